@@ -1,0 +1,121 @@
+package fl
+
+import (
+	"crypto/hkdf"
+	crand "crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"regexp"
+	"time"
+)
+
+// Limits of a Round.
+const (
+	// MaxDim is the largest number of coordinates.
+	MaxDim = 1 << 27
+	// MaxEpsilon is the largest finite privacy budget of one report. Beyond it
+	// the promise is empty and the integer weights of the randomizers overflow.
+	MaxEpsilon = 20
+	// MaxReports is the largest min_reports and target_reports.
+	MaxReports = 1_000_000_000
+
+	maxParams    = 32
+	maxTextBytes = 256
+)
+
+var (
+	idPattern   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+	namePattern = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
+)
+
+// Round is the complete public description of one round of aggregation. It is
+// a value: mechanisms copy what they need and never change it.
+type Round struct {
+	// ID names the round: 1 to 64 characters of [A-Za-z0-9._-], unique on a server.
+	ID string
+	// Mechanism is the registered name, for example "coco".
+	Mechanism string
+	// Params holds the mechanism's own parameters.
+	Params Params
+	// Dim is the number of coordinates of a gradient, in [1, MaxDim].
+	Dim int
+	// Scale is τ > 0, the worth of one ternary unit in units of the gradient.
+	// Mechanisms that do not quantize ignore it.
+	Scale float64
+	// Epsilon is the privacy budget of one report, in (0, MaxEpsilon], or +Inf
+	// for a mechanism without privacy.
+	Epsilon float64
+	// Delta is in [0, 1).
+	Delta float64
+	// Relation says which pairs of data sets the guarantee calls neighbours.
+	Relation Relation
+	// MinReports is the number of reports below which no estimate is released,
+	// in [1, MaxReports].
+	MinReports int
+	// TargetReports closes the round when that many reports have come in; 0
+	// leaves it open. It is 0 or at least MinReports.
+	TargetReports int
+	// Deadline closes the round at that time; the zero time leaves it open.
+	Deadline time.Time
+	// PublicSeed is the round's public randomness, fresh in every round.
+	PublicSeed [32]byte
+}
+
+// NewPublicSeed draws a public seed from the operating system.
+func NewPublicSeed() (seed [32]byte) {
+	_, _ = crand.Read(seed[:]) // never fails, see NewRand
+	return seed
+}
+
+// Validate checks everything that can be checked without knowing the
+// mechanism, and returns a *ParamError for the first field that breaks a rule.
+func (r Round) Validate() error {
+	switch {
+	case !idPattern.MatchString(r.ID):
+		return Invalid("id", r.ID, "must match %s", idPattern)
+	case !namePattern.MatchString(r.Mechanism):
+		return Invalid("mechanism", r.Mechanism, "must match %s", namePattern)
+	case r.Dim < 1 || r.Dim > MaxDim:
+		return Invalid("dim", r.Dim, "must be in [1, %d]", MaxDim)
+	case !(r.Scale > 0) || math.IsInf(r.Scale, 1):
+		return Invalid("scale", r.Scale, "must be finite and > 0")
+	case !(r.Epsilon > 0) || r.Epsilon > MaxEpsilon && !math.IsInf(r.Epsilon, 1):
+		return Invalid("epsilon", r.Epsilon, "must be in (0, %d], or +Inf for no privacy", MaxEpsilon)
+	case !(r.Delta >= 0 && r.Delta < 1):
+		return Invalid("delta", r.Delta, "must be in [0, 1)")
+	case r.Relation != ReplaceOne && r.Relation != ZeroOut:
+		return Invalid("relation", r.Relation, "must be %s or %s", ReplaceOne, ZeroOut)
+	case r.MinReports < 1 || r.MinReports > MaxReports:
+		return Invalid("min_reports", r.MinReports, "must be in [1, %d]", MaxReports)
+	case r.TargetReports != 0 && (r.TargetReports < r.MinReports || r.TargetReports > MaxReports):
+		return Invalid("target_reports", r.TargetReports,
+			"must be 0 or in [min_reports = %d, %d]", r.MinReports, MaxReports)
+	case !r.Deadline.IsZero() && (r.Deadline.Year() < 1 || r.Deadline.Year() > 9999):
+		return Invalid("deadline", r.Deadline, "must lie in the years 1 to 9999")
+	case r.PublicSeed == [32]byte{}:
+		return Invalid("public_seed", "all zeros", "must be drawn at random, see NewPublicSeed")
+	}
+	return r.Params.validate()
+}
+
+// Digest returns the SHA-256 of the canonical encoding. Two parties with the
+// same digest hold the same Round.
+func (r Round) Digest() ([32]byte, error) {
+	b, err := r.MarshalBinary()
+	if err != nil {
+		return [32]byte{}, err
+	}
+	return sha256.Sum256(b), nil
+}
+
+// PublicKey derives 32 bytes of public randomness for one purpose from
+// PublicSeed, by HKDF-Expand with SHA-256 (RFC 5869). Different purposes give
+// independent keys. It is the only derivation in the module.
+func (r Round) PublicKey(purpose string) ([32]byte, error) {
+	b, err := hkdf.Expand(sha256.New, r.PublicSeed[:], "hushgrad/v1/"+purpose, 32)
+	if err != nil {
+		return [32]byte{}, fmt.Errorf("fl: public key %q: %w", purpose, err)
+	}
+	return [32]byte(b), nil
+}

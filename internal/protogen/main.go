@@ -1,0 +1,132 @@
+// Command protogen regenerates the Go code of the .proto files below proto/.
+// It compiles them in process and feeds the two protoc plugins that go.mod
+// pins as tools, so that no protoc has to be installed.
+//
+// Run it through go generate ./proto/...
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/bufbuild/protocompile"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/pluginpb"
+)
+
+func main() {
+	root := "."
+	if len(os.Args) > 1 {
+		root = os.Args[1]
+	}
+	if err := generate(root); err != nil {
+		fmt.Fprintln(os.Stderr, "protogen:", err)
+		os.Exit(1)
+	}
+}
+
+func generate(root string) error {
+	files, err := protoFiles(root)
+	if err != nil {
+		return err
+	}
+	compiler := protocompile.Compiler{
+		Resolver:       protocompile.WithStandardImports(&protocompile.SourceResolver{ImportPaths: []string{root}}),
+		SourceInfoMode: protocompile.SourceInfoStandard,
+	}
+	compiled, err := compiler.Compile(context.Background(), files...)
+	if err != nil {
+		return err
+	}
+	req := &pluginpb.CodeGeneratorRequest{
+		FileToGenerate: files,
+		Parameter:      proto.String("paths=source_relative"),
+	}
+	seen := map[string]bool{}
+	for _, f := range compiled {
+		addWithImports(req, f, seen)
+	}
+	for _, plugin := range []string{"protoc-gen-go", "protoc-gen-go-grpc"} {
+		if err := runPlugin(root, plugin, req); err != nil {
+			return fmt.Errorf("%s: %w", plugin, err)
+		}
+	}
+	return nil
+}
+
+// protoFiles lists the .proto files below root, relative to it.
+func protoFiles(root string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".proto" {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		files = append(files, filepath.ToSlash(rel))
+		return err
+	})
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("no .proto file below %s", root)
+	}
+	return files, err
+}
+
+// addWithImports appends f to the request after everything f imports.
+func addWithImports(req *pluginpb.CodeGeneratorRequest, f protoreflect.FileDescriptor, seen map[string]bool) {
+	if seen[f.Path()] {
+		return
+	}
+	seen[f.Path()] = true
+	imports := f.Imports()
+	for i := range imports.Len() {
+		addWithImports(req, imports.Get(i).FileDescriptor, seen)
+	}
+	req.ProtoFile = append(req.ProtoFile, fileProto(f))
+}
+
+// fileProto keeps the comments, which protodesc leaves out of what it did not parse itself.
+func fileProto(f protoreflect.FileDescriptor) *descriptorpb.FileDescriptorProto {
+	if w, ok := f.(interface {
+		FileDescriptorProto() *descriptorpb.FileDescriptorProto
+	}); ok {
+		return w.FileDescriptorProto()
+	}
+	return protodesc.ToFileDescriptorProto(f)
+}
+
+func runPlugin(root, plugin string, req *pluginpb.CodeGeneratorRequest) error {
+	in, err := proto.Marshal(req)
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command("go", "tool", plugin)
+	cmd.Stdin = bytes.NewReader(in)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return err
+	}
+	var resp pluginpb.CodeGeneratorResponse
+	if err := proto.Unmarshal(out, &resp); err != nil {
+		return err
+	}
+	if resp.Error != nil {
+		return fmt.Errorf("%s", strings.TrimSpace(resp.GetError()))
+	}
+	for _, f := range resp.GetFile() {
+		path := filepath.Join(root, filepath.FromSlash(f.GetName()))
+		if err := os.WriteFile(path, []byte(f.GetContent()), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
