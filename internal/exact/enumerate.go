@@ -1,0 +1,114 @@
+package exact
+
+import (
+	"fmt"
+	"math/big"
+)
+
+// Enumerate runs f once for every sequence of choices it can make and returns
+// the exact law of its result. f must depend on nothing but its choices. It is
+// an error when a single choice has more than maxBranches outcomes.
+//
+// Cost: as many runs of f as there are sequences.
+func Enumerate[T comparable](maxBranches int, f func(Chooser) (T, error)) (map[T]*big.Rat, error) {
+	walk := &walk{maxBranches: maxBranches}
+	law := map[T]*big.Rat{}
+	for {
+		walk.depth, walk.probability = 0, big.NewRat(1, 1)
+		result, err := f(walk)
+		if err == nil {
+			err = walk.err
+		}
+		if err != nil {
+			return nil, err
+		}
+		if law[result] == nil {
+			law[result] = new(big.Rat)
+		}
+		law[result].Add(law[result], walk.probability)
+		if !walk.next() {
+			return law, nil
+		}
+	}
+}
+
+// walk is a depth-first walk over the tree of choices. The path from the root
+// is replayed in every run.
+type walk struct {
+	maxBranches int
+	path        []branching
+	depth       int
+	probability *big.Rat
+	err         error
+}
+
+// branching is one choice on the path: its outcomes with weights of sum total,
+// and the outcome taken in this run.
+type branching struct {
+	outcomes []outcome
+	total    uint64
+	taken    int
+}
+
+type outcome struct{ value, weight uint64 }
+
+// Uniform implements Chooser.
+func (w *walk) Uniform(n uint64) uint64 {
+	if w.depth == len(w.path) {
+		if n == 0 || n > uint64(w.maxBranches) {
+			w.fail("a uniform choice of %d outcomes, at most %d can be enumerated", n, w.maxBranches)
+			return 0
+		}
+		b := branching{total: n}
+		for v := range n {
+			b.outcomes = append(b.outcomes, outcome{value: v, weight: 1})
+		}
+		w.path = append(w.path, b)
+	}
+	return w.take()
+}
+
+// Weighted implements Chooser.
+func (w *walk) Weighted(weights []uint64) int {
+	if w.depth == len(w.path) {
+		b := branching{total: total(weights)}
+		for i, weight := range weights {
+			if weight > 0 {
+				b.outcomes = append(b.outcomes, outcome{value: uint64(i), weight: weight})
+			}
+		}
+		if len(b.outcomes) == 0 || len(b.outcomes) > w.maxBranches {
+			w.fail("a weighted choice of %d outcomes, must be in [1, %d]", len(b.outcomes), w.maxBranches)
+			return 0
+		}
+		w.path = append(w.path, b)
+	}
+	return int(w.take())
+}
+
+func (w *walk) take() uint64 {
+	b := &w.path[w.depth]
+	w.depth++
+	chosen := b.outcomes[b.taken]
+	w.probability.Mul(w.probability, new(big.Rat).SetFrac(
+		new(big.Int).SetUint64(chosen.weight), new(big.Int).SetUint64(b.total)))
+	return chosen.value
+}
+
+func (w *walk) fail(format string, args ...any) {
+	if w.err == nil {
+		w.err = fmt.Errorf("exact: enumerate: "+format, args...)
+	}
+}
+
+// next moves to the next path and tells whether there is one.
+func (w *walk) next() bool {
+	for len(w.path) > 0 {
+		last := &w.path[len(w.path)-1]
+		if last.taken++; last.taken < len(last.outcomes) {
+			return true
+		}
+		w.path = w.path[:len(w.path)-1]
+	}
+	return false
+}

@@ -1,0 +1,18 @@
+// Package ternarize turns a dense gradient into a sparse vector of signs, the
+// input of the mechanisms Collision and CoCo.
+//
+// Three rules are offered:
+//
+//   - [Sampler], the rule of the mechanisms' Encode: exactly s entries, unbiased
+//     for the clipped gradient, the same public scale τ for all clients.
+//   - [TopS]: the s largest entries, biased, with the error fed back into the
+//     next call (Stich, Cordonnier, Jaggi, "Sparsified SGD with Memory", 2018).
+//   - [TernGrad]: every entry becomes −1, 0 or +1, unbiased, at a scale that
+//     depends on the gradient (Wen et al., "TernGrad", 2017).
+//
+// Gradients are flat vectors. A model with several tensors flattens them in an
+// order of its own that all clients share.
+//
+// None of this is private by itself: it happens on the client, before the
+// randomizer.
+package ternarize
