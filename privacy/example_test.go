@@ -1,0 +1,23 @@
+package privacy_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/hushgrad/hushgrad/privacy"
+)
+
+// Ten thousand clients each send one Collision report with ε = 1 about 4 of their
+// coordinates, through 17 output slots.
+func ExampleBlanket_Epsilon() {
+	b, err := privacy.NewBlanket(1, 4, 17)
+	if err != nil {
+		log.Fatal(err)
+	}
+	epsilonCentral, err := b.Epsilon(10_000, 1e-6)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("the shuffled reports are (%.4f, 1e-06)-differentially private\n", epsilonCentral)
+	// Output: the shuffled reports are (0.0335, 1e-06)-differentially private
+}

@@ -1,0 +1,186 @@
+package privacy
+
+import (
+	"encoding/json"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// This file holds what the tests compare with: recorded reference numbers and slow
+// computations that share no code with the package.
+
+// golden is testdata/amplification.json; the file says where its numbers come from.
+type golden struct {
+	Cells []goldenCell
+	Pair  []struct {
+		N, S, T    int
+		Eps, Alpha float64
+		EpsC       float64 `json:"eps_c"`
+		Delta      json.Number
+	} `json:"pair_delta"`
+	Tiny []tinyCell
+}
+
+type goldenCell struct {
+	N, S, T    int
+	Eps, Delta float64
+	Blanket    float64 `json:"eps_c_blanket"`
+	Pair       float64 `json:"eps_c_pair"`
+	Recomputed float64 `json:"eps_c_recomputed"`
+}
+
+type tinyCell struct {
+	S, T, N              int
+	E, Q                 string
+	Exact, Pair, Blanket string
+}
+
+func readGolden(t *testing.T) golden {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata", "amplification.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var g golden
+	if err := json.Unmarshal(raw, &g); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func mustBlanket(t testing.TB, epsilon float64, sparsity, slots int) *Blanket {
+	t.Helper()
+	b, err := NewBlanket(epsilon, sparsity, slots)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func mustDelta(t testing.TB, b *Blanket, n int, epsilonCentral float64) float64 {
+	t.Helper()
+	delta, err := b.Delta(n, epsilonCentral)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return delta
+}
+
+func mustEpsilon(t testing.TB, b *Blanket, n int, delta float64) float64 {
+	t.Helper()
+	epsilon, err := b.Epsilon(n, delta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return epsilon
+}
+
+const precision = 320 // bits of the big.Float references
+
+func bigOf(x float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(x) }
+
+func bigMul(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(precision).Mul(x, y) }
+
+func bigAdd(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(precision).Add(x, y) }
+
+func bigQuo(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(precision).Quo(x, y) }
+
+// bigExp returns e^x for 0 <= x <= 20 to about 300 bits: the Taylor series at
+// x/2^10, squared ten times.
+func bigExp(x float64) *big.Float {
+	y := bigOf(x)
+	y.SetMantExp(y, -10)
+	sum, term := bigOf(1), bigOf(1)
+	for i := 1; i < 60; i++ {
+		term = bigQuo(bigMul(term, y), bigOf(float64(i)))
+		sum = bigAdd(sum, term)
+	}
+	for range 10 {
+		sum = bigMul(sum, sum)
+	}
+	return sum
+}
+
+// bigPowers returns x^0, ..., x^n.
+func bigPowers(x *big.Float, n int) []*big.Float {
+	p := []*big.Float{bigOf(1)}
+	for range n {
+		p = append(p, bigMul(p[len(p)-1], x))
+	}
+	return p
+}
+
+// enumerate returns the right-hand side of (2) in the package documentation, for
+// e = e^ε and q = e^{ε_c}, by summing over every outcome (A, B, R).
+func enumerate(e, q *big.Float, sparsity, slots, n int) *big.Float {
+	one := bigOf(1)
+	minus := func(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(precision).Sub(x, y) }
+	omega := bigAdd(bigMul(bigOf(float64(sparsity)), e), bigOf(float64(slots-sparsity)))
+	pairs, middle := min(sparsity, slots-sparsity), max(slots-2*sparsity, 2*sparsity-slots)
+	favour, against, neutral := minus(e, q), minus(bigMul(e, q), one), minus(q, one)
+	if slots < 2*sparsity {
+		neutral = bigMul(neutral, e)
+	}
+	alpha := bigPowers(bigQuo(bigOf(float64(pairs)), omega), n)
+	mid := bigPowers(bigQuo(bigOf(float64(middle)), omega), n)
+	rest := bigPowers(minus(one, bigQuo(bigOf(float64(slots)), omega)), n)
+	sum := bigOf(0)
+	for a := 0; a <= n; a++ {
+		for b := 0; a+b <= n; b++ {
+			for r := 0; a+b+r <= n; r++ {
+				loss := minus(bigMul(favour, bigOf(float64(a))), bigMul(against, bigOf(float64(b))))
+				loss = minus(loss, bigMul(neutral, bigOf(float64(r))))
+				if loss.Sign() <= 0 {
+					break // it falls with r
+				}
+				ways := new(big.Int).Binomial(int64(n), int64(a))
+				ways.Mul(ways, new(big.Int).Binomial(int64(n-a), int64(b)))
+				ways.Mul(ways, new(big.Int).Binomial(int64(n-a-b), int64(r)))
+				term := bigMul(loss, new(big.Float).SetPrec(precision).SetInt(ways))
+				term = bigMul(bigMul(term, alpha[a]), alpha[b])
+				sum = bigAdd(sum, bigMul(bigMul(term, mid[r]), rest[n-a-b-r]))
+			}
+		}
+	}
+	return bigQuo(sum, bigOf(float64(n)))
+}
+
+// twoCounters returns the hockey-stick divergence of order q = e^{ε_c} between the
+// two-counter laws in which each of n − 1 other users ticks either counter with
+// probability alpha, and the victim ticks the first with probability e·own, the second
+// with probability own, or the reverse under the other law. For own = alpha this is the
+// pair (P_α, Q_α) of Wang et al. It sums over all outcomes that matter at 1e-16.
+//
+// Dividing by the law of n such other users turns it into
+// (1/n)·E[((own/α)((e−q)A − (eq−1)B) − (q−1)·κ·C)_+], κ = (1−(e+1)·own)/(1−2α).
+func twoCounters(n int, epsilon, own, alpha, epsilonCentral float64) float64 {
+	e, q := math.Exp(epsilon), math.Exp(epsilonCentral)
+	up := own / alpha * q * math.Expm1(epsilon-epsilonCentral)
+	down := own / alpha * (e*q - 1)
+	idle := math.Expm1(epsilonCentral) * (1 - (e+1)*own) / (1 - 2*alpha)
+	lgamma := func(x int) float64 { v, _ := math.Lgamma(float64(x) + 1); return v }
+	m, p := float64(n), 2*alpha
+	spread := 10*math.Sqrt(m*p*(1-p)) + 20
+	total := 0.0
+	for k := max(1, int(m*p-spread)); k <= min(n, int(m*p+spread)); k++ {
+		log := lgamma(n) - lgamma(k) - lgamma(n-k) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p)
+		threshold := (down*float64(k) + idle*float64(n-k)) / (up + down)
+		first := int(math.Ceil(threshold))
+		if first > k {
+			continue
+		}
+		point := math.Exp(log + lgamma(k) - lgamma(first) - lgamma(k-first) - float64(k)*math.Ln2)
+		for a := first; a <= k; a++ {
+			term := point * (float64(a) - threshold)
+			total += term
+			if term < total*1e-19 && a > first {
+				break
+			}
+			point *= float64(k-a) / float64(a+1)
+		}
+	}
+	return total * (up + down) / m
+}
