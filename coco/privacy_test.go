@@ -1,0 +1,48 @@
+package coco
+
+import (
+	"math/big"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/internal/exact"
+	"github.com/hushgrad/hushgrad/internal/mechtest"
+)
+
+// ε-LDP by exhaustion: with the real integer weights of several budgets, no
+// two inputs give any slot with probabilities more than a factor e^ε (a rational
+// lower bound of it) apart, under any hash function of the domain. The domains
+// include items that share a pair, with equal and with opposite slots, dummies,
+// and p = s = t/2, where no slot is left over.
+func TestLocalPrivacyByEnumeration(t *testing.T) {
+	cases := []mechtest.Case{
+		{Dim: 2, Sparsity: 1, Slots: 2},
+		{Dim: 2, Sparsity: 1, Slots: 6},
+		{Dim: 2, Sparsity: 2, Slots: 4},
+		{Dim: 3, Sparsity: 2, Slots: 4},
+		{Dim: 2, Sparsity: 2, Slots: 6},
+	}
+	if !testing.Short() {
+		cases = append(cases, mechtest.Case{Dim: 2, Sparsity: 3, Slots: 6})
+	}
+	for _, c := range cases {
+		c.Keys = c.Dim + c.Sparsity
+		for _, eps := range []float64{0.1, 1, 5} {
+			if c.Dim+c.Sparsity >= 5 && eps != 1 {
+				continue
+			}
+			w, err := exact.NewWeights(eps, c.Sparsity, c.Slots)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := mechtest.Prove(t, c, newSampler(w, c.Sparsity, c.Slots))
+			if r.Worst.Cmp(mechtest.LowerExp(eps)) > 0 {
+				t.Errorf("%+v ε=%g: worst ratio %s exceeds e^ε", c, eps, r.Worst.FloatString(12))
+			}
+			// The bound is attained: two inputs can put a slot's weight at e^ε and at 1.
+			if want := new(big.Rat).SetFrac(new(big.Int).SetUint64(w.High), new(big.Int).SetUint64(w.Low)); r.Worst.Cmp(want) != 0 {
+				t.Errorf("%+v ε=%g: worst ratio %s, want High/Low = %s", c, eps, r.Worst.FloatString(12), want.FloatString(12))
+			}
+			t.Logf("%+v ε=%g: %d inputs, %d hash functions, worst ratio %s", c, eps, r.Inputs, r.Functions, r.Worst.FloatString(9))
+		}
+	}
+}

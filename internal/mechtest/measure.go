@@ -1,0 +1,146 @@
+package mechtest
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// Errors are exact squared errors of one report, summed over the coordinates.
+type Errors struct {
+	Mean        float64 // of the mean, over dim coordinates
+	Frequencies float64 // of the frequencies, over 2·dim items; +Inf if not told
+}
+
+// Round returns a complete round of a sparse mechanism for tests.
+func Round(t testing.TB, mechanism string, dim, sparsity int, epsilon float64) fl.Round {
+	t.Helper()
+	r, err := fl.Complete(fl.Round{
+		ID: "test", Mechanism: mechanism, Dim: dim, Scale: 1, Epsilon: epsilon, MinReports: 1,
+		Params:     fl.Params{"sparsity": fl.Int(sparsity)},
+		PublicSeed: [32]byte{1, byte(sparsity), byte(dim)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Open builds the mechanism of a round.
+func Open(t testing.TB, r fl.Round) fl.SparseMechanism {
+	t.Helper()
+	m, err := fl.Open(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(fl.SparseMechanism)
+}
+
+// Input returns a vector with consecutive indices and signs of both kinds,
+// followed by dummies up to the sparsity.
+func Input(dim, sparsity, dummies int) fl.Ternary {
+	x := fl.Ternary{Dim: dim}
+	for i := range sparsity {
+		j := i
+		if i >= sparsity-dummies {
+			j = dim + i
+		}
+		x.Index = append(x.Index, uint32(j))
+		x.Sign = append(x.Sign, int8(1-2*(i%3/2)))
+	}
+	return x
+}
+
+// Dense returns the vector of the real coordinates.
+func Dense(x fl.Ternary) []float64 {
+	v := make([]float64, x.Dim)
+	for i, j := range x.Index {
+		if int(j) < x.Dim {
+			v[j] = float64(x.Sign[i])
+		}
+	}
+	return v
+}
+
+// Measure encodes x many times with the real encoder and decodes every report on
+// its own with the real aggregator. It checks that
+//
+//   - the squared errors of mean and frequencies average to the exact ones,
+//     within z standard errors (of the measured squared errors, whose number
+//     makes the average normal), and
+//   - the average of the means is x, in every coordinate, within z exact
+//     standard errors.
+func Measure(t *testing.T, m fl.SparseMechanism, x fl.Ternary, reports int, want Errors, z float64, rng *rand.Rand) {
+	t.Helper()
+	truth := Dense(x)
+	var mean, freq moments
+	sum, sumSquares := make([]float64, x.Dim), make([]float64, x.Dim)
+	for range reports {
+		report, err := m.EncodeTernary(nil, x, rng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		agg := m.NewAggregator().(fl.SparseAggregator)
+		if err := agg.Add(report); err != nil {
+			t.Fatal(err)
+		}
+		e, err := agg.Estimate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		squared := 0.0
+		for j, v := range e.Value {
+			squared += (v - truth[j]) * (v - truth[j])
+			sum[j] += v
+			sumSquares[j] += v * v
+		}
+		mean.add(squared)
+		plus, minus, err := agg.Frequencies()
+		if told := !math.IsInf(want.Frequencies, 1); told != (err == nil) {
+			t.Fatalf("frequencies are told: %t, error: %v", told, err)
+		} else if told {
+			freq.add(frequencyError(plus.Value, minus.Value, truth))
+		}
+	}
+	mean.compare(t, "squared error of the mean", want.Mean, z)
+	if freq.n > 0 {
+		freq.compare(t, "squared error of the frequencies", want.Frequencies, z)
+	}
+	n := float64(reports)
+	for j := range sum {
+		average := sum[j] / n
+		if se := math.Sqrt((sumSquares[j]/n - average*average) / n); math.Abs(average-truth[j]) > z*se {
+			t.Errorf("coordinate %d: average %.4g, want %g (%.1f standard errors)", j, average, truth[j], (average-truth[j])/se)
+		}
+	}
+}
+
+func frequencyError(plus, minus, truth []float64) (squared float64) {
+	for j, v := range truth {
+		p, m := plus[j]-max(v, 0), minus[j]-max(-v, 0)
+		squared += p*p + m*m
+	}
+	return squared
+}
+
+// moments of a sample.
+type moments struct{ n, sum, squares float64 }
+
+func (m *moments) add(v float64) {
+	m.n++
+	m.sum += v
+	m.squares += v * v
+}
+
+func (m *moments) compare(t *testing.T, what string, want, z float64) {
+	t.Helper()
+	average := m.sum / m.n
+	se := math.Sqrt((m.squares/m.n - average*average) / m.n)
+	if math.IsNaN(se) || math.Abs(average-want) > z*se {
+		t.Errorf("%s: %.6g ± %.2g, want the exact %.6g (%.1f standard errors)", what, average, se, want, (average-want)/se)
+	} else {
+		t.Logf("%s: %.6g ± %.2g, exact %.6g", what, average, se, want)
+	}
+}

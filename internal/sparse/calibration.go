@@ -1,0 +1,107 @@
+package sparse
+
+import "github.com/hushgrad/hushgrad/fl"
+
+// Joint is the joint law of the two hits of one coordinate in one report: that
+// the report's slot is the slot of the coordinate's own item, and that it is
+// the slot of the item with the opposite sign.
+type Joint struct {
+	Own      float64
+	Opposite float64
+	Both     float64
+}
+
+// variance of a·1{own} + b·1{opposite}.
+func (p Joint) variance(a, b float64) float64 {
+	return a*a*p.Own*(1-p.Own) + b*b*p.Opposite*(1-p.Opposite) + 2*a*b*(p.Both-p.Own*p.Opposite)
+}
+
+// Calibration holds the hit probabilities of a mechanism: for a coordinate
+// among the client's s (In) and for any other (Out, where own and opposite are
+// interchangeable).
+type Calibration struct {
+	In, Out Joint
+}
+
+// meanGain makes gain·(1{own} − 1{opposite}) unbiased for the entry x_j.
+func (c Calibration) meanGain() float64 { return 1 / (c.In.Own - c.In.Opposite) }
+
+// supportGain makes gain·(1{own} + 1{opposite} − 2·Out.Own) unbiased for |x_j|.
+func (c Calibration) supportGain() float64 {
+	return 1 / (c.In.Own + c.In.Opposite - 2*c.Out.Own)
+}
+
+// MeanVariance returns the variance that one report adds to the mean of a
+// coordinate inside and outside the client's support.
+func (c Calibration) MeanVariance() (in, out float64) {
+	g := c.meanGain()
+	return c.In.variance(g, -g), c.Out.variance(g, -g)
+}
+
+// SupportVariance is MeanVariance for the support.
+func (c Calibration) SupportVariance() (in, out float64) {
+	g := c.supportGain()
+	return c.In.variance(g, g), c.Out.variance(g, g)
+}
+
+// FrequencyVariance is MeanVariance for the frequency of an item: the client's
+// own, the one with the opposite sign, and any other.
+func (c Calibration) FrequencyVariance() (own, opposite, out float64) {
+	a, b := c.frequencyGains()
+	return c.In.variance(a, b), c.In.variance(b, a), c.Out.variance(a, b)
+}
+
+// frequencyGains makes a·1{own} + b·1{opposite} + const unbiased for 1{x has
+// the item}, as half the sum of the support and the mean.
+func (c Calibration) frequencyGains() (a, b float64) {
+	m, s := c.meanGain(), c.supportGain()
+	return (s + m) / 2, (s - m) / 2
+}
+
+// MeanMSE is the squared error of one report's estimate of a ternary vector
+// with s non-zeros, summed over the dim coordinates.
+func (c Calibration) MeanMSE(dim, s int) float64 {
+	in, out := c.MeanVariance()
+	return float64(s)*in + float64(dim-s)*out
+}
+
+// SupportMSE is MeanMSE for the support.
+func (c Calibration) SupportMSE(dim, s int) float64 {
+	in, out := c.SupportVariance()
+	return float64(s)*in + float64(dim-s)*out
+}
+
+// counts are the hits of n reports on the two items of one coordinate.
+type counts struct{ plus, minus, n float64 }
+
+func (c Calibration) mean(k counts) float64 {
+	return c.meanGain() * (k.plus - k.minus) / k.n
+}
+
+func (c Calibration) support(k counts) float64 {
+	return c.supportGain() * ((k.plus+k.minus)/k.n - 2*c.Out.Own)
+}
+
+// clampedSupport is the support estimate moved into [0, 1], for plugging into
+// variances. Where the reports do not tell the support, E[Y²] does not depend on
+// it, and 1 serves.
+func (c Calibration) clampedSupport(k counts) float64 {
+	if !c.tellsSupport() {
+		return 1
+	}
+	return min(max(c.support(k), 0), 1)
+}
+
+// tellsSupport is false when a coordinate of the client is hit, by either sign,
+// as often as any other: CoCo with t = 2s, where every pair has the same weight.
+func (c Calibration) tellsSupport() bool {
+	return c.In.Own+c.In.Opposite-2*c.Out.Own > 1e-9*c.In.Own
+}
+
+// validate guards against parameters under which nothing can be estimated.
+func (c Calibration) validate() error {
+	if g := c.In.Own - c.In.Opposite; !(g > 0) {
+		return fl.Invalid("epsilon", g, "the difference of the hit probabilities of + and - must be > 0")
+	}
+	return nil
+}
