@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/client"
+)
+
+func TestDispatch(t *testing.T) {
+	for name, c := range map[string]struct {
+		args   []string
+		code   int
+		stdout string
+		stderr string
+	}{
+		"nothing":         {nil, 2, "", "Usage:"},
+		"help":            {[]string{"-help"}, 0, "hushgrad serve", ""},
+		"version":         {[]string{"version"}, 0, "hushgrad ", ""},
+		"unknown":         {[]string{"srve"}, 2, "", `command: got "srve", rule: must be one of serve`},
+		"serve help":      {[]string{"serve", "-help"}, 0, "", "-operator-listen"},
+		"unknown flag":    {[]string{"serve", "-port", "1"}, 2, "", "-port"},
+		"argument":        {[]string{"serve", "now"}, 2, "", `arguments: got "now"`},
+		"half of TLS":     {[]string{"serve", "-tls-cert", "c.pem"}, 2, "", "must be given together"},
+		"CA without TLS":  {[]string{"serve", "-operator-ca", "ca.pem"}, 2, "", "needs -tls-cert"},
+		"open operator":   {[]string{"serve", "-operator-listen", "0.0.0.0:0"}, 2, "", "must be a loopback address"},
+		"log format":      {[]string{"serve", "-log-format", "xml"}, 2, "", "must be text or json"},
+		"message limit":   {[]string{"serve", "-max-message-bytes", "5"}, 2, "", "MaxMessageBytes: got 5"},
+		"address in use":  {[]string{"serve", "-listen", "300.0.0.1:1"}, 1, "", "-listen"},
+		"missing TLS key": {[]string{"serve", "-tls-cert", "absent.pem", "-tls-key", "absent.pem"}, 1, "", "-tls-cert"},
+	} {
+		var stdout, stderr bytes.Buffer
+		if code := dispatch(t.Context(), c.args, &stdout, &stderr); code != c.code {
+			t.Errorf("%s: exit code %d, want %d (%s)", name, code, c.code, stderr.String())
+		}
+		if !strings.Contains(stdout.String(), c.stdout) || !strings.Contains(stderr.String(), c.stderr) {
+			t.Errorf("%s: stdout %q, stderr %q", name, stdout.String(), stderr.String())
+		}
+	}
+}
+
+// log collects what the server logs, and finds the addresses in it.
+type log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+var serving = regexp.MustCompile(`msg=serving address=(\S+)`)
+
+// addresses waits until both listeners serve.
+func (l *log) addresses(t *testing.T) []string {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		l.mu.Lock()
+		found := serving.FindAllStringSubmatch(l.text.String(), -1)
+		l.mu.Unlock()
+		if len(found) == 2 {
+			return []string{found[0][1], found[1][1]}
+		}
+	}
+	t.Fatal("the server did not start")
+	return nil
+}
+
+// run starts hushgrad serve and returns the addresses it answers on, in either
+// order.
+func run(t *testing.T, args ...string) []string {
+	t.Helper()
+	var out log
+	ctx, stop := context.WithCancel(context.Background())
+	code := make(chan int, 1)
+	args = append([]string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0"}, args...)
+	go func() { code <- dispatch(ctx, args, io.Discard, &out) }()
+	t.Cleanup(func() {
+		stop()
+		if c := <-code; c != 0 {
+			t.Errorf("exit code %d: %s", c, out.text.String())
+		}
+	})
+	return out.addresses(t)
+}
+
+func round(t *testing.T, address string, creds credentials.TransportCredentials) error {
+	t.Helper()
+	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(creds))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err = client.NewOperator(conn).OpenRound(ctx, fl.Round{
+		ID: "r", Mechanism: "collision", Dim: 10, Scale: 1, Epsilon: 1, MinReports: 2,
+		Params: fl.Params{"sparsity": fl.Int(2)},
+	})
+	return err
+}
+
+func TestServeKeepsTheOperatorApart(t *testing.T) {
+	worked := 0
+	for _, address := range run(t) {
+		if round(t, address, insecure.NewCredentials()) == nil {
+			worked++
+		}
+	}
+	if worked != 1 {
+		t.Errorf("a round could be opened on %d of 2 listeners, want 1", worked)
+	}
+}
+
+func TestServeWithTLSAsksTheOperatorForACertificate(t *testing.T) {
+	dir := t.TempDir()
+	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	pair, pool := selfSigned(t, certFile, keyFile)
+	withCert := credentials.NewTLS(&tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})
+	without := credentials.NewTLS(&tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12})
+	worked := 0
+	for _, address := range run(t, "-tls-cert", certFile, "-tls-key", keyFile, "-operator-ca", certFile) {
+		if round(t, address, without) == nil || round(t, address, insecure.NewCredentials()) == nil {
+			t.Errorf("%s: a round was opened without a certificate", address)
+		}
+		if round(t, address, withCert) == nil {
+			worked++
+		}
+	}
+	if worked != 1 {
+		t.Errorf("the operator's certificate opened a round on %d of 2 listeners, want 1", worked)
+	}
+}
+
+// selfSigned writes a certificate for 127.0.0.1 that signs itself.
+func selfSigned(t *testing.T, certFile, keyFile string) (tls.Certificate, *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certPEM := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	keyPEM := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})
+	for file, data := range map[string][]byte{certFile: certPEM, keyFile: keyPEM} {
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pair, err := tls.X509KeyPair(certPEM, keyPEM)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(certPEM)
+	return pair, pool
+}

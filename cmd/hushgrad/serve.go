@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"time"
+
+	_ "github.com/hushgrad/hushgrad/coco"
+	_ "github.com/hushgrad/hushgrad/collision"
+	"github.com/hushgrad/hushgrad/fl"
+	_ "github.com/hushgrad/hushgrad/fl/dense"
+	"github.com/hushgrad/hushgrad/server"
+)
+
+// serveFlags are the flags of the serve command.
+type serveFlags struct {
+	listen, operatorListen string
+	cert, key, operatorCA  string
+	logFormat              string
+	logLevel               slog.Level
+	config                 server.Config
+}
+
+func serve(ctx context.Context, args []string, stderr io.Writer) error {
+	s, err := parseServe(args, stderr)
+	if err != nil {
+		return err
+	}
+	options := &slog.HandlerOptions{Level: s.logLevel}
+	s.config.Logger = slog.New(slog.NewTextHandler(stderr, options))
+	if s.logFormat == "json" {
+		s.config.Logger = slog.New(slog.NewJSONHandler(stderr, options))
+	}
+	if s.config.Credentials, s.config.OperatorCredentials, err = s.credentials(); err != nil {
+		return err
+	}
+	srv, err := server.New(s.config)
+	if err != nil {
+		return err
+	}
+	var l server.Listeners
+	if l.Clients, err = net.Listen("tcp", s.listen); err != nil {
+		return fmt.Errorf("-listen: %w", err)
+	}
+	if l.Operator, err = net.Listen("tcp", s.operatorListen); err != nil {
+		return errors.Join(fmt.Errorf("-operator-listen: %w", err), l.Clients.Close())
+	}
+	return srv.Serve(ctx, l)
+}
+
+func parseServe(args []string, stderr io.Writer) (*serveFlags, error) {
+	s := &serveFlags{}
+	f := flag.NewFlagSet("hushgrad serve", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.Usage = func() {
+		fmt.Fprint(stderr, `Usage: hushgrad serve [flags]
+
+Runs the gRPC parameter server until it is interrupted. Rounds and the model are
+kept in memory. Clients and the operator have listeners of their own: whoever
+reaches the operator's decides what clients are asked.
+
+`)
+		f.PrintDefaults()
+	}
+	f.StringVar(&s.listen, "listen", "127.0.0.1:7117", "`address` for clients")
+	f.StringVar(&s.operatorListen, "operator-listen", "127.0.0.1:7118", "`address` for the operator")
+	f.StringVar(&s.cert, "tls-cert", "", "PEM `file` with the server's certificate chain, for both listeners")
+	f.StringVar(&s.key, "tls-key", "", "PEM `file` with the server's private key")
+	f.StringVar(&s.operatorCA, "operator-ca", "", "PEM `file` with the authorities whose certificates make an operator; required unless -operator-listen is a loopback address")
+	f.IntVar(&s.config.MaxMessageBytes, "max-message-bytes", 4<<20, "largest gRPC message accepted")
+	f.Int64Var(&s.config.MaxModelBytes, "max-model-bytes", 1<<30, "largest model accepted")
+	f.IntVar(&s.config.MaxOpenRounds, "max-open-rounds", 16, "rounds open at the same time")
+	f.IntVar(&s.config.KeepRounds, "keep-rounds", 16, "closed rounds whose estimates are kept")
+	f.DurationVar(&s.config.ShutdownTimeout, "shutdown-timeout", 10*time.Second, "how long to wait for calls in progress")
+	f.StringVar(&s.logFormat, "log-format", "text", "text or json")
+	f.TextVar(&s.logLevel, "log-level", slog.LevelInfo, "debug, info, warn or error")
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return nil, err
+		}
+		return nil, fl.Invalid("flags", err.Error(), "see hushgrad serve -help")
+	}
+	return s, s.validate(f.Args())
+}
+
+func (s *serveFlags) validate(rest []string) error {
+	switch {
+	case len(rest) > 0:
+		return fl.Invalid("arguments", rest[0], "only flags are allowed, see hushgrad serve -help")
+	case (s.cert == "") != (s.key == ""):
+		return fl.Invalid("-tls-cert and -tls-key", s.cert+" and "+s.key, "must be given together")
+	case s.operatorCA != "" && s.cert == "":
+		return fl.Invalid("-operator-ca", s.operatorCA, "needs -tls-cert and -tls-key")
+	case s.operatorCA == "" && !loopback(s.operatorListen):
+		return fl.Invalid("-operator-listen", s.operatorListen, "must be a loopback address, or -operator-ca must be given")
+	case s.logFormat != "text" && s.logFormat != "json":
+		return fl.Invalid("-log-format", s.logFormat, "must be text or json")
+	}
+	return nil
+}
+
+// loopback tells whether an address can be reached from this machine only.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,131 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"google.golang.org/grpc"
+
+	"github.com/hushgrad/hushgrad/fl"
+	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+)
+
+// Options are the settings of a Client.
+type Options struct {
+	// Policy is what the client demands of a round. The zero Policy refuses
+	// every round.
+	Policy fl.Policy
+	// Attempts is how often a submission is tried while the server is
+	// unavailable. Default 5.
+	Attempts int
+	// BatchBytes is the size of the reports in one message. Default 512 KiB, at
+	// most 1 MiB.
+	BatchBytes int
+}
+
+const (
+	maxBatchBytes = 1 << 20
+	// perReport is the cost of a report in a message beyond its own bytes, and
+	// with it bounds the number of reports in a batch.
+	perReport = 8
+)
+
+// Client is a participant of rounds. It is safe for concurrent use.
+type Client struct {
+	rounds pb.RoundsClient
+	opts   Options
+}
+
+// New returns a client on a connection. The connection stays the caller's.
+func New(conn grpc.ClientConnInterface, opts Options) (*Client, error) {
+	opts.Attempts = cmp.Or(opts.Attempts, 5)
+	opts.BatchBytes = cmp.Or(opts.BatchBytes, 512<<10)
+	switch {
+	case opts.Attempts < 1:
+		return nil, fmt.Errorf("client: %w", fl.Invalid("Attempts", opts.Attempts, "must be at least 1"))
+	case opts.BatchBytes < 1 || opts.BatchBytes > maxBatchBytes:
+		return nil, fmt.Errorf("client: %w", fl.Invalid("BatchBytes", opts.BatchBytes, "must be in [1, %d]", maxBatchBytes))
+	}
+	return &Client{rounds: pb.NewRoundsClient(conn), opts: opts}, nil
+}
+
+// Participation is one client's part in one round that meets its policy. It is
+// safe for concurrent use.
+type Participation struct {
+	client    *Client
+	round     fl.Round
+	digest    [32]byte
+	mechanism fl.Mechanism
+}
+
+// Join fetches a round ("" is the newest open one), builds its mechanism and
+// checks it against the policy. It does not tell the server anything.
+func (c *Client) Join(ctx context.Context, roundID string) (*Participation, error) {
+	resp, err := c.rounds.GetRound(ctx, &pb.GetRoundRequest{RoundId: roundID})
+	if err != nil {
+		return nil, fmt.Errorf("client: join: %w", err)
+	}
+	if state := resp.GetStatus().GetState(); state != pb.RoundState_ROUND_STATE_OPEN {
+		return nil, fmt.Errorf("client: join: %w", fl.Invalid("state", state, "the round must be open"))
+	}
+	r, err := fl.RoundFromProto(resp.GetStatus().GetRound())
+	if err != nil {
+		return nil, fmt.Errorf("client: join: %w", err)
+	}
+	if roundID != "" && r.ID != roundID {
+		return nil, fmt.Errorf("client: join: %w", fl.Invalid("id", r.ID, "must be %q, as asked for", roundID))
+	}
+	m, err := fl.Open(r)
+	if err != nil {
+		return nil, fmt.Errorf("client: join: %w", err)
+	}
+	if err := c.opts.Policy.Check(r, m.Guarantee()); err != nil {
+		return nil, fmt.Errorf("client: join: %w", err)
+	}
+	digest, err := r.Digest()
+	if err != nil {
+		return nil, fmt.Errorf("client: join: %w", err)
+	}
+	return &Participation{client: c, round: r, digest: digest, mechanism: m}, nil
+}
+
+// Round returns the description of the round.
+func (p *Participation) Round() fl.Round { return p.round }
+
+// Mechanism returns the round's mechanism, built from the description.
+func (p *Participation) Mechanism() fl.Mechanism { return p.mechanism }
+
+// Encode appends one report of a gradient to dst. rng is private randomness,
+// see fl.NewRand.
+func (p *Participation) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
+	return p.mechanism.Encode(dst, grad, rng)
+}
+
+// Model is a published model.
+type Model struct {
+	Version uint64
+	Format  string // media type of Data
+	Data    []byte
+}
+
+// Model fetches the current model and checks its size and SHA-256.
+func (c *Client) Model(ctx context.Context) (*Model, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := c.rounds.GetModel(ctx, &pb.GetModelRequest{})
+	if err != nil {
+		return nil, fmt.Errorf("client: model: %w", err)
+	}
+	m, err := receiveModel(stream)
+	if err != nil {
+		return nil, fmt.Errorf("client: model: %w", err)
+	}
+	return m, nil
+}
+
+// ErrIncomplete is wrapped by errors for streams that ended too early or held
+// what was not announced.
+var ErrIncomplete = errors.New("incomplete or damaged transfer")

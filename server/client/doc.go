@@ -1,0 +1,22 @@
+// Package client talks to the parameter server of package server.
+//
+// A [Client] is one participant's view. It fetches a round, builds the round's
+// mechanism itself, checks the guarantee against its own policy and only then
+// encodes:
+//
+//	c, err := client.New(conn, client.Options{Policy: fl.Policy{MaxEpsilon: 5}})
+//	p, err := c.Join(ctx, "") // the newest open round
+//	report, err := p.Encode(nil, gradient, fl.NewRand())
+//	receipt, err := p.Submit(ctx, [][]byte{report})
+//
+// An [Operator] opens and closes rounds, publishes models and reads estimates.
+//
+// conn is a grpc.ClientConn of the caller's making, so that transport security,
+// name resolution and interceptors stay the caller's choice. Importing the
+// package makes zstd available: grpc.UseCompressor(client.Zstd).
+package client
+
+import "github.com/hushgrad/hushgrad/internal/grpczstd"
+
+// Zstd is the name of the zstd compressor, for grpc.UseCompressor.
+const Zstd = grpczstd.Name

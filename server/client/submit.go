@@ -1,0 +1,98 @@
+package client
+
+import (
+	"context"
+	crand "crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/hushgrad/hushgrad/fl"
+	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+)
+
+// Receipt says what became of a submission.
+type Receipt struct {
+	Accepted   uint64 // reports counted by the last attempt
+	Duplicates uint64 // reports that an earlier attempt had already got counted
+}
+
+// Submit sends reports in batches over one stream. While the server is
+// unavailable it starts over with the same batch keys, so that no report is
+// counted twice however many attempts it takes.
+func (p *Participation) Submit(ctx context.Context, reports [][]byte) (Receipt, error) {
+	if len(reports) == 0 {
+		return Receipt{}, fmt.Errorf("client: submit: %w", fl.Invalid("reports", "nothing", "at least one is required"))
+	}
+	batches := p.batches(reports)
+	for attempt := 1; ; attempt++ {
+		receipt, err := p.send(ctx, batches)
+		if err == nil {
+			return receipt, nil
+		}
+		if status.Code(err) != codes.Unavailable || attempt == p.client.opts.Attempts {
+			return Receipt{}, fmt.Errorf("client: submit, attempt %d: %w", attempt, err)
+		}
+		select {
+		case <-time.After(backoff(attempt)):
+		case <-ctx.Done():
+			return Receipt{}, fmt.Errorf("client: submit, attempt %d: %w: %w", attempt, ctx.Err(), err)
+		}
+	}
+}
+
+// batches splits reports into messages, each with a key of its own.
+func (p *Participation) batches(reports [][]byte) []*pb.SubmitReportsRequest {
+	var out []*pb.SubmitReportsRequest
+	size := 0
+	for _, report := range reports {
+		cost := len(report) + perReport
+		if len(out) == 0 || size+cost > p.client.opts.BatchBytes {
+			key := make([]byte, 16)
+			_, _ = crand.Read(key) // never fails
+			out = append(out, &pb.SubmitReportsRequest{
+				RoundId:     p.round.ID,
+				RoundDigest: p.digest[:],
+				BatchKey:    key,
+			})
+			size = 0
+		}
+		last := out[len(out)-1]
+		last.Reports = append(last.Reports, report)
+		size += cost
+	}
+	return out
+}
+
+// send is one attempt.
+func (p *Participation) send(ctx context.Context, batches []*pb.SubmitReportsRequest) (Receipt, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := p.client.rounds.SubmitReports(ctx)
+	if err != nil {
+		return Receipt{}, err
+	}
+	for _, b := range batches {
+		if err := stream.Send(b); errors.Is(err, io.EOF) {
+			break // the reason comes with CloseAndRecv
+		} else if err != nil {
+			return Receipt{}, err
+		}
+	}
+	resp, err := stream.CloseAndRecv()
+	if err != nil {
+		return Receipt{}, err
+	}
+	return Receipt{Accepted: resp.GetAccepted(), Duplicates: resp.GetDuplicates()}, nil
+}
+
+// backoff doubles from 100 ms to 5 s and takes a random half of it, so that many
+// clients do not come back at once.
+func backoff(attempt int) time.Duration {
+	limit := min(100*time.Millisecond<<min(attempt-1, 10), 5*time.Second)
+	return limit/2 + time.Duration(fl.NewRand().Int64N(int64(limit/2)))
+}

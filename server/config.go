@@ -1,0 +1,63 @@
+package server
+
+import (
+	"cmp"
+	"log/slog"
+	"time"
+
+	"google.golang.org/grpc/credentials"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// Config holds the settings of a Server. The zero value of every field means
+// its default.
+type Config struct {
+	// Logger receives what happens to rounds, never a report. Default slog.Default().
+	Logger *slog.Logger
+	// MaxMessageBytes bounds one gRPC message after decompression. Default 4 MiB,
+	// at least 64 KiB, at most 1 GiB.
+	MaxMessageBytes int
+	// MaxModelBytes bounds a published model. Default 1 GiB.
+	MaxModelBytes int64
+	// MaxOpenRounds bounds the rounds open at the same time. Default 16.
+	MaxOpenRounds int
+	// KeepRounds is the number of closed rounds whose estimates are kept; older
+	// ones are forgotten (their ids are not). Default 16.
+	KeepRounds int
+	// ShutdownTimeout is how long Serve waits for calls in progress when its
+	// context ends. Default 10 s.
+	ShutdownTimeout time.Duration
+	// Credentials secure the clients' listener, OperatorCredentials the
+	// operator's. Default: no transport security.
+	Credentials, OperatorCredentials credentials.TransportCredentials
+}
+
+const (
+	minMessageBytes = 64 << 10
+	maxMessageBytes = 1 << 30
+)
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	c.MaxMessageBytes = cmp.Or(c.MaxMessageBytes, 4<<20)
+	c.MaxModelBytes = cmp.Or(c.MaxModelBytes, 1<<30)
+	c.MaxOpenRounds = cmp.Or(c.MaxOpenRounds, 16)
+	c.KeepRounds = cmp.Or(c.KeepRounds, 16)
+	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, 10*time.Second)
+	switch {
+	case c.MaxMessageBytes < minMessageBytes || c.MaxMessageBytes > maxMessageBytes:
+		return c, fl.Invalid("MaxMessageBytes", c.MaxMessageBytes, "must be in [%d, %d]", minMessageBytes, maxMessageBytes)
+	case c.MaxModelBytes < 0:
+		return c, fl.Invalid("MaxModelBytes", c.MaxModelBytes, "must be > 0")
+	case c.MaxOpenRounds < 0:
+		return c, fl.Invalid("MaxOpenRounds", c.MaxOpenRounds, "must be > 0")
+	case c.KeepRounds < 0:
+		return c, fl.Invalid("KeepRounds", c.KeepRounds, "must be > 0")
+	case c.ShutdownTimeout < 0:
+		return c, fl.Invalid("ShutdownTimeout", c.ShutdownTimeout, "must be > 0")
+	}
+	return c, nil
+}

@@ -1,0 +1,213 @@
+package server_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/hushgrad/hushgrad/fl"
+	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/server"
+)
+
+// submit sends raw requests over one stream.
+func submit(t testing.TB, p *peers, requests ...*pb.SubmitReportsRequest) (*pb.SubmitReportsResponse, error) {
+	t.Helper()
+	stream, err := p.rounds.SubmitReports(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range requests {
+		if err := stream.Send(r); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return stream.CloseAndRecv()
+}
+
+// request is a valid submission with the given key and reports.
+func request(t testing.TB, r fl.Round, key byte, reports ...[]byte) *pb.SubmitReportsRequest {
+	t.Helper()
+	digest, err := r.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &pb.SubmitReportsRequest{
+		RoundId: r.ID, RoundDigest: digest[:], BatchKey: bytes.Repeat([]byte{key}, 16), Reports: reports,
+	}
+}
+
+// wantField checks the code and the field that the error's detail names.
+func wantField(t testing.TB, what string, err error, code codes.Code, field string) {
+	t.Helper()
+	wantCode(t, what, err, code)
+	for _, d := range status.Convert(err).Details() {
+		if bad, ok := d.(*errdetails.BadRequest); ok && bad.GetFieldViolations()[0].GetField() == field {
+			return
+		}
+	}
+	t.Errorf("%s: error %v does not name the field %s", what, err, field)
+}
+
+func TestSubmissionsAreRefusedWithTheRightCode(t *testing.T) {
+	p := start(t, server.Config{MaxMessageBytes: 64 << 10})
+	r := open(t, p, cocoRound("r"))
+	good := encode(t, join(t, p, "r"), 1)[0]
+	otherDim := cocoRound("other")
+	otherDim.Dim = 21
+	other := open(t, p, otherDim)
+	outside := bytes.Clone(good)
+	outside[len(outside)-1] = 0xFF // a slot beyond t
+
+	mutate := func(f func(*pb.SubmitReportsRequest)) *pb.SubmitReportsRequest {
+		m := request(t, r, 1, good)
+		f(m)
+		return m
+	}
+	for name, c := range map[string]struct {
+		req   *pb.SubmitReportsRequest
+		code  codes.Code
+		field string
+	}{
+		"malformed":            {request(t, r, 1, outside), codes.InvalidArgument, "reports"},
+		"truncated":            {request(t, r, 1, good[:len(good)-1]), codes.InvalidArgument, "reports"},
+		"empty report":         {request(t, r, 1, []byte{}), codes.InvalidArgument, "reports"},
+		"oversized report":     {request(t, r, 1, append(bytes.Clone(good), 0)), codes.InvalidArgument, "reports"},
+		"good one after a bad": {request(t, r, 1, good[:2], good), codes.InvalidArgument, "reports"},
+		"no reports":           {request(t, r, 1), codes.InvalidArgument, "reports"},
+		"no round":             {mutate(func(m *pb.SubmitReportsRequest) { m.RoundId = "" }), codes.InvalidArgument, "round_id"},
+		"unknown round":        {mutate(func(m *pb.SubmitReportsRequest) { m.RoundId = "nowhere" }), codes.NotFound, "round_id"},
+		"wrong round":          {mutate(func(m *pb.SubmitReportsRequest) { m.RoundId = "other" }), codes.FailedPrecondition, "round_digest"},
+		"wrong dimension":      {mutate(func(m *pb.SubmitReportsRequest) { d, _ := other.Digest(); m.RoundDigest = d[:] }), codes.FailedPrecondition, "round_digest"},
+		"no digest":            {mutate(func(m *pb.SubmitReportsRequest) { m.RoundDigest = nil }), codes.InvalidArgument, "round_digest"},
+		"short key":            {mutate(func(m *pb.SubmitReportsRequest) { m.BatchKey = m.BatchKey[:15] }), codes.InvalidArgument, "batch_key"},
+		"long key":             {mutate(func(m *pb.SubmitReportsRequest) { m.BatchKey = make([]byte, 65) }), codes.InvalidArgument, "batch_key"},
+	} {
+		_, err := submit(t, p, c.req)
+		wantField(t, name, err, c.code, c.field)
+	}
+	_, err := submit(t, p, request(t, r, 1, make([]byte, 65<<10)))
+	wantCode(t, "oversized message", err, codes.ResourceExhausted)
+
+	resp, err := p.rounds.GetRound(t.Context(), &pb.GetRoundRequest{RoundId: "r"})
+	if err != nil || resp.GetStatus().GetReports() != 0 {
+		t.Errorf("after refusals only: %v reports, %v, want 0", resp.GetStatus().GetReports(), err)
+	}
+	// The key of a refused batch is free again.
+	if ok, err := submit(t, p, request(t, r, 1, good)); err != nil || ok.GetAccepted() != 1 {
+		t.Errorf("the good report after the refusals: %v, %v", ok, err)
+	}
+}
+
+func TestADuplicateBatchIsCountedOnce(t *testing.T) {
+	p := start(t, server.Config{})
+	r := open(t, p, cocoRound("r"))
+	reports := encode(t, join(t, p, "r"), 5)
+	resp, err := submit(t, p, request(t, r, 1, reports[:3]...), request(t, r, 2, reports[3:]...), request(t, r, 1, reports[:3]...))
+	if err != nil || resp.GetAccepted() != 5 || resp.GetDuplicates() != 3 {
+		t.Errorf("within a stream: %v, %v, want 5 accepted and 3 duplicates", resp, err)
+	}
+	if resp, err = submit(t, p, request(t, r, 2, reports[3:]...)); err != nil || resp.GetAccepted() != 0 || resp.GetDuplicates() != 2 {
+		t.Errorf("in another stream: %v, %v, want 2 duplicates", resp, err)
+	}
+	_, err = submit(t, p, request(t, r, 2, reports[:2]...))
+	wantField(t, "same key, other reports", err, codes.InvalidArgument, "batch_key")
+
+	if err := p.operator.CloseRound(t.Context(), "r"); err != nil {
+		t.Fatal(err)
+	}
+	if resp, err = submit(t, p, request(t, r, 1, reports[:3]...)); err != nil || resp.GetDuplicates() != 3 {
+		t.Errorf("a retry after the close: %v, %v, want 3 duplicates", resp, err)
+	}
+	e, err := p.operator.Estimate(t.Context(), "r", false)
+	if err != nil || e.Reports != 5 {
+		t.Errorf("estimate of %v reports, %v, want 5", e, err)
+	}
+	_, err = submit(t, p, request(t, r, 3, reports...))
+	wantField(t, "late", err, codes.FailedPrecondition, "round_id")
+}
+
+func TestOpenRoundRefuses(t *testing.T) {
+	p := start(t, server.Config{MaxOpenRounds: 2, MaxMessageBytes: 64 << 10})
+	open(t, p, cocoRound("first"))
+	for name, c := range map[string]struct {
+		mutate func(*fl.Round)
+		code   codes.Code
+		field  string
+	}{
+		"taken id":           {func(r *fl.Round) { r.ID = "first" }, codes.AlreadyExists, "round.id"},
+		"bad id":             {func(r *fl.Round) { r.ID = "a b" }, codes.InvalidArgument, "round.id"},
+		"unknown mechanism":  {func(r *fl.Round) { r.Mechanism = "magic" }, codes.InvalidArgument, "round.mechanism"},
+		"NaN epsilon":        {func(r *fl.Round) { r.Epsilon = math.NaN() }, codes.InvalidArgument, "round.epsilon"},
+		"no scale":           {func(r *fl.Round) { r.Scale = 0 }, codes.InvalidArgument, "round.scale"},
+		"zero dim":           {func(r *fl.Round) { r.Dim = 0 }, codes.InvalidArgument, "round.dim"},
+		"no sparsity":        {func(r *fl.Round) { r.Params = nil }, codes.InvalidArgument, "round.sparsity"},
+		"misspelt parameter": {func(r *fl.Round) { r.Params = r.Params.With("slotz", fl.Int(8)) }, codes.InvalidArgument, "round.params"},
+		"few slots":          {func(r *fl.Round) { r.Params = r.Params.With("slots", fl.Int(6)) }, codes.InvalidArgument, "round.slots"},
+		"past deadline":      {func(r *fl.Round) { r.Deadline = time.Now().Add(-time.Second) }, codes.InvalidArgument, "round.deadline"},
+		"reports too large": {func(r *fl.Round) {
+			r.Mechanism, r.Epsilon, r.Params, r.Dim = "none", math.Inf(1), nil, 1<<20
+		}, codes.InvalidArgument, "round.dim"},
+	} {
+		r := cocoRound("new")
+		c.mutate(&r)
+		_, err := p.operator.OpenRound(t.Context(), r)
+		wantField(t, name, errors.Unwrap(err), c.code, c.field)
+		if err != nil && !strings.Contains(err.Error(), "rule: ") {
+			t.Errorf("%s: error %q does not say the rule", name, err)
+		}
+	}
+	open(t, p, cocoRound("second"))
+	_, err := p.operator.OpenRound(t.Context(), cocoRound("third"))
+	wantCode(t, "a third open round", err, codes.ResourceExhausted)
+}
+
+func TestModelUploadRefuses(t *testing.T) {
+	p := start(t, server.Config{MaxModelBytes: 100})
+	operator := pb.NewOperatorClient(p.conn)
+	sum := sha256.Sum256([]byte("weights"))
+	good := func() *pb.ModelHeader { return &pb.ModelHeader{Format: "text/plain", Size: 7, Sha256: sum[:]} }
+	for name, c := range map[string]struct {
+		messages []*pb.PutModelRequest
+		field    string
+	}{
+		"nothing":       {nil, "header"},
+		"no header":     {[]*pb.PutModelRequest{{Data: []byte("weights")}}, "header"},
+		"no format":     {[]*pb.PutModelRequest{{Header: &pb.ModelHeader{Size: 7, Sha256: sum[:]}}}, "header.format"},
+		"empty":         {[]*pb.PutModelRequest{{Header: &pb.ModelHeader{Format: "f", Sha256: sum[:]}}}, "header.size"},
+		"too large":     {[]*pb.PutModelRequest{{Header: &pb.ModelHeader{Format: "f", Size: 101, Sha256: sum[:]}}}, "header.size"},
+		"short":         {[]*pb.PutModelRequest{{Header: good(), Data: []byte("weight")}}, "data"},
+		"long":          {[]*pb.PutModelRequest{{Header: good(), Data: []byte("weights")}, {Data: []byte("!")}}, "data"},
+		"damaged":       {[]*pb.PutModelRequest{{Header: good(), Data: []byte("Weights")}}, "header.sha256"},
+		"second header": {[]*pb.PutModelRequest{{Header: good(), Data: []byte("wei")}, {Header: good(), Data: []byte("ghts")}}, "header"},
+	} {
+		stream, err := operator.PutModel(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range c.messages {
+			if err := stream.Send(m); err != nil && !errors.Is(err, io.EOF) {
+				t.Fatal(err)
+			}
+		}
+		_, err = stream.CloseAndRecv()
+		wantField(t, name, err, codes.InvalidArgument, c.field)
+	}
+	_, err := p.client.Model(t.Context())
+	wantCode(t, "no model yet", errors.Unwrap(err), codes.NotFound)
+	version, err := p.operator.PutModel(t.Context(), "text/plain", []byte("weights"))
+	if err != nil || version != 1 {
+		t.Errorf("a good model: version %d, %v", version, err)
+	}
+}

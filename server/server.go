@@ -1,0 +1,139 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"runtime/debug"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/reflection"
+	"google.golang.org/grpc/status"
+
+	_ "github.com/hushgrad/hushgrad/internal/grpczstd" // reads and answers zstd
+	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+)
+
+// Server is a parameter server. It is safe for concurrent use.
+type Server struct {
+	cfg    Config
+	rounds *store
+	model  *modelStore
+}
+
+// New returns a server without rounds and without a model.
+func New(cfg Config) (*Server, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	return &Server{
+		cfg:    cfg,
+		rounds: &store{maxOpen: cfg.MaxOpenRounds, keep: cfg.KeepRounds, rounds: map[string]*round{}},
+		model:  &modelStore{},
+	}, nil
+}
+
+// RegisterRounds adds the clients' service to a gRPC server.
+func (s *Server) RegisterRounds(r grpc.ServiceRegistrar) {
+	pb.RegisterRoundsServer(r, roundsService{Server: s})
+}
+
+// RegisterOperator adds the operator's service to a gRPC server. Whoever can
+// reach it decides what clients are asked.
+func (s *Server) RegisterOperator(r grpc.ServiceRegistrar) {
+	pb.RegisterOperatorServer(r, operatorService{Server: s})
+}
+
+// Listeners are where Serve answers. It closes them.
+type Listeners struct {
+	// Clients is required.
+	Clients net.Listener
+	// Operator is the operator's own listener. When nil, the operator's service
+	// is offered on Clients: only for tests and for one machine.
+	Operator net.Listener
+}
+
+// Serve answers calls, with health checks and reflection, until ctx ends. Then
+// it lets calls in progress finish for Config.ShutdownTimeout and returns nil.
+func (s *Server) Serve(ctx context.Context, l Listeners) error {
+	group, ctx := errgroup.WithContext(ctx)
+	clients := s.grpcServer(s.cfg.Credentials)
+	s.RegisterRounds(clients)
+	if l.Operator == nil {
+		s.RegisterOperator(clients)
+	} else {
+		operator := s.grpcServer(s.cfg.OperatorCredentials)
+		s.RegisterOperator(operator)
+		group.Go(func() error { return s.serve(ctx, operator, l.Operator) })
+	}
+	group.Go(func() error { return s.serve(ctx, clients, l.Clients) })
+	return group.Wait()
+}
+
+func (s *Server) grpcServer(creds credentials.TransportCredentials) *grpc.Server {
+	if creds == nil {
+		creds = insecure.NewCredentials()
+	}
+	return grpc.NewServer(
+		grpc.Creds(creds),
+		grpc.MaxRecvMsgSize(s.cfg.MaxMessageBytes),
+		grpc.MaxConcurrentStreams(1024),
+		grpc.ConnectionTimeout(20*time.Second),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: time.Minute, Timeout: 20 * time.Second}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 20 * time.Second, PermitWithoutStream: true}),
+		grpc.ChainUnaryInterceptor(s.recoverUnary),
+		grpc.ChainStreamInterceptor(s.recoverStream),
+	)
+}
+
+// serve runs one gRPC server until ctx ends.
+func (s *Server) serve(ctx context.Context, g *grpc.Server, l net.Listener) error {
+	state := health.NewServer()
+	healthpb.RegisterHealthServer(g, state)
+	reflection.Register(g)
+	s.cfg.Logger.Info("serving", "address", l.Addr().String())
+
+	stopped := make(chan struct{})
+	defer func() { <-stopped }()
+	served, end := context.WithCancel(ctx)
+	defer end()
+	go func() {
+		defer close(stopped)
+		<-served.Done()
+		state.Shutdown()
+		force := time.AfterFunc(s.cfg.ShutdownTimeout, g.Stop)
+		defer force.Stop()
+		g.GracefulStop()
+	}()
+	if err := g.Serve(l); err != nil {
+		return fmt.Errorf("server: %s: %w", l.Addr(), err)
+	}
+	return nil
+}
+
+// A mechanism registered from elsewhere may panic; the server must not.
+func (s *Server) recoverUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
+	defer s.recovered(info.FullMethod, &err)
+	return handler(ctx, req)
+}
+
+func (s *Server) recoverStream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
+	defer s.recovered(info.FullMethod, &err)
+	return handler(srv, stream)
+}
+
+func (s *Server) recovered(method string, err *error) {
+	if p := recover(); p != nil {
+		s.cfg.Logger.Error("panic", "method", method, "panic", p, "stack", string(debug.Stack()))
+		*err = status.Error(codes.Internal, "internal error")
+	}
+}

@@ -1,0 +1,92 @@
+package server
+
+import (
+	"context"
+	"errors"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// Errors of the round's life, mapped to codes by statusOf.
+var (
+	errClosed      = errors.New("the round is closed")
+	errExpired     = errors.New("the deadline passed with too few reports: no estimate will be released")
+	errTooFew      = errors.New("too few reports")
+	errStillOpen   = errors.New("the round is still open")
+	errNotFound    = errors.New("not found")
+	errUsedBefore  = errors.New("used before")
+	errLimit       = errors.New("limit reached")
+	errInterrupted = errors.New("the mechanism was interrupted")
+	errOtherRound  = errors.New("the reports were made for another description of the round")
+)
+
+var codeOf = []struct {
+	err  error
+	code codes.Code
+}{
+	{errClosed, codes.FailedPrecondition},
+	{errExpired, codes.FailedPrecondition},
+	{errTooFew, codes.FailedPrecondition},
+	{errStillOpen, codes.FailedPrecondition},
+	{errOtherRound, codes.FailedPrecondition},
+	{errNotFound, codes.NotFound},
+	{errUsedBefore, codes.AlreadyExists},
+	{errLimit, codes.ResourceExhausted},
+	{context.Canceled, codes.Canceled},
+	{context.DeadlineExceeded, codes.DeadlineExceeded},
+}
+
+// statusOf turns an error into a gRPC status. field is the request field the
+// error is about, when the error itself names none. Errors nobody foresaw
+// become INTERNAL without their text, and logged tells so.
+func statusOf(err error, field string) (st error, logged bool) {
+	if _, ok := status.FromError(err); ok {
+		return err, false // came from gRPC, or is one already
+	}
+	code := codes.Internal
+	var param *fl.ParamError
+	var batch *fl.BatchError
+	switch {
+	case errors.As(err, &batch):
+		code, field = codes.InvalidArgument, "reports"
+	case errors.As(err, &param):
+		code = codes.InvalidArgument
+		if field == "" {
+			field = param.Param
+		} else {
+			field += "." + param.Param
+		}
+	}
+	for _, c := range codeOf {
+		if errors.Is(err, c.err) {
+			code = c.code
+			break
+		}
+	}
+	if code == codes.Internal {
+		return status.Error(code, "internal error"), true
+	}
+	s := status.New(code, err.Error())
+	if field != "" {
+		detail := &errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{
+			{Field: field, Description: err.Error()},
+		}}
+		if with, err := s.WithDetails(detail); err == nil {
+			s = with
+		}
+	}
+	return s.Err(), false
+}
+
+// fail is statusOf with the unforeseen logged.
+func (s *Server) fail(method string, err error, field string) error {
+	st, unforeseen := statusOf(err, field)
+	if unforeseen {
+		s.cfg.Logger.Error("internal error", "method", method, "error", err)
+	}
+	return st
+}
