@@ -1,0 +1,67 @@
+// Package trainer does the learning on both sides of a federated round: a
+// client computes the gradient of its own examples, the server turns the
+// aggregated gradient into the next model.
+//
+// Start with a [Model], the immutable description of a classifier. It fixes
+// how many parameters there are and where each one lies in the flat vector
+// that travels between client and server:
+//
+//	model, err := trainer.NewModel("softmax", trainer.Input{Channels: 1, Height: 28, Width: 28}, 10)
+//	params := model.Init(rng)
+//
+//	worker, err := model.NewWorker(1) // client
+//	defer worker.Close()
+//	gradient := make([]float64, model.Dim())
+//	loss, err := worker.Gradient(gradient, params, images, labels)
+//
+//	step, err := trainer.NewOptimizer(trainer.OptimizerConfig{Name: "sgd", LearningRate: 0.1}, model.Dim())
+//	err = step.Step(params, mean) // server; mean is the aggregated estimate
+//
+//	test, err := model.NewEvaluator(100)
+//	defer test.Close()
+//	accuracy, loss, err := test.Evaluate(params, images, labels)
+//
+// [Save] and [Load] keep a parameter vector in a .npy file, which
+// numpy.load reads too; [WriteWeights] and [ReadWeights] do the same for a
+// stream.
+//
+// # Models
+//
+// The known names are those of [ModelNames]. All models map an image to one
+// logit per class and are trained on the mean cross-entropy. There is no
+// regularisation, no batch normalisation and no dropout, so the gradient of a
+// set of examples is exactly the mean of the gradients of its members.
+//
+// # Gorgonia
+//
+// Graphs, symbolic differentiation, execution and the optimizers are those of
+// gorgonia.org/gorgonia v0.9.18. A graph is built and differentiated once per
+// worker, for a fixed batch size, and then run again and again. Three of
+// Gorgonia's habits shape this package:
+//
+//   - Its softmax over the last axis of a matrix shifts every row by a maximum
+//     that starts from the first element of the first row, and so overflows or
+//     returns log 0 for batches larger than one. The logits are therefore
+//     reshaped so that the class axis is not the last.
+//   - Its tape machine runs in a goroutine of its own, where a panic cannot be
+//     recovered. Everything that reaches a graph is validated first, which is
+//     the reason for the limit below.
+//   - Building graphs touches package-level state without a lock, so this
+//     package builds one graph at a time. Running them needs no lock.
+//
+// # Limits
+//
+// Every number handed to this package (parameters, pixels, gradients, learning
+// rates) must be finite and at most 1e50 in magnitude; anything else is an
+// error that names the position. The bound is far outside any useful training
+// run, and it guarantees that no intermediate value can overflow: three layers
+// multiply at most four such numbers, and fan-ins are below 2^28.
+//
+// Workers, evaluators and optimizers are not safe for concurrent use: give
+// each goroutine its own. Models are immutable and may be shared. The moments
+// of an optimizer live in memory only: after a restart they begin at zero.
+//
+// Memory of a worker is O(d + B·w), where d is the number of parameters, B
+// the batch size and w the largest number of values that one layer computes
+// for one example.
+package trainer

@@ -1,0 +1,76 @@
+package trainer_test
+
+import (
+	"fmt"
+	"log"
+	"math/rand/v2"
+
+	"github.com/hushgrad/hushgrad/trainer"
+)
+
+// Two clients with one example each, and a server that averages their
+// gradients.
+func Example() {
+	model, err := trainer.NewModel("softmax", trainer.Input{Channels: 1, Height: 1, Width: 2}, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	step, err := trainer.NewOptimizer(trainer.OptimizerConfig{Name: "sgd", LearningRate: 1}, model.Dim())
+	if err != nil {
+		log.Fatal(err)
+	}
+	worker, err := model.NewWorker(1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer worker.Close()
+
+	x := [][]float64{{1, 0}, {0, 1}}
+	labels := []int{0, 1}
+	params := model.Init(rand.New(rand.NewPCG(1, 2)))
+	gradient, mean := make([]float64, model.Dim()), make([]float64, model.Dim())
+	for range 20 {
+		clear(mean)
+		for client := range x {
+			if _, err := worker.Gradient(gradient, params, x[client:client+1], labels[client:client+1]); err != nil {
+				log.Fatal(err)
+			}
+			for i, g := range gradient {
+				mean[i] += g / float64(len(x))
+			}
+		}
+		if err := step.Step(params, mean); err != nil {
+			log.Fatal(err)
+		}
+	}
+
+	test, err := model.NewEvaluator(2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer test.Close()
+	accuracy, loss, err := test.Evaluate(params, x, labels)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("accuracy %.0f%%, loss below 0.1: %t\n", 100*accuracy, loss < 0.1)
+	// Output: accuracy 100%, loss below 0.1: true
+}
+
+// The layout says which slice of the flat vector is which parameter.
+func ExampleModel_layout() {
+	model, err := trainer.NewModel("cnn", trainer.Input{Channels: 1, Height: 28, Width: 28}, 10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range model.Layout() {
+		fmt.Println(p.Name, p.Shape, p.Offset)
+	}
+	// Output:
+	// conv1.weight [1 5 5 8] 0
+	// conv1.bias [8] 200
+	// conv2.weight [8 3 3 16] 208
+	// conv2.bias [16] 1360
+	// output.weight [400 10] 1376
+	// output.bias [10] 5376
+}

@@ -1,0 +1,128 @@
+package trainer
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// machine is a compiled graph for a fixed number of examples. Its inputs are
+// plain slices: write them, call run, read the results.
+type machine struct {
+	net   *network
+	batch int
+
+	params []float64 // length net.dim
+	x      []float64 // batch × input size
+	// seed is the derivative of the loss by the log-probabilities, batch ×
+	// classes; nil when the machine computes no gradients.
+	seed []float64
+
+	vm       G.VM // nil once closed
+	logp     *G.Node
+	gradient []*G.Node // one per parameter tensor; nil without gradients
+}
+
+// building guards the construction of graphs, during which Gorgonia stores the
+// hashes of its shared constants in them.
+var building sync.Mutex
+
+// newMachine builds, differentiates and compiles the graph of net, which is
+// some fifty nodes whatever the sizes. O(d + batch·net.width).
+func newMachine(net *network, batch int, withGradient bool) (m *machine, err error) {
+	if batch < 1 || batch > maxValues/net.width {
+		return nil, fmt.Errorf("trainer: batch: got %d, must be between 1 and %d", batch, maxValues/net.width)
+	}
+	building.Lock()
+	defer building.Unlock()
+	defer func() { // Gorgonia reports some failed constructions by a panic
+		if p := recover(); p != nil {
+			m, err = nil, fmt.Errorf("trainer: graph: %v", p)
+		}
+	}()
+
+	m = &machine{
+		net:    net,
+		batch:  batch,
+		params: make([]float64, net.dim),
+		x:      make([]float64, batch*net.input.Size()),
+	}
+	g := G.NewGraph()
+	var params G.Nodes
+	for _, p := range net.params {
+		columns := p.Shape[len(p.Shape)-1]
+		params = append(params, inputNode(g, p.Name, m.params[p.Offset:p.Offset+p.Size()], p.Size()/columns, columns))
+	}
+	l := &layers{graph: g, batch: batch, params: params}
+	logits := net.logits(l, inputNode(g, "x", m.x, batch, net.input.Size()))
+	// A last axis of length one keeps LogSoftMax away from the code path for
+	// the last axis; see the package documentation.
+	logits = l.reshape(logits, batch, net.classes, 1)
+	m.logp = l.apply(func() (*G.Node, error) { return G.LogSoftMax(logits, 1) })
+	if l.err != nil {
+		return nil, l.err
+	}
+	if withGradient {
+		m.seed = make([]float64, batch*net.classes)
+		seed := inputNode(g, "seed", m.seed, batch, net.classes, 1)
+		if m.gradient, err = G.Backpropagate(G.Nodes{m.logp}, G.Nodes{seed}, params); err != nil {
+			return nil, fmt.Errorf("trainer: graph: %w", err)
+		}
+	}
+	// Compiling for these outputs leaves out what Backpropagate adds beyond the
+	// gradients by the parameters, above all the one by the examples.
+	outputs := append(G.Nodes{m.logp}, m.gradient...)
+	prog, locs, err := G.CompileFunction(g, params, outputs)
+	if err != nil {
+		return nil, fmt.Errorf("trainer: graph: %w", err)
+	}
+	m.vm = G.NewTapeMachine(g, G.WithPrecompiled(prog, locs))
+	return m, nil
+}
+
+// inputNode returns a node whose value is backing.
+func inputNode(g *G.ExprGraph, name string, backing []float64, shape ...int) *G.Node {
+	t := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(backing))
+	return G.NewTensor(g, tensor.Float64, len(shape), G.WithShape(shape...), G.WithName(name), G.WithValue(t))
+}
+
+// errClosed is returned when a worker or an evaluator is used after Close.
+var errClosed = errors.New("trainer: used after Close")
+
+// run executes the graph of a machine that is not closed on its current
+// inputs. The results stay valid until the next run.
+func (m *machine) run() error {
+	defer m.vm.Reset()
+	if err := m.vm.RunAll(); err != nil {
+		return fmt.Errorf("trainer: run: %w", err)
+	}
+	return nil
+}
+
+// close frees the graph. It may be called twice.
+func (m *machine) close() error {
+	if m.vm == nil {
+		return nil
+	}
+	vm := m.vm
+	m.vm, m.logp, m.gradient = nil, nil, nil
+	if err := vm.Close(); err != nil {
+		return fmt.Errorf("trainer: close: %w", err)
+	}
+	return nil
+}
+
+// data returns the numbers of a node that was just computed.
+func data(n *G.Node, want int) ([]float64, error) {
+	if n.Value() == nil {
+		return nil, fmt.Errorf("trainer: run: node %s has no value", n.Name())
+	}
+	v, ok := n.Value().Data().([]float64)
+	if !ok || len(v) != want {
+		return nil, fmt.Errorf("trainer: run: node %s has shape %v, must have %d elements", n.Name(), n.Value().Shape(), want)
+	}
+	return v, nil
+}
