@@ -1,0 +1,49 @@
+// Package dataset supplies the image data of the federated MNIST demo:
+// labelled 28×28 pictures of the digits 0 to 9, in memory, as float64.
+//
+// # What to call first
+//
+// [Load] returns a train and a test [Set]. It always succeeds on a machine
+// that can run the demo, because it has three sources and says in [Data] which
+// one it used:
+//
+//  1. A directory that the caller names in [Options].Dir. The four MNIST files
+//     must be there and be well formed; a named directory is never replaced by
+//     another source.
+//  2. MNIST itself, from the user's cache directory or, once, from a public
+//     mirror. A file counts only if its SHA-256 is the pinned one.
+//  3. Digits drawn by [Generate] from the outlines of Go's own fonts, when
+//     MNIST cannot be had within ten seconds. They need no network, no file,
+//     and depend only on the seed. Data.Note says why they were used.
+//
+// A demo that wants the third source at once calls [Generate] itself.
+// [Set.Pool] shrinks the images, and with them the model, by averaging square
+// blocks of pixels. [ReadImages] and [ReadLabels] read one idx file.
+//
+// # Shapes and memory
+//
+// A [Set] of n images keeps n·Rows·Cols float64 values in [0,1] in one slice,
+// 0 for paper and 1 for ink: 376 MB for the 60 000 training images of MNIST.
+// Options.TrainSize and Options.TestSize load less.
+//
+// # Limits
+//
+// An idx stream may declare at most 65 536 items, 256 rows, 256 columns, and
+// 2^26 pixels in all; memory grows with the bytes that arrive, not with those
+// that the header promises, so a short stream or a gzip bomb stays cheap.
+// Labels are 0 to 9. A download is at most 16 MB a file and 10 s in all.
+//
+// Generated digits are easier than MNIST in some ways and harder in others.
+// Accuracy on them shows that training works, and is not to be compared with
+// published accuracy on MNIST.
+//
+// # Sources
+//
+// Format and data: Y. LeCun, C. Cortes and C. J. C. Burges, "The MNIST database
+// of handwritten digits", http://yann.lecun.com/exdb/mnist; Y. LeCun, L. Bottou,
+// Y. Bengio and P. Haffner, "Gradient-based learning applied to document
+// recognition", Proceedings of the IEEE 86(11), 1998, section III.A, which also
+// describes the 20×20 box and the centring by mass that the generated digits
+// follow. Fonts: C. Bigelow, K. Holmes and others, the Go fonts,
+// https://go.dev/blog/go-fonts.
+package dataset

@@ -1,0 +1,302 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A mirror is a server on this machine in the place of a public one.
+type mirror struct {
+	*httptest.Server
+	mu    sync.Mutex
+	asked []string
+}
+
+// newMirror serves the files in content by name. If answer is not nil it is
+// asked first, and says whether it has answered.
+func newMirror(t *testing.T, content map[string][]byte, answer func(w http.ResponseWriter, r *http.Request) bool) *mirror {
+	t.Helper()
+	m := &mirror{}
+	m.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.TrimPrefix(r.URL.Path, "/data/")
+		m.mu.Lock()
+		m.asked = append(m.asked, name)
+		m.mu.Unlock()
+		if answer != nil && answer(w, r) {
+			return
+		}
+		b, ok := content[name]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Write(b)
+	}))
+	t.Cleanup(m.Close)
+	return m
+}
+
+func (m *mirror) url() string { return m.URL + "/data/" }
+
+// requests returns the names asked for so far.
+func (m *mirror) requests() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.asked)
+}
+
+// fourFiles returns a set of three train and two test pictures of 2×2 pixels as
+// the four files of MNIST.
+func fourFiles(t *testing.T) map[string][]byte {
+	t.Helper()
+	return map[string][]byte{
+		"train-images-idx3-ubyte.gz": zipped(t, idx([]byte{0, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0}, 0x803, 3, 2, 2)),
+		"train-labels-idx1-ubyte.gz": zipped(t, idx([]byte{7, 8, 9}, 0x801, 3)),
+		"t10k-images-idx3-ubyte.gz":  zipped(t, idx([]byte{255, 0, 0, 0, 255, 255, 0, 0}, 0x803, 2, 2, 2)),
+		"t10k-labels-idx1-ubyte.gz":  zipped(t, idx([]byte{1, 2}, 0x801, 2)),
+	}
+}
+
+// testMNIST is publicMNIST with the files in content, mirrors on this machine,
+// and an empty cache.
+func testMNIST(t *testing.T, content map[string][]byte, mirrors ...*mirror) *mnist {
+	t.Helper()
+	m := publicMNIST()
+	for i, f := range m.files {
+		sum := sha256.Sum256(content[f.name])
+		m.files[i].sha256 = hex.EncodeToString(sum[:])
+	}
+	m.mirrors = nil
+	for _, s := range mirrors {
+		m.mirrors = append(m.mirrors, s.url())
+	}
+	m.client = &http.Client{Transport: &http.Transport{}}
+	m.cacheDir = filepath.Join(t.TempDir(), "hushgrad", "mnist")
+	return m
+}
+
+func names(m *mnist) []string {
+	var all []string
+	for _, f := range m.files {
+		all = append(all, f.name)
+	}
+	return all
+}
+
+// checkFetched fails unless m has every file, from the cache or a mirror.
+func checkFetched(t *testing.T, m *mnist, content map[string][]byte, origin string) {
+	t.Helper()
+	got, from, err := m.fetch(t.Context(), t.Logf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range m.files {
+		if !bytes.Equal(got[i], content[f.name]) {
+			t.Errorf("%s: got %d other bytes", f.name, len(got[i]))
+		}
+	}
+	if from != origin {
+		t.Errorf("origin: got %q, want %q", from, origin)
+	}
+}
+
+// cacheFiles returns the names in the cache directory, sorted.
+func cacheFiles(t *testing.T, m *mnist) []string {
+	t.Helper()
+	entries, err := os.ReadDir(m.cacheDir)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
+
+func TestFetchDownloadsOnceAndCaches(t *testing.T) {
+	content := fourFiles(t)
+	server := newMirror(t, content, func(w http.ResponseWriter, r *http.Request) bool {
+		if got := r.Header.Get("Accept-Encoding"); got != "identity" {
+			t.Errorf("Accept-Encoding: got %q, want identity", got)
+		}
+		return false
+	})
+	m := testMNIST(t, content, server)
+	checkFetched(t, m, content, "MNIST downloaded from "+server.url())
+	if got := server.requests(); !slices.Equal(got, names(m)) {
+		t.Errorf("requests: got %v, want %v", got, names(m))
+	}
+	if got, want := cacheFiles(t, m), slices.Sorted(slices.Values(names(m))); !slices.Equal(got, want) {
+		t.Errorf("cache: got %v, want %v", got, want)
+	}
+	checkFetched(t, m, content, "MNIST from the cache in "+m.cacheDir)
+	if got := len(server.requests()); got != 4 {
+		t.Errorf("after a cache hit: got %d requests, want 4", got)
+	}
+}
+
+func TestFetchReplacesWhatIsBrokenInTheCache(t *testing.T) {
+	content := fourFiles(t)
+	server := newMirror(t, content, nil)
+	m := testMNIST(t, content, server)
+	checkFetched(t, m, content, "MNIST downloaded from "+server.url())
+	broken := filepath.Join(m.cacheDir, m.files[2].name)
+	if err := os.WriteFile(broken, []byte("not MNIST"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	checkFetched(t, m, content, "MNIST downloaded from "+server.url())
+	if got, want := server.requests(), append(names(m), m.files[2].name); !slices.Equal(got, want) {
+		t.Errorf("requests: got %v, want %v", got, want)
+	}
+	checkFetched(t, m, content, "MNIST from the cache in "+m.cacheDir)
+}
+
+func TestFetchGoesOnToTheNextMirror(t *testing.T) {
+	content := fourFiles(t)
+	first := newMirror(t, content, func(w http.ResponseWriter, r *http.Request) bool {
+		if strings.Contains(r.URL.Path, "t10k-images") {
+			w.Write([]byte("a page of a captive portal"))
+			return true
+		}
+		return false
+	})
+	second := newMirror(t, content, nil)
+	m := testMNIST(t, content, first, second)
+	checkFetched(t, m, content, fmt.Sprintf("MNIST downloaded from %s and %s", first.url(), second.url()))
+	if got, want := first.requests(), names(m)[:3]; !slices.Equal(got, want) {
+		t.Errorf("first mirror: got requests %v, want %v", got, want)
+	}
+	if got, want := second.requests(), names(m)[2:]; !slices.Equal(got, want) {
+		t.Errorf("second mirror: got requests %v, want %v", got, want)
+	}
+}
+
+func TestFetchWithoutACache(t *testing.T) {
+	content := fourFiles(t)
+	inTheWay := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(inTheWay, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"", filepath.Join(inTheWay, "mnist")} {
+		server := newMirror(t, content, nil)
+		m := testMNIST(t, content, server)
+		m.cacheDir = dir
+		checkFetched(t, m, content, "MNIST downloaded from "+server.url())
+	}
+}
+
+// TestFetchErrors: each failure names its reason and leaves nothing behind.
+func TestFetchErrors(t *testing.T) {
+	content := fourFiles(t)
+	closed := newMirror(t, content, nil)
+	closed.Close()
+	for _, c := range []struct {
+		name   string
+		answer func(w http.ResponseWriter, r *http.Request) bool
+		change func(m *mnist)
+		want   string
+	}{
+		{"wrong digest", func(w http.ResponseWriter, r *http.Request) bool {
+			w.Write([]byte("x"))
+			return true
+		}, nil, "SHA-256: got 2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881, must be "},
+		{"status", func(w http.ResponseWriter, r *http.Request) bool {
+			w.WriteHeader(http.StatusForbidden)
+			return true
+		}, nil, `got status "403 Forbidden", must be 200`},
+		{"too large", nil, func(m *mnist) { m.maxBytes = 20 }, "size: got more than 20 bytes"},
+		// The server starts to answer and then waits for the client to go: only
+		// the time limit can end that.
+		{"time limit", func(w http.ResponseWriter, r *http.Request) bool {
+			w.Write([]byte("x"))
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+			return true
+		}, func(m *mnist) { m.timeout = 50 * time.Millisecond }, "deadline exceeded"},
+		{"offline", nil, func(m *mnist) { m.mirrors = []string{closed.url()} }, "connect"},
+		{"bad address", nil, func(m *mnist) { m.mirrors = []string{"http://[::1/"} }, "missing ']'"},
+	} {
+		server := newMirror(t, content, c.answer)
+		m := testMNIST(t, content, server)
+		if c.change != nil {
+			c.change(m)
+		}
+		_, _, err := m.fetch(t.Context(), t.Logf)
+		if err == nil || !strings.HasPrefix(err.Error(), "MNIST could not be downloaded: ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want error %q", c.name, err, c.want)
+		}
+		if got := cacheFiles(t, m); len(got) > 0 {
+			t.Errorf("%s: left %v in the cache", c.name, got)
+		}
+		if got := len(server.requests()); got > 1 {
+			t.Errorf("%s: got %d requests after a failure, want none", c.name, got-1)
+		}
+	}
+}
+
+// TestFetchStopsAtTheTimeLimit: when time is up the next mirror is not asked.
+func TestFetchStopsAtTheTimeLimit(t *testing.T) {
+	content := fourFiles(t)
+	stuck := newMirror(t, content, func(_ http.ResponseWriter, r *http.Request) bool {
+		<-r.Context().Done()
+		return true
+	})
+	m := testMNIST(t, content, stuck)
+	m.mirrors = append(m.mirrors, "http://[::1/") // its error would show
+	m.timeout = 50 * time.Millisecond
+	_, _, err := m.fetch(t.Context(), t.Logf)
+	if err == nil || strings.Contains(err.Error(), "missing") || !strings.Contains(err.Error(), context.DeadlineExceeded.Error()) {
+		t.Errorf("got %v, want only that the deadline was exceeded", err)
+	}
+}
+
+func TestStoreLeavesNoTemporaryFile(t *testing.T) {
+	m := testMNIST(t, fourFiles(t))
+	// A directory with something in it cannot be replaced by a file.
+	if err := os.MkdirAll(filepath.Join(m.cacheDir, m.files[0].name, "inside"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.store(m.files[0], []byte("x")); err == nil {
+		t.Error("got no error for a directory in the way")
+	}
+	if got, want := cacheFiles(t, m), []string{m.files[0].name}; !slices.Equal(got, want) {
+		t.Errorf("cache: got %v, want %v", got, want)
+	}
+}
+
+func TestPublicMNIST(t *testing.T) {
+	m := publicMNIST()
+	for _, f := range m.files {
+		if b, err := hex.DecodeString(f.sha256); err != nil || len(b) != sha256.Size {
+			t.Errorf("%s: SHA-256: got %q", f.name, f.sha256)
+		}
+	}
+	if len(m.mirrors) != 2 {
+		t.Errorf("got %d mirrors, want 2", len(m.mirrors))
+	}
+	for _, s := range m.mirrors {
+		if u, err := url.Parse(s); err != nil || u.Scheme != "https" || !strings.HasSuffix(u.Path, "/mnist/") {
+			t.Errorf("mirror: got %q, want https://.../mnist/", s)
+		}
+	}
+	if m.timeout != 10*time.Second || m.maxBytes != 16<<20 {
+		t.Errorf("limits: got %v and %d bytes, want 10s and 16 MiB", m.timeout, m.maxBytes)
+	}
+	if dir, err := os.UserCacheDir(); err == nil && m.cacheDir != filepath.Join(dir, "hushgrad", "mnist") {
+		t.Errorf("cache: got %q, want hushgrad/mnist in %q", m.cacheDir, dir)
+	}
+}

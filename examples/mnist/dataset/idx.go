@@ -1,0 +1,172 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// The idx format is a big-endian header of 32-bit words, a magic number and one
+// length per dimension, and then the values. The third byte of the magic number
+// is the value type (8: unsigned byte), the fourth the number of dimensions.
+const (
+	magicImages = 0x0803
+	magicLabels = 0x0801
+)
+
+// Limits on what a header may declare. They leave room for MNIST and the sets
+// made in its image (60 000 pictures of 28×28) and keep a file below 64 MiB.
+const (
+	maxItems  = 1 << 16
+	maxSide   = 1 << 8
+	maxPixels = 1 << 26
+)
+
+// Images holds the content of one idx3 file.
+type Images struct {
+	// Count is the number of pictures; Rows and Cols their size in pixels.
+	Count, Rows, Cols int
+	// Pixels holds Count·Rows·Cols grey values, picture after picture and row
+	// after row: 0 for paper, 255 for ink.
+	Pixels []uint8
+}
+
+// ReadImages reads an idx3 file of unsigned bytes up to its end, plain or
+// compressed with gzip (it looks which). O(size of the content) time and memory.
+//
+// It returns an error for another magic number, a length outside the limits of
+// the package documentation, a stream that ends early (wrapping
+// io.ErrUnexpectedEOF) or goes on after the last pixel, and broken compression.
+func ReadImages(r io.Reader) (*Images, error) {
+	im, err := readImages(r)
+	if err != nil {
+		return nil, fmt.Errorf("dataset: %w", err)
+	}
+	return im, nil
+}
+
+// ReadLabels reads an idx1 file of unsigned bytes up to its end, plain or
+// compressed with gzip, and returns one label in 0..9 per item. O(size of the
+// content) time and memory.
+//
+// It returns an error where ReadImages does, and for a label above 9.
+func ReadLabels(r io.Reader) ([]uint8, error) {
+	labels, err := readLabels(r)
+	if err != nil {
+		return nil, fmt.Errorf("dataset: %w", err)
+	}
+	return labels, nil
+}
+
+func readImages(r io.Reader) (*Images, error) {
+	r, err := plain(r)
+	if err != nil {
+		return nil, fmt.Errorf("images: %w", err)
+	}
+	dims, err := readHeader(r, magicImages, []limit{{"items", maxItems}, {"rows", maxSide}, {"columns", maxSide}})
+	if err != nil {
+		return nil, fmt.Errorf("images: %w", err)
+	}
+	im := &Images{Count: dims[0], Rows: dims[1], Cols: dims[2]}
+	// At most 2^16 · 2^8 · 2^8 = 2^32, which int holds on 64-bit machines only.
+	size := int64(im.Count) * int64(im.Rows) * int64(im.Cols)
+	if size > maxPixels {
+		return nil, fmt.Errorf("images: pixels: got %d (%d×%d×%d), must be <= %d", size, im.Count, im.Rows, im.Cols, maxPixels)
+	}
+	if im.Pixels, err = readBody(r, size); err != nil {
+		return nil, fmt.Errorf("images: %w", err)
+	}
+	return im, nil
+}
+
+func readLabels(r io.Reader) ([]uint8, error) {
+	r, err := plain(r)
+	if err != nil {
+		return nil, fmt.Errorf("labels: %w", err)
+	}
+	dims, err := readHeader(r, magicLabels, []limit{{"items", maxItems}})
+	if err != nil {
+		return nil, fmt.Errorf("labels: %w", err)
+	}
+	labels, err := readBody(r, int64(dims[0]))
+	if err != nil {
+		return nil, fmt.Errorf("labels: %w", err)
+	}
+	for i, l := range labels {
+		if l >= classes {
+			return nil, fmt.Errorf("labels: label %d: got %d, must be in 0..%d", i, l, classes-1)
+		}
+	}
+	return labels, nil
+}
+
+// plain returns the uncompressed content of r. No idx file can be taken for a
+// gzip one: it starts with two zero bytes.
+func plain(r io.Reader) (io.Reader, error) {
+	b := bufio.NewReader(r)
+	start, err := b.Peek(2)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if !bytes.Equal(start, []byte{0x1f, 0x8b}) {
+		return b, nil
+	}
+	z, err := gzip.NewReader(b)
+	if err != nil {
+		return nil, fmt.Errorf("gzip header: %w", truncated(err))
+	}
+	return z, nil
+}
+
+// A limit is the largest length that a header may declare in one dimension.
+type limit struct {
+	name string
+	max  uint32
+}
+
+// readHeader reads the magic number and one length in [1, max] per limit.
+func readHeader(r io.Reader, magic uint32, limits []limit) ([]int, error) {
+	words := make([]uint32, 1+len(limits))
+	if err := binary.Read(r, binary.BigEndian, words); err != nil {
+		return nil, fmt.Errorf("header of %d bytes: %w", 4*len(words), truncated(err))
+	}
+	if words[0] != magic {
+		return nil, fmt.Errorf("magic number: got %#08x, must be %#08x", words[0], magic)
+	}
+	dims := make([]int, len(limits))
+	for i, l := range limits {
+		if words[i+1] < 1 || words[i+1] > l.max {
+			return nil, fmt.Errorf("%s: got %d, must be in 1..%d", l.name, words[i+1], l.max)
+		}
+		dims[i] = int(words[i+1])
+	}
+	return dims, nil
+}
+
+// readBody reads exactly size bytes and the end of r. It never holds more than
+// a small multiple of what has arrived, nor reads more than size+1 bytes. The
+// extra read also makes gzip compare its checksum.
+func readBody(r io.Reader, size int64) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(r, size+1))
+	if err != nil {
+		return nil, fmt.Errorf("values: got %d of %d bytes: %w", len(body), size, truncated(err))
+	}
+	if n := int64(len(body)); n < size {
+		return nil, fmt.Errorf("values: got %d bytes, must be %d: %w", n, size, io.ErrUnexpectedEOF)
+	} else if n > size {
+		return nil, fmt.Errorf("values: got more than %d bytes, must end there", size)
+	}
+	return body, nil
+}
+
+// truncated turns an end that came too early into io.ErrUnexpectedEOF.
+func truncated(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

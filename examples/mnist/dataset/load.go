@@ -1,0 +1,156 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The number of images in MNIST, and the most that Generate draws.
+const (
+	maxTrain = 60000
+	maxTest  = 10000
+)
+
+// Options says what Load loads. The zero value is usable: all of MNIST if it
+// can be had, else as many digits generated from seed 0.
+type Options struct {
+	// Dir is a directory with the four MNIST files, gzip-compressed or not:
+	// train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte
+	// and t10k-labels-idx1-ubyte, each with ".gz" or without. Empty: use the
+	// cache, the mirrors, or generated digits, in this order.
+	Dir string
+	// TrainSize and TestSize are the numbers of images wanted, in [0, 60000]
+	// and [0, 10000]: the first ones of the files, or of the generated ones. 0
+	// means all of them.
+	TrainSize, TestSize int
+	// Seed chooses the generated digits. It has no effect on MNIST.
+	Seed uint64
+	// Logf, if not nil, is told what Load does while it does it: one line per
+	// call, without a line end, from the goroutine that called Load.
+	Logf func(format string, args ...any)
+}
+
+func (o Options) check() error {
+	if o.TrainSize < 0 || o.TrainSize > maxTrain {
+		return fmt.Errorf("train size: got %d, must be in 0..%d", o.TrainSize, maxTrain)
+	}
+	if o.TestSize < 0 || o.TestSize > maxTest {
+		return fmt.Errorf("test size: got %d, must be in 0..%d", o.TestSize, maxTest)
+	}
+	return nil
+}
+
+func (o Options) logf(format string, args ...any) {
+	if o.Logf != nil {
+		o.Logf(format, args...)
+	}
+}
+
+// Load returns the images that o asks for, from the first of the sources in the
+// package documentation that has them. O(pixels), and without o.Dir at most ten
+// seconds of downloading.
+//
+// It returns an error when o is out of range, when a file in o.Dir is missing
+// (wrapping fs.ErrNotExist) or broken, when there are fewer images than asked
+// for, and when ctx ends (wrapping ctx.Err()). An unreachable mirror is not an
+// error: Data.Source and Data.Note tell that the digits are generated, and why.
+func Load(ctx context.Context, o Options) (*Data, error) {
+	data, err := publicMNIST().load(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("dataset: %w", err)
+	}
+	return data, nil
+}
+
+func (m *mnist) load(ctx context.Context, o Options) (*Data, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if o.Dir != "" {
+		o.logf("reading MNIST files in %s", o.Dir)
+		data, err := readFour(ctx, o, func(i int) (io.ReadCloser, error) { return openEither(o.Dir, m.files[i].name) })
+		if err != nil {
+			return nil, fmt.Errorf("dir %s: %w", o.Dir, err)
+		}
+		data.Note = "MNIST files read from " + o.Dir
+		return data, nil
+	}
+	content, origin, err := m.fetch(ctx, o.logf)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		reason := strings.Join(strings.Fields(err.Error()), " ")
+		o.logf("%s: drawing digits instead", reason)
+		return generate(ctx, o, reason)
+	}
+	data, err := readFour(ctx, o, func(i int) (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(content[i])), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	data.Note = origin
+	return data, nil
+}
+
+// readFour reads the files of MNIST in the order of mnist.files.
+func readFour(ctx context.Context, o Options, open func(i int) (io.ReadCloser, error)) (*Data, error) {
+	train, err := readPair(ctx, "train", o.TrainSize, open, 0)
+	if err != nil {
+		return nil, err
+	}
+	test, err := readPair(ctx, "test", o.TestSize, open, 2)
+	if err != nil {
+		return nil, err
+	}
+	if train.Rows != test.Rows || train.Cols != test.Cols {
+		return nil, fmt.Errorf("image size: got %d×%d for train and %d×%d for test, must be equal",
+			train.Rows, train.Cols, test.Rows, test.Cols)
+	}
+	return &Data{Train: train, Test: test, Source: SourceMNIST}, nil
+}
+
+// readPair reads the images in file i and their labels in file i+1.
+func readPair(ctx context.Context, what string, size int, open func(i int) (io.ReadCloser, error), i int) (*Set, error) {
+	var im *Images
+	var labels []uint8
+	read := []func(io.Reader) error{
+		func(r io.Reader) (err error) { im, err = readImages(r); return err },
+		func(r io.Reader) (err error) { labels, err = readLabels(r); return err },
+	}
+	for j := range read {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		f, err := open(i + j)
+		if err != nil {
+			return nil, err
+		}
+		err = read[j](f)
+		f.Close() // only read from: its error says nothing more
+		if err != nil {
+			return nil, fmt.Errorf("%s %w", what, err)
+		}
+	}
+	return newSet(what, im, labels, size)
+}
+
+// openEither opens the file name in dir, which ends in ".gz", or the one
+// without that ending when the first does not exist.
+func openEither(dir, name string) (*os.File, error) {
+	for _, n := range []string{name, strings.TrimSuffix(name, ".gz")} {
+		f, err := os.Open(filepath.Join(dir, n))
+		if !errors.Is(err, fs.ErrNotExist) {
+			return f, err
+		}
+	}
+	return nil, fmt.Errorf("%s: got no such file, must be there with or without \".gz\": %w", name, fs.ErrNotExist)
+}

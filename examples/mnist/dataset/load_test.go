@@ -1,0 +1,252 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// writeDir writes files to a new directory.
+func writeDir(t *testing.T, content map[string][]byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, b := range content {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// checkFour fails unless d is what fourFiles holds, cut to train and test images.
+func checkFour(t *testing.T, d *Data, train, test int) {
+	t.Helper()
+	if d.Source != SourceMNIST || d.Train.Len() != train || d.Test.Len() != test {
+		t.Fatalf("got %q with %d and %d images, want %q with %d and %d", d.Source, d.Train.Len(), d.Test.Len(), SourceMNIST, train, test)
+	}
+	if want := []int{7, 8, 9}[:train]; !slices.Equal(d.Train.Labels, want) {
+		t.Errorf("train labels: got %v, want %v", d.Train.Labels, want)
+	}
+	if want := []int{1, 2}[:test]; !slices.Equal(d.Test.Labels, want) {
+		t.Errorf("test labels: got %v, want %v", d.Test.Labels, want)
+	}
+	if want := []float64{0, 0, 0, 1}; !slices.Equal(d.Train.Image(0), want) {
+		t.Errorf("train image 0: got %v, want %v", d.Train.Image(0), want)
+	}
+	if want := []float64{1, 0, 0, 0}; !slices.Equal(d.Test.Image(0), want) {
+		t.Errorf("test image 0: got %v, want %v", d.Test.Image(0), want)
+	}
+}
+
+func TestLoadDir(t *testing.T) {
+	content := fourFiles(t)
+	plain := map[string][]byte{}
+	for name, b := range content {
+		u, err := unzipped(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain[strings.TrimSuffix(name, ".gz")] = u
+	}
+	for name, files := range map[string]map[string][]byte{"gzip": content, "plain": plain} {
+		dir := writeDir(t, files)
+		d, err := Load(t.Context(), Options{Dir: dir})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		checkFour(t, d, 3, 2)
+		if want := "MNIST files read from " + dir; d.Note != want {
+			t.Errorf("%s: note: got %q, want %q", name, d.Note, want)
+		}
+	}
+	d, err := Load(t.Context(), Options{Dir: writeDir(t, content), TrainSize: 2, TestSize: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFour(t, d, 2, 1)
+}
+
+// TestLoadDirErrors: no fault in a named directory is covered up.
+func TestLoadDirErrors(t *testing.T) {
+	for _, c := range []struct {
+		file    string
+		content []byte // nil: the file is missing
+		o       Options
+		want    string
+		is      error
+	}{
+		{"train-images-idx3-ubyte.gz", nil, Options{}, "train-images-idx3-ubyte.gz: got no such file", fs.ErrNotExist},
+		{"train-labels-idx1-ubyte.gz", nil, Options{}, "train-labels-idx1-ubyte.gz: got no such file", fs.ErrNotExist},
+		{"t10k-images-idx3-ubyte.gz", nil, Options{}, "t10k-images-idx3-ubyte.gz: got no such file", fs.ErrNotExist},
+		{"t10k-labels-idx1-ubyte.gz", nil, Options{}, "t10k-labels-idx1-ubyte.gz: got no such file", fs.ErrNotExist},
+		{"train-images-idx3-ubyte.gz", []byte{}, Options{}, "train images: header", io.ErrUnexpectedEOF},
+		{"t10k-labels-idx1-ubyte.gz", []byte("not labels"), Options{}, "test labels: magic number", nil},
+		{"train-labels-idx1-ubyte.gz", idx([]byte{7, 8}, 0x801, 2), Options{}, "train: got 3 images and 2 labels, must be as many", nil},
+		{"t10k-images-idx3-ubyte.gz", idx(make([]byte, 8), 0x803, 2, 1, 4), Options{}, "image size: got 2×2 for train and 1×4 for test, must be equal", nil},
+		{"t10k-images-idx3-ubyte.gz", idx(make([]byte, 12), 0x803, 2, 2, 3), Options{}, "image size: got 2×2 for train and 2×3 for test, must be equal", nil},
+		{"t10k-images-idx3-ubyte.gz", idx(make([]byte, 12), 0x803, 2, 3, 2), Options{}, "image size: got 2×2 for train and 3×2 for test, must be equal", nil},
+		{"unrelated", []byte{}, Options{TrainSize: 4}, "train size: got 4, must be <= 3", nil},
+		{"unrelated", []byte{}, Options{TestSize: 3}, "test size: got 3, must be <= 2", nil},
+	} {
+		content := fourFiles(t)
+		if c.content != nil {
+			content[c.file] = c.content
+		} else {
+			delete(content, c.file)
+		}
+		c.o.Dir = writeDir(t, content)
+		d, err := Load(t.Context(), c.o)
+		if d != nil || err == nil || !strings.HasPrefix(err.Error(), "dataset: dir "+c.o.Dir+": ") ||
+			!strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
+			t.Errorf("%s: got %v, error %v; want error %q wrapping %v", c.file, d, err, c.want, c.is)
+		}
+	}
+	// What cannot be opened for another reason is not said to be missing.
+	if _, err := Load(t.Context(), Options{Dir: "a\x00b"}); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("impossible name: got %v, want an error other than %v", err, fs.ErrNotExist)
+	}
+	// A directory in the place of a file exists and cannot be read.
+	content := fourFiles(t)
+	delete(content, "t10k-labels-idx1-ubyte.gz")
+	dir := writeDir(t, content)
+	if err := os.Mkdir(filepath.Join(dir, "t10k-labels-idx1-ubyte.gz"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(t.Context(), Options{Dir: dir}); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("directory in the place of a file: got %v, want an error other than %v", err, fs.ErrNotExist)
+	}
+}
+
+func TestLoadSizeErrors(t *testing.T) {
+	for _, c := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{TrainSize: -1}, "dataset: train size: got -1, must be in 0..60000"},
+		{Options{TrainSize: 60001}, "dataset: train size: got 60001, must be in 0..60000"},
+		{Options{TestSize: -1}, "dataset: test size: got -1, must be in 0..10000"},
+		{Options{TestSize: 10001}, "dataset: test size: got 10001, must be in 0..10000"},
+	} {
+		named := c.o
+		named.Dir = t.TempDir()
+		if d, err := Load(t.Context(), named); d != nil || err == nil || err.Error() != c.want {
+			t.Errorf("Load: got %v, %v; want error %q", d, err, c.want)
+		}
+		if d, err := Generate(t.Context(), c.o); d != nil || err == nil || err.Error() != c.want {
+			t.Errorf("Generate: got %v, %v; want error %q", d, err, c.want)
+		}
+	}
+}
+
+func TestLoadDownloadsThenUsesTheCache(t *testing.T) {
+	content := fourFiles(t)
+	server := newMirror(t, content, nil)
+	m := testMNIST(t, content, server)
+	for _, want := range []string{"MNIST downloaded from " + server.url(), "MNIST from the cache in " + m.cacheDir} {
+		d, err := m.load(t.Context(), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkFour(t, d, 3, 2)
+		if d.Note != want {
+			t.Errorf("note: got %q, want %q", d.Note, want)
+		}
+		server.Close() // the second time there is only the cache
+	}
+}
+
+// offline is a machine without a network.
+type offline struct{}
+
+func (offline) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("no network,\n  in two lines")
+}
+
+func TestLoadFallsBackOffline(t *testing.T) {
+	content := fourFiles(t)
+	server := newMirror(t, content, nil)
+	m := testMNIST(t, content, server)
+	m.client = &http.Client{Transport: offline{}}
+	var log []string
+	o := Options{TrainSize: 20, TestSize: 10, Seed: 5, Logf: func(format string, args ...any) {
+		log = append(log, fmt.Sprintf(format, args...))
+	}}
+	d, err := m.load(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Source != SourceGenerated || d.Train.Len() != 20 || d.Test.Len() != 10 {
+		t.Errorf("got %q with %d and %d images, want %q with 20 and 10", d.Source, d.Train.Len(), d.Test.Len(), SourceGenerated)
+	}
+	want := fmt.Sprintf("digits drawn from the Go fonts with seed 5: MNIST could not be downloaded: "+
+		"Get \"%strain-images-idx3-ubyte.gz\": no network, in two lines", server.url())
+	if d.Note != want {
+		t.Errorf("note: got %q, want %q", d.Note, want)
+	}
+	for _, want := range []string{"downloading " + server.url(), "MNIST could not be downloaded", "drawing digits"} {
+		if !slices.ContainsFunc(log, func(s string) bool { return strings.Contains(s, want) }) {
+			t.Errorf("log: got %q, want a line with %q", log, want)
+		}
+	}
+}
+
+// TestLoadDoesNotFallBackFromAFormatError: what has the right digest and cannot
+// be read is a fault of this program and is not covered up.
+func TestLoadDoesNotFallBackFromAFormatError(t *testing.T) {
+	content := fourFiles(t)
+	content["t10k-labels-idx1-ubyte.gz"] = []byte("not labels")
+	m := testMNIST(t, content, newMirror(t, content, nil))
+	if d, err := m.load(t.Context(), Options{}); d != nil || err == nil || !strings.Contains(err.Error(), "test labels: magic number") {
+		t.Errorf("got %v, %v; want an error about the magic number", d, err)
+	}
+}
+
+func TestLoadEndsWithItsContext(t *testing.T) {
+	content := fourFiles(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	server := newMirror(t, content, func(_ http.ResponseWriter, r *http.Request) bool {
+		cancel()
+		<-r.Context().Done()
+		return true
+	})
+	logf := func(format string, args ...any) {
+		if line := fmt.Sprintf(format, args...); strings.Contains(line, "drawing") {
+			t.Errorf("log: got %q after the context ended", line)
+		}
+	}
+	if d, err := testMNIST(t, content, server).load(ctx, Options{Logf: logf}); d != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("during a download: got %v, %v; want %v", d, err, context.Canceled)
+	}
+	if d, err := Load(ctx, Options{Dir: writeDir(t, content)}); d != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("with a directory: got %v, %v; want %v", d, err, context.Canceled)
+	}
+	if d, err := Generate(ctx, Options{}); d != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("Generate: got %v, %v; want %v", d, err, context.Canceled)
+	}
+}
+
+// TestLoadKeepsCacheBytes: reading the files leaves the cached ones as they were.
+func TestLoadKeepsCacheBytes(t *testing.T) {
+	content := fourFiles(t)
+	m := testMNIST(t, content, newMirror(t, content, nil))
+	if _, err := m.load(t.Context(), Options{TrainSize: 1}); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range m.files {
+		got, err := os.ReadFile(filepath.Join(m.cacheDir, f.name))
+		if err != nil || !bytes.Equal(got, content[f.name]) {
+			t.Errorf("%s: got %d bytes, %v; want the %d published", f.name, len(got), err, len(content[f.name]))
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package dataset
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Pool returns a Set whose images are those of s shrunk k times in each
+// direction: each pixel is the mean of a k×k block, so values stay in [0,1] and
+// a model on the images has k² times fewer inputs. Pool(1) returns s itself;
+// any other k returns a Set that shares nothing with s. O(Len()·Dim()).
+//
+// It returns an error unless k >= 1 and k divides Rows and Cols, and when the
+// length of s.Images is not Len()·Rows·Cols.
+func (s *Set) Pool(k int) (*Set, error) {
+	if k < 1 || s.Rows%k != 0 || s.Cols%k != 0 {
+		return nil, fmt.Errorf("dataset: pool: k: got %d, must be >= 1 and divide the %d rows and %d columns", k, s.Rows, s.Cols)
+	}
+	if want := s.Len() * s.Dim(); len(s.Images) != want {
+		return nil, fmt.Errorf("dataset: pool: images: got %d values, must be %d for %d images of %d×%d",
+			len(s.Images), want, s.Len(), s.Rows, s.Cols)
+	}
+	if k == 1 {
+		return s, nil
+	}
+	out := &Set{
+		Images:  make([]float64, len(s.Images)/(k*k)),
+		Labels:  slices.Clone(s.Labels),
+		Rows:    s.Rows / k,
+		Cols:    s.Cols / k,
+		Classes: s.Classes,
+	}
+	area := float64(k * k)
+	for i := range s.Len() {
+		src, dst := s.Image(i), out.Image(i)
+		for r := range s.Rows {
+			for c := range s.Cols {
+				dst[(r/k)*out.Cols+c/k] += src[r*s.Cols+c]
+			}
+		}
+		for j := range dst {
+			dst[j] /= area
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,80 @@
+package dataset
+
+import "fmt"
+
+// classes is the number of labels: the digits 0 to 9.
+const classes = 10
+
+// A Set is a list of labelled grey images of one size. Its methods only read
+// it, so a Set that nobody writes to is safe for concurrent use.
+type Set struct {
+	// Images holds image after image, each row after row: Len()·Rows·Cols
+	// values in [0,1], 0 for paper and 1 for ink.
+	Images []float64
+	// Labels holds one class in [0, Classes) per image.
+	Labels []int
+	// Rows and Cols are the height and width of each image in pixels.
+	Rows, Cols int
+	// Classes is the number of classes; 10 for every Set of this package.
+	Classes int
+}
+
+// Data is what Load and Generate return: disjoint train and test sets, and
+// where they came from.
+type Data struct {
+	Train, Test *Set
+	// Source is SourceMNIST or SourceGenerated.
+	Source string
+	// Note is one line for the user: where the images came from and, for
+	// generated ones, why.
+	Note string
+}
+
+// The values of Data.Source.
+const (
+	// SourceMNIST: images read from files in MNIST's format.
+	SourceMNIST = "mnist"
+	// SourceGenerated: images drawn by Generate.
+	SourceGenerated = "generated"
+)
+
+// Len returns the number of images.
+func (s *Set) Len() int { return len(s.Labels) }
+
+// Dim returns the number of pixels of one image, Rows·Cols.
+func (s *Set) Dim() int { return s.Rows * s.Cols }
+
+// Image returns image i, 0 <= i < Len(), as Dim() values row after row. The
+// slice aliases s.Images and cannot be grown over the next image. O(1).
+func (s *Set) Image(i int) []float64 {
+	d := s.Dim()
+	return s.Images[i*d : (i+1)*d : (i+1)*d]
+}
+
+// newSet joins the first n pictures of im with their labels, or all of them
+// when n is 0. what names the set in errors. O(n·Rows·Cols).
+func newSet(what string, im *Images, labels []uint8, n int) (*Set, error) {
+	if im.Count != len(labels) {
+		return nil, fmt.Errorf("%s: got %d images and %d labels, must be as many", what, im.Count, len(labels))
+	}
+	if n > im.Count {
+		return nil, fmt.Errorf("%s size: got %d, must be <= %d, the number of images there are", what, n, im.Count)
+	}
+	if n == 0 {
+		n = im.Count
+	}
+	s := &Set{
+		Images:  make([]float64, n*im.Rows*im.Cols),
+		Labels:  make([]int, n),
+		Rows:    im.Rows,
+		Cols:    im.Cols,
+		Classes: classes,
+	}
+	for i := range s.Images {
+		s.Images[i] = float64(im.Pixels[i]) / 255
+	}
+	for i := range s.Labels {
+		s.Labels[i] = int(labels[i])
+	}
+	return s, nil
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"time"
+
+	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/trainer"
+)
+
+// run is the demo: load the data, then train.
+func run(ctx context.Context, cfg config, stdout, stderr io.Writer) error {
+	data, err := dataset.Load(ctx, dataset.Options{
+		Dir:      cfg.data,
+		TestSize: cfg.testSize,
+		Seed:     cfg.seed,
+		Logf:     func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) },
+	})
+	if err != nil {
+		return err
+	}
+	if data, err = pooled(data, cfg.pool); err != nil {
+		return err
+	}
+	return train(ctx, cfg, data, stdout, stderr)
+}
+
+// pooled shrinks both sets.
+func pooled(data *dataset.Data, factor int) (*dataset.Data, error) {
+	train, err := data.Train.Pool(factor)
+	if err != nil {
+		return nil, err
+	}
+	test, err := data.Test.Pool(factor)
+	if err != nil {
+		return nil, err
+	}
+	return &dataset.Data{Train: train, Test: test, Source: data.Source, Note: data.Note}, nil
+}
+
+// train runs all rounds and reports.
+func train(ctx context.Context, cfg config, data *dataset.Data, stdout, stderr io.Writer) (err error) {
+	start := time.Now()
+	fmt.Fprintln(stdout, data.Note)
+	model, err := trainer.NewModel(cfg.model, trainer.Input{Channels: 1, Height: data.Train.Rows, Width: data.Train.Cols}, data.Train.Classes)
+	if err != nil {
+		return err
+	}
+	result, err := plan(cfg, model, data)
+	if err != nil {
+		return err
+	}
+	result.announce(stdout)
+
+	f, err := newFederation(cfg, model, data.Train)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.close()) }()
+	test, err := newTester(model, data.Test)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, test.close()) }()
+
+	table := newTable(stdout)
+	bar := newBar(stderr, cfg)
+	for i := range cfg.rounds {
+		row, err := oneRound(ctx, f, test, i, bar.step)
+		if err != nil {
+			return errors.Join(fmt.Errorf("round %d: %w", i+1, err), bar.clear())
+		}
+		result.add(row)
+		if err := errors.Join(bar.clear(), table.print(row)); err != nil {
+			return err
+		}
+	}
+	result.Seconds = time.Since(start).Seconds()
+	result.print(stdout)
+	if cfg.out == "" {
+		return nil
+	}
+	return result.write(cfg.out, stdout, model, f.params)
+}
+
+// oneRound trains for one round and measures the model it leads to.
+func oneRound(ctx context.Context, f *federation, test *tester, i int, done func()) (historyRow, error) {
+	began := time.Now()
+	estimate, sent, err := f.round(ctx, i, done)
+	if err != nil {
+		return historyRow{}, err
+	}
+	row := historyRow{Round: i + 1, Reports: estimate.Reports, Bytes: sent.bytes}
+	if row.Accuracy, row.Loss, err = test.measure(f.params); err != nil {
+		return historyRow{}, err
+	}
+	row.Seconds = time.Since(began).Seconds()
+	return row, nil
+}
+
+// plan builds the mechanism once, before anything runs, to tell what the run
+// will promise and cost.
+func plan(cfg config, model trainer.Model, data *dataset.Data) (*result, error) {
+	r, err := fl.Complete(cfg.round(0, model.Dim()))
+	if err != nil {
+		return nil, err
+	}
+	m, err := fl.Open(r)
+	if err != nil {
+		return nil, err
+	}
+	res := &result{
+		Mechanism: cfg.mechanism,
+		Delta:     cfg.delta,
+		Clients:   cfg.clients,
+		Rounds:    cfg.rounds,
+		Cohort:    cfg.cohort,
+		Dim:       model.Dim(),
+		Data:      data.Source,
+		Model:     cfg.model,
+		cores:     runtime.GOMAXPROCS(0),
+	}
+	if sized, ok := m.(fl.ReportSizer); ok {
+		res.BytesPerReport = float64(sized.ReportBytes())
+	}
+	if g := m.Guarantee(); g.Model != fl.NoPrivacy {
+		res.EpsilonLocal = &g.Epsilon
+		res.Sparsity = cfg.sparsity
+	}
+	if a, ok := m.(fl.Amplifier); ok {
+		central, err := a.Central(cfg.cohort, cfg.delta)
+		if err != nil {
+			return nil, err
+		}
+		res.EpsilonCentral = &central
+	}
+	return res, nil
+}
+
+// tester measures the model on the test images.
+type tester struct {
+	evaluator *trainer.Evaluator
+	images    [][]float64
+	labels    []int
+}
+
+func newTester(model trainer.Model, set *dataset.Set) (*tester, error) {
+	evaluator, err := model.NewEvaluator(min(500, set.Len()))
+	if err != nil {
+		return nil, err
+	}
+	t := &tester{evaluator: evaluator, labels: set.Labels}
+	for i := range set.Len() {
+		t.images = append(t.images, set.Image(i))
+	}
+	return t, nil
+}
+
+func (t *tester) measure(params []float64) (accuracy, loss float64, err error) {
+	return t.evaluator.Evaluate(params, t.images, t.labels)
+}
+
+func (t *tester) close() error { return t.evaluator.Close() }
