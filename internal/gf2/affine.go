@@ -1,0 +1,87 @@
+package gf2
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// Affine is a map ℓ ↦ A·ℓ ⊕ Offset from labels of m bits onto values of k bits,
+// and beside it a sign (−1)^(Character·ℓ ⊕ Flip). A has full rank k.
+type Affine struct {
+	Rows      []uint32 // the k rows of A
+	Offset    uint32   // k bits
+	Character uint32   // m bits
+	Flip      uint32   // 0 or 1
+}
+
+// Expander draws Affines from 32-bit seeds: A uniform among the matrices of full
+// rank, everything else uniform. The seed is stretched by SplitMix64 started at a
+// keyed mix of the seed. An Expander is immutable.
+type Expander struct {
+	m, k       int
+	key0, key1 uint64
+}
+
+// NewExpander returns an expander for maps from m to k bits, 0 ≤ k ≤ m ≤ MaxBits,
+// keyed by public randomness.
+func NewExpander(m, k int, key0, key1 uint64) (*Expander, error) {
+	if m < 1 || m > MaxBits || k < 0 || k > m {
+		return nil, fmt.Errorf("gf2: affine map: got %d to %d bits, must have 0 <= k <= m <= %d", m, k, MaxBits)
+	}
+	return &Expander{m: m, k: k, key0: key0, key1: key1}, nil
+}
+
+// NewAffine returns an Affine for Draw to fill.
+func (e *Expander) NewAffine() *Affine { return &Affine{Rows: make([]uint32, e.k)} }
+
+const goldenGamma = 0x9E3779B97F4A7C15
+
+// mix is the finalizer of SplitMix64 (Steele, Lea, Flood 2014).
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
+	x = (x ^ x>>27) * 0x94D049BB133111EB
+	return x ^ x>>31
+}
+
+// Draw fills a with the map of a seed. A row that depends on the rows before it
+// is drawn again: each row is then uniform outside their span, and A uniform
+// among the matrices of full rank. O(k) draws and O(k²) operations.
+func (e *Expander) Draw(a *Affine, seed uint32) {
+	state := mix(mix(e.key0+goldenGamma*(uint64(seed)+1)) ^ e.key1)
+	shift := 64 - e.m
+	state += goldenGamma
+	first := mix(state)
+	a.Character = uint32(first >> shift)
+	a.Flip = uint32(first & 1)
+	state += goldenGamma
+	a.Offset = uint32(mix(state)) & (1<<e.k - 1)
+	// reduced[j] is row j with the pivots of the rows before it cleared, pivot[j]
+	// its highest bit. The loop over them has no branch to mispredict.
+	var reduced, pivot [MaxBits]uint32
+	for i := range a.Rows {
+		rest := uint32(0)
+		for rest == 0 {
+			state += goldenGamma
+			a.Rows[i] = uint32(mix(state) >> shift)
+			rest = a.Rows[i]
+			for j := range i {
+				rest ^= reduced[j] & -(rest >> (pivot[j] & 31) & 1)
+			}
+		}
+		reduced[i], pivot[i] = rest, uint32(bits.Len32(rest)-1)
+	}
+}
+
+// Apply returns A·label ⊕ Offset. O(k).
+func (a *Affine) Apply(label uint32) uint32 {
+	value := a.Offset
+	for i, row := range a.Rows {
+		value ^= uint32(bits.OnesCount32(row&label)&1) << i
+	}
+	return value
+}
+
+// SignBit returns Character·label ⊕ Flip, 0 or 1.
+func (a *Affine) SignBit(label uint32) uint32 {
+	return uint32(bits.OnesCount32(a.Character&label)&1) ^ a.Flip
+}

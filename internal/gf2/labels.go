@@ -1,0 +1,43 @@
+package gf2
+
+import (
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+)
+
+// MaxBits is the largest number of bits of a label.
+const MaxBits = 30
+
+// Labels assigns distinct labels of m bits to keys: a uniformly random
+// permutation of [0, 2^m), so that structure among keys is none among labels.
+type Labels struct {
+	bits int
+	of   []uint32
+}
+
+// NewLabels returns labels for the keys 0 … keys−1, with the smallest m ≥ 1 for
+// which 2^m ≥ keys. key is public randomness. Time and memory O(2^m).
+func NewLabels(keys int, key [32]byte) (*Labels, error) {
+	m := BitsFor(keys)
+	if keys < 1 || m > MaxBits {
+		return nil, fmt.Errorf("gf2: keys: got %d, must be in [1, 2^%d]", keys, MaxBits)
+	}
+	of := make([]uint32, 1<<m)
+	rng := rand.New(rand.NewChaCha8(key))
+	for i := range of { // the inside-out shuffle of Fisher and Yates
+		j := rng.IntN(i + 1)
+		of[i] = of[j]
+		of[j] = uint32(i)
+	}
+	return &Labels{bits: m, of: of}, nil
+}
+
+// BitsFor is the number of bits of labels for that many keys.
+func BitsFor(keys int) int { return max(1, bits.Len(uint(keys-1))) }
+
+// Bits is m.
+func (l *Labels) Bits() int { return l.bits }
+
+// Of returns the label of a key below 2^m.
+func (l *Labels) Of(key uint32) uint32 { return l.of[key] }
