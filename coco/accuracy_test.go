@@ -10,54 +10,58 @@ import (
 	"github.com/hushgrad/hushgrad/internal/mechtest"
 )
 
-// The estimates of the real code against the exact errors. 31 cases with 2
-// errors each and at most 100 coordinates: 3162 normal tests at 6.2 standard
-// errors fail by chance with probability below 3162·6e-10 < 2e-6.
+// The estimates of the real code against the exact errors. 62 cases with 2
+// errors each and at most 100 coordinates: 6324 normal tests at 6.3 standard
+// errors fail by chance with probability below 6324·3e-10 < 2e-6.
 func TestErrorsAreTheExactOnes(t *testing.T) {
-	reports := 4000
+	rounds := 400
 	if testing.Short() {
-		reports = 1500
+		rounds = 150
 	}
 	rng := rand.New(rand.NewChaCha8([32]byte{11}))
-	for _, s := range []int{1, 2, 8, 32, 64} {
-		for _, eps := range []float64{0.1, 1, 5} {
-			for objective, best := range objectives {
-				t.Run(fmt.Sprintf("s=%d/eps=%g/best for %s", s, eps, objective), func(t *testing.T) {
-					measure(t, s, 0, eps, best, reports, rng)
-				})
+	for _, hash := range []string{"gf2", "ideal"} {
+		for _, s := range []int{1, 2, 8, 32, 64} {
+			for _, eps := range []float64{0.1, 1, 5} {
+				for objective, best := range objectives {
+					t.Run(fmt.Sprintf("%s/s=%d/eps=%g/best for %s", hash, s, eps, objective), func(t *testing.T) {
+						measure(t, Point{Dim: 100, Sparsity: s, Epsilon: eps, Hash: hash}, 0, best, rounds, rng)
+					})
+				}
 			}
 		}
+		t.Run(hash+"/dummies", func(t *testing.T) {
+			measure(t, Point{Dim: 100, Sparsity: 8, Epsilon: 1, Hash: hash}, 3, BestSlotsForSupport, rounds, rng)
+		})
 	}
-	t.Run("dummies", func(t *testing.T) { measure(t, 8, 3, 1, BestSlotsForSupport, reports, rng) })
 }
 
 // objectives are the two ways to choose the number of slots. At small ε the
 // first one gives t = 2s.
-var objectives = map[string]func(dim, sparsity int, epsilon float64) (int, error){
+var objectives = map[string]func(Point) (int, error){
 	"the mean":    BestSlots,
 	"the support": BestSlotsForSupport,
 }
 
-func measure(t *testing.T, s, dummies int, eps float64, best func(int, int, float64) (int, error), reports int, rng *rand.Rand) {
-	const dim = 100
-	slots, err := best(dim, s, eps)
-	if err != nil {
+func measure(t *testing.T, p Point, dummies int, best func(Point) (int, error), rounds int, rng *rand.Rand) {
+	var err error
+	if p.Slots, err = best(p); err != nil {
 		t.Fatal(err)
 	}
-	r := mechtest.Round(t, Name, dim, s, eps)
-	r.Params = r.Params.With("slots", fl.Int(slots))
-	c, err := idealCalibration(dim, s, slots, eps)
+	r := mechtest.RoundWith(t, Name, p.Dim, p.Epsilon, fl.Params{
+		"sparsity": fl.Int(p.Sparsity), "slots": fl.Int(p.Slots), "hash": fl.Text(p.Hash),
+	})
+	c, err := calibration(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	own, opposite, out := c.FrequencyVariance()
-	signal := s - dummies
-	frequencies := float64(signal)*(own+opposite) + 2*float64(dim-signal)*out
-	if slots == 2*s {
+	signal := p.Sparsity - dummies
+	frequencies := float64(signal)*(own+opposite) + 2*float64(p.Dim-signal)*out
+	if p.Slots == 2*p.Sparsity {
 		frequencies = math.Inf(1) // every pair weighs the same
 	}
-	mechtest.Measure(t, mechtest.Open(t, r), mechtest.Input(dim, s, dummies), reports, mechtest.Errors{
-		Mean:        c.MeanMSE(dim, signal),
+	mechtest.Measure(t, r, mechtest.Input(p.Dim, p.Sparsity, dummies), rounds, 10, mechtest.Errors{
+		Mean:        c.MeanMSE(p.Dim, signal),
 		Frequencies: frequencies,
-	}, 6.2, rng)
+	}, 6.3, rng)
 }

@@ -1,8 +1,6 @@
 package coco
 
 import (
-	"math"
-
 	"github.com/hushgrad/hushgrad/internal/slothash"
 	"github.com/hushgrad/hushgrad/internal/sparse"
 )
@@ -14,14 +12,10 @@ import (
 // pair; with random order the number r of later items is uniform on 0 … s−1.
 // An item that is overwritten leaves its pair marked by another one whose half
 // is a fair coin.
-func calibrate(family slothash.Family, sparsity int, high, low, total float64) sparse.Calibration {
-	var overwritten float64
-	for r := range sparsity {
-		overwritten += family.Collide(r)
-	}
-	overwritten /= float64(sparsity)
-	either := overwritten * (high + low) / (2 * total)
-	out := family.FalseHit(sparsity)
+func calibrate(chances slothash.Chances, sparsity int, high, low, total float64) sparse.Calibration {
+	overwritten, pair := chances.Overwritten(sparsity), (high+low)/total
+	either := overwritten * pair / 2
+	out := chances.FalseHit(sparsity, pair)
 	return sparse.Calibration{
 		In: sparse.Joint{
 			Own:      either + (1-overwritten)*high/total,
@@ -31,37 +25,38 @@ func calibrate(family slothash.Family, sparsity int, high, low, total float64) s
 	}
 }
 
+// Point holds the public parameters that the error depends on.
+type Point = sparse.Point
+
 // MSE is the exact squared error (paper, Lemma 3) of the mean estimated from
-// one report, for the ideal hash family, summed over the dim coordinates, in
+// one report, summed over the dim coordinates, in
 // squared ternary units. Divide by the number of reports and multiply by τ² for
 // the error of a round. O(sparsity).
-func MSE(dim, sparsity, slots int, epsilon float64) (float64, error) {
-	c, err := idealCalibration(dim, sparsity, slots, epsilon)
+func MSE(p Point) (float64, error) {
+	c, err := calibration(p)
 	if err != nil {
 		return 0, err
 	}
-	return c.MeanMSE(dim, sparsity), nil
+	return c.MeanMSE(p.Dim, p.Sparsity), nil
 }
 
 // SupportMSE is MSE for the estimated support.
-func SupportMSE(dim, sparsity, slots int, epsilon float64) (float64, error) {
-	c, err := idealCalibration(dim, sparsity, slots, epsilon)
+func SupportMSE(p Point) (float64, error) {
+	c, err := calibration(p)
 	if err != nil {
 		return 0, err
 	}
-	return c.SupportMSE(dim, sparsity), nil
+	return c.SupportMSE(p.Dim, p.Sparsity), nil
 }
 
-func idealCalibration(dim, sparsity, slots int, epsilon float64) (sparse.Calibration, error) {
-	if err := sparse.CheckPoint(dim, sparsity, slots, minSlots, epsilon); err != nil {
-		return sparse.Calibration{}, err
-	}
-	family, err := slothash.NewFamily(slothash.Ideal, slothash.Paired, slots, [32]byte{})
+// calibration returns the hit probabilities at a point.
+func calibration(p Point) (sparse.Calibration, error) {
+	chances, err := p.Chances(slothash.Paired, minSlots)
 	if err != nil {
 		return sparse.Calibration{}, err
 	}
-	e := math.Exp(epsilon)
-	return calibrate(family, sparsity, e, 1, float64(sparsity)*e+float64(slots-sparsity)), nil
+	high, total := p.Weights()
+	return calibrate(chances, p.Sparsity, high, 1, total), nil
 }
 
 // minSlots is the smallest allowed number of slots. The paper asks for 2s+2;

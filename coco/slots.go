@@ -1,18 +1,26 @@
 package coco
 
-import "github.com/hushgrad/hushgrad/internal/sparse"
+import (
+	"github.com/hushgrad/hushgrad/internal/slothash"
+	"github.com/hushgrad/hushgrad/internal/sparse"
+)
 
-// BestSlots returns the even number of slots t ≥ 2s with the smallest MSE.
-func BestSlots(dim, sparsity int, epsilon float64) (int, error) {
-	return sparse.BestSlots(minSlots(sparsity), 2, func(slots int) (float64, error) {
-		return MSE(dim, sparsity, slots, epsilon)
-	})
+// BestSlots returns the number of slots t ≥ 2s that the hash family allows with
+// the smallest MSE. p.Slots is ignored.
+func BestSlots(p Point) (int, error) {
+	return sparse.BestSlots(p, slothash.Paired, minSlots(p.Sparsity), MSE)
 }
 
-// BestSlotsForSupport returns the even number of slots t ≥ 2s with the smallest
-// SupportMSE.
-func BestSlotsForSupport(dim, sparsity int, epsilon float64) (int, error) {
-	return sparse.BestSlots(minSlots(sparsity), 2, func(slots int) (float64, error) {
-		return SupportMSE(dim, sparsity, slots, epsilon)
-	})
+// BestSlotsForSupport returns the number of slots t ≥ 2s that the hash family allows with
+// the smallest
+// SupportMSE. p.Slots is ignored.
+func BestSlotsForSupport(p Point) (int, error) {
+	return sparse.BestSlots(p, slothash.Paired, minSlots(p.Sparsity), SupportMSE)
+}
+
+// HashLoss returns how much larger the MSE at the best number of slots of p.Hash
+// is than with the ideal family at its best number: 0.01 is one percent. It can be
+// negative. p.Slots is ignored.
+func HashLoss(p Point) (float64, error) {
+	return sparse.HashLoss(p, BestSlots, MSE)
 }

@@ -5,43 +5,49 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/mechtest"
 )
 
-// The estimates of the real code against the exact errors. 16 cases with 2
-// errors each and at most 100 coordinates: 1632 normal tests at 6.2 standard
-// errors fail by chance with probability below 1632·6e-10 < 1e-6.
+// The estimates of the real code against the exact errors. 32 cases with 2
+// errors each and at most 100 coordinates: 3264 normal tests at 6.3 standard
+// errors fail by chance with probability below 3264·3e-10 < 1e-6.
 func TestErrorsAreTheExactOnes(t *testing.T) {
-	reports := 6000
+	rounds := 400
 	if testing.Short() {
-		reports = 1500
+		rounds = 150
 	}
 	rng := rand.New(rand.NewChaCha8([32]byte{11}))
-	for _, s := range []int{1, 2, 8, 32, 64} {
-		for _, eps := range []float64{0.1, 1, 5} {
-			t.Run(fmt.Sprintf("s=%d/eps=%g", s, eps), func(t *testing.T) {
-				measure(t, s, 0, eps, reports, rng)
-			})
+	for _, hash := range []string{"gf2", "ideal"} {
+		for _, s := range []int{1, 2, 8, 32, 64} {
+			for _, eps := range []float64{0.1, 1, 5} {
+				t.Run(fmt.Sprintf("%s/s=%d/eps=%g", hash, s, eps), func(t *testing.T) {
+					measure(t, Point{Dim: 100, Sparsity: s, Epsilon: eps, Hash: hash}, 0, rounds, rng)
+				})
+			}
 		}
+		t.Run(hash+"/dummies", func(t *testing.T) {
+			measure(t, Point{Dim: 100, Sparsity: 8, Epsilon: 1, Hash: hash}, 3, rounds, rng)
+		})
 	}
-	t.Run("dummies", func(t *testing.T) { measure(t, 8, 3, 1, reports, rng) })
 }
 
-func measure(t *testing.T, s, dummies int, eps float64, reports int, rng *rand.Rand) {
-	const dim = 100
-	r := mechtest.Round(t, Name, dim, s, eps)
-	slots, err := r.Params.Int("slots")
-	if err != nil {
+func measure(t *testing.T, p Point, dummies int, rounds int, rng *rand.Rand) {
+	var err error
+	if p.Slots, err = BestSlotsForFrequency(p); err != nil {
 		t.Fatal(err)
 	}
-	c, err := idealCalibration(dim, s, slots, eps)
+	r := mechtest.RoundWith(t, Name, p.Dim, p.Epsilon, fl.Params{
+		"sparsity": fl.Int(p.Sparsity), "slots": fl.Int(p.Slots), "hash": fl.Text(p.Hash),
+	})
+	c, err := calibration(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	own, opposite, out := c.FrequencyVariance()
-	signal := s - dummies
-	mechtest.Measure(t, mechtest.Open(t, r), mechtest.Input(dim, s, dummies), reports, mechtest.Errors{
-		Mean:        c.MeanMSE(dim, signal),
-		Frequencies: float64(signal)*(own+opposite) + 2*float64(dim-signal)*out,
-	}, 6.2, rng)
+	signal := p.Sparsity - dummies
+	mechtest.Measure(t, r, mechtest.Input(p.Dim, p.Sparsity, dummies), rounds, 10, mechtest.Errors{
+		Mean:        c.MeanMSE(p.Dim, signal),
+		Frequencies: float64(signal)*(own+opposite) + 2*float64(p.Dim-signal)*out,
+	}, 6.3, rng)
 }

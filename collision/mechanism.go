@@ -5,6 +5,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/exact"
 	"github.com/hushgrad/hushgrad/internal/slothash"
 	"github.com/hushgrad/hushgrad/internal/sparse"
+	"github.com/hushgrad/hushgrad/privacy"
 )
 
 // Name is the registered name.
@@ -27,7 +28,8 @@ func (factory) Open(r fl.Round) (fl.Mechanism, error) {
 	if err != nil {
 		return nil, err
 	}
-	family, err := slothash.NewFamily(cfg.Hash, slothash.Separate, cfg.Slots, key)
+	shape := slothash.Shape{Layout: slothash.Separate, Dim: r.Dim, Sparsity: cfg.Sparsity, Slots: cfg.Slots}
+	family, err := slothash.NewFamily(cfg.Hash, shape, key)
 	if err != nil {
 		return nil, err
 	}
@@ -35,15 +37,20 @@ func (factory) Open(r fl.Round) (fl.Mechanism, error) {
 	if err != nil {
 		return nil, err
 	}
+	blanket, err := privacy.NewBlanket(r.Epsilon, cfg.Sparsity, cfg.Slots)
+	if err != nil {
+		return nil, err
+	}
 	return sparse.New(sparse.Scheme{
 		Config:      cfg,
-		Layout:      slothash.Separate,
 		Family:      family,
+		Blanket:     blanket,
 		Calibration: calibrate(family, cfg.Sparsity, float64(w.High), float64(w.Total)),
 		NewSampler:  func() sparse.Sampler { return newSampler(w, cfg.Sparsity, cfg.Slots) },
+		Advise:      func(p Point) []string { return sparse.Advise(p, BestSlots, MSE) },
 	})
 }
 
-// Complete implements fl.Completer: the ideal hash family and the best number
+// Complete implements fl.Completer: the linear hash family and the best number
 // of slots for the mean.
 func (factory) Complete(r fl.Round) (fl.Round, error) { return sparse.Complete(r, BestSlots) }

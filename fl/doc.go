@@ -21,7 +21,8 @@
 // from an init function; importing that package is then enough to run the
 // mechanism in the stock server. Optional interfaces add to the contract
 // without widening it: [Completer], [ReportSizer], [BatchAdder],
-// [SparseMechanism], [SparseAggregator] and [Amplifier].
+// [SparseMechanism],
+// [SparseAggregator], [Amplifier] and [Adviser].
 //
 // # Randomness
 //

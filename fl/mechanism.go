@@ -58,6 +58,13 @@ type Amplifier interface {
 	Central(n int, delta float64) (float64, error)
 }
 
+// Adviser is implemented by mechanisms that can tell when a round's parameters
+// are allowed but poor.
+type Adviser interface {
+	// Advice returns one sentence per remark, most often none.
+	Advice() []string
+}
+
 // SparseMechanism is a Mechanism over sparse ternary vectors, for clients that
 // ternarize by a rule of their own.
 type SparseMechanism interface {

@@ -51,6 +51,11 @@ func (s operatorService) OpenRound(_ context.Context, req *pb.OpenRoundRequest) 
 	}
 	r.logger.Info("round open", "dim", description.Dim, "epsilon", description.Epsilon,
 		"min_reports", description.MinReports, "target_reports", description.TargetReports)
+	if a, ok := m.(fl.Adviser); ok {
+		for _, advice := range a.Advice() {
+			r.logger.Warn("round could be more accurate", "advice", advice)
+		}
+	}
 	return &pb.OpenRoundResponse{Round: description.Proto()}, nil
 }
 

@@ -78,6 +78,7 @@ func (s *Sampler) weigh(grad []float64) (period uint64, err error) {
 	}
 	perUnit := float64(s.unit) / s.scale
 	unit := float64(s.unit)
+	weights := s.weights[:len(grad)]
 	var sum uint64
 	for j, g := range grad {
 		w := math.Abs(g) * perUnit
@@ -87,8 +88,9 @@ func (s *Sampler) weigh(grad []float64) (period uint64, err error) {
 			}
 			w = unit
 		}
-		s.weights[j] = uint64(w)
-		sum += s.weights[j]
+		// By way of int64, which takes one instruction: w is at most 2^52.
+		weights[j] = uint64(int64(w))
+		sum += weights[j]
 	}
 	// A period above the unit is the L1 clip: it scales every probability by
 	// unit/period, just enough for their sum to be at most s.

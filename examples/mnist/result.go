@@ -24,6 +24,7 @@ type result struct {
 
 	history []historyRow
 	cores   int
+	advice  []string
 }
 
 // historyRow is one line of the table and of history.csv.
@@ -45,6 +46,9 @@ func (r *result) add(row historyRow) {
 func (r *result) announce(w io.Writer) {
 	fmt.Fprintf(w, "%s, %d parameters, mechanism %s: %d rounds of %d clients, each client once, simulated on %d cores\n\n",
 		r.Model, r.Dim, r.Mechanism, r.Rounds, r.Cohort, r.cores)
+	for _, advice := range r.advice {
+		fmt.Fprintf(w, "note: %s\n\n", advice)
+	}
 }
 
 // print is the closing summary.

@@ -115,7 +115,7 @@ func plan(cfg config, model trainer.Model, data *dataset.Data) (*result, error) 
 		return nil, err
 	}
 	res := &result{
-		Mechanism: cfg.mechanism,
+		Mechanism: r.Mechanism, // what auto stands for
 		Delta:     cfg.delta,
 		Clients:   cfg.clients,
 		Rounds:    cfg.rounds,
@@ -138,6 +138,9 @@ func plan(cfg config, model trainer.Model, data *dataset.Data) (*result, error) 
 			return nil, err
 		}
 		res.EpsilonCentral = &central
+	}
+	if a, ok := m.(fl.Adviser); ok {
+		res.advice = a.Advice()
 	}
 	return res, nil
 }

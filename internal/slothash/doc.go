@@ -7,5 +7,62 @@
 // function of the family by a 32-bit seed and one slot.
 //
 // Privacy does not depend on the family: the randomizers are ε-LDP for every
-// single function. The family decides accuracy (its calibration) and speed.
+// single function. The family decides accuracy (its [Chances]) and speed.
+//
+// # The ideal family
+//
+// Keys fall into slots independently and uniformly, for any number of slots. The
+// server reads every key for every report: O(d).
+//
+// # The linear family over GF(2)
+//
+// A public random permutation, fresh in every round, gives each of the keys a
+// label ℓ of m bits, 2^m ≥ keys. With 2^k cells a function puts label ℓ into the
+// cell A·ℓ ⊕ o, A uniform among the k×m matrices of full rank; in the Paired
+// layout (−1)^(c·ℓ⊕f) decides which slot of the pair stands for +.
+//
+// The labels that a report hits are the solutions of A·ℓ = o ⊕ cell: an affine
+// subspace of 2^(m−k) labels. They can be counted in two ways:
+//
+//   - one by one, walking the subspace in Gray code: 2^(m−k) additions;
+//   - through their Walsh spectrum. The indicator of the subspace is
+//     1{A·ℓ = y} = 2^−k Σ_u (−1)^(u·y) (−1)^((Aᵀu)·ℓ) over u of k bits, so the report
+//     adds ±1 at the 2^k distinct places Aᵀu, and one Walsh–Hadamard transform
+//     per round turns the sum of all reports into counts. With the sign, the
+//     places move by c.
+//
+// The cheaper one is taken: a report costs at most about √(2^m) additions,
+// whatever d is. Both count in integers, so a tally does not depend on order or
+// split, and both give the same counts.
+//
+// # Exact probabilities of the linear family
+//
+// Let N = 2^m − 1, C = 2^(m−k) and K = C − 1. Since A is uniform of full rank, the
+// set of labels in the cell of a given label ℓ is ℓ plus a uniformly random
+// subspace of C elements; since labels are a random permutation, the others of a
+// client's keys are random labels. So the number of r other keys in that cell is
+// hypergeometric; none of them is there with probability
+// C(N−K, r)/C(N, r) = Π_{i<r} (N−K−i)/(N−i). With random order the number of later
+// keys is uniform on 0 … s−1, hence
+//
+//	Together = K/N,   Overwritten(s) = 1 − (1/s) Σ_{r<s} Π_{i<r} (N−K−i)/(N−i).
+//
+// For a foreign key, count labels in the reported cell: C in all, and of the s own
+// keys each with probability own (it is the weight of a marked cell, whatever the
+// conflicts: (e^ε+1)/Ω in CoCo and e^ε/Ω in Collision), hence s·own on average. All
+// other 2^m − s labels are alike, so a foreign key is in the reported cell with
+// probability
+//
+//	(C − s·own)/(2^m − s),
+//
+// and in CoCo its sign bit matches with probability ½, c being uniform: FalseHit.
+// For two foreign keys (the two items of a coordinate in Collision) let O be the
+// number of own keys in the reported cell. Then
+//
+//	FalsePair = E[(C−O)(C−O−1)] / ((2^m−s)(2^m−s−1)),
+//	E[O] = s·own,  E[O²] = s·own + s(s−1)·own·K/N,
+//
+// since two own keys share a cell with probability K/N. If one item of a coordinate
+// is the client's own and hit, the other is hit as well with probability
+// (K − (s−1)K/N)/(2^m−s) = K/N = Together.
 package slothash

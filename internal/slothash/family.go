@@ -5,17 +5,11 @@ import "github.com/hushgrad/hushgrad/fl"
 // Family is a set of hash functions from keys to slots, one for every seed. It
 // is immutable and safe for concurrent use.
 type Family interface {
+	Chances
 	// Func returns an evaluator, bound to seed 0.
 	Func() Func
-	// NewTally returns empty counters for dim coordinates.
-	NewTally(dim int) Tally
-	// Collide is the probability that a fixed key falls into the same cell as
-	// at least one of r other keys of the same client. Cells are pairs of slots
-	// in the Paired layout and single slots otherwise.
-	Collide(r int) float64
-	// FalseHit is the probability that an item whose coordinate is not among the
-	// client's s falls into the reported slot.
-	FalseHit(s int) float64
+	// NewTally returns empty counters.
+	NewTally() Tally
 }
 
 // Func evaluates one function of the family at a time. It is not safe for
@@ -31,37 +25,54 @@ type Func interface {
 // item's. Sums of integers: the result depends neither on the order of the
 // reports nor on how they were split over tallies.
 type Tally interface {
-	// Add counts one report. slot is below the number of slots.
+	// Add counts one report. slot is below the number of slots, and a tally
+	// counts at most MaxReports reports.
 	Add(seed, slot uint32)
-	// Merge adds the counts of a tally of the same family and dimension.
+	// Merge adds the counts of a tally of the same family.
 	Merge(other Tally) error
-	// Counts returns the counts for + and − of every coordinate. The slices
-	// belong to the tally and must not be changed.
+	// Counts returns the counts for + and − of every coordinate.
 	Counts() (plus, minus []int64)
-	// SetCounts replaces the counts. Both slices have the tally's dimension.
-	SetCounts(plus, minus []int64)
+	// State returns the integers behind the counts, to store them. They belong
+	// to the tally and must not be changed.
+	State() [][]int32
+	// SetState replaces them; the shapes are those of State.
+	SetState([][]int32)
 }
 
-// Ideal is the name of the reference family.
-const Ideal = "ideal"
+const (
+	// MaxSlots is the largest number of slots: a slot travels in at most 4 bytes.
+	MaxSlots = 1 << 31
+	// MaxReports is the largest number of reports of a tally: its counters are
+	// int32, and a report changes a counter by at most 1.
+	MaxReports = 1<<31 - 1
+)
 
-// Families lists the names NewFamily knows.
-func Families() []string { return []string{Ideal} }
-
-// NewFamily returns the family with that name over t slots, keyed by the
-// round's public randomness.
-func NewFamily(name string, layout Layout, slots int, key [32]byte) (Family, error) {
-	if slots < 2 || int64(slots) > MaxSlots {
-		return nil, fl.Invalid("slots", slots, "must be in [2, %d]", int64(MaxSlots))
-	}
-	if layout == Paired && slots%2 != 0 {
-		return nil, fl.Invalid("slots", slots, "must be even")
-	}
-	if name != Ideal {
-		return nil, fl.Invalid("hash", name, "must be one of %q", Families())
-	}
-	return newIdeal(layout, slots, key), nil
+// Shape is what a family is made for.
+type Shape struct {
+	Layout   Layout
+	Dim      int // coordinates
+	Sparsity int // entries of a client's vector, dummies included
+	Slots    int
+	// MinKeys asks the linear family for labels as if there were at least this
+	// many keys.
+	MinKeys int
 }
 
-// MaxSlots is the largest number of slots: a slot travels in at most 4 bytes.
-const MaxSlots = 1 << 31
+// keys is the number of keys that labels are made for.
+func (s Shape) keys() int { return max(s.Layout.Keys(s.Dim, s.Sparsity), s.MinKeys) }
+
+// NewFamily returns the family with that name, keyed by the round's public
+// randomness. O(d) for the linear family, O(1) for the ideal one.
+func NewFamily(name string, shape Shape, key [32]byte) (Family, error) {
+	chances, err := NewChances(name, shape.Layout, shape.keys(), shape.Slots)
+	if err != nil {
+		return nil, err
+	}
+	switch name {
+	case Ideal:
+		return newIdeal(chances, shape, key), nil
+	case GF2:
+		return newLinear(chances, shape, key)
+	}
+	return nil, fl.Invalid("hash", name, "must be one of %q", Families())
+}

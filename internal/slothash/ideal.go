@@ -2,31 +2,31 @@ package slothash
 
 import (
 	"encoding/binary"
-	"fmt"
-	"math"
 	"math/bits"
 )
 
-// ideal is the family of the papers: every function behaves like a uniformly
-// random one, for any number of slots. Key x falls under seed r into slot
-// ⌊t·h/2^64⌋, h a keyed 64-bit mix of (r, x). Reading a report costs O(d).
+// ideal makes every function behave like a uniformly random one. Key x falls
+// under seed r into slot ⌊t·h/2^64⌋, h a keyed 64-bit mix of (r, x). Reading a
+// report costs O(d).
 //
 // The mix is the SplitMix64 finalizer (Steele, Lea, Flood, OOPSLA 2014; variant
 // 13 of Stafford's constants), applied once to derive a key from the round's
 // public randomness and the seed, and once per key. The deviation from uniform
 // slots is below t·2^−64.
 type ideal struct {
-	layout     Layout
+	Chances
+	shape      Shape
 	slots      uint64
 	key0, key1 uint64
 }
 
-func newIdeal(layout Layout, slots int, key [32]byte) *ideal {
+func newIdeal(chances Chances, shape Shape, key [32]byte) *ideal {
 	return &ideal{
-		layout: layout,
-		slots:  uint64(slots),
-		key0:   binary.LittleEndian.Uint64(key[0:8]),
-		key1:   binary.LittleEndian.Uint64(key[8:16]),
+		Chances: chances,
+		shape:   shape,
+		slots:   uint64(shape.Slots),
+		key0:    binary.LittleEndian.Uint64(key[0:8]),
+		key1:    binary.LittleEndian.Uint64(key[8:16]),
 	}
 }
 
@@ -52,18 +52,6 @@ func slotAt(start, slots uint64, key uint32) uint64 {
 
 func (f *ideal) Func() Func { return &idealFunc{family: f, start: f.seeded(0)} }
 
-// Collide implements Family: 1 − (1 − 1/cells)^r.
-func (f *ideal) Collide(r int) float64 {
-	cells := float64(f.slots)
-	if f.layout == Paired {
-		cells /= 2
-	}
-	return -math.Expm1(float64(r) * math.Log1p(-1/cells))
-}
-
-// FalseHit implements Family: the item's slot is independent of the report's.
-func (f *ideal) FalseHit(int) float64 { return 1 / float64(f.slots) }
-
 type idealFunc struct {
 	family *ideal
 	start  uint64
@@ -77,56 +65,48 @@ func (h *idealFunc) Slot(key uint32) uint32 {
 
 // idealTally scans all coordinates for every report.
 type idealTally struct {
-	family      *ideal
-	plus, minus []int64
+	counters
+	family *ideal
 }
 
-func (f *ideal) NewTally(dim int) Tally {
-	return &idealTally{family: f, plus: make([]int64, dim), minus: make([]int64, dim)}
+func (f *ideal) NewTally() Tally {
+	return &idealTally{counters: newCounters(f.shape.Dim, f.shape.Dim), family: f}
 }
 
 // Add implements Tally, in O(dim).
 func (c *idealTally) Add(seed, slot uint32) {
 	start, slots, want := c.family.seeded(seed), c.family.slots, uint64(slot)
-	if c.family.layout == Separate {
-		for j := range c.plus {
+	plus, minus := c.arrays[0].array, c.arrays[1].array
+	if c.family.shape.Layout == Separate {
+		for j := range plus {
 			if slotAt(start, slots, uint32(2*j)) == want {
-				c.plus[j]++
+				plus[j]++
 			}
 			if slotAt(start, slots, uint32(2*j+1)) == want {
-				c.minus[j]++
+				minus[j]++
 			}
 		}
 		return
 	}
-	for j := range c.plus {
-		got := slotAt(start, slots, uint32(j)) ^ want
-		if got > 1 {
-			continue
-		}
-		if got == 0 {
-			c.plus[j]++
-		} else {
-			c.minus[j]++
+	for j := range plus {
+		switch slotAt(start, slots, uint32(j)) ^ want {
+		case 0:
+			plus[j]++
+		case 1:
+			minus[j]++
 		}
 	}
 }
 
 func (c *idealTally) Merge(other Tally) error {
 	o, ok := other.(*idealTally)
-	if !ok || *o.family != *c.family || len(o.plus) != len(c.plus) {
-		return fmt.Errorf("slothash: merge: the tallies belong to different rounds")
+	if !ok || o.family.shape != c.family.shape || o.family.key0 != c.family.key0 || o.family.key1 != c.family.key1 {
+		return errOtherRound
 	}
-	for j := range c.plus {
-		c.plus[j] += o.plus[j]
-		c.minus[j] += o.minus[j]
-	}
+	c.merge(o.counters)
 	return nil
 }
 
-func (c *idealTally) Counts() (plus, minus []int64) { return c.plus, c.minus }
-
-func (c *idealTally) SetCounts(plus, minus []int64) {
-	copy(c.plus, plus)
-	copy(c.minus, minus)
+func (c *idealTally) Counts() (plus, minus []int64) {
+	return widen(c.arrays[0].array), widen(c.arrays[1].array)
 }

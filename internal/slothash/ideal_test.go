@@ -3,8 +3,6 @@ package slothash
 import (
 	"math"
 	"testing"
-
-	"github.com/hushgrad/hushgrad/fl"
 )
 
 // Over all seeds a key must fall into every slot equally often, and two keys
@@ -13,7 +11,7 @@ import (
 // neighbouring and distant keys. False-positive rate below 1e-6.
 func TestIdealIsUniformAndPairwiseIndependent(t *testing.T) {
 	const slots, seeds = 10, 200_000
-	family, err := NewFamily(Ideal, Paired, slots, [32]byte{3})
+	family, err := NewFamily(Ideal, Shape{Layout: Paired, Dim: 1, Sparsity: 1, Slots: slots}, [32]byte{3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,91 +44,14 @@ func TestIdealIsUniformAndPairwiseIndependent(t *testing.T) {
 			t.Errorf("key %d: χ² = %.1f over the slots, want below 51", keys[i], chi2)
 		}
 		for j := range i {
-			p := family.Collide(1)
+			p := family.Together()
 			if math.Abs(p-0.2) > 1e-15 {
-				t.Fatalf("Collide(1) = %g, want 1/5", p)
+				t.Fatalf("Together() = %g, want 1/5", p)
 			}
 			z := (float64(same[i][j]) - seeds*p) / math.Sqrt(seeds*p*(1-p))
 			if math.Abs(z) > 5.5 {
 				t.Errorf("keys %d and %d share a pair %d times, %.1fσ off", keys[i], keys[j], same[i][j], z)
 			}
 		}
-	}
-}
-
-func TestRoundsHashDifferently(t *testing.T) {
-	a, _ := NewFamily(Ideal, Separate, 1<<20, [32]byte{1})
-	b, _ := NewFamily(Ideal, Separate, 1<<20, [32]byte{2})
-	if a.Func().Slot(5) == b.Func().Slot(5) {
-		t.Error("two public keys give the same slot out of 2^20")
-	}
-}
-
-// A tally must agree with evaluating the function item by item.
-func TestTallyCountsWhatTheFunctionSays(t *testing.T) {
-	const dim, slots = 50, 8
-	for _, layout := range []Layout{Paired, Separate} {
-		family, err := NewFamily(Ideal, layout, slots, [32]byte{4})
-		if err != nil {
-			t.Fatal(err)
-		}
-		first, second, whole := family.NewTally(dim), family.NewTally(dim), family.NewTally(dim)
-		wantPlus, wantMinus := make([]int64, dim), make([]int64, dim)
-		h := family.Func()
-		for seed := range uint32(200) {
-			slot := seed * 5 % slots
-			whole.Add(seed, slot)
-			if seed < 70 {
-				first.Add(seed, slot)
-			} else {
-				second.Add(seed, slot)
-			}
-			h.Bind(seed)
-			for j := range uint32(dim) {
-				if layout.Item(h, j, 1) == slot {
-					wantPlus[j]++
-				}
-				if layout.Item(h, j, -1) == slot {
-					wantMinus[j]++
-				}
-			}
-		}
-		if err := first.Merge(second); err != nil {
-			t.Fatal(err)
-		}
-		for name, tally := range map[string]Tally{"whole": whole, "merged": first} {
-			plus, minus := tally.Counts()
-			for j := range dim {
-				if plus[j] != wantPlus[j] || minus[j] != wantMinus[j] {
-					t.Fatalf("layout %d, %s: coordinate %d has (%d, %d), want (%d, %d)",
-						layout, name, j, plus[j], minus[j], wantPlus[j], wantMinus[j])
-				}
-			}
-		}
-		if err := first.Merge(family.NewTally(dim + 1)); err == nil {
-			t.Error("merging another dimension: want an error")
-		}
-	}
-}
-
-func TestNewFamilyRefuses(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		layout Layout
-		slots  int
-		param  string
-	}{
-		{Ideal, Paired, 1, "slots"}, {Ideal, Paired, 7, "slots"}, {Ideal, Separate, MaxSlots + 1, "slots"}, {"sha1", Separate, 4, "hash"},
-	} {
-		_, err := NewFamily(c.name, c.layout, c.slots, [32]byte{})
-		wantParam(t, err, c.param)
-	}
-}
-
-func wantParam(t *testing.T, err error, param string) {
-	t.Helper()
-	p, ok := err.(*fl.ParamError)
-	if !ok || p.Param != param {
-		t.Errorf("error %v, want a ParamError for %s", err, param)
 	}
 }

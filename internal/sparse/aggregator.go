@@ -25,8 +25,20 @@ func (a *aggregator) Add(report []byte) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", a.mechanism.scheme.Round.Mechanism, err)
 	}
+	if err := a.makeRoom(1); err != nil {
+		return err
+	}
 	a.tally.Add(r.Seed, r.Slot)
 	a.reports++
+	return nil
+}
+
+// makeRoom refuses more reports than the counters hold.
+func (a *aggregator) makeRoom(n int64) error {
+	if a.reports+n > slothash.MaxReports {
+		return fmt.Errorf("%s: %w", a.mechanism.scheme.Round.Mechanism,
+			fl.Invalid("reports", a.reports+n, "an aggregator counts at most %d", int64(slothash.MaxReports)))
+	}
 	return nil
 }
 
@@ -41,6 +53,9 @@ func (a *aggregator) AddBatch(reports [][]byte) error {
 		}
 		parsed[i] = r
 	}
+	if err := a.makeRoom(int64(len(parsed))); err != nil {
+		return err
+	}
 	for _, r := range parsed {
 		a.tally.Add(r.Seed, r.Slot)
 	}
@@ -52,6 +67,9 @@ func (a *aggregator) Merge(other fl.Aggregator) error {
 	o, ok := other.(*aggregator)
 	if !ok || o.mechanism.digest != a.mechanism.digest {
 		return fmt.Errorf("%s: merge: the aggregators belong to different rounds", a.mechanism.scheme.Round.Mechanism)
+	}
+	if err := a.makeRoom(o.reports); err != nil {
+		return err
 	}
 	if err := a.tally.Merge(o.tally); err != nil {
 		return err

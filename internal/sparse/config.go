@@ -22,13 +22,10 @@ type Config struct {
 	Hash     string
 }
 
-// ReadConfig reads and checks the parameters. minSlots is the smallest number
-// of slots the mechanism allows for s entries.
+// ReadConfig reads and checks the parameters. Whether the hash family allows the
+// number of slots is for the family to say.
 func ReadConfig(r fl.Round, minSlots func(s int) int) (Config, error) {
-	if err := checkBudget(r); err != nil {
-		return Config{}, err
-	}
-	sparsity, err := readSparsity(r)
+	sparsity, err := ReadSparsity(r, ParamSparsity, ParamSlots, ParamHash)
 	if err != nil {
 		return Config{}, err
 	}
@@ -46,21 +43,22 @@ func ReadConfig(r fl.Round, minSlots func(s int) int) (Config, error) {
 	return Config{Round: r, Sparsity: sparsity, Slots: slots, Hash: hash}, nil
 }
 
-// Complete fills the hash family and the number of slots where the round
-// leaves them open.
-func Complete(r fl.Round, bestSlots func(dim, sparsity int, epsilon float64) (int, error)) (fl.Round, error) {
-	if err := checkBudget(r); err != nil {
-		return fl.Round{}, err
-	}
-	sparsity, err := readSparsity(r)
+// Complete fills the hash family (the default one) and the number of slots where
+// the round leaves them open.
+func Complete(r fl.Round, bestSlots func(Point) (int, error)) (fl.Round, error) {
+	sparsity, err := ReadSparsity(r, ParamSparsity, ParamSlots, ParamHash)
 	if err != nil {
 		return fl.Round{}, err
 	}
 	if !r.Params.Has(ParamHash) {
-		r.Params = r.Params.With(ParamHash, fl.Text(slothash.Ideal))
+		r.Params = r.Params.With(ParamHash, fl.Text(slothash.Families()[0]))
 	}
 	if !r.Params.Has(ParamSlots) {
-		slots, err := bestSlots(r.Dim, sparsity, r.Epsilon)
+		hash, err := r.Params.Text(ParamHash)
+		if err != nil {
+			return fl.Round{}, err
+		}
+		slots, err := bestSlots(Point{Dim: r.Dim, Sparsity: sparsity, Epsilon: r.Epsilon, Hash: hash})
 		if err != nil {
 			return fl.Round{}, err
 		}
@@ -78,10 +76,18 @@ func checkBudget(r fl.Round) error {
 	case r.Relation != fl.ReplaceOne:
 		return fl.Invalid("relation", r.Relation, "must be %s: this mechanism is local", fl.ReplaceOne)
 	}
-	return r.Params.Only(ParamSparsity, ParamSlots, ParamHash)
+	return nil
 }
 
-func readSparsity(r fl.Round) (int, error) {
+// ReadSparsity checks what is common to sparse mechanisms, and that the round has
+// no parameters but the given ones, and returns the sparsity.
+func ReadSparsity(r fl.Round, params ...string) (int, error) {
+	if err := checkBudget(r); err != nil {
+		return 0, err
+	}
+	if err := r.Params.Only(params...); err != nil {
+		return 0, err
+	}
 	s, err := r.Params.Int(ParamSparsity)
 	if err != nil {
 		return 0, err

@@ -22,22 +22,27 @@ type Sampler interface {
 // Scheme is what a mechanism supplies on top of its configuration.
 type Scheme struct {
 	Config
-	Layout      slothash.Layout
-	Family      slothash.Family
+	Family slothash.Family
+	// Blanket bounds what shuffled reports tell.
+	Blanket     *privacy.Blanket
 	Calibration Calibration
 	NewSampler  func() Sampler
+	// Advise comments on the round's parameters; nil if there is nothing to choose.
+	Advise func(Point) []string
 }
 
 // mechanism implements fl.SparseMechanism.
 type mechanism struct {
 	scheme   Scheme
 	codec    slothash.Codec
-	blanket  *privacy.Blanket
 	digest   [32]byte
 	encoders sync.Pool // of *encoder
 }
 
-var _ fl.SparseMechanism = (*mechanism)(nil)
+var (
+	_ fl.SparseMechanism = (*mechanism)(nil)
+	_ fl.Adviser         = (*mechanism)(nil)
+)
 
 // New returns the mechanism of a scheme.
 func New(s Scheme) (fl.SparseMechanism, error) {
@@ -48,15 +53,11 @@ func New(s Scheme) (fl.SparseMechanism, error) {
 	if err != nil {
 		return nil, err
 	}
-	blanket, err := privacy.NewBlanket(s.Round.Epsilon, s.Sparsity, s.Slots)
-	if err != nil {
-		return nil, err
-	}
 	first, err := s.newEncoder()
 	if err != nil {
 		return nil, err
 	}
-	m := &mechanism{scheme: s, codec: slothash.NewCodec(s.Slots), blanket: blanket, digest: digest}
+	m := &mechanism{scheme: s, codec: slothash.NewCodec(s.Slots), digest: digest}
 	m.encoders.Put(first)
 	return m, nil
 }
@@ -139,7 +140,7 @@ func (e *encoder) report(x fl.Ternary) slothash.Report {
 }
 
 func (m *mechanism) NewAggregator() fl.Aggregator {
-	return &aggregator{mechanism: m, tally: m.scheme.Family.NewTally(m.scheme.Round.Dim)}
+	return &aggregator{mechanism: m, tally: m.scheme.Family.NewTally()}
 }
 
 func (m *mechanism) Guarantee() fl.Guarantee {
@@ -148,6 +149,15 @@ func (m *mechanism) Guarantee() fl.Guarantee {
 
 func (m *mechanism) ReportBytes() int { return m.codec.Bytes() }
 
+// Advice implements fl.Adviser.
+func (m *mechanism) Advice() []string {
+	s := m.scheme
+	if s.Advise == nil {
+		return nil
+	}
+	return s.Advise(Point{Dim: s.Round.Dim, Sparsity: s.Sparsity, Slots: s.Slots, Epsilon: s.Round.Epsilon, Hash: s.Hash})
+}
+
 func (m *mechanism) Central(n int, delta float64) (float64, error) {
-	return m.blanket.Epsilon(n, delta)
+	return m.scheme.Blanket.Epsilon(n, delta)
 }

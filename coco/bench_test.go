@@ -1,0 +1,38 @@
+package coco
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/internal/mechtest"
+)
+
+func BenchmarkDecode(b *testing.B) { mechtest.BenchmarkDecode(b, Name) }
+
+func BenchmarkEncode(b *testing.B) {
+	const dim, s = 7850, 64
+	m := mechtest.Open(b, mechtest.Round(b, Name, dim, s, 5))
+	rng := rand.New(rand.NewChaCha8([32]byte{31}))
+	grad := make([]float64, dim)
+	for j := range grad {
+		grad[j] = rng.NormFloat64() / 40
+	}
+	x := mechtest.Input(dim, s, 0)
+	dst := make([]byte, 0, 16)
+	b.Run("from=gradient", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := m.Encode(dst, grad, rng); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("from=ternary", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := m.EncodeTernary(dst, x, rng); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,126 @@
+package slothash
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// shapes cover both layouts, and for the linear family both kinds of tally: 2^k
+// below, at and above 2^(m−k), and one label per cell.
+var shapes = []Shape{
+	{Layout: Paired, Dim: 50, Sparsity: 3, Slots: 8},
+	{Layout: Paired, Dim: 50, Sparsity: 3, Slots: 32},
+	{Layout: Paired, Dim: 60, Sparsity: 4, Slots: 128},
+	{Layout: Paired, Dim: 50, Sparsity: 1, Slots: 2},
+	{Layout: Paired, Dim: 50, Sparsity: 3, Slots: 8, MinKeys: 1000},
+	{Layout: Separate, Dim: 50, Sparsity: 3, Slots: 8},
+	{Layout: Separate, Dim: 50, Sparsity: 3, Slots: 32},
+	{Layout: Separate, Dim: 60, Sparsity: 4, Slots: 128},
+}
+
+func newFamily(t testing.TB, name string, shape Shape, key [32]byte) Family {
+	t.Helper()
+	f, err := NewFamily(name, shape, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// A tally must agree with evaluating the function item by item, whole and merged
+// from parts, straight and through its stored state.
+func TestTalliesCountWhatTheFunctionSays(t *testing.T) {
+	for _, name := range Families() {
+		for _, shape := range shapes {
+			family := newFamily(t, name, shape, [32]byte{4})
+			first, second, whole := family.NewTally(), family.NewTally(), family.NewTally()
+			plus, minus := make([]int64, shape.Dim), make([]int64, shape.Dim)
+			h := family.Func()
+			for seed := range uint32(300) {
+				slot := seed * 5 % uint32(shape.Slots)
+				whole.Add(seed, slot)
+				if seed < 70 {
+					first.Add(seed, slot)
+				} else {
+					second.Add(seed, slot)
+				}
+				h.Bind(seed)
+				for j := range uint32(shape.Dim) {
+					if shape.Layout.Item(h, j, 1) == slot {
+						plus[j]++
+					}
+					if shape.Layout.Item(h, j, -1) == slot {
+						minus[j]++
+					}
+				}
+			}
+			restored := newFamily(t, name, shape, [32]byte{4}).NewTally()
+			restored.SetState(second.State())
+			if err := first.Merge(restored); err != nil {
+				t.Fatal(err)
+			}
+			for what, tally := range map[string]Tally{"whole": whole, "merged": first} {
+				gotPlus, gotMinus := tally.Counts()
+				if !slices.Equal(gotPlus, plus) || !slices.Equal(gotMinus, minus) {
+					t.Errorf("%s %+v, %s: counts\n%v %v, want\n%v %v", name, shape, what, gotPlus, gotMinus, plus, minus)
+				}
+			}
+		}
+	}
+}
+
+func TestMergeRefusesOtherRounds(t *testing.T) {
+	for _, name := range Families() {
+		for _, shape := range shapes {
+			a := newFamily(t, name, shape, [32]byte{1}).NewTally()
+			if err := a.Merge(newFamily(t, name, shape, [32]byte{1}).NewTally()); err != nil {
+				t.Errorf("%s %+v: the same round: %v", name, shape, err)
+			}
+			wider := shape
+			wider.Dim++
+			for what, other := range map[string]Tally{
+				"seed": newFamily(t, name, shape, [32]byte{2}).NewTally(), "dimension": newFamily(t, name, wider, [32]byte{1}).NewTally(),
+			} {
+				if err := a.Merge(other); err == nil {
+					t.Errorf("%s %+v: merged another %s", name, shape, what)
+				}
+			}
+		}
+	}
+}
+
+func TestFunctionsDependOnTheRoundAndTheSeed(t *testing.T) {
+	for _, name := range Families() {
+		shape := Shape{Layout: Separate, Dim: 1 << 18, Sparsity: 4, Slots: 1 << 18}
+		a, b := newFamily(t, name, shape, [32]byte{1}).Func(), newFamily(t, name, shape, [32]byte{2}).Func()
+		if a.Slot(5) == b.Slot(5) && a.Slot(6) == b.Slot(6) {
+			t.Errorf("%s: two rounds give the same slots out of 2^18", name)
+		}
+		before := a.Slot(5)
+		a.Bind(77)
+		if again := a.Slot(5); again == before {
+			t.Errorf("%s: two seeds give the same slot out of 2^18", name)
+		}
+	}
+}
+
+func TestNewFamilyRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		shape Shape
+		param string
+	}{
+		{Ideal, Shape{Layout: Paired, Dim: 10, Sparsity: 1, Slots: 1}, "slots"}, {Ideal, Shape{Layout: Paired, Dim: 10, Sparsity: 1, Slots: 7}, "slots"},
+		{Ideal, Shape{Layout: Separate, Dim: 10, Sparsity: 1, Slots: MaxSlots + 1}, "slots"}, {"sha1", Shape{Layout: Separate, Dim: 10, Sparsity: 1, Slots: 4}, "hash"},
+		{GF2, Shape{Layout: Paired, Dim: 10, Sparsity: 1, Slots: 12}, "slots"}, {GF2, Shape{Layout: Paired, Dim: 10, Sparsity: 1, Slots: 64}, "slots"}, {GF2, Shape{Layout: Separate, Dim: 10, Sparsity: 1, Slots: 64}, "slots"},
+		{GF2, Shape{Layout: Separate, Dim: 1 << 29, Sparsity: 1, Slots: 64}, "slots"},
+	} {
+		_, err := NewFamily(c.name, c.shape, [32]byte{})
+		p, ok := err.(*fl.ParamError)
+		if !ok || p.Param != c.param {
+			t.Errorf("%s %+v: error %v, want a ParamError for %s", c.name, c.shape, err, c.param)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package slothash
+
+import (
+	"encoding/binary"
+
+	"github.com/hushgrad/hushgrad/internal/gf2"
+)
+
+// linear is the family over GF(2); see the package documentation.
+type linear struct {
+	Chances
+	shape    Shape
+	key      [32]byte
+	labels   *gf2.Labels
+	expander *gf2.Expander
+	m, k     int // bits of a label and of a cell
+}
+
+func newLinear(chances Chances, shape Shape, key [32]byte) (*linear, error) {
+	labels, err := gf2.NewLabels(shape.keys(), key)
+	if err != nil {
+		return nil, err
+	}
+	m, k := labels.Bits(), cellBits(shape.Layout, shape.Slots)
+	expander, err := gf2.NewExpander(m, k, binary.LittleEndian.Uint64(key[16:24]), binary.LittleEndian.Uint64(key[24:32]))
+	if err != nil {
+		return nil, err
+	}
+	return &linear{Chances: chances, shape: shape, key: key, labels: labels, expander: expander, m: m, k: k}, nil
+}
+
+func (f *linear) Func() Func {
+	h := &linearFunc{family: f, affine: f.expander.NewAffine()}
+	h.Bind(0)
+	return h
+}
+
+type linearFunc struct {
+	family *linear
+	affine *gf2.Affine
+}
+
+func (h *linearFunc) Bind(seed uint32) { h.family.expander.Draw(h.affine, seed) }
+
+// Slot implements Func, in O(k).
+func (h *linearFunc) Slot(key uint32) uint32 {
+	label := h.family.labels.Of(key)
+	if h.family.shape.Layout == Paired {
+		return h.affine.Apply(label)<<1 | h.affine.SignBit(label)
+	}
+	return h.affine.Apply(label)
+}
+
+// NewTally implements Family: the tally whose additions are fewer. A step through
+// the spectrum costs as much as one through the coset, and a coset has to be
+// solved for first.
+func (f *linear) NewTally() Tally {
+	if f.k <= f.m-f.k {
+		return newSpectrumTally(f)
+	}
+	return newCosetTally(f)
+}
+
+// sameRound tells whether counts of two families may be added.
+func (f *linear) sameRound(o *linear) bool { return f.shape == o.shape && f.key == o.key }
