@@ -10,8 +10,7 @@ import (
 	"net"
 	"time"
 
-	_ "github.com/hushgrad/hushgrad/coco"
-	_ "github.com/hushgrad/hushgrad/collision"
+	_ "github.com/hushgrad/hushgrad/auto" // and with it coco, collision and signsketch
 	"github.com/hushgrad/hushgrad/fl"
 	_ "github.com/hushgrad/hushgrad/fl/dense"
 	"github.com/hushgrad/hushgrad/server"

@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/collision"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/dense"
+	"github.com/hushgrad/hushgrad/signsketch"
 	"github.com/hushgrad/hushgrad/trainer"
 )
 
@@ -36,7 +38,7 @@ type config struct {
 }
 
 // mechanisms are the values of -mechanism.
-var mechanisms = []string{dense.Name, coco.Name, collision.Name}
+var mechanisms = []string{dense.Name, coco.Name, collision.Name, signsketch.Name, auto.Name}
 
 // defaults are the settings found best on MNIST at ε = 5 with 30 rounds of 2000
 // clients: average-pooling divides the dimension, and with it the noise, by four

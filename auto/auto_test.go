@@ -1,0 +1,79 @@
+package auto
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/coco"
+	"github.com/hushgrad/hushgrad/collision"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/sparse"
+	"github.com/hushgrad/hushgrad/signsketch"
+)
+
+// The choice is never worse than any of the three, and each of them is chosen
+// somewhere or shown to be beaten everywhere.
+func TestTheChoiceIsNeverWorse(t *testing.T) {
+	chosen := map[string]int{}
+	for _, dim := range []int{100, 7850, 1 << 20} {
+		for _, s := range []int{1, 2, 4, 8, 31, 64} {
+			for _, eps := range []float64{0.05, 0.2, 0.5, 1, 1.5, 2, 3, 5, 8} {
+				p := sparse.Point{Dim: dim, Sparsity: s, Epsilon: eps, Hash: "gf2"}
+				mse := map[string]float64{}
+				for name, f := range map[string]func() (float64, error){
+					coco.Name:       func() (float64, error) { return sparse.LeastMSE(p, coco.BestSlots, coco.MSE) },
+					collision.Name:  func() (float64, error) { return sparse.LeastMSE(p, collision.BestSlots, collision.MSE) },
+					signsketch.Name: func() (float64, error) { return signsketch.MSE(dim, s, eps) },
+				} {
+					v, err := f()
+					if err != nil {
+						t.Fatal(err)
+					}
+					mse[name] = v
+				}
+				got, err := Best(dim, s, eps)
+				if err != nil {
+					t.Fatal(err)
+				}
+				chosen[got]++
+				for name, v := range mse {
+					if v < mse[got] {
+						t.Errorf("%+v: chose %s with MSE %g, %s has %g", p, got, mse[got], name, v)
+					}
+				}
+			}
+		}
+	}
+	t.Log(chosen)
+	if chosen[coco.Name] == 0 || chosen[signsketch.Name] == 0 {
+		t.Errorf("chosen: %v", chosen)
+	}
+}
+
+func TestCompleteNamesTheMechanism(t *testing.T) {
+	r := fl.Round{
+		ID: "r", Mechanism: Name, Dim: 7850, Scale: 1, Epsilon: 0.5, MinReports: 1, PublicSeed: [32]byte{1},
+		Params: fl.Params{"sparsity": fl.Int(64)},
+	}
+	for eps, want := range map[float64]string{0.5: signsketch.Name, 5: coco.Name} {
+		r.Epsilon = eps
+		done, err := fl.Complete(r)
+		if err != nil || done.Mechanism != want {
+			t.Fatalf("ε=%g: completed to %q, %v, want %q", eps, done.Mechanism, err, want)
+		}
+		m, err := fl.Open(done)
+		if err != nil || m.Guarantee().Epsilon != eps {
+			t.Errorf("ε=%g: %v", eps, err)
+		}
+	}
+	var p *fl.ParamError
+	if _, err := fl.Open(fl.Round{
+		ID: "r", Mechanism: Name, Dim: 10, Scale: 1, Epsilon: 1, Relation: fl.ReplaceOne, MinReports: 1, PublicSeed: [32]byte{1},
+	}); !errors.As(err, &p) || p.Param != "mechanism" {
+		t.Errorf("an uncompleted round: %v, want a ParamError for mechanism", err)
+	}
+	r.Params = r.Params.With("slots", fl.Int(8))
+	if _, err := fl.Complete(r); !errors.As(err, &p) || p.Param != "params" {
+		t.Errorf("slots for auto: %v, want a ParamError for params", err)
+	}
+}
