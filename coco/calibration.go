@@ -28,10 +28,11 @@ func calibrate(chances slothash.Chances, sparsity int, high, low, total float64)
 // Point holds the public parameters that the error depends on.
 type Point = sparse.Point
 
-// MSE is the exact squared error (paper, Lemma 3) of the mean estimated from
-// one report, summed over the dim coordinates, in
-// squared ternary units. Divide by the number of reports and multiply by τ² for
-// the error of a round. O(sparsity).
+// MSE is the exact squared error of the mean estimated from one report, summed
+// over the coordinates, in squared ternary units: Lemma 3 of the paper for the
+// ideal hash family, and the same sum with its own probabilities for the linear
+// one. Divide by the number of reports and multiply by τ² for the error of a round.
+// O(sparsity).
 func MSE(p Point) (float64, error) {
 	c, err := calibration(p)
 	if err != nil {
@@ -51,12 +52,7 @@ func SupportMSE(p Point) (float64, error) {
 
 // calibration returns the hit probabilities at a point.
 func calibration(p Point) (sparse.Calibration, error) {
-	chances, err := p.Chances(slothash.Paired, minSlots)
-	if err != nil {
-		return sparse.Calibration{}, err
-	}
-	high, total := p.Weights()
-	return calibrate(chances, p.Sparsity, high, 1, total), nil
+	return sparse.CalibrationAt(p, slothash.Paired, minSlots, calibrate)
 }
 
 // minSlots is the smallest allowed number of slots. The paper asks for 2s+2;

@@ -36,6 +36,6 @@
 // [MSE] is the exact squared error, and [BestSlots] the t that minimises it. At
 // small ε that is t = 2s, where every pair has the same weight: such a round tells
 // the mean only. [BestSlotsForSupport] serves rounds that ask for more.
-// The round's parameters are sparsity (required), slots and hash; [Open] needs
-// all three and [Complete] fills the last two.
+// The round's parameters are sparsity (required), slots and hash; fl.Open needs
+// all three and fl.Complete fills the last two.
 package coco

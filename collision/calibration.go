@@ -8,7 +8,7 @@ import (
 // calibrate returns the exact hit probabilities for the weight high of an own
 // slot and the total weight Ω. The two items of a coordinate can be hit together,
 // when they fall into the same slot.
-func calibrate(chances slothash.Chances, sparsity int, high, total float64) sparse.Calibration {
+func calibrate(chances slothash.Chances, sparsity int, high, _, total float64) sparse.Calibration {
 	hit := high / total
 	miss := chances.FalseHit(sparsity, hit)
 	return sparse.Calibration{
@@ -20,10 +20,9 @@ func calibrate(chances slothash.Chances, sparsity int, high, total float64) spar
 // Point holds the public parameters that the error depends on.
 type Point = sparse.Point
 
-// MSE is the exact squared error of the mean estimated from one report,
-// summed over the dim coordinates, in squared ternary units.
-// Divide by the number of reports and multiply by τ² for the error of a round.
-// O(1).
+// MSE is the exact squared error of the mean estimated from one report, summed
+// over the coordinates, in squared ternary units. Divide by the number of reports
+// and multiply by τ² for the error of a round. O(1).
 func MSE(p Point) (float64, error) {
 	c, err := calibration(p)
 	if err != nil {
@@ -45,12 +44,7 @@ func FrequencyMSE(p Point) (float64, error) {
 
 // calibration returns the hit probabilities at a point.
 func calibration(p Point) (sparse.Calibration, error) {
-	chances, err := p.Chances(slothash.Separate, minSlots)
-	if err != nil {
-		return sparse.Calibration{}, err
-	}
-	high, total := p.Weights()
-	return calibrate(chances, p.Sparsity, high, total), nil
+	return sparse.CalibrationAt(p, slothash.Separate, minSlots, calibrate)
 }
 
 // minSlots is the smallest allowed number of slots: t > s.

@@ -25,7 +25,8 @@
 // # Accuracy
 //
 // An item the client holds is hit with probability P_t = e^ε/Ω exactly, any
-// other with P_f = 1/t for an ideal hash. [MSE] and [FrequencyMSE] are the exact
+// other with P_f = 1/t for an ideal hash and nearly that for the linear family
+// (package internal/slothash derives it). [MSE] and [FrequencyMSE] are the exact
 // squared errors and [BestSlots] and [BestSlotsForFrequency] the t that minimise
 // them. The round's parameters are sparsity (required), slots and hash.
 package collision

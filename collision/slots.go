@@ -11,9 +11,8 @@ func BestSlots(p Point) (int, error) {
 	return sparse.BestSlots(p, slothash.Separate, minSlots(p.Sparsity), MSE)
 }
 
-// BestSlotsForFrequency returns the number of slots t > s that the hash family allows
-// with the smallest
-// FrequencyMSE. p.Slots is ignored.
+// BestSlotsForFrequency returns the number of slots t > s that the hash family
+// allows with the smallest FrequencyMSE. p.Slots is ignored.
 func BestSlotsForFrequency(p Point) (int, error) {
 	return sparse.BestSlots(p, slothash.Separate, minSlots(p.Sparsity), FrequencyMSE)
 }

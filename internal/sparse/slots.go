@@ -38,6 +38,16 @@ func (p Point) Weights() (high, total float64) {
 	return high, float64(p.Sparsity)*high + float64(p.Slots-p.Sparsity)
 }
 
+// CalibrationAt returns the hit probabilities of a mechanism at a point.
+func CalibrationAt(p Point, layout slothash.Layout, minSlots func(s int) int, calibrate Calibrate) (Calibration, error) {
+	chances, err := p.Chances(layout, minSlots)
+	if err != nil {
+		return Calibration{}, err
+	}
+	high, total := p.Weights()
+	return calibrate(chances, p.Sparsity, high, 1, total), nil
+}
+
 // BestSlots returns the number of slots, among those that the family allows from
 // low on, with the smallest error. The error must be unimodal in the number of
 // slots. Of two with the same error it takes the smaller. O(log) evaluations.
