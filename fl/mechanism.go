@@ -45,7 +45,8 @@ type ReportSizer interface {
 // BatchAdder is implemented by aggregators that take many reports at once more
 // cheaply than one by one, all of them or none.
 type BatchAdder interface {
-	// AddBatch counts all reports, or none and returns a *BatchError.
+	// AddBatch counts all reports, or none and returns a *BatchError. It must not
+	// panic halfway: what it had counted by then would stay.
 	AddBatch(reports [][]byte) error
 }
 

@@ -1,6 +1,8 @@
 package server_test
 
 import (
+	"io"
+	"log/slog"
 	"sync/atomic"
 	"testing"
 
@@ -17,7 +19,7 @@ import (
 // failures submissions are counted and then reported as lost.
 func flaky(t *testing.T, failures int64) *peers {
 	t.Helper()
-	srv, err := server.New(server.Config{})
+	srv, err := server.New(server.Config{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

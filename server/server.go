@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"runtime/debug"
@@ -114,7 +115,8 @@ func (s *Server) serve(ctx context.Context, g *grpc.Server, l net.Listener) erro
 		defer force.Stop()
 		g.GracefulStop()
 	}()
-	if err := g.Serve(l); err != nil {
+	// A context that ended before Serve began leaves a stopped server behind.
+	if err := g.Serve(l); err != nil && !(errors.Is(err, grpc.ErrServerStopped) && ctx.Err() != nil) {
 		return fmt.Errorf("server: %s: %w", l.Addr(), err)
 	}
 	return nil

@@ -55,9 +55,11 @@ func statusOf(err error, field string) (st error, logged bool) {
 		code, field = codes.InvalidArgument, "reports"
 	case errors.As(err, &param):
 		code = codes.InvalidArgument
-		if field == "" {
+		switch field {
+		case param.Param: // the field itself, not one inside it
+		case "":
 			field = param.Param
-		} else {
+		default:
 			field += "." + param.Param
 		}
 	}

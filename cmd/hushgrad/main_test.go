@@ -44,20 +44,25 @@ func TestDispatch(t *testing.T) {
 		"unknown flag":    {[]string{"serve", "-port", "1"}, 2, "", "-port"},
 		"argument":        {[]string{"serve", "now"}, 2, "", `arguments: got "now"`},
 		"half of TLS":     {[]string{"serve", "-tls-cert", "c.pem"}, 2, "", "must be given together"},
+		"TLS key alone":   {[]string{"serve", "-tls-key", "k.pem"}, 2, "", "must be given together"},
 		"CA without TLS":  {[]string{"serve", "-operator-ca", "ca.pem"}, 2, "", "needs -tls-cert"},
 		"open operator":   {[]string{"serve", "-operator-listen", "0.0.0.0:0"}, 2, "", "must be a loopback address"},
+		"operator's name": {[]string{"serve", "-operator-listen", "example.com:1"}, 2, "", "must be a loopback address"},
+		"operator's port": {[]string{"serve", "-operator-listen", "127.0.0.1"}, 2, "", "must be a loopback address"},
 		"log format":      {[]string{"serve", "-log-format", "xml"}, 2, "", "must be text or json"},
 		"message limit":   {[]string{"serve", "-max-message-bytes", "5"}, 2, "", "MaxMessageBytes: got 5"},
 		"address in use":  {[]string{"serve", "-listen", "300.0.0.1:1"}, 1, "", "-listen"},
 		"missing TLS key": {[]string{"serve", "-tls-cert", "absent.pem", "-tls-key", "absent.pem"}, 1, "", "-tls-cert"},
 	} {
 		var stdout, stderr bytes.Buffer
-		if code := dispatch(t.Context(), c.args, &stdout, &stderr); code != c.code {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // for a call that serves and should not
+		if code := dispatch(ctx, c.args, &stdout, &stderr); code != c.code {
 			t.Errorf("%s: exit code %d, want %d (%s)", name, code, c.code, stderr.String())
 		}
 		if !strings.Contains(stdout.String(), c.stdout) || !strings.Contains(stderr.String(), c.stderr) {
 			t.Errorf("%s: stdout %q, stderr %q", name, stdout.String(), stderr.String())
 		}
+		cancel()
 	}
 }
 

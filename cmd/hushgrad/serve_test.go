@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+)
+
+func TestTheOperatorListensOnThisMachineOnly(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"localhost:0": true, "127.0.0.1:0": true, "127.3.2.1:0": true, "[::1]:0": true,
+		"example.com:1": false, "localhost.example.com:1": false, "127.0.0.1": false, "localhost": false, ":7118": false,
+		"0.0.0.0:0": false, "[::]:0": false, "192.0.2.1:0": false, "": false,
+	} {
+		_, err := parseServe([]string{"-operator-listen", address}, io.Discard)
+		if (err == nil) != ok {
+			t.Errorf("%q: %v, want accepted: %t", address, err, ok)
+		}
+		if !ok && (err == nil || !strings.Contains(err.Error(), "-operator-listen")) {
+			t.Errorf("%q: error %v does not name the flag", address, err)
+		}
+	}
+	// With an authority for operators any address will do.
+	for _, address := range []string{"0.0.0.0:0", "example.com:1"} {
+		if _, err := parseServe([]string{"-operator-listen", address, "-tls-cert", "c", "-tls-key", "k", "-operator-ca", "a"}, io.Discard); err != nil {
+			t.Errorf("%q with -operator-ca: %v", address, err)
+		}
+	}
+}
+
+// codesOn opens a round with the given credentials on both listeners and returns
+// how often each code came back.
+func codesOn(t *testing.T, addresses []string, creds credentials.TransportCredentials) map[codes.Code]int {
+	t.Helper()
+	got := map[codes.Code]int{}
+	for _, address := range addresses {
+		got[status.Code(round(t, address, creds))]++
+	}
+	return got
+}
+
+func TestServeRefusesOperatorsOfAnotherAuthority(t *testing.T) {
+	dir := t.TempDir()
+	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	pair, pool := selfSigned(t, certFile, keyFile)
+	stranger, _ := selfSigned(t, filepath.Join(dir, "other.pem"), filepath.Join(dir, "other-key.pem"))
+	// It is sent whatever authorities the server says it accepts.
+	wrong := credentials.NewTLS(&tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12,
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &stranger, nil }})
+	right := credentials.NewTLS(&tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}})
+	addresses := run(t, "-tls-cert", certFile, "-tls-key", keyFile, "-operator-ca", certFile)
+	if got := codesOn(t, addresses, wrong); got[codes.Unimplemented] != 1 || got[codes.Unavailable] != 1 {
+		t.Errorf("a stranger's certificate: %v, want the clients' listener without the service and the operator's closed", got)
+	}
+	if got := codesOn(t, addresses, right); got[codes.Unimplemented] != 1 || got[codes.OK] != 1 {
+		t.Errorf("the operator's certificate: %v, want one round opened", got)
+	}
+}
+
+func TestServeWithTLSAlone(t *testing.T) {
+	dir := t.TempDir()
+	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	_, pool := selfSigned(t, certFile, keyFile)
+	addresses := run(t, "-tls-cert", certFile, "-tls-key", keyFile)
+	if got := codesOn(t, addresses, insecure.NewCredentials()); got[codes.Unavailable] != 2 {
+		t.Errorf("without TLS: %v, want both listeners closed", got)
+	}
+	withTLS := credentials.NewTLS(&tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12})
+	if got := codesOn(t, addresses, withTLS); got[codes.Unimplemented] != 1 || got[codes.OK] != 1 {
+		t.Errorf("with TLS: %v, want the operator's listener to open a round and the clients' to answer", got)
+	}
+}
+
+func TestServeRefusesAnAuthorityWithoutCertificates(t *testing.T) {
+	dir := t.TempDir()
+	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	selfSigned(t, certFile, keyFile)
+	empty := filepath.Join(dir, "empty.pem")
+	if err := os.WriteFile(empty, []byte("no certificates here\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]int{empty: 2, keyFile: 2, filepath.Join(dir, "absent.pem"): 1} {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		var stderr bytes.Buffer
+		args := []string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-tls-cert", certFile, "-tls-key", keyFile, "-operator-ca", file}
+		if code := dispatch(ctx, args, io.Discard, &stderr); code != want || !strings.Contains(stderr.String(), "-operator-ca") {
+			t.Errorf("%s: exit code %d, want %d (%s)", filepath.Base(file), code, want, stderr.String())
+		}
+		cancel()
+	}
+}
+
+func TestServeLogsJSON(t *testing.T) {
+	var out log
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	code := make(chan int, 1)
+	go func() {
+		code <- dispatch(ctx, []string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-log-format", "json"}, io.Discard, &out)
+	}()
+	lines := func() []string {
+		out.mu.Lock()
+		defer out.mu.Unlock()
+		return strings.Split(strings.TrimSpace(out.text.String()), "\n")
+	}
+	for len(lines()) < 2 && ctx.Err() == nil {
+		time.Sleep(5 * time.Millisecond)
+	}
+	stop()
+	if c := <-code; c != 0 {
+		t.Errorf("exit code %d", c)
+	}
+	for _, line := range lines() {
+		var entry struct{ Time, Level, Msg, Address string }
+		if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Level != "INFO" || entry.Msg != "serving" || entry.Address == "" {
+			t.Errorf("line %q: %+v, %v, want JSON that tells where it serves", line, entry, err)
+		}
+	}
+	if n := len(lines()); n != 2 {
+		t.Errorf("%d lines, want one per listener", n)
+	}
+}

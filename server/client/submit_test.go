@@ -1,0 +1,136 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/server/client"
+)
+
+func TestSubmitFillsItsBatches(t *testing.T) {
+	l := &liar{status: openRound(t)}
+	// A report of n bytes costs n+8: 40 bytes hold three of 5 bytes (39), or 24
+	// and 0 (40), but not 1 and 24 (41). One that costs more goes alone.
+	part, err := newClient(t, dial(t, l), client.Options{BatchBytes: 40}).Join(t.Context(), "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reports [][]byte
+	for i, n := range []int{5, 5, 5, 5, 5, 5, 5, 50, 24, 0, 1, 24} {
+		report := make([]byte, n)
+		if n > 0 {
+			report[0] = byte(i)
+		}
+		reports = append(reports, report)
+	}
+	receipt, err := part.Submit(t.Context(), reports)
+	if err != nil || receipt != (client.Receipt{Accepted: 7, Duplicates: 3}) {
+		t.Errorf("receipt %+v, %v, want what the server said", receipt, err)
+	}
+	want := [][]int{{5, 5, 5}, {5, 5, 5}, {5}, {50}, {24, 0}, {1}, {24}}
+	if len(l.batches) != len(want) {
+		t.Fatalf("%d batches, want %d", len(l.batches), len(want))
+	}
+	digest, err := part.Round().Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string]bool{}
+	next := 0
+	for i, b := range l.batches {
+		if b.GetRoundId() != "r" || string(b.GetRoundDigest()) != string(digest[:]) || len(b.GetBatchKey()) != 16 {
+			t.Errorf("batch %d: %v, want the round's id and digest and a key of 16 bytes", i, b)
+		}
+		keys[string(b.GetBatchKey())] = true
+		if len(b.GetReports()) != len(want[i]) {
+			t.Fatalf("batch %d has %d reports, want %d", i, len(b.GetReports()), len(want[i]))
+		}
+		for _, r := range b.GetReports() {
+			if string(r) != string(reports[next]) {
+				t.Errorf("batch %d: report %x, want %x", i, r, reports[next])
+			}
+			next++
+		}
+	}
+	if len(keys) != len(want) {
+		t.Errorf("%d keys for %d batches", len(keys), len(want))
+	}
+}
+
+// refusing is a connection on which submissions fail.
+type refusing struct {
+	grpc.ClientConnInterface
+	status *pb.RoundStatus
+	code   codes.Code
+	calls  int
+}
+
+func (c *refusing) Invoke(_ context.Context, _ string, _, reply any, _ ...grpc.CallOption) error {
+	proto.Merge(reply.(proto.Message), &pb.GetRoundResponse{Status: c.status})
+	return nil
+}
+
+func (c *refusing) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+	c.calls++
+	return nil, status.Error(c.code, "refused")
+}
+
+func TestOnlyAnUnavailableServerIsTriedAgain(t *testing.T) {
+	for _, c := range []struct {
+		code            codes.Code
+		attempts, calls int
+	}{
+		{codes.FailedPrecondition, 4, 1},
+		{codes.InvalidArgument, 4, 1},
+		{codes.Internal, 4, 1},
+		{codes.Unavailable, 1, 1},
+		{codes.Unavailable, 4, 4},
+		{codes.Unavailable, 0, 5}, // the default
+	} {
+		synctest.Test(t, func(t *testing.T) { // waiting costs nothing in the bubble
+			conn := &refusing{status: openRound(t), code: c.code}
+			part, err := newClient(t, conn, client.Options{Attempts: c.attempts}).Join(t.Context(), "r")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = part.Submit(t.Context(), [][]byte{{1}})
+			if status.Code(err) != c.code || conn.calls != c.calls {
+				t.Errorf("%v with %d attempts: %d calls, %v, want %d", c.code, c.attempts, conn.calls, err, c.calls)
+			}
+		})
+	}
+}
+
+func TestACancelledClientDoesNotTryAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conn := &refusing{status: openRound(t), code: codes.Unavailable}
+		part, err := newClient(t, conn, client.Options{}).Join(t.Context(), "r")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		failed := make(chan error, 1)
+		began := time.Now()
+		go func() {
+			_, err := part.Submit(ctx, [][]byte{{1}})
+			failed <- err
+		}()
+		synctest.Wait() // it backs off after the first attempt
+		cancel()
+		if err := <-failed; !errors.Is(err, context.Canceled) || status.Code(err) == codes.OK || conn.calls != 1 {
+			t.Errorf("%d calls, %v, want 1 and Canceled", conn.calls, err)
+		}
+		if waited := time.Since(began); waited != 0 { // the bubble's clock stands still meanwhile
+			t.Errorf("returned after %v", waited)
+		}
+	})
+}

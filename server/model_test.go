@@ -1,0 +1,53 @@
+package server_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/server"
+)
+
+func TestModelsAreNumberedAndReplaced(t *testing.T) {
+	p := start(t, server.Config{})
+	for i, text := range []string{"first", "second", "third"} {
+		version, err := p.operator.PutModel(t.Context(), strings.Repeat("f", 128), []byte(text))
+		if err != nil || version != uint64(i+1) {
+			t.Fatalf("%s: version %d, %v, want %d", text, version, err, i+1)
+		}
+		got, err := p.client.Model(t.Context())
+		if err != nil || got.Version != version || string(got.Data) != text || len(got.Format) != 128 {
+			t.Errorf("%s: got %+v, %v", text, got, err)
+		}
+	}
+	_, err := p.operator.PutModel(t.Context(), strings.Repeat("f", 129), []byte("fourth"))
+	if err == nil || !strings.Contains(err.Error(), "must have 1 to 128 bytes") {
+		t.Errorf("a format of 129 bytes: %v", err)
+	}
+	if got, err := p.client.Model(t.Context()); err != nil || got.Version != 3 {
+		t.Errorf("after the refusal: %+v, %v, want version 3", got, err)
+	}
+}
+
+// An upload that is longer than announced is refused before it ends.
+func TestAnOverlongModelIsRefusedMidStream(t *testing.T) {
+	p := start(t, server.Config{})
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	stream, err := pb.NewOperatorClient(p.conn).PutModel(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte("weights!"))
+	if err := stream.Send(&pb.PutModelRequest{
+		Header: &pb.ModelHeader{Format: "text/plain", Size: 7, Sha256: sum[:]}, Data: []byte("weights!"),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	wantField(t, "8 bytes of 7", stream.RecvMsg(new(pb.PutModelResponse)), codes.InvalidArgument, "data")
+}

@@ -1,0 +1,52 @@
+package server_test
+
+import (
+	"errors"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+
+	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/server"
+)
+
+// Closed rounds do not count against MaxOpenRounds.
+func TestARoundClosedMakesRoomForTheNext(t *testing.T) {
+	p := start(t, server.Config{MaxOpenRounds: 1})
+	for _, id := range []string{"a", "b", "c"} {
+		r := open(t, p, puppetRound(id, nil))
+		_, err := p.operator.OpenRound(t.Context(), puppetRound("another", nil))
+		wantCode(t, "a second open round", errors.Unwrap(err), codes.ResourceExhausted)
+		if _, err := submit(t, p, request(t, r, 1, []byte("c"))); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.operator.CloseRound(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestTheNewestOpenRoundIsTheDefault(t *testing.T) {
+	p := start(t, server.Config{})
+	newest := func() string {
+		resp, err := p.rounds.GetRound(t.Context(), &pb.GetRoundRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.GetStatus().GetRound().GetId()
+	}
+	open(t, p, puppetRound("a", nil))
+	r := open(t, p, puppetRound("b", nil))
+	if got := newest(); got != "b" {
+		t.Errorf("with a and b open: %s, want b", got)
+	}
+	if _, err := submit(t, p, request(t, r, 1, []byte("c"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.operator.CloseRound(t.Context(), "b"); err != nil {
+		t.Fatal(err)
+	}
+	if got := newest(); got != "a" {
+		t.Errorf("with a open and b closed: %s, want a", got)
+	}
+}
