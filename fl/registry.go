@@ -77,8 +77,10 @@ func Complete(r Round) (Round, error) {
 			return Round{}, fmt.Errorf("fl: round %q: %w", r.ID, err)
 		}
 	}
-	_, err = Open(r)
-	return r, err
+	if _, err := Open(r); err != nil {
+		return Round{}, err
+	}
+	return r, nil
 }
 
 func factoryOf(r Round) (Factory, error) {

@@ -49,22 +49,24 @@ func (sumFactory) Complete(r Round) (Round, error) {
 }
 
 func TestRegistry(t *testing.T) {
-	Register("test-sum", sumFactory{})
-	Register("test-twice", sumFactory{})
-	Register("test-twice", sumFactory{})
-	if !slices.Contains(Mechanisms(), "test-sum") {
+	once := unusedName()
+	Register(once, sumFactory{})
+	twice := unusedName()
+	Register(twice, sumFactory{})
+	Register(twice, sumFactory{})
+	if !slices.Contains(Mechanisms(), once) {
 		t.Errorf("Mechanisms() = %v", Mechanisms())
 	}
 	r := fullRound()
 	r.Relation = 0
-	for _, name := range []string{"test-none", "test-twice"} {
+	for _, name := range []string{"test-none", twice} {
 		r.Mechanism = name
 		var p *ParamError
 		if _, err := Complete(r); !errors.As(err, &p) || p.Param != "mechanism" {
 			t.Errorf("%s: error %v, want one about the mechanism", name, err)
 		}
 	}
-	r.Mechanism = "test-sum"
+	r.Mechanism = once
 	done, err := Complete(r)
 	if err != nil || done.Params["weight"] != Int(7) || done.Relation != ReplaceOne {
 		t.Errorf("Complete gave %+v, %v", done, err)
@@ -75,7 +77,7 @@ func TestRegistry(t *testing.T) {
 	if _, err := Open(done); err != nil {
 		t.Error(err)
 	}
-	if _, err := Open(fullRoundOf("test-sum")); err == nil {
+	if _, err := Open(fullRoundOf(once)); err == nil {
 		t.Error("opened a round without its parameter")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/internal/gf2"
 	"github.com/hushgrad/hushgrad/internal/mechtest"
 	"github.com/hushgrad/hushgrad/internal/walsh"
 )
@@ -97,9 +98,17 @@ func TestAliasingStaysBelowOnePercent(t *testing.T) {
 	rng := rand.New(rand.NewChaCha8([32]byte{42}))
 	squares, n := 0.0, 0.0
 	for range 30 {
+		var key [32]byte
+		for i := range key {
+			key[i] = byte(rng.Uint32())
+		}
+		all, err := gf2.NewLabels(1<<m, key)
+		if err != nil {
+			t.Fatal(err)
+		}
 		var labels [s]uint32
 		for i := range labels {
-			labels[i] = rng.Uint32N(1 << m)
+			labels[i] = all.Of(uint32(i))
 		}
 		majority := make([]int64, 1<<m)
 		for c := range majority {

@@ -1,0 +1,145 @@
+package sparse
+
+import (
+	"math"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/slothash"
+)
+
+// given is a tally in a state that a test chose.
+type given struct {
+	slothash.Tally // nothing else is asked of it
+	plus, minus    []int64
+}
+
+func (g given) Counts() (plus, minus []int64) { return g.plus, g.minus }
+
+func aggregated(c Calibration, scale float64, n int64, plus, minus []int64) *aggregator {
+	r := fl.Round{Mechanism: "test", Scale: scale}
+	m := &mechanism{scheme: Scheme{Config: Config{Round: r, Sparsity: 3, Slots: 8}, Calibration: c}}
+	return &aggregator{mechanism: m, tally: given{plus: plus, minus: minus}, reports: n}
+}
+
+// Calibrations of the two shapes there are, with probabilities that are
+// multiples of 2^-10: CoCo's, whose items are never hit together, and
+// Collision's; and CoCo's with t = 2s, where both hits are as likely as outside.
+var (
+	paired   = Calibration{In: Joint{Own: 300. / 1024, Opposite: 40. / 1024}, Out: Joint{Own: 100. / 1024, Opposite: 100. / 1024}}
+	separate = Calibration{
+		In:  Joint{Own: 400. / 1024, Opposite: 64. / 1024, Both: 16. / 1024},
+		Out: Joint{Own: 64. / 1024, Opposite: 64. / 1024, Both: 8. / 1024},
+	}
+	meanOnly = Calibration{In: Joint{Own: 200. / 1024, Opposite: 56. / 1024}, Out: Joint{Own: 128. / 1024, Opposite: 128. / 1024}}
+)
+
+// Counts that are exactly the expected ones of 1024 reports of the client with
+// entries +1, −1 and 0 must give exactly these entries.
+func TestEstimatesAreUnbiased(t *testing.T) {
+	const n = 1024
+	near := func(what string, got, want []float64) {
+		t.Helper()
+		for j := range want {
+			if !(math.Abs(got[j]-want[j]) <= 1e-12) {
+				t.Errorf("%s: coordinate %d: got %.15g, want %g", what, j, got[j], want[j])
+			}
+		}
+	}
+	for name, c := range map[string]Calibration{"paired": paired, "separate": separate, "t = 2s": meanOnly} {
+		own, opposite, out := int64(n*c.In.Own), int64(n*c.In.Opposite), int64(n*c.Out.Own)
+		agg := aggregated(c, 1, n, []int64{own, opposite, out}, []int64{opposite, own, out})
+		e, err := agg.Estimate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(name+": mean", e.Value, []float64{1, -1, 0})
+		if !c.tellsSupport() {
+			continue
+		}
+		support, err := agg.Support()
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(name+": support", support.Value, []float64{1, 1, 0})
+		plus, minus, err := agg.Frequencies()
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(name+": plus", plus.Value, []float64{1, 0, 0})
+		near(name+": minus", minus.Value, []float64{0, 1, 0})
+		// The gains themselves, with the constant term written out.
+		a, b := c.frequencyGains()
+		constant := -2 * c.supportGain() * c.Out.Own / 2
+		near(name+": gains", []float64{
+			a*c.In.Own + b*c.In.Opposite + constant, a*c.In.Opposite + b*c.In.Own + constant, (a+b)*c.Out.Own + constant,
+		}, []float64{1, 0, 0})
+	}
+}
+
+// moment returns E[f(own hit, opposite hit)^power] under the joint law.
+func (p Joint) moment(power float64, f func(own, opposite float64) float64) float64 {
+	return p.Both*math.Pow(f(1, 1), power) + (p.Own-p.Both)*math.Pow(f(1, 0), power) +
+		(p.Opposite-p.Both)*math.Pow(f(0, 1), power) + (1-p.Own-p.Opposite+p.Both)*math.Pow(f(0, 0), power)
+}
+
+// The variance of one report's estimate is E[Y²] − E[Y]² over what the client
+// holds, + − or nothing, and the hits. Here both moments are summed over the four
+// outcomes of the hits, with the shares of the three kinds of clients that the
+// estimates say, moved into their ranges.
+func TestStandardErrorsAreTheExactOnes(t *testing.T) {
+	const n, scale = 4096, 3.0
+	plus, minus := []int64{700, 420, 390, 2000, 10, 512, 60}, []int64{450, 900, 405, 1500, 20, 512, 1400}
+	for name, c := range map[string]Calibration{"paired": paired, "separate": separate, "t = 2s": meanOnly} {
+		agg := aggregated(c, scale, n, plus, minus)
+		e, err := agg.Estimate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var support, pluses, minuses *fl.Series
+		if c.tellsSupport() {
+			if support, err = agg.Support(); err != nil {
+				t.Fatal(err)
+			}
+			if pluses, minuses, err = agg.Frequencies(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		toMean := 1 / (c.In.Own - c.In.Opposite)
+		toSupport := 1 / (c.In.Own + c.In.Opposite - 2*c.Out.Own)
+		mean := func(own, opposite float64) float64 { return toMean * (own - opposite) }
+		held := func(own, opposite float64) float64 { return toSupport * (own + opposite - 2*c.Out.Own) }
+		item := func(own, opposite float64) float64 { return (mean(own, opposite) + held(own, opposite)) / 2 }
+		other := func(own, opposite float64) float64 { return item(opposite, own) }
+		check := func(what string, j int, got, want float64) {
+			t.Helper()
+			if !(math.Abs(got-want) <= 1e-12*want) {
+				t.Errorf("%s: %s of coordinate %d: standard error %.15g, want %.15g", name, what, j, got, want)
+			}
+		}
+		for j := range plus {
+			p, m := float64(plus[j])/n, float64(minus[j])/n
+			share := 1.0 // t = 2s: a report does not tell it, and E[Y²] does not depend on it
+			if c.tellsSupport() {
+				share = min(max(held(p, m), 0), 1)
+			}
+			y := min(math.Abs(mean(p, m)), share)
+			second := share*c.In.moment(2, mean) + (1-share)*c.Out.moment(2, mean)
+			check("mean", j, e.StdErr[j], scale*math.Sqrt((second-y*y)/n))
+			if !c.tellsSupport() {
+				continue
+			}
+			second = share*c.In.moment(2, held) + (1-share)*c.Out.moment(2, held)
+			check("support", j, support.StdErr[j], math.Sqrt((second-share*share)/n))
+			for _, sign := range []struct {
+				what     string
+				own, opp float64
+				series   *fl.Series
+			}{{"plus", p, m, pluses}, {"minus", m, p, minuses}} {
+				f := min(max(item(sign.own, sign.opp), 0), share)
+				second = f*c.In.moment(2, item) + (share-f)*c.In.moment(2, other) + (1-share)*c.Out.moment(2, item)
+				check(sign.what, j, sign.series.StdErr[j], math.Sqrt((second-f*f)/n))
+			}
+		}
+	}
+}
