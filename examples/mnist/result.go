@@ -54,7 +54,7 @@ func (r *result) announce(w io.Writer) {
 // print is the closing summary.
 func (r *result) print(w io.Writer) {
 	dense := 4 * float64(r.Dim)
-	fmt.Fprintf(w, "\ntest accuracy      %.4f  (%s digits, %.0f s)\n", r.TestAccuracy, r.Data, r.Seconds)
+	fmt.Fprintf(w, "\ntest accuracy      %.4f  (%s digits, %.1f s)\n", r.TestAccuracy, r.Data, r.Seconds)
 	if r.EpsilonLocal == nil {
 		fmt.Fprintf(w, "privacy            none: the server sees every gradient\n")
 	} else {

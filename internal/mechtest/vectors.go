@@ -27,15 +27,10 @@ type vectors struct {
 }
 
 // CheckVectors compares the code with a file of test vectors: a fixed round, a
-// fixed gradient and a fixed generator give fixed bytes. A
-// change of the reports breaks every client in the field, a change of the
+// fixed gradient and a fixed generator give fixed bytes (docs/report-format.md says
+// which). A change of the reports breaks every client in the field, a change of the
 // payload every stored aggregator; a new release of the compressor may change the
 // snapshot alone.
-//
-// A report has 4 + ⌈log2(t)/8⌉ bytes:
-//
-//	bytes 0 to 3   seed of the hash function, little-endian, any 32 bits
-//	bytes 4 …      slot, little-endian, in [0, t)
 func CheckVectors(t *testing.T, mechanism, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
