@@ -16,10 +16,3 @@ func BestSlots(p Point) (int, error) {
 func BestSlotsForFrequency(p Point) (int, error) {
 	return sparse.BestSlots(p, slothash.Separate, minSlots(p.Sparsity), FrequencyMSE)
 }
-
-// HashLoss returns how much larger the MSE at the best number of slots of p.Hash
-// is than with the ideal family at its best number: 0.01 is one percent. It can be
-// negative. p.Slots is ignored.
-func HashLoss(p Point) (float64, error) {
-	return sparse.HashLoss(p, BestSlots, MSE)
-}

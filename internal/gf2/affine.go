@@ -3,6 +3,8 @@ package gf2
 import (
 	"fmt"
 	"math/bits"
+
+	"github.com/hushgrad/hushgrad/internal/splitmix"
 )
 
 // Affine is a map ℓ ↦ A·ℓ ⊕ Offset from labels of m bits onto values of k bits,
@@ -34,35 +36,26 @@ func NewExpander(m, k int, key0, key1 uint64) (*Expander, error) {
 // NewAffine returns an Affine for Draw to fill.
 func (e *Expander) NewAffine() *Affine { return &Affine{Rows: make([]uint32, e.k)} }
 
-const goldenGamma = 0x9E3779B97F4A7C15
-
-// mix is the finalizer of SplitMix64 (Steele, Lea, Flood 2014).
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
-	x = (x ^ x>>27) * 0x94D049BB133111EB
-	return x ^ x>>31
-}
-
 // Draw fills a with the map of a seed. A row that depends on the rows before it
 // is drawn again: each row is then uniform outside their span, and A uniform
 // among the matrices of full rank. O(k) draws and O(k²) operations.
 func (e *Expander) Draw(a *Affine, seed uint32) {
-	state := mix(mix(e.key0+goldenGamma*(uint64(seed)+1)) ^ e.key1)
+	state := splitmix.Keyed(e.key0, e.key1, seed)
 	shift := 64 - e.m
-	state += goldenGamma
-	first := mix(state)
+	state += splitmix.Gamma
+	first := splitmix.Mix(state)
 	a.Character = uint32(first >> shift)
 	a.Flip = uint32(first & 1)
-	state += goldenGamma
-	a.Offset = uint32(mix(state)) & (1<<e.k - 1)
+	state += splitmix.Gamma
+	a.Offset = uint32(splitmix.Mix(state)) & (1<<e.k - 1)
 	// reduced[j] is row j with the pivots of the rows before it cleared, pivot[j]
 	// its highest bit. The loop over them has no branch to mispredict.
 	var reduced, pivot [MaxBits]uint32
 	for i := range a.Rows {
 		rest := uint32(0)
 		for rest == 0 {
-			state += goldenGamma
-			a.Rows[i] = uint32(mix(state) >> shift)
+			state += splitmix.Gamma
+			a.Rows[i] = uint32(splitmix.Mix(state) >> shift)
 			rest = a.Rows[i]
 			for j := range i {
 				rest ^= reduced[j] & -(rest >> (pivot[j] & 31) & 1)

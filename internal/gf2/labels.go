@@ -24,9 +24,11 @@ func NewLabels(keys int, key [32]byte) (*Labels, error) {
 		return nil, fmt.Errorf("gf2: keys: got %d, must be in [1, 2^%d]", keys, MaxBits)
 	}
 	of := make([]uint32, 1<<m)
-	rng := rand.New(rand.NewChaCha8(key))
+	source := rand.NewChaCha8(key)
 	for i := range of { // the inside-out shuffle of Fisher and Yates
-		j := rng.IntN(i + 1)
+		// Written out, because all parties must draw the same number whatever their
+		// processor and version of Go. It is uniform up to 2^−34.
+		j, _ := bits.Mul64(source.Uint64(), uint64(i+1))
 		of[i] = of[j]
 		of[j] = uint32(i)
 	}

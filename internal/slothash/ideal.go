@@ -3,16 +3,17 @@ package slothash
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/hushgrad/hushgrad/internal/splitmix"
 )
 
 // ideal makes every function behave like a uniformly random one. Key x falls
 // under seed r into slot ⌊t·h/2^64⌋, h a keyed 64-bit mix of (r, x). Reading a
 // report costs O(d).
 //
-// The mix is the SplitMix64 finalizer (Steele, Lea, Flood, OOPSLA 2014; variant
-// 13 of Stafford's constants), applied once to derive a key from the round's
-// public randomness and the seed, and once per key. The deviation from uniform
-// slots is below t·2^−64.
+// The mix is that of package splitmix, applied once to derive a start from the
+// round's public randomness and the seed, and once per key. The deviation from
+// uniform slots is below t·2^−64.
 type ideal struct {
 	Chances
 	shape      Shape
@@ -30,23 +31,12 @@ func newIdeal(chances Chances, shape Shape, key [32]byte) *ideal {
 	}
 }
 
-// goldenGamma is the odd integer closest to 2^64 divided by the golden ratio.
-const goldenGamma = 0x9E3779B97F4A7C15
-
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
-	x = (x ^ x>>27) * 0x94D049BB133111EB
-	return x ^ x>>31
-}
-
 // seeded returns the start of the seed's stream of keys.
-func (f *ideal) seeded(seed uint32) uint64 {
-	return mix(mix(f.key0+goldenGamma*(uint64(seed)+1)) ^ f.key1)
-}
+func (f *ideal) seeded(seed uint32) uint64 { return splitmix.Keyed(f.key0, f.key1, seed) }
 
 // slotAt is the hash itself: start is seeded(seed).
 func slotAt(start, slots uint64, key uint32) uint64 {
-	slot, _ := bits.Mul64(mix(start+goldenGamma*(uint64(key)+1)), slots)
+	slot, _ := bits.Mul64(splitmix.Mix(start+splitmix.Gamma*(uint64(key)+1)), slots)
 	return slot
 }
 

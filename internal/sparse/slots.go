@@ -102,16 +102,6 @@ func BestSlots(p Point, layout slothash.Layout, low int, mse func(Point) (float6
 	return choice(best), nil
 }
 
-// HashLoss compares the smallest error of p.Hash with that of the ideal family.
-func HashLoss(p Point, best func(Point) (int, error), mse func(Point) (float64, error)) (float64, error) {
-	here, err := LeastMSE(p, best, mse)
-	if err != nil {
-		return 0, err
-	}
-	ideal, err := LeastMSE(p.with(slothash.Ideal), best, mse)
-	return here/ideal - 1, err
-}
-
 // LeastMSE returns the smallest error of a family.
 func LeastMSE(p Point, best func(Point) (int, error), mse func(Point) (float64, error)) (float64, error) {
 	var err error
