@@ -131,6 +131,13 @@
 // at δ = 10^-6 they are close: the ε_c of (2) is above that of the pair by at most 4.3 % at
 // n = 100, 0.03 % at n = 10^4.
 //
+// # Composition
+//
+// [Homogeneous] says what k mechanisms with one common budget (ε, δ) promise together,
+// however each was chosen in view of the others, and [PerMechanism] what budget each of
+// them may have for a given total. Both are exact up to rounding, which goes against the
+// promise; no property of the mechanisms beyond (ε, δ) is used.
+//
 // # Accuracy and limits
 //
 // Local ε in (0, 20], n from 2 to 10^9, any δ in (0, 1). Delta is above the exact value
