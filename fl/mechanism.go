@@ -66,6 +66,19 @@ type Adviser interface {
 	Advice() []string
 }
 
+// Coster is implemented by mechanisms whose clients send many messages in one
+// report.
+type Coster interface {
+	// Cost is what a client sends, in expectation, at most about.
+	Cost() Cost
+}
+
+// Cost is the expected upload of one client.
+type Cost struct {
+	Messages float64 // in the sense of the shuffle model: each is unlinked from the others
+	Bytes    float64 // of the report that holds them all
+}
+
 // SparseMechanism is a Mechanism over sparse ternary vectors, for clients that
 // ternarize by a rule of their own.
 type SparseMechanism interface {

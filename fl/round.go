@@ -40,13 +40,14 @@ type Round struct {
 	Params Params
 	// Dim is the number of coordinates of a gradient, in [1, MaxDim].
 	Dim int
-	// Scale is τ > 0, the worth of one ternary unit in units of the gradient.
-	// Mechanisms that do not quantize ignore it.
+	// Scale is positive, in units of the gradient: τ, the worth of one ternary
+	// unit, for mechanisms over ternary vectors; the L2 norm to which gradients are
+	// clipped for those over rotated ones. Mechanisms without either ignore it.
 	Scale float64
 	// Epsilon is the privacy budget of one report, in (0, MaxEpsilon], or +Inf
 	// for a mechanism without privacy.
 	Epsilon float64
-	// Delta is in [0, 1).
+	// Delta is in [0, 1), and 0 for local mechanisms.
 	Delta float64
 	// Relation says which pairs of data sets the guarantee calls neighbours.
 	Relation Relation

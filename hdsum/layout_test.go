@@ -1,0 +1,256 @@
+package hdsum
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum/gkmps"
+	"github.com/hushgrad/hushgrad/internal/sample"
+)
+
+const layoutClients = 4
+
+// mixedLayout has three instances of GKMPS with U = 3, two of BBGN and two of GKMPS
+// with U = 1.
+func mixedLayout(t testing.TB) *layout {
+	t.Helper()
+	var groups []group
+	for _, g := range []struct {
+		bound int64
+		base  Base
+		count int
+	}{{3, GKMPS, 3}, {5, BBGN, 2}, {1, GKMPS, 2}} {
+		b, err := newBase(Config{
+			Clients: layoutClients, Bound: g.bound, Epsilon: 8, Delta: 0.1, Relation: fl.ReplaceOne, Base: g.base, Calibration: gkmps.Tight,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups = append(groups, group{protocol: b, count: g.count})
+	}
+	l, err := newLayout(groups...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// place is a value of an instance.
+type place struct {
+	instance uint32
+	value    int64
+}
+
+// copies returns how many messages at p one copy of a flood in an instance adds.
+func (p place) copies(instance int, flood gkmps.Flood) (count float64) {
+	for _, v := range flood.Messages {
+		if int(p.instance) == instance && v == p.value {
+			count++
+		}
+	}
+	return count
+}
+
+// The noise of all instances, drawn as clusters over all of them, has the same law
+// as one negative binomial variable per instance and flood: every value's number of
+// messages has the right mean, and every two have the right covariance, 0 between
+// instances. Products are less normal than sums: 38 places have 741 pairs, with 7
+// standard errors for each, 1e-6 in all with a factor 500 for skewness.
+func TestNoiseOfALayoutIsThatOfItsFloods(t *testing.T) {
+	l := mixedLayout(t)
+	trials := 20000
+	if testing.Short() {
+		trials = 5000
+	}
+	var places []place
+	number := map[place]int{}
+	type source struct {
+		instance int
+		flood    gkmps.Flood
+	}
+	var sources []source
+	for _, g := range l.groups {
+		if g.protocol.gkmps == nil {
+			continue
+		}
+		bound := g.protocol.gkmps.Bound()
+		for k := g.first; k < g.first+g.count; k++ {
+			for v := -bound; v <= bound; v++ {
+				if p := (place{uint32(k), v}); v != 0 {
+					number[p] = len(places)
+					places = append(places, p)
+				}
+			}
+			for _, f := range g.protocol.gkmps.Floods() {
+				sources = append(sources, source{k, f})
+			}
+		}
+	}
+	mean := make([]float64, len(places))
+	covariance := make([][]float64, len(places))
+	for i, p := range places {
+		covariance[i] = make([]float64, len(places))
+		for _, s := range sources {
+			share := s.flood.Total.Share(layoutClients)
+			mean[i] += p.copies(s.instance, s.flood) * share.Mean()
+			for j, o := range places {
+				covariance[i][j] += p.copies(s.instance, s.flood) * o.copies(s.instance, s.flood) * share.Variance()
+			}
+		}
+	}
+
+	rng := newRand(3)
+	sum := make([]float64, len(places))
+	product, square := make([][]float64, len(places)), make([][]float64, len(places))
+	for i := range places {
+		product[i], square[i] = make([]float64, len(places)), make([]float64, len(places))
+	}
+	counts := make([]float64, len(places))
+	single := make([]int64, trials) // of one place that a single flood fills
+	for trial := range trials {
+		clear(counts)
+		for _, m := range l.noise(nil, rng) {
+			i, ok := number[place{m.Instance, m.Value}]
+			if !ok || m.Count < 1 {
+				t.Fatalf("noise %+v", m)
+			}
+			counts[i] += float64(m.Count)
+		}
+		single[trial] = int64(counts[number[place{1, 3}]])
+		for i := range counts {
+			counts[i] -= mean[i]
+			sum[i] += counts[i]
+			for j := range i + 1 {
+				c := counts[i] * counts[j]
+				product[i][j] += c
+				square[i][j] += c * c
+			}
+		}
+	}
+	n := float64(trials)
+	for i, p := range places {
+		if z := sum[i] / math.Sqrt(n*covariance[i][i]); math.Abs(z) > deviations {
+			t.Errorf("%+v: mean is off by %.1f standard errors", p, z)
+		}
+		for j := range i + 1 {
+			got := product[i][j] / n
+			se := math.Sqrt((square[i][j]/n - got*got) / n)
+			if z := (got - covariance[i][j]) / se; math.Abs(z) > 7 {
+				t.Errorf("%+v and %+v: covariance %.4g, want %.4g (%.1f standard errors)", p, places[j], got, covariance[i][j], z)
+			}
+		}
+	}
+	// The value 3 of U = 3 is in one atom only.
+	var atom []sample.NegativeBinomial
+	for _, f := range l.groups[0].protocol.gkmps.Floods() {
+		if (place{0, 3}).copies(0, f) > 0 {
+			atom = append(atom, f.Total.Share(layoutClients))
+		}
+	}
+	if len(atom) != 1 {
+		t.Fatalf("%d floods with the value 3", len(atom))
+	}
+	negativeBinomialLaw(atom[0]).require(t, "copies of one atom", single)
+}
+
+// Inputs reach their own instances and no others, whatever protocol those have.
+func TestEncodePutsInputsInTheirInstances(t *testing.T) {
+	l := mixedLayout(t)
+	rng := newRand(4)
+	inputs := []input{{1, 3}, {2, 1}, {3, 5}, {6, 1}}
+	const trials = 3000
+	var byInstance [7][]int64
+	for range trials {
+		sums := &Sums{layout: l, values: make([]int64, l.instances)}
+		for client := range layoutClients {
+			in := inputs
+			if client > 0 {
+				in = nil
+			}
+			m, err := l.encode(nil, in, rng)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := sums.Add(m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for k, v := range sums.decode() {
+			byInstance[k] = append(byInstance[k], int64(v))
+		}
+	}
+	want := [7]int64{1: 3, 2: 1, 3: 5, 6: 1}
+	for k, values := range byInstance {
+		noise := laplaceLaw(laplace(0.9 * 8))
+		switch {
+		case k < 3:
+			noise = laplaceLaw(laplace(0.9 * 8 / 3))
+		case k < 5:
+			noise = laplaceLaw(laplace(8. / 5))
+		}
+		exact := 0
+		for _, v := range values {
+			if v == want[k] {
+				exact++
+			}
+		}
+		p := noise.p[-noise.low] // of no noise
+		if z := (float64(exact) - trials*p) / math.Sqrt(trials*p*(1-p)); math.Abs(z) > deviations {
+			t.Errorf("instance %d: %d of %d sums are %d, want %.0f (%.1f standard deviations)", k, exact, trials, want[k], trials*p, z)
+		}
+		if k < 5 {
+			noise.moved(want[k]).require(t, fmt.Sprintf("instance %d", k), values)
+		}
+	}
+}
+
+func TestEncodeAppendsToItsDestination(t *testing.T) {
+	l := mixedLayout(t)
+	head := []Message{{Instance: 99, Value: 5, Count: 3}}
+	m, err := l.encode(head, nil, newRand(5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if head[0] != (Message{Instance: 99, Value: 5, Count: 3}) || l.check(m) != nil {
+		t.Errorf("the destination became %v", head)
+	}
+	for i := 1; i < len(m); i++ {
+		if compareMessages(m[i-1], m[i]) >= 0 {
+			t.Fatalf("entries %+v, %+v are out of order", m[i-1], m[i])
+		}
+	}
+}
+
+func TestEncodeRefusesInputsOutOfBounds(t *testing.T) {
+	l := mixedLayout(t)
+	for _, in := range []input{{0, 4}, {0, -1}, {2, math.MaxInt64}, {3, 6}, {4, -1}, {6, 2}} {
+		if _, err := l.encode(nil, []input{in}, newRand(6)); !isParam(err, "x") {
+			t.Errorf("%+v: error %v", in, err)
+		}
+	}
+}
+
+func TestLayoutRefusesTooManyInstances(t *testing.T) {
+	b := mixedLayout(t).groups[0].protocol
+	if _, err := newLayout(group{protocol: b, count: maxInstances}, group{protocol: b, count: 1}); !isParam(err, "instances") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// An entry limit that an honest client reached would make it fail: here none of a
+// thousand reports comes near it.
+func TestEntryLimitIsFarAboveHonestReports(t *testing.T) {
+	l := mixedLayout(t)
+	rng := newRand(7)
+	for range 1000 {
+		m, err := l.encode(nil, []input{{0, 3}, {3, 5}, {5, 1}}, rng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if 2*len(m) > l.entryLimit() {
+			t.Fatalf("%d entries, the limit is %d", len(m), l.entryLimit())
+		}
+	}
+}
