@@ -1,6 +1,8 @@
-// Command hushgrad runs the parts of a private aggregation service.
+// Command hushgrad runs the parts of a private aggregation service, and the
+// experiments that measure them.
 //
 //	hushgrad serve      run the gRPC parameter server
+//	hushgrad bench      list the experiments, or run one
 //	hushgrad version    print the version
 //
 // hushgrad COMMAND -help tells the flags of a command.
@@ -23,8 +25,9 @@ import (
 const usage = `hushgrad: private gradient aggregation for federated learning
 
 Usage:
-  hushgrad serve [flags]     run the gRPC parameter server
-  hushgrad version           print the version
+  hushgrad serve [flags]         run the gRPC parameter server
+  hushgrad bench [NAME [flags]]  list the experiments, or run one
+  hushgrad version               print the version
 
 hushgrad COMMAND -help tells the flags of a command.
 `
@@ -46,12 +49,14 @@ func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	switch command := args[0]; command {
 	case "serve":
 		err = serve(ctx, args[1:], stderr)
+	case "bench":
+		err = bench(ctx, experiments, args[1:], stdout, stderr)
 	case "version":
 		fmt.Fprintln(stdout, version())
 	case "help", "-h", "-help", "--help":
 		fmt.Fprint(stdout, usage)
 	default:
-		err = fl.Invalid("command", command, "must be one of serve, version, help")
+		err = fl.Invalid("command", command, "must be one of serve, bench, version, help")
 	}
 	var wrongCall *fl.ParamError
 	switch {

@@ -41,6 +41,8 @@ func TestDispatch(t *testing.T) {
 		"version":         {[]string{"version"}, 0, "hushgrad ", ""},
 		"unknown":         {[]string{"srve"}, 2, "", `command: got "srve", rule: must be one of serve`},
 		"serve help":      {[]string{"serve", "-help"}, 0, "", "-operator-listen"},
+		"bench":           {[]string{"bench"}, 0, "hushgrad bench NAME", ""},
+		"no experiment":   {[]string{"bench", "tabel3"}, 2, "", `experiment: got "tabel3"`},
 		"unknown flag":    {[]string{"serve", "-port", "1"}, 2, "", "-port"},
 		"argument":        {[]string{"serve", "now"}, 2, "", `arguments: got "now"`},
 		"half of TLS":     {[]string{"serve", "-tls-cert", "c.pem"}, 2, "", "must be given together"},

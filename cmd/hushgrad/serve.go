@@ -13,6 +13,7 @@ import (
 	_ "github.com/hushgrad/hushgrad/auto" // and with it coco, collision and signsketch
 	"github.com/hushgrad/hushgrad/fl"
 	_ "github.com/hushgrad/hushgrad/fl/dense"
+	_ "github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/server"
 )
 

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"regexp"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/experiment"
+	"github.com/hushgrad/hushgrad/internal/experiment/shufflesum"
+)
+
+// experiments are what bench can run, in the order of its list.
+var experiments = shufflesum.Experiments()
+
+// bench lists the experiments, or runs one. A claim that does not hold is a result
+// and no error.
+func bench(ctx context.Context, list []experiment.Experiment, args []string, stdout, stderr io.Writer) error {
+	if len(args) == 0 {
+		return listExperiments(list, stdout)
+	}
+	switch args[0] {
+	case "help", "-h", "-help", "--help":
+		return listExperiments(list, stdout)
+	}
+	for _, e := range list {
+		if e.Name == args[0] {
+			return runExperiment(ctx, e, args[1:], stdout, stderr)
+		}
+	}
+	names := make([]string, len(list))
+	for i, e := range list {
+		names[i] = e.Name
+	}
+	return fl.Invalid("experiment", args[0], "must be one of %s", strings.Join(names, ", "))
+}
+
+func listExperiments(list []experiment.Experiment, stdout io.Writer) error {
+	fmt.Fprint(stdout, `Usage: hushgrad bench NAME [flags]
+
+Runs an experiment and says which claims of its paper hold in the numbers.
+hushgrad bench NAME -help tells the flags of an experiment.
+
+`)
+	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	for _, e := range list {
+		fmt.Fprintf(w, "  %s\t%s\n", e.Name, e.Title)
+	}
+	return w.Flush()
+}
+
+func runExperiment(ctx context.Context, e experiment.Experiment, args []string, stdout, stderr io.Writer) error {
+	b, err := parseBench(e, args, stderr)
+	if err != nil {
+		return err
+	}
+	b.env.Progress = experiment.NewProgress(stderr)
+	result, err := b.run(ctx, b.env)
+	b.env.Progress.Close()
+	if err != nil {
+		return fmt.Errorf("%s: %w", e.Name, err)
+	}
+	if result.Plot != nil && result.Plot.Title == "" {
+		result.Plot.Title = e.Title
+	}
+	fmt.Fprintf(stdout, "%s\n%s\n\n", e.Title, e.Source)
+	if err := experiment.Print(stdout, result); err != nil {
+		return fmt.Errorf("%s: %w", e.Name, err)
+	}
+	if b.out == "" {
+		return nil
+	}
+	if err := experiment.Write(b.out, e.Name, b.command, result); err != nil {
+		return fmt.Errorf("%s: %w", e.Name, err)
+	}
+	files := []string{e.Name + ".csv", e.Name + ".json"}
+	if result.Plot != nil {
+		files = append(files, e.Name+".png")
+	}
+	fmt.Fprintf(stdout, "\nWritten to %s: %s\n", b.out, strings.Join(files, ", "))
+	return nil
+}
+
+// benchRun is one run of an experiment with its flags.
+type benchRun struct {
+	env     experiment.Env
+	run     experiment.Run
+	out     string
+	command string // does the same run again
+}
+
+func parseBench(e experiment.Experiment, args []string, stderr io.Writer) (*benchRun, error) {
+	b := &benchRun{}
+	f := flag.NewFlagSet("hushgrad bench "+e.Name, flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.Usage = func() {
+		fmt.Fprintf(stderr, "Usage: hushgrad bench %s [flags]\n\n%s\n%s\n\n", e.Name, e.Title, e.Source)
+		f.PrintDefaults()
+	}
+	f.StringVar(&b.env.Data, "data", "", "`directory` with the data set's files; empty: the experiment's own default")
+	f.IntVar(&b.env.Jobs, "jobs", runtime.GOMAXPROCS(0), "computations at the same time; the numbers do not depend on it")
+	f.StringVar(&b.out, "out", "", "`directory` for "+e.Name+".csv, .json and .png; empty: none are written")
+	f.BoolVar(&b.env.Quick, "quick", false, "a smaller run of the same form, for a first look")
+	f.IntVar(&b.env.Repeats, "repeats", 0, "repeats of every setting; 0: the experiment's own number")
+	f.Uint64Var(&b.env.Seed, "seed", 1, "seed of all randomness")
+	b.run = e.Bind(f)
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return nil, err
+		}
+		return nil, fl.Invalid("flags", err.Error(), "see hushgrad bench %s -help", e.Name)
+	}
+	switch {
+	case f.NArg() > 0:
+		return nil, fl.Invalid("arguments", f.Arg(0), "only flags are allowed, see hushgrad bench %s -help", e.Name)
+	case b.env.Jobs < 1:
+		return nil, fl.Invalid("-jobs", b.env.Jobs, "must be at least 1")
+	case b.env.Repeats < 0:
+		return nil, fl.Invalid("-repeats", b.env.Repeats, "must be at least 0")
+	}
+	b.command = benchCommand(e.Name, f)
+	return b, nil
+}
+
+// plainWord needs no quotes in a shell.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=,+@%-]+$`)
+
+// benchCommand returns the command line that gives the same numbers: the flags
+// that were given, without those that numbers do not depend on, and the seed.
+func benchCommand(name string, f *flag.FlagSet) string {
+	words := []string{"hushgrad bench", name, "-seed", f.Lookup("seed").Value.String()}
+	f.Visit(func(given *flag.Flag) {
+		switch given.Name {
+		case "jobs", "out", "seed":
+			return
+		}
+		value := given.Value.String()
+		if b, ok := given.Value.(interface{ IsBoolFlag() bool }); ok && b.IsBoolFlag() {
+			words = append(words, "-"+given.Name+"="+value)
+			return
+		}
+		if !plainWord.MatchString(value) {
+			value = "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+		}
+		words = append(words, "-"+given.Name, value)
+	})
+	return strings.Join(words, " ")
+}

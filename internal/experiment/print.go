@@ -1,0 +1,80 @@
+package experiment
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// absent stands for a cell without a value in a printed table.
+const absent = "–"
+
+// Print writes the result for a reader: an aligned table with numbers to four
+// significant digits, a line per verdict, and the notes. It returns a
+// *fl.ParamError for an invalid result and the error of w.
+func Print(w io.Writer, r *Result) error {
+	if err := r.Validate(); err != nil {
+		return err
+	}
+	out := bufio.NewWriter(w)
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	printLine(table, r.Columns)
+	for _, row := range r.Rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = printed(cell)
+		}
+		printLine(table, cells)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if len(r.Verdicts) > 0 {
+		fmt.Fprintln(out)
+	}
+	for _, v := range r.Verdicts {
+		word := "holds"
+		if !v.Holds {
+			word = "does not hold"
+		}
+		fmt.Fprintf(out, "%-15s%s", word+":", v.Claim)
+		if v.Detail != "" {
+			fmt.Fprintf(out, " (%s)", v.Detail)
+		}
+		fmt.Fprintln(out)
+	}
+	if len(r.Notes) > 0 {
+		fmt.Fprintln(out)
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(out, "Note: %s\n", note)
+	}
+	return out.Flush()
+}
+
+// layout holds the characters that tabwriter would take for the end of a cell.
+var layout = strings.NewReplacer("\t", " ", "\v", " ", "\f", " ", "\n", " ", "\r", " ")
+
+func printLine(table *tabwriter.Writer, cells []string) {
+	for i, cell := range cells {
+		if i > 0 {
+			fmt.Fprint(table, "\t")
+		}
+		fmt.Fprint(table, layout.Replace(cell))
+	}
+	fmt.Fprintln(table)
+}
+
+func printed(cell any) string {
+	switch v := cell.(type) {
+	case nil:
+		return absent
+	case float64:
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	default:
+		return fmt.Sprint(v)
+	}
+}

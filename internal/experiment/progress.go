@@ -1,0 +1,104 @@
+package experiment
+
+import (
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// Progress shows how far a run is and when it will be done. It is safe for
+// concurrent use. A nil *Progress does nothing.
+type Progress struct {
+	mu          sync.Mutex
+	w           io.Writer
+	visible     bool
+	description string
+	total, done int
+	bar         *progressbar.ProgressBar // nil until there is something to count, and again when all is counted
+}
+
+// NewProgress returns a Progress that shows itself on w if w is a terminal, and
+// nowhere otherwise.
+func NewProgress(w io.Writer) *Progress {
+	file, ok := w.(*os.File)
+	return newProgress(w, ok && term.IsTerminal(int(file.Fd())))
+}
+
+func newProgress(w io.Writer, visible bool) *Progress {
+	return &Progress{w: w, visible: visible}
+}
+
+// Describe says what is being done.
+func (p *Progress) Describe(what string) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.description = what
+	if p.bar != nil {
+		p.bar.Describe(what)
+	}
+}
+
+// Grow announces n more steps. n <= 0 announces none.
+func (p *Progress) Grow(n int) {
+	if p == nil || n <= 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.total += n
+	if p.bar != nil {
+		p.bar.AddMax(n)
+		return
+	}
+	// A bar that was full once stays full, so that later steps need a new one.
+	p.bar = progressbar.NewOptions(p.total-p.done,
+		progressbar.OptionSetWriter(p.w),
+		progressbar.OptionSetVisibility(p.visible),
+		progressbar.OptionSetDescription(p.description),
+		progressbar.OptionShowCount(),
+		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionClearOnFinish(),
+	)
+}
+
+// Step counts one step. Steps that nobody announced are not shown.
+func (p *Progress) Step() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.done >= p.total {
+		return
+	}
+	p.done++
+	_ = p.bar.Add(1) // the bar is decoration: it cannot fail the run
+	if p.done == p.total {
+		p.bar = nil
+	}
+}
+
+// Close erases the bar, to make room for results. What is announced later makes a
+// new one.
+func (p *Progress) Close() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil {
+		if p.visible {
+			_ = p.bar.Clear()
+		}
+		_ = p.bar.Exit()
+	}
+	p.bar, p.done = nil, p.total
+}

@@ -1,0 +1,90 @@
+package experiment
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+var namePattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// Write leaves the result in the directory, which it makes: NAME.csv (the rows),
+// NAME.json (the rows, the verdicts, the notes and the command that makes them
+// again) and, if there is a figure, NAME.png. Floats keep all their digits. Each
+// file is replaced as a whole, and none is touched when the result is invalid,
+// for which Write returns a *fl.ParamError.
+func Write(dir, name, command string, r *Result) error {
+	if !namePattern.MatchString(name) {
+		return fmt.Errorf("experiment: %w", fl.Invalid("name", name, "must match %s", namePattern))
+	}
+	if err := r.Validate(); err != nil {
+		return err
+	}
+	type file struct {
+		ending string
+		data   bytes.Buffer
+	}
+	table, record, picture := file{ending: ".csv"}, file{ending: ".json"}, file{ending: ".png"}
+	files := []*file{&table, &record}
+	err := errors.Join(r.writeCSV(&table.data), r.writeJSON(&record.data, name, command))
+	if r.Plot != nil {
+		files = append(files, &picture)
+		err = errors.Join(err, r.Plot.WritePNG(&picture.data))
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := replace(filepath.Join(dir, name+f.ending), f.data.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replace writes a file beside the one at path and gives it that name.
+func replace(path string, data []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	_, err = f.Write(data)
+	// CreateTemp keeps others from reading, which results are for.
+	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+func (r *Result) writeCSV(w *bytes.Buffer) error {
+	records := [][]string{r.Columns}
+	for _, row := range r.Rows {
+		record := make([]string, len(row))
+		for i, cell := range row {
+			switch v := cell.(type) {
+			case nil:
+			case float64:
+				record[i] = strconv.FormatFloat(v, 'g', -1, 64)
+			default:
+				record[i] = fmt.Sprint(v)
+			}
+		}
+		records = append(records, record)
+	}
+	return csv.NewWriter(w).WriteAll(records)
+}
