@@ -13,6 +13,8 @@ import (
 	"github.com/hushgrad/hushgrad/collision"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/dense"
+	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/hdsum/gkmps"
 	"github.com/hushgrad/hushgrad/signsketch"
 	"github.com/hushgrad/hushgrad/trainer"
 )
@@ -35,19 +37,31 @@ type config struct {
 	seed      uint64
 	out       string
 	testSize  int
+	sum       sumConfig
+	force     bool
+}
+
+// sumConfig is what only rounds of sumdp need.
+type sumConfig struct {
+	span        float64
+	levels      int
+	base        string
+	calibration string
 }
 
 // mechanisms are the values of -mechanism.
-var mechanisms = []string{dense.Name, coco.Name, collision.Name, signsketch.Name, auto.Name}
+var mechanisms = []string{dense.Name, coco.Name, collision.Name, signsketch.Name, auto.Name, hdsum.Name}
 
-// defaults are the settings found best on MNIST at ε = 5 with 30 rounds of 2000
-// clients: average-pooling divides the dimension, and with it the noise, by four
-// and costs one point of accuracy without privacy; sparsity 32 to 64 with τ about
-// 0.5 (half of the largest possible gradient entry) is a plateau, on which the
-// learning rate trades the accuracy without privacy against the noise.
-func defaults() config {
-	return config{
-		mechanism: coco.Name,
+// defaults are the settings found best on MNIST: average-pooling divides the
+// dimension, and with it the noise, by four and costs one point of accuracy
+// without privacy. For the ternary mechanisms, at ε = 5 with 30 rounds of 2000
+// clients, sparsity 32 to 64 with τ about 0.5 (half of the largest possible
+// gradient entry) is a plateau, on which the learning rate trades the accuracy
+// without privacy against the noise. For sumdp, whose noise depends on the cohort
+// and not on the number of rounds, few large cohorts are better.
+func defaults(mechanism string) config {
+	c := config{
+		mechanism: mechanism,
 		epsilon:   5,
 		delta:     1e-6,
 		clients:   60000,
@@ -59,31 +73,38 @@ func defaults() config {
 		momentum:  0.5,
 		model:     "softmax",
 		pool:      2,
+		sum:       sumConfig{span: 2, levels: 1, base: hdsum.Auto.String(), calibration: gkmps.Certified.String()},
 	}
+	if mechanism == hdsum.Name {
+		c.epsilon, c.cohort, c.rounds = 1, 6000, 10
+		c.clip, c.lr, c.momentum, c.sum.span = 4, 3, 0.7, 0.8
+	}
+	return c
 }
 
 func parseFlags(args []string, stderr io.Writer) (config, error) {
-	c := defaults()
+	c := defaults(mechanismOf(args))
 	f := flag.NewFlagSet("mnist", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.Usage = func() {
 		fmt.Fprint(stderr, `Usage: mnist [flags]
 
-Trains a digit classifier under local differential privacy: a parameter server
-on a loopback port, simulated clients over gRPC, one report per client.
+Trains a digit classifier under differential privacy: a parameter server on a
+loopback port, simulated clients over gRPC, one report per client. The defaults
+below are those of the mechanism given.
 
 `)
 		f.PrintDefaults()
 	}
 	f.StringVar(&c.data, "data", c.data, "`directory` with the four MNIST idx files; empty: the user cache, then a download, then generated digits")
 	f.StringVar(&c.mechanism, "mechanism", c.mechanism, strings.Join(mechanisms, ", "))
-	f.Float64Var(&c.epsilon, "epsilon", c.epsilon, "local privacy budget ε of one report")
+	f.Float64Var(&c.epsilon, "epsilon", c.epsilon, "privacy budget ε of one report: local, or central with sumdp")
 	f.Float64Var(&c.delta, "delta", c.delta, "δ at which the central ε is stated")
 	f.IntVar(&c.clients, "clients", c.clients, "number of clients; the training images are split evenly among them")
 	f.IntVar(&c.cohort, "cohort", c.cohort, "reports per round")
 	f.IntVar(&c.rounds, "rounds", c.rounds, "number of rounds; each client takes part in one at most")
 	f.IntVar(&c.sparsity, "sparsity", c.sparsity, "signed coordinates per client before the randomizer, s")
-	f.Float64Var(&c.clip, "clip", c.clip, "L1 clip norm of a client's gradient, τ·s; coordinates are capped at τ")
+	f.Float64Var(&c.clip, "clip", c.clip, "clip norm of a client's gradient: L1, τ·s, with coordinates capped at τ; L2 with sumdp")
 	f.Float64Var(&c.lr, "lr", c.lr, "learning rate of the server")
 	f.Float64Var(&c.momentum, "momentum", c.momentum, "momentum of the server, in [0, 1)")
 	f.StringVar(&c.model, "model", c.model, strings.Join(trainer.ModelNames(), ", "))
@@ -91,6 +112,11 @@ on a loopback port, simulated clients over gRPC, one report per client.
 	f.Uint64Var(&c.seed, "seed", c.seed, "0: fresh randomness for every client; any other value makes the run repeatable and is for experiments only")
 	f.StringVar(&c.out, "out", c.out, "`directory` for history.csv, summary.json, accuracy.png and model.npy")
 	f.IntVar(&c.testSize, "test-size", c.testSize, "use only the first `n` test images; 0 uses all")
+	f.Float64Var(&c.sum.span, "range", c.sum.span, "sumdp: largest rotated coordinate, in units of clip/√dim; larger ones are clipped, and noise grows in proportion")
+	f.IntVar(&c.sum.levels, "levels", c.sum.levels, "sumdp: integer levels of a rotated coordinate")
+	f.StringVar(&c.sum.base, "base", c.sum.base, "sumdp: the sum below, gkmps or bbgn; auto: whichever has the shorter reports")
+	f.StringVar(&c.sum.calibration, "calibration", c.sum.calibration, "sumdp: constants of gkmps, published, certified or tight; tight sends fewer messages")
+	f.BoolVar(&c.force, "force", c.force, "run whatever the upload")
 	if err := f.Parse(args); err != nil {
 		return config{}, err
 	}
@@ -98,6 +124,22 @@ on a loopback port, simulated clients over gRPC, one report per client.
 		return config{}, fl.Invalid("arguments", f.Arg(0), "only flags are allowed, see -help")
 	}
 	return c, c.validate()
+}
+
+// mechanismOf finds the value of -mechanism, on which the other defaults depend.
+func mechanismOf(args []string) string {
+	name := coco.Name
+	for i, arg := range args {
+		flag, value, ok := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
+		switch {
+		case flag != "mechanism" || flag == arg:
+		case ok:
+			name = value
+		case i+1 < len(args):
+			name = args[i+1]
+		}
+	}
+	return name
 }
 
 func (c config) validate() error {
@@ -144,10 +186,38 @@ func (c config) round(i, dim int) fl.Round {
 		TargetReports: c.cohort,
 		PublicSeed:    c.publicSeed(i),
 	}
-	if c.mechanism == dense.Name {
+	switch c.mechanism {
+	case dense.Name:
 		r.Epsilon = math.Inf(1)
-	} else {
+	case hdsum.Name:
+		r.Scale, r.Delta, r.Params = c.clip, c.delta, c.sum.params()
+	default:
 		r.Params = fl.Params{"sparsity": fl.Int(c.sparsity)}
 	}
 	return r
+}
+
+func (c sumConfig) params() fl.Params {
+	p := fl.Params{
+		hdsum.ParamRange:       fl.Real(c.span),
+		hdsum.ParamLevels:      fl.Int(c.levels),
+		hdsum.ParamCalibration: fl.Text(c.calibration),
+	}
+	if c.base != hdsum.Auto.String() {
+		p[hdsum.ParamBase] = fl.Text(c.base)
+	}
+	return p
+}
+
+// policy is what the run's clients demand of a round. In this demo the server is
+// its own shuffler, so a client of sumdp has to trust it.
+func (c config) policy() fl.Policy {
+	p := fl.Policy{MaxEpsilon: c.epsilon, MinReports: c.cohort}
+	switch c.mechanism {
+	case dense.Name:
+		p.MaxEpsilon = math.Inf(1)
+	case hdsum.Name:
+		p.MaxDelta, p.TrustShuffler = c.delta, true
+	}
+	return p
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -11,21 +12,29 @@ import (
 )
 
 func TestRoundsSayWhatTheFlagsSay(t *testing.T) {
-	c := defaults()
-	c.clip, c.sparsity, c.cohort, c.epsilon, c.seed = 12, 48, 700, 3, 9
 	for _, mechanism := range mechanisms {
-		c.mechanism = mechanism
+		c := defaults(mechanism)
+		c.clip, c.sparsity, c.cohort, c.epsilon, c.seed = 12, 48, 700, 3, 9
 		r := c.round(4, 7850)
 		if r.ID != "mnist-005" || r.Mechanism != mechanism || r.Dim != 7850 || r.Relation != fl.ReplaceOne {
 			t.Errorf("%s: round %+v", mechanism, r)
 		}
-		if r.Scale != 0.25 || r.MinReports != 700 || r.TargetReports != 700 || r.PublicSeed != c.publicSeed(4) {
-			t.Errorf("%s: scale %g, reports %d and %d, seed %x; want clip/sparsity = 0.25, the cohort of 700 twice, the seed of round 4",
-				mechanism, r.Scale, r.MinReports, r.TargetReports, r.PublicSeed)
+		scale := 0.25
+		if mechanism == "sumdp" {
+			scale = 12
+		}
+		if r.Scale != scale || r.MinReports != 700 || r.TargetReports != 700 || r.PublicSeed != c.publicSeed(4) {
+			t.Errorf("%s: scale %g, reports %d and %d, seed %x; want %g, the cohort of 700 twice, the seed of round 4",
+				mechanism, r.Scale, r.MinReports, r.TargetReports, r.PublicSeed, scale)
 		}
 		if mechanism == "none" {
 			if !math.IsInf(r.Epsilon, 1) || len(r.Params) != 0 {
 				t.Errorf("%s: ε = %g, parameters %v", mechanism, r.Epsilon, r.Params)
+			}
+		} else if mechanism == "sumdp" {
+			want := fl.Params{"range": fl.Real(0.8), "levels": fl.Int(1), "calibration": fl.Text("certified")}
+			if r.Epsilon != 3 || r.Delta != 1e-6 || !maps.Equal(r.Params, want) {
+				t.Errorf("%s: ε = %g, δ = %g, parameters %v, want 3, 1e-6, %v", mechanism, r.Epsilon, r.Delta, r.Params, want)
 			}
 		} else if r.Epsilon != 3 || len(r.Params) != 1 || r.Params["sparsity"] != fl.Int(48) {
 			t.Errorf("%s: ε = %g, parameters %v, want 3 and the sparsity 48", mechanism, r.Epsilon, r.Params)
@@ -49,6 +58,22 @@ func TestFlagsAtTheirLimits(t *testing.T) {
 		if !errors.As(err, &p) || p.Param != param {
 			t.Errorf("%s: error %v, want a ParamError for %s", arg, err, param)
 		}
+	}
+}
+
+// The defaults of the other flags follow the mechanism, wherever its flag stands.
+func TestDefaultsFollowTheMechanism(t *testing.T) {
+	for _, args := range [][]string{
+		{"-mechanism", "sumdp"}, {"--mechanism=sumdp"}, {"-seed", "3", "-mechanism=sumdp"}, {"-mechanism", "coco", "-mechanism", "sumdp"},
+	} {
+		c, err := parseFlags(args, io.Discard)
+		if err != nil || c.mechanism != "sumdp" || c.epsilon != 1 || c.cohort != 6000 {
+			t.Errorf("%v: %+v, %v", args, c, err)
+		}
+	}
+	c, err := parseFlags([]string{"-mechanism=sumdp", "-epsilon=2", "-base=bbgn", "-levels=3"}, io.Discard)
+	if err != nil || c.epsilon != 2 || c.round(0, 100).Params["base"] != fl.Text("bbgn") || c.round(0, 100).Params["levels"] != fl.Int(3) {
+		t.Errorf("flags of sumdp: %+v, %v", c, err)
 	}
 }
 

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"google.golang.org/grpc"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/fl/dense"
 	"github.com/hushgrad/hushgrad/server/client"
 	"github.com/hushgrad/hushgrad/trainer"
 )
@@ -29,11 +29,7 @@ type device struct {
 }
 
 func newDevice(cfg config, model trainer.Model, people *population, conn grpc.ClientConnInterface) (*device, error) {
-	policy := fl.Policy{MaxEpsilon: cfg.epsilon, MinReports: cfg.cohort}
-	if cfg.mechanism == "none" {
-		policy.MaxEpsilon = math.Inf(1)
-	}
-	c, err := client.New(conn, client.Options{Policy: policy})
+	c, err := client.New(conn, client.Options{Policy: cfg.policy()})
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +90,12 @@ func (d *device) report(part *client.Participation, params []float64, x [][]floa
 	if _, err := d.worker.Gradient(d.grad, params, x, y); err != nil {
 		return nil, err
 	}
-	if err := trainer.ShrinkL1(d.model, d.grad); err != nil {
-		return nil, err
+	// Ternary mechanisms clip the L1 norm; the change of the gradient that shrinks
+	// it makes the L2 norm larger.
+	if _, ternary := part.Mechanism().(fl.SparseMechanism); ternary || d.cfg.mechanism == dense.Name {
+		if err := trainer.ShrinkL1(d.model, d.grad); err != nil {
+			return nil, err
+		}
 	}
 	return part.Encode(nil, d.grad, rng)
 }

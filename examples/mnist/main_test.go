@@ -22,8 +22,8 @@ import (
 // small is a run of a few hundred clients on generated digits.
 func small(t *testing.T, mechanism string) (config, *dataset.Data) {
 	t.Helper()
-	c := defaults()
-	c.mechanism, c.clients, c.cohort, c.rounds, c.seed = mechanism, 900, 300, 3, 7
+	c := defaults(mechanism)
+	c.clients, c.cohort, c.rounds, c.seed = 900, 300, 3, 7
 	data, err := dataset.Generate(t.Context(), dataset.Options{TrainSize: 900, TestSize: 200, Seed: 7})
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,8 @@ func TestEveryMechanismTrainsAndWritesItsFiles(t *testing.T) {
 				t.Errorf("%s: the output lacks %q:\n%s", mechanism, want, text)
 			}
 		}
-		if private := mechanism != "none"; private != strings.Contains(text, "the server is its own shuffler") || private == strings.Contains(text, "sees every gradient") {
+		if private := mechanism != "none"; private != strings.Contains(text, "the server is its own shuffler") || private == strings.Contains(text, "sees every gradient") ||
+			(mechanism == "sumdp") != strings.Contains(text, "the server itself nothing holds") {
 			t.Errorf("%s: the output says the wrong thing about privacy:\n%s", mechanism, text)
 		}
 
@@ -60,13 +61,13 @@ func TestEveryMechanismTrainsAndWritesItsFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, field := range []string{"test_accuracy", "mechanism", "epsilon_local", "epsilon_central", "delta", "clients", "rounds", "cohort", "dim", "sparsity", "bytes_per_report", "seconds", "data"} {
+		for _, field := range []string{"test_accuracy", "mechanism", "epsilon_local", "epsilon_central", "delta", "clients", "rounds", "cohort", "dim", "sparsity", "bytes_per_report", "messages_per_report", "seconds", "data"} {
 			if _, ok := summary[field]; !ok {
 				t.Errorf("%s: summary.json lacks %s", mechanism, field)
 			}
 		}
 		central, private := summary["epsilon_central"].(float64)
-		if private != (mechanism != "none") || private && !(central > 0 && central < c.epsilon) {
+		if private != (mechanism != "none") || private && !(central > 0 && central <= c.epsilon) {
 			t.Errorf("%s: epsilon_central is %v", mechanism, summary["epsilon_central"])
 		}
 		if summary["data"] != "generated" || summary["dim"] != float64((data.Train.Dim()+1)*10) {
@@ -168,7 +169,7 @@ func TestFlags(t *testing.T) {
 	if _, err := parseFlags([]string{"-help"}, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "-mechanism") {
 		t.Errorf("-help: %v, %q", err, help.String())
 	}
-	if c, err := parseFlags(nil, io.Discard); err != nil || c != defaults() {
+	if c, err := parseFlags(nil, io.Discard); err != nil || c != defaults("coco") {
 		t.Errorf("no flags: %+v, %v", c, err)
 	}
 	for arg, param := range map[string]string{
@@ -183,7 +184,7 @@ func TestFlags(t *testing.T) {
 			t.Errorf("%s: error %v, want a ParamError for %s", arg, err, param)
 		}
 	}
-	c := defaults()
+	c := defaults("coco")
 	c.clients, c.cohort, c.rounds = 1000, 300, 3
 	_, data := small(t, "coco")
 	if _, err := newPopulation(c, data.Train); err == nil {

@@ -3,13 +3,15 @@ package main
 import (
 	"fmt"
 	"io"
+
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 // result is the outcome of a run; its exported fields are summary.json.
 type result struct {
 	TestAccuracy   float64  `json:"test_accuracy"`
 	Mechanism      string   `json:"mechanism"`
-	EpsilonLocal   *float64 `json:"epsilon_local"`   // null without privacy
+	EpsilonLocal   *float64 `json:"epsilon_local"`   // null without local privacy
 	EpsilonCentral *float64 `json:"epsilon_central"` // null without privacy
 	Delta          float64  `json:"delta"`
 	Clients        int      `json:"clients"`
@@ -18,13 +20,17 @@ type result struct {
 	Dim            int      `json:"dim"`
 	Sparsity       int      `json:"sparsity"`
 	BytesPerReport float64  `json:"bytes_per_report"`
-	Seconds        float64  `json:"seconds"`
-	Data           string   `json:"data"`
-	Model          string   `json:"model"`
+	// MessagesPerReport is expected, in the sense of the shuffle model; 1 unless a
+	// client's report is a multiset of messages.
+	MessagesPerReport float64 `json:"messages_per_report"`
+	Seconds           float64 `json:"seconds"`
+	Data              string  `json:"data"`
+	Model             string  `json:"model"`
 
 	history []historyRow
 	cores   int
 	advice  []string
+	cost    fl.Cost // zero unless a report holds many messages
 }
 
 // historyRow is one line of the table and of history.csv.
@@ -40,12 +46,24 @@ type historyRow struct {
 func (r *result) add(row historyRow) {
 	r.history = append(r.history, row)
 	r.TestAccuracy = row.Accuracy
+	if r.cost.Bytes > 0 { // report lengths vary: the mean so far
+		var reports, bytes int64
+		for _, h := range r.history {
+			reports += h.Reports
+			bytes += h.Bytes
+		}
+		r.BytesPerReport = float64(bytes) / float64(reports)
+	}
 }
 
 // announce says what is about to happen.
 func (r *result) announce(w io.Writer) {
 	fmt.Fprintf(w, "%s, %d parameters, mechanism %s: %d rounds of %d clients, each client once, simulated on %d cores\n\n",
 		r.Model, r.Dim, r.Mechanism, r.Rounds, r.Cohort, r.cores)
+	if r.cost.Bytes > 0 {
+		fmt.Fprintf(w, "cost: about %.3g messages in %.3g bytes per client, %.3g MB per round, %.3g MB in all\n\n",
+			r.cost.Messages, r.cost.Bytes, r.cost.Bytes*float64(r.Cohort)/1e6, r.cost.Bytes*float64(r.Cohort)*float64(r.Rounds)/1e6)
+	}
 	for _, advice := range r.advice {
 		fmt.Fprintf(w, "note: %s\n\n", advice)
 	}
@@ -55,16 +73,30 @@ func (r *result) announce(w io.Writer) {
 func (r *result) print(w io.Writer) {
 	dense := 4 * float64(r.Dim)
 	fmt.Fprintf(w, "\ntest accuracy      %.4f  (%s digits, %.1f s)\n", r.TestAccuracy, r.Data, r.Seconds)
-	if r.EpsilonLocal == nil {
-		fmt.Fprintf(w, "privacy            none: the server sees every gradient\n")
-	} else {
+	switch {
+	case r.EpsilonLocal != nil:
 		fmt.Fprintf(w, "local privacy      ε = %g, δ = 0: holds against everybody, the server included\n", *r.EpsilonLocal)
+	case r.EpsilonCentral != nil:
+		fmt.Fprintf(w, "local privacy      none: whoever sees one client's messages together learns its gradient\n")
+	default:
+		fmt.Fprintf(w, "privacy            none: the server sees every gradient\n")
 	}
 	if r.EpsilonCentral != nil {
 		fmt.Fprintf(w, "central privacy    ε = %.3f, δ = %g (replace one client), for who sees only the shuffled reports of a round\n", *r.EpsilonCentral, r.Delta)
 		fmt.Fprintf(w, "                   It trusts the shuffler. In this demo the server is its own shuffler: against\n")
-		fmt.Fprintf(w, "                   the server itself only the local ε holds.\n")
+		if r.EpsilonLocal != nil {
+			fmt.Fprintf(w, "                   the server itself only the local ε holds.\n")
+		} else {
+			fmt.Fprintf(w, "                   the server itself nothing holds.\n")
+		}
 	}
-	fmt.Fprintf(w, "upload per client  %.0f bytes, against %.0f bytes of a dense float32 gradient (%.0fx less)\n",
-		r.BytesPerReport, dense, dense/r.BytesPerReport)
+	ratio, comparison := dense/r.BytesPerReport, "less"
+	if ratio < 1 {
+		ratio, comparison = 1/ratio, "more"
+	}
+	fmt.Fprintf(w, "upload per client  %.0f bytes, against %.0f bytes of a dense float32 gradient (%.4gx %s)\n",
+		r.BytesPerReport, dense, ratio, comparison)
+	if r.cost.Messages > 0 {
+		fmt.Fprintf(w, "                   about %.3g messages, sent as one multiset of values and counts\n", r.cost.Messages)
+	}
 }

@@ -56,6 +56,9 @@ func train(ctx context.Context, cfg config, data *dataset.Data, stdout, stderr i
 		return err
 	}
 	result.announce(stdout)
+	if err := cfg.affordable(result); err != nil {
+		return err
+	}
 
 	f, err := newFederation(cfg, model, data.Train)
 	if err != nil {
@@ -128,9 +131,16 @@ func plan(cfg config, model trainer.Model, data *dataset.Data) (*result, error) 
 	if sized, ok := m.(fl.ReportSizer); ok {
 		res.BytesPerReport = float64(sized.ReportBytes())
 	}
-	if g := m.Guarantee(); g.Model != fl.NoPrivacy {
+	switch g := m.Guarantee(); g.Model {
+	case fl.Local:
 		res.EpsilonLocal = &g.Epsilon
 		res.Sparsity = cfg.sparsity
+	case fl.Shuffle:
+		res.EpsilonCentral = &g.Epsilon
+	}
+	if c, ok := m.(fl.Coster); ok {
+		res.cost = c.Cost()
+		res.BytesPerReport, res.MessagesPerReport = res.cost.Bytes, res.cost.Messages
 	}
 	if a, ok := m.(fl.Amplifier); ok {
 		central, err := a.Central(cfg.cohort, cfg.delta)
