@@ -5,13 +5,6 @@ import (
 	"math"
 )
 
-// Limits of the parameters.
-const (
-	maxEpsilon = 20
-	minUsers   = 2
-	maxUsers   = 1_000_000_000
-)
-
 // Blanket is the three-category privacy blanket of an s-sparse mechanism with t
 // output slots: of every randomizer that answers one of t slots, each with
 // probability between 1/Ω and e^ε/Ω, Ω = s·e^ε + t − s. Collision and CoCo of Wang
@@ -30,33 +23,20 @@ const (
 //
 // where m = 1 for t >= 2s and m = e^ε for s < t < 2s. The package documentation
 // proves it.
-type Blanket struct {
-	epsilon float64
-	gain    float64 // e^ε − 1
-
-	// A message is of kind A or B with probability paired, of kind R or none with
-	// probability unpaired = 1 − paired; of the latter a share of neutral is of
-	// kind R. The complements are kept because a difference would cancel.
-	paired, unpaired   float64
-	neutral, unneutral float64
-	neutralWeight      float64 // m
-}
+type Blanket struct{ bound }
 
 // NewBlanket returns the blanket for local budget epsilon in (0, 20], sparsity s >= 1
 // and t = slots > sparsity. Cost: O(1). It returns an error that names the
 // parameter if one is out of range.
 func NewBlanket(epsilon float64, sparsity, slots int) (*Blanket, error) {
-	if !(epsilon > 0 && epsilon <= maxEpsilon) {
-		return nil, fmt.Errorf("privacy: epsilon: got %v, must be in (0, %d]", epsilon, maxEpsilon)
+	if err := checkEpsilon(epsilon); err != nil {
+		return nil, err
 	}
-	if sparsity < 1 {
-		return nil, fmt.Errorf("privacy: sparsity: got %d, must be >= 1", sparsity)
-	}
-	if slots <= sparsity {
-		return nil, fmt.Errorf("privacy: slots: got %d, must be > sparsity = %d", slots, sparsity)
+	if err := checkShape(sparsity, slots); err != nil {
+		return nil, err
 	}
 	gain := math.Expm1(epsilon)
-	b := &Blanket{epsilon: epsilon, gain: gain, neutralWeight: 1}
+	b := bound{epsilon: epsilon, gain: gain, scale: 1, neutralWeight: 1}
 	if slots-sparsity < sparsity {
 		b.neutralWeight = gain + 1
 	}
@@ -68,7 +48,17 @@ func NewBlanket(epsilon float64, sparsity, slots int) (*Blanket, error) {
 	b.unpaired = (silent + middle) / omega
 	b.neutral = middle / (silent + middle)
 	b.unneutral = silent / (silent + middle)
-	return b, nil
+	return &Blanket{b}, nil
+}
+
+func checkShape(sparsity, slots int) error {
+	if sparsity < 1 {
+		return fmt.Errorf("privacy: sparsity: got %d, must be >= 1", sparsity)
+	}
+	if slots <= sparsity {
+		return fmt.Errorf("privacy: slots: got %d, must be > sparsity = %d", slots, sparsity)
+	}
+	return nil
 }
 
 // Delta returns an upper bound on δ such that the n shuffled messages are
@@ -83,56 +73,17 @@ func NewBlanket(epsilon float64, sparsity, slots int) (*Blanket, error) {
 // Cost: O(√n) terms of bounded length, and O(√n) tables of O(√n) entries up to a total of
 // three million entries; about 15 ms at n = 10^6 and at most 0.1 s at n = 10^9.
 func (b *Blanket) Delta(n int, epsilonCentral float64) (float64, error) {
-	if err := checkUsers(n); err != nil {
-		return 0, err
-	}
-	if !(epsilonCentral >= 0) || math.IsInf(epsilonCentral, 1) {
-		return 0, fmt.Errorf("privacy: central epsilon: got %v, must be finite and >= 0", epsilonCentral)
-	}
-	return b.delta(n, epsilonCentral, tableBudget), nil
+	return b.checkedDelta(n, epsilonCentral)
 }
 
-func checkUsers(n int) error {
-	if n < minUsers || n > maxUsers {
-		return fmt.Errorf("privacy: number of users: got %d, must be in [%d, %d]", n, minUsers, maxUsers)
-	}
-	return nil
-}
-
-// delta is Delta for checked arguments and a bound on the work spent on tables.
-func (b *Blanket) delta(n int, epsilonCentral float64, budget int) float64 {
-	if epsilonCentral >= b.epsilon {
-		return 0 // the local guarantee holds with δ = 0
-	}
-	l := b.losses(epsilonCentral)
-	t := b.tilt(l, n)
-	bound := t.chernoff * b.gain / float64(n)
-	if t.chernoff < minChernoff {
-		return max(bound, math.SmallestNonzeroFloat64)
-	}
-	return min(bound, b.positivePart(l, t, n, budget)*b.gain/float64(n))
-}
-
-// losses holds what one message of each kind adds to the sum inside the expectation,
-// in units of e^ε − 1. That unit keeps all of them in [0, e^ε] for every ε, however small.
-type losses struct {
-	favour  float64 // kind A adds (e^ε − q)/(e^ε − 1), in (0, 1]
-	against float64 // kind B takes away (e^ε·q − 1)/(e^ε − 1)
-	neutral float64 // kind R takes away m·(q − 1)/(e^ε − 1)
-	excess  float64 // (q − 1)/(e^ε − 1), in [0, 1)
-	width   float64 // favour + against = 1 + q
-}
-
-// losses returns the losses at q = e^{ε_c}, 0 <= ε_c < ε. The difference e^ε − q is
-// taken as q·(e^{ε − ε_c} − 1), which keeps its digits as ε_c approaches ε.
-func (b *Blanket) losses(epsilonCentral float64) losses {
-	q := math.Exp(epsilonCentral)
-	excess := math.Expm1(epsilonCentral) / b.gain
-	return losses{
-		favour:  q * (math.Expm1(b.epsilon-epsilonCentral) / b.gain),
-		against: q + excess,
-		neutral: b.neutralWeight * excess,
-		excess:  excess,
-		width:   1 + q,
-	}
+// Epsilon returns an ε_c for which the n shuffled messages are (ε_c, delta)-
+// differentially private under replacement of one user's input: the smallest one
+// that Delta certifies, rounded up by at most 10^-10 of itself and then raised by a
+// safety margin of 5·10^-7 of itself (see the package documentation). It is never above
+// the local epsilon, and it is 0 if Delta(n, 0) <= delta. n in [2, 10^9] counts all
+// users; delta is in (0, 1).
+//
+// Cost: about ten evaluations of Delta.
+func (b *Blanket) Epsilon(n int, delta float64) (float64, error) {
+	return b.checkedEpsilon(n, delta)
 }

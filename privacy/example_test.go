@@ -21,3 +21,14 @@ func ExampleBlanket_Epsilon() {
 	fmt.Printf("the shuffled reports are (%.4f, 1e-06)-differentially private\n", epsilonCentral)
 	// Output: the shuffled reports are (0.0335, 1e-06)-differentially private
 }
+
+// What local ε may ten thousand clients use, with any randomizer, for a central ε of 0.1?
+func ExampleLocalFor() {
+	build := func(epsilon float64) (privacy.Amplification, error) { return privacy.NewClone(epsilon) }
+	local, err := privacy.LocalFor(build, 10_000, 1e-6, 0.1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("local epsilon %.3f\n", local)
+	// Output: local epsilon 1.524
+}

@@ -60,6 +60,14 @@ func (r randomizer) worst(t *testing.T, n int, q *big.Rat) *big.Rat {
 func (r randomizer) victims() [][2][]int64 {
 	seen := map[string]bool{}
 	var out [][2][]int64
+	if r.block == 0 {
+		for _, v := range r.patterns {
+			for _, w := range r.patterns {
+				out = append(out, [2][]int64{v, w})
+			}
+		}
+		return out
+	}
 	for _, v := range r.patterns {
 		for _, w := range r.patterns {
 			var blocks []string
@@ -134,13 +142,24 @@ func rational(t *testing.T, s string) *big.Rat {
 	return r
 }
 
+// between returns 1 + share·(e − 1).
+func between(e, share *big.Rat) *big.Rat {
+	q := new(big.Rat).Sub(e, big.NewRat(1, 1))
+	return q.Add(q.Mul(q, share), big.NewRat(1, 1))
+}
+
 // deltaAround returns Delta with ε rounded up and ε_c rounded down, so that it must not be
 // below the exact bound for e and q.
 func deltaAround(t *testing.T, e, q *big.Rat, sparsity, slots, n int) float64 {
 	t.Helper()
-	log := func(x *big.Rat) float64 { f, _ := x.Float64(); return math.Log(f) }
-	b := mustBlanket(t, math.Nextafter(log(e), 30), sparsity, slots)
-	return mustDelta(t, b, n, max(0, math.Nextafter(log(q), -1)))
+	return mustDelta(t, mustBlanket(t, logUp(e), sparsity, slots), n, logDown(q))
+}
+
+func logUp(x *big.Rat) float64 { f, _ := x.Float64(); return math.Nextafter(math.Log(f), 30) }
+
+func logDown(x *big.Rat) float64 {
+	f, _ := x.Float64()
+	return max(0, math.Nextafter(math.Log(f), -1))
 }
 
 // The recorded instances: worst case, pair and blanket to all ten recorded digits.
@@ -153,7 +172,7 @@ func TestRecordedTinyInstances(t *testing.T) {
 			got, want *big.Rat
 		}{
 			{"exact", collisionPatterns(e, c.S, c.T).worst(t, c.N, q), rational(t, c.Exact)},
-			{"pair", exactPair(e, q, c.S, c.T, c.N), rational(t, c.Pair)},
+			{"pair", exactPair(e, q, rightAlpha(e, c.S, c.T), c.N), rational(t, c.Pair)},
 			{"blanket", blanket, rational(t, c.Blanket)},
 		} {
 			if off := new(big.Rat).Sub(part.got, part.want); off.Abs(off).Cmp(big.NewRat(6, 1e11)) > 0 {
@@ -188,6 +207,9 @@ func TestBlanketCoversEveryCase(t *testing.T) {
 		{"coco with t = 2s", cocoPatterns, three, 2, 4, 4, false},
 		{"coco", cocoPatterns, two, 2, 6, 3, false},
 		{"coco", cocoPatterns, half, 2, 8, 3, true},
+		{"sign sketch", sketchPatterns, half, 1, 2, 7, false},
+		{"sign sketch", sketchPatterns, three, 1, 2, 7, false},
+		{"sign sketch with two hashes", func(e *big.Rat, s, t int) randomizer { return twoHashes(sketchPatterns(e, s, t)) }, three, 1, 2, 4, false},
 		{"two hashes", func(e *big.Rat, s, t int) randomizer { return twoHashes(collisionPatterns(e, s, t)) }, three, 1, 3, 3, false},
 		{"two hashes", func(e *big.Rat, s, t int) randomizer { return twoHashes(collisionPatterns(e, s, t)) }, two, 2, 3, 3, true},
 	} {
@@ -196,8 +218,7 @@ func TestBlanketCoversEveryCase(t *testing.T) {
 		}
 		r := c.make(c.e, c.sparsity, c.slots)
 		for _, share := range []*big.Rat{big.NewRat(0, 1), big.NewRat(1, 5), big.NewRat(1, 2), big.NewRat(3, 4), big.NewRat(9, 10)} {
-			q := new(big.Rat).Sub(c.e, big.NewRat(1, 1)) // q = 1 + share·(e − 1)
-			q.Add(q.Mul(q, share), big.NewRat(1, 1))
+			q := between(c.e, share)
 			exact := r.worst(t, c.n, q)
 			blanket := exactBlanket(c.e, q, c.sparsity, c.slots, c.n)
 			if exact.Cmp(blanket) > 0 {

@@ -33,7 +33,7 @@ const tableBudget = 3_000_000
 //     rounding of drift, of x and of the position of x in the table;
 //   - the sum is raised by its possible relative error (see roundings): at δ >= 10^-15 less
 //     than 10^-12 for n <= 60, 2·10^-11 at n = 10^6 and 5·10^-10 at n = 10^9.
-func (b *Blanket) positivePart(l losses, t tilt, n, budget int) float64 {
+func (b *bound) positivePart(l losses, t tilt, n, budget int) float64 {
 	cut := logTail + math.Log(t.some)
 	first := max(lowerQuantile(n, t.paired, t.unpaired, cut), 1) // K = 0 gives S <= 0
 	last := max(upperQuantile(n, t.paired, t.unpaired, cut), first)
@@ -67,19 +67,19 @@ func roundings(t tilt, n, values, entries int) float64 {
 	exponent := 50 - math.Log(t.chernoff*t.theta)
 	// Three recurrences of 64 steps between anchors, with four roundings a step, one of them
 	// (the tail of A) with errors at most doubled on the way, and all else.
-	bound := 4096.0
+	units := 4096.0
 	// Running sums of positive terms, one over k and two along a table.
-	bound += float64(values) + 2*float64(entries)
+	units += float64(values) + 2*float64(entries)
 	// The probabilities paired and neutral are off by up to 2^-51 of themselves, and the
 	// mass function moves by that times its distance from the mean, √(n·exponent/2).
-	bound += 12 * math.Sqrt(float64(n)*exponent)
+	units += 12 * math.Sqrt(float64(n)*exponent)
 	// Anchors: at most 4 units per unit of the exponent, see binomial.go.
-	return bound + 16*exponent
+	return units + 16*exponent
 }
 
 // drift returns drift(k) of positivePart, rounded down: it is a sum of two products of
 // positive factors, so its relative error is below 2^-50.
-func (b *Blanket) drift(l losses, n, k int) float64 {
+func (b *bound) drift(l losses, n, k int) float64 {
 	drift := l.excess * (0.5*(b.gain+2)*float64(k) + b.neutralWeight*b.neutral*float64(n-k))
 	return drift * (1 - 0x1p-49)
 }
@@ -93,7 +93,7 @@ func (b *Blanket) drift(l losses, n, k int) float64 {
 // then 2√π < 4 standard deviations' worth of tables over the shortest length. Below the
 // mean a block covers at most an eighth of the way to it, since weights grow along
 // it. No block is so long that the tilted price of the cut tails doubles.
-func (b *Blanket) blockLength(l losses, t tilt, n, start, values int, work float64) int {
+func (b *bound) blockLength(l losses, t tilt, n, start, values int, work float64) int {
 	step := t.theta * l.neutral
 	// log E[e^{−θc(ξ−ρ)}] for one Bernoulli(ρ) term ξ.
 	blockCost := step*b.neutral + math.Log1p(b.neutral*math.Expm1(-step))

@@ -3,7 +3,6 @@ package privacy
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"testing"
 )
 
@@ -27,7 +26,7 @@ func TestDeltaMatchesEnumeration(t *testing.T) {
 		for _, n := range users {
 			for _, share := range []float64{0, 1e-9, 0.05, 0.3, 0.5, 0.9, 0.9999} {
 				epsilonCentral := share * shape.epsilon
-				want := enumerate(e, bigExp(epsilonCentral), shape.sparsity, shape.slots, n)
+				want := blanketKinds(e, shape.sparsity, shape.slots).sum(bigExp(epsilonCentral), n)
 				got := mustDelta(t, b, n, epsilonCentral)
 				if bigOf(got).Cmp(want) < 0 {
 					t.Errorf("%v n=%d eps_c=%v: got %v, below the exact %v", shape, n, epsilonCentral, got, want.Text('g', 20))
@@ -105,7 +104,7 @@ func TestBlocksRaiseDelta(t *testing.T) {
 			continue
 		}
 		b := mustBlanket(t, 1, 1, 4)
-		epsilonCentral := mustEpsilon(t, b, n, 1e-15)
+		epsilonCentral := b.root(n, 1e-15)
 		exact := b.delta(n, epsilonCentral, math.MaxInt)
 		last := exact
 		for _, budget := range []int{tableBudget, 300_000, 3000} {
@@ -129,7 +128,7 @@ func TestBlocksRaiseDelta(t *testing.T) {
 func TestBlockLength(t *testing.T) {
 	b := mustBlanket(t, 1, 1, 4)
 	for _, n := range []int{300_000, 1_000_000} {
-		l := b.losses(mustEpsilon(t, b, n, 1e-9))
+		l := b.losses(b.chernoffEpsilon(n, 1e-9))
 		tilted := b.tilt(l, n)
 		first := lowerQuantile(n, tilted.paired, tilted.unpaired, logTail)
 		last := upperQuantile(n, tilted.paired, tilted.unpaired, logTail)
@@ -145,31 +144,6 @@ func TestBlockLength(t *testing.T) {
 		length := func(k int) int { return b.blockLength(l, tilted, n, k, last-first+1, work) }
 		if middle := length(mean); middle > 10 || length(last) < 20*middle || length(first) < 20*middle {
 			t.Errorf("n=%d: lengths %d, %d, %d at the lower end, the mean and the upper end", n, length(first), middle, length(last))
-		}
-	}
-}
-
-func TestLossesNearTheLocalEpsilon(t *testing.T) {
-	b := mustBlanket(t, 2, 3, 4)
-	for _, gap := range []float64{0x1p-1, 0x1p-20, 0x1p-45} {
-		l := b.losses(2 - gap)
-		q := bigExp(2 - gap)
-		e := bigExp(2)
-		gain := new(big.Float).Sub(e, bigOf(1))
-		for _, c := range []struct {
-			name string
-			got  float64
-			want *big.Float
-		}{
-			{"favour", l.favour, bigQuo(new(big.Float).Sub(e, q), gain)},
-			{"against", l.against, bigQuo(new(big.Float).Sub(bigMul(e, q), bigOf(1)), gain)},
-			{"neutral", l.neutral, bigQuo(bigMul(e, new(big.Float).Sub(q, bigOf(1))), gain)},
-			{"width", l.width, bigAdd(q, bigOf(1))},
-		} {
-			want, _ := c.want.Float64()
-			if math.Abs(c.got/want-1) > 2e-15 {
-				t.Errorf("gap %v: %s: got %v, want %v", gap, c.name, c.got, want)
-			}
 		}
 	}
 }

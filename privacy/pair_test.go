@@ -34,7 +34,7 @@ func TestPairIsNotABound(t *testing.T) {
 	e, q := big.NewRat(3, 1), big.NewRat(5, 2)
 	const sparsity, slots, n = 1, 4, 5
 	exact := collisionPatterns(e, sparsity, slots).worst(t, n, q)
-	pair := exactPair(e, q, sparsity, slots, n)
+	pair := exactPair(e, q, rightAlpha(e, sparsity, slots), n)
 	if exact.Cmp(times(pair, 7)) <= 0 {
 		t.Errorf("exact %s, pair %s: want a factor of seven", exact.FloatString(10), pair.FloatString(10))
 	}
@@ -44,6 +44,34 @@ func TestPairIsNotABound(t *testing.T) {
 	want, _ := exact.Float64()
 	if got := deltaAround(t, e, q, sparsity, slots, n); got < want {
 		t.Errorf("Delta %v below the exact %v", got, want)
+	}
+}
+
+// With the printed α the pair is below the truth for every mechanism, the sign sketch included,
+// for which the pair with the right α is the blanket itself.
+func TestPrintedAlphaFailsEverywhere(t *testing.T) {
+	e := big.NewRat(3, 2)
+	for _, c := range []struct {
+		name               string
+		r                  randomizer
+		sparsity, slots, n int
+	}{
+		{"collision", collisionPatterns(e, 1, 4), 1, 4, 5},
+		{"coco", cocoPatterns(e, 2, 4), 2, 4, 4},
+		{"sign sketch", sketchPatterns(e, 1, 2), 1, 2, 6},
+	} {
+		q := between(e, big.NewRat(1, 5))
+		exact := c.r.worst(t, c.n, q)
+		if printed := exactPair(e, q, printedAlpha(e, c.sparsity, c.slots), c.n); printed.Cmp(exact) >= 0 {
+			t.Errorf("%s: printed α gives %s, exact %s: want it below", c.name, printed.FloatString(10), exact.FloatString(10))
+		}
+		if c.slots != 2*c.sparsity {
+			continue
+		}
+		pair, blanket := exactPair(e, q, rightAlpha(e, c.sparsity, c.slots), c.n), exactBlanket(e, q, c.sparsity, c.slots, c.n)
+		if pair.Cmp(blanket) != 0 {
+			t.Errorf("%s: t = 2s: pair %s, blanket %s: want equal", c.name, pair.FloatString(10), blanket.FloatString(10))
+		}
 	}
 }
 
@@ -80,5 +108,39 @@ func TestPrintedAlphaIsUnsafe(t *testing.T) {
 	}
 	if got := mustEpsilon(t, mustBlanket(t, epsilon, sparsity, slots), n, delta); got < 0.00235 || got > 0.00236 {
 		t.Errorf("Epsilon = %v, want between 0.00235 and 0.00236", got)
+	}
+}
+
+// The curve is the root of the divergence that twoCounters sums directly.
+func TestPairCurveInvertsThePair(t *testing.T) {
+	for _, c := range []struct{ epsilon, alpha float64 }{{0.1, 0.35}, {0.1, 0.1}, {1, 0.26}, {3, 0.02}, {6, 1e-3}} {
+		curve, err := PairCurve(c.epsilon, c.alpha)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{50, 3000, 200_000} {
+			const delta = 1e-7
+			got, err := curve.Curve(n, delta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := twoCounters(n, c.epsilon, c.alpha, c.alpha, got); math.Abs(d/delta-1) > 1e-7 {
+				t.Errorf("%+v n=%d: δ at %v is %v, want %v", c, n, got, d, delta)
+			}
+		}
+	}
+}
+
+func TestPairCurveErrors(t *testing.T) {
+	if _, err := PairCurve(21, 0.1); err == nil || err.Error() != "privacy: epsilon: got 21, must be in (0, 20]" {
+		t.Errorf("epsilon 21: %v", err)
+	}
+	for _, alpha := range []float64{0, -1, 0.27, math.NaN()} { // 1/(e+1) is 0.2689
+		if c, err := PairCurve(1, alpha); err == nil || c.Curve != nil {
+			t.Errorf("alpha %v: got no error", alpha)
+		}
+	}
+	if _, err := PairCurve(1e-300, 0.5); err == nil {
+		t.Error("alpha 1/2: got no error")
 	}
 }

@@ -2,6 +2,7 @@ package privacy
 
 import (
 	"math/big"
+	"math/rand/v2"
 	"slices"
 )
 
@@ -11,7 +12,7 @@ import (
 type randomizer struct {
 	patterns [][]int64
 	total    int64
-	block    int // slots per block
+	block    int // slots per block; 0 if the list has no such symmetry
 }
 
 // collisionPatterns returns the patterns of Collision (Wang et al., Definition 5) for
@@ -67,6 +68,38 @@ func cocoPatterns(e *big.Rat, sparsity, slots int) randomizer {
 		all = append(all, weights)
 	}
 	return scaled(all, omega, 2)
+}
+
+// sketchPatterns returns the patterns of the sign sketch: the majority of the signs is either
+// bit, or a tie that a fair coin breaks. It is the case s = 1, t = 2.
+func sketchPatterns(e *big.Rat, sparsity, slots int) randomizer {
+	one := big.NewRat(1, 1)
+	tie := ratio(new(big.Rat).Add(e, one), 2)
+	return scaled([][]*big.Rat{{e, one}, {one, e}, {tie, tie}}, omegaOf(e, sparsity, slots), 2)
+}
+
+// randomPatterns returns a randomizer of the given numbers of inputs and outputs with random
+// weights, and e^ε for its exact ε.
+func randomPatterns(rng *rand.Rand, inputs, outputs int) (randomizer, *big.Rat) {
+	r := randomizer{total: 12}
+	for range inputs {
+		pattern := slices.Repeat([]int64{1}, outputs)
+		for range int(r.total) - outputs {
+			pattern[rng.IntN(outputs)]++
+		}
+		r.patterns = append(r.patterns, pattern)
+	}
+	e := big.NewRat(1, 1)
+	for z := range outputs {
+		for _, v := range r.patterns {
+			for _, w := range r.patterns {
+				if odds := big.NewRat(v[z], w[z]); odds.Cmp(e) > 0 {
+					e = odds
+				}
+			}
+		}
+	}
+	return r, e
 }
 
 // twoHashes returns the patterns of r when every user first picks one of two hashes at
@@ -138,9 +171,10 @@ func permutations(n int) [][]int {
 	return out
 }
 
-// exactBlanket and exactPair are the right-hand side of (2) and the pair (P_α, Q_α) with
-// α = s/Ω as rational numbers. Both are (1/n)·E of the positive part of a multinomial sum;
-// they differ in the third category (see TestDeltaAgainstThePair).
+// exactBlanket, exactPair and exactClone are the right-hand side of (2), the pair (P_α, Q_α)
+// and the clone bound as rational numbers. All are multiples of 1/n times the mean of
+// the positive part of a multinomial sum; the first two differ in the third category (see
+// TestDeltaAgainstThePair).
 func exactBlanket(e, q *big.Rat, sparsity, slots, n int) *big.Rat {
 	omega := omegaOf(e, sparsity, slots)
 	pairs, middle := min(sparsity, slots-sparsity), max(slots-2*sparsity, 2*sparsity-slots)
@@ -153,13 +187,28 @@ func exactBlanket(e, q *big.Rat, sparsity, slots, n int) *big.Rat {
 	return positivePart(e, q, alpha, mid, weight, new(big.Rat), n)
 }
 
-func exactPair(e, q *big.Rat, sparsity, slots, n int) *big.Rat {
+func exactPair(e, q, alpha *big.Rat, n int) *big.Rat {
 	one := big.NewRat(1, 1)
-	alpha := new(big.Rat).Quo(big.NewRat(int64(sparsity), 1), omegaOf(e, sparsity, slots))
 	idle := new(big.Rat).Sub(one, times(alpha, 2))
 	kappa := new(big.Rat).Sub(one, new(big.Rat).Mul(alpha, new(big.Rat).Add(e, one)))
 	kappa.Quo(kappa, idle).Mul(kappa, new(big.Rat).Sub(q, one))
 	return positivePart(e, q, alpha, new(big.Rat), new(big.Rat), kappa, n)
+}
+
+// rightAlpha is s/Ω and printedAlpha what Theorem 5 of Wang et al. has in its place.
+func rightAlpha(e *big.Rat, sparsity, slots int) *big.Rat {
+	return new(big.Rat).Quo(big.NewRat(int64(sparsity), 1), omegaOf(e, sparsity, slots))
+}
+
+func printedAlpha(e *big.Rat, sparsity, slots int) *big.Rat {
+	return new(big.Rat).Mul(rightAlpha(e, sparsity, slots), new(big.Rat).Sub(e, big.NewRat(1, 1)))
+}
+
+func exactClone(e, q *big.Rat, n int) *big.Rat {
+	alpha := ratio(new(big.Rat).Inv(e), 2)
+	sum := positivePart(e, q, alpha, new(big.Rat), new(big.Rat), new(big.Rat), n)
+	sum.Mul(sum, times(e, 2))
+	return sum.Quo(sum, new(big.Rat).Add(e, big.NewRat(1, 1)))
 }
 
 func positivePart(e, q, alpha, mid, midWeight, restWeight *big.Rat, n int) *big.Rat {

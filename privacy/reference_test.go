@@ -26,8 +26,12 @@ type golden struct {
 
 type goldenCell struct {
 	N, S, T    int
-	Eps, Delta float64
+	Eps        float64 `json:"eps0"`
+	Family     string
+	Alpha      float64
+	Delta      float64
 	Blanket    float64 `json:"eps_c_blanket"`
+	Clone      float64 `json:"eps_c_standard_clone"`
 	Pair       float64 `json:"eps_c_pair"`
 	Recomputed float64 `json:"eps_c_recomputed"`
 }
@@ -60,18 +64,27 @@ func mustBlanket(t testing.TB, epsilon float64, sparsity, slots int) *Blanket {
 	return b
 }
 
-func mustDelta(t testing.TB, b *Blanket, n int, epsilonCentral float64) float64 {
+func mustClone(t testing.TB, epsilon float64) *Clone {
 	t.Helper()
-	delta, err := b.Delta(n, epsilonCentral)
+	c, err := NewClone(epsilon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func mustDelta(t testing.TB, a Amplification, n int, epsilonCentral float64) float64 {
+	t.Helper()
+	delta, err := a.Delta(n, epsilonCentral)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return delta
 }
 
-func mustEpsilon(t testing.TB, b *Blanket, n int, delta float64) float64 {
+func mustEpsilon(t testing.TB, a Amplification, n int, delta float64) float64 {
 	t.Helper()
-	epsilon, err := b.Epsilon(n, delta)
+	epsilon, err := a.Epsilon(n, delta)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,6 +94,8 @@ func mustEpsilon(t testing.TB, b *Blanket, n int, delta float64) float64 {
 const precision = 320 // bits of the big.Float references
 
 func bigOf(x float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(x) }
+
+func bigSub(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(precision).Sub(x, y) }
 
 func bigMul(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(precision).Mul(x, y) }
 
@@ -104,6 +119,10 @@ func bigExp(x float64) *big.Float {
 	return sum
 }
 
+func bigBinomial(n, k int) *big.Float {
+	return new(big.Float).SetPrec(precision).SetInt(new(big.Int).Binomial(int64(n), int64(k)))
+}
+
 // bigPowers returns x^0, ..., x^n.
 func bigPowers(x *big.Float, n int) []*big.Float {
 	p := []*big.Float{bigOf(1)}
@@ -113,39 +132,57 @@ func bigPowers(x *big.Float, n int) []*big.Float {
 	return p
 }
 
-// enumerate returns the right-hand side of (2) in the package documentation, for
-// e = e^ε and q = e^{ε_c}, by summing over every outcome (A, B, R).
-func enumerate(e, q *big.Float, sparsity, slots, n int) *big.Float {
-	one := bigOf(1)
-	minus := func(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(precision).Sub(x, y) }
+// kinds is a bound of this package with every quantity in high precision: a message is of
+// kind A or B with probability alpha each, of kind R with probability mid.
+type kinds struct {
+	e, scale, alpha, mid *big.Float
+	weighted             bool // a neutral message counts e times
+}
+
+// blanketKinds is the right-hand side of (2) in the package documentation.
+func blanketKinds(e *big.Float, sparsity, slots int) kinds {
 	omega := bigAdd(bigMul(bigOf(float64(sparsity)), e), bigOf(float64(slots-sparsity)))
 	pairs, middle := min(sparsity, slots-sparsity), max(slots-2*sparsity, 2*sparsity-slots)
-	favour, against, neutral := minus(e, q), minus(bigMul(e, q), one), minus(q, one)
-	if slots < 2*sparsity {
-		neutral = bigMul(neutral, e)
+	return kinds{
+		e, bigOf(1), bigQuo(bigOf(float64(pairs)), omega), bigQuo(bigOf(float64(middle)), omega), slots < 2*sparsity,
 	}
-	alpha := bigPowers(bigQuo(bigOf(float64(pairs)), omega), n)
-	mid := bigPowers(bigQuo(bigOf(float64(middle)), omega), n)
-	rest := bigPowers(minus(one, bigQuo(bigOf(float64(slots)), omega)), n)
+}
+
+// sum returns the bound at n users and q = e^{ε_c}, summed over all A and B; the sum over R
+// is a prefix of Σ (x − weight·r)·C(j, r)·mid^r·rest^{j−r}, j = n − A − B.
+func (k kinds) sum(q *big.Float, n int) *big.Float {
+	one := bigOf(1)
+	favour, against, neutral := bigSub(k.e, q), bigSub(bigMul(k.e, q), one), bigSub(q, one)
+	if k.weighted {
+		neutral = bigMul(neutral, k.e)
+	}
+	rest := bigPowers(bigSub(bigSub(one, bigMul(bigOf(2), k.alpha)), k.mid), n)
+	alpha, mid := bigPowers(k.alpha, n), bigPowers(k.mid, n)
 	sum := bigOf(0)
-	for a := 0; a <= n; a++ {
-		for b := 0; a+b <= n; b++ {
-			for r := 0; a+b+r <= n; r++ {
-				loss := minus(bigMul(favour, bigOf(float64(a))), bigMul(against, bigOf(float64(b))))
-				loss = minus(loss, bigMul(neutral, bigOf(float64(r))))
-				if loss.Sign() <= 0 {
-					break // it falls with r
-				}
-				ways := new(big.Int).Binomial(int64(n), int64(a))
-				ways.Mul(ways, new(big.Int).Binomial(int64(n-a), int64(b)))
-				ways.Mul(ways, new(big.Int).Binomial(int64(n-a-b), int64(r)))
-				term := bigMul(loss, new(big.Float).SetPrec(precision).SetInt(ways))
-				term = bigMul(bigMul(term, alpha[a]), alpha[b])
-				sum = bigAdd(sum, bigMul(bigMul(term, mid[r]), rest[n-a-b-r]))
+	for total := 1; total <= n; total++ {
+		j := n - total
+		mass, moment := []*big.Float{bigOf(0)}, []*big.Float{bigOf(0)} // of R < i
+		for r := 0; r <= j; r++ {
+			point := bigMul(bigBinomial(j, r), bigMul(mid[r], rest[j-r]))
+			mass = append(mass, bigAdd(mass[r], point))
+			moment = append(moment, bigAdd(moment[r], bigMul(point, bigOf(float64(r)))))
+		}
+		outer := bigMul(bigBinomial(n, total), alpha[total])
+		for a := total; a >= 0; a-- {
+			x := bigSub(bigMul(favour, bigOf(float64(a))), bigMul(against, bigOf(float64(total-a))))
+			if x.Sign() <= 0 {
+				break // it falls with B
 			}
+			count := j + 1 // of r with x − neutral·r >= 0
+			if most := bigMul(neutral, bigOf(float64(j))); most.Cmp(x) > 0 {
+				last, _ := bigQuo(x, neutral).Int64()
+				count = int(last) + 1
+			}
+			inner := bigSub(bigMul(x, mass[count]), bigMul(neutral, moment[count]))
+			sum = bigAdd(sum, bigMul(inner, bigMul(outer, bigBinomial(total, a))))
 		}
 	}
-	return bigQuo(sum, bigOf(float64(n)))
+	return bigQuo(bigMul(sum, k.scale), bigOf(float64(n)))
 }
 
 // twoCounters returns the hockey-stick divergence of order q = e^{ε_c} between the

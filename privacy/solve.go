@@ -1,48 +1,34 @@
 package privacy
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
-// solveTolerance is the relative width of the final bracket of Epsilon.
+// solveTolerance is the relative width of the final bracket of root.
 const solveTolerance = 1e-10
 
-// Epsilon returns an ε_c for which the n shuffled messages are (ε_c, delta)-
-// differentially private under replacement of one user's input: the smallest one
-// that Delta certifies, rounded up by at most 10^-10 of itself. It is never above the
-// local epsilon, and it is 0 if Delta(n, 0) <= delta. n in [2, 10^9] counts all
-// users; delta is in (0, 1).
-//
-// Cost: about ten evaluations of Delta.
-func (b *Blanket) Epsilon(n int, delta float64) (float64, error) {
-	if err := checkUsers(n); err != nil {
-		return 0, err
-	}
-	if !(delta > 0 && delta < 1) {
-		return 0, fmt.Errorf("privacy: delta: got %v, must be in (0, 1)", delta)
-	}
+// root returns the smallest ε_c at which the bound is at most delta, rounded up by at most
+// solveTolerance of itself. It is in [0, ε].
+func (b *bound) root(n int, delta float64) float64 {
 	excess := func(epsilon float64) float64 { // log of the ratio, with the exact sign of the difference
 		return math.Log1p((b.delta(n, epsilon, tableBudget) - delta) / delta)
 	}
 	atZero := excess(0)
 	if atZero <= 0 {
-		return 0, nil
+		return 0
 	}
 	hi := b.chernoffEpsilon(n, delta)
-	return solve(excess, 0, hi, atZero, excess(hi)), nil
+	return solve(excess, 0, hi, atZero, excess(hi))
 }
 
 // chernoffEpsilon returns an ε_c in (0, ε] whose Chernoff bound is at most delta. It
 // is a little above the answer and costs microseconds.
-func (b *Blanket) chernoffEpsilon(n int, delta float64) float64 {
+func (b *bound) chernoffEpsilon(n int, delta float64) float64 {
 	lo, hi := 0.0, b.epsilon
 	for range 50 {
 		mid := lo + (hi-lo)/2
 		if mid <= lo || mid >= hi {
 			break
 		}
-		if b.tilt(b.losses(mid), n).chernoff*b.gain/float64(n) <= delta {
+		if b.tilt(b.losses(mid), n).chernoff*b.unit(n) <= delta {
 			hi = mid
 		} else {
 			lo = mid

@@ -21,7 +21,7 @@ type tilt struct {
 	chernoff float64 // an upper bound on E[S_+], in the unit of losses
 	some     float64 // P_θ[K >= 1]
 
-	// Probabilities of the kinds of one message under P_θ, as in Blanket.
+	// Probabilities of the kinds of one message under P_θ, as in bound.
 	paired, unpaired   float64
 	neutral, unneutral float64
 }
@@ -29,7 +29,7 @@ type tilt struct {
 // tilt finds the θ that minimises the Chernoff bound for n messages: log chernoff is a
 // convex function of θ minus log θ, and its slope is E_θ[S | K >= 1] − 1/θ. The root
 // is bracketed by doubling and halved 30 times. Cost: O(log n) exponentials.
-func (b *Blanket) tilt(l losses, n int) tilt {
+func (b *bound) tilt(l losses, n int) tilt {
 	slope := func(theta float64) float64 {
 		_, mean := b.tiltBy(theta, l, float64(n))
 		return mean - 1/theta
@@ -53,7 +53,7 @@ func (b *Blanket) tilt(l losses, n int) tilt {
 }
 
 // tiltBy returns the tilt by theta and the mean of S under it, given K >= 1.
-func (b *Blanket) tiltBy(theta float64, l losses, users float64) (t tilt, mean float64) {
+func (b *bound) tiltBy(theta float64, l losses, users float64) (t tilt, mean float64) {
 	up, down, mid := math.Exp(theta*l.favour), math.Exp(-theta*l.against), math.Exp(-theta*l.neutral)
 	// Of unneutral + neutral = 1 one is at least ½, so kept does not underflow.
 	kept := b.neutral*mid + b.unneutral
