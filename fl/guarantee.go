@@ -3,6 +3,8 @@ package fl
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 )
 
 // Model says against whom a guarantee holds.
@@ -58,6 +60,11 @@ type Policy struct {
 	// TrustShuffler accepts guarantees of the shuffle model, which hold only
 	// against those who never see a single client's messages together.
 	TrustShuffler bool
+	// Relation is the weakest acceptable relation: ZeroOut also accepts ReplaceOne,
+	// which protects more. 0 means ReplaceOne.
+	Relation Relation
+	// Mechanisms are the names of the acceptable mechanisms; nil accepts all.
+	Mechanisms []string
 }
 
 // Check returns nil when the round meets the policy, and otherwise an error
@@ -77,8 +84,10 @@ func (p Policy) Check(r Round, g Guarantee) error {
 		return short("epsilon", g.Epsilon, "must be at most %g", p.MaxEpsilon)
 	case !(g.Delta <= p.MaxDelta):
 		return short("delta", g.Delta, "must be at most %g", p.MaxDelta)
-	case g.Model != NoPrivacy && g.Relation != ReplaceOne:
+	case g.Model != NoPrivacy && g.Relation != ReplaceOne && (p.Relation != ZeroOut || g.Relation != ZeroOut):
 		return short("relation", g.Relation, "must be %s", ReplaceOne)
+	case p.Mechanisms != nil && !slices.Contains(p.Mechanisms, r.Mechanism):
+		return short("mechanism", r.Mechanism, "must be one of %s", strings.Join(p.Mechanisms, ", "))
 	case r.MinReports < p.MinReports:
 		return short("min_reports", r.MinReports, "must be at least %d", p.MinReports)
 	}

@@ -28,6 +28,9 @@ func TestPolicyRefusesWeakerGuarantees(t *testing.T) {
 		"no privacy, finite":   {Policy{MaxEpsilon: math.MaxFloat64}, Guarantee{Model: NoPrivacy}, round, "model"},
 		"unknown model":        {strict, Guarantee{Model: 9, Epsilon: 1, Relation: ReplaceOne}, round, "model"},
 		"untrusted shuffler":   {strict, Guarantee{Model: Shuffle, Epsilon: 1, Relation: ReplaceOne}, round, "model"},
+		"mechanism":            {Policy{MaxEpsilon: 2, Mechanisms: []string{"coco"}}, good, round, "mechanism"},
+		"no mechanism":         {Policy{MaxEpsilon: 2, Mechanisms: []string{}}, good, round, "mechanism"},
+		"unknown relation":     {Policy{MaxEpsilon: 2, Relation: ZeroOut}, Guarantee{Model: Local, Epsilon: 1}, round, "relation"},
 		"too few participants": {strict, good, Round{MinReports: 99}, "min_reports"},
 	} {
 		err := c.policy.Check(c.round, c.g)
@@ -40,6 +43,12 @@ func TestPolicyRefusesWeakerGuarantees(t *testing.T) {
 	trusting.TrustShuffler = true
 	if err := trusting.Check(round, Guarantee{Model: Shuffle, Epsilon: 1, Delta: 1e-6, Relation: ReplaceOne}); err != nil {
 		t.Errorf("a trusted shuffler: %v", err)
+	}
+	lenient := Policy{MaxEpsilon: 2, Relation: ZeroOut, Mechanisms: []string{"collision", "coco"}}
+	for _, relation := range []Relation{ReplaceOne, ZeroOut} {
+		if err := lenient.Check(Round{Mechanism: "coco"}, Guarantee{Model: Local, Epsilon: 1, Relation: relation}); err != nil {
+			t.Errorf("a client that accepts zero-out and coco, under %v: %v", relation, err)
+		}
 	}
 	anything := Policy{MaxEpsilon: math.Inf(1)}
 	if err := anything.Check(round, Guarantee{Model: NoPrivacy, Epsilon: math.Inf(1), Relation: ReplaceOne}); err != nil {

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/privacy/ledger"
 	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
 )
 
@@ -24,6 +25,12 @@ type Options struct {
 	// BatchBytes is the size of the reports in one message. Default 512 KiB, at
 	// most 1 MiB.
 	BatchBytes int
+	// Ledger, if not nil, has to allow every report before it is encoded and
+	// records what became of it. A Client with a ledger speaks for one client: one
+	// report per round.
+	Ledger *ledger.Ledger
+	// Purpose names the ledger's budget that pays. Required with a Ledger.
+	Purpose string
 }
 
 const (
@@ -48,6 +55,8 @@ func New(conn grpc.ClientConnInterface, opts Options) (*Client, error) {
 		return nil, fmt.Errorf("client: %w", fl.Invalid("Attempts", opts.Attempts, "must be at least 1"))
 	case opts.BatchBytes < 1 || opts.BatchBytes > maxBatchBytes:
 		return nil, fmt.Errorf("client: %w", fl.Invalid("BatchBytes", opts.BatchBytes, "must be in [1, %d]", maxBatchBytes))
+	case (opts.Ledger == nil) != (opts.Purpose == ""):
+		return nil, fmt.Errorf("client: %w", fl.Invalid("Purpose", opts.Purpose, "must be given with a Ledger, and only then"))
 	}
 	return &Client{rounds: pb.NewRoundsClient(conn), opts: opts}, nil
 }
@@ -59,6 +68,7 @@ type Participation struct {
 	round     fl.Round
 	digest    [32]byte
 	mechanism fl.Mechanism
+	spending  *spending // nil without a ledger
 }
 
 // Join fetches a round ("" is the newest open one), builds its mechanism and
@@ -89,7 +99,13 @@ func (c *Client) Join(ctx context.Context, roundID string) (*Participation, erro
 	if err != nil {
 		return nil, fmt.Errorf("client: join: %w", err)
 	}
-	return &Participation{client: c, round: r, digest: digest, mechanism: m}, nil
+	p := &Participation{client: c, round: r, digest: digest, mechanism: m}
+	if c.opts.Ledger != nil {
+		p.spending = newSpending(c.opts.Ledger, ledger.Charge{
+			Purpose: c.opts.Purpose, Round: digest, RoundID: r.ID, Mechanism: r.Mechanism, Guarantee: m.Guarantee(),
+		})
+	}
+	return p, nil
 }
 
 // Round returns the description of the round.
@@ -99,9 +115,14 @@ func (p *Participation) Round() fl.Round { return p.round }
 func (p *Participation) Mechanism() fl.Mechanism { return p.mechanism }
 
 // Encode appends one report of a gradient to dst. rng is private randomness,
-// see fl.NewRand.
+// see fl.NewRand. With a ledger it first reserves the report's cost; the error
+// wraps ledger.ErrBudget or ledger.ErrDuplicate when that is refused, and nothing
+// has been encoded.
 func (p *Participation) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
-	return p.mechanism.Encode(dst, grad, rng)
+	if p.spending == nil {
+		return p.mechanism.Encode(dst, grad, rng)
+	}
+	return p.spending.encode(dst, func(dst []byte) ([]byte, error) { return p.mechanism.Encode(dst, grad, rng) })
 }
 
 // Model is a published model.

@@ -65,9 +65,22 @@ var anything = fl.Policy{MaxEpsilon: math.Inf(1), MaxDelta: 1}
 // dial serves l in memory until the test ends.
 func dial(t *testing.T, l *liar) *grpc.ClientConn {
 	t.Helper()
+	return serve(t, func(g *grpc.Server) {
+		pb.RegisterRoundsServer(g, l)
+		pb.RegisterOperatorServer(g, l)
+	})
+}
+
+// dialRounds serves the clients' API alone.
+func dialRounds(t *testing.T, rounds pb.RoundsServer) *grpc.ClientConn {
+	t.Helper()
+	return serve(t, func(g *grpc.Server) { pb.RegisterRoundsServer(g, rounds) })
+}
+
+func serve(t *testing.T, register func(*grpc.Server)) *grpc.ClientConn {
+	t.Helper()
 	g := grpc.NewServer()
-	pb.RegisterRoundsServer(g, l)
-	pb.RegisterOperatorServer(g, l)
+	register(g)
 	listener := bufconn.Listen(1 << 20)
 	go func() { _ = g.Serve(listener) }()
 	t.Cleanup(g.Stop)

@@ -24,10 +24,28 @@ type Receipt struct {
 // Submit sends reports in batches over one stream. While the server is
 // unavailable it starts over with the same batch keys, so that no report is
 // counted twice however many attempts it takes.
+//
+// With a ledger the one report must be what Encode returned. It is recorded as
+// spent before the first byte leaves, and the receipt after the last.
 func (p *Participation) Submit(ctx context.Context, reports [][]byte) (Receipt, error) {
 	if len(reports) == 0 {
 		return Receipt{}, fmt.Errorf("client: submit: %w", fl.Invalid("reports", "nothing", "at least one is required"))
 	}
+	if p.spending == nil {
+		return p.submit(ctx, reports)
+	}
+	if err := p.spending.spend(reports); err != nil {
+		return Receipt{}, fmt.Errorf("client: submit: %w", err)
+	}
+	receipt, err := p.submit(ctx, reports)
+	if err == nil {
+		err = p.spending.acknowledge(receipt)
+	}
+	return receipt, err
+}
+
+// submit is Submit without a ledger.
+func (p *Participation) submit(ctx context.Context, reports [][]byte) (Receipt, error) {
 	batches := p.batches(reports)
 	for attempt := 1; ; attempt++ {
 		receipt, err := p.send(ctx, batches)

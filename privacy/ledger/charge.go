@@ -1,0 +1,91 @@
+package ledger
+
+import (
+	"math"
+	"unicode/utf8"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// maxText is the largest length of a purpose, round id, mechanism or receipt in bytes.
+const maxText = 256
+
+// Budget is the most that a client is ready to lose over its lifetime for one purpose, or
+// what it has lost: (Epsilon, Delta)-differential privacy for the neighbours of Relation.
+type Budget struct {
+	// Epsilon is at least 0. +Inf also allows charges without privacy.
+	Epsilon float64
+	// Delta is in [0, 1).
+	Delta float64
+	// Relation says what the budget protects. Under fl.ReplaceOne only charges under
+	// fl.ReplaceOne are accepted. Under fl.ZeroOut both are: the zero input is one of
+	// those by which replace-one may replace, so that its guarantee is the stronger.
+	Relation fl.Relation
+}
+
+func (b Budget) validate() error {
+	switch {
+	case !(b.Epsilon >= 0):
+		return fl.Invalid("epsilon", b.Epsilon, "must be at least 0, or +Inf")
+	case !(b.Delta >= 0 && b.Delta < 1):
+		return fl.Invalid("delta", b.Delta, "must be in [0, 1)")
+	case b.Relation != fl.ReplaceOne && b.Relation != fl.ZeroOut:
+		return fl.Invalid("relation", b.Relation, "must be %s or %s", fl.ReplaceOne, fl.ZeroOut)
+	}
+	return nil
+}
+
+// Charge is what one report costs its sender.
+type Charge struct {
+	// Purpose names the budget that pays.
+	Purpose string
+	// Round is the digest of the round's description, see fl.Round.Digest.
+	Round [32]byte
+	// RoundID and Mechanism are for the record.
+	RoundID, Mechanism string
+	// Guarantee is the mechanism's, for this one report: Epsilon is in [0, fl.MaxEpsilon],
+	// and +Inf exactly without privacy; Delta is in [0, 1). A local guarantee is always
+	// under fl.ReplaceOne. Without privacy the relation does not matter.
+	Guarantee fl.Guarantee
+}
+
+func (c Charge) validate() error {
+	g := c.Guarantee
+	private := g.Model != fl.NoPrivacy
+	switch {
+	case c.Round == [32]byte{}:
+		return fl.Invalid("round", "all zeros", "must be the digest of a round")
+	case g.Model != fl.NoPrivacy && g.Model != fl.Local && g.Model != fl.Shuffle:
+		return fl.Invalid("model", g.Model, "must be known")
+	case !private && !math.IsInf(g.Epsilon, 1):
+		return fl.Invalid("epsilon", g.Epsilon, "must be +Inf without privacy")
+	case private && !(g.Epsilon >= 0 && g.Epsilon <= fl.MaxEpsilon):
+		return fl.Invalid("epsilon", g.Epsilon, "must be in [0, %d]", fl.MaxEpsilon)
+	case !(g.Delta >= 0 && g.Delta < 1):
+		return fl.Invalid("delta", g.Delta, "must be in [0, 1)")
+	case g.Model == fl.Local && g.Relation != fl.ReplaceOne:
+		return fl.Invalid("relation", g.Relation, "must be %s, as for every local guarantee", fl.ReplaceOne)
+	case g.Relation != fl.ReplaceOne && g.Relation != fl.ZeroOut && (private || g.Relation != 0):
+		return fl.Invalid("relation", g.Relation, "must be %s or %s", fl.ReplaceOne, fl.ZeroOut)
+	}
+	for _, text := range []struct{ name, value string }{
+		{"purpose", c.Purpose}, {"round_id", c.RoundID}, {"mechanism", c.Mechanism},
+	} {
+		if err := checkText(text.name, text.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkText(name, value string) error {
+	if len(value) < 1 || len(value) > maxText || !utf8.ValidString(value) {
+		return fl.Invalid(name, value, "must be 1 to %d bytes of UTF-8", maxText)
+	}
+	return nil
+}
+
+// covers says whether a budget under relation b speaks about a charge.
+func (b Budget) covers(c Charge) bool {
+	return c.Guarantee.Model == fl.NoPrivacy || b.Relation == fl.ZeroOut || c.Guarantee.Relation == fl.ReplaceOne
+}

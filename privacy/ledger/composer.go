@@ -1,0 +1,104 @@
+package ledger
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/hushgrad/hushgrad/privacy"
+)
+
+// Composer returns an upper bound on the ε for which all charges together are (ε, delta)-
+// differentially private; +Inf if there is none. It is asked before every reservation with
+// the charges that count and the new one, in the order of their reservation, none of them
+// without privacy. It must not call the ledger.
+//
+// A server chooses the parameters of a round after it has read the client's earlier reports.
+// So a Composer has to be a privacy filter (Rogers, Roth, Ullman and Vadhan, Privacy
+// Odometers and Filters: Pay-as-you-Go Composition, NeurIPS 2016): the promise must hold for
+// every strategy that goes on as long as the bound is within the budget. Accounting for
+// parameters that were fixed in advance is not enough, and the smaller of two filters is
+// not one by itself; see Either.
+type Composer func(charges []Charge, delta float64) (epsilon float64, err error)
+
+// Basic adds up the ε and the δ, rounded up. It is a filter (Rogers et al., Section 4).
+// Each sum is exact and rounded once: ten times 0.1 is more than 1, because the float64 of 0.1
+// is more than 0.1.
+//
+// Cost: O(len(charges)).
+func Basic(charges []Charge, delta float64) (float64, error) {
+	epsilons, deltas := make([]float64, len(charges)), make([]float64, len(charges))
+	for i, c := range charges {
+		epsilons[i], deltas[i] = c.Guarantee.Epsilon, c.Guarantee.Delta
+	}
+	if !(sumUp(deltas) <= delta) {
+		return math.Inf(1), nil
+	}
+	return sumUp(epsilons), nil
+}
+
+// sumUp returns the exact sum of numbers in [0, 20], rounded up once.
+func sumUp(values []float64) float64 {
+	// From 2^-1074, the smallest positive float64, to 2^64 for any number of values.
+	exact := new(big.Float).SetPrec(1074 + 64)
+	var v big.Float
+	for _, value := range values {
+		exact.Add(exact, v.SetFloat64(value))
+	}
+	sum, side := exact.Float64()
+	if side == big.Below {
+		return math.Nextafter(sum, math.Inf(1))
+	}
+	return sum
+}
+
+// Uniform is optimal composition (privacy.Homogeneous) of charges that all have the same
+// (ε, δ), and +Inf as soon as two differ. It is a filter: the first charge fixes (ε, δ) before
+// there is any report, and whoever stops early has seen a part of the largest number of
+// reports that the budget allows.
+//
+// Cost: that of privacy.Homogeneous.EpsilonAt, plus O(len(charges)).
+func Uniform(charges []Charge, delta float64) (float64, error) {
+	if len(charges) == 0 {
+		return 0, nil
+	}
+	first := charges[0].Guarantee
+	for _, c := range charges[1:] {
+		if c.Guarantee.Epsilon != first.Epsilon || c.Guarantee.Delta != first.Delta {
+			return math.Inf(1), nil
+		}
+	}
+	h := privacy.Homogeneous{Epsilon: first.Epsilon, Delta: first.Delta, Count: len(charges)}
+	// Beyond basic composition nothing but outright failures is left.
+	failure, err := h.DeltaAt(math.Nextafter(first.Epsilon*float64(len(charges)), math.Inf(1)))
+	if err != nil {
+		return 0, fmt.Errorf("ledger: %w", err)
+	}
+	if failure > delta {
+		return math.Inf(1), nil
+	}
+	return h.EpsilonAt(delta)
+}
+
+// Either is the smaller of Uniform and Basic, each at half of delta. It is the default.
+//
+// It is a filter. Let A and B be the histories within the budget of the one and of the other:
+// with a history, both hold all of its beginnings. What a strategy has seen when its
+// history ends in A it would also have seen if it had been stopped on leaving A. So an event S
+// has probability at most e^ε·P'(S and in A) + δ/2 to occur with a history in A, likewise with
+// one in B and not in A, and the sum is at most e^ε·P'(S) + δ.
+//
+// A client that takes part in one kind of round only gets all of its δ from Uniform.
+//
+// Cost: that of Uniform.
+func Either(charges []Charge, delta float64) (float64, error) {
+	basic, err := Basic(charges, delta/2)
+	if err != nil {
+		return 0, err
+	}
+	uniform, err := Uniform(charges, delta/2)
+	if err != nil {
+		return 0, err
+	}
+	return min(basic, uniform), nil
+}

@@ -1,0 +1,239 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hushgrad/hushgrad/privacy/ledger"
+)
+
+const crashBudget = 60 // charges of ε = 1
+
+// worker opens the ledger and takes random steps, each of which it prints when it is durable. It
+// ends only by being killed, or when the budget is used up and nothing is left to do.
+func worker(path string, seed uint64) error {
+	l, err := ledger.Open(path, ledger.Options{})
+	if err != nil {
+		return err
+	}
+	if err := l.SetBudget(purpose, limit(crashBudget)); err != nil {
+		return err
+	}
+	fmt.Println("budget 0 0")
+	todo := map[ledger.State][]ledger.ID{}
+	es, err := l.Entries(purpose)
+	if err != nil {
+		return err
+	}
+	for _, e := range es {
+		todo[e.State] = append(todo[e.State], e.ID)
+	}
+	rng := random(seed)
+	take := func(s ledger.State) (id ledger.ID, ok bool) {
+		if len(todo[s]) == 0 {
+			return 0, false
+		}
+		id = todo[s][0]
+		todo[s] = todo[s][1:]
+		return id, true
+	}
+	for full := false; ; {
+		switch step := rng.IntN(8); {
+		case step < 4 && !full:
+			n := rng.Uint64()
+			id, err := l.Reserve(context.Background(), charge(n, 1))
+			switch {
+			case errors.Is(err, ledger.ErrBudget):
+				full = true
+				continue
+			case err != nil:
+				return err
+			}
+			fmt.Println("reserved", id, n)
+			todo[ledger.Reserved] = append(todo[ledger.Reserved], id)
+		case step < 6:
+			id, ok := take(ledger.Reserved)
+			if !ok {
+				continue
+			}
+			if err := l.Spend(id); err != nil {
+				return err
+			}
+			fmt.Println("spent", id, 0)
+			todo[ledger.Spent] = append(todo[ledger.Spent], id)
+		case step == 6:
+			id, ok := take(ledger.Reserved)
+			if !ok {
+				continue
+			}
+			if err := l.Release(id); err != nil {
+				return err
+			}
+			fmt.Println("released", id, 0)
+			full = false
+		default:
+			id, ok := take(ledger.Spent)
+			if !ok {
+				if full && len(todo[ledger.Reserved]) == 0 {
+					return l.Close()
+				}
+				continue
+			}
+			if err := l.Receipt(id, "ok"); err != nil {
+				return err
+			}
+			fmt.Println("acknowledged", id, 0)
+		}
+	}
+}
+
+// known is what the parent knows of an entry.
+type known struct {
+	state  string
+	number uint64 // of the round
+}
+
+// Processes are killed at random moments. Every step that one of them was told is
+// durable is there; beyond these there is at most the one it was in; nothing is counted
+// twice and the budget holds.
+func TestKilledProcesses(t *testing.T) {
+	const perLedger = 25
+	ledgers := 20
+	if testing.Short() {
+		ledgers = 1
+	}
+	var mu sync.Mutex
+	var steps, during int
+	t.Run("ledgers", func(t *testing.T) {
+		for i := range ledgers {
+			t.Run("", func(t *testing.T) {
+				t.Parallel()
+				path := filepath.Join(t.TempDir(), "ledger")
+				model := map[ledger.ID]known{}
+				rng := random(uint64(1000 + i))
+				for kill := range perLedger {
+					acked := killOne(t, path, uint64(i*perLedger+kill), rng.IntN(9), time.Duration(rng.IntN(600))*time.Microsecond)
+					for id, k := range acked {
+						if k.number == 0 {
+							k.number = model[id].number
+						}
+						model[id] = k
+					}
+					extra := compare(t, path, model)
+					if t.Failed() {
+						t.Fatalf("after kill %d", kill)
+					}
+					mu.Lock()
+					steps += len(acked)
+					during += extra
+					mu.Unlock()
+				}
+			})
+		}
+	})
+	t.Logf("%d kills, %d entries moved before them, %d times a step was durable but not yet reported", ledgers*perLedger, steps, during)
+	if steps < ledgers*perLedger || !testing.Short() && during == 0 {
+		t.Errorf("the kills miss the writes: %d entries moved, %d unreported", steps, during)
+	}
+}
+
+// killOne runs a worker, kills it some time after its n-th report, and returns what it
+// reported.
+func killOne(t *testing.T, path string, seed uint64, n int, later time.Duration) map[ledger.ID]known {
+	t.Helper()
+	cmd, out := start(t, "worker", path, seed)
+	acked := map[ledger.ID]known{}
+	read := func() bool {
+		line, err := out.ReadString('\n')
+		if err != nil {
+			return false
+		}
+		var state string
+		var id ledger.ID
+		var number uint64
+		if _, err := fmt.Sscan(line, &state, &id, &number); err != nil {
+			t.Fatalf("line %q: %v", line, err)
+		}
+		if state != "budget" {
+			if number == 0 {
+				number = acked[id].number
+			}
+			acked[id] = known{state, number}
+		}
+		return true
+	}
+	for range n {
+		if !read() {
+			break
+		}
+	}
+	if n == 0 {
+		later *= 20 // somewhere in the start of the process
+	}
+	time.Sleep(later)
+	_ = cmd.Process.Kill()
+	for read() {
+	}
+	if err := cmd.Wait(); err != nil && !strings.Contains(err.Error(), "killed") {
+		t.Fatal(err)
+	}
+	return acked
+}
+
+// compare checks the file against what was reported, takes over the step that was not, and
+// returns how many there were.
+func compare(t *testing.T, path string, model map[ledger.ID]known) (extra int) {
+	t.Helper()
+	l, err := ledger.Open(path, ledger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	es, err := l.Entries(purpose)
+	must(t, err)
+	counted := 0
+	rounds := map[[32]byte]bool{}
+	found := map[ledger.ID]bool{}
+	for _, e := range es {
+		if rounds[e.Charge.Round] || found[e.ID] {
+			t.Errorf("entry %v is there twice", e.ID)
+		}
+		rounds[e.Charge.Round], found[e.ID] = true, true
+		if e.State != ledger.Released {
+			counted++
+		}
+		k, ok := model[e.ID]
+		if ok && k.number != 0 && digest(k.number) != e.Charge.Round {
+			t.Errorf("entry %v: another round than was reported", e.ID)
+		}
+		if k.state == e.State.String() {
+			continue
+		}
+		extra++
+		step := k.state + ">" + e.State.String()
+		if !strings.Contains(" >reserved reserved>spent reserved>released spent>acknowledged ", " "+step+" ") {
+			t.Errorf("entry %v: reported %q, found %v", e.ID, k.state, e.State)
+		}
+		model[e.ID] = known{e.State.String(), k.number}
+	}
+	for id := range model {
+		if !found[id] {
+			t.Errorf("entry %v was reported and is lost", id)
+		}
+	}
+	if extra > 1 {
+		t.Errorf("%d steps beyond those reported, at most one can be", extra)
+	}
+	if total, err := l.Spent(purpose); errors.Is(err, ledger.ErrUnknown) && len(model) == 0 {
+		return extra // killed before the budget was set
+	} else if err != nil || total.Epsilon != float64(counted) || counted > crashBudget {
+		t.Errorf("spent %v (%v), want %d, at most %d", total, err, counted, crashBudget)
+	}
+	return extra
+}

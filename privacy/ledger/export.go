@@ -1,0 +1,129 @@
+package ledger
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// Entries returns all entries of a purpose, the released among them, in the order of their
+// ids. Cost: reading all entries of the ledger.
+func (l *Ledger) Entries(purpose string) ([]Entry, error) {
+	var entries []Entry
+	err := l.view(func(tx *bolt.Tx) error {
+		return eachEntry(tx, func(e Entry) error {
+			if e.Charge.Purpose == purpose {
+				entries = append(entries, e)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ledger: entries: %w", err)
+	}
+	return entries, nil
+}
+
+// Spent returns what all charges of a purpose that count come to: the composed Epsilon, an
+// upper bound, at the Delta and Relation of the budget. Before the first charge Epsilon is 0.
+// The error wraps ErrUnknown if the purpose has no budget.
+// Cost: reading all entries and one composition.
+func (l *Ledger) Spent(purpose string) (Budget, error) {
+	accounts, err := l.accounts()
+	if err != nil {
+		return Budget{}, fmt.Errorf("ledger: spent: %w", err)
+	}
+	a, ok := accounts[purpose]
+	if !ok {
+		return Budget{}, fmt.Errorf("ledger: spent: purpose %q: %w", purpose, ErrUnknown)
+	}
+	spent, err := l.spent(a)
+	if err != nil {
+		return Budget{}, fmt.Errorf("ledger: spent: %w", err)
+	}
+	return spent, nil
+}
+
+// Export writes the whole ledger as JSON, in the form that the package documentation
+// describes. The writer is not called while the ledger is locked.
+// Cost: reading all entries and one composition for each purpose.
+func (l *Ledger) Export(w io.Writer) error {
+	type purposeJSON struct {
+		Budget  budgetJSON  `json:"budget"`
+		Spent   budgetJSON  `json:"spent"`
+		Entries []entryJSON `json:"entries"`
+	}
+	out := struct {
+		Version  int                    `json:"version"`
+		Purposes map[string]purposeJSON `json:"purposes"`
+	}{formatVersion, map[string]purposeJSON{}}
+
+	accounts, err := l.accounts()
+	if err != nil {
+		return fmt.Errorf("ledger: export: %w", err)
+	}
+	for purpose, a := range accounts {
+		spent, err := l.spent(a)
+		if err != nil {
+			return fmt.Errorf("ledger: export: %w", err)
+		}
+		p := purposeJSON{Budget: a.budget.toJSON(), Spent: spent.toJSON(), Entries: []entryJSON{}}
+		for _, e := range a.entries {
+			j := e.toJSON()
+			j.Purpose = ""
+			p.Entries = append(p.Entries, j)
+		}
+		out.Purposes[purpose] = p
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(out); err != nil {
+		return fmt.Errorf("ledger: export: %w", err)
+	}
+	return nil
+}
+
+// account is all that is recorded for one purpose.
+type account struct {
+	budget  Budget
+	entries []Entry
+}
+
+// accounts reads the whole ledger, as it is at one moment.
+func (l *Ledger) accounts() (map[string]*account, error) {
+	accounts := map[string]*account{}
+	err := l.view(func(tx *bolt.Tx) error { return readAccounts(tx, accounts) })
+	return accounts, err
+}
+
+func readAccounts(tx *bolt.Tx, accounts map[string]*account) error {
+	err := tx.Bucket(budgetBucket).ForEach(func(purpose, sealed []byte) error {
+		b, err := decodeBudget(string(purpose), sealed)
+		accounts[string(purpose)] = &account{budget: b}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return eachEntry(tx, func(e Entry) error {
+		a, ok := accounts[e.Charge.Purpose]
+		if !ok { // nothing is reserved without a budget, and budgets are never deleted
+			return fmt.Errorf("budget %q: %w: missing", e.Charge.Purpose, ErrDamaged)
+		}
+		a.entries = append(a.entries, e)
+		return nil
+	})
+}
+
+func (l *Ledger) spent(a *account) (Budget, error) {
+	var charges []Charge
+	for _, e := range a.entries {
+		if e.State != Released {
+			charges = append(charges, e.Charge)
+		}
+	}
+	total, err := l.total(charges, a.budget)
+	return Budget{Epsilon: total, Delta: a.budget.Delta, Relation: a.budget.Relation}, err
+}

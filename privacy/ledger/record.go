@@ -1,0 +1,154 @@
+package ledger
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// entryJSON is an Entry as it is stored and exported.
+type entryJSON struct {
+	ID             uint64    `json:"id"`
+	State          string    `json:"state"`
+	Purpose        string    `json:"purpose,omitempty"` // stored only
+	RoundID        string    `json:"round_id"`
+	Digest         string    `json:"digest"`
+	Mechanism      string    `json:"mechanism"`
+	Model          string    `json:"model"`
+	Epsilon        epsilon   `json:"epsilon"`
+	Delta          float64   `json:"delta"`
+	Relation       string    `json:"relation"`
+	ReservedAt     time.Time `json:"reserved_at"`
+	SpentAt        time.Time `json:"spent_at,omitzero"`
+	ReleasedAt     time.Time `json:"released_at,omitzero"`
+	AcknowledgedAt time.Time `json:"acknowledged_at,omitzero"`
+	Receipt        string    `json:"receipt,omitempty"`
+}
+
+type budgetJSON struct {
+	Epsilon  epsilon `json:"epsilon"`
+	Delta    float64 `json:"delta"`
+	Relation string  `json:"relation"`
+}
+
+// epsilon is a number or, because JSON has no infinity, the string "inf".
+type epsilon float64
+
+func (e epsilon) MarshalJSON() ([]byte, error) {
+	if math.IsInf(float64(e), 1) {
+		return []byte(`"inf"`), nil
+	}
+	return json.Marshal(float64(e))
+}
+
+func (e *epsilon) UnmarshalJSON(text []byte) error {
+	if string(text) == `"inf"` {
+		*e = epsilon(math.Inf(1))
+		return nil
+	}
+	return json.Unmarshal(text, (*float64)(e))
+}
+
+func (e Entry) toJSON() entryJSON {
+	g := e.Charge.Guarantee
+	relation := ""
+	if g.Relation != 0 {
+		relation = g.Relation.String()
+	}
+	return entryJSON{
+		ID: uint64(e.ID), State: e.State.String(), Purpose: e.Charge.Purpose, RoundID: e.Charge.RoundID,
+		Digest: hex.EncodeToString(e.Charge.Round[:]), Mechanism: e.Charge.Mechanism, Model: g.Model.String(),
+		Epsilon: epsilon(g.Epsilon), Delta: g.Delta, Relation: relation,
+		ReservedAt: e.ReservedAt, SpentAt: e.SpentAt, ReleasedAt: e.ReleasedAt,
+		AcknowledgedAt: e.AcknowledgedAt, Receipt: e.Receipt,
+	}
+}
+
+func (j entryJSON) entry() (Entry, error) {
+	e := Entry{
+		ID: ID(j.ID), ReservedAt: j.ReservedAt, SpentAt: j.SpentAt, ReleasedAt: j.ReleasedAt,
+		AcknowledgedAt: j.AcknowledgedAt, Receipt: j.Receipt,
+		Charge: Charge{Purpose: j.Purpose, RoundID: j.RoundID, Mechanism: j.Mechanism, Guarantee: fl.Guarantee{
+			Epsilon: float64(j.Epsilon), Delta: j.Delta,
+		}},
+	}
+	var err error
+	if e.State, err = parse("state", j.State, Reserved, Spent, Acknowledged, Released); err != nil {
+		return Entry{}, err
+	}
+	g := &e.Charge.Guarantee
+	if g.Model, err = parse("model", j.Model, fl.NoPrivacy, fl.Local, fl.Shuffle); err != nil {
+		return Entry{}, err
+	}
+	if j.Relation != "" {
+		if g.Relation, err = parse("relation", j.Relation, fl.ReplaceOne, fl.ZeroOut); err != nil {
+			return Entry{}, err
+		}
+	}
+	digest, err := hex.DecodeString(j.Digest)
+	if err != nil || len(digest) != len(e.Charge.Round) {
+		return Entry{}, fl.Invalid("digest", j.Digest, "must be 64 hexadecimal digits")
+	}
+	e.Charge.Round = [32]byte(digest)
+	return e, e.Charge.validate()
+}
+
+func (b Budget) toJSON() budgetJSON {
+	return budgetJSON{Epsilon: epsilon(b.Epsilon), Delta: b.Delta, Relation: b.Relation.String()}
+}
+
+func (j budgetJSON) budget() (b Budget, err error) {
+	b = Budget{Epsilon: float64(j.Epsilon), Delta: j.Delta}
+	if b.Relation, err = parse("relation", j.Relation, fl.ReplaceOne, fl.ZeroOut); err != nil {
+		return Budget{}, err
+	}
+	return b, b.validate()
+}
+
+// parse returns the one of values that prints as text.
+func parse[T fmt.Stringer](name, text string, values ...T) (T, error) {
+	for _, v := range values {
+		if v.String() == text {
+			return v, nil
+		}
+	}
+	var none T
+	return none, fl.Invalid(name, text, "must be one of %v", values)
+}
+
+var errChecksum = errors.New("wrong checksum")
+
+// seal encodes a record that is stored under key: a SHA-256 over the key and the JSON,
+// then the JSON.
+func seal(key []byte, record any) ([]byte, error) {
+	text, err := json.Marshal(record)
+	if err != nil {
+		return nil, err
+	}
+	sum := checksum(key, text)
+	return append(sum[:], text...), nil
+}
+
+// unseal is the inverse of seal.
+func unseal(key, sealed []byte, record any) error {
+	if len(sealed) < sha256.Size {
+		return errChecksum
+	}
+	sum, text := sealed[:sha256.Size], sealed[sha256.Size:]
+	if want := checksum(key, text); !bytes.Equal(sum, want[:]) {
+		return errChecksum
+	}
+	return json.Unmarshal(text, record)
+}
+
+func checksum(key, text []byte) [sha256.Size]byte {
+	// The length keeps keys and texts apart.
+	return sha256.Sum256(fmt.Appendf(nil, "%d:%s%s", len(key), key, text))
+}

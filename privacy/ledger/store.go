@@ -1,0 +1,146 @@
+package ledger
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+)
+
+// The file holds three buckets. Entries are never deleted, so their keys are
+// 1, 2, …, up to the bucket's sequence.
+var (
+	headBucket   = []byte("hushgrad ledger") // formatKey -> head
+	budgetBucket = []byte("budgets")         // purpose -> budgetJSON
+	entryBucket  = []byte("entries")         // ID, 8 bytes, big endian -> entryJSON
+
+	formatKey = []byte("format")
+)
+
+// formatVersion is the version of the file and of the exported form.
+const formatVersion = 1
+
+type head struct {
+	Version int `json:"version"`
+}
+
+// initialise writes the head of a new ledger.
+func initialise(tx *bolt.Tx) error {
+	for _, name := range [][]byte{headBucket, budgetBucket, entryBucket} {
+		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+			return err
+		}
+	}
+	return put(tx.Bucket(headBucket), formatKey, head{formatVersion})
+}
+
+func put(b *bolt.Bucket, key []byte, record any) error {
+	sealed, err := seal(key, record)
+	if err != nil {
+		return err
+	}
+	return b.Put(key, sealed)
+}
+
+func (id ID) key() []byte { return binary.BigEndian.AppendUint64(nil, uint64(id)) }
+
+func putEntry(tx *bolt.Tx, e Entry) error {
+	return put(tx.Bucket(entryBucket), e.ID.key(), e.toJSON())
+}
+
+// getEntry returns an entry, or an error that wraps ErrUnknown.
+func getEntry(tx *bolt.Tx, id ID) (Entry, error) {
+	sealed := tx.Bucket(entryBucket).Get(id.key())
+	if sealed == nil {
+		return Entry{}, fmt.Errorf("entry %v: %w", id, ErrUnknown)
+	}
+	return decodeEntry(id, sealed)
+}
+
+func decodeEntry(id ID, sealed []byte) (Entry, error) {
+	var j entryJSON
+	if err := unseal(id.key(), sealed, &j); err != nil {
+		return Entry{}, fmt.Errorf("entry %v: %w: %w", id, ErrDamaged, err)
+	}
+	e, err := j.entry()
+	if err != nil {
+		return Entry{}, fmt.Errorf("entry %v: %w: %w", id, ErrDamaged, err)
+	}
+	return e, nil
+}
+
+// eachEntry calls do for all entries in the order of their ids, and checks that none is missing.
+func eachEntry(tx *bolt.Tx, do func(Entry) error) error {
+	b := tx.Bucket(entryBucket)
+	id := ID(0)
+	err := b.ForEach(func(key, sealed []byte) error {
+		if id++; string(key) != string(id.key()) {
+			return fmt.Errorf("entry %v: %w: missing", id, ErrDamaged)
+		}
+		e, err := decodeEntry(id, sealed)
+		if err != nil {
+			return err
+		}
+		return do(e)
+	})
+	if err == nil && uint64(id) != b.Sequence() {
+		return fmt.Errorf("entries: %w: got %v, must be %d", ErrDamaged, id, b.Sequence())
+	}
+	return err
+}
+
+func decodeBudget(purpose string, sealed []byte) (Budget, error) {
+	var j budgetJSON
+	if err := unseal([]byte(purpose), sealed, &j); err != nil {
+		return Budget{}, fmt.Errorf("budget %q: %w: %w", purpose, ErrDamaged, err)
+	}
+	b, err := j.budget()
+	if err != nil {
+		return Budget{}, fmt.Errorf("budget %q: %w: %w", purpose, ErrDamaged, err)
+	}
+	return b, nil
+}
+
+// update runs do in a transaction that is on disk when update returns nil.
+func (l *Ledger) update(do func(*bolt.Tx) error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failed != nil {
+		return l.failed
+	}
+	tx, err := l.db.Begin(true)
+	if err != nil {
+		return notOpen(err)
+	}
+	defer func() { _ = tx.Rollback() }() // does nothing after Commit
+	if err := do(tx); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		// The write may have reached the disk or not, and a later sync may report success
+		// for pages that the system has dropped.
+		l.failed = fmt.Errorf("%w: %w", ErrFailed, err)
+		return l.failed
+	}
+	return nil
+}
+
+// view runs do in a transaction that cannot write.
+func (l *Ledger) view(do func(*bolt.Tx) error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failed != nil {
+		return l.failed
+	}
+	return notOpen(l.db.View(do))
+}
+
+func notOpen(err error) error {
+	if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
+		return fs.ErrClosed
+	}
+	return err
+}
