@@ -57,6 +57,9 @@ type Amplifier interface {
 	// (ReplaceOne, one per client, the client's own included) are (ε, delta)-
 	// differentially private.
 	Central(n int, delta float64) (float64, error)
+	// CentralDelta returns an upper bound on the δ with which they are
+	// (epsilon, δ)-differentially private: the curve that composition needs.
+	CentralDelta(n int, epsilon float64) (float64, error)
 }
 
 // Adviser is implemented by mechanisms that can tell when a round's parameters

@@ -28,6 +28,7 @@ type config struct {
 	clients   int
 	cohort    int
 	rounds    int
+	budget    float64
 	sparsity  int
 	clip      float64
 	lr        float64
@@ -102,7 +103,8 @@ below are those of the mechanism given.
 	f.Float64Var(&c.delta, "delta", c.delta, "δ at which the central ε is stated")
 	f.IntVar(&c.clients, "clients", c.clients, "number of clients; the training images are split evenly among them")
 	f.IntVar(&c.cohort, "cohort", c.cohort, "reports per round")
-	f.IntVar(&c.rounds, "rounds", c.rounds, "number of rounds; each client takes part in one at most")
+	f.IntVar(&c.rounds, "rounds", c.rounds, "number of rounds; with more than clients/cohort, clients take part again and their guarantees compose")
+	f.Float64Var(&c.budget, "budget", c.budget, "central ε of the whole run at -delta, after which it stops; 0: none")
 	f.IntVar(&c.sparsity, "sparsity", c.sparsity, "signed coordinates per client before the randomizer, s")
 	f.Float64Var(&c.clip, "clip", c.clip, "clip norm of a client's gradient: L1, τ·s, with coordinates capped at τ; L2 with sumdp")
 	f.Float64Var(&c.lr, "lr", c.lr, "learning rate of the server")
@@ -157,8 +159,12 @@ func (c config) validate() error {
 		return fl.Invalid("-cohort", c.cohort, "must be at least 2")
 	case c.rounds < 1:
 		return fl.Invalid("-rounds", c.rounds, "must be at least 1")
-	case c.clients < c.cohort || c.rounds > c.clients/c.cohort:
-		return fl.Invalid("-clients", c.clients, "each client takes part once: must be at least rounds × cohort = %d × %d", c.rounds, c.cohort)
+	case c.clients < c.cohort:
+		return fl.Invalid("-clients", c.clients, "must be at least -cohort = %d", c.cohort)
+	case !(c.budget >= 0) || math.IsInf(c.budget, 1):
+		return fl.Invalid("-budget", c.budget, "must be finite and at least 0")
+	case c.budget > 0 && c.mechanism == dense.Name:
+		return fl.Invalid("-budget", c.budget, "must be 0: %s has no privacy to spend", dense.Name)
 	case c.sparsity < 1:
 		return fl.Invalid("-sparsity", c.sparsity, "must be at least 1")
 	case !positive(c.clip):
@@ -190,11 +196,27 @@ func (c config) round(i, dim int) fl.Round {
 	case dense.Name:
 		r.Epsilon = math.Inf(1)
 	case hdsum.Name:
-		r.Scale, r.Delta, r.Params = c.clip, c.delta, c.sum.params()
+		r.Scale, r.Delta, r.Params = c.clip, c.roundDelta(), c.sum.params()
 	default:
 		r.Params = fl.Params{"sparsity": fl.Int(c.sparsity)}
 	}
 	return r
+}
+
+// participations is how often a client takes part in the first rounds rounds, at
+// most.
+func (c config) participations(rounds int) int {
+	perEpoch := c.clients / c.cohort
+	return (rounds + perEpoch - 1) / perEpoch
+}
+
+// roundDelta is the δ of one round of sumdp. With several rounds per client half of
+// -delta goes to the rounds and half to their composition.
+func (c config) roundDelta() float64 {
+	if k := c.participations(c.rounds); k > 1 {
+		return c.delta / float64(2*k)
+	}
+	return c.delta
 }
 
 func (c sumConfig) params() fl.Params {
@@ -217,7 +239,7 @@ func (c config) policy() fl.Policy {
 	case dense.Name:
 		p.MaxEpsilon = math.Inf(1)
 	case hdsum.Name:
-		p.MaxDelta, p.TrustShuffler = c.delta, true
+		p.MaxDelta, p.TrustShuffler = c.roundDelta(), true
 	}
 	return p
 }

@@ -43,7 +43,7 @@ func TestRoundsSayWhatTheFlagsSay(t *testing.T) {
 }
 
 func TestFlagsAtTheirLimits(t *testing.T) {
-	for _, good := range []string{"-epsilon=20", "-delta=0.999", "-momentum=0", "-rounds=30", "-clients=60000", "-pool=1", "-sparsity=1"} {
+	for _, good := range []string{"-epsilon=20", "-delta=0.999", "-momentum=0", "-rounds=31", "-clients=2000", "-budget=3", "-pool=1", "-sparsity=1"} {
 		if _, err := parseFlags([]string{good}, io.Discard); err != nil {
 			t.Errorf("%s: %v", good, err)
 		}

@@ -36,7 +36,7 @@ func (r *result) writeHistory(path string) error {
 		return err
 	}
 	w := csv.NewWriter(f)
-	records := [][]string{{"round", "accuracy", "loss", "reports", "bytes", "seconds"}}
+	records := [][]string{{"round", "accuracy", "loss", "reports", "bytes", "epsilon_central", "seconds"}}
 	for _, h := range r.history {
 		records = append(records, []string{
 			strconv.Itoa(h.Round),
@@ -44,10 +44,19 @@ func (r *result) writeHistory(path string) error {
 			strconv.FormatFloat(h.Loss, 'g', -1, 64),
 			strconv.FormatInt(h.Reports, 10),
 			strconv.FormatInt(h.Bytes, 10),
+			central(h.EpsilonCentral),
 			strconv.FormatFloat(h.Seconds, 'f', 3, 64),
 		})
 	}
 	return errors.Join(w.WriteAll(records), f.Close())
+}
+
+// central is empty without privacy.
+func central(epsilon *float64) string {
+	if epsilon == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*epsilon, 'g', -1, 64)
 }
 
 func (r *result) writeSummary(path string) error {

@@ -61,7 +61,7 @@ func TestEveryMechanismTrainsAndWritesItsFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, field := range []string{"test_accuracy", "mechanism", "epsilon_local", "epsilon_central", "delta", "clients", "rounds", "cohort", "dim", "sparsity", "bytes_per_report", "messages_per_report", "seconds", "data"} {
+		for _, field := range []string{"test_accuracy", "mechanism", "epsilon_local", "epsilon_central", "delta", "clients", "participations", "budget", "rounds", "cohort", "dim", "sparsity", "bytes_per_report", "messages_per_report", "seconds", "data"} {
 			if _, ok := summary[field]; !ok {
 				t.Errorf("%s: summary.json lacks %s", mechanism, field)
 			}
@@ -174,7 +174,7 @@ func TestFlags(t *testing.T) {
 	}
 	for arg, param := range map[string]string{
 		"-mechanism=magic": "-mechanism", "-model=gpt": "-model", "-epsilon=0": "-epsilon", "-epsilon=NaN": "-epsilon",
-		"-delta=1": "-delta", "-cohort=1": "-cohort", "-rounds=0": "-rounds", "-rounds=31": "-clients", "-clients=59999": "-clients",
+		"-delta=1": "-delta", "-cohort=1": "-cohort", "-rounds=0": "-rounds", "-clients=1999": "-clients", "-budget=-1": "-budget", "-budget=Inf": "-budget",
 		"-sparsity=0": "-sparsity", "-clip=-1": "-clip", "-clip=Inf": "-clip", "-lr=0": "-lr",
 		"-momentum=1": "-momentum", "-pool=0": "-pool", "stray": "arguments",
 	} {

@@ -6,12 +6,14 @@ import (
 )
 
 // population is who holds which training images: client i has the images
-// order[i·share … (i+1)·share), and round r asks the clients r·cohort … up.
+// order[i·share … (i+1)·share), and round r asks the clients r·cohort … up, from the
+// first one again when all have been asked.
 type population struct {
 	images *dataset.Set
 	order  []int
 	share  int
 	cohort int
+	epoch  int // rounds in which every client is asked once
 }
 
 func newPopulation(c config, images *dataset.Set) (*population, error) {
@@ -24,6 +26,7 @@ func newPopulation(c config, images *dataset.Set) (*population, error) {
 		order:  c.stream(forAssignment, 0).Perm(images.Len()),
 		share:  share,
 		cohort: c.cohort,
+		epoch:  c.clients / c.cohort,
 	}, nil
 }
 
@@ -37,5 +40,6 @@ func (p *population) examples(client int, x [][]float64, y []int) ([][]float64, 
 
 // members returns the clients of a round, from first up to but without last.
 func (p *population) members(round int) (first, last int) {
+	round %= p.epoch
 	return round * p.cohort, (round + 1) * p.cohort
 }

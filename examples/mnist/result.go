@@ -11,10 +11,12 @@ import (
 type result struct {
 	TestAccuracy   float64  `json:"test_accuracy"`
 	Mechanism      string   `json:"mechanism"`
-	EpsilonLocal   *float64 `json:"epsilon_local"`   // null without local privacy
-	EpsilonCentral *float64 `json:"epsilon_central"` // null without privacy
+	EpsilonLocal   *float64 `json:"epsilon_local"`   // of one report; null without local privacy
+	EpsilonCentral *float64 `json:"epsilon_central"` // of all rounds composed; null without privacy
 	Delta          float64  `json:"delta"`
 	Clients        int      `json:"clients"`
+	Participations int      `json:"participations"` // of a client, at most
+	Budget         float64  `json:"budget"`         // central; 0: none
 	Rounds         int      `json:"rounds"`
 	Cohort         int      `json:"cohort"`
 	Dim            int      `json:"dim"`
@@ -31,6 +33,7 @@ type result struct {
 	cores   int
 	advice  []string
 	cost    fl.Cost // zero unless a report holds many messages
+	stopped expense // of the round that the budget did not allow
 }
 
 // historyRow is one line of the table and of history.csv.
@@ -41,11 +44,14 @@ type historyRow struct {
 	Reports  int64
 	Bytes    int64
 	Seconds  float64
+	// EpsilonCentral is what this round and those before it cost together.
+	EpsilonCentral *float64
 }
 
-func (r *result) add(row historyRow) {
+func (r *result) add(row historyRow, spent expense) {
 	r.history = append(r.history, row)
 	r.TestAccuracy = row.Accuracy
+	r.EpsilonCentral, r.Participations = spent.central, spent.participations
 	if r.cost.Bytes > 0 { // report lengths vary: the mean so far
 		var reports, bytes int64
 		for _, h := range r.history {
@@ -58,8 +64,8 @@ func (r *result) add(row historyRow) {
 
 // announce says what is about to happen.
 func (r *result) announce(w io.Writer) {
-	fmt.Fprintf(w, "%s, %d parameters, mechanism %s: %d rounds of %d clients, each client once, simulated on %d cores\n\n",
-		r.Model, r.Dim, r.Mechanism, r.Rounds, r.Cohort, r.cores)
+	fmt.Fprintf(w, "%s, %d parameters, mechanism %s: %d rounds of %d clients, each client %s, simulated on %d cores\n\n",
+		r.Model, r.Dim, r.Mechanism, r.Rounds, r.Cohort, times(r.Participations), r.cores)
 	if r.cost.Bytes > 0 {
 		fmt.Fprintf(w, "cost: about %.3g messages in %.3g bytes per client, %.3g MB per round, %.3g MB in all\n\n",
 			r.cost.Messages, r.cost.Bytes, r.cost.Bytes*float64(r.Cohort)/1e6, r.cost.Bytes*float64(r.Cohort)*float64(r.Rounds)/1e6)
@@ -69,11 +75,24 @@ func (r *result) announce(w io.Writer) {
 	}
 }
 
+func times(k int) string {
+	if k == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("up to %d times", k)
+}
+
 // print is the closing summary.
 func (r *result) print(w io.Writer) {
 	dense := 4 * float64(r.Dim)
 	fmt.Fprintf(w, "\ntest accuracy      %.4f  (%s digits, %.1f s)\n", r.TestAccuracy, r.Data, r.Seconds)
+	if r.stopped.central != nil {
+		fmt.Fprintf(w, "stopped            the budget of central ε = %g is spent: another round would make it %.3f\n", r.Budget, *r.stopped.central)
+	}
 	switch {
+	case r.EpsilonLocal != nil && r.Participations > 1:
+		fmt.Fprintf(w, "local privacy      ε = %g per report, %g for the %d reports of a client, δ = 0: holds against everybody, the server included\n",
+			*r.EpsilonLocal, *r.EpsilonLocal*float64(r.Participations), r.Participations)
 	case r.EpsilonLocal != nil:
 		fmt.Fprintf(w, "local privacy      ε = %g, δ = 0: holds against everybody, the server included\n", *r.EpsilonLocal)
 	case r.EpsilonCentral != nil:
@@ -83,6 +102,9 @@ func (r *result) print(w io.Writer) {
 	}
 	if r.EpsilonCentral != nil {
 		fmt.Fprintf(w, "central privacy    ε = %.3f, δ = %g (replace one client), for who sees only the shuffled reports of a round\n", *r.EpsilonCentral, r.Delta)
+		if r.Participations > 1 {
+			fmt.Fprintf(w, "                   It is composed over the %d rounds in which a client takes part.\n", r.Participations)
+		}
 		fmt.Fprintf(w, "                   It trusts the shuffler. In this demo the server is its own shuffler: against\n")
 		if r.EpsilonLocal != nil {
 			fmt.Fprintf(w, "                   the server itself only the local ε holds.\n")

@@ -15,9 +15,9 @@ import (
 // The files hold the last accuracy and every row as it was.
 func TestFilesHoldWhatWasMeasured(t *testing.T) {
 	var r result
-	r.add(historyRow{Round: 1, Accuracy: 0.75, Loss: 1.5, Reports: 300, Bytes: 2100, Seconds: 0.25})
-	r.add(historyRow{Round: 2, Accuracy: 0.8125, Loss: 1.25, Reports: 301, Bytes: 2107, Seconds: 1.0625})
-	r.add(historyRow{Round: 3, Accuracy: 0.78125, Loss: 1.375, Reports: 302, Bytes: 2114, Seconds: 2})
+	r.add(historyRow{Round: 1, Accuracy: 0.75, Loss: 1.5, Reports: 300, Bytes: 2100, Seconds: 0.25}, expense{})
+	r.add(historyRow{Round: 2, Accuracy: 0.8125, Loss: 1.25, Reports: 301, Bytes: 2107, Seconds: 1.0625}, expense{})
+	r.add(historyRow{Round: 3, Accuracy: 0.78125, Loss: 1.375, Reports: 302, Bytes: 2114, Seconds: 2}, expense{})
 	dir := t.TempDir()
 	csvPath, jsonPath := filepath.Join(dir, "history.csv"), filepath.Join(dir, "summary.json")
 	if err := r.writeHistory(csvPath); err != nil {
@@ -35,10 +35,10 @@ func TestFilesHoldWhatWasMeasured(t *testing.T) {
 		t.Error(err)
 	}
 	want := [][]string{
-		{"round", "accuracy", "loss", "reports", "bytes", "seconds"},
-		{"1", "0.75", "1.5", "300", "2100", "0.250"},
-		{"2", "0.8125", "1.25", "301", "2107", "1.062"},
-		{"3", "0.78125", "1.375", "302", "2114", "2.000"},
+		{"round", "accuracy", "loss", "reports", "bytes", "epsilon_central", "seconds"},
+		{"1", "0.75", "1.5", "300", "2100", "", "0.250"},
+		{"2", "0.8125", "1.25", "301", "2107", "", "1.062"},
+		{"3", "0.78125", "1.375", "302", "2114", "", "2.000"},
 	}
 	if err != nil || !reflect.DeepEqual(rows, want) {
 		t.Errorf("history.csv is %v, %v, want %v", rows, err, want)
@@ -67,7 +67,11 @@ func TestPlanIsTheMechanismsOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := plan(c, model, data)
+		got, spent, err := plan(c, model, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := spent.after(c, c.rounds)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,8 +87,8 @@ func TestPlanIsTheMechanismsOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.EpsilonCentral == nil || *got.EpsilonCentral != want || got.EpsilonLocal == nil || *got.EpsilonLocal != 2 {
-			t.Errorf("%s: ε is %v locally and %v centrally, want 2 and %g", mechanism, got.EpsilonLocal, got.EpsilonCentral, want)
+		if after.central == nil || *after.central != want || after.participations != 1 || got.EpsilonLocal == nil || *got.EpsilonLocal != 2 {
+			t.Errorf("%s: ε is %v locally and %+v centrally, want 2 and %g", mechanism, got.EpsilonLocal, after, want)
 		}
 		if want := float64(m.(fl.SparseMechanism).ReportBytes()); got.BytesPerReport != want {
 			t.Errorf("%s: %g bytes per report, want %g", mechanism, got.BytesPerReport, want)

@@ -51,7 +51,7 @@ func train(ctx context.Context, cfg config, data *dataset.Data, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	result, err := plan(cfg, model, data)
+	result, spent, err := plan(cfg, model, data)
 	if err != nil {
 		return err
 	}
@@ -74,14 +74,29 @@ func train(ctx context.Context, cfg config, data *dataset.Data, stdout, stderr i
 	table := newTable(stdout)
 	bar := newBar(stderr, cfg)
 	for i := range cfg.rounds {
+		after, err := spent.after(cfg, i+1)
+		if err != nil {
+			return errors.Join(fmt.Errorf("round %d: %w", i+1, err), bar.clear())
+		}
+		if cfg.budget > 0 && *after.central > cfg.budget {
+			result.stopped = after
+			break
+		}
 		row, err := oneRound(ctx, f, test, i, bar.step)
 		if err != nil {
 			return errors.Join(fmt.Errorf("round %d: %w", i+1, err), bar.clear())
 		}
-		result.add(row)
+		row.EpsilonCentral = after.central
+		result.add(row, after)
 		if err := errors.Join(bar.clear(), table.print(row)); err != nil {
 			return err
 		}
+	}
+	if err := bar.clear(); err != nil {
+		return err
+	}
+	if len(result.history) == 0 {
+		return fl.Invalid("-budget", cfg.budget, "must be at least the central ε of one round, %.4g", *result.stopped.central)
 	}
 	result.Seconds = time.Since(start).Seconds()
 	result.print(stdout)
@@ -108,51 +123,47 @@ func oneRound(ctx context.Context, f *federation, test *tester, i int, done func
 
 // plan builds the mechanism once, before anything runs, to tell what the run
 // will promise and cost.
-func plan(cfg config, model trainer.Model, data *dataset.Data) (*result, error) {
+func plan(cfg config, model trainer.Model, data *dataset.Data) (*result, *accountant, error) {
 	r, err := fl.Complete(cfg.round(0, model.Dim()))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	m, err := fl.Open(r)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	spent, err := newAccountant(cfg, m)
+	if err != nil {
+		return nil, nil, err
 	}
 	res := &result{
-		Mechanism: r.Mechanism, // what auto stands for
-		Delta:     cfg.delta,
-		Clients:   cfg.clients,
-		Rounds:    cfg.rounds,
-		Cohort:    cfg.cohort,
-		Dim:       model.Dim(),
-		Data:      data.Source,
-		Model:     cfg.model,
-		cores:     runtime.GOMAXPROCS(0),
+		Mechanism:      r.Mechanism, // what auto stands for
+		Delta:          cfg.delta,
+		Clients:        cfg.clients,
+		Budget:         cfg.budget,
+		Participations: cfg.participations(cfg.rounds),
+		Rounds:         cfg.rounds,
+		Cohort:         cfg.cohort,
+		Dim:            model.Dim(),
+		Data:           data.Source,
+		Model:          cfg.model,
+		cores:          runtime.GOMAXPROCS(0),
 	}
 	if sized, ok := m.(fl.ReportSizer); ok {
 		res.BytesPerReport = float64(sized.ReportBytes())
 	}
-	switch g := m.Guarantee(); g.Model {
-	case fl.Local:
+	if g := m.Guarantee(); g.Model == fl.Local {
 		res.EpsilonLocal = &g.Epsilon
 		res.Sparsity = cfg.sparsity
-	case fl.Shuffle:
-		res.EpsilonCentral = &g.Epsilon
 	}
 	if c, ok := m.(fl.Coster); ok {
 		res.cost = c.Cost()
 		res.BytesPerReport, res.MessagesPerReport = res.cost.Bytes, res.cost.Messages
 	}
-	if a, ok := m.(fl.Amplifier); ok {
-		central, err := a.Central(cfg.cohort, cfg.delta)
-		if err != nil {
-			return nil, err
-		}
-		res.EpsilonCentral = &central
-	}
 	if a, ok := m.(fl.Adviser); ok {
 		res.advice = a.Advice()
 	}
-	return res, nil
+	return res, spent, nil
 }
 
 // tester measures the model on the test images.

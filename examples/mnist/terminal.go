@@ -14,12 +14,16 @@ import (
 type table struct{ w io.Writer }
 
 func newTable(w io.Writer) table {
-	fmt.Fprintf(w, "%5s  %8s  %7s  %7s  %9s  %5s\n", "round", "accuracy", "loss", "reports", "bytes", "s")
+	fmt.Fprintf(w, "%5s  %8s  %7s  %7s  %9s  %9s  %5s\n", "round", "accuracy", "loss", "reports", "bytes", "central ε", "s")
 	return table{w: w}
 }
 
 func (t table) print(r historyRow) error {
-	_, err := fmt.Fprintf(t.w, "%5d  %8.4f  %7.4f  %7d  %9d  %5.2f\n", r.Round, r.Accuracy, r.Loss, r.Reports, r.Bytes, r.Seconds)
+	epsilon := "–"
+	if r.EpsilonCentral != nil {
+		epsilon = fmt.Sprintf("%.3f", *r.EpsilonCentral)
+	}
+	_, err := fmt.Fprintf(t.w, "%5d  %8.4f  %7.4f  %7d  %9d  %9s  %5.2f\n", r.Round, r.Accuracy, r.Loss, r.Reports, r.Bytes, epsilon, r.Seconds)
 	return err
 }
 

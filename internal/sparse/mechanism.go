@@ -68,7 +68,6 @@ type encoder struct {
 	hash       slothash.Func
 	sampler    Sampler
 	repeats    *cells.Set
-	rng        exact.Rand
 }
 
 func (s Scheme) newEncoder() (*encoder, error) {
@@ -84,41 +83,46 @@ func (s Scheme) newEncoder() (*encoder, error) {
 	}, nil
 }
 
-func (m *mechanism) encoder(rng *rand.Rand) (*encoder, error) {
-	e, ok := m.encoders.Get().(*encoder)
-	if !ok {
-		var err error
-		if e, err = m.scheme.newEncoder(); err != nil {
-			return nil, err
-		}
+func (m *mechanism) encoder() (*encoder, error) {
+	if e, ok := m.encoders.Get().(*encoder); ok {
+		return e, nil
 	}
-	if rng == nil {
-		rng = fl.NewRand()
-	}
-	e.rng = exact.Rand{Rand: rng}
-	return e, nil
+	return m.scheme.newEncoder()
 }
 
 // Encode implements fl.Mechanism: ternarize, then randomize. O(dim).
 func (m *mechanism) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
-	e, err := m.encoder(rng)
+	e, err := m.encoder()
 	if err != nil {
 		return dst, err
 	}
 	defer m.encoders.Put(e)
-	x, err := e.ternarizer.Sample(grad, e.rng.Rand)
+	if rng == nil {
+		rng = fl.NewRand()
+	}
+	x, err := e.ternarizer.Sample(grad, rng)
 	if err != nil {
 		return dst, fmt.Errorf("%s: encode: %w", m.scheme.Round.Mechanism, err)
 	}
-	return m.codec.Append(dst, e.report(x)), nil
+	return m.codec.Append(dst, e.report(x, rng.Uint32(), exact.Rand{Rand: rng})), nil
 }
 
 // EncodeTernary implements fl.SparseMechanism. O(sparsity).
 func (m *mechanism) EncodeTernary(dst []byte, x fl.Ternary, rng *rand.Rand) ([]byte, error) {
+	if rng == nil {
+		rng = fl.NewRand()
+	}
+	return m.EncodeChoosing(dst, x, rng.Uint32(), exact.Rand{Rand: rng})
+}
+
+// EncodeChoosing is EncodeTernary with the hash function's seed given and every
+// other choice taken by choose, so that the law of a report can be enumerated.
+// O(sparsity).
+func (m *mechanism) EncodeChoosing(dst []byte, x fl.Ternary, seed uint32, choose exact.Chooser) ([]byte, error) {
 	if err := x.Validate(m.scheme.Round.Dim, m.scheme.Sparsity); err != nil {
 		return dst, fmt.Errorf("%s: encode: %w", m.scheme.Round.Mechanism, err)
 	}
-	e, err := m.encoder(rng)
+	e, err := m.encoder()
 	if err != nil {
 		return dst, err
 	}
@@ -130,13 +134,12 @@ func (m *mechanism) EncodeTernary(dst []byte, x fl.Ternary, rng *rand.Rand) ([]b
 				fl.Invalid("ternary.index", j, "must be listed once"))
 		}
 	}
-	return m.codec.Append(dst, e.report(x)), nil
+	return m.codec.Append(dst, e.report(x, seed, choose)), nil
 }
 
-func (e *encoder) report(x fl.Ternary) slothash.Report {
-	seed := e.rng.Uint32()
+func (e *encoder) report(x fl.Ternary, seed uint32, choose exact.Chooser) slothash.Report {
 	e.hash.Bind(seed)
-	return slothash.Report{Seed: seed, Slot: e.sampler.Slot(x, e.hash, &e.rng)}
+	return slothash.Report{Seed: seed, Slot: e.sampler.Slot(x, e.hash, choose)}
 }
 
 func (m *mechanism) NewAggregator() fl.Aggregator {
@@ -160,4 +163,8 @@ func (m *mechanism) Advice() []string {
 
 func (m *mechanism) Central(n int, delta float64) (float64, error) {
 	return m.scheme.Blanket.Epsilon(n, delta)
+}
+
+func (m *mechanism) CentralDelta(n int, epsilon float64) (float64, error) {
+	return m.scheme.Blanket.Delta(n, epsilon)
 }

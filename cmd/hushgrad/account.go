@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/experiment"
+)
+
+const accountUsage = `Usage: hushgrad account QUESTION [flags]
+
+  amplify   central ε of shuffled reports, or the local ε and the clients it takes
+  compose   what several reports of one client promise together
+  plan      mechanism and parameters for a central budget and an error
+
+hushgrad account QUESTION -help tells the flags of a question.
+`
+
+// questions are the sub-commands of account.
+var questions = []struct {
+	name   string
+	answer func(ctx context.Context, args []string, stdout, stderr io.Writer) error
+}{
+	{"amplify", amplify},
+	{"compose", compose},
+	{"plan", planQuestion},
+}
+
+// account answers questions about guarantees, without data.
+func account(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	if len(args) == 0 {
+		fmt.Fprint(stdout, accountUsage)
+		return nil
+	}
+	switch args[0] {
+	case "help", "-h", "-help", "--help":
+		fmt.Fprint(stdout, accountUsage)
+		return nil
+	}
+	var names []string
+	for _, q := range questions {
+		if q.name == args[0] {
+			return q.answer(ctx, args[1:], stdout, stderr)
+		}
+		names = append(names, q.name)
+	}
+	return fl.Invalid("question", args[0], "must be one of %s", strings.Join(names, ", "))
+}
+
+// parseQuestion parses flags and refuses arguments.
+func parseQuestion(f *flag.FlagSet, args []string) error {
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return err
+		}
+		return fl.Invalid("flags", err.Error(), "see %s -help", f.Name())
+	}
+	if f.NArg() > 0 {
+		return fl.Invalid("arguments", f.Arg(0), "only flags are allowed, see %s -help", f.Name())
+	}
+	return nil
+}
+
+// newQuestion returns the flags of a question, with -json and -plot.
+func newQuestion(name, what string, stderr io.Writer) (f *flag.FlagSet, asJSON *bool, plot *string) {
+	f = flag.NewFlagSet("hushgrad account "+name, flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.Usage = func() {
+		fmt.Fprintf(stderr, "Usage: %s [flags]\n\n%s\n\n", f.Name(), what)
+		f.PrintDefaults()
+	}
+	return f, f.Bool("json", false, "print JSON"), f.String("plot", "", "`file` for a PNG with the curve")
+}
+
+func printJSON(w io.Writer, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s\n", text)
+	return err
+}
+
+// writePlot writes a figure to a file.
+func writePlot(path string, figure *experiment.Figure) error {
+	out, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(figure.WritePNG(out), out.Close())
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/experiment"
+	"github.com/hushgrad/hushgrad/privacy"
+	"github.com/hushgrad/hushgrad/privacy/pld"
+)
+
+// composed is the answer of account compose.
+type composed struct {
+	Events []pld.Event `json:"events"`
+	Count  int         `json:"count"`
+	Delta  float64     `json:"delta"`
+	// Epsilon is an upper bound, above the exact value of the events' curves by at
+	// most Error.
+	Epsilon float64 `json:"epsilon"`
+	Error   float64 `json:"error"`
+	// The classical bounds, null where they say nothing.
+	Basic    *float64 `json:"epsilon_basic"`
+	Advanced *float64 `json:"epsilon_advanced"`
+	Optimal  *float64 `json:"epsilon_optimal"`
+}
+
+// eventFlags describe one kind of event.
+type eventFlags struct {
+	file  string
+	event pld.Event
+	kind  string
+}
+
+func (e *eventFlags) bind(f *flag.FlagSet) {
+	f.StringVar(&e.file, "events", "", "JSON `file` with a list of events, as -json prints them, instead of the flags below; - is stdin")
+	f.StringVar(&e.kind, "kind", string(pld.KindPure), "pure, approximate, gaussian, discrete-laplace or shuffled")
+	f.IntVar(&e.event.Count, "count", 1, "how often a client takes part")
+	f.Float64Var(&e.event.Epsilon, "epsilon", 0, "pure, approximate: ε of one report; shuffled: its local ε")
+	f.Float64Var(&e.event.Delta, "delta-each", 0, "approximate: δ of one report")
+	f.Float64Var(&e.event.Sigma, "sigma", 0, "gaussian: standard deviation per unit of sensitivity")
+	f.Float64Var(&e.event.Eta, "eta", 0, "discrete-laplace: decay per unit of the noise")
+	f.IntVar(&e.event.Shift, "shift", 0, "discrete-laplace: sensitivity")
+	f.IntVar(&e.event.Sparsity, "sparsity", 0, "shuffled: entries of a ternary vector, s")
+	f.IntVar(&e.event.Slots, "slots", 0, "shuffled: output size t")
+	f.IntVar(&e.event.Users, "n", 0, "shuffled: reports that are shuffled together in a round")
+}
+
+// read returns the events of the flags or of the file.
+func (e *eventFlags) read(stdin io.Reader) ([]pld.Event, error) {
+	if e.file == "" {
+		e.event.Kind = pld.Kind(e.kind)
+		return []pld.Event{e.event}, nil
+	}
+	in := stdin
+	if e.file != "-" {
+		file, err := os.Open(e.file)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		in = file
+	}
+	var events []pld.Event
+	decoder := json.NewDecoder(io.LimitReader(in, 1<<24))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&events); err != nil {
+		return nil, fl.Invalid("-events", err.Error(), "must be a JSON list of events")
+	}
+	return events, nil
+}
+
+func compose(_ context.Context, args []string, stdout, stderr io.Writer) error {
+	f, asJSON, plot := newQuestion("compose", `What several reports of one client promise together, at -delta: an upper bound by
+privacy-loss distributions, with its numerical error, beside basic, advanced and
+optimal homogeneous composition. Reports may depend on earlier ones through the
+model, but their budgets are fixed in advance. Rounds a client is left out of by
+chance do not make a guarantee stronger here: count those in which it may be asked.`, stderr)
+	var given eventFlags
+	given.bind(f)
+	delta := f.Float64("delta", 1e-6, "δ of the composition")
+	if err := parseQuestion(f, args); err != nil {
+		return err
+	}
+	if !(*delta > 0 && *delta < 1) {
+		return fl.Invalid("-delta", *delta, "must be in (0, 1)")
+	}
+	events, err := given.read(os.Stdin)
+	if err != nil {
+		return err
+	}
+	loss, err := pld.Compose(events, pld.Options{})
+	if err != nil {
+		return err
+	}
+	bounds, err := loss.Epsilon(*delta)
+	if err != nil {
+		return err
+	}
+	answer := composed{Events: events, Count: loss.Count(), Delta: *delta, Epsilon: bounds.Upper, Error: bounds.Error()}
+	answer.classical()
+	if *plot != "" {
+		figure, err := lossCurve(loss, bounds.Upper)
+		if err != nil {
+			return err
+		}
+		if err := writePlot(*plot, figure); err != nil {
+			return err
+		}
+	}
+	if *asJSON {
+		return printJSON(stdout, answer)
+	}
+	answer.print(stdout)
+	return nil
+}
+
+// classical fills the bounds that know only (ε, δ) of one kind of report.
+func (c *composed) classical() {
+	e := c.Events[0]
+	if len(c.Events) > 1 || e.Kind != pld.KindPure && e.Kind != pld.KindApproximate {
+		return
+	}
+	keep := func(epsilon, delta float64, err error) *float64 {
+		if err != nil || delta > c.Delta {
+			return nil
+		}
+		return &epsilon
+	}
+	c.Basic = keep(pld.Basic(e.Epsilon, e.Delta, e.Count))
+	if slack := c.Delta - float64(e.Count)*e.Delta; slack > 0 {
+		c.Advanced = keep(pld.Advanced(e.Epsilon, e.Delta, slack*(1-1e-12), e.Count))
+	}
+	optimal, err := privacy.Homogeneous{Epsilon: e.Epsilon, Delta: e.Delta, Count: e.Count}.EpsilonAt(c.Delta)
+	c.Optimal = keep(optimal, c.Delta, err)
+}
+
+func (c composed) print(w io.Writer) {
+	fmt.Fprintf(w, "reports            %d of %d kinds\n", c.Count, len(c.Events))
+	fmt.Fprintf(w, "together           ε = %.6g, δ = %.3g (an upper bound, too large by at most %.1g)\n", c.Epsilon, c.Delta, c.Error)
+	for _, other := range []struct {
+		name  string
+		value *float64
+	}{{"optimal, (ε, δ)", c.Optimal}, {"advanced", c.Advanced}, {"basic", c.Basic}} {
+		if other.value != nil {
+			fmt.Fprintf(w, "%-18s ε = %.6g\n", other.name, *other.value)
+		}
+	}
+}
+
+// lossCurve draws δ against ε.
+func lossCurve(loss *pld.Distribution, epsilon float64) (*experiment.Figure, error) {
+	s := experiment.Series{Name: "upper bound", Style: experiment.Line}
+	for i := range 61 {
+		x := 1.5 * epsilon * float64(i) / 60
+		d, err := loss.Delta(x)
+		if err != nil {
+			return nil, err
+		}
+		s.X, s.Y = append(s.X, x), append(s.Y, d.Upper)
+	}
+	return &experiment.Figure{Panels: []experiment.Panel{{
+		Title: fmt.Sprintf("%d reports of one client", loss.Count()), XLabel: "ε", YLabel: "δ", LogY: true, Series: []experiment.Series{s},
+	}}}, nil
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/hushgrad/hushgrad/auto"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/experiment"
+)
+
+// planned is the answer of account plan.
+type planned struct {
+	Feasible bool `json:"feasible"`
+	// ClientsNeeded is set when it is not feasible and would be with that many.
+	ClientsNeeded int         `json:"clients_needed,omitempty"`
+	Best          auto.Plan   `json:"best"`
+	Plans         []auto.Plan `json:"plans"`
+	demand        auto.Demand
+	maxError      float64
+}
+
+func planQuestion(_ context.Context, args []string, stdout, stderr io.Writer) error {
+	f, asJSON, plot := newQuestion("plan", `Mechanism and parameters with the smallest exact error for a central budget, or how
+many clients it takes. Errors are root mean squared, per coordinate of one round's
+mean, in units of τ: a client's coordinates are at most 1. -plot draws them against
+the number of clients.`, stderr)
+	var d auto.Demand
+	f.IntVar(&d.Dim, "dim", 7850, "coordinates of a gradient, d")
+	f.IntVar(&d.Sparsity, "sparsity", 40, "entries of a ternary vector, s")
+	f.IntVar(&d.Clients, "clients", 60000, "number of clients")
+	f.IntVar(&d.Rounds, "rounds", 30, "number of rounds")
+	f.IntVar(&d.Participations, "participations", 1, "rounds in which a client takes part")
+	f.Float64Var(&d.Epsilon, "epsilon", 1, "central ε of a client for the whole run")
+	f.Float64Var(&d.Delta, "delta", 1e-6, "δ")
+	maxError := f.Float64("error", 0, "error that is acceptable; 0: any")
+	if err := parseQuestion(f, args); err != nil {
+		return err
+	}
+	if !(*maxError >= 0) || math.IsInf(*maxError, 1) {
+		return fl.Invalid("-error", *maxError, "must be finite and at least 0")
+	}
+	progress := experiment.NewProgress(stderr)
+	progress.Describe("composing losses")
+	progress.Grow(1)
+	defer progress.Close()
+	plans, err := auto.Plans(d)
+	if err != nil {
+		return err
+	}
+	answer := planned{Best: plans[0], Plans: plans, demand: d, maxError: *maxError}
+	answer.Feasible = *maxError == 0 || plans[0].Error <= *maxError
+	if !answer.Feasible {
+		answer.ClientsNeeded, err = d.ClientsFor(*maxError)
+		if err != nil && !errors.Is(err, auto.ErrInfeasible) {
+			return err
+		}
+	}
+	if *plot != "" {
+		figure, err := planCurve(d)
+		if err != nil {
+			return err
+		}
+		if err := writePlot(*plot, figure); err != nil {
+			return err
+		}
+	}
+	progress.Close()
+	if *asJSON {
+		return printJSON(stdout, answer)
+	}
+	answer.print(stdout)
+	return nil
+}
+
+func (p planned) print(w io.Writer) {
+	fmt.Fprintf(w, "%-12s %9s %7s %9s %9s %9s\n", "mechanism", "local ε", "slots", "cohort", "central ε", "error")
+	for _, plan := range p.Plans {
+		fmt.Fprintf(w, "%-12s %9.4f %7d %9d %9.4f %9.3g\n", plan.Mechanism, plan.EpsilonLocal, plan.Slots, plan.Cohort, plan.EpsilonCentral, plan.Error)
+	}
+	switch {
+	case p.Feasible:
+		fmt.Fprintf(w, "\nuse %s with ε = %.4g per report\n", p.Best.Mechanism, p.Best.EpsilonLocal)
+	case p.ClientsNeeded > 0:
+		fmt.Fprintf(w, "\nnot feasible: an error of %g needs n ≥ %d clients, within 1 %%\n", p.maxError, p.ClientsNeeded)
+	default:
+		fmt.Fprintf(w, "\nnot feasible: an error of %g needs more than %d clients\n", p.maxError, fl.MaxReports)
+	}
+}
+
+// planCurve draws the error of each mechanism against the number of clients.
+func planCurve(d auto.Demand) (*experiment.Figure, error) {
+	series := map[string]*experiment.Series{}
+	var order []string
+	for step := -4; step <= 8; step++ {
+		at := d
+		at.Clients = int(float64(d.Clients) * math.Pow(2, float64(step)/2))
+		if at.Clients > fl.MaxReports || at.Clients*at.Participations/at.Rounds < 2 {
+			continue
+		}
+		plans, err := auto.Plans(at)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range plans {
+			s, ok := series[p.Mechanism]
+			if !ok {
+				s = &experiment.Series{Name: p.Mechanism, Style: experiment.LinePoints}
+				series[p.Mechanism] = s
+				order = append(order, p.Mechanism)
+			}
+			s.X, s.Y = append(s.X, float64(at.Clients)), append(s.Y, p.Error)
+		}
+	}
+	panel := experiment.Panel{
+		Title: fmt.Sprintf("central ε = %g, δ = %g", d.Epsilon, d.Delta), XLabel: "clients", YLabel: "error per coordinate, units of τ", LogX: true, LogY: true,
+	}
+	for _, name := range order {
+		panel.Series = append(panel.Series, *series[name])
+	}
+	return &experiment.Figure{Panels: []experiment.Panel{panel}}, nil
+}

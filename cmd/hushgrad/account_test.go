@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/privacy"
+)
+
+// ask runs account and decodes its JSON.
+func ask(t *testing.T, into any, args ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := dispatch(t.Context(), append([]string{"account"}, args...), &stdout, &stderr); code != 0 {
+		t.Fatalf("%v: exit code %d: %s", args, code, stderr.String())
+	}
+	if into != nil {
+		if err := json.Unmarshal(stdout.Bytes(), into); err != nil {
+			t.Fatalf("%v: %v in %s", args, err, stdout.String())
+		}
+	}
+	return stdout.String()
+}
+
+// Central ε at δ = 10⁻⁶, computed independently of this module: the three-category
+// blanket for Collision with s = 4 and t = 17, and the standard clone.
+func TestAmplifyGivesTheReferenceNumbers(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want float64
+		name string
+	}{
+		{[]string{"-mechanism", "collision", "-epsilon", "1", "-sparsity", "4", "-slots", "17", "-n", "100"}, 0.38880017248712667, "privacy blanket"},
+		{[]string{"-mechanism", "collision", "-epsilon", "1", "-sparsity", "4", "-n", "100"}, 0.38880017248712667, "privacy blanket"}, // the paper's t
+		{[]string{"-mechanism", "collision", "-epsilon", "1", "-sparsity", "4", "-n", "1000000"}, 0.0027021484737544915, "privacy blanket"},
+		{[]string{"-mechanism", "generic", "-epsilon", "1", "-n", "1000000"}, 0.004334519802986406, "standard clone"},
+	} {
+		var got map[string]any
+		ask(t, &got, append([]string{"amplify", "-delta", "1e-6", "-json"}, c.args...)...)
+		e, _ := got["epsilon_central"].(float64)
+		if e < c.want || e > c.want*(1+1e-6) || got["bound"] != c.name || got["delta"] != 1e-6 || c.name == "privacy blanket" && got["slots"] != 17.0 {
+			t.Errorf("%v: %v, want ε from %v up to a millionth more", c.args, got, c.want)
+		}
+	}
+}
+
+func TestAmplifyAnswersTheInverseQuestions(t *testing.T) {
+	var at, local, clients, delta amplified
+	ask(t, &local, "amplify", "-mechanism", "coco", "-target", "0.5", "-n", "5000", "-json")
+	if local.EpsilonCentral > 0.5 || local.EpsilonCentral < 0.4999 || local.Epsilon < 3 || local.Epsilon > 6 {
+		t.Errorf("local ε for a central 0.5: %+v", local)
+	}
+	ask(t, &clients, "amplify", "-mechanism", "generic", "-epsilon", "2", "-clients-for", "0.1", "-json")
+	if clients.EpsilonCentral > 0.1 || clients.Bound != "standard clone" {
+		t.Errorf("clients for a central 0.1: %+v", clients)
+	}
+	clone, err := privacy.NewClone(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fewer, err := clone.Epsilon(clients.N-1, 1e-6); err != nil || fewer <= 0.1 {
+		t.Errorf("one client fewer than %d has ε = %g, %v", clients.N, fewer, err)
+	}
+	ask(t, &at, "amplify", "-mechanism", "signsketch", "-epsilon", "1", "-n", "1000", "-json")
+	ask(t, &delta, "amplify", "-mechanism", "signsketch", "-epsilon", "1", "-n", "1000", "-epsilon-central", jsonNumber(at.EpsilonCentral), "-json")
+	if math.Abs(delta.Delta-1e-6) > 1e-10 || delta.EpsilonCentral != at.EpsilonCentral {
+		t.Errorf("δ at ε = %g is %g, want about 1e-6", at.EpsilonCentral, delta.Delta)
+	}
+	if text := ask(t, nil, "amplify", "-n", "2000"); !strings.Contains(text, "an upper bound") || !strings.Contains(text, "replace-one") {
+		t.Errorf("text: %s", text)
+	}
+}
+
+func jsonNumber(x float64) string {
+	text, _ := json.Marshal(x)
+	return string(text)
+}
+
+// Gaussian noise of σ per report is k-fold composed that of σ/√k, whose exact curve
+// is known (Balle and Wang 2018, Theorem 8); pure reports compose as optimal
+// composition says.
+func TestComposeMatchesClosedForms(t *testing.T) {
+	var g composed
+	ask(t, &g, "compose", "-kind", "gaussian", "-sigma", "20", "-count", "100", "-delta", "1e-6", "-json")
+	mu := math.Sqrt(100) / 20
+	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+	delta := func(e float64) float64 { return phi(mu/2-e/mu) - math.Exp(e)*phi(-mu/2-e/mu) }
+	if delta(g.Epsilon) > 1e-6 || delta(g.Epsilon-g.Error-1e-9) < 1e-6 || g.Error > 1e-3 || g.Optimal != nil {
+		t.Errorf("gaussian: %+v; exact δ there %g", g, delta(g.Epsilon))
+	}
+	var p composed
+	ask(t, &p, "compose", "-kind", "approximate", "-epsilon", "0.2", "-delta-each", "1e-9", "-count", "50", "-delta", "1e-6", "-json")
+	if p.Optimal == nil || p.Advanced == nil || p.Basic == nil || math.Abs(p.Epsilon-*p.Optimal) > 1e-3 || !(*p.Optimal < *p.Advanced) || *p.Basic < 9.99 {
+		t.Errorf("approximate: %+v", p)
+	}
+	// What -json prints can be given back, with more events.
+	file := filepath.Join(t.TempDir(), "events.json")
+	events, err := json.Marshal(append(p.Events, g.Events...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, events, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var both composed
+	ask(t, &both, "compose", "-events", file, "-json")
+	if both.Count != 150 || both.Epsilon < max(p.Epsilon, g.Epsilon) || both.Epsilon > p.Epsilon+g.Epsilon || both.Optimal != nil {
+		t.Errorf("both: %+v", both)
+	}
+}
+
+func TestPlanChoosesOrSaysHowManyClientsItTakes(t *testing.T) {
+	var p planned
+	ask(t, &p, "plan", "-dim", "1000", "-sparsity", "8", "-clients", "20000", "-rounds", "10", "-epsilon", "1", "-json")
+	if !p.Feasible || len(p.Plans) != 3 || p.Best != p.Plans[0] || p.Best.EpsilonCentral > 1 || p.Best.Cohort != 2000 || p.Best.Error > p.Plans[1].Error {
+		t.Errorf("feasible plan: %+v", p)
+	}
+	want := p.Best.Error / 3
+	var q planned
+	ask(t, &q, "plan", "-dim", "1000", "-sparsity", "8", "-clients", "20000", "-rounds", "10", "-epsilon", "1", "-error", jsonNumber(want), "-json")
+	if q.Feasible || q.ClientsNeeded < 30000 || q.ClientsNeeded > 200000 {
+		t.Errorf("a third of the error: %+v", q)
+	}
+	ask(t, &p, "plan", "-dim", "1000", "-sparsity", "8", "-clients", jsonNumber(float64(q.ClientsNeeded)), "-rounds", "10", "-epsilon", "1", "-error", jsonNumber(want), "-json")
+	if !p.Feasible {
+		t.Errorf("with the %d clients asked for: %+v", q.ClientsNeeded, p)
+	}
+	if text := ask(t, nil, "plan", "-dim", "1000", "-sparsity", "8", "-clients", "20000", "-rounds", "10", "-error", "1e-9"); !strings.Contains(text, "not feasible") {
+		t.Errorf("an impossible error: %s", text)
+	}
+}
+
+func TestAccountDrawsCurves(t *testing.T) {
+	for _, args := range [][]string{
+		{"amplify", "-mechanism", "collision", "-epsilon", "1", "-sparsity", "4"},
+		{"compose", "-epsilon", "0.5", "-count", "4"},
+		{"plan", "-dim", "100", "-sparsity", "4", "-clients", "2000", "-rounds", "2"},
+	} {
+		file := filepath.Join(t.TempDir(), "curve.png")
+		ask(t, nil, append(args, "-plot", file)...)
+		in, err := os.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if img, err := png.Decode(in); err != nil || img.Bounds().Dx() < 300 {
+			t.Errorf("%v: %v", args, err)
+		}
+		_ = in.Close()
+	}
+}
+
+func TestAccountRefuses(t *testing.T) {
+	for param, args := range map[string][]string{
+		"question":         {"amplfy"},
+		"-mechanism":       {"amplify", "-mechanism", "magic"},
+		"-epsilon":         {"amplify", "-epsilon", "21"},
+		"-sparsity":        {"amplify", "-sparsity", "0"},
+		"-slots":           {"amplify", "-slots", "3"},
+		"-n":               {"amplify", "-n", "1"},
+		"-delta":           {"amplify", "-delta", "0"},
+		"-epsilon-central": {"amplify", "-epsilon-central", "-1"},
+		"-target":          {"amplify", "-target", "NaN"},
+		"-clients-for":     {"amplify", "-clients-for", "Inf"},
+		"arguments":        {"compose", "now"},
+		"flags":            {"compose", "-what", "1"},
+		"kind":             {"compose", "-kind", "magic"},
+		"-events":          {"compose", "-events", os.DevNull},
+		"participations":   {"plan", "-participations", "31"},
+		"clients":          {"plan", "-clients", "1"},
+		"-error":           {"plan", "-error", "-1"},
+	} {
+		err := account(t.Context(), args, &bytes.Buffer{}, &bytes.Buffer{})
+		var p *fl.ParamError
+		if !errors.As(err, &p) || p.Param != param {
+			t.Errorf("%v: error %v, want a ParamError for %s", args, err, param)
+		}
+	}
+	if text := ask(t, nil); !strings.Contains(text, "amplify") || !strings.Contains(text, "plan") {
+		t.Errorf("usage: %s", text)
+	}
+}
