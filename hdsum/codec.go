@@ -80,7 +80,7 @@ func appendBody(dst []byte, m Multiset) []byte {
 }
 
 // parse appends the entries of a report to dst. It returns an error wrapping
-// fl.ErrBadReport for everything that append does not write.
+// fl.ErrBadReport for every body that append does not write.
 func (c *codec) parse(dst Multiset, report []byte) (Multiset, error) {
 	if len(report) == 0 {
 		return nil, bad("length: got 0 bytes, must have at least the form")
@@ -115,6 +115,9 @@ func (c *codec) parse(dst Multiset, report []byte) (Multiset, error) {
 		if n3 <= 0 {
 			return nil, bad("byte %d: broken count", at+n1+n2)
 		}
+		if overlong(body[at:at+n1]) || overlong(body[at+n1:at+n1+n2]) || overlong(body[at+n1+n2:at+n1+n2+n3]) {
+			return nil, bad("byte %d: entry with needless bytes", at)
+		}
 		first := at == 0
 		at += n1 + n2 + n3
 		switch {
@@ -133,6 +136,9 @@ func (c *codec) parse(dst Multiset, report []byte) (Multiset, error) {
 	}
 	return dst, nil
 }
+
+// overlong reports whether a varint has a shorter form: its highest bits are 0.
+func overlong(varint []byte) bool { return len(varint) > 1 && varint[len(varint)-1] == 0 }
 
 func bad(format string, args ...any) error {
 	return fmt.Errorf("hdsum: %w: "+format, append([]any{fl.ErrBadReport}, args...)...)

@@ -84,6 +84,9 @@ func newGradientSum(c GradientConfig) (*GradientSum, error) {
 		return nil, err
 	}
 	unit := c.Range * c.ClipNorm / float64(c.Levels) // unnormalised: √d' times C·Range/√d'
+	if math.IsInf(unit, 1) || math.IsInf(1/unit, 1) {
+		return nil, fl.Invalid("clip_norm", c.ClipNorm, "times range = %g over levels = %d must be a finite float64 with a finite inverse", c.Range, c.Levels)
+	}
 	return &GradientSum{coordinates: parts, rotation: r, clip: c.ClipNorm, unit: unit, levels: c.Levels, threshold: c.Threshold}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/sample"
@@ -85,6 +86,7 @@ type input struct {
 // time O(entries · log entries).
 func (l *layout) encode(dst []Message, inputs []input, rng *rand.Rand) (Multiset, error) {
 	start := len(dst)
+	dst = slices.Grow(dst, int(l.cost.Entries)+len(inputs))
 	var shares []uint64
 	for i := range l.groups {
 		g := &l.groups[i]
@@ -120,6 +122,7 @@ func (g *group) encodeShares(dst []Message, shares []uint64, inputs []input, rng
 		if shares, err = g.protocol.bbgn.Encode(shares[:0], x, rng); err != nil {
 			return dst, shares, fmt.Errorf("hdsum: instance %d: %w", instance, err)
 		}
+		slices.Sort(shares) // cheaper here than among all messages
 		for _, s := range shares {
 			dst = append(dst, Message{Instance: uint32(instance), Value: int64(s), Count: 1})
 		}

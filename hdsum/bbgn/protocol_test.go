@@ -104,7 +104,7 @@ func TestDecodeEdges(t *testing.T) {
 			sum  uint64
 			want int64
 		}{
-			{0, 0}, {1, 1}, {uint64(largest), largest}, {uint64(largest) + 1, -slack}, {q - uint64(slack), -slack}, {q - 1, -1}, {q, 0}, {q + 3, 3}, {q + uint64(largest), largest},
+			{0, 0}, {1, 1}, {uint64(largest), largest}, {uint64(largest) + 1, -slack}, {q - uint64(slack), -slack}, {q - 1, -1}, {q, 0}, {q + 3, 3}, {2*q - 1, -1},
 		} {
 			if got := p.Decode(v.sum); got != v.want {
 				t.Errorf("%+v: Decode(%d) = %d, want %d", c, v.sum, got, v.want)

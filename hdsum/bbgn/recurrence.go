@@ -13,12 +13,14 @@ const negligible = 120
 // random bipartite multigraph of the package comment. It is −Inf for n = 1 or q = 1
 // (there is nothing to hide) and +Inf for arguments below 1 (no bound).
 //
-// Write E_N for the mean over N clients. Splitting off the component of the first
-// left vertex, in two ways, gives E_1 = 1 and
+// With c_k the number of connected multigraphs on k and k vertices, the exponential
+// formula says Σ_N (mN)!·E[q^C]·x^N/(N!)² = (Σ_N (mN)!·x^N/(N!)²)^q, since both logarithms
+// are Σ_k c_k·x^k/(k!)², the first times q. The recurrence for a power of a series, for
+// E_N = E[q^C]/q over N clients, is then E_1 = 1 and
 //
 //	E_N = 1 + Σ_{0<j<N} ((1−j/N)·(q+1) − 1) · C(N,j)²/C(mN,mj) · E_j,
 //
-// checked by brute force over all shares. Cost: O(n²) time, about n²/2 table
+// which the tests confirm by brute force over all shares. Cost: O(n²) time, about n²/2 table
 // look-ups, and O(n) memory.
 func Log2ChiSquare(n, m int, q uint64) float64 {
 	switch {

@@ -79,6 +79,19 @@ func TestAliasTableHasTheWeights(t *testing.T) {
 	}
 }
 
+// Sharing out loses nothing: every index has exactly its units.
+func TestAliasTableIsExactAfterRounding(t *testing.T) {
+	const s = 55
+	units := roundWeights(aliasWeights()["random"][:200], 1, 200<<s)
+	a := &Alias{columns: shareOut(append([]uint64(nil), units...), s)}
+	for i, u := range units {
+		want := new(big.Int).Lsh(new(big.Int).SetUint64(u), 64-s)
+		if got := a.probability(i); got.Cmp(want) != 0 {
+			t.Errorf("index %d has %v, want %v", i, got, want)
+		}
+	}
+}
+
 func TestAliasDrawsFollowTheWeights(t *testing.T) {
 	rng := newRand()
 	for name, weights := range map[string][]float64{"ramp": {1, 2, 3, 4, 5, 6, 7}, "zeros": {0, 2, 0, 5, 0}, "one large": {1, 1, 30, 1}} {

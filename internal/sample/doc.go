@@ -6,7 +6,8 @@
 // Geometric decay is given by η = −ln p, never by p, so that 1−p = −expm1(−η)
 // keeps its digits when p is close to 1. Everything is meant for η in [1e−12,
 // 50]; who makes a value checks its parameters. A sampler whose η is below
-// [MinEta], or not a number, draws with MinEta: more noise, never less.
+// [MinEta], or not a number, draws with MinEta: that is less noise than was asked for, so packages
+// that promise privacy refuse such parameters.
 //
 // # Exactness
 //

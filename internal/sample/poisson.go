@@ -59,12 +59,7 @@ func (p ptrs) draw(rng *rand.Rand) int64 {
 	whole, part := math.Modf(p.mean)
 	for {
 		s := uniform(rng) / 2
-		offset := (0.5 - s) * (2*p.a/s + p.b)
-		if rng.Uint64()&1 == 0 {
-			offset = -offset
-		}
-		// The sum is split, as whole may have no room for the digits of the rest.
-		step := math.Floor(offset + part + 0.43)
+		step := p.propose(s, rng.Uint64()&1 == 0, part)
 		if step < -whole || step > maxMean {
 			continue
 		}
@@ -79,6 +74,16 @@ func (p ptrs) draw(rng *rand.Rand) int64 {
 			return int64(whole) + int64(step)
 		}
 	}
+}
+
+// propose returns the proposal made from s, counted from the whole part of the
+// mean, which may have no room for the digits of the rest.
+func (p ptrs) propose(s float64, below bool, part float64) float64 {
+	offset := (0.5 - s) * (2*p.a/s + p.b)
+	if below {
+		offset = -offset
+	}
+	return math.Floor(offset + part + 0.43)
 }
 
 // logAcceptance returns the logarithm of the probability that a proposal k =

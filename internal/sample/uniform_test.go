@@ -15,6 +15,7 @@ func TestUniformHas53BitsHoweverSmall(t *testing.T) {
 		{[]uint64{1 << 63}, 0.5},
 		{[]uint64{1 << 53}, 0x1p-11},
 		{[]uint64{3, 1 << 62}, 3.25 * 0x1p-64},
+		{[]uint64{1 << 52, 3 << 62}, (1<<52 + 1) * 0x1p-64},
 		{[]uint64{0, 0, 1 << 63}, 0x1p-129},
 		{[]uint64{math.MaxUint64}, 1},
 	} {

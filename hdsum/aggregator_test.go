@@ -1,0 +1,182 @@
+package hdsum_test
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+var bases = []string{"gkmps", "bbgn"}
+
+// However reports are split, ordered, merged and stored on the way, the
+// snapshot is the same to the last bit.
+func TestSnapshotsDoNotDependOnTheSplit(t *testing.T) {
+	const n = 40
+	for _, base := range bases {
+		r := withBase(t, 10, base)
+		m := open(t, r)
+		all := reports(t, m, 10, n)
+		whole := m.NewAggregator()
+		if err := fl.AddBatch(m, whole, all); err != nil {
+			t.Fatal(err)
+		}
+		want := snapshot(t, whole)
+		for _, cut := range []int{0, 1, 17, n} {
+			left, right := m.NewAggregator(), m.NewAggregator()
+			for i := len(all) - 1; i >= 0; i-- {
+				part := left
+				if i >= cut {
+					part = right
+				}
+				if err := part.Add(all[i]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			stored := snapshot(t, right)
+			restored := open(t, r).NewAggregator() // another process
+			if err := restored.UnmarshalBinary(stored); err != nil {
+				t.Fatal(err)
+			}
+			if err := left.Merge(restored); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(snapshot(t, left), want) {
+				t.Errorf("%s, cut at %d: another snapshot", base, cut)
+			}
+			if !bytes.Equal(snapshot(t, restored), stored) {
+				t.Errorf("%s, cut at %d: merging changed the other", base, cut)
+			}
+			a, err := left.Estimate()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b, err := whole.Estimate(); err != nil || !slices.Equal(a.Value, b.Value) || a.Reports != b.Reports || a.Reports != n {
+				t.Errorf("%s, cut at %d: estimates differ, %v", base, cut, err)
+			}
+		}
+	}
+}
+
+func snapshot(t testing.TB, agg fl.Aggregator) []byte {
+	t.Helper()
+	data, err := agg.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestAggregatorsRefuseWhatIsNotTheirs(t *testing.T) {
+	for _, base := range bases {
+		r := withBase(t, 10, base)
+		m := open(t, r)
+		r.ID = "r2"
+		other := open(t, r)
+		agg := m.NewAggregator()
+		empty := snapshot(t, agg)
+		good := reports(t, m, 10, 3)
+		err := fl.AddBatch(m, agg, [][]byte{good[0], {9}, good[2]})
+		var batch *fl.BatchError
+		if !errors.As(err, &batch) || batch.Index != 1 || !errors.Is(err, fl.ErrBadReport) {
+			t.Errorf("%s: a batch with a bad report: %v", base, err)
+		}
+		for what, report := range map[string][]byte{"empty": {}, "form": {7, 1}, "long": append(slices.Clone(good[0]), 0), "instance": {0, 0xff, 0xff, 0x7f, 2, 0}} {
+			if err := agg.Add(report); !errors.Is(err, fl.ErrBadReport) {
+				t.Errorf("%s, %s: %v", base, what, err)
+			}
+		}
+		if err := agg.Merge(other.NewAggregator()); err == nil {
+			t.Errorf("%s: merged another round", base)
+		}
+		if err := agg.UnmarshalBinary(snapshot(t, other.NewAggregator())); err == nil {
+			t.Errorf("%s: restored another round", base)
+		}
+		if !bytes.Equal(snapshot(t, agg), empty) {
+			t.Errorf("%s: refused reports were counted", base)
+		}
+	}
+}
+
+// The noise of fewer reports than it was spread over would be too small, and more
+// than the modulus has room for cannot be decoded.
+func TestEstimateNeedsEnoughReports(t *testing.T) {
+	for _, base := range bases {
+		m := open(t, withBase(t, 2, base))
+		agg := m.NewAggregator()
+		if _, err := agg.Estimate(); !errors.Is(err, fl.ErrNoReports) {
+			t.Errorf("%s: estimate without reports: %v", base, err)
+		}
+		report := reports(t, m, 2, 1)[0]
+		for n := 1; n <= 30; n++ {
+			if err := agg.Add(report); err != nil {
+				t.Fatal(err)
+			}
+			_, err := agg.Estimate()
+			var p *fl.ParamError
+			if refused := errors.As(err, &p) && p.Param == "reports"; refused != (n < 30) {
+				t.Errorf("%s: estimate of %d reports: %v", base, n, err)
+			}
+		}
+		for n := 31; n <= 2*40+1024; n++ {
+			if err := agg.Add(report); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := agg.Estimate(); err != nil {
+			t.Errorf("%s: estimate at capacity: %v", base, err)
+		}
+		if err := agg.Add(report); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := agg.Estimate(); err == nil {
+			t.Errorf("%s: estimate beyond capacity", base)
+		}
+	}
+}
+
+// A damaged snapshot is refused and leaves the aggregator as it was.
+func TestDamagedSnapshotsAreRefused(t *testing.T) {
+	for _, base := range bases {
+		m := open(t, withBase(t, 4, base))
+		agg := m.NewAggregator()
+		if err := fl.AddBatch(m, agg, reports(t, m, 4, 5)); err != nil {
+			t.Fatal(err)
+		}
+		good := snapshot(t, agg)
+		for k := range good {
+			if err := agg.UnmarshalBinary(good[:k]); err == nil {
+				t.Errorf("%s: restored %d of %d bytes", base, k, len(good))
+			}
+			damaged := slices.Clone(good)
+			damaged[k] ^= 0x10
+			if err := agg.UnmarshalBinary(damaged); err == nil && !bytes.Equal(snapshot(t, agg), good) {
+				t.Errorf("%s: restored with byte %d damaged", base, k)
+			}
+		}
+		if !bytes.Equal(snapshot(t, agg), good) {
+			t.Errorf("%s: refused snapshots changed the aggregator", base)
+		}
+	}
+}
+
+// Whatever bytes come as a snapshot, the aggregator stays usable.
+func FuzzUnmarshal(f *testing.F) {
+	m := open(f, withBase(f, 3, "bbgn"))
+	agg := m.NewAggregator()
+	if err := fl.AddBatch(m, agg, reports(f, m, 3, 4)); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(snapshot(f, agg))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		agg := m.NewAggregator()
+		if err := agg.UnmarshalBinary(data); err != nil {
+			return
+		}
+		if err := m.NewAggregator().UnmarshalBinary(snapshot(t, agg)); err != nil {
+			t.Fatalf("a snapshot of a restored aggregator is refused: %v", err)
+		}
+	})
+}
