@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
+	snap "github.com/hushgrad/hushgrad/internal/snapshot"
 )
 
 var bases = []string{"gkmps", "bbgn"}
@@ -158,6 +159,35 @@ func TestDamagedSnapshotsAreRefused(t *testing.T) {
 		}
 		if !bytes.Equal(snapshot(t, agg), good) {
 			t.Errorf("%s: refused snapshots changed the aggregator", base)
+		}
+	}
+}
+
+// Payloads that no aggregator writes: cut short, too long, residues that are none.
+func TestForgedSnapshotsAreRefused(t *testing.T) {
+	r := withBase(t, 2, "bbgn") // four instances
+	digest, err := r.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := open(t, r)
+	for what, c := range map[string]struct {
+		payload []byte
+		good    bool
+	}{
+		"zeros":          {[]byte{0, 0, 0, 0, 0}, true},
+		"nothing":        {nil, false},
+		"a sum missing":  {[]byte{0, 0, 0, 0}, false},
+		"a byte behind":  {[]byte{0, 0, 0, 0, 0, 0}, false},
+		"negative":       {[]byte{0, 0, 1, 0, 0}, false},
+		"beyond modulus": {[]byte{0, 0, 0, 0, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}, false},
+	} {
+		data, err := snap.Encode(digest, c.payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.NewAggregator().UnmarshalBinary(data); (err == nil) != c.good {
+			t.Errorf("%s: error %v", what, err)
 		}
 	}
 }

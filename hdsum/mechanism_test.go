@@ -9,6 +9,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/hdsum/gkmps"
 )
 
 func newRand(seed byte) *rand.Rand { return rand.New(rand.NewChaCha8([32]byte{8, seed})) }
@@ -97,6 +98,20 @@ func TestRoundGivesTheMean(t *testing.T) {
 			if math.Abs(v-grad[j]) > 7*e.StdErr[j] {
 				t.Errorf("%s, coordinate %d: %g ± %g, want %g", base, j, v, e.StdErr[j], grad[j])
 			}
+		}
+		g, err := hdsum.NewGradientSum(hdsum.GradientConfig{
+			Clients: 30, Capacity: 1104, Dim: 10, Epsilon: 4, Delta: 1e-6, Relation: fl.ReplaceOne, ClipNorm: 2, Range: 20, Levels: 1, Beta: 0.1,
+			Base: map[string]hdsum.Base{"gkmps": hdsum.GKMPS, "bbgn": hdsum.BBGN}[base], Calibration: gkmps.Tight,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, err := g.Analyze(g.NewSums(), 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := e.StdErr[3], sum.StdErr/40; math.Abs(got-want) > 1e-12*want {
+			t.Errorf("%s: standard error %g of the mean, want %g", base, got, want)
 		}
 		if e.Reports != 40 || e.Mechanism != "sumdp" || e.Guarantee != m.Guarantee() || len(e.StdErr) != 10 {
 			t.Errorf("%s: %+v", base, e)

@@ -18,7 +18,7 @@
 // probabilities to a relative 1e−13 or so. The generators of the standard
 // library's NormFloat64 and ExpFloat64 have a lattice of 2^−32 and single
 // precision tables, and are not used: with them a variable that is to be
-// positive once in 10^12 draws is so once in 10^10.
+// positive once in 10^12 draws is so once in 2^32.
 //
 // Values are safe for concurrent use; the generator passed to them is not.
 package sample
