@@ -2,6 +2,7 @@
 // experiments that measure them.
 //
 //	hushgrad serve      run the gRPC parameter server
+//	hushgrad account    answer questions about guarantees
 //	hushgrad bench      list the experiments, or run one
 //	hushgrad version    print the version
 //
@@ -26,6 +27,7 @@ const usage = `hushgrad: private gradient aggregation for federated learning
 
 Usage:
   hushgrad serve [flags]         run the gRPC parameter server
+  hushgrad account QUESTION      central ε of shuffled reports, composition, planning
   hushgrad bench [NAME [flags]]  list the experiments, or run one
   hushgrad version               print the version
 
@@ -49,6 +51,8 @@ func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	switch command := args[0]; command {
 	case "serve":
 		err = serve(ctx, args[1:], stderr)
+	case "account":
+		err = account(ctx, args[1:], stdout, stderr)
 	case "bench":
 		err = bench(ctx, experiments, args[1:], stdout, stderr)
 	case "version":
@@ -56,7 +60,7 @@ func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	case "help", "-h", "-help", "--help":
 		fmt.Fprint(stdout, usage)
 	default:
-		err = fl.Invalid("command", command, "must be one of serve, bench, version, help")
+		err = fl.Invalid("command", command, "must be one of serve, account, bench, version, help")
 	}
 	var wrongCall *fl.ParamError
 	switch {

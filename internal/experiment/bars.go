@@ -8,8 +8,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// groupWidth is the part of a category's place that its bars fill.
-const groupWidth = 0.8
+// GroupWidth is the part of a category's place that its bars fill: bar i of n is in the
+// middle of its n-th part.
+const GroupWidth = 0.8
 
 // barOffset returns how far from its category the middle of a series' bar is:
 // bar i of n that share the place. It is zero for every other style.
@@ -17,7 +18,7 @@ func barOffset(style Style, i, n int) float64 {
 	if style != Bars {
 		return 0
 	}
-	return groupWidth * ((float64(i)+0.5)/float64(n) - 0.5)
+	return GroupWidth * ((float64(i)+0.5)/float64(n) - 0.5)
 }
 
 // barGroup draws one bar per category. gonum's own bars begin at zero, which is
@@ -30,7 +31,7 @@ type barGroup struct {
 }
 
 func newBarGroup(points []point, own look, i, n int) *barGroup {
-	return &barGroup{points: points, look: own, offset: barOffset(Bars, i, n), width: groupWidth / float64(n)}
+	return &barGroup{points: points, look: own, offset: barOffset(Bars, i, n), width: GroupWidth / float64(n)}
 }
 
 // Plot implements plot.Plotter.

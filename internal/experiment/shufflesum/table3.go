@@ -111,9 +111,14 @@ func runTable3(ctx context.Context, env experiment.Env, relation fl.Relation, ep
 		panel.Categories = append(panel.Categories, c.data.name)
 	}
 	for k, name := range sumNames {
-		panel.Series = append(panel.Series,
-			experiment.Series{Name: name, Y: ours[k], Style: experiment.Bars},
-			experiment.Series{Name: name + ", paper", Y: theirs[k], Style: experiment.Points})
+		panel.Series = append(panel.Series, experiment.Series{Name: name, Y: ours[k], Style: experiment.Bars})
+	}
+	for k, name := range sumNames { // each mark on its bar
+		marks := experiment.Series{Name: name + ", paper", Y: theirs[k], Style: experiment.Points}
+		for i := range table3Columns {
+			marks.X = append(marks.X, float64(i)+experiment.GroupWidth*((float64(k)+0.5)/float64(len(sumNames))-0.5))
+		}
+		panel.Series = append(panel.Series, marks)
 	}
 	r.Plot = &experiment.Figure{Panels: []experiment.Panel{panel}}
 	return r, nil
