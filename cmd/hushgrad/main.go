@@ -4,6 +4,7 @@
 //	hushgrad serve      run the gRPC parameter server
 //	hushgrad account    answer questions about guarantees
 //	hushgrad bench      list the experiments, or run one
+//	hushgrad verify     check that the code keeps a round's promise
 //	hushgrad version    print the version
 //
 // hushgrad COMMAND -help tells the flags of a command.
@@ -29,6 +30,7 @@ Usage:
   hushgrad serve [flags]         run the gRPC parameter server
   hushgrad account QUESTION      central ε of shuffled reports, composition, planning
   hushgrad bench [NAME [flags]]  list the experiments, or run one
+  hushgrad verify [flags] FILE   check that the code keeps a round's promise
   hushgrad version               print the version
 
 hushgrad COMMAND -help tells the flags of a command.
@@ -55,12 +57,14 @@ func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 		err = account(ctx, args[1:], stdout, stderr)
 	case "bench":
 		err = bench(ctx, experiments, args[1:], stdout, stderr)
+	case "verify":
+		err = runVerify(ctx, args[1:], os.Stdin, stdout, stderr)
 	case "version":
 		fmt.Fprintln(stdout, version())
 	case "help", "-h", "-help", "--help":
 		fmt.Fprint(stdout, usage)
 	default:
-		err = fl.Invalid("command", command, "must be one of serve, account, bench, version, help")
+		err = fl.Invalid("command", command, "must be one of serve, account, bench, verify, version, help")
 	}
 	var wrongCall *fl.ParamError
 	switch {

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/experiment"
+	"github.com/hushgrad/hushgrad/privacy/verify"
+	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+)
+
+const verifyUsage = `Usage: hushgrad verify [flags] FILE
+
+Checks that the code in this binary keeps the guarantee that a round promises. FILE is
+the round as protobuf (message hushgrad.v1.Round) or as its JSON form; - is standard
+input. For example:
+
+  {"id": "r", "mechanism": "coco", "dim": 3, "scale": 1, "epsilon": 1, "min_reports": 100,
+   "params": {"sparsity": {"integer": 2}}}
+
+Parameters that the round leaves open are chosen as a server would choose them. The exit
+code is 0 when the promise holds or no violation was found, 1 when it is broken or the
+check did not end, and 2 for a wrong call.
+
+`
+
+// errViolation is a broken promise. The report tells it.
+var errViolation = errors.New("verify: the round's promise is broken")
+
+// verifyRun is one call of the command.
+type verifyRun struct {
+	options verify.Options
+	json    bool
+	round   fl.Round
+}
+
+func runVerify(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	v, err := parseVerify(args, stdin, stderr)
+	if err != nil {
+		return err
+	}
+	progress := experiment.NewProgress(stderr)
+	progress.Describe("verify")
+	v.options.Progress = progress
+	report, err := verify.Round(ctx, v.round, v.options)
+	progress.Close()
+	if err != nil {
+		return err
+	}
+	if v.json {
+		e := json.NewEncoder(stdout)
+		e.SetIndent("", "  ")
+		err = e.Encode(report)
+	} else {
+		err = report.Write(stdout)
+	}
+	if err == nil && !report.Holds {
+		err = errViolation
+	}
+	return err
+}
+
+func parseVerify(args []string, stdin io.Reader, stderr io.Writer) (*verifyRun, error) {
+	v := &verifyRun{}
+	f := flag.NewFlagSet("hushgrad verify", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.Usage = func() {
+		fmt.Fprint(stderr, verifyUsage)
+		f.PrintDefaults()
+	}
+	method := f.String("method", string(verify.Auto), "auto, exact or statistical; auto is exact where feasible")
+	f.IntVar(&v.options.Seeds, "seeds", 0, "hash functions of the exact method; 0: 200")
+	f.IntVar(&v.options.Samples, "samples", 0, "reports (shuffle model: rounds) per gradient of the statistical method; 0: 10000, or what is affordable")
+	f.Float64Var(&v.options.Confidence, "confidence", 0, "probability that the statistical method does not accuse a correct mechanism; 0: 1 - 1e-6")
+	seed := f.Uint64("seed", 0, "seed of all randomness; 0: drawn anew")
+	f.BoolVar(&v.json, "json", false, "print the report as JSON")
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return nil, err
+		}
+		return nil, fl.Invalid("flags", err.Error(), "see hushgrad verify -help")
+	}
+	if f.NArg() != 1 {
+		return nil, fl.Invalid("arguments", f.NArg(), "exactly one file, or -, is required, see hushgrad verify -help")
+	}
+	v.options.Method = verify.Method(*method)
+	if *seed != 0 {
+		v.options.Rand = rand.New(rand.NewPCG(*seed, 0))
+	}
+	var err error
+	v.round, err = readRound(f.Arg(0), stdin)
+	return v, err
+}
+
+// maxRoundFile bounds what is read: the JSON form of the largest round is smaller.
+const maxRoundFile = 1 << 20
+
+// readRound reads a round that may be incomplete, in either form.
+func readRound(name string, stdin io.Reader) (fl.Round, error) {
+	in := stdin
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return fl.Round{}, fl.Invalid("file", name, "must be readable: %v", err)
+		}
+		defer file.Close()
+		in = file
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxRoundFile+1))
+	if err != nil {
+		return fl.Round{}, fl.Invalid("file", name, "must be readable: %v", err)
+	}
+	if len(data) > maxRoundFile {
+		return fl.Round{}, fl.Invalid("file", name, "must have at most %d bytes", maxRoundFile)
+	}
+	var m pb.Round
+	// A protobuf round starts with the tag of its id, which is a newline, the id's
+	// length, at most 64, and the id: no brace among them.
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		err = protojson.Unmarshal(data, &m)
+	} else {
+		err = proto.Unmarshal(data, &m)
+	}
+	if err != nil {
+		return fl.Round{}, fl.Invalid("file", name, "must hold a round: %v", err)
+	}
+	return fl.RoundFromPartialProto(&m)
+}

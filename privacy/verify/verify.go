@@ -1,0 +1,210 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// Method says how a guarantee is checked.
+type Method string
+
+const (
+	// Auto is Exact where it is feasible, and Statistical otherwise.
+	Auto        Method = "auto"
+	Exact       Method = "exact"
+	Statistical Method = "statistical"
+)
+
+// Options of a check. The zero value has the defaults.
+type Options struct {
+	Method Method // "" means Auto
+	// Seeds is the number of hash functions of the exact method; 0 means 200.
+	Seeds int
+	// Limit bounds inputs × seeds × sequences of choices of the exact method; 0
+	// means 2^24.
+	Limit int
+	// Samples is the number of reports (local model) or whole rounds (shuffle model)
+	// drawn for each gradient by the statistical method; 0 means 10000, and as many
+	// as are affordable in the shuffle model.
+	Samples int
+	// Confidence in (0, 1) is the probability with which a mechanism that keeps its
+	// promise is not accused by the statistical method; 0 means 1 − 1e-6.
+	Confidence float64
+	// Rand draws seeds and reports; nil means fl.NewRand. The result is a function of
+	// its state.
+	Rand *rand.Rand
+	// Progress counts the steps of the check; nil counts nothing.
+	Progress Progress
+}
+
+// Progress is told how far a check is. It must be safe for concurrent use.
+type Progress interface {
+	Grow(steps int)
+	Step()
+}
+
+type noProgress struct{}
+
+func (noProgress) Grow(int) {}
+func (noProgress) Step()    {}
+
+const (
+	defaultSeeds   = 200
+	defaultLimit   = 1 << 24
+	maxLimit       = 1 << 32
+	defaultSamples = 10_000
+	minSamples     = 100
+	maxSamples     = 10_000_000
+)
+
+func (o Options) withDefaults() (Options, error) {
+	if o.Method == "" {
+		o.Method = Auto
+	}
+	if o.Seeds == 0 {
+		o.Seeds = defaultSeeds
+	}
+	if o.Limit == 0 {
+		o.Limit = defaultLimit
+	}
+	if o.Confidence == 0 {
+		o.Confidence = 1 - 1e-6
+	}
+	if o.Rand == nil {
+		o.Rand = fl.NewRand()
+	}
+	if o.Progress == nil {
+		o.Progress = noProgress{}
+	}
+	switch {
+	case o.Method != Auto && o.Method != Exact && o.Method != Statistical:
+		return o, fl.Invalid("method", string(o.Method), "must be auto, exact or statistical")
+	case o.Seeds < 1:
+		return o, fl.Invalid("seeds", o.Seeds, "must be at least 1")
+	case o.Limit < 1 || o.Limit > maxLimit:
+		return o, fl.Invalid("limit", o.Limit, "must be in [1, %d]", maxLimit)
+	case o.Samples != 0 && (o.Samples < minSamples || o.Samples > maxSamples):
+		return o, fl.Invalid("samples", o.Samples, "must be in [%d, %d]", minSamples, maxSamples)
+	case !(o.Confidence > 0 && o.Confidence < 1):
+		return o, fl.Invalid("confidence", o.Confidence, "must be in (0, 1)")
+	}
+	return o, nil
+}
+
+// Round checks the mechanism that r describes. A round that leaves parameters open
+// is completed first, and one without a public seed gets one; the report's notes say
+// so. A round without privacy is a *fl.ParamError: it promises nothing.
+//
+// Cost: that of Mechanism.
+func Round(ctx context.Context, r fl.Round, o Options) (*Report, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("verify: %w", err)
+	}
+	var notes []string
+	if r.PublicSeed == [32]byte{} {
+		for i := range r.PublicSeed {
+			r.PublicSeed[i] = byte(o.Rand.Uint32())
+		}
+		notes = append(notes, "the round has no public seed; one was drawn")
+	}
+	m, err := fl.Open(r)
+	if err != nil {
+		if r, err = fl.Complete(r); err != nil {
+			return nil, fmt.Errorf("verify: %w", err)
+		}
+		if m, err = fl.Open(r); err != nil {
+			return nil, fmt.Errorf("verify: %w", err)
+		}
+		notes = append(notes, fmt.Sprintf("the round was completed to mechanism %s with %v", r.Mechanism, r.Params))
+	}
+	report, err := Mechanism(ctx, m, r, o)
+	if report != nil {
+		report.Notes = append(notes, report.Notes...)
+	}
+	return report, err
+}
+
+// Mechanism checks a mechanism against the promise of a complete round. What is
+// promised is the stronger of the round's and of the mechanism's own guarantee.
+//
+// Cost: exact, inputs × seeds × sequences of choices, at most o.Limit; statistical,
+// 8 gradients × samples reports and single-report estimates, or 5 × samples whole
+// rounds of min_reports reports in the shuffle model.
+func Mechanism(ctx context.Context, m fl.Mechanism, r fl.Round, o Options) (*Report, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("verify: %w", err)
+	}
+	g := m.Guarantee()
+	if g.Model != fl.Local && g.Model != fl.Shuffle {
+		return nil, fmt.Errorf("verify: %w", fl.Invalid("mechanism", r.Mechanism, "must promise privacy, its model is %q", g.Model))
+	}
+	if err := r.Validate(); err != nil {
+		return nil, fmt.Errorf("verify: %w", err)
+	}
+	promise := g
+	promise.Epsilon, promise.Delta = min(g.Epsilon, r.Epsilon), min(g.Delta, r.Delta)
+	if !(promise.Epsilon >= 0 && promise.Epsilon <= fl.MaxEpsilon) {
+		return nil, fmt.Errorf("verify: %w", fl.Invalid("epsilon", promise.Epsilon, "must be in [0, %d] to promise anything", fl.MaxEpsilon))
+	}
+	if r.Relation == fl.ReplaceOne {
+		promise.Relation = fl.ReplaceOne
+	}
+	report := &Report{
+		Round: r.ID, Mechanism: r.Mechanism, Promise: promise.String(),
+		EpsilonPromised: Epsilon(promise.Epsilon), DeltaPromised: promise.Delta,
+	}
+	if !(g.Epsilon <= r.Epsilon && g.Delta <= r.Delta && (g.Relation == fl.ReplaceOne || g.Relation == r.Relation)) {
+		report.fault("the mechanism's own guarantee is %v, which is weaker than the round's", g)
+	}
+	check := &check{mechanism: m, round: r, promise: promise, Options: o, report: report}
+	if o.Method != Statistical {
+		err := check.exact(ctx)
+		var why *infeasible
+		switch {
+		case err == nil:
+			return check.close(), nil
+		case !errors.As(err, &why):
+			return nil, fmt.Errorf("verify: exact: %w", err)
+		case o.Method == Exact:
+			return nil, fmt.Errorf("verify: %w", fl.Invalid("method", string(o.Method), "must be feasible: %v", err))
+		}
+		report.note("not exact: %v", err)
+	}
+	if err := check.statistical(ctx); err != nil {
+		return nil, fmt.Errorf("verify: statistical: %w", err)
+	}
+	return check.close(), nil
+}
+
+// check is one check under way.
+type check struct {
+	Options
+	mechanism fl.Mechanism
+	round     fl.Round
+	promise   fl.Guarantee
+	report    *Report
+}
+
+// close checks that gradients without a meaning are refused, unless there is a fault
+// already, and returns the report.
+func (c *check) close() *Report {
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		if len(c.report.Faults) > 0 {
+			break
+		}
+		gradient := make([]float64, c.round.Dim)
+		gradient[c.round.Dim-1] = bad
+		if _, err := c.mechanism.Encode(nil, gradient, c.Rand); err == nil {
+			c.report.fault("a gradient with a coordinate %v was encoded, must be refused", bad)
+		}
+	}
+	c.report.Holds = c.report.Holds && len(c.report.Faults) == 0
+	return c.report
+}

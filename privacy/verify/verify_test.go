@@ -1,0 +1,95 @@
+package verify_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	_ "github.com/hushgrad/hushgrad/auto" // and with it coco, collision and signsketch
+	"github.com/hushgrad/hushgrad/fl"
+	_ "github.com/hushgrad/hushgrad/fl/dense"
+	_ "github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/privacy/verify"
+)
+
+func seeded() *rand.Rand { return rand.New(rand.NewChaCha8([32]byte{7})) }
+
+// round is a local round; slots 0 leaves slots and hash family open.
+func round(mechanism string, dim, sparsity, slots int, hash string, epsilon float64) fl.Round {
+	r := fl.Round{
+		ID: "r", Mechanism: mechanism, Dim: dim, Scale: 0.5, Epsilon: epsilon, Relation: fl.ReplaceOne, MinReports: 1,
+		Params: fl.Params{"sparsity": fl.Int(sparsity)}, PublicSeed: [32]byte{1},
+	}
+	if slots > 0 {
+		r.Params = r.Params.With("slots", fl.Int(slots)).With("hash", fl.Text(hash))
+	}
+	return r
+}
+
+func check(t *testing.T, r fl.Round, o verify.Options) *verify.Report {
+	t.Helper()
+	if o.Rand == nil {
+		o.Rand = seeded()
+	}
+	report, err := verify.Round(t.Context(), r, o)
+	if err != nil {
+		t.Fatalf("%s: %v", r.Mechanism, err)
+	}
+	return report
+}
+
+func TestWhatCannotBeChecked(t *testing.T) {
+	none := round("none", 3, 1, 0, "", math.Inf(1))
+	none.Params = nil
+	good := round("collision", 3, 1, 4, "gf2", 1)
+	lonely := sumRound(2)
+	lonely.MinReports = 1 << 24
+	for name, c := range map[string]struct {
+		round   fl.Round
+		options verify.Options
+		param   string
+	}{
+		"no privacy":           {none, verify.Options{}, "mechanism"},
+		"unknown mechanism":    {round("colision", 3, 1, 4, "gf2", 1), verify.Options{}, "mechanism"},
+		"bad parameter":        {round("collision", 3, 1, 5, "gf2", 1), verify.Options{}, "slots"},
+		"method":               {good, verify.Options{Method: "guess"}, "method"},
+		"exact, too large":     {round("collision", 300, 8, 32, "gf2", 1), verify.Options{Method: verify.Exact}, "method"},
+		"exact, shuffle model": {sumRound(2), verify.Options{Method: verify.Exact}, "method"},
+		"too many sequences":   {good, verify.Options{Method: verify.Exact, Limit: 8*200 + 1}, "method"},
+		"seeds":                {good, verify.Options{Seeds: -1}, "seeds"},
+		"limit":                {good, verify.Options{Limit: -1}, "limit"},
+		"limit above":          {good, verify.Options{Limit: 1<<32 + 1}, "limit"},
+		"samples":              {good, verify.Options{Samples: 99}, "samples"},
+		"samples above":        {good, verify.Options{Samples: 10_000_001}, "samples"},
+		"confidence":           {good, verify.Options{Confidence: 1}, "confidence"},
+		"confidence NaN":       {good, verify.Options{Confidence: math.NaN()}, "confidence"},
+		"rounds beyond reach":  {lonely, verify.Options{}, "min_reports"},
+		"samples beyond reach": {lonely, verify.Options{Samples: 1000}, "min_reports"},
+	} {
+		var p *fl.ParamError
+		if report, err := verify.Round(t.Context(), c.round, c.options); !errors.As(err, &p) || p.Param != c.param {
+			t.Errorf("%s: %+v, %v, want a ParamError for %s", name, report, err, c.param)
+		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, method := range []verify.Method{verify.Exact, verify.Statistical} {
+		if _, err := verify.Round(ctx, round("collision", 3, 1, 4, "gf2", 1), verify.Options{Method: method}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, want Canceled", method, err)
+		}
+	}
+}
+
+func TestIncompleteRoundsAreCompleted(t *testing.T) {
+	r := round("auto", 3, 1, 0, "", 1)
+	r.PublicSeed, r.Relation = [32]byte{}, 0
+	report := check(t, r, verify.Options{Seeds: 10})
+	if !report.Holds || report.Mechanism == "auto" || len(report.Notes) != 3 {
+		t.Errorf("%+v", report)
+	}
+}
