@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/hushgrad/hushgrad/internal/npy"
 )
 
 // WeightsFormat is the media type of what WriteWeights writes.
@@ -18,7 +20,7 @@ func WriteWeights(w io.Writer, m Model, params []float64) error {
 	if err := checkVector("params", params, m.Dim()); err != nil {
 		return err
 	}
-	if err := writeNpy(w, params); err != nil {
+	if err := npy.Write(w, params); err != nil {
 		return fmt.Errorf("trainer: weights: %w", err)
 	}
 	return nil
@@ -50,7 +52,7 @@ func Save(path string, m Model, params []float64) (err error) {
 			err = fmt.Errorf("trainer: save: %w", errors.Join(err, os.Remove(f.Name())))
 		}
 	}()
-	if err := errors.Join(writeNpy(f, params), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(npy.Write(f, params), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), path)
@@ -69,7 +71,7 @@ func Load(path string, m Model) ([]float64, error) {
 // readWeights reads a parameter vector of length dim; name stands for it in
 // errors.
 func readWeights(r io.Reader, name string, dim int) ([]float64, error) {
-	params, err := readNpy(r, dim)
+	params, err := npy.Read(r, dim)
 	if err != nil {
 		return nil, fmt.Errorf("trainer: %s: %w", name, err)
 	}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hushgrad/hushgrad/internal/npy"
 )
 
 func TestSaveLoad(t *testing.T) {
@@ -119,9 +121,12 @@ func TestLoadErrors(t *testing.T) {
 	if _, err := Load(path, other); err == nil || !strings.HasSuffix(err.Error(), "shape: got (4,), must be (6,)") {
 		t.Errorf("another model's file: got %v", err)
 	}
-	header := "{'descr': '<f8', 'fortran_order': False, 'shape': (4,), }\n"
 	for _, bad := range []float64{math.NaN(), math.Inf(1), 1e51} {
-		if err := os.WriteFile(path, npy(header, 0, 0, bad, 0), 0o600); err != nil {
+		var file bytes.Buffer
+		if err := npy.Write(&file, []float64{0, 0, bad, 0}); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if v, err := Load(path, m); err == nil || v != nil || !strings.HasPrefix(err.Error(), "trainer: "+path+"[2]: got ") {

@@ -1,4 +1,5 @@
-package trainer
+// Package npy writes and reads vectors of float64 as NumPy's .npy files.
+package npy
 
 import (
 	"encoding/binary"
@@ -18,18 +19,18 @@ import (
 // newline, and the elements. Gorgonia's own WriteNpy leaves out the newline
 // and its ReadNpy panics on a negative size, so neither is used.
 const (
-	npyMagic     = "\x93NUMPY\x01\x00"
-	npyAlignment = 64 // of the elements; what NumPy itself writes
+	magic     = "\x93NUMPY\x01\x00"
+	alignment = 64 // of the elements; what NumPy itself writes
 )
 
-// writeNpy writes v. O(len(v)).
-func writeNpy(w io.Writer, v []float64) error {
+// Write writes v. O(len(v)).
+func Write(w io.Writer, v []float64) error {
 	dict := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d,), }", len(v))
-	used := len(npyMagic) + 2 + len(dict) + 1
-	header := dict + strings.Repeat(" ", npyAlignment-used%npyAlignment) + "\n"
+	used := len(magic) + 2 + len(dict) + 1
+	header := dict + strings.Repeat(" ", alignment-used%alignment) + "\n"
 
-	b := make([]byte, 0, len(npyMagic)+2+len(header)+8*len(v))
-	b = append(b, npyMagic...)
+	b := make([]byte, 0, len(magic)+2+len(header)+8*len(v))
+	b = append(b, magic...)
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(header)))
 	b = append(b, header...)
 	for _, e := range v {
@@ -39,21 +40,21 @@ func writeNpy(w io.Writer, v []float64) error {
 	return err
 }
 
-// readNpy reads an array of want elements and nothing after it. The memory it
+// Read reads an array of want elements and nothing after it. The memory it
 // needs depends on want only, whatever the header claims.
-func readNpy(r io.Reader, want int) ([]float64, error) {
-	var start [len(npyMagic) + 2]byte
+func Read(r io.Reader, want int) ([]float64, error) {
+	var start [len(magic) + 2]byte
 	if _, err := io.ReadFull(r, start[:]); err != nil {
 		return nil, fmt.Errorf("header: %w", short(err))
 	}
-	if got := string(start[:len(npyMagic)]); got != npyMagic {
-		return nil, fmt.Errorf("magic string: got %q, must be %q", got, npyMagic)
+	if got := string(start[:len(magic)]); got != magic {
+		return nil, fmt.Errorf("magic string: got %q, must be %q", got, magic)
 	}
-	header := make([]byte, binary.LittleEndian.Uint16(start[len(npyMagic):]))
+	header := make([]byte, binary.LittleEndian.Uint16(start[len(magic):]))
 	if _, err := io.ReadFull(r, header); err != nil {
 		return nil, fmt.Errorf("header: %w", short(err))
 	}
-	if err := checkNpyHeader(string(header), want); err != nil {
+	if err := checkHeader(string(header), want); err != nil {
 		return nil, err
 	}
 	b := make([]byte, 8*want)
@@ -82,14 +83,14 @@ func short(err error) error {
 	return err
 }
 
-// npyItem matches one item of the header's dictionary. Readers must not depend
+// item matches one item of the header's dictionary. Readers must not depend
 // on the order of the keys.
-var npyItem = regexp.MustCompile(`^\s*'(descr|fortran_order|shape)'\s*:\s*('[^']*'|True|False|\(\s*\d+\s*,\s*\))\s*(,|$)`)
+var item = regexp.MustCompile(`^\s*'(descr|fortran_order|shape)'\s*:\s*('[^']*'|True|False|\(\s*\d+\s*,\s*\))\s*(,|$)`)
 
-// checkNpyHeader says whether the header describes a vector of want
+// checkHeader says whether the header describes a vector of want
 // little-endian float64. Its fortran_order may be either: it does not change
 // the bytes of a vector.
-func checkNpyHeader(header string, want int) error {
+func checkHeader(header string, want int) error {
 	body, ok := strings.CutSuffix(strings.TrimRight(strings.TrimSuffix(header, "\n"), " "), "}")
 	if ok {
 		body, ok = strings.CutPrefix(body, "{")
@@ -99,7 +100,7 @@ func checkNpyHeader(header string, want int) error {
 	}
 	items := make(map[string]string)
 	for strings.TrimSpace(body) != "" {
-		m := npyItem.FindStringSubmatch(body)
+		m := item.FindStringSubmatch(body)
 		if m == nil {
 			return fmt.Errorf("header: got %q, must have items 'descr', 'fortran_order' and 'shape' of a vector", header)
 		}
