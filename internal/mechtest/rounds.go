@@ -61,7 +61,7 @@ func MeasureRounds(t *testing.T, r fl.Round, rounds, perRound int, mse, heavyVar
 			sum[j] += e.Value[j] / float64(rounds)
 		}
 	}
-	squared.compare(t, "squared error of a round, times its reports", mse, zError)
+	squared.compare(t, "squared error of a round, times its reports", mse, 0, zError)
 	se := math.Sqrt(heavyVariance / float64(rounds*perRound))
 	for j, v := range sum {
 		if z := (v - truth[j]) / se; math.Abs(z) > zBias {
