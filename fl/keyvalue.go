@@ -43,3 +43,20 @@ type KeyValueEstimate struct {
 	Mechanism   string
 	Guarantee   Guarantee
 }
+
+// CheckKeyValues returns a *ParamError unless pairs is what
+// KeyValueMechanism.EncodeKeyValues takes: keys below dim, strictly increasing, and
+// values in [−1, 1].
+func CheckKeyValues(pairs []KeyValue, dim int) error {
+	for i, p := range pairs {
+		switch {
+		case int64(p.Key) >= int64(dim):
+			return Invalid("pairs", p.Key, "keys must be below dim = %d", dim)
+		case i > 0 && pairs[i-1].Key >= p.Key:
+			return Invalid("pairs", p.Key, "keys must be strictly increasing, pair %d is not", i)
+		case !(p.Value >= -1 && p.Value <= 1):
+			return Invalid("pairs", p.Value, "values must be in [-1, 1], that of key %d is not", p.Key)
+		}
+	}
+	return nil
+}

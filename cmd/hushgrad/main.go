@@ -2,6 +2,9 @@
 // experiments that measure them.
 //
 //	hushgrad serve      run the gRPC parameter server
+//	hushgrad round      describe a round
+//	hushgrad encode     turn key-value pairs into reports
+//	hushgrad aggregate  turn reports into estimates
 //	hushgrad account    answer questions about guarantees
 //	hushgrad bench      list the experiments, or run one
 //	hushgrad verify     check that the code keeps a round's promise
@@ -28,6 +31,9 @@ const usage = `hushgrad: private gradient aggregation for federated learning
 
 Usage:
   hushgrad serve [flags]         run the gRPC parameter server
+  hushgrad round [flags]         describe a round
+  hushgrad encode [flags] FILE   turn key-value pairs into reports
+  hushgrad aggregate FILES       turn reports into estimates
   hushgrad account QUESTION      central ε of shuffled reports, composition, planning
   hushgrad bench [NAME [flags]]  list the experiments, or run one
   hushgrad verify [flags] FILE   check that the code keeps a round's promise
@@ -53,6 +59,12 @@ func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	switch command := args[0]; command {
 	case "serve":
 		err = serve(ctx, args[1:], stderr)
+	case "round":
+		err = newRound(ctx, args[1:], stdout, stderr)
+	case "encode":
+		err = encode(ctx, args[1:], os.Stdin, stdout, stderr)
+	case "aggregate":
+		err = aggregate(ctx, args[1:], os.Stdin, stdout, stderr)
 	case "account":
 		err = account(ctx, args[1:], stdout, stderr)
 	case "bench":
@@ -64,7 +76,7 @@ func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	case "help", "-h", "-help", "--help":
 		fmt.Fprint(stdout, usage)
 	default:
-		err = fl.Invalid("command", command, "must be one of serve, account, bench, verify, version, help")
+		err = fl.Invalid("command", command, "must be one of serve, round, encode, aggregate, account, bench, verify, version, help")
 	}
 	var wrongCall *fl.ParamError
 	switch {

@@ -78,9 +78,9 @@ func (a *aggregator) Merge(other fl.Aggregator) error {
 	return nil
 }
 
-func (a *aggregator) Estimate() (*fl.Estimate, error) {
-	scale := a.mechanism.scheme.Round.Scale
-	mean, err := a.series(func(c Calibration, k counts) (value, variance float64) {
+// mean estimates the mean ternary vector.
+func (a *aggregator) mean() (*fl.Series, error) {
+	return a.series(func(c Calibration, k counts) (value, variance float64) {
 		// The variance of one report's estimate over the sampling of coordinates
 		// and the randomizer, E[Y²] − E[Y]², with the estimated support plugged in.
 		in, out := c.MeanVariance()
@@ -89,9 +89,14 @@ func (a *aggregator) Estimate() (*fl.Estimate, error) {
 		clipped := min(math.Abs(value), support)
 		return value, support*(in+1) + (1-support)*out - clipped*clipped
 	})
+}
+
+func (a *aggregator) Estimate() (*fl.Estimate, error) {
+	mean, err := a.mean()
 	if err != nil {
 		return nil, err
 	}
+	scale := a.mechanism.scheme.Round.Scale
 	for j := range mean.Value {
 		mean.Value[j] *= scale
 		mean.StdErr[j] *= scale

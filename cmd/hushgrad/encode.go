@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/experiment"
+)
+
+const encodeUsage = `Usage: hushgrad encode -round ROUND [flags] FILE
+
+Turns key-value pairs into reports, one per user, in random order. FILE has lines of
+user,key,value (CSV, header optional) or, with the ending .jsonl, objects like
+{"user": "u1", "values": {"apples": 0.5}}; - is standard input. Values are in [-1, 1].
+
+`
+
+// encodeFlags are the flags of encode.
+type encodeFlags struct {
+	round, keys, format, out string
+	seed                     uint64
+	file                     string
+}
+
+func parseEncode(args []string, stderr io.Writer) (*encodeFlags, error) {
+	e := &encodeFlags{}
+	f := flag.NewFlagSet("hushgrad encode", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.Usage = func() {
+		fmt.Fprint(stderr, encodeUsage)
+		f.PrintDefaults()
+	}
+	f.StringVar(&e.round, "round", "", "`file` with the complete round, see hushgrad round")
+	f.StringVar(&e.keys, "keys", "", "public dictionary: a `file` with one key per line; without it keys are numbers")
+	f.StringVar(&e.format, "format", "", "csv or jsonl; empty: by the file's ending")
+	f.StringVar(&e.out, "out", "", "`file` for the reports; empty: standard output")
+	f.Uint64Var(&e.seed, "seed", 0, "0: fresh randomness for every user; any other value voids the guarantee and is for experiments only")
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return nil, err
+		}
+		return nil, fl.Invalid("flags", err.Error(), "see hushgrad encode -help")
+	}
+	if f.NArg() != 1 {
+		return nil, fl.Invalid("arguments", f.NArg(), "exactly one file, or -, is required, see hushgrad encode -help")
+	}
+	e.file = f.Arg(0)
+	if e.format == "" {
+		e.format = "csv"
+		if filepath.Ext(e.file) == ".jsonl" {
+			e.format = "jsonl"
+		}
+	}
+	return e, nil
+}
+
+func encode(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (err error) {
+	e, err := parseEncode(args, stderr)
+	if err != nil {
+		return err
+	}
+	r, m, digest, err := openRound(e.round)
+	if err != nil {
+		return err
+	}
+	kv, ok := m.(fl.KeyValueMechanism)
+	if !ok {
+		return fl.Invalid("-round", r.Mechanism, "must have a mechanism for key-value pairs")
+	}
+	keys, err := readDictionary(e.keys, r.Dim)
+	if err != nil {
+		return err
+	}
+	in := stdin
+	if e.file != "-" {
+		file, err := os.Open(e.file)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		in = file
+	}
+	people, err := readPairs(in, e.format, keys)
+	if err != nil {
+		return err
+	}
+	progress := experiment.NewProgress(stderr)
+	progress.Describe("encoding")
+	reports, err := encodeAll(ctx, kv, people, e.stream, progress)
+	progress.Close()
+	if err != nil {
+		return err
+	}
+	e.stream(0).Shuffle(len(reports), func(i, j int) { reports[i], reports[j] = reports[j], reports[i] })
+
+	out := stdout
+	if e.out != "" {
+		file, err := os.Create(e.out)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		out = file
+	}
+	w, err := newReportWriter(out, digest)
+	if err != nil {
+		return err
+	}
+	for _, report := range reports {
+		if err := w.write(report); err != nil {
+			return err
+		}
+	}
+	return w.w.Flush()
+}
+
+// stream is the private randomness of user number i, from 1.
+func (e *encodeFlags) stream(i int) *rand.Rand {
+	if e.seed == 0 {
+		return fl.NewRand()
+	}
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[0:], e.seed)
+	binary.LittleEndian.PutUint64(key[8:], uint64(i))
+	return rand.New(rand.NewChaCha8(key))
+}
+
+// encodeAll makes one report per user.
+func encodeAll(ctx context.Context, m fl.KeyValueMechanism, people *users, stream func(int) *rand.Rand, progress *experiment.Progress) ([][]byte, error) {
+	const chunk = 1024
+	reports := make([][]byte, len(people.order))
+	progress.Grow((len(reports) + chunk - 1) / chunk)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for first := 0; first < len(reports); first += chunk {
+		group.Go(func() error {
+			defer progress.Step()
+			for i := first; i < min(first+chunk, len(reports)); i++ {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				var err error
+				if reports[i], err = m.EncodeKeyValues(nil, people.pairs[people.order[i]], stream(i+1)); err != nil {
+					return fmt.Errorf("user %q: %w", people.order[i], err)
+				}
+			}
+			return nil
+		})
+	}
+	return reports, group.Wait()
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// paramFlag collects -param name=value.
+type paramFlag fl.Params
+
+func (p paramFlag) String() string { return "" }
+
+func (p paramFlag) Set(text string) error {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok || name == "" {
+		return fl.Invalid("-param", text, "must be name=value")
+	}
+	if i, err := strconv.Atoi(value); err == nil {
+		p[name] = fl.Int(i)
+	} else if x, err := strconv.ParseFloat(value, 64); err == nil {
+		p[name] = fl.Real(x)
+	} else {
+		p[name] = fl.Text(value)
+	}
+	return nil
+}
+
+// newRound prints a complete round.
+func newRound(_ context.Context, args []string, stdout, stderr io.Writer) error {
+	r := fl.Round{Params: fl.Params{}, Relation: fl.ReplaceOne, PublicSeed: fl.NewPublicSeed()}
+	f := flag.NewFlagSet("hushgrad round", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.Usage = func() {
+		fmt.Fprintf(stderr, `Usage: hushgrad round [flags]
+
+Prints a complete round as JSON (message hushgrad.v1.Round), for encode, aggregate and
+verify. Parameters that are left open are chosen from public quantities.
+Mechanisms: %s.
+
+`, strings.Join(fl.Mechanisms(), ", "))
+		f.PrintDefaults()
+	}
+	f.StringVar(&r.ID, "id", "round", "name of the round")
+	f.StringVar(&r.Mechanism, "mechanism", "coco", "mechanism")
+	f.IntVar(&r.Dim, "dim", 0, "number of coordinates or keys")
+	f.Float64Var(&r.Scale, "scale", 1, "τ or clip norm, in units of the gradient; 1 for key-value rounds")
+	f.Float64Var(&r.Epsilon, "epsilon", 1, "ε of one report")
+	f.Float64Var(&r.Delta, "delta", 0, "δ of one report; 0 for local mechanisms")
+	f.IntVar(&r.MinReports, "min-reports", 100, "reports below which nothing is released")
+	f.IntVar(&r.TargetReports, "target-reports", 0, "reports at which a server closes the round; 0: open")
+	f.Var(paramFlag(r.Params), "param", "`name=value` of a parameter of the mechanism; may be repeated")
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return err
+		}
+		return fl.Invalid("flags", err.Error(), "see hushgrad round -help")
+	}
+	if f.NArg() > 0 {
+		return fl.Invalid("arguments", f.Arg(0), "only flags are allowed, see hushgrad round -help")
+	}
+	r, err := fl.Complete(r)
+	if err != nil {
+		return err
+	}
+	text, err := protojson.MarshalOptions{Multiline: true, UseProtoNames: true}.Marshal(r.Proto())
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "%s\n", text)
+	return err
+}
+
+// openRound reads a complete round and builds its mechanism.
+func openRound(file string) (fl.Round, fl.Mechanism, [32]byte, error) {
+	var none [32]byte
+	if file == "" {
+		return fl.Round{}, nil, none, fl.Invalid("-round", "", "is required: a file of hushgrad round")
+	}
+	r, err := readRound(file, os.Stdin)
+	if err != nil {
+		return fl.Round{}, nil, none, err
+	}
+	m, err := fl.Open(r)
+	if err != nil {
+		return fl.Round{}, nil, none, err
+	}
+	digest, err := r.Digest()
+	return r, m, digest, err
+}
