@@ -8,16 +8,18 @@ import (
 	"io"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/experiment"
 	"github.com/hushgrad/hushgrad/internal/experiment/shufflesum"
+	"github.com/hushgrad/hushgrad/internal/experiment/vectors"
 )
 
 // experiments are what bench can run, in the order of its list.
-var experiments = shufflesum.Experiments()
+var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments())
 
 // bench lists the experiments, or runs one. A claim that does not hold is a result
 // and no error.
