@@ -1,0 +1,31 @@
+package hetero_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/hetero"
+)
+
+func TestSimpleWeights(t *testing.T) {
+	ln2, ln4 := math.Ln2, 2*math.Ln2
+	for _, c := range []struct {
+		name string
+		of   func([]float64) (hetero.Weights, error)
+		eps  []float64
+		want hetero.Weights
+	}{
+		{"Saturating", hetero.Saturating, []float64{ln2, ln4, inf}, hetero.Weights{0.5 / 2.25, 0.75 / 2.25, 1 / 2.25}},
+		{"Saturating", hetero.Saturating, []float64{1e-6, 3e-6}, hetero.Weights{0.25 + 1.875e-7, 0.75 - 1.875e-7}},
+		{"Uniform", hetero.Uniform, []float64{1e-6, 1, 5, inf}, hetero.Weights{0.25, 0.25, 0.25, 0.25}},
+		{"Proportional", hetero.Proportional, []float64{1, 2, 5}, hetero.Weights{0.125, 0.25, 0.625}},
+		{"Proportional", hetero.Proportional, []float64{inf, 2, inf}, hetero.Weights{0.5, 0, 0.5}},
+		{"Proportional", hetero.Proportional, []float64{inf}, hetero.Weights{1}},
+	} {
+		w := must(c.of(c.eps))
+		for i := range w {
+			// The second row is the first-order expansion: 1e-11 is its second order.
+			requireClose(t, c.name, w[i], c.want[i], 1e-11)
+		}
+	}
+}
