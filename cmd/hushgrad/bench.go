@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -14,12 +16,13 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/experiment"
+	"github.com/hushgrad/hushgrad/internal/experiment/keyvalues"
 	"github.com/hushgrad/hushgrad/internal/experiment/shufflesum"
 	"github.com/hushgrad/hushgrad/internal/experiment/vectors"
 )
 
 // experiments are what bench can run, in the order of its list.
-var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments())
+var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments())
 
 // bench lists the experiments, or runs one. A claim that does not hold is a result
 // and no error.
@@ -30,6 +33,9 @@ func bench(ctx context.Context, list []experiment.Experiment, args []string, std
 	switch args[0] {
 	case "help", "-h", "-help", "--help":
 		return listExperiments(list, stdout)
+	}
+	if args[0] == "all" {
+		return runAll(ctx, list, args[1:], stdout, stderr)
 	}
 	for _, e := range list {
 		if e.Name == args[0] {
@@ -45,8 +51,10 @@ func bench(ctx context.Context, list []experiment.Experiment, args []string, std
 
 func listExperiments(list []experiment.Experiment, stdout io.Writer) error {
 	fmt.Fprint(stdout, `Usage: hushgrad bench NAME [flags]
+       hushgrad bench all [flags]
 
-Runs an experiment and says which claims of its paper hold in the numbers.
+Runs an experiment, or all of them with the flags they share, and says which claims of
+its paper hold in the numbers. With -out, an interrupted run goes on where it was.
 hushgrad bench NAME -help tells the flags of an experiment.
 
 `)
@@ -57,15 +65,46 @@ hushgrad bench NAME -help tells the flags of an experiment.
 	return w.Flush()
 }
 
+// runAll runs every experiment with the same flags, which must be flags of all. One that
+// fails does not keep the others from running.
+func runAll(ctx context.Context, list []experiment.Experiment, args []string, stdout, stderr io.Writer) error {
+	var failed error
+	for i, e := range list {
+		if i == 0 { // flags that are wrong are wrong once
+			if _, err := parseBench(e, args, stderr); err != nil {
+				return err
+			}
+		}
+		if i > 0 {
+			fmt.Fprintln(stdout)
+		}
+		if err := runExperiment(ctx, e, args, stdout, stderr); err != nil {
+			failed = errors.Join(failed, err)
+		}
+		if err := ctx.Err(); err != nil {
+			return errors.Join(failed, err)
+		}
+	}
+	return failed
+}
+
 func runExperiment(ctx context.Context, e experiment.Experiment, args []string, stdout, stderr io.Writer) error {
 	b, err := parseBench(e, args, stderr)
 	if err != nil {
 		return err
 	}
 	b.env.Progress = experiment.NewProgress(stderr)
+	if b.out != "" {
+		if err := os.MkdirAll(b.out, 0o755); err != nil {
+			return err
+		}
+		if b.env.Checkpoint, err = experiment.OpenCheckpoint(filepath.Join(b.out, e.Name+".checkpoint"), b.command); err != nil {
+			return err
+		}
+	}
 	result, err := b.run(ctx, b.env)
 	b.env.Progress.Close()
-	if err != nil {
+	if err = errors.Join(err, b.env.Checkpoint.Close(err == nil)); err != nil {
 		return fmt.Errorf("%s: %w", e.Name, err)
 	}
 	if result.Plot != nil && result.Plot.Title == "" {

@@ -59,6 +59,8 @@ func TestBench(t *testing.T) {
 		"jobs":             {[]string{"echo", "-jobs=0"}, "-jobs", "", ""},
 		"repeats":          {[]string{"echo", "-repeats=-1"}, "-repeats", "", ""},
 		"experiment's own": {[]string{"echo", "-word=bad"}, "-word", "", ""},
+		"all":              {[]string{"all", "-seed=4"}, "", "A table\nNobody, 1900, Table 0\n\nword   data  seed  repeats  quick  jobs\nhello        4", ""},
+		"all, bad flag":    {[]string{"all", "-jobs=0"}, "-jobs", "", ""},
 	} {
 		var stdout, stderr bytes.Buffer
 		err := bench(t.Context(), list, c.args, &stdout, &stderr)

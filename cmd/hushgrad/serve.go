@@ -14,6 +14,9 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	_ "github.com/hushgrad/hushgrad/fl/dense"
 	_ "github.com/hushgrad/hushgrad/hdsum"
+	_ "github.com/hushgrad/hushgrad/keyvalue/pckv"
+	_ "github.com/hushgrad/hushgrad/keyvalue/privkv"
+	_ "github.com/hushgrad/hushgrad/keyvalue/succinct"
 	"github.com/hushgrad/hushgrad/server"
 )
 

@@ -31,6 +31,8 @@ type Env struct {
 	Quick    bool      // a smaller run of the same form, for a first look
 	Jobs     int       // goroutines that may compute at the same time, at least 1
 	Progress *Progress // may be nil
+	// Checkpoint keeps finished parts when the run writes files; may be nil.
+	Checkpoint *Checkpoint
 }
 
 // RepeatsOr returns Repeats, or own when none were asked for.

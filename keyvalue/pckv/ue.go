@@ -1,0 +1,90 @@
+package pckv
+
+import (
+	"encoding/binary"
+
+	"github.com/hushgrad/hushgrad/internal/exact"
+)
+
+// unary is PCKV-UE (Algorithm 2).
+type unary struct {
+	dim int
+	weights
+	background gaps // of the positions that hold noise
+}
+
+// gaps draws the number of zeros before the next non-zero position of the noise.
+type gaps interface {
+	gap(limit uint64, choose exact.Chooser) uint64
+}
+
+func newUnary(epsilon float64, dim int) (*unary, error) {
+	// The total of a position of noise is h + 3w ≤ 2^62; that of the pair's, 2h + 2w, is
+	// below 2^63.
+	w, err := newWeights(epsilon, 1, 3)
+	if err != nil {
+		return nil, err
+	}
+	return &unary{dim: dim, weights: w, background: newGeometric(2*w.low, w.high+3*w.low)}, nil
+}
+
+// perturb appends the report of one sent pair. O(1 + dim·b) expected.
+func (u *unary) perturb(dst []byte, sent signedKey, choose exact.Chooser) []byte {
+	own := 0
+	if sent.key < u.dim {
+		own = choose.Weighted([]uint64{u.high + u.low, u.high, u.low})
+	}
+	next := 0 // the first position that is not written
+	put := func(position int, minus bool) {
+		dst = binary.AppendUvarint(dst, symbol(position-next, minus))
+		next = position + 1
+	}
+	for position := 0; ; position++ {
+		position += int(u.background.gap(uint64(u.dim-position), choose))
+		if own > 0 && sent.key <= position {
+			put(sent.key, sent.minus != (own == 2))
+			own = 0
+		}
+		if position >= u.dim {
+			return dst
+		}
+		if position != sent.key {
+			put(position, choose.Uniform(2) == 1)
+		}
+	}
+}
+
+func (u *unary) channel() Channel {
+	h, w := float64(u.high), float64(u.low)
+	signal := float64(u.high - u.low)
+	return Channel{Background: 2 * w / (h + 3*w), Hold: signal / (2 * (h + 3*w)), Sign: signal / (2 * (h + w))}
+}
+
+// read checks a report and calls visit, unless it is nil, with its non-zero positions.
+func (u *unary) read(report []byte, visit func(key int, minus bool)) error {
+	for next := 0; len(report) > 0; {
+		v, n := binary.Uvarint(report)
+		switch {
+		case n <= 0:
+			return badReport("position after %d: got % x, must be an uvarint", next, report[:min(len(report), binary.MaxVarintLen64)])
+		case n > 1 && report[n-1] == 0:
+			return badReport("position after %d: got % x, must be the shortest uvarint", next, report[:n])
+		case v/2 >= uint64(u.dim-next):
+			return badReport("position after %d: got a gap of %d, must stay below dim = %d", next, v/2, u.dim)
+		}
+		key := next + int(v/2)
+		if visit != nil {
+			visit(key, v%2 == 1)
+		}
+		next, report = key+1, report[n:]
+	}
+	return nil
+}
+
+// symbol is a number and a sign in one integer.
+func symbol(n int, minus bool) uint64 {
+	if minus {
+		return 2*uint64(n) + 1
+	}
+	return 2 * uint64(n)
+}
