@@ -17,6 +17,9 @@ type Estimate struct {
 	Reports int64
 	// Mechanism is the registered name.
 	Mechanism string
-	// Guarantee is what each report promised its sender.
+	// Guarantee is what each report promised its sender; with tiers the weakest of
+	// what they promised.
 	Guarantee Guarantee
+	// Tiers says how the tiers of a TieredMechanism were combined; nil without.
+	Tiers []TierEstimate
 }

@@ -106,6 +106,9 @@ func sendEstimate(id string, e *fl.Estimate, stream grpc.ServerStreamingServer[p
 		Reports:   uint64(e.Reports),
 		Guarantee: e.Guarantee.Proto(),
 	}}
+	for _, t := range e.Tiers {
+		msg.Header.Tiers = append(msg.Header.Tiers, &pb.TierEstimate{Guarantee: t.Guarantee.Proto(), Reports: uint64(t.Reports), Weight: t.Weight})
+	}
 	for from := 0; from < len(e.Value); from += perChunk {
 		to := min(from+perChunk, len(e.Value))
 		msg.Offset, msg.Mean, msg.StdErr = uint32(from), e.Value[from:to], e.StdErr[from:to]

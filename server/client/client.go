@@ -68,11 +68,14 @@ type Participation struct {
 	round     fl.Round
 	digest    [32]byte
 	mechanism fl.Mechanism
-	spending  *spending // nil without a ledger
+	tier      int          // of the menu, if there is one
+	guarantee fl.Guarantee // of this client's report
+	spending  *spending    // nil without a ledger
 }
 
 // Join fetches a round ("" is the newest open one), builds its mechanism and
-// checks it against the policy. It does not tell the server anything.
+// checks it against the policy. It does not tell the server anything. Of a round that
+// offers a menu of guarantees it takes the weakest one that the policy allows.
 func (c *Client) Join(ctx context.Context, roundID string) (*Participation, error) {
 	resp, err := c.rounds.GetRound(ctx, &pb.GetRoundRequest{RoundId: roundID})
 	if err != nil {
@@ -92,17 +95,25 @@ func (c *Client) Join(ctx context.Context, roundID string) (*Participation, erro
 	if err != nil {
 		return nil, fmt.Errorf("client: join: %w", err)
 	}
-	if err := c.opts.Policy.Check(r, m.Guarantee()); err != nil {
+	tier, guarantee := 0, m.Guarantee()
+	if err := c.opts.Policy.Check(r, guarantee); err != nil {
 		return nil, fmt.Errorf("client: join: %w", err)
+	}
+	if menu, ok := m.(fl.TieredMechanism); ok {
+		for i, g := range menu.Tiers() {
+			if c.opts.Policy.Check(r, g) == nil {
+				tier, guarantee = i, g
+			}
+		}
 	}
 	digest, err := r.Digest()
 	if err != nil {
 		return nil, fmt.Errorf("client: join: %w", err)
 	}
-	p := &Participation{client: c, round: r, digest: digest, mechanism: m}
+	p := &Participation{client: c, round: r, digest: digest, mechanism: m, tier: tier, guarantee: guarantee}
 	if c.opts.Ledger != nil {
 		p.spending = newSpending(c.opts.Ledger, ledger.Charge{
-			Purpose: c.opts.Purpose, Round: digest, RoundID: r.ID, Mechanism: r.Mechanism, Guarantee: m.Guarantee(),
+			Purpose: c.opts.Purpose, Round: digest, RoundID: r.ID, Mechanism: r.Mechanism, Guarantee: guarantee,
 		})
 	}
 	return p, nil
@@ -114,15 +125,22 @@ func (p *Participation) Round() fl.Round { return p.round }
 // Mechanism returns the round's mechanism, built from the description.
 func (p *Participation) Mechanism() fl.Mechanism { return p.mechanism }
 
+// Guarantee is what this client's report promises it.
+func (p *Participation) Guarantee() fl.Guarantee { return p.guarantee }
+
 // Encode appends one report of a gradient to dst. rng is private randomness,
 // see fl.NewRand. With a ledger it first reserves the report's cost; the error
 // wraps ledger.ErrBudget or ledger.ErrDuplicate when that is refused, and nothing
 // has been encoded.
 func (p *Participation) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
-	if p.spending == nil {
-		return p.mechanism.Encode(dst, grad, rng)
+	encode := func(dst []byte) ([]byte, error) { return p.mechanism.Encode(dst, grad, rng) }
+	if menu, ok := p.mechanism.(fl.TieredMechanism); ok {
+		encode = func(dst []byte) ([]byte, error) { return menu.EncodeTier(dst, p.tier, grad, rng) }
 	}
-	return p.spending.encode(dst, func(dst []byte) ([]byte, error) { return p.mechanism.Encode(dst, grad, rng) })
+	if p.spending == nil {
+		return encode(dst)
+	}
+	return p.spending.encode(dst, encode)
 }
 
 // Model is a published model.

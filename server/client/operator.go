@@ -87,6 +87,11 @@ func receiveEstimate(stream grpc.ServerStreamingClient[pb.GetEstimateResponse]) 
 				Mechanism: h.GetMechanism(),
 				Guarantee: fl.GuaranteeFromProto(h.GetGuarantee()),
 			}
+			for _, t := range h.GetTiers() {
+				e.Tiers = append(e.Tiers, fl.TierEstimate{
+					Guarantee: fl.GuaranteeFromProto(t.GetGuarantee()), Reports: int64(t.GetReports()), Weight: t.GetWeight(),
+				})
+			}
 		}
 		n := len(msg.GetMean())
 		if int(msg.GetOffset()) != got || len(msg.GetStdErr()) != n || n > len(e.Value)-got {

@@ -839,12 +839,14 @@ func (x *GetEstimateRequest) GetWait() bool {
 
 // EstimateHeader comes with the first chunk of an estimate.
 type EstimateHeader struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	RoundId       string                 `protobuf:"bytes,1,opt,name=round_id,json=roundId,proto3" json:"round_id,omitempty"`
-	Mechanism     string                 `protobuf:"bytes,2,opt,name=mechanism,proto3" json:"mechanism,omitempty"`
-	Dim           uint32                 `protobuf:"varint,3,opt,name=dim,proto3" json:"dim,omitempty"`
-	Reports       uint64                 `protobuf:"varint,4,opt,name=reports,proto3" json:"reports,omitempty"`
-	Guarantee     *Guarantee             `protobuf:"bytes,5,opt,name=guarantee,proto3" json:"guarantee,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	RoundId   string                 `protobuf:"bytes,1,opt,name=round_id,json=roundId,proto3" json:"round_id,omitempty"`
+	Mechanism string                 `protobuf:"bytes,2,opt,name=mechanism,proto3" json:"mechanism,omitempty"`
+	Dim       uint32                 `protobuf:"varint,3,opt,name=dim,proto3" json:"dim,omitempty"`
+	Reports   uint64                 `protobuf:"varint,4,opt,name=reports,proto3" json:"reports,omitempty"`
+	Guarantee *Guarantee             `protobuf:"bytes,5,opt,name=guarantee,proto3" json:"guarantee,omitempty"`
+	// How the tiers were combined; empty for a mechanism without tiers.
+	Tiers         []*TierEstimate `protobuf:"bytes,6,rep,name=tiers,proto3" json:"tiers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -914,6 +916,74 @@ func (x *EstimateHeader) GetGuarantee() *Guarantee {
 	return nil
 }
 
+func (x *EstimateHeader) GetTiers() []*TierEstimate {
+	if x != nil {
+		return x.Tiers
+	}
+	return nil
+}
+
+// TierEstimate is the part of one tier in an estimate.
+type TierEstimate struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Guarantee     *Guarantee             `protobuf:"bytes,1,opt,name=guarantee,proto3" json:"guarantee,omitempty"`
+	Reports       uint64                 `protobuf:"varint,2,opt,name=reports,proto3" json:"reports,omitempty"`
+	Weight        float64                `protobuf:"fixed64,3,opt,name=weight,proto3" json:"weight,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TierEstimate) Reset() {
+	*x = TierEstimate{}
+	mi := &file_hushgrad_v1_service_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TierEstimate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TierEstimate) ProtoMessage() {}
+
+func (x *TierEstimate) ProtoReflect() protoreflect.Message {
+	mi := &file_hushgrad_v1_service_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TierEstimate.ProtoReflect.Descriptor instead.
+func (*TierEstimate) Descriptor() ([]byte, []int) {
+	return file_hushgrad_v1_service_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *TierEstimate) GetGuarantee() *Guarantee {
+	if x != nil {
+		return x.Guarantee
+	}
+	return nil
+}
+
+func (x *TierEstimate) GetReports() uint64 {
+	if x != nil {
+		return x.Reports
+	}
+	return 0
+}
+
+func (x *TierEstimate) GetWeight() float64 {
+	if x != nil {
+		return x.Weight
+	}
+	return 0
+}
+
 type GetEstimateResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Set in the first message only.
@@ -929,7 +999,7 @@ type GetEstimateResponse struct {
 
 func (x *GetEstimateResponse) Reset() {
 	*x = GetEstimateResponse{}
-	mi := &file_hushgrad_v1_service_proto_msgTypes[16]
+	mi := &file_hushgrad_v1_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -941,7 +1011,7 @@ func (x *GetEstimateResponse) String() string {
 func (*GetEstimateResponse) ProtoMessage() {}
 
 func (x *GetEstimateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_proto_msgTypes[16]
+	mi := &file_hushgrad_v1_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -954,7 +1024,7 @@ func (x *GetEstimateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEstimateResponse.ProtoReflect.Descriptor instead.
 func (*GetEstimateResponse) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_proto_rawDescGZIP(), []int{16}
+	return file_hushgrad_v1_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *GetEstimateResponse) GetHeader() *EstimateHeader {
@@ -1032,13 +1102,18 @@ const file_hushgrad_v1_service_proto_rawDesc = "" +
 	"\x06status\x18\x01 \x01(\v2\x18.hushgrad.v1.RoundStatusR\x06status\"C\n" +
 	"\x12GetEstimateRequest\x12\x19\n" +
 	"\bround_id\x18\x01 \x01(\tR\aroundId\x12\x12\n" +
-	"\x04wait\x18\x02 \x01(\bR\x04wait\"\xab\x01\n" +
+	"\x04wait\x18\x02 \x01(\bR\x04wait\"\xdc\x01\n" +
 	"\x0eEstimateHeader\x12\x19\n" +
 	"\bround_id\x18\x01 \x01(\tR\aroundId\x12\x1c\n" +
 	"\tmechanism\x18\x02 \x01(\tR\tmechanism\x12\x10\n" +
 	"\x03dim\x18\x03 \x01(\rR\x03dim\x12\x18\n" +
 	"\areports\x18\x04 \x01(\x04R\areports\x124\n" +
-	"\tguarantee\x18\x05 \x01(\v2\x16.hushgrad.v1.GuaranteeR\tguarantee\"\x8f\x01\n" +
+	"\tguarantee\x18\x05 \x01(\v2\x16.hushgrad.v1.GuaranteeR\tguarantee\x12/\n" +
+	"\x05tiers\x18\x06 \x03(\v2\x19.hushgrad.v1.TierEstimateR\x05tiers\"v\n" +
+	"\fTierEstimate\x124\n" +
+	"\tguarantee\x18\x01 \x01(\v2\x16.hushgrad.v1.GuaranteeR\tguarantee\x12\x18\n" +
+	"\areports\x18\x02 \x01(\x04R\areports\x12\x16\n" +
+	"\x06weight\x18\x03 \x01(\x01R\x06weight\"\x8f\x01\n" +
 	"\x13GetEstimateResponse\x123\n" +
 	"\x06header\x18\x01 \x01(\v2\x1b.hushgrad.v1.EstimateHeaderR\x06header\x12\x16\n" +
 	"\x06offset\x18\x02 \x01(\rR\x06offset\x12\x12\n" +
@@ -1074,7 +1149,7 @@ func file_hushgrad_v1_service_proto_rawDescGZIP() []byte {
 }
 
 var file_hushgrad_v1_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_hushgrad_v1_service_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_hushgrad_v1_service_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_hushgrad_v1_service_proto_goTypes = []any{
 	(RoundState)(0),               // 0: hushgrad.v1.RoundState
 	(*GetRoundRequest)(nil),       // 1: hushgrad.v1.GetRoundRequest
@@ -1093,40 +1168,43 @@ var file_hushgrad_v1_service_proto_goTypes = []any{
 	(*CloseRoundResponse)(nil),    // 14: hushgrad.v1.CloseRoundResponse
 	(*GetEstimateRequest)(nil),    // 15: hushgrad.v1.GetEstimateRequest
 	(*EstimateHeader)(nil),        // 16: hushgrad.v1.EstimateHeader
-	(*GetEstimateResponse)(nil),   // 17: hushgrad.v1.GetEstimateResponse
-	(*Round)(nil),                 // 18: hushgrad.v1.Round
-	(*Guarantee)(nil),             // 19: hushgrad.v1.Guarantee
+	(*TierEstimate)(nil),          // 17: hushgrad.v1.TierEstimate
+	(*GetEstimateResponse)(nil),   // 18: hushgrad.v1.GetEstimateResponse
+	(*Round)(nil),                 // 19: hushgrad.v1.Round
+	(*Guarantee)(nil),             // 20: hushgrad.v1.Guarantee
 }
 var file_hushgrad_v1_service_proto_depIdxs = []int32{
-	18, // 0: hushgrad.v1.RoundStatus.round:type_name -> hushgrad.v1.Round
+	19, // 0: hushgrad.v1.RoundStatus.round:type_name -> hushgrad.v1.Round
 	0,  // 1: hushgrad.v1.RoundStatus.state:type_name -> hushgrad.v1.RoundState
 	2,  // 2: hushgrad.v1.GetRoundResponse.status:type_name -> hushgrad.v1.RoundStatus
 	7,  // 3: hushgrad.v1.GetModelResponse.header:type_name -> hushgrad.v1.ModelHeader
 	7,  // 4: hushgrad.v1.PutModelRequest.header:type_name -> hushgrad.v1.ModelHeader
-	18, // 5: hushgrad.v1.OpenRoundRequest.round:type_name -> hushgrad.v1.Round
-	18, // 6: hushgrad.v1.OpenRoundResponse.round:type_name -> hushgrad.v1.Round
+	19, // 5: hushgrad.v1.OpenRoundRequest.round:type_name -> hushgrad.v1.Round
+	19, // 6: hushgrad.v1.OpenRoundResponse.round:type_name -> hushgrad.v1.Round
 	2,  // 7: hushgrad.v1.CloseRoundResponse.status:type_name -> hushgrad.v1.RoundStatus
-	19, // 8: hushgrad.v1.EstimateHeader.guarantee:type_name -> hushgrad.v1.Guarantee
-	16, // 9: hushgrad.v1.GetEstimateResponse.header:type_name -> hushgrad.v1.EstimateHeader
-	1,  // 10: hushgrad.v1.Rounds.GetRound:input_type -> hushgrad.v1.GetRoundRequest
-	6,  // 11: hushgrad.v1.Rounds.GetModel:input_type -> hushgrad.v1.GetModelRequest
-	4,  // 12: hushgrad.v1.Rounds.SubmitReports:input_type -> hushgrad.v1.SubmitReportsRequest
-	11, // 13: hushgrad.v1.Operator.OpenRound:input_type -> hushgrad.v1.OpenRoundRequest
-	13, // 14: hushgrad.v1.Operator.CloseRound:input_type -> hushgrad.v1.CloseRoundRequest
-	15, // 15: hushgrad.v1.Operator.GetEstimate:input_type -> hushgrad.v1.GetEstimateRequest
-	9,  // 16: hushgrad.v1.Operator.PutModel:input_type -> hushgrad.v1.PutModelRequest
-	3,  // 17: hushgrad.v1.Rounds.GetRound:output_type -> hushgrad.v1.GetRoundResponse
-	8,  // 18: hushgrad.v1.Rounds.GetModel:output_type -> hushgrad.v1.GetModelResponse
-	5,  // 19: hushgrad.v1.Rounds.SubmitReports:output_type -> hushgrad.v1.SubmitReportsResponse
-	12, // 20: hushgrad.v1.Operator.OpenRound:output_type -> hushgrad.v1.OpenRoundResponse
-	14, // 21: hushgrad.v1.Operator.CloseRound:output_type -> hushgrad.v1.CloseRoundResponse
-	17, // 22: hushgrad.v1.Operator.GetEstimate:output_type -> hushgrad.v1.GetEstimateResponse
-	10, // 23: hushgrad.v1.Operator.PutModel:output_type -> hushgrad.v1.PutModelResponse
-	17, // [17:24] is the sub-list for method output_type
-	10, // [10:17] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	20, // 8: hushgrad.v1.EstimateHeader.guarantee:type_name -> hushgrad.v1.Guarantee
+	17, // 9: hushgrad.v1.EstimateHeader.tiers:type_name -> hushgrad.v1.TierEstimate
+	20, // 10: hushgrad.v1.TierEstimate.guarantee:type_name -> hushgrad.v1.Guarantee
+	16, // 11: hushgrad.v1.GetEstimateResponse.header:type_name -> hushgrad.v1.EstimateHeader
+	1,  // 12: hushgrad.v1.Rounds.GetRound:input_type -> hushgrad.v1.GetRoundRequest
+	6,  // 13: hushgrad.v1.Rounds.GetModel:input_type -> hushgrad.v1.GetModelRequest
+	4,  // 14: hushgrad.v1.Rounds.SubmitReports:input_type -> hushgrad.v1.SubmitReportsRequest
+	11, // 15: hushgrad.v1.Operator.OpenRound:input_type -> hushgrad.v1.OpenRoundRequest
+	13, // 16: hushgrad.v1.Operator.CloseRound:input_type -> hushgrad.v1.CloseRoundRequest
+	15, // 17: hushgrad.v1.Operator.GetEstimate:input_type -> hushgrad.v1.GetEstimateRequest
+	9,  // 18: hushgrad.v1.Operator.PutModel:input_type -> hushgrad.v1.PutModelRequest
+	3,  // 19: hushgrad.v1.Rounds.GetRound:output_type -> hushgrad.v1.GetRoundResponse
+	8,  // 20: hushgrad.v1.Rounds.GetModel:output_type -> hushgrad.v1.GetModelResponse
+	5,  // 21: hushgrad.v1.Rounds.SubmitReports:output_type -> hushgrad.v1.SubmitReportsResponse
+	12, // 22: hushgrad.v1.Operator.OpenRound:output_type -> hushgrad.v1.OpenRoundResponse
+	14, // 23: hushgrad.v1.Operator.CloseRound:output_type -> hushgrad.v1.CloseRoundResponse
+	18, // 24: hushgrad.v1.Operator.GetEstimate:output_type -> hushgrad.v1.GetEstimateResponse
+	10, // 25: hushgrad.v1.Operator.PutModel:output_type -> hushgrad.v1.PutModelResponse
+	19, // [19:26] is the sub-list for method output_type
+	12, // [12:19] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_hushgrad_v1_service_proto_init() }
@@ -1141,7 +1219,7 @@ func file_hushgrad_v1_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hushgrad_v1_service_proto_rawDesc), len(file_hushgrad_v1_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   17,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   2,
 		},
