@@ -15,6 +15,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl/dense"
 	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/hdsum/gkmps"
+	"github.com/hushgrad/hushgrad/hetero/tiers"
 	"github.com/hushgrad/hushgrad/signsketch"
 	"github.com/hushgrad/hushgrad/trainer"
 )
@@ -40,6 +41,8 @@ type config struct {
 	testSize  int
 	sum       sumConfig
 	force     bool
+	tiers     string
+	menu      []tier // of tiers
 }
 
 // sumConfig is what only rounds of sumdp need.
@@ -118,12 +121,17 @@ below are those of the mechanism given.
 	f.IntVar(&c.sum.levels, "levels", c.sum.levels, "sumdp: integer levels of a rotated coordinate")
 	f.StringVar(&c.sum.base, "base", c.sum.base, "sumdp: the sum below, gkmps or bbgn; auto: whichever has the shorter reports")
 	f.StringVar(&c.sum.calibration, "calibration", c.sum.calibration, "sumdp: constants of gkmps, published, certified or tight; tight sends fewer messages")
+	f.StringVar(&c.tiers, "tiers", c.tiers, "clients choose their own ε: `list` of ε:share, like 0.5:0.5,2:0.3,8:0.2; instead of -epsilon, for local mechanisms")
 	f.BoolVar(&c.force, "force", c.force, "run whatever the upload")
 	if err := f.Parse(args); err != nil {
 		return config{}, err
 	}
 	if f.NArg() > 0 {
 		return config{}, fl.Invalid("arguments", f.Arg(0), "only flags are allowed, see -help")
+	}
+	var err error
+	if c.menu, err = parseTiers(c.tiers); err != nil {
+		return config{}, err
 	}
 	return c, c.validate()
 }
@@ -173,6 +181,10 @@ func (c config) validate() error {
 		return fl.Invalid("-lr", c.lr, "must be finite and > 0")
 	case !(c.momentum >= 0 && c.momentum < 1):
 		return fl.Invalid("-momentum", c.momentum, "must be in [0, 1)")
+	case len(c.menu) > 0 && (c.mechanism == dense.Name || c.mechanism == hdsum.Name):
+		return fl.Invalid("-tiers", c.tiers, "must have a local mechanism, not %s", c.mechanism)
+	case len(c.menu) > 0 && c.budget > 0:
+		return fl.Invalid("-budget", c.budget, "must be 0 with -tiers: their central ε is not composed")
 	case c.pool < 1:
 		return fl.Invalid("-pool", c.pool, "must be at least 1")
 	}
@@ -191,6 +203,13 @@ func (c config) round(i, dim int) fl.Round {
 		MinReports:    c.cohort,
 		TargetReports: c.cohort,
 		PublicSeed:    c.publicSeed(i),
+	}
+	if len(c.menu) > 0 {
+		r.Mechanism, r.Epsilon = tiers.Name, c.menu[len(c.menu)-1].epsilon
+		r.Params = fl.Params{
+			tiers.ParamBase: fl.Text(c.mechanism), tiers.ParamMenu: fl.Text(menu(c.menu)), "sparsity": fl.Int(c.sparsity),
+		}
+		return r
 	}
 	switch c.mechanism {
 	case dense.Name:
@@ -231,8 +250,20 @@ func (c sumConfig) params() fl.Params {
 	return p
 }
 
-// policy is what the run's clients demand of a round. In this demo the server is
-// its own shuffler, so a client of sumdp has to trust it.
+// policies are what the run's clients demand of a round, tier by tier.
+func (c config) policies() []fl.Policy {
+	if len(c.menu) == 0 {
+		return []fl.Policy{c.policy()}
+	}
+	var out []fl.Policy
+	for _, t := range c.menu {
+		out = append(out, fl.Policy{MaxEpsilon: t.epsilon, MinReports: c.cohort})
+	}
+	return out
+}
+
+// policy is that of clients without tiers. In this demo the server is its own
+// shuffler, so a client of sumdp has to trust it.
 func (c config) policy() fl.Policy {
 	p := fl.Policy{MaxEpsilon: c.epsilon, MinReports: c.cohort}
 	switch c.mechanism {

@@ -8,8 +8,7 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/fl/dense"
+	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/server/client"
 	"github.com/hushgrad/hushgrad/trainer"
 )
@@ -18,26 +17,28 @@ import (
 // For each of them it does what a phone would: compute the gradient of the
 // client's own images at the published model and encode it. What it fetches is
 // the same for all of them, so it fetches it once per round, and it sends the
-// reports of its clients over one stream.
+// reports of its clients over one stream per tier.
 type device struct {
-	cfg    config
-	model  trainer.Model
-	client *client.Client
-	worker *trainer.Worker
-	grad   []float64
-	people *population
+	cfg     config
+	model   trainer.Model
+	clients []*client.Client // one per tier, which differ in their policies
+	worker  *trainer.Worker
+	grad    []float64
+	people  *population
 }
 
 func newDevice(cfg config, model trainer.Model, people *population, conn grpc.ClientConnInterface) (*device, error) {
-	c, err := client.New(conn, client.Options{Policy: cfg.policy()})
-	if err != nil {
-		return nil, err
+	d := &device{cfg: cfg, model: model, grad: make([]float64, model.Dim()), people: people}
+	for _, policy := range cfg.policies() {
+		c, err := client.New(conn, client.Options{Policy: policy})
+		if err != nil {
+			return nil, err
+		}
+		d.clients = append(d.clients, c)
 	}
-	worker, err := model.NewWorker(people.share)
-	if err != nil {
-		return nil, err
-	}
-	return &device{cfg: cfg, model: model, client: c, worker: worker, grad: make([]float64, model.Dim()), people: people}, nil
+	var err error
+	d.worker, err = model.NewWorker(people.share)
+	return d, err
 }
 
 // traffic is what a part of a round sent.
@@ -45,13 +46,17 @@ type traffic struct {
 	reports, bytes int64
 }
 
-// takePart plays the given clients in a round. done is called after each.
-func (d *device) takePart(ctx context.Context, round string, first, last int, done func()) (traffic, error) {
-	part, err := d.client.Join(ctx, round)
-	if err != nil {
-		return traffic{}, err
+// takePart plays the given clients in a round, for the epoch-th time, from 0. done is
+// called after each.
+func (d *device) takePart(ctx context.Context, round string, epoch, first, last int, done func()) (traffic, error) {
+	parts := make([]*client.Participation, len(d.clients))
+	for i, c := range d.clients {
+		var err error
+		if parts[i], err = c.Join(ctx, round); err != nil {
+			return traffic{}, err
+		}
 	}
-	published, err := d.client.Model(ctx)
+	published, err := d.clients[0].Model(ctx)
 	if err != nil {
 		return traffic{}, err
 	}
@@ -60,7 +65,7 @@ func (d *device) takePart(ctx context.Context, round string, first, last int, do
 		return traffic{}, err
 	}
 	var sent traffic
-	var reports [][]byte
+	reports := make([][][]byte, len(parts))
 	var x [][]float64
 	var y []int
 	for id := first; id < last; id++ {
@@ -68,20 +73,25 @@ func (d *device) takePart(ctx context.Context, round string, first, last int, do
 			return traffic{}, err
 		}
 		x, y = d.people.examples(id, x[:0], y[:0])
-		report, err := d.report(part, params, x, y, d.cfg.stream(forClient, uint64(id)))
+		tier := d.cfg.tierOf(id)
+		report, err := d.report(parts[tier], params, x, y, d.cfg.stream(forClient, uint64(id+epoch*d.cfg.clients)))
 		if err != nil {
 			return traffic{}, fmt.Errorf("client %d: %w", id, err)
 		}
-		reports = append(reports, report)
+		reports[tier] = append(reports[tier], report)
 		sent.reports++
 		sent.bytes += int64(len(report))
 		done()
 	}
-	if len(reports) == 0 {
-		return sent, nil
+	for i, part := range parts {
+		if len(reports[i]) == 0 {
+			continue
+		}
+		if _, err := part.Submit(ctx, reports[i]); err != nil {
+			return sent, err
+		}
 	}
-	_, err = part.Submit(ctx, reports)
-	return sent, err
+	return sent, nil
 }
 
 // report is what one client computes: the gradient at params of its examples,
@@ -91,8 +101,8 @@ func (d *device) report(part *client.Participation, params []float64, x [][]floa
 		return nil, err
 	}
 	// Ternary mechanisms clip the L1 norm; the change of the gradient that shrinks
-	// it makes the L2 norm larger.
-	if _, ternary := part.Mechanism().(fl.SparseMechanism); ternary || d.cfg.mechanism == dense.Name {
+	// it makes the L2 norm, which sumdp clips, larger.
+	if d.cfg.mechanism != hdsum.Name {
 		if err := trainer.ShrinkL1(d.model, d.grad); err != nil {
 			return nil, err
 		}

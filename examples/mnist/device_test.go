@@ -64,13 +64,13 @@ func TestDevicesRefuseRoundsBeyondTheirPolicy(t *testing.T) {
 		"fewer-reports":  func(r *fl.Round) { r.MinReports-- },
 	} {
 		round := opened(t, f, func(r *fl.Round) { r.ID = id; mutate(r) })
-		sent, err := f.devices[0].takePart(t.Context(), round, 0, 2, func() {})
+		sent, err := f.devices[0].takePart(t.Context(), round, 0, 0, 2, func() {})
 		if !errors.Is(err, fl.ErrPolicy) || sent != (traffic{}) {
 			t.Errorf("%s: sent %+v, error %v, want nothing and ErrPolicy", id, sent, err)
 		}
 	}
 	round := opened(t, f, func(r *fl.Round) { r.ID = "smaller-epsilon"; r.Epsilon /= 2 })
-	if sent, err := f.devices[0].takePart(t.Context(), round, 0, 2, func() {}); err != nil || sent.reports != 2 {
+	if sent, err := f.devices[0].takePart(t.Context(), round, 0, 0, 2, func() {}); err != nil || sent.reports != 2 {
 		t.Errorf("a round that promises more: sent %+v, %v", sent, err)
 	}
 }
@@ -113,12 +113,12 @@ func TestClientsWithEqualDataSendDifferentReports(t *testing.T) {
 	to := &recorder{ClientConnInterface: f.conns[len(f.conns)-1]}
 	d := f.devices[len(f.devices)-1]
 	var err error
-	if d.client, err = client.New(to, client.Options{Policy: fl.Policy{MaxEpsilon: c.epsilon, MinReports: c.cohort}}); err != nil {
+	if d.clients[0], err = client.New(to, client.Options{Policy: fl.Policy{MaxEpsilon: c.epsilon, MinReports: c.cohort}}); err != nil {
 		t.Fatal(err)
 	}
 	round := opened(t, f, func(*fl.Round) {})
 	calls := 0
-	sent, err := d.takePart(t.Context(), round, 10, 16, func() { calls++ })
+	sent, err := d.takePart(t.Context(), round, 0, 10, 16, func() { calls++ })
 	if err != nil || sent.reports != 6 || calls != 6 || len(to.reports) != 6 {
 		t.Fatalf("sent %+v (%d recorded, %d clients done), %v, want 6", sent, len(to.reports), calls, err)
 	}
@@ -134,7 +134,7 @@ func TestClientsWithEqualDataSendDifferentReports(t *testing.T) {
 	if sent.bytes != int64(total) {
 		t.Errorf("%d bytes are counted, %d were sent", sent.bytes, total)
 	}
-	if _, err := d.takePart(t.Context(), round, 12, 13, func() {}); err != nil || !bytes.Equal(to.reports[6], to.reports[2]) {
+	if _, err := d.takePart(t.Context(), round, 0, 12, 13, func() {}); err != nil || !bytes.Equal(to.reports[6], to.reports[2]) {
 		t.Errorf("client 12 sent % x alone and % x among others, %v", to.reports[6:], to.reports[2], err)
 	}
 }
@@ -145,7 +145,7 @@ func TestReportsAreMadeOfTheShrunkGradient(t *testing.T) {
 	c, data := small(t, "coco")
 	f := running(t, c, data.Train)
 	d := f.devices[0]
-	part, err := d.client.Join(t.Context(), opened(t, f, func(*fl.Round) {}))
+	part, err := d.clients[0].Join(t.Context(), opened(t, f, func(*fl.Round) {}))
 	if err != nil {
 		t.Fatal(err)
 	}

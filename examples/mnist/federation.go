@@ -146,7 +146,7 @@ func (f *federation) takePart(ctx context.Context, round string, i int, done fun
 		from := first + (last-first)*k/len(f.devices)
 		to := first + (last-first)*(k+1)/len(f.devices)
 		group.Go(func() error {
-			t, err := d.takePart(ctx, round, from, to, done)
+			t, err := d.takePart(ctx, round, i/f.people.epoch, from, to, done)
 			mu.Lock()
 			defer mu.Unlock()
 			sent.reports += t.reports

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -169,12 +170,12 @@ func TestFlags(t *testing.T) {
 	if _, err := parseFlags([]string{"-help"}, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "-mechanism") {
 		t.Errorf("-help: %v, %q", err, help.String())
 	}
-	if c, err := parseFlags(nil, io.Discard); err != nil || c != defaults("coco") {
+	if c, err := parseFlags(nil, io.Discard); err != nil || !reflect.DeepEqual(c, defaults("coco")) {
 		t.Errorf("no flags: %+v, %v", c, err)
 	}
 	for arg, param := range map[string]string{
 		"-mechanism=magic": "-mechanism", "-model=gpt": "-model", "-epsilon=0": "-epsilon", "-epsilon=NaN": "-epsilon",
-		"-delta=1": "-delta", "-cohort=1": "-cohort", "-rounds=0": "-rounds", "-clients=1999": "-clients", "-budget=-1": "-budget", "-budget=Inf": "-budget",
+		"-delta=1": "-delta", "-cohort=1": "-cohort", "-rounds=0": "-rounds", "-clients=1999": "-clients", "-budget=-1": "-budget", "-budget=Inf": "-budget", "-tiers=1": "-tiers", "-tiers=1:0.5,2:0.4": "-tiers", "-tiers=2:0.5,1:0.5": "-tiers",
 		"-sparsity=0": "-sparsity", "-clip=-1": "-clip", "-clip=Inf": "-clip", "-lr=0": "-lr",
 		"-momentum=1": "-momentum", "-pool=0": "-pool", "stray": "arguments",
 	} {

@@ -11,12 +11,13 @@ import (
 type result struct {
 	TestAccuracy   float64  `json:"test_accuracy"`
 	Mechanism      string   `json:"mechanism"`
-	EpsilonLocal   *float64 `json:"epsilon_local"`   // of one report; null without local privacy
+	EpsilonLocal   *float64 `json:"epsilon_local"`   // of one report, the largest with tiers; null without local privacy
 	EpsilonCentral *float64 `json:"epsilon_central"` // of all rounds composed; null without privacy
 	Delta          float64  `json:"delta"`
 	Clients        int      `json:"clients"`
 	Participations int      `json:"participations"` // of a client, at most
 	Budget         float64  `json:"budget"`         // central; 0: none
+	Tiers          string   `json:"tiers,omitempty"`
 	Rounds         int      `json:"rounds"`
 	Cohort         int      `json:"cohort"`
 	Dim            int      `json:"dim"`
@@ -90,6 +91,8 @@ func (r *result) print(w io.Writer) {
 		fmt.Fprintf(w, "stopped            the budget of central ε = %g is spent: another round would make it %.3f\n", r.Budget, *r.stopped.central)
 	}
 	switch {
+	case r.Tiers != "":
+		fmt.Fprintf(w, "local privacy      %s per report, δ = 0: holds against everybody, the server included\n", r.Tiers)
 	case r.EpsilonLocal != nil && r.Participations > 1:
 		fmt.Fprintf(w, "local privacy      ε = %g per report, %g for the %d reports of a client, δ = 0: holds against everybody, the server included\n",
 			*r.EpsilonLocal, *r.EpsilonLocal*float64(r.Participations), r.Participations)

@@ -153,6 +153,10 @@ func plan(cfg config, model trainer.Model, data *dataset.Data) (*result, *accoun
 		res.BytesPerReport = float64(sized.ReportBytes())
 	}
 	if g := m.Guarantee(); g.Model == fl.Local {
+		if menu, ok := m.(fl.TieredMechanism); ok {
+			g = menu.Tiers()[len(menu.Tiers())-1]
+			res.Tiers = describe(cfg.menu)
+		}
 		res.EpsilonLocal = &g.Epsilon
 		res.Sparsity = cfg.sparsity
 	}
