@@ -18,11 +18,12 @@ import (
 	"github.com/hushgrad/hushgrad/internal/experiment"
 	"github.com/hushgrad/hushgrad/internal/experiment/keyvalues"
 	"github.com/hushgrad/hushgrad/internal/experiment/shufflesum"
+	"github.com/hushgrad/hushgrad/internal/experiment/training"
 	"github.com/hushgrad/hushgrad/internal/experiment/vectors"
 )
 
 // experiments are what bench can run, in the order of its list.
-var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments())
+var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), training.Experiments())
 
 // bench lists the experiments, or runs one. A claim that does not hold is a result
 // and no error.
