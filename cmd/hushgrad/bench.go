@@ -16,6 +16,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/experiment"
+	"github.com/hushgrad/hushgrad/internal/experiment/histograms"
 	"github.com/hushgrad/hushgrad/internal/experiment/keyvalues"
 	"github.com/hushgrad/hushgrad/internal/experiment/shufflesum"
 	"github.com/hushgrad/hushgrad/internal/experiment/training"
@@ -23,7 +24,7 @@ import (
 )
 
 // experiments are what bench can run, in the order of its list.
-var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), training.Experiments())
+var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), training.Experiments(), histograms.Experiments())
 
 // bench lists the experiments, or runs one. A claim that does not hold is a result
 // and no error.
