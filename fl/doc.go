@@ -20,9 +20,9 @@
 // Implement [Mechanism], [Aggregator] and a [Factory], and call [Register]
 // from an init function; importing that package is then enough to run the
 // mechanism in the stock server. Optional interfaces add to the contract
-// without widening it: [Completer], [ReportSizer], [BatchAdder],
-// [SparseMechanism],
-// [SparseAggregator], [Amplifier] and [Adviser].
+// without widening it: [Completer], [ReportSizer], [Coster], [BatchAdder],
+// [SparseMechanism], [SparseAggregator], [KeyValueMechanism],
+// [KeyValueAggregator], [TieredMechanism], [Amplifier] and [Adviser].
 //
 // # Randomness
 //

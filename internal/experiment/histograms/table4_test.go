@@ -30,7 +30,7 @@ func TestTableIsValidAndRepeats(t *testing.T) {
 	if err := results[0].Validate(); err != nil {
 		t.Error(err)
 	}
-	if !reflect.DeepEqual(results[0].Rows, results[1].Rows) || len(results[0].Rows) != len(settings)*len(methods) || len(results[0].Verdicts) != 8 {
+	if !reflect.DeepEqual(results[0].Rows, results[1].Rows) || len(results[0].Rows) != len(settings)*len(methods) || len(results[0].Verdicts) != 12 {
 		t.Errorf("%d rows, %d verdicts", len(results[0].Rows), len(results[0].Verdicts))
 	}
 	for _, row := range results[0].Rows {
@@ -49,16 +49,28 @@ func TestTableIsValidAndRepeats(t *testing.T) {
 	}
 }
 
-// Categories have their shares, within 6 standard deviations (probability below 1e-7),
-// and only correlated ones follow the demands.
+// Categories have their shares, among users of small and of large ε, within 6 standard
+// deviations (probability below 1e-7), and only sorted ones follow the demands.
 func TestPopulations(t *testing.T) {
 	const n = 20_000
-	for _, correlated := range []bool{true, false} {
-		p := newPopulation(n, 5, correlated, rand.New(rand.NewChaCha8([32]byte{7})))
+	for _, d := range []dependence{uncorrelated, correlated, sorted} {
+		p := newPopulation(n, 5, d, rand.New(rand.NewChaCha8([32]byte{7})))
+		var low [5]float64
+		for i, c := range p.values {
+			if p.eps[i] < 1 {
+				low[c] += 2. / n
+			}
+		}
 		for c, share := range p.truth {
-			want := float64(c+1) / 15
+			want, wantLow := float64(c+1)/15, float64(c+1)/15
+			if d == correlated {
+				want, wantLow = 0.2, float64(5-c)/15
+			}
 			if math.Abs(share-want) > 6*math.Sqrt(want*(1-want)/n) {
-				t.Errorf("correlated %t: category %d has %g, want %g", correlated, c, share, want)
+				t.Errorf("%v: category %d has %g, want %g", d, c, share, want)
+			}
+			if d != sorted && math.Abs(low[c]-wantLow) > 6*math.Sqrt(2*wantLow/n) {
+				t.Errorf("%v: category %d has %g of the strict users, want %g", d, c, low[c], wantLow)
 			}
 		}
 		ordered := 0
@@ -67,8 +79,8 @@ func TestPopulations(t *testing.T) {
 				ordered++
 			}
 		}
-		if correlated != (ordered == n-1) {
-			t.Errorf("correlated %t: %d of %d neighbours are in one order", correlated, ordered, n-1)
+		if (d == sorted) != (ordered == n-1) {
+			t.Errorf("%v: %d of %d neighbours are in one order", d, ordered, n-1)
 		}
 	}
 }

@@ -171,6 +171,6 @@ func tiersReport(accuracies [][]float64, note string, cohort, rounds, repeats in
 		}
 	}
 	panel.Series = []experiment.Series{bars}
-	r.Plot = &experiment.Figure{Panels: []experiment.Panel{panel}}
+	r.Plot = &experiment.Figure{Title: "Clients choose their own ε", Panels: []experiment.Panel{panel}}
 	return r
 }
