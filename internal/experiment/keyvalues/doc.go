@@ -1,7 +1,7 @@
 // Package keyvalues holds the experiments on frequencies and means of key-value
 // pairs: Wang et al., "Differentially Private Numerical Vector Analyses in the Local
-// and Shuffle Model", Figures 6 to 16. Every number goes through the real encoders and
-// aggregators.
+// and Shuffle Model", Figures 6 to 16, where every number goes through the real encoders
+// and aggregators, and Gu et al., "PCKV", Figure 9.
 package keyvalues
 
 import "github.com/hushgrad/hushgrad/internal/experiment"
@@ -14,5 +14,5 @@ func Experiments() []experiment.Experiment {
 	for _, f := range figures {
 		out = append(out, f.experiment())
 	}
-	return out
+	return append(out, allocations())
 }
