@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/hushgrad/hushgrad/internal/experiment"
@@ -66,7 +67,7 @@ func run(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 
 // measure draws a population for every repeat: the same ones for every method.
 func measure(ctx context.Context, env experiment.Env, s setting, m method, n, repeats int, at, which uint64) (score, error) {
-	errors, squares := make([]float64, repeats), make([]float64, repeats)
+	errors := make([]float64, repeats)
 	for k := range repeats {
 		if err := ctx.Err(); err != nil {
 			return score{}, err
@@ -81,11 +82,20 @@ func measure(ctx context.Context, env experiment.Env, s setting, m method, n, re
 			return score{}, fmt.Errorf("%s: %w", m.name, err)
 		}
 		errors[k] = largestError(got, p.truth)
-		squares[k] = errors[k] * errors[k]
 	}
+	return newScore(errors), nil
+}
+
+// newScore sorts the errors. One repeat has no standard error.
+func newScore(errors []float64) score {
 	slices.Sort(errors)
-	mse, deviation := stat.MeanStdDev(squares, nil)
-	return score{stat.Quantile(0.95, stat.Empirical, errors, nil), mse, deviation / math.Sqrt(float64(repeats))}, nil
+	squares := make([]float64, len(errors))
+	floats.MulTo(squares, errors, errors)
+	s := score{quantile: stat.Quantile(0.95, stat.Empirical, errors, nil), mse: stat.Mean(squares, nil)}
+	if len(squares) > 1 {
+		s.stderr = stat.StdDev(squares, nil) / math.Sqrt(float64(len(squares)))
+	}
+	return s
 }
 
 func report(scores [][]score, n, repeats int) *experiment.Result {
@@ -128,8 +138,11 @@ func beats(s setting, scores []score, name string) experiment.Verdict {
 	for _, b := range baselines {
 		other := find(b)
 		v.Holds = v.Holds && own.quantile < other.quantile && own.mse < other.mse
-		detail = append(detail, fmt.Sprintf("%s: quantile %.3g×, MSE %.3g× (%.0f standard errors)",
-			b, other.quantile/own.quantile, other.mse/own.mse, (other.mse-own.mse)/math.Hypot(own.stderr, other.stderr)))
+		text := fmt.Sprintf("%s: quantile %.3g×, MSE %.3g×", b, other.quantile/own.quantile, other.mse/own.mse)
+		if spread := math.Hypot(own.stderr, other.stderr); spread > 0 {
+			text += fmt.Sprintf(" (%.0f standard errors)", (other.mse-own.mse)/spread)
+		}
+		detail = append(detail, text)
 	}
 	v.Detail = strings.Join(detail, "; ")
 	return v

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/internal/experiment"
@@ -81,6 +82,68 @@ func TestPopulations(t *testing.T) {
 		}
 		if (d == sorted) != (ordered == n-1) {
 			t.Errorf("%v: %d of %d neighbours are in one order", d, ordered, n-1)
+		}
+	}
+}
+
+// Squares of 1, …, 20 by hand: mean 143.5, variance Σ(i²−143.5)²/19 = 310821/19.
+func TestScore(t *testing.T) {
+	var errors []float64
+	for i := range 20 {
+		errors = append(errors, float64(20-i))
+	}
+	got := newScore(errors)
+	if want := math.Sqrt(310821. / 19 / 20); got.quantile != 19 || got.mse != 143.5 || math.Abs(got.stderr-want) > 1e-9 {
+		t.Errorf("%+v, want 19, 143.5 and %g", got, want)
+	}
+	if got := newScore([]float64{2}); got != (score{2, 4, 0}) {
+		t.Errorf("one repeat: %+v", got)
+	}
+}
+
+// A method beats the baselines when it is below each of them in both measures.
+func TestBeats(t *testing.T) {
+	equal := func() []score {
+		scores := make([]score, len(methods))
+		for j := range scores {
+			scores[j] = score{2, 4, 0.5}
+		}
+		scores[0] = score{1, 1, 0.5}
+		return scores
+	}
+	if v := beats(settings[0], equal(), "A"); !v.Holds {
+		t.Errorf("%+v", v)
+	}
+	for j, m := range methods {
+		if !slices.Contains(baselines, m.name) {
+			continue
+		}
+		for _, better := range []score{{1, 4, 0.5}, {2, 1, 0.5}} {
+			scores := equal()
+			scores[j] = better
+			if v := beats(settings[0], scores, "A"); v.Holds {
+				t.Errorf("%s with %+v: %+v", m.name, better, v)
+			}
+		}
+	}
+}
+
+// Every setting has a verdict on A and one on the weights made for it.
+func TestClaims(t *testing.T) {
+	scores := make([][]score, len(settings))
+	for i := range scores {
+		scores[i] = make([]score, len(methods))
+	}
+	for i, v := range report(scores, 1, 1).Verdicts {
+		s, own := settings[i/2], "A"
+		if i%2 == 1 {
+			own = "C, PAC"
+			if s.dependence == uncorrelated {
+				own = "U, PAC"
+			}
+		}
+		if want := s.String() + ": " + own + " beats Prop, UNI, SM and LDP"; v.Claim != want {
+			t.Errorf("%q, want %q", v.Claim, want)
 		}
 	}
 }

@@ -163,10 +163,12 @@ func tiersReport(accuracies [][]float64, note string, cohort, rounds, repeats in
 		bars.YLow, bars.YHigh = append(bars.YLow, means[i]-2*errs[i]), append(bars.YHigh, means[i]+2*errs[i])
 		if i > 0 {
 			gap, noise := means[0]-means[i], math.Hypot(errs[0], errs[i])
+			detail := fmt.Sprintf("%.3f against %.3f", means[0], means[i])
+			if noise > 0 { // one repeat has no standard error
+				detail += fmt.Sprintf(", by %.1f standard errors", gap/noise)
+			}
 			r.Verdicts = append(r.Verdicts, experiment.Verdict{
-				Claim:  fmt.Sprintf("mixed tiers train better than with %s", s.name),
-				Holds:  gap > 2*noise,
-				Detail: fmt.Sprintf("%.3f against %.3f, by %.1f standard errors", means[0], means[i], gap/noise),
+				Claim: fmt.Sprintf("mixed tiers train better than with %s", s.name), Holds: gap > 2*noise, Detail: detail,
 			})
 		}
 	}
