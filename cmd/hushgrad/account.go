@@ -54,20 +54,6 @@ func account(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	return fl.Invalid("question", args[0], "must be one of %s", strings.Join(names, ", "))
 }
 
-// parseQuestion parses flags and refuses arguments.
-func parseQuestion(f *flag.FlagSet, args []string) error {
-	if err := f.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return err
-		}
-		return fl.Invalid("flags", err.Error(), "see %s -help", f.Name())
-	}
-	if f.NArg() > 0 {
-		return fl.Invalid("arguments", f.Arg(0), "only flags are allowed, see %s -help", f.Name())
-	}
-	return nil
-}
-
 // newQuestion returns the flags of a question, with -json and -plot.
 func newQuestion(name, what string, stderr io.Writer) (f *flag.FlagSet, asJSON *bool, plot *string) {
 	f = flag.NewFlagSet("hushgrad account "+name, flag.ContinueOnError)

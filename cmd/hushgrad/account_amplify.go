@@ -102,7 +102,7 @@ largest local ε that keeps the central one below; with -clients-for the smalles
 	central := f.Float64("epsilon-central", 0, "if positive: tell the δ at this central ε")
 	target := f.Float64("target", 0, "if positive: tell the largest local ε with this central ε")
 	clientsFor := f.Float64("clients-for", 0, "if positive: tell the smallest n with this central ε")
-	if err := parseQuestion(f, args); err != nil {
+	if err := flagsOnly(f, args); err != nil {
 		return err
 	}
 	if err := r.validate(); err != nil {

@@ -83,7 +83,7 @@ chance do not make a guarantee stronger here: count those in which it may be ask
 	var given eventFlags
 	given.bind(f)
 	delta := f.Float64("delta", 1e-6, "δ of the composition")
-	if err := parseQuestion(f, args); err != nil {
+	if err := flagsOnly(f, args); err != nil {
 		return err
 	}
 	if !(*delta > 0 && *delta < 1) {

@@ -37,7 +37,7 @@ the number of clients.`, stderr)
 	f.Float64Var(&d.Epsilon, "epsilon", 1, "central ε of a client for the whole run")
 	f.Float64Var(&d.Delta, "delta", 1e-6, "δ")
 	maxError := f.Float64("error", 0, "error that is acceptable; 0: any")
-	if err := parseQuestion(f, args); err != nil {
+	if err := flagsOnly(f, args); err != nil {
 		return err
 	}
 	if !(*maxError >= 0) || math.IsInf(*maxError, 1) {

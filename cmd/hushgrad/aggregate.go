@@ -50,11 +50,8 @@ func aggregate(ctx context.Context, args []string, stdin io.Reader, stdout, stde
 	round := f.String("round", "", "`file` with the complete round, see hushgrad round")
 	keys := f.String("keys", "", "public dictionary: a `file` with one key per line")
 	out := f.String("out", "", "`directory` for the results")
-	if err := f.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return err
-		}
-		return fl.Invalid("flags", err.Error(), "see hushgrad aggregate -help")
+	if err := parseFlags(f, args); err != nil {
+		return err
 	}
 	if f.NArg() == 0 {
 		return fl.Invalid("arguments", 0, "at least one reports file, or -, is required")

@@ -153,11 +153,8 @@ func parseBench(e experiment.Experiment, args []string, stderr io.Writer) (*benc
 	f.IntVar(&b.env.Repeats, "repeats", 0, "repeats of every setting; 0: the experiment's own number")
 	f.Uint64Var(&b.env.Seed, "seed", 1, "seed of all randomness")
 	b.run = e.Bind(f)
-	if err := f.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return nil, err
-		}
-		return nil, fl.Invalid("flags", err.Error(), "see hushgrad bench %s -help", e.Name)
+	if err := parseFlags(f, args); err != nil {
+		return nil, err
 	}
 	switch {
 	case f.NArg() > 0:

@@ -46,11 +46,8 @@ func parseEncode(args []string, stderr io.Writer) (*encodeFlags, error) {
 	f.StringVar(&e.format, "format", "", "csv or jsonl; empty: by the file's ending")
 	f.StringVar(&e.out, "out", "", "`file` for the reports; empty: standard output")
 	f.Uint64Var(&e.seed, "seed", 0, "0: fresh randomness for every user; any other value voids the guarantee and is for experiments only")
-	if err := f.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return nil, err
-		}
-		return nil, fl.Invalid("flags", err.Error(), "see hushgrad encode -help")
+	if err := parseFlags(f, args); err != nil {
+		return nil, err
 	}
 	if f.NArg() != 1 {
 		return nil, fl.Invalid("arguments", f.NArg(), "exactly one file, or -, is required, see hushgrad encode -help")

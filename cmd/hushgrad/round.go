@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -59,14 +58,8 @@ Mechanisms: %s.
 	f.IntVar(&r.MinReports, "min-reports", 100, "reports below which nothing is released")
 	f.IntVar(&r.TargetReports, "target-reports", 0, "reports at which a server closes the round; 0: open")
 	f.Var(paramFlag(r.Params), "param", "`name=value` of a parameter of the mechanism; may be repeated")
-	if err := f.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return err
-		}
-		return fl.Invalid("flags", err.Error(), "see hushgrad round -help")
-	}
-	if f.NArg() > 0 {
-		return fl.Invalid("arguments", f.Arg(0), "only flags are allowed, see hushgrad round -help")
+	if err := flagsOnly(f, args); err != nil {
+		return err
 	}
 	r, err := fl.Complete(r)
 	if err != nil {

@@ -82,11 +82,8 @@ reaches the operator's decides what clients are asked.
 	f.DurationVar(&s.config.ShutdownTimeout, "shutdown-timeout", 10*time.Second, "how long to wait for calls in progress")
 	f.StringVar(&s.logFormat, "log-format", "text", "text or json")
 	f.TextVar(&s.logLevel, "log-level", slog.LevelInfo, "debug, info, warn or error")
-	if err := f.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return nil, err
-		}
-		return nil, fl.Invalid("flags", err.Error(), "see hushgrad serve -help")
+	if err := parseFlags(f, args); err != nil {
+		return nil, err
 	}
 	return s, s.validate(f.Args())
 }

@@ -85,11 +85,8 @@ func parseVerify(args []string, stdin io.Reader, stderr io.Writer) (*verifyRun, 
 	f.Float64Var(&v.options.Confidence, "confidence", 0, "probability that the statistical method does not accuse a correct mechanism; 0: 1 - 1e-6")
 	seed := f.Uint64("seed", 0, "seed of all randomness; 0: drawn anew")
 	f.BoolVar(&v.json, "json", false, "print the report as JSON")
-	if err := f.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return nil, err
-		}
-		return nil, fl.Invalid("flags", err.Error(), "see hushgrad verify -help")
+	if err := parseFlags(f, args); err != nil {
+		return nil, err
 	}
 	if f.NArg() != 1 {
 		return nil, fl.Invalid("arguments", f.NArg(), "exactly one file, or -, is required, see hushgrad verify -help")

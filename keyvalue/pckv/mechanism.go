@@ -2,11 +2,11 @@ package pckv
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/exact"
+	"github.com/hushgrad/hushgrad/keyvalue"
 	"github.com/hushgrad/hushgrad/privacy"
 )
 
@@ -34,17 +34,9 @@ var (
 
 // Encode implements fl.Mechanism. O(dim).
 func (m *mechanism) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
-	if len(grad) != m.round.Dim {
-		return dst, m.wrap("encode", fl.Invalid("gradient", len(grad), "must have dim = %d coordinates", m.round.Dim))
-	}
-	var pairs []fl.KeyValue
-	for j, g := range grad {
-		if math.IsNaN(g) || math.IsInf(g, 0) {
-			return dst, m.wrap("encode", fl.Invalid("gradient", g, "must be finite, coordinate %d is not", j))
-		}
-		if g != 0 {
-			pairs = append(pairs, fl.KeyValue{Key: uint32(j), Value: min(max(g/m.round.Scale, -1), 1)})
-		}
+	pairs, err := keyvalue.Pairs(grad, m.round.Dim, m.round.Scale)
+	if err != nil {
+		return dst, m.wrap("encode", err)
 	}
 	return m.EncodeKeyValues(dst, pairs, rng)
 }
