@@ -11,29 +11,26 @@ import (
 // any other k returns a Set that shares nothing with s. O(Len()·Dim()).
 //
 // It returns an error unless k >= 1 and k divides Rows and Cols, and when the
-// length of s.Images is not Len()·Rows·Cols.
+// length of s.Images is not Len()·Dim().
 func (s *Set) Pool(k int) (*Set, error) {
-	if k < 1 || s.Rows%k != 0 || s.Cols%k != 0 {
-		return nil, fmt.Errorf("dataset: pool: k: got %d, must be >= 1 and divide the %d rows and %d columns", k, s.Rows, s.Cols)
-	}
-	if want := s.Len() * s.Dim(); len(s.Images) != want {
-		return nil, fmt.Errorf("dataset: pool: images: got %d values, must be %d for %d images of %d×%d",
-			len(s.Images), want, s.Len(), s.Rows, s.Cols)
+	if err := s.checkBlocks(k); err != nil {
+		return nil, fmt.Errorf("dataset: pool: %w", err)
 	}
 	if k == 1 {
 		return s, nil
 	}
 	out := &Set{
-		Images:  make([]float64, len(s.Images)/(k*k)),
-		Labels:  slices.Clone(s.Labels),
-		Rows:    s.Rows / k,
-		Cols:    s.Cols / k,
-		Classes: s.Classes,
+		Images:   make([]float64, len(s.Images)/(k*k)),
+		Labels:   slices.Clone(s.Labels),
+		Channels: s.Channels,
+		Rows:     s.Rows / k,
+		Cols:     s.Cols / k,
+		Classes:  s.Classes,
 	}
 	area := float64(k * k)
 	for i := range s.Len() {
 		src, dst := s.Image(i), out.Image(i)
-		for r := range s.Rows {
+		for r := range s.channels() * s.Rows { // k divides Rows: no block has two channels
 			for c := range s.Cols {
 				dst[(r/k)*out.Cols+c/k] += src[r*s.Cols+c]
 			}
@@ -43,4 +40,16 @@ func (s *Set) Pool(k int) (*Set, error) {
 		}
 	}
 	return out, nil
+}
+
+// checkBlocks says whether the images can be cut into k×k blocks.
+func (s *Set) checkBlocks(k int) error {
+	if k < 1 || s.Rows%k != 0 || s.Cols%k != 0 {
+		return fmt.Errorf("k: got %d, must be >= 1 and divide the %d rows and %d columns", k, s.Rows, s.Cols)
+	}
+	if want := s.Len() * s.Dim(); len(s.Images) != want {
+		return fmt.Errorf("images: got %d values, must be %d for %d images of %d×%d",
+			len(s.Images), want, s.Len(), s.Rows, s.Cols)
+	}
+	return nil
 }
