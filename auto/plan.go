@@ -133,7 +133,7 @@ func (c candidate) plan(d Demand) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	central, err := composedCentral(blanket, p.Epsilon, d, pld.Options{})
+	central, err := composedCentral(blanket, p.Epsilon, d, pld.Options{Step: planStep, Tail: d.tail()})
 	if err != nil {
 		return Plan{}, err
 	}
@@ -163,41 +163,68 @@ func (c candidate) localFor(d Demand) (float64, error) {
 			return blanket, err
 		}, d.cohort(), d.Delta, d.Epsilon)
 	}
-	holds := func(local float64) (bool, error) {
-		_, blanket, err := c.at(d, local)
-		if err != nil {
-			return false, err
-		}
-		central, err := composedCentral(blanket, local, d, pld.Options{Step: searchStep})
-		return err == nil && central <= d.Epsilon, err
-	}
-	// Without shuffling k reports of ε/k are within ε: that always holds.
-	lo, hi := d.Epsilon/float64(d.Participations), float64(fl.MaxEpsilon)
-	if ok, err := holds(hi); ok || err != nil {
-		return hi, err
-	}
-	for hi/lo > 1+localTolerance {
-		mid := math.Sqrt(lo * hi)
-		ok, err := holds(mid)
+	// The logarithm of the ratio of central ε and budget, which grows with that of the
+	// local ε. What is tried lies in [lo, hi] of that logarithm.
+	excess := func(x float64) (float64, error) {
+		_, blanket, err := c.at(d, math.Exp(x))
 		if err != nil {
 			return 0, err
 		}
-		if ok {
-			lo = mid
+		central, err := composedCentral(blanket, math.Exp(x), d, pld.Options{Step: searchStep, Tail: d.tail()})
+		return math.Log(central / d.Epsilon), err
+	}
+	// Without shuffling k reports of ε/k are within ε: that always holds.
+	hi := math.Log(fl.MaxEpsilon)
+	lo := min(hi, math.Log(d.Epsilon/float64(d.Participations)))
+	atLo, atHi := math.Inf(-1), math.Inf(1)
+	// k reports of local ε at first cost about √k times one: try that one, then go by
+	// the chord.
+	once := d
+	once.Participations, once.Epsilon = 1, d.Epsilon/math.Sqrt(float64(d.Participations))
+	x, err := c.localFor(once)
+	if err != nil {
+		return 0, err
+	}
+	// Newton's steps along the last chord, half a tolerance further than the root so that
+	// the bracket closes from both sides.
+	steepness := steepnessAtFirst
+	for x = min(max(math.Log(x), lo), hi); hi-lo > localTolerance; {
+		at, err := excess(x)
+		if err != nil {
+			return 0, err
+		}
+		if at > 0 {
+			hi, atHi = x, at
 		} else {
-			hi = mid
+			lo, atLo = x, at
+		}
+		if !math.IsInf(atLo, -1) && !math.IsInf(atHi, 1) {
+			steepness = (atHi - atLo) / (hi - lo)
+		}
+		step := -at / steepness
+		x += step + math.Copysign(localTolerance/2, step)
+		if !(x > lo && x < hi) {
+			x = lo + (hi-lo)/2
 		}
 	}
-	return lo, nil
+	return math.Exp(lo), nil
 }
 
 const (
-	// localTolerance is the relative width at which the search for ε ends.
+	// localTolerance is the width of log ε at which the search for it ends.
 	localTolerance = 0.005
-	// searchStep is a coarser grid of losses than the default: its error is on the
-	// safe side and small beside the tolerance.
+	// steepnessAtFirst is that of the central ε as a power of the local one, as the
+	// search for it guesses before it knows better.
+	steepnessAtFirst = 3.
+	// searchStep and planStep are coarser grids of losses than the default: their error
+	// is on the safe side and small beside the tolerance.
 	searchStep = 1. / 128
+	planStep   = 1. / 512
 )
+
+// tail is the mass of large losses that a round may count as infinite: all of them
+// together are a thousandth of δ.
+func (d Demand) tail() float64 { return d.Delta / float64(1000*d.Participations) }
 
 // composedCentral is the central ε of all participations of a client.
 func composedCentral(b *privacy.Blanket, local float64, d Demand, options pld.Options) (float64, error) {
