@@ -125,6 +125,11 @@ func (c candidate) plan(d Demand) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
+	return c.planAt(d, local)
+}
+
+// planAt is the plan with a given local ε, whatever the demand's central one.
+func (c candidate) planAt(d Demand, local float64) (Plan, error) {
 	p, blanket, err := c.at(d, local)
 	if err != nil {
 		return Plan{}, err
@@ -133,7 +138,7 @@ func (c candidate) plan(d Demand) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	central, err := composedCentral(blanket, p.Epsilon, d, pld.Options{Step: planStep, Tail: d.tail()})
+	central, err := composedCentral(blanket, p.Epsilon, d, d.options(1))
 	if err != nil {
 		return Plan{}, err
 	}
@@ -170,7 +175,7 @@ func (c candidate) localFor(d Demand) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		central, err := composedCentral(blanket, math.Exp(x), d, pld.Options{Step: searchStep, Tail: d.tail()})
+		central, err := composedCentral(blanket, math.Exp(x), d, d.options(4))
 		return math.Log(central / d.Epsilon), err
 	}
 	// Without shuffling k reports of ε/k are within ε: that always holds.
@@ -216,15 +221,18 @@ const (
 	// steepnessAtFirst is that of the central ε as a power of the local one, as the
 	// search for it guesses before it knows better.
 	steepnessAtFirst = 3.
-	// searchStep and planStep are coarser grids of losses than the default: their error
-	// is on the safe side and small beside the tolerance.
-	searchStep = 1. / 128
-	planStep   = 1. / 512
 )
 
-// tail is the mass of large losses that a round may count as infinite: all of them
-// together are a thousandth of δ.
-func (d Demand) tail() float64 { return d.Delta / float64(1000*d.Participations) }
+// options are a coarser grid of losses than the default, coarse times the finest: its
+// error is on the safe side and small beside the tolerance. The mass of large losses that
+// count as infinite is at most a thousandth of δ in all.
+func (d Demand) options(coarse float64) pld.Options {
+	k := float64(d.Participations)
+	return pld.Options{
+		Step: min(1./512, d.Epsilon/(40*math.Sqrt(k))) * coarse,
+		Tail: d.Delta / (1000 * k),
+	}
+}
 
 // composedCentral is the central ε of all participations of a client.
 func composedCentral(b *privacy.Blanket, local float64, d Demand, options pld.Options) (float64, error) {

@@ -17,9 +17,16 @@
 //	step, err := trainer.NewOptimizer(trainer.OptimizerConfig{Name: "sgd", LearningRate: 0.1}, model.Dim())
 //	err = step.Step(params, mean) // server; mean is the aggregated estimate
 //
+//	average, err := trainer.NewAverage(model.Dim(), 0.9)
+//	err = average.Add(params) // after each step; average.Params is the model to use
+//
 //	test, err := model.NewEvaluator(100)
 //	defer test.Close()
 //	accuracy, loss, err := test.Evaluate(params, images, labels)
+//
+// A simulation of many clients with one example each needs as many gradients,
+// but not as many runs of a graph: [Examples] computes the gradients of a whole
+// batch of examples from one run, each on its own.
 //
 // [Save] and [Load] keep a parameter vector in a .npy file, which
 // numpy.load reads too; [WriteWeights] and [ReadWeights] do the same for a
@@ -57,9 +64,10 @@
 // run, and it guarantees that no intermediate value can overflow: three layers
 // multiply at most four such numbers, and fan-ins are below 2^28.
 //
-// Workers, evaluators and optimizers are not safe for concurrent use: give
-// each goroutine its own. Models are immutable and may be shared. The moments
-// of an optimizer live in memory only: after a restart they begin at zero.
+// Workers, evaluators, optimizers and averages are not safe for concurrent use:
+// give each goroutine its own. Models are immutable and may be shared, and so
+// may be the gradients of Examples between two runs. The moments of an optimizer
+// and an average live in memory only: after a restart they begin at zero.
 //
 // Memory of a worker is O(d + B·w), where d is the number of parameters, B
 // the batch size and w the largest number of values that one layer computes

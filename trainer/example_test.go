@@ -57,6 +57,38 @@ func Example() {
 	// Output: accuracy 100%, loss below 0.1: true
 }
 
+// Three clients with one example each, whose gradients come from one run of the
+// graph. The last layer's are shifted, without effect on the model, so that they
+// are as short as they can be.
+func ExampleExamples() {
+	model, err := trainer.NewModel("softmax", trainer.Input{Channels: 1, Height: 1, Width: 2}, 3)
+	if err != nil {
+		log.Fatal(err)
+	}
+	examples, err := model.NewExamples(256)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer examples.Close()
+
+	x := [][]float64{{3, 0}, {0, 3}, {3, 3}}
+	losses, err := examples.Run(make([]float64, model.Dim()), x, []int{0, 1, 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	gradient := make([]float64, model.Dim())
+	for client := range x {
+		if err := examples.Shrunk(gradient, client); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%.2f %.0f\n", losses[client], gradient)
+	}
+	// Output:
+	// 1.10 [-3 0 0 0 0 0 -1 0 0]
+	// 1.10 [0 0 0 0 -3 0 0 -1 0]
+	// 1.10 [0 0 -3 0 0 -3 0 0 -1]
+}
+
 // The layout says which slice of the flat vector is which parameter.
 func ExampleModel_layout() {
 	model, err := trainer.NewModel("cnn", trainer.Input{Channels: 1, Height: 28, Width: 28}, 10)

@@ -14,7 +14,15 @@ type layers struct {
 	graph  *G.ExprGraph
 	batch  int
 	params []*G.Node // those not used yet: weight, bias, weight, bias, ...
+	ends   []ends    // of the dense layers so far
 	err    error
+}
+
+// ends are the nodes where values enter and leave a dense layer: matrices with
+// the same number of rows, a multiple of the batch size. The rows of one
+// example are consecutive.
+type ends struct {
+	input, output *G.Node
 }
 
 // apply keeps the first error.
@@ -48,7 +56,9 @@ func (l *layers) dense(x *G.Node) *G.Node {
 	ones := inputNode(l.graph, "ones for "+b.Name(), slices.Repeat([]float64{1}, rows), rows, 1)
 	xw := l.apply(func() (*G.Node, error) { return G.Mul(x, w) })
 	ob := l.apply(func() (*G.Node, error) { return G.Mul(ones, b) })
-	return l.apply(func() (*G.Node, error) { return G.Add(xw, ob) })
+	y := l.apply(func() (*G.Node, error) { return G.Add(xw, ob) })
+	l.ends = append(l.ends, ends{x, y})
+	return y
 }
 
 func (l *layers) relu(x *G.Node) *G.Node {

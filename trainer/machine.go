@@ -23,8 +23,18 @@ type machine struct {
 
 	vm       G.VM // nil once closed
 	logp     *G.Node
-	gradient []*G.Node // one per parameter tensor; nil without gradients
+	ends     []ends    // of the dense layers, in the order of their parameters
+	gradient []*G.Node // one per tensor that the loss is differentiated by
 }
+
+// derivative says what a machine differentiates the loss by.
+type derivative int
+
+const (
+	byNothing derivative = iota
+	byParams             // every parameter tensor
+	byOutputs            // the output of every dense layer
+)
 
 // building guards the construction of graphs, during which Gorgonia stores the
 // hashes of its shared constants in them.
@@ -32,7 +42,7 @@ var building sync.Mutex
 
 // newMachine builds, differentiates and compiles the graph of net, which is
 // some fifty nodes whatever the sizes. O(d + batch·net.width).
-func newMachine(net *network, batch int, withGradient bool) (m *machine, err error) {
+func newMachine(net *network, batch int, by derivative) (m *machine, err error) {
 	if batch < 1 || batch > maxValues/net.width {
 		return nil, fmt.Errorf("trainer: batch: got %d, must be between 1 and %d", batch, maxValues/net.width)
 	}
@@ -65,15 +75,30 @@ func newMachine(net *network, batch int, withGradient bool) (m *machine, err err
 	if l.err != nil {
 		return nil, l.err
 	}
-	if withGradient {
+	m.ends = l.ends
+	var wrt G.Nodes
+	switch by {
+	case byParams:
+		wrt = params
+	case byOutputs:
+		for _, e := range m.ends {
+			wrt = append(wrt, e.output)
+		}
+	}
+	if len(wrt) > 0 {
 		m.seed = make([]float64, batch*net.classes)
 		seed := inputNode(g, "seed", m.seed, batch, net.classes, 1)
-		if m.gradient, err = G.Backpropagate(G.Nodes{m.logp}, G.Nodes{seed}, params); err != nil {
+		if m.gradient, err = G.Backpropagate(G.Nodes{m.logp}, G.Nodes{seed}, wrt); err != nil {
 			return nil, fmt.Errorf("trainer: graph: %w", err)
 		}
 	}
 	// Compiling for these outputs leaves out what Backpropagate adds beyond the
-	// gradients by the parameters, above all the one by the examples.
+	// gradients asked for, above all the one by the examples. It does not protect
+	// them, or other nodes, from being overwritten by the last operation that
+	// reads them, where that works in place, as elementwise ones do. What is read
+	// after a run is safe for another reason: log-probabilities, gradients and
+	// what enters a dense layer are read by matrix products, reshapes and the
+	// derivative of the softmax alone, and none of these changes an element.
 	outputs := append(G.Nodes{m.logp}, m.gradient...)
 	prog, locs, err := G.CompileFunction(g, params, outputs)
 	if err != nil {
@@ -89,7 +114,7 @@ func inputNode(g *G.ExprGraph, name string, backing []float64, shape ...int) *G.
 	return G.NewTensor(g, tensor.Float64, len(shape), G.WithShape(shape...), G.WithName(name), G.WithValue(t))
 }
 
-// errClosed is returned when a worker or an evaluator is used after Close.
+// errClosed is returned when something that owns a graph is used after Close.
 var errClosed = errors.New("trainer: used after Close")
 
 // run executes the graph of a machine that is not closed on its current
@@ -108,7 +133,7 @@ func (m *machine) close() error {
 		return nil
 	}
 	vm := m.vm
-	m.vm, m.logp, m.gradient = nil, nil, nil
+	m.vm, m.logp, m.ends, m.gradient = nil, nil, nil, nil
 	if err := vm.Close(); err != nil {
 		return fmt.Errorf("trainer: close: %w", err)
 	}

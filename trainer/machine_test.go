@@ -95,6 +95,22 @@ func TestLargestMagnitudes(t *testing.T) {
 			}
 		}
 		w.Close()
+		examples := must[*Examples](t)(c.model.NewExamples(3))
+		losses, err := examples.Run(p, x, labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range x {
+			if err := examples.Shrunk(g, i); err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range append(g, losses[i]) {
+				if math.IsNaN(e) || math.IsInf(e, 0) {
+					t.Fatalf("%s: example %d: got %g", c.name, i, e)
+				}
+			}
+		}
+		examples.Close()
 	}
 }
 

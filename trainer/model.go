@@ -27,6 +27,10 @@ type Model interface {
 	// suits clients that hold a single example. The error names batch when it
 	// is not positive or too large.
 	NewWorker(batch int) (*Worker, error)
+	// NewExamples builds the graph that computes the gradients of single
+	// examples, up to batch of them in one run: for clients with one example
+	// each that are simulated in one process. Errors as those of NewWorker.
+	NewExamples(batch int) (*Examples, error)
 	// NewEvaluator builds the forward half of that graph alone.
 	NewEvaluator(batch int) (*Evaluator, error)
 }

@@ -89,6 +89,7 @@ func TestModelErrors(t *testing.T) {
 		for _, build := range []func() error{
 			func() error { _, err := m.NewWorker(batch); return err },
 			func() error { _, err := m.NewEvaluator(batch); return err },
+			func() error { _, err := m.NewExamples(batch); return err },
 		} {
 			if err := build(); err == nil || !strings.HasPrefix(err.Error(), "trainer: batch: got ") {
 				t.Errorf("batch %d: got %v", batch, err)

@@ -69,7 +69,7 @@ func (n *network) addLayer(name string, gain float64, shape ...int) error {
 }
 
 func (n *network) NewWorker(batch int) (*Worker, error) {
-	m, err := newMachine(n, batch, true)
+	m, err := newMachine(n, batch, byParams)
 	if err != nil {
 		return nil, err
 	}
@@ -77,9 +77,17 @@ func (n *network) NewWorker(batch int) (*Worker, error) {
 }
 
 func (n *network) NewEvaluator(batch int) (*Evaluator, error) {
-	m, err := newMachine(n, batch, false)
+	m, err := newMachine(n, batch, byNothing)
 	if err != nil {
 		return nil, err
 	}
 	return &Evaluator{m}, nil
+}
+
+func (n *network) NewExamples(batch int) (*Examples, error) {
+	m, err := newMachine(n, batch, byOutputs)
+	if err != nil {
+		return nil, err
+	}
+	return newExamples(m), nil
 }
