@@ -12,18 +12,19 @@ import (
 
 // method estimates a histogram.
 type method struct {
-	name  string
-	build func(p *population) (estimator, error)
+	name     string
+	estimate func(p *population, rng *rand.Rand) ([]float64, error)
 }
 
-type estimator func(rng *rand.Rand) ([]float64, error)
+// weigher chooses the weights of HPF.
+type weigher func(p *population) (hetero.Weights, error)
 
-// failure is β of the PAC weights.
+// failure is β of the PAC weights: they are scored by the quantile 1−β.
 const failure = 0.05
 
 // weighted is HPF with the given weights.
-func weighted(weigh func(p *population) (hetero.Weights, error)) func(*population) (estimator, error) {
-	return func(p *population) (estimator, error) {
+func weighted(name string, weigh weigher) method {
+	return method{name, func(p *population, rng *rand.Rand) ([]float64, error) {
 		w, err := weigh(p)
 		if err != nil {
 			return nil, err
@@ -32,78 +33,72 @@ func weighted(weigh func(p *population) (hetero.Weights, error)) func(*populatio
 		if err != nil {
 			return nil, err
 		}
-		return func(rng *rand.Rand) ([]float64, error) { return h.Estimate(p.values, rng) }, nil
-	}
+		return h.Estimate(p.values, rng)
+	}}
 }
 
-// optimal is weighted with an optimiser and the factor of a setting.
-func optimal(weigh func([]float64, float64) (hetero.Weights, error), factor func(categories int) (float64, error)) func(*population) (estimator, error) {
-	return weighted(func(p *population) (hetero.Weights, error) {
+// optimal is an optimiser with its factor of the noise.
+func optimal(weigh func([]float64, float64) (hetero.Weights, error), factor func(categories int) (float64, error)) weigher {
+	return func(p *population) (hetero.Weights, error) {
 		l, err := factor(p.categories)
 		if err != nil {
 			return nil, err
 		}
 		return weigh(p.eps, l)
-	})
+	}
 }
 
 func pac(categories int) (float64, error) { return hetero.PACFactor(categories, failure) }
 
-// turbo is T in the uncorrelated setting.
-func turbo(p *population) (hetero.Weights, error) {
-	l, err := pac(p.categories)
-	if err != nil {
-		return nil, err
-	}
-	return hetero.Turbo(p.eps, l)
-}
-
-func byDemand(weigh func([]float64) (hetero.Weights, error)) func(*population) (estimator, error) {
-	return weighted(func(p *population) (hetero.Weights, error) { return weigh(p.eps) })
+func byDemand(weigh func([]float64) (hetero.Weights, error)) weigher {
+	return func(p *population) (hetero.Weights, error) { return weigh(p.eps) }
 }
 
 // sampling is SM with its threshold at a statistic of the demands.
-func sampling(threshold func([]float64) float64) func(*population) (estimator, error) {
-	return func(p *population) (estimator, error) {
+func sampling(name string, threshold func([]float64) float64) method {
+	return method{name, func(p *population, rng *rand.Rand) ([]float64, error) {
 		s, err := hetero.NewSampling(p.eps, threshold(p.eps), p.categories)
 		if err != nil {
 			return nil, err
 		}
-		return func(rng *rand.Rand) ([]float64, error) { return s.Histogram(p.values, rng) }, nil
-	}
+		return s.Histogram(p.values, rng)
+	}}
 }
 
 func average(eps []float64) float64 { return stat.Mean(eps, nil) }
 
 // local is LDP, everybody with the same weight.
-func local(p *population) (estimator, error) {
-	w := make(hetero.Weights, len(p.eps))
-	for i := range w {
-		w[i] = 1 / float64(len(w))
+func local(p *population, rng *rand.Rand) ([]float64, error) {
+	w, err := hetero.Uniform(p.eps)
+	if err != nil {
+		return nil, err
 	}
 	l, err := hetero.NewLocal(p.eps, w, p.categories)
 	if err != nil {
 		return nil, err
 	}
-	return func(rng *rand.Rand) ([]float64, error) { return l.Histogram(p.values, rng) }, nil
+	return l.Histogram(p.values, rng)
 }
 
-// ours come first, the baselines after them.
+// ours come first, the baselines after them. T has the weights of the uncorrelated
+// setting.
 var methods = []method{
-	{"A", byDemand(hetero.Saturating)},
-	{"C, PAC", optimal(hetero.Correlated, pac)},
-	{"C, MSE", optimal(hetero.Correlated, hetero.MSEFactor)},
-	{"U, PAC", optimal(hetero.Uncorrelated, pac)},
-	{"U, MSE", optimal(hetero.Uncorrelated, hetero.MSEFactor)},
-	{"T", weighted(turbo)},
-	{"Prop", byDemand(hetero.Proportional)},
-	{"UNI", byDemand(hetero.Uniform)},
-	{"SM, max", sampling(slices.Max[[]float64])},
-	{"SM, mean", sampling(average)},
+	weighted("A", byDemand(hetero.Saturating)),
+	weighted("C, PAC", optimal(hetero.Correlated, pac)),
+	weighted("C, MSE", optimal(hetero.Correlated, hetero.MSEFactor)),
+	weighted("U, PAC", optimal(hetero.Uncorrelated, pac)),
+	weighted("U, MSE", optimal(hetero.Uncorrelated, hetero.MSEFactor)),
+	weighted("T, PAC", optimal(hetero.Turbo, pac)),
+	weighted("C, calibrated, PAC", calibratedCorrelated(pac)),
+	weighted("C, calibrated, MSE", calibratedCorrelated(rootLargestSquare)),
+	weighted("U, calibrated, PAC", calibratedUncorrelated(pacNoise)),
+	weighted("U, calibrated, MSE", calibratedUncorrelated(mseNoise)),
+	weighted("Prop", byDemand(hetero.Proportional)),
+	weighted("UNI", byDemand(hetero.Uniform)),
+	sampling("SM, max", slices.Max[[]float64]),
+	sampling("SM, mean", average),
 	{"LDP", local},
 }
-
-var baselines = []string{"Prop", "UNI", "SM, max", "SM, mean", "LDP"}
 
 // largestError is the ℓ∞ distance of two histograms.
 func largestError(got, want []float64) float64 {

@@ -1,11 +1,13 @@
 package histograms
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
-// population is users with a demand and a category each.
+// population is users with a demand and a category each, the most careful first.
 type population struct {
 	eps        []float64
 	values     []int
@@ -13,40 +15,45 @@ type population struct {
 	truth      []float64
 }
 
-// dependence is what a user's category has to do with its demand.
-type dependence uint8
-
-const (
-	// uncorrelated: nothing. Category c has probability proportional to c + 1.
-	uncorrelated dependence = iota
-	// correlated: users whose ε is below the median have the categories in reverse.
-	correlated
-	// sorted: everything. Users in the order of their ε fill the categories in turn.
-	sorted
-)
-
-func (d dependence) String() string { return [...]string{"uncorrelated", "correlated", "sorted"}[d] }
-
-// newPopulation draws users: ln ε is uniform in [−5, 5].
-func newPopulation(n, categories int, d dependence, rng *rand.Rand) *population {
-	p := &population{categories: categories, truth: make([]float64, categories)}
-	total := float64(categories*(categories+1)) / 2
-	for range n {
-		place := rng.Float64() // in the order of ε
-		p.eps = append(p.eps, math.Exp(10*place-5))
-		strict := place < 0.5
-		if d != sorted {
-			place = rng.Float64()
+// newPopulation draws users. Category c of k has probability (c+1)/(k·(k+1)/2),
+// except for the users that halves gives the reverse, and ln ε is uniform in the
+// range, or in the window of the category.
+func newPopulation(n int, s setting, rng *rand.Rand) *population {
+	type user struct {
+		place    float64 // of ln ε in its range
+		category int
+	}
+	users := make([]user, n)
+	for i := range users {
+		u := rng.Float64()
+		category := triangular(rng.Float64(), s.categories)
+		low, width := s.window(category, s.categories)
+		switch place := low + width*u; s.dependence {
+		case sorted:
+			users[i] = user{place, triangular(place, s.categories)}
+		case halves:
+			if place < 0.5 {
+				category = s.categories - 1 - category
+			}
+			users[i] = user{place, category}
+		default:
+			users[i] = user{place, category}
 		}
-		category := 0
-		for left := place*total - 1; left >= 0 && category < categories-1; category++ {
-			left -= float64(category + 2)
-		}
-		if d == correlated && strict {
-			category = categories - 1 - category
-		}
-		p.values = append(p.values, category)
-		p.truth[category] += 1 / float64(n)
+	}
+	// The optimisers sort: in order, that costs them little.
+	slices.SortFunc(users, func(a, b user) int { return cmp.Compare(a.place, b.place) })
+	p := &population{categories: s.categories, truth: make([]float64, s.categories)}
+	for _, u := range users {
+		p.eps = append(p.eps, math.Exp(s.logRange()*(2*u.place-1)))
+		p.values = append(p.values, u.category)
+		p.truth[u.category] += 1 / float64(n)
 	}
 	return p
+}
+
+// triangular is the inverse distribution function of the categories: the largest c
+// with c·(c+1) ≤ u·k·(k+1).
+func triangular(u float64, categories int) int {
+	target := u * float64(categories*(categories+1))
+	return min(int((math.Sqrt(1+4*target)-1)/2), categories-1)
 }
