@@ -22,6 +22,13 @@ func (k *tally) add(votes uint8) {
 	}
 }
 
+func (k *tally) merge(o tally) {
+	k.reports += o.reports
+	k.none += o.none
+	k.plus += o.plus
+	k.minus += o.minus
+}
+
 // aggregator implements fl.KeyValueAggregator.
 type aggregator struct {
 	mechanism *mechanism
@@ -92,11 +99,7 @@ func (a *aggregator) Merge(other fl.Aggregator) error {
 		return err
 	}
 	for j, k := range o.tallies {
-		t := &a.tallies[j]
-		t.reports += k.reports
-		t.none += k.none
-		t.plus += k.plus
-		t.minus += k.minus
+		a.tallies[j].merge(k)
 	}
 	a.reports += o.reports
 	return nil

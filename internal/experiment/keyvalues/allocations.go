@@ -37,16 +37,6 @@ type split struct {
 
 var splits = []split{{"optimized", pckv.Optimized}, {"even", pckv.Even}, {"naive", pckv.Naive}}
 
-// channelOf returns the channel of a mechanism whose padding length is 1.
-func (s split) channelOf(mechanism string, epsilon float64, dim int) (pckv.Channel, error) {
-	if mechanism == pckv.UE {
-		b, err := s.by.UE(epsilon)
-		return b.UE(), err
-	}
-	b, err := s.by.GRR(epsilon, 1)
-	return b.GRR(dim, 1), err
-}
-
 func runAllocations(users float64, dim int, frequency float64) (*experiment.Result, error) {
 	switch {
 	case !(users >= 1):
@@ -75,7 +65,7 @@ func runAllocations(users float64, dim int, frequency float64) (*experiment.Resu
 		for _, s := range splits {
 			series := [2]experiment.Series{{Name: s.name, X: epsilons}, {Name: s.name, X: epsilons}}
 			for i, epsilon := range epsilons {
-				c, err := s.channelOf(mechanism, epsilon, dim)
+				c, err := channelOf(s.by, mechanism, epsilon, dim, 1)
 				if err != nil {
 					return nil, err
 				}

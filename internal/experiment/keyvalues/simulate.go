@@ -1,0 +1,160 @@
+package keyvalues
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/keyvalue/pckv"
+	"github.com/hushgrad/hushgrad/keyvalue/privkv"
+)
+
+// crowd is users of whom only counts are drawn: what an aggregator keeps of mechanisms
+// that perturb one pair per user is a sum over users, and users in one state are alike.
+type crowd interface {
+	// send draws one pair per user, uniformly from its own, and rounds its value: how
+	// many send each key with + and with −. No user has fewer pairs than PCKV's
+	// padding length, so that nobody sends a dummy.
+	send(rng *rand.Rand) (plus, minus []int)
+	// ask draws one key per user, uniformly from all: how many users asked about each
+	// key hold it with + and with − (rounded), and how many do not.
+	ask(rng *rand.Rand) (plus, minus, absent []int)
+}
+
+// simulate adds the reports of a crowd to the aggregator of a round of PCKV, PrivKV,
+// PrivKVM with one real round, or KVUE: counts that have the law which the reports of the
+// mechanism's encoder give them.
+func simulate(r fl.Round, agg fl.Aggregator, c crowd, rng *rand.Rand) error {
+	switch r.Mechanism {
+	case privkv.NamePrivKV, privkv.NamePrivKVM:
+		return privkv.AddCounts(agg, privkvCounts(r, c, rng))
+	case privkv.NameKVUE:
+		return privkv.AddCounts(agg, kvueCounts(r, c, rng))
+	}
+	padding, err := r.Params.Int(pckv.ParamPadding)
+	if err != nil {
+		return err
+	}
+	channel, err := channelOf(pckv.Optimized, r.Mechanism, r.Epsilon, r.Dim, padding)
+	if err != nil {
+		return err
+	}
+	if r.Mechanism == pckv.UE {
+		return pckv.AddCounts(agg, unaryCounts(channel, c, rng))
+	}
+	return pckv.AddCounts(agg, responseCounts(channel, c, padding, rng))
+}
+
+// channelOf returns the channel of a mechanism of PCKV.
+func channelOf(by pckv.Allocation, mechanism string, epsilon float64, dim, padding int) (pckv.Channel, error) {
+	gain := 1
+	if mechanism == pckv.AGRR {
+		gain = padding
+	}
+	b, err := by.GRR(epsilon, gain)
+	if mechanism == pckv.UE {
+		return b.UE(), err
+	}
+	return b.GRR(dim, padding), err
+}
+
+// unaryCounts draws the counts of PCKV-UE: all positions of all reports are independent.
+func unaryCounts(ch pckv.Channel, c crowd, rng *rand.Rand) pckv.Counts {
+	plus, minus := c.send(rng)
+	out, users := newCounts(plus, minus)
+	shows := ch.Background + ch.Hold
+	right, wrong := (shows+ch.Sign)/2, (shows-ch.Sign)/2
+	for k := range plus {
+		a, b := trinomial(rng, plus[k], right, wrong)
+		d, e := trinomial(rng, minus[k], wrong, right)
+		f, g := trinomial(rng, users-plus[k]-minus[k], ch.Background/2, ch.Background/2)
+		out.Plus[k], out.Minus[k] = uint32(a+d+f), uint32(b+e+g)
+	}
+	return out
+}
+
+// responseCounts draws the counts of PCKV-GRR: a report is the pair that was sent, or
+// uniform over the signed keys, dummies among them.
+func responseCounts(ch pckv.Channel, c crowd, padding int, rng *rand.Rand) pckv.Counts {
+	plus, minus := c.send(rng)
+	out, uniform := newCounts(plus, minus)
+	for k := range plus {
+		kept := [2]int{binomial(rng, plus[k], ch.Hold), binomial(rng, minus[k], ch.Hold)}
+		out.Plus[k], out.Minus[k] = uint32(kept[0]), uint32(kept[1])
+		uniform -= kept[0] + kept[1]
+	}
+	signedKeys := 2 * (len(plus) + padding)
+	for _, counts := range [][]uint32{out.Plus, out.Minus} {
+		for k := range counts {
+			here := binomial(rng, uniform, 1/float64(signedKeys))
+			counts[k] += uint32(here)
+			uniform -= here
+			signedKeys--
+		}
+	}
+	return out
+}
+
+// newCounts returns empty counts of so many users.
+func newCounts(plus, minus []int) (pckv.Counts, int) {
+	users := 0
+	for k := range plus {
+		users += plus[k] + minus[k]
+	}
+	return pckv.Counts{Reports: int64(users), Plus: make([]uint32, len(plus)), Minus: make([]uint32, len(plus))}, users
+}
+
+// privkvCounts draws the counts of PrivKV: the key and the sign are told truly with
+// probability p each.
+func privkvCounts(r fl.Round, c crowd, rng *rand.Rand) []privkv.Counts {
+	plus, minus, absent := c.ask(rng)
+	p := truth(r.Epsilon / 2)
+	out := make([]privkv.Counts, r.Dim)
+	for k := range out {
+		a, b := trinomial(rng, plus[k], p*p, p*(1-p))
+		d, e := trinomial(rng, minus[k], p*(1-p), p*p)
+		f, g := trinomial(rng, absent[k], (1-p)/2, (1-p)/2)
+		reports := plus[k] + minus[k] + absent[k]
+		votes := [2]int{a + d + f, b + e + g}
+		out[k] = privkv.Counts{
+			Reports: int32(reports), None: int32(reports - votes[0] - votes[1]),
+			Plus: int32(votes[0]), Minus: int32(votes[1]),
+		}
+	}
+	return out
+}
+
+// kvueCounts draws the counts of KVUE: three bits, each told truly with probability p.
+func kvueCounts(r fl.Round, c crowd, rng *rand.Rand) []privkv.Counts {
+	plus, minus, absent := c.ask(rng)
+	p := truth(r.Epsilon / 2)
+	out := make([]privkv.Counts, r.Dim)
+	for k := range out {
+		reports := plus[k] + minus[k] + absent[k]
+		votes := func(set int) int32 {
+			return int32(binomial(rng, set, p) + binomial(rng, reports-set, 1-p))
+		}
+		out[k] = privkv.Counts{Reports: int32(reports), None: votes(absent[k]), Plus: votes(plus[k]), Minus: votes(minus[k])}
+	}
+	return out
+}
+
+// truth is the probability that randomized response tells one of two values truly.
+func truth(epsilon float64) float64 { return 1 / (1 + math.Exp(-epsilon)) }
+
+// binomial draws the successes of n trials, by inversion or rejection from the exact law.
+func binomial(rng *rand.Rand, n int, p float64) int {
+	if n == 0 {
+		return 0
+	}
+	return int(distuv.Binomial{N: float64(n), P: p, Src: rng}.Rand())
+}
+
+// trinomial draws how many of n trials have the outcomes of probabilities p and q; the
+// rest has a third.
+func trinomial(rng *rand.Rand, n int, p, q float64) (first, second int) {
+	first = binomial(rng, n, p)
+	return first, binomial(rng, n-first, q/(1-p))
+}
