@@ -21,7 +21,9 @@
 // acknowledged again and not counted again, also after the round has closed.
 //
 // Reports are decoded on several cores: each batch goes to one of GOMAXPROCS
-// aggregators, which are merged when the round closes.
+// aggregators, which are merged when the round closes. Of a round whose mechanism tells
+// frequencies and means of key-value pairs the sum is kept until an operator first asks
+// for them, and decoded then.
 //
 // # Limits
 //

@@ -80,20 +80,30 @@ func (s operatorService) CloseRound(ctx context.Context, req *pb.CloseRoundReque
 }
 
 func (s operatorService) GetEstimate(req *pb.GetEstimateRequest, stream grpc.ServerStreamingServer[pb.GetEstimateResponse]) error {
+	r, err := s.released(stream.Context(), req)
+	if err != nil {
+		return s.fail("GetEstimate", err, "round_id")
+	}
+	return sendEstimate(r.description.ID, r.estimate, stream)
+}
+
+// released finds a round whose estimate is available, or the reason why it is not.
+func (s operatorService) released(ctx context.Context, req interface {
+	GetRoundId() string
+	GetWait() bool
+}) (*round, error) {
 	r, err := s.named(req.GetRoundId())
 	switch {
 	case err != nil:
+		return nil, err
 	case req.GetWait():
-		err = r.wait(stream.Context())
+		err = r.wait(ctx)
 	case !r.settled():
 		err = fmt.Errorf("round_id: got %q, rule: must be closed: %w", req.GetRoundId(), errStillOpen)
 	default:
 		err = r.failure
 	}
-	if err != nil {
-		return s.fail("GetEstimate", err, "round_id")
-	}
-	return sendEstimate(r.description.ID, r.estimate, stream)
+	return r, err
 }
 
 // sendEstimate streams an estimate in chunks of chunkBytes.

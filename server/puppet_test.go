@@ -16,8 +16,8 @@ import (
 //	w  waits until the test sends the outcome on the round's gate
 //	p  makes the aggregator panic
 //
-// and anything else is no report. The round's parameter "panics" (open or
-// estimate) names a method that panics, "fails" (merge) one that returns an
+// and anything else is no report. The round's parameter "panics" (open, estimate
+// or keyvalues) names a method that panics, "fails" (merge) one that returns an
 // error, and "report_bytes" is what the mechanism says about its reports.
 type puppet struct {
 	round       fl.Round
@@ -76,6 +76,7 @@ func (m puppet) NewAggregator() fl.Aggregator { return &puppetAggregator{puppet:
 type puppetAggregator struct {
 	puppet
 	reports int64
+	decoded int // calls of KeyValues
 }
 
 func (a *puppetAggregator) Add(report []byte) error { return a.AddBatch([][]byte{report}) }
@@ -111,6 +112,12 @@ func (a *puppetAggregator) Estimate() (*fl.Estimate, error) {
 	a.perform("estimate")
 	series := fl.Series{Value: make([]float64, a.round.Dim), StdErr: make([]float64, a.round.Dim)}
 	return &fl.Estimate{Series: series, Reports: a.reports, Mechanism: "puppet", Guarantee: a.Guarantee()}, nil
+}
+
+func (a *puppetAggregator) KeyValues() (*fl.KeyValueEstimate, error) {
+	a.perform("keyvalues")
+	a.decoded++
+	return &fl.KeyValueEstimate{Conditional: []float64{float64(a.decoded)}, Reports: a.reports, Mechanism: "puppet", Guarantee: a.Guarantee()}, nil
 }
 
 func (a *puppetAggregator) MarshalBinary() ([]byte, error) { return nil, errors.ErrUnsupported }

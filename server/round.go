@@ -30,8 +30,9 @@ type round struct {
 	closing  bool
 
 	// Final once done is closed.
-	estimate *fl.Estimate
-	failure  error
+	estimate  *fl.Estimate
+	keyValues func() (*fl.KeyValueEstimate, error) // nil if the mechanism tells none
+	failure   error
 }
 
 // newRound returns an open round. onSettled is called once, when it is closed or
@@ -176,7 +177,7 @@ func (r *round) finish(why string) {
 	r.mu.Unlock()
 
 	start := time.Now()
-	r.estimate, r.failure = r.release(reports)
+	r.failure = r.release(reports)
 	if r.failure != nil {
 		r.logger.Warn("round without estimate", "why", why, "reports", reports, "error", r.failure)
 	} else {
@@ -188,20 +189,24 @@ func (r *round) finish(why string) {
 
 // release computes the estimate, if there are enough reports for one. It runs
 // outside any call, so it turns a panic of the mechanism into an error itself.
-func (r *round) release(reports int64) (e *fl.Estimate, err error) {
+func (r *round) release(reports int64) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			e, err = nil, fmt.Errorf("mechanism panicked: %v", p)
+			err = fmt.Errorf("mechanism panicked: %v", p)
 		}
 	}()
 	if reports < int64(r.description.MinReports) {
-		return nil, fmt.Errorf("min_reports: got %d reports, rule: at least %d: %w", reports, r.description.MinReports, errExpired)
+		return fmt.Errorf("min_reports: got %d reports, rule: at least %d: %w", reports, r.description.MinReports, errExpired)
 	}
 	sum, err := r.shards.merge()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return sum.Estimate()
+	if r.estimate, err = sum.Estimate(); err != nil {
+		return err
+	}
+	r.keyValues = keyValuesOf(sum)
+	return nil
 }
 
 // status describes the round for clients.

@@ -17,8 +17,10 @@ import (
 )
 
 const aggregateUsage = `Usage: hushgrad aggregate -round ROUND [flags] REPORTS...
+       hushgrad aggregate -server ADDRESS -round ID [-close | -wait] [flags]
 
-Estimates frequencies and means from reports files. Without -out it prints CSV; with
+Estimates frequencies and means from reports files, or asks a server for the estimates
+of a round that is closed there. Without -out it prints CSV; with
 -out it writes estimates.csv, estimates.json and one .npy file per column into a
 directory. frequency is the share of users with the key, mean the sum of their values
 over all users, conditional_mean their mean value.
@@ -40,38 +42,73 @@ type estimateColumn struct {
 	values []float64
 }
 
-func aggregate(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+// aggregateFlags are the flags of aggregate.
+type aggregateFlags struct {
+	remote           remote
+	close, wait      bool
+	round, keys, out string
+	files            []string
+}
+
+func parseAggregate(args []string, stderr io.Writer) (*aggregateFlags, error) {
+	a := &aggregateFlags{}
 	f := flag.NewFlagSet("hushgrad aggregate", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.Usage = func() {
 		fmt.Fprint(stderr, aggregateUsage)
 		f.PrintDefaults()
 	}
-	round := f.String("round", "", "`file` with the complete round, see hushgrad round")
-	keys := f.String("keys", "", "public dictionary: a `file` with one key per line")
-	out := f.String("out", "", "`directory` for the results")
+	a.remote.bind(f, "take the estimates from its operator's listener")
+	f.BoolVar(&a.close, "close", false, "with -server: close the round first")
+	f.BoolVar(&a.wait, "wait", false, "with -server: wait until the round is closed")
+	f.StringVar(&a.round, "round", "", "`file` with the complete round, see hushgrad round; with -server its id")
+	f.StringVar(&a.keys, "keys", "", "public dictionary: a `file` with one key per line")
+	f.StringVar(&a.out, "out", "", "`directory` for the results")
 	if err := parseFlags(f, args); err != nil {
-		return err
+		return nil, err
 	}
-	if f.NArg() == 0 {
-		return fl.Invalid("arguments", 0, "at least one reports file, or -, is required")
-	}
-	r, m, digest, err := openRound(*round)
+	a.files = f.Args()
+	return a, a.validate()
+}
+
+func aggregate(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	a, err := parseAggregate(args, stderr)
 	if err != nil {
 		return err
 	}
-	names, err := readDictionary(*keys, r.Dim)
+	var e *estimates
+	if a.remote.server != "" {
+		e, err = a.fetch(ctx)
+	} else {
+		e, err = a.count(ctx, stdin)
+	}
 	if err != nil {
 		return err
+	}
+	if a.out == "" {
+		return e.writeCSV(stdout)
+	}
+	return e.write(a.out, stdout)
+}
+
+// count aggregates reports files.
+func (a *aggregateFlags) count(ctx context.Context, stdin io.Reader) (*estimates, error) {
+	r, m, digest, err := openRound(a.round)
+	if err != nil {
+		return nil, err
+	}
+	names, err := readDictionary(a.keys, r.Dim)
+	if err != nil {
+		return nil, err
 	}
 	agg := m.NewAggregator()
 	var count int64
-	for _, name := range f.Args() {
+	for _, name := range a.files {
 		in := stdin
 		if name != "-" {
 			file, err := os.Open(name)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			defer file.Close()
 			in = file
@@ -81,52 +118,58 @@ func aggregate(ctx context.Context, args []string, stdin io.Reader, stdout, stde
 			return errors.Join(ctx.Err(), fl.AddBatch(m, agg, batch))
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if count < int64(r.MinReports) {
-		return fmt.Errorf("min_reports: got %d reports, rule: at least %d", count, r.MinReports)
+		return nil, fmt.Errorf("min_reports: got %d reports, rule: at least %d", count, r.MinReports)
 	}
-	e, err := estimate(agg, r, names)
+	e, err := estimate(agg)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if *out == "" {
-		return e.writeCSV(stdout)
-	}
-	return e.write(*out, stdout)
+	e.keys, e.dim = names, r.Dim
+	return e, nil
 }
 
 // estimate decodes an aggregator: everything about key-value pairs if it can, and
 // the mean otherwise.
-func estimate(agg fl.Aggregator, r fl.Round, keys *dictionary) (*estimates, error) {
-	e := &estimates{keys: keys, dim: r.Dim}
+func estimate(agg fl.Aggregator) (*estimates, error) {
 	if kv, ok := agg.(fl.KeyValueAggregator); ok {
 		got, err := kv.KeyValues()
 		var unable *fl.ParamError
-		if err != nil && !errors.As(err, &unable) {
-			return nil, err
-		}
 		if err == nil {
-			e.reports, e.guarantee = got.Reports, got.Guarantee
-			for _, c := range []estimateColumn{
-				{"frequency", got.Frequency.Value}, {"frequency_stderr", got.Frequency.StdErr},
-				{"mean", got.Mean.Value}, {"mean_stderr", got.Mean.StdErr}, {"conditional_mean", got.Conditional},
-			} {
-				if len(c.values) > 0 {
-					e.columns = append(e.columns, c)
-				}
-			}
-			return e, nil
+			return ofKeyValues(got), nil
+		}
+		if !errors.As(err, &unable) {
+			return nil, err
 		}
 	}
 	got, err := agg.Estimate()
 	if err != nil {
 		return nil, err
 	}
-	e.reports, e.guarantee = got.Reports, got.Guarantee
-	e.columns = []estimateColumn{{"mean", got.Value}, {"mean_stderr", got.StdErr}}
-	return e, nil
+	return ofMean(got), nil
+}
+
+func ofKeyValues(got *fl.KeyValueEstimate) *estimates {
+	e := &estimates{reports: got.Reports, guarantee: got.Guarantee}
+	for _, c := range []estimateColumn{
+		{"frequency", got.Frequency.Value}, {"frequency_stderr", got.Frequency.StdErr},
+		{"mean", got.Mean.Value}, {"mean_stderr", got.Mean.StdErr}, {"conditional_mean", got.Conditional},
+	} {
+		if len(c.values) > 0 {
+			e.columns = append(e.columns, c)
+		}
+	}
+	return e
+}
+
+func ofMean(got *fl.Estimate) *estimates {
+	return &estimates{
+		reports: got.Reports, guarantee: got.Guarantee,
+		columns: []estimateColumn{{"mean", got.Value}, {"mean_stderr", got.StdErr}},
+	}
 }
 
 func (e *estimates) writeCSV(out io.Writer) error {

@@ -19,15 +19,20 @@ import (
 )
 
 const encodeUsage = `Usage: hushgrad encode -round ROUND [flags] FILE
+       hushgrad encode -server ADDRESS -round ID -max-epsilon E [flags] FILE
 
 Turns key-value pairs into reports, one per user, in random order. FILE has lines of
 user,key,value (CSV, header optional) or, with the ending .jsonl, objects like
 {"user": "u1", "values": {"apples": 0.5}}; - is standard input. Values are in [-1, 1].
+With -server the round is one that is open there and the reports are sent to it: to
+run the command again after a failure makes new reports, and spends their ε again.
 
 `
 
 // encodeFlags are the flags of encode.
 type encodeFlags struct {
+	remote                   remote
+	maxEpsilon               float64
 	round, keys, format, out string
 	seed                     uint64
 	file                     string
@@ -41,7 +46,9 @@ func parseEncode(args []string, stderr io.Writer) (*encodeFlags, error) {
 		fmt.Fprint(stderr, encodeUsage)
 		f.PrintDefaults()
 	}
-	f.StringVar(&e.round, "round", "", "`file` with the complete round, see hushgrad round")
+	e.remote.bind(f, "take the round from its clients' listener and send the reports there")
+	f.Float64Var(&e.maxEpsilon, "max-epsilon", 0, "with -server: refuse a round in which a report costs more")
+	f.StringVar(&e.round, "round", "", "`file` with the complete round, see hushgrad round; with -server its id, empty: the newest open round")
 	f.StringVar(&e.keys, "keys", "", "public dictionary: a `file` with one key per line; without it keys are numbers")
 	f.StringVar(&e.format, "format", "", "csv or jsonl; empty: by the file's ending")
 	f.StringVar(&e.out, "out", "", "`file` for the reports; empty: standard output")
@@ -51,6 +58,9 @@ func parseEncode(args []string, stderr io.Writer) (*encodeFlags, error) {
 	}
 	if f.NArg() != 1 {
 		return nil, fl.Invalid("arguments", f.NArg(), "exactly one file, or -, is required, see hushgrad encode -help")
+	}
+	if err := e.validate(); err != nil {
+		return nil, err
 	}
 	e.file = f.Arg(0)
 	if e.format == "" {
@@ -67,40 +77,17 @@ func encode(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 	if err != nil {
 		return err
 	}
+	if e.remote.server != "" {
+		return e.submit(ctx, stdin, stdout, stderr)
+	}
 	r, m, digest, err := openRound(e.round)
 	if err != nil {
 		return err
 	}
-	kv, ok := m.(fl.KeyValueMechanism)
-	if !ok {
-		return fl.Invalid("-round", r.Mechanism, "must have a mechanism for key-value pairs")
-	}
-	keys, err := readDictionary(e.keys, r.Dim)
+	reports, err := e.reports(ctx, r, m, stdin, stderr)
 	if err != nil {
 		return err
 	}
-	in := stdin
-	if e.file != "-" {
-		file, err := os.Open(e.file)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		in = file
-	}
-	people, err := readPairs(in, e.format, keys)
-	if err != nil {
-		return err
-	}
-	progress := experiment.NewProgress(stderr)
-	progress.Describe("encoding")
-	reports, err := encodeAll(ctx, kv, people, e.stream, progress)
-	progress.Close()
-	if err != nil {
-		return err
-	}
-	e.stream(0).Shuffle(len(reports), func(i, j int) { reports[i], reports[j] = reports[j], reports[i] })
-
 	out := stdout
 	if e.out != "" {
 		file, err := os.Create(e.out)
@@ -120,6 +107,40 @@ func encode(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 		}
 	}
 	return w.w.Flush()
+}
+
+// reports reads the pairs and makes one report per user, in random order.
+func (e *encodeFlags) reports(ctx context.Context, r fl.Round, m fl.Mechanism, stdin io.Reader, stderr io.Writer) ([][]byte, error) {
+	kv, ok := m.(fl.KeyValueMechanism)
+	if !ok {
+		return nil, fl.Invalid("-round", r.Mechanism, "must have a mechanism for key-value pairs")
+	}
+	keys, err := readDictionary(e.keys, r.Dim)
+	if err != nil {
+		return nil, err
+	}
+	in := stdin
+	if e.file != "-" {
+		file, err := os.Open(e.file)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		in = file
+	}
+	people, err := readPairs(in, e.format, keys)
+	if err != nil {
+		return nil, err
+	}
+	progress := experiment.NewProgress(stderr)
+	progress.Describe("encoding")
+	reports, err := encodeAll(ctx, kv, people, e.stream, progress)
+	progress.Close()
+	if err != nil {
+		return nil, err
+	}
+	e.stream(0).Shuffle(len(reports), func(i, j int) { reports[i], reports[j] = reports[j], reports[i] })
+	return reports, nil
 }
 
 // stream is the private randomness of user number i, from 1.

@@ -2,9 +2,9 @@
 // experiments that measure them.
 //
 //	hushgrad serve      run the gRPC parameter server
-//	hushgrad round      describe a round
-//	hushgrad encode     turn key-value pairs into reports
-//	hushgrad aggregate  turn reports into estimates
+//	hushgrad round      describe a round, or open it on a server
+//	hushgrad encode     turn key-value pairs into reports, or send them to a server
+//	hushgrad aggregate  turn reports into estimates, or fetch a server's
 //	hushgrad account    answer questions about guarantees
 //	hushgrad bench      list the experiments, or run one
 //	hushgrad verify     check that the code keeps a round's promise
@@ -31,9 +31,9 @@ const usage = `hushgrad: private gradient aggregation for federated learning
 
 Usage:
   hushgrad serve [flags]         run the gRPC parameter server
-  hushgrad round [flags]         describe a round
-  hushgrad encode [flags] FILE   turn key-value pairs into reports
-  hushgrad aggregate FILES       turn reports into estimates
+  hushgrad round [flags]         describe a round, or open it on a server
+  hushgrad encode [flags] FILE   turn key-value pairs into reports, or send them to a server
+  hushgrad aggregate [FILES]     turn reports into estimates, or fetch a server's
   hushgrad account QUESTION      central ε of shuffled reports, composition, planning
   hushgrad bench [NAME [flags]]  list the experiments, or run one
   hushgrad verify [flags] FILE   check that the code keeps a round's promise

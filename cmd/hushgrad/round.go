@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/client"
 )
 
 // paramFlag collects -param name=value.
@@ -34,8 +35,8 @@ func (p paramFlag) Set(text string) error {
 	return nil
 }
 
-// newRound prints a complete round.
-func newRound(_ context.Context, args []string, stdout, stderr io.Writer) error {
+// newRound prints a complete round and, on request, opens it on a server.
+func newRound(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	r := fl.Round{Params: fl.Params{}, Relation: fl.ReplaceOne, PublicSeed: fl.NewPublicSeed()}
 	f := flag.NewFlagSet("hushgrad round", flag.ContinueOnError)
 	f.SetOutput(stderr)
@@ -43,12 +44,15 @@ func newRound(_ context.Context, args []string, stdout, stderr io.Writer) error 
 		fmt.Fprintf(stderr, `Usage: hushgrad round [flags]
 
 Prints a complete round as JSON (message hushgrad.v1.Round), for encode, aggregate and
-verify. Parameters that are left open are chosen from public quantities.
+verify. Parameters that are left open are chosen from public quantities. With -server
+the round is opened there, for encode -server and aggregate -server.
 Mechanisms: %s.
 
 `, strings.Join(fl.Mechanisms(), ", "))
 		f.PrintDefaults()
 	}
+	var to remote
+	to.bind(f, "open the round on its operator's listener")
 	f.StringVar(&r.ID, "id", "round", "name of the round")
 	f.StringVar(&r.Mechanism, "mechanism", "coco", "mechanism")
 	f.IntVar(&r.Dim, "dim", 0, "number of coordinates or keys")
@@ -61,7 +65,13 @@ Mechanisms: %s.
 	if err := flagsOnly(f, args); err != nil {
 		return err
 	}
+	if err := to.validate(); err != nil {
+		return err
+	}
 	r, err := fl.Complete(r)
+	if err == nil && to.server != "" {
+		r, err = to.open(ctx, r)
+	}
 	if err != nil {
 		return err
 	}
@@ -71,6 +81,16 @@ Mechanisms: %s.
 	}
 	_, err = fmt.Fprintf(stdout, "%s\n", text)
 	return err
+}
+
+// open opens a round on the server and returns it as clients will see it.
+func (r *remote) open(ctx context.Context, description fl.Round) (fl.Round, error) {
+	conn, err := r.dial()
+	if err != nil {
+		return fl.Round{}, err
+	}
+	defer conn.Close()
+	return client.NewOperator(conn).OpenRound(ctx, description)
 }
 
 // openRound reads a complete round and builds its mechanism.

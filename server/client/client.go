@@ -137,6 +137,21 @@ func (p *Participation) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]by
 	if menu, ok := p.mechanism.(fl.TieredMechanism); ok {
 		encode = func(dst []byte) ([]byte, error) { return menu.EncodeTier(dst, p.tier, grad, rng) }
 	}
+	return p.encode(dst, encode)
+}
+
+// EncodeKeyValues is Encode for key-value pairs with distinct keys in increasing order;
+// the error names the mechanism when it takes none.
+func (p *Participation) EncodeKeyValues(dst []byte, pairs []fl.KeyValue, rng *rand.Rand) ([]byte, error) {
+	m, ok := p.mechanism.(fl.KeyValueMechanism)
+	if !ok {
+		return dst, fmt.Errorf("client: encode: %w", fl.Invalid("mechanism", p.round.Mechanism, "must be one for key-value pairs"))
+	}
+	return p.encode(dst, func(dst []byte) ([]byte, error) { return m.EncodeKeyValues(dst, pairs, rng) })
+}
+
+// encode reserves the report's cost, if there is a ledger, and then encodes.
+func (p *Participation) encode(dst []byte, encode func([]byte) ([]byte, error)) ([]byte, error) {
 	if p.spending == nil {
 		return encode(dst)
 	}

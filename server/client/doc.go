@@ -9,7 +9,8 @@
 //	report, err := p.Encode(nil, gradient, fl.NewRand())
 //	receipt, err := p.Submit(ctx, [][]byte{report})
 //
-// An [Operator] opens and closes rounds, publishes models and reads estimates.
+// An [Operator] opens and closes rounds, publishes models and reads estimates, those of
+// key-value rounds with frequencies and conditional means.
 //
 // conn is a grpc.ClientConn of the caller's making, so that transport security,
 // name resolution and interceptors stay the caller's choice. Importing the

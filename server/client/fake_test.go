@@ -22,10 +22,11 @@ type liar struct {
 	pb.UnimplementedRoundsServer
 	pb.UnimplementedOperatorServer
 
-	status   *pb.RoundStatus
-	model    func(send func(*pb.GetModelResponse), done <-chan struct{})
-	estimate []*pb.GetEstimateResponse
-	batches  []*pb.SubmitReportsRequest // received
+	status    *pb.RoundStatus
+	model     func(send func(*pb.GetModelResponse), done <-chan struct{})
+	estimate  []*pb.GetEstimateResponse
+	keyValues []*pb.GetKeyValuesResponse
+	batches   []*pb.SubmitReportsRequest // received
 }
 
 func (l *liar) GetRound(context.Context, *pb.GetRoundRequest) (*pb.GetRoundResponse, error) {
@@ -39,6 +40,15 @@ func (l *liar) GetModel(_ *pb.GetModelRequest, stream grpc.ServerStreamingServer
 
 func (l *liar) GetEstimate(_ *pb.GetEstimateRequest, stream grpc.ServerStreamingServer[pb.GetEstimateResponse]) error {
 	for _, m := range l.estimate {
+		if err := stream.Send(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *liar) GetKeyValues(_ *pb.GetKeyValuesRequest, stream grpc.ServerStreamingServer[pb.GetKeyValuesResponse]) error {
+	for _, m := range l.keyValues {
 		if err := stream.Send(m); err != nil {
 			return err
 		}
@@ -63,7 +73,7 @@ func (l *liar) SubmitReports(stream grpc.ClientStreamingServer[pb.SubmitReportsR
 var anything = fl.Policy{MaxEpsilon: math.Inf(1), MaxDelta: 1}
 
 // dial serves l in memory until the test ends.
-func dial(t *testing.T, l *liar) *grpc.ClientConn {
+func dial(t testing.TB, l *liar) *grpc.ClientConn {
 	t.Helper()
 	return serve(t, func(g *grpc.Server) {
 		pb.RegisterRoundsServer(g, l)
@@ -77,7 +87,7 @@ func dialRounds(t *testing.T, rounds pb.RoundsServer) *grpc.ClientConn {
 	return serve(t, func(g *grpc.Server) { pb.RegisterRoundsServer(g, rounds) })
 }
 
-func serve(t *testing.T, register func(*grpc.Server)) *grpc.ClientConn {
+func serve(t testing.TB, register func(*grpc.Server)) *grpc.ClientConn {
 	t.Helper()
 	g := grpc.NewServer()
 	register(g)

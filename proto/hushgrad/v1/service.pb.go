@@ -1055,6 +1055,158 @@ func (x *GetEstimateResponse) GetStdErr() []float64 {
 	return nil
 }
 
+type GetKeyValuesRequest struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	RoundId string                 `protobuf:"bytes,1,opt,name=round_id,json=roundId,proto3" json:"round_id,omitempty"`
+	// Wait until the round is closed, as long as the call's deadline allows.
+	Wait          bool `protobuf:"varint,2,opt,name=wait,proto3" json:"wait,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetKeyValuesRequest) Reset() {
+	*x = GetKeyValuesRequest{}
+	mi := &file_hushgrad_v1_service_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetKeyValuesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetKeyValuesRequest) ProtoMessage() {}
+
+func (x *GetKeyValuesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hushgrad_v1_service_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetKeyValuesRequest.ProtoReflect.Descriptor instead.
+func (*GetKeyValuesRequest) Descriptor() ([]byte, []int) {
+	return file_hushgrad_v1_service_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *GetKeyValuesRequest) GetRoundId() string {
+	if x != nil {
+		return x.RoundId
+	}
+	return ""
+}
+
+func (x *GetKeyValuesRequest) GetWait() bool {
+	if x != nil {
+		return x.Wait
+	}
+	return false
+}
+
+// Each column has one number for every key of the chunk, [offset, offset+n). Columns
+// that the mechanism cannot tell are empty in all chunks.
+type GetKeyValuesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Set in the first message only, without tiers.
+	Header *EstimateHeader `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
+	Offset uint32          `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
+	// Fraction of the clients that hold the key, and its standard error.
+	Frequency       []float64 `protobuf:"fixed64,3,rep,packed,name=frequency,proto3" json:"frequency,omitempty"`
+	FrequencyStdErr []float64 `protobuf:"fixed64,4,rep,packed,name=frequency_std_err,json=frequencyStdErr,proto3" json:"frequency_std_err,omitempty"`
+	// Sum of the values of the clients that hold the key, over all clients, and its
+	// standard error. Values are those of the pairs, in [-1, 1].
+	Mean       []float64 `protobuf:"fixed64,5,rep,packed,name=mean,proto3" json:"mean,omitempty"`
+	MeanStdErr []float64 `protobuf:"fixed64,6,rep,packed,name=mean_std_err,json=meanStdErr,proto3" json:"mean_std_err,omitempty"`
+	// Mean value among the clients that hold the key: in [-1, 1] and biased.
+	Conditional   []float64 `protobuf:"fixed64,7,rep,packed,name=conditional,proto3" json:"conditional,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetKeyValuesResponse) Reset() {
+	*x = GetKeyValuesResponse{}
+	mi := &file_hushgrad_v1_service_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetKeyValuesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetKeyValuesResponse) ProtoMessage() {}
+
+func (x *GetKeyValuesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hushgrad_v1_service_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetKeyValuesResponse.ProtoReflect.Descriptor instead.
+func (*GetKeyValuesResponse) Descriptor() ([]byte, []int) {
+	return file_hushgrad_v1_service_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *GetKeyValuesResponse) GetHeader() *EstimateHeader {
+	if x != nil {
+		return x.Header
+	}
+	return nil
+}
+
+func (x *GetKeyValuesResponse) GetOffset() uint32 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+func (x *GetKeyValuesResponse) GetFrequency() []float64 {
+	if x != nil {
+		return x.Frequency
+	}
+	return nil
+}
+
+func (x *GetKeyValuesResponse) GetFrequencyStdErr() []float64 {
+	if x != nil {
+		return x.FrequencyStdErr
+	}
+	return nil
+}
+
+func (x *GetKeyValuesResponse) GetMean() []float64 {
+	if x != nil {
+		return x.Mean
+	}
+	return nil
+}
+
+func (x *GetKeyValuesResponse) GetMeanStdErr() []float64 {
+	if x != nil {
+		return x.MeanStdErr
+	}
+	return nil
+}
+
+func (x *GetKeyValuesResponse) GetConditional() []float64 {
+	if x != nil {
+		return x.Conditional
+	}
+	return nil
+}
+
 var File_hushgrad_v1_service_proto protoreflect.FileDescriptor
 
 const file_hushgrad_v1_service_proto_rawDesc = "" +
@@ -1118,7 +1270,19 @@ const file_hushgrad_v1_service_proto_rawDesc = "" +
 	"\x06header\x18\x01 \x01(\v2\x1b.hushgrad.v1.EstimateHeaderR\x06header\x12\x16\n" +
 	"\x06offset\x18\x02 \x01(\rR\x06offset\x12\x12\n" +
 	"\x04mean\x18\x03 \x03(\x01R\x04mean\x12\x17\n" +
-	"\astd_err\x18\x04 \x03(\x01R\x06stdErr*p\n" +
+	"\astd_err\x18\x04 \x03(\x01R\x06stdErr\"D\n" +
+	"\x13GetKeyValuesRequest\x12\x19\n" +
+	"\bround_id\x18\x01 \x01(\tR\aroundId\x12\x12\n" +
+	"\x04wait\x18\x02 \x01(\bR\x04wait\"\x85\x02\n" +
+	"\x14GetKeyValuesResponse\x123\n" +
+	"\x06header\x18\x01 \x01(\v2\x1b.hushgrad.v1.EstimateHeaderR\x06header\x12\x16\n" +
+	"\x06offset\x18\x02 \x01(\rR\x06offset\x12\x1c\n" +
+	"\tfrequency\x18\x03 \x03(\x01R\tfrequency\x12*\n" +
+	"\x11frequency_std_err\x18\x04 \x03(\x01R\x0ffrequencyStdErr\x12\x12\n" +
+	"\x04mean\x18\x05 \x03(\x01R\x04mean\x12 \n" +
+	"\fmean_std_err\x18\x06 \x03(\x01R\n" +
+	"meanStdErr\x12 \n" +
+	"\vconditional\x18\a \x03(\x01R\vconditional*p\n" +
 	"\n" +
 	"RoundState\x12\x1b\n" +
 	"\x17ROUND_STATE_UNSPECIFIED\x10\x00\x12\x14\n" +
@@ -1128,12 +1292,13 @@ const file_hushgrad_v1_service_proto_rawDesc = "" +
 	"\x06Rounds\x12G\n" +
 	"\bGetRound\x12\x1c.hushgrad.v1.GetRoundRequest\x1a\x1d.hushgrad.v1.GetRoundResponse\x12I\n" +
 	"\bGetModel\x12\x1c.hushgrad.v1.GetModelRequest\x1a\x1d.hushgrad.v1.GetModelResponse0\x01\x12X\n" +
-	"\rSubmitReports\x12!.hushgrad.v1.SubmitReportsRequest\x1a\".hushgrad.v1.SubmitReportsResponse(\x012\xc4\x02\n" +
+	"\rSubmitReports\x12!.hushgrad.v1.SubmitReportsRequest\x1a\".hushgrad.v1.SubmitReportsResponse(\x012\x9b\x03\n" +
 	"\bOperator\x12J\n" +
 	"\tOpenRound\x12\x1d.hushgrad.v1.OpenRoundRequest\x1a\x1e.hushgrad.v1.OpenRoundResponse\x12M\n" +
 	"\n" +
 	"CloseRound\x12\x1e.hushgrad.v1.CloseRoundRequest\x1a\x1f.hushgrad.v1.CloseRoundResponse\x12R\n" +
-	"\vGetEstimate\x12\x1f.hushgrad.v1.GetEstimateRequest\x1a .hushgrad.v1.GetEstimateResponse0\x01\x12I\n" +
+	"\vGetEstimate\x12\x1f.hushgrad.v1.GetEstimateRequest\x1a .hushgrad.v1.GetEstimateResponse0\x01\x12U\n" +
+	"\fGetKeyValues\x12 .hushgrad.v1.GetKeyValuesRequest\x1a!.hushgrad.v1.GetKeyValuesResponse0\x01\x12I\n" +
 	"\bPutModel\x12\x1c.hushgrad.v1.PutModelRequest\x1a\x1d.hushgrad.v1.PutModelResponse(\x01B;Z9github.com/hushgrad/hushgrad/proto/hushgrad/v1;hushgradv1b\x06proto3"
 
 var (
@@ -1149,7 +1314,7 @@ func file_hushgrad_v1_service_proto_rawDescGZIP() []byte {
 }
 
 var file_hushgrad_v1_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_hushgrad_v1_service_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_hushgrad_v1_service_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_hushgrad_v1_service_proto_goTypes = []any{
 	(RoundState)(0),               // 0: hushgrad.v1.RoundState
 	(*GetRoundRequest)(nil),       // 1: hushgrad.v1.GetRoundRequest
@@ -1170,41 +1335,46 @@ var file_hushgrad_v1_service_proto_goTypes = []any{
 	(*EstimateHeader)(nil),        // 16: hushgrad.v1.EstimateHeader
 	(*TierEstimate)(nil),          // 17: hushgrad.v1.TierEstimate
 	(*GetEstimateResponse)(nil),   // 18: hushgrad.v1.GetEstimateResponse
-	(*Round)(nil),                 // 19: hushgrad.v1.Round
-	(*Guarantee)(nil),             // 20: hushgrad.v1.Guarantee
+	(*GetKeyValuesRequest)(nil),   // 19: hushgrad.v1.GetKeyValuesRequest
+	(*GetKeyValuesResponse)(nil),  // 20: hushgrad.v1.GetKeyValuesResponse
+	(*Round)(nil),                 // 21: hushgrad.v1.Round
+	(*Guarantee)(nil),             // 22: hushgrad.v1.Guarantee
 }
 var file_hushgrad_v1_service_proto_depIdxs = []int32{
-	19, // 0: hushgrad.v1.RoundStatus.round:type_name -> hushgrad.v1.Round
+	21, // 0: hushgrad.v1.RoundStatus.round:type_name -> hushgrad.v1.Round
 	0,  // 1: hushgrad.v1.RoundStatus.state:type_name -> hushgrad.v1.RoundState
 	2,  // 2: hushgrad.v1.GetRoundResponse.status:type_name -> hushgrad.v1.RoundStatus
 	7,  // 3: hushgrad.v1.GetModelResponse.header:type_name -> hushgrad.v1.ModelHeader
 	7,  // 4: hushgrad.v1.PutModelRequest.header:type_name -> hushgrad.v1.ModelHeader
-	19, // 5: hushgrad.v1.OpenRoundRequest.round:type_name -> hushgrad.v1.Round
-	19, // 6: hushgrad.v1.OpenRoundResponse.round:type_name -> hushgrad.v1.Round
+	21, // 5: hushgrad.v1.OpenRoundRequest.round:type_name -> hushgrad.v1.Round
+	21, // 6: hushgrad.v1.OpenRoundResponse.round:type_name -> hushgrad.v1.Round
 	2,  // 7: hushgrad.v1.CloseRoundResponse.status:type_name -> hushgrad.v1.RoundStatus
-	20, // 8: hushgrad.v1.EstimateHeader.guarantee:type_name -> hushgrad.v1.Guarantee
+	22, // 8: hushgrad.v1.EstimateHeader.guarantee:type_name -> hushgrad.v1.Guarantee
 	17, // 9: hushgrad.v1.EstimateHeader.tiers:type_name -> hushgrad.v1.TierEstimate
-	20, // 10: hushgrad.v1.TierEstimate.guarantee:type_name -> hushgrad.v1.Guarantee
+	22, // 10: hushgrad.v1.TierEstimate.guarantee:type_name -> hushgrad.v1.Guarantee
 	16, // 11: hushgrad.v1.GetEstimateResponse.header:type_name -> hushgrad.v1.EstimateHeader
-	1,  // 12: hushgrad.v1.Rounds.GetRound:input_type -> hushgrad.v1.GetRoundRequest
-	6,  // 13: hushgrad.v1.Rounds.GetModel:input_type -> hushgrad.v1.GetModelRequest
-	4,  // 14: hushgrad.v1.Rounds.SubmitReports:input_type -> hushgrad.v1.SubmitReportsRequest
-	11, // 15: hushgrad.v1.Operator.OpenRound:input_type -> hushgrad.v1.OpenRoundRequest
-	13, // 16: hushgrad.v1.Operator.CloseRound:input_type -> hushgrad.v1.CloseRoundRequest
-	15, // 17: hushgrad.v1.Operator.GetEstimate:input_type -> hushgrad.v1.GetEstimateRequest
-	9,  // 18: hushgrad.v1.Operator.PutModel:input_type -> hushgrad.v1.PutModelRequest
-	3,  // 19: hushgrad.v1.Rounds.GetRound:output_type -> hushgrad.v1.GetRoundResponse
-	8,  // 20: hushgrad.v1.Rounds.GetModel:output_type -> hushgrad.v1.GetModelResponse
-	5,  // 21: hushgrad.v1.Rounds.SubmitReports:output_type -> hushgrad.v1.SubmitReportsResponse
-	12, // 22: hushgrad.v1.Operator.OpenRound:output_type -> hushgrad.v1.OpenRoundResponse
-	14, // 23: hushgrad.v1.Operator.CloseRound:output_type -> hushgrad.v1.CloseRoundResponse
-	18, // 24: hushgrad.v1.Operator.GetEstimate:output_type -> hushgrad.v1.GetEstimateResponse
-	10, // 25: hushgrad.v1.Operator.PutModel:output_type -> hushgrad.v1.PutModelResponse
-	19, // [19:26] is the sub-list for method output_type
-	12, // [12:19] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	16, // 12: hushgrad.v1.GetKeyValuesResponse.header:type_name -> hushgrad.v1.EstimateHeader
+	1,  // 13: hushgrad.v1.Rounds.GetRound:input_type -> hushgrad.v1.GetRoundRequest
+	6,  // 14: hushgrad.v1.Rounds.GetModel:input_type -> hushgrad.v1.GetModelRequest
+	4,  // 15: hushgrad.v1.Rounds.SubmitReports:input_type -> hushgrad.v1.SubmitReportsRequest
+	11, // 16: hushgrad.v1.Operator.OpenRound:input_type -> hushgrad.v1.OpenRoundRequest
+	13, // 17: hushgrad.v1.Operator.CloseRound:input_type -> hushgrad.v1.CloseRoundRequest
+	15, // 18: hushgrad.v1.Operator.GetEstimate:input_type -> hushgrad.v1.GetEstimateRequest
+	19, // 19: hushgrad.v1.Operator.GetKeyValues:input_type -> hushgrad.v1.GetKeyValuesRequest
+	9,  // 20: hushgrad.v1.Operator.PutModel:input_type -> hushgrad.v1.PutModelRequest
+	3,  // 21: hushgrad.v1.Rounds.GetRound:output_type -> hushgrad.v1.GetRoundResponse
+	8,  // 22: hushgrad.v1.Rounds.GetModel:output_type -> hushgrad.v1.GetModelResponse
+	5,  // 23: hushgrad.v1.Rounds.SubmitReports:output_type -> hushgrad.v1.SubmitReportsResponse
+	12, // 24: hushgrad.v1.Operator.OpenRound:output_type -> hushgrad.v1.OpenRoundResponse
+	14, // 25: hushgrad.v1.Operator.CloseRound:output_type -> hushgrad.v1.CloseRoundResponse
+	18, // 26: hushgrad.v1.Operator.GetEstimate:output_type -> hushgrad.v1.GetEstimateResponse
+	20, // 27: hushgrad.v1.Operator.GetKeyValues:output_type -> hushgrad.v1.GetKeyValuesResponse
+	10, // 28: hushgrad.v1.Operator.PutModel:output_type -> hushgrad.v1.PutModelResponse
+	21, // [21:29] is the sub-list for method output_type
+	13, // [13:21] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_hushgrad_v1_service_proto_init() }
@@ -1219,7 +1389,7 @@ func file_hushgrad_v1_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hushgrad_v1_service_proto_rawDesc), len(file_hushgrad_v1_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   18,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   2,
 		},
