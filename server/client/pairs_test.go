@@ -3,13 +3,14 @@ package client_test
 import (
 	"bytes"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/fl/dense"
 	"github.com/hushgrad/hushgrad/privacy/ledger"
 	"github.com/hushgrad/hushgrad/server/client"
-	_ "github.com/hushgrad/hushgrad/signsketch"
 )
 
 // Key-value pairs are charged like gradients and encoded by the round's mechanism.
@@ -44,10 +45,9 @@ func TestPairsAreCharged(t *testing.T) {
 	}
 
 	status := openRound(t)
-	status.Round.Mechanism = "signsketch"
-	delete(status.Round.Params, "slots")
-	delete(status.Round.Params, "hash")
-	part, err = newClient(t, dial(t, &liar{status: status}), client.Options{}).Join(t.Context(), "r")
+	status.Round.Mechanism, status.Round.Epsilon, status.Round.Params = dense.Name, math.Inf(1), nil
+	anything := client.Options{Policy: fl.Policy{MaxEpsilon: math.Inf(1)}}
+	part, err = newClient(t, dial(t, &liar{status: status}), anything).Join(t.Context(), "r")
 	if err != nil {
 		t.Fatal(err)
 	}
