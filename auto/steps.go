@@ -19,9 +19,9 @@ const (
 	stepAveraging = 0.8
 	// noiseGoal is the standard deviation that the noise of a whole run may give a
 	// logit: signal and noise of the model both grow with the learning rate.
-	noiseGoal = 0.9
+	noiseGoal = 1.8
 	// rateLimit is the learning rate without noise, for gradients of norm 1.
-	rateLimit = 300
+	rateLimit = 80
 )
 
 // NewSteps returns the steps of a run whose means have noise of the given standard

@@ -22,8 +22,11 @@ type Training struct {
 	// EpsilonLocal is the largest ε of one report, against everybody. 0: only the
 	// central budget limits it. One of the two must be given.
 	EpsilonLocal float64
-	// Participations is how often a client takes part; 0 leaves it to the planner.
+	// Participations is how often a client takes part, and Mechanism and Sparsity are
+	// those of the rounds; 0 and "" leave them to the planner.
 	Participations int
+	Mechanism      string
+	Sparsity       int
 	// L1 and L2 are a guess of the norms of a client's gradient at the first model,
 	// from public data.
 	L1, L2 float64
@@ -63,6 +66,10 @@ func (t Training) validate() error {
 		return fl.Invalid("participations", t.Participations, "must be in [0, rounds = %d]", t.Rounds)
 	case !(t.EpsilonLocal >= 0 && t.EpsilonLocal <= fl.MaxEpsilon):
 		return fl.Invalid("epsilon local", t.EpsilonLocal, "must be in [0, %d]", fl.MaxEpsilon)
+	case t.Sparsity < 0 || t.Sparsity > t.Dim:
+		return fl.Invalid("sparsity", t.Sparsity, "must be in [0, dim = %d]", t.Dim)
+	case t.Mechanism != "" && !slices.ContainsFunc(candidates, func(c candidate) bool { return c.name == t.Mechanism }):
+		return fl.Invalid("mechanism", t.Mechanism, "must be one that can be planned")
 	case t.Epsilon == 0 && t.EpsilonLocal == 0:
 		return fl.Invalid("epsilon", 0, "must be > 0, or that of a report must be")
 	case !(t.L1 > 0) || math.IsInf(t.L1, 1):
@@ -79,11 +86,11 @@ func (t Training) validate() error {
 // tell.
 const peakShare = 0.35
 
-// sparsity returns s and τ. (L1/L2)² is the number of coordinates that matter; τ is
+// Shape returns s and τ. (L1/L2)² is the number of coordinates that matter; τ is
 // somewhat below their size.
-func (t Training) sparsity() (s int, scale float64) {
-	s = int(math.Ceil(t.L1 * t.L1 / (t.L2 * t.L2) / peakShare))
-	s = min(max(1, s), t.Dim)
+func (t Training) Shape() (s int, scale float64) {
+	s = cmp.Or(t.Sparsity, int(math.Ceil(t.L1*t.L1/(t.L2*t.L2)/peakShare)))
+	s = min(s, t.Dim)
 	return s, t.L1 / float64(s)
 }
 
@@ -96,7 +103,7 @@ func (t Training) Schedule() (*Schedule, error) {
 	if err := t.validate(); err != nil {
 		return nil, fmt.Errorf("auto: %w", err)
 	}
-	s, scale := t.sparsity()
+	s, scale := t.Shape()
 	d := Demand{
 		Dim: t.Dim, Sparsity: s, Clients: t.Clients, Rounds: t.Rounds, Participations: t.Rounds,
 		Epsilon: cmp.Or(t.Epsilon, fl.MaxEpsilon), Delta: t.Delta,
@@ -107,7 +114,13 @@ func (t Training) Schedule() (*Schedule, error) {
 			ways = append(ways, k)
 		}
 	}
-	considered := make([]Alternative, len(ways)*len(candidates))
+	var mechanisms []candidate
+	for _, c := range candidates {
+		if t.Mechanism == "" || t.Mechanism == c.name {
+			mechanisms = append(mechanisms, c)
+		}
+	}
+	considered := make([]Alternative, len(ways)*len(mechanisms))
 	feasible := make([]error, len(considered))
 	var group errgroup.Group
 	for i, k := range ways {
@@ -116,8 +129,8 @@ func (t Training) Schedule() (*Schedule, error) {
 		if err := d.validate(); err != nil {
 			return nil, fmt.Errorf("auto: %w", err)
 		}
-		for j, c := range candidates {
-			at := i*len(candidates) + j
+		for j, c := range mechanisms {
+			at := i*len(mechanisms) + j
 			group.Go(func() error {
 				considered[at], feasible[at] = t.alternative(c, d, scale)
 				return nil

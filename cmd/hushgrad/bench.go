@@ -67,9 +67,12 @@ hushgrad bench NAME -help tells the flags of an experiment.
 	return w.Flush()
 }
 
-// runAll runs every experiment with the same flags, which must be flags of all. One that
-// fails does not keep the others from running.
+// runAll runs every experiment that is not part of another one in the list with the same
+// flags, which must be flags of all. One that fails does not keep the others from running.
 func runAll(ctx context.Context, list []experiment.Experiment, args []string, stdout, stderr io.Writer) error {
+	list = slices.DeleteFunc(slices.Clone(list), func(e experiment.Experiment) bool {
+		return slices.ContainsFunc(list, func(whole experiment.Experiment) bool { return whole.Name == e.PartOf })
+	})
 	var failed error
 	for i, e := range list {
 		if i == 0 { // flags that are wrong are wrong once

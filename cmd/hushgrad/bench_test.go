@@ -40,15 +40,17 @@ func echo() experiment.Experiment {
 func TestBench(t *testing.T) {
 	plain := echo()
 	plain.Name, plain.Title = "table3", "A table"
-	list := []experiment.Experiment{echo(), plain}
+	part := echo()
+	part.Name, part.Title, part.PartOf = "table3a", "A column", "table3"
+	list := []experiment.Experiment{echo(), plain, part}
 	for name, c := range map[string]struct {
 		args   []string
 		param  string // of the error; "" for none
 		stdout string
 		stderr string
 	}{
-		"nothing":          {nil, "", "  echo    What was said\n  table3  A table\n", ""},
-		"help":             {[]string{"-help"}, "", "  table3  A table\n", ""},
+		"nothing":          {nil, "", "  echo     What was said\n  table3   A table\n  table3a  A column\n", ""},
+		"help":             {[]string{"-help"}, "", "  table3   A table\n", ""},
 		"unknown":          {[]string{"table4"}, "experiment", "", ""},
 		"defaults":         {[]string{"echo", "-jobs", "2"}, "", "hello        1     0        false  2\n", ""},
 		"flags":            {[]string{"echo", "-word=x", "-data=d", "-seed=9", "-repeats=3", "-quick", "-jobs=5"}, "", "x     d     9     3        true   5\n", ""},
@@ -71,6 +73,10 @@ func TestBench(t *testing.T) {
 		if !strings.Contains(stdout.String(), c.stdout) || !strings.Contains(stderr.String(), c.stderr) {
 			t.Errorf("%s: stdout %q, stderr %q", name, stdout.String(), stderr.String())
 		}
+	}
+	var all bytes.Buffer
+	if err := bench(t.Context(), list, []string{"all"}, &all, io.Discard); err != nil || strings.Contains(all.String(), "A column") {
+		t.Errorf("all runs what is part of something else: %q, %v", all.String(), err)
 	}
 	err := bench(t.Context(), list, []string{"table4"}, io.Discard, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "one of echo, table3") {

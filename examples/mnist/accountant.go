@@ -17,17 +17,16 @@ type accountant struct {
 func newAccountant(c config, m fl.Mechanism) (*accountant, error) {
 	a := &accountant{delta: c.delta, known: map[int]float64{}}
 	g := m.Guarantee()
-	var err error
-	switch amplifier, shuffled := m.(fl.Amplifier); {
-	case shuffled:
-		a.once = func() (float64, error) { return amplifier.Central(c.cohort, c.delta) }
-		a.loss, err = pld.FromCurve(func(epsilon float64) (float64, error) {
-			return amplifier.CentralDelta(c.cohort, epsilon)
-		}, g.Epsilon, pld.Options{})
-	case g.Model == fl.Shuffle:
-		a.once = func() (float64, error) { return g.Epsilon, nil }
-		a.loss, err = pld.Approximate(g.Epsilon, g.Delta, pld.Options{})
+	amplifier, shuffled := m.(fl.Amplifier)
+	if !shuffled && g.Model != fl.Shuffle {
+		return a, nil // tiers and mechanisms without privacy
 	}
+	a.once = func() (float64, error) { return g.Epsilon, nil }
+	if shuffled {
+		a.once = func() (float64, error) { return amplifier.Central(c.cohort, c.delta) }
+	}
+	var err error
+	a.loss, err = pld.Reports(m, c.cohort, pld.Options{})
 	return a, err
 }
 

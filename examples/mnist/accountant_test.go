@@ -41,7 +41,7 @@ func TestParticipations(t *testing.T) {
 func TestParticipationsCompose(t *testing.T) {
 	for _, mechanism := range []string{"coco", "collision", "signsketch", "sumdp"} {
 		c := defaults(mechanism)
-		c.clients, c.cohort, c.rounds, c.epsilon = 3000, 1000, 12, 1
+		c.clients, c.cohort, c.rounds, c.epsilon, c.clip, c.sparsity = 3000, 1000, 12, 1, 20, 40
 		a := accountantOf(t, c, 100)
 		var previous float64
 		for _, rounds := range []int{3, 6, 9, 12} {
@@ -66,6 +66,7 @@ func TestParticipationsCompose(t *testing.T) {
 		}
 	}
 	c := defaults("none")
+	c.cohort, c.clip, c.sparsity = 2000, 1, 1
 	if e, err := accountantOf(t, c, 100).after(c, 5); err != nil || e.central != nil {
 		t.Errorf("no privacy: %+v, %v", e, err)
 	}

@@ -34,8 +34,11 @@ type config struct {
 	clip      float64
 	lr        float64
 	momentum  float64
+	averaging float64
 	model     string
+	features  string
 	pool      int
+	explain   bool
 	seed      uint64
 	out       string
 	testSize  int
@@ -54,34 +57,34 @@ type sumConfig struct {
 }
 
 // mechanisms are the values of -mechanism.
-var mechanisms = []string{dense.Name, coco.Name, collision.Name, signsketch.Name, auto.Name, hdsum.Name}
+var mechanisms = []string{auto.Name, coco.Name, collision.Name, signsketch.Name, hdsum.Name, dense.Name}
 
-// defaults are the settings found best on MNIST: average-pooling divides the
-// dimension, and with it the noise, by four and costs one point of accuracy
-// without privacy. For the ternary mechanisms, at ε = 5 with 30 rounds of 2000
-// clients, sparsity 32 to 64 with τ about 0.5 (half of the largest possible
-// gradient entry) is a plateau, on which the learning rate trades the accuracy
-// without privacy against the noise. For sumdp, whose noise depends on the cohort
-// and not on the number of rounds, few large cohorts are better.
+// The values of -features.
+const (
+	edges  = "edges"
+	pixels = "pixels"
+)
+
+// defaultBudget is the central ε of a run that nobody asked for another ε.
+const defaultBudget = 1
+
+// defaults are the settings of a mechanism. What is 0 is planned when the data is there,
+// see planned. sumdp, whose noise depends on the cohort and not on the number of rounds,
+// is not planned: few large cohorts are better, each client in one of them.
 func defaults(mechanism string) config {
 	c := config{
 		mechanism: mechanism,
-		epsilon:   5,
 		delta:     1e-6,
 		clients:   60000,
-		cohort:    2000,
 		rounds:    30,
-		sparsity:  40,
-		clip:      20,
-		lr:        1.25,
-		momentum:  0.5,
+		momentum:  -1,
+		averaging: -1,
 		model:     "softmax",
 		pool:      2,
-		sum:       sumConfig{span: 2, levels: 1, base: hdsum.Auto.String(), calibration: gkmps.Certified.String()},
+		sum:       sumConfig{span: 0.8, levels: 1, base: hdsum.Auto.String(), calibration: gkmps.Certified.String()},
 	}
 	if mechanism == hdsum.Name {
-		c.epsilon, c.cohort, c.rounds = 1, 6000, 10
-		c.clip, c.lr, c.momentum, c.sum.span = 4, 3, 0.7, 0.8
+		c.epsilon, c.cohort, c.rounds, c.clip, c.lr = 1, 6000, 10, 1, 20
 	}
 	return c
 }
@@ -94,26 +97,29 @@ func parseFlags(args []string, stderr io.Writer) (config, error) {
 		fmt.Fprint(stderr, `Usage: mnist [flags]
 
 Trains a digit classifier under differential privacy: a parameter server on a
-loopback port, simulated clients over gRPC, one report per client. The defaults
-below are those of the mechanism given.
+loopback port, simulated clients over gRPC, one report per client and round. What is
+not given is planned, from public numbers only: see -explain.
 
 `)
 		f.PrintDefaults()
 	}
 	f.StringVar(&c.data, "data", c.data, "`directory` with the four MNIST idx files; empty: the user cache, then a download, then generated digits")
 	f.StringVar(&c.mechanism, "mechanism", c.mechanism, strings.Join(mechanisms, ", "))
-	f.Float64Var(&c.epsilon, "epsilon", c.epsilon, "privacy budget ε of one report: local, or central with sumdp")
+	f.Float64Var(&c.epsilon, "epsilon", c.epsilon, "privacy budget ε of one report: local, or central with sumdp; 0: the largest that -budget allows")
 	f.Float64Var(&c.delta, "delta", c.delta, "δ at which the central ε is stated")
 	f.IntVar(&c.clients, "clients", c.clients, "number of clients; the training images are split evenly among them")
-	f.IntVar(&c.cohort, "cohort", c.cohort, "reports per round")
+	f.IntVar(&c.cohort, "cohort", c.cohort, "reports per round; 0: planned")
 	f.IntVar(&c.rounds, "rounds", c.rounds, "number of rounds; with more than clients/cohort, clients take part again and their guarantees compose")
-	f.Float64Var(&c.budget, "budget", c.budget, "central ε of the whole run at -delta, after which it stops; 0: none")
-	f.IntVar(&c.sparsity, "sparsity", c.sparsity, "signed coordinates per client before the randomizer, s")
-	f.Float64Var(&c.clip, "clip", c.clip, "clip norm of a client's gradient: L1, τ·s, with coordinates capped at τ; L2 with sumdp")
-	f.Float64Var(&c.lr, "lr", c.lr, "learning rate of the server")
-	f.Float64Var(&c.momentum, "momentum", c.momentum, "momentum of the server, in [0, 1)")
+	f.Float64Var(&c.budget, "budget", c.budget, fmt.Sprintf("central ε of the whole run at -delta, after which it stops; 0: none, or %d where -epsilon is not given either", defaultBudget))
+	f.IntVar(&c.sparsity, "sparsity", c.sparsity, "signed coordinates per client before the randomizer, s; 0: planned")
+	f.Float64Var(&c.clip, "clip", c.clip, "clip norm of a client's gradient: L1, τ·s, with coordinates capped at τ; L2 with sumdp; 0: planned")
+	f.Float64Var(&c.lr, "lr", c.lr, "learning rate of the server; 0: planned")
+	f.Float64Var(&c.momentum, "momentum", c.momentum, "momentum of the server, in [0, 1); -1: planned")
+	f.Float64Var(&c.averaging, "averaging", c.averaging, "decay of the average of the models, in [0, 1), which is the one that counts; -1: planned")
+	f.BoolVar(&c.explain, "explain", c.explain, "say what was planned and why")
+	f.StringVar(&c.features, "features", c.features, "edges (oriented edges in 7×7 blocks) or pixels; empty: edges, or pixels for cnn")
 	f.StringVar(&c.model, "model", c.model, strings.Join(trainer.ModelNames(), ", "))
-	f.IntVar(&c.pool, "pool", c.pool, "average-pool the images by this factor (2 gives 14×14)")
+	f.IntVar(&c.pool, "pool", c.pool, "average-pool pixels by this factor (2 gives 14×14)")
 	f.Uint64Var(&c.seed, "seed", c.seed, "0: fresh randomness for every client; any other value makes the run repeatable and is for experiments only")
 	f.StringVar(&c.out, "out", c.out, "`directory` for history.csv, summary.json, accuracy.png and model.npy")
 	f.IntVar(&c.testSize, "test-size", c.testSize, "use only the first `n` test images; 0 uses all")
@@ -133,12 +139,17 @@ below are those of the mechanism given.
 	if c.menu, err = parseTiers(c.tiers); err != nil {
 		return config{}, err
 	}
+	if c.epsilon == 0 && c.budget == 0 && c.private() && len(c.menu) == 0 {
+		c.budget = defaultBudget
+	}
 	return c, c.validate()
 }
 
+func (c config) private() bool { return c.mechanism != dense.Name }
+
 // mechanismOf finds the value of -mechanism, on which the other defaults depend.
 func mechanismOf(args []string) string {
-	name := coco.Name
+	name := auto.Name
 	for i, arg := range args {
 		flag, value, ok := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
 		switch {
@@ -159,12 +170,18 @@ func (c config) validate() error {
 		return fl.Invalid("-mechanism", c.mechanism, "must be one of %s", strings.Join(mechanisms, ", "))
 	case !slices.Contains(trainer.ModelNames(), c.model):
 		return fl.Invalid("-model", c.model, "must be one of %s", strings.Join(trainer.ModelNames(), ", "))
-	case !(c.epsilon > 0 && c.epsilon <= fl.MaxEpsilon):
-		return fl.Invalid("-epsilon", c.epsilon, "must be in (0, %d]", fl.MaxEpsilon)
+	case c.features != "" && c.features != edges && c.features != pixels:
+		return fl.Invalid("-features", c.features, "must be %s or %s", edges, pixels)
+	case !(c.epsilon >= 0 && c.epsilon <= fl.MaxEpsilon):
+		return fl.Invalid("-epsilon", c.epsilon, "must be in [0, %d]", fl.MaxEpsilon)
+	case c.epsilon == 0 && c.mechanism == hdsum.Name:
+		return fl.Invalid("-epsilon", c.epsilon, "must be > 0: sumdp is not planned")
 	case !(c.delta > 0 && c.delta < 1):
 		return fl.Invalid("-delta", c.delta, "must be in (0, 1)")
-	case c.cohort < 2:
-		return fl.Invalid("-cohort", c.cohort, "must be at least 2")
+	case c.clients < 2:
+		return fl.Invalid("-clients", c.clients, "must be at least 2")
+	case c.cohort < 0 || c.cohort == 1:
+		return fl.Invalid("-cohort", c.cohort, "must be at least 2, or 0")
 	case c.rounds < 1:
 		return fl.Invalid("-rounds", c.rounds, "must be at least 1")
 	case c.clients < c.cohort:
@@ -173,14 +190,18 @@ func (c config) validate() error {
 		return fl.Invalid("-budget", c.budget, "must be finite and at least 0")
 	case c.budget > 0 && c.mechanism == dense.Name:
 		return fl.Invalid("-budget", c.budget, "must be 0: %s has no privacy to spend", dense.Name)
-	case c.sparsity < 1:
-		return fl.Invalid("-sparsity", c.sparsity, "must be at least 1")
-	case !positive(c.clip):
-		return fl.Invalid("-clip", c.clip, "must be finite and > 0")
-	case !positive(c.lr):
-		return fl.Invalid("-lr", c.lr, "must be finite and > 0")
-	case !(c.momentum >= 0 && c.momentum < 1):
-		return fl.Invalid("-momentum", c.momentum, "must be in [0, 1)")
+	case c.sparsity < 0:
+		return fl.Invalid("-sparsity", c.sparsity, "must be at least 0")
+	case c.clip != 0 && !positive(c.clip):
+		return fl.Invalid("-clip", c.clip, "must be finite and at least 0")
+	case c.lr != 0 && !positive(c.lr):
+		return fl.Invalid("-lr", c.lr, "must be finite and at least 0")
+	case c.momentum != -1 && !(c.momentum >= 0 && c.momentum < 1):
+		return fl.Invalid("-momentum", c.momentum, "must be in [0, 1), or -1")
+	case c.averaging != -1 && !(c.averaging >= 0 && c.averaging < 1):
+		return fl.Invalid("-averaging", c.averaging, "must be in [0, 1), or -1")
+	case len(c.menu) > 0 && c.epsilon > 0:
+		return fl.Invalid("-epsilon", c.epsilon, "must not be given with -tiers, which say it")
 	case len(c.menu) > 0 && (c.mechanism == dense.Name || c.mechanism == hdsum.Name):
 		return fl.Invalid("-tiers", c.tiers, "must have a local mechanism, not %s", c.mechanism)
 	case len(c.menu) > 0 && c.budget > 0:

@@ -43,15 +43,15 @@ func TestRoundsSayWhatTheFlagsSay(t *testing.T) {
 }
 
 func TestFlagsAtTheirLimits(t *testing.T) {
-	for _, good := range []string{"-epsilon=20", "-delta=0.999", "-momentum=0", "-rounds=31", "-clients=2000", "-budget=3", "-pool=1", "-sparsity=1"} {
+	for _, good := range []string{"-epsilon=20", "-delta=0.999", "-momentum=0", "-rounds=31", "-clients=2000", "-budget=3", "-pool=1", "-sparsity=1", "-cohort=0", "-lr=0", "-averaging=0", "-features=pixels", "-features=edges"} {
 		if _, err := parseFlags([]string{good}, io.Discard); err != nil {
 			t.Errorf("%s: %v", good, err)
 		}
 	}
 	for arg, param := range map[string]string{
 		"-epsilon=21": "-epsilon", "-epsilon=-1": "-epsilon", "-epsilon=Inf": "-epsilon", "-delta=0": "-delta",
-		"-delta=-1": "-delta", "-delta=NaN": "-delta", "-clip=0": "-clip", "-clip=NaN": "-clip",
-		"-lr=Inf": "-lr", "-momentum=-0.1": "-momentum", "-momentum=NaN": "-momentum",
+		"-delta=-1": "-delta", "-delta=NaN": "-delta", "-clip=-2": "-clip", "-clip=NaN": "-clip", "-averaging=1": "-averaging", "-features=wavelets": "-features",
+		"-lr=Inf": "-lr", "-momentum=-0.1": "-momentum", "-averaging=NaN": "-averaging", "-momentum=NaN": "-momentum",
 	} {
 		_, err := parseFlags([]string{arg}, io.Discard)
 		var p *fl.ParamError

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"google.golang.org/grpc"
 
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
@@ -21,7 +22,7 @@ import (
 // running starts a federation and publishes its model.
 func running(t *testing.T, c config, train *dataset.Set) *federation {
 	t.Helper()
-	model, err := trainer.NewModel(c.model, trainer.Input{Channels: 1, Height: train.Rows, Width: train.Cols}, 10)
+	model, err := c.modelOn(train)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,29 +146,75 @@ func TestReportsAreMadeOfTheShrunkGradient(t *testing.T) {
 	c, data := small(t, "coco")
 	f := running(t, c, data.Train)
 	d := f.devices[0]
-	part, err := d.clients[0].Join(t.Context(), opened(t, f, func(*fl.Round) {}))
+	round := opened(t, f, func(*fl.Round) {})
+	part, err := d.clients[0].Join(t.Context(), round)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, y := f.people.examples(3, nil, nil)
-	got, err := d.report(part, f.params, x, y, c.stream(forClient, 3))
+	to := &recorder{ClientConnInterface: f.conns[len(f.conns)-1]}
+	if d.clients[0], err = client.New(to, client.Options{Policy: fl.Policy{MaxEpsilon: c.epsilon, MinReports: c.cohort}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.takePart(t.Context(), round, 0, 2, 5, func() {}); err != nil || len(to.reports) != 3 {
+		t.Fatalf("%d reports, %v", len(to.reports), err)
+	}
+	worker, err := f.model.NewWorker(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain := make([]float64, f.model.Dim())
-	if _, err := d.worker.Gradient(plain, f.params, x, y); err != nil {
+	defer worker.Close()
+	differ := 0.
+	for id := 2; id < 5; id++ {
+		x, y := f.people.examples(id, nil, nil)
+		plain := make([]float64, f.model.Dim())
+		if _, err := worker.Gradient(plain, f.params, x, y); err != nil {
+			t.Fatal(err)
+		}
+		shrunk := slices.Clone(plain)
+		if err := trainer.ShrinkL1(f.model, shrunk); err != nil {
+			t.Fatal(err)
+		}
+		want, err := part.Encode(nil, shrunk, c.stream(forClient, uint64(id)))
+		if got := to.reports[id-2]; err != nil || !bytes.Equal(got, want) {
+			t.Errorf("client %d: report % x, want % x of the shrunk gradient, %v", id, got, want, err)
+		}
+		differ += floats.Distance(plain, shrunk, 1)
+	}
+	if differ == 0 {
+		t.Error("shrinking makes no difference to these clients")
+	}
+}
+
+// The gradient of a client with several images is the mean of theirs, shrunk.
+func TestAClientsGradientIsThatOfItsImages(t *testing.T) {
+	c, data := small(t, "coco")
+	c.clients = 300 // three images each
+	f := running(t, c, data.Train)
+	d := f.devices[0]
+	x, y := f.people.examples(7, nil, nil)
+	if len(x) != 3 {
+		t.Fatalf("%d images, want 3", len(x))
+	}
+	if _, err := d.examples.Run(f.params, x, y); err != nil {
 		t.Fatal(err)
 	}
-	shrunk := slices.Clone(plain)
-	if err := trainer.ShrinkL1(f.model, shrunk); err != nil {
+	if err := d.gradient(0); err != nil {
 		t.Fatal(err)
 	}
-	if slices.Equal(plain, shrunk) || !slices.Equal(d.grad, shrunk) {
-		t.Error("the gradient behind the report is not the shrunk one")
+	worker, err := f.model.NewWorker(3)
+	if err != nil {
+		t.Fatal(err)
 	}
-	want, err := part.Encode(nil, shrunk, c.stream(forClient, 3))
-	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("report % x, want % x of the shrunk gradient, %v", got, want, err)
+	defer worker.Close()
+	want := make([]float64, f.model.Dim())
+	if _, err := worker.Gradient(want, f.params, x, y); err != nil {
+		t.Fatal(err)
+	}
+	if err := trainer.ShrinkL1(f.model, want); err != nil {
+		t.Fatal(err)
+	}
+	if !floats.EqualApprox(d.grad, want, 1e-12) {
+		t.Error("the gradient is not the shrunk mean")
 	}
 }
 

@@ -32,7 +32,9 @@ type federation struct {
 	operator  *client.Operator
 	devices   []*device
 	optimizer *trainer.Optimizer
-	params    []float64
+	average   *trainer.Average
+	params    []float64 // what clients train on
+	averaged  []float64 // the model that counts
 
 	conns []*grpc.ClientConn
 	stop  context.CancelFunc
@@ -56,6 +58,10 @@ func newFederation(cfg config, model trainer.Model, train *dataset.Set) (_ *fede
 	if f.optimizer, err = trainer.NewOptimizer(optimizer, model.Dim()); err != nil {
 		return nil, err
 	}
+	if f.average, err = trainer.NewAverage(model.Dim(), cfg.averaging); err != nil {
+		return nil, err
+	}
+	f.averaged = make([]float64, model.Dim())
 	address, operatorAddress, err := f.serve()
 	if err != nil {
 		return nil, err
@@ -134,7 +140,7 @@ func (f *federation) round(ctx context.Context, i int, done func()) (*fl.Estimat
 	if err != nil {
 		return nil, traffic{}, err
 	}
-	return estimate, sent, f.optimizer.Step(f.params, estimate.Value)
+	return estimate, sent, errors.Join(f.optimizer.Step(f.params, estimate.Value), f.average.Add(f.params), f.average.Params(f.averaged))
 }
 
 // takePart splits the cohort of a round evenly over the devices.
@@ -161,7 +167,7 @@ func (f *federation) takePart(ctx context.Context, round string, i int, done fun
 // close frees the devices and stops the server.
 func (f *federation) close() (err error) {
 	for _, d := range f.devices {
-		err = errors.Join(err, d.worker.Close())
+		err = errors.Join(err, d.examples.Close())
 	}
 	for _, c := range f.conns {
 		err = errors.Join(err, c.Close())

@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -25,11 +24,21 @@ func small(t *testing.T, mechanism string) (config, *dataset.Data) {
 	t.Helper()
 	c := defaults(mechanism)
 	c.clients, c.cohort, c.rounds, c.seed = 900, 300, 3, 7
+	if c.epsilon == 0 && c.private() {
+		c.epsilon = 5
+	}
 	data, err := dataset.Generate(t.Context(), dataset.Options{TrainSize: 900, TestSize: 200, Seed: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if data, err = pooled(data, c.pool); err != nil {
+	if data, err = c.transformed(data); err != nil {
+		t.Fatal(err)
+	}
+	model, err := c.modelOn(data.Train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, _, err = c.planned(t.Context(), model); err != nil {
 		t.Fatal(err)
 	}
 	return c, data
@@ -94,7 +103,7 @@ func TestEveryMechanismTrainsAndWritesItsFiles(t *testing.T) {
 		}
 		_ = picture.Close()
 
-		model, err := trainer.NewModel(c.model, trainer.Input{Channels: 1, Height: data.Train.Rows, Width: data.Train.Cols}, 10)
+		model, err := c.modelOn(data.Train)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +117,8 @@ func TestEveryMechanismTrainsAndWritesItsFiles(t *testing.T) {
 // below log 10 = 2.303 in every one of them.
 func TestLearningIsVisibleAndRepeatable(t *testing.T) {
 	c, data := small(t, "none")
-	model, err := trainer.NewModel(c.model, trainer.Input{Channels: 1, Height: data.Train.Rows, Width: data.Train.Cols}, 10)
+	c.lr = 4 // small enough for every step to go down
+	model, err := c.modelOn(data.Train)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +157,7 @@ func TestLearningIsVisibleAndRepeatable(t *testing.T) {
 	}
 	// Integer sums make a private run repeat to the last bit, whatever the order
 	// in which devices finish.
-	c.mechanism = "coco"
+	c.mechanism, c.epsilon = "coco", 5
 	first, second := losses(c), losses(c)
 	c.seed++
 	other := losses(c)
@@ -170,19 +180,30 @@ func TestFlags(t *testing.T) {
 	if _, err := parseFlags([]string{"-help"}, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "-mechanism") {
 		t.Errorf("-help: %v, %q", err, help.String())
 	}
-	if c, err := parseFlags(nil, io.Discard); err != nil || !reflect.DeepEqual(c, defaults("coco")) {
+	if c, err := parseFlags(nil, io.Discard); err != nil || c.mechanism != "auto" || c.budget != defaultBudget || c.epsilon != 0 {
 		t.Errorf("no flags: %+v, %v", c, err)
 	}
+	for _, arg := range []string{"-epsilon=2", "-mechanism=none", "-mechanism=sumdp", "-tiers=1:1"} {
+		if c, err := parseFlags([]string{arg}, io.Discard); err != nil || c.budget != 0 {
+			t.Errorf("%s: %+v, %v, want no budget", arg, c, err)
+		}
+	}
 	for arg, param := range map[string]string{
-		"-mechanism=magic": "-mechanism", "-model=gpt": "-model", "-epsilon=0": "-epsilon", "-epsilon=NaN": "-epsilon",
-		"-delta=1": "-delta", "-cohort=1": "-cohort", "-rounds=0": "-rounds", "-clients=1999": "-clients", "-budget=-1": "-budget", "-budget=Inf": "-budget", "-tiers=1": "-tiers", "-tiers=1:0.5,2:0.4": "-tiers", "-tiers=2:0.5,1:0.5": "-tiers",
-		"-sparsity=0": "-sparsity", "-clip=-1": "-clip", "-clip=Inf": "-clip", "-lr=0": "-lr",
+		"-mechanism=magic": "-mechanism", "-model=gpt": "-model", "-epsilon=NaN": "-epsilon",
+		"-delta=1": "-delta", "-cohort=1": "-cohort", "-rounds=0": "-rounds", "-clients=1": "-clients", "-budget=-1": "-budget", "-budget=Inf": "-budget", "-tiers=1": "-tiers", "-tiers=1:0.5,2:0.4": "-tiers", "-tiers=2:0.5,1:0.5": "-tiers",
+		"-sparsity=-1": "-sparsity", "-clip=-1": "-clip", "-clip=Inf": "-clip", "-lr=-1": "-lr",
 		"-momentum=1": "-momentum", "-pool=0": "-pool", "stray": "arguments",
 	} {
 		_, err := parseFlags([]string{arg}, io.Discard)
 		var p *fl.ParamError
 		if !errors.As(err, &p) || p.Param != param {
 			t.Errorf("%s: error %v, want a ParamError for %s", arg, err, param)
+		}
+	}
+	for _, args := range [][]string{{"-mechanism=sumdp", "-epsilon=0"}, {"-tiers=1:1", "-epsilon=1"}} {
+		var p *fl.ParamError
+		if _, err := parseFlags(args, io.Discard); !errors.As(err, &p) || p.Param != "-epsilon" {
+			t.Errorf("%v: error %v, want a ParamError for -epsilon", args, err)
 		}
 	}
 	c := defaults("coco")

@@ -13,7 +13,7 @@ func (r *result) writePlot(path string) error {
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("%s on %s digits, no privacy", r.Model, r.Data)
 	if r.EpsilonLocal != nil {
-		p.Title.Text = fmt.Sprintf("%s on %s digits, %s at local ε = %g", r.Model, r.Data, r.Mechanism, *r.EpsilonLocal)
+		p.Title.Text = fmt.Sprintf("%s on %s digits, %s at local ε = %.3g", r.Model, r.Data, r.Mechanism, *r.EpsilonLocal)
 	}
 	if r.EpsilonCentral != nil {
 		p.Title.Text += fmt.Sprintf(", central ε = %.2f", *r.EpsilonCentral)

@@ -29,6 +29,9 @@ type result struct {
 	Seconds           float64 `json:"seconds"`
 	Data              string  `json:"data"`
 	Model             string  `json:"model"`
+	LearningRate      float64 `json:"learning_rate"`
+	Momentum          float64 `json:"momentum"`
+	Averaging         float64 `json:"averaging"`
 
 	history []historyRow
 	cores   int
@@ -83,6 +86,9 @@ func times(k int) string {
 	return fmt.Sprintf("up to %d times", k)
 }
 
+// emptyLocal is a local ε that promises nothing to speak of: odds may change e^10 fold.
+const emptyLocal = 10
+
 // print is the closing summary.
 func (r *result) print(w io.Writer) {
 	dense := 4 * float64(r.Dim)
@@ -94,10 +100,14 @@ func (r *result) print(w io.Writer) {
 	case r.Tiers != "":
 		fmt.Fprintf(w, "local privacy      %s per report, δ = 0: holds against everybody, the server included\n", r.Tiers)
 	case r.EpsilonLocal != nil && r.Participations > 1:
-		fmt.Fprintf(w, "local privacy      ε = %g per report, %g for the %d reports of a client, δ = 0: holds against everybody, the server included\n",
-			*r.EpsilonLocal, *r.EpsilonLocal*float64(r.Participations), r.Participations)
+		total := *r.EpsilonLocal * float64(r.Participations)
+		fmt.Fprintf(w, "local privacy      ε = %.4g per report, %.4g for the %d reports of a client, δ = 0: holds against everybody, the server included\n",
+			*r.EpsilonLocal, total, r.Participations)
+		if total > emptyLocal {
+			fmt.Fprintf(w, "                   So one report says little about its client; who can link all of them may learn its data.\n")
+		}
 	case r.EpsilonLocal != nil:
-		fmt.Fprintf(w, "local privacy      ε = %g, δ = 0: holds against everybody, the server included\n", *r.EpsilonLocal)
+		fmt.Fprintf(w, "local privacy      ε = %.4g, δ = 0: holds against everybody, the server included\n", *r.EpsilonLocal)
 	case r.EpsilonCentral != nil:
 		fmt.Fprintf(w, "local privacy      none: whoever sees one client's messages together learns its gradient\n")
 	default:

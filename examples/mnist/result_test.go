@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/trainer"
 )
 
 // The files hold the last accuracy and every row as it was.
@@ -59,15 +58,15 @@ func TestFilesHoldWhatWasMeasured(t *testing.T) {
 
 // What a run promises and costs is what its mechanism says, for the cohort that
 // is shuffled together and the δ of the flags.
-func TestPlanIsTheMechanismsOwn(t *testing.T) {
+func TestThePromiseIsTheMechanismsOwn(t *testing.T) {
 	for _, mechanism := range []string{"coco", "collision"} {
 		c, data := small(t, mechanism)
 		c.delta, c.epsilon, c.sparsity = 1e-4, 2, 20
-		model, err := trainer.NewModel(c.model, trainer.Input{Channels: 1, Height: data.Train.Rows, Width: data.Train.Cols}, 10)
+		model, err := c.modelOn(data.Train)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, spent, err := plan(c, model, data)
+		got, spent, err := promise(c, model, data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +93,7 @@ func TestPlanIsTheMechanismsOwn(t *testing.T) {
 			t.Errorf("%s: %g bytes per report, want %g", mechanism, got.BytesPerReport, want)
 		}
 		if got.Delta != 1e-4 || got.Cohort != 300 || got.Clients != 900 || got.Rounds != 3 || got.Sparsity != 20 || got.Dim != model.Dim() {
-			t.Errorf("%s: the plan is %+v", mechanism, got)
+			t.Errorf("%s: the promise is %+v", mechanism, got)
 		}
 	}
 }

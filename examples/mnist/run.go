@@ -24,38 +24,34 @@ func run(ctx context.Context, cfg config, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if data, err = pooled(data, cfg.pool); err != nil {
+	if data, err = cfg.transformed(data); err != nil {
 		return err
 	}
 	return train(ctx, cfg, data, stdout, stderr)
-}
-
-// pooled shrinks both sets.
-func pooled(data *dataset.Data, factor int) (*dataset.Data, error) {
-	train, err := data.Train.Pool(factor)
-	if err != nil {
-		return nil, err
-	}
-	test, err := data.Test.Pool(factor)
-	if err != nil {
-		return nil, err
-	}
-	return &dataset.Data{Train: train, Test: test, Source: data.Source, Note: data.Note}, nil
 }
 
 // train runs all rounds and reports.
 func train(ctx context.Context, cfg config, data *dataset.Data, stdout, stderr io.Writer) (err error) {
 	start := time.Now()
 	fmt.Fprintln(stdout, data.Note)
-	model, err := trainer.NewModel(cfg.model, trainer.Input{Channels: 1, Height: data.Train.Rows, Width: data.Train.Cols}, data.Train.Classes)
+	model, err := cfg.modelOn(data.Train)
 	if err != nil {
 		return err
 	}
-	result, spent, err := plan(cfg, model, data)
+	cfg, schedule, err := cfg.planned(ctx, model)
+	if err != nil {
+		return err
+	}
+	result, spent, err := promise(cfg, model, data)
 	if err != nil {
 		return err
 	}
 	result.announce(stdout)
+	if cfg.explain {
+		if err := cfg.explanation(stdout, schedule); err != nil {
+			return err
+		}
+	}
 	if err := cfg.affordable(result); err != nil {
 		return err
 	}
@@ -103,7 +99,7 @@ func train(ctx context.Context, cfg config, data *dataset.Data, stdout, stderr i
 	if cfg.out == "" {
 		return nil
 	}
-	return result.write(cfg.out, stdout, model, f.params)
+	return result.write(cfg.out, stdout, model, f.averaged)
 }
 
 // oneRound trains for one round and measures the model it leads to.
@@ -114,16 +110,16 @@ func oneRound(ctx context.Context, f *federation, test *tester, i int, done func
 		return historyRow{}, err
 	}
 	row := historyRow{Round: i + 1, Reports: estimate.Reports, Bytes: sent.bytes}
-	if row.Accuracy, row.Loss, err = test.measure(f.params); err != nil {
+	if row.Accuracy, row.Loss, err = test.measure(f.averaged); err != nil {
 		return historyRow{}, err
 	}
 	row.Seconds = time.Since(began).Seconds()
 	return row, nil
 }
 
-// plan builds the mechanism once, before anything runs, to tell what the run
+// promise builds the mechanism once, before anything runs, to tell what the run
 // will promise and cost.
-func plan(cfg config, model trainer.Model, data *dataset.Data) (*result, *accountant, error) {
+func promise(cfg config, model trainer.Model, data *dataset.Data) (*result, *accountant, error) {
 	r, err := fl.Complete(cfg.round(0, model.Dim()))
 	if err != nil {
 		return nil, nil, err
@@ -147,6 +143,9 @@ func plan(cfg config, model trainer.Model, data *dataset.Data) (*result, *accoun
 		Dim:            model.Dim(),
 		Data:           data.Source,
 		Model:          cfg.model,
+		LearningRate:   cfg.lr,
+		Momentum:       cfg.momentum,
+		Averaging:      cfg.averaging,
 		cores:          runtime.GOMAXPROCS(0),
 	}
 	if sized, ok := m.(fl.ReportSizer); ok {

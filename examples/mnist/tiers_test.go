@@ -41,6 +41,13 @@ func TestEveryCohortHasTheSharesOfTheTiers(t *testing.T) {
 func TestMixedClientsTrain(t *testing.T) {
 	c := mixed(t)
 	_, data := small(t, "coco")
+	model, err := c.modelOn(data.Train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, _, err = c.planned(t.Context(), model); err != nil {
+		t.Fatal(err)
+	}
 	f := running(t, c, data.Train)
 	for i := range 4 {
 		e, sent, err := f.round(t.Context(), i, func() {})

@@ -10,6 +10,8 @@ type Experiment struct {
 	Name   string // the argument of hushgrad bench and the files' name: lower-case letters, digits and hyphens
 	Title  string // one line, for lists and above the figure
 	Source string // the paper, and its table or figure
+	// PartOf names an experiment whose result holds this one's; "" if there is none.
+	PartOf string
 
 	// Bind adds the experiment's own flags and returns the run that reads them
 	// once they are parsed. Flags that every experiment has (-data, -jobs, -out,

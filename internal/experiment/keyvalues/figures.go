@@ -38,6 +38,7 @@ func (f figure) experiment() experiment.Experiment {
 		Name:   fmt.Sprintf("fig%d", f.number),
 		Title:  fmt.Sprintf("Key-value pairs: %s, n = %d, d = %d", f.title, f.users, f.dim),
 		Source: fmt.Sprintf("%s, Figure %d", paper, f.number),
+		PartOf: togetherName,
 		Bind: bind(func(ctx context.Context, env experiment.Env, users int) (*experiment.Result, error) {
 			return f.run(ctx, env, users)
 		}),

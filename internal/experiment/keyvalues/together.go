@@ -8,11 +8,14 @@ import (
 	"github.com/hushgrad/hushgrad/internal/experiment"
 )
 
+// togetherName names the experiment that all figures are part of.
+var togetherName = fmt.Sprintf("figs%d-%d", figures[0].number, figures[len(figures)-1].number)
+
 // together is all the figures in one run: what several of them show is measured once.
 func together() experiment.Experiment {
 	first, last := figures[0].number, figures[len(figures)-1].number
 	return experiment.Experiment{
-		Name:   fmt.Sprintf("figs%d-%d", first, last),
+		Name:   togetherName,
 		Title:  fmt.Sprintf("Key-value pairs: Figures %d to %d in one run, every setting measured once", first, last),
 		Source: fmt.Sprintf("%s, Figures %d to %d", paper, first, last),
 		Bind:   bind(runTogether),

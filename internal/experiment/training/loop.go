@@ -3,126 +3,136 @@ package training
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 
-	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/trainer"
 )
 
-// task is a data set, one image per client, and how a model is trained on it.
-type task struct {
-	train, test *dataset.Set
-	model       trainer.Model
-	optimizer   trainer.OptimizerConfig
-	cohort      int
-	rounds      int
+// batch is how many clients' gradients are computed at once.
+const batch = 256
+
+// recipe is how a model is trained.
+type recipe struct {
+	rounds int
+	// cohort is the number of clients of a round. They take part in turn, each as often
+	// as every other, give or take one.
+	cohort int
+	// shrunk tells whether clients send the gradient with the smallest L1 norm.
+	shrunk bool
+	// open starts a round.
+	open func(rng *rand.Rand) (collector, error)
+	// steps chooses what the server does, from the standard error of a coordinate in
+	// the first round.
+	steps func(noise float64) auto.Steps
 }
 
-// newTask loads digits and pools them to 14×14.
-func newTask(ctx context.Context, options dataset.Options, cohort, rounds int) (*task, string, error) {
-	data, err := dataset.Load(ctx, options)
-	if err != nil {
-		return nil, "", err
-	}
-	t, err := taskOn(data, cohort, rounds)
-	return t, data.Note, err
+// outcome is what a run led to.
+type outcome struct {
+	accuracy float64
+	// bytes is the mean length of a client's report.
+	bytes float64
+	// noise is the standard error of a coordinate in the first round, in units of the
+	// gradient.
+	noise float64
+	// rate is the learning rate chosen from it.
+	rate float64
 }
 
-func taskOn(data *dataset.Data, cohort, rounds int) (_ *task, err error) {
-	t := &task{cohort: cohort, rounds: rounds, optimizer: trainer.OptimizerConfig{Name: "momentum", LearningRate: 1.25, Momentum: 0.5}}
-	if t.train, err = data.Train.Pool(2); err != nil {
-		return nil, err
+// run trains once and measures the average of the models on the test pictures.
+func (t *task) run(ctx context.Context, r recipe, rng *rand.Rand) (_ outcome, err error) {
+	if n := t.train.Len(); r.cohort > n {
+		return outcome{}, fl.Invalid("clients", n, "must be at least a cohort, %d", r.cohort)
 	}
-	if t.test, err = data.Test.Pool(2); err != nil {
-		return nil, err
-	}
-	if t.train.Len() < cohort*rounds {
-		return nil, fl.Invalid("clients", t.train.Len(), "must be at least rounds × cohort = %d × %d", rounds, cohort)
-	}
-	t.model, err = trainer.NewModel("softmax", trainer.Input{Channels: 1, Height: t.train.Rows, Width: t.train.Cols}, t.train.Classes)
-	return t, err
-}
-
-// member encodes the gradient of client number i of a cohort, or returns nil if the
-// client does not take part.
-type member func(m fl.Mechanism, i int, grad []float64, rng *rand.Rand) ([]byte, error)
-
-// run trains once, every client in one round at most, and returns the test accuracy.
-// The rounds' mechanism is that of describe, completed.
-func (t *task) run(ctx context.Context, describe func(dim int) fl.Round, encode member, rng *rand.Rand) (accuracy float64, err error) {
-	worker, err := t.model.NewWorker(1)
+	examples, err := t.model.NewExamples(batch)
 	if err != nil {
-		return 0, err
+		return outcome{}, err
 	}
-	defer func() { err = errors.Join(err, worker.Close()) }()
-	optimizer, err := trainer.NewOptimizer(t.optimizer, t.model.Dim())
-	if err != nil {
-		return 0, err
-	}
-	params := t.model.Init(rng)
-	order := rng.Perm(t.train.Len())
-	for i := range t.rounds {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		estimate, err := t.round(worker, params, describe(t.model.Dim()), encode, order[i*t.cohort:(i+1)*t.cohort], rng)
+	defer func() { err = errors.Join(err, examples.Close()) }()
+	params, order := t.model.Init(rng), rng.Perm(t.train.Len())
+	var out outcome
+	var optimizer *trainer.Optimizer
+	var average *trainer.Average
+	sent := 0
+	for i := range r.rounds {
+		c, err := r.open(rng)
 		if err != nil {
-			return 0, err
+			return outcome{}, err
 		}
-		if err := optimizer.Step(params, estimate.Value); err != nil {
-			return 0, err
+		if err := t.collect(ctx, c, examples, params, r, order, i*r.cohort); err != nil {
+			return outcome{}, err
 		}
+		mean, err := c.estimate()
+		if err != nil {
+			return outcome{}, err
+		}
+		if i == 0 {
+			out.noise = floats.Norm(mean.StdErr, 2) / math.Sqrt(float64(len(mean.StdErr)))
+			steps := r.steps(out.noise)
+			if optimizer, average, err = newServer(steps, len(params)); err != nil {
+				return outcome{}, err
+			}
+			out.rate = steps.LearningRate
+		}
+		if err := errors.Join(optimizer.Step(params, mean.Value), average.Add(params)); err != nil {
+			return outcome{}, err
+		}
+		sent += c.sent()
 	}
-	return t.accuracy(params)
+	if err := average.Params(params); err != nil {
+		return outcome{}, err
+	}
+	out.bytes = float64(sent) / float64(r.rounds) / float64(r.cohort)
+	out.accuracy, err = t.accuracy(params)
+	return out, err
 }
 
-// round collects one round of reports.
-func (t *task) round(worker *trainer.Worker, params []float64, r fl.Round, encode member, clients []int, rng *rand.Rand) (*fl.Estimate, error) {
-	for i := range r.PublicSeed {
-		r.PublicSeed[i] = byte(rng.Uint32())
-	}
-	r, err := fl.Complete(r)
+// newServer returns what the server needs between rounds.
+func newServer(s auto.Steps, dim int) (*trainer.Optimizer, *trainer.Average, error) {
+	optimizer, err := trainer.NewOptimizer(trainer.OptimizerConfig{Name: "momentum", LearningRate: s.LearningRate, Momentum: s.Momentum}, dim)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	m, err := fl.Open(r)
-	if err != nil {
-		return nil, err
-	}
-	agg := m.NewAggregator()
+	average, err := trainer.NewAverage(dim, s.Averaging)
+	return optimizer, average, err
+}
+
+// collect gives the gradients of the clients from place first of the order on, which
+// begins again at its end, to c.
+func (t *task) collect(ctx context.Context, c collector, examples *trainer.Examples, params []float64, r recipe, order []int, first int) error {
+	x, y := make([][]float64, 0, batch), make([]int, 0, batch)
 	grad := make([]float64, t.model.Dim())
-	for i, image := range clients {
-		if _, err := worker.Gradient(grad, params, [][]float64{t.train.Image(image)}, t.train.Labels[image:image+1]); err != nil {
-			return nil, err
+	for i := 0; i < r.cohort; i += len(x) {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		if err := trainer.ShrinkL1(t.model, grad); err != nil {
-			return nil, err
+		x, y = x[:0], y[:0]
+		for k := i; k < r.cohort && len(x) < batch; k++ {
+			picture := order[(first+k)%len(order)]
+			x, y = append(x, t.train.Image(picture)), append(y, t.train.Labels[picture])
 		}
-		report, err := encode(m, i, grad, rng)
-		if err != nil {
-			return nil, err
+		if _, err := examples.Run(params, x, y); err != nil {
+			return err
 		}
-		if report == nil {
-			continue
+		gradient := examples.Gradient
+		if r.shrunk {
+			gradient = examples.Shrunk
 		}
-		if err := agg.Add(report); err != nil {
-			return nil, err
+		for k := range x {
+			if err := gradient(grad, k); err != nil {
+				return err
+			}
+			if err := c.add(i+k, grad); err != nil {
+				return err
+			}
+		}
+		if err := c.flush(); err != nil {
+			return err
 		}
 	}
-	return agg.Estimate()
-}
-
-func (t *task) accuracy(params []float64) (accuracy float64, err error) {
-	evaluator, err := t.model.NewEvaluator(min(500, t.test.Len()))
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, evaluator.Close()) }()
-	images := make([][]float64, t.test.Len())
-	for i := range images {
-		images[i] = t.test.Image(i)
-	}
-	accuracy, _, err = evaluator.Evaluate(params, images, t.test.Labels)
-	return accuracy, err
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
@@ -56,7 +57,7 @@ type strategy struct {
 func plain(epsilon float64) func(int) fl.Round {
 	return func(dim int) fl.Round {
 		return fl.Round{
-			ID: "bench", Mechanism: coco.Name, Dim: dim, Scale: 0.5, Epsilon: epsilon, MinReports: 1,
+			ID: "bench", Mechanism: coco.Name, Dim: dim, Scale: 0.5, Epsilon: epsilon, Relation: fl.ReplaceOne, MinReports: 1,
 			Params: fl.Params{"sparsity": fl.Int(40)},
 		}
 	}
@@ -72,30 +73,34 @@ var strategies = []strategy{
 			return r
 		},
 		func(cohort int) member {
-			return func(m fl.Mechanism, i int, grad []float64, rng *rand.Rand) ([]byte, error) {
-				return m.(fl.TieredMechanism).EncodeTier(nil, demandOf(i, cohort), grad, rng)
+			return func(m fl.Mechanism, dst []byte, i int, grad []float64, rng *rand.Rand) ([]byte, error) {
+				return m.(fl.TieredMechanism).EncodeTier(dst, demandOf(i, cohort), grad, rng)
 			}
 		},
 	},
-	{
-		"everybody at the smallest ε", plain(strictest),
-		func(int) member {
-			return func(m fl.Mechanism, _ int, grad []float64, rng *rand.Rand) ([]byte, error) {
-				return m.Encode(nil, grad, rng)
-			}
-		},
-	},
+	{"everybody at the smallest ε", plain(strictest), func(int) member { return everyone }},
 	{
 		"only the most permissive tier", plain(permissive),
 		func(cohort int) member {
-			return func(m fl.Mechanism, i int, grad []float64, rng *rand.Rand) ([]byte, error) {
+			return func(m fl.Mechanism, dst []byte, i int, grad []float64, rng *rand.Rand) ([]byte, error) {
 				if demandOf(i, cohort) != 2 {
-					return nil, nil
+					return dst, nil
 				}
-				return m.Encode(nil, grad, rng)
+				return m.Encode(dst, grad, rng)
 			}
 		},
 	},
+}
+
+// recipe is the strategy as a run, every client in one round.
+func (s strategy) recipe(dim, cohort, rounds int) recipe {
+	return recipe{
+		rounds: rounds, cohort: cohort, shrunk: true,
+		open: func(rng *rand.Rand) (collector, error) {
+			return openRound(s.describe(dim), s.encode(cohort), rng)
+		},
+		steps: func(float64) auto.Steps { return auto.Steps{LearningRate: 1.25, Momentum: 0.5} },
+	}
 }
 
 func runTiers(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
@@ -103,7 +108,14 @@ func runTiers(ctx context.Context, env experiment.Env) (*experiment.Result, erro
 	if env.Quick {
 		options.TrainSize, options.TestSize, cohort, rounds, repeats = 9000, 1000, 1500, 6, env.RepeatsOr(3)
 	}
-	t, note, err := newTask(ctx, options, cohort, rounds)
+	data, err := dataset.Load(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	if data.Train.Len() < cohort*rounds {
+		return nil, fl.Invalid("clients", data.Train.Len(), "must be at least rounds × cohort = %d × %d", rounds, cohort)
+	}
+	t, err := newTask(data, pooled)
 	if err != nil {
 		return nil, err
 	}
@@ -119,8 +131,8 @@ func runTiers(ctx context.Context, env experiment.Env) (*experiment.Result, erro
 				defer env.Progress.Step()
 				values, err := env.Checkpoint.Do(fmt.Sprintf("%s %d", s.name, k), func() ([]float64, error) {
 					// The same clients and order for every strategy of a repeat.
-					accuracy, err := t.run(ctx, s.describe, s.encode(cohort), experiment.Stream(env.Seed, 7, uint64(k)))
-					return []float64{accuracy}, err
+					out, err := t.run(ctx, s.recipe(t.model.Dim(), cohort, rounds), experiment.Stream(env.Seed, 7, uint64(k)))
+					return []float64{out.accuracy}, err
 				})
 				if err == nil {
 					accuracies[i][k] = values[0]
@@ -132,7 +144,7 @@ func runTiers(ctx context.Context, env experiment.Env) (*experiment.Result, erro
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	return tiersReport(accuracies, note, cohort, rounds, repeats), nil
+	return tiersReport(accuracies, data.Note, cohort, rounds, repeats), nil
 }
 
 func tiersReport(accuracies [][]float64, note string, cohort, rounds, repeats int) *experiment.Result {

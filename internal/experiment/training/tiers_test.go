@@ -26,7 +26,7 @@ func TestStrategiesTrain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	task, err := taskOn(data, 400, 3)
+	task, err := newTask(data, pooled)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,8 @@ func TestStrategiesTrain(t *testing.T) {
 	for range 2 {
 		var accuracies []float64
 		for k, s := range strategies {
-			a, err := task.run(t.Context(), s.describe, s.encode(task.cohort), experiment.Stream(3, uint64(k)))
+			out, err := task.run(t.Context(), s.recipe(task.model.Dim(), 400, 3), experiment.Stream(3, uint64(k)))
+			a := out.accuracy
 			if err != nil {
 				t.Fatalf("%s: %v", s.name, err)
 			}
@@ -51,7 +52,7 @@ func TestStrategiesTrain(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := task.run(ctx, strategies[0].describe, strategies[0].encode(task.cohort), experiment.Stream(3)); !errors.Is(err, context.Canceled) {
+	if _, err := task.run(ctx, strategies[0].recipe(task.model.Dim(), 400, 3), experiment.Stream(3)); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }
