@@ -22,6 +22,10 @@
 // through the sum. [Turbo] is the paper's fast surrogate. [Uniform] and
 // [Proportional] are baselines, as are the estimators [Sampling] and [Local].
 //
+// For histograms the published factors [PACFactor] and [MSEFactor] weigh the noise too
+// little; those of [HistogramPACFactor] and its siblings have the constants of the bounds
+// and beat all baselines wherever we looked, see hushgrad bench table4-hetero.
+//
 // All optimal weights are proportional to min(ε_i, ρ) for some ρ: for a fixed
 // noise scale the best weights are a water-filling, and the optimal scale is a
 // root of a piecewise linear equation in the sums of the smallest demands. It is

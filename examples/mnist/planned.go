@@ -103,10 +103,17 @@ func (c config) planned(ctx context.Context, model trainer.Model) (config, *auto
 	return c, s, nil
 }
 
+// networkRate is a learning rate at which networks with hidden units still learn: unlike
+// that of softmax regression, their loss is not convex.
+const networkRate = 2
+
 // step fills what the server does between rounds.
 func (c *config) step(s auto.Steps) {
 	if c.lr == 0 {
 		c.lr = s.LearningRate
+		if c.model != "softmax" {
+			c.lr = min(c.lr, networkRate)
+		}
 	}
 	c.momentum, c.averaging = or(c.momentum, s.Momentum), or(c.averaging, s.Averaging)
 }

@@ -78,7 +78,10 @@ func compare(measure string, own measured, others []measured) (words string, los
 	var rest []string
 	for i, other := range others {
 		ratio, apart := other.value/own.value, own.apart(other)
-		by := fmt.Sprintf("%s (%.3g×, %+.1f standard errors)", baselines[i], ratio, apart)
+		by := fmt.Sprintf("%s (%.3g×)", baselines[i], ratio)
+		if !math.IsInf(apart, 0) { // one repeat has no standard errors
+			by = fmt.Sprintf("%s (%.3g×, %+.1f standard errors)", baselines[i], ratio, apart)
+		}
 		switch {
 		case apart > decisive:
 			wins++

@@ -89,10 +89,10 @@ var methods = []method{
 	weighted("U, PAC", optimal(hetero.Uncorrelated, pac)),
 	weighted("U, MSE", optimal(hetero.Uncorrelated, hetero.MSEFactor)),
 	weighted("T, PAC", optimal(hetero.Turbo, pac)),
-	weighted("C, calibrated, PAC", calibratedCorrelated(pac)),
-	weighted("C, calibrated, MSE", calibratedCorrelated(rootLargestSquare)),
-	weighted("U, calibrated, PAC", calibratedUncorrelated(pacNoise)),
-	weighted("U, calibrated, MSE", calibratedUncorrelated(mseNoise)),
+	weighted("C, calibrated, PAC", calibratedC),
+	weighted("C, calibrated, MSE", optimal(hetero.Correlated, hetero.HistogramMSEFactor)),
+	weighted("U, calibrated, PAC", calibratedU),
+	weighted("U, calibrated, MSE", optimal(hetero.Turbo, hetero.HistogramMSENoise)),
 	weighted("Prop", byDemand(hetero.Proportional)),
 	weighted("UNI", byDemand(hetero.Uniform)),
 	sampling("SM, max", slices.Max[[]float64]),
@@ -108,3 +108,13 @@ func largestError(got, want []float64) float64 {
 	}
 	return worst
 }
+
+// The published risks with the constants of the bounds behind them.
+var (
+	calibratedC = optimal(hetero.Correlated, func(categories int) (float64, error) {
+		return hetero.HistogramPACFactor(categories, failure)
+	})
+	calibratedU = optimal(hetero.Turbo, func(categories int) (float64, error) {
+		return hetero.HistogramPACNoise(categories, failure)
+	})
+)

@@ -1,9 +1,8 @@
-package histograms
+package hetero
 
 import (
+	"fmt"
 	"math"
-
-	"github.com/hushgrad/hushgrad/hetero"
 )
 
 // The published risks r_C and r_U are right up to a constant. The bounds of the ℓ∞
@@ -27,45 +26,48 @@ import (
 // 1/n for k ≤ n. So the factor of v², for 1 of ‖w‖₂², is 8·ln²(2k/β)/ln(4k/β) or 4m
 // where the published one is L.
 
-// calibratedCorrelated is C with the constants of the bound.
-func calibratedCorrelated(l func(categories int) (float64, error)) weigher {
-	return optimal(hetero.Correlated, func(categories int) (float64, error) {
-		own, err := l(categories)
-		return 4 * own, err
-	})
+// HistogramPACFactor returns the factor for [Correlated] with which its risk is
+// proportional to a proved bound of the largest error of a histogram of k categories
+// that fails with probability β: 4·ln(k/β), where the published one is ln(k/β).
+func HistogramPACFactor(categories int, beta float64) (float64, error) {
+	l, err := PACFactor(categories, beta)
+	return 4 * l, err
 }
 
-// calibratedUncorrelated is U, by its surrogate T, with the constants of the bound.
-func calibratedUncorrelated(noise func(categories int) (float64, error)) weigher {
-	return optimal(hetero.Turbo, noise)
+// HistogramMSEFactor is HistogramPACFactor for the mean square of the largest error.
+func HistogramMSEFactor(categories int) (float64, error) {
+	m, err := largestSquare(categories)
+	return 4 * math.Sqrt(m), err
 }
 
-// pacNoise is the factor of v² for the calibrated U.
-func pacNoise(categories int) (float64, error) {
-	noise, err := hetero.PACFactor(categories, failure/2)
+// HistogramPACNoise returns the factor for [Turbo] with which it minimises a proved bound
+// of the largest error of a histogram of k categories that fails with probability β,
+// when demands do not depend on the values.
+func HistogramPACNoise(categories int, beta float64) (float64, error) {
+	noise, err := PACFactor(categories, beta/2)
 	if err != nil {
 		return 0, err
 	}
-	deviation, err := hetero.PACFactor(categories, failure/4)
+	deviation, err := PACFactor(categories, beta/4)
 	return 8 * noise * noise / deviation, err
 }
 
-// mseNoise is the same for the mean squared error.
-func mseNoise(categories int) (float64, error) {
-	return 4 * largestSquare(categories), nil
-}
-
-func rootLargestSquare(categories int) (float64, error) {
-	return math.Sqrt(largestSquare(categories)), nil
+// HistogramMSENoise is HistogramPACNoise for the mean square of the largest error.
+func HistogramMSENoise(categories int) (float64, error) {
+	m, err := largestSquare(categories)
+	return 4 * m, err
 }
 
 // largestSquare is the mean square of the largest of k exponential variables of
 // mean 1: it is a sum of independent ones of means 1/j, j ≤ k.
-func largestSquare(categories int) float64 {
+func largestSquare(categories int) (float64, error) {
+	if err := checkCategoryCount(categories, 1); err != nil {
+		return 0, fmt.Errorf("hetero: %w", err)
+	}
 	mean, variance := 0., 0.
 	for j := 1; j <= categories; j++ {
 		mean += 1 / float64(j)
-		variance += 1 / float64(j*j)
+		variance += 1 / float64(j) / float64(j)
 	}
-	return mean*mean + variance
+	return mean*mean + variance, nil
 }
