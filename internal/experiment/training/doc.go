@@ -6,5 +6,5 @@ import "github.com/hushgrad/hushgrad/internal/experiment"
 
 // Experiments are what this package can run.
 func Experiments() []experiment.Experiment {
-	return []experiment.Experiment{tiersExperiment()}
+	return []experiment.Experiment{tiersExperiment(), accuracyExperiment()}
 }

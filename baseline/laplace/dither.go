@@ -1,0 +1,34 @@
+package laplace
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// dither rounds the coordinates of one gradient to integers, without bias and without
+// lengthening the gradient: by systematic sampling (Madow, On the Theory of Systematic
+// Sampling II, 1949). With U uniform in [0, 1) and S_j the sum of the first j absolute
+// values, coordinate j becomes floor(S_j + U) − floor(S_{j−1} + U), with the sign of its
+// own, which is |x_j| on average. The sum of all is floor(S_d + U) ≤ S_d for an integer
+// bound on S_d that is reached.
+type dither struct {
+	sum   uint64 // S + U in units of 2^−fractionBits
+	start uint64 // U
+	limit uint64 // of S
+}
+
+func newDither(norm uint64, rng *rand.Rand) dither {
+	start := rng.Uint64() >> (64 - fractionBits)
+	return dither{sum: start, start: start, limit: norm << fractionBits}
+}
+
+// round takes the next coordinate in units of 2^−fractionBits, rounded towards 0. What
+// goes beyond the limit is cut off, whatever it is.
+func (d *dither) round(x float64) int64 {
+	before := d.sum >> fractionBits
+	// Few bits are in excess of the limit at most, as the gradient was clipped.
+	d.sum = min(d.sum+uint64(math.Abs(x)), d.start+d.limit)
+	k := int64(d.sum>>fractionBits - before)
+	minus := int64(math.Float64bits(x)) >> 63 // signs are random: a branch would be slow
+	return (k ^ minus) - minus
+}

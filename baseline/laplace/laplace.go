@@ -1,0 +1,118 @@
+package laplace
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/hushgrad/hushgrad/baseline/internal/integers"
+	"github.com/hushgrad/hushgrad/baseline/internal/table"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/privacy"
+)
+
+// Name is the registered name.
+const Name = "laplace"
+
+func init() { fl.Register(Name, factory{}) }
+
+const (
+	// MinEpsilon is the least ε: below it the noise would not fit reports of 16 bits.
+	MinEpsilon = 0.005
+
+	// resolution is how many steps of the grid the noise is wide, or more.
+	resolution = 256
+	// fractionBits is the precision with which coordinates are dithered, in steps.
+	fractionBits = 40
+)
+
+type factory struct{}
+
+// Open implements fl.Factory.
+func (factory) Open(r fl.Round) (fl.Mechanism, error) {
+	if err := integers.CheckPure(r); err != nil {
+		return nil, err
+	}
+	if r.Epsilon < MinEpsilon {
+		return nil, fl.Invalid("epsilon", r.Epsilon, "must be at least %g", MinEpsilon)
+	}
+	clone, err := privacy.NewClone(r.Epsilon)
+	if err != nil {
+		return nil, err
+	}
+	norm := math.Ceil(resolution / 2 * r.Epsilon)
+	if r.Scale < 0x1p-900 || r.Scale > 0x1p+900 {
+		return nil, fl.Invalid("scale", r.Scale, "must be in [2^-900, 2^900]")
+	}
+	eta := r.Epsilon / (2 * norm)
+	if math.FMA(eta, 2*norm, -r.Epsilon) > 0 { // the quotient was rounded up
+		eta = math.Nextafter(eta, 0)
+	}
+	noise, err := table.New(magnitudes(eta))
+	if err != nil {
+		return nil, err
+	}
+	// m + ½ of a geometric m, and a dithered coordinate that is at most ½ off.
+	sinh := math.Sinh(eta / 2)
+	m, err := integers.New(integers.Mechanism{
+		Round:     r,
+		Promise:   fl.Guarantee{Model: fl.Local, Epsilon: r.Epsilon, Relation: fl.ReplaceOne},
+		Perturber: perturber{noise: noise, norm: uint64(norm), perStep: norm / r.Scale},
+		Norm:      1,
+		Step:      r.Scale / norm,
+		Variance:  (2/(sinh*sinh)+1)/4 + 0.25,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &mechanism{Mechanism: m, clone: clone}, nil
+}
+
+type mechanism struct {
+	*integers.Mechanism
+	clone *privacy.Clone
+}
+
+var _ fl.Amplifier = (*mechanism)(nil)
+
+// Central implements fl.Amplifier, by the bound for any ε-LDP randomizer.
+func (m *mechanism) Central(n int, delta float64) (float64, error) { return m.clone.Epsilon(n, delta) }
+
+// CentralDelta implements fl.Amplifier.
+func (m *mechanism) CentralDelta(n int, epsilon float64) (float64, error) {
+	return m.clone.Delta(n, epsilon)
+}
+
+type perturber struct {
+	noise   *table.Table
+	norm    uint64  // L1 norm of a clipped gradient, in steps
+	perStep float64 // steps per unit of the gradient
+}
+
+// Perturb implements integers.Perturber. O(dim).
+func (p perturber) Perturb(dst []byte, grad []float64, clip float64, rng *rand.Rand) []byte {
+	dst = slices.Grow(dst, 2*len(grad))
+	units := newDither(p.norm, rng)
+	perUnit := p.perStep * (1 << fractionBits)
+	var word uint64
+	for j, g := range grad {
+		if j%2 == 0 {
+			word = rng.Uint64()
+		}
+		v := units.round(g*clip*perUnit) + p.draw(uint32(word), rng)
+		word >>= 32
+		dst = binary.LittleEndian.AppendUint16(dst, uint16(min(max(v, math.MinInt16), math.MaxInt16)))
+	}
+	return dst
+}
+
+// draw returns m or −m−1 for a geometric m. word is uniform.
+func (p perturber) draw(word uint32, rng *rand.Rand) int64 {
+	m := int64(p.noise.Draw(word, rng))
+	for low := m; low == escape; {
+		low = int64(p.noise.Draw(rng.Uint32(), rng))
+		m += low
+	}
+	return m ^ -int64(word>>31)
+}

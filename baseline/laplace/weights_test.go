@@ -1,0 +1,124 @@
+package laplace
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/baseline/internal/table"
+	"github.com/hushgrad/hushgrad/internal/mechtest"
+)
+
+// law gives the exact probability of magnitude m, times T^3.
+type law struct {
+	weights []*big.Int
+	total   *big.Int
+}
+
+func newLaw(eta float64) law {
+	return law{weights: magnitudes(eta), total: new(big.Int).Lsh(big.NewInt(1), table.TotalBits)}
+}
+
+func (l law) at(m int) *big.Int {
+	p := new(big.Int).Set(l.weights[m%block])
+	for b := range 2 {
+		if b < m/block {
+			p.Mul(p, l.weights[escape])
+		} else {
+			p.Mul(p, l.total)
+		}
+	}
+	return p
+}
+
+// exceeds tells whether a > b·e.
+func exceeds(a, b *big.Int, e *big.Rat) bool {
+	left, right := new(big.Int).Mul(a, e.Denom()), new(big.Int).Mul(b, e.Num())
+	return left.Cmp(right) > 0
+}
+
+// lower is a lower bound of e^x with a small denominator.
+func lower(x float64) *big.Rat {
+	e := mechtest.LowerExp(x)
+	one := new(big.Int).Lsh(big.NewInt(1), 200)
+	n := new(big.Int).Mul(e.Num(), one)
+	return new(big.Rat).SetFrac(n.Quo(n, e.Denom()), one)
+}
+
+// All neighbours of the first two blocks and the step to the third, in which nothing is new,
+// by exact arithmetic, with a bound on e^η of its own.
+func TestNeighboursAreWithinTheFactor(t *testing.T) {
+	for _, eta := range []float64{1. / 256, 0.0039, 0.1 / 26, 0.0025, math.Nextafter(1./256, 0), 0.5 / 128} {
+		l, e := newLaw(eta), lower(eta)
+		sum := new(big.Int)
+		for _, w := range l.weights {
+			if w.Sign() <= 0 {
+				t.Fatalf("η=%g: a weight of %d", eta, w)
+			}
+			sum.Add(sum, w)
+		}
+		if sum.Cmp(l.total) != 0 {
+			t.Errorf("η=%g: the weights add up to %d", eta, sum)
+		}
+		for m := range 2 * block {
+			a, b := l.at(m), l.at(m+1)
+			if exceeds(a, b, e) || exceeds(b, a, e) {
+				ratio, _ := new(big.Rat).SetFrac(a, b).Float64()
+				t.Errorf("η=%g: P[%d]/P[%d] = %v, log above η", eta, m, m+1, math.Log(ratio))
+			}
+		}
+	}
+}
+
+// Nothing is given away: the law is the geometric one within 2^-30 of each probability, in
+// the second block 2^-16.
+func TestLawIsGeometric(t *testing.T) {
+	for _, eta := range []float64{1. / 256, 0.0025} {
+		l := newLaw(eta)
+		cube := new(big.Int).Exp(l.total, big.NewInt(3), nil)
+		for _, m := range []int{0, 1, 100, block - 1, block, block + 50} {
+			got, _ := new(big.Rat).SetFrac(l.at(m), cube).Float64()
+			want := -math.Expm1(-eta) * math.Exp(-eta*float64(m))
+			limit := 0x1p-30
+			if m >= block {
+				limit = 0x1p-16
+			}
+			if math.Abs(got/want-1) > limit {
+				t.Errorf("η=%g: P[%d] is %g of the geometric one", eta, m, got/want)
+			}
+		}
+	}
+}
+
+// ε-LDP of a coordinate by exhaustion: the integers B and −B are as far apart as any two
+// clipped gradients, and their reports' probabilities within e^ε for every outcome of the
+// first two blocks. Several coordinates multiply factors of neighbours, which are bounded
+// above.
+func TestLocalPrivacyByEnumeration(t *testing.T) {
+	for _, epsilon := range []float64{0.1, 1, 5} {
+		b := int(math.Ceil(resolution / 2 * epsilon))
+		eta := epsilon / float64(2*b)
+		if math.FMA(eta, float64(2*b), -epsilon) > 0 {
+			eta = math.Nextafter(eta, 0)
+		}
+		l, e := newLaw(eta), lower(epsilon)
+		noise := func(k int) *big.Int {
+			if k < 0 {
+				k = -k - 1
+			}
+			return l.at(k)
+		}
+		worst := 0.
+		for r := -block - 300; r <= block+300; r++ {
+			p, q := noise(r-b), noise(r+b)
+			if exceeds(p, q, e) || exceeds(q, p, e) {
+				t.Fatalf("ε=%g: outcome %d: ratio above e^ε", epsilon, r)
+			}
+			ratio, _ := new(big.Rat).SetFrac(p, q).Float64()
+			worst = max(worst, math.Log(ratio))
+		}
+		if worst < epsilon*(1-1e-9) {
+			t.Errorf("ε=%g: the worst outcome spends %g", epsilon, worst)
+		}
+	}
+}

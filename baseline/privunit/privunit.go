@@ -1,0 +1,135 @@
+package privunit
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/hushgrad/hushgrad/baseline/internal/integers"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/privacy"
+)
+
+// Name is the registered name.
+const Name = "privunitg"
+
+func init() { fl.Register(Name, factory{}) }
+
+type factory struct{}
+
+// Open implements fl.Factory.
+func (factory) Open(r fl.Round) (fl.Mechanism, error) {
+	if err := integers.CheckPure(r); err != nil {
+		return nil, err
+	}
+	switch {
+	case r.Epsilon < MinEpsilon:
+		return nil, fl.Invalid("epsilon", r.Epsilon, "must be at least %g", MinEpsilon)
+	case r.Scale < 0x1p-60 || r.Scale > 0x1p60:
+		return nil, fl.Invalid("scale", r.Scale, "must be in [2^-60, 2^60]: reports are float32")
+	}
+	clone, err := privacy.NewClone(r.Epsilon)
+	if err != nil {
+		return nil, err
+	}
+	digest, err := r.Digest()
+	if err != nil {
+		return nil, err
+	}
+	return &mechanism{round: r, split: newSplit(r.Epsilon, r.Dim+1), clone: clone, digest: digest}, nil
+}
+
+type mechanism struct {
+	round  fl.Round
+	split  split
+	clone  *privacy.Clone
+	digest [32]byte
+}
+
+var (
+	_ fl.ReportSizer = (*mechanism)(nil)
+	_ fl.Amplifier   = (*mechanism)(nil)
+)
+
+// Encode implements fl.Mechanism. O(dim).
+func (m *mechanism) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
+	perUnit, last, err := m.lift(grad)
+	if err != nil {
+		return dst, fmt.Errorf("privunitg: encode: %w", err)
+	}
+	if rng == nil {
+		rng = fl.NewRand()
+	}
+	// A normal vector first, in the place of the report; its last coordinate is not sent.
+	start := len(dst)
+	dst = slices.Grow(dst, 4*len(grad))[:start+4*len(grad)]
+	report := dst[start:]
+	along := rng.NormFloat64() * last
+	for j, g := range grad {
+		v := float32(rng.NormFloat64())
+		along += float64(v) * g * perUnit
+		put(report, j, v)
+	}
+	// Then its part along the gradient is replaced.
+	size := m.round.Scale / m.split.slope()
+	turn := (m.split.draw(rng) - along) * perUnit
+	for j, g := range grad {
+		put(report, j, float32(size*(float64(at32(report, j))+turn*g)))
+	}
+	return dst, nil
+}
+
+// lift returns the factor that makes the clipped gradient a vector of length at most 1, and
+// the coordinate that makes its length 1.
+func (m *mechanism) lift(grad []float64) (perUnit, last float64, err error) {
+	if len(grad) != m.round.Dim {
+		return 0, 0, fl.Invalid("gradient", len(grad), "must have dim = %d coordinates", m.round.Dim)
+	}
+	norm := floats.Norm(grad, 2)
+	if !(norm < 0x1p900*m.round.Scale) { // also when NaN
+		for j, g := range grad {
+			if math.IsNaN(g) || math.IsInf(g, 0) {
+				return 0, 0, fl.Invalid("gradient", g, "must be finite, coordinate %d is not", j)
+			}
+		}
+		return 0, 0, fl.Invalid("gradient", norm, "must have an L2 norm below 2^900·scale")
+	}
+	if norm >= m.round.Scale {
+		return 1 / norm, 0, nil
+	}
+	length := norm / m.round.Scale
+	return 1 / m.round.Scale, math.Sqrt((1 - length) * (1 + length)), nil
+}
+
+func put(report []byte, j int, v float32) {
+	binary.LittleEndian.PutUint32(report[4*j:], math.Float32bits(v))
+}
+
+func at32(report []byte, j int) float32 {
+	return math.Float32frombits(binary.LittleEndian.Uint32(report[4*j:]))
+}
+
+// NewAggregator implements fl.Mechanism.
+func (m *mechanism) NewAggregator() fl.Aggregator {
+	return &aggregator{mechanism: m, sum: make([]float64, m.round.Dim)}
+}
+
+// Guarantee implements fl.Mechanism.
+func (m *mechanism) Guarantee() fl.Guarantee {
+	return fl.Guarantee{Model: fl.Local, Epsilon: m.round.Epsilon, Relation: fl.ReplaceOne}
+}
+
+// ReportBytes implements fl.ReportSizer.
+func (m *mechanism) ReportBytes() int { return 4 * m.round.Dim }
+
+// Central implements fl.Amplifier, by the bound for any ε-LDP randomizer.
+func (m *mechanism) Central(n int, delta float64) (float64, error) { return m.clone.Epsilon(n, delta) }
+
+// CentralDelta implements fl.Amplifier.
+func (m *mechanism) CentralDelta(n int, epsilon float64) (float64, error) {
+	return m.clone.Delta(n, epsilon)
+}
