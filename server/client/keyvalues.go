@@ -2,9 +2,7 @@ package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 
 	"google.golang.org/grpc"
 
@@ -33,18 +31,11 @@ func (o *Operator) KeyValues(ctx context.Context, roundID string, wait bool) (*f
 func receiveKeyValues(stream grpc.ServerStreamingClient[pb.GetKeyValuesResponse]) (*fl.KeyValueEstimate, error) {
 	var e *fl.KeyValueEstimate
 	dim, got := 0, 0
-	for {
-		msg, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
+	err := receive(stream, func(msg *pb.GetKeyValuesResponse) error {
 		if e == nil {
-			h := msg.GetHeader()
-			if h.GetDim() < 1 || h.GetDim() > fl.MaxDim {
-				return nil, fmt.Errorf("header.dim: got %d, must be in [1, %d]: %w", h.GetDim(), fl.MaxDim, ErrIncomplete)
+			h, err := checkHeader(msg.GetHeader())
+			if err != nil {
+				return err
 			}
 			dim = int(h.GetDim())
 			e = &fl.KeyValueEstimate{
@@ -54,10 +45,11 @@ func receiveKeyValues(stream grpc.ServerStreamingClient[pb.GetKeyValuesResponse]
 			}
 		}
 		n, err := appendKeys(e, msg, got, dim)
-		if err != nil {
-			return nil, err
-		}
 		got += n
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	if e == nil || got != dim {
 		return nil, fmt.Errorf("got %d of %d keys: %w", got, dim, ErrIncomplete)

@@ -68,18 +68,11 @@ func (o *Operator) Estimate(ctx context.Context, roundID string, wait bool) (*fl
 func receiveEstimate(stream grpc.ServerStreamingClient[pb.GetEstimateResponse]) (*fl.Estimate, error) {
 	var e *fl.Estimate
 	got := 0
-	for {
-		msg, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
+	err := receive(stream, func(msg *pb.GetEstimateResponse) error {
 		if e == nil {
-			h := msg.GetHeader()
-			if h.GetDim() < 1 || h.GetDim() > fl.MaxDim {
-				return nil, fmt.Errorf("header.dim: got %d, must be in [1, %d]: %w", h.GetDim(), fl.MaxDim, ErrIncomplete)
+			h, err := checkHeader(msg.GetHeader())
+			if err != nil {
+				return err
 			}
 			e = &fl.Estimate{
 				Series:    fl.Series{Value: make([]float64, h.GetDim()), StdErr: make([]float64, h.GetDim())},
@@ -95,17 +88,45 @@ func receiveEstimate(stream grpc.ServerStreamingClient[pb.GetEstimateResponse]) 
 		}
 		n := len(msg.GetMean())
 		if int(msg.GetOffset()) != got || len(msg.GetStdErr()) != n || n > len(e.Value)-got {
-			return nil, fmt.Errorf("chunk of %d means and %d errors at %d, expected at %d of %d: %w",
+			return fmt.Errorf("chunk of %d means and %d errors at %d, expected at %d of %d: %w",
 				n, len(msg.GetStdErr()), msg.GetOffset(), got, len(e.Value), ErrIncomplete)
 		}
 		copy(e.Value[got:], msg.GetMean())
 		copy(e.StdErr[got:], msg.GetStdErr())
 		got += n
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if e == nil || got != len(e.Value) {
 		return nil, fmt.Errorf("got %d coordinates: %w", got, ErrIncomplete)
 	}
 	return e, nil
+}
+
+// receive hands every message of a stream to take, to its end or the first error.
+func receive[T any](stream grpc.ServerStreamingClient[T], take func(*T) error) error {
+	for {
+		msg, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = take(msg)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// checkHeader returns the header unless its dimension cannot be that of a round.
+func checkHeader(h *pb.EstimateHeader) (*pb.EstimateHeader, error) {
+	if h.GetDim() < 1 || h.GetDim() > fl.MaxDim {
+		return nil, fmt.Errorf("header.dim: got %d, must be in [1, %d]: %w", h.GetDim(), fl.MaxDim, ErrIncomplete)
+	}
+	return h, nil
 }
 
 // PutModel publishes a model and returns its version. format is a media type,
