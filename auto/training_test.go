@@ -31,6 +31,9 @@ func TestSchedulesTakePartOften(t *testing.T) {
 		if i > 0 && a.NoiseOfRun < s.Considered[i-1].NoiseOfRun {
 			t.Errorf("%d: %+v after %+v", i, a, s.Considered[i-1])
 		}
+		if want := a.Error * s.Scale / 3; math.Abs(a.NoiseOfRun-want) > 1e-12 {
+			t.Errorf("%d: error of the run %g, want %g", i, a.NoiseOfRun, want)
+		}
 		if a.EpsilonCentral > 1 || a.Cohort != 6000*a.Participations/9 {
 			t.Errorf("%d: %+v", i, a)
 		}
@@ -140,6 +143,9 @@ func TestStepsFollowTheNoise(t *testing.T) {
 	quiet, silent := NewSteps(1e-9, 1.4, 30), NewSteps(0, 1.4, 30)
 	if quiet != silent || math.IsInf(silent.LearningRate, 1) || silent.Momentum != a.Momentum || silent.Averaging != a.Averaging {
 		t.Errorf("without noise: %+v and %+v", quiet, silent)
+	}
+	if big := NewSteps(0, 2.8, 30); math.Abs(silent.LearningRate/big.LearningRate-4) > 1e-12 {
+		t.Errorf("twice the gradients without noise: %+v and %+v", silent, big)
 	}
 	if !slices.IsSorted([]float64{b.LearningRate, a.LearningRate, silent.LearningRate}) {
 		t.Errorf("rates %g, %g, %g", b.LearningRate, a.LearningRate, silent.LearningRate)

@@ -13,21 +13,20 @@ import (
 // bound on S_d that is reached.
 type dither struct {
 	sum   uint64 // S + U in units of 2^−fractionBits
-	start uint64 // U
-	limit uint64 // of S
+	limit uint64
 }
 
 func newDither(norm uint64, rng *rand.Rand) dither {
-	start := rng.Uint64() >> (64 - fractionBits)
-	return dither{sum: start, start: start, limit: norm << fractionBits}
+	return dither{sum: rng.Uint64() >> (64 - fractionBits), limit: norm << fractionBits}
 }
 
 // round takes the next coordinate in units of 2^−fractionBits, rounded towards 0. What
 // goes beyond the limit is cut off, whatever it is.
 func (d *dither) round(x float64) int64 {
 	before := d.sum >> fractionBits
-	// Few bits are in excess of the limit at most, as the gradient was clipped.
-	d.sum = min(d.sum+uint64(math.Abs(x)), d.start+d.limit)
+	// A clipped gradient exceeds the norm by little, so that little is cut off. The U that
+	// is cut off with it is below 1 and would not have made another integer.
+	d.sum = min(d.sum+uint64(math.Abs(x)), d.limit)
 	k := int64(d.sum>>fractionBits - before)
 	minus := int64(math.Float64bits(x)) >> 63 // signs are random: a branch would be slow
 	return (k ^ minus) - minus

@@ -14,8 +14,7 @@ func TestDitherIsExact(t *testing.T) {
 	sum := make([]float64, len(grad))
 	for start := range uint64(parts) {
 		d := newDither(norm, rand.New(rand.NewChaCha8([32]byte{})))
-		d.start = start << (fractionBits - 6)
-		d.sum = d.start
+		d.sum = start << (fractionBits - 6)
 		total := int64(0)
 		for j, x := range grad {
 			k := d.round(x * (1 << fractionBits))
@@ -59,7 +58,7 @@ func TestStartIsUniform(t *testing.T) {
 	var counts [10]float64
 	for range 10_000 {
 		d := newDither(1, rng)
-		counts[d.start*10>>fractionBits]++
+		counts[d.sum*10>>fractionBits]++
 	}
 	for i, c := range counts {
 		if z := (c - 1000) / math.Sqrt(900); math.Abs(z) > 5.5 {

@@ -123,7 +123,7 @@ func measure(t *testing.T, m *mechanism, grad []float64, n int, rng *rand.Rand) 
 // has the tail of χ², below 1e-6 at 1.39).
 func TestStandardErrorOfZeros(t *testing.T) {
 	rng := rand.New(rand.NewChaCha8([32]byte{9}))
-	m := open(t, round(400, 2))
+	m := open(t, round(400, 8))
 	grad := make([]float64, 400)
 	agg := m.NewAggregator()
 	for range 100 {

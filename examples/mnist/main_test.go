@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,6 +164,23 @@ func TestLearningIsVisibleAndRepeatable(t *testing.T) {
 	other := losses(c)
 	if first[2] != second[2] || first[2] == other[2] {
 		t.Errorf("seed 7 gives %v and %v, seed 8 gives %v", first, second, other)
+	}
+}
+
+// The model that counts is the average of the models: the last one where the decay is 0.
+func TestTheAverageCounts(t *testing.T) {
+	for _, averaging := range []float64{0, 0.8} {
+		c, data := small(t, "none")
+		c.averaging = averaging
+		f := running(t, c, data.Train)
+		for i := range 2 {
+			if _, _, err := f.round(t.Context(), i, func() {}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if slices.Equal(f.params, f.averaged) != (averaging == 0) || f.averaged[0] == 0 && slices.Max(f.averaged) == 0 {
+			t.Errorf("decay %g: the average is %v…, the last model %v…", averaging, f.averaged[:3], f.params[:3])
+		}
 	}
 }
 

@@ -47,9 +47,9 @@ func encode(t testing.TB, m fl.Mechanism, grad ...float64) []byte {
 }
 
 func TestGradientsAreClippedToTheirNorm(t *testing.T) {
-	for norm, want := range map[float64][3][2]int16{1: {{60, -40}, {50, 50}, {0, 3}}, 2: {{60, -40}, {71, 71}, {0, 3}}} {
+	for norm, want := range map[float64][4][2]int16{1: {{60, -40}, {50, 50}, {0, 3}, {50, -50}}, 2: {{60, -40}, {71, 71}, {0, 3}, {71, -71}}} {
 		m := open(t, 2, norm)
-		for i, grad := range [][]float64{{60, -40}, {1e6, 1e6}, {0, 3}} {
+		for i, grad := range [][]float64{{60, -40}, {1e6, 1e6}, {0, 3}, {80, -80}} {
 			report := encode(t, m, grad...)
 			for j, w := range want[i] {
 				if got := int16(binary.LittleEndian.Uint16(report[2*j:])); got != w {

@@ -83,6 +83,35 @@ func TestDrawsFollowTheLaw(t *testing.T) {
 	}
 }
 
+// source gives one word, with all signs turned or not.
+type source struct {
+	word *uint64
+	turn uint64
+}
+
+func (s source) Uint64() uint64 { return *s.word ^ s.turn }
+
+// Both laws are symmetric about −½: turning the signs of the words, bits 31 and 63, turns
+// the noise.
+func TestNoiseIsSymmetric(t *testing.T) {
+	n, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var word uint64
+	one, other := rand.New(source{word: &word}), rand.New(source{word: &word, turn: 1<<63 | 1<<31})
+	rng := rand.New(rand.NewChaCha8([32]byte{8}))
+	for range 1000 {
+		word = rng.Uint64()
+		if a, b := n.Rand(one), n.Rand(other); a+b != -1 || max(a, -a) > Limit {
+			t.Fatalf("Rand: %d and %d", a, b)
+		}
+		if a, b := n.Wide(one), n.Wide(other); a+b != -1 {
+			t.Fatalf("Wide: %d and %d", a, b)
+		}
+	}
+}
+
 func TestConstants(t *testing.T) {
 	if v := s * math.Sqrt(q*q+1); math.Abs(v-Deviation) > 1e-10*v {
 		t.Errorf("Deviation = %v, want %v", Deviation, v)

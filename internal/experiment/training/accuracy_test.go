@@ -6,12 +6,14 @@ import (
 	"errors"
 	"flag"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/auto"
+	"github.com/hushgrad/hushgrad/baseline/central"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/experiment"
@@ -139,26 +141,73 @@ func TestTheOrderGoesRound(t *testing.T) {
 	defer examples.Close()
 	order := experiment.Stream(3).Perm(600)
 	params := task.model.Init(experiment.Stream(4))
-	sums := make([]float64, 2)
-	for i, first := range []int{0, 500} {
+	of := func(r recipe, first int) *tally {
 		c := &tally{}
-		if err := task.collect(t.Context(), c, examples, params, recipe{cohort: 600}, order, first); err != nil {
+		if err := task.collect(t.Context(), c, examples, params, r, order, first); err != nil {
 			t.Fatal(err)
 		}
-		if c.count != 600 || c.next != 600 || c.flushes != 3 {
+		if c.count != r.cohort || c.next != r.cohort || c.flushes != (r.cohort+batch-1)/batch {
 			t.Errorf("from %d: %+v", first, c)
 		}
-		sums[i] = c.sum
+		return c
 	}
-	if math.Abs(sums[0]-sums[1]) > 1e-9 || sums[0] == 0 {
-		t.Errorf("all clients from two starts give %g and %g", sums[0], sums[1])
+	all, later := of(recipe{cohort: 600}, 0), of(recipe{cohort: 600}, 500)
+	if math.Abs(all.squares-later.squares) > 1e-9 || all.squares == 0 {
+		t.Errorf("all clients from two starts give %g and %g", all.squares, later.squares)
+	}
+	first, second := of(recipe{cohort: 200}, 0), of(recipe{cohort: 400}, 200)
+	if math.Abs(first.squares+second.squares-all.squares) > 1e-9 {
+		t.Errorf("two parts give %g and %g, together not %g", first.squares, second.squares, all.squares)
+	}
+	if shrunk := of(recipe{cohort: 600, shrunk: true}, 0); shrunk.size >= all.size {
+		t.Errorf("shrunk gradients have L1 norms of %g, others %g", shrunk.size, all.size)
+	}
+}
+
+// The model that is measured is the average: with a decay of nearly 1 the mean of all
+// models, with 0 the last one.
+func TestTheAverageIsMeasured(t *testing.T) {
+	task, err := newTask(digits(t, 400, 300), edges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accuracy := func(averaging float64) float64 {
+		r := recipe{
+			rounds: 6, cohort: 400,
+			open: func(rng *rand.Rand) (collector, error) {
+				return newTrusted(&central.Gaussian{Clip: 1.4, Multiplier: 4}, task.model.Dim(), rng), nil
+			},
+			steps: func(float64) auto.Steps { return auto.Steps{LearningRate: 10, Averaging: averaging} },
+		}
+		out, err := task.run(t.Context(), r, experiment.Stream(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.accuracy
+	}
+	if last, mean := accuracy(0), accuracy(0.999); last == mean {
+		t.Errorf("the last model and the mean of all have the same accuracy, %g", last)
+	}
+}
+
+// A trusted server clips what it adds up.
+func TestTheTrustedServerClips(t *testing.T) {
+	c := newTrusted(&central.Gaussian{Clip: 2, Multiplier: 1e-6}, 2, experiment.Stream(3))
+	for _, grad := range [][]float64{{3, 4}, {0.5, 0}, {0, 0}} {
+		if err := c.add(0, grad); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e, err := c.estimate()
+	if err != nil || math.Abs(e.Value[0]-(1.2+0.5)/3) > 1e-4 || math.Abs(e.Value[1]-1.6/3) > 1e-4 || c.sent() != 24 {
+		t.Errorf("mean %v, %d bytes, %v", e.Value, c.sent(), err)
 	}
 }
 
 // tally is a collector that counts.
 type tally struct {
 	count, next, flushes int
-	sum                  float64
+	squares, size        float64
 }
 
 func (c *tally) add(i int, grad []float64) error {
@@ -167,7 +216,8 @@ func (c *tally) add(i int, grad []float64) error {
 	}
 	c.count++
 	for _, g := range grad {
-		c.sum += g * g
+		c.squares += g * g
+		c.size += math.Abs(g)
 	}
 	return nil
 }
@@ -217,7 +267,8 @@ func TestVerdicts(t *testing.T) {
 		holds    bool
 	}{
 		"below": {outcomesOf(0.1, 0.2, 0.3), true}, "above, within the bars": {outcomesOf(0.87, 0.88, 0.89), true},
-		"above": {outcomesOf(0.95, 0.951, 0.952), false},
+		"above the mean": {outcomesOf(0.884, 0.885, 0.886), true},
+		"above":          {outcomesOf(0.95, 0.951, 0.952), false},
 	} {
 		other := &cell{contender: contender{name: "laplace", role: localBaseline}, epsilon: 2, outcomes: c.baseline}
 		s := sweep{locals: []float64{1, 2}}

@@ -1,0 +1,214 @@
+package ternary_test
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/baseline/ternary"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/keyvalue/pckv"
+)
+
+func round(dim, sparsity int, epsilon float64) fl.Round {
+	return fl.Round{
+		ID: "test", Mechanism: ternary.Name, Dim: dim, Scale: 2, Epsilon: epsilon,
+		Relation: fl.ReplaceOne, MinReports: 1, PublicSeed: [32]byte{1},
+		Params: fl.Params{"sparsity": fl.Int(sparsity)},
+	}
+}
+
+func open(t testing.TB, r fl.Round) fl.Mechanism {
+	t.Helper()
+	m, err := fl.Open(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func collect(t *testing.T, m fl.Mechanism, n int, grad []float64, rng *rand.Rand) fl.Aggregator {
+	t.Helper()
+	agg := m.NewAggregator()
+	var report []byte
+	for range n {
+		var err error
+		if report, err = m.Encode(report[:0], grad, rng); err != nil {
+			t.Fatal(err)
+		}
+		if err := agg.Add(report); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return agg
+}
+
+// 20 coordinates of all sizes: with Σ|g|/τ = 5 ≤ s nothing but what is above τ is clipped, with
+// s = 2 everything is halved and more. 60 means within 5.8 standard errors, 4e-7.
+func TestEstimateIsTheClippedMean(t *testing.T) {
+	grad := make([]float64, 20)
+	for j := range grad {
+		grad[j] = float64(j%5-2) * 0.4
+	}
+	grad[19] = 9
+	rng := rand.New(rand.NewChaCha8([32]byte{7}))
+	for _, c := range []struct {
+		sparsity int
+		epsilon  float64
+	}{{6, 4}, {2, 4}, {20, 8}} {
+		m := open(t, round(len(grad), c.sparsity, c.epsilon))
+		total := 0.
+		for _, g := range grad {
+			total += math.Abs(min(g, 2)) / 2
+		}
+		shrink := min(1, float64(c.sparsity)/total)
+		e, err := collect(t, m, 30_000, grad, rng).Estimate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, g := range grad {
+			if z := (e.Value[j] - min(g, 2)*shrink) / e.StdErr[j]; !(math.Abs(z) < 5.8) {
+				t.Errorf("%+v: coordinate %d: %g ± %g, want %g", c, j, e.Value[j], e.StdErr[j], min(g, 2)*shrink)
+			}
+		}
+		if e.Mechanism != ternary.Name || e.Reports != 30_000 || e.Guarantee != m.Guarantee() {
+			t.Errorf("%d reports of %s under %v", e.Reports, e.Mechanism, e.Guarantee)
+		}
+	}
+}
+
+// "pckv-grr" itself on a gradient with no more non-zeros than the padding: unbiased for the
+// coordinates clipped to Scale. With more it is too small by padding/non-zeros. 12 means
+// within 5.5 standard errors, 5e-7.
+func TestPCKVNeedsPaddingForAllNonZeros(t *testing.T) {
+	rng := rand.New(rand.NewChaCha8([32]byte{8}))
+	grad := []float64{1, -2, 0, 9, 0.5, 0}
+	for _, padding := range []int{4, 2} {
+		r := round(len(grad), 1, 5)
+		r.Mechanism, r.Params = pckv.GRR, fl.Params{pckv.ParamPadding: fl.Int(padding)}
+		e, err := collect(t, open(t, r), 20_000, grad, rng).Estimate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, g := range grad {
+			want := min(g, 2) * float64(padding) / 4
+			if z := (e.Value[j] - want) / e.StdErr[j]; !(math.Abs(z) < 5.5) {
+				t.Errorf("padding %d: coordinate %d: %g ± %g, want %g", padding, j, e.Value[j], e.StdErr[j], want)
+			}
+		}
+	}
+}
+
+func TestSnapshotsMergeAndKeepTheName(t *testing.T) {
+	m := open(t, round(20, 3, 2))
+	rng := rand.New(rand.NewChaCha8([32]byte{9}))
+	grad := make([]float64, 20)
+	grad[3], grad[9] = 1, -2
+	left, right, restored := collect(t, m, 50, grad, rng), collect(t, m, 30, grad, rng), m.NewAggregator()
+	if err := left.Merge(right); err != nil {
+		t.Fatal(err)
+	}
+	data, err := left.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := restored.UnmarshalBinary(data); err != nil {
+		t.Fatal(err)
+	}
+	again, err := restored.MarshalBinary()
+	if err != nil || !bytes.Equal(data, again) {
+		t.Errorf("the snapshot is not restored: %v", err)
+	}
+	kv, err := restored.(fl.KeyValueAggregator).KeyValues()
+	if err != nil || kv.Reports != 80 || kv.Mechanism != ternary.Name {
+		t.Errorf("%+v, %v", kv, err)
+	}
+	for _, other := range []fl.Mechanism{open(t, round(21, 3, 2)), open(t, round(20, 4, 2))} {
+		if err := left.Merge(other.NewAggregator()); err == nil {
+			t.Error("another round is merged")
+		}
+	}
+	inner := round(20, 3, 2)
+	inner.Mechanism, inner.Params = pckv.GRR, fl.Params{pckv.ParamPadding: fl.Int(3)}
+	if err := left.Merge(open(t, inner).NewAggregator()); err == nil {
+		t.Error("an aggregator of another mechanism is merged")
+	}
+	if _, err := m.NewAggregator().Estimate(); !errors.Is(err, fl.ErrNoReports) {
+		t.Errorf("%v, want ErrNoReports", err)
+	}
+	if _, err := m.NewAggregator().(fl.KeyValueAggregator).KeyValues(); !errors.Is(err, fl.ErrNoReports) {
+		t.Errorf("%v, want ErrNoReports", err)
+	}
+}
+
+func TestBadInputIsRefused(t *testing.T) {
+	for param, change := range map[string]func(*fl.Round){
+		"sparsity": func(r *fl.Round) { r.Params = fl.Params{"sparsity": fl.Int(6)} },
+		"params":   func(r *fl.Round) { r.Params = r.Params.With("padding", fl.Int(2)) },
+		"delta":    func(r *fl.Round) { r.Delta = 0.1 },
+		"epsilon":  func(r *fl.Round) { r.Epsilon = math.Inf(1) },
+	} {
+		r := round(5, 2, 1)
+		change(&r)
+		var p *fl.ParamError
+		if _, err := fl.Open(r); !errors.As(err, &p) || p.Param != param {
+			t.Errorf("%s: %v", param, err)
+		}
+	}
+	m := open(t, round(2, 1, 1))
+	for _, bad := range [][]float64{{1}, {1, math.NaN()}, {math.Inf(1), 0}} {
+		var p *fl.ParamError
+		if got, err := m.Encode([]byte{9}, bad, nil); !errors.As(err, &p) || p.Param != "gradient" || len(got) != 1 {
+			t.Errorf("%v: %v, %v", bad, got, err)
+		}
+	}
+	if got, err := m.Encode([]byte{9}, []float64{1, 2}, nil); err != nil || len(got) != 1+m.(fl.ReportSizer).ReportBytes() {
+		t.Errorf("%v, %v", got, err)
+	}
+	if g := m.Guarantee(); g != (fl.Guarantee{Model: fl.Local, Epsilon: 1, Relation: fl.ReplaceOne}) {
+		t.Errorf("%+v", g)
+	}
+	if _, err := m.(fl.Amplifier).Central(1000, 1e-6); err != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzReport(f *testing.F) {
+	m := open(f, round(20, 3, 2))
+	f.Add([]byte{3})
+	f.Add([]byte{45})
+	f.Fuzz(func(t *testing.T, report []byte) {
+		agg := m.NewAggregator()
+		if err := agg.Add(report); (err == nil) != (len(report) == 1 && report[0] < 2*23) {
+			t.Errorf("% x: %v", report, err)
+		}
+	})
+}
+
+func BenchmarkEncodeAdd(b *testing.B) {
+	grad := make([]float64, 2000)
+	for j := range grad {
+		grad[j] = float64(j%5)/8 + 0.01
+	}
+	grr := round(2000, 64, 1)
+	grr.Mechanism, grr.Params = pckv.GRR, fl.Params{pckv.ParamPadding: fl.Int(2000)}
+	for _, r := range []fl.Round{round(2000, 64, 1), grr} {
+		b.Run(r.Mechanism, func(b *testing.B) {
+			m := open(b, r)
+			agg, rng, buffer := m.NewAggregator(), rand.New(rand.NewChaCha8([32]byte{7})), []byte(nil)
+			b.ReportAllocs()
+			for b.Loop() {
+				report, err := m.Encode(buffer[:0], grad, rng)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := agg.Add(report); err != nil {
+					b.Fatal(err)
+				}
+				buffer = report
+			}
+		})
+	}
+}
