@@ -9,8 +9,8 @@ import (
 // lengthening the gradient: by systematic sampling (Madow, On the Theory of Systematic
 // Sampling II, 1949). With U uniform in [0, 1) and S_j the sum of the first j absolute
 // values, coordinate j becomes floor(S_j + U) − floor(S_{j−1} + U), with the sign of its
-// own, which is |x_j| on average. The sum of all is floor(S_d + U) ≤ S_d for an integer
-// bound on S_d that is reached.
+// own, which is |x_j| on average. Together they are floor(S_d + U), at most the integer B
+// when S_d is.
 type dither struct {
 	sum   uint64 // S + U in units of 2^−fractionBits
 	limit uint64

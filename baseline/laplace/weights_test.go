@@ -1,6 +1,7 @@
 package laplace
 
 import (
+	"encoding/binary"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -124,10 +125,9 @@ func TestLocalPrivacyByEnumeration(t *testing.T) {
 	}
 }
 
-// A table of which half is escape and the other half 5: the noise is 5 + 4095·k or the
-// reflected −6 − 4095·k, with probabilities 2^−(k+2). Counts of k = 0, 1, 2 of either sign in
-// 20 000 draws within 5.5 standard deviations: 6·4e-8.
-func TestEscapesAddBlocks(t *testing.T) {
+// halves is a table of which half is escape and the other half 5.
+func halves(t *testing.T) *table.Table {
+	t.Helper()
 	half := new(big.Int).Lsh(big.NewInt(1), table.TotalBits-1)
 	weights := make([]*big.Int, table.Len)
 	for m := range weights {
@@ -138,6 +138,14 @@ func TestEscapesAddBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return noise
+}
+
+// With halves the noise is 5 + 4095·k or the reflected −6 − 4095·k, with probabilities
+// 2^−(k+2). Counts of k = 0, 1, 2 of either sign in 20 000 draws within 5.5 standard
+// deviations: 6·4e-8.
+func TestEscapesAddBlocks(t *testing.T) {
+	noise := halves(t)
 	rng := rand.New(rand.NewChaCha8([32]byte{7}))
 	const draws = 20_000
 	counts := map[int64]float64{}
@@ -152,5 +160,23 @@ func TestEscapesAddBlocks(t *testing.T) {
 		if z := (counts[v] - draws*p) / math.Sqrt(draws*p*(1-p)); math.Abs(z) > 5.5 {
 			t.Errorf("%v draws of %d, want %g (%.1f)", counts[v], v, draws*p, z)
 		}
+	}
+}
+
+// Noise beyond 8 blocks does not fit 16 bits: it is clamped, and does not wrap around.
+func TestOutcomesAreClamped(t *testing.T) {
+	p := perturber{noise: halves(t), norm: 1, perStep: 1}
+	report := p.Perturb(nil, make([]float64, 8000), 1, rand.New(rand.NewChaCha8([32]byte{8})))
+	ends := map[int64]int{}
+	for j := range 8000 {
+		v := int64(int16(binary.LittleEndian.Uint16(report[2*j:])))
+		if v == math.MinInt16 || v == math.MaxInt16 {
+			ends[v]++
+		} else if max(v, -v-1)%block != 5 {
+			t.Fatalf("an outcome of %d", v)
+		}
+	}
+	if len(ends) != 2 { // a chance of 2^-9 each, missed with probability 1e-6
+		t.Errorf("clamped outcomes: %v", ends)
 	}
 }

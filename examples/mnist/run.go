@@ -38,6 +38,7 @@ func train(ctx context.Context, cfg config, data *dataset.Data, stdout, stderr i
 	if err != nil {
 		return err
 	}
+	fmt.Fprintln(stderr, "planning the run from public numbers")
 	cfg, schedule, err := cfg.planned(ctx, model)
 	if err != nil {
 		return err

@@ -9,12 +9,12 @@ import (
 	"github.com/hushgrad/hushgrad/baseline/gaussian"
 	"github.com/hushgrad/hushgrad/baseline/laplace"
 	"github.com/hushgrad/hushgrad/baseline/privunit"
+	"github.com/hushgrad/hushgrad/baseline/ternary"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/collision"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/dense"
 	"github.com/hushgrad/hushgrad/hdsum"
-	"github.com/hushgrad/hushgrad/keyvalue/pckv"
 	"github.com/hushgrad/hushgrad/privacy/pld"
 	"github.com/hushgrad/hushgrad/signsketch"
 )
@@ -53,7 +53,7 @@ var contenders = []contender{
 	{name: gaussian.Name, role: localBaseline},
 	{name: laplace.Name, role: localBaseline, shrunk: true},
 	{name: privunit.Name, role: localBaseline},
-	{name: pckv.GRR, role: localBaseline, shrunk: true},
+	{name: ternary.Name, role: localBaseline, shrunk: true},
 	{name: "central", role: trustedServer},
 }
 
@@ -101,8 +101,6 @@ func (c contender) course(s setting) (course, error) {
 		r.Scale, r.Params = s.L2, nil
 	case laplace.Name:
 		r.Scale, r.Params = s.L1, nil
-	case pckv.GRR:
-		r.Params = fl.Params{pckv.ParamPadding: fl.Int(sparsity)}
 	}
 	return c.rounds(s, s.Rounds, r)
 }
