@@ -11,9 +11,14 @@ import (
 	"time"
 
 	_ "github.com/hushgrad/hushgrad/auto" // and with it coco, collision and signsketch
+	_ "github.com/hushgrad/hushgrad/baseline/gaussian"
+	_ "github.com/hushgrad/hushgrad/baseline/laplace"
+	_ "github.com/hushgrad/hushgrad/baseline/privunit"
+	_ "github.com/hushgrad/hushgrad/baseline/ternary"
 	"github.com/hushgrad/hushgrad/fl"
 	_ "github.com/hushgrad/hushgrad/fl/dense"
 	_ "github.com/hushgrad/hushgrad/hdsum"
+	_ "github.com/hushgrad/hushgrad/hetero/tiers"
 	_ "github.com/hushgrad/hushgrad/keyvalue/pckv"
 	_ "github.com/hushgrad/hushgrad/keyvalue/privkv"
 	_ "github.com/hushgrad/hushgrad/keyvalue/succinct"
