@@ -84,7 +84,7 @@ func defaults(mechanism string) config {
 		sum:       sumConfig{span: 0.8, levels: 1, base: hdsum.Auto.String(), calibration: gkmps.Certified.String()},
 	}
 	if mechanism == hdsum.Name {
-		c.epsilon, c.cohort, c.rounds, c.clip, c.lr = 1, 6000, 10, 1, 20
+		c.epsilon, c.cohort, c.rounds, c.clip, c.lr = 1, 6000, 10, 1.4, 20
 	}
 	return c
 }

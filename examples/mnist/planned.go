@@ -47,7 +47,7 @@ func (c config) planned(ctx context.Context, model trainer.Model) (config, *auto
 		return c, nil, nil
 	}
 	if c.mechanism == dense.Name && c.cohort == 0 {
-		c.cohort = c.clients
+		c.cohort = max(2, c.clients/c.rounds) // dense gradients of all clients in every round would be gigabytes
 	}
 	drawn, err := dataset.Generate(ctx, dataset.Options{TrainSize: pilots, TestSize: 1, Seed: 1})
 	if err != nil {

@@ -61,7 +61,7 @@ func TestPlannedRuns(t *testing.T) {
 	if c, _ = planFor(t, "-epsilon=3", "-budget=0.5"); c.epsilon != 3 || c.budget != 0.5 {
 		t.Errorf("ε and budget: %+v", c)
 	}
-	if c, why = planFor(t, "-mechanism=none"); c.cohort != 900 || c.lr <= 0 || !strings.HasPrefix(why, "plan: learning rate") {
+	if c, why = planFor(t, "-mechanism=none"); c.cohort != 225 || c.lr <= 0 || !strings.HasPrefix(why, "plan: learning rate") {
 		t.Errorf("no privacy: %+v, %s", c, why)
 	}
 	if c, _ = planFor(t, "-mechanism=sumdp", "-cohort=300"); c.epsilon != 1 || c.cohort != 300 || c.momentum != 0.5 || c.averaging != 0.8 {
