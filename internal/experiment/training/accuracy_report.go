@@ -153,7 +153,7 @@ func (s sweep) comparisons(cells []*cell) []experiment.Verdict {
 			continue
 		}
 		v := experiment.Verdict{
-			Claim: fmt.Sprintf("ε = %g per report: the best of ours is at or above every local baseline", epsilon), Holds: true,
+			Claim: fmt.Sprintf("ε = %g per report: the best of ours is at or above every local baseline, or within error bars of it", epsilon), Holds: true,
 		}
 		detail := []string{fmt.Sprintf("%s %.3f [%.3f, %.3f]", name, best.mean, best.low, best.high)}
 		for _, c := range cells {
