@@ -23,8 +23,10 @@
 // [Proportional] are baselines, as are the estimators [Sampling] and [Local].
 //
 // For histograms the published factors [PACFactor] and [MSEFactor] weigh the noise too
-// little; those of [HistogramPACFactor] and its siblings have the constants of the bounds
-// and beat all baselines wherever we looked, see hushgrad bench table4-hetero.
+// little; those of [HistogramPACFactor] and its siblings have the constants of the bounds.
+// hushgrad bench table4-hetero compares them: Correlated is for the worst case, and where
+// demands and values have little to do with one another weights that risk some bias,
+// those of Saturating above all, are more accurate.
 //
 // All optimal weights are proportional to min(ε_i, ρ) for some ρ: for a fixed
 // noise scale the best weights are a water-filling, and the optimal scale is a

@@ -19,10 +19,12 @@ const (
 	overlapping
 	// narrow: windows of a range that is 2/5 as long, so that ε differs by e⁴ at most.
 	narrow
+	// weak: halves for one user in ten, nothing for the others.
+	weak
 )
 
 func (d dependence) String() string {
-	return [...]string{"uncorrelated", "halves", "sorted", "windows", "overlapping", "narrow"}[d]
+	return [...]string{"uncorrelated", "halves", "sorted", "windows", "overlapping", "narrow", "weak"}[d]
 }
 
 // logRange bounds |ln ε|.
@@ -60,4 +62,5 @@ var settings = []setting{
 	{overlapping, 5}, {overlapping, 20},
 	{narrow, 5}, {narrow, 20},
 	{uncorrelated, 5}, {uncorrelated, 20},
+	{weak, 5}, {weak, 20},
 }

@@ -16,7 +16,7 @@ type population struct {
 }
 
 // newPopulation draws users. Category c of k has probability (c+1)/(k·(k+1)/2),
-// except for the users that halves gives the reverse, and ln ε is uniform in the
+// except for the users that halves and weak give the reverse, and ln ε is uniform in the
 // range, or in the window of the category.
 func newPopulation(n int, s setting, rng *rand.Rand) *population {
 	type user struct {
@@ -31,8 +31,8 @@ func newPopulation(n int, s setting, rng *rand.Rand) *population {
 		switch place := low + width*u; s.dependence {
 		case sorted:
 			users[i] = user{place, triangular(place, s.categories)}
-		case halves:
-			if place < 0.5 {
+		case halves, weak:
+			if place < 0.5 && (s.dependence == halves || rng.Float64() < 0.1) {
 				category = s.categories - 1 - category
 			}
 			users[i] = user{place, category}

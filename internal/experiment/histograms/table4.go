@@ -76,7 +76,7 @@ func report(scores [][]score, n, repeats int) *experiment.Result {
 		Notes: []string{
 			fmt.Sprintf("Error: ℓ∞ distance to the users' own histogram; %d repeats, each with fresh users. The standard error of a quantile is the exact bootstrap one.", repeats),
 			"A method beats another where it is better by more than two standard errors, and ties within two. The PAC weights are scored by the quantile, the MSE weights by the MSE.",
-			"Uncorrelated: category c has probability proportional to c + 1 and ln ε is uniform in [−5, 5]. How the paper correlates them is not known to us; five readings. Halves: the categories are reversed for users whose ε is below the median. Sorted, the worst case: users in the order of their ε fill the categories in turn. Windows: category c has the c-th of k equal windows of [−5, 5] to itself. Overlapping: its window is half the range and moves with c. Narrow: windows of [−2, 2].",
+			"Uncorrelated: category c has probability proportional to c + 1 and ln ε is uniform in [−5, 5]. How the paper correlates them is not known to us; six readings. Halves: the categories are reversed for users whose ε is below the median. Sorted, the worst case: users in the order of their ε fill the categories in turn. Windows: category c has the c-th of k equal windows of [−5, 5] to itself. Overlapping: its window is half the range and moves with c. Narrow: windows of [−2, 2]. Weak: halves for one user in ten, nothing for the others.",
 			"Calibrated: not in the paper; the published risks with the constants of the bounds of a histogram's error, for which noise counts more.",
 			"SM samples with its threshold at the largest or the mean demand; LDP weighs everybody alike; T has the weights of the uncorrelated setting.",
 		},
