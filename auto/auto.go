@@ -9,8 +9,8 @@ import (
 	"github.com/hushgrad/hushgrad/collision"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/slothash"
-	"github.com/hushgrad/hushgrad/internal/sparse"
 	"github.com/hushgrad/hushgrad/signsketch"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // Name is the registered name.

@@ -7,8 +7,8 @@ import (
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/collision"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/sparse"
 	"github.com/hushgrad/hushgrad/signsketch"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // The choice is never worse than any of the three, and each of them is chosen

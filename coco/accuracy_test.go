@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/mechtest"
+	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 // The estimates of the real code against the exact errors. 62 cases with 2
@@ -50,7 +50,7 @@ func measure(t *testing.T, p Point, dummies int, best func(Point) (int, error), 
 	if p.Slots, err = best(p); err != nil {
 		t.Fatal(err)
 	}
-	r := mechtest.RoundWith(t, Name, p.Dim, p.Epsilon, fl.Params{
+	r := sparsetest.RoundWith(t, Name, p.Dim, p.Epsilon, fl.Params{
 		"sparsity": fl.Int(p.Sparsity), "slots": fl.Int(p.Slots), "hash": fl.Text(p.Hash),
 	})
 	c, err := calibration(p)
@@ -63,7 +63,7 @@ func measure(t *testing.T, p Point, dummies int, best func(Point) (int, error), 
 	if p.Slots == 2*p.Sparsity {
 		frequencies = math.Inf(1) // every pair weighs the same
 	}
-	mechtest.Measure(t, r, mechtest.Input(p.Dim, p.Sparsity, dummies), rounds, 10, mechtest.Errors{
+	sparsetest.Measure(t, r, sparsetest.Input(p.Dim, p.Sparsity, dummies), rounds, 10, sparsetest.Errors{
 		Mean:        c.MeanMSE(p.Dim, signal),
 		Frequencies: frequencies,
 	}, 6.3, rng)

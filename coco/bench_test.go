@@ -4,20 +4,20 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/hushgrad/hushgrad/internal/mechtest"
+	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
-func BenchmarkDecode(b *testing.B) { mechtest.BenchmarkDecode(b, Name) }
+func BenchmarkDecode(b *testing.B) { sparsetest.BenchmarkDecode(b, Name) }
 
 func BenchmarkEncode(b *testing.B) {
 	const dim, s = 7850, 64
-	m := mechtest.Open(b, mechtest.Round(b, Name, dim, s, 5))
+	m := sparsetest.Open(b, sparsetest.Round(b, Name, dim, s, 5))
 	rng := rand.New(rand.NewChaCha8([32]byte{31}))
 	grad := make([]float64, dim)
 	for j := range grad {
 		grad[j] = rng.NormFloat64() / 40
 	}
-	x := mechtest.Input(dim, s, 0)
+	x := sparsetest.Input(dim, s, 0)
 	dst := make([]byte, 0, 16)
 	b.Run("from=gradient", func(b *testing.B) {
 		b.ReportAllocs()

@@ -2,7 +2,7 @@ package coco
 
 import (
 	"github.com/hushgrad/hushgrad/internal/slothash"
-	"github.com/hushgrad/hushgrad/internal/sparse"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // calibrate returns the exact hit probabilities (paper, Lemma 3) for weights

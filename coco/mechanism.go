@@ -4,7 +4,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/exact"
 	"github.com/hushgrad/hushgrad/internal/slothash"
-	"github.com/hushgrad/hushgrad/internal/sparse"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // Name is the registered name. The mechanism is an fl.SparseMechanism and its

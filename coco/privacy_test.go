@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/internal/exact"
-	"github.com/hushgrad/hushgrad/internal/mechtest"
+	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 // ε-LDP by exhaustion: with the real integer weights of several budgets, no
@@ -14,7 +14,7 @@ import (
 // include items that share a pair, with equal and with opposite slots, dummies,
 // and p = s = t/2, where no slot is left over.
 func TestLocalPrivacyByEnumeration(t *testing.T) {
-	cases := []mechtest.Case{
+	cases := []sparsetest.Case{
 		{Dim: 2, Sparsity: 1, Slots: 2},
 		{Dim: 2, Sparsity: 1, Slots: 6},
 		{Dim: 2, Sparsity: 2, Slots: 4},
@@ -22,7 +22,7 @@ func TestLocalPrivacyByEnumeration(t *testing.T) {
 		{Dim: 2, Sparsity: 2, Slots: 6},
 	}
 	if !testing.Short() {
-		cases = append(cases, mechtest.Case{Dim: 2, Sparsity: 3, Slots: 6})
+		cases = append(cases, sparsetest.Case{Dim: 2, Sparsity: 3, Slots: 6})
 	}
 	for _, c := range cases {
 		c.Keys = c.Dim + c.Sparsity
@@ -34,8 +34,8 @@ func TestLocalPrivacyByEnumeration(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := mechtest.Prove(t, c, newSampler(w, c.Sparsity, c.Slots))
-			if r.Worst.Cmp(mechtest.LowerExp(eps)) > 0 {
+			r := sparsetest.Prove(t, c, newSampler(w, c.Sparsity, c.Slots))
+			if r.Worst.Cmp(sparsetest.LowerExp(eps)) > 0 {
 				t.Errorf("%+v ε=%g: worst ratio %s exceeds e^ε", c, eps, r.Worst.FloatString(12))
 			}
 			// The bound is attained: two inputs can put a slot's weight at e^ε and at 1.

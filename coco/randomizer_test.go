@@ -6,7 +6,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/exact"
-	"github.com/hushgrad/hushgrad/internal/mechtest"
+	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 // When k items share a pair, the winner is the last one in a uniformly random
@@ -26,7 +26,7 @@ func TestEveryItemOfAPairWinsEquallyOften(t *testing.T) {
 			for odd := range shared {
 				for _, bySign := range []bool{false, true} {
 					x := fl.Ternary{Dim: s}
-					hash := make(mechtest.Table, s)
+					hash := make(sparsetest.Table, s)
 					for i := range s {
 						x.Index, x.Sign = append(x.Index, uint32(i)), append(x.Sign, 1)
 						hash[i] = 4 // the pair {4, 5}
@@ -48,7 +48,7 @@ func TestEveryItemOfAPairWinsEquallyOften(t *testing.T) {
 
 // checkWinner checks how often slot 5 is the marked slot of its pair, and with
 // what probability it is reported.
-func checkWinner(t *testing.T, s *sampler, x fl.Ternary, hash mechtest.Table, w exact.Weights, shared, alone int) {
+func checkWinner(t *testing.T, s *sampler, x fl.Ternary, hash sparsetest.Table, w exact.Weights, shared, alone int) {
 	t.Helper()
 	law, err := exact.Enumerate(8, func(choose exact.Chooser) (uint32, error) {
 		s.mark(x, hash, choose)

@@ -2,7 +2,7 @@ package coco
 
 import (
 	"github.com/hushgrad/hushgrad/internal/slothash"
-	"github.com/hushgrad/hushgrad/internal/sparse"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // BestSlots returns the number of slots t ≥ 2s that the hash family allows with

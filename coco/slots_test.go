@@ -7,7 +7,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/collision"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/sparse"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // The ternary search must find what trying every t finds.

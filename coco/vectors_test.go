@@ -3,8 +3,8 @@ package coco
 import (
 	"testing"
 
-	"github.com/hushgrad/hushgrad/internal/mechtest"
+	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 // The bytes of reports and snapshots, as docs/report-format.md describes them.
-func TestVectors(t *testing.T) { mechtest.CheckVectors(t, Name, "testdata/vectors.json") }
+func TestVectors(t *testing.T) { sparsetest.CheckVectors(t, Name, "testdata/vectors.json") }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/mechtest"
+	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 // The estimates of the real code against the exact errors. 32 cases with 2
@@ -37,7 +37,7 @@ func measure(t *testing.T, p Point, dummies int, rounds int, rng *rand.Rand) {
 	if p.Slots, err = BestSlotsForFrequency(p); err != nil {
 		t.Fatal(err)
 	}
-	r := mechtest.RoundWith(t, Name, p.Dim, p.Epsilon, fl.Params{
+	r := sparsetest.RoundWith(t, Name, p.Dim, p.Epsilon, fl.Params{
 		"sparsity": fl.Int(p.Sparsity), "slots": fl.Int(p.Slots), "hash": fl.Text(p.Hash),
 	})
 	c, err := calibration(p)
@@ -46,7 +46,7 @@ func measure(t *testing.T, p Point, dummies int, rounds int, rng *rand.Rand) {
 	}
 	own, opposite, out := c.FrequencyVariance()
 	signal := p.Sparsity - dummies
-	mechtest.Measure(t, r, mechtest.Input(p.Dim, p.Sparsity, dummies), rounds, 10, mechtest.Errors{
+	sparsetest.Measure(t, r, sparsetest.Input(p.Dim, p.Sparsity, dummies), rounds, 10, sparsetest.Errors{
 		Mean:        c.MeanMSE(p.Dim, signal),
 		Frequencies: float64(signal)*(own+opposite) + 2*float64(p.Dim-signal)*out,
 	}, 6.3, rng)

@@ -3,7 +3,7 @@ package collision
 import (
 	"testing"
 
-	"github.com/hushgrad/hushgrad/internal/mechtest"
+	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
-func BenchmarkDecode(b *testing.B) { mechtest.BenchmarkDecode(b, Name) }
+func BenchmarkDecode(b *testing.B) { sparsetest.BenchmarkDecode(b, Name) }

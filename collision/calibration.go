@@ -2,7 +2,7 @@ package collision
 
 import (
 	"github.com/hushgrad/hushgrad/internal/slothash"
-	"github.com/hushgrad/hushgrad/internal/sparse"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // calibrate returns the exact hit probabilities for the weight high of an own

@@ -3,9 +3,9 @@ package collision
 import (
 	"testing"
 
-	"github.com/hushgrad/hushgrad/internal/mechtest"
+	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 func TestRoundsHaveTheExactError(t *testing.T) {
-	mechtest.CheckRounds(t, Name, BestSlots, calibration)
+	sparsetest.CheckRounds(t, Name, BestSlots, calibration)
 }

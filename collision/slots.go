@@ -2,7 +2,7 @@ package collision
 
 import (
 	"github.com/hushgrad/hushgrad/internal/slothash"
-	"github.com/hushgrad/hushgrad/internal/sparse"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // BestSlots returns the number of slots t > s that the hash family allows

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum/gkmps"
-	"github.com/hushgrad/hushgrad/privacy"
+	"github.com/hushgrad/hushgrad/privacy/compose"
 )
 
 func newSparse(t testing.TB, c SparseConfig) *SparseVecSum {
@@ -92,7 +92,7 @@ func TestSparseBudget(t *testing.T) {
 			}
 			for j := range s.classes {
 				items := min(1<<j, 100)
-				each := privacy.Homogeneous{Epsilon: s.groups[s.classes+j].protocol.noise().Eta, Delta: 0, Count: items}
+				each := compose.Homogeneous{Epsilon: s.groups[s.classes+j].protocol.noise().Eta, Delta: 0, Count: items}
 				// The ε of the sums alone, at all of the δ their class may spend.
 				got, err := each.EpsilonAt(part * delta / 2)
 				if err != nil {

@@ -1,6 +1,10 @@
 package privacy
 
-import "math"
+import (
+	"math"
+
+	"github.com/hushgrad/hushgrad/internal/root"
+)
 
 // blanketLosses is what the concentration bounds of Balle, Bell, Gascón and Nissim, "The
 // Privacy Blanket of the Shuffle Model", CRYPTO 2019, know of a randomizer. A
@@ -86,6 +90,6 @@ func (l blanketLosses) comparison(name string, logDelta func(n int, epsilonCentr
 				return logDelta(n, epsilonCentral) - math.Log(delta)
 			}
 			// At 0 the inequalities say nothing; at the local epsilon δ = 0 whatever they say.
-			return solve(excess, 0, l.epsilon, math.Inf(1), math.Inf(-1)), nil
+			return root.Solve(excess, 0, l.epsilon, math.Inf(1), math.Inf(-1)), nil
 		})
 }

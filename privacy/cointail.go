@@ -1,6 +1,10 @@
 package privacy
 
-import "math"
+import (
+	"math"
+
+	"github.com/hushgrad/hushgrad/internal/binomial"
+)
 
 // coinTail follows the upper tail of the number of heads in k fair coin tosses,
 // A ~ Binomial(k, ½), from an integer threshold b with k/2 <= b <= k+1.
@@ -19,7 +23,7 @@ func (c *coinTail) moveTo(k, b int) {
 	// In the body of the tail one point carries little of the mass, so that taking
 	// it away loses no precision; further out the fraction below converges at once.
 	body := c.point*16 < c.mass
-	if !body || k != c.k+1 || b-c.b > far || c.b-b > far || b >= k || c.age >= anchorEvery {
+	if !body || k != c.k+1 || b-c.b > far || c.b-b > far || b >= k || c.age >= binomial.AnchorEvery {
 		c.anchor(k, b)
 		return
 	}
@@ -73,7 +77,7 @@ func (c *coinTail) anchor(k, b int) {
 		c.point, c.mass = 1, 1
 		return
 	}
-	c.point = binomialPMF(b, k, 0.5, 0.5)
+	c.point = binomial.PMF(b, k, 0.5, 0.5)
 	x, n := float64(b), float64(k)
 	f := betaFraction(x, n)
 	c.mass = c.point * (x / 2) / (x*(x-n/2+0.5)/(x+1) + f)

@@ -1,6 +1,10 @@
 package privacy
 
-import "math"
+import (
+	"math"
+
+	"github.com/hushgrad/hushgrad/internal/binomial"
+)
 
 // tableBudget bounds the entries of the shortfall tables computed for one Delta.
 const tableBudget = 3_000_000
@@ -34,11 +38,11 @@ const tableBudget = 3_000_000
 //   - the sum is raised by its possible relative error (see roundings): at δ >= 10^-15 less
 //     than 10^-12 for n <= 60, 2·10^-11 at n = 10^6 and 5·10^-10 at n = 10^9.
 func (b *bound) positivePart(l losses, t tilt, n, budget int) float64 {
-	cut := logTail + math.Log(t.some)
-	first := max(lowerQuantile(n, t.paired, t.unpaired, cut), 1) // K = 0 gives S <= 0
-	last := max(upperQuantile(n, t.paired, t.unpaired, cut), first)
+	cut := binomial.LogTail + math.Log(t.some)
+	first := max(binomial.LowerQuantile(n, t.paired, t.unpaired, cut), 1) // K = 0 gives S <= 0
+	last := max(binomial.UpperQuantile(n, t.paired, t.unpaired, cut), first)
 	weights := make([]float64, last-first+1)
-	binomialRow(weights, first, n, b.paired, b.unpaired)
+	binomial.Row(weights, first, n, b.paired, b.unpaired)
 
 	var table shortfall
 	var tail coinTail
@@ -58,7 +62,7 @@ func (b *bound) positivePart(l losses, t tilt, n, budget int) float64 {
 		start += block
 	}
 
-	return sum*(1+roundings(t, n, len(weights), widest)*0x1p-53) + t.chernoff*4*tailMass + float64(n)*math.Exp(-500)
+	return sum*(1+roundings(t, n, len(weights), widest)*0x1p-53) + t.chernoff*4*binomial.TailMass + float64(n)*math.Exp(-500)
 }
 
 // roundings bounds the relative error of the sum of positive terms in positivePart, in units
@@ -104,7 +108,7 @@ func (b *bound) blockLength(l losses, t tilt, n, start, values int, work float64
 	if float64(values)*work > 1 {
 		mean := float64(n) * t.paired
 		shortest := math.Max(1, 4*math.Sqrt(mean*t.unpaired)*work)
-		length = shortest * math.Exp(-logChernoff(start, n, t.paired, t.unpaired)/2)
+		length = shortest * math.Exp(-binomial.LogChernoff(start, n, t.paired, t.unpaired)/2)
 		if toMean := mean - float64(start); toMean > 0 {
 			length = math.Max(shortest, math.Min(length, toMean/8))
 		}

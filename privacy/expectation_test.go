@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/hushgrad/hushgrad/internal/bigref"
+	"github.com/hushgrad/hushgrad/internal/binomial"
 )
 
 // Delta against the sum over every outcome in 320-bit arithmetic: never below it, and above
@@ -22,13 +25,13 @@ func TestDeltaMatchesEnumeration(t *testing.T) {
 		{1e-3, 1, 2}, {0.1, 4, 11}, {0.5, 2, 3}, {1, 3, 5}, {1, 1, 4}, {2, 4, 36}, {3, 5, 6}, {5, 1, 150}, {20, 2, 9}, {1, 1, 1_000_000},
 	} {
 		b := mustBlanket(t, shape.epsilon, shape.sparsity, shape.slots)
-		e := bigExp(shape.epsilon)
+		e := bigref.Exp(shape.epsilon)
 		for _, n := range users {
 			for _, share := range []float64{0, 1e-9, 0.05, 0.3, 0.5, 0.9, 0.9999} {
 				epsilonCentral := share * shape.epsilon
-				want := blanketKinds(e, shape.sparsity, shape.slots).sum(bigExp(epsilonCentral), n)
+				want := blanketKinds(e, shape.sparsity, shape.slots).sum(bigref.Exp(epsilonCentral), n)
 				got := mustDelta(t, b, n, epsilonCentral)
-				if bigOf(got).Cmp(want) < 0 {
+				if bigref.Of(got).Cmp(want) < 0 {
 					t.Errorf("%v n=%d eps_c=%v: got %v, below the exact %v", shape, n, epsilonCentral, got, want.Text('g', 20))
 				}
 				exact, _ := want.Float64()
@@ -130,8 +133,8 @@ func TestBlockLength(t *testing.T) {
 	for _, n := range []int{300_000, 1_000_000} {
 		l := b.losses(b.chernoffEpsilon(n, 1e-9))
 		tilted := b.tilt(l, n)
-		first := lowerQuantile(n, tilted.paired, tilted.unpaired, logTail)
-		last := upperQuantile(n, tilted.paired, tilted.unpaired, logTail)
+		first := binomial.LowerQuantile(n, tilted.paired, tilted.unpaired, binomial.LogTail)
+		last := binomial.UpperQuantile(n, tilted.paired, tilted.unpaired, binomial.LogTail)
 		mean := int(float64(n) * tilted.paired)
 		work := 20 / float64(last-first) // the budget has one table for twenty k
 		tables := 0

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/hushgrad/hushgrad/internal/root"
 )
 
 // ErrUnreachable is returned by ClientsFor if 10^9 users are not enough.
@@ -46,7 +48,7 @@ func LocalFor(build func(epsilon float64) (Amplification, error), n int, delta, 
 	}
 	local := float64(maxEpsilon)
 	if atLimit := excess(1); atLimit > 0 { // at ε = target δ is 0
-		x := solve(excess, 1, 1+math.Log(maxEpsilon/target), atLimit, math.Inf(-1))
+		x := root.Solve(excess, 1, 1+math.Log(maxEpsilon/target), atLimit, math.Inf(-1))
 		local = math.Max(target, localAt(x))
 	}
 	// Epsilon is a little above the root of Delta, so step down until it agrees.

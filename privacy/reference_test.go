@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/hushgrad/hushgrad/internal/bigref"
 )
 
 // This file holds what the tests compare with: recorded reference numbers and slow
@@ -91,47 +93,6 @@ func mustEpsilon(t testing.TB, a Amplification, n int, delta float64) float64 {
 	return epsilon
 }
 
-const precision = 320 // bits of the big.Float references
-
-func bigOf(x float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(x) }
-
-func bigSub(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(precision).Sub(x, y) }
-
-func bigMul(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(precision).Mul(x, y) }
-
-func bigAdd(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(precision).Add(x, y) }
-
-func bigQuo(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(precision).Quo(x, y) }
-
-// bigExp returns e^x for 0 <= x <= 20 to about 300 bits: the Taylor series at
-// x/2^10, squared ten times.
-func bigExp(x float64) *big.Float {
-	y := bigOf(x)
-	y.SetMantExp(y, -10)
-	sum, term := bigOf(1), bigOf(1)
-	for i := 1; i < 60; i++ {
-		term = bigQuo(bigMul(term, y), bigOf(float64(i)))
-		sum = bigAdd(sum, term)
-	}
-	for range 10 {
-		sum = bigMul(sum, sum)
-	}
-	return sum
-}
-
-func bigBinomial(n, k int) *big.Float {
-	return new(big.Float).SetPrec(precision).SetInt(new(big.Int).Binomial(int64(n), int64(k)))
-}
-
-// bigPowers returns x^0, ..., x^n.
-func bigPowers(x *big.Float, n int) []*big.Float {
-	p := []*big.Float{bigOf(1)}
-	for range n {
-		p = append(p, bigMul(p[len(p)-1], x))
-	}
-	return p
-}
-
 // kinds is a bound of this package with every quantity in high precision: a message is of
 // kind A or B with probability alpha each, of kind R with probability mid.
 type kinds struct {
@@ -141,48 +102,48 @@ type kinds struct {
 
 // blanketKinds is the right-hand side of (2) in the package documentation.
 func blanketKinds(e *big.Float, sparsity, slots int) kinds {
-	omega := bigAdd(bigMul(bigOf(float64(sparsity)), e), bigOf(float64(slots-sparsity)))
+	omega := bigref.Add(bigref.Mul(bigref.Of(float64(sparsity)), e), bigref.Of(float64(slots-sparsity)))
 	pairs, middle := min(sparsity, slots-sparsity), max(slots-2*sparsity, 2*sparsity-slots)
 	return kinds{
-		e, bigOf(1), bigQuo(bigOf(float64(pairs)), omega), bigQuo(bigOf(float64(middle)), omega), slots < 2*sparsity,
+		e, bigref.Of(1), bigref.Quo(bigref.Of(float64(pairs)), omega), bigref.Quo(bigref.Of(float64(middle)), omega), slots < 2*sparsity,
 	}
 }
 
 // sum returns the bound at n users and q = e^{ε_c}, summed over all A and B; the sum over R
 // is a prefix of Σ (x − weight·r)·C(j, r)·mid^r·rest^{j−r}, j = n − A − B.
 func (k kinds) sum(q *big.Float, n int) *big.Float {
-	one := bigOf(1)
-	favour, against, neutral := bigSub(k.e, q), bigSub(bigMul(k.e, q), one), bigSub(q, one)
+	one := bigref.Of(1)
+	favour, against, neutral := bigref.Sub(k.e, q), bigref.Sub(bigref.Mul(k.e, q), one), bigref.Sub(q, one)
 	if k.weighted {
-		neutral = bigMul(neutral, k.e)
+		neutral = bigref.Mul(neutral, k.e)
 	}
-	rest := bigPowers(bigSub(bigSub(one, bigMul(bigOf(2), k.alpha)), k.mid), n)
-	alpha, mid := bigPowers(k.alpha, n), bigPowers(k.mid, n)
-	sum := bigOf(0)
+	rest := bigref.Powers(bigref.Sub(bigref.Sub(one, bigref.Mul(bigref.Of(2), k.alpha)), k.mid), n)
+	alpha, mid := bigref.Powers(k.alpha, n), bigref.Powers(k.mid, n)
+	sum := bigref.Of(0)
 	for total := 1; total <= n; total++ {
 		j := n - total
-		mass, moment := []*big.Float{bigOf(0)}, []*big.Float{bigOf(0)} // of R < i
+		mass, moment := []*big.Float{bigref.Of(0)}, []*big.Float{bigref.Of(0)} // of R < i
 		for r := 0; r <= j; r++ {
-			point := bigMul(bigBinomial(j, r), bigMul(mid[r], rest[j-r]))
-			mass = append(mass, bigAdd(mass[r], point))
-			moment = append(moment, bigAdd(moment[r], bigMul(point, bigOf(float64(r)))))
+			point := bigref.Mul(bigref.Binomial(j, r), bigref.Mul(mid[r], rest[j-r]))
+			mass = append(mass, bigref.Add(mass[r], point))
+			moment = append(moment, bigref.Add(moment[r], bigref.Mul(point, bigref.Of(float64(r)))))
 		}
-		outer := bigMul(bigBinomial(n, total), alpha[total])
+		outer := bigref.Mul(bigref.Binomial(n, total), alpha[total])
 		for a := total; a >= 0; a-- {
-			x := bigSub(bigMul(favour, bigOf(float64(a))), bigMul(against, bigOf(float64(total-a))))
+			x := bigref.Sub(bigref.Mul(favour, bigref.Of(float64(a))), bigref.Mul(against, bigref.Of(float64(total-a))))
 			if x.Sign() <= 0 {
 				break // it falls with B
 			}
 			count := j + 1 // of r with x − neutral·r >= 0
-			if most := bigMul(neutral, bigOf(float64(j))); most.Cmp(x) > 0 {
-				last, _ := bigQuo(x, neutral).Int64()
+			if most := bigref.Mul(neutral, bigref.Of(float64(j))); most.Cmp(x) > 0 {
+				last, _ := bigref.Quo(x, neutral).Int64()
 				count = int(last) + 1
 			}
-			inner := bigSub(bigMul(x, mass[count]), bigMul(neutral, moment[count]))
-			sum = bigAdd(sum, bigMul(inner, bigMul(outer, bigBinomial(total, a))))
+			inner := bigref.Sub(bigref.Mul(x, mass[count]), bigref.Mul(neutral, moment[count]))
+			sum = bigref.Add(sum, bigref.Mul(inner, bigref.Mul(outer, bigref.Binomial(total, a))))
 		}
 	}
-	return bigQuo(bigMul(sum, k.scale), bigOf(float64(n)))
+	return bigref.Quo(bigref.Mul(sum, k.scale), bigref.Of(float64(n)))
 }
 
 // twoCounters returns the hockey-stick divergence of order q = e^{ε_c} between the

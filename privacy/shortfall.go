@@ -1,6 +1,10 @@
 package privacy
 
-import "math"
+import (
+	"math"
+
+	"github.com/hushgrad/hushgrad/internal/binomial"
+)
 
 // shortfall tabulates E[(y − R)_+] for R ~ Binomial(n, p) at the integers y from
 // first on. Between integers the function is linear, so the table is exact on its
@@ -19,23 +23,23 @@ type shortfall struct {
 // quantile of Binomial(n, tiltedP) to the upper quantile of Binomial(n, p). Cost: O(√n).
 func (s *shortfall) fill(n int, p, q, tiltedP, tiltedQ float64) {
 	mean := float64(n) * p
-	last := upperQuantile(n, p, q, logTail)
-	first := min(lowerQuantile(n, tiltedP, tiltedQ, logTail), last)
+	last := binomial.UpperQuantile(n, p, q, binomial.LogTail)
+	first := min(binomial.LowerQuantile(n, tiltedP, tiltedQ, binomial.LogTail), last)
 	s.base, s.top = float64(first)-mean, float64(last)-mean
 	s.spill = 0
 	if last < n {
 		// E[(R−last)_+] = P[R > last] + E[(R−last−1)_+], and by Chernoff at last+1 the second
-		// is at most e^{-λ(last+1)}·E[e^{λR}]/(eλ) <= tailMass/(eλ).
+		// is at most e^{-λ(last+1)}·E[e^{λR}]/(eλ) <= binomial.TailMass/(eλ).
 		k := float64(last + 1)
 		lambda := math.Log(k*q) - math.Log((float64(n)-k)*p)
-		s.spill = tailMass * (1 + 1/(math.E*lambda))
+		s.spill = binomial.TailMass * (1 + 1/(math.E*lambda))
 	}
 	size := last - first + 1
 	if cap(s.pmf) < size {
 		s.pmf, s.values = make([]float64, size+size/8), make([]float64, size+size/8)
 	}
 	s.pmf, s.values = s.pmf[:size], s.values[:size]
-	binomialRow(s.pmf, first, n, p, q)
+	binomial.Row(s.pmf, first, n, p, q)
 	value, mass := 0.0, 0.0
 	for i, point := range s.pmf {
 		s.values[i] = value

@@ -3,6 +3,8 @@ package privacy
 import (
 	"math"
 	"testing"
+
+	"github.com/hushgrad/hushgrad/internal/binomial"
 )
 
 // The table against the defining sum, at integers, between them and beyond the end.
@@ -25,7 +27,7 @@ func TestShortfall(t *testing.T) {
 			}
 			want, mass := 0.0, 0.0
 			for r := first; r <= last; r++ {
-				point := binomialPMF(r, c.n, c.p, 1-c.p)
+				point := binomial.PMF(r, c.n, c.p, 1-c.p)
 				want += point * math.Max(0, float64(first)+y-float64(r))
 				mass += point
 			}
@@ -38,7 +40,7 @@ func TestShortfall(t *testing.T) {
 		}
 		spill := 0.0
 		for r := last + 1; r <= c.n; r++ {
-			spill += binomialPMF(r, c.n, c.p, 1-c.p) * float64(r-last)
+			spill += binomial.PMF(r, c.n, c.p, 1-c.p) * float64(r-last)
 		}
 		if s.spill < spill || s.spill > 1e-13 {
 			t.Errorf("%+v: spill %v, exact %v", c, s.spill, spill)

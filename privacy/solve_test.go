@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/hushgrad/hushgrad/internal/root"
 )
 
 // The root of Delta is found from above: Delta there is at most δ, and a little below
@@ -26,7 +28,7 @@ func TestRootInvertsDelta(t *testing.T) {
 				if got == 0 {
 					continue
 				}
-				if d := mustDelta(t, b, n, got*(1-2*solveTolerance)); d <= delta {
+				if d := mustDelta(t, b, n, got*(1-2*root.Tolerance)); d <= delta {
 					t.Errorf("%+v n=%d: root(%v) = %v is not the smallest: just below Delta is %v", c, n, delta, got, d)
 				}
 			}
@@ -66,36 +68,6 @@ func TestEpsilonIsZeroForLargeDelta(t *testing.T) {
 	}
 	if got := mustEpsilon(t, b, 1000, atZero*(1-1e-6)); !(got > 0 && got < 1e-5) {
 		t.Errorf("just below Delta(0): Epsilon = %v", got)
-	}
-}
-
-// solve must end, keep f <= 0 at its answer and be tight, whatever the shape of f.
-func TestSolve(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		f    func(float64) float64
-		root float64
-	}{
-		{"line", func(x float64) float64 { return 0.3 - x }, 0.3},
-		{"steep", func(x float64) float64 { return 1e-3 - math.Pow(x, 9) }, math.Pow(1e-3, 1.0/9)},
-		{"step", func(x float64) float64 { return math.Copysign(1, 0.7-x) }, 0.7},
-		{"lopsided", func(x float64) float64 {
-			if x < 0.7 {
-				return 1e300
-			}
-			return -1e-300
-		}, 0.7},
-		{"infinite below", func(x float64) float64 { return math.Log(math.Max(0, 0.2-x)) + 3 }, 0.2 - math.Exp(-3)},
-		{"infinite above", func(x float64) float64 { return 1/math.Max(0, x-0.5) - 4 }, 0.75},
-	} {
-		calls := 0
-		got := solve(func(x float64) float64 { calls++; return c.f(x) }, 0, 1, c.f(0), c.f(1))
-		if c.f(got) > 0 || math.Abs(got/c.root-1) > 2*solveTolerance {
-			t.Errorf("%s: got %v, want %v from above", c.name, got, c.root)
-		}
-		if calls > 150 {
-			t.Errorf("%s: %d calls", c.name, calls)
-		}
 	}
 }
 

@@ -7,7 +7,7 @@
 //
 // To run inside a gRPC server that exists already, call [Server.RegisterRounds]
 // and [Server.RegisterOperator] on it. Package server/client holds the Go
-// clients; the services are described in proto/hushgrad/v1/service.proto.
+// clients; the services are described in proto/hushgrad/v1/service/service.proto.
 //
 // # Rounds
 //

@@ -15,12 +15,12 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
 )
 
 // submit sends raw requests over one stream.
-func submit(t testing.TB, p *peers, requests ...*pb.SubmitReportsRequest) (*pb.SubmitReportsResponse, error) {
+func submit(t testing.TB, p *peers, requests ...*service.SubmitReportsRequest) (*service.SubmitReportsResponse, error) {
 	t.Helper()
 	stream, err := p.rounds.SubmitReports(t.Context())
 	if err != nil {
@@ -37,13 +37,13 @@ func submit(t testing.TB, p *peers, requests ...*pb.SubmitReportsRequest) (*pb.S
 }
 
 // request is a valid submission with the given key and reports.
-func request(t testing.TB, r fl.Round, key byte, reports ...[]byte) *pb.SubmitReportsRequest {
+func request(t testing.TB, r fl.Round, key byte, reports ...[]byte) *service.SubmitReportsRequest {
 	t.Helper()
 	digest, err := r.Digest()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &pb.SubmitReportsRequest{
+	return &service.SubmitReportsRequest{
 		RoundId: r.ID, RoundDigest: digest[:], BatchKey: bytes.Repeat([]byte{key}, 16), Reports: reports,
 	}
 }
@@ -70,13 +70,13 @@ func TestSubmissionsAreRefusedWithTheRightCode(t *testing.T) {
 	outside := bytes.Clone(good)
 	outside[len(outside)-1] = 0xFF // a slot beyond t
 
-	mutate := func(f func(*pb.SubmitReportsRequest)) *pb.SubmitReportsRequest {
+	mutate := func(f func(*service.SubmitReportsRequest)) *service.SubmitReportsRequest {
 		m := request(t, r, 1, good)
 		f(m)
 		return m
 	}
 	for name, c := range map[string]struct {
-		req   *pb.SubmitReportsRequest
+		req   *service.SubmitReportsRequest
 		code  codes.Code
 		field string
 	}{
@@ -86,13 +86,13 @@ func TestSubmissionsAreRefusedWithTheRightCode(t *testing.T) {
 		"oversized report":     {request(t, r, 1, append(bytes.Clone(good), 0)), codes.InvalidArgument, "reports"},
 		"good one after a bad": {request(t, r, 1, good[:2], good), codes.InvalidArgument, "reports"},
 		"no reports":           {request(t, r, 1), codes.InvalidArgument, "reports"},
-		"no round":             {mutate(func(m *pb.SubmitReportsRequest) { m.RoundId = "" }), codes.InvalidArgument, "round_id"},
-		"unknown round":        {mutate(func(m *pb.SubmitReportsRequest) { m.RoundId = "nowhere" }), codes.NotFound, "round_id"},
-		"wrong round":          {mutate(func(m *pb.SubmitReportsRequest) { m.RoundId = "other" }), codes.FailedPrecondition, "round_digest"},
-		"wrong dimension":      {mutate(func(m *pb.SubmitReportsRequest) { d, _ := other.Digest(); m.RoundDigest = d[:] }), codes.FailedPrecondition, "round_digest"},
-		"no digest":            {mutate(func(m *pb.SubmitReportsRequest) { m.RoundDigest = nil }), codes.InvalidArgument, "round_digest"},
-		"short key":            {mutate(func(m *pb.SubmitReportsRequest) { m.BatchKey = m.BatchKey[:15] }), codes.InvalidArgument, "batch_key"},
-		"long key":             {mutate(func(m *pb.SubmitReportsRequest) { m.BatchKey = make([]byte, 65) }), codes.InvalidArgument, "batch_key"},
+		"no round":             {mutate(func(m *service.SubmitReportsRequest) { m.RoundId = "" }), codes.InvalidArgument, "round_id"},
+		"unknown round":        {mutate(func(m *service.SubmitReportsRequest) { m.RoundId = "nowhere" }), codes.NotFound, "round_id"},
+		"wrong round":          {mutate(func(m *service.SubmitReportsRequest) { m.RoundId = "other" }), codes.FailedPrecondition, "round_digest"},
+		"wrong dimension":      {mutate(func(m *service.SubmitReportsRequest) { d, _ := other.Digest(); m.RoundDigest = d[:] }), codes.FailedPrecondition, "round_digest"},
+		"no digest":            {mutate(func(m *service.SubmitReportsRequest) { m.RoundDigest = nil }), codes.InvalidArgument, "round_digest"},
+		"short key":            {mutate(func(m *service.SubmitReportsRequest) { m.BatchKey = m.BatchKey[:15] }), codes.InvalidArgument, "batch_key"},
+		"long key":             {mutate(func(m *service.SubmitReportsRequest) { m.BatchKey = make([]byte, 65) }), codes.InvalidArgument, "batch_key"},
 	} {
 		_, err := submit(t, p, c.req)
 		wantField(t, name, err, c.code, c.field)
@@ -100,7 +100,7 @@ func TestSubmissionsAreRefusedWithTheRightCode(t *testing.T) {
 	_, err := submit(t, p, request(t, r, 1, make([]byte, 65<<10)))
 	wantCode(t, "oversized message", err, codes.ResourceExhausted)
 
-	resp, err := p.rounds.GetRound(t.Context(), &pb.GetRoundRequest{RoundId: "r"})
+	resp, err := p.rounds.GetRound(t.Context(), &service.GetRoundRequest{RoundId: "r"})
 	if err != nil || resp.GetStatus().GetReports() != 0 {
 		t.Errorf("after refusals only: %v reports, %v, want 0", resp.GetStatus().GetReports(), err)
 	}
@@ -175,22 +175,24 @@ func TestOpenRoundRefuses(t *testing.T) {
 
 func TestModelUploadRefuses(t *testing.T) {
 	p := start(t, server.Config{MaxModelBytes: 100})
-	operator := pb.NewOperatorClient(p.conn)
+	operator := service.NewOperatorClient(p.conn)
 	sum := sha256.Sum256([]byte("weights"))
-	good := func() *pb.ModelHeader { return &pb.ModelHeader{Format: "text/plain", Size: 7, Sha256: sum[:]} }
+	good := func() *service.ModelHeader {
+		return &service.ModelHeader{Format: "text/plain", Size: 7, Sha256: sum[:]}
+	}
 	for name, c := range map[string]struct {
-		messages []*pb.PutModelRequest
+		messages []*service.PutModelRequest
 		field    string
 	}{
 		"nothing":       {nil, "header"},
-		"no header":     {[]*pb.PutModelRequest{{Data: []byte("weights")}}, "header"},
-		"no format":     {[]*pb.PutModelRequest{{Header: &pb.ModelHeader{Size: 7, Sha256: sum[:]}}}, "header.format"},
-		"empty":         {[]*pb.PutModelRequest{{Header: &pb.ModelHeader{Format: "f", Sha256: sum[:]}}}, "header.size"},
-		"too large":     {[]*pb.PutModelRequest{{Header: &pb.ModelHeader{Format: "f", Size: 101, Sha256: sum[:]}}}, "header.size"},
-		"short":         {[]*pb.PutModelRequest{{Header: good(), Data: []byte("weight")}}, "data"},
-		"long":          {[]*pb.PutModelRequest{{Header: good(), Data: []byte("weights")}, {Data: []byte("!")}}, "data"},
-		"damaged":       {[]*pb.PutModelRequest{{Header: good(), Data: []byte("Weights")}}, "header.sha256"},
-		"second header": {[]*pb.PutModelRequest{{Header: good(), Data: []byte("wei")}, {Header: good(), Data: []byte("ghts")}}, "header"},
+		"no header":     {[]*service.PutModelRequest{{Data: []byte("weights")}}, "header"},
+		"no format":     {[]*service.PutModelRequest{{Header: &service.ModelHeader{Size: 7, Sha256: sum[:]}}}, "header.format"},
+		"empty":         {[]*service.PutModelRequest{{Header: &service.ModelHeader{Format: "f", Sha256: sum[:]}}}, "header.size"},
+		"too large":     {[]*service.PutModelRequest{{Header: &service.ModelHeader{Format: "f", Size: 101, Sha256: sum[:]}}}, "header.size"},
+		"short":         {[]*service.PutModelRequest{{Header: good(), Data: []byte("weight")}}, "data"},
+		"long":          {[]*service.PutModelRequest{{Header: good(), Data: []byte("weights")}, {Data: []byte("!")}}, "data"},
+		"damaged":       {[]*service.PutModelRequest{{Header: good(), Data: []byte("Weights")}}, "header.sha256"},
+		"second header": {[]*service.PutModelRequest{{Header: good(), Data: []byte("wei")}, {Header: good(), Data: []byte("ghts")}}, "header"},
 	} {
 		stream, err := operator.PutModel(t.Context())
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	_ "github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
 	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
 // Whatever a client sends as a batch is counted or refused as the client's own
@@ -22,7 +23,7 @@ func FuzzSubmit(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	opened, err := operatorService{Server: s}.OpenRound(context.Background(), &pb.OpenRoundRequest{Round: &pb.Round{
+	opened, err := operatorService{Server: s}.OpenRound(context.Background(), &service.OpenRoundRequest{Round: &pb.Round{
 		Id: "r", Mechanism: "coco", Dim: 8, Scale: 1, Epsilon: 1, MinReports: 1,
 		Params:     map[string]*pb.Value{"sparsity": {Kind: &pb.Value_Integer{Integer: 2}}},
 		PublicSeed: make([]byte, 31),
@@ -34,7 +35,7 @@ func FuzzSubmit(f *testing.F) {
 		ID: "r", Mechanism: "coco", Dim: 8, Scale: 1, Epsilon: 1, MinReports: 1,
 		Params: fl.Params{"sparsity": fl.Int(2)}, PublicSeed: [32]byte{1},
 	}
-	opened, err = operatorService{Server: s}.OpenRound(context.Background(), &pb.OpenRoundRequest{Round: description.Proto()})
+	opened, err = operatorService{Server: s}.OpenRound(context.Background(), &service.OpenRoundRequest{Round: description.Proto()})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func FuzzSubmit(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	good, err := proto.Marshal(&pb.SubmitReportsRequest{
+	good, err := proto.Marshal(&service.SubmitReportsRequest{
 		RoundId: "r", RoundDigest: digest[:], BatchKey: make([]byte, 16), Reports: [][]byte{{1, 2, 3, 4, 0}},
 	})
 	if err != nil {
@@ -55,7 +56,7 @@ func FuzzSubmit(f *testing.F) {
 	f.Add(good)
 	f.Add(good[:30])
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var req pb.SubmitReportsRequest
+		var req service.SubmitReportsRequest
 		if proto.Unmarshal(data, &req) != nil {
 			return // gRPC refuses it before the server sees it
 		}

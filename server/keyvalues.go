@@ -6,7 +6,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/hushgrad/hushgrad/fl"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
 // keyValuesOf returns the key-value estimate of a closed round, or nil if its
@@ -20,7 +20,7 @@ func keyValuesOf(sum fl.Aggregator) func() (*fl.KeyValueEstimate, error) {
 	return sync.OnceValues(kv.KeyValues)
 }
 
-func (s operatorService) GetKeyValues(req *pb.GetKeyValuesRequest, stream grpc.ServerStreamingServer[pb.GetKeyValuesResponse]) error {
+func (s operatorService) GetKeyValues(req *service.GetKeyValuesRequest, stream grpc.ServerStreamingServer[service.GetKeyValuesResponse]) error {
 	r, err := s.released(stream.Context(), req)
 	var e *fl.KeyValueEstimate
 	switch {
@@ -37,9 +37,9 @@ func (s operatorService) GetKeyValues(req *pb.GetKeyValuesRequest, stream grpc.S
 }
 
 // sendKeyValues streams an estimate in chunks of chunkBytes.
-func sendKeyValues(r fl.Round, e *fl.KeyValueEstimate, stream grpc.ServerStreamingServer[pb.GetKeyValuesResponse]) error {
+func sendKeyValues(r fl.Round, e *fl.KeyValueEstimate, stream grpc.ServerStreamingServer[service.GetKeyValuesResponse]) error {
 	const perChunk = chunkBytes / 40 // at most five float64 per key
-	msg := &pb.GetKeyValuesResponse{Header: &pb.EstimateHeader{
+	msg := &service.GetKeyValuesResponse{Header: &service.EstimateHeader{
 		RoundId:   r.ID,
 		Mechanism: e.Mechanism,
 		Dim:       uint32(r.Dim),
@@ -61,7 +61,7 @@ func sendKeyValues(r fl.Round, e *fl.KeyValueEstimate, stream grpc.ServerStreami
 		if err := stream.Send(msg); err != nil {
 			return err
 		}
-		msg = new(pb.GetKeyValuesResponse)
+		msg = new(service.GetKeyValuesResponse)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	_ "github.com/hushgrad/hushgrad/keyvalue/pckv"
 	_ "github.com/hushgrad/hushgrad/keyvalue/succinct"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
 )
 
@@ -195,7 +195,7 @@ func TestKeyValuesComeInSmallMessages(t *testing.T) {
 	if err := p.operator.CloseRound(t.Context(), r.ID); err != nil {
 		t.Fatal(err)
 	}
-	stream, err := pb.NewOperatorClient(p.conn).GetKeyValues(t.Context(), &pb.GetKeyValuesRequest{RoundId: r.ID})
+	stream, err := service.NewOperatorClient(p.conn).GetKeyValues(t.Context(), &service.GetKeyValuesRequest{RoundId: r.ID})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/hushgrad/hushgrad/fl"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
 )
@@ -154,7 +154,7 @@ func TestShutdownIsGraceful(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream, err := pb.NewRoundsClient(asClient).SubmitReports(t.Context())
+	stream, err := service.NewRoundsClient(asClient).SubmitReports(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,8 +162,8 @@ func TestShutdownIsGraceful(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The stream is known to the server once another call on it was answered.
-	for resp := new(pb.GetRoundResponse); resp.GetStatus().GetReports() == 0; {
-		if resp, err = pb.NewRoundsClient(asClient).GetRound(t.Context(), &pb.GetRoundRequest{RoundId: "r"}); err != nil {
+	for resp := new(service.GetRoundResponse); resp.GetStatus().GetReports() == 0; {
+		if resp, err = service.NewRoundsClient(asClient).GetRound(t.Context(), &service.GetRoundRequest{RoundId: "r"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -178,7 +178,7 @@ func TestShutdownIsGraceful(t *testing.T) {
 	if err := <-served; err != nil {
 		t.Errorf("Serve: %v", err)
 	}
-	if _, err := pb.NewRoundsClient(asClient).GetRound(t.Context(), &pb.GetRoundRequest{}); err == nil {
+	if _, err := service.NewRoundsClient(asClient).GetRound(t.Context(), &service.GetRoundRequest{}); err == nil {
 		t.Error("the server still answers")
 	}
 }

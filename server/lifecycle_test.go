@@ -11,14 +11,14 @@ import (
 	reflectionpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
 
 	"github.com/hushgrad/hushgrad/fl"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
-func state(t testing.TB, p *peers, id string) pb.RoundState {
+func state(t testing.TB, p *peers, id string) service.RoundState {
 	t.Helper()
-	resp, err := p.rounds.GetRound(t.Context(), &pb.GetRoundRequest{RoundId: id})
+	resp, err := p.rounds.GetRound(t.Context(), &service.GetRoundRequest{RoundId: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestBelowMinReportsTheRoundStaysOpen(t *testing.T) {
 	wantField(t, "close with 2 of 3", errors.Unwrap(p.operator.CloseRound(t.Context(), "r")), codes.FailedPrecondition, "round_id")
 	_, err := p.operator.Estimate(t.Context(), "r", false)
 	wantField(t, "estimate of an open round", errors.Unwrap(err), codes.FailedPrecondition, "round_id")
-	if got := state(t, p, "r"); got != pb.RoundState_ROUND_STATE_OPEN {
+	if got := state(t, p, "r"); got != service.RoundState_ROUND_STATE_OPEN {
 		t.Errorf("state %v, want open", got)
 	}
 	if _, err := part.Submit(t.Context(), reports[2:]); err != nil {
@@ -95,7 +95,7 @@ func TestTheDeadlineClosesOrExpires(t *testing.T) {
 	}
 	_, err := p.operator.Estimate(t.Context(), "few", true)
 	wantField(t, "too few at the deadline", errors.Unwrap(err), codes.FailedPrecondition, "round_id")
-	if got := state(t, p, "few"); got != pb.RoundState_ROUND_STATE_EXPIRED {
+	if got := state(t, p, "few"); got != service.RoundState_ROUND_STATE_EXPIRED {
 		t.Errorf("state %v, want expired", got)
 	}
 	wantCode(t, "close of an expired round", errors.Unwrap(p.operator.CloseRound(t.Context(), "few")), codes.FailedPrecondition)

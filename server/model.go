@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/hushgrad/hushgrad/fl"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
 // chunkBytes is the payload of one message of a model or an estimate: well
@@ -15,7 +15,7 @@ const chunkBytes = 1 << 20
 
 // model is a published model. The server does not look into the data.
 type model struct {
-	header *pb.ModelHeader
+	header *service.ModelHeader
 	data   []byte
 }
 
@@ -34,7 +34,7 @@ func (s *modelStore) get() (*model, error) {
 	return s.current, nil
 }
 
-func (s *modelStore) put(h *pb.ModelHeader, data []byte) (version uint64) {
+func (s *modelStore) put(h *service.ModelHeader, data []byte) (version uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	version = 1
@@ -43,14 +43,14 @@ func (s *modelStore) put(h *pb.ModelHeader, data []byte) (version uint64) {
 	}
 	sum := sha256.Sum256(data)
 	s.current = &model{
-		header: &pb.ModelHeader{Version: version, Format: h.GetFormat(), Size: uint64(len(data)), Sha256: sum[:]},
+		header: &service.ModelHeader{Version: version, Format: h.GetFormat(), Size: uint64(len(data)), Sha256: sum[:]},
 		data:   data,
 	}
 	return version
 }
 
 // checkModelHeader checks what a model is announced with.
-func checkModelHeader(h *pb.ModelHeader, maxBytes int64) error {
+func checkModelHeader(h *service.ModelHeader, maxBytes int64) error {
 	switch {
 	case h == nil:
 		return fl.Invalid("header", "nothing", "is required in the first message")

@@ -9,7 +9,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
 )
 
@@ -39,15 +39,15 @@ func TestAnOverlongModelIsRefusedMidStream(t *testing.T) {
 	p := start(t, server.Config{})
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	stream, err := pb.NewOperatorClient(p.conn).PutModel(ctx)
+	stream, err := service.NewOperatorClient(p.conn).PutModel(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256([]byte("weights!"))
-	if err := stream.Send(&pb.PutModelRequest{
-		Header: &pb.ModelHeader{Format: "text/plain", Size: 7, Sha256: sum[:]}, Data: []byte("weights!"),
+	if err := stream.Send(&service.PutModelRequest{
+		Header: &service.ModelHeader{Format: "text/plain", Size: 7, Sha256: sum[:]}, Data: []byte("weights!"),
 	}); err != nil {
 		t.Fatal(err)
 	}
-	wantField(t, "8 bytes of 7", stream.RecvMsg(new(pb.PutModelResponse)), codes.InvalidArgument, "data")
+	wantField(t, "8 bytes of 7", stream.RecvMsg(new(service.PutModelResponse)), codes.InvalidArgument, "data")
 }

@@ -12,16 +12,16 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/hushgrad/hushgrad/fl"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
 // operatorService implements the operator's half of the API.
 type operatorService struct {
-	pb.UnimplementedOperatorServer
+	service.UnimplementedOperatorServer
 	*Server
 }
 
-func (s operatorService) OpenRound(_ context.Context, req *pb.OpenRoundRequest) (*pb.OpenRoundResponse, error) {
+func (s operatorService) OpenRound(_ context.Context, req *service.OpenRoundRequest) (*service.OpenRoundResponse, error) {
 	description, err := fl.RoundFromPartialProto(req.GetRound())
 	if err != nil {
 		return nil, s.fail("OpenRound", err, "round")
@@ -56,7 +56,7 @@ func (s operatorService) OpenRound(_ context.Context, req *pb.OpenRoundRequest) 
 			r.logger.Warn("round could be more accurate", "advice", advice)
 		}
 	}
-	return &pb.OpenRoundResponse{Round: description.Proto()}, nil
+	return &service.OpenRoundResponse{Round: description.Proto()}, nil
 }
 
 // checkReportSize refuses rounds whose reports could never arrive.
@@ -68,7 +68,7 @@ func checkReportSize(m fl.Mechanism, dim, maxMessageBytes int) error {
 	return nil
 }
 
-func (s operatorService) CloseRound(ctx context.Context, req *pb.CloseRoundRequest) (*pb.CloseRoundResponse, error) {
+func (s operatorService) CloseRound(ctx context.Context, req *service.CloseRoundRequest) (*service.CloseRoundResponse, error) {
 	r, err := s.named(req.GetRoundId())
 	if err == nil {
 		err = r.close(ctx)
@@ -76,10 +76,10 @@ func (s operatorService) CloseRound(ctx context.Context, req *pb.CloseRoundReque
 	if err != nil {
 		return nil, s.fail("CloseRound", err, "round_id")
 	}
-	return &pb.CloseRoundResponse{Status: r.status()}, nil
+	return &service.CloseRoundResponse{Status: r.status()}, nil
 }
 
-func (s operatorService) GetEstimate(req *pb.GetEstimateRequest, stream grpc.ServerStreamingServer[pb.GetEstimateResponse]) error {
+func (s operatorService) GetEstimate(req *service.GetEstimateRequest, stream grpc.ServerStreamingServer[service.GetEstimateResponse]) error {
 	r, err := s.released(stream.Context(), req)
 	if err != nil {
 		return s.fail("GetEstimate", err, "round_id")
@@ -107,9 +107,9 @@ func (s operatorService) released(ctx context.Context, req interface {
 }
 
 // sendEstimate streams an estimate in chunks of chunkBytes.
-func sendEstimate(id string, e *fl.Estimate, stream grpc.ServerStreamingServer[pb.GetEstimateResponse]) error {
+func sendEstimate(id string, e *fl.Estimate, stream grpc.ServerStreamingServer[service.GetEstimateResponse]) error {
 	const perChunk = chunkBytes / 16 // two float64 per coordinate
-	msg := &pb.GetEstimateResponse{Header: &pb.EstimateHeader{
+	msg := &service.GetEstimateResponse{Header: &service.EstimateHeader{
 		RoundId:   id,
 		Mechanism: e.Mechanism,
 		Dim:       uint32(len(e.Value)),
@@ -117,7 +117,7 @@ func sendEstimate(id string, e *fl.Estimate, stream grpc.ServerStreamingServer[p
 		Guarantee: e.Guarantee.Proto(),
 	}}
 	for _, t := range e.Tiers {
-		msg.Header.Tiers = append(msg.Header.Tiers, &pb.TierEstimate{Guarantee: t.Guarantee.Proto(), Reports: uint64(t.Reports), Weight: t.Weight})
+		msg.Header.Tiers = append(msg.Header.Tiers, &service.TierEstimate{Guarantee: t.Guarantee.Proto(), Reports: uint64(t.Reports), Weight: t.Weight})
 	}
 	for from := 0; from < len(e.Value); from += perChunk {
 		to := min(from+perChunk, len(e.Value))
@@ -125,23 +125,23 @@ func sendEstimate(id string, e *fl.Estimate, stream grpc.ServerStreamingServer[p
 		if err := stream.Send(msg); err != nil {
 			return err
 		}
-		msg = new(pb.GetEstimateResponse)
+		msg = new(service.GetEstimateResponse)
 	}
 	return nil
 }
 
-func (s operatorService) PutModel(stream grpc.ClientStreamingServer[pb.PutModelRequest, pb.PutModelResponse]) error {
+func (s operatorService) PutModel(stream grpc.ClientStreamingServer[service.PutModelRequest, service.PutModelResponse]) error {
 	header, data, err := s.receiveModel(stream)
 	if err != nil {
 		return s.fail("PutModel", err, "")
 	}
 	version := s.model.put(header, data)
 	s.cfg.Logger.Debug("model published", "version", version, "format", header.GetFormat(), "bytes", len(data))
-	return stream.SendAndClose(&pb.PutModelResponse{Version: version})
+	return stream.SendAndClose(&service.PutModelResponse{Version: version})
 }
 
-func (s operatorService) receiveModel(stream grpc.ClientStreamingServer[pb.PutModelRequest, pb.PutModelResponse]) (*pb.ModelHeader, []byte, error) {
-	var header *pb.ModelHeader
+func (s operatorService) receiveModel(stream grpc.ClientStreamingServer[service.PutModelRequest, service.PutModelResponse]) (*service.ModelHeader, []byte, error) {
+	var header *service.ModelHeader
 	var data bytes.Buffer
 	for {
 		req, err := stream.Recv()

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
 )
 
@@ -33,7 +33,7 @@ func TestAPanicInAdd(t *testing.T) {
 		_, err := submit(t, p, request(t, r, 1, []byte("c"), []byte("p")))
 		wantInternal(t, "a panic in Add", err)
 	}
-	resp, err := p.rounds.GetRound(t.Context(), &pb.GetRoundRequest{RoundId: "r"})
+	resp, err := p.rounds.GetRound(t.Context(), &service.GetRoundRequest{RoundId: "r"})
 	if err != nil || resp.GetStatus().GetReports() != 0 {
 		t.Errorf("after panics only: %v, %v, want 0 reports", resp, err)
 	}

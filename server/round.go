@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
 // round is one round's life: open, then closing (no new batches, those in
@@ -210,18 +210,18 @@ func (r *round) release(reports int64) (err error) {
 }
 
 // status describes the round for clients.
-func (r *round) status() *pb.RoundStatus {
+func (r *round) status() *service.RoundStatus {
 	r.mu.Lock()
 	reports := r.reports
 	r.mu.Unlock()
-	state := pb.RoundState_ROUND_STATE_OPEN
+	state := service.RoundState_ROUND_STATE_OPEN
 	if r.settled() {
-		state = pb.RoundState_ROUND_STATE_CLOSED
+		state = service.RoundState_ROUND_STATE_CLOSED
 		if r.failure != nil {
-			state = pb.RoundState_ROUND_STATE_EXPIRED
+			state = service.RoundState_ROUND_STATE_EXPIRED
 		}
 	}
-	return &pb.RoundStatus{Round: r.description.Proto(), State: state, Reports: uint64(reports)}
+	return &service.RoundStatus{Round: r.description.Proto(), State: state, Reports: uint64(reports)}
 }
 
 // settled tells whether the round is closed or expired.

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
 // theatre is a server called without gRPC, with one round of puppets. Its tests
@@ -41,7 +41,7 @@ func stage(t *testing.T, mutate func(*fl.Round)) *theatre {
 		mutate(&r)
 	}
 	th := &theatre{t: t, rounds: roundsService{Server: s}, operator: operatorService{Server: s}, gate: newGate(t, r.ID)}
-	if _, err := th.operator.OpenRound(t.Context(), &pb.OpenRoundRequest{Round: r.Proto()}); err != nil {
+	if _, err := th.operator.OpenRound(t.Context(), &service.OpenRoundRequest{Round: r.Proto()}); err != nil {
 		t.Fatal(err)
 	}
 	if th.round, err = s.rounds.find(r.ID); err != nil {
@@ -58,7 +58,7 @@ type outcome struct {
 
 // submit sends a batch of one-byte reports and returns its outcome.
 func (th *theatre) submit(ctx context.Context, key byte, reports string) outcome {
-	req := &pb.SubmitReportsRequest{
+	req := &service.SubmitReportsRequest{
 		RoundId: th.round.description.ID, RoundDigest: th.round.digest[:], BatchKey: bytes.Repeat([]byte{key}, 16),
 	}
 	for i := range reports {
@@ -82,7 +82,7 @@ func (th *theatre) begin(key byte, reports string) <-chan outcome {
 func (th *theatre) closing() <-chan outcome {
 	done := make(chan outcome, 1)
 	go func() {
-		_, err := th.operator.CloseRound(context.Background(), &pb.CloseRoundRequest{RoundId: th.round.description.ID})
+		_, err := th.operator.CloseRound(context.Background(), &service.CloseRoundRequest{RoundId: th.round.description.ID})
 		done <- outcome{err: err}
 	}()
 	return done

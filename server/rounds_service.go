@@ -10,30 +10,30 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/hushgrad/hushgrad/fl"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
 // roundsService implements the clients' half of the API.
 type roundsService struct {
-	pb.UnimplementedRoundsServer
+	service.UnimplementedRoundsServer
 	*Server
 }
 
-func (s roundsService) GetRound(_ context.Context, req *pb.GetRoundRequest) (*pb.GetRoundResponse, error) {
+func (s roundsService) GetRound(_ context.Context, req *service.GetRoundRequest) (*service.GetRoundResponse, error) {
 	r, err := s.rounds.find(req.GetRoundId())
 	if err != nil {
 		return nil, s.fail("GetRound", err, "round_id")
 	}
-	return &pb.GetRoundResponse{Status: r.status()}, nil
+	return &service.GetRoundResponse{Status: r.status()}, nil
 }
 
-func (s roundsService) GetModel(_ *pb.GetModelRequest, stream grpc.ServerStreamingServer[pb.GetModelResponse]) error {
+func (s roundsService) GetModel(_ *service.GetModelRequest, stream grpc.ServerStreamingServer[service.GetModelResponse]) error {
 	m, err := s.model.get()
 	if err != nil {
 		return s.fail("GetModel", err, "")
 	}
-	msg := &pb.GetModelResponse{Header: m.header}
-	for data := m.data; len(data) > 0; msg = new(pb.GetModelResponse) {
+	msg := &service.GetModelResponse{Header: m.header}
+	for data := m.data; len(data) > 0; msg = new(service.GetModelResponse) {
 		n := min(len(data), chunkBytes)
 		msg.Data, data = data[:n], data[n:]
 		if err := stream.Send(msg); err != nil {
@@ -43,8 +43,8 @@ func (s roundsService) GetModel(_ *pb.GetModelRequest, stream grpc.ServerStreami
 	return nil
 }
 
-func (s roundsService) SubmitReports(stream grpc.ClientStreamingServer[pb.SubmitReportsRequest, pb.SubmitReportsResponse]) error {
-	var resp pb.SubmitReportsResponse
+func (s roundsService) SubmitReports(stream grpc.ClientStreamingServer[service.SubmitReportsRequest, service.SubmitReportsResponse]) error {
+	var resp service.SubmitReportsResponse
 	for batch := 0; ; batch++ {
 		req, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
@@ -68,7 +68,7 @@ func (s roundsService) SubmitReports(stream grpc.ClientStreamingServer[pb.Submit
 
 // submit counts one batch. On error field is the request field it is about,
 // unless the error names it.
-func (s roundsService) submit(ctx context.Context, req *pb.SubmitReportsRequest) (duplicate bool, field string, err error) {
+func (s roundsService) submit(ctx context.Context, req *service.SubmitReportsRequest) (duplicate bool, field string, err error) {
 	r, err := s.rounds.find(req.GetRoundId())
 	switch {
 	case req.GetRoundId() == "":

@@ -20,7 +20,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	_ "github.com/hushgrad/hushgrad/internal/grpczstd" // reads and answers zstd
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
 // Server is a parameter server. It is safe for concurrent use.
@@ -45,13 +45,13 @@ func New(cfg Config) (*Server, error) {
 
 // RegisterRounds adds the clients' service to a gRPC server.
 func (s *Server) RegisterRounds(r grpc.ServiceRegistrar) {
-	pb.RegisterRoundsServer(r, roundsService{Server: s})
+	service.RegisterRoundsServer(r, roundsService{Server: s})
 }
 
 // RegisterOperator adds the operator's service to a gRPC server. Whoever can
 // reach it decides what clients are asked.
 func (s *Server) RegisterOperator(r grpc.ServiceRegistrar) {
-	pb.RegisterOperatorServer(r, operatorService{Server: s})
+	service.RegisterOperatorServer(r, operatorService{Server: s})
 }
 
 // Listeners are where Serve answers. It closes them.

@@ -14,10 +14,10 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
+	_ "github.com/hushgrad/hushgrad/baseline/dense"
 	_ "github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
-	_ "github.com/hushgrad/hushgrad/fl/dense"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
 )
@@ -27,7 +27,7 @@ type peers struct {
 	conn     *grpc.ClientConn
 	client   *client.Client
 	operator *client.Operator
-	rounds   pb.RoundsClient
+	rounds   service.RoundsClient
 }
 
 // anything is the policy of a client that accepts every round.
@@ -68,7 +68,7 @@ func connect(t testing.TB, listener *bufconn.Listener) *peers {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &peers{conn: conn, client: c, operator: client.NewOperator(conn), rounds: pb.NewRoundsClient(conn)}
+	return &peers{conn: conn, client: c, operator: client.NewOperator(conn), rounds: service.NewRoundsClient(conn)}
 }
 
 // cocoRound is a small valid round that its server completes.

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/hushgrad/hushgrad/fl"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
 // A caller that gives up while every shard is busy is let go, and its batch is
@@ -55,7 +55,7 @@ func TestAFailedMergeReleasesNothing(t *testing.T) {
 		if th.round.estimate != nil || th.round.failure == nil {
 			t.Errorf("estimate %+v and failure %v, want an error only", th.round.estimate, th.round.failure)
 		}
-		if got := th.round.status().GetState(); got == pb.RoundState_ROUND_STATE_CLOSED || got == pb.RoundState_ROUND_STATE_OPEN {
+		if got := th.round.status().GetState(); got == service.RoundState_ROUND_STATE_CLOSED || got == service.RoundState_ROUND_STATE_OPEN {
 			t.Errorf("state %v, want one without an estimate", got)
 		}
 	})

@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
 )
 
@@ -29,7 +29,7 @@ func TestARoundClosedMakesRoomForTheNext(t *testing.T) {
 func TestTheNewestOpenRoundIsTheDefault(t *testing.T) {
 	p := start(t, server.Config{})
 	newest := func() string {
-		resp, err := p.rounds.GetRound(t.Context(), &pb.GetRoundRequest{})
+		resp, err := p.rounds.GetRound(t.Context(), &service.GetRoundRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}

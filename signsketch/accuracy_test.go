@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/internal/gf2"
-	"github.com/hushgrad/hushgrad/internal/mechtest"
 	"github.com/hushgrad/hushgrad/internal/walsh"
+	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 // ρ against the hypergeometric law in exact rational arithmetic, and its limit.
@@ -76,7 +76,7 @@ func TestErrorsAreTheExactOnes(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				mechtest.Measure(t, mechtest.Round(t, Name, 100, s, eps), mechtest.Input(100, s, 0), 60, 10, mechtest.Errors{
+				sparsetest.Measure(t, sparsetest.Round(t, Name, 100, s, eps), sparsetest.Input(100, s, 0), 60, 10, sparsetest.Errors{
 					Mean: mse, Frequencies: math.Inf(1),
 				}, 6, rng)
 			})

@@ -5,7 +5,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/gf2"
-	"github.com/hushgrad/hushgrad/internal/sparse"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // slots: a report is one bit.

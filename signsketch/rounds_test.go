@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/hushgrad/hushgrad/internal/mechtest"
+	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 // Whole rounds against the exact error, where the sketch is at its best, and the
@@ -26,8 +26,8 @@ func TestRoundsHaveTheExactError(t *testing.T) {
 					t.Fatal(err)
 				}
 				variance := (mse + float64(s)) / dim // of a coordinate outside, and nearly of one inside
-				r := mechtest.Round(t, Name, dim, s, eps)
-				mechtest.MeasureRounds(t, r, 40, 20, mse, variance, 8, 6.5, rng)
+				r := sparsetest.Round(t, Name, dim, s, eps)
+				sparsetest.MeasureRounds(t, r, 40, 20, mse, variance, 8, 6.5, rng)
 			})
 		}
 	}

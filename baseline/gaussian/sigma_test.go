@@ -7,7 +7,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/baseline/gaussian"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/privacy/pld"
+	"github.com/hushgrad/hushgrad/privacy/compose"
 )
 
 // σ/sensitivity, the root of the condition of Theorem 8, by mpmath 1.3 with 60 digits.
@@ -40,7 +40,7 @@ func TestSigmaAgainstTheAccountant(t *testing.T) {
 			t.Fatal(err)
 		}
 		for factor, enough := range map[float64]bool{1.0001: true, 0.999: false} {
-			loss, err := pld.Gaussian(factor*sigma, pld.Options{})
+			loss, err := compose.Gaussian(factor*sigma, compose.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

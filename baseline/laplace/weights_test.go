@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/baseline/internal/table"
-	"github.com/hushgrad/hushgrad/internal/mechtest"
+	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 // law gives the exact probability of magnitude m, times T^3.
@@ -41,7 +41,7 @@ func exceeds(a, b *big.Int, e *big.Rat) bool {
 
 // lower is a lower bound of e^x with a small denominator.
 func lower(x float64) *big.Rat {
-	e := mechtest.LowerExp(x)
+	e := sparsetest.LowerExp(x)
 	one := new(big.Int).Lsh(big.NewInt(1), 200)
 	n := new(big.Int).Mul(e.Num(), one)
 	return new(big.Rat).SetFrac(n.Quo(n, e.Denom()), one)

@@ -30,8 +30,8 @@ import (
 	"sync"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/sparse"
 	"github.com/hushgrad/hushgrad/keyvalue/pckv"
+	"github.com/hushgrad/hushgrad/sparse"
 	"github.com/hushgrad/hushgrad/ternarize"
 )
 

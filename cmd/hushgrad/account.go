@@ -11,7 +11,8 @@ import (
 	"strings"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/experiment"
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
 const accountUsage = `Usage: hushgrad account QUESTION [flags]
@@ -20,34 +21,34 @@ const accountUsage = `Usage: hushgrad account QUESTION [flags]
   compose   what several reports of one client promise together
   plan      mechanism and parameters for a central budget and an error
 
-hushgrad account QUESTION -help tells the flags of a question.
+hushgrad account QUESTION -help lists the flags of a question.
 `
 
 // questions are the sub-commands of account.
 var questions = []struct {
 	name   string
-	answer func(ctx context.Context, args []string, stdout, stderr io.Writer) error
+	answer command.Func
 }{
 	{"amplify", amplify},
-	{"compose", compose},
+	{"compose", accountCompose},
 	{"plan", planQuestion},
 }
 
 // account answers questions about guarantees, without data.
-func account(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+func account(ctx context.Context, args []string, std command.Streams) error {
 	if len(args) == 0 {
-		fmt.Fprint(stdout, accountUsage)
+		fmt.Fprint(std.Out, accountUsage)
 		return nil
 	}
 	switch args[0] {
 	case "help", "-h", "-help", "--help":
-		fmt.Fprint(stdout, accountUsage)
+		fmt.Fprint(std.Out, accountUsage)
 		return nil
 	}
 	var names []string
 	for _, q := range questions {
 		if q.name == args[0] {
-			return q.answer(ctx, args[1:], stdout, stderr)
+			return q.answer(ctx, args[1:], std)
 		}
 		names = append(names, q.name)
 	}
@@ -75,10 +76,10 @@ func printJSON(w io.Writer, v any) error {
 }
 
 // writePlot writes a figure to a file.
-func writePlot(path string, figure *experiment.Figure) error {
+func writePlot(path string, f *figure.Figure) error {
 	out, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(figure.WritePNG(out), out.Close())
+	return errors.Join(f.WritePNG(out), out.Close())
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/collision"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/experiment"
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/figure"
 	"github.com/hushgrad/hushgrad/privacy"
 	"github.com/hushgrad/hushgrad/signsketch"
 )
@@ -91,10 +92,10 @@ type amplified struct {
 	Relation       string  `json:"relation"`
 }
 
-func amplify(_ context.Context, args []string, stdout, stderr io.Writer) error {
+func amplify(_ context.Context, args []string, std command.Streams) error {
 	f, asJSON, plot := newQuestion("amplify", `Central ε of n shuffled reports, each ε-LDP, one per client, for the relation
 replace-one: an upper bound. With -epsilon-central the δ at that ε; with -target the
-largest local ε that keeps the central one below; with -clients-for the smallest n.`, stderr)
+largest local ε that keeps the central one below; with -clients-for the smallest n.`, std.Err)
 	var r randomizer
 	r.bind(f)
 	n := f.Int("n", 1000, "number of reports that are shuffled together")
@@ -102,7 +103,7 @@ largest local ε that keeps the central one below; with -clients-for the smalles
 	central := f.Float64("epsilon-central", 0, "if positive: tell the δ at this central ε")
 	target := f.Float64("target", 0, "if positive: tell the largest local ε with this central ε")
 	clientsFor := f.Float64("clients-for", 0, "if positive: tell the smallest n with this central ε")
-	if err := flagsOnly(f, args); err != nil {
+	if err := command.ParseOnly(f, args); err != nil {
 		return err
 	}
 	if err := r.validate(); err != nil {
@@ -165,9 +166,9 @@ largest local ε that keeps the central one below; with -clients-for the smalles
 		}
 	}
 	if *asJSON {
-		return printJSON(stdout, answer)
+		return printJSON(std.Out, answer)
 	}
-	answer.print(stdout)
+	answer.print(std.Out)
 	return nil
 }
 
@@ -183,7 +184,7 @@ func (a amplified) print(w io.Writer) {
 
 // curves draws the central ε against the number of reports, with the bounds of the
 // literature beside it.
-func (r randomizer) curves(delta float64) (*experiment.Figure, error) {
+func (r randomizer) curves(delta float64) (*figure.Figure, error) {
 	a, bound, err := r.amplification()
 	if err != nil {
 		return nil, err
@@ -200,11 +201,11 @@ func (r randomizer) curves(delta float64) (*experiment.Figure, error) {
 	for exponent := 2.0; exponent <= 7; exponent += 0.25 {
 		x = append(x, math.Round(math.Pow(10, exponent)))
 	}
-	panel := experiment.Panel{
+	panel := figure.Panel{
 		Title:  fmt.Sprintf("%s, local ε = %.4g, δ = %g", r.mechanism, r.epsilon, delta),
 		XLabel: "shuffled reports", YLabel: "central ε", LogX: true, LogY: true,
 	}
-	ours := experiment.Series{Name: "hushgrad: " + bound, X: x, Style: experiment.LinePoints}
+	ours := figure.Series{Name: "hushgrad: " + bound, X: x, Style: figure.LinePoints}
 	for _, n := range x {
 		y, err := a.Epsilon(int(n), delta)
 		if err != nil {
@@ -212,9 +213,9 @@ func (r randomizer) curves(delta float64) (*experiment.Figure, error) {
 		}
 		ours.Y = append(ours.Y, y)
 	}
-	panel.Series = []experiment.Series{ours}
+	panel.Series = []figure.Series{ours}
 	for _, c := range comparisons {
-		series := experiment.Series{Name: fmt.Sprintf("%s (%s)", c.Name, c.Status), X: x, Style: experiment.Dashed}
+		series := figure.Series{Name: fmt.Sprintf("%s (%s)", c.Name, c.Status), X: x, Style: figure.Dashed}
 		for _, n := range x {
 			y, err := c.Curve(int(n), delta)
 			if err != nil {
@@ -224,5 +225,5 @@ func (r randomizer) curves(delta float64) (*experiment.Figure, error) {
 		}
 		panel.Series = append(panel.Series, series)
 	}
-	return &experiment.Figure{Panels: []experiment.Panel{panel}}, nil
+	return &figure.Figure{Panels: []figure.Panel{panel}}, nil
 }

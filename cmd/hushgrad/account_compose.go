@@ -9,16 +9,16 @@ import (
 	"os"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/experiment"
-	"github.com/hushgrad/hushgrad/privacy"
-	"github.com/hushgrad/hushgrad/privacy/pld"
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/figure"
+	"github.com/hushgrad/hushgrad/privacy/compose"
 )
 
 // composed is the answer of account compose.
 type composed struct {
-	Events []pld.Event `json:"events"`
-	Count  int         `json:"count"`
-	Delta  float64     `json:"delta"`
+	Events []compose.Event `json:"events"`
+	Count  int             `json:"count"`
+	Delta  float64         `json:"delta"`
 	// Epsilon is an upper bound, above the exact value of the events' curves by at
 	// most Error.
 	Epsilon float64 `json:"epsilon"`
@@ -32,13 +32,13 @@ type composed struct {
 // eventFlags describe one kind of event.
 type eventFlags struct {
 	file  string
-	event pld.Event
+	event compose.Event
 	kind  string
 }
 
 func (e *eventFlags) bind(f *flag.FlagSet) {
 	f.StringVar(&e.file, "events", "", "JSON `file` with a list of events, as -json prints them, instead of the flags below; - is stdin")
-	f.StringVar(&e.kind, "kind", string(pld.KindPure), "pure, approximate, gaussian, discrete-laplace or shuffled")
+	f.StringVar(&e.kind, "kind", string(compose.KindPure), "pure, approximate, gaussian, discrete-laplace or shuffled")
 	f.IntVar(&e.event.Count, "count", 1, "how often a client takes part")
 	f.Float64Var(&e.event.Epsilon, "epsilon", 0, "pure, approximate: ε of one report; shuffled: its local ε")
 	f.Float64Var(&e.event.Delta, "delta-each", 0, "approximate: δ of one report")
@@ -51,10 +51,10 @@ func (e *eventFlags) bind(f *flag.FlagSet) {
 }
 
 // read returns the events of the flags or of the file.
-func (e *eventFlags) read(stdin io.Reader) ([]pld.Event, error) {
+func (e *eventFlags) read(stdin io.Reader) ([]compose.Event, error) {
 	if e.file == "" {
-		e.event.Kind = pld.Kind(e.kind)
-		return []pld.Event{e.event}, nil
+		e.event.Kind = compose.Kind(e.kind)
+		return []compose.Event{e.event}, nil
 	}
 	in := stdin
 	if e.file != "-" {
@@ -65,7 +65,7 @@ func (e *eventFlags) read(stdin io.Reader) ([]pld.Event, error) {
 		defer file.Close()
 		in = file
 	}
-	var events []pld.Event
+	var events []compose.Event
 	decoder := json.NewDecoder(io.LimitReader(in, 1<<24))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&events); err != nil {
@@ -74,26 +74,26 @@ func (e *eventFlags) read(stdin io.Reader) ([]pld.Event, error) {
 	return events, nil
 }
 
-func compose(_ context.Context, args []string, stdout, stderr io.Writer) error {
+func accountCompose(_ context.Context, args []string, std command.Streams) error {
 	f, asJSON, plot := newQuestion("compose", `What several reports of one client promise together, at -delta: an upper bound by
 privacy-loss distributions, with its numerical error, beside basic, advanced and
 optimal homogeneous composition. Reports may depend on earlier ones through the
 model, but their budgets are fixed in advance. Rounds a client is left out of by
-chance do not make a guarantee stronger here: count those in which it may be asked.`, stderr)
+chance do not make a guarantee stronger here: count those in which it may be asked.`, std.Err)
 	var given eventFlags
 	given.bind(f)
 	delta := f.Float64("delta", 1e-6, "δ of the composition")
-	if err := flagsOnly(f, args); err != nil {
+	if err := command.ParseOnly(f, args); err != nil {
 		return err
 	}
 	if !(*delta > 0 && *delta < 1) {
 		return fl.Invalid("-delta", *delta, "must be in (0, 1)")
 	}
-	events, err := given.read(os.Stdin)
+	events, err := given.read(std.In)
 	if err != nil {
 		return err
 	}
-	loss, err := pld.Compose(events, pld.Options{})
+	loss, err := compose.Compose(events, compose.Options{})
 	if err != nil {
 		return err
 	}
@@ -113,16 +113,16 @@ chance do not make a guarantee stronger here: count those in which it may be ask
 		}
 	}
 	if *asJSON {
-		return printJSON(stdout, answer)
+		return printJSON(std.Out, answer)
 	}
-	answer.print(stdout)
+	answer.print(std.Out)
 	return nil
 }
 
 // classical fills the bounds that know only (ε, δ) of one kind of report.
 func (c *composed) classical() {
 	e := c.Events[0]
-	if len(c.Events) > 1 || e.Kind != pld.KindPure && e.Kind != pld.KindApproximate {
+	if len(c.Events) > 1 || e.Kind != compose.KindPure && e.Kind != compose.KindApproximate {
 		return
 	}
 	keep := func(epsilon, delta float64, err error) *float64 {
@@ -131,11 +131,11 @@ func (c *composed) classical() {
 		}
 		return &epsilon
 	}
-	c.Basic = keep(pld.Basic(e.Epsilon, e.Delta, e.Count))
+	c.Basic = keep(compose.Basic(e.Epsilon, e.Delta, e.Count))
 	if slack := c.Delta - float64(e.Count)*e.Delta; slack > 0 {
-		c.Advanced = keep(pld.Advanced(e.Epsilon, e.Delta, slack*(1-1e-12), e.Count))
+		c.Advanced = keep(compose.Advanced(e.Epsilon, e.Delta, slack*(1-1e-12), e.Count))
 	}
-	optimal, err := privacy.Homogeneous{Epsilon: e.Epsilon, Delta: e.Delta, Count: e.Count}.EpsilonAt(c.Delta)
+	optimal, err := compose.Homogeneous{Epsilon: e.Epsilon, Delta: e.Delta, Count: e.Count}.EpsilonAt(c.Delta)
 	c.Optimal = keep(optimal, c.Delta, err)
 }
 
@@ -153,8 +153,8 @@ func (c composed) print(w io.Writer) {
 }
 
 // lossCurve draws δ against ε.
-func lossCurve(loss *pld.Distribution, epsilon float64) (*experiment.Figure, error) {
-	s := experiment.Series{Name: "upper bound", Style: experiment.Line}
+func lossCurve(loss *compose.Distribution, epsilon float64) (*figure.Figure, error) {
+	s := figure.Series{Name: "upper bound", Style: figure.Line}
 	for i := range 61 {
 		x := 1.5 * epsilon * float64(i) / 60
 		d, err := loss.Delta(x)
@@ -163,7 +163,7 @@ func lossCurve(loss *pld.Distribution, epsilon float64) (*experiment.Figure, err
 		}
 		s.X, s.Y = append(s.X, x), append(s.Y, d.Upper)
 	}
-	return &experiment.Figure{Panels: []experiment.Panel{{
-		Title: fmt.Sprintf("%d reports of one client", loss.Count()), XLabel: "ε", YLabel: "δ", LogY: true, Series: []experiment.Series{s},
+	return &figure.Figure{Panels: []figure.Panel{{
+		Title: fmt.Sprintf("%d reports of one client", loss.Count()), XLabel: "ε", YLabel: "δ", LogY: true, Series: []figure.Series{s},
 	}}}, nil
 }

@@ -7,9 +7,11 @@ import (
 	"io"
 	"math"
 
-	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/experiment"
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/figure"
+	"github.com/hushgrad/hushgrad/internal/progress"
+	"github.com/hushgrad/hushgrad/plan"
 )
 
 // planned is the answer of account plan.
@@ -17,18 +19,18 @@ type planned struct {
 	Feasible bool `json:"feasible"`
 	// ClientsNeeded is set when it is not feasible and would be with that many.
 	ClientsNeeded int         `json:"clients_needed,omitempty"`
-	Best          auto.Plan   `json:"best"`
-	Plans         []auto.Plan `json:"plans"`
-	demand        auto.Demand
+	Best          plan.Plan   `json:"best"`
+	Plans         []plan.Plan `json:"plans"`
+	demand        plan.Demand
 	maxError      float64
 }
 
-func planQuestion(_ context.Context, args []string, stdout, stderr io.Writer) error {
+func planQuestion(_ context.Context, args []string, std command.Streams) error {
 	f, asJSON, plot := newQuestion("plan", `Mechanism and parameters with the smallest exact error for a central budget, or how
 many clients it takes. Errors are root mean squared, per coordinate of one round's
 mean, in units of τ: a client's coordinates are at most 1. -plot draws them against
-the number of clients.`, stderr)
-	var d auto.Demand
+the number of clients.`, std.Err)
+	var d plan.Demand
 	f.IntVar(&d.Dim, "dim", 7850, "coordinates of a gradient, d")
 	f.IntVar(&d.Sparsity, "sparsity", 40, "entries of a ternary vector, s")
 	f.IntVar(&d.Clients, "clients", 60000, "number of clients")
@@ -37,17 +39,17 @@ the number of clients.`, stderr)
 	f.Float64Var(&d.Epsilon, "epsilon", 1, "central ε of a client for the whole run")
 	f.Float64Var(&d.Delta, "delta", 1e-6, "δ")
 	maxError := f.Float64("error", 0, "error that is acceptable; 0: any")
-	if err := flagsOnly(f, args); err != nil {
+	if err := command.ParseOnly(f, args); err != nil {
 		return err
 	}
 	if !(*maxError >= 0) || math.IsInf(*maxError, 1) {
 		return fl.Invalid("-error", *maxError, "must be finite and at least 0")
 	}
-	progress := experiment.NewProgress(stderr)
-	progress.Describe("composing losses")
-	progress.Grow(1)
-	defer progress.Close()
-	plans, err := auto.Plans(d)
+	bar := progress.New(std.Err)
+	bar.Describe("composing losses")
+	bar.Grow(1)
+	defer bar.Close()
+	plans, err := plan.Plans(d)
 	if err != nil {
 		return err
 	}
@@ -55,7 +57,7 @@ the number of clients.`, stderr)
 	answer.Feasible = *maxError == 0 || plans[0].Error <= *maxError
 	if !answer.Feasible {
 		answer.ClientsNeeded, err = d.ClientsFor(*maxError)
-		if err != nil && !errors.Is(err, auto.ErrInfeasible) {
+		if err != nil && !errors.Is(err, plan.ErrInfeasible) {
 			return err
 		}
 	}
@@ -68,18 +70,18 @@ the number of clients.`, stderr)
 			return err
 		}
 	}
-	progress.Close()
+	bar.Close()
 	if *asJSON {
-		return printJSON(stdout, answer)
+		return printJSON(std.Out, answer)
 	}
-	answer.print(stdout)
+	answer.print(std.Out)
 	return nil
 }
 
 func (p planned) print(w io.Writer) {
 	fmt.Fprintf(w, "%-12s %9s %7s %9s %9s %9s\n", "mechanism", "local ε", "slots", "cohort", "central ε", "error")
-	for _, plan := range p.Plans {
-		fmt.Fprintf(w, "%-12s %9.4f %7d %9d %9.4f %9.3g\n", plan.Mechanism, plan.EpsilonLocal, plan.Slots, plan.Cohort, plan.EpsilonCentral, plan.Error)
+	for _, c := range p.Plans {
+		fmt.Fprintf(w, "%-12s %9.4f %7d %9d %9.4f %9.3g\n", c.Mechanism, c.EpsilonLocal, c.Slots, c.Cohort, c.EpsilonCentral, c.Error)
 	}
 	switch {
 	case p.Feasible:
@@ -92,8 +94,8 @@ func (p planned) print(w io.Writer) {
 }
 
 // planCurve draws the error of each mechanism against the number of clients.
-func planCurve(d auto.Demand) (*experiment.Figure, error) {
-	series := map[string]*experiment.Series{}
+func planCurve(d plan.Demand) (*figure.Figure, error) {
+	series := map[string]*figure.Series{}
 	var order []string
 	for step := -4; step <= 8; step++ {
 		at := d
@@ -101,25 +103,25 @@ func planCurve(d auto.Demand) (*experiment.Figure, error) {
 		if at.Clients > fl.MaxReports || at.Clients*at.Participations/at.Rounds < 2 {
 			continue
 		}
-		plans, err := auto.Plans(at)
+		plans, err := plan.Plans(at)
 		if err != nil {
 			return nil, err
 		}
 		for _, p := range plans {
 			s, ok := series[p.Mechanism]
 			if !ok {
-				s = &experiment.Series{Name: p.Mechanism, Style: experiment.LinePoints}
+				s = &figure.Series{Name: p.Mechanism, Style: figure.LinePoints}
 				series[p.Mechanism] = s
 				order = append(order, p.Mechanism)
 			}
 			s.X, s.Y = append(s.X, float64(at.Clients)), append(s.Y, p.Error)
 		}
 	}
-	panel := experiment.Panel{
+	panel := figure.Panel{
 		Title: fmt.Sprintf("central ε = %g, δ = %g", d.Epsilon, d.Delta), XLabel: "clients", YLabel: "error per coordinate, units of τ", LogX: true, LogY: true,
 	}
 	for _, name := range order {
 		panel.Series = append(panel.Series, *series[name])
 	}
-	return &experiment.Figure{Panels: []experiment.Panel{panel}}, nil
+	return &figure.Figure{Panels: []figure.Panel{panel}}, nil
 }

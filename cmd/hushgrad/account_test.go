@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"image/png"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/privacy"
 )
 
@@ -19,7 +21,7 @@ import (
 func ask(t *testing.T, into any, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if code := dispatch(t.Context(), append([]string{"account"}, args...), &stdout, &stderr); code != 0 {
+	if code := call(t.Context(), append([]string{"account"}, args...), &stdout, &stderr); code != 0 {
 		t.Fatalf("%v: exit code %d: %s", args, code, stderr.String())
 	}
 	if into != nil {
@@ -177,7 +179,7 @@ func TestAccountRefuses(t *testing.T) {
 		"clients":          {"plan", "-clients", "1"},
 		"-error":           {"plan", "-error", "-1"},
 	} {
-		err := account(t.Context(), args, &bytes.Buffer{}, &bytes.Buffer{})
+		err := account(t.Context(), args, command.Streams{Out: io.Discard, Err: io.Discard})
 		var p *fl.ParamError
 		if !errors.As(err, &p) || p.Param != param {
 			t.Errorf("%v: error %v, want a ParamError for %s", args, err, param)

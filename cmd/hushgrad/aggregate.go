@@ -13,6 +13,8 @@ import (
 	"strconv"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/fl/reportfile"
+	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/npy"
 )
 
@@ -64,15 +66,15 @@ func parseAggregate(args []string, stderr io.Writer) (*aggregateFlags, error) {
 	f.StringVar(&a.round, "round", "", "`file` with the complete round, see hushgrad round; with -server its id")
 	f.StringVar(&a.keys, "keys", "", "public dictionary: a `file` with one key per line")
 	f.StringVar(&a.out, "out", "", "`directory` for the results")
-	if err := parseFlags(f, args); err != nil {
+	if err := command.Parse(f, args); err != nil {
 		return nil, err
 	}
 	a.files = f.Args()
 	return a, a.validate()
 }
 
-func aggregate(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	a, err := parseAggregate(args, stderr)
+func aggregate(ctx context.Context, args []string, std command.Streams) error {
+	a, err := parseAggregate(args, std.Err)
 	if err != nil {
 		return err
 	}
@@ -80,20 +82,20 @@ func aggregate(ctx context.Context, args []string, stdin io.Reader, stdout, stde
 	if a.remote.server != "" {
 		e, err = a.fetch(ctx)
 	} else {
-		e, err = a.count(ctx, stdin)
+		e, err = a.count(ctx, std.In)
 	}
 	if err != nil {
 		return err
 	}
 	if a.out == "" {
-		return e.writeCSV(stdout)
+		return e.writeCSV(std.Out)
 	}
-	return e.write(a.out, stdout)
+	return e.write(a.out, std.Out)
 }
 
 // count aggregates reports files.
 func (a *aggregateFlags) count(ctx context.Context, stdin io.Reader) (*estimates, error) {
-	r, m, digest, err := openRound(a.round)
+	r, m, err := openRound(a.round)
 	if err != nil {
 		return nil, err
 	}
@@ -113,13 +115,11 @@ func (a *aggregateFlags) count(ctx context.Context, stdin io.Reader) (*estimates
 			defer file.Close()
 			in = file
 		}
-		err := readReports(in, name, digest, func(batch [][]byte) error {
-			count += int64(len(batch))
-			return errors.Join(ctx.Err(), fl.AddBatch(m, agg, batch))
-		})
+		n, err := addFile(ctx, in, r, m, agg)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		count += n
 	}
 	if count < int64(r.MinReports) {
 		return nil, fmt.Errorf("min_reports: got %d reports, rule: at least %d", count, r.MinReports)
@@ -130,6 +130,34 @@ func (a *aggregateFlags) count(ctx context.Context, stdin io.Reader) (*estimates
 	}
 	e.keys, e.dim = names, r.Dim
 	return e, nil
+}
+
+// addFile counts the reports of one file and returns their number.
+func addFile(ctx context.Context, in io.Reader, r fl.Round, m fl.Mechanism, agg fl.Aggregator) (count int64, err error) {
+	file, err := reportfile.NewReader(in, r)
+	if err != nil {
+		return 0, err
+	}
+	const batchReports = 4096
+	for end := false; !end; {
+		var batch [][]byte
+		for len(batch) < batchReports {
+			report, err := file.Next()
+			if errors.Is(err, io.EOF) {
+				end = true
+				break
+			}
+			if err != nil {
+				return count, err
+			}
+			batch = append(batch, report)
+		}
+		if err := errors.Join(ctx.Err(), fl.AddBatch(m, agg, batch)); err != nil {
+			return count, err
+		}
+		count += int64(len(batch))
+	}
+	return count, nil
 }
 
 // estimate decodes an aggregator: everything about key-value pairs if it can, and

@@ -15,7 +15,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/experiment"
+	"github.com/hushgrad/hushgrad/fl/reportfile"
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/progress"
 )
 
 const encodeUsage = `Usage: hushgrad encode -round ROUND [flags] FILE
@@ -53,7 +55,7 @@ func parseEncode(args []string, stderr io.Writer) (*encodeFlags, error) {
 	f.StringVar(&e.format, "format", "", "csv or jsonl; empty: by the file's ending")
 	f.StringVar(&e.out, "out", "", "`file` for the reports; empty: standard output")
 	f.Uint64Var(&e.seed, "seed", 0, "0: fresh randomness for every user; any other value voids the guarantee and is for experiments only")
-	if err := parseFlags(f, args); err != nil {
+	if err := command.Parse(f, args); err != nil {
 		return nil, err
 	}
 	if f.NArg() != 1 {
@@ -72,23 +74,23 @@ func parseEncode(args []string, stderr io.Writer) (*encodeFlags, error) {
 	return e, nil
 }
 
-func encode(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (err error) {
-	e, err := parseEncode(args, stderr)
+func encode(ctx context.Context, args []string, std command.Streams) (err error) {
+	e, err := parseEncode(args, std.Err)
 	if err != nil {
 		return err
 	}
 	if e.remote.server != "" {
-		return e.submit(ctx, stdin, stdout, stderr)
+		return e.submit(ctx, std.In, std.Out, std.Err)
 	}
-	r, m, digest, err := openRound(e.round)
+	r, m, err := openRound(e.round)
 	if err != nil {
 		return err
 	}
-	reports, err := e.reports(ctx, r, m, stdin, stderr)
+	reports, err := e.reports(ctx, r, m, std.In, std.Err)
 	if err != nil {
 		return err
 	}
-	out := stdout
+	out := std.Out
 	if e.out != "" {
 		file, err := os.Create(e.out)
 		if err != nil {
@@ -97,16 +99,16 @@ func encode(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 		defer func() { err = errors.Join(err, file.Close()) }()
 		out = file
 	}
-	w, err := newReportWriter(out, digest)
+	w, err := reportfile.NewWriter(out, r)
 	if err != nil {
 		return err
 	}
 	for _, report := range reports {
-		if err := w.write(report); err != nil {
+		if err := w.Write(report); err != nil {
 			return err
 		}
 	}
-	return w.w.Flush()
+	return w.Flush()
 }
 
 // reports reads the pairs and makes one report per user, in random order.
@@ -132,10 +134,10 @@ func (e *encodeFlags) reports(ctx context.Context, r fl.Round, m fl.Mechanism, s
 	if err != nil {
 		return nil, err
 	}
-	progress := experiment.NewProgress(stderr)
-	progress.Describe("encoding")
-	reports, err := encodeAll(ctx, kv, people, e.stream, progress)
-	progress.Close()
+	bar := progress.New(stderr)
+	bar.Describe("encoding")
+	reports, err := encodeAll(ctx, kv, people, e.stream, bar)
+	bar.Close()
 	if err != nil {
 		return nil, err
 	}
@@ -155,15 +157,15 @@ func (e *encodeFlags) stream(i int) *rand.Rand {
 }
 
 // encodeAll makes one report per user.
-func encodeAll(ctx context.Context, m fl.KeyValueMechanism, people *users, stream func(int) *rand.Rand, progress *experiment.Progress) ([][]byte, error) {
+func encodeAll(ctx context.Context, m fl.KeyValueMechanism, people *users, stream func(int) *rand.Rand, bar *progress.Bar) ([][]byte, error) {
 	const chunk = 1024
 	reports := make([][]byte, len(people.order))
-	progress.Grow((len(reports) + chunk - 1) / chunk)
+	bar.Grow((len(reports) + chunk - 1) / chunk)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for first := 0; first < len(reports); first += chunk {
 		group.Go(func() error {
-			defer progress.Step()
+			defer bar.Step()
 			for i := first; i < min(first+chunk, len(reports)); i++ {
 				if err := ctx.Err(); err != nil {
 					return err

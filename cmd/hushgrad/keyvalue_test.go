@@ -21,7 +21,7 @@ import (
 func do(t *testing.T, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if code := dispatch(t.Context(), args, &stdout, &stderr); code != 0 {
+	if code := call(t.Context(), args, &stdout, &stderr); code != 0 {
 		t.Fatalf("%v: exit code %d: %s", args, code, stderr.String())
 	}
 	return stdout.String()
@@ -143,7 +143,7 @@ func TestKeyValueCommandsRefuse(t *testing.T) {
 	good := writeFile(t, dir, "good.csv", "u,0,1\n")
 	reports := filepath.Join(dir, "reports")
 	do(t, "encode", "-round", round, "-out", reports, good)
-	damaged := writeFile(t, dir, "damaged", string(reportsMagic))
+	damaged := writeFile(t, dir, "damaged", "hgrpts1\n")
 	twice := writeFile(t, dir, "twice.txt", "a\na\n")
 	names := writeFile(t, dir, "names.txt", "a\nb\n")
 	for param, args := range map[string][]string{
@@ -163,22 +163,13 @@ func TestKeyValueCommandsRefuse(t *testing.T) {
 		"flags":     {"round", "-param", "x"},
 		"dim":       {"round"},
 	} {
-		command := map[string]func([]string) error{
-			"encode": func(a []string) error {
-				return encode(t.Context(), a, nil, &bytes.Buffer{}, &bytes.Buffer{})
-			},
-			"aggregate": func(a []string) error {
-				return aggregate(t.Context(), a, nil, &bytes.Buffer{}, &bytes.Buffer{})
-			},
-			"round": func(a []string) error { return newRound(t.Context(), a, &bytes.Buffer{}, &bytes.Buffer{}) },
-		}[args[0]]
-		err := command(args[1:])
+		err := try(t, args)
 		var p *fl.ParamError
 		if !errors.As(err, &p) || p.Param != strings.TrimSpace(param) {
 			t.Errorf("%v: error %v, want a ParamError for %s", args, err, param)
 		}
 	}
-	if err := aggregate(t.Context(), []string{"-round", round, reports}, nil, &bytes.Buffer{}, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "min_reports") {
+	if err := try(t, []string{"aggregate", "-round", round, reports}); err == nil || !strings.Contains(err.Error(), "min_reports") {
 		t.Errorf("too few reports: %v", err)
 	}
 	cut, err := os.ReadFile(reports)
@@ -186,24 +177,7 @@ func TestKeyValueCommandsRefuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	short := writeFile(t, dir, "short", string(cut[:len(cut)-1]))
-	if err := aggregate(t.Context(), []string{"-round", round, short}, nil, &bytes.Buffer{}, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "report 0") {
+	if err := try(t, []string{"aggregate", "-round", round, short}); err == nil || !strings.Contains(err.Error(), "report 0") {
 		t.Errorf("a cut file: %v", err)
 	}
-}
-
-func FuzzReadReports(f *testing.F) {
-	f.Add([]byte("hgrpts1\n"))
-	f.Add(append(append([]byte("hgrpts1\n"), make([]byte, 32)...), 3, 'a', 'b', 'c', 0))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		total := 0
-		_ = readReports(bytes.NewReader(data), "fuzz", [32]byte{}, func(batch [][]byte) error {
-			for _, r := range batch {
-				total += len(r)
-			}
-			return nil
-		})
-		if total > len(data) {
-			t.Fatalf("%d bytes of reports in a file of %d", total, len(data))
-		}
-	})
 }

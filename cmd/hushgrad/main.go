@@ -1,99 +1,76 @@
-// Command hushgrad runs the parts of a private aggregation service, and the
-// experiments that measure them.
-//
-//	hushgrad serve      run the gRPC parameter server
-//	hushgrad round      describe a round, or open it on a server
-//	hushgrad encode     turn key-value pairs into reports, or send them to a server
-//	hushgrad aggregate  turn reports into estimates, or fetch a server's
-//	hushgrad account    answer questions about guarantees
-//	hushgrad bench      list the experiments, or run one
-//	hushgrad verify     check that the code keeps a round's promise
-//	hushgrad version    print the version
-//
-// hushgrad COMMAND -help tells the flags of a command.
+// Command hushgrad runs the parts of a private aggregation service. Operators use serve,
+// round and aggregate; clients and batch jobs use encode; everybody may ask account and
+// verify what a round promises. Start with hushgrad help.
 package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"runtime/debug"
-	"syscall"
+	"strings"
+	"text/tabwriter"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 )
 
-const usage = `hushgrad: private gradient aggregation for federated learning
-
-Usage:
-  hushgrad serve [flags]         run the gRPC parameter server
-  hushgrad round [flags]         describe a round, or open it on a server
-  hushgrad encode [flags] FILE   turn key-value pairs into reports, or send them to a server
-  hushgrad aggregate [FILES]     turn reports into estimates, or fetch a server's
-  hushgrad account QUESTION      central ε of shuffled reports, composition, planning
-  hushgrad bench [NAME [flags]]  list the experiments, or run one
-  hushgrad verify [flags] FILE   check that the code keeps a round's promise
-  hushgrad version               print the version
-
-hushgrad COMMAND -help tells the flags of a command.
-`
-
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(dispatch(ctx, os.Args[1:], os.Stdout, os.Stderr))
+// subcommand is one of hushgrad's commands.
+type subcommand struct {
+	name, arguments, summary string
+	run                      command.Func
 }
 
-// dispatch runs one command and returns the exit code: 0, 1 for a failure and
-// 2 for a wrong call.
-func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+func subcommands() []subcommand {
+	return []subcommand{
+		{"serve", "[flags]", "run the gRPC parameter server", serve},
+		{"round", "[flags]", "describe a round, or open it on a server", round},
+		{"encode", "[flags] FILE", "turn key-value pairs into reports, or send them to a server", encode},
+		{"aggregate", "[flags] FILES", "turn reports into estimates, or fetch a server's", aggregate},
+		{"account", "QUESTION", "compute central ε, composition and plans", account},
+		{"verify", "[flags] FILE", "check that the code keeps a round's promise", runVerify},
+		{"version", "", "print the version", version},
+	}
+}
+
+func main() { command.Main("hushgrad", dispatch) }
+
+// dispatch runs one of the commands.
+func dispatch(ctx context.Context, args []string, std command.Streams) error {
 	if len(args) == 0 {
-		fmt.Fprint(stderr, usage)
-		return 2
+		usage(std.Err)
+		return fl.Invalid("command", "", "is required")
 	}
-	var err error
-	switch command := args[0]; command {
-	case "serve":
-		err = serve(ctx, args[1:], stderr)
-	case "round":
-		err = newRound(ctx, args[1:], stdout, stderr)
-	case "encode":
-		err = encode(ctx, args[1:], os.Stdin, stdout, stderr)
-	case "aggregate":
-		err = aggregate(ctx, args[1:], os.Stdin, stdout, stderr)
-	case "account":
-		err = account(ctx, args[1:], stdout, stderr)
-	case "bench":
-		err = bench(ctx, experiments, args[1:], stdout, stderr)
-	case "verify":
-		err = runVerify(ctx, args[1:], os.Stdin, stdout, stderr)
-	case "version":
-		fmt.Fprintln(stdout, version())
+	switch args[0] {
 	case "help", "-h", "-help", "--help":
-		fmt.Fprint(stdout, usage)
-	default:
-		err = fl.Invalid("command", command, "must be one of serve, round, encode, aggregate, account, bench, verify, version, help")
+		usage(std.Out)
+		return nil
 	}
-	var wrongCall *fl.ParamError
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
-		return 0
-	case errors.As(err, &wrongCall):
-		fmt.Fprintln(stderr, "hushgrad:", err)
-		return 2
-	default:
-		fmt.Fprintln(stderr, "hushgrad:", err)
-		return 1
+	var names []string
+	for _, c := range subcommands() {
+		if c.name == args[0] {
+			return c.run(ctx, args[1:], std)
+		}
+		names = append(names, c.name)
 	}
+	return fl.Invalid("command", args[0], "must be one of %s, help", strings.Join(names, ", "))
 }
 
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return "hushgrad " + info.Main.Version
+func usage(w io.Writer) {
+	fmt.Fprint(w, "hushgrad: private gradient aggregation for federated learning\n\nUsage:\n")
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, c := range subcommands() {
+		fmt.Fprintf(table, "  hushgrad %s %s\t%s\n", c.name, c.arguments, c.summary)
 	}
-	return "hushgrad (unknown version)"
+	_ = table.Flush() // nothing can be done about a closed terminal
+	fmt.Fprint(w, "\nhushgrad COMMAND -help lists the flags of a command.\n")
+}
+
+func version(_ context.Context, _ []string, std command.Streams) error {
+	number := "(unknown version)"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		number = info.Main.Version
+	}
+	_, err := fmt.Fprintln(std.Out, "hushgrad", number)
+	return err
 }

@@ -26,8 +26,14 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/server/client"
 )
+
+// call runs a command line and returns its exit code.
+func call(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return command.Run(ctx, "hushgrad", dispatch, args, command.Streams{In: os.Stdin, Out: stdout, Err: stderr})
+}
 
 func TestDispatch(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -41,8 +47,6 @@ func TestDispatch(t *testing.T) {
 		"version":         {[]string{"version"}, 0, "hushgrad ", ""},
 		"unknown":         {[]string{"srve"}, 2, "", `command: got "srve", rule: must be one of serve`},
 		"serve help":      {[]string{"serve", "-help"}, 0, "", "-operator-listen"},
-		"bench":           {[]string{"bench"}, 0, "hushgrad bench NAME", ""},
-		"no experiment":   {[]string{"bench", "tabel3"}, 2, "", `experiment: got "tabel3"`},
 		"verify help":     {[]string{"verify", "-help"}, 0, "", "-confidence"},
 		"verify nothing":  {[]string{"verify"}, 2, "", "arguments: got 0"},
 		"verify a ghost":  {[]string{"verify", "absent.json"}, 2, "", `file: got "absent.json"`},
@@ -61,7 +65,7 @@ func TestDispatch(t *testing.T) {
 	} {
 		var stdout, stderr bytes.Buffer
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // for a call that serves and should not
-		if code := dispatch(ctx, c.args, &stdout, &stderr); code != c.code {
+		if code := call(ctx, c.args, &stdout, &stderr); code != c.code {
 			t.Errorf("%s: exit code %d, want %d (%s)", name, code, c.code, stderr.String())
 		}
 		if !strings.Contains(stdout.String(), c.stdout) || !strings.Contains(stderr.String(), c.stderr) {
@@ -108,7 +112,7 @@ func run(t *testing.T, args ...string) []string {
 	ctx, stop := context.WithCancel(context.Background())
 	code := make(chan int, 1)
 	args = append([]string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0"}, args...)
-	go func() { code <- dispatch(ctx, args, io.Discard, &out) }()
+	go func() { code <- call(ctx, args, io.Discard, &out) }()
 	t.Cleanup(func() {
 		stop()
 		if c := <-code; c != 0 {
@@ -118,7 +122,7 @@ func run(t *testing.T, args ...string) []string {
 	return out.addresses(t)
 }
 
-func round(t *testing.T, address string, creds credentials.TransportCredentials) error {
+func openOn(t *testing.T, address string, creds credentials.TransportCredentials) error {
 	t.Helper()
 	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(creds))
 	if err != nil {
@@ -137,7 +141,7 @@ func round(t *testing.T, address string, creds credentials.TransportCredentials)
 func TestServeKeepsTheOperatorApart(t *testing.T) {
 	worked := 0
 	for _, address := range run(t) {
-		if round(t, address, insecure.NewCredentials()) == nil {
+		if openOn(t, address, insecure.NewCredentials()) == nil {
 			worked++
 		}
 	}
@@ -154,10 +158,10 @@ func TestServeWithTLSAsksTheOperatorForACertificate(t *testing.T) {
 	without := credentials.NewTLS(&tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12})
 	worked := 0
 	for _, address := range run(t, "-tls-cert", certFile, "-tls-key", keyFile, "-operator-ca", certFile) {
-		if round(t, address, without) == nil || round(t, address, insecure.NewCredentials()) == nil {
+		if openOn(t, address, without) == nil || openOn(t, address, insecure.NewCredentials()) == nil {
 			t.Errorf("%s: a round was opened without a certificate", address)
 		}
-		if round(t, address, withCert) == nil {
+		if openOn(t, address, withCert) == nil {
 			worked++
 		}
 	}

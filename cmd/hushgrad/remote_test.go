@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 )
 
 // remoteKV writes users of a small key-value round and returns its dictionary and data.
@@ -34,7 +35,7 @@ func parts(t *testing.T, addresses []string, flags ...string) (clients, operator
 	t.Helper()
 	for i, address := range addresses {
 		args := append([]string{"-server", address, "-id", "probe", "-dim", "4", "-param", "sparsity=2"}, flags...)
-		if newRound(t.Context(), args, io.Discard, io.Discard) == nil {
+		if try(t, append([]string{"round"}, args...)) == nil {
 			return addresses[1-i], address
 		}
 	}
@@ -78,7 +79,7 @@ func TestReportsLoseTheOrderOfTheUsers(t *testing.T) {
 	dir := t.TempDir()
 	keys, data := remoteKV(t, dir)
 	round := writeFile(t, dir, "round.json", do(t, "round", "-mechanism", "pckv-ue", "-dim", "4", "-epsilon", "3", "-param", "padding=2"))
-	r, m, _, err := openRound(round)
+	r, m, err := openRound(round)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func TestRemoteWithTLS(t *testing.T) {
 		t.Errorf("aggregate printed %q", csv)
 	}
 	for name, flags := range map[string][]string{"no TLS": nil, "no certificate": {"-tls-ca", cert}} {
-		err := aggregate(t.Context(), append([]string{"-server", operator, "-round", "r"}, flags...), nil, io.Discard, io.Discard)
+		err := try(t, append([]string{"aggregate", "-server", operator, "-round", "r"}, flags...))
 		if status.Code(err) != codes.Unavailable {
 			t.Errorf("%s: %v, want UNAVAILABLE", name, err)
 		}
@@ -171,14 +172,14 @@ func TestRemoteCommandsRefuse(t *testing.T) {
 		"close and wait":     {"-close and -wait", []string{"aggregate", "-server", operator, "-round", "probe", "-close", "-wait"}},
 	} {
 		var p *fl.ParamError
-		if err := command(t, c.args); !errors.As(err, &p) || p.Param != c.param {
+		if err := try(t, c.args); !errors.As(err, &p) || p.Param != c.param {
 			t.Errorf("%s: error %v, want a ParamError for %s", name, err, c.param)
 		}
 	}
 	// To wait is not refused: nobody closes the round, so the wait ends with its time.
 	brief, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
-	if err := aggregate(brief, []string{"-server", operator, "-round", "probe", "-wait"}, nil, io.Discard, io.Discard); status.Code(err) != codes.DeadlineExceeded {
+	if err := dispatch(brief, []string{"aggregate", "-server", operator, "-round", "probe", "-wait"}, command.Streams{Out: io.Discard, Err: io.Discard}); status.Code(err) != codes.DeadlineExceeded {
 		t.Errorf("waiting for an open round: %v, want DEADLINE_EXCEEDED", err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -200,21 +201,14 @@ func TestRemoteCommandsRefuse(t *testing.T) {
 		"too few":        {codes.FailedPrecondition, []string{"aggregate", "-server", operator, "-round", "probe", "-close"}},
 		"used id":        {codes.AlreadyExists, []string{"round", "-server", operator, "-id", "probe", "-dim", "4", "-param", "sparsity=2"}},
 	} {
-		if err := command(t, c.args); status.Code(err) != c.code {
+		if err := try(t, c.args); status.Code(err) != c.code {
 			t.Errorf("%s: %v, want %v", name, err, c.code)
 		}
 	}
 }
 
-// command runs one of the commands that may talk to a server.
-func command(t *testing.T, args []string) error {
+// try runs a command line and returns its error.
+func try(t *testing.T, args []string) error {
 	t.Helper()
-	switch args[0] {
-	case "round":
-		return newRound(t.Context(), args[1:], io.Discard, io.Discard)
-	case "encode":
-		return encode(t.Context(), args[1:], nil, io.Discard, io.Discard)
-	default:
-		return aggregate(t.Context(), args[1:], nil, io.Discard, io.Discard)
-	}
+	return dispatch(t.Context(), args, command.Streams{Out: io.Discard, Err: io.Discard})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
@@ -35,13 +35,13 @@ func (p paramFlag) Set(text string) error {
 	return nil
 }
 
-// newRound prints a complete round and, on request, opens it on a server.
-func newRound(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+// round prints a complete round and, on request, opens it on a server.
+func round(ctx context.Context, args []string, std command.Streams) error {
 	r := fl.Round{Params: fl.Params{}, Relation: fl.ReplaceOne, PublicSeed: fl.NewPublicSeed()}
 	f := flag.NewFlagSet("hushgrad round", flag.ContinueOnError)
-	f.SetOutput(stderr)
+	f.SetOutput(std.Err)
 	f.Usage = func() {
-		fmt.Fprintf(stderr, `Usage: hushgrad round [flags]
+		fmt.Fprintf(std.Err, `Usage: hushgrad round [flags]
 
 Prints a complete round as JSON (message hushgrad.v1.Round), for encode, aggregate and
 verify. Parameters that are left open are chosen from public quantities. With -server
@@ -62,7 +62,7 @@ Mechanisms: %s.
 	f.IntVar(&r.MinReports, "min-reports", 100, "reports below which nothing is released")
 	f.IntVar(&r.TargetReports, "target-reports", 0, "reports at which a server closes the round; 0: open")
 	f.Var(paramFlag(r.Params), "param", "`name=value` of a parameter of the mechanism; may be repeated")
-	if err := flagsOnly(f, args); err != nil {
+	if err := command.ParseOnly(f, args); err != nil {
 		return err
 	}
 	if err := to.validate(); err != nil {
@@ -79,7 +79,7 @@ Mechanisms: %s.
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "%s\n", text)
+	_, err = fmt.Fprintf(std.Out, "%s\n", text)
 	return err
 }
 
@@ -94,19 +94,14 @@ func (r *remote) open(ctx context.Context, description fl.Round) (fl.Round, erro
 }
 
 // openRound reads a complete round and builds its mechanism.
-func openRound(file string) (fl.Round, fl.Mechanism, [32]byte, error) {
-	var none [32]byte
+func openRound(file string) (fl.Round, fl.Mechanism, error) {
 	if file == "" {
-		return fl.Round{}, nil, none, fl.Invalid("-round", "", "is required: a file of hushgrad round")
+		return fl.Round{}, nil, fl.Invalid("-round", "", "is required: a file of hushgrad round")
 	}
 	r, err := readRound(file, os.Stdin)
 	if err != nil {
-		return fl.Round{}, nil, none, err
+		return fl.Round{}, nil, err
 	}
 	m, err := fl.Open(r)
-	if err != nil {
-		return fl.Round{}, nil, none, err
-	}
-	digest, err := r.Digest()
-	return r, m, digest, err
+	return r, m, err
 }

@@ -11,18 +11,19 @@ import (
 	"time"
 
 	_ "github.com/hushgrad/hushgrad/auto" // and with it coco, collision and signsketch
+	_ "github.com/hushgrad/hushgrad/baseline/dense"
 	_ "github.com/hushgrad/hushgrad/baseline/gaussian"
 	_ "github.com/hushgrad/hushgrad/baseline/laplace"
 	_ "github.com/hushgrad/hushgrad/baseline/privunit"
 	_ "github.com/hushgrad/hushgrad/baseline/ternary"
 	"github.com/hushgrad/hushgrad/fl"
-	_ "github.com/hushgrad/hushgrad/fl/dense"
 	_ "github.com/hushgrad/hushgrad/hdsum"
-	_ "github.com/hushgrad/hushgrad/hetero/tiers"
+	"github.com/hushgrad/hushgrad/internal/command"
 	_ "github.com/hushgrad/hushgrad/keyvalue/pckv"
 	_ "github.com/hushgrad/hushgrad/keyvalue/privkv"
 	_ "github.com/hushgrad/hushgrad/keyvalue/succinct"
 	"github.com/hushgrad/hushgrad/server"
+	_ "github.com/hushgrad/hushgrad/tiers"
 )
 
 // serveFlags are the flags of the serve command.
@@ -34,15 +35,15 @@ type serveFlags struct {
 	config                 server.Config
 }
 
-func serve(ctx context.Context, args []string, stderr io.Writer) error {
-	s, err := parseServe(args, stderr)
+func serve(ctx context.Context, args []string, std command.Streams) error {
+	s, err := parseServe(args, std.Err)
 	if err != nil {
 		return err
 	}
 	options := &slog.HandlerOptions{Level: s.logLevel}
-	s.config.Logger = slog.New(slog.NewTextHandler(stderr, options))
+	s.config.Logger = slog.New(slog.NewTextHandler(std.Err, options))
 	if s.logFormat == "json" {
-		s.config.Logger = slog.New(slog.NewJSONHandler(stderr, options))
+		s.config.Logger = slog.New(slog.NewJSONHandler(std.Err, options))
 	}
 	if s.config.Credentials, s.config.OperatorCredentials, err = s.credentials(); err != nil {
 		return err
@@ -87,7 +88,7 @@ reaches the operator's decides what clients are asked.
 	f.DurationVar(&s.config.ShutdownTimeout, "shutdown-timeout", 10*time.Second, "how long to wait for calls in progress")
 	f.StringVar(&s.logFormat, "log-format", "text", "text or json")
 	f.TextVar(&s.logLevel, "log-level", slog.LevelInfo, "debug, info, warn or error")
-	if err := parseFlags(f, args); err != nil {
+	if err := command.Parse(f, args); err != nil {
 		return nil, err
 	}
 	return s, s.validate(f.Args())

@@ -46,7 +46,7 @@ func codesOn(t *testing.T, addresses []string, creds credentials.TransportCreden
 	t.Helper()
 	got := map[codes.Code]int{}
 	for _, address := range addresses {
-		got[status.Code(round(t, address, creds))]++
+		got[status.Code(openOn(t, address, creds))]++
 	}
 	return got
 }
@@ -95,7 +95,7 @@ func TestServeRefusesAnAuthorityWithoutCertificates(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		var stderr bytes.Buffer
 		args := []string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-tls-cert", certFile, "-tls-key", keyFile, "-operator-ca", file}
-		if code := dispatch(ctx, args, io.Discard, &stderr); code != want || !strings.Contains(stderr.String(), "-operator-ca") {
+		if code := call(ctx, args, io.Discard, &stderr); code != want || !strings.Contains(stderr.String(), "-operator-ca") {
 			t.Errorf("%s: exit code %d, want %d (%s)", filepath.Base(file), code, want, stderr.String())
 		}
 		cancel()
@@ -108,7 +108,7 @@ func TestServeLogsJSON(t *testing.T) {
 	defer stop()
 	code := make(chan int, 1)
 	go func() {
-		code <- dispatch(ctx, []string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-log-format", "json"}, io.Discard, &out)
+		code <- call(ctx, []string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-log-format", "json"}, io.Discard, &out)
 	}()
 	lines := func() []string {
 		out.mu.Lock()

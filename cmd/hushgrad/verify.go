@@ -15,7 +15,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/experiment"
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/privacy/verify"
 	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
 )
@@ -45,25 +46,25 @@ type verifyRun struct {
 	round   fl.Round
 }
 
-func runVerify(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	v, err := parseVerify(args, stdin, stderr)
+func runVerify(ctx context.Context, args []string, std command.Streams) error {
+	v, err := parseVerify(args, std.In, std.Err)
 	if err != nil {
 		return err
 	}
-	progress := experiment.NewProgress(stderr)
-	progress.Describe("verify")
-	v.options.Progress = progress
+	bar := progress.New(std.Err)
+	bar.Describe("verify")
+	v.options.Progress = bar
 	report, err := verify.Round(ctx, v.round, v.options)
-	progress.Close()
+	bar.Close()
 	if err != nil {
 		return err
 	}
 	if v.json {
-		e := json.NewEncoder(stdout)
+		e := json.NewEncoder(std.Out)
 		e.SetIndent("", "  ")
 		err = e.Encode(report)
 	} else {
-		err = report.Write(stdout)
+		err = report.Write(std.Out)
 	}
 	if err == nil && !report.Holds {
 		err = errViolation
@@ -85,7 +86,7 @@ func parseVerify(args []string, stdin io.Reader, stderr io.Writer) (*verifyRun, 
 	f.Float64Var(&v.options.Confidence, "confidence", 0, "probability that the statistical method does not accuse a correct mechanism; 0: 1 - 1e-6")
 	seed := f.Uint64("seed", 0, "seed of all randomness; 0: drawn anew")
 	f.BoolVar(&v.json, "json", false, "print the report as JSON")
-	if err := parseFlags(f, args); err != nil {
+	if err := command.Parse(f, args); err != nil {
 		return nil, err
 	}
 	if f.NArg() != 1 {

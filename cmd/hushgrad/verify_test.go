@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/privacy/verify"
 )
 
@@ -100,7 +101,7 @@ func TestVerifyExitCodes(t *testing.T) {
 			t.Fatal(err)
 		}
 		var stdout, stderr bytes.Buffer
-		code := dispatch(t.Context(), append(append([]string{"verify"}, c.args...), file), &stdout, &stderr)
+		code := call(t.Context(), append(append([]string{"verify"}, c.args...), file), &stdout, &stderr)
 		if code != c.code || !strings.Contains(stdout.String(), c.stdout) || !strings.Contains(stderr.String(), c.stderr) {
 			t.Errorf("%s: exit code %d, want %d; stdout %q, stderr %q", name, code, c.code, stdout.String(), stderr.String())
 		}
@@ -109,7 +110,7 @@ func TestVerifyExitCodes(t *testing.T) {
 
 func TestVerifyPrintsJSON(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	if err := runVerify(t.Context(), []string{"-json", "-seeds", "5", "-"}, strings.NewReader(smallRound), &stdout, &stderr); err != nil {
+	if err := runVerify(t.Context(), []string{"-json", "-seeds", "5", "-"}, command.Streams{In: strings.NewReader(smallRound), Out: &stdout, Err: &stderr}); err != nil {
 		t.Fatal(err)
 	}
 	var report verify.Report

@@ -2,14 +2,14 @@ package main
 
 import (
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/privacy/pld"
+	"github.com/hushgrad/hushgrad/privacy/compose"
 )
 
 // accountant says what the run has cost the clients that took part most often.
 type accountant struct {
 	delta float64
 	once  func() (float64, error) // central ε of one participation, at delta
-	loss  *pld.Distribution       // of one participation; nil without privacy
+	loss  *compose.Distribution   // of one participation; nil without privacy
 	known map[int]float64         // by number of participations
 }
 
@@ -26,7 +26,7 @@ func newAccountant(c config, m fl.Mechanism) (*accountant, error) {
 		a.once = func() (float64, error) { return amplifier.Central(c.cohort, c.delta) }
 	}
 	var err error
-	a.loss, err = pld.Reports(m, c.cohort, pld.Options{})
+	a.loss, err = compose.Reports(m, c.cohort, compose.Options{})
 	return a, err
 }
 
@@ -43,9 +43,9 @@ func (a *accountant) central(k int) (epsilon float64, ok bool, err error) {
 	if k == 1 {
 		epsilon, err = a.once()
 	} else {
-		var composed *pld.Distribution
+		var composed *compose.Distribution
 		if composed, err = a.loss.Compose(k); err == nil {
-			var bounds pld.Bounds
+			var bounds compose.Bounds
 			bounds, err = composed.Epsilon(a.delta)
 			epsilon = bounds.Upper
 		}

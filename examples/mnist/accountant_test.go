@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/privacy"
+	"github.com/hushgrad/hushgrad/privacy/compose"
 )
 
 func accountantOf(t *testing.T, c config, dim int) *accountant {
@@ -59,7 +59,7 @@ func TestParticipationsCompose(t *testing.T) {
 			t.Errorf("%s: 4 participations cost %g, one %g, %v", mechanism, previous, one, err)
 		}
 		if mechanism == "sumdp" {
-			want, err := privacy.Homogeneous{Epsilon: 1, Delta: c.roundDelta(), Count: 4}.EpsilonAt(c.delta)
+			want, err := compose.Homogeneous{Epsilon: 1, Delta: c.roundDelta(), Count: 4}.EpsilonAt(c.delta)
 			if err != nil || previous < want*(1-1e-6) || previous > want*1.001 {
 				t.Errorf("sumdp: 4 participations cost %g, optimal composition says %g, %v", previous, want, err)
 			}

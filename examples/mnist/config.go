@@ -9,14 +9,14 @@ import (
 	"strings"
 
 	"github.com/hushgrad/hushgrad/auto"
+	"github.com/hushgrad/hushgrad/baseline/dense"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/collision"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/fl/dense"
 	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/hdsum/gkmps"
-	"github.com/hushgrad/hushgrad/hetero/tiers"
 	"github.com/hushgrad/hushgrad/signsketch"
+	"github.com/hushgrad/hushgrad/tiers"
 	"github.com/hushgrad/hushgrad/trainer"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/client"
 	"github.com/hushgrad/hushgrad/trainer"
 )
@@ -94,7 +94,7 @@ type recorded struct {
 }
 
 func (s recorded) SendMsg(m any) error {
-	if req, ok := m.(*pb.SubmitReportsRequest); ok {
+	if req, ok := m.(*service.SubmitReportsRequest); ok {
 		s.to.mu.Lock()
 		defer s.to.mu.Unlock()
 		s.to.reports = append(s.to.reports, req.GetReports()...)

@@ -5,12 +5,12 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"github.com/hushgrad/hushgrad/auto"
+	"github.com/hushgrad/hushgrad/plan"
 )
 
 // explanation says what was planned and why. There is no schedule where nothing was asked
 // of the planner.
-func (c config) explanation(w io.Writer, s *auto.Schedule) error {
+func (c config) explanation(w io.Writer, s *plan.Schedule) error {
 	steps := fmt.Sprintf("learning rate %.3g, momentum %g, models averaged with decay %g", c.lr, c.momentum, c.averaging)
 	if s == nil {
 		_, err := fmt.Fprintf(w, "plan: %s\n\n", steps)

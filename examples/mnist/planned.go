@@ -4,9 +4,10 @@ import (
 	"context"
 
 	"github.com/hushgrad/hushgrad/auto"
+	"github.com/hushgrad/hushgrad/baseline/dense"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
-	"github.com/hushgrad/hushgrad/fl/dense"
 	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/trainer"
 )
 
@@ -41,7 +42,7 @@ const pilots = 256
 // number of clients, the budget, and the norms of gradients on generated digits, which
 // nobody wrote. What the flags say stays, and the schedule is nil where nothing was asked
 // of the planner.
-func (c config) planned(ctx context.Context, model trainer.Model) (config, *auto.Schedule, error) {
+func (c config) planned(ctx context.Context, model trainer.Model) (config, *plan.Schedule, error) {
 	if c.mechanism == hdsum.Name {
 		c.momentum, c.averaging = or(c.momentum, 0.5), or(c.averaging, 0.8)
 		return c, nil, nil
@@ -66,10 +67,10 @@ func (c config) planned(ctx context.Context, model trainer.Model) (config, *auto
 	}
 	if c.mechanism == dense.Name {
 		c.clip, c.sparsity = l1, 1 // not used
-		c.step(auto.NewSteps(0, l2, c.rounds))
+		c.step(plan.NewSteps(0, l2, c.rounds))
 		return c, nil, nil
 	}
-	t := auto.Training{
+	t := plan.Training{
 		Dim: model.Dim(), Clients: c.clients, Rounds: c.rounds, Epsilon: c.budget, Delta: c.delta, EpsilonLocal: c.epsilon,
 		Sparsity: c.sparsity, L1: l1, L2: l2,
 	}
@@ -108,7 +109,7 @@ func (c config) planned(ctx context.Context, model trainer.Model) (config, *auto
 const networkRate = 2
 
 // step fills what the server does between rounds.
-func (c *config) step(s auto.Steps) {
+func (c *config) step(s plan.Steps) {
 	if c.lr == 0 {
 		c.lr = s.LearningRate
 		if c.model != "softmax" {

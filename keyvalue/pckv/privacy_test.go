@@ -7,7 +7,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/exact"
-	"github.com/hushgrad/hushgrad/internal/mechtest"
+	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 // bernoulliGaps is the geometric law by one trial per position: a finite tree.
@@ -41,7 +41,7 @@ func build(t *testing.T, name string, epsilon float64, dim, padding int) (random
 
 func open(t testing.TB, name string, dim, padding int, epsilon float64) *mechanism {
 	t.Helper()
-	m, err := fl.Open(mechtest.RoundWith(t, name, dim, epsilon, fl.Params{ParamPadding: fl.Int(padding)}))
+	m, err := fl.Open(sparsetest.RoundWith(t, name, dim, epsilon, fl.Params{ParamPadding: fl.Int(padding)}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestReportsAreDifferentiallyPrivate(t *testing.T) {
 			for padding := 1; padding <= dim; padding++ {
 				for _, epsilon := range []float64{0.05, 1, 4} {
 					r, reports := build(t, name, epsilon, dim, padding)
-					limit := mechtest.LowerExp(epsilon)
+					limit := sparsetest.LowerExp(epsilon)
 					got := worst(t, r, reports, dim, padding)
 					if got.Cmp(limit) > 0 {
 						t.Errorf("%s, dim %d, padding %d, ε %g: ratio %v exceeds e^ε", name, dim, padding, epsilon, got.FloatString(12))
@@ -196,7 +196,7 @@ func TestWeightsKeepThePromise(t *testing.T) {
 					continue
 				}
 				// (high−low)/low ≤ gain·(e^ε−1) < (high−low+1)/low.
-				limit := mechtest.LowerExp(epsilon)
+				limit := sparsetest.LowerExp(epsilon)
 				limit.Sub(limit, big.NewRat(1, 1)).Mul(limit, big.NewRat(int64(gain), 1)).Mul(limit, new(big.Rat).SetUint64(w.low))
 				if excess := new(big.Rat).SetUint64(w.high - w.low); excess.Cmp(limit) > 0 ||
 					excess.Add(excess, big.NewRat(1, 1)).Cmp(limit) <= 0 {

@@ -9,15 +9,15 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/exact"
-	"github.com/hushgrad/hushgrad/internal/mechtest"
 	"github.com/hushgrad/hushgrad/keyvalue/privkv"
+	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 var names = []string{privkv.NamePrivKV, privkv.NamePrivKVM, privkv.NameKVUE}
 
 func open(t testing.TB, name string, dim int, epsilon float64, params fl.Params) fl.KeyValueMechanism {
 	t.Helper()
-	m, err := fl.Open(mechtest.RoundWith(t, name, dim, epsilon, params))
+	m, err := fl.Open(sparsetest.RoundWith(t, name, dim, epsilon, params))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestReportsArePrivate(t *testing.T) {
 							worst = ratio
 						}
 					}
-					if worst.Cmp(mechtest.LowerExp(eps)) > 0 {
+					if worst.Cmp(sparsetest.LowerExp(eps)) > 0 {
 						t.Errorf("worst ratio %v, above e^ε", worst.FloatString(12))
 					}
 					want := math.Exp(eps)
@@ -107,7 +107,7 @@ func TestReportsArePrivate(t *testing.T) {
 // Encode is EncodeKeyValues of the non-zero coordinates in units of the scale.
 func TestEncodeSendsTheNonZeroCoordinates(t *testing.T) {
 	for _, name := range names {
-		r := mechtest.RoundWith(t, name, 4, 20, nil)
+		r := sparsetest.RoundWith(t, name, 4, 20, nil)
 		r.Scale = 2
 		opened, err := fl.Open(r)
 		if err != nil {

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/mechtest"
 	"github.com/hushgrad/hushgrad/internal/snapshot"
 	"github.com/hushgrad/hushgrad/keyvalue/privkv"
+	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 func reports(t testing.TB, m fl.KeyValueMechanism, n int) [][]byte {
@@ -78,7 +78,7 @@ func TestSplitAndOrderDoNotMatter(t *testing.T) {
 }
 
 func TestScaleMultipliesTheMean(t *testing.T) {
-	r := mechtest.RoundWith(t, privkv.NameKVUE, 5, 2, nil)
+	r := sparsetest.RoundWith(t, privkv.NameKVUE, 5, 2, nil)
 	r.Scale = 4
 	m, err := fl.Open(r)
 	if err != nil {
@@ -131,7 +131,7 @@ func TestBadReportsChangeNothing(t *testing.T) {
 
 func TestBadSnapshotsChangeNothing(t *testing.T) {
 	for _, name := range names {
-		r := mechtest.RoundWith(t, name, 1, 2, nil)
+		r := sparsetest.RoundWith(t, name, 1, 2, nil)
 		digest, err := r.Digest()
 		if err != nil {
 			t.Fatal(err)
@@ -169,7 +169,7 @@ func TestBadSnapshotsChangeNothing(t *testing.T) {
 
 // An aggregator that has counted fl.MaxReports takes no more.
 func TestFullAggregatorsRefuseMore(t *testing.T) {
-	r := mechtest.RoundWith(t, privkv.NameKVUE, 2, 2, nil)
+	r := sparsetest.RoundWith(t, privkv.NameKVUE, 2, 2, nil)
 	m := open(t, privkv.NameKVUE, 2, 2, nil)
 	digest, err := r.Digest()
 	if err != nil {
@@ -216,7 +216,7 @@ func TestBadRoundsAreRefused(t *testing.T) {
 			"rounds":   func(r *fl.Round) { r.Params = fl.Params{"rounds": fl.Int(0), "virtual": fl.Int(1)} },
 			"virtual":  func(r *fl.Round) { r.Params = fl.Params{"rounds": fl.Int(1), "virtual": fl.Int(1001)} },
 		} {
-			r := mechtest.RoundWith(t, name, 5, 2, nil)
+			r := sparsetest.RoundWith(t, name, 5, 2, nil)
 			change(&r)
 			if name != privkv.NamePrivKVM && (param == "rounds" || param == "virtual") {
 				param = "params"
@@ -226,7 +226,7 @@ func TestBadRoundsAreRefused(t *testing.T) {
 				t.Errorf("%s: %v, want a ParamError for %s", name, err, param)
 			}
 		}
-		r := mechtest.RoundWith(t, name, 5, 2, nil)
+		r := sparsetest.RoundWith(t, name, 5, 2, nil)
 		r.Epsilon = 1e-300
 		if _, err := fl.Open(r); err == nil {
 			t.Errorf("%s: a budget of 1e-300: want an error", name)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/sample"
-	"github.com/hushgrad/hushgrad/internal/sparse"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // Limits of parameters.

@@ -9,8 +9,8 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/exact"
 	"github.com/hushgrad/hushgrad/internal/sample"
-	"github.com/hushgrad/hushgrad/internal/sparse"
 	"github.com/hushgrad/hushgrad/keyvalue"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // Name is the registered name.

@@ -8,12 +8,12 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/exact"
-	"github.com/hushgrad/hushgrad/internal/mechtest"
+	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 func open(t testing.TB, dim int, epsilon float64, params fl.Params) *mechanism {
 	t.Helper()
-	m, err := fl.Open(mechtest.RoundWith(t, Name, dim, epsilon, params))
+	m, err := fl.Open(sparsetest.RoundWith(t, Name, dim, epsilon, params))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/mechtest"
 	"github.com/hushgrad/hushgrad/internal/snapshot"
+	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 var twoOfFive = fl.Params{ParamSparsity: fl.Int(2), ParamBuckets: fl.Int(2)}
@@ -74,7 +74,7 @@ func TestSplitAndOrderDoNotMatter(t *testing.T) {
 }
 
 func TestScaleMultipliesTheMean(t *testing.T) {
-	r := mechtest.RoundWith(t, Name, 5, 1, twoOfFive)
+	r := sparsetest.RoundWith(t, Name, 5, 1, twoOfFive)
 	r.Scale = 4
 	m, err := fl.Open(r)
 	if err != nil {
@@ -203,7 +203,7 @@ func TestBadRoundsAreRefused(t *testing.T) {
 		ParamBuckets:  func(r *fl.Round) { r.Params = r.Params.With(ParamBuckets, fl.Int(0)) },
 		ParamBeta:     func(r *fl.Round) { r.Params = r.Params.With(ParamBeta, fl.Real(1)) },
 	} {
-		r := mechtest.RoundWith(t, Name, 5, 1, twoOfFive)
+		r := sparsetest.RoundWith(t, Name, 5, 1, twoOfFive)
 		change(&r)
 		var p *fl.ParamError
 		if _, err := fl.Open(r); !errors.As(err, &p) || p.Param != param {
@@ -225,7 +225,7 @@ func TestBadRoundsAreRefused(t *testing.T) {
 
 // The larger of the two numbers of reports decides the clip.
 func TestClipCountsTheReportsOfTheRound(t *testing.T) {
-	r := mechtest.RoundWith(t, Name, 1000, 1, fl.Params{ParamSparsity: fl.Int(500)})
+	r := sparsetest.RoundWith(t, Name, 1000, 1, fl.Params{ParamSparsity: fl.Int(500)})
 	for _, c := range []struct{ least, target, reports int }{{100, 0, 100}, {100, 1_000_000, 1_000_000}} {
 		r.MinReports, r.TargetReports = c.least, c.target
 		m, err := fl.Open(r)

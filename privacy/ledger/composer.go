@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/hushgrad/hushgrad/privacy"
+	"github.com/hushgrad/hushgrad/privacy/compose"
 )
 
 // Composer returns an upper bound on the ε for which all charges together are (ε, delta)-
@@ -52,12 +52,12 @@ func sumUp(values []float64) float64 {
 	return sum
 }
 
-// Uniform is optimal composition (privacy.Homogeneous) of charges that all have the same
+// Uniform is optimal composition (compose.Homogeneous) of charges that all have the same
 // (ε, δ), and +Inf as soon as two differ. It is a filter: the first charge fixes (ε, δ) before
 // there is any report, and whoever stops early has seen a part of the largest number of
 // reports that the budget allows.
 //
-// Cost: that of privacy.Homogeneous.EpsilonAt, plus O(len(charges)).
+// Cost: that of compose.Homogeneous.EpsilonAt, plus O(len(charges)).
 func Uniform(charges []Charge, delta float64) (float64, error) {
 	if len(charges) == 0 {
 		return 0, nil
@@ -68,7 +68,7 @@ func Uniform(charges []Charge, delta float64) (float64, error) {
 			return math.Inf(1), nil
 		}
 	}
-	h := privacy.Homogeneous{Epsilon: first.Epsilon, Delta: first.Delta, Count: len(charges)}
+	h := compose.Homogeneous{Epsilon: first.Epsilon, Delta: first.Delta, Count: len(charges)}
 	// Beyond basic composition nothing but outright failures is left.
 	failure, err := h.DeltaAt(math.Nextafter(first.Epsilon*float64(len(charges)), math.Inf(1)))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/exact"
 	"github.com/hushgrad/hushgrad/internal/slothash"
-	"github.com/hushgrad/hushgrad/internal/sparse"
 	"github.com/hushgrad/hushgrad/privacy/verify"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // fault changes one thing in a copy of CoCo's randomizer.

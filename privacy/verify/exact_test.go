@@ -5,8 +5,8 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/hushgrad/hushgrad/internal/mechtest"
 	"github.com/hushgrad/hushgrad/privacy/verify"
+	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 func TestTheRealMechanismsHoldExactly(t *testing.T) {
@@ -38,7 +38,7 @@ func TestTheRealMechanismsHoldExactly(t *testing.T) {
 		}
 		// The bound is attained up to the rounding of the weights, 2^−24.
 		ratio, ok := new(big.Rat).SetString(report.Worst.Ratio)
-		if !ok || ratio.Cmp(mechtest.LowerExp(c.epsilon)) > 0 {
+		if !ok || ratio.Cmp(sparsetest.LowerExp(c.epsilon)) > 0 {
 			t.Errorf("%+v: ratio %s exceeds e^ε", c, report.Worst.Ratio)
 		}
 		if found := float64(report.EpsilonFound); found > c.epsilon || found < c.epsilon-0x1p-23 {

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	_ "github.com/hushgrad/hushgrad/auto" // and with it coco, collision and signsketch
+	_ "github.com/hushgrad/hushgrad/baseline/dense"
 	"github.com/hushgrad/hushgrad/fl"
-	_ "github.com/hushgrad/hushgrad/fl/dense"
 	_ "github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/privacy/verify"
 )

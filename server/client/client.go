@@ -11,7 +11,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/privacy/ledger"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
 // Options are the settings of a Client.
@@ -42,7 +42,7 @@ const (
 
 // Client is a participant of rounds. It is safe for concurrent use.
 type Client struct {
-	rounds pb.RoundsClient
+	rounds service.RoundsClient
 	opts   Options
 }
 
@@ -58,7 +58,7 @@ func New(conn grpc.ClientConnInterface, opts Options) (*Client, error) {
 	case (opts.Ledger == nil) != (opts.Purpose == ""):
 		return nil, fmt.Errorf("client: %w", fl.Invalid("Purpose", opts.Purpose, "must be given with a Ledger, and only then"))
 	}
-	return &Client{rounds: pb.NewRoundsClient(conn), opts: opts}, nil
+	return &Client{rounds: service.NewRoundsClient(conn), opts: opts}, nil
 }
 
 // Participation is one client's part in one round that meets its policy. It is
@@ -77,11 +77,11 @@ type Participation struct {
 // checks it against the policy. It does not tell the server anything. Of a round that
 // offers a menu of guarantees it takes the weakest one that the policy allows.
 func (c *Client) Join(ctx context.Context, roundID string) (*Participation, error) {
-	resp, err := c.rounds.GetRound(ctx, &pb.GetRoundRequest{RoundId: roundID})
+	resp, err := c.rounds.GetRound(ctx, &service.GetRoundRequest{RoundId: roundID})
 	if err != nil {
 		return nil, fmt.Errorf("client: join: %w", err)
 	}
-	if state := resp.GetStatus().GetState(); state != pb.RoundState_ROUND_STATE_OPEN {
+	if state := resp.GetStatus().GetState(); state != service.RoundState_ROUND_STATE_OPEN {
 		return nil, fmt.Errorf("client: join: %w", fl.Invalid("state", state, "the round must be open"))
 	}
 	r, err := fl.RoundFromProto(resp.GetStatus().GetRound())
@@ -169,7 +169,7 @@ type Model struct {
 func (c *Client) Model(ctx context.Context) (*Model, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := c.rounds.GetModel(ctx, &pb.GetModelRequest{})
+	stream, err := c.rounds.GetModel(ctx, &service.GetModelRequest{})
 	if err != nil {
 		return nil, fmt.Errorf("client: model: %w", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/hushgrad/hushgrad/fl"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
@@ -17,18 +17,18 @@ var unknown = protowire.AppendVarint(protowire.AppendTag(nil, 1000, protowire.Va
 func TestJoinRefusesWhatItDidNotAskFor(t *testing.T) {
 	for name, c := range map[string]struct {
 		id    string
-		lie   func(*pb.RoundStatus)
+		lie   func(*service.RoundStatus)
 		param string // "" for a round that may be joined
 	}{
-		"the truth":           {"r", func(*pb.RoundStatus) {}, ""},
-		"whichever is newest": {"", func(*pb.RoundStatus) {}, ""},
-		"another round":       {"s", func(*pb.RoundStatus) {}, "id"},
-		"closed":              {"r", func(s *pb.RoundStatus) { s.State = pb.RoundState_ROUND_STATE_CLOSED }, "state"},
-		"expired":             {"r", func(s *pb.RoundStatus) { s.State = pb.RoundState_ROUND_STATE_EXPIRED }, "state"},
-		"no state":            {"r", func(s *pb.RoundStatus) { s.State = 0 }, "state"},
-		"no round":            {"r", func(s *pb.RoundStatus) { s.Round = nil }, "round"},
-		"unknown field":       {"r", func(s *pb.RoundStatus) { s.GetRound().ProtoReflect().SetUnknown(unknown) }, "round"},
-		"invalid round":       {"r", func(s *pb.RoundStatus) { s.Round.Epsilon = -1 }, "epsilon"},
+		"the truth":           {"r", func(*service.RoundStatus) {}, ""},
+		"whichever is newest": {"", func(*service.RoundStatus) {}, ""},
+		"another round":       {"s", func(*service.RoundStatus) {}, "id"},
+		"closed":              {"r", func(s *service.RoundStatus) { s.State = service.RoundState_ROUND_STATE_CLOSED }, "state"},
+		"expired":             {"r", func(s *service.RoundStatus) { s.State = service.RoundState_ROUND_STATE_EXPIRED }, "state"},
+		"no state":            {"r", func(s *service.RoundStatus) { s.State = 0 }, "state"},
+		"no round":            {"r", func(s *service.RoundStatus) { s.Round = nil }, "round"},
+		"unknown field":       {"r", func(s *service.RoundStatus) { s.GetRound().ProtoReflect().SetUnknown(unknown) }, "round"},
+		"invalid round":       {"r", func(s *service.RoundStatus) { s.Round.Epsilon = -1 }, "epsilon"},
 	} {
 		l := &liar{status: openRound(t)}
 		c.lie(l.status)

@@ -13,32 +13,32 @@ import (
 
 	_ "github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
 // liar is a server that answers what a test tells it to.
 type liar struct {
-	pb.UnimplementedRoundsServer
-	pb.UnimplementedOperatorServer
+	service.UnimplementedRoundsServer
+	service.UnimplementedOperatorServer
 
-	status    *pb.RoundStatus
-	model     func(send func(*pb.GetModelResponse), done <-chan struct{})
-	estimate  []*pb.GetEstimateResponse
-	keyValues []*pb.GetKeyValuesResponse
-	batches   []*pb.SubmitReportsRequest // received
+	status    *service.RoundStatus
+	model     func(send func(*service.GetModelResponse), done <-chan struct{})
+	estimate  []*service.GetEstimateResponse
+	keyValues []*service.GetKeyValuesResponse
+	batches   []*service.SubmitReportsRequest // received
 }
 
-func (l *liar) GetRound(context.Context, *pb.GetRoundRequest) (*pb.GetRoundResponse, error) {
-	return &pb.GetRoundResponse{Status: l.status}, nil
+func (l *liar) GetRound(context.Context, *service.GetRoundRequest) (*service.GetRoundResponse, error) {
+	return &service.GetRoundResponse{Status: l.status}, nil
 }
 
-func (l *liar) GetModel(_ *pb.GetModelRequest, stream grpc.ServerStreamingServer[pb.GetModelResponse]) error {
-	l.model(func(m *pb.GetModelResponse) { _ = stream.Send(m) }, stream.Context().Done())
+func (l *liar) GetModel(_ *service.GetModelRequest, stream grpc.ServerStreamingServer[service.GetModelResponse]) error {
+	l.model(func(m *service.GetModelResponse) { _ = stream.Send(m) }, stream.Context().Done())
 	return nil
 }
 
-func (l *liar) GetEstimate(_ *pb.GetEstimateRequest, stream grpc.ServerStreamingServer[pb.GetEstimateResponse]) error {
+func (l *liar) GetEstimate(_ *service.GetEstimateRequest, stream grpc.ServerStreamingServer[service.GetEstimateResponse]) error {
 	for _, m := range l.estimate {
 		if err := stream.Send(m); err != nil {
 			return err
@@ -47,7 +47,7 @@ func (l *liar) GetEstimate(_ *pb.GetEstimateRequest, stream grpc.ServerStreaming
 	return nil
 }
 
-func (l *liar) GetKeyValues(_ *pb.GetKeyValuesRequest, stream grpc.ServerStreamingServer[pb.GetKeyValuesResponse]) error {
+func (l *liar) GetKeyValues(_ *service.GetKeyValuesRequest, stream grpc.ServerStreamingServer[service.GetKeyValuesResponse]) error {
 	for _, m := range l.keyValues {
 		if err := stream.Send(m); err != nil {
 			return err
@@ -56,11 +56,11 @@ func (l *liar) GetKeyValues(_ *pb.GetKeyValuesRequest, stream grpc.ServerStreami
 	return nil
 }
 
-func (l *liar) SubmitReports(stream grpc.ClientStreamingServer[pb.SubmitReportsRequest, pb.SubmitReportsResponse]) error {
+func (l *liar) SubmitReports(stream grpc.ClientStreamingServer[service.SubmitReportsRequest, service.SubmitReportsResponse]) error {
 	for {
 		req, err := stream.Recv()
 		if err == io.EOF {
-			return stream.SendAndClose(&pb.SubmitReportsResponse{Accepted: 7, Duplicates: 3})
+			return stream.SendAndClose(&service.SubmitReportsResponse{Accepted: 7, Duplicates: 3})
 		}
 		if err != nil {
 			return err
@@ -76,15 +76,15 @@ var anything = fl.Policy{MaxEpsilon: math.Inf(1), MaxDelta: 1}
 func dial(t testing.TB, l *liar) *grpc.ClientConn {
 	t.Helper()
 	return serve(t, func(g *grpc.Server) {
-		pb.RegisterRoundsServer(g, l)
-		pb.RegisterOperatorServer(g, l)
+		service.RegisterRoundsServer(g, l)
+		service.RegisterOperatorServer(g, l)
 	})
 }
 
 // dialRounds serves the clients' API alone.
-func dialRounds(t *testing.T, rounds pb.RoundsServer) *grpc.ClientConn {
+func dialRounds(t *testing.T, rounds service.RoundsServer) *grpc.ClientConn {
 	t.Helper()
-	return serve(t, func(g *grpc.Server) { pb.RegisterRoundsServer(g, rounds) })
+	return serve(t, func(g *grpc.Server) { service.RegisterRoundsServer(g, rounds) })
 }
 
 func serve(t testing.TB, register func(*grpc.Server)) *grpc.ClientConn {
@@ -115,7 +115,7 @@ func newClient(t *testing.T, conn grpc.ClientConnInterface, opts client.Options)
 }
 
 // openRound is the status of a valid open round.
-func openRound(t *testing.T) *pb.RoundStatus {
+func openRound(t *testing.T) *service.RoundStatus {
 	t.Helper()
 	r, err := fl.Complete(fl.Round{
 		ID: "r", Mechanism: "coco", Dim: 20, Scale: 0.5, Epsilon: 2, MinReports: 3,
@@ -124,5 +124,5 @@ func openRound(t *testing.T) *pb.RoundStatus {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &pb.RoundStatus{Round: r.Proto(), State: pb.RoundState_ROUND_STATE_OPEN}
+	return &service.RoundStatus{Round: r.Proto(), State: service.RoundState_ROUND_STATE_OPEN}
 }

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/hushgrad/hushgrad/fl"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
 // KeyValues fetches what a closed round of key-value pairs tells: frequencies, means
@@ -17,7 +17,7 @@ import (
 func (o *Operator) KeyValues(ctx context.Context, roundID string, wait bool) (*fl.KeyValueEstimate, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := o.api.GetKeyValues(ctx, &pb.GetKeyValuesRequest{RoundId: roundID, Wait: wait})
+	stream, err := o.api.GetKeyValues(ctx, &service.GetKeyValuesRequest{RoundId: roundID, Wait: wait})
 	if err != nil {
 		return nil, fmt.Errorf("client: key values: %w", err)
 	}
@@ -28,10 +28,10 @@ func (o *Operator) KeyValues(ctx context.Context, roundID string, wait bool) (*f
 	return e, nil
 }
 
-func receiveKeyValues(stream grpc.ServerStreamingClient[pb.GetKeyValuesResponse]) (*fl.KeyValueEstimate, error) {
+func receiveKeyValues(stream grpc.ServerStreamingClient[service.GetKeyValuesResponse]) (*fl.KeyValueEstimate, error) {
 	var e *fl.KeyValueEstimate
 	dim, got := 0, 0
-	err := receive(stream, func(msg *pb.GetKeyValuesResponse) error {
+	err := receive(stream, func(msg *service.GetKeyValuesResponse) error {
 		if e == nil {
 			h, err := checkHeader(msg.GetHeader())
 			if err != nil {
@@ -60,7 +60,7 @@ func receiveKeyValues(stream grpc.ServerStreamingClient[pb.GetKeyValuesResponse]
 // appendKeys adds a chunk to an estimate that has the first got of dim keys, and
 // returns the number of keys in it. A column stays empty if it is empty in the first
 // chunk.
-func appendKeys(e *fl.KeyValueEstimate, msg *pb.GetKeyValuesResponse, got, dim int) (int, error) {
+func appendKeys(e *fl.KeyValueEstimate, msg *service.GetKeyValuesResponse, got, dim int) (int, error) {
 	n := max(len(msg.GetFrequency()), len(msg.GetMean()), len(msg.GetConditional()))
 	if int(msg.GetOffset()) != got || n < 1 || n > dim-got {
 		return 0, fmt.Errorf("chunk of %d keys at %d, expected at %d of %d: %w", n, msg.GetOffset(), got, dim, ErrIncomplete)

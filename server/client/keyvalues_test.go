@@ -9,13 +9,13 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hushgrad/hushgrad/fl"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
 // keys is a chunk of n keys from offset with all columns; key j has the numbers
 // j+0.1 … j+0.5.
-func keys(offset, n int) *pb.GetKeyValuesResponse {
+func keys(offset, n int) *service.GetKeyValuesResponse {
 	column := func(tenth float64) []float64 {
 		var out []float64
 		for j := offset; j < offset+n; j++ {
@@ -23,26 +23,26 @@ func keys(offset, n int) *pb.GetKeyValuesResponse {
 		}
 		return out
 	}
-	return &pb.GetKeyValuesResponse{
+	return &service.GetKeyValuesResponse{
 		Offset: uint32(offset), Frequency: column(.1), FrequencyStdErr: column(.2), Mean: column(.3), MeanStdErr: column(.4), Conditional: column(.5),
 	}
 }
 
 // with changes a chunk.
-func with(m *pb.GetKeyValuesResponse, change func(*pb.GetKeyValuesResponse)) *pb.GetKeyValuesResponse {
+func with(m *service.GetKeyValuesResponse, change func(*service.GetKeyValuesResponse)) *service.GetKeyValuesResponse {
 	change(m)
 	return m
 }
 
 // announce makes a chunk the first one.
-func announce(dim uint32, m *pb.GetKeyValuesResponse) *pb.GetKeyValuesResponse {
-	m.Header = &pb.EstimateHeader{RoundId: "r", Mechanism: "coco", Dim: dim, Reports: 9, Guarantee: fl.Guarantee{Model: fl.Local, Epsilon: 2, Relation: fl.ReplaceOne}.Proto()}
+func announce(dim uint32, m *service.GetKeyValuesResponse) *service.GetKeyValuesResponse {
+	m.Header = &service.EstimateHeader{RoundId: "r", Mechanism: "coco", Dim: dim, Reports: 9, Guarantee: fl.Guarantee{Model: fl.Local, Epsilon: 2, Relation: fl.ReplaceOne}.Proto()}
 	return m
 }
 
 func TestKeyValuesRefuseWhatWasNotAnnounced(t *testing.T) {
-	type messages = []*pb.GetKeyValuesResponse
-	type chunk = pb.GetKeyValuesResponse
+	type messages = []*service.GetKeyValuesResponse
+	type chunk = service.GetKeyValuesResponse
 	for name, c := range map[string]struct {
 		messages messages
 		says     string
@@ -77,7 +77,7 @@ func TestKeyValuesRefuseWhatWasNotAnnounced(t *testing.T) {
 }
 
 func TestKeyValuesOfSeveralMessages(t *testing.T) {
-	read := func(messages ...*pb.GetKeyValuesResponse) *fl.KeyValueEstimate {
+	read := func(messages ...*service.GetKeyValuesResponse) *fl.KeyValueEstimate {
 		t.Helper()
 		e, err := client.NewOperator(dial(t, &liar{keyValues: messages})).KeyValues(t.Context(), "r", false)
 		if err != nil {
@@ -101,7 +101,7 @@ func TestKeyValuesOfSeveralMessages(t *testing.T) {
 			t.Errorf("%s: got %v, sent were %v", name, c[0], c[1])
 		}
 	}
-	bare := func(m *pb.GetKeyValuesResponse) { m.Frequency, m.FrequencyStdErr, m.Conditional = nil, nil, nil }
+	bare := func(m *service.GetKeyValuesResponse) { m.Frequency, m.FrequencyStdErr, m.Conditional = nil, nil, nil }
 	e = read(announce(3, with(keys(0, 2), bare)), with(keys(2, 1), bare))
 	if !slices.Equal(e.Mean.Value, keys(0, 3).Mean) || e.Frequency.Value != nil || e.Frequency.StdErr != nil || e.Conditional != nil {
 		t.Errorf("means alone: %+v", e)
@@ -112,7 +112,7 @@ func TestKeyValuesOfSeveralMessages(t *testing.T) {
 func FuzzKeyValues(f *testing.F) {
 	l := &liar{}
 	operator := client.NewOperator(dial(f, l))
-	marshal := func(m *pb.GetKeyValuesResponse) []byte {
+	marshal := func(m *service.GetKeyValuesResponse) []byte {
 		data, err := proto.Marshal(m)
 		if err != nil {
 			f.Fatal(err)
@@ -124,7 +124,7 @@ func FuzzKeyValues(f *testing.F) {
 	f.Fuzz(func(t *testing.T, first, second []byte) {
 		l.keyValues = nil
 		for _, data := range [][]byte{first, second} {
-			m := new(pb.GetKeyValuesResponse)
+			m := new(service.GetKeyValuesResponse)
 			if proto.Unmarshal(data, m) != nil {
 				return
 			}

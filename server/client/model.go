@@ -9,7 +9,7 @@ import (
 
 	"google.golang.org/grpc"
 
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
 // maxModelBytes bounds what a server can make a client hold.
@@ -18,8 +18,8 @@ const maxModelBytes = 4 << 30
 // chunkBytes is the payload of one message of an uploaded model.
 const chunkBytes = 1 << 20
 
-func receiveModel(stream grpc.ServerStreamingClient[pb.GetModelResponse]) (*Model, error) {
-	var header *pb.ModelHeader
+func receiveModel(stream grpc.ServerStreamingClient[service.GetModelResponse]) (*Model, error) {
+	var header *service.ModelHeader
 	var data bytes.Buffer
 	for {
 		msg, err := stream.Recv()
@@ -47,9 +47,9 @@ func receiveModel(stream grpc.ServerStreamingClient[pb.GetModelResponse]) (*Mode
 	return &Model{Version: header.GetVersion(), Format: header.GetFormat(), Data: data.Bytes()}, nil
 }
 
-func sendModel(stream grpc.ClientStreamingClient[pb.PutModelRequest, pb.PutModelResponse], format string, data []byte) (version uint64, err error) {
+func sendModel(stream grpc.ClientStreamingClient[service.PutModelRequest, service.PutModelResponse], format string, data []byte) (version uint64, err error) {
 	sum := sha256.Sum256(data)
-	msg := &pb.PutModelRequest{Header: &pb.ModelHeader{Format: format, Size: uint64(len(data)), Sha256: sum[:]}}
+	msg := &service.PutModelRequest{Header: &service.ModelHeader{Format: format, Size: uint64(len(data)), Sha256: sum[:]}}
 	for first := true; first || len(data) > 0; first = false {
 		n := min(len(data), chunkBytes)
 		msg.Data, data = data[:n], data[n:]
@@ -58,7 +58,7 @@ func sendModel(stream grpc.ClientStreamingClient[pb.PutModelRequest, pb.PutModel
 		} else if err != nil {
 			return 0, err
 		}
-		msg = new(pb.PutModelRequest)
+		msg = new(service.PutModelRequest)
 	}
 	resp, err := stream.CloseAndRecv()
 	return resp.GetVersion(), err

@@ -7,29 +7,29 @@ import (
 	"testing"
 	"time"
 
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
-func header(size int, of string) *pb.ModelHeader {
+func header(size int, of string) *service.ModelHeader {
 	sum := sha256.Sum256([]byte(of))
-	return &pb.ModelHeader{Version: 3, Format: "text/plain", Size: uint64(size), Sha256: sum[:]}
+	return &service.ModelHeader{Version: 3, Format: "text/plain", Size: uint64(size), Sha256: sum[:]}
 }
 
 func TestModelRefusesWhatWasNotAnnounced(t *testing.T) {
 	for name, c := range map[string]struct {
-		messages []*pb.GetModelResponse
+		messages []*service.GetModelResponse
 		good     bool
 	}{
-		"one message":    {[]*pb.GetModelResponse{{Header: header(7, "weights"), Data: []byte("weights")}}, true},
-		"three messages": {[]*pb.GetModelResponse{{Header: header(7, "weights")}, {Data: []byte("wei")}, {Data: []byte("ghts")}}, true},
+		"one message":    {[]*service.GetModelResponse{{Header: header(7, "weights"), Data: []byte("weights")}}, true},
+		"three messages": {[]*service.GetModelResponse{{Header: header(7, "weights")}, {Data: []byte("wei")}, {Data: []byte("ghts")}}, true},
 		"nothing":        {nil, false},
-		"wrong SHA-256":  {[]*pb.GetModelResponse{{Header: header(7, "weights"), Data: []byte("Weights")}}, false},
-		"no SHA-256":     {[]*pb.GetModelResponse{{Header: &pb.ModelHeader{Size: 7}, Data: []byte("weights")}}, false},
-		"short":          {[]*pb.GetModelResponse{{Header: header(7, "weight"), Data: []byte("weight")}}, false},
-		"header later":   {[]*pb.GetModelResponse{{}, {Header: header(7, "weights"), Data: []byte("weights")}}, false},
+		"wrong SHA-256":  {[]*service.GetModelResponse{{Header: header(7, "weights"), Data: []byte("Weights")}}, false},
+		"no SHA-256":     {[]*service.GetModelResponse{{Header: &service.ModelHeader{Size: 7}, Data: []byte("weights")}}, false},
+		"short":          {[]*service.GetModelResponse{{Header: header(7, "weight"), Data: []byte("weight")}}, false},
+		"header later":   {[]*service.GetModelResponse{{}, {Header: header(7, "weights"), Data: []byte("weights")}}, false},
 	} {
-		l := &liar{model: func(send func(*pb.GetModelResponse), _ <-chan struct{}) {
+		l := &liar{model: func(send func(*service.GetModelResponse), _ <-chan struct{}) {
 			for _, m := range c.messages {
 				send(m)
 			}
@@ -48,8 +48,8 @@ func TestModelRefusesWhatWasNotAnnounced(t *testing.T) {
 // sends it need not end.
 func TestAnOverlongModelIsGivenUp(t *testing.T) {
 	hungUp := make(chan struct{})
-	l := &liar{model: func(send func(*pb.GetModelResponse), done <-chan struct{}) {
-		send(&pb.GetModelResponse{Header: header(4, "weights"), Data: []byte("weights")})
+	l := &liar{model: func(send func(*service.GetModelResponse), done <-chan struct{}) {
+		send(&service.GetModelResponse{Header: header(4, "weights"), Data: []byte("weights")})
 		<-done
 		close(hungUp)
 	}}

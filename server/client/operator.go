@@ -9,16 +9,16 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/hushgrad/hushgrad/fl"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
 // Operator runs rounds. It is safe for concurrent use.
-type Operator struct{ api pb.OperatorClient }
+type Operator struct{ api service.OperatorClient }
 
 // NewOperator returns an operator on a connection. The connection stays the
 // caller's.
 func NewOperator(conn grpc.ClientConnInterface) *Operator {
-	return &Operator{api: pb.NewOperatorClient(conn)}
+	return &Operator{api: service.NewOperatorClient(conn)}
 }
 
 // OpenRound opens a round and returns it as clients will see it: parameters
@@ -29,7 +29,7 @@ func (o *Operator) OpenRound(ctx context.Context, r fl.Round) (fl.Round, error) 
 	if r.PublicSeed == [32]byte{} {
 		m.PublicSeed = nil
 	}
-	resp, err := o.api.OpenRound(ctx, &pb.OpenRoundRequest{Round: m})
+	resp, err := o.api.OpenRound(ctx, &service.OpenRoundRequest{Round: m})
 	if err != nil {
 		return fl.Round{}, fmt.Errorf("client: open round: %w", err)
 	}
@@ -43,7 +43,7 @@ func (o *Operator) OpenRound(ctx context.Context, r fl.Round) (fl.Round, error) 
 // CloseRound stops a round. With fewer than min_reports reports the server
 // refuses (FAILED_PRECONDITION) and the round stays open.
 func (o *Operator) CloseRound(ctx context.Context, roundID string) error {
-	if _, err := o.api.CloseRound(ctx, &pb.CloseRoundRequest{RoundId: roundID}); err != nil {
+	if _, err := o.api.CloseRound(ctx, &service.CloseRoundRequest{RoundId: roundID}); err != nil {
 		return fmt.Errorf("client: close round: %w", err)
 	}
 	return nil
@@ -54,7 +54,7 @@ func (o *Operator) CloseRound(ctx context.Context, roundID string) error {
 func (o *Operator) Estimate(ctx context.Context, roundID string, wait bool) (*fl.Estimate, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := o.api.GetEstimate(ctx, &pb.GetEstimateRequest{RoundId: roundID, Wait: wait})
+	stream, err := o.api.GetEstimate(ctx, &service.GetEstimateRequest{RoundId: roundID, Wait: wait})
 	if err != nil {
 		return nil, fmt.Errorf("client: estimate: %w", err)
 	}
@@ -65,10 +65,10 @@ func (o *Operator) Estimate(ctx context.Context, roundID string, wait bool) (*fl
 	return e, nil
 }
 
-func receiveEstimate(stream grpc.ServerStreamingClient[pb.GetEstimateResponse]) (*fl.Estimate, error) {
+func receiveEstimate(stream grpc.ServerStreamingClient[service.GetEstimateResponse]) (*fl.Estimate, error) {
 	var e *fl.Estimate
 	got := 0
-	err := receive(stream, func(msg *pb.GetEstimateResponse) error {
+	err := receive(stream, func(msg *service.GetEstimateResponse) error {
 		if e == nil {
 			h, err := checkHeader(msg.GetHeader())
 			if err != nil {
@@ -122,7 +122,7 @@ func receive[T any](stream grpc.ServerStreamingClient[T], take func(*T) error) e
 }
 
 // checkHeader returns the header unless its dimension cannot be that of a round.
-func checkHeader(h *pb.EstimateHeader) (*pb.EstimateHeader, error) {
+func checkHeader(h *service.EstimateHeader) (*service.EstimateHeader, error) {
 	if h.GetDim() < 1 || h.GetDim() > fl.MaxDim {
 		return nil, fmt.Errorf("header.dim: got %d, must be in [1, %d]: %w", h.GetDim(), fl.MaxDim, ErrIncomplete)
 	}

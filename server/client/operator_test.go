@@ -7,21 +7,21 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
 func TestEstimateRefusesWhatWasNotAnnounced(t *testing.T) {
 	// chunk has n means and m standard errors from offset; the first carries the
 	// header.
-	chunk := func(offset, n, m int) *pb.GetEstimateResponse {
-		return &pb.GetEstimateResponse{Offset: uint32(offset), Mean: []float64{1, 2, 3, 4, 5}[:n], StdErr: []float64{.1, .2, .3, .4, .5}[:m]}
+	chunk := func(offset, n, m int) *service.GetEstimateResponse {
+		return &service.GetEstimateResponse{Offset: uint32(offset), Mean: []float64{1, 2, 3, 4, 5}[:n], StdErr: []float64{.1, .2, .3, .4, .5}[:m]}
 	}
-	first := func(dim uint32, m *pb.GetEstimateResponse) *pb.GetEstimateResponse {
-		m.Header = &pb.EstimateHeader{RoundId: "r", Mechanism: "coco", Dim: dim, Reports: 9}
+	first := func(dim uint32, m *service.GetEstimateResponse) *service.GetEstimateResponse {
+		m.Header = &service.EstimateHeader{RoundId: "r", Mechanism: "coco", Dim: dim, Reports: 9}
 		return m
 	}
-	type messages = []*pb.GetEstimateResponse
+	type messages = []*service.GetEstimateResponse
 	for name, c := range map[string]struct {
 		messages messages
 		says     string

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/baseline/dense"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/fl/dense"
 	"github.com/hushgrad/hushgrad/privacy/ledger"
 	"github.com/hushgrad/hushgrad/server/client"
 )

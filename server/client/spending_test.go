@@ -11,7 +11,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/privacy/ledger"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
@@ -136,7 +136,7 @@ type refuser struct {
 	refusals int
 }
 
-func (r *refuser) SubmitReports(stream grpc.ClientStreamingServer[pb.SubmitReportsRequest, pb.SubmitReportsResponse]) error {
+func (r *refuser) SubmitReports(stream grpc.ClientStreamingServer[service.SubmitReportsRequest, service.SubmitReportsResponse]) error {
 	if r.refusals > 0 {
 		r.refusals--
 		return status.Error(codes.FailedPrecondition, "not now")

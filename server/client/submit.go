@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
 // Receipt says what became of a submission.
@@ -64,15 +64,15 @@ func (p *Participation) submit(ctx context.Context, reports [][]byte) (Receipt, 
 }
 
 // batches splits reports into messages, each with a key of its own.
-func (p *Participation) batches(reports [][]byte) []*pb.SubmitReportsRequest {
-	var out []*pb.SubmitReportsRequest
+func (p *Participation) batches(reports [][]byte) []*service.SubmitReportsRequest {
+	var out []*service.SubmitReportsRequest
 	size := 0
 	for _, report := range reports {
 		cost := len(report) + perReport
 		if len(out) == 0 || size+cost > p.client.opts.BatchBytes {
 			key := make([]byte, 16)
 			_, _ = crand.Read(key) // never fails
-			out = append(out, &pb.SubmitReportsRequest{
+			out = append(out, &service.SubmitReportsRequest{
 				RoundId:     p.round.ID,
 				RoundDigest: p.digest[:],
 				BatchKey:    key,
@@ -87,7 +87,7 @@ func (p *Participation) batches(reports [][]byte) []*pb.SubmitReportsRequest {
 }
 
 // send is one attempt.
-func (p *Participation) send(ctx context.Context, batches []*pb.SubmitReportsRequest) (Receipt, error) {
+func (p *Participation) send(ctx context.Context, batches []*service.SubmitReportsRequest) (Receipt, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := p.client.rounds.SubmitReports(ctx)

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
@@ -69,13 +69,13 @@ func TestSubmitFillsItsBatches(t *testing.T) {
 // refusing is a connection on which submissions fail.
 type refusing struct {
 	grpc.ClientConnInterface
-	status *pb.RoundStatus
+	status *service.RoundStatus
 	code   codes.Code
 	calls  int
 }
 
 func (c *refusing) Invoke(_ context.Context, _ string, _, reply any, _ ...grpc.CallOption) error {
-	proto.Merge(reply.(proto.Message), &pb.GetRoundResponse{Status: c.status})
+	proto.Merge(reply.(proto.Message), &service.GetRoundResponse{Status: c.status})
 	return nil
 }
 

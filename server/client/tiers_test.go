@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	_ "github.com/hushgrad/hushgrad/hetero/tiers"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/client"
+	_ "github.com/hushgrad/hushgrad/tiers"
 )
 
 // A client of a round with a menu takes the weakest guarantee that its policy allows,
@@ -20,7 +20,7 @@ func TestClientsChooseTheirTier(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	status := &pb.RoundStatus{Round: r.Proto(), State: pb.RoundState_ROUND_STATE_OPEN}
+	status := &service.RoundStatus{Round: r.Proto(), State: service.RoundState_ROUND_STATE_OPEN}
 	for limit, want := range map[float64]struct {
 		tier    byte
 		epsilon float64

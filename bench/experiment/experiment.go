@@ -1,0 +1,48 @@
+package experiment
+
+import (
+	"context"
+	"flag"
+
+	"github.com/hushgrad/hushgrad/internal/progress"
+)
+
+// Experiment reproduces one table or figure of a paper.
+type Experiment struct {
+	Name   string // the argument of go run ./bench and the files' name: lower-case letters, digits and hyphens
+	Title  string // one line, for lists and above the figure
+	Source string // the paper, and its table or figure
+	// PartOf names an experiment whose result holds this one's; "" if there is none.
+	PartOf string
+
+	// Bind adds the experiment's own flags and returns the run that reads them
+	// once they are parsed. Flags that every experiment has (-data, -jobs, -out,
+	// -quick, -repeats, -seed) are already there and come in the Env. Bind keeps
+	// the values in variables of its own, so that two runs share nothing.
+	Bind func(*flag.FlagSet) Run
+}
+
+// Run does the experiment. It returns ctx.Err(), wrapped or not, soon after ctx
+// ends, and a *fl.ParamError for a flag that has a value it must not have. A
+// claim that does not hold is a verdict and not an error.
+type Run func(ctx context.Context, env Env) (*Result, error)
+
+// Env is what every run is given.
+type Env struct {
+	Data     string        // directory with the data set's files; empty: the experiment's own default
+	Seed     uint64        // for Stream
+	Repeats  int           // 0: the experiment's own number
+	Quick    bool          // a smaller run of the same form, for a first look
+	Jobs     int           // goroutines that may compute at the same time, at least 1
+	Progress *progress.Bar // may be nil
+	// Checkpoint keeps finished parts when the run writes files; may be nil.
+	Checkpoint *Checkpoint
+}
+
+// RepeatsOr returns Repeats, or own when none were asked for.
+func (e Env) RepeatsOr(own int) int {
+	if e.Repeats > 0 {
+		return e.Repeats
+	}
+	return own
+}

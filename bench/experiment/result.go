@@ -1,0 +1,71 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/figure"
+)
+
+// Result is what an experiment found.
+type Result struct {
+	Columns  []string // distinct names; a unit goes into the name
+	Rows     []Row
+	Verdicts []Verdict
+	Notes    []string       // what a reader must know to read the rows
+	Plot     *figure.Figure // nil: no figure
+}
+
+// Row has one cell per column: string, float64, int, int64, bool or, where there
+// is no value, nil.
+type Row []any
+
+// Verdict tells whether a claim of the paper holds in these rows.
+type Verdict struct {
+	Claim  string `json:"claim"`
+	Holds  bool   `json:"holds"`
+	Detail string `json:"detail"` // the numbers it was decided by
+}
+
+// Validate returns a *fl.ParamError unless the columns have distinct names,
+// every row fits them, every verdict has a claim and the figure, if there is
+// one, is valid. O(rows × columns + points).
+func (r *Result) Validate() error {
+	if err := r.validate(); err != nil {
+		return fmt.Errorf("experiment: %w", err)
+	}
+	return nil
+}
+
+func (r *Result) validate() error {
+	if len(r.Columns) == 0 {
+		return fl.Invalid("Columns", "nothing", "must have at least one")
+	}
+	for i, name := range r.Columns {
+		if name == "" || slices.Contains(r.Columns[:i], name) {
+			return fl.Invalid(fmt.Sprintf("Columns[%d]", i), name, "must be distinct and not empty")
+		}
+	}
+	for i, row := range r.Rows {
+		if len(row) != len(r.Columns) {
+			return fl.Invalid(fmt.Sprintf("Rows[%d]", i), fmt.Sprintf("%d cells", len(row)), "must have %d, one per column", len(r.Columns))
+		}
+		for j, cell := range row {
+			switch cell.(type) {
+			case nil, string, float64, int, int64, bool:
+			default:
+				return fl.Invalid(fmt.Sprintf("Rows[%d][%s]", i, r.Columns[j]), fmt.Sprintf("%T", cell), "must be string, float64, int, int64, bool or nil")
+			}
+		}
+	}
+	for i, v := range r.Verdicts {
+		if v.Claim == "" {
+			return fl.Invalid(fmt.Sprintf("Verdicts[%d].Claim", i), v.Claim, "must not be empty")
+		}
+	}
+	if r.Plot == nil {
+		return nil
+	}
+	return r.Plot.Validate()
+}

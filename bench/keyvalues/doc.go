@@ -1,0 +1,25 @@
+// Package keyvalues holds the experiments on frequencies and means of key-value
+// pairs: Wang et al., "Differentially Private Numerical Vector Analyses in the Local
+// and Shuffle Model", Figures 6 to 16, and Gu et al., "PCKV", Figures 6, 7 and 9.
+//
+// Every estimate comes from the real aggregators. Collision, CoCo and SUCCINCT get the
+// reports of their encoders; the others get counts that are drawn from the law of
+// their reports, which the tests compare with the encoders.
+package keyvalues
+
+import "github.com/hushgrad/hushgrad/bench/experiment"
+
+const paper = `Wang et al., "Differentially Private Numerical Vector Analyses in the Local and Shuffle Model"`
+
+// Experiments are the figures.
+func Experiments() []experiment.Experiment {
+	var out []experiment.Experiment
+	for _, f := range figures {
+		out = append(out, f.experiment())
+	}
+	out = append(out, together())
+	for _, s := range sweeps {
+		out = append(out, s.experiment())
+	}
+	return append(out, allocations())
+}

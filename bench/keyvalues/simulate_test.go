@@ -1,0 +1,200 @@
+package keyvalues
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/keyvalue/pckv"
+	"github.com/hushgrad/hushgrad/keyvalue/privkv"
+	"github.com/hushgrad/hushgrad/sparse"
+)
+
+// encoded adds the reports that the mechanism's own encoder makes.
+func encoded(t *testing.T, o *opened, users int, pairs func(user int) []fl.KeyValue, rng *rand.Rand) {
+	t.Helper()
+	err := o.encode(t.Context(), users, func(dst []byte, user int) ([]byte, error) {
+		return o.mechanism.(fl.KeyValueMechanism).EncodeKeyValues(dst, pairs(user), rng)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// features are what two laws of the counts are compared by: per key the frequency, the
+// mean and the conditional mean, their squares, the products of two of them and of those
+// of neighbouring keys. For PCKV the frequency and the mean determine the counts.
+func features(t *testing.T, agg fl.Aggregator) []float64 {
+	t.Helper()
+	e, err := agg.(fl.KeyValueAggregator).KeyValues()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []float64
+	d := len(e.Conditional)
+	for k := range d {
+		f, m, c := e.Frequency.Value[k], e.Mean.Value[k], e.Conditional[k]
+		next := (k + 1) % d
+		out = append(out, f, m, c, f*f, m*m, c*c, f*m, f*c, f*e.Frequency.Value[next], m*e.Mean.Value[next], f*e.Mean.Value[next])
+	}
+	return out
+}
+
+// sameLaw compares the averages of the features over many rounds of both kinds. In the
+// whole package 570 differences of averages are within 6 standard errors. They are normal,
+// as there are 400 rounds of each kind at least and a difference of two alike has no skew:
+// one is beyond with probability 1.1e-6.
+func sameLaw(t *testing.T, what string, rounds int, left, right func(rng *rand.Rand) []float64) {
+	t.Helper()
+	var values [2][][]float64
+	for side, draw := range []func(*rand.Rand) []float64{left, right} {
+		rng := rand.New(rand.NewChaCha8([32]byte{7, byte(side)}))
+		for range rounds {
+			for i, v := range draw(rng) {
+				if i == len(values[side]) {
+					values[side] = append(values[side], nil)
+				}
+				values[side][i] = append(values[side][i], v)
+			}
+		}
+	}
+	for i := range values[0] {
+		a, va := stat.MeanVariance(values[0][i], nil)
+		b, vb := stat.MeanVariance(values[1][i], nil)
+		if se := math.Sqrt((va + vb) / float64(rounds)); math.Abs(a-b) > 6*se {
+			t.Errorf("%s: feature %d is %g encoded and %g simulated, %.1f standard errors apart", what, i, a, b, math.Abs(a-b)/se)
+		}
+	}
+}
+
+func roundOf(mechanism string, dim int, epsilon float64, params fl.Params) fl.Round {
+	return fl.Round{ID: "test", Mechanism: mechanism, Dim: dim, Scale: 1, Epsilon: epsilon, MinReports: 1, Params: params}
+}
+
+// mechanismsOfCounts are the mechanisms that are simulated, with a population whose users
+// hold as many pairs as PCKV's padding length.
+func mechanismsOfCounts(padding int) map[string]fl.Params {
+	return map[string]fl.Params{
+		pckv.UE: {pckv.ParamPadding: fl.Int(padding)}, pckv.GRR: {pckv.ParamPadding: fl.Int(padding)}, pckv.AGRR: {pckv.ParamPadding: fl.Int(padding)},
+		privkv.NamePrivKV: nil, privkv.NamePrivKVM: nil, privkv.NameKVUE: nil,
+	}
+}
+
+func TestSimulatedPopulationsHaveTheLawOfEncodedOnes(t *testing.T) {
+	p, err := newPopulation(40, 4, 2, rand.New(rand.NewChaCha8([32]byte{7})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, params := range mechanismsOfCounts(2) {
+		round := func(rng *rand.Rand, fill func(o *opened)) []float64 {
+			o, err := openRound(roundOf(name, 4, 1, params), rng)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fill(o)
+			return features(t, o.agg)
+		}
+		var pairs []fl.KeyValue
+		sameLaw(t, name, 3000,
+			func(rng *rand.Rand) []float64 {
+				return round(rng, func(o *opened) {
+					encoded(t, o, p.users(), func(user int) []fl.KeyValue {
+						pairs = p.pairs(pairs[:0], user)
+						return pairs
+					}, rng)
+				})
+			},
+			func(rng *rand.Rand) []float64 {
+				return round(rng, func(o *opened) {
+					if err := simulate(o.round, o.agg, p, rng); err != nil {
+						t.Fatal(err)
+					}
+				})
+			})
+	}
+}
+
+// The errors that the figures show are those of the mechanisms' encoders: at the settings
+// of a figure, mean metrics over rounds of both kinds. The metrics are the features.
+func TestMeasuredErrorsAreThoseOfTheEncoders(t *testing.T) {
+	const epsilon, rounds = 0.8, 400
+	p, err := newPopulation(400, 24, 4, rand.New(rand.NewChaCha8([32]byte{7})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range contenders {
+		settings, err := c.settings(sparse.Point{Dim: p.dim, Sparsity: p.sparsity, Epsilon: epsilon, Hash: "gf2"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range settings {
+			var pairs []fl.KeyValue
+			sameLaw(t, c.label, rounds,
+				func(rng *rand.Rand) []float64 {
+					r := roundOf(c.name, p.dim, epsilon, s.params)
+					r.MinReports = p.users()
+					o, err := openRound(r, rng)
+					if err != nil {
+						t.Fatal(err)
+					}
+					encoded(t, o, p.users(), func(user int) []fl.KeyValue {
+						pairs = p.pairs(pairs[:0], user)
+						return pairs
+					}, rng)
+					metrics, err := p.errors(o.agg, s)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return metrics
+				},
+				func(rng *rand.Rand) []float64 {
+					metrics, err := c.measure(t.Context(), p, epsilon, s, rng)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return metrics
+				})
+		}
+	}
+}
+
+// Binomial counts have their law in all branches of the sampler: a chi-square test over
+// what is drawn often, and the rest, at a level of 1e-7 each.
+func TestBinomialLaw(t *testing.T) {
+	const draws = 100_000
+	rng := rand.New(rand.NewChaCha8([32]byte{7}))
+	for _, c := range []struct {
+		n int
+		p float64
+	}{{10, 0.3}, {60, 0.01}, {60, 0.99}, {1000, 0.3}, {100_000, 0.5}, {1_000_000, 3e-5}} {
+		counts := map[int]float64{}
+		for range draws {
+			counts[binomial(rng, c.n, c.p)]++
+		}
+		square, bins, rest := 0.0, 0.0, float64(draws)
+		observed := rest
+		center, width := float64(c.n)*c.p, 6*math.Sqrt(float64(c.n)*c.p*(1-c.p))+6
+		for k := max(0, int(center-width)); k <= min(c.n, int(center+width)); k++ {
+			want := draws * distuv.Binomial{N: float64(c.n), P: c.p}.Prob(float64(k))
+			if want < 20 {
+				continue
+			}
+			square += (counts[k] - want) * (counts[k] - want) / want
+			rest, observed, bins = rest-want, observed-counts[k], bins+1
+		}
+		if rest > 20 {
+			square += (observed - rest) * (observed - rest) / rest
+			bins++
+		}
+		if p := (distuv.ChiSquared{K: bins - 1}).Survival(square); p < 1e-7 {
+			t.Errorf("%d trials of %g: chi-square %.0f over %g bins, p = %g", c.n, c.p, square, bins, p)
+		}
+	}
+	if got := binomial(rng, 0, 0.5); got != 0 {
+		t.Errorf("%d of 0 trials", got)
+	}
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/figure"
+)
+
+// echo is an experiment that tells what it was given.
+func echo() experiment.Experiment {
+	return experiment.Experiment{Name: "echo", Title: "What was said", Source: "Nobody, 1900, Table 0",
+		Bind: func(f *flag.FlagSet) experiment.Run {
+			word := f.String("word", "hello", "what to say")
+			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
+				if *word == "bad" {
+					return nil, fl.Invalid("-word", *word, "must be good")
+				}
+				env.Progress.Grow(1)
+				env.Progress.Step()
+				return &experiment.Result{
+					Columns:  []string{"word", "data", "seed", "repeats", "quick", "jobs"},
+					Rows:     []experiment.Row{{*word, env.Data, int64(env.Seed), env.Repeats, env.Quick, env.Jobs}},
+					Verdicts: []experiment.Verdict{{Claim: "silence", Holds: false}},
+					Plot:     &figure.Figure{Panels: make([]figure.Panel, 1)},
+				}, ctx.Err()
+			}
+		}}
+}
+
+func TestBench(t *testing.T) {
+	plain := echo()
+	plain.Name, plain.Title = "table3", "A table"
+	part := echo()
+	part.Name, part.Title, part.PartOf = "table3a", "A column", "table3"
+	list := []experiment.Experiment{echo(), plain, part}
+	for name, c := range map[string]struct {
+		args   []string
+		param  string // of the error; "" for none
+		stdout string
+		stderr string
+	}{
+		"nothing":          {nil, "", "  echo     What was said\n  table3   A table\n  table3a  A column\n", ""},
+		"help":             {[]string{"-help"}, "", "  table3   A table\n", ""},
+		"unknown":          {[]string{"table4"}, "experiment", "", ""},
+		"defaults":         {[]string{"echo", "-jobs", "2"}, "", "hello        1     0        false  2\n", ""},
+		"flags":            {[]string{"echo", "-word=x", "-data=d", "-seed=9", "-repeats=3", "-quick", "-jobs=5"}, "", "x     d     9     3        true   5\n", ""},
+		"head":             {[]string{"echo"}, "", "What was said\nNobody, 1900, Table 0\n\n", ""},
+		"a false verdict":  {[]string{"echo"}, "", "does not hold: silence\n", ""},
+		"unknown flag":     {[]string{"echo", "-wrod=x"}, "flags", "", "-word"},
+		"argument":         {[]string{"echo", "now"}, "arguments", "", ""},
+		"jobs":             {[]string{"echo", "-jobs=0"}, "-jobs", "", ""},
+		"repeats":          {[]string{"echo", "-repeats=-1"}, "-repeats", "", ""},
+		"experiment's own": {[]string{"echo", "-word=bad"}, "-word", "", ""},
+		"all":              {[]string{"all", "-seed=4"}, "", "A table\nNobody, 1900, Table 0\n\nword   data  seed  repeats  quick  jobs\nhello        4", ""},
+		"all, bad flag":    {[]string{"all", "-jobs=0"}, "-jobs", "", ""},
+	} {
+		var stdout, stderr bytes.Buffer
+		err := bench(t.Context(), list, c.args, command.Streams{Out: &stdout, Err: &stderr})
+		var wrong *fl.ParamError
+		if c.param == "" && err != nil || c.param != "" && (!errors.As(err, &wrong) || wrong.Param != c.param) {
+			t.Errorf("%s: error %v, want one for %q", name, err, c.param)
+		}
+		if !strings.Contains(stdout.String(), c.stdout) || !strings.Contains(stderr.String(), c.stderr) {
+			t.Errorf("%s: stdout %q, stderr %q", name, stdout.String(), stderr.String())
+		}
+	}
+	var all bytes.Buffer
+	if err := bench(t.Context(), list, []string{"all"}, command.Streams{Out: &all, Err: io.Discard}); err != nil || strings.Contains(all.String(), "A column") {
+		t.Errorf("all runs what is part of something else: %q, %v", all.String(), err)
+	}
+	err := bench(t.Context(), list, []string{"table4"}, command.Streams{Out: io.Discard, Err: io.Discard})
+	if err == nil || !strings.Contains(err.Error(), "one of echo, table3") {
+		t.Errorf("an unknown name: %v, want the names", err)
+	}
+	var stderr bytes.Buffer
+	err = bench(t.Context(), list, []string{"echo", "-help"}, command.Streams{Out: io.Discard, Err: &stderr})
+	if !errors.Is(err, flag.ErrHelp) {
+		t.Errorf("help: %v", err)
+	}
+	for _, part := range []string{"Usage: go run ./bench echo [flags]", "What was said", "Nobody", "-word", "-seed", "echo.csv"} {
+		if !strings.Contains(stderr.String(), part) {
+			t.Errorf("help does not have %q:\n%s", part, stderr.String())
+		}
+	}
+}
+
+func TestBenchWritesFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	var stdout bytes.Buffer
+	args := []string{"echo", "-word", "it's so", "-quick", "-out", dir, "-jobs", "3", "-data", "d"}
+	if err := bench(t.Context(), []experiment.Experiment{echo()}, args, command.Streams{Out: &stdout, Err: io.Discard}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "Written to " + dir + ": echo.csv, echo.json, echo.png\n"; !strings.HasSuffix(stdout.String(), want) {
+		t.Errorf("stdout %q, want %q at its end", stdout.String(), want)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 3 {
+		t.Errorf("%d files, error %v, want 3", len(entries), err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "echo.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const line = `"command": "go run ./bench echo -seed 1 -data d -quick=true -word 'it'\\''s so'"`
+	if !strings.Contains(string(text), line) {
+		t.Errorf("JSON without %s:\n%s", line, text)
+	}
+	if err := bench(t.Context(), []experiment.Experiment{echo()}, []string{"echo", "-out", filepath.Join(dir, "echo.csv")}, command.Streams{Out: io.Discard, Err: io.Discard}); err == nil {
+		t.Error("no error for -out with the name of a file")
+	}
+}
+
+func TestBenchStops(t *testing.T) {
+	waiting := echo()
+	waiting.Bind = func(*flag.FlagSet) experiment.Run {
+		return func(ctx context.Context, _ experiment.Env) (*experiment.Result, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		done <- bench(ctx, []experiment.Experiment{waiting}, []string{"echo"}, command.Streams{Out: io.Discard, Err: io.Discard})
+	}()
+	stop()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that it was cancelled", err)
+	}
+}
+
+// checkExperiments tells what is wrong with a list of experiments.
+func checkExperiments(t *testing.T, list []experiment.Experiment) (wrong []string) {
+	t.Helper()
+	var names []string
+	for _, e := range list {
+		if e.Title == "" || e.Source == "" || strings.Contains(e.Title+e.Source, "\n") {
+			wrong = append(wrong, e.Name+": title and source must be one line each")
+		}
+		if slices.Contains(names, e.Name) {
+			wrong = append(wrong, e.Name+": the name is taken")
+		}
+		names = append(names, e.Name)
+		// Write says what names files can have.
+		if err := experiment.Write(t.TempDir(), e.Name, "", &experiment.Result{Columns: []string{"a"}}); err != nil {
+			wrong = append(wrong, err.Error())
+		}
+		// Binding panics when a flag is defined twice.
+		if _, err := parseBench(e, []string{"-help"}, io.Discard); !errors.Is(err, flag.ErrHelp) {
+			wrong = append(wrong, err.Error())
+		}
+	}
+	return wrong
+}
+
+func TestExperimentsCanBeRun(t *testing.T) {
+	if wrong := checkExperiments(t, experiments); len(wrong) > 0 {
+		t.Error(strings.Join(wrong, "\n"))
+	}
+	twice := []experiment.Experiment{echo(), echo(), {Name: "Table 3", Title: "a\nb", Source: "s", Bind: echo().Bind}}
+	if wrong := checkExperiments(t, twice); len(wrong) != 3 {
+		t.Errorf("found %q in a bad list, want 3 things", wrong)
+	}
+}

@@ -1,0 +1,137 @@
+package shufflesum
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
+)
+
+// images writes a tiny data set in MNIST's format.
+func images(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name string, count int) {
+		rng := newRand()
+		pixels := binary.BigEndian.AppendUint32(nil, 2051)
+		labels := binary.BigEndian.AppendUint32(nil, 2049)
+		pixels = binary.BigEndian.AppendUint32(pixels, uint32(count))
+		labels = binary.BigEndian.AppendUint32(labels, uint32(count))
+		pixels = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(pixels, 4), 4)
+		for range count {
+			labels = append(labels, byte(rng.IntN(10)))
+			for range 16 {
+				pixels = append(pixels, byte(rng.IntN(256)))
+			}
+		}
+		for file, data := range map[string][]byte{"-images-idx3-ubyte": pixels, "-labels-idx1-ubyte": labels} {
+			if err := os.WriteFile(filepath.Join(dir, name+file), data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write("train", 1500)
+	write("t10k", 500)
+	return dir
+}
+
+// quickly runs an experiment by name with its own flags.
+func quickly(t *testing.T, ctx context.Context, name string, env experiment.Env, args ...string) (*experiment.Result, error) {
+	t.Helper()
+	for _, e := range Experiments() {
+		if e.Name != name {
+			continue
+		}
+		f := flag.NewFlagSet(name, flag.ContinueOnError)
+		run := e.Bind(f)
+		if err := f.Parse(args); err != nil {
+			t.Fatal(err)
+		}
+		return run(ctx, env)
+	}
+	t.Fatalf("no experiment %s", name)
+	return nil, nil
+}
+
+// Every experiment gives a valid result with verdicts and a figure, and the same
+// one whatever the number of jobs.
+func TestExperimentsRunAndRepeat(t *testing.T) {
+	data := images(t)
+	for _, e := range Experiments() {
+		if testing.Short() && e.Name != "table4" {
+			continue
+		}
+		args := []string{"-relation", "zeroout"}
+		if e.Name == "table5" {
+			args = append(args, "-dim", "32")
+		}
+		var results []*experiment.Result
+		for _, jobs := range []int{1, 2} {
+			r, err := quickly(t, t.Context(), e.Name, experiment.Env{Data: data, Seed: 3, Quick: true, Repeats: 2, Jobs: jobs}, args...)
+			if err != nil {
+				t.Fatalf("%s: %v", e.Name, err)
+			}
+			results = append(results, r)
+		}
+		if err := results[0].Validate(); err != nil {
+			t.Errorf("%s: %v", e.Name, err)
+		}
+		if len(results[0].Verdicts) == 0 || len(results[0].Rows) == 0 {
+			t.Errorf("%s: %d rows, %d verdicts", e.Name, len(results[0].Rows), len(results[0].Verdicts))
+		}
+		if !reflect.DeepEqual(results[0].Rows, results[1].Rows) {
+			t.Errorf("%s: 1 and 2 jobs give different rows", e.Name)
+		}
+		var png bytes.Buffer
+		if err := results[0].Plot.WritePNG(&png); err != nil {
+			t.Errorf("%s: %v", e.Name, err)
+		}
+	}
+}
+
+// Under replace-one SumDP has half of the budget per sub-domain: its error is
+// larger on the same data and noise.
+func TestReplaceOneCostsAccuracy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs the full data sets")
+	}
+	var errs [2]float64
+	for i, relation := range []string{"zeroout", "replaceone"} {
+		r, err := quickly(t, t.Context(), "table3", experiment.Env{Seed: 1, Quick: true, Jobs: 2}, "-relation", relation)
+		if err != nil {
+			t.Fatal(err)
+		}
+		errs[i] = r.Rows[6][2].(float64) // SumDP on Gauss μ=5 σ=5: noise, hardly any dropping
+		if r.Rows[6][0] != "Gauss μ=5 σ=5" || r.Rows[6][1] != "SumDP" {
+			t.Fatalf("row 6 is %v", r.Rows[6])
+		}
+	}
+	if ratio := errs[1] / errs[0]; ratio < 1.5 {
+		t.Errorf("errors %v: replace-one is %.2f times worse, want about 2", errs, ratio)
+	}
+}
+
+func TestExperimentsStop(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, e := range Experiments() {
+		if _, err := quickly(t, ctx, e.Name, experiment.Env{Data: images(t), Quick: true, Jobs: 1}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, want context.Canceled", e.Name, err)
+		}
+	}
+}
+
+func TestMissingImagesAreNamed(t *testing.T) {
+	_, err := quickly(t, t.Context(), "table4", experiment.Env{Data: t.TempDir(), Quick: true, Jobs: 1})
+	if err == nil || !strings.Contains(err.Error(), "train-images") {
+		t.Errorf("error %v, want one that names the missing file", err)
+	}
+}

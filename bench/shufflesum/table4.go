@@ -1,0 +1,191 @@
+package shufflesum
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/internal/figure"
+)
+
+func table4() experiment.Experiment {
+	return experiment.Experiment{
+		Name:   "table4",
+		Title:  "Sums of images: relative error of HighDimSum on MNIST",
+		Source: paper + ", Table 4",
+		Bind: func(f *flag.FlagSet) experiment.Run {
+			relation := experiment.RelationFlag(f, fl.ReplaceOne)
+			epsilon := f.Float64("epsilon", 5, "central privacy budget ε; the paper's is 5")
+			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
+				return runTable4(ctx, env, *relation, *epsilon)
+			}
+		},
+	}
+}
+
+// norm is U₂ of the paper.
+const norm = 1 << 10
+
+// The relative errors the paper prints, in percent.
+const (
+	paperHighDim = 6.45
+	paperHLY     = 1540
+	paperCentral = 0.328
+)
+
+// integerImages scales pixels so that an all-white image has L2 norm U₂, a public
+// constant, and rounds them to integers.
+func integerImages(set *dataset.Set) (images [][]int64, sum []float64) {
+	scale := norm / math.Sqrt(float64(set.Dim()))
+	sum = make([]float64, set.Dim())
+	for i := range set.Len() {
+		x := make([]int64, set.Dim())
+		for j, pixel := range set.Image(i) {
+			x[j] = int64(math.Round(scale * pixel))
+			sum[j] += float64(x[j])
+		}
+		images = append(images, x)
+	}
+	return images, sum
+}
+
+// loadImages returns training and test images together, as the paper sums them.
+func loadImages(ctx context.Context, env experiment.Env) (images [][]int64, sum []float64, source string, err error) {
+	options := dataset.Options{Dir: env.Data, Seed: env.Seed}
+	if env.Quick && env.Data == "" {
+		options.TrainSize, options.TestSize = 4000, 1000
+	}
+	data, err := dataset.Load(ctx, options)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	images, sum = integerImages(data.Train)
+	more, rest := integerImages(data.Test)
+	floats.Add(sum, rest)
+	return append(images, more...), sum, data.Note, nil
+}
+
+func runTable4(ctx context.Context, env experiment.Env, relation fl.Relation, epsilon float64) (*experiment.Result, error) {
+	images, sum, source, err := loadImages(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	repeats := env.RepeatsOr(paperRepeats)
+	if env.Quick {
+		repeats = env.RepeatsOr(3)
+	}
+	relations := []fl.Relation{relation}
+	if relation == fl.ZeroOut {
+		relations = append(relations, fl.ReplaceOne) // the honest figure beside the paper's
+	}
+	r := &experiment.Result{
+		Columns: []string{"mechanism", "relation", "composition", "error_percent", "messages_per_user", "bits_per_user"},
+		Notes: []string{
+			source,
+			fmt.Sprintf("n = %d, d = %d, U₂ = %d, ε = %g, δ = %g, β = %g; %d repeats, the smallest and largest fifth dropped.", len(images), len(sum), norm, epsilon, paperDelta, paperBeta, repeats),
+			"Error: L2 distance to the sum of the integer images, relative to its L2 norm.",
+			fmt.Sprintf("Pixels are scaled by %d/√d, so that an all-white image has norm U₂, and rounded; the paper does not say how it scales them.", norm),
+			"HLY and central DP are the paper's numbers.",
+		},
+	}
+	env.Progress.Describe("table4")
+	env.Progress.Grow(len(relations) * 2 * repeats)
+	panel := figure.Panel{YLabel: "relative error, %", LogY: true, Title: fmt.Sprintf("ε = %g", epsilon)}
+	var heights []float64
+	for i, relation := range relations {
+		for k, composition := range []hdsum.Composition{hdsum.Paper, hdsum.Tight} {
+			c := hdsum.HighDimConfig{
+				Clients: len(images), Dim: len(sum), Norm: norm, Epsilon: epsilon, Delta: paperDelta,
+				Relation: relation, Composition: composition, Beta: paperBeta,
+			}
+			o, err := runVectors(ctx, env, c, images, sum, repeats, uint64(i), uint64(k))
+			if err != nil {
+				return nil, err
+			}
+			r.Rows = append(r.Rows, experiment.Row{"HighDimSum", relation.String(), composition.String(), o.relativeError, o.messages, o.bits})
+			panel.Categories = append(panel.Categories, fmt.Sprintf("%s, %s", relation, composition))
+			heights = append(heights, o.relativeError)
+			limit := map[hdsum.Composition]float64{hdsum.Paper: 6.5, hdsum.Tight: 3}[composition]
+			if relation == fl.ZeroOut {
+				r.Verdicts = append(r.Verdicts, experiment.Verdict{
+					Claim:  fmt.Sprintf("HighDimSum's error with the %s composition is at most %g %% under zero-out (the paper: %g %%)", composition, limit, paperHighDim),
+					Holds:  o.relativeError <= limit,
+					Detail: fmt.Sprintf("%.3g %%", o.relativeError),
+				})
+			}
+			r.Verdicts = append(r.Verdicts, experiment.Verdict{
+				Claim:  fmt.Sprintf("HighDimSum (%s, %s) is more than 100 times more accurate than HLY", relation, composition),
+				Holds:  100*o.relativeError < paperHLY,
+				Detail: fmt.Sprintf("%.3g %% against %d %%", o.relativeError, paperHLY),
+			})
+		}
+	}
+	r.Rows = append(r.Rows,
+		experiment.Row{"HighDimSum, paper", "zero-out", "paper", paperHighDim, nil, nil},
+		experiment.Row{"HLY, paper", nil, nil, float64(paperHLY), nil, nil},
+		experiment.Row{"central DP, paper", nil, nil, paperCentral, nil, nil})
+	panel.Categories = append(panel.Categories, "paper", "HLY", "central")
+	panel.Series = []figure.Series{{Y: append(heights, paperHighDim, paperHLY, paperCentral), Style: figure.Bars}}
+	r.Plot = &figure.Figure{Panels: []figure.Panel{panel}}
+	return r, nil
+}
+
+// runVectors measures HighDimSum, with fresh public signs in every repeat.
+func runVectors(ctx context.Context, env experiment.Env, c hdsum.HighDimConfig, images [][]int64, sum []float64, repeats int, key ...uint64) (outcome, error) {
+	size := floats.Norm(sum, 2)
+	if size == 0 {
+		return outcome{}, errors.New("all images are black")
+	}
+	misses, messages := make([]float64, repeats), make([]float64, repeats)
+	var cost hdsum.Cost
+	err := repeat(ctx, env, repeats, func(i int) error {
+		rng := experiment.Stream(env.Seed, append([]uint64{4}, append(key, uint64(i))...)...)
+		c := c
+		for k := range c.Key {
+			c.Key[k] = byte(rng.Uint32())
+		}
+		h, err := hdsum.NewHighDimSum(c)
+		if err != nil {
+			return err
+		}
+		everybody := h.NewPopulation()
+		for k, x := range images {
+			if k%1000 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := everybody.Add(x, rng); err != nil {
+				return err
+			}
+		}
+		e, sent, err := everybody.Estimate(rng)
+		if err != nil {
+			return err
+		}
+		misses[i] = 100 * floats.Distance(e.Value, sum, 2) / size
+		messages[i] = float64(sent) / float64(len(images))
+		if i == 0 {
+			cost = h.Cost()
+		}
+		return nil
+	})
+	if err != nil {
+		return outcome{}, err
+	}
+	var o outcome
+	if o.relativeError, err = trimmed(misses); err != nil {
+		return outcome{}, err
+	}
+	if o.messages, err = trimmed(messages); err != nil {
+		return outcome{}, err
+	}
+	o.bits = o.messages * cost.Bits / cost.Messages
+	return o, nil
+}

@@ -1,0 +1,200 @@
+package training
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/plan"
+	"github.com/hushgrad/hushgrad/trainer"
+)
+
+// sweep is what bench accuracy runs over.
+type sweep struct {
+	rounds     int
+	delta      float64
+	pixels     bool
+	heldOut    bool
+	locals     []float64 // ε of one report
+	centrals   []float64 // ε of all of a client's reports
+	repeats    int
+	contenders []contender
+}
+
+func accuracyExperiment() experiment.Experiment {
+	return experiment.Experiment{
+		Name:   "accuracy",
+		Title:  "Test accuracy against local and central ε, one report per client and round",
+		Source: "Mechanisms of this module, the baselines of package baseline, and no privacy, on the same gradients with the same accounting",
+		Bind: func(flags *flag.FlagSet) experiment.Run {
+			s := sweep{}
+			flags.IntVar(&s.rounds, "rounds", 30, "rounds of training")
+			flags.Float64Var(&s.delta, "delta", 1e-6, "δ at which the central ε of all rounds is stated")
+			flags.BoolVar(&s.pixels, "pixels", false, "train on grey values of 14×14 blocks instead of oriented edges")
+			flags.BoolVar(&s.heldOut, "held-out", false, "test on the last sixth of the training pictures and train on the others: for choosing constants")
+			names := flags.String("mechanisms", "", "comma-separated `list` of those to compare; empty: "+strings.Join(contenderNames(), ","))
+			locals := flags.String("local", "", "comma-separated `list` of ε of one report, for local mechanisms; empty: 0.5,1,2,4,6,8")
+			centrals := flags.String("central", "", "comma-separated `list` of ε of the whole run, for the others; empty: 0.1,0.25,0.6,1,2,4")
+			return func(ctx context.Context, env experiment.Env) (_ *experiment.Result, err error) {
+				s := s
+				if s.contenders, err = parseContenders(*names); err != nil {
+					return nil, err
+				}
+				if s.locals, err = parseEpsilons("-local", *locals); err != nil {
+					return nil, err
+				}
+				if s.centrals, err = parseEpsilons("-central", *centrals); err != nil {
+					return nil, err
+				}
+				return s.run(ctx, env)
+			}
+		},
+	}
+}
+
+// cell is one contender at one ε.
+type cell struct {
+	contender
+	epsilon  float64 // of the kind its role says; 0 without
+	course   course
+	outcomes []outcome // one per repeat
+	seconds  float64   // of one run on one core, on average
+}
+
+func (s sweep) run(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
+	switch {
+	case s.rounds < 3:
+		return nil, fl.Invalid("-rounds", s.rounds, "must be at least 3")
+	case !(s.delta > 0 && s.delta < 1):
+		return nil, fl.Invalid("-delta", s.delta, "must be in (0, 1)")
+	}
+	locals, centrals := []float64{0.5, 1, 2, 4, 6, 8}, []float64{0.1, 0.25, 0.6, 1, 2, 4}
+	s.repeats = env.RepeatsOr(3)
+	options := dataset.Options{Dir: env.Data, Seed: env.Seed}
+	if options.Dir == "" {
+		options.TrainSize, options.TestSize = 60000, 10000
+	}
+	if env.Quick {
+		options.TrainSize, options.TestSize = 6000, 1000
+		s.rounds = min(s.rounds, 10)
+		locals, centrals, s.repeats = []float64{1, 4}, []float64{1, 4}, env.RepeatsOr(2)
+	}
+	if s.locals == nil {
+		s.locals = locals
+	}
+	if s.centrals == nil {
+		s.centrals = centrals
+	}
+	data, err := load(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	if s.heldOut {
+		data = heldOut(data)
+	}
+	return s.on(ctx, env, data)
+}
+
+// on sweeps over one data set.
+func (s sweep) on(ctx context.Context, env experiment.Env, data *dataset.Data) (*experiment.Result, error) {
+	of := edges
+	if s.pixels {
+		of = pooled
+	}
+	t, err := newTask(data, of)
+	if err != nil {
+		return nil, err
+	}
+	demands, err := s.demands(ctx, t, of)
+	if err != nil {
+		return nil, err
+	}
+	cells := s.cells()
+	env.Progress.Describe("accuracy")
+	env.Progress.Grow(len(cells) * s.repeats)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(env.Jobs)
+	for _, c := range cells {
+		group.Go(func() error { return s.measure(ctx, env, t, demands, c) })
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return s.report(cells, data, demands), nil
+}
+
+// load reads pictures, or draws them: the bench does not download.
+func load(ctx context.Context, options dataset.Options) (*dataset.Data, error) {
+	if options.Dir == "" {
+		return dataset.Generate(ctx, options)
+	}
+	return dataset.Load(ctx, options)
+}
+
+// demands are what all contenders share. The norms are those of generated digits, which
+// nobody wrote.
+func (s sweep) demands(ctx context.Context, t *task, of features) (plan.Training, error) {
+	public, err := dataset.Generate(ctx, dataset.Options{TrainSize: batch, TestSize: 1, Seed: 1})
+	if err != nil {
+		return plan.Training{}, err
+	}
+	seen, err := of(public.Train)
+	if err != nil {
+		return plan.Training{}, err
+	}
+	l1, l2, err := trainer.GradientNorms(t.model, t.model.Init(experiment.Stream(1)), images(seen, 0, seen.Len()), seen.Labels)
+	return plan.Training{
+		Dim: t.model.Dim(), Clients: t.train.Len(), Rounds: s.rounds, Delta: s.delta, L1: l1, L2: l2,
+	}, err
+}
+
+// cells are every contender at every ε of its kind.
+func (s sweep) cells() []*cell {
+	var cells []*cell
+	for _, c := range s.contenders {
+		epsilons := s.locals
+		switch {
+		case c.role == reference:
+			epsilons = []float64{0}
+		case c.role.central():
+			epsilons = s.centrals
+		}
+		for _, epsilon := range epsilons {
+			cells = append(cells, &cell{contender: c, epsilon: epsilon})
+		}
+	}
+	return cells
+}
+
+// measure fills a cell. Repeats differ in the order of the clients and in all noise.
+func (s sweep) measure(ctx context.Context, env experiment.Env, t *task, demands plan.Training, c *cell) (err error) {
+	if c.course, err = c.contender.course(setting{Training: demands, epsilon: c.epsilon}); err != nil {
+		return fmt.Errorf("%s at ε = %g: %w", c.name, c.epsilon, err)
+	}
+	c.outcomes = make([]outcome, s.repeats)
+	name := uint64(crc32.ChecksumIEEE([]byte(c.name))) // a stream of its own, whoever else is in the sweep
+	for k := range s.repeats {
+		key := fmt.Sprintf("%s %g %d", c.name, c.epsilon, k)
+		values, err := env.Checkpoint.Do(key, func() ([]float64, error) {
+			began := time.Now()
+			out, err := t.run(ctx, c.course.recipe, experiment.Stream(env.Seed, 8, name, math.Float64bits(c.epsilon), uint64(k)))
+			return []float64{out.accuracy, out.bytes, out.noise, out.rate, time.Since(began).Seconds()}, err
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		c.outcomes[k] = outcome{accuracy: values[0], bytes: values[1], noise: values[2], rate: values[3]}
+		c.seconds += values[4] / float64(s.repeats)
+		env.Progress.Step()
+	}
+	return nil
+}

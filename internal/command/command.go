@@ -1,0 +1,52 @@
+// Package command is the frame of the module's command lines: signals, flags, messages
+// and exit codes. Use it in a main package, so that all commands end alike. Start with
+// [Main].
+package command
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// Streams are what a command reads and writes.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Func runs a command line without the program's name. It returns flag.ErrHelp after it
+// has printed help that was asked for, and a *fl.ParamError, wrapped or not, for a wrong
+// call.
+type Func func(ctx context.Context, args []string, s Streams) error
+
+// Main runs the command line of this process and exits. An interrupt or SIGTERM ends the
+// context.
+func Main(name string, run Func) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := Run(ctx, name, run, os.Args[1:], Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+	stop()
+	os.Exit(code)
+}
+
+// Run runs a command line and returns its exit code: 0, 1 for a failure and 2 for a wrong
+// call. It prints the error after the program's name.
+func Run(ctx context.Context, name string, run Func, args []string, s Streams) int {
+	err := run(ctx, args, s)
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	fmt.Fprintf(s.Err, "%s: %v\n", name, err)
+	var wrongCall *fl.ParamError
+	if errors.As(err, &wrongCall) {
+		return 2
+	}
+	return 1
+}

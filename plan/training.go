@@ -1,0 +1,172 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// Training is what a federated training run needs and may spend. All of it is public.
+type Training struct {
+	Dim     int // of a gradient
+	Clients int
+	Rounds  int // at most
+	// Epsilon and Delta are the central budget of a client for the whole run
+	// (replace-one), against those who see shuffled reports only. 0: no such budget.
+	Epsilon, Delta float64
+	// EpsilonLocal is the largest ε of one report, against everybody. 0: only the
+	// central budget limits it. One of the two must be given.
+	EpsilonLocal float64
+	// Participations is how often a client takes part, and Mechanism and Sparsity are
+	// those of the rounds; 0 and "" leave them to the planner.
+	Participations int
+	Mechanism      string
+	Sparsity       int
+	// L1 and L2 are a guess of the norms of a client's gradient at the first model,
+	// from public data.
+	L1, L2 float64
+}
+
+// Schedule says how to train: what the rounds are and what the server does with their
+// means.
+type Schedule struct {
+	Plan
+	Rounds         int `json:"rounds"`
+	Participations int `json:"participations"`
+	Sparsity       int `json:"sparsity"`
+	// Scale is τ; a client's gradient is clipped to the L1 norm τ·s.
+	Scale float64 `json:"scale"`
+	// Noise is the standard error of a coordinate of one round's mean, in units of the
+	// gradient.
+	Noise float64 `json:"noise"`
+	Steps Steps   `json:"steps"`
+	// Considered are the ways to take part that were compared, the chosen one first.
+	Considered []Alternative `json:"considered"`
+}
+
+// Alternative is a way to spread a client's reports over the rounds.
+type Alternative struct {
+	Plan
+	Participations int `json:"participations"`
+	// NoiseOfRun is the standard error of a coordinate of the mean over all rounds, in
+	// units of the gradient: what the planner makes small.
+	NoiseOfRun float64 `json:"noise_of_run"`
+}
+
+func (t Training) validate() error {
+	switch {
+	case t.Rounds < 1:
+		return fl.Invalid("rounds", t.Rounds, "must be at least 1")
+	case t.Participations < 0 || t.Participations > t.Rounds:
+		return fl.Invalid("participations", t.Participations, "must be in [0, rounds = %d]", t.Rounds)
+	case !(t.EpsilonLocal >= 0 && t.EpsilonLocal <= fl.MaxEpsilon):
+		return fl.Invalid("epsilon local", t.EpsilonLocal, "must be in [0, %d]", fl.MaxEpsilon)
+	case t.Sparsity < 0 || t.Sparsity > t.Dim:
+		return fl.Invalid("sparsity", t.Sparsity, "must be in [0, dim = %d]", t.Dim)
+	case t.Mechanism != "" && !slices.ContainsFunc(candidates, func(c candidate) bool { return c.name == t.Mechanism }):
+		return fl.Invalid("mechanism", t.Mechanism, "must be one that can be planned")
+	case t.Epsilon == 0 && t.EpsilonLocal == 0:
+		return fl.Invalid("epsilon", 0, "must be > 0, or that of a report must be")
+	case !(t.L1 > 0) || math.IsInf(t.L1, 1):
+		return fl.Invalid("l1", t.L1, "must be finite and > 0")
+	case !(t.L2 > 0 && t.L2 <= t.L1):
+		return fl.Invalid("l2", t.L2, "must be in (0, l1 = %g]", t.L1)
+	}
+	return nil
+}
+
+// peakShare is where coordinates are clipped, as a share of their typical size L2²/L1.
+// Smaller ones lose more of the large coordinates, larger ones have more noise. Found like
+// the constants of NewSteps.
+const peakShare = 0.35
+
+// Shape returns s and τ. (L1/L2)² is the number of coordinates that matter; τ is
+// somewhat below their size.
+func (t Training) Shape() (s int, scale float64) {
+	s = cmp.Or(t.Sparsity, int(math.Ceil(t.L1*t.L1/(t.L2*t.L2)/peakShare)))
+	s = min(s, t.Dim)
+	return s, t.L1 / float64(s)
+}
+
+// Schedule plans a run. It compares ways to take part from once to in every round: the
+// same total budget buys many reports with a small ε or few with a large one, and
+// composed accounting decides which has the smaller error.
+//
+// Cost: a few seconds with a central budget, spread over the cores; else one composition.
+func (t Training) Schedule() (*Schedule, error) {
+	if err := t.validate(); err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
+	}
+	s, scale := t.Shape()
+	d := Demand{
+		Dim: t.Dim, Sparsity: s, Clients: t.Clients, Rounds: t.Rounds, Participations: t.Rounds,
+		Epsilon: cmp.Or(t.Epsilon, fl.MaxEpsilon), Delta: t.Delta,
+	}
+	var ways []int
+	for _, k := range []int{t.Rounds, int(math.Sqrt(float64(t.Rounds))), 1} {
+		if k = cmp.Or(t.Participations, k); !slices.Contains(ways, k) {
+			ways = append(ways, k)
+		}
+	}
+	var mechanisms []candidate
+	for _, c := range candidates {
+		if t.Mechanism == "" || t.Mechanism == c.name {
+			mechanisms = append(mechanisms, c)
+		}
+	}
+	considered := make([]Alternative, len(ways)*len(mechanisms))
+	feasible := make([]error, len(considered))
+	var group errgroup.Group
+	for i, k := range ways {
+		d := d
+		d.Participations = k
+		if err := d.validate(); err != nil {
+			return nil, fmt.Errorf("plan: %w", err)
+		}
+		for j, c := range mechanisms {
+			at := i*len(mechanisms) + j
+			group.Go(func() error {
+				considered[at], feasible[at] = t.alternative(c, d, scale)
+				return nil
+			})
+		}
+	}
+	_ = group.Wait()
+	kept := considered[:0]
+	for i, a := range considered {
+		if feasible[i] == nil {
+			kept = append(kept, a)
+		}
+	}
+	if len(kept) == 0 {
+		return nil, fmt.Errorf("plan: %w", feasible[0])
+	}
+	slices.SortStableFunc(kept, func(a, b Alternative) int { return cmp.Compare(a.NoiseOfRun, b.NoiseOfRun) })
+	best := kept[0]
+	noise := best.Error * scale
+	return &Schedule{
+		Plan: best.Plan, Rounds: t.Rounds, Participations: best.Participations, Sparsity: s, Scale: scale,
+		Noise: noise, Steps: NewSteps(noise, t.L2, t.Rounds), Considered: kept,
+	}, nil
+}
+
+// alternative is what one mechanism does with one way to take part.
+func (t Training) alternative(c candidate, d Demand, scale float64) (Alternative, error) {
+	local := t.EpsilonLocal
+	if t.Epsilon > 0 {
+		within, err := c.localFor(d)
+		if err != nil {
+			return Alternative{}, err
+		}
+		if local == 0 || within < local {
+			local = within
+		}
+	}
+	p, err := c.planAt(d, local)
+	return Alternative{Plan: p, Participations: d.Participations, NoiseOfRun: p.Error * scale / math.Sqrt(float64(t.Rounds))}, err
+}

@@ -1,0 +1,156 @@
+package compose
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// Bounds encloses a number: Upper is the privacy guarantee and Upper − Lower bounds by how
+// much discretisation, truncation and rounding have made it larger than it need be.
+type Bounds struct{ Lower, Upper float64 }
+
+// Error returns Upper − Lower.
+func (b Bounds) Error() float64 { return b.Upper - b.Lower }
+
+// Delta returns bounds on the smallest δ for which the composition is
+// (epsilon, δ)-differentially private; epsilon must be finite and at least 0.
+//
+// Cost: O(N log N), N the number of grid points that hold the composed loss.
+func (d *Distribution) Delta(epsilon float64) (Bounds, error) {
+	if !(epsilon >= 0 && !math.IsInf(epsilon, 1)) {
+		return Bounds{}, fmt.Errorf("compose: %w", fl.Invalid("epsilon", epsilon, "must be finite and >= 0"))
+	}
+	upper, lower := d.sides()
+	_, hi, err := upper.deltaAt(epsilon - upper.shift())
+	if err != nil {
+		return Bounds{}, fmt.Errorf("compose: %w", err)
+	}
+	lo, _, err := lower.deltaAt(epsilon + lower.shift())
+	if err != nil {
+		return Bounds{}, fmt.Errorf("compose: %w", err)
+	}
+	return Bounds{math.Min(lo, hi), hi}, nil
+}
+
+// Epsilon returns bounds on the smallest ε for which the composition is
+// (ε, delta)-differentially private. delta must be in (0, 1) and above Infinite().
+//
+// Cost: O(N log N), N the number of grid points that hold the composed loss.
+func (d *Distribution) Epsilon(delta float64) (Bounds, error) {
+	if !(delta > 0 && delta < 1) {
+		return Bounds{}, fmt.Errorf("compose: %w", fl.Invalid("delta", delta, "must be in (0, 1)"))
+	}
+	upper, lower := d.sides()
+	if infinite := upper.infinite(); !(delta > infinite) {
+		return Bounds{}, fmt.Errorf("compose: %w", fl.Invalid("delta", delta, "must be above %v, the probability of an infinite loss", infinite))
+	}
+	w, err := upper.windowFor(delta)
+	if err != nil {
+		return Bounds{}, fmt.Errorf("compose: %w", err)
+	}
+	hi := w.epsilonAbove(delta)
+	if w, err = lower.windowFor(delta); err != nil {
+		return Bounds{}, fmt.Errorf("compose: %w", err)
+	}
+	lo := math.Max(0, w.epsilonBelow(delta, hi)-lower.shift())
+	if hi > 0 {
+		hi += upper.shift()
+	}
+	return Bounds{math.Min(lo, hi), hi}, nil
+}
+
+// Infinite returns an upper bound on the probability of an infinite loss, below which no δ
+// can be had: tails that were cut off and failures of approximate mechanisms.
+func (d *Distribution) Infinite() float64 {
+	upper, _ := d.sides()
+	return upper.infinite()
+}
+
+// deltaAt returns bounds on the δ of s. The tilt has its mean at epsilon, where the
+// tail that δ measures is not small.
+func (s sums) deltaAt(epsilon float64) (lo, hi float64, err error) {
+	theta := s.tilt(func(_, mean, _ float64) bool { return mean < epsilon })
+	_, mean, _ := s.cumulant(theta)
+	w, err := s.convolve(theta, mean)
+	if err != nil {
+		return 0, 0, err
+	}
+	lo, hi = w.delta(epsilon)
+	return lo, hi, nil
+}
+
+// delta adds infinite losses to the divergence. Beyond the largest sum nothing is finite.
+func (w *window) delta(epsilon float64) (lo, hi float64) {
+	infinite := w.infinite()
+	if epsilon < float64(w.largest())*w.step {
+		lo, hi = w.divergence(epsilon)
+	}
+	// The masses hold the finite losses only, so that they need no factor 1 − infinite.
+	return math.Min(1, lo+infinite*(1-64*ulp)), math.Min(1, (hi+infinite)*(1+4*ulp))
+}
+
+// windowFor returns a window for the ε of one δ. Its errors matter least where the Chernoff
+// bound e^{K(theta) − theta·ε} on δ equals delta, or where the tilted mean is next to the
+// largest sum, if that alone is more likely than delta.
+func (s sums) windowFor(delta float64) (*window, error) {
+	top := (float64(s.largest()) - 0.5) * s.step
+	theta := s.tilt(func(value, mean, theta float64) bool {
+		return value-theta*mean > math.Log(delta) && mean < top
+	})
+	_, mean, _ := s.cumulant(theta)
+	return s.convolve(theta, mean)
+}
+
+// epsilonAbove returns an ε at which δ is certainly at most delta, the smallest one up to
+// epsilonTolerance: the upper bound on δ falls as ε grows.
+func (w *window) epsilonAbove(delta float64) float64 {
+	large := func(epsilon float64) bool {
+		_, hi := w.delta(epsilon)
+		return hi > delta
+	}
+	if !large(0) {
+		return 0
+	}
+	_, hi := bisect(large, 0, float64(w.largest())*w.step)
+	return hi
+}
+
+// epsilonBelow returns an ε <= above at which δ is certainly more than delta, or 0 if none
+// is found. Far below the mean of the tilt the lower bound on δ is useless, so the
+// search starts from above.
+func (w *window) epsilonBelow(delta, above float64) float64 {
+	large := func(epsilon float64) bool {
+		lo, _ := w.delta(epsilon)
+		return lo > delta
+	}
+	back := w.step / 64
+	for !large(above - back) {
+		if back >= above {
+			return 0
+		}
+		back = math.Min(2*back, above)
+	}
+	lo, _ := bisect(large, above-back, above)
+	return lo
+}
+
+// bisect narrows a bracket in which large is true at lo and false at hi.
+func bisect(large func(float64) bool, lo, hi float64) (float64, float64) {
+	for hi-lo > epsilonTolerance*hi {
+		mid := lo + (hi-lo)/2
+		if mid <= lo || mid >= hi {
+			break
+		}
+		if large(mid) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo, hi
+}
+
+// epsilonTolerance is the relative width of the final bracket of bisect.
+const epsilonTolerance = 1e-12

@@ -1,0 +1,163 @@
+package sparsetest
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// Errors are exact squared errors of one report, summed over the coordinates.
+type Errors struct {
+	Mean        float64 // of the mean, over dim coordinates
+	Frequencies float64 // of the frequencies, over 2·dim items; +Inf if not told
+}
+
+// Round returns a complete round of a sparse mechanism with the default hash
+// family for tests.
+func Round(t testing.TB, mechanism string, dim, sparsity int, epsilon float64) fl.Round {
+	t.Helper()
+	return RoundWith(t, mechanism, dim, epsilon, fl.Params{"sparsity": fl.Int(sparsity)})
+}
+
+// RoundWith is Round with parameters of the caller's.
+func RoundWith(t testing.TB, mechanism string, dim int, epsilon float64, params fl.Params) fl.Round {
+	t.Helper()
+	r, err := fl.Complete(fl.Round{
+		ID: "test", Mechanism: mechanism, Dim: dim, Scale: 1, Epsilon: epsilon, MinReports: 1,
+		Params:     params,
+		PublicSeed: [32]byte{1, byte(dim)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Open builds the mechanism of a round.
+func Open(t testing.TB, r fl.Round) fl.SparseMechanism {
+	t.Helper()
+	m, err := fl.Open(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(fl.SparseMechanism)
+}
+
+// Input returns a vector with consecutive indices and signs of both kinds,
+// followed by dummies up to the sparsity.
+func Input(dim, sparsity, dummies int) fl.Ternary {
+	x := fl.Ternary{Dim: dim}
+	for i := range sparsity {
+		j := i
+		if i >= sparsity-dummies {
+			j = dim + i
+		}
+		x.Index = append(x.Index, uint32(j))
+		x.Sign = append(x.Sign, int8(1-2*(i%3/2)))
+	}
+	return x
+}
+
+// Dense returns the vector of the real coordinates.
+func Dense(x fl.Ternary) []float64 {
+	v := make([]float64, x.Dim)
+	for i, j := range x.Index {
+		if int(j) < x.Dim {
+			v[j] = float64(x.Sign[i])
+		}
+	}
+	return v
+}
+
+// Measure encodes x many times with the real encoder and decodes every report on
+// its own with the real aggregator, in many rounds of a few reports, each round
+// with public randomness of its own. It checks that
+//
+//   - the squared errors of mean and frequencies average to the exact ones, within
+//     z standard errors, and
+//   - the average of the means is x, in every coordinate, within z standard errors.
+//
+// The standard errors are those of the averages per round, which are independent;
+// there must be enough rounds for their average to be normal. A coordinate that few
+// reports hit may show too little spread: its standard error counts as at least half
+// of what the exact error says of an average coordinate.
+func Measure(t *testing.T, r fl.Round, x fl.Ternary, rounds, perRound int, want Errors, z float64, rng *rand.Rand) {
+	t.Helper()
+	truth := Dense(x)
+	var mean, freq moments
+	coordinates := make([]moments, x.Dim)
+	for range rounds {
+		for i := range r.PublicSeed {
+			r.PublicSeed[i] = byte(rng.Uint32())
+		}
+		m := Open(t, r)
+		var squared, squaredFreq float64
+		sum := make([]float64, x.Dim)
+		for range perRound {
+			report, err := m.EncodeTernary(nil, x, rng)
+			if err != nil {
+				t.Fatal(err)
+			}
+			agg := m.NewAggregator().(fl.SparseAggregator)
+			if err := agg.Add(report); err != nil {
+				t.Fatal(err)
+			}
+			e, err := agg.Estimate()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j, v := range e.Value {
+				squared += (v - truth[j]) * (v - truth[j])
+				sum[j] += v
+			}
+			plus, minus, err := agg.Frequencies()
+			if told := !math.IsInf(want.Frequencies, 1); told != (err == nil) {
+				t.Fatalf("frequencies are told: %t, error: %v", told, err)
+			} else if told {
+				squaredFreq += frequencyError(plus.Value, minus.Value, truth)
+			}
+		}
+		n := float64(perRound)
+		mean.add(squared / n)
+		freq.add(squaredFreq / n)
+		for j := range sum {
+			coordinates[j].add(sum[j] / n)
+		}
+	}
+	mean.compare(t, "squared error of the mean", want.Mean, 0, z)
+	if !math.IsInf(want.Frequencies, 1) {
+		freq.compare(t, "squared error of the frequencies", want.Frequencies, 0, z)
+	}
+	least := math.Sqrt(want.Mean/float64(x.Dim)/float64(rounds*perRound)) / 2
+	for j := range coordinates {
+		coordinates[j].compare(t, "mean of a coordinate", truth[j], least, z)
+	}
+}
+
+func frequencyError(plus, minus, truth []float64) (squared float64) {
+	for j, v := range truth {
+		p, m := plus[j]-max(v, 0), minus[j]-max(-v, 0)
+		squared += p*p + m*m
+	}
+	return squared
+}
+
+// moments of a sample.
+type moments struct{ n, sum, squares float64 }
+
+func (m *moments) add(v float64) {
+	m.n++
+	m.sum += v
+	m.squares += v * v
+}
+
+func (m *moments) compare(t *testing.T, what string, want, least, z float64) {
+	t.Helper()
+	average := m.sum / m.n
+	se := max(least, math.Sqrt((m.squares/m.n-average*average)/m.n))
+	if math.IsNaN(se) || math.Abs(average-want) > z*se+1e-9*math.Abs(want) {
+		t.Errorf("%s: %.6g ± %.2g, want the exact %.6g (%.1f standard errors)", what, average, se, want, (average-want)/se)
+	}
+}

@@ -1,0 +1,71 @@
+package sparsetest
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// MeasureRounds runs whole rounds: half of the clients hold the coordinates
+// 0 … s−1 with alternating signs, the other half s … 2s−1. It checks, over many
+// rounds with public randomness of their own, that
+//
+//   - the squared error of the mean is the exact one, within zError standard errors
+//     of its average per round, and
+//   - every one of the 2s heavy coordinates is unbiased, within zBias exact standard
+//     errors, heavyVariance being the variance of one report's estimate of it.
+func MeasureRounds(t *testing.T, r fl.Round, rounds, perRound int, mse, heavyVariance, zError, zBias float64, rng *rand.Rand) {
+	t.Helper()
+	s, err := r.Params.Int("sparsity")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var halves [2]fl.Ternary
+	truth := make([]float64, r.Dim)
+	for i := range 2 * s {
+		sign := int8(1 - 2*(i%2))
+		halves[i/s].Dim = r.Dim
+		halves[i/s].Index = append(halves[i/s].Index, uint32(i))
+		halves[i/s].Sign = append(halves[i/s].Sign, sign)
+		truth[i] = float64(sign) / 2
+	}
+	var squared moments
+	sum := make([]float64, 2*s)
+	for range rounds {
+		for i := range r.PublicSeed {
+			r.PublicSeed[i] = byte(rng.Uint32())
+		}
+		m := Open(t, r)
+		agg := m.NewAggregator()
+		for i := range perRound {
+			report, err := m.EncodeTernary(nil, halves[i%2], rng)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := agg.Add(report); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e, err := agg.Estimate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := 0.0
+		for j, v := range e.Value {
+			total += (v - truth[j]) * (v - truth[j])
+		}
+		squared.add(total * float64(perRound))
+		for j := range sum {
+			sum[j] += e.Value[j] / float64(rounds)
+		}
+	}
+	squared.compare(t, "squared error of a round, times its reports", mse, 0, zError)
+	se := math.Sqrt(heavyVariance / float64(rounds*perRound))
+	for j, v := range sum {
+		if z := (v - truth[j]) / se; math.Abs(z) > zBias {
+			t.Errorf("coordinate %d: %.4g on average, want %.4g (%.1f standard errors)", j, v, truth[j], z)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package sparsetest
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/snapshot"
+)
+
+// vectors is the content of a file of test vectors.
+type vectors struct {
+	Note  string `json:"note"`
+	Cases []struct {
+		Hash           string   `json:"hash"`
+		Slots          int      `json:"slots"`
+		Reports        []string `json:"reports"`         // hexadecimal
+		PayloadSHA256  string   `json:"payload_sha256"`  // of the number of reports and the tally
+		SnapshotSHA256 string   `json:"snapshot_sha256"` // of the header and the compressed payload
+	} `json:"cases"`
+}
+
+// CheckVectors compares the code with a file of test vectors: a fixed round, a
+// fixed gradient and a fixed generator give fixed bytes (docs/report-format.md says
+// which). A change of the reports breaks every client in the field, a change of the
+// payload every stored aggregator; a new release of the compressor may change the
+// snapshot alone.
+func CheckVectors(t *testing.T, mechanism, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var recorded vectors
+	if err := json.Unmarshal(text, &recorded); err != nil {
+		t.Fatal(err)
+	}
+	if len(recorded.Cases) != 2 {
+		t.Fatalf("%d recorded cases, want one per hash family", len(recorded.Cases))
+	}
+	for _, c := range recorded.Cases {
+		r := fl.Round{
+			ID: "vectors", Mechanism: mechanism, Dim: 1000, Scale: 0.25, Epsilon: 2, Relation: fl.ReplaceOne, MinReports: 1,
+			Params: fl.Params{"sparsity": fl.Int(8), "slots": fl.Int(c.Slots), "hash": fl.Text(c.Hash)},
+		}
+		for i := range r.PublicSeed {
+			r.PublicSeed[i] = byte(i + 1)
+		}
+		m, err := fl.Open(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grad := make([]float64, r.Dim) // every value is a binary fraction
+		for j := range grad {
+			grad[j] = float64(j*37%101-50) / 1024
+		}
+		rng := rand.New(rand.NewChaCha8(r.PublicSeed))
+		agg := m.NewAggregator()
+		for i := range 10 {
+			report, err := m.Encode(nil, grad, rng)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := agg.Add(report); err != nil {
+				t.Fatal(err)
+			}
+			slotBytes := (bits.Len(uint(c.Slots-1)) + 7) / 8
+			if slot := binary.LittleEndian.Uint32(append(append([]byte(nil), report[4:]...), 0, 0, 0)); len(report) != 4+slotBytes || int(slot) >= c.Slots {
+				t.Errorf("%s: report % x: %d bytes with slot %d of %d, want %d bytes", c.Hash, report, len(report), slot, c.Slots, 4+slotBytes)
+			}
+			if got := hex.EncodeToString(report); i >= len(c.Reports) || got != c.Reports[i] {
+				t.Errorf("%s: report %d is %s, not the recorded one", c.Hash, i, got)
+			}
+		}
+		data, err := agg.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		digest, err := r.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		payload, err := snapshot.Decode(digest, 1<<20, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sum(payload); got != c.PayloadSHA256 {
+			t.Errorf("%s: the payload's SHA-256 is %s, want %s", c.Hash, got, c.PayloadSHA256)
+		}
+		if got := sum(data); got != c.SnapshotSHA256 {
+			t.Errorf("%s: the snapshot's SHA-256 is %s, want %s", c.Hash, got, c.SnapshotSHA256)
+		}
+	}
+}
+
+func sum(data []byte) string {
+	h := sha256.Sum256(data)
+	return hex.EncodeToString(h[:])
+}
