@@ -1,14 +1,18 @@
-// Package auto chooses among the sparse mechanisms. A round that asks for the
-// mechanism "auto" is completed to the one with the smallest exact squared error of
-// the mean, each at its best parameters, from public quantities only (dimension,
-// sparsity, ε); the completed round names it.
+// Package auto chooses among the sparse mechanisms. Use it when you do not want to compare
+// coco, collision and signsketch yourself. Start with a round with the mechanism "auto".
+//
+// fl.Complete turns such a round into one of the mechanism with the smallest exact squared
+// error of the mean, each at its best parameters. The choice uses public quantities only:
+// dimension, sparsity, ε and the columns asked for. The completed round names the
+// mechanism.
 package auto
 
 import (
+	"slices"
+
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/collision"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/slothash"
 	"github.com/hushgrad/hushgrad/signsketch"
 	"github.com/hushgrad/hushgrad/sparse"
 )
@@ -22,47 +26,55 @@ type factory struct{}
 
 var _ fl.Completer = factory{}
 
+// Schemes returns the mechanisms to choose from. Of equal ones the first is taken.
+func Schemes() []*sparse.Scheme {
+	return []*sparse.Scheme{coco.Scheme, collision.Scheme, signsketch.Scheme}
+}
+
+// Columns implements fl.ColumnLister: what the best mechanisms for more than the mean
+// estimate.
+func (factory) Columns() []string { return coco.Scheme.Columns() }
+
 // Open refuses: only a completed round describes a mechanism.
 func (factory) Open(r fl.Round) (fl.Mechanism, error) {
 	return nil, fl.Invalid("mechanism", r.Mechanism, "must be completed to the mechanism it stands for, see fl.Complete")
 }
 
-// Complete names the mechanism and lets it fill its own parameters. The only
-// parameter it takes is sparsity.
+// Complete implements fl.Completer: it names the mechanism and lets it fill its own
+// parameters. The only parameter of the round is sparsity.
 func (factory) Complete(r fl.Round) (fl.Round, error) {
 	sparsity, err := sparse.ReadSparsity(r, sparse.ParamSparsity)
 	if err != nil {
 		return fl.Round{}, err
 	}
-	if r.Mechanism, err = Best(r.Dim, sparsity, r.Epsilon); err != nil {
+	best, err := Best(sparse.Point{Dim: r.Dim, Sparsity: sparsity, Epsilon: r.Epsilon}, r.Columns...)
+	if err != nil {
 		return fl.Round{}, err
 	}
-	return fl.Complete(r)
+	r.Mechanism = best.Name()
+	return best.Complete(r)
 }
 
-// Best returns the name of the mechanism with the smallest squared error of the
-// mean. Of equal ones it takes the first of coco, collision, signsketch.
-func Best(dim, sparsity int, epsilon float64) (string, error) {
-	p := sparse.Point{Dim: dim, Sparsity: sparsity, Epsilon: epsilon, Hash: slothash.Families()[0]}
-	name, least := "", 0.0
+// Best returns the mechanism with the smallest squared error of the mean, among those that
+// estimate all the given columns. The number of slots and the hash family of p are ignored.
+func Best(p sparse.Point, columns ...string) (*sparse.Scheme, error) {
+	p.Hash = sparse.HashGF2
+	var best *sparse.Scheme
 	var failed error
-	for _, c := range []struct {
-		name string
-		mse  func() (float64, error)
-	}{
-		{coco.Name, func() (float64, error) { return sparse.LeastMSE(p, coco.BestSlots, coco.MSE) }},
-		{collision.Name, func() (float64, error) { return sparse.LeastMSE(p, collision.BestSlots, collision.MSE) }},
-		{signsketch.Name, func() (float64, error) { return signsketch.MSE(dim, sparsity, epsilon) }},
-	} {
-		switch v, err := c.mse(); {
+	least := 0.0
+	for _, s := range Schemes() {
+		if slices.ContainsFunc(columns, func(c string) bool { return !slices.Contains(s.Columns(), c) }) {
+			continue
+		}
+		switch mse, err := s.LeastMSE(p); {
 		case err != nil:
 			failed = err
-		case name == "" || v < least:
-			name, least = c.name, v
+		case best == nil || mse < least:
+			best, least = s, mse
 		}
 	}
-	if name == "" {
-		return "", failed
+	if best == nil {
+		return nil, failed
 	}
-	return name, nil
+	return best, nil
 }

@@ -20,21 +20,18 @@ func TestTheChoiceIsNeverWorse(t *testing.T) {
 			for _, eps := range []float64{0.05, 0.2, 0.5, 1, 1.5, 2, 3, 5, 8} {
 				p := sparse.Point{Dim: dim, Sparsity: s, Epsilon: eps, Hash: "gf2"}
 				mse := map[string]float64{}
-				for name, f := range map[string]func() (float64, error){
-					coco.Name:       func() (float64, error) { return sparse.LeastMSE(p, coco.BestSlots, coco.MSE) },
-					collision.Name:  func() (float64, error) { return sparse.LeastMSE(p, collision.BestSlots, collision.MSE) },
-					signsketch.Name: func() (float64, error) { return signsketch.MSE(dim, s, eps) },
-				} {
-					v, err := f()
+				for _, scheme := range []*sparse.Scheme{coco.Scheme, collision.Scheme, signsketch.Scheme} {
+					v, err := scheme.LeastMSE(p)
 					if err != nil {
 						t.Fatal(err)
 					}
-					mse[name] = v
+					mse[scheme.Name()] = v
 				}
-				got, err := Best(dim, s, eps)
+				best, err := Best(p)
 				if err != nil {
 					t.Fatal(err)
 				}
+				got := best.Name()
 				chosen[got]++
 				for name, v := range mse {
 					if v < mse[got] {
@@ -57,14 +54,18 @@ func TestCompleteNamesTheMechanism(t *testing.T) {
 	}
 	for eps, want := range map[float64]string{0.5: signsketch.Name, 5: coco.Name} {
 		r.Epsilon = eps
-		done, err := fl.Complete(r)
+		done, m, err := fl.Complete(r)
 		if err != nil || done.Mechanism != want {
 			t.Fatalf("ε=%g: completed to %q, %v, want %q", eps, done.Mechanism, err, want)
 		}
-		m, err := fl.Open(done)
-		if err != nil || m.Guarantee().Epsilon != eps {
-			t.Errorf("ε=%g: %v", eps, err)
+		if m.Guarantee().Epsilon != eps {
+			t.Errorf("ε=%g: %v", eps, m.Guarantee())
 		}
+	}
+	frequencies := r // which signsketch does not estimate
+	frequencies.Epsilon, frequencies.Columns = 0.5, []string{fl.ColumnFrequency}
+	if done, _, err := fl.Complete(frequencies); err != nil || done.Mechanism == signsketch.Name {
+		t.Errorf("with frequencies: completed to %q, %v", done.Mechanism, err)
 	}
 	var p *fl.ParamError
 	if _, err := fl.Open(fl.Round{
@@ -73,7 +74,7 @@ func TestCompleteNamesTheMechanism(t *testing.T) {
 		t.Errorf("an uncompleted round: %v, want a ParamError for mechanism", err)
 	}
 	r.Params = r.Params.With("slots", fl.Int(8))
-	if _, err := fl.Complete(r); !errors.As(err, &p) || p.Param != "params" {
+	if _, _, err := fl.Complete(r); !errors.As(err, &p) || p.Param != "params" {
 		t.Errorf("slots for auto: %v, want a ParamError for params", err)
 	}
 }

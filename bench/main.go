@@ -17,6 +17,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/hushgrad/hushgrad/bench/attack"
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/bench/histograms"
 	"github.com/hushgrad/hushgrad/bench/keyvalues"
@@ -29,7 +30,7 @@ import (
 )
 
 // experiments are what the command can run, in the order of its list.
-var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), training.Experiments(), histograms.Experiments())
+var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), training.Experiments(), histograms.Experiments(), attack.Experiments())
 
 func main() {
 	command.Main("bench", func(ctx context.Context, args []string, std command.Streams) error {
@@ -45,6 +46,9 @@ func bench(ctx context.Context, list []experiment.Experiment, args []string, std
 	}
 	switch args[0] {
 	case "help", "-h", "-help", "--help":
+		if len(args) > 1 {
+			return fl.Invalid("arguments", args[1], "must come before -help: go run ./bench %s -help", args[1])
+		}
 		return listExperiments(list, std.Out)
 	}
 	if args[0] == "all" {
@@ -52,7 +56,11 @@ func bench(ctx context.Context, list []experiment.Experiment, args []string, std
 	}
 	for _, e := range list {
 		if e.Name == args[0] {
-			return runExperiment(ctx, e, args[1:], std)
+			b, err := parseBench(e, args[1:], std.Err, false)
+			if err != nil {
+				return err
+			}
+			return b.do(ctx, std)
 		}
 	}
 	names := make([]string, len(list))
@@ -78,23 +86,36 @@ go run ./bench NAME -help lists the flags of an experiment.
 	return w.Flush()
 }
 
+// everything has the flags that all experiments have.
+var everything = experiment.Experiment{
+	Name: "all", Title: "All experiments, with the flags that they share", Source: "see go run ./bench",
+	Bind: func(*flag.FlagSet) experiment.Run { return nil },
+}
+
 // runAll runs every experiment that is not part of another one in the list with the same
-// flags, which must be flags of all. One that fails does not keep the others from running.
+// flags, which must be flags of all. An experiment without one of the common flags runs
+// without it. One that fails does not keep the others from running.
 func runAll(ctx context.Context, list []experiment.Experiment, args []string, std command.Streams) error {
-	list = slices.DeleteFunc(slices.Clone(list), func(e experiment.Experiment) bool {
-		return slices.ContainsFunc(list, func(whole experiment.Experiment) bool { return whole.Name == e.PartOf })
-	})
-	var failed error
-	for i, e := range list {
-		if i == 0 { // flags that are wrong are wrong once
-			if _, err := parseBench(e, args, std.Err); err != nil {
-				return err
-			}
+	if _, err := parseBench(everything, args, std.Err, true); err != nil {
+		return err
+	}
+	var runs []*benchRun
+	for _, e := range list {
+		if slices.ContainsFunc(list, func(whole experiment.Experiment) bool { return whole.Name == e.PartOf }) {
+			continue
 		}
+		b, err := parseBench(e, args, std.Err, true)
+		if err != nil {
+			return err
+		}
+		runs = append(runs, b)
+	}
+	var failed error
+	for i, b := range runs {
 		if i > 0 {
 			fmt.Fprintln(std.Out)
 		}
-		if err := runExperiment(ctx, e, args, std); err != nil {
+		if err := b.do(ctx, std); err != nil {
 			failed = errors.Join(failed, err)
 		}
 		if err := ctx.Err(); err != nil {
@@ -104,68 +125,87 @@ func runAll(ctx context.Context, list []experiment.Experiment, args []string, st
 	return failed
 }
 
-func runExperiment(ctx context.Context, e experiment.Experiment, args []string, std command.Streams) error {
-	b, err := parseBench(e, args, std.Err)
-	if err != nil {
-		return err
-	}
-	b.env.Progress = progress.New(std.Err)
-	if b.out != "" {
-		if err := os.MkdirAll(b.out, 0o755); err != nil {
-			return err
-		}
-		if b.env.Checkpoint, err = experiment.OpenCheckpoint(filepath.Join(b.out, e.Name+".checkpoint"), b.command); err != nil {
-			return err
-		}
-	}
-	result, err := b.run(ctx, b.env)
-	b.env.Progress.Close()
-	if err = errors.Join(err, b.env.Checkpoint.Close(err == nil)); err != nil {
-		return fmt.Errorf("%s: %w", e.Name, err)
-	}
-	if result.Plot != nil && result.Plot.Title == "" {
-		result.Plot.Title = e.Title
-	}
-	fmt.Fprintf(std.Out, "%s\n%s\n\n", e.Title, e.Source)
-	if err := experiment.Print(std.Out, result); err != nil {
-		return fmt.Errorf("%s: %w", e.Name, err)
-	}
-	if b.out == "" {
-		return nil
-	}
-	if err := experiment.Write(b.out, e.Name, b.command, result); err != nil {
-		return fmt.Errorf("%s: %w", e.Name, err)
-	}
-	files := []string{e.Name + ".csv", e.Name + ".json"}
-	if result.Plot != nil {
-		files = append(files, e.Name+".png")
-	}
-	fmt.Fprintf(std.Out, "\nWritten to %s: %s\n", b.out, strings.Join(files, ", "))
-	return nil
-}
-
 // benchRun is one run of an experiment with its flags.
 type benchRun struct {
+	experiment.Experiment
 	env     experiment.Env
 	run     experiment.Run
 	out     string
 	command string // does the same run again
 }
 
-func parseBench(e experiment.Experiment, args []string, stderr io.Writer) (*benchRun, error) {
-	b := &benchRun{}
+// do runs the experiment, prints what it found and writes the files.
+func (b *benchRun) do(ctx context.Context, std command.Streams) (err error) {
+	b.env.Progress = progress.New(std.Err)
+	if b.out != "" {
+		if err := os.MkdirAll(b.out, 0o755); err != nil {
+			return err
+		}
+		if b.env.Checkpoint, err = experiment.OpenCheckpoint(filepath.Join(b.out, b.Name+".checkpoint"), b.command); err != nil {
+			return err
+		}
+	}
+	result, err := b.run(ctx, b.env)
+	b.env.Progress.Close()
+	if err = errors.Join(err, b.env.Checkpoint.Close(err == nil)); err != nil {
+		return fmt.Errorf("%s: %w", b.Name, err)
+	}
+	if result.Quick = b.env.Quick; result.Quick {
+		result.Notes = append(result.Notes, "This was a quick run at smaller settings than the claims are about. It decides none of them.")
+	}
+	if result.Plot != nil && result.Plot.Title == "" {
+		result.Plot.Title = b.Title
+	}
+	fmt.Fprintf(std.Out, "%s\n%s\n\n", b.Title, b.Source)
+	if err := experiment.Print(std.Out, result); err != nil {
+		return fmt.Errorf("%s: %w", b.Name, err)
+	}
+	if b.out == "" {
+		return nil
+	}
+	if err := experiment.Write(b.out, b.Name, experiment.Here(ctx, b.command), result); err != nil {
+		return fmt.Errorf("%s: %w", b.Name, err)
+	}
+	files := []string{b.Name + ".csv", b.Name + ".json"}
+	if result.Plot != nil {
+		files = append(files, b.Name+".png", b.Name+".svg", b.Name+".pdf")
+	}
+	fmt.Fprintf(std.Out, "\nWritten to %s: %s\n", b.out, strings.Join(files, ", "))
+	return nil
+}
+
+// parseBench reads the flags of an experiment. With all they are those of a run of all
+// experiments: the common flags that this one is without are there and do nothing.
+func parseBench(e experiment.Experiment, args []string, stderr io.Writer, all bool) (*benchRun, error) {
+	b := &benchRun{Experiment: e}
 	f := flag.NewFlagSet("go run ./bench "+e.Name, flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.Usage = func() {
 		fmt.Fprintf(stderr, "Usage: go run ./bench %s [flags]\n\n%s\n%s\n\n", e.Name, e.Title, e.Source)
 		f.PrintDefaults()
 	}
-	f.StringVar(&b.env.Data, "data", "", "`directory` with the data set's files; empty: the experiment's own default")
 	f.IntVar(&b.env.Jobs, "jobs", runtime.GOMAXPROCS(0), "computations at the same time; the numbers do not depend on it")
-	f.StringVar(&b.out, "out", "", "`directory` for "+e.Name+".csv, .json and .png; empty: none are written")
-	f.BoolVar(&b.env.Quick, "quick", false, "a smaller run of the same form, for a first look")
-	f.IntVar(&b.env.Repeats, "repeats", 0, "repeats of every setting; 0: the experiment's own number")
-	f.Uint64Var(&b.env.Seed, "seed", 1, "seed of all randomness")
+	f.StringVar(&b.out, "out", "", "`directory` for "+e.Name+".csv, .json, .png, .svg and .pdf; empty: none are written")
+	for name, bind := range map[string]func(env *experiment.Env){
+		experiment.FlagData: func(env *experiment.Env) {
+			f.StringVar(&env.Data, experiment.FlagData, "", "`directory` with the data set's files; empty: the experiment's own default")
+		},
+		experiment.FlagQuick: func(env *experiment.Env) {
+			f.BoolVar(&env.Quick, experiment.FlagQuick, false, "a smaller run of the same form, for a first look")
+		},
+		experiment.FlagRepeats: func(env *experiment.Env) {
+			f.IntVar(&env.Repeats, experiment.FlagRepeats, 0, "repeats of every setting; 0: the experiment's own number")
+		},
+		experiment.FlagSeed: func(env *experiment.Env) {
+			f.Uint64Var(&env.Seed, experiment.FlagSeed, 1, "seed of all randomness")
+		},
+	} {
+		if !slices.Contains(e.Without, name) {
+			bind(&b.env)
+		} else if all {
+			bind(&experiment.Env{})
+		}
+	}
 	b.run = e.Bind(f)
 	if err := command.Parse(f, args); err != nil {
 		return nil, err
@@ -173,25 +213,33 @@ func parseBench(e experiment.Experiment, args []string, stderr io.Writer) (*benc
 	switch {
 	case f.NArg() > 0:
 		return nil, fl.Invalid("arguments", f.Arg(0), "only flags are allowed, see go run ./bench %s -help", e.Name)
-	case b.env.Jobs < 1:
-		return nil, fl.Invalid("-jobs", b.env.Jobs, "must be at least 1")
-	case b.env.Repeats < 0:
-		return nil, fl.Invalid("-repeats", b.env.Repeats, "must be at least 0")
+	case b.env.Jobs < 1 || b.env.Jobs > maxJobs:
+		return nil, fl.Invalid("-jobs", b.env.Jobs, "must be in [1, %d]", maxJobs)
+	case b.env.Repeats < 0 || b.env.Repeats > maxRepeats:
+		return nil, fl.Invalid("-repeats", b.env.Repeats, "must be in [0, %d]", maxRepeats)
 	}
-	b.command = benchCommand(e.Name, f)
+	b.command = benchCommand(e, f)
 	return b, nil
 }
+
+// maxJobs and maxRepeats keep the memory of a run in bounds.
+const (
+	maxJobs    = 1024
+	maxRepeats = 100_000
+)
 
 // plainWord needs no quotes in a shell.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=,+@%-]+$`)
 
 // benchCommand returns the command line that gives the same numbers: the flags
 // that were given, without those that numbers do not depend on, and the seed.
-func benchCommand(name string, f *flag.FlagSet) string {
-	words := []string{"go run ./bench", name, "-seed", f.Lookup("seed").Value.String()}
+func benchCommand(e experiment.Experiment, f *flag.FlagSet) string {
+	words := []string{"go run ./bench", e.Name}
+	if !slices.Contains(e.Without, experiment.FlagSeed) {
+		words = append(words, "-seed", f.Lookup(experiment.FlagSeed).Value.String())
+	}
 	f.Visit(func(given *flag.Flag) {
-		switch given.Name {
-		case "jobs", "out", "seed":
+		if slices.Contains([]string{"jobs", "out", experiment.FlagSeed}, given.Name) || slices.Contains(e.Without, given.Name) {
 			return
 		}
 		value := given.Value.String()

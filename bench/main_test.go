@@ -18,7 +18,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
-// echo is an experiment that tells what it was given.
+// echo is an experiment that shows what it was given.
 func echo() experiment.Experiment {
 	return experiment.Experiment{Name: "echo", Title: "What was said", Source: "Nobody, 1900, Table 0",
 		Bind: func(f *flag.FlagSet) experiment.Run {
@@ -61,10 +61,14 @@ func TestBench(t *testing.T) {
 		"unknown flag":     {[]string{"echo", "-wrod=x"}, "flags", "", "-word"},
 		"argument":         {[]string{"echo", "now"}, "arguments", "", ""},
 		"jobs":             {[]string{"echo", "-jobs=0"}, "-jobs", "", ""},
+		"many jobs":        {[]string{"echo", "-jobs=1000000000000000"}, "-jobs", "", ""},
 		"repeats":          {[]string{"echo", "-repeats=-1"}, "-repeats", "", ""},
+		"many repeats":     {[]string{"echo", "-repeats=1000000000"}, "-repeats", "", ""},
+		"help and more":    {[]string{"help", "echo"}, "arguments", "", ""},
 		"experiment's own": {[]string{"echo", "-word=bad"}, "-word", "", ""},
 		"all":              {[]string{"all", "-seed=4"}, "", "A table\nNobody, 1900, Table 0\n\nword   data  seed  repeats  quick  jobs\nhello        4", ""},
 		"all, bad flag":    {[]string{"all", "-jobs=0"}, "-jobs", "", ""},
+		"all, own flag":    {[]string{"all", "-word=x"}, "flags", "", "  -seed"},
 	} {
 		var stdout, stderr bytes.Buffer
 		err := bench(t.Context(), list, c.args, command.Streams{Out: &stdout, Err: &stderr})
@@ -96,6 +100,41 @@ func TestBench(t *testing.T) {
 	}
 }
 
+// A common flag that an experiment has no use for is an error, but not for all of them
+// together, and the command that does the same again is without it.
+func TestFlagsThatMeanNothingAreErrors(t *testing.T) {
+	exact := echo()
+	exact.Name, exact.Without = "exact", []string{experiment.FlagData, experiment.FlagQuick, experiment.FlagRepeats, experiment.FlagSeed}
+	list := []experiment.Experiment{echo(), exact}
+	for _, flag := range []string{"-data=d", "-quick", "-repeats=3", "-seed=9"} {
+		var wrong *fl.ParamError
+		err := bench(t.Context(), list, []string{"exact", flag}, command.Streams{Out: io.Discard, Err: io.Discard})
+		if !errors.As(err, &wrong) || wrong.Param != "flags" {
+			t.Errorf("%s: %v, want a ParamError for flags", flag, err)
+		}
+	}
+	dir := t.TempDir()
+	var stdout bytes.Buffer
+	args := []string{"all", "-data=d", "-quick", "-repeats=3", "-seed=9", "-jobs=1", "-out", dir}
+	if err := bench(t.Context(), list, args, command.Streams{Out: &stdout, Err: io.Discard}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]string{
+		"echo":  {`"command": "go run ./bench echo -seed 9 -data d -quick=true -repeats 3"`, `"quick": true`},
+		"exact": {`"command": "go run ./bench exact"`, `"quick": false`, `"repeats": 0`},
+	} {
+		text, err := os.ReadFile(filepath.Join(dir, name+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range want {
+			if !strings.Contains(string(text), line) {
+				t.Errorf("%s: JSON without %s:\n%s", name, line, text)
+			}
+		}
+	}
+}
+
 func TestBenchWritesFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	var stdout bytes.Buffer
@@ -103,12 +142,12 @@ func TestBenchWritesFiles(t *testing.T) {
 	if err := bench(t.Context(), []experiment.Experiment{echo()}, args, command.Streams{Out: &stdout, Err: io.Discard}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "Written to " + dir + ": echo.csv, echo.json, echo.png\n"; !strings.HasSuffix(stdout.String(), want) {
+	if want := "Written to " + dir + ": echo.csv, echo.json, echo.png, echo.svg, echo.pdf\n"; !strings.HasSuffix(stdout.String(), want) {
 		t.Errorf("stdout %q, want %q at its end", stdout.String(), want)
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 3 {
-		t.Errorf("%d files, error %v, want 3", len(entries), err)
+	if err != nil || len(entries) != 5 {
+		t.Errorf("%d files, error %v, want 5", len(entries), err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "echo.json"))
 	if err != nil {
@@ -142,7 +181,7 @@ func TestBenchStops(t *testing.T) {
 	}
 }
 
-// checkExperiments tells what is wrong with a list of experiments.
+// checkExperiments says what is wrong with a list of experiments.
 func checkExperiments(t *testing.T, list []experiment.Experiment) (wrong []string) {
 	t.Helper()
 	var names []string
@@ -155,11 +194,11 @@ func checkExperiments(t *testing.T, list []experiment.Experiment) (wrong []strin
 		}
 		names = append(names, e.Name)
 		// Write says what names files can have.
-		if err := experiment.Write(t.TempDir(), e.Name, "", &experiment.Result{Columns: []string{"a"}}); err != nil {
+		if err := experiment.Write(t.TempDir(), e.Name, experiment.Origin{}, &experiment.Result{Columns: []string{"a"}}); err != nil {
 			wrong = append(wrong, err.Error())
 		}
 		// Binding panics when a flag is defined twice.
-		if _, err := parseBench(e, []string{"-help"}, io.Discard); !errors.Is(err, flag.ErrHelp) {
+		if _, err := parseBench(e, []string{"-help"}, io.Discard, false); !errors.Is(err, flag.ErrHelp) {
 			wrong = append(wrong, err.Error())
 		}
 	}

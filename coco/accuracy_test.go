@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/sparse"
 	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
@@ -24,13 +25,13 @@ func TestErrorsAreTheExactOnes(t *testing.T) {
 			for _, eps := range []float64{0.1, 1, 5} {
 				for _, o := range objectives {
 					t.Run(fmt.Sprintf("%s/s=%d/eps=%g/best for %s", hash, s, eps, o.name), func(t *testing.T) {
-						measure(t, Point{Dim: 100, Sparsity: s, Epsilon: eps, Hash: hash}, 0, o.best, rounds, rng)
+						measure(t, sparse.Point{Dim: 100, Sparsity: s, Epsilon: eps, Hash: hash}, 0, o.best, rounds, rng)
 					})
 				}
 			}
 		}
 		t.Run(hash+"/dummies", func(t *testing.T) {
-			measure(t, Point{Dim: 100, Sparsity: 8, Epsilon: 1, Hash: hash}, 3, BestSlotsForSupport, rounds, rng)
+			measure(t, sparse.Point{Dim: 100, Sparsity: 8, Epsilon: 1, Hash: hash}, 3, Scheme.BestSlotsForFrequency, rounds, rng)
 		})
 	}
 }
@@ -39,13 +40,13 @@ func TestErrorsAreTheExactOnes(t *testing.T) {
 // first one gives t = 2s.
 var objectives = []struct {
 	name string
-	best func(Point) (int, error)
+	best func(sparse.Point) (int, error)
 }{
-	{"the mean", BestSlots},
-	{"the support", BestSlotsForSupport},
+	{"the mean", Scheme.BestSlots},
+	{"the support", Scheme.BestSlotsForFrequency},
 }
 
-func measure(t *testing.T, p Point, dummies int, best func(Point) (int, error), rounds int, rng *rand.Rand) {
+func measure(t *testing.T, p sparse.Point, dummies int, best func(sparse.Point) (int, error), rounds int, rng *rand.Rand) {
 	var err error
 	if p.Slots, err = best(p); err != nil {
 		t.Fatal(err)
@@ -53,18 +54,18 @@ func measure(t *testing.T, p Point, dummies int, best func(Point) (int, error), 
 	r := sparsetest.RoundWith(t, Name, p.Dim, p.Epsilon, fl.Params{
 		"sparsity": fl.Int(p.Sparsity), "slots": fl.Int(p.Slots), "hash": fl.Text(p.Hash),
 	})
-	c, err := calibration(p)
+	c, err := Scheme.Calibration(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, opposite, out := c.FrequencyVariance()
+	own, opposite, out := c.ItemVariance()
 	signal := p.Sparsity - dummies
 	frequencies := float64(signal)*(own+opposite) + 2*float64(p.Dim-signal)*out
 	if p.Slots == 2*p.Sparsity {
 		frequencies = math.Inf(1) // every pair weighs the same
 	}
 	sparsetest.Measure(t, r, sparsetest.Input(p.Dim, p.Sparsity, dummies), rounds, 10, sparsetest.Errors{
-		Mean:        c.MeanMSE(p.Dim, signal),
-		Frequencies: frequencies,
+		Mean:  c.MeanMSE(p.Dim, signal),
+		Items: frequencies,
 	}, 6.3, rng)
 }

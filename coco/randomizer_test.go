@@ -10,7 +10,7 @@ import (
 )
 
 // When k items share a pair, the winner is the last one in a uniformly random
-// order: each with probability exactly 1/k. One item is told from the others
+// order: each with probability exactly 1/k. One item is set apart from the others
 // by its slot of the pair, once by the hash function and once by its sign, at
 // every place of the list and with and without a further item in another pair.
 func TestEveryItemOfAPairWinsEquallyOften(t *testing.T) {

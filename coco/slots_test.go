@@ -15,23 +15,23 @@ func TestBestSlotsAgainstExhaustion(t *testing.T) {
 	for _, search := range []struct {
 		hash string
 		name string
-		best func(Point) (int, error)
-		mse  func(Point) (float64, error)
+		best func(sparse.Point) (int, error)
+		mse  func(sparse.Point) (float64, error)
 	}{
-		{"ideal", "mean", BestSlots, MSE}, {"ideal", "support", BestSlotsForSupport, SupportMSE},
-		{"gf2", "mean", BestSlots, MSE}, {"gf2", "support", BestSlotsForSupport, SupportMSE},
+		{"ideal", "mean", Scheme.BestSlots, Scheme.MSE}, {"ideal", "support", Scheme.BestSlotsForFrequency, Scheme.FrequencyMSE},
+		{"gf2", "mean", Scheme.BestSlots, Scheme.MSE}, {"gf2", "support", Scheme.BestSlotsForFrequency, Scheme.FrequencyMSE},
 	} {
 		for _, c := range []struct {
 			dim, s int
 			eps    float64
 		}{{100, 1, 0.01}, {100, 1, 5}, {7850, 8, 0.1}, {7850, 8, 1}, {7850, 64, 1}, {100, 64, 5}, {131072, 3, 2}} {
-			got, err := search.best(Point{Dim: c.dim, Sparsity: c.s, Epsilon: c.eps, Hash: search.hash})
+			got, err := search.best(sparse.Point{Dim: c.dim, Sparsity: c.s, Epsilon: c.eps, Hash: search.hash})
 			if err != nil {
 				t.Fatal(err)
 			}
 			best, at := math.Inf(1), 0
 			for slots := 2 * c.s; slots < 60*c.s*int(1+math.Exp(c.eps)); slots += 2 {
-				mse, err := search.mse(Point{Dim: c.dim, Sparsity: c.s, Slots: slots, Epsilon: c.eps, Hash: search.hash})
+				mse, err := search.mse(sparse.Point{Dim: c.dim, Sparsity: c.s, Slots: slots, Epsilon: c.eps, Hash: search.hash})
 				if err != nil { // not a number of slots that the family has
 					continue
 				}
@@ -53,11 +53,11 @@ func TestMSEAtRecordedPoints(t *testing.T) {
 		dim, s    int
 		eps, want float64
 	}{{1024, 64, 0.5, 39.41}, {1024, 64, 1, 9.049}, {1024, 4, 1, 8.093}, {7850, 64, 1, 8.895}, {7850, 4, 1, 8.085}, {1000000, 64, 0.5, 39.23}} {
-		slots, err := BestSlots(Point{Dim: c.dim, Sparsity: c.s, Epsilon: c.eps, Hash: "ideal"})
+		slots, err := Scheme.BestSlots(sparse.Point{Dim: c.dim, Sparsity: c.s, Epsilon: c.eps, Hash: "ideal"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		mse, err := MSE(Point{Dim: c.dim, Sparsity: c.s, Slots: slots, Epsilon: c.eps, Hash: "ideal"})
+		mse, err := Scheme.MSE(sparse.Point{Dim: c.dim, Sparsity: c.s, Slots: slots, Epsilon: c.eps, Hash: "ideal"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,8 +72,8 @@ func TestMSEAtRecordedPoints(t *testing.T) {
 func TestGainOverCollision(t *testing.T) {
 	for _, c := range []struct{ eps, low, high float64 }{{0.1, 1.30, 1.36}, {2, 1.01, 1.04}, {5, 1.0, 1.01}} {
 		for _, s := range []int{8, 64} {
-			mse := func(best func(Point) (int, error), mse func(Point) (float64, error)) float64 {
-				p := Point{Dim: 7850, Sparsity: s, Epsilon: c.eps, Hash: "ideal"}
+			mse := func(best func(sparse.Point) (int, error), mse func(sparse.Point) (float64, error)) float64 {
+				p := sparse.Point{Dim: 7850, Sparsity: s, Epsilon: c.eps, Hash: "ideal"}
 				var err error
 				if p.Slots, err = best(p); err != nil {
 					t.Fatal(err)
@@ -84,7 +84,7 @@ func TestGainOverCollision(t *testing.T) {
 				}
 				return v
 			}
-			gain := mse(collision.BestSlots, collision.MSE) / mse(BestSlots, MSE)
+			gain := mse(collision.Scheme.BestSlots, collision.Scheme.MSE) / mse(Scheme.BestSlots, Scheme.MSE)
 			t.Logf("ε=%g s=%d: Collision's MSE is %.3f of CoCo's", c.eps, s, gain)
 			if gain < c.low || gain > c.high {
 				t.Errorf("ε=%g s=%d: gain %.3f, want within [%g, %g]", c.eps, s, gain, c.low, c.high)
@@ -94,12 +94,12 @@ func TestGainOverCollision(t *testing.T) {
 }
 
 func TestMSERefuses(t *testing.T) {
-	for _, c := range []Point{
+	for _, c := range []sparse.Point{
 		{Dim: 0, Sparsity: 1, Slots: 4, Epsilon: 1, Hash: "ideal"}, {Dim: 10, Sparsity: 0, Slots: 4, Epsilon: 1, Hash: "ideal"}, {Dim: 10, Sparsity: 11, Slots: 40, Epsilon: 1, Hash: "ideal"}, {Dim: 10, Sparsity: 2, Slots: 3, Epsilon: 1, Hash: "ideal"}, {Dim: 10, Sparsity: 2, Slots: 5, Epsilon: 1, Hash: "ideal"},
 		{Dim: 10, Sparsity: 2, Slots: 4, Epsilon: 0, Hash: "ideal"}, {Dim: 10, Sparsity: 2, Slots: 4, Epsilon: 21, Hash: "ideal"}, {Dim: 10, Sparsity: 2, Slots: 4, Epsilon: math.NaN(), Hash: "ideal"}, {Dim: 10, Sparsity: 2, Slots: 4, Epsilon: 1, Hash: "md5"}, {Dim: 10, Sparsity: 2, Slots: 6, Epsilon: 1, Hash: "gf2"},
 		{Dim: 10, Sparsity: 2, Slots: 64, Epsilon: 1, Hash: "gf2"},
 	} {
-		_, err := MSE(c)
+		_, err := Scheme.MSE(c)
 		var p *fl.ParamError
 		if !errors.As(err, &p) {
 			t.Errorf("MSE(%+v): error %v, want a ParamError", c, err)
@@ -113,13 +113,13 @@ func TestMSERefuses(t *testing.T) {
 // t = 2s = 2^k nothing that counts.
 func TestTheLinearFamilyLosesLittle(t *testing.T) {
 	loss := func(dim, s int, eps float64) (float64, error) {
-		p := Point{Dim: dim, Sparsity: s, Epsilon: eps, Hash: "gf2"}
-		linear, err := sparse.LeastMSE(p, BestSlots, MSE)
+		p := sparse.Point{Dim: dim, Sparsity: s, Epsilon: eps, Hash: "gf2"}
+		linear, err := Scheme.LeastMSE(p)
 		if err != nil {
 			return 0, err
 		}
 		p.Hash = "ideal"
-		ideal, err := sparse.LeastMSE(p, BestSlots, MSE)
+		ideal, err := Scheme.LeastMSE(p)
 		return linear/ideal - 1, err
 	}
 	worst := 0.0

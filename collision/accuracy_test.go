@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/sparse"
 	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
@@ -22,32 +23,32 @@ func TestErrorsAreTheExactOnes(t *testing.T) {
 		for _, s := range []int{1, 2, 8, 32, 64} {
 			for _, eps := range []float64{0.1, 1, 5} {
 				t.Run(fmt.Sprintf("%s/s=%d/eps=%g", hash, s, eps), func(t *testing.T) {
-					measure(t, Point{Dim: 100, Sparsity: s, Epsilon: eps, Hash: hash}, 0, rounds, rng)
+					measure(t, sparse.Point{Dim: 100, Sparsity: s, Epsilon: eps, Hash: hash}, 0, rounds, rng)
 				})
 			}
 		}
 		t.Run(hash+"/dummies", func(t *testing.T) {
-			measure(t, Point{Dim: 100, Sparsity: 8, Epsilon: 1, Hash: hash}, 3, rounds, rng)
+			measure(t, sparse.Point{Dim: 100, Sparsity: 8, Epsilon: 1, Hash: hash}, 3, rounds, rng)
 		})
 	}
 }
 
-func measure(t *testing.T, p Point, dummies int, rounds int, rng *rand.Rand) {
+func measure(t *testing.T, p sparse.Point, dummies int, rounds int, rng *rand.Rand) {
 	var err error
-	if p.Slots, err = BestSlotsForFrequency(p); err != nil {
+	if p.Slots, err = Scheme.BestSlotsForItems(p); err != nil {
 		t.Fatal(err)
 	}
 	r := sparsetest.RoundWith(t, Name, p.Dim, p.Epsilon, fl.Params{
 		"sparsity": fl.Int(p.Sparsity), "slots": fl.Int(p.Slots), "hash": fl.Text(p.Hash),
 	})
-	c, err := calibration(p)
+	c, err := Scheme.Calibration(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, opposite, out := c.FrequencyVariance()
+	own, opposite, out := c.ItemVariance()
 	signal := p.Sparsity - dummies
 	sparsetest.Measure(t, r, sparsetest.Input(p.Dim, p.Sparsity, dummies), rounds, 10, sparsetest.Errors{
-		Mean:        c.MeanMSE(p.Dim, signal),
-		Frequencies: float64(signal)*(own+opposite) + 2*float64(p.Dim-signal)*out,
+		Mean:  c.MeanMSE(p.Dim, signal),
+		Items: float64(signal)*(own+opposite) + 2*float64(p.Dim-signal)*out,
 	}, 6.3, rng)
 }

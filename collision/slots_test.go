@@ -3,6 +3,8 @@ package collision
 import (
 	"math"
 	"testing"
+
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // The ternary search must find what trying every t finds.
@@ -10,23 +12,23 @@ func TestBestSlotsAgainstExhaustion(t *testing.T) {
 	for _, search := range []struct {
 		hash string
 		name string
-		best func(Point) (int, error)
-		mse  func(Point) (float64, error)
+		best func(sparse.Point) (int, error)
+		mse  func(sparse.Point) (float64, error)
 	}{
-		{"ideal", "mean", BestSlots, MSE}, {"ideal", "frequency", BestSlotsForFrequency, FrequencyMSE},
-		{"gf2", "mean", BestSlots, MSE}, {"gf2", "frequency", BestSlotsForFrequency, FrequencyMSE},
+		{"ideal", "mean", Scheme.BestSlots, Scheme.MSE}, {"ideal", "frequency", Scheme.BestSlotsForItems, Scheme.ItemMSE},
+		{"gf2", "mean", Scheme.BestSlots, Scheme.MSE}, {"gf2", "frequency", Scheme.BestSlotsForItems, Scheme.ItemMSE},
 	} {
 		for _, c := range []struct {
 			dim, s int
 			eps    float64
 		}{{100, 1, 0.01}, {100, 1, 5}, {7850, 8, 0.1}, {7850, 64, 1}, {100, 64, 5}, {131072, 3, 2}} {
-			got, err := search.best(Point{Dim: c.dim, Sparsity: c.s, Epsilon: c.eps, Hash: search.hash})
+			got, err := search.best(sparse.Point{Dim: c.dim, Sparsity: c.s, Epsilon: c.eps, Hash: search.hash})
 			if err != nil {
 				t.Fatal(err)
 			}
 			best, at := math.Inf(1), 0
 			for slots := c.s + 1; slots < 60*c.s*int(1+math.Exp(c.eps)); slots++ {
-				mse, err := search.mse(Point{Dim: c.dim, Sparsity: c.s, Slots: slots, Epsilon: c.eps, Hash: search.hash})
+				mse, err := search.mse(sparse.Point{Dim: c.dim, Sparsity: c.s, Slots: slots, Epsilon: c.eps, Hash: search.hash})
 				if err != nil { // not a number of slots that the family has
 					continue
 				}
@@ -50,18 +52,18 @@ func TestMSEAtRecordedPoints(t *testing.T) {
 		eps, want float64
 	}{{1024, 64, 0.5, 46.03}, {1024, 64, 1, 9.843}, {1024, 4, 1, 9.152}, {7850, 64, 1, 9.588}} {
 		slots := int(float64(c.s)*math.Exp(c.eps)) + 2*c.s - 1
-		mse, err := MSE(Point{Dim: c.dim, Sparsity: c.s, Slots: slots, Epsilon: c.eps, Hash: "ideal"})
+		mse, err := Scheme.MSE(sparse.Point{Dim: c.dim, Sparsity: c.s, Slots: slots, Epsilon: c.eps, Hash: "ideal"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := mse / float64(c.dim*c.s); math.Abs(got-c.want) > 2e-4*c.want {
 			t.Errorf("%+v: %.4g at t = %d, want %g", c, got, slots, c.want)
 		}
-		best, err := BestSlots(Point{Dim: c.dim, Sparsity: c.s, Epsilon: c.eps, Hash: "ideal"})
+		best, err := Scheme.BestSlots(sparse.Point{Dim: c.dim, Sparsity: c.s, Epsilon: c.eps, Hash: "ideal"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if least, err := MSE(Point{Dim: c.dim, Sparsity: c.s, Slots: best, Epsilon: c.eps, Hash: "ideal"}); err != nil || least > mse {
+		if least, err := Scheme.MSE(sparse.Point{Dim: c.dim, Sparsity: c.s, Slots: best, Epsilon: c.eps, Hash: "ideal"}); err != nil || least > mse {
 			t.Errorf("%+v: MSE %g at the best t = %d, %g at the paper's %d (%v)", c, least, best, mse, slots, err)
 		}
 	}

@@ -1,4 +1,6 @@
-// Package fl is the vocabulary of hushgrad and the contract its parts keep.
+// Package fl is the vocabulary of hushgrad: rounds, mechanisms, aggregators, estimates
+// and guarantees. Use it to run a mechanism inside your own client or server, or to write
+// a mechanism of your own. Start with [Round], [Open] and [Complete].
 //
 // A [Round] is the complete public description of one aggregation: which
 // mechanism with which parameters, how many coordinates, what privacy one
@@ -6,7 +8,7 @@
 // a client and a server build the same [Mechanism]:
 //
 //	m, err := fl.Open(round)
-//	report, err := m.Encode(nil, gradient, fl.NewRand()) // client
+//	report, err := m.Encode(nil, gradient, nil) // client
 //
 //	agg := m.NewAggregator() // server
 //	err = agg.Add(report)
@@ -19,14 +21,23 @@
 //
 // Implement [Mechanism], [Aggregator] and a [Factory], and call [Register]
 // from an init function; importing that package is then enough to run the
-// mechanism in the stock server. Optional interfaces add to the contract
-// without widening it: [Completer], [ReportSizer], [Coster], [BatchAdder],
-// [SparseMechanism], [SparseAggregator], [KeyValueMechanism],
-// [KeyValueAggregator], [TieredMechanism], [Amplifier] and [Adviser].
+// mechanism in the stock server. Package fl/fltest checks that it keeps the contract.
+// Optional interfaces add to the contract without widening it:
+//
+//	Completer           chooses parameters that a round leaves open
+//	ColumnLister        estimates more than the mean
+//	ReportSizer         has reports of one size
+//	Coster              sends many messages in one report
+//	BatchAdder          counts many reports at once
+//	SparseMechanism     takes ternary vectors
+//	KeyValueMechanism   takes key-value pairs
+//	TieredMechanism     offers clients a choice of guarantees
+//	Amplifier           is stronger when reports are shuffled
+//	Adviser             notices poor parameters
 //
 // # Randomness
 //
-// Private randomness is an argument everywhere, and [NewRand] is the source to
-// use. Public randomness (hash functions, rotation signs) is derived from
+// Private randomness is an argument everywhere, and nil stands for a fresh [NewRand].
+// Public randomness (hash functions, rotation signs) is derived from
 // Round.PublicSeed by [Round.PublicKey].
 package fl

@@ -6,7 +6,7 @@ import (
 )
 
 // ErrBadReport is wrapped by the error that Aggregator.Add returns for bytes
-// that are not a report of its round. The aggregator's state is unchanged.
+// that are not a report of its round. The aggregator's state is then unchanged.
 var ErrBadReport = errors.New("bad report")
 
 // ErrNoReports is wrapped by the error that Aggregator.Estimate returns before
@@ -18,8 +18,8 @@ var ErrNoReports = errors.New("no reports")
 var ErrPolicy = errors.New("refused by the client's policy")
 
 // ParamError says that a parameter has a value it must not have. Every
-// function of this module that validates returns it (wrapped), so that a
-// server can tell its client which field to mend.
+// function of this module that validates returns it (wrapped). A server passes it on,
+// and its client learns which field to mend.
 type ParamError struct {
 	Param string // name, as in the Round or the function's documentation
 	Got   string // the offending value, printed

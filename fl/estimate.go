@@ -1,25 +1,69 @@
 package fl
 
+// Names of the columns that an estimate may have.
+const (
+	// ColumnMean is the mean of the clients' (clipped) gradients, in units of the
+	// gradient. Every estimate has it.
+	ColumnMean = "mean"
+	// ColumnFrequency is the share of clients whose vector is non-zero at a coordinate:
+	// for key-value pairs the share of clients that hold the key. In [0, 1] up to noise.
+	ColumnFrequency = "frequency"
+	// ColumnConditional is the mean over the clients whose vector is non-zero there, in
+	// units of the gradient. It is clipped to ±Round.Scale and biased towards 0 where few
+	// clients are. It has no standard error.
+	ColumnConditional = "conditional"
+	// ColumnPlus and ColumnMinus are the shares of clients with +1 and with −1 in their
+	// ternary vectors.
+	ColumnPlus, ColumnMinus = "plus", "minus"
+)
+
 // Series is one estimated number per coordinate, with its standard error.
 type Series struct {
 	Value  []float64 // length Round.Dim
-	StdErr []float64 // length Round.Dim
+	StdErr []float64 // length Round.Dim, or nil where none is known
 }
 
-// Estimate is what a closed round tells: the mean of the clients' (clipped)
-// gradients and how far off it may be.
-type Estimate struct {
-	// Series holds the mean in units of the gradient. It is unbiased for the
-	// mean of the clipped gradients; the standard errors cover the privacy noise
-	// and the sampling of coordinates.
+// Column is a Series with a name.
+type Column struct {
+	Name string
 	Series
+}
+
+// Estimate is the result of a closed round. The mean is unbiased for the mean of the
+// clients' clipped gradients. Standard errors cover the privacy noise and the sampling of
+// coordinates.
+type Estimate struct {
+	// Columns holds the mean first, and then what Round.Columns asks for, in its order.
+	Columns []Column
 	// Reports is the number of reports behind it.
 	Reports int64
 	// Mechanism is the registered name.
 	Mechanism string
-	// Guarantee is what each report promised its sender; with tiers the weakest of
-	// what they promised.
+	// Guarantee is what each report promised its sender. With tiers it is the weakest of
+	// their promises.
 	Guarantee Guarantee
 	// Tiers says how the tiers of a TieredMechanism were combined; nil without.
 	Tiers []TierEstimate
+}
+
+// Mean returns the mean, which every estimate has.
+func (e *Estimate) Mean() Series {
+	s, _ := e.Column(ColumnMean)
+	return s
+}
+
+// Column returns the column of a name. ok is false when the round did not ask for it.
+func (e *Estimate) Column(name string) (s Series, ok bool) {
+	for _, c := range e.Columns {
+		if c.Name == name {
+			return c.Series, true
+		}
+	}
+	return Series{}, false
+}
+
+// NewEstimate returns an estimate of r with the mean alone. Mechanisms that estimate more
+// append the columns that r asks for.
+func NewEstimate(r Round, g Guarantee, reports int64, mean Series) *Estimate {
+	return &Estimate{Columns: []Column{{ColumnMean, mean}}, Reports: reports, Mechanism: r.Mechanism, Guarantee: g}
 }

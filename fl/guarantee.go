@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// Model says against whom a guarantee holds.
-type Model uint8
+// Trust says whom a client must trust for a guarantee to hold.
+type Trust uint8
 
 const (
 	// NoPrivacy: the report is the gradient.
-	NoPrivacy Model = 1
-	// Local: against everybody, the server included, who sees the report.
-	Local Model = 2
-	// Shuffle: against everybody who sees only the shuffled reports of all
-	// clients of the round. Whoever shuffles is trusted.
-	Shuffle Model = 3
+	NoPrivacy Trust = 1
+	// Local: against everybody who sees the report, the server included.
+	Local Trust = 2
+	// Shuffle: against a party that sees only the shuffled reports of all clients of
+	// the round. The client trusts the party that shuffles.
+	Shuffle Trust = 3
 )
 
-func (m Model) String() string {
-	switch m {
+func (t Trust) String() string {
+	switch t {
 	case NoPrivacy:
 		return "none"
 	case Local:
@@ -29,24 +29,47 @@ func (m Model) String() string {
 	case Shuffle:
 		return "shuffle"
 	}
-	return fmt.Sprintf("Model(%d)", uint8(m))
+	return fmt.Sprintf("Trust(%d)", uint8(t))
+}
+
+// Relation says which pairs of data sets a guarantee calls neighbours. No
+// guarantee in this module is stated without one.
+type Relation uint8
+
+const (
+	// ReplaceOne: one client's input is replaced by any other input; the number
+	// of clients is public. Local privacy is always of this kind.
+	ReplaceOne Relation = 1
+	// ZeroOut: one client's input is replaced by the zero input; the number of
+	// clients is public. Weaker than ReplaceOne by up to a factor 2 in ε.
+	ZeroOut Relation = 2
+)
+
+func (r Relation) String() string {
+	switch r {
+	case ReplaceOne:
+		return "replace-one"
+	case ZeroOut:
+		return "zero-out"
+	}
+	return fmt.Sprintf("Relation(%d)", uint8(r))
 }
 
 // Guarantee is what one report promises its sender: (ε, δ)-differential
-// privacy in the given model, for the given neighbours. A client that sends k
+// privacy under the given trust, for the given neighbours. A client that sends k
 // reports composes k guarantees.
 type Guarantee struct {
-	Model    Model
-	Epsilon  float64 // +Inf when Model is NoPrivacy
+	Trust    Trust
+	Epsilon  float64 // +Inf when Trust is NoPrivacy
 	Delta    float64
 	Relation Relation
 }
 
 func (g Guarantee) String() string {
-	if g.Model == NoPrivacy {
+	if g.Trust == NoPrivacy {
 		return "no privacy"
 	}
-	return fmt.Sprintf("(ε=%.4g, δ=%.3g)-DP, %s model, %s", g.Epsilon, g.Delta, g.Model, g.Relation)
+	return fmt.Sprintf("(ε=%.4g, δ=%.3g)-DP, %s model, %s", g.Epsilon, g.Delta, g.Trust, g.Relation)
 }
 
 // Policy is what a client demands before it encodes. The zero Policy accepts
@@ -57,8 +80,8 @@ type Policy struct {
 	MaxEpsilon, MaxDelta float64
 	// MinReports is the smallest acceptable Round.MinReports.
 	MinReports int
-	// TrustShuffler accepts guarantees of the shuffle model, which hold only
-	// against those who never see a single client's messages together.
+	// TrustShuffler accepts guarantees of the shuffle model. They do not hold against
+	// a party that sees the messages of a single client together.
 	TrustShuffler bool
 	// Relation is the weakest acceptable relation: ZeroOut also accepts ReplaceOne,
 	// which protects more. 0 means ReplaceOne.
@@ -74,17 +97,17 @@ func (p Policy) Check(r Round, g Guarantee) error {
 		return fmt.Errorf("fl: %w: %w", ErrPolicy, Invalid(name, got, rule, args...))
 	}
 	switch {
-	case g.Model != NoPrivacy && g.Model != Local && g.Model != Shuffle:
-		return short("model", g.Model, "must be known")
-	case g.Model == NoPrivacy && !math.IsInf(p.MaxEpsilon, 1):
-		return short("model", g.Model, "must be private: epsilon at most %g", p.MaxEpsilon)
-	case g.Model == Shuffle && !p.TrustShuffler:
-		return short("model", g.Model, "must hold without trust in a shuffler")
+	case g.Trust != NoPrivacy && g.Trust != Local && g.Trust != Shuffle:
+		return short("trust", g.Trust, "must be known")
+	case g.Trust == NoPrivacy && !math.IsInf(p.MaxEpsilon, 1):
+		return short("trust", g.Trust, "must be private: epsilon at most %g", p.MaxEpsilon)
+	case g.Trust == Shuffle && !p.TrustShuffler:
+		return short("trust", g.Trust, "must hold without trust in a shuffler")
 	case !(g.Epsilon <= p.MaxEpsilon):
 		return short("epsilon", g.Epsilon, "must be at most %g", p.MaxEpsilon)
 	case !(g.Delta <= p.MaxDelta):
 		return short("delta", g.Delta, "must be at most %g", p.MaxDelta)
-	case g.Model != NoPrivacy && g.Relation != ReplaceOne && (p.Relation != ZeroOut || g.Relation != ZeroOut):
+	case g.Trust != NoPrivacy && g.Relation != ReplaceOne && (p.Relation != ZeroOut || g.Relation != ZeroOut):
 		return short("relation", g.Relation, "must be %s", ReplaceOne)
 	case p.Mechanisms != nil && !slices.Contains(p.Mechanisms, r.Mechanism):
 		return short("mechanism", r.Mechanism, "must be one of %s", strings.Join(p.Mechanisms, ", "))

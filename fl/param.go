@@ -50,7 +50,7 @@ func (v Value) String() string {
 // Params holds a mechanism's own parameters by name.
 type Params map[string]Value
 
-// Has tells whether the parameter is present.
+// Has reports whether the parameter is present.
 func (p Params) Has(name string) bool {
 	_, ok := p[name]
 	return ok

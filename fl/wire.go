@@ -10,15 +10,15 @@ import (
 	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
 )
 
-// maxRoundBytes bounds the encoding of a Round: 32 parameters with names and
-// texts of the largest size fit.
+// maxRoundBytes bounds the encoding of a Round: 32 parameters and 8 columns with names
+// and texts of the largest size fit.
 const maxRoundBytes = 16 << 10
 
 var canonical = proto.MarshalOptions{Deterministic: true}
 
 // MarshalBinary returns the canonical protobuf encoding (message
 // hushgrad.v1.Round): fields in the order of their numbers, parameters sorted
-// by name. Equal rounds have equal encodings.
+// by name, columns as they are listed. Equal rounds have equal encodings.
 func (r Round) MarshalBinary() ([]byte, error) {
 	if err := r.Validate(); err != nil {
 		return nil, fmt.Errorf("fl: encode round: %w", err)
@@ -65,6 +65,7 @@ func (r Round) Proto() *pb.Round {
 		MinReports:    uint32(r.MinReports),
 		TargetReports: uint32(r.TargetReports),
 		PublicSeed:    r.PublicSeed[:],
+		Columns:       r.Columns,
 	}
 	if !r.Deadline.IsZero() {
 		m.Deadline = timestamppb.New(r.Deadline)
@@ -106,6 +107,7 @@ func RoundFromPartialProto(m *pb.Round) (Round, error) {
 		Delta:         m.GetDelta(),
 		MinReports:    int(m.GetMinReports()),
 		TargetReports: int(m.GetTargetReports()),
+		Columns:       m.GetColumns(),
 	}
 	switch m.GetRelation() {
 	case pb.Relation_RELATION_UNSPECIFIED, pb.Relation_RELATION_REPLACE_ONE, pb.Relation_RELATION_ZERO_OUT:
@@ -166,14 +168,14 @@ func valueFromProto(name string, m *pb.Value) (Value, error) {
 	return Value{}, Invalid(name, "no value this version knows", "must be an integer, a real number or a text")
 }
 
-// Equal tells whether two rounds describe the same thing, whatever the
+// Equal reports whether two rounds describe the same thing, whatever the
 // location of their deadlines.
 func (r Round) Equal(o Round) bool { return proto.Equal(r.Proto(), o.Proto()) }
 
 // Proto returns the protobuf form.
 func (g Guarantee) Proto() *pb.Guarantee {
 	return &pb.Guarantee{
-		Model:    pb.Guarantee_Model(g.Model),
+		Trust:    pb.Trust(g.Trust),
 		Epsilon:  g.Epsilon,
 		Delta:    g.Delta,
 		Relation: pb.Relation(g.Relation),
@@ -183,7 +185,7 @@ func (g Guarantee) Proto() *pb.Guarantee {
 // GuaranteeFromProto reads the protobuf form.
 func GuaranteeFromProto(m *pb.Guarantee) Guarantee {
 	return Guarantee{
-		Model:    Model(m.GetModel()),
+		Trust:    Trust(m.GetTrust()),
 		Epsilon:  m.GetEpsilon(),
 		Delta:    m.GetDelta(),
 		Relation: Relation(m.GetRelation()),

@@ -29,7 +29,7 @@ func (a *aggregator) Add(report []byte) error {
 }
 
 func (a *aggregator) read(report []byte) (Multiset, error) {
-	messages, err := a.mechanism.codec.parse(nil, report)
+	messages, err := a.mechanism.codec.parse(report)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (a *aggregator) AddBatch(reports [][]byte) error {
 func (a *aggregator) Merge(other fl.Aggregator) error {
 	o, ok := other.(*aggregator)
 	if !ok || o.mechanism.digest != a.mechanism.digest {
-		return fmt.Errorf("hdsum: merge: the aggregators belong to different rounds")
+		return fmt.Errorf("sumdp: merge: %w", fl.Invalid("aggregator", "one of another round", "must belong to the same round"))
 	}
 	a.sums.merge(o.sums.values)
 	a.reports += o.reports
@@ -71,29 +71,24 @@ func (a *aggregator) Merge(other fl.Aggregator) error {
 // and an upper bound for the rounding. O(instances + d' log d').
 func (a *aggregator) Estimate() (*fl.Estimate, error) {
 	if a.reports == 0 {
-		return nil, fmt.Errorf("hdsum: estimate: %w", fl.ErrNoReports)
+		return nil, fmt.Errorf("sumdp: estimate: %w", fl.ErrNoReports)
 	}
 	// Fewer reports than the noise was spread over would reveal too much.
 	least, most := a.mechanism.round.MinReports, capacity(a.mechanism.round)
 	if a.reports < int64(least) || a.reports > int64(most) {
-		return nil, fmt.Errorf("hdsum: estimate: %w", fl.Invalid("reports", a.reports, "must be in [min_reports = %d, %d]", least, most))
+		return nil, fmt.Errorf("sumdp: estimate: %w", fl.Invalid("reports", a.reports, "must be in [min_reports = %d, %d]", least, most))
 	}
 	sum, err := a.mechanism.sum.Analyze(a.sums, a.reports)
 	if err != nil {
 		return nil, err
 	}
 	n := float64(a.reports)
-	e := &fl.Estimate{
-		Series:    fl.Series{Value: sum.Value, StdErr: make([]float64, len(sum.Value))},
-		Reports:   a.reports,
-		Mechanism: Name,
-		Guarantee: a.mechanism.Guarantee(),
+	mean := fl.Series{Value: sum.Value, StdErr: make([]float64, len(sum.Value))}
+	for i := range mean.Value {
+		mean.Value[i] /= n
+		mean.StdErr[i] = sum.StdErr / n
 	}
-	for i := range e.Value {
-		e.Value[i] /= n
-		e.StdErr[i] = sum.StdErr / n
-	}
-	return e, nil
+	return fl.NewEstimate(a.mechanism.round, a.mechanism.Guarantee(), a.reports, mean), nil
 }
 
 // MarshalBinary implements fl.Aggregator: the number of reports as an uvarint and
@@ -114,26 +109,26 @@ func (a *aggregator) UnmarshalBinary(data []byte) error {
 	}
 	reports, used := binary.Uvarint(payload)
 	if used <= 0 || reports > math.MaxInt64 {
-		return badSnapshot(fmt.Errorf("reports: got %d, must fit 63 bits", reports))
+		return badSnapshot(fl.Invalid("reports", reports, "must be a varint of at most 63 bits"))
 	}
 	payload = payload[used:]
 	sums := a.mechanism.sum.NewSums()
 	for i := range sums.values {
 		v, used := binary.Varint(payload)
 		if used <= 0 {
-			return badSnapshot(fmt.Errorf("instance %d: broken sum", i))
+			return badSnapshot(fl.Invalid("sums", i, "must be a varint for each of %d instances", len(sums.values)))
 		}
 		payload = payload[used:]
 		sums.values[i] = v
 	}
 	if len(payload) > 0 {
-		return badSnapshot(fmt.Errorf("got %d bytes after the last sum, must be 0", len(payload)))
+		return badSnapshot(fl.Invalid("rest", len(payload), "must be 0 bytes after the last sum"))
 	}
-	if err := sums.checkResidues(); err != nil {
+	if err := sums.check(); err != nil {
 		return badSnapshot(err)
 	}
 	a.sums, a.reports = sums, int64(reports)
 	return nil
 }
 
-func badSnapshot(err error) error { return fmt.Errorf("hdsum: aggregator snapshot: %w", err) }
+func badSnapshot(err error) error { return fmt.Errorf("sumdp: aggregator snapshot: %w", err) }

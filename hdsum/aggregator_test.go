@@ -3,14 +3,96 @@ package hdsum_test
 import (
 	"bytes"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/hdsum/gkmps"
 	snap "github.com/hushgrad/hushgrad/internal/snapshot"
 )
 
-var bases = []string{"gkmps", "bbgn"}
+// A whole round: unbiased mean of the clipped gradients within the announced
+// standard errors. (10 coordinates at 7 of them.)
+func TestRoundGivesTheMean(t *testing.T) {
+	for _, base := range bases {
+		r := withBase(t, 10, base)
+		r.Params = r.Params.With(hdsum.ParamRange, fl.Real(20)) // nothing is clipped
+		m := open(t, r)
+		agg := m.NewAggregator()
+		grad := []float64{0.1, -0.2, 0.3, 0, 0.1, 0, -0.5, 0.2, 0, 0.9}
+		rng := newRand(2)
+		for range 40 {
+			report, err := m.Encode([]byte{}, grad, rng)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := agg.Add(report); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e, err := agg.Estimate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, v := range e.Mean().Value {
+			if math.Abs(v-grad[j]) > 7*e.Mean().StdErr[j] {
+				t.Errorf("%s, coordinate %d: %g ± %g, want %g", base, j, v, e.Mean().StdErr[j], grad[j])
+			}
+		}
+		g, err := hdsum.NewGradientSum(hdsum.GradientConfig{
+			Config: hdsum.Config{Clients: 30, Capacity: 1104, Epsilon: 4, Delta: 1e-6, Relation: fl.ReplaceOne, Base: protocols[base], Calibration: gkmps.Tight},
+			Dim:    10, ClipNorm: 2, Range: 20, Levels: 1, Beta: 0.1,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, err := g.Analyze(g.NewSums(), 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := e.Mean().StdErr[3], sum.StdErr/40; math.Abs(got-want) > 1e-12*want {
+			t.Errorf("%s: standard error %g of the mean, want %g", base, got, want)
+		}
+		if e.Reports != 40 || e.Mechanism != "sumdp" || e.Guarantee != m.Guarantee() || len(e.Mean().StdErr) != 10 {
+			t.Errorf("%s: %+v", base, e)
+		}
+	}
+}
+
+// The mean is scaled by the reports and the noise by the clients: the same reports
+// decoded with twice the clip norm are worth twice as much.
+func TestScaleIsTheClipNorm(t *testing.T) {
+	r := withBase(t, 10, "bbgn")
+	large := r
+	large.Scale *= 2
+	var values [2][]float64
+	for k, round := range []fl.Round{r, large} {
+		m := open(t, round)
+		agg := m.NewAggregator()
+		rng := newRand(3)
+		for range 40 {
+			report, err := m.Encode(nil, []float64{9: 0.7 * round.Scale}, rng)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := agg.Add(report); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e, err := agg.Estimate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		values[k] = append(e.Mean().Value, e.Mean().StdErr...)
+	}
+	for i, v := range values[0] {
+		if math.Abs(2*v-values[1][i]) > 1e-12*(1+math.Abs(v)) {
+			t.Errorf("number %d is %g and %g", i, v, values[1][i])
+		}
+	}
+}
 
 // However reports are split, ordered, merged and stored on the way, the
 // snapshot is the same to the last bit.
@@ -54,7 +136,7 @@ func TestSnapshotsDoNotDependOnTheSplit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if b, err := whole.Estimate(); err != nil || !slices.Equal(a.Value, b.Value) || a.Reports != b.Reports || a.Reports != n {
+			if b, err := whole.Estimate(); err != nil || !slices.Equal(a.Mean().Value, b.Mean().Value) || a.Reports != b.Reports || a.Reports != n {
 				t.Errorf("%s, cut at %d: estimates differ, %v", base, cut, err)
 			}
 		}

@@ -3,8 +3,6 @@ package hdsum
 import (
 	"fmt"
 	"math/rand/v2"
-
-	"github.com/hushgrad/hushgrad/fl"
 )
 
 // BaseSum is one sum of inputs in {0, …, U} under one protocol. Its error is
@@ -14,54 +12,48 @@ type BaseSum struct {
 	*layout
 }
 
-// NewBaseSum returns the protocol that c describes. O(U) for GKMPS, where U is at
-// most about √(10·Clients) after rounding.
-func NewBaseSum(c Config) (*BaseSum, error) {
-	b, err := newBase(c)
+// NewBaseSum returns the sum of inputs in {0, …, bound}, bound ≥ 1, that c describes.
+// O(bound) for GKMPS, where bound is at most about √(10·Clients) after rounding.
+func NewBaseSum(c Config, bound int64) (*BaseSum, error) {
+	sum, err := newNoisySum(c, bound)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("hdsum: BaseSum: %w", err)
 	}
-	l, err := newLayout(group{protocol: b, count: 1})
+	l, err := newLayout(group{sum: sum, run: run{count: 1}})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("hdsum: BaseSum: %w", err)
 	}
 	return &BaseSum{layout: l}, nil
 }
 
 // Base is the protocol chosen: GKMPS or BBGN.
-func (s *BaseSum) Base() Base { return s.groups[0].protocol.kind() }
+func (s *BaseSum) Base() Protocol { return s.groups[0].sum.protocol() }
 
 // Variance bounds the variance of the estimate around the true sum.
-func (s *BaseSum) Variance() float64 { return s.groups[0].protocol.variance() }
+func (s *BaseSum) Variance() float64 { return s.groups[0].sum.variance() }
 
-// Encode returns the messages of a client with input x in {0, …, U}. Expected time
-// O(entries · log entries).
+// Encode returns the messages of a client with input x in {0, …, U}. A nil rng means a
+// fresh fl.NewRand. Expected time O(entries · log entries).
 func (s *BaseSum) Encode(x int64, rng *rand.Rand) (Multiset, error) {
-	return s.encode(nil, single(0, x), rng)
+	return s.encode(single(nil, 0, x), rng)
 }
 
-// single is the list of non-zero inputs of a client with one input.
-func single(instance int, x int64) []input {
+// single appends the input of a client that has one, unless it is 0, to the first
+// instance of a group.
+func single(dst []input, group int, x int64) []input {
 	if x == 0 {
-		return nil
+		return dst
 	}
-	return []input{{instance: instance, value: x}}
+	return append(dst, input{group: group, value: x})
 }
 
 // Analyze returns the estimate of the sum.
 func (s *BaseSum) Analyze(sums *Sums) (float64, error) {
-	if err := s.own(sums); err != nil {
+	estimates, err := s.decode(sums)
+	if err != nil {
 		return 0, err
 	}
-	return sums.decode()[0], nil
-}
-
-// own refuses sums of another protocol.
-func (l *layout) own(sums *Sums) error {
-	if sums.layout != l {
-		return fmt.Errorf("hdsum: analyze: %w", fl.Invalid("sums", "those of another protocol", "must come from NewSums of this one"))
-	}
-	return nil
+	return estimates[0], nil
 }
 
 // Simulate draws what Analyze would return for exactly Clients clients with the
@@ -70,8 +62,10 @@ func (l *layout) own(sums *Sums) error {
 // all inputs.
 func (s *BaseSum) Simulate(inputs []int64, rng *rand.Rand) (sum float64, messages int64, err error) {
 	p := s.newPopulation(len(inputs))
+	var own []input
 	for _, x := range inputs {
-		if err := p.add(0, x, rng); err != nil {
+		own = single(own[:0], 0, x)
+		if err := p.add(own, rng); err != nil {
 			return 0, 0, err
 		}
 	}

@@ -15,26 +15,27 @@ import (
 type smallSum struct {
 	name   string
 	config Config
+	bound  int64
 	inputs []int64
 	width  int64 // expected of the protocol
 }
 
 var smallSums = []smallSum{
-	{"bbgn, small", Config{Clients: 3, Bound: 1, Epsilon: 1, Delta: 0.01, Relation: fl.ReplaceOne, Base: BBGN}, []int64{1, 0, 1}, 1},
-	{"bbgn, large", Config{Clients: 3, Bound: 1000, Epsilon: 1, Delta: 0.01, Relation: fl.ReplaceOne, Base: BBGN}, []int64{1000, 0, 137}, 1},
-	{"gkmps, small", Config{Clients: 3, Bound: 1, Epsilon: 2, Delta: 0.1, Relation: fl.ReplaceOne, Base: GKMPS}, []int64{1, 0, 1}, 1},
-	{"gkmps, large", Config{Clients: 3, Bound: 6, Epsilon: 20, Delta: 0.1, Relation: fl.ZeroOut, Base: GKMPS}, []int64{6, 0, 5}, 1},
-	{"gkmps, rounded", Config{Clients: 3, Bound: 1000, Epsilon: 5, Delta: 0.1, Relation: fl.ZeroOut, Base: GKMPS, Calibration: gkmps.Tight}, []int64{1000, 0, 164}, 82},
-	{"gkmps, tight", Config{Clients: 3, Bound: 4, Epsilon: 8, Delta: 0.1, Relation: fl.ReplaceOne, Base: GKMPS, Calibration: gkmps.Tight}, []int64{4, 0, 3}, 1},
+	{"bbgn, small", Config{Clients: 3, Epsilon: 1, Delta: 0.01, Relation: fl.ReplaceOne, Base: BBGN}, 1, []int64{1, 0, 1}, 1},
+	{"bbgn, large", Config{Clients: 3, Epsilon: 1, Delta: 0.01, Relation: fl.ReplaceOne, Base: BBGN}, 1000, []int64{1000, 0, 137}, 1},
+	{"gkmps, small", Config{Clients: 3, Epsilon: 2, Delta: 0.1, Relation: fl.ReplaceOne, Base: GKMPS}, 1, []int64{1, 0, 1}, 1},
+	{"gkmps, large", Config{Clients: 3, Epsilon: 20, Delta: 0.1, Relation: fl.ZeroOut, Base: GKMPS}, 6, []int64{6, 0, 5}, 1},
+	{"gkmps, rounded", Config{Clients: 3, Epsilon: 5, Delta: 0.1, Relation: fl.ZeroOut, Base: GKMPS, Calibration: gkmps.Tight}, 1000, []int64{1000, 0, 164}, 82},
+	{"gkmps, tight", Config{Clients: 3, Epsilon: 8, Delta: 0.1, Relation: fl.ReplaceOne, Base: GKMPS, Calibration: gkmps.Tight}, 4, []int64{4, 0, 3}, 1},
 }
 
 func (c smallSum) open(t *testing.T) *BaseSum {
 	t.Helper()
-	s, err := NewBaseSum(c.config)
+	s, err := NewBaseSum(c.config, c.bound)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.groups[0].protocol.width(); got != c.width || s.Base() != c.config.Base {
+	if got := s.groups[0].sum.Width(); got != c.width || s.Base() != c.config.Base {
 		t.Fatalf("%s: %s of width %d, want %s of %d", c.name, s.Base(), got, c.config.Base, c.width)
 	}
 	return s
@@ -43,9 +44,9 @@ func (c smallSum) open(t *testing.T) *BaseSum {
 // outcome is the exact law of the sum in units of width: the inputs, rounded at
 // random, and the noise of the calibration as the papers state it, e^(−ε*/U').
 func (c smallSum) outcome() law {
-	eta := c.config.Epsilon / float64(c.config.Bound)
+	eta := c.config.Epsilon / float64(c.bound)
 	if c.config.Base == GKMPS {
-		eta = 0.9 * c.config.Epsilon / math.Ceil(float64(c.config.Bound)/float64(c.width))
+		eta = 0.9 * c.config.Epsilon / math.Ceil(float64(c.bound)/float64(c.width))
 	}
 	l := laplaceLaw(laplace(eta))
 	for _, x := range c.inputs {
@@ -105,7 +106,7 @@ func TestSeparateClientsAndSimulateHaveTheExactLaw(t *testing.T) {
 			c.outcome().require(t, c.name+", "+what, sums)
 			if c.config.Base == BBGN {
 				for _, m := range totals {
-					if m != int64(3*s.groups[0].protocol.bbgn.Messages()) {
+					if m != int64(3*s.groups[0].sum.(bbgnSum).Messages()) {
 						t.Fatalf("%s, %s: %d messages", c.name, what, m)
 					}
 				}
@@ -124,8 +125,8 @@ func TestBaseSumVariance(t *testing.T) {
 	for _, c := range smallSums {
 		s := c.open(t)
 		noise := laplace(math.NaN())
-		if noise.Eta = c.config.Epsilon / float64(c.config.Bound); c.config.Base == GKMPS {
-			noise.Eta = 0.9 * c.config.Epsilon / math.Ceil(float64(c.config.Bound)/float64(c.width))
+		if noise.Eta = c.config.Epsilon / float64(c.bound); c.config.Base == GKMPS {
+			noise.Eta = 0.9 * c.config.Epsilon / math.Ceil(float64(c.bound)/float64(c.width))
 		}
 		want := float64(c.width*c.width) * noise.Variance()
 		if c.width > 1 {
@@ -145,7 +146,7 @@ func TestBaseSumRefuses(t *testing.T) {
 		if _, err := s.Analyze(other.NewSums()); !isParam(err, "sums") {
 			t.Errorf("%s: sums of another protocol: %v", c.name, err)
 		}
-		for _, x := range []int64{-1, c.config.Bound + 1, math.MinInt64, math.MaxInt64} {
+		for _, x := range []int64{-1, c.bound + 1, math.MinInt64, math.MaxInt64} {
 			if _, err := s.Encode(x, rng); !isParam(err, "x") {
 				t.Errorf("%s: input %d: %v", c.name, x, err)
 			}
@@ -153,7 +154,7 @@ func TestBaseSumRefuses(t *testing.T) {
 		if _, _, err := s.Simulate(c.inputs[:2], rng); !isParam(err, "inputs") {
 			t.Errorf("%s: simulation of too few clients: %v", c.name, err)
 		}
-		for _, x := range []int64{-1, c.config.Bound + 1} {
+		for _, x := range []int64{-1, c.bound + 1} {
 			if _, _, err := s.Simulate([]int64{0, x, 0}, rng); !isParam(err, "x") {
 				t.Errorf("%s: simulation of input %d: %v", c.name, x, err)
 			}

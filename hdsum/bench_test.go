@@ -13,11 +13,12 @@ import (
 // hundred times as many clients each sends a hundredth of the noise of GKMPS: its
 // time follows the messages and not the instances.
 func BenchmarkEncode(b *testing.B) {
-	for _, base := range []Base{GKMPS, BBGN} {
+	for _, base := range []Protocol{GKMPS, BBGN} {
 		for _, clients := range []int{6000, 600_000} {
 			b.Run(fmt.Sprintf("base=%s/n=%d", base, clients), func(b *testing.B) {
 				g := newGradients(b, GradientConfig{
-					Clients: clients, Dim: 1970, Epsilon: 1, Delta: 1e-6, Relation: fl.ReplaceOne, Base: base, ClipNorm: 1, Range: 2, Levels: 1, Beta: 0.1,
+					Config: Config{Clients: clients, Epsilon: 1, Delta: 1e-6, Relation: fl.ReplaceOne, Base: base},
+					Dim:    1970, ClipNorm: 1, Range: 2, Levels: 1, Beta: 0.1,
 				})
 				rng := newRand(90)
 				grad := make([]float64, 1970)
@@ -44,10 +45,11 @@ func BenchmarkEncode(b *testing.B) {
 
 // BenchmarkAdd is what the shuffler pays for a client.
 func BenchmarkAdd(b *testing.B) {
-	for _, base := range []Base{GKMPS, BBGN} {
+	for _, base := range []Protocol{GKMPS, BBGN} {
 		b.Run("base="+base.String(), func(b *testing.B) {
 			g := newGradients(b, GradientConfig{
-				Clients: 6000, Dim: 1970, Epsilon: 1, Delta: 1e-6, Relation: fl.ReplaceOne, Base: base, ClipNorm: 1, Range: 2, Levels: 1, Beta: 0.1,
+				Config: Config{Clients: 6000, Epsilon: 1, Delta: 1e-6, Relation: fl.ReplaceOne, Base: base},
+				Dim:    1970, ClipNorm: 1, Range: 2, Levels: 1, Beta: 0.1,
 			})
 			m, err := g.Encode(make([]float64, 1970), newRand(91))
 			if err != nil {

@@ -36,7 +36,7 @@ func ParseComposition(name string) (Composition, error) {
 			return c, nil
 		}
 	}
-	return 0, fl.Invalid("composition", name, "must be tight or paper")
+	return 0, fmt.Errorf("hdsum: %w", fl.Invalid("composition", name, "must be tight or paper"))
 }
 
 // touched is the number of instances in which neighbouring vectors of dim
@@ -54,8 +54,10 @@ func touched(dim int, relation fl.Relation) int {
 // buys messages, the rest buys error: δ enters the flooding by its logarithm.
 const deltaShare = 0.1
 
-// budget is the ε and δ of one instance.
+// budget is an ε and a δ.
 type budget struct{ epsilon, delta float64 }
+
+func (b budget) half() budget { return budget{b.epsilon / 2, b.delta / 2} }
 
 // split returns the budget of each of count instances that together get total.
 // paper is the closed form for them. Whatever is returned is certified by the
@@ -70,7 +72,7 @@ func (c Composition) split(total, paper budget, count int) (budget, error) {
 	case c == Paper && holds:
 		return paper, nil
 	case c == Paper:
-		return budget{}, fl.Invalid("composition", c, "the closed form exceeds epsilon = %g, delta = %g: must be %s", total.epsilon, total.delta, Tight)
+		return budget{}, fl.Invalid("composition", c, "must be %s: the closed form exceeds epsilon = %g, delta = %g", Tight, total.epsilon, total.delta)
 	case c != Tight:
 		return budget{}, fl.Invalid("composition", c, "must be %s or %s", Tight, Paper)
 	}
@@ -92,4 +94,16 @@ func (c Composition) perCoordinate(total budget, dim int, relation fl.Relation) 
 		delta:   total.delta / (4 * float64(dim)),
 	}
 	return c.split(total, paper, touched(dim, relation))
+}
+
+// perItem returns the budget of each of the coordinates of a class with up to
+// items of them. The closed form is that of Algorithm 7 with half of its δ', which
+// otherwise leaves none for the composition itself.
+func (c Composition) perItem(half, total budget, items int) (budget, error) {
+	k := float64(items)
+	paper := budget{
+		epsilon: total.epsilon / (2 * math.Sqrt(2*k*math.Log(2/total.delta))),
+		delta:   total.delta / (4 * k),
+	}
+	return c.split(half, paper, items)
 }

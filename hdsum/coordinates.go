@@ -2,34 +2,24 @@ package hdsum
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
-	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/gkmps"
+	"github.com/hushgrad/hushgrad/rotation"
 )
 
 // coordinates is a SumDP for each sign of each coordinate of a signed integer
-// vector: instance (j, sign, i) has the number first_j + sign·dim + i.
+// vector: instance (j, sign, i) has the number sign·dim + i in the group of sub-domain j.
 type coordinates struct {
 	*layout
 	domains domains
 	dim     int
 }
 
-// vectorBudget is what HighDimSum and Gradients have in common.
-type vectorBudget struct {
-	clients, capacity int
-	bound             int64 // of the absolute value of a coordinate
-	epsilon, delta    float64
-	relation          fl.Relation
-	composition       Composition
-	base              Base
-	calibration       gkmps.Calibration
-	beta              float64 // probability that noise alone keeps a sub-domain, anywhere
-}
-
-// newCoordinates returns the instances for vectors of dim coordinates.
+// newCoordinates returns the instances for vectors of dim coordinates of at most bound
+// in absolute value. c has the budget of the vector, and beta is the probability that
+// noise alone keeps a sub-domain, anywhere.
 //
 // A non-zero coordinate has an input in one instance. Neighbours therefore touch
 // at most touched(dim, relation) instances: those of the coordinates of the one
@@ -37,48 +27,46 @@ type vectorBudget struct {
 // from one input to another, which its own budget under the same relation covers,
 // so it counts once. No halving of budgets is needed on top, because the
 // composition counts the instances.
-func newCoordinates(b vectorBudget, dim int) (*coordinates, error) {
-	sum := Config{
-		Clients: b.clients, Capacity: b.capacity, Bound: b.bound, Epsilon: b.epsilon, Delta: b.delta,
-		Relation: b.relation, Base: b.base, Calibration: b.calibration,
-	}
-	if err := checkSum(sum, b.beta); err != nil {
+func newCoordinates(c Config, split Composition, dim int, bound int64, beta float64) (*coordinates, error) {
+	if err := c.check(bound, beta); err != nil {
 		return nil, err
 	}
-	each, err := b.composition.perCoordinate(budget{b.epsilon, b.delta}, dim, b.relation)
+	each, err := split.perCoordinate(c.budget(), dim, c.Relation)
 	if err != nil {
 		return nil, err
 	}
-	sum.Epsilon, sum.Delta = each.epsilon, each.delta
-	c := &coordinates{dim: dim, domains: newDomains(b.bound, sum.Epsilon, b.beta/float64(2*dim))}
-	if c.layout, err = c.domains.layout(sum, 2*dim); err != nil {
+	v := &coordinates{dim: dim, domains: newDomains(bound, each.epsilon, beta/float64(2*dim))}
+	if v.layout, err = v.domains.layout(c.with(each), 2*dim); err != nil {
 		return nil, err
 	}
-	return c, nil
+	return v, nil
 }
 
-// place returns the sub-domain of coordinate i with value v ≠ 0, the number of its
-// instance within that group and its absolute value.
-func (c *coordinates) place(i int, v int64) (j, instance int, value int64) {
-	if v < 0 {
-		return domainOf(-v), c.dim + i, -v
+// inputs appends those of a vector whose coordinates are within the bound, in the
+// order of its coordinates.
+func (c *coordinates) inputs(dst []input, v []int64) []input {
+	for i, x := range v {
+		switch {
+		case x > 0:
+			dst = append(dst, input{group: domainOf(x), instance: i, value: x})
+		case x < 0:
+			dst = append(dst, input{group: domainOf(-x), instance: c.dim + i, value: -x})
+		}
 	}
-	return domainOf(v), i, v
+	return dst
 }
 
 // encodeVector returns the messages of a vector whose coordinates are within the
 // bound.
 func (c *coordinates) encodeVector(v []int64, rng *rand.Rand) (Multiset, error) {
-	var inputs []input
-	for i, x := range v {
-		if x == 0 {
-			continue
+	inputs := c.inputs(make([]input, 0, len(v)), v)
+	slices.SortFunc(inputs, func(a, b input) int {
+		if a.group != b.group {
+			return a.group - b.group
 		}
-		j, instance, value := c.place(i, x)
-		inputs = append(inputs, input{instance: c.groups[j].first + instance, value: value})
-	}
-	slices.SortFunc(inputs, func(a, b input) int { return a.instance - b.instance })
-	return c.encode(nil, inputs, rng)
+		return a.instance - b.instance
+	})
+	return c.encode(inputs, rng)
 }
 
 // vectorSum is the estimated sum of the vectors, with the variance of its noise.
@@ -104,23 +92,38 @@ func (c *coordinates) combine(estimates []float64, every bool) *vectorSum {
 			}
 			for j := range kept {
 				out.values[i] += weight * at(j)
-				out.variances[i] += c.groups[j].protocol.variance()
+				out.variances[i] += c.groups[j].sum.variance()
 			}
 		}
 	}
 	return out
 }
 
-// simulate adds one client's vector to a population.
-func (c *coordinates) simulate(p *population, v []int64, rng *rand.Rand) error {
-	for i, x := range v {
-		if x == 0 {
-			continue
-		}
-		j, instance, value := c.place(i, x)
-		if err := p.addTo(j, instance, value, rng); err != nil {
-			return fmt.Errorf("coordinate %d: %w", i, err)
-		}
+// VectorEstimate is the estimated sum of vectors.
+type VectorEstimate struct {
+	Value []float64 // length Dim
+	// StdErr is the standard error of every coordinate: the rotation spreads the
+	// noise evenly. Clipped and dropped inputs are not in it.
+	StdErr float64
+	// Kept is the share of the 2d' one-sided sums that stand out of the noise.
+	Kept float64
+}
+
+// unrotate turns the sums of rotated coordinates into those of the vectors, times
+// scale.
+func unrotate(r *rotation.Rotation, sum *vectorSum, scale float64) (*VectorEstimate, error) {
+	e := &VectorEstimate{Value: make([]float64, r.Dim()), Kept: float64(sum.kept) / float64(2*len(sum.values))}
+	var variance float64
+	for _, v := range sum.variances {
+		variance += v
 	}
-	return nil
+	padded := float64(r.PaddedDim())
+	e.StdErr = scale * math.Sqrt(variance) / padded
+	if err := r.Inverse(e.Value, sum.values); err != nil {
+		return nil, fmt.Errorf("hdsum: %w", err)
+	}
+	for i := range e.Value {
+		e.Value[i] *= scale
+	}
+	return e, nil
 }

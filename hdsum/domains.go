@@ -33,6 +33,9 @@ func newDomains(bound int64, epsilon, beta float64) domains {
 	return d
 }
 
+// top is U.
+func (d domains) top() int64 { return d.bounds[len(d.bounds)-1] }
+
 // kept returns how many sub-domains count: up to the last one whose estimate
 // exceeds its threshold. estimates(j) is the estimate of sub-domain j.
 func (d domains) kept(estimates func(j int) float64) int {
@@ -44,23 +47,35 @@ func (d domains) kept(estimates func(j int) float64) int {
 	return 0
 }
 
-// perInstance is the budget of the instances of one SumDP under c.
+// layout lists count instances for every sub-domain. c has the budget of each.
+func (d domains) layout(c Config, count int) (*layout, error) {
+	var groups []group
+	for _, bound := range d.bounds {
+		sum, err := newNoisySum(c, bound)
+		if err != nil {
+			return nil, err
+		}
+		groups = append(groups, group{sum: sum, run: run{count: count}})
+	}
+	return newLayout(groups...)
+}
+
+// perInstance returns c with the budget of each instance of one SumDP.
 //
 // Neighbours under zero-out differ in one sub-domain, so every instance may spend
 // everything (parallel composition). Under replace-one the old and the new value
-// may lie in two sub-domains, both of which change, so every instance gets half.
+// may lie in two sub-domains. Both change, so every instance gets half.
 // In that mode a change across sub-domains is a zero-out in each, at ε/2 + ε/2. A
 // change within one costs ε*, ε₁ and, with floods made for zero-out, 2·ε₂ of half
 // the budget, which is less than all of it; and doubling the shift doubles the ε of
 // a flood under Theorem 10 of GKMPS but not under the tight calibration, which
 // therefore keeps floods for replace-one.
-func perInstance(c Config) Config {
-	if c.Relation == fl.ReplaceOne && domainOf(c.Bound) > 0 {
-		c.Epsilon /= 2
-		c.Delta /= 2
-		if c.Calibration != gkmps.Tight {
-			c.Relation = fl.ZeroOut
-		}
+func perInstance(c Config, bound int64) Config {
+	if c.Relation != fl.ReplaceOne || domainOf(bound) == 0 {
+		return c
 	}
-	return c
+	if c.Calibration != gkmps.Tight {
+		c.Relation = fl.ZeroOut
+	}
+	return c.with(c.budget().half())
 }

@@ -46,19 +46,19 @@ func TestNoiseAloneIsKeptWithProbabilityBeta(t *testing.T) {
 		for _, bound := range []int64{1, 7, 1000} {
 			for _, epsilon := range []float64{0.1, 1, 10} {
 				for _, beta := range []float64{0.5, 0.1, 1e-6} {
-					for _, base := range []Base{GKMPS, BBGN} {
-						c := Config{Clients: clients, Bound: bound, Epsilon: epsilon, Delta: 1e-6, Relation: fl.ReplaceOne, Base: base}
-						s, err := NewSumDP(c, beta)
+					for _, base := range []Protocol{GKMPS, BBGN} {
+						c := Config{Clients: clients, Epsilon: epsilon, Delta: 1e-6, Relation: fl.ReplaceOne, Base: base}
+						s, err := NewSumDP(c, bound, beta)
 						if err != nil {
 							t.Fatal(err)
 						}
 						total := 0.0
 						for j, g := range s.groups {
-							least := math.Floor(s.domains.thresholds[j]/float64(g.protocol.width())) + 1
-							total += g.protocol.noise().CDF(-int64(least)) // symmetric
+							least := math.Floor(s.domains.thresholds[j]/float64(g.sum.Width())) + 1
+							total += g.sum.Noise().CDF(-int64(least)) // symmetric
 						}
 						if total > beta {
-							t.Errorf("%+v: noise counts with probability %g, at most %g", c, total, beta)
+							t.Errorf("%+v, bound %d: noise counts with probability %g, at most %g", c, bound, total, beta)
 						}
 					}
 				}
@@ -82,7 +82,7 @@ func TestKeptIsUpToTheLastOneAboveItsThreshold(t *testing.T) {
 	}
 }
 
-// twoSums is δ(ε) of seeing two independent noisy sums of which one falls by a and
+// twoSums is δ(ε) of seeing two independent noisy sums when one falls by a and
 // the other rises by b: the sum of (P − e^ε·Q)+ over a grid that holds all but
 // 1e-15 of either.
 func twoSums(first, second sample.DiscreteLaplace, a, b int64, epsilon float64) (delta float64) {
@@ -118,16 +118,16 @@ func TestReplaceOneAcrossSubDomains(t *testing.T) {
 		}
 	}
 	const epsilon, delta = 1, 1e-9
-	for _, base := range []Base{GKMPS, BBGN} {
+	for _, base := range []Protocol{GKMPS, BBGN} {
 		for _, calibration := range []gkmps.Calibration{gkmps.Published, gkmps.Certified, gkmps.Tight} {
-			c := Config{Clients: 1000, Bound: bounds[len(bounds)-1], Epsilon: epsilon, Delta: delta, Relation: fl.ReplaceOne, Base: base, Calibration: calibration}
-			s, err := NewSumDP(c, 0.1)
+			c := Config{Clients: 1000, Epsilon: epsilon, Delta: delta, Relation: fl.ReplaceOne, Base: base, Calibration: calibration}
+			s, err := NewSumDP(c, bounds[len(bounds)-1], 0.1)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for a, first := range s.groups {
 				for b, second := range s.groups[:a] {
-					d := twoSums(first.protocol.noise(), second.protocol.noise(), s.domains.bounds[a], s.domains.bounds[b], epsilon)
+					d := twoSums(first.sum.Noise(), second.sum.Noise(), s.domains.bounds[a], s.domains.bounds[b], epsilon)
 					// 1e-12 is what 10^5 roundings of the grid add up to at most.
 					if d > delta/100+1e-12 {
 						t.Errorf("%s, %s, sub-domain %d to %d: delta(%v) = %g of the two sums", base, calibration, a, b, epsilon, d)
@@ -156,10 +156,10 @@ func TestPerInstanceBudgets(t *testing.T) {
 		{fl.ReplaceOne, 2, gkmps.Tight, 0.5, fl.ReplaceOne},
 		{fl.ReplaceOne, 100, gkmps.Tight, 0.5, fl.ReplaceOne},
 	} {
-		in := Config{Clients: 3, Capacity: 5, Bound: c.bound, Epsilon: 0.8, Delta: 1e-6, Relation: c.relation, Base: BBGN, Calibration: c.calibration}
+		in := Config{Clients: 3, Capacity: 5, Epsilon: 0.8, Delta: 1e-6, Relation: c.relation, Base: BBGN, Calibration: c.calibration}
 		want := in
 		want.Epsilon, want.Delta, want.Relation = 0.8*c.part, 1e-6*c.part, c.want
-		if got := perInstance(in); got != want {
+		if got := perInstance(in, c.bound); got != want {
 			t.Errorf("%s, bound %d, %s: %+v, want %+v", c.relation, c.bound, c.calibration, got, want)
 		}
 	}

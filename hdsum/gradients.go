@@ -8,22 +8,16 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/gkmps"
 	"github.com/hushgrad/hushgrad/rotation"
 )
 
 // GradientConfig describes a GradientSum.
 type GradientConfig struct {
-	// Clients, Capacity, Dim, Epsilon, Delta, Relation, Composition, Base,
-	// Calibration and Key are as in HighDimConfig.
-	Clients, Capacity int
-	Dim               int
-	Epsilon, Delta    float64
-	Relation          fl.Relation
-	Composition       Composition
-	Base              Base
-	Calibration       gkmps.Calibration
-	Key               [32]byte
+	Config
+	// Dim, Composition and Key are as in HighDimConfig.
+	Dim         int
+	Composition Composition
+	Key         [32]byte
 	// ClipNorm is C > 0: longer gradients are scaled down to that L2 norm.
 	ClipNorm float64
 	// Range bounds a rotated coordinate, in units of C/√d', its root mean square in
@@ -53,7 +47,7 @@ type GradientSum struct {
 	threshold bool
 }
 
-// NewGradientSum returns the protocol that c describes.
+// NewGradientSum returns the sum that c describes.
 func NewGradientSum(c GradientConfig) (*GradientSum, error) {
 	g, err := newGradientSum(c)
 	if err != nil {
@@ -75,11 +69,7 @@ func newGradientSum(c GradientConfig) (*GradientSum, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts, err := newCoordinates(vectorBudget{
-		clients: c.Clients, capacity: c.Capacity, bound: c.Levels,
-		epsilon: c.Epsilon, delta: c.Delta, relation: c.Relation,
-		composition: c.Composition, base: c.Base, calibration: c.Calibration, beta: c.Beta,
-	}, r.PaddedDim())
+	parts, err := newCoordinates(c.Config, c.Composition, r.PaddedDim(), c.Levels, c.Beta)
 	if err != nil {
 		return nil, err
 	}
@@ -90,9 +80,12 @@ func newGradientSum(c GradientConfig) (*GradientSum, error) {
 	return &GradientSum{coordinates: parts, rotation: r, clip: c.ClipNorm, unit: unit, levels: c.Levels, threshold: c.Threshold}, nil
 }
 
-// Encode returns the messages of a gradient of Dim finite numbers. Expected time
-// O(d' log d' + entries · log entries).
+// Encode returns the messages of a gradient of Dim finite numbers. A nil rng means a
+// fresh fl.NewRand. Expected time O(d' log d' + entries · log entries).
 func (g *GradientSum) Encode(grad []float64, rng *rand.Rand) (Multiset, error) {
+	if rng == nil {
+		rng = fl.NewRand()
+	}
 	y := make([]float64, g.rotation.PaddedDim())
 	if err := g.rotation.Forward(y, grad); err != nil {
 		return nil, fmt.Errorf("hdsum: GradientSum: %w", err)
@@ -117,10 +110,8 @@ func (g *GradientSum) Encode(grad []float64, rng *rand.Rand) (Multiset, error) {
 // at most, and a coordinate of v levels is rounded away from 0 with probability
 // min(1, v). With BBGN inputs add none.
 func (g *GradientSum) ownMessages() (messages float64) {
-	if g.groups[0].protocol.kind() == BBGN {
-		return 0
-	}
-	return float64(g.dim) * min(1, g.clip/g.unit)
+	each := g.groups[0].sum.payload(1) - g.groups[0].sum.payload(0)
+	return float64(each) * float64(g.dim) * min(1, g.clip/g.unit)
 }
 
 // round clips a coordinate in units of levels and rounds it to one of the two
@@ -138,10 +129,11 @@ func (g *GradientSum) round(v float64, rng *rand.Rand) int64 {
 // Analyze returns the estimate of the sum of all clipped gradients behind the
 // given number of reports.
 func (g *GradientSum) Analyze(sums *Sums, reports int64) (*VectorEstimate, error) {
-	if err := g.own(sums); err != nil {
+	estimates, err := g.decode(sums)
+	if err != nil {
 		return nil, err
 	}
-	sum := g.combine(sums.decode(), !g.threshold)
+	sum := g.combine(estimates, !g.threshold)
 	// More reports than Clients bring noise in proportion, and every report's
 	// rounding has a variance of at most 1/4 in units of levels.
 	extra := max(1, float64(reports)/float64(g.clients()))

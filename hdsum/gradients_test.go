@@ -2,6 +2,8 @@ package hdsum
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -10,7 +12,8 @@ import (
 )
 
 var goodGradients = GradientConfig{
-	Clients: 200, Capacity: 1000, Dim: 12, Epsilon: 8, Delta: 1e-6, Relation: fl.ReplaceOne, ClipNorm: 2, Range: 2, Levels: 1, Beta: 0.1,
+	Config: Config{Clients: 200, Capacity: 1000, Epsilon: 8, Delta: 1e-6, Relation: fl.ReplaceOne},
+	Dim:    12, ClipNorm: 2, Range: 2, Levels: 1, Beta: 0.1,
 }
 
 func newGradients(t testing.TB, c GradientConfig) *GradientSum {
@@ -20,6 +23,18 @@ func newGradients(t testing.TB, c GradientConfig) *GradientSum {
 		t.Fatal(err)
 	}
 	return g
+}
+
+// addGradient adds one client's messages.
+func addGradient(t *testing.T, g *GradientSum, sums *Sums, grad []float64, rng *rand.Rand) {
+	t.Helper()
+	m, err := g.Encode(grad, rng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sums.Add(m); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Rounding hits the two nearest levels with mean v, clipped at ±levels. (41 means of
@@ -87,7 +102,7 @@ func TestGradientSumsAreUnbiased(t *testing.T) {
 		rounds = 20
 	}
 	for name, c := range map[string]struct {
-		base   Base
+		base   Protocol
 		levels int64
 		extra  int
 	}{"gkmps": {GKMPS, 1, 0}, "bbgn": {BBGN, 1, 0}, "bbgn, 3 levels, more reports": {BBGN, 3, 40}} {
@@ -112,13 +127,7 @@ func TestGradientSumsAreUnbiased(t *testing.T) {
 		for range rounds {
 			sums := g.NewSums()
 			for _, grad := range grads {
-				m, err := g.Encode(grad, rng)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := sums.Add(m); err != nil {
-					t.Fatal(err)
-				}
+				addGradient(t, g, sums, grad, rng)
 			}
 			e, err := g.Analyze(sums, int64(reports))
 			if err != nil {
@@ -152,7 +161,7 @@ func TestGradientStandardError(t *testing.T) {
 	c := goodGradients
 	c.Base, c.Levels = BBGN, 2
 	g := newGradients(t, c)
-	noise := 2 * (g.groups[0].protocol.variance() + g.groups[1].protocol.variance())
+	noise := 2 * (g.groups[0].sum.variance() + g.groups[1].sum.variance())
 	unit := 2 * 2. / 2
 	for reports, extra := range map[int64]float64{100: 1, 200: 1, 500: 2.5} {
 		e, err := g.Analyze(g.NewSums(), reports)
@@ -173,27 +182,9 @@ func TestThresholdKeepsWhatStandsOut(t *testing.T) {
 	g := newGradients(t, c)
 	rng := newRand(62)
 	zero, all := g.NewSums(), g.NewSums()
-	r, err := rotation.New(c.Dim, c.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	grad, y := make([]float64, c.Dim), make([]float64, r.PaddedDim())
-	for i := range grad {
-		grad[i] = 0.2
-	}
-	if err := r.Forward(y, grad); err != nil {
-		t.Fatal(err)
-	}
 	for range c.Clients {
-		for sums, grad := range map[*Sums][]float64{zero: make([]float64, c.Dim), all: grad} {
-			m, err := g.Encode(grad, rng)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := sums.Add(m); err != nil {
-				t.Fatal(err)
-			}
-		}
+		addGradient(t, g, zero, make([]float64, c.Dim), rng)
+		addGradient(t, g, all, slices.Repeat([]float64{0.2}, c.Dim), rng)
 	}
 	e, err := g.Analyze(zero, int64(c.Clients))
 	if err != nil {
@@ -265,29 +256,19 @@ func TestExtremeClipNorms(t *testing.T) {
 		c.ClipNorm, c.Base = clip, BBGN
 		g := newGradients(t, c)
 		rng := newRand(64)
-		grad := make([]float64, c.Dim)
-		grad[3] = clip / 2
+		grad := []float64{3: clip / 2, 11: 0}
 		sums := g.NewSums()
 		for range c.Clients {
-			m, err := g.Encode(grad, rng)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := sums.Add(m); err != nil {
-				t.Fatal(err)
-			}
+			addGradient(t, g, sums, grad, rng)
 		}
 		e, err := g.Analyze(sums, int64(c.Clients))
 		if err != nil {
 			t.Fatal(err)
 		}
+		want := []float64{3: 100 * clip, 11: 0}
 		for i, v := range e.Value {
-			want := 0.0
-			if i == 3 {
-				want = 100 * clip
-			}
-			if !(math.Abs(v-want) < 7*e.StdErr) || !(e.StdErr < 100*clip) {
-				t.Errorf("clip norm %g: coordinate %d is %g ± %g, want %g", clip, i, v, e.StdErr, want)
+			if !(math.Abs(v-want[i]) < 7*e.StdErr) || !(e.StdErr < 100*clip) {
+				t.Errorf("clip norm %g: coordinate %d is %g ± %g, want %g", clip, i, v, e.StdErr, want[i])
 			}
 		}
 	}
@@ -302,13 +283,7 @@ func TestLongGradientsAreClipped(t *testing.T) {
 	rng := newRand(65)
 	sums := g.NewSums()
 	for range c.Clients {
-		m, err := g.Encode([]float64{5: 120, 11: -160}, rng)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := sums.Add(m); err != nil {
-			t.Fatal(err)
-		}
+		addGradient(t, g, sums, []float64{5: 120, 11: -160}, rng)
 	}
 	e, err := g.Analyze(sums, int64(c.Clients))
 	if err != nil {

@@ -48,14 +48,15 @@ func vectorsTogether(h *HighDimSum, vectors [][]int64, rng *rand.Rand) (*VectorE
 // A population has the law of separate clients (2 chi-square tests of two
 // coordinates each, 4 moments of the number of messages).
 func TestPopulationOfVectors(t *testing.T) {
-	trials := map[Base]int{BBGN: 1200, GKMPS: 400}
+	trials := map[Protocol]int{BBGN: 1200, GKMPS: 400}
 	if testing.Short() {
-		trials = map[Base]int{BBGN: 1200, GKMPS: 200}
+		trials = map[Protocol]int{BBGN: 1200, GKMPS: 200}
 	}
 	vectors := [][]int64{{1, -1}, {0, 0}, {-1, 1}, {1, 1}}
 	for base, trials := range trials {
 		h := newHighDim(t, HighDimConfig{
-			Clients: 4, Dim: 2, Norm: 1, Epsilon: 6, Delta: 0.1, Relation: fl.ZeroOut, Base: base, Calibration: gkmps.Tight, Beta: 0.9, Key: [32]byte{1},
+			Config: Config{Clients: 4, Epsilon: 6, Delta: 0.1, Relation: fl.ZeroOut, Base: base, Calibration: gkmps.Tight},
+			Dim:    2, Norm: 1, Beta: 0.9, Key: [32]byte{1},
 		})
 		rng := newRand(40)
 		var sums, totals [2][]int64
@@ -87,7 +88,8 @@ func TestHighDimSumIsNearTheTruth(t *testing.T) {
 	for _, relation := range []fl.Relation{fl.ReplaceOne, fl.ZeroOut} {
 		for _, composition := range []Composition{Tight, Paper} {
 			h := newHighDim(t, HighDimConfig{
-				Clients: int(clients), Dim: dim, Norm: 300, Epsilon: 20, Delta: 1e-6, Relation: relation, Composition: composition, Beta: 1e-9, Key: [32]byte{2},
+				Config: Config{Clients: int(clients), Epsilon: 20, Delta: 1e-6, Relation: relation},
+				Dim:    dim, Norm: 300, Composition: composition, Beta: 1e-9, Key: [32]byte{2},
 			})
 			rng := newRand(41)
 			p := h.NewPopulation()
@@ -128,7 +130,7 @@ func TestHighDimSumIsNearTheTruth(t *testing.T) {
 // With every sub-domain, combine subtracts negative from positive sums; otherwise
 // each one-sided sum keeps what stands out of its own noise.
 func TestCombine(t *testing.T) {
-	h := newHighDim(t, HighDimConfig{Clients: 100, Dim: 2, Norm: 1, Epsilon: 1, Delta: 1e-6, Relation: fl.ZeroOut, Beta: 0.1})
+	h := newHighDim(t, HighDimConfig{Config: Config{Clients: 100, Epsilon: 1, Delta: 1e-6, Relation: fl.ZeroOut}, Dim: 2, Norm: 1, Beta: 0.1})
 	c := h.coordinates
 	high := c.domains.thresholds
 	estimates := make([]float64, c.instances)
@@ -138,14 +140,14 @@ func TestCombine(t *testing.T) {
 	estimates[c.groups[0].first+3] = 7
 	estimates[c.groups[1].first+2] = high[1] + 2
 	kept := c.combine(estimates, false)
-	variance := c.groups[0].protocol.variance() + c.groups[1].protocol.variance()
+	variance := c.groups[0].sum.variance() + c.groups[1].sum.variance()
 	if kept.values[0] != 3+(high[1]+1)-(high[1]+2) || kept.values[1] != 0 || kept.kept != 2 ||
 		kept.variances[0] != 2*variance || kept.variances[1] != 0 {
 		t.Errorf("kept %+v", kept)
 	}
 	every := c.combine(estimates, true)
 	for j := 2; j < len(c.groups); j++ {
-		variance += c.groups[j].protocol.variance()
+		variance += c.groups[j].sum.variance()
 	}
 	if math.Abs(every.values[0]-7) > 1e-9 || every.values[1] != -7 || every.kept != 4 || math.Abs(every.variances[1]-2*variance) > 1e-9*variance {
 		t.Errorf("every %+v, variance %g", every, 2*variance)
@@ -155,7 +157,7 @@ func TestCombine(t *testing.T) {
 // Rotated coordinates are clipped at the documented bound, ‖x‖₂·√(2·ln(4d'n/β'))
 // with β' = β/2: a vector that is too long loses accuracy, not privacy.
 func TestLongVectorsAreClipped(t *testing.T) {
-	h := newHighDim(t, HighDimConfig{Clients: 10, Dim: 5, Norm: 4, Epsilon: 1, Delta: 1e-6, Relation: fl.ZeroOut, Beta: 0.2})
+	h := newHighDim(t, HighDimConfig{Config: Config{Clients: 10, Epsilon: 1, Delta: 1e-6, Relation: fl.ZeroOut}, Dim: 5, Norm: 4, Beta: 0.2})
 	want := int64(math.Ceil(4 * math.Sqrt(2*math.Log(4*8*10/0.1))))
 	if h.Bound() != want || h.rotation.PaddedDim() != 8 || h.instances != 16*len(h.groups) {
 		t.Errorf("bound %d, want %d; %d instances in %d groups", h.Bound(), want, h.instances, len(h.groups))
@@ -193,7 +195,7 @@ func TestLongVectorsAreClipped(t *testing.T) {
 }
 
 func TestHighDimSumRefuses(t *testing.T) {
-	good := HighDimConfig{Clients: 10, Dim: 3, Norm: 5, Epsilon: 1, Delta: 1e-6, Relation: fl.ReplaceOne, Beta: 0.1}
+	good := HighDimConfig{Config: Config{Clients: 10, Epsilon: 1, Delta: 1e-6, Relation: fl.ReplaceOne}, Dim: 3, Norm: 5, Beta: 0.1}
 	for what, c := range map[string]struct {
 		mutate func(*HighDimConfig)
 		param  string
@@ -211,7 +213,7 @@ func TestHighDimSumRefuses(t *testing.T) {
 		"NaN beta":        {func(c *HighDimConfig) { c.Beta = math.NaN() }, "beta"},
 		"composition":     {func(c *HighDimConfig) { c.Composition = 5 }, "composition"},
 		"base":            {func(c *HighDimConfig) { c.Base = 5 }, "base"},
-		"too small a cap": {func(c *HighDimConfig) { c.Base, c.Capacity = BBGN, 9 }, "Capacity"},
+		"too small a cap": {func(c *HighDimConfig) { c.Base, c.Capacity = BBGN, 9 }, "capacity"},
 	} {
 		config := good
 		c.mutate(&config)

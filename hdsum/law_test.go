@@ -169,11 +169,11 @@ func requireSameLaw(t *testing.T, name string, a, b []int64) {
 func messageLaw(l *layout) (mean, variance float64) {
 	for _, g := range l.groups {
 		k := float64(g.count)
-		if b := g.protocol.bbgn; b != nil {
+		if b, ok := g.sum.(bbgnSum); ok {
 			mean += k * float64(b.Clients()) * float64(b.Messages())
 			continue
 		}
-		for _, f := range g.protocol.gkmps.Floods() {
+		for _, f := range g.sum.Floods() {
 			size := float64(len(f.Messages))
 			mean += k * size * f.Total.Mean()
 			variance += k * size * size * f.Total.Variance()
@@ -216,3 +216,13 @@ func draws(t *testing.T, n int, draw func() (int64, error)) []int64 {
 }
 
 func laplace(eta float64) sample.DiscreteLaplace { return sample.DiscreteLaplace{Eta: eta} }
+
+// decoded returns the estimate of every instance.
+func decoded(t *testing.T, sums *Sums) []float64 {
+	t.Helper()
+	estimates, err := sums.layout.decode(sums)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return estimates
+}

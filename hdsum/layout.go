@@ -10,14 +10,13 @@ import (
 	"github.com/hushgrad/hushgrad/internal/sample"
 )
 
-// group is a run of instances with one protocol, numbered from first.
+// group is a run of instances of one sum.
 type group struct {
-	protocol *base
-	first    int
-	count    int
+	run
+	sum noisySum
 }
 
-// layout is the list of all instances of a protocol, and the noise of one client
+// layout is the list of all instances of a sum, and the noise of one client
 // in all GKMPS instances together.
 //
 // A negative binomial variable is a Poisson number of clusters of logarithmic
@@ -35,9 +34,9 @@ type layout struct {
 	cost      Cost
 }
 
-// source is one negative binomial variable per instance of a group.
+// source is one negative binomial variable per instance of a run.
 type source struct {
-	group    int
+	run
 	messages []int64 // what one copy adds
 	size     sample.LogarithmicSampler
 }
@@ -45,7 +44,7 @@ type source struct {
 // maxInstances bounds the number of instances, whose numbers travel as 32 bits.
 const maxInstances = 1 << 31
 
-// newLayout numbers the instances of the groups, whose first is ignored.
+// newLayout numbers the instances of the groups. Their counts are given.
 func newLayout(groups ...group) (*layout, error) {
 	l := &layout{groups: groups}
 	var weights []float64
@@ -55,13 +54,10 @@ func newLayout(groups ...group) (*layout, error) {
 		if l.instances += g.count; l.instances > maxInstances {
 			return nil, fl.Invalid("instances", l.instances, "must be at most %d", maxInstances)
 		}
-		l.cost = l.cost.plus(g.protocol.cost().times(float64(g.count)))
-		if g.protocol.gkmps == nil {
-			continue
-		}
-		for _, flood := range g.protocol.gkmps.Floods() {
-			share := flood.Total.Share(g.protocol.gkmps.Clients())
-			l.sources = append(l.sources, source{group: i, messages: flood.Messages, size: sample.NewLogarithmicSampler(share.Eta)})
+		l.cost = l.cost.plus(g.sum.cost().times(float64(g.count)))
+		for _, flood := range g.sum.Floods() {
+			share := flood.Total.Share(g.sum.Clients())
+			l.sources = append(l.sources, source{run: g.run, messages: flood.Messages, size: sample.NewLogarithmicSampler(share.Eta)})
 			weight := share.Clusters() * float64(g.count)
 			weights = append(weights, weight)
 			l.clusters += weight
@@ -75,73 +71,39 @@ func newLayout(groups ...group) (*layout, error) {
 	return l, err
 }
 
-// input is a client's non-zero input to an instance.
-type input struct {
-	instance int
-	value    int64
+// Cost is what a client sends in expectation, for an input of zeros.
+func (l *layout) Cost() Cost { return l.cost }
+
+// clients is the number of clients over which the noise is spread.
+func (l *layout) clients() int { return l.groups[0].sum.Clients() }
+
+// entryLimit bounds from above what honest clients send: the expected number of
+// entries for the input 0, one entry of their own per instance, and room for
+// chance far beyond what a Poisson variable takes.
+func (l *layout) entryLimit() int {
+	return int(math.Ceil(4*l.cost.Entries)) + l.instances + 1024
 }
 
-// encode appends all messages of a client with the given inputs, which have
-// distinct instances in increasing order; it is 0 in all other instances. Expected
+// encode returns all messages of a client with the given inputs, in the order of
+// their instances; it has 0 in all others. A nil rng means a fresh fl.NewRand. Expected
 // time O(entries · log entries).
-func (l *layout) encode(dst []Message, inputs []input, rng *rand.Rand) (Multiset, error) {
-	start := len(dst)
-	dst = slices.Grow(dst, int(l.cost.Entries)+len(inputs))
-	var shares []uint64
-	for i := range l.groups {
-		g := &l.groups[i]
-		end := g.first + g.count
+func (l *layout) encode(inputs []input, rng *rand.Rand) (Multiset, error) {
+	if rng == nil {
+		rng = fl.NewRand()
+	}
+	messages := slices.Grow([]Message(nil), int(l.cost.Entries)+len(inputs))
+	for i, g := range l.groups {
 		own := 0
-		for own < len(inputs) && inputs[own].instance < end {
+		for own < len(inputs) && inputs[own].group == i {
 			own++
 		}
-		mine := inputs[:own]
-		inputs = inputs[own:]
 		var err error
-		if g.protocol.bbgn != nil {
-			dst, shares, err = g.encodeShares(dst, shares, mine, rng)
-		} else {
-			dst, err = g.encodeValues(dst, mine, rng)
-		}
-		if err != nil {
+		if messages, err = g.sum.encode(messages, g.run, inputs[:own], rng); err != nil {
 			return nil, err
 		}
+		inputs = inputs[own:]
 	}
-	dst = l.noise(dst, rng)
-	return canonical(dst[start:]), nil
-}
-
-// encodeShares splits the input to every instance of a BBGN group.
-func (g *group) encodeShares(dst []Message, shares []uint64, inputs []input, rng *rand.Rand) ([]Message, []uint64, error) {
-	for instance := g.first; instance < g.first+g.count; instance++ {
-		var x int64
-		if len(inputs) > 0 && inputs[0].instance == instance {
-			x, inputs = inputs[0].value, inputs[1:]
-		}
-		var err error
-		if shares, err = g.protocol.bbgn.Encode(shares[:0], x, rng); err != nil {
-			return dst, shares, fmt.Errorf("hdsum: instance %d: %w", instance, err)
-		}
-		slices.Sort(shares) // cheaper here than among all messages
-		for _, s := range shares {
-			dst = append(dst, Message{Instance: uint32(instance), Value: int64(s), Count: 1})
-		}
-	}
-	return dst, shares, nil
-}
-
-// encodeValues appends the real messages of a GKMPS group.
-func (g *group) encodeValues(dst []Message, inputs []input, rng *rand.Rand) ([]Message, error) {
-	for _, in := range inputs {
-		x, err := g.protocol.round(in.value, rng)
-		if err != nil {
-			return dst, fmt.Errorf("hdsum: instance %d: %w", in.instance, err)
-		}
-		if x != 0 {
-			dst = append(dst, Message{Instance: uint32(in.instance), Value: x, Count: 1})
-		}
-	}
-	return dst, nil
+	return canonical(l.noise(messages, rng)), nil
 }
 
 // noise appends the client's noise messages of all GKMPS instances.
@@ -151,8 +113,7 @@ func (l *layout) noise(dst []Message, rng *rand.Rand) []Message {
 	}
 	for range sample.Poisson(rng, l.clusters) {
 		s := &l.sources[l.which.Rand(rng)]
-		g := &l.groups[s.group]
-		instance := uint32(g.first + rng.IntN(g.count))
+		instance := uint32(s.first + rng.IntN(s.count))
 		size := s.size.Rand(rng)
 		for _, value := range s.messages {
 			dst = append(dst, Message{Instance: instance, Value: value, Count: size})
@@ -161,15 +122,62 @@ func (l *layout) noise(dst []Message, rng *rand.Rand) []Message {
 	return dst
 }
 
-// Cost is what a client sends in expectation, for an input of zeros.
-func (l *layout) Cost() Cost { return l.cost }
+// population simulates all clients of a sum at once: it adds up their rounded
+// inputs and draws the total noise of each instance once. What comes out has the
+// same law as the sums of separately encoded messages, because the clients'
+// negative binomial shares add up to the total's law by construction.
+type population struct {
+	layout   *layout
+	clients  int
+	sums     []int64
+	messages int64 // of the inputs, beyond those of inputs 0
+}
 
-// clients is the number of clients over which the noise is spread.
-func (l *layout) clients() int { return l.groups[0].protocol.clients() }
+func (l *layout) newPopulation(clients int) *population {
+	return &population{layout: l, clients: clients, sums: make([]int64, l.instances)}
+}
 
-// entryLimit bounds from above what honest clients send: the expected number of
-// entries for the input 0, one entry of their own per instance, and room for
-// chance far beyond what a Poisson variable takes.
-func (l *layout) entryLimit() int {
-	return int(math.Ceil(4*l.cost.Entries)) + l.instances + 1024
+// add adds one client's inputs.
+func (p *population) add(inputs []input, rng *rand.Rand) error {
+	for _, in := range inputs {
+		g := &p.layout.groups[in.group]
+		rounded, err := g.sum.Round(in.value, rng)
+		if err != nil {
+			return fmt.Errorf("hdsum: simulate: %w", err)
+		}
+		p.sums[g.first+in.instance] += rounded
+		p.messages += g.sum.payload(rounded) - g.sum.payload(0)
+	}
+	return nil
+}
+
+// finish adds the noise and returns the estimate of each instance and the number
+// of all messages.
+func (p *population) finish(rng *rand.Rand) (estimates []float64, messages int64, err error) {
+	estimates = make([]float64, len(p.sums))
+	messages = p.messages
+	for _, g := range p.layout.groups {
+		if want := g.sum.Clients(); p.clients != want {
+			return nil, 0, fmt.Errorf("hdsum: simulate: %w", fl.Invalid("inputs", p.clients, "must be those of exactly %d clients", want))
+		}
+		noise, width := g.sum.Noise(), float64(g.sum.Width())
+		for k := g.first; k < g.end(); k++ {
+			estimates[k] = width * float64(p.sums[k]+noise.Rand(rng))
+		}
+		messages += g.drawMessages(rng)
+	}
+	return estimates, messages, nil
+}
+
+// drawMessages draws the number of messages of all clients in all instances of the
+// group when all inputs are 0: negative binomial variables of one shape parameter add
+// up.
+func (g group) drawMessages(rng *rand.Rand) int64 {
+	messages := int64(g.count) * int64(g.sum.Clients()) * g.sum.payload(0)
+	for _, flood := range g.sum.Floods() {
+		total := flood.Total
+		total.R *= float64(g.count)
+		messages += total.Rand(rng) * int64(len(flood.Messages))
+	}
+	return messages
 }

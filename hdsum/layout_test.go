@@ -19,16 +19,16 @@ func mixedLayout(t testing.TB) *layout {
 	var groups []group
 	for _, g := range []struct {
 		bound int64
-		base  Base
+		base  Protocol
 		count int
 	}{{3, GKMPS, 3}, {5, BBGN, 2}, {1, GKMPS, 2}} {
-		b, err := newBase(Config{
-			Clients: layoutClients, Bound: g.bound, Epsilon: 8, Delta: 0.1, Relation: fl.ReplaceOne, Base: g.base, Calibration: gkmps.Tight,
-		})
+		sum, err := newNoisySum(Config{
+			Clients: layoutClients, Epsilon: 8, Delta: 0.1, Relation: fl.ReplaceOne, Base: g.base, Calibration: gkmps.Tight,
+		}, g.bound)
 		if err != nil {
 			t.Fatal(err)
 		}
-		groups = append(groups, group{protocol: b, count: g.count})
+		groups = append(groups, group{sum: sum, run: run{count: g.count}})
 	}
 	l, err := newLayout(groups...)
 	if err != nil {
@@ -73,10 +73,11 @@ func TestNoiseOfALayoutIsThatOfItsFloods(t *testing.T) {
 	}
 	var sources []source
 	for _, g := range l.groups {
-		if g.protocol.gkmps == nil {
+		s, ok := g.sum.(gkmpsSum)
+		if !ok {
 			continue
 		}
-		bound := g.protocol.gkmps.Bound()
+		bound := s.Bound()
 		for k := g.first; k < g.first+g.count; k++ {
 			for v := -bound; v <= bound; v++ {
 				if p := (place{uint32(k), v}); v != 0 {
@@ -84,7 +85,7 @@ func TestNoiseOfALayoutIsThatOfItsFloods(t *testing.T) {
 					places = append(places, p)
 				}
 			}
-			for _, f := range g.protocol.gkmps.Floods() {
+			for _, f := range g.sum.Floods() {
 				sources = append(sources, source{k, f})
 			}
 		}
@@ -145,7 +146,7 @@ func TestNoiseOfALayoutIsThatOfItsFloods(t *testing.T) {
 	}
 	// The value 3 of U = 3 is in one atom only.
 	var atom []sample.NegativeBinomial
-	for _, f := range l.groups[0].protocol.gkmps.Floods() {
+	for _, f := range l.groups[0].sum.Floods() {
 		if (place{0, 3}).copies(0, f) > 0 {
 			atom = append(atom, f.Total.Share(layoutClients))
 		}
@@ -160,7 +161,7 @@ func TestNoiseOfALayoutIsThatOfItsFloods(t *testing.T) {
 func TestEncodePutsInputsInTheirInstances(t *testing.T) {
 	l := mixedLayout(t)
 	rng := newRand(4)
-	inputs := []input{{1, 3}, {2, 1}, {3, 5}, {6, 1}}
+	inputs := []input{{0, 1, 3}, {0, 2, 1}, {1, 0, 5}, {2, 1, 1}}
 	trials := 3000
 	if testing.Short() {
 		trials = 1000
@@ -173,7 +174,7 @@ func TestEncodePutsInputsInTheirInstances(t *testing.T) {
 			if client > 0 {
 				in = nil
 			}
-			m, err := l.encode(nil, in, rng)
+			m, err := l.encode(in, rng)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -181,7 +182,7 @@ func TestEncodePutsInputsInTheirInstances(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for k, v := range sums.decode() {
+		for k, v := range decoded(t, sums) {
 			byInstance[k] = append(byInstance[k], int64(v))
 		}
 	}
@@ -211,15 +212,15 @@ func TestEncodePutsInputsInTheirInstances(t *testing.T) {
 	}
 }
 
-func TestEncodeAppendsToItsDestination(t *testing.T) {
+// Messages come in order, and without a generator too.
+func TestEncodeSorts(t *testing.T) {
 	l := mixedLayout(t)
-	head := []Message{{Instance: 99, Value: 5, Count: 3}}
-	m, err := l.encode(head, nil, newRand(5))
+	m, err := l.encode(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if head[0] != (Message{Instance: 99, Value: 5, Count: 3}) || l.check(m) != nil {
-		t.Errorf("the destination became %v", head)
+	if err := l.check(m); err != nil {
+		t.Error(err)
 	}
 	for i := 1; i < len(m); i++ {
 		if compareMessages(m[i-1], m[i]) >= 0 {
@@ -230,16 +231,16 @@ func TestEncodeAppendsToItsDestination(t *testing.T) {
 
 func TestEncodeRefusesInputsOutOfBounds(t *testing.T) {
 	l := mixedLayout(t)
-	for _, in := range []input{{0, 4}, {0, -1}, {2, math.MaxInt64}, {3, 6}, {4, -1}, {6, 2}} {
-		if _, err := l.encode(nil, []input{in}, newRand(6)); !isParam(err, "x") {
+	for _, in := range []input{{0, 0, 4}, {0, 0, -1}, {0, 2, math.MaxInt64}, {1, 0, 6}, {1, 1, -1}, {2, 1, 2}} {
+		if _, err := l.encode([]input{in}, newRand(6)); !isParam(err, "x") {
 			t.Errorf("%+v: error %v", in, err)
 		}
 	}
 }
 
 func TestLayoutRefusesTooManyInstances(t *testing.T) {
-	b := mixedLayout(t).groups[0].protocol
-	if _, err := newLayout(group{protocol: b, count: maxInstances}, group{protocol: b, count: 1}); !isParam(err, "instances") {
+	sum := mixedLayout(t).groups[0].sum
+	if _, err := newLayout(group{sum: sum, run: run{count: maxInstances}}, group{sum: sum, run: run{count: 1}}); !isParam(err, "instances") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -250,7 +251,7 @@ func TestEntryLimitIsFarAboveHonestReports(t *testing.T) {
 	l := mixedLayout(t)
 	rng := newRand(7)
 	for range 1000 {
-		m, err := l.encode(nil, []input{{0, 3}, {3, 5}, {5, 1}}, rng)
+		m, err := l.encode([]input{{0, 0, 3}, {1, 0, 5}, {2, 0, 1}}, rng)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,22 +7,15 @@ import (
 	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/gkmps"
 )
 
 // SparseConfig describes a SparseVecSum.
 type SparseConfig struct {
-	// Clients and Capacity are as in Config.
-	Clients, Capacity int
+	Config
 	// Dim is the number of coordinates, in [1, 2^24].
 	Dim int
-	// Epsilon and Delta are the budget of the whole vector under Relation.
-	Epsilon, Delta float64
-	Relation       fl.Relation
-	// Composition, Base and Calibration are as in HighDimConfig.
+	// Composition splits the budget over the items of a client, Tight by default.
 	Composition Composition
-	Base        Base
-	Calibration gkmps.Calibration
 	// Beta in (0, 1) is the probability that noise alone makes a class count.
 	Beta float64
 }
@@ -42,7 +35,7 @@ type SparseVecSum struct {
 	threshold float64 // of a counter
 }
 
-// NewSparseVecSum returns the protocol that c describes: ⌈log2 Dim⌉ + 1 classes of
+// NewSparseVecSum returns the sum that c describes: ⌈log2 Dim⌉ + 1 classes of
 // Dim + 1 instances.
 func NewSparseVecSum(c SparseConfig) (*SparseVecSum, error) {
 	s, err := newSparseVecSum(c)
@@ -59,39 +52,33 @@ func NewSparseVecSum(c SparseConfig) (*SparseVecSum, error) {
 // only the old vector has and those that only the new one has are disjoint sets of
 // at most 2^j.
 func newSparseVecSum(c SparseConfig) (*SparseVecSum, error) {
-	count := Config{
-		Clients: c.Clients, Capacity: c.Capacity, Bound: 1, Epsilon: c.Epsilon, Delta: c.Delta,
-		Relation: c.Relation, Base: c.Base, Calibration: c.Calibration,
-	}
-	if err := checkSum(count, c.Beta); err != nil {
+	if err := c.check(1, c.Beta); err != nil {
 		return nil, err
 	}
 	if c.Dim < 1 || c.Dim > 1<<24 {
 		return nil, fl.Invalid("dim", c.Dim, "must be in [1, 2^24]")
 	}
-	total := budget{c.Epsilon, c.Delta}
+	total := c.budget()
 	if c.Relation == fl.ReplaceOne {
-		total = budget{c.Epsilon / 2, c.Delta / 2}
+		total = total.half()
 	}
-	half := budget{total.epsilon / 2, total.delta / 2}
+	half := total.half()
 	classes := domainOf(int64(c.Dim)) + 1
-	count.Epsilon, count.Delta = half.epsilon, half.delta
-	counter, err := newBase(count)
+	counter, err := newNoisySum(c.with(half), 1)
 	if err != nil {
 		return nil, err
 	}
-	groups := slices.Repeat([]group{{protocol: counter, count: 1}}, classes)
+	groups := slices.Repeat([]group{{sum: counter, run: run{count: 1}}}, classes)
 	for j := range classes {
 		each, err := c.Composition.perItem(half, total, min(1<<j, c.Dim))
 		if err != nil {
 			return nil, err
 		}
-		count.Epsilon, count.Delta = each.epsilon, each.delta
-		item, err := newBase(count)
+		item, err := newNoisySum(c.with(each), 1)
 		if err != nil {
 			return nil, err
 		}
-		groups = append(groups, group{protocol: item, count: c.Dim})
+		groups = append(groups, group{sum: item, run: run{count: c.Dim}})
 	}
 	s := &SparseVecSum{dim: c.Dim, classes: classes}
 	s.threshold = 1.3 / half.epsilon * math.Log(2*float64(classes)/c.Beta)
@@ -99,45 +86,36 @@ func newSparseVecSum(c SparseConfig) (*SparseVecSum, error) {
 	return s, err
 }
 
-// perItem returns the budget of each of the coordinates of a class with up to
-// items of them. The closed form is that of Algorithm 7 with half of its δ', which
-// otherwise leaves none for the composition itself.
-func (c Composition) perItem(half, total budget, items int) (budget, error) {
-	k := float64(items)
-	paper := budget{
-		epsilon: total.epsilon / (2 * math.Sqrt(2*k*math.Log(2/total.delta))),
-		delta:   total.delta / (4 * k),
-	}
-	return c.split(half, paper, items)
-}
-
 // Classes is the number of sparsity classes.
 func (s *SparseVecSum) Classes() int { return s.classes }
 
 // Encode returns the messages of a client with the given items: coordinates in
-// [0, Dim), strictly increasing. Expected time O(entries · log entries).
+// [0, Dim), strictly increasing. A nil rng means a fresh fl.NewRand. Expected time
+// O(entries · log entries).
 func (s *SparseVecSum) Encode(items []int, rng *rand.Rand) (Multiset, error) {
-	if err := s.check(items); err != nil {
+	inputs, err := s.inputs(nil, items)
+	if err != nil {
 		return nil, err
 	}
-	if len(items) == 0 {
-		return s.encode(nil, nil, rng)
-	}
-	j := domainOf(int64(len(items)))
-	inputs := []input{{instance: s.groups[j].first, value: 1}}
-	for _, i := range items {
-		inputs = append(inputs, input{instance: s.groups[s.classes+j].first + i, value: 1})
-	}
-	return s.encode(nil, inputs, rng)
+	return s.encode(inputs, rng)
 }
 
-func (s *SparseVecSum) check(items []int) error {
+// inputs appends a 1 for the counter of a client's class and one for each of its items.
+func (s *SparseVecSum) inputs(dst []input, items []int) ([]input, error) {
 	for k, i := range items {
 		if i < 0 || i >= s.dim || k > 0 && items[k-1] >= i {
-			return fmt.Errorf("hdsum: SparseVecSum: %w", fl.Invalid("items", i, "must be in [0, %d) and strictly increasing, number %d is not", s.dim, k))
+			return nil, fmt.Errorf("hdsum: SparseVecSum: %w", fl.Invalid("items", i, "must be in [0, %d) and strictly increasing, number %d is not", s.dim, k))
 		}
 	}
-	return nil
+	if len(items) == 0 {
+		return dst, nil
+	}
+	class := domainOf(int64(len(items)))
+	dst = append(dst, input{group: class, value: 1})
+	for _, i := range items {
+		dst = append(dst, input{group: s.classes + class, instance: i, value: 1})
+	}
+	return dst, nil
 }
 
 // ItemCounts is the outcome of a SparseVecSum.
@@ -152,10 +130,11 @@ type ItemCounts struct {
 
 // Analyze returns the estimate of how many clients hold each item.
 func (s *SparseVecSum) Analyze(sums *Sums) (*ItemCounts, error) {
-	if err := s.own(sums); err != nil {
+	instances, err := s.decode(sums)
+	if err != nil {
 		return nil, err
 	}
-	return s.estimate(sums.decode()), nil
+	return s.estimate(instances), nil
 }
 
 func (s *SparseVecSum) estimate(instances []float64) *ItemCounts {
@@ -168,7 +147,7 @@ func (s *SparseVecSum) estimate(instances []float64) *ItemCounts {
 	for j := range kept {
 		e.MaxItems = min(1<<j, s.dim)
 		g := s.groups[s.classes+j]
-		variance += g.protocol.variance()
+		variance += g.sum.variance()
 		for i := range e.Value {
 			e.Value[i] += instances[g.first+i]
 		}
@@ -182,21 +161,13 @@ func (s *SparseVecSum) estimate(instances []float64) *ItemCounts {
 // research; it sees all items.
 func (s *SparseVecSum) Simulate(clients [][]int, rng *rand.Rand) (e *ItemCounts, messages int64, err error) {
 	p := s.newPopulation(len(clients))
+	var own []input
 	for _, items := range clients {
-		if err := s.check(items); err != nil {
+		if own, err = s.inputs(own[:0], items); err != nil {
 			return nil, 0, err
 		}
-		if len(items) == 0 {
-			continue
-		}
-		j := domainOf(int64(len(items)))
-		if err := p.add(j, 1, rng); err != nil {
+		if err := p.add(own, rng); err != nil {
 			return nil, 0, err
-		}
-		for _, i := range items {
-			if err := p.addTo(s.classes+j, i, 1, rng); err != nil {
-				return nil, 0, err
-			}
 		}
 	}
 	instances, messages, err := p.finish(rng)

@@ -42,8 +42,8 @@ func TestSimulateSparseVec(t *testing.T) {
 		trials = 300
 	}
 	clients := [][]int{{0, 2}, {1}, {}, {0, 1, 2}}
-	for _, base := range []Base{BBGN, GKMPS} {
-		s := newSparse(t, SparseConfig{Clients: 4, Dim: 3, Epsilon: 10, Delta: 0.1, Relation: fl.ZeroOut, Base: base, Calibration: gkmps.Tight, Beta: 0.99})
+	for _, base := range []Protocol{BBGN, GKMPS} {
+		s := newSparse(t, SparseConfig{Config: Config{Clients: 4, Epsilon: 10, Delta: 0.1, Relation: fl.ZeroOut, Base: base, Calibration: gkmps.Tight}, Dim: 3, Beta: 0.99})
 		rng := newRand(50)
 		var sums, totals [2][]int64
 		for k, run := range []func(*SparseVecSum, [][]int, *rand.Rand) (*ItemCounts, int64, error){
@@ -75,11 +75,11 @@ func TestSparseBudget(t *testing.T) {
 	const epsilon, delta = 1, 1e-6
 	for _, relation := range []fl.Relation{fl.ZeroOut, fl.ReplaceOne} {
 		for _, composition := range []Composition{Tight, Paper} {
-			s := newSparse(t, SparseConfig{Clients: 10_000, Dim: 100, Epsilon: epsilon, Delta: delta, Relation: relation, Composition: composition, Base: BBGN, Beta: 0.1})
+			s := newSparse(t, SparseConfig{Config: Config{Clients: 10_000, Epsilon: epsilon, Delta: delta, Relation: relation, Base: BBGN}, Dim: 100, Composition: composition, Beta: 0.1})
 			if s.Classes() != 8 || s.instances != 8*101 {
 				t.Fatalf("%d classes, %d instances", s.Classes(), s.instances)
 			}
-			counter := s.groups[0].protocol.noise().Eta // bound 1: η = ε
+			counter := s.groups[0].sum.Noise().Eta // bound 1: η = ε
 			part := 1.0
 			if relation == fl.ReplaceOne {
 				part = 0.5
@@ -92,7 +92,7 @@ func TestSparseBudget(t *testing.T) {
 			}
 			for j := range s.classes {
 				items := min(1<<j, 100)
-				each := compose.Homogeneous{Epsilon: s.groups[s.classes+j].protocol.noise().Eta, Delta: 0, Count: items}
+				each := compose.Homogeneous{Epsilon: s.groups[s.classes+j].sum.Noise().Eta, Delta: 0, Count: items}
 				// The ε of the sums alone, at all of the δ their class may spend.
 				got, err := each.EpsilonAt(part * delta / 2)
 				if err != nil {
@@ -109,7 +109,7 @@ func TestSparseBudget(t *testing.T) {
 // Classes behind the last one whose counter stands out are dropped.
 func TestSparseVecSumDropsRareClasses(t *testing.T) {
 	const dim, n = 6, 2000
-	s := newSparse(t, SparseConfig{Clients: n, Dim: dim, Epsilon: 10, Delta: 1e-6, Relation: fl.ReplaceOne, Beta: 1e-9})
+	s := newSparse(t, SparseConfig{Config: Config{Clients: n, Epsilon: 10, Delta: 1e-6, Relation: fl.ReplaceOne}, Dim: dim, Beta: 1e-9})
 	clients := make([][]int, n)
 	want := make([]float64, dim)
 	for i := range 1500 {
@@ -128,7 +128,7 @@ func TestSparseVecSumDropsRareClasses(t *testing.T) {
 	}
 	variance := 0.0
 	for j := range 3 {
-		variance += s.groups[s.classes+j].protocol.variance()
+		variance += s.groups[s.classes+j].sum.variance()
 	}
 	if math.Abs(e.StdErr-math.Sqrt(variance)) > 1e-12*e.StdErr {
 		t.Errorf("standard error %g, want %g", e.StdErr, math.Sqrt(variance))
@@ -153,7 +153,7 @@ func TestSparseVecSumDropsRareClasses(t *testing.T) {
 // counter go to that class.
 func TestItemsGoToTheirClass(t *testing.T) {
 	const dim = 6
-	s := newSparse(t, SparseConfig{Clients: 1, Dim: dim, Epsilon: 2, Delta: 1e-6, Relation: fl.ZeroOut, Base: BBGN, Beta: 0.1})
+	s := newSparse(t, SparseConfig{Config: Config{Clients: 1, Epsilon: 2, Delta: 1e-6, Relation: fl.ZeroOut, Base: BBGN}, Dim: dim, Beta: 0.1})
 	rng := newRand(52)
 	for _, items := range [][]int{{}, {5}, {0, 3}, {0, 1, 5}, {0, 1, 2, 4}, {0, 1, 2, 3, 4}, {0, 1, 2, 3, 4, 5}} {
 		want := make([]float64, s.instances)
@@ -177,12 +177,12 @@ func TestItemsGoToTheirClass(t *testing.T) {
 			if err := sums.Add(m); err != nil {
 				t.Fatal(err)
 			}
-			for k, v := range sums.decode() {
+			for k, v := range decoded(t, sums) {
 				got[k] += v / trials
 			}
 		}
 		for g := range s.groups {
-			se := math.Sqrt(s.groups[g].protocol.variance() / trials)
+			se := math.Sqrt(s.groups[g].sum.variance() / trials)
 			for k := s.groups[g].first; k < s.groups[g].first+s.groups[g].count; k++ {
 				if math.Abs(got[k]-want[k]) > 6.5*se {
 					t.Errorf("%v: instance %d has mean %g, want %g ± %g", items, k, got[k], want[k], se)
@@ -193,7 +193,7 @@ func TestItemsGoToTheirClass(t *testing.T) {
 }
 
 func TestSparseVecSumRefuses(t *testing.T) {
-	good := SparseConfig{Clients: 10, Dim: 4, Epsilon: 1, Delta: 1e-6, Relation: fl.ReplaceOne, Beta: 0.1}
+	good := SparseConfig{Config: Config{Clients: 10, Epsilon: 1, Delta: 1e-6, Relation: fl.ReplaceOne}, Dim: 4, Beta: 0.1}
 	for what, c := range map[string]struct {
 		mutate func(*SparseConfig)
 		param  string
@@ -228,7 +228,7 @@ func TestSparseVecSumRefuses(t *testing.T) {
 	if _, _, err := s.Simulate(make([][]int, 11), newRand(53)); !isParam(err, "inputs") {
 		t.Errorf("too many clients: error %v", err)
 	}
-	if got := newSparse(t, SparseConfig{Clients: 10, Dim: 1, Epsilon: 1, Delta: 1e-6, Relation: fl.ZeroOut, Beta: 0.1}).Classes(); got != 1 {
+	if got := newSparse(t, SparseConfig{Config: Config{Clients: 10, Epsilon: 1, Delta: 1e-6, Relation: fl.ZeroOut}, Dim: 1, Beta: 0.1}).Classes(); got != 1 {
 		t.Errorf("one coordinate has %d classes", got)
 	}
 }

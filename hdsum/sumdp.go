@@ -13,23 +13,23 @@ import (
 //
 // Each sub-domain of the inputs has an instance of its own. The analyzer finds the
 // last sub-domain whose sum stands out of the noise and adds up the sums up to
-// there: larger inputs are dropped, which the paper calls clipping. So the estimate
-// is low by their sum, and its noise is that of inputs as large as the last
+// there. It drops larger inputs, which the paper calls clipping. The estimate is low
+// by the sum of what was dropped. Its noise is that of inputs as large as the last
 // sub-domain kept.
 type SumDP struct {
 	*layout
 	domains domains
 }
 
-// NewSumDP returns the protocol that c describes, with ⌈log2 U⌉ + 1 instances.
-// (Epsilon, Delta) is the budget of the whole protocol under c.Relation. beta in
-// (0, 1) is the probability that noise alone makes a sub-domain count.
-func NewSumDP(c Config, beta float64) (*SumDP, error) {
-	if err := checkSum(c, beta); err != nil {
+// NewSumDP returns the sum of inputs in {0, …, bound}, bound ≥ 1, that c describes,
+// with ⌈log2 bound⌉ + 1 instances. beta in (0, 1) is the probability that noise alone
+// makes a sub-domain count.
+func NewSumDP(c Config, bound int64, beta float64) (*SumDP, error) {
+	if err := c.check(bound, beta); err != nil {
 		return nil, fmt.Errorf("hdsum: SumDP: %w", err)
 	}
-	c = perInstance(c)
-	s := &SumDP{domains: newDomains(c.Bound, c.Epsilon, beta)}
+	c = perInstance(c, bound)
+	s := &SumDP{domains: newDomains(bound, c.Epsilon, beta)}
 	var err error
 	if s.layout, err = s.domains.layout(c, 1); err != nil {
 		return nil, fmt.Errorf("hdsum: SumDP: %w", err)
@@ -37,41 +37,10 @@ func NewSumDP(c Config, beta float64) (*SumDP, error) {
 	return s, nil
 }
 
-// layout lists count instances for every sub-domain. c is the budget of each.
-func (d domains) layout(c Config, count int) (*layout, error) {
-	var groups []group
-	for _, bound := range d.bounds {
-		c.Bound = bound
-		protocol, err := newBase(c)
-		if err != nil {
-			return nil, err
-		}
-		groups = append(groups, group{protocol: protocol, count: count})
-	}
-	return newLayout(groups...)
-}
-
-// checkSum checks what the instances would report under other names.
-func checkSum(c Config, beta float64) error {
-	switch {
-	case c.Bound < 1:
-		return fl.Invalid("bound", c.Bound, "must be at least 1")
-	case !(beta > 0 && beta < 1):
-		return fl.Invalid("beta", beta, "must be in (0, 1)")
-	case !(c.Epsilon > 0 && c.Epsilon <= fl.MaxEpsilon):
-		return fl.Invalid("epsilon", c.Epsilon, "must be in (0, %d]", fl.MaxEpsilon)
-	case !(c.Delta > 0 && c.Delta < 1):
-		return fl.Invalid("delta", c.Delta, "must be in (0, 1)")
-	case c.Relation != fl.ReplaceOne && c.Relation != fl.ZeroOut:
-		return fl.Invalid("relation", c.Relation, "must be %s or %s", fl.ReplaceOne, fl.ZeroOut)
-	}
-	return nil
-}
-
 // Part describes the instance of one sub-domain.
 type Part struct {
 	Bound int64 // largest value of the sub-domain
-	Base  Base
+	Base  Protocol
 	Cost  Cost
 }
 
@@ -79,30 +48,27 @@ type Part struct {
 func (s *SumDP) Parts() []Part {
 	var parts []Part
 	for j, g := range s.groups {
-		parts = append(parts, Part{Bound: s.domains.bounds[j], Base: g.protocol.kind(), Cost: g.protocol.cost()})
+		parts = append(parts, Part{Bound: s.domains.bounds[j], Base: g.sum.protocol(), Cost: g.sum.cost()})
 	}
 	return parts
 }
 
-// Encode returns the messages of a client with input x in {0, …, U}. Expected time
-// O(entries · log entries).
+// Encode returns the messages of a client with input x in {0, …, U}. A nil rng means a
+// fresh fl.NewRand. Expected time O(entries · log entries).
 func (s *SumDP) Encode(x int64, rng *rand.Rand) (Multiset, error) {
-	j, err := s.domainOf(x)
+	inputs, err := s.inputs(nil, x)
 	if err != nil {
 		return nil, err
 	}
-	return s.encode(nil, single(j, x), rng)
+	return s.encode(inputs, rng)
 }
 
-// domainOf returns the sub-domain of an input, 0 for the input 0.
-func (s *SumDP) domainOf(x int64) (int, error) {
-	if top := s.domains.bounds[len(s.domains.bounds)-1]; x < 0 || x > top {
-		return 0, fmt.Errorf("hdsum: SumDP: %w", fl.Invalid("x", x, "must be in [0, %d]", top))
+// inputs appends x as the input of its sub-domain.
+func (s *SumDP) inputs(dst []input, x int64) ([]input, error) {
+	if top := s.domains.top(); x < 0 || x > top {
+		return nil, fmt.Errorf("hdsum: SumDP: %w", fl.Invalid("x", x, "must be in [0, %d]", top))
 	}
-	if x == 0 {
-		return 0, nil
-	}
-	return domainOf(x), nil
+	return single(dst, domainOf(max(x, 1)), x), nil
 }
 
 // SumEstimate is the outcome of a SumDP.
@@ -117,10 +83,11 @@ type SumEstimate struct {
 
 // Analyze returns the estimate of the sum.
 func (s *SumDP) Analyze(sums *Sums) (*SumEstimate, error) {
-	if err := s.own(sums); err != nil {
+	parts, err := s.decode(sums)
+	if err != nil {
 		return nil, err
 	}
-	return s.estimate(sums.decode()), nil
+	return s.estimate(parts), nil
 }
 
 func (s *SumDP) estimate(parts []float64) *SumEstimate {
@@ -128,7 +95,7 @@ func (s *SumDP) estimate(parts []float64) *SumEstimate {
 	e := &SumEstimate{}
 	for j := range kept {
 		e.Value += parts[j]
-		e.Variance += s.groups[j].protocol.variance()
+		e.Variance += s.groups[j].sum.variance()
 		e.Tau = s.domains.bounds[j]
 	}
 	return e
@@ -139,12 +106,12 @@ func (s *SumDP) estimate(parts []float64) *SumEstimate {
 // is for research; it sees all inputs.
 func (s *SumDP) Simulate(inputs []int64, rng *rand.Rand) (e *SumEstimate, messages int64, err error) {
 	p := s.newPopulation(len(inputs))
+	var own []input
 	for _, x := range inputs {
-		j, err := s.domainOf(x)
-		if err != nil {
+		if own, err = s.inputs(own[:0], x); err != nil {
 			return nil, 0, err
 		}
-		if err := p.add(j, x, rng); err != nil {
+		if err := p.add(own, rng); err != nil {
 			return nil, 0, err
 		}
 	}

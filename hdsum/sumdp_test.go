@@ -9,9 +9,9 @@ import (
 	"github.com/hushgrad/hushgrad/hdsum/gkmps"
 )
 
-func newSumDP(t testing.TB, c Config, beta float64) *SumDP {
+func newSumDP(t testing.TB, c Config, bound int64, beta float64) *SumDP {
 	t.Helper()
-	s, err := NewSumDP(c, beta)
+	s, err := NewSumDP(c, bound, beta)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,9 +41,9 @@ func TestSimulateSumDP(t *testing.T) {
 	if testing.Short() {
 		trials = 600
 	}
-	for _, base := range []Base{GKMPS, BBGN} {
-		c := Config{Clients: 4, Bound: 6, Epsilon: 4, Delta: 0.1, Relation: fl.ZeroOut, Base: base, Calibration: gkmps.Tight}
-		s := newSumDP(t, c, 0.9)
+	for _, base := range []Protocol{GKMPS, BBGN} {
+		c := Config{Clients: 4, Epsilon: 4, Delta: 0.1, Relation: fl.ZeroOut, Base: base, Calibration: gkmps.Tight}
+		s := newSumDP(t, c, 6, 0.9)
 		inputs := []int64{1, 0, 2, 1}
 		rng := newRand(10)
 		var sums, totals [2][]int64
@@ -76,10 +76,10 @@ func TestSimulateSumDP(t *testing.T) {
 // standard deviations of about a Laplace variable, e^(−12·√2) = 4e-8 each, and 18
 // times β = 1e-9.)
 func TestLargeInputsAreDropped(t *testing.T) {
-	for _, base := range []Base{Auto, GKMPS, BBGN} {
+	for _, base := range []Protocol{Auto, GKMPS, BBGN} {
 		for _, relation := range []fl.Relation{fl.ReplaceOne, fl.ZeroOut} {
-			c := Config{Clients: 2000, Bound: 1000, Epsilon: 1, Delta: 1e-6, Relation: relation, Base: base}
-			s := newSumDP(t, c, 1e-9)
+			c := Config{Clients: 2000, Epsilon: 1, Delta: 1e-6, Relation: relation, Base: base}
+			s := newSumDP(t, c, 1000, 1e-9)
 			inputs := make([]int64, c.Clients)
 			want, all := 0.0, 0.0
 			for i := range inputs {
@@ -101,7 +101,7 @@ func TestLargeInputsAreDropped(t *testing.T) {
 				}
 				variance := 0.0
 				for j := range 6 {
-					variance += s.groups[j].protocol.variance()
+					variance += s.groups[j].sum.variance()
 				}
 				if e.Variance != variance {
 					t.Errorf("%s: variance %g, want %g", base, e.Variance, variance)
@@ -114,7 +114,7 @@ func TestLargeInputsAreDropped(t *testing.T) {
 // Decoded by hand: sub-domains behind the last one above its threshold are dropped,
 // those before it are kept whatever they are.
 func TestSumDPEstimate(t *testing.T) {
-	s := newSumDP(t, Config{Clients: 100, Bound: 6, Epsilon: 1, Delta: 1e-6, Relation: fl.ZeroOut}, 0.1)
+	s := newSumDP(t, Config{Clients: 100, Epsilon: 1, Delta: 1e-6, Relation: fl.ZeroOut}, 6, 0.1)
 	high := s.domains.thresholds
 	for _, c := range []struct {
 		parts []float64
@@ -135,7 +135,7 @@ func TestSumDPEstimate(t *testing.T) {
 // Every input goes to the instance of its sub-domain, the largest included. (72
 // means of 600, 2e-7 in all.)
 func TestInputsGoToTheirSubDomain(t *testing.T) {
-	s := newSumDP(t, Config{Clients: 1, Bound: 100, Epsilon: 1, Delta: 1e-6, Relation: fl.ZeroOut, Base: BBGN}, 0.1)
+	s := newSumDP(t, Config{Clients: 1, Epsilon: 1, Delta: 1e-6, Relation: fl.ZeroOut, Base: BBGN}, 100, 0.1)
 	rng := newRand(12)
 	for x, want := range map[int64]int{1: 0, 2: 1, 3: 2, 4: 2, 5: 3, 8: 3, 64: 6, 65: 7, 100: 7} {
 		totals := make([]float64, 8)
@@ -149,7 +149,7 @@ func TestInputsGoToTheirSubDomain(t *testing.T) {
 			if err := sums.Add(m); err != nil {
 				t.Fatal(err)
 			}
-			for j, v := range sums.decode() {
+			for j, v := range decoded(t, sums) {
 				totals[j] += v
 			}
 		}
@@ -158,7 +158,7 @@ func TestInputsGoToTheirSubDomain(t *testing.T) {
 			if j == want {
 				mean = float64(x)
 			}
-			if se := math.Sqrt(s.groups[j].protocol.variance() / trials); math.Abs(total/trials-mean) > deviations*se {
+			if se := math.Sqrt(s.groups[j].sum.variance() / trials); math.Abs(total/trials-mean) > deviations*se {
 				t.Errorf("input %d: instance %d has mean %g, want %g ± %g", x, j, total/trials, mean, se)
 			}
 		}
@@ -167,12 +167,12 @@ func TestInputsGoToTheirSubDomain(t *testing.T) {
 
 // Under replace-one, instances get half of the budget: twice the error.
 func TestRelationOfSumDP(t *testing.T) {
-	c := Config{Clients: 1000, Bound: 64, Epsilon: 1, Delta: 1e-6, Relation: fl.ZeroOut, Base: BBGN}
-	zero := newSumDP(t, c, 0.1)
+	c := Config{Clients: 1000, Epsilon: 1, Delta: 1e-6, Relation: fl.ZeroOut, Base: BBGN}
+	zero := newSumDP(t, c, 64, 0.1)
 	c.Relation = fl.ReplaceOne
-	replace := newSumDP(t, c, 0.1)
+	replace := newSumDP(t, c, 64, 0.1)
 	for j := range zero.groups {
-		if got, want := replace.groups[j].protocol.noise().Eta, zero.groups[j].protocol.noise().Eta/2; math.Abs(got-want) > 1e-12*want {
+		if got, want := replace.groups[j].sum.Noise().Eta, zero.groups[j].sum.Noise().Eta/2; math.Abs(got-want) > 1e-12*want {
 			t.Errorf("instance %d: η = %g, want %g", j, got, want)
 		}
 		if got, want := replace.domains.thresholds[j], 2*zero.domains.thresholds[j]; math.Abs(got-want) > 1e-12*want {
@@ -182,7 +182,7 @@ func TestRelationOfSumDP(t *testing.T) {
 }
 
 func TestParts(t *testing.T) {
-	s := newSumDP(t, Config{Clients: 1000, Bound: 100, Epsilon: 1, Delta: 1e-6, Relation: fl.ZeroOut}, 0.1)
+	s := newSumDP(t, Config{Clients: 1000, Epsilon: 1, Delta: 1e-6, Relation: fl.ZeroOut}, 100, 0.1)
 	var total Cost
 	for j, p := range s.Parts() {
 		if want := min(int64(1)<<j, 100); p.Bound != want {
@@ -196,20 +196,21 @@ func TestParts(t *testing.T) {
 }
 
 func TestSumDPRefuses(t *testing.T) {
-	good := Config{Clients: 10, Bound: 6, Epsilon: 1, Delta: 1e-6, Relation: fl.ReplaceOne}
-	for param, mutate := range map[string]func(*Config, *float64){
-		"bound":    func(c *Config, _ *float64) { c.Bound = 0 },
-		"epsilon":  func(c *Config, _ *float64) { c.Epsilon = math.NaN() },
-		"delta":    func(c *Config, _ *float64) { c.Delta = math.NaN() },
-		"relation": func(c *Config, _ *float64) { c.Relation = 0 },
-		"beta":     func(_ *Config, beta *float64) { *beta = math.NaN() },
-		"base":     func(c *Config, _ *float64) { c.Base = 9 },
+	good := Config{Clients: 10, Epsilon: 1, Delta: 1e-6, Relation: fl.ReplaceOne}
+	for param, mutate := range map[string]func(*Config){
+		"epsilon":  func(c *Config) { c.Epsilon = math.NaN() },
+		"delta":    func(c *Config) { c.Delta = math.NaN() },
+		"relation": func(c *Config) { c.Relation = 0 },
+		"base":     func(c *Config) { c.Base = 9 },
 	} {
-		c, beta := good, 0.1
-		mutate(&c, &beta)
-		if _, err := NewSumDP(c, beta); !isParam(err, param) {
+		c := good
+		mutate(&c)
+		if _, err := NewSumDP(c, 6, 0.1); !isParam(err, param) {
 			t.Errorf("%s: error %v", param, err)
 		}
+	}
+	if _, err := NewSumDP(good, 0, 0.1); !isParam(err, "bound") {
+		t.Errorf("bound 0: error %v", err)
 	}
 	for _, mutate := range []func(*Config){
 		func(c *Config) { c.Epsilon = fl.MaxEpsilon + 1 }, func(c *Config) { c.Epsilon = 0 },
@@ -217,16 +218,16 @@ func TestSumDPRefuses(t *testing.T) {
 	} {
 		c := good
 		mutate(&c)
-		if _, err := NewSumDP(c, 0.1); err == nil {
+		if _, err := NewSumDP(c, 6, 0.1); err == nil {
 			t.Errorf("%+v is taken", c)
 		}
 	}
-	for _, beta := range []float64{0, 1, -1, math.Inf(1)} {
-		if _, err := NewSumDP(good, beta); !isParam(err, "beta") {
+	for _, beta := range []float64{0, 1, -1, math.Inf(1), math.NaN()} {
+		if _, err := NewSumDP(good, 6, beta); !isParam(err, "beta") {
 			t.Errorf("beta %g: error %v", beta, err)
 		}
 	}
-	s := newSumDP(t, good, 0.1)
+	s := newSumDP(t, good, 6, 0.1)
 	rng := newRand(13)
 	for _, x := range []int64{-1, 7, math.MinInt64, math.MaxInt64} {
 		if _, err := s.Encode(x, rng); !isParam(err, "x") {
@@ -236,7 +237,7 @@ func TestSumDPRefuses(t *testing.T) {
 			t.Errorf("simulated input %d: error %v", x, err)
 		}
 	}
-	if _, err := s.Analyze(newSumDP(t, good, 0.1).NewSums()); !isParam(err, "sums") {
+	if _, err := s.Analyze(newSumDP(t, good, 6, 0.1).NewSums()); !isParam(err, "sums") {
 		t.Errorf("foreign sums: error %v", err)
 	}
 	if _, _, err := s.Simulate(make([]int64, 9), rng); !isParam(err, "inputs") {

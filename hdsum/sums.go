@@ -22,58 +22,21 @@ func (l *layout) NewSums() *Sums { return &Sums{layout: l, values: make([]int64,
 func (l *layout) check(m Multiset) error {
 	for i := 1; i < len(m); i++ {
 		if compareMessages(m[i-1], m[i]) >= 0 {
-			return bad("entry %d: got instance %d, value %d, must increase strictly", i, m[i].Instance, m[i].Value)
+			return bad("entry", fmt.Sprintf("instance %d, value %d at place %d", m[i].Instance, m[i].Value, i), "must increase strictly")
 		}
 	}
-	at := 0
-	for i := range l.groups {
-		g := &l.groups[i]
-		end := at
-		for end < len(m) && int(m[end].Instance) < g.first+g.count {
-			end++
+	for _, g := range l.groups {
+		own := 0
+		for own < len(m) && int(m[own].Instance) < g.end() {
+			own++
 		}
-		mine := m[at:end]
-		at = end
-		var err error
-		if g.protocol.bbgn != nil {
-			err = g.checkShares(mine)
-		} else {
-			err = g.checkValues(mine)
-		}
-		if err != nil {
+		if err := g.sum.check(m[:own], g.run); err != nil {
 			return err
 		}
+		m = m[own:]
 	}
-	if at < len(m) {
-		return bad("instance: got %d, must be below %d", m[at].Instance, l.instances)
-	}
-	return nil
-}
-
-func (g *group) checkValues(m Multiset) error {
-	bound := g.protocol.gkmps.Bound()
-	for _, message := range m {
-		if message.Value == 0 || message.Value > bound || message.Value < -bound || message.Count < 1 || message.Count > maxCount {
-			return bad("instance %d: got %d times %d, must be values in ±%d without 0", message.Instance, message.Count, message.Value, bound)
-		}
-	}
-	return nil
-}
-
-func (g *group) checkShares(m Multiset) error {
-	modulus, want := int64(g.protocol.bbgn.Modulus()), int64(g.protocol.bbgn.Messages())
-	at := 0
-	for instance := g.first; instance < g.first+g.count; instance++ {
-		var got int64
-		for ; at < len(m) && int(m[at].Instance) == instance; at++ {
-			if v := m[at].Value; v < 0 || v >= modulus || m[at].Count < 1 || m[at].Count > want {
-				return bad("instance %d: got %d times %d, must be at most %d shares in [0, %d)", instance, m[at].Count, v, want, modulus)
-			}
-			got += m[at].Count
-		}
-		if got != want {
-			return bad("instance %d: got %d shares, must be %d", instance, got, want)
-		}
+	if len(m) > 0 {
+		return bad("instance", m[0].Instance, "must be below %d", l.instances)
 	}
 	return nil
 }
@@ -88,67 +51,62 @@ func (s *Sums) Add(m Multiset) error {
 	return nil
 }
 
-// add adds messages that have been checked. GKMPS sums wrap modulo 2^64, which
-// only a client that claims absurd counts can bring about.
+// add adds messages that have been checked.
 func (s *Sums) add(m Multiset) {
-	at := 0
-	for i := range s.layout.groups {
-		g := &s.layout.groups[i]
-		for ; at < len(m) && int(m[at].Instance) < g.first+g.count; at++ {
-			v := &s.values[m[at].Instance]
-			if g.protocol.bbgn == nil {
-				*v += m[at].Value * m[at].Count
-				continue
-			}
-			for range m[at].Count { // at most a few dozen
-				*v = g.protocol.add(*v, m[at].Value)
-			}
+	for _, g := range s.layout.groups {
+		for ; len(m) > 0 && int(m[0].Instance) < g.end(); m = m[1:] {
+			v := &s.values[m[0].Instance]
+			*v = g.sum.add(*v, m[0].Value, m[0].Count)
 		}
 	}
 }
 
-// Merge adds what other holds; other stays as it is. Both must come from one
-// protocol.
+// Merge adds what other holds; other stays as it is. Both must come from the NewSums of
+// one sum.
 func (s *Sums) Merge(other *Sums) error {
-	if s.layout != other.layout {
-		return fmt.Errorf("hdsum: merge: %w", fl.Invalid("sums", "those of another protocol", "must come from the same one"))
+	if err := s.layout.own(other); err != nil {
+		return fmt.Errorf("hdsum: merge: %w", err)
 	}
 	s.merge(other.values)
 	return nil
 }
 
+// own refuses Sums of another sum.
+func (l *layout) own(sums *Sums) error {
+	if sums.layout != l {
+		return fl.Invalid("sums", "those of another sum", "must come from NewSums of the same one")
+	}
+	return nil
+}
+
 func (s *Sums) merge(values []int64) {
-	for i := range s.layout.groups {
-		g := &s.layout.groups[i]
-		for k := g.first; k < g.first+g.count; k++ {
-			s.values[k] = g.protocol.add(s.values[k], values[k])
+	for _, g := range s.layout.groups {
+		for k := g.first; k < g.end(); k++ {
+			s.values[k] = g.sum.add(s.values[k], values[k], 1)
 		}
 	}
 }
 
-// decode returns the estimate of every instance.
-func (s *Sums) decode() []float64 {
-	out := make([]float64, len(s.values))
-	for i := range s.layout.groups {
-		g := &s.layout.groups[i]
-		for k := g.first; k < g.first+g.count; k++ {
-			out[k] = g.protocol.decode(s.values[k])
+// decode returns the estimate of every instance of l. It refuses Sums of another sum.
+func (l *layout) decode(sums *Sums) ([]float64, error) {
+	if err := l.own(sums); err != nil {
+		return nil, fmt.Errorf("hdsum: analyze: %w", err)
+	}
+	out := make([]float64, len(sums.values))
+	for _, g := range l.groups {
+		for k := g.first; k < g.end(); k++ {
+			out[k] = g.sum.decode(sums.values[k])
 		}
 	}
-	return out
+	return out, nil
 }
 
-// checkResidues refuses what no sum modulo q is.
-func (s *Sums) checkResidues() error {
-	for i := range s.layout.groups {
-		g := &s.layout.groups[i]
-		if g.protocol.bbgn == nil {
-			continue
-		}
-		modulus := int64(g.protocol.bbgn.Modulus())
-		for k := g.first; k < g.first+g.count; k++ {
-			if v := s.values[k]; v < 0 || v >= modulus {
-				return fmt.Errorf("instance %d: got %d, must be in [0, %d)", k, v, modulus)
+// check refuses what no sums are.
+func (s *Sums) check() error {
+	for _, g := range s.layout.groups {
+		for k := g.first; k < g.end(); k++ {
+			if err := g.sum.checkSum(s.values[k]); err != nil {
+				return fmt.Errorf("instance %d: %w", k, err)
 			}
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // and 4 of BBGN.
 func valid(l *layout) Multiset {
 	m := Multiset{{0, -3, 1}, {0, 3, 2}, {2, 1, maxCount}}
-	shares := int64(l.groups[1].protocol.bbgn.Messages())
+	shares := int64(l.groups[1].sum.(bbgnSum).Messages())
 	m = append(m, Message{3, 0, 1}, Message{3, 7, shares - 1}, Message{4, 1, shares})
 	return append(m, Message{5, -1, 1}, Message{6, 1, 1})
 }
@@ -21,7 +21,7 @@ func valid(l *layout) Multiset {
 // Whatever no client sends is refused as a bad report, and nothing changes.
 func TestSumsRefuseBadMultisets(t *testing.T) {
 	l := mixedLayout(t)
-	b := l.groups[1].protocol.bbgn
+	b := l.groups[1].sum.(bbgnSum)
 	q, shares := int64(b.Modulus()), int64(b.Messages())
 	sums := l.NewSums()
 	if err := sums.Add(valid(l)); err != nil {
@@ -66,7 +66,7 @@ func TestSumsRefuseBadMultisets(t *testing.T) {
 // Sums are those of the entries: integers with GKMPS, residues with BBGN.
 func TestSumsAddUp(t *testing.T) {
 	l := mixedLayout(t)
-	b := l.groups[1].protocol.bbgn
+	b := l.groups[1].sum.(bbgnSum)
 	q, shares := int64(b.Modulus()), int64(b.Messages())
 	sums := l.NewSums()
 	const times = 1000
@@ -79,7 +79,7 @@ func TestSumsAddUp(t *testing.T) {
 	if !slices.Equal(sums.values, want) {
 		t.Errorf("got %v, want %v", sums.values, want)
 	}
-	decoded := sums.decode()
+	decoded := decoded(t, sums)
 	for k, v := range want {
 		decode := float64(v)
 		if k == 3 || k == 4 {
@@ -96,7 +96,7 @@ func TestMergeAddsAndLeavesTheOther(t *testing.T) {
 	rng := newRand(20)
 	whole, left, right := l.NewSums(), l.NewSums(), l.NewSums()
 	for i := range 20 {
-		m, err := l.encode(nil, []input{{0, 2}, {4, int64(i % 6)}}, rng)
+		m, err := l.encode([]input{{0, 0, 2}, {1, 1, int64(i % 6)}}, rng)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,20 +125,20 @@ func TestMergeAddsAndLeavesTheOther(t *testing.T) {
 
 func TestResiduesAreChecked(t *testing.T) {
 	l := mixedLayout(t)
-	q := int64(l.groups[1].protocol.bbgn.Modulus())
+	q := int64(l.groups[1].sum.(bbgnSum).Modulus())
 	for k, c := range map[int]struct {
 		value int64
 		good  bool
 	}{3: {q, false}, 4: {-1, false}, 0: {-1, true}, 5: {math.MinInt64, true}} {
 		sums := l.NewSums()
 		sums.values[k] = c.value
-		if err := sums.checkResidues(); (err == nil) != c.good {
+		if err := sums.check(); (err == nil) != c.good {
 			t.Errorf("instance %d: %d: error %v", k, c.value, err)
 		}
 	}
 	sums := l.NewSums()
 	sums.values[3] = q - 1
-	if err := sums.checkResidues(); err != nil {
+	if err := sums.check(); err != nil {
 		t.Error(err)
 	}
 }

@@ -3,6 +3,7 @@ package hetero
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
@@ -27,9 +28,9 @@ func checkDemands(eps []float64) error {
 }
 
 // checkData checks the number of values, and each by its rule.
-func checkData[T any](values []T, users int, ok func(T) bool, rule string) error {
-	if len(values) != users {
-		return fl.Invalid("values", fmt.Sprintf("%d values", len(values)), "must have one per user, %d", users)
+func checkData[T any](values []T, clients int, ok func(T) bool, rule string) error {
+	if len(values) != clients {
+		return fl.Invalid("values", fmt.Sprintf("%d values", len(values)), "must have one per client, %d", clients)
 	}
 	for i, x := range values {
 		if !ok(x) {
@@ -40,13 +41,13 @@ func checkData[T any](values []T, users int, ok func(T) bool, rule string) error
 }
 
 // checkReals checks values of the unit interval. NaN is outside of it.
-func checkReals(values []float64, users int) error {
-	return checkData(values, users, func(x float64) bool { return x >= 0 && x <= 1 }, "must be in [0, 1]")
+func checkReals(values []float64, clients int) error {
+	return checkData(values, clients, func(x float64) bool { return x >= 0 && x <= 1 }, "must be in [0, 1]")
 }
 
 // checkCategories checks category numbers.
-func checkCategories(values []int, users, categories int) error {
-	return checkData(values, users, func(x int) bool { return x >= 0 && x < categories },
+func checkCategories(values []int, clients, categories int) error {
+	return checkData(values, clients, func(x int) bool { return x >= 0 && x < categories },
 		fmt.Sprintf("must be in [0, %d]", categories-1))
 }
 
@@ -57,4 +58,12 @@ func checkCategoryCount(categories, least int) error {
 		return fl.Invalid("categories", categories, "must be in [%d, %d]", least, fl.MaxDim)
 	}
 	return nil
+}
+
+// orFresh returns rng, or a fresh generator in the place of nil.
+func orFresh(rng *rand.Rand) *rand.Rand {
+	if rng == nil {
+		return fl.NewRand()
+	}
+	return rng
 }

@@ -12,7 +12,7 @@ import (
 // Noise is the integer form of weights, and the noise that goes with them.
 //
 // The grid is a power of two, 2^−45 to 2^−44 of the noise scale but at least
-// 2^−60. User i may move the sum by units_i, the weight in grid units rounded
+// 2^−60. Client i may move the sum by units_i, the weight in grid units rounded
 // down to an integer (twice that in the L1 norm of a histogram), and the noise is
 // discrete Laplace of decay η, with η·units_i ≤ ε_i in real numbers: η is rounded
 // down. So nothing of the guarantee is lost to rounding. The published value is
@@ -20,7 +20,7 @@ import (
 type Noise struct {
 	eps   []float64
 	units []int64
-	moves int64 // L1 change of the sums per unit when a user's value is replaced
+	moves int64 // L1 change of the sums per unit when a client's value is replaced
 	total int64
 	eta   float64 // +Inf without noise
 }
@@ -54,7 +54,7 @@ func newNoise(eps []float64, w Weights, moves int64, noiseBits int) Noise {
 	return n
 }
 
-// contribution is what user i adds to the sum for a value in [0, 1]: an integer
+// contribution is what client i adds to the sum for a value in [0, 1]: an integer
 // in [0, units].
 func (n *Noise) contribution(i int, x float64) int64 {
 	return int64(math.RoundToEven(x * float64(n.units[i])))
@@ -68,9 +68,9 @@ func (n *Noise) draw(rng *rand.Rand) int64 {
 	return sample.DiscreteLaplace{Eta: n.eta}.Rand(rng)
 }
 
-// FreePrivacy returns what each user really gets: ε_i' = ε-differential privacy
+// FreePrivacy returns the privacy that each client really gets: ε_i' = ε-differential privacy
 // with ε_i' = moves·units_i·η ≤ ε_i, up to rounding w_i/‖w/ε‖_∞. It is more than
-// was asked for wherever another user dictates the noise. The numbers are rounded
+// was asked for wherever another client dictates the noise. The numbers are rounded
 // up, but not above ε_i; public data stays +Inf only where there is no noise at
 // all. O(n).
 func (n *Noise) FreePrivacy() []float64 {
@@ -102,9 +102,9 @@ func (n *Noise) Weights() Weights {
 // clamp moves an estimate into [0, 1], where the true value is.
 func clamp(x float64) float64 { return max(0, min(1, x)) }
 
-// equalNoise is the noise for users who all get the same ε.
-func equalNoise(users int, epsilon float64, moves int64) Noise {
-	eps := make([]float64, users)
+// equalNoise is the noise for clients that all get the same ε.
+func equalNoise(clients int, epsilon float64, moves int64) Noise {
+	eps := make([]float64, clients)
 	floats.AddConst(epsilon, eps)
 	return newNoise(eps, proportional(eps, func(float64) float64 { return 1 }), moves, defaultNoiseBits)
 }

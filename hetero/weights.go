@@ -9,16 +9,16 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// Weights are the users' parts of the average: numbers ≥ 0 of sum 1.
+// Weights are the clients' parts of the average: numbers ≥ 0 of sum 1.
 type Weights []float64
 
 // sumTolerance bounds the rounding error of a sum of weights.
 const sumTolerance = 1e-9
 
 // check refuses what is not on the simplex of the given dimension. O(n).
-func (w Weights) check(users int) error {
-	if len(w) != users {
-		return fl.Invalid("weights", fmt.Sprintf("%d weights", len(w)), "must have one per user, %d", users)
+func (w Weights) check(clients int) error {
+	if len(w) != clients {
+		return fl.Invalid("weights", fmt.Sprintf("%d weights", len(w)), "must have one per client, %d", clients)
 	}
 	for i, x := range w {
 		if math.IsNaN(x) || x < 0 || x > 1+sumTolerance {
@@ -42,7 +42,7 @@ func proportional(eps []float64, f func(float64) float64) Weights {
 }
 
 // Saturating returns weights in proportion to 1−e^−ε_i: like ε_i for careful
-// users, all alike for careless ones. It is the paper's heuristic A. O(n).
+// clients, all alike for careless ones. It is the paper's heuristic A. O(n).
 func Saturating(eps []float64) (Weights, error) {
 	if err := checkDemands(eps); err != nil {
 		return nil, fmt.Errorf("hetero: %w", err)

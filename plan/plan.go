@@ -1,19 +1,24 @@
+// Package plan turns a privacy budget into a training run: mechanism, ε of a report, how often a
+// client takes part, clip and learning rate. Use it before a run. Start with [Training.Schedule].
+//
+// All of its inputs are public: sizes, budgets and a guess of the norms of gradients. [Plans]
+// compares the mechanisms for one way to take part, and [Demand.ClientsFor] returns the number of
+// clients that an error takes. [Spending] composes what the rounds cost a client.
+// docs/training.md explains the rules and lists what was tried.
 package plan
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 
-	"github.com/hushgrad/hushgrad/coco"
-	"github.com/hushgrad/hushgrad/collision"
+	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/slothash"
 	"github.com/hushgrad/hushgrad/privacy"
 	"github.com/hushgrad/hushgrad/privacy/compose"
-	"github.com/hushgrad/hushgrad/signsketch"
 	"github.com/hushgrad/hushgrad/sparse"
 )
 
@@ -24,7 +29,7 @@ type Demand struct {
 	// Clients take part Participations times each, spread evenly over Rounds.
 	Clients, Rounds, Participations int
 	// Epsilon and Delta are the central budget of a client for the whole run
-	// (replace-one), against those who see shuffled reports only.
+	// (replace-one). It holds against a party that sees only shuffled reports.
 	Epsilon, Delta float64
 }
 
@@ -70,43 +75,24 @@ func (d Demand) cohort() int {
 	return int(int64(d.Clients) * int64(d.Participations) / int64(d.Rounds))
 }
 
-// candidate is a mechanism as the planner sees it.
-type candidate struct {
-	name  string
-	slots func(sparse.Point) (int, error)
-	mse   func(sparse.Point) (float64, error)
-	// blanket returns the bound of shuffled reports.
-	blanket func(sparse.Point) (*privacy.Blanket, error)
-}
-
-func slotted(p sparse.Point) (*privacy.Blanket, error) {
-	return privacy.NewBlanket(p.Epsilon, p.Sparsity, p.Slots)
-}
-
-var candidates = []candidate{
-	{coco.Name, coco.BestSlots, coco.MSE, slotted},
-	{collision.Name, collision.BestSlots, collision.MSE, slotted},
-	{
-		signsketch.Name,
-		func(sparse.Point) (int, error) { return 2, nil },
-		func(p sparse.Point) (float64, error) { return signsketch.MSE(p.Dim, p.Sparsity, p.Epsilon) },
-		func(p sparse.Point) (*privacy.Blanket, error) { return privacy.NewBlanket(p.Epsilon, 1, 2) },
-	},
-}
-
 // Plans returns what each mechanism can do for a demand, the most accurate first.
-// Mechanisms that cannot serve the shape are left out.
+// Mechanisms that cannot serve the shape are left out. It ends with the error of ctx once that
+// is done.
 //
 // Cost: with one participation some twenty evaluations of a blanket per mechanism;
 // with more, a dozen compositions of loss distributions, about a second each.
-func Plans(d Demand) ([]Plan, error) {
+func Plans(ctx context.Context, d Demand) ([]Plan, error) {
 	if err := d.validate(); err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
 	var plans []Plan
 	var failed error
-	for _, c := range candidates {
-		p, err := c.plan(d)
+	find := newSearch()
+	for _, c := range auto.Schemes() {
+		p, err := find.plan(ctx, c, d)
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("plan: %w", ctx.Err())
+		}
 		if err != nil {
 			failed = err
 			continue
@@ -120,62 +106,62 @@ func Plans(d Demand) ([]Plan, error) {
 	return plans, nil
 }
 
-func (c candidate) plan(d Demand) (Plan, error) {
-	local, err := c.localFor(d)
+func (f *search) plan(ctx context.Context, c *sparse.Scheme, d Demand) (Plan, error) {
+	local, err := f.localFor(ctx, c, d)
 	if err != nil {
 		return Plan{}, err
 	}
-	return c.planAt(d, local)
+	return f.planAt(ctx, c, d, local)
 }
 
 // planAt is the plan with a given local ε, whatever the demand's central one.
-func (c candidate) planAt(d Demand, local float64) (Plan, error) {
-	p, blanket, err := c.at(d, local)
+func (f *search) planAt(ctx context.Context, c *sparse.Scheme, d Demand, local float64) (Plan, error) {
+	p, blanket, err := at(c, d, local)
 	if err != nil {
 		return Plan{}, err
 	}
-	mse, err := c.mse(p)
+	mse, err := c.MSE(p)
 	if err != nil {
 		return Plan{}, err
 	}
-	central, err := composedCentral(blanket, p.Epsilon, d, d.options(1))
+	central, err := f.central(ctx, c, p, blanket, d, d.options(1))
 	if err != nil {
 		return Plan{}, err
 	}
 	return Plan{
-		Mechanism: c.name, EpsilonLocal: local, Slots: p.Slots, Cohort: d.cohort(), EpsilonCentral: central,
+		Mechanism: c.Name(), EpsilonLocal: local, Slots: p.Slots, Cohort: d.cohort(), EpsilonCentral: central,
 		Error: math.Sqrt(mse / float64(d.Dim) / float64(d.cohort())),
 	}, nil
 }
 
 // at returns the mechanism's best parameters at a local ε.
-func (c candidate) at(d Demand, local float64) (sparse.Point, *privacy.Blanket, error) {
-	p := sparse.Point{Dim: d.Dim, Sparsity: d.Sparsity, Epsilon: local, Hash: slothash.Families()[0]}
+func at(c *sparse.Scheme, d Demand, local float64) (sparse.Point, *privacy.Blanket, error) {
+	p := sparse.Point{Dim: d.Dim, Sparsity: d.Sparsity, Epsilon: local, Hash: sparse.HashGF2}
 	var err error
-	if p.Slots, err = c.slots(p); err != nil {
+	if p.Slots, err = c.BestSlots(p); err != nil {
 		return p, nil, err
 	}
-	blanket, err := c.blanket(p)
+	blanket, err := c.Blanket(p)
 	return p, blanket, err
 }
 
 // localFor returns the largest local ε whose composed central ε is within the
 // demand, rounded down.
-func (c candidate) localFor(d Demand) (float64, error) {
+func (f *search) localFor(ctx context.Context, c *sparse.Scheme, d Demand) (float64, error) {
 	if d.Participations == 1 {
-		return privacy.LocalFor(func(epsilon float64) (privacy.Amplification, error) {
-			_, blanket, err := c.at(d, epsilon)
+		return privacy.LocalFor(ctx, func(epsilon float64) (fl.Amplification, error) {
+			_, blanket, err := at(c, d, epsilon)
 			return blanket, err
 		}, d.cohort(), d.Delta, d.Epsilon)
 	}
 	// The logarithm of the ratio of central ε and budget, which grows with that of the
 	// local ε. What is tried lies in [lo, hi] of that logarithm.
 	excess := func(x float64) (float64, error) {
-		_, blanket, err := c.at(d, math.Exp(x))
+		p, blanket, err := at(c, d, math.Exp(x))
 		if err != nil {
 			return 0, err
 		}
-		central, err := composedCentral(blanket, math.Exp(x), d, d.options(4))
+		central, err := f.central(ctx, c, p, blanket, d, d.options(4))
 		return math.Log(central / d.Epsilon), err
 	}
 	// Without shuffling k reports of ε/k are within ε: that always holds.
@@ -184,29 +170,31 @@ func (c candidate) localFor(d Demand) (float64, error) {
 	atLo, atHi := math.Inf(-1), math.Inf(1)
 	// k reports of local ε at first cost about √k times one: try that one, then go by
 	// the chord.
-	once := d
+	once, x := d, 0.
 	once.Participations, once.Epsilon = 1, d.Epsilon/math.Sqrt(float64(d.Participations))
-	x, err := c.localFor(once)
-	if err != nil {
-		return 0, err
+	if once.cohort() >= 2 {
+		var err error
+		if x, err = f.localFor(ctx, c, once); err != nil {
+			return 0, err
+		}
 	}
 	// Newton's steps along the last chord, half a tolerance further than the root so that
 	// the bracket closes from both sides.
 	steepness := steepnessAtFirst
 	for x = min(max(math.Log(x), lo), hi); hi-lo > localTolerance; {
-		at, err := excess(x)
+		over, err := excess(x)
 		if err != nil {
 			return 0, err
 		}
-		if at > 0 {
-			hi, atHi = x, at
+		if over > 0 {
+			hi, atHi = x, over
 		} else {
-			lo, atLo = x, at
+			lo, atLo = x, over
 		}
 		if !math.IsInf(atLo, -1) && !math.IsInf(atHi, 1) {
 			steepness = (atHi - atLo) / (hi - lo)
 		}
-		step := -at / steepness
+		step := -over / steepness
 		x += step + math.Copysign(localTolerance/2, step)
 		if !(x > lo && x < hi) {
 			x = lo + (hi-lo)/2
@@ -235,12 +223,13 @@ func (d Demand) options(coarse float64) compose.Options {
 }
 
 // composedCentral is the central ε of all participations of a client.
-func composedCentral(b *privacy.Blanket, local float64, d Demand, options compose.Options) (float64, error) {
+func composedCentral(ctx context.Context, b *privacy.Blanket, local float64, d Demand, options compose.Options) (float64, error) {
 	if d.Participations == 1 {
 		return b.Epsilon(d.cohort(), d.Delta)
 	}
 	basic := float64(d.Participations) * local
-	one, err := compose.FromCurve(func(epsilon float64) (float64, error) { return b.Delta(d.cohort(), epsilon) }, local, options)
+	coarse := b.Coarse()
+	one, err := compose.FromCurve(ctx, func(epsilon float64) (float64, error) { return coarse.Delta(d.cohort(), epsilon) }, local, options)
 	if err != nil {
 		return 0, err
 	}
@@ -248,24 +237,24 @@ func composedCentral(b *privacy.Blanket, local float64, d Demand, options compos
 	if err != nil {
 		return 0, err
 	}
-	bounds, err := all.Epsilon(d.Delta)
+	bounds, err := all.Epsilon(ctx, d.Delta)
 	return min(basic, bounds.Upper), err
 }
 
 // ClientsFor returns the smallest number of clients, within 1 %, with which some
 // mechanism has at most the given error (root mean squared per coordinate, ternary
 // units) under the rest of the demand. The error wraps ErrInfeasible if
-// fl.MaxReports are not enough.
+// fl.MaxReports are not enough. ClientsFor ends with the error of ctx once that is done.
 //
 // Cost: that of a few dozen Plans.
-func (d Demand) ClientsFor(maxError float64) (int, error) {
+func (d Demand) ClientsFor(ctx context.Context, maxError float64) (int, error) {
 	if !(maxError > 0) || math.IsInf(maxError, 1) {
 		return 0, fmt.Errorf("plan: %w", fl.Invalid("error", maxError, "must be finite and > 0"))
 	}
 	enough := func(clients int) (bool, error) {
 		d := d
 		d.Clients = clients
-		plans, err := Plans(d)
+		plans, err := Plans(ctx, d)
 		return err == nil && plans[0].Error <= maxError, err
 	}
 	least := 2 * (d.Rounds + d.Participations - 1) / max(1, d.Participations)

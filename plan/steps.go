@@ -6,8 +6,8 @@ import "math"
 type Steps struct {
 	LearningRate float64 `json:"learning_rate"`
 	Momentum     float64 `json:"momentum"`
-	// Averaging is the decay of the exponential average of the models, which is the
-	// model that counts: it takes away noise of the last steps.
+	// Averaging is the decay of the exponential average of the models. The average is
+	// the model that counts: it takes away noise of the last steps.
 	Averaging float64 `json:"averaging"`
 }
 

@@ -2,13 +2,16 @@ package plan
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // Training is what a federated training run needs and may spend. All of it is public.
@@ -17,10 +20,11 @@ type Training struct {
 	Clients int
 	Rounds  int // at most
 	// Epsilon and Delta are the central budget of a client for the whole run
-	// (replace-one), against those who see shuffled reports only. 0: no such budget.
+	// (replace-one). It holds against a party that sees only shuffled reports. 0: no
+	// such budget.
 	Epsilon, Delta float64
-	// EpsilonLocal is the largest ε of one report, against everybody. 0: only the
-	// central budget limits it. One of the two must be given.
+	// EpsilonLocal is the largest ε of one report. It holds against every party. 0: only
+	// the central budget limits it. One of the two must be given.
 	EpsilonLocal float64
 	// Participations is how often a client takes part, and Mechanism and Sparsity are
 	// those of the rounds; 0 and "" leave them to the planner.
@@ -68,7 +72,7 @@ func (t Training) validate() error {
 		return fl.Invalid("epsilon local", t.EpsilonLocal, "must be in [0, %d]", fl.MaxEpsilon)
 	case t.Sparsity < 0 || t.Sparsity > t.Dim:
 		return fl.Invalid("sparsity", t.Sparsity, "must be in [0, dim = %d]", t.Dim)
-	case t.Mechanism != "" && !slices.ContainsFunc(candidates, func(c candidate) bool { return c.name == t.Mechanism }):
+	case t.Mechanism != "" && !slices.ContainsFunc(auto.Schemes(), func(s *sparse.Scheme) bool { return s.Name() == t.Mechanism }):
 		return fl.Invalid("mechanism", t.Mechanism, "must be one that can be planned")
 	case t.Epsilon == 0 && t.EpsilonLocal == 0:
 		return fl.Invalid("epsilon", 0, "must be > 0, or that of a report must be")
@@ -93,12 +97,13 @@ func (t Training) Shape() (s int, scale float64) {
 	return s, t.L1 / float64(s)
 }
 
-// Schedule plans a run. It compares ways to take part from once to in every round: the
-// same total budget buys many reports with a small ε or few with a large one, and
-// composed accounting decides which has the smaller error.
+// Schedule plans a run. It compares clients that take part once, sometimes and in every
+// round. The same total budget buys many reports with a small ε or few with a large one.
+// Composed accounting decides which has the smaller error. It ends with the error of ctx once
+// that is done.
 //
 // Cost: a few seconds with a central budget, spread over the cores; else one composition.
-func (t Training) Schedule() (*Schedule, error) {
+func (t Training) Schedule(ctx context.Context) (*Schedule, error) {
 	if err := t.validate(); err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
@@ -113,14 +118,15 @@ func (t Training) Schedule() (*Schedule, error) {
 			ways = append(ways, k)
 		}
 	}
-	var mechanisms []candidate
-	for _, c := range candidates {
-		if t.Mechanism == "" || t.Mechanism == c.name {
+	var mechanisms []*sparse.Scheme
+	for _, c := range auto.Schemes() {
+		if t.Mechanism == "" || t.Mechanism == c.Name() {
 			mechanisms = append(mechanisms, c)
 		}
 	}
 	considered := make([]Alternative, len(ways)*len(mechanisms))
 	feasible := make([]error, len(considered))
+	find := newSearch()
 	var group errgroup.Group
 	for i, k := range ways {
 		d := d
@@ -131,12 +137,15 @@ func (t Training) Schedule() (*Schedule, error) {
 		for j, c := range mechanisms {
 			at := i*len(mechanisms) + j
 			group.Go(func() error {
-				considered[at], feasible[at] = t.alternative(c, d, scale)
+				considered[at], feasible[at] = t.alternative(ctx, find, c, d, scale)
 				return nil
 			})
 		}
 	}
 	_ = group.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
+	}
 	kept := considered[:0]
 	for i, a := range considered {
 		if feasible[i] == nil {
@@ -156,10 +165,10 @@ func (t Training) Schedule() (*Schedule, error) {
 }
 
 // alternative is what one mechanism does with one way to take part.
-func (t Training) alternative(c candidate, d Demand, scale float64) (Alternative, error) {
+func (t Training) alternative(ctx context.Context, f *search, c *sparse.Scheme, d Demand, scale float64) (Alternative, error) {
 	local := t.EpsilonLocal
 	if t.Epsilon > 0 {
-		within, err := c.localFor(d)
+		within, err := f.localFor(ctx, c, d)
 		if err != nil {
 			return Alternative{}, err
 		}
@@ -167,6 +176,6 @@ func (t Training) alternative(c candidate, d Demand, scale float64) (Alternative
 			local = within
 		}
 	}
-	p, err := c.planAt(d, local)
+	p, err := f.planAt(ctx, c, d, local)
 	return Alternative{Plan: p, Participations: d.Participations, NoiseOfRun: p.Error * scale / math.Sqrt(float64(t.Rounds))}, err
 }

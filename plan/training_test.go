@@ -18,7 +18,7 @@ var training = Training{Dim: 500, Clients: 6000, Rounds: 9, Epsilon: 1, Delta: 1
 // The planner finds by itself that many reports of a small ε beat few of a large one, and
 // its numbers are those of the mechanism it names.
 func TestSchedulesTakePartOften(t *testing.T) {
-	s, err := training.Schedule()
+	s, err := training.Schedule(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestSchedulesTakePartOften(t *testing.T) {
 	}
 
 	// The plan holds on the real mechanism.
-	r, err := fl.Complete(fl.Round{
+	r, _, err := fl.Complete(fl.Round{
 		ID: "r", Mechanism: s.Mechanism, Dim: 500, Scale: s.Scale, Epsilon: s.EpsilonLocal, Relation: fl.ReplaceOne, MinReports: 1,
 		PublicSeed: [32]byte{1}, Params: fl.Params{"sparsity": fl.Int(s.Sparsity)},
 	})
@@ -57,7 +57,7 @@ func TestSchedulesTakePartOften(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := compose.Reports(m, s.Cohort, compose.Options{})
+	one, err := compose.Reports(t.Context(), m, s.Cohort, compose.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestSchedulesTakePartOften(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, err := all.Epsilon(1e-6); err != nil || b.Upper > 1 {
+	if b, err := all.Epsilon(t.Context(), 1e-6); err != nil || b.Upper > 1 {
 		t.Errorf("composed central ε = %g, want at most 1, %v", b.Upper, err)
 	}
 }
@@ -73,7 +73,7 @@ func TestSchedulesTakePartOften(t *testing.T) {
 func TestSchedulesKeepWhatIsGiven(t *testing.T) {
 	d := training
 	d.Epsilon, d.EpsilonLocal, d.Participations, d.Mechanism, d.Sparsity = 0, 2, 3, signsketch.Name, 20
-	s, err := d.Schedule()
+	s, err := d.Schedule(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,12 +83,12 @@ func TestSchedulesKeepWhatIsGiven(t *testing.T) {
 	// A local limit below what the central budget allows is kept.
 	d = training
 	d.EpsilonLocal, d.Mechanism, d.Participations = 0.5, coco.Name, 9
-	if s, err = d.Schedule(); err != nil || s.EpsilonLocal != 0.5 || s.EpsilonCentral >= 1 {
+	if s, err = d.Schedule(t.Context()); err != nil || s.EpsilonLocal != 0.5 || s.EpsilonCentral >= 1 {
 		t.Errorf("schedule %+v, %v", s, err)
 	}
 	// Where the local limit is beyond it, the budget decides.
 	d.EpsilonLocal = 20
-	if s, err = d.Schedule(); err != nil || s.EpsilonLocal >= 20 || s.EpsilonCentral > 1 {
+	if s, err = d.Schedule(t.Context()); err != nil || s.EpsilonLocal >= 20 || s.EpsilonCentral > 1 {
 		t.Errorf("schedule %+v, %v", s, err)
 	}
 }
@@ -121,7 +121,7 @@ func TestTrainingsAreChecked(t *testing.T) {
 		d := training
 		mutate(&d)
 		var p *fl.ParamError
-		if _, err := d.Schedule(); !errors.As(err, &p) || p.Param != param {
+		if _, err := d.Schedule(t.Context()); !errors.As(err, &p) || p.Param != param {
 			t.Errorf("%s: error %v", param, err)
 		}
 	}
@@ -156,11 +156,11 @@ func TestStepsFollowTheNoise(t *testing.T) {
 func TestTheErrorOfAScheduleIsExact(t *testing.T) {
 	d := training
 	d.Epsilon, d.EpsilonLocal, d.Mechanism = 0, 3, coco.Name
-	s, err := d.Schedule()
+	s, err := d.Schedule(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	mse, err := coco.MSE(sparse.Point{Dim: 500, Sparsity: s.Sparsity, Epsilon: 3, Slots: s.Slots, Hash: "gf2"})
+	mse, err := coco.Scheme.MSE(sparse.Point{Dim: 500, Sparsity: s.Sparsity, Epsilon: 3, Slots: s.Slots, Hash: "gf2"})
 	if want := math.Sqrt(mse / 500 / float64(s.Cohort)); err != nil || math.Abs(s.Error-want) > 1e-12*want {
 		t.Errorf("error %g, want %g, %v", s.Error, want, err)
 	}

@@ -3,13 +3,16 @@ package privacy
 import (
 	"fmt"
 	"math"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/root"
 )
 
 // Limits of the parameters.
 const (
 	maxEpsilon = 20
-	minUsers   = 2
-	maxUsers   = 1_000_000_000
+	minClients = 2
+	maxClients = 1_000_000_000
 )
 
 // safetyMargin is the part of itself by which Epsilon is raised above the root of
@@ -17,27 +20,15 @@ const (
 // to 2.7·10^-7 at n = 10^6; with the margin a result is not below any of them.
 const safetyMargin = 5e-7
 
-// Amplification is a proved upper bound on what an attacker who sees the shuffled reports
-// of n users learns about one of them. [Blanket] and [Clone] implement it. What is
-// drawn in figures for comparison does not: see [Comparison].
-type Amplification interface {
-	// Delta returns an upper bound on δ at central ε = epsilonCentral, finite and >= 0.
-	// It falls with n and with epsilonCentral.
-	Delta(n int, epsilonCentral float64) (float64, error)
-	// Epsilon returns an upper bound on the central ε at delta in (0, 1). It falls with n
-	// and with delta and is never above the local ε.
-	Epsilon(n int, delta float64) (float64, error)
-}
-
 // checkedDelta is delta behind the checks that Blanket and Clone share.
 func (b *bound) checkedDelta(n int, epsilonCentral float64) (float64, error) {
-	if err := checkUsers(n); err != nil {
+	if err := checkClients(n); err != nil {
 		return 0, err
 	}
 	if !(epsilonCentral >= 0) || math.IsInf(epsilonCentral, 1) {
-		return 0, fmt.Errorf("privacy: central epsilon: got %v, must be finite and >= 0", epsilonCentral)
+		return 0, invalid("epsilonCentral", epsilonCentral, "must be finite and >= 0")
 	}
-	return b.delta(n, epsilonCentral, tableBudget), nil
+	return b.delta(n, epsilonCentral, b.budget()), nil
 }
 
 // checkedEpsilon is the root of Delta with the safety margin.
@@ -48,7 +39,7 @@ func (b *bound) checkedEpsilon(n int, delta float64) (float64, error) {
 
 // checkedRoot is checkedEpsilon without the margin.
 func (b *bound) checkedRoot(n int, delta float64) (float64, error) {
-	if err := checkUsers(n); err != nil {
+	if err := checkClients(n); err != nil {
 		return 0, err
 	}
 	if err := checkDelta(delta); err != nil {
@@ -57,23 +48,60 @@ func (b *bound) checkedRoot(n int, delta float64) (float64, error) {
 	return b.root(n, delta), nil
 }
 
+// root returns the smallest ε_c at which the bound is at most delta, rounded up by at most
+// root.Tolerance of itself. It is in [0, ε].
+func (b *bound) root(n int, delta float64) float64 {
+	excess := func(epsilon float64) float64 { // log of the ratio, with the exact sign of the difference
+		return math.Log1p((b.delta(n, epsilon, b.budget()) - delta) / delta)
+	}
+	atZero := excess(0)
+	if atZero <= 0 {
+		return 0
+	}
+	hi := b.chernoffEpsilon(n, delta)
+	return root.Solve(excess, 0, hi, atZero, excess(hi))
+}
+
+// chernoffEpsilon returns an ε_c in (0, ε] whose Chernoff bound is at most delta. It
+// is a little above the answer and costs microseconds.
+func (b *bound) chernoffEpsilon(n int, delta float64) float64 {
+	lo, hi := 0.0, b.epsilon
+	for range 50 {
+		mid := lo + (hi-lo)/2
+		if mid <= lo || mid >= hi {
+			break
+		}
+		if b.tilt(b.losses(mid), n).chernoff*b.unit(n) <= delta {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return hi
+}
+
 func checkEpsilon(epsilon float64) error {
 	if !(epsilon > 0 && epsilon <= maxEpsilon) {
-		return fmt.Errorf("privacy: epsilon: got %v, must be in (0, %d]", epsilon, maxEpsilon)
+		return invalid("epsilon", epsilon, "must be in (0, %d]", maxEpsilon)
 	}
 	return nil
 }
 
-func checkUsers(n int) error {
-	if n < minUsers || n > maxUsers {
-		return fmt.Errorf("privacy: number of users: got %d, must be in [%d, %d]", n, minUsers, maxUsers)
+func checkClients(n int) error {
+	if n < minClients || n > maxClients {
+		return invalid("clients", n, "must be in [%d, %d]", minClients, maxClients)
 	}
 	return nil
 }
 
 func checkDelta(delta float64) error {
 	if !(delta > 0 && delta < 1) {
-		return fmt.Errorf("privacy: delta: got %v, must be in (0, 1)", delta)
+		return invalid("delta", delta, "must be in (0, 1)")
 	}
 	return nil
+}
+
+// invalid returns a *fl.ParamError with the prefix of the package.
+func invalid(param string, got any, rule string, args ...any) error {
+	return fmt.Errorf("privacy: %w", fl.Invalid(param, got, rule, args...))
 }

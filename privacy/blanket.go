@@ -1,7 +1,6 @@
 package privacy
 
 import (
-	"fmt"
 	"math"
 )
 
@@ -24,6 +23,15 @@ import (
 // where m = 1 for t >= 2s and m = e^ε for s < t < 2s. The package documentation
 // proves it.
 type Blanket struct{ bound }
+
+// Coarse returns the same bound computed from smaller tables, for searches that evaluate it
+// thousands of times. It is never lower, above by less than 10^-5 of a δ of 10^-30 or more,
+// and several times faster above 10^4 reports.
+func (b *Blanket) Coarse() *Blanket {
+	coarse := *b
+	coarse.coarse = true
+	return &coarse
+}
 
 // NewBlanket returns the blanket for local budget epsilon in (0, 20], sparsity s >= 1
 // and t = slots > sparsity. Cost: O(1). It returns an error that names the
@@ -53,17 +61,17 @@ func NewBlanket(epsilon float64, sparsity, slots int) (*Blanket, error) {
 
 func checkShape(sparsity, slots int) error {
 	if sparsity < 1 {
-		return fmt.Errorf("privacy: sparsity: got %d, must be >= 1", sparsity)
+		return invalid("sparsity", sparsity, "must be >= 1")
 	}
 	if slots <= sparsity {
-		return fmt.Errorf("privacy: slots: got %d, must be > sparsity = %d", slots, sparsity)
+		return invalid("slots", slots, "must be > sparsity = %d", sparsity)
 	}
 	return nil
 }
 
 // Delta returns an upper bound on δ such that the n shuffled messages are
-// (epsilonCentral, δ)-differentially private under replacement of one user's
-// input. n in [2, 10^9] counts all users, the victim among them; epsilonCentral is
+// (epsilonCentral, δ)-differentially private under replacement of one client's
+// input. n in [2, 10^9] counts all clients, the victim among them; epsilonCentral is
 // finite and >= 0. From the local epsilon on the result is 0.
 //
 // The result is at least the exact value of the blanket and, where that is 10^-15 or more,
@@ -77,11 +85,11 @@ func (b *Blanket) Delta(n int, epsilonCentral float64) (float64, error) {
 }
 
 // Epsilon returns an ε_c for which the n shuffled messages are (ε_c, delta)-
-// differentially private under replacement of one user's input: the smallest one
+// differentially private under replacement of one client's input: the smallest one
 // that Delta certifies, rounded up by at most 10^-10 of itself and then raised by a
 // safety margin of 5·10^-7 of itself (see the package documentation). It is never above
 // the local epsilon, and it is 0 if Delta(n, 0) <= delta. n in [2, 10^9] counts all
-// users; delta is in (0, 1).
+// clients; delta is in (0, 1).
 //
 // Cost: about ten evaluations of Delta.
 func (b *Blanket) Epsilon(n int, delta float64) (float64, error) {

@@ -3,6 +3,8 @@ package privacy
 import (
 	"math"
 	"testing"
+
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 func TestNewBlanketErrors(t *testing.T) {
@@ -12,16 +14,16 @@ func TestNewBlanketErrors(t *testing.T) {
 		sparsity, slots int
 		want            string
 	}{
-		{0, 1, 4, "privacy: epsilon: got 0, must be in (0, 20]"},
-		{-1, 1, 4, "privacy: epsilon: got -1, must be in (0, 20]"},
-		{20.001, 1, 4, "privacy: epsilon: got 20.001, must be in (0, 20]"},
-		{nan, 1, 4, "privacy: epsilon: got NaN, must be in (0, 20]"},
-		{inf, 1, 4, "privacy: epsilon: got +Inf, must be in (0, 20]"},
-		{1, 0, 4, "privacy: sparsity: got 0, must be >= 1"},
-		{1, 4, 4, "privacy: slots: got 4, must be > sparsity = 4"},
-		{1, 4, -1, "privacy: slots: got -1, must be > sparsity = 4"},
+		{0, 1, 4, "privacy: epsilon: got 0, rule: must be in (0, 20]"},
+		{-1, 1, 4, "privacy: epsilon: got -1, rule: must be in (0, 20]"},
+		{20.001, 1, 4, "privacy: epsilon: got 20.001, rule: must be in (0, 20]"},
+		{nan, 1, 4, "privacy: epsilon: got NaN, rule: must be in (0, 20]"},
+		{inf, 1, 4, "privacy: epsilon: got +Inf, rule: must be in (0, 20]"},
+		{1, 0, 4, "privacy: sparsity: got 0, rule: must be >= 1"},
+		{1, 4, 4, "privacy: slots: got 4, rule: must be > sparsity = 4"},
+		{1, 4, -1, "privacy: slots: got -1, rule: must be > sparsity = 4"},
 	} {
-		if b, err := NewBlanket(c.epsilon, c.sparsity, c.slots); err == nil || err.Error() != c.want || b != nil {
+		if b, err := NewBlanket(c.epsilon, c.sparsity, c.slots); !isInvalid(err, c.want) || b != nil {
 			t.Errorf("NewBlanket(%v, %d, %d): got %v, %v, want error %q", c.epsilon, c.sparsity, c.slots, b, err, c.want)
 		}
 	}
@@ -44,16 +46,16 @@ func TestDeltaAtTheLocalEpsilon(t *testing.T) {
 }
 
 // Below 1e-170 the Chernoff bound takes over and only smallness is asked for.
-func TestDeltaFallsWithUsersAndEpsilon(t *testing.T) {
-	users := []int{2, 3, 10, 1000}
+func TestDeltaFallsWithClientsAndEpsilon(t *testing.T) {
+	clients := []int{2, 3, 10, 1000}
 	if !testing.Short() {
-		users = append(users, 100_000)
+		clients = append(clients, 100_000)
 	}
 	for _, b := range []bound{
 		mustBlanket(t, 0.2, 8, 24).bound, mustBlanket(t, 2, 3, 5).bound, mustBlanket(t, 6, 1, 400).bound,
 		mustClone(t, 0.2).bound, mustClone(t, 6).bound,
 	} {
-		for _, n := range users {
+		for _, n := range clients {
 			last := math.Inf(1)
 			for i := range 40 {
 				epsilon := b.epsilon * float64(i) / 40
@@ -73,20 +75,20 @@ func TestDeltaFallsWithUsersAndEpsilon(t *testing.T) {
 // The corners of the parameter space: every result is a number in [0, ε] or [0, 1], and
 // Epsilon and Delta agree with each other.
 func TestCorners(t *testing.T) {
-	users := []int{2, 5, 1000}
+	clients := []int{2, 5, 1000}
 	if !testing.Short() {
-		users = append(users, 1_000_000)
+		clients = append(clients, 1_000_000)
 	}
 	for _, epsilon := range []float64{5e-324, 1e-300, 1e-3, 1, 20} {
 		for _, shape := range [][2]int{{1, 2}, {1, 3}, {3, 4}, {64, 128}, {1, 500_000_000}, {7, math.MaxInt}, {math.MaxInt - 1, math.MaxInt}} {
-			for _, n := range users {
+			for _, n := range clients {
 				checkCorner(t, epsilon, shape, n, []float64{5e-324, 1e-15, 1e-6, 0.999999})
 			}
 		}
 	}
 }
 
-func TestCornersAtABillionUsers(t *testing.T) {
+func TestCornersAtABillionClients(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow")
 	}
@@ -104,7 +106,7 @@ func checkCorner(t *testing.T, epsilon float64, shape [2]int, n int, deltas []fl
 }
 
 // checkAmplification wants results in range that agree with each other.
-func checkAmplification(t *testing.T, b Amplification, epsilon float64, n int, deltas []float64) {
+func checkAmplification(t *testing.T, b fl.Amplification, epsilon float64, n int, deltas []float64) {
 	t.Helper()
 	for _, share := range []float64{0, 1e-12, 0.5, 1 - 1e-12} {
 		if d := mustDelta(t, b, n, share*epsilon); !(d >= 0 && d <= 1) {
@@ -118,6 +120,31 @@ func checkAmplification(t *testing.T, b Amplification, epsilon float64, n int, d
 		}
 		if d := mustDelta(t, b, n, got); d > delta {
 			t.Errorf("%T eps=%v n=%d: Delta at Epsilon(%v) is %v", b, epsilon, n, delta, d)
+		}
+	}
+}
+
+// The coarse bound is never below the fine one, and above it by less than 10^-5 of every δ
+// that matters and 10^-2 of any other.
+func TestCoarseIsALittleHigher(t *testing.T) {
+	for _, c := range []struct {
+		epsilon         float64
+		sparsity, slots int
+	}{{1, 4, 17}, {4.3, 286, 8192}, {0.5, 1, 2}} {
+		fine := mustBlanket(t, c.epsilon, c.sparsity, c.slots)
+		coarse := fine.Coarse()
+		for _, n := range []int{100, 2000, 60_000, 1_000_000} {
+			for _, part := range []float64{0.002, 0.01, 0.1, 0.5} {
+				at := part * c.epsilon
+				want, got := mustDelta(t, fine, n, at), mustDelta(t, coarse, n, at)
+				margin := 1e-5
+				if want < 1e-30 {
+					margin = 1e-2
+				}
+				if got < want*(1-1e-11) || got > want*(1+margin) {
+					t.Errorf("%+v n=%d ε=%g: coarse δ is %g times %g", c, n, at, got/want, want)
+				}
+			}
 		}
 	}
 }

@@ -19,6 +19,16 @@ type bound struct {
 	paired, unpaired   float64
 	neutral, unneutral float64
 	neutralWeight      float64 // m
+
+	coarse bool // tables have coarseBudget entries
+}
+
+// budget is the number of table entries for one Delta.
+func (b *bound) budget() int {
+	if b.coarse {
+		return coarseBudget
+	}
+	return tableBudget
 }
 
 // delta returns the bound for checked arguments; budget limits the work spent on tables.

@@ -3,12 +3,12 @@ package privacy
 import "math"
 
 // Clone is the amplification bound for any locally ε-differentially private randomizer,
-// the same for all users. It is immutable and safe for concurrent use.
+// the same for all clients. It is immutable and safe for concurrent use.
 //
 // Source: Feldman, McMillan and Talwar, "Hiding Among the Clones: A Simple and Nearly
 // Optimal Analysis of Privacy Amplification by Shuffling", FOCS 2021, Theorem 3.2. With
-// probability e^{-ε} another user's report is a clone of the victim's under x or x', a
-// fair coin deciding which. So the shuffled reports are at most as telling as the pair
+// probability e^{-ε} another client's report is a clone of the victim's under x or x', a
+// fair coin deciding which. So the shuffled reports reveal at most as much as the pair
 //
 //	P = (A + Δ, C − A + 1 − Δ),   Q = (A + 1 − Δ, C − A + Δ),
 //
@@ -46,8 +46,8 @@ func NewClone(epsilon float64) (*Clone, error) {
 }
 
 // Delta returns an upper bound on δ such that the n shuffled reports are
-// (epsilonCentral, δ)-differentially private under replacement of one user's input. n in
-// [2, 10^9] counts all users, the victim among them; epsilonCentral is finite and >= 0.
+// (epsilonCentral, δ)-differentially private under replacement of one client's input. n in
+// [2, 10^9] counts all clients, the victim among them; epsilonCentral is finite and >= 0.
 // From the local epsilon on the result is 0.
 //
 // The result is at least the exact value of the formula and exceeds it by as little as
@@ -60,10 +60,10 @@ func (c *Clone) Delta(n int, epsilonCentral float64) (float64, error) {
 }
 
 // Epsilon returns an ε_c for which the n shuffled reports are (ε_c, delta)-differentially
-// private under replacement of one user's input: the smallest one that Delta certifies,
+// private under replacement of one client's input: the smallest one that Delta certifies,
 // rounded up by at most 10^-10 of itself and then raised by a safety margin of 5·10^-7
 // of itself. It is never above the local epsilon, and it is 0 if Delta(n, 0) <= delta.
-// n in [2, 10^9] counts all users; delta is in (0, 1).
+// n in [2, 10^9] counts all clients; delta is in (0, 1).
 //
 // Cost: about ten evaluations of Delta.
 func (c *Clone) Epsilon(n int, delta float64) (float64, error) {

@@ -36,7 +36,7 @@ func TestCloneMatchesEnumeration(t *testing.T) {
 	}
 }
 
-// Theorem 3.2 as it is stated, for few users: the laws of both counters by their
+// Theorem 3.2 as it is stated, for few clients: the laws of both counters by their
 // definition, and the divergence in both directions.
 func TestCloneMatchesThePairOfLaws(t *testing.T) {
 	const n = 6
@@ -140,11 +140,11 @@ func TestCloneCoversRandomRandomizers(t *testing.T) {
 
 func TestCloneCorners(t *testing.T) {
 	for _, epsilon := range []float64{5e-324, 1e-310, 1e-300, 1e-3, 1, 20} {
-		users := []int{2, 5, 1000, 1_000_000}
+		clients := []int{2, 5, 1000, 1_000_000}
 		if epsilon == 20 && !testing.Short() {
-			users = append(users, maxUsers)
+			clients = append(clients, maxClients)
 		}
-		for _, n := range users {
+		for _, n := range clients {
 			checkAmplification(t, mustClone(t, epsilon), epsilon, n, []float64{5e-324, 1e-15, 1e-6, 0.999999})
 		}
 	}
@@ -152,8 +152,8 @@ func TestCloneCorners(t *testing.T) {
 
 func TestNewCloneErrors(t *testing.T) {
 	for _, epsilon := range []float64{0, -1, 20.001, math.NaN(), math.Inf(1)} {
-		want := fmt.Sprintf("privacy: epsilon: got %v, must be in (0, 20]", epsilon)
-		if c, err := NewClone(epsilon); c != nil || err == nil || err.Error() != want {
+		want := fmt.Sprintf("privacy: epsilon: got %v, rule: must be in (0, 20]", epsilon)
+		if c, err := NewClone(epsilon); c != nil || !isInvalid(err, want) {
 			t.Errorf("NewClone(%v): got %v, %v, want error %q", epsilon, c, err, want)
 		}
 	}

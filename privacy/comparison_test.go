@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 func mustComparisons(t *testing.T, epsilon float64, sparsity, slots int) []Comparison {
@@ -69,7 +71,7 @@ func TestComparisonStatus(t *testing.T) {
 	count := map[Status]int{}
 	for _, curve := range mustComparisons(t, 1, 4, 17) {
 		count[curve.Status]++
-		if _, ok := any(curve).(Amplification); ok {
+		if _, ok := any(curve).(fl.Amplification); ok {
 			t.Errorf("%s can be used as a bound", curve.Name)
 		}
 	}
@@ -84,25 +86,25 @@ func TestComparisonErrors(t *testing.T) {
 		sparsity, slots int
 		want            string
 	}{
-		{math.NaN(), 4, 17, "privacy: epsilon: got NaN, must be in (0, 20]"},
-		{1, 0, 17, "privacy: sparsity: got 0, must be >= 1"},
-		{1, 4, 4, "privacy: slots: got 4, must be > sparsity = 4"},
+		{math.NaN(), 4, 17, "privacy: epsilon: got NaN, rule: must be in (0, 20]"},
+		{1, 0, 17, "privacy: sparsity: got 0, rule: must be >= 1"},
+		{1, 4, 4, "privacy: slots: got 4, rule: must be > sparsity = 4"},
 	} {
-		if curves, err := Comparisons(c.epsilon, c.sparsity, c.slots); curves != nil || err == nil || err.Error() != c.want {
+		if curves, err := Comparisons(c.epsilon, c.sparsity, c.slots); curves != nil || !isInvalid(err, c.want) {
 			t.Errorf("%+v: got %v, %v", c, curves, err)
 		}
 	}
 	for _, curve := range mustComparisons(t, 0.1, 4, 17) {
-		if _, err := curve.Curve(1, 1e-6); err == nil || err.Error() != "privacy: number of users: got 1, must be in [2, 1000000000]" {
-			t.Errorf("%s: one user: %v", curve.Name, err)
+		if _, err := curve.Curve(1, 1e-6); !isInvalid(err, "privacy: clients: got 1, rule: must be in [2, 1000000000]") {
+			t.Errorf("%s: one client: %v", curve.Name, err)
 		}
-		if _, err := curve.Curve(10_000, math.NaN()); err == nil || err.Error() != "privacy: delta: got NaN, must be in (0, 1)" {
+		if _, err := curve.Curve(10_000, math.NaN()); !isInvalid(err, "privacy: delta: got NaN, rule: must be in (0, 1)") {
 			t.Errorf("%s: NaN: %v", curve.Name, err)
 		}
 	}
 	_, err := mustComparisons(t, 1, 4, 17)[0].Curve(10_000, 1e-6)
-	const want = "privacy: Erlingsson et al. 2019: epsilon: got 1, must be below 0.5: outside the range of the bound"
-	if err == nil || err.Error() != want {
+	const want = "privacy: Erlingsson et al. 2019: outside the range of the bound: epsilon: got 1, rule: must be below 0.5"
+	if !isInvalid(err, want) {
 		t.Errorf("got error %v, want %q", err, want)
 	}
 }
@@ -121,6 +123,92 @@ func TestComparisonCorners(t *testing.T) {
 						t.Errorf("eps=%v n=%d delta=%v: %s: got %v, %v", epsilon, n, delta, curve.Name, got, err)
 					}
 				}
+			}
+		}
+	}
+}
+
+// References: the printed formula, evaluated in Python.
+func TestErlingsson(t *testing.T) {
+	for _, c := range []struct {
+		epsilon float64
+		n       int
+		want    float64
+	}{{0.1, 10_000, 0.04460306626619807}, {0.4, 1_000_000, 0.01784122650647923}, {0.1, 1001, 0.1}} {
+		if got, err := erlingsson(c.epsilon).Curve(c.n, 1e-6); err != nil || math.Abs(got/c.want-1) > 1e-14 {
+			t.Errorf("%+v: got %v, %v", c, got, err)
+		}
+	}
+	for _, c := range []struct {
+		epsilon float64
+		n       int
+		delta   float64
+	}{{0.5, 10_000, 1e-6}, {0.1, 1000, 1e-6}, {0.1, 10_000, 0.01}} {
+		if got, err := erlingsson(c.epsilon).Curve(c.n, c.delta); got != 0 || !errors.Is(err, ErrOutOfRange) {
+			t.Errorf("%+v: got %v, %v", c, got, err)
+		}
+	}
+}
+
+// References: the printed formula, evaluated in Python.
+func TestCloneClosedForm(t *testing.T) {
+	for _, c := range []struct {
+		epsilon float64
+		n       int
+		want    float64
+	}{{1, 10_000, 0.21402565193083783}, {0.1, 10_000, 0.016292484999404784}, {4, 1_000_000, 0.2009852295237436}} {
+		if got, err := cloneClosedForm(c.epsilon).Curve(c.n, 1e-6); err != nil || math.Abs(got/c.want-1) > 1e-14 {
+			t.Errorf("%+v: got %v, %v", c, got, err)
+		}
+	}
+	for _, n := range []int{1000, 10_000} { // log(10^4/(16·log(2·10^6))) = 3.763
+		got, err := cloneClosedForm(3.764).Curve(n, 1e-6)
+		if got != 0 || !errors.Is(err, ErrOutOfRange) {
+			t.Errorf("n=%d: got %v, %v", n, got, err)
+		}
+	}
+	// At the edge of its range the formula can exceed the local ε: log(1 + 0.0104) here.
+	if got, err := cloneClosedForm(0.01).Curve(235, 1e-6); got != 0.01 || err != nil {
+		t.Errorf("got %v, %v, want the local epsilon", got, err)
+	}
+	if _, err := cloneClosedForm(3.762).Curve(10_000, 1e-6); err != nil {
+		t.Error(err)
+	}
+}
+
+// The theorem says that its closed form is above the numeric bound.
+func TestCloneClosedFormIsAboveTheNumericBound(t *testing.T) {
+	for _, epsilon := range []float64{0.01, 0.3, 1, 3, 6} {
+		for _, n := range []int{300, 10_000, 1_000_000} {
+			for _, delta := range []float64{1e-12, 1e-6, 0.1} {
+				closed, err := cloneClosedForm(epsilon).Curve(n, delta)
+				if errors.Is(err, ErrOutOfRange) {
+					continue
+				}
+				if numeric := mustEpsilon(t, mustClone(t, epsilon), n, delta); closed < numeric {
+					t.Errorf("eps=%v n=%d delta=%v: closed form %v below %v", epsilon, n, delta, closed, numeric)
+				}
+			}
+		}
+	}
+}
+
+// The stronger clones are the pair at its largest α; the recorded cells are in
+// TestRecordedCells.
+func TestStrongerCloneIsThePair(t *testing.T) {
+	for _, epsilon := range []float64{0.1, 1, 4} {
+		curve, err := strongerClone(epsilon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{5000, 50_000} {
+			got, err := curve.Curve(n, 1e-6)
+			if err != nil {
+				t.Fatal(err)
+			}
+			alpha := 1 / (math.Exp(epsilon) + 1)
+			if d := twoCounters(n, epsilon, alpha, alpha, got); math.Abs(d/1e-6-1) > 1e-6 {
+				t.Errorf("eps=%v n=%d: δ at %v is %v", epsilon, n, got, d)
 			}
 		}
 	}

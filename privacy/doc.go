@@ -1,32 +1,37 @@
 // Package privacy computes what shuffling adds to local differential privacy.
+// Use it when a shuffler hides which client sent which report, or to plan such a round.
+// Start with [NewBlanket] for the sparse mechanisms of this module and [NewClone] for any other.
 //
-// Every client randomizes its own report, so that the report alone is
-// ε-differentially private. A shuffler then hands all n reports to the server in
-// random order. The server no longer knows which report is whose, and the set of
-// reports is (ε_c, δ)-differentially private with ε_c far below ε. This package
-// says how far:
+// Every client randomizes its own report. The report alone is ε-differentially private.
+// A shuffler then hands all n reports to the server in random order. The server no longer
+// knows which report is whose. The set of reports is (ε_c, δ)-differentially private, with
+// ε_c far below ε. This package says how far:
 //
 //	b, err := privacy.NewBlanket(1.0, 4, 17)    // local ε, sparsity s, output slots t
 //	ec, err := b.Epsilon(10_000, 1e-6)          // ε_c = 0.0335 at δ = 10^-6
 //	delta, err := b.Delta(10_000, 0.05)         // δ at ε_c = 0.05
 //
-// Neighbouring inputs differ in the data of one user, whose report is present in both
-// (replace-one). The number n counts all users whose reports are shuffled together,
-// the victim among them; reports that the server can tell apart from the rest, or that
-// it made up itself, do not count. Every result is an upper bound: tails that are
-// cut off, approximations and rounding are added to δ, and ε_c is rounded up.
+// Neighbouring inputs differ in the data of one client, called the victim. The victim's
+// report is present under both inputs (replace-one). The number n counts all clients whose
+// reports are shuffled together, the victim included. Two kinds of reports do not count:
+// those that the server can distinguish from the rest, and those that it made up itself.
+// Every result is an upper bound. Tails that are cut off, approximations and rounding are
+// added to δ, and ε_c is rounded up.
 //
-// [Blanket] is for the sparse mechanisms of this module, [Clone] for any ε-LDP randomizer.
-// Both are an [Amplification], of which [LocalFor] and [ClientsFor] ask the inverse questions:
-// which local ε, and how many users, a central ε calls for. Curves from the literature
-// to compare with are in [Comparisons].
+// [Blanket] and [Clone] are both an [fl.Amplification]. [LocalFor] and [ClientsFor] answer the
+// inverse questions: which local ε, and how many clients, give a central ε. [Comparisons]
+// returns curves from the literature to draw beside these bounds.
+//
+// The bounds are for one round. A client that takes part in several rounds spends each of
+// them. Package compose says what they come to together.
 //
 // # Mechanisms covered
 //
 // A report is a pair (H, z): a hash and one of t output slots. The client draws the hash
-// afresh, from a public distribution that depends neither on its data nor on who it is,
-// and sends it in the clear. Given H and the client's data x, slot z has probability W(z)/Ω with Ω = s·e + t − s, where
-// e = e^ε, and all that is asked of the weights is
+// afresh from a public distribution and sends it in the clear. The distribution depends
+// neither on the client's data nor on which client it is. Given H and the client's data x,
+// slot z has probability W(z)/Ω with Ω = s·e + t − s, where e = e^ε. The weights must satisfy
+// only
 //
 //	1 <= W(z) <= e  for every slot,     Σ_z W(z) = Ω.                         (1)
 //
@@ -41,8 +46,8 @@
 //     those pairs weighs e + 1 and each other slot (Ω − p(e + 1))/(t − 2p). This is at
 //     least 1 and at most e because the two differences are (s − p)(e − 1) and
 //     (t − s − p)(e − 1). The order in which colliding items overwrite each other
-//     is random and not sent; it averages weights, and (1) survives averaging.
-//   - The sign sketch (package signsketch) is the case s = 1, t = 2, Ω = e + 1: given the
+//     is random and not sent. It averages weights, and (1) survives averaging.
+//   - The sign sketch (package signsketch) is the case s = 1, t = 2, Ω = e + 1. Given the
 //     hash, the two bits weigh e and 1 if the majority of the client's signs is the first
 //     bit, 1 and e if it is the second. In a tie a fair coin picks one of the two, which
 //     averages the weights to (e + 1)/2 twice. In all three cases the weights add up to
@@ -63,15 +68,15 @@
 //
 // # Proof
 //
-// Steps 1 to 3 are the privacy blanket of Balle, Bell, Gascón and Nissim (CRYPTO 2019);
-// step 4 is what makes one formula serve all mechanisms of the form (1).
+// Steps 1 to 3 are the privacy blanket of Balle, Bell, Gascón and Nissim (CRYPTO 2019).
+// Step 4 makes one formula serve all mechanisms of the form (1).
 //
-// Step 1: a blanket. By (1) the report of any user, whatever its data, is with
-// probability γ = t/Ω a fresh hash with a uniform slot, and otherwise a report drawn
+// Step 1: a blanket. Let γ = t/Ω. By (1) the report of any client, whatever its data, is a
+// fresh hash with a uniform slot with probability γ, and otherwise a report drawn
 // from what is left. Call reports of the first sort blanket reports. Fix the
-// data of the n − 1 other users and show the attacker, beyond the shuffled reports,
-// which of them are not blanket reports; this can only help. What remains is the
-// victim's report hidden among M ~ Binomial(n − 1, γ) blanket reports.
+// data of the n − 1 other clients and show the attacker, beyond the shuffled reports,
+// which of them are not blanket reports. This can only help the attacker. What remains is
+// the victim's report hidden among M ~ Binomial(n − 1, γ) blanket reports.
 //
 // Step 2: fixed M. Let ω be the law of a blanket report, and Y_0, ..., Y_M independent
 // with law ω. Under data x the shuffled M + 1 reports have density
@@ -88,9 +93,9 @@
 //	δ(ε_c) <= (1/n)·E[(L_1 + ... + L_N)_+],     N ~ Binomial(n, γ).           (3)
 //
 // Step 4: the worst weights. Vector v is majorised by w, v ≺ w, if they have the same sum
-// and for each k the k largest entries of w sum to at least as much as those of v; then
+// and for each k the k largest entries of w sum to at least as much as those of v. Then
 // Σ φ(v_z) <= Σ φ(w_z) for convex φ. By (1) the k largest entries of W add up to at most k·e,
-// and to at most Ω − (t − k) = s·e + k − s, so W ≺ (e on s slots, 1 on t − s); in the same way
+// and to at most Ω − (t − k) = s·e + k − s, so W ≺ (e on s slots, 1 on t − s). In the same way
 // −q·W' ≺ (−q on t − s slots, −q·e on s). A sum of two vectors is majorised by the sum of
 // their decreasing rearrangements (Marshall, Olkin and Arnold, "Inequalities", 6.A.1),
 // and replacing each by a majorising vector only raises its partial sums. Adding the
@@ -99,12 +104,12 @@
 //	W − q·W' ≺ (e − q on s slots, 1 − q on t − 2s slots, 1 − q·e on s slots),
 //
 // and for s < t < 2s: e − q on t − s slots, e − q·e on 2s − t, 1 − q·e on t − s. Now take
-// the reports in (3) one at a time: with the others fixed, the positive part is a
+// the reports in (3) one at a time. With the others fixed, the positive part is a
 // convex function of L_i, and L_i is the entry of W − q·W' at a uniform slot. Replacing
 // it by the majorising vector can only raise the expectation, for each hash on its
 // own. After all N replacements a report is of kind A with probability γ·s/t = s/Ω,
 // and so on: this is (2). Nothing was assumed about which slots the marks of x
-// and x' share, about their signs, or about the hashes of different users.
+// and x' share, about their signs, or about the hashes of different clients.
 //
 // A mechanism with the same s and t and a smaller ε' has probabilities between 1/Ω' and
 // e'/Ω', which is within 1/Ω and e/Ω, so the bound for ε covers it.
@@ -112,56 +117,49 @@
 // # Two errors in the source
 //
 // Wang et al. bound the same quantity in Theorem 5 by the divergence of a pair (P_α, Q_α)
-// of laws on two counters: C ~ Binomial(n − 1, 2α) other users tick one of two counters
-// by a fair coin, and the victim ticks the first with probability e·α, the second with
+// of laws on two counters. C ~ Binomial(n − 1, 2α) other clients tick one of two counters
+// by a fair coin. The victim ticks the first with probability e·α, the second with
 // probability α (for the other input the reverse), and neither otherwise.
 //
 // First, the α printed in Theorem 5 and Lemma 2, s(e − 1)/Ω, is the total variation
-// distance between the reports of x and x'. What the two counters need is the
-// probability with which another user's report falls among the marks of x, and that
+// distance between the reports of x and x'. The two counters need another number: the
+// probability that another client's report falls among the marks of x. That probability
 // is s/Ω (likewise in Theorem 1). At the paper's t and e > 2.73 the printed value exceeds
 // 1/(e + 1), so that the victim's two probabilities add up to more than one. For e < 2
-// it is below s/Ω and unsafe: at n = 10^4, s = 4, t = 11, ε = 0.1, δ = 10^-6 it promises
-// ε_c = 0.00066, and there are data sets for which no ε_c below 0.00234 is true. (Epsilon
-// returns 0.00236.)
+// the printed value is below s/Ω and unsafe. At n = 10^4, s = 4, t = 11, ε = 0.1, δ = 10^-6
+// it promises ε_c = 0.00066, and there are data sets for which no ε_c below 0.00234 is true.
+// (Epsilon returns 0.00236.)
 //
 // Second, with the right α the pair is still not an upper bound. For s = 1, t = 4, e = 3,
-// n = 5 and q = 2.5 it gives δ = 0.00071, but if the four other users hold the victim's
+// n = 5 and q = 2.5 it gives δ = 0.00071. If the four other clients hold the victim's
 // input x, the exact value is 0.00521. The bound (2) gives 0.00534.
 //
 // The reduction behind the theorem is Lemma 3.5 of Feldman, McMillan and Talwar,
 // "Stronger Privacy Amplification by Shuffling for Rényi and Approximate Differential
-// Privacy" (arXiv 2208.04591), which its authors have withdrawn for general randomizers.
-// What fails can be read off (2). A report that marks neither x nor x' speaks against
-// either input a little; how many of them are blanket reports is random, and the pair puts
-// the mean of that number, given A + B, in the place of R. By Jensen's inequality
-// the pair therefore never exceeds (2). It is a lower bound of its own: for t >= 3s, when
-// the other users' marks avoid those of x and x', counting the reports on the marks
-// of x and of x' projects the output onto the pair. So the two enclose the truth, and
-// at δ = 10^-6 they are close: the ε_c of (2) is above that of the pair by at most 4.3 % at
+// Privacy" (arXiv 2208.04591). Its authors have withdrawn it for general randomizers.
+// The reason can be read off (2). A report that marks neither x nor x' speaks against
+// either input a little. How many of these are blanket reports is random, and the pair
+// puts the mean of that number, given A + B, in the place of R. By Jensen's inequality
+// the pair therefore never exceeds (2). The pair is a lower bound of its own. For t >= 3s,
+// when the other clients' marks avoid those of x and x', counting the reports on the marks
+// of x and of x' projects the output onto the pair. So the two enclose the truth. At
+// δ = 10^-6 they are close: the ε_c of (2) is above that of the pair by at most 4.3 % at
 // n = 100, 0.03 % at n = 10^4.
 //
-// The curve of the pair is [PairCurve], marked as [NotABound]; with α = 1/(e + 1), the
+// The curve of the pair is [PairCurve], marked as [NotABound]. With α = 1/(e + 1), the
 // "stronger clones", it is marked [Conjectural].
-//
-// # Composition
-//
-// [Homogeneous] says what k mechanisms with one common budget (ε, δ) promise together,
-// however each was chosen in view of the others, and [PerMechanism] what budget each of
-// them may have for a given total. Both are exact up to rounding, which goes against the
-// promise; no property of the mechanisms beyond (ε, δ) is used.
 //
 // # Accuracy and limits
 //
-// Local ε in (0, 20], n from 2 to 10^9, any δ in (0, 1). Delta is above the exact value
-// of (2) by less than 10^-7 of it (10^-12 for n <= 60) wherever that is 10^-15 or more. The
-// comment on the function positivePart lists each approximation and what is added for it.
+// Local ε is in (0, 20], n from 2 to 10^9, δ anywhere in (0, 1). Delta is above the exact
+// value of (2) by less than 10^-7 of it (10^-12 for n <= 60) wherever that is 10^-15 or more.
+// The comment on the function positivePart lists each approximation and what is added for it.
 //
 // Epsilon is the root of Delta, rounded up by at most 10^-10 of itself, times 1 + 5·10^-7. The
-// factor is a safety margin and not needed for correctness: published computations of the
-// same ε_c differ in the seventh digit at n = 10^6, and with the margin Epsilon is not below
+// factor is a safety margin and not needed for correctness. Published computations of the
+// same ε_c differ in the seventh digit at n = 10^6. With the margin Epsilon is not below
 // any of those that the tests compare with, nor above one by more than 10^-6 of it.
 //
-// The bounds are for one round: a client that takes part in several rounds spends each of
-// them.
+// Errors about parameters wrap a *fl.ParamError. Its names are those of the functions'
+// parameters; the number n of clients is called "clients".
 package privacy

@@ -1,9 +1,11 @@
 package privacy_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/privacy"
 )
 
@@ -24,8 +26,8 @@ func ExampleBlanket_Epsilon() {
 
 // What local ε may ten thousand clients use, with any randomizer, for a central ε of 0.1?
 func ExampleLocalFor() {
-	build := func(epsilon float64) (privacy.Amplification, error) { return privacy.NewClone(epsilon) }
-	local, err := privacy.LocalFor(build, 10_000, 1e-6, 0.1)
+	build := func(epsilon float64) (fl.Amplification, error) { return privacy.NewClone(epsilon) }
+	local, err := privacy.LocalFor(context.Background(), build, 10_000, 1e-6, 0.1)
 	if err != nil {
 		log.Fatal(err)
 	}

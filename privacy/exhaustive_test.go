@@ -10,10 +10,10 @@ import (
 
 // The bound is proved in the package documentation. Here it is checked on instances so
 // small that every case can be listed in exact arithmetic: every pattern that any hash
-// can give the victim's two inputs, every data set of the other users, every output.
+// can give the victim's two inputs, every data set of the other clients, every output.
 
 // worst returns the largest hockey-stick divergence of order q between shuffled
-// outputs of n users that differ in one input, over all pairs of patterns of the
+// outputs of n clients that differ in one input, over all pairs of patterns of the
 // victim and all patterns of the others.
 func (r randomizer) worst(t *testing.T, n int, q *big.Rat) *big.Rat {
 	t.Helper()

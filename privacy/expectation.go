@@ -6,8 +6,12 @@ import (
 	"github.com/hushgrad/hushgrad/internal/binomial"
 )
 
-// tableBudget bounds the entries of the shortfall tables computed for one Delta.
-const tableBudget = 3_000_000
+// tableBudget bounds the entries of the shortfall tables computed for one Delta, and
+// coarseBudget for one of a coarse bound.
+const (
+	tableBudget  = 3_000_000
+	coarseBudget = 30_000
+)
 
 // positivePart returns an upper bound on E[S_+], S the sum of the n losses, in the unit
 // of losses.

@@ -14,9 +14,9 @@ import (
 // by which drift is lowered, 2^-48·q·(e^ε − 1) per message of kind A or B; it shows only
 // where ε_c nears ε and the exact value itself is a rounding error.
 func TestDeltaMatchesEnumeration(t *testing.T) {
-	users := []int{2, 3, 7, 20}
+	clients := []int{2, 3, 7, 20}
 	if !testing.Short() {
-		users = append(users, 60)
+		clients = append(clients, 60)
 	}
 	for _, shape := range []struct {
 		epsilon         float64
@@ -26,7 +26,7 @@ func TestDeltaMatchesEnumeration(t *testing.T) {
 	} {
 		b := mustBlanket(t, shape.epsilon, shape.sparsity, shape.slots)
 		e := bigref.Exp(shape.epsilon)
-		for _, n := range users {
+		for _, n := range clients {
 			for _, share := range []float64{0, 1e-9, 0.05, 0.3, 0.5, 0.9, 0.9999} {
 				epsilonCentral := share * shape.epsilon
 				want := blanketKinds(e, shape.sparsity, shape.slots).sum(bigref.Exp(epsilonCentral), n)

@@ -1,7 +1,6 @@
 package privacy
 
 import (
-	"fmt"
 	"math"
 )
 
@@ -23,7 +22,7 @@ func PairCurve(epsilon, alpha float64) (Comparison, error) {
 	// The upper limit is met up to rounding: alpha is often computed as 1/(e^ε+1).
 	idle := 1 - (math.Exp(epsilon)+1)*alpha
 	if !(alpha > 0 && alpha < 0.5 && idle >= -0x1p-50) {
-		return Comparison{}, fmt.Errorf("privacy: alpha: got %v, must be in (0, 1/(e^%v + 1)] and below 1/2", alpha, epsilon)
+		return Comparison{}, invalid("alpha", alpha, "must be in (0, 1/(e^%v + 1)] and below 1/2", epsilon)
 	}
 	pair := bound{
 		epsilon: epsilon, gain: math.Expm1(epsilon), scale: 1,
@@ -34,7 +33,7 @@ func PairCurve(epsilon, alpha float64) (Comparison, error) {
 		func(n int, delta float64) (float64, error) { return pair.root(n, delta), nil }), nil
 }
 
-// pairAlpha is the probability s/Ω with which a report of another user falls among the marks
+// pairAlpha is the probability s/Ω with which a report of another client falls among the marks
 // of x. The pair needs t >= 2s; below, it is the largest α there is.
 func pairAlpha(epsilon float64, sparsity, slots int) float64 {
 	s := float64(sparsity)

@@ -1,6 +1,7 @@
 package privacy
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"testing"
@@ -77,7 +78,7 @@ func TestPrintedAlphaFailsEverywhere(t *testing.T) {
 
 // With the printed α = s(e−1)/Ω the pair promises ε_c = 0.000661 at n = 10^4, s = 4, ε = 0.1,
 // δ = 10^-6. A lower bound on the truth: x and x' mark disjoint sets of four of the
-// eleven slots, and each of the other users marks the three that remain, so that its
+// eleven slots, and each of the other clients marks the three that remain, so that its
 // report falls on each set with probability 4w/Ω, w = (Ω − 3e)/8. Counting the reports
 // in the two sets is a projection of the output, and its divergence is exact.
 func TestPrintedAlphaIsUnsafe(t *testing.T) {
@@ -132,12 +133,13 @@ func TestPairCurveInvertsThePair(t *testing.T) {
 }
 
 func TestPairCurveErrors(t *testing.T) {
-	if _, err := PairCurve(21, 0.1); err == nil || err.Error() != "privacy: epsilon: got 21, must be in (0, 20]" {
+	if _, err := PairCurve(21, 0.1); !isInvalid(err, "privacy: epsilon: got 21, rule: must be in (0, 20]") {
 		t.Errorf("epsilon 21: %v", err)
 	}
 	for _, alpha := range []float64{0, -1, 0.27, math.NaN()} { // 1/(e+1) is 0.2689
-		if c, err := PairCurve(1, alpha); err == nil || c.Curve != nil {
-			t.Errorf("alpha %v: got no error", alpha)
+		want := fmt.Sprintf("privacy: alpha: got %v, rule: must be in (0, 1/(e^1 + 1)] and below 1/2", alpha)
+		if c, err := PairCurve(1, alpha); !isInvalid(err, want) || c.Curve != nil {
+			t.Errorf("alpha %v: got error %v, want %q", alpha, err, want)
 		}
 	}
 	if _, err := PairCurve(1e-300, 0.5); err == nil {

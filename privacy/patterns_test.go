@@ -102,7 +102,7 @@ func randomPatterns(rng *rand.Rand, inputs, outputs int) (randomizer, *big.Rat) 
 	return r, e
 }
 
-// twoHashes returns the patterns of r when every user first picks one of two hashes at
+// twoHashes returns the patterns of r when every client first picks one of two hashes at
 // random and sends it along: a report is one of 2t symbols.
 func twoHashes(r randomizer) randomizer {
 	out := randomizer{total: 2 * r.total, block: len(r.patterns[0])}

@@ -2,12 +2,14 @@ package privacy
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"math/big"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/bigref"
 )
 
@@ -75,7 +77,7 @@ func mustClone(t testing.TB, epsilon float64) *Clone {
 	return c
 }
 
-func mustDelta(t testing.TB, a Amplification, n int, epsilonCentral float64) float64 {
+func mustDelta(t testing.TB, a fl.Amplification, n int, epsilonCentral float64) float64 {
 	t.Helper()
 	delta, err := a.Delta(n, epsilonCentral)
 	if err != nil {
@@ -84,13 +86,19 @@ func mustDelta(t testing.TB, a Amplification, n int, epsilonCentral float64) flo
 	return delta
 }
 
-func mustEpsilon(t testing.TB, a Amplification, n int, delta float64) float64 {
+func mustEpsilon(t testing.TB, a fl.Amplification, n int, delta float64) float64 {
 	t.Helper()
 	epsilon, err := a.Epsilon(n, delta)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return epsilon
+}
+
+// isInvalid says whether err is a *fl.ParamError with this text.
+func isInvalid(err error, text string) bool {
+	var param *fl.ParamError
+	return errors.As(err, &param) && err.Error() == text
 }
 
 // kinds is a bound of this package with every quantity in high precision: a message is of
@@ -109,7 +117,7 @@ func blanketKinds(e *big.Float, sparsity, slots int) kinds {
 	}
 }
 
-// sum returns the bound at n users and q = e^{ε_c}, summed over all A and B; the sum over R
+// sum returns the bound at n clients and q = e^{ε_c}, summed over all A and B; the sum over R
 // is a prefix of Σ (x − weight·r)·C(j, r)·mid^r·rest^{j−r}, j = n − A − B.
 func (k kinds) sum(q *big.Float, n int) *big.Float {
 	one := bigref.Of(1)
@@ -147,12 +155,12 @@ func (k kinds) sum(q *big.Float, n int) *big.Float {
 }
 
 // twoCounters returns the hockey-stick divergence of order q = e^{ε_c} between the
-// two-counter laws in which each of n − 1 other users ticks either counter with
+// two-counter laws in which each of n − 1 other clients ticks either counter with
 // probability alpha, and the victim ticks the first with probability e·own, the second
 // with probability own, or the reverse under the other law. For own = alpha this is the
 // pair (P_α, Q_α) of Wang et al. It sums over all outcomes that matter at 1e-16.
 //
-// Dividing by the law of n such other users turns it into
+// Dividing by the law of n such other clients turns it into
 // (1/n)·E[((own/α)((e−q)A − (eq−1)B) − (q−1)·κ·C)_+], κ = (1−(e+1)·own)/(1−2α).
 func twoCounters(n int, epsilon, own, alpha, epsilonCentral float64) float64 {
 	e, q := math.Exp(epsilon), math.Exp(epsilonCentral)

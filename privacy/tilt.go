@@ -53,7 +53,7 @@ func (b *bound) tilt(l losses, n int) tilt {
 }
 
 // tiltBy returns the tilt by theta and the mean of S under it, given K >= 1.
-func (b *bound) tiltBy(theta float64, l losses, users float64) (t tilt, mean float64) {
+func (b *bound) tiltBy(theta float64, l losses, clients float64) (t tilt, mean float64) {
 	up, down, mid := math.Exp(theta*l.favour), math.Exp(-theta*l.against), math.Exp(-theta*l.neutral)
 	// Of unneutral + neutral = 1 one is at least ½, so kept does not underflow.
 	kept := b.neutral*mid + b.unneutral
@@ -70,16 +70,16 @@ func (b *bound) tiltBy(theta float64, l losses, users float64) (t tilt, mean flo
 		neutral:   b.neutral * mid / kept,
 		unneutral: b.unneutral / kept,
 	}
-	none := users * math.Log(t.unpaired)
+	none := clients * math.Log(t.unpaired)
 	if t.paired < 0.5 {
-		none = users * math.Log1p(-t.paired)
+		none = clients * math.Log1p(-t.paired)
 	}
 	t.some = -math.Expm1(none)
 	// At n = 10^9 the exponent is a sum of terms that cancel to within 1e-10.
-	t.chernoff = math.Exp(users*logMoment-1) * t.some / theta * (1 + 0x1p-30)
+	t.chernoff = math.Exp(clients*logMoment-1) * t.some / theta * (1 + 0x1p-30)
 
 	fromPaired := (up*l.favour - down*l.against) / (up + down)
 	fromUnpaired := -t.neutral * l.neutral
-	mean = users*t.paired/t.some*(fromPaired-fromUnpaired) + users*fromUnpaired
+	mean = clients*t.paired/t.some*(fromPaired-fromUnpaired) + clients*fromUnpaired
 	return t, mean
 }

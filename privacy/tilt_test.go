@@ -33,8 +33,8 @@ func TestChernoffBound(t *testing.T) {
 func TestTiltIsAProbability(t *testing.T) {
 	b := mustBlanket(t, 1, 3, 5)
 	l := b.losses(0.2)
-	const users = 500
-	tilted := b.tilt(l, users)
+	const clients = 500
+	tilted := b.tilt(l, clients)
 	theta := tilted.theta
 	up := b.paired / 2 * math.Exp(theta*l.favour)
 	down := b.paired / 2 * math.Exp(-theta*l.against)
@@ -49,15 +49,15 @@ func TestTiltIsAProbability(t *testing.T) {
 		{"unpaired", tilted.unpaired, (mid + rest) / moment},
 		{"neutral", tilted.neutral, mid / (mid + rest)},
 		{"unneutral", tilted.unneutral, rest / (mid + rest)},
-		{"some", tilted.some, 1 - math.Pow((mid+rest)/moment, users)},
-		{"chernoff", tilted.chernoff, (math.Pow(moment, users) - math.Pow(mid+rest, users)) / (math.E * theta)},
+		{"some", tilted.some, 1 - math.Pow((mid+rest)/moment, clients)},
+		{"chernoff", tilted.chernoff, (math.Pow(moment, clients) - math.Pow(mid+rest, clients)) / (math.E * theta)},
 	} {
 		if math.Abs(c.got/c.want-1) > 3e-9 { // chernoff is raised by 2^-30
 			t.Errorf("%s: got %v, want %v", c.name, c.got, c.want)
 		}
 	}
 	for _, nearby := range []float64{0.9, 1.1} {
-		if other, _ := b.tiltBy(theta*nearby, l, users); other.chernoff < tilted.chernoff {
+		if other, _ := b.tiltBy(theta*nearby, l, clients); other.chernoff < tilted.chernoff {
 			t.Errorf("θ = %v has bound %v, below %v at θ = %v", theta*nearby, other.chernoff, tilted.chernoff, theta)
 		}
 	}

@@ -3,11 +3,12 @@ package rotation
 import "math"
 
 // Bound returns norm·√(2·ln(4·padded·clients/beta)), rounded up: a range that the
-// coordinates of rotated vectors keep to. For every set of at most clients vectors of L2
-// norm at most norm that is fixed before the signs are drawn, all coordinates of all
-// rotated vectors are at most Bound in absolute value, with probability at least
-// 1 − beta/2 over uniform signs. The other half of beta is left to whatever is
-// computed from the coordinates.
+// coordinates of rotated vectors keep to.
+//
+// Take at most clients vectors of L2 norm at most norm that are fixed before the signs are
+// drawn. All coordinates of all rotated vectors are at most Bound in absolute value, with
+// probability at least 1 − beta/2 over uniform signs. The other half of beta is left to
+// whatever is computed from the coordinates.
 //
 // Proof. A rotated coordinate is Σ ±x_i with independent uniform signs, since an entry ±1
 // of H only relabels them. By Hoeffding's inequality it exceeds B in absolute value with

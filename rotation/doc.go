@@ -1,14 +1,17 @@
-// Package rotation spreads a vector evenly over its coordinates, by a randomized
-// Hadamard transform that everybody can repeat.
+// Package rotation spreads a vector evenly over its coordinates.
+// Use it before coordinates are rounded, clipped or summed one by one.
+// Start with [New]: client and server make the same [Rotation] from one public key.
+//
+// It is a randomized Hadamard transform.
 //
 //	r, err := rotation.New(dim, key)      // the same key on the client and the server
 //	err = r.Forward(rotated, x)           // client: ±1 signs, then the transform
 //	err = r.Inverse(estimate, sum)        // server
 //
-// After rotation no coordinate of a vector of length ‖x‖₂ is far above ‖x‖₂, whatever
-// the vector was, as long as it was chosen without knowledge of the signs. [Bound] says
-// how far. A sum over one coordinate then needs a range of about ‖x‖₂·√(2 ln …) and not
-// the ‖x‖₂·√d' that the worst vector would need.
+// After rotation no coordinate of a vector of length ‖x‖₂ is far above ‖x‖₂, if the vector
+// was chosen without knowledge of the signs. [Bound] says how far. A sum over one
+// coordinate then needs a range of about ‖x‖₂·√(2 ln …), where the worst vector would need
+// ‖x‖₂·√d'.
 //
 // # Definition
 //
@@ -30,8 +33,10 @@
 // math/rand/v2. The sign of coordinate i is −1 if bit i mod 64 of w_⌊i/64⌋ is one, bit 0
 // being the least significant, and +1 otherwise. Padding has no sign: it is zero.
 //
-// The vectors must not depend on the signs, or Bound does not hold: draw the key after
+// The vectors must not depend on the signs, or Bound does not hold. Draw the key after
 // the data is fixed, or use a fresh one for every round.
+//
+// A rotation is not private by itself. Inverse undoes it.
 //
 // # Sources
 //

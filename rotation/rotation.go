@@ -41,10 +41,10 @@ func (r *Rotation) Dim() int { return r.dim }
 // power of two.
 func (r *Rotation) PaddedDim() int { return r.padded }
 
-// Forward writes H·P·pad(x), which is √PaddedDim times as long as x, to dst. x has Dim elements and dst PaddedDim; x may be the start of dst, other
-// overlaps give a wrong result. All elements must be finite and Σ|x| at most half the
-// largest float64, so that nothing overflows. The error otherwise is a *fl.ParamError, and
-// dst is unchanged.
+// Forward writes H·P·pad(x) to dst. It is √PaddedDim times as long as x. x has Dim
+// elements and dst PaddedDim. x may be the start of dst; other overlaps give a wrong
+// result. All elements must be finite and Σ|x| at most half the largest float64, so that
+// nothing overflows. The error otherwise is a *fl.ParamError, and dst is unchanged.
 //
 // Each element of dst is off by at most about log2(PaddedDim)·2^-53·Σ|x|.
 //

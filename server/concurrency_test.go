@@ -2,12 +2,12 @@ package server_test
 
 import (
 	"fmt"
+	"reflect"
 	"sync"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/server"
 )
 
@@ -61,21 +61,8 @@ func TestTwoHundredConcurrentClients(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	agg := part.Mechanism().NewAggregator()
-	if err := fl.AddBatch(part.Mechanism(), agg, all); err != nil {
-		t.Fatal(err)
-	}
-	want, err := agg.Estimate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.Reports != want.Reports {
-		t.Fatalf("%d reports, want %d", got.Reports, want.Reports)
-	}
-	for j := range want.Value {
-		if got.Value[j] != want.Value[j] {
-			t.Fatalf("coordinate %d: %g, want %g", j, got.Value[j], want.Value[j])
-		}
+	if want := estimateOf(t, part.Mechanism(), all); !reflect.DeepEqual(got, want) {
+		t.Errorf("estimate of %d reports %v, want of %d %v", got.Reports, got.Mean(), want.Reports, want.Mean())
 	}
 }
 

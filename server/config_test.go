@@ -1,9 +1,12 @@
 package server
 
 import (
+	"errors"
 	"log/slog"
 	"testing"
 	"time"
+
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 func TestConfigDefaults(t *testing.T) {
@@ -25,5 +28,17 @@ func TestConfigDefaults(t *testing.T) {
 	}
 	if got, err := set.withDefaults(); err != nil || got != set {
 		t.Errorf("%+v became %+v, %v", set, got, err)
+	}
+}
+
+func TestConfigRefuses(t *testing.T) {
+	for _, cfg := range []Config{
+		{MaxMessageBytes: 1000}, {MaxMessageBytes: 2 << 30}, {MaxModelBytes: -1}, {MaxOpenRounds: -1}, {KeepRounds: -1}, {ShutdownTimeout: -1},
+	} {
+		_, err := New(cfg)
+		var p *fl.ParamError
+		if !errors.As(err, &p) {
+			t.Errorf("New(%+v): error %v, want a ParamError", cfg, err)
+		}
 	}
 }

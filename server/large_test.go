@@ -2,20 +2,11 @@ package server_test
 
 import (
 	"bytes"
-	"context"
-	"errors"
-	"io"
-	"log/slog"
 	"math/rand/v2"
-	"net"
 	"testing"
-	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
 )
@@ -28,39 +19,18 @@ func TestTenMillionParameters(t *testing.T) {
 	if testing.Short() {
 		dim = 300_000
 	}
-	srv, err := server.New(server.Config{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- srv.Serve(ctx, server.Listeners{Clients: listener}) }()
-	defer func() {
-		stop()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	}()
+	s := serveTCP(t, server.Config{})
 	for _, opts := range [][]grpc.CallOption{{grpc.UseCompressor(client.Zstd)}, nil} {
-		conn, err := grpc.NewClient(listener.Addr().String(),
-			grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultCallOptions(opts...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		roundTrip(t, conn, dim, len(opts) == 0)
-		if err := conn.Close(); err != nil {
-			t.Error(err)
-		}
+		roundTrip(t, client.NewOperator(dial(t, s.operator, opts...)), dial(t, s.clients, opts...), dim, len(opts) == 0)
+	}
+	s.stop()
+	if err := <-s.served; err != nil {
+		t.Error(err)
 	}
 }
 
-func roundTrip(t *testing.T, conn *grpc.ClientConn, dim int, again bool) {
+func roundTrip(t *testing.T, operator *client.Operator, conn *grpc.ClientConn, dim int, again bool) {
 	t.Helper()
-	operator := client.NewOperator(conn)
 	c, err := client.New(conn, client.Options{Policy: anything})
 	if err != nil {
 		t.Fatal(err)
@@ -97,88 +67,10 @@ func roundTrip(t *testing.T, conn *grpc.ClientConn, dim int, again bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	agg := part.Mechanism().NewAggregator()
-	if err := agg.Add(report[0]); err != nil {
-		t.Fatal(err)
-	}
-	want, err := agg.Estimate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for j := range want.Value {
-		if got.Value[j] != want.Value[j] || got.StdErr[j] != want.StdErr[j] {
-			t.Fatalf("coordinate %d of %d: %g ± %g, want %g ± %g", j, dim, got.Value[j], got.StdErr[j], want.Value[j], want.StdErr[j])
+	want := estimateOf(t, part.Mechanism(), report)
+	for j, v := range want.Mean().Value {
+		if got.Mean().Value[j] != v || got.Mean().StdErr[j] != want.Mean().StdErr[j] {
+			t.Fatalf("coordinate %d of %d: %g ± %g, want %g ± %g", j, dim, got.Mean().Value[j], got.Mean().StdErr[j], v, want.Mean().StdErr[j])
 		}
-	}
-}
-
-// When its context ends the server lets a submission in progress finish.
-func TestShutdownIsGraceful(t *testing.T) {
-	srv, err := server.New(server.Config{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), ShutdownTimeout: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	clients, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	operators, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- srv.Serve(ctx, server.Listeners{Clients: clients, Operator: operators}) }()
-
-	dial := func(l net.Listener) *grpc.ClientConn {
-		conn, err := grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = conn.Close() })
-		return conn
-	}
-	asClient, asOperator := dial(clients), dial(operators)
-	if _, err := client.NewOperator(asClient).OpenRound(t.Context(), cocoRound("r")); err == nil {
-		t.Error("a client opened a round on the clients' listener")
-	}
-	opened, err := client.NewOperator(asOperator).OpenRound(t.Context(), cocoRound("r"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := fl.Open(opened)
-	if err != nil {
-		t.Fatal(err)
-	}
-	report, err := m.Encode(nil, make([]float64, opened.Dim), fl.NewRand())
-	if err != nil {
-		t.Fatal(err)
-	}
-	stream, err := service.NewRoundsClient(asClient).SubmitReports(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := stream.Send(request(t, opened, 1, report)); err != nil {
-		t.Fatal(err)
-	}
-	// The stream is known to the server once another call on it was answered.
-	for resp := new(service.GetRoundResponse); resp.GetStatus().GetReports() == 0; {
-		if resp, err = service.NewRoundsClient(asClient).GetRound(t.Context(), &service.GetRoundRequest{RoundId: "r"}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	stop()
-	if err := stream.Send(request(t, opened, 2, report)); err != nil && !errors.Is(err, io.EOF) {
-		t.Fatal(err)
-	}
-	resp, err := stream.CloseAndRecv()
-	if err != nil || resp.GetAccepted() != 2 {
-		t.Errorf("the submission in progress: %v, %v, want 2 accepted", resp, err)
-	}
-	if err := <-served; err != nil {
-		t.Errorf("Serve: %v", err)
-	}
-	if _, err := service.NewRoundsClient(asClient).GetRound(t.Context(), &service.GetRoundRequest{}); err == nil {
-		t.Error("the server still answers")
 	}
 }

@@ -3,6 +3,8 @@ package server_test
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -50,4 +52,45 @@ func TestAnOverlongModelIsRefusedMidStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantField(t, "8 bytes of 7", stream.RecvMsg(new(service.PutModelResponse)), codes.InvalidArgument, "data")
+}
+
+func TestModelUploadRefuses(t *testing.T) {
+	p := start(t, server.Config{MaxModelBytes: 100})
+	operator := service.NewOperatorClient(p.conn)
+	sum := sha256.Sum256([]byte("weights"))
+	good := func() *service.ModelHeader {
+		return &service.ModelHeader{Format: "text/plain", Size: 7, Sha256: sum[:]}
+	}
+	for name, c := range map[string]struct {
+		messages []*service.PutModelRequest
+		field    string
+	}{
+		"nothing":       {nil, "header"},
+		"no header":     {[]*service.PutModelRequest{{Data: []byte("weights")}}, "header"},
+		"no format":     {[]*service.PutModelRequest{{Header: &service.ModelHeader{Size: 7, Sha256: sum[:]}}}, "header.format"},
+		"empty":         {[]*service.PutModelRequest{{Header: &service.ModelHeader{Format: "f", Sha256: sum[:]}}}, "header.size"},
+		"too large":     {[]*service.PutModelRequest{{Header: &service.ModelHeader{Format: "f", Size: 101, Sha256: sum[:]}}}, "header.size"},
+		"short":         {[]*service.PutModelRequest{{Header: good(), Data: []byte("weight")}}, "data"},
+		"long":          {[]*service.PutModelRequest{{Header: good(), Data: []byte("weights")}, {Data: []byte("!")}}, "data"},
+		"damaged":       {[]*service.PutModelRequest{{Header: good(), Data: []byte("Weights")}}, "header.sha256"},
+		"second header": {[]*service.PutModelRequest{{Header: good(), Data: []byte("wei")}, {Header: good(), Data: []byte("ghts")}}, "header"},
+	} {
+		stream, err := operator.PutModel(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range c.messages {
+			if err := stream.Send(m); err != nil && !errors.Is(err, io.EOF) {
+				t.Fatal(err)
+			}
+		}
+		_, err = stream.CloseAndRecv()
+		wantField(t, name, err, codes.InvalidArgument, c.field)
+	}
+	_, err := p.client.Model(t.Context())
+	wantCode(t, "no model yet", errors.Unwrap(err), codes.NotFound)
+	version, err := p.operator.PutModel(t.Context(), "text/plain", []byte("weights"))
+	if err != nil || version != 1 {
+		t.Errorf("a good model: version %d, %v", version, err)
+	}
 }

@@ -1,13 +1,17 @@
 package server_test
 
 import (
+	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/codes"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
 )
 
@@ -37,4 +41,124 @@ func TestReportsMustFitIntoAMessage(t *testing.T) {
 		_, err := p.operator.OpenRound(t.Context(), sized(id, n))
 		wantField(t, id, errors.Unwrap(err), codes.InvalidArgument, "round.dim")
 	}
+}
+
+func TestOpenRoundRefuses(t *testing.T) {
+	p := start(t, server.Config{MaxOpenRounds: 2, MaxMessageBytes: 64 << 10})
+	open(t, p, cocoRound("first"))
+	for name, c := range map[string]struct {
+		mutate func(*fl.Round)
+		code   codes.Code
+		field  string
+	}{
+		"taken id":           {func(r *fl.Round) { r.ID = "first" }, codes.AlreadyExists, "round.id"},
+		"bad id":             {func(r *fl.Round) { r.ID = "a b" }, codes.InvalidArgument, "round.id"},
+		"unknown mechanism":  {func(r *fl.Round) { r.Mechanism = "magic" }, codes.InvalidArgument, "round.mechanism"},
+		"NaN epsilon":        {func(r *fl.Round) { r.Epsilon = math.NaN() }, codes.InvalidArgument, "round.epsilon"},
+		"no scale":           {func(r *fl.Round) { r.Scale = 0 }, codes.InvalidArgument, "round.scale"},
+		"zero dim":           {func(r *fl.Round) { r.Dim = 0 }, codes.InvalidArgument, "round.dim"},
+		"no sparsity":        {func(r *fl.Round) { r.Params = nil }, codes.InvalidArgument, "round.sparsity"},
+		"misspelt parameter": {func(r *fl.Round) { r.Params = r.Params.With("slotz", fl.Int(8)) }, codes.InvalidArgument, "round.params"},
+		"few slots":          {func(r *fl.Round) { r.Params = r.Params.With("slots", fl.Int(6)) }, codes.InvalidArgument, "round.slots"},
+		"past deadline":      {func(r *fl.Round) { r.Deadline = time.Now().Add(-time.Second) }, codes.InvalidArgument, "round.deadline"},
+		"reports too large": {func(r *fl.Round) {
+			r.Mechanism, r.Epsilon, r.Params, r.Dim = "none", math.Inf(1), nil, 1<<20
+		}, codes.InvalidArgument, "round.dim"},
+	} {
+		r := cocoRound("new")
+		c.mutate(&r)
+		_, err := p.operator.OpenRound(t.Context(), r)
+		wantField(t, name, errors.Unwrap(err), c.code, c.field)
+		if err != nil && !strings.Contains(err.Error(), "rule: ") {
+			t.Errorf("%s: error %q does not say the rule", name, err)
+		}
+	}
+	open(t, p, cocoRound("second"))
+	_, err := p.operator.OpenRound(t.Context(), cocoRound("third"))
+	wantCode(t, "a third open round", err, codes.ResourceExhausted)
+}
+
+func state(t testing.TB, p *peers, id string) service.RoundState {
+	t.Helper()
+	resp, err := p.rounds.GetRound(t.Context(), &service.GetRoundRequest{RoundId: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.GetStatus().GetState()
+}
+
+func TestBelowMinReportsTheRoundStaysOpen(t *testing.T) {
+	p := start(t, server.Config{})
+	open(t, p, cocoRound("r"))
+	part := join(t, p, "r")
+	reports := encode(t, part, 3)
+	if _, err := part.Submit(t.Context(), reports[:2]); err != nil {
+		t.Fatal(err)
+	}
+	wantField(t, "close with 2 of 3", errors.Unwrap(p.operator.CloseRound(t.Context(), "r")), codes.FailedPrecondition, "round_id")
+	_, err := p.operator.Estimate(t.Context(), "r", false)
+	wantField(t, "estimate of an open round", errors.Unwrap(err), codes.FailedPrecondition, "round_id")
+	if got := state(t, p, "r"); got != service.RoundState_ROUND_STATE_OPEN {
+		t.Errorf("state %v, want open", got)
+	}
+	if _, err := part.Submit(t.Context(), reports[2:]); err != nil {
+		t.Fatalf("the third report: %v", err)
+	}
+	if err := p.operator.CloseRound(t.Context(), "r"); err != nil {
+		t.Errorf("close with 3 of 3: %v", err)
+	}
+	if err := p.operator.CloseRound(t.Context(), "r"); err != nil {
+		t.Errorf("a second close: %v", err)
+	}
+}
+
+func TestTheTargetClosesTheRound(t *testing.T) {
+	p := start(t, server.Config{})
+	r := cocoRound("r")
+	r.TargetReports = 4
+	open(t, p, r)
+	part := join(t, p, "r")
+	waited := make(chan error, 1)
+	go func() {
+		e, err := p.operator.Estimate(context.Background(), "r", true)
+		if err == nil && e.Reports != 6 {
+			err = errors.New("wrong number of reports")
+		}
+		waited <- err
+	}()
+	// The batch that reaches the target is counted whole.
+	for _, batch := range [][][]byte{encode(t, part, 3), encode(t, part, 3)} {
+		if _, err := part.Submit(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-waited; err != nil {
+		t.Error(err)
+	}
+	_, err := part.Submit(t.Context(), encode(t, part, 1))
+	wantCode(t, "one more", errors.Unwrap(err), codes.FailedPrecondition)
+}
+
+func TestTheDeadlineClosesOrExpires(t *testing.T) {
+	p := start(t, server.Config{})
+	enough, few := cocoRound("enough"), cocoRound("few")
+	deadline := time.Now().Add(300 * time.Millisecond)
+	enough.Deadline, few.Deadline = deadline, deadline
+	open(t, p, enough)
+	open(t, p, few)
+	for id, n := range map[string]int{"enough": 3, "few": 2} {
+		part := join(t, p, id)
+		if _, err := part.Submit(t.Context(), encode(t, part, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if e, err := p.operator.Estimate(t.Context(), "enough", true); err != nil || e.Reports != 3 {
+		t.Errorf("enough reports at the deadline: %v", err)
+	}
+	_, err := p.operator.Estimate(t.Context(), "few", true)
+	wantField(t, "too few at the deadline", errors.Unwrap(err), codes.FailedPrecondition, "round_id")
+	if got := state(t, p, "few"); got != service.RoundState_ROUND_STATE_EXPIRED {
+		t.Errorf("state %v, want expired", got)
+	}
+	wantCode(t, "close of an expired round", errors.Unwrap(p.operator.CloseRound(t.Context(), "few")), codes.FailedPrecondition)
 }

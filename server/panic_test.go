@@ -52,6 +52,7 @@ func TestAPanicInEstimate(t *testing.T) {
 	for name, params := range map[string]fl.Params{
 		"panic": {"panics": fl.Text("estimate")},
 		"merge": {"fails": fl.Text("merge")},
+		"error": {"fails": fl.Text("estimate")}, // a ParamError, but not about the request
 	} {
 		p := start(t, server.Config{})
 		r := open(t, p, puppetRound("r", params))

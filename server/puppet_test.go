@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
@@ -16,14 +17,14 @@ import (
 //	w  waits until the test sends the outcome on the round's gate
 //	p  makes the aggregator panic
 //
-// and anything else is no report. The round's parameter "panics" (open, estimate
-// or keyvalues) names a method that panics, "fails" (merge) one that returns an
-// error, and "report_bytes" is what the mechanism says about its reports.
+// and anything else is no report. Parameters of the round make it misbehave: "panics"
+// (open or estimate) names a method that panics, "fails" (merge or estimate) one that
+// returns an error, "returns" an estimate that is wrong in the way of PuppetEstimates, and
+// "report_bytes" is what the mechanism says about its reports.
 type puppet struct {
-	round       fl.Round
-	fails       string
-	panics      string
-	reportBytes int
+	round                  fl.Round
+	panics, fails, returns string
+	reportBytes            int
 }
 
 // puppetSecret is in every panic and error of a puppet: callers must not see it.
@@ -33,17 +34,17 @@ func init() { fl.Register("puppet", puppetFactory{}) }
 
 type puppetFactory struct{}
 
+// Columns implements fl.ColumnLister.
+func (puppetFactory) Columns() []string { return []string{fl.ColumnFrequency, fl.ColumnPlus} }
+
 func (puppetFactory) Open(r fl.Round) (fl.Mechanism, error) {
 	m := puppet{round: r, reportBytes: 1}
 	var err error
-	if r.Params.Has("panics") {
-		if m.panics, err = r.Params.Text("panics"); err != nil {
-			return nil, err
-		}
-	}
-	if r.Params.Has("fails") {
-		if m.fails, err = r.Params.Text("fails"); err != nil {
-			return nil, err
+	for name, to := range map[string]*string{"panics": &m.panics, "fails": &m.fails, "returns": &m.returns} {
+		if r.Params.Has(name) {
+			if *to, err = r.Params.Text(name); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if r.Params.Has("report_bytes") {
@@ -68,7 +69,7 @@ func (m puppet) Encode(dst []byte, _ []float64, _ *rand.Rand) ([]byte, error) {
 func (m puppet) ReportBytes() int { return m.reportBytes }
 
 func (m puppet) Guarantee() fl.Guarantee {
-	return fl.Guarantee{Model: fl.Local, Epsilon: m.round.Epsilon, Relation: fl.ReplaceOne}
+	return fl.Guarantee{Trust: fl.Local, Epsilon: m.round.Epsilon, Relation: fl.ReplaceOne}
 }
 
 func (m puppet) NewAggregator() fl.Aggregator { return &puppetAggregator{puppet: m} }
@@ -76,7 +77,7 @@ func (m puppet) NewAggregator() fl.Aggregator { return &puppetAggregator{puppet:
 type puppetAggregator struct {
 	puppet
 	reports int64
-	decoded int // calls of KeyValues
+	decoded int // calls of Estimate
 }
 
 func (a *puppetAggregator) Add(report []byte) error { return a.AddBatch([][]byte{report}) }
@@ -108,16 +109,48 @@ func (a *puppetAggregator) Merge(other fl.Aggregator) error {
 	return nil
 }
 
+// Estimate returns the columns of the round. Every value is the number of calls.
 func (a *puppetAggregator) Estimate() (*fl.Estimate, error) {
 	a.perform("estimate")
-	series := fl.Series{Value: make([]float64, a.round.Dim), StdErr: make([]float64, a.round.Dim)}
-	return &fl.Estimate{Series: series, Reports: a.reports, Mechanism: "puppet", Guarantee: a.Guarantee()}, nil
+	if a.fails == "estimate" {
+		return nil, fl.Invalid("dim", puppetSecret, "must please the puppet")
+	}
+	a.decoded++
+	series := func() fl.Series {
+		s := fl.Series{Value: make([]float64, a.round.Dim), StdErr: make([]float64, a.round.Dim)}
+		for j := range s.Value {
+			s.Value[j] = float64(a.decoded)
+		}
+		return s
+	}
+	e := fl.NewEstimate(a.round, a.Guarantee(), a.reports, series())
+	for _, name := range a.round.Columns {
+		e.Columns = append(e.Columns, fl.Column{Name: name, Series: series()})
+	}
+	if a.returns != "" {
+		e = PuppetEstimates[a.returns](e)
+	}
+	return e, nil
 }
 
-func (a *puppetAggregator) KeyValues() (*fl.KeyValueEstimate, error) {
-	a.perform("keyvalues")
-	a.decoded++
-	return &fl.KeyValueEstimate{Conditional: []float64{float64(a.decoded)}, Reports: a.reports, Mechanism: "puppet", Guarantee: a.Guarantee()}, nil
+// PuppetEstimates spoil the estimate of a round that asks for one column.
+var PuppetEstimates = map[string]func(*fl.Estimate) *fl.Estimate{
+	"no estimate":     func(*fl.Estimate) *fl.Estimate { return nil },
+	"no columns":      func(e *fl.Estimate) *fl.Estimate { e.Columns = nil; return e },
+	"the mean alone":  func(e *fl.Estimate) *fl.Estimate { e.Columns = e.Columns[:1]; return e },
+	"no mean":         func(e *fl.Estimate) *fl.Estimate { e.Columns = e.Columns[1:]; return e },
+	"the wrong order": func(e *fl.Estimate) *fl.Estimate { slices.Reverse(e.Columns); return e },
+	"another name":    func(e *fl.Estimate) *fl.Estimate { e.Columns[1].Name = fl.ColumnMinus; return e },
+	"one too many":    func(e *fl.Estimate) *fl.Estimate { e.Columns = append(e.Columns, e.Columns[1]); return e },
+	"no values":       func(e *fl.Estimate) *fl.Estimate { e.Columns[1].Value = nil; return e },
+	"a short mean":    func(e *fl.Estimate) *fl.Estimate { e.Columns[0].Value = e.Columns[0].Value[1:]; return e },
+	"a long column": func(e *fl.Estimate) *fl.Estimate {
+		e.Columns[1].Value = append(e.Columns[1].Value, 0)
+		return e
+	},
+	"short errors":       func(e *fl.Estimate) *fl.Estimate { e.Columns[1].StdErr = e.Columns[1].StdErr[1:]; return e },
+	"errors of length 0": func(e *fl.Estimate) *fl.Estimate { e.Columns[1].StdErr = []float64{}; return e },
+	"errors of the mean": func(e *fl.Estimate) *fl.Estimate { e.Columns[0].StdErr = append(e.Columns[0].StdErr, 1); return e },
 }
 
 func (a *puppetAggregator) MarshalBinary() ([]byte, error) { return nil, errors.ErrUnsupported }

@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"io"
 	"log/slog"
 	"sync/atomic"
 	"testing"
@@ -9,17 +8,17 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
+	"github.com/hushgrad/hushgrad/server/servertest"
 )
 
 // flaky runs a server inside a gRPC server of the test's own, whose first
 // failures submissions are counted and then reported as lost.
 func flaky(t *testing.T, failures int64) *peers {
 	t.Helper()
-	srv, err := server.New(server.Config{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	srv, err := server.New(server.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,10 +34,7 @@ func flaky(t *testing.T, failures int64) *peers {
 	}))
 	srv.RegisterRounds(g)
 	srv.RegisterOperator(g)
-	listener := bufconn.Listen(1 << 20)
-	go func() { _ = g.Serve(listener) }()
-	t.Cleanup(g.Stop)
-	return connect(t, listener)
+	return meet(t, func() (*servertest.Server, error) { return servertest.StartGRPC(g) })
 }
 
 // swallow drops the server's answer.

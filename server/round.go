@@ -30,9 +30,8 @@ type round struct {
 	closing  bool
 
 	// Final once done is closed.
-	estimate  *fl.Estimate
-	keyValues func() (*fl.KeyValueEstimate, error) // nil if the mechanism tells none
-	failure   error
+	estimate *fl.Estimate
+	failure  error
 }
 
 // newRound returns an open round. onSettled is called once, when it is closed or
@@ -64,71 +63,6 @@ func (r *round) startClock() {
 	}
 }
 
-// submit counts a batch. duplicate means that it had been counted before.
-func (r *round) submit(ctx context.Context, key string, reports [][]byte) (duplicate bool, err error) {
-	content := contentOf(reports)
-	mine, duplicate, err := r.claim(ctx, key, content)
-	if err != nil || duplicate {
-		return duplicate, err
-	}
-	err = errInterrupted // stays so if the mechanism panics
-	defer func() { r.settle(key, mine, int64(len(reports)), err) }()
-	err = r.shards.add(ctx, reports)
-	return false, err
-}
-
-// claim reserves a key for the caller, or finds that its batch is counted. It
-// waits while another call is deciding about the same key.
-func (r *round) claim(ctx context.Context, key string, content [32]byte) (mine *batch, duplicate bool, err error) {
-	for {
-		r.mu.Lock()
-		other := r.batches[key]
-		switch {
-		case other == nil && r.closing:
-			r.mu.Unlock()
-			return nil, false, errClosed
-		case other == nil:
-			mine = &batch{content: content, settled: make(chan struct{})}
-			r.batches[key] = mine
-			r.inFlight++
-			r.mu.Unlock()
-			return mine, false, nil
-		case other.content != content:
-			r.mu.Unlock()
-			return nil, false, fl.Invalid("batch_key", fmt.Sprintf("%x", key), "must be new for new reports: it was used for others")
-		case other.counted:
-			r.mu.Unlock()
-			return nil, true, nil
-		}
-		r.mu.Unlock()
-		select {
-		case <-other.settled:
-		case <-ctx.Done():
-			return nil, false, ctx.Err()
-		}
-	}
-}
-
-// settle ends the claim: the batch is counted, or its key is free again.
-func (r *round) settle(key string, b *batch, n int64, err error) {
-	r.mu.Lock()
-	if err == nil {
-		b.counted = true
-		r.reports += n
-	} else {
-		delete(r.batches, key)
-	}
-	close(b.settled)
-	if r.inFlight--; r.inFlight == 0 {
-		r.idle.Broadcast()
-	}
-	full := r.description.TargetReports > 0 && r.reports >= int64(r.description.TargetReports)
-	r.mu.Unlock()
-	if full {
-		r.stop("target reached")
-	}
-}
-
 // close is the operator's request. It refuses while too few reports are
 // counted, and otherwise waits for the estimate.
 func (r *round) close(ctx context.Context) error {
@@ -136,7 +70,7 @@ func (r *round) close(ctx context.Context) error {
 	reports, closing := r.reports, r.closing
 	r.mu.Unlock()
 	if !closing && reports < int64(r.description.MinReports) {
-		return fmt.Errorf("min_reports: got %d reports, rule: at least %d: %w", reports, r.description.MinReports, errTooFew)
+		return r.tooFew(reports, errTooFew)
 	}
 	r.stop("operator")
 	return r.wait(ctx)
@@ -187,26 +121,40 @@ func (r *round) finish(why string) {
 	r.onSettled()
 }
 
-// release computes the estimate, if there are enough reports for one. It runs
-// outside any call, so it turns a panic of the mechanism into an error itself.
-func (r *round) release(reports int64) (err error) {
+// tooFew refuses to release an estimate, for the reason why.
+func (r *round) tooFew(reports int64, why error) error {
+	return because(why, "round_id", r.description.ID, "must have at least min_reports = %d reports, has %d", r.description.MinReports, reports)
+}
+
+// release computes the estimate, if there are enough reports for one.
+func (r *round) release(reports int64) error {
+	if reports < int64(r.description.MinReports) {
+		return r.tooFew(reports, errExpired)
+	}
+	e, err := r.decode()
+	if err == nil {
+		err = checkEstimate(r.description, e)
+	}
+	if err != nil { // not the caller's fault, whatever its type says
+		return fmt.Errorf("mechanism %q: %v", r.description.Mechanism, err)
+	}
+	r.estimate = e
+	return nil
+}
+
+// decode lets the mechanism estimate. It runs outside any call, so it turns a panic into
+// an error itself.
+func (r *round) decode() (e *fl.Estimate, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("mechanism panicked: %v", p)
+			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	if reports < int64(r.description.MinReports) {
-		return fmt.Errorf("min_reports: got %d reports, rule: at least %d: %w", reports, r.description.MinReports, errExpired)
-	}
 	sum, err := r.shards.merge()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if r.estimate, err = sum.Estimate(); err != nil {
-		return err
-	}
-	r.keyValues = keyValuesOf(sum)
-	return nil
+	return sum.Estimate()
 }
 
 // status describes the round for clients.
@@ -224,7 +172,7 @@ func (r *round) status() *service.RoundStatus {
 	return &service.RoundStatus{Round: r.description.Proto(), State: state, Reports: uint64(reports)}
 }
 
-// settled tells whether the round is closed or expired.
+// settled reports whether the round is closed or expired.
 func (r *round) settled() bool {
 	select {
 	case <-r.done:

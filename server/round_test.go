@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"testing"
 	"testing/synctest"
@@ -32,7 +31,7 @@ type theatre struct {
 // stage opens a round of puppets.
 func stage(t *testing.T, mutate func(*fl.Round)) *theatre {
 	t.Helper()
-	s, err := New(Config{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	s, err := New(Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,9 +63,9 @@ func (th *theatre) submit(ctx context.Context, key byte, reports string) outcome
 	for i := range reports {
 		req.Reports = append(req.Reports, []byte{reports[i]})
 	}
-	duplicate, field, err := th.rounds.submit(ctx, req)
+	duplicate, err := th.rounds.submit(ctx, req)
 	if err != nil {
-		err, _ = statusOf(err, field)
+		err, _ = statusOf(err, "")
 	}
 	return outcome{duplicate, err}
 }
@@ -195,48 +194,6 @@ func TestClosingWaitsForTheLastBatch(t *testing.T) {
 		if got := fmt.Sprint(status.Code((<-first).err), status.Code((<-second).err)); got != "OK InvalidArgument" && got != "InvalidArgument OK" {
 			t.Errorf("codes %s, want one OK and one InvalidArgument", got)
 		}
-	})
-}
-
-// A retry that comes while the first call with its key is still at work gets to
-// know what became of it.
-func TestTheSameKeyWaitsForTheFirstCall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		th := stage(t, nil)
-		first := th.begin(1, "w")
-		synctest.Wait()
-		second := th.begin(1, "w")
-		th.waiting("first", first)
-		th.waiting("second", second)
-
-		gone, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		th.want("a retry without patience", th.submit(gone, 1, "w"), false, codes.DeadlineExceeded)
-		th.want("other reports", th.submit(t.Context(), 1, "c"), false, codes.InvalidArgument)
-
-		th.gate <- nil
-		th.want("first", th.ended("first", first), false, codes.OK)
-		th.want("second", th.ended("second", second), true, codes.OK)
-		th.want("CloseRound", th.ended("CloseRound", th.closing()), false, codes.OK)
-		th.wantReports(1)
-	})
-}
-
-// When the first call is refused, the retry takes the key over.
-func TestTheSameKeyTakesOverAfterARefusal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		th := stage(t, nil)
-		first := th.begin(1, "w")
-		synctest.Wait()
-		second := th.begin(1, "w")
-		synctest.Wait()
-		th.gate <- fl.ErrBadReport
-		th.want("first", th.ended("first", first), false, codes.InvalidArgument)
-		th.waiting("second", second)
-		th.gate <- nil
-		th.want("second", th.ended("second", second), false, codes.OK)
-		th.want("CloseRound", th.ended("CloseRound", th.closing()), false, codes.OK)
-		th.wantReports(1)
 	})
 }
 

@@ -22,25 +22,9 @@ type roundsService struct {
 func (s roundsService) GetRound(_ context.Context, req *service.GetRoundRequest) (*service.GetRoundResponse, error) {
 	r, err := s.rounds.find(req.GetRoundId())
 	if err != nil {
-		return nil, s.fail("GetRound", err, "round_id")
+		return nil, s.fail("GetRound", err, "")
 	}
 	return &service.GetRoundResponse{Status: r.status()}, nil
-}
-
-func (s roundsService) GetModel(_ *service.GetModelRequest, stream grpc.ServerStreamingServer[service.GetModelResponse]) error {
-	m, err := s.model.get()
-	if err != nil {
-		return s.fail("GetModel", err, "")
-	}
-	msg := &service.GetModelResponse{Header: m.header}
-	for data := m.data; len(data) > 0; msg = new(service.GetModelResponse) {
-		n := min(len(data), chunkBytes)
-		msg.Data, data = data[:n], data[n:]
-		if err := stream.Send(msg); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (s roundsService) SubmitReports(stream grpc.ClientStreamingServer[service.SubmitReportsRequest, service.SubmitReportsResponse]) error {
@@ -53,10 +37,10 @@ func (s roundsService) SubmitReports(stream grpc.ClientStreamingServer[service.S
 		if err != nil {
 			return err // gRPC's own: a broken stream, or a message above the limit
 		}
-		duplicate, field, err := s.submit(stream.Context(), req)
+		duplicate, err := s.submit(stream.Context(), req)
 		if err != nil {
 			s.cfg.Logger.Debug("batch refused", "round", req.GetRoundId(), "batch", batch, "error", err)
-			return s.fail("SubmitReports", fmt.Errorf("batch %d: %w", batch, err), field)
+			return s.fail("SubmitReports", fmt.Errorf("batch %d: %w", batch, err), "")
 		}
 		if n := uint64(len(req.GetReports())); duplicate {
 			resp.Duplicates += n
@@ -66,27 +50,22 @@ func (s roundsService) SubmitReports(stream grpc.ClientStreamingServer[service.S
 	}
 }
 
-// submit counts one batch. On error field is the request field it is about,
-// unless the error names it.
-func (s roundsService) submit(ctx context.Context, req *service.SubmitReportsRequest) (duplicate bool, field string, err error) {
+// submit counts one batch.
+func (s roundsService) submit(ctx context.Context, req *service.SubmitReportsRequest) (duplicate bool, err error) {
 	r, err := s.rounds.find(req.GetRoundId())
 	switch {
 	case req.GetRoundId() == "":
-		return false, "", fl.Invalid("round_id", "", "is required")
+		return false, fl.Invalid("round_id", "", "is required")
 	case err != nil:
-		return false, "round_id", err
+		return false, err
 	case len(req.GetBatchKey()) < 16 || len(req.GetBatchKey()) > 64:
-		return false, "", fl.Invalid("batch_key", fmt.Sprintf("%d bytes", len(req.GetBatchKey())), "must have 16 to 64")
+		return false, fl.Invalid("batch_key", fmt.Sprintf("%d bytes", len(req.GetBatchKey())), "must have 16 to 64")
 	case len(req.GetReports()) == 0:
-		return false, "", fl.Invalid("reports", "nothing", "at least one is required")
+		return false, fl.Invalid("reports", "nothing", "at least one is required")
 	case len(req.GetRoundDigest()) != len(r.digest):
-		return false, "", fl.Invalid("round_digest", fmt.Sprintf("%d bytes", len(req.GetRoundDigest())), "must have %d", len(r.digest))
+		return false, fl.Invalid("round_digest", fmt.Sprintf("%d bytes", len(req.GetRoundDigest())), "must have %d", len(r.digest))
 	case !bytes.Equal(req.GetRoundDigest(), r.digest[:]):
-		return false, "round_digest", fmt.Errorf("round_digest: got %x, rule: must be %x: %w", req.GetRoundDigest(), r.digest, errOtherRound)
+		return false, because(errOtherRound, "round_digest", fmt.Sprintf("%x", req.GetRoundDigest()), "must be %x", r.digest)
 	}
-	duplicate, err = r.submit(ctx, string(req.GetBatchKey()), req.GetReports())
-	if errors.Is(err, errClosed) {
-		return false, "round_id", fmt.Errorf("round_id: got %q, rule: must be open: %w", req.GetRoundId(), err)
-	}
-	return duplicate, "", err
+	return r.submit(ctx, string(req.GetBatchKey()), req.GetReports())
 }

@@ -48,7 +48,7 @@ func (s *Server) RegisterRounds(r grpc.ServiceRegistrar) {
 	service.RegisterRoundsServer(r, roundsService{Server: s})
 }
 
-// RegisterOperator adds the operator's service to a gRPC server. Whoever can
+// RegisterOperator adds the operator's service to a gRPC server. A party that can
 // reach it decides what clients are asked.
 func (s *Server) RegisterOperator(r grpc.ServiceRegistrar) {
 	service.RegisterOperatorServer(r, operatorService{Server: s})

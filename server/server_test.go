@@ -1,25 +1,24 @@
 package server_test
 
 import (
-	"context"
-	"io"
-	"log/slog"
 	"math"
-	"net"
+	"reflect"
 	"testing"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	reflectionpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
-	"google.golang.org/grpc/test/bufconn"
 
 	_ "github.com/hushgrad/hushgrad/baseline/dense"
 	_ "github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/fl/fltest"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
+	"github.com/hushgrad/hushgrad/server/servertest"
 )
 
 // peers is a running server and its two kinds of callers.
@@ -33,42 +32,29 @@ type peers struct {
 // anything is the policy of a client that accepts every round.
 var anything = fl.Policy{MaxEpsilon: math.Inf(1), MaxDelta: 1}
 
-// start runs a server on an in-memory listener until the test ends.
+// start runs a server in memory until the test ends.
 func start(t testing.TB, cfg server.Config) *peers {
 	t.Helper()
-	cfg.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
-	srv, err := server.New(cfg)
+	return meet(t, func() (*servertest.Server, error) { return servertest.Start(cfg) })
+}
+
+// meet connects to what begin starts, until the test ends.
+func meet(t testing.TB, begin func() (*servertest.Server, error)) *peers {
+	t.Helper()
+	s, err := begin()
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener := bufconn.Listen(1 << 20)
-	ctx, stop := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- srv.Serve(ctx, server.Listeners{Clients: listener}) }()
-	p := connect(t, listener)
 	t.Cleanup(func() {
-		stop()
-		if err := <-served; err != nil {
+		if err := s.Close(); err != nil {
 			t.Errorf("Serve: %v", err)
 		}
 	})
-	return p
-}
-
-func connect(t testing.TB, listener *bufconn.Listener) *peers {
-	t.Helper()
-	conn, err := grpc.NewClient("passthrough:///server",
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))
+	c, err := s.Client(anything)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = conn.Close() })
-	c, err := client.New(conn, client.Options{Policy: anything})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &peers{conn: conn, client: c, operator: client.NewOperator(conn), rounds: service.NewRoundsClient(conn)}
+	return &peers{conn: s.Conn(), client: c, operator: s.Operator(), rounds: service.NewRoundsClient(s.Conn())}
 }
 
 // cocoRound is a small valid round that its server completes.
@@ -113,6 +99,22 @@ func encode(t testing.TB, part *client.Participation, n int) [][]byte {
 	return reports
 }
 
+// estimateOf returns what a local aggregator estimates from the reports.
+func estimateOf(t testing.TB, m fl.Mechanism, reports [][]byte) *fl.Estimate {
+	t.Helper()
+	agg := m.NewAggregator()
+	for _, report := range reports { // one by one, unlike the server
+		if err := agg.Add(report); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e, err := agg.Estimate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
 func wantCode(t testing.TB, what string, err error, want codes.Code) {
 	t.Helper()
 	if got := status.Code(err); got != want {
@@ -143,23 +145,8 @@ func TestARoundFromOpenToEstimate(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	agg := part.Mechanism().NewAggregator()
-	for _, r := range reports {
-		if err := agg.Add(r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := agg.Estimate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.Reports != 50 || got.Mechanism != "coco" || got.Guarantee != want.Guarantee {
-		t.Errorf("estimate of %d reports by %s under %v", got.Reports, got.Mechanism, got.Guarantee)
-	}
-	for j := range want.Value {
-		if got.Value[j] != want.Value[j] || got.StdErr[j] != want.StdErr[j] {
-			t.Fatalf("coordinate %d: %g ± %g, want %g ± %g", j, got.Value[j], got.StdErr[j], want.Value[j], want.StdErr[j])
-		}
+	if want := estimateOf(t, part.Mechanism(), reports); got.Reports != 50 || got.Mechanism != "coco" || !reflect.DeepEqual(got, want) {
+		t.Errorf("estimate %+v, want %+v", got, want)
 	}
 }
 
@@ -185,5 +172,49 @@ func TestPolicyRefusesBeforeEncoding(t *testing.T) {
 	}
 	if _, err := c.Join(t.Context(), "r"); err != nil {
 		t.Errorf("a policy that the round meets: %v", err)
+	}
+}
+
+func TestHealthAndReflection(t *testing.T) {
+	p := start(t, server.Config{})
+	resp, err := healthpb.NewHealthClient(p.conn).Check(t.Context(), &healthpb.HealthCheckRequest{})
+	if err != nil || resp.GetStatus() != healthpb.HealthCheckResponse_SERVING {
+		t.Errorf("health: %v, %v", resp, err)
+	}
+	stream, err := reflectionpb.NewServerReflectionClient(p.conn).ServerReflectionInfo(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.Send(&reflectionpb.ServerReflectionRequest{
+		MessageRequest: &reflectionpb.ServerReflectionRequest_ListServices{},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := stream.Recv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, s := range list.GetListServicesResponse().GetService() {
+		names[s.GetName()] = true
+	}
+	if !names["hushgrad.v1.Rounds"] || !names["hushgrad.v1.Operator"] {
+		t.Errorf("reflection lists %v", names)
+	}
+	if err := stream.CloseSend(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The mechanism of the example does everything that the server may ask of one.
+func TestTheToyKeepsTheContract(t *testing.T) {
+	round, _, err := fl.Complete(fl.Round{
+		ID: "r", Mechanism: "toy-warner", Dim: 5, Scale: 0.5, Epsilon: 1, MinReports: 10, PublicSeed: [32]byte{1},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fltest.Mechanism(round, fltest.Options{}); err != nil {
+		t.Error(err)
 	}
 }

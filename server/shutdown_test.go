@@ -2,52 +2,141 @@ package server_test
 
 import (
 	"context"
+	"errors"
+	"io"
 	"log/slog"
+	"net"
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
-	"google.golang.org/grpc/test/bufconn"
 
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
+	"github.com/hushgrad/hushgrad/server/client"
 )
 
-// watched runs a server and returns a health stream that has seen it serve, and
-// what ends the server and waits for it.
-func watched(ctx context.Context, t *testing.T, cfg server.Config) (stream healthpb.Health_WatchClient, stop context.CancelFunc, served <-chan error) {
+// overTCP is a server on two ports that the test stops by itself.
+type overTCP struct {
+	clients, operator string // addresses
+	stop              context.CancelFunc
+	served            <-chan error // what Serve returned
+}
+
+func serveTCP(t testing.TB, cfg server.Config) *overTCP {
 	t.Helper()
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	srv, err := server.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener := bufconn.Listen(1 << 20)
-	serving, stop := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- srv.Serve(serving, server.Listeners{Clients: listener}) }()
+	clients, operator := listen(t), listen(t)
+	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
-	stream, err = healthpb.NewHealthClient(connect(t, listener).conn).Watch(ctx, &healthpb.HealthCheckRequest{})
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(ctx, server.Listeners{Clients: clients, Operator: operator}) }()
+	return &overTCP{clients.Addr().String(), operator.Addr().String(), stop, served}
+}
+
+func listen(t testing.TB) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// dial connects to an address until the test ends.
+func dial(t testing.TB, address string, opts ...grpc.CallOption) *grpc.ClientConn {
+	t.Helper()
+	conn, err := grpc.NewClient(address,
+		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultCallOptions(opts...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// When its context ends the server lets a submission in progress finish.
+func TestShutdownIsGraceful(t *testing.T) {
+	s := serveTCP(t, server.Config{ShutdownTimeout: time.Minute})
+	asClient, asOperator := dial(t, s.clients), dial(t, s.operator)
+	if _, err := client.NewOperator(asClient).OpenRound(t.Context(), cocoRound("r")); err == nil {
+		t.Error("a client opened a round on the clients' listener")
+	}
+	opened, err := client.NewOperator(asOperator).OpenRound(t.Context(), cocoRound("r"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := fl.Open(opened)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := m.Encode(nil, make([]float64, opened.Dim), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rounds := service.NewRoundsClient(asClient)
+	stream, err := rounds.SubmitReports(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.Send(request(t, opened, 1, report)); err != nil {
+		t.Fatal(err)
+	}
+	// The stream is known to the server once another call on it was answered.
+	for resp := new(service.GetRoundResponse); resp.GetStatus().GetReports() == 0; {
+		if resp, err = rounds.GetRound(t.Context(), &service.GetRoundRequest{RoundId: "r"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.stop()
+	if err := stream.Send(request(t, opened, 2, report)); err != nil && !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	resp, err := stream.CloseAndRecv()
+	if err != nil || resp.GetAccepted() != 2 {
+		t.Errorf("the submission in progress: %v, %v, want 2 accepted", resp, err)
+	}
+	if err := <-s.served; err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+	if _, err := rounds.GetRound(t.Context(), &service.GetRoundRequest{}); err == nil {
+		t.Error("the server still answers")
+	}
+}
+
+// watch returns a health stream that has seen the server serve.
+func watch(ctx context.Context, t *testing.T, s *overTCP) healthpb.Health_WatchClient {
+	t.Helper()
+	stream, err := healthpb.NewHealthClient(dial(t, s.clients)).Watch(ctx, &healthpb.HealthCheckRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if first, err := stream.Recv(); err != nil || first.GetStatus() != healthpb.HealthCheckResponse_SERVING {
 		t.Fatalf("health: %v, %v, want serving", first, err)
 	}
-	return stream, stop, done
+	return stream
 }
 
-func TestHealthTellsTheShutdown(t *testing.T) {
+func TestHealthReportsTheShutdown(t *testing.T) {
 	ctx, hangUp := context.WithCancel(t.Context())
 	defer hangUp()
-	stream, stop, served := watched(ctx, t, server.Config{})
-	stop()
+	s := serveTCP(t, server.Config{})
+	stream := watch(ctx, t, s)
+	s.stop()
 	if next, err := stream.Recv(); err != nil || next.GetStatus() != healthpb.HealthCheckResponse_NOT_SERVING {
 		t.Errorf("health at shutdown: %v, %v, want not serving", next, err)
 	}
 	hangUp()
-	if err := <-served; err != nil {
+	if err := <-s.served; err != nil {
 		t.Errorf("Serve: %v", err)
 	}
 }
@@ -55,10 +144,11 @@ func TestHealthTellsTheShutdown(t *testing.T) {
 // A stream that never ends does not keep the server: after ShutdownTimeout it is
 // cut off.
 func TestShutdownCutsOffAHangingStream(t *testing.T) {
-	stream, stop, served := watched(t.Context(), t, server.Config{ShutdownTimeout: 100 * time.Millisecond})
-	stop()
+	s := serveTCP(t, server.Config{ShutdownTimeout: 100 * time.Millisecond})
+	stream := watch(t.Context(), t, s)
+	s.stop()
 	select {
-	case err := <-served:
+	case err := <-s.served:
 		if err != nil {
 			t.Errorf("Serve: %v", err)
 		}

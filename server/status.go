@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
@@ -40,10 +41,15 @@ var codeOf = []struct {
 	{context.DeadlineExceeded, codes.DeadlineExceeded},
 }
 
-// statusOf turns an error into a gRPC status. field is the request field the
-// error is about, when the error itself names none. Errors nobody foresaw
-// become INTERNAL without their text, and logged tells so.
-func statusOf(err error, field string) (st error, logged bool) {
+// because is an fl.Invalid that wraps why, one of the errors of the round's life.
+func because(why error, param string, got any, rule string, args ...any) error {
+	return fmt.Errorf("%w: %w", fl.Invalid(param, got, rule, args...), why)
+}
+
+// statusOf turns an error into a gRPC status. A *fl.ParamError names the request field that
+// the error is about, or the one inside field.
+// Unforeseen errors become INTERNAL without their text.
+func statusOf(err error, field string) (st error, unforeseen bool) {
 	if _, ok := status.FromError(err); ok {
 		return err, false // came from gRPC, or is one already
 	}
@@ -84,7 +90,7 @@ func statusOf(err error, field string) (st error, logged bool) {
 	return s.Err(), false
 }
 
-// fail is statusOf with the unforeseen logged.
+// fail is statusOf, and logs errors that are unforeseen.
 func (s *Server) fail(method string, err error, field string) error {
 	st, unforeseen := statusOf(err, field)
 	if unforeseen {

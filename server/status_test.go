@@ -35,6 +35,7 @@ func TestStatusOf(t *testing.T) {
 		"field itself":     {bad, "dim", codes.InvalidArgument, "dim"},
 		"nested parameter": {bad, "round", codes.InvalidArgument, "round.dim"},
 		"report":           {&fl.BatchError{Index: 3, Err: bad}, "", codes.InvalidArgument, "reports"},
+		"closed, named":    {because(errClosed, "round_id", "r", "must be open"), "", codes.FailedPrecondition, "round_id"},
 		"limit of a field": {errors.Join(errLimit, bad), "", codes.ResourceExhausted, "dim"},
 		"from gRPC":        {status.Error(codes.Aborted, "as it was"), "round", codes.Aborted, ""},
 		"interrupted":      {errInterrupted, "", codes.Internal, ""},

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 )
@@ -22,7 +21,7 @@ func (s *store) open(r *round) error {
 	defer s.mu.Unlock()
 	id := r.description.ID
 	if _, used := s.rounds[id]; used {
-		return fmt.Errorf("round.id: got %q, rule: must be new: %w", id, errUsedBefore)
+		return because(errUsedBefore, "id", id, "must be new")
 	}
 	open := 0
 	for _, other := range s.order {
@@ -31,7 +30,7 @@ func (s *store) open(r *round) error {
 		}
 	}
 	if open >= s.maxOpen {
-		return fmt.Errorf("open rounds: got %d, rule: at most %d: %w", open+1, s.maxOpen, errLimit)
+		return because(errLimit, "open_rounds", open+1, "must be at most %d", s.maxOpen)
 	}
 	s.rounds[id] = r
 	s.order = append(s.order, r)
@@ -49,12 +48,12 @@ func (s *store) find(id string) (*round, error) {
 				return r, nil
 			}
 		}
-		return nil, fmt.Errorf("round_id: got \"\", rule: some round must be open: %w", errNotFound)
+		return nil, because(errNotFound, "round_id", "", "some round must be open")
 	}
 	if r := s.rounds[id]; r != nil {
 		return r, nil
 	}
-	return nil, fmt.Errorf("round_id: got %q, rule: must be a round of this server: %w", id, errNotFound)
+	return nil, because(errNotFound, "round_id", id, "must be a round of this server")
 }
 
 // trim forgets the oldest closed rounds beyond the limit.

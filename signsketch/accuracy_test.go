@@ -10,6 +10,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/internal/gf2"
 	"github.com/hushgrad/hushgrad/internal/walsh"
+	"github.com/hushgrad/hushgrad/sparse"
 	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
@@ -55,7 +56,7 @@ func TestMSEAtRecordedPoints(t *testing.T) {
 		s         int
 		eps, want float64
 	}{{64, 0.5, 26.4}, {64, 1, 7.41}, {4, 1, 8.33}} {
-		mse, err := MSE(7850, c.s, c.eps)
+		mse, err := Scheme.MSE(sparse.Point{Dim: 7850, Sparsity: c.s, Epsilon: c.eps})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,12 +73,12 @@ func TestErrorsAreTheExactOnes(t *testing.T) {
 		for _, eps := range []float64{0.1, 1, 5} {
 			t.Run(fmt.Sprintf("s=%d/eps=%g", s, eps), func(t *testing.T) {
 				rng := rand.New(rand.NewChaCha8([32]byte{41, byte(s)}))
-				mse, err := MSE(100, s, eps)
+				mse, err := Scheme.MSE(sparse.Point{Dim: 100, Sparsity: s, Epsilon: eps})
 				if err != nil {
 					t.Fatal(err)
 				}
 				sparsetest.Measure(t, sparsetest.Round(t, Name, 100, s, eps), sparsetest.Input(100, s, 0), 60, 10, sparsetest.Errors{
-					Mean: mse, Frequencies: math.Inf(1),
+					Mean: mse, Items: math.Inf(1),
 				}, 6, rng)
 			})
 		}

@@ -200,8 +200,8 @@ func TestStandardErrorsCover(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for j, v := range e.Value {
-				z := math.Abs(v-grad[j]*shrink) / e.StdErr[j]
+			for j, v := range e.Mean().Value {
+				z := math.Abs(v-grad[j]*shrink) / e.Mean().StdErr[j]
 				if z < 1.96 {
 					covered++
 				}

@@ -26,8 +26,8 @@ type Calibration struct {
 // meanGain makes gain·(1{own} − 1{opposite}) unbiased for the entry x_j.
 func (c Calibration) meanGain() float64 { return 1 / (c.In.Own - c.In.Opposite) }
 
-// supportGain makes gain·(1{own} + 1{opposite} − 2·Out.Own) unbiased for |x_j|.
-func (c Calibration) supportGain() float64 {
+// frequencyGain makes gain·(1{own} + 1{opposite} − 2·Out.Own) unbiased for |x_j|.
+func (c Calibration) frequencyGain() float64 {
 	return 1 / (c.In.Own + c.In.Opposite - 2*c.Out.Own)
 }
 
@@ -38,23 +38,23 @@ func (c Calibration) MeanVariance() (in, out float64) {
 	return c.In.variance(g, -g), c.Out.variance(g, -g)
 }
 
-// SupportVariance is MeanVariance for the support.
-func (c Calibration) SupportVariance() (in, out float64) {
-	g := c.supportGain()
+// FrequencyVariance is MeanVariance for the frequency of a coordinate.
+func (c Calibration) FrequencyVariance() (in, out float64) {
+	g := c.frequencyGain()
 	return c.In.variance(g, g), c.Out.variance(g, g)
 }
 
-// FrequencyVariance is MeanVariance for the frequency of an item: the client's
+// ItemVariance is MeanVariance for the frequency of an item: the client's
 // own, the one with the opposite sign, and any other.
-func (c Calibration) FrequencyVariance() (own, opposite, out float64) {
-	a, b := c.frequencyGains()
+func (c Calibration) ItemVariance() (own, opposite, out float64) {
+	a, b := c.itemGains()
 	return c.In.variance(a, b), c.In.variance(b, a), c.Out.variance(a, b)
 }
 
-// frequencyGains makes a·1{own} + b·1{opposite} + const unbiased for 1{x has
-// the item}, as half the sum of the support and the mean.
-func (c Calibration) frequencyGains() (a, b float64) {
-	m, s := c.meanGain(), c.supportGain()
+// itemGains makes a·1{own} + b·1{opposite} + const unbiased for 1{x has
+// the item}, as half the sum of the frequency and the mean.
+func (c Calibration) itemGains() (a, b float64) {
+	m, s := c.meanGain(), c.frequencyGain()
 	return (s + m) / 2, (s - m) / 2
 }
 
@@ -65,10 +65,16 @@ func (c Calibration) MeanMSE(dim, s int) float64 {
 	return float64(s)*in + float64(dim-s)*out
 }
 
-// SupportMSE is MeanMSE for the support.
-func (c Calibration) SupportMSE(dim, s int) float64 {
-	in, out := c.SupportVariance()
+// FrequencyMSE is MeanMSE for the frequency of a coordinate.
+func (c Calibration) FrequencyMSE(dim, s int) float64 {
+	in, out := c.FrequencyVariance()
 	return float64(s)*in + float64(dim-s)*out
+}
+
+// ItemMSE is MeanMSE for the frequencies of the 2·dim items.
+func (c Calibration) ItemMSE(dim, s int) float64 {
+	own, opposite, out := c.ItemVariance()
+	return float64(s)*(own+opposite) + 2*float64(dim-s)*out
 }
 
 // counts are the hits of n reports on the two items of one coordinate.
@@ -78,23 +84,23 @@ func (c Calibration) mean(k counts) float64 {
 	return c.meanGain() * (k.plus - k.minus) / k.n
 }
 
-func (c Calibration) support(k counts) float64 {
-	return c.supportGain() * ((k.plus+k.minus)/k.n - 2*c.Out.Own)
+func (c Calibration) frequency(k counts) float64 {
+	return c.frequencyGain() * ((k.plus+k.minus)/k.n - 2*c.Out.Own)
 }
 
-// clampedSupport is the support estimate moved into [0, 1], for plugging into
-// variances. Where the reports do not tell the support, E[Y²] does not depend on
+// clampedFrequency is the frequency estimate moved into [0, 1], for plugging into
+// variances. Some reports do not show the frequency. Then E[Y²] does not depend on
 // it, and 1 serves.
-func (c Calibration) clampedSupport(k counts) float64 {
-	if !c.tellsSupport() {
+func (c Calibration) clampedFrequency(k counts) float64 {
+	if !c.estimatesFrequency() {
 		return 1
 	}
-	return min(max(c.support(k), 0), 1)
+	return min(max(c.frequency(k), 0), 1)
 }
 
-// tellsSupport is false when a coordinate of the client is hit, by either sign,
+// estimatesFrequency is false when a coordinate of the client is hit, by either sign,
 // as often as any other: CoCo with t = 2s, where every pair has the same weight.
-func (c Calibration) tellsSupport() bool {
+func (c Calibration) estimatesFrequency() bool {
 	return c.In.Own+c.In.Opposite-2*c.Out.Own > 1e-9*c.In.Own
 }
 

@@ -1,5 +1,15 @@
-// Package sparse is what Collision and CoCo have in common: they read the same
-// parameters from a round, send the same reports (a hash seed and a slot),
-// count the same hits and estimate from them by the same linear formulas. A
-// mechanism adds its randomizer and its [Calibration].
+// Package sparse is what CoCo, Collision and SignSketch have in common: parameters,
+// reports, counts and estimates of sparse ternary vectors. Use it to ask for the exact
+// error of such a mechanism before a round. Start with [Point] and the methods of
+// [Scheme]; coco.Scheme, collision.Scheme and signsketch.Scheme are the three there are.
+//
+//	p := sparse.Point{Dim: 7850, Sparsity: 64, Epsilon: 5, Hash: sparse.HashGF2}
+//	p.Slots, err = coco.Scheme.BestSlots(p)
+//	mse, err := coco.Scheme.MSE(p) // of one report; divide by the number of reports
+//
+// A report of such a mechanism is the seed of a hash function and one slot. Every hash
+// function sends the 2·dim signed coordinates ("items") to slots. The client reports the
+// slots of its own items with a larger probability than other slots, and the aggregator
+// counts, for every item, how many reports hit its slot. Linear formulas turn the counts
+// into unbiased estimates ([Calibration]).
 package sparse

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/count"
 	"github.com/hushgrad/hushgrad/internal/slothash"
 )
 
@@ -16,10 +17,27 @@ type given struct {
 
 func (g given) Counts() (plus, minus []int64) { return g.plus, g.minus }
 
-func aggregated(c Calibration, scale float64, n int64, plus, minus []int64) *aggregator {
+func estimated(t *testing.T, c Calibration, scale float64, n int64, plus, minus []int64) *fl.Estimate {
 	r := fl.Round{Mechanism: "test", Scale: scale}
-	m := &mechanism{scheme: Scheme{Config: Config{Round: r, Sparsity: 3, Slots: 8}, Calibration: c}}
-	return &aggregator{mechanism: m, tally: given{plus: plus, minus: minus}, reports: n}
+	if c.estimatesFrequency() {
+		r.Columns = []string{fl.ColumnFrequency, fl.ColumnPlus, fl.ColumnMinus}
+	}
+	m := &mechanism{scheme: &Scheme{}, round: &count.Round{Round: r}, point: Point{Sparsity: 3, Slots: 8}, calibration: c}
+	e, err := (&tally{mechanism: m, hits: given{plus: plus, minus: minus}}).Estimate(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// column is a column that the estimate must have.
+func column(t *testing.T, e *fl.Estimate, name string) fl.Series {
+	t.Helper()
+	s, ok := e.Column(name)
+	if !ok {
+		t.Fatalf("no column %q in %v", name, e.Columns)
+	}
+	return s
 }
 
 // Calibrations of the two shapes there are, with probabilities that are
@@ -48,29 +66,17 @@ func TestEstimatesAreUnbiased(t *testing.T) {
 	}
 	for name, c := range map[string]Calibration{"paired": paired, "separate": separate, "t = 2s": meanOnly} {
 		own, opposite, out := int64(n*c.In.Own), int64(n*c.In.Opposite), int64(n*c.Out.Own)
-		agg := aggregated(c, 1, n, []int64{own, opposite, out}, []int64{opposite, own, out})
-		e, err := agg.Estimate()
-		if err != nil {
-			t.Fatal(err)
-		}
-		near(name+": mean", e.Value, []float64{1, -1, 0})
-		if !c.tellsSupport() {
+		e := estimated(t, c, 1, n, []int64{own, opposite, out}, []int64{opposite, own, out})
+		near(name+": mean", e.Mean().Value, []float64{1, -1, 0})
+		if !c.estimatesFrequency() {
 			continue
 		}
-		support, err := agg.Support()
-		if err != nil {
-			t.Fatal(err)
-		}
-		near(name+": support", support.Value, []float64{1, 1, 0})
-		plus, minus, err := agg.Frequencies()
-		if err != nil {
-			t.Fatal(err)
-		}
-		near(name+": plus", plus.Value, []float64{1, 0, 0})
-		near(name+": minus", minus.Value, []float64{0, 1, 0})
+		near(name+": frequency", column(t, e, fl.ColumnFrequency).Value, []float64{1, 1, 0})
+		near(name+": plus", column(t, e, fl.ColumnPlus).Value, []float64{1, 0, 0})
+		near(name+": minus", column(t, e, fl.ColumnMinus).Value, []float64{0, 1, 0})
 		// The gains themselves, with the constant term written out.
-		a, b := c.frequencyGains()
-		constant := -2 * c.supportGain() * c.Out.Own / 2
+		a, b := c.itemGains()
+		constant := -2 * c.frequencyGain() * c.Out.Own / 2
 		near(name+": gains", []float64{
 			a*c.In.Own + b*c.In.Opposite + constant, a*c.In.Opposite + b*c.In.Own + constant, (a+b)*c.Out.Own + constant,
 		}, []float64{1, 0, 0})
@@ -91,19 +97,11 @@ func TestStandardErrorsAreTheExactOnes(t *testing.T) {
 	const n, scale = 4096, 3.0
 	plus, minus := []int64{700, 420, 390, 2000, 10, 512, 60}, []int64{450, 900, 405, 1500, 20, 512, 1400}
 	for name, c := range map[string]Calibration{"paired": paired, "separate": separate, "t = 2s": meanOnly} {
-		agg := aggregated(c, scale, n, plus, minus)
-		e, err := agg.Estimate()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var support, pluses, minuses *fl.Series
-		if c.tellsSupport() {
-			if support, err = agg.Support(); err != nil {
-				t.Fatal(err)
-			}
-			if pluses, minuses, err = agg.Frequencies(); err != nil {
-				t.Fatal(err)
-			}
+		e := estimated(t, c, scale, n, plus, minus)
+		var frequency, pluses, minuses fl.Series
+		if c.estimatesFrequency() {
+			frequency = column(t, e, fl.ColumnFrequency)
+			pluses, minuses = column(t, e, fl.ColumnPlus), column(t, e, fl.ColumnMinus)
 		}
 		toMean := 1 / (c.In.Own - c.In.Opposite)
 		toSupport := 1 / (c.In.Own + c.In.Opposite - 2*c.Out.Own)
@@ -119,22 +117,22 @@ func TestStandardErrorsAreTheExactOnes(t *testing.T) {
 		}
 		for j := range plus {
 			p, m := float64(plus[j])/n, float64(minus[j])/n
-			share := 1.0 // t = 2s: a report does not tell it, and E[Y²] does not depend on it
-			if c.tellsSupport() {
+			share := 1.0 // t = 2s: a report does not show it, and E[Y²] does not depend on it
+			if c.estimatesFrequency() {
 				share = min(max(held(p, m), 0), 1)
 			}
 			y := min(math.Abs(mean(p, m)), share)
 			second := share*c.In.moment(2, mean) + (1-share)*c.Out.moment(2, mean)
-			check("mean", j, e.StdErr[j], scale*math.Sqrt((second-y*y)/n))
-			if !c.tellsSupport() {
+			check("mean", j, e.Mean().StdErr[j], scale*math.Sqrt((second-y*y)/n))
+			if !c.estimatesFrequency() {
 				continue
 			}
 			second = share*c.In.moment(2, held) + (1-share)*c.Out.moment(2, held)
-			check("support", j, support.StdErr[j], math.Sqrt((second-share*share)/n))
+			check("frequency", j, frequency.StdErr[j], math.Sqrt((second-share*share)/n))
 			for _, sign := range []struct {
 				what     string
 				own, opp float64
-				series   *fl.Series
+				series   fl.Series
 			}{{"plus", p, m, pluses}, {"minus", m, p, minuses}} {
 				f := min(max(item(sign.own, sign.opp), 0), share)
 				second = f*c.In.moment(2, item) + (share-f)*c.In.moment(2, other) + (1-share)*c.Out.moment(2, item)

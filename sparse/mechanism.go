@@ -7,57 +7,40 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/cells"
+	"github.com/hushgrad/hushgrad/internal/count"
 	"github.com/hushgrad/hushgrad/internal/exact"
 	"github.com/hushgrad/hushgrad/internal/slothash"
 	"github.com/hushgrad/hushgrad/privacy"
 	"github.com/hushgrad/hushgrad/ternarize"
 )
 
-// Sampler draws the slot of one client under one hash function. It is reused
-// without allocating and is not safe for concurrent use.
-type Sampler interface {
-	Slot(x fl.Ternary, f slothash.Func, choose exact.Chooser) uint32
-}
-
-// Scheme is what a mechanism supplies on top of its configuration.
-type Scheme struct {
-	Config
-	Family slothash.Family
-	// Blanket bounds what shuffled reports tell.
-	Blanket     *privacy.Blanket
-	Calibration Calibration
-	NewSampler  func() Sampler
-	// Advise comments on the round's parameters; nil if there is nothing to choose.
-	Advise func(Point) []string
-}
-
-// mechanism implements fl.SparseMechanism.
+// mechanism implements fl.SparseMechanism and fl.KeyValueMechanism.
 type mechanism struct {
-	scheme   Scheme
+	scheme      *Scheme
+	round       *count.Round
+	point       Point
+	family      slothash.Family
+	blanket     *privacy.Blanket
+	calibration Calibration
+	weights     exact.Weights
+
 	codec    slothash.Codec
-	digest   [32]byte
 	encoders sync.Pool // of *encoder
 }
 
 var (
-	_ fl.SparseMechanism = (*mechanism)(nil)
-	_ fl.Adviser         = (*mechanism)(nil)
+	_ fl.SparseMechanism   = (*mechanism)(nil)
+	_ fl.KeyValueMechanism = (*mechanism)(nil)
+	_ fl.Adviser           = (*mechanism)(nil)
 )
 
-// New returns the mechanism of a scheme.
-func New(s Scheme) (fl.SparseMechanism, error) {
-	if err := s.Calibration.validate(); err != nil {
-		return nil, err
-	}
-	digest, err := s.Round.Digest()
+// complete fills in what follows from the other fields.
+func (m *mechanism) complete() (fl.SparseMechanism, error) {
+	m.codec = slothash.NewCodec(m.point.Slots)
+	first, err := m.newEncoder()
 	if err != nil {
 		return nil, err
 	}
-	first, err := s.newEncoder()
-	if err != nil {
-		return nil, err
-	}
-	m := &mechanism{scheme: s, codec: slothash.NewCodec(s.Slots), digest: digest}
 	m.encoders.Put(first)
 	return m, nil
 }
@@ -70,16 +53,16 @@ type encoder struct {
 	repeats    *cells.Set
 }
 
-func (s Scheme) newEncoder() (*encoder, error) {
-	t, err := ternarize.NewSampler(s.Round.Dim, s.Sparsity, s.Round.Scale)
+func (m *mechanism) newEncoder() (*encoder, error) {
+	t, err := ternarize.NewSampler(m.round.Dim, m.point.Sparsity, m.round.Scale)
 	if err != nil {
 		return nil, err
 	}
 	return &encoder{
 		ternarizer: t,
-		hash:       s.Family.Func(),
-		sampler:    s.NewSampler(),
-		repeats:    cells.NewSet(uint32(s.Round.Dim+s.Sparsity), s.Sparsity),
+		hash:       m.family.Func(),
+		sampler:    m.scheme.definition.NewSampler(m.weights, m.point.Sparsity, m.point.Slots),
+		repeats:    cells.NewSet(uint32(m.round.Dim+m.point.Sparsity), m.point.Sparsity),
 	}, nil
 }
 
@@ -87,7 +70,7 @@ func (m *mechanism) encoder() (*encoder, error) {
 	if e, ok := m.encoders.Get().(*encoder); ok {
 		return e, nil
 	}
-	return m.scheme.newEncoder()
+	return m.newEncoder()
 }
 
 // Encode implements fl.Mechanism: ternarize, then randomize. O(dim).
@@ -102,7 +85,7 @@ func (m *mechanism) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, 
 	}
 	x, err := e.ternarizer.Sample(grad, rng)
 	if err != nil {
-		return dst, fmt.Errorf("%s: encode: %w", m.scheme.Round.Mechanism, err)
+		return dst, fmt.Errorf("%s: encode: %w", m.round.Mechanism, err)
 	}
 	return m.codec.Append(dst, e.report(x, rng.Uint32(), exact.Rand{Rand: rng})), nil
 }
@@ -119,8 +102,8 @@ func (m *mechanism) EncodeTernary(dst []byte, x fl.Ternary, rng *rand.Rand) ([]b
 // other choice taken by choose, so that the law of a report can be enumerated.
 // O(sparsity).
 func (m *mechanism) EncodeChoosing(dst []byte, x fl.Ternary, seed uint32, choose exact.Chooser) ([]byte, error) {
-	if err := x.Validate(m.scheme.Round.Dim, m.scheme.Sparsity); err != nil {
-		return dst, fmt.Errorf("%s: encode: %w", m.scheme.Round.Mechanism, err)
+	if err := x.Validate(m.round.Dim, m.point.Sparsity); err != nil {
+		return dst, fmt.Errorf("%s: encode: %w", m.round.Mechanism, err)
 	}
 	e, err := m.encoder()
 	if err != nil {
@@ -130,7 +113,7 @@ func (m *mechanism) EncodeChoosing(dst []byte, x fl.Ternary, seed uint32, choose
 	e.repeats.Reset()
 	for _, j := range x.Index {
 		if _, fresh := e.repeats.Add(j); !fresh {
-			return dst, fmt.Errorf("%s: encode: %w", m.scheme.Round.Mechanism,
+			return dst, fmt.Errorf("%s: encode: %w", m.round.Mechanism,
 				fl.Invalid("ternary.index", j, "must be listed once"))
 		}
 	}
@@ -143,28 +126,58 @@ func (e *encoder) report(x fl.Ternary, seed uint32, choose exact.Chooser) slotha
 }
 
 func (m *mechanism) NewAggregator() fl.Aggregator {
-	return &aggregator{mechanism: m, tally: m.scheme.Family.NewTally()}
+	return count.New(m.round, m.newTally)
 }
 
 func (m *mechanism) Guarantee() fl.Guarantee {
-	return fl.Guarantee{Model: fl.Local, Epsilon: m.scheme.Round.Epsilon, Relation: fl.ReplaceOne}
+	return fl.Guarantee{Trust: fl.Local, Epsilon: m.round.Epsilon, Relation: fl.ReplaceOne}
 }
 
 func (m *mechanism) ReportBytes() int { return m.codec.Bytes() }
 
 // Advice implements fl.Adviser.
-func (m *mechanism) Advice() []string {
-	s := m.scheme
-	if s.Advise == nil {
-		return nil
+func (m *mechanism) Advice() []string { return m.scheme.Advise(m.point) }
+
+// Shuffled implements fl.Amplifier by the blanket of the mechanism's own weights.
+func (m *mechanism) Shuffled() fl.Amplification { return m.blanket }
+
+// EncodeKeyValues implements fl.KeyValueMechanism. Each pair becomes an entry. Its
+// sign is + with probability (1+value)/2. A client with fewer pairs than the sparsity
+// is filled up with dummies. From a client with more pairs, sparsity of them are drawn
+// uniformly, and the frequencies are low by what was left out. O(pairs).
+func (m *mechanism) EncodeKeyValues(dst []byte, pairs []fl.KeyValue, rng *rand.Rand) ([]byte, error) {
+	if err := fl.CheckKeyValues(pairs, m.round.Dim); err != nil {
+		return dst, fmt.Errorf("%s: encode: %w", m.round.Mechanism, err)
 	}
-	return s.Advise(Point{Dim: s.Round.Dim, Sparsity: s.Sparsity, Slots: s.Slots, Epsilon: s.Round.Epsilon, Hash: s.Hash})
+	if rng == nil {
+		rng = fl.NewRand()
+	}
+	return m.EncodeTernary(dst, m.ternary(pairs, exact.Rand{Rand: rng}), rng)
 }
 
-func (m *mechanism) Central(n int, delta float64) (float64, error) {
-	return m.scheme.Blanket.Epsilon(n, delta)
+// ternary draws the vector of a client.
+func (m *mechanism) ternary(pairs []fl.KeyValue, choose exact.Chooser) fl.Ternary {
+	s := m.point.Sparsity
+	x := fl.Ternary{Dim: m.round.Dim, Index: make([]uint32, 0, s), Sign: make([]int8, 0, s)}
+	left := min(s, len(pairs))
+	for i, p := range pairs {
+		// Selection sampling (Knuth, The Art of Computer Programming 2, Algorithm S).
+		if choose.Uniform(uint64(len(pairs)-i)) >= uint64(left) {
+			continue
+		}
+		left--
+		x.Index, x.Sign = append(x.Index, p.Key), append(x.Sign, signed(p.Value, choose))
+	}
+	for dummy := uint32(x.Dim); len(x.Index) < s; dummy++ {
+		x.Index, x.Sign = append(x.Index, dummy), append(x.Sign, 1)
+	}
+	return x
 }
 
-func (m *mechanism) CentralDelta(n int, epsilon float64) (float64, error) {
-	return m.scheme.Blanket.Delta(n, epsilon)
+// signed returns 1 with probability (1+value)/2 in units of 2^−53, and −1 otherwise.
+func signed(value float64, choose exact.Chooser) int8 {
+	if plus := uint64((1 + value) * (1 << 52)); choose.Uniform(1<<53) < plus {
+		return 1
+	}
+	return -1
 }

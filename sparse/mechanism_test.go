@@ -37,11 +37,11 @@ func TestCentralIsTheBlanketOfTheRound(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got, err := m.Central(at.n, at.delta); err != nil || got != want {
-					t.Errorf("%s %+v: Central(%d, %g) = %g, %v, want %g", name, c, at.n, at.delta, got, err, want)
+				if got, err := m.Shuffled().Epsilon(at.n, at.delta); err != nil || got != want {
+					t.Errorf("%s %+v: Shuffled().Epsilon(%d, %g) = %g, %v, want %g", name, c, at.n, at.delta, got, err, want)
 				}
 			}
-			if _, err := m.Central(1, 1e-5); err == nil {
+			if _, err := m.Shuffled().Epsilon(1, 1e-5); err == nil {
 				t.Errorf("%s: a central ε for one report", name)
 			}
 		}
@@ -70,9 +70,9 @@ func TestEstimatesAreInUnitsOfTheScale(t *testing.T) {
 		unit := estimate(1)
 		for _, scale := range []float64{0.5, 3} {
 			e := estimate(scale)
-			for j := range unit.Value {
-				if e.Value[j] != scale*unit.Value[j] || e.StdErr[j] != scale*unit.StdErr[j] || !(unit.StdErr[j] > 0) {
-					t.Fatalf("%s, scale %g: coordinate %d is %g ± %g, at scale 1 it is %g ± %g", name, scale, j, e.Value[j], e.StdErr[j], unit.Value[j], unit.StdErr[j])
+			for j := range unit.Mean().Value {
+				if e.Mean().Value[j] != scale*unit.Mean().Value[j] || e.Mean().StdErr[j] != scale*unit.Mean().StdErr[j] || !(unit.Mean().StdErr[j] > 0) {
+					t.Fatalf("%s, scale %g: coordinate %d is %g ± %g, at scale 1 it is %g ± %g", name, scale, j, e.Mean().Value[j], e.Mean().StdErr[j], unit.Mean().Value[j], unit.Mean().StdErr[j])
 				}
 			}
 		}
@@ -200,7 +200,7 @@ func TestSnapshotsWithImpossiblePayloadsAreRefused(t *testing.T) {
 			for what, p := range map[string][]byte{
 				"as many hits as reports":    payload(3, only(0, 3)),
 				"the last counter":           payload(3, only(integers-1, 3)),
-				"the most reports there are": payload(slothash.MaxReports, only(0, slothash.MaxReports)),
+				"the most reports there are": payload(fl.MaxReports, only(0, fl.MaxReports)),
 			} {
 				if err := restore(p); err != nil {
 					t.Errorf("%s, %s: %s: %v", name, hash, what, err)
@@ -211,7 +211,7 @@ func TestSnapshotsWithImpossiblePayloadsAreRefused(t *testing.T) {
 				"more hits, last counter":          payload(3, only(integers-1, 4)),
 				"fewer than minus the reports":     payload(3, only(0, -4)),
 				"a counter beyond 32 bits":         payload(3, only(0, 1<<32+1)),
-				"more reports than can be counted": payload(slothash.MaxReports+1, only(0, 0)),
+				"more reports than can be counted": payload(fl.MaxReports+1, only(0, 0)),
 				"a trailing byte":                  append(payload(3, only(0, 3)), 0),
 				"a counter missing":                payload(3, only(0, 3))[:integers],
 				"nothing":                          {},
@@ -243,7 +243,7 @@ func TestRoundsThatCannotBeCompletedAreRefused(t *testing.T) {
 				ID: "test", Mechanism: name, Dim: 100, Scale: 1, Epsilon: c.eps, MinReports: 1,
 				Params: c.params, PublicSeed: [32]byte{1},
 			}
-			_, err := fl.Complete(r)
+			_, _, err := fl.Complete(r)
 			var p *fl.ParamError
 			if !errors.As(err, &p) || p.Param != c.param {
 				t.Errorf("%s, %s: error %v, want a ParamError for %s", name, what, err, c.param)

@@ -3,55 +3,16 @@ package sparse
 import (
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/slothash"
 )
 
-// Point holds the public parameters that the error of a sparse mechanism depends
-// on.
-type Point struct {
-	Dim      int     // coordinates
-	Sparsity int     // entries of a client's vector
-	Slots    int     // output size; ignored where the best one is asked for
-	Epsilon  float64 // local privacy budget
-	Hash     string  // hash family, "gf2" or "ideal"
-}
-
-// Chances checks the point and returns the probabilities of its hash family.
-func (p Point) Chances(layout slothash.Layout, minSlots func(s int) int) (slothash.Chances, error) {
-	if err := CheckShape(p.Dim, p.Sparsity); err != nil {
-		return nil, err
-	}
-	if !(p.Epsilon > 0 && p.Epsilon <= fl.MaxEpsilon) {
-		return nil, fl.Invalid("epsilon", p.Epsilon, "must be in (0, %d]", fl.MaxEpsilon)
-	}
-	if low := minSlots(p.Sparsity); p.Slots < low {
-		return nil, fl.Invalid(ParamSlots, p.Slots, "must be at least %d for sparsity %d", low, p.Sparsity)
-	}
-	return slothash.NewChances(p.Hash, layout, layout.Keys(p.Dim, p.Sparsity), p.Slots)
-}
-
-// Weights returns e^ε and the total weight Ω = s·e^ε + t − s of the slots.
-func (p Point) Weights() (high, total float64) {
-	high = math.Exp(p.Epsilon)
-	return high, float64(p.Sparsity)*high + float64(p.Slots-p.Sparsity)
-}
-
-// CalibrationAt returns the hit probabilities of a mechanism at a point.
-func CalibrationAt(p Point, layout slothash.Layout, minSlots func(s int) int, calibrate Calibrate) (Calibration, error) {
-	chances, err := p.Chances(layout, minSlots)
-	if err != nil {
-		return Calibration{}, err
-	}
-	high, total := p.Weights()
-	return calibrate(chances, p.Sparsity, high, 1, total), nil
-}
-
-// BestSlots returns the number of slots, among those that the family allows from
+// search returns the number of slots, among those that the family allows from
 // low on, with the smallest error. The error must be unimodal in the number of
 // slots. Of two with the same error it takes the smaller. O(log) evaluations.
-func BestSlots(p Point, layout slothash.Layout, low int, mse func(Point) (float64, error)) (int, error) {
+func search(p Point, layout slothash.Layout, low int, mse func(Point) (float64, error)) (int, error) {
 	if err := CheckShape(p.Dim, p.Sparsity); err != nil {
 		return 0, err
 	}
@@ -102,11 +63,34 @@ func BestSlots(p Point, layout slothash.Layout, low int, mse func(Point) (float6
 	return choice(best), nil
 }
 
-// LeastMSE returns the smallest error of a family.
-func LeastMSE(p Point, best func(Point) (int, error), mse func(Point) (float64, error)) (float64, error) {
-	var err error
-	if p.Slots, err = best(p); err != nil {
-		return 0, err
+// acceptableLoss is the loss of accuracy above which a round gets advice.
+const acceptableLoss = 0.05
+
+// Advise compares the number of slots of a point with the best one of the ideal family
+// and says what would be better, when that is worth saying.
+func (s *Scheme) Advise(p Point) []string {
+	if s.definition.Slots > 0 {
+		return nil
 	}
-	return mse(p)
+	here, err := s.MSE(p)
+	if err != nil {
+		return nil
+	}
+	ideal := p
+	ideal.Hash = HashIdeal
+	if ideal.Slots, err = s.BestSlots(ideal); err != nil {
+		return nil
+	}
+	least, err := s.MSE(ideal)
+	if err != nil || here <= least*(1+acceptableLoss) {
+		return nil
+	}
+	advice := fmt.Sprintf("%d slots give %.0f %% more squared error than the best number, %d with hash %q",
+		p.Slots, 100*(here/least-1), ideal.Slots, HashIdeal)
+	if p.Hash == HashGF2 {
+		power := 1 << bits.Len(uint(p.Sparsity))
+		advice += fmt.Sprintf("; hash %q has powers of two only, which suit a sparsity of %d or %d better than %d",
+			HashGF2, max(1, power/2-1), power-1, p.Sparsity)
+	}
+	return []string{advice}
 }

@@ -45,7 +45,7 @@ func TestBestSlotsOnSyntheticErrors(t *testing.T) {
 		"gf2 last single": {"gf2", slothash.Separate, 6, toward(1e12), 2048},
 		"gf2 NaN tail":    {"gf2", slothash.Paired, 6, nanFrom(100, toward(1e12)), 64},
 	} {
-		got, err := BestSlots(Point{Dim: 1000, Sparsity: 4, Epsilon: 1, Hash: c.hash, Slots: 77}, c.layout, c.low, func(p Point) (float64, error) {
+		got, err := search(Point{Dim: 1000, Sparsity: 4, Epsilon: 1, Hash: c.hash, Slots: 77}, c.layout, c.low, func(p Point) (float64, error) {
 			if p.Dim != 1000 || p.Sparsity != 4 || p.Epsilon != 1 || p.Hash != c.hash {
 				t.Fatalf("%s: asked for the error at %+v", name, p)
 			}
@@ -66,9 +66,9 @@ func nanFrom(first float64, f func(float64) float64) func(float64) float64 {
 	}
 }
 
-func TestBestSlotsPassesErrorsOn(t *testing.T) {
+func TestSearchPassesErrorsOn(t *testing.T) {
 	failure := errors.New("no error there")
-	_, err := BestSlots(Point{Dim: 10, Sparsity: 4, Epsilon: 1, Hash: "ideal"}, slothash.Paired, 8, func(p Point) (float64, error) {
+	_, err := search(Point{Dim: 10, Sparsity: 4, Epsilon: 1, Hash: "ideal"}, slothash.Paired, 8, func(p Point) (float64, error) {
 		return 0, failure
 	})
 	if !errors.Is(err, failure) {
@@ -76,7 +76,7 @@ func TestBestSlotsPassesErrorsOn(t *testing.T) {
 	}
 	var p *fl.ParamError
 	never := func(Point) (float64, error) { return 0, nil }
-	if _, err := BestSlots(Point{Dim: 4, Sparsity: 4, Epsilon: 1, Hash: "gf2"}, slothash.Paired, 40, never); !errors.As(err, &p) || p.Param != ParamSparsity {
+	if _, err := search(Point{Dim: 4, Sparsity: 4, Epsilon: 1, Hash: "gf2"}, slothash.Paired, 40, never); !errors.As(err, &p) || p.Param != ParamSparsity {
 		t.Errorf("no number of slots: error %v, want a ParamError for the sparsity", err)
 	}
 }

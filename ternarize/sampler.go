@@ -1,6 +1,7 @@
 package ternarize
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -51,18 +52,22 @@ func NewSampler(dim, sparsity int, scale float64) (*Sampler, error) {
 func checkShape(dim, sparsity int, scale float64) error {
 	switch {
 	case dim < 1 || dim > fl.MaxDim:
-		return fl.Invalid("dim", dim, "must be in [1, %d]", fl.MaxDim)
+		return invalid("dim", dim, "must be in [1, %d]", fl.MaxDim)
 	case sparsity < 1 || sparsity > dim:
-		return fl.Invalid("sparsity", sparsity, "must be in [1, dim = %d]", dim)
+		return invalid("sparsity", sparsity, "must be in [1, dim = %d]", dim)
 	case !(scale > 0) || math.IsInf(scale, 1):
-		return fl.Invalid("scale", scale, "must be finite and > 0")
+		return invalid("scale", scale, "must be finite and > 0")
 	}
 	return nil
 }
 
 // Sample draws one ternary vector with exactly s entries, dummies included. It
-// is valid until the next call. NaN, Inf and a wrong length are errors. O(d).
+// is valid until the next call. A nil rng means a fresh fl.NewRand. NaN, Inf and a
+// wrong length are errors. O(d).
 func (s *Sampler) Sample(grad []float64, rng *rand.Rand) (fl.Ternary, error) {
+	if rng == nil {
+		rng = fl.NewRand()
+	}
 	period, err := s.weigh(grad)
 	if err != nil {
 		return fl.Ternary{}, err
@@ -74,7 +79,7 @@ func (s *Sampler) Sample(grad []float64, rng *rand.Rand) (fl.Ternary, error) {
 // drawn with probability weights[j]/period.
 func (s *Sampler) weigh(grad []float64) (period uint64, err error) {
 	if len(grad) != s.dim {
-		return 0, fl.Invalid("gradient", len(grad), "must have dim = %d coordinates", s.dim)
+		return 0, invalid("gradient", len(grad), "must have dim = %d coordinates", s.dim)
 	}
 	perUnit := float64(s.unit) / s.scale
 	unit := float64(s.unit)
@@ -127,5 +132,10 @@ func signOf(g float64) int8 {
 }
 
 func notFinite(j int, g float64) error {
-	return fl.Invalid("gradient", g, "must be finite, coordinate %d is not", j)
+	return invalid("gradient", g, "must be finite, coordinate %d is not", j)
+}
+
+// invalid returns the error of every check of the package.
+func invalid(param string, got any, rule string, args ...any) error {
+	return fmt.Errorf("ternarize: %w", fl.Invalid(param, got, rule, args...))
 }

@@ -110,6 +110,66 @@ func clip(grad []float64, sparsity int, scale float64) []float64 {
 	return out
 }
 
+// An L1 clip where the sum of the integer weights is not a multiple of s: the
+// period is the sum over s rounded up, so that never more than s points fall into
+// the sum, and the probabilities stay exact multiples of 1/period.
+func TestThePeriodIsRoundedUp(t *testing.T) {
+	for _, c := range []struct {
+		sparsity int
+		grad     []float64
+	}{
+		{3, []float64{1, 1, -1, 1}},             // 4 units over 3
+		{3, []float64{1, -1, 1, 1, 1}},          // 5 units over 3
+		{7, []float64{1, 1, 1, 1, 1, 1, 1, -1}}, // 8 units over 7
+		{2, []float64{1, 1, 0x1p-52}},           // an odd number of the smallest weights
+	} {
+		s, err := NewSampler(len(c.grad), c.sparsity, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		period, err := s.weigh(c.grad)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, n := uint64(0), uint64(c.sparsity)
+		for _, w := range s.weights {
+			sum += w
+		}
+		if sum%n == 0 {
+			t.Fatalf("%+v: the sum %d is a multiple of s", c, sum)
+		}
+		if want := sum/n + 1; period != want {
+			t.Errorf("%+v: period %d, want ⌈%d/%d⌉ = %d", c, period, sum, n, want)
+		}
+		for _, start := range []uint64{0, 1, period / 2, period - 2, period - 1} {
+			x := s.drawAt(c.grad, start, period)
+			if err := x.Validate(len(c.grad), c.sparsity); err != nil {
+				t.Errorf("%+v, start %d: %v", c, start, err)
+			}
+		}
+	}
+}
+
+// Dummies are dim, dim+1, … with sign +1, whatever the gradient's signs.
+func TestDummiesAreNumberedFromDimWithPlus(t *testing.T) {
+	s, err := NewSampler(6, 5, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := s.Sample([]float64{0, -1, 0, -1, 0, 0}, rand.New(rand.NewChaCha8([32]byte{})))
+	if err != nil || !slices.Equal(x.Index, []uint32{1, 3, 6, 7, 8}) || !slices.Equal(x.Sign, []int8{-1, -1, 1, 1, 1}) {
+		t.Errorf("Sampler: %v %v, %v", x.Index, x.Sign, err)
+	}
+	top, err := NewTopS(6, 5, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err = top.Sample([]float64{0, -1, 0, -2, 0, 0})
+	if err != nil || !slices.Equal(x.Index, []uint32{1, 3, 6, 7, 8}) || !slices.Equal(x.Sign, []int8{-1, -1, 1, 1, 1}) {
+		t.Errorf("TopS: %v %v, %v", x.Index, x.Sign, err)
+	}
+}
+
 // The sample from a generator agrees with the exact probabilities. With N =
 // 20 000 draws each count is binomial with variance at most N/4; 6 coordinates
 // at 5.5σ fail with probability below 6·4e-8.
@@ -158,6 +218,9 @@ func TestSampleRefusesBadGradients(t *testing.T) {
 	}
 	if _, err := s.Sample([]float64{math.MaxFloat64, -math.SmallestNonzeroFloat64, 0}, rng); err != nil {
 		t.Errorf("extreme finite values: %v", err)
+	}
+	if x, err := s.Sample([]float64{1, 0, 1}, nil); err != nil || !slices.Equal(x.Index, []uint32{0, 2}) {
+		t.Errorf("without a generator: %v, %v", x.Index, err)
 	}
 }
 

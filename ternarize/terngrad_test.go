@@ -37,6 +37,9 @@ func TestTernGradEdges(t *testing.T) {
 	if scale, err := TernGrad(dst, []float64{0, 0}, rng); err != nil || scale != 0 || dst[0] != 0 || dst[1] != 0 {
 		t.Errorf("zero gradient: %v, scale %g, %v", dst, scale, err)
 	}
+	if scale, err := TernGrad(dst, []float64{3, -3}, nil); err != nil || scale != 3 || dst[0] != 1 || dst[1] != -1 {
+		t.Errorf("without a generator: %v, scale %g, %v", dst, scale, err)
+	}
 	if _, err := TernGrad(dst, []float64{1}, rng); err == nil {
 		t.Error("lengths differ: want an error")
 	}

@@ -45,7 +45,7 @@ func NewTopS(dim, sparsity int, scale float64) (*TopS, error) {
 // O(d).
 func (t *TopS) Sample(grad []float64) (fl.Ternary, error) {
 	if len(grad) != t.dim {
-		return fl.Ternary{}, fl.Invalid("gradient", len(grad), "must have dim = %d coordinates", t.dim)
+		return fl.Ternary{}, invalid("gradient", len(grad), "must have dim = %d coordinates", t.dim)
 	}
 	for j, g := range grad {
 		sum := math.Abs(t.memory[j] + g)

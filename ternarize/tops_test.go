@@ -91,6 +91,34 @@ func TestTopSTiesZerosAndErrors(t *testing.T) {
 	}
 }
 
+// Gradients that are not finite, and finite ones whose sum with the memory is
+// not, are refused and leave the memory as it was.
+func TestTopSRefusesOverflow(t *testing.T) {
+	top, err := NewTopS(3, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := top.Sample([]float64{math.MaxFloat64, -math.MaxFloat64, 0.5}); err != nil {
+		t.Fatal(err)
+	}
+	before := top.Memory()
+	for name, grad := range map[string][]float64{
+		"Inf": {0, 0, math.Inf(1)}, "-Inf": {0, 0, math.Inf(-1)},
+		"overflow":          {0.25, -math.MaxFloat64, 0},
+		"positive overflow": {math.MaxFloat64, 0, 0},
+	} {
+		if x, err := top.Sample(grad); err == nil {
+			t.Errorf("%s: got %v, want an error", name, x.Index)
+		}
+		if !slices.Equal(before, top.Memory()) {
+			t.Fatalf("%s: the memory went from %v to %v", name, before, top.Memory())
+		}
+	}
+	if _, err := top.Sample([]float64{-1, 1, 0}); err != nil {
+		t.Errorf("a gradient that fits: %v", err)
+	}
+}
+
 func TestSelectLargestAgainstSorting(t *testing.T) {
 	rng := rand.New(rand.NewChaCha8([32]byte{8}))
 	for range 500 {

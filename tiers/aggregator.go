@@ -1,13 +1,15 @@
 package tiers
 
 import (
+	"cmp"
 	"encoding/binary"
-	"fmt"
+	"errors"
 	"math"
+	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hetero"
-	"github.com/hushgrad/hushgrad/internal/snapshot"
+	"github.com/hushgrad/hushgrad/internal/count"
 )
 
 // aggregator holds one aggregator per tier.
@@ -19,70 +21,109 @@ type aggregator struct {
 
 var _ fl.BatchAdder = (*aggregator)(nil)
 
+func (m *mechanism) newAggregator() *aggregator {
+	a := &aggregator{mechanism: m, reports: make([]int64, len(m.tiers))}
+	for _, tier := range m.tiers {
+		a.tiers = append(a.tiers, tier.NewAggregator())
+	}
+	return a
+}
+
+func (a *aggregator) total() (sum int64) {
+	for _, n := range a.reports {
+		sum += n
+	}
+	return sum
+}
+
 func (a *aggregator) Add(report []byte) error {
 	tier, rest, err := a.split(report)
-	if err != nil {
-		return err
+	if err == nil {
+		err = a.mechanism.round.CheckRoom(a.total(), 1)
 	}
-	if err := a.tiers[tier].Add(rest); err != nil {
-		return err
+	if err == nil {
+		err = a.tiers[tier].Add(rest)
+	}
+	if err != nil {
+		return a.mechanism.round.Wrap("add", err)
 	}
 	a.reports[tier]++
 	return nil
 }
 
 func (a *aggregator) split(report []byte) (tier int, rest []byte, err error) {
-	if len(report) == 0 || int(report[0]) >= len(a.tiers) {
-		return 0, nil, fmt.Errorf("tiers: %w: tier: must be the first byte, below %d", fl.ErrBadReport, len(a.tiers))
+	if len(report) == 0 {
+		return 0, nil, count.BadReport("length", 0, "must be at least 1 byte, the tier")
 	}
-	return int(report[0]), report[1:], nil
+	if tier = int(report[0]); tier >= len(a.tiers) {
+		return 0, nil, count.BadReport("tier", tier, "must be below %d", len(a.tiers))
+	}
+	return tier, report[1:], nil
 }
 
-// AddBatch implements fl.BatchAdder. The reports are counted apart and merged when
-// all of them are good.
+// AddBatch implements fl.BatchAdder.
 func (a *aggregator) AddBatch(reports [][]byte) error {
-	byTier, index := make([][][]byte, len(a.tiers)), make([][]int, len(a.tiers))
+	byTier, index, more := make([][][]byte, len(a.tiers)), make([][]int, len(a.tiers)), make([]int64, len(a.tiers))
+	refuse := func(i int, err error) error {
+		return &fl.BatchError{Index: i, Err: a.mechanism.round.Wrap("add", err)}
+	}
 	for i, report := range reports {
 		tier, rest, err := a.split(report)
 		if err != nil {
-			return &fl.BatchError{Index: i, Err: err}
+			return refuse(i, err)
 		}
 		byTier[tier], index[tier] = append(byTier[tier], rest), append(index[tier], i)
+		more[tier]++
 	}
-	batch := a.mechanism.NewAggregator().(*aggregator)
-	for tier, mine := range byTier {
-		for i, report := range mine {
-			if err := batch.tiers[tier].Add(report); err != nil {
-				return &fl.BatchError{Index: index[tier][i], Err: err}
-			}
+	return a.grow("add", more, func(tier int, to fl.Aggregator) error {
+		err := fl.AddBatch(a.mechanism.tiers[tier], to, byTier[tier])
+		if bad, ok := errors.AsType[*fl.BatchError](err); ok {
+			return refuse(index[tier][bad.Index], bad.Err)
 		}
-		batch.reports[tier] = int64(len(mine))
-	}
-	return a.Merge(batch)
+		return err
+	})
 }
 
 func (a *aggregator) Merge(other fl.Aggregator) error {
+	var round *count.Round
 	o, ok := other.(*aggregator)
-	if !ok || o.mechanism.digest != a.mechanism.digest {
-		return fmt.Errorf("tiers: merge: the aggregators belong to different rounds")
+	if ok {
+		round = o.mechanism.round
 	}
-	for i := range a.tiers {
-		if err := a.tiers[i].Merge(o.tiers[i]); err != nil {
+	if err := a.mechanism.round.CheckSame(round); err != nil {
+		return a.mechanism.round.Wrap("merge", err)
+	}
+	return a.grow("merge", o.reports, func(tier int, to fl.Aggregator) error {
+		return to.Merge(o.tiers[tier])
+	})
+}
+
+// grow adds reports to the tiers, more[i] of them to tier i, or to none of them: add gets a
+// copy of each tier that grows, and the copies replace the tiers when all have grown.
+func (a *aggregator) grow(what string, more []int64, add func(tier int, to fl.Aggregator) error) error {
+	grown := aggregator{tiers: slices.Clone(a.tiers), reports: slices.Clone(a.reports)}
+	for i, n := range more {
+		if n == 0 {
+			continue
+		}
+		grown.tiers[i] = a.mechanism.tiers[i].NewAggregator()
+		if err := cmp.Or(a.mechanism.round.CheckRoom(grown.total(), n), grown.tiers[i].Merge(a.tiers[i])); err != nil {
+			return a.mechanism.round.Wrap(what, err)
+		}
+		if err := add(i, grown.tiers[i]); err != nil {
 			return err
 		}
-		a.reports[i] += o.reports[i]
+		grown.reports[i] += n
 	}
+	a.tiers, a.reports = grown.tiers, grown.reports
 	return nil
 }
 
 // Estimate implements fl.Aggregator: the combination of the tiers' means.
 func (a *aggregator) Estimate() (*fl.Estimate, error) {
-	var total int64
-	for _, n := range a.reports {
-		total += n
-	}
+	total := a.total()
 	if total == 0 {
-		return nil, fmt.Errorf("tiers: estimate: %w", fl.ErrNoReports)
+		return nil, a.mechanism.round.Wrap("estimate", fl.ErrNoReports)
 	}
 	means := make([]*fl.Estimate, len(a.tiers))
 	groups := make([]hetero.Tier, len(a.tiers))
@@ -93,27 +134,31 @@ func (a *aggregator) Estimate() (*fl.Estimate, error) {
 		}
 		mean, err := a.tiers[i].Estimate()
 		if err != nil {
-			return nil, err
+			return nil, a.mechanism.round.Wrap("estimate", err)
+		}
+		se := mean.Mean().StdErr
+		if len(se) == 0 {
+			return nil, a.mechanism.round.Wrap("estimate", fl.Invalid(ParamBase, mean.Mechanism, "must estimate standard errors"))
 		}
 		means[i] = mean
+		// In units of Scale, so that squares neither vanish nor overflow.
 		groups[i].Variance = 0
-		for _, se := range mean.StdErr {
-			groups[i].Variance += se * se / float64(len(mean.StdErr))
+		for _, v := range se {
+			v /= a.mechanism.round.Scale
+			groups[i].Variance += v * v / float64(len(se))
 		}
 	}
 	c, err := hetero.Combine(groups, a.mechanism.radius)
 	if err != nil {
-		return nil, err
+		return nil, a.mechanism.round.Wrap("estimate", err)
 	}
 	return a.combine(means, c.Weights, total), nil
 }
 
 func (a *aggregator) combine(means []*fl.Estimate, weights []float64, total int64) *fl.Estimate {
 	dim := a.mechanism.round.Dim
-	e := &fl.Estimate{
-		Series:  fl.Series{Value: make([]float64, dim), StdErr: make([]float64, dim)},
-		Reports: total, Mechanism: Name, Guarantee: a.mechanism.Guarantee(),
-	}
+	combined := fl.Series{Value: make([]float64, dim), StdErr: make([]float64, dim)}
+	e := fl.NewEstimate(a.mechanism.round.Round, a.mechanism.Guarantee(), total, combined)
 	for i, mean := range means {
 		promised := a.mechanism.tiers[i].Guarantee()
 		e.Tiers = append(e.Tiers, fl.TierEstimate{Guarantee: promised, Reports: a.reports[i], Weight: weights[i]})
@@ -121,13 +166,11 @@ func (a *aggregator) combine(means []*fl.Estimate, weights []float64, total int6
 			continue
 		}
 		e.Guarantee = promised // the tiers' ε increase
-		for j, v := range mean.Value {
-			e.Value[j] += weights[i] * v
-			e.StdErr[j] += weights[i] * weights[i] * mean.StdErr[j] * mean.StdErr[j]
+		own := mean.Mean()
+		for j, v := range own.Value {
+			combined.Value[j] += weights[i] * v
+			combined.StdErr[j] = math.Hypot(combined.StdErr[j], weights[i]*own.StdErr[j])
 		}
-	}
-	for j, v := range e.StdErr {
-		e.StdErr[j] = math.Sqrt(v)
 	}
 	return e
 }
@@ -139,42 +182,37 @@ func (a *aggregator) MarshalBinary() ([]byte, error) {
 	for i, tier := range a.tiers {
 		part, err := tier.MarshalBinary()
 		if err != nil {
-			return nil, err
+			return nil, a.mechanism.round.Wrap("write snapshot", err)
 		}
 		payload = binary.AppendUvarint(payload, uint64(a.reports[i]))
 		payload = append(binary.AppendUvarint(payload, uint64(len(part))), part...)
 	}
-	return snapshot.Encode(a.mechanism.digest, payload)
+	return a.mechanism.round.Snapshot(payload)
 }
 
 // maxSnapshot bounds the decompressed form of a snapshot.
 const maxSnapshot = 1 << 30
 
-// UnmarshalBinary implements fl.Aggregator. On error the state is unchanged.
+// UnmarshalBinary implements fl.Aggregator. On an error the aggregator stays as it was.
 func (a *aggregator) UnmarshalBinary(data []byte) error {
-	payload, err := snapshot.Decode(a.mechanism.digest, maxSnapshot, data)
+	round := a.mechanism.round
+	p, err := round.Payload(data, maxSnapshot)
 	if err != nil {
-		return fmt.Errorf("tiers: aggregator snapshot: %w", err)
+		return err
 	}
-	restored := a.mechanism.NewAggregator().(*aggregator)
+	restored := a.mechanism.newAggregator()
 	for i, tier := range restored.tiers {
-		reports, n := binary.Uvarint(payload)
-		if n <= 0 || reports > math.MaxInt64 {
-			return fmt.Errorf("tiers: aggregator snapshot: tier %d: broken number of reports", i)
+		restored.reports[i] = p.Reports()
+		part := p.Part()
+		if !p.OK() {
+			break
 		}
-		payload = payload[n:]
-		size, n := binary.Uvarint(payload)
-		if n <= 0 || size > uint64(len(payload)-n) {
-			return fmt.Errorf("tiers: aggregator snapshot: tier %d: broken length", i)
+		if err := cmp.Or(round.CheckRoom(0, restored.total()), tier.UnmarshalBinary(part)); err != nil {
+			return round.Wrap("read snapshot", err)
 		}
-		payload = payload[n:]
-		if err := tier.UnmarshalBinary(payload[:size]); err != nil {
-			return fmt.Errorf("tiers: aggregator snapshot: tier %d: %w", i, err)
-		}
-		restored.reports[i], payload = int64(reports), payload[size:]
 	}
-	if len(payload) > 0 {
-		return fmt.Errorf("tiers: aggregator snapshot: got %d bytes after the last tier, must be 0", len(payload))
+	if err := round.Finish(p); err != nil {
+		return err
 	}
 	a.tiers, a.reports = restored.tiers, restored.reports
 	return nil

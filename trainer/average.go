@@ -1,10 +1,6 @@
 package trainer
 
-import (
-	"fmt"
-
-	"gonum.org/v1/gonum/floats"
-)
+import "gonum.org/v1/gonum/floats"
 
 // Average keeps an exponential moving average of the parameters that training
 // passes through. The last iterate of stochastic gradient descent jumps about
@@ -34,10 +30,10 @@ type Average struct {
 // with a decay in [0, 1). The error names the argument that is out of range.
 func NewAverage(dim int, decay float64) (*Average, error) {
 	if dim < 1 || dim > maxValues {
-		return nil, fmt.Errorf("trainer: dim: got %d, must be between 1 and %d", dim, maxValues)
+		return nil, invalid("dim", dim, "must be in [1, %d]", maxValues)
 	}
 	if !(decay >= 0 && decay < 1) {
-		return nil, fmt.Errorf("trainer: decay: got %g, must be in [0, 1)", decay)
+		return nil, invalid("decay", decay, "must be in [0, 1)")
 	}
 	return &Average{decay: decay, sum: make([]float64, dim)}, nil
 }
@@ -59,10 +55,10 @@ func (a *Average) Add(params []float64) error {
 // is an error when nothing was added yet. O(d).
 func (a *Average) Params(dst []float64) error {
 	if len(dst) != len(a.sum) {
-		return fmt.Errorf("trainer: dst: got length %d, must be %d", len(dst), len(a.sum))
+		return invalid("dst", len(dst), "must have %d elements", len(a.sum))
 	}
 	if a.weight == 0 {
-		return fmt.Errorf("trainer: average: got no iterates, must have at least 1")
+		return invalid("iterates", 0, "must be at least 1")
 	}
 	for i, s := range a.sum {
 		dst[i] = s / a.weight

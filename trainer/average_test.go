@@ -3,7 +3,6 @@ package trainer
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -105,35 +104,29 @@ func TestAverageReducesNoise(t *testing.T) {
 }
 
 func TestAverageErrors(t *testing.T) {
-	fails := func(err error, want string) {
-		t.Helper()
-		if err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("got %v, want %s", err, want)
-		}
-	}
 	for decay, want := range map[float64]string{
-		1: "trainer: decay: got 1, must be in [0, 1)", -0.1: "trainer: decay: got -0.1", math.Inf(1): "trainer: decay: got +Inf",
+		1: "trainer: decay: got 1, rule: must be in [0, 1)", -0.1: "trainer: decay: got -0.1", math.Inf(1): "trainer: decay: got +Inf",
 	} {
 		_, err := NewAverage(1, decay)
-		fails(err, want)
+		refuses(t, err, want)
 	}
 	_, err := NewAverage(1, math.NaN())
-	fails(err, "trainer: decay: got NaN")
+	refuses(t, err, "trainer: decay: got NaN")
 	_, err = NewAverage(0, 0.5)
-	fails(err, "trainer: dim: got 0")
+	refuses(t, err, "trainer: dim: got 0")
 	_, err = NewAverage(maxValues+1, 0.5)
-	fails(err, "trainer: dim: got 268435457")
+	refuses(t, err, "trainer: dim: got 268435457")
 
 	a := must[*Average](t)(NewAverage(2, 0.5))
 	got := []float64{7, 7}
-	fails(a.Params(got), "trainer: average: got no iterates, must have at least 1")
+	refuses(t, a.Params(got), "trainer: iterates: got 0, rule: must be at least 1")
 	if err := a.Add([]float64{1, 2}); err != nil {
 		t.Fatal(err)
 	}
-	fails(a.Add([]float64{1}), "trainer: params: got length 1, must be 2")
-	fails(a.Add([]float64{5, math.NaN()}), "trainer: params[1]: got NaN")
-	fails(a.Add([]float64{5, 2e50}), "trainer: params[1]: got 2e+50")
-	fails(a.Params(got[:1]), "trainer: dst: got length 1, must be 2")
+	refuses(t, a.Add([]float64{1}), "trainer: params: got 1, rule: must have 2 elements")
+	refuses(t, a.Add([]float64{5, math.NaN()}), "trainer: params[1]: got NaN")
+	refuses(t, a.Add([]float64{5, 2e50}), "trainer: params[1]: got 2e+50")
+	refuses(t, a.Params(got[:1]), "trainer: dst: got 1, rule: must have 2 elements")
 	if got[0] != 7 || a.Params(got) != nil || !slices.Equal(got, []float64{1, 2}) {
 		t.Errorf("refused calls left a trace: %g", got)
 	}

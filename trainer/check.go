@@ -4,7 +4,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/hushgrad/hushgrad/fl"
 )
+
+// invalid returns an error that wraps a *fl.ParamError.
+func invalid(param string, got any, rule string, args ...any) error {
+	return fmt.Errorf("trainer: %w", fl.Invalid(param, got, rule, args...))
+}
 
 // maxMagnitude bounds every number that enters a graph or a solver. With three
 // layers of fan-in below maxValues = 2^28 < 3e8, a logit is at most
@@ -22,10 +29,10 @@ func outOfRange(e float64) bool { return !(math.Abs(e) <= maxMagnitude) }
 // elements. O(len(v)).
 func checkVector(name string, v []float64, want int) error {
 	if len(v) != want {
-		return fmt.Errorf("trainer: %s: got length %d, must be %d", name, len(v), want)
+		return invalid(name, len(v), "must have %d elements", want)
 	}
 	if i := slices.IndexFunc(v, outOfRange); i >= 0 {
-		return fmt.Errorf("trainer: %s[%d]: got %g, must be finite and at most %g in magnitude", name, i, v[i], maxMagnitude)
+		return invalid(fmt.Sprintf("%s[%d]", name, i), v[i], "must be finite and at most %g in magnitude", maxMagnitude)
 	}
 	return nil
 }
@@ -36,7 +43,7 @@ func volume(name string, sides ...int) (int, error) {
 	n := 1
 	for _, s := range sides {
 		if n > maxValues/s {
-			return 0, fmt.Errorf("trainer: %s: got shape %v, must have at most %d elements", name, sides, maxValues)
+			return 0, invalid(name, sides, "must have at most %d elements", maxValues)
 		}
 		n *= s
 	}

@@ -1,13 +1,24 @@
-// Package trainer does the learning on both sides of a federated round: a
-// client computes the gradient of its own examples, the server turns the
-// aggregated gradient into the next model.
+// Package trainer does the learning of a federated run: models, the gradients of clients,
+// and the server's steps. Use it to train a classifier from private means, over a network
+// or in one process. Start with [NewModel] and [Run].
 //
-// Start with a [Model], the immutable description of a classifier. It fixes
-// how many parameters there are and where each one lies in the flat vector
-// that travels between client and server:
+// # A run
+//
+// [Run] asks a [Rounds] for one mean gradient after another, steps along each and averages
+// the models. A [Simulation] is Rounds in one process; a federation over gRPC is written in
+// examples/mnist, and anything else that yields means can take their place:
 //
 //	model, err := trainer.NewModel("softmax", trainer.Input{Channels: 1, Height: 28, Width: 28}, 10)
-//	params := model.Init(rng)
+//	clients, err := trainer.NewClients(images, labels, 1000, fl.NewRand()) // deals the images out
+//	rounds, err := trainer.NewSimulation(trainer.SimulationConfig{Model: model, Clients: clients, …})
+//	trained, err := trainer.Run(ctx, rounds, model.Init(fl.NewRand()), trainer.RunConfig{
+//		Rounds: 30, Steps: trainer.Momentum(5, 0.5, 0.8),
+//	})
+//
+// # The parts
+//
+// A [Model] is the immutable description of a classifier. It fixes how many parameters there
+// are and where each one lies in the flat vector that travels between client and server.
 //
 //	worker, err := model.NewWorker(1) // client
 //	defer worker.Close()
@@ -24,9 +35,9 @@
 //	defer test.Close()
 //	accuracy, loss, err := test.Evaluate(params, images, labels)
 //
-// A simulation of many clients with one example each needs as many gradients,
-// but not as many runs of a graph: [Examples] computes the gradients of a whole
-// batch of examples from one run, each on its own.
+// A simulation of many clients needs as many gradients, but not as many runs of a graph:
+// [Examples] computes the gradients of a whole batch of examples from one run, each on its
+// own, and [Clients] those of clients with one or more examples each.
 //
 // [Save] and [Load] keep a parameter vector in a .npy file, which
 // numpy.load reads too; [WriteWeights] and [ReadWeights] do the same for a
@@ -59,14 +70,14 @@
 // # Limits
 //
 // Every number handed to this package (parameters, pixels, gradients, learning
-// rates) must be finite and at most 1e50 in magnitude; anything else is an
-// error that names the position. The bound is far outside any useful training
+// rates) must be finite and at most 1e50 in magnitude; anything else is a *fl.ParamError
+// that names the position. The bound is far outside any useful training
 // run, and it guarantees that no intermediate value can overflow: three layers
 // multiply at most four such numbers, and fan-ins are below 2^28.
 //
-// Workers, evaluators, optimizers and averages are not safe for concurrent use:
-// give each goroutine its own. Models are immutable and may be shared, and so
-// may be the gradients of Examples between two runs. The moments of an optimizer
+// Workers, evaluators, optimizers, averages and simulations are not safe for concurrent
+// use: give each goroutine its own. Models and Clients are immutable and may be shared, and
+// so may be the gradients of Examples between two runs. The moments of an optimizer
 // and an average live in memory only: after a restart they begin at zero.
 //
 // Memory of a worker is O(d + B·w), where d is the number of parameters, B

@@ -1,12 +1,78 @@
 package trainer_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"math/rand/v2"
 
+	"github.com/hushgrad/hushgrad/coco"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/sparse"
 	"github.com/hushgrad/hushgrad/trainer"
 )
+
+// A model is trained under local differential privacy, without a server: 2000 clients
+// hold one example each, and all of them send one report of ε = 4 in each of three rounds.
+func ExampleRun() {
+	rng := rand.New(rand.NewPCG(1, 2)) // seeded because this is an example: use fl.NewRand
+	var x [][]float64
+	var labels []int
+	for i := range 2000 { // the class is the side of the brighter pixel
+		x = append(x, []float64{rng.Float64(), rng.Float64()})
+		labels = append(labels, 0)
+		if x[i][1] > x[i][0] {
+			labels[i] = 1
+		}
+	}
+	model, err := trainer.NewModel("softmax", trainer.Input{Channels: 1, Height: 1, Width: 2}, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	clients, err := trainer.NewClients(x, labels, 2000, rng)
+	if err != nil {
+		log.Fatal(err)
+	}
+	rounds, err := trainer.NewSimulation(trainer.SimulationConfig{
+		Model: model, Clients: clients, Cohort: 2000, ShrinkL1: true, Rand: rng,
+		Describe: func(round int) fl.Round {
+			return fl.Round{
+				ID: fmt.Sprint(round), Mechanism: coco.Name, Dim: model.Dim(), Scale: 0.5, Epsilon: 4, Relation: fl.ReplaceOne,
+				MinReports: 2000, Params: fl.Params{sparse.ParamSparsity: fl.Int(2)},
+			}
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer rounds.Close()
+	trained, err := trainer.Run(context.Background(), rounds, model.Init(rng), trainer.RunConfig{
+		Rounds: 3,
+		Steps:  trainer.Momentum(20, 0.5, 0),
+		After: func(p trainer.Progress) error {
+			fmt.Printf("round %d: %d reports\n", p.Round+1, p.Estimate.Reports)
+			return nil
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	test, err := model.NewEvaluator(100)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer test.Close()
+	accuracy, _, err := test.Evaluate(trained, x, labels)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("accuracy above 0.9:", accuracy > 0.9)
+	// Output:
+	// round 1: 2000 reports
+	// round 2: 2000 reports
+	// round 3: 2000 reports
+	// accuracy above 0.9: true
+}
 
 // Two clients with one example each, and a server that averages their
 // gradients.

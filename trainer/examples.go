@@ -2,7 +2,6 @@ package trainer
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 )
 
@@ -30,7 +29,8 @@ type Examples struct {
 	medians, sorted []float64
 }
 
-var errNoRun = errors.New("trainer: gradient: no examples, Run must have succeeded before")
+// errNoRun is returned when a gradient is asked for before there is one.
+var errNoRun = errors.New("trainer: no examples: Run must have succeeded before")
 
 func newExamples(m *machine) *Examples {
 	e := &Examples{
@@ -60,7 +60,7 @@ func (e *Examples) Run(params []float64, x [][]float64, labels []int) (losses []
 		return nil, err
 	}
 	if len(x) > e.m.batch {
-		return nil, fmt.Errorf("trainer: x: got %d examples, must be at most %d", len(x), e.m.batch)
+		return nil, invalid("x", len(x), "must be at most %d examples", e.m.batch)
 	}
 	// The weight 1 makes the derivatives those of each example's own loss.
 	if err := e.m.forEachBatch(x, labels, 1, e.keep); err != nil {
@@ -132,11 +132,11 @@ func (e *Examples) check(dst []float64, i int) error {
 	case e.m.vm == nil:
 		return errClosed
 	case len(dst) != e.m.net.dim:
-		return fmt.Errorf("trainer: dst: got length %d, must be %d", len(dst), e.m.net.dim)
+		return invalid("dst", len(dst), "must have %d elements", e.m.net.dim)
 	case e.n == 0:
 		return errNoRun
 	case i < 0 || i >= e.n:
-		return fmt.Errorf("trainer: example: got %d, must be in [0, %d)", i, e.n)
+		return invalid("example", i, "must be in [0, %d)", e.n)
 	}
 	return nil
 }

@@ -20,13 +20,13 @@ func TestGradientDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// Gradients of single examples of which two pixels in three are black, as in
+// Gradients of single examples. Two pixels in three are black, as in
 // handwritten digits of 14×14 pixels: the runs and the outer products together,
 // and beside them one run of a Worker for each.
 func BenchmarkExamples(b *testing.B) {
 	for _, name := range ModelNames() {
 		in := Input{1, 14, 14}
-		c := testCase{model: must[Model](b)(NewModel(name, in, 10)), in: in, classes: 10}
+		c := testCase{model: must[*Model](b)(NewModel(name, in, 10)), in: in, classes: 10}
 		const batch = 256
 		rng := testRand(1)
 		x, labels := c.examples(rng, batch)

@@ -167,17 +167,17 @@ func TestExamplesErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	both(dst, 0, "trainer: gradient: no examples, Run must have succeeded before")
+	both(dst, 0, "trainer: no examples: Run must have succeeded before")
 	good(1)
-	both(dst, -1, "trainer: example: got -1, must be in [0, 1)")
-	both(dst, 1, "trainer: example: got 1, must be in [0, 1)")
-	both(dst[:8], 0, "trainer: dst: got length 8, must be 9")
+	both(dst, -1, "trainer: example: got -1, rule: must be in [0, 1)")
+	both(dst, 1, "trainer: example: got 1, rule: must be in [0, 1)")
+	both(dst[:8], 0, "trainer: dst: got 8, rule: must have 9 elements")
 	for want, run := range map[string]func() ([]float64, error){
-		"trainer: x: got 3 examples, must be at most 2": func() ([]float64, error) { return e.Run(p, x, labels) },
-		"trainer: params: got length 8, must be 9":      func() ([]float64, error) { return e.Run(p[:8], x[:1], labels[:1]) },
-		"trainer: labels: got 0 for 0 examples":         func() ([]float64, error) { return e.Run(p, nil, nil) },
-		"trainer: labels: got 1 for 2 examples":         func() ([]float64, error) { return e.Run(p, x[:2], labels[:1]) },
-		"trainer: labels[0]: got 3, must be in [0, 3)":  func() ([]float64, error) { return e.Run(p, x[:1], []int{3}) },
+		"trainer: x: got 3, rule: must be at most 2 examples":                                  func() ([]float64, error) { return e.Run(p, x, labels) },
+		"trainer: params: got 8, rule: must have 9 elements":                                   func() ([]float64, error) { return e.Run(p[:8], x[:1], labels[:1]) },
+		"trainer: labels: got 0, rule: must be at least 1, and one for each of the 0 examples": func() ([]float64, error) { return e.Run(p, nil, nil) },
+		"trainer: labels: got 1, rule: must be at least 1, and one for each of the 2 examples": func() ([]float64, error) { return e.Run(p, x[:2], labels[:1]) },
+		"trainer: labels[0]: got 3, rule: must be in [0, 3)":                                   func() ([]float64, error) { return e.Run(p, x[:1], []int{3}) },
 		"trainer: x[1][0]: got NaN": func() ([]float64, error) {
 			return e.Run(p, [][]float64{{0, 0}, {math.NaN(), 0}}, labels[:2])
 		},

@@ -3,6 +3,7 @@ package trainer
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	G "gorgonia.org/gorgonia"
@@ -12,7 +13,7 @@ import (
 // machine is a compiled graph for a fixed number of examples. Its inputs are
 // plain slices: write them, call run, read the results.
 type machine struct {
-	net   *network
+	net   *Model
 	batch int
 
 	params []float64 // length net.dim
@@ -42,9 +43,9 @@ var building sync.Mutex
 
 // newMachine builds, differentiates and compiles the graph of net, which is
 // some fifty nodes whatever the sizes. O(d + batch·net.width).
-func newMachine(net *network, batch int, by derivative) (m *machine, err error) {
+func newMachine(net *Model, batch int, by derivative) (m *machine, err error) {
 	if batch < 1 || batch > maxValues/net.width {
-		return nil, fmt.Errorf("trainer: batch: got %d, must be between 1 and %d", batch, maxValues/net.width)
+		return nil, invalid("batch", batch, "must be in [1, %d]", maxValues/net.width)
 	}
 	building.Lock()
 	defer building.Unlock()
@@ -150,4 +151,61 @@ func data(n *G.Node, want int) ([]float64, error) {
 		return nil, fmt.Errorf("trainer: run: node %s has shape %v, must have %d elements", n.Name(), n.Value().Shape(), want)
 	}
 	return v, nil
+}
+
+// load validates the arguments of one call and copies the parameters in.
+func (m *machine) load(params []float64, x [][]float64, labels []int) error {
+	if m.vm == nil {
+		return errClosed
+	}
+	if err := checkVector("params", params, m.net.dim); err != nil {
+		return err
+	}
+	if len(labels) == 0 || len(x) != len(labels) {
+		return invalid("labels", len(labels), "must be at least 1, and one for each of the %d examples", len(x))
+	}
+	for i, e := range x {
+		if len(e) != m.net.input.Size() || slices.ContainsFunc(e, outOfRange) {
+			return checkVector(fmt.Sprintf("x[%d]", i), e, m.net.input.Size())
+		}
+		if labels[i] < 0 || labels[i] >= m.net.classes {
+			return invalid(fmt.Sprintf("labels[%d]", i), labels[i], "must be in [0, %d)", m.net.classes)
+		}
+	}
+	copy(m.params, params)
+	return nil
+}
+
+// forEachBatch runs the graph over the loaded examples, at most m.batch at a
+// time, and calls visit after each run with the log-probabilities of its
+// examples, len(labels) × classes, and their labels. The seeds of the
+// examples of a run are -weight at the label, which makes the gradient of the
+// graph that of weight times the sum of their losses; unused places are seeded
+// with zero.
+func (m *machine) forEachBatch(x [][]float64, labels []int, weight float64, visit func(logp []float64, labels []int) error) error {
+	size, classes := m.net.input.Size(), m.net.classes
+	for len(labels) > 0 {
+		n := min(m.batch, len(labels))
+		for i := range n {
+			copy(m.x[i*size:], x[i])
+		}
+		if m.seed != nil {
+			clear(m.seed)
+			for i := range n {
+				m.seed[i*classes+labels[i]] = -weight
+			}
+		}
+		if err := m.run(); err != nil {
+			return err
+		}
+		logp, err := data(m.logp, m.batch*classes)
+		if err != nil {
+			return err
+		}
+		if err := visit(logp[:n*classes], labels[:n]); err != nil {
+			return err
+		}
+		x, labels = x[n:], labels[n:]
+	}
+	return nil
 }

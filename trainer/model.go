@@ -1,38 +1,26 @@
 package trainer
 
 import (
-	"fmt"
-	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
+
+	G "gorgonia.org/gorgonia"
 )
 
-// Model is the immutable description of a classifier. It holds no parameters:
-// those are a flat []float64 of length Dim that the caller owns. A Model is
-// safe for concurrent use.
-type Model interface {
-	// Dim returns d, the number of parameters.
-	Dim() int
-	// Layout returns where each parameter lies in the flat vector, in order of
-	// increasing offset and without gaps. The result is the caller's.
-	Layout() []Param
-	// Init draws a start vector of length Dim from rng: biases are zero,
-	// weights are normal with variance 2/fan-in before a ReLU and 1/fan-in
-	// otherwise (He et al. 2015, arXiv:1502.01852, section 2.2); softmax
-	// regression starts from zero. Equal generators give equal vectors.
-	Init(rng *rand.Rand) []float64
-	// NewWorker builds the graph that computes gradients, batch examples at a
-	// time. The result does not depend on batch, only speed and memory do: 1
-	// suits clients that hold a single example. The error names batch when it
-	// is not positive or too large.
-	NewWorker(batch int) (*Worker, error)
-	// NewExamples builds the graph that computes the gradients of single
-	// examples, up to batch of them in one run: for clients with one example
-	// each that are simulated in one process. Errors as those of NewWorker.
-	NewExamples(batch int) (*Examples, error)
-	// NewEvaluator builds the forward half of that graph alone.
-	NewEvaluator(batch int) (*Evaluator, error)
+// Model is the immutable description of a classifier: NewModel and its siblings return
+// one. It holds no parameters. Those are a flat []float64 of length Dim that the caller
+// owns. A Model is safe for concurrent use.
+type Model struct {
+	input   Input
+	classes int
+	params  []Param
+	sigma   []float64 // of Init, one per parameter
+	dim     int
+	width   int // the largest number of values of one layer for one example
+	// logits builds the matrix of logits, batch × classes, from the matrix of
+	// examples, batch × input.Size(), taking the parameters in order.
+	logits func(l *layers, x *G.Node) *G.Node
 }
 
 // Param says where one parameter tensor lies in the flat vector: in the
@@ -62,45 +50,84 @@ type Input struct {
 // Size returns the number of values of one example.
 func (in Input) Size() int { return in.Channels * in.Height * in.Width }
 
-// check says whether the sides are positive, their product is in range, and
-// there are at least two classes.
-func (in Input) check(classes int) error {
-	if in.Channels < 1 || in.Height < 1 || in.Width < 1 {
-		return fmt.Errorf("trainer: input: got %+v, must have every side at least 1", in)
+// Dim returns d, the number of parameters.
+func (m *Model) Dim() int { return m.dim }
+
+// Layout returns where each parameter lies in the flat vector, in order of
+// increasing offset and without gaps. The result is the caller's.
+func (m *Model) Layout() []Param {
+	out := slices.Clone(m.params)
+	for i := range out {
+		out[i].Shape = slices.Clone(out[i].Shape)
 	}
-	if classes < 2 || classes > maxValues {
-		return fmt.Errorf("trainer: classes: got %d, must be between 2 and %d", classes, maxValues)
-	}
-	_, err := volume("input", in.Channels, in.Height, in.Width)
-	return err
+	return out
 }
 
-// Sizes of the models that NewModel builds. For 28×28 pixels and ten classes
-// they give 7850, 25450 and 5386 parameters.
-const (
-	defaultHidden   = 32
-	defaultChannels = 8
-)
-
-var models = map[string]func(Input, int) (Model, error){
-	"softmax": NewSoftmax,
-	"mlp":     func(in Input, classes int) (Model, error) { return NewMLP(in, classes, defaultHidden) },
-	"cnn": func(in Input, classes int) (Model, error) {
-		return NewCNN(in, classes, defaultChannels, 2*defaultChannels)
-	},
+// Init draws a start vector of length Dim from rng. Biases are zero. Weights are
+// normal with variance 2/fan-in before a ReLU and 1/fan-in otherwise (He et al.
+// 2015, arXiv:1502.01852, section 2.2). Softmax regression starts from zero.
+// Equal generators give equal vectors.
+func (m *Model) Init(rng *rand.Rand) []float64 {
+	v := make([]float64, m.dim)
+	for i, p := range m.params {
+		if m.sigma[i] == 0 {
+			continue
+		}
+		for j := range p.Size() {
+			v[p.Offset+j] = m.sigma[i] * rng.NormFloat64()
+		}
+	}
+	return v
 }
 
-// ModelNames returns the names that NewModel knows, sorted.
-func ModelNames() []string { return slices.Sorted(maps.Keys(models)) }
-
-// NewModel returns the model of that name for that input and number of
-// classes, with default sizes: "softmax" is NewSoftmax, "mlp" is NewMLP with
-// 32 hidden units, "cnn" is NewCNN with 8 and 16 channels. The error for an
-// unknown name lists the known ones.
-func NewModel(name string, in Input, classes int) (Model, error) {
-	build, ok := models[name]
-	if !ok {
-		return nil, fmt.Errorf("trainer: model: got %q, must be one of %s", name, strings.Join(ModelNames(), ", "))
+// NewWorker builds the graph that computes gradients, batch examples at a
+// time. The result does not depend on batch, only speed and memory do: 1
+// suits clients that hold a single example. The error names batch when it
+// is not positive or too large.
+func (m *Model) NewWorker(batch int) (*Worker, error) {
+	g, err := newMachine(m, batch, byParams)
+	if err != nil {
+		return nil, err
 	}
-	return build(in, classes)
+	return &Worker{g}, nil
+}
+
+// NewEvaluator builds the forward half of that graph alone. Errors as those of NewWorker.
+func (m *Model) NewEvaluator(batch int) (*Evaluator, error) {
+	g, err := newMachine(m, batch, byNothing)
+	if err != nil {
+		return nil, err
+	}
+	return &Evaluator{g}, nil
+}
+
+// NewExamples builds the graph that computes the gradients of single
+// examples, up to batch of them in one run: for clients with one example
+// each that are simulated in one process. Errors as those of NewWorker.
+func (m *Model) NewExamples(batch int) (*Examples, error) {
+	g, err := newMachine(m, batch, byOutputs)
+	if err != nil {
+		return nil, err
+	}
+	return newExamples(g), nil
+}
+
+// addLayer appends the weights and the bias of one layer. The last side of
+// shape is the number of outputs, the product of the others is the fan-in; gain
+// is 2 before a ReLU and 1 otherwise, or 0 to start from zero.
+func (m *Model) addLayer(name string, gain float64, shape ...int) error {
+	size, err := volume(name+".weight", shape...)
+	if err != nil {
+		return err
+	}
+	outputs := shape[len(shape)-1]
+	if size+outputs > maxValues-m.dim {
+		return invalid(name, size+outputs, "must leave at most %d parameters in all", maxValues)
+	}
+	m.params = append(m.params,
+		Param{Name: name + ".weight", Shape: shape, Offset: m.dim},
+		Param{Name: name + ".bias", Shape: []int{outputs}, Offset: m.dim + size})
+	m.sigma = append(m.sigma, math.Sqrt(gain*float64(outputs)/float64(size)), 0)
+	m.dim += size + outputs
+	return nil
 }

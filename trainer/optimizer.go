@@ -42,16 +42,16 @@ var optimizerNames = []string{"adam", "momentum", "sgd"}
 // name it lists the known ones.
 func NewOptimizer(c OptimizerConfig, dim int) (*Optimizer, error) {
 	if dim < 1 || dim > maxValues {
-		return nil, fmt.Errorf("trainer: dim: got %d, must be between 1 and %d", dim, maxValues)
+		return nil, invalid("dim", dim, "must be in [1, %d]", maxValues)
 	}
 	if !(c.LearningRate > 0) || outOfRange(c.LearningRate) {
-		return nil, fmt.Errorf("trainer: learning rate: got %g, must be > 0 and at most %g", c.LearningRate, maxMagnitude)
+		return nil, invalid("learning rate", c.LearningRate, "must be > 0 and at most %g", maxMagnitude)
 	}
 	if !(c.Momentum >= 0 && c.Momentum < 1) {
-		return nil, fmt.Errorf("trainer: momentum: got %g, must be in [0, 1)", c.Momentum)
+		return nil, invalid("momentum", c.Momentum, "must be in [0, 1)")
 	}
 	if c.Momentum != 0 && c.Name != "momentum" {
-		return nil, fmt.Errorf("trainer: momentum: got %g for the optimizer %q, must be 0", c.Momentum, c.Name)
+		return nil, invalid("momentum", c.Momentum, "must be 0 for the optimizer %q", c.Name)
 	}
 	o := &Optimizer{params: vector(dim), gradient: vector(dim)}
 	rate := G.WithLearnRate(c.LearningRate)
@@ -63,7 +63,7 @@ func NewOptimizer(c OptimizerConfig, dim int) (*Optimizer, error) {
 	case "adam":
 		o.solver = G.NewAdamSolver(rate, G.WithBeta1(0.9), G.WithBeta2(0.999), G.WithEps(1e-8))
 	default:
-		return nil, fmt.Errorf("trainer: optimizer: got %q, must be one of %s", c.Name, strings.Join(optimizerNames, ", "))
+		return nil, invalid("optimizer", c.Name, "must be one of %s", strings.Join(optimizerNames, ", "))
 	}
 	return o, nil
 }

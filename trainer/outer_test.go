@@ -37,7 +37,7 @@ func TestOuter(t *testing.T) {
 	}
 }
 
-// A layer on the pixels of a digit, of which two in three are black.
+// A layer on the pixels of a digit: two in three are black.
 func BenchmarkOuter(b *testing.B) {
 	for _, width := range []int{10, 32} {
 		b.Run(fmt.Sprintf("196×%d", width), func(b *testing.B) {

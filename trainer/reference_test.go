@@ -1,10 +1,14 @@
 package trainer
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
+
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 // This file is a second implementation of the three models, in plain loops,
@@ -15,7 +19,7 @@ func testRand(seed byte) *rand.Rand { return rand.New(rand.NewChaCha8([32]byte{s
 // testCase is a model together with its reference.
 type testCase struct {
 	name    string
-	model   Model
+	model   *Model
 	in      Input
 	classes int
 	logits  func(view func(name string) []float64, x []float64) []float64
@@ -31,22 +35,31 @@ func must[T any](t testing.TB) func(T, error) T {
 	}
 }
 
+// refuses fails the test unless err is a wrapped *fl.ParamError whose text begins with want.
+func refuses(t testing.TB, err error, want string) {
+	t.Helper()
+	var p *fl.ParamError
+	if !errors.As(err, &p) || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want a ParamError %s", err, want)
+	}
+}
+
 func softmaxCase(t testing.TB, in Input, classes int) testCase {
-	return testCase{fmt.Sprintf("softmax/%v", in), must[Model](t)(NewSoftmax(in, classes)), in, classes,
+	return testCase{fmt.Sprintf("softmax/%v", in), must[*Model](t)(NewSoftmax(in, classes)), in, classes,
 		func(view func(string) []float64, x []float64) []float64 {
 			return affine(x, view("linear.weight"), view("linear.bias"))
 		}}
 }
 
 func mlpCase(t testing.TB, in Input, classes, hidden int) testCase {
-	return testCase{fmt.Sprintf("mlp/%v/%d", in, hidden), must[Model](t)(NewMLP(in, classes, hidden)), in, classes,
+	return testCase{fmt.Sprintf("mlp/%v/%d", in, hidden), must[*Model](t)(NewMLP(in, classes, hidden)), in, classes,
 		func(view func(string) []float64, x []float64) []float64 {
 			return affine(rectify(affine(x, view("hidden.weight"), view("hidden.bias"))), view("output.weight"), view("output.bias"))
 		}}
 }
 
 func cnnCase(t testing.TB, in Input, classes, first, second int) testCase {
-	return testCase{fmt.Sprintf("cnn/%v/%d,%d", in, first, second), must[Model](t)(NewCNN(in, classes, first, second)), in, classes,
+	return testCase{fmt.Sprintf("cnn/%v/%d,%d", in, first, second), must[*Model](t)(NewCNN(in, classes, first, second)), in, classes,
 		func(view func(string) []float64, x []float64) []float64 {
 			c1, h, w := convolve(x, in.Channels, in.Height, in.Width, view("conv1.weight"), view("conv1.bias"), 5, 1)
 			pooled, h, w := pool(rectify(c1), first, h, w)

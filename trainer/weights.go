@@ -16,7 +16,7 @@ const WeightsFormat = "application/x-npy"
 // WriteWeights writes params as a NumPy array: .npy version 1.0, little-endian
 // float64, one dimension, in the order of m.Layout. params must have length Dim
 // of m and finite elements of at most 1e50 in magnitude. O(d).
-func WriteWeights(w io.Writer, m Model, params []float64) error {
+func WriteWeights(w io.Writer, m *Model, params []float64) error {
 	if err := checkVector("params", params, m.Dim()); err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func WriteWeights(w io.Writer, m Model, params []float64) error {
 // exactly Dim little-endian float64 in one dimension, or when an element is not
 // finite or exceeds 1e50 in magnitude. O(d) time and memory, however much r
 // holds.
-func ReadWeights(r io.Reader, m Model) ([]float64, error) {
+func ReadWeights(r io.Reader, m *Model) ([]float64, error) {
 	return readWeights(r, "weights", m.Dim())
 }
 
@@ -39,7 +39,7 @@ func ReadWeights(r io.Reader, m Model) ([]float64, error) {
 // in the same folder that then replaces path: a reader sees the old file or the
 // new one, never a part, and an error leaves the old file in place. The file
 // is readable by everyone (mode 0644): the global model is public. O(d).
-func Save(path string, m Model, params []float64) (err error) {
+func Save(path string, m *Model, params []float64) (err error) {
 	if err := checkVector("params", params, m.Dim()); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func Save(path string, m Model, params []float64) (err error) {
 }
 
 // Load is ReadWeights from the file at path; errors name the path. O(d).
-func Load(path string, m Model) ([]float64, error) {
+func Load(path string, m *Model) ([]float64, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("trainer: load: %w", err)

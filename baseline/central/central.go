@@ -1,11 +1,14 @@
-// Package central is the Gaussian mechanism of a trusted server: the accuracy that central
-// differential privacy allows, an upper bound to compare with. It is not an fl.Mechanism and
-// cannot be one: the server of this module is not trusted, and this one sees every gradient.
+// Package central is the Gaussian mechanism of a trusted server. Use it to see how accurate
+// central differential privacy would be, as an upper bound for everything else here.
+// Start with [New].
+//
+// It is not an fl.Mechanism and cannot be one. The server of this module is not trusted, and
+// the server of this mechanism sees every gradient.
 //
 // In each of T releases the server publishes the mean of the gradients of all clients,
 // clipped to an L2 norm, with normal noise. Replacing one client moves every sum by
-// at most twice that norm, and compositions of Gaussian mechanisms are Gaussian: T releases are
-// as telling as one with √T times the sensitivity, exactly. The noise is the least for which
+// at most twice that norm. Compositions of Gaussian mechanisms are Gaussian: T releases
+// reveal exactly what one with √T times the sensitivity reveals. The noise is the least for which
 // that one is (ε, δ)-differentially private: Balle and Wang, Improving the Gaussian
 // Mechanism for Differential Privacy: Analytical Calibration and Optimal Denoising, ICML 2018,
 // Theorem 8. Clients are not sampled, so nothing is amplified.
@@ -32,8 +35,8 @@ type Gaussian struct {
 	Multiplier float64
 }
 
-// New returns the mechanism of which so many releases together are (epsilon, delta)-
-// differentially private, replace-one, with the smallest Multiplier. epsilon is in [10^−9,
+// New returns the mechanism with the smallest Multiplier for which the given number of releases
+// together are (epsilon, delta)-differentially private, replace-one. epsilon is in [10^−9,
 // fl.MaxEpsilon], delta in (0, 1), releases in [1, 10^6] and clip finite and positive; the
 // error otherwise is a *fl.ParamError (wrapped).
 func New(epsilon, delta float64, releases int, clip float64) (*Gaussian, error) {
@@ -60,9 +63,9 @@ func New(epsilon, delta float64, releases int, clip float64) (*Gaussian, error) 
 }
 
 // Release returns the mean of n gradients, given their sum, with noise. The standard errors
-// are those of the noise, Multiplier·Clip/n, and hardly more: the noise also covers what the
+// are those of the noise, Multiplier·Clip/n, and hardly more. The noise also covers what the
 // rounding to the grid adds to the sensitivity, less than one part in 10^6 for 10^5
-// coordinates and a Multiplier of 20. rng nil is fl.NewRand.
+// coordinates and a Multiplier of 20. A nil rng is a fresh fl.NewRand.
 //
 // Clip and Multiplier must be in [2^−900, 2^900], n at least 1, and the elements of sum finite
 // and below 2^20 standard deviations of the noise; the error otherwise is a *fl.ParamError

@@ -46,7 +46,7 @@ func TestAccountantAgrees(t *testing.T) {
 			t.Fatal(err)
 		}
 		for factor, enough := range map[float64]bool{1.001: true, 0.99: false} {
-			one, err := compose.Gaussian(g.Multiplier/2*factor, compose.Options{})
+			one, err := compose.Gaussian(t.Context(), g.Multiplier/2*factor, compose.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,7 +54,7 @@ func TestAccountantAgrees(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			delta, err := all.Delta(c.epsilon)
+			delta, err := all.Delta(t.Context(), c.epsilon)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,19 +2,25 @@ package dense
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/count/counttest"
 )
+
+func round(dim int) fl.Round {
+	return fl.Round{
+		ID: "r", Mechanism: Name, Dim: dim, Scale: 1, Epsilon: math.Inf(1), Relation: fl.ReplaceOne, MinReports: 1,
+		PublicSeed: [32]byte{1},
+	}
+}
 
 func open(t testing.TB, dim int) fl.Mechanism {
 	t.Helper()
-	m, err := fl.Open(fl.Round{
-		ID: "r", Mechanism: Name, Dim: dim, Scale: 1, Epsilon: math.Inf(1), Relation: fl.ReplaceOne, MinReports: 1,
-		PublicSeed: [32]byte{1},
-	})
+	m, err := fl.Open(round(dim))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,11 +63,11 @@ func TestTheMeanIsTheMean(t *testing.T) {
 		}
 		// The population variances are 5, 2 and 0.
 		for j, want := range []fl.Series{{Value: []float64{4}, StdErr: []float64{math.Sqrt(5. / 4)}}, {Value: []float64{0}, StdErr: []float64{math.Sqrt(2. / 4)}}, {Value: []float64{0.5}, StdErr: []float64{0}}} {
-			if e.Value[j] != want.Value[0] || math.Abs(e.StdErr[j]-want.StdErr[0]) > 1e-15 {
-				t.Errorf("%s: coordinate %d is %g ± %g, want %g ± %g", name, j, e.Value[j], e.StdErr[j], want.Value[0], want.StdErr[0])
+			if e.Mean().Value[j] != want.Value[0] || math.Abs(e.Mean().StdErr[j]-want.StdErr[0]) > 1e-15 {
+				t.Errorf("%s: coordinate %d is %g ± %g, want %g ± %g", name, j, e.Mean().Value[j], e.Mean().StdErr[j], want.Value[0], want.StdErr[0])
 			}
 		}
-		if e.Reports != 4 || e.Guarantee.Model != fl.NoPrivacy {
+		if e.Reports != 4 || e.Guarantee.Trust != fl.NoPrivacy {
 			t.Errorf("%s: %d reports under %v", name, e.Reports, e.Guarantee)
 		}
 	}
@@ -98,9 +104,54 @@ func TestRefusals(t *testing.T) {
 	if err := agg.UnmarshalBinary(other); err == nil {
 		t.Error("restored another round")
 	}
-	private := fl.Round{ID: "r", Mechanism: Name, Dim: 2, Scale: 1, Epsilon: 1, Relation: fl.ReplaceOne, MinReports: 1, PublicSeed: [32]byte{1}}
+	private := round(2)
+	private.Epsilon = 1
 	var p *fl.ParamError
 	if _, err := fl.Open(private); !errors.As(err, &p) || p.Param != "epsilon" {
 		t.Errorf("a finite epsilon: %v, want a ParamError for epsilon", err)
+	}
+}
+
+func TestUnknownParametersAreRefused(t *testing.T) {
+	r := round(2)
+	r.Params = fl.Params{"sparsity": fl.Int(1)}
+	var p *fl.ParamError
+	if _, err := fl.Open(r); !errors.As(err, &p) || p.Param != "params" {
+		t.Errorf("a parameter it does not know: %v, want a ParamError for params", err)
+	}
+}
+
+// Snapshots with the right digest and checksum: a good one is restored, every
+// other one refused without a change.
+func TestSnapshotsWithImpossiblePayloadsAreRefused(t *testing.T) {
+	m := open(t, 2)
+	payload := func(reports int64, values ...float64) []byte {
+		p := binary.LittleEndian.AppendUint64(nil, uint64(reports))
+		for _, v := range values {
+			p = binary.LittleEndian.AppendUint64(p, math.Float64bits(v))
+		}
+		return p
+	}
+	restore := func(agg fl.Aggregator, p []byte) error {
+		return agg.UnmarshalBinary(counttest.Snapshot(t, round(2), p))
+	}
+	agg := m.NewAggregator()
+	good := payload(2, 3, -1, 5, 1)
+	if err := restore(agg, good); err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range map[string][]byte{
+		"nothing": {}, "a few bytes": {1, 2, 3}, "one value short": payload(2, 9, 9, 9), "one byte short": good[:len(good)-1],
+		"one byte long": append(payload(2, 9, 9, 9, 9), 0), "-1 reports": payload(-1, 9, 9, 9, 9),
+		"the least int64": payload(math.MinInt64, 9, 9, 9, 9), "too many reports": payload(fl.MaxReports+1, 9, 9, 9, 9),
+		"NaN": payload(2, math.NaN(), 9, 9, 9), "Inf": payload(2, 9, 9, 9, math.Inf(1)), "more than float32": payload(2, 9, 9e38, 9, 9),
+	} {
+		if restore(agg, p) == nil {
+			t.Errorf("%s: want an error", name)
+		}
+	}
+	e, err := agg.Estimate()
+	if err != nil || e.Reports != 2 || e.Mean().Value[0] != 1.5 || e.Mean().Value[1] != -0.5 {
+		t.Errorf("after the refusals: %+v, %v, want 2 reports with the mean 1.5 and -0.5", e, err)
 	}
 }

@@ -1,6 +1,7 @@
 package gaussian
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -45,7 +46,9 @@ const (
 
 // Open implements fl.Factory.
 func (factory) Open(r fl.Round) (fl.Mechanism, error) {
-	if err := integers.CheckPrivate(r); err != nil {
+	pure := r
+	pure.Delta = 0 // the only thing in which a local Gaussian differs from ε-LDP
+	if err := cmp.Or(pure.CheckLocal(), r.Params.Only()); err != nil {
 		return nil, err
 	}
 	if r.Scale < 0x1p-900 || r.Scale > 0x1p+900 {
@@ -66,9 +69,7 @@ func (factory) Open(r fl.Round) (fl.Mechanism, error) {
 	}
 	step := max(sigma, leastSigma*r.Scale) / rounded.Deviation * (1 + 0x1p-50)
 	const unit = 1 << coarsening
-	return integers.New(integers.Mechanism{
-		Round:     r,
-		Promise:   fl.Guarantee{Model: fl.Local, Epsilon: r.Epsilon, Delta: r.Delta, Relation: fl.ReplaceOne},
+	return integers.New(r, integers.Law{
 		Perturber: perturber{noise: noise, step: step},
 		Norm:      2,
 		Step:      unit * step,

@@ -1,10 +1,8 @@
 package laplace
 
 import (
-	"encoding/binary"
+	"cmp"
 	"math"
-	"math/rand/v2"
-	"slices"
 
 	"github.com/hushgrad/hushgrad/baseline/internal/integers"
 	"github.com/hushgrad/hushgrad/baseline/internal/table"
@@ -31,7 +29,7 @@ type factory struct{}
 
 // Open implements fl.Factory.
 func (factory) Open(r fl.Round) (fl.Mechanism, error) {
-	if err := integers.CheckPure(r); err != nil {
+	if err := cmp.Or(r.CheckLocal(), r.Params.Only()); err != nil {
 		return nil, err
 	}
 	if r.Epsilon < MinEpsilon {
@@ -55,9 +53,7 @@ func (factory) Open(r fl.Round) (fl.Mechanism, error) {
 	}
 	// m + ½ of a geometric m, and a dithered coordinate that is at most ½ off.
 	sinh := math.Sinh(eta / 2)
-	m, err := integers.New(integers.Mechanism{
-		Round:     r,
-		Promise:   fl.Guarantee{Model: fl.Local, Epsilon: r.Epsilon, Relation: fl.ReplaceOne},
+	m, err := integers.New(r, integers.Law{
 		Perturber: perturber{noise: noise, norm: uint64(norm), perStep: norm / r.Scale},
 		Norm:      1,
 		Step:      r.Scale / norm,
@@ -76,43 +72,5 @@ type mechanism struct {
 
 var _ fl.Amplifier = (*mechanism)(nil)
 
-// Central implements fl.Amplifier, by the bound for any ε-LDP randomizer.
-func (m *mechanism) Central(n int, delta float64) (float64, error) { return m.clone.Epsilon(n, delta) }
-
-// CentralDelta implements fl.Amplifier.
-func (m *mechanism) CentralDelta(n int, epsilon float64) (float64, error) {
-	return m.clone.Delta(n, epsilon)
-}
-
-type perturber struct {
-	noise   *table.Table
-	norm    uint64  // L1 norm of a clipped gradient, in steps
-	perStep float64 // steps per unit of the gradient
-}
-
-// Perturb implements integers.Perturber. O(dim).
-func (p perturber) Perturb(dst []byte, grad []float64, clip float64, rng *rand.Rand) []byte {
-	dst = slices.Grow(dst, 2*len(grad))
-	units := newDither(p.norm, rng)
-	perUnit := p.perStep * (1 << fractionBits)
-	var word uint64
-	for j, g := range grad {
-		if j%2 == 0 {
-			word = rng.Uint64()
-		}
-		v := units.round(g*clip*perUnit) + p.draw(uint32(word), rng)
-		word >>= 32
-		dst = binary.LittleEndian.AppendUint16(dst, uint16(min(max(v, math.MinInt16), math.MaxInt16)))
-	}
-	return dst
-}
-
-// draw returns m or −m−1 for a geometric m. word is uniform.
-func (p perturber) draw(word uint32, rng *rand.Rand) int64 {
-	m := int64(p.noise.Draw(word, rng))
-	for low := m; low == escape; {
-		low = int64(p.noise.Draw(rng.Uint32(), rng))
-		m += low
-	}
-	return m ^ -int64(word>>31)
-}
+// Shuffled implements fl.Amplifier by the bound for any ε-LDP randomizer.
+func (m *mechanism) Shuffled() fl.Amplification { return m.clone }

@@ -61,8 +61,8 @@ func TestEstimateIsTheClippedMean(t *testing.T) {
 			t.Fatal(err)
 		}
 		squared := 0.
-		for j, v := range e.Value {
-			se := e.StdErr[j]
+		for j, v := range e.Mean().Value {
+			se := e.Mean().StdErr[j]
 			if want := 2 * math.Sqrt2 * 2 / c.epsilon / math.Sqrt(n); math.Abs(se-want) > 1e-5*want {
 				t.Fatalf("%+v: standard error %g, want 2√2·C/ε/√n = %g", c, se, want)
 			}
@@ -102,7 +102,7 @@ func TestOpenRefuses(t *testing.T) {
 
 func TestPromise(t *testing.T) {
 	m := open(t, round(5, 1))
-	if g, want := m.Guarantee(), (fl.Guarantee{Model: fl.Local, Epsilon: 1, Relation: fl.ReplaceOne}); g != want {
+	if g, want := m.Guarantee(), (fl.Guarantee{Trust: fl.Local, Epsilon: 1, Relation: fl.ReplaceOne}); g != want {
 		t.Errorf("%+v, want %+v", g, want)
 	}
 	clone, err := privacy.NewClone(1)
@@ -113,10 +113,10 @@ func TestPromise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := m.(fl.Amplifier).Central(10_000, 1e-6); err != nil || got != want {
+	if got, err := m.(fl.Amplifier).Shuffled().Epsilon(10_000, 1e-6); err != nil || got != want {
 		t.Errorf("central ε %g, %v, want that of clones, %g", got, err, want)
 	}
-	if got, err := m.(fl.Amplifier).CentralDelta(10_000, want); err != nil || !(got <= 1e-6 && got > 0.9e-6) {
+	if got, err := m.(fl.Amplifier).Shuffled().Delta(10_000, want); err != nil || !(got <= 1e-6 && got > 0.9e-6) {
 		t.Errorf("central δ %g, %v, want 1e-6", got, err)
 	}
 }

@@ -1,7 +1,9 @@
-// Package privunit is PrivUnitG, the best known ε-LDP mechanism for the mean of unit
-// vectors but for constants, registered as "privunitg": Asi, Feldman and Talwar, Optimal
-// Algorithms for Mean Estimation under Local Differential Privacy, ICML 2022. It exists to
-// be compared with. Importing it for its effect registers it.
+// Package privunit is PrivUnitG for dense gradients, registered as "privunitg". Use it to compare
+// with the best known ε-LDP mean of unit vectors, but never deploy it. Import the package
+// for its effect and start with a round of the mechanism [Name].
+//
+// It is optimal up to constants: Asi, Feldman and Talwar, Optimal Algorithms for Mean
+// Estimation under Local Differential Privacy, ICML 2022.
 //
 // # Mechanism
 //
@@ -17,19 +19,19 @@
 //
 // # Privacy
 //
-// The density of R before scaling, at r, is p/(1−q) where
-// r·u is above the threshold and (1−p)/q elsewhere, times the normal density, for every
-// u. Any two gradients' densities are thus within
+// For every u, the density of R before scaling, at r, is the normal density times p/(1−q) where
+// r·u is above the threshold, and times (1−p)/q elsewhere. Any two gradients' densities are
+// thus within
 //
 //	p/(1−p)·q/(1−q) ≤ e^ε
 //
-// of one another: ε-LDP, replace-one, without δ. p is a fraction of 2^62, drawn from integers,
-// and rounded down by more than the error of the q that was computed.
+// of one another. A report is ε-LDP, replace-one, without δ. p is a fraction of 2^62, drawn from
+// integers, and rounded down by more than the error of the q that was computed.
 //
-// The rest of the argument is about real numbers, and this is the only mechanism of the module of
-// which that is so. Its reports come from floating-point normal variables and have
-// finitely many values, not the same for different gradients: an attacker who can tell
-// which ones are possible learns more than ε says. Mironov, On Significance of the Least
+// The rest of the argument is about real numbers. This is the only such mechanism of the
+// module. Its reports come from floating-point normal variables and have finitely many
+// values, which are not the same for different gradients. An attacker that knows
+// which values are possible learns more than ε says. Mironov, On Significance of the Least
 // Significant Bits for Differential Privacy, CCS 2012, does so for Laplace noise, and Jin,
 // McMurtry, Rubinstein and Ohrimenko, Are We There Yet? Timing and Floating-Point Attacks on
 // Differential Privacy Systems, IEEE S&P 2022, for normal noise. Compare with it; do not
@@ -37,10 +39,10 @@
 //
 // # Accuracy and cost
 //
-// The squared error of a report is [Error]: C²·((D + z·s)/s² − 1), of which z is the
-// minimiser. The standard error of the mean of n reports is C/(s·√n) in every coordinate.
-// Encode takes dim normal variables, about 10 ns each, Add 1 ns for a coordinate; a report
-// has 4·dim bytes, float32, little-endian, and a snapshot 8·dim. Central bounds shuffled
-// reports by privacy.Clone. Scale is in [2^−60, 2^60], ε at least [MinEpsilon], Round.Delta 0,
+// The squared error of a report is [Error], C²·((D + z·s)/s² − 1) for the z that minimises it.
+// The standard error of the mean of n reports is C/(s·√n) in every coordinate.
+// Encode takes dim normal variables, about 10 ns each, and Add 1 ns for a coordinate. A report
+// has 4·dim bytes, float32, little-endian, and a snapshot 8·dim. Shuffled is the
+// bound of privacy.Clone. Scale is in [2^−60, 2^60], ε at least [MinEpsilon], Round.Delta 0,
 // and the round has no other parameters.
 package privunit

@@ -1,20 +1,21 @@
 package privunit
 
 import (
+	"cmp"
 	"encoding/binary"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/hushgrad/hushgrad/baseline/internal/integers"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/count"
 	"github.com/hushgrad/hushgrad/privacy"
 )
 
-// Name is the registered name.
+// Name is the registered name: PrivUnitG is the member of the family PrivUnit, after which the
+// package is named, that has normal noise.
 const Name = "privunitg"
 
 func init() { fl.Register(Name, factory{}) }
@@ -23,7 +24,7 @@ type factory struct{}
 
 // Open implements fl.Factory.
 func (factory) Open(r fl.Round) (fl.Mechanism, error) {
-	if err := integers.CheckPure(r); err != nil {
+	if err := cmp.Or(r.CheckLocal(), r.Params.Only()); err != nil {
 		return nil, err
 	}
 	switch {
@@ -36,18 +37,17 @@ func (factory) Open(r fl.Round) (fl.Mechanism, error) {
 	if err != nil {
 		return nil, err
 	}
-	digest, err := r.Digest()
+	round, err := count.NewRound(r)
 	if err != nil {
 		return nil, err
 	}
-	return &mechanism{round: r, split: newSplit(r.Epsilon, r.Dim+1), clone: clone, digest: digest}, nil
+	return &mechanism{round: round, split: newSplit(r.Epsilon, r.Dim+1), clone: clone}, nil
 }
 
 type mechanism struct {
-	round  fl.Round
-	split  split
-	clone  *privacy.Clone
-	digest [32]byte
+	round *count.Round
+	split split
+	clone *privacy.Clone
 }
 
 var (
@@ -59,7 +59,7 @@ var (
 func (m *mechanism) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
 	perUnit, last, err := m.lift(grad)
 	if err != nil {
-		return dst, fmt.Errorf("privunitg: encode: %w", err)
+		return dst, m.round.Wrap("encode", err)
 	}
 	if rng == nil {
 		rng = fl.NewRand()
@@ -114,22 +114,15 @@ func at32(report []byte, j int) float32 {
 }
 
 // NewAggregator implements fl.Mechanism.
-func (m *mechanism) NewAggregator() fl.Aggregator {
-	return &aggregator{mechanism: m, sum: make([]float64, m.round.Dim)}
-}
+func (m *mechanism) NewAggregator() fl.Aggregator { return count.New(m.round, m.newSums) }
 
 // Guarantee implements fl.Mechanism.
 func (m *mechanism) Guarantee() fl.Guarantee {
-	return fl.Guarantee{Model: fl.Local, Epsilon: m.round.Epsilon, Relation: fl.ReplaceOne}
+	return fl.Guarantee{Trust: fl.Local, Epsilon: m.round.Epsilon, Relation: fl.ReplaceOne}
 }
 
 // ReportBytes implements fl.ReportSizer.
 func (m *mechanism) ReportBytes() int { return 4 * m.round.Dim }
 
-// Central implements fl.Amplifier, by the bound for any ε-LDP randomizer.
-func (m *mechanism) Central(n int, delta float64) (float64, error) { return m.clone.Epsilon(n, delta) }
-
-// CentralDelta implements fl.Amplifier.
-func (m *mechanism) CentralDelta(n int, epsilon float64) (float64, error) {
-	return m.clone.Delta(n, epsilon)
-}
+// Shuffled implements fl.Amplifier by the bound for any ε-LDP randomizer.
+func (m *mechanism) Shuffled() fl.Amplification { return m.clone }

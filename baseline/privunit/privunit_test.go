@@ -114,11 +114,11 @@ func measure(t *testing.T, m *mechanism, grad []float64, n int, rng *rand.Rand) 
 		return
 	}
 	for j, g := range grad {
-		check(fmt.Sprint("coordinate ", j), e.Value[j], g*clip, e.StdErr[j])
+		check(fmt.Sprint("coordinate ", j), e.Mean().Value[j], g*clip, e.Mean().StdErr[j])
 	}
 }
 
-// The standard error is exact where the gradients are 0, the law of which is normal: the
+// The standard error is exact where the gradients are 0. Their law is normal: the
 // average of 400 squares is within 5.5·sqrt(2/400) of 1 but with probability 1e-6 at most (it
 // has the tail of χ², below 1e-6 at 1.39).
 func TestStandardErrorOfZeros(t *testing.T) {
@@ -140,8 +140,8 @@ func TestStandardErrorOfZeros(t *testing.T) {
 		t.Fatal(err)
 	}
 	squares := 0.
-	for j, v := range e.Value {
-		squares += v * v / (e.StdErr[j] * e.StdErr[j]) / 400
+	for j, v := range e.Mean().Value {
+		squares += v * v / (e.Mean().StdErr[j] * e.Mean().StdErr[j]) / 400
 	}
 	if !(math.Abs(squares-1) < 0.39) || e.Reports != 100 || e.Mechanism != Name {
 		t.Errorf("squares of the mean are %g of the squared standard errors on average, %d reports of %s", squares, e.Reports, e.Mechanism)
@@ -150,7 +150,7 @@ func TestStandardErrorOfZeros(t *testing.T) {
 
 func TestPromise(t *testing.T) {
 	m := open(t, round(5, 1))
-	if g, want := m.Guarantee(), (fl.Guarantee{Model: fl.Local, Epsilon: 1, Relation: fl.ReplaceOne}); g != want {
+	if g, want := m.Guarantee(), (fl.Guarantee{Trust: fl.Local, Epsilon: 1, Relation: fl.ReplaceOne}); g != want {
 		t.Errorf("%+v, want %+v", g, want)
 	}
 	clone, err := privacy.NewClone(1)
@@ -161,10 +161,10 @@ func TestPromise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := m.Central(10_000, 1e-6); err != nil || got != want {
+	if got, err := m.Shuffled().Epsilon(10_000, 1e-6); err != nil || got != want {
 		t.Errorf("central ε %g, %v, want that of clones, %g", got, err, want)
 	}
-	if got, err := m.CentralDelta(10_000, want); err != nil || !(got <= 1e-6 && got > 0.9e-6) {
+	if got, err := m.Shuffled().Delta(10_000, want); err != nil || !(got <= 1e-6 && got > 0.9e-6) {
 		t.Errorf("central δ %g, %v, want 1e-6", got, err)
 	}
 }

@@ -3,12 +3,13 @@ package privunit
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// split is how the budget is used: which side of the threshold a report is on tells the
-// direction with probability p.
+// split is how the budget is used: the side of the threshold that a report is on is that of
+// the direction with probability p.
 type split struct {
 	z     float64 // threshold, in standard deviations
 	q     float64 // P[U < z]
@@ -23,7 +24,7 @@ const MinEpsilon = 1e-6
 // certain is the denominator of p.
 const certain = 1 << 62
 
-// newSplit chooses p and q with p/(1−p)·q/(1−q) ≤ e^ε for the least error in so many
+// newSplit chooses p and q with p/(1−p)·q/(1−q) ≤ e^ε for the least error in dim
 // dimensions: with the condition an equality, as in section 4 of the paper, over the
 // threshold. There is one minimum, in [0, 7] for every ε ≤ 20.
 func newSplit(epsilon float64, dim int) split {
@@ -58,7 +59,7 @@ func (s split) slope() float64 {
 	return density(s.z) * (s.p/s.upper - float64(certain-s.above)/certain/s.q)
 }
 
-// error is E‖R − u‖² for a unit vector u of so many dimensions.
+// error is E‖R − u‖² for a unit vector u of dim dimensions.
 func (s split) error(dim int) float64 {
 	m := s.slope()
 	return (float64(dim)+s.z*m)/(m*m) - 1
@@ -76,4 +77,30 @@ func Error(epsilon float64, dim int) (float64, error) {
 		return 0, fmt.Errorf("privunit: %w", fl.Invalid("dim", dim, "must be in [1, %d]", fl.MaxDim))
 	}
 	return newSplit(epsilon, dim+1).error(dim + 1), nil
+}
+
+// draw returns the report's length along the direction, in standard deviations: at least
+// z with probability p, by integer arithmetic, and normal on either side.
+func (s split) draw(rng *rand.Rand) float64 {
+	if rng.Uint64N(certain) < s.above {
+		return upper(s.z, rng)
+	}
+	for { // z ≥ 0: at least every other time
+		if x := rng.NormFloat64(); x < s.z {
+			return x
+		}
+	}
+}
+
+// upper returns a standard normal variable that is at least z ≥ 0: by rejection from an
+// exponential law, Robert, Simulation of Truncated Normal Variables, Statistics and
+// Computing 5, 1995. Fewer than 1.4 trials.
+func upper(z float64, rng *rand.Rand) float64 {
+	rate := (z + math.Sqrt(z*z+4)) / 2
+	for {
+		x := z + rng.ExpFloat64()/rate
+		if rng.Float64() <= math.Exp(-(x-rate)*(x-rate)/2) {
+			return x
+		}
+	}
 }

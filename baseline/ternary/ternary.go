@@ -1,26 +1,29 @@
-// Package ternary is PCKV-GRR on ternarized gradients, registered as "pckv-ternary": how
-// the key-value mechanism of Gu, Li, Cheng, Xiong and Cao, "PCKV: Locally Differentially
-// Private Correlated Key-Value Data Collection with Optimized Utility", USENIX Security
-// 2020, is best used on gradients. It exists to be compared with. Importing it for its
-// effect registers it.
+// Package ternary is PCKV-GRR on ternarized gradients, registered as "pckv-ternary". Use it to
+// see what a key-value mechanism achieves on dense gradients. Import the package for its
+// effect and start with a round of the mechanism [Name].
 //
 // # Mechanism
 //
-// A dense gradient has dim non-zero coordinates. PCKV sends one of them, and so needs a
-// padding length of dim to be unbiased, of which the error is dim²: with a shorter one the
-// estimate is too small by the ratio. Here the gradient becomes s signed coordinates first,
-// by ternarize.Sampler with τ = Scale, unbiased for the gradient clipped to coordinates of τ and
-// an L1 norm of s·τ. They are key-value pairs with the values ±1, and go through
-// "pckv-grr" of package pckv with padding length s, which fits them all. The
-// parameter "sparsity" is s, in [1, dim]; ε is finite, Round.Delta 0.
+// PCKV is the key-value mechanism of Gu, Li, Cheng, Xiong and Cao, "PCKV: Locally
+// Differentially Private Correlated Key-Value Data Collection with Optimized Utility", USENIX
+// Security 2020. It sends one of a client's non-zero coordinates. A dense gradient has dim of
+// them, and so PCKV needs a padding length of dim to be unbiased. Its squared error is then
+// in proportion to dim². With a shorter length the estimate is too small by the ratio.
+//
+// Here the gradient becomes s signed coordinates first. ternarize.Sampler does so with τ = Scale.
+// They are unbiased for the gradient clipped to coordinates of τ and an L1 norm of s·τ. They are
+// key-value pairs with the values ±1, and "pckv-grr" of package pckv sends one of them. Its
+// padding length is s, which fits them all. The parameter "sparsity" is s, in [1, dim]. ε is
+// finite and Round.Delta is 0.
 //
 // # Privacy and accuracy
 //
-// Those of pckv: ε-LDP, replace-one, for whatever ternary vector; exact integer
-// probabilities; unbiased means, standard errors with the estimates plugged in. Central
-// bounds shuffled reports by privacy.Clone.
+// A report is ε-LDP, replace-one, for every ternary vector, as those of pckv are, with exact
+// integer probabilities. Means are unbiased, and standard errors have the estimates plugged
+// in. Shuffled is the bound of privacy.Clone. The columns are those of pckv for the ternary
+// vectors.
 //
-// Encode takes O(dim) time, about 2 ns for a coordinate, Add O(1). A report is that of
+// Encode takes O(dim) time, about 2 ns for a coordinate, and Add O(1). A report is that of
 // "pckv-grr", 2 bytes for dim = 2000, and so is a snapshot.
 package ternary
 
@@ -30,21 +33,28 @@ import (
 	"sync"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/keyvalue"
 	"github.com/hushgrad/hushgrad/keyvalue/pckv"
 	"github.com/hushgrad/hushgrad/sparse"
 	"github.com/hushgrad/hushgrad/ternarize"
 )
 
-// Name is the registered name.
+// Name is the registered name: PCKV on ternary vectors. A package name has no hyphens.
 const Name = "pckv-ternary"
+
+// ParamSparsity is s in Round.Params, in [1, dim].
+const ParamSparsity = sparse.ParamSparsity
 
 func init() { fl.Register(Name, factory{}) }
 
 type factory struct{}
 
+// Columns implements fl.ColumnLister.
+func (factory) Columns() []string { return keyvalue.Columns() }
+
 // Open implements fl.Factory.
 func (factory) Open(r fl.Round) (fl.Mechanism, error) {
-	sparsity, err := sparse.ReadSparsity(r, sparse.ParamSparsity)
+	sparsity, err := sparse.ReadSparsity(r, ParamSparsity)
 	if err != nil {
 		return nil, err
 	}
@@ -111,32 +121,24 @@ func (m *mechanism) NewAggregator() fl.Aggregator {
 
 // counter is what aggregators of "pckv-grr" are.
 type counter interface {
-	fl.KeyValueAggregator
+	fl.Aggregator
 	fl.BatchAdder
 }
 
 // aggregator is one of "pckv-grr" under another name.
 type aggregator struct{ counter }
 
+// Merge refuses aggregators of "pckv-grr" too, because none of its rounds is one of this
+// mechanism.
 func (a *aggregator) Merge(other fl.Aggregator) error {
-	o, ok := other.(*aggregator)
-	if !ok {
-		return fmt.Errorf("pckv-ternary: merge: the aggregators belong to different rounds")
+	if o, ok := other.(*aggregator); ok {
+		return a.counter.Merge(o.counter)
 	}
-	return a.counter.Merge(o.counter)
+	return a.counter.Merge(nil)
 }
 
 func (a *aggregator) Estimate() (*fl.Estimate, error) {
 	e, err := a.counter.Estimate()
-	if err != nil {
-		return nil, err
-	}
-	e.Mechanism = Name
-	return e, nil
-}
-
-func (a *aggregator) KeyValues() (*fl.KeyValueEstimate, error) {
-	e, err := a.counter.KeyValues()
 	if err != nil {
 		return nil, err
 	}

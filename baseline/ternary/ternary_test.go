@@ -16,7 +16,7 @@ func round(dim, sparsity int, epsilon float64) fl.Round {
 	return fl.Round{
 		ID: "test", Mechanism: ternary.Name, Dim: dim, Scale: 2, Epsilon: epsilon,
 		Relation: fl.ReplaceOne, MinReports: 1, PublicSeed: [32]byte{1},
-		Params: fl.Params{"sparsity": fl.Int(sparsity)},
+		Params: fl.Params{ternary.ParamSparsity: fl.Int(sparsity)},
 	}
 }
 
@@ -69,8 +69,8 @@ func TestEstimateIsTheClippedMean(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j, g := range grad {
-			if z := (e.Value[j] - min(g, 2)*shrink) / e.StdErr[j]; !(math.Abs(z) < 5.8) {
-				t.Errorf("%+v: coordinate %d: %g ± %g, want %g", c, j, e.Value[j], e.StdErr[j], min(g, 2)*shrink)
+			if z := (e.Mean().Value[j] - min(g, 2)*shrink) / e.Mean().StdErr[j]; !(math.Abs(z) < 5.8) {
+				t.Errorf("%+v: coordinate %d: %g ± %g, want %g", c, j, e.Mean().Value[j], e.Mean().StdErr[j], min(g, 2)*shrink)
 			}
 		}
 		if e.Mechanism != ternary.Name || e.Reports != 30_000 || e.Guarantee != m.Guarantee() {
@@ -94,8 +94,8 @@ func TestPCKVNeedsPaddingForAllNonZeros(t *testing.T) {
 		}
 		for j, g := range grad {
 			want := min(g, 2) * float64(padding) / 4
-			if z := (e.Value[j] - want) / e.StdErr[j]; !(math.Abs(z) < 5.5) {
-				t.Errorf("padding %d: coordinate %d: %g ± %g, want %g", padding, j, e.Value[j], e.StdErr[j], want)
+			if z := (e.Mean().Value[j] - want) / e.Mean().StdErr[j]; !(math.Abs(z) < 5.5) {
+				t.Errorf("padding %d: coordinate %d: %g ± %g, want %g", padding, j, e.Mean().Value[j], e.Mean().StdErr[j], want)
 			}
 		}
 	}
@@ -121,9 +121,8 @@ func TestSnapshotsMergeAndKeepTheName(t *testing.T) {
 	if err != nil || !bytes.Equal(data, again) {
 		t.Errorf("the snapshot is not restored: %v", err)
 	}
-	kv, err := restored.(fl.KeyValueAggregator).KeyValues()
-	if err != nil || kv.Reports != 80 || kv.Mechanism != ternary.Name {
-		t.Errorf("%+v, %v", kv, err)
+	if e, err := restored.Estimate(); err != nil || e.Reports != 80 || e.Mechanism != ternary.Name {
+		t.Errorf("%+v, %v", e, err)
 	}
 	for _, other := range []fl.Mechanism{open(t, round(21, 3, 2)), open(t, round(20, 4, 2))} {
 		if err := left.Merge(other.NewAggregator()); err == nil {
@@ -138,17 +137,44 @@ func TestSnapshotsMergeAndKeepTheName(t *testing.T) {
 	if _, err := m.NewAggregator().Estimate(); !errors.Is(err, fl.ErrNoReports) {
 		t.Errorf("%v, want ErrNoReports", err)
 	}
-	if _, err := m.NewAggregator().(fl.KeyValueAggregator).KeyValues(); !errors.Is(err, fl.ErrNoReports) {
-		t.Errorf("%v, want ErrNoReports", err)
+}
+
+// Of 20 coordinates 4 have the size τ and 4 τ/2, which makes 6 of the 6 entries: the sampler
+// takes the first ones always and the others every second time. Frequencies are 1 and 1/2
+// there, conditional means ±τ, and the columns come in the round's order. 20 frequencies
+// within 5.5 standard errors, 8e-7. The conditional means have standard deviations below
+// 2·√(6/20000) = 0.035 and are within 5.5 of those, 3e-7.
+func TestColumnsAreThoseOfTheTernaryVectors(t *testing.T) {
+	r := round(20, 6, 8)
+	r.Columns = []string{fl.ColumnConditional, fl.ColumnFrequency}
+	grad := make([]float64, 20)
+	for j := range 4 {
+		grad[j], grad[10+j] = -2, 1
+	}
+	e, err := collect(t, open(t, r), 40_000, grad, rand.New(rand.NewChaCha8([32]byte{10}))).Estimate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Columns) != 3 || e.Columns[1].Name != fl.ColumnConditional || e.Columns[2].Name != fl.ColumnFrequency || e.Mechanism != ternary.Name {
+		t.Fatalf("%d columns of %s", len(e.Columns), e.Mechanism)
+	}
+	conditional, frequency := e.Columns[1], e.Columns[2]
+	for j, g := range grad {
+		if z := (frequency.Value[j] - math.Abs(g)/2) / frequency.StdErr[j]; !(math.Abs(z) < 5.5) || frequency.StdErr[j] > 0.05 {
+			t.Errorf("frequency of coordinate %d: %g ± %g, want %g", j, frequency.Value[j], frequency.StdErr[j], math.Abs(g)/2)
+		}
+		if g != 0 && math.Abs(conditional.Value[j]-2*g/math.Abs(g)) > 0.19 {
+			t.Errorf("conditional mean of coordinate %d: %g, want %g", j, conditional.Value[j], 2*g/math.Abs(g))
+		}
 	}
 }
 
 func TestBadInputIsRefused(t *testing.T) {
 	for param, change := range map[string]func(*fl.Round){
-		"sparsity": func(r *fl.Round) { r.Params = fl.Params{"sparsity": fl.Int(6)} },
-		"params":   func(r *fl.Round) { r.Params = r.Params.With("padding", fl.Int(2)) },
-		"delta":    func(r *fl.Round) { r.Delta = 0.1 },
-		"epsilon":  func(r *fl.Round) { r.Epsilon = math.Inf(1) },
+		ternary.ParamSparsity: func(r *fl.Round) { r.Params = fl.Params{ternary.ParamSparsity: fl.Int(6)} },
+		"params":              func(r *fl.Round) { r.Params = r.Params.With("padding", fl.Int(2)) },
+		"delta":               func(r *fl.Round) { r.Delta = 0.1 },
+		"epsilon":             func(r *fl.Round) { r.Epsilon = math.Inf(1) },
 	} {
 		r := round(5, 2, 1)
 		change(&r)
@@ -167,10 +193,10 @@ func TestBadInputIsRefused(t *testing.T) {
 	if got, err := m.Encode([]byte{9}, []float64{1, 2}, nil); err != nil || len(got) != 1+m.(fl.ReportSizer).ReportBytes() {
 		t.Errorf("%v, %v", got, err)
 	}
-	if g := m.Guarantee(); g != (fl.Guarantee{Model: fl.Local, Epsilon: 1, Relation: fl.ReplaceOne}) {
+	if g := m.Guarantee(); g != (fl.Guarantee{Trust: fl.Local, Epsilon: 1, Relation: fl.ReplaceOne}) {
 		t.Errorf("%+v", g)
 	}
-	if _, err := m.(fl.Amplifier).Central(1000, 1e-6); err != nil {
+	if _, err := m.(fl.Amplifier).Shuffled().Epsilon(1000, 1e-6); err != nil {
 		t.Error(err)
 	}
 }

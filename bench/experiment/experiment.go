@@ -14,13 +14,24 @@ type Experiment struct {
 	Source string // the paper, and its table or figure
 	// PartOf names an experiment whose result holds this one's; "" if there is none.
 	PartOf string
+	// Without lists the common flags that mean nothing to this experiment. It has none of
+	// them, so that a flag without effect is an error.
+	Without []string
 
 	// Bind adds the experiment's own flags and returns the run that reads them
-	// once they are parsed. Flags that every experiment has (-data, -jobs, -out,
-	// -quick, -repeats, -seed) are already there and come in the Env. Bind keeps
-	// the values in variables of its own, so that two runs share nothing.
+	// once they are parsed. The common flags (-jobs, -out, and those of Without) are
+	// already there and come in the Env. Bind keeps the values in variables of its own,
+	// so that two runs share nothing.
 	Bind func(*flag.FlagSet) Run
 }
+
+// The common flags that an experiment may be without.
+const (
+	FlagData    = "data"
+	FlagQuick   = "quick"
+	FlagRepeats = "repeats"
+	FlagSeed    = "seed"
+)
 
 // Run does the experiment. It returns ctx.Err(), wrapped or not, soon after ctx
 // ends, and a *fl.ParamError for a flag that has a value it must not have. A

@@ -8,20 +8,37 @@ import (
 
 // document is the JSON file.
 type document struct {
-	Name     string    `json:"name"`
-	Command  string    `json:"command"`
-	Rows     []object  `json:"rows"`
-	Verdicts []Verdict `json:"verdicts"`
-	Notes    []string  `json:"notes"`
+	Name string `json:"name"`
+	Origin
+	// Quick is true of a run at smaller settings than the paper's. Its verdicts decide
+	// nothing: Holds is null there, and Suggests is what the smaller run points to.
+	Quick    bool       `json:"quick"`
+	Rows     []object   `json:"rows"`
+	Verdicts []decision `json:"verdicts"`
+	Notes    []string   `json:"notes"`
 }
 
-func (r *Result) writeJSON(w *bytes.Buffer, name, command string) error {
+// decision is a verdict in the JSON file.
+type decision struct {
+	Claim    string `json:"claim"`
+	Holds    *bool  `json:"holds"`
+	Suggests *bool  `json:"suggests,omitempty"`
+	Detail   string `json:"detail"`
+}
+
+func (r *Result) writeJSON(w *bytes.Buffer, name string, from Origin) error {
 	// Empty lists, and not null, for what there is none of.
-	d := document{Name: name, Command: command, Rows: []object{}, Verdicts: []Verdict{}, Notes: []string{}}
+	d := document{Name: name, Origin: from, Quick: r.Quick, Rows: []object{}, Verdicts: []decision{}, Notes: []string{}}
 	for _, row := range r.Rows {
 		d.Rows = append(d.Rows, object{r.Columns, row})
 	}
-	d.Verdicts = append(d.Verdicts, r.Verdicts...)
+	for _, v := range r.Verdicts {
+		out := decision{Claim: v.Claim, Holds: &v.Holds, Detail: v.Detail}
+		if r.Quick {
+			out.Holds, out.Suggests = nil, &v.Holds
+		}
+		d.Verdicts = append(d.Verdicts, out)
+	}
 	d.Notes = append(d.Notes, r.Notes...)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false) // claims have < and > in them

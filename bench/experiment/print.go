@@ -36,11 +36,7 @@ func Print(w io.Writer, r *Result) error {
 		fmt.Fprintln(out)
 	}
 	for _, v := range r.Verdicts {
-		word := "holds"
-		if !v.Holds {
-			word = "does not hold"
-		}
-		fmt.Fprintf(out, "%-15s%s", word+":", v.Claim)
+		fmt.Fprintf(out, "%-14s %s", outcome(v.Holds, r.Quick)+":", v.Claim)
 		if v.Detail != "" {
 			fmt.Fprintf(out, " (%s)", v.Detail)
 		}
@@ -53,6 +49,26 @@ func Print(w io.Writer, r *Result) error {
 		fmt.Fprintf(out, "Note: %s\n", note)
 	}
 	return out.Flush()
+}
+
+// outcome says what was found about a claim. A quick run decides nothing.
+func outcome(holds, quick bool) string {
+	switch {
+	case quick && holds:
+		return "quick run, yes"
+	case quick:
+		return "quick run, no"
+	case holds:
+		return "holds"
+	}
+	return "does not hold"
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // layout holds the characters that tabwriter would take for the end of a cell.

@@ -15,17 +15,19 @@ type Result struct {
 	Verdicts []Verdict
 	Notes    []string       // what a reader must know to read the rows
 	Plot     *figure.Figure // nil: no figure
+	// Quick is true of a run at smaller settings than those that the claims are about.
+	Quick bool
 }
 
 // Row has one cell per column: string, float64, int, int64, bool or, where there
 // is no value, nil.
 type Row []any
 
-// Verdict tells whether a claim of the paper holds in these rows.
+// Verdict says whether a claim of the paper holds in these rows.
 type Verdict struct {
-	Claim  string `json:"claim"`
-	Holds  bool   `json:"holds"`
-	Detail string `json:"detail"` // the numbers it was decided by
+	Claim  string
+	Holds  bool
+	Detail string // the numbers it was decided by
 }
 
 // Validate returns a *fl.ParamError unless the columns have distinct names,

@@ -11,9 +11,9 @@ const streamLabel = "hushgrad experiment stream"
 
 // Stream returns the generator for one part of an experiment, named by numbers
 // (the setting, the repeat, the client, …): ChaCha8 keyed with the SHA-256 of the
-// seed and the parts. It depends on nothing else, so that a part gives the same
-// numbers whoever computes it and when. For experiments only: whoever knows the
-// seed knows the noise.
+// seed and the parts. It depends on nothing else: a part gives the same numbers at any
+// time and in any goroutine. It is for experiments only, because the seed reveals the
+// noise.
 func Stream(seed uint64, parts ...uint64) *rand.Rand {
 	message := binary.LittleEndian.AppendUint64([]byte(streamLabel), seed)
 	for _, part := range parts {

@@ -16,11 +16,11 @@ import (
 var namePattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 // Write leaves the result in the directory, which it makes: NAME.csv (the rows),
-// NAME.json (the rows, the verdicts, the notes and the command that makes them
-// again) and, if there is a figure, NAME.png. Floats keep all their digits. Each
+// NAME.json (the rows, the verdicts, the notes and their origin) and, if there
+// is a figure, NAME.png, NAME.svg and NAME.pdf. Floats keep all their digits. Each
 // file is replaced as a whole, and none is touched when the result is invalid,
 // for which Write returns a *fl.ParamError.
-func Write(dir, name, command string, r *Result) error {
+func Write(dir, name string, from Origin, r *Result) error {
 	if !namePattern.MatchString(name) {
 		return fmt.Errorf("experiment: %w", fl.Invalid("name", name, "must match %s", namePattern))
 	}
@@ -31,12 +31,13 @@ func Write(dir, name, command string, r *Result) error {
 		ending string
 		data   bytes.Buffer
 	}
-	table, record, picture := file{ending: ".csv"}, file{ending: ".json"}, file{ending: ".png"}
+	table, record := file{ending: ".csv"}, file{ending: ".json"}
 	files := []*file{&table, &record}
-	err := errors.Join(r.writeCSV(&table.data), r.writeJSON(&record.data, name, command))
+	err := errors.Join(r.writeCSV(&table.data), r.writeJSON(&record.data, name, from))
 	if r.Plot != nil {
-		files = append(files, &picture)
-		err = errors.Join(err, r.Plot.WritePNG(&picture.data))
+		png, svg, pdf := file{ending: ".png"}, file{ending: ".svg"}, file{ending: ".pdf"}
+		files = append(files, &png, &svg, &pdf)
+		err = errors.Join(err, r.Plot.WritePNG(&png.data), r.Plot.WriteSVG(&svg.data), r.Plot.WritePDF(&pdf.data))
 	}
 	if err != nil {
 		return err

@@ -11,7 +11,9 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"
@@ -45,11 +47,11 @@ func TestWrite(t *testing.T) {
 	r.Plot = &figure.Figure{Panels: make([]figure.Panel, 1)}
 	// Twice: results of an earlier run are replaced.
 	for range 2 {
-		if err := experiment.Write(dir, "table-3", "go run ./bench table-3 -seed 1", r); err != nil {
+		if err := experiment.Write(dir, "table-3", experiment.Origin{Command: "go run ./bench table-3 -seed 1"}, r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got, want := names(t, dir), []string{"table-3.csv", "table-3.json", "table-3.png"}; !slices.Equal(got, want) {
+	if got, want := names(t, dir), []string{"table-3.csv", "table-3.json", "table-3.pdf", "table-3.png", "table-3.svg"}; !slices.Equal(got, want) {
 		t.Fatalf("files %q, want %q", got, want)
 	}
 	if _, err := png.Decode(bytes.NewReader(read(t, dir, "table-3.png"))); err != nil {
@@ -73,12 +75,21 @@ func TestWrite(t *testing.T) {
 
 func TestWriteJSON(t *testing.T) {
 	dir := t.TempDir()
-	if err := experiment.Write(dir, "fig1", "go run ./bench fig1", small()); err != nil {
+	from := experiment.Origin{
+		Command: "go run ./bench fig1", Commit: "abc+changes", Go: "go1.26", Machine: "a machine, 2 cores, linux",
+		Date: time.Date(2026, 11, 22, 1, 2, 3, 0, time.UTC),
+	}
+	if err := experiment.Write(dir, "fig1", from, small()); err != nil {
 		t.Fatal(err)
 	}
 	const want = `{
   "name": "fig1",
   "command": "go run ./bench fig1",
+  "commit": "abc+changes",
+  "go": "go1.26",
+  "machine": "a machine, 2 cores, linux",
+  "date": "2026-11-22T01:02:03Z",
+  "quick": false,
   "rows": [
     {
       "mechanism": "CoCo",
@@ -125,7 +136,7 @@ func TestWriteJSON(t *testing.T) {
 	if got := names(t, dir); len(got) != 2 {
 		t.Errorf("files %q, want no picture without a figure", got)
 	}
-	if err := experiment.Write(dir, "fig1", "", &experiment.Result{Columns: []string{"a"}}); err != nil {
+	if err := experiment.Write(dir, "fig1", experiment.Origin{}, &experiment.Result{Columns: []string{"a"}}); err != nil {
 		t.Fatal(err)
 	}
 	var empty map[string]any
@@ -139,15 +150,45 @@ func TestWriteJSON(t *testing.T) {
 	}
 }
 
+// A quick run never says that a claim holds, or that it does not.
+func TestQuickRunsDecideNothing(t *testing.T) {
+	dir, r := t.TempDir(), small()
+	r.Quick = true
+	if err := experiment.Write(dir, "fig1", experiment.Origin{}, r); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Quick    bool
+		Verdicts []struct{ Holds, Suggests *bool }
+	}
+	if err := json.Unmarshal(read(t, dir, "fig1.json"), &got); err != nil {
+		t.Fatal(err)
+	}
+	if v := got.Verdicts; !got.Quick || len(v) != 2 || v[0].Holds != nil || v[1].Holds != nil || !*v[0].Suggests || *v[1].Suggests {
+		t.Errorf("JSON %s", read(t, dir, "fig1.json"))
+	}
+	var out bytes.Buffer
+	if err := experiment.Print(&out, r); err != nil || strings.Contains(out.String(), "hold") || strings.Count(out.String(), "quick run") != 2 || !strings.Contains(out.String(), "quick run, yes: MSE") {
+		t.Errorf("%v, printed\n%s", err, out.String())
+	}
+}
+
+func TestOriginOfAResult(t *testing.T) {
+	o := experiment.Here(t.Context(), "go run ./bench fig1")
+	if o.Command != "go run ./bench fig1" || o.Commit == "" || o.Go == "" || o.Machine == "" || time.Since(o.Date) > time.Minute {
+		t.Errorf("%+v", o)
+	}
+}
+
 func TestWriteErrors(t *testing.T) {
 	dir := t.TempDir()
 	var wrong *fl.ParamError
 	for _, name := range []string{"", "../up", "Table", "a b", "a-", ".hidden"} {
-		if err := experiment.Write(dir, name, "", small()); !errors.As(err, &wrong) || wrong.Param != "name" {
+		if err := experiment.Write(dir, name, experiment.Origin{}, small()); !errors.As(err, &wrong) || wrong.Param != "name" {
 			t.Errorf("%q: %v, want a ParamError for name", name, err)
 		}
 	}
-	if err := experiment.Write(dir, "t", "", &experiment.Result{}); !errors.As(err, &wrong) || wrong.Param != "Columns" {
+	if err := experiment.Write(dir, "t", experiment.Origin{}, &experiment.Result{}); !errors.As(err, &wrong) || wrong.Param != "Columns" {
 		t.Errorf("invalid result: %v", err)
 	}
 	if got := names(t, dir); len(got) != 0 {
@@ -157,13 +198,13 @@ func TestWriteErrors(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "t.json", "full"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := experiment.Write(dir, "t", "", small()); err == nil {
+	if err := experiment.Write(dir, "t", experiment.Origin{}, small()); err == nil {
 		t.Error("no error for a directory in a file's place")
 	}
 	if got, want := names(t, dir), []string{"t.csv", "t.json"}; !slices.Equal(got, want) {
 		t.Errorf("files %q, want %q: the temporary file is removed", got, want)
 	}
-	if err := experiment.Write(filepath.Join(dir, "t.csv"), "t", "", small()); err == nil {
+	if err := experiment.Write(filepath.Join(dir, "t.csv"), "t", experiment.Origin{}, small()); err == nil {
 		t.Error("no error for a file in the directory's place")
 	}
 }

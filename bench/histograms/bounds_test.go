@@ -9,7 +9,7 @@ import (
 )
 
 // The error stays within the bounds that the weights are made for: in the worst
-// correlated case, where the strict users are alone in their category, and where values
+// correlated case, where the strict clients are alone in their category, and where values
 // are in random order. A bound that holds with probability 0.95 and is missed more than
 // 40 times in 200 has probability below 1e-12.
 func TestErrorsAreWithinTheBounds(t *testing.T) {

@@ -70,8 +70,8 @@ func (c contender) verdict(s setting, scores []score) experiment.Verdict {
 	return v
 }
 
-// compare tells in words how a number compares with those of the baselines, and
-// whether any of these is clearly smaller.
+// compare says in words how a number compares with those of the baselines. It also
+// returns whether any of these is clearly smaller.
 func compare(measure string, own measured, others []measured) (words string, lost bool) {
 	wins, closest := 0, math.Inf(1)
 	var next string

@@ -29,7 +29,7 @@ func change(scores []score, name string, to score) {
 	}
 }
 
-// 0.5 is 1 standard error: below 2 nobody wins, above 2 somebody does.
+// 0.5 is 1 standard error: below 2 no method wins, above 2 one does.
 func TestVerdict(t *testing.T) {
 	s := setting{sorted, 5}
 	for _, c := range s.contenders() {

@@ -2,16 +2,16 @@ package histograms
 
 import "fmt"
 
-// dependence is what a user's category has to do with its demand. The paper's
+// dependence is what a client's category has to do with its demand. The paper's
 // correlated generator is not known to us: all but the first are readings of it.
 type dependence uint8
 
 const (
 	// uncorrelated: nothing. Category c has probability proportional to c + 1.
 	uncorrelated dependence = iota
-	// halves: users whose ε is below the median have the categories in reverse.
+	// halves: clients whose ε is below the median have the categories in reverse.
 	halves
-	// sorted: everything. Users in the order of their ε fill the categories in turn.
+	// sorted: everything. Clients in the order of their ε fill the categories in turn.
 	sorted
 	// windows: category c of k has the c-th of k equal windows of ln ε to itself.
 	windows
@@ -19,7 +19,7 @@ const (
 	overlapping
 	// narrow: windows of a range that is 2/5 as long, so that ε differs by e⁴ at most.
 	narrow
-	// weak: halves for one user in ten, nothing for the others.
+	// weak: halves for one client in ten, nothing for the others.
 	weak
 )
 
@@ -35,7 +35,7 @@ func (d dependence) logRange() float64 {
 	return 5
 }
 
-// window returns the part of the range of ln ε, as a part of [0, 1], in which users
+// window returns the part of the range of ln ε, as a part of [0, 1], in which clients
 // of a category have their demands.
 func (d dependence) window(category, categories int) (low, width float64) {
 	switch d {

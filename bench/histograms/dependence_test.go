@@ -10,7 +10,7 @@ func draw(n int, s setting) *population {
 	return newPopulation(n, s, rand.New(rand.NewChaCha8([32]byte{7})))
 }
 
-// share is the part of the users of a category, or of all for category −1, whose ln ε
+// share is the part of the clients of a category, or of all for category −1, whose ln ε
 // is below a bound.
 func (p *population) share(category int, bound float64) float64 {
 	below, all := 0., 0.
@@ -26,7 +26,7 @@ func (p *population) share(category int, bound float64) float64 {
 	return below / all
 }
 
-// near allows 6 standard deviations of a share of at least 1/16 of 20,000 users:
+// near allows 6 standard deviations of a share of at least 1/16 of 20,000 clients:
 // probability below 1e-8 for each of the 90 comparisons in this file.
 func near(t *testing.T, what string, got, want float64) {
 	t.Helper()
@@ -49,7 +49,7 @@ func TestDemandsOfACategory(t *testing.T) {
 		for c := range 5 {
 			low, high := ends(float64(c))
 			if below, above := p.share(c, low-1e-9), p.share(c, high+1e-9); below != 0 || above != 1 {
-				t.Errorf("%v: category %d has %g of its users below %g, %g below %g", d, c, below, low, above, high)
+				t.Errorf("%v: category %d has %g of its clients below %g, %g below %g", d, c, below, low, above, high)
 			}
 			for _, q := range []float64{0.25, 0.5, 0.75} {
 				near(t, d.String(), p.share(c, low+q*(high-low)), q)
@@ -63,12 +63,12 @@ func TestHalvesAreReversed(t *testing.T) {
 	p := draw(20_000, setting{halves, 5})
 	for c := range 5 {
 		near(t, "share of a category", p.truth[c], 0.2)
-		near(t, "strict users of a category", p.share(c, 0), float64(5-c)/6)
+		near(t, "strict clients of a category", p.share(c, 0), float64(5-c)/6)
 	}
-	near(t, "strict users", p.share(-1, 0), 0.5)
+	near(t, "strict clients", p.share(-1, 0), 0.5)
 }
 
-// One strict user in ten has the categories in reverse. Of 200 000 users at least 32 000
+// One strict client in ten has the categories in reverse. Of 200 000 clients at least 32 000
 // are in each category, so that 6 standard deviations of a share are below 0.017.
 func TestWeakIsHalvesForOneInTen(t *testing.T) {
 	p := draw(200_000, setting{weak, 5})
@@ -76,7 +76,7 @@ func TestWeakIsHalvesForOneInTen(t *testing.T) {
 		loose := float64(c+1) / 15
 		strict := 0.9*loose + 0.1*float64(5-c)/15
 		if got, want := p.share(c, 0), strict/(loose+strict); math.Abs(got-want) > 0.017 {
-			t.Errorf("category %d: %g of its users are strict, want %g", c, got, want)
+			t.Errorf("category %d: %g of its clients are strict, want %g", c, got, want)
 		}
 	}
 }

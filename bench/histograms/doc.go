@@ -1,6 +1,9 @@
-// Package histograms holds the experiment on histograms of users with different
-// privacy demands: Chaudhuri, Courtade, "Empirical Mean and Frequency Estimation Under
-// Heterogeneous Privacy: A Worst-Case Analysis", the synthetic rows of Table 4.
+// Package histograms compares estimators of a histogram for clients with different privacy
+// demands. Use it to see which weights suit which dependence of demands on data. Start
+// with [Experiments]; the command is go run ./bench table4-hetero.
+//
+// The paper is Chaudhuri, Courtade, "Empirical Mean and Frequency Estimation Under
+// Heterogeneous Privacy: A Worst-Case Analysis". The rows are the synthetic ones of Table 4.
 package histograms
 
 import "github.com/hushgrad/hushgrad/bench/experiment"

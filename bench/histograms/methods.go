@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -67,7 +68,7 @@ func sampling(name string, threshold func([]float64) float64) method {
 
 func average(eps []float64) float64 { return stat.Mean(eps, nil) }
 
-// local is LDP, everybody with the same weight.
+// local is LDP, all clients with the same weight.
 func local(p *population, rng *rand.Rand) ([]float64, error) {
 	w, err := hetero.Uniform(p.eps)
 	if err != nil {
@@ -98,6 +99,20 @@ var methods = []method{
 	sampling("SM, max", slices.Max[[]float64]),
 	sampling("SM, mean", average),
 	{"LDP", local},
+}
+
+// groups are the kinds of methods in the figure.
+var groups = []string{"published weights", "calibrated weights", "baselines"}
+
+// group is the place of the method's kind in groups.
+func (m method) group() int {
+	switch {
+	case slices.Contains(baselines, m.name):
+		return 2
+	case strings.Contains(m.name, "calibrated"):
+		return 1
+	}
+	return 0
 }
 
 // largestError is the ℓ∞ distance of two histograms.

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Whatever the demands, users are in their order and category c has probability
+// Whatever the demands, clients are in their order and category c has probability
 // (c+1)/15; halves is tested elsewhere. Tolerances are 6 standard deviations
 // (probability below 1e-8 each).
 func TestPopulations(t *testing.T) {

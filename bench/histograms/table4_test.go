@@ -36,6 +36,20 @@ func TestTableIsValidAndRepeats(t *testing.T) {
 			t.Errorf("%v", row)
 		}
 	}
+	for i, panel := range results[0].Plot.Panels {
+		marks := 0
+		for _, s := range panel.Series {
+			for j, y := range s.Y {
+				marks++
+				if len(s.YLow) != len(s.Y) || !(s.YLow[j] < y && y < s.YHigh[j]) {
+					t.Errorf("panel %d: %s has no error bar at %g", i, s.Name, y)
+				}
+			}
+		}
+		if marks != len(panel.Categories) || marks != len(methods)-4 {
+			t.Errorf("panel %d: %d marks in %d categories", i, marks, len(panel.Categories))
+		}
+	}
 	var png bytes.Buffer
 	if err := results[0].Plot.WritePNG(&png); err != nil {
 		t.Error(err)

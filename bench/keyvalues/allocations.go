@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"
@@ -16,15 +17,16 @@ const pckvPaper = `Gu et al., "PCKV: Locally Differentially Private Correlated K
 
 func allocations() experiment.Experiment {
 	return experiment.Experiment{
-		Name:   "fig9-pckv",
-		Title:  "PCKV: theoretical errors of three ways to split ε",
-		Source: pckvPaper + ", Figure 9",
+		Name:    "fig9-pckv",
+		Title:   "PCKV: theoretical errors of three ways to split ε",
+		Source:  pckvPaper + ", Figure 9",
+		Without: []string{experiment.FlagData, experiment.FlagQuick, experiment.FlagRepeats, experiment.FlagSeed},
 		Bind: func(flags *flag.FlagSet) experiment.Run {
-			users := flags.Int("clients", 1_000_000, "number of users")
+			clients := flags.Int("clients", 1_000_000, "number of clients")
 			dim := flags.Int("dim", 100, "number of keys")
 			frequency := flags.Float64("frequency", 0.01, "frequency of the key; it holds values of mean 0")
 			return func(context.Context, experiment.Env) (*experiment.Result, error) {
-				return runAllocations(float64(*users), *dim, *frequency)
+				return runAllocations(*clients, *dim, *frequency)
 			}
 		},
 	}
@@ -38,12 +40,12 @@ type split struct {
 
 var splits = []split{{"optimized", pckv.Optimized}, {"even", pckv.Even}, {"naive", pckv.Naive}}
 
-func runAllocations(users float64, dim int, frequency float64) (*experiment.Result, error) {
+func runAllocations(clients, dim int, frequency float64) (*experiment.Result, error) {
 	switch {
-	case !(users >= 1):
-		return nil, fl.Invalid("-clients", users, "must be at least 1")
-	case dim < 2:
-		return nil, fl.Invalid("-dim", dim, "must be at least 2")
+	case clients < 1 || clients > fl.MaxReports:
+		return nil, fl.Invalid("-clients", clients, "must be in [1, %d]", fl.MaxReports)
+	case dim < 2 || dim > fl.MaxDim:
+		return nil, fl.Invalid("-dim", dim, "must be in [2, %d]", fl.MaxDim)
 	case !(frequency > 0 && frequency <= 1):
 		return nil, fl.Invalid("-frequency", frequency, "must be in (0, 1]")
 	}
@@ -51,26 +53,26 @@ func runAllocations(users float64, dim int, frequency float64) (*experiment.Resu
 	r := &experiment.Result{
 		Columns: []string{"mechanism", "allocation", "epsilon", "frequency_mse", "mean_mse"},
 		Notes: []string{
-			fmt.Sprintf("n = %g, d = %d, padding length 1, a key of frequency %g.", users, dim, frequency),
+			fmt.Sprintf("n = %d, d = %d, padding length 1, a key of frequency %g.", clients, dim, frequency),
 			"Even: ε1 = ε2 with all of ε under the tight budget. Naive: ε1 = ε2 = ε/2 by sequential composition. Which two allocations the paper draws beside the optimized one is our reading.",
 		},
 		Plot: &figure.Figure{Columns: 2},
 	}
 	for _, mechanism := range []string{pckv.UE, pckv.GRR} {
 		panels := [2]figure.Panel{
-			{Title: mechanism, XLabel: "ε", YLabel: "MSE of the frequency", LogX: true, LogY: true},
-			{Title: mechanism, XLabel: "ε", YLabel: "MSE of the mean", LogX: true, LogY: true},
+			{Title: strings.ToUpper(mechanism), XLabel: epsilonTitle, YLabel: "mean squared error of the frequency", LogX: true, LogY: true},
+			{Title: strings.ToUpper(mechanism), XLabel: epsilonTitle, YLabel: "mean squared error of the mean", LogX: true, LogY: true},
 		}
 		worst := [2]float64{math.Inf(1), math.Inf(1)} // best other allocation over optimized
 		optimized := [2][]float64{}
 		for _, s := range splits {
-			series := [2]figure.Series{{Name: s.name, X: epsilons}, {Name: s.name, X: epsilons}}
+			series := [2]figure.Series{{Name: s.name, X: epsilons, Style: figure.LinePoints}, {Name: s.name, X: epsilons, Style: figure.LinePoints}}
 			for i, epsilon := range epsilons {
 				c, err := channelOf(s.by, mechanism, epsilon, dim, 1)
 				if err != nil {
 					return nil, err
 				}
-				errors := [2]float64{c.FrequencyMSE(1, frequency, users), c.MeanMSE(1, frequency, 0, users)}
+				errors := [2]float64{c.FrequencyMSE(1, frequency, float64(clients)), c.MeanMSE(1, frequency, 0, float64(clients))}
 				r.Rows = append(r.Rows, experiment.Row{mechanism, s.name, epsilon, errors[0], errors[1]})
 				for k, e := range errors {
 					series[k].Y = append(series[k].Y, e)

@@ -9,7 +9,7 @@ import (
 )
 
 func TestAllocations(t *testing.T) {
-	r, err := runAllocations(1e6, 100, 0.01)
+	r, err := runAllocations(1_000_000, 100, 0.01)
 	if err != nil {
 		t.Fatal(err)
 	}

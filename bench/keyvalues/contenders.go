@@ -19,7 +19,7 @@ import (
 type contender struct {
 	label, name string
 	settings    func(p sparse.Point) ([]setting, error)
-	// fill adds one report of every user to the aggregator.
+	// fill adds one report of every client to the aggregator.
 	fill func(ctx context.Context, o *opened, p *population, rng *rand.Rand) error
 }
 
@@ -55,22 +55,28 @@ func withPadding(p sparse.Point) ([]setting, error) {
 	return []setting{{params: fl.Params{pckv.ParamPadding: fl.Int(p.Sparsity)}, frequencies: true, means: true}}, nil
 }
 
+// withSparsity is the number of slots that is best for means, for everything.
 func withSparsity(p sparse.Point) ([]setting, error) {
-	return []setting{{params: fl.Params{sparse.ParamSparsity: fl.Int(p.Sparsity)}, frequencies: true, means: true}}, nil
+	slots, err := collision.Scheme.BestSlots(p)
+	if err != nil {
+		return nil, err
+	}
+	params := fl.Params{sparse.ParamSparsity: fl.Int(p.Sparsity), sparse.ParamSlots: fl.Int(slots)}
+	return []setting{{params: params, frequencies: true, means: true}}, nil
 }
 
 func meansOnly(p sparse.Point) ([]setting, error) {
 	return []setting{{params: fl.Params{sparse.ParamSparsity: fl.Int(p.Sparsity)}, means: true}}, nil
 }
 
-// withSlots chooses CoCo's number of slots for what is measured: the best one for means
-// may not tell frequencies.
+// withSlots chooses CoCo's number of slots for what is measured. With the best one for means
+// frequencies may have no estimate.
 func withSlots(p sparse.Point) ([]setting, error) {
-	support, err := coco.BestSlotsForSupport(p)
+	support, err := coco.Scheme.BestSlotsForFrequency(p)
 	if err != nil {
 		return nil, err
 	}
-	mean, err := coco.BestSlots(p)
+	mean, err := coco.Scheme.BestSlots(p)
 	if err != nil {
 		return nil, err
 	}
@@ -89,44 +95,44 @@ func fillCounts(ctx context.Context, o *opened, p *population, rng *rand.Rand) e
 	return errors.Join(ctx.Err(), simulate(o.round, o.agg, p, rng))
 }
 
-// fillTernaries encodes the vectors of the users: what the mechanism makes of s pairs with
+// fillTernaries encodes the vectors of the clients: what the mechanism makes of s pairs with
 // values ±1 before it randomizes them.
 func fillTernaries(ctx context.Context, o *opened, p *population, rng *rand.Rand) error {
 	m, ok := o.mechanism.(fl.SparseMechanism)
 	if !ok {
 		return fmt.Errorf("%s is not for sparse vectors", o.round.Mechanism)
 	}
-	return o.encode(ctx, p.users(), func(dst []byte, user int) ([]byte, error) {
-		return m.EncodeTernary(dst, p.ternary(user), rng)
+	return o.encode(ctx, p.clients(), func(dst []byte, client int) ([]byte, error) {
+		return m.EncodeTernary(dst, p.ternary(client), rng)
 	})
 }
 
-// fillPairs encodes the pairs of the users.
+// fillPairs encodes the pairs of the clients.
 func fillPairs(ctx context.Context, o *opened, p *population, rng *rand.Rand) error {
 	m, ok := o.mechanism.(fl.KeyValueMechanism)
 	if !ok {
 		return fmt.Errorf("%s is not for key-value pairs", o.round.Mechanism)
 	}
 	var pairs []fl.KeyValue
-	return o.encode(ctx, p.users(), func(dst []byte, user int) ([]byte, error) {
-		pairs = p.pairs(pairs[:0], user)
+	return o.encode(ctx, p.clients(), func(dst []byte, client int) ([]byte, error) {
+		pairs = p.pairs(pairs[:0], client)
 		return m.EncodeKeyValues(dst, pairs, rng)
 	})
 }
 
 // encode adds reports in batches, which share their memory.
-func (o *opened) encode(ctx context.Context, users int, report func(dst []byte, user int) ([]byte, error)) error {
+func (o *opened) encode(ctx context.Context, clients int, report func(dst []byte, client int) ([]byte, error)) error {
 	const size = 1024
 	var slab []byte
 	batch := make([][]byte, 0, size)
-	for user := range users {
+	for client := range clients {
 		start := len(slab)
 		var err error
-		if slab, err = report(slab, user); err != nil {
+		if slab, err = report(slab, client); err != nil {
 			return err
 		}
 		batch = append(batch, slab[start:])
-		if len(batch) < size && user < users-1 {
+		if len(batch) < size && client < clients-1 {
 			continue
 		}
 		if err := errors.Join(ctx.Err(), fl.AddBatch(o.mechanism, o.agg, batch)); err != nil {

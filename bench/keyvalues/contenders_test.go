@@ -14,7 +14,7 @@ import (
 
 // Every mechanism is measured by each metric once, and CoCo by frequencies and by means
 // with the best slots for either.
-func TestSettingsTellEveryMetricOnce(t *testing.T) {
+func TestSettingsHaveEveryMetricOnce(t *testing.T) {
 	for _, c := range contenders {
 		for _, dim := range []int{1, 256} {
 			p := sparse.Point{Dim: dim, Sparsity: 1, Epsilon: 1, Hash: "gf2"}
@@ -23,18 +23,18 @@ func TestSettingsTellEveryMetricOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			for metric, name := range metricNames {
-				told := 0
+				found := 0
 				for _, s := range settings {
-					if !s.tells(metric) {
+					if !s.has(metric) {
 						continue
 					}
-					told++
+					found++
 					if at := s.column(metric); at < 0 || at >= s.width() {
 						t.Errorf("%s: %s is in column %d of %d", c.label, name, at, s.width())
 					}
-					best := coco.BestSlots
+					best := coco.Scheme.BestSlots
 					if metric < firstMean {
-						best = coco.BestSlotsForSupport
+						best = coco.Scheme.BestSlotsForFrequency
 					}
 					if slots, err := best(p); c.name == coco.Name && (err != nil || s.slots != slots) {
 						t.Errorf("%s: %d slots, want %d, %v", name, s.slots, slots, err)
@@ -44,15 +44,15 @@ func TestSettingsTellEveryMetricOnce(t *testing.T) {
 				if c.label == "SUCCINCT" && metric < firstMean {
 					want = 0
 				}
-				if told != want {
-					t.Errorf("%s, %s: told by %d settings, want %d", c.label, name, told, want)
+				if found != want {
+					t.Errorf("%s, %s: measured in %d settings, want %d", c.label, name, found, want)
 				}
 			}
 		}
 	}
 }
 
-// Where the best number of slots is the same for both, one setting tells everything.
+// Where the best number of slots is the same for both, one setting serves all metrics.
 func TestCoCoSharesARoundWhereItCan(t *testing.T) {
 	shared := 0
 	for _, epsilon := range []float64{0.1, 1, 2, 4, 6} {
@@ -78,22 +78,22 @@ func TestCoCoSharesARoundWhereItCan(t *testing.T) {
 // Reports are encoded in batches of 1024: all of them are added once, and alone they give
 // the same aggregator.
 func TestBatchesHoldEveryReportOnce(t *testing.T) {
-	const users = 2500
+	const clients = 2500
 	o, err := openRound(roundOf(succinct.Name, 3, 1, fl.Params{sparse.ParamSparsity: fl.Int(1)}), rand.New(rand.NewChaCha8([32]byte{7})))
 	if err != nil {
 		t.Fatal(err)
 	}
-	encode := func(rng *rand.Rand) func(dst []byte, user int) ([]byte, error) {
-		return func(dst []byte, user int) ([]byte, error) {
-			return o.mechanism.(fl.KeyValueMechanism).EncodeKeyValues(dst, []fl.KeyValue{{Key: uint32(user % 3), Value: 1}}, rng)
+	encode := func(rng *rand.Rand) func(dst []byte, client int) ([]byte, error) {
+		return func(dst []byte, client int) ([]byte, error) {
+			return o.mechanism.(fl.KeyValueMechanism).EncodeKeyValues(dst, []fl.KeyValue{{Key: uint32(client % 3), Value: 1}}, rng)
 		}
 	}
-	if err := o.encode(t.Context(), users, encode(rand.New(rand.NewChaCha8([32]byte{8})))); err != nil {
+	if err := o.encode(t.Context(), clients, encode(rand.New(rand.NewChaCha8([32]byte{8})))); err != nil {
 		t.Fatal(err)
 	}
 	alone, next := o.mechanism.NewAggregator(), encode(rand.New(rand.NewChaCha8([32]byte{8})))
-	for user := range users {
-		report, err := next(nil, user)
+	for client := range clients {
+		report, err := next(nil, client)
 		if err := errors.Join(err, alone.Add(report)); err != nil {
 			t.Fatal(err)
 		}

@@ -1,10 +1,13 @@
-// Package keyvalues holds the experiments on frequencies and means of key-value
-// pairs: Wang et al., "Differentially Private Numerical Vector Analyses in the Local
-// and Shuffle Model", Figures 6 to 16, and Gu et al., "PCKV", Figures 6, 7 and 9.
+// Package keyvalues measures the errors of frequencies and means of key-value pairs. Use it
+// to compare the mechanisms for such pairs on the papers' settings. Start with [Experiments];
+// go run ./bench figs6-16 runs the largest of them.
+//
+// The papers are Wang et al., "Differentially Private Numerical Vector Analyses in the Local
+// and Shuffle Model" (Figures 6 to 16), and Gu et al., "PCKV" (Figures 6, 7 and 9).
 //
 // Every estimate comes from the real aggregators. Collision, CoCo and SUCCINCT get the
-// reports of their encoders; the others get counts that are drawn from the law of
-// their reports, which the tests compare with the encoders.
+// reports of their encoders. The others get counts that are drawn from the law of their
+// reports. The tests compare this law with the encoders.
 package keyvalues
 
 import "github.com/hushgrad/hushgrad/bench/experiment"

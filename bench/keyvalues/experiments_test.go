@@ -13,9 +13,9 @@ import (
 	"github.com/hushgrad/hushgrad/bench/experiment"
 )
 
-func run(t *testing.T, ctx context.Context, number int, env experiment.Env, users string) (*experiment.Result, error) {
+func run(t *testing.T, ctx context.Context, number int, env experiment.Env, clients string) (*experiment.Result, error) {
 	t.Helper()
-	return start(t, ctx, fmt.Sprintf("fig%d", number), env, "-clients", users)
+	return start(t, ctx, fmt.Sprintf("fig%d", number), env, "-clients", clients)
 }
 
 // Every kind of figure gives valid rows, verdicts and a picture, the same whatever the
@@ -77,18 +77,18 @@ func TestFiguresRunRepeatAndResume(t *testing.T) {
 	}
 }
 
-// What the population says it holds is what its users hold.
+// What the population says it holds is what its clients hold.
 func TestPopulationKnowsItself(t *testing.T) {
 	p, err := newPopulation(500, 40, 3, rand.New(rand.NewChaCha8([32]byte{7})))
 	if err != nil {
 		t.Fatal(err)
 	}
 	held, sum := make([]float64, 40), make([]float64, 40)
-	if p.users() != 500 {
-		t.Fatalf("%d users, want 500", p.users())
+	if p.clients() != 500 {
+		t.Fatalf("%d clients, want 500", p.clients())
 	}
-	for user := range 500 {
-		pairs, x := p.pairs(nil, user), p.ternary(user)
+	for client := range 500 {
+		pairs, x := p.pairs(nil, client), p.ternary(client)
 		if len(pairs) != 3 {
 			t.Fatalf("%d pairs, want 3", len(pairs))
 		}

@@ -7,15 +7,16 @@ import (
 	"math"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
 // paperFigure is one of the paper's: an error against ε, with one panel per sparsity.
 type paperFigure struct {
-	number     int
-	metric     int // of metricNames
-	users, dim int
-	title      string
+	number       int
+	metric       int // of metricNames
+	clients, dim int
+	title        string
 }
 
 // Which setting the paper shows in which figure is our reading; every setting of its
@@ -36,39 +37,48 @@ var figures = []paperFigure{
 
 func (f paperFigure) experiment() experiment.Experiment {
 	return experiment.Experiment{
-		Name:   fmt.Sprintf("fig%d", f.number),
-		Title:  fmt.Sprintf("Key-value pairs: %s, n = %d, d = %d", f.title, f.users, f.dim),
-		Source: fmt.Sprintf("%s, Figure %d", paper, f.number),
-		PartOf: togetherName,
-		Bind: bind(func(ctx context.Context, env experiment.Env, users int) (*experiment.Result, error) {
-			return f.run(ctx, env, users)
+		Name:    fmt.Sprintf("fig%d", f.number),
+		Title:   fmt.Sprintf("Key-value pairs: %s, n = %d, d = %d", f.title, f.clients, f.dim),
+		Source:  fmt.Sprintf("%s, Figure %d", paper, f.number),
+		PartOf:  togetherName,
+		Without: []string{experiment.FlagData},
+		Bind: bind(func(ctx context.Context, env experiment.Env, clients int) (*experiment.Result, error) {
+			return f.run(ctx, env, clients)
 		}),
 	}
 }
 
 // bind adds the flag that all figures have.
-func bind(run func(ctx context.Context, env experiment.Env, users int) (*experiment.Result, error)) func(*flag.FlagSet) experiment.Run {
+func bind(run func(ctx context.Context, env experiment.Env, clients int) (*experiment.Result, error)) func(*flag.FlagSet) experiment.Run {
 	return func(flags *flag.FlagSet) experiment.Run {
-		users := flags.Int("clients", 0, "number of users; 0: the figure's")
+		clients := flags.Int("clients", 0, fmt.Sprintf("number of clients; 0: the figure's, with -quick at most %d", quickClients))
 		return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
-			return run(ctx, env, *users)
+			if *clients < 0 || *clients > maxClients {
+				return nil, fl.Invalid("-clients", *clients, "must be in [0, %d]", maxClients)
+			}
+			return run(ctx, env, *clients)
 		}
 	}
 }
 
-// of returns the figure with the number of users that a run has.
-func (f paperFigure) of(env experiment.Env, users int) paperFigure {
-	if users > 0 {
-		f.users = users
-	}
-	if env.Quick {
-		f.users = min(f.users, 10_000)
+const (
+	quickClients = 10_000
+	maxClients   = 10_000_000 // whose keys fit into memory
+)
+
+// of returns the figure with the number of clients that a run has.
+func (f paperFigure) of(env experiment.Env, clients int) paperFigure {
+	switch {
+	case clients > 0:
+		f.clients = clients
+	case env.Quick:
+		f.clients = min(f.clients, quickClients)
 	}
 	return f
 }
 
-func (f paperFigure) run(ctx context.Context, env experiment.Env, users int) (*experiment.Result, error) {
-	f = f.of(env, users)
+func (f paperFigure) run(ctx context.Context, env experiment.Env, clients int) (*experiment.Result, error) {
+	f = f.of(env, clients)
 	env.Progress.Describe(fmt.Sprintf("fig%d", f.number))
 	st, err := newStudy(newGrid(env), []paperFigure{f})
 	if err != nil {
@@ -83,40 +93,46 @@ func (f paperFigure) run(ctx context.Context, env experiment.Env, users int) (*e
 // readings are the notes of all figures.
 var readings = []string{
 	"The paper draws natural logarithms of errors, the column log_error.",
-	"Keys are drawn with popularity 1/√(k+1) and signs with a bias that depends on the key; the paper does not say how its vectors are drawn.",
+	"Keys are drawn with popularity 1/√(k+1) and signs with a bias that depends on the key. The paper does not say how its vectors are drawn.",
 	"PCKV pads to the sparsity. PCKV-GRR has the budget of its theorem with padding length 1, PCKV-AGRR with the padding gain.",
-	"Collision, CoCo and SUCCINCT encode every vector. Of PCKV and PrivKV the counts of the reports are drawn, from the law that the encoders give them. All estimates are the aggregators'.",
+	"Error bars: Student's 95 % interval over the repeats, on the same clients.",
+	"Collision, CoCo and SUCCINCT encode every vector. For PCKV and PrivKV the counts of the reports are drawn, from the law that the encoders give them. All estimates are those of the aggregators.",
 }
 
 func (f paperFigure) report(g grid, cells []*cell) *experiment.Result {
 	r := &experiment.Result{
-		Columns:  []string{"sparsity", "epsilon", "mechanism", metricNames[f.metric], "log_error", "stderr"},
-		Notes:    append([]string{fmt.Sprintf("n = %d, d = %d, %d repeats.", f.users, f.dim, g.repeats)}, readings...),
-		Plot:     &figure.Figure{Columns: 2, Panels: f.panels(g, cells)},
+		Columns: []string{"sparsity", "epsilon", "mechanism", metricNames[f.metric], "log_error", "stderr"},
+		Notes:   append([]string{fmt.Sprintf("n = %d, d = %d, %d repeats.", f.clients, f.dim, g.repeats)}, readings...),
+		Plot: &figure.Figure{
+			Title:   fmt.Sprintf("Key-value pairs: %s, n = %d, d = %d", f.title, f.clients, f.dim),
+			Columns: 2, ErrorBars: experiment.ErrorBars, Panels: f.panels(g, cells),
+		},
 		Verdicts: f.verdicts(g, cells),
 	}
 	for _, at := range cells {
 		r.Rows = append(r.Rows, experiment.Row{
 			g.sparsities[at.sparsity], g.epsilons[at.epsilon], contenders[at.contender].label,
-			at.mean, math.Log(at.mean), at.stderr,
+			at.mean.Value, math.Log(at.mean.Value), at.stderr,
 		})
 	}
 	return r
 }
 
+// epsilonTitle is the title of the axis of ε in all figures.
+const epsilonTitle = "local ε of one report"
+
 // panels returns one panel per sparsity.
 func (f paperFigure) panels(g grid, cells []*cell) []figure.Panel {
 	var panels []figure.Panel
 	for i, s := range g.sparsities {
-		panel := figure.Panel{Title: fmt.Sprintf("s = %d", s), XLabel: "ε", YLabel: metricNames[f.metric], LogX: true, LogY: true}
+		panel := figure.Panel{Title: fmt.Sprintf("s = %d keys per client", s), XLabel: epsilonTitle, YLabel: metricTitles[f.metric], LogX: true, LogY: true}
 		for j, c := range contenders {
 			series := figure.Series{Name: c.label, Style: figure.LinePoints}
 			for _, at := range cells {
 				if at.sparsity != i || at.contender != j {
 					continue
 				}
-				series.X, series.Y = append(series.X, g.epsilons[at.epsilon]), append(series.Y, at.mean)
-				series.YLow, series.YHigh = append(series.YLow, at.mean-2*at.stderr), append(series.YHigh, at.mean+2*at.stderr)
+				series.Add(g.epsilons[at.epsilon], at.mean.Value, at.mean.Low, at.mean.High)
 			}
 			if len(series.X) > 0 {
 				panel.Series = append(panel.Series, series)

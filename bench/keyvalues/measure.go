@@ -16,11 +16,18 @@ import (
 // ball.
 var metricNames = [6]string{"frequency_tve", "frequency_mae", "mean_tve", "mean_mae", "mean_tve_projected", "mean_mae_projected"}
 
+// metricTitles are the same for the axes of figures.
+var metricTitles = [len(metricNames)]string{
+	"total variation error of item frequencies", "largest error of an item frequency",
+	"total variation error of the means", "largest error of a mean",
+	"total variation error of projected means", "largest error of a projected mean",
+}
+
 // firstMean is the first metric of means.
 const firstMean = 2
 
-// tells is whether the setting is measured by a metric.
-func (s setting) tells(metric int) bool {
+// has reports whether the setting is measured by a metric.
+func (s setting) has(metric int) bool {
 	if metric < firstMean {
 		return s.frequencies
 	}
@@ -51,11 +58,7 @@ func openRound(r fl.Round, rng *rand.Rand) (*opened, error) {
 	for i := range r.PublicSeed {
 		r.PublicSeed[i] = byte(rng.Uint32())
 	}
-	r, err := fl.Complete(r)
-	if err != nil {
-		return nil, err
-	}
-	m, err := fl.Open(r)
+	r, m, err := fl.Complete(r)
 	if err != nil {
 		return nil, err
 	}
@@ -64,38 +67,43 @@ func openRound(r fl.Round, rng *rand.Rand) (*opened, error) {
 
 // measure runs one round over the population and returns its metrics.
 func (c contender) measure(ctx context.Context, p *population, epsilon float64, s setting, rng *rand.Rand) ([]float64, error) {
-	o, err := openRound(fl.Round{ID: "bench", Mechanism: c.name, Dim: p.dim, Scale: 1, Epsilon: epsilon, MinReports: p.users(), Params: s.params}, rng)
+	r := fl.Round{ID: "bench", Mechanism: c.name, Dim: p.dim, Scale: 1, Epsilon: epsilon, MinReports: p.clients(), Params: s.params}
+	if s.frequencies {
+		r.Columns = []string{fl.ColumnFrequency}
+	}
+	o, err := openRound(r, rng)
 	if err != nil {
 		return nil, err
 	}
 	if err := c.fill(ctx, o, p, rng); err != nil {
 		return nil, err
 	}
-	return p.errors(o.agg, s)
+	e, err := o.agg.Estimate()
+	if err != nil {
+		return nil, err
+	}
+	return p.errors(e, s)
 }
 
-// errors are the metrics of an aggregator.
-func (p *population) errors(agg fl.Aggregator, s setting) (metrics []float64, err error) {
+// errors are the metrics of an estimate, which they change.
+func (p *population) errors(e *fl.Estimate, s setting) (metrics []float64, err error) {
 	if s.frequencies {
-		if metrics, err = p.frequencyErrors(agg, metrics); err != nil {
+		if metrics, err = p.frequencyErrors(e, metrics); err != nil {
 			return nil, err
 		}
 	}
 	if s.means {
-		return p.meanErrors(agg, metrics)
+		return p.meanErrors(e, metrics)
 	}
 	return metrics, nil
 }
 
 // frequencyErrors appends the distances of the 2d item frequencies, projected on the
 // simplex of sum s and divided by s, from the true ones.
-func (p *population) frequencyErrors(agg fl.Aggregator, metrics []float64) ([]float64, error) {
-	e, err := agg.(fl.KeyValueAggregator).KeyValues()
-	if err != nil {
-		return nil, err
-	}
+func (p *population) frequencyErrors(e *fl.Estimate, metrics []float64) ([]float64, error) {
+	frequency, _ := e.Column(fl.ColumnFrequency)
 	s := float64(p.sparsity)
-	got, truth := items(e.Frequency.Value, e.Mean.Value), items(p.held, p.sum)
+	got, truth := items(frequency.Value, e.Mean().Value), items(p.held, p.sum)
 	if err := keyvalue.Simplex(got, got, s); err != nil {
 		return nil, err
 	}
@@ -104,16 +112,13 @@ func (p *population) frequencyErrors(agg fl.Aggregator, metrics []float64) ([]fl
 
 // meanErrors appends the distances of the unconditional means from the true ones, before
 // and after the projection.
-func (p *population) meanErrors(agg fl.Aggregator, metrics []float64) ([]float64, error) {
-	e, err := agg.Estimate()
-	if err != nil {
+func (p *population) meanErrors(e *fl.Estimate, metrics []float64) ([]float64, error) {
+	mean := e.Mean().Value
+	metrics = append(metrics, floats.Distance(mean, p.sum, 1)/2, floats.Distance(mean, p.sum, math.Inf(1)))
+	if err := keyvalue.L1Ball(mean, mean, float64(p.sparsity)); err != nil {
 		return nil, err
 	}
-	metrics = append(metrics, floats.Distance(e.Value, p.sum, 1)/2, floats.Distance(e.Value, p.sum, math.Inf(1)))
-	if err := keyvalue.L1Ball(e.Value, e.Value, float64(p.sparsity)); err != nil {
-		return nil, err
-	}
-	return append(metrics, floats.Distance(e.Value, p.sum, 1)/2, floats.Distance(e.Value, p.sum, math.Inf(1))), nil
+	return append(metrics, floats.Distance(mean, p.sum, 1)/2, floats.Distance(mean, p.sum, math.Inf(1))), nil
 }
 
 // items returns the frequencies of each key with + and with −.

@@ -9,10 +9,10 @@ import (
 	"github.com/hushgrad/hushgrad/internal/sample"
 )
 
-// population is users who each hold s keys with values ±1.
+// population is clients who each hold s keys with values ±1.
 type population struct {
 	dim, sparsity int
-	// index are the keys of user i, in increasing order, from i·s on, and sign their
+	// index are the keys of client i, in increasing order, from i·s on, and sign their
 	// values.
 	index []uint32
 	sign  []int8
@@ -20,10 +20,10 @@ type population struct {
 	held, sum []float64
 }
 
-// newPopulation draws users: key k has popularity proportional to 1/√(k+1), and is
+// newPopulation draws clients: key k has popularity proportional to 1/√(k+1), and is
 // positive with probability ½ + 0.4·cos k. The paper does not say how its vectors are
 // drawn.
-func newPopulation(users, dim, sparsity int, rng *rand.Rand) (*population, error) {
+func newPopulation(clients, dim, sparsity int, rng *rand.Rand) (*population, error) {
 	popularity, positive := make([]float64, dim), make([]float64, dim)
 	for k := range popularity {
 		popularity[k] = 1 / math.Sqrt(float64(k+1))
@@ -35,11 +35,11 @@ func newPopulation(users, dim, sparsity int, rng *rand.Rand) (*population, error
 	}
 	p := &population{
 		dim: dim, sparsity: sparsity,
-		index: make([]uint32, 0, users*sparsity), sign: make([]int8, 0, users*sparsity),
+		index: make([]uint32, 0, clients*sparsity), sign: make([]int8, 0, clients*sparsity),
 		held: make([]float64, dim), sum: make([]float64, dim),
 	}
 	has := make([]bool, dim)
-	for range users {
+	for range clients {
 		for left := sparsity; left > 0; {
 			if k := draw.Rand(rng); !has[k] {
 				has[k] = true
@@ -56,30 +56,30 @@ func newPopulation(users, dim, sparsity int, rng *rand.Rand) (*population, error
 				value = 1
 			}
 			p.index, p.sign = append(p.index, uint32(k)), append(p.sign, value)
-			p.held[k] += 1 / float64(users)
-			p.sum[k] += float64(value) / float64(users)
+			p.held[k] += 1 / float64(clients)
+			p.sum[k] += float64(value) / float64(clients)
 		}
 	}
 	return p, nil
 }
 
-func (p *population) users() int { return len(p.index) / p.sparsity }
+func (p *population) clients() int { return len(p.index) / p.sparsity }
 
-// ternary returns the vector of a user.
-func (p *population) ternary(user int) fl.Ternary {
-	from, to := user*p.sparsity, (user+1)*p.sparsity
+// ternary returns the vector of a client.
+func (p *population) ternary(client int) fl.Ternary {
+	from, to := client*p.sparsity, (client+1)*p.sparsity
 	return fl.Ternary{Dim: p.dim, Index: p.index[from:to:to], Sign: p.sign[from:to:to]}
 }
 
-// pairs appends the pairs of a user.
-func (p *population) pairs(dst []fl.KeyValue, user int) []fl.KeyValue {
-	for i := user * p.sparsity; i < (user+1)*p.sparsity; i++ {
+// pairs appends the pairs of a client.
+func (p *population) pairs(dst []fl.KeyValue, client int) []fl.KeyValue {
+	for i := client * p.sparsity; i < (client+1)*p.sparsity; i++ {
 		dst = append(dst, fl.KeyValue{Key: p.index[i], Value: float64(p.sign[i])})
 	}
 	return dst
 }
 
-// send implements crowd. O(users).
+// send implements crowd. O(clients).
 func (p *population) send(rng *rand.Rand) (plus, minus []int) {
 	plus, minus = make([]int, p.dim), make([]int, p.dim)
 	for first := 0; first < len(p.index); first += p.sparsity {
@@ -93,7 +93,7 @@ func (p *population) send(rng *rand.Rand) (plus, minus []int) {
 	return plus, minus
 }
 
-// ask implements crowd. O(users·log s).
+// ask implements crowd. O(clients·log s).
 func (p *population) ask(rng *rand.Rand) (plus, minus, absent []int) {
 	plus, minus, absent = make([]int, p.dim), make([]int, p.dim), make([]int, p.dim)
 	for first := 0; first < len(p.index); first += p.sparsity {

@@ -11,14 +11,14 @@ import (
 	"github.com/hushgrad/hushgrad/keyvalue/privkv"
 )
 
-// crowd is users of whom only counts are drawn: what an aggregator keeps of mechanisms
-// that perturb one pair per user is a sum over users, and users in one state are alike.
+// crowd is clients for which only counts are drawn. Mechanisms that perturb one pair per
+// client keep a sum over clients in their aggregators, and clients in one state are alike.
 type crowd interface {
-	// send draws one pair per user, uniformly from its own, and rounds its value: how
-	// many send each key with + and with −. No user has fewer pairs than PCKV's
-	// padding length, so that nobody sends a dummy.
+	// send draws one pair per client, uniformly from its own, and rounds its value: how
+	// many send each key with + and with −. No client has fewer pairs than PCKV's
+	// padding length, so that no client sends a dummy.
 	send(rng *rand.Rand) (plus, minus []int)
-	// ask draws one key per user, uniformly from all: how many users asked about each
+	// ask draws one key per client, uniformly from all: how many clients asked about each
 	// key hold it with + and with − (rounded), and how many do not.
 	ask(rng *rand.Rand) (plus, minus, absent []int)
 }
@@ -63,13 +63,13 @@ func channelOf(by pckv.Allocation, mechanism string, epsilon float64, dim, paddi
 // unaryCounts draws the counts of PCKV-UE: all positions of all reports are independent.
 func unaryCounts(ch pckv.Channel, c crowd, rng *rand.Rand) pckv.Counts {
 	plus, minus := c.send(rng)
-	out, users := newCounts(plus, minus)
+	out, clients := newCounts(plus, minus)
 	shows := ch.Background + ch.Hold
 	right, wrong := (shows+ch.Sign)/2, (shows-ch.Sign)/2
 	for k := range plus {
 		a, b := trinomial(rng, plus[k], right, wrong)
 		d, e := trinomial(rng, minus[k], wrong, right)
-		f, g := trinomial(rng, users-plus[k]-minus[k], ch.Background/2, ch.Background/2)
+		f, g := trinomial(rng, clients-plus[k]-minus[k], ch.Background/2, ch.Background/2)
 		out.Plus[k], out.Minus[k] = uint32(a+d+f), uint32(b+e+g)
 	}
 	return out
@@ -97,16 +97,16 @@ func responseCounts(ch pckv.Channel, c crowd, padding int, rng *rand.Rand) pckv.
 	return out
 }
 
-// newCounts returns empty counts of so many users.
+// newCounts returns empty counts for the clients of plus and minus, and the number of them.
 func newCounts(plus, minus []int) (pckv.Counts, int) {
-	users := 0
+	clients := 0
 	for k := range plus {
-		users += plus[k] + minus[k]
+		clients += plus[k] + minus[k]
 	}
-	return pckv.Counts{Reports: int64(users), Plus: make([]uint32, len(plus)), Minus: make([]uint32, len(plus))}, users
+	return pckv.Counts{Reports: int64(clients), Plus: make([]uint32, len(plus)), Minus: make([]uint32, len(plus))}, clients
 }
 
-// privkvCounts draws the counts of PrivKV: the key and the sign are told truly with
+// privkvCounts draws the counts of PrivKV: the key and the sign are reported truly with
 // probability p each.
 func privkvCounts(r fl.Round, c crowd, rng *rand.Rand) []privkv.Counts {
 	plus, minus, absent := c.ask(rng)
@@ -126,7 +126,7 @@ func privkvCounts(r fl.Round, c crowd, rng *rand.Rand) []privkv.Counts {
 	return out
 }
 
-// kvueCounts draws the counts of KVUE: three bits, each told truly with probability p.
+// kvueCounts draws the counts of KVUE: three bits, each reported truly with probability p.
 func kvueCounts(r fl.Round, c crowd, rng *rand.Rand) []privkv.Counts {
 	plus, minus, absent := c.ask(rng)
 	p := truth(r.Epsilon / 2)
@@ -141,7 +141,7 @@ func kvueCounts(r fl.Round, c crowd, rng *rand.Rand) []privkv.Counts {
 	return out
 }
 
-// truth is the probability that randomized response tells one of two values truly.
+// truth is the probability that randomized response reports one of two values truly.
 func truth(epsilon float64) float64 { return 1 / (1 + math.Exp(-epsilon)) }
 
 // binomial draws the successes of n trials, by inversion or rejection from the exact law.

@@ -15,10 +15,10 @@ import (
 )
 
 // encoded adds the reports that the mechanism's own encoder makes.
-func encoded(t *testing.T, o *opened, users int, pairs func(user int) []fl.KeyValue, rng *rand.Rand) {
+func encoded(t *testing.T, o *opened, clients int, pairs func(client int) []fl.KeyValue, rng *rand.Rand) {
 	t.Helper()
-	err := o.encode(t.Context(), users, func(dst []byte, user int) ([]byte, error) {
-		return o.mechanism.(fl.KeyValueMechanism).EncodeKeyValues(dst, pairs(user), rng)
+	err := o.encode(t.Context(), clients, func(dst []byte, client int) ([]byte, error) {
+		return o.mechanism.(fl.KeyValueMechanism).EncodeKeyValues(dst, pairs(client), rng)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -30,16 +30,19 @@ func encoded(t *testing.T, o *opened, users int, pairs func(user int) []fl.KeyVa
 // of neighbouring keys. For PCKV the frequency and the mean determine the counts.
 func features(t *testing.T, agg fl.Aggregator) []float64 {
 	t.Helper()
-	e, err := agg.(fl.KeyValueAggregator).KeyValues()
+	e, err := agg.Estimate()
 	if err != nil {
 		t.Fatal(err)
 	}
+	frequency, _ := e.Column(fl.ColumnFrequency)
+	conditional, _ := e.Column(fl.ColumnConditional)
+	mean := e.Mean()
 	var out []float64
-	d := len(e.Conditional)
+	d := len(conditional.Value)
 	for k := range d {
-		f, m, c := e.Frequency.Value[k], e.Mean.Value[k], e.Conditional[k]
+		f, m, c := frequency.Value[k], mean.Value[k], conditional.Value[k]
 		next := (k + 1) % d
-		out = append(out, f, m, c, f*f, m*m, c*c, f*m, f*c, f*e.Frequency.Value[next], m*e.Mean.Value[next], f*e.Mean.Value[next])
+		out = append(out, f, m, c, f*f, m*m, c*c, f*m, f*c, f*frequency.Value[next], m*mean.Value[next], f*mean.Value[next])
 	}
 	return out
 }
@@ -75,7 +78,7 @@ func roundOf(mechanism string, dim int, epsilon float64, params fl.Params) fl.Ro
 	return fl.Round{ID: "test", Mechanism: mechanism, Dim: dim, Scale: 1, Epsilon: epsilon, MinReports: 1, Params: params}
 }
 
-// mechanismsOfCounts are the mechanisms that are simulated, with a population whose users
+// mechanismsOfCounts are the mechanisms that are simulated, with a population whose clients
 // hold as many pairs as PCKV's padding length.
 func mechanismsOfCounts(padding int) map[string]fl.Params {
 	return map[string]fl.Params{
@@ -91,7 +94,9 @@ func TestSimulatedPopulationsHaveTheLawOfEncodedOnes(t *testing.T) {
 	}
 	for name, params := range mechanismsOfCounts(2) {
 		round := func(rng *rand.Rand, fill func(o *opened)) []float64 {
-			o, err := openRound(roundOf(name, 4, 1, params), rng)
+			r := roundOf(name, 4, 1, params)
+			r.Columns = []string{fl.ColumnFrequency, fl.ColumnConditional}
+			o, err := openRound(r, rng)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,8 +107,8 @@ func TestSimulatedPopulationsHaveTheLawOfEncodedOnes(t *testing.T) {
 		sameLaw(t, name, 3000,
 			func(rng *rand.Rand) []float64 {
 				return round(rng, func(o *opened) {
-					encoded(t, o, p.users(), func(user int) []fl.KeyValue {
-						pairs = p.pairs(pairs[:0], user)
+					encoded(t, o, p.clients(), func(client int) []fl.KeyValue {
+						pairs = p.pairs(pairs[:0], client)
 						return pairs
 					}, rng)
 				})
@@ -136,16 +141,23 @@ func TestMeasuredErrorsAreThoseOfTheEncoders(t *testing.T) {
 			sameLaw(t, c.label, rounds,
 				func(rng *rand.Rand) []float64 {
 					r := roundOf(c.name, p.dim, epsilon, s.params)
-					r.MinReports = p.users()
+					r.MinReports = p.clients()
+					if s.frequencies {
+						r.Columns = []string{fl.ColumnFrequency}
+					}
 					o, err := openRound(r, rng)
 					if err != nil {
 						t.Fatal(err)
 					}
-					encoded(t, o, p.users(), func(user int) []fl.KeyValue {
-						pairs = p.pairs(pairs[:0], user)
+					encoded(t, o, p.clients(), func(client int) []fl.KeyValue {
+						pairs = p.pairs(pairs[:0], client)
 						return pairs
 					}, rng)
-					metrics, err := p.errors(o.agg, s)
+					e, err := o.agg.Estimate()
+					if err != nil {
+						t.Fatal(err)
+					}
+					metrics, err := p.errors(e, s)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -21,24 +21,24 @@ const (
 	sigmaMean = 1
 )
 
-// singles is users who each hold one key, with the value that all its holders have.
+// singles is clients who each hold one key, with the value that all its holders have.
 type singles struct {
 	holders []int     // of each key
 	mean    []float64 // value of each key
-	users   int
+	clients int
 	held    []int // the keys that have holders, the most frequent first
 }
 
-// newSingles draws the key of every user, and the value of every key from a Gaussian of
+// newSingles draws the key of every client, and the value of every key from a Gaussian of
 // mean 0; what falls outside the keys or outside [−1, 1] is drawn again.
-func newSingles(distribution, users, dim int, rng *rand.Rand) *singles {
-	p := &singles{holders: make([]int, dim), mean: make([]float64, dim), users: users}
+func newSingles(distribution, clients, dim int, rng *rand.Rand) *singles {
+	p := &singles{holders: make([]int, dim), mean: make([]float64, dim), clients: clients}
 	for k := range p.mean {
 		for p.mean[k] = 2; math.Abs(p.mean[k]) > 1; {
 			p.mean[k] = sigmaMean * rng.NormFloat64()
 		}
 	}
-	for range users {
+	for range clients {
 		key := rng.IntN(dim)
 		if distribution == gaussianKeys {
 			for key = -1; key < 0 || key >= dim; {
@@ -61,7 +61,7 @@ func (p *singles) send(rng *rand.Rand) (plus, minus []int) {
 	return p.round(p.holders, rng)
 }
 
-// ask implements crowd. O(users).
+// ask implements crowd. O(clients).
 func (p *singles) ask(rng *rand.Rand) (plus, minus, absent []int) {
 	dim := len(p.holders)
 	held, absent := make([]int, dim), make([]int, dim)
@@ -78,7 +78,7 @@ func (p *singles) ask(rng *rand.Rand) (plus, minus, absent []int) {
 	return plus, minus, absent
 }
 
-// round rounds the values of so many holders of each key to + and −.
+// round rounds the values of the holders of each key to + and −.
 func (p *singles) round(holders []int, rng *rand.Rand) (plus, minus []int) {
 	plus, minus = make([]int, len(holders)), make([]int, len(holders))
 	for k, n := range holders {
@@ -91,14 +91,14 @@ func (p *singles) round(holders []int, rng *rand.Rand) (plus, minus []int) {
 // scope is a set of keys that errors are averaged over.
 type scope struct {
 	name string
-	top  int // so many of the most frequent keys; 0: all
+	top  int // number of keys, the most frequent ones; 0: all
 }
 
 var scopes = []scope{{"all keys", 0}, {fmt.Sprintf("top %d", topKeys), topKeys}}
 
 const topKeys = 20
 
-// keys are the keys of the scope that somebody holds.
+// keys are the keys of the scope that at least one client holds.
 func (s scope) keys(p *singles) []int {
 	if s.top == 0 {
 		return p.held

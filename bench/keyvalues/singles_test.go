@@ -10,8 +10,8 @@ import (
 
 func TestSingles(t *testing.T) {
 	for distribution, name := range distributions {
-		const users, dim = 20_000, 400
-		p := newSingles(distribution, users, dim, rand.New(rand.NewChaCha8([32]byte{7})))
+		const clients, dim = 20_000, 400
+		p := newSingles(distribution, clients, dim, rand.New(rand.NewChaCha8([32]byte{7})))
 		sum, centre := 0, 0
 		for k, n := range p.holders {
 			sum += n
@@ -23,13 +23,13 @@ func TestSingles(t *testing.T) {
 			}
 		}
 		// 100 keys of 400, or one standard deviation (rounded to integers) to each side,
-		// 0.6827 up to 0.001: ± 5 standard deviations of 20000 users.
+		// 0.6827 up to 0.001: ± 5 standard deviations of 20000 clients.
 		want := 0.25
 		if distribution == gaussianKeys {
 			want = 0.6827
 		}
-		if share := float64(centre) / users; sum != users || math.Abs(share-want) > 0.018 {
-			t.Errorf("%s: %d users, a share of %g in the middle, want %g", name, sum, share, want)
+		if share := float64(centre) / clients; sum != clients || math.Abs(share-want) > 0.018 {
+			t.Errorf("%s: %d clients, a share of %g in the middle, want %g", name, sum, share, want)
 		}
 		for _, s := range scopes {
 			keys := s.keys(p)
@@ -43,7 +43,7 @@ func TestSingles(t *testing.T) {
 				}
 				seen += p.holders[k]
 			}
-			if s.top == 0 && seen != users {
+			if s.top == 0 && seen != clients {
 				t.Errorf("%s, %s: the keys have %d holders", name, s.name, seen)
 			}
 		}
@@ -51,7 +51,7 @@ func TestSingles(t *testing.T) {
 }
 
 func TestSimulatedSinglesHaveTheLawOfEncodedOnes(t *testing.T) {
-	p := &singles{holders: []int{20, 9, 0, 6}, mean: []float64{0.4, -1, 0.9, -0.3}, users: 35}
+	p := &singles{holders: []int{20, 9, 0, 6}, mean: []float64{0.4, -1, 0.9, -0.3}, clients: 35}
 	var pairs [][]fl.KeyValue
 	for k, n := range p.holders {
 		for range n {
@@ -60,7 +60,9 @@ func TestSimulatedSinglesHaveTheLawOfEncodedOnes(t *testing.T) {
 	}
 	for name, params := range mechanismsOfCounts(1) {
 		round := func(rng *rand.Rand, fill func(o *opened)) []float64 {
-			o, err := openRound(roundOf(name, 4, 1.5, params), rng)
+			r := roundOf(name, 4, 1.5, params)
+			r.Columns = []string{fl.ColumnFrequency, fl.ColumnConditional}
+			o, err := openRound(r, rng)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +72,7 @@ func TestSimulatedSinglesHaveTheLawOfEncodedOnes(t *testing.T) {
 		sameLaw(t, name, 3000,
 			func(rng *rand.Rand) []float64 {
 				return round(rng, func(o *opened) {
-					encoded(t, o, p.users, func(user int) []fl.KeyValue { return pairs[user] }, rng)
+					encoded(t, o, p.clients, func(client int) []fl.KeyValue { return pairs[client] }, rng)
 				})
 			},
 			func(rng *rand.Rand) []float64 {

@@ -47,21 +47,27 @@ var rivals = []rival{
 	{"PCKV-GRR", pckv.GRR},
 }
 
-// isPCKV tells whether a rival is one of the paper's own.
+// isPCKV reports whether a rival is one of the paper's own.
 func isPCKV(name string) bool { return name == pckv.UE || name == pckv.GRR }
 
 func (s sweep) experiment() experiment.Experiment {
 	return experiment.Experiment{
-		Name:   fmt.Sprintf("fig%d-pckv", s.number),
-		Title:  "PCKV: " + s.title + ", synthetic data",
-		Source: fmt.Sprintf("%s, Figure %d", pckvPaper, s.number),
+		Name:    fmt.Sprintf("fig%d-pckv", s.number),
+		Title:   "PCKV: " + s.title + ", synthetic data",
+		Source:  fmt.Sprintf("%s, Figure %d", pckvPaper, s.number),
+		Without: []string{experiment.FlagData},
 		Bind: func(flags *flag.FlagSet) experiment.Run {
-			users := flags.Int("clients", 1_000_000, "number of users; with -quick at most 100000")
+			clients := flags.Int("clients", 0, "number of clients; 0: 1000000, with -quick 100000")
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
-				if *users < 1 || *users > fl.MaxReports {
-					return nil, fl.Invalid("-clients", *users, "must be in [1, %d]", fl.MaxReports)
+				switch {
+				case *clients < 0 || *clients > fl.MaxReports:
+					return nil, fl.Invalid("-clients", *clients, "must be in [0, %d]", fl.MaxReports)
+				case *clients > 0:
+					return s.run(ctx, env, *clients)
+				case env.Quick:
+					return s.run(ctx, env, 100_000)
 				}
-				return s.run(ctx, env, *users)
+				return s.run(ctx, env, 1_000_000)
 			}
 		},
 	}
@@ -86,16 +92,17 @@ type point struct {
 }
 
 // score is a mean squared error over the keys of a scope: the average of the repeats with
-// its standard error, and what is expected.
+// its interval and its standard error, and what is expected.
 type score struct {
-	mse, stderr float64
-	theory      theory
+	mse    experiment.Interval
+	stderr float64
+	theory theory
 }
 
-func (s sweep) run(ctx context.Context, env experiment.Env, users int) (*experiment.Result, error) {
+func (s sweep) run(ctx context.Context, env experiment.Env, clients int) (*experiment.Result, error) {
 	repeats := env.RepeatsOr(10)
 	if env.Quick {
-		users, repeats = min(users, 100_000), env.RepeatsOr(3)
+		repeats = env.RepeatsOr(3)
 		s.dims, s.epsilons = s.quickDims, s.quick
 	}
 	env.Progress.Describe(fmt.Sprintf("fig%d-pckv", s.number))
@@ -105,7 +112,7 @@ func (s sweep) run(ctx context.Context, env experiment.Env, users int) (*experim
 	group.SetLimit(env.Jobs)
 	for distribution := range distributions {
 		for _, dim := range s.dims {
-			p := newSingles(distribution, users, dim, experiment.Stream(env.Seed, 62, uint64(distribution), uint64(dim), uint64(users)))
+			p := newSingles(distribution, clients, dim, experiment.Stream(env.Seed, 62, uint64(distribution), uint64(dim), uint64(clients)))
 			for _, epsilon := range s.epsilons {
 				for i := range rivals {
 					at := &point{distribution: distribution, dim: dim, epsilon: epsilon, rival: i}
@@ -121,13 +128,13 @@ func (s sweep) run(ctx context.Context, env experiment.Env, users int) (*experim
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	return s.report(points, users, repeats), ctx.Err()
+	return s.report(points, clients, repeats), ctx.Err()
 }
 
 // run measures all repeats of a point and compares them with the theory.
 func (at *point) run(ctx context.Context, env experiment.Env, p *singles, repeats int) error {
 	r := rivals[at.rival]
-	key := fmt.Sprintf("%s %s n=%d d=%d eps=%g", r.label, distributions[at.distribution], p.users, at.dim, at.epsilon)
+	key := fmt.Sprintf("%s %s n=%d d=%d eps=%g", r.label, distributions[at.distribution], p.clients, at.dim, at.epsilon)
 	values, err := env.Checkpoint.Do(key, func() ([]float64, error) {
 		var all []float64
 		for i := range repeats {
@@ -152,8 +159,8 @@ func (at *point) run(ctx context.Context, env experiment.Env, p *singles, repeat
 // measure runs one round and returns the mean squared error of every quantity in every
 // scope.
 func (at *point) measure(env experiment.Env, p *singles, repeat int) ([]float64, error) {
-	rng := experiment.Stream(env.Seed, 63, uint64(at.distribution), uint64(at.dim), math.Float64bits(at.epsilon), uint64(at.rival), uint64(p.users), uint64(repeat))
-	round := fl.Round{ID: "bench", Mechanism: rivals[at.rival].name, Dim: at.dim, Scale: 1, Epsilon: at.epsilon, MinReports: p.users}
+	rng := experiment.Stream(env.Seed, 63, uint64(at.distribution), uint64(at.dim), math.Float64bits(at.epsilon), uint64(at.rival), uint64(p.clients), uint64(repeat))
+	round := fl.Round{ID: "bench", Mechanism: rivals[at.rival].name, Dim: at.dim, Scale: 1, Epsilon: at.epsilon, MinReports: p.clients, Columns: []string{fl.ColumnFrequency, fl.ColumnConditional}}
 	if isPCKV(round.Mechanism) {
 		round.Params = fl.Params{pckv.ParamPadding: fl.Int(1)}
 	}
@@ -164,18 +171,20 @@ func (at *point) measure(env experiment.Env, p *singles, repeat int) ([]float64,
 	if err := simulate(o.round, o.agg, p, rng); err != nil {
 		return nil, err
 	}
-	e, err := o.agg.(fl.KeyValueAggregator).KeyValues()
+	e, err := o.agg.Estimate()
 	if err != nil {
 		return nil, err
 	}
+	frequency, _ := e.Column(fl.ColumnFrequency)
+	conditional, _ := e.Column(fl.ColumnConditional)
 	var out []float64
 	for quantity := range quantities {
 		for _, s := range scopes {
 			sum, keys := 0.0, s.keys(p)
 			for _, k := range keys {
-				off := e.Frequency.Value[k] - float64(p.holders[k])/float64(p.users)
+				off := frequency.Value[k] - float64(p.holders[k])/float64(p.clients)
 				if quantity == mean {
-					off = e.Conditional[k] - p.mean[k]
+					off = conditional.Value[k] - p.mean[k]
 				}
 				sum += off * off
 			}
@@ -194,9 +203,8 @@ func (at *point) summarize(p *singles, repeats int) error {
 				values = append(values, at.values[j])
 			}
 			c := &at.scores[quantity][i]
-			var deviation float64
-			if c.mse, deviation = stat.MeanStdDev(values, nil); len(values) > 1 {
-				c.stderr = deviation / math.Sqrt(float64(len(values)))
+			if c.mse = experiment.MeanInterval(values); len(values) > 1 {
+				c.stderr = stat.StdErr(stat.StdDev(values, nil), float64(len(values)))
 			}
 			var err error
 			if c.theory, err = at.expected(p, quantity, s, repeats); err != nil {

@@ -41,7 +41,7 @@ func smallest(points []*point, quantity, over int, what string) experiment.Verdi
 		if isPCKV(rivals[at.rival].name) {
 			side = &least[key].own
 		}
-		*side = min(*side, at.scores[quantity][over].mse)
+		*side = min(*side, at.scores[quantity][over].mse.Value)
 	}
 	gain := 0.0
 	var not []string
@@ -87,7 +87,7 @@ func agreement(points []*point, quantity, over int, what string) experiment.Verd
 		if c.theory.mse == 0 || quantity == mean && c.theory.mse >= smallError {
 			continue
 		}
-		ratio := c.mse / c.theory.mse
+		ratio := c.mse.Value / c.theory.mse
 		low, high = min(low, ratio), max(high, ratio)
 		settings++
 		if math.Abs(ratio-1) <= allowed+deviations*c.theory.spread {

@@ -24,7 +24,7 @@ type grid struct {
 
 func newGrid(env experiment.Env) grid {
 	if env.Quick {
-		return grid{epsilons: []float64{0.1, 0.8, 2}, sparsities: []int{4, 16}, repeats: env.RepeatsOr(2)}
+		return grid{epsilons: []float64{0.1, 0.8, 2}, sparsities: []int{4, 16}, repeats: env.RepeatsOr(4)}
 	}
 	return grid{
 		epsilons:   []float64{0.001, 0.01, 0.1, 0.2, 0.4, 0.8, 1, 1.5, 2},
@@ -34,7 +34,7 @@ func newGrid(env experiment.Env) grid {
 }
 
 // shape is what a population is drawn by.
-type shape struct{ users, dim, sparsity int }
+type shape struct{ clients, dim, sparsity int }
 
 // task measures one mechanism at one ε on one population, by all the metrics that its
 // setting has: figures that show different ones share it.
@@ -53,7 +53,7 @@ func (t *task) key() string {
 	if t.slots > 0 {
 		label += fmt.Sprintf(" t=%d", t.slots)
 	}
-	return fmt.Sprintf("%s n=%d d=%d s=%d eps=%g", label, t.users, t.dim, t.sparsity, t.epsilon)
+	return fmt.Sprintf("%s n=%d d=%d s=%d eps=%g", label, t.clients, t.dim, t.sparsity, t.epsilon)
 }
 
 // run measures all repeats, each with randomness of its own.
@@ -62,7 +62,7 @@ func (t *task) run(ctx context.Context, env experiment.Env, p *population) error
 		var all []float64
 		for i := range t.repeats {
 			rng := experiment.Stream(env.Seed, 61, uint64(t.contender), math.Float64bits(t.epsilon),
-				uint64(t.sparsity), uint64(t.users), uint64(t.dim), uint64(t.slots), uint64(i))
+				uint64(t.sparsity), uint64(t.clients), uint64(t.dim), uint64(t.slots), uint64(i))
 			metrics, err := contenders[t.contender].measure(ctx, p, t.epsilon, t.setting, rng)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", t.key(), err)
@@ -78,20 +78,20 @@ func (t *task) run(ctx context.Context, env experiment.Env, p *population) error
 // cell is the mean error of one mechanism at one ε and one sparsity, by one metric.
 type cell struct {
 	contender, epsilon, sparsity int // indices
-	mean, stderr                 float64
+	mean                         experiment.Interval
+	stderr                       float64
 }
 
 // summary returns the mean of a metric over the repeats and its standard error.
-func (t *task) summary(metric int) (mean, stderr float64) {
+func (t *task) summary(metric int) (mean experiment.Interval, stderr float64) {
 	var values []float64
 	for i := t.column(metric); i < len(t.values); i += t.width() {
 		values = append(values, t.values[i])
 	}
-	mean, deviation := stat.MeanStdDev(values, nil)
-	if len(values) < 2 {
-		return mean, 0
+	if len(values) > 1 {
+		stderr = stat.StdErr(stat.StdDev(values, nil), float64(len(values)))
 	}
-	return mean, deviation / math.Sqrt(float64(len(values)))
+	return experiment.MeanInterval(values), stderr
 }
 
 // study is tasks that are run once each, however many figures ask for them.
@@ -107,7 +107,7 @@ func newStudy(g grid, shown []paperFigure) (*study, error) {
 	listed := map[string]bool{}
 	for _, f := range shown {
 		for _, s := range g.sparsities {
-			at := shape{users: f.users, dim: f.dim, sparsity: s}
+			at := shape{clients: f.clients, dim: f.dim, sparsity: s}
 			tasks, err := f.tasks(g, at)
 			if err != nil {
 				return nil, err
@@ -127,7 +127,7 @@ func newStudy(g grid, shown []paperFigure) (*study, error) {
 	return st, nil
 }
 
-// tasks are those of one shape that tell the figure's metric.
+// tasks are those of one shape that measure the figure's metric.
 func (f paperFigure) tasks(g grid, at shape) ([]*task, error) {
 	var tasks []*task
 	for i, c := range contenders {
@@ -137,7 +137,7 @@ func (f paperFigure) tasks(g grid, at shape) ([]*task, error) {
 				return nil, fmt.Errorf("%s: %w", c.label, err)
 			}
 			for _, s := range settings {
-				if s.tells(f.metric) {
+				if s.has(f.metric) {
 					tasks = append(tasks, &task{shape: at, contender: i, epsilon: e, setting: s, repeats: g.repeats})
 				}
 			}
@@ -157,7 +157,7 @@ func (st *study) run(ctx context.Context, env experiment.Env) error {
 		if running.Err() != nil {
 			break
 		}
-		p, err := newPopulation(at.users, at.dim, at.sparsity, experiment.Stream(env.Seed, 6, uint64(at.users), uint64(at.dim), uint64(at.sparsity)))
+		p, err := newPopulation(at.clients, at.dim, at.sparsity, experiment.Stream(env.Seed, 6, uint64(at.clients), uint64(at.dim), uint64(at.sparsity)))
 		if err != nil {
 			return errors.Join(err, group.Wait())
 		}
@@ -178,8 +178,8 @@ func (st *study) run(ctx context.Context, env experiment.Env) error {
 func (st *study) cells(f paperFigure) []*cell {
 	var cells []*cell
 	for i, s := range st.sparsities {
-		for _, t := range st.tasks[shape{users: f.users, dim: f.dim, sparsity: s}] {
-			if !t.tells(f.metric) {
+		for _, t := range st.tasks[shape{clients: f.clients, dim: f.dim, sparsity: s}] {
+			if !t.has(f.metric) {
 				continue
 			}
 			c := &cell{contender: t.contender, epsilon: slices.Index(st.epsilons, t.epsilon), sparsity: i}

@@ -28,7 +28,7 @@ func (at *point) expected(p *singles, quantity int, s scope, repeats int) (theor
 	if err != nil {
 		return theory{}, err
 	}
-	sum, squares, n := 0.0, 0.0, float64(p.users)
+	sum, squares, n := 0.0, 0.0, float64(p.clients)
 	keys := s.keys(p)
 	for _, k := range keys {
 		f, m := float64(p.holders[k])/n, p.mean[k]

@@ -10,7 +10,7 @@ import (
 )
 
 func TestTheoryAveragesTheTheorem(t *testing.T) {
-	p := &singles{holders: []int{60_000, 40_000}, mean: []float64{0.5, -1}, users: 100_000, held: []int{0, 1}}
+	p := &singles{holders: []int{60_000, 40_000}, mean: []float64{0.5, -1}, clients: 100_000, held: []int{0, 1}}
 	index := func(name string) int {
 		return slices.IndexFunc(rivals, func(r rival) bool { return r.name == name })
 	}

@@ -21,7 +21,7 @@ func newTable(g grid, cells []*cell) table {
 		if t.value[label] == nil {
 			t.value[label] = map[[2]int]float64{}
 		}
-		t.value[label][[2]int{c.epsilon, c.sparsity}] = c.mean
+		t.value[label][[2]int{c.epsilon, c.sparsity}] = c.mean.Value
 	}
 	return t
 }
@@ -77,7 +77,7 @@ func (f paperFigure) verdicts(g grid, cells []*cell) []experiment.Verdict {
 	})
 }
 
-// best tells how often a mechanism has the smallest error.
+// best says how often a mechanism has the smallest error.
 func (t table) best(label string) experiment.Verdict {
 	wins, settings := 0, 0
 	for at, v := range t.value[label] {

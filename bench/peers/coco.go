@@ -40,11 +40,7 @@ func newCoCo(t task, params fl.Params, choice string, src *rand.ChaCha8) (conten
 	if _, err := src.Read(r.PublicSeed[:]); err != nil {
 		return nil, err
 	}
-	r, err := fl.Complete(r)
-	if err != nil {
-		return nil, err
-	}
-	m, err := fl.Open(r)
+	r, m, err := fl.Complete(r)
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +85,9 @@ func (c *cocoContender) sum() ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	for j := range e.Value {
-		e.Value[j] *= float64(e.Reports)
+	sum := e.Mean().Value
+	for j := range sum {
+		sum[j] *= float64(e.Reports)
 	}
-	return e.Value, nil
+	return sum, nil
 }

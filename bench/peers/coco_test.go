@@ -24,7 +24,7 @@ func TestCoCoSumsWithinItsNoise(t *testing.T) {
 			g := gain(t, newContender(t))
 			tolerance := g * math.Sqrt(2*n*math.Log(2*float64(small.Dim)/alpha))
 			if tolerance > n/6 {
-				t.Fatalf("tolerance %.0f: too wide to tell a coordinate of one vector, %d, from zero", tolerance, n/3)
+				t.Fatalf("tolerance %.0f: too wide to separate a coordinate of one vector, %d, from zero", tolerance, n/3)
 			}
 			c := newContender(t)
 			want := total(xs)

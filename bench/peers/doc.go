@@ -1,6 +1,6 @@
-// Command peers measures what one client's ternary vector costs under CoCo and
-// under its nearest alternatives, in one run on one machine: the bytes a client
-// sends, the client's time and the server's time.
+// Command peers measures what one client's ternary vector costs under CoCo and under its
+// nearest alternatives: the bytes a client sends, the client's time and the server's time.
+// Use it before you choose a protocol. Start with one of the two runs below.
 //
 //	go run .                        # 7850 coordinates, 64 non-zero, ε = 5
 //	go run . -time 200ms -json FILE # quicker, and the results as JSON

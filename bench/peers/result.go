@@ -12,7 +12,7 @@ import (
 	"text/tabwriter"
 )
 
-// result is everything that one run tells.
+// result is everything that one run found.
 type result struct {
 	Command  string            `json:"command"` // reproduces the run, inside this folder
 	Go       string            `json:"go"`
@@ -45,7 +45,7 @@ func newResult(cfg config, rows []row) result {
 	return r
 }
 
-// cpu is the model name as Linux tells it, or "unknown CPU".
+// cpu is the model name as Linux reports it, or "unknown CPU".
 func cpu() string {
 	f, err := os.Open("/proc/cpuinfo")
 	if err != nil {

@@ -1,9 +1,12 @@
-// Package shufflesum holds the experiments of Dong, Luo, Fanti, Yi, Shi,
-// "Instance-optimal Clipping for Summation Problems in the Shuffle Model of
-// Differential Privacy" (2024), with the mechanisms of package hdsum.
+// Package shufflesum measures the errors of sums in the shuffle model. Use it to compare the
+// mechanisms of package hdsum on a paper's settings. Start with [Experiments]; go run ./bench
+// table3 is the main table.
 //
-// All of them simulate whole populations: the total noise of every instance is
-// drawn once, which has the same law as separate clients.
+// The paper is Dong, Luo, Fanti, Yi, Shi, "Instance-optimal Clipping for Summation Problems in
+// the Shuffle Model of Differential Privacy" (2024).
+//
+// All experiments simulate whole populations. The total noise of every instance is drawn
+// once. It has the same law as the noise of separate clients.
 package shufflesum
 
 import "github.com/hushgrad/hushgrad/bench/experiment"

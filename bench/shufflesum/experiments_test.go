@@ -9,10 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 // images writes a tiny data set in MNIST's format.
@@ -125,6 +127,26 @@ func TestExperimentsStop(t *testing.T) {
 	for _, e := range Experiments() {
 		if _, err := quickly(t, ctx, e.Name, experiment.Env{Data: images(t), Quick: true, Jobs: 1}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v, want context.Canceled", e.Name, err)
+		}
+	}
+}
+
+// Flags out of range are errors, before anything is drawn.
+func TestBadFlagsAreErrors(t *testing.T) {
+	for _, c := range []struct{ name, flag, value string }{
+		{"table3", "-epsilon", "0"}, {"table3", "-epsilon", "-1"}, {"table3", "-epsilon", "21"}, {"table3", "-epsilon", "NaN"}, {"table3", "-epsilon", "+Inf"},
+		{"table4", "-epsilon", "0"}, {"table4", "-epsilon", "21"}, {"table5", "-epsilon", "0"}, {"table5", "-epsilon", "21"},
+		{"table5", "-dim", "1"}, {"table5", "-dim", "-7"}, {"table5", "-dim", "65537"},
+	} {
+		_, err := quickly(t, t.Context(), c.name, experiment.Env{Data: "nowhere", Quick: true, Jobs: 1}, c.flag, c.value)
+		var wrong *fl.ParamError
+		if !errors.As(err, &wrong) || wrong.Param != c.flag {
+			t.Errorf("%s %s %s: %v, want a ParamError for %s", c.name, c.flag, c.value, err, c.flag)
+		}
+	}
+	for _, e := range Experiments() {
+		if reads := !slices.Contains(e.Without, experiment.FlagData); reads != (e.Name == "table4") {
+			t.Errorf("%s has -data: %v", e.Name, reads)
 		}
 	}
 }

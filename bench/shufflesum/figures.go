@@ -22,7 +22,8 @@ type setting struct {
 // two data sets. The paper draws its figures without printing their numbers, so
 // only its claims are compared.
 type sweep struct {
-	axis     string // column and label
+	axis     string // column
+	label    string // of the axis
 	value    func(setting) float64
 	settings []setting
 	number   uint64 // of the figure
@@ -41,17 +42,18 @@ func (s sweep) bind(f *flag.FlagSet) experiment.Run {
 func (s sweep) run(ctx context.Context, env experiment.Env, relation fl.Relation) (*experiment.Result, error) {
 	repeats, groups, note := sumRepeats(env)
 	r := &experiment.Result{
-		Columns: []string{"data", s.axis, "mechanism", "error_percent", "messages_per_user", "bits_per_user"},
+		Columns: []string{"data", s.axis, "mechanism", "error_percent", "messages_per_client", "bits_per_client", "error_percent_low", "error_percent_high"},
 		Notes: []string{
 			fmt.Sprintf("δ = %g, β = %g, %s; %s.", paperDelta, paperBeta, relation, note),
+			intervals,
 			"The settings are ours: the paper's figure has no printed numbers, so its claims are compared.",
 		},
 	}
 	env.Progress.Describe(s.axis)
 	env.Progress.Grow(len(sweepData) * len(s.settings) * len(sumNames) * repeats * groups)
-	figure := &figure.Figure{Columns: len(sweepData)}
+	figure := &figure.Figure{Columns: len(sweepData), ErrorBars: experiment.ErrorBars}
 	for i, data := range sweepData {
-		errors, messages := map[string][]float64{}, map[string][]float64{}
+		errors, found := map[string][]float64{}, map[string][]outcome{}
 		var x []float64
 		for j, set := range s.settings {
 			inputs, err := data.draw(set.n, set.bound, experiment.Stream(env.Seed, s.number, uint64(i), uint64(j)))
@@ -68,23 +70,30 @@ func (s sweep) run(ctx context.Context, env experiment.Env, relation fl.Relation
 				if err != nil {
 					return nil, err
 				}
-				r.Rows = append(r.Rows, experiment.Row{data.name, s.value(set), name, o.relativeError, o.messages, o.bits})
-				errors[name] = append(errors[name], o.relativeError)
-				messages[name] = append(messages[name], o.messages)
+				e := o.relativeError
+				r.Rows = append(r.Rows, experiment.Row{data.name, s.value(set), name, e.Value, o.messages.Value, o.bits, e.Low, e.High})
+				errors[name] = append(errors[name], e.Value)
+				found[name] = append(found[name], o)
 			}
 		}
 		r.Verdicts = append(r.Verdicts, s.claims(errors, data.name)...)
 		figure.Panels = append(figure.Panels,
-			s.panel(data.name, "relative error, %", x, errors), s.panel(data.name, "messages per user", x, messages))
+			s.panel(data.name, "relative error of the sum, %", x, found, func(o outcome) experiment.Interval { return o.relativeError }),
+			s.panel(data.name, "messages per client", x, found, func(o outcome) experiment.Interval { return o.messages }))
 	}
 	r.Plot = figure
 	return r, nil
 }
 
-func (s sweep) panel(title, label string, x []float64, values map[string][]float64) figure.Panel {
-	p := figure.Panel{Title: title, XLabel: s.axis, YLabel: label, LogX: true, LogY: true}
+func (s sweep) panel(title, label string, x []float64, found map[string][]outcome, of func(outcome) experiment.Interval) figure.Panel {
+	p := figure.Panel{Title: title, XLabel: s.label, YLabel: label, LogX: true, LogY: true}
 	for _, name := range sumNames {
-		p.Series = append(p.Series, figure.Series{Name: name, X: x, Y: values[name], Style: figure.LinePoints})
+		series := figure.Series{Name: name, Style: figure.LinePoints}
+		for i, o := range found[name] {
+			v := of(o)
+			series.Add(x[i], v.Value, v.Low, v.High)
+		}
+		p.Series = append(p.Series, series)
 	}
 	return p
 }
@@ -107,6 +116,7 @@ func ends(values []float64) float64 { return values[len(values)-1] / values[0] }
 func fig3() experiment.Experiment {
 	s := sweep{
 		axis:   "epsilon",
+		label:  "central ε",
 		value:  func(p setting) float64 { return p.epsilon },
 		number: 103,
 		claims: func(errors map[string][]float64, label string) []experiment.Verdict {
@@ -122,12 +132,14 @@ func fig3() experiment.Experiment {
 	}
 	return experiment.Experiment{
 		Name: "fig3", Title: "Sums of integers: error against ε", Source: paper + ", Figure 3", Bind: s.bind,
+		Without: []string{experiment.FlagData},
 	}
 }
 
 func fig4() experiment.Experiment {
 	s := sweep{
 		axis:   "bound",
+		label:  "bound U of the inputs",
 		value:  func(p setting) float64 { return float64(p.bound) },
 		number: 104,
 		claims: func(errors map[string][]float64, label string) []experiment.Verdict {
@@ -143,12 +155,14 @@ func fig4() experiment.Experiment {
 	}
 	return experiment.Experiment{
 		Name: "fig4", Title: "Sums of integers: error against the bound U", Source: paper + ", Figure 4", Bind: s.bind,
+		Without: []string{experiment.FlagData},
 	}
 }
 
 func fig5() experiment.Experiment {
 	s := sweep{
 		axis:   "clients",
+		label:  "number of clients, n",
 		value:  func(p setting) float64 { return float64(p.n) },
 		number: 105,
 		claims: func(errors map[string][]float64, label string) []experiment.Verdict {
@@ -164,5 +178,6 @@ func fig5() experiment.Experiment {
 	}
 	return experiment.Experiment{
 		Name: "fig5", Title: "Sums of integers: error and messages against the number of clients", Source: paper + ", Figure 5", Bind: s.bind,
+		Without: []string{experiment.FlagData},
 	}
 }

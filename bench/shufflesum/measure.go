@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"
@@ -35,24 +34,30 @@ func sumRepeats(env experiment.Env) (repeats, groups int, note string) {
 	return repeats, groups, fmt.Sprintf("%d times %d repeats, the smallest and largest fifth dropped", groups, repeats)
 }
 
+// intervals says what the error bars of all figures show.
+const intervals = "Error bars, error_percent_low and error_percent_high: the 95 % interval over the repeats, which share one draw of the data. It is Student's for the mean of the groups of repeats, and that of Tukey and McLaughlin for one trimmed mean."
+
 // trimmed averages repeats as the paper does: of 20 it drops the 4 largest and the
 // 4 smallest, and as large a part of any other number.
-func trimmed(errors []float64) (float64, error) {
+func trimmed(errors []float64) (experiment.Interval, error) {
 	drop := len(errors) / 5
-	return experiment.TrimmedMean(errors, drop, drop)
+	return experiment.TrimmedInterval(errors, drop, drop)
 }
 
 // trimmedGroups averages trimmed means of groups of repeats.
-func trimmedGroups(errors []float64, size int) (float64, error) {
+func trimmedGroups(errors []float64, size int) (experiment.Interval, error) {
+	if size == len(errors) {
+		return trimmed(errors)
+	}
 	var means []float64
 	for group := range slices.Chunk(errors, size) {
 		mean, err := trimmed(group)
 		if err != nil {
-			return 0, err
+			return experiment.Interval{}, err
 		}
-		means = append(means, mean)
+		means = append(means, mean.Value)
 	}
-	return stat.Mean(means, nil), nil
+	return experiment.MeanInterval(means), nil
 }
 
 // repeat measures n times, in parallel, and counts the steps.
@@ -98,25 +103,25 @@ var sumNames = []string{"SumDP", "GKMPS", "BBGN"}
 
 // newSummer returns a mechanism by name.
 func newSummer(name string, n int, bound int64, epsilon float64, relation fl.Relation) (summer, error) {
-	c := hdsum.Config{Clients: n, Bound: bound, Epsilon: epsilon, Delta: paperDelta, Relation: relation}
+	c := hdsum.Config{Clients: n, Epsilon: epsilon, Delta: paperDelta, Relation: relation}
 	switch name {
 	case "SumDP":
-		s, err := hdsum.NewSumDP(c, paperBeta)
+		s, err := hdsum.NewSumDP(c, bound, paperBeta)
 		return sumDP{s}, err
 	case "GKMPS":
 		c.Base = hdsum.GKMPS
 	case "BBGN":
 		c.Base = hdsum.BBGN
 	}
-	s, err := hdsum.NewBaseSum(c)
+	s, err := hdsum.NewBaseSum(c, bound)
 	return baseSum{s}, err
 }
 
 // outcome is what one mechanism did in one setting.
 type outcome struct {
-	relativeError float64 // percent
-	messages      float64 // per user
-	bits          float64 // per user
+	relativeError experiment.Interval // percent
+	messages      experiment.Interval // per client
+	bits          float64             // per client
 }
 
 // run measures one mechanism on one data set, in groups of repeats. key makes the
@@ -141,6 +146,6 @@ func run(ctx context.Context, env experiment.Env, s summer, inputs []int64, repe
 		return outcome{}, err
 	}
 	cost := s.Cost()
-	o.bits = o.messages * cost.Bits / cost.Messages
+	o.bits = o.messages.Value * cost.Bits / cost.Messages
 	return o, nil
 }

@@ -18,7 +18,7 @@ import (
 type column struct {
 	data     distribution
 	errors   [3]float64 // percent
-	messages [3]float64 // per user
+	messages [3]float64 // per client
 }
 
 // The paper gives messages as ranges over its repeats; these are their middles.
@@ -40,9 +40,10 @@ const dataSets = 40
 
 func table3() experiment.Experiment {
 	return experiment.Experiment{
-		Name:   "table3",
-		Title:  "Sums of integers: relative error and messages of SumDP, GKMPS and BBGN",
-		Source: paper + ", Table 3",
+		Name:    "table3",
+		Title:   "Sums of integers: relative error and messages of SumDP, GKMPS and BBGN",
+		Source:  paper + ", Table 3",
+		Without: []string{experiment.FlagData},
 		Bind: func(f *flag.FlagSet) experiment.Run {
 			relation := experiment.RelationFlag(f, fl.ReplaceOne)
 			epsilon := f.Float64("epsilon", 1, "central privacy budget ε; the paper's is 1")
@@ -55,6 +56,9 @@ func table3() experiment.Experiment {
 }
 
 func runTable3(ctx context.Context, env experiment.Env, relation fl.Relation, epsilon float64, dataSeed uint64) (*experiment.Result, error) {
+	if err := experiment.CheckEpsilon(epsilon); err != nil {
+		return nil, err
+	}
 	const bound = 100_000
 	n, others := 100_000, dataSets
 	if env.Quick {
@@ -62,12 +66,13 @@ func runTable3(ctx context.Context, env experiment.Env, relation fl.Relation, ep
 	}
 	repeats, groups, note := sumRepeats(env)
 	r := &experiment.Result{
-		Columns: []string{"data", "mechanism", "error_percent", "paper_error_percent", "messages_per_user", "paper_messages_per_user", "bits_per_user", "median_error_percent", "lowest_error_percent", "highest_error_percent"},
+		Columns: []string{"data", "mechanism", "error_percent", "paper_error_percent", "messages_per_client", "paper_messages_per_client", "bits_per_client", "median_error_percent", "lowest_error_percent", "highest_error_percent", "error_percent_low", "error_percent_high"},
 		Notes: []string{
 			fmt.Sprintf("n = %d, U = %d, ε = %g, δ = %g, β = %g, %s; %s.", n, bound, epsilon, paperDelta, paperBeta, relation, note),
-			"The paper's errors hold for zero-out: under replace-one SumDP gives every sub-domain half of the budget.",
-			fmt.Sprintf("The paper has one data set per column and does not publish it; ours is that of -data-seed %d. The last columns are over %d other draws of the data: what SumDP drops, the few largest inputs, is different in each.", dataSeed, others),
-			"The paper's messages for GKMPS are about 7 times fewer than its theorem certifies; ours are certified.",
+			"The paper's errors hold for zero-out. Under replace-one SumDP gives every sub-domain half of the budget.",
+			fmt.Sprintf("The paper has one data set per column and does not publish it. Ours is that of -data-seed %d. The median, lowest and highest errors are over %d other draws of the data. SumDP drops the few largest inputs, and they differ from draw to draw.", dataSeed, others),
+			intervals,
+			"The paper's messages for GKMPS are about 7 times fewer than its theorem certifies. Ours are certified.",
 		},
 	}
 	env.Progress.Describe("table3")
@@ -80,8 +85,11 @@ func runTable3(ctx context.Context, env experiment.Env, relation fl.Relation, ep
 		}
 		mechanisms = append(mechanisms, s)
 	}
-	panel := figure.Panel{Title: fmt.Sprintf("ε = %g, %s", epsilon, relation), YLabel: "relative error, %", LogY: true}
-	ours, theirs := make([][]float64, len(sumNames)), make([][]float64, len(sumNames))
+	panel := figure.Panel{Title: fmt.Sprintf("ε = %g, %s", epsilon, relation), YLabel: "relative error of the sum, %", LogY: true}
+	for _, name := range sumNames {
+		panel.Series = append(panel.Series,
+			figure.Series{Name: name, Style: figure.Points}, figure.Series{Name: name + ", the paper's", Of: name, Style: figure.Points})
+	}
 	for i, c := range table3Columns {
 		inputs, err := c.data.draw(n, bound, experiment.Stream(dataSeed, 3, uint64(i)))
 		if err != nil {
@@ -92,13 +100,14 @@ func runTable3(ctx context.Context, env experiment.Env, relation fl.Relation, ep
 			if measured[k], err = run(ctx, env, mechanisms[k], inputs, repeats, groups, 3, uint64(i), uint64(k)); err != nil {
 				return nil, err
 			}
-			row := experiment.Row{c.data.name, name, measured[k].relativeError, c.errors[k], measured[k].messages, c.messages[k], measured[k].bits, nil, nil, nil}
+			e := measured[k].relativeError
+			row := experiment.Row{c.data.name, name, e.Value, c.errors[k], measured[k].messages.Value, c.messages[k], measured[k].bits, nil, nil, nil, e.Low, e.High}
 			if k == 0 {
 				spread, err := drawAgain(ctx, env, mechanisms[0], c.data, n, bound, others, uint64(i))
 				if err != nil {
 					return nil, err
 				}
-				row = append(row[:7], stat.Quantile(0.5, stat.Empirical, spread, nil), spread[0], spread[len(spread)-1])
+				row[7], row[8], row[9] = stat.Quantile(0.5, stat.Empirical, spread, nil), spread[0], spread[len(spread)-1]
 				r.Verdicts = append(r.Verdicts, experiment.Verdict{
 					Claim:  fmt.Sprintf("%s: the paper's error of SumDP, %.3g %%, is one that data of this law gives", c.data.name, c.errors[0]),
 					Holds:  spread[0] <= slack*c.errors[0] && c.errors[0] <= slack*spread[len(spread)-1],
@@ -106,34 +115,27 @@ func runTable3(ctx context.Context, env experiment.Env, relation fl.Relation, ep
 				})
 			}
 			r.Rows = append(r.Rows, row)
-			ours[k], theirs[k] = append(ours[k], measured[k].relativeError), append(theirs[k], c.errors[k])
+			ours, theirs := &panel.Series[2*k], &panel.Series[2*k+1]
+			ours.AddNext(e.Value, e.Low, e.High)
+			theirs.Y = append(theirs.Y, c.errors[k])
 		}
 		r.Verdicts = append(r.Verdicts, c.verdicts(measured)...)
 		panel.Categories = append(panel.Categories, c.data.name)
 	}
-	for k, name := range sumNames {
-		panel.Series = append(panel.Series, figure.Series{Name: name, Y: ours[k], Style: figure.Bars})
-	}
-	for k, name := range sumNames { // each mark on its bar
-		marks := figure.Series{Name: name + ", paper", Y: theirs[k], Style: figure.Points}
-		for i := range table3Columns {
-			marks.X = append(marks.X, float64(i)+figure.GroupWidth*((float64(k)+0.5)/float64(len(sumNames))-0.5))
-		}
-		panel.Series = append(panel.Series, marks)
-	}
-	r.Plot = &figure.Figure{Panels: []figure.Panel{panel}}
+	r.Plot = &figure.Figure{ErrorBars: experiment.ErrorBars, Panels: []figure.Panel{panel}}
 	return r, nil
 }
 
 // verdicts compares a column with the paper's.
 func (c column) verdicts(m [3]outcome) []experiment.Verdict {
+	sumDP := m[0].relativeError.Value
 	out := []experiment.Verdict{{
 		Claim:  fmt.Sprintf("%s: SumDP's error is the paper's %.3g %%", c.data.name, c.errors[0]),
-		Holds:  m[0].relativeError <= slack*c.errors[0],
-		Detail: fmt.Sprintf("%.3g %%, %.2f of the paper's; at most %g counts", m[0].relativeError, m[0].relativeError/c.errors[0], slack),
+		Holds:  sumDP <= slack*c.errors[0],
+		Detail: fmt.Sprintf("%.3g %%, %.2f of the paper's; at most %g counts", sumDP, sumDP/c.errors[0], slack),
 	}}
 	for k := 1; k < len(sumNames); k++ {
-		ours, theirs := m[k].relativeError/m[0].relativeError, c.errors[k]/c.errors[0]
+		ours, theirs := m[k].relativeError.Value/sumDP, c.errors[k]/c.errors[0]
 		out = append(out, experiment.Verdict{
 			Claim:  fmt.Sprintf("%s: SumDP is %.3g times more accurate than %s", c.data.name, theirs, sumNames[k]),
 			Holds:  ours*slack*slack >= theirs,
@@ -155,7 +157,7 @@ func drawAgain(ctx context.Context, env experiment.Env, s summer, data distribut
 		once := env
 		once.Progress, once.Jobs = nil, 1
 		o, err := run(ctx, once, s, inputs, 5, 1, 34, column, uint64(i))
-		found[i] = o.relativeError
+		found[i] = o.relativeError.Value
 		return err
 	})
 	slices.Sort(found)

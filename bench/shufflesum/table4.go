@@ -19,7 +19,7 @@ import (
 func table4() experiment.Experiment {
 	return experiment.Experiment{
 		Name:   "table4",
-		Title:  "Sums of images: relative error of HighDimSum on MNIST",
+		Title:  "Sums of images: relative error of HighDimSum",
 		Source: paper + ", Table 4",
 		Bind: func(f *flag.FlagSet) experiment.Run {
 			relation := experiment.RelationFlag(f, fl.ReplaceOne)
@@ -57,13 +57,17 @@ func integerImages(set *dataset.Set) (images [][]int64, sum []float64) {
 	return images, sum
 }
 
-// loadImages returns training and test images together, as the paper sums them.
+// loadImages returns training and test images together, as the paper sums them: those of a
+// directory, or generated digits. It downloads none.
 func loadImages(ctx context.Context, env experiment.Env) (images [][]int64, sum []float64, source string, err error) {
-	options := dataset.Options{Dir: env.Data, Seed: env.Seed}
-	if env.Quick && env.Data == "" {
-		options.TrainSize, options.TestSize = 4000, 1000
+	options, load := dataset.Options{Dir: env.Data, Seed: env.Seed}, dataset.Load
+	if env.Data == "" {
+		options.TrainSize, options.TestSize, load = 60_000, 10_000, dataset.Generate
+		if env.Quick {
+			options.TrainSize, options.TestSize = 4000, 1000
+		}
 	}
-	data, err := dataset.Load(ctx, options)
+	data, err := load(ctx, options)
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -74,6 +78,9 @@ func loadImages(ctx context.Context, env experiment.Env) (images [][]int64, sum 
 }
 
 func runTable4(ctx context.Context, env experiment.Env, relation fl.Relation, epsilon float64) (*experiment.Result, error) {
+	if err := experiment.CheckEpsilon(epsilon); err != nil {
+		return nil, err
+	}
 	images, sum, source, err := loadImages(ctx, env)
 	if err != nil {
 		return nil, err
@@ -87,54 +94,64 @@ func runTable4(ctx context.Context, env experiment.Env, relation fl.Relation, ep
 		relations = append(relations, fl.ReplaceOne) // the honest figure beside the paper's
 	}
 	r := &experiment.Result{
-		Columns: []string{"mechanism", "relation", "composition", "error_percent", "messages_per_user", "bits_per_user"},
+		Columns: []string{"mechanism", "relation", "composition", "error_percent", "messages_per_client", "bits_per_client", "error_percent_low", "error_percent_high"},
 		Notes: []string{
 			source,
 			fmt.Sprintf("n = %d, d = %d, U₂ = %d, ε = %g, δ = %g, β = %g; %d repeats, the smallest and largest fifth dropped.", len(images), len(sum), norm, epsilon, paperDelta, paperBeta, repeats),
 			"Error: L2 distance to the sum of the integer images, relative to its L2 norm.",
-			fmt.Sprintf("Pixels are scaled by %d/√d, so that an all-white image has norm U₂, and rounded; the paper does not say how it scales them.", norm),
+			fmt.Sprintf("Pixels are scaled by %d/√d, so that an all-white image has norm U₂, and rounded. The paper does not say how it scales them.", norm),
 			"HLY and central DP are the paper's numbers.",
+			intervals,
 		},
 	}
 	env.Progress.Describe("table4")
 	env.Progress.Grow(len(relations) * 2 * repeats)
-	panel := figure.Panel{YLabel: "relative error, %", LogY: true, Title: fmt.Sprintf("ε = %g", epsilon)}
-	var heights []float64
+	pictures := "images"
+	if env.Data == "" {
+		pictures = "generated digits"
+	}
+	panel := figure.Panel{Title: fmt.Sprintf("ε = %g, %d %s", epsilon, len(images), pictures), YLabel: "relative error of the sum, %", LogY: true}
+	measured := figure.Series{Name: "measured", Style: figure.Points}
+	theirs := figure.Series{Name: "the paper's, MNIST", Of: measured.Name, Y: []float64{paperHighDim, paperHLY, paperCentral}, Style: figure.Points}
 	for i, relation := range relations {
 		for k, composition := range []hdsum.Composition{hdsum.Paper, hdsum.Tight} {
 			c := hdsum.HighDimConfig{
-				Clients: len(images), Dim: len(sum), Norm: norm, Epsilon: epsilon, Delta: paperDelta,
-				Relation: relation, Composition: composition, Beta: paperBeta,
+				Config: hdsum.Config{Clients: len(images), Epsilon: epsilon, Delta: paperDelta, Relation: relation},
+				Dim:    len(sum), Norm: norm, Composition: composition, Beta: paperBeta,
 			}
 			o, err := runVectors(ctx, env, c, images, sum, repeats, uint64(i), uint64(k))
 			if err != nil {
 				return nil, err
 			}
-			r.Rows = append(r.Rows, experiment.Row{"HighDimSum", relation.String(), composition.String(), o.relativeError, o.messages, o.bits})
-			panel.Categories = append(panel.Categories, fmt.Sprintf("%s, %s", relation, composition))
-			heights = append(heights, o.relativeError)
+			e := o.relativeError
+			r.Rows = append(r.Rows, experiment.Row{"HighDimSum", relation.String(), composition.String(), e.Value, o.messages.Value, o.bits, e.Low, e.High})
+			measured.Add(float64(len(panel.Categories)), e.Value, e.Low, e.High)
+			panel.Categories = append(panel.Categories, fmt.Sprintf("%s, %s composition", relation, composition))
 			limit := map[hdsum.Composition]float64{hdsum.Paper: 6.5, hdsum.Tight: 3}[composition]
 			if relation == fl.ZeroOut {
 				r.Verdicts = append(r.Verdicts, experiment.Verdict{
 					Claim:  fmt.Sprintf("HighDimSum's error with the %s composition is at most %g %% under zero-out (the paper: %g %%)", composition, limit, paperHighDim),
-					Holds:  o.relativeError <= limit,
-					Detail: fmt.Sprintf("%.3g %%", o.relativeError),
+					Holds:  e.Value <= limit,
+					Detail: fmt.Sprintf("%.3g %%", e.Value),
 				})
 			}
 			r.Verdicts = append(r.Verdicts, experiment.Verdict{
 				Claim:  fmt.Sprintf("HighDimSum (%s, %s) is more than 100 times more accurate than HLY", relation, composition),
-				Holds:  100*o.relativeError < paperHLY,
-				Detail: fmt.Sprintf("%.3g %% against %d %%", o.relativeError, paperHLY),
+				Holds:  100*e.Value < paperHLY,
+				Detail: fmt.Sprintf("%.3g %% against %d %%", e.Value, paperHLY),
 			})
 		}
 	}
 	r.Rows = append(r.Rows,
-		experiment.Row{"HighDimSum, paper", "zero-out", "paper", paperHighDim, nil, nil},
-		experiment.Row{"HLY, paper", nil, nil, float64(paperHLY), nil, nil},
-		experiment.Row{"central DP, paper", nil, nil, paperCentral, nil, nil})
-	panel.Categories = append(panel.Categories, "paper", "HLY", "central")
-	panel.Series = []figure.Series{{Y: append(heights, paperHighDim, paperHLY, paperCentral), Style: figure.Bars}}
-	r.Plot = &figure.Figure{Panels: []figure.Panel{panel}}
+		experiment.Row{"HighDimSum, paper", "zero-out", "paper", paperHighDim, nil, nil, nil, nil},
+		experiment.Row{"HLY, paper", nil, nil, float64(paperHLY), nil, nil, nil, nil},
+		experiment.Row{"central DP, paper", nil, nil, paperCentral, nil, nil, nil, nil})
+	for _, name := range []string{"HighDimSum, zero-out", "HLY", "central DP"} {
+		theirs.X = append(theirs.X, float64(len(panel.Categories)))
+		panel.Categories = append(panel.Categories, name)
+	}
+	panel.Series = []figure.Series{measured, theirs}
+	r.Plot = &figure.Figure{ErrorBars: experiment.ErrorBars, Panels: []figure.Panel{panel}}
 	return r, nil
 }
 
@@ -186,6 +203,6 @@ func runVectors(ctx context.Context, env experiment.Env, c hdsum.HighDimConfig, 
 	if o.messages, err = trimmed(messages); err != nil {
 		return outcome{}, err
 	}
-	o.bits = o.messages * cost.Bits / cost.Messages
+	o.bits = o.messages.Value * cost.Bits / cost.Messages
 	return o, nil
 }

@@ -19,9 +19,10 @@ import (
 
 func table5() experiment.Experiment {
 	return experiment.Experiment{
-		Name:   "table5",
-		Title:  "Counts of items when clients hold different numbers of them: SparseVecSum and HighDimSum",
-		Source: paper + ", Table 5",
+		Name:    "table5",
+		Title:   "Counts of items when clients hold different numbers of them: SparseVecSum and HighDimSum",
+		Source:  paper + ", Table 5",
+		Without: []string{experiment.FlagData},
 		Bind: func(f *flag.FlagSet) experiment.Run {
 			relation := experiment.RelationFlag(f, fl.ReplaceOne)
 			epsilon := f.Float64("epsilon", 4, "central privacy budget ε")
@@ -77,6 +78,9 @@ func asVector(dst []int64, items []int) []int64 {
 }
 
 func runTable5(ctx context.Context, env experiment.Env, relation fl.Relation, epsilon float64, dim int) (*experiment.Result, error) {
+	if err := experiment.CheckEpsilon(epsilon); err != nil {
+		return nil, err
+	}
 	n, repeats := 100_000, env.RepeatsOr(paperRepeats)
 	if env.Quick {
 		n, repeats = 20_000, env.RepeatsOr(3)
@@ -89,27 +93,29 @@ func runTable5(ctx context.Context, env experiment.Env, relation fl.Relation, ep
 		return nil, err
 	}
 	r := &experiment.Result{
-		Columns: []string{"mechanism", "composition", "error_percent", "largest_error", "messages_per_user", "bits_per_user"},
+		Columns: []string{"mechanism", "composition", "error_percent", "largest_error", "messages_per_client", "bits_per_client", "error_percent_low", "error_percent_high"},
 		Notes: []string{
 			fmt.Sprintf("n = %d, %d items, ε = %g, δ = %g, β = %g, %s; %d repeats, the smallest and largest fifth dropped.", n, dim, epsilon, paperDelta, paperBeta, relation, repeats),
 			"Data: Zipf (a = 3) many items per client, drawn by Zipf popularity. The paper's data and numbers for this table are not reproduced, only its claim.",
 			"Error: L2 distance to the true counts, relative to their L2 norm.",
+			intervals,
 		},
 	}
 	env.Progress.Describe("table5")
 	env.Progress.Grow(4 * repeats)
-	panel := figure.Panel{YLabel: "relative error, %", LogY: true, Title: fmt.Sprintf("ε = %g, %s", epsilon, relation)}
-	var heights []float64
+	panel := figure.Panel{
+		Title: fmt.Sprintf("ε = %g, %s, n = %d", epsilon, relation, n), YLabel: "relative error of the counts, %",
+		Series: []figure.Series{{Name: "SparseVecSum", Style: figure.Bars}, {Name: "HighDimSum", Style: figure.Bars}},
+	}
 	for k, composition := range []hdsum.Composition{hdsum.Paper, hdsum.Tight} {
-		sparse, err := hdsum.NewSparseVecSum(hdsum.SparseConfig{
-			Clients: n, Dim: dim, Epsilon: epsilon, Delta: paperDelta, Relation: relation, Composition: composition, Beta: paperBeta,
-		})
+		common := hdsum.Config{Clients: n, Epsilon: epsilon, Delta: paperDelta, Relation: relation}
+		sparse, err := hdsum.NewSparseVecSum(hdsum.SparseConfig{Config: common, Dim: dim, Composition: composition, Beta: paperBeta})
 		if err != nil {
 			return nil, err
 		}
 		dense, err := hdsum.NewHighDimSum(hdsum.HighDimConfig{
-			Clients: n, Dim: dim, Norm: int64(math.Ceil(math.Sqrt(float64(dim)))), Epsilon: epsilon, Delta: paperDelta,
-			Relation: relation, Composition: composition, Beta: paperBeta, Key: [32]byte{5},
+			Config: common, Dim: dim, Norm: int64(math.Ceil(math.Sqrt(float64(dim)))),
+			Composition: composition, Beta: paperBeta, Key: [32]byte{5},
 		})
 		if err != nil {
 			return nil, err
@@ -142,18 +148,18 @@ func runTable5(ctx context.Context, env experiment.Env, relation fl.Relation, ep
 			if found[j], largest, err = m.run(ctx, env, counts, n, repeats, uint64(k), uint64(j)); err != nil {
 				return nil, err
 			}
-			r.Rows = append(r.Rows, experiment.Row{m.name, composition.String(), found[j].relativeError, largest, found[j].messages, found[j].bits})
-			panel.Categories = append(panel.Categories, fmt.Sprintf("%s, %s", m.name, composition))
-			heights = append(heights, found[j].relativeError)
+			e := found[j].relativeError
+			r.Rows = append(r.Rows, experiment.Row{m.name, composition.String(), e.Value, largest, found[j].messages.Value, found[j].bits, e.Low, e.High})
+			panel.Series[j].AddNext(e.Value, e.Low, e.High)
 		}
+		panel.Categories = append(panel.Categories, composition.String()+" composition")
 		r.Verdicts = append(r.Verdicts, experiment.Verdict{
 			Claim:  fmt.Sprintf("SparseVecSum is more accurate than HighDimSum on sparse vectors (%s composition)", composition),
-			Holds:  found[0].relativeError < found[1].relativeError,
-			Detail: fmt.Sprintf("%.3g %% against %.3g %%", found[0].relativeError, found[1].relativeError),
+			Holds:  found[0].relativeError.Value < found[1].relativeError.Value,
+			Detail: fmt.Sprintf("%.3g %% against %.3g %%", found[0].relativeError.Value, found[1].relativeError.Value),
 		})
 	}
-	panel.Series = []figure.Series{{Y: heights, Style: figure.Bars}}
-	r.Plot = &figure.Figure{Panels: []figure.Panel{panel}}
+	r.Plot = &figure.Figure{ErrorBars: experiment.ErrorBars, Panels: []figure.Panel{panel}}
 	return r, nil
 }
 
@@ -182,12 +188,13 @@ func (m countMethod) run(ctx context.Context, env experiment.Env, counts []float
 	if o.relativeError, err = trimmed(misses); err != nil {
 		return outcome{}, 0, err
 	}
-	if largest, err = trimmed(worst); err != nil {
+	furthest, err := trimmed(worst)
+	if err != nil {
 		return outcome{}, 0, err
 	}
 	if o.messages, err = trimmed(messages); err != nil {
 		return outcome{}, 0, err
 	}
-	o.bits = o.messages * m.cost.Bits / m.cost.Messages
-	return o, largest, nil
+	o.bits = o.messages.Value * m.cost.Bits / m.cost.Messages
+	return o, furthest.Value, nil
 }

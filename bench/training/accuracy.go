@@ -22,6 +22,8 @@ import (
 type sweep struct {
 	rounds     int
 	delta      float64
+	server     server
+	sumdp      fl.Params
 	pixels     bool
 	heldOut    bool
 	locals     []float64 // ε of one report
@@ -41,11 +43,16 @@ func accuracyExperiment() experiment.Experiment {
 			flags.Float64Var(&s.delta, "delta", 1e-6, "δ at which the central ε of all rounds is stated")
 			flags.BoolVar(&s.pixels, "pixels", false, "train on grey values of 14×14 blocks instead of oriented edges")
 			flags.BoolVar(&s.heldOut, "held-out", false, "test on the last sixth of the training pictures and train on the others: for choosing constants")
+			flags.Float64Var(&s.server.rate, "lr", 0, "learning rate of every run; 0: planned from the noise")
+			flags.Float64Var(&s.server.momentum, "momentum", -1, "momentum of every run, in [0, 1); -1: planned")
+			flags.Float64Var(&s.server.averaging, "averaging", -1, "decay of the average of the models, in [0, 1), which is the one that counts; -1: planned")
+			sumdp := bindSumDP(flags)
 			names := flags.String("mechanisms", "", "comma-separated `list` of those to compare; empty: "+strings.Join(contenderNames(), ","))
 			locals := flags.String("local", "", "comma-separated `list` of ε of one report, for local mechanisms; empty: 0.5,1,2,4,6,8")
 			centrals := flags.String("central", "", "comma-separated `list` of ε of the whole run, for the others; empty: 0.1,0.25,0.6,1,2,4")
 			return func(ctx context.Context, env experiment.Env) (_ *experiment.Result, err error) {
 				s := s
+				s.sumdp = sumdp()
 				if s.contenders, err = parseContenders(*names); err != nil {
 					return nil, err
 				}
@@ -76,6 +83,12 @@ func (s sweep) run(ctx context.Context, env experiment.Env) (*experiment.Result,
 		return nil, fl.Invalid("-rounds", s.rounds, "must be at least 3")
 	case !(s.delta > 0 && s.delta < 1):
 		return nil, fl.Invalid("-delta", s.delta, "must be in (0, 1)")
+	case !(s.server.rate >= 0) || math.IsInf(s.server.rate, 1):
+		return nil, fl.Invalid("-lr", s.server.rate, "must be finite and at least 0")
+	case s.server.momentum != -1 && !(s.server.momentum >= 0 && s.server.momentum < 1):
+		return nil, fl.Invalid("-momentum", s.server.momentum, "must be in [0, 1), or -1")
+	case s.server.averaging != -1 && !(s.server.averaging >= 0 && s.server.averaging < 1):
+		return nil, fl.Invalid("-averaging", s.server.averaging, "must be in [0, 1), or -1")
 	}
 	locals, centrals := []float64{0.5, 1, 2, 4, 6, 8}, []float64{0.1, 0.25, 0.6, 1, 2, 4}
 	s.repeats = env.RepeatsOr(3)
@@ -106,9 +119,9 @@ func (s sweep) run(ctx context.Context, env experiment.Env) (*experiment.Result,
 
 // on sweeps over one data set.
 func (s sweep) on(ctx context.Context, env experiment.Env, data *dataset.Data) (*experiment.Result, error) {
-	of := edges
+	of := dataset.UnitEdges
 	if s.pixels {
-		of = pooled
+		of = dataset.Pooled
 	}
 	t, err := newTask(data, of)
 	if err != nil {
@@ -140,10 +153,13 @@ func load(ctx context.Context, options dataset.Options) (*dataset.Data, error) {
 	return dataset.Load(ctx, options)
 }
 
+// publicDigits is the number of generated digits from which norms are guessed.
+const publicDigits = 256
+
 // demands are what all contenders share. The norms are those of generated digits, which
 // nobody wrote.
-func (s sweep) demands(ctx context.Context, t *task, of features) (plan.Training, error) {
-	public, err := dataset.Generate(ctx, dataset.Options{TrainSize: batch, TestSize: 1, Seed: 1})
+func (s sweep) demands(ctx context.Context, t *task, of dataset.Features) (plan.Training, error) {
+	public, err := dataset.Generate(ctx, dataset.Options{TrainSize: publicDigits, TestSize: 1, Seed: 1})
 	if err != nil {
 		return plan.Training{}, err
 	}
@@ -151,7 +167,7 @@ func (s sweep) demands(ctx context.Context, t *task, of features) (plan.Training
 	if err != nil {
 		return plan.Training{}, err
 	}
-	l1, l2, err := trainer.GradientNorms(t.model, t.model.Init(experiment.Stream(1)), images(seen, 0, seen.Len()), seen.Labels)
+	l1, l2, err := trainer.GradientNorms(t.model, t.model.Init(experiment.Stream(1)), seen.All(), seen.Labels)
 	return plan.Training{
 		Dim: t.model.Dim(), Clients: t.train.Len(), Rounds: s.rounds, Delta: s.delta, L1: l1, L2: l2,
 	}, err
@@ -177,11 +193,11 @@ func (s sweep) cells() []*cell {
 
 // measure fills a cell. Repeats differ in the order of the clients and in all noise.
 func (s sweep) measure(ctx context.Context, env experiment.Env, t *task, demands plan.Training, c *cell) (err error) {
-	if c.course, err = c.contender.course(setting{Training: demands, epsilon: c.epsilon}); err != nil {
+	if c.course, err = c.contender.course(ctx, setting{Training: demands, epsilon: c.epsilon, model: t.model, server: s.server, sumdp: s.sumdp}); err != nil {
 		return fmt.Errorf("%s at ε = %g: %w", c.name, c.epsilon, err)
 	}
 	c.outcomes = make([]outcome, s.repeats)
-	name := uint64(crc32.ChecksumIEEE([]byte(c.name))) // a stream of its own, whoever else is in the sweep
+	name := uint64(crc32.ChecksumIEEE([]byte(c.name))) // a stream of its own, whatever else is in the sweep
 	for k := range s.repeats {
 		key := fmt.Sprintf("%s %g %d", c.name, c.epsilon, k)
 		values, err := env.Checkpoint.Do(key, func() ([]float64, error) {

@@ -57,7 +57,7 @@ func (s sweep) report(cells []*cell, data *dataset.Data, demands plan.Training) 
 		},
 		Notes: []string{
 			data.Note + s.protocol(demands),
-			"epsilon_local is that of one report, against everybody; over the run a client is protected by participations times that at most. epsilon_central is that of all of a client's reports at δ, against those who see only the shuffled reports of each round; that of gaussian is composed without any gain from shuffling, that of central trusts the server with every gradient. auto and central are given a central ε, sumdp too, the others a local one.",
+			"epsilon_local is the ε of one report, against everybody. All reports of a client have at most participations times as much. epsilon_central is the ε of all of a client's reports at δ, against a party that sees only the shuffled reports of each round. That of gaussian is composed without any gain from shuffling. That of central trusts the server with every gradient. auto, sumdp and central are given a central ε, the others a local one.",
 			"The learning rate follows from the standard errors of the first round's estimate, for auto from the exact error; the rest of the training is the same for all.",
 			"low and high are Student's 95 % interval of the mean over the repeats, which differ in all randomness but not in the pictures. seconds are those of one run on one core.",
 		},
@@ -83,7 +83,7 @@ func (s sweep) protocol(d plan.Training) string {
 func (s sweep) figure(cells []*cell) *figure.Figure {
 	panels := []figure.Panel{
 		{Title: "against everybody", XLabel: "ε of one report", YLabel: "test accuracy", LogX: true, YRange: [2]float64{0, 1}},
-		{Title: fmt.Sprintf("against those who see shuffled reports, δ = %g", s.delta), XLabel: "ε of all rounds", YLabel: "test accuracy", LogX: true, YRange: [2]float64{0, 1}},
+		{Title: fmt.Sprintf("against a party that sees shuffled reports, δ = %g", s.delta), XLabel: "ε of all rounds", YLabel: "test accuracy", LogX: true, YRange: [2]float64{0, 1}},
 	}
 	for i := range panels {
 		at := func(c *cell) *float64 {

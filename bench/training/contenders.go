@@ -1,6 +1,7 @@
 package training
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 
@@ -16,8 +17,8 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/plan"
-	"github.com/hushgrad/hushgrad/privacy/compose"
 	"github.com/hushgrad/hushgrad/signsketch"
+	"github.com/hushgrad/hushgrad/trainer"
 )
 
 // role is what a contender's ε means and which curve it belongs to.
@@ -32,15 +33,15 @@ const (
 	trustedServer             // central ε, with a server that sees every gradient
 )
 
-// central tells whether the ε that is swept is the central one.
+// central reports whether the ε that is swept is the central one.
 func (r role) central() bool { return r == planned || r == shuffledSum || r == trustedServer }
 
 // contender is one curve.
 type contender struct {
 	name string
 	role role
-	// shrunk tells whether gradients have the smallest L1 norm, which is then what is
-	// clipped, and not the L2 norm. Both are clipped to their guesses.
+	// shrunk is true for gradients with the smallest L1 norm. That norm is then clipped, and
+	// the L2 norm otherwise, both to their guesses.
 	shrunk bool
 }
 
@@ -62,6 +63,28 @@ var contenders = []contender{
 type setting struct {
 	plan.Training         // rounds, clients, δ, norms
 	epsilon       float64 // of the kind that the contender's role says
+	model         *trainer.Model
+	server        server
+	sumdp         fl.Params
+}
+
+// server is what the server does between rounds, where it is not left to the plan.
+type server struct {
+	rate, momentum, averaging float64 // 0, −1 and −1 are the plan's
+}
+
+// over returns the steps with what was set instead of planned.
+func (o server) over(s plan.Steps) plan.Steps {
+	if o.rate != 0 {
+		s.LearningRate = o.rate
+	}
+	if o.momentum >= 0 {
+		s.Momentum = o.momentum
+	}
+	if o.averaging >= 0 {
+		s.Averaging = o.averaging
+	}
+	return s
 }
 
 // course is a recipe with what it promises.
@@ -74,23 +97,23 @@ type course struct {
 }
 
 // course plans a contender's run.
-func (c contender) course(s setting) (course, error) {
+func (c contender) course(ctx context.Context, s setting) (course, error) {
 	switch c.role {
 	case planned:
 		s.Epsilon = s.epsilon
-		schedule, err := s.Schedule()
+		schedule, err := s.Schedule(ctx)
 		if err != nil {
 			return course{}, err
 		}
-		out, err := c.rounds(s, schedule.Participations, s.round(schedule.Mechanism, schedule.EpsilonLocal, schedule.Scale, schedule.Sparsity))
-		out.steps = func(float64) plan.Steps { return schedule.Steps }
+		out, err := c.rounds(ctx, s, schedule.Participations, s.round(schedule.Mechanism, schedule.EpsilonLocal, schedule.Scale, schedule.Sparsity))
+		out.steps = func(float64) plan.Steps { return s.server.over(schedule.Steps) }
 		return out, err
 	case trustedServer:
 		return c.trusted(s)
 	case shuffledSum:
-		return c.summed(s)
+		return c.summed(ctx, s)
 	case reference:
-		return c.rounds(s, s.Rounds, s.round(c.name, math.Inf(1), 1, 0))
+		return c.rounds(ctx, s, s.Rounds, s.round(c.name, math.Inf(1), 1, 0))
 	}
 	sparsity, scale := s.Shape()
 	r := s.round(c.name, s.epsilon, scale, sparsity)
@@ -103,7 +126,7 @@ func (c contender) course(s setting) (course, error) {
 	case laplace.Name:
 		r.Scale, r.Params = s.L1, nil
 	}
-	return c.rounds(s, s.Rounds, r)
+	return c.rounds(ctx, s, s.Rounds, r)
 }
 
 // round describes a round; sparsity 0 is none.
@@ -118,23 +141,26 @@ func (s setting) round(mechanism string, epsilon, scale float64, sparsity int) f
 	return r
 }
 
-// cohort is the number of clients of a round when each takes part so many times.
+// cohort is the number of clients of a round when each takes part in that number of rounds.
 func (s setting) cohort(participations int) int { return s.Clients * participations / s.Rounds }
 
 // steps are chosen from the noise that was measured in the first round.
-func (s setting) steps(noise float64) plan.Steps { return plan.NewSteps(noise, s.L2, s.Rounds) }
+func (s setting) steps(noise float64) plan.Steps {
+	return s.server.over(plan.NewSteps(noise, s.L2, s.Rounds))
+}
 
 // rounds is the course of a mechanism.
-func (c contender) rounds(s setting, participations int, r fl.Round) (course, error) {
+func (c contender) rounds(ctx context.Context, s setting, participations int, r fl.Round) (course, error) {
 	out := course{participations: participations, scale: r.Scale, recipe: recipe{
-		rounds: s.Rounds, cohort: s.cohort(participations), shrunk: c.shrunk, steps: s.steps,
-		open: func(rng *rand.Rand) (collector, error) { return openRound(r, everyone, rng) },
+		rounds: s.Rounds, cohort: s.cohort(participations), steps: s.steps,
+		open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
+			return trainer.NewSimulation(trainer.SimulationConfig{
+				Model: s.model, Clients: clients, Cohort: s.cohort(participations),
+				Describe: func(int) fl.Round { return r }, ShrinkL1: c.shrunk, Rand: rng,
+			})
+		},
 	}}
-	completed, err := fl.Complete(r)
-	if err != nil {
-		return course{}, err
-	}
-	m, err := fl.Open(completed)
+	completed, m, err := fl.Complete(r)
 	if err != nil {
 		return course{}, err
 	}
@@ -143,43 +169,24 @@ func (c contender) rounds(s setting, participations int, r fl.Round) (course, er
 			return course{}, err
 		}
 	}
-	g := m.Guarantee()
-	if g.Model == fl.NoPrivacy {
-		return out, nil
+	spending, err := plan.NewSpending(ctx, m, s.Clients, out.cohort, s.Delta)
+	if err != nil {
+		return course{}, err
 	}
-	if g.Model == fl.Local {
-		out.local = &g.Epsilon
-	}
-	out.central, err = composed(m, out.cohort, participations, s.Delta)
+	promise, err := spending.Promise(ctx, s.Rounds)
+	out.local, out.central = promise.Local, promise.Central
 	return out, err
-}
-
-// composed is the central ε of all of a client's reports.
-func composed(m fl.Mechanism, cohort, participations int, delta float64) (*float64, error) {
-	if g := m.Guarantee(); g.Model == fl.Shuffle && participations == 1 {
-		return &g.Epsilon, nil
-	}
-	one, err := compose.Reports(m, cohort, compose.Options{})
-	if err != nil {
-		return nil, err
-	}
-	all, err := one.Compose(participations)
-	if err != nil {
-		return nil, err
-	}
-	bounds, err := all.Epsilon(delta)
-	return &bounds.Upper, err
 }
 
 // summed is the course of sumdp: its noise depends on the number of reports only, so
 // every client takes part once, in few large rounds.
-func (c contender) summed(s setting) (course, error) {
+func (c contender) summed(ctx context.Context, s setting) (course, error) {
 	s.Rounds = max(1, s.Rounds/3)
 	r := s.round(c.name, s.epsilon, s.L2, 0)
 	r.Delta = s.Delta
-	r.Params = fl.Params{hdsum.ParamRange: fl.Real(0.8), hdsum.ParamLevels: fl.Int(1)}
+	r.Params = s.sumdp
 	r.MinReports = s.cohort(1)
-	return c.rounds(s, 1, r)
+	return c.rounds(ctx, s, 1, r)
 }
 
 // trusted is the course of a server that is trusted with every gradient.
@@ -192,7 +199,9 @@ func (c contender) trusted(s setting) (course, error) {
 		participations: s.Rounds, scale: s.L2, central: &s.epsilon,
 		recipe: recipe{
 			rounds: s.Rounds, cohort: s.Clients, steps: s.steps,
-			open: func(rng *rand.Rand) (collector, error) { return newTrusted(g, s.Dim, rng), nil },
+			open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
+				return newTrusted(g, s.model, clients, rng)
+			},
 		},
 	}, nil
 }

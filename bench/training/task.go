@@ -1,42 +1,36 @@
+// Package training holds the experiments that train a model with the real mechanisms, in one
+// process and without a network. Use it from the command bench: accuracy compares mechanisms,
+// tiers lets clients choose their own ε. Start with [Experiments].
 package training
 
 import (
+	"context"
 	"errors"
+	"math/rand/v2"
 
+	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
+	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/trainer"
 )
+
+// Experiments are what this package can run.
+func Experiments() []experiment.Experiment {
+	return []experiment.Experiment{tiersExperiment(), accuracyExperiment()}
+}
 
 // task is a data set, one picture per client, and softmax regression on it.
 type task struct {
 	train, test *dataset.Set
-	model       trainer.Model
+	model       *trainer.Model
 }
 
-// features are a fixed function of one picture.
-type features func(*dataset.Set) (*dataset.Set, error)
-
-// pooled are the grey values of 2×2 blocks.
-func pooled(s *dataset.Set) (*dataset.Set, error) { return s.Pool(2) }
-
-// edges are unit vectors of oriented edges in 4×4 blocks.
-func edges(s *dataset.Set) (*dataset.Set, error) {
-	e, err := s.Edges(4)
+func newTask(data *dataset.Data, of dataset.Features) (*task, error) {
+	data, err := data.In(of)
 	if err != nil {
 		return nil, err
 	}
-	return e.Unit(), nil
-}
-
-func newTask(data *dataset.Data, of features) (*task, error) {
-	t := &task{}
-	var err error
-	if t.train, err = of(data.Train); err != nil {
-		return nil, err
-	}
-	if t.test, err = of(data.Test); err != nil {
-		return nil, err
-	}
+	t := &task{train: data.Train, test: data.Test}
 	in := trainer.Input{Channels: max(1, t.train.Channels), Height: t.train.Rows, Width: t.train.Cols}
 	t.model, err = trainer.NewModel("softmax", in, t.train.Classes)
 	return t, err
@@ -56,13 +50,64 @@ func heldOut(data *dataset.Data) *dataset.Data {
 	return &out
 }
 
-// images are pictures number from up to but without to.
-func images(s *dataset.Set, from, to int) [][]float64 {
-	out := make([][]float64, 0, to-from)
-	for i := from; i < to; i++ {
-		out = append(out, s.Image(i))
+// rounds is a source of means that counts what its clients send.
+type rounds interface {
+	trainer.Rounds
+	// Bytes is the length of all reports so far.
+	Bytes() int64
+	Close() error
+}
+
+// recipe is how a model is trained.
+type recipe struct {
+	rounds int
+	// cohort is the number of clients of a round. They take part in turn.
+	cohort int
+	// open starts the rounds. All randomness comes from rng.
+	open func(clients *trainer.Clients, rng *rand.Rand) (rounds, error)
+	// steps chooses what the server does, from the standard error of a coordinate in
+	// the first round.
+	steps func(noise float64) plan.Steps
+}
+
+// outcome is what a run led to.
+type outcome struct {
+	accuracy float64
+	// bytes is the mean length of a client's report.
+	bytes float64
+	// noise is the standard error of a coordinate in the first round, in units of the
+	// gradient.
+	noise float64
+	// rate is the learning rate chosen from it.
+	rate float64
+}
+
+// run trains once and measures the average of the models on the test pictures.
+func (t *task) run(ctx context.Context, r recipe, rng *rand.Rand) (out outcome, err error) {
+	params := t.model.Init(rng)
+	clients, err := trainer.NewClients(t.train.All(), t.train.Labels, t.train.Len(), rng)
+	if err != nil {
+		return outcome{}, err
 	}
-	return out
+	means, err := r.open(clients, rng)
+	if err != nil {
+		return outcome{}, err
+	}
+	defer func() { err = errors.Join(err, means.Close()) }()
+	average, err := trainer.Run(ctx, means, params, trainer.RunConfig{
+		Rounds: r.rounds,
+		Choose: func(noise float64) trainer.Steps {
+			s := r.steps(noise)
+			out.noise, out.rate = noise, s.LearningRate
+			return trainer.Momentum(s.LearningRate, s.Momentum, s.Averaging)
+		},
+	})
+	if err != nil {
+		return outcome{}, err
+	}
+	out.bytes = float64(means.Bytes()) / float64(r.rounds) / float64(r.cohort)
+	out.accuracy, err = t.accuracy(average)
+	return out, err
 }
 
 func (t *task) accuracy(params []float64) (accuracy float64, err error) {
@@ -71,6 +116,6 @@ func (t *task) accuracy(params []float64) (accuracy float64, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, evaluator.Close()) }()
-	accuracy, _, err = evaluator.Evaluate(params, images(t.test, 0, t.test.Len()), t.test.Labels)
+	accuracy, _, err = evaluator.Evaluate(params, t.test.All(), t.test.Labels)
 	return accuracy, err
 }

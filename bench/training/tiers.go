@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/stat"
@@ -16,95 +18,114 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/figure"
 	"github.com/hushgrad/hushgrad/plan"
+	"github.com/hushgrad/hushgrad/sparse"
 	"github.com/hushgrad/hushgrad/tiers"
+	"github.com/hushgrad/hushgrad/trainer"
 )
+
+// commonTiers are half of the clients at ε = 0.5, three in ten at 2 and two in ten at 8.
+const commonTiers = "0.5:0.5,2:0.3,8:0.2"
 
 func tiersExperiment() experiment.Experiment {
 	return experiment.Experiment{
 		Name:   "tiers",
 		Title:  "Training when clients choose their own ε: mixed, everybody strict, only the permissive",
 		Source: `Chaudhuri, Courtade, "Empirical Mean and Frequency Estimation Under Heterogeneous Privacy: A Worst-Case Analysis", in federated rounds`,
-		Bind: func(*flag.FlagSet) experiment.Run {
-			return runTiers
+		Bind: func(flags *flag.FlagSet) experiment.Run {
+			text := flags.String("tiers", commonTiers, "what the clients choose: `list` of ε:share")
+			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
+				menu, err := parseTiers(*text)
+				if err != nil {
+					return nil, err
+				}
+				return runTiers(ctx, env, menu)
+			}
 		},
 	}
 }
 
-// The population: half of the clients at ε = 0.5, three in ten at 2, two in ten at 8.
-const (
-	demanded   = "0.5,2,8"
-	strictest  = 0.5
-	permissive = 8
-)
-
-// demandOf is the tier of client i of a cohort of n.
-func demandOf(i, n int) int {
-	switch place := (float64(i) + 0.5) / float64(n); {
-	case place < 0.5:
-		return 0
-	case place < 0.8:
-		return 1
-	}
-	return 2
-}
-
-// strategy is a way to treat the same population.
-type strategy struct {
-	name     string
-	describe func(dim int) fl.Round
-	encode   func(cohort int) member
-}
-
-func plain(epsilon float64) func(int) fl.Round {
-	return func(dim int) fl.Round {
-		return fl.Round{
-			ID: "bench", Mechanism: coco.Name, Dim: dim, Scale: 0.5, Epsilon: epsilon, Relation: fl.ReplaceOne, MinReports: 1,
-			Params: fl.Params{"sparsity": fl.Int(40)},
+// tierOf is the tier of client i of a cohort of n. Clients are in random order, and every
+// cohort has the same share of each.
+func tierOf(menu []tier, i, n int) int {
+	place := (float64(i) + 0.5) / float64(n)
+	for k, t := range menu {
+		if place -= t.share; place < 0 {
+			return k
 		}
 	}
+	return len(menu) - 1
 }
 
-var strategies = []strategy{
-	{
-		"mixed tiers",
-		func(dim int) fl.Round {
-			r := plain(permissive)(dim)
-			r.Mechanism = tiers.Name
-			r.Params = r.Params.With(tiers.ParamBase, fl.Text(coco.Name)).With(tiers.ParamMenu, fl.Text(demanded))
-			return r
-		},
-		func(cohort int) member {
-			return func(m fl.Mechanism, dst []byte, i int, grad []float64, rng *rand.Rand) ([]byte, error) {
-				return m.(fl.TieredMechanism).EncodeTier(dst, demandOf(i, cohort), grad, rng)
-			}
-		},
-	},
-	{"everybody at the smallest ε", plain(strictest), func(int) member { return everyone }},
-	{
-		"only the most permissive tier", plain(permissive),
-		func(cohort int) member {
-			return func(m fl.Mechanism, dst []byte, i int, grad []float64, rng *rand.Rand) ([]byte, error) {
-				if demandOf(i, cohort) != 2 {
-					return dst, nil
-				}
-				return m.Encode(dst, grad, rng)
-			}
-		},
-	},
+// offer is the menu as a parameter of a round.
+func offer(menu []tier) string {
+	var out []string
+	for _, t := range menu {
+		out = append(out, strconv.FormatFloat(t.epsilon, 'g', -1, 64))
+	}
+	return strings.Join(out, ",")
 }
 
-// recipe is the strategy as a run, every client in one round.
-func (s strategy) recipe(dim, cohort, rounds int) recipe {
+// describe states the shares of the tiers.
+func describe(menu []tier) string {
+	var out []string
+	for _, t := range menu {
+		out = append(out, fmt.Sprintf("ε = %g for %g %%", t.epsilon, 100*t.share))
+	}
+	return strings.Join(out, ", ") + " of the clients"
+}
+
+// member encodes the gradient of client number i of a cohort, or returns dst if the
+// client does not take part.
+type member func(m fl.Mechanism, dst []byte, i int, grad []float64, rng *rand.Rand) ([]byte, error)
+
+// strategy is a way to treat the same clients.
+type strategy struct {
+	name   string
+	round  fl.Round
+	encode member // nil: everybody takes part
+}
+
+// strategiesFor are what is compared.
+func strategiesFor(menu []tier, dim, cohort int) []strategy {
+	at := func(epsilon float64) fl.Round {
+		return fl.Round{
+			ID: "bench", Mechanism: coco.Name, Dim: dim, Scale: 0.5, Epsilon: epsilon, Relation: fl.ReplaceOne, MinReports: 1,
+			Params: fl.Params{sparse.ParamSparsity: fl.Int(40)},
+		}
+	}
+	strictest, permissive := at(menu[0].epsilon), at(menu[len(menu)-1].epsilon)
+	mixed := permissive
+	mixed.Mechanism = tiers.Name
+	mixed.Params = mixed.Params.With(tiers.ParamBase, fl.Text(coco.Name)).With(tiers.ParamMenu, fl.Text(offer(menu)))
+	return []strategy{
+		{"mixed tiers", mixed, func(m fl.Mechanism, dst []byte, i int, grad []float64, rng *rand.Rand) ([]byte, error) {
+			return m.(fl.TieredMechanism).EncodeTier(dst, tierOf(menu, i, cohort), grad, rng)
+		}},
+		{"everybody at the smallest ε", strictest, nil},
+		{"only the most permissive tier", permissive, func(m fl.Mechanism, dst []byte, i int, grad []float64, rng *rand.Rand) ([]byte, error) {
+			if tierOf(menu, i, cohort) != len(menu)-1 {
+				return dst, nil
+			}
+			return m.Encode(dst, grad, rng)
+		}},
+	}
+}
+
+// recipe is the strategy as a run.
+func (s strategy) recipe(model *trainer.Model, cohort, n int) recipe {
 	return recipe{
-		rounds: rounds, cohort: cohort, shrunk: true,
-		open: func(rng *rand.Rand) (collector, error) {
-			return openRound(s.describe(dim), s.encode(cohort), rng)
+		rounds: n, cohort: cohort,
+		open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
+			return trainer.NewSimulation(trainer.SimulationConfig{
+				Model: model, Clients: clients, Cohort: cohort, Describe: func(int) fl.Round { return s.round },
+				ShrinkL1: true, Encode: s.encode, Rand: rng,
+			})
 		},
 		steps: func(float64) plan.Steps { return plan.Steps{LearningRate: 1.25, Momentum: 0.5} },
 	}
 }
 
-func runTiers(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
+func runTiers(ctx context.Context, env experiment.Env, menu []tier) (*experiment.Result, error) {
 	options, cohort, rounds, repeats := dataset.Options{Dir: env.Data, Seed: env.Seed}, 2000, 30, env.RepeatsOr(5)
 	if env.Quick {
 		options.TrainSize, options.TestSize, cohort, rounds, repeats = 9000, 1000, 1500, 6, env.RepeatsOr(3)
@@ -116,10 +137,11 @@ func runTiers(ctx context.Context, env experiment.Env) (*experiment.Result, erro
 	if data.Train.Len() < cohort*rounds {
 		return nil, fl.Invalid("clients", data.Train.Len(), "must be at least rounds × cohort = %d × %d", rounds, cohort)
 	}
-	t, err := newTask(data, pooled)
+	t, err := newTask(data, dataset.Pooled)
 	if err != nil {
 		return nil, err
 	}
+	strategies := strategiesFor(menu, t.model.Dim(), cohort)
 	env.Progress.Describe("tiers")
 	env.Progress.Grow(len(strategies) * repeats)
 	accuracies := make([][]float64, len(strategies))
@@ -132,7 +154,7 @@ func runTiers(ctx context.Context, env experiment.Env) (*experiment.Result, erro
 				defer env.Progress.Step()
 				values, err := env.Checkpoint.Do(fmt.Sprintf("%s %d", s.name, k), func() ([]float64, error) {
 					// The same clients and order for every strategy of a repeat.
-					out, err := t.run(ctx, s.recipe(t.model.Dim(), cohort, rounds), experiment.Stream(env.Seed, 7, uint64(k)))
+					out, err := t.run(ctx, s.recipe(t.model, cohort, rounds), experiment.Stream(env.Seed, 7, uint64(k)))
 					return []float64{out.accuracy}, err
 				})
 				if err == nil {
@@ -145,17 +167,14 @@ func runTiers(ctx context.Context, env experiment.Env) (*experiment.Result, erro
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	return tiersReport(accuracies, data.Note, cohort, rounds, repeats), nil
+	return tiersReport(strategies, accuracies, repeats, data.Note,
+		fmt.Sprintf("Softmax regression on 14×14 pixels, %d rounds of %d clients, each once; local %s; %d repeats.", rounds, cohort, describe(menu), repeats)), nil
 }
 
-func tiersReport(accuracies [][]float64, note string, cohort, rounds, repeats int) *experiment.Result {
+func tiersReport(strategies []strategy, accuracies [][]float64, repeats int, notes ...string) *experiment.Result {
 	r := &experiment.Result{
 		Columns: []string{"strategy", "accuracy", "stderr", "lowest", "highest"},
-		Notes: []string{
-			note,
-			fmt.Sprintf("Softmax regression on 14×14 pixels, %d rounds of %d clients, each once; local ε 0.5 for half of them, 2 for 30 %%, 8 for 20 %%; %d repeats.", rounds, cohort, repeats),
-			"Error bars: two standard errors.",
-		},
+		Notes:   append(notes, "Error bars: two standard errors."),
 	}
 	panel := figure.Panel{YLabel: "test accuracy", YRange: [2]float64{0, 1}}
 	bars := figure.Series{Style: figure.Bars}

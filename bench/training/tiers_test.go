@@ -3,20 +3,33 @@ package training
 import (
 	"context"
 	"errors"
+	"math"
 	"reflect"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
+	"github.com/hushgrad/hushgrad/trainer"
 )
 
-func TestDemandsHaveTheirShares(t *testing.T) {
-	var counts [3]int
-	for i := range 1000 {
-		counts[demandOf(i, 1000)]++
+func menuOf(t *testing.T) []tier {
+	t.Helper()
+	menu, err := parseTiers(commonTiers)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if counts != [3]int{500, 300, 200} {
-		t.Errorf("%v", counts)
+	return menu
+}
+
+func TestEveryCohortHasTheSharesOfTheTiers(t *testing.T) {
+	for n, want := range map[int][3]int{1000: {500, 300, 200}, 300: {150, 90, 60}} {
+		var counts [3]int
+		for i := range n {
+			counts[tierOf(menuOf(t), i, n)]++
+		}
+		if counts != want {
+			t.Errorf("%d clients: %v, want %v", n, counts, want)
+		}
 	}
 }
 
@@ -26,15 +39,16 @@ func TestStrategiesTrain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	task, err := newTask(data, pooled)
+	task, err := newTask(data, dataset.Pooled)
 	if err != nil {
 		t.Fatal(err)
 	}
+	strategies := strategiesFor(menuOf(t), task.model.Dim(), 400)
 	var first []float64
 	for range 2 {
 		var accuracies []float64
 		for k, s := range strategies {
-			out, err := task.run(t.Context(), s.recipe(task.model.Dim(), 400, 3), experiment.Stream(3, uint64(k)))
+			out, err := task.run(t.Context(), s.recipe(task.model, 400, 3), experiment.Stream(3, uint64(k)))
 			a := out.accuracy
 			if err != nil {
 				t.Fatalf("%s: %v", s.name, err)
@@ -52,7 +66,7 @@ func TestStrategiesTrain(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := task.run(ctx, strategies[0].recipe(task.model.Dim(), 400, 3), experiment.Stream(3)); !errors.Is(err, context.Canceled) {
+	if _, err := task.run(ctx, strategies[0].recipe(task.model, 400, 3), experiment.Stream(3)); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }
@@ -66,13 +80,51 @@ func TestTheReportWeighsItsNoise(t *testing.T) {
 		"clear": {[][]float64{{0.80, 0.81, 0.82}, {0.5, 0.51, 0.52}, {0.6, 0.61, 0.62}}, true},
 		"noisy": {[][]float64{{0.80, 0.60, 0.90}, {0.7, 0.75, 0.72}, {0.7, 0.75, 0.72}}, false},
 	} {
-		r := tiersReport(c.others, "note", 10, 2, 3)
+		r := tiersReport(strategiesFor(menuOf(t), 10, 10), c.others, 3, "note")
 		if err := r.Validate(); err != nil {
 			t.Fatal(err)
 		}
 		for _, v := range r.Verdicts {
 			if v.Holds != c.holds {
 				t.Errorf("%s: %+v", name, v)
+			}
+		}
+	}
+}
+
+// In a mixed round the reports of each tier are as many as chose it, and the weights favour
+// the tiers with the larger ε. With the last strategy only the last tier reports.
+func TestMixedClientsTrain(t *testing.T) {
+	data, err := dataset.Generate(t.Context(), dataset.Options{TrainSize: 600, TestSize: 10, Seed: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	task, err := newTask(data, dataset.Pooled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clients, err := trainer.NewClients(task.train.All(), task.train.Labels, 600, experiment.Stream(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	strategies := strategiesFor(menuOf(t), task.model.Dim(), 300)
+	for k, reports := range []int64{300, 300, 60} {
+		means, err := strategies[k].recipe(task.model, 300, 2).open(clients, experiment.Stream(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer means.Close()
+		for i := range 2 {
+			e, err := means.Mean(t.Context(), i, make([]float64, task.model.Dim()))
+			if err != nil || e.Reports != reports {
+				t.Fatalf("%s: %d reports, want %d, %v", strategies[k].name, e.Reports, reports, err)
+			}
+			if k > 0 {
+				continue
+			}
+			if len(e.Tiers) != 3 || e.Tiers[0].Reports != 150 || e.Tiers[2].Reports != 60 || e.Tiers[2].Weight < e.Tiers[0].Weight ||
+				math.Abs(e.Tiers[0].Weight+e.Tiers[1].Weight+e.Tiers[2].Weight-1) > 1e-9 || e.Tiers[1].Guarantee.Epsilon != 2 {
+				t.Errorf("round %d: %+v", i, e.Tiers)
 			}
 		}
 	}

@@ -1,37 +1,54 @@
 package training
 
 import (
+	"context"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/hushgrad/hushgrad/baseline/central"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/trainer"
 )
 
-// trusted is the collector of a server that sees every gradient.
+// trusted are the rounds of a server that sees every gradient.
 type trusted struct {
 	mechanism *central.Gaussian
+	clients   *trainer.Clients
+	examples  *trainer.Examples
 	rng       *rand.Rand
-	sum       []float64
-	clients   int
+	sent      int64
 }
 
-func newTrusted(g *central.Gaussian, dim int, rng *rand.Rand) *trusted {
-	return &trusted{mechanism: g, rng: rng, sum: make([]float64, dim)}
+func newTrusted(g *central.Gaussian, model *trainer.Model, clients *trainer.Clients, rng *rand.Rand) (*trusted, error) {
+	examples, err := clients.NewExamples(model)
+	return &trusted{mechanism: g, clients: clients, examples: examples, rng: rng}, err
 }
 
-func (t *trusted) add(_ int, grad []float64) error {
-	floats.AddScaled(t.sum, min(1, t.mechanism.Clip/floats.Norm(grad, 2)), grad)
-	t.clients++
-	return nil
+// Mean implements trainer.Rounds. Every client takes part in every round.
+func (t *trusted) Mean(ctx context.Context, round int, params []float64) (*fl.Estimate, error) {
+	sum, n := make([]float64, len(params)), t.clients.Len()
+	err := t.clients.Gradients(ctx, t.examples, params, round*n, (round+1)*n, func(_ int, grad []float64) error {
+		t.add(sum, grad)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	mean, err := t.mechanism.Release(sum, n, t.rng)
+	if err != nil {
+		return nil, err
+	}
+	return &fl.Estimate{Columns: []fl.Column{{Name: fl.ColumnMean, Series: mean}}, Reports: int64(n)}, nil
 }
 
-func (t *trusted) flush() error { return nil }
-
-func (t *trusted) estimate() (fl.Series, error) {
-	return t.mechanism.Release(t.sum, t.clients, t.rng)
+// add clips a gradient and adds it to the sum.
+func (t *trusted) add(sum, grad []float64) {
+	floats.AddScaled(sum, min(1, t.mechanism.Clip/floats.Norm(grad, 2)), grad)
+	t.sent += 4 * int64(len(sum))
 }
 
-// sent is that of a dense gradient in 32-bit numbers.
-func (t *trusted) sent() int { return 4 * len(t.sum) * t.clients }
+// Bytes is that of dense gradients in 32-bit numbers.
+func (t *trusted) Bytes() int64 { return t.sent }
+
+func (t *trusted) Close() error { return t.examples.Close() }

@@ -1,11 +1,17 @@
-// Package vectors holds experiments of Wang et al., "Differentially Private Numerical
-// Vector Analyses in the Local and Shuffle Model", that need no data: exact errors
-// and privacy bounds.
+// Package vectors computes exact errors and privacy bounds of the mechanisms for sparse
+// vectors. Use it to check them against a paper's figures, without any data. Start with
+// [Experiments]; go run ./bench fig2 draws the bounds.
+//
+// The paper is Wang et al., "Differentially Private Numerical Vector Analyses in the Local
+// and Shuffle Model".
 package vectors
 
 import "github.com/hushgrad/hushgrad/bench/experiment"
 
 const paper = `Wang et al., "Differentially Private Numerical Vector Analyses in the Local and Shuffle Model"`
+
+// exact are the flags that computations without data and randomness are without.
+var exact = []string{experiment.FlagData, experiment.FlagRepeats, experiment.FlagSeed}
 
 // Experiments are the figures.
 func Experiments() []experiment.Experiment {

@@ -5,84 +5,138 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
+	"strings"
 
+	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/coco"
-	"github.com/hushgrad/hushgrad/collision"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/figure"
 	"github.com/hushgrad/hushgrad/privacy"
-	"github.com/hushgrad/hushgrad/signsketch"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
-// generic is the -mechanism for a randomizer of which only ε is known.
+// generic is the -mechanism for any randomizer. Only its ε is known.
 const generic = "generic"
 
-// randomizer is what amplification depends on.
+// randomizer is what amplification depends on: a round whose reports are shuffled.
 type randomizer struct {
-	mechanism       string
-	epsilon         float64
-	sparsity, slots int
+	mechanism            string
+	epsilon              float64
+	dim, sparsity, slots int
+	columns              string
+	params               fl.Params
 }
 
 func (r *randomizer) bind(f *flag.FlagSet) {
-	f.StringVar(&r.mechanism, "mechanism", coco.Name, "coco, collision, signsketch, or generic for any ε-LDP randomizer")
+	r.params = fl.Params{}
+	f.StringVar(&r.mechanism, "mechanism", coco.Name, "mechanism of the round, or generic for any ε-LDP randomizer")
 	f.Float64Var(&r.epsilon, "epsilon", 1, "local ε of one report")
-	f.IntVar(&r.sparsity, "sparsity", 40, "entries of a ternary vector, s; coco and collision")
-	f.IntVar(&r.slots, "slots", 0, "output size t; coco and collision; 0: the papers' t at this ε and s")
+	f.IntVar(&r.dim, "dim", 0, "number of coordinates or keys of the round; required where the round's number of slots depends on it")
+	f.IntVar(&r.sparsity, "sparsity", 40, "entries of a ternary vector, s; coco, collision and signsketch")
+	f.IntVar(&r.slots, "slots", 0, "number of slots t; coco and collision; 0: what a round of hushgrad round has")
+	f.StringVar(&r.columns, "columns", "pairs", "-columns of the round, on which its number of slots depends; see hushgrad round")
+	f.Var(paramFlag(r.params), "param", "`name=value` of another parameter of the mechanism; may be repeated")
 }
 
-func (r randomizer) validate() error {
-	switch r.mechanism {
-	case coco.Name, collision.Name, signsketch.Name, generic:
-	default:
-		return fl.Invalid("-mechanism", r.mechanism, "must be %s, %s, %s or %s", coco.Name, collision.Name, signsketch.Name, generic)
-	}
-	switch {
-	case !(r.epsilon > 0 && r.epsilon <= fl.MaxEpsilon):
-		return fl.Invalid("-epsilon", r.epsilon, "must be in (0, %d]", fl.MaxEpsilon)
-	case r.sparsity < 1:
-		return fl.Invalid("-sparsity", r.sparsity, "must be at least 1")
-	case r.slots != 0 && r.slots <= r.sparsity:
-		return fl.Invalid("-slots", r.slots, "must be above the sparsity, %d, or 0", r.sparsity)
+// scheme returns the sparse mechanism of that name, or nil.
+func (r randomizer) scheme() *sparse.Scheme {
+	for _, s := range auto.Schemes() {
+		if s.Name() == r.mechanism {
+			return s
+		}
 	}
 	return nil
 }
 
-// at returns the randomizer at another local ε, with the papers' number of slots
-// there unless one is fixed.
-func (r randomizer) at(epsilon float64) randomizer {
-	r.epsilon = epsilon
-	s, e := float64(r.sparsity), math.Exp(epsilon)
+func (r randomizer) validate() error {
+	names := append(fl.Mechanisms(), generic)
+	scheme := r.scheme()
+	asksForSlots := scheme != nil && len(scheme.Columns()) > 0
 	switch {
-	case r.slots != 0:
-	case r.mechanism == collision.Name:
-		r.slots = int(math.Floor(s*e + 2*s - 1))
-	case r.mechanism == coco.Name:
-		r.slots = 2 * int(math.Ceil((s*e+s+2)/2))
+	case !slices.Contains(names, r.mechanism):
+		return fl.Invalid("-mechanism", r.mechanism, "must be one of %s", strings.Join(names, ", "))
+	case !(r.epsilon > 0 && r.epsilon <= fl.MaxEpsilon):
+		return fl.Invalid("-epsilon", r.epsilon, "must be in (0, %d]", fl.MaxEpsilon)
+	case scheme != nil && r.sparsity < 1:
+		return fl.Invalid("-sparsity", r.sparsity, "must be at least 1")
+	case r.slots != 0 && !asksForSlots:
+		return fl.Invalid("-slots", r.slots, "must be 0: %s has no such parameter", r.mechanism)
+	case r.slots != 0 && r.slots <= r.sparsity:
+		return fl.Invalid("-slots", r.slots, "must be above the sparsity, %d, or 0", r.sparsity)
+	case r.dim < 0 || r.dim > fl.MaxDim:
+		return fl.Invalid("-dim", r.dim, "must be in [1, %d]", fl.MaxDim)
+	case r.dim == 0 && (asksForSlots && r.slots == 0 || scheme == nil && r.mechanism != generic):
+		return fl.Invalid("-dim", r.dim, "must be the dimension of the round")
 	}
-	return r
+	return nil
 }
 
-// amplification returns the bound and its name.
-func (r randomizer) amplification() (privacy.Amplification, string, error) {
-	switch r.mechanism {
-	case generic:
-		a, err := privacy.NewClone(r.epsilon)
-		return a, "standard clone", err
-	case signsketch.Name:
-		a, err := privacy.NewBlanket(r.epsilon, 1, 2)
-		return a, "privacy blanket", err
+// round describes the round at a local ε, as hushgrad round would open it.
+func (r randomizer) round(epsilon float64) fl.Round {
+	out := fl.Round{
+		ID: "account", Mechanism: r.mechanism, Dim: r.dim, Scale: 1, Epsilon: epsilon, Relation: fl.ReplaceOne, MinReports: 1,
+		PublicSeed: [32]byte{1}, Params: maps.Clone(r.params), Columns: columnsOf(r.mechanism, r.columns),
 	}
-	a, err := privacy.NewBlanket(r.epsilon, r.sparsity, r.slots)
-	return a, "privacy blanket", err
+	if r.scheme() != nil {
+		out.Dim = max(r.dim, r.sparsity) // where the dimension does not matter it may be left out
+		out.Params[sparse.ParamSparsity] = fl.Int(r.sparsity)
+		if r.slots > 0 {
+			out.Params[sparse.ParamSlots] = fl.Int(r.slots)
+		}
+	}
+	return out
+}
+
+// at returns the bound for the round at a local ε, with its number of slots if it has one.
+func (r randomizer) at(epsilon float64) (a fl.Amplification, slots int, err error) {
+	if r.mechanism == generic {
+		a, err = privacy.NewClone(epsilon)
+		return a, 0, err
+	}
+	scheme := r.scheme()
+	if scheme == nil {
+		_, m, err := fl.Complete(r.round(epsilon))
+		if err != nil {
+			return nil, 0, err
+		}
+		shuffled, ok := m.(fl.Amplifier)
+		if !ok {
+			return nil, 0, fl.Invalid("-mechanism", r.mechanism, "must be one whose guarantee grows stronger when reports are shuffled")
+		}
+		return shuffled.Shuffled(), 0, nil
+	}
+	// Completing finds the round's slots without the memory that opening it takes.
+	completed, err := scheme.Complete(r.round(epsilon))
+	if err != nil {
+		return nil, 0, err
+	}
+	p := sparse.Point{Dim: completed.Dim, Sparsity: r.sparsity, Epsilon: epsilon}
+	if completed.Params.Has(sparse.ParamSlots) {
+		if p.Slots, err = completed.Params.Int(sparse.ParamSlots); err != nil {
+			return nil, 0, err
+		}
+	}
+	a, err = scheme.Blanket(p)
+	return a, p.Slots, err
+}
+
+// bound names the bound that at returns.
+func (r randomizer) bound() string {
+	if r.scheme() != nil {
+		return "privacy blanket"
+	}
+	return "standard clone"
 }
 
 // amplified is the answer of account amplify.
 type amplified struct {
 	Mechanism      string  `json:"mechanism"`
 	Epsilon        float64 `json:"epsilon"`
+	Dim            int     `json:"dim,omitempty"`
 	Sparsity       int     `json:"sparsity,omitempty"`
 	Slots          int     `json:"slots,omitempty"`
 	N              int     `json:"n"`
@@ -92,21 +146,19 @@ type amplified struct {
 	Relation       string  `json:"relation"`
 }
 
-func amplify(_ context.Context, args []string, std command.Streams) error {
-	f, asJSON, plot := newQuestion("amplify", `Central ε of n shuffled reports, each ε-LDP, one per client, for the relation
-replace-one: an upper bound. With -epsilon-central the δ at that ε; with -target the
-largest local ε that keeps the central one below; with -clients-for the smallest n.`, std.Err)
+func amplify(ctx context.Context, args []string, std command.Streams) error {
+	f, asJSON, plot := newQuestion("amplify", `Bounds the central ε of n shuffled reports from above. Each report is ε-LDP, each client
+sends one, and the relation is replace-one. The round is the one that hushgrad round
+opens for the same flags. -epsilon-central asks for the δ at that ε.
+-target asks for the largest local ε with that central ε, -clients-for for the smallest n.`, std.Err)
 	var r randomizer
 	r.bind(f)
 	n := f.Int("n", 1000, "number of reports that are shuffled together")
 	delta := f.Float64("delta", 1e-6, "δ")
-	central := f.Float64("epsilon-central", 0, "if positive: tell the δ at this central ε")
-	target := f.Float64("target", 0, "if positive: tell the largest local ε with this central ε")
-	clientsFor := f.Float64("clients-for", 0, "if positive: tell the smallest n with this central ε")
+	central := f.Float64("epsilon-central", 0, "if positive: print the δ at this central ε")
+	target := f.Float64("target", 0, "if positive: print the largest local ε with this central ε")
+	clientsFor := f.Float64("clients-for", 0, "if positive: print the smallest n with this central ε")
 	if err := command.ParseOnly(f, args); err != nil {
-		return err
-	}
-	if err := r.validate(); err != nil {
 		return err
 	}
 	switch {
@@ -121,9 +173,12 @@ largest local ε that keeps the central one below; with -clients-for the smalles
 	case *clientsFor < 0 || math.IsNaN(*clientsFor) || math.IsInf(*clientsFor, 1):
 		return fl.Invalid("-clients-for", *clientsFor, "must be finite and at least 0")
 	}
+	if err := r.validate(); err != nil {
+		return err
+	}
 	if *target > 0 {
-		local, err := privacy.LocalFor(func(epsilon float64) (privacy.Amplification, error) {
-			a, _, err := r.at(epsilon).amplification()
+		local, err := privacy.LocalFor(ctx, func(epsilon float64) (fl.Amplification, error) {
+			a, _, err := r.at(epsilon)
 			return a, err
 		}, *n, *delta, *target)
 		if err != nil {
@@ -131,22 +186,21 @@ largest local ε that keeps the central one below; with -clients-for the smalles
 		}
 		r.epsilon = local
 	}
-	r = r.at(r.epsilon)
-	a, bound, err := r.amplification()
+	a, slots, err := r.at(r.epsilon)
 	if err != nil {
 		return err
 	}
 	if *clientsFor > 0 {
-		if *n, err = privacy.ClientsFor(a, *clientsFor, *delta); err != nil {
+		if *n, err = privacy.ClientsFor(ctx, a, *clientsFor, *delta); err != nil {
 			return err
 		}
 	}
 	answer := amplified{
-		Mechanism: r.mechanism, Epsilon: r.epsilon, Sparsity: r.sparsity, Slots: r.slots, N: *n, Delta: *delta,
-		EpsilonCentral: *central, Bound: bound, Relation: fl.ReplaceOne.String(),
+		Mechanism: r.mechanism, Epsilon: r.epsilon, Slots: slots, N: *n, Delta: *delta,
+		EpsilonCentral: *central, Bound: r.bound(), Relation: fl.ReplaceOne.String(),
 	}
-	if r.mechanism == generic || r.mechanism == signsketch.Name {
-		answer.Sparsity, answer.Slots = 0, 0
+	if slots > 0 {
+		answer.Sparsity, answer.Dim = r.sparsity, r.dim
 	}
 	if *central > 0 {
 		answer.Delta, err = a.Delta(*n, *central)
@@ -157,7 +211,7 @@ largest local ε that keeps the central one below; with -clients-for the smalles
 		return err
 	}
 	if *plot != "" {
-		figure, err := r.curves(*delta)
+		figure, err := r.curves(ctx, *delta)
 		if err != nil {
 			return err
 		}
@@ -184,13 +238,13 @@ func (a amplified) print(w io.Writer) {
 
 // curves draws the central ε against the number of reports, with the bounds of the
 // literature beside it.
-func (r randomizer) curves(delta float64) (*figure.Figure, error) {
-	a, bound, err := r.amplification()
+func (r randomizer) curves(ctx context.Context, delta float64) (*figure.Figure, error) {
+	a, slots, err := r.at(r.epsilon)
 	if err != nil {
 		return nil, err
 	}
-	sparsity, slots := r.sparsity, r.slots
-	if r.mechanism == generic || r.mechanism == signsketch.Name {
+	sparsity := r.sparsity
+	if slots == 0 { // the curves for any randomizer use neither
 		sparsity, slots = 1, 2
 	}
 	comparisons, err := privacy.Comparisons(r.epsilon, sparsity, slots)
@@ -205,8 +259,11 @@ func (r randomizer) curves(delta float64) (*figure.Figure, error) {
 		Title:  fmt.Sprintf("%s, local ε = %.4g, δ = %g", r.mechanism, r.epsilon, delta),
 		XLabel: "shuffled reports", YLabel: "central ε", LogX: true, LogY: true,
 	}
-	ours := figure.Series{Name: "hushgrad: " + bound, X: x, Style: figure.LinePoints}
+	ours := figure.Series{Name: "hushgrad: " + r.bound(), X: x, Style: figure.LinePoints}
 	for _, n := range x {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		y, err := a.Epsilon(int(n), delta)
 		if err != nil {
 			return nil, err
@@ -217,6 +274,9 @@ func (r randomizer) curves(delta float64) (*figure.Figure, error) {
 	for _, c := range comparisons {
 		series := figure.Series{Name: fmt.Sprintf("%s (%s)", c.Name, c.Status), X: x, Style: figure.Dashed}
 		for _, n := range x {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			y, err := c.Curve(int(n), delta)
 			if err != nil {
 				y = math.NaN() // outside its range

@@ -47,7 +47,7 @@ func (e *eventFlags) bind(f *flag.FlagSet) {
 	f.IntVar(&e.event.Shift, "shift", 0, "discrete-laplace: sensitivity")
 	f.IntVar(&e.event.Sparsity, "sparsity", 0, "shuffled: entries of a ternary vector, s")
 	f.IntVar(&e.event.Slots, "slots", 0, "shuffled: output size t")
-	f.IntVar(&e.event.Users, "n", 0, "shuffled: reports that are shuffled together in a round")
+	f.IntVar(&e.event.Clients, "n", 0, "shuffled: reports that are shuffled together in a round")
 }
 
 // read returns the events of the flags or of the file.
@@ -74,12 +74,13 @@ func (e *eventFlags) read(stdin io.Reader) ([]compose.Event, error) {
 	return events, nil
 }
 
-func accountCompose(_ context.Context, args []string, std command.Streams) error {
-	f, asJSON, plot := newQuestion("compose", `What several reports of one client promise together, at -delta: an upper bound by
-privacy-loss distributions, with its numerical error, beside basic, advanced and
-optimal homogeneous composition. Reports may depend on earlier ones through the
-model, but their budgets are fixed in advance. Rounds a client is left out of by
-chance do not make a guarantee stronger here: count those in which it may be asked.`, std.Err)
+func accountCompose(ctx context.Context, args []string, std command.Streams) error {
+	f, asJSON, plot := newQuestion("compose", `Bounds from above what several reports of one client promise together, at -delta. The
+bound comes from privacy-loss distributions and is printed with its numerical error.
+For pure and approximate reports basic, advanced and optimal homogeneous composition
+stand beside it. Reports may depend on earlier ones through the model. Their budgets
+are fixed in advance. Count the rounds in which a client may be asked: rounds that
+leave it out by chance do not make the guarantee stronger.`, std.Err)
 	var given eventFlags
 	given.bind(f)
 	delta := f.Float64("delta", 1e-6, "δ of the composition")
@@ -93,18 +94,18 @@ chance do not make a guarantee stronger here: count those in which it may be ask
 	if err != nil {
 		return err
 	}
-	loss, err := compose.Compose(events, compose.Options{})
+	loss, err := compose.Compose(ctx, events, compose.Options{})
 	if err != nil {
 		return err
 	}
-	bounds, err := loss.Epsilon(*delta)
+	bounds, err := loss.Epsilon(ctx, *delta)
 	if err != nil {
 		return err
 	}
 	answer := composed{Events: events, Count: loss.Count(), Delta: *delta, Epsilon: bounds.Upper, Error: bounds.Error()}
 	answer.classical()
 	if *plot != "" {
-		figure, err := lossCurve(loss, bounds.Upper)
+		figure, err := lossCurve(ctx, loss, bounds.Upper)
 		if err != nil {
 			return err
 		}
@@ -153,11 +154,11 @@ func (c composed) print(w io.Writer) {
 }
 
 // lossCurve draws δ against ε.
-func lossCurve(loss *compose.Distribution, epsilon float64) (*figure.Figure, error) {
+func lossCurve(ctx context.Context, loss *compose.Distribution, epsilon float64) (*figure.Figure, error) {
 	s := figure.Series{Name: "upper bound", Style: figure.Line}
 	for i := range 61 {
 		x := 1.5 * epsilon * float64(i) / 60
-		d, err := loss.Delta(x)
+		d, err := loss.Delta(ctx, x)
 		if err != nil {
 			return nil, err
 		}

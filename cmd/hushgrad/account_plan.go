@@ -17,7 +17,8 @@ import (
 // planned is the answer of account plan.
 type planned struct {
 	Feasible bool `json:"feasible"`
-	// ClientsNeeded is set when it is not feasible and would be with that many.
+	// ClientsNeeded is the number of clients that makes an infeasible plan feasible, 0 if
+	// there is none.
 	ClientsNeeded int         `json:"clients_needed,omitempty"`
 	Best          plan.Plan   `json:"best"`
 	Plans         []plan.Plan `json:"plans"`
@@ -25,11 +26,11 @@ type planned struct {
 	maxError      float64
 }
 
-func planQuestion(_ context.Context, args []string, std command.Streams) error {
-	f, asJSON, plot := newQuestion("plan", `Mechanism and parameters with the smallest exact error for a central budget, or how
-many clients it takes. Errors are root mean squared, per coordinate of one round's
-mean, in units of τ: a client's coordinates are at most 1. -plot draws them against
-the number of clients.`, std.Err)
+func planQuestion(ctx context.Context, args []string, std command.Streams) error {
+	f, asJSON, plot := newQuestion("plan", `Finds the mechanism and the parameters with the smallest exact error for a central
+budget, or the number of clients that an error takes. An error is the root mean square
+per coordinate of one round's mean, in units of τ. A client's coordinates are at most 1
+in these units. -plot draws the errors against the number of clients.`, std.Err)
 	var d plan.Demand
 	f.IntVar(&d.Dim, "dim", 7850, "coordinates of a gradient, d")
 	f.IntVar(&d.Sparsity, "sparsity", 40, "entries of a ternary vector, s")
@@ -49,20 +50,20 @@ the number of clients.`, std.Err)
 	bar.Describe("composing losses")
 	bar.Grow(1)
 	defer bar.Close()
-	plans, err := plan.Plans(d)
+	plans, err := plan.Plans(ctx, d)
 	if err != nil {
 		return err
 	}
 	answer := planned{Best: plans[0], Plans: plans, demand: d, maxError: *maxError}
 	answer.Feasible = *maxError == 0 || plans[0].Error <= *maxError
 	if !answer.Feasible {
-		answer.ClientsNeeded, err = d.ClientsFor(*maxError)
+		answer.ClientsNeeded, err = d.ClientsFor(ctx, *maxError)
 		if err != nil && !errors.Is(err, plan.ErrInfeasible) {
 			return err
 		}
 	}
 	if *plot != "" {
-		figure, err := planCurve(d)
+		figure, err := planCurve(ctx, d)
 		if err != nil {
 			return err
 		}
@@ -94,7 +95,7 @@ func (p planned) print(w io.Writer) {
 }
 
 // planCurve draws the error of each mechanism against the number of clients.
-func planCurve(d plan.Demand) (*figure.Figure, error) {
+func planCurve(ctx context.Context, d plan.Demand) (*figure.Figure, error) {
 	series := map[string]*figure.Series{}
 	var order []string
 	for step := -4; step <= 8; step++ {
@@ -103,7 +104,7 @@ func planCurve(d plan.Demand) (*figure.Figure, error) {
 		if at.Clients > fl.MaxReports || at.Clients*at.Participations/at.Rounds < 2 {
 			continue
 		}
-		plans, err := plan.Plans(at)
+		plans, err := plan.Plans(ctx, at)
 		if err != nil {
 			return nil, err
 		}

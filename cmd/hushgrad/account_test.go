@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"image/png"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -41,8 +44,7 @@ func TestAmplifyGivesTheReferenceNumbers(t *testing.T) {
 		name string
 	}{
 		{[]string{"-mechanism", "collision", "-epsilon", "1", "-sparsity", "4", "-slots", "17", "-n", "100"}, 0.38880017248712667, "privacy blanket"},
-		{[]string{"-mechanism", "collision", "-epsilon", "1", "-sparsity", "4", "-n", "100"}, 0.38880017248712667, "privacy blanket"}, // the paper's t
-		{[]string{"-mechanism", "collision", "-epsilon", "1", "-sparsity", "4", "-n", "1000000"}, 0.0027021484737544915, "privacy blanket"},
+		{[]string{"-mechanism", "collision", "-epsilon", "1", "-sparsity", "4", "-slots", "17", "-n", "1000000"}, 0.0027021484737544915, "privacy blanket"},
 		{[]string{"-mechanism", "generic", "-epsilon", "1", "-n", "1000000"}, 0.004334519802986406, "standard clone"},
 	} {
 		var got map[string]any
@@ -54,9 +56,55 @@ func TestAmplifyGivesTheReferenceNumbers(t *testing.T) {
 	}
 }
 
+// What account says is never below what the mechanism of the opened round says, over a grid
+// of rounds as hushgrad round opens them, for both forms of the question.
+func TestAmplifyIsAboutTheOpenedRound(t *testing.T) {
+	const n, delta = 10_000, 1e-6
+	type shape struct{ amplify, round []string }
+	shapes := []shape{
+		{[]string{"-mechanism", "pckv-ue", "-param", "padding=8"}, []string{"-mechanism", "pckv-ue", "-param", "padding=8"}},
+		{[]string{"-mechanism", "signsketch", "-sparsity", "8"}, []string{"-mechanism", "signsketch", "-param", "sparsity=8"}},
+	}
+	for _, mechanism := range []string{"coco", "collision"} {
+		for _, sparsity := range []string{"1", "8", "40"} {
+			for _, columns := range []string{"pairs", ""} {
+				both := []string{"-mechanism", mechanism, "-columns", columns}
+				shapes = append(shapes, shape{
+					append(slices.Clone(both), "-sparsity", sparsity), append(slices.Clone(both), "-param", "sparsity="+sparsity),
+				})
+			}
+		}
+	}
+	for _, s := range shapes {
+		for _, question := range [][]string{{"-epsilon", "0.1"}, {"-epsilon", "0.7"}, {"-epsilon", "4"}, {"-target", "0.04"}, {"-target", "0.5"}} {
+			var got amplified
+			args := append([]string{"amplify", "-json", "-n", fmt.Sprint(n), "-dim", "500"}, s.amplify...)
+			ask(t, &got, append(args, question...)...)
+			args = append([]string{"round", "-dim", "500", "-epsilon", jsonNumber(got.Epsilon)}, s.round...)
+			_, m, err := openRound(writeFile(t, t.TempDir(), "round.json", do(t, args...)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			opened, err := m.(fl.Amplifier).Shuffled().Epsilon(n, delta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			limit := got.EpsilonCentral
+			if question[0] == "-target" {
+				if limit, err = strconv.ParseFloat(question[1], 64); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if opened > limit || got.EpsilonCentral < opened {
+				t.Errorf("%v %v: account says %g, the opened round has %g", s.amplify, question, got.EpsilonCentral, opened)
+			}
+		}
+	}
+}
+
 func TestAmplifyAnswersTheInverseQuestions(t *testing.T) {
 	var at, local, clients, delta amplified
-	ask(t, &local, "amplify", "-mechanism", "coco", "-target", "0.5", "-n", "5000", "-json")
+	ask(t, &local, "amplify", "-mechanism", "coco", "-dim", "7850", "-target", "0.5", "-n", "5000", "-json")
 	if local.EpsilonCentral > 0.5 || local.EpsilonCentral < 0.4999 || local.Epsilon < 3 || local.Epsilon > 6 {
 		t.Errorf("local ε for a central 0.5: %+v", local)
 	}
@@ -76,7 +124,7 @@ func TestAmplifyAnswersTheInverseQuestions(t *testing.T) {
 	if math.Abs(delta.Delta-1e-6) > 1e-10 || delta.EpsilonCentral != at.EpsilonCentral {
 		t.Errorf("δ at ε = %g is %g, want about 1e-6", at.EpsilonCentral, delta.Delta)
 	}
-	if text := ask(t, nil, "amplify", "-n", "2000"); !strings.Contains(text, "an upper bound") || !strings.Contains(text, "replace-one") {
+	if text := ask(t, nil, "amplify", "-dim", "7850", "-n", "2000"); !strings.Contains(text, "an upper bound") || !strings.Contains(text, "replace-one") {
 		t.Errorf("text: %s", text)
 	}
 }
@@ -142,7 +190,7 @@ func TestPlanChoosesOrSaysHowManyClientsItTakes(t *testing.T) {
 
 func TestAccountDrawsCurves(t *testing.T) {
 	for _, args := range [][]string{
-		{"amplify", "-mechanism", "collision", "-epsilon", "1", "-sparsity", "4"},
+		{"amplify", "-mechanism", "collision", "-dim", "100", "-epsilon", "1", "-sparsity", "4"},
 		{"compose", "-epsilon", "0.5", "-count", "4"},
 		{"plan", "-dim", "100", "-sparsity", "4", "-clients", "2000", "-rounds", "2"},
 	} {

@@ -16,20 +16,21 @@ import (
 	"github.com/hushgrad/hushgrad/fl/reportfile"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/npy"
+	"github.com/hushgrad/hushgrad/server/client"
 )
 
 const aggregateUsage = `Usage: hushgrad aggregate -round ROUND [flags] REPORTS...
        hushgrad aggregate -server ADDRESS -round ID [-close | -wait] [flags]
 
-Estimates frequencies and means from reports files, or asks a server for the estimates
-of a round that is closed there. Without -out it prints CSV; with
--out it writes estimates.csv, estimates.json and one .npy file per column into a
-directory. frequency is the share of users with the key, mean the sum of their values
-over all users, conditional_mean their mean value.
+Estimates the columns of a round from files of reports, or asks a server for those of a
+round that is closed there. Without -out it prints CSV. With -out it writes estimates.csv,
+estimates.json and one .npy file per column into a directory. The column mean is the sum of
+the clients' values over all clients, frequency is the share of clients that hold the key,
+and conditional is the mean value of those clients.
 
 `
 
-// estimates is what a round told, by key.
+// estimates is what a round estimated, by key.
 type estimates struct {
 	keys      *dictionary
 	dim       int
@@ -124,10 +125,11 @@ func (a *aggregateFlags) count(ctx context.Context, stdin io.Reader) (*estimates
 	if count < int64(r.MinReports) {
 		return nil, fmt.Errorf("min_reports: got %d reports, rule: at least %d", count, r.MinReports)
 	}
-	e, err := estimate(agg)
+	got, err := agg.Estimate()
 	if err != nil {
 		return nil, err
 	}
+	e := tabulate(got)
 	e.keys, e.dim = names, r.Dim
 	return e, nil
 }
@@ -160,44 +162,16 @@ func addFile(ctx context.Context, in io.Reader, r fl.Round, m fl.Mechanism, agg 
 	return count, nil
 }
 
-// estimate decodes an aggregator: everything about key-value pairs if it can, and
-// the mean otherwise.
-func estimate(agg fl.Aggregator) (*estimates, error) {
-	if kv, ok := agg.(fl.KeyValueAggregator); ok {
-		got, err := kv.KeyValues()
-		var unable *fl.ParamError
-		if err == nil {
-			return ofKeyValues(got), nil
-		}
-		if !errors.As(err, &unable) {
-			return nil, err
-		}
-	}
-	got, err := agg.Estimate()
-	if err != nil {
-		return nil, err
-	}
-	return ofMean(got), nil
-}
-
-func ofKeyValues(got *fl.KeyValueEstimate) *estimates {
+// tabulate turns an estimate into columns of plain numbers.
+func tabulate(got *fl.Estimate) *estimates {
 	e := &estimates{reports: got.Reports, guarantee: got.Guarantee}
-	for _, c := range []estimateColumn{
-		{"frequency", got.Frequency.Value}, {"frequency_stderr", got.Frequency.StdErr},
-		{"mean", got.Mean.Value}, {"mean_stderr", got.Mean.StdErr}, {"conditional_mean", got.Conditional},
-	} {
-		if len(c.values) > 0 {
-			e.columns = append(e.columns, c)
+	for _, c := range got.Columns {
+		e.columns = append(e.columns, estimateColumn{c.Name, c.Value})
+		if c.StdErr != nil {
+			e.columns = append(e.columns, estimateColumn{c.Name + "_stderr", c.StdErr})
 		}
 	}
 	return e
-}
-
-func ofMean(got *fl.Estimate) *estimates {
-	return &estimates{
-		reports: got.Reports, guarantee: got.Guarantee,
-		columns: []estimateColumn{{"mean", got.Value}, {"mean_stderr", got.StdErr}},
-	}
 }
 
 func (e *estimates) writeCSV(out io.Writer) error {
@@ -257,4 +231,46 @@ func save(path string, write func(io.Writer) error) error {
 		return err
 	}
 	return errors.Join(write(file), file.Close())
+}
+
+// validate checks the flags that -server needs or excludes.
+func (a *aggregateFlags) validate() error {
+	switch {
+	case a.remote.server == "" && len(a.files) == 0:
+		return fl.Invalid("arguments", 0, "at least one reports file, or -, is required")
+	case a.remote.server == "" && (a.close || a.wait):
+		return fl.Invalid("-close and -wait", true, "need -server")
+	case a.remote.server != "" && len(a.files) > 0:
+		return fl.Invalid("arguments", a.files[0], "only flags are allowed with -server")
+	case a.remote.server != "" && a.round == "":
+		return fl.Invalid("-round", "", "is required: the id of a round of the server")
+	case a.close && a.wait:
+		return fl.Invalid("-close and -wait", true, "must not be given together")
+	}
+	return a.remote.validate()
+}
+
+// fetch asks a server for the estimate of a round.
+func (a *aggregateFlags) fetch(ctx context.Context) (*estimates, error) {
+	conn, err := a.remote.dial()
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	operator := client.NewOperator(conn)
+	if a.close {
+		if err := operator.CloseRound(ctx, a.round); err != nil {
+			return nil, err
+		}
+	}
+	got, err := operator.Estimate(ctx, a.round, a.wait)
+	if err != nil {
+		return nil, err
+	}
+	e := tabulate(got)
+	e.dim = len(e.columns[0].values)
+	if e.keys, err = readDictionary(a.keys, e.dim); err != nil {
+		return nil, err
+	}
+	return e, nil
 }

@@ -18,16 +18,17 @@ import (
 	"github.com/hushgrad/hushgrad/fl/reportfile"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/progress"
+	"github.com/hushgrad/hushgrad/server/client"
 )
 
 const encodeUsage = `Usage: hushgrad encode -round ROUND [flags] FILE
        hushgrad encode -server ADDRESS -round ID -max-epsilon E [flags] FILE
 
-Turns key-value pairs into reports, one per user, in random order. FILE has lines of
-user,key,value (CSV, header optional) or, with the ending .jsonl, objects like
-{"user": "u1", "values": {"apples": 0.5}}; - is standard input. Values are in [-1, 1].
-With -server the round is one that is open there and the reports are sent to it: to
-run the command again after a failure makes new reports, and spends their ε again.
+Turns key-value pairs into reports, one per client, in random order. FILE has lines of
+client,key,value (CSV, header optional) or, with the ending .jsonl, objects like
+{"client": "c1", "values": {"apples": 0.5}}; - is standard input. Values are in [-1, 1].
+With -server the round is one that is open there, and the reports are sent to it. A second
+run after a failure makes new reports and spends their ε again.
 
 `
 
@@ -54,7 +55,7 @@ func parseEncode(args []string, stderr io.Writer) (*encodeFlags, error) {
 	f.StringVar(&e.keys, "keys", "", "public dictionary: a `file` with one key per line; without it keys are numbers")
 	f.StringVar(&e.format, "format", "", "csv or jsonl; empty: by the file's ending")
 	f.StringVar(&e.out, "out", "", "`file` for the reports; empty: standard output")
-	f.Uint64Var(&e.seed, "seed", 0, "0: fresh randomness for every user; any other value voids the guarantee and is for experiments only")
+	f.Uint64Var(&e.seed, "seed", 0, "0: fresh randomness for every client; any other value voids the guarantee, for experiments only")
 	if err := command.Parse(f, args); err != nil {
 		return nil, err
 	}
@@ -111,7 +112,7 @@ func encode(ctx context.Context, args []string, std command.Streams) (err error)
 	return w.Flush()
 }
 
-// reports reads the pairs and makes one report per user, in random order.
+// reports reads the pairs and makes one report per client, in random order.
 func (e *encodeFlags) reports(ctx context.Context, r fl.Round, m fl.Mechanism, stdin io.Reader, stderr io.Writer) ([][]byte, error) {
 	kv, ok := m.(fl.KeyValueMechanism)
 	if !ok {
@@ -145,7 +146,7 @@ func (e *encodeFlags) reports(ctx context.Context, r fl.Round, m fl.Mechanism, s
 	return reports, nil
 }
 
-// stream is the private randomness of user number i, from 1.
+// stream is the private randomness of client number i, from 1.
 func (e *encodeFlags) stream(i int) *rand.Rand {
 	if e.seed == 0 {
 		return fl.NewRand()
@@ -156,8 +157,8 @@ func (e *encodeFlags) stream(i int) *rand.Rand {
 	return rand.New(rand.NewChaCha8(key))
 }
 
-// encodeAll makes one report per user.
-func encodeAll(ctx context.Context, m fl.KeyValueMechanism, people *users, stream func(int) *rand.Rand, bar *progress.Bar) ([][]byte, error) {
+// encodeAll makes one report per client.
+func encodeAll(ctx context.Context, m fl.KeyValueMechanism, people *clientPairs, stream func(int) *rand.Rand, bar *progress.Bar) ([][]byte, error) {
 	const chunk = 1024
 	reports := make([][]byte, len(people.order))
 	bar.Grow((len(reports) + chunk - 1) / chunk)
@@ -172,11 +173,52 @@ func encodeAll(ctx context.Context, m fl.KeyValueMechanism, people *users, strea
 				}
 				var err error
 				if reports[i], err = m.EncodeKeyValues(nil, people.pairs[people.order[i]], stream(i+1)); err != nil {
-					return fmt.Errorf("user %q: %w", people.order[i], err)
+					return fmt.Errorf("client %q: %w", people.order[i], err)
 				}
 			}
 			return nil
 		})
 	}
 	return reports, group.Wait()
+}
+
+// validate checks the flags that -server needs or excludes.
+func (e *encodeFlags) validate() error {
+	switch {
+	case e.remote.server == "" && e.maxEpsilon != 0:
+		return fl.Invalid("-max-epsilon", e.maxEpsilon, "needs -server")
+	case e.remote.server != "" && !(e.maxEpsilon > 0):
+		return fl.Invalid("-max-epsilon", e.maxEpsilon, "must be > 0 with -server: the largest ε of a report that is acceptable")
+	case e.remote.server != "" && e.out != "":
+		return fl.Invalid("-out", e.out, "must be empty with -server")
+	}
+	return e.remote.validate()
+}
+
+// submit encodes for a round of a server and sends the reports there.
+func (e *encodeFlags) submit(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
+	conn, err := e.remote.dial()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	c, err := client.New(conn, client.Options{Policy: fl.Policy{MaxEpsilon: e.maxEpsilon}})
+	if err != nil {
+		return err
+	}
+	part, err := c.Join(ctx, e.round)
+	if err != nil {
+		return err
+	}
+	reports, err := e.reports(ctx, part.Round(), part.Mechanism(), stdin, stderr)
+	if err != nil {
+		return err
+	}
+	receipt, err := part.Submit(ctx, reports)
+	if err != nil {
+		return err
+	}
+	// Duplicates are those that an interrupted attempt had already got counted.
+	_, err = fmt.Fprintf(stdout, "%d reports under %v: counted in round %s\n", receipt.Accepted+receipt.Duplicates, part.Guarantee(), part.Round().ID)
+	return err
 }

@@ -36,13 +36,13 @@ func writeFile(t *testing.T, dir, name, text string) string {
 	return path
 }
 
-// A CSV of users with named keys goes through encode and aggregate, and the 95 %
+// A CSV of clients with named keys goes through encode and aggregate, and the 95 %
 // intervals of what comes out cover the truth in 93 to 97.5 % of the keys (the
 // standard errors are plug-ins and a little wide).
 func TestKeyValuesRoundTrip(t *testing.T) {
-	users, keys := 30_000, 1500
+	clients, keys := 30_000, 1500
 	if testing.Short() {
-		users = 5000
+		clients = 5000
 	}
 	dir := t.TempDir()
 	rng := rand.New(rand.NewChaCha8([32]byte{41}))
@@ -50,22 +50,22 @@ func TestKeyValuesRoundTrip(t *testing.T) {
 	for k := range keys {
 		fmt.Fprintf(&names, "key %d\n", k)
 	}
-	table.WriteString("user,key,value\n")
+	table.WriteString("client,key,value\n")
 	held, sum := make([]float64, keys), make([]float64, keys)
-	for u := range users {
+	for u := range clients {
 		for j := range 4 {
 			k := j*keys/4 + rng.IntN(keys/4)
 			v := float64(1 - 2*(rng.IntN(4)/3))
 			fmt.Fprintf(&table, "u%d,key %d,%g\n", u, k, v)
-			held[k] += 1 / float64(users)
-			sum[k] += v / float64(users)
+			held[k] += 1 / float64(clients)
+			sum[k] += v / float64(clients)
 		}
 	}
-	dictionary, data := writeFile(t, dir, "keys.txt", names.String()), writeFile(t, dir, "users.csv", table.String())
+	dictionary, data := writeFile(t, dir, "keys.txt", names.String()), writeFile(t, dir, "clients.csv", table.String())
 	round := writeFile(t, dir, "round.json", do(t, "round", "-mechanism", "collision", "-dim", strconv.Itoa(keys), "-epsilon", "4", "-param", "sparsity=4"))
 	reports, out := filepath.Join(dir, "reports"), filepath.Join(dir, "out")
 	do(t, "encode", "-round", round, "-keys", dictionary, "-seed", "7", "-out", reports, data)
-	if text := do(t, "aggregate", "-round", round, "-keys", dictionary, "-out", out, reports); !strings.Contains(text, fmt.Sprintf("%d reports", users)) {
+	if text := do(t, "aggregate", "-round", round, "-keys", dictionary, "-out", out, reports); !strings.Contains(text, fmt.Sprintf("%d reports", clients)) {
 		t.Errorf("aggregate printed %q", text)
 	}
 
@@ -75,7 +75,7 @@ func TestKeyValuesRoundTrip(t *testing.T) {
 	}
 	defer file.Close()
 	rows, err := csv.NewReader(file).ReadAll()
-	if err != nil || len(rows) != keys+1 || strings.Join(rows[0], ",") != "key,frequency,frequency_stderr,mean,mean_stderr,conditional_mean" {
+	if err != nil || len(rows) != keys+1 || strings.Join(rows[0], ",") != "key,mean,mean_stderr,frequency,frequency_stderr,conditional" {
 		t.Fatalf("%d rows, %v, %v", len(rows), rows[0], err)
 	}
 	number := func(text string) float64 {
@@ -90,10 +90,10 @@ func TestKeyValuesRoundTrip(t *testing.T) {
 		if row[0] != fmt.Sprintf("key %d", k) {
 			t.Fatalf("row %d is about %q", k, row[0])
 		}
-		if math.Abs(number(row[1])-held[k]) < 1.96*number(row[2]) {
+		if math.Abs(number(row[3])-held[k]) < 1.96*number(row[4]) {
 			frequencies++
 		}
-		if math.Abs(number(row[3])-sum[k]) < 1.96*number(row[4]) {
+		if math.Abs(number(row[1])-sum[k]) < 1.96*number(row[2]) {
 			means++
 		}
 	}
@@ -110,7 +110,7 @@ func TestKeyValuesRoundTrip(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(raw, &parsed)
 	}
-	if err != nil || parsed.Reports != users || len(parsed.Estimates) != keys || parsed.Estimates[3]["key"] != "key 3" || parsed.Estimates[3]["mean"] != number(rows[4][3]) {
+	if err != nil || parsed.Reports != clients || len(parsed.Estimates) != keys || parsed.Estimates[3]["key"] != "key 3" || parsed.Estimates[3]["mean"] != number(rows[4][1]) {
 		t.Errorf("estimates.json: %d reports, %d keys, %v", parsed.Reports, len(parsed.Estimates), err)
 	}
 	if info, err := os.Stat(filepath.Join(out, "frequency.npy")); err != nil || info.Size() < int64(8*keys) {
@@ -123,7 +123,7 @@ func TestFormsOfTheInput(t *testing.T) {
 	dir := t.TempDir()
 	round := writeFile(t, dir, "round.json", do(t, "round", "-mechanism", "coco", "-dim", "5", "-epsilon", "8", "-min-reports", "2", "-param", "sparsity=2"))
 	table := writeFile(t, dir, "a.csv", "a,0,1\nb,1,-0.5\na,4,0.25\n")
-	lines := writeFile(t, dir, "a.jsonl", `{"user": "a", "values": {"4": 0.25, "0": 1}}`+"\n"+`{"user": "b", "values": {"1": -0.5}}`)
+	lines := writeFile(t, dir, "a.jsonl", `{"client": "a", "values": {"4": 0.25, "0": 1}}`+"\n"+`{"client": "b", "values": {"1": -0.5}}`)
 	var outs []string
 	for _, file := range []string{table, lines} {
 		reports := file + ".reports"

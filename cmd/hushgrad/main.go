@@ -1,6 +1,6 @@
 // Command hushgrad runs the parts of a private aggregation service. Operators use serve,
-// round and aggregate; clients and batch jobs use encode; everybody may ask account and
-// verify what a round promises. Start with hushgrad help.
+// round and aggregate. Clients and batch jobs use encode. Any party can use account and
+// verify to find out what a round promises. Start with hushgrad help.
 package main
 
 import (
@@ -26,7 +26,7 @@ func subcommands() []subcommand {
 		{"serve", "[flags]", "run the gRPC parameter server", serve},
 		{"round", "[flags]", "describe a round, or open it on a server", round},
 		{"encode", "[flags] FILE", "turn key-value pairs into reports, or send them to a server", encode},
-		{"aggregate", "[flags] FILES", "turn reports into estimates, or fetch a server's", aggregate},
+		{"aggregate", "[flags] FILES", "turn reports into estimates, or fetch those of a server", aggregate},
 		{"account", "QUESTION", "compute central ε, composition and plans", account},
 		{"verify", "[flags] FILE", "check that the code keeps a round's promise", runVerify},
 		{"version", "", "print the version", version},

@@ -20,17 +20,17 @@ import (
 	"github.com/hushgrad/hushgrad/internal/command"
 )
 
-// remoteKV writes users of a small key-value round and returns its dictionary and data.
+// remoteKV writes clients of a small key-value round and returns its dictionary and data.
 func remoteKV(t *testing.T, dir string) (keys, data string) {
 	t.Helper()
 	var table strings.Builder
 	for u := range 60 {
 		fmt.Fprintf(&table, "u%d,pear,%g\nu%d,fig,-0.5\n", u, float64(u%3-1), u)
 	}
-	return writeFile(t, dir, "keys.txt", "apple\npear\nfig\n"), writeFile(t, dir, "users.csv", table.String())
+	return writeFile(t, dir, "keys.txt", "apple\npear\nfig\n"), writeFile(t, dir, "clients.csv", table.String())
 }
 
-// parts tells the clients' address from the operator's: only the latter opens rounds.
+// parts keeps the clients' address apart from the operator's: only the latter opens rounds.
 func parts(t *testing.T, addresses []string, flags ...string) (clients, operator string) {
 	t.Helper()
 	for i, address := range addresses {
@@ -44,7 +44,7 @@ func parts(t *testing.T, addresses []string, flags ...string) (clients, operator
 }
 
 // From the shell, what a server estimates is what a local aggregate of the same reports
-// gives, for rounds that tell everything and for those that tell the mean only.
+// gives, for rounds that ask for everything about pairs and for those that ask for the mean only.
 func TestRemoteEstimatesAreTheLocalOnes(t *testing.T) {
 	clients, operator := parts(t, run(t))
 	dir := t.TempDir()
@@ -53,10 +53,10 @@ func TestRemoteEstimatesAreTheLocalOnes(t *testing.T) {
 		round  []string
 		header string
 	}{
-		"coco":     {[]string{"-mechanism", "coco", "-param", "sparsity=2"}, "key,frequency,frequency_stderr,mean,mean_stderr,conditional_mean\n"},
-		"pckv-ue":  {[]string{"-mechanism", "pckv-ue", "-param", "padding=2"}, "key,frequency,frequency_stderr,mean,mean_stderr,conditional_mean\n"},
+		"coco":     {[]string{"-mechanism", "coco", "-param", "sparsity=2"}, "key,mean,mean_stderr,frequency,frequency_stderr,conditional\n"},
+		"pckv-ue":  {[]string{"-mechanism", "pckv-ue", "-param", "padding=2"}, "key,mean,mean_stderr,frequency,frequency_stderr,conditional\n"},
 		"succinct": {[]string{"-mechanism", "succinct", "-param", "sparsity=2"}, "key,mean,mean_stderr\n"},
-		"mean":     {[]string{"-mechanism", "coco", "-param", "sparsity=2", "-param", "slots=4"}, "key,mean,mean_stderr\n"},
+		"mean":     {[]string{"-mechanism", "coco", "-param", "sparsity=2", "-param", "slots=4", "-columns", ""}, "key,mean,mean_stderr\n"},
 	} {
 		args := append([]string{"round", "-server", operator, "-id", name, "-dim", "4", "-epsilon", "3", "-min-reports", "50"}, c.round...)
 		opened := writeFile(t, dir, name+".json", do(t, args...))
@@ -74,8 +74,9 @@ func TestRemoteEstimatesAreTheLocalOnes(t *testing.T) {
 	}
 }
 
-// Neither a file nor a server learns from the order of the reports whose they are.
-func TestReportsLoseTheOrderOfTheUsers(t *testing.T) {
+// The order of the reports does not show which client made which report, neither in a file
+// nor at a server.
+func TestReportsLoseTheOrderOfTheClients(t *testing.T) {
 	dir := t.TempDir()
 	keys, data := remoteKV(t, dir)
 	round := writeFile(t, dir, "round.json", do(t, "round", "-mechanism", "pckv-ue", "-dim", "4", "-epsilon", "3", "-param", "padding=2"))
@@ -103,7 +104,7 @@ func TestReportsLoseTheOrderOfTheUsers(t *testing.T) {
 		}
 	}
 	if inOrder > 40 {
-		t.Errorf("%d of 60 reports are where their users are", inOrder)
+		t.Errorf("%d of 60 reports are where their clients are", inOrder)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,6 +62,7 @@ Mechanisms: %s.
 	f.Float64Var(&r.Delta, "delta", 0, "δ of one report; 0 for local mechanisms")
 	f.IntVar(&r.MinReports, "min-reports", 100, "reports below which nothing is released")
 	f.IntVar(&r.TargetReports, "target-reports", 0, "reports at which a server closes the round; 0: open")
+	columns := f.String("columns", "pairs", "comma-separated `list` of what is estimated beside the mean; \"\" is nothing, pairs stands for frequency and conditional where the mechanism estimates them")
 	f.Var(paramFlag(r.Params), "param", "`name=value` of a parameter of the mechanism; may be repeated")
 	if err := command.ParseOnly(f, args); err != nil {
 		return err
@@ -68,7 +70,8 @@ Mechanisms: %s.
 	if err := to.validate(); err != nil {
 		return err
 	}
-	r, err := fl.Complete(r)
+	r.Columns = columnsOf(r.Mechanism, *columns)
+	r, _, err := fl.Complete(r)
 	if err == nil && to.server != "" {
 		r, err = to.open(ctx, r)
 	}
@@ -81,6 +84,25 @@ Mechanisms: %s.
 	}
 	_, err = fmt.Fprintf(std.Out, "%s\n", text)
 	return err
+}
+
+// columnsOf reads the flag -columns.
+func columnsOf(mechanism, text string) (columns []string) {
+	if text != "pairs" {
+		for name := range strings.SplitSeq(text, ",") {
+			if name = strings.TrimSpace(name); name != "" && name != fl.ColumnMean {
+				columns = append(columns, name)
+			}
+		}
+		return columns
+	}
+	offered := fl.Columns(mechanism)
+	for _, name := range []string{fl.ColumnFrequency, fl.ColumnConditional} {
+		if slices.Contains(offered, name) {
+			columns = append(columns, name)
+		}
+	}
+	return columns
 }
 
 // open opens a round on the server and returns it as clients will see it.

@@ -2,28 +2,21 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"time"
 
-	_ "github.com/hushgrad/hushgrad/auto" // and with it coco, collision and signsketch
-	_ "github.com/hushgrad/hushgrad/baseline/dense"
-	_ "github.com/hushgrad/hushgrad/baseline/gaussian"
-	_ "github.com/hushgrad/hushgrad/baseline/laplace"
-	_ "github.com/hushgrad/hushgrad/baseline/privunit"
-	_ "github.com/hushgrad/hushgrad/baseline/ternary"
 	"github.com/hushgrad/hushgrad/fl"
-	_ "github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/internal/command"
-	_ "github.com/hushgrad/hushgrad/keyvalue/pckv"
-	_ "github.com/hushgrad/hushgrad/keyvalue/privkv"
-	_ "github.com/hushgrad/hushgrad/keyvalue/succinct"
 	"github.com/hushgrad/hushgrad/server"
-	_ "github.com/hushgrad/hushgrad/tiers"
+	"google.golang.org/grpc/credentials"
 )
 
 // serveFlags are the flags of the serve command.
@@ -70,8 +63,8 @@ func parseServe(args []string, stderr io.Writer) (*serveFlags, error) {
 		fmt.Fprint(stderr, `Usage: hushgrad serve [flags]
 
 Runs the gRPC parameter server until it is interrupted. Rounds and the model are
-kept in memory. Clients and the operator have listeners of their own: whoever
-reaches the operator's decides what clients are asked.
+kept in memory. Clients and the operator have listeners of their own. A party that
+reaches the operator's listener decides what clients are asked.
 
 `)
 		f.PrintDefaults()
@@ -80,7 +73,7 @@ reaches the operator's decides what clients are asked.
 	f.StringVar(&s.operatorListen, "operator-listen", "127.0.0.1:7118", "`address` for the operator")
 	f.StringVar(&s.cert, "tls-cert", "", "PEM `file` with the server's certificate chain, for both listeners")
 	f.StringVar(&s.key, "tls-key", "", "PEM `file` with the server's private key")
-	f.StringVar(&s.operatorCA, "operator-ca", "", "PEM `file` with the authorities whose certificates make an operator; required unless -operator-listen is a loopback address")
+	f.StringVar(&s.operatorCA, "operator-ca", "", "PEM `file` with authorities: a certificate from one of them makes an operator; required unless -operator-listen is a loopback address")
 	f.IntVar(&s.config.MaxMessageBytes, "max-message-bytes", 4<<20, "largest gRPC message accepted")
 	f.Int64Var(&s.config.MaxModelBytes, "max-model-bytes", 1<<30, "largest model accepted")
 	f.IntVar(&s.config.MaxOpenRounds, "max-open-rounds", 16, "rounds open at the same time")
@@ -110,7 +103,7 @@ func (s *serveFlags) validate(rest []string) error {
 	return nil
 }
 
-// loopback tells whether an address can be reached from this machine only.
+// loopback reports whether an address can be reached from this machine only.
 func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -118,4 +111,32 @@ func loopback(address string) bool {
 	}
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// credentials returns the transport security of the two listeners, nil for
+// none.
+func (s *serveFlags) credentials() (clients, operator credentials.TransportCredentials, err error) {
+	if s.cert == "" {
+		return nil, nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(s.cert, s.key)
+	if err != nil {
+		return nil, nil, fmt.Errorf("-tls-cert, -tls-key: %w", err)
+	}
+	base := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	clients = credentials.NewTLS(base)
+	if s.operatorCA == "" {
+		return clients, clients, nil
+	}
+	pem, err := os.ReadFile(s.operatorCA)
+	if err != nil {
+		return nil, nil, fmt.Errorf("-operator-ca: %w", err)
+	}
+	mutual := base.Clone()
+	mutual.ClientCAs = x509.NewCertPool()
+	mutual.ClientAuth = tls.RequireAndVerifyClientCert
+	if !mutual.ClientCAs.AppendCertsFromPEM(pem) {
+		return nil, nil, fl.Invalid("-operator-ca", s.operatorCA, "must hold PEM certificates")
+	}
+	return clients, credentials.NewTLS(mutual), nil
 }

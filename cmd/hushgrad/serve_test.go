@@ -125,7 +125,7 @@ func TestServeLogsJSON(t *testing.T) {
 	for _, line := range lines() {
 		var entry struct{ Time, Level, Msg, Address string }
 		if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Level != "INFO" || entry.Msg != "serving" || entry.Address == "" {
-			t.Errorf("line %q: %+v, %v, want JSON that tells where it serves", line, entry, err)
+			t.Errorf("line %q: %+v, %v, want JSON that says where it serves", line, entry, err)
 		}
 	}
 	if n := len(lines()); n != 2 {

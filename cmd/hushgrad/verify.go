@@ -36,7 +36,7 @@ check did not end, and 2 for a wrong call.
 
 `
 
-// errViolation is a broken promise. The report tells it.
+// errViolation is a broken promise. The report describes it.
 var errViolation = errors.New("verify: the round's promise is broken")
 
 // verifyRun is one call of the command.

@@ -25,7 +25,7 @@ const overspenderName = "test-overspender"
 func init() { fl.Register(overspenderName, overspender{}) }
 
 func (overspender) Open(r fl.Round) (fl.Mechanism, error) {
-	promise := fl.Guarantee{Model: fl.Local, Epsilon: r.Epsilon, Relation: fl.ReplaceOne}
+	promise := fl.Guarantee{Trust: fl.Local, Epsilon: r.Epsilon, Relation: fl.ReplaceOne}
 	r.Mechanism, r.Epsilon = "collision", 3*r.Epsilon
 	m, err := fl.Open(r)
 	if err != nil {

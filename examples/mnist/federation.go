@@ -5,178 +5,170 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"runtime"
-	"sync"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/internal/progress"
+	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
 	"github.com/hushgrad/hushgrad/trainer"
 )
 
-// federation is a running server, its operator and the devices that play the
-// clients, all in this process, all over loopback TCP.
+// federation is a running server, its operator and its clients, all in this process and all
+// over loopback TCP. It is where trainer.Run gets its means from.
 type federation struct {
-	cfg       config
-	model     trainer.Model
-	people    *population
-	operator  *client.Operator
-	devices   []*device
-	optimizer *trainer.Optimizer
-	average   *trainer.Average
-	params    []float64 // what clients train on
-	averaged  []float64 // the model that counts
-
-	conns []*grpc.ClientConn
-	stop  context.CancelFunc
-	ended chan error
+	run      *plan.Run
+	model    *trainer.Model
+	clients  *trainer.Clients
+	seed     trainer.Seed
+	operator *client.Operator
+	players  []*player
+	bytes    atomic.Int64 // of the reports of this round
+	bar      *progress.Bar
+	closers  []func() error
 }
 
-func newFederation(cfg config, model trainer.Model, train *dataset.Set) (_ *federation, err error) {
-	f := &federation{cfg: cfg, model: model, params: model.Init(cfg.stream(forInit, 0)), ended: make(chan error, 1)}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.close())
-		}
-	}()
-	if f.people, err = newPopulation(cfg, train); err != nil {
-		return nil, err
-	}
-	optimizer := trainer.OptimizerConfig{Name: "sgd", LearningRate: cfg.lr}
-	if cfg.momentum > 0 {
-		optimizer.Name, optimizer.Momentum = "momentum", cfg.momentum
-	}
-	if f.optimizer, err = trainer.NewOptimizer(optimizer, model.Dim()); err != nil {
-		return nil, err
-	}
-	if f.average, err = trainer.NewAverage(model.Dim(), cfg.averaging); err != nil {
-		return nil, err
-	}
-	f.averaged = make([]float64, model.Dim())
-	address, operatorAddress, err := f.serve()
-	if err != nil {
-		return nil, err
-	}
-	conn, err := f.dial(operatorAddress)
-	if err != nil {
-		return nil, err
-	}
-	f.operator = client.NewOperator(conn)
-	for range runtime.GOMAXPROCS(0) {
-		conn, err := f.dial(address)
-		if err != nil {
-			return nil, err
-		}
-		d, err := newDevice(cfg, model, f.people, conn)
-		if err != nil {
-			return nil, err
-		}
-		f.devices = append(f.devices, d)
-	}
-	return f, nil
+// player plays many clients, one after the other, over one connection. What they fetch is
+// the same for all, so it fetches it once per round, and it sends their reports together.
+// The gradients are those that each client would compute alone.
+type player struct {
+	conn     *grpc.ClientConn
+	client   *client.Client
+	examples *trainer.Examples
 }
 
-// serve starts the server on two free loopback ports.
-func (f *federation) serve() (clients, operator string, err error) {
-	srv, err := server.New(server.Config{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+// start starts the server and connects everybody.
+func (f *federation) start() error {
+	srv, err := server.New(server.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
-		return "", "", err
+		return err
 	}
 	var l server.Listeners
 	if l.Clients, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-		return "", "", err
+		return err
 	}
 	if l.Operator, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-		return "", "", errors.Join(err, l.Clients.Close())
+		return errors.Join(err, l.Clients.Close())
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	f.stop = stop
-	go func() { f.ended <- srv.Serve(ctx, l) }()
-	return l.Clients.Addr().String(), l.Operator.Addr().String(), nil
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(ctx, l) }()
+	f.closers = append(f.closers, func() error { stop(); return <-ended })
+
+	conn, err := f.dial(l.Operator.Addr())
+	if err != nil {
+		return err
+	}
+	f.operator = client.NewOperator(conn)
+	for range runtime.GOMAXPROCS(0) {
+		p := &player{}
+		if p.conn, err = f.dial(l.Clients.Addr()); err != nil {
+			return err
+		}
+		if p.client, err = client.New(p.conn, client.Options{Policy: f.run.Policy()}); err != nil {
+			return err
+		}
+		if p.examples, err = f.clients.NewExamples(f.model); err != nil {
+			return err
+		}
+		f.closers, f.players = append(f.closers, p.examples.Close), append(f.players, p)
+	}
+	return nil
 }
 
-func (f *federation) dial(address string) (*grpc.ClientConn, error) {
-	conn, err := grpc.NewClient(address,
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
+func (f *federation) dial(to net.Addr) (*grpc.ClientConn, error) {
+	conn, err := grpc.NewClient(to.String(), grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.UseCompressor(client.Zstd)))
 	if err == nil {
-		f.conns = append(f.conns, conn)
+		f.closers = append(f.closers, conn.Close)
 	}
 	return conn, err
 }
 
-// round runs one round: publish the model, open the round, let the cohort take
-// part, take the step. done is called after each client.
-func (f *federation) round(ctx context.Context, i int, done func()) (*fl.Estimate, traffic, error) {
+// Mean holds a round: publish the model, open the round, let the cohort take part, and read
+// the estimate of its mean gradient.
+func (f *federation) Mean(ctx context.Context, i int, params []float64) (*fl.Estimate, error) {
 	var weights bytes.Buffer
-	if err := trainer.WriteWeights(&weights, f.model, f.params); err != nil {
-		return nil, traffic{}, err
+	if err := trainer.WriteWeights(&weights, f.model, params); err != nil {
+		return nil, err
 	}
 	if _, err := f.operator.PutModel(ctx, trainer.WeightsFormat, weights.Bytes()); err != nil {
-		return nil, traffic{}, err
+		return nil, err
 	}
-	opened, err := f.operator.OpenRound(ctx, f.cfg.round(i, f.model.Dim()))
+	round, err := f.operator.OpenRound(ctx, f.run.Round(fmt.Sprintf("mnist-%03d", i+1), f.seed.PublicSeed(i)))
 	if err != nil {
-		return nil, traffic{}, err
+		return nil, err
 	}
-	sent, err := f.takePart(ctx, opened.ID, i, done)
-	if err != nil {
-		return nil, traffic{}, err
+	f.bar.Describe("clients")
+	f.bar.Grow(f.run.Cohort)
+	defer f.bar.Close()
+	group, playing := errgroup.WithContext(ctx)
+	for k, p := range f.players {
+		n, all := f.run.Cohort, len(f.players)
+		first, last := i*n+n*k/all, i*n+n*(k+1)/all
+		group.Go(func() error { return f.play(playing, p, round.ID, first, last) })
 	}
-	// The round closes by itself at its target; waiting for it needs no more
-	// than decoding time.
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	// The round closes by itself when the whole cohort has reported. Waiting for it needs no
+	// more than decoding time.
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	estimate, err := f.operator.Estimate(ctx, opened.ID, true)
+	return f.operator.Estimate(ctx, round.ID, true)
+}
+
+// play is what the clients whose turns are first, …, last−1 do in a round: each joins it
+// unless its policy forbids, computes the gradient of its own images at the published
+// model, and sends one randomized report.
+func (f *federation) play(ctx context.Context, p *player, round string, first, last int) error {
+	part, err := p.client.Join(ctx, round)
+	if err != nil || first == last {
+		return err
+	}
+	published, err := p.client.Model(ctx)
 	if err != nil {
-		return nil, traffic{}, err
+		return err
 	}
-	return estimate, sent, errors.Join(f.optimizer.Step(f.params, estimate.Value), f.average.Add(f.params), f.average.Params(f.averaged))
+	params, err := trainer.ReadWeights(bytes.NewReader(published.Data), f.model)
+	if err != nil {
+		return err
+	}
+	// Most mechanisms clip the L1 norm. What makes it smaller makes the L2 norm larger, which
+	// sumdp clips.
+	gradients := f.clients.Shrunk
+	if f.run.Mechanism == hdsum.Name {
+		gradients = f.clients.Gradients
+	}
+	var reports [][]byte
+	if err := gradients(ctx, p.examples, params, first, last, func(turn int, grad []float64) error {
+		report, err := part.Encode(nil, grad, f.seed.Client(turn))
+		reports = append(reports, report)
+		f.bytes.Add(int64(len(report)))
+		f.bar.Step()
+		return err
+	}); err != nil {
+		return err
+	}
+	_, err = part.Submit(ctx, reports)
+	return err
 }
 
-// takePart splits the cohort of a round evenly over the devices.
-func (f *federation) takePart(ctx context.Context, round string, i int, done func()) (sent traffic, err error) {
-	first, last := f.people.members(i)
-	group, ctx := errgroup.WithContext(ctx)
-	var mu sync.Mutex
-	for k, d := range f.devices {
-		from := first + (last-first)*k/len(f.devices)
-		to := first + (last-first)*(k+1)/len(f.devices)
-		group.Go(func() error {
-			t, err := d.takePart(ctx, round, i/f.people.epoch, from, to, done)
-			mu.Lock()
-			defer mu.Unlock()
-			sent.reports += t.reports
-			sent.bytes += t.bytes
-			return err
-		})
-	}
-	err = group.Wait()
-	return sent, err
-}
-
-// close frees the devices and stops the server.
+// close frees what the federation holds and stops the server.
 func (f *federation) close() (err error) {
-	for _, d := range f.devices {
-		err = errors.Join(err, d.examples.Close())
-	}
-	for _, c := range f.conns {
-		err = errors.Join(err, c.Close())
-	}
-	if f.stop != nil {
-		f.stop()
-		if serveErr := <-f.ended; serveErr != nil {
-			err = errors.Join(err, fmt.Errorf("server: %w", serveErr))
-		}
+	for _, closer := range slices.Backward(f.closers) {
+		err = errors.Join(err, closer())
 	}
 	return err
 }

@@ -62,11 +62,11 @@ func newProtocol(c Config) (*Protocol, error) {
 	}
 	switch {
 	case c.Clients < 1:
-		return nil, fl.Invalid("Clients", c.Clients, "must be at least 1")
+		return nil, fl.Invalid("clients", c.Clients, "must be at least 1")
 	case c.Capacity < c.Clients:
-		return nil, fl.Invalid("Capacity", c.Capacity, "must be 0 or at least Clients = %d", c.Clients)
+		return nil, fl.Invalid("capacity", c.Capacity, "must be 0 or at least Clients = %d", c.Clients)
 	case c.Bound < 1:
-		return nil, fl.Invalid("Bound", c.Bound, "must be at least 1")
+		return nil, fl.Invalid("bound", c.Bound, "must be at least 1")
 	}
 	if err := checkBudget(c.Epsilon, c.Delta); err != nil {
 		return nil, err
@@ -74,14 +74,14 @@ func newProtocol(c Config) (*Protocol, error) {
 	p := &Protocol{clients: c.Clients, bound: c.Bound}
 	p.eta = min(math.Nextafter(c.Epsilon/float64(c.Bound), 0), maxEta) // the quotient may have been rounded up
 	if p.eta < minEta {
-		return nil, fl.Invalid("Epsilon", c.Epsilon, "must be above Bound·%g, with Bound = %d", minEta, c.Bound)
+		return nil, fl.Invalid("epsilon", c.Epsilon, "must be above Bound·%g, with Bound = %d", minEta, c.Bound)
 	}
 	p.share = sample.NegativeBinomial{R: 1, Eta: p.eta}.Share(c.Clients)
 
 	slack := noiseSlack(p.eta, c.Clients, c.Capacity)
 	high, total := bits.Mul64(uint64(c.Capacity), uint64(c.Bound))
 	if high != 0 || total >= maxModulus || !(slack < maxModulus/4) || total+2*uint64(slack)+1 > maxModulus {
-		return nil, fl.Invalid("Bound", c.Bound, "Capacity·Bound + 2T + 1 must be at most 2^63, with T = %.4g for Capacity = %d and Epsilon = %v",
+		return nil, fl.Invalid("bound", c.Bound, "Capacity·Bound + 2T + 1 must be at most 2^63, with T = %.4g for Capacity = %d and Epsilon = %v",
 			slack, c.Capacity, c.Epsilon)
 	}
 	p.slack = int64(slack)
@@ -98,8 +98,8 @@ func newProtocol(c Config) (*Protocol, error) {
 
 // noiseSlack returns T. For Capacity = Clients, P[|DLap(η)| > T] = 2p^{T+1}/(1+p)
 // is at most 2^-40 when T >= ln(2·2^40)/η. More reports carry more noise: at most
-// that of k = ⌈Capacity/Clients⌉ such variables, each of which exceeds its part of
-// the slack with probability at most 2^-40/k.
+// that of k = ⌈Capacity/Clients⌉ such variables. Each exceeds its part of the slack
+// with probability at most 2^-40/k.
 func noiseSlack(eta float64, clients, capacity int) float64 {
 	k := float64((capacity-1)/clients + 1)
 	return k * math.Ceil((math.Log(2*k)+logWrap)/eta)

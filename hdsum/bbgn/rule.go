@@ -55,7 +55,7 @@ func Messages(n int, q uint64, epsilon, delta float64) (int, error) {
 func messages(n int, q uint64, epsilon, delta float64) (int, error) {
 	switch {
 	case n < 1:
-		return 0, fl.Invalid("Clients", n, "must be at least 1")
+		return 0, fl.Invalid("clients", n, "must be at least 1")
 	case q < 2:
 		return 0, fl.Invalid("modulus", q, "must be at least 2")
 	}
@@ -79,7 +79,7 @@ func messages(n int, q uint64, epsilon, delta float64) (int, error) {
 		m++
 	}
 	if m > mostMessages {
-		return 0, fl.Invalid("Epsilon", epsilon, "needs more than %d messages per client at Delta = %v; take a smaller Epsilon or a larger Delta",
+		return 0, fl.Invalid("epsilon", epsilon, "needs more than %d messages per client at Delta = %v; take a smaller Epsilon or a larger Delta",
 			mostMessages, delta)
 	}
 	return m, nil
@@ -89,9 +89,9 @@ func messages(n int, q uint64, epsilon, delta float64) (int, error) {
 func checkBudget(epsilon, delta float64) error {
 	switch {
 	case math.IsNaN(epsilon) || math.IsInf(epsilon, 0) || epsilon <= 0:
-		return fl.Invalid("Epsilon", epsilon, "must be a finite number above 0")
+		return fl.Invalid("epsilon", epsilon, "must be a finite number above 0")
 	case math.IsNaN(delta) || delta <= 0 || delta >= 1:
-		return fl.Invalid("Delta", delta, "must be a number strictly between 0 and 1")
+		return fl.Invalid("delta", delta, "must be a number strictly between 0 and 1")
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func TestRuleIsRoundedAgainstUs(t *testing.T) {
 	}
 }
 
-// certifies tells whether the exact bound allows m messages.
+// certifies reports whether the exact bound allows m messages.
 func certifies(n, m int, q uint64, epsilon, delta float64) bool {
 	return Log2ChiSquare(n, m, q) <= log2Allowed(epsilon, delta)
 }
@@ -281,11 +281,11 @@ func TestMessagesRefuses(t *testing.T) {
 		epsilon, delta float64
 		param          string
 	}{
-		{0, 9, 1, 0.1, "Clients"}, {-3, 9, 1, 0.1, "Clients"}, {3, 1, 1, 0.1, "modulus"}, {3, 0, 1, 0.1, "modulus"},
-		{3, 9, 0, 0.1, "Epsilon"}, {3, 9, -1, 0.1, "Epsilon"}, {3, 9, math.NaN(), 0.1, "Epsilon"}, {3, 9, math.Inf(1), 0.1, "Epsilon"},
-		{1, 9, math.Inf(1), 0.1, "Epsilon"},
-		{3, 9, 1, 0, "Delta"}, {3, 9, 1, 1, "Delta"}, {3, 9, 1, math.NaN(), "Delta"}, {3, 9, 1, math.Inf(1), "Delta"},
-		{2, 9, 1e5, 0.1, "Epsilon"}, {1_000_000, 9, 1e300, 0.1, "Epsilon"}, {2000, 9, math.MaxFloat64, 0.1, "Epsilon"},
+		{0, 9, 1, 0.1, "clients"}, {-3, 9, 1, 0.1, "clients"}, {3, 1, 1, 0.1, "modulus"}, {3, 0, 1, 0.1, "modulus"},
+		{3, 9, 0, 0.1, "epsilon"}, {3, 9, -1, 0.1, "epsilon"}, {3, 9, math.NaN(), 0.1, "epsilon"}, {3, 9, math.Inf(1), 0.1, "epsilon"},
+		{1, 9, math.Inf(1), 0.1, "epsilon"},
+		{3, 9, 1, 0, "delta"}, {3, 9, 1, 1, "delta"}, {3, 9, 1, math.NaN(), "delta"}, {3, 9, 1, math.Inf(1), "delta"},
+		{2, 9, 1e5, 0.1, "epsilon"}, {1_000_000, 9, 1e300, 0.1, "epsilon"}, {2000, 9, math.MaxFloat64, 0.1, "epsilon"},
 	} {
 		_, err := Messages(c.n, c.q, c.epsilon, c.delta)
 		var p *fl.ParamError

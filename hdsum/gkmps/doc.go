@@ -1,13 +1,17 @@
-// Package gkmps is the shuffle-model sum of Ghazi, Kumar, Manurangsi, Pagh, Sinha,
+// Package gkmps sums integers privately by hiding them among noise messages.
+// Use it through package hdsum, which draws the noise that is described here.
+// Start with [New] and [Protocol.Floods].
+//
+// It is the shuffle-model sum of Ghazi, Kumar, Manurangsi, Pagh, Sinha,
 // "Differentially Private Aggregation in the Shuffle Model: Almost Central Accuracy in
-// Almost a Single Message", ICML 2021 (the paper): n clients with inputs in {0..U}
-// send messages with values in ±1 … ±U, all messages are shuffled, and their sum is
+// Almost a Single Message", ICML 2021 (the paper). n clients with inputs in {0..U}
+// send messages with values in ±1 … ±U, and all messages are shuffled. Their sum is
 // the sum of the inputs with the discrete Laplace noise of one central curator.
 //
 // # Protocol
 //
-// Client i sends its input x_i, unless that is 0, and noise, its share of three
-// floods. NB(r, p) has the probabilities C(k+r−1, k)·(1−p)^r·p^k; one of n clients
+// Client i sends its input x_i, unless that is 0, and its share of three floods of
+// noise. NB(r, p) has the probabilities C(k+r−1, k)·(1−p)^r·p^k; one of n clients
 // draws from NB(r/n, p), so that all clients together send NB(r, p) copies.
 //
 //   - Central: NB(1, e^{−ε*/U}) messages +1 and as many, independently, −1. Their
@@ -23,15 +27,18 @@
 //
 // For U large against √n, n clients may round their inputs to multiples of B first
 // ([Config].Rounding, [Protocol.Round]). U' = ⌈U/B⌉ then takes the place of U, and the sum
-// of the messages is multiplied by B. Rounding is each client's own business and
-// the protocol is private for any inputs in {0..U'}, hence for random ones.
+// of the messages is multiplied by B. Rounding is each client's own business: the
+// protocol is private for any inputs in {0..U'}, hence for random ones.
 //
 // # Guarantee
 //
 // The shuffled messages of one instance are (ε, δ)-differentially private under the
-// relation of the Config, if all n clients send their shares. They are not if
-// the messages of one client can be told from the others'; and with h < n honest
+// relation of the Config, if all n clients send their shares. The guarantee is void when
+// the messages of one client can be distinguished from the others'. With h < n honest
 // clients only NB(rh/n, p) copies hide an input.
+//
+// The proof splits what the shuffler hands on into independent parts and adds up what
+// each of them reveals.
 //
 // The paper's Theorem 8, in the form used here. Count the messages other than +1; +1
 // needs no count, since it follows from the sum. Let C_{s,x} be integers such that

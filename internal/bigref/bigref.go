@@ -1,10 +1,9 @@
-// Package bigref computes in 320 bits what tests compare floating-point results with. It
-// is slow and shares no code with what it checks; only tests import it. Start with [Of].
+// Package bigref computes with 320 bits what tests compare floating-point results with.
+// Use it in tests only: it is slow, and it shares no code with what it checks.
+// Start with [Of].
 package bigref
 
-import (
-	"math/big"
-)
+import "math/big"
 
 // Precision is the number of bits of every result.
 const Precision = 320

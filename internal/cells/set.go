@@ -1,4 +1,5 @@
-// Package cells holds the set of hash cells that one client's items fall into.
+// Package cells holds the set of hash cells that one client's items fall into. Use it in a
+// randomizer that draws a cell inside or outside of that set. Start with [NewSet].
 package cells
 
 import "math/bits"
@@ -42,9 +43,9 @@ func (s *Set) Add(cell uint32) (position int, fresh bool) {
 // Outside maps the ranks 0 … n−Len()−1 one to one onto the cells that are not
 // in the set, in O(Len()).
 //
-// A rank that is not a member stands for itself. The members below n−Len() are
-// matched, in order of arrival, with the non-members from n−Len() on, of which
-// there are just as many.
+// A rank that is not a member stands for itself. There are as many members below
+// n−Len() as there are non-members from n−Len() on. The two are matched in order of
+// arrival.
 func (s *Set) Outside(rank uint32) uint32 {
 	i := s.find(rank)
 	if s.slots[i] == 0 {

@@ -36,12 +36,20 @@ func Main(name string, run Func) {
 	os.Exit(code)
 }
 
-// Run runs a command line and returns its exit code: 0, 1 for a failure and 2 for a wrong
-// call. It prints the error after the program's name.
+// interrupted is the exit code after an interrupt: 128 and the number of the signal, as
+// shells have it.
+const interrupted = 130
+
+// Run runs a command line and returns its exit code: 0, 1 for a failure, 2 for a wrong
+// call, and 130 when it ended because ctx did. It prints the error after the program's name.
 func Run(ctx context.Context, name string, run Func, args []string, s Streams) int {
 	err := run(ctx, args, s)
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return 0
+	}
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		fmt.Fprintf(s.Err, "%s: interrupted\n", name)
+		return interrupted
 	}
 	fmt.Fprintf(s.Err, "%s: %v\n", name, err)
 	var wrongCall *fl.ParamError
@@ -49,4 +57,25 @@ func Run(ctx context.Context, name string, run Func, args []string, s Streams) i
 		return 2
 	}
 	return 1
+}
+
+// Parse parses the flags of a command. It returns a *fl.ParamError for a wrong flag and
+// flag.ErrHelp for a request for help.
+func Parse(f *flag.FlagSet, args []string) error {
+	err := f.Parse(args)
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return err
+	}
+	return fl.Invalid("flags", err.Error(), "see %s -help", f.Name())
+}
+
+// ParseOnly is Parse for a command that takes no arguments.
+func ParseOnly(f *flag.FlagSet, args []string) error {
+	if err := Parse(f, args); err != nil {
+		return err
+	}
+	if f.NArg() > 0 {
+		return fl.Invalid("arguments", f.Arg(0), "only flags are allowed, see %s -help", f.Name())
+	}
+	return nil
 }

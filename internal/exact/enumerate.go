@@ -56,7 +56,7 @@ type outcome struct{ value, weight uint64 }
 func (w *walk) Uniform(n uint64) uint64 {
 	if w.depth == len(w.path) {
 		if n == 0 || n > uint64(w.maxBranches) {
-			w.fail("a uniform choice of %d outcomes, at most %d can be enumerated", n, w.maxBranches)
+			w.fail("a uniform choice", n, w.maxBranches)
 			return 0
 		}
 		b := branching{total: n}
@@ -78,7 +78,7 @@ func (w *walk) Weighted(weights []uint64) int {
 			}
 		}
 		if len(b.outcomes) == 0 || len(b.outcomes) > w.maxBranches {
-			w.fail("a weighted choice of %d outcomes, must be in [1, %d]", len(b.outcomes), w.maxBranches)
+			w.fail("a weighted choice", uint64(len(b.outcomes)), w.maxBranches)
 			return 0
 		}
 		w.path = append(w.path, b)
@@ -95,13 +95,13 @@ func (w *walk) take() uint64 {
 	return chosen.value
 }
 
-func (w *walk) fail(format string, args ...any) {
+func (w *walk) fail(choice string, outcomes uint64, most int) {
 	if w.err == nil {
-		w.err = fmt.Errorf("exact: enumerate: "+format, args...)
+		w.err = fmt.Errorf("exact: outcomes of %s: got %d, rule: must be in [1, %d]", choice, outcomes, most)
 	}
 }
 
-// next moves to the next path and tells whether there is one.
+// next moves to the next path and says whether there is one.
 func (w *walk) next() bool {
 	for len(w.path) > 0 {
 		last := &w.path[len(w.path)-1]

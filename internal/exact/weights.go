@@ -27,17 +27,17 @@ const maxTotalBits = 62
 // NewWeights returns the weights for a budget ε in (0, 20] and 1 ≤ s < t.
 func NewWeights(epsilon float64, s, t int) (Weights, error) {
 	if !(epsilon > 0 && epsilon <= 20) {
-		return Weights{}, fmt.Errorf("exact: epsilon: got %g, must be in (0, 20]", epsilon)
+		return Weights{}, fmt.Errorf("exact: epsilon: got %g, rule: must be in (0, 20]", epsilon)
 	}
 	if s < 1 || t <= s {
-		return Weights{}, fmt.Errorf("exact: got s=%d and t=%d, must have 1 <= s < t", s, t)
+		return Weights{}, fmt.Errorf("exact: slots: got s=%d and t=%d, rule: must have 1 <= s < t", s, t)
 	}
 	e := LowerExp(epsilon)
 	// The largest shift for which s·⌈e⌉·2^shift + (t−s)·2^shift stays below 2^62.
 	perUnit := float64(s)*(math.Exp(epsilon)+1) + float64(t-s)
 	shift := maxTotalBits - 1 - int(math.Ceil(math.Log2(perUnit)))
 	if shift < 0 || float64(shift)+epsilon*math.Log2E < 25 {
-		return Weights{}, fmt.Errorf("exact: epsilon=%g, s=%d, t=%d: slot weights need more than %d bits", epsilon, s, t, maxTotalBits)
+		return Weights{}, fmt.Errorf("exact: slots: got epsilon=%g, s=%d, t=%d, rule: weights must fit into %d bits", epsilon, s, t, maxTotalBits)
 	}
 	low := uint64(1) << shift
 	high := new(big.Int).Lsh(e, uint(shift))
@@ -45,7 +45,7 @@ func NewWeights(epsilon float64, s, t int) (Weights, error) {
 	w := Weights{High: high.Uint64(), Low: low}
 	w.Total = uint64(s)*w.High + uint64(t-s)*w.Low
 	if bits.Len64(w.Total) > maxTotalBits {
-		return Weights{}, fmt.Errorf("exact: epsilon=%g, s=%d, t=%d: total weight %d exceeds %d bits", epsilon, s, t, w.Total, maxTotalBits)
+		return Weights{}, fmt.Errorf("exact: slots: got epsilon=%g, s=%d, t=%d of weight %d, rule: weights must fit into %d bits", epsilon, s, t, w.Total, maxTotalBits)
 	}
 	return w, nil
 }

@@ -79,3 +79,19 @@ func TestWeightsRefuseBadParameters(t *testing.T) {
 		}
 	}
 }
+
+// Weights that need more bits than there are would lose too much to rounding. They are
+// refused.
+func TestWeightsRefuseTooManySlots(t *testing.T) {
+	for _, c := range []struct {
+		eps  float64
+		s, t int
+	}{{0.1, 1, 1 << 40}, {1, 1, 1 << 40}, {20, 1 << 40, 1 << 41}} {
+		if w, err := NewWeights(c.eps, c.s, c.t); err == nil {
+			t.Errorf("NewWeights(%g, %d, %d) = %+v, want an error", c.eps, c.s, c.t, w)
+		}
+	}
+	if _, err := NewWeights(0.1, 1, 1<<31); err != nil {
+		t.Errorf("the most slots of a mechanism: %v", err)
+	}
+}

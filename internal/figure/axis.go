@@ -1,9 +1,7 @@
 package figure
 
 import (
-	"fmt"
 	"math"
-	"strconv"
 
 	"gonum.org/v1/plot"
 )
@@ -11,7 +9,7 @@ import (
 // maxDrawn bounds what is drawn, so that differences of two values are finite.
 const maxDrawn = 1e300
 
-// drawable tells whether a value has a place on an axis.
+// drawable reports whether a value has a place on an axis.
 func drawable(v float64, log bool) bool {
 	if log {
 		return v >= 1/maxDrawn && v <= maxDrawn
@@ -19,33 +17,76 @@ func drawable(v float64, log bool) bool {
 	return math.Abs(v) <= maxDrawn
 }
 
-// span is the range of the values on one axis.
+// place returns where a drawable value is on an axis. A logarithmic axis counts powers of
+// ten: gonum's own one needs more room for its title than the title takes.
+func place(v float64, log bool) float64 {
+	if log {
+		return math.Log10(v)
+	}
+	return v
+}
+
+// end returns the place of the end of an error bar around a value: infinite where the axis
+// never reaches it, the value's own for NaN.
+func end(v, around float64, log bool) float64 {
+	switch {
+	case drawable(v, log):
+		return place(v, log)
+	case v < around:
+		return math.Inf(-1)
+	case v > around:
+		return math.Inf(1)
+	}
+	return place(around, log)
+}
+
+// span is the range of the places on one axis.
 type span struct {
 	min, max     float64
 	some         bool
-	startsAtZero bool // for bars on a linear axis
+	startsAtZero bool // for bars
 }
 
 func (s *span) include(v float64) {
+	if math.IsInf(v, 0) {
+		return
+	}
 	if !s.some {
 		s.min, s.max, s.some = v, v, true
 	}
 	s.min, s.max = min(s.min, v), max(s.max, v)
 }
 
-// set gives the axis limits that gonum can draw: it panics at logarithmic axes
-// that reach zero and at limits that differ by rounding only.
+// includeEnds widens the span to the ends of error bars. On a logarithmic axis it goes one
+// power of ten beyond the values at most: an interval that almost reaches zero is long.
+func (s *span) includeEnds(ends span, log bool) {
+	if !ends.some {
+		return
+	}
+	if log {
+		ends.min, ends.max = max(ends.min, s.min-1), min(ends.max, s.max+1)
+	}
+	s.include(ends.min)
+	s.include(ends.max)
+}
+
+// widen leaves room for marks at both ends.
+func (s *span) widen(by float64) {
+	if !math.IsInf(s.max-s.min, 0) {
+		s.min, s.max = s.min-by*(s.max-s.min), s.max+by*(s.max-s.min)
+	}
+}
+
+// set gives the axis limits that gonum can draw: it cannot draw limits that differ by
+// rounding only.
 func (s span) set(axis *plot.Axis, log bool) {
 	if log {
-		axis.Scale, axis.Tick.Marker = plot.LogScale{}, logTicks{}
+		axis.Tick.Marker = decades{}
 		if !s.some {
-			s.min, s.max = 1, 10
+			s.min, s.max = 0, 1
 		}
-		if s.startsAtZero {
-			s.min /= 2 // so that the smallest bar can be seen
-		}
-		if s.max/s.min < 1.001 {
-			s.min, s.max = s.min/2, s.max*2
+		if s.max-s.min < 0.0004 {
+			s.min, s.max = s.min-math.Log10(2), s.max+math.Log10(2)
 		}
 		axis.Min, axis.Max = s.min, s.max
 		return
@@ -57,36 +98,4 @@ func (s span) set(axis *plot.Axis, log bool) {
 		s.min, s.max = s.min-size/10, s.max+size/10
 	}
 	axis.Min, axis.Max = s.min, s.max
-}
-
-// logTicks labels powers of ten and, where there are few, their multiples by 2
-// and 5. plot.LogTicks labels powers only, and misses those below one.
-type logTicks struct{}
-
-// Ticks implements plot.Ticker.
-func (logTicks) Ticks(lo, hi float64) []plot.Tick {
-	from, to := int(math.Floor(math.Log10(lo))), int(math.Ceil(math.Log10(hi)))
-	const many = 6 // labels of powers beside each other
-	stride := (to-from)/(many+1) + 1
-	var ticks []plot.Tick
-	labels := 0
-	for power := from; power <= to; power++ {
-		for digit := 1; digit < 10; digit++ {
-			// Not a product, which would be rounded, and labelled 0.00030000000000000003.
-			value, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", digit, power), 64)
-			if value < lo || value > hi || stride > 1 && digit > 1 {
-				continue
-			}
-			tick := plot.Tick{Value: value}
-			if digit == 1 && power%stride == 0 || to-from <= 2 && (digit == 2 || digit == 5) {
-				tick.Label = strconv.FormatFloat(value, 'g', -1, 64)
-				labels++
-			}
-			ticks = append(ticks, tick)
-		}
-	}
-	if labels < 2 {
-		return plot.DefaultTicks{}.Ticks(lo, hi)
-	}
-	return ticks
 }

@@ -2,15 +2,17 @@ package figure
 
 import (
 	"fmt"
-	"image/color"
 	"io"
 	"math"
+	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotutil"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgpdf"
+	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // Sizes of the picture.
@@ -20,15 +22,49 @@ const (
 	titleHeight = 0.35 * vg.Inch
 	margin      = 0.1 * vg.Inch
 	gap         = 0.2 * vg.Inch
-	dotsPerInch = 120
+	dotsPerInch = 200
+
+	// axisTitle is the part of a panel's side that the title of its axis may fill.
+	axisTitle = 0.8
 )
 
-// WritePNG draws the figure: panels of 4.8 × 3.6 inches at 120 dots per inch, the
+// broken breaks a title between words into lines of at most the given width.
+func broken(style text.Style, title string, width vg.Length) string {
+	var lines []string
+	for _, word := range strings.Fields(title) {
+		last := len(lines) - 1
+		if last >= 0 && style.Width(lines[last]+" "+word) <= width {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// WritePNG draws the figure as a PNG of 200 dots per inch: panels of 4.8 × 3.6 inches, the
 // title above them and the legend to their right. It returns a *fl.ParamError
 // for an invalid figure and the error of w. O(points + pixels).
 func (f *Figure) WritePNG(w io.Writer) error {
+	return f.write(w, func(width, height vg.Length) vg.CanvasWriterTo {
+		return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dotsPerInch))}
+	})
+}
+
+// WriteSVG is WritePNG for an SVG.
+func (f *Figure) WriteSVG(w io.Writer) error {
+	return f.write(w, func(width, height vg.Length) vg.CanvasWriterTo { return vgsvg.New(width, height) })
+}
+
+// WritePDF is WritePNG for a PDF of one page.
+func (f *Figure) WritePDF(w io.Writer) error {
+	return f.write(w, func(width, height vg.Length) vg.CanvasWriterTo { return vgpdf.New(width, height) })
+}
+
+// write draws the figure on a canvas of the size it needs.
+func (f *Figure) write(w io.Writer, open func(width, height vg.Length) vg.CanvasWriterTo) error {
 	if err := f.Validate(); err != nil {
-		return fmt.Errorf("experiment: %w", err)
+		return fmt.Errorf("figure: %w", err)
 	}
 	looks := f.looks()
 	columns := f.Columns
@@ -43,29 +79,29 @@ func (f *Figure) WritePNG(w io.Writer) error {
 	for i, p := range f.Panels {
 		drawn, err := p.plot(looks)
 		if err != nil {
-			return fmt.Errorf("experiment: %w", err)
+			return fmt.Errorf("figure: %w", err)
 		}
 		grid[i/columns][i%columns] = drawn
 	}
 
 	legend := f.legend(looks)
-	top := vg.Length(0)
-	if f.Title != "" {
-		top = titleHeight
-	}
 	gridWidth := vg.Length(columns)*panelWidth + 2*margin
-	size := vg.Point{X: gridWidth, Y: vg.Length(rows)*panelHeight + 2*margin + top}
-	if r := legend.Rectangle(draw.Canvas{}); r.Size().X > 0 {
-		size.X += r.Size().X + gap
-		size.Y = max(size.Y, r.Size().Y+2*gap+top)
+	size := vg.Point{X: gridWidth, Y: vg.Length(rows)*panelHeight + 2*margin}
+	beside := legend.Rectangle(draw.Canvas{}).Size()
+	if beside.X > 0 {
+		size.X += beside.X + gap
+		size.Y = max(size.Y, beside.Y+2*gap)
 	}
-	img := vgimg.NewWith(vgimg.UseWH(size.X, size.Y), vgimg.UseDPI(dotsPerInch))
-	canvas := draw.New(img)
-	if f.Title != "" {
-		style := plot.New().Title.TextStyle
-		style.Font.Size = 14
-		canvas.FillText(style, vg.Point{X: canvas.Center().X, Y: canvas.Max.Y - margin}, f.Title)
+	style := plot.New().Title.TextStyle
+	style.Font.Size = 14
+	title, top := broken(style, f.Title, size.X-4*margin), vg.Length(0)
+	if title != "" {
+		top = titleHeight + vg.Length(strings.Count(title, "\n"))*style.Height("M")
 	}
+	size.Y += top
+	opened := open(size.X, size.Y)
+	canvas := draw.NewCanvas(opened, size.X, size.Y)
+	canvas.FillText(style, vg.Point{X: canvas.Center().X, Y: canvas.Max.Y - margin}, title)
 	area := draw.Crop(canvas, 0, gridWidth-size.X, 0, -top)
 	tiles := draw.Tiles{
 		Rows: rows, Cols: columns, PadX: gap, PadY: gap,
@@ -79,42 +115,6 @@ func (f *Figure) WritePNG(w io.Writer) error {
 		}
 	}
 	legend.Draw(draw.Crop(canvas, gridWidth, 0, 0, -top-gap))
-	_, err := vgimg.PngCanvas{Canvas: img}.WriteTo(w)
+	_, err := opened.WriteTo(w)
 	return err
-}
-
-// look is what the series of one name have in common.
-type look struct {
-	color color.Color
-	mark  draw.GlyphDrawer
-}
-
-func (f *Figure) looks() map[string]look {
-	looks := map[string]look{}
-	for _, p := range f.Panels {
-		for _, s := range p.Series {
-			if _, ok := looks[s.Name]; !ok {
-				i := len(looks)
-				looks[s.Name] = look{color: plotutil.DarkColors[i%len(plotutil.DarkColors)], mark: plotutil.Shape(i)}
-			}
-		}
-	}
-	return looks
-}
-
-// legend has one entry per name, drawn as where the name comes first.
-func (f *Figure) legend(looks map[string]look) plot.Legend {
-	legend := plot.NewLegend()
-	legend.Top, legend.Left = true, true
-	legend.Padding = vg.Points(3)
-	listed := map[string]bool{"": true}
-	for _, p := range f.Panels {
-		for _, s := range p.Series {
-			if !listed[s.Name] {
-				listed[s.Name] = true
-				legend.Add(s.Name, s.thumbnails(looks[s.Name])...)
-			}
-		}
-	}
-	return legend
 }

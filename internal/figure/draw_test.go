@@ -42,9 +42,9 @@ func colours(img image.Image, in image.Rectangle) map[color.RGBA]int {
 
 // The first three colours that series get.
 var (
-	red   = color.RGBA{238, 46, 47, 255}
-	green = color.RGBA{0, 140, 72, 255}
-	blue  = color.RGBA{24, 90, 169, 255}
+	blue       = color.RGBA{0x00, 0x72, 0xb2, 0xff}
+	vermillion = color.RGBA{0xd5, 0x5e, 0x00, 0xff}
+	green      = color.RGBA{0x00, 0x9e, 0x73, 0xff}
 )
 
 func lines(names ...string) (series []figure.Series) {
@@ -55,15 +55,15 @@ func lines(names ...string) (series []figure.Series) {
 }
 
 func TestPictureSize(t *testing.T) {
-	// 120 dots per inch: 576 × 432 for a panel, 12 for a margin, 42 for the title.
+	// 200 dots per inch: 960 × 720 for a panel, 20 for a margin, 70 for the title.
 	for name, c := range map[string]struct {
 		figure        figure.Figure
 		width, height int
 	}{
-		"one panel":   {figure.Figure{Panels: make([]figure.Panel, 1)}, 576 + 24, 432 + 24},
-		"with title":  {figure.Figure{Title: "Figure 1", Panels: make([]figure.Panel, 1)}, 576 + 24, 432 + 24 + 42},
-		"square grid": {figure.Figure{Panels: make([]figure.Panel, 3)}, 2*576 + 24, 2*432 + 24},
-		"one row":     {figure.Figure{Columns: 3, Panels: make([]figure.Panel, 3)}, 3*576 + 24, 432 + 24},
+		"one panel":   {figure.Figure{Panels: make([]figure.Panel, 1)}, 960 + 40, 720 + 40},
+		"with title":  {figure.Figure{Title: "Figure 1", Panels: make([]figure.Panel, 1)}, 960 + 40, 720 + 40 + 70},
+		"square grid": {figure.Figure{Panels: make([]figure.Panel, 3)}, 2*960 + 40, 2*720 + 40},
+		"one row":     {figure.Figure{Columns: 3, Panels: make([]figure.Panel, 3)}, 3*960 + 40, 720 + 40},
 	} {
 		size := picture(t, c.figure).Bounds().Size()
 		// Lengths become whole pixels one way or the other.
@@ -74,7 +74,7 @@ func TestPictureSize(t *testing.T) {
 }
 
 func TestTitleIsDrawn(t *testing.T) {
-	above := image.Rect(0, 0, 600, 42)
+	above := image.Rect(300, 0, 700, 70) // where no axis is
 	for _, title := range []string{"", "Figure 1"} {
 		img := picture(t, figure.Figure{Title: title, Panels: []figure.Panel{{YRange: [2]float64{0, 1}}}})
 		if black := colours(img, above)[color.RGBA{A: 255}]; (title != "") != (black > 20) {
@@ -89,31 +89,31 @@ func TestSeriesOfOneNameHaveOneColour(t *testing.T) {
 	img := picture(t, figure.Figure{Columns: 2, Panels: []figure.Panel{
 		{Series: lines("a", "b")}, {Series: lines("b", "c")},
 	}})
-	left, right := image.Rect(0, 0, 588, 456), image.Rect(588, 0, 1164, 456)
-	legend := image.Rect(1176, 0, img.Bounds().Dx(), 456)
+	left, right := image.Rect(0, 0, 980, 760), image.Rect(980, 0, 1940, 760)
+	legend := image.Rect(1960, 0, img.Bounds().Dx(), 760)
 	for name, c := range map[string]struct {
-		in                        image.Rectangle
-		hasRed, hasGreen, hasBlue bool
+		in                            image.Rectangle
+		hasFirst, hasSecond, hasThird bool
 	}{
 		"first panel":  {left, true, true, false},
 		"second panel": {right, false, true, true},
 		"legend":       {legend, true, true, true},
 	} {
 		n := colours(img, c.in)
-		if n[red] > 0 != c.hasRed || n[green] > 0 != c.hasGreen || n[blue] > 0 != c.hasBlue {
-			t.Errorf("%s: %d red, %d green and %d blue pixels", name, n[red], n[green], n[blue])
+		if n[blue] > 0 != c.hasFirst || n[vermillion] > 0 != c.hasSecond || n[green] > 0 != c.hasThird {
+			t.Errorf("%s: %d blue, %d vermillion and %d green pixels", name, n[blue], n[vermillion], n[green])
 		}
 	}
 	// Nothing of a series lies between the panels and beside the names.
-	if n := colours(img, image.Rect(0, 0, 12, 456)); len(n) != 1 {
+	if n := colours(img, image.Rect(0, 0, 20, 760)); len(n) != 1 {
 		t.Errorf("%d colours in the left margin, want 1", len(n))
 	}
 }
 
 func TestLegendLeavesOutSeriesWithoutName(t *testing.T) {
 	img := picture(t, figure.Figure{Panels: []figure.Panel{{Series: lines("")}}})
-	if got := img.Bounds().Dx(); abs(got-600) > 1 {
-		t.Errorf("width %d, want 600: no legend", got)
+	if got := img.Bounds().Dx(); abs(got-1000) > 1 {
+		t.Errorf("width %d, want 1000: no legend", got)
 	}
 }
 
@@ -141,10 +141,13 @@ func TestPictureOfAnyNumbers(t *testing.T) {
 				t.Errorf("%g, logarithmic %v: %v", values, log, err)
 			}
 		}
-		bars := figure.Series{Y: strange, YLow: strange, YHigh: strange, Style: figure.Bars}
-		f := figure.Figure{Panels: []figure.Panel{{LogY: log, Categories: make([]string, len(strange)), Series: []figure.Series{bars, bars}}}}
+		upright := figure.Series{Y: strange, YLow: strange, YHigh: strange, Style: figure.Bars}
+		if log {
+			upright.Style = figure.Points
+		}
+		f := figure.Figure{Panels: []figure.Panel{{LogY: log, Categories: make([]string, len(strange)), Series: []figure.Series{upright, upright}}}}
 		if err := f.WritePNG(io.Discard); err != nil {
-			t.Errorf("bars, logarithmic %v: %v", log, err)
+			t.Errorf("categories, logarithmic %v: %v", log, err)
 		}
 	}
 }
@@ -159,6 +162,16 @@ func TestPictureErrors(t *testing.T) {
 	f.Panels = make([]figure.Panel, 1)
 	if err := f.WritePNG(failing{full}); !errors.Is(err, full) {
 		t.Errorf("a writer that fails: %v", err)
+	}
+}
+
+func TestOtherFormats(t *testing.T) {
+	f := figure.Figure{Title: "Figure 1", Panels: []figure.Panel{{Series: lines("a")}}}
+	for head, write := range map[string]func(io.Writer) error{"\x89PNG": f.WritePNG, "<?xml": f.WriteSVG, "%PDF-": f.WritePDF} {
+		var b bytes.Buffer
+		if err := write(&b); err != nil || !bytes.HasPrefix(b.Bytes(), []byte(head)) {
+			t.Errorf("%q: %v, %.20q", head, err, b.Bytes())
+		}
 	}
 }
 

@@ -9,18 +9,20 @@ import (
 // Figure is a grid of panels with one legend. Series of the same name have the
 // same colour and mark in all panels, and one entry in the legend.
 type Figure struct {
-	Title   string // hushgrad bench fills in the experiment's when it is empty
-	Columns int    // panels side by side; 0: as many as make the grid about square
-	Panels  []Panel
+	Title     string // go run ./bench fills in the experiment's when it is empty
+	Columns   int    // panels side by side; 0: as many as make the grid about square
+	ErrorBars string // what the error bars show, in the legend; empty: not there
+	Panels    []Panel
 }
 
 // Panel is one pair of axes. Points that have no place on them are left out: NaN,
-// infinite and, on a logarithmic axis, those that are not positive.
+// infinite and, on a logarithmic axis, those that are not positive. Titles that are too
+// long for a line are broken into several.
 type Panel struct {
 	Title, XLabel, YLabel string
 	LogX, LogY            bool
 	YRange                [2]float64 // both zero: from the data
-	Categories            []string   // names below x = 0, 1, …, for bars
+	Categories            []string   // names below x = 0, 1, …
 	Series                []Series
 }
 
@@ -32,16 +34,32 @@ const (
 	Points                  // marks only
 	LinePoints              // marks joined by a line
 	Dashed                  // points joined by a dashed line, for theory and references
-	Bars                    // one bar per category, beside those of the other series
+	Bars                    // one bar per category; not on a logarithmic axis, which has no zero for them to begin at
 )
 
 // Series is a sequence of points.
 type Series struct {
-	Name        string    // in the legend; empty: not there
-	X           []float64 // nil in a panel with categories: 0, 1, …
+	Name string // in the legend; empty: not there
+	// Of names another series of the figure that this one is a reference for: its theory, or
+	// a paper's number. It has that one's colour, and is Dashed or Points, which are crosses.
+	Of string
+	// X are the places of Y. In a panel with categories it may be nil, for 0, 1, …: marks
+	// and bars then stand beside those of the other series.
+	X           []float64
 	Y           []float64
 	YLow, YHigh []float64 // ends of the error bars, both or neither, not relative to Y
 	Style       Style
+}
+
+// Add appends a point with its error bar. Series without error bars are made of X and Y.
+func (s *Series) Add(x, y, low, high float64) {
+	s.X = append(s.X, x)
+	s.AddNext(y, low, high)
+}
+
+// AddNext appends a point for the next category.
+func (s *Series) AddNext(y, low, high float64) {
+	s.Y, s.YLow, s.YHigh = append(s.Y, y), append(s.YLow, low), append(s.YHigh, high)
 }
 
 // maxPanels and maxColumns keep the picture's size in bounds.
@@ -51,7 +69,7 @@ const (
 )
 
 // Validate returns a *fl.ParamError for the first part of the figure that cannot be
-// drawn.
+// drawn, or that would look like another one.
 func (f *Figure) Validate() error {
 	if len(f.Panels) == 0 || len(f.Panels) > maxPanels {
 		return fl.Invalid("Plot.Panels", len(f.Panels), "must have 1 to %d", maxPanels)
@@ -68,19 +86,23 @@ func (f *Figure) Validate() error {
 			return fl.Invalid(name+".LogX", p.LogX, "must be false where there are categories")
 		}
 		for j, s := range p.Series {
-			if err := s.validate(fmt.Sprintf("%s.Series[%d]", name, j), len(p.Categories)); err != nil {
+			if err := s.validate(fmt.Sprintf("%s.Series[%d]", name, j), p); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	return f.validateLooks()
 }
 
-func (s Series) validate(name string, categories int) error {
-	n := len(s.Y)
+func (s Series) validate(name string, p Panel) error {
+	n, categories := len(s.Y), len(p.Categories)
 	switch {
 	case s.Style > Bars:
 		return fl.Invalid(name+".Style", s.Style, "must be one of Line, Points, LinePoints, Dashed, Bars")
+	case false:
+		return fl.Invalid(name+".Style", s.Style, "must not be Bars on a logarithmic axis, where their length means nothing")
+	case s.Of != "" && s.Style != Dashed && s.Style != Points:
+		return fl.Invalid(name+".Style", s.Style, "must be Dashed or Points for a reference of %q", s.Of)
 	case s.Style == Bars && (n != categories || s.X != nil):
 		return fl.Invalid(name+".Y", fmt.Sprintf("%d values", n), "bars must have one per category, %d, and no X", categories)
 	case s.X == nil && n > categories:

@@ -37,6 +37,7 @@ func TestInvalidFigures(t *testing.T) {
 		"style":                {with(ab, figure.Series{Style: 5}), "Plot.Panels[0].Series[0].Style"},
 		"bars":                 {with(ab, figure.Series{Style: figure.Bars, Y: three}), "Plot.Panels[0].Series[0].Y"},
 		"bars with X":          {with(ab, figure.Series{Style: figure.Bars, X: three[:2], Y: three[:2]}), "Plot.Panels[0].Series[0].Y"},
+		"bars LogY":            {with(figure.Panel{LogY: true, Categories: ab.Categories}, figure.Series{Style: figure.Bars, Y: three[:2]}), "Plot.Panels[0].Series[0].Style"},
 		"no X":                 {with(figure.Panel{}, figure.Series{Y: three}), "Plot.Panels[0].Series[0].X"},
 		"no X, few categories": {with(ab, figure.Series{Y: three}), "Plot.Panels[0].Series[0].X"},
 		"short X":              {with(ab, figure.Series{}, figure.Series{X: three[:2], Y: three}), "Plot.Panels[0].Series[1].X"},
@@ -106,8 +107,9 @@ func TestEverySettingShows(t *testing.T) {
 		"Bars": func(p *figure.Panel) {
 			p.Categories, p.Series[0].X, p.Series[0].Style = []string{"a", "b", "c"}, nil, figure.Bars
 		},
-		"Bars LogY": func(p *figure.Panel) {
-			p.Categories, p.Series[0].X, p.Series[0].Style, p.LogY = []string{"a", "b", "c"}, nil, figure.Bars, true
+		"Points beside each other": func(p *figure.Panel) {
+			p.Categories, p.Series[0].X, p.Series[0].Style = []string{"a", "b", "c"}, nil, figure.Points
+			p.Series = append(p.Series, p.Series[0])
 		},
 		"two Bars": func(p *figure.Panel) {
 			p.Categories, p.Series[0].X, p.Series[0].Style = []string{"a", "b", "c"}, nil, figure.Bars
@@ -124,7 +126,7 @@ func TestEverySettingShows(t *testing.T) {
 	}
 }
 
-// heights returns the two heights, in pixels, of the red bars of one width.
+// heights returns the two heights, in pixels, of the blue bars of one width.
 func heights(t *testing.T, p figure.Panel) (short, tall int) {
 	t.Helper()
 	img := picture(t, figure.Figure{Panels: []figure.Panel{p}})
@@ -132,7 +134,7 @@ func heights(t *testing.T, p figure.Panel) (short, tall int) {
 	for x := range img.Bounds().Dx() {
 		column := img.Bounds()
 		column.Min.X, column.Max.X = x, x+1
-		if n := colours(img, column)[red]; n > 0 {
+		if n := colours(img, column)[blue]; n > 0 {
 			widths[n]++
 		}
 	}
@@ -171,23 +173,23 @@ func TestBarsOfACategoryAreBesideEachOther(t *testing.T) {
 		Categories: []string{"a"},
 		Series:     []figure.Series{{Y: []float64{1}, Style: figure.Bars}, {Name: " ", Y: []float64{1}, Style: figure.Bars}},
 	}}})
-	area := image.Rect(0, 0, 588, 456) // without the legend
+	area := image.Rect(0, 0, 980, 760) // without the legend
 	n := colours(img, area)
-	if r, g := n[red], n[green]; r == 0 || math.Abs(float64(r)/float64(g)-1) > 0.02 {
-		t.Errorf("%d red and %d green pixels, want as many", r, g)
+	if b, v := n[blue], n[vermillion]; b == 0 || math.Abs(float64(b)/float64(v)-1) > 0.02 {
+		t.Errorf("%d blue and %d vermillion pixels, want as many", b, v)
 	}
 }
 
 func TestLongCategoriesAreTurned(t *testing.T) {
 	p := figure.Panel{Series: []figure.Series{{Y: []float64{1, 2, math.NaN()}, Style: figure.Bars}}}
 	tall := map[int]int{}
-	for _, letters := range []int{1, 14, 15} {
+	for _, letters := range []int{1, 12, 13} {
 		name := strings.Repeat("m", letters)
 		p.Categories = []string{name, name, name}
 		_, tall[letters] = heights(t, p)
 	}
-	// Turned by 30 degrees, 15 letters take the room of several lines.
-	if abs(tall[1]-tall[14]) > 2 || tall[15] > tall[14]-40 {
-		t.Errorf("bars %d, %d and %d pixels high above names of 1, 14 and 15 letters", tall[1], tall[14], tall[15])
+	// Turned by 30 degrees, 13 letters take the room of several lines.
+	if abs(tall[1]-tall[12]) > 4 || tall[13] > tall[12]-66 {
+		t.Errorf("bars %d, %d and %d pixels high above names of 1, 12 and 13 letters", tall[1], tall[12], tall[13])
 	}
 }

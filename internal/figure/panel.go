@@ -2,7 +2,7 @@ package figure
 
 import (
 	"math"
-	"unicode/utf8"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -13,73 +13,111 @@ import (
 var (
 	lineWidth = vg.Points(1.5)
 	markSize  = vg.Points(3)
-	dashes    = []vg.Length{vg.Points(5), vg.Points(3)}
 )
-
-// maxUprightLabel is the number of characters that fit side by side below a panel.
-const maxUprightLabel = 48
 
 // plot makes the panel's axes and adds its series.
 func (p Panel) plot(looks map[string]look) (*plot.Plot, error) {
-	drawn := plot.New()
-	drawn.Title.Text, drawn.X.Label.Text, drawn.Y.Label.Text = p.Title, p.XLabel, p.YLabel
-	drawn.Title.Padding = vg.Points(4)
+	drawn := p.axes()
 	drawn.Add(plotter.NewGrid())
-
-	bars, barsInAll := 0, 0
+	shares := 0
 	for _, s := range p.Series {
-		if s.Style == Bars {
-			barsInAll++
+		if s.standsBeside(p) {
+			shares++
 		}
 	}
-	var x, y span
+	share := 0
+	var x, y, ends span
 	for _, s := range p.Series {
-		points := s.points(p.LogX, p.LogY)
+		points, own := s.points(p.LogX, p.LogY), looks[s.Name]
+		if s.standsBeside(p) {
+			for i := range points {
+				points[i].X += beside(share, shares)
+			}
+			share++
+		}
 		for _, q := range points {
 			x.include(q.X)
 			y.include(q.Y)
-			y.include(q.low)
-			y.include(q.high)
+			ends.include(q.low)
+			ends.include(q.high)
 		}
-		own := looks[s.Name]
 		if s.Style == Bars {
 			y.startsAtZero = true
-			drawn.Add(newBarGroup(points, own, bars, barsInAll))
-			bars++
+			drawn.Add(&barGroup{points: points, look: own, width: groupWidth / float64(shares)})
 		} else if err := s.addTo(drawn, points, own); err != nil {
 			return nil, err
 		}
 		if s.YLow != nil {
-			drawn.Add(newWhiskers(points, own, barOffset(s.Style, bars-1, barsInAll)))
+			drawn.Add(newWhiskers(points, own, s.Style))
 		}
+	}
+	y.includeEnds(ends, p.LogY)
+	if len(p.Categories) > 0 && !y.startsAtZero {
+		y.widen(0.04)
 	}
 	p.setAxes(drawn, x, y)
 	return drawn, nil
+}
+
+// axes makes empty axes with their titles.
+func (p Panel) axes() *plot.Plot {
+	drawn := plot.New()
+	drawn.Title.Text = broken(drawn.Title.TextStyle, p.Title, panelWidth)
+	drawn.X.Label.Text = broken(drawn.X.Label.TextStyle, p.XLabel, axisTitle*panelWidth)
+	drawn.Y.Label.Text = broken(drawn.Y.Label.TextStyle, p.YLabel, axisTitle*panelHeight)
+	drawn.Title.Padding = vg.Points(4)
+	return drawn
 }
 
 func (p Panel) setAxes(drawn *plot.Plot, x, y span) {
 	x.set(&drawn.X, p.LogX)
 	y.set(&drawn.Y, p.LogY)
 	if p.YRange[0] < p.YRange[1] {
-		drawn.Y.Min, drawn.Y.Max = p.YRange[0], p.YRange[1]
+		drawn.Y.Min, drawn.Y.Max = place(p.YRange[0], p.LogY), place(p.YRange[1], p.LogY)
 	}
-	if len(p.Categories) == 0 {
-		return
-	}
-	drawn.NominalX(p.Categories...)
-	drawn.X.Min, drawn.X.Max = -0.5, float64(len(p.Categories))-0.5
-	length := 0
-	for _, name := range p.Categories {
-		length += utf8.RuneCountInString(name) + 2
-	}
-	if length > maxUprightLabel {
-		drawn.X.Tick.Label.Rotation = math.Pi / 6
-		drawn.X.Tick.Label.XAlign, drawn.X.Tick.Label.YAlign = draw.XRight, draw.YCenter
+	if len(p.Categories) > 0 {
+		p.nameCategories(drawn)
 	}
 }
 
-// point is one that has a place on the axes; low and high are at Y where there is
-// no error bar.
+const (
+	// axisWidth is the part of a panel that its horizontal axis fills, about.
+	axisWidth = 0.85
+	// turned is by how much names are turned that do not fit.
+	turned = math.Pi / 6
+)
+
+// nameCategories writes the names below the axis: in several lines where that is enough,
+// and turned where a word is wider than its category.
+func (p Panel) nameCategories(drawn *plot.Plot) {
+	n := len(p.Categories)
+	style, width := drawn.X.Tick.Label, axisWidth*panelWidth/vg.Length(n)
+	lines, fit, tall := make([]string, n), true, 0
+	overhang := vg.Length(0) // of turned names, to the left of the axis
+	for i, name := range p.Categories {
+		lines[i] = broken(style, name, width)
+		tall = max(tall, strings.Count(lines[i], "\n"))
+		fit = fit && style.Width(lines[i]) <= width
+		overhang = max(overhang, style.Width(name)*vg.Length(math.Cos(turned))-(vg.Length(i)+0.5)*width)
+	}
+	padding := drawn.Y.Padding
+	if fit {
+		for i, name := range lines { // all as tall as the tallest, or they begin at different heights
+			lines[i] += strings.Repeat("\n ", tall-strings.Count(name, "\n"))
+		}
+		drawn.NominalX(lines...)
+	} else {
+		drawn.NominalX(p.Categories...)
+		label := &drawn.X.Tick.Label
+		label.Rotation, label.XAlign, label.YAlign = turned, draw.XRight, draw.YCenter
+		padding += overhang
+	}
+	drawn.Y.Padding = padding // which NominalX makes as wide as half of a category's name
+	drawn.X.Min, drawn.X.Max = -0.5, float64(n)-0.5
+}
+
+// point is one that has a place on the axes, in their units. low and high are at Y where
+// there is no error bar, and infinite where an error bar leaves the axis.
 type point struct {
 	X, Y      float64
 	low, high float64
@@ -89,18 +127,17 @@ type point struct {
 func (s Series) points(logX, logY bool) []point {
 	var points []point
 	for i, y := range s.Y {
-		q := point{X: float64(i), Y: y, low: y, high: y}
+		x := float64(i)
 		if s.X != nil {
-			q.X = s.X[i]
+			x = s.X[i]
 		}
-		if !drawable(q.X, logX) || !drawable(q.Y, logY) {
+		if !drawable(x, logX) || !drawable(y, logY) {
 			continue
 		}
-		if s.YLow != nil && drawable(s.YLow[i], logY) {
-			q.low = s.YLow[i]
-		}
-		if s.YHigh != nil && drawable(s.YHigh[i], logY) {
-			q.high = s.YHigh[i]
+		q := point{X: place(x, logX), Y: place(y, logY)}
+		q.low, q.high = q.Y, q.Y
+		if s.YLow != nil {
+			q.low, q.high = end(s.YLow[i], y, logY), end(s.YHigh[i], y, logY)
 		}
 		points = append(points, q)
 	}
@@ -128,28 +165,9 @@ func (s Series) addTo(drawn *plot.Plot, points []point, own look) error {
 }
 
 func (s Series) lineStyle(own look) draw.LineStyle {
-	style := draw.LineStyle{Color: own.color, Width: lineWidth}
-	if s.Style == Dashed {
-		style.Dashes = dashes
-	}
-	return style
+	return draw.LineStyle{Color: own.color, Width: lineWidth, Dashes: own.dashes(s.Style)}
 }
 
 func glyphStyle(own look) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: own.color, Radius: markSize, Shape: own.mark}
-}
-
-// thumbnails returns what stands for the series in the legend.
-func (s Series) thumbnails(own look) []plot.Thumbnailer {
-	line := &plotter.Line{LineStyle: s.lineStyle(own)}
-	marks := &plotter.Scatter{GlyphStyle: glyphStyle(own)}
-	switch s.Style {
-	case Points:
-		return []plot.Thumbnailer{marks}
-	case LinePoints:
-		return []plot.Thumbnailer{line, marks}
-	case Bars:
-		return []plot.Thumbnailer{newBarGroup(nil, own, 0, 1)}
-	}
-	return []plot.Thumbnailer{line}
 }

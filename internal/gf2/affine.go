@@ -16,8 +16,8 @@ type Affine struct {
 	Flip      uint32   // 0 or 1
 }
 
-// Expander draws Affines from 32-bit seeds: A uniform among the matrices of full
-// rank, everything else uniform. The seed is stretched by SplitMix64 started at a
+// Expander draws Affines from 32-bit seeds. A is uniform among the matrices of full
+// rank, and everything else is uniform. SplitMix64 stretches the seed. It starts at a
 // keyed mix of the seed. An Expander is immutable.
 type Expander struct {
 	m, k       int
@@ -37,7 +37,7 @@ func NewExpander(m, k int, key0, key1 uint64) (*Expander, error) {
 func (e *Expander) NewAffine() *Affine { return &Affine{Rows: make([]uint32, e.k)} }
 
 // Draw fills a with the map of a seed. A row that depends on the rows before it
-// is drawn again: each row is then uniform outside their span, and A uniform
+// is drawn again. Each row is then uniform outside their span, and A is uniform
 // among the matrices of full rank. O(k) draws and O(k²) operations.
 func (e *Expander) Draw(a *Affine, seed uint32) {
 	state := splitmix.Keyed(e.key0, e.key1, seed)

@@ -9,8 +9,8 @@ import (
 // MaxBits is the largest number of bits of a label.
 const MaxBits = 30
 
-// Labels assigns distinct labels of m bits to keys: a uniformly random
-// permutation of [0, 2^m), so that structure among keys is none among labels.
+// Labels assigns distinct labels of m bits to keys. They are a uniformly random
+// permutation of [0, 2^m), so that a structure of the keys does not reach the labels.
 type Labels struct {
 	bits int
 	of   []uint32
@@ -35,7 +35,7 @@ func NewLabels(keys int, key [32]byte) (*Labels, error) {
 	return &Labels{bits: m, of: of}, nil
 }
 
-// BitsFor is the number of bits of labels for that many keys.
+// BitsFor is the number of bits of the labels of a number of keys.
 func BitsFor(keys int) int { return max(1, bits.Len(uint(keys-1))) }
 
 // Bits is m.

@@ -1,6 +1,6 @@
-// Package grpczstd registers zstd as a gRPC message compressor under the name
-// "zstd". Importing it is enough for a server to read compressed messages and
-// to answer in kind; a client asks for it by grpc.UseCompressor(grpczstd.Name).
+// Package grpczstd registers zstd as a gRPC message compressor under the name "zstd". Use it
+// to send shorter models and reports. Start by importing it: a server then reads compressed
+// messages and answers in kind. A client asks for it by grpc.UseCompressor(grpczstd.Name).
 package grpczstd
 
 import (

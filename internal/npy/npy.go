@@ -1,4 +1,5 @@
-// Package npy writes and reads vectors of float64 as NumPy's .npy files.
+// Package npy writes and reads vectors of float64 as NumPy's .npy files. Use it for models and
+// estimates that other programs read. Start with [Write] and [Read].
 package npy
 
 import (
@@ -74,8 +75,7 @@ func Read(r io.Reader, want int) ([]float64, error) {
 	return v, nil
 }
 
-// short turns the end of the input where bytes are missing into the error that
-// says so.
+// short turns io.EOF, where bytes are missing, into io.ErrUnexpectedEOF.
 func short(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -152,7 +152,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil || len(w) != 3 {
 			t.Fatalf("%g became %g, %v", v, w, err)
 		}
-		for i := range w { // NaN has many forms, all of which survive
+		for i := range w { // NaN has many forms, and all survive
 			if math.Float64bits(v[i]) != math.Float64bits(w[i]) {
 				t.Fatalf("%g became %g", v, w)
 			}

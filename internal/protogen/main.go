@@ -1,8 +1,8 @@
-// Command protogen regenerates the Go code of the .proto files below proto/.
-// It compiles them in process and feeds the two protoc plugins that go.mod
-// pins as tools, so that no protoc has to be installed.
+// Command protogen regenerates the Go code of the .proto files below proto/. Use it after a
+// change of such a file. Start it through go generate ./proto/...
 //
-// Run it through go generate ./proto/...
+// It compiles the files in process and feeds the two protoc plugins that go.mod pins as
+// tools. No protoc has to be installed.
 package main
 
 import (

@@ -1,6 +1,6 @@
-// Package root finds where a function of one variable changes its sign, with the answer
-// on a stated side. Use it where a guarantee must be rounded against us. Start with
-// [Solve].
+// Package root finds where a function of one variable changes its sign.
+// Use it where a guarantee must be rounded against us: the answer is on a stated side.
+// Start with [Solve].
 package root
 
 import "math"
@@ -9,10 +9,12 @@ import "math"
 const Tolerance = 1e-10
 
 // Solve narrows a bracket with f(lo) > 0 >= f(hi) to a relative width of
-// Tolerance and returns its upper end, where f has been seen to be <= 0. It is
-// regula falsi with the Illinois weights, kept half a tolerance away from both
-// ends so that both close in; every fourth step bisects if the bracket has not been
-// halved once per four steps so far, so that it ends for every f. f may be infinite.
+// Tolerance and returns its upper end, where f has been seen to be <= 0. atLo and atHi
+// are f(lo) and f(hi). f may be infinite.
+//
+// It is regula falsi with the Illinois weights, kept half a tolerance away from both
+// ends so that both close in. Every fourth step bisects if the bracket has not been
+// halved once per four steps so far. So it ends for every f.
 func Solve(f func(float64) float64, lo, hi, atLo, atHi float64) float64 {
 	mark, side := hi-lo, 0
 	for step := 1; hi-lo > Tolerance*hi; step++ {

@@ -17,7 +17,7 @@ func deviance(x, m, d float64) float64 {
 	if math.Abs(v) >= 0.1 {
 		return x*math.Log(x/m) - d
 	}
-	// ln(x/m) = 2·artanh(v), of which the first term is d + v·d.
+	// x·ln(x/m) = 2x·artanh(v). The first term of its series is d + v·d.
 	sum, term := d*v, 2*x*v
 	for j := 3.0; ; j += 2 {
 		term *= v * v

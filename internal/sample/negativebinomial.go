@@ -45,10 +45,10 @@ func (d NegativeBinomial) LogProb(k int64) float64 {
 		0.5*math.Log(d.R/(2*math.Pi*x*n))
 }
 
-// Clusters returns −R·ln(1−p): the variable is the total size of a Poisson
-// number, of this mean, of clusters whose sizes are independent and follow
-// Cluster (Quenouille, A Relation between the Logarithmic, Poisson, and Negative
-// Binomial Series, Biometrics 5(2), 1949).
+// Clusters returns −R·ln(1−p). The variable is the total size of random clusters.
+// Their number is Poisson with the mean that Clusters returns. Their sizes are
+// independent and follow Cluster (Quenouille, A Relation between the Logarithmic,
+// Poisson, and Negative Binomial Series, Biometrics 5(2), 1949).
 func (d NegativeBinomial) Clusters() float64 { return -d.R * log1mexp(d.Eta) }
 
 // Cluster returns the law of the size of one cluster.

@@ -62,7 +62,7 @@ func NewChances(name string, layout Layout, keys, slots int) (Chances, error) {
 	}
 	m, k := gf2.BitsFor(keys), cellBits(layout, slots)
 	if m > gf2.MaxBits || k > m {
-		return nil, fl.Invalid("slots", slots, "must be at most %d for hash %q with %d keys, of which there may be 2^%d", layout.slotsOf(m), GF2, keys, gf2.MaxBits)
+		return nil, fl.Invalid("slots", slots, "must be at most %d for hash %q with %d keys, and there may be 2^%d keys at most", layout.slotsOf(m), GF2, keys, gf2.MaxBits)
 	}
 	return gf2Chances{layout: layout, labels: math.Exp2(float64(m)), perCell: math.Exp2(float64(m - k))}, nil
 }

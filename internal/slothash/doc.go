@@ -1,10 +1,10 @@
-// Package slothash holds the public hash functions of Collision and CoCo: how
-// a client's items fall into slots, and how the server counts, for every item,
-// the reports whose slot it falls into.
+// Package slothash holds the public hash functions of the sparse mechanisms. Use it to find
+// the slots of a client's items, and to count for every item the reports that hit its slot.
+// Start with [NewFamily].
 //
 // An item is a coordinate with a sign. A [Layout] says how its slot follows
-// from hashed keys, a [Family] supplies the hash functions. A report names one
-// function of the family by a 32-bit seed and one slot.
+// from hashed keys, and a [Family] supplies the hash functions. A report names one
+// function of the family by a 32-bit seed, and one slot.
 //
 // Privacy does not depend on the family: the randomizers are ε-LDP for every
 // single function. The family decides accuracy (its [Chances]) and speed.
@@ -18,8 +18,8 @@
 //
 // A public random permutation, fresh in every round, gives each of the keys a
 // label ℓ of m bits, 2^m ≥ keys. With 2^k cells a function puts label ℓ into the
-// cell A·ℓ ⊕ o, A uniform among the k×m matrices of full rank; in the Paired
-// layout (−1)^(c·ℓ⊕f) decides which slot of the pair stands for +.
+// cell A·ℓ ⊕ o. The matrix A is uniform among the k×m matrices of full rank. In the
+// Paired layout (−1)^(c·ℓ⊕f) decides which slot of the pair stands for +.
 //
 // The labels that a report hits are the solutions of A·ℓ = o ⊕ cell: an affine
 // subspace of 2^(m−k) labels. They can be counted in two ways:
@@ -32,26 +32,26 @@
 //     places move by c.
 //
 // The cheaper one is taken: a report costs at most about √(2^m) additions,
-// whatever d is. Both count in integers, so a tally does not depend on order or
-// split, and both give the same counts.
+// whatever d is. Both count in integers. A tally depends neither on the order of the
+// reports nor on how they were split. Both give the same counts.
 //
 // # Exact probabilities of the linear family
 //
 // Let N = 2^m − 1, C = 2^(m−k) and K = C − 1. Since A is uniform of full rank, the
 // set of labels in the cell of a given label ℓ is ℓ plus a uniformly random
-// subspace of C elements; since labels are a random permutation, the others of a
-// client's keys are random labels. So the number of r other keys in that cell is
-// hypergeometric; none of them is there with probability
+// subspace of C elements. Since labels are a random permutation, the other keys of
+// a client have random labels. So the number of r other keys in that cell is
+// hypergeometric. None of them is there with probability
 // C(N−K, r)/C(N, r) = Π_{i<r} (N−K−i)/(N−i). With random order the number of later
 // keys is uniform on 0 … s−1, hence
 //
 //	Together = K/N,   Overwritten(s) = 1 − (1/s) Σ_{r<s} Π_{i<r} (N−K−i)/(N−i).
 //
-// For a foreign key, count labels in the reported cell: C in all, and of the s own
-// keys each with probability own (it is the weight of a marked cell, whatever the
-// conflicts: (e^ε+1)/Ω in CoCo and e^ε/Ω in Collision), hence s·own on average. All
-// other 2^m − s labels are alike, so a foreign key is in the reported cell with
-// probability
+// For a foreign key, count labels in the reported cell. There are C in all. Each of
+// the s own keys is among them with probability own, hence s·own on average. (own is
+// the weight of a marked cell, whatever the conflicts: (e^ε+1)/Ω in CoCo and e^ε/Ω in
+// Collision.) All other 2^m − s labels are alike, so a foreign key is in the reported
+// cell with probability
 //
 //	(C − s·own)/(2^m − s),
 //

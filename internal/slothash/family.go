@@ -1,6 +1,8 @@
 package slothash
 
-import "github.com/hushgrad/hushgrad/fl"
+import (
+	"github.com/hushgrad/hushgrad/fl"
+)
 
 // Family is a set of hash functions from keys to slots, one for every seed. It
 // is immutable and safe for concurrent use.
@@ -75,4 +77,27 @@ func NewFamily(name string, shape Shape, key [32]byte) (Family, error) {
 		return newLinear(chances, shape, key)
 	}
 	return nil, fl.Invalid("hash", name, "must be one of %q", Families())
+}
+
+// Layout says how an item (coordinate j, sign b) falls into a slot.
+type Layout uint8
+
+const (
+	// Paired layouts hash the coordinate to a slot for +; the slot for − is the
+	// other one of the pair {2i, 2i+1} (CoCo). The number of slots is even.
+	Paired Layout = iota
+	// Separate layouts hash (j, +) and (j, −) on their own (Collision).
+	Separate
+)
+
+// Item returns the slot of (coordinate, sign) under f.
+func (l Layout) Item(f Func, coordinate uint32, sign int8) uint32 {
+	minus := uint32(0)
+	if sign < 0 {
+		minus = 1
+	}
+	if l == Paired {
+		return f.Slot(coordinate) ^ minus
+	}
+	return f.Slot(2*coordinate + minus)
 }

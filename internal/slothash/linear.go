@@ -61,5 +61,5 @@ func (f *linear) NewTally() Tally {
 	return newCosetTally(f)
 }
 
-// sameRound tells whether counts of two families may be added.
+// sameRound reports whether counts of two families may be added.
 func (f *linear) sameRound(o *linear) bool { return f.shape == o.shape && f.key == o.key }

@@ -1,6 +1,8 @@
-// Package snapshot is the container of an aggregator's binary form: four magic
-// bytes that name the format and its version, the digest of the round, and a
-// zstd frame (with its checksum) that holds the aggregator's own payload.
+// Package snapshot is the container of an aggregator's binary form. Package count uses it;
+// use it directly only to look into a snapshot. Start with [Encode] and [Decode].
+//
+// A snapshot is four magic bytes that name the format and its version, the digest of the
+// round, and a zstd frame (with its checksum) that holds the aggregator's own payload.
 package snapshot
 
 import (
@@ -9,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 // magic names the format; the digit is its version.
@@ -30,17 +34,20 @@ func Encode(round [32]byte, payload []byte) ([]byte, error) {
 	return enc.EncodeAll(payload, out), nil
 }
 
-// Decode returns the payload of a snapshot of the given round. It refuses
-// another format, another round, damaged data, and payloads above maxBytes.
+// Decode returns the payload of a snapshot of the given round. It refuses another format,
+// another round, damaged data and payloads above maxBytes, before it allocates them. The
+// error is a *fl.ParamError (wrapped).
 func Decode(round [32]byte, maxBytes int, data []byte) ([]byte, error) {
-	if len(data) < headerBytes || !bytes.Equal(data[:4], magic) {
-		return nil, fmt.Errorf("snapshot: got %d bytes, must start with %q and a round digest", len(data), magic)
+	refuse := func(param string, got any, rule string, args ...any) ([]byte, error) {
+		return nil, fmt.Errorf("snapshot: %w", fl.Invalid(param, got, rule, args...))
 	}
-	if !bytes.Equal(data[4:headerBytes], round[:]) {
-		return nil, fmt.Errorf("snapshot: round digest: got %x, must be %x", data[4:headerBytes], round)
-	}
-	if len(data) == headerBytes {
-		return nil, fmt.Errorf("snapshot: got nothing after the header, must be a zstd frame")
+	switch {
+	case len(data) <= headerBytes:
+		return refuse("length", len(data), "must be above %d, the bytes of the header", headerBytes)
+	case !bytes.Equal(data[:4], magic):
+		return refuse("format", fmt.Sprintf("%x", data[:4]), "must be %x", magic)
+	case !bytes.Equal(data[4:headerBytes], round[:]):
+		return refuse("round", fmt.Sprintf("%x", data[4:headerBytes]), "must be the digest %x", round)
 	}
 	// The decoder's limit also bounds its window, which has a least size.
 	const leastMemory = 64 << 10
@@ -51,10 +58,10 @@ func Decode(round [32]byte, maxBytes int, data []byte) ([]byte, error) {
 	defer dec.Close()
 	payload, err := dec.DecodeAll(data[headerBytes:], nil)
 	if err != nil {
-		return nil, fmt.Errorf("snapshot: at most %d bytes: %w", maxBytes, err)
+		return refuse("payload", err, "must be an undamaged zstd frame of at most %d bytes", maxBytes)
 	}
 	if len(payload) > maxBytes {
-		return nil, fmt.Errorf("snapshot: got %d bytes, must be at most %d", len(payload), maxBytes)
+		return refuse("payload", len(payload), "must have at most %d bytes", maxBytes)
 	}
 	return payload, nil
 }

@@ -1,7 +1,9 @@
-// Package splitmix is the generator SplitMix64 (Steele, Lea, Flood, "Fast
-// splittable pseudorandom number generators", OOPSLA 2014, with variant 13 of
-// Stafford's constants): output i of a stream is Mix(start + i·Gamma). The hash
-// families stretch public seeds with it. It is not for private randomness.
+// Package splitmix is the generator SplitMix64. The hash families stretch public seeds with
+// it. It is not for private randomness. Start with [Keyed], which returns the start of a
+// stream; output i is Mix(start + i·Gamma).
+//
+// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014,
+// with variant 13 of Stafford's constants.
 package splitmix
 
 // Gamma is the odd integer closest to 2^64 divided by the golden ratio.

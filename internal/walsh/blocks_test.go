@@ -26,7 +26,7 @@ func rough[T int64 | float32 | float64](rng *rand.Rand, n int) []T {
 	return a
 }
 
-// bitPattern tells apart what == does not: zeros of different signs.
+// bitPattern separates what == does not: zeros of different signs.
 func bitPattern[T int64 | float32 | float64](x T) uint64 {
 	switch x := any(x).(type) {
 	case int64:

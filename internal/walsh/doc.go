@@ -1,5 +1,6 @@
-// Package walsh computes the Walsh–Hadamard transform of a vector in place.
-// [Transform] is all there is.
+// Package walsh computes the Walsh–Hadamard transform of a vector in place. Use it to rotate
+// gradients and to read counts from a spectrum. Start with [Transform], which is all there
+// is.
 //
 // # Definition
 //

@@ -1,6 +1,7 @@
 package pckv
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -62,7 +63,7 @@ func (a Allocation) UE(epsilon float64) (Budget, error) { return a.GRR(epsilon, 
 // without it, and the same as for PCKV-UE.
 func (a Allocation) GRR(epsilon float64, padding int) (Budget, error) {
 	if err := checkPoint(epsilon, 1, padding); err != nil {
-		return Budget{}, err
+		return Budget{}, fmt.Errorf("pckv: %w", err)
 	}
 	excess := float64(padding) * math.Expm1(epsilon) // e^ε2 − 1 of Lemma 3
 	switch a {
@@ -76,7 +77,25 @@ func (a Allocation) GRR(epsilon float64, padding int) (Budget, error) {
 	case Naive:
 		return Budget{Key: epsilon / 2, Value: epsilon / 2}, nil
 	}
-	return Budget{}, fl.Invalid("allocation", int(a), "must be Optimized, Even or Naive")
+	return Budget{}, fmt.Errorf("pckv: %w", fl.Invalid("allocation", int(a), "must be Optimized, Even or Naive"))
+}
+
+// Best returns the mechanism, UE or AGRR, with the smaller error for rare keys, in the
+// frequencies and in the means (Section 5 of the paper): dim keys, padding length ℓ,
+// epsilon in (0, 20].
+func Best(dim, padding int, epsilon float64) (frequencies, means string, err error) {
+	if err := checkPoint(epsilon, dim, padding); err != nil {
+		return "", "", fmt.Errorf("pckv: %w", err)
+	}
+	d, l, e := float64(dim), float64(padding), math.Exp(epsilon)
+	frequencies, means = AGRR, AGRR
+	if 2*(d-1) > l*(4*l-1)*(e+1) {
+		frequencies = UE
+	}
+	if 2*d > l*(4*l*(e+1)/(e+3)-1)*(e+1) {
+		means = UE
+	}
+	return frequencies, means, nil
 }
 
 func checkPoint(epsilon float64, dim, padding int) error {

@@ -1,12 +1,112 @@
 package pckv
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/count"
+	"github.com/hushgrad/hushgrad/keyvalue"
 )
 
-// Counts is what so many reports show: per key, how many show it with + and how many
+// counts is the State of an aggregator: per key, the reports that show it with + and with −.
+type counts struct {
+	mechanism   *mechanism
+	plus, minus []uint32
+}
+
+type aggregator = count.Aggregator[[]byte, *counts]
+
+func (m *mechanism) newCounts() *counts {
+	return &counts{mechanism: m, plus: make([]uint32, m.round.Dim), minus: make([]uint32, m.round.Dim)}
+}
+
+func (k *counts) Read(report []byte) ([]byte, error) {
+	return report, k.mechanism.read(report, nil)
+}
+
+// Count implements count.State. Read has found no fault in the report.
+func (k *counts) Count(report []byte) {
+	_ = k.mechanism.read(report, func(key int, minus bool) {
+		if minus {
+			k.minus[key]++
+		} else {
+			k.plus[key]++
+		}
+	})
+}
+
+func (k *counts) Merge(other *counts) {
+	for j := range k.plus {
+		k.plus[j] += other.plus[j]
+		k.minus[j] += other.minus[j]
+	}
+}
+
+// Estimate implements count.State by Algorithm 4. The unconditional mean is formed
+// directly, as ℓ(n1−n2)/(n·a(2p−1)), not from frequency and conditional mean. The
+// conditional means have the algorithm's corrections, frequencies and means do not.
+// Standard errors are those of clients drawn independently, with the estimates plugged in.
+func (k *counts) Estimate(reports int64) (*fl.Estimate, error) {
+	m := k.mechanism
+	dim := m.round.Dim
+	frequency := fl.Series{Value: make([]float64, dim), StdErr: make([]float64, dim)}
+	mean := fl.Series{Value: make([]float64, dim), StdErr: make([]float64, dim)}
+	conditional := fl.Series{Value: make([]float64, dim)}
+	c, n, l, scale := m.channel(), float64(reports), float64(m.padding), m.round.Scale
+	for j := range dim {
+		sum := float64(k.plus[j]) + float64(k.minus[j]) - n*c.Background // ≈ the clients that sent key j, times Hold
+		difference := float64(k.plus[j]) - float64(k.minus[j])
+		f, v := l*sum/(n*c.Hold), l*difference/(n*c.Sign)
+
+		held := min(max(f, 0), 1)
+		frequency.Value[j] = f
+		frequency.StdErr[j] = math.Sqrt(c.FrequencyVariance(m.padding, held, n) + held*(1-held)/n)
+		average := 0.0 // of the values; unknown if no client seems to hold the key, and 0 errs wide
+		if held > 0 {
+			average = min(math.Abs(v)/held, 1)
+		}
+		mean.Value[j] = scale * v
+		mean.StdErr[j] = scale * math.Sqrt(c.MeanVariance(m.padding, held, average, n))
+
+		senders := n * min(max(f, 1/n), 1) / l
+		plus := min(max((sum/c.Hold+difference/c.Sign)/2, 0), senders)
+		minus := min(max((sum/c.Hold-difference/c.Sign)/2, 0), senders)
+		conditional.Value[j] = scale * ((plus - minus) / senders)
+	}
+	return keyvalue.Estimate(m.round.Round, m.Guarantee(), reports, mean, frequency, conditional), nil
+}
+
+// Append implements count.State: the number of reports, the counts of + and the counts of −,
+// all as uvarints. They are sums of integers, so the bytes do not depend on how the reports
+// were split or ordered.
+func (k *counts) Append(payload []byte, reports int64) []byte {
+	payload = binary.AppendUvarint(slices.Grow(payload, 8+4*len(k.plus)), uint64(reports))
+	for _, counts := range [][]uint32{k.plus, k.minus} {
+		for _, c := range counts {
+			payload = binary.AppendUvarint(payload, uint64(c))
+		}
+	}
+	return payload
+}
+
+func (k *counts) MaxBytes() int { return (1 + 2*len(k.plus)) * binary.MaxVarintLen32 }
+
+// Restore implements count.State. No report shows a key twice.
+func (k *counts) Restore(p *count.Payload) int64 {
+	reports := p.Reports()
+	for j := range k.plus {
+		k.plus[j] = uint32(p.Uvarint(uint64(reports)))
+	}
+	for j := range k.minus {
+		k.minus[j] = uint32(p.Uvarint(uint64(reports) - uint64(k.plus[j])))
+	}
+	return reports
+}
+
+// Counts is what a number of reports show: per key, how many show it with + and how many
 // with −. Both slices have dim entries.
 type Counts struct {
 	Reports     int64
@@ -17,38 +117,30 @@ type Counts struct {
 // their reports had been added to it: of a server that keeps its own counters, or of a
 // simulation that draws the counts from their law. It returns a *fl.ParamError
 // (wrapped), and changes nothing, when agg is of another package, when the slices do not
-// have dim entries, and when so many reports cannot show the counts: none shows a
+// have dim entries, and when that number of reports cannot show the counts: none shows a
 // key twice, and those of PCKV-GRR show one key at most. O(dim).
 func AddCounts(agg fl.Aggregator, c Counts) error {
 	a, ok := agg.(*aggregator)
 	if !ok {
 		return fmt.Errorf("pckv: add counts: %w", fl.Invalid("agg", fmt.Sprintf("%T", agg), "must be an aggregator of this package"))
 	}
-	if err := a.check(c); err != nil {
-		return a.mechanism.wrap("add counts", err)
+	if err := a.State().check(c); err != nil {
+		return a.State().mechanism.round.Wrap("add counts", err)
 	}
-	if err := a.makeRoom(c.Reports); err != nil {
-		return err
-	}
-	for j := range a.plus {
-		a.plus[j] += c.Plus[j]
-		a.minus[j] += c.Minus[j]
-	}
-	a.reports += c.Reports
-	return nil
+	return a.AddState(&counts{plus: c.Plus, minus: c.Minus}, c.Reports)
 }
 
-// check tells whether the reports of a round can show the counts.
-func (a *aggregator) check(c Counts) error {
+// check refuses counts that the reports of a round cannot show.
+func (k *counts) check(c Counts) error {
 	switch {
 	case c.Reports < 0 || c.Reports > fl.MaxReports:
 		return fl.Invalid("reports", c.Reports, "must be in [0, %d]", fl.MaxReports)
-	case len(c.Plus) != len(a.plus):
-		return fl.Invalid("plus", len(c.Plus), "must have dim = %d entries", len(a.plus))
-	case len(c.Minus) != len(a.minus):
-		return fl.Invalid("minus", len(c.Minus), "must have dim = %d entries", len(a.minus))
+	case len(c.Plus) != len(k.plus):
+		return fl.Invalid("plus", len(c.Plus), "must have dim = %d entries", len(k.plus))
+	case len(c.Minus) != len(k.minus):
+		return fl.Invalid("minus", len(c.Minus), "must have dim = %d entries", len(k.minus))
 	}
-	_, single := a.mechanism.randomizer.(*response)
+	_, single := k.mechanism.randomizer.(*response)
 	left := c.Reports
 	for j := range c.Plus {
 		shown := int64(c.Plus[j]) + int64(c.Minus[j])

@@ -55,7 +55,7 @@ func TestGeometricBlocksAreExact(t *testing.T) {
 }
 
 // The whole gap has the tail (1−q)^g: 40 binomial counts of 40000 draws are within 5.5
-// standard deviations, of which one is beyond with probability 2e-6.
+// standard deviations. One is beyond with probability 2e-6.
 func TestGapsAreGeometric(t *testing.T) {
 	const n = 40_000
 	rng := rand.New(rand.NewChaCha8([32]byte{7}))

@@ -1,10 +1,9 @@
 package pckv
 
 import (
-	"fmt"
 	"math/bits"
 
-	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/count"
 	"github.com/hushgrad/hushgrad/internal/exact"
 )
 
@@ -51,21 +50,17 @@ func (g *response) channel() Channel {
 // not a dummy.
 func (g *response) read(report []byte, visit func(key int, minus bool)) error {
 	if len(report) != g.bytes() {
-		return badReport("length: got %d bytes, must be %d", len(report), g.bytes())
+		return count.BadReport("length", len(report), "must be %d bytes", g.bytes())
 	}
 	var s uint64
 	for i, b := range report {
 		s |= uint64(b) << (8 * i)
 	}
 	if s >= uint64(2*g.keys) {
-		return badReport("key: got %d, must be below dim + padding = %d", s/2, g.keys)
+		return count.BadReport("key", s/2, "must be below dim + padding = %d", g.keys)
 	}
 	if key := int(s / 2); key < g.dim && visit != nil {
 		visit(key, s%2 == 1)
 	}
 	return nil
-}
-
-func badReport(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", fl.ErrBadReport, fmt.Sprintf(format, args...))
 }

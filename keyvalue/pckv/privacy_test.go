@@ -7,6 +7,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/exact"
+	"github.com/hushgrad/hushgrad/keyvalue"
 	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
@@ -41,7 +42,9 @@ func build(t *testing.T, name string, epsilon float64, dim, padding int) (random
 
 func open(t testing.TB, name string, dim, padding int, epsilon float64) *mechanism {
 	t.Helper()
-	m, err := fl.Open(sparsetest.RoundWith(t, name, dim, epsilon, fl.Params{ParamPadding: fl.Int(padding)}))
+	r := sparsetest.RoundWith(t, name, dim, epsilon, fl.Params{ParamPadding: fl.Int(padding)})
+	r.Columns = keyvalue.Columns()
+	m, err := fl.Open(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,9 @@ package pckv
 
 import (
 	"encoding/binary"
+	"fmt"
 
+	"github.com/hushgrad/hushgrad/internal/count"
 	"github.com/hushgrad/hushgrad/internal/exact"
 )
 
@@ -66,11 +68,11 @@ func (u *unary) read(report []byte, visit func(key int, minus bool)) error {
 		v, n := binary.Uvarint(report)
 		switch {
 		case n <= 0:
-			return badReport("position after %d: got % x, must be an uvarint", next, report[:min(len(report), binary.MaxVarintLen64)])
+			return count.BadReport("gap", hex(report), "must be a uvarint, the one from position %d on is not", next)
 		case n > 1 && report[n-1] == 0:
-			return badReport("position after %d: got % x, must be the shortest uvarint", next, report[:n])
+			return count.BadReport("gap", hex(report[:n]), "must be the shortest uvarint, the one from position %d on is not", next)
 		case v/2 >= uint64(u.dim-next):
-			return badReport("position after %d: got a gap of %d, must stay below dim = %d", next, v/2, u.dim)
+			return count.BadReport("gap", v/2, "must lead from position %d to one below dim = %d", next, u.dim)
 		}
 		key := next + int(v/2)
 		if visit != nil {
@@ -88,3 +90,5 @@ func symbol(n int, minus bool) uint64 {
 	}
 	return 2 * uint64(n)
 }
+
+func hex(b []byte) string { return fmt.Sprintf("% x", b[:min(len(b), binary.MaxVarintLen64)]) }

@@ -54,7 +54,7 @@ func TestEstimatesAgainstClosedForms(t *testing.T) {
 			rng := rand.New(rand.NewChaCha8([32]byte{7, byte(i), byte(eps)}))
 			var frequency, frequencyMSE, frequencyVariance, mean, meanMSE, meanVariance [5]moments
 			for range rounds {
-				agg := m.NewAggregator().(fl.KeyValueAggregator)
+				agg := m.NewAggregator()
 				var about [5]float64
 				for range perRound {
 					report, err := m.EncodeKeyValues(nil, client(rng), rng)
@@ -66,20 +66,21 @@ func TestEstimatesAgainstClosedForms(t *testing.T) {
 					}
 					about[int(report[0])/messages]++
 				}
-				e, err := agg.KeyValues()
+				e, err := agg.Estimate()
 				if err != nil {
 					t.Fatal(err)
 				}
+				frequencies, _ := e.Column(fl.ColumnFrequency)
 				for j, f := range shares {
 					// The error of a frequency goes with the reports about the key.
-					x := e.Frequency.Value[j] - f
+					x := frequencies.Value[j] - f
 					frequency[j].add(x)
 					frequencyMSE[j].add(x * x * about[j] * float64(d))
-					frequencyVariance[j].add(e.Frequency.StdErr[j] * e.Frequency.StdErr[j] * about[j] * float64(d))
-					y := e.Mean.Value[j] - f*values[j]
+					frequencyVariance[j].add(frequencies.StdErr[j] * frequencies.StdErr[j] * about[j] * float64(d))
+					y := e.Mean().Value[j] - f*values[j]
 					mean[j].add(y)
 					meanMSE[j].add(y * y * perRound)
-					meanVariance[j].add(e.Mean.StdErr[j] * e.Mean.StdErr[j] * perRound)
+					meanVariance[j].add(e.Mean().StdErr[j] * e.Mean().StdErr[j] * perRound)
 				}
 			}
 			for j, f := range shares {

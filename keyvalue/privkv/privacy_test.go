@@ -4,20 +4,28 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/exact"
+	"github.com/hushgrad/hushgrad/keyvalue"
 	"github.com/hushgrad/hushgrad/keyvalue/privkv"
 	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 var names = []string{privkv.NamePrivKV, privkv.NamePrivKVM, privkv.NameKVUE}
 
+// round asks for all columns.
+func round(t testing.TB, name string, dim int, epsilon float64, params fl.Params) fl.Round {
+	t.Helper()
+	r := sparsetest.RoundWith(t, name, dim, epsilon, params)
+	r.Columns = keyvalue.Columns()
+	return r
+}
+
 func open(t testing.TB, name string, dim int, epsilon float64, params fl.Params) fl.KeyValueMechanism {
 	t.Helper()
-	m, err := fl.Open(sparsetest.RoundWith(t, name, dim, epsilon, params))
+	m, err := fl.Open(round(t, name, dim, epsilon, params))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,29 +107,6 @@ func TestReportsArePrivate(t *testing.T) {
 						t.Errorf("worst ratio %.9g, want %.9g", got, want)
 					}
 				})
-			}
-		}
-	}
-}
-
-// Encode is EncodeKeyValues of the non-zero coordinates in units of the scale.
-func TestEncodeSendsTheNonZeroCoordinates(t *testing.T) {
-	for _, name := range names {
-		r := sparsetest.RoundWith(t, name, 4, 20, nil)
-		r.Scale = 2
-		opened, err := fl.Open(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := opened.(fl.KeyValueMechanism)
-		for seed := range byte(100) {
-			a, err := m.Encode(nil, []float64{0, 1, -7, 0}, rand.New(rand.NewChaCha8([32]byte{seed})))
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, err := m.EncodeKeyValues(nil, []fl.KeyValue{{Key: 1, Value: 0.5}, {Key: 2, Value: -1}}, rand.New(rand.NewChaCha8([32]byte{seed})))
-			if err != nil || string(a) != string(b) {
-				t.Fatalf("%s: %x and %x, %v", name, a, b, err)
 			}
 		}
 	}

@@ -32,7 +32,7 @@ type protocol struct {
 type randomizer interface {
 	// message draws the index of a message.
 	message(held bool, value float64, choose exact.Chooser) uint32
-	// conditional estimates the mean value of those who hold the key, unclamped, from
+	// conditional estimates the mean value of the clients that hold the key, unclamped, from
 	// at least one report; frequency is in (0, 1].
 	conditional(k tally, frequency float64) float64
 }
@@ -141,4 +141,44 @@ func (u *unary) message(held bool, value float64, choose exact.Chooser) uint32 {
 // conditional implements randomizer.
 func (u *unary) conditional(k tally, frequency float64) float64 {
 	return float64(k.plus-k.minus) / (u.gap * float64(k.reports) * frequency)
+}
+
+// hits returns an interval of the probability of a hit in the reports about a key, as
+// if there was one more report: what is never certain has no variance of 0.
+func (k tally) hits() (low, high float64) {
+	n, hit := float64(k.reports), float64(k.reports-k.none)
+	return hit / (n + 1), (hit + 1) / (n + 1)
+}
+
+// frequency estimates the share of the clients that hold a key.
+func (p *protocol) frequency(k tally) (value, stderr float64) {
+	if k.reports == 0 {
+		return 0, 1 // the truth is in [0, 1]
+	}
+	n := float64(k.reports)
+	low, high := k.hits()
+	b := min(max(0.5, low), high) // of the largest variance
+	b = min(max(b, p.q), p.p)     // what is possible
+	// b·(1−b) is concave: estimated from n reports it is low by a factor of 1 − 1/n.
+	return (float64(k.reports-k.none)/n - p.q) / p.gap, math.Sqrt(b*(1-b)*(n+1)) / n / p.gap
+}
+
+// mean estimates the sum of the values of a key over all of n clients. Each of them
+// reports on it with probability 1/dim. The standard error is wide by the square of
+// the mean, which it does not subtract from the second moment.
+func (p *protocol) mean(k tally, dim int, n int64) (value, stderr float64) {
+	_, b := k.hits()
+	holders := max((b-p.q)/p.gap, 0)
+	second := p.out + holders*(p.in-p.out)
+	d, reports := float64(dim), float64(n)
+	return d / reports * p.gain * float64(k.plus-k.minus), p.gain * math.Sqrt(d*second/reports)
+}
+
+// conditionalMean is the conditional mean moved into its range.
+func (p *protocol) conditionalMean(k tally, frequency float64) float64 {
+	if k.reports == 0 {
+		return 0
+	}
+	holders := min(max(frequency, 1/float64(k.reports)), 1)
+	return min(max(p.conditional(k, holders), -1), 1)
 }

@@ -1,9 +1,11 @@
 package privkv
 
 import (
+	"errors"
 	"math"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/exact"
 )
 
@@ -35,7 +37,7 @@ func expected(t *testing.T, p *protocol, frequency, value float64) tally {
 // Conditional means in the limit of many reports, where rounding to whole reports is
 // all the error: m for KVUE, and for PrivKV the recursion of its iterations,
 // m_r = w·m + (1−w)·m_(r−1) from m_0 = 0, in which w is the share of the holders among
-// those who send a sign.
+// the clients that send a sign.
 func TestConditionalMeansInTheLimit(t *testing.T) {
 	for _, eps := range []float64{0.5, 2, 8} {
 		for _, f := range []float64{0.1, 0.7, 1} {
@@ -88,6 +90,28 @@ func TestConditionalMeansAreClamped(t *testing.T) {
 			}
 			if !(stderr > 0) || c.k.reports == 0 && (frequency != 0 || stderr != 1) {
 				t.Errorf("%s: frequency of %+v is %g ± %g", name, c.k, frequency, stderr)
+			}
+		}
+	}
+}
+
+// The last code of every size survives, and the next one is refused.
+func TestCodesFillTheirBytes(t *testing.T) {
+	for _, c := range []struct{ dim, messages, bytes int }{
+		{1, 3, 1}, {85, 3, 1}, {86, 3, 2}, {32, 8, 1}, {33, 8, 2}, {8192, 8, 2}, {8193, 8, 3}, {1 << 21, 8, 3}, {fl.MaxDim, 3, 4}, {fl.MaxDim, 8, 4},
+	} {
+		codec := newCodec(c.dim, c.messages)
+		last := codec.append(nil, entry{uint32(c.dim - 1), uint32(c.messages - 1)})
+		if len(last) != c.bytes {
+			t.Errorf("%+v: %d bytes", c, len(last))
+		}
+		if e, err := codec.parse(last); err != nil || int(e.key) != c.dim-1 || int(e.message) != c.messages-1 {
+			t.Errorf("%+v: the last code % x is %+v, %v", c, last, e, err)
+		}
+		if code := c.dim * c.messages; code%256 != 0 { // else the next code has one byte more
+			last[0]++
+			if _, err := codec.parse(last); !errors.Is(err, fl.ErrBadReport) {
+				t.Errorf("%+v: code % x: %v, want ErrBadReport", c, last, err)
 			}
 		}
 	}

@@ -19,8 +19,8 @@ func (m *moments) z(want float64) float64 {
 }
 
 // All clients hold keys 0 … 5 of 12 with alternating signs. Per case 13 averages of
-// 4000 rounds, none of which is 6 standard errors off but with probability 2e-9 (2e-8
-// for the error, the right tail of which is heavier): false-positive rate below 1e-6.
+// 4000 rounds. One of them is 6 standard errors off with probability 2e-9 (2e-8 for the
+// error, which has a heavier right tail): false-positive rate below 1e-6.
 // The average of the squared standard errors is the mean variance per key of that
 // closed form, or up to 25 % and one more.
 func TestEstimatesAgainstClosedForm(t *testing.T) {
@@ -56,7 +56,7 @@ func TestEstimatesAgainstClosedForm(t *testing.T) {
 					t.Fatal(err)
 				}
 				total := 0.0
-				for j, v := range e.Value {
+				for j, v := range e.Mean().Value {
 					truth := 0.0
 					if j < s {
 						truth = pairs[j].Value
@@ -65,7 +65,7 @@ func TestEstimatesAgainstClosedForm(t *testing.T) {
 					total += (v - truth) * (v - truth)
 				}
 				squared.add(total * perRound)
-				variance += e.StdErr[0] * e.StdErr[0] * perRound / rounds
+				variance += e.Mean().StdErr[0] * e.Mean().StdErr[0] * perRound / rounds
 			}
 			if z := squared.z(want); !(math.Abs(z) < 6) {
 				t.Errorf("ε=%g, B=%d: squared error %g, want %g, %.1f standard errors off", eps, buckets, squared.sum/rounds, want, z)
@@ -88,7 +88,7 @@ func TestEstimatesAgainstClosedForm(t *testing.T) {
 func TestValuesAreRoundedFairly(t *testing.T) {
 	m := open(t, 1, 20, fl.Params{ParamSparsity: fl.Int(1)})
 	rng := rand.New(rand.NewChaCha8([32]byte{8}))
-	agg := m.NewAggregator().(fl.KeyValueAggregator)
+	agg := m.NewAggregator()
 	for range 20_000 {
 		report, err := m.Encode(nil, []float64{0.3}, rng)
 		if err != nil {
@@ -98,11 +98,11 @@ func TestValuesAreRoundedFairly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	e, err := agg.KeyValues()
+	e, err := agg.Estimate()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(e.Mean.Value[0]-0.3) > 5.5*0.0068 || len(e.Frequency.Value) != 0 || e.Conditional != nil {
+	if math.Abs(e.Mean().Value[0]-0.3) > 5.5*0.0068 || len(e.Columns) != 1 {
 		t.Errorf("%+v, want the mean 0.3 and nothing else", e)
 	}
 }

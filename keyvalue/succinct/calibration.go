@@ -17,7 +17,16 @@ const (
 
 // Clip returns the bound η of the sum that one of n clients with the given number of
 // keys reports: the least integer up to the sparsity that the package comment allows.
+// The error is a *fl.ParamError (wrapped).
 func Clip(sparsity, buckets, reports int, beta float64) (int, error) {
+	clip, err := leastClip(sparsity, buckets, reports, beta)
+	if err != nil {
+		return 0, fmt.Errorf("succinct: clip: %w", err)
+	}
+	return clip, nil
+}
+
+func leastClip(sparsity, buckets, reports int, beta float64) (int, error) {
 	switch {
 	case sparsity < 1 || sparsity > sparse.MaxSparsity:
 		return 0, fl.Invalid(sparse.ParamSparsity, sparsity, "must be in [1, %d]", sparse.MaxSparsity)
@@ -69,7 +78,7 @@ func newNoise(epsilon float64, clip int) (noise sample.DiscreteLaplace, bytes in
 
 // MSE is the squared error of the means estimated from one report of a client with
 // sparsity keys, all with values +1 or −1, summed over the dim keys, with the clip
-// and the noise of a round of so many reports. Divide by the number of reports. It is
+// and the noise of a round with the given number of reports. Divide by that number. It is
 // exact but for the clipping, which happens with probability beta/2 in a round.
 func MSE(dim, sparsity, buckets, reports int, epsilon, beta float64) (float64, error) {
 	fail := func(err error) (float64, error) { return 0, fmt.Errorf("succinct: mse: %w", err) }
@@ -79,7 +88,7 @@ func MSE(dim, sparsity, buckets, reports int, epsilon, beta float64) (float64, e
 	if !(epsilon > 0 && epsilon <= fl.MaxEpsilon) {
 		return fail(fl.Invalid("epsilon", epsilon, "must be in (0, %d]", fl.MaxEpsilon))
 	}
-	clip, err := Clip(sparsity, buckets, reports, beta)
+	clip, err := leastClip(sparsity, buckets, reports, beta)
 	if err != nil {
 		return fail(err)
 	}

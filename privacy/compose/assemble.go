@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"context"
 	"math"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -37,7 +38,7 @@ func defaultStep(m mechanism, largest float64) float64 {
 }
 
 // assemble joins equal mechanisms and puts all on one grid.
-func assemble(parts []part) (*Distribution, error) {
+func assemble(ctx context.Context, parts []part) (*Distribution, error) {
 	d := &Distribution{}
 	index := make(map[mechanism]int)
 	for _, p := range parts {
@@ -67,7 +68,7 @@ func assemble(parts []part) (*Distribution, error) {
 			return nil, fl.Invalid("step", d.step, "must be larger: losses up to %v need more than %d grid points, or are above %v", p.largest, maxGrid, maxLoss)
 		}
 		var err error
-		if p.upper, p.lower, err = p.mechanism.discretise(d.step, p.largest); err != nil {
+		if p.upper, p.lower, err = p.mechanism.discretise(ctx, d.step, p.largest); err != nil {
 			return nil, err
 		}
 		p.step = d.step

@@ -1,49 +1,174 @@
 package compose
 
 import (
+	"context"
 	"fmt"
 	"math"
-
-	"github.com/hushgrad/hushgrad/fl"
 )
 
-// Basic returns the budget of k mechanisms that are (epsilon, delta)-differentially
-// private each: k·epsilon and k·delta, rounded up (Dwork, Kenthapadi, McSherry, Mironov and
-// Naor, EUROCRYPT 2006). epsilon finite and >= 0, delta in [0, 1], k >= 1. Cost: O(1).
-func Basic(epsilon, delta float64, k int) (totalEpsilon, totalDelta float64, err error) {
-	if err := checkEach(epsilon, delta, k); err != nil {
+// Bounds encloses a number: Upper is the privacy guarantee and Upper − Lower bounds by how
+// much discretisation, truncation and rounding have made it larger than it need be.
+type Bounds struct{ Lower, Upper float64 }
+
+// Error returns Upper − Lower.
+func (b Bounds) Error() float64 { return b.Upper - b.Lower }
+
+// Delta returns bounds on the smallest δ for which the composition is
+// (epsilon, δ)-differentially private; epsilon must be finite and at least 0. It ends with the
+// error of ctx once that is done.
+//
+// Cost: O(N log N), N the number of grid points that hold the composed loss.
+func (d *Distribution) Delta(ctx context.Context, epsilon float64) (Bounds, error) {
+	if err := checkEpsilon(epsilon); err != nil {
+		return Bounds{}, err
+	}
+	upper, lower := d.sides()
+	_, hi, err := upper.deltaAt(ctx, epsilon-upper.shift())
+	if err != nil {
+		return Bounds{}, fmt.Errorf("compose: %w", err)
+	}
+	lo, _, err := lower.deltaAt(ctx, epsilon+lower.shift())
+	if err != nil {
+		return Bounds{}, fmt.Errorf("compose: %w", err)
+	}
+	return Bounds{math.Min(lo, hi), hi}, nil
+}
+
+// Epsilon returns bounds on the smallest ε for which the composition is
+// (ε, delta)-differentially private. delta must be in (0, 1) and above Infinite(). It ends with
+// the error of ctx once that is done.
+//
+// Cost: O(N log N), N the number of grid points that hold the composed loss.
+func (d *Distribution) Epsilon(ctx context.Context, delta float64) (Bounds, error) {
+	if !(delta > 0 && delta < 1) {
+		return Bounds{}, invalid("delta", delta, "must be in (0, 1)")
+	}
+	upper, lower := d.sides()
+	if infinite := upper.infinite(); !(delta > infinite) {
+		return Bounds{}, invalid("delta", delta, "must be above %v, the probability of an infinite loss", infinite)
+	}
+	hi, err := upper.epsilonAbove(ctx, delta)
+	if err != nil {
+		return Bounds{}, fmt.Errorf("compose: %w", err)
+	}
+	lo, err := lower.epsilonBelow(ctx, delta, hi)
+	if err != nil {
+		return Bounds{}, fmt.Errorf("compose: %w", err)
+	}
+	lo = math.Max(0, lo-lower.shift())
+	if hi > 0 {
+		hi += upper.shift()
+	}
+	return Bounds{math.Min(lo, hi), hi}, nil
+}
+
+// Infinite returns an upper bound on the probability of an infinite loss, below which no δ
+// can be had: tails that were cut off and failures of approximate mechanisms.
+func (d *Distribution) Infinite() float64 {
+	upper, _ := d.sides()
+	return upper.infinite()
+}
+
+// deltaAt returns bounds on the δ of s. The tilt has its mean at epsilon, where the
+// tail that δ measures is not small.
+func (s sums) deltaAt(ctx context.Context, epsilon float64) (lo, hi float64, err error) {
+	theta, err := s.tilt(ctx, func(_, mean, _ float64) bool { return mean < epsilon })
+	if err != nil {
 		return 0, 0, err
 	}
-	return up(float64(k) * epsilon), math.Min(1, up(float64(k)*delta)), nil
-}
-
-// Advanced returns the budget of k mechanisms that are (epsilon, delta)-differentially
-// private each: epsilon·√(2k·log(1/slack)) + k·epsilon·(e^epsilon − 1) and k·delta + slack,
-// rounded up (Dwork, Rothblum and Vadhan, FOCS 2010, Theorem III.3). slack in (0, 1).
-// The optimal bound for the same data is compose.Homogeneous. Cost: O(1).
-func Advanced(epsilon, delta, slack float64, k int) (totalEpsilon, totalDelta float64, err error) {
-	if err := checkEach(epsilon, delta, k); err != nil {
+	_, mean, _ := s.cumulant(theta)
+	w, err := s.convolve(ctx, theta, mean)
+	if err != nil {
 		return 0, 0, err
 	}
-	if !(slack > 0 && slack < 1) {
-		return 0, 0, fmt.Errorf("compose: %w", fl.Invalid("slack", slack, "must be in (0, 1)"))
-	}
-	n := float64(k)
-	total := epsilon*math.Sqrt(-2*n*math.Log(slack)) + n*epsilon*math.Expm1(epsilon)
-	return up(total), math.Min(1, up(n*delta+slack)), nil
+	lo, hi = w.delta(epsilon)
+	return lo, hi, nil
 }
 
-func checkEach(epsilon, delta float64, k int) error {
-	switch {
-	case !(epsilon >= 0 && !math.IsInf(epsilon, 1)):
-		return fmt.Errorf("compose: %w", fl.Invalid("epsilon", epsilon, "must be finite and >= 0"))
-	case !(delta >= 0 && delta <= 1):
-		return fmt.Errorf("compose: %w", fl.Invalid("delta", delta, "must be in [0, 1]"))
-	case k < 1 || k > MaxCount:
-		return fmt.Errorf("compose: %w", fl.Invalid("k", k, "must be in [1, %d]", MaxCount))
+// delta adds infinite losses to the divergence. Beyond the largest sum nothing is finite.
+func (w *window) delta(epsilon float64) (lo, hi float64) {
+	infinite := w.infinite()
+	if epsilon < float64(w.largest())*w.step {
+		lo, hi = w.divergence(epsilon)
 	}
-	return nil
+	// The masses hold the finite losses only, so that they need no factor 1 − infinite.
+	return math.Min(1, lo+infinite*(1-64*ulp)), math.Min(1, (hi+infinite)*(1+4*ulp))
 }
 
-// up covers the rounding of a few operations.
-func up(x float64) float64 { return x * (1 + 16*ulp) }
+// windowFor returns a window for the ε of one δ. Its errors matter least where the Chernoff
+// bound e^{K(theta) − theta·ε} on δ equals delta, or where the tilted mean is next to the
+// largest sum, if that alone is more likely than delta.
+func (s sums) windowFor(ctx context.Context, delta float64) (*window, error) {
+	top := (float64(s.largest()) - 0.5) * s.step
+	theta, err := s.tilt(ctx, func(value, mean, theta float64) bool {
+		return value-theta*mean > math.Log(delta) && mean < top
+	})
+	if err != nil {
+		return nil, err
+	}
+	_, mean, _ := s.cumulant(theta)
+	return s.convolve(ctx, theta, mean)
+}
+
+// epsilonAbove returns an ε at which the δ of s is certainly at most delta, the smallest one up
+// to epsilonTolerance: the upper bound on δ falls as ε grows.
+func (s sums) epsilonAbove(ctx context.Context, delta float64) (float64, error) {
+	w, err := s.windowFor(ctx, delta)
+	if err != nil {
+		return 0, err
+	}
+	large := func(epsilon float64) bool {
+		_, hi := w.delta(epsilon)
+		return hi > delta
+	}
+	if !large(0) {
+		return 0, nil
+	}
+	_, hi, err := bisect(ctx, large, 0, float64(w.largest())*w.step)
+	return hi, err
+}
+
+// epsilonBelow returns an ε <= above at which the δ of s is certainly more than delta, or 0 if none
+// is found. Far below the mean of the tilt the lower bound on δ is useless, so the
+// search starts from above.
+func (s sums) epsilonBelow(ctx context.Context, delta, above float64) (float64, error) {
+	w, err := s.windowFor(ctx, delta)
+	if err != nil {
+		return 0, err
+	}
+	large := func(epsilon float64) bool {
+		lo, _ := w.delta(epsilon)
+		return lo > delta
+	}
+	back := w.step / 64
+	for !large(above - back) {
+		if err := ctx.Err(); err != nil || back >= above {
+			return 0, err
+		}
+		back = math.Min(2*back, above)
+	}
+	lo, _, err := bisect(ctx, large, above-back, above)
+	return lo, err
+}
+
+// bisect narrows a bracket in which large is true at lo and false at hi.
+func bisect(ctx context.Context, large func(float64) bool, lo, hi float64) (float64, float64, error) {
+	for hi-lo > epsilonTolerance*hi {
+		if err := ctx.Err(); err != nil {
+			return 0, 0, err
+		}
+		mid := lo + (hi-lo)/2
+		if mid <= lo || mid >= hi {
+			break
+		}
+		if large(mid) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo, hi, nil
+}
+
+// epsilonTolerance is the relative width of the final bracket of bisect.
+const epsilonTolerance = 1e-12

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"context"
 	"math"
 	"math/bits"
 	"math/cmplx"
@@ -38,7 +39,7 @@ type window struct {
 // e; the product is then off by at most Σ count·e·Π(|z|+e)^count/(|z|+e) at that frequency,
 // and by Parseval the sum of all |errors| of the result is at most the Euclidean norm of
 // that, plus e times the norm of the product for the transform back. Cost: O(N log N).
-func (s sums) convolve(theta, center float64) (*window, error) {
+func (s sums) convolve(ctx context.Context, theta, center float64) (*window, error) {
 	value, _, variance := s.cumulant(theta)
 	w := &window{sums: s, theta: theta, value: value}
 	middle := int(math.Round(center / s.step))
@@ -56,6 +57,9 @@ func (s sums) convolve(theta, center float64) (*window, error) {
 		if 2*radius > maxWindow {
 			return nil, fl.Invalid("step", s.step, "must be larger: the sum of %d losses needs more than %d grid points", s.total, maxWindow)
 		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		radius += radius/4 + 1
 	}
 	n := max(16, 1<<bits.Len(uint(2*radius)))
@@ -71,6 +75,9 @@ func (s sums) convolve(theta, center float64) (*window, error) {
 	}
 	tilted, z := make([]float64, n), make([]complex128, n/2+1)
 	for _, t := range s.terms {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		clear(tilted)
 		own, _, _ := sums{terms: []term{{t.law, 1}}, step: s.step}.cumulant(theta)
 		k := len(t.law.mass) / 2
@@ -89,6 +96,9 @@ func (s sums) convolve(theta, center float64) (*window, error) {
 		}
 		// Rounding of weights and exponents, and of value, per mechanism.
 		w.relative += count * ulp * (16 + 4*(theta*float64(k)*s.step+math.Abs(own)))
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	var off, norm float64
 	for i := range product {

@@ -1,6 +1,9 @@
 package compose
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // A term is one mechanism of a composition: count independent losses with a common law.
 type term struct {
@@ -74,29 +77,32 @@ func (s sums) maxTilt() float64 {
 // tilt returns the smallest theta >= 0, up to a small relative error, at which low is
 // false; low must be true below some point and false above. If it is nowhere false the
 // result is the largest tilt.
-func (s sums) tilt(low func(value, mean, theta float64) bool) float64 {
+func (s sums) tilt(ctx context.Context, low func(value, mean, theta float64) bool) (float64, error) {
 	isLow := func(theta float64) bool {
 		value, mean, _ := s.cumulant(theta)
 		return low(value, mean, theta)
 	}
 	if !isLow(0) {
-		return 0
+		return 0, ctx.Err()
 	}
 	lo, hi := 0.0, math.Min(1, s.maxTilt())
 	for isLow(hi) {
-		if hi == s.maxTilt() {
-			return hi
+		if err := ctx.Err(); err != nil || hi == s.maxTilt() {
+			return hi, err
 		}
 		lo, hi = hi, math.Min(2*hi, s.maxTilt())
 	}
 	for hi-lo > 1e-3*hi {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
 		if mid := lo + (hi-lo)/2; isLow(mid) {
 			lo = mid
 		} else {
 			hi = mid
 		}
 	}
-	return hi
+	return hi, nil
 }
 
 // outside bounds the probability under tilt theta that the sum is below lo or above hi

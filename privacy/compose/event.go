@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -15,11 +16,12 @@ const (
 	KindApproximate     Kind = "approximate"      // Epsilon, Delta
 	KindGaussian        Kind = "gaussian"         // Sigma
 	KindDiscreteLaplace Kind = "discrete-laplace" // Eta, Shift
-	KindShuffled        Kind = "shuffled"         // Epsilon, Sparsity, Slots, Users
+	KindShuffled        Kind = "shuffled"         // Epsilon, Sparsity, Slots, Clients
 )
 
 // Event is Count uses of one mechanism, as kept in a ledger. The parameters are those of
-// the constructor for its Kind; fields of other kinds must be zero.
+// the constructor for its Kind; fields of other kinds must be zero. A pure or approximate event
+// has an Epsilon or a Delta above 0: without, it is taken for one whose budget was forgotten.
 type Event struct {
 	Kind     Kind    `json:"kind"`
 	Epsilon  float64 `json:"epsilon,omitempty"`
@@ -29,19 +31,19 @@ type Event struct {
 	Shift    int     `json:"shift,omitempty"`
 	Sparsity int     `json:"sparsity,omitempty"`
 	Slots    int     `json:"slots,omitempty"`
-	Users    int     `json:"users,omitempty"`
+	Clients  int     `json:"clients,omitempty"`
 	Count    int     `json:"count"`
 }
 
-// Compose returns the composition of all events, of which there must be at least one.
-// Equal mechanisms are grouped, so that the cost depends on how many different ones there
-// are.
-func Compose(events []Event, options Options) (*Distribution, error) {
+// Compose returns the composition of all events. There must be at least one. It ends with the
+// error of ctx once that is done. Equal mechanisms are grouped, so that the cost depends on how
+// many different ones there are.
+func Compose(ctx context.Context, events []Event, options Options) (*Distribution, error) {
 	counts := make(map[Event]int)
 	var order []Event
 	for i, e := range events {
 		if e.Count < 1 || e.Count > MaxCount-counts[e.kindOnly()] {
-			return nil, fmt.Errorf("compose: %w", fl.Invalid(fmt.Sprintf("events[%d].count", i), e.Count, "must be at least 1, and all counts together at most %d", MaxCount))
+			return nil, invalid(fmt.Sprintf("events[%d].count", i), e.Count, "must be at least 1, and all counts together at most %d", MaxCount)
 		}
 		if counts[e.kindOnly()] == 0 {
 			order = append(order, e.kindOnly())
@@ -49,18 +51,22 @@ func Compose(events []Event, options Options) (*Distribution, error) {
 		counts[e.kindOnly()] += e.Count
 	}
 	if len(order) == 0 {
-		return nil, fmt.Errorf("compose: %w", fl.Invalid("events", "none", "must not be empty"))
+		return nil, invalid("events", "none", "must not be empty")
 	}
 	var parts []part
 	for _, e := range order {
-		d, err := e.distribution(options)
+		m, err := e.mechanism()
+		if err != nil {
+			return nil, fmt.Errorf("compose: event %s: %w", e.Kind, err)
+		}
+		d, err := newDistribution(ctx, m, options)
 		if err != nil {
 			return nil, fmt.Errorf("compose: event %s: %w", e.Kind, err)
 		}
 		d.parts[0].count = counts[e]
 		parts = append(parts, d.parts[0])
 	}
-	composed, err := assemble(parts)
+	composed, err := assemble(ctx, parts)
 	if err != nil {
 		return nil, fmt.Errorf("compose: %w", err)
 	}
@@ -73,31 +79,38 @@ func (e Event) kindOnly() Event {
 	return e
 }
 
-// distribution returns that of one use, for an event without a count.
-func (e Event) distribution(options Options) (*Distribution, error) {
+// mechanism returns that of one use, for an event without a count.
+func (e Event) mechanism() (m mechanism, err error) {
 	used := Event{Kind: e.Kind, Epsilon: e.Epsilon}
-	var d *Distribution
-	var err error
 	switch e.Kind {
 	case KindPure:
-		d, err = Pure(e.Epsilon, options)
+		m, err = newBudget(e.Epsilon, 0)
 	case KindApproximate:
 		used.Delta = e.Delta
-		d, err = Approximate(e.Epsilon, e.Delta, options)
+		m, err = newBudget(e.Epsilon, e.Delta)
 	case KindGaussian:
 		used = Event{Kind: e.Kind, Sigma: e.Sigma}
-		d, err = Gaussian(e.Sigma, options)
+		m, err = newGaussian(e.Sigma)
 	case KindDiscreteLaplace:
 		used = Event{Kind: e.Kind, Eta: e.Eta, Shift: e.Shift}
-		d, err = DiscreteLaplace(e.Eta, e.Shift, options)
+		m, err = newDiscreteLaplace(e.Eta, e.Shift)
 	case KindShuffled:
-		used.Sparsity, used.Slots, used.Users = e.Sparsity, e.Slots, e.Users
-		d, err = Shuffled(e.Epsilon, e.Sparsity, e.Slots, e.Users, options)
+		used.Sparsity, used.Slots, used.Clients = e.Sparsity, e.Slots, e.Clients
+		m, err = newShuffled(e.Epsilon, e.Sparsity, e.Slots, e.Clients)
 	default:
 		return nil, fl.Invalid("kind", string(e.Kind), "must be pure, approximate, gaussian, discrete-laplace or shuffled")
 	}
 	if err == nil && used != e {
 		err = fl.Invalid("event", e, "must not set fields that its kind does not use")
 	}
-	return d, err
+	return m, err
+}
+
+// newBudget is newResponse for an event. A mechanism that promises (0, 0) reveals nothing and
+// needs no event, so a budget of zero is a mistake that would make every total too small.
+func newBudget(epsilon, delta float64) (mechanism, error) {
+	if epsilon == 0 && delta == 0 {
+		return nil, fl.Invalid("epsilon", epsilon, "must be > 0, or delta must be")
+	}
+	return newResponse(epsilon, delta)
 }

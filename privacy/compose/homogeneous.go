@@ -1,18 +1,15 @@
 package compose
 
 import (
-	"fmt"
 	"math"
 	"sort"
 
 	"github.com/hushgrad/hushgrad/internal/binomial"
-	"github.com/hushgrad/hushgrad/internal/root"
 )
 
 const (
-	// maxEach is the largest ε and maxCount the largest number of composed mechanisms.
-	maxEach  = 20.0
-	maxCount = 10_000_000
+	// maxEach is the largest ε of one mechanism.
+	maxEach = 20.0
 
 	// homogeneousSlack is added to a computed divergence, as a part of it. It covers
 	// all roundings; see divergence.
@@ -23,10 +20,10 @@ const (
 	negligible = 1e-250
 )
 
-// Homogeneous is the adaptive composition of Count mechanisms, each of which is
-// (Epsilon, Delta)-differentially private for the same neighbouring relation. All that
-// its methods promise holds for the best attack on the worst such mechanisms, and is met
-// with equality by some: this is the optimal composition theorem of Kairouz, Oh and
+// Homogeneous is the adaptive composition of Count mechanisms with one budget: each is
+// (Epsilon, Delta)-differentially private for the same neighbouring relation. The promises of
+// its methods hold for the best attack on the worst such mechanisms. Some mechanisms meet them
+// with equality. This is the optimal composition theorem of Kairouz, Oh and
 // Viswanath, The Composition Theorem for Differential Privacy, ICML 2015, Theorem 3.3.
 //
 // Epsilon in [0, 20], Delta in [0, 1), Count in [1, 10^7].
@@ -51,7 +48,7 @@ const (
 // Σ_l (P_l − e^ε·Q_l)_+. As P_l/Q_l = e^{(k−2l)·Epsilon} this is the expectation in (1).
 // Theorem 3.3 states (1) for ε = (k − 2i)·Epsilon.
 type Homogeneous struct {
-	Epsilon, Delta float64 // budget of one mechanism
+	Epsilon, Delta float64 // budget of one mechanism; epsilonEach and deltaEach in errors
 	Count          int     // number of mechanisms
 }
 
@@ -64,103 +61,21 @@ func (h Homogeneous) DeltaAt(epsilon float64) (float64, error) {
 	if err := h.check(); err != nil {
 		return 0, err
 	}
-	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
-		return 0, fmt.Errorf("compose: epsilon: got %v, must be finite and >= 0", epsilon)
+	if err := checkEpsilon(epsilon); err != nil {
+		return 0, err
 	}
 	return h.deltaAt(epsilon), nil
 }
 
-// EpsilonAt returns the smallest ε for which every such composition is
-// (ε, delta)-differentially private, rounded up by at most 10^-10 of it: DeltaAt there is
-// at most delta. delta must be in [0, 1), and no less than 1 − (1 − Delta)^Count, the
-// probability that some mechanism fails outright.
-//
-// Cost: some tens of evaluations of DeltaAt.
-func (h Homogeneous) EpsilonAt(delta float64) (float64, error) {
-	if err := h.check(); err != nil {
-		return 0, err
-	}
-	if !(delta >= 0 && delta < 1) {
-		return 0, fmt.Errorf("compose: delta: got %v, must be in [0, 1)", delta)
-	}
-	if failure := h.failure(); failure > delta {
-		return 0, fmt.Errorf("compose: delta: got %v, must be at least 1 - (1 - %v)^%d = %v", delta, h.Delta, h.Count, failure)
-	}
-	// Basic composition: from here on nothing but outright failures is left.
-	basic := productUp(h.Epsilon, h.Count)
-	excess := func(epsilon float64) float64 { return h.excess(epsilon, delta) }
-	atZero := excess(0)
-	switch {
-	case atZero <= 0:
-		return 0, nil
-	case delta == 0:
-		return basic, nil
-	}
-	return root.Solve(excess, 0, basic, atZero, excess(basic)), nil
-}
-
-// PerMechanism returns the largest ε' for which every adaptive composition of count
-// mechanisms, each (ε', deltaEach)-differentially private, is (epsilon, delta)-private,
-// rounded down by at most 10^-10 of it. It is never below epsilon/count, up to that
-// rounding, and never above 20, the limit of Homogeneous.
-//
-// epsilon must be finite and positive, delta in (0, 1), deltaEach in [0, 1), count in
-// [1, 10^7], and 1 − (1 − deltaEach)^count, the probability that some mechanism fails
-// outright, below delta.
-//
-// Cost: some tens of evaluations of Homogeneous.DeltaAt.
-func PerMechanism(epsilon, delta, deltaEach float64, count int) (float64, error) {
-	if !(epsilon > 0) || math.IsInf(epsilon, 1) {
-		return 0, fmt.Errorf("compose: epsilon: got %v, must be finite and positive", epsilon)
-	}
-	if !(delta > 0 && delta < 1) {
-		return 0, fmt.Errorf("compose: delta: got %v, must be in (0, 1)", delta)
-	}
-	h := Homogeneous{Delta: deltaEach, Count: count}
-	if err := h.check(); err != nil {
-		return 0, err
-	}
-	if failure := h.failure(); failure >= delta {
-		return 0, fmt.Errorf("compose: delta: got %v, must be above 1 - (1 - %v)^%d = %v", delta, deltaEach, count, failure)
-	}
-	// In terms of 1/ε' the excess falls, which is what solve asks for.
-	excess := func(inverse float64) float64 {
-		h.Epsilon = 1 / inverse
-		return h.excess(epsilon, delta)
-	}
-	safe := float64(count) / epsilon * (1 + 0x1p-50) // basic composition
-	if safe <= 1/maxEach {
-		return maxEach, nil
-	}
-	atSafe := excess(safe)
-	for {
-		unsafe := math.Max(safe/2, 1/maxEach)
-		at := excess(unsafe)
-		if at > 0 {
-			return 1 / root.Solve(excess, unsafe, safe, at, atSafe), nil
-		}
-		if unsafe == 1/maxEach {
-			return maxEach, nil
-		}
-		safe, atSafe = unsafe, at
-	}
-}
-
+// check accepts the fields. It calls them as the parameters of PerMechanism are called.
 func (h Homogeneous) check() error {
-	switch {
-	case !(h.Epsilon >= 0 && h.Epsilon <= maxEach):
-		return fmt.Errorf("compose: epsilon of one mechanism: got %v, must be in [0, %v]", h.Epsilon, maxEach)
-	case !(h.Delta >= 0 && h.Delta < 1):
-		return fmt.Errorf("compose: delta of one mechanism: got %v, must be in [0, 1)", h.Delta)
-	case h.Count < 1 || h.Count > maxCount:
-		return fmt.Errorf("compose: number of mechanisms: got %d, must be in [1, %d]", h.Count, maxCount)
+	if !(h.Epsilon >= 0 && h.Epsilon <= maxEach) {
+		return invalid("epsilonEach", h.Epsilon, "must be in [0, %v]", maxEach)
 	}
-	return nil
-}
-
-// excess returns log(DeltaAt(epsilon)/delta), with the exact sign of the difference.
-func (h Homogeneous) excess(epsilon, delta float64) float64 {
-	return math.Log1p((h.deltaAt(epsilon) - delta) / delta)
+	if !(h.Delta >= 0 && h.Delta < 1) {
+		return invalid("deltaEach", h.Delta, "must be in [0, 1)")
+	}
+	return checkCount("count", h.Count)
 }
 
 // deltaAt is DeltaAt for checked arguments.
@@ -174,15 +89,6 @@ func (h Homogeneous) deltaAt(epsilon float64) float64 {
 func (h Homogeneous) failure() float64 {
 	exact := -math.Expm1(float64(h.Count) * math.Log1p(-h.Delta))
 	return math.Min(exact*(1+0x1p-50), productUp(h.Delta, h.Count))
-}
-
-// productUp returns x·n rounded up.
-func productUp(x float64, n int) float64 {
-	product := x * float64(n)
-	if math.FMA(x, float64(n), -product) > 0 {
-		return math.Nextafter(product, math.Inf(1))
-	}
-	return product
 }
 
 // divergence returns the expectation in (1) of Homogeneous, rounded up.
@@ -210,7 +116,7 @@ func (h Homogeneous) divergence(epsilon float64) float64 {
 		return float64(k-l)*p*factor(l+1) < float64(l+1)*q*factor(l)
 	})
 	largest := binomial.PMF(mode, k, p, q) * factor(mode)
-	if largest < negligible/(2*maxCount) {
+	if largest < negligible/(2*MaxCount) {
 		return negligible
 	}
 	sum := walk(largest, mode+1, last, k, p, q, factor)
@@ -220,8 +126,8 @@ func (h Homogeneous) divergence(epsilon float64) float64 {
 }
 
 // walk adds P[X = l]·factor(l) for l from first to last to sum > 0, X ~ Binomial(k, p). The
-// terms are log-concave and nowhere above sum; those of which little can come are
-// replaced by a bound on their sum.
+// terms are log-concave and nowhere above sum. Where little can come any more, the rest is
+// replaced by a bound on its sum.
 func walk(sum float64, first, last, k int, p, q float64, factor func(int) float64) float64 {
 	var row [binomial.AnchorEvery]float64
 	var previous, term float64

@@ -43,7 +43,8 @@ type Charge struct {
 	Round [32]byte
 	// RoundID and Mechanism are for the record.
 	RoundID, Mechanism string
-	// Guarantee is the mechanism's, for this one report: Epsilon is in [0, fl.MaxEpsilon],
+	// Guarantee is the mechanism's, for this one report, or that of the tier which the client
+	// chose from the menu of an fl.TieredMechanism, whose own is the strictest: Epsilon is in [0, fl.MaxEpsilon],
 	// and +Inf exactly without privacy; Delta is in [0, 1). A local guarantee is always
 	// under fl.ReplaceOne. Without privacy the relation does not matter.
 	Guarantee fl.Guarantee
@@ -51,19 +52,19 @@ type Charge struct {
 
 func (c Charge) validate() error {
 	g := c.Guarantee
-	private := g.Model != fl.NoPrivacy
+	private := g.Trust != fl.NoPrivacy
 	switch {
 	case c.Round == [32]byte{}:
 		return fl.Invalid("round", "all zeros", "must be the digest of a round")
-	case g.Model != fl.NoPrivacy && g.Model != fl.Local && g.Model != fl.Shuffle:
-		return fl.Invalid("model", g.Model, "must be known")
+	case g.Trust != fl.NoPrivacy && g.Trust != fl.Local && g.Trust != fl.Shuffle:
+		return fl.Invalid("trust", g.Trust, "must be known")
 	case !private && !math.IsInf(g.Epsilon, 1):
 		return fl.Invalid("epsilon", g.Epsilon, "must be +Inf without privacy")
 	case private && !(g.Epsilon >= 0 && g.Epsilon <= fl.MaxEpsilon):
 		return fl.Invalid("epsilon", g.Epsilon, "must be in [0, %d]", fl.MaxEpsilon)
 	case !(g.Delta >= 0 && g.Delta < 1):
 		return fl.Invalid("delta", g.Delta, "must be in [0, 1)")
-	case g.Model == fl.Local && g.Relation != fl.ReplaceOne:
+	case g.Trust == fl.Local && g.Relation != fl.ReplaceOne:
 		return fl.Invalid("relation", g.Relation, "must be %s, as for every local guarantee", fl.ReplaceOne)
 	case g.Relation != fl.ReplaceOne && g.Relation != fl.ZeroOut && (private || g.Relation != 0):
 		return fl.Invalid("relation", g.Relation, "must be %s or %s", fl.ReplaceOne, fl.ZeroOut)
@@ -85,7 +86,7 @@ func checkText(name, value string) error {
 	return nil
 }
 
-// covers says whether a budget under relation b speaks about a charge.
+// covers says whether a charge can be accounted for under the relation of the budget.
 func (b Budget) covers(c Charge) bool {
-	return c.Guarantee.Model == fl.NoPrivacy || b.Relation == fl.ZeroOut || c.Guarantee.Relation == fl.ReplaceOne
+	return c.Guarantee.Trust == fl.NoPrivacy || b.Relation == fl.ZeroOut || c.Guarantee.Relation == fl.ReplaceOne
 }

@@ -15,10 +15,10 @@ import (
 
 const crashBudget = 60 // charges of ε = 1
 
-// worker opens the ledger and takes random steps, each of which it prints when it is durable. It
+// worker opens the ledger and takes random steps. It prints each step when it is durable. It
 // ends only by being killed, or when the budget is used up and nothing is left to do.
 func worker(path string, seed uint64) error {
-	l, err := ledger.Open(path, ledger.Options{})
+	l, err := ledger.Open(path, ledger.Options{Counter: path + ".counter"})
 	if err != nil {
 		return err
 	}
@@ -99,9 +99,9 @@ type known struct {
 	number uint64 // of the round
 }
 
-// Processes are killed at random moments. Every step that one of them was told is
-// durable is there; beyond these there is at most the one it was in; nothing is counted
-// twice and the budget holds.
+// Processes are killed at random moments. Every step that was reported durable is there.
+// Beyond these there is at most the one that the process was in. Nothing is counted twice and
+// the budget holds. The counter, which is written after each step, never refuses the ledger.
 func TestKilledProcesses(t *testing.T) {
 	const perLedger = 25
 	ledgers := 20
@@ -190,7 +190,7 @@ func killOne(t *testing.T, path string, seed uint64, n int, later time.Duration)
 // returns how many there were.
 func compare(t *testing.T, path string, model map[ledger.ID]known) (extra int) {
 	t.Helper()
-	l, err := ledger.Open(path, ledger.Options{})
+	l, err := ledger.Open(path, ledger.Options{Counter: path + ".counter"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,19 +1,27 @@
-// Package ledger is a client's durable record of the privacy it has spent: a file on the
-// device that says, before every report, whether the client's own lifetime budget allows
-// it, whatever servers ask for and whenever the process dies. It fails closed: a client
-// whose ledger does not say yes must not encode.
+// Package ledger keeps a client's durable record of the privacy it has spent, in a file.
+// Use it before every report: it allows or refuses the report by the client's lifetime budget.
+// Start with [Open], [Ledger.SetBudget] and [Ledger.Reserve].
+//
+// The record does not depend on what servers ask for, and it survives a crash at any moment.
+// The ledger fails closed: a client whose ledger does not say yes must not encode.
 //
 // # States
 //
 //	Reserve ──> reserved ──Spend──> spent ──Receipt──> acknowledged
 //	               └──Release──> released
 //
-// Reserve returns when the charge is on disk, which must be before the report is encoded: its
-// randomness can leak from the moment it exists. From then on the charge counts in
+// Reserve returns when the charge is on disk. It must return before the report is encoded: the
+// report's randomness can leak from the moment it exists. From then on the charge counts in
 // full, also after a crash. Spend comes before the first byte of the report leaves. Only
-// a reserved entry can be released, by a caller who knows that nothing has left; what is
-// released no longer counts, and stays on record. Receipt notes the server's acknowledgement
+// a reserved entry can be released, by a caller who knows that nothing has left. A released
+// charge no longer counts, and stays on record. Receipt notes the server's acknowledgement
 // and changes nothing about the budget. Sending the same bytes again needs no new entry.
+//
+// # Accountants
+//
+// A [Filter] adds up the charges. [BasicFilter], [UniformFilter] and [EitherFilter], the default,
+// compute with package compose. Servers choose the parameters of later rounds after they have
+// read earlier reports. The promise of a filter holds all the same.
 //
 // # Purposes
 //
@@ -25,14 +33,37 @@
 //
 // The file is a bbolt database, synchronised to disk before any method returns success. If a
 // write fails, what is on disk is unknown and the ledger refuses everything until it is
-// opened anew. Every record carries a SHA-256 and entries are numbered without gaps; Open
-// checks all of them, both headers and the structure of the file, and refuses a file with any
+// opened anew. Every record carries a SHA-256 and entries are numbered without gaps. Open
+// checks all of them, both headers and the structure of the file. It refuses a file with any
 // damage, because a damaged ledger may have forgotten a charge. Time stamps are
 // informational: order and budget do not depend on the clock.
 //
-// A file that was deleted or replaced by an older copy of itself cannot be told from a true
-// one; a device that has had a ledger opens it with Options.MustExist. The checksums are no
-// defence against somebody who can write the file.
+// # Replaced files
+//
+// While a ledger is open, every method checks that its file is still the one at its path and
+// still holds what was written last. Methods that write check it before they begin and again when
+// the record is on disk. If the file was moved, removed, replaced by another file or a link, or
+// overwritten by an older copy, the method returns [ErrReplaced] and an error that says which. The
+// charge is not granted, and the ledger refuses everything until it is opened anew. Open refuses
+// a symbolic link in the last element of the path, and on Unix a file of another user than this
+// one or root. It does not look at permissions.
+//
+// While a ledger is closed, its file cannot notice that it is replaced. An older copy of a ledger
+// is a sound ledger. Two things help:
+//
+//   - Options.MustExist refuses a ledger that is gone. Use it for a client that has had one.
+//   - Options.Counter names a second file, in another place. It holds the ledger's id and the
+//     number of its last step. Open refuses a ledger that has fewer steps, another id, or is gone.
+//
+// A ledger that has forgotten a step which was reported as done is behind its counter. A ledger
+// that has forgotten nothing never is. The counter is not signed, and it does not compare
+// contents. So these cases are not noticed:
+//
+//   - The ledger and its counter are restored together, as from an image of the whole machine.
+//   - The counter is removed and a new one is made. MustExist refuses that.
+//   - A copy is opened under another path, or without its counter, and goes its own way until it
+//     has as many steps.
+//   - A party that can write the two files writes them. The checksums are no defence against it.
 //
 // # Exported form
 //
@@ -48,6 +79,7 @@
 //
 // Times are RFC 3339 in UTC. What has not happened is left out. Entries are in the order of
 // their ids, which are shared by all purposes. An infinite epsilon is the string "inf".
-// Models are "none", "local" and "shuffle"; relations "replace-one" and "zero-out". A charge
-// without privacy may have no relation, which is the empty string.
+// The key "model" holds the guarantee's Trust: "none", "local" or "shuffle". Relations are
+// "replace-one" and "zero-out". A charge without privacy may have no relation, which is the
+// empty string.
 package ledger

@@ -108,10 +108,10 @@ func TestExport(t *testing.T) {
 	must(t, l.Spend(id))
 	must(t, l.Receipt(id, "ok"))
 	c := charge(2, 0.1)
-	c.Purpose, c.Guarantee = "all", fl.Guarantee{Model: fl.Shuffle, Epsilon: 0.1, Delta: 1e-9, Relation: fl.ZeroOut}
+	c.Purpose, c.Guarantee = "all", fl.Guarantee{Trust: fl.Shuffle, Epsilon: 0.1, Delta: 1e-9, Relation: fl.ZeroOut}
 	must(t, l.Release(reserve(t, l, c)))
 	c = charge(3, inf)
-	c.Purpose, c.Guarantee = "all", fl.Guarantee{Model: fl.NoPrivacy, Epsilon: inf}
+	c.Purpose, c.Guarantee = "all", fl.Guarantee{Trust: fl.NoPrivacy, Epsilon: inf}
 	reserve(t, l, c)
 	var out bytes.Buffer
 	must(t, l.Export(&out))

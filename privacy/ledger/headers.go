@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/hushgrad/hushgrad/fl"
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
@@ -35,13 +36,14 @@ type header struct {
 // It runs before bbolt touches any other page: beyond the end of the file that would kill
 // the process.
 func checkHeaders(path string, timeout time.Duration) error {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
+	info, err := os.Lstat(path)
+	if err != nil {
 		return err
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("%w: no regular file", ErrNotLedger)
-	case info.Size() == 0:
+	}
+	if err := checkFile(info); err != nil {
+		return err
+	}
+	if info.Size() == 0 {
 		return fmt.Errorf("%w: empty file", ErrDamaged)
 	}
 	// Read only, bbolt holds a lock and has read nothing but the headers.
@@ -56,27 +58,38 @@ func checkHeaders(path string, timeout time.Duration) error {
 		return fmt.Errorf("%w: %w", ErrNotLedger, err)
 	}
 	defer db.Close()
-	first, err := readHeader(file, 0)
+	newest, err := newestHeader(file)
 	if err != nil {
 		return err
+	}
+	return newest.checkFreelist(file)
+}
+
+// newestHeader returns the header that was written last, if both are sound and the file is as
+// long as they say.
+func newestHeader(file *os.File) (header, error) {
+	first, err := readHeader(file, 0)
+	if err != nil {
+		return header{}, err
 	}
 	second, err := readHeader(file, first.pageSize)
 	if err != nil {
-		return err
+		return header{}, err
 	}
-	if info, err = file.Stat(); err != nil {
-		return err
+	info, err := file.Stat()
+	if err != nil {
+		return header{}, err
 	}
 	if first.pageSize != second.pageSize || max(first.transaction, second.transaction)-min(first.transaction, second.transaction) != 1 {
-		return fmt.Errorf("%w: the headers contradict each other", ErrDamaged)
+		return header{}, fmt.Errorf("%w: the headers contradict each other", ErrDamaged)
 	}
 	if need := max(first.pages, second.pages) * first.pageSize; info.Size() < need {
-		return fmt.Errorf("%w: got %d bytes, must be at least %d", ErrDamaged, info.Size(), need)
+		return header{}, fmt.Errorf("%w: %w", ErrDamaged, fl.Invalid("size", info.Size(), "must be at least %d bytes", need))
 	}
 	if first.transaction > second.transaction {
-		return first.checkFreelist(file)
+		return first, nil
 	}
-	return second.checkFreelist(file)
+	return second, nil
 }
 
 // checkFreelist returns nil if the list of free pages lies within its pages. bbolt reads it while it

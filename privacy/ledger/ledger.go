@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"sync"
 	"time"
 
@@ -31,28 +32,41 @@ var (
 	ErrDamaged = errors.New("damaged ledger")
 	// ErrFailed: a write failed; close the ledger and open it anew.
 	ErrFailed = errors.New("the ledger could not be written")
+	// ErrReplaced: the file is no longer the one that the ledger has opened, or an older copy of
+	// it; close the ledger, find out why, and open it anew.
+	ErrReplaced = errors.New("the ledger was replaced")
 )
 
 // Ledger is an open ledger. It is safe for concurrent use.
 type Ledger struct {
-	db      *bolt.DB
-	compose Composer
-	now     func() time.Time
+	db     *bolt.DB
+	file   *os.File // of db
+	path   string
+	id     string
+	filter Filter
+	now    func() time.Time
 
-	mu     sync.Mutex
-	failed error // of the first failed write
+	// counter is the path of the second place, or empty.
+	counter string
+
+	mu          sync.Mutex
+	transaction uint64 // the last one in the file
+	failed      error  // of the first failed write, or that the file was replaced
 }
 
 // SetBudget sets the budget of a purpose. A budget below what is spent is allowed: nothing
 // more can be reserved, and entries already reserved can still be spent, because they
 // have been counted. Cost: one synchronised write.
 func (l *Ledger) SetBudget(purpose string, b Budget) error {
-	if err := errors.Join(checkText("purpose", purpose), b.validate()); err != nil {
-		return fmt.Errorf("ledger: budget: %w", err)
+	err := checkText("purpose", purpose)
+	if err == nil {
+		err = b.validate()
 	}
-	err := l.update(func(tx *bolt.Tx) error {
-		return put(tx.Bucket(budgetBucket), []byte(purpose), b.toJSON())
-	})
+	if err == nil {
+		err = l.update(func(tx *bolt.Tx) error {
+			return put(tx.Bucket(budgetBucket), []byte(purpose), b.toJSON())
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("ledger: budget: %w", err)
 	}
@@ -61,8 +75,9 @@ func (l *Ledger) SetBudget(purpose string, b Budget) error {
 
 // Reserve records a charge, durably, and returns its id. Only then may the client encode.
 // The error wraps ErrBudget when the charges composed would exceed the budget of the
-// purpose, with a *fl.ParamError that has the numbers, and ErrDuplicate when the same round
-// has an entry for the purpose that was not released. With any error nothing may be encoded.
+// purpose, and a *fl.ParamError has the numbers. It wraps ErrDuplicate when the same round
+// has an entry for the purpose that was not released. It wraps ErrReplaced when the file is not in
+// its place before the record is written or after. With any error nothing may be encoded.
 //
 // Cost: reading all entries, one composition and one synchronised write.
 func (l *Ledger) Reserve(ctx context.Context, c Charge) (ID, error) {
@@ -141,14 +156,14 @@ func (l *Ledger) total(charges []Charge, limit Budget) (float64, error) {
 	for _, c := range charges {
 		// A budget that was narrowed to replace-one says nothing about older charges
 		// under zero-out.
-		if c.Guarantee.Model == fl.NoPrivacy || !limit.covers(c) {
+		if c.Guarantee.Trust == fl.NoPrivacy || !limit.covers(c) {
 			return math.Inf(1), nil
 		}
 	}
 	if len(charges) == 0 {
 		return 0, nil
 	}
-	total, err := l.compose(charges, limit.Delta)
+	total, err := l.filter(charges, limit.Delta)
 	if err != nil {
 		return 0, fmt.Errorf("composition: %w", err)
 	}
@@ -159,4 +174,8 @@ func (l *Ledger) total(charges []Charge, limit Budget) (float64, error) {
 }
 
 // Close closes the file and lets go of its lock. It waits for calls in progress.
-func (l *Ledger) Close() error { return l.db.Close() }
+func (l *Ledger) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.db.Close()
+}

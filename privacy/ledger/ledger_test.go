@@ -134,11 +134,11 @@ func TestRefusedCharges(t *testing.T) {
 		{func(c *ledger.Charge) { c.Guarantee.Delta = nan }, nil, "delta"},
 		{func(c *ledger.Charge) { c.Guarantee.Delta = -1e-9 }, nil, "delta"},
 		{func(c *ledger.Charge) { c.Guarantee.Delta = 1 }, nil, "delta"},
-		{func(c *ledger.Charge) { c.Guarantee.Model = 0 }, nil, "model"},
-		{func(c *ledger.Charge) { c.Guarantee.Model = fl.NoPrivacy }, nil, "epsilon"},
+		{func(c *ledger.Charge) { c.Guarantee.Trust = 0 }, nil, "trust"},
+		{func(c *ledger.Charge) { c.Guarantee.Trust = fl.NoPrivacy }, nil, "epsilon"},
 		{func(c *ledger.Charge) { c.Guarantee.Relation = fl.ZeroOut }, nil, "relation"},
-		{func(c *ledger.Charge) { c.Guarantee.Model, c.Guarantee.Relation = fl.Shuffle, 0 }, nil, "relation"},
-		{func(c *ledger.Charge) { c.Guarantee = fl.Guarantee{Model: fl.NoPrivacy, Epsilon: inf, Relation: 9} }, nil, "relation"},
+		{func(c *ledger.Charge) { c.Guarantee.Trust, c.Guarantee.Relation = fl.Shuffle, 0 }, nil, "relation"},
+		{func(c *ledger.Charge) { c.Guarantee = fl.Guarantee{Trust: fl.NoPrivacy, Epsilon: inf, Relation: 9} }, nil, "relation"},
 		{func(c *ledger.Charge) { c.Round = [32]byte{} }, nil, "round"},
 		{func(c *ledger.Charge) { c.RoundID = "" }, nil, "round_id"},
 		{func(c *ledger.Charge) { c.RoundID = "\xff" }, nil, "round_id"},
@@ -147,8 +147,8 @@ func TestRefusedCharges(t *testing.T) {
 		{func(c *ledger.Charge) { c.Purpose = "none" }, ledger.ErrBudget, "purpose"},
 		{func(c *ledger.Charge) { c.Guarantee.Epsilon = math.Nextafter(5, 6) }, ledger.ErrBudget, "epsilon"},
 		{func(c *ledger.Charge) { c.Guarantee.Delta = 1e-300 }, ledger.ErrBudget, "epsilon"},
-		{func(c *ledger.Charge) { c.Guarantee.Model, c.Guarantee.Relation = fl.Shuffle, fl.ZeroOut }, ledger.ErrBudget, "relation"},
-		{func(c *ledger.Charge) { c.Guarantee = fl.Guarantee{Model: fl.NoPrivacy, Epsilon: inf} }, ledger.ErrBudget, "epsilon"},
+		{func(c *ledger.Charge) { c.Guarantee.Trust, c.Guarantee.Relation = fl.Shuffle, fl.ZeroOut }, ledger.ErrBudget, "relation"},
+		{func(c *ledger.Charge) { c.Guarantee = fl.Guarantee{Trust: fl.NoPrivacy, Epsilon: inf} }, ledger.ErrBudget, "epsilon"},
 	} {
 		bad := charge(1, 1)
 		c.change(&bad)
@@ -212,7 +212,7 @@ func TestBudgets(t *testing.T) {
 
 	// Zero-out takes both relations; replace-one cannot account for what was zero-out.
 	zero := charge(3, 1)
-	zero.Guarantee.Model, zero.Guarantee.Relation = fl.Shuffle, fl.ZeroOut
+	zero.Guarantee.Trust, zero.Guarantee.Relation = fl.Shuffle, fl.ZeroOut
 	must(t, l.SetBudget(purpose, ledger.Budget{Epsilon: 9, Relation: fl.ZeroOut}))
 	reserve(t, l, zero)
 	reserve(t, l, charge(4, 1))
@@ -226,47 +226,10 @@ func TestBudgets(t *testing.T) {
 	// Only a budget without a limit pays for reports without privacy.
 	must(t, l.SetBudget(purpose, limit(inf)))
 	open := charge(6, inf)
-	open.Guarantee = fl.Guarantee{Model: fl.NoPrivacy, Epsilon: inf}
+	open.Guarantee = fl.Guarantee{Trust: fl.NoPrivacy, Epsilon: inf}
 	reserve(t, l, open)
 	if got := spent(t, l); got != inf {
 		t.Errorf("spent %v, want +Inf", got)
-	}
-}
-
-// The accountant is asked with the charges that count, in order, and believed only when it
-// returns a number.
-func TestPluggedComposer(t *testing.T) {
-	var answer float64
-	var fail error
-	var seen []ledger.Charge
-	l, _ := fresh(t, ledger.Budget{Epsilon: 1, Delta: 0.25, Relation: fl.ReplaceOne}, ledger.Options{
-		Compose: func(cs []ledger.Charge, delta float64) (float64, error) {
-			if seen = cs; delta != 0.25 {
-				t.Errorf("delta %v, want 0.25", delta)
-			}
-			return answer, fail
-		},
-	})
-	reserve(t, l, charge(1, 20))
-	released := reserve(t, l, charge(2, 20))
-	must(t, l.Release(released))
-	answer = 1
-	reserve(t, l, charge(3, 3))
-	if want := []ledger.Charge{charge(1, 20), charge(3, 3)}; !reflect.DeepEqual(seen, want) {
-		t.Errorf("composed %+v, want %+v", seen, want)
-	}
-	for _, bad := range []float64{nan, -1} {
-		answer = bad
-		_, err := l.Reserve(context.Background(), charge(4, 1))
-		if wantError(t, err, nil, "epsilon"); errors.Is(err, ledger.ErrBudget) {
-			t.Errorf("%v: the accountant's failure is no question of budget", err)
-		}
-	}
-	answer, fail = 0, errors.New("no answer")
-	_, err := l.Reserve(context.Background(), charge(4, 1))
-	wantError(t, err, fail, "")
-	if n := len(entries(t, l)); n != 3 {
-		t.Errorf("got %d entries, want 3", n)
 	}
 }
 

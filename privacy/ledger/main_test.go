@@ -30,8 +30,6 @@ const (
 var children = map[string]func(path string, seed uint64) error{
 	"worker": worker,
 	"holder": holder,
-	"racer":  racer,
-	"full":   fullDisk,
 }
 
 func TestMain(m *testing.M) {
@@ -91,7 +89,7 @@ func digest(n uint64) (d [32]byte) {
 func charge(n uint64, epsilon float64) ledger.Charge {
 	return ledger.Charge{
 		Purpose: purpose, Round: digest(n), RoundID: fmt.Sprint("r", n), Mechanism: "coco",
-		Guarantee: fl.Guarantee{Model: fl.Local, Epsilon: epsilon, Relation: fl.ReplaceOne},
+		Guarantee: fl.Guarantee{Trust: fl.Local, Epsilon: epsilon, Relation: fl.ReplaceOne},
 	}
 }
 

@@ -2,11 +2,11 @@ package ledger
 
 import (
 	"cmp"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"time"
 
@@ -18,20 +18,26 @@ import (
 
 // Options are the settings of a Ledger.
 type Options struct {
-	// Compose is the accountant. Default Either.
-	Compose Composer
+	// Filter is the accountant. Default EitherFilter.
+	Filter Filter
 	// Timeout is how long Open waits for another process to let go of the file.
 	// Default one second.
 	Timeout time.Duration
 	// MustExist makes a missing file an error instead of a new ledger.
 	MustExist bool
+	// Counter is the file of a counter in another place than the ledger: on another disk, or
+	// outside of what is backed up. It is written after every step, before the step is reported.
+	// With it Open refuses a ledger that is gone, another one, or an older copy. A counter that is
+	// missing is made, unless MustExist is set. Default "", none.
+	Counter string
 	// Now is the clock of the time stamps. Default time.Now.
 	Now func() time.Time
 }
 
 // Open opens the ledger in a file, which it locks, and creates it with mode 0600 if it is
 // missing. The error wraps ErrLocked if the file is in use for longer than the timeout,
-// ErrNotLedger if it is something else, ErrDamaged if it is a ledger with any damage, and
+// ErrNotLedger if it is something else, a symbolic link, or on Unix a file of another user,
+// ErrDamaged if it is a ledger with any damage, ErrReplaced if the counter disagrees, and
 // fs.ErrNotExist if it has to exist and does not.
 //
 // A new ledger is made in the file path + ".new" and renamed when it is complete, so that path
@@ -49,7 +55,11 @@ func open(path string, opts Options) (*Ledger, error) {
 	if timeout < 0 {
 		return nil, fl.Invalid("Timeout", opts.Timeout, "must be positive, or 0 for the default")
 	}
-	switch _, err := os.Stat(path); {
+	// A counter is made after its ledger, so its presence is asked for first.
+	_, uncounted := os.Lstat(opts.Counter)
+	switch _, err := os.Lstat(path); {
+	case errors.Is(err, fs.ErrNotExist) && opts.Counter != "" && uncounted == nil:
+		return nil, fmt.Errorf("%w: it is gone, and its counter %s is not", ErrReplaced, opts.Counter)
 	case errors.Is(err, fs.ErrNotExist) && !opts.MustExist:
 		if err := create(path, timeout); err != nil {
 			return nil, err
@@ -60,23 +70,25 @@ func open(path string, opts Options) (*Ledger, error) {
 	if err := checkHeaders(path, timeout); err != nil {
 		return nil, err
 	}
-	db, err := openChecked(path, timeout)
-	if err != nil {
-		return nil, err
-	}
-	l := &Ledger{db: db, compose: opts.Compose, now: opts.Now}
-	if l.compose == nil {
-		l.compose = Either
+	l := &Ledger{path: path, counter: opts.Counter, filter: opts.Filter, now: opts.Now}
+	if l.filter == nil {
+		l.filter = EitherFilter
 	}
 	if l.now == nil {
 		l.now = time.Now
 	}
+	if err := l.open(timeout); err != nil {
+		return nil, err
+	}
+	if err := l.checkCounter(opts.MustExist); err != nil {
+		return nil, errors.Join(err, l.db.Close())
+	}
 	return l, nil
 }
 
-// create makes a new ledger, unless another process does so first. Whoever holds the lock
-// of path + ".new" and sees no path is the only one who can make it: a file that loses the name
-// has become path, and path never vanishes.
+// create makes a new ledger, unless another process does so first. A process that holds the
+// lock of path + ".new" and sees no path is the only one that can make it: a file that loses
+// the name has become path, and path never vanishes.
 func create(path string, timeout time.Duration) error {
 	fresh := path + ".new"
 	db, err := openBolt(fresh, timeout, false, new(*os.File))
@@ -97,15 +109,10 @@ func create(path string, timeout time.Duration) error {
 	if err := os.Rename(fresh, path); err != nil {
 		return err
 	}
-	// The name has to be as durable as the contents.
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return syncDir(path)
 }
 
-// openBolt opens a bbolt file and also tells its descriptor.
+// openBolt opens a bbolt file and also returns its descriptor, in file.
 func openBolt(path string, timeout time.Duration, readOnly bool, file **os.File) (*bolt.DB, error) {
 	db, err := bolt.Open(path, 0o600, &bolt.Options{
 		Timeout: timeout, ReadOnly: readOnly, NoStatistics: true,
@@ -120,24 +127,45 @@ func openBolt(path string, timeout time.Duration, readOnly bool, file **os.File)
 	return db, err
 }
 
-// openChecked opens a file with sound headers and checks everything else.
-func openChecked(path string, timeout time.Duration) (*bolt.DB, error) {
-	var db *bolt.DB
+// open opens a file with sound headers and checks everything else.
+func (l *Ledger) open(timeout time.Duration) error {
 	err := guard(func() (err error) {
-		db, err = openBolt(path, timeout, false, new(*os.File))
+		l.db, err = openBolt(l.path, timeout, false, &l.file)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	tx, err := db.Begin(false)
+	tx, err := l.db.Begin(false)
 	if err != nil {
-		return nil, errors.Join(err, db.Close())
+		return errors.Join(err, l.db.Close())
 	}
-	if err := errors.Join(guard(func() error { return check(tx) }), tx.Rollback()); err != nil {
-		return nil, errors.Join(err, db.Close())
+	err = errors.Join(guard(func() (err error) { l.id, err = check(tx); return err }), tx.Rollback())
+	if err == nil {
+		err = l.settle()
 	}
-	return db, nil
+	if err != nil {
+		return errors.Join(err, l.db.Close())
+	}
+	return nil
+}
+
+// settle notes how far the ledger has come. The file is the one at the path, and nothing else
+// than what was looked at before it was opened.
+func (l *Ledger) settle() error {
+	info, err := l.file.Stat()
+	if err != nil {
+		return err
+	}
+	if err := checkFile(info); err != nil {
+		return err
+	}
+	newest, err := newestHeader(l.file)
+	if err != nil {
+		return err
+	}
+	l.transaction = newest.transaction
+	return l.inPlace()
 }
 
 // guard makes an error of a panic or of a read beyond the mapped memory, which is how bbolt,
@@ -152,31 +180,34 @@ func guard(do func() error) (err error) {
 	return do()
 }
 
-// check reads everything in the file.
-func check(tx *bolt.Tx) error {
+// check reads everything in the file and returns the ledger's id.
+func check(tx *bolt.Tx) (id string, err error) {
 	b := tx.Bucket(headBucket)
 	if b == nil {
-		return ErrNotLedger
+		return "", ErrNotLedger
 	}
 	var h head
 	if err := unseal(formatKey, b.Get(formatKey), &h); err != nil {
-		return fmt.Errorf("format: %w: %w", ErrDamaged, err)
+		return "", fmt.Errorf("format: %w: %w", ErrDamaged, err)
 	}
 	if h.Version != formatVersion {
-		return fmt.Errorf("%w: %w", ErrNotLedger, fl.Invalid("version", h.Version, "must be %d", formatVersion))
+		return "", fmt.Errorf("%w: %w", ErrNotLedger, fl.Invalid("version", h.Version, "must be %d", formatVersion))
+	}
+	if id, err := hex.DecodeString(h.ID); err != nil || len(id) != 16 {
+		return "", fmt.Errorf("format: %w: %w", ErrDamaged, fl.Invalid("id", h.ID, "must be 32 hexadecimal digits"))
 	}
 	for _, name := range [][]byte{budgetBucket, entryBucket} {
 		if tx.Bucket(name) == nil {
-			return fmt.Errorf("bucket %q: %w: missing", name, ErrDamaged)
+			return "", fmt.Errorf("bucket %q: %w: missing", name, ErrDamaged)
 		}
 	}
 	if err := readAccounts(tx, map[string]*account{}); err != nil {
-		return err
+		return "", err
 	}
 	// Pages that are both free and in use would be overwritten.
 	var found error
 	for err := range tx.Check() { // to the end, or its goroutine never ends
 		found = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	return found
+	return h.ID, found
 }

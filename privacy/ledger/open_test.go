@@ -67,7 +67,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Whoever waits to create a ledger while another process does must not replace it.
+// A process that waits to create a ledger while another process does must not replace it.
 func TestCreatedMeanwhile(t *testing.T) {
 	l, made := fresh(t, limit(1), ledger.Options{})
 	reserve(t, l, charge(1, 1))

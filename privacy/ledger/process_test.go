@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/hushgrad/hushgrad/privacy/ledger"
 )
+
+func init() { children["racer"], children["full"] = racer, fullDisk }
 
 // A second process gets an error, not a hang, and the file once the first has died.
 func TestSecondProcess(t *testing.T) {
@@ -145,4 +148,21 @@ func TestFullDisk(t *testing.T) {
 		must(t, l.Spend(first))
 		reserve(t, l, charge(1, 1))
 	}
+}
+
+// A file of another user is that user's to change.
+func TestOtherOwnersAreRefused(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	opts := counted(t)
+	l, path := fresh(t, limit(1), opts)
+	must(t, l.Close())
+	for _, file := range []string{path, opts.Counter} {
+		must(t, os.Chown(file, 12345, -1))
+		_, err := ledger.Open(path, opts)
+		wantError(t, err, ledger.ErrNotLedger, "owner")
+		must(t, os.Chown(file, 0, -1))
+	}
+	must(t, reopen(t, path, opts).Close())
 }

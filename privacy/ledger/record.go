@@ -64,7 +64,7 @@ func (e Entry) toJSON() entryJSON {
 	}
 	return entryJSON{
 		ID: uint64(e.ID), State: e.State.String(), Purpose: e.Charge.Purpose, RoundID: e.Charge.RoundID,
-		Digest: hex.EncodeToString(e.Charge.Round[:]), Mechanism: e.Charge.Mechanism, Model: g.Model.String(),
+		Digest: hex.EncodeToString(e.Charge.Round[:]), Mechanism: e.Charge.Mechanism, Model: g.Trust.String(),
 		Epsilon: epsilon(g.Epsilon), Delta: g.Delta, Relation: relation,
 		ReservedAt: e.ReservedAt, SpentAt: e.SpentAt, ReleasedAt: e.ReleasedAt,
 		AcknowledgedAt: e.AcknowledgedAt, Receipt: e.Receipt,
@@ -84,7 +84,7 @@ func (j entryJSON) entry() (Entry, error) {
 		return Entry{}, err
 	}
 	g := &e.Charge.Guarantee
-	if g.Model, err = parse("model", j.Model, fl.NoPrivacy, fl.Local, fl.Shuffle); err != nil {
+	if g.Trust, err = parse("model", j.Model, fl.NoPrivacy, fl.Local, fl.Shuffle); err != nil {
 		return Entry{}, err
 	}
 	if j.Relation != "" {

@@ -8,7 +8,8 @@ import (
 
 // Spend records, durably, that the report is about to leave. It must return nil before the
 // first byte does. Of several calls for one entry one succeeds. The error wraps ErrState
-// if the entry is not reserved and ErrUnknown if there is none. Cost: one synchronised write.
+// if the entry is not reserved, ErrUnknown if there is none, and ErrReplaced if the file is not in
+// its place. Cost: one synchronised write.
 func (l *Ledger) Spend(id ID) error {
 	return l.step("spend", id, func(e *Entry) error {
 		if e.State != Reserved {
@@ -19,8 +20,8 @@ func (l *Ledger) Spend(id ID) error {
 	})
 }
 
-// Release gives a reservation back: the caller vouches that nothing has left the
-// device and that the report, if it was encoded, is destroyed. Errors and cost are those of Spend.
+// Release gives a reservation back. The caller vouches that nothing has left the client and
+// that the report, if it was encoded, is destroyed. Errors and cost are those of Spend.
 func (l *Ledger) Release(id ID) error {
 	return l.step("release", id, func(e *Entry) error {
 		if e.State != Reserved {

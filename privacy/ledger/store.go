@@ -1,11 +1,14 @@
 package ledger
 
 import (
+	"crypto/rand"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 
+	"github.com/hushgrad/hushgrad/fl"
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 )
@@ -25,16 +28,20 @@ const formatVersion = 1
 
 type head struct {
 	Version int `json:"version"`
+	// ID is drawn when the ledger is made: 32 hexadecimal digits. A copy has the same.
+	ID string `json:"id"`
 }
 
 // initialise writes the head of a new ledger.
 func initialise(tx *bolt.Tx) error {
+	var id [16]byte
+	_, _ = rand.Read(id[:]) // never fails
 	for _, name := range [][]byte{headBucket, budgetBucket, entryBucket} {
 		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 			return err
 		}
 	}
-	return put(tx.Bucket(headBucket), formatKey, head{formatVersion})
+	return put(tx.Bucket(headBucket), formatKey, head{formatVersion, hex.EncodeToString(id[:])})
 }
 
 func put(b *bolt.Bucket, key []byte, record any) error {
@@ -87,7 +94,7 @@ func eachEntry(tx *bolt.Tx, do func(Entry) error) error {
 		return do(e)
 	})
 	if err == nil && uint64(id) != b.Sequence() {
-		return fmt.Errorf("entries: %w: got %v, must be %d", ErrDamaged, id, b.Sequence())
+		return fmt.Errorf("%w: %w", ErrDamaged, fl.Invalid("entries", id, "must be %d, the last number given out", b.Sequence()))
 	}
 	return err
 }
@@ -104,12 +111,13 @@ func decodeBudget(purpose string, sealed []byte) (Budget, error) {
 	return b, nil
 }
 
-// update runs do in a transaction that is on disk when update returns nil.
+// update runs do in a transaction that is on disk, in the file at the ledger's path, when update
+// returns nil.
 func (l *Ledger) update(do func(*bolt.Tx) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.failed != nil {
-		return l.failed
+	if err := l.ready(); err != nil {
+		return err
 	}
 	tx, err := l.db.Begin(true)
 	if err != nil {
@@ -119,21 +127,40 @@ func (l *Ledger) update(do func(*bolt.Tx) error) error {
 	if err := do(tx); err != nil {
 		return err
 	}
+	transaction := uint64(tx.ID())
 	if err := tx.Commit(); err != nil {
 		// The write may have reached the disk or not, and a later sync may report success
 		// for pages that the system has dropped.
 		l.failed = fmt.Errorf("%w: %w", ErrFailed, err)
 		return l.failed
 	}
-	return nil
+	l.transaction = transaction
+	if err := l.count(); err != nil {
+		l.failed = fmt.Errorf("%w: %w", ErrFailed, err)
+		return l.failed
+	}
+	return l.ready() // nobody moved the file away before the commit
+}
+
+// ready returns nil if the ledger can be used: no write has failed, and its file is in place. A
+// file that was replaced stays so: what another process did meanwhile is not known.
+func (l *Ledger) ready() error {
+	if l.failed != nil {
+		return l.failed
+	}
+	err := l.inPlace()
+	if errors.Is(err, ErrReplaced) {
+		l.failed = err
+	}
+	return err
 }
 
 // view runs do in a transaction that cannot write.
 func (l *Ledger) view(do func(*bolt.Tx) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.failed != nil {
-		return l.failed
+	if err := l.ready(); err != nil {
+		return err
 	}
 	return notOpen(l.db.View(do))
 }

@@ -1,30 +1,34 @@
-// Package verify answers whether the code in this binary keeps the guarantee that
-// a round promises. There are two methods.
+// Package verify checks whether the code in this binary keeps the guarantee of a round.
+// Use it before a round opens, in the tests of a new mechanism, or as an auditor.
+// Start with [Round], or with [Mechanism] for a mechanism that is not registered.
+//
+// There are two methods. The exact method is a proof for the public seeds it tries. The
+// statistical method is an attack: it can find a violation and cannot exclude one.
 //
 // # Exact
 //
-// For a mechanism whose choices can be taken from outside ([Enumerable]: coco,
-// collision, signsketch) and a small domain, the code that makes reports is run
+// This method needs a mechanism whose choices can be taken from outside ([Enumerable]: coco,
+// collision, signsketch) and a small domain. The code that makes reports is run
 // once for every ternary input, for many seeds of the public hash function and for
-// every sequence of random choices. That gives the exact rational law of the report.
-// The guarantee holds for these seeds if and only if every law sums to 1, all have
-// the same support, and the largest ratio of two probabilities of a report is at
-// most a rational lower bound of e^ε. The seed is public and drawn without a look
+// every sequence of random choices. The result is the exact rational law of the report.
+// The guarantee holds for these seeds if and only if three things are true. Every law sums
+// to 1. All laws have the same support. The largest ratio of two probabilities of a report is
+// at most a rational lower bound of e^ε. The seed is public and drawn without a look
 // at the input, so the ratio is taken seed by seed.
 //
 // Inputs are the 2^s·C(d+s, s) vectors that the encoder accepts, dummies included,
-// each listed in ascending and in descending order. Gradients come before that:
-// turning one into a ternary vector is pre-processing that ends in one of these
+// each listed in ascending and in descending order. Gradients come before that.
+// Turning a gradient into a ternary vector is pre-processing that ends in one of these
 // inputs, whatever it does, and so needs no proof. A few runs of Encode confirm that
 // its reports are among the enumerated ones.
 //
 // # Statistical
 //
-// Every other mechanism, and every other round, is attacked: many reports of
-// adversarial pairs of gradients are drawn through Encode, half of them choose the
-// event that tells the two gradients apart best, and the other half bound its two
+// Every other mechanism, and every other round, is attacked. Many reports of
+// adversarial pairs of gradients are drawn through Encode. Half of them choose the
+// event that distinguishes the two gradients best. The other half bound its two
 // probabilities (Clopper, Pearson, "The use of confidence or fiducial limits",
 // Biometrika 1934). That gives a lower bound of ε (Jagielski, Ullman, Oprea,
 // "Auditing Differentially Private Machine Learning", NeurIPS 2020). A bound above
-// the promise is a violation. No bound above it is no proof.
+// the promise is a violation. If no bound is above it, nothing is proved.
 package verify

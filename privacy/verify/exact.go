@@ -21,6 +21,9 @@ import (
 // real round; the verifier tries them all.
 type Chooser = exact.Chooser
 
+// paramSparsity is the parameter of a round that holds the number of entries of a vector.
+const paramSparsity = "sparsity"
+
 // Enumerable is a local mechanism over ternary vectors whose law can be enumerated.
 // Its round has a parameter "sparsity", the number of entries of a vector.
 type Enumerable interface {
@@ -55,21 +58,21 @@ func (c *check) exact(ctx context.Context) error {
 	for i := range seeds {
 		seeds[i] = c.Rand.Uint32()
 	}
-	// The sequences of one input tell how many there will be in all.
+	// The number of sequences of one input shows whether all of them fit the limit.
 	first := &enumeration{mechanism: e.mechanism, inputs: e.inputs, limit: e.limit / int64(len(e.inputs)*c.Seeds)}
 	var empty *emptyChoice
-	if _, err := first.law(e.inputs[0], seeds[0]); err != nil && !errors.As(err, &empty) {
+	if _, err := first.law(ctx, e.inputs[0], seeds[0]); err != nil && !errors.As(err, &empty) {
 		return err
 	}
 	found := make([]seedResult, len(seeds))
 	c.Progress.Grow(len(seeds))
-	group, ctx := errgroup.WithContext(ctx)
+	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, seed := range seeds {
 		group.Go(func() error {
 			defer c.Progress.Step()
 			var err error
-			found[i], err = e.seed(ctx, seed)
+			found[i], err = e.seed(groupCtx, seed)
 			return err
 		})
 	}
@@ -87,7 +90,7 @@ func (c *check) exact(ctx context.Context) error {
 	}
 	// Without a common support no report is impossible, and faulty code may not run.
 	if len(c.report.Faults) == 0 && found[worst].ratio != nil {
-		if err := c.replay(e); err != nil {
+		if err := c.replay(ctx, e); err != nil {
 			return err
 		}
 	}
@@ -108,10 +111,10 @@ func (c *check) feasible() (*enumeration, error) {
 	switch {
 	case !ok:
 		return nil, &infeasible{"the mechanism does not let its choices be enumerated"}
-	case c.promise.Model != fl.Local || c.promise.Delta > 0:
+	case c.promise.Trust != fl.Local || c.promise.Delta > 0:
 		return nil, &infeasible{"only local privacy with δ = 0 can be enumerated"}
 	}
-	sparsity, err := c.round.Params.Int("sparsity")
+	sparsity, err := c.round.Params.Int(paramSparsity)
 	if err != nil || sparsity < 1 || sparsity > c.round.Dim {
 		return nil, &infeasible{"the round has no sparsity in [1, dim]"}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/exact"
 	"github.com/hushgrad/hushgrad/internal/slothash"
@@ -63,10 +64,12 @@ func (p *paired) Slot(x fl.Ternary, f slothash.Func, choose exact.Chooser) uint3
 // planted is the mechanism of r with a randomizer that has the fault.
 func planted(t *testing.T, r fl.Round, f fault) fl.SparseMechanism {
 	t.Helper()
-	m, err := sparse.Slotted{
+	m, err := sparse.NewScheme(sparse.Definition{
+		Name:     coco.Name,
 		Layout:   slothash.Paired,
 		MinSlots: func(s int) int { return 2 * s },
-		Calibrate: func(_ slothash.Chances, _ int, high, low, total float64) sparse.Calibration {
+		Likely:   func(s int) int { return s },
+		Calibrate: func(_ slothash.Chances, _ sparse.Point, high, low, total float64) sparse.Calibration {
 			return sparse.Calibration{
 				In:  sparse.Joint{Own: high / total, Opposite: low / total},
 				Out: sparse.Joint{Own: 1 / total, Opposite: 1 / total},
@@ -78,7 +81,7 @@ func planted(t *testing.T, r fl.Round, f fault) fl.SparseMechanism {
 			}
 			return &paired{fault: f, w: w, slots: uint32(slots)}
 		},
-	}.Open(r)
+	}).Open(r)
 	if err != nil {
 		t.Fatal(err)
 	}

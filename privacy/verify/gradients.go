@@ -32,11 +32,11 @@ const (
 	blockDown
 )
 
-// gradients lists the inputs of the attack. A block is as many coordinates as a
-// ternary vector has entries, with alternating signs, and else half of all.
+// gradients lists the inputs of the attack. A block has alternating signs. It is as many
+// coordinates as a ternary vector has entries, or half of all without such a number.
 func gradients(r fl.Round) []gradient {
 	v := huge * r.Scale
-	block, err := r.Params.Int("sparsity")
+	block, err := r.Params.Int(paramSparsity)
 	if err != nil || block < 1 || block > r.Dim {
 		block = (r.Dim + 1) / 2
 	}
@@ -72,14 +72,14 @@ func gradients(r fl.Round) []gradient {
 	}
 }
 
-// pairs lists which gradients are told apart. Neighbours under zero-out are those
-// with the zero input in them.
+// pairs lists the pairs of gradients that the attack distinguishes. Neighbours under
+// zero-out are those with the zero input in them.
 func pairs(g fl.Guarantee, dim int) [][2]int {
 	list := [][2]int{{zero, firstUp}, {zero, denseUp}}
 	if g.Relation == fl.ReplaceOne {
 		list = append(list, [2]int{firstUp, firstDown}, [2]int{denseUp, denseDown})
 	}
-	if g.Model == fl.Shuffle || dim == 1 {
+	if g.Trust == fl.Shuffle || dim == 1 {
 		return list // what is left differs little from these, and a round is dear
 	}
 	list = append(list, [2]int{zero, blockUp})

@@ -14,8 +14,8 @@ func TestPairsAreNeighbours(t *testing.T) {
 		t.Errorf("a block: %v", got)
 	}
 	for _, g := range []fl.Guarantee{
-		{Model: fl.Local, Relation: fl.ReplaceOne}, {Model: fl.Local, Relation: fl.ZeroOut},
-		{Model: fl.Shuffle, Relation: fl.ReplaceOne}, {Model: fl.Shuffle, Relation: fl.ZeroOut},
+		{Trust: fl.Local, Relation: fl.ReplaceOne}, {Trust: fl.Local, Relation: fl.ZeroOut},
+		{Trust: fl.Shuffle, Relation: fl.ReplaceOne}, {Trust: fl.Shuffle, Relation: fl.ZeroOut},
 	} {
 		for _, dim := range []int{1, 4} {
 			for _, p := range pairs(g, dim) {

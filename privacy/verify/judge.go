@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"context"
 	"math"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -8,7 +9,7 @@ import (
 
 // judge chooses an event for every pair and direction from the first half of the
 // samples, and bounds ε by the second half.
-func (a *attack) judge() error {
+func (a *attack) judge(ctx context.Context) error {
 	half := a.samples / 2
 	rest := a.samples - half
 	tests := 2 * len(a.pairs) // directions
@@ -17,6 +18,9 @@ func (a *attack) judge() error {
 	byReport := a.compareReports(half)
 	best := math.Inf(-1)
 	for p, pair := range a.pairs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		x, y := a.values[pair[0]][p], a.values[pair[1]][p]
 		if byReport {
 			x, y = a.likelihood(pair, half)
@@ -59,9 +63,9 @@ func (a *attack) judge() error {
 	return nil
 }
 
-// compareReports tells whether reports are few enough to be compared themselves.
+// compareReports says whether reports are few enough to be compared themselves.
 func (a *attack) compareReports(half int) bool {
-	if a.promise.Model == fl.Shuffle {
+	if a.promise.Trust == fl.Shuffle {
 		return false
 	}
 	if a.sightless {

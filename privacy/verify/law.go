@@ -12,12 +12,21 @@ import (
 	"github.com/hushgrad/hushgrad/internal/exact"
 )
 
+// askEvery is after how many sequences of choices the context is asked.
+const askEvery = 1 << 10
+
 // law is the exact law of the report of x.
-func (e *enumeration) law(x fl.Ternary, seed uint32) (map[string]*big.Rat, error) {
+func (e *enumeration) law(ctx context.Context, x fl.Ternary, seed uint32) (map[string]*big.Rat, error) {
 	var failed error
 	guard := &guard{}
 	law, err := exact.Enumerate(maxBranches, func(choose Chooser) (string, error) {
-		if e.sequences.Add(1) > e.limit {
+		n := e.sequences.Add(1)
+		if n%askEvery == 0 {
+			if failed = ctx.Err(); failed != nil {
+				return "", failed
+			}
+		}
+		if n > e.limit {
 			failed = &infeasible{"inputs x seeds x sequences of choices exceed the limit"}
 			return "", failed
 		}
@@ -99,7 +108,7 @@ func (e *enumeration) seed(ctx context.Context, seed uint32) (seedResult, error)
 		if err := ctx.Err(); err != nil {
 			return result, err
 		}
-		law, err := e.law(x, seed)
+		law, err := e.law(ctx, x, seed)
 		var empty *emptyChoice
 		if errors.As(err, &empty) {
 			return seedResult{seed: seed, ratio: one, fault: err.Error()}, nil
@@ -132,7 +141,7 @@ func (e *enumeration) seed(ctx context.Context, seed uint32) (seedResult, error)
 		if v.seen < len(e.inputs) {
 			result.ratio, result.report, result.input = nil, report, v.highAt
 			var err error
-			result.other, err = e.without(report, seed)
+			result.other, err = e.without(ctx, report, seed)
 			return result, err
 		}
 		if ratio := new(big.Rat).Quo(v.high, v.low); ratio.Cmp(result.ratio) > 0 || result.report == "" {
@@ -143,9 +152,9 @@ func (e *enumeration) seed(ctx context.Context, seed uint32) (seedResult, error)
 }
 
 // without returns an input that never makes the report.
-func (e *enumeration) without(report string, seed uint32) (int, error) {
+func (e *enumeration) without(ctx context.Context, report string, seed uint32) (int, error) {
 	for i, x := range e.inputs {
-		law, err := e.law(x, seed)
+		law, err := e.law(ctx, x, seed)
 		if err != nil || law[report] == nil {
 			return i, err
 		}

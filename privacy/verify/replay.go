@@ -2,6 +2,7 @@ package verify
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -16,8 +17,11 @@ const replays = 4
 // replay checks that what was enumerated is what runs: EncodeTernary gives, from the
 // same random numbers, the report of EncodeChoosing; and the reports of Encode are
 // possible ones, for gradients at the ends of what a client can hold.
-func (c *check) replay(e *enumeration) error {
+func (c *check) replay(ctx context.Context, e *enumeration) error {
 	for _, x := range e.inputs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		for range replays {
 			var key [32]byte
 			for i := range key {
@@ -50,7 +54,7 @@ func (c *check) replay(e *enumeration) error {
 				return nil
 			}
 			// All inputs have the same support, or the ratio is infinite.
-			law, err := again.law(e.inputs[0], binary.LittleEndian.Uint32(report))
+			law, err := again.law(ctx, e.inputs[0], binary.LittleEndian.Uint32(report))
 			if err != nil {
 				return err
 			}

@@ -54,9 +54,14 @@ type Report struct {
 	Confidence float64 `json:"confidence,omitempty"` // of all bounds together (statistical)
 
 	Notes []string `json:"notes,omitempty"`
+
+	// Tiers has one report for each tier of a mechanism with a menu. The fields above are then
+	// those of one of them: of the first that breaks its promise, and otherwise of the last,
+	// which promises least. Holds is the promise of them all.
+	Tiers []*Report `json:"tiers,omitempty"`
 }
 
-// Worst is where the two inputs are told apart best.
+// Worst is the pair of inputs that is distinguished best, and how.
 type Worst struct {
 	Input string `json:"input"` // the one that makes the event likely
 	Other string `json:"other"`
@@ -84,6 +89,9 @@ func (r *Report) fault(format string, args ...any) {
 
 // Write writes the report as text.
 func (r *Report) Write(w io.Writer) error {
+	if len(r.Tiers) > 0 {
+		return r.writeTiers(w)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Round %s, mechanism %s, promises %s.\n", r.Round, r.Mechanism, r.Promise)
 	if r.Method == Exact {
@@ -114,9 +122,17 @@ func (r *Report) Write(w io.Writer) error {
 			fmt.Fprintf(&b, ", event %s: at least %.4g against at most %.4g.\n", v.Event, v.Lower, v.Upper)
 		}
 	}
-	for _, n := range r.Notes {
-		fmt.Fprintf(&b, "Note: %s.\n", n)
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return err
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return writeNotes(w, r.Notes)
+}
+
+func writeNotes(w io.Writer, notes []string) error {
+	for _, n := range notes {
+		if _, err := fmt.Fprintf(w, "Note: %s.\n", n); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -39,10 +39,10 @@ func (c *check) statistical(ctx context.Context) error {
 	if err := a.draw(ctx); err != nil {
 		return err
 	}
-	return a.judge()
+	return a.judge(ctx)
 }
 
-// used tells the pairs that a gradient is in.
+// used returns the pairs that a gradient is in.
 func (a *attack) used(g int) (in []int) {
 	for p, pair := range a.pairs {
 		if pair[0] == g || pair[1] == g {
@@ -54,7 +54,7 @@ func (a *attack) used(g int) (in []int) {
 
 // plan finds out what can be seen and afforded.
 func (a *attack) plan() error {
-	if a.promise.Model == fl.Shuffle {
+	if a.promise.Trust == fl.Shuffle {
 		return a.planRounds()
 	}
 	agg := a.mechanism.NewAggregator()
@@ -89,7 +89,7 @@ func (a *attack) planRounds() error {
 		return fl.Invalid("min_reports", a.round.MinReports,
 			"must be small enough to repeat whole rounds: one takes about %.3g steps, at most %.3g are affordable", perRound, float64(work)/minSamples)
 	}
-	a.report.note("what is observed is the merged estimate of min_reports = %d clients, the others holding the zero gradient; the messages themselves, merged and shuffled, may tell more", a.round.MinReports)
+	a.report.note("what is observed is the merged estimate of min_reports = %d clients, the others holding the zero gradient; the messages themselves, merged and shuffled, may reveal more", a.round.MinReports)
 	return nil
 }
 
@@ -138,7 +138,7 @@ func (a *attack) draw(ctx context.Context) error {
 func (a *attack) sample(ctx context.Context, g, from, to int, rng *rand.Rand) error {
 	own, others := a.gradients[g].values(), a.gradients[zero].values()
 	clients := 1
-	if a.promise.Model == fl.Shuffle {
+	if a.promise.Trust == fl.Shuffle {
 		clients = a.round.MinReports
 	}
 	for i := from; i < to; i++ {
@@ -169,11 +169,11 @@ func (a *attack) sample(ctx context.Context, g, from, to int, rng *rand.Rand) er
 		if err != nil {
 			return err
 		}
-		if len(estimate.Value) != a.round.Dim {
+		if len(estimate.Mean().Value) != a.round.Dim {
 			return errors.New("the estimate has not the round's dimension")
 		}
 		for _, p := range a.used(g) {
-			a.values[g][p][i] = a.project(estimate.Value, p)
+			a.values[g][p][i] = a.project(estimate.Mean().Value, p)
 		}
 	}
 	return nil

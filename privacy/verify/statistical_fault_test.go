@@ -18,7 +18,7 @@ type laplace struct {
 }
 
 func (l laplace) Guarantee() fl.Guarantee {
-	return fl.Guarantee{Model: fl.Local, Epsilon: l.epsilon, Relation: fl.ReplaceOne}
+	return fl.Guarantee{Trust: fl.Local, Epsilon: l.epsilon, Relation: fl.ReplaceOne}
 }
 func (l laplace) NewAggregator() fl.Aggregator { return &one{} }
 func (l laplace) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
@@ -38,7 +38,7 @@ func (l laplace) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, err
 type response struct{ promised, actual float64 }
 
 func (r response) Guarantee() fl.Guarantee {
-	return fl.Guarantee{Model: fl.Local, Epsilon: r.promised, Relation: fl.ReplaceOne}
+	return fl.Guarantee{Trust: fl.Local, Epsilon: r.promised, Relation: fl.ReplaceOne}
 }
 func (r response) NewAggregator() fl.Aggregator { return &one{hidden: true} }
 func (r response) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
@@ -77,7 +77,7 @@ func (o *one) Estimate() (*fl.Estimate, error) {
 	if o.hidden {
 		return nil, fl.ErrNoReports
 	}
-	return &fl.Estimate{Series: fl.Series{Value: []float64{o.value}}}, nil
+	return &fl.Estimate{Columns: []fl.Column{{Name: fl.ColumnMean, Series: fl.Series{Value: []float64{o.value}}}}}, nil
 }
 
 // weakSum promises the ε of one round with the noise of another.
@@ -108,16 +108,12 @@ func TestStatisticsFindPlantedFaults(t *testing.T) {
 	small := round("coco", 3, 2, 6, "ideal", 0.1)
 	strict, weak := sumRound(2), sumRound(2)
 	weak.Epsilon, weak.Delta = 20, 0.5
-	m, err := fl.Complete(weak)
+	complete, noisy, err := fl.Complete(weak)
 	if err != nil {
 		t.Fatal(err)
 	}
-	noisy, err := fl.Open(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	promise := fl.Guarantee{Model: fl.Shuffle, Epsilon: strict.Epsilon, Delta: strict.Delta, Relation: strict.Relation}
-	strict.Params = m.Params
+	promise := fl.Guarantee{Trust: fl.Shuffle, Epsilon: strict.Epsilon, Delta: strict.Delta, Relation: strict.Relation}
+	strict.Params = complete.Params
 	for name, c := range map[string]struct {
 		m     fl.Mechanism
 		r     fl.Round

@@ -42,7 +42,7 @@ type Options struct {
 	Progress Progress
 }
 
-// Progress is told how far a check is. It must be safe for concurrent use.
+// Progress counts the steps of a check. It must be safe for concurrent use.
 type Progress interface {
 	Grow(steps int)
 	Step()
@@ -115,10 +115,7 @@ func Round(ctx context.Context, r fl.Round, o Options) (*Report, error) {
 	}
 	m, err := fl.Open(r)
 	if err != nil {
-		if r, err = fl.Complete(r); err != nil {
-			return nil, fmt.Errorf("verify: %w", err)
-		}
-		if m, err = fl.Open(r); err != nil {
+		if r, m, err = fl.Complete(r); err != nil {
 			return nil, fmt.Errorf("verify: %w", err)
 		}
 		notes = append(notes, fmt.Sprintf("the round was completed to mechanism %s with %v", r.Mechanism, r.Params))
@@ -131,27 +128,42 @@ func Round(ctx context.Context, r fl.Round, o Options) (*Report, error) {
 }
 
 // Mechanism checks a mechanism against the promise of a complete round. What is
-// promised is the stronger of the round's and of the mechanism's own guarantee.
+// promised is the stronger of the round's and of the mechanism's own guarantee. Each tier of an
+// fl.TieredMechanism is checked against its own promise.
 //
 // Cost: exact, inputs × seeds × sequences of choices, at most o.Limit; statistical,
 // 8 gradients × samples reports and single-report estimates, or 5 × samples whole
-// rounds of min_reports reports in the shuffle model.
+// rounds of min_reports reports in the shuffle model; either for each tier.
 func Mechanism(ctx context.Context, m fl.Mechanism, r fl.Round, o Options) (*Report, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
+	var report *Report
+	if menu, ok := m.(fl.TieredMechanism); ok {
+		report, err = checkTiers(ctx, menu, r, o)
+	} else {
+		report, err = checkOne(ctx, m, r, o)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("verify: %w", err)
+	}
+	return report, nil
+}
+
+// checkOne is Mechanism for a mechanism with one guarantee.
+func checkOne(ctx context.Context, m fl.Mechanism, r fl.Round, o Options) (*Report, error) {
 	g := m.Guarantee()
-	if g.Model != fl.Local && g.Model != fl.Shuffle {
-		return nil, fmt.Errorf("verify: %w", fl.Invalid("mechanism", r.Mechanism, "must promise privacy, its model is %q", g.Model))
+	if g.Trust != fl.Local && g.Trust != fl.Shuffle {
+		return nil, fl.Invalid("mechanism", r.Mechanism, "must promise privacy, its trust is %q", g.Trust)
 	}
 	if err := r.Validate(); err != nil {
-		return nil, fmt.Errorf("verify: %w", err)
+		return nil, err
 	}
 	promise := g
 	promise.Epsilon, promise.Delta = min(g.Epsilon, r.Epsilon), min(g.Delta, r.Delta)
 	if !(promise.Epsilon >= 0 && promise.Epsilon <= fl.MaxEpsilon) {
-		return nil, fmt.Errorf("verify: %w", fl.Invalid("epsilon", promise.Epsilon, "must be in [0, %d] to promise anything", fl.MaxEpsilon))
+		return nil, fl.Invalid("epsilon", promise.Epsilon, "must be in [0, %d] to promise anything", fl.MaxEpsilon)
 	}
 	if r.Relation == fl.ReplaceOne {
 		promise.Relation = fl.ReplaceOne
@@ -171,14 +183,14 @@ func Mechanism(ctx context.Context, m fl.Mechanism, r fl.Round, o Options) (*Rep
 		case err == nil:
 			return check.close(), nil
 		case !errors.As(err, &why):
-			return nil, fmt.Errorf("verify: exact: %w", err)
+			return nil, fmt.Errorf("exact: %w", err)
 		case o.Method == Exact:
-			return nil, fmt.Errorf("verify: %w", fl.Invalid("method", string(o.Method), "must be feasible: %v", err))
+			return nil, fl.Invalid("method", string(o.Method), "must be feasible: %v", err)
 		}
 		report.note("not exact: %v", err)
 	}
 	if err := check.statistical(ctx); err != nil {
-		return nil, fmt.Errorf("verify: statistical: %w", err)
+		return nil, fmt.Errorf("statistical: %w", err)
 	}
 	return check.close(), nil
 }

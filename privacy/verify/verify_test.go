@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 
 	_ "github.com/hushgrad/hushgrad/auto" // and with it coco, collision and signsketch
@@ -82,6 +83,70 @@ func TestCancelled(t *testing.T) {
 		if _, err := verify.Round(ctx, round("collision", 3, 1, 4, "gf2", 1), verify.Options{Method: method}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v, want Canceled", method, err)
 		}
+	}
+}
+
+// interrupted calls end at the first call of one of its methods that follows a number of others.
+type interrupted struct {
+	verify.Enumerable
+	choosing, ternary, encoded int64 // after how many calls
+	calls                      *[3]atomic.Int64
+	end                        context.CancelFunc
+}
+
+func (m interrupted) count(method int, last int64) {
+	if m.calls[method].Add(1) == last {
+		m.end()
+	}
+}
+
+func (m interrupted) EncodeChoosing(dst []byte, x fl.Ternary, seed uint32, choose verify.Chooser) ([]byte, error) {
+	m.count(0, m.choosing)
+	return m.Enumerable.EncodeChoosing(dst, x, seed, choose)
+}
+
+func (m interrupted) EncodeTernary(dst []byte, x fl.Ternary, rng *rand.Rand) ([]byte, error) {
+	m.count(1, m.ternary)
+	return m.Enumerable.EncodeTernary(dst, x, rng)
+}
+
+func (m interrupted) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
+	m.count(2, m.encoded)
+	return m.Enumerable.Encode(dst, grad, rng)
+}
+
+// A check ends soon after its context, in whichever part it is.
+func TestInterrupted(t *testing.T) {
+	r := round("collision", 3, 1, 4096, "ideal", 1)
+	opened, err := fl.Open(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		options verify.Options
+		at      interrupted
+		most    [3]int64 // calls in all
+	}{
+		// A law has 4096 sequences of choices and more.
+		"within a law": {verify.Options{Method: verify.Exact, Seeds: 1}, interrupted{choosing: 1}, [3]int64{1024, 0, 0}},
+		// Each of the 8 inputs is replayed four times.
+		"replaying": {verify.Options{Method: verify.Exact, Seeds: 1}, interrupted{ternary: 1}, [3]int64{math.MaxInt64, 4, 0}},
+		// One report to see how, and 100 for each of 8 gradients: what is left is to judge them.
+		"judging": {verify.Options{Method: verify.Statistical, Samples: 100}, interrupted{encoded: 801}, [3]int64{0, math.MaxInt64, 801}},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		m := c.at
+		m.Enumerable, m.calls, m.end = opened.(verify.Enumerable), &[3]atomic.Int64{}, cancel
+		c.options.Rand = seeded()
+		if report, err := verify.Mechanism(ctx, m, r, c.options); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: got %+v, %v, want Canceled", name, report, err)
+		}
+		for method, most := range c.most {
+			if got := m.calls[method].Load(); got > most {
+				t.Errorf("%s: %d calls of method %d, want at most %d", name, got, method, most)
+			}
+		}
+		cancel()
 	}
 }
 

@@ -1,16 +1,16 @@
-// Package client talks to the parameter server of package server.
+// Package client talks to the parameter server of package server. Use it in a program that
+// takes part in federated training, or in one that runs it. Start with [New] for a client
+// and with [NewOperator] for the party that runs the rounds.
 //
-// A [Client] is one participant's view. It fetches a round, builds the round's
-// mechanism itself, checks the guarantee against its own policy and only then
-// encodes:
+// A [Client] fetches a round, builds the round's mechanism itself, checks the guarantee
+// against its own policy and only then encodes:
 //
 //	c, err := client.New(conn, client.Options{Policy: fl.Policy{MaxEpsilon: 5}})
 //	p, err := c.Join(ctx, "") // the newest open round
-//	report, err := p.Encode(nil, gradient, fl.NewRand())
+//	report, err := p.Encode(nil, gradient, nil)
 //	receipt, err := p.Submit(ctx, [][]byte{report})
 //
-// An [Operator] opens and closes rounds, publishes models and reads estimates, those of
-// key-value rounds with frequencies and conditional means.
+// An [Operator] opens and closes rounds, publishes models and reads estimates.
 //
 // conn is a grpc.ClientConn of the caller's making, so that transport security,
 // name resolution and interceptors stay the caller's choice. Importing the

@@ -4,29 +4,26 @@ import (
 	"context"
 	"io"
 	"math"
-	"net"
 	"testing"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/test/bufconn"
 
 	_ "github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/client"
+	"github.com/hushgrad/hushgrad/server/servertest"
 )
 
-// liar is a server that answers what a test tells it to.
+// liar is a server that answers what a test wants it to.
 type liar struct {
 	service.UnimplementedRoundsServer
 	service.UnimplementedOperatorServer
 
-	status    *service.RoundStatus
-	model     func(send func(*service.GetModelResponse), done <-chan struct{})
-	estimate  []*service.GetEstimateResponse
-	keyValues []*service.GetKeyValuesResponse
-	batches   []*service.SubmitReportsRequest // received
+	status   *service.RoundStatus
+	model    func(send func(*service.GetModelResponse), done <-chan struct{})
+	estimate []*service.GetEstimateResponse
+	batches  []*service.SubmitReportsRequest // received
 }
 
 func (l *liar) GetRound(context.Context, *service.GetRoundRequest) (*service.GetRoundResponse, error) {
@@ -40,15 +37,6 @@ func (l *liar) GetModel(_ *service.GetModelRequest, stream grpc.ServerStreamingS
 
 func (l *liar) GetEstimate(_ *service.GetEstimateRequest, stream grpc.ServerStreamingServer[service.GetEstimateResponse]) error {
 	for _, m := range l.estimate {
-		if err := stream.Send(m); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (l *liar) GetKeyValues(_ *service.GetKeyValuesRequest, stream grpc.ServerStreamingServer[service.GetKeyValuesResponse]) error {
-	for _, m := range l.keyValues {
 		if err := stream.Send(m); err != nil {
 			return err
 		}
@@ -91,17 +79,16 @@ func serve(t testing.TB, register func(*grpc.Server)) *grpc.ClientConn {
 	t.Helper()
 	g := grpc.NewServer()
 	register(g)
-	listener := bufconn.Listen(1 << 20)
-	go func() { _ = g.Serve(listener) }()
-	t.Cleanup(g.Stop)
-	conn, err := grpc.NewClient("passthrough:///liar",
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))
+	s, err := servertest.StartGRPC(g)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = conn.Close() })
-	return conn
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s.Conn()
 }
 
 func newClient(t *testing.T, conn grpc.ClientConnInterface, opts client.Options) *client.Client {
@@ -114,15 +101,21 @@ func newClient(t *testing.T, conn grpc.ClientConnInterface, opts client.Options)
 	return c
 }
 
-// openRound is the status of a valid open round.
-func openRound(t *testing.T) *service.RoundStatus {
+// openStatus completes a round and returns the status of the open round.
+func openStatus(t *testing.T, r fl.Round) *service.RoundStatus {
 	t.Helper()
-	r, err := fl.Complete(fl.Round{
-		ID: "r", Mechanism: "coco", Dim: 20, Scale: 0.5, Epsilon: 2, MinReports: 3,
-		PublicSeed: [32]byte{1}, Params: fl.Params{"sparsity": fl.Int(4)},
-	})
+	r, _, err := fl.Complete(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &service.RoundStatus{Round: r.Proto(), State: service.RoundState_ROUND_STATE_OPEN}
+}
+
+// openRound is the status of a valid open round.
+func openRound(t *testing.T) *service.RoundStatus {
+	t.Helper()
+	return openStatus(t, fl.Round{
+		ID: "r", Mechanism: "coco", Dim: 20, Scale: 0.5, Epsilon: 2, MinReports: 3,
+		PublicSeed: [32]byte{1}, Params: fl.Params{"sparsity": fl.Int(4)},
+	})
 }

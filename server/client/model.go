@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -18,6 +19,29 @@ const maxModelBytes = 4 << 30
 // chunkBytes is the payload of one message of an uploaded model.
 const chunkBytes = 1 << 20
 
+// Model is a published model.
+type Model struct {
+	Version uint64
+	Format  string // media type of Data
+	Data    []byte
+}
+
+// Model fetches the current model and checks its size and SHA-256.
+func (c *Client) Model(ctx context.Context) (*Model, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := c.rounds.GetModel(ctx, &service.GetModelRequest{})
+	if err != nil {
+		return nil, fmt.Errorf("client: model: %w", err)
+	}
+	m, err := receiveModel(stream)
+	if err != nil {
+		return nil, fmt.Errorf("client: model: %w", err)
+	}
+	return m, nil
+}
+
+// receiveModel reads a model from its stream and checks it against its header.
 func receiveModel(stream grpc.ServerStreamingClient[service.GetModelResponse]) (*Model, error) {
 	var header *service.ModelHeader
 	var data bytes.Buffer
@@ -31,22 +55,23 @@ func receiveModel(stream grpc.ServerStreamingClient[service.GetModelResponse]) (
 		}
 		if header == nil {
 			if header = msg.GetHeader(); header == nil {
-				return nil, fmt.Errorf("the first message has no header: %w", ErrIncomplete)
+				return nil, damaged("header", "nothing", "is required in the first message")
 			}
 		}
 		data.Write(msg.GetData())
 		if size := uint64(data.Len()); size > header.GetSize() || size > maxModelBytes {
-			return nil, fmt.Errorf("got %d bytes, announced were %d, at most %d are taken: %w", size, header.GetSize(), uint64(maxModelBytes), ErrIncomplete)
+			return nil, damaged("data", fmt.Sprintf("%d bytes or more", size), "must be the %d that were announced, at most %d", header.GetSize(), uint64(maxModelBytes))
 		}
 	}
 	sum := sha256.Sum256(data.Bytes())
 	if header == nil || uint64(data.Len()) != header.GetSize() || !bytes.Equal(sum[:], header.GetSha256()) {
-		return nil, fmt.Errorf("got %d bytes with SHA-256 %x, announced were %d with %x: %w",
-			data.Len(), sum, header.GetSize(), header.GetSha256(), ErrIncomplete)
+		return nil, damaged("data", fmt.Sprintf("%d bytes with SHA-256 %x", data.Len(), sum),
+			"must be the %d with %x that were announced", header.GetSize(), header.GetSha256())
 	}
 	return &Model{Version: header.GetVersion(), Format: header.GetFormat(), Data: data.Bytes()}, nil
 }
 
+// sendModel announces a model and streams it in messages of chunkBytes.
 func sendModel(stream grpc.ClientStreamingClient[service.PutModelRequest, service.PutModelResponse], format string, data []byte) (version uint64, err error) {
 	sum := sha256.Sum256(data)
 	msg := &service.PutModelRequest{Header: &service.ModelHeader{Format: format, Size: uint64(len(data)), Sha256: sum[:]}}

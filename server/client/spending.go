@@ -50,7 +50,7 @@ func (s *spending) spend(reports [][]byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.entry == 0 || len(reports) != 1 || !bytes.Equal(reports[0], s.report) {
-		return fl.Invalid("reports", fmt.Sprintf("%d", len(reports)), "must be the one report that Encode returned in this participation")
+		return fl.Invalid("reports", len(reports), "must be the one report that Encode returned in this participation")
 	}
 	if s.spent {
 		return nil

@@ -143,16 +143,3 @@ func (r *refuser) SubmitReports(stream grpc.ClientStreamingServer[service.Submit
 	}
 	return r.liar.SubmitReports(stream)
 }
-
-func TestLedgerAndPurposeGoTogether(t *testing.T) {
-	for name, opts := range map[string]client.Options{
-		"no purpose": {Ledger: openLedger(t, 1)},
-		"no ledger":  {Purpose: "digits"},
-	} {
-		_, err := client.New(nil, opts)
-		var p *fl.ParamError
-		if !errors.As(err, &p) || p.Param != "Purpose" {
-			t.Errorf("%s: %v, want a ParamError for Purpose", name, err)
-		}
-	}
-}

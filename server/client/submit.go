@@ -23,10 +23,10 @@ type Receipt struct {
 
 // Submit sends reports in batches over one stream. While the server is
 // unavailable it starts over with the same batch keys, so that no report is
-// counted twice however many attempts it takes.
+// counted twice, however many attempts it takes.
 //
-// With a ledger the one report must be what Encode returned. It is recorded as
-// spent before the first byte leaves, and the receipt after the last.
+// With a ledger there is one report, the one that Encode returned. The ledger records it
+// as spent before its first byte leaves, and records the receipt in the end.
 func (p *Participation) Submit(ctx context.Context, reports [][]byte) (Receipt, error) {
 	if len(reports) == 0 {
 		return Receipt{}, fmt.Errorf("client: submit: %w", fl.Invalid("reports", "nothing", "at least one is required"))

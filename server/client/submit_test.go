@@ -72,6 +72,8 @@ type refusing struct {
 	status *service.RoundStatus
 	code   codes.Code
 	calls  int
+	waits  []time.Duration // before all calls but the first
+	last   time.Time
 }
 
 func (c *refusing) Invoke(_ context.Context, _ string, _, reply any, _ ...grpc.CallOption) error {
@@ -80,7 +82,10 @@ func (c *refusing) Invoke(_ context.Context, _ string, _, reply any, _ ...grpc.C
 }
 
 func (c *refusing) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.CallOption) (grpc.ClientStream, error) {
-	c.calls++
+	if c.calls++; c.calls > 1 {
+		c.waits = append(c.waits, time.Since(c.last))
+	}
+	c.last = time.Now()
 	return nil, status.Error(c.code, "refused")
 }
 
@@ -108,6 +113,42 @@ func TestOnlyAnUnavailableServerIsTriedAgain(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The wait before attempt n+1 is drawn from the upper half of 100 ms · 2^(n−1), at most 5 s.
+func TestBackoff(t *testing.T) {
+	const clients, attempts = 20, 101
+	synctest.Test(t, func(t *testing.T) {
+		var waits [clients][]time.Duration
+		for i := range waits {
+			conn := &refusing{status: openRound(t), code: codes.Unavailable}
+			part, err := newClient(t, conn, client.Options{Attempts: attempts}).Join(t.Context(), "r")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := part.Submit(t.Context(), [][]byte{{1}}); status.Code(err) != codes.Unavailable || conn.calls != attempts {
+				t.Fatalf("%d calls, %v, want %d", conn.calls, err, attempts)
+			}
+			waits[i] = conn.waits
+		}
+		limits := map[int]time.Duration{
+			1: 100 * time.Millisecond, 2: 200 * time.Millisecond, 3: 400 * time.Millisecond, 6: 3200 * time.Millisecond,
+			7: 5 * time.Second, 11: 5 * time.Second, 12: 5 * time.Second, 64: 5 * time.Second, 100: 5 * time.Second,
+		}
+		for attempt, limit := range limits {
+			seen := map[time.Duration]bool{}
+			for _, w := range waits {
+				wait := w[attempt-1]
+				if wait < limit/2 || wait >= limit {
+					t.Errorf("after attempt %d: %v, want at least %v and less than %v", attempt, wait, limit/2, limit)
+				}
+				seen[wait] = true
+			}
+			if len(seen) == 1 { // by chance with probability below 1e-140
+				t.Errorf("after attempt %d: %d clients wait equally long", attempt, clients)
+			}
+		}
+	})
 }
 
 func TestACancelledClientDoesNotTryAgain(t *testing.T) {

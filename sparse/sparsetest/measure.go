@@ -10,8 +10,8 @@ import (
 
 // Errors are exact squared errors of one report, summed over the coordinates.
 type Errors struct {
-	Mean        float64 // of the mean, over dim coordinates
-	Frequencies float64 // of the frequencies, over 2·dim items; +Inf if not told
+	Mean  float64 // of the mean, over dim coordinates
+	Items float64 // of the columns plus and minus, over 2·dim items; +Inf if the round must refuse them
 }
 
 // Round returns a complete round of a sparse mechanism with the default hash
@@ -24,7 +24,7 @@ func Round(t testing.TB, mechanism string, dim, sparsity int, epsilon float64) f
 // RoundWith is Round with parameters of the caller's.
 func RoundWith(t testing.TB, mechanism string, dim int, epsilon float64, params fl.Params) fl.Round {
 	t.Helper()
-	r, err := fl.Complete(fl.Round{
+	r, _, err := fl.Complete(fl.Round{
 		ID: "test", Mechanism: mechanism, Dim: dim, Scale: 1, Epsilon: epsilon, MinReports: 1,
 		Params:     params,
 		PublicSeed: [32]byte{1, byte(dim)},
@@ -75,7 +75,7 @@ func Dense(x fl.Ternary) []float64 {
 // its own with the real aggregator, in many rounds of a few reports, each round
 // with public randomness of its own. It checks that
 //
-//   - the squared errors of mean and frequencies average to the exact ones, within
+//   - the squared errors of the mean and of the items average to the exact ones, within
 //     z standard errors, and
 //   - the average of the means is x, in every coordinate, within z standard errors.
 //
@@ -86,21 +86,31 @@ func Dense(x fl.Ternary) []float64 {
 func Measure(t *testing.T, r fl.Round, x fl.Ternary, rounds, perRound int, want Errors, z float64, rng *rand.Rand) {
 	t.Helper()
 	truth := Dense(x)
-	var mean, freq moments
+	columns := []string{fl.ColumnPlus, fl.ColumnMinus}
+	if math.IsInf(want.Items, 1) {
+		refused := r
+		refused.Columns = columns
+		if _, err := fl.Open(refused); err == nil {
+			t.Fatal("a round with the columns plus and minus was opened, though its reports do not show them")
+		}
+	} else {
+		r.Columns = columns
+	}
+	var mean, items moments
 	coordinates := make([]moments, x.Dim)
 	for range rounds {
 		for i := range r.PublicSeed {
 			r.PublicSeed[i] = byte(rng.Uint32())
 		}
 		m := Open(t, r)
-		var squared, squaredFreq float64
+		var squared, squaredItems float64
 		sum := make([]float64, x.Dim)
 		for range perRound {
 			report, err := m.EncodeTernary(nil, x, rng)
 			if err != nil {
 				t.Fatal(err)
 			}
-			agg := m.NewAggregator().(fl.SparseAggregator)
+			agg := m.NewAggregator()
 			if err := agg.Add(report); err != nil {
 				t.Fatal(err)
 			}
@@ -108,27 +118,25 @@ func Measure(t *testing.T, r fl.Round, x fl.Ternary, rounds, perRound int, want 
 			if err != nil {
 				t.Fatal(err)
 			}
-			for j, v := range e.Value {
+			for j, v := range e.Mean().Value {
 				squared += (v - truth[j]) * (v - truth[j])
 				sum[j] += v
 			}
-			plus, minus, err := agg.Frequencies()
-			if told := !math.IsInf(want.Frequencies, 1); told != (err == nil) {
-				t.Fatalf("frequencies are told: %t, error: %v", told, err)
-			} else if told {
-				squaredFreq += frequencyError(plus.Value, minus.Value, truth)
+			if plus, ok := e.Column(fl.ColumnPlus); ok {
+				minus, _ := e.Column(fl.ColumnMinus)
+				squaredItems += itemError(plus.Value, minus.Value, truth)
 			}
 		}
 		n := float64(perRound)
 		mean.add(squared / n)
-		freq.add(squaredFreq / n)
+		items.add(squaredItems / n)
 		for j := range sum {
 			coordinates[j].add(sum[j] / n)
 		}
 	}
 	mean.compare(t, "squared error of the mean", want.Mean, 0, z)
-	if !math.IsInf(want.Frequencies, 1) {
-		freq.compare(t, "squared error of the frequencies", want.Frequencies, 0, z)
+	if r.Columns != nil {
+		items.compare(t, "squared error of the items", want.Items, 0, z)
 	}
 	least := math.Sqrt(want.Mean/float64(x.Dim)/float64(rounds*perRound)) / 2
 	for j := range coordinates {
@@ -136,7 +144,7 @@ func Measure(t *testing.T, r fl.Round, x fl.Ternary, rounds, perRound int, want 
 	}
 }
 
-func frequencyError(plus, minus, truth []float64) (squared float64) {
+func itemError(plus, minus, truth []float64) (squared float64) {
 	for j, v := range truth {
 		p, m := plus[j]-max(v, 0), minus[j]-max(-v, 0)
 		squared += p*p + m*m

@@ -1,9 +1,11 @@
-// Package table draws from a law on 4096 values by one look into a table of 16 KB, from
-// 31 random bits most of the time, and yet exactly: the alias method of Walker in the
-// form of Vose, A Linear Algorithm for Generating Random Numbers with a Given
-// Distribution, IEEE Transactions on Software Engineering 17(9), 1991, with thresholds
-// of 147 bits of which the table holds the first 19. Where 19 random bits agree with
-// them, once in 2^19 draws, the others are drawn too.
+// Package table draws from a law on 4096 values, fast and yet exactly. Use it for the noise of
+// mechanisms that draw some for every coordinate. Start with [New].
+//
+// A draw is one look into a table of 16 KB, with 31 random bits most of the time. It is the
+// alias method of Walker in the form of Vose, A Linear Algorithm for Generating Random Numbers
+// with a Given Distribution, IEEE Transactions on Software Engineering 17(9), 1991. The
+// thresholds have 147 bits, and the table holds the first 19 of them. Where 19 random bits
+// agree with them, once in 2^19 draws, the others are drawn too.
 package table
 
 import (

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"github.com/hushgrad/hushgrad/fl"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -35,7 +36,7 @@ const (
 // ends (wrapping ctx.Err()).
 func Generate(ctx context.Context, o Options) (*Data, error) {
 	if o.Dir != "" {
-		return nil, fmt.Errorf("dataset: dir: got %q, must be empty for generated digits", o.Dir)
+		return nil, fmt.Errorf("dataset: %w", fl.Invalid("dir", o.Dir, "must be empty for generated digits"))
 	}
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("dataset: %w", err)

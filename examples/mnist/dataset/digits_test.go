@@ -124,7 +124,7 @@ func TestGenerate(t *testing.T) {
 	if slices.Equal(d.Train.Image(0), d.Test.Image(0)) {
 		t.Error("the first train and test images are equal")
 	}
-	if d, err := Generate(t.Context(), Options{Dir: "x"}); d != nil || err == nil || !strings.HasPrefix(err.Error(), `dataset: dir: got "x", must be empty`) {
+	if d, err := Generate(t.Context(), Options{Dir: "x"}); d != nil || err == nil || !strings.HasPrefix(err.Error(), `dataset: dir: got "x", rule: must be empty`) {
 		t.Errorf("with a directory: got %v, %v", d, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -14,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 // A file is one published file of MNIST and the SHA-256 of its bytes.
@@ -135,7 +138,7 @@ func (m *mnist) get(ctx context.Context, mirror string, f file) ([]byte, error) 
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: got status %q, must be 200", req.URL, resp.Status)
+		return nil, fl.Invalid(req.URL.String(), resp.Status, "must be status 200")
 	}
 	b, err := m.readVerified(resp.Body, f)
 	if err != nil {
@@ -152,11 +155,11 @@ func (m *mnist) readVerified(r io.Reader, f file) ([]byte, error) {
 		return nil, err
 	}
 	if n > m.maxBytes {
-		return nil, fmt.Errorf("size: got more than %d bytes, must be at most that", m.maxBytes)
+		return nil, fl.Invalid("size", n, "must be at most %d bytes", m.maxBytes)
 	}
 	sum := sha256.Sum256(b.Bytes())
 	if got := hex.EncodeToString(sum[:]); got != f.sha256 {
-		return nil, fmt.Errorf("SHA-256: got %s, must be %s", got, f.sha256)
+		return nil, fl.Invalid("SHA-256", got, "must be %s", f.sha256)
 	}
 	return b.Bytes(), nil
 }
@@ -165,7 +168,7 @@ func (m *mnist) readVerified(r io.Reader, f file) ([]byte, error) {
 // the old file or the new one.
 func (m *mnist) store(f file, content []byte) (err error) {
 	if m.cacheDir == "" {
-		return fmt.Errorf("there is no user cache directory")
+		return errors.New("there is no user cache directory")
 	}
 	if err := os.MkdirAll(m.cacheDir, 0o755); err != nil {
 		return err

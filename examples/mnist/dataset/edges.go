@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 // edgeDirections is the number of channels of Edges.
@@ -28,7 +30,7 @@ func (s *Set) Edges(k int) (*Set, error) {
 		return nil, fmt.Errorf("dataset: edges: %w", err)
 	}
 	if s.channels() != 1 {
-		return nil, fmt.Errorf("dataset: edges: channels: got %d, must be 1", s.Channels)
+		return nil, fmt.Errorf("dataset: edges: %w", fl.Invalid("channels", s.Channels, "must be 1"))
 	}
 	out := &Set{
 		Images:   make([]float64, len(s.Images)/(k*k)*edgeDirections),

@@ -7,9 +7,8 @@ import (
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 )
 
-// A demo asks Load for what there is and tells its user what it got; here it
-// wants generated digits, and averages blocks of 2×2 pixels to train a model
-// with a quarter of the inputs.
+// Generated digits need no file and no network. Averaging blocks of 2×2 pixels leaves a
+// quarter of the inputs for a model to learn from.
 func ExampleGenerate() {
 	data, err := dataset.Generate(context.Background(), dataset.Options{TrainSize: 100, TestSize: 20, Seed: 1})
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 // The idx format is a big-endian header of 32-bit words, a magic number and one
@@ -75,7 +77,7 @@ func readImages(r io.Reader) (*Images, error) {
 	// At most 2^16 · 2^8 · 2^8 = 2^32, which int holds on 64-bit machines only.
 	size := int64(im.Count) * int64(im.Rows) * int64(im.Cols)
 	if size > maxPixels {
-		return nil, fmt.Errorf("images: pixels: got %d (%d×%d×%d), must be <= %d", size, im.Count, im.Rows, im.Cols, maxPixels)
+		return nil, fmt.Errorf("images: %w", fl.Invalid("pixels", size, "must be at most %d, not %d×%d×%d", maxPixels, im.Count, im.Rows, im.Cols))
 	}
 	if im.Pixels, err = readBody(r, size); err != nil {
 		return nil, fmt.Errorf("images: %w", err)
@@ -98,7 +100,7 @@ func readLabels(r io.Reader) ([]uint8, error) {
 	}
 	for i, l := range labels {
 		if l >= classes {
-			return nil, fmt.Errorf("labels: label %d: got %d, must be in 0..%d", i, l, classes-1)
+			return nil, fmt.Errorf("labels: %w", fl.Invalid(fmt.Sprintf("label %d", i), l, "must be in [0, %d]", classes-1))
 		}
 	}
 	return labels, nil
@@ -135,12 +137,12 @@ func readHeader(r io.Reader, magic uint32, limits []limit) ([]int, error) {
 		return nil, fmt.Errorf("header of %d bytes: %w", 4*len(words), truncated(err))
 	}
 	if words[0] != magic {
-		return nil, fmt.Errorf("magic number: got %#08x, must be %#08x", words[0], magic)
+		return nil, fl.Invalid("magic number", fmt.Sprintf("%#08x", words[0]), "must be %#08x", magic)
 	}
 	dims := make([]int, len(limits))
 	for i, l := range limits {
 		if words[i+1] < 1 || words[i+1] > l.max {
-			return nil, fmt.Errorf("%s: got %d, must be in 1..%d", l.name, words[i+1], l.max)
+			return nil, fl.Invalid(l.name, words[i+1], "must be in [1, %d]", l.max)
 		}
 		dims[i] = int(words[i+1])
 	}
@@ -156,9 +158,9 @@ func readBody(r io.Reader, size int64) ([]byte, error) {
 		return nil, fmt.Errorf("values: got %d of %d bytes: %w", len(body), size, truncated(err))
 	}
 	if n := int64(len(body)); n < size {
-		return nil, fmt.Errorf("values: got %d bytes, must be %d: %w", n, size, io.ErrUnexpectedEOF)
+		return nil, fmt.Errorf("%w: %w", fl.Invalid("values", n, "must be %d bytes", size), io.ErrUnexpectedEOF)
 	} else if n > size {
-		return nil, fmt.Errorf("values: got more than %d bytes, must end there", size)
+		return nil, fl.Invalid("values", n, "must be %d bytes and no more", size)
 	}
 	return body, nil
 }

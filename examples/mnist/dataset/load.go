@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 // The number of images in MNIST, and the most that Generate draws.
@@ -32,17 +34,17 @@ type Options struct {
 	TrainSize, TestSize int
 	// Seed chooses the generated digits. It has no effect on MNIST.
 	Seed uint64
-	// Logf, if not nil, is told what Load does while it does it: one line per
+	// Logf, if not nil, is called with what Load does while it does it: one line per
 	// call, without a line end, from the goroutine that called Load.
 	Logf func(format string, args ...any)
 }
 
 func (o Options) check() error {
 	if o.TrainSize < 0 || o.TrainSize > maxTrain {
-		return fmt.Errorf("train size: got %d, must be in 0..%d", o.TrainSize, maxTrain)
+		return fl.Invalid("train size", o.TrainSize, "must be in [0, %d]", maxTrain)
 	}
 	if o.TestSize < 0 || o.TestSize > maxTest {
-		return fmt.Errorf("test size: got %d, must be in 0..%d", o.TestSize, maxTest)
+		return fl.Invalid("test size", o.TestSize, "must be in [0, %d]", maxTest)
 	}
 	return nil
 }
@@ -60,7 +62,7 @@ func (o Options) logf(format string, args ...any) {
 // It returns an error when o is out of range, when a file in o.Dir is missing
 // (wrapping fs.ErrNotExist) or broken, when there are fewer images than asked
 // for, and when ctx ends (wrapping ctx.Err()). An unreachable mirror is not an
-// error: Data.Source and Data.Note tell that the digits are generated, and why.
+// error: Data.Source and Data.Note say that the digits are generated, and why.
 func Load(ctx context.Context, o Options) (*Data, error) {
 	data, err := publicMNIST().load(ctx, o)
 	if err != nil {
@@ -112,8 +114,7 @@ func readFour(ctx context.Context, o Options, open func(i int) (io.ReadCloser, e
 		return nil, err
 	}
 	if train.Rows != test.Rows || train.Cols != test.Cols {
-		return nil, fmt.Errorf("image size: got %d×%d for train and %d×%d for test, must be equal",
-			train.Rows, train.Cols, test.Rows, test.Cols)
+		return nil, fl.Invalid("test image size", fmt.Sprintf("%d×%d", test.Rows, test.Cols), "must be that of train, %d×%d", train.Rows, train.Cols)
 	}
 	return &Data{Train: train, Test: test, Source: SourceMNIST}, nil
 }
@@ -152,5 +153,5 @@ func openEither(dir, name string) (*os.File, error) {
 			return f, err
 		}
 	}
-	return nil, fmt.Errorf("%s: got no such file, must be there with or without \".gz\": %w", name, fs.ErrNotExist)
+	return nil, fmt.Errorf("%w: %w", fl.Invalid(name, "no such file", "must be there with or without \".gz\""), fs.ErrNotExist)
 }

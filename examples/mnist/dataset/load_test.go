@@ -85,18 +85,18 @@ func TestLoadDirErrors(t *testing.T) {
 		want    string
 		is      error
 	}{
-		{"train-images-idx3-ubyte.gz", nil, Options{}, "train-images-idx3-ubyte.gz: got no such file", fs.ErrNotExist},
-		{"train-labels-idx1-ubyte.gz", nil, Options{}, "train-labels-idx1-ubyte.gz: got no such file", fs.ErrNotExist},
-		{"t10k-images-idx3-ubyte.gz", nil, Options{}, "t10k-images-idx3-ubyte.gz: got no such file", fs.ErrNotExist},
-		{"t10k-labels-idx1-ubyte.gz", nil, Options{}, "t10k-labels-idx1-ubyte.gz: got no such file", fs.ErrNotExist},
+		{"train-images-idx3-ubyte.gz", nil, Options{}, "train-images-idx3-ubyte.gz: got \"no such file\"", fs.ErrNotExist},
+		{"train-labels-idx1-ubyte.gz", nil, Options{}, "train-labels-idx1-ubyte.gz: got \"no such file\"", fs.ErrNotExist},
+		{"t10k-images-idx3-ubyte.gz", nil, Options{}, "t10k-images-idx3-ubyte.gz: got \"no such file\"", fs.ErrNotExist},
+		{"t10k-labels-idx1-ubyte.gz", nil, Options{}, "t10k-labels-idx1-ubyte.gz: got \"no such file\"", fs.ErrNotExist},
 		{"train-images-idx3-ubyte.gz", []byte{}, Options{}, "train images: header", io.ErrUnexpectedEOF},
 		{"t10k-labels-idx1-ubyte.gz", []byte("not labels"), Options{}, "test labels: magic number", nil},
-		{"train-labels-idx1-ubyte.gz", idx([]byte{7, 8}, 0x801, 2), Options{}, "train: got 3 images and 2 labels, must be as many", nil},
-		{"t10k-images-idx3-ubyte.gz", idx(make([]byte, 8), 0x803, 2, 1, 4), Options{}, "image size: got 2×2 for train and 1×4 for test, must be equal", nil},
-		{"t10k-images-idx3-ubyte.gz", idx(make([]byte, 12), 0x803, 2, 2, 3), Options{}, "image size: got 2×2 for train and 2×3 for test, must be equal", nil},
-		{"t10k-images-idx3-ubyte.gz", idx(make([]byte, 12), 0x803, 2, 3, 2), Options{}, "image size: got 2×2 for train and 3×2 for test, must be equal", nil},
-		{"unrelated", []byte{}, Options{TrainSize: 4}, "train size: got 4, must be <= 3", nil},
-		{"unrelated", []byte{}, Options{TestSize: 3}, "test size: got 3, must be <= 2", nil},
+		{"train-labels-idx1-ubyte.gz", idx([]byte{7, 8}, 0x801, 2), Options{}, "train labels: got 2, rule: must be one for each of the 3 images", nil},
+		{"t10k-images-idx3-ubyte.gz", idx(make([]byte, 8), 0x803, 2, 1, 4), Options{}, "test image size: got \"1×4\", rule: must be that of train, 2×2", nil},
+		{"t10k-images-idx3-ubyte.gz", idx(make([]byte, 12), 0x803, 2, 2, 3), Options{}, "test image size: got \"2×3\", rule: must be that of train, 2×2", nil},
+		{"t10k-images-idx3-ubyte.gz", idx(make([]byte, 12), 0x803, 2, 3, 2), Options{}, "test image size: got \"3×2\", rule: must be that of train, 2×2", nil},
+		{"unrelated", []byte{}, Options{TrainSize: 4}, "train size: got 4, rule: must be at most 3", nil},
+		{"unrelated", []byte{}, Options{TestSize: 3}, "test size: got 3, rule: must be at most 2", nil},
 	} {
 		content := fourFiles(t)
 		if c.content != nil {
@@ -132,10 +132,10 @@ func TestLoadSizeErrors(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{TrainSize: -1}, "dataset: train size: got -1, must be in 0..60000"},
-		{Options{TrainSize: 60001}, "dataset: train size: got 60001, must be in 0..60000"},
-		{Options{TestSize: -1}, "dataset: test size: got -1, must be in 0..10000"},
-		{Options{TestSize: 10001}, "dataset: test size: got 10001, must be in 0..10000"},
+		{Options{TrainSize: -1}, "dataset: train size: got -1, rule: must be in [0, 60000]"},
+		{Options{TrainSize: 60001}, "dataset: train size: got 60001, rule: must be in [0, 60000]"},
+		{Options{TestSize: -1}, "dataset: test size: got -1, rule: must be in [0, 10000]"},
+		{Options{TestSize: 10001}, "dataset: test size: got 10001, rule: must be in [0, 10000]"},
 	} {
 		named := c.o
 		named.Dir = t.TempDir()

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/hushgrad/hushgrad/fl"
 	"golang.org/x/image/font/gofont/gobold"
 	"golang.org/x/image/font/gofont/gobolditalic"
 	"golang.org/x/image/font/gofont/goitalic"
@@ -101,7 +102,7 @@ func digitPolygons(font *sfnt.Font, d int) ([][]point, error) {
 				poly = append(poly, point{u*u*a.x + 2*u*t*b.x + t*t*c.x, u*u*a.y + 2*u*t*b.y + t*t*c.y})
 			}
 		default:
-			return nil, fmt.Errorf("outline: got segment kind %d, must be a line or a quadratic curve", s.Op)
+			return nil, fl.Invalid("segment kind", s.Op, "must be a line or a quadratic curve")
 		}
 	}
 	return append(polygons, dropRepeats(poly)), nil

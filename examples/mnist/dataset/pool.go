@@ -3,6 +3,8 @@ package dataset
 import (
 	"fmt"
 	"slices"
+
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 // Pool returns a Set whose images are those of s shrunk k times in each
@@ -45,11 +47,10 @@ func (s *Set) Pool(k int) (*Set, error) {
 // checkBlocks says whether the images can be cut into k×k blocks.
 func (s *Set) checkBlocks(k int) error {
 	if k < 1 || s.Rows%k != 0 || s.Cols%k != 0 {
-		return fmt.Errorf("k: got %d, must be >= 1 and divide the %d rows and %d columns", k, s.Rows, s.Cols)
+		return fl.Invalid("k", k, "must be at least 1 and divide the %d rows and %d columns", s.Rows, s.Cols)
 	}
 	if want := s.Len() * s.Dim(); len(s.Images) != want {
-		return fmt.Errorf("images: got %d values, must be %d for %d images of %d×%d",
-			len(s.Images), want, s.Len(), s.Rows, s.Cols)
+		return fl.Invalid("images", len(s.Images), "must be %d values for %d images of %d×%d", want, s.Len(), s.Rows, s.Cols)
 	}
 	return nil
 }

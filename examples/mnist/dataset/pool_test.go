@@ -85,14 +85,14 @@ func TestPoolErrors(t *testing.T) {
 		k    int
 		want string
 	}{
-		{twoSquares(), 0, "dataset: pool: k: got 0, must be >= 1 and divide the 4 rows and 4 columns"},
+		{twoSquares(), 0, "dataset: pool: k: got 0, rule: must be at least 1 and divide the 4 rows and 4 columns"},
 		{twoSquares(), -2, "k: got -2"},
 		{twoSquares(), 3, "k: got 3"},
 		{twoSquares(), 8, "k: got 8"},
 		{tall, 2, "k: got 2"},
 		{wide, 2, "k: got 2"},
-		{short, 2, "dataset: pool: images: got 31 values, must be 32 for 2 images of 4×4"},
-		{short, 1, "images: got 31 values"},
+		{short, 2, "dataset: pool: images: got 31, rule: must be 32 values for 2 images of 4×4"},
+		{short, 1, "images: got 31, rule: must be 32 values"},
 	} {
 		if got, err := c.s.Pool(c.k); got != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d×%d k=%d: got %v, error %v; want error %q", c.s.Rows, c.s.Cols, c.k, got, err, c.want)

@@ -1,6 +1,6 @@
 package dataset
 
-import "fmt"
+import "github.com/hushgrad/hushgrad/fl"
 
 // classes is the number of labels: the digits 0 to 9.
 const classes = 10
@@ -55,14 +55,23 @@ func (s *Set) Image(i int) []float64 {
 	return s.Images[i*d : (i+1)*d : (i+1)*d]
 }
 
+// All returns all images, each as Image returns it. O(Len()).
+func (s *Set) All() [][]float64 {
+	out := make([][]float64, s.Len())
+	for i := range out {
+		out[i] = s.Image(i)
+	}
+	return out
+}
+
 // newSet joins the first n pictures of im with their labels, or all of them
 // when n is 0. what names the set in errors. O(n·Rows·Cols).
 func newSet(what string, im *Images, labels []uint8, n int) (*Set, error) {
 	if im.Count != len(labels) {
-		return nil, fmt.Errorf("%s: got %d images and %d labels, must be as many", what, im.Count, len(labels))
+		return nil, fl.Invalid(what+" labels", len(labels), "must be one for each of the %d images", im.Count)
 	}
 	if n > im.Count {
-		return nil, fmt.Errorf("%s size: got %d, must be <= %d, the number of images there are", what, n, im.Count)
+		return nil, fl.Invalid(what+" size", n, "must be at most %d, the number of images there are", im.Count)
 	}
 	if n == 0 {
 		n = im.Count

@@ -54,8 +54,8 @@ func TestNewSetErrors(t *testing.T) {
 		n      int
 		want   string
 	}{
-		{[]uint8{1, 2}, 0, "train: got 3 images and 2 labels, must be as many"},
-		{[]uint8{1, 2, 3}, 4, "train size: got 4, must be <= 3"},
+		{[]uint8{1, 2}, 0, "train labels: got 2, rule: must be one for each of the 3 images"},
+		{[]uint8{1, 2, 3}, 4, "train size: got 4, rule: must be at most 3"},
 	} {
 		s, err := newSet("train", threeImages(), c.labels, c.n)
 		if s != nil || err == nil || !strings.Contains(err.Error(), c.want) {

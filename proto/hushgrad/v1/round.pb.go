@@ -77,59 +77,61 @@ func (Relation) EnumDescriptor() ([]byte, []int) {
 	return file_hushgrad_v1_round_proto_rawDescGZIP(), []int{0}
 }
 
-type Guarantee_Model int32
+// Trust says whom a client must trust for a guarantee to hold.
+type Trust int32
 
 const (
-	Guarantee_MODEL_UNSPECIFIED Guarantee_Model = 0
+	Trust_TRUST_UNSPECIFIED Trust = 0
 	// No privacy at all.
-	Guarantee_MODEL_NONE Guarantee_Model = 1
-	// Holds against everybody, the server included.
-	Guarantee_MODEL_LOCAL Guarantee_Model = 2
-	// Holds against everybody who sees only the shuffled reports of all clients.
-	Guarantee_MODEL_SHUFFLE Guarantee_Model = 3
+	Trust_TRUST_NONE Trust = 1
+	// Nobody: it holds against everybody, the server included.
+	Trust_TRUST_LOCAL Trust = 2
+	// Whoever shuffles: it holds against everybody who sees only the shuffled reports of
+	// all clients.
+	Trust_TRUST_SHUFFLE Trust = 3
 )
 
-// Enum value maps for Guarantee_Model.
+// Enum value maps for Trust.
 var (
-	Guarantee_Model_name = map[int32]string{
-		0: "MODEL_UNSPECIFIED",
-		1: "MODEL_NONE",
-		2: "MODEL_LOCAL",
-		3: "MODEL_SHUFFLE",
+	Trust_name = map[int32]string{
+		0: "TRUST_UNSPECIFIED",
+		1: "TRUST_NONE",
+		2: "TRUST_LOCAL",
+		3: "TRUST_SHUFFLE",
 	}
-	Guarantee_Model_value = map[string]int32{
-		"MODEL_UNSPECIFIED": 0,
-		"MODEL_NONE":        1,
-		"MODEL_LOCAL":       2,
-		"MODEL_SHUFFLE":     3,
+	Trust_value = map[string]int32{
+		"TRUST_UNSPECIFIED": 0,
+		"TRUST_NONE":        1,
+		"TRUST_LOCAL":       2,
+		"TRUST_SHUFFLE":     3,
 	}
 )
 
-func (x Guarantee_Model) Enum() *Guarantee_Model {
-	p := new(Guarantee_Model)
+func (x Trust) Enum() *Trust {
+	p := new(Trust)
 	*p = x
 	return p
 }
 
-func (x Guarantee_Model) String() string {
+func (x Trust) String() string {
 	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
 }
 
-func (Guarantee_Model) Descriptor() protoreflect.EnumDescriptor {
+func (Trust) Descriptor() protoreflect.EnumDescriptor {
 	return file_hushgrad_v1_round_proto_enumTypes[1].Descriptor()
 }
 
-func (Guarantee_Model) Type() protoreflect.EnumType {
+func (Trust) Type() protoreflect.EnumType {
 	return &file_hushgrad_v1_round_proto_enumTypes[1]
 }
 
-func (x Guarantee_Model) Number() protoreflect.EnumNumber {
+func (x Trust) Number() protoreflect.EnumNumber {
 	return protoreflect.EnumNumber(x)
 }
 
-// Deprecated: Use Guarantee_Model.Descriptor instead.
-func (Guarantee_Model) EnumDescriptor() ([]byte, []int) {
-	return file_hushgrad_v1_round_proto_rawDescGZIP(), []int{2, 0}
+// Deprecated: Use Trust.Descriptor instead.
+func (Trust) EnumDescriptor() ([]byte, []int) {
+	return file_hushgrad_v1_round_proto_rawDescGZIP(), []int{1}
 }
 
 // Value is one parameter of a mechanism.
@@ -243,7 +245,9 @@ type Round struct {
 	Params map[string]*Value `protobuf:"bytes,3,rep,name=params,proto3" json:"params,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Number of coordinates of a gradient.
 	Dim uint32 `protobuf:"varint,4,opt,name=dim,proto3" json:"dim,omitempty"`
-	// What one ternary unit is worth, in units of the gradient (tau).
+	// Positive, in units of the gradient. For ternary vectors the worth of one unit (tau);
+	// for key-value pairs the worth of the value 1; for rotated vectors the L2 norm, and for
+	// Laplace noise the L1 norm, to which gradients are clipped.
 	Scale float64 `protobuf:"fixed64,5,opt,name=scale,proto3" json:"scale,omitempty"`
 	// Privacy budget of one report; infinity for a mechanism without privacy.
 	Epsilon  float64  `protobuf:"fixed64,6,opt,name=epsilon,proto3" json:"epsilon,omitempty"`
@@ -256,7 +260,9 @@ type Round struct {
 	// The round closes by itself at this time; absent means it does not.
 	Deadline *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=deadline,proto3" json:"deadline,omitempty"`
 	// 32 bytes of public randomness, fresh in every round.
-	PublicSeed    []byte `protobuf:"bytes,12,opt,name=public_seed,json=publicSeed,proto3" json:"public_seed,omitempty"`
+	PublicSeed []byte `protobuf:"bytes,12,opt,name=public_seed,json=publicSeed,proto3" json:"public_seed,omitempty"`
+	// What is estimated beside the mean, for example "frequency" and "conditional".
+	Columns       []string `protobuf:"bytes,13,rep,name=columns,proto3" json:"columns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -375,10 +381,17 @@ func (x *Round) GetPublicSeed() []byte {
 	return nil
 }
 
+func (x *Round) GetColumns() []string {
+	if x != nil {
+		return x.Columns
+	}
+	return nil
+}
+
 // Guarantee is what one report promises its sender.
 type Guarantee struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Model         Guarantee_Model        `protobuf:"varint,1,opt,name=model,proto3,enum=hushgrad.v1.Guarantee_Model" json:"model,omitempty"`
+	Trust         Trust                  `protobuf:"varint,1,opt,name=trust,proto3,enum=hushgrad.v1.Trust" json:"trust,omitempty"`
 	Epsilon       float64                `protobuf:"fixed64,2,opt,name=epsilon,proto3" json:"epsilon,omitempty"`
 	Delta         float64                `protobuf:"fixed64,3,opt,name=delta,proto3" json:"delta,omitempty"`
 	Relation      Relation               `protobuf:"varint,4,opt,name=relation,proto3,enum=hushgrad.v1.Relation" json:"relation,omitempty"`
@@ -416,11 +429,11 @@ func (*Guarantee) Descriptor() ([]byte, []int) {
 	return file_hushgrad_v1_round_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *Guarantee) GetModel() Guarantee_Model {
+func (x *Guarantee) GetTrust() Trust {
 	if x != nil {
-		return x.Model
+		return x.Trust
 	}
-	return Guarantee_MODEL_UNSPECIFIED
+	return Trust_TRUST_UNSPECIFIED
 }
 
 func (x *Guarantee) GetEpsilon() float64 {
@@ -453,7 +466,7 @@ const file_hushgrad_v1_round_proto_rawDesc = "" +
 	"\ainteger\x18\x01 \x01(\x03H\x00R\ainteger\x12\x14\n" +
 	"\x04real\x18\x02 \x01(\x01H\x00R\x04real\x12\x14\n" +
 	"\x04text\x18\x03 \x01(\tH\x00R\x04textB\x06\n" +
-	"\x04kind\"\xe8\x03\n" +
+	"\x04kind\"\x82\x04\n" +
 	"\x05Round\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1c\n" +
 	"\tmechanism\x18\x02 \x01(\tR\tmechanism\x126\n" +
@@ -469,25 +482,26 @@ const file_hushgrad_v1_round_proto_rawDesc = "" +
 	" \x01(\rR\rtargetReports\x126\n" +
 	"\bdeadline\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\bdeadline\x12\x1f\n" +
 	"\vpublic_seed\x18\f \x01(\fR\n" +
-	"publicSeed\x1aM\n" +
+	"publicSeed\x12\x18\n" +
+	"\acolumns\x18\r \x03(\tR\acolumns\x1aM\n" +
 	"\vParamsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12(\n" +
-	"\x05value\x18\x02 \x01(\v2\x12.hushgrad.v1.ValueR\x05value:\x028\x01\"\xf6\x01\n" +
-	"\tGuarantee\x122\n" +
-	"\x05model\x18\x01 \x01(\x0e2\x1c.hushgrad.v1.Guarantee.ModelR\x05model\x12\x18\n" +
+	"\x05value\x18\x02 \x01(\v2\x12.hushgrad.v1.ValueR\x05value:\x028\x01\"\x98\x01\n" +
+	"\tGuarantee\x12(\n" +
+	"\x05trust\x18\x01 \x01(\x0e2\x12.hushgrad.v1.TrustR\x05trust\x12\x18\n" +
 	"\aepsilon\x18\x02 \x01(\x01R\aepsilon\x12\x14\n" +
 	"\x05delta\x18\x03 \x01(\x01R\x05delta\x121\n" +
-	"\brelation\x18\x04 \x01(\x0e2\x15.hushgrad.v1.RelationR\brelation\"R\n" +
-	"\x05Model\x12\x15\n" +
-	"\x11MODEL_UNSPECIFIED\x10\x00\x12\x0e\n" +
-	"\n" +
-	"MODEL_NONE\x10\x01\x12\x0f\n" +
-	"\vMODEL_LOCAL\x10\x02\x12\x11\n" +
-	"\rMODEL_SHUFFLE\x10\x03*U\n" +
+	"\brelation\x18\x04 \x01(\x0e2\x15.hushgrad.v1.RelationR\brelation*U\n" +
 	"\bRelation\x12\x18\n" +
 	"\x14RELATION_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14RELATION_REPLACE_ONE\x10\x01\x12\x15\n" +
-	"\x11RELATION_ZERO_OUT\x10\x02B;Z9github.com/hushgrad/hushgrad/proto/hushgrad/v1;hushgradv1b\x06proto3"
+	"\x11RELATION_ZERO_OUT\x10\x02*R\n" +
+	"\x05Trust\x12\x15\n" +
+	"\x11TRUST_UNSPECIFIED\x10\x00\x12\x0e\n" +
+	"\n" +
+	"TRUST_NONE\x10\x01\x12\x0f\n" +
+	"\vTRUST_LOCAL\x10\x02\x12\x11\n" +
+	"\rTRUST_SHUFFLE\x10\x03B;Z9github.com/hushgrad/hushgrad/proto/hushgrad/v1;hushgradv1b\x06proto3"
 
 var (
 	file_hushgrad_v1_round_proto_rawDescOnce sync.Once
@@ -505,7 +519,7 @@ var file_hushgrad_v1_round_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_hushgrad_v1_round_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_hushgrad_v1_round_proto_goTypes = []any{
 	(Relation)(0),                 // 0: hushgrad.v1.Relation
-	(Guarantee_Model)(0),          // 1: hushgrad.v1.Guarantee.Model
+	(Trust)(0),                    // 1: hushgrad.v1.Trust
 	(*Value)(nil),                 // 2: hushgrad.v1.Value
 	(*Round)(nil),                 // 3: hushgrad.v1.Round
 	(*Guarantee)(nil),             // 4: hushgrad.v1.Guarantee
@@ -516,7 +530,7 @@ var file_hushgrad_v1_round_proto_depIdxs = []int32{
 	5, // 0: hushgrad.v1.Round.params:type_name -> hushgrad.v1.Round.ParamsEntry
 	0, // 1: hushgrad.v1.Round.relation:type_name -> hushgrad.v1.Relation
 	6, // 2: hushgrad.v1.Round.deadline:type_name -> google.protobuf.Timestamp
-	1, // 3: hushgrad.v1.Guarantee.model:type_name -> hushgrad.v1.Guarantee.Model
+	1, // 3: hushgrad.v1.Guarantee.trust:type_name -> hushgrad.v1.Trust
 	0, // 4: hushgrad.v1.Guarantee.relation:type_name -> hushgrad.v1.Relation
 	2, // 5: hushgrad.v1.Round.ParamsEntry.value:type_name -> hushgrad.v1.Value
 	6, // [6:6] is the sub-list for method output_type

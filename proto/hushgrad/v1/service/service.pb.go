@@ -847,7 +847,9 @@ type EstimateHeader struct {
 	Reports   uint64                 `protobuf:"varint,4,opt,name=reports,proto3" json:"reports,omitempty"`
 	Guarantee *v1.Guarantee          `protobuf:"bytes,5,opt,name=guarantee,proto3" json:"guarantee,omitempty"`
 	// How the tiers were combined; empty for a mechanism without tiers.
-	Tiers         []*TierEstimate `protobuf:"bytes,6,rep,name=tiers,proto3" json:"tiers,omitempty"`
+	Tiers []*TierEstimate `protobuf:"bytes,6,rep,name=tiers,proto3" json:"tiers,omitempty"`
+	// Names of the columns: "mean" and then what the round asked for.
+	Columns       []string `protobuf:"bytes,7,rep,name=columns,proto3" json:"columns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -924,6 +926,13 @@ func (x *EstimateHeader) GetTiers() []*TierEstimate {
 	return nil
 }
 
+func (x *EstimateHeader) GetColumns() []string {
+	if x != nil {
+		return x.Columns
+	}
+	return nil
+}
+
 // TierEstimate is the part of one tier in an estimate.
 type TierEstimate struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -985,22 +994,75 @@ func (x *TierEstimate) GetWeight() float64 {
 	return 0
 }
 
+// ColumnChunk is a part of one column. Both lists have one number per coordinate of the
+// chunk; std_err is empty in all chunks where no standard error is known.
+type ColumnChunk struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Value         []float64              `protobuf:"fixed64,1,rep,packed,name=value,proto3" json:"value,omitempty"`
+	StdErr        []float64              `protobuf:"fixed64,2,rep,packed,name=std_err,json=stdErr,proto3" json:"std_err,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ColumnChunk) Reset() {
+	*x = ColumnChunk{}
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ColumnChunk) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ColumnChunk) ProtoMessage() {}
+
+func (x *ColumnChunk) ProtoReflect() protoreflect.Message {
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ColumnChunk.ProtoReflect.Descriptor instead.
+func (*ColumnChunk) Descriptor() ([]byte, []int) {
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ColumnChunk) GetValue() []float64 {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
+func (x *ColumnChunk) GetStdErr() []float64 {
+	if x != nil {
+		return x.StdErr
+	}
+	return nil
+}
+
 type GetEstimateResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Set in the first message only.
 	Header *EstimateHeader `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
-	// Coordinates [offset, offset+len(mean)) of the mean, in units of the gradient.
-	Offset uint32    `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
-	Mean   []float64 `protobuf:"fixed64,3,rep,packed,name=mean,proto3" json:"mean,omitempty"`
-	// Standard errors of the same coordinates.
-	StdErr        []float64 `protobuf:"fixed64,4,rep,packed,name=std_err,json=stdErr,proto3" json:"std_err,omitempty"`
+	// The chunk holds coordinates from offset on.
+	Offset uint32 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
+	// One for each of header.columns, in their order.
+	Columns       []*ColumnChunk `protobuf:"bytes,3,rep,name=columns,proto3" json:"columns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetEstimateResponse) Reset() {
 	*x = GetEstimateResponse{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[17]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1012,7 +1074,7 @@ func (x *GetEstimateResponse) String() string {
 func (*GetEstimateResponse) ProtoMessage() {}
 
 func (x *GetEstimateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[17]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1025,7 +1087,7 @@ func (x *GetEstimateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEstimateResponse.ProtoReflect.Descriptor instead.
 func (*GetEstimateResponse) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{17}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *GetEstimateResponse) GetHeader() *EstimateHeader {
@@ -1042,168 +1104,9 @@ func (x *GetEstimateResponse) GetOffset() uint32 {
 	return 0
 }
 
-func (x *GetEstimateResponse) GetMean() []float64 {
+func (x *GetEstimateResponse) GetColumns() []*ColumnChunk {
 	if x != nil {
-		return x.Mean
-	}
-	return nil
-}
-
-func (x *GetEstimateResponse) GetStdErr() []float64 {
-	if x != nil {
-		return x.StdErr
-	}
-	return nil
-}
-
-type GetKeyValuesRequest struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	RoundId string                 `protobuf:"bytes,1,opt,name=round_id,json=roundId,proto3" json:"round_id,omitempty"`
-	// Wait until the round is closed, as long as the call's deadline allows.
-	Wait          bool `protobuf:"varint,2,opt,name=wait,proto3" json:"wait,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetKeyValuesRequest) Reset() {
-	*x = GetKeyValuesRequest{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[18]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetKeyValuesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetKeyValuesRequest) ProtoMessage() {}
-
-func (x *GetKeyValuesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[18]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetKeyValuesRequest.ProtoReflect.Descriptor instead.
-func (*GetKeyValuesRequest) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{18}
-}
-
-func (x *GetKeyValuesRequest) GetRoundId() string {
-	if x != nil {
-		return x.RoundId
-	}
-	return ""
-}
-
-func (x *GetKeyValuesRequest) GetWait() bool {
-	if x != nil {
-		return x.Wait
-	}
-	return false
-}
-
-// Each column has one number for every key of the chunk, [offset, offset+n). Columns
-// that the mechanism cannot tell are empty in all chunks.
-type GetKeyValuesResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Set in the first message only, without tiers.
-	Header *EstimateHeader `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
-	Offset uint32          `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
-	// Fraction of the clients that hold the key, and its standard error.
-	Frequency       []float64 `protobuf:"fixed64,3,rep,packed,name=frequency,proto3" json:"frequency,omitempty"`
-	FrequencyStdErr []float64 `protobuf:"fixed64,4,rep,packed,name=frequency_std_err,json=frequencyStdErr,proto3" json:"frequency_std_err,omitempty"`
-	// Sum of the values of the clients that hold the key, over all clients, and its
-	// standard error. Values are those of the pairs, in [-1, 1].
-	Mean       []float64 `protobuf:"fixed64,5,rep,packed,name=mean,proto3" json:"mean,omitempty"`
-	MeanStdErr []float64 `protobuf:"fixed64,6,rep,packed,name=mean_std_err,json=meanStdErr,proto3" json:"mean_std_err,omitempty"`
-	// Mean value among the clients that hold the key: in [-1, 1] and biased.
-	Conditional   []float64 `protobuf:"fixed64,7,rep,packed,name=conditional,proto3" json:"conditional,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetKeyValuesResponse) Reset() {
-	*x = GetKeyValuesResponse{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[19]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetKeyValuesResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetKeyValuesResponse) ProtoMessage() {}
-
-func (x *GetKeyValuesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[19]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetKeyValuesResponse.ProtoReflect.Descriptor instead.
-func (*GetKeyValuesResponse) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{19}
-}
-
-func (x *GetKeyValuesResponse) GetHeader() *EstimateHeader {
-	if x != nil {
-		return x.Header
-	}
-	return nil
-}
-
-func (x *GetKeyValuesResponse) GetOffset() uint32 {
-	if x != nil {
-		return x.Offset
-	}
-	return 0
-}
-
-func (x *GetKeyValuesResponse) GetFrequency() []float64 {
-	if x != nil {
-		return x.Frequency
-	}
-	return nil
-}
-
-func (x *GetKeyValuesResponse) GetFrequencyStdErr() []float64 {
-	if x != nil {
-		return x.FrequencyStdErr
-	}
-	return nil
-}
-
-func (x *GetKeyValuesResponse) GetMean() []float64 {
-	if x != nil {
-		return x.Mean
-	}
-	return nil
-}
-
-func (x *GetKeyValuesResponse) GetMeanStdErr() []float64 {
-	if x != nil {
-		return x.MeanStdErr
-	}
-	return nil
-}
-
-func (x *GetKeyValuesResponse) GetConditional() []float64 {
-	if x != nil {
-		return x.Conditional
+		return x.Columns
 	}
 	return nil
 }
@@ -1255,35 +1158,26 @@ const file_hushgrad_v1_service_service_proto_rawDesc = "" +
 	"\x06status\x18\x01 \x01(\v2\x18.hushgrad.v1.RoundStatusR\x06status\"C\n" +
 	"\x12GetEstimateRequest\x12\x19\n" +
 	"\bround_id\x18\x01 \x01(\tR\aroundId\x12\x12\n" +
-	"\x04wait\x18\x02 \x01(\bR\x04wait\"\xdc\x01\n" +
+	"\x04wait\x18\x02 \x01(\bR\x04wait\"\xf6\x01\n" +
 	"\x0eEstimateHeader\x12\x19\n" +
 	"\bround_id\x18\x01 \x01(\tR\aroundId\x12\x1c\n" +
 	"\tmechanism\x18\x02 \x01(\tR\tmechanism\x12\x10\n" +
 	"\x03dim\x18\x03 \x01(\rR\x03dim\x12\x18\n" +
 	"\areports\x18\x04 \x01(\x04R\areports\x124\n" +
 	"\tguarantee\x18\x05 \x01(\v2\x16.hushgrad.v1.GuaranteeR\tguarantee\x12/\n" +
-	"\x05tiers\x18\x06 \x03(\v2\x19.hushgrad.v1.TierEstimateR\x05tiers\"v\n" +
+	"\x05tiers\x18\x06 \x03(\v2\x19.hushgrad.v1.TierEstimateR\x05tiers\x12\x18\n" +
+	"\acolumns\x18\a \x03(\tR\acolumns\"v\n" +
 	"\fTierEstimate\x124\n" +
 	"\tguarantee\x18\x01 \x01(\v2\x16.hushgrad.v1.GuaranteeR\tguarantee\x12\x18\n" +
 	"\areports\x18\x02 \x01(\x04R\areports\x12\x16\n" +
-	"\x06weight\x18\x03 \x01(\x01R\x06weight\"\x8f\x01\n" +
+	"\x06weight\x18\x03 \x01(\x01R\x06weight\"<\n" +
+	"\vColumnChunk\x12\x14\n" +
+	"\x05value\x18\x01 \x03(\x01R\x05value\x12\x17\n" +
+	"\astd_err\x18\x02 \x03(\x01R\x06stdErr\"\x96\x01\n" +
 	"\x13GetEstimateResponse\x123\n" +
 	"\x06header\x18\x01 \x01(\v2\x1b.hushgrad.v1.EstimateHeaderR\x06header\x12\x16\n" +
-	"\x06offset\x18\x02 \x01(\rR\x06offset\x12\x12\n" +
-	"\x04mean\x18\x03 \x03(\x01R\x04mean\x12\x17\n" +
-	"\astd_err\x18\x04 \x03(\x01R\x06stdErr\"D\n" +
-	"\x13GetKeyValuesRequest\x12\x19\n" +
-	"\bround_id\x18\x01 \x01(\tR\aroundId\x12\x12\n" +
-	"\x04wait\x18\x02 \x01(\bR\x04wait\"\x85\x02\n" +
-	"\x14GetKeyValuesResponse\x123\n" +
-	"\x06header\x18\x01 \x01(\v2\x1b.hushgrad.v1.EstimateHeaderR\x06header\x12\x16\n" +
-	"\x06offset\x18\x02 \x01(\rR\x06offset\x12\x1c\n" +
-	"\tfrequency\x18\x03 \x03(\x01R\tfrequency\x12*\n" +
-	"\x11frequency_std_err\x18\x04 \x03(\x01R\x0ffrequencyStdErr\x12\x12\n" +
-	"\x04mean\x18\x05 \x03(\x01R\x04mean\x12 \n" +
-	"\fmean_std_err\x18\x06 \x03(\x01R\n" +
-	"meanStdErr\x12 \n" +
-	"\vconditional\x18\a \x03(\x01R\vconditional*p\n" +
+	"\x06offset\x18\x02 \x01(\rR\x06offset\x122\n" +
+	"\acolumns\x18\x03 \x03(\v2\x18.hushgrad.v1.ColumnChunkR\acolumns*p\n" +
 	"\n" +
 	"RoundState\x12\x1b\n" +
 	"\x17ROUND_STATE_UNSPECIFIED\x10\x00\x12\x14\n" +
@@ -1293,13 +1187,12 @@ const file_hushgrad_v1_service_service_proto_rawDesc = "" +
 	"\x06Rounds\x12G\n" +
 	"\bGetRound\x12\x1c.hushgrad.v1.GetRoundRequest\x1a\x1d.hushgrad.v1.GetRoundResponse\x12I\n" +
 	"\bGetModel\x12\x1c.hushgrad.v1.GetModelRequest\x1a\x1d.hushgrad.v1.GetModelResponse0\x01\x12X\n" +
-	"\rSubmitReports\x12!.hushgrad.v1.SubmitReportsRequest\x1a\".hushgrad.v1.SubmitReportsResponse(\x012\x9b\x03\n" +
+	"\rSubmitReports\x12!.hushgrad.v1.SubmitReportsRequest\x1a\".hushgrad.v1.SubmitReportsResponse(\x012\xc4\x02\n" +
 	"\bOperator\x12J\n" +
 	"\tOpenRound\x12\x1d.hushgrad.v1.OpenRoundRequest\x1a\x1e.hushgrad.v1.OpenRoundResponse\x12M\n" +
 	"\n" +
 	"CloseRound\x12\x1e.hushgrad.v1.CloseRoundRequest\x1a\x1f.hushgrad.v1.CloseRoundResponse\x12R\n" +
-	"\vGetEstimate\x12\x1f.hushgrad.v1.GetEstimateRequest\x1a .hushgrad.v1.GetEstimateResponse0\x01\x12U\n" +
-	"\fGetKeyValues\x12 .hushgrad.v1.GetKeyValuesRequest\x1a!.hushgrad.v1.GetKeyValuesResponse0\x01\x12I\n" +
+	"\vGetEstimate\x12\x1f.hushgrad.v1.GetEstimateRequest\x1a .hushgrad.v1.GetEstimateResponse0\x01\x12I\n" +
 	"\bPutModel\x12\x1c.hushgrad.v1.PutModelRequest\x1a\x1d.hushgrad.v1.PutModelResponse(\x01B8Z6github.com/hushgrad/hushgrad/proto/hushgrad/v1/serviceb\x06proto3"
 
 var (
@@ -1315,7 +1208,7 @@ func file_hushgrad_v1_service_service_proto_rawDescGZIP() []byte {
 }
 
 var file_hushgrad_v1_service_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_hushgrad_v1_service_service_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_hushgrad_v1_service_service_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_hushgrad_v1_service_service_proto_goTypes = []any{
 	(RoundState)(0),               // 0: hushgrad.v1.RoundState
 	(*GetRoundRequest)(nil),       // 1: hushgrad.v1.GetRoundRequest
@@ -1335,44 +1228,41 @@ var file_hushgrad_v1_service_service_proto_goTypes = []any{
 	(*GetEstimateRequest)(nil),    // 15: hushgrad.v1.GetEstimateRequest
 	(*EstimateHeader)(nil),        // 16: hushgrad.v1.EstimateHeader
 	(*TierEstimate)(nil),          // 17: hushgrad.v1.TierEstimate
-	(*GetEstimateResponse)(nil),   // 18: hushgrad.v1.GetEstimateResponse
-	(*GetKeyValuesRequest)(nil),   // 19: hushgrad.v1.GetKeyValuesRequest
-	(*GetKeyValuesResponse)(nil),  // 20: hushgrad.v1.GetKeyValuesResponse
-	(*v1.Round)(nil),              // 21: hushgrad.v1.Round
-	(*v1.Guarantee)(nil),          // 22: hushgrad.v1.Guarantee
+	(*ColumnChunk)(nil),           // 18: hushgrad.v1.ColumnChunk
+	(*GetEstimateResponse)(nil),   // 19: hushgrad.v1.GetEstimateResponse
+	(*v1.Round)(nil),              // 20: hushgrad.v1.Round
+	(*v1.Guarantee)(nil),          // 21: hushgrad.v1.Guarantee
 }
 var file_hushgrad_v1_service_service_proto_depIdxs = []int32{
-	21, // 0: hushgrad.v1.RoundStatus.round:type_name -> hushgrad.v1.Round
+	20, // 0: hushgrad.v1.RoundStatus.round:type_name -> hushgrad.v1.Round
 	0,  // 1: hushgrad.v1.RoundStatus.state:type_name -> hushgrad.v1.RoundState
 	2,  // 2: hushgrad.v1.GetRoundResponse.status:type_name -> hushgrad.v1.RoundStatus
 	7,  // 3: hushgrad.v1.GetModelResponse.header:type_name -> hushgrad.v1.ModelHeader
 	7,  // 4: hushgrad.v1.PutModelRequest.header:type_name -> hushgrad.v1.ModelHeader
-	21, // 5: hushgrad.v1.OpenRoundRequest.round:type_name -> hushgrad.v1.Round
-	21, // 6: hushgrad.v1.OpenRoundResponse.round:type_name -> hushgrad.v1.Round
+	20, // 5: hushgrad.v1.OpenRoundRequest.round:type_name -> hushgrad.v1.Round
+	20, // 6: hushgrad.v1.OpenRoundResponse.round:type_name -> hushgrad.v1.Round
 	2,  // 7: hushgrad.v1.CloseRoundResponse.status:type_name -> hushgrad.v1.RoundStatus
-	22, // 8: hushgrad.v1.EstimateHeader.guarantee:type_name -> hushgrad.v1.Guarantee
+	21, // 8: hushgrad.v1.EstimateHeader.guarantee:type_name -> hushgrad.v1.Guarantee
 	17, // 9: hushgrad.v1.EstimateHeader.tiers:type_name -> hushgrad.v1.TierEstimate
-	22, // 10: hushgrad.v1.TierEstimate.guarantee:type_name -> hushgrad.v1.Guarantee
+	21, // 10: hushgrad.v1.TierEstimate.guarantee:type_name -> hushgrad.v1.Guarantee
 	16, // 11: hushgrad.v1.GetEstimateResponse.header:type_name -> hushgrad.v1.EstimateHeader
-	16, // 12: hushgrad.v1.GetKeyValuesResponse.header:type_name -> hushgrad.v1.EstimateHeader
+	18, // 12: hushgrad.v1.GetEstimateResponse.columns:type_name -> hushgrad.v1.ColumnChunk
 	1,  // 13: hushgrad.v1.Rounds.GetRound:input_type -> hushgrad.v1.GetRoundRequest
 	6,  // 14: hushgrad.v1.Rounds.GetModel:input_type -> hushgrad.v1.GetModelRequest
 	4,  // 15: hushgrad.v1.Rounds.SubmitReports:input_type -> hushgrad.v1.SubmitReportsRequest
 	11, // 16: hushgrad.v1.Operator.OpenRound:input_type -> hushgrad.v1.OpenRoundRequest
 	13, // 17: hushgrad.v1.Operator.CloseRound:input_type -> hushgrad.v1.CloseRoundRequest
 	15, // 18: hushgrad.v1.Operator.GetEstimate:input_type -> hushgrad.v1.GetEstimateRequest
-	19, // 19: hushgrad.v1.Operator.GetKeyValues:input_type -> hushgrad.v1.GetKeyValuesRequest
-	9,  // 20: hushgrad.v1.Operator.PutModel:input_type -> hushgrad.v1.PutModelRequest
-	3,  // 21: hushgrad.v1.Rounds.GetRound:output_type -> hushgrad.v1.GetRoundResponse
-	8,  // 22: hushgrad.v1.Rounds.GetModel:output_type -> hushgrad.v1.GetModelResponse
-	5,  // 23: hushgrad.v1.Rounds.SubmitReports:output_type -> hushgrad.v1.SubmitReportsResponse
-	12, // 24: hushgrad.v1.Operator.OpenRound:output_type -> hushgrad.v1.OpenRoundResponse
-	14, // 25: hushgrad.v1.Operator.CloseRound:output_type -> hushgrad.v1.CloseRoundResponse
-	18, // 26: hushgrad.v1.Operator.GetEstimate:output_type -> hushgrad.v1.GetEstimateResponse
-	20, // 27: hushgrad.v1.Operator.GetKeyValues:output_type -> hushgrad.v1.GetKeyValuesResponse
-	10, // 28: hushgrad.v1.Operator.PutModel:output_type -> hushgrad.v1.PutModelResponse
-	21, // [21:29] is the sub-list for method output_type
-	13, // [13:21] is the sub-list for method input_type
+	9,  // 19: hushgrad.v1.Operator.PutModel:input_type -> hushgrad.v1.PutModelRequest
+	3,  // 20: hushgrad.v1.Rounds.GetRound:output_type -> hushgrad.v1.GetRoundResponse
+	8,  // 21: hushgrad.v1.Rounds.GetModel:output_type -> hushgrad.v1.GetModelResponse
+	5,  // 22: hushgrad.v1.Rounds.SubmitReports:output_type -> hushgrad.v1.SubmitReportsResponse
+	12, // 23: hushgrad.v1.Operator.OpenRound:output_type -> hushgrad.v1.OpenRoundResponse
+	14, // 24: hushgrad.v1.Operator.CloseRound:output_type -> hushgrad.v1.CloseRoundResponse
+	19, // 25: hushgrad.v1.Operator.GetEstimate:output_type -> hushgrad.v1.GetEstimateResponse
+	10, // 26: hushgrad.v1.Operator.PutModel:output_type -> hushgrad.v1.PutModelResponse
+	20, // [20:27] is the sub-list for method output_type
+	13, // [13:20] is the sub-list for method input_type
 	13, // [13:13] is the sub-list for extension type_name
 	13, // [13:13] is the sub-list for extension extendee
 	0,  // [0:13] is the sub-list for field type_name
@@ -1389,7 +1279,7 @@ func file_hushgrad_v1_service_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hushgrad_v1_service_service_proto_rawDesc), len(file_hushgrad_v1_service_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   20,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -218,11 +218,10 @@ var Rounds_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	Operator_OpenRound_FullMethodName    = "/hushgrad.v1.Operator/OpenRound"
-	Operator_CloseRound_FullMethodName   = "/hushgrad.v1.Operator/CloseRound"
-	Operator_GetEstimate_FullMethodName  = "/hushgrad.v1.Operator/GetEstimate"
-	Operator_GetKeyValues_FullMethodName = "/hushgrad.v1.Operator/GetKeyValues"
-	Operator_PutModel_FullMethodName     = "/hushgrad.v1.Operator/PutModel"
+	Operator_OpenRound_FullMethodName   = "/hushgrad.v1.Operator/OpenRound"
+	Operator_CloseRound_FullMethodName  = "/hushgrad.v1.Operator/CloseRound"
+	Operator_GetEstimate_FullMethodName = "/hushgrad.v1.Operator/GetEstimate"
+	Operator_PutModel_FullMethodName    = "/hushgrad.v1.Operator/PutModel"
 )
 
 // OperatorClient is the client API for Operator service.
@@ -239,13 +238,10 @@ type OperatorClient interface {
 	// FAILED_PRECONDITION: fewer than min_reports reports (the round stays open),
 	// or the deadline passed with too few of them (it never will be released).
 	CloseRound(ctx context.Context, in *CloseRoundRequest, opts ...grpc.CallOption) (*CloseRoundResponse, error)
-	// GetEstimate streams the estimate of a closed round.
+	// GetEstimate streams the estimate of a closed round: the mean, and the columns that the
+	// round asked for.
 	// FAILED_PRECONDITION: still open (unless wait is set), or never released.
 	GetEstimate(ctx context.Context, in *GetEstimateRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[GetEstimateResponse], error)
-	// GetKeyValues streams what a closed round of key-value pairs tells, per key.
-	// FAILED_PRECONDITION: as GetEstimate; INVALID_ARGUMENT: the round's mechanism, or
-	// its parameters, tell the mean only: ask GetEstimate.
-	GetKeyValues(ctx context.Context, in *GetKeyValuesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[GetKeyValuesResponse], error)
 	// PutModel replaces the current model.
 	PutModel(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[PutModelRequest, PutModelResponse], error)
 }
@@ -297,28 +293,9 @@ func (c *operatorClient) GetEstimate(ctx context.Context, in *GetEstimateRequest
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Operator_GetEstimateClient = grpc.ServerStreamingClient[GetEstimateResponse]
 
-func (c *operatorClient) GetKeyValues(ctx context.Context, in *GetKeyValuesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[GetKeyValuesResponse], error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &Operator_ServiceDesc.Streams[1], Operator_GetKeyValues_FullMethodName, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	x := &grpc.GenericClientStream[GetKeyValuesRequest, GetKeyValuesResponse]{ClientStream: stream}
-	if err := x.ClientStream.SendMsg(in); err != nil {
-		return nil, err
-	}
-	if err := x.ClientStream.CloseSend(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type Operator_GetKeyValuesClient = grpc.ServerStreamingClient[GetKeyValuesResponse]
-
 func (c *operatorClient) PutModel(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[PutModelRequest, PutModelResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &Operator_ServiceDesc.Streams[2], Operator_PutModel_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &Operator_ServiceDesc.Streams[1], Operator_PutModel_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -343,13 +320,10 @@ type OperatorServer interface {
 	// FAILED_PRECONDITION: fewer than min_reports reports (the round stays open),
 	// or the deadline passed with too few of them (it never will be released).
 	CloseRound(context.Context, *CloseRoundRequest) (*CloseRoundResponse, error)
-	// GetEstimate streams the estimate of a closed round.
+	// GetEstimate streams the estimate of a closed round: the mean, and the columns that the
+	// round asked for.
 	// FAILED_PRECONDITION: still open (unless wait is set), or never released.
 	GetEstimate(*GetEstimateRequest, grpc.ServerStreamingServer[GetEstimateResponse]) error
-	// GetKeyValues streams what a closed round of key-value pairs tells, per key.
-	// FAILED_PRECONDITION: as GetEstimate; INVALID_ARGUMENT: the round's mechanism, or
-	// its parameters, tell the mean only: ask GetEstimate.
-	GetKeyValues(*GetKeyValuesRequest, grpc.ServerStreamingServer[GetKeyValuesResponse]) error
 	// PutModel replaces the current model.
 	PutModel(grpc.ClientStreamingServer[PutModelRequest, PutModelResponse]) error
 	mustEmbedUnimplementedOperatorServer()
@@ -370,9 +344,6 @@ func (UnimplementedOperatorServer) CloseRound(context.Context, *CloseRoundReques
 }
 func (UnimplementedOperatorServer) GetEstimate(*GetEstimateRequest, grpc.ServerStreamingServer[GetEstimateResponse]) error {
 	return status.Error(codes.Unimplemented, "method GetEstimate not implemented")
-}
-func (UnimplementedOperatorServer) GetKeyValues(*GetKeyValuesRequest, grpc.ServerStreamingServer[GetKeyValuesResponse]) error {
-	return status.Error(codes.Unimplemented, "method GetKeyValues not implemented")
 }
 func (UnimplementedOperatorServer) PutModel(grpc.ClientStreamingServer[PutModelRequest, PutModelResponse]) error {
 	return status.Error(codes.Unimplemented, "method PutModel not implemented")
@@ -445,17 +416,6 @@ func _Operator_GetEstimate_Handler(srv interface{}, stream grpc.ServerStream) er
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Operator_GetEstimateServer = grpc.ServerStreamingServer[GetEstimateResponse]
 
-func _Operator_GetKeyValues_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(GetKeyValuesRequest)
-	if err := stream.RecvMsg(m); err != nil {
-		return err
-	}
-	return srv.(OperatorServer).GetKeyValues(m, &grpc.GenericServerStream[GetKeyValuesRequest, GetKeyValuesResponse]{ServerStream: stream})
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type Operator_GetKeyValuesServer = grpc.ServerStreamingServer[GetKeyValuesResponse]
-
 func _Operator_PutModel_Handler(srv interface{}, stream grpc.ServerStream) error {
 	return srv.(OperatorServer).PutModel(&grpc.GenericServerStream[PutModelRequest, PutModelResponse]{ServerStream: stream})
 }
@@ -483,11 +443,6 @@ var Operator_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "GetEstimate",
 			Handler:       _Operator_GetEstimate_Handler,
-			ServerStreams: true,
-		},
-		{
-			StreamName:    "GetKeyValues",
-			Handler:       _Operator_GetKeyValues_Handler,
 			ServerStreams: true,
 		},
 		{

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/bench/histograms"
+	"github.com/hushgrad/hushgrad/bench/keyvalues"
+	"github.com/hushgrad/hushgrad/bench/shufflesum"
+	"github.com/hushgrad/hushgrad/bench/vectors"
+	"github.com/hushgrad/hushgrad/internal/figure"
+)
+
+// drawn are the experiments that need no training, which takes minutes.
+var drawn = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), histograms.Experiments())
+
+// Every picture can be read alone: its axes have titles in words, every series that was
+// measured has error bars, the legend and the notes say what these are, and no two series
+// look alike.
+func TestFiguresCanBeRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs all experiments")
+	}
+	for _, e := range drawn {
+		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
+			var args []string
+			for flag, value := range map[string]string{experiment.FlagQuick: "true", experiment.FlagRepeats: "3"} {
+				if !slices.Contains(e.Without, flag) {
+					args = append(args, "-"+flag+"="+value)
+				}
+			}
+			b, err := parseBench(e, append(args, "-jobs=1"), io.Discard, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := b.run(t.Context(), b.env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Plot.Validate(); err != nil { // two series that look alike, among others
+				t.Error(err)
+			}
+			repeated := !slices.Contains(e.Without, experiment.FlagRepeats)
+			if explained := strings.Contains(r.Plot.ErrorBars, "95 %") && strings.Contains(strings.Join(r.Notes, " "), "95 % interval"); explained != repeated {
+				t.Errorf("repeats: %v, error bars in the legend %q, notes %q", repeated, r.Plot.ErrorBars, r.Notes)
+			}
+			for i, panel := range r.Plot.Panels {
+				for _, problem := range unreadable(panel, r.Columns, repeated) {
+					t.Errorf("panel %d, %q: %s", i, panel.Title, problem)
+				}
+			}
+		})
+	}
+}
+
+// unreadable says what a reader of a panel misses.
+func unreadable(p figure.Panel, columns []string, repeated bool) (problems []string) {
+	for axis, title := range map[string]string{"x": p.XLabel, "y": p.YLabel} {
+		if title == "" && (axis == "y" || len(p.Categories) == 0) || strings.Contains(title, "_") || slices.Contains(columns, title) {
+			problems = append(problems, "the title of the axis "+axis+" is "+title)
+		}
+	}
+	for _, s := range p.Series {
+		reference := s.Of != "" || s.Style == figure.Dashed
+		if bars := s.YLow != nil; bars != (repeated && !reference) {
+			problems = append(problems, "wrong about error bars: "+s.Name)
+			continue
+		}
+		wide := 0
+		for i := range s.YLow {
+			if s.YLow[i] < s.Y[i] && s.Y[i] < s.YHigh[i] {
+				wide++
+			}
+		}
+		// Repeats may agree: protocols send a fixed number of messages.
+		if s.YLow != nil && wide == 0 && !strings.HasPrefix(p.YLabel, "messages") {
+			problems = append(problems, "error bars of no length: "+s.Name)
+		}
+	}
+	return problems
+}
+
+func TestWhatCannotBeReadIsFound(t *testing.T) {
+	one := []float64{1}
+	for name, p := range map[string]figure.Panel{
+		"no title":         {XLabel: "ε"},
+		"a column's name":  {XLabel: "ε", YLabel: "mse"},
+		"an underscore":    {XLabel: "epsilon_local", YLabel: "error"},
+		"no error bars":    {XLabel: "ε", YLabel: "error", Series: []figure.Series{{X: one, Y: one}}},
+		"of no length":     {XLabel: "ε", YLabel: "error", Series: []figure.Series{{X: one, Y: one, YLow: one, YHigh: one}}},
+		"bars of a theory": {XLabel: "ε", YLabel: "error", Series: []figure.Series{{X: one, Y: one, YLow: one, YHigh: one, Style: figure.Dashed}}},
+	} {
+		if got := unreadable(p, []string{"mse"}, true); len(got) != 1 {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package keyvalues
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// Every flag of every experiment has its range.
+func TestBadFlagsAreErrors(t *testing.T) {
+	bad := map[string][]string{"-clients": {"-5", "-1", "1000000001"}}
+	allocated := map[string][]string{
+		"-clients": {"-5", "0", "1000000001"}, "-dim": {"1", "-7", "200000000"}, "-frequency": {"0", "-0.1", "1.5", "NaN"},
+	}
+	for _, e := range Experiments() {
+		flags := bad
+		if e.Name == "fig9-pckv" {
+			flags = allocated
+		}
+		for flag, values := range flags {
+			for _, value := range values {
+				_, err := start(t, t.Context(), e.Name, experiment.Env{Quick: true, Jobs: 1}, flag, value)
+				var p *fl.ParamError
+				if !errors.As(err, &p) || p.Param != flag {
+					t.Errorf("%s %s %s: %v, want a ParamError for %s", e.Name, flag, value, err, flag)
+				}
+			}
+		}
+		without := []string{experiment.FlagData}
+		if e.Name == "fig9-pckv" { // computes
+			without = []string{experiment.FlagData, experiment.FlagQuick, experiment.FlagRepeats, experiment.FlagSeed}
+		}
+		if !slices.Equal(slices.Sorted(slices.Values(e.Without)), without) {
+			t.Errorf("%s is without %q, want %q", e.Name, e.Without, without)
+		}
+	}
+}
+
+// A number of clients that is asked for is the number of clients, in a quick run, too, and
+// the picture says which it is.
+func TestClientsAreThoseAskedFor(t *testing.T) {
+	for _, name := range []string{"fig6", "fig6-pckv"} {
+		for clients, want := range map[string]string{"300": "n = 300,", "0": map[string]string{"fig6": "n = 10000,", "fig6-pckv": "n = 100000,"}[name], "120000": "n = 120000,"} {
+			if clients == "120000" && testing.Short() {
+				continue
+			}
+			r, err := start(t, t.Context(), name, experiment.Env{Quick: true, Jobs: 2, Repeats: 2}, "-clients", clients)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(r.Notes[0], want) || !strings.Contains(r.Plot.Title, want) {
+				t.Errorf("%s -clients %s: note %q, title %q, want %q", name, clients, r.Notes[0], r.Plot.Title, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package training
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/baseline/central"
+	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
+	"github.com/hushgrad/hushgrad/plan"
+	"github.com/hushgrad/hushgrad/trainer"
+)
+
+func digits(t *testing.T, train, test int) *dataset.Data {
+	t.Helper()
+	data, err := dataset.Generate(t.Context(), dataset.Options{TrainSize: train, TestSize: test, Seed: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// planAll leaves all that the server does to the plan.
+var planAll = server{momentum: -1, averaging: -1}
+
+// Without privacy the loop learns, and most of it in a few rounds.
+func TestTheLoopLearns(t *testing.T) {
+	task, err := newTask(digits(t, 1000, 300), dataset.UnitEdges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := contenders[0]
+	course, err := c.course(t.Context(), setting{Training: plan.Training{
+		Dim: task.model.Dim(), Clients: 1000, Rounds: 8, Delta: 1e-6, L1: 7, L2: 1.4,
+	}, model: task.model, server: planAll})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := task.run(t.Context(), course.recipe, experiment.Stream(3))
+	if err != nil || out.accuracy < 0.8 || out.bytes != float64(4*task.model.Dim()) {
+		t.Errorf("outcome %+v, %v", out, err)
+	}
+}
+
+// The model that is measured is the average: with a decay of nearly 1 the mean of all
+// models, with 0 the last one.
+func TestTheAverageIsMeasured(t *testing.T) {
+	task, err := newTask(digits(t, 400, 300), dataset.UnitEdges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accuracy := func(averaging float64) float64 {
+		r := recipe{
+			rounds: 6, cohort: 400,
+			open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
+				return newTrusted(&central.Gaussian{Clip: 1.4, Multiplier: 4}, task.model, clients, rng)
+			},
+			steps: func(float64) plan.Steps { return plan.Steps{LearningRate: 10, Averaging: averaging} },
+		}
+		out, err := task.run(t.Context(), r, experiment.Stream(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.accuracy
+	}
+	if last, mean := accuracy(0), accuracy(0.999); last == mean {
+		t.Errorf("the last model and the mean of all have the same accuracy, %g", last)
+	}
+}
+
+// What is set instead of planned is what the server does: the rate is reported, and the
+// last model differs from the average.
+func TestTheServerCanBeSet(t *testing.T) {
+	planned := plan.Steps{LearningRate: 3, Momentum: 0.5, Averaging: 0.8}
+	if got := planAll.over(planned); got != planned {
+		t.Errorf("nothing is set: %+v", got)
+	}
+	want := plan.Steps{LearningRate: 7, Momentum: 0, Averaging: 0.1}
+	if got := (server{rate: 7, averaging: 0.1}).over(planned); got != want {
+		t.Errorf("all is set: %+v, want %+v", got, want)
+	}
+	task, err := newTask(digits(t, 300, 100), dataset.UnitEdges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []contender{contenders[0], contenders[1]} { // with a rate from the noise, and from the plan
+		s := setting{
+			Training: plan.Training{Dim: task.model.Dim(), Clients: 300, Rounds: 3, Delta: 1e-6, L1: 7, L2: 1.4},
+			epsilon:  4, model: task.model, server: server{rate: 0.7, momentum: -1, averaging: -1},
+		}
+		course, err := c.course(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err := task.run(t.Context(), course.recipe, experiment.Stream(3)); err != nil || out.rate != 0.7 {
+			t.Errorf("%s: learning rate %g, want 0.7, %v", c.name, out.rate, err)
+		}
+	}
+}
+
+// Held-out pictures are the last sixth of the training set, and no others.
+func TestHeldOut(t *testing.T) {
+	data := digits(t, 60, 5)
+	got := heldOut(data)
+	if got.Train.Len() != 50 || got.Test.Len() != 10 || !slices.Equal(got.Test.Image(0), data.Train.Image(50)) ||
+		!slices.Equal(got.Train.Image(49), data.Train.Image(49)) || got.Test.Labels[9] != data.Train.Labels[59] || data.Train.Len() != 60 {
+		t.Errorf("%d and %d pictures", got.Train.Len(), got.Test.Len())
+	}
+}

@@ -1,0 +1,16 @@
+package main
+
+// The mechanisms that the commands know by name. Importing a package registers them.
+import (
+	_ "github.com/hushgrad/hushgrad/auto" // and with it coco, collision and signsketch
+	_ "github.com/hushgrad/hushgrad/baseline/dense"
+	_ "github.com/hushgrad/hushgrad/baseline/gaussian"
+	_ "github.com/hushgrad/hushgrad/baseline/laplace"
+	_ "github.com/hushgrad/hushgrad/baseline/privunit"
+	_ "github.com/hushgrad/hushgrad/baseline/ternary"
+	_ "github.com/hushgrad/hushgrad/hdsum"
+	_ "github.com/hushgrad/hushgrad/keyvalue/pckv"
+	_ "github.com/hushgrad/hushgrad/keyvalue/privkv"
+	_ "github.com/hushgrad/hushgrad/keyvalue/succinct"
+	_ "github.com/hushgrad/hushgrad/tiers"
+)

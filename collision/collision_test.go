@@ -1,0 +1,16 @@
+package collision
+
+import (
+	"testing"
+
+	"github.com/hushgrad/hushgrad/sparse/sparsetest"
+)
+
+func TestRoundsHaveTheExactError(t *testing.T) {
+	sparsetest.CheckRounds(t, Scheme)
+}
+
+// The bytes of reports and snapshots, as docs/report-format.md describes them.
+func TestVectors(t *testing.T) { sparsetest.CheckVectors(t, Name, "testdata/vectors.json") }
+
+func BenchmarkDecode(b *testing.B) { sparsetest.BenchmarkDecode(b, Name) }

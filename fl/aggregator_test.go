@@ -1,0 +1,44 @@
+package fl
+
+import (
+	"errors"
+	"testing"
+)
+
+func TestAddBatchCountsAllOrNothing(t *testing.T) {
+	m := &sum{}
+	agg := &sum{}
+	if err := AddBatch(m, agg, [][]byte{{1}, {2}}); err != nil || agg.total != 3 || agg.reports != 2 {
+		t.Errorf("total %d of %d reports, %v", agg.total, agg.reports, err)
+	}
+	err := AddBatch(m, agg, [][]byte{{4}, {}, {5}})
+	var b *BatchError
+	if !errors.As(err, &b) || b.Index != 1 || !errors.Is(err, ErrBadReport) {
+		t.Errorf("error %v, want a BatchError for reports[1]", err)
+	}
+	if agg.total != 3 || agg.reports != 2 {
+		t.Errorf("after a refused batch: total %d of %d reports", agg.total, agg.reports)
+	}
+}
+
+// batchSum is sum with a way of its own to take a batch.
+type batchSum struct {
+	sum
+	batches int
+}
+
+func (s *batchSum) AddBatch(reports [][]byte) error {
+	s.batches++
+	return AddBatch(&s.sum, &s.sum, reports)
+}
+
+func TestAddBatchUsesBatchAdder(t *testing.T) {
+	agg := &batchSum{}
+	if err := AddBatch(&sum{}, agg, [][]byte{{1}, {2}}); err != nil || agg.batches != 1 || agg.total != 3 {
+		t.Errorf("total %d after %d batches, %v", agg.total, agg.batches, err)
+	}
+	err := error(&BatchError{Index: 4, Err: ErrBadReport})
+	if !errors.Is(err, ErrBadReport) || err.Error() != "reports[4]: bad report" {
+		t.Errorf("a BatchError is printed as %q", err)
+	}
+}

@@ -1,0 +1,177 @@
+package fltest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// encoding encodes one input by one of the mechanism's methods.
+type encoding func(dst []byte, rng *rand.Rand) ([]byte, error)
+
+// prefixes are what a report is appended to: nothing, a full slice, and one with room.
+func prefixes() [][]byte {
+	return [][]byte{nil, []byte("prefix"), append(make([]byte, 0, 1024), "prefix"...)}
+}
+
+// encodes checks how a good input is encoded.
+func (s *suite) encodes(encode encoding) error {
+	report, err := encode(nil, s.rand(0))
+	if err != nil {
+		return err
+	}
+	for _, dst := range prefixes() {
+		prefix := bytes.Clone(dst)
+		out, err := encode(dst, s.rand(0))
+		switch {
+		case err != nil:
+			return err
+		case !bytes.HasPrefix(out, prefix):
+			return fmt.Errorf("%q became %q, a report must be appended", prefix, out)
+		case !bytes.Equal(out[len(prefix):], report):
+			return fmt.Errorf("equal generators gave %x and %x, a report must be a function of its input and rng", report, out[len(prefix):])
+		}
+	}
+	fresh, err := encode(nil, nil)
+	if err != nil {
+		return fmt.Errorf("nil rng: %w", err)
+	}
+	sizer, sized := s.mechanism.(fl.ReportSizer)
+	for _, report := range [][]byte{report, fresh} {
+		if sized && len(report) != sizer.ReportBytes() {
+			return fmt.Errorf("a report of %d bytes, ReportBytes says %d", len(report), sizer.ReportBytes())
+		}
+		if err := s.mechanism.NewAggregator().Add(report); err != nil {
+			return fmt.Errorf("Add of the report: %w", err)
+		}
+	}
+	return nil
+}
+
+// refuses checks how a bad input is refused.
+func (s *suite) refuses(encode encoding) error {
+	for _, dst := range prefixes() {
+		for _, rng := range []*rand.Rand{s.rand(0), nil} {
+			prefix := bytes.Clone(dst)
+			out, err := encode(dst, rng)
+			var p *fl.ParamError
+			switch {
+			case err == nil:
+				return errors.New("was encoded, want a *fl.ParamError")
+			case !errors.As(err, &p):
+				return fmt.Errorf("error %w, want a *fl.ParamError", err)
+			case !bytes.Equal(out, prefix) || !bytes.Equal(dst, prefix):
+				return fmt.Errorf("on an error %q became %q, want dst as it was", prefix, out)
+			}
+		}
+	}
+	return nil
+}
+
+// ofGradient encodes a gradient by Encode, or by EncodeTier with its tier given, and checks
+// that the gradient stays as it was.
+func ofGradient(grad []float64, encode func(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error)) encoding {
+	return func(dst []byte, rng *rand.Rand) ([]byte, error) {
+		mine := slices.Clone(grad)
+		out, err := encode(dst, mine, rng)
+		if err == nil && !slices.EqualFunc(mine, grad, sameBits) {
+			return out, errors.New("the gradient was changed")
+		}
+		return out, err
+	}
+}
+
+func sameBits(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
+
+func (s *suite) goodGradients() []named[[]float64] {
+	large := s.gradient(0)
+	for j := range large {
+		large[j] = math.Copysign(min(16*s.round.Scale, math.MaxFloat64), large[j])
+	}
+	good := []named[[]float64]{{"zeros", make([]float64, s.round.Dim)}, {"coordinates of 16 times the scale", large}}
+	for i := range min(samples, len(s.gradients)) {
+		good = append(good, named[[]float64]{fmt.Sprintf("gradient %d", i), s.gradient(i)})
+	}
+	return good
+}
+
+// badGradients are no gradients.
+func (s *suite) badGradients() []named[[]float64] {
+	bad := []named[[]float64]{
+		{"no coordinates", nil},
+		{"one coordinate less", s.gradient(0)[1:]},
+		{"one coordinate more", append(s.gradient(0), 0)},
+		{"a thousand coordinates more", make([]float64, s.round.Dim+1000)},
+	}
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		for _, at := range []int{0, s.round.Dim - 1} {
+			grad := s.gradient(0)
+			grad[at] = v
+			bad = append(bad, named[[]float64]{fmt.Sprintf("%v at coordinate %d", v, at), grad})
+		}
+	}
+	return bad
+}
+
+func (s *suite) gradientsAreEncoded() error {
+	return each(s.goodGradients(), func(grad []float64) error { return s.encodes(ofGradient(grad, s.mechanism.Encode)) })
+}
+
+func (s *suite) badGradientsAreRefused() error {
+	return each(s.badGradients(), func(grad []float64) error { return s.refuses(ofGradient(grad, s.mechanism.Encode)) })
+}
+
+// hugeGradientIsOneOfBoth: the largest numbers are encoded or refused.
+func (s *suite) hugeGradientIsOneOfBoth() error {
+	huge := slices.Repeat([]float64{math.MaxFloat64}, s.round.Dim)
+	check := s.encodes
+	if _, err := s.mechanism.Encode(nil, huge, s.rand(0)); err != nil {
+		check = s.refuses
+	}
+	if err := check(ofGradient(huge, s.mechanism.Encode)); err != nil {
+		return fmt.Errorf("coordinates of %g: %w", math.MaxFloat64, err)
+	}
+	return nil
+}
+
+// nilRandIsFresh: a mechanism whose reports differ from one generator to the next must not
+// give the same ones for nil each time. Two lists of 64 reports are compared, first with
+// two generators and then with nil. If two reports for one gradient are equal with
+// probability c, a good mechanism is refused with probability
+// P[Binomial(64, 1−c) ≥ 32]·c^64 at most, below 1e-12 for every c.
+func (s *suite) nilRandIsFresh() error {
+	const reports = 64
+	differ := func(first, second *rand.Rand) (n int, err error) {
+		for range reports {
+			a, err := s.mechanism.Encode(nil, s.gradient(0), first)
+			if err != nil {
+				return 0, err
+			}
+			b, err := s.mechanism.Encode(nil, s.gradient(0), second)
+			if err != nil {
+				return 0, err
+			}
+			if !bytes.Equal(a, b) {
+				n++
+			}
+		}
+		return n, nil
+	}
+	seeded, err := differ(s.rand(3), s.rand(4))
+	if err != nil {
+		return err
+	}
+	fresh, err := differ(nil, nil)
+	if err != nil {
+		return err
+	}
+	if seeded >= reports/2 && fresh == 0 {
+		return fmt.Errorf("nil rng: %d pairs of reports are equal, want fresh randomness", reports)
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package fltest
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// Accuracy is what [Rounds] compares whole rounds with.
+type Accuracy struct {
+	// Gradients are the clients' inputs, of Round.Dim coordinates each: client i has
+	// Gradients[i mod len(Gradients)].
+	Gradients [][]float64
+	// Truth is the mean of the gradients as the mechanism clips them, Round.Dim numbers.
+	Truth []float64
+	// MSE is the exact expected squared error of the mean estimated from one report, in
+	// squared units of the gradient: the sum over the coordinates, the average over
+	// Gradients and over public seeds. n reports have the error MSE/n.
+	MSE float64
+	// Reports is the number n of reports of a round, a multiple of len(Gradients) and at
+	// least Round.MinReports. 0 stands for the smallest that is at least 40.
+	Reports int
+	// Rounds is the number K of rounds, at least 20. 0 stands for 100.
+	Rounds int
+	// Z is how many standard errors a statistic may be off, positive. 0 stands for 7.
+	Z float64
+	// StdErrFactor is how far the squared standard errors that estimates state may be from
+	// the measured squared error, in both directions: at least 1. 0 stands for any.
+	StdErrFactor float64
+	// Seed is that of the private randomness and of the public seeds. Equal seeds give
+	// equal results.
+	Seed [32]byte
+}
+
+// Rounds runs K whole rounds of r with fresh public seeds and checks their mean:
+//
+//	accuracy         the average squared error is MSE/n
+//	bias             the average of every coordinate is Truth
+//	standard errors  the sum of the squared standard errors is the average squared error,
+//	                 up to StdErrFactor
+//
+// Each of these Dim+2 statistics may be off by Z standard errors of its own, from the K
+// rounds, which are independent. The standard error of a coordinate counts as at least half
+// of what MSE says of an average one, because a coordinate that few reports hit may show
+// too little spread.
+//
+// A correct mechanism is refused with probability at most (Dim+3)·P[|T| > Z], where T has
+// Student's distribution with K−1 degrees of freedom and as far as averages of K rounds
+// are normal. P is 1.9e-5 for K = 100 and Z = 4.5, 3.1e-10 for Z = 7, 2.4e-12 for Z = 8;
+// 5.2e-7 for K = 40 and Z = 6. An error of the mean of a few standard errors goes
+// unnoticed: with K rounds of d coordinates those of the accuracy are about √(2/(K·d)) of
+// MSE.
+func Rounds(r fl.Round, a Accuracy) error {
+	a, err := a.complete(r)
+	if err != nil {
+		return fmt.Errorf("fltest: accuracy: %w", err)
+	}
+	squared, stated := sample{}, sample{}
+	coordinates := make([]sample, r.Dim)
+	for k := range a.Rounds {
+		var e *fl.Estimate
+		if err := protect(func() (err error) { e, err = a.round(r, k); return err }); err != nil {
+			return fmt.Errorf("fltest: round %d: %w", k, err)
+		}
+		mean := e.Mean()
+		if len(mean.Value) != r.Dim {
+			return fmt.Errorf("fltest: round %d: a mean of %d coordinates, want dim = %d", k, len(mean.Value), r.Dim)
+		}
+		var error2, stdErr2 float64
+		for j, v := range mean.Value {
+			error2 += (v - a.Truth[j]) * (v - a.Truth[j])
+			coordinates[j].add(v)
+		}
+		for _, v := range mean.StdErr {
+			stdErr2 += v * v
+		}
+		squared.add(error2)
+		stated.add(stdErr2)
+	}
+	return errors.Join(a.accuracy(squared), a.bias(coordinates), a.standardErrors(stated, squared))
+}
+
+// complete fills in defaults and checks everything.
+func (a Accuracy) complete(r fl.Round) (Accuracy, error) {
+	clients := len(a.Gradients)
+	if clients == 0 {
+		return a, fl.Invalid("gradients", "none", "must be at least one")
+	}
+	if err := checkGradients(r, a.Gradients); err != nil {
+		return a, err
+	}
+	if a.Reports == 0 {
+		a.Reports = (max(usualReports, r.MinReports) + clients - 1) / clients * clients
+	}
+	if a.Rounds == 0 {
+		a.Rounds = 100
+	}
+	if a.Z == 0 {
+		a.Z = 7
+	}
+	switch {
+	case len(a.Truth) != r.Dim:
+		return a, fl.Invalid("truth", len(a.Truth), "must have dim = %d coordinates", r.Dim)
+	case !(a.MSE > 0) || math.IsInf(a.MSE, 1):
+		return a, fl.Invalid("mse", a.MSE, "must be finite and > 0")
+	case a.Reports%clients != 0 || a.Reports < r.MinReports:
+		return a, fl.Invalid("reports", a.Reports, "must be a multiple of the %d gradients, at least min_reports = %d", clients, r.MinReports)
+	case a.Rounds < 20:
+		return a, fl.Invalid("rounds", a.Rounds, "must be at least 20")
+	case !(a.Z > 0):
+		return a, fl.Invalid("z", a.Z, "must be > 0")
+	case a.StdErrFactor != 0 && !(a.StdErrFactor >= 1):
+		return a, fl.Invalid("std_err_factor", a.StdErrFactor, "must be 0 or at least 1")
+	}
+	return a, nil
+}
+
+// round runs round k of r.
+func (a Accuracy) round(r fl.Round, k int) (*fl.Estimate, error) {
+	s := suite{seed: a.Seed}
+	rng := s.rand(uint64(k))
+	r.PublicSeed = sha256.Sum256(fmt.Appendf(a.Seed[:], "public seed %d", k))
+	m, err := fl.Open(r)
+	if err != nil {
+		return nil, err
+	}
+	agg := m.NewAggregator()
+	var report []byte
+	for i := range a.Reports {
+		if report, err = m.Encode(report[:0], a.Gradients[i%len(a.Gradients)], rng); err == nil {
+			err = agg.Add(report)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return agg.Estimate()
+}
+
+func (a Accuracy) accuracy(squared sample) error {
+	got, se := squared.mean()
+	want := a.MSE / float64(a.Reports)
+	if math.Abs(got-want) <= a.Z*se {
+		return nil
+	}
+	return fmt.Errorf("fltest: accuracy: the squared error is %.6g ± %.2g, want %.6g (%.1f standard errors)", got, se, want, (got-want)/se)
+}
+
+func (a Accuracy) bias(coordinates []sample) error {
+	least := math.Sqrt(a.MSE/float64(len(coordinates))/float64(a.Reports*a.Rounds)) / 2
+	wrong, worst, at := 0, 0.0, 0
+	for j, c := range coordinates {
+		mean, se := c.mean()
+		z := math.Abs(mean-a.Truth[j]) / max(se, least)
+		if math.IsNaN(z) {
+			z = math.Inf(1)
+		}
+		if z > a.Z {
+			wrong++
+		}
+		if z > worst {
+			worst, at = z, j
+		}
+	}
+	if wrong == 0 {
+		return nil
+	}
+	mean, se := coordinates[at].mean()
+	return fmt.Errorf("fltest: bias: %d of %d coordinates are biased, most of all coordinate %d: %.6g ± %.2g, want %.6g (%.1f standard errors)",
+		wrong, len(coordinates), at, mean, max(se, least), a.Truth[at], worst)
+}
+
+func (a Accuracy) standardErrors(stated, squared sample) error {
+	if a.StdErrFactor == 0 {
+		return nil
+	}
+	says, _ := stated.mean()
+	is, se := squared.mean()
+	if says >= (is-a.Z*se)/a.StdErrFactor && says <= (is+a.Z*se)*a.StdErrFactor {
+		return nil
+	}
+	return fmt.Errorf("fltest: standard errors: their squares sum to %.6g, the squared error is %.6g ± %.2g, want them within a factor of %g", says, is, se, a.StdErrFactor)
+}
+
+// sample is the moments of independent numbers, in the manner of Welford.
+type sample struct{ n, average, squares float64 }
+
+func (s *sample) add(v float64) {
+	s.n++
+	d := v - s.average
+	s.average += d / s.n
+	s.squares += d * (v - s.average)
+}
+
+// mean returns the average and its standard error.
+func (s *sample) mean() (average, se float64) {
+	return s.average, math.Sqrt(s.squares / (s.n - 1) / s.n)
+}

@@ -1,0 +1,54 @@
+package figure
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+)
+
+func TestTicksOfALogarithmicAxis(t *testing.T) {
+	for name, c := range map[string]struct {
+		lo, hi float64
+		labels []string
+		ticks  int
+	}{
+		"two decades":        {0.01, 1, []string{"0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1"}, 19},
+		"three decades":      {0.5, 2000, []string{"1", "3", "10", "30", "100", "300", "1000"}, 5 + 3*9 + 2},
+		"over two decades":   {0.0019, 0.65, []string{"0.003", "0.01", "0.03", "0.1", "0.3"}, 8 + 9 + 6},
+		"many decades":       {1e-12, 1, []string{"1e-12", "1e-10", "1e-8", "1e-6", "1e-4", "1e-2", "1"}, 13},
+		"large numbers":      {100, 2e6, []string{"1e2", "1e3", "1e4", "1e5", "1e6"}, 4*9 + 2},
+		"few large numbers":  {1e6, 4e6, []string{"1e6", "2e6", "3e6", "4e6"}, 4},
+		"part of a decade":   {3, 60, []string{"3", "5", "7", "10", "20", "30", "50"}, 7 + 6},
+		"within a decade":    {0.3, 1, []string{"0.3", "0.5", "0.7", "1"}, 8},
+		"a factor of two":    {0.5, 1, []string{"0.5", "0.6", "0.7", "0.8", "0.9", "1"}, 6},
+		"hardly any decades": {0.71, 0.78, []string{"0.72", "0.75", "0.78"}, 3 + 4},
+	} {
+		var labels []string
+		lo, hi := math.Log10(c.lo), math.Log10(c.hi)
+		ticks := decades{}.Ticks(lo, hi)
+		for _, tick := range ticks {
+			if tick.Label != "" {
+				labels = append(labels, tick.Label)
+			}
+			if tick.Value < lo || tick.Value > hi {
+				t.Errorf("%s: a tick at %g, outside [%g, %g]", name, tick.Value, lo, hi)
+			}
+		}
+		if !slices.Equal(labels, c.labels) || len(ticks) != c.ticks {
+			t.Errorf("%s: %d ticks, labels %q, want %d and %q", name, len(ticks), labels, c.ticks, c.labels)
+		}
+	}
+}
+
+// The font has the characters of the titles that are not in every font.
+func TestTitlesAreInTheFont(t *testing.T) {
+	face := font.DefaultCache.Lookup(plot.New().X.Tick.Label.Font, 12).Face
+	for _, r := range "εδτσμℓ∞₂²×·–" {
+		if glyph, err := face.GlyphIndex(nil, r); err != nil || glyph == 0 {
+			t.Errorf("the font has no %q, %v", r, err)
+		}
+	}
+}

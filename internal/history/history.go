@@ -1,0 +1,131 @@
+// Package history keeps the rounds of a training run: a table on a terminal, and files. Use
+// it in a command that trains, so that all leave the same files. Start with [New].
+package history
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/hushgrad/hushgrad/internal/figure"
+)
+
+// Round is one round: a line of the table and of history.csv.
+type Round struct {
+	Round          int // from 1
+	Accuracy, Loss float64
+	Reports, Bytes int64
+	// EpsilonCentral is what this round and those before it cost together; nil without
+	// privacy.
+	EpsilonCentral *float64
+	Seconds        float64
+}
+
+// History is what the rounds so far led to.
+type History struct {
+	w      io.Writer
+	rounds []Round
+}
+
+// New prints the heading of the table.
+func New(w io.Writer) (*History, error) {
+	_, err := fmt.Fprintf(w, "%5s  %8s  %7s  %7s  %9s  %9s  %5s\n", "round", "accuracy", "loss", "reports", "bytes", "central ε", "s")
+	return &History{w: w}, err
+}
+
+// Add prints a line.
+func (h *History) Add(r Round) error {
+	h.rounds = append(h.rounds, r)
+	epsilon := "–"
+	if r.EpsilonCentral != nil {
+		epsilon = fmt.Sprintf("%.3f", *r.EpsilonCentral)
+	}
+	_, err := fmt.Fprintf(h.w, "%5d  %8.4f  %7.4f  %7d  %9d  %9s  %5.2f\n", r.Round, r.Accuracy, r.Loss, r.Reports, r.Bytes, epsilon, r.Seconds)
+	return err
+}
+
+// Accuracy returns that of the last round, and 0 before the first.
+func (h *History) Accuracy() float64 {
+	if len(h.rounds) == 0 {
+		return 0
+	}
+	return h.rounds[len(h.rounds)-1].Accuracy
+}
+
+// BytesPerReport returns the mean length of all reports, and 0 before the first.
+func (h *History) BytesPerReport() float64 {
+	var reports, bytes int64
+	for _, r := range h.rounds {
+		reports += r.Reports
+		bytes += r.Bytes
+	}
+	return float64(bytes) / float64(max(1, reports))
+}
+
+// PrintUpload compares the mean length of a report with a dense gradient of dim numbers.
+func (h *History) PrintUpload(w io.Writer, dim int) error {
+	sent, dense := h.BytesPerReport(), 4*float64(dim)
+	ratio, comparison := dense/sent, "less"
+	if ratio < 1 {
+		ratio, comparison = 1/ratio, "more"
+	}
+	_, err := fmt.Fprintf(w, "upload per client  %.0f bytes, against %.0f bytes of a dense float32 gradient (%.4gx %s)\n", sent, dense, ratio, comparison)
+	return err
+}
+
+// Write leaves history.csv, summary.json with the given summary, and the picture
+// accuracy.png under the given title in a directory, which it makes.
+func (h *History) Write(dir, title string, summary any) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(summary, "", "  ")
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		os.WriteFile(filepath.Join(dir, "summary.json"), append(text, '\n'), 0o644),
+		create(filepath.Join(dir, "history.csv"), h.writeCSV),
+		create(filepath.Join(dir, "accuracy.png"), h.figure(title).WritePNG),
+	)
+}
+
+func create(path string, write func(io.Writer) error) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f), f.Close())
+}
+
+func (h *History) writeCSV(w io.Writer) error {
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	records := [][]string{{"round", "accuracy", "loss", "reports", "bytes", "epsilon_central", "seconds"}}
+	for _, r := range h.rounds {
+		central := "" // without privacy
+		if r.EpsilonCentral != nil {
+			central = number(*r.EpsilonCentral)
+		}
+		records = append(records, []string{
+			strconv.Itoa(r.Round), number(r.Accuracy), number(r.Loss), strconv.FormatInt(r.Reports, 10), strconv.FormatInt(r.Bytes, 10),
+			central, strconv.FormatFloat(r.Seconds, 'f', 3, 64),
+		})
+	}
+	return csv.NewWriter(w).WriteAll(records)
+}
+
+// figure is the accuracy by round.
+func (h *History) figure(title string) *figure.Figure {
+	series := figure.Series{Style: figure.LinePoints}
+	for _, r := range h.rounds {
+		series.X, series.Y = append(series.X, float64(r.Round)), append(series.Y, r.Accuracy)
+	}
+	return &figure.Figure{Title: title, Panels: []figure.Panel{{
+		XLabel: "round", YLabel: "test accuracy", YRange: [2]float64{0, 1}, Series: []figure.Series{series},
+	}}}
+}

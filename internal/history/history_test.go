@@ -1,0 +1,121 @@
+package history_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"image/png"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/internal/history"
+)
+
+// three rounds with more reports in each, and an ε from the second on.
+func three(t *testing.T) (*history.History, string) {
+	t.Helper()
+	var out strings.Builder
+	h, err := history.New(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.Accuracy() != 0 || h.BytesPerReport() != 0 {
+		t.Errorf("before the first round: accuracy %g, %g bytes", h.Accuracy(), h.BytesPerReport())
+	}
+	half := 0.5
+	for _, r := range []history.Round{
+		{Round: 1, Accuracy: 0.75, Loss: 1.5, Reports: 300, Bytes: 2100, Seconds: 0.25},
+		{Round: 2, Accuracy: 0.8125, Loss: 1.25, Reports: 301, Bytes: 2107, Seconds: 1.0625, EpsilonCentral: &half},
+		{Round: 3, Accuracy: 0.78125, Loss: 1.375, Reports: 399, Bytes: 3793, Seconds: 2, EpsilonCentral: &half},
+	} {
+		if err := h.Add(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return h, out.String()
+}
+
+func TestTheTableHasOneLinePerRound(t *testing.T) {
+	h, text := three(t)
+	want := "round  accuracy     loss  reports      bytes  central ε      s\n" +
+		"    1    0.7500   1.5000      300       2100          –   0.25\n" +
+		"    2    0.8125   1.2500      301       2107      0.500   1.06\n" +
+		"    3    0.7812   1.3750      399       3793      0.500   2.00\n"
+	if text != want {
+		t.Errorf("got\n%swant\n%s", text, want)
+	}
+	if h.Accuracy() != 0.78125 || h.BytesPerReport() != 8 {
+		t.Errorf("accuracy %g, %g bytes, want the last one and the mean of all reports", h.Accuracy(), h.BytesPerReport())
+	}
+	for dim, want := range map[int]string{1000: "8 bytes, against 4000 bytes of a dense float32 gradient (500x less)", 1: "against 4 bytes of a dense float32 gradient (2x more)"} {
+		var b strings.Builder
+		if err := h.PrintUpload(&b, dim); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%s, %v, want %s", b.String(), err, want)
+		}
+	}
+}
+
+// The files hold every row as it was, and the summary as it is given.
+func TestFilesHoldWhatWasMeasured(t *testing.T) {
+	h, _ := three(t)
+	dir := filepath.Join(t.TempDir(), "deep", "out")
+	if err := h.Write(dir, "softmax", map[string]any{"accuracy": 0.78125, "epsilon": nil}); err != nil {
+		t.Fatal(err)
+	}
+	read := func(name string) []byte {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	rows, err := csv.NewReader(bytes.NewReader(read("history.csv"))).ReadAll()
+	want := [][]string{
+		{"round", "accuracy", "loss", "reports", "bytes", "epsilon_central", "seconds"},
+		{"1", "0.75", "1.5", "300", "2100", "", "0.250"},
+		{"2", "0.8125", "1.25", "301", "2107", "0.5", "1.062"},
+		{"3", "0.78125", "1.375", "399", "3793", "0.5", "2.000"},
+	}
+	if err != nil || !reflect.DeepEqual(rows, want) {
+		t.Errorf("history.csv is %v, %v, want %v", rows, err, want)
+	}
+	if got := string(read("summary.json")); got != "{\n  \"accuracy\": 0.78125,\n  \"epsilon\": null\n}\n" {
+		t.Errorf("summary.json is %s", got)
+	}
+	if img, err := png.Decode(bytes.NewReader(read("accuracy.png"))); err != nil || img.Bounds().Dx() < 300 {
+		t.Errorf("accuracy.png: %v", err)
+	}
+}
+
+// broken takes nothing.
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, fs.ErrClosed }
+
+func TestWriteErrors(t *testing.T) {
+	if _, err := history.New(broken{}); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("a broken terminal: %v", err)
+	}
+	h, _ := three(t)
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Write(file, "softmax", 1); err == nil {
+		t.Error("a file for a directory: want an error")
+	}
+	if err := h.Write(t.TempDir(), "softmax", func() {}); err == nil {
+		t.Error("a summary that is no JSON: want an error")
+	}
+	full := t.TempDir()
+	if err := os.Mkdir(filepath.Join(full, "history.csv"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Write(full, "softmax", 1); err == nil {
+		t.Error("history.csv is a directory: want an error")
+	}
+}

@@ -1,0 +1,202 @@
+package structure
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/hushgrad/hushgrad"
+
+// floors lists the packages of the module from the ground up. A package may import those
+// of the floors below it, its own parents and children, and on the ground floor its
+// neighbours. An entry stands for the packages below its folder, too.
+var floors = [][]string{
+	{"proto/hushgrad/v1"},
+	{"fl"},
+	{"internal"}, // may import fl alone; fl does not import it
+	{"ternarize", "rotation", "privacy"},
+	{"sparse", "hdsum", "hetero"},
+	{"keyvalue"},
+	{"coco", "collision", "signsketch", "baseline"},
+	{"auto", "tiers"},
+	{"plan"},
+	{"trainer", "server"},
+	{"cmd", "bench", "examples"},
+}
+
+// exceptions are arrows within a floor, each with its reason.
+var exceptions = map[string]string{
+	"bench/ -> examples/mnist/dataset":                "experiments and the demo train on the same pictures",
+	"proto/hushgrad/v1/service -> proto/hushgrad/v1/": "services send rounds",
+}
+
+// light are the packages that build without gRPC and Gorgonia.
+var light = []string{
+	"fl", "fl/reportfile", "ternarize", "rotation", "privacy", "sparse", "keyvalue", "hdsum", "hetero",
+	"coco", "collision", "signsketch", "baseline", "auto", "tiers", "plan",
+}
+
+// listed is what go list says of a package.
+type listed struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+}
+
+// packages returns the packages of the module by their path in it.
+func packages(t *testing.T) map[string]listed {
+	t.Helper()
+	command := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports,Deps", module+"/...")
+	var stderr strings.Builder
+	command.Stderr = &stderr
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+	all := map[string]listed{}
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if path, ours := inModule(p.ImportPath); ours {
+			all[path] = p
+		}
+	}
+	if len(all) < 40 {
+		t.Fatalf("go list found %d packages of the module", len(all))
+	}
+	return all
+}
+
+func inModule(path string) (string, bool) { return strings.CutPrefix(path, module+"/") }
+
+// below says whether path is the package dir or lies below its folder.
+func below(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
+
+// floorOf returns the floor of a package, and its entry there.
+func floorOf(path string) (floor int, entry string, err error) {
+	for i, entries := range floors {
+		for _, e := range entries {
+			if below(path, e) {
+				return i, e, nil
+			}
+		}
+	}
+	return 0, "", fmt.Errorf("%s has no floor: add it to floors", path)
+}
+
+// wrongArrow returns what is wrong with an import, or "".
+func wrongArrow(from, to string) string {
+	for arrow := range exceptions {
+		f, t, _ := strings.Cut(arrow, " -> ")
+		if below(from, strings.TrimSuffix(f, "/")) && below(to, strings.TrimSuffix(t, "/")) {
+			return ""
+		}
+	}
+	high, own, err := floorOf(from)
+	if err != nil {
+		return err.Error()
+	}
+	low, other, err := floorOf(to)
+	switch {
+	case err != nil:
+		return err.Error()
+	case own == other:
+		return "" // the compiler refuses circles
+	case own == "internal" && other != "fl":
+		return fmt.Sprintf("%s imports %s: internal is the ground floor", from, to)
+	case low >= high:
+		return fmt.Sprintf("%s imports %s, which is not below it", from, to)
+	}
+	return ""
+}
+
+func TestArrowsRunOneWay(t *testing.T) {
+	for path, p := range packages(t) {
+		for _, imported := range p.Imports {
+			if to, ours := inModule(imported); ours {
+				if wrong := wrongArrow(path, to); wrong != "" {
+					t.Error(wrong)
+				}
+			}
+		}
+	}
+	for _, c := range []struct{ from, to string }{
+		{"internal/sample", "coco"}, {"coco", "server"}, {"trainer", "server"}, {"server", "trainer"}, {"fl", "privacy"},
+		{"cmd/hushgrad", "bench/experiment"}, {"privacy/ledger", "coco"}, {"server", "unheard/of"},
+	} {
+		if wrongArrow(c.from, c.to) == "" {
+			t.Errorf("%s may import %s", c.from, c.to)
+		}
+	}
+}
+
+// heavy are the dependencies that light packages do without.
+var heavy = []string{"google.golang.org/grpc", "gorgonia.org", "gonum.org/v1/plot"}
+
+func TestTheVocabularyIsLight(t *testing.T) {
+	for path, p := range packages(t) {
+		if !slices.ContainsFunc(light, func(dir string) bool { return below(path, dir) }) || isTestHelper(path) {
+			continue
+		}
+		for _, dep := range p.Deps {
+			if slices.ContainsFunc(heavy, func(prefix string) bool { return below(dep, prefix) }) {
+				t.Errorf("%s builds %s", path, dep)
+				break
+			}
+		}
+	}
+}
+
+// isTestHelper is true of packages that only tests import.
+func isTestHelper(path string) bool { return strings.HasSuffix(path, "test") }
+
+func TestTheBinaryHoldsNoExperiments(t *testing.T) {
+	binary, ok := packages(t)["cmd/hushgrad"]
+	if !ok {
+		t.Fatal("no package cmd/hushgrad")
+	}
+	for _, dep := range binary.Deps {
+		path, ours := inModule(dep)
+		if below(dep, "gorgonia.org") || ours && (below(path, "bench") || below(path, "examples") || below(path, "trainer")) {
+			t.Errorf("cmd/hushgrad builds %s", dep)
+		}
+	}
+}
+
+// README's Go snippet is the example of package fl, so that it compiles and runs.
+func TestTheSnippetOfTheREADMEIsAnExample(t *testing.T) {
+	page, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(page), "```go\n")
+	snippet, _, closed := strings.Cut(rest, "```")
+	if !ok || !closed {
+		t.Fatal("README.md has no Go snippet")
+	}
+	code, err := os.ReadFile("../../fl/example_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(snippet) {
+		if line != "\n" {
+			line = "\t" + line
+		}
+		before, after, found := strings.Cut(string(code), line)
+		if !found {
+			t.Fatalf("%q of README.md is not in fl/example_test.go, behind what stands above it", line)
+		}
+		_, code = before, []byte(after)
+	}
+}

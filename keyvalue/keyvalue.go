@@ -1,0 +1,69 @@
+// Package keyvalue is what mechanisms over key-value pairs share. Use the mechanisms, which are
+// packages below this one, and then the projections of this one on what they estimate.
+// Start with package pckv.
+//
+// A client holds some of many keys, each with a value in [−1, 1]: a sparse gradient. Every
+// mechanism estimates the mean over all clients. Most of them also estimate the columns of
+// [Columns]: the share of clients that hold a key, and the mean of those.
+//
+// # Mechanisms
+//
+//	pckv-ue    package pckv      most accurate where clients hold few of many keys
+//	pckv-agrr  package pckv      most accurate elsewhere; short reports
+//	pckv-grr   package pckv      pckv-agrr without the privacy that padding adds
+//	privkv     package privkv    to be compared with, as the following ones
+//	privkvm    package privkv
+//	kvue       package privkv
+//	succinct   package succinct  the mean only
+//
+// # Projections
+//
+// Frequencies of clients that all hold s keys are non-negative and sum to s. The means of such
+// clients have an L1 norm of at most s. Both sets are convex, so the Euclidean projection
+// onto them ([Simplex], [L1Ball]) never moves an estimate away from the truth. It
+// spends no privacy budget. The result is biased.
+package keyvalue
+
+import (
+	"math"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// Pairs returns the non-zero coordinates of a gradient as key-value pairs: values in
+// units of scale, clipped to [−1, 1]. It is the first half of the Encode of
+// mechanisms over key-value pairs. It returns a *fl.ParamError when grad has not dim
+// coordinates or one of them is NaN or infinite. O(dim).
+func Pairs(grad []float64, dim int, scale float64) ([]fl.KeyValue, error) {
+	if len(grad) != dim {
+		return nil, fl.Invalid("gradient", len(grad), "must have dim = %d coordinates", dim)
+	}
+	var pairs []fl.KeyValue
+	for j, g := range grad {
+		if math.IsNaN(g) || math.IsInf(g, 0) {
+			return nil, fl.Invalid("gradient", g, "must be finite, coordinate %d is not", j)
+		}
+		if g != 0 {
+			pairs = append(pairs, fl.KeyValue{Key: uint32(j), Value: min(max(g/scale, -1), 1)})
+		}
+	}
+	return pairs, nil
+}
+
+// Columns returns what mechanisms over key-value pairs estimate beside the mean:
+// fl.ColumnFrequency and fl.ColumnConditional.
+func Columns() []string { return []string{fl.ColumnFrequency, fl.ColumnConditional} }
+
+// Estimate returns the estimate of a round: the mean, and of frequency and conditional
+// what the round asks for.
+func Estimate(r fl.Round, g fl.Guarantee, reports int64, mean, frequency, conditional fl.Series) *fl.Estimate {
+	e := fl.NewEstimate(r, g, reports, mean)
+	for _, name := range r.Columns {
+		c := fl.Column{Name: name, Series: frequency}
+		if name == fl.ColumnConditional {
+			c.Series = conditional
+		}
+		e.Columns = append(e.Columns, c)
+	}
+	return e
+}

@@ -1,0 +1,194 @@
+package plan
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/auto"
+	"github.com/hushgrad/hushgrad/baseline/dense"
+	"github.com/hushgrad/hushgrad/coco"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/signsketch"
+	"github.com/hushgrad/hushgrad/sparse"
+)
+
+var request = Request{Mechanism: auto.Name, Dim: 500, Clients: 900, Rounds: 4, Delta: 1e-6, L1: 6, L2: 1.4}
+
+// decided is the request with changes as a run, and the explanation of it.
+func decided(t *testing.T, change func(*Request)) (*Run, string) {
+	t.Helper()
+	q := request
+	change(&q)
+	run, err := q.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var why strings.Builder
+	if err := run.Explain(&why); err != nil {
+		t.Fatal(err)
+	}
+	return run, why.String()
+}
+
+// What a request leaves open is planned, for a central ε of 1.
+func TestRunsAreDecided(t *testing.T) {
+	run, why := decided(t, func(*Request) {})
+	r := run.Template
+	if !slices.Contains([]string{"coco", "collision", "signsketch"}, run.Mechanism) || run.Cohort != 900 || !(r.Epsilon > 0 && r.Epsilon <= 20) ||
+		run.Sparsity < 2 || run.LearningRate <= 0 || run.Momentum != 0.5 || run.Averaging != 0.8 || run.Budget != 1 || run.Affordable != 4 || run.MessagesPerReport != 1 {
+		t.Errorf("decided %+v", run)
+	}
+	for _, want := range []string{"local ε of each", "  4  ", "  225 ", "δ = 1e-06", "nothing was looked up", "learning rate"} {
+		if !strings.Contains(strings.ToLower(why), strings.ToLower(want)) {
+			t.Errorf("the explanation lacks %q:\n%s", want, why)
+		}
+	}
+	if p, err := run.Promise(t.Context()); err != nil || *p.Central > 1 || *p.Central < 0.95 || *p.Local != r.Epsilon || p.Participations != 4 {
+		t.Errorf("promises %+v, %v", p, err)
+	}
+	if got := run.String(); got != "mechanism "+run.Mechanism+": 4 rounds of 900 clients, each client up to 4 times" || len(run.Remarks()) != 0 {
+		t.Errorf("%s, %v", got, run.Remarks())
+	}
+	if run, _ = decided(t, func(q *Request) { q.Rounds = 0; q.Epsilon = 1 }); run.Rounds != 30 {
+		t.Errorf("%d rounds, want 30", run.Rounds)
+	}
+}
+
+// What a request says stays.
+func TestRequestsAreKept(t *testing.T) {
+	run, _ := decided(t, func(q *Request) {
+		q.Mechanism, q.Epsilon, q.Cohort, q.Sparsity, q.Clip, q.LearningRate = signsketch.Name, 2, 450, 9, 3, 0.7
+	})
+	if run.Mechanism != signsketch.Name || run.Template.Epsilon != 2 || run.Cohort != 450 || run.Sparsity != 9 || math.Abs(run.Template.Scale-3./9) > 1e-12 ||
+		run.LearningRate != 0.7 || run.Budget != 0 {
+		t.Errorf("the request says otherwise: %+v", run)
+	}
+	// With an ε of its own a run is not planned for the budget: that ends it.
+	if run, _ = decided(t, func(q *Request) { q.Epsilon, q.Budget = 3, 4 }); run.Template.Epsilon != 3 || run.Budget != 4 || run.Affordable != 4 {
+		t.Errorf("ε and budget: %+v", run)
+	}
+	if run, _ = decided(t, func(q *Request) { q.Epsilon, q.Budget = 3, *must(run.Spending.Promise(t.Context(), 2)).Central*1.001 }); run.Affordable != 2 {
+		t.Errorf("a budget for two rounds: %d", run.Affordable)
+	}
+	var end strings.Builder
+	if err := run.PrintEnd(t.Context(), &end); err != nil || !strings.Contains(end.String(), "another round would make it") || !strings.Contains(end.String(), "composed over the 2 rounds") {
+		t.Errorf("%s, %v", end.String(), err)
+	}
+	if run, _ = decided(t, func(q *Request) { q.MaxLearningRate, q.Epsilon = 0.01, 1 }); run.LearningRate != 0.01 {
+		t.Errorf("a limit of 0.01 for the learning rate: %g", run.LearningRate)
+	}
+	if run, _ = decided(t, func(q *Request) { q.MaxLearningRate, q.LearningRate, q.Epsilon = 0.01, 3, 1 }); run.LearningRate != 3 {
+		t.Errorf("a rate of 3 is limited to %g", run.LearningRate)
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// The plan is for the cohort that is asked for, also where it leaves some clients out: its
+// noise and its central ε are those of the run.
+func TestPlansAreForTheCohort(t *testing.T) {
+	for _, c := range []struct{ clients, cohort, rounds, participations int }{
+		{60000, 500, 3, 1}, {900, 300, 3, 1}, {1000, 300, 10, 3}, {1000, 300, 4, 2}, {700, 130, 9, 2},
+	} {
+		run, _ := decided(t, func(q *Request) {
+			q.Mechanism, q.Clients, q.Cohort, q.Rounds, q.Budget = coco.Name, c.clients, c.cohort, c.rounds, 2
+		})
+		p := must(run.Promise(t.Context()))
+		if run.Cohort != c.cohort || run.Schedule.Cohort != c.cohort || run.Schedule.Participations != c.participations || run.Affordable != c.rounds {
+			t.Errorf("%+v: %+v, planned for %d", c, run, run.Schedule.Cohort)
+		}
+		if p.Participations != c.participations || *p.Central > 2 || *p.Central < 1.9 {
+			t.Errorf("%+v: promises %+v", c, p)
+		}
+	}
+}
+
+// Runs without privacy and in the shuffle model are not planned.
+func TestRunsThatAreNotPlanned(t *testing.T) {
+	run, why := decided(t, func(q *Request) { q.Mechanism = dense.Name })
+	if run.Cohort != 225 || run.LearningRate <= 0 || !strings.HasPrefix(why, "plan: learning rate") || run.Budget != 0 || run.Schedule != nil || !math.IsInf(run.Template.Epsilon, 1) {
+		t.Errorf("no privacy: %+v, %s", run, why)
+	}
+	run, why = decided(t, func(q *Request) { q.Mechanism, q.Cohort = hdsum.Name, 300 })
+	if r := run.Template; r.Epsilon != 1 || run.Cohort != 300 || run.Momentum != 0.5 || run.Averaging != 0.8 || r.Scale != 1.4 || r.Delta != 1e-6/4 ||
+		r.Params[hdsum.ParamRange] != fl.Real(0.8) || r.Params[hdsum.ParamLevels] != fl.Int(1) || !strings.HasPrefix(why, "plan: learning rate") {
+		t.Errorf("sumdp: %+v", run) // twice each
+	}
+	if remarks := run.Remarks(); len(remarks) < 1 || !strings.HasPrefix(remarks[0], "cost: about") || run.MessagesPerReport <= 1 {
+		t.Errorf("sumdp: %v, %g messages", run.Remarks(), run.MessagesPerReport)
+	}
+	run, _ = decided(t, func(q *Request) { q.Mechanism, q.Clients, q.Rounds = hdsum.Name, 60000, 0 })
+	if run.Rounds != 10 || run.Cohort != 6000 || run.Template.Delta != 1e-6 || run.participations() != 1 {
+		t.Errorf("sumdp: %+v", run)
+	}
+	if run, _ = decided(t, func(q *Request) { q.Mechanism, q.Epsilon, q.Clip = hdsum.Name, 2, 3 }); run.Template.Epsilon != 2 || run.Template.Scale != 3 || run.Cohort != 900 {
+		t.Errorf("sumdp: %+v", run)
+	}
+}
+
+// A round says what the run says, and a client accepts it and nothing weaker.
+func TestRoundsOfARun(t *testing.T) {
+	for _, mechanism := range []string{coco.Name, hdsum.Name, dense.Name} {
+		run, _ := decided(t, func(q *Request) { q.Mechanism, q.Cohort = mechanism, 450 })
+		r := run.Round("mnist-005", [32]byte{9})
+		if r.ID != "mnist-005" || r.PublicSeed != [32]byte{9} || r.Mechanism != mechanism || r.Dim != 500 || r.Relation != fl.ReplaceOne ||
+			r.MinReports != 450 || r.TargetReports != 450 {
+			t.Errorf("%s: round %+v", mechanism, r)
+		}
+		if s, err := r.Params.Int(sparse.ParamSparsity); (err == nil) != (mechanism == coco.Name) || s != run.Sparsity {
+			t.Errorf("%s: sparsity %d, %v", mechanism, s, err)
+		}
+		m, err := fl.Open(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := run.Policy().Check(r, m.Guarantee()); err != nil {
+			t.Errorf("%s: %v", mechanism, err)
+		}
+		weaker := m.Guarantee()
+		if weaker.Epsilon *= 1.01; mechanism != dense.Name && run.Policy().Check(r, weaker) == nil {
+			t.Errorf("%s: the policy allows %v", mechanism, weaker)
+		}
+		if r.MinReports--; run.Policy().Check(r, m.Guarantee()) == nil {
+			t.Errorf("%s: the policy allows fewer reports", mechanism)
+		}
+	}
+}
+
+func TestRequestsAreChecked(t *testing.T) {
+	for param, changes := range map[string][]func(*Request){
+		"mechanism": {func(q *Request) { q.Mechanism = "magic" }},
+		"clients":   {func(q *Request) { q.Clients = 1 }},
+		"cohort":    {func(q *Request) { q.Cohort = 1 }, func(q *Request) { q.Cohort = 901 }},
+		"rounds":    {func(q *Request) { q.Rounds = -1 }},
+		"epsilon":   {func(q *Request) { q.Epsilon = 21 }, func(q *Request) { q.Epsilon = -1 }, func(q *Request) { q.Epsilon = math.NaN() }},
+		"budget": {
+			func(q *Request) { q.Budget = -1 }, func(q *Request) { q.Budget = math.Inf(1) }, func(q *Request) { q.Budget = math.NaN() },
+			func(q *Request) { q.Mechanism, q.Budget = dense.Name, 1 }, func(q *Request) { q.Epsilon, q.Budget = 3, 1e-6 },
+		},
+		"delta":             {func(q *Request) { q.Delta = 0 }, func(q *Request) { q.Delta = 1 }, func(q *Request) { q.Delta = math.NaN() }},
+		"sparsity":          {func(q *Request) { q.Mechanism, q.Sparsity = dense.Name, -1 }, func(q *Request) { q.Sparsity = 501 }},
+		"clip":              {func(q *Request) { q.Clip = -1 }, func(q *Request) { q.Clip = math.NaN() }, func(q *Request) { q.Clip = math.Inf(1) }},
+		"learning rate":     {func(q *Request) { q.LearningRate = math.Inf(1) }, func(q *Request) { q.LearningRate = -1 }},
+		"max learning rate": {func(q *Request) { q.MaxLearningRate = math.NaN() }},
+		"l1":                {func(q *Request) { q.L1 = 0 }},
+	} {
+		for i, change := range changes {
+			q := request
+			change(&q)
+			var p *fl.ParamError
+			if _, err := q.Run(t.Context()); !errors.As(err, &p) || p.Param != param || !strings.HasPrefix(err.Error(), "plan: ") {
+				t.Errorf("%s, %d: error %v", param, i, err)
+			}
+		}
+	}
+}

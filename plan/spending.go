@@ -1,0 +1,189 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/privacy/compose"
+)
+
+// Spending is what the rounds of a run cost a client that takes part in turn with all
+// others. It composes the guarantees of a client's reports. The rounds may depend on one
+// another.
+//
+// It is not safe for concurrent use.
+type Spending struct {
+	clients, cohort int
+	delta           float64
+	guarantee       fl.Guarantee
+	once            func() (float64, error) // central ε of one participation, at delta
+	loss            *compose.Distribution   // of one participation; nil where nothing is composed
+	known           map[int]float64         // by number of participations
+}
+
+// NewSpending returns the cost of a run whose rounds have the mechanism m and cohorts of the
+// given size. Central ε are stated at delta, which is in (0, 1).
+//
+// Cost: that of one compose.Reports.
+func NewSpending(ctx context.Context, m fl.Mechanism, clients, cohort int, delta float64) (*Spending, error) {
+	switch {
+	case cohort < 1:
+		return nil, fmt.Errorf("plan: %w", fl.Invalid("cohort", cohort, "must be at least 1"))
+	case clients < cohort:
+		return nil, fmt.Errorf("plan: %w", fl.Invalid("clients", clients, "must be at least the cohort, %d", cohort))
+	case !(delta > 0 && delta < 1):
+		return nil, fmt.Errorf("plan: %w", fl.Invalid("delta", delta, "must be in (0, 1)"))
+	}
+	s := &Spending{clients: clients, cohort: cohort, delta: delta, guarantee: m.Guarantee(), known: map[int]float64{}}
+	if s.guarantee.Trust == fl.NoPrivacy {
+		return s, nil
+	}
+	amplifier, amplified := m.(fl.Amplifier)
+	menu, tiered := m.(fl.TieredMechanism)
+	switch {
+	case tiered: // clients choose: what covers the last of the menu covers all
+		s.guarantee = menu.Tiers()[len(menu.Tiers())-1]
+	case amplified:
+		s.once = func() (float64, error) { return amplifier.Shuffled().Epsilon(cohort, delta) }
+	case s.guarantee.Delta <= delta:
+		s.once = func() (float64, error) { return s.guarantee.Epsilon, nil }
+	}
+	var err error
+	s.loss, err = compose.Reports(ctx, m, cohort, compose.Options{})
+	return s, err
+}
+
+// Participations returns how often a client takes part in the first rounds, at most:
+// clients take part in turn.
+func (s *Spending) Participations(rounds int) int {
+	return (rounds*s.cohort + s.clients - 1) / s.clients
+}
+
+// Promise returns what the first rounds promise each client.
+func (s *Spending) Promise(ctx context.Context, rounds int) (Promise, error) {
+	p := Promise{Delta: s.delta, Participations: s.Participations(rounds)}
+	if s.guarantee.Trust == fl.Local {
+		p.Local, p.LocalDelta = &s.guarantee.Epsilon, s.guarantee.Delta
+	}
+	if s.loss == nil {
+		return p, nil
+	}
+	epsilon, err := s.central(ctx, p.Participations)
+	if err != nil {
+		return Promise{}, fmt.Errorf("plan: %w", err)
+	}
+	p.Central = &epsilon
+	return p, nil
+}
+
+// central is the ε of k participations together.
+func (s *Spending) central(ctx context.Context, k int) (epsilon float64, err error) {
+	if epsilon, ok := s.known[k]; ok {
+		return epsilon, nil
+	}
+	if k == 1 && s.once != nil {
+		epsilon, err = s.once()
+	} else {
+		var composed *compose.Distribution
+		if composed, err = s.loss.Compose(k); err == nil {
+			var bounds compose.Bounds
+			bounds, err = composed.Epsilon(ctx, s.delta)
+			epsilon = bounds.Upper
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	s.known[k] = epsilon
+	return epsilon, nil
+}
+
+// Within returns how many of the given rounds keep the composed central ε within a budget:
+// from 0 to rounds, and rounds where nothing is composed.
+func (s *Spending) Within(ctx context.Context, budget float64, rounds int) (int, error) {
+	if s.loss == nil {
+		return rounds, nil
+	}
+	fits := func(n int) (bool, error) {
+		p, err := s.Promise(ctx, n)
+		return err == nil && *p.Central <= budget, err
+	}
+	// The ε grows with the number of rounds: n fit, and more than most do not.
+	n, most := 0, rounds
+	for try := rounds; n < most; try = n + (most-n+1)/2 {
+		ok, err := fits(try)
+		if err != nil {
+			return 0, err
+		}
+		if ok {
+			n = try
+		} else {
+			most = try - 1
+		}
+	}
+	return n, nil
+}
+
+// Promise is what a run guarantees each of its clients.
+type Promise struct {
+	// Local and LocalDelta are the ε and δ of one report against everybody, the largest
+	// where clients choose. They are nil and 0 where there is no such guarantee.
+	Local      *float64 `json:"epsilon_local"`
+	LocalDelta float64  `json:"-"`
+	// Central is the ε at Delta of all of a client's reports together, against a party that
+	// sees only the shuffled reports of each round. nil where there is no such guarantee.
+	Central *float64 `json:"epsilon_central"`
+	Delta   float64  `json:"delta"`
+	// Participations is how often a client takes part, at most.
+	Participations int `json:"participations"`
+}
+
+// String is the promise in a few words: the ε of one report, and that of all.
+func (p Promise) String() string {
+	var parts []string
+	if p.Local != nil {
+		parts = append(parts, fmt.Sprintf("local ε = %.3g", *p.Local))
+	}
+	if p.Central != nil {
+		parts = append(parts, fmt.Sprintf("central ε = %.2f", *p.Central))
+	}
+	if len(parts) == 0 {
+		return "no privacy"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// emptyLocal is a local ε that promises nothing to speak of: odds may change e^10 fold.
+const emptyLocal = 10
+
+// Print writes the promise in words, and what it does not hold against.
+func (p Promise) Print(w io.Writer) error {
+	var b strings.Builder
+	switch {
+	case p.Local != nil && p.Participations > 1:
+		total := *p.Local * float64(p.Participations)
+		fmt.Fprintf(&b, "local privacy      ε = %.4g per report, %.4g for the %d reports of a client, δ = %g: holds against everybody, the server included\n",
+			*p.Local, total, p.Participations, p.LocalDelta)
+		if total > emptyLocal {
+			fmt.Fprintf(&b, "                   So one report says little about its client. A party that can link all of them may learn its data.\n")
+		}
+	case p.Local != nil:
+		fmt.Fprintf(&b, "local privacy      ε = %.4g, δ = %g: holds against everybody, the server included\n", *p.Local, p.LocalDelta)
+	case p.Central != nil:
+		fmt.Fprintf(&b, "local privacy      none: a party that sees one client's messages together learns its gradient\n")
+	default:
+		fmt.Fprintf(&b, "privacy            none: the server sees every gradient\n")
+	}
+	if p.Central != nil {
+		fmt.Fprintf(&b, "central privacy    ε = %.3f, δ = %g (replace one client), against a party that sees only the shuffled reports of a round\n", *p.Central, p.Delta)
+		if p.Participations > 1 {
+			fmt.Fprintf(&b, "                   It is composed over the %d rounds in which a client takes part.\n", p.Participations)
+		}
+		fmt.Fprintf(&b, "                   It trusts the shuffler.\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

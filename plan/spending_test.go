@@ -1,0 +1,217 @@
+package plan
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/baseline/dense"
+	"github.com/hushgrad/hushgrad/baseline/gaussian"
+	"github.com/hushgrad/hushgrad/coco"
+	"github.com/hushgrad/hushgrad/collision"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/privacy/compose"
+	"github.com/hushgrad/hushgrad/signsketch"
+	"github.com/hushgrad/hushgrad/sparse"
+	"github.com/hushgrad/hushgrad/tiers"
+)
+
+// opened is a small mechanism at ε = 1.
+func opened(t *testing.T, mechanism string, cohort int, change func(*fl.Round)) fl.Mechanism {
+	t.Helper()
+	r := fl.Round{
+		ID: "r", Mechanism: mechanism, Dim: 100, Scale: 1, Epsilon: 1, Relation: fl.ReplaceOne, MinReports: cohort, PublicSeed: [32]byte{1},
+		Params: fl.Params{sparse.ParamSparsity: fl.Int(40)},
+	}
+	change(&r)
+	_, m, err := fl.Complete(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func spendingOf(t *testing.T, m fl.Mechanism, clients, cohort int, delta float64) *Spending {
+	t.Helper()
+	s, err := NewSpending(t.Context(), m, clients, cohort, delta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestParticipations(t *testing.T) {
+	m := opened(t, coco.Name, 300, func(*fl.Round) {})
+	for _, c := range []struct {
+		clients int
+		of      map[int]int
+	}{
+		{900, map[int]int{1: 1, 3: 1, 4: 2, 6: 2, 7: 3}},
+		{1000, map[int]int{1: 1, 3: 1, 4: 2, 6: 2, 7: 3, 10: 3}}, // what one round leaves over begins the next
+		{300, map[int]int{1: 1, 2: 2, 9: 9}},
+	} {
+		s := spendingOf(t, m, c.clients, 300, 1e-6)
+		for rounds, want := range c.of {
+			if got := s.Participations(rounds); got != want {
+				t.Errorf("%d clients, %d rounds: %d participations, want %d", c.clients, rounds, got, want)
+			}
+		}
+	}
+}
+
+// Several participations cost more than one and less than as many times one, and
+// for sumdp what the optimal composition says.
+func TestParticipationsCompose(t *testing.T) {
+	const delta = 1e-6
+	for _, mechanism := range []string{coco.Name, collision.Name, signsketch.Name, hdsum.Name} {
+		m := opened(t, mechanism, 1000, func(r *fl.Round) {
+			if mechanism == hdsum.Name {
+				r.Params, r.Delta = nil, delta/8
+			}
+		})
+		s := spendingOf(t, m, 3000, 1000, delta)
+		one, previous := 0., 0.
+		for _, rounds := range []int{3, 6, 9, 12} {
+			p, err := s.Promise(t.Context(), rounds)
+			if err != nil || p.Central == nil || p.Participations != rounds/3 || p.Delta != delta {
+				t.Fatalf("%s, %d rounds: %+v, %v", mechanism, rounds, p, err)
+			}
+			if !(*p.Central > previous) {
+				t.Errorf("%s, %d rounds: ε = %g after %g", mechanism, rounds, *p.Central, previous)
+			}
+			if previous = *p.Central; rounds == 3 {
+				one = previous
+			}
+		}
+		if !(previous < 4*one) {
+			t.Errorf("%s: 4 participations cost %g, one %g", mechanism, previous, one)
+		}
+		if mechanism == hdsum.Name {
+			want, err := compose.Homogeneous{Epsilon: 1, Delta: delta / 8, Count: 4}.EpsilonAt(delta)
+			if err != nil || previous < want*(1-1e-6) || previous > want*1.001 {
+				t.Errorf("sumdp: 4 participations cost %g, optimal composition says %g, %v", previous, want, err)
+			}
+		}
+	}
+}
+
+// One participation costs what the mechanism itself promises: the bound on shuffled
+// reports, or else its guarantee.
+func TestThePromiseIsTheMechanismsOwn(t *testing.T) {
+	for _, mechanism := range []string{coco.Name, collision.Name} {
+		m := opened(t, mechanism, 300, func(r *fl.Round) { r.Epsilon = 2 })
+		p, err := spendingOf(t, m, 900, 300, 1e-4).Promise(t.Context(), 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := m.(fl.Amplifier).Shuffled().Epsilon(300, 1e-4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Central == nil || *p.Central != want || p.Local == nil || *p.Local != 2 || p.LocalDelta != 0 || p.Participations != 1 {
+			t.Errorf("%s: %+v, want 2 and %g", mechanism, p, want)
+		}
+	}
+	shuffled := opened(t, hdsum.Name, 300, func(r *fl.Round) { r.Params, r.Delta = nil, 1e-6 })
+	if p, err := spendingOf(t, shuffled, 300, 300, 1e-6).Promise(t.Context(), 1); err != nil || p.Local != nil || p.Central == nil || *p.Central != 1 {
+		t.Errorf("sumdp: %+v, %v, want a central ε of 1", p, err)
+	}
+	// Its δ is not that of the promise: nothing finite holds.
+	if p, err := spendingOf(t, shuffled, 300, 300, 1e-7).Promise(t.Context(), 1); err == nil && (p.Central == nil || !math.IsInf(*p.Central, 1)) {
+		t.Errorf("sumdp at a smaller δ: %+v, %v", p, err)
+	}
+	local := opened(t, gaussian.Name, 300, func(r *fl.Round) { r.Params, r.Delta = nil, 1e-8 })
+	if p, err := spendingOf(t, local, 300, 300, 1e-6).Promise(t.Context(), 1); err != nil || *p.Local != 1 || p.LocalDelta != 1e-8 || *p.Central != 1 {
+		t.Errorf("gaussian: %+v, %v, want 1 and 1", p, err)
+	}
+	// Clients choose: the promise covers those with the largest ε, which shuffling does not lower.
+	menu := opened(t, tiers.Name, 300, func(r *fl.Round) {
+		r.Epsilon = 2
+		r.Params = r.Params.With(tiers.ParamBase, fl.Text(coco.Name)).With(tiers.ParamMenu, fl.Text("1,2"))
+	})
+	if p, err := spendingOf(t, menu, 300, 300, 1e-6).Promise(t.Context(), 1); err != nil || *p.Local != 2 || !(*p.Central >= 2-1e-5 && *p.Central < 2.01) {
+		t.Errorf("tiers: %+v, %v, want 2 and 2", p, err)
+	}
+	none := spendingOf(t, opened(t, dense.Name, 300, func(r *fl.Round) { r.Epsilon, r.Params = math.Inf(1), nil }), 300, 300, 1e-6)
+	if p, err := none.Promise(t.Context(), 5); err != nil || p.Local != nil || p.Central != nil || p.Participations != 5 {
+		t.Errorf("no privacy: %+v, %v", p, err)
+	}
+	if n, err := none.Within(t.Context(), 1e-9, 5); err != nil || n != 5 {
+		t.Errorf("no privacy: %d rounds within any budget, %v, want all 5", n, err)
+	}
+}
+
+// A budget allows the rounds up to the first that exceeds it.
+func TestRoundsWithinABudget(t *testing.T) {
+	s := spendingOf(t, opened(t, coco.Name, 500, func(*fl.Round) {}), 1000, 500, 1e-6)
+	for want := range 9 {
+		for _, more := range []float64{0, 1e-9} {
+			budget := more
+			if want > 0 {
+				p, err := s.Promise(t.Context(), want)
+				if err != nil {
+					t.Fatal(err)
+				}
+				budget = *p.Central * (1 + more)
+			}
+			at := want
+			if want%2 == 1 { // the next round has clients that took part as often
+				at = min(8, want+1)
+			}
+			if got, err := s.Within(t.Context(), budget, 8); err != nil || got != at {
+				t.Errorf("a budget of %g: %d rounds, want %d, %v", budget, got, at, err)
+			}
+		}
+	}
+}
+
+func TestSpendingErrors(t *testing.T) {
+	m := opened(t, coco.Name, 300, func(*fl.Round) {})
+	for _, c := range []struct {
+		clients, cohort int
+		delta           float64
+		param           string
+	}{{300, 0, 1e-6, "cohort"}, {299, 300, 1e-6, "clients"}, {300, 300, 0, "delta"}, {300, 300, 1, "delta"}, {300, 300, math.NaN(), "delta"}} {
+		var p *fl.ParamError
+		if _, err := NewSpending(t.Context(), m, c.clients, c.cohort, c.delta); !errors.As(err, &p) || p.Param != c.param || !strings.HasPrefix(err.Error(), "plan: ") {
+			t.Errorf("%+v: error %v", c, err)
+		}
+	}
+}
+
+func TestPromisesInWords(t *testing.T) {
+	two, half := 2., 0.5
+	for _, c := range []struct {
+		promise Promise
+		short   string
+		holds   []string
+		lacks   []string
+	}{
+		{Promise{Participations: 3}, "no privacy", []string{"the server sees every gradient"}, []string{"shuffle"}},
+		{Promise{Central: &half, Delta: 1e-6, Participations: 1}, "central ε = 0.50",
+			[]string{"local privacy      none", "ε = 0.500, δ = 1e-06", "It trusts the shuffler"}, []string{"composed"}},
+		{Promise{Local: &two, Central: &half, Delta: 1e-6, Participations: 1}, "local ε = 2, central ε = 0.50",
+			[]string{"ε = 2, δ = 0: holds against everybody"}, []string{"composed", "link"}},
+		{Promise{Local: &two, Central: &half, Delta: 1e-6, Participations: 5}, "local ε = 2, central ε = 0.50",
+			[]string{"ε = 2 per report, 10 for the 5 reports", "composed over the 5 rounds"}, []string{"link"}},
+		{Promise{Local: &two, Participations: 6}, "local ε = 2",
+			[]string{"ε = 2 per report, 12 for the 6 reports", "link all of them"}, []string{"central"}},
+	} {
+		var b strings.Builder
+		if err := c.promise.Print(&b); err != nil || c.promise.String() != c.short {
+			t.Errorf("%v, want %s, %v", c.promise, c.short, err)
+		}
+		for _, want := range c.holds {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%v lacks %q:\n%s", c.promise, want, b.String())
+			}
+		}
+		for _, no := range c.lacks {
+			if strings.Contains(b.String(), no) {
+				t.Errorf("%v has %q:\n%s", c.promise, no, b.String())
+			}
+		}
+	}
+}

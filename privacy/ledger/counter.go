@@ -1,0 +1,102 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// counter is what the file of a counter holds: how many steps a ledger has come. The ledger
+// commits a step, then counts it, and only then reports it. So a sound ledger is never behind
+// its counter, and one that has forgotten a step that was reported is.
+type counter struct {
+	Ledger string `json:"ledger"`
+	Step   uint64 `json:"step"`
+}
+
+// counterKey binds the checksum of a counter.
+var counterKey = []byte("counter")
+
+// checkCounter compares the ledger with its counter, if it has one, and brings that up to date.
+func (l *Ledger) checkCounter(mustExist bool) error {
+	if l.counter == "" {
+		return nil
+	}
+	c, err := readCounter(l.counter)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !mustExist:
+		return l.count()
+	case err != nil:
+		return fmt.Errorf("counter: %w", err)
+	case c.Ledger != l.id:
+		return fmt.Errorf("%w: the counter %s belongs to another ledger", ErrReplaced, l.counter)
+	case c.Step > l.transaction:
+		return fmt.Errorf("%w: %s is an older copy: %w", ErrReplaced, l.path,
+			fl.Invalid("step", l.transaction, "must be at least %d, which its counter has reached", c.Step))
+	case c.Step < l.transaction:
+		return l.count()
+	}
+	return nil
+}
+
+// count writes how many steps the ledger has come, durably, if it has a counter.
+func (l *Ledger) count() error {
+	if l.counter == "" {
+		return nil
+	}
+	if err := (counter{l.id, l.transaction}).write(l.counter); err != nil {
+		return fmt.Errorf("counter: %w", err)
+	}
+	return nil
+}
+
+func readCounter(path string) (c counter, err error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return counter{}, err
+	}
+	if err := checkFile(info); err != nil {
+		return counter{}, err
+	}
+	sealed, err := os.ReadFile(path)
+	if err != nil {
+		return counter{}, err
+	}
+	if err := unseal(counterKey, sealed, &c); err != nil {
+		return counter{}, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return c, nil
+}
+
+// write replaces the file of the counter as a whole.
+func (c counter) write(path string) (err error) {
+	sealed, err := seal(counterKey, c)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(sealed)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return err
+	}
+	return syncDir(path)
+}
+
+// syncDir makes the name of a file as durable as its contents.
+func syncDir(path string) error {
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}

@@ -1,0 +1,89 @@
+package server
+
+import (
+	"fmt"
+	"slices"
+
+	"google.golang.org/grpc"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+)
+
+// GetEstimate streams the estimate of a round that is closed, or will be.
+func (s operatorService) GetEstimate(req *service.GetEstimateRequest, stream grpc.ServerStreamingServer[service.GetEstimateResponse]) error {
+	r, err := s.named(req.GetRoundId())
+	switch {
+	case err != nil:
+	case req.GetWait():
+		err = r.wait(stream.Context())
+	case !r.settled():
+		err = because(errStillOpen, "round_id", req.GetRoundId(), "must be closed")
+	default:
+		err = r.failure
+	}
+	if err != nil {
+		return s.fail("GetEstimate", err, "")
+	}
+	return sendEstimate(r.description, r.estimate, stream)
+}
+
+// sendEstimate streams an estimate in messages of chunkBytes.
+func sendEstimate(r fl.Round, e *fl.Estimate, stream grpc.ServerStreamingServer[service.GetEstimateResponse]) error {
+	msg := &service.GetEstimateResponse{Header: estimateHeader(r, e)}
+	perChunk := chunkBytes / (16 * len(e.Columns)) // two float64 per coordinate and column
+	for from := 0; from < r.Dim; from += perChunk {
+		to := min(from+perChunk, r.Dim)
+		msg.Offset = uint32(from)
+		for _, c := range e.Columns {
+			chunk := &service.ColumnChunk{Value: c.Value[from:to]}
+			if c.StdErr != nil {
+				chunk.StdErr = c.StdErr[from:to]
+			}
+			msg.Columns = append(msg.Columns, chunk)
+		}
+		if err := stream.Send(msg); err != nil {
+			return err
+		}
+		msg = new(service.GetEstimateResponse)
+	}
+	return nil
+}
+
+func estimateHeader(r fl.Round, e *fl.Estimate) *service.EstimateHeader {
+	h := &service.EstimateHeader{
+		RoundId:   r.ID,
+		Mechanism: e.Mechanism,
+		Dim:       uint32(r.Dim),
+		Reports:   uint64(e.Reports),
+		Guarantee: e.Guarantee.Proto(),
+	}
+	for _, c := range e.Columns {
+		h.Columns = append(h.Columns, c.Name)
+	}
+	for _, t := range e.Tiers {
+		h.Tiers = append(h.Tiers, &service.TierEstimate{Guarantee: t.Guarantee.Proto(), Reports: uint64(t.Reports), Weight: t.Weight})
+	}
+	return h
+}
+
+// checkEstimate refuses what a mechanism must not return: columns that are not those of
+// the round, or of another length.
+func checkEstimate(r fl.Round, e *fl.Estimate) error {
+	if e == nil {
+		return fl.Invalid("estimate", "nothing", "must be there when there is no error")
+	}
+	var names []string
+	for _, c := range e.Columns {
+		names = append(names, c.Name)
+	}
+	if want := append([]string{fl.ColumnMean}, r.Columns...); !slices.Equal(names, want) {
+		return fl.Invalid("columns", names, "must be %v", want)
+	}
+	for _, c := range e.Columns {
+		if len(c.Value) != r.Dim || c.StdErr != nil && len(c.StdErr) != r.Dim {
+			return fl.Invalid(c.Name, fmt.Sprintf("%d values and %d standard errors", len(c.Value), len(c.StdErr)), "must have dim = %d of both, or no standard errors", r.Dim)
+		}
+	}
+	return nil
+}

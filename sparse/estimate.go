@@ -1,0 +1,104 @@
+package sparse
+
+import (
+	"math"
+	"slices"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// Estimate implements count.State. O(dim) for each column, after the counts.
+func (t *tally) Estimate(reports int64) (*fl.Estimate, error) {
+	m := t.mechanism
+	h := hits{calibration: m.calibration, n: float64(reports)}
+	h.plus, h.minus = t.hits.Counts()
+	mean := h.series(mean)
+	e := fl.NewEstimate(m.round.Round, m.Guarantee(), reports, mean)
+	for _, name := range m.round.Columns {
+		c, err := h.column(name, mean, m.round.Scale)
+		if err != nil {
+			return nil, err
+		}
+		e.Columns = append(e.Columns, fl.Column{Name: name, Series: c})
+	}
+	for j := range mean.Value { // now from ternary units to those of the gradient
+		mean.Value[j] *= m.round.Scale
+		mean.StdErr[j] *= m.round.Scale
+	}
+	return e, nil
+}
+
+// hits are the counts of all coordinates in n reports.
+type hits struct {
+	calibration Calibration
+	plus, minus []int64
+	n           float64
+}
+
+// column estimates what the round asks for beside the mean, which is in ternary units.
+func (h hits) column(name string, mean fl.Series, scale float64) (fl.Series, error) {
+	switch name {
+	case fl.ColumnFrequency:
+		return h.series(frequency), nil
+	case fl.ColumnPlus:
+		return h.series(item), nil
+	case fl.ColumnMinus:
+		return h.series(func(c Calibration, k counts) (value, variance float64) {
+			return item(c, counts{plus: k.minus, minus: k.plus, n: k.n})
+		}), nil
+	case fl.ColumnConditional:
+		return h.conditional(mean, h.series(frequency), scale), nil
+	}
+	return fl.Series{}, fl.Invalid("columns", name, "is not a column of sparse mechanisms")
+}
+
+// conditional divides the mean by the frequency, which is moved into the range that n
+// clients can have.
+func (h hits) conditional(mean, frequency fl.Series, scale float64) fl.Series {
+	out := fl.Series{Value: slices.Clone(mean.Value)}
+	least := 1 / h.n
+	for j, v := range mean.Value {
+		holders := min(max(frequency.Value[j], least), 1)
+		out.Value[j] = scale * min(max(v/holders, -1), 1)
+	}
+	return out
+}
+
+// mean estimates an entry of the mean ternary vector. The variance is that of one
+// report's estimate over the sampling of coordinates and the randomizer, E[Y²] − E[Y]²,
+// with the estimated frequency plugged in.
+func mean(c Calibration, k counts) (value, variance float64) {
+	in, out := c.MeanVariance()
+	f := c.clampedFrequency(k)
+	value = c.mean(k)
+	clipped := min(math.Abs(value), f)
+	return value, f*(in+1) + (1-f)*out - clipped*clipped
+}
+
+// frequency estimates the share of clients whose entry is not zero.
+func frequency(c Calibration, k counts) (value, variance float64) {
+	in, out := c.FrequencyVariance()
+	f := c.clampedFrequency(k)
+	return c.frequency(k), f*in + (1-f)*out + f*(1-f)
+}
+
+// item estimates the share of clients with the item +.
+func item(c Calibration, k counts) (value, variance float64) {
+	own, opposite, out := c.ItemVariance()
+	value = (c.frequency(k) + c.mean(k)) / 2
+	all := c.clampedFrequency(k)
+	f := min(max(value, 0), all)
+	return value, f*own + (all-f)*opposite + (1-all)*out + f*(1-f)
+}
+
+// series applies an estimator to every coordinate. The estimator returns the
+// variance of a single report.
+func (h hits) series(estimate func(Calibration, counts) (value, variance float64)) fl.Series {
+	s := fl.Series{Value: make([]float64, len(h.plus)), StdErr: make([]float64, len(h.plus))}
+	for j := range h.plus {
+		k := counts{plus: float64(h.plus[j]), minus: float64(h.minus[j]), n: h.n}
+		value, variance := estimate(h.calibration, k)
+		s.Value[j], s.StdErr[j] = value, math.Sqrt(variance/h.n)
+	}
+	return s
+}

@@ -1,0 +1,80 @@
+package sparse
+
+import (
+	"math"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/slothash"
+)
+
+// Names of the parameters in Round.Params.
+const (
+	ParamSparsity = "sparsity" // entries of a ternary vector, s
+	ParamSlots    = "slots"    // number of slots, t
+	ParamHash     = "hash"     // hash family, HashGF2 or HashIdeal
+)
+
+// Hash families.
+const (
+	// HashGF2 is linear over GF(2). Decoding a report takes time that hardly depends on
+	// the dimension. The number of slots must be a power of two. It is the default.
+	HashGF2 = slothash.GF2
+	// HashIdeal gives every item an independent slot. Decoding a report takes O(dim).
+	HashIdeal = slothash.Ideal
+)
+
+// MaxSparsity bounds the entries of a ternary vector.
+const MaxSparsity = 1 << 20
+
+// Point holds the public parameters that the error of a sparse mechanism depends on.
+type Point struct {
+	Dim      int     // coordinates, in [1, fl.MaxDim]
+	Sparsity int     // entries of a client's vector, in [1, min(Dim, MaxSparsity)]
+	Slots    int     // number of slots; ignored where the best one is asked for or only one is possible
+	Epsilon  float64 // local privacy budget, in (0, fl.MaxEpsilon]
+	Hash     string  // HashGF2 or HashIdeal; "" stands for HashGF2
+}
+
+func (p Point) check() error {
+	if err := CheckShape(p.Dim, p.Sparsity); err != nil {
+		return err
+	}
+	if !(p.Epsilon > 0 && p.Epsilon <= fl.MaxEpsilon) {
+		return fl.Invalid("epsilon", p.Epsilon, "must be in (0, %d]", fl.MaxEpsilon)
+	}
+	return nil
+}
+
+// weights returns e^ε and the total weight Ω = l·e^ε + t − l of the slots when l of them
+// are likely.
+func (p Point) weights(likely int) (high, total float64) {
+	high = math.Exp(p.Epsilon)
+	return high, float64(likely)*high + float64(p.Slots-likely)
+}
+
+// ReadSparsity checks what is common to sparse mechanisms, and that the round has
+// no parameters but the given ones, and returns the sparsity.
+func ReadSparsity(r fl.Round, params ...string) (int, error) {
+	if err := r.CheckLocal(); err != nil {
+		return 0, err
+	}
+	if err := r.Params.Only(params...); err != nil {
+		return 0, err
+	}
+	s, err := r.Params.Int(ParamSparsity)
+	if err != nil {
+		return 0, err
+	}
+	return s, CheckShape(r.Dim, s)
+}
+
+// CheckShape checks a dimension and a sparsity against each other.
+func CheckShape(dim, sparsity int) error {
+	if dim < 1 || dim > fl.MaxDim {
+		return fl.Invalid("dim", dim, "must be in [1, %d]", fl.MaxDim)
+	}
+	if sparsity < 1 || sparsity > dim || sparsity > MaxSparsity {
+		return fl.Invalid(ParamSparsity, sparsity, "must be in [1, min(dim, %d)], dim is %d", MaxSparsity, dim)
+	}
+	return nil
+}

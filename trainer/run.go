@@ -1,0 +1,146 @@
+package trainer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// Rounds is where a training run gets its means from: a server and its clients over a
+// network, a [Simulation] in one process, or something of the caller's own.
+type Rounds interface {
+	// Mean holds round number round, from 0. Clients compute their gradients at params, and
+	// the result is the estimate of the mean gradient. params is the caller's: Mean
+	// neither changes nor keeps it.
+	Mean(ctx context.Context, round int, params []float64) (*fl.Estimate, error)
+}
+
+// Steps is what the server does with the mean gradients: which step it takes along each,
+// and how it averages the models that it passes through.
+type Steps struct {
+	Optimizer OptimizerConfig
+	// Averaging is the decay of the Average of the models, in [0, 1). The average is the
+	// model that counts: it has less noise than the last one. 0 is the last model.
+	Averaging float64
+}
+
+// Momentum returns the steps of momentum SGD. Momentum 0 is plain SGD.
+func Momentum(learningRate, momentum, averaging float64) Steps {
+	return Steps{Optimizer: OptimizerConfig{Name: "momentum", LearningRate: learningRate, Momentum: momentum}, Averaging: averaging}
+}
+
+// RunConfig says how long a training run is and what the server does.
+type RunConfig struct {
+	// Rounds is the number of rounds, at least 1.
+	Rounds int
+	// Steps is what the server does with each mean.
+	Steps Steps
+	// Choose, if not nil, chooses the Steps of the whole run after the first round, and the
+	// field Steps is not read. noise is the root mean square of the standard errors of the
+	// first mean, in units of the gradient, and 0 where the estimate has none. Standard
+	// errors are released with the mean, so the choice costs no privacy.
+	Choose func(noise float64) Steps
+	// After, if not nil, is called after each round: to measure the model, to print, to
+	// account. An error ends the run; ErrStop ends it without one.
+	After func(Progress) error
+}
+
+// Progress is where a run stands after a round. The vectors are the run's own: they are
+// valid until After returns, and not to be changed.
+type Progress struct {
+	Round    int // from 0
+	Estimate *fl.Estimate
+	Params   []float64 // the last model, at which the next round's clients train
+	Average  []float64 // the model that counts
+}
+
+// ErrStop is what RunConfig.After returns to end the run early with the model that it has.
+var ErrStop = errors.New("trainer: stop")
+
+// Run trains a model. In each round it asks for the mean gradient at the current model,
+// takes a step and averages the models. It returns the average, and leaves params, the first
+// model, as it is.
+//
+// It needs no data: what clients hold is the business of rounds. The error names the field
+// of c that is out of range, or the round that failed, from 1.
+//
+// O(d) per round beside the round itself.
+func Run(ctx context.Context, rounds Rounds, params []float64, c RunConfig) ([]float64, error) {
+	if c.Rounds < 1 {
+		return nil, invalid("rounds", c.Rounds, "must be at least 1")
+	}
+	r := &run{RunConfig: c, params: slices.Clone(params), average: make([]float64, len(params))}
+	if c.Choose == nil {
+		if err := r.start(c.Steps); err != nil {
+			return nil, err
+		}
+	}
+	for i := range c.Rounds {
+		err := ctx.Err()
+		if err == nil {
+			err = r.round(ctx, rounds, i)
+		}
+		if errors.Is(err, ErrStop) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("trainer: round %d: %w", i+1, err)
+		}
+	}
+	return r.average, nil
+}
+
+// run is the state of a training run.
+type run struct {
+	RunConfig
+	params    []float64
+	average   []float64
+	optimizer *Optimizer
+	averages  *Average
+}
+
+// start makes the server's half, once the steps are known.
+func (r *run) start(s Steps) (err error) {
+	if r.optimizer, err = NewOptimizer(s.Optimizer, len(r.params)); err != nil {
+		return err
+	}
+	r.averages, err = NewAverage(len(r.params), s.Averaging)
+	return err
+}
+
+func (r *run) round(ctx context.Context, rounds Rounds, i int) error {
+	estimate, err := rounds.Mean(ctx, i, r.params)
+	if err != nil {
+		return err
+	}
+	if estimate == nil {
+		return invalid("estimate", nil, "must be there when there is no error")
+	}
+	mean := estimate.Mean()
+	if r.optimizer == nil {
+		if err := r.start(r.Choose(noiseOf(mean))); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(r.optimizer.Step(r.params, mean.Value), r.averages.Add(r.params), r.averages.Params(r.average)); err != nil {
+		return err
+	}
+	if r.After == nil {
+		return nil
+	}
+	return r.After(Progress{Round: i, Estimate: estimate, Params: r.params, Average: r.average})
+}
+
+// noiseOf is the root mean square of the standard errors.
+func noiseOf(mean fl.Series) float64 {
+	if len(mean.StdErr) == 0 {
+		return 0
+	}
+	return floats.Norm(mean.StdErr, 2) / math.Sqrt(float64(len(mean.StdErr)))
+}

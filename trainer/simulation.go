@@ -1,0 +1,122 @@
+package trainer
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// SimulationConfig describes rounds without a server. All fields but ShrinkL1 and Encode are
+// required.
+type SimulationConfig struct {
+	Model   *Model
+	Clients *Clients
+	// Cohort is the number of clients of a round, in [1, Clients.Len()].
+	Cohort int
+	// Describe returns the public description of a round, from 0. Its PublicSeed is
+	// replaced by a fresh one, drawn from Rand.
+	Describe func(round int) fl.Round
+	// ShrinkL1 makes the clients send gradients as short as Clients.Shrunk makes them: for
+	// mechanisms that clip the L1 norm.
+	ShrinkL1 bool
+	// Encode is what member number i of a round's cohort does, from 0: it appends its
+	// report, or returns dst as it is when it takes no part. nil is Mechanism.Encode.
+	Encode func(m fl.Mechanism, dst []byte, i int, grad []float64, rng *rand.Rand) ([]byte, error)
+	// Rand supplies all randomness: use fl.NewRand, or a seeded generator for an
+	// experiment that is to repeat.
+	Rand *rand.Rand
+}
+
+// Simulation is Rounds in one process. The clients of a round compute their gradients,
+// encode them with the round's mechanism, and an aggregator decodes the mean. Reports and
+// means are those of a federation, only the network is missing.
+//
+// It is not safe for concurrent use, and it computes on one core: run several at once.
+type Simulation struct {
+	c        SimulationConfig
+	examples *Examples
+	sent     int64
+}
+
+var _ Rounds = (*Simulation)(nil)
+
+// NewSimulation builds the clients' graph. The error names the field of c that is missing
+// or out of range.
+func NewSimulation(c SimulationConfig) (*Simulation, error) {
+	switch {
+	case c.Model == nil:
+		return nil, invalid("model", nil, "must be given")
+	case c.Clients == nil:
+		return nil, invalid("clients", nil, "must be given")
+	case c.Cohort < 1 || c.Cohort > c.Clients.Len():
+		return nil, invalid("cohort", c.Cohort, "must be in [1, %d], the number of clients", c.Clients.Len())
+	case c.Describe == nil:
+		return nil, invalid("describe", nil, "must be given")
+	case c.Rand == nil:
+		return nil, invalid("rand", nil, "must be given")
+	}
+	if c.Encode == nil {
+		c.Encode = func(m fl.Mechanism, dst []byte, _ int, grad []float64, rng *rand.Rand) ([]byte, error) {
+			return m.Encode(dst, grad, rng)
+		}
+	}
+	examples, err := c.Clients.NewExamples(c.Model)
+	if err != nil {
+		return nil, err
+	}
+	return &Simulation{c: c, examples: examples}, nil
+}
+
+// Mean holds a round: see Rounds.
+func (s *Simulation) Mean(ctx context.Context, round int, params []float64) (*fl.Estimate, error) {
+	r := s.c.Describe(round)
+	for i := range r.PublicSeed {
+		r.PublicSeed[i] = byte(s.c.Rand.Uint32())
+	}
+	_, mechanism, err := fl.Complete(r)
+	if err != nil {
+		return nil, err
+	}
+	aggregator := mechanism.NewAggregator()
+	each := s.c.Clients.Gradients
+	if s.c.ShrinkL1 {
+		each = s.c.Clients.Shrunk
+	}
+	var bytes []byte
+	var reports [][]byte
+	flush := func() error {
+		s.sent += int64(len(bytes))
+		err := fl.AddBatch(mechanism, aggregator, reports)
+		bytes, reports = bytes[:0], reports[:0]
+		return err
+	}
+	first := round * s.c.Cohort
+	err = each(ctx, s.examples, params, first, first+s.c.Cohort, func(turn int, grad []float64) error {
+		start := len(bytes)
+		longer, err := s.c.Encode(mechanism, bytes, turn-first, grad, s.c.Rand)
+		if err != nil || len(longer) == start {
+			return err
+		}
+		bytes = longer
+		if reports = append(reports, longer[start:len(longer):len(longer)]); len(reports) < together {
+			return nil
+		}
+		return flush()
+	})
+	if err == nil && len(reports) > 0 {
+		err = flush()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("trainer: simulation: %w", err)
+	}
+	return aggregator.Estimate()
+}
+
+// Bytes returns the length of all reports so far.
+func (s *Simulation) Bytes() int64 { return s.sent }
+
+// Close frees the clients' graph. The simulation cannot be used afterwards. Closing twice
+// is allowed.
+func (s *Simulation) Close() error { return s.examples.Close() }
