@@ -13,7 +13,7 @@ type Trust uint8
 const (
 	// NoPrivacy: the report is the gradient.
 	NoPrivacy Trust = 1
-	// Local: against everybody who sees the report, the server included.
+	// Local: against every party that sees the report, the server included.
 	Local Trust = 2
 	// Shuffle: against a party that sees only the shuffled reports of all clients of
 	// the round. The client trusts the party that shuffles.

@@ -148,7 +148,7 @@ func data(n *G.Node, want int) ([]float64, error) {
 	}
 	v, ok := n.Value().Data().([]float64)
 	if !ok || len(v) != want {
-		return nil, fmt.Errorf("trainer: run: node %s has shape %v, must have %d elements", n.Name(), n.Value().Shape(), want)
+		return nil, fmt.Errorf("trainer: run: node %s has shape %v, rule: must have %d elements", n.Name(), n.Value().Shape(), want)
 	}
 	return v, nil
 }

@@ -116,7 +116,7 @@ func TestLoadErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := must[*Model](t)(NewSoftmax(Input{1, 1, 1}, 3))
-	if _, err := Load(path, other); err == nil || !strings.HasSuffix(err.Error(), "shape: got (4,), must be (6,)") {
+	if _, err := Load(path, other); err == nil || !strings.HasSuffix(err.Error(), "shape: got (4,), rule: must be (6,)") {
 		t.Errorf("another model's file: got %v", err)
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1), 1e51} {

@@ -32,8 +32,8 @@ func attackLinked(likelihoods [][][]float64, labels []int, k int) share {
 	return shareOf(hits, len(labels))
 }
 
-// attackShuffled attacks every client with one report of each of k rounds, of which the
-// attacker does not know the sender: client i gets those of the clients behind it, another
+// attackShuffled attacks every client with one report of each of k rounds. The attacker does
+// not know their senders: client i is attacked with reports of the clients behind it, another
 // one in every round.
 func attackShuffled(likelihoods [][][]float64, labels []int, k int) share {
 	hits, n := 0, len(labels)

@@ -28,7 +28,7 @@ type Expander struct {
 // keyed by public randomness.
 func NewExpander(m, k int, key0, key1 uint64) (*Expander, error) {
 	if m < 1 || m > MaxBits || k < 0 || k > m {
-		return nil, fmt.Errorf("gf2: affine map: got %d to %d bits, must have 0 <= k <= m <= %d", m, k, MaxBits)
+		return nil, fmt.Errorf("gf2: affine map: got %d to %d bits, rule: must have 0 <= k <= m <= %d", m, k, MaxBits)
 	}
 	return &Expander{m: m, k: k, key0: key0, key1: key1}, nil
 }

@@ -21,7 +21,7 @@ type Labels struct {
 func NewLabels(keys int, key [32]byte) (*Labels, error) {
 	m := BitsFor(keys)
 	if keys < 1 || m > MaxBits {
-		return nil, fmt.Errorf("gf2: keys: got %d, must be in [1, 2^%d]", keys, MaxBits)
+		return nil, fmt.Errorf("gf2: keys: got %d, rule: must be in [1, 2^%d]", keys, MaxBits)
 	}
 	of := make([]uint32, 1<<m)
 	source := rand.NewChaCha8(key)

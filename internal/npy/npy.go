@@ -49,7 +49,7 @@ func Read(r io.Reader, want int) ([]float64, error) {
 		return nil, fmt.Errorf("header: %w", short(err))
 	}
 	if got := string(start[:len(magic)]); got != magic {
-		return nil, fmt.Errorf("magic string: got %q, must be %q", got, magic)
+		return nil, fmt.Errorf("magic string: got %q, rule: must be %q", got, magic)
 	}
 	header := make([]byte, binary.LittleEndian.Uint16(start[len(magic):]))
 	if _, err := io.ReadFull(r, header); err != nil {
@@ -64,7 +64,7 @@ func Read(r io.Reader, want int) ([]float64, error) {
 	}
 	switch _, err := io.ReadFull(r, make([]byte, 1)); {
 	case err == nil:
-		return nil, fmt.Errorf("got bytes after the last of %d elements, must be the end", want)
+		return nil, fmt.Errorf("got bytes after the last of %d elements, rule: must be the end", want)
 	case !errors.Is(err, io.EOF):
 		return nil, fmt.Errorf("end: %w", err)
 	}
@@ -96,28 +96,28 @@ func checkHeader(header string, want int) error {
 		body, ok = strings.CutPrefix(body, "{")
 	}
 	if !ok || !strings.HasSuffix(header, "\n") {
-		return fmt.Errorf("header: got %q, must be a dictionary and a newline", header)
+		return fmt.Errorf("header: got %q, rule: must be a dictionary and a newline", header)
 	}
 	items := make(map[string]string)
 	for strings.TrimSpace(body) != "" {
 		m := item.FindStringSubmatch(body)
 		if m == nil {
-			return fmt.Errorf("header: got %q, must have items 'descr', 'fortran_order' and 'shape' of a vector", header)
+			return fmt.Errorf("header: got %q, rule: must have items 'descr', 'fortran_order' and 'shape' of a vector", header)
 		}
 		if _, twice := items[m[1]]; twice {
-			return fmt.Errorf("header: got %q twice, must be there once", m[1])
+			return fmt.Errorf("header: got %q twice, rule: must be there once", m[1])
 		}
 		items[m[1]] = m[2]
 		body = body[len(m[0]):]
 	}
 	if got := items["descr"]; got != "'<f8'" {
-		return fmt.Errorf("descr: got %s, must be '<f8'", got)
+		return fmt.Errorf("descr: got %s, rule: must be '<f8'", got)
 	}
 	if got := items["fortran_order"]; got != "True" && got != "False" {
-		return fmt.Errorf("fortran_order: got %s, must be True or False", got)
+		return fmt.Errorf("fortran_order: got %s, rule: must be True or False", got)
 	}
 	if got := strings.Trim(items["shape"], "(), "); got != strconv.Itoa(want) {
-		return fmt.Errorf("shape: got %s, must be (%d,)", items["shape"], want)
+		return fmt.Errorf("shape: got %s, rule: must be (%d,)", items["shape"], want)
 	}
 	return nil
 }

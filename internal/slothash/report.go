@@ -2,10 +2,9 @@ package slothash
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math/bits"
 
-	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/count"
 )
 
 // Report is what a client sends: the seed of its hash function and a slot.
@@ -37,14 +36,14 @@ func (c Codec) Append(dst []byte, r Report) []byte {
 // Parse reads one report. The error wraps fl.ErrBadReport.
 func (c Codec) Parse(b []byte) (Report, error) {
 	if len(b) != c.Bytes() {
-		return Report{}, fmt.Errorf("%w: length: got %d bytes, must be %d", fl.ErrBadReport, len(b), c.Bytes())
+		return Report{}, count.BadReport("length", len(b), "must be %d bytes", c.Bytes())
 	}
 	r := Report{Seed: binary.LittleEndian.Uint32(b)}
 	for i, x := range b[4:] {
 		r.Slot |= uint32(x) << (8 * i)
 	}
 	if r.Slot >= c.slots {
-		return Report{}, fmt.Errorf("%w: slot: got %d, must be below %d", fl.ErrBadReport, r.Slot, c.slots)
+		return Report{}, count.BadReport("slot", r.Slot, "must be below %d", c.slots)
 	}
 	return r, nil
 }

@@ -19,7 +19,7 @@ import "fmt"
 func Transform[T int64 | float32 | float64](a []T) error {
 	n := len(a)
 	if n == 0 || n&(n-1) != 0 {
-		return fmt.Errorf("walsh: length: got %d, must be a power of two", n)
+		return fmt.Errorf("walsh: length: got %d, rule: must be a power of two", n)
 	}
 	if workers := workersFor(n); workers > 1 {
 		parallel(a, workers)

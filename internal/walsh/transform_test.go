@@ -200,7 +200,7 @@ func TestTransformRefusesLengths(t *testing.T) {
 		a := integers[float64](newRand(), n, 10)
 		before := append([]float64(nil), a...)
 		err := Transform(a)
-		if want := fmt.Sprintf("walsh: length: got %d, must be a power of two", n); err == nil || err.Error() != want {
+		if want := fmt.Sprintf("walsh: length: got %d, rule: must be a power of two", n); err == nil || err.Error() != want {
 			t.Errorf("got error %v, want %s", err, want)
 		}
 		requireEqual(t, a, before)

@@ -1,5 +1,6 @@
-// Package dataset supplies the image data of the federated MNIST demo:
-// labelled 28×28 pictures of the digits 0 to 9, in memory, as float64.
+// Package dataset supplies pictures of handwritten digits, labelled and in memory, for the
+// demo and for experiments: MNIST where it is at hand, and digits drawn from fonts where it
+// is not. Use it to train on something everybody knows. Start with [Load].
 //
 // # What to call first
 //
