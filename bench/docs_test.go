@@ -1,0 +1,36 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
+)
+
+// Every documented go run ./bench NAME names an experiment.
+func TestExperimentsNamedOnPagesExist(t *testing.T) {
+	files, err := filepath.Glob("../docs/*.md")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("%d pages, %v", len(files), err)
+	}
+	named := 0
+	for _, file := range append(files, "../README.md", "../CONTRIBUTING.md") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`go run \./bench ([a-z][a-z0-9-]*)`).FindAllStringSubmatch(string(text), -1) {
+			named++
+			known := slices.ContainsFunc(experiments, func(e experiment.Experiment) bool { return e.Name == m[1] })
+			if !known && m[1] != "all" {
+				t.Errorf("%s runs ./bench %s, which is not an experiment", filepath.Base(file), m[1])
+			}
+		}
+	}
+	if named < 10 {
+		t.Errorf("the pages name %d experiments", named)
+	}
+}

@@ -1,0 +1,96 @@
+package structure
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+// pages returns the Markdown pages of the module by their path in it.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, pattern := range []string{"*.md", "docs/*.md", "*/*/README.md"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path, err := filepath.Rel(root, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out[filepath.ToSlash(path)] = string(text)
+		}
+	}
+	if len(out) < 8 {
+		t.Fatalf("found %d pages", len(out))
+	}
+	return out
+}
+
+// testNames returns the names of all tests, fuzz targets, benchmarks and examples.
+func testNames(t *testing.T) map[string]bool {
+	t.Helper()
+	names, declared := map[string]bool{}, regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark|Example)\w*)\(`)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		code, err := os.ReadFile(path)
+		for _, m := range declared.FindAllStringSubmatch(string(code), -1) {
+			names[m[1]] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// A page that says that a test proves something names a test that there is.
+func TestTestsNamedOnPagesExist(t *testing.T) {
+	names, mentioned := testNames(t), 0
+	for page, text := range pages(t) {
+		if page == "CHANGELOG.md" {
+			continue // it names what there was
+		}
+		for _, name := range regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z]\w*`).FindAllString(text, -1) {
+			if mentioned++; !names[name] {
+				t.Errorf("%s names %s, which does not exist", page, name)
+			}
+		}
+	}
+	if mentioned < 20 {
+		t.Errorf("the pages name %d tests", mentioned)
+	}
+}
+
+// Links to files of the module lead to files.
+func TestLinksOnPagesLeadSomewhere(t *testing.T) {
+	links := 0
+	for page, text := range pages(t) {
+		for _, m := range regexp.MustCompile(`\]\(([^)#\s]+)(?:#[^)]*)?\)`).FindAllStringSubmatch(text, -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			links++
+			if _, err := os.Stat(filepath.Join(root, filepath.Dir(page), m[1])); err != nil {
+				t.Errorf("%s links to %s, which does not exist", page, m[1])
+			}
+		}
+	}
+	if links < 20 {
+		t.Errorf("the pages have %d links", links)
+	}
+}
