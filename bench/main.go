@@ -163,7 +163,7 @@ func (b *benchRun) do(ctx context.Context, std command.Streams) (err error) {
 	if b.out == "" {
 		return nil
 	}
-	if err := experiment.Write(b.out, b.Name, experiment.Here(ctx, b.command), result); err != nil {
+	if err := experiment.Write(ctx, b.out, b.Name, experiment.Here(ctx, b.command), result); err != nil {
 		return fmt.Errorf("%s: %w", b.Name, err)
 	}
 	files := []string{b.Name + ".csv", b.Name + ".json"}
@@ -188,7 +188,7 @@ func parseBench(e experiment.Experiment, args []string, stderr io.Writer, all bo
 	f.StringVar(&b.out, "out", "", "`directory` for "+e.Name+".csv, .json, .png, .svg and .pdf; empty: none are written")
 	for name, bind := range map[string]func(env *experiment.Env){
 		experiment.FlagData: func(env *experiment.Env) {
-			f.StringVar(&env.Data, experiment.FlagData, "", "`directory` with the data set's files; empty: the experiment's own default")
+			f.StringVar(&env.Data, experiment.FlagData, "", "`directory` with the four MNIST files, or download for MNIST from the cache or the network; empty: generated digits")
 		},
 		experiment.FlagQuick: func(env *experiment.Env) {
 			f.BoolVar(&env.Quick, experiment.FlagQuick, false, "a smaller run of the same form, for a first look")

@@ -16,15 +16,28 @@ type Aggregator interface {
 	// the same Round: an aggregator of another one is an error, which changes nothing.
 	Merge(other Aggregator) error
 	// Estimate decodes what was counted. It changes nothing and may be called again
-	// later. Before the first report it returns an error wrapping ErrNoReports. A
-	// mechanism whose Trust is Shuffle returns an error below Round.MinReports, because
-	// its guarantee needs that many reports.
+	// later. Round.CheckReports returns the error of an aggregator with too few reports:
+	// it wraps ErrNoReports before the first one, and ErrTooFewReports below
+	// Round.MinReports. The round promises its clients that no estimate is released
+	// then, with a server around the aggregator or without.
 	Estimate() (*Estimate, error)
 	// The binary form is a snapshot to store or to send to another machine. Equal
 	// states have equal snapshots. UnmarshalBinary replaces the state of an aggregator
 	// of the same Round; on an error the state is unchanged.
 	encoding.BinaryMarshaler
 	encoding.BinaryUnmarshaler
+}
+
+// CheckReports returns nil when an estimate of the given number of reports may be
+// released. Otherwise the error wraps ErrNoReports, or ErrTooFewReports and a *ParamError.
+func (r Round) CheckReports(reports int64) error {
+	switch {
+	case reports == 0:
+		return ErrNoReports
+	case reports < int64(r.MinReports):
+		return fmt.Errorf("%w: %w", ErrTooFewReports, Invalid("min_reports", r.MinReports, "must be at most the number of reports, %d", reports))
+	}
+	return nil
 }
 
 // BatchAdder is implemented by aggregators that take many reports at once more

@@ -42,3 +42,22 @@ func TestAddBatchUsesBatchAdder(t *testing.T) {
 		t.Errorf("a BatchError is printed as %q", err)
 	}
 }
+
+func TestTooFewReportsAreNamed(t *testing.T) {
+	r := Round{MinReports: 3}
+	for reports, want := range map[int64]string{
+		0: "no reports", 1: "too few reports: min_reports: got 3, rule: must be at most the number of reports, 1", 2: "too few reports: min_reports: got 3, rule: must be at most the number of reports, 2",
+	} {
+		err := r.CheckReports(reports)
+		var p *ParamError
+		few := errors.Is(err, ErrTooFewReports) && errors.As(err, &p) && p.Param == "min_reports"
+		if err == nil || err.Error() != want || errors.Is(err, ErrNoReports) != (reports == 0) || few != (reports > 0) {
+			t.Errorf("%d reports: %v, want %q", reports, err, want)
+		}
+	}
+	for _, reports := range []int64{3, 4, MaxReports} {
+		if err := r.CheckReports(reports); err != nil {
+			t.Errorf("%d reports: %v", reports, err)
+		}
+	}
+}

@@ -13,6 +13,10 @@ var ErrBadReport = errors.New("bad report")
 // the first report was added.
 var ErrNoReports = errors.New("no reports")
 
+// ErrTooFewReports is wrapped, beside a *ParamError for min_reports, by the error that
+// Aggregator.Estimate returns for at least one report and fewer than Round.MinReports.
+var ErrTooFewReports = errors.New("too few reports")
+
 // ErrPolicy is wrapped by the error that Policy.Check returns for a round that
 // promises less than the client demands.
 var ErrPolicy = errors.New("refused by the client's policy")

@@ -63,13 +63,21 @@ type Guarantee struct {
 	Epsilon  float64 // +Inf when Trust is NoPrivacy
 	Delta    float64
 	Relation Relation
+	// RealNumbers says that the proof is about real numbers only. The floating-point code
+	// does not keep it: the values that a report can have depend on the gradient, and a
+	// party that knows which ones they are may learn more than Epsilon says.
+	RealNumbers bool
 }
 
 func (g Guarantee) String() string {
 	if g.Trust == NoPrivacy {
 		return "no privacy"
 	}
-	return fmt.Sprintf("(ε=%.4g, δ=%.3g)-DP, %s model, %s", g.Epsilon, g.Delta, g.Trust, g.Relation)
+	text := fmt.Sprintf("(ε=%.4g, δ=%.3g)-DP, %s model, %s", g.Epsilon, g.Delta, g.Trust, g.Relation)
+	if g.RealNumbers {
+		text += ", for real numbers only: the code does not keep it"
+	}
+	return text
 }
 
 // Policy is what a client demands before it encodes. The zero Policy accepts
@@ -86,6 +94,8 @@ type Policy struct {
 	// Relation is the weakest acceptable relation: ZeroOut also accepts ReplaceOne,
 	// which protects more. 0 means ReplaceOne.
 	Relation Relation
+	// AcceptRealNumbers accepts guarantees with RealNumbers. The code does not keep them.
+	AcceptRealNumbers bool
 	// Mechanisms are the names of the acceptable mechanisms; nil accepts all.
 	Mechanisms []string
 }
@@ -103,6 +113,8 @@ func (p Policy) Check(r Round, g Guarantee) error {
 		return short("trust", g.Trust, "must be private: epsilon at most %g", p.MaxEpsilon)
 	case g.Trust == Shuffle && !p.TrustShuffler:
 		return short("trust", g.Trust, "must hold without trust in a shuffler")
+	case g.RealNumbers && !p.AcceptRealNumbers:
+		return short("real_numbers", g.RealNumbers, "must hold for the floating-point code, too")
 	case !(g.Epsilon <= p.MaxEpsilon):
 		return short("epsilon", g.Epsilon, "must be at most %g", p.MaxEpsilon)
 	case !(g.Delta <= p.MaxDelta):

@@ -31,6 +31,8 @@ func TestPolicyRefusesWeakerGuarantees(t *testing.T) {
 		"mechanism":            {Policy{MaxEpsilon: 2, Mechanisms: []string{"coco"}}, good, round, "mechanism"},
 		"no mechanism":         {Policy{MaxEpsilon: 2, Mechanisms: []string{}}, good, round, "mechanism"},
 		"unknown relation":     {Policy{MaxEpsilon: 2, Relation: ZeroOut}, Guarantee{Trust: Local, Epsilon: 1}, round, "relation"},
+		"real numbers":         {strict, Guarantee{Trust: Local, Epsilon: 1, Relation: ReplaceOne, RealNumbers: true}, round, "real_numbers"},
+		"real numbers, any ε":  {Policy{MaxEpsilon: math.Inf(1)}, Guarantee{Trust: Local, Epsilon: 1, Relation: ReplaceOne, RealNumbers: true}, round, "real_numbers"},
 		"too few participants": {strict, good, Round{MinReports: 99}, "min_reports"},
 	} {
 		err := c.policy.Check(c.round, c.g)
@@ -48,6 +50,13 @@ func TestPolicyRefusesWeakerGuarantees(t *testing.T) {
 	for _, relation := range []Relation{ReplaceOne, ZeroOut} {
 		if err := lenient.Check(Round{Mechanism: "coco"}, Guarantee{Trust: Local, Epsilon: 1, Relation: relation}); err != nil {
 			t.Errorf("a client that accepts zero-out and coco, under %v: %v", relation, err)
+		}
+	}
+	comparing := strict
+	comparing.AcceptRealNumbers = true
+	for _, real := range []bool{true, false} {
+		if err := comparing.Check(round, Guarantee{Trust: Local, Epsilon: 1, Relation: ReplaceOne, RealNumbers: real}); err != nil {
+			t.Errorf("a client that accepts a proof for real numbers: %v", err)
 		}
 	}
 	anything := Policy{MaxEpsilon: math.Inf(1)}
@@ -73,6 +82,19 @@ func TestPoliciesLookAtEverything(t *testing.T) {
 		var p *ParamError
 		if !errors.Is(err, ErrPolicy) || !errors.As(err, &p) || p.Param != c.param {
 			t.Errorf("%s: error %v, want ErrPolicy naming %s", name, err, c.param)
+		}
+	}
+}
+
+func TestGuaranteesAreSpelledOut(t *testing.T) {
+	for want, g := range map[string]Guarantee{
+		"no privacy": {Trust: NoPrivacy, Epsilon: math.Inf(1)},
+		"(ε=1, δ=0)-DP, local model, replace-one":                                                   {Trust: Local, Epsilon: 1, Relation: ReplaceOne},
+		"(ε=1, δ=1e-06)-DP, shuffle model, zero-out":                                                {Trust: Shuffle, Epsilon: 1, Delta: 1e-6, Relation: ZeroOut},
+		"(ε=1, δ=0)-DP, local model, replace-one, for real numbers only: the code does not keep it": {Trust: Local, Epsilon: 1, Relation: ReplaceOne, RealNumbers: true},
+	} {
+		if got := g.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -9,7 +9,8 @@ type Mechanism interface {
 	// Round.Dim) to dst and returns the extended slice. It does not change grad. rng
 	// supplies the private randomness; nil means a fresh NewRand. NaN, Inf and a wrong
 	// length are *ParamErrors (wrapped or not), and on an error the result is dst as it
-	// was.
+	// was. Every finite gradient is encoded, clipped where it is too long: a client that
+	// sent no report would reveal something about its gradient.
 	Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error)
 	// NewAggregator returns an empty aggregator, the server's half.
 	NewAggregator() Aggregator

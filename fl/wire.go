@@ -175,19 +175,21 @@ func (r Round) Equal(o Round) bool { return proto.Equal(r.Proto(), o.Proto()) }
 // Proto returns the protobuf form.
 func (g Guarantee) Proto() *pb.Guarantee {
 	return &pb.Guarantee{
-		Trust:    pb.Trust(g.Trust),
-		Epsilon:  g.Epsilon,
-		Delta:    g.Delta,
-		Relation: pb.Relation(g.Relation),
+		Trust:       pb.Trust(g.Trust),
+		Epsilon:     g.Epsilon,
+		Delta:       g.Delta,
+		Relation:    pb.Relation(g.Relation),
+		RealNumbers: g.RealNumbers,
 	}
 }
 
 // GuaranteeFromProto reads the protobuf form.
 func GuaranteeFromProto(m *pb.Guarantee) Guarantee {
 	return Guarantee{
-		Trust:    Trust(m.GetTrust()),
-		Epsilon:  m.GetEpsilon(),
-		Delta:    m.GetDelta(),
-		Relation: Relation(m.GetRelation()),
+		Trust:       Trust(m.GetTrust()),
+		Epsilon:     m.GetEpsilon(),
+		Delta:       m.GetDelta(),
+		Relation:    Relation(m.GetRelation()),
+		RealNumbers: m.GetRealNumbers(),
 	}
 }

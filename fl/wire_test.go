@@ -182,6 +182,7 @@ func TestEqualSeesEveryField(t *testing.T) {
 
 func TestGuaranteesSurviveTheirProtobufForm(t *testing.T) {
 	for _, g := range []Guarantee{
+		{Trust: Local, Epsilon: 1, Relation: ReplaceOne, RealNumbers: true},
 		{Trust: Local, Epsilon: 2.5, Relation: ReplaceOne},
 		{Trust: Shuffle, Epsilon: 0.125, Delta: 1e-7, Relation: ZeroOut},
 		{Trust: NoPrivacy, Epsilon: math.Inf(1), Relation: ReplaceOne},

@@ -70,13 +70,12 @@ func (a *aggregator) Merge(other fl.Aggregator) error {
 // Estimate implements fl.Aggregator. The standard errors are those of the noise,
 // and an upper bound for the rounding. O(instances + d' log d').
 func (a *aggregator) Estimate() (*fl.Estimate, error) {
-	if a.reports == 0 {
-		return nil, fmt.Errorf("sumdp: estimate: %w", fl.ErrNoReports)
-	}
 	// Fewer reports than the noise was spread over would reveal too much.
-	least, most := a.mechanism.round.MinReports, capacity(a.mechanism.round)
-	if a.reports < int64(least) || a.reports > int64(most) {
-		return nil, fmt.Errorf("sumdp: estimate: %w", fl.Invalid("reports", a.reports, "must be in [min_reports = %d, %d]", least, most))
+	if err := a.mechanism.round.CheckReports(a.reports); err != nil {
+		return nil, fmt.Errorf("sumdp: estimate: %w", err)
+	}
+	if most := capacity(a.mechanism.round); a.reports > int64(most) {
+		return nil, fmt.Errorf("sumdp: estimate: %w", fl.Invalid("reports", a.reports, "must be at most %d", most))
 	}
 	sum, err := a.mechanism.sum.Analyze(a.sums, a.reports)
 	if err != nil {

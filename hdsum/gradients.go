@@ -5,9 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/clip"
 	"github.com/hushgrad/hushgrad/rotation"
 )
 
@@ -87,17 +86,14 @@ func (g *GradientSum) Encode(grad []float64, rng *rand.Rand) (Multiset, error) {
 		rng = fl.NewRand()
 	}
 	y := make([]float64, g.rotation.PaddedDim())
-	if err := g.rotation.Forward(y, grad); err != nil {
+	measured, err := clip.Measure(grad, g.rotation.Dim(), 2, g.clip)
+	if err == nil {
+		err = g.rotation.Forward(y, measured.Short)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("hdsum: GradientSum: %w", err)
 	}
-	norm := floats.Norm(grad, 2)
-	if math.IsInf(norm, 1) {
-		return nil, fmt.Errorf("hdsum: GradientSum: %w", fl.Invalid("gradient", norm, "must have a finite L2 norm"))
-	}
-	scale := 1 / g.unit
-	if norm > g.clip {
-		scale *= g.clip / norm
-	}
+	scale := 1 / g.unit * measured.Factor(g.clip)
 	levels := make([]int64, len(y))
 	for i, v := range y {
 		levels[i] = g.round(v*scale, rng)

@@ -232,13 +232,14 @@ func TestGradientSumRefuses(t *testing.T) {
 	rng := newRand(63)
 	for what, grad := range map[string][]float64{
 		"short": make([]float64, 11), "long": make([]float64, 13), "NaN": {11: math.NaN()}, "infinite": {11: math.Inf(-1)},
-		"overflow": {math.MaxFloat64, math.MaxFloat64, 11: 0}, "infinite norm": {math.MaxFloat64 / 2, 11: math.MaxFloat64},
 	} {
 		if _, err := g.Encode(grad, rng); err == nil {
 			t.Errorf("%s: no error", what)
 		}
 	}
-	for _, grad := range [][]float64{make([]float64, 12), {math.MaxFloat64 / 4, 11: 1}, {math.SmallestNonzeroFloat64, 11: 0}} {
+	for _, grad := range [][]float64{make([]float64, 12), {math.MaxFloat64 / 4, 11: 1}, {math.SmallestNonzeroFloat64, 11: 0},
+		{math.MaxFloat64, math.MaxFloat64, 11: 0}, {math.MaxFloat64 / 2, 11: math.MaxFloat64},
+	} {
 		if _, err := g.Encode(grad, rng); err != nil {
 			t.Errorf("%v: %v", grad, err)
 		}

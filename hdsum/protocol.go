@@ -72,8 +72,11 @@ type noisySum interface {
 	// check returns an error wrapping fl.ErrBadReport unless one client may send m to
 	// the instances at r. All of m is addressed to them, in order.
 	check(m Multiset, r run) error
-	// add adds count messages of one value to a sum.
-	add(sum, value, count int64) int64
+	// add adds one client's messages to the sums, which have the places that the messages
+	// name.
+	add(sums []int64, m Multiset)
+	// merge adds sums of the same instances, place by place.
+	merge(dst, src []int64)
 	// checkSum refuses what is no sum of messages.
 	checkSum(sum int64) error
 	// decode turns the sum of all messages into the estimate.

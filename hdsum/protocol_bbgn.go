@@ -76,11 +76,19 @@ func (s bbgnSum) check(m Multiset, r run) error {
 }
 
 // add adds modulo q. A count is at most a few dozen.
-func (s bbgnSum) add(sum, value, count int64) int64 {
-	for range count {
-		sum = int64(s.Add(uint64(sum), uint64(value)))
+func (s bbgnSum) add(sums []int64, m Multiset) {
+	for _, message := range m {
+		sum := &sums[message.Instance]
+		for range message.Count {
+			*sum = int64(s.Add(uint64(*sum), uint64(message.Value)))
+		}
 	}
-	return sum
+}
+
+func (s bbgnSum) merge(dst, src []int64) {
+	for k, v := range src {
+		dst[k] = int64(s.Add(uint64(dst[k]), uint64(v)))
+	}
 }
 
 func (s bbgnSum) checkSum(sum int64) error {

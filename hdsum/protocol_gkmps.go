@@ -51,7 +51,17 @@ func (s gkmpsSum) check(m Multiset, _ run) error {
 }
 
 // add wraps modulo 2^64. Only a client that claims absurd counts can bring that about.
-func (gkmpsSum) add(sum, value, count int64) int64 { return sum + value*count }
+func (gkmpsSum) add(sums []int64, m Multiset) {
+	for _, message := range m {
+		sums[message.Instance] += message.Value * message.Count
+	}
+}
+
+func (gkmpsSum) merge(dst, src []int64) {
+	for k, v := range src {
+		dst[k] += v
+	}
+}
 
 func (gkmpsSum) checkSum(int64) error { return nil }
 

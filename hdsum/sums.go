@@ -2,6 +2,7 @@ package hdsum
 
 import (
 	"fmt"
+	"sort"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
@@ -26,19 +27,22 @@ func (l *layout) check(m Multiset) error {
 		}
 	}
 	for _, g := range l.groups {
-		own := 0
-		for own < len(m) && int(m[own].Instance) < g.end() {
-			own++
-		}
-		if err := g.sum.check(m[:own], g.run); err != nil {
+		var own Multiset
+		own, m = g.split(m)
+		if err := g.sum.check(own, g.run); err != nil {
 			return err
 		}
-		m = m[own:]
 	}
 	if len(m) > 0 {
 		return bad("instance", m[0].Instance, "must be below %d", l.instances)
 	}
 	return nil
+}
+
+// split returns the messages before the end of the group, and the others. m is in order.
+func (g group) split(m Multiset) (own, others Multiset) {
+	k := sort.Search(len(m), func(i int) bool { return int(m[i].Instance) >= g.end() })
+	return m[:k], m[k:]
 }
 
 // Add adds one client's messages. On error, which wraps fl.ErrBadReport, nothing
@@ -54,10 +58,9 @@ func (s *Sums) Add(m Multiset) error {
 // add adds messages that have been checked.
 func (s *Sums) add(m Multiset) {
 	for _, g := range s.layout.groups {
-		for ; len(m) > 0 && int(m[0].Instance) < g.end(); m = m[1:] {
-			v := &s.values[m[0].Instance]
-			*v = g.sum.add(*v, m[0].Value, m[0].Count)
-		}
+		var own Multiset
+		own, m = g.split(m)
+		g.sum.add(s.values, own)
 	}
 }
 
@@ -81,9 +84,7 @@ func (l *layout) own(sums *Sums) error {
 
 func (s *Sums) merge(values []int64) {
 	for _, g := range s.layout.groups {
-		for k := g.first; k < g.end(); k++ {
-			s.values[k] = g.sum.add(s.values[k], values[k], 1)
-		}
+		g.sum.merge(s.values[g.first:g.end()], values[g.first:g.end()])
 	}
 }
 

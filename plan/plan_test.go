@@ -110,7 +110,7 @@ func TestClientsForIsTight(t *testing.T) {
 
 // Clients who take part in every round are counted too, from the smallest number that can be.
 func TestClientsForCountsThoseWhoComeOften(t *testing.T) {
-	d := Demand{Dim: 200, Sparsity: 8, Rounds: 6, Participations: 6, Epsilon: 2, Delta: 1e-6}
+	d := Demand{Dim: 200, Sparsity: 8, Rounds: 2, Participations: 2, Epsilon: 4, Delta: 1e-6}
 	n, err := d.ClientsFor(t.Context(), 0.5)
 	if err != nil {
 		t.Fatal(err)

@@ -42,6 +42,11 @@ type Request struct {
 	// L1 and L2 are a guess of the norms of a client's gradient at the first model, from
 	// public data; required.
 	L1, L2 float64
+	// Seed is not 0 where all randomness of the run comes from a seed, for experiments. Such
+	// a run is planned like any other and promises nothing.
+	Seed uint64
+	// Progress is that of Training.
+	Progress Progress
 }
 
 // Run is a training run in public numbers, decided before any client takes part.
@@ -53,6 +58,7 @@ type Run struct {
 	Rounds    int     `json:"rounds"`   // at most: Affordable of them are within the budget
 	Sparsity  int     `json:"sparsity"` // 0 where gradients are not sparse
 	Budget    float64 `json:"budget"`   // 0: none
+	Seed      uint64  `json:"seed"`     // 0: fresh randomness; with any other the run promises nothing
 	// MessagesPerReport is expected, in the sense of the shuffle model; 1 unless a report is a
 	// multiset of messages.
 	MessagesPerReport float64 `json:"messages_per_report"`
@@ -70,31 +76,44 @@ type Run struct {
 	Schedule *Schedule `json:"-"`
 }
 
+// Beyond these nothing is trained, and products overflow.
+const (
+	leastNorm, largestNorm = 1e-6, 1e6 // of a gradient
+	largestRate            = 1e6       // of learning
+	maxRounds              = 1_000_000
+)
+
 func (q Request) validate() error {
-	finite := func(x float64) bool { return x >= 0 && !math.IsInf(x, 1) }
+	none, shuffled := q.Mechanism == dense.Name, q.Mechanism == hdsum.Name
 	switch {
 	case q.Clients < 2 || q.Clients > fl.MaxReports:
 		return fl.Invalid("clients", q.Clients, "must be in [2, %d]", fl.MaxReports)
 	case q.Cohort != 0 && (q.Cohort < 2 || q.Cohort > q.Clients):
 		return fl.Invalid("cohort", q.Cohort, "must be in [2, clients = %d], or 0", q.Clients)
-	case q.Rounds < 0:
-		return fl.Invalid("rounds", q.Rounds, "must be at least 0")
+	case q.Rounds < 0 || q.Rounds > maxRounds:
+		return fl.Invalid("rounds", q.Rounds, "must be in [0, %d]", maxRounds)
+	case none && q.Epsilon != 0:
+		return fl.Invalid("epsilon", q.Epsilon, "must be 0: %s has no privacy", q.Mechanism)
 	case !(q.Epsilon >= 0 && q.Epsilon <= fl.MaxEpsilon):
 		return fl.Invalid("epsilon", q.Epsilon, "must be in [0, %d]", fl.MaxEpsilon)
-	case !finite(q.Budget):
-		return fl.Invalid("budget", q.Budget, "must be finite and at least 0")
-	case q.Budget > 0 && q.Mechanism == dense.Name:
-		return fl.Invalid("budget", q.Budget, "must be 0: %s has no privacy to spend", dense.Name)
+	case none && q.Budget != 0:
+		return fl.Invalid("budget", q.Budget, "must be 0: %s has no privacy to spend", q.Mechanism)
+	case !(q.Budget >= 0 && q.Budget <= fl.MaxEpsilon):
+		return fl.Invalid("budget", q.Budget, "must be in [0, %d]", fl.MaxEpsilon)
 	case !(q.Delta > 0 && q.Delta < 1):
 		return fl.Invalid("delta", q.Delta, "must be in (0, 1)")
 	case q.Sparsity < 0:
 		return fl.Invalid("sparsity", q.Sparsity, "must be at least 0")
-	case !finite(q.Clip):
-		return fl.Invalid("clip", q.Clip, "must be finite and at least 0")
-	case !finite(q.MaxLearningRate):
-		return fl.Invalid("max learning rate", q.MaxLearningRate, "must be finite and at least 0")
-	case !finite(q.LearningRate):
-		return fl.Invalid("learning rate", q.LearningRate, "must be finite and at least 0")
+	case q.Sparsity > 0 && (none || shuffled):
+		return fl.Invalid("sparsity", q.Sparsity, "must be 0: gradients of %s are not sparse", q.Mechanism)
+	case none && q.Clip != 0:
+		return fl.Invalid("clip", q.Clip, "must be 0: %s clips nothing", q.Mechanism)
+	case q.Clip != 0 && !(q.Clip >= leastNorm && q.Clip <= largestNorm):
+		return fl.Invalid("clip", q.Clip, "must be in [%g, %g], or 0", leastNorm, largestNorm)
+	case !(q.MaxLearningRate >= 0 && q.MaxLearningRate <= largestRate):
+		return fl.Invalid("max learning rate", q.MaxLearningRate, "must be in [0, %g]", largestRate)
+	case !(q.LearningRate >= 0 && q.LearningRate <= largestRate):
+		return fl.Invalid("learning rate", q.LearningRate, "must be in [0, %g]", largestRate)
 	}
 	return nil
 }
@@ -112,7 +131,7 @@ func (q Request) Run(ctx context.Context) (*Run, error) {
 	if err := q.validate(); err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	run := &Run{Clients: q.Clients, Cohort: q.Cohort, Rounds: cmp.Or(q.Rounds, 30), Dim: q.Dim, Budget: q.Budget, MessagesPerReport: 1}
+	run := &Run{Clients: q.Clients, Cohort: q.Cohort, Rounds: cmp.Or(q.Rounds, 30), Dim: q.Dim, Budget: q.Budget, Seed: q.Seed, MessagesPerReport: 1}
 	r := fl.Round{ID: "plan", Mechanism: q.Mechanism, Dim: q.Dim, Scale: 1, Epsilon: q.Epsilon, Relation: fl.ReplaceOne, PublicSeed: [32]byte{1}}
 	switch q.Mechanism {
 	case dense.Name:
@@ -155,7 +174,7 @@ func (q Request) Run(ctx context.Context) (*Run, error) {
 func (run *Run) schedule(ctx context.Context, q Request) error {
 	t := Training{
 		Dim: q.Dim, Clients: q.Clients, Rounds: run.Rounds, Epsilon: q.Budget, Delta: q.Delta, EpsilonLocal: q.Epsilon,
-		Sparsity: q.Sparsity, L1: q.L1, L2: q.L2,
+		Sparsity: q.Sparsity, L1: q.L1, L2: q.L2, Progress: q.Progress,
 	}
 	if q.Mechanism != auto.Name {
 		t.Mechanism = q.Mechanism
@@ -200,9 +219,13 @@ func (run *Run) account(ctx context.Context, delta float64) (err error) {
 	return fmt.Errorf("plan: %w", fl.Invalid("budget", run.Budget, "must be at least the central ε of one round, %.4g", *one.Central))
 }
 
-// Promise returns what the affordable rounds promise each client.
-func (run *Run) Promise(ctx context.Context) (Promise, error) {
-	return run.Spending.Promise(ctx, run.Affordable)
+// Promise returns what the first rounds promise each client: nothing where the run has a seed.
+func (run *Run) Promise(ctx context.Context, rounds int) (Promise, error) {
+	p, err := run.Spending.Promise(ctx, rounds)
+	if err == nil && run.Seed != 0 {
+		p = p.repeated(run.Seed)
+	}
+	return p, err
 }
 
 // participations is how often a client takes part, at most.

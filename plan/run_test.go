@@ -1,10 +1,13 @@
 package plan
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/auto"
@@ -42,12 +45,12 @@ func TestRunsAreDecided(t *testing.T) {
 		run.Sparsity < 2 || run.LearningRate <= 0 || run.Momentum != 0.5 || run.Averaging != 0.8 || run.Budget != 1 || run.Affordable != 4 || run.MessagesPerReport != 1 {
 		t.Errorf("decided %+v", run)
 	}
-	for _, want := range []string{"local ε of each", "  4  ", "  225 ", "δ = 1e-06", "nothing was looked up", "learning rate"} {
+	for _, want := range []string{"local ε of each", "  4  ", "  225 ", "δ = 1e-06", "nothing in the clients' data of this run", "first found on\ntraining pictures of mnist", "learning rate"} {
 		if !strings.Contains(strings.ToLower(why), strings.ToLower(want)) {
 			t.Errorf("the explanation lacks %q:\n%s", want, why)
 		}
 	}
-	if p, err := run.Promise(t.Context()); err != nil || *p.Central > 1 || *p.Central < 0.95 || *p.Local != r.Epsilon || p.Participations != 4 {
+	if p, err := run.Promise(t.Context(), run.Affordable); err != nil || *p.Central > 1 || *p.Central < 0.95 || *p.Local != r.Epsilon || p.Participations != 4 {
 		t.Errorf("promises %+v, %v", p, err)
 	}
 	if got := run.String(); got != "mechanism "+run.Mechanism+": 4 rounds of 900 clients, each client up to 4 times" || len(run.Remarks()) != 0 {
@@ -75,7 +78,7 @@ func TestRequestsAreKept(t *testing.T) {
 		t.Errorf("a budget for two rounds: %d", run.Affordable)
 	}
 	var end strings.Builder
-	if err := run.PrintEnd(t.Context(), &end); err != nil || !strings.Contains(end.String(), "another round would make it") || !strings.Contains(end.String(), "composed over the 2 rounds") {
+	if _, err := run.PrintEnd(t.Context(), &end, run.Affordable); err != nil || !strings.Contains(end.String(), "another round would make it") || !strings.Contains(end.String(), "composed over the 2 rounds") {
 		t.Errorf("%s, %v", end.String(), err)
 	}
 	if run, _ = decided(t, func(q *Request) { q.MaxLearningRate, q.Epsilon = 0.01, 1 }); run.LearningRate != 0.01 {
@@ -102,13 +105,96 @@ func TestPlansAreForTheCohort(t *testing.T) {
 		run, _ := decided(t, func(q *Request) {
 			q.Mechanism, q.Clients, q.Cohort, q.Rounds, q.Budget = coco.Name, c.clients, c.cohort, c.rounds, 2
 		})
-		p := must(run.Promise(t.Context()))
+		p := must(run.Promise(t.Context(), run.Affordable))
 		if run.Cohort != c.cohort || run.Schedule.Cohort != c.cohort || run.Schedule.Participations != c.participations || run.Affordable != c.rounds {
 			t.Errorf("%+v: %+v, planned for %d", c, run, run.Schedule.Cohort)
 		}
 		if p.Participations != c.participations || *p.Central > 2 || *p.Central < 1.9 {
 			t.Errorf("%+v: promises %+v", c, p)
 		}
+	}
+}
+
+// Any cohort can be planned, and when nobody sets a budget nothing but the rounds ends the
+// run: the guarantee is that of the client that takes part most often.
+func TestEveryCohortIsPlanned(t *testing.T) {
+	for _, c := range []struct{ clients, cohort, participations int }{
+		{60000, 1000, 1}, {60000, 7, 1}, {60000, 59999, 30}, {60000, 60000, 30}, {60000, 2, 1}, {60000, 2001, 2}, {60000, 31234, 16},
+		{3, 2, 20}, {2, 2, 30}, {997, 991, 30}, {50, 3, 2},
+	} {
+		run, _ := decided(t, func(q *Request) {
+			q.Mechanism, q.Clients, q.Cohort, q.Rounds = signsketch.Name, c.clients, c.cohort, 30
+		})
+		p := must(run.Promise(t.Context(), run.Rounds))
+		if run.Cohort != c.cohort || run.Schedule.Cohort != c.cohort || run.Affordable != 30 || run.Schedule.Participations != c.participations {
+			t.Errorf("%+v: %d rounds of %d, planned for %+v", c, run.Affordable, run.Cohort, run.Schedule.Plan)
+		}
+		if p.Participations != c.participations || !(*p.Central <= 1) || math.Abs(*p.LocalTotal-*p.Local*float64(c.participations)) > 1e-9 {
+			t.Errorf("%+v: promises %v", c, p)
+		}
+	}
+}
+
+// A seed repeats the noise: the run is planned as without, and promises nothing.
+func TestSeededRunsPromiseNothing(t *testing.T) {
+	run, _ := decided(t, func(q *Request) { q.Mechanism, q.Seed = coco.Name, 7 })
+	fresh, _ := decided(t, func(q *Request) { q.Mechanism = coco.Name })
+	p, open := must(run.Promise(t.Context(), 4)), must(fresh.Promise(t.Context(), 4))
+	if p.Local != nil || p.LocalTotal != nil || p.Central != nil || p.LocalDelta != 0 || p.Participations != 4 || p.Seed != 7 || run.Seed != 7 {
+		t.Errorf("promises %+v", p)
+	}
+	if run.Template.Epsilon != fresh.Template.Epsilon || run.LearningRate != fresh.LearningRate || open.Central == nil || open.Seed != 0 {
+		t.Errorf("planned %+v, without a seed %+v", run.Template, fresh.Template)
+	}
+	var end strings.Builder
+	if _, err := run.PrintEnd(t.Context(), &end, 4); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"privacy            none: the seed repeats the noise", "With fresh randomness the same run has: " + open.String()} {
+		if !strings.Contains(end.String(), want) {
+			t.Errorf("the end lacks %q:\n%s", want, end.String())
+		}
+	}
+	if strings.Contains(end.String(), "against") {
+		t.Errorf("a seeded run says against whom it holds:\n%s", end.String())
+	}
+	text := string(must(json.Marshal(struct {
+		*Run
+		Promise
+	}{run, p})))
+	for _, want := range []string{`"epsilon_local":null`, `"epsilon_local_total":null`, `"epsilon_central":null`, `"seed":7`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the summary lacks %s: %s", want, text)
+		}
+	}
+}
+
+// counter is a Progress that calls then, if not nil, when it is to grow.
+type counter struct {
+	done, all atomic.Int64
+	then      func()
+}
+
+func (c *counter) Step() { c.done.Add(1) }
+
+func (c *counter) Grow(n int) {
+	if c.all.Add(int64(n)); c.then != nil {
+		c.then()
+	}
+}
+
+// Planning counts what it compares, and ends when it is told to.
+func TestPlanningIsCountedAndCanBeEnded(t *testing.T) {
+	var seen counter
+	decided(t, func(q *Request) { q.Progress = &seen })
+	if seen.done.Load() != 9 || seen.all.Load() != 9 {
+		t.Errorf("%d of %d compared, want 9 of 9", seen.done.Load(), seen.all.Load())
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	q := request
+	q.Progress = &counter{then: stop}
+	if _, err := q.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
 	}
 }
 
@@ -169,16 +255,28 @@ func TestRequestsAreChecked(t *testing.T) {
 		"mechanism": {func(q *Request) { q.Mechanism = "magic" }},
 		"clients":   {func(q *Request) { q.Clients = 1 }},
 		"cohort":    {func(q *Request) { q.Cohort = 1 }, func(q *Request) { q.Cohort = 901 }},
-		"rounds":    {func(q *Request) { q.Rounds = -1 }},
-		"epsilon":   {func(q *Request) { q.Epsilon = 21 }, func(q *Request) { q.Epsilon = -1 }, func(q *Request) { q.Epsilon = math.NaN() }},
+		"rounds":    {func(q *Request) { q.Rounds = -1 }, func(q *Request) { q.Rounds = math.MaxInt }},
+		"epsilon": {
+			func(q *Request) { q.Epsilon = 21 }, func(q *Request) { q.Epsilon = -1 }, func(q *Request) { q.Epsilon = math.NaN() },
+			func(q *Request) { q.Mechanism, q.Epsilon = dense.Name, 1 },
+		},
 		"budget": {
 			func(q *Request) { q.Budget = -1 }, func(q *Request) { q.Budget = math.Inf(1) }, func(q *Request) { q.Budget = math.NaN() },
 			func(q *Request) { q.Mechanism, q.Budget = dense.Name, 1 }, func(q *Request) { q.Epsilon, q.Budget = 3, 1e-6 },
+			func(q *Request) { q.Budget = 1e300 },
 		},
-		"delta":             {func(q *Request) { q.Delta = 0 }, func(q *Request) { q.Delta = 1 }, func(q *Request) { q.Delta = math.NaN() }},
-		"sparsity":          {func(q *Request) { q.Mechanism, q.Sparsity = dense.Name, -1 }, func(q *Request) { q.Sparsity = 501 }},
-		"clip":              {func(q *Request) { q.Clip = -1 }, func(q *Request) { q.Clip = math.NaN() }, func(q *Request) { q.Clip = math.Inf(1) }},
-		"learning rate":     {func(q *Request) { q.LearningRate = math.Inf(1) }, func(q *Request) { q.LearningRate = -1 }},
+		"delta": {func(q *Request) { q.Delta = 0 }, func(q *Request) { q.Delta = 1 }, func(q *Request) { q.Delta = math.NaN() }},
+		"sparsity": {
+			func(q *Request) { q.Mechanism, q.Sparsity = dense.Name, -1 }, func(q *Request) { q.Sparsity = 501 },
+			func(q *Request) { q.Mechanism, q.Sparsity = hdsum.Name, 5 }, func(q *Request) { q.Mechanism, q.Sparsity = dense.Name, 5 },
+		},
+		"clip": {
+			func(q *Request) { q.Clip = -1 }, func(q *Request) { q.Clip = math.NaN() }, func(q *Request) { q.Clip = math.Inf(1) },
+			func(q *Request) { q.Clip = 1e300 }, func(q *Request) { q.Clip = 1e-300 }, func(q *Request) { q.Mechanism, q.Clip = dense.Name, 1 },
+		},
+		"learning rate": {
+			func(q *Request) { q.LearningRate = math.Inf(1) }, func(q *Request) { q.LearningRate = -1 }, func(q *Request) { q.LearningRate = 1e300 },
+		},
 		"max learning rate": {func(q *Request) { q.MaxLearningRate = math.NaN() }},
 		"l1":                {func(q *Request) { q.L1 = 0 }},
 	} {

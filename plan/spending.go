@@ -3,8 +3,6 @@ package plan
 import (
 	"context"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/privacy/compose"
@@ -66,7 +64,9 @@ func (s *Spending) Participations(rounds int) int {
 func (s *Spending) Promise(ctx context.Context, rounds int) (Promise, error) {
 	p := Promise{Delta: s.delta, Participations: s.Participations(rounds)}
 	if s.guarantee.Trust == fl.Local {
-		p.Local, p.LocalDelta = &s.guarantee.Epsilon, s.guarantee.Delta
+		k := float64(p.Participations)
+		total := k * s.guarantee.Epsilon
+		p.Local, p.LocalTotal, p.LocalDelta = &s.guarantee.Epsilon, &total, k*s.guarantee.Delta
 	}
 	if s.loss == nil {
 		return p, nil
@@ -125,65 +125,4 @@ func (s *Spending) Within(ctx context.Context, budget float64, rounds int) (int,
 		}
 	}
 	return n, nil
-}
-
-// Promise is what a run guarantees each of its clients.
-type Promise struct {
-	// Local and LocalDelta are the ε and δ of one report against everybody, the largest
-	// where clients choose. They are nil and 0 where there is no such guarantee.
-	Local      *float64 `json:"epsilon_local"`
-	LocalDelta float64  `json:"-"`
-	// Central is the ε at Delta of all of a client's reports together, against a party that
-	// sees only the shuffled reports of each round. nil where there is no such guarantee.
-	Central *float64 `json:"epsilon_central"`
-	Delta   float64  `json:"delta"`
-	// Participations is how often a client takes part, at most.
-	Participations int `json:"participations"`
-}
-
-// String is the promise in a few words: the ε of one report, and that of all.
-func (p Promise) String() string {
-	var parts []string
-	if p.Local != nil {
-		parts = append(parts, fmt.Sprintf("local ε = %.3g", *p.Local))
-	}
-	if p.Central != nil {
-		parts = append(parts, fmt.Sprintf("central ε = %.2f", *p.Central))
-	}
-	if len(parts) == 0 {
-		return "no privacy"
-	}
-	return strings.Join(parts, ", ")
-}
-
-// emptyLocal is a local ε that promises nothing to speak of: odds may change e^10 fold.
-const emptyLocal = 10
-
-// Print writes the promise in words, and what it does not hold against.
-func (p Promise) Print(w io.Writer) error {
-	var b strings.Builder
-	switch {
-	case p.Local != nil && p.Participations > 1:
-		total := *p.Local * float64(p.Participations)
-		fmt.Fprintf(&b, "local privacy      ε = %.4g per report, %.4g for the %d reports of a client, δ = %g: holds against everybody, the server included\n",
-			*p.Local, total, p.Participations, p.LocalDelta)
-		if total > emptyLocal {
-			fmt.Fprintf(&b, "                   So one report says little about its client. A party that can link all of them may learn its data.\n")
-		}
-	case p.Local != nil:
-		fmt.Fprintf(&b, "local privacy      ε = %.4g, δ = %g: holds against everybody, the server included\n", *p.Local, p.LocalDelta)
-	case p.Central != nil:
-		fmt.Fprintf(&b, "local privacy      none: a party that sees one client's messages together learns its gradient\n")
-	default:
-		fmt.Fprintf(&b, "privacy            none: the server sees every gradient\n")
-	}
-	if p.Central != nil {
-		fmt.Fprintf(&b, "central privacy    ε = %.3f, δ = %g (replace one client), against a party that sees only the shuffled reports of a round\n", *p.Central, p.Delta)
-		if p.Participations > 1 {
-			fmt.Fprintf(&b, "                   It is composed over the %d rounds in which a client takes part.\n", p.Participations)
-		}
-		fmt.Fprintf(&b, "                   It trusts the shuffler.\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

@@ -180,38 +180,3 @@ func TestSpendingErrors(t *testing.T) {
 		}
 	}
 }
-
-func TestPromisesInWords(t *testing.T) {
-	two, half := 2., 0.5
-	for _, c := range []struct {
-		promise Promise
-		short   string
-		holds   []string
-		lacks   []string
-	}{
-		{Promise{Participations: 3}, "no privacy", []string{"the server sees every gradient"}, []string{"shuffle"}},
-		{Promise{Central: &half, Delta: 1e-6, Participations: 1}, "central ε = 0.50",
-			[]string{"local privacy      none", "ε = 0.500, δ = 1e-06", "It trusts the shuffler"}, []string{"composed"}},
-		{Promise{Local: &two, Central: &half, Delta: 1e-6, Participations: 1}, "local ε = 2, central ε = 0.50",
-			[]string{"ε = 2, δ = 0: holds against everybody"}, []string{"composed", "link"}},
-		{Promise{Local: &two, Central: &half, Delta: 1e-6, Participations: 5}, "local ε = 2, central ε = 0.50",
-			[]string{"ε = 2 per report, 10 for the 5 reports", "composed over the 5 rounds"}, []string{"link"}},
-		{Promise{Local: &two, Participations: 6}, "local ε = 2",
-			[]string{"ε = 2 per report, 12 for the 6 reports", "link all of them"}, []string{"central"}},
-	} {
-		var b strings.Builder
-		if err := c.promise.Print(&b); err != nil || c.promise.String() != c.short {
-			t.Errorf("%v, want %s, %v", c.promise, c.short, err)
-		}
-		for _, want := range c.holds {
-			if !strings.Contains(b.String(), want) {
-				t.Errorf("%v lacks %q:\n%s", c.promise, want, b.String())
-			}
-		}
-		for _, no := range c.lacks {
-			if strings.Contains(b.String(), no) {
-				t.Errorf("%v has %q:\n%s", c.promise, no, b.String())
-			}
-		}
-	}
-}

@@ -34,6 +34,14 @@ type Training struct {
 	// L1 and L2 are a guess of the norms of a client's gradient at the first model,
 	// from public data.
 	L1, L2 float64
+	// Progress, if not nil, learns how many alternatives are compared, and when one is done.
+	Progress Progress
+}
+
+// Progress shows how far a computation is. It is safe for concurrent use.
+type Progress interface {
+	Grow(n int) // announces n more steps
+	Step()      // counts one
 }
 
 // Schedule says how to train: what the rounds are and what the server does with their
@@ -76,8 +84,8 @@ func (t Training) validate() error {
 		return fl.Invalid("mechanism", t.Mechanism, "must be one that can be planned")
 	case t.Epsilon == 0 && t.EpsilonLocal == 0:
 		return fl.Invalid("epsilon", 0, "must be > 0, or that of a report must be")
-	case !(t.L1 > 0) || math.IsInf(t.L1, 1):
-		return fl.Invalid("l1", t.L1, "must be finite and > 0")
+	case !(t.L1 >= leastNorm && t.L1 <= largestNorm):
+		return fl.Invalid("l1", t.L1, "must be in [%g, %g]", leastNorm, largestNorm)
 	case !(t.L2 > 0 && t.L2 <= t.L1):
 		return fl.Invalid("l2", t.L2, "must be in (0, l1 = %g]", t.L1)
 	}
@@ -92,7 +100,8 @@ const peakShare = 0.35
 // Shape returns s and τ. (L1/L2)² is the number of coordinates that matter; τ is
 // somewhat below their size.
 func (t Training) Shape() (s int, scale float64) {
-	s = cmp.Or(t.Sparsity, int(math.Ceil(t.L1*t.L1/(t.L2*t.L2)/peakShare)))
+	matter := t.L1 / t.L2 * (t.L1 / t.L2)
+	s = cmp.Or(t.Sparsity, int(math.Ceil(min(matter/peakShare, float64(t.Dim)))))
 	s = min(s, t.Dim)
 	return s, t.L1 / float64(s)
 }
@@ -127,6 +136,9 @@ func (t Training) Schedule(ctx context.Context) (*Schedule, error) {
 	considered := make([]Alternative, len(ways)*len(mechanisms))
 	feasible := make([]error, len(considered))
 	find := newSearch()
+	if t.Progress != nil {
+		t.Progress.Grow(len(considered))
+	}
 	var group errgroup.Group
 	for i, k := range ways {
 		d := d
@@ -138,6 +150,9 @@ func (t Training) Schedule(ctx context.Context) (*Schedule, error) {
 			at := i*len(mechanisms) + j
 			group.Go(func() error {
 				considered[at], feasible[at] = t.alternative(ctx, find, c, d, scale)
+				if t.Progress != nil {
+					t.Progress.Step()
+				}
 				return nil
 			})
 		}

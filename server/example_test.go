@@ -89,8 +89,8 @@ func (a *toyAggregator) Merge(other fl.Aggregator) error {
 }
 
 func (a *toyAggregator) Estimate() (*fl.Estimate, error) {
-	if a.counts[0] == 0 {
-		return nil, fmt.Errorf("toy: estimate: %w", fl.ErrNoReports)
+	if err := a.round.CheckReports(a.counts[0]); err != nil {
+		return nil, fmt.Errorf("toy: estimate: %w", err)
 	}
 	n, d := float64(a.counts[0]), float64(a.round.Dim)
 	gain := a.round.Scale * d / (2*a.keep() - 1)

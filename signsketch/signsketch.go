@@ -24,6 +24,7 @@ var Scheme = sparse.NewScheme(sparse.Definition{
 	Likely:     func(int) int { return 1 },
 	MinKeys:    minKeys,
 	Calibrate:  calibrate,
+	Aliasing:   aliasing,
 	NewSampler: func(w exact.Weights, _, _ int) sparse.Sampler { return newSampler(w) },
 })
 
@@ -42,13 +43,51 @@ func minKeys(sparsity int) int { return labelsPerEntry * sparsity }
 // calibrate returns the exact hit probabilities: an own item's slot is reported if
 // it agrees with the majority and the answer is true, or neither.
 func calibrate(_ slothash.Chances, p sparse.Point, high, _, total float64) sparse.Calibration {
-	m := gf2.BitsFor(max(p.Dim+p.Sparsity, minKeys(p.Sparsity)))
+	m := labelBits(p)
 	truth := 2*high/total - 1
 	own := (1 + truth*agreement(p.Sparsity, m)) / 2
 	return sparse.Calibration{
 		In:  sparse.Joint{Own: own, Opposite: 1 - own},
 		Out: sparse.Joint{Own: 0.5, Opposite: 0.5},
 	}
+}
+
+// labelBits is the number m of bits of a label.
+func labelBits(p sparse.Point) int {
+	return gf2.BitsFor(max(p.Dim+p.Sparsity, minKeys(p.Sparsity)))
+}
+
+// aliasing is the squared error per coordinate and per square of the mean that the labels of
+// a round cause. As a function of c the majority of a client's s signs has the mean square
+// q = 1 − P[tie]. Parseval: its 2^m Walsh coefficients have the squares q in all. Those at the
+// labels of the client's own coordinates are ρ² each, s·ρ² in all. The rest, q − s·ρ², lies at
+// labels that are sums of an odd number of the client's, three or more, and with random labels
+// everywhere: (q − s·ρ²)/2^m at each on average. The estimator divides by ρ, so that a client
+// adds (q − s·ρ²)/(ρ²·2^m) to the squared error of every coordinate.
+//
+// Of n clients, those errors add up as far as the vectors are alike. The correlation of the
+// rests of two clients whose vectors have the scalar product κ·s is that of products of three
+// or more signs, (arcsin κ − κ)/(π/2 − 1) for many signs, at most κ for κ ≥ 0. Where no two
+// clients' vectors point away from one another the squared error of the mean is thus at most
+// the above times the mean of κ over all pairs of clients, which is the squared norm of the
+// mean vector, divided by s.
+func aliasing(p sparse.Point) float64 {
+	m, s := labelBits(p), float64(p.Sparsity)
+	square := agreement(p.Sparsity, m)
+	square *= square
+	return max(1-tie(p.Sparsity)-s*square, 0) / (square * s) / math.Exp2(float64(m))
+}
+
+// tie is the probability that s independent signs have no majority: C(s, s/2)/2^s for even s.
+func tie(s int) float64 {
+	if s%2 == 1 {
+		return 0
+	}
+	p := 1.0
+	for k := 1; k <= s/2; k++ {
+		p *= 1 - 0.5/float64(k)
+	}
+	return p
 }
 
 // agreement is ρ: the probability that a fixed one of s balanced signs, drawn

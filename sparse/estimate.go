@@ -21,6 +21,7 @@ func (t *tally) Estimate(reports int64) (*fl.Estimate, error) {
 		}
 		e.Columns = append(e.Columns, fl.Column{Name: name, Series: c})
 	}
+	widen(mean, m.aliasing)
 	for j := range mean.Value { // now from ternary units to those of the gradient
 		mean.Value[j] *= m.round.Scale
 		mean.StdErr[j] *= m.round.Scale
@@ -65,14 +66,51 @@ func (h hits) conditional(mean, frequency fl.Series, scale float64) fl.Series {
 }
 
 // mean estimates an entry of the mean ternary vector. The variance is that of one
-// report's estimate over the sampling of coordinates and the randomizer, E[Y²] − E[Y]²,
-// with the estimated frequency plugged in.
+// report's estimate Y over the sampling of coordinates and the randomizer, E[Y²] − E[Y]²,
+// with the estimated frequency plugged in. Two cases must not look like certainty:
+//
+//   - Among few reports (Calibration.fewHits) E[Y²] is that of a coordinate that all clients
+//     hold, or what the hits show where that is more: one hit is then the only sign of the
+//     error that it is.
+//   - Where hits do not show the frequency E[Y²] is known. One report more with a hit is
+//     counted: (n+1)/n for the sign sketch.
+//
+// In both E[Y] is the smallest value within two standard errors of its estimate, which is as
+// far from 0 as the noise takes it.
 func mean(c Calibration, k counts) (value, variance float64) {
 	in, out := c.MeanVariance()
-	f := c.clampedFrequency(k)
 	value = c.mean(k)
-	clipped := min(math.Abs(value), f)
-	return value, f*(in+1) + (1-f)*out - clipped*clipped
+	f := c.clampedFrequency(k)
+	expected := min(math.Abs(value), f)
+	var second float64
+	switch {
+	case !c.estimatesFrequency():
+		second = in + 1 + c.meanGain()*c.meanGain()/k.n
+	case c.fewHits(k.n):
+		f = max(c.frequency(k), 1)
+		expected = min(math.Abs(value), 1)
+		second = f*(in+1) + (1-f)*out
+	default:
+		return value, f*(in+1) + (1-f)*out - expected*expected
+	}
+	expected = max(expected-2*math.Sqrt(second/k.n), 0)
+	return value, second - expected*expected
+}
+
+// widen adds to the standard errors of the mean, in ternary units, the error of a round's
+// fixed labels. perSquare is what a client's vector adds to the squared error of every
+// coordinate, divided by the squares of the mean, see Definition.Aliasing.
+func widen(mean fl.Series, perSquare float64) {
+	squares := 0.0
+	for j, v := range mean.Value {
+		squares += v*v - mean.StdErr[j]*mean.StdErr[j]
+	}
+	if perSquare == 0 || !(squares > 0) {
+		return
+	}
+	for j, v := range mean.StdErr {
+		mean.StdErr[j] = math.Sqrt(v*v + perSquare*squares)
+	}
 }
 
 // frequency estimates the share of clients whose entry is not zero.

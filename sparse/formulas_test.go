@@ -93,11 +93,22 @@ func (p Joint) moment(power float64, f func(own, opposite float64) float64) floa
 // holds, + − or nothing, and the hits. Here both moments are summed over the four
 // outcomes of the hits, with the shares of the three kinds of clients that the
 // estimates say, moved into their ranges.
+//
+// For the mean of few reports, fewer than six hits of a coordinate that all clients hold, the
+// share is moved up to 1 and not down: E[Y²] is linear in it, and beyond 1 it goes on as the
+// hits do, toMean² times the hits per report where both items are never hit together. Where the
+// reports do not show the share E[Y²] does not depend on it, and a report more with a hit adds
+// toMean²/n. In both cases E[Y] is two standard errors √(E[Y²]/n) closer to 0 than its estimate.
 func TestStandardErrorsAreTheExactOnes(t *testing.T) {
-	const n, scale = 4096, 3.0
-	plus, minus := []int64{700, 420, 390, 2000, 10, 512, 60}, []int64{450, 900, 405, 1500, 20, 512, 1400}
+	standardErrorsAreExact(t, 4096, []int64{700, 420, 390, 2000, 10, 512, 60}, []int64{450, 900, 405, 1500, 20, 512, 1400})
+	standardErrorsAreExact(t, 12, []int64{0, 1, 0, 2, 5, 12}, []int64{0, 0, 1, 2, 1, 0})
+}
+
+func standardErrorsAreExact(t *testing.T, reports int64, plus, minus []int64) {
+	const scale = 3.0
+	n := float64(reports)
 	for name, c := range map[string]Calibration{"paired": paired, "separate": separate, "t = 2s": meanOnly} {
-		e := estimated(t, c, scale, n, plus, minus)
+		e := estimated(t, c, scale, reports, plus, minus)
 		var frequency, pluses, minuses fl.Series
 		if c.estimatesFrequency() {
 			frequency = column(t, e, fl.ColumnFrequency)
@@ -121,8 +132,18 @@ func TestStandardErrorsAreTheExactOnes(t *testing.T) {
 			if c.estimatesFrequency() {
 				share = min(max(held(p, m), 0), 1)
 			}
-			y := min(math.Abs(mean(p, m)), share)
-			second := share*c.In.moment(2, mean) + (1-share)*c.Out.moment(2, mean)
+			hits, more, y := share, 0.0, min(math.Abs(mean(p, m)), share)
+			few := c.estimatesFrequency() && n*(c.In.Own+c.In.Opposite) < 6
+			if few {
+				hits, y = max(held(p, m), 1), min(math.Abs(mean(p, m)), 1)
+			}
+			if !c.estimatesFrequency() {
+				more = toMean * toMean / n
+			}
+			second := hits*c.In.moment(2, mean) + (1-hits)*c.Out.moment(2, mean) + more
+			if few || !c.estimatesFrequency() {
+				y = max(y-2*math.Sqrt(second/n), 0)
+			}
 			check("mean", j, e.Mean().StdErr[j], scale*math.Sqrt((second-y*y)/n))
 			if !c.estimatesFrequency() {
 				continue
@@ -137,6 +158,23 @@ func TestStandardErrorsAreTheExactOnes(t *testing.T) {
 				f := min(max(item(sign.own, sign.opp), 0), share)
 				second = f*c.In.moment(2, item) + (share-f)*c.In.moment(2, other) + (1-share)*c.Out.moment(2, item)
 				check(sign.what, j, sign.series.StdErr[j], math.Sqrt((second-f*f)/n))
+			}
+		}
+	}
+}
+
+// The labels of a round add perSquare·Σx² to the squares of all standard errors, where Σx² is
+// that of the estimates without their noise, and nothing where the noise hides it.
+func TestLabelsWidenStandardErrors(t *testing.T) {
+	const perSquare = 0.25
+	for _, c := range []struct{ value, stdErr, want []float64 }{
+		{[]float64{1, -0.5, 0}, []float64{0.5, 0.5, 0.25}, []float64{0.25 + 0.171875, 0.25 + 0.171875, 0.0625 + 0.171875}},
+		{[]float64{0.5, 0, 0}, []float64{0.5, 0.25, 0.25}, []float64{0.25, 0.0625, 0.0625}},
+	} {
+		widen(fl.Series{Value: c.value, StdErr: c.stdErr}, perSquare)
+		for j, v := range c.stdErr {
+			if math.Abs(v*v-c.want[j]) > 1e-15 {
+				t.Errorf("squared standard error %g, want %g", v*v, c.want[j])
 			}
 		}
 	}

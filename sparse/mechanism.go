@@ -22,6 +22,7 @@ type mechanism struct {
 	family      slothash.Family
 	blanket     *privacy.Blanket
 	calibration Calibration
+	aliasing    float64 // of Definition.Aliasing
 	weights     exact.Weights
 
 	codec    slothash.Codec

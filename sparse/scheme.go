@@ -33,6 +33,10 @@ type Definition struct {
 	// Calibrate returns the hit probabilities for slots of weight high and low, Ω = total
 	// in all. chances are those of the hash family.
 	Calibrate func(chances slothash.Chances, p Point, high, low, total float64) Calibration
+	// Aliasing is the squared error that the fixed labels of a round add to a coordinate,
+	// divided by the squared norm of the mean ternary vector; nil: none. It does not fall
+	// with the number of reports.
+	Aliasing func(p Point) float64
 	// NewSampler returns the randomizer.
 	NewSampler func(w exact.Weights, sparsity, slots int) Sampler
 }
@@ -266,5 +270,8 @@ func (s *Scheme) Open(r fl.Round) (fl.Mechanism, error) {
 		return nil, err
 	}
 	m := &mechanism{scheme: s, round: round, point: p, family: family, blanket: blanket, calibration: c, weights: w}
+	if d.Aliasing != nil {
+		m.aliasing = d.Aliasing(p)
+	}
 	return m.complete()
 }

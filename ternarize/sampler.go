@@ -32,7 +32,8 @@ type Sampler struct {
 }
 
 // NewSampler returns a Sampler for gradients of dim coordinates in
-// [1, fl.MaxDim], 1 ≤ sparsity ≤ dim, and a finite scale τ > 0.
+// [1, fl.MaxDim], 1 ≤ sparsity ≤ dim, and a scale τ in [2^−900, 2^900]: the quotient of two
+// numbers in that range neither overflows nor vanishes.
 func NewSampler(dim, sparsity int, scale float64) (*Sampler, error) {
 	if err := checkShape(dim, sparsity, scale); err != nil {
 		return nil, err
@@ -55,8 +56,8 @@ func checkShape(dim, sparsity int, scale float64) error {
 		return invalid("dim", dim, "must be in [1, %d]", fl.MaxDim)
 	case sparsity < 1 || sparsity > dim:
 		return invalid("sparsity", sparsity, "must be in [1, dim = %d]", dim)
-	case !(scale > 0) || math.IsInf(scale, 1):
-		return invalid("scale", scale, "must be finite and > 0")
+	case !(scale >= 0x1p-900 && scale <= 0x1p900):
+		return invalid("scale", scale, "must be in [2^-900, 2^900]")
 	}
 	return nil
 }

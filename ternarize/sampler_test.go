@@ -231,12 +231,33 @@ func TestNewSamplerRefuses(t *testing.T) {
 		param         string
 	}{
 		{0, 1, 1, "dim"}, {fl.MaxDim + 1, 1, 1, "dim"}, {5, 0, 1, "sparsity"}, {5, 6, 1, "sparsity"},
-		{5, 1, 0, "scale"}, {5, 1, math.NaN(), "scale"}, {5, 1, math.Inf(1), "scale"}, {5, 1, -2, "scale"},
+		{5, 1, 0, "scale"}, {5, 1, math.NaN(), "scale"}, {5, 1, math.Inf(1), "scale"}, {5, 1, -2, "scale"}, {5, 1, 0x0.fp-900, "scale"}, {5, 1, 0x1.1p900, "scale"}, {5, 1, math.SmallestNonzeroFloat64, "scale"}, {5, 1, math.MaxFloat64, "scale"},
 	} {
 		_, err := NewSampler(c.dim, c.sparsity, c.scale)
 		var p *fl.ParamError
 		if !errors.As(err, &p) || p.Param != c.param {
 			t.Errorf("NewSampler(%d, %d, %g): error %v, want a ParamError for %s", c.dim, c.sparsity, c.scale, err, c.param)
+		}
+	}
+}
+
+// At the smallest and largest scale a coordinate of 0 is not drawn, and one of the scale always.
+func TestExtremeScales(t *testing.T) {
+	for _, scale := range []float64{0x1p-900, 1, 0x1p900} {
+		s, err := NewSampler(4, 2, scale)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			grad []float64
+			want []uint32
+		}{
+			{[]float64{0, 0, 0, 0}, []uint32{4, 5}}, {[]float64{math.Copysign(0, -1), scale, 0, 0}, []uint32{1, 4}},
+			{[]float64{scale, 0, -scale, 0}, []uint32{0, 2}}, {[]float64{math.MaxFloat64, 0, 0, -math.MaxFloat64}, []uint32{0, 3}},
+		} {
+			if x, err := s.Sample(c.grad, nil); err != nil || !slices.Equal(x.Index, c.want) {
+				t.Errorf("scale %g: %v is drawn from %v, %v, want %v", scale, x.Index, c.grad, err, c.want)
+			}
 		}
 	}
 }

@@ -122,8 +122,8 @@ func (a *aggregator) grow(what string, more []int64, add func(tier int, to fl.Ag
 // Estimate implements fl.Aggregator: the combination of the tiers' means.
 func (a *aggregator) Estimate() (*fl.Estimate, error) {
 	total := a.total()
-	if total == 0 {
-		return nil, a.mechanism.round.Wrap("estimate", fl.ErrNoReports)
+	if err := a.mechanism.round.CheckReports(total); err != nil {
+		return nil, a.mechanism.round.Wrap("estimate", err)
 	}
 	means := make([]*fl.Estimate, len(a.tiers))
 	groups := make([]hetero.Tier, len(a.tiers))

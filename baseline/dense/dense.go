@@ -3,7 +3,8 @@
 // package for its effect and start with a round of the mechanism [Name].
 //
 // A report is the gradient's coordinates as IEEE 754 binary32, little-endian,
-// 4·dim bytes. A round must say Epsilon = +Inf, so that it is not opened by
+// 4·dim bytes. Coordinates beyond the range of binary32, ±3.4·10^38, are clipped to it, so that
+// whether a client takes part does not depend on its gradient. A round must say Epsilon = +Inf, so that it is not opened by
 // mistake. Sums are float64. Their last bits depend on the order of the reports.
 package dense
 
@@ -51,10 +52,11 @@ func (m *mechanism) Encode(dst []byte, grad []float64, _ *rand.Rand) ([]byte, er
 	}
 	start := len(dst)
 	for j, g := range grad {
-		if !finite(float64(float32(g))) {
-			return dst[:start], m.round.Wrap("encode", fl.Invalid("gradient", g, "must be a finite float32, coordinate %d is not", j))
+		if !finite(g) {
+			return dst[:start], m.round.Wrap("encode", fl.Invalid("gradient", g, "must be finite, coordinate %d is not", j))
 		}
-		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(float32(g)))
+		clipped := float32(min(max(g, -math.MaxFloat32), math.MaxFloat32))
+		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(clipped))
 	}
 	return dst, nil
 }

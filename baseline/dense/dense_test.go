@@ -75,7 +75,7 @@ func TestTheMeanIsTheMean(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	m := open(t, 2)
-	for name, g := range map[string][]float64{"short": {1}, "NaN": {1, math.NaN()}, "beyond float32": {1e300, 0}} {
+	for name, g := range map[string][]float64{"short": {1}, "NaN": {1, math.NaN()}, "Inf": {math.Inf(-1), 0}} {
 		if dst, err := m.Encode([]byte("x"), g, nil); err == nil || string(dst) != "x" {
 			t.Errorf("%s: encoded to %q, %v", name, dst, err)
 		}
@@ -109,6 +109,18 @@ func TestRefusals(t *testing.T) {
 	var p *fl.ParamError
 	if _, err := fl.Open(private); !errors.As(err, &p) || p.Param != "epsilon" {
 		t.Errorf("a finite epsilon: %v, want a ParamError for epsilon", err)
+	}
+}
+
+func TestCoordinatesAreClippedToTheirFormat(t *testing.T) {
+	report, err := open(t, 4).Encode(nil, []float64{1e300, -math.MaxFloat64, math.MaxFloat32 * (1 + 0x1p-30), math.SmallestNonzeroFloat64}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, want := range []float32{math.MaxFloat32, -math.MaxFloat32, math.MaxFloat32, 0} {
+		if got := math.Float32frombits(binary.LittleEndian.Uint32(report[4*j:])); got != want {
+			t.Errorf("coordinate %d is %g, want %g", j, got, want)
+		}
 	}
 }
 

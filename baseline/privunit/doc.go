@@ -37,6 +37,10 @@
 // Differential Privacy Systems, IEEE S&P 2022, for normal noise. Compare with it; do not
 // deploy it.
 //
+// Guarantee().RealNumbers is true therefore. fl.Policy refuses the round unless a client
+// accepts that, package verify reports a broken promise, and compose.Reports and ledgers refuse
+// the guarantee.
+//
 // # Accuracy and cost
 //
 // The squared error of a report is [Error], C²·((D + z·s)/s² − 1) for the z that minimises it.

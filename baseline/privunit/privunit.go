@@ -7,9 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/clip"
 	"github.com/hushgrad/hushgrad/internal/count"
 	"github.com/hushgrad/hushgrad/privacy"
 )
@@ -57,10 +56,12 @@ var (
 
 // Encode implements fl.Mechanism. O(dim).
 func (m *mechanism) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
-	perUnit, last, err := m.lift(grad)
+	measured, err := clip.Measure(grad, m.round.Dim, 2, m.round.Scale)
 	if err != nil {
 		return dst, m.round.Wrap("encode", err)
 	}
+	grad = measured.Short
+	perUnit, last := lift(measured)
 	if rng == nil {
 		rng = fl.NewRand()
 	}
@@ -85,24 +86,12 @@ func (m *mechanism) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, 
 
 // lift returns the factor that makes the clipped gradient a vector of length at most 1, and
 // the coordinate that makes its length 1.
-func (m *mechanism) lift(grad []float64) (perUnit, last float64, err error) {
-	if len(grad) != m.round.Dim {
-		return 0, 0, fl.Invalid("gradient", len(grad), "must have dim = %d coordinates", m.round.Dim)
+func lift(g clip.Gradient) (perUnit, last float64) {
+	if g.Length >= g.Limit {
+		return 1 / g.Length, 0
 	}
-	norm := floats.Norm(grad, 2)
-	if !(norm < 0x1p900*m.round.Scale) { // also when NaN
-		for j, g := range grad {
-			if math.IsNaN(g) || math.IsInf(g, 0) {
-				return 0, 0, fl.Invalid("gradient", g, "must be finite, coordinate %d is not", j)
-			}
-		}
-		return 0, 0, fl.Invalid("gradient", norm, "must have an L2 norm below 2^900·scale")
-	}
-	if norm >= m.round.Scale {
-		return 1 / norm, 0, nil
-	}
-	length := norm / m.round.Scale
-	return 1 / m.round.Scale, math.Sqrt((1 - length) * (1 + length)), nil
+	length := g.Length / g.Limit
+	return 1 / g.Limit, math.Sqrt((1 - length) * (1 + length))
 }
 
 func put(report []byte, j int, v float32) {
@@ -118,7 +107,7 @@ func (m *mechanism) NewAggregator() fl.Aggregator { return count.New(m.round, m.
 
 // Guarantee implements fl.Mechanism.
 func (m *mechanism) Guarantee() fl.Guarantee {
-	return fl.Guarantee{Trust: fl.Local, Epsilon: m.round.Epsilon, Relation: fl.ReplaceOne}
+	return fl.Guarantee{Trust: fl.Local, Epsilon: m.round.Epsilon, Relation: fl.ReplaceOne, RealNumbers: true}
 }
 
 // ReportBytes implements fl.ReportSizer.

@@ -9,6 +9,7 @@
 package attack
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -33,7 +34,7 @@ func Experiments() []experiment.Experiment {
 		Bind: func(f *flag.FlagSet) experiment.Run {
 			s := setting{}
 			f.Float64Var(&s.epsilon, "epsilon", 4.5, "local ε of one report")
-			f.IntVar(&s.victims, "victims", 1000, "clients under attack; with -quick at most 100")
+			f.IntVar(&s.victims, "victims", 0, "clients under attack, at least 20; 0: 1000, or 100 with -quick")
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) { return s.run(ctx, env) }
 		},
 	}}
@@ -52,8 +53,8 @@ func (s setting) validate() error {
 	switch {
 	case !(s.epsilon > 0 && s.epsilon <= fl.MaxEpsilon):
 		return fl.Invalid("-epsilon", s.epsilon, "must be in (0, %d]", fl.MaxEpsilon)
-	case s.victims < 20:
-		return fl.Invalid("-victims", s.victims, "must be at least 20")
+	case s.victims != 0 && s.victims < 20:
+		return fl.Invalid("-victims", s.victims, "must be at least 20, or 0")
 	}
 	return nil
 }
@@ -62,11 +63,13 @@ func (s setting) run(ctx context.Context, env experiment.Env) (*experiment.Resul
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	options := dataset.Options{Dir: env.Data, Seed: env.Seed}
+	options := dataset.Options{Source: env.Data, Seed: env.Seed}
+	victims := 1000
 	if env.Quick {
-		s.victims = min(s.victims, 100)
+		victims = 100
 		options.TrainSize, options.TestSize = 2000, 1000
 	}
+	s.victims = cmp.Or(s.victims, victims)
 	data, err := dataset.Load(ctx, options)
 	if err != nil {
 		return nil, err

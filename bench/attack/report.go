@@ -91,7 +91,7 @@ func (s setting) report(likelihoods [][][]float64, labels []int, classes int, no
 			Holds: lastMixed.value-1.96*lastMixed.stderr <= chance, Detail: fmt.Sprintf("%.3f ± %.3f against %.3f", lastMixed.value, 1.96*lastMixed.stderr, chance),
 		},
 	}
-	r.Plot = &figure.Figure{Panels: []figure.Panel{{
+	r.Plot = &figure.Figure{ErrorBars: experiment.ErrorBars, Panels: []figure.Panel{{
 		XLabel: "reports of one client", YLabel: "share of clients whose label is found", LogX: true, YRange: [2]float64{0, 1},
 		Series: []figure.Series{own, mixed, blind},
 	}}}

@@ -40,7 +40,7 @@ type Run func(ctx context.Context, env Env) (*Result, error)
 
 // Env is what every run is given.
 type Env struct {
-	Data     string        // directory with the data set's files; empty: the experiment's own default
+	Data     string        // directory with the four MNIST files, or "download"; empty: generated digits
 	Seed     uint64        // for Stream
 	Repeats  int           // 0: the experiment's own number
 	Quick    bool          // a smaller run of the same form, for a first look

@@ -2,15 +2,18 @@ package experiment
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 )
 
 var namePattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
@@ -20,7 +23,7 @@ var namePattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 // is a figure, NAME.png, NAME.svg and NAME.pdf. Floats keep all their digits. Each
 // file is replaced as a whole, and none is touched when the result is invalid,
 // for which Write returns a *fl.ParamError.
-func Write(dir, name string, from Origin, r *Result) error {
+func Write(ctx context.Context, dir, name string, from Origin, r *Result) error {
 	if !namePattern.MatchString(name) {
 		return fmt.Errorf("experiment: %w", fl.Invalid("name", name, "must match %s", namePattern))
 	}
@@ -46,30 +49,15 @@ func Write(dir, name string, from Origin, r *Result) error {
 		return err
 	}
 	for _, f := range files {
-		if err := replace(filepath.Join(dir, name+f.ending), f.data.Bytes()); err != nil {
+		err := command.Replace(ctx, filepath.Join(dir, name+f.ending), func(w io.Writer) error {
+			_, err := f.data.WriteTo(w)
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// replace writes a file beside the one at path and gives it that name.
-func replace(path string, data []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(data)
-	// CreateTemp keeps others from reading, which results are for.
-	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 func (r *Result) writeCSV(w *bytes.Buffer) error {

@@ -47,7 +47,7 @@ func TestWrite(t *testing.T) {
 	r.Plot = &figure.Figure{Panels: make([]figure.Panel, 1)}
 	// Twice: results of an earlier run are replaced.
 	for range 2 {
-		if err := experiment.Write(dir, "table-3", experiment.Origin{Command: "go run ./bench table-3 -seed 1"}, r); err != nil {
+		if err := experiment.Write(t.Context(), dir, "table-3", experiment.Origin{Command: "go run ./bench table-3 -seed 1"}, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -79,7 +79,7 @@ func TestWriteJSON(t *testing.T) {
 		Command: "go run ./bench fig1", Commit: "abc+changes", Go: "go1.26", Machine: "a machine, 2 cores, linux",
 		Date: time.Date(2026, 11, 22, 1, 2, 3, 0, time.UTC),
 	}
-	if err := experiment.Write(dir, "fig1", from, small()); err != nil {
+	if err := experiment.Write(t.Context(), dir, "fig1", from, small()); err != nil {
 		t.Fatal(err)
 	}
 	const want = `{
@@ -136,7 +136,7 @@ func TestWriteJSON(t *testing.T) {
 	if got := names(t, dir); len(got) != 2 {
 		t.Errorf("files %q, want no picture without a figure", got)
 	}
-	if err := experiment.Write(dir, "fig1", experiment.Origin{}, &experiment.Result{Columns: []string{"a"}}); err != nil {
+	if err := experiment.Write(t.Context(), dir, "fig1", experiment.Origin{}, &experiment.Result{Columns: []string{"a"}}); err != nil {
 		t.Fatal(err)
 	}
 	var empty map[string]any
@@ -154,7 +154,7 @@ func TestWriteJSON(t *testing.T) {
 func TestQuickRunsDecideNothing(t *testing.T) {
 	dir, r := t.TempDir(), small()
 	r.Quick = true
-	if err := experiment.Write(dir, "fig1", experiment.Origin{}, r); err != nil {
+	if err := experiment.Write(t.Context(), dir, "fig1", experiment.Origin{}, r); err != nil {
 		t.Fatal(err)
 	}
 	var got struct {
@@ -184,11 +184,11 @@ func TestWriteErrors(t *testing.T) {
 	dir := t.TempDir()
 	var wrong *fl.ParamError
 	for _, name := range []string{"", "../up", "Table", "a b", "a-", ".hidden"} {
-		if err := experiment.Write(dir, name, experiment.Origin{}, small()); !errors.As(err, &wrong) || wrong.Param != "name" {
+		if err := experiment.Write(t.Context(), dir, name, experiment.Origin{}, small()); !errors.As(err, &wrong) || wrong.Param != "name" {
 			t.Errorf("%q: %v, want a ParamError for name", name, err)
 		}
 	}
-	if err := experiment.Write(dir, "t", experiment.Origin{}, &experiment.Result{}); !errors.As(err, &wrong) || wrong.Param != "Columns" {
+	if err := experiment.Write(t.Context(), dir, "t", experiment.Origin{}, &experiment.Result{}); !errors.As(err, &wrong) || wrong.Param != "Columns" {
 		t.Errorf("invalid result: %v", err)
 	}
 	if got := names(t, dir); len(got) != 0 {
@@ -198,13 +198,13 @@ func TestWriteErrors(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "t.json", "full"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := experiment.Write(dir, "t", experiment.Origin{}, small()); err == nil {
+	if err := experiment.Write(t.Context(), dir, "t", experiment.Origin{}, small()); err == nil {
 		t.Error("no error for a directory in a file's place")
 	}
 	if got, want := names(t, dir), []string{"t.csv", "t.json"}; !slices.Equal(got, want) {
 		t.Errorf("files %q, want %q: the temporary file is removed", got, want)
 	}
-	if err := experiment.Write(filepath.Join(dir, "t.csv"), "t", experiment.Origin{}, small()); err == nil {
+	if err := experiment.Write(t.Context(), filepath.Join(dir, "t.csv"), "t", experiment.Origin{}, small()); err == nil {
 		t.Error("no error for a file in the directory's place")
 	}
 }

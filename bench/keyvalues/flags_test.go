@@ -43,18 +43,16 @@ func TestBadFlagsAreErrors(t *testing.T) {
 // A number of clients that is asked for is the number of clients, in a quick run, too, and
 // the picture says which it is.
 func TestClientsAreThoseAskedFor(t *testing.T) {
-	for _, name := range []string{"fig6", "fig6-pckv"} {
-		for clients, want := range map[string]string{"300": "n = 300,", "0": map[string]string{"fig6": "n = 10000,", "fig6-pckv": "n = 100000,"}[name], "120000": "n = 120000,"} {
-			if clients == "120000" && testing.Short() {
-				continue
-			}
-			r, err := start(t, t.Context(), name, experiment.Env{Quick: true, Jobs: 2, Repeats: 2}, "-clients", clients)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !strings.HasPrefix(r.Notes[0], want) || !strings.Contains(r.Plot.Title, want) {
-				t.Errorf("%s -clients %s: note %q, title %q, want %q", name, clients, r.Notes[0], r.Plot.Title, want)
-			}
+	for _, c := range []struct{ name, clients, want string }{
+		{"fig6", "300", "n = 300,"}, {"fig6", "10001", "n = 10001,"}, {"fig7", "0", "n = 10000,"},
+		{"fig6-pckv", "300", "n = 300,"}, {"fig6-pckv", "100001", "n = 100001,"}, {"fig6-pckv", "0", "n = 100000,"},
+	} {
+		r, err := start(t, t.Context(), c.name, experiment.Env{Quick: true, Jobs: 2, Repeats: 2}, "-clients", c.clients)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(r.Notes[0], c.want) || !strings.Contains(r.Plot.Title, c.want) {
+			t.Errorf("%s -clients %s: note %q, title %q, want %q", c.name, c.clients, r.Notes[0], r.Plot.Title, c.want)
 		}
 	}
 }

@@ -58,16 +58,13 @@ func integerImages(set *dataset.Set) (images [][]int64, sum []float64) {
 }
 
 // loadImages returns training and test images together, as the paper sums them: those of a
-// directory, or generated digits. It downloads none.
+// directory, MNIST from the network where -data asks for it, or generated digits.
 func loadImages(ctx context.Context, env experiment.Env) (images [][]int64, sum []float64, source string, err error) {
-	options, load := dataset.Options{Dir: env.Data, Seed: env.Seed}, dataset.Load
-	if env.Data == "" {
-		options.TrainSize, options.TestSize, load = 60_000, 10_000, dataset.Generate
-		if env.Quick {
-			options.TrainSize, options.TestSize = 4000, 1000
-		}
+	options := dataset.Options{Source: env.Data, Seed: env.Seed}
+	if env.Quick && env.Data == dataset.Generated {
+		options.TrainSize, options.TestSize = 4000, 1000
 	}
-	data, err := load(ctx, options)
+	data, err := dataset.Load(ctx, options)
 	if err != nil {
 		return nil, nil, "", err
 	}

@@ -92,10 +92,7 @@ func (s sweep) run(ctx context.Context, env experiment.Env) (*experiment.Result,
 	}
 	locals, centrals := []float64{0.5, 1, 2, 4, 6, 8}, []float64{0.1, 0.25, 0.6, 1, 2, 4}
 	s.repeats = env.RepeatsOr(3)
-	options := dataset.Options{Dir: env.Data, Seed: env.Seed}
-	if options.Dir == "" {
-		options.TrainSize, options.TestSize = 60000, 10000
-	}
+	options := dataset.Options{Source: env.Data, Seed: env.Seed}
 	if env.Quick {
 		options.TrainSize, options.TestSize = 6000, 1000
 		s.rounds = min(s.rounds, 10)
@@ -107,7 +104,7 @@ func (s sweep) run(ctx context.Context, env experiment.Env) (*experiment.Result,
 	if s.centrals == nil {
 		s.centrals = centrals
 	}
-	data, err := load(ctx, options)
+	data, err := dataset.Load(ctx, options)
 	if err != nil {
 		return nil, err
 	}
@@ -143,14 +140,6 @@ func (s sweep) on(ctx context.Context, env experiment.Env, data *dataset.Data) (
 		return nil, err
 	}
 	return s.report(cells, data, demands), nil
-}
-
-// load reads pictures, or draws them: the bench does not download.
-func load(ctx context.Context, options dataset.Options) (*dataset.Data, error) {
-	if options.Dir == "" {
-		return dataset.Generate(ctx, options)
-	}
-	return dataset.Load(ctx, options)
 }
 
 // publicDigits is the number of generated digits from which norms are guessed.

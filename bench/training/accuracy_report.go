@@ -52,12 +52,12 @@ func orNil(v *float64) any {
 func (s sweep) report(cells []*cell, data *dataset.Data, demands plan.Training) *experiment.Result {
 	r := &experiment.Result{
 		Columns: []string{
-			"mechanism", "epsilon_local", "epsilon_central", "accuracy", "low", "high", "repeats", "rounds", "participations",
+			"mechanism", "epsilon_local", "epsilon_local_all", "epsilon_central", "accuracy", "low", "high", "repeats", "rounds", "participations",
 			"cohort", "sparsity", "scale", "noise", "learning_rate", "bytes_per_report", "seconds",
 		},
 		Notes: []string{
 			data.Note + s.protocol(demands),
-			"epsilon_local is the ε of one report, against everybody. All reports of a client have at most participations times as much. epsilon_central is the ε of all of a client's reports at δ, against a party that sees only the shuffled reports of each round. That of gaussian is composed without any gain from shuffling. That of central trusts the server with every gradient. auto, sumdp and central are given a central ε, the others a local one.",
+			"epsilon_local is the ε of one report, against everybody. epsilon_local_all is that of all reports of a client together, participations times as much. epsilon_central is the ε of all of a client's reports at δ, against a party that sees only the shuffled reports of each round. That of gaussian is composed without any gain from shuffling. That of central trusts the server with every gradient. auto, sumdp and central are given a central ε, the others a local one.",
 			"The learning rate follows from the standard errors of the first round's estimate, for auto from the exact error; the rest of the training is the same for all.",
 			"low and high are Student's 95 % interval of the mean over the repeats, which differ in all randomness but not in the pictures. seconds are those of one run on one core.",
 		},
@@ -66,7 +66,7 @@ func (s sweep) report(cells []*cell, data *dataset.Data, demands plan.Training) 
 	for _, c := range cells {
 		a := c.accuracy()
 		r.Rows = append(r.Rows, experiment.Row{
-			c.name, orNil(c.course.local), orNil(c.course.central), a.mean, a.low, a.high, len(c.outcomes), c.course.rounds,
+			c.name, orNil(c.course.local), orNil(c.course.localOfAll()), orNil(c.course.central), a.mean, a.low, a.high, len(c.outcomes), c.course.rounds,
 			c.course.participations, c.course.cohort, c.course.sparsity, c.course.scale, c.outcomes[0].noise, c.outcomes[0].rate, c.bytes(), c.seconds,
 		})
 	}
@@ -82,7 +82,7 @@ func (s sweep) protocol(d plan.Training) string {
 // figure draws accuracy against both kinds of ε.
 func (s sweep) figure(cells []*cell) *figure.Figure {
 	panels := []figure.Panel{
-		{Title: "against everybody", XLabel: "ε of one report", YLabel: "test accuracy", LogX: true, YRange: [2]float64{0, 1}},
+		{Title: "against everybody, from one of a client's reports", XLabel: "ε of one report", YLabel: "test accuracy", LogX: true, YRange: [2]float64{0, 1}},
 		{Title: fmt.Sprintf("against a party that sees shuffled reports, δ = %g", s.delta), XLabel: "ε of all rounds", YLabel: "test accuracy", LogX: true, YRange: [2]float64{0, 1}},
 	}
 	for i := range panels {
@@ -114,7 +114,7 @@ func (s sweep) figure(cells []*cell) *figure.Figure {
 			}
 		}
 	}
-	return &figure.Figure{Panels: panels, Columns: 2}
+	return &figure.Figure{Panels: panels, Columns: 2, ErrorBars: experiment.ErrorBars}
 }
 
 // targets says which accuracy the planner reaches for which central ε.

@@ -57,6 +57,9 @@ func TestSweep(t *testing.T) {
 	for i, c := range contenders {
 		row := results[0].Rows[i]
 		local, central := at(row, "epsilon_local"), at(row, "epsilon_central")
+		if all := at(row, "epsilon_local_all"); local == nil && all != nil || local != nil && all != local.(float64)*float64(at(row, "participations").(int)) {
+			t.Errorf("%v: ε of all reports of a client %v", row, all)
+		}
 		switch c.role {
 		case reference:
 			if local != nil || central != nil {

@@ -96,6 +96,15 @@ type course struct {
 	scale          float64
 }
 
+// localOfAll is the local ε of all reports of a client together, nil where there is none.
+func (c course) localOfAll() *float64 {
+	if c.local == nil {
+		return nil
+	}
+	all := *c.local * float64(c.participations)
+	return &all
+}
+
 // course plans a contender's run.
 func (c contender) course(ctx context.Context, s setting) (course, error) {
 	switch c.role {
@@ -169,13 +178,34 @@ func (c contender) rounds(ctx context.Context, s setting, participations int, r 
 			return course{}, err
 		}
 	}
-	spending, err := plan.NewSpending(ctx, m, s.Clients, out.cohort, s.Delta)
+	spending, err := plan.NewSpending(ctx, compared(m), s.Clients, out.cohort, s.Delta)
 	if err != nil {
 		return course{}, err
 	}
 	promise, err := spending.Promise(ctx, s.Rounds)
 	out.local, out.central = promise.Local, promise.Central
 	return out, err
+}
+
+// onRealNumbers is a mechanism that is compared as if its code kept its guarantee.
+type onRealNumbers struct {
+	fl.Mechanism
+	fl.Amplifier
+}
+
+func (m onRealNumbers) Guarantee() fl.Guarantee {
+	g := m.Mechanism.Guarantee()
+	g.RealNumbers = false
+	return g
+}
+
+// compared accepts a proof that is about real numbers only. That is what a comparison of
+// errors needs, and no client.
+func compared(m fl.Mechanism) fl.Mechanism {
+	if amplifier, ok := m.(fl.Amplifier); ok && m.Guarantee().RealNumbers {
+		return onRealNumbers{m, amplifier}
+	}
+	return m
 }
 
 // summed is the course of sumdp: its noise depends on the number of reports only, so

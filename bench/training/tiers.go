@@ -126,7 +126,7 @@ func (s strategy) recipe(model *trainer.Model, cohort, n int) recipe {
 }
 
 func runTiers(ctx context.Context, env experiment.Env, menu []tier) (*experiment.Result, error) {
-	options, cohort, rounds, repeats := dataset.Options{Dir: env.Data, Seed: env.Seed}, 2000, 30, env.RepeatsOr(5)
+	options, cohort, rounds, repeats := dataset.Options{Source: env.Data, Seed: env.Seed}, 2000, 30, env.RepeatsOr(5)
 	if env.Quick {
 		options.TrainSize, options.TestSize, cohort, rounds, repeats = 9000, 1000, 1500, 6, env.RepeatsOr(3)
 	}
@@ -174,7 +174,7 @@ func runTiers(ctx context.Context, env experiment.Env, menu []tier) (*experiment
 func tiersReport(strategies []strategy, accuracies [][]float64, repeats int, notes ...string) *experiment.Result {
 	r := &experiment.Result{
 		Columns: []string{"strategy", "accuracy", "stderr", "lowest", "highest"},
-		Notes:   append(notes, "Error bars: two standard errors."),
+		Notes:   append(notes, "Error bars: Student's 95 % interval over the repeats."),
 	}
 	panel := figure.Panel{YLabel: "test accuracy", YRange: [2]float64{0, 1}}
 	bars := figure.Series{Style: figure.Bars}
@@ -192,7 +192,8 @@ func tiersReport(strategies []strategy, accuracies [][]float64, repeats int, not
 		r.Rows = append(r.Rows, experiment.Row{s.name, means[i], errs[i], low, high})
 		panel.Categories = append(panel.Categories, s.name)
 		bars.Y = append(bars.Y, means[i])
-		bars.YLow, bars.YHigh = append(bars.YLow, means[i]-2*errs[i]), append(bars.YHigh, means[i]+2*errs[i])
+		interval := experiment.MeanInterval(accuracies[i])
+		bars.YLow, bars.YHigh = append(bars.YLow, interval.Low), append(bars.YHigh, interval.High)
 		if i > 0 {
 			gap, noise := means[0]-means[i], math.Hypot(errs[0], errs[i])
 			detail := fmt.Sprintf("%.3f against %.3f", means[0], means[i])
@@ -205,6 +206,6 @@ func tiersReport(strategies []strategy, accuracies [][]float64, repeats int, not
 		}
 	}
 	panel.Series = []figure.Series{bars}
-	r.Plot = &figure.Figure{Title: "Clients choose their own ε", Panels: []figure.Panel{panel}}
+	r.Plot = &figure.Figure{Title: "Clients choose their own ε", ErrorBars: experiment.ErrorBars, Panels: []figure.Panel{panel}}
 	return r
 }

@@ -7,7 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -57,13 +57,16 @@ func account(ctx context.Context, args []string, std command.Streams) error {
 
 // newQuestion returns the flags of a question, with -json and -plot.
 func newQuestion(name, what string, stderr io.Writer) (f *flag.FlagSet, asJSON *bool, plot *string) {
-	f = flag.NewFlagSet("hushgrad account "+name, flag.ContinueOnError)
-	f.SetOutput(stderr)
-	f.Usage = func() {
-		fmt.Fprintf(stderr, "Usage: %s [flags]\n\n%s\n\n", f.Name(), what)
-		f.PrintDefaults()
-	}
-	return f, f.Bool("json", false, "print JSON"), f.String("plot", "", "`file` for a PNG with the curve")
+	f = newFlags("account "+name, fmt.Sprintf("Usage: hushgrad account %s [flags]\n\n%s\n\n", name, what), stderr)
+	plot = new(string)
+	f.Func("plot", "`file` for a picture of the curve: .png, .svg or .pdf", func(path string) error {
+		*plot = path
+		if _, ok := pictures[filepath.Ext(path)]; !ok {
+			return errors.New("must end with .png, .svg or .pdf")
+		}
+		return command.Place("-plot", path)
+	})
+	return f, f.Bool("json", false, "print JSON"), plot
 }
 
 func printJSON(w io.Writer, v any) error {
@@ -75,11 +78,13 @@ func printJSON(w io.Writer, v any) error {
 	return err
 }
 
-// writePlot writes a figure to a file.
+// pictures are the forms of a figure by the ending of its file.
+var pictures = map[string]func(*figure.Figure, io.Writer) error{
+	".png": (*figure.Figure).WritePNG, ".svg": (*figure.Figure).WriteSVG, ".pdf": (*figure.Figure).WritePDF,
+}
+
+// writePlot writes a figure to a file, in the form of its ending. It takes no context: the
+// curve is computed.
 func writePlot(path string, f *figure.Figure) error {
-	out, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.WritePNG(out), out.Close())
+	return command.Replace(context.Background(), path, func(w io.Writer) error { return pictures[filepath.Ext(path)](f, w) })
 }

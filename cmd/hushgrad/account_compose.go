@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/figure"
+	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/privacy/compose"
 )
 
@@ -48,6 +50,32 @@ func (e *eventFlags) bind(f *flag.FlagSet) {
 	f.IntVar(&e.event.Sparsity, "sparsity", 0, "shuffled: entries of a ternary vector, s")
 	f.IntVar(&e.event.Slots, "slots", 0, "shuffled: output size t")
 	f.IntVar(&e.event.Clients, "n", 0, "shuffled: reports that are shuffled together in a round")
+}
+
+// kindFlags are the flags that describe an event of a kind.
+var kindFlags = map[compose.Kind][]string{
+	compose.KindPure:            {"epsilon"},
+	compose.KindApproximate:     {"epsilon", "delta-each"},
+	compose.KindGaussian:        {"sigma"},
+	compose.KindDiscreteLaplace: {"eta", "shift"},
+	compose.KindShuffled:        {"epsilon", "sparsity", "slots", "n"},
+}
+
+// validate refuses flags that describe no event of the kind, or any event beside a file.
+func (e *eventFlags) validate(f *flag.FlagSet) error {
+	if e.file != "" {
+		return command.Unused(f, "with -events", "kind", "count", "epsilon", "delta-each", "sigma", "eta", "shift", "sparsity", "slots", "n")
+	}
+	used, known := kindFlags[compose.Kind(e.kind)]
+	if !known {
+		return fl.Invalid("-kind", e.kind, "must be pure, approximate, gaussian, discrete-laplace or shuffled")
+	}
+	var others []string
+	for _, names := range kindFlags {
+		others = append(others, slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(used, name) })...)
+	}
+	slices.Sort(others)
+	return command.Unused(f, "with -kind "+e.kind, others...)
 }
 
 // read returns the events of the flags or of the file.
@@ -90,6 +118,9 @@ leave it out by chance do not make the guarantee stronger.`, std.Err)
 	if !(*delta > 0 && *delta < 1) {
 		return fl.Invalid("-delta", *delta, "must be in (0, 1)")
 	}
+	if err := given.validate(f); err != nil {
+		return err
+	}
 	events, err := given.read(std.In)
 	if err != nil {
 		return err
@@ -105,7 +136,7 @@ leave it out by chance do not make the guarantee stronger.`, std.Err)
 	answer := composed{Events: events, Count: loss.Count(), Delta: *delta, Epsilon: bounds.Upper, Error: bounds.Error()}
 	answer.classical()
 	if *plot != "" {
-		figure, err := lossCurve(ctx, loss, bounds.Upper)
+		figure, err := lossCurve(ctx, loss, bounds.Upper, std.Err)
 		if err != nil {
 			return err
 		}
@@ -154,15 +185,21 @@ func (c composed) print(w io.Writer) {
 }
 
 // lossCurve draws δ against ε.
-func lossCurve(ctx context.Context, loss *compose.Distribution, epsilon float64) (*figure.Figure, error) {
+func lossCurve(ctx context.Context, loss *compose.Distribution, epsilon float64, stderr io.Writer) (*figure.Figure, error) {
+	const points = 61
+	bar := progress.New(stderr)
+	bar.Describe("drawing")
+	bar.Grow(points)
+	defer bar.Close()
 	s := figure.Series{Name: "upper bound", Style: figure.Line}
-	for i := range 61 {
-		x := 1.5 * epsilon * float64(i) / 60
+	for i := range points {
+		x := 1.5 * epsilon * float64(i) / (points - 1)
 		d, err := loss.Delta(ctx, x)
 		if err != nil {
 			return nil, err
 		}
 		s.X, s.Y = append(s.X, x), append(s.Y, d.Upper)
+		bar.Step()
 	}
 	return &figure.Figure{Panels: []figure.Panel{{
 		Title: fmt.Sprintf("%d reports of one client", loss.Count()), XLabel: "ε", YLabel: "δ", LogY: true, Series: []figure.Series{s},

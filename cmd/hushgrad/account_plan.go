@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/figure"
@@ -14,84 +15,105 @@ import (
 	"github.com/hushgrad/hushgrad/plan"
 )
 
-// planned is the answer of account plan.
+// planned is the answer of account plan: what the demo would run, and what it was compared
+// with.
 type planned struct {
+	*plan.Run
+	plan.Promise
 	Feasible bool `json:"feasible"`
 	// ClientsNeeded is the number of clients that makes an infeasible plan feasible, 0 if
 	// there is none.
-	ClientsNeeded int         `json:"clients_needed,omitempty"`
-	Best          plan.Plan   `json:"best"`
-	Plans         []plan.Plan `json:"plans"`
-	demand        plan.Demand
+	ClientsNeeded int                `json:"clients_needed,omitempty"`
+	Considered    []plan.Alternative `json:"considered"`
 	maxError      float64
 }
 
+// Norms of a gradient of softmax regression at its first model, on generated digits in
+// oriented edges: what examples/mnist measures before it plans.
+const (
+	demoDim = 1970
+	demoL1  = 7.121229
+	demoL2  = 1.414214
+)
+
 func planQuestion(ctx context.Context, args []string, std command.Streams) error {
-	f, asJSON, plot := newQuestion("plan", `Finds the mechanism and the parameters with the smallest exact error for a central
-budget, or the number of clients that an error takes. An error is the root mean square
-per coordinate of one round's mean, in units of τ. A client's coordinates are at most 1
-in these units. -plot draws the errors against the number of clients.`, std.Err)
-	var d plan.Demand
-	f.IntVar(&d.Dim, "dim", 7850, "coordinates of a gradient, d")
-	f.IntVar(&d.Sparsity, "sparsity", 40, "entries of a ternary vector, s")
-	f.IntVar(&d.Clients, "clients", 60000, "number of clients")
-	f.IntVar(&d.Rounds, "rounds", 30, "number of rounds")
-	f.IntVar(&d.Participations, "participations", 1, "rounds in which a client takes part")
-	f.Float64Var(&d.Epsilon, "epsilon", 1, "central ε of a client for the whole run")
-	f.Float64Var(&d.Delta, "delta", 1e-6, "δ")
+	f, asJSON, plot := newQuestion("plan", `Plans a training run from public numbers, as examples/mnist does: mechanism, rounds, ε of a
+report, shape and learning rate. With -error it returns the number of clients that an
+error takes. An error is the root mean square per coordinate of one round's mean, in
+units of τ. A client's coordinates are at most 1 in these units. -plot draws the errors
+against the number of clients.`, std.Err)
+	q, check := plan.Flags(f)
+	f.IntVar(&q.Dim, "dim", demoDim, "coordinates of a gradient, d; those of the demo")
+	f.Float64Var(&q.L1, "l1", demoL1, "L1 norm of a gradient at the first model, from public data; that of the demo")
+	f.Float64Var(&q.L2, "l2", demoL2, "L2 norm of a gradient at the first model, from public data; that of the demo")
 	maxError := f.Float64("error", 0, "error that is acceptable; 0: any")
 	if err := command.ParseOnly(f, args); err != nil {
+		return err
+	}
+	if err := check(); err != nil {
 		return err
 	}
 	if !(*maxError >= 0) || math.IsInf(*maxError, 1) {
 		return fl.Invalid("-error", *maxError, "must be finite and at least 0")
 	}
+	if *maxError > 0 || *plot != "" {
+		if q.Mechanism != auto.Name || q.Epsilon != 0 || q.Cohort != 0 {
+			return fl.Invalid("-error and -plot", q.Mechanism, "must be asked with -mechanism %s, and without -epsilon and -cohort", auto.Name)
+		}
+	}
 	bar := progress.New(std.Err)
-	bar.Describe("composing losses")
-	bar.Grow(1)
+	bar.Describe("planning")
+	q.Progress = bar
 	defer bar.Close()
-	plans, err := plan.Plans(ctx, d)
+	run, err := q.Run(ctx)
 	if err != nil {
 		return err
 	}
-	answer := planned{Best: plans[0], Plans: plans, demand: d, maxError: *maxError}
-	answer.Feasible = *maxError == 0 || plans[0].Error <= *maxError
-	if !answer.Feasible {
-		answer.ClientsNeeded, err = d.ClientsFor(ctx, *maxError)
-		if err != nil && !errors.Is(err, plan.ErrInfeasible) {
-			return err
-		}
+	answer := planned{Run: run, Feasible: true, maxError: *maxError}
+	if answer.Promise, err = run.Promise(ctx, run.Affordable); err != nil {
+		return err
 	}
-	if *plot != "" {
-		figure, err := planCurve(ctx, d)
-		if err != nil {
-			return err
+	if s := run.Schedule; s != nil {
+		answer.Considered = s.Considered
+		d := plan.Demand{
+			Dim: q.Dim, Sparsity: run.Sparsity, Clients: q.Clients, Rounds: run.Rounds, Participations: s.Participations,
+			Epsilon: run.Budget, Delta: q.Delta,
 		}
-		if err := writePlot(*plot, figure); err != nil {
-			return err
+		if answer.Feasible = *maxError == 0 || s.Error <= *maxError; !answer.Feasible {
+			if answer.ClientsNeeded, err = d.ClientsFor(ctx, *maxError); err != nil && !errors.Is(err, plan.ErrInfeasible) {
+				return err
+			}
+		}
+		if *plot != "" {
+			figure, err := planCurve(ctx, d)
+			if err != nil {
+				return err
+			}
+			if err := writePlot(*plot, figure); err != nil {
+				return err
+			}
 		}
 	}
 	bar.Close()
 	if *asJSON {
 		return printJSON(std.Out, answer)
 	}
-	answer.print(std.Out)
-	return nil
+	return answer.print(ctx, std.Out)
 }
 
-func (p planned) print(w io.Writer) {
-	fmt.Fprintf(w, "%-12s %9s %7s %9s %9s %9s\n", "mechanism", "local ε", "slots", "cohort", "central ε", "error")
-	for _, c := range p.Plans {
-		fmt.Fprintf(w, "%-12s %9.4f %7d %9d %9.4f %9.3g\n", c.Mechanism, c.EpsilonLocal, c.Slots, c.Cohort, c.EpsilonCentral, c.Error)
+func (p planned) print(ctx context.Context, w io.Writer) error {
+	if err := p.PrintStart(w, true); err != nil {
+		return err
 	}
-	switch {
-	case p.Feasible:
-		fmt.Fprintf(w, "\nuse %s with ε = %.4g per report\n", p.Best.Mechanism, p.Best.EpsilonLocal)
-	case p.ClientsNeeded > 0:
-		fmt.Fprintf(w, "\nnot feasible: an error of %g needs n ≥ %d clients, within 1 %%\n", p.maxError, p.ClientsNeeded)
-	default:
-		fmt.Fprintf(w, "\nnot feasible: an error of %g needs more than %d clients\n", p.maxError, fl.MaxReports)
+	if _, err := p.PrintEnd(ctx, w, p.Affordable); err != nil || p.Feasible {
+		return err
 	}
+	if p.ClientsNeeded > 0 {
+		_, err := fmt.Fprintf(w, "\nnot feasible: an error of %g needs n ≥ %d clients, within 1 %%\n", p.maxError, p.ClientsNeeded)
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nnot feasible: an error of %g needs more than %d clients\n", p.maxError, fl.MaxReports)
+	return err
 }
 
 // planCurve draws the error of each mechanism against the number of clients.

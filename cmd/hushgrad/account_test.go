@@ -81,7 +81,7 @@ func TestAmplifyIsAboutTheOpenedRound(t *testing.T) {
 			args := append([]string{"amplify", "-json", "-n", fmt.Sprint(n), "-dim", "500"}, s.amplify...)
 			ask(t, &got, append(args, question...)...)
 			args = append([]string{"round", "-dim", "500", "-epsilon", jsonNumber(got.Epsilon)}, s.round...)
-			_, m, err := openRound(writeFile(t, t.TempDir(), "round.json", do(t, args...)))
+			_, m, err := openRound(t.Context(), writeFile(t, t.TempDir(), "round.json", do(t, args...)), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,27 +167,6 @@ func TestComposeMatchesClosedForms(t *testing.T) {
 	}
 }
 
-func TestPlanChoosesOrSaysHowManyClientsItTakes(t *testing.T) {
-	var p planned
-	ask(t, &p, "plan", "-dim", "1000", "-sparsity", "8", "-clients", "20000", "-rounds", "10", "-epsilon", "1", "-json")
-	if !p.Feasible || len(p.Plans) != 3 || p.Best != p.Plans[0] || p.Best.EpsilonCentral > 1 || p.Best.Cohort != 2000 || p.Best.Error > p.Plans[1].Error {
-		t.Errorf("feasible plan: %+v", p)
-	}
-	want := p.Best.Error / 3
-	var q planned
-	ask(t, &q, "plan", "-dim", "1000", "-sparsity", "8", "-clients", "20000", "-rounds", "10", "-epsilon", "1", "-error", jsonNumber(want), "-json")
-	if q.Feasible || q.ClientsNeeded < 30000 || q.ClientsNeeded > 200000 {
-		t.Errorf("a third of the error: %+v", q)
-	}
-	ask(t, &p, "plan", "-dim", "1000", "-sparsity", "8", "-clients", jsonNumber(float64(q.ClientsNeeded)), "-rounds", "10", "-epsilon", "1", "-error", jsonNumber(want), "-json")
-	if !p.Feasible {
-		t.Errorf("with the %d clients asked for: %+v", q.ClientsNeeded, p)
-	}
-	if text := ask(t, nil, "plan", "-dim", "1000", "-sparsity", "8", "-clients", "20000", "-rounds", "10", "-error", "1e-9"); !strings.Contains(text, "not feasible") {
-		t.Errorf("an impossible error: %s", text)
-	}
-}
-
 func TestAccountDrawsCurves(t *testing.T) {
 	for _, args := range [][]string{
 		{"amplify", "-mechanism", "collision", "-dim", "100", "-epsilon", "1", "-sparsity", "4"},
@@ -221,11 +200,8 @@ func TestAccountRefuses(t *testing.T) {
 		"-clients-for":     {"amplify", "-clients-for", "Inf"},
 		"arguments":        {"compose", "now"},
 		"flags":            {"compose", "-what", "1"},
-		"kind":             {"compose", "-kind", "magic"},
+		"-kind":            {"compose", "-kind", "magic"},
 		"-events":          {"compose", "-events", os.DevNull},
-		"participations":   {"plan", "-participations", "31"},
-		"clients":          {"plan", "-clients", "1"},
-		"-error":           {"plan", "-error", "-1"},
 	} {
 		err := account(t.Context(), args, command.Streams{Out: io.Discard, Err: io.Discard})
 		var p *fl.ParamError

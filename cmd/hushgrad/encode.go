@@ -3,12 +3,10 @@ package main
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"runtime"
 
@@ -18,43 +16,47 @@ import (
 	"github.com/hushgrad/hushgrad/fl/reportfile"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/progress"
+	"github.com/hushgrad/hushgrad/keyvalue/pckv"
 	"github.com/hushgrad/hushgrad/server/client"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 const encodeUsage = `Usage: hushgrad encode -round ROUND [flags] FILE
        hushgrad encode -server ADDRESS -round ID -max-epsilon E [flags] FILE
 
 Turns key-value pairs into reports, one per client, in random order. FILE has lines of
-client,key,value (CSV, header optional) or, with the ending .jsonl, objects like
+client,key,value (CSV) or, with the ending .jsonl, objects like
 {"client": "c1", "values": {"apples": 0.5}}; - is standard input. Values are in [-1, 1].
+A header may put the columns of a CSV in another order. Every client must be listed, also
+one without pairs: by a line with its name alone, or with empty values in JSON lines.
 With -server the round is one that is open there, and the reports are sent to it. A second
 run after a failure makes new reports and spends their ε again.
 
 `
+
+// seededWarning is printed with reports that were drawn from a seed.
+const seededWarning = "these reports were drawn from a seed: they promise nothing, whatever the round says"
 
 // encodeFlags are the flags of encode.
 type encodeFlags struct {
 	remote                   remote
 	maxEpsilon               float64
 	round, keys, format, out string
+	strict                   bool
 	seed                     uint64
 	file                     string
 }
 
 func parseEncode(args []string, stderr io.Writer) (*encodeFlags, error) {
 	e := &encodeFlags{}
-	f := flag.NewFlagSet("hushgrad encode", flag.ContinueOnError)
-	f.SetOutput(stderr)
-	f.Usage = func() {
-		fmt.Fprint(stderr, encodeUsage)
-		f.PrintDefaults()
-	}
+	f := newFlags("encode", encodeUsage, stderr)
 	e.remote.bind(f, "take the round from its clients' listener and send the reports there")
 	f.Float64Var(&e.maxEpsilon, "max-epsilon", 0, "with -server: refuse a round in which a report costs more")
 	f.StringVar(&e.round, "round", "", "`file` with the complete round, see hushgrad round; with -server its id, empty: the newest open round")
 	f.StringVar(&e.keys, "keys", "", "public dictionary: a `file` with one key per line; without it keys are numbers")
 	f.StringVar(&e.format, "format", "", "csv or jsonl; empty: by the file's ending")
 	f.StringVar(&e.out, "out", "", "`file` for the reports; empty: standard output")
+	f.BoolVar(&e.strict, "strict", false, "refuse clients with more pairs than a report of the round takes in; otherwise they are counted in a note")
 	f.Uint64Var(&e.seed, "seed", 0, "0: fresh randomness for every client; any other value voids the guarantee, for experiments only")
 	if err := command.Parse(f, args); err != nil {
 		return nil, err
@@ -62,7 +64,7 @@ func parseEncode(args []string, stderr io.Writer) (*encodeFlags, error) {
 	if f.NArg() != 1 {
 		return nil, fl.Invalid("arguments", f.NArg(), "exactly one file, or -, is required, see hushgrad encode -help")
 	}
-	if err := e.validate(); err != nil {
+	if err := e.validate(f); err != nil {
 		return nil, err
 	}
 	e.file = f.Arg(0)
@@ -75,32 +77,36 @@ func parseEncode(args []string, stderr io.Writer) (*encodeFlags, error) {
 	return e, nil
 }
 
-func encode(ctx context.Context, args []string, std command.Streams) (err error) {
+func encode(ctx context.Context, args []string, std command.Streams) error {
 	e, err := parseEncode(args, std.Err)
 	if err != nil {
 		return err
 	}
 	if e.remote.server != "" {
-		return e.submit(ctx, std.In, std.Out, std.Err)
+		return e.submit(ctx, std)
 	}
-	r, m, err := openRound(e.round)
+	r, m, err := openRound(ctx, e.round, std.In)
 	if err != nil {
 		return err
 	}
-	reports, err := e.reports(ctx, r, m, std.In, std.Err)
+	reports, err := e.reports(ctx, r, m, std)
 	if err != nil {
 		return err
 	}
-	out := std.Out
-	if e.out != "" {
-		file, err := os.Create(e.out)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, file.Close()) }()
-		out = file
+	write := func(out io.Writer) error { return e.writeReports(out, r, reports) }
+	if e.out == "" {
+		return write(command.Writer(ctx, std.Out))
 	}
-	w, err := reportfile.NewWriter(out, r)
+	return command.Replace(ctx, e.out, write)
+}
+
+// writeReports writes a file of reports.
+func (e *encodeFlags) writeReports(out io.Writer, r fl.Round, reports [][]byte) error {
+	open := reportfile.NewWriter
+	if e.seed != 0 {
+		open = reportfile.NewSeededWriter
+	}
+	w, err := open(out, r)
 	if err != nil {
 		return err
 	}
@@ -109,33 +115,23 @@ func encode(ctx context.Context, args []string, std command.Streams) (err error)
 			return err
 		}
 	}
-	return w.Flush()
+	return w.Close()
 }
 
 // reports reads the pairs and makes one report per client, in random order.
-func (e *encodeFlags) reports(ctx context.Context, r fl.Round, m fl.Mechanism, stdin io.Reader, stderr io.Writer) ([][]byte, error) {
+func (e *encodeFlags) reports(ctx context.Context, r fl.Round, m fl.Mechanism, std command.Streams) ([][]byte, error) {
 	kv, ok := m.(fl.KeyValueMechanism)
 	if !ok {
 		return nil, fl.Invalid("-round", r.Mechanism, "must have a mechanism for key-value pairs")
 	}
-	keys, err := readDictionary(e.keys, r.Dim)
+	people, err := e.read(ctx, r, std)
 	if err != nil {
 		return nil, err
 	}
-	in := stdin
-	if e.file != "-" {
-		file, err := os.Open(e.file)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		in = file
+	if e.seed != 0 {
+		fmt.Fprintf(std.Err, "note: %s\n", seededWarning)
 	}
-	people, err := readPairs(in, e.format, keys)
-	if err != nil {
-		return nil, err
-	}
-	bar := progress.New(stderr)
+	bar := progress.New(std.Err)
 	bar.Describe("encoding")
 	reports, err := encodeAll(ctx, kv, people, e.stream, bar)
 	bar.Close()
@@ -144,6 +140,49 @@ func (e *encodeFlags) reports(ctx context.Context, r fl.Round, m fl.Mechanism, s
 	}
 	e.stream(0).Shuffle(len(reports), func(i, j int) { reports[i], reports[j] = reports[j], reports[i] })
 	return reports, nil
+}
+
+// read reads the pairs of all clients.
+func (e *encodeFlags) read(ctx context.Context, r fl.Round, std command.Streams) (*clientPairs, error) {
+	keys, err := readDictionary(e.keys, r.Dim)
+	if err != nil {
+		return nil, err
+	}
+	name := e.file
+	if name == "-" {
+		name = "standard input"
+	}
+	bar := progress.New(std.Err)
+	bar.Describe("reading")
+	defer bar.Close()
+	var people *clientPairs
+	err = withInput(ctx, e.file, std.In, bar, func(in io.Reader) (err error) {
+		people, err = readPairs(in, name, e.format, keys)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	bar.Close()
+	param, limit := pairsOf(r)
+	if count, first := people.above(limit); count > 0 {
+		if e.strict {
+			return nil, fmt.Errorf("%s: client %q: %w", name, first, fl.Invalid("pairs", len(people.pairs[first]), "must be at most %d with -strict, the %s of the round; %d clients have more", limit, param, count))
+		}
+		fmt.Fprintf(std.Err, "note: %d of %d clients have more than %d pairs, the %s of the round. A report takes in no more: the rest is left out at random or clipped, and the frequencies and means of their keys come out too small.\n", count, len(people.order), limit, param)
+	}
+	return people, nil
+}
+
+// pairsOf returns how many pairs of a client a report of the round takes in, and the name of
+// the parameter that says so.
+func pairsOf(r fl.Round) (param string, limit int) {
+	for _, param := range []string{sparse.ParamSparsity, pckv.ParamPadding} {
+		if limit, err := r.Params.Int(param); err == nil {
+			return param, limit
+		}
+	}
+	return "dim", r.Dim
 }
 
 // stream is the private randomness of client number i, from 1.
@@ -167,12 +206,14 @@ func encodeAll(ctx context.Context, m fl.KeyValueMechanism, people *clientPairs,
 	for first := 0; first < len(reports); first += chunk {
 		group.Go(func() error {
 			defer bar.Step()
+			var pairs []fl.KeyValue
 			for i := first; i < min(first+chunk, len(reports)); i++ {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
+				pairs = people.of(i, pairs[:0])
 				var err error
-				if reports[i], err = m.EncodeKeyValues(nil, people.pairs[people.order[i]], stream(i+1)); err != nil {
+				if reports[i], err = m.EncodeKeyValues(nil, pairs, stream(i+1)); err != nil {
 					return fmt.Errorf("client %q: %w", people.order[i], err)
 				}
 			}
@@ -183,20 +224,35 @@ func encodeAll(ctx context.Context, m fl.KeyValueMechanism, people *clientPairs,
 }
 
 // validate checks the flags that -server needs or excludes.
-func (e *encodeFlags) validate() error {
+func (e *encodeFlags) validate(f *flag.FlagSet) error {
+	if e.remote.server == "" {
+		if err := command.Unused(f, "without -server", "max-epsilon"); err != nil {
+			return err
+		}
+		if e.round == "-" && f.Arg(0) == "-" {
+			return fl.Invalid("-round", e.round, "must be a file when the pairs come from standard input")
+		}
+		if e.out != "" {
+			if err := command.Place("-out", e.out); err != nil {
+				return err
+			}
+		}
+		return e.remote.validate()
+	}
+	if err := command.Unused(f, "with -server, which gets the reports", "out"); err != nil {
+		return err
+	}
 	switch {
-	case e.remote.server == "" && e.maxEpsilon != 0:
-		return fl.Invalid("-max-epsilon", e.maxEpsilon, "needs -server")
-	case e.remote.server != "" && !(e.maxEpsilon > 0):
+	case e.seed != 0:
+		return fl.Invalid("-seed", e.seed, "must not be given with -server: a round that promises privacy takes no reports that promise nothing")
+	case !(e.maxEpsilon > 0):
 		return fl.Invalid("-max-epsilon", e.maxEpsilon, "must be > 0 with -server: the largest ε of a report that is acceptable")
-	case e.remote.server != "" && e.out != "":
-		return fl.Invalid("-out", e.out, "must be empty with -server")
 	}
 	return e.remote.validate()
 }
 
 // submit encodes for a round of a server and sends the reports there.
-func (e *encodeFlags) submit(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
+func (e *encodeFlags) submit(ctx context.Context, std command.Streams) error {
 	conn, err := e.remote.dial()
 	if err != nil {
 		return err
@@ -210,7 +266,7 @@ func (e *encodeFlags) submit(ctx context.Context, stdin io.Reader, stdout, stder
 	if err != nil {
 		return err
 	}
-	reports, err := e.reports(ctx, part.Round(), part.Mechanism(), stdin, stderr)
+	reports, err := e.reports(ctx, part.Round(), part.Mechanism(), std)
 	if err != nil {
 		return err
 	}
@@ -219,6 +275,6 @@ func (e *encodeFlags) submit(ctx context.Context, stdin io.Reader, stdout, stder
 		return err
 	}
 	// Duplicates are those that an interrupted attempt had already got counted.
-	_, err = fmt.Fprintf(stdout, "%d reports under %v: counted in round %s\n", receipt.Accepted+receipt.Duplicates, part.Guarantee(), part.Round().ID)
+	_, err = fmt.Fprintf(std.Out, "%d reports under %v: counted in round %s\n", receipt.Accepted+receipt.Duplicates, part.Guarantee(), part.Round().ID)
 	return err
 }

@@ -152,7 +152,7 @@ func TestKeyValueCommandsRefuse(t *testing.T) {
 		"-format":   {"encode", "-round", round, "-format", "xml", good},
 		"key":       {"encode", "-round", round, writeFile(t, dir, "1.csv", "u,5,1\n")},
 		"value":     {"encode", "-round", round, writeFile(t, dir, "2.csv", "u,0,1\nu,1,x\n")},
-		"pairs":     {"encode", "-round", round, writeFile(t, dir, "3.csv", "u,0,1\nu,0,1\n")},
+		"key  ":     {"encode", "-round", round, writeFile(t, dir, "3.csv", "u,0,1\nu,0,1\n")},
 		"csv":       {"encode", "-round", round, writeFile(t, dir, "4.csv", "u,0\n")},
 		"jsonl":     {"encode", "-round", round, writeFile(t, dir, "5.jsonl", "{")},
 		"-keys":     {"encode", "-round", round, "-keys", twice, good},
@@ -177,7 +177,7 @@ func TestKeyValueCommandsRefuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	short := writeFile(t, dir, "short", string(cut[:len(cut)-1]))
-	if err := try(t, []string{"aggregate", "-round", round, short}); err == nil || !strings.Contains(err.Error(), "report 0") {
+	if err := try(t, []string{"aggregate", "-round", round, short}); err == nil || !strings.Contains(err.Error(), "cut or unfinished") {
 		t.Errorf("a cut file: %v", err)
 	}
 }

@@ -5,9 +5,11 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -41,19 +43,24 @@ func dispatch(ctx context.Context, args []string, std command.Streams) error {
 		usage(std.Err)
 		return fl.Invalid("command", "", "is required")
 	}
-	switch args[0] {
+	commands := subcommands()
+	name, rest := args[0], args[1:]
+	switch name {
 	case "help", "-h", "-help", "--help":
-		usage(std.Out)
-		return nil
+		if len(rest) == 0 {
+			usage(std.Out)
+			return nil
+		}
+		name, rest = rest[0], []string{"-help"}
+	}
+	if i := slices.IndexFunc(commands, func(c subcommand) bool { return c.name == name }); i >= 0 {
+		return commands[i].run(ctx, rest, std)
 	}
 	var names []string
-	for _, c := range subcommands() {
-		if c.name == args[0] {
-			return c.run(ctx, args[1:], std)
-		}
+	for _, c := range commands {
 		names = append(names, c.name)
 	}
-	return fl.Invalid("command", args[0], "must be one of %s, help", strings.Join(names, ", "))
+	return fl.Invalid("command", name, "must be one of %s, help", strings.Join(names, ", "))
 }
 
 func usage(w io.Writer) {
@@ -63,10 +70,24 @@ func usage(w io.Writer) {
 		fmt.Fprintf(table, "  hushgrad %s %s\t%s\n", c.name, c.arguments, c.summary)
 	}
 	_ = table.Flush() // nothing can be done about a closed terminal
-	fmt.Fprint(w, "\nhushgrad COMMAND -help lists the flags of a command.\n")
+	fmt.Fprint(w, "\nhushgrad help COMMAND lists the flags of a command.\n")
 }
 
-func version(_ context.Context, _ []string, std command.Streams) error {
+// newFlags returns the flags of a command, whose help is printed before them.
+func newFlags(name, help string, stderr io.Writer) *flag.FlagSet {
+	f := flag.NewFlagSet("hushgrad "+name, flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.Usage = func() {
+		fmt.Fprint(stderr, help)
+		f.PrintDefaults()
+	}
+	return f
+}
+
+func version(_ context.Context, args []string, std command.Streams) error {
+	if err := command.ParseOnly(newFlags("version", "Usage: hushgrad version\n\nPrints the version of this program.\n\n", std.Err), args); err != nil {
+		return err
+	}
 	number := "(unknown version)"
 	if info, ok := debug.ReadBuildInfo(); ok {
 		number = info.Main.Version

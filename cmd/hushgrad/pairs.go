@@ -1,120 +1,108 @@
 package main
 
 import (
-	"bufio"
-	"encoding/csv"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
 
+// pair is a key-value pair with the line of the input that it stands on.
+type pair struct {
+	value float64
+	key   uint32
+	line  uint32
+}
+
 // clientPairs are the pairs of each client, in the order in which clients first appear.
 type clientPairs struct {
 	order []string
-	pairs map[string][]fl.KeyValue
+	pairs map[string][]pair
+	keys  *dictionary
 }
 
-func (c *clientPairs) add(client string, key uint32, value float64) {
-	if _, known := c.pairs[client]; !known {
-		c.order = append(c.order, client)
+// client lists a client, which takes part whether it has pairs or not.
+func (c *clientPairs) client(name string) error {
+	if name == "" {
+		return fl.Invalid("client", name, "must not be empty")
 	}
-	c.pairs[client] = append(c.pairs[client], fl.KeyValue{Key: key, Value: value})
+	if _, known := c.pairs[name]; !known {
+		c.order = append(c.order, name)
+		c.pairs[name] = nil
+	}
+	return nil
 }
 
-// finish sorts the pairs of every client and refuses a key that a client has twice and
-// values outside [−1, 1].
-func (c *clientPairs) finish(d *dictionary) error {
+// add gives a listed client a pair.
+func (c *clientPairs) add(client, key string, value float64, line int) error {
+	if !(value >= -1 && value <= 1) {
+		return fl.Invalid("value", value, "must be in [-1, 1]")
+	}
+	number, err := c.keys.lookup(key)
+	if err != nil {
+		return err
+	}
+	c.pairs[client] = append(c.pairs[client], pair{value, number, uint32(line)})
+	return nil
+}
+
+// finish sorts the pairs of every client and refuses a key that a client has twice.
+func (c *clientPairs) finish() error {
+	if len(c.order) == 0 {
+		return fl.Invalid("clients", 0, "at least one must be listed")
+	}
 	for _, client := range c.order {
 		pairs := c.pairs[client]
-		slices.SortFunc(pairs, func(a, b fl.KeyValue) int { return int(a.Key) - int(b.Key) })
-		if err := fl.CheckKeyValues(pairs, d.dim); err != nil {
-			return fmt.Errorf("client %q: %w", client, err)
+		slices.SortStableFunc(pairs, func(a, b pair) int { return int(int64(a.key) - int64(b.key)) })
+		for i := 1; i < len(pairs); i++ {
+			if key := pairs[i].key; key == pairs[i-1].key {
+				return fmt.Errorf("line %d: %w", pairs[i].line, fl.Invalid("key", c.keys.name(int(key)), "client %q must have it once, and has it on line %d", client, pairs[i-1].line))
+			}
 		}
 	}
 	return nil
 }
 
-// readPairs reads pairs of clients in one of the formats.
-func readPairs(in io.Reader, format string, d *dictionary) (*clientPairs, error) {
-	c := &clientPairs{pairs: map[string][]fl.KeyValue{}}
+// of appends the pairs of client number i, from 0, as a mechanism takes them.
+func (c *clientPairs) of(i int, dst []fl.KeyValue) []fl.KeyValue {
+	for _, p := range c.pairs[c.order[i]] {
+		dst = append(dst, fl.KeyValue{Key: p.key, Value: p.value})
+	}
+	return dst
+}
+
+// above returns the number of clients with more than limit pairs, and the first of them.
+func (c *clientPairs) above(limit int) (count int, first string) {
+	for _, client := range c.order {
+		if len(c.pairs[client]) > limit {
+			if count == 0 {
+				first = client
+			}
+			count++
+		}
+	}
+	return count, first
+}
+
+// readPairs reads pairs of clients in one of the formats. Errors begin with the name of the
+// input and, where there is one, the line.
+func readPairs(in io.Reader, name, format string, d *dictionary) (*clientPairs, error) {
+	c := &clientPairs{pairs: map[string][]pair{}, keys: d}
 	var err error
 	switch format {
 	case "csv":
-		err = c.readCSV(in, d)
+		err = c.readCSV(in)
 	case "jsonl":
-		err = c.readJSONLines(in, d)
+		err = c.readJSONLines(in)
 	default:
 		return nil, fl.Invalid("-format", format, "must be csv or jsonl")
 	}
+	if err == nil {
+		err = c.finish()
+	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return c, c.finish(d)
-}
-
-// readCSV reads lines of client, key and value, in any order of clients. A first line
-// whose value is not a number is a header.
-func (c *clientPairs) readCSV(in io.Reader, d *dictionary) error {
-	r := csv.NewReader(bufio.NewReaderSize(in, 1<<16))
-	r.FieldsPerRecord = 3
-	r.ReuseRecord = true
-	for line := 1; ; line++ {
-		record, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fl.Invalid("csv", err.Error(), "must have lines of client,key,value")
-		}
-		value, err := strconv.ParseFloat(record[2], 64)
-		if err != nil && line == 1 {
-			continue
-		}
-		if err != nil {
-			return fl.Invalid("value", record[2], "must be a number, line %d is not", line)
-		}
-		key, err := d.lookup(record[1])
-		if err != nil {
-			return fmt.Errorf("line %d: %w", line, err)
-		}
-		c.add(strings.Clone(record[0]), key, value)
-	}
-}
-
-// line is one line of the JSON-lines form: all pairs of a client, or a part of them.
-type line struct {
-	Client string             `json:"client"`
-	Values map[string]float64 `json:"values"`
-}
-
-func (c *clientPairs) readJSONLines(in io.Reader, d *dictionary) error {
-	decoder := json.NewDecoder(bufio.NewReaderSize(in, 1<<16))
-	decoder.DisallowUnknownFields()
-	for number := 1; ; number++ {
-		var l line
-		err := decoder.Decode(&l)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fl.Invalid("jsonl", err.Error(), `must have objects like {"client": "c1", "values": {"key": 0.5}}, number %d is not`, number)
-		}
-		if _, known := c.pairs[l.Client]; !known {
-			c.order = append(c.order, l.Client)
-			c.pairs[l.Client] = nil // a client without pairs takes part, too
-		}
-		for name, value := range l.Values {
-			key, err := d.lookup(name)
-			if err != nil {
-				return fmt.Errorf("object %d: %w", number, err)
-			}
-			c.add(l.Client, key, value)
-		}
-	}
+	return c, nil
 }

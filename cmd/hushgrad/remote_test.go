@@ -60,11 +60,11 @@ func TestRemoteEstimatesAreTheLocalOnes(t *testing.T) {
 	} {
 		args := append([]string{"round", "-server", operator, "-id", name, "-dim", "4", "-epsilon", "3", "-min-reports", "50"}, c.round...)
 		opened := writeFile(t, dir, name+".json", do(t, args...))
-		if text := do(t, "encode", "-server", clients, "-round", name, "-max-epsilon", "3", "-keys", keys, "-seed", "5", data); !strings.Contains(text, "60 reports under (ε=3") {
+		if text := submitSeeded(t, 5, "-server", clients, "-round", name, "-max-epsilon", "3", "-keys", keys, data); !strings.Contains(text, "60 reports under (ε=3") {
 			t.Errorf("%s: encode printed %q", name, text)
 		}
 		reports, here, there := filepath.Join(dir, name+".reports"), filepath.Join(dir, name+"-here"), filepath.Join(dir, name+"-there")
-		do(t, "encode", "-round", opened, "-keys", keys, "-seed", "5", "-out", reports, data)
+		writeFile(t, dir, name+".reports", encodeSeeded(t, 5, "-round", opened, "-keys", keys, data))
 		do(t, "aggregate", "-round", opened, "-keys", keys, "-out", here, reports)
 		do(t, "aggregate", "-server", operator, "-round", name, "-close", "-keys", keys, "-out", there)
 		if csv := do(t, "aggregate", "-server", operator, "-round", name, "-wait", "-keys", keys); !strings.HasPrefix(csv, c.header) {
@@ -74,13 +74,57 @@ func TestRemoteEstimatesAreTheLocalOnes(t *testing.T) {
 	}
 }
 
+// silent are streams without input that print nothing.
+var silent = command.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}
+
+// submitSeeded is encode -server with a seed, which the command line refuses, and returns what
+// it prints.
+func submitSeeded(t *testing.T, seed uint64, args ...string) string {
+	t.Helper()
+	e, err := parseEncode(args, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.seed = seed
+	var out bytes.Buffer
+	if err := e.submit(t.Context(), command.Streams{Out: &out, Err: io.Discard}); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// encodeSeeded returns the file of encode -seed without the mark that its reports are seeded,
+// which a server does not get to see either.
+func encodeSeeded(t *testing.T, seed uint64, args ...string) string {
+	t.Helper()
+	e, err := parseEncode(args, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, m, err := openRound(t.Context(), e.round, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.seed = seed
+	reports, err := e.reports(t.Context(), r, m, silent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.seed = 0
+	var file bytes.Buffer
+	if err := e.writeReports(&file, r, reports); err != nil {
+		t.Fatal(err)
+	}
+	return file.String()
+}
+
 // The order of the reports does not show which client made which report, neither in a file
 // nor at a server.
 func TestReportsLoseTheOrderOfTheClients(t *testing.T) {
 	dir := t.TempDir()
 	keys, data := remoteKV(t, dir)
 	round := writeFile(t, dir, "round.json", do(t, "round", "-mechanism", "pckv-ue", "-dim", "4", "-epsilon", "3", "-param", "padding=2"))
-	r, m, err := openRound(round)
+	r, m, err := openRound(t.Context(), round, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +132,7 @@ func TestReportsLoseTheOrderOfTheClients(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reports, err := e.reports(t.Context(), r, m, nil, io.Discard)
+	reports, err := e.reports(t.Context(), r, m, silent)
 	if err != nil || len(reports) != 60 {
 		t.Fatalf("%d reports, %v", len(reports), err)
 	}
@@ -165,6 +209,7 @@ func TestRemoteCommandsRefuse(t *testing.T) {
 		"NaN limit":          {"-max-epsilon", []string{"encode", "-server", clients, "-max-epsilon", "NaN", data}},
 		"limit of a file":    {"-max-epsilon", []string{"encode", "-round", "r", "-max-epsilon", "1", data}},
 		"two destinations":   {"-out", []string{"encode", "-server", clients, "-max-epsilon", "1", "-out", "x", data}},
+		"a seed":             {"-seed", []string{"encode", "-server", clients, "-max-epsilon", "1", "-seed", "3", data}},
 		"too weak":           {"epsilon", []string{"encode", "-server", clients, "-max-epsilon", "0.9", "-keys", keys, data}},
 		"no id":              {"-round", []string{"aggregate", "-server", operator}},
 		"files and a server": {"arguments", []string{"aggregate", "-server", operator, "-round", "probe", "file"}},

@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
-	"flag"
+	"errors"
 	"fmt"
-	"os"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +24,10 @@ func (p paramFlag) String() string { return "" }
 func (p paramFlag) Set(text string) error {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok || name == "" {
-		return fl.Invalid("-param", text, "must be name=value")
+		return errors.New("must be name=value")
+	}
+	if _, twice := p[name]; twice {
+		return fmt.Errorf("%s must be given once", name)
 	}
 	if i, err := strconv.Atoi(value); err == nil {
 		p[name] = fl.Int(i)
@@ -39,19 +42,14 @@ func (p paramFlag) Set(text string) error {
 // round prints a complete round and, on request, opens it on a server.
 func round(ctx context.Context, args []string, std command.Streams) error {
 	r := fl.Round{Params: fl.Params{}, Relation: fl.ReplaceOne, PublicSeed: fl.NewPublicSeed()}
-	f := flag.NewFlagSet("hushgrad round", flag.ContinueOnError)
-	f.SetOutput(std.Err)
-	f.Usage = func() {
-		fmt.Fprintf(std.Err, `Usage: hushgrad round [flags]
+	f := newFlags("round", fmt.Sprintf(`Usage: hushgrad round [flags]
 
 Prints a complete round as JSON (message hushgrad.v1.Round), for encode, aggregate and
 verify. Parameters that are left open are chosen from public quantities. With -server
 the round is opened there, for encode -server and aggregate -server.
 Mechanisms: %s.
 
-`, strings.Join(fl.Mechanisms(), ", "))
-		f.PrintDefaults()
-	}
+`, strings.Join(fl.Mechanisms(), ", ")), std.Err)
 	var to remote
 	to.bind(f, "open the round on its operator's listener")
 	f.StringVar(&r.ID, "id", "round", "name of the round")
@@ -71,7 +69,10 @@ Mechanisms: %s.
 		return err
 	}
 	r.Columns = columnsOf(r.Mechanism, *columns)
-	r, _, err := fl.Complete(r)
+	r, err := command.Await(ctx, func() (fl.Round, error) {
+		r, _, err := fl.Complete(r)
+		return r, err
+	})
 	if err == nil && to.server != "" {
 		r, err = to.open(ctx, r)
 	}
@@ -116,14 +117,14 @@ func (r *remote) open(ctx context.Context, description fl.Round) (fl.Round, erro
 }
 
 // openRound reads a complete round and builds its mechanism.
-func openRound(file string) (fl.Round, fl.Mechanism, error) {
+func openRound(ctx context.Context, file string, stdin io.Reader) (fl.Round, fl.Mechanism, error) {
 	if file == "" {
 		return fl.Round{}, nil, fl.Invalid("-round", "", "is required: a file of hushgrad round")
 	}
-	r, err := readRound(file, os.Stdin)
+	r, err := readRound(file, stdin)
 	if err != nil {
 		return fl.Round{}, nil, err
 	}
-	m, err := fl.Open(r)
+	m, err := command.Await(ctx, func() (fl.Mechanism, error) { return fl.Open(r) })
 	return r, m, err
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -18,6 +17,14 @@ import (
 	"github.com/hushgrad/hushgrad/server"
 	"google.golang.org/grpc/credentials"
 )
+
+const serveUsage = `Usage: hushgrad serve [flags]
+
+Runs the gRPC parameter server until it is interrupted. Rounds and the model are
+kept in memory. Clients and the operator have listeners of their own. A party that
+reaches the operator's listener decides what clients are asked.
+
+`
 
 // serveFlags are the flags of the serve command.
 type serveFlags struct {
@@ -57,18 +64,7 @@ func serve(ctx context.Context, args []string, std command.Streams) error {
 
 func parseServe(args []string, stderr io.Writer) (*serveFlags, error) {
 	s := &serveFlags{}
-	f := flag.NewFlagSet("hushgrad serve", flag.ContinueOnError)
-	f.SetOutput(stderr)
-	f.Usage = func() {
-		fmt.Fprint(stderr, `Usage: hushgrad serve [flags]
-
-Runs the gRPC parameter server until it is interrupted. Rounds and the model are
-kept in memory. Clients and the operator have listeners of their own. A party that
-reaches the operator's listener decides what clients are asked.
-
-`)
-		f.PrintDefaults()
-	}
+	f := newFlags("serve", serveUsage, stderr)
 	f.StringVar(&s.listen, "listen", "127.0.0.1:7117", "`address` for clients")
 	f.StringVar(&s.operatorListen, "operator-listen", "127.0.0.1:7118", "`address` for the operator")
 	f.StringVar(&s.cert, "tls-cert", "", "PEM `file` with the server's certificate chain, for both listeners")
@@ -81,16 +77,27 @@ reaches the operator's listener decides what clients are asked.
 	f.DurationVar(&s.config.ShutdownTimeout, "shutdown-timeout", 10*time.Second, "how long to wait for calls in progress")
 	f.StringVar(&s.logFormat, "log-format", "text", "text or json")
 	f.TextVar(&s.logLevel, "log-level", slog.LevelInfo, "debug, info, warn or error")
-	if err := command.Parse(f, args); err != nil {
+	if err := command.ParseOnly(f, args); err != nil {
 		return nil, err
 	}
-	return s, s.validate(f.Args())
+	return s, s.validate()
 }
 
-func (s *serveFlags) validate(rest []string) error {
+func (s *serveFlags) validate() error {
+	// The server takes a zero for its default, which -keep-rounds 0 does not ask for.
+	for _, limit := range []struct {
+		flag  string
+		value int64
+	}{
+		{"-max-message-bytes", int64(s.config.MaxMessageBytes)}, {"-max-model-bytes", s.config.MaxModelBytes},
+		{"-max-open-rounds", int64(s.config.MaxOpenRounds)}, {"-keep-rounds", int64(s.config.KeepRounds)},
+		{"-shutdown-timeout", int64(s.config.ShutdownTimeout)},
+	} {
+		if limit.value <= 0 {
+			return fl.Invalid(limit.flag, limit.value, "must be > 0")
+		}
+	}
 	switch {
-	case len(rest) > 0:
-		return fl.Invalid("arguments", rest[0], "only flags are allowed, see hushgrad serve -help")
 	case (s.cert == "") != (s.key == ""):
 		return fl.Invalid("-tls-cert and -tls-key", s.cert+" and "+s.key, "must be given together")
 	case s.operatorCA != "" && s.cert == "":

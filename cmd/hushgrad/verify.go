@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -74,29 +72,33 @@ func runVerify(ctx context.Context, args []string, std command.Streams) error {
 
 func parseVerify(args []string, stdin io.Reader, stderr io.Writer) (*verifyRun, error) {
 	v := &verifyRun{}
-	f := flag.NewFlagSet("hushgrad verify", flag.ContinueOnError)
-	f.SetOutput(stderr)
-	f.Usage = func() {
-		fmt.Fprint(stderr, verifyUsage)
-		f.PrintDefaults()
-	}
+	var err error
+	f := newFlags("verify", verifyUsage, stderr)
 	method := f.String("method", string(verify.Auto), "auto, exact or statistical; auto is exact where feasible")
 	f.IntVar(&v.options.Seeds, "seeds", 0, "hash functions of the exact method; 0: 200")
 	f.IntVar(&v.options.Samples, "samples", 0, "reports (shuffle model: rounds) per gradient of the statistical method; 0: 10000, or what is affordable")
 	f.Float64Var(&v.options.Confidence, "confidence", 0, "probability that the statistical method does not accuse a correct mechanism; 0: 1 - 1e-6")
 	seed := f.Uint64("seed", 0, "seed of all randomness; 0: drawn anew")
 	f.BoolVar(&v.json, "json", false, "print the report as JSON")
-	if err := command.Parse(f, args); err != nil {
+	if err = command.Parse(f, args); err != nil {
 		return nil, err
 	}
 	if f.NArg() != 1 {
 		return nil, fl.Invalid("arguments", f.NArg(), "exactly one file, or -, is required, see hushgrad verify -help")
 	}
 	v.options.Method = verify.Method(*method)
+	switch v.options.Method {
+	case verify.Exact:
+		err = command.Unused(f, "with -method exact", "samples", "confidence")
+	case verify.Statistical:
+		err = command.Unused(f, "with -method statistical", "seeds")
+	}
+	if err != nil {
+		return nil, err
+	}
 	if *seed != 0 {
 		v.options.Rand = rand.New(rand.NewPCG(*seed, 0))
 	}
-	var err error
 	v.round, err = readRound(f.Arg(0), stdin)
 	return v, err
 }

@@ -2,17 +2,17 @@
 // to see federated learning at work: a parameter server and simulated clients in one
 // process, which talk real gRPC over a loopback port. Start with the first of these:
 //
-//	go run ./examples/mnist                       # planned for a central ε of 1
+//	go run ./examples/mnist                       # planned for a central ε of 1, on generated digits
 //	go run ./examples/mnist -explain -budget 0.25 # for 0.25, and why so
 //	go run ./examples/mnist -epsilon 5 -cohort 2000 # one report of local ε = 5 per client
 //	go run ./examples/mnist -mechanism none       # without privacy
+//	go run ./examples/mnist -data download        # MNIST from the cache or the network
 //	go run ./examples/mnist -data DIR -out out    # your MNIST files, results in out
 //
 // Every client holds one image (or a few), and sends one report of a few bytes in each
 // round in which it takes part. The server never sees a gradient.
 //
-// Read on below: the run from top to bottom, its plan, and what is left of it. A round, with
-// its server and its clients, is in federation.go.
+// Read on below: the run from top to bottom. A round, its server and clients, is in federation.go.
 package main
 
 import (
@@ -23,10 +23,10 @@ import (
 	"io"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/history"
@@ -43,37 +43,39 @@ func mnist(ctx context.Context, args []string, std command.Streams) error {
 	if err != nil {
 		return err
 	}
+	if err := history.Prepare(o.out); err != nil {
+		return err
+	}
 	fmt.Fprintln(std.Err, "planning the run from public numbers")
+	bar := progress.New(std.Err)
+	bar.Describe("planning")
+	o.request.Progress = bar
 	model, run, err := o.plan(ctx)
+	bar.Close()
 	if err != nil {
 		return err
 	}
-	data, err := dataset.Load(ctx, dataset.Options{Dir: o.data, Seed: uint64(o.seed), Logf: func(format string, args ...any) {
-		fmt.Fprintf(std.Err, format+"\n", args...)
-	}})
+	data, err := dataset.Load(ctx, dataset.Options{Source: o.data, Seed: uint64(o.seed), Log: std.Err})
 	if err != nil {
 		return err
 	}
 	return o.train(ctx, model, run, data, std)
 }
 
-// train is the whole run: a model, a plan and images become a better model.
+// train is the whole run: a model, a plan and images become a better model. An interrupt
+// ends it with the rounds so far.
 func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run, data *dataset.Data, std command.Streams) (err error) {
-	began := time.Now()
-	fmt.Fprintf(std.Out, "%s\n%s, %d parameters, %v, simulated on %d cores\n\n", data.Note, o.model, model.Dim(), run, runtime.GOMAXPROCS(0))
-	for _, remark := range run.Remarks() {
-		fmt.Fprintf(std.Out, "%s\n\n", remark)
-	}
-	if o.explain {
-		if err := run.Explain(std.Out); err != nil {
-			return err
-		}
-	}
-	// Each client gets its share of the training images, and they take part in turn.
-	if data, err = data.In(o.features()); err != nil {
+	fmt.Fprintf(std.Out, "%s\n%s, %d parameters, simulated on %d cores\n", data.Note, o.model, model.Dim(), runtime.GOMAXPROCS(0))
+	if err := run.PrintStart(std.Out, o.explain); err != nil {
 		return err
 	}
-	clients, err := trainer.NewClients(data.Train.All(), data.Train.Labels, run.Clients, o.seed.Order())
+	s := summary{Run: run, Data: data.Source, Model: o.model}
+	// Each client gets its share of the training images, and they take part in turn.
+	digits, err := command.Await(ctx, func() (*dataset.Data, error) { return data.In(o.features()) })
+	if err != nil {
+		return err
+	}
+	clients, err := trainer.NewClients(digits.Train.All(), digits.Train.Labels, run.Clients, o.seed.Order())
 	if err != nil {
 		return err
 	}
@@ -84,7 +86,7 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 	}
 
 	// The model is measured after each round, on test images that no client holds.
-	test, err := model.NewEvaluator(min(500, data.Test.Len()))
+	test, err := model.NewEvaluator(min(500, digits.Test.Len()))
 	if err != nil {
 		return err
 	}
@@ -93,54 +95,56 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 	if err != nil {
 		return err
 	}
-	roundBegan := time.Now()
-	trained, err := trainer.Run(ctx, f, model.Init(o.seed.Init()), trainer.RunConfig{
+	var trained []float64
+	began := time.Now()
+	_, err = trainer.Run(ctx, f, model.Init(o.seed.Init()), trainer.RunConfig{
 		Rounds: run.Affordable, // what all rounds cost together is known beforehand
 		Steps:  trainer.Momentum(run.LearningRate, run.Momentum, run.Averaging),
 		After: func(p trainer.Progress) error {
-			accuracy, loss, err := test.Evaluate(p.Average, data.Test.All(), data.Test.Labels)
-			if err != nil {
+			accuracy, loss, err := test.Evaluate(p.Average, digits.Test.All(), digits.Test.Labels)
+			promise, failed := run.Promise(ctx, p.Round+1)
+			if err := errors.Join(err, failed); err != nil {
 				return err
 			}
-			promise, err := run.Spending.Promise(ctx, p.Round+1)
-			if err != nil {
-				return err
-			}
-			seconds := time.Since(roundBegan).Seconds()
-			roundBegan = time.Now()
+			seconds := time.Since(began).Seconds() - s.Seconds
+			s.Seconds, s.Trained, trained = s.Seconds+seconds, p.Round+1, slices.Clone(p.Average)
 			return rounds.Add(history.Round{
 				Round: p.Round + 1, Accuracy: accuracy, Loss: loss, Reports: p.Estimate.Reports, Bytes: f.bytes.Swap(0),
-				EpsilonCentral: promise.Central, Seconds: seconds,
+				EpsilonLocal: promise.LocalTotal, EpsilonCentral: promise.Central, Seconds: seconds,
 			})
 		},
 	})
-	if err != nil {
-		return err
+	if s.Interrupted = err != nil && ctx.Err() != nil; s.Interrupted {
+		err = ctx.Err() // whatever was under way when it ended
 	}
+	if s.TestAccuracy, s.BytesPerReport = rounds.Accuracy(), rounds.BytesPerReport(); err == nil || s.Interrupted && s.Trained > 0 {
+		err = errors.Join(o.finish(context.WithoutCancel(ctx), &s, rounds, model, trained, std.Out), err)
+	}
+	return err
+}
 
-	promise, err := run.Promise(ctx)
-	if err != nil {
+// finish prints and writes what a run led to.
+func (o options) finish(ctx context.Context, s *summary, rounds *history.History, model *trainer.Model, trained []float64, w io.Writer) (err error) {
+	reported := s.Trained
+	if s.Interrupted { // clients may have reported for the round that did not end
+		reported = min(reported+1, s.Affordable)
+		fmt.Fprintf(w, "\ninterrupted        after %d of %d rounds", s.Trained, s.Affordable)
+	}
+	fmt.Fprintf(w, "\ntest accuracy      %.4f  (%s digits, %.1f s)\n", s.TestAccuracy, s.Data, s.Seconds)
+	if s.Promise, err = s.PrintEnd(ctx, w, reported); err != nil {
 		return err
 	}
-	s := summary{rounds.Accuracy(), run, promise, rounds.BytesPerReport(), time.Since(began).Seconds(), data.Source, o.model}
-	fmt.Fprintf(std.Out, "\ntest accuracy      %.4f  (%s digits, %.1f s)\n", s.TestAccuracy, s.Data, s.Seconds)
-	if err := run.PrintEnd(ctx, std.Out); err != nil {
+	if s.Central != nil {
+		fmt.Fprintln(w, "                   Nothing in this demo shuffles: it does not hold against the demo's server.")
+	}
+	if err := rounds.PrintUpload(w, s.Dim); err != nil || o.out == "" {
 		return err
 	}
-	switch {
-	case s.Local != nil:
-		fmt.Fprintln(std.Out, "                   In this demo the server is its own shuffler: against the server itself only the local ε holds.")
-	case s.Central != nil:
-		fmt.Fprintln(std.Out, "                   In this demo the server is its own shuffler: against the server itself nothing holds.")
-	}
-	if err := rounds.PrintUpload(std.Out, s.Dim); err != nil || o.out == "" {
-		return err
-	}
-	title := fmt.Sprintf("%s on %s digits, %s at %v", s.Model, s.Data, s.Mechanism, s.Promise)
+	title := fmt.Sprintf("%s on %s digits, %s, %v", s.Model, s.Data, s.Mechanism, s.Promise)
 	if err := errors.Join(rounds.Write(o.out, title, s), trainer.Save(filepath.Join(o.out, "model.npy"), model, trained)); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(std.Out, "results            %s: history.csv, summary.json, accuracy.png, model.npy\n", o.out)
+	_, err = fmt.Fprintf(w, "results            %s: history.csv, summary.json, accuracy.png, model.npy\n", o.out)
 	return err
 }
 
@@ -164,7 +168,8 @@ func (o options) plan(ctx context.Context) (*trainer.Model, *plan.Run, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	r := o.request
+	r := *o.request
+	r.Seed = uint64(o.seed)
 	if r.Dim = model.Dim(); o.model != "softmax" {
 		r.MaxLearningRate = networkRate
 	}
@@ -186,32 +191,25 @@ func (o options) features() dataset.Features {
 // options are what the flags say.
 type options struct {
 	data, model, out string
-	request          plan.Request
+	request          *plan.Request
 	seed             trainer.Seed
 	explain          bool
 }
 
-func parse(args []string, stderr io.Writer) (options, error) {
-	var o options
-	r := &o.request
+func parse(args []string, stderr io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("mnist", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.StringVar(&o.data, "data", "", "`directory` with the four MNIST idx files; empty: the user cache, then a download, then generated digits")
-	f.StringVar(&r.Mechanism, "mechanism", auto.Name, "auto, coco, collision, signsketch, sumdp or none")
-	f.Float64Var(&r.Epsilon, "epsilon", 0, "ε of one report: local, or central with sumdp; 0: the largest that -budget allows, or 1 with sumdp")
-	f.Float64Var(&r.Budget, "budget", 0, "central ε of the whole run at -delta, after which it ends; 0: none, or 1 where -epsilon is not given either")
-	f.Float64Var(&r.Delta, "delta", 1e-6, "δ at which the central ε is stated")
-	f.IntVar(&r.Clients, "clients", 60000, "number of clients; the training images are split evenly among them")
-	f.IntVar(&r.Cohort, "cohort", 0, "clients of a round; 0: planned")
-	f.IntVar(&r.Rounds, "rounds", 0, "rounds; clients take part in turn, and the guarantees of their reports compose; 0: 30, or 10 with sumdp")
-	f.IntVar(&r.Sparsity, "sparsity", 0, "signed coordinates per client before the randomizer, s; 0: planned")
-	f.Float64Var(&r.Clip, "clip", 0, "norm to which a client's gradient is clipped: L1, or L2 with sumdp; 0: planned")
-	f.Float64Var(&r.LearningRate, "lr", 0, "learning rate of the server; 0: planned")
+	f.StringVar(&o.data, "data", dataset.Generated, "`directory` with the four MNIST idx files, or download for MNIST from the cache or the network; empty: generated digits")
 	f.StringVar(&o.model, "model", "softmax", strings.Join(trainer.ModelNames(), ", "))
-	f.Uint64Var((*uint64)(&o.seed), "seed", 0, "0: fresh randomness for every client; any other value makes the run repeatable and is for experiments only")
+	f.Uint64Var((*uint64)(&o.seed), "seed", 0, "0: fresh randomness for every client; any other value makes the run repeatable, without any privacy")
 	f.StringVar(&o.out, "out", "", "`directory` for history.csv, summary.json, accuracy.png and model.npy")
 	f.BoolVar(&o.explain, "explain", false, "print what was planned and why")
-	return o, command.ParseOnly(f, args)
+	request, check := plan.Flags(f)
+	o.request = request
+	if err := command.ParseOnly(f, args); err != nil {
+		return o, err
+	}
+	return o, check()
 }
 
 // summary is what a run led to: summary.json.
@@ -219,6 +217,8 @@ type summary struct {
 	TestAccuracy float64 `json:"test_accuracy"`
 	*plan.Run
 	plan.Promise
+	Trained        int     `json:"rounds_trained"`
+	Interrupted    bool    `json:"interrupted"`
 	BytesPerReport float64 `json:"bytes_per_report"`
 	Seconds        float64 `json:"seconds"`
 	Data           string  `json:"data"`

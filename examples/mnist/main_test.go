@@ -2,14 +2,9 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"flag"
-	"image/png"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -46,77 +41,10 @@ func small(t *testing.T, mechanism string, args ...string) (options, *trainer.Mo
 	return o, model, run, data
 }
 
-func TestEveryMechanismTrainsAndWritesItsFiles(t *testing.T) {
-	for _, mechanism := range mechanisms {
-		dir := filepath.Join(t.TempDir(), "deep", "out")
-		o, model, run, data := small(t, mechanism, "-out", dir, "-explain")
-		var stdout bytes.Buffer
-		if err := o.train(t.Context(), model, run, data, command.Streams{Out: &stdout, Err: io.Discard}); err != nil {
-			t.Fatalf("%s: %v", mechanism, err)
-		}
-		text := stdout.String()
-		for _, want := range []string{"round  accuracy", "test accuracy", "upload per client", "plan: ", "learning rate", "3 rounds of 300 clients, each client once"} {
-			if !strings.Contains(text, want) {
-				t.Errorf("%s: the output lacks %q:\n%s", mechanism, want, text)
-			}
-		}
-		if private := mechanism != "none"; private != strings.Contains(text, "the server is its own shuffler") || private == strings.Contains(text, "sees every gradient") ||
-			(mechanism == "sumdp") != strings.Contains(text, "the server itself nothing holds") || (mechanism == "sumdp") != strings.Contains(text, "cost: about") {
-			t.Errorf("%s: the output says the wrong thing about privacy:\n%s", mechanism, text)
-		}
-
-		var summary map[string]any
-		raw, err := os.ReadFile(filepath.Join(dir, "summary.json"))
-		if err == nil {
-			err = json.Unmarshal(raw, &summary)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, field := range []string{
-			"test_accuracy", "mechanism", "epsilon_local", "epsilon_central", "delta", "clients", "participations", "budget", "rounds", "cohort", "dim",
-			"sparsity", "bytes_per_report", "messages_per_report", "seconds", "data", "model", "learning_rate", "momentum", "averaging",
-		} {
-			if _, ok := summary[field]; !ok {
-				t.Errorf("%s: summary.json lacks %s", mechanism, field)
-			}
-		}
-		central, private := summary["epsilon_central"].(float64)
-		if private != (mechanism != "none") || private && !(central > 0 && central <= 5) {
-			t.Errorf("%s: epsilon_central is %v", mechanism, summary["epsilon_central"])
-		}
-		if summary["data"] != "generated" || summary["dim"] != float64(1970) {
-			t.Errorf("%s: summary is %s", mechanism, raw)
-		}
-
-		history, err := os.Open(filepath.Join(dir, "history.csv"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, err := csv.NewReader(history).ReadAll()
-		if err != nil || len(rows) != 1+3 || rows[0][1] != "accuracy" || rows[1][3] != "300" {
-			t.Errorf("%s: history.csv is %v, %v", mechanism, rows, err)
-		}
-		_ = history.Close()
-
-		picture, err := os.Open(filepath.Join(dir, "accuracy.png"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if img, err := png.Decode(picture); err != nil || img.Bounds().Dx() < 300 {
-			t.Errorf("%s: accuracy.png: %v", mechanism, err)
-		}
-		_ = picture.Close()
-		if _, err := trainer.Load(filepath.Join(dir, "model.npy"), model); err != nil {
-			t.Errorf("%s: %v", mechanism, err)
-		}
-	}
-}
-
 // A run stops before the round that its budget does not allow, and does not begin
 // when one round is too much.
 func TestTheBudgetEndsTheRun(t *testing.T) {
-	o, _, run, data := small(t, "coco", "-rounds", "9", "-budget", "9") // three times each
+	o, _, run, data := small(t, "coco", "-rounds", "9", "-budget", "9", "-seed", "0") // three times each
 	two, err := run.Spending.Promise(t.Context(), 6)
 	if err != nil {
 		t.Fatal(err)
@@ -141,13 +69,21 @@ func TestTheBudgetEndsTheRun(t *testing.T) {
 	}
 }
 
-func TestAnInterruptEndsTheRun(t *testing.T) {
+// The first lines say which data is used, and a download that fails is an error.
+func TestTheFirstScreenNamesTheData(t *testing.T) {
 	o, model, run, data := small(t, "coco")
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	err := o.train(ctx, model, run, data, command.Streams{Out: io.Discard, Err: io.Discard})
-	if !errors.Is(err, context.Canceled) && (err == nil || !strings.Contains(err.Error(), "canceled")) {
-		t.Errorf("error %v, want one about the cancellation", err)
+	var out strings.Builder
+	if err := o.train(t.Context(), model, run, data, command.Streams{Out: &out, Err: io.Discard}); err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(out.String(), "\n")
+	if first != "digits drawn from the Go fonts with seed 7: accuracy on them is not comparable with MNIST" {
+		t.Errorf("the first line is %q", first)
+	}
+	var stderr bytes.Buffer
+	code := command.Run(t.Context(), "mnist", mnist, []string{"-data", filepath.Join(t.TempDir(), "none"), "-cohort", "100", "-epsilon", "1"}, command.Streams{Out: io.Discard, Err: &stderr})
+	if lines := strings.Split(strings.TrimSpace(stderr.String()), "\n"); code == 0 || !strings.Contains(lines[len(lines)-1], "no such file") {
+		t.Errorf("a directory that is not there: exit code %d, %s", code, stderr.String())
 	}
 }
 
@@ -156,7 +92,9 @@ func TestFlags(t *testing.T) {
 	if _, err := parse([]string{"-help"}, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "-mechanism") {
 		t.Errorf("-help: %v, %q", err, help.String())
 	}
-	for _, args := range [][]string{{"stray"}, {"-magic"}, {"-rounds=x"}} {
+	for _, args := range [][]string{
+		{"stray"}, {"-magic"}, {"-rounds=x"}, {"-mechanism", "none", "-epsilon", "1"}, {"-mechanism", "none", "-explain"}, {"-mechanism", "sumdp", "-sparsity", "5"},
+	} {
 		var p *fl.ParamError
 		if _, err := parse(args, io.Discard); !errors.As(err, &p) {
 			t.Errorf("%v: error %v, want a ParamError", args, err)
@@ -164,7 +102,7 @@ func TestFlags(t *testing.T) {
 	}
 	for arg, param := range map[string]string{
 		"-mechanism=magic": "mechanism", "-model=gpt": "model", "-epsilon=NaN": "epsilon", "-delta=1": "delta", "-cohort=1": "cohort",
-		"-rounds=-1": "rounds", "-clients=1": "clients", "-budget=-1": "budget", "-sparsity=-1": "sparsity", "-clip=-1": "clip", "-lr=-1": "learning rate",
+		"-rounds=-1": "rounds", "-clients=1": "clients", "-budget=-1": "budget", "-sparsity=-1": "sparsity", "-clip=-1": "clip", "-clip=1e300": "clip", "-lr=-1": "learning rate",
 	} {
 		o, err := parse([]string{arg}, io.Discard)
 		if err != nil {
@@ -189,7 +127,7 @@ func TestTheFlagsArePlannedWith(t *testing.T) {
 		run.Template.Scale < 2.999/9 || run.Template.Scale > 3.001/9 || run.Dim != model.Dim() || o.seed != 7 {
 		t.Errorf("planned %+v", run)
 	}
-	if p, err := run.Promise(t.Context()); err != nil || p.Delta != 1e-4 {
+	if p, err := run.Promise(t.Context(), run.Affordable); err != nil || p.Delta != 1e-4 {
 		t.Errorf("promises %+v, %v", p, err)
 	}
 	if _, mlp, run, _ := small(t, "none", "-model", "mlp"); run.LearningRate > networkRate || len(mlp.Layout()) != 4 {

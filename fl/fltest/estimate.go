@@ -10,8 +10,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// estimateNeedsReports: none is an error, and so are fewer than the privacy of a shuffled
-// round needs.
+// estimateNeedsReports: none is an error, and so are fewer than the round asks for.
 func (s *suite) estimateNeedsReports() error {
 	empty := s.mechanism.NewAggregator()
 	if _, err := empty.Estimate(); !errors.Is(err, fl.ErrNoReports) {
@@ -22,9 +21,13 @@ func (s *suite) estimateNeedsReports() error {
 	if err != nil {
 		return err
 	}
-	if s.mechanism.Guarantee().Trust == fl.Shuffle && least > 1 {
-		if _, err := agg.Estimate(); err == nil {
-			return fmt.Errorf("of %d reports, although min_reports is %d and the guarantee needs them", least-1, least)
+	if least > 1 {
+		var p *fl.ParamError
+		switch _, err := agg.Estimate(); {
+		case err == nil:
+			return fmt.Errorf("of %d reports, although min_reports is %d", least-1, least)
+		case !errors.Is(err, fl.ErrTooFewReports) || !errors.As(err, &p) || p.Param != "min_reports":
+			return fmt.Errorf("of %d reports, where min_reports is %d: error %w, want that of Round.CheckReports", least-1, least, err)
 		}
 	}
 	if err := agg.Add(s.reports[least-1]); err != nil {

@@ -181,10 +181,25 @@ func estimateFaults() []fault {
 				return e, err
 			}
 		}},
-		{"estimates too early for a shuffler", "estimate", "the guarantee needs them", promises(func(g *fl.Guarantee) { g.Trust = fl.Shuffle })},
+		{"estimates too early", "estimate", "although min_reports is 12", func(f *faulty) {
+			f.estimate = func(a *faultyAggregator) (*fl.Estimate, error) {
+				early := *a.toyAggregator.toy
+				early.round.MinReports = 1
+				return (&toyAggregator{toy: &early, Reports: a.Reports, Counts: a.Counts}).Estimate()
+			}
+		}},
+		{"has an error of its own for too few", "estimate", "want that of Round.CheckReports", func(f *faulty) {
+			f.estimate = func(a *faultyAggregator) (*fl.Estimate, error) {
+				e, err := a.toyAggregator.Estimate()
+				if errors.Is(err, fl.ErrTooFewReports) {
+					err = fl.Invalid("min_reports", a.Reports[0], "must be more")
+				}
+				return e, err
+			}
+		}},
 		{"wants more than min_reports", "estimate", "of min_reports = 12", func(f *faulty) {
 			f.estimate = func(a *faultyAggregator) (*fl.Estimate, error) {
-				if n := a.Reports[0]; n > 0 && n <= 12 {
+				if n := a.Reports[0]; n == 12 {
 					return nil, fmt.Errorf("%d are not enough", n)
 				}
 				return a.toyAggregator.Estimate()

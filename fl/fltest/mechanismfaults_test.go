@@ -217,9 +217,21 @@ func mechanismFaults() []fault {
 			}
 			return m.Encode(dst, grad, rng)
 		})},
-		{"refuses huge gradients with another error", "encode", "coordinates of 1.79", encodes(func(m *toy, dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
+		{"refuses huge gradients", "encode", "coordinates of 1.79", encodes(func(m *toy, dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
 			if len(grad) > 0 && grad[0] == math.MaxFloat64 {
-				return dst, errors.New("overflow")
+				return dst, fl.Invalid("gradient", grad[0], "must be smaller")
+			}
+			return m.Encode(dst, grad, rng)
+		})},
+		{"refuses tiny coordinates", "encode", "e-310", encodes(func(m *toy, dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
+			if len(grad) > 0 && grad[0] != 0 && 1/grad[0]-1/grad[0] != 0 {
+				return dst, fl.Invalid("gradient", grad[0], "must be a normal number")
+			}
+			return m.Encode(dst, grad, rng)
+		})},
+		{"refuses the sign -", "encode", "zeros with the sign -", encodes(func(m *toy, dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
+			if len(grad) > 0 && grad[0] == 0 && math.Signbit(grad[0]) {
+				return dst, fl.Invalid("gradient", grad[0], "must be 0")
 			}
 			return m.Encode(dst, grad, rng)
 		})},

@@ -50,7 +50,7 @@ func damaged(good []byte, rng *rand.Rand) iter.Seq2[string, []byte] {
 
 // addKeepsNoSlice: a server reads every report into the same buffer.
 func (s *suite) addKeepsNoSlice() error {
-	agg, want, err := s.filledTwice(s.reports[:1])
+	agg, want, err := s.filledTwice(s.reports)
 	if err != nil {
 		return err
 	}

@@ -198,8 +198,8 @@ func (a *toyAggregator) Merge(other fl.Aggregator) error {
 // Estimate weighs the tiers by the inverse of their variances.
 func (a *toyAggregator) Estimate() (*fl.Estimate, error) {
 	n := a.Reports[0] + a.Reports[1]
-	if n == 0 {
-		return nil, fmt.Errorf("toy: %w", fl.ErrNoReports)
+	if err := a.round.CheckReports(n); err != nil {
+		return nil, fmt.Errorf("toy: %w", err)
 	}
 	d := float64(a.round.Dim)
 	precision := 0.0 // of a coordinate, in units of Scale

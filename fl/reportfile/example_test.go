@@ -35,7 +35,7 @@ func Example() {
 			log.Fatal(err)
 		}
 	}
-	if err := w.Flush(); err != nil {
+	if err := w.Close(); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("a file of", file.Len(), "bytes")
@@ -63,6 +63,6 @@ func Example() {
 	}
 	fmt.Println(estimate.Reports, "reports were counted")
 	// Output:
-	// a file of 58 bytes
+	// a file of 116 bytes
 	// 3 reports were counted
 }

@@ -27,8 +27,11 @@ func write(t testing.TB, r fl.Round, reports ...string) []byte {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Flush(); err != nil {
+	if err := errors.Join(w.Close(), w.Close()); err != nil {
 		t.Fatal(err)
+	}
+	if err := w.Write(nil); err == nil {
+		t.Error("a report was written after the trailer")
 	}
 	return file.Bytes()
 }
@@ -67,9 +70,10 @@ func TestOtherFilesAreRefused(t *testing.T) {
 	data := write(t, round("r"), "abc")
 	for what, c := range map[string][]byte{
 		"empty": nil, "text": []byte("not a file of reports, although it is long enough for one"),
-		"head": data[:39], "another round": write(t, round("s"), "abc"),
+		"head": data[:56], "version 1": append([]byte("hgrpts1\n"), data[8:]...),
+		"a wrong flag": append(append(bytes.Clone(data[:40]), 2), data[41:]...), "another round": write(t, round("s"), "abc"),
 	} {
-		_, err := read(c, round("r"))
+		_, err := reportfile.NewReader(bytes.NewReader(c), round("r"))
 		var p *fl.ParamError
 		if !errors.As(err, &p) || p.Param != "file" {
 			t.Errorf("%s: error %v, want a ParamError for file", what, err)
@@ -77,22 +81,83 @@ func TestOtherFilesAreRefused(t *testing.T) {
 	}
 }
 
-// A file that was cut or damaged gives the reports before the damage and then an error.
-func TestDamage(t *testing.T) {
-	data := write(t, round("r"), "abc", "def")
-	for what, c := range map[string]struct {
-		data    []byte
-		reports int
-	}{
-		"cut report":  {data[:len(data)-1], 1},
-		"cut length":  {append(bytes.Clone(data), 0x80), 2},
-		"long length": {append(bytes.Clone(data), 0xff, 0xff, 0xff, 0xff, 0x7f), 2},
-		"lie":         {append(bytes.Clone(data), 0xff, 0xff, 0xff, 0x1f), 2},
-	} {
-		got, err := read(c.data, round("r"))
-		if err == nil || errors.Is(err, io.EOF) || len(got) != c.reports {
-			t.Errorf("%s: %d reports and error %v, want %d and an error", what, len(got), err, c.reports)
+// trailerBytes is the length of the trailer: a zero, a count and a digest.
+const trailerBytes = 1 + 8 + 32
+
+// A file that was cut anywhere, also between two reports, is refused.
+func TestACutFileIsRefused(t *testing.T) {
+	data := write(t, round("r"), "abc", "", "def")
+	for length := range data {
+		var p *fl.ParamError
+		if got, err := read(data[:length], round("r")); !errors.As(err, &p) || p.Param != "file" {
+			t.Errorf("the first %d of %d bytes: %d reports and error %v, want a ParamError for file", length, len(data), len(got), err)
 		}
+	}
+}
+
+// A file with any bit changed is refused, at the latest when it ends.
+func TestADamagedFileIsRefused(t *testing.T) {
+	data := write(t, round("r"), "abc", "", "def")
+	for i := range data {
+		damaged := bytes.Clone(data)
+		damaged[i] ^= 1 << (i % 8)
+		if got, err := read(damaged, round("r")); err == nil {
+			t.Errorf("byte %d of %d is wrong: %d reports and no error", i, len(data), len(got))
+		}
+	}
+	reports := data[:len(data)-trailerBytes]
+	for what, end := range map[string]string{
+		"cut length": "\x80", "long length": "\xff\xff\xff\xff\x7f", "a lie": "\xff\xff\xff\x1f", "bytes after the trailer": string(data[len(reports):]) + "x",
+	} {
+		file, err := reportfile.NewReader(bytes.NewReader(append(bytes.Clone(reports), end...)), round("r"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if _, err := file.Next(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, first := file.Next()
+		if _, again := file.Next(); first == nil || errors.Is(first, io.EOF) || again != first {
+			t.Errorf("%s: error %v and then %v, want the same error twice", what, first, again)
+		}
+	}
+}
+
+// Two files of the same reports have digests of their own, unless their reports were seeded;
+// and the reader knows which were.
+func TestDigestAndSeed(t *testing.T) {
+	identify := func(new func(io.Writer, fl.Round) (*reportfile.Writer, error)) (digest [32]byte, seeded bool) {
+		var data bytes.Buffer
+		w, err := new(&data, round("r"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(w.Write([]byte("abc")), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		file, err := reportfile.NewReader(&data, round("r"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := file.Next(); err != nil || file.Digest() != digest {
+			t.Errorf("error %v, digest %x before the end", err, file.Digest())
+		}
+		if _, err := file.Next(); !errors.Is(err, io.EOF) || file.Digest() == digest {
+			t.Errorf("error %v, digest %x at the end", err, file.Digest())
+		}
+		return file.Digest(), file.Seeded()
+	}
+	first, firstSeeded := identify(reportfile.NewWriter)
+	second, _ := identify(reportfile.NewWriter)
+	if first == second || firstSeeded {
+		t.Errorf("digests %x and %x, seeded: %t", first, second, firstSeeded)
+	}
+	first, firstSeeded = identify(reportfile.NewSeededWriter)
+	second, secondSeeded := identify(reportfile.NewSeededWriter)
+	if first != second || !firstSeeded || !secondSeeded {
+		t.Errorf("seeded reports: digests %x and %x, seeded: %t and %t", first, second, firstSeeded, secondSeeded)
 	}
 }
 
@@ -120,7 +185,7 @@ func FuzzRead(f *testing.F) {
 		if total > len(data) {
 			t.Fatalf("%d bytes of reports in a file of %d", total, len(data))
 		}
-		if err == nil && len(data) > 0 {
+		if err == nil {
 			again, err := read(write(t, round("r"), reports...), round("r"))
 			if err != nil || len(again) != len(reports) {
 				t.Fatalf("written again: %d of %d reports, error %v", len(again), len(reports), err)

@@ -47,31 +47,3 @@ func TestAnInterruptHasItsExitCode(t *testing.T) {
 		t.Errorf("exit code %d, printed %q", code, stderr.String())
 	}
 }
-
-func TestParse(t *testing.T) {
-	for _, c := range []struct {
-		args        []string
-		param, only string // of the error of Parse and of ParseOnly; "" for none
-	}{
-		{nil, "", ""}, {[]string{"-n=1"}, "", ""}, {[]string{"-m=1"}, "flags", "flags"}, {[]string{"x"}, "", "arguments"},
-	} {
-		for want, parse := range map[string]func(*flag.FlagSet, []string) error{c.param: Parse, c.only: ParseOnly} {
-			f := flag.NewFlagSet("name", flag.ContinueOnError)
-			f.SetOutput(&bytes.Buffer{})
-			f.Int("n", 0, "")
-			if c.param == c.only {
-				parse = ParseOnly
-			}
-			err := parse(f, c.args)
-			var p *fl.ParamError
-			if (err == nil) != (want == "") || err != nil && (!errors.As(err, &p) || p.Param != want) {
-				t.Errorf("%q: error %v, want one about %q", c.args, err, want)
-			}
-		}
-	}
-	f := flag.NewFlagSet("name", flag.ContinueOnError)
-	f.SetOutput(&bytes.Buffer{})
-	if err := Parse(f, []string{"-help"}); !errors.Is(err, flag.ErrHelp) {
-		t.Errorf("-help: error %v", err)
-	}
-}

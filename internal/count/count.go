@@ -9,6 +9,7 @@
 //   - A report or a batch is read completely before anything is counted.
 //   - No more than fl.MaxReports are counted, so that a State knows how wide its sums are.
 //   - Only aggregators of the same Round are merged.
+//   - Nothing is estimated from fewer than Round.MinReports reports.
 //   - A snapshot is read into an empty State, which replaces the old one when all of it is good.
 //
 // An aggregator that is made of other aggregators, such as that of package tiers, has no
@@ -27,7 +28,7 @@ type State[R, S any] interface {
 	Count(report R)
 	// Merge adds what other counted. It is a State of the same round.
 	Merge(other S)
-	// Estimate decodes the given number of reports, which is at least 1.
+	// Estimate decodes the given number of reports, which is at least Round.MinReports.
 	Estimate(reports int64) (*fl.Estimate, error)
 
 	// Append appends the payload of a snapshot.
@@ -112,8 +113,8 @@ func (a *Aggregator[R, S]) Merge(other fl.Aggregator) error {
 
 // Estimate implements fl.Aggregator.
 func (a *Aggregator[R, S]) Estimate() (*fl.Estimate, error) {
-	if a.reports == 0 {
-		return nil, a.round.Wrap("estimate", fl.ErrNoReports)
+	if err := a.round.CheckReports(a.reports); err != nil {
+		return nil, a.round.Wrap("estimate", err)
 	}
 	e, err := a.state.Estimate(a.reports)
 	if err != nil {

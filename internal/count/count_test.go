@@ -223,3 +223,30 @@ func BenchmarkAdd(b *testing.B) {
 		}
 	}
 }
+
+// What a round promises holds in an aggregator without a server, too.
+func TestEstimatesNeedTheRoundsReports(t *testing.T) {
+	r := round("a")
+	r.MinReports = 3
+	shared, err := count.NewRound(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agg := count.New(shared, func() *letters { return &letters{} })
+	for n := 1; n <= 4; n++ {
+		if err := agg.Add([]byte{0}); err != nil {
+			t.Fatal(err)
+		}
+		e, err := agg.Estimate()
+		if n >= 3 {
+			if err != nil || e.Reports != int64(n) {
+				t.Errorf("%d reports: %v, %v", n, e, err)
+			}
+			continue
+		}
+		if !errors.Is(err, fl.ErrTooFewReports) || e != nil {
+			t.Errorf("%d reports: %v, %v, want ErrTooFewReports", n, e, err)
+		}
+		param(t, "too few", err, "min_reports")
+	}
+}

@@ -99,7 +99,7 @@ func (s Series) validate(name string, p Panel) error {
 	switch {
 	case s.Style > Bars:
 		return fl.Invalid(name+".Style", s.Style, "must be one of Line, Points, LinePoints, Dashed, Bars")
-	case false:
+	case s.Style == Bars && p.LogY:
 		return fl.Invalid(name+".Style", s.Style, "must not be Bars on a logarithmic axis, where their length means nothing")
 	case s.Of != "" && s.Style != Dashed && s.Style != Points:
 		return fl.Invalid(name+".Style", s.Style, "must be Dashed or Points for a reference of %q", s.Of)

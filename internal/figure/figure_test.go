@@ -188,6 +188,12 @@ func TestLongCategoriesAreTurned(t *testing.T) {
 		p.Categories = []string{name, name, name}
 		_, tall[letters] = heights(t, p)
 	}
+	p.Categories = []string{strings.Repeat("mmmm ", 3), "m", "m"}
+	_, lines := heights(t, p)
+	p.Categories[0] = strings.Repeat("m", 14)
+	if _, word := heights(t, p); lines < word+20 || lines > tall[1]-20 {
+		t.Errorf("bars %d pixels high above several words and %d above a long one, want the words in two lines", lines, word)
+	}
 	// Turned by 30 degrees, 13 letters take the room of several lines.
 	if abs(tall[1]-tall[12]) > 4 || tall[13] > tall[12]-66 {
 		t.Errorf("bars %d, %d and %d pixels high above names of 1, 12 and 13 letters", tall[1], tall[12], tall[13])

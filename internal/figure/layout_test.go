@@ -114,6 +114,17 @@ func TestMarksOfACategoryAreBesideEachOther(t *testing.T) {
 	}
 }
 
+// Names begin at the same height, in however many lines they are.
+func TestNamesOfCategoriesBeginTogether(t *testing.T) {
+	img := picture(t, figure.Figure{Panels: []figure.Panel{{
+		Categories: []string{"a", strings.Repeat("mmmm ", 4), "mmmm"}, Series: []figure.Series{{Y: []float64{1, 2, 3}, Style: figure.Bars}},
+	}}})
+	two, one := extent(img, image.Rect(380, 400, 640, 760), black), extent(img, image.Rect(690, 400, 1000, 760), black)
+	if two.Dy() < one.Dy()+20 || abs(two.Min.Y-one.Min.Y) > 2 {
+		t.Errorf("two lines fill %v, one line %v", two, one)
+	}
+}
+
 // What the error bars show is in the legend.
 func TestLegendExplainsErrorBars(t *testing.T) {
 	f := figure.Figure{Panels: []figure.Panel{{Series: lines("")}}}

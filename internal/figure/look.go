@@ -61,7 +61,7 @@ func (l look) dashes(style Style) []vg.Length {
 	return joined[l.round%len(joined)]
 }
 
-// seen describes what a reader can tell a series by: a line by its colour and dashes, marks
+// seen describes what a reader recognizes a series by: a line by its colour and dashes, marks
 // by their colour and shape, a bar by its colour.
 func (l look) seen(style Style) string {
 	switch style {
@@ -100,7 +100,7 @@ func (f *Figure) looks() map[string]look {
 	return looks
 }
 
-// validateLooks checks that a reader can tell all names apart.
+// validateLooks checks that no two names look alike.
 func (f *Figure) validateLooks() error {
 	looks, names := f.looks(), map[string]string{}
 	for i, p := range f.Panels {

@@ -31,7 +31,7 @@ func (decades) Ticks(lo, hi float64) []plot.Tick {
 			best = finer
 		}
 	}
-	if countLabels(best) < fewLabels && hi-lo < 1 {
+	if countLabels(best) < fewLabels {
 		return partOfADecade(lo, hi)
 	}
 	return best

@@ -4,9 +4,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
 )
 
 func TestTicksOfALogarithmicAxis(t *testing.T) {
@@ -39,16 +36,6 @@ func TestTicksOfALogarithmicAxis(t *testing.T) {
 		}
 		if !slices.Equal(labels, c.labels) || len(ticks) != c.ticks {
 			t.Errorf("%s: %d ticks, labels %q, want %d and %q", name, len(ticks), labels, c.ticks, c.labels)
-		}
-	}
-}
-
-// The font has the characters of the titles that are not in every font.
-func TestTitlesAreInTheFont(t *testing.T) {
-	face := font.DefaultCache.Lookup(plot.New().X.Tick.Label.Font, 12).Face
-	for _, r := range "εδτσμℓ∞₂²×·–" {
-		if glyph, err := face.GlyphIndex(nil, r); err != nil || glyph == 0 {
-			t.Errorf("the font has no %q, %v", r, err)
 		}
 	}
 }

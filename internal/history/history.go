@@ -20,10 +20,11 @@ type Round struct {
 	Round          int // from 1
 	Accuracy, Loss float64
 	Reports, Bytes int64
-	// EpsilonCentral is what this round and those before it cost together; nil without
-	// privacy.
-	EpsilonCentral *float64
-	Seconds        float64
+	// EpsilonLocal and EpsilonCentral are what this round and those before it cost a client
+	// together: against everybody, and against a party that sees only shuffled reports. nil
+	// where nothing is promised.
+	EpsilonLocal, EpsilonCentral *float64
+	Seconds                      float64
 }
 
 // History is what the rounds so far led to.
@@ -34,19 +35,24 @@ type History struct {
 
 // New prints the heading of the table.
 func New(w io.Writer) (*History, error) {
-	_, err := fmt.Fprintf(w, "%5s  %8s  %7s  %7s  %9s  %9s  %5s\n", "round", "accuracy", "loss", "reports", "bytes", "central ε", "s")
+	_, err := fmt.Fprintf(w, "%5s  %8s  %7s  %7s  %9s  %7s  %9s  %5s\n", "round", "accuracy", "loss", "reports", "bytes", "local ε", "central ε", "s")
 	return &History{w: w}, err
 }
 
 // Add prints a line.
 func (h *History) Add(r Round) error {
 	h.rounds = append(h.rounds, r)
-	epsilon := "–"
-	if r.EpsilonCentral != nil {
-		epsilon = fmt.Sprintf("%.3f", *r.EpsilonCentral)
-	}
-	_, err := fmt.Fprintf(h.w, "%5d  %8.4f  %7.4f  %7d  %9d  %9s  %5.2f\n", r.Round, r.Accuracy, r.Loss, r.Reports, r.Bytes, epsilon, r.Seconds)
+	_, err := fmt.Fprintf(h.w, "%5d  %8.4f  %7.4f  %7d  %9d  %7s  %9s  %5.2f\n", r.Round, r.Accuracy, r.Loss, r.Reports, r.Bytes,
+		optional("%.2f", r.EpsilonLocal, "–"), optional("%.3f", r.EpsilonCentral, "–"), r.Seconds)
 	return err
+}
+
+// optional is a number, or what stands for none.
+func optional(format string, x *float64, none string) string {
+	if x == nil {
+		return none
+	}
+	return fmt.Sprintf(format, *x)
 }
 
 // Accuracy returns that of the last round, and 0 before the first.
@@ -78,6 +84,22 @@ func (h *History) PrintUpload(w io.Writer, dim int) error {
 	return err
 }
 
+// Prepare makes a directory and finds out whether Write will be able to write there: a run of
+// an hour should not end with the news that it is not. "" is no directory, and no error.
+func Prepare(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	probe, err := os.CreateTemp(dir, ".writable-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
 // Write leaves history.csv, summary.json with the given summary, and the picture
 // accuracy.png under the given title in a directory, which it makes.
 func (h *History) Write(dir, title string, summary any) error {
@@ -105,15 +127,11 @@ func create(path string, write func(io.Writer) error) error {
 
 func (h *History) writeCSV(w io.Writer) error {
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-	records := [][]string{{"round", "accuracy", "loss", "reports", "bytes", "epsilon_central", "seconds"}}
+	records := [][]string{{"round", "accuracy", "loss", "reports", "bytes", "epsilon_local", "epsilon_central", "seconds"}}
 	for _, r := range h.rounds {
-		central := "" // without privacy
-		if r.EpsilonCentral != nil {
-			central = number(*r.EpsilonCentral)
-		}
 		records = append(records, []string{
 			strconv.Itoa(r.Round), number(r.Accuracy), number(r.Loss), strconv.FormatInt(r.Reports, 10), strconv.FormatInt(r.Bytes, 10),
-			central, strconv.FormatFloat(r.Seconds, 'f', 3, 64),
+			optional("%g", r.EpsilonLocal, ""), optional("%g", r.EpsilonCentral, ""), strconv.FormatFloat(r.Seconds, 'f', 3, 64),
 		})
 	}
 	return csv.NewWriter(w).WriteAll(records)

@@ -26,10 +26,10 @@ func three(t *testing.T) (*history.History, string) {
 	if h.Accuracy() != 0 || h.BytesPerReport() != 0 {
 		t.Errorf("before the first round: accuracy %g, %g bytes", h.Accuracy(), h.BytesPerReport())
 	}
-	half := 0.5
+	half, two := 0.5, 2.25
 	for _, r := range []history.Round{
 		{Round: 1, Accuracy: 0.75, Loss: 1.5, Reports: 300, Bytes: 2100, Seconds: 0.25},
-		{Round: 2, Accuracy: 0.8125, Loss: 1.25, Reports: 301, Bytes: 2107, Seconds: 1.0625, EpsilonCentral: &half},
+		{Round: 2, Accuracy: 0.8125, Loss: 1.25, Reports: 301, Bytes: 2107, Seconds: 1.0625, EpsilonLocal: &two, EpsilonCentral: &half},
 		{Round: 3, Accuracy: 0.78125, Loss: 1.375, Reports: 399, Bytes: 3793, Seconds: 2, EpsilonCentral: &half},
 	} {
 		if err := h.Add(r); err != nil {
@@ -41,10 +41,10 @@ func three(t *testing.T) (*history.History, string) {
 
 func TestTheTableHasOneLinePerRound(t *testing.T) {
 	h, text := three(t)
-	want := "round  accuracy     loss  reports      bytes  central ε      s\n" +
-		"    1    0.7500   1.5000      300       2100          –   0.25\n" +
-		"    2    0.8125   1.2500      301       2107      0.500   1.06\n" +
-		"    3    0.7812   1.3750      399       3793      0.500   2.00\n"
+	want := "round  accuracy     loss  reports      bytes  local ε  central ε      s\n" +
+		"    1    0.7500   1.5000      300       2100        –          –   0.25\n" +
+		"    2    0.8125   1.2500      301       2107     2.25      0.500   1.06\n" +
+		"    3    0.7812   1.3750      399       3793        –      0.500   2.00\n"
 	if text != want {
 		t.Errorf("got\n%swant\n%s", text, want)
 	}
@@ -75,10 +75,10 @@ func TestFilesHoldWhatWasMeasured(t *testing.T) {
 	}
 	rows, err := csv.NewReader(bytes.NewReader(read("history.csv"))).ReadAll()
 	want := [][]string{
-		{"round", "accuracy", "loss", "reports", "bytes", "epsilon_central", "seconds"},
-		{"1", "0.75", "1.5", "300", "2100", "", "0.250"},
-		{"2", "0.8125", "1.25", "301", "2107", "0.5", "1.062"},
-		{"3", "0.78125", "1.375", "399", "3793", "0.5", "2.000"},
+		{"round", "accuracy", "loss", "reports", "bytes", "epsilon_local", "epsilon_central", "seconds"},
+		{"1", "0.75", "1.5", "300", "2100", "", "", "0.250"},
+		{"2", "0.8125", "1.25", "301", "2107", "2.25", "0.5", "1.062"},
+		{"3", "0.78125", "1.375", "399", "3793", "", "0.5", "2.000"},
 	}
 	if err != nil || !reflect.DeepEqual(rows, want) {
 		t.Errorf("history.csv is %v, %v, want %v", rows, err, want)
@@ -95,6 +95,30 @@ func TestFilesHoldWhatWasMeasured(t *testing.T) {
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, fs.ErrClosed }
+
+// A directory is made, and one that cannot be written is found out beforehand.
+func TestPrepare(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "deep", "out")
+	if err := errors.Join(history.Prepare(""), history.Prepare(dir)); err != nil {
+		t.Error(err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+		t.Errorf("%v, %v, want an empty directory", files, err)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := history.Prepare(file); err == nil {
+		t.Error("a file for a directory: want an error")
+	}
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	if err := history.Prepare(dir); err == nil && os.Geteuid() != 0 { // root writes everywhere
+		t.Error("a directory without the right to write: want an error")
+	}
+}
 
 func TestWriteErrors(t *testing.T) {
 	if _, err := history.New(broken{}); !errors.Is(err, fs.ErrClosed) {

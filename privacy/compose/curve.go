@@ -57,8 +57,10 @@ func Shuffled(ctx context.Context, epsilon float64, sparsity, slots, clients int
 // that of the largest ε and the largest δ on the menu. A report shows its tier, so no bound on
 // shuffling is used.
 //
-// A mechanism without privacy is an error, and so is a guarantee under zero-out. Reports ends
-// with the error of ctx once that is done.
+// A mechanism without privacy is an error, and so is a guarantee under zero-out, or one for
+// real numbers only (fl.Guarantee.RealNumbers). A caller that wants to compose what the latter
+// says wraps the mechanism in one whose guarantee has no such mark. Reports ends with the error
+// of ctx once that is done.
 func Reports(ctx context.Context, m fl.Mechanism, clients int, options Options) (*Distribution, error) {
 	guarantees := []fl.Guarantee{m.Guarantee()}
 	menu, tiered := m.(fl.TieredMechanism)
@@ -89,6 +91,8 @@ func weakest(guarantees []fl.Guarantee) (epsilon, delta float64, err error) {
 			return 0, 0, fl.Invalid("trust", g.Trust, "must be private")
 		case g.Relation != fl.ReplaceOne:
 			return 0, 0, fl.Invalid("relation", g.Relation, "must be %s", fl.ReplaceOne)
+		case g.RealNumbers:
+			return 0, 0, fl.Invalid("real_numbers", g.RealNumbers, "must hold for the floating-point code, too")
 		}
 		epsilon, delta = math.Max(epsilon, g.Epsilon), math.Max(delta, g.Delta)
 	}

@@ -212,6 +212,8 @@ func TestReportsTakeTheWeakestTier(t *testing.T) {
 		"trust":    {local(1, 0), {Trust: fl.NoPrivacy, Epsilon: math.Inf(1)}},
 		"relation": {local(1, 0), zeroOut},
 		"epsilon":  {local(1, 0), local(math.NaN(), 0)},
+		// A menu of a mechanism with floating-point noise.
+		"real_numbers": {{Trust: fl.Local, Epsilon: 1, Relation: fl.ReplaceOne, RealNumbers: true}},
 	} {
 		var p *fl.ParamError
 		if _, err := compose.Reports(t.Context(), menu{tiered, tiers}, 1000, compose.Options{}); !errors.As(err, &p) || p.Param != param {

@@ -46,7 +46,8 @@ type Charge struct {
 	// Guarantee is the mechanism's, for this one report, or that of the tier which the client
 	// chose from the menu of an fl.TieredMechanism, whose own is the strictest: Epsilon is in [0, fl.MaxEpsilon],
 	// and +Inf exactly without privacy; Delta is in [0, 1). A local guarantee is always
-	// under fl.ReplaceOne. Without privacy the relation does not matter.
+	// under fl.ReplaceOne. Without privacy the relation does not matter. RealNumbers is
+	// false: a client that accepts such a guarantee says so by charging it without the mark.
 	Guarantee fl.Guarantee
 }
 
@@ -64,6 +65,8 @@ func (c Charge) validate() error {
 		return fl.Invalid("epsilon", g.Epsilon, "must be in [0, %d]", fl.MaxEpsilon)
 	case !(g.Delta >= 0 && g.Delta < 1):
 		return fl.Invalid("delta", g.Delta, "must be in [0, 1)")
+	case g.RealNumbers:
+		return fl.Invalid("real_numbers", g.RealNumbers, "must hold for the floating-point code, too")
 	case g.Trust == fl.Local && g.Relation != fl.ReplaceOne:
 		return fl.Invalid("relation", g.Relation, "must be %s, as for every local guarantee", fl.ReplaceOne)
 	case g.Relation != fl.ReplaceOne && g.Relation != fl.ZeroOut && (private || g.Relation != 0):

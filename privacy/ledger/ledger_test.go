@@ -139,6 +139,7 @@ func TestRefusedCharges(t *testing.T) {
 		{func(c *ledger.Charge) { c.Guarantee.Relation = fl.ZeroOut }, nil, "relation"},
 		{func(c *ledger.Charge) { c.Guarantee.Trust, c.Guarantee.Relation = fl.Shuffle, 0 }, nil, "relation"},
 		{func(c *ledger.Charge) { c.Guarantee = fl.Guarantee{Trust: fl.NoPrivacy, Epsilon: inf, Relation: 9} }, nil, "relation"},
+		{func(c *ledger.Charge) { c.Guarantee.RealNumbers = true }, nil, "real_numbers"},
 		{func(c *ledger.Charge) { c.Round = [32]byte{} }, nil, "round"},
 		{func(c *ledger.Charge) { c.RoundID = "" }, nil, "round_id"},
 		{func(c *ledger.Charge) { c.RoundID = "\xff" }, nil, "round_id"},

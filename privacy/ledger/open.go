@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"time"
 
@@ -54,6 +55,15 @@ func open(path string, opts Options) (*Ledger, error) {
 	timeout := cmp.Or(opts.Timeout, time.Second)
 	if timeout < 0 {
 		return nil, fl.Invalid("Timeout", opts.Timeout, "must be positive, or 0 for the default")
+	}
+	for _, file := range []*string{&path, &opts.Counter} { // the process may change its directory
+		if *file == "" {
+			continue
+		}
+		var err error
+		if *file, err = filepath.Abs(*file); err != nil {
+			return nil, err
+		}
 	}
 	// A counter is made after its ledger, so its presence is asked for first.
 	_, uncounted := os.Lstat(opts.Counter)

@@ -126,3 +126,15 @@ func TestLinksAreRefused(t *testing.T) {
 	_, err = ledger.Open(dangling, ledger.Options{})
 	wantError(t, err, ledger.ErrNotLedger, "file")
 }
+
+// A path is what it was when the ledger was opened, wherever the process goes.
+func TestRelativePaths(t *testing.T) {
+	t.Chdir(t.TempDir())
+	l := reopen(t, "ledger", ledger.Options{Counter: "counter"})
+	t.Chdir(t.TempDir())
+	must(t, l.SetBudget(purpose, limit(1)))
+	reserve(t, l, charge(1, 1))
+	if files, err := os.ReadDir("."); err != nil || len(files) != 0 {
+		t.Errorf("left %v in the new directory, %v", files, err)
+	}
+}

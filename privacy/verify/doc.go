@@ -5,6 +5,9 @@
 // There are two methods. The exact method is a proof for the public seeds it tries. The
 // statistical method is an attack: it can find a violation and cannot exclude one.
 //
+// A mechanism may offer a menu of guarantees ([fl.TieredMechanism]). Then each tier is checked
+// against its own promise, and the round holds if all of them do.
+//
 // # Exact
 //
 // This method needs a mechanism whose choices can be taken from outside ([Enumerable]: coco,
@@ -25,10 +28,11 @@
 // # Statistical
 //
 // Every other mechanism, and every other round, is attacked. Many reports of
-// adversarial pairs of gradients are drawn through Encode. Half of them choose the
-// event that distinguishes the two gradients best. The other half bound its two
-// probabilities (Clopper, Pearson, "The use of confidence or fiducial limits",
-// Biometrika 1934). That gives a lower bound of ε (Jagielski, Ullman, Oprea,
+// adversarial pairs of gradients are drawn through Encode. In the local model each is
+// estimated by itself, whatever min_reports says: an attacker may compute any function of a
+// report. Half of the reports choose the event that distinguishes the two gradients best. The
+// other half bound its two probabilities (Clopper, Pearson, "The use of confidence or fiducial
+// limits", Biometrika 1934). That gives a lower bound of ε (Jagielski, Ullman, Oprea,
 // "Auditing Differentially Private Machine Learning", NeurIPS 2020). A bound above
 // the promise is a violation. If no bound is above it, nothing is proved.
 package verify

@@ -24,12 +24,14 @@ type attack struct {
 	values [][][]float64
 	// reports[g][i] is the report itself (local model).
 	reports [][]string
+	// observer makes the aggregators that what is observed is read from.
+	observer fl.Mechanism
 	// sightless is set when a single report cannot be estimated.
 	sightless bool
 }
 
 func (c *check) statistical(ctx context.Context) error {
-	a := &attack{check: c, gradients: gradients(c.round), pairs: pairs(c.promise, c.round.Dim), samples: c.Samples}
+	a := &attack{check: c, observer: c.mechanism, gradients: gradients(c.round), pairs: pairs(c.promise, c.round.Dim), samples: c.Samples}
 	if a.samples == 0 {
 		a.samples = defaultSamples
 	}
@@ -65,11 +67,34 @@ func (a *attack) plan() error {
 	if err := agg.Add(report); err != nil {
 		return fmt.Errorf("the aggregator refuses a report of its own mechanism: %w", err)
 	}
+	if m, lone := a.lone(report); m != nil {
+		a.observer, agg = m, lone
+	}
 	if _, err := agg.Estimate(); err != nil {
 		a.sightless = true
 		a.report.note("a single report cannot be estimated (%v); only repeated reports are compared", err)
 	}
 	return nil
+}
+
+// lone returns the mechanism of the round with min_reports 1, and its aggregator with one report,
+// or nil if there is none that reads it. An aggregator of the round itself releases nothing about
+// a single report. An attacker need not ask it: every function of the report may be looked at.
+func (a *attack) lone(report []byte) (fl.Mechanism, fl.Aggregator) {
+	r := a.round
+	if r.MinReports == 1 {
+		return nil, nil
+	}
+	r.MinReports, r.TargetReports = 1, 0
+	m, err := fl.Open(r)
+	if err != nil {
+		return nil, nil
+	}
+	agg := m.NewAggregator()
+	if agg.Add(report) != nil {
+		return nil, nil
+	}
+	return m, agg
 }
 
 // work bounds messages (at least dim) x clients x rounds x gradients when the number
@@ -142,7 +167,7 @@ func (a *attack) sample(ctx context.Context, g, from, to int, rng *rand.Rand) er
 		clients = a.round.MinReports
 	}
 	for i := from; i < to; i++ {
-		agg := a.mechanism.NewAggregator()
+		agg := a.observer.NewAggregator()
 		for client := range clients {
 			if err := ctx.Err(); err != nil {
 				return err

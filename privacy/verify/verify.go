@@ -175,6 +175,9 @@ func checkOne(ctx context.Context, m fl.Mechanism, r fl.Round, o Options) (*Repo
 	if !(g.Epsilon <= r.Epsilon && g.Delta <= r.Delta && (g.Relation == fl.ReplaceOne || g.Relation == r.Relation)) {
 		report.fault("the mechanism's own guarantee is %v, which is weaker than the round's", g)
 	}
+	if g.RealNumbers {
+		report.fault("the guarantee is proved for real numbers only, and floating-point code does not keep it")
+	}
 	check := &check{mechanism: m, round: r, promise: promise, Options: o, report: report}
 	if o.Method != Statistical {
 		err := check.exact(ctx)

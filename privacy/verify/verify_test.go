@@ -5,11 +5,13 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	_ "github.com/hushgrad/hushgrad/auto" // and with it coco, collision and signsketch
 	_ "github.com/hushgrad/hushgrad/baseline/dense"
+	"github.com/hushgrad/hushgrad/baseline/privunit"
 	"github.com/hushgrad/hushgrad/fl"
 	_ "github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/privacy/verify"
@@ -86,10 +88,10 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// interrupted calls end at the first call of one of its methods that follows a number of others.
+// interrupted ends its context in a call of one of its methods.
 type interrupted struct {
 	verify.Enumerable
-	choosing, ternary, encoded int64 // after how many calls
+	choosing, ternary, encoded int64 // in which call of the method; 0: in none
 	calls                      *[3]atomic.Int64
 	end                        context.CancelFunc
 }
@@ -156,5 +158,16 @@ func TestIncompleteRoundsAreCompleted(t *testing.T) {
 	report := check(t, r, verify.Options{Seeds: 10})
 	if !report.Holds || report.Mechanism == "auto" || len(report.Notes) != 3 {
 		t.Errorf("%+v", report)
+	}
+}
+
+// A promise that is kept by real numbers and not by the code is broken, whatever was observed.
+func TestAProofForRealNumbersIsAFault(t *testing.T) {
+	r := fl.Round{
+		ID: "r", Mechanism: privunit.Name, Dim: 2, Scale: 1, Epsilon: 1, Relation: fl.ReplaceOne, MinReports: 1, PublicSeed: [32]byte{1},
+	}
+	report := check(t, r, verify.Options{Samples: 1000})
+	if report.Holds || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], "real numbers") || !strings.Contains(report.Promise, "real numbers") {
+		t.Errorf("%+v, want the fault of a proof about real numbers", report)
 	}
 }

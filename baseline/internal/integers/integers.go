@@ -4,12 +4,10 @@
 package integers
 
 import (
-	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/clip"
 	"github.com/hushgrad/hushgrad/internal/count"
 )
 
@@ -51,35 +49,15 @@ func New(r fl.Round, law Law) (*Mechanism, error) {
 
 // Encode implements fl.Mechanism. O(dim).
 func (m *Mechanism) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
-	clip, err := m.clip(grad)
+	// The sum of dim ≤ 2^27 absolute values or squares is off by at most 2^−25 of itself.
+	g, err := clip.Measure(grad, m.round.Dim, m.law.Norm, m.round.Scale)
 	if err != nil {
 		return dst, m.round.Wrap("encode", err)
 	}
 	if rng == nil {
 		rng = fl.NewRand()
 	}
-	return m.law.Perturber.Perturb(dst, grad, clip, rng), nil
-}
-
-// clip returns the factor that shortens a gradient to the norm Round.Scale.
-func (m *Mechanism) clip(grad []float64) (float64, error) {
-	if len(grad) != m.round.Dim {
-		return 0, fl.Invalid("gradient", len(grad), "must have dim = %d coordinates", m.round.Dim)
-	}
-	// The sum of dim ≤ 2^27 absolute values or squares is off by at most 2^−25 of itself.
-	norm := floats.Norm(grad, m.law.Norm)
-	if !(norm < 0x1p1000*m.round.Scale) { // also when NaN; beyond, clip would have too few bits
-		for j, g := range grad {
-			if math.IsNaN(g) || math.IsInf(g, 0) {
-				return 0, fl.Invalid("gradient", g, "must be finite, coordinate %d is not", j)
-			}
-		}
-		return 0, fl.Invalid("gradient", norm, "must have an L%g norm below 2^1000·scale", m.law.Norm)
-	}
-	if norm > m.round.Scale {
-		return m.round.Scale / norm, nil
-	}
-	return 1, nil
+	return m.law.Perturber.Perturb(dst, g.Short, g.Factor(m.round.Scale), rng), nil
 }
 
 // NewAggregator implements fl.Mechanism.

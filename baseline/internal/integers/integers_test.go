@@ -63,7 +63,7 @@ func TestGradientsAreClippedToTheirNorm(t *testing.T) {
 func TestEncodeRefuses(t *testing.T) {
 	for _, norm := range []float64{1, 2} {
 		m := open(t, 2, norm)
-		for _, bad := range [][]float64{{1}, {1, 2, 3}, {math.NaN(), 0}, {0, math.Inf(-1)}, {math.MaxFloat64, math.MaxFloat64}, {1e307, 0}} {
+		for _, bad := range [][]float64{{1}, {1, 2, 3}, {math.NaN(), 0}, {0, math.Inf(-1)}} {
 			var p *fl.ParamError
 			if got, err := m.Encode([]byte{9}, bad, nil); !errors.As(err, &p) || p.Param != "gradient" || len(got) != 1 {
 				t.Errorf("%v: %v, %v, want a ParamError for gradient", bad, got, err)
@@ -71,6 +71,29 @@ func TestEncodeRefuses(t *testing.T) {
 		}
 		if got, err := m.Encode([]byte{9}, []float64{1, 2}, nil); err != nil || len(got) != 1+m.ReportBytes() || got[0] != 9 {
 			t.Errorf("%v, %v: want a report behind the first byte", got, err)
+		}
+	}
+}
+
+// A gradient that were refused would reveal something by the report that is missing.
+func TestHugeGradientsAreClipped(t *testing.T) {
+	for norm, both := range map[float64]int16{1: 50, 2: 71} {
+		m := open(t, 2, norm)
+		for _, c := range []struct {
+			grad []float64
+			want [2]int16
+		}{
+			{[]float64{math.MaxFloat64, -math.MaxFloat64}, [2]int16{both, -both}},
+			{[]float64{1e307, 0}, [2]int16{100, 0}},
+			{[]float64{-1e300, math.SmallestNonzeroFloat64}, [2]int16{-100, 0}},
+			{[]float64{math.Copysign(0, -1), -math.SmallestNonzeroFloat64}, [2]int16{}},
+		} {
+			report := encode(t, m, c.grad...)
+			for j, want := range c.want {
+				if got := int16(binary.LittleEndian.Uint16(report[2*j:])); got != want {
+					t.Errorf("L%g norm: coordinate %d of %v is %d, want %d", norm, j, c.grad, got, want)
+				}
+			}
 		}
 	}
 }

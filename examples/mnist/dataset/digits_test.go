@@ -118,13 +118,13 @@ func TestGenerate(t *testing.T) {
 	if d.Train.Len() != 30 || d.Test.Len() != 20 {
 		t.Errorf("got %d and %d images, want 30 and 20", d.Train.Len(), d.Test.Len())
 	}
-	if want := "digits drawn from the Go fonts with seed 9: as asked"; d.Source != SourceGenerated || d.Note != want {
+	if want := "digits drawn from the Go fonts with seed 9: accuracy on them is not comparable with MNIST"; d.Source != SourceGenerated || d.Note != want {
 		t.Errorf("got source %q, note %q; want %q, %q", d.Source, d.Note, SourceGenerated, want)
 	}
 	if slices.Equal(d.Train.Image(0), d.Test.Image(0)) {
 		t.Error("the first train and test images are equal")
 	}
-	if d, err := Generate(t.Context(), Options{Dir: "x"}); d != nil || err == nil || !strings.HasPrefix(err.Error(), `dataset: dir: got "x", rule: must be empty`) {
+	if d, err := Generate(t.Context(), Options{Source: "x"}); d != nil || err == nil || !strings.HasPrefix(err.Error(), `dataset: source: got "x", rule: must be empty`) {
 		t.Errorf("with a directory: got %v, %v", d, err)
 	}
 }

@@ -1,23 +1,21 @@
 // Package dataset supplies pictures of handwritten digits, labelled and in memory, for the
-// demo and for experiments: MNIST where it is at hand, and digits drawn from fonts where it
-// is not. Use it to train on something everybody knows. Start with [Load].
+// demo and for experiments: digits drawn from fonts, or MNIST where a caller asks for it.
+// Use it to train on something everybody knows. Start with [Load].
 //
 // # What to call first
 //
-// [Load] returns a train and a test [Set]. It always succeeds on a machine
-// that can run the demo, because it has three sources and says in [Data] which
-// one it used:
+// [Load] returns a train and a test [Set] from the source that [Options].Source
+// names. There are three, none stands in for another, and [Data] says which
+// one it was:
 //
-//  1. A directory that the caller names in [Options].Dir. The four MNIST files
-//     must be there and be well formed; a named directory is never replaced by
-//     another source.
-//  2. MNIST itself, from the user's cache directory or, once, from a public
+//  1. [Generated], the zero value: digits drawn from the outlines of Go's own
+//     fonts. They need no network and no file, and depend only on the seed.
+//     [Generate] draws them, too.
+//  2. [Download]: MNIST from the user's cache directory or, once, from a public
 //     mirror. A file counts only if its SHA-256 is the pinned one.
-//  3. Digits drawn by [Generate] from the outlines of Go's own fonts, when
-//     MNIST cannot be had within ten seconds. They need no network, no file,
-//     and depend only on the seed. Data.Note says why they were used.
+//  3. Anything else is a directory. The four MNIST files must be there and be
+//     well formed.
 //
-// A demo that wants the third source at once calls [Generate] itself.
 // [Set.Pool] shrinks the images, and with them the model, by averaging square
 // blocks of pixels. [ReadImages] and [ReadLabels] read one idx file.
 //
@@ -32,7 +30,7 @@
 // An idx stream may declare at most 65 536 items, 256 rows, 256 columns, and
 // 2^26 pixels in all; memory grows with the bytes that arrive, not with those
 // that the header promises, so a short stream or a gzip bomb stays cheap.
-// Labels are 0 to 9. A download is at most 16 MB a file and 10 s in all.
+// Labels are 0 to 9. A download is at most 16 MB a file and two minutes in all.
 //
 // Generated digits are easier than MNIST in some ways and harder in others.
 // Accuracy on them shows that training works, and is not to be compared with

@@ -181,8 +181,8 @@ func TestPublicMNIST(t *testing.T) {
 			t.Errorf("mirror: got %q, want https://.../mnist/", s)
 		}
 	}
-	if m.timeout != 10*time.Second || m.maxBytes != 16<<20 {
-		t.Errorf("limits: got %v and %d bytes, want 10s and 16 MiB", m.timeout, m.maxBytes)
+	if m.timeout != 2*time.Minute || m.maxBytes != 16<<20 {
+		t.Errorf("limits: got %v and %d bytes, want 2m and 16 MiB", m.timeout, m.maxBytes)
 	}
 	if dir, err := os.UserCacheDir(); err == nil && m.cacheDir != filepath.Join(dir, "hushgrad", "mnist") {
 		t.Errorf("cache: got %q, want hushgrad/mnist in %q", m.cacheDir, dir)

@@ -20,23 +20,30 @@ const (
 	maxTest  = 10000
 )
 
-// Options says what Load loads. The zero value is usable: all of MNIST if it
-// can be had, else as many digits generated from seed 0.
+// The values of Options.Source beside directories.
+const (
+	// Generated: digits drawn from fonts, without a look at network or files.
+	Generated = ""
+	// Download: MNIST from the user's cache directory, or from a public mirror. A
+	// directory of that name is "./download".
+	Download = "download"
+)
+
+// Options says what Load loads. The zero value is usable: as many digits as MNIST
+// has, generated from seed 0.
 type Options struct {
-	// Dir is a directory with the four MNIST files, gzip-compressed or not:
-	// train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte
-	// and t10k-labels-idx1-ubyte, each with ".gz" or without. Empty: use the
-	// cache, the mirrors, or generated digits, in this order.
-	Dir string
+	// Source is Generated, Download, or a directory with the four MNIST files,
+	// gzip-compressed or not: train-images-idx3-ubyte, train-labels-idx1-ubyte,
+	// t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, each with ".gz" or without.
+	Source string
 	// TrainSize and TestSize are the numbers of images wanted, in [0, 60000]
 	// and [0, 10000]: the first ones of the files, or of the generated ones. 0
 	// means all of them.
 	TrainSize, TestSize int
 	// Seed chooses the generated digits. It has no effect on MNIST.
 	Seed uint64
-	// Logf, if not nil, is called with what Load does while it does it: one line per
-	// call, without a line end, from the goroutine that called Load.
-	Logf func(format string, args ...any)
+	// Log, if not nil, gets a line for each thing that Load does while it does it.
+	Log io.Writer
 }
 
 func (o Options) check() error {
@@ -50,19 +57,17 @@ func (o Options) check() error {
 }
 
 func (o Options) logf(format string, args ...any) {
-	if o.Logf != nil {
-		o.Logf(format, args...)
+	if o.Log != nil {
+		fmt.Fprintf(o.Log, format+"\n", args...)
 	}
 }
 
-// Load returns the images that o asks for, from the first of the sources in the
-// package documentation that has them. O(pixels), and without o.Dir at most ten
-// seconds of downloading.
+// Load returns the images that o asks for, from o.Source and from nowhere else.
+// O(pixels), and at most two minutes of downloading.
 //
-// It returns an error when o is out of range, when a file in o.Dir is missing
-// (wrapping fs.ErrNotExist) or broken, when there are fewer images than asked
-// for, and when ctx ends (wrapping ctx.Err()). An unreachable mirror is not an
-// error: Data.Source and Data.Note say that the digits are generated, and why.
+// It returns an error when o is out of range, when a file in a directory is missing
+// (wrapping fs.ErrNotExist) or broken, when a download fails, when there are fewer
+// images than asked for, and when ctx ends (wrapping ctx.Err()).
 func Load(ctx context.Context, o Options) (*Data, error) {
 	data, err := publicMNIST().load(ctx, o)
 	if err != nil {
@@ -75,23 +80,29 @@ func (m *mnist) load(ctx context.Context, o Options) (*Data, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	if o.Dir != "" {
-		o.logf("reading MNIST files in %s", o.Dir)
-		data, err := readFour(ctx, o, func(i int) (io.ReadCloser, error) { return openEither(o.Dir, m.files[i].name) })
-		if err != nil {
-			return nil, fmt.Errorf("dir %s: %w", o.Dir, err)
-		}
-		data.Note = "MNIST files read from " + o.Dir
-		return data, nil
+	switch o.Source {
+	case Generated:
+		return generate(ctx, o)
+	case Download:
+		return m.download(ctx, o)
 	}
+	o.logf("reading MNIST files in %s", o.Source)
+	data, err := readFour(ctx, o, func(i int) (io.ReadCloser, error) { return openEither(o.Source, m.files[i].name) })
+	if err != nil {
+		return nil, fmt.Errorf("dir %s: %w", o.Source, err)
+	}
+	data.Note = "MNIST files read from " + o.Source
+	return data, nil
+}
+
+// download returns MNIST from the cache or a mirror.
+func (m *mnist) download(ctx context.Context, o Options) (*Data, error) {
 	content, origin, err := m.fetch(ctx, o.logf)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		reason := strings.Join(strings.Fields(err.Error()), " ")
-		o.logf("%s: drawing digits instead", reason)
-		return generate(ctx, o, reason)
+		return nil, err
 	}
 	data, err := readFour(ctx, o, func(i int) (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(content[i])), nil

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 // writeDir writes files to a new directory.
@@ -59,7 +61,7 @@ func TestLoadDir(t *testing.T) {
 	}
 	for name, files := range map[string]map[string][]byte{"gzip": content, "plain": plain} {
 		dir := writeDir(t, files)
-		d, err := Load(t.Context(), Options{Dir: dir})
+		d, err := Load(t.Context(), Options{Source: dir})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -69,7 +71,7 @@ func TestLoadDir(t *testing.T) {
 			t.Errorf("%s: note: got %q, want %q", name, d.Note, want)
 		}
 	}
-	d, err := Load(t.Context(), Options{Dir: writeDir(t, content), TrainSize: 2, TestSize: 1})
+	d, err := Load(t.Context(), Options{Source: writeDir(t, content), TrainSize: 2, TestSize: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,15 +106,15 @@ func TestLoadDirErrors(t *testing.T) {
 		} else {
 			delete(content, c.file)
 		}
-		c.o.Dir = writeDir(t, content)
+		c.o.Source = writeDir(t, content)
 		d, err := Load(t.Context(), c.o)
-		if d != nil || err == nil || !strings.HasPrefix(err.Error(), "dataset: dir "+c.o.Dir+": ") ||
+		if d != nil || err == nil || !strings.HasPrefix(err.Error(), "dataset: dir "+c.o.Source+": ") ||
 			!strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
 			t.Errorf("%s: got %v, error %v; want error %q wrapping %v", c.file, d, err, c.want, c.is)
 		}
 	}
 	// What cannot be opened for another reason is not said to be missing.
-	if _, err := Load(t.Context(), Options{Dir: "a\x00b"}); err == nil || errors.Is(err, fs.ErrNotExist) {
+	if _, err := Load(t.Context(), Options{Source: "a\x00b"}); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("impossible name: got %v, want an error other than %v", err, fs.ErrNotExist)
 	}
 	// A directory in the place of a file exists and cannot be read.
@@ -122,7 +124,7 @@ func TestLoadDirErrors(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "t10k-labels-idx1-ubyte.gz"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(t.Context(), Options{Dir: dir}); err == nil || errors.Is(err, fs.ErrNotExist) {
+	if _, err := Load(t.Context(), Options{Source: dir}); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("directory in the place of a file: got %v, want an error other than %v", err, fs.ErrNotExist)
 	}
 }
@@ -138,7 +140,7 @@ func TestLoadSizeErrors(t *testing.T) {
 		{Options{TestSize: 10001}, "dataset: test size: got 10001, rule: must be in [0, 10000]"},
 	} {
 		named := c.o
-		named.Dir = t.TempDir()
+		named.Source = t.TempDir()
 		if d, err := Load(t.Context(), named); d != nil || err == nil || err.Error() != c.want {
 			t.Errorf("Load: got %v, %v; want error %q", d, err, c.want)
 		}
@@ -153,7 +155,7 @@ func TestLoadDownloadsThenUsesTheCache(t *testing.T) {
 	server := newMirror(t, content, nil)
 	m := testMNIST(t, content, server)
 	for _, want := range []string{"MNIST downloaded from " + server.url(), "MNIST from the cache in " + m.cacheDir} {
-		d, err := m.load(t.Context(), Options{})
+		d, err := m.load(t.Context(), Options{Source: Download})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,41 +174,51 @@ func (offline) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, errors.New("no network,\n  in two lines")
 }
 
-func TestLoadFallsBackOffline(t *testing.T) {
+// A download that fails is one line and an error that is no wrong call; nothing
+// stands in for it.
+func TestLoadFailsOffline(t *testing.T) {
 	content := fourFiles(t)
 	server := newMirror(t, content, nil)
 	m := testMNIST(t, content, server)
 	m.client = &http.Client{Transport: offline{}}
-	var log []string
-	o := Options{TrainSize: 20, TestSize: 10, Seed: 5, Logf: func(format string, args ...any) {
-		log = append(log, fmt.Sprintf(format, args...))
-	}}
-	d, err := m.load(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
+	d, err := m.load(t.Context(), Options{Source: Download, TrainSize: 20, TestSize: 10})
+	want := fmt.Sprintf("MNIST could not be downloaded: Get \"%strain-images-idx3-ubyte.gz\": no network, in two lines", server.url())
+	var p *fl.ParamError
+	if d != nil || err == nil || err.Error() != want || errors.As(err, &p) {
+		t.Errorf("got %v, %v; want the error %q", d, err, want)
 	}
-	if d.Source != SourceGenerated || d.Train.Len() != 20 || d.Test.Len() != 10 {
-		t.Errorf("got %q with %d and %d images, want %q with 20 and 10", d.Source, d.Train.Len(), d.Test.Len(), SourceGenerated)
-	}
-	want := fmt.Sprintf("digits drawn from the Go fonts with seed 5: MNIST could not be downloaded: "+
-		"Get \"%strain-images-idx3-ubyte.gz\": no network, in two lines", server.url())
-	if d.Note != want {
-		t.Errorf("note: got %q, want %q", d.Note, want)
-	}
-	for _, want := range []string{"downloading " + server.url(), "MNIST could not be downloaded", "drawing digits"} {
-		if !slices.ContainsFunc(log, func(s string) bool { return strings.Contains(s, want) }) {
-			t.Errorf("log: got %q, want a line with %q", log, want)
+}
+
+// Generated digits are drawn at once: nothing is asked of a mirror or of the cache.
+func TestLoadGeneratesUnlessAskedOtherwise(t *testing.T) {
+	content := fourFiles(t)
+	server := newMirror(t, content, nil)
+	m := testMNIST(t, content, server)
+	for _, cached := range []bool{false, true} {
+		if cached {
+			if _, err := m.load(t.Context(), Options{Source: Download}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		asked := len(server.requests())
+		d, err := m.load(t.Context(), Options{TrainSize: 20, TestSize: 10, Seed: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "digits drawn from the Go fonts with seed 5: accuracy on them is not comparable with MNIST"
+		if d.Source != SourceGenerated || d.Train.Len() != 20 || d.Test.Len() != 10 || d.Note != want || len(server.requests()) != asked {
+			t.Errorf("cached %t: %q with %d and %d images, %q, %d requests", cached, d.Source, d.Train.Len(), d.Test.Len(), d.Note, len(server.requests())-asked)
 		}
 	}
 }
 
-// TestLoadDoesNotFallBackFromAFormatError: what has the right digest and cannot
+// TestLoadReportsAFormatError: what has the right digest and cannot
 // be read is a fault of this program and is not covered up.
-func TestLoadDoesNotFallBackFromAFormatError(t *testing.T) {
+func TestLoadReportsAFormatError(t *testing.T) {
 	content := fourFiles(t)
 	content["t10k-labels-idx1-ubyte.gz"] = []byte("not labels")
 	m := testMNIST(t, content, newMirror(t, content, nil))
-	if d, err := m.load(t.Context(), Options{}); d != nil || err == nil || !strings.Contains(err.Error(), "test labels: magic number") {
+	if d, err := m.load(t.Context(), Options{Source: Download}); d != nil || err == nil || !strings.Contains(err.Error(), "test labels: magic number") {
 		t.Errorf("got %v, %v; want an error about the magic number", d, err)
 	}
 }
@@ -220,15 +232,10 @@ func TestLoadEndsWithItsContext(t *testing.T) {
 		<-r.Context().Done()
 		return true
 	})
-	logf := func(format string, args ...any) {
-		if line := fmt.Sprintf(format, args...); strings.Contains(line, "drawing") {
-			t.Errorf("log: got %q after the context ended", line)
-		}
-	}
-	if d, err := testMNIST(t, content, server).load(ctx, Options{Logf: logf}); d != nil || !errors.Is(err, context.Canceled) {
+	if d, err := testMNIST(t, content, server).load(ctx, Options{Source: Download}); d != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("during a download: got %v, %v; want %v", d, err, context.Canceled)
 	}
-	if d, err := Load(ctx, Options{Dir: writeDir(t, content)}); d != nil || !errors.Is(err, context.Canceled) {
+	if d, err := Load(ctx, Options{Source: writeDir(t, content)}); d != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("with a directory: got %v, %v; want %v", d, err, context.Canceled)
 	}
 	if d, err := Generate(ctx, Options{}); d != nil || !errors.Is(err, context.Canceled) {
@@ -240,7 +247,7 @@ func TestLoadEndsWithItsContext(t *testing.T) {
 func TestLoadKeepsCacheBytes(t *testing.T) {
 	content := fourFiles(t)
 	m := testMNIST(t, content, newMirror(t, content, nil))
-	if _, err := m.load(t.Context(), Options{TrainSize: 1}); err != nil {
+	if _, err := m.load(t.Context(), Options{Source: Download, TrainSize: 1}); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range m.files {

@@ -390,11 +390,13 @@ func (x *Round) GetColumns() []string {
 
 // Guarantee is what one report promises its sender.
 type Guarantee struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Trust         Trust                  `protobuf:"varint,1,opt,name=trust,proto3,enum=hushgrad.v1.Trust" json:"trust,omitempty"`
-	Epsilon       float64                `protobuf:"fixed64,2,opt,name=epsilon,proto3" json:"epsilon,omitempty"`
-	Delta         float64                `protobuf:"fixed64,3,opt,name=delta,proto3" json:"delta,omitempty"`
-	Relation      Relation               `protobuf:"varint,4,opt,name=relation,proto3,enum=hushgrad.v1.Relation" json:"relation,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Trust    Trust                  `protobuf:"varint,1,opt,name=trust,proto3,enum=hushgrad.v1.Trust" json:"trust,omitempty"`
+	Epsilon  float64                `protobuf:"fixed64,2,opt,name=epsilon,proto3" json:"epsilon,omitempty"`
+	Delta    float64                `protobuf:"fixed64,3,opt,name=delta,proto3" json:"delta,omitempty"`
+	Relation Relation               `protobuf:"varint,4,opt,name=relation,proto3,enum=hushgrad.v1.Relation" json:"relation,omitempty"`
+	// The proof is about real numbers. The floating-point code does not keep it.
+	RealNumbers   bool `protobuf:"varint,5,opt,name=real_numbers,json=realNumbers,proto3" json:"real_numbers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -457,6 +459,13 @@ func (x *Guarantee) GetRelation() Relation {
 	return Relation_RELATION_UNSPECIFIED
 }
 
+func (x *Guarantee) GetRealNumbers() bool {
+	if x != nil {
+		return x.RealNumbers
+	}
+	return false
+}
+
 var File_hushgrad_v1_round_proto protoreflect.FileDescriptor
 
 const file_hushgrad_v1_round_proto_rawDesc = "" +
@@ -486,12 +495,13 @@ const file_hushgrad_v1_round_proto_rawDesc = "" +
 	"\acolumns\x18\r \x03(\tR\acolumns\x1aM\n" +
 	"\vParamsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12(\n" +
-	"\x05value\x18\x02 \x01(\v2\x12.hushgrad.v1.ValueR\x05value:\x028\x01\"\x98\x01\n" +
+	"\x05value\x18\x02 \x01(\v2\x12.hushgrad.v1.ValueR\x05value:\x028\x01\"\xbb\x01\n" +
 	"\tGuarantee\x12(\n" +
 	"\x05trust\x18\x01 \x01(\x0e2\x12.hushgrad.v1.TrustR\x05trust\x12\x18\n" +
 	"\aepsilon\x18\x02 \x01(\x01R\aepsilon\x12\x14\n" +
 	"\x05delta\x18\x03 \x01(\x01R\x05delta\x121\n" +
-	"\brelation\x18\x04 \x01(\x0e2\x15.hushgrad.v1.RelationR\brelation*U\n" +
+	"\brelation\x18\x04 \x01(\x0e2\x15.hushgrad.v1.RelationR\brelation\x12!\n" +
+	"\freal_numbers\x18\x05 \x01(\bR\vrealNumbers*U\n" +
 	"\bRelation\x12\x18\n" +
 	"\x14RELATION_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14RELATION_REPLACE_ONE\x10\x01\x12\x15\n" +

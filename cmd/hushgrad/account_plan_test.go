@@ -1,0 +1,118 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/plan"
+	"github.com/hushgrad/hushgrad/trainer"
+)
+
+// demo is the request that examples/mnist makes of the same flags: with the norms that it
+// measures on generated digits.
+func demo(t *testing.T, args ...string) plan.Request {
+	t.Helper()
+	f := flag.NewFlagSet("mnist", flag.ContinueOnError)
+	q, check := plan.Flags(f)
+	if err := errors.Join(f.Parse(args), check()); err != nil {
+		t.Fatal(err)
+	}
+	digits, err := dataset.Generate(t.Context(), dataset.Options{TrainSize: 256, TestSize: 1, Seed: 1})
+	if err == nil {
+		digits, err = digits.In(dataset.UnitEdges)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := digits.Train
+	model, err := trainer.NewModel("softmax", trainer.Input{Channels: d.Channels, Height: d.Rows, Width: d.Cols}, d.Classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Dim = model.Dim()
+	if q.L1, q.L2, err = trainer.GradientNorms(model, model.Init(fl.NewRand()), d.All(), d.Labels); err != nil {
+		t.Fatal(err)
+	}
+	return *q
+}
+
+// The demo and account plan answer the same question alike. Their norms differ by the
+// rounding of a default: so may the learning rate, and τ.
+func TestAccountPlanIsTheDemosPlan(t *testing.T) {
+	for _, args := range [][]string{
+		nil, {"-cohort", "2000", "-clip", "5", "-lr", "3"}, {"-cohort", "777", "-clients", "10000", "-budget", "0.5", "-mechanism", "coco"},
+		{"-epsilon", "2", "-rounds", "3", "-mechanism", "signsketch", "-delta", "1e-7", "-sparsity", "20"}, {"-mechanism", "sumdp"}, {"-mechanism", "none"},
+	} {
+		want, err := demo(t, args...).Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		promise, err := want.Promise(t.Context(), want.Affordable)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got planned
+		ask(t, &got, append([]string{"plan", "-json"}, args...)...)
+		alike := func(x, y *float64) bool { return (x == nil) == (y == nil) && (x == nil || *x == *y) }
+		if got.Mechanism != want.Mechanism || got.Dim != want.Dim || got.Clients != want.Clients || got.Cohort != want.Cohort || got.Rounds != want.Rounds ||
+			got.Sparsity != want.Sparsity || got.Budget != want.Budget || got.Momentum != want.Momentum || got.Averaging != want.Averaging ||
+			math.Abs(got.LearningRate/want.LearningRate-1) > 1e-5 || got.Participations != promise.Participations || got.Delta != promise.Delta ||
+			!alike(got.Local, promise.Local) || !alike(got.LocalTotal, promise.LocalTotal) || !alike(got.Central, promise.Central) {
+			t.Errorf("%q: account plan says %+v %+v, the demo %+v %+v", args, got.Run, got.Promise, want, promise)
+		}
+	}
+}
+
+// The text is that of the demo: what was compared, and what is promised.
+func TestAccountPlanInWords(t *testing.T) {
+	text := ask(t, nil, "plan", "-clients", "3000", "-rounds", "4")
+	for _, want := range []string{"4 rounds of 3000 clients, each client up to 4 times", "local ε of each", "learning rate", "local privacy      ε = ", "central privacy    ε = "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("account plan lacks %q:\n%s", want, text)
+		}
+	}
+}
+
+func TestPlanChoosesOrSaysHowManyClientsItTakes(t *testing.T) {
+	question := func(clients float64, more ...string) []string {
+		return append([]string{"plan", "-dim", "1000", "-sparsity", "8", "-rounds", "1", "-clients", jsonNumber(clients)}, more...)
+	}
+	var p planned
+	ask(t, &p, question(20000, "-json")...)
+	if !p.Feasible || len(p.Considered) != 3 || p.Considered[0].Mechanism != p.Mechanism || *p.Central > 1 || p.Cohort != 20000 || p.Considered[0].NoiseOfRun > p.Considered[1].NoiseOfRun {
+		t.Errorf("feasible plan: %+v", p)
+	}
+	want := p.Considered[0].Error / 3
+	var q planned
+	ask(t, &q, question(20000, "-error", jsonNumber(want), "-json")...)
+	if q.Feasible || q.ClientsNeeded < 30000 || q.ClientsNeeded > 200000 {
+		t.Errorf("a third of the error: %+v", q)
+	}
+	ask(t, &p, question(float64(q.ClientsNeeded), "-error", jsonNumber(want), "-json")...)
+	if !p.Feasible {
+		t.Errorf("with the %d clients asked for: %+v", q.ClientsNeeded, p)
+	}
+	if text := ask(t, nil, question(20000, "-error", "1e-9")...); !strings.Contains(text, "not feasible") {
+		t.Errorf("an impossible error: %s", text)
+	}
+}
+
+func TestAccountPlanRefuses(t *testing.T) {
+	for param, args := range map[string][]string{
+		"clients": {"-clients", "1"}, "-error": {"-error", "-1"}, "cohort": {"-cohort", "1"}, "-epsilon": {"-mechanism", "none", "-epsilon", "1"},
+		"clip": {"-clip", "1e300"}, "l1": {"-l1", "1e300"}, "l2": {"-l2", "0"}, "dim": {"-dim", "0"}, "-error and -plot": {"-error", "1", "-epsilon", "1"},
+	} {
+		err := account(t.Context(), append([]string{"plan"}, args...), command.Streams{Out: io.Discard, Err: io.Discard})
+		var p *fl.ParamError
+		if !errors.As(err, &p) || p.Param != param {
+			t.Errorf("%v: error %v, want a ParamError for %s", args, err, param)
+		}
+	}
+}

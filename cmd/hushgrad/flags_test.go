@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
+)
+
+// A flag that would be ignored is an error that names it.
+func TestFlagsThatWouldBeIgnoredAreErrors(t *testing.T) {
+	dir := t.TempDir()
+	round := writeFile(t, dir, "round.json", smallRound)
+	amplify := func(args ...string) []string { return append([]string{"account", "amplify"}, args...) }
+	compose := func(args ...string) []string { return append([]string{"account", "compose"}, args...) }
+	for _, c := range []struct {
+		param string
+		args  []string
+	}{
+		{"-max-epsilon", []string{"encode", "-round", round, "-max-epsilon", "0", "file"}},
+		{"-round", []string{"encode", "-round", "-", "-"}},
+		{"-round", []string{"aggregate", "-round", "-", "-"}},
+		{"flags", []string{"round", "-dim", "5", "-param", "sparsity=2", "-param", "sparsity=3"}},
+		{"arguments", []string{"version", "now"}},
+		{"-keep-rounds", []string{"serve", "-keep-rounds", "0"}},
+		{"-keep-rounds", []string{"serve", "-keep-rounds", "-1"}},
+		{"-max-open-rounds", []string{"serve", "-max-open-rounds", "0"}},
+		{"-max-message-bytes", []string{"serve", "-max-message-bytes", "0"}},
+		{"-max-model-bytes", []string{"serve", "-max-model-bytes", "0"}},
+		{"-shutdown-timeout", []string{"serve", "-shutdown-timeout", "0s"}},
+		{"-samples", []string{"verify", "-method", "exact", "-samples", "500", round}},
+		{"-confidence", []string{"verify", "-method", "exact", "-confidence", "0.9", round}},
+		{"-seeds", []string{"verify", "-method", "statistical", "-seeds", "5", round}},
+		{"-epsilon", amplify("-dim", "9", "-target", "1", "-epsilon", "1")},
+		{"-clients-for", amplify("-dim", "9", "-target", "1", "-clients-for", "1")},
+		{"-epsilon-central", amplify("-dim", "9", "-target", "1", "-epsilon-central", "1")},
+		{"-epsilon-central", amplify("-dim", "9", "-clients-for", "1", "-epsilon-central", "1")},
+		{"-n", amplify("-dim", "9", "-clients-for", "1", "-n", "1000")},
+		{"-delta", amplify("-dim", "9", "-epsilon-central", "1", "-delta", "1e-6")},
+		{"-target", amplify("-dim", "9", "-target", "0")},
+		{"-dim", amplify("-mechanism", "generic", "-dim", "9")},
+		{"-sparsity", amplify("-mechanism", "generic", "-sparsity", "9")},
+		{"-columns", amplify("-mechanism", "generic", "-columns", "")},
+		{"-param", amplify("-mechanism", "generic", "-param", "a=1")},
+		{"-sparsity", amplify("-mechanism", "pckv-ue", "-dim", "9", "-sparsity", "3")},
+		{"-param", amplify("-dim", "99", "-sparsity", "3", "-param", "sparsity=4")},
+		{"-sigma", compose("-epsilon", "1", "-sigma", "0")},
+		{"-epsilon", compose("-kind", "gaussian", "-sigma", "3", "-epsilon", "1")},
+		{"-delta-each", compose("-epsilon", "1", "-delta-each", "1e-9")},
+		{"-count", compose("-events", os.DevNull, "-count", "3")},
+		{"epsilon", compose("-count", "50")},
+		{"flags", compose("-epsilon", "1", "-plot", filepath.Join(dir, "curve.jpg"))},
+		{"flags", compose("-epsilon", "1", "-plot", filepath.Join(dir, "absent", "curve.png"))},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // for a call that serves and should not
+		var stdout, stderr bytes.Buffer
+		err := dispatch(ctx, c.args, command.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr})
+		cancel()
+		code := command.Run(t.Context(), "hushgrad", func(context.Context, []string, command.Streams) error { return err }, nil, command.Streams{Err: &stderr})
+		var p *fl.ParamError
+		if code != 2 || !errors.As(err, &p) || p.Param != c.param || stdout.Len() > 0 || strings.Count(stderr.String(), "\n") != 1 {
+			t.Errorf("%v: exit code %d, printed %q and %q, error %v; want one line about %s", c.args, code, stdout.String(), stderr.String(), err, c.param)
+		}
+	}
+}
+
+// A wrong flag or type is one line, which says where help is. Help is printed on request, and
+// begins alike for every command.
+func TestHelpAndWrongFlags(t *testing.T) {
+	for _, name := range []string{"serve", "round", "encode", "aggregate", "account amplify", "account compose", "account plan", "verify", "version"} {
+		words := strings.Fields(name)
+		var stderr bytes.Buffer
+		if code := call(t.Context(), append(words, "-no-such-flag"), io.Discard, &stderr); code != 2 || strings.Count(stderr.String(), "\n") != 1 ||
+			!strings.Contains(stderr.String(), "-no-such-flag") || !strings.HasSuffix(stderr.String(), "see hushgrad "+name+" -help\n") {
+			t.Errorf("%s -no-such-flag: exit code %d, printed %q", name, code, stderr.String())
+		}
+		stderr.Reset()
+		if code := call(t.Context(), append(words, "-help"), io.Discard, &stderr); code != 0 || !strings.HasPrefix(stderr.String(), "Usage: hushgrad "+name) || !strings.Contains(stderr.String(), "\n\n") {
+			t.Errorf("%s -help: exit code %d, printed %q", name, code, stderr.String())
+		}
+		if len(words) > 1 {
+			continue
+		}
+		long := stderr.String()
+		stderr.Reset()
+		if code := call(t.Context(), []string{"help", name}, io.Discard, &stderr); code != 0 || stderr.String() != long {
+			t.Errorf("help %s: exit code %d, printed %q", name, code, stderr.String())
+		}
+	}
+}
+
+// What computes for long ends with an interrupt, and with its exit code.
+func TestLongComputationsAreInterrupted(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	dir := t.TempDir()
+	round, reports := reportsOf(t, dir)
+	plot := filepath.Join(dir, "curve.png")
+	for _, args := range [][]string{
+		{"account", "amplify", "-dim", "7850"},
+		{"account", "amplify", "-dim", "7850", "-target", "0.1"},
+		{"account", "amplify", "-dim", "7850", "-clients-for", "0.1"},
+		{"account", "compose", "-epsilon", "0.1", "-count", "9", "-plot", plot},
+		{"account", "plan"},
+		{"verify", round},
+		{"encode", "-round", round, filepath.Join(dir, "clients.csv")},
+		{"aggregate", "-round", round, reports},
+	} {
+		var stdout, stderr bytes.Buffer
+		if code := call(ctx, args, &stdout, &stderr); code != 130 || stdout.Len() > 0 {
+			t.Errorf("%v: exit code %d, printed %q and %q", args, code, stdout.String(), stderr.String())
+		}
+	}
+	if _, err := os.Stat(plot); err == nil {
+		t.Error("there is a plot")
+	}
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/trainer"
+	"gonum.org/v1/gonum/floats"
+)
+
+func TestEveryMechanismTrainsAndWritesItsFiles(t *testing.T) {
+	for _, mechanism := range mechanisms {
+		dir := filepath.Join(t.TempDir(), "deep", "out")
+		planned := mechanism != "none" && mechanism != "sumdp"
+		args := []string{"-out", dir, "-seed", "0"}
+		if planned {
+			args = append(args, "-explain")
+		}
+		o, model, run, data := small(t, mechanism, args...)
+		var stdout bytes.Buffer
+		if err := o.train(t.Context(), model, run, data, command.Streams{Out: &stdout, Err: io.Discard}); err != nil {
+			t.Fatalf("%s: %v", mechanism, err)
+		}
+		text := stdout.String()
+		for _, want := range []string{"round  accuracy", "test accuracy", "upload per client", "3 rounds of 300 clients, each client once"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: the output lacks %q:\n%s", mechanism, want, text)
+			}
+		}
+		if private := mechanism != "none"; planned != strings.Contains(text, "plan: ") || private != strings.Contains(text, "Nothing in this demo shuffles") ||
+			private == strings.Contains(text, "sees every gradient") || (mechanism == "sumdp") != strings.Contains(text, "local privacy      none") ||
+			planned != strings.Contains(text, "local privacy      ε = 5, δ = 0") || private != strings.Contains(text, "only against a party that sees only shuffled reports") || (mechanism == "sumdp") != strings.Contains(text, "cost: about") {
+			t.Errorf("%s: the output says the wrong thing about privacy:\n%s", mechanism, text)
+		}
+
+		var summary map[string]any
+		raw, err := os.ReadFile(filepath.Join(dir, "summary.json"))
+		if err == nil {
+			err = json.Unmarshal(raw, &summary)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, field := range []string{
+			"test_accuracy", "mechanism", "epsilon_local", "epsilon_central", "delta", "clients", "participations", "budget", "rounds", "cohort", "dim",
+			"sparsity", "epsilon_local_total", "seed", "interrupted", "rounds_trained", "bytes_per_report", "messages_per_report", "seconds", "data", "model", "learning_rate", "momentum", "averaging",
+		} {
+			if _, ok := summary[field]; !ok {
+				t.Errorf("%s: summary.json lacks %s", mechanism, field)
+			}
+		}
+		central, private := summary["epsilon_central"].(float64)
+		if private != (mechanism != "none") || private && !(central > 0 && central <= 5) {
+			t.Errorf("%s: epsilon_central is %v", mechanism, summary["epsilon_central"])
+		}
+		if summary["data"] != "generated" || summary["dim"] != float64(1970) {
+			t.Errorf("%s: summary is %s", mechanism, raw)
+		}
+
+		history, err := os.Open(filepath.Join(dir, "history.csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(history).ReadAll()
+		if err != nil || len(rows) != 1+3 || rows[0][1] != "accuracy" || rows[1][3] != "300" {
+			t.Errorf("%s: history.csv is %v, %v", mechanism, rows, err)
+		}
+		_ = history.Close()
+
+		picture, err := os.Open(filepath.Join(dir, "accuracy.png"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if img, err := png.Decode(picture); err != nil || img.Bounds().Dx() < 300 {
+			t.Errorf("%s: accuracy.png: %v", mechanism, err)
+		}
+		_ = picture.Close()
+		if _, err := trainer.Load(filepath.Join(dir, "model.npy"), model); err != nil {
+			t.Errorf("%s: %v", mechanism, err)
+		}
+	}
+}
+
+// An interrupt ends the run. What was trained by then is written, and the promise covers
+// the round that was under way.
+func TestAnInterruptLeavesWhatWasTrained(t *testing.T) {
+	dir := t.TempDir()
+	o, model, run, data := small(t, "coco", "-out", dir, "-seed", "0", "-cohort", "450")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out := &trigger{word: "\n    2  ", then: cancel}
+	if err := o.train(ctx, model, run, data, command.Streams{Out: out, Err: io.Discard}); !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v, want that of the context", err)
+	}
+	text := out.String()
+	for _, want := range []string{"interrupted        after 2 of 3 rounds", "test accuracy", "for the 2 reports of a client", "results "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the output lacks %q:\n%s", want, text)
+		}
+	}
+	var s struct {
+		Interrupted    bool    `json:"interrupted"`
+		Trained        int     `json:"rounds_trained"`
+		Participations int     `json:"participations"`
+		Accuracy       float64 `json:"test_accuracy"`
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "summary.json"))
+	if err == nil {
+		err = json.Unmarshal(raw, &s)
+	}
+	if err != nil || !s.Interrupted || s.Trained != 2 || s.Participations != 2 || s.Accuracy == 0 {
+		t.Errorf("summary %+v, %v", s, err)
+	}
+	if rows, err := os.ReadFile(filepath.Join(dir, "history.csv")); err != nil || strings.Count(string(rows), "\n") != 1+2 {
+		t.Errorf("history.csv is %s, %v", rows, err)
+	}
+	if weights, err := trainer.Load(filepath.Join(dir, "model.npy"), model); err != nil || floats.Norm(weights, 2) == 0 {
+		t.Errorf("model.npy: %v", err)
+	}
+
+	// Before the first round there is nothing to keep.
+	dir = t.TempDir()
+	o.out = dir
+	if err := o.train(ctx, model, run, data, command.Streams{Out: io.Discard, Err: io.Discard}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+		t.Errorf("%v, %v, want no files", files, err)
+	}
+}
+
+// trigger is an output that does something when a word has been written.
+type trigger struct {
+	strings.Builder
+	word string
+	then func()
+}
+
+func (w *trigger) Write(b []byte) (int, error) {
+	n, err := w.Builder.Write(b)
+	if strings.Contains(w.String(), w.word) {
+		w.then()
+	}
+	return n, err
+}
+
+// An interrupt while the run is planned ends it with the exit code of an interrupt.
+func TestAnInterruptEndsPlanning(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stderr := &trigger{word: "planning", then: cancel}
+	if code := command.Run(ctx, "mnist", mnist, nil, command.Streams{Out: io.Discard, Err: stderr}); code != 130 {
+		t.Errorf("exit code %d, want 130: %s", code, stderr.String())
+	}
+}
+
+// A directory that cannot be written is an error before anything is planned.
+func TestTheOutputIsCheckedFirst(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	code := command.Run(t.Context(), "mnist", mnist, []string{"-out", file}, command.Streams{Out: io.Discard, Err: &stderr})
+	if code != 1 || strings.Contains(stderr.String(), "planning") || !strings.Contains(stderr.String(), "not a directory") {
+		t.Errorf("exit code %d, %s", code, stderr.String())
+	}
+}
+
+// A seed repeats the noise. Nothing printed or written says that such a run promises anything.
+func TestSeededRunsSayThatTheyPromiseNothing(t *testing.T) {
+	for _, mechanism := range []string{"coco", "sumdp"} {
+		dir := t.TempDir()
+		o, model, run, data := small(t, mechanism, "-out", dir)
+		var out strings.Builder
+		if err := o.train(t.Context(), model, run, data, command.Streams{Out: &out, Err: io.Discard}); err != nil {
+			t.Fatal(err)
+		}
+		if text := out.String(); !strings.Contains(text, "privacy            none: the seed repeats the noise") || strings.Contains(text, "against") && !strings.Contains(text, "bytes, against") ||
+			strings.Contains(text, "central privacy") || strings.Contains(text, "local privacy") || !strings.Contains(text, "      –          –") {
+			t.Errorf("%s: a seeded run says\n%s", mechanism, text)
+		}
+		var s map[string]any
+		raw, err := os.ReadFile(filepath.Join(dir, "summary.json"))
+		if err == nil {
+			err = json.Unmarshal(raw, &s)
+		}
+		for _, field := range []string{"epsilon_local", "epsilon_local_total", "epsilon_central"} {
+			if value, ok := s[field]; !ok || value != nil || err != nil {
+				t.Errorf("%s: %s is %v, %v, want null", mechanism, field, value, err)
+			}
+		}
+		if s["seed"] != 7. {
+			t.Errorf("%s: the seed is %v", mechanism, s["seed"])
+		}
+		rows, err := os.ReadFile(filepath.Join(dir, "history.csv"))
+		if err != nil || strings.Count(string(rows), ",,,") != 3 {
+			t.Errorf("%s: history.csv is %s, %v", mechanism, rows, err)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package command
+
+import (
+	"errors"
+	"flag"
+	"io"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// Parse parses the flags of a command. It returns a *fl.ParamError of one line for a wrong
+// flag, and flag.ErrHelp after it has printed the help that was asked for.
+func Parse(f *flag.FlagSet, args []string) error {
+	out, usage := f.Output(), f.Usage
+	// The flag package prints the whole help after an error, which then is out of sight.
+	f.SetOutput(io.Discard)
+	f.Usage = func() {}
+	err := f.Parse(args)
+	f.SetOutput(out)
+	f.Usage = usage
+	if errors.Is(err, flag.ErrHelp) {
+		return f.Parse([]string{"-help"})
+	}
+	if err != nil {
+		return fl.Invalid("flags", err, "see %s -help", f.Name())
+	}
+	return nil
+}
+
+// ParseOnly is Parse for a command that takes no arguments.
+func ParseOnly(f *flag.FlagSet, args []string) error {
+	if err := Parse(f, args); err != nil {
+		return err
+	}
+	if f.NArg() > 0 {
+		return fl.Invalid("arguments", f.Arg(0), "only flags are allowed, see %s -help", f.Name())
+	}
+	return nil
+}
+
+// Given says whether a flag was on the command line.
+func Given(f *flag.FlagSet, name string) (given bool) {
+	f.Visit(func(g *flag.Flag) { given = given || g.Name == name })
+	return given
+}
+
+// Unused returns a *fl.ParamError for the first of the named flags that was on the command
+// line, and nil when none was. Use it for flags that would be ignored: a caller who sets
+// them expects something else. The reason follows "must not be given".
+func Unused(f *flag.FlagSet, reason string, names ...string) error {
+	for _, name := range names {
+		if Given(f, name) {
+			return fl.Invalid("-"+name, f.Lookup(name).Value.String(), "must not be given %s", reason)
+		}
+	}
+	return nil
+}

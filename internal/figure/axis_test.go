@@ -1,0 +1,38 @@
+package figure
+
+import (
+	"testing"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+)
+
+// The font has the characters of the titles that are not in every font.
+func TestTitlesAreInTheFont(t *testing.T) {
+	face := font.DefaultCache.Lookup(plot.New().X.Tick.Label.Font, 12).Face
+	for _, r := range "εδτσμℓ∞₂²×·–" {
+		if glyph, err := face.GlyphIndex(nil, r); err != nil || glyph == 0 {
+			t.Errorf("the font has no %q, %v", r, err)
+		}
+	}
+}
+
+// Marks of categories keep away from the ends of the axis, those of curves need not.
+func TestMarksOfCategoriesHaveRoom(t *testing.T) {
+	for _, c := range []struct {
+		categories []string
+		style      Style
+		low, high  float64
+	}{{nil, Points, 1, 2}, {[]string{"a", "b"}, Points, 0.96, 2.04}, {[]string{"a", "b"}, Bars, 0, 2}} {
+		s := Series{Y: []float64{1, 2}, Style: c.style}
+		if c.style != Bars {
+			s.X = []float64{0, 1}
+		}
+		p := Panel{Categories: c.categories, Series: []Series{s}}
+		f := Figure{Panels: []Panel{p}}
+		drawn, err := p.plot(f.looks())
+		if err != nil || drawn.Y.Min != c.low || drawn.Y.Max != c.high {
+			t.Errorf("%q, style %d: the axis goes from %g to %g, want %g and %g, %v", c.categories, c.style, drawn.Y.Min, drawn.Y.Max, c.low, c.high, err)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package plan
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+)
+
+// Promise is what a run guarantees each of its clients.
+type Promise struct {
+	// Local is the ε of one report against everybody, the largest where clients choose.
+	// LocalTotal and LocalDelta are the ε and δ of all of a client's reports together,
+	// against everybody: a party that links them has them all. They are nil and 0 where there
+	// is no such guarantee.
+	Local      *float64 `json:"epsilon_local"`
+	LocalTotal *float64 `json:"epsilon_local_total"`
+	LocalDelta float64  `json:"-"`
+	// Central is the ε at Delta of all of a client's reports together, against a party that
+	// sees only the shuffled reports of each round. nil where there is no such guarantee.
+	Central *float64 `json:"epsilon_central"`
+	Delta   float64  `json:"delta"`
+	// Participations is how often a client takes part, at most.
+	Participations int `json:"participations"`
+	// Seed is that of a run that can be repeated, and 0 of any other. Such a run promises
+	// nothing, so that the ε above are nil.
+	Seed uint64 `json:"-"`
+}
+
+// repeated is the promise of the same run with a seed: none.
+func (p Promise) repeated(seed uint64) Promise {
+	return Promise{Delta: p.Delta, Participations: p.Participations, Seed: seed}
+}
+
+// String is the promise in a few words: what holds against everybody, and what needs a
+// shuffler.
+func (p Promise) String() string {
+	if p.Seed != 0 {
+		return "no privacy: the seed repeats the noise"
+	}
+	var parts []string
+	if p.Local != nil {
+		parts = append(parts, fmt.Sprintf("local ε = %.4g", *p.LocalTotal))
+	}
+	if p.Central != nil {
+		parts = append(parts, fmt.Sprintf("central ε = %.2f if shuffled", *p.Central))
+	}
+	if len(parts) == 0 {
+		return "no privacy"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Print writes the promise in words: first what holds against everybody for all reports of a
+// client together, then what holds behind a shuffler alone.
+func (p Promise) Print(w io.Writer) error {
+	var b strings.Builder
+	switch {
+	case p.Seed != 0:
+		fmt.Fprintf(&b, "privacy            none: the seed repeats the noise, and a party that guesses %d reads the reports\n", p.Seed)
+	case p.Local != nil && p.Participations > 1:
+		fmt.Fprintf(&b, "local privacy      ε = %.4g, δ = %g for the %d reports of a client together: against everybody, the server included\n",
+			*p.LocalTotal, p.LocalDelta, p.Participations)
+		fmt.Fprintf(&b, "                   One report has ε = %.4g. Whether its client holds this gradient or that one, it may betray with %s accuracy.\n",
+			*p.Local, telling(*p.Local))
+		fmt.Fprintf(&b, "                   A party that links all of a client's reports may find out with %s accuracy.\n", telling(*p.LocalTotal))
+	case p.Local != nil:
+		fmt.Fprintf(&b, "local privacy      ε = %.4g, δ = %g for the one report of a client: against everybody, the server included\n", *p.LocalTotal, p.LocalDelta)
+		fmt.Fprintf(&b, "                   Whether its client holds this gradient or that one, a report may betray with %s accuracy.\n", telling(*p.Local))
+	case p.Central != nil:
+		fmt.Fprintf(&b, "local privacy      none: a party that sees one client's messages together learns its gradient\n")
+	default:
+		fmt.Fprintf(&b, "privacy            none: the server sees every gradient\n")
+	}
+	if p.Central != nil {
+		fmt.Fprintf(&b, "central privacy    ε = %.3f, δ = %g (replace one client), only against a party that sees only shuffled reports\n", *p.Central, p.Delta)
+		if p.Participations > 1 {
+			fmt.Fprintf(&b, "                   It is composed over the %d rounds in which a client takes part.\n", p.Participations)
+		}
+		fmt.Fprintf(&b, "                   It trusts the shuffler.\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// telling is the largest accuracy with which any party distinguishes two equally likely
+// inputs under a local ε: e^ε/(e^ε+1), rounded up to a tenth of a percent.
+func telling(epsilon float64) string {
+	return fmt.Sprintf("up to %.1f %%", math.Ceil(1000/(1+math.Exp(-epsilon)))/10)
+}
