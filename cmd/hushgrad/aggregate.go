@@ -99,9 +99,6 @@ func (a *aggregateFlags) count(ctx context.Context, std command.Streams) (*estim
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	if c.reports < int64(r.MinReports) {
-		return nil, fmt.Errorf("min_reports: got %d reports, rule: at least %d", c.reports, r.MinReports)
-	}
 	got, err := command.Await(ctx, c.aggregator.Estimate)
 	if err != nil {
 		return nil, err
