@@ -67,3 +67,5 @@ func TestPrio3RefusesBadReports(t *testing.T) {
 		}
 	}
 }
+
+func TestSumVecSumsExactly(t *testing.T) { sumsExactly(t, open(t, newSumVec), sample(4)) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"strings"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
@@ -22,6 +23,9 @@ func Parse(f *flag.FlagSet, args []string) error {
 		return f.Parse([]string{"-help"})
 	}
 	if err != nil {
+		if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: "); unknown {
+			return fl.Invalid("flags", name, "must be a flag of the command, see %s -help", f.Name())
+		}
 		return fl.Invalid("flags", err, "see %s -help", f.Name())
 	}
 	return nil

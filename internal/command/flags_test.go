@@ -44,7 +44,7 @@ func TestParse(t *testing.T) {
 func TestAWrongFlagPrintsNoHelp(t *testing.T) {
 	for _, own := range []bool{false, true} {
 		for _, c := range []struct{ arg, says string }{
-			{"-m=1", "flag provided but not defined: -m"}, {"-n=many", `invalid value "many" for flag -n`}, {"-help", ""},
+			{"-m=1", `got "-m", rule: must be a flag of the command`}, {"-n=many", `invalid value "many" for flag -n`}, {"-help", ""},
 		} {
 			var out bytes.Buffer
 			f := flag.NewFlagSet("name", flag.ContinueOnError)

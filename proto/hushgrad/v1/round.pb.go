@@ -84,10 +84,10 @@ const (
 	Trust_TRUST_UNSPECIFIED Trust = 0
 	// No privacy at all.
 	Trust_TRUST_NONE Trust = 1
-	// Nobody: it holds against everybody, the server included.
+	// Nobody. The guarantee holds against everybody, the server included.
 	Trust_TRUST_LOCAL Trust = 2
-	// Whoever shuffles: it holds against everybody who sees only the shuffled reports of
-	// all clients.
+	// The shuffler. The guarantee holds only against a party that sees only the shuffled
+	// reports of all clients.
 	Trust_TRUST_SHUFFLE Trust = 3
 )
 
