@@ -1,0 +1,45 @@
+package journal
+
+import (
+	"errors"
+	"iter"
+)
+
+// Journal is an ordered map whose changes are atomic and durable. It is safe for concurrent
+// use. Keys are in the order of bytes.Compare.
+type Journal interface {
+	// Get returns the value at key, which is the caller's, or an error that wraps ErrNotFound.
+	Get(key []byte) ([]byte, error)
+	// Commit makes all changes of a batch, in their order, or none of them. It may be called
+	// from many goroutines, whose batches then share one write to disk. An error that wraps
+	// ErrFull means that nothing was written and that it may be tried again later. After any
+	// other error it is unknown what was written: open the journal anew.
+	Commit(b *Batch) error
+	// Scan returns the pairs with a key in [from, to), in order, as they are when the loop
+	// begins. The slices are valid until the loop goes on. A pair with an error is the last.
+	Scan(from, to []byte) iter.Seq2[Pair, error]
+	// Close ends the use of the journal. No other call may be in progress.
+	Close() error
+}
+
+// Pair is a key with its value.
+type Pair struct{ Key, Value []byte }
+
+var (
+	// ErrNotFound is wrapped by the error of Get for a key without a value.
+	ErrNotFound = errors.New("journal: no such key")
+	// ErrFull is wrapped by the error of Commit when there is too little room left.
+	ErrFull = errors.New("journal: no room left")
+)
+
+// After returns the first key after all keys that begin with prefix: with it, [prefix,
+// After(prefix)) are the keys below prefix. prefix has a byte that is not 255.
+func After(prefix []byte) []byte {
+	end := append([]byte(nil), prefix...)
+	for i := len(end) - 1; i >= 0; i-- {
+		if end[i]++; end[i] != 0 {
+			return end[:i+1]
+		}
+	}
+	panic("journal: no key comes after a prefix of 255s")
+}
