@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/journal"
 )
 
 // Config holds the settings of a Server. The zero value of every field means
@@ -15,6 +16,9 @@ import (
 type Config struct {
 	// Logger receives what happens to rounds, never a report. Default slog.Default().
 	Logger *slog.Logger
+	// Journal is where rounds, reports, estimates and the model are kept. It stays the
+	// caller's, who closes it after the server. Default journal.NewMemory().
+	Journal journal.Journal
 	// MaxMessageBytes bounds one gRPC message after decompression. Default 4 MiB,
 	// at least 64 KiB, at most 1 GiB.
 	MaxMessageBytes int
@@ -26,7 +30,7 @@ type Config struct {
 	// ones are forgotten (their ids are not). Default 16.
 	KeepRounds int
 	// ShutdownTimeout is how long Serve waits for calls in progress when its
-	// context ends. Default 10 s.
+	// context ends. Default 2 s.
 	ShutdownTimeout time.Duration
 	// Credentials secure the clients' listener, OperatorCredentials the
 	// operator's. Default: no transport security.
@@ -42,11 +46,14 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
+	if c.Journal == nil {
+		c.Journal = journal.NewMemory()
+	}
 	c.MaxMessageBytes = cmp.Or(c.MaxMessageBytes, 4<<20)
 	c.MaxModelBytes = cmp.Or(c.MaxModelBytes, 1<<30)
 	c.MaxOpenRounds = cmp.Or(c.MaxOpenRounds, 16)
 	c.KeepRounds = cmp.Or(c.KeepRounds, 16)
-	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, 10*time.Second)
+	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, 2*time.Second)
 	switch {
 	case c.MaxMessageBytes < minMessageBytes || c.MaxMessageBytes > maxMessageBytes:
 		return c, fl.Invalid("MaxMessageBytes", c.MaxMessageBytes, "must be in [%d, %d]", minMessageBytes, maxMessageBytes)

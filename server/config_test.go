@@ -7,24 +7,30 @@ import (
 	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/journal"
 )
 
 func TestConfigDefaults(t *testing.T) {
-	got, err := Config{}.withDefaults()
+	kept := journal.NewMemory()
+	got, err := Config{Journal: kept}.withDefaults()
 	want := Config{
 		Logger:          slog.Default(),
+		Journal:         kept,
 		MaxMessageBytes: 4_194_304, // gRPC's own default, which clients count on
 		MaxModelBytes:   1_073_741_824,
 		MaxOpenRounds:   16,
 		KeepRounds:      16,
-		ShutdownTimeout: 10 * time.Second,
+		ShutdownTimeout: 2 * time.Second,
 	}
 	if err != nil || got != want {
 		t.Errorf("defaults %+v, %v, want %+v", got, err, want)
 	}
 	set := Config{
-		Logger: slog.New(slog.DiscardHandler), MaxMessageBytes: 64 << 10, MaxModelBytes: 1, MaxOpenRounds: 2,
+		Logger: slog.New(slog.DiscardHandler), Journal: kept, MaxMessageBytes: 64 << 10, MaxModelBytes: 1, MaxOpenRounds: 2,
 		KeepRounds: 3, ShutdownTimeout: time.Millisecond,
+	}
+	if got, err := (Config{}).withDefaults(); err != nil || got.Journal == nil {
+		t.Errorf("no journal by default: %+v, %v", got, err)
 	}
 	if got, err := set.withDefaults(); err != nil || got != set {
 		t.Errorf("%+v became %+v, %v", set, got, err)

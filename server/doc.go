@@ -20,17 +20,31 @@
 // The round says what is estimated beside the mean. A round that asks for a column that
 // its mechanism does not estimate is not opened.
 //
+// The operator can abort an open round. It ends without an estimate.
+//
 // A batch of reports is counted whole or not at all. Its key makes a retry harmless: a
 // batch that was counted before, in this stream or in an earlier one, is acknowledged
-// again and not counted again. This holds after the round has closed, too.
+// again and not counted again, as long as the round is open.
 //
 // Reports are decoded on several cores: each batch goes to one of GOMAXPROCS aggregators,
 // which are merged when the round closes.
 //
+// # What is kept
+//
+// Config.Journal keeps rounds, reports, keys of batches, estimates and the model. A batch is in
+// the journal before it is acknowledged. With a journal on disk a restart loses nothing: rounds
+// that were open go on, with all reports that were acknowledged. From time to time a snapshot
+// of the aggregators takes the place of the reports. A round that has ended keeps its estimate
+// and drops reports, keys and snapshot.
+//
+// The journal is the truth. When it refuses a batch that was counted, or when a mechanism
+// panics, the aggregators are made anew from it.
+//
 // # Limits
 //
-// Everything is in memory: a restart forgets rounds and model. Config bounds the size of a
-// message and of the model, the open rounds and the closed ones that are kept.
+// Config bounds the size of a message and of the model, the open rounds and the closed ones
+// that are kept. Clients see the count of an open round rounded down, so that nobody sees
+// single submissions arrive.
 //
 // The server sees which connection a report came from. docs/threat-model.md says what that
 // means for privacy in the shuffle model.

@@ -1,13 +1,17 @@
 package server
 
 import (
+	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/journal"
 )
 
 // GetEstimate streams the estimate of a round that is closed, or will be.
@@ -22,34 +26,76 @@ func (s operatorService) GetEstimate(req *service.GetEstimateRequest, stream grp
 	default:
 		err = r.failure
 	}
+	if err == nil {
+		err = r.sendEstimate(stream)
+	}
 	if err != nil {
 		return s.fail("GetEstimate", err, "")
-	}
-	return sendEstimate(r.description, r.estimate, stream)
-}
-
-// sendEstimate streams an estimate in messages of chunkBytes.
-func sendEstimate(r fl.Round, e *fl.Estimate, stream grpc.ServerStreamingServer[service.GetEstimateResponse]) error {
-	msg := &service.GetEstimateResponse{Header: estimateHeader(r, e)}
-	perChunk := chunkBytes / (16 * len(e.Columns)) // two float64 per coordinate and column
-	for from := 0; from < r.Dim; from += perChunk {
-		to := min(from+perChunk, r.Dim)
-		msg.Offset = uint32(from)
-		for _, c := range e.Columns {
-			chunk := &service.ColumnChunk{Value: c.Value[from:to]}
-			if c.StdErr != nil {
-				chunk.StdErr = c.StdErr[from:to]
-			}
-			msg.Columns = append(msg.Columns, chunk)
-		}
-		if err := stream.Send(msg); err != nil {
-			return err
-		}
-		msg = new(service.GetEstimateResponse)
 	}
 	return nil
 }
 
+// sendEstimate streams an estimate from the journal.
+func (r *round) sendEstimate(stream grpc.ServerStreamingServer[service.GetEstimateResponse]) error {
+	for part, sent := uint32(0), 0; sent < r.description.Dim; part++ {
+		data, err := r.journal.Get(estimateKey(r.description.ID, part))
+		if errors.Is(err, journal.ErrNotFound) { // forgotten meanwhile
+			return because(errNotFound, "round_id", r.description.ID, "must be among the newest that have ended")
+		}
+		msg := &service.GetEstimateResponse{}
+		if err == nil {
+			err = proto.Unmarshal(data, msg)
+		}
+		if err == nil {
+			err = stream.Send(msg)
+		}
+		if err != nil {
+			return err
+		}
+		sent = int(msg.GetOffset()) + len(msg.GetColumns()[0].GetValue())
+	}
+	return nil
+}
+
+// writeEstimate writes an estimate to the journal, where nobody looks for it before the round
+// has ended.
+func (r *round) writeEstimate(e *fl.Estimate) error {
+	for part, msg := range estimateParts(r.description, e) {
+		data, err := proto.Marshal(msg)
+		if err != nil {
+			return err
+		}
+		var b journal.Batch
+		b.Put(estimateKey(r.description.ID, part), data)
+		if err := r.journal.commit(&b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// estimateParts are the messages of chunkBytes that an estimate is sent in.
+func estimateParts(r fl.Round, e *fl.Estimate) iter.Seq2[uint32, *service.GetEstimateResponse] {
+	return func(yield func(uint32, *service.GetEstimateResponse) bool) {
+		msg := &service.GetEstimateResponse{Header: estimateHeader(r, e)}
+		perChunk := chunkBytes / (16 * len(e.Columns)) // two float64 per coordinate and column
+		for part, from := uint32(0), 0; from < r.Dim; part, from = part+1, from+perChunk {
+			to := min(from+perChunk, r.Dim)
+			msg.Offset = uint32(from)
+			for _, c := range e.Columns {
+				chunk := &service.ColumnChunk{Value: c.Value[from:to]}
+				if c.StdErr != nil {
+					chunk.StdErr = c.StdErr[from:to]
+				}
+				msg.Columns = append(msg.Columns, chunk)
+			}
+			if !yield(part, msg) {
+				return
+			}
+			msg = new(service.GetEstimateResponse)
+		}
+	}
+}
 func estimateHeader(r fl.Round, e *fl.Estimate) *service.EstimateHeader {
 	h := &service.EstimateHeader{
 		RoundId:   r.ID,

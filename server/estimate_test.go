@@ -182,8 +182,8 @@ func TestAMechanismThatReturnsOtherColumns(t *testing.T) {
 			_, err := p.operator.Estimate(t.Context(), r.ID, true)
 			wantInternal(t, returns+": GetEstimate", err)
 		}
-		if got := state(t, p, r.ID); got != service.RoundState_ROUND_STATE_EXPIRED {
-			t.Errorf("%s: state %v, want one without an estimate", returns, got)
+		if got := state(t, p, r.ID); got != service.RoundState_ROUND_STATE_FAILED {
+			t.Errorf("%s: state %v, want FAILED: one without an estimate", returns, got)
 		}
 	}
 }

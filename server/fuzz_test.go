@@ -47,7 +47,7 @@ func FuzzSubmit(f *testing.F) {
 		f.Fatal(err)
 	}
 	good, err := proto.Marshal(&service.SubmitReportsRequest{
-		RoundId: "r", RoundDigest: digest[:], BatchKey: make([]byte, 16), Reports: [][]byte{{1, 2, 3, 4, 0}},
+		RoundId: "r", RoundDigest: digest[:], BatchKey: make([]byte, 16), Reports: []byte{1, 2, 3, 4, 0},
 	})
 	if err != nil {
 		f.Fatal(err)

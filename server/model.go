@@ -2,35 +2,42 @@ package server
 
 import (
 	"bytes"
-	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/journal"
 )
 
 // chunkBytes is the payload of one message of a model or an estimate: well
 // below the 4 MiB that gRPC clients accept by default.
 const chunkBytes = 1 << 20
 
-// model is a published model. The server does not look into the data.
+// model is a published model, in the messages that its readers get. The server does not look
+// into the data.
 type model struct {
-	header *service.ModelHeader
-	data   []byte
+	version uint64
+	parts   [][]byte      // each a GetModelResponse; the first one is the header
+	retired chan struct{} // closed when readers have to give way: two newer ones are there
 }
 
-// modelStore holds the current model.
-type modelStore struct {
+// models holds the current model.
+type models struct {
+	journal *keeper
+
+	writing sync.Mutex // one publication at a time
 	mu      sync.Mutex
 	current *model
+	former  *model // nil, or the one before
 }
 
-func (s *modelStore) get() (*model, error) {
+func (s *models) get() (*model, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.current == nil {
@@ -39,32 +46,102 @@ func (s *modelStore) get() (*model, error) {
 	return s.current, nil
 }
 
-// put replaces the model by one that fits its header.
-func (s *modelStore) put(h *service.ModelHeader, data []byte) (version uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	version = 1
-	if s.current != nil {
-		version = s.current.header.GetVersion() + 1
+// put replaces the model by one that fits its header. data are GetModelResponses.
+func (s *models) put(h *service.ModelHeader, data [][]byte) (version uint64, err error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	var former uint64
+	if m, err := s.get(); err == nil {
+		former = m.version
 	}
-	s.current = &model{
-		header: &service.ModelHeader{Version: version, Format: h.GetFormat(), Size: h.GetSize(), Sha256: h.GetSha256()},
-		data:   data,
+	m := &model{version: former + 1, retired: make(chan struct{})}
+	first, err := proto.Marshal(&service.GetModelResponse{Header: &service.ModelHeader{
+		Version: m.version, Format: h.GetFormat(), Size: h.GetSize(), Sha256: h.GetSha256(),
+	}})
+	if err != nil {
+		return 0, err
 	}
-	return version
+	m.parts = append([][]byte{first}, data...)
+	if err := s.write(m); err != nil {
+		return 0, err
+	}
+	s.set(m)
+	return m.version, nil
 }
 
-// GetModel streams the current model in messages of chunkBytes.
+// set makes m the current model.
+func (s *models) set(m *model) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.former != nil {
+		close(s.former.retired)
+	}
+	s.former, s.current = s.current, m
+}
+
+func modelVersionKey(version uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte(modelPrefix), version)
+}
+
+// write puts a model into the journal. It is the current one from the last batch on, which
+// drops all others.
+func (s *models) write(m *model) error {
+	var b journal.Batch
+	for i, part := range m.parts {
+		b.Put(binary.BigEndian.AppendUint32(modelVersionKey(m.version), uint32(i)), part)
+		if b.Bytes() >= 8*chunkBytes {
+			if err := s.journal.commit(&b); err != nil {
+				return err
+			}
+			b = journal.Batch{}
+		}
+	}
+	b.Delete([]byte(modelPrefix), modelVersionKey(m.version))
+	b.Put([]byte(modelKey), binary.BigEndian.AppendUint64(nil, m.version))
+	return s.journal.commit(&b)
+}
+
+// recover makes the current model what the journal has.
+func (s *models) recover() error {
+	data, err := s.journal.Get([]byte(modelKey))
+	if errors.Is(err, journal.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if len(data) != 8 {
+		return fmt.Errorf("model: %w", fl.Invalid("version", fmt.Sprintf("%d bytes", len(data)), "must have 8"))
+	}
+	m := &model{version: binary.BigEndian.Uint64(data), retired: make(chan struct{})}
+	for pair, err := range s.journal.Scan(modelVersionKey(m.version), modelVersionKey(m.version+1)) {
+		if err != nil {
+			return err
+		}
+		m.parts = append(m.parts, bytes.Clone(pair.Value))
+	}
+	if len(m.parts) == 0 {
+		return fmt.Errorf("model: %w", fl.Invalid("parts", 0, "must be there for version %d", m.version))
+	}
+	s.set(m)
+	return nil
+}
+
+// GetModel streams the current model. All readers share its messages.
 func (s roundsService) GetModel(_ *service.GetModelRequest, stream grpc.ServerStreamingServer[service.GetModelResponse]) error {
 	m, err := s.model.get()
 	if err != nil {
 		return s.fail("GetModel", err, "")
 	}
-	msg := &service.GetModelResponse{Header: m.header}
-	for data := m.data; len(data) > 0; msg = new(service.GetModelResponse) {
-		n := min(len(data), chunkBytes)
-		msg.Data, data = data[:n], data[n:]
-		if err := stream.Send(msg); err != nil {
+	for _, part := range m.parts {
+		select {
+		case <-m.retired:
+			return s.fail("GetModel", because(errRetired, "version", m.version, "must be among the two newest"), "")
+		case <-stream.Context().Done():
+			return stream.Context().Err()
+		default:
+		}
+		if err := stream.SendMsg(newEncoded(part)); err != nil {
 			return err
 		}
 	}
@@ -73,63 +150,14 @@ func (s roundsService) GetModel(_ *service.GetModelRequest, stream grpc.ServerSt
 
 // PutModel replaces the current model.
 func (s operatorService) PutModel(stream grpc.ClientStreamingServer[service.PutModelRequest, service.PutModelResponse]) error {
-	header, data, err := s.receiveModel(stream)
+	header, parts, err := s.receiveModel(stream)
 	if err != nil {
 		return s.fail("PutModel", err, "")
 	}
-	version := s.model.put(header, data)
-	s.cfg.Logger.Debug("model published", "version", version, "format", header.GetFormat(), "bytes", len(data))
+	version, err := s.model.put(header, parts)
+	if err != nil {
+		return s.fail("PutModel", err, "")
+	}
+	s.cfg.Logger.Debug("model published", "version", version, "format", header.GetFormat(), "bytes", header.GetSize())
 	return stream.SendAndClose(&service.PutModelResponse{Version: version})
-}
-
-// receiveModel reads a model from its stream and checks it against its header.
-func (s operatorService) receiveModel(stream grpc.ClientStreamingServer[service.PutModelRequest, service.PutModelResponse]) (*service.ModelHeader, []byte, error) {
-	var header *service.ModelHeader
-	var data bytes.Buffer
-	for {
-		req, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if header == nil {
-			if err := checkModelHeader(req.GetHeader(), s.cfg.MaxModelBytes); err != nil {
-				return nil, nil, err
-			}
-			header = req.GetHeader()
-		} else if req.GetHeader() != nil {
-			return nil, nil, fl.Invalid("header", "a second one", "belongs in the first message only")
-		}
-		data.Write(req.GetData())
-		if uint64(data.Len()) > header.GetSize() {
-			return nil, nil, fl.Invalid("data", fmt.Sprintf("%d bytes or more", data.Len()), "must be header.size = %d bytes", header.GetSize())
-		}
-	}
-	if header == nil {
-		return nil, nil, checkModelHeader(nil, s.cfg.MaxModelBytes)
-	}
-	if uint64(data.Len()) != header.GetSize() {
-		return nil, nil, fl.Invalid("data", fmt.Sprintf("%d bytes", data.Len()), "must be header.size = %d bytes", header.GetSize())
-	}
-	if sum := sha256.Sum256(data.Bytes()); !bytes.Equal(sum[:], header.GetSha256()) {
-		return nil, nil, fl.Invalid("header.sha256", fmt.Sprintf("%x", header.GetSha256()), "must be the data's, %x", sum)
-	}
-	return header, data.Bytes(), nil
-}
-
-// checkModelHeader checks what a model is announced with.
-func checkModelHeader(h *service.ModelHeader, maxBytes int64) error {
-	switch {
-	case h == nil:
-		return fl.Invalid("header", "nothing", "is required in the first message")
-	case h.GetFormat() == "" || len(h.GetFormat()) > 128:
-		return fl.Invalid("header.format", h.GetFormat(), "must have 1 to 128 bytes")
-	case h.GetSize() == 0 || h.GetSize() > uint64(maxBytes):
-		return fl.Invalid("header.size", h.GetSize(), "must be in [1, %d]", maxBytes)
-	case len(h.GetSha256()) != sha256.Size:
-		return fl.Invalid("header.sha256", fmt.Sprintf("%d bytes", len(h.GetSha256())), "must have %d", sha256.Size)
-	}
-	return nil
 }

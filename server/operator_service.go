@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"google.golang.org/grpc"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
@@ -48,7 +50,7 @@ func (s operatorService) open(req *service.OpenRoundRequest) (*round, fl.Mechani
 	if err := checkReportSize(m, description.Dim, s.cfg.MaxMessageBytes); err != nil {
 		return nil, nil, err
 	}
-	r, err := newRound(description, m, s.cfg.Logger, s.rounds.trim)
+	r, err := newRound(head{round: description, opened: time.Now()}, m, s.Server)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -72,7 +74,27 @@ func (s operatorService) CloseRound(ctx context.Context, req *service.CloseRound
 	if err != nil {
 		return nil, s.fail("CloseRound", err, "")
 	}
-	return &service.CloseRoundResponse{Status: r.status()}, nil
+	return &service.CloseRoundResponse{Status: r.head().status()}, nil
+}
+
+func (s operatorService) AbortRound(ctx context.Context, req *service.AbortRoundRequest) (*service.AbortRoundResponse, error) {
+	r, err := s.named(req.GetRoundId())
+	if err == nil {
+		err = r.abort(ctx)
+	}
+	if err != nil {
+		return nil, s.fail("AbortRound", err, "")
+	}
+	return &service.AbortRoundResponse{Status: r.head().status()}, nil
+}
+
+func (s operatorService) ListRounds(_ *service.ListRoundsRequest, stream grpc.ServerStreamingServer[service.ListRoundsResponse]) error {
+	for _, r := range s.rounds.all() {
+		if err := stream.Send(&service.ListRoundsResponse{Status: r.head().status()}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // named finds a round by an id that must not be empty.

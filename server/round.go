@@ -2,56 +2,72 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
-// round is one round's life: open, then closing (no new batches, those in
-// flight are finished), then closed or expired.
+// round is one round's life: open, then closing (no new units, those in flight are
+// finished), then ended. The journal is the truth about it; the aggregators in shards are
+// what the journal's reports add up to, as long as stale is false.
 type round struct {
 	description fl.Round
 	digest      [32]byte
-	shards      *shards
+	mechanism   fl.Mechanism
+	opened      time.Time
+	journal     *keeper
+	tasks       *tasks
 	logger      *slog.Logger
-	onSettled   func()
-	done        chan struct{} // closed when the round is closed or expired
+	onEnd       func()
+	done        chan struct{} // closed when the round has ended
 
-	mu       sync.Mutex
-	deadline *time.Timer // nil without a deadline
-	batches  batches
-	inFlight int
-	idle     *sync.Cond // inFlight went down to 0
-	reports  int64
-	closing  bool
+	claims  claims
+	nextLog atomic.Uint64 // number of the next log entry
+	logged  atomic.Int64  // bytes in log entries since the last snapshot
+
+	mu        sync.Mutex
+	changed   *sync.Cond // inFlight or exclusive went down
+	deadline  *time.Timer
+	shards    *shards
+	inFlight  int   // calls between begin and end
+	pending   int64 // their reports
+	reports   int64 // counted
+	snapshot  int   // bytes of the last one
+	exclusive bool  // a snapshot or a restoration is at work
+	stale     bool
+	closing   bool
 
 	// Final once done is closed.
-	estimate *fl.Estimate
-	failure  error
+	state   service.RoundState
+	ended   time.Time
+	failure error // why there is no estimate, nil if there is one
 }
 
-// newRound returns an open round. onSettled is called once, when it is closed or
-// expired.
-func newRound(r fl.Round, m fl.Mechanism, logger *slog.Logger, onSettled func()) (*round, error) {
-	digest, err := r.Digest()
+// newRound returns an open round. onEnd is called once, when it has ended.
+func newRound(h head, m fl.Mechanism, s *Server) (*round, error) {
+	digest, err := h.round.Digest()
 	if err != nil {
 		return nil, err
 	}
-	rd := &round{
-		description: r,
+	r := &round{
+		description: h.round,
 		digest:      digest,
-		shards:      newShards(m),
-		logger:      logger.With("round", r.ID, "mechanism", r.Mechanism),
-		onSettled:   onSettled,
+		mechanism:   m,
+		opened:      h.opened,
+		journal:     s.journal,
+		tasks:       &s.tasks,
+		logger:      s.cfg.Logger.With("round", h.round.ID, "mechanism", h.round.Mechanism),
+		onEnd:       s.trim,
 		done:        make(chan struct{}),
-		batches:     batches{},
+		shards:      newShards(m),
+		state:       service.RoundState_ROUND_STATE_OPEN,
 	}
-	rd.idle = sync.NewCond(&rd.mu)
-	return rd, nil
+	r.changed = sync.NewCond(&r.mu)
+	return r, nil
 }
 
 // startClock makes the deadline, if there is one, stop the round.
@@ -63,8 +79,72 @@ func (r *round) startClock() {
 	}
 }
 
-// close is the operator's request. It refuses while too few reports are
-// counted, and otherwise waits for the estimate.
+// begin lets a call count n reports, unless the round is closing. end must follow.
+func (r *round) begin(n int64) error {
+	if err := r.journal.ready(); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.exclusive || r.stale && !r.closing {
+		if r.exclusive {
+			r.changed.Wait()
+		} else if err := r.alone(r.restore); err != nil {
+			return err
+		}
+	}
+	switch {
+	case r.closing:
+		return because(errClosed, "round_id", r.description.ID, "must be open")
+	case n > fl.MaxReports-r.reports-r.pending:
+		return because(errLimit, "reports", r.reports+r.pending+n, "must be at most %d in a round", fl.MaxReports)
+	}
+	r.inFlight++
+	r.pending += n
+	return nil
+}
+
+// end takes note of what became of a call's n reports.
+func (r *round) end(n int64, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.inFlight--
+	r.pending -= n
+	r.changed.Broadcast()
+	switch {
+	case err == nil:
+		r.reports += n
+	case spoils(err):
+		r.stale = true
+	}
+	if target := int64(r.description.TargetReports); target > 0 && r.reports >= target {
+		r.stopLocked("target reached")
+	} else if r.snapshotDue() {
+		r.tasks.start(r.takeSnapshot)
+	}
+}
+
+// alone runs do while no call is between begin and end. The caller holds r.mu, which do does
+// not.
+func (r *round) alone(do func() error) error {
+	for r.exclusive {
+		r.changed.Wait()
+	}
+	r.exclusive = true
+	for r.inFlight > 0 {
+		r.changed.Wait()
+	}
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		r.exclusive = false
+		r.changed.Broadcast()
+	}()
+	return do()
+}
+
+// close is the operator's request. It refuses while too few reports are counted, and
+// otherwise waits for the estimate.
 func (r *round) close(ctx context.Context) error {
 	r.mu.Lock()
 	reports, closing := r.reports, r.closing
@@ -76,49 +156,51 @@ func (r *round) close(ctx context.Context) error {
 	return r.wait(ctx)
 }
 
-// wait returns when the round is closed, with nil or the reason why there is
-// no estimate.
+// abort ends the round without an estimate.
+func (r *round) abort(ctx context.Context) error {
+	r.mu.Lock()
+	if r.closing {
+		r.mu.Unlock()
+		return because(errClosed, "round_id", r.description.ID, "must be open")
+	}
+	r.stopLocked("aborted")
+	r.mu.Unlock()
+	select {
+	case <-r.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// wait returns when the round has ended, with nil or the reason why there is no estimate.
 func (r *round) wait(ctx context.Context) error {
 	select {
 	case <-r.done:
 		return r.failure
 	case <-ctx.Done():
 		return ctx.Err()
+	case <-r.tasks.stopping:
+		return errStopping
 	}
 }
 
-// stop lets no new batch in and finishes the round in the background. Only the
-// first call has an effect.
+// stop lets no new unit in and finishes the round in the background. Only the first call has
+// an effect.
 func (r *round) stop(why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closing {
+	r.stopLocked(why)
+}
+
+func (r *round) stopLocked(why string) {
+	if r.closing || !r.tasks.start(func() { r.finish(why) }) {
 		return
 	}
 	r.closing = true
 	if r.deadline != nil {
 		r.deadline.Stop()
 	}
-	go r.finish(why)
-}
-
-func (r *round) finish(why string) {
-	r.mu.Lock()
-	for r.inFlight > 0 {
-		r.idle.Wait()
-	}
-	reports := r.reports
-	r.mu.Unlock()
-
-	start := time.Now()
-	r.failure = r.release(reports)
-	if r.failure != nil {
-		r.logger.Warn("round without estimate", "why", why, "reports", reports, "error", r.failure)
-	} else {
-		r.logger.Info("round closed", "why", why, "reports", reports, "decode", time.Since(start))
-	}
-	close(r.done)
-	r.onSettled()
 }
 
 // tooFew refuses to release an estimate, for the reason why.
@@ -126,53 +208,42 @@ func (r *round) tooFew(reports int64, why error) error {
 	return because(why, "round_id", r.description.ID, "must have at least min_reports = %d reports, has %d", r.description.MinReports, reports)
 }
 
-// release computes the estimate, if there are enough reports for one.
-func (r *round) release(reports int64) error {
-	if reports < int64(r.description.MinReports) {
-		return r.tooFew(reports, errExpired)
+// head says how the round stands.
+func (r *round) head() head {
+	r.mu.Lock()
+	h := head{round: r.description, state: service.RoundState_ROUND_STATE_OPEN, reports: r.reports, opened: r.opened}
+	r.mu.Unlock()
+	if r.settled() {
+		h.state, h.ended = r.state, r.ended
 	}
-	e, err := r.decode()
-	if err == nil {
-		err = checkEstimate(r.description, e)
-	}
-	if err != nil { // not the caller's fault, whatever its type says
-		return fmt.Errorf("mechanism %q: %v", r.description.Mechanism, err)
-	}
-	r.estimate = e
-	return nil
-}
-
-// decode lets the mechanism estimate. It runs outside any call, so it turns a panic into
-// an error itself.
-func (r *round) decode() (e *fl.Estimate, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
-	sum, err := r.shards.merge()
-	if err != nil {
-		return nil, err
-	}
-	return sum.Estimate()
+	return h
 }
 
 // status describes the round for clients.
 func (r *round) status() *service.RoundStatus {
-	r.mu.Lock()
-	reports := r.reports
-	r.mu.Unlock()
-	state := service.RoundState_ROUND_STATE_OPEN
-	if r.settled() {
-		state = service.RoundState_ROUND_STATE_CLOSED
-		if r.failure != nil {
-			state = service.RoundState_ROUND_STATE_EXPIRED
-		}
+	h := r.head()
+	if h.state == service.RoundState_ROUND_STATE_OPEN {
+		h.reports = bucket(h.reports)
 	}
-	return &service.RoundStatus{Round: r.description.Proto(), State: state, Reports: uint64(reports)}
+	s := h.status()
+	s.Opened, s.Ended = nil, nil
+	return s
 }
 
-// settled reports whether the round is closed or expired.
+// bucket rounds a count down to 0 or to 1, 2 or 5 times a power of ten.
+func bucket(n int64) int64 {
+	for unit := int64(1); ; unit *= 10 {
+		if n < 10*unit {
+			for _, step := range []int64{5, 2, 1, 0} {
+				if n >= step*unit {
+					return step * unit
+				}
+			}
+		}
+	}
+}
+
+// settled reports whether the round has ended.
 func (r *round) settled() bool {
 	select {
 	case <-r.done:

@@ -12,6 +12,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
@@ -59,15 +60,13 @@ type outcome struct {
 func (th *theatre) submit(ctx context.Context, key byte, reports string) outcome {
 	req := &service.SubmitReportsRequest{
 		RoundId: th.round.description.ID, RoundDigest: th.round.digest[:], BatchKey: bytes.Repeat([]byte{key}, 16),
+		Reports: []byte(reports),
 	}
-	for i := range reports {
-		req.Reports = append(req.Reports, []byte{reports[i]})
-	}
-	duplicate, err := th.rounds.submit(ctx, req)
+	got, err := th.rounds.submit(ctx, req)
 	if err != nil {
 		err, _ = statusOf(err, "")
 	}
-	return outcome{duplicate, err}
+	return outcome{got.duplicates > 0, err}
 }
 
 // begin is submit in the background.
@@ -125,8 +124,13 @@ func (th *theatre) wantReports(want int64) {
 	if !th.round.settled() {
 		th.t.Fatal("the round is not closed")
 	}
-	if th.round.failure != nil || th.round.estimate.Reports != want || th.round.status().GetReports() != uint64(want) {
-		th.t.Errorf("estimate %+v (%v) and status %v, want %d reports", th.round.estimate, th.round.failure, th.round.status().GetReports(), want)
+	kept, err := th.round.journal.Get(estimateKey(th.round.description.ID, 0))
+	var estimate service.GetEstimateResponse
+	if err := errors.Join(err, proto.Unmarshal(kept, &estimate)); err != nil {
+		th.t.Fatal(err)
+	}
+	if got := estimate.GetHeader().GetReports(); th.round.failure != nil || got != uint64(want) || th.round.status().GetReports() != uint64(want) {
+		th.t.Errorf("estimate of %d reports (%v) and status %v, want %d reports", got, th.round.failure, th.round.status().GetReports(), want)
 	}
 }
 

@@ -37,35 +37,38 @@ func (s roundsService) SubmitReports(stream grpc.ClientStreamingServer[service.S
 		if err != nil {
 			return err // gRPC's own: a broken stream, or a message above the limit
 		}
-		duplicate, err := s.submit(stream.Context(), req)
+		got, err := s.submit(stream.Context(), req)
 		if err != nil {
 			s.cfg.Logger.Debug("batch refused", "round", req.GetRoundId(), "batch", batch, "error", err)
 			return s.fail("SubmitReports", fmt.Errorf("batch %d: %w", batch, err), "")
 		}
-		if n := uint64(len(req.GetReports())); duplicate {
-			resp.Duplicates += n
-		} else {
-			resp.Accepted += n
-		}
+		resp.Accepted += uint64(got.accepted)
+		resp.Duplicates += uint64(got.duplicates)
 	}
 }
 
 // submit counts one batch.
-func (s roundsService) submit(ctx context.Context, req *service.SubmitReportsRequest) (duplicate bool, err error) {
+func (s roundsService) submit(ctx context.Context, req *service.SubmitReportsRequest) (receipt, error) {
+	if req.GetRoundId() == "" {
+		return receipt{}, fl.Invalid("round_id", "", "is required")
+	}
 	r, err := s.rounds.find(req.GetRoundId())
 	switch {
-	case req.GetRoundId() == "":
-		return false, fl.Invalid("round_id", "", "is required")
 	case err != nil:
-		return false, err
-	case len(req.GetBatchKey()) < 16 || len(req.GetBatchKey()) > 64:
-		return false, fl.Invalid("batch_key", fmt.Sprintf("%d bytes", len(req.GetBatchKey())), "must have 16 to 64")
-	case len(req.GetReports()) == 0:
-		return false, fl.Invalid("reports", "nothing", "at least one is required")
+		return receipt{}, err
 	case len(req.GetRoundDigest()) != len(r.digest):
-		return false, fl.Invalid("round_digest", fmt.Sprintf("%d bytes", len(req.GetRoundDigest())), "must have %d", len(r.digest))
+		return receipt{}, fl.Invalid("round_digest", fmt.Sprintf("%d bytes", len(req.GetRoundDigest())), "must have %d", len(r.digest))
 	case !bytes.Equal(req.GetRoundDigest(), r.digest[:]):
-		return false, because(errOtherRound, "round_digest", fmt.Sprintf("%x", req.GetRoundDigest()), "must be %x", r.digest)
+		return receipt{}, because(errOtherRound, "round_digest", fmt.Sprintf("%x", req.GetRoundDigest()), "must be %x", r.digest)
+	case r.settled(): // it has no mechanism any more
+		return receipt{}, because(errClosed, "round_id", req.GetRoundId(), "must be open")
 	}
-	return r.submit(ctx, string(req.GetBatchKey()), req.GetReports())
+	reports, err := fl.UnpackReports(r.mechanism, req.GetReports())
+	if err != nil {
+		return receipt{}, err
+	}
+	if n := len(req.GetBatchKey()); n < 16 || n > 64 {
+		return receipt{}, fl.Invalid("batch_key", fmt.Sprintf("%d bytes", n), "must have 16 to 64")
+	}
+	return r.submit(ctx, []unit{{key: string(req.GetBatchKey()), content: contentOf(reports), reports: reports}})
 }

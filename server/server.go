@@ -19,29 +19,45 @@ import (
 	"google.golang.org/grpc/reflection"
 	"google.golang.org/grpc/status"
 
-	_ "github.com/hushgrad/hushgrad/internal/grpczstd" // reads and answers zstd
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
 // Server is a parameter server. It is safe for concurrent use.
 type Server struct {
-	cfg    Config
-	rounds *store
-	model  *modelStore
+	cfg     Config
+	journal *keeper
+	rounds  *store
+	model   *models
+	tasks   tasks
 }
 
-// New returns a server without rounds and without a model.
+// New returns a server with the rounds and the model that its journal has. Rounds that were
+// open go on. It reads what they have counted since their last snapshots, which takes about a
+// second for a million reports. The error names a round that the journal has and the server
+// cannot read.
 func New(cfg Config) (*Server, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	return &Server{
-		cfg:    cfg,
-		rounds: &store{maxOpen: cfg.MaxOpenRounds, keep: cfg.KeepRounds, rounds: map[string]*round{}},
-		model:  &modelStore{},
-	}, nil
+	kept := &keeper{Journal: cfg.Journal}
+	s := &Server{
+		cfg:     cfg,
+		journal: kept,
+		rounds:  &store{journal: kept, maxOpen: cfg.MaxOpenRounds, keep: cfg.KeepRounds, rounds: map[string]*round{}},
+		model:   &models{journal: kept},
+		tasks:   tasks{stopping: make(chan struct{})},
+	}
+	if err := s.recover(); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("server: recover: %w", err)
+	}
+	return s, nil
 }
+
+// Close ends what the server does outside of calls, and waits for it. The journal is not used
+// afterwards, unless by calls in progress. Serve calls it. Rounds stay open in the journal.
+func (s *Server) Close() { s.tasks.stop() }
 
 // RegisterRounds adds the clients' service to a gRPC server.
 func (s *Server) RegisterRounds(r grpc.ServiceRegistrar) {
@@ -77,6 +93,8 @@ func (s *Server) Serve(ctx context.Context, l Listeners) error {
 		group.Go(func() error { return s.serve(ctx, operator, l.Operator) })
 	}
 	group.Go(func() error { return s.serve(ctx, clients, l.Clients) })
+	context.AfterFunc(ctx, s.tasks.refuse)
+	defer s.Close()
 	return group.Wait()
 }
 
@@ -86,6 +104,7 @@ func (s *Server) grpcServer(creds credentials.TransportCredentials) *grpc.Server
 	}
 	return grpc.NewServer(
 		grpc.Creds(creds),
+		grpc.ForceServerCodecV2(newCodec()),
 		grpc.MaxRecvMsgSize(s.cfg.MaxMessageBytes),
 		grpc.MaxConcurrentStreams(1024),
 		grpc.ConnectionTimeout(20*time.Second),

@@ -27,6 +27,7 @@ type peers struct {
 	client   *client.Client
 	operator *client.Operator
 	rounds   service.RoundsClient
+	close    func() error // before the test ends
 }
 
 // anything is the policy of a client that accepts every round.
@@ -54,7 +55,7 @@ func meet(t testing.TB, begin func() (*servertest.Server, error)) *peers {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &peers{conn: s.Conn(), client: c, operator: s.Operator(), rounds: service.NewRoundsClient(s.Conn())}
+	return &peers{conn: s.Conn(), client: c, operator: s.Operator(), rounds: service.NewRoundsClient(s.Conn()), close: s.Close}
 }
 
 // cocoRound is a small valid round that its server completes.

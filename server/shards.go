@@ -22,6 +22,12 @@ func newShards(m fl.Mechanism) *shards {
 	return s
 }
 
+// hold makes agg one of the shards, which are empty.
+func (s *shards) hold(agg fl.Aggregator) {
+	<-s.free
+	s.free <- agg
+}
+
 // add counts a batch in one of the shards, or nothing of it.
 func (s *shards) add(ctx context.Context, reports [][]byte) error {
 	var agg fl.Aggregator
@@ -37,14 +43,17 @@ func (s *shards) add(ctx context.Context, reports [][]byte) error {
 	return fl.AddBatch(s.mechanism, agg, reports)
 }
 
-// merge returns the sum of all shards. No add may be running.
-func (s *shards) merge() (fl.Aggregator, error) {
+// sum returns the sum of all shards, which stay as they are. No add may be running.
+func (s *shards) sum() (fl.Aggregator, error) {
 	sum := s.mechanism.NewAggregator()
 	for range cap(s.free) {
-		if agg := <-s.free; agg != nil {
-			if err := sum.Merge(agg); err != nil {
-				return nil, err
-			}
+		agg := <-s.free
+		s.free <- agg
+		if agg == nil {
+			continue
+		}
+		if err := sum.Merge(agg); err != nil {
+			return nil, err
 		}
 	}
 	return sum, nil

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/journal"
 )
 
 // A caller that gives up while every shard is busy is let go, and its batch is
@@ -52,8 +54,8 @@ func TestAFailedMergeReleasesNothing(t *testing.T) {
 		th := stage(t, func(r *fl.Round) { r.Params = fl.Params{"fails": fl.Text("merge")} })
 		th.want("submit", th.submit(t.Context(), 1, "c"), false, codes.OK)
 		th.want("CloseRound", th.ended("CloseRound", th.closing()), false, codes.Internal)
-		if th.round.estimate != nil || th.round.failure == nil {
-			t.Errorf("estimate %+v and failure %v, want an error only", th.round.estimate, th.round.failure)
+		if kept, err := th.round.journal.Get(estimateKey("r", 0)); !errors.Is(err, journal.ErrNotFound) || th.round.failure == nil {
+			t.Errorf("estimate of %d bytes (%v) and failure %v, want an error only", len(kept), err, th.round.failure)
 		}
 		if got := th.round.status().GetState(); got == service.RoundState_ROUND_STATE_CLOSED || got == service.RoundState_ROUND_STATE_OPEN {
 			t.Errorf("state %v, want one without an estimate", got)

@@ -10,11 +10,17 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/journal"
 )
+
+// spoils reports whether an error of counting leaves aggregators that are not what the journal
+// has: the mechanism panicked, or what it counted could not be kept.
+func spoils(err error) bool { return errors.Is(err, errInterrupted) || errors.Is(err, errNotKept) }
 
 // Errors of the round's life, mapped to codes by statusOf.
 var (
 	errClosed      = errors.New("the round is closed")
+	errAborted     = errors.New("the round was aborted: no estimate will be released")
 	errExpired     = errors.New("the deadline passed with too few reports: no estimate will be released")
 	errTooFew      = errors.New("too few reports")
 	errStillOpen   = errors.New("the round is still open")
@@ -22,6 +28,9 @@ var (
 	errUsedBefore  = errors.New("used before")
 	errLimit       = errors.New("limit reached")
 	errInterrupted = errors.New("the mechanism was interrupted")
+	errNotKept     = errors.New("the reports could not be kept")
+	errStopping    = errors.New("the server is shutting down")
+	errRetired     = errors.New("newer models were published")
 	errOtherRound  = errors.New("the reports were made for another description of the round")
 )
 
@@ -31,12 +40,16 @@ var codeOf = []struct {
 }{
 	{errClosed, codes.FailedPrecondition},
 	{errExpired, codes.FailedPrecondition},
+	{errAborted, codes.FailedPrecondition},
 	{errTooFew, codes.FailedPrecondition},
 	{errStillOpen, codes.FailedPrecondition},
 	{errOtherRound, codes.FailedPrecondition},
 	{errNotFound, codes.NotFound},
 	{errUsedBefore, codes.AlreadyExists},
 	{errLimit, codes.ResourceExhausted},
+	{journal.ErrFull, codes.ResourceExhausted},
+	{errStopping, codes.Unavailable},
+	{errRetired, codes.Aborted},
 	{context.Canceled, codes.Canceled},
 	{context.DeadlineExceeded, codes.DeadlineExceeded},
 }

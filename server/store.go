@@ -1,27 +1,32 @@
 package server
 
 import (
+	"cmp"
+	"errors"
 	"slices"
 	"sync"
+
+	"github.com/hushgrad/hushgrad/server/journal"
 )
 
 // store holds the rounds by id. Closed rounds beyond the limit are forgotten,
 // but their ids stay taken.
 type store struct {
+	journal       *keeper
 	maxOpen, keep int
 
 	mu     sync.Mutex
-	rounds map[string]*round // nil: known once, forgotten
-	order  []*round          // remembered rounds, oldest first
+	rounds map[string]*round
+	order  []*round // oldest first
 }
 
-// open adds a round and starts its clock, unless its id was used before.
+// open adds a round to the journal and starts its clock, unless its id was used before.
 func (s *store) open(r *round) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id := r.description.ID
-	if _, used := s.rounds[id]; used {
-		return because(errUsedBefore, "id", id, "must be new")
+	if err := s.unused(id); err != nil {
+		return err
 	}
 	open := 0
 	for _, other := range s.order {
@@ -32,10 +37,50 @@ func (s *store) open(r *round) error {
 	if open >= s.maxOpen {
 		return because(errLimit, "open_rounds", open+1, "must be at most %d", s.maxOpen)
 	}
-	s.rounds[id] = r
-	s.order = append(s.order, r)
+	var b journal.Batch
+	if err := r.head().put(&b); err != nil {
+		return err
+	}
+	if err := s.journal.commit(&b); err != nil {
+		return err
+	}
+	s.add(r)
 	r.startClock()
 	return nil
+}
+
+// unused returns an error when there is or was a round with that id.
+func (s *store) unused(id string) error {
+	_, err := s.journal.Get([]byte(usedPrefix + id))
+	if s.rounds[id] != nil || err == nil {
+		return because(errUsedBefore, "id", id, "must be new")
+	}
+	if !errors.Is(err, journal.ErrNotFound) {
+		return err
+	}
+	return nil
+}
+
+func (s *store) add(r *round) {
+	s.rounds[r.description.ID] = r
+	at, _ := slices.BinarySearchFunc(s.order, r, func(a, b *round) int {
+		return cmp.Or(a.opened.Compare(b.opened), -1) // after those of the same time
+	})
+	s.order = slices.Insert(s.order, at, r)
+}
+
+// restored adds a round that came from the journal.
+func (s *store) restored(r *round) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.add(r)
+	if r.settled() {
+		return
+	}
+	r.startClock()
+	if target := int64(r.description.TargetReports); target > 0 && r.reports >= target {
+		r.stop("target reached")
+	}
 }
 
 // find returns the round with that id, or the newest open one for "".
@@ -56,22 +101,52 @@ func (s *store) find(id string) (*round, error) {
 	return nil, because(errNotFound, "round_id", id, "must be a round of this server")
 }
 
-// trim forgets the oldest closed rounds beyond the limit.
-func (s *store) trim() {
+// all returns the remembered rounds, oldest first.
+func (s *store) all() []*round {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	closed := 0
+	return slices.Clone(s.order)
+}
+
+// trim forgets the oldest rounds that have ended, beyond the limit. The error is about the
+// journal, which still has them.
+func (s *store) trim() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ended := 0
 	for _, r := range s.order {
 		if r.settled() {
-			closed++
+			ended++
 		}
 	}
-	s.order = slices.DeleteFunc(s.order, func(r *round) bool {
-		if closed <= s.keep || !r.settled() {
+	var b journal.Batch
+	forget := func(r *round) bool {
+		if ended <= s.keep || !r.settled() {
 			return false
 		}
-		closed--
-		s.rounds[r.description.ID] = nil
+		ended--
+		id := r.description.ID
+		below(&b, roundKey(id, ""))
+		b.Delete(headKey(id), append(headKey(id), 0))
+		b.Put([]byte(usedPrefix+id), nil)
 		return true
-	})
+	}
+	kept := make([]*round, 0, len(s.order))
+	for _, r := range s.order {
+		if !forget(r) {
+			kept = append(kept, r)
+		}
+	}
+	if len(kept) == len(s.order) {
+		return nil
+	}
+	if err := s.journal.commit(&b); err != nil {
+		return err
+	}
+	s.order = kept
+	s.rounds = map[string]*round{}
+	for _, r := range kept {
+		s.rounds[r.description.ID] = r
+	}
+	return nil
 }

@@ -88,8 +88,7 @@ func (f *federation) start() error {
 }
 
 func (f *federation) dial(to net.Addr) (*grpc.ClientConn, error) {
-	conn, err := grpc.NewClient(to.String(), grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.UseCompressor(client.Zstd)))
+	conn, err := grpc.NewClient(to.String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err == nil {
 		f.closers = append(f.closers, conn.Close)
 	}

@@ -86,8 +86,8 @@ func TestClientsRefuseRoundsBeyondTheirPolicy(t *testing.T) {
 // recorder keeps the reports that go through a connection.
 type recorder struct {
 	grpc.ClientConnInterface
-	mu      sync.Mutex
-	reports [][]byte
+	mu     sync.Mutex
+	packed []byte
 }
 
 func (r *recorder) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
@@ -104,7 +104,7 @@ func (s recorded) SendMsg(m any) error {
 	if req, ok := m.(*service.SubmitReportsRequest); ok {
 		s.to.mu.Lock()
 		defer s.to.mu.Unlock()
-		s.to.reports = append(s.to.reports, req.GetReports()...)
+		s.to.packed = append(s.to.packed, req.GetReports()...)
 	}
 	return s.ClientStream.SendMsg(m)
 }
@@ -121,6 +121,20 @@ func (f *federation) record(t *testing.T) (*player, *recorder) {
 	return p, to
 }
 
+// reports returns what was sent in a round, which is the given number of reports.
+func (r *recorder) reports(t *testing.T, p *player, round string, want int) [][]byte {
+	t.Helper()
+	part, err := p.client.Join(t.Context(), round)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reports, err := fl.UnpackReports(part.Mechanism(), r.packed)
+	if err != nil || len(reports) != want {
+		t.Fatalf("%d reports, %v, want %d", len(reports), err, want)
+	}
+	return reports
+}
+
 // Clients with the same image still draw for themselves: six reports of
 // 32-bit seeds have two equal ones by chance with probability below 1e-8, and the
 // run is seeded. A client's report depends on its turn and not on the player, and a client
@@ -135,13 +149,14 @@ func TestClientsWithEqualDataSendDifferentReports(t *testing.T) {
 	}
 	p, to := f.record(t)
 	round := f.opened(t, func(*fl.Round) {})
-	if err := f.play(t.Context(), p, round, 10, 16); err != nil || len(to.reports) != 6 {
-		t.Fatalf("%d reports, %v, want 6", len(to.reports), err)
+	if err := f.play(t.Context(), p, round, 10, 16); err != nil {
+		t.Fatal(err)
 	}
+	reports := to.reports(t, p, round, 6)
 	total := 0
-	for i, a := range to.reports {
+	for i, a := range reports {
 		total += len(a)
-		for _, b := range to.reports[:i] {
+		for _, b := range reports[:i] {
 			if bytes.Equal(a, b) {
 				t.Errorf("two clients sent % x", a)
 			}
@@ -150,11 +165,15 @@ func TestClientsWithEqualDataSendDifferentReports(t *testing.T) {
 	if f.bytes.Load() != int64(total) {
 		t.Errorf("%d bytes are counted, %d were sent", f.bytes.Load(), total)
 	}
-	if err := f.play(t.Context(), p, round, 12, 13); err != nil || !bytes.Equal(to.reports[6], to.reports[2]) {
-		t.Errorf("client 12 sent % x alone and % x among others, %v", to.reports[6:], to.reports[2], err)
+	if err := errors.Join(f.play(t.Context(), p, round, 12, 13), f.play(t.Context(), p, round, 912, 913)); err != nil {
+		t.Fatal(err)
 	}
-	if err := f.play(t.Context(), p, round, 912, 913); err != nil || bytes.Equal(to.reports[7], to.reports[2]) {
-		t.Errorf("client 12 sent % x twice, %v", to.reports[2], err)
+	reports = to.reports(t, p, round, 8)
+	if !bytes.Equal(reports[6], reports[2]) {
+		t.Errorf("client 12 sent % x alone and % x among others", reports[6], reports[2])
+	}
+	if bytes.Equal(reports[7], reports[2]) {
+		t.Errorf("client 12 sent % x twice", reports[2])
 	}
 }
 
@@ -169,9 +188,10 @@ func TestReportsAreMadeOfTheShrunkGradient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := f.play(t.Context(), p, round, 2, 5); err != nil || len(to.reports) != 3 {
-			t.Fatalf("%s: %d reports, %v", mechanism, len(to.reports), err)
+		if err := f.play(t.Context(), p, round, 2, 5); err != nil {
+			t.Fatalf("%s: %v", mechanism, err)
 		}
+		reports := to.reports(t, p, round, 3)
 		differ := 0.
 		if err := f.clients.Gradients(t.Context(), p.examples, f.model.Init(f.seed.Init()), 2, 5, func(turn int, grad []float64) error {
 			plain := slices.Clone(grad)
@@ -183,7 +203,7 @@ func TestReportsAreMadeOfTheShrunkGradient(t *testing.T) {
 				grad = plain
 			}
 			want, err := part.Encode(nil, grad, f.seed.Client(turn))
-			if got := to.reports[turn-2]; !bytes.Equal(got, want) {
+			if got := reports[turn-2]; !bytes.Equal(got, want) {
 				t.Errorf("%s: client %d: %d bytes are not those of the gradient, shrunk %t", mechanism, turn, len(got), shrunk)
 			}
 			return err

@@ -30,12 +30,7 @@ type Options struct {
 	Purpose string
 }
 
-const (
-	maxBatchBytes = 1 << 20
-	// perReport is the cost of a report in a message beyond its own bytes, and
-	// with it bounds the number of reports in a batch.
-	perReport = 8
-)
+const maxBatchBytes = 1 << 20
 
 // Client takes part in rounds. It is safe for concurrent use.
 type Client struct {

@@ -13,11 +13,5 @@
 // An [Operator] opens and closes rounds, publishes models and reads estimates.
 //
 // conn is a grpc.ClientConn of the caller's making, so that transport security,
-// name resolution and interceptors stay the caller's choice. Importing the
-// package makes zstd available: grpc.UseCompressor(client.Zstd).
+// name resolution and interceptors stay the caller's choice.
 package client
-
-import "github.com/hushgrad/hushgrad/internal/grpczstd"
-
-// Zstd is the name of the zstd compressor, for grpc.UseCompressor.
-const Zstd = grpczstd.Name

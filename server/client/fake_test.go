@@ -119,3 +119,12 @@ func openRound(t *testing.T) *service.RoundStatus {
 		PublicSeed: [32]byte{1}, Params: fl.Params{"sparsity": fl.Int(4)},
 	})
 }
+
+// openTiers is the status of an open round with a menu.
+func openTiers(t *testing.T) *service.RoundStatus {
+	t.Helper()
+	return openStatus(t, fl.Round{
+		ID: "r", Mechanism: "tiers", Dim: 20, Scale: 0.5, Epsilon: 8, MinReports: 3, PublicSeed: [32]byte{1},
+		Params: fl.Params{"base": fl.Text("coco"), "menu": fl.Text("0.5,2,8"), "sparsity": fl.Int(4)},
+	})
+}

@@ -2,7 +2,9 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 
 	"google.golang.org/grpc"
 
@@ -45,6 +47,35 @@ func (o *Operator) CloseRound(ctx context.Context, roundID string) error {
 		return fmt.Errorf("client: close round: %w", err)
 	}
 	return nil
+}
+
+// AbortRound ends a round without an estimate. Its reports are dropped.
+func (o *Operator) AbortRound(ctx context.Context, roundID string) error {
+	if _, err := o.api.AbortRound(ctx, &service.AbortRoundRequest{RoundId: roundID}); err != nil {
+		return fmt.Errorf("client: abort round: %w", err)
+	}
+	return nil
+}
+
+// Rounds describes the rounds that the server remembers, oldest first.
+func (o *Operator) Rounds(ctx context.Context) ([]*service.RoundStatus, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := o.api.ListRounds(ctx, &service.ListRoundsRequest{})
+	if err != nil {
+		return nil, fmt.Errorf("client: rounds: %w", err)
+	}
+	var rounds []*service.RoundStatus
+	for {
+		resp, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return rounds, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("client: rounds: %w", err)
+		}
+		rounds = append(rounds, resp.GetStatus())
+	}
 }
 
 // Estimate fetches the estimate of a closed round: the mean, and the columns that the

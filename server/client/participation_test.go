@@ -95,10 +95,7 @@ func TestPairsAreCharged(t *testing.T) {
 // A client of a round with a menu takes the weakest guarantee that its policy allows,
 // encodes under it and charges it to its ledger.
 func TestClientsChooseTheirTier(t *testing.T) {
-	status := openStatus(t, fl.Round{
-		ID: "r", Mechanism: "tiers", Dim: 20, Scale: 0.5, Epsilon: 8, MinReports: 3, PublicSeed: [32]byte{1},
-		Params: fl.Params{"base": fl.Text("coco"), "menu": fl.Text("0.5,2,8"), "sparsity": fl.Int(4)},
-	})
+	status := openTiers(t)
 	for limit, want := range map[float64]struct {
 		tier    byte
 		epsilon float64

@@ -46,7 +46,10 @@ func (p *Participation) Submit(ctx context.Context, reports [][]byte) (Receipt, 
 
 // submit is Submit without a ledger.
 func (p *Participation) submit(ctx context.Context, reports [][]byte) (Receipt, error) {
-	batches := p.batches(reports)
+	batches, err := p.batches(reports)
+	if err != nil {
+		return Receipt{}, fmt.Errorf("client: submit: %w", err)
+	}
 	for attempt := 1; ; attempt++ {
 		receipt, err := p.send(ctx, batches)
 		if err == nil {
@@ -64,12 +67,14 @@ func (p *Participation) submit(ctx context.Context, reports [][]byte) (Receipt, 
 }
 
 // batches splits reports into messages, each with a key of its own.
-func (p *Participation) batches(reports [][]byte) []*service.SubmitReportsRequest {
-	var out []*service.SubmitReportsRequest
-	size := 0
+func (p *Participation) batches(reports [][]byte) (out []*service.SubmitReportsRequest, err error) {
+	inLast := 0
+	var packed []byte
 	for _, report := range reports {
-		cost := len(report) + perReport
-		if len(out) == 0 || size+cost > p.client.opts.BatchBytes {
+		if packed, err = fl.PackReports(p.mechanism, packed[:0], report); err != nil {
+			return nil, err
+		}
+		if last := len(out) - 1; last < 0 || inLast == fl.MaxBatch || len(out[last].Reports)+len(packed) > p.client.opts.BatchBytes {
 			key := make([]byte, 16)
 			_, _ = crand.Read(key) // never fails
 			out = append(out, &service.SubmitReportsRequest{
@@ -77,13 +82,13 @@ func (p *Participation) batches(reports [][]byte) []*service.SubmitReportsReques
 				RoundDigest: p.digest[:],
 				BatchKey:    key,
 			})
-			size = 0
+			inLast = 0
 		}
 		last := out[len(out)-1]
-		last.Reports = append(last.Reports, report)
-		size += cost
+		last.Reports = append(last.Reports, packed...)
+		inLast++
 	}
-	return out
+	return out, nil
 }
 
 // send is one attempt.

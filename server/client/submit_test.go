@@ -12,15 +12,16 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
 func TestSubmitFillsItsBatches(t *testing.T) {
-	l := &liar{status: openRound(t)}
-	// A report of n bytes costs n+8: 40 bytes hold three of 5 bytes (39), or 24
-	// and 0 (40), but not 1 and 24 (41). One that costs more goes alone.
-	part, err := newClient(t, dial(t, l), client.Options{BatchBytes: 40}).Join(t.Context(), "r")
+	// The reports of tiers have no fixed size. One of n bytes costs n+1: 18 bytes hold three of
+	// 5 bytes, or 0 and 1, but not 1 and 24. One that costs more goes alone.
+	l := &liar{status: openTiers(t)}
+	part, err := newClient(t, dial(t, l), client.Options{BatchBytes: 18}).Join(t.Context(), "r")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +37,7 @@ func TestSubmitFillsItsBatches(t *testing.T) {
 	if err != nil || receipt != (client.Receipt{Accepted: 7, Duplicates: 3}) {
 		t.Errorf("receipt %+v, %v, want what the server said", receipt, err)
 	}
-	want := [][]int{{5, 5, 5}, {5, 5, 5}, {5}, {50}, {24, 0}, {1}, {24}}
+	want := [][]int{{5, 5, 5}, {5, 5, 5}, {5}, {50}, {24}, {0, 1}, {24}}
 	if len(l.batches) != len(want) {
 		t.Fatalf("%d batches, want %d", len(l.batches), len(want))
 	}
@@ -51,10 +52,11 @@ func TestSubmitFillsItsBatches(t *testing.T) {
 			t.Errorf("batch %d: %v, want the round's id and digest and a key of 16 bytes", i, b)
 		}
 		keys[string(b.GetBatchKey())] = true
-		if len(b.GetReports()) != len(want[i]) {
-			t.Fatalf("batch %d has %d reports, want %d", i, len(b.GetReports()), len(want[i]))
+		got, err := fl.UnpackReports(part.Mechanism(), b.GetReports())
+		if err != nil || len(got) != len(want[i]) {
+			t.Fatalf("batch %d has %d reports, %v, want %d", i, len(got), err, len(want[i]))
 		}
-		for _, r := range b.GetReports() {
+		for _, r := range got {
 			if string(r) != string(reports[next]) {
 				t.Errorf("batch %d: report %x, want %x", i, r, reports[next])
 			}
@@ -107,7 +109,7 @@ func TestOnlyAnUnavailableServerIsTriedAgain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = part.Submit(t.Context(), [][]byte{{1}})
+			_, err = part.Submit(t.Context(), [][]byte{make([]byte, 5)})
 			if status.Code(err) != c.code || conn.calls != c.calls {
 				t.Errorf("%v with %d attempts: %d calls, %v, want %d", c.code, c.attempts, conn.calls, err, c.calls)
 			}
@@ -126,7 +128,7 @@ func TestBackoff(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := part.Submit(t.Context(), [][]byte{{1}}); status.Code(err) != codes.Unavailable || conn.calls != attempts {
+			if _, err := part.Submit(t.Context(), [][]byte{make([]byte, 5)}); status.Code(err) != codes.Unavailable || conn.calls != attempts {
 				t.Fatalf("%d calls, %v, want %d", conn.calls, err, attempts)
 			}
 			waits[i] = conn.waits
@@ -162,7 +164,7 @@ func TestACancelledClientDoesNotTryAgain(t *testing.T) {
 		failed := make(chan error, 1)
 		began := time.Now()
 		go func() {
-			_, err := part.Submit(ctx, [][]byte{{1}})
+			_, err := part.Submit(ctx, [][]byte{make([]byte, 5)})
 			failed <- err
 		}()
 		synctest.Wait() // it backs off after the first attempt

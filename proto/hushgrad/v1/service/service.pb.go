@@ -10,6 +10,7 @@ import (
 	v1 "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -31,6 +32,10 @@ const (
 	RoundState_ROUND_STATE_CLOSED RoundState = 2
 	// The deadline passed with fewer than min_reports reports: no estimate, ever.
 	RoundState_ROUND_STATE_EXPIRED RoundState = 3
+	// The operator aborted the round: no estimate, ever.
+	RoundState_ROUND_STATE_ABORTED RoundState = 4
+	// The mechanism could not compute the estimate: no estimate, ever.
+	RoundState_ROUND_STATE_FAILED RoundState = 5
 )
 
 // Enum value maps for RoundState.
@@ -40,12 +45,16 @@ var (
 		1: "ROUND_STATE_OPEN",
 		2: "ROUND_STATE_CLOSED",
 		3: "ROUND_STATE_EXPIRED",
+		4: "ROUND_STATE_ABORTED",
+		5: "ROUND_STATE_FAILED",
 	}
 	RoundState_value = map[string]int32{
 		"ROUND_STATE_UNSPECIFIED": 0,
 		"ROUND_STATE_OPEN":        1,
 		"ROUND_STATE_CLOSED":      2,
 		"ROUND_STATE_EXPIRED":     3,
+		"ROUND_STATE_ABORTED":     4,
+		"ROUND_STATE_FAILED":      5,
 	}
 )
 
@@ -125,8 +134,12 @@ type RoundStatus struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Round *v1.Round              `protobuf:"bytes,1,opt,name=round,proto3" json:"round,omitempty"`
 	State RoundState             `protobuf:"varint,2,opt,name=state,proto3,enum=hushgrad.v1.RoundState" json:"state,omitempty"`
-	// Reports counted so far.
-	Reports       uint64 `protobuf:"varint,3,opt,name=reports,proto3" json:"reports,omitempty"`
+	// Reports counted so far. Clients get it rounded down to 1, 2 or 5 times a power of
+	// ten while the round is open, so that nobody sees single submissions arrive.
+	Reports uint64 `protobuf:"varint,3,opt,name=reports,proto3" json:"reports,omitempty"`
+	// When the round was opened, and when it ended. Only the operator gets them.
+	Opened        *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=opened,proto3" json:"opened,omitempty"`
+	Ended         *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=ended,proto3" json:"ended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -182,6 +195,20 @@ func (x *RoundStatus) GetReports() uint64 {
 	return 0
 }
 
+func (x *RoundStatus) GetOpened() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Opened
+	}
+	return nil
+}
+
+func (x *RoundStatus) GetEnded() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Ended
+	}
+	return nil
+}
+
 type GetRoundResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Status        *RoundStatus           `protobuf:"bytes,1,opt,name=status,proto3" json:"status,omitempty"`
@@ -231,10 +258,16 @@ type SubmitReportsRequest struct {
 	RoundId string                 `protobuf:"bytes,1,opt,name=round_id,json=roundId,proto3" json:"round_id,omitempty"`
 	// SHA-256 of the canonical encoding of the Round the reports were made for.
 	RoundDigest []byte `protobuf:"bytes,2,opt,name=round_digest,json=roundDigest,proto3" json:"round_digest,omitempty"`
-	// 16 to 64 bytes, random, one per batch: a retry sends the same key.
+	// 16 to 64 bytes, random, one per batch: a retry sends the same key. Empty in a round
+	// that asks for tokens: there a retry is known by its tokens.
 	BatchKey []byte `protobuf:"bytes,3,opt,name=batch_key,json=batchKey,proto3" json:"batch_key,omitempty"`
-	// At least one report, in any order.
-	Reports       [][]byte `protobuf:"bytes,4,rep,name=reports,proto3" json:"reports,omitempty"`
+	// At least one report and at most 65536, in any order, one after the other. Reports of
+	// a mechanism whose reports all have one size follow each other directly. Every other
+	// report comes after its length as a varint.
+	Reports []byte `protobuf:"bytes,4,opt,name=reports,proto3" json:"reports,omitempty"`
+	// In a round that asks for tokens: one for each report, in the order of the reports,
+	// one after the other. All have the same size.
+	Tokens        []byte `protobuf:"bytes,5,opt,name=tokens,proto3" json:"tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -290,9 +323,16 @@ func (x *SubmitReportsRequest) GetBatchKey() []byte {
 	return nil
 }
 
-func (x *SubmitReportsRequest) GetReports() [][]byte {
+func (x *SubmitReportsRequest) GetReports() []byte {
 	if x != nil {
 		return x.Reports
+	}
+	return nil
+}
+
+func (x *SubmitReportsRequest) GetTokens() []byte {
+	if x != nil {
+		return x.Tokens
 	}
 	return nil
 }
@@ -785,6 +825,174 @@ func (x *CloseRoundResponse) GetStatus() *RoundStatus {
 	return nil
 }
 
+type AbortRoundRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	RoundId       string                 `protobuf:"bytes,1,opt,name=round_id,json=roundId,proto3" json:"round_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AbortRoundRequest) Reset() {
+	*x = AbortRoundRequest{}
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AbortRoundRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AbortRoundRequest) ProtoMessage() {}
+
+func (x *AbortRoundRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AbortRoundRequest.ProtoReflect.Descriptor instead.
+func (*AbortRoundRequest) Descriptor() ([]byte, []int) {
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *AbortRoundRequest) GetRoundId() string {
+	if x != nil {
+		return x.RoundId
+	}
+	return ""
+}
+
+type AbortRoundResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Status        *RoundStatus           `protobuf:"bytes,1,opt,name=status,proto3" json:"status,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AbortRoundResponse) Reset() {
+	*x = AbortRoundResponse{}
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AbortRoundResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AbortRoundResponse) ProtoMessage() {}
+
+func (x *AbortRoundResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AbortRoundResponse.ProtoReflect.Descriptor instead.
+func (*AbortRoundResponse) Descriptor() ([]byte, []int) {
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *AbortRoundResponse) GetStatus() *RoundStatus {
+	if x != nil {
+		return x.Status
+	}
+	return nil
+}
+
+type ListRoundsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRoundsRequest) Reset() {
+	*x = ListRoundsRequest{}
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRoundsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRoundsRequest) ProtoMessage() {}
+
+func (x *ListRoundsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRoundsRequest.ProtoReflect.Descriptor instead.
+func (*ListRoundsRequest) Descriptor() ([]byte, []int) {
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{16}
+}
+
+type ListRoundsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Status        *RoundStatus           `protobuf:"bytes,1,opt,name=status,proto3" json:"status,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRoundsResponse) Reset() {
+	*x = ListRoundsResponse{}
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRoundsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRoundsResponse) ProtoMessage() {}
+
+func (x *ListRoundsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRoundsResponse.ProtoReflect.Descriptor instead.
+func (*ListRoundsResponse) Descriptor() ([]byte, []int) {
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ListRoundsResponse) GetStatus() *RoundStatus {
+	if x != nil {
+		return x.Status
+	}
+	return nil
+}
+
 type GetEstimateRequest struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	RoundId string                 `protobuf:"bytes,1,opt,name=round_id,json=roundId,proto3" json:"round_id,omitempty"`
@@ -796,7 +1004,7 @@ type GetEstimateRequest struct {
 
 func (x *GetEstimateRequest) Reset() {
 	*x = GetEstimateRequest{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[14]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -808,7 +1016,7 @@ func (x *GetEstimateRequest) String() string {
 func (*GetEstimateRequest) ProtoMessage() {}
 
 func (x *GetEstimateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[14]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -821,7 +1029,7 @@ func (x *GetEstimateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEstimateRequest.ProtoReflect.Descriptor instead.
 func (*GetEstimateRequest) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{14}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *GetEstimateRequest) GetRoundId() string {
@@ -856,7 +1064,7 @@ type EstimateHeader struct {
 
 func (x *EstimateHeader) Reset() {
 	*x = EstimateHeader{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[15]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -868,7 +1076,7 @@ func (x *EstimateHeader) String() string {
 func (*EstimateHeader) ProtoMessage() {}
 
 func (x *EstimateHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[15]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -881,7 +1089,7 @@ func (x *EstimateHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EstimateHeader.ProtoReflect.Descriptor instead.
 func (*EstimateHeader) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{15}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *EstimateHeader) GetRoundId() string {
@@ -945,7 +1153,7 @@ type TierEstimate struct {
 
 func (x *TierEstimate) Reset() {
 	*x = TierEstimate{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[16]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -957,7 +1165,7 @@ func (x *TierEstimate) String() string {
 func (*TierEstimate) ProtoMessage() {}
 
 func (x *TierEstimate) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[16]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -970,7 +1178,7 @@ func (x *TierEstimate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TierEstimate.ProtoReflect.Descriptor instead.
 func (*TierEstimate) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{16}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *TierEstimate) GetGuarantee() *v1.Guarantee {
@@ -1006,7 +1214,7 @@ type ColumnChunk struct {
 
 func (x *ColumnChunk) Reset() {
 	*x = ColumnChunk{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[17]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1018,7 +1226,7 @@ func (x *ColumnChunk) String() string {
 func (*ColumnChunk) ProtoMessage() {}
 
 func (x *ColumnChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[17]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1031,7 +1239,7 @@ func (x *ColumnChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ColumnChunk.ProtoReflect.Descriptor instead.
 func (*ColumnChunk) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{17}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ColumnChunk) GetValue() []float64 {
@@ -1062,7 +1270,7 @@ type GetEstimateResponse struct {
 
 func (x *GetEstimateResponse) Reset() {
 	*x = GetEstimateResponse{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[18]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1074,7 +1282,7 @@ func (x *GetEstimateResponse) String() string {
 func (*GetEstimateResponse) ProtoMessage() {}
 
 func (x *GetEstimateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[18]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1087,7 +1295,7 @@ func (x *GetEstimateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEstimateResponse.ProtoReflect.Descriptor instead.
 func (*GetEstimateResponse) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{18}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *GetEstimateResponse) GetHeader() *EstimateHeader {
@@ -1115,20 +1323,23 @@ var File_hushgrad_v1_service_service_proto protoreflect.FileDescriptor
 
 const file_hushgrad_v1_service_service_proto_rawDesc = "" +
 	"\n" +
-	"!hushgrad/v1/service/service.proto\x12\vhushgrad.v1\x1a\x17hushgrad/v1/round.proto\",\n" +
+	"!hushgrad/v1/service/service.proto\x12\vhushgrad.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17hushgrad/v1/round.proto\",\n" +
 	"\x0fGetRoundRequest\x12\x19\n" +
-	"\bround_id\x18\x01 \x01(\tR\aroundId\"\x80\x01\n" +
+	"\bround_id\x18\x01 \x01(\tR\aroundId\"\xe6\x01\n" +
 	"\vRoundStatus\x12(\n" +
 	"\x05round\x18\x01 \x01(\v2\x12.hushgrad.v1.RoundR\x05round\x12-\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x17.hushgrad.v1.RoundStateR\x05state\x12\x18\n" +
-	"\areports\x18\x03 \x01(\x04R\areports\"D\n" +
+	"\areports\x18\x03 \x01(\x04R\areports\x122\n" +
+	"\x06opened\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x06opened\x120\n" +
+	"\x05ended\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05ended\"D\n" +
 	"\x10GetRoundResponse\x120\n" +
-	"\x06status\x18\x01 \x01(\v2\x18.hushgrad.v1.RoundStatusR\x06status\"\x8b\x01\n" +
+	"\x06status\x18\x01 \x01(\v2\x18.hushgrad.v1.RoundStatusR\x06status\"\xa3\x01\n" +
 	"\x14SubmitReportsRequest\x12\x19\n" +
 	"\bround_id\x18\x01 \x01(\tR\aroundId\x12!\n" +
 	"\fround_digest\x18\x02 \x01(\fR\vroundDigest\x12\x1b\n" +
 	"\tbatch_key\x18\x03 \x01(\fR\bbatchKey\x12\x18\n" +
-	"\areports\x18\x04 \x03(\fR\areports\"S\n" +
+	"\areports\x18\x04 \x01(\fR\areports\x12\x16\n" +
+	"\x06tokens\x18\x05 \x01(\fR\x06tokens\"S\n" +
 	"\x15SubmitReportsResponse\x12\x1a\n" +
 	"\baccepted\x18\x01 \x01(\x04R\baccepted\x12\x1e\n" +
 	"\n" +
@@ -1155,6 +1366,13 @@ const file_hushgrad_v1_service_service_proto_rawDesc = "" +
 	"\x11CloseRoundRequest\x12\x19\n" +
 	"\bround_id\x18\x01 \x01(\tR\aroundId\"F\n" +
 	"\x12CloseRoundResponse\x120\n" +
+	"\x06status\x18\x01 \x01(\v2\x18.hushgrad.v1.RoundStatusR\x06status\".\n" +
+	"\x11AbortRoundRequest\x12\x19\n" +
+	"\bround_id\x18\x01 \x01(\tR\aroundId\"F\n" +
+	"\x12AbortRoundResponse\x120\n" +
+	"\x06status\x18\x01 \x01(\v2\x18.hushgrad.v1.RoundStatusR\x06status\"\x13\n" +
+	"\x11ListRoundsRequest\"F\n" +
+	"\x12ListRoundsResponse\x120\n" +
 	"\x06status\x18\x01 \x01(\v2\x18.hushgrad.v1.RoundStatusR\x06status\"C\n" +
 	"\x12GetEstimateRequest\x12\x19\n" +
 	"\bround_id\x18\x01 \x01(\tR\aroundId\x12\x12\n" +
@@ -1177,21 +1395,27 @@ const file_hushgrad_v1_service_service_proto_rawDesc = "" +
 	"\x13GetEstimateResponse\x123\n" +
 	"\x06header\x18\x01 \x01(\v2\x1b.hushgrad.v1.EstimateHeaderR\x06header\x12\x16\n" +
 	"\x06offset\x18\x02 \x01(\rR\x06offset\x122\n" +
-	"\acolumns\x18\x03 \x03(\v2\x18.hushgrad.v1.ColumnChunkR\acolumns*p\n" +
+	"\acolumns\x18\x03 \x03(\v2\x18.hushgrad.v1.ColumnChunkR\acolumns*\xa1\x01\n" +
 	"\n" +
 	"RoundState\x12\x1b\n" +
 	"\x17ROUND_STATE_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10ROUND_STATE_OPEN\x10\x01\x12\x16\n" +
 	"\x12ROUND_STATE_CLOSED\x10\x02\x12\x17\n" +
-	"\x13ROUND_STATE_EXPIRED\x10\x032\xf6\x01\n" +
+	"\x13ROUND_STATE_EXPIRED\x10\x03\x12\x17\n" +
+	"\x13ROUND_STATE_ABORTED\x10\x04\x12\x16\n" +
+	"\x12ROUND_STATE_FAILED\x10\x052\xf6\x01\n" +
 	"\x06Rounds\x12G\n" +
 	"\bGetRound\x12\x1c.hushgrad.v1.GetRoundRequest\x1a\x1d.hushgrad.v1.GetRoundResponse\x12I\n" +
 	"\bGetModel\x12\x1c.hushgrad.v1.GetModelRequest\x1a\x1d.hushgrad.v1.GetModelResponse0\x01\x12X\n" +
-	"\rSubmitReports\x12!.hushgrad.v1.SubmitReportsRequest\x1a\".hushgrad.v1.SubmitReportsResponse(\x012\xc4\x02\n" +
+	"\rSubmitReports\x12!.hushgrad.v1.SubmitReportsRequest\x1a\".hushgrad.v1.SubmitReportsResponse(\x012\xe4\x03\n" +
 	"\bOperator\x12J\n" +
 	"\tOpenRound\x12\x1d.hushgrad.v1.OpenRoundRequest\x1a\x1e.hushgrad.v1.OpenRoundResponse\x12M\n" +
 	"\n" +
-	"CloseRound\x12\x1e.hushgrad.v1.CloseRoundRequest\x1a\x1f.hushgrad.v1.CloseRoundResponse\x12R\n" +
+	"CloseRound\x12\x1e.hushgrad.v1.CloseRoundRequest\x1a\x1f.hushgrad.v1.CloseRoundResponse\x12M\n" +
+	"\n" +
+	"AbortRound\x12\x1e.hushgrad.v1.AbortRoundRequest\x1a\x1f.hushgrad.v1.AbortRoundResponse\x12O\n" +
+	"\n" +
+	"ListRounds\x12\x1e.hushgrad.v1.ListRoundsRequest\x1a\x1f.hushgrad.v1.ListRoundsResponse0\x01\x12R\n" +
 	"\vGetEstimate\x12\x1f.hushgrad.v1.GetEstimateRequest\x1a .hushgrad.v1.GetEstimateResponse0\x01\x12I\n" +
 	"\bPutModel\x12\x1c.hushgrad.v1.PutModelRequest\x1a\x1d.hushgrad.v1.PutModelResponse(\x01B8Z6github.com/hushgrad/hushgrad/proto/hushgrad/v1/serviceb\x06proto3"
 
@@ -1208,7 +1432,7 @@ func file_hushgrad_v1_service_service_proto_rawDescGZIP() []byte {
 }
 
 var file_hushgrad_v1_service_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_hushgrad_v1_service_service_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_hushgrad_v1_service_service_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_hushgrad_v1_service_service_proto_goTypes = []any{
 	(RoundState)(0),               // 0: hushgrad.v1.RoundState
 	(*GetRoundRequest)(nil),       // 1: hushgrad.v1.GetRoundRequest
@@ -1225,47 +1449,60 @@ var file_hushgrad_v1_service_service_proto_goTypes = []any{
 	(*OpenRoundResponse)(nil),     // 12: hushgrad.v1.OpenRoundResponse
 	(*CloseRoundRequest)(nil),     // 13: hushgrad.v1.CloseRoundRequest
 	(*CloseRoundResponse)(nil),    // 14: hushgrad.v1.CloseRoundResponse
-	(*GetEstimateRequest)(nil),    // 15: hushgrad.v1.GetEstimateRequest
-	(*EstimateHeader)(nil),        // 16: hushgrad.v1.EstimateHeader
-	(*TierEstimate)(nil),          // 17: hushgrad.v1.TierEstimate
-	(*ColumnChunk)(nil),           // 18: hushgrad.v1.ColumnChunk
-	(*GetEstimateResponse)(nil),   // 19: hushgrad.v1.GetEstimateResponse
-	(*v1.Round)(nil),              // 20: hushgrad.v1.Round
-	(*v1.Guarantee)(nil),          // 21: hushgrad.v1.Guarantee
+	(*AbortRoundRequest)(nil),     // 15: hushgrad.v1.AbortRoundRequest
+	(*AbortRoundResponse)(nil),    // 16: hushgrad.v1.AbortRoundResponse
+	(*ListRoundsRequest)(nil),     // 17: hushgrad.v1.ListRoundsRequest
+	(*ListRoundsResponse)(nil),    // 18: hushgrad.v1.ListRoundsResponse
+	(*GetEstimateRequest)(nil),    // 19: hushgrad.v1.GetEstimateRequest
+	(*EstimateHeader)(nil),        // 20: hushgrad.v1.EstimateHeader
+	(*TierEstimate)(nil),          // 21: hushgrad.v1.TierEstimate
+	(*ColumnChunk)(nil),           // 22: hushgrad.v1.ColumnChunk
+	(*GetEstimateResponse)(nil),   // 23: hushgrad.v1.GetEstimateResponse
+	(*v1.Round)(nil),              // 24: hushgrad.v1.Round
+	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
+	(*v1.Guarantee)(nil),          // 26: hushgrad.v1.Guarantee
 }
 var file_hushgrad_v1_service_service_proto_depIdxs = []int32{
-	20, // 0: hushgrad.v1.RoundStatus.round:type_name -> hushgrad.v1.Round
+	24, // 0: hushgrad.v1.RoundStatus.round:type_name -> hushgrad.v1.Round
 	0,  // 1: hushgrad.v1.RoundStatus.state:type_name -> hushgrad.v1.RoundState
-	2,  // 2: hushgrad.v1.GetRoundResponse.status:type_name -> hushgrad.v1.RoundStatus
-	7,  // 3: hushgrad.v1.GetModelResponse.header:type_name -> hushgrad.v1.ModelHeader
-	7,  // 4: hushgrad.v1.PutModelRequest.header:type_name -> hushgrad.v1.ModelHeader
-	20, // 5: hushgrad.v1.OpenRoundRequest.round:type_name -> hushgrad.v1.Round
-	20, // 6: hushgrad.v1.OpenRoundResponse.round:type_name -> hushgrad.v1.Round
-	2,  // 7: hushgrad.v1.CloseRoundResponse.status:type_name -> hushgrad.v1.RoundStatus
-	21, // 8: hushgrad.v1.EstimateHeader.guarantee:type_name -> hushgrad.v1.Guarantee
-	17, // 9: hushgrad.v1.EstimateHeader.tiers:type_name -> hushgrad.v1.TierEstimate
-	21, // 10: hushgrad.v1.TierEstimate.guarantee:type_name -> hushgrad.v1.Guarantee
-	16, // 11: hushgrad.v1.GetEstimateResponse.header:type_name -> hushgrad.v1.EstimateHeader
-	18, // 12: hushgrad.v1.GetEstimateResponse.columns:type_name -> hushgrad.v1.ColumnChunk
-	1,  // 13: hushgrad.v1.Rounds.GetRound:input_type -> hushgrad.v1.GetRoundRequest
-	6,  // 14: hushgrad.v1.Rounds.GetModel:input_type -> hushgrad.v1.GetModelRequest
-	4,  // 15: hushgrad.v1.Rounds.SubmitReports:input_type -> hushgrad.v1.SubmitReportsRequest
-	11, // 16: hushgrad.v1.Operator.OpenRound:input_type -> hushgrad.v1.OpenRoundRequest
-	13, // 17: hushgrad.v1.Operator.CloseRound:input_type -> hushgrad.v1.CloseRoundRequest
-	15, // 18: hushgrad.v1.Operator.GetEstimate:input_type -> hushgrad.v1.GetEstimateRequest
-	9,  // 19: hushgrad.v1.Operator.PutModel:input_type -> hushgrad.v1.PutModelRequest
-	3,  // 20: hushgrad.v1.Rounds.GetRound:output_type -> hushgrad.v1.GetRoundResponse
-	8,  // 21: hushgrad.v1.Rounds.GetModel:output_type -> hushgrad.v1.GetModelResponse
-	5,  // 22: hushgrad.v1.Rounds.SubmitReports:output_type -> hushgrad.v1.SubmitReportsResponse
-	12, // 23: hushgrad.v1.Operator.OpenRound:output_type -> hushgrad.v1.OpenRoundResponse
-	14, // 24: hushgrad.v1.Operator.CloseRound:output_type -> hushgrad.v1.CloseRoundResponse
-	19, // 25: hushgrad.v1.Operator.GetEstimate:output_type -> hushgrad.v1.GetEstimateResponse
-	10, // 26: hushgrad.v1.Operator.PutModel:output_type -> hushgrad.v1.PutModelResponse
-	20, // [20:27] is the sub-list for method output_type
-	13, // [13:20] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	25, // 2: hushgrad.v1.RoundStatus.opened:type_name -> google.protobuf.Timestamp
+	25, // 3: hushgrad.v1.RoundStatus.ended:type_name -> google.protobuf.Timestamp
+	2,  // 4: hushgrad.v1.GetRoundResponse.status:type_name -> hushgrad.v1.RoundStatus
+	7,  // 5: hushgrad.v1.GetModelResponse.header:type_name -> hushgrad.v1.ModelHeader
+	7,  // 6: hushgrad.v1.PutModelRequest.header:type_name -> hushgrad.v1.ModelHeader
+	24, // 7: hushgrad.v1.OpenRoundRequest.round:type_name -> hushgrad.v1.Round
+	24, // 8: hushgrad.v1.OpenRoundResponse.round:type_name -> hushgrad.v1.Round
+	2,  // 9: hushgrad.v1.CloseRoundResponse.status:type_name -> hushgrad.v1.RoundStatus
+	2,  // 10: hushgrad.v1.AbortRoundResponse.status:type_name -> hushgrad.v1.RoundStatus
+	2,  // 11: hushgrad.v1.ListRoundsResponse.status:type_name -> hushgrad.v1.RoundStatus
+	26, // 12: hushgrad.v1.EstimateHeader.guarantee:type_name -> hushgrad.v1.Guarantee
+	21, // 13: hushgrad.v1.EstimateHeader.tiers:type_name -> hushgrad.v1.TierEstimate
+	26, // 14: hushgrad.v1.TierEstimate.guarantee:type_name -> hushgrad.v1.Guarantee
+	20, // 15: hushgrad.v1.GetEstimateResponse.header:type_name -> hushgrad.v1.EstimateHeader
+	22, // 16: hushgrad.v1.GetEstimateResponse.columns:type_name -> hushgrad.v1.ColumnChunk
+	1,  // 17: hushgrad.v1.Rounds.GetRound:input_type -> hushgrad.v1.GetRoundRequest
+	6,  // 18: hushgrad.v1.Rounds.GetModel:input_type -> hushgrad.v1.GetModelRequest
+	4,  // 19: hushgrad.v1.Rounds.SubmitReports:input_type -> hushgrad.v1.SubmitReportsRequest
+	11, // 20: hushgrad.v1.Operator.OpenRound:input_type -> hushgrad.v1.OpenRoundRequest
+	13, // 21: hushgrad.v1.Operator.CloseRound:input_type -> hushgrad.v1.CloseRoundRequest
+	15, // 22: hushgrad.v1.Operator.AbortRound:input_type -> hushgrad.v1.AbortRoundRequest
+	17, // 23: hushgrad.v1.Operator.ListRounds:input_type -> hushgrad.v1.ListRoundsRequest
+	19, // 24: hushgrad.v1.Operator.GetEstimate:input_type -> hushgrad.v1.GetEstimateRequest
+	9,  // 25: hushgrad.v1.Operator.PutModel:input_type -> hushgrad.v1.PutModelRequest
+	3,  // 26: hushgrad.v1.Rounds.GetRound:output_type -> hushgrad.v1.GetRoundResponse
+	8,  // 27: hushgrad.v1.Rounds.GetModel:output_type -> hushgrad.v1.GetModelResponse
+	5,  // 28: hushgrad.v1.Rounds.SubmitReports:output_type -> hushgrad.v1.SubmitReportsResponse
+	12, // 29: hushgrad.v1.Operator.OpenRound:output_type -> hushgrad.v1.OpenRoundResponse
+	14, // 30: hushgrad.v1.Operator.CloseRound:output_type -> hushgrad.v1.CloseRoundResponse
+	16, // 31: hushgrad.v1.Operator.AbortRound:output_type -> hushgrad.v1.AbortRoundResponse
+	18, // 32: hushgrad.v1.Operator.ListRounds:output_type -> hushgrad.v1.ListRoundsResponse
+	23, // 33: hushgrad.v1.Operator.GetEstimate:output_type -> hushgrad.v1.GetEstimateResponse
+	10, // 34: hushgrad.v1.Operator.PutModel:output_type -> hushgrad.v1.PutModelResponse
+	26, // [26:35] is the sub-list for method output_type
+	17, // [17:26] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_hushgrad_v1_service_service_proto_init() }
@@ -1279,7 +1516,7 @@ func file_hushgrad_v1_service_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hushgrad_v1_service_service_proto_rawDesc), len(file_hushgrad_v1_service_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   19,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -37,10 +37,13 @@ type RoundsClient interface {
 	// NOT_FOUND: none was published.
 	GetModel(ctx context.Context, in *GetModelRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[GetModelResponse], error)
 	// SubmitReports takes any number of batches and answers once, at the end.
-	// A batch is counted whole or not at all, and once however often it is sent.
+	// A batch is counted whole or not at all, and once however often it is sent. It is
+	// on disk before it is acknowledged, on a server that keeps its state on disk.
 	// INVALID_ARGUMENT: a malformed request or report (the detail names the field);
 	// NOT_FOUND: unknown round; FAILED_PRECONDITION: the round is closed, or the
-	// reports were made for another description of it.
+	// reports were made for another description of it; UNAUTHENTICATED: the round
+	// asks for tokens and one is missing or bad; ALREADY_EXISTS: a token was spent on
+	// another report; RESOURCE_EXHAUSTED: the server has no room now, try again later.
 	// Batches before the refused one stay counted.
 	SubmitReports(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[SubmitReportsRequest, SubmitReportsResponse], error)
 }
@@ -108,10 +111,13 @@ type RoundsServer interface {
 	// NOT_FOUND: none was published.
 	GetModel(*GetModelRequest, grpc.ServerStreamingServer[GetModelResponse]) error
 	// SubmitReports takes any number of batches and answers once, at the end.
-	// A batch is counted whole or not at all, and once however often it is sent.
+	// A batch is counted whole or not at all, and once however often it is sent. It is
+	// on disk before it is acknowledged, on a server that keeps its state on disk.
 	// INVALID_ARGUMENT: a malformed request or report (the detail names the field);
 	// NOT_FOUND: unknown round; FAILED_PRECONDITION: the round is closed, or the
-	// reports were made for another description of it.
+	// reports were made for another description of it; UNAUTHENTICATED: the round
+	// asks for tokens and one is missing or bad; ALREADY_EXISTS: a token was spent on
+	// another report; RESOURCE_EXHAUSTED: the server has no room now, try again later.
 	// Batches before the refused one stay counted.
 	SubmitReports(grpc.ClientStreamingServer[SubmitReportsRequest, SubmitReportsResponse]) error
 	mustEmbedUnimplementedRoundsServer()
@@ -220,6 +226,8 @@ var Rounds_ServiceDesc = grpc.ServiceDesc{
 const (
 	Operator_OpenRound_FullMethodName   = "/hushgrad.v1.Operator/OpenRound"
 	Operator_CloseRound_FullMethodName  = "/hushgrad.v1.Operator/CloseRound"
+	Operator_AbortRound_FullMethodName  = "/hushgrad.v1.Operator/AbortRound"
+	Operator_ListRounds_FullMethodName  = "/hushgrad.v1.Operator/ListRounds"
 	Operator_GetEstimate_FullMethodName = "/hushgrad.v1.Operator/GetEstimate"
 	Operator_PutModel_FullMethodName    = "/hushgrad.v1.Operator/PutModel"
 )
@@ -238,6 +246,11 @@ type OperatorClient interface {
 	// FAILED_PRECONDITION: fewer than min_reports reports (the round stays open),
 	// or the deadline passed with too few of them (it never will be released).
 	CloseRound(ctx context.Context, in *CloseRoundRequest, opts ...grpc.CallOption) (*CloseRoundResponse, error)
+	// AbortRound ends a round without an estimate and drops its reports.
+	// FAILED_PRECONDITION: the round has ended already.
+	AbortRound(ctx context.Context, in *AbortRoundRequest, opts ...grpc.CallOption) (*AbortRoundResponse, error)
+	// ListRounds describes all rounds that the server remembers, oldest first.
+	ListRounds(ctx context.Context, in *ListRoundsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ListRoundsResponse], error)
 	// GetEstimate streams the estimate of a closed round: the mean, and the columns that the
 	// round asked for.
 	// FAILED_PRECONDITION: still open (unless wait is set), or never released.
@@ -274,9 +287,38 @@ func (c *operatorClient) CloseRound(ctx context.Context, in *CloseRoundRequest, 
 	return out, nil
 }
 
+func (c *operatorClient) AbortRound(ctx context.Context, in *AbortRoundRequest, opts ...grpc.CallOption) (*AbortRoundResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AbortRoundResponse)
+	err := c.cc.Invoke(ctx, Operator_AbortRound_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *operatorClient) ListRounds(ctx context.Context, in *ListRoundsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ListRoundsResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Operator_ServiceDesc.Streams[0], Operator_ListRounds_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ListRoundsRequest, ListRoundsResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Operator_ListRoundsClient = grpc.ServerStreamingClient[ListRoundsResponse]
+
 func (c *operatorClient) GetEstimate(ctx context.Context, in *GetEstimateRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[GetEstimateResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &Operator_ServiceDesc.Streams[0], Operator_GetEstimate_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &Operator_ServiceDesc.Streams[1], Operator_GetEstimate_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +337,7 @@ type Operator_GetEstimateClient = grpc.ServerStreamingClient[GetEstimateResponse
 
 func (c *operatorClient) PutModel(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[PutModelRequest, PutModelResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &Operator_ServiceDesc.Streams[1], Operator_PutModel_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &Operator_ServiceDesc.Streams[2], Operator_PutModel_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -320,6 +362,11 @@ type OperatorServer interface {
 	// FAILED_PRECONDITION: fewer than min_reports reports (the round stays open),
 	// or the deadline passed with too few of them (it never will be released).
 	CloseRound(context.Context, *CloseRoundRequest) (*CloseRoundResponse, error)
+	// AbortRound ends a round without an estimate and drops its reports.
+	// FAILED_PRECONDITION: the round has ended already.
+	AbortRound(context.Context, *AbortRoundRequest) (*AbortRoundResponse, error)
+	// ListRounds describes all rounds that the server remembers, oldest first.
+	ListRounds(*ListRoundsRequest, grpc.ServerStreamingServer[ListRoundsResponse]) error
 	// GetEstimate streams the estimate of a closed round: the mean, and the columns that the
 	// round asked for.
 	// FAILED_PRECONDITION: still open (unless wait is set), or never released.
@@ -341,6 +388,12 @@ func (UnimplementedOperatorServer) OpenRound(context.Context, *OpenRoundRequest)
 }
 func (UnimplementedOperatorServer) CloseRound(context.Context, *CloseRoundRequest) (*CloseRoundResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CloseRound not implemented")
+}
+func (UnimplementedOperatorServer) AbortRound(context.Context, *AbortRoundRequest) (*AbortRoundResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method AbortRound not implemented")
+}
+func (UnimplementedOperatorServer) ListRounds(*ListRoundsRequest, grpc.ServerStreamingServer[ListRoundsResponse]) error {
+	return status.Error(codes.Unimplemented, "method ListRounds not implemented")
 }
 func (UnimplementedOperatorServer) GetEstimate(*GetEstimateRequest, grpc.ServerStreamingServer[GetEstimateResponse]) error {
 	return status.Error(codes.Unimplemented, "method GetEstimate not implemented")
@@ -405,6 +458,35 @@ func _Operator_CloseRound_Handler(srv interface{}, ctx context.Context, dec func
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Operator_AbortRound_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AbortRoundRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OperatorServer).AbortRound(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Operator_AbortRound_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OperatorServer).AbortRound(ctx, req.(*AbortRoundRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Operator_ListRounds_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ListRoundsRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(OperatorServer).ListRounds(m, &grpc.GenericServerStream[ListRoundsRequest, ListRoundsResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Operator_ListRoundsServer = grpc.ServerStreamingServer[ListRoundsResponse]
+
 func _Operator_GetEstimate_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(GetEstimateRequest)
 	if err := stream.RecvMsg(m); err != nil {
@@ -438,8 +520,17 @@ var Operator_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "CloseRound",
 			Handler:    _Operator_CloseRound_Handler,
 		},
+		{
+			MethodName: "AbortRound",
+			Handler:    _Operator_AbortRound_Handler,
+		},
 	},
 	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "ListRounds",
+			Handler:       _Operator_ListRounds_Handler,
+			ServerStreams: true,
+		},
 		{
 			StreamName:    "GetEstimate",
 			Handler:       _Operator_GetEstimate_Handler,

@@ -1,0 +1,123 @@
+package server
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/journal"
+)
+
+// finish ends the round, whose last unit is in or in flight.
+func (r *round) finish(why string) {
+	r.mu.Lock()
+	var restored error
+	for r.inFlight > 0 || r.exclusive {
+		r.changed.Wait()
+	}
+	if r.stale {
+		restored = r.alone(r.restore)
+	}
+	reports := r.reports
+	r.mu.Unlock()
+
+	start := time.Now()
+	estimate, state, failure := r.outcome(why, reports, restored)
+	h := head{round: r.description, state: state, reports: reports, opened: r.opened, ended: time.Now()}
+	if !r.keepEnd(h, estimate) {
+		return // the server stops; the next one finishes the round
+	}
+	r.state, r.ended, r.failure = state, h.ended, failure
+	if failure != nil {
+		r.logger.Warn("round without estimate", "why", why, "reports", reports, "error", failure)
+	} else {
+		r.logger.Info("round closed", "why", why, "reports", reports, "decode", time.Since(start))
+	}
+	close(r.done)
+	r.onEnd()
+}
+
+// outcome computes the estimate, if there is to be one.
+func (r *round) outcome(why string, reports int64, restored error) (*fl.Estimate, service.RoundState, error) {
+	switch {
+	case why == "aborted":
+		return nil, service.RoundState_ROUND_STATE_ABORTED, because(errAborted, "round_id", r.description.ID, "must have been closed")
+	case reports < int64(r.description.MinReports):
+		return nil, service.RoundState_ROUND_STATE_EXPIRED, r.tooFew(reports, errExpired)
+	}
+	e, err := r.decode(restored)
+	if err == nil {
+		err = checkEstimate(r.description, e)
+	}
+	if err != nil { // not the caller's fault, whatever its type says
+		return nil, service.RoundState_ROUND_STATE_FAILED, fmt.Errorf("mechanism %q: %v", r.description.Mechanism, err)
+	}
+	return e, service.RoundState_ROUND_STATE_CLOSED, nil
+}
+
+// failureOf returns why a round that has ended has no estimate. The reason of a failure is in
+// the log of the server that met it.
+func failureOf(r *round) error {
+	switch r.state {
+	case service.RoundState_ROUND_STATE_CLOSED:
+		return nil
+	case service.RoundState_ROUND_STATE_EXPIRED:
+		return r.tooFew(r.reports, errExpired)
+	case service.RoundState_ROUND_STATE_ABORTED:
+		return because(errAborted, "round_id", r.description.ID, "must have been closed")
+	}
+	return fmt.Errorf("mechanism %q failed", r.description.Mechanism)
+}
+
+// decode lets the mechanism estimate. It runs outside any call, so it turns a panic into
+// an error itself.
+func (r *round) decode(restored error) (e *fl.Estimate, err error) {
+	if restored != nil {
+		return nil, restored
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	sum, err := r.shards.sum()
+	if err != nil {
+		return nil, err
+	}
+	return sum.Estimate()
+}
+
+// keepEnd writes the end of the round. It tries until the journal has room, and returns false
+// when the server stops before.
+func (r *round) keepEnd(h head, e *fl.Estimate) bool {
+	for {
+		err := r.writeEnd(h, e)
+		if err == nil {
+			return true
+		}
+		r.logger.Error("the end of the round could not be kept, trying again", "error", err)
+		select {
+		case <-r.tasks.stopping:
+			return false
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// writeEnd writes the estimate and then, in one batch, the state and that the rest is gone.
+func (r *round) writeEnd(h head, e *fl.Estimate) error {
+	if e != nil {
+		if err := r.writeEstimate(e); err != nil {
+			return err
+		}
+	}
+	var b journal.Batch
+	for _, what := range []string{"unit/", "log/", "snapshot"} {
+		below(&b, r.key(what))
+	}
+	if err := h.put(&b); err != nil {
+		return err
+	}
+	return r.journal.commit(&b)
+}

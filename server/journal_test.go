@@ -1,0 +1,311 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	_ "github.com/hushgrad/hushgrad/coco"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/journal"
+)
+
+// moody is a journal that refuses what the test says.
+type moody struct {
+	journal.Journal
+	mu     sync.Mutex
+	refuse error
+	tries  int
+}
+
+func (m *moody) Commit(b *journal.Batch) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.tries++
+	if m.refuse != nil {
+		return m.refuse
+	}
+	return m.Journal.Commit(b)
+}
+
+func (m *moody) mood(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.refuse = err
+}
+
+// called is a server called without gRPC, with an open round.
+type called struct {
+	*Server
+	t      *testing.T
+	round  *round
+	digest [32]byte
+}
+
+func call(t *testing.T, j journal.Journal, r fl.Round) *called {
+	t.Helper()
+	s, err := New(Config{Logger: slog.New(slog.DiscardHandler), Journal: j})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	if _, err := s.rounds.find(r.ID); err != nil {
+		if _, err := (operatorService{Server: s}).OpenRound(t.Context(), &service.OpenRoundRequest{Round: r.Proto()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := &called{Server: s, t: t}
+	if c.round, err = s.rounds.find(r.ID); err != nil {
+		t.Fatal(err)
+	}
+	c.digest = c.round.digest
+	return c
+}
+
+func smallRound() fl.Round {
+	return fl.Round{
+		ID: "r", Mechanism: "coco", Dim: 20, Scale: 1, Epsilon: 2, MinReports: 1,
+		Params: fl.Params{"sparsity": fl.Int(4)}, PublicSeed: [32]byte{1},
+	}
+}
+
+// reports returns n packed reports of one gradient.
+func (c *called) reports(n int) []byte {
+	c.t.Helper()
+	var packed []byte
+	for range n {
+		var err error
+		if packed, err = c.round.mechanism.Encode(packed, make([]float64, 20), nil); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	return packed
+}
+
+func (c *called) submit(key int, packed []byte) (receipt, error) {
+	return roundsService{Server: c.Server}.submit(c.t.Context(), &service.SubmitReportsRequest{
+		RoundId: c.round.description.ID, RoundDigest: c.digest[:], BatchKey: fmt.Appendf(nil, "key-%020d", key), Reports: packed,
+	})
+}
+
+// counted returns what the aggregators hold.
+func (c *called) counted() []byte {
+	c.t.Helper()
+	sum, err := c.round.shards.sum()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	data, err := sum.MarshalBinary()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return data
+}
+
+// While the journal has no room, reports are refused and nothing changes. When it has room
+// again, service resumes, and the aggregators are what the journal has.
+func TestAFullJournalRefusesAndResumes(t *testing.T) {
+	kept := &moody{Journal: journal.NewMemory()}
+	c := call(t, kept, smallRound())
+	if got, err := c.submit(1, c.reports(5)); err != nil || got.accepted != 5 {
+		t.Fatal(got, err)
+	}
+	before := c.counted()
+	kept.mood(fmt.Errorf("a test: %w", journal.ErrFull))
+	for key := range 3 {
+		_, err := c.submit(2+key, c.reports(7))
+		if st, _ := statusOf(err, ""); status.Code(st) != codes.ResourceExhausted {
+			t.Errorf("without room: %v", err)
+		}
+	}
+	if tries := kept.tries; tries > 3 {
+		t.Errorf("the full journal was tried %d times at once", tries)
+	}
+	kept.mood(nil)
+	time.Sleep(2 * betweenTries)
+	if got, err := c.submit(1, c.reports(0)); err == nil {
+		t.Errorf("no reports: %v", got)
+	}
+	again := c.reports(3)
+	if got, err := c.submit(2, again); err != nil || got.accepted != 3 {
+		t.Errorf("with room: %v, %v", got, err)
+	}
+	sum := c.round.mechanism.NewAggregator()
+	if err := sum.UnmarshalBinary(before); err != nil {
+		t.Fatal(err)
+	}
+	reports, err := fl.UnpackReports(c.round.mechanism, again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fl.AddBatch(c.round.mechanism, sum, reports); err != nil {
+		t.Fatal(err)
+	}
+	if want, err := sum.MarshalBinary(); err != nil || !bytes.Equal(want, c.counted()) {
+		t.Errorf("the aggregators hold what was refused (%v)", err)
+	}
+	if n := c.round.head().reports; n != 8 {
+		t.Errorf("%d reports, want 8", n)
+	}
+}
+
+// A mechanism that panics after it has counted a part leaves nothing of that part.
+func TestAPanicLeavesNothingBehind(t *testing.T) {
+	c := call(t, journal.NewMemory(), fl.Round{ID: "p", Mechanism: "puppet", Dim: 1, Scale: 1, Epsilon: 1, MinReports: 1, PublicSeed: [32]byte{1}})
+	if _, err := c.submit(1, []byte("cc")); err != nil {
+		t.Fatal(err)
+	}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+		}()
+		_, _ = c.submit(2, []byte("cp"))
+	}()
+	if !c.round.stale {
+		t.Error("the aggregators are taken for good")
+	}
+	if got, err := c.submit(2, []byte("c")); err != nil || got.accepted != 1 {
+		t.Errorf("after the panic: %v, %v", got, err)
+	}
+	if sum, err := c.round.shards.sum(); err != nil || sum.(*puppetAggregator).reports != 3 || c.round.head().reports != 3 {
+		t.Errorf("%+v, %v, want 3 reports", sum, err)
+	}
+}
+
+// A snapshot takes the place of the log, and a server that starts from it has the same state
+// and goes on with the same numbers.
+func TestASnapshotStandsForItsReports(t *testing.T) {
+	kept := journal.NewMemory()
+	c := call(t, kept, smallRound())
+	logs := func() int {
+		n := 0
+		for range kept.Scan(c.round.key("log/"), journal.After(c.round.key("log/"))) {
+			n++
+		}
+		return n
+	}
+	for key := range 6 {
+		if _, err := c.submit(key, c.reports(10)); err != nil {
+			t.Fatal(err)
+		}
+		if key%2 == 1 {
+			before := c.counted()
+			if logs() != 2 {
+				t.Errorf("%d log entries before the snapshot, want 2", logs())
+			}
+			c.round.takeSnapshot()
+			if logs() != 0 || !bytes.Equal(before, c.counted()) {
+				t.Errorf("%d log entries after the snapshot; state kept: %t", logs(), bytes.Equal(before, c.counted()))
+			}
+		}
+	}
+	if _, err := c.submit(6, c.reports(10)); err != nil {
+		t.Fatal(err)
+	}
+	next := call(t, kept, smallRound())
+	if !bytes.Equal(next.counted(), c.counted()) || next.round.head().reports != 70 || next.round.nextLog.Load() != 7 {
+		t.Errorf("after a restart: %d reports and log %d, state equal %t", next.round.head().reports, next.round.nextLog.Load(), bytes.Equal(next.counted(), c.counted()))
+	}
+	if got, err := next.submit(0, c.reports(10)); err == nil {
+		t.Errorf("a key from before the snapshot with other reports: %v", got)
+	}
+}
+
+// Snapshots are taken by themselves, in the midst of submissions, and count nothing twice.
+func TestSnapshotsAreTakenUnderLoad(t *testing.T) {
+	kept := journal.NewMemory()
+	c := call(t, kept, smallRound())
+	batch := c.reports(fl.MaxBatch)
+	const batches = 160 // of 320 kB: three snapshots
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			for i := range batches / 4 {
+				if _, err := c.submit(g*batches+i, batch); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	c.Close() // waits for the last snapshot
+	data, err := kept.Get(c.round.key("snapshot"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := unmarshalSnapshot(data); err != nil || s.reports == 0 || s.reports != int64(s.next)*fl.MaxBatch {
+		t.Errorf("snapshot of %d reports before log %d, %v", s.reports, s.next, err)
+	}
+	next := call(t, kept, smallRound())
+	if n := next.round.head().reports; n != batches*fl.MaxBatch || !bytes.Equal(next.counted(), c.counted()) {
+		t.Errorf("%d reports after a restart, want %d", n, batches*fl.MaxBatch)
+	}
+}
+
+// The same unit twice in one call is counted once.
+func TestAUnitTwiceInACallIsCountedOnce(t *testing.T) {
+	c := call(t, journal.NewMemory(), smallRound())
+	reports, err := fl.UnpackReports(c.round.mechanism, c.reports(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := unit{key: "a", content: contentOf(reports[:1]), reports: reports[:1]}
+	v := unit{key: "b", content: contentOf(reports[1:]), reports: reports[1:]}
+	if got, err := c.round.submit(t.Context(), []unit{u, v, u}); err != nil || got != (receipt{accepted: 2, duplicates: 1}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	v.key = "a"
+	if got, err := c.round.submit(t.Context(), []unit{u, v}); err == nil {
+		t.Errorf("two contents under one key: %+v", got)
+	}
+}
+
+// A journal that was damaged is refused, and the error names the round.
+func TestADamagedJournalIsRefused(t *testing.T) {
+	for name, spoil := range map[string]func(c *called, b *journal.Batch){
+		"head": func(c *called, b *journal.Batch) { b.Put(headKey("r"), []byte{7}) },
+		"head of another": func(c *called, b *journal.Batch) {
+			_ = c.round.head().put(b)
+			b.Put(headKey("q"), b.Changes()[0].Value)
+		},
+		"snapshot":           func(c *called, b *journal.Batch) { b.Put(c.round.key("snapshot"), make([]byte, 15)) },
+		"snapshot of damage": func(c *called, b *journal.Batch) { b.Put(c.round.key("snapshot"), make([]byte, 99)) },
+		"log of no reports":  func(c *called, b *journal.Batch) { b.Put(c.round.logKey(0), []byte("???")) },
+		"log of bad reports": func(c *called, b *journal.Batch) { b.Put(c.round.logKey(0), bytes.Repeat([]byte{255}, 5)) },
+		"log key":            func(c *called, b *journal.Batch) { b.Put(c.round.key("log/x"), nil) },
+		"model":              func(c *called, b *journal.Batch) { b.Put([]byte(modelKey), []byte{1}) },
+		"model without data": func(c *called, b *journal.Batch) { b.Put([]byte(modelKey), make([]byte, 8)) },
+	} {
+		kept := journal.NewMemory()
+		c := call(t, kept, smallRound())
+		if _, err := c.submit(1, c.reports(2)); err != nil {
+			t.Fatal(err)
+		}
+		var b journal.Batch
+		spoil(c, &b)
+		if err := kept.Commit(&b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := New(Config{Journal: kept, Logger: slog.New(slog.DiscardHandler)}); err == nil || !strings.HasPrefix(err.Error(), "server: recover: ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestCountsForClientsAreRoundedDown(t *testing.T) {
+	for n, want := range map[int64]int64{0: 0, 1: 1, 2: 2, 4: 2, 5: 5, 9: 5, 10: 10, 19: 10, 20: 20, 49: 20, 99: 50, 100: 100, 999_999_999: 500_000_000, 1_000_000_000: 1_000_000_000} {
+		if got := bucket(n); got != want {
+			t.Errorf("bucket(%d) = %d, want %d", n, got, want)
+		}
+	}
+}

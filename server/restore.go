@@ -1,0 +1,169 @@
+package server
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/journal"
+)
+
+// restore makes the aggregators what the journal has. Nobody else may use them.
+func (r *round) restore() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+		if err != nil {
+			err = fmt.Errorf("restore: %w", err)
+		}
+	}()
+	sum, kept, err := r.restored()
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.shards, r.reports, r.stale = newShards(r.mechanism), kept.reports, false
+	r.shards.hold(sum)
+	r.nextLog.Store(kept.next)
+	return nil
+}
+
+// restored returns the sum of the reports in the journal: the last snapshot and what was
+// logged since.
+func (r *round) restored() (fl.Aggregator, snapshot, error) {
+	sum := r.mechanism.NewAggregator()
+	var kept snapshot
+	data, err := r.journal.Get(r.key("snapshot"))
+	if err == nil {
+		if kept, err = unmarshalSnapshot(data); err == nil {
+			err = sum.UnmarshalBinary(kept.aggregator)
+		}
+	}
+	if err != nil && !errors.Is(err, journal.ErrNotFound) {
+		return nil, kept, err
+	}
+	logged := r.key("log/")
+	for entry, err := range r.journal.Scan(logged, journal.After(logged)) {
+		if err == nil && len(entry.Key) != len(logged)+8 {
+			err = fl.Invalid("key", fmt.Sprintf("%q", entry.Key), "must end with a number of 8 bytes")
+		}
+		if err != nil {
+			return nil, kept, err
+		}
+		reports, err := fl.UnpackReports(r.mechanism, entry.Value)
+		if err == nil {
+			err = fl.AddBatch(r.mechanism, sum, reports)
+		}
+		if err != nil {
+			return nil, kept, fmt.Errorf("log entry %x: %w", entry.Key[len(logged):], err)
+		}
+		kept.reports += int64(len(reports))
+		kept.next = binary.BigEndian.Uint64(entry.Key[len(logged):]) + 1
+	}
+	return sum, kept, nil
+}
+
+// snapshotBytes is how much is logged at least between two snapshots.
+const snapshotBytes = 16 << 20
+
+// snapshotDue reports whether it is time for a snapshot. The caller holds r.mu.
+func (r *round) snapshotDue() bool {
+	return !r.closing && !r.exclusive && !r.stale && r.logged.Load() >= int64(max(snapshotBytes, 2*r.snapshot))
+}
+
+// takeSnapshot puts a snapshot in the place of the log entries.
+func (r *round) takeSnapshot() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err := r.alone(func() error {
+		if r.stale || r.logged.Load() == 0 {
+			return nil
+		}
+		return r.writeSnapshot()
+	})
+	if err != nil { // the log entries are still there
+		r.logger.Error("no snapshot", "error", err)
+	}
+}
+
+func (r *round) writeSnapshot() error {
+	sum, err := r.shards.sum()
+	if err != nil {
+		return err
+	}
+	aggregator, err := sum.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	next := r.nextLog.Load()
+	var b journal.Batch
+	b.Put(r.key("snapshot"), snapshot{next: next, reports: r.reports, aggregator: aggregator}.marshal())
+	b.Delete(r.logKey(0), r.logKey(next))
+	if err := r.journal.commit(&b); err != nil {
+		return err
+	}
+	r.snapshot = len(aggregator)
+	r.logged.Store(0)
+	return nil
+}
+
+// trim forgets old rounds.
+func (s *Server) trim() {
+	if err := s.rounds.trim(); err != nil {
+		s.cfg.Logger.Warn("old rounds are not forgotten yet", "error", err)
+	}
+}
+
+// recover makes the server what the journal has.
+func (s *Server) recover() error {
+	for pair, err := range s.journal.Scan([]byte(headPrefix), journal.After([]byte(headPrefix))) {
+		if err != nil {
+			return err
+		}
+		id := string(pair.Key[len(headPrefix):])
+		h, err := unmarshalHead(pair.Value)
+		if err == nil && h.round.ID != id {
+			err = fl.Invalid("id", h.round.ID, "must be %q", id)
+		}
+		var r *round
+		if err == nil {
+			r, err = s.recoverRound(h)
+		}
+		if err != nil {
+			return fmt.Errorf("round %q: %w", id, err)
+		}
+		s.rounds.restored(r)
+	}
+	return s.model.recover()
+}
+
+// recoverRound returns a round that the journal knows. An open one goes on.
+func (s *Server) recoverRound(h head) (*round, error) {
+	if h.state != service.RoundState_ROUND_STATE_OPEN {
+		r, err := newRound(h, nil, s)
+		if err != nil {
+			return nil, err
+		}
+		r.closing, r.reports, r.state, r.ended = true, h.reports, h.state, h.ended
+		r.failure = failureOf(r)
+		close(r.done)
+		return r, nil
+	}
+	m, err := fl.Open(h.round)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newRound(h, m, s)
+	if err == nil {
+		err = r.restore()
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.logger.Info("round restored", "reports", r.reports)
+	return r, nil
+}

@@ -1,0 +1,135 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/journal"
+)
+
+// unit is what is counted whole or not at all, and once however often it is sent.
+type unit struct {
+	key     string // tells units of a round apart
+	content [contentBytes]byte
+	reports [][]byte
+}
+
+const contentBytes = 16
+
+// contentOf identifies what a unit holds, so that a key that comes back with other reports
+// is noticed.
+func contentOf(reports [][]byte) (sum [contentBytes]byte) {
+	h := sha256.New()
+	var size [8]byte
+	for _, r := range reports {
+		binary.LittleEndian.PutUint64(size[:], uint64(len(r)))
+		h.Write(size[:])
+		h.Write(r)
+	}
+	copy(sum[:], h.Sum(nil))
+	return sum
+}
+
+// receipt says how many reports were counted, and how many had been counted before.
+type receipt struct{ accepted, duplicates int64 }
+
+// submit counts the units that were not counted before, all of them or none. When it returns
+// without an error they are in the journal.
+func (r *round) submit(ctx context.Context, units []unit) (receipt, error) {
+	release, err := r.claim(ctx, units)
+	if err != nil {
+		return receipt{}, err
+	}
+	defer release()
+	fresh, got, err := r.fresh(units)
+	if err != nil || len(fresh) == 0 {
+		return got, err
+	}
+	if err := r.begin(got.accepted); err != nil {
+		return receipt{}, err
+	}
+	err = errInterrupted // stays so if the mechanism panics
+	defer func() { r.end(got.accepted, err) }()
+	err = r.count(ctx, fresh)
+	return got, err
+}
+
+// claim keeps other calls from deciding about the same units, until release is called. It
+// waits while another call decides about one of them.
+func (r *round) claim(ctx context.Context, units []unit) (release func(), err error) {
+	mine := &claim{units: units, done: make(chan struct{})}
+	for {
+		other, err := r.claims.add(mine)
+		switch {
+		case err != nil:
+			return nil, err
+		case other == nil:
+			return func() { r.claims.remove(mine) }, nil
+		}
+		select {
+		case <-other.done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// fresh returns the units that are not in the journal, and what the receipt will say.
+func (r *round) fresh(units []unit) (fresh []unit, got receipt, err error) {
+	seen := map[string]unit{}
+	for _, u := range units {
+		if v, twice := seen[u.key]; twice {
+			if v.content != u.content {
+				return nil, receipt{}, u.otherContent()
+			}
+			got.duplicates += int64(len(u.reports))
+			continue
+		}
+		seen[u.key] = u
+		counted, err := r.journal.Get(r.unitKey(u.key))
+		switch {
+		case errors.Is(err, journal.ErrNotFound):
+			fresh = append(fresh, u)
+			got.accepted += int64(len(u.reports))
+		case err != nil:
+			return nil, receipt{}, err
+		case string(counted) != string(u.content[:]):
+			return nil, receipt{}, u.otherContent()
+		default:
+			got.duplicates += int64(len(u.reports))
+		}
+	}
+	return fresh, got, nil
+}
+
+func (u unit) otherContent() error {
+	return fl.Invalid("batch_key", fmt.Sprintf("%x", u.key), "must be new for new reports: it was used for others")
+}
+
+// count adds units to an aggregator and then to the journal. After an error the aggregators
+// are not what the journal has, unless the mechanism refused a report.
+func (r *round) count(ctx context.Context, units []unit) error {
+	var reports [][]byte
+	changes := &journal.Batch{}
+	for _, u := range units {
+		reports = append(reports, u.reports...)
+		changes.Put(r.unitKey(u.key), u.content[:])
+	}
+	if err := r.shards.add(ctx, reports); err != nil {
+		return err
+	}
+	packed, err := fl.PackReports(r.mechanism, nil, reports...)
+	if err != nil {
+		return err // not after the mechanism took them
+	}
+	changes.Put(r.logKey(r.nextLog.Add(1)-1), packed)
+	if err := r.journal.commit(changes); err != nil {
+		return fmt.Errorf("%w: %w", errNotKept, err)
+	}
+	r.logged.Add(int64(len(packed)))
+	return nil
+}
