@@ -1,6 +1,7 @@
 package fl
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -88,6 +89,9 @@ type Policy struct {
 	MaxEpsilon, MaxDelta float64
 	// MinReports is the smallest acceptable Round.MinReports.
 	MinReports int
+	// MaxDim is the largest acceptable Round.Dim. It bounds the memory that a round can make
+	// a client use: a mechanism may take 16 bytes for each coordinate. 0 means DefaultMaxDim.
+	MaxDim int
 	// TrustShuffler accepts guarantees of the shuffle model. They do not hold against
 	// a party that sees the messages of a single client together.
 	TrustShuffler bool
@@ -100,12 +104,31 @@ type Policy struct {
 	Mechanisms []string
 }
 
+// DefaultMaxDim is the largest Round.Dim that a policy accepts unless it says otherwise.
+const DefaultMaxDim = 1 << 24
+
+// short is the error for a round that does not meet a policy.
+func short(name string, got any, rule string, args ...any) error {
+	return fmt.Errorf("fl: %w: %w", ErrPolicy, Invalid(name, got, rule, args...))
+}
+
+// CheckRound is the part of Check that needs no guarantee. Call it before Open, which may
+// take memory in proportion to Round.Dim.
+func (p Policy) CheckRound(r Round) error {
+	switch most := cmp.Or(p.MaxDim, DefaultMaxDim); {
+	case r.Dim > most:
+		return short("dim", r.Dim, "must be at most %d", most)
+	case p.Mechanisms != nil && !slices.Contains(p.Mechanisms, r.Mechanism):
+		return short("mechanism", r.Mechanism, "must be one of %s", strings.Join(p.Mechanisms, ", "))
+	case r.MinReports < p.MinReports:
+		return short("min_reports", r.MinReports, "must be at least %d", p.MinReports)
+	}
+	return nil
+}
+
 // Check returns nil when the round meets the policy, and otherwise an error
 // that wraps ErrPolicy and names what fell short.
 func (p Policy) Check(r Round, g Guarantee) error {
-	short := func(name string, got any, rule string, args ...any) error {
-		return fmt.Errorf("fl: %w: %w", ErrPolicy, Invalid(name, got, rule, args...))
-	}
 	switch {
 	case g.Trust != NoPrivacy && g.Trust != Local && g.Trust != Shuffle:
 		return short("trust", g.Trust, "must be known")
@@ -121,10 +144,6 @@ func (p Policy) Check(r Round, g Guarantee) error {
 		return short("delta", g.Delta, "must be at most %g", p.MaxDelta)
 	case g.Trust != NoPrivacy && g.Relation != ReplaceOne && (p.Relation != ZeroOut || g.Relation != ZeroOut):
 		return short("relation", g.Relation, "must be %s", ReplaceOne)
-	case p.Mechanisms != nil && !slices.Contains(p.Mechanisms, r.Mechanism):
-		return short("mechanism", r.Mechanism, "must be one of %s", strings.Join(p.Mechanisms, ", "))
-	case r.MinReports < p.MinReports:
-		return short("min_reports", r.MinReports, "must be at least %d", p.MinReports)
 	}
-	return nil
+	return p.CheckRound(r)
 }

@@ -29,6 +29,8 @@ func TestPolicyRefusesWeakerGuarantees(t *testing.T) {
 		"unknown trust":        {strict, Guarantee{Trust: 9, Epsilon: 1, Relation: ReplaceOne}, round, "trust"},
 		"untrusted shuffler":   {strict, Guarantee{Trust: Shuffle, Epsilon: 1, Relation: ReplaceOne}, round, "trust"},
 		"mechanism":            {Policy{MaxEpsilon: 2, Mechanisms: []string{"coco"}}, good, round, "mechanism"},
+		"dim":                  {Policy{MaxEpsilon: 2, MaxDim: 9}, good, Round{Mechanism: "coco", MinReports: 100, Dim: 10}, "dim"},
+		"dim by default":       {Policy{MaxEpsilon: 2}, good, Round{Mechanism: "coco", MinReports: 100, Dim: DefaultMaxDim + 1}, "dim"},
 		"no mechanism":         {Policy{MaxEpsilon: 2, Mechanisms: []string{}}, good, round, "mechanism"},
 		"unknown relation":     {Policy{MaxEpsilon: 2, Relation: ZeroOut}, Guarantee{Trust: Local, Epsilon: 1}, round, "relation"},
 		"real numbers":         {strict, Guarantee{Trust: Local, Epsilon: 1, Relation: ReplaceOne, RealNumbers: true}, round, "real_numbers"},

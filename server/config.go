@@ -24,6 +24,8 @@ type Config struct {
 	MaxMessageBytes int
 	// MaxModelBytes bounds a published model. Default 1 GiB.
 	MaxModelBytes int64
+	// MaxDim bounds the coordinates of a round. Default fl.DefaultMaxDim, at most fl.MaxDim.
+	MaxDim int
 	// MaxOpenRounds bounds the rounds open at the same time. Default 16.
 	MaxOpenRounds int
 	// KeepRounds is the number of closed rounds whose estimates are kept; older
@@ -51,6 +53,7 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	c.MaxMessageBytes = cmp.Or(c.MaxMessageBytes, 4<<20)
 	c.MaxModelBytes = cmp.Or(c.MaxModelBytes, 1<<30)
+	c.MaxDim = cmp.Or(c.MaxDim, fl.DefaultMaxDim)
 	c.MaxOpenRounds = cmp.Or(c.MaxOpenRounds, 16)
 	c.KeepRounds = cmp.Or(c.KeepRounds, 16)
 	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, 2*time.Second)
@@ -59,6 +62,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fl.Invalid("MaxMessageBytes", c.MaxMessageBytes, "must be in [%d, %d]", minMessageBytes, maxMessageBytes)
 	case c.MaxModelBytes < 0:
 		return c, fl.Invalid("MaxModelBytes", c.MaxModelBytes, "must be > 0")
+	case c.MaxDim < 0 || c.MaxDim > fl.MaxDim:
+		return c, fl.Invalid("MaxDim", c.MaxDim, "must be in [1, %d]", fl.MaxDim)
 	case c.MaxOpenRounds < 0:
 		return c, fl.Invalid("MaxOpenRounds", c.MaxOpenRounds, "must be > 0")
 	case c.KeepRounds < 0:

@@ -18,6 +18,7 @@ func TestConfigDefaults(t *testing.T) {
 		Journal:         kept,
 		MaxMessageBytes: 4_194_304, // gRPC's own default, which clients count on
 		MaxModelBytes:   1_073_741_824,
+		MaxDim:          16_777_216,
 		MaxOpenRounds:   16,
 		KeepRounds:      16,
 		ShutdownTimeout: 2 * time.Second,
@@ -26,7 +27,7 @@ func TestConfigDefaults(t *testing.T) {
 		t.Errorf("defaults %+v, %v, want %+v", got, err, want)
 	}
 	set := Config{
-		Logger: slog.New(slog.DiscardHandler), Journal: kept, MaxMessageBytes: 64 << 10, MaxModelBytes: 1, MaxOpenRounds: 2,
+		Logger: slog.New(slog.DiscardHandler), Journal: kept, MaxMessageBytes: 64 << 10, MaxModelBytes: 1, MaxDim: 5, MaxOpenRounds: 2,
 		KeepRounds: 3, ShutdownTimeout: time.Millisecond,
 	}
 	if got, err := (Config{}).withDefaults(); err != nil || got.Journal == nil {
@@ -39,7 +40,7 @@ func TestConfigDefaults(t *testing.T) {
 
 func TestConfigRefuses(t *testing.T) {
 	for _, cfg := range []Config{
-		{MaxMessageBytes: 1000}, {MaxMessageBytes: 2 << 30}, {MaxModelBytes: -1}, {MaxOpenRounds: -1}, {KeepRounds: -1}, {ShutdownTimeout: -1},
+		{MaxMessageBytes: 1000}, {MaxMessageBytes: 2 << 30}, {MaxModelBytes: -1}, {MaxDim: -1}, {MaxDim: fl.MaxDim + 1}, {MaxOpenRounds: -1}, {KeepRounds: -1}, {ShutdownTimeout: -1},
 	} {
 		_, err := New(cfg)
 		var p *fl.ParamError

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"runtime/debug"
 	"time"
 
 	"google.golang.org/grpc"
@@ -16,8 +17,8 @@ type operatorService struct {
 	*Server
 }
 
-func (s operatorService) OpenRound(_ context.Context, req *service.OpenRoundRequest) (*service.OpenRoundResponse, error) {
-	r, m, err := s.open(req)
+func (s operatorService) OpenRound(ctx context.Context, req *service.OpenRoundRequest) (*service.OpenRoundResponse, error) {
+	r, m, err := s.open(ctx, req)
 	if err != nil {
 		return nil, s.fail("OpenRound", err, "round")
 	}
@@ -32,7 +33,7 @@ func (s operatorService) OpenRound(_ context.Context, req *service.OpenRoundRequ
 }
 
 // open completes and checks a round and starts it.
-func (s operatorService) open(req *service.OpenRoundRequest) (*round, fl.Mechanism, error) {
+func (s operatorService) open(ctx context.Context, req *service.OpenRoundRequest) (*round, fl.Mechanism, error) {
 	description, err := fl.RoundFromPartialProto(req.GetRound())
 	if err != nil {
 		return nil, nil, err
@@ -40,7 +41,10 @@ func (s operatorService) open(req *service.OpenRoundRequest) (*round, fl.Mechani
 	if description.PublicSeed == [32]byte{} {
 		description.PublicSeed = fl.NewPublicSeed()
 	}
-	description, m, err := fl.Complete(description)
+	if description.Dim > s.cfg.MaxDim {
+		return nil, nil, fl.Invalid("dim", description.Dim, "must be at most %d on this server", s.cfg.MaxDim)
+	}
+	description, m, err := s.complete(ctx, description)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -55,6 +59,36 @@ func (s operatorService) open(req *service.OpenRoundRequest) (*round, fl.Mechani
 		return nil, nil, err
 	}
 	return r, m, s.rounds.open(r)
+}
+
+// complete is fl.Complete, which may take seconds for a large dim. It returns when ctx ends. The
+// computation is then left to end by itself, and the next one waits for it.
+func (s operatorService) complete(ctx context.Context, r fl.Round) (fl.Round, fl.Mechanism, error) {
+	select {
+	case s.completing <- struct{}{}:
+	case <-ctx.Done():
+		return fl.Round{}, nil, ctx.Err()
+	}
+	var completed fl.Round
+	var m fl.Mechanism
+	done := make(chan error, 1)
+	go func() {
+		err := errInterrupted // stays so if the mechanism panics
+		defer func() {
+			if p := recover(); p != nil {
+				s.cfg.Logger.Error("panic", "method", "OpenRound", "panic", p, "stack", string(debug.Stack()))
+			}
+			<-s.completing
+			done <- err
+		}()
+		completed, m, err = fl.Complete(r)
+	}()
+	select {
+	case err := <-done:
+		return completed, m, err
+	case <-ctx.Done():
+		return fl.Round{}, nil, ctx.Err()
+	}
 }
 
 // checkReportSize refuses rounds whose reports could never arrive.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
@@ -161,4 +162,23 @@ func TestTheDeadlineClosesOrExpires(t *testing.T) {
 		t.Errorf("state %v, want expired", got)
 	}
 	wantCode(t, "close of an expired round", errors.Unwrap(p.operator.CloseRound(t.Context(), "few")), codes.FailedPrecondition)
+}
+
+// A caller whose time is up is let go while the mechanism computes on. The next round waits
+// for that, and then opens.
+func TestOpenRoundHonoursItsDeadline(t *testing.T) {
+	p := start(t, server.Config{MaxDim: 4_000_000})
+	large := cocoRound("large")
+	large.Dim = 4_000_000
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	_, err := p.operator.OpenRound(ctx, large)
+	wantCode(t, "OpenRound", errors.Unwrap(err), codes.DeadlineExceeded)
+	open(t, p, cocoRound("small"))
+	if _, err := p.rounds.GetRound(t.Context(), &service.GetRoundRequest{RoundId: "large"}); status.Code(err) != codes.NotFound {
+		t.Errorf("the round is there: %v", err)
+	}
+	large.Dim++
+	_, err = p.operator.OpenRound(t.Context(), large)
+	wantCode(t, "a dim beyond the limit", errors.Unwrap(err), codes.InvalidArgument)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -29,6 +30,9 @@ type Server struct {
 	rounds  *store
 	model   *models
 	tasks   tasks
+	// completing holds a value while a round is being completed: one at a time.
+	completing chan struct{}
+	calls      atomic.Int64 // in flight
 }
 
 // New returns a server with the rounds and the model that its journal has. Rounds that were
@@ -47,6 +51,8 @@ func New(cfg Config) (*Server, error) {
 		rounds:  &store{journal: kept, maxOpen: cfg.MaxOpenRounds, keep: cfg.KeepRounds, rounds: map[string]*round{}},
 		model:   &models{journal: kept},
 		tasks:   tasks{stopping: make(chan struct{})},
+
+		completing: make(chan struct{}, 1),
 	}
 	if err := s.recover(); err != nil {
 		s.Close()
@@ -93,9 +99,22 @@ func (s *Server) Serve(ctx context.Context, l Listeners) error {
 		group.Go(func() error { return s.serve(ctx, operator, l.Operator) })
 	}
 	group.Go(func() error { return s.serve(ctx, clients, l.Clients) })
-	context.AfterFunc(ctx, s.tasks.refuse)
+	context.AfterFunc(ctx, s.stopping)
 	defer s.Close()
 	return group.Wait()
+}
+
+// stopping ends the calls that wait for a round, and logs what the others are in the midst of.
+func (s *Server) stopping() {
+	s.tasks.refuse()
+	open, reports := 0, int64(0)
+	for _, r := range s.rounds.all() {
+		if h := r.head(); h.state == service.RoundState_ROUND_STATE_OPEN {
+			open++
+			reports += h.reports
+		}
+	}
+	s.cfg.Logger.Info("stopping", "calls_in_flight", s.calls.Load(), "open_rounds", open, "reports_in_them", reports, "timeout", s.cfg.ShutdownTimeout)
 }
 
 func (s *Server) grpcServer(creds credentials.TransportCredentials) *grpc.Server {
@@ -141,18 +160,22 @@ func (s *Server) serve(ctx context.Context, g *grpc.Server, l net.Listener) erro
 	return nil
 }
 
-// A mechanism registered from elsewhere may panic; the server must not.
+// A mechanism registered from elsewhere may panic; the server must not. Calls in flight are
+// counted on the way.
 func (s *Server) recoverUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
+	s.calls.Add(1)
 	defer s.recovered(info.FullMethod, &err)
 	return handler(ctx, req)
 }
 
 func (s *Server) recoverStream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
+	s.calls.Add(1)
 	defer s.recovered(info.FullMethod, &err)
 	return handler(srv, stream)
 }
 
 func (s *Server) recovered(method string, err *error) {
+	s.calls.Add(-1)
 	if p := recover(); p != nil {
 		s.cfg.Logger.Error("panic", "method", method, "panic", p, "stack", string(debug.Stack()))
 		*err = status.Error(codes.Internal, "internal error")

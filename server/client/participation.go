@@ -44,6 +44,9 @@ func (c *Client) Join(ctx context.Context, roundID string) (*Participation, erro
 	if roundID != "" && r.ID != roundID {
 		return nil, fmt.Errorf("client: join: %w", fl.Invalid("id", r.ID, "must be %q, as asked for", roundID))
 	}
+	if err := c.opts.Policy.CheckRound(r); err != nil {
+		return nil, fmt.Errorf("client: join: %w", err)
+	}
 	m, err := fl.Open(r)
 	if err != nil {
 		return nil, fmt.Errorf("client: join: %w", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -124,5 +125,20 @@ func TestClientsChooseTheirTier(t *testing.T) {
 	}
 	if _, err := c.Join(t.Context(), "r"); !errors.Is(err, fl.ErrPolicy) {
 		t.Errorf("a menu beyond the policy: %v, want ErrPolicy", err)
+	}
+}
+
+// A client does not build the mechanism of a round that is larger than its policy allows: it
+// would take 2 GB.
+func TestClientsDoNotBuildWhatTheyRefuse(t *testing.T) {
+	status := openRound(t)
+	status.Round.Dim = fl.MaxDim
+	c := newClient(t, dial(t, &liar{status: status}), client.Options{})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := c.Join(t.Context(), "r")
+	runtime.ReadMemStats(&after)
+	if allocated := after.TotalAlloc - before.TotalAlloc; !errors.Is(err, fl.ErrPolicy) || allocated > 32<<20 {
+		t.Errorf("%d bytes allocated, %v", allocated, err)
 	}
 }
