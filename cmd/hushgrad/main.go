@@ -73,7 +73,8 @@ func usage(w io.Writer) {
 	fmt.Fprint(w, "\nhushgrad help COMMAND lists the flags of a command.\n")
 }
 
-// newFlags returns the flags of a command, whose help is printed before them.
+// newFlags returns the flags of a command, whose help is printed before them. They can be
+// set in the environment and in a file, too.
 func newFlags(name, help string, stderr io.Writer) *flag.FlagSet {
 	f := flag.NewFlagSet("hushgrad "+name, flag.ContinueOnError)
 	f.SetOutput(stderr)
@@ -81,6 +82,7 @@ func newFlags(name, help string, stderr io.Writer) *flag.FlagSet {
 		fmt.Fprint(stderr, help)
 		f.PrintDefaults()
 	}
+	command.Configurable(f)
 	return f
 }
 

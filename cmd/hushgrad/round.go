@@ -21,6 +21,9 @@ type paramFlag fl.Params
 
 func (p paramFlag) String() string { return "" }
 
+// IsListFlag says that it may be repeated.
+func (p paramFlag) IsListFlag() bool { return true }
+
 func (p paramFlag) Set(text string) error {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok || name == "" {

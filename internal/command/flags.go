@@ -9,8 +9,9 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// Parse parses the flags of a command. It returns a *fl.ParamError of one line for a wrong
-// flag, and flag.ErrHelp after it has printed the help that was asked for.
+// Parse parses the flags of a command, see Configurable for those that are not on the
+// command line. It returns a *fl.ParamError of one line for a wrong flag, and flag.ErrHelp
+// after it has printed the help that was asked for.
 func Parse(f *flag.FlagSet, args []string) error {
 	out, usage := f.Output(), f.Usage
 	// The flag package prints the whole help after an error, which then is out of sight.
@@ -28,7 +29,7 @@ func Parse(f *flag.FlagSet, args []string) error {
 		}
 		return fl.Invalid("flags", err, "see %s -help", f.Name())
 	}
-	return nil
+	return configure(f)
 }
 
 // ParseOnly is Parse for a command that takes no arguments.
@@ -42,14 +43,14 @@ func ParseOnly(f *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// Given says whether a flag was on the command line.
+// Given says whether a flag was set, on the command line or otherwise.
 func Given(f *flag.FlagSet, name string) (given bool) {
 	f.Visit(func(g *flag.Flag) { given = given || g.Name == name })
 	return given
 }
 
-// Unused returns a *fl.ParamError for the first of the named flags that was on the command
-// line, and nil when none was. Use it for flags that would be ignored: a caller who sets
+// Unused returns a *fl.ParamError for the first of the named flags that was set, and nil
+// when none was. Use it for flags that would be ignored: a caller who sets
 // them expects something else. The reason follows "must not be given".
 func Unused(f *flag.FlagSet, reason string, names ...string) error {
 	for _, name := range names {
