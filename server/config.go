@@ -37,6 +37,8 @@ type Config struct {
 	// Credentials secure the clients' listener, OperatorCredentials the
 	// operator's. Default: no transport security.
 	Credentials, OperatorCredentials credentials.TransportCredentials
+	// Reflection describes the services to whoever asks. Default: it does not.
+	Reflection bool
 }
 
 const (

@@ -85,7 +85,7 @@ type Listeners struct {
 	Operator net.Listener
 }
 
-// Serve answers calls, with health checks and reflection, until ctx ends. Then
+// Serve answers calls, with health checks, until ctx ends. Then
 // it lets calls in progress finish for Config.ShutdownTimeout and returns nil.
 func (s *Server) Serve(ctx context.Context, l Listeners) error {
 	group, ctx := errgroup.WithContext(ctx)
@@ -138,7 +138,9 @@ func (s *Server) grpcServer(creds credentials.TransportCredentials) *grpc.Server
 func (s *Server) serve(ctx context.Context, g *grpc.Server, l net.Listener) error {
 	state := health.NewServer()
 	healthpb.RegisterHealthServer(g, state)
-	reflection.Register(g)
+	if s.cfg.Reflection {
+		reflection.Register(g)
+	}
 	s.cfg.Logger.Info("serving", "address", l.Addr().String())
 
 	stopped := make(chan struct{})

@@ -176,13 +176,24 @@ func TestPolicyRefusesBeforeEncoding(t *testing.T) {
 	}
 }
 
-func TestHealthAndReflection(t *testing.T) {
+func TestHealth(t *testing.T) {
 	p := start(t, server.Config{})
 	resp, err := healthpb.NewHealthClient(p.conn).Check(t.Context(), &healthpb.HealthCheckRequest{})
 	if err != nil || resp.GetStatus() != healthpb.HealthCheckResponse_SERVING {
 		t.Errorf("health: %v, %v", resp, err)
 	}
-	stream, err := reflectionpb.NewServerReflectionClient(p.conn).ServerReflectionInfo(t.Context())
+}
+
+func TestReflectionIsOffUnlessAskedFor(t *testing.T) {
+	stream, err := reflectionpb.NewServerReflectionClient(start(t, server.Config{}).conn).ServerReflectionInfo(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Recv(); status.Code(err) != codes.Unimplemented {
+		t.Errorf("reflection that is off: %v", err)
+	}
+	p := start(t, server.Config{Reflection: true})
+	stream, err = reflectionpb.NewServerReflectionClient(p.conn).ServerReflectionInfo(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

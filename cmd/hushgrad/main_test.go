@@ -54,13 +54,20 @@ func TestDispatch(t *testing.T) {
 		"argument":        {[]string{"serve", "now"}, 2, "", `arguments: got "now"`},
 		"half of TLS":     {[]string{"serve", "-tls-cert", "c.pem"}, 2, "", "must be given together"},
 		"TLS key alone":   {[]string{"serve", "-tls-key", "k.pem"}, 2, "", "must be given together"},
+		"open clients":    {[]string{"serve", "-listen", "0.0.0.0:0"}, 2, "", `-listen: got "0.0.0.0:0", rule: must be a loopback address, or -tls-cert and -tls-key, or -insecure`},
+		"open to all":     {[]string{"serve", "-insecure", "-operator-listen", ":0"}, 2, "", "-operator-listen: got"},
+		"TLS or none":     {[]string{"serve", "-insecure", "-tls-cert", "c", "-tls-key", "k"}, 2, "", "-insecure: got true"},
+		"any operator":    {[]string{"serve", "-tls-cert", "c", "-tls-key", "k", "-operator-ca", "a"}, 2, "", `-operator-name: got "", rule: is required with -operator-ca`},
+		"name without CA": {[]string{"serve", "-operator-name", "a"}, 2, "", "needs -operator-ca"},
+		"half a pattern":  {[]string{"serve", "-tls-cert", "c", "-tls-key", "k", "-operator-ca", "a", "-operator-name", "a,*.b"}, 2, "", "must be whole names"},
+		"an empty name":   {[]string{"serve", "-tls-cert", "c", "-tls-key", "k", "-operator-ca", "a", "-operator-name", "a,"}, 2, "", "must be whole names"},
 		"CA without TLS":  {[]string{"serve", "-operator-ca", "ca.pem"}, 2, "", "needs -tls-cert"},
 		"open operator":   {[]string{"serve", "-operator-listen", "0.0.0.0:0"}, 2, "", "must be a loopback address"},
 		"operator's name": {[]string{"serve", "-operator-listen", "example.com:1"}, 2, "", "must be a loopback address"},
 		"operator's port": {[]string{"serve", "-operator-listen", "127.0.0.1"}, 2, "", "must be a loopback address"},
 		"log format":      {[]string{"serve", "-log-format", "xml"}, 2, "", "must be text or json"},
 		"message limit":   {[]string{"serve", "-max-message-bytes", "5"}, 2, "", "MaxMessageBytes: got 5"},
-		"address in use":  {[]string{"serve", "-listen", "300.0.0.1:1"}, 1, "", "-listen"},
+		"address in use":  {[]string{"serve", "-listen", "127.0.0.1:99999"}, 1, "", "-listen"},
 		"missing TLS key": {[]string{"serve", "-tls-cert", "absent.pem", "-tls-key", "absent.pem"}, 1, "", "-tls-cert"},
 	} {
 		var stdout, stderr bytes.Buffer
@@ -154,10 +161,10 @@ func TestServeWithTLSAsksTheOperatorForACertificate(t *testing.T) {
 	dir := t.TempDir()
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	pair, pool := selfSigned(t, certFile, keyFile)
-	withCert := credentials.NewTLS(&tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})
-	without := credentials.NewTLS(&tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12})
+	withCert := credentials.NewTLS(&tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13})
+	without := credentials.NewTLS(&tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS13})
 	worked := 0
-	for _, address := range run(t, "-tls-cert", certFile, "-tls-key", keyFile, "-operator-ca", certFile) {
+	for _, address := range run(t, "-tls-cert", certFile, "-tls-key", keyFile, "-operator-ca", certFile, "-operator-name", "test") {
 		if openOn(t, address, without) == nil || openOn(t, address, insecure.NewCredentials()) == nil {
 			t.Errorf("%s: a round was opened without a certificate", address)
 		}

@@ -60,7 +60,7 @@ func (r *remote) tls() (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("-tls-ca: %w", err)
 	}
-	config := &tls.Config{RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS12}
+	config := &tls.Config{RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS13}
 	if !config.RootCAs.AppendCertsFromPEM(pem) {
 		return nil, fl.Invalid("-tls-ca", r.ca, "must hold PEM certificates")
 	}

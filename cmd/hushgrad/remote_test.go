@@ -175,7 +175,7 @@ func TestRemoteWithTLS(t *testing.T) {
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	selfSigned(t, cert, key)
 	mutual := []string{"-tls-ca", cert, "-tls-cert", cert, "-tls-key", key}
-	clients, operator := parts(t, run(t, "-tls-cert", cert, "-tls-key", key, "-operator-ca", cert), mutual...)
+	clients, operator := parts(t, run(t, "-tls-cert", cert, "-tls-key", key, "-operator-ca", cert, "-operator-name", "test"), mutual...)
 	keys, data := remoteKV(t, dir)
 	do(t, append([]string{"round", "-server", operator, "-id", "r", "-dim", "4", "-min-reports", "5", "-target-reports", "60", "-param", "sparsity=2"}, mutual...)...)
 	do(t, "encode", "-server", clients, "-tls-ca", cert, "-max-epsilon", "1", "-keys", keys, data) // the newest open round

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"flag"
+	"io"
+	"log/slog"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// logging are the flags of commands that run for long.
+type logging struct {
+	format string
+	level  slog.Level
+}
+
+func (l *logging) bind(f *flag.FlagSet) {
+	f.StringVar(&l.format, "log-format", "text", "text or json")
+	f.TextVar(&l.level, "log-level", slog.LevelInfo, "debug, info, warn or error")
+}
+
+func (l *logging) validate() error {
+	if l.format != "text" && l.format != "json" {
+		return fl.Invalid("-log-format", l.format, "must be text or json")
+	}
+	return nil
+}
+
+func (l *logging) logger(w io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: l.level}
+	if l.format == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}

@@ -1,0 +1,109 @@
+// Package tlsfile secures a listener with PEM files that may be replaced while it serves.
+// Use it in commands that answer calls for months: a renewed certificate needs no restart
+// and ends no connection. Start with [LoadCertificate] and [Certificate.Config].
+//
+// The files are looked at when a connection begins. Files that cannot be used leave the old
+// ones in force, with a warning. The package certprovider/pemfile of gRPC rereads files,
+// too; its warnings reach gRPC's log alone, which is silent by default.
+package tlsfile
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// maxBytes bounds a PEM file.
+const maxBytes = 1 << 20
+
+// Certificate is a certificate chain and its private key. It is safe for concurrent use.
+type Certificate struct{ files follower[*tls.Certificate] }
+
+// LoadCertificate reads a certificate chain and its private key. The logger receives a
+// warning when later ones cannot be used.
+func LoadCertificate(chain, key string, logger *slog.Logger) (*Certificate, error) {
+	c := &Certificate{follower[*tls.Certificate]{paths: []string{chain, key}, logger: logger}}
+	c.files.parse = func(texts [][]byte) (*tls.Certificate, error) {
+		pair, err := tls.X509KeyPair(texts[0], texts[1])
+		return &pair, err
+	}
+	return c, c.files.load()
+}
+
+// CheckValid returns an error when a client would refuse the certificate at that time.
+func (c *Certificate) CheckValid(at time.Time) error {
+	leaf := c.files.current().Leaf
+	switch {
+	case at.After(leaf.NotAfter):
+		return fmt.Errorf("the certificate %s has expired at %s", c.files.paths[0], leaf.NotAfter.UTC().Format(time.RFC3339))
+	case at.Before(leaf.NotBefore):
+		return fmt.Errorf("the certificate %s is not valid before %s", c.files.paths[0], leaf.NotBefore.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// Config returns the settings of a listener that shows the certificate. It speaks TLS 1.3
+// alone.
+func (c *Certificate) Config() *tls.Config {
+	return &tls.Config{
+		MinVersion:     tls.VersionTLS13,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.files.current(), nil },
+	}
+}
+
+// Authorities are the certificates of authorities. It is safe for concurrent use.
+type Authorities struct{ files follower[*x509.CertPool] }
+
+// LoadAuthorities reads the certificates of authorities. The logger receives a warning when
+// later ones cannot be used.
+func LoadAuthorities(file string, logger *slog.Logger) (*Authorities, error) {
+	a := &Authorities{follower[*x509.CertPool]{paths: []string{file}, logger: logger}}
+	a.files.parse = func(texts [][]byte) (*x509.CertPool, error) {
+		pool := x509.NewCertPool()
+		if !pool.AppendCertsFromPEM(texts[0]) {
+			return nil, fl.Invalid("file", file, "must hold PEM certificates")
+		}
+		return pool, nil
+	}
+	return a, a.files.load()
+}
+
+// Pool returns the authorities as they are now.
+func (a *Authorities) Pool() *x509.CertPool { return a.files.current() }
+
+// MutualConfig is Config for a listener that asks its clients for a certificate of one of
+// the authorities, which accept may still refuse. Every connection proves it anew: nothing
+// is resumed, so an authority that is taken out of the file is refused from then on.
+func (c *Certificate) MutualConfig(a *Authorities, accept func(*x509.Certificate) error) *tls.Config {
+	config := c.Config()
+	config.SessionTicketsDisabled = true
+	config.ClientAuth = tls.RequireAndVerifyClientCert
+	config.VerifyConnection = func(state tls.ConnectionState) error { return accept(state.PeerCertificates[0]) }
+	base := config.Clone()
+	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		now := base.Clone()
+		now.ClientCAs = a.Pool()
+		return now, nil
+	}
+	return config
+}
+
+// read returns what is in a file.
+func read(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxBytes+1))
+	if err == nil && len(text) > maxBytes {
+		return nil, fl.Invalid("file", path, "must have at most %d bytes", maxBytes)
+	}
+	return text, err
+}
