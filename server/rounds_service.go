@@ -70,5 +70,5 @@ func (s roundsService) submit(ctx context.Context, req *service.SubmitReportsReq
 	if n := len(req.GetBatchKey()); n < 16 || n > 64 {
 		return receipt{}, fl.Invalid("batch_key", fmt.Sprintf("%d bytes", n), "must have 16 to 64")
 	}
-	return r.submit(ctx, []unit{{key: string(req.GetBatchKey()), content: contentOf(reports), reports: reports}})
+	return r.submit(ctx, []unit{newUnit(string(req.GetBatchKey()), req.GetReports(), reports)})
 }

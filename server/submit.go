@@ -3,9 +3,9 @@ package server
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/server/journal"
@@ -13,25 +13,15 @@ import (
 
 // unit is what is counted whole or not at all, and once however often it is sent.
 type unit struct {
-	key     string // tells units of a round apart
-	content [contentBytes]byte
-	reports [][]byte
+	key     string   // tells units of a round apart
+	content [16]byte // identifies the reports, so that a key that comes back with others is noticed
+	packed  []byte
+	reports [][]byte // those in packed
 }
 
-const contentBytes = 16
-
-// contentOf identifies what a unit holds, so that a key that comes back with other reports
-// is noticed.
-func contentOf(reports [][]byte) (sum [contentBytes]byte) {
-	h := sha256.New()
-	var size [8]byte
-	for _, r := range reports {
-		binary.LittleEndian.PutUint64(size[:], uint64(len(r)))
-		h.Write(size[:])
-		h.Write(r)
-	}
-	copy(sum[:], h.Sum(nil))
-	return sum
+func newUnit(key string, packed []byte, reports [][]byte) unit {
+	sum := sha256.Sum256(packed)
+	return unit{key: key, content: [16]byte(sum[:16]), packed: slices.Clip(packed), reports: slices.Clip(reports)}
 }
 
 // receipt says how many reports were counted, and how many had been counted before.
@@ -113,18 +103,16 @@ func (u unit) otherContent() error {
 // count adds units to an aggregator and then to the journal. After an error the aggregators
 // are not what the journal has, unless the mechanism refused a report.
 func (r *round) count(ctx context.Context, units []unit) error {
-	var reports [][]byte
 	changes := &journal.Batch{}
-	for _, u := range units {
-		reports = append(reports, u.reports...)
+	reports, packed := units[0].reports, units[0].packed
+	for i, u := range units {
 		changes.Put(r.unitKey(u.key), u.content[:])
+		if i > 0 {
+			reports, packed = append(reports, u.reports...), append(packed, u.packed...)
+		}
 	}
 	if err := r.shards.add(ctx, reports); err != nil {
 		return err
-	}
-	packed, err := fl.PackReports(r.mechanism, nil, reports...)
-	if err != nil {
-		return err // not after the mechanism took them
 	}
 	changes.Put(r.logKey(r.nextLog.Add(1)-1), packed)
 	if err := r.journal.commit(changes); err != nil {
