@@ -3,7 +3,6 @@ package fl
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
 )
 
 // MaxBatch is the largest number of reports that UnpackReports reads.
@@ -69,7 +68,11 @@ func unpackSized(size int, packed []byte) ([][]byte, error) {
 	case len(packed)/size > MaxBatch:
 		return nil, tooMany(len(packed) / size)
 	}
-	return slices.Collect(slices.Chunk(packed, size)), nil
+	reports := make([][]byte, len(packed)/size) // slices.Collect would grow it step by step
+	for i := range reports {
+		reports[i], packed = packed[:size:size], packed[size:]
+	}
+	return reports, nil
 }
 
 func tooMany(n int) error {
