@@ -23,6 +23,8 @@ const (
 	MaxReports = 1_000_000_000
 	// MaxColumns is the largest number of columns that a round asks for.
 	MaxColumns = 8
+	// MaxIssuerKeyBytes is the largest length of an issuer's public key.
+	MaxIssuerKeyBytes = 1024
 
 	maxParams    = 32
 	maxTextBytes = 256
@@ -74,6 +76,11 @@ type Round struct {
 	// MaxColumns. The mechanism must be able to estimate them; see the Column constants
 	// and function Columns.
 	Columns []string
+	// IssuerKey is the public key of the issuer for this round alone, DER
+	// SubjectPublicKeyInfo, at most MaxIssuerKeyBytes: every report then needs a token
+	// under it. Package server/admit says what a key must be. Empty means no admission:
+	// whoever reaches the server may send any number of reports.
+	IssuerKey []byte
 }
 
 // NewPublicSeed draws a public seed from the operating system.
@@ -109,6 +116,8 @@ func (r Round) Validate() error {
 		return Invalid("deadline", r.Deadline, "must lie in the years 1 to 9999")
 	case r.PublicSeed == [32]byte{}:
 		return Invalid("public_seed", "all zeros", "must be drawn at random, see NewPublicSeed")
+	case len(r.IssuerKey) > MaxIssuerKeyBytes:
+		return Invalid("issuer_key", fmt.Sprintf("%d bytes", len(r.IssuerKey)), "must have at most %d", MaxIssuerKeyBytes)
 	}
 	if err := r.validateColumns(); err != nil {
 		return err

@@ -91,6 +91,7 @@ func TestRoundsAtTheirLimits(t *testing.T) {
 	for i := range MaxColumns {
 		r.Columns = append(r.Columns, fmt.Sprintf("c%0*d", 31, i))
 	}
+	r.IssuerKey = make([]byte, MaxIssuerKeyBytes)
 	data, err := r.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
@@ -105,6 +106,7 @@ func TestRoundsAtTheirLimits(t *testing.T) {
 	}{
 		"one parameter more":     {func(r *Round) { r.Params = r.Params.With("more", Int(1)) }, "params"},
 		"one column more":        {func(r *Round) { r.Columns = append(slices.Clone(r.Columns), "more") }, "columns"},
+		"long issuer key":        {func(r *Round) { r.IssuerKey = make([]byte, MaxIssuerKeyBytes+1) }, "issuer_key"},
 		"long column name":       {func(r *Round) { r.Columns = []string{strings.Repeat("c", 33)} }, "columns"},
 		"one byte more":          {func(r *Round) { r.Params = Params{"p": Text(strings.Repeat("x", maxTextBytes+1))} }, "p"},
 		"long parameter name":    {func(r *Round) { r.Params = Params{strings.Repeat("p", 33): Int(1)} }, "params"},

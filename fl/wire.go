@@ -11,7 +11,7 @@ import (
 )
 
 // maxRoundBytes bounds the encoding of a Round: 32 parameters and 8 columns with names
-// and texts of the largest size fit.
+// and texts of the largest size fit, and the largest key.
 const maxRoundBytes = 16 << 10
 
 var canonical = proto.MarshalOptions{Deterministic: true}
@@ -66,6 +66,7 @@ func (r Round) Proto() *pb.Round {
 		TargetReports: uint32(r.TargetReports),
 		PublicSeed:    r.PublicSeed[:],
 		Columns:       r.Columns,
+		IssuerKey:     r.IssuerKey,
 	}
 	if !r.Deadline.IsZero() {
 		m.Deadline = timestamppb.New(r.Deadline)
@@ -108,6 +109,7 @@ func RoundFromPartialProto(m *pb.Round) (Round, error) {
 		MinReports:    int(m.GetMinReports()),
 		TargetReports: int(m.GetTargetReports()),
 		Columns:       m.GetColumns(),
+		IssuerKey:     m.GetIssuerKey(),
 	}
 	switch m.GetRelation() {
 	case pb.Relation_RELATION_UNSPECIFIED, pb.Relation_RELATION_REPLACE_ONE, pb.Relation_RELATION_ZERO_OUT:

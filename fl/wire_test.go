@@ -2,6 +2,7 @@ package fl
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"math"
@@ -45,7 +46,7 @@ func TestRoundEncodingIsCanonicalAndStable(t *testing.T) {
 	}
 }
 
-// Columns are the last field of the encoding. Without them a round has the bytes that it
+// Columns follow the older fields. Without them a round has the bytes that it
 // had before there were columns, see the digest above.
 func TestColumnsTravelWithTheRound(t *testing.T) {
 	plain, err := fullRound().MarshalBinary()
@@ -69,6 +70,34 @@ func TestColumnsTravelWithTheRound(t *testing.T) {
 		var back Round
 		if err := back.UnmarshalBinary(data); err != nil || !slices.Equal(back.Columns, columns) || !back.Equal(r) {
 			t.Errorf("columns %q come back as %q, %v", columns, back.Columns, err)
+		}
+	}
+}
+
+// The issuer's key is the last field, and a round without one has the bytes that it had before
+// there were issuers. With a key the digest is another one.
+func TestTheIssuersKeyTravelsWithTheRound(t *testing.T) {
+	plain, err := fullRound().MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range [][]byte{nil, {}, {0}, {1, 2, 3}, bytes.Repeat([]byte{7}, MaxIssuerKeyBytes)} {
+		r := fullRound()
+		r.IssuerKey = key
+		data, err := r.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := bytes.Clone(plain)
+		if len(key) > 0 { // field 14, bytes
+			want = append(binary.AppendUvarint(append(want, 14<<3|2), uint64(len(key))), key...)
+		}
+		if !bytes.Equal(data, want) {
+			t.Errorf("key %x is encoded as %x, want %x", key, data, want)
+		}
+		var back Round
+		if err := back.UnmarshalBinary(data); err != nil || !bytes.Equal(back.IssuerKey, key) || !back.Equal(r) {
+			t.Errorf("key %x comes back as %x, %v", key, back.IssuerKey, err)
 		}
 	}
 }
@@ -166,6 +195,7 @@ func TestEqualSeesEveryField(t *testing.T) {
 		"a parameter's kind":  func(r *Round) { r.Params = r.Params.With("slots", Real(512)) },
 		"one parameter more":  func(r *Round) { r.Params = r.Params.With("more", Int(0)) },
 		"a column":            func(r *Round) { r.Columns = []string{ColumnPlus} },
+		"an issuer's key":     func(r *Round) { r.IssuerKey = []byte{1} },
 	} {
 		other := r
 		mutate(&other)
@@ -205,8 +235,15 @@ func FuzzRoundUnmarshal(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	admitted := fullRound()
+	admitted.IssuerKey = []byte{1, 2, 3}
+	keyed, err := admitted.MarshalBinary()
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Add(good)
 	f.Add(more)
+	f.Add(keyed)
 	f.Add(good[:40])
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var r Round

@@ -262,7 +262,10 @@ type Round struct {
 	// 32 bytes of public randomness, fresh in every round.
 	PublicSeed []byte `protobuf:"bytes,12,opt,name=public_seed,json=publicSeed,proto3" json:"public_seed,omitempty"`
 	// What is estimated beside the mean, for example "frequency" and "conditional".
-	Columns       []string `protobuf:"bytes,13,rep,name=columns,proto3" json:"columns,omitempty"`
+	Columns []string `protobuf:"bytes,13,rep,name=columns,proto3" json:"columns,omitempty"`
+	// Public key of the issuer for this round alone: DER SubjectPublicKeyInfo, at most 1024
+	// bytes. Every report then needs a token under it. Empty means that none needs one.
+	IssuerKey     []byte `protobuf:"bytes,14,opt,name=issuer_key,json=issuerKey,proto3" json:"issuer_key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -388,6 +391,13 @@ func (x *Round) GetColumns() []string {
 	return nil
 }
 
+func (x *Round) GetIssuerKey() []byte {
+	if x != nil {
+		return x.IssuerKey
+	}
+	return nil
+}
+
 // Guarantee is what one report promises its sender.
 type Guarantee struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -475,7 +485,7 @@ const file_hushgrad_v1_round_proto_rawDesc = "" +
 	"\ainteger\x18\x01 \x01(\x03H\x00R\ainteger\x12\x14\n" +
 	"\x04real\x18\x02 \x01(\x01H\x00R\x04real\x12\x14\n" +
 	"\x04text\x18\x03 \x01(\tH\x00R\x04textB\x06\n" +
-	"\x04kind\"\x82\x04\n" +
+	"\x04kind\"\xa1\x04\n" +
 	"\x05Round\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1c\n" +
 	"\tmechanism\x18\x02 \x01(\tR\tmechanism\x126\n" +
@@ -492,7 +502,9 @@ const file_hushgrad_v1_round_proto_rawDesc = "" +
 	"\bdeadline\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\bdeadline\x12\x1f\n" +
 	"\vpublic_seed\x18\f \x01(\fR\n" +
 	"publicSeed\x12\x18\n" +
-	"\acolumns\x18\r \x03(\tR\acolumns\x1aM\n" +
+	"\acolumns\x18\r \x03(\tR\acolumns\x12\x1d\n" +
+	"\n" +
+	"issuer_key\x18\x0e \x01(\fR\tissuerKey\x1aM\n" +
 	"\vParamsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12(\n" +
 	"\x05value\x18\x02 \x01(\v2\x12.hushgrad.v1.ValueR\x05value:\x028\x01\"\xbb\x01\n" +
