@@ -1,0 +1,60 @@
+package issuer
+
+import (
+	"cmp"
+	"log/slog"
+	"time"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/journal"
+)
+
+// Config holds the settings of an Issuer. The zero value of every field but Journal means its
+// default.
+type Config struct {
+	// Journal keeps keys and records below the prefix "issuer/". Required. It stays the
+	// caller's.
+	Journal journal.Journal
+	// Admit decides who is a client. Default: nobody is.
+	Admit Admit
+	// Logger receives what happens to keys, and never who asked for a token. Default
+	// slog.Default().
+	Logger *slog.Logger
+	// MaxKeys bounds the keys at one time. Default 64.
+	MaxKeys int
+	// MaxWaiting bounds the calls for a token that are in progress at one time. Default 1024.
+	MaxWaiting int
+	// Now is the clock by which keys expire. Default time.Now.
+	Now func() time.Time
+}
+
+const (
+	// MaxIdentityBytes is the largest length of a client's identity.
+	MaxIdentityBytes = 1024
+	// DefaultLife is how long a key lives when nobody says, MaxLife how long at most.
+	DefaultLife = 30 * 24 * time.Hour
+	MaxLife     = 400 * 24 * time.Hour
+)
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Admit == nil {
+		c.Admit = Nobody
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	c.MaxKeys = cmp.Or(c.MaxKeys, 64)
+	c.MaxWaiting = cmp.Or(c.MaxWaiting, 1024)
+	switch {
+	case c.Journal == nil:
+		return c, fl.Invalid("Journal", "nothing", "is required")
+	case c.MaxKeys < 0:
+		return c, fl.Invalid("MaxKeys", c.MaxKeys, "must be > 0")
+	case c.MaxWaiting < 0:
+		return c, fl.Invalid("MaxWaiting", c.MaxWaiting, "must be > 0")
+	}
+	return c, nil
+}

@@ -1,0 +1,121 @@
+package issuer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/hushgrad/hushgrad/server/journal"
+)
+
+// Errors that are wrapped by those of this package.
+var (
+	// ErrNoKey: there is no such key, or it has expired or was dropped.
+	ErrNoKey = errors.New("no such key")
+	// ErrOtherExpiry: the round has a key that expires at another time.
+	ErrOtherExpiry = errors.New("the round has a key that expires at another time")
+	// ErrIssued: the client has had another message signed under this key.
+	ErrIssued = errors.New("the client has had its token")
+	// ErrBusy: too many calls are in progress, or another one of the same client.
+	ErrBusy = errors.New("busy")
+	// ErrLimit: there are too many keys.
+	ErrLimit = errors.New("limit reached")
+	// ErrFailed: a write to the journal may have failed; start the issuer anew.
+	ErrFailed = errors.New("the journal could not be written")
+)
+
+// Issuer signs one blinded message for each client and key. It is safe for concurrent use.
+type Issuer struct {
+	cfg   Config
+	spare *spare
+
+	creating chan struct{} // held by the call that makes a key
+	signing  *semaphore.Weighted
+
+	mu      sync.Mutex
+	keys    map[string]*key // by round id
+	calls   map[owner]bool  // in progress
+	failure atomic.Pointer[error]
+	failed  chan struct{} // closed with the first failure
+
+	stop    context.CancelFunc
+	stopped sync.WaitGroup
+}
+
+// New returns an issuer with the keys in the journal. Close ends what it does in the background:
+// it deletes keys that have expired, and makes the next key ahead of time.
+func New(cfg Config) (*Issuer, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("issuer: %w", err)
+	}
+	i := &Issuer{
+		cfg: cfg, spare: newSpare(), creating: make(chan struct{}, 1),
+		signing: semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0))),
+		keys:    map[string]*key{}, calls: map[owner]bool{}, failed: make(chan struct{}),
+	}
+	if err := i.restore(); err != nil {
+		return nil, fmt.Errorf("issuer: %w", err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	i.stop = stop
+	i.stopped.Go(func() { i.spare.fill(ctx) })
+	i.stopped.Go(func() { i.expire(ctx) })
+	return i, nil
+}
+
+// Close ends the work in the background. No other call may be in progress.
+func (i *Issuer) Close() {
+	i.stop()
+	i.stopped.Wait()
+}
+
+// Failed returns a channel that is closed when the issuer refuses everything with ErrFailed.
+// Its process should then end and be started again.
+func (i *Issuer) Failed() <-chan struct{} { return i.failed }
+
+// expire deletes keys that have expired, once in a minute.
+func (i *Issuer) expire(ctx context.Context) {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			i.Keys()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// commit writes to the journal. After an error of which it is unknown what it has written,
+// nothing is written any more.
+func (i *Issuer) commit(b *journal.Batch) error {
+	if err := i.ready(); err != nil {
+		return err
+	}
+	err := i.cfg.Journal.Commit(b)
+	if err == nil || errors.Is(err, journal.ErrFull) {
+		return err
+	}
+	err = fmt.Errorf("%w: %w", ErrFailed, err)
+	if i.failure.CompareAndSwap(nil, &err) {
+		i.cfg.Logger.Error("the journal could not be written", "error", err)
+		close(i.failed)
+	}
+	return err
+}
+
+// ready returns the first failure, if there was one.
+func (i *Issuer) ready() error {
+	if failure := i.failure.Load(); failure != nil {
+		return *failure
+	}
+	return nil
+}

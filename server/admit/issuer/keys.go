@@ -1,0 +1,194 @@
+package issuer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/journal"
+)
+
+// What the issuer keeps in its journal:
+//
+//	issuer/key/<round id>             a record, as JSON
+//	issuer/token/<key id><client>     SHA-256 of the message that was signed
+//
+// The id of a key has 32 bytes. The client is the HMAC of its identity, 32 bytes.
+const (
+	keyPrefix   = "issuer/key/"
+	tokenPrefix = "issuer/token/"
+)
+
+// KeyInfo describes a key.
+type KeyInfo struct {
+	RoundID string
+	// PublicKey is for fl.Round.IssuerKey.
+	PublicKey []byte
+	// Expires is when the key ends.
+	Expires time.Time
+	// Issued is the number of clients that have had a token.
+	Issued int64
+}
+
+// CreateKey makes the key of a round, durably. expires is in the future and at most MaxLife
+// ahead; the zero time stands for DefaultLife from now. For a round that has a key it returns
+// that one, unless another expiry is asked for, which is ErrOtherExpiry. The error wraps ErrLimit
+// when there are Config.MaxKeys. A key is usually there already; the next one takes some tenths
+// of a second.
+func (i *Issuer) CreateKey(ctx context.Context, roundID string, expires time.Time) (KeyInfo, error) {
+	info, err := i.createKey(ctx, roundID, expires)
+	if err != nil {
+		return KeyInfo{}, fmt.Errorf("issuer: create key: %w", err)
+	}
+	return info, nil
+}
+
+func (i *Issuer) createKey(ctx context.Context, roundID string, expires time.Time) (KeyInfo, error) {
+	if err := checkRoundID(roundID); err != nil {
+		return KeyInfo{}, err
+	}
+	now := i.cfg.Now()
+	end := expires
+	if expires.IsZero() {
+		end = now.Add(DefaultLife)
+	}
+	if !end.After(now) || end.After(now.Add(MaxLife)) {
+		return KeyInfo{}, fl.Invalid("expires", expires.UTC().Format(time.RFC3339), "must be in the future and at most %d days ahead", MaxLife/(24*time.Hour))
+	}
+	select {
+	case i.creating <- struct{}{}:
+		defer func() { <-i.creating }()
+	case <-ctx.Done():
+		return KeyInfo{}, ctx.Err()
+	}
+	keys := i.Keys()
+	for _, k := range keys {
+		switch {
+		case k.RoundID != roundID:
+		case !expires.IsZero() && !k.Expires.Equal(expires):
+			return KeyInfo{}, fmt.Errorf("%w: %w", ErrOtherExpiry, fl.Invalid("expires", expires.UTC().Format(time.RFC3339Nano),
+				"must be %s, or the key must be dropped first", k.Expires.Format(time.RFC3339Nano)))
+		default:
+			return k, nil
+		}
+	}
+	if len(keys) >= i.cfg.MaxKeys {
+		return KeyInfo{}, fmt.Errorf("%w: %w", ErrLimit, fl.Invalid("round_id", roundID, "must wait: there are %d keys, drop one", len(keys)))
+	}
+	private, err := i.spare.take(ctx)
+	if err != nil {
+		return KeyInfo{}, err
+	}
+	k, err := newKey(roundID, end, private)
+	if err != nil {
+		return KeyInfo{}, err
+	}
+	data, err := json.Marshal(k.record)
+	if err != nil {
+		return KeyInfo{}, err
+	}
+	var b journal.Batch
+	b.Put([]byte(keyPrefix+roundID), data)
+	if err := i.commit(&b); err != nil {
+		return KeyInfo{}, err
+	}
+	i.mu.Lock()
+	i.keys[roundID] = k
+	i.mu.Unlock()
+	i.cfg.Logger.Info("key made", "round", roundID, "expires", k.record.Expires)
+	return k.info(), nil
+}
+
+// DropKey destroys the key of a round and the record of who had a token under it, durably. It
+// waits for calls that sign with it. The error wraps ErrNoKey if there is none.
+func (i *Issuer) DropKey(roundID string) error {
+	i.mu.Lock()
+	k := i.keys[roundID]
+	i.mu.Unlock()
+	if k == nil {
+		return fmt.Errorf("issuer: drop key: %w: %w", ErrNoKey, fl.Invalid("round_id", roundID, "must be that of a key"))
+	}
+	if err := i.drop(k, "dropped"); err != nil {
+		return fmt.Errorf("issuer: drop key: %w", err)
+	}
+	return nil
+}
+
+// drop deletes a key unless another call has done so.
+func (i *Issuer) drop(k *key, why string) error {
+	k.use.Lock()
+	defer k.use.Unlock()
+	if k.dropped {
+		return nil
+	}
+	name, tokens := []byte(keyPrefix+k.record.RoundID), []byte(tokenPrefix+string(k.id[:]))
+	var b journal.Batch
+	b.Delete(name, append(name, 0)) // this key alone
+	b.Delete(tokens, journal.After(tokens))
+	if err := i.commit(&b); err != nil {
+		return err
+	}
+	k.dropped = true
+	i.mu.Lock()
+	delete(i.keys, k.record.RoundID)
+	i.mu.Unlock()
+	i.cfg.Logger.Info("key "+why, "round", k.record.RoundID, "issued", k.issued.Load())
+	return nil
+}
+
+// Keys describes the keys in the order of their round ids, after it has deleted those that have
+// expired.
+func (i *Issuer) Keys() []KeyInfo {
+	i.mu.Lock()
+	var all []*key
+	for _, k := range i.keys {
+		all = append(all, k)
+	}
+	i.mu.Unlock()
+	var out []KeyInfo
+	for _, k := range all {
+		if i.expired(k) {
+			if err := i.drop(k, "expired"); err != nil {
+				i.cfg.Logger.Error("an expired key could not be deleted", "round", k.record.RoundID, "error", err)
+			}
+			continue
+		}
+		out = append(out, k.info())
+	}
+	slices.SortFunc(out, func(a, b KeyInfo) int { return strings.Compare(a.RoundID, b.RoundID) })
+	return out
+}
+
+func (i *Issuer) expired(k *key) bool { return !i.cfg.Now().Before(k.record.Expires) }
+
+// restore reads the keys in the journal and counts the tokens under them.
+func (i *Issuer) restore() error {
+	prefix := []byte(keyPrefix)
+	for pair, err := range i.cfg.Journal.Scan(prefix, journal.After(prefix)) {
+		if err != nil {
+			return err
+		}
+		k, err := parseRecord(pair.Value)
+		if err != nil {
+			return fmt.Errorf("%s: %w", pair.Key, err)
+		}
+		if string(pair.Key) != keyPrefix+k.record.RoundID {
+			return fmt.Errorf("%s: %w", pair.Key, fl.Invalid("round_id", k.record.RoundID, "must be that of the entry"))
+		}
+		i.keys[k.record.RoundID] = k
+	}
+	for _, k := range i.keys {
+		tokens := []byte(tokenPrefix + string(k.id[:]))
+		for _, err := range i.cfg.Journal.Scan(tokens, journal.After(tokens)) {
+			if err != nil {
+				return err
+			}
+			k.issued.Add(1)
+		}
+	}
+	return nil
+}
