@@ -1,7 +1,10 @@
 package ledger_test
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -44,7 +47,7 @@ func worker(path string, seed uint64) error {
 		return id, true
 	}
 	for full := false; ; {
-		switch step := rng.IntN(8); {
+		switch step := rng.IntN(10); {
 		case step < 4 && !full:
 			n := rng.Uint64()
 			id, err := l.Reserve(context.Background(), charge(n, 1))
@@ -57,6 +60,15 @@ func worker(path string, seed uint64) error {
 			}
 			fmt.Println("reserved", id, n)
 			todo[ledger.Reserved] = append(todo[ledger.Reserved], id)
+		case step > 7:
+			if len(todo[ledger.Reserved]) == 0 {
+				continue
+			}
+			id, n := todo[ledger.Reserved][0], rng.Uint64()
+			if err := l.Keep(id, keptNumber(n)); err != nil {
+				return err
+			}
+			fmt.Println("kept", id, n)
 		case step < 6:
 			id, ok := take(ledger.Reserved)
 			if !ok {
@@ -93,10 +105,21 @@ func worker(path string, seed uint64) error {
 	}
 }
 
+// keptNumber is what an entry keeps: a number, more than once.
+func keptNumber(n uint64) []byte {
+	return bytes.Repeat(binary.BigEndian.AppendUint64(nil, n), 1+int(n%2000))
+}
+
 // known is what the parent knows of an entry.
 type known struct {
 	state  string
 	number uint64 // of the round
+	kept   uint64 // 0 for nothing
+}
+
+// since is what is known after later reports.
+func (k known) since(later known) known {
+	return known{cmp.Or(later.state, k.state), cmp.Or(later.number, k.number), cmp.Or(later.kept, k.kept)}
 }
 
 // Processes are killed at random moments. Every step that was reported durable is there.
@@ -120,10 +143,7 @@ func TestKilledProcesses(t *testing.T) {
 				for kill := range perLedger {
 					acked := killOne(t, path, uint64(i*perLedger+kill), rng.IntN(9), time.Duration(rng.IntN(600))*time.Microsecond)
 					for id, k := range acked {
-						if k.number == 0 {
-							k.number = model[id].number
-						}
-						model[id] = k
+						model[id] = model[id].since(k)
 					}
 					extra := compare(t, path, model)
 					if t.Failed() {
@@ -160,11 +180,12 @@ func killOne(t *testing.T, path string, seed uint64, n int, later time.Duration)
 		if _, err := fmt.Sscan(line, &state, &id, &number); err != nil {
 			t.Fatalf("line %q: %v", line, err)
 		}
-		if state != "budget" {
-			if number == 0 {
-				number = acked[id].number
-			}
-			acked[id] = known{state, number}
+		switch state {
+		case "budget":
+		case "kept":
+			acked[id] = acked[id].since(known{kept: number})
+		default:
+			acked[id] = acked[id].since(known{state: state, number: number})
 		}
 		return true
 	}
@@ -212,6 +233,22 @@ func compare(t *testing.T, path string, model map[ledger.ID]known) (extra int) {
 		if ok && k.number != 0 && digest(k.number) != e.Charge.Round {
 			t.Errorf("entry %v: another round than was reported", e.ID)
 		}
+		data, err := l.Kept(e.ID)
+		must(t, err)
+		ended := e.State == ledger.Acknowledged || e.State == ledger.Released
+		switch {
+		case ended && data != nil:
+			t.Errorf("entry %v is %v and keeps %d bytes", e.ID, e.State, len(data))
+		case ended || data == nil && k.kept == 0 || k.kept != 0 && bytes.Equal(data, keptNumber(k.kept)):
+		default: // the step that was not reported
+			extra++
+			if len(data) < 8 || !bytes.Equal(data, keptNumber(binary.BigEndian.Uint64(data))) || e.State != ledger.Reserved {
+				t.Errorf("entry %v is %v and keeps %d bytes, reported was %d", e.ID, e.State, len(data), k.kept)
+			} else {
+				k.kept = binary.BigEndian.Uint64(data)
+				model[e.ID] = k
+			}
+		}
 		if k.state == e.State.String() {
 			continue
 		}
@@ -220,7 +257,7 @@ func compare(t *testing.T, path string, model map[ledger.ID]known) (extra int) {
 		if !strings.Contains(" >reserved reserved>spent reserved>released spent>acknowledged ", " "+step+" ") {
 			t.Errorf("entry %v: reported %q, found %v", e.ID, k.state, e.State)
 		}
-		model[e.ID] = known{e.State.String(), k.number}
+		model[e.ID] = known{e.State.String(), k.number, k.kept}
 	}
 	for id := range model {
 		if !found[id] {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -26,6 +27,7 @@ func sample(t *testing.T) ([]byte, []ledger.Entry) {
 	l, path := fresh(t, limit(1000), ledger.Options{})
 	for n := range uint64(40) {
 		id := reserve(t, l, charge(n+1, 1))
+		must(t, l.Keep(id, keptBy(id)))
 		switch n % 4 {
 		case 1:
 			must(t, l.Release(id))
@@ -43,7 +45,10 @@ func sample(t *testing.T) ([]byte, []ledger.Entry) {
 	return data, es
 }
 
-// openBytes opens a file with these contents and returns its entries.
+// keptBy is what an entry of the sample keeps.
+func keptBy(id ledger.ID) []byte { return bytes.Repeat([]byte{byte(id)}, 1+50*int(id)) }
+
+// openBytes opens a file with these contents and returns its entries. What opens is whole.
 func openBytes(t *testing.T, data []byte) ([]ledger.Entry, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ledger")
@@ -52,6 +57,13 @@ func openBytes(t *testing.T, data []byte) ([]ledger.Entry, error) {
 		l, err := ledger.Open(path, ledger.Options{Timeout: 60 * time.Millisecond})
 		if err == nil {
 			es := entries(t, l)
+			for _, e := range es {
+				kept, err := l.Kept(e.ID)
+				must(t, err)
+				if want := keptBy(e.ID); !bytes.Equal(kept, want) && (e.State == ledger.Reserved || e.State == ledger.Spent) {
+					t.Errorf("entry %v keeps %x, want %x", e.ID, kept, want)
+				}
+			}
 			return es, l.Close()
 		}
 		if !errors.Is(err, ledger.ErrDamaged) && !errors.Is(err, ledger.ErrNotLedger) {
@@ -159,6 +171,12 @@ func edit(t *testing.T, path string, do func(tx *bolt.Tx) error) {
 	must(t, errors.Join(db.Update(do), db.Close()))
 }
 
+// sealed is a record under a key, as it is stored.
+func sealed(key, text string) []byte {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d:%s%s", len(key), key, text))
+	return append(sum[:], text...)
+}
+
 // Sound bbolt files whose records are not.
 func TestInconsistentRecords(t *testing.T) {
 	key := func(n byte) []byte { return []byte{0, 0, 0, 0, 0, 0, 0, n} }
@@ -182,16 +200,35 @@ func TestInconsistentRecords(t *testing.T) {
 		"no head":      {func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte("hushgrad ledger")) }, ledger.ErrNotLedger},
 		"no version":   {func(tx *bolt.Tx) error { return tx.Bucket([]byte("hushgrad ledger")).Delete([]byte("format")) }, ledger.ErrDamaged},
 		"other version": {func(tx *bolt.Tx) error {
-			text := `{"version":2}`
-			sum := sha256.Sum256([]byte("6:format" + text))
-			return tx.Bucket([]byte("hushgrad ledger")).Put([]byte("format"), append(sum[:], text...))
+			return tx.Bucket([]byte("hushgrad ledger")).Put([]byte("format"), sealed("format", `{"version":3}`))
 		}, ledger.ErrNotLedger},
+		"version 0": {func(tx *bolt.Tx) error {
+			return tx.Bucket([]byte("hushgrad ledger")).Put([]byte("format"), sealed("format", `{}`))
+		}, ledger.ErrNotLedger},
+		"nothing kept": {func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte("kept")) }, ledger.ErrDamaged},
+		"kept by nobody": {func(tx *bolt.Tx) error {
+			return tx.Bucket([]byte("kept")).Put(key(9), sealed(string(key(9)), `"AA=="`))
+		}, ledger.ErrDamaged},
+		"kept by a short id": {func(tx *bolt.Tx) error {
+			return tx.Bucket([]byte("kept")).Put(key(1)[1:], sealed(string(key(1)[1:]), `"AA=="`))
+		}, ledger.ErrDamaged},
+		"kept by an ended": {func(tx *bolt.Tx) error {
+			return tx.Bucket([]byte("kept")).Put(key(3), sealed(string(key(3)), `"AA=="`))
+		}, ledger.ErrDamaged},
+		"kept by another": {func(tx *bolt.Tx) error {
+			return tx.Bucket([]byte("kept")).Put(key(1), sealed(string(key(2)), `"AA=="`))
+		}, ledger.ErrDamaged},
+		"kept, but no bytes": {func(tx *bolt.Tx) error { return tx.Bucket([]byte("kept")).Put(key(1), sealed(string(key(1)), `7`)) }, ledger.ErrDamaged},
+		"kept by a reserved": {func(tx *bolt.Tx) error {
+			return tx.Bucket([]byte("kept")).Put(key(1), sealed(string(key(1)), `"AA=="`))
+		}, nil},
 		"nothing at all": {func(*bolt.Tx) error { return nil }, nil},
 	} {
 		l, path := fresh(t, limit(10), ledger.Options{})
 		for n := range uint64(3) {
 			reserve(t, l, charge(n+1, 1))
 		}
+		must(t, l.Release(3))
 		must(t, l.Close())
 		edit(t, path, c.edit)
 		l, err := ledger.Open(path, ledger.Options{})

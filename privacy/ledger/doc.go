@@ -17,6 +17,15 @@
 // charge no longer counts, and stays on record. Receipt notes the server's acknowledgement
 // and changes nothing about the budget. Sending the same bytes again needs no new entry.
 //
+// # What an entry keeps
+//
+// A client that dies in the middle of a round has to send the very bytes that it may have sent
+// before: other bytes would be a second report. So an entry keeps bytes for its client. Keep
+// writes them while the entry is reserved, durably: the report, and what is needed to send it.
+// After a restart Find returns the entry of a round and Kept its bytes. Release and
+// Receipt drop them. Dropped bytes can stand in free parts of the file until these are used
+// again, so that a party that can read the file may read the last reports of the client.
+//
 // # Accountants
 //
 // A [Filter] adds up the charges. [BasicFilter], [UniformFilter] and [EitherFilter], the default,
@@ -77,7 +86,7 @@
 //	    "reserved_at": "2026-01-02T03:04:05Z", "spent_at": "...", "released_at": "...",
 //	    "acknowledged_at": "...", "receipt": "..."}]}}}
 //
-// Times are RFC 3339 in UTC. What has not happened is left out. Entries are in the order of
+// Times are RFC 3339 in UTC. What has not happened is left out, and so is what entries keep. Entries are in the order of
 // their ids, which are shared by all purposes. An infinite epsilon is the string "inf".
 // The key "model" holds the guarantee's Trust: "none", "local" or "shuffle". Relations are
 // "replace-one" and "zero-out". A charge without privacy may have no relation, which is the

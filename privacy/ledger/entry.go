@@ -49,4 +49,7 @@ type Entry struct {
 	Receipt string
 }
 
+// ended is true of an entry that goes nowhere any more.
+func (e Entry) ended() bool { return e.State == Acknowledged || e.State == Released }
+
 func (id ID) String() string { return strconv.FormatUint(uint64(id), 10) }

@@ -46,8 +46,11 @@ func (l *Ledger) Spent(purpose string) (Budget, error) {
 	return spent, nil
 }
 
+// exportVersion is the version of the exported form.
+const exportVersion = 1
+
 // Export writes the whole ledger as JSON, in the form that the package documentation
-// describes. The writer is not called while the ledger is locked.
+// describes, without what entries keep. The writer is not called while the ledger is locked.
 // Cost: reading all entries and one composition for each purpose.
 func (l *Ledger) Export(w io.Writer) error {
 	type purposeJSON struct {
@@ -58,7 +61,7 @@ func (l *Ledger) Export(w io.Writer) error {
 	out := struct {
 		Version  int                    `json:"version"`
 		Purposes map[string]purposeJSON `json:"purposes"`
-	}{formatVersion, map[string]purposeJSON{}}
+	}{exportVersion, map[string]purposeJSON{}}
 
 	accounts, err := l.accounts()
 	if err != nil {

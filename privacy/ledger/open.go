@@ -87,10 +87,15 @@ func open(path string, opts Options) (*Ledger, error) {
 	if l.now == nil {
 		l.now = time.Now
 	}
-	if err := l.open(timeout); err != nil {
+	h, err := l.open(timeout)
+	if err != nil {
 		return nil, err
 	}
-	if err := l.checkCounter(opts.MustExist); err != nil {
+	err = l.checkCounter(opts.MustExist)
+	if err == nil {
+		err = l.upgrade(h)
+	}
+	if err != nil {
 		return nil, errors.Join(err, l.db.Close())
 	}
 	return l, nil
@@ -138,26 +143,27 @@ func openBolt(path string, timeout time.Duration, readOnly bool, file **os.File)
 }
 
 // open opens a file with sound headers and checks everything else.
-func (l *Ledger) open(timeout time.Duration) error {
-	err := guard(func() (err error) {
+func (l *Ledger) open(timeout time.Duration) (h head, err error) {
+	err = guard(func() (err error) {
 		l.db, err = openBolt(l.path, timeout, false, &l.file)
 		return err
 	})
 	if err != nil {
-		return err
+		return h, err
 	}
 	tx, err := l.db.Begin(false)
 	if err != nil {
-		return errors.Join(err, l.db.Close())
+		return h, errors.Join(err, l.db.Close())
 	}
-	err = errors.Join(guard(func() (err error) { l.id, err = check(tx); return err }), tx.Rollback())
+	err = errors.Join(guard(func() (err error) { h, err = check(tx); return err }), tx.Rollback())
 	if err == nil {
+		l.id = h.ID
 		err = l.settle()
 	}
 	if err != nil {
-		return errors.Join(err, l.db.Close())
+		return h, errors.Join(err, l.db.Close())
 	}
-	return nil
+	return h, nil
 }
 
 // settle notes how far the ledger has come. The file is the one at the path, and nothing else
@@ -190,34 +196,42 @@ func guard(do func() error) (err error) {
 	return do()
 }
 
-// check reads everything in the file and returns the ledger's id.
-func check(tx *bolt.Tx) (id string, err error) {
+// check reads everything in the file and returns its head.
+func check(tx *bolt.Tx) (h head, err error) {
 	b := tx.Bucket(headBucket)
 	if b == nil {
-		return "", ErrNotLedger
+		return h, ErrNotLedger
 	}
-	var h head
 	if err := unseal(formatKey, b.Get(formatKey), &h); err != nil {
-		return "", fmt.Errorf("format: %w: %w", ErrDamaged, err)
+		return h, fmt.Errorf("format: %w: %w", ErrDamaged, err)
 	}
-	if h.Version != formatVersion {
-		return "", fmt.Errorf("%w: %w", ErrNotLedger, fl.Invalid("version", h.Version, "must be %d", formatVersion))
+	if h.Version < 1 || h.Version > formatVersion {
+		return h, fmt.Errorf("%w: %w", ErrNotLedger, fl.Invalid("version", h.Version, "must be in [1, %d]", formatVersion))
 	}
 	if id, err := hex.DecodeString(h.ID); err != nil || len(id) != 16 {
-		return "", fmt.Errorf("format: %w: %w", ErrDamaged, fl.Invalid("id", h.ID, "must be 32 hexadecimal digits"))
+		return h, fmt.Errorf("format: %w: %w", ErrDamaged, fl.Invalid("id", h.ID, "must be 32 hexadecimal digits"))
 	}
-	for _, name := range [][]byte{budgetBucket, entryBucket} {
+	buckets := [][]byte{budgetBucket, entryBucket}
+	if h.Version > 1 {
+		buckets = append(buckets, keptBucket)
+	}
+	for _, name := range buckets {
 		if tx.Bucket(name) == nil {
-			return "", fmt.Errorf("bucket %q: %w: missing", name, ErrDamaged)
+			return h, fmt.Errorf("bucket %q: %w: missing", name, ErrDamaged)
 		}
 	}
 	if err := readAccounts(tx, map[string]*account{}); err != nil {
-		return "", err
+		return h, err
+	}
+	if h.Version > 1 {
+		if err := checkKept(tx); err != nil {
+			return h, err
+		}
 	}
 	// Pages that are both free and in use would be overwritten.
 	var found error
 	for err := range tx.Check() { // to the end, or its goroutine never ends
 		found = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	return h.ID, found
+	return h, found
 }

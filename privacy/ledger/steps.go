@@ -61,6 +61,11 @@ func (l *Ledger) step(name string, id ID, change func(*Entry) error) error {
 		if err := change(&e); err != nil {
 			return fmt.Errorf("entry %v is %v: %w", id, e.State, err)
 		}
+		if e.ended() {
+			if err := tx.Bucket(keptBucket).Delete(id.key()); err != nil {
+				return err
+			}
+		}
 		return putEntry(tx, e)
 	})
 	if err != nil {

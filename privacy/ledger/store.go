@@ -13,18 +13,20 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// The file holds three buckets. Entries are never deleted, so their keys are
-// 1, 2, …, up to the bucket's sequence.
+// The file holds four buckets. Entries are never deleted, so their keys are
+// 1, 2, …, up to the bucket's sequence. What an entry keeps is deleted when it ends.
 var (
 	headBucket   = []byte("hushgrad ledger") // formatKey -> head
 	budgetBucket = []byte("budgets")         // purpose -> budgetJSON
 	entryBucket  = []byte("entries")         // ID, 8 bytes, big endian -> entryJSON
+	keptBucket   = []byte("kept")            // ID of an entry that has not ended -> bytes
 
 	formatKey = []byte("format")
 )
 
-// formatVersion is the version of the file and of the exported form.
-const formatVersion = 1
+// formatVersion is the version of the file. Files of version 1, in which entries keep nothing, are
+// brought up to date when they are opened.
+const formatVersion = 2
 
 type head struct {
 	Version int `json:"version"`
@@ -36,12 +38,25 @@ type head struct {
 func initialise(tx *bolt.Tx) error {
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails
-	for _, name := range [][]byte{headBucket, budgetBucket, entryBucket} {
+	for _, name := range [][]byte{headBucket, budgetBucket, entryBucket, keptBucket} {
 		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 			return err
 		}
 	}
 	return put(tx.Bucket(headBucket), formatKey, head{formatVersion, hex.EncodeToString(id[:])})
+}
+
+// upgrade brings a ledger of version 1 up to date.
+func (l *Ledger) upgrade(h head) error {
+	if h.Version == formatVersion {
+		return nil
+	}
+	return l.update(func(tx *bolt.Tx) error {
+		if _, err := tx.CreateBucket(keptBucket); err != nil {
+			return err
+		}
+		return put(tx.Bucket(headBucket), formatKey, head{formatVersion, h.ID})
+	})
 }
 
 func put(b *bolt.Bucket, key []byte, record any) error {

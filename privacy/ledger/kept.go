@@ -1,0 +1,105 @@
+package ledger
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// MaxKept is the largest number of bytes that an entry keeps: that of a message which a server
+// takes by default.
+const MaxKept = 4 << 20
+
+// Keep stores bytes with a reserved entry, durably, in place of what it kept before: 1 to MaxKept
+// of them. They are there until the entry is released or its receipt is noted. Errors and cost
+// are those of Spend.
+func (l *Ledger) Keep(id ID, data []byte) error {
+	if len(data) < 1 || len(data) > MaxKept {
+		return fmt.Errorf("ledger: keep: %w", fl.Invalid("data", fmt.Sprintf("%d bytes", len(data)), "must have 1 to %d", MaxKept))
+	}
+	err := l.update(func(tx *bolt.Tx) error {
+		e, err := getEntry(tx, id)
+		if err != nil {
+			return err
+		}
+		if e.State != Reserved {
+			return fmt.Errorf("entry %v is %v: %w", id, e.State, ErrState)
+		}
+		return put(tx.Bucket(keptBucket), id.key(), data)
+	})
+	if err != nil {
+		return fmt.Errorf("ledger: keep: %w", err)
+	}
+	return nil
+}
+
+// Kept returns what an entry keeps, or nil if it keeps nothing. The error wraps ErrUnknown if
+// there is no such entry.
+func (l *Ledger) Kept(id ID) (data []byte, err error) {
+	err = l.view(func(tx *bolt.Tx) error {
+		if _, err := getEntry(tx, id); err != nil {
+			return err
+		}
+		sealed := tx.Bucket(keptBucket).Get(id.key())
+		if sealed == nil {
+			return nil
+		}
+		data, err = decodeKept(id, sealed)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ledger: kept: %w", err)
+	}
+	return data, nil
+}
+
+// Find returns the entry that counts for a purpose and the digest of a round: there is at most
+// one that was not released. The error wraps ErrUnknown if there is none. Cost: reading all
+// entries.
+func (l *Ledger) Find(purpose string, round [32]byte) (Entry, error) {
+	var found Entry
+	err := l.view(func(tx *bolt.Tx) error {
+		return eachEntry(tx, func(e Entry) error {
+			if e.State != Released && e.Charge.Purpose == purpose && e.Charge.Round == round {
+				found = e
+			}
+			return nil
+		})
+	})
+	if err == nil && found.ID == 0 {
+		err = fmt.Errorf("round %x of purpose %q: %w", round, purpose, ErrUnknown)
+	}
+	if err != nil {
+		return Entry{}, fmt.Errorf("ledger: find: %w", err)
+	}
+	return found, nil
+}
+
+func decodeKept(id ID, sealed []byte) (data []byte, err error) {
+	if err := unseal(id.key(), sealed, &data); err != nil {
+		return nil, fmt.Errorf("kept by entry %v: %w: %w", id, ErrDamaged, err)
+	}
+	return data, nil
+}
+
+// checkKept checks that all that is kept is sound, and kept by entries that have not ended.
+func checkKept(tx *bolt.Tx) error {
+	return tx.Bucket(keptBucket).ForEach(func(key, sealed []byte) error {
+		if len(key) != 8 {
+			return fmt.Errorf("kept: %w: %w", ErrDamaged, fl.Invalid("key", fmt.Sprintf("%d bytes", len(key)), "must have 8"))
+		}
+		id := ID(binary.BigEndian.Uint64(key))
+		e, err := getEntry(tx, id)
+		if err == nil && e.ended() {
+			err = fl.Invalid("state", e.State, "must be %v or %v", Reserved, Spent)
+		}
+		if err != nil {
+			return fmt.Errorf("kept by entry %v: %w: %w", id, ErrDamaged, err)
+		}
+		_, err = decodeKept(id, sealed)
+		return err
+	})
+}
