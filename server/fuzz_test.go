@@ -63,7 +63,7 @@ func FuzzSubmit(f *testing.F) {
 		if err == nil {
 			return
 		}
-		if st, unforeseen := statusOf(err, ""); unforeseen || status.Code(st) == codes.Internal {
+		if st, unforeseen := statuses.Of(err, ""); unforeseen || status.Code(st) == codes.Internal {
 			t.Fatalf("%v: %v", &req, err)
 		}
 	})

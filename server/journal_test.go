@@ -121,7 +121,7 @@ func TestAFullJournalRefusesAndResumes(t *testing.T) {
 	kept.mood(fmt.Errorf("a test: %w", journal.ErrFull))
 	for key := range 3 {
 		_, err := c.submit(2+key, c.reports(7))
-		if st, _ := statusOf(err, ""); status.Code(st) != codes.ResourceExhausted {
+		if st, _ := statuses.Of(err, ""); status.Code(st) != codes.ResourceExhausted {
 			t.Errorf("without room: %v", err)
 		}
 	}

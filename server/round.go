@@ -9,6 +9,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/admit"
 )
 
 // round is one round's life: open, then closing (no new units, those in flight are
@@ -18,6 +19,7 @@ type round struct {
 	description fl.Round
 	digest      [32]byte
 	mechanism   fl.Mechanism
+	tokens      *admit.Verifier // nil if the round asks for none
 	opened      time.Time
 	journal     *keeper
 	tasks       *tasks
@@ -53,10 +55,17 @@ func newRound(h head, m fl.Mechanism, s *Server) (*round, error) {
 	if err != nil {
 		return nil, err
 	}
+	var tokens *admit.Verifier
+	if len(h.round.IssuerKey) > 0 {
+		if tokens, err = admit.NewVerifier(h.round.IssuerKey, digest); err != nil {
+			return nil, err
+		}
+	}
 	r := &round{
 		description: h.round,
 		digest:      digest,
 		mechanism:   m,
+		tokens:      tokens,
 		opened:      h.opened,
 		journal:     s.journal,
 		tasks:       &s.tasks,

@@ -64,7 +64,7 @@ func (th *theatre) submit(ctx context.Context, key byte, reports string) outcome
 	}
 	got, err := th.rounds.submit(ctx, req)
 	if err != nil {
-		err, _ = statusOf(err, "")
+		err, _ = statuses.Of(err, "")
 	}
 	return outcome{got.duplicates > 0, err}
 }

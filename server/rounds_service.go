@@ -63,12 +63,9 @@ func (s roundsService) submit(ctx context.Context, req *service.SubmitReportsReq
 	case r.settled(): // it has no mechanism any more
 		return receipt{}, because(errClosed, "round_id", req.GetRoundId(), "must be open")
 	}
-	reports, err := fl.UnpackReports(r.mechanism, req.GetReports())
+	units, err := r.units(req)
 	if err != nil {
 		return receipt{}, err
 	}
-	if n := len(req.GetBatchKey()); n < 16 || n > 64 {
-		return receipt{}, fl.Invalid("batch_key", fmt.Sprintf("%d bytes", n), "must have 16 to 64")
-	}
-	return r.submit(ctx, []unit{newUnit(string(req.GetBatchKey()), req.GetReports(), reports)})
+	return r.submit(ctx, units)
 }

@@ -11,9 +11,10 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/admit"
 )
 
-func TestStatusOf(t *testing.T) {
+func TestErrorsBecomeTheStatusesOfTheServer(t *testing.T) {
 	bad := fl.Invalid("dim", 0, "must be > 0")
 	for name, c := range map[string]struct {
 		err   error
@@ -28,6 +29,8 @@ func TestStatusOf(t *testing.T) {
 		"other round":      {errOtherRound, "round_digest", codes.FailedPrecondition, "round_digest"},
 		"not found":        {errNotFound, "round_id", codes.NotFound, "round_id"},
 		"used before":      {errUsedBefore, "round.id", codes.AlreadyExists, "round.id"},
+		"a bad token":      {admit.ErrToken, "tokens", codes.Unauthenticated, "tokens"},
+		"a spent token":    {errSpent, "tokens", codes.AlreadyExists, "tokens"},
 		"limit":            {errLimit, "round.id", codes.ResourceExhausted, "round.id"},
 		"cancelled":        {context.Canceled, "", codes.Canceled, ""},
 		"too late":         {context.DeadlineExceeded, "", codes.DeadlineExceeded, ""},
@@ -45,7 +48,7 @@ func TestStatusOf(t *testing.T) {
 		if c.code != codes.Aborted {
 			wrapped = fmt.Errorf("batch 7: %w", c.err)
 		}
-		got, unforeseen := statusOf(wrapped, c.field)
+		got, unforeseen := statuses.Of(wrapped, c.field)
 		st := status.Convert(got)
 		if st.Code() != c.code || unforeseen != (c.code == codes.Internal) {
 			t.Errorf("%s: %v, unforeseen %t, want code %v", name, got, unforeseen, c.code)

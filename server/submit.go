@@ -11,17 +11,23 @@ import (
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
-// unit is what is counted whole or not at all, and once however often it is sent.
+// unit is what is counted whole or not at all, and once however often it is sent: a batch, or in
+// a round that asks for tokens a report.
 type unit struct {
 	key     string   // tells units of a round apart
-	content [16]byte // identifies the reports, so that a key that comes back with others is noticed
+	content [16]byte // identifies the reports and the token, so that a key that comes back with others is noticed
 	packed  []byte
 	reports [][]byte // those in packed
+	token   []byte   // nil in a round that asks for none
 }
 
-func newUnit(key string, packed []byte, reports [][]byte) unit {
-	sum := sha256.Sum256(packed)
-	return unit{key: key, content: [16]byte(sum[:16]), packed: slices.Clip(packed), reports: slices.Clip(reports)}
+func newUnit(key string, packed []byte, reports [][]byte, token []byte) unit {
+	h := sha256.New()
+	h.Write(packed)
+	h.Write(token) // all have one size
+	return unit{
+		key: key, content: [16]byte(h.Sum(nil)[:16]), packed: slices.Clip(packed), reports: slices.Clip(reports), token: token,
+	}
 }
 
 // receipt says how many reports were counted, and how many had been counted before.
@@ -38,6 +44,9 @@ func (r *round) submit(ctx context.Context, units []unit) (receipt, error) {
 	fresh, got, err := r.fresh(units)
 	if err != nil || len(fresh) == 0 {
 		return got, err
+	}
+	if err := r.verify(ctx, fresh); err != nil {
+		return receipt{}, err
 	}
 	if err := r.begin(got.accepted); err != nil {
 		return receipt{}, err
@@ -97,6 +106,9 @@ func (r *round) fresh(units []unit) (fresh []unit, got receipt, err error) {
 }
 
 func (u unit) otherContent() error {
+	if u.token != nil {
+		return because(errSpent, "tokens", fmt.Sprintf("one with the id %x", u.key), "must be new for another report")
+	}
 	return fl.Invalid("batch_key", fmt.Sprintf("%x", u.key), "must be new for new reports: it was used for others")
 }
 

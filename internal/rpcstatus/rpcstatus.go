@@ -19,15 +19,19 @@ type Table []struct {
 }
 
 // Of returns the status of an error. A *fl.ParamError names the request field that the error is
-// about, or the one inside field; without a match in the table it is INVALID_ARGUMENT. Every
-// other error becomes INTERNAL without its text, and is unforeseen.
+// about, or the one inside field, and a *fl.BatchError the field reports; without a match in the
+// table both are INVALID_ARGUMENT. Every other error becomes INTERNAL without its text, and is unforeseen.
 func (t Table) Of(err error, field string) (st error, unforeseen bool) {
 	if _, ok := status.FromError(err); ok {
 		return err, false // came from gRPC, or is one already
 	}
 	code := codes.Internal
 	var param *fl.ParamError
-	if errors.As(err, &param) {
+	var batch *fl.BatchError
+	switch {
+	case errors.As(err, &batch):
+		code, field = codes.InvalidArgument, "reports"
+	case errors.As(err, &param):
 		code = codes.InvalidArgument
 		switch field {
 		case param.Param: // the field itself, not one inside it

@@ -28,6 +28,7 @@ func TestErrorsBecomeStatuses(t *testing.T) {
 		"the field itself":  {param, "dim", codes.InvalidArgument, param.Error(), "dim", false},
 		"in the table":      {fmt.Errorf("find: %w", errLost), "", codes.NotFound, "find: lost", "", false},
 		"a parameter in it": {fmt.Errorf("%w: %w", param, errLost), "", codes.NotFound, param.Error() + ": lost", "dim", false},
+		"a report":          {&fl.BatchError{Index: 3, Err: param}, "round", codes.InvalidArgument, "reports[3]: " + param.Error(), "reports", false},
 		"a status":          {status.Error(codes.Aborted, "no"), "dim", codes.Aborted, "no", "", false},
 		"something else":    {errOther, "dim", codes.Internal, "internal error", "", true},
 	} {
