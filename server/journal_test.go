@@ -185,7 +185,7 @@ func TestAPanicLeavesNothingBehind(t *testing.T) {
 func TestAUnitTwiceInACallIsCountedOnce(t *testing.T) {
 	c := call(t, journal.NewMemory(), smallRound())
 	one, other := c.reports(1), c.reports(1)
-	u, v := newUnit("a", one, [][]byte{one}), newUnit("b", other, [][]byte{other})
+	u, v := newUnit("a", one, [][]byte{one}, nil), newUnit("b", other, [][]byte{other}, nil)
 	if got, err := c.round.submit(t.Context(), []unit{u, v, u}); err != nil || got != (receipt{accepted: 2, duplicates: 1}) {
 		t.Errorf("%+v, %v", got, err)
 	}
