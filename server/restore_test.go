@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
@@ -109,6 +110,50 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 		}
 		if _, err := New(Config{Journal: kept, Logger: slog.New(slog.DiscardHandler)}); err == nil || !strings.HasPrefix(err.Error(), "server: recover: ") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A round that reached its target just before the server stopped is closed by the next one.
+func TestATargetReachedBeforeTheStopCloses(t *testing.T) {
+	kept := journal.NewMemory()
+	r := smallRound()
+	r.TargetReports = 5
+	c := call(t, kept, r)
+	c.Close() // the round can be counted to, and not be closed any more
+	if got, err := c.submit(1, c.reports(5)); err != nil || got.accepted != 5 || c.round.settled() {
+		t.Fatalf("%+v, %v; settled %t", got, err, c.round.settled())
+	}
+	next := call(t, kept, r)
+	if err := next.round.wait(t.Context()); err != nil || next.round.head().reports != 5 {
+		t.Errorf("%+v, %v", next.round.head(), err)
+	}
+}
+
+// Readers of the model before the current one go on. Readers of older ones give way.
+func TestReadersOfOldModelsGiveWay(t *testing.T) {
+	c := call(t, journal.NewMemory(), smallRound())
+	var versions []*model
+	for i := range uint64(3) {
+		if v, err := c.model.put(&service.ModelHeader{Format: "x"}, nil); err != nil || v != i+1 {
+			t.Fatal(v, err)
+		}
+		m, err := c.model.get()
+		if err != nil {
+			t.Fatal(err)
+		}
+		versions = append(versions, m)
+	}
+	for i, m := range versions {
+		select {
+		case <-m.retired:
+			if i > 0 {
+				t.Errorf("model %d of 3 is retired", i+1)
+			}
+		default:
+			if i == 0 {
+				t.Error("model 1 of 3 is not retired")
+			}
 		}
 	}
 }

@@ -164,3 +164,23 @@ func TestShutdownCutsOffAHangingStream(t *testing.T) {
 		}
 	}
 }
+
+// A call that waits for a round does not keep the server from stopping.
+func TestWaitingCallsDoNotDelayTheStop(t *testing.T) {
+	s := serveTCP(t, server.Config{ShutdownTimeout: time.Hour})
+	operator := client.NewOperator(dial(t, s.operator))
+	if _, err := operator.OpenRound(t.Context(), cocoRound("r")); err != nil {
+		t.Fatal(err)
+	}
+	waiting := make(chan error, 1)
+	go func() {
+		_, err := operator.Estimate(t.Context(), "r", true)
+		waiting <- err
+	}()
+	time.Sleep(50 * time.Millisecond) // the stop comes while it waits, most often
+	s.stop()
+	if err := <-s.served; err != nil {
+		t.Error(err)
+	}
+	wantCode(t, "the waiting call", errors.Unwrap(<-waiting), codes.Unavailable)
+}
