@@ -31,6 +31,17 @@ type Config struct {
 	// KeepRounds is the number of closed rounds whose estimates are kept; older
 	// ones are forgotten (their ids are not). Default 16.
 	KeepRounds int
+	// MaxConnections bounds the connections at the same time, on each listener. When one too
+	// many comes, an old one is closed. Default 1024.
+	MaxConnections int
+	// MaxInFlightBytes bounds the memory for messages that are on their way in or being
+	// handled, on each listener. When peers send more than half of it without completing
+	// their messages, connections are closed. Default 256 MiB or 16 times MaxMessageBytes,
+	// whichever is more; at least 8 times MaxMessageBytes.
+	MaxInFlightBytes int64
+	// ProgressTimeout is how long a call waits for its peer to send a message or to take
+	// one. Default 30 s.
+	ProgressTimeout time.Duration
 	// ShutdownTimeout is how long Serve waits for calls in progress when its
 	// context ends. Default 2 s.
 	ShutdownTimeout time.Duration
@@ -58,6 +69,9 @@ func (c Config) withDefaults() (Config, error) {
 	c.MaxDim = cmp.Or(c.MaxDim, fl.DefaultMaxDim)
 	c.MaxOpenRounds = cmp.Or(c.MaxOpenRounds, 16)
 	c.KeepRounds = cmp.Or(c.KeepRounds, 16)
+	c.MaxConnections = cmp.Or(c.MaxConnections, 1024)
+	c.MaxInFlightBytes = cmp.Or(c.MaxInFlightBytes, max(256<<20, 16*int64(c.MaxMessageBytes)))
+	c.ProgressTimeout = cmp.Or(c.ProgressTimeout, 30*time.Second)
 	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, 2*time.Second)
 	switch {
 	case c.MaxMessageBytes < minMessageBytes || c.MaxMessageBytes > maxMessageBytes:
@@ -70,6 +84,12 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fl.Invalid("MaxOpenRounds", c.MaxOpenRounds, "must be > 0")
 	case c.KeepRounds < 0:
 		return c, fl.Invalid("KeepRounds", c.KeepRounds, "must be > 0")
+	case c.MaxConnections < 0:
+		return c, fl.Invalid("MaxConnections", c.MaxConnections, "must be > 0")
+	case c.MaxInFlightBytes < 8*int64(c.MaxMessageBytes):
+		return c, fl.Invalid("MaxInFlightBytes", c.MaxInFlightBytes, "must be at least 8 times MaxMessageBytes = %d", c.MaxMessageBytes)
+	case c.ProgressTimeout < 0:
+		return c, fl.Invalid("ProgressTimeout", c.ProgressTimeout, "must be > 0")
 	case c.ShutdownTimeout < 0:
 		return c, fl.Invalid("ShutdownTimeout", c.ShutdownTimeout, "must be > 0")
 	}

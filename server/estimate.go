@@ -74,6 +74,10 @@ func (r *round) writeEstimate(e *fl.Estimate) error {
 	return nil
 }
 
+// chunkBytes is the payload of one message of an estimate: well below the 4 MiB that gRPC
+// clients accept by default.
+const chunkBytes = 1 << 20
+
 // estimateParts are the messages of chunkBytes that an estimate is sent in.
 func estimateParts(r fl.Round, e *fl.Estimate) iter.Seq2[uint32, *service.GetEstimateResponse] {
 	return func(yield func(uint32, *service.GetEstimateResponse) bool) {

@@ -15,16 +15,15 @@ import (
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
-// chunkBytes is the payload of one message of a model or an estimate: well
-// below the 4 MiB that gRPC clients accept by default.
-const chunkBytes = 1 << 20
+// partBytes is the payload of one message of a model. A reader that does not read makes the
+// server keep one or two of them, even of a model that was replaced.
+const partBytes = 64 << 10
 
 // model is a published model, in the messages that its readers get. The server does not look
 // into the data.
 type model struct {
 	version uint64
-	parts   [][]byte      // each a GetModelResponse; the first one is the header
-	retired chan struct{} // closed when readers have to give way: two newer ones are there
+	parts   [][]byte // each a GetModelResponse; the first one is the header
 }
 
 // models holds the current model.
@@ -37,24 +36,25 @@ type models struct {
 	former  *model // nil, or the one before
 }
 
-func (s *models) get() (*model, error) {
+// version returns the version of the current model.
+func (s *models) version() (uint64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.current == nil {
-		return nil, because(errNotFound, "model", "nothing", "one must have been published")
+		return 0, because(errNotFound, "model", "nothing", "one must have been published")
 	}
-	return s.current, nil
+	return s.current.version, nil
 }
 
 // put replaces the model by one that fits its header. data are GetModelResponses.
 func (s *models) put(h *service.ModelHeader, data [][]byte) (version uint64, err error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	var former uint64
-	if m, err := s.get(); err == nil {
-		former = m.version
+	former, err := s.version()
+	if err != nil {
+		former = 0
 	}
-	m := &model{version: former + 1, retired: make(chan struct{})}
+	m := &model{version: former + 1}
 	first, err := proto.Marshal(&service.GetModelResponse{Header: &service.ModelHeader{
 		Version: m.version, Format: h.GetFormat(), Size: h.GetSize(), Sha256: h.GetSha256(),
 	}})
@@ -73,9 +73,6 @@ func (s *models) put(h *service.ModelHeader, data [][]byte) (version uint64, err
 func (s *models) set(m *model) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.former != nil {
-		close(s.former.retired)
-	}
 	s.former, s.current = s.current, m
 }
 
@@ -83,13 +80,16 @@ func modelVersionKey(version uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte(modelPrefix), version)
 }
 
+// commitBytes is about how much of a model goes into the journal at once.
+const commitBytes = 8 << 20
+
 // write puts a model into the journal. It is the current one from the last batch on, which
 // drops all others.
 func (s *models) write(m *model) error {
 	var b journal.Batch
 	for i, part := range m.parts {
 		b.Put(binary.BigEndian.AppendUint32(modelVersionKey(m.version), uint32(i)), part)
-		if b.Bytes() >= 8*chunkBytes {
+		if b.Bytes() >= commitBytes {
 			if err := s.journal.commit(&b); err != nil {
 				return err
 			}
@@ -113,7 +113,7 @@ func (s *models) recover() error {
 	if len(data) != 8 {
 		return fmt.Errorf("model: %w", fl.Invalid("version", fmt.Sprintf("%d bytes", len(data)), "must have 8"))
 	}
-	m := &model{version: binary.BigEndian.Uint64(data), retired: make(chan struct{})}
+	m := &model{version: binary.BigEndian.Uint64(data)}
 	for pair, err := range s.journal.Scan(modelVersionKey(m.version), modelVersionKey(m.version+1)) {
 		if err != nil {
 			return err
@@ -127,23 +127,37 @@ func (s *models) recover() error {
 	return nil
 }
 
+// part returns a part of a version, or nil after the last one. A reader asks for each part anew
+// and holds no model, so that a version is gone as soon as there are two newer ones.
+func (s *models) part(version uint64, i int) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range []*model{s.current, s.former} {
+		if m == nil || m.version != version {
+			continue
+		}
+		if i < len(m.parts) {
+			return m.parts[i], nil
+		}
+		return nil, nil
+	}
+	return nil, because(errRetired, "version", version, "must be among the two newest")
+}
+
 // GetModel streams the current model. All readers share its messages.
 func (s roundsService) GetModel(_ *service.GetModelRequest, stream grpc.ServerStreamingServer[service.GetModelResponse]) error {
-	m, err := s.model.get()
-	if err != nil {
-		return s.fail("GetModel", err, "")
-	}
-	for _, part := range m.parts {
-		select {
-		case <-m.retired:
-			return s.fail("GetModel", because(errRetired, "version", m.version, "must be among the two newest"), "")
-		case <-stream.Context().Done():
-			return stream.Context().Err()
-		default:
+	version, err := s.model.version()
+	for i := 0; err == nil; i++ {
+		var part []byte
+		if part, err = s.model.part(version, i); err != nil || part == nil {
+			break
 		}
 		if err := stream.SendMsg(newEncoded(part)); err != nil {
 			return err
 		}
+	}
+	if err != nil {
+		return s.fail("GetModel", err, "")
 	}
 	return nil
 }

@@ -16,11 +16,11 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
-	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/internal/guard"
 )
 
 // Server is a parameter server. It is safe for concurrent use.
@@ -33,6 +33,8 @@ type Server struct {
 	// completing holds a value while a round is being completed: one at a time.
 	completing chan struct{}
 	calls      atomic.Int64 // in flight
+
+	clients, operator *guard.Guard // of the two listeners
 }
 
 // New returns a server with the rounds and the model that its journal has. Rounds that were
@@ -53,6 +55,9 @@ func New(cfg Config) (*Server, error) {
 		tasks:   tasks{stopping: make(chan struct{})},
 
 		completing: make(chan struct{}, 1),
+
+		clients:  guard.New(cfg.clientLimits(), cfg.Logger),
+		operator: guard.New(cfg.operatorLimits(), cfg.Logger),
 	}
 	if err := s.recover(); err != nil {
 		s.Close()
@@ -89,16 +94,20 @@ type Listeners struct {
 // it lets calls in progress finish for Config.ShutdownTimeout and returns nil.
 func (s *Server) Serve(ctx context.Context, l Listeners) error {
 	group, ctx := errgroup.WithContext(ctx)
-	clients := s.grpcServer(s.cfg.Credentials)
+	guarded := s.clients
+	if l.Operator == nil {
+		guarded = s.operator // whose calls may take long
+	}
+	clients := s.grpcServer(guarded, s.cfg.Credentials)
 	s.RegisterRounds(clients)
 	if l.Operator == nil {
 		s.RegisterOperator(clients)
 	} else {
-		operator := s.grpcServer(s.cfg.OperatorCredentials)
+		operator := s.grpcServer(s.operator, s.cfg.OperatorCredentials)
 		s.RegisterOperator(operator)
-		group.Go(func() error { return s.serve(ctx, operator, l.Operator) })
+		group.Go(func() error { return s.serve(ctx, operator, s.operator.Listener(l.Operator)) })
 	}
-	group.Go(func() error { return s.serve(ctx, clients, l.Clients) })
+	group.Go(func() error { return s.serve(ctx, clients, guarded.Listener(l.Clients)) })
 	context.AfterFunc(ctx, s.stopping)
 	defer s.Close()
 	return group.Wait()
@@ -117,21 +126,16 @@ func (s *Server) stopping() {
 	s.cfg.Logger.Info("stopping", "calls_in_flight", s.calls.Load(), "open_rounds", open, "reports_in_them", reports, "timeout", s.cfg.ShutdownTimeout)
 }
 
-func (s *Server) grpcServer(creds credentials.TransportCredentials) *grpc.Server {
+func (s *Server) grpcServer(g *guard.Guard, creds credentials.TransportCredentials) *grpc.Server {
 	if creds == nil {
 		creds = insecure.NewCredentials()
 	}
-	return grpc.NewServer(
+	options := append(g.Options(newCodec()),
 		grpc.Creds(creds),
-		grpc.ForceServerCodecV2(newCodec()),
-		grpc.MaxRecvMsgSize(s.cfg.MaxMessageBytes),
-		grpc.MaxConcurrentStreams(1024),
-		grpc.ConnectionTimeout(20*time.Second),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: time.Minute, Timeout: 20 * time.Second}),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 20 * time.Second, PermitWithoutStream: true}),
 		grpc.ChainUnaryInterceptor(s.recoverUnary),
 		grpc.ChainStreamInterceptor(s.recoverStream),
 	)
+	return grpc.NewServer(options...)
 }
 
 // serve runs one gRPC server until ctx ends.

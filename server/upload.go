@@ -58,9 +58,9 @@ func (u *upload) add(req *service.PutModelRequest, maxBytes int64) error {
 	}
 	_, _ = u.hash.Write(data) // never fails
 	for len(data) > 0 {
-		n := min(len(data), chunkBytes-len(u.next))
+		n := min(len(data), partBytes-len(u.next))
 		u.next, data = append(u.next, data[:n]...), data[n:]
-		if len(u.next) == chunkBytes {
+		if len(u.next) == partBytes {
 			if err := u.flush(); err != nil {
 				return err
 			}

@@ -66,6 +66,9 @@ func parseServe(args []string, stderr io.Writer) (*serveFlags, error) {
 	f.Int64Var(&s.config.MaxModelBytes, "max-model-bytes", 1<<30, "largest model accepted")
 	f.IntVar(&s.config.MaxOpenRounds, "max-open-rounds", 16, "rounds open at the same time")
 	f.IntVar(&s.config.KeepRounds, "keep-rounds", 16, "closed rounds whose estimates are kept")
+	f.IntVar(&s.config.MaxConnections, "max-connections", 1024, "connections at the same time, on each listener; one more closes an old one")
+	f.Int64Var(&s.config.MaxInFlightBytes, "max-in-flight-bytes", 256<<20, "memory for messages on their way in, on each listener; at least 8 times -max-message-bytes")
+	f.DurationVar(&s.config.ProgressTimeout, "progress-timeout", 30*time.Second, "how long a call waits for its peer to send or take a message")
 	f.DurationVar(&s.config.ShutdownTimeout, "shutdown-timeout", 10*time.Second, "how long to wait for calls in progress")
 	f.BoolVar(&s.config.Reflection, "reflection", false, "describe the services to whoever asks, for tools such as grpcurl")
 	s.logging.bind(f)
@@ -83,7 +86,8 @@ func (s *serveFlags) validate() error {
 	}{
 		{"-max-message-bytes", int64(s.config.MaxMessageBytes)}, {"-max-model-bytes", s.config.MaxModelBytes},
 		{"-max-open-rounds", int64(s.config.MaxOpenRounds)}, {"-keep-rounds", int64(s.config.KeepRounds)},
-		{"-shutdown-timeout", int64(s.config.ShutdownTimeout)},
+		{"-max-connections", int64(s.config.MaxConnections)}, {"-max-in-flight-bytes", s.config.MaxInFlightBytes},
+		{"-progress-timeout", int64(s.config.ProgressTimeout)}, {"-shutdown-timeout", int64(s.config.ShutdownTimeout)},
 	} {
 		if limit.value <= 0 {
 			return fl.Invalid(limit.flag, limit.value, "must be > 0")

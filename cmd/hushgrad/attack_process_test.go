@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/client"
+)
+
+// buildServe builds the command as users do.
+func buildServe(t *testing.T) (binary string) {
+	t.Helper()
+	binary = filepath.Join(t.TempDir(), "hushgrad")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return binary
+}
+
+// process is a "hushgrad serve" with an open round and a well-behaved client.
+type process struct {
+	command           *exec.Cmd
+	clients, operator string // addresses
+	asOperator        *client.Operator
+	request           func() *service.SubmitReportsRequest // with one report
+
+	slowest [2]time.Duration // of GetRound and SubmitReports
+	calls   int
+}
+
+func dialServe(t testing.TB, address string) *grpc.ClientConn {
+	t.Helper()
+	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// startServe runs the binary until the test ends.
+func startServe(t *testing.T, binary string, args ...string) *process {
+	t.Helper()
+	p := &process{clients: freeAddress(t), operator: freeAddress(t)}
+	p.command = exec.Command(binary, append([]string{"serve", "-listen", p.clients, "-operator-listen", p.operator}, args...)...)
+	var out log
+	p.command.Stdout, p.command.Stderr = &out, &out
+	if err := p.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = p.command.Process.Kill()
+		_ = p.command.Wait()
+		if t.Failed() {
+			t.Logf("the server said:\n%.4000s", out.String())
+		}
+	})
+	p.asOperator = client.NewOperator(dialServe(t, p.operator))
+	var round fl.Round
+	for tries := 0; ; tries++ {
+		var err error
+		round, err = p.asOperator.OpenRound(t.Context(), fl.Round{
+			ID: "r", Mechanism: "coco", Dim: 20, Scale: 0.5, Epsilon: 2, MinReports: 1, Params: fl.Params{"sparsity": fl.Int(4)},
+		})
+		if err == nil {
+			break
+		}
+		if status.Code(err) != codes.Unavailable || tries == 200 {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	p.request = requests(t, round)
+	return p
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// requests returns a source of good requests, each of one report.
+func requests(t *testing.T, round fl.Round) func() *service.SubmitReportsRequest {
+	t.Helper()
+	digest, err := round.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := fl.Open(round)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := m.Encode(nil, make([]float64, round.Dim), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := fl.PackReports(m, nil, report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() *service.SubmitReportsRequest {
+		key := make([]byte, 16)
+		_, _ = rand.Read(key) // never fails
+		return &service.SubmitReportsRequest{RoundId: round.ID, RoundDigest: digest[:], BatchKey: key, Reports: packed}
+	}
+}
+
+// behave calls the server as a good client does, until ctx ends, and returns the first error.
+// A call that finds the server unavailable is tried again, and the time of all tries counts.
+func (p *process) behave(ctx context.Context, rounds service.RoundsClient) error {
+	var failed error
+	timed := func(slowest *time.Duration, call func(context.Context) error) {
+		start := time.Now()
+		patience, cancel := context.WithTimeout(context.Background(), attackPatience)
+		defer cancel()
+		err := call(patience)
+		for status.Code(err) == codes.Unavailable && patience.Err() == nil {
+			time.Sleep(10 * time.Millisecond)
+			err = call(patience)
+		}
+		took := time.Since(start)
+		*slowest = max(*slowest, took)
+		if err != nil && failed == nil {
+			failed = fmt.Errorf("after %v: %w", took, err)
+		}
+	}
+	for ; ctx.Err() == nil && failed == nil; p.calls++ {
+		timed(&p.slowest[0], func(ctx context.Context) error {
+			_, err := rounds.GetRound(ctx, &service.GetRoundRequest{RoundId: "r"})
+			return err
+		})
+		request := p.request()
+		timed(&p.slowest[1], func(ctx context.Context) error { return submitOne(ctx, rounds, request) })
+		time.Sleep(20 * time.Millisecond)
+	}
+	return failed
+}
+
+func submitOne(ctx context.Context, rounds service.RoundsClient, request *service.SubmitReportsRequest) error {
+	stream, err := rounds.SubmitReports(ctx)
+	if err != nil {
+		return err
+	}
+	_ = stream.Send(request) // its error comes with CloseAndRecv
+	resp, err := stream.CloseAndRecv()
+	if err == nil && resp.GetAccepted()+resp.GetDuplicates() != 1 {
+		return fmt.Errorf("got %v, want one report counted", resp)
+	}
+	return err
+}
+
+// peakMemory is the largest resident memory of the process so far, in bytes.
+func (p *process) peakMemory(t *testing.T) int64 {
+	t.Helper()
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, found := strings.Cut(string(data), "VmHWM:")
+	var kB int64
+	if _, err := fmt.Sscanf(after, "%d kB", &kB); !found || err != nil {
+		t.Fatalf("no VmHWM: %v", err)
+	}
+	return kB << 10
+}

@@ -1,0 +1,76 @@
+package guard
+
+import (
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/status"
+)
+
+const (
+	// streamBytes is what an open stream counts: its headers, its goroutine and, while DATA
+	// frames are tiny, what gRPC needs for them beside their bytes.
+	streamBytes = 32 << 10
+	// headerBytes bounds the headers of a call after decompression.
+	headerBytes = 16 << 10
+	// streamsPerConnection is what RFC 9113 (6.5.2) recommends as the least, and a bit.
+	streamsPerConnection = 128
+	// streamWindow and connWindow are how much a peer may send that nobody reads.
+	streamWindow, connWindow = 64 << 10, 1 << 20
+	// handshakeTimeout is for TLS and HTTP/2 together.
+	handshakeTimeout = 5 * time.Second
+)
+
+// Options are those of a gRPC server on the guard's listener. Add other interceptors after
+// them. codec is the server's.
+func (g *Guard) Options(codec encoding.CodecV2) []grpc.ServerOption {
+	return []grpc.ServerOption{
+		grpc.InTapHandle(g.begin),
+		grpc.StatsHandler(observer{}),
+		grpc.ChainStreamInterceptor(intercept),
+		grpc.ForceServerCodecV2(gate{codec, g.limits.UnaryBytes}),
+		grpc.MaxRecvMsgSize(g.limits.MessageBytes),
+		grpc.MaxHeaderListSize(headerBytes),
+		grpc.MaxConcurrentStreams(streamsPerConnection),
+		grpc.StaticStreamWindowSize(streamWindow),
+		grpc.StaticConnWindowSize(connWindow),
+		grpc.SharedWriteBuffer(true),
+		grpc.ConnectionTimeout(handshakeTimeout),
+		grpc.KeepaliveParams(keepalive.ServerParameters{
+			Time: time.Minute, Timeout: 20 * time.Second,
+			MaxConnectionIdle: g.limits.Idle, MaxConnectionAge: g.limits.Age, MaxConnectionAgeGrace: g.limits.Grace,
+		}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 20 * time.Second, PermitWithoutStream: true}),
+	}
+}
+
+// incoming is a message to be received by a call.
+type incoming struct {
+	message any
+	call    *call
+}
+
+// gate is a codec that decodes when there is room.
+type gate struct {
+	encoding.CodecV2
+	unaryBytes int
+}
+
+// Unmarshal implements encoding.CodecV2. Only messages of streams are incoming.
+func (g gate) Unmarshal(data mem.BufferSlice, v any) error {
+	in, ok := v.(*incoming)
+	if !ok {
+		if n := data.Len(); n > g.unaryBytes {
+			return status.Errorf(codes.ResourceExhausted, "a message of %d bytes, must have at most %d", n, g.unaryBytes)
+		}
+		return g.CodecV2.Unmarshal(data, v)
+	}
+	if err := in.call.enter(data.Len()); err != nil {
+		return err
+	}
+	return g.CodecV2.Unmarshal(data, in.message)
+}

@@ -1,0 +1,44 @@
+package server
+
+import (
+	"time"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/internal/guard"
+)
+
+// Load is what one listener of a server has to bear, and what the server did about it.
+type Load = guard.Load
+
+// Load returns the load of the two listeners. When both services are on one, it is the
+// operator's.
+func (s *Server) Load() (clients, operator Load) { return s.clients.Load(), s.operator.Load() }
+
+// clientLimits are for a listener that strangers reach.
+func (c Config) clientLimits() guard.Limits {
+	l := c.operatorLimits()
+	l.UnaryBytes = 64 << 10
+	l.Idle, l.Age, l.Grace = 5*time.Minute, time.Hour, 10*time.Minute
+	return l
+}
+
+// operatorLimits are for a listener that the operator reaches, whose calls may wait for hours.
+func (c Config) operatorLimits() guard.Limits {
+	return guard.Limits{
+		Connections:   c.MaxConnections,
+		HeldBytes:     c.MaxInFlightBytes / 2,
+		DecodingBytes: c.MaxInFlightBytes / 2,
+		DecodingCost:  decodingCost,
+		MessageBytes:  c.MaxMessageBytes,
+		UnaryBytes:    c.MaxMessageBytes,
+		Progress:      c.ProgressTimeout,
+	}
+}
+
+// decodingCost is the memory that a message of n bytes takes until it is counted: its bytes as
+// they came, in one piece, decoded, and packed for the journal, and the slices of its reports
+// while they are unpacked.
+func decodingCost(n int) int64 {
+	const sliceBytes = 24
+	return 4*int64(n) + 2*sliceBytes*int64(min(n, fl.MaxBatch))
+}
