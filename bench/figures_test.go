@@ -72,7 +72,7 @@ func unreadable(p figure.Panel, columns []string, repeated bool) (problems []str
 		}
 		wide := 0
 		for i := range s.YLow {
-			if s.YLow[i] < s.Y[i] && s.Y[i] < s.YHigh[i] {
+			if s.YLow[i] < s.YHigh[i] && s.YLow[i] <= s.Y[i] && s.Y[i] <= s.YHigh[i] {
 				wide++
 			}
 		}

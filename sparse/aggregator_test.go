@@ -168,7 +168,7 @@ func TestRoundsWithBadParametersAreRefused(t *testing.T) {
 // The standard errors cover: |estimate − truth| below 1.96 of them in at least
 // 93 % of the coordinates. Per mechanism 40 rounds of 300 coordinates give 12 000
 // nearly independent trials; at a true coverage of 95 % fewer than 93 % have
-// probability below 1e-20, and the plug-in errs on the wide side.
+// probability below 1e-20. Where hits are few the intervals are wider, but not useless.
 func TestStandardErrorsCover(t *testing.T) {
 	const dim, s, n, rounds = 300, 8, 400, 40
 	grad := make([]float64, dim)
@@ -209,7 +209,7 @@ func TestStandardErrorsCover(t *testing.T) {
 			}
 		}
 		share := float64(covered) / (dim * rounds)
-		if share < 0.93 || share > 0.985 || widest > 8 {
+		if share < 0.93 || share > 0.99 || widest > 8 {
 			t.Errorf("%s: 95%% intervals cover %.3f, largest deviation %.1f standard errors", name, share, widest)
 		}
 		t.Logf("%s: 95%% intervals cover %.4f, largest deviation %.1f standard errors", name, share, widest)

@@ -88,21 +88,6 @@ func (c Calibration) frequency(k counts) float64 {
 	return c.frequencyGain() * ((k.plus+k.minus)/k.n - 2*c.Out.Own)
 }
 
-// clampedFrequency is the frequency estimate moved into [0, 1], for plugging into
-// variances. Some reports do not show the frequency. Then E[Y²] does not depend on
-// it, and 1 serves.
-func (c Calibration) clampedFrequency(k counts) float64 {
-	if !c.estimatesFrequency() {
-		return 1
-	}
-	return min(max(c.frequency(k), 0), 1)
-}
-
-// fewHits is true when n reports are expected to hit a coordinate that all clients hold fewer
-// than six times. At six the hits begin to show their own variance: two or fewer, which
-// would make an interval that misses six, come with probability 0.06.
-func (c Calibration) fewHits(n float64) bool { return n*(c.In.Own+c.In.Opposite) < 6 }
-
 // estimatesFrequency is false when a coordinate of the client is hit, by either sign,
 // as often as any other: CoCo with t = 2s, where every pair has the same weight.
 func (c Calibration) estimatesFrequency() bool {

@@ -15,24 +15,13 @@
 //
 // # Standard errors
 //
-// Intervals of 1.96 standard errors around the mean cover at least 93 % of the coordinates of a
-// round, from the first report on. Few reports do not show their own variance. While fewer than
-// six of them are expected to hit a coordinate that all clients hold, standard errors are upper
-// bounds. Those of the sign sketch contain the error of the round's labels, which does not
-// fall with the number of reports.
+// Intervals of 1.96 standard errors cover at least 93 % of the coordinates of a round, from the
+// first report on: of all coordinates, and of the few that clients hold. Few hits look more
+// certain than they are, so that variances count three hits more than were seen. With few
+// hits the intervals are longer than they would have to be, by 2 to 7 times for a single report
+// and by a quarter at most for a hundred. Standard errors of the sign sketch contain the error
+// of the round's labels, which does not fall with the number of reports.
 //
-// The table has the least share of covered coordinates, in percent and rounded down, that
-// TestFewReportsAreCovered measures. All clients hold the same vector of 60 coordinates, with
-// s = 8 at ε = 0.5, 3 and 6, and with s = 1 at ε = 6. In brackets is the share of the
-// coordinates that they hold.
-//
-//	reports          1            2           10          100
-//	coco       100 (100)    100  (99)     97  (99)    96 (88)
-//	t = 2s     100 (100)    100 (100)     97  (98)    94 (95)
-//	collision  100 (100)    100 (100)    100  (97)    96 (89)
-//	signsketch 100 (100)    100 (100)     97  (94)    94 (95)
-//
-// The coordinates that clients hold are few among many. In coco and collision those with few
-// hits look more certain than they are: 88 to 93 % are covered where each has a dozen hits. From
-// 2000 reports on it is 94 % or more.
+// The columns frequency, plus and minus have the same. docs/results.md has the shares that
+// go run ./bench coverage measures.
 package sparse

@@ -65,36 +65,25 @@ func (h hits) conditional(mean, frequency fl.Series, scale float64) fl.Series {
 	return out
 }
 
+// moreHits are counted when a variance is taken from hits, beyond those that were seen. A
+// number X of hits with mean λ has variance λ, which X stands for, so that few hits look more
+// certain than they are: of the intervals X ± 1.96·√X only 86 % or less cover λ where it is
+// small. Of X ± 1.96·√(X+3) at least 94 % cover it, at every λ.
+const moreHits = 3
+
 // mean estimates an entry of the mean ternary vector. The variance is that of one
-// report's estimate Y over the sampling of coordinates and the randomizer, E[Y²] − E[Y]²,
-// with the estimated frequency plugged in. Two cases must not look like certainty:
-//
-//   - Among few reports (Calibration.fewHits) E[Y²] is that of a coordinate that all clients
-//     hold, or what the hits show where that is more: one hit is then the only sign of the
-//     error that it is.
-//   - Where hits do not show the frequency E[Y²] is known. One report more with a hit is
-//     counted: (n+1)/n for the sign sketch.
-//
-// In both E[Y] is the smallest value within two standard errors of its estimate, which is as
-// far from 0 as the noise takes it.
+// report's estimate Y over the sampling of coordinates and the randomizer, E[Y²] − E[Y]², from
+// the estimated frequency and from moreHits. Where hits do not show the frequency, E[Y²] is
+// the same at any.
 func mean(c Calibration, k counts) (value, variance float64) {
 	in, out := c.MeanVariance()
 	value = c.mean(k)
-	f := c.clampedFrequency(k)
-	expected := min(math.Abs(value), f)
-	var second float64
-	switch {
-	case !c.estimatesFrequency():
-		second = in + 1 + c.meanGain()*c.meanGain()/k.n
-	case c.fewHits(k.n):
-		f = max(c.frequency(k), 1)
-		expected = min(math.Abs(value), 1)
-		second = f*(in+1) + (1-f)*out
-	default:
-		return value, f*(in+1) + (1-f)*out - expected*expected
+	f := 1.0
+	if c.estimatesFrequency() {
+		f = max(c.frequency(k), 0)
 	}
-	expected = max(expected-2*math.Sqrt(second/k.n), 0)
-	return value, second - expected*expected
+	expected, gain := min(math.Abs(value), f, 1), c.meanGain()
+	return value, f*(in+1) + (1-f)*out + moreHits*gain*gain/k.n - expected*expected
 }
 
 // widen adds to the standard errors of the mean, in ternary units, the error of a round's
@@ -113,20 +102,25 @@ func widen(mean fl.Series, perSquare float64) {
 	}
 }
 
-// frequency estimates the share of clients whose entry is not zero.
+// frequency estimates the share of clients whose entry is not zero. The variance is that of
+// mean.
 func frequency(c Calibration, k counts) (value, variance float64) {
 	in, out := c.FrequencyVariance()
-	f := c.clampedFrequency(k)
-	return c.frequency(k), f*in + (1-f)*out + f*(1-f)
+	value = c.frequency(k)
+	f, gain := max(value, 0), c.frequencyGain()
+	expected := min(f, 1)
+	return value, f*(in+1) + (1-f)*out + moreHits*gain*gain/k.n - expected*expected
 }
 
-// item estimates the share of clients with the item +.
+// item estimates the share of clients with the item +. The variance is that of mean.
 func item(c Calibration, k counts) (value, variance float64) {
 	own, opposite, out := c.ItemVariance()
 	value = (c.frequency(k) + c.mean(k)) / 2
-	all := c.clampedFrequency(k)
+	all := max(c.frequency(k), 0)
 	f := min(max(value, 0), all)
-	return value, f*own + (all-f)*opposite + (1-all)*out + f*(1-f)
+	expected := min(f, 1)
+	gain, _ := c.itemGains()
+	return value, f*(own+1) + (all-f)*opposite + (1-all)*out + moreHits*gain*gain/k.n - expected*expected
 }
 
 // series applies an estimator to every coordinate. The estimator returns the

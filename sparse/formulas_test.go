@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/count"
 	"github.com/hushgrad/hushgrad/internal/slothash"
@@ -94,11 +96,8 @@ func (p Joint) moment(power float64, f func(own, opposite float64) float64) floa
 // outcomes of the hits, with the shares of the three kinds of clients that the
 // estimates say, moved into their ranges.
 //
-// For the mean of few reports, fewer than six hits of a coordinate that all clients hold, the
-// share is moved up to 1 and not down: E[Y²] is linear in it, and beyond 1 it goes on as the
-// hits do, toMean² times the hits per report where both items are never hit together. Where the
-// reports do not show the share E[Y²] does not depend on it, and a report more with a hit adds
-// toMean²/n. In both cases E[Y] is two standard errors √(E[Y²]/n) closer to 0 than its estimate.
+// E[Y²] is linear in the shares, which are moved up to 0 and not down to 1 there. Three hits more
+// than were seen are counted in it: three squared gains of a hit, per report.
 func TestStandardErrorsAreTheExactOnes(t *testing.T) {
 	standardErrorsAreExact(t, 4096, []int64{700, 420, 390, 2000, 10, 512, 60}, []int64{450, 900, 405, 1500, 20, 512, 1400})
 	standardErrorsAreExact(t, 12, []int64{0, 1, 0, 2, 5, 12}, []int64{0, 0, 1, 2, 1, 0})
@@ -130,36 +129,47 @@ func standardErrorsAreExact(t *testing.T, reports int64, plus, minus []int64) {
 			p, m := float64(plus[j])/n, float64(minus[j])/n
 			share := 1.0 // t = 2s: a report does not show it, and E[Y²] does not depend on it
 			if c.estimatesFrequency() {
-				share = min(max(held(p, m), 0), 1)
+				share = max(held(p, m), 0)
 			}
-			hits, more, y := share, 0.0, min(math.Abs(mean(p, m)), share)
-			few := c.estimatesFrequency() && n*(c.In.Own+c.In.Opposite) < 6
-			if few {
-				hits, y = max(held(p, m), 1), min(math.Abs(mean(p, m)), 1)
-			}
-			if !c.estimatesFrequency() {
-				more = toMean * toMean / n
-			}
-			second := hits*c.In.moment(2, mean) + (1-hits)*c.Out.moment(2, mean) + more
-			if few || !c.estimatesFrequency() {
-				y = max(y-2*math.Sqrt(second/n), 0)
-			}
+			y := min(math.Abs(mean(p, m)), share, 1)
+			second := share*c.In.moment(2, mean) + (1-share)*c.Out.moment(2, mean) + 3*toMean*toMean/n
 			check("mean", j, e.Mean().StdErr[j], scale*math.Sqrt((second-y*y)/n))
 			if !c.estimatesFrequency() {
 				continue
 			}
-			second = share*c.In.moment(2, held) + (1-share)*c.Out.moment(2, held)
-			check("frequency", j, frequency.StdErr[j], math.Sqrt((second-share*share)/n))
+			y = min(share, 1)
+			second = share*c.In.moment(2, held) + (1-share)*c.Out.moment(2, held) + 3*toSupport*toSupport/n
+			check("frequency", j, frequency.StdErr[j], math.Sqrt((second-y*y)/n))
+			perHit := (toMean + toSupport) / 2
 			for _, sign := range []struct {
 				what     string
 				own, opp float64
 				series   fl.Series
 			}{{"plus", p, m, pluses}, {"minus", m, p, minuses}} {
 				f := min(max(item(sign.own, sign.opp), 0), share)
-				second = f*c.In.moment(2, item) + (share-f)*c.In.moment(2, other) + (1-share)*c.Out.moment(2, item)
-				check(sign.what, j, sign.series.StdErr[j], math.Sqrt((second-f*f)/n))
+				y = min(f, 1)
+				second = f*c.In.moment(2, item) + (share-f)*c.In.moment(2, other) + (1-share)*c.Out.moment(2, item) + 3*perHit*perHit/n
+				check(sign.what, j, sign.series.StdErr[j], math.Sqrt((second-y*y)/n))
 			}
 		}
+	}
+}
+
+// Hits that are rare among many reports are Poisson variables, λ of them expected. The worst λ
+// is below 30; from 2000 on nothing changes.
+func TestThreeHitsMoreCoverEveryRate(t *testing.T) {
+	worst := 1.0
+	for rate := 0.01; rate < 2000; rate *= 1.01 {
+		law, covered := distuv.Poisson{Lambda: rate}, 0.0
+		for hits := 0.0; hits < rate+10*math.Sqrt(rate)+30; hits++ {
+			if math.Abs(hits-rate) < 1.96*math.Sqrt(hits+moreHits) {
+				covered += law.Prob(hits)
+			}
+		}
+		worst = min(worst, covered)
+	}
+	if worst < 0.94 || worst > 0.95 {
+		t.Errorf("intervals cover %.4f at the worst rate, want at least 0.94, and no more than is asked for", worst)
 	}
 }
 

@@ -1,6 +1,7 @@
 // Package vectors computes exact errors and privacy bounds of the mechanisms for sparse
-// vectors. Use it to check them against a paper's figures, without any data. Start with
-// [Experiments]; go run ./bench fig2 draws the bounds.
+// vectors, and measures what their error bars cover. Use it to check them against a paper's
+// figures and our claims, without any data. Start with [Experiments]; go run ./bench fig2
+// draws the bounds.
 //
 // The paper is Wang et al., "Differentially Private Numerical Vector Analyses in the Local
 // and Shuffle Model".
@@ -13,7 +14,7 @@ const paper = `Wang et al., "Differentially Private Numerical Vector Analyses in
 // exact are the flags that computations without data and randomness are without.
 var exact = []string{experiment.FlagData, experiment.FlagRepeats, experiment.FlagSeed}
 
-// Experiments are the figures.
+// Experiments are what this package can run.
 func Experiments() []experiment.Experiment {
-	return []experiment.Experiment{fig2(), fig5()}
+	return []experiment.Experiment{fig2(), fig5(), coverage()}
 }
