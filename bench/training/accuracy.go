@@ -1,6 +1,7 @@
 package training
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -26,6 +27,7 @@ type sweep struct {
 	sumdp      fl.Params
 	pixels     bool
 	heldOut    bool
+	clients    int
 	locals     []float64 // ε of one report
 	centrals   []float64 // ε of all of a client's reports
 	repeats    int
@@ -43,6 +45,7 @@ func accuracyExperiment() experiment.Experiment {
 			flags.Float64Var(&s.delta, "delta", 1e-6, "δ at which the central ε of all rounds is stated")
 			flags.BoolVar(&s.pixels, "pixels", false, "train on grey values of 14×14 blocks instead of oriented edges")
 			flags.BoolVar(&s.heldOut, "held-out", false, "test on the last sixth of the training pictures and train on the others: for choosing constants")
+			flags.IntVar(&s.clients, "clients", 0, "clients, who share the training pictures; 0: one per picture")
 			flags.Float64Var(&s.server.rate, "lr", 0, "learning rate of every run; 0: planned from the noise")
 			flags.Float64Var(&s.server.momentum, "momentum", -1, "momentum of every run, in [0, 1); -1: planned")
 			flags.Float64Var(&s.server.averaging, "averaging", -1, "decay of the average of the models, in [0, 1), which is the one that counts; -1: planned")
@@ -87,6 +90,8 @@ func (s sweep) run(ctx context.Context, env experiment.Env) (*experiment.Result,
 		return nil, fl.Invalid("-lr", s.server.rate, "must be finite and at least 0")
 	case s.server.momentum != -1 && !(s.server.momentum >= 0 && s.server.momentum < 1):
 		return nil, fl.Invalid("-momentum", s.server.momentum, "must be in [0, 1), or -1")
+	case s.clients != 0 && s.clients < 2:
+		return nil, fl.Invalid("-clients", s.clients, "must be at least 2, or 0")
 	case s.server.averaging != -1 && !(s.server.averaging >= 0 && s.server.averaging < 1):
 		return nil, fl.Invalid("-averaging", s.server.averaging, "must be in [0, 1), or -1")
 	}
@@ -124,6 +129,10 @@ func (s sweep) on(ctx context.Context, env experiment.Env, data *dataset.Data) (
 	if err != nil {
 		return nil, err
 	}
+	if s.clients > t.clients {
+		return nil, fl.Invalid("-clients", s.clients, "must be at most the number of training pictures, %d", t.clients)
+	}
+	t.clients = cmp.Or(s.clients, t.clients)
 	demands, err := s.demands(ctx, t, of)
 	if err != nil {
 		return nil, err
@@ -158,7 +167,7 @@ func (s sweep) demands(ctx context.Context, t *task, of dataset.Features) (plan.
 	}
 	l1, l2, err := trainer.GradientNorms(t.model, t.model.Init(experiment.Stream(1)), seen.All(), seen.Labels)
 	return plan.Training{
-		Dim: t.model.Dim(), Clients: t.train.Len(), Rounds: s.rounds, Delta: s.delta, L1: l1, L2: l2,
+		Dim: t.model.Dim(), Clients: t.clients, Rounds: s.rounds, Delta: s.delta, L1: l1, L2: l2,
 	}, err
 }
 

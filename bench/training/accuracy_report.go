@@ -53,12 +53,12 @@ func (s sweep) report(cells []*cell, data *dataset.Data, demands plan.Training) 
 	r := &experiment.Result{
 		Columns: []string{
 			"mechanism", "epsilon_local", "epsilon_local_all", "epsilon_central", "accuracy", "low", "high", "repeats", "rounds", "participations",
-			"cohort", "sparsity", "scale", "noise", "learning_rate", "bytes_per_report", "seconds",
+			"clients", "cohort", "sparsity", "scale", "planned_noise", "noise", "learning_rate", "bytes_per_report", "seconds",
 		},
 		Notes: []string{
-			data.Note + s.protocol(demands),
+			data.Note + s.protocol(demands, data.Train.Len()),
 			"epsilon_local is the ε of one report, against everybody. epsilon_local_all is that of all reports of a client together, participations times as much. epsilon_central is the ε of all of a client's reports at δ, against a party that sees only the shuffled reports of each round. That of gaussian is composed without any gain from shuffling. That of central trusts the server with every gradient. auto, sumdp and central are given a central ε, the others a local one.",
-			"The learning rate follows from the standard errors of the first round's estimate, for auto from the exact error; the rest of the training is the same for all.",
+			"The learning rate follows from the standard errors of the first round's estimate, noise, and for auto from the exact error, planned_noise: both are of a coordinate, in units of the gradient. The rest of the training is the same for all.",
 			"low and high are Student's 95 % interval of the mean over the repeats, which differ in all randomness but not in the pictures. seconds are those of one run on one core.",
 		},
 		Plot: s.figure(cells),
@@ -67,16 +67,16 @@ func (s sweep) report(cells []*cell, data *dataset.Data, demands plan.Training) 
 		a := c.accuracy()
 		r.Rows = append(r.Rows, experiment.Row{
 			c.name, orNil(c.course.local), orNil(c.course.localOfAll()), orNil(c.course.central), a.mean, a.low, a.high, len(c.outcomes), c.course.rounds,
-			c.course.participations, c.course.cohort, c.course.sparsity, c.course.scale, c.outcomes[0].noise, c.outcomes[0].rate, c.bytes(), c.seconds,
+			c.course.participations, demands.Clients, c.course.cohort, c.course.sparsity, c.course.scale, orNil(c.course.noise), c.outcomes[0].noise, c.outcomes[0].rate, c.bytes(), c.seconds,
 		})
 	}
 	r.Verdicts = append(s.targets(cells), s.comparisons(cells)...)
 	return r
 }
 
-func (s sweep) protocol(d plan.Training) string {
-	return fmt.Sprintf(". %d clients with one picture each, softmax regression with %d weights, δ = %g; gradients at the first model have mean norms L1 = %.3g and L2 = %.3g on generated digits, from which clips follow.",
-		d.Clients, d.Dim, d.Delta, d.L1, d.L2)
+func (s sweep) protocol(d plan.Training, pictures int) string {
+	return fmt.Sprintf(". %d clients share %d training pictures, softmax regression with %d weights, δ = %g; gradients at the first model have mean norms L1 = %.3g and L2 = %.3g on generated digits, from which clips follow.",
+		d.Clients, pictures, d.Dim, d.Delta, d.L1, d.L2)
 }
 
 // figure draws accuracy against both kinds of ε.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
@@ -97,6 +98,7 @@ func TestAccuracyFlags(t *testing.T) {
 	for param, args := range map[string][]string{
 		"-rounds": {"-rounds", "2"}, "-delta": {"-delta", "0"}, "-mechanisms": {"-mechanisms", "coco,magic"},
 		"-lr": {"-lr", "NaN"}, "-momentum": {"-momentum", "1"}, "-averaging": {"-averaging", "-0.5"},
+		"-clients": {"-clients", "1"}, "-clients ": {"-clients", "6001"},
 		"-local": {"-local", "1,x"}, "-central": {"-central", "0"},
 	} {
 		flags := flag.NewFlagSet("accuracy", flag.ContinueOnError)
@@ -105,7 +107,7 @@ func TestAccuracyFlags(t *testing.T) {
 			t.Fatal(err)
 		}
 		var p *fl.ParamError
-		if _, err := run(t.Context(), experiment.Env{Jobs: 1, Quick: true}); !errors.As(err, &p) || p.Param != param {
+		if _, err := run(t.Context(), experiment.Env{Jobs: 1, Quick: true}); !errors.As(err, &p) || p.Param != strings.TrimSpace(param) {
 			t.Errorf("%v: error %v", args, err)
 		}
 	}

@@ -94,6 +94,9 @@ type course struct {
 	local, central *float64 // ε of one report, and of all of a client's reports
 	sparsity       int      // 0 if not sparse
 	scale          float64
+	// noise is the standard error of a coordinate of a round's mean that was planned, in units of
+	// the gradient; nil where nothing was.
+	noise *float64
 }
 
 // localOfAll is the local ε of all reports of a client together, nil where there is none.
@@ -116,6 +119,7 @@ func (c contender) course(ctx context.Context, s setting) (course, error) {
 		}
 		out, err := c.rounds(ctx, s, schedule.Participations, s.round(schedule.Mechanism, schedule.EpsilonLocal, schedule.Scale, schedule.Sparsity))
 		out.steps = func(float64) plan.Steps { return s.server.over(schedule.Steps) }
+		out.noise = &schedule.Noise
 		return out, err
 	case trustedServer:
 		return c.trusted(s)

@@ -1,6 +1,7 @@
 // Package training holds the experiments that train a model with the real mechanisms, in one
 // process and without a network. Use it from the command bench: accuracy compares mechanisms,
-// tiers lets clients choose their own ε. Start with [Experiments].
+// tiers lets clients choose their own ε, constants varies those of the planner. Start with
+// [Experiments].
 package training
 
 import (
@@ -16,21 +17,23 @@ import (
 
 // Experiments are what this package can run.
 func Experiments() []experiment.Experiment {
-	return []experiment.Experiment{tiersExperiment(), accuracyExperiment()}
+	return []experiment.Experiment{tiersExperiment(), accuracyExperiment(), constantsExperiment()}
 }
 
-// task is a data set, one picture per client, and softmax regression on it.
+// task is a data set in the hands of clients, and softmax regression on it.
 type task struct {
 	train, test *dataset.Set
+	clients     int // who share the training pictures
 	model       *trainer.Model
 }
 
+// newTask gives every picture to a client of its own.
 func newTask(data *dataset.Data, of dataset.Features) (*task, error) {
 	data, err := data.In(of)
 	if err != nil {
 		return nil, err
 	}
-	t := &task{train: data.Train, test: data.Test}
+	t := &task{train: data.Train, test: data.Test, clients: data.Train.Len()}
 	in := trainer.Input{Channels: max(1, t.train.Channels), Height: t.train.Rows, Width: t.train.Cols}
 	t.model, err = trainer.NewModel("softmax", in, t.train.Classes)
 	return t, err
@@ -85,7 +88,7 @@ type outcome struct {
 // run trains once and measures the average of the models on the test pictures.
 func (t *task) run(ctx context.Context, r recipe, rng *rand.Rand) (out outcome, err error) {
 	params := t.model.Init(rng)
-	clients, err := trainer.NewClients(t.train.All(), t.train.Labels, t.train.Len(), rng)
+	clients, err := trainer.NewClients(t.train.All(), t.train.Labels, t.clients, rng)
 	if err != nil {
 		return outcome{}, err
 	}
