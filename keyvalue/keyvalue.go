@@ -25,29 +25,39 @@
 package keyvalue
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// Pairs returns the non-zero coordinates of a gradient as key-value pairs: values in
-// units of scale, clipped to [−1, 1]. It is the first half of the Encode of
-// mechanisms over key-value pairs. It returns a *fl.ParamError when grad has not dim
-// coordinates or one of them is NaN or infinite. O(dim).
-func Pairs(grad []float64, dim int, scale float64) ([]fl.KeyValue, error) {
+// Encode is the Encode of a mechanism over key-value pairs in round r: it encodes the non-zero
+// coordinates of a gradient, with values in units of the round's scale and clipped to [−1, 1]. It
+// returns a *fl.ParamError when grad has not r.Dim coordinates or one of them is NaN or
+// infinite, and the errors of m. O(dim), and the cost of m.
+func Encode(m fl.KeyValueMechanism, r fl.Round, dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
+	p, err := pairs(grad, r.Dim, r.Scale)
+	if err != nil {
+		return dst, fmt.Errorf("%s: encode: %w", r.Mechanism, err)
+	}
+	return m.EncodeKeyValues(dst, p, rng)
+}
+
+func pairs(grad []float64, dim int, scale float64) ([]fl.KeyValue, error) {
 	if len(grad) != dim {
 		return nil, fl.Invalid("gradient", len(grad), "must have dim = %d coordinates", dim)
 	}
-	var pairs []fl.KeyValue
+	var held []fl.KeyValue
 	for j, g := range grad {
 		if math.IsNaN(g) || math.IsInf(g, 0) {
 			return nil, fl.Invalid("gradient", g, "must be finite, coordinate %d is not", j)
 		}
 		if g != 0 {
-			pairs = append(pairs, fl.KeyValue{Key: uint32(j), Value: min(max(g/scale, -1), 1)})
+			held = append(held, fl.KeyValue{Key: uint32(j), Value: min(max(g/scale, -1), 1)})
 		}
 	}
-	return pairs, nil
+	return held, nil
 }
 
 // Columns returns what mechanisms over key-value pairs estimate beside the mean:

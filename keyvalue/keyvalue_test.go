@@ -16,15 +16,28 @@ import (
 	"github.com/hushgrad/hushgrad/keyvalue/succinct"
 )
 
+// keeper is a mechanism that keeps the pairs that it encodes.
+type keeper struct {
+	fl.KeyValueMechanism
+	pairs []fl.KeyValue
+}
+
+func (k *keeper) EncodeKeyValues(dst []byte, pairs []fl.KeyValue, _ *rand.Rand) ([]byte, error) {
+	k.pairs = pairs
+	return append(dst, 7), nil
+}
+
 func TestPairsAreTheNonZeroCoordinates(t *testing.T) {
-	got, err := keyvalue.Pairs([]float64{0, 1, -8, 0, math.MaxFloat64}, 5, 4)
+	m, r := &keeper{}, fl.Round{ID: "r", Dim: 5, Scale: 4}
+	report, err := keyvalue.Encode(m, r, []byte{1}, []float64{0, 1, -8, 0, math.MaxFloat64}, nil)
 	want := []fl.KeyValue{{Key: 1, Value: 0.25}, {Key: 2, Value: -1}, {Key: 4, Value: 1}}
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("got %v, %v, want %v", got, err, want)
+	if err != nil || !slices.Equal(m.pairs, want) || !slices.Equal(report, []byte{1, 7}) {
+		t.Errorf("got %v, %v, report %v, want %v", m.pairs, err, report, want)
 	}
+	r.Dim = 2
 	for _, bad := range [][]float64{{1}, {1, math.NaN()}, {math.Inf(1), 0}, {0, math.Inf(-1)}} {
 		var p *fl.ParamError
-		if _, err := keyvalue.Pairs(bad, 2, 1); !errors.As(err, &p) || p.Param != "gradient" {
+		if _, err := keyvalue.Encode(m, r, nil, bad, nil); !errors.As(err, &p) || p.Param != "gradient" {
 			t.Errorf("%v: %v, want a ParamError for gradient", bad, err)
 		}
 	}

@@ -12,7 +12,8 @@ import (
 // Flags adds the flags of a request to a command, so that all commands ask the same question
 // with the same defaults. What is no flag is left to the command: the dimension, the norms,
 // the seed and MaxLearningRate. check is called after the flags are parsed. It returns a
-// *fl.ParamError for a flag that was given and that the mechanism ignores.
+// *fl.ParamError for a flag that was given and that the mechanism ignores, and for one with a
+// value that it must not have.
 func Flags(f *flag.FlagSet) (q *Request, check func() error) {
 	q = &Request{}
 	f.StringVar(&q.Mechanism, "mechanism", auto.Name, "auto, coco, collision, signsketch, sumdp or none")
@@ -26,7 +27,10 @@ func Flags(f *flag.FlagSet) (q *Request, check func() error) {
 	f.Float64Var(&q.Clip, "clip", 0, "norm to which a client's gradient is clipped: L1, or L2 with sumdp; 0: planned")
 	f.Float64Var(&q.LearningRate, "lr", 0, "learning rate of the server; 0: planned")
 	return q, func() error {
-		return command.Unused(f, "with -mechanism "+q.Mechanism+", which ignores it", ignored[q.Mechanism]...)
+		if err := command.Unused(f, "with -mechanism "+q.Mechanism+", which ignores it", ignored[q.Mechanism]...); err != nil {
+			return err
+		}
+		return q.validate()
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
-	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
@@ -45,20 +44,15 @@ func table3() experiment.Experiment {
 		Source:  paper + ", Table 3",
 		Without: []string{experiment.FlagData},
 		Bind: func(f *flag.FlagSet) experiment.Run {
-			relation := experiment.RelationFlag(f, fl.ReplaceOne)
-			epsilon := f.Float64("epsilon", 1, "central privacy budget ε; the paper's is 1")
 			dataSeed := f.Uint64("data-seed", 0, "seed of the data sets")
-			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
-				return runTable3(ctx, env, *relation, *epsilon, *dataSeed)
-			}
+			return bindBudget(f, 1, func(ctx context.Context, env experiment.Env, b budget) (*experiment.Result, error) {
+				return runTable3(ctx, env, b, *dataSeed)
+			})
 		},
 	}
 }
 
-func runTable3(ctx context.Context, env experiment.Env, relation fl.Relation, epsilon float64, dataSeed uint64) (*experiment.Result, error) {
-	if err := experiment.CheckEpsilon(epsilon); err != nil {
-		return nil, err
-	}
+func runTable3(ctx context.Context, env experiment.Env, b budget, dataSeed uint64) (*experiment.Result, error) {
 	const bound = 100_000
 	n, others := 100_000, dataSets
 	if env.Quick {
@@ -68,7 +62,7 @@ func runTable3(ctx context.Context, env experiment.Env, relation fl.Relation, ep
 	r := &experiment.Result{
 		Columns: []string{"data", "mechanism", "error_percent", "paper_error_percent", "messages_per_client", "paper_messages_per_client", "bits_per_client", "median_error_percent", "lowest_error_percent", "highest_error_percent", "error_percent_low", "error_percent_high"},
 		Notes: []string{
-			fmt.Sprintf("n = %d, U = %d, ε = %g, δ = %g, β = %g, %s; %s.", n, bound, epsilon, paperDelta, paperBeta, relation, note),
+			fmt.Sprintf("n = %d, U = %d, ε = %g, δ = %g, β = %g, %s; %s.", n, bound, b.epsilon, paperDelta, paperBeta, b.relation, note),
 			"The paper's errors hold for zero-out. Under replace-one SumDP gives every sub-domain half of the budget.",
 			fmt.Sprintf("The paper has one data set per column and does not publish it. Ours is that of -data-seed %d. The median, lowest and highest errors are over %d other draws of the data. SumDP drops the few largest inputs, and they differ from draw to draw.", dataSeed, others),
 			intervals,
@@ -79,13 +73,13 @@ func runTable3(ctx context.Context, env experiment.Env, relation fl.Relation, ep
 	env.Progress.Grow(len(table3Columns) * (len(sumNames)*repeats*groups + others))
 	var mechanisms []summer
 	for _, name := range sumNames {
-		s, err := newSummer(name, n, bound, epsilon, relation)
+		s, err := newSummer(name, n, bound, b.epsilon, b.relation)
 		if err != nil {
 			return nil, err
 		}
 		mechanisms = append(mechanisms, s)
 	}
-	panel := figure.Panel{Title: fmt.Sprintf("ε = %g, %s", epsilon, relation), YLabel: "relative error of the sum, %", LogY: true}
+	panel := figure.Panel{Title: fmt.Sprintf("ε = %g, %s", b.epsilon, b.relation), YLabel: "relative error of the sum, %", LogY: true}
 	for _, name := range sumNames {
 		panel.Series = append(panel.Series,
 			figure.Series{Name: name, Style: figure.Points}, figure.Series{Name: name + ", the paper's", Of: name, Style: figure.Points})

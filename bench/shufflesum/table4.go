@@ -22,11 +22,7 @@ func table4() experiment.Experiment {
 		Title:  "Sums of images: relative error of HighDimSum",
 		Source: paper + ", Table 4",
 		Bind: func(f *flag.FlagSet) experiment.Run {
-			relation := experiment.RelationFlag(f, fl.ReplaceOne)
-			epsilon := f.Float64("epsilon", 5, "central privacy budget ε; the paper's is 5")
-			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
-				return runTable4(ctx, env, *relation, *epsilon)
-			}
+			return bindBudget(f, 5, runTable4)
 		},
 	}
 }
@@ -74,10 +70,7 @@ func loadImages(ctx context.Context, env experiment.Env) (images [][]int64, sum 
 	return append(images, more...), sum, data.Note, nil
 }
 
-func runTable4(ctx context.Context, env experiment.Env, relation fl.Relation, epsilon float64) (*experiment.Result, error) {
-	if err := experiment.CheckEpsilon(epsilon); err != nil {
-		return nil, err
-	}
+func runTable4(ctx context.Context, env experiment.Env, b budget) (*experiment.Result, error) {
 	images, sum, source, err := loadImages(ctx, env)
 	if err != nil {
 		return nil, err
@@ -86,15 +79,15 @@ func runTable4(ctx context.Context, env experiment.Env, relation fl.Relation, ep
 	if env.Quick {
 		repeats = env.RepeatsOr(3)
 	}
-	relations := []fl.Relation{relation}
-	if relation == fl.ZeroOut {
+	relations := []fl.Relation{b.relation}
+	if b.relation == fl.ZeroOut {
 		relations = append(relations, fl.ReplaceOne) // the honest figure beside the paper's
 	}
 	r := &experiment.Result{
 		Columns: []string{"mechanism", "relation", "composition", "error_percent", "messages_per_client", "bits_per_client", "error_percent_low", "error_percent_high"},
 		Notes: []string{
 			source,
-			fmt.Sprintf("n = %d, d = %d, U₂ = %d, ε = %g, δ = %g, β = %g; %d repeats, the smallest and largest fifth dropped.", len(images), len(sum), norm, epsilon, paperDelta, paperBeta, repeats),
+			fmt.Sprintf("n = %d, d = %d, U₂ = %d, ε = %g, δ = %g, β = %g; %d repeats, the smallest and largest fifth dropped.", len(images), len(sum), norm, b.epsilon, paperDelta, paperBeta, repeats),
 			"Error: L2 distance to the sum of the integer images, relative to its L2 norm.",
 			fmt.Sprintf("Pixels are scaled by %d/√d, so that an all-white image has norm U₂, and rounded. The paper does not say how it scales them.", norm),
 			"HLY and central DP are the paper's numbers.",
@@ -107,13 +100,13 @@ func runTable4(ctx context.Context, env experiment.Env, relation fl.Relation, ep
 	if env.Data == "" {
 		pictures = "generated digits"
 	}
-	panel := figure.Panel{Title: fmt.Sprintf("ε = %g, %d %s", epsilon, len(images), pictures), YLabel: "relative error of the sum, %", LogY: true}
+	panel := figure.Panel{Title: fmt.Sprintf("ε = %g, %d %s", b.epsilon, len(images), pictures), YLabel: "relative error of the sum, %", LogY: true}
 	measured := figure.Series{Name: "measured", Style: figure.Points}
 	theirs := figure.Series{Name: "the paper's, MNIST", Of: measured.Name, Y: []float64{paperHighDim, paperHLY, paperCentral}, Style: figure.Points}
 	for i, relation := range relations {
 		for k, composition := range []hdsum.Composition{hdsum.Paper, hdsum.Tight} {
 			c := hdsum.HighDimConfig{
-				Config: hdsum.Config{Clients: len(images), Epsilon: epsilon, Delta: paperDelta, Relation: relation},
+				Config: hdsum.Config{Clients: len(images), Epsilon: b.epsilon, Delta: paperDelta, Relation: relation},
 				Dim:    len(sum), Norm: norm, Composition: composition, Beta: paperBeta,
 			}
 			o, err := runVectors(ctx, env, c, images, sum, repeats, uint64(i), uint64(k))

@@ -24,12 +24,10 @@ func table5() experiment.Experiment {
 		Source:  paper + ", Table 5",
 		Without: []string{experiment.FlagData},
 		Bind: func(f *flag.FlagSet) experiment.Run {
-			relation := experiment.RelationFlag(f, fl.ReplaceOne)
-			epsilon := f.Float64("epsilon", 4, "central privacy budget ε")
 			dim := f.Int("dim", 1024, "number of items")
-			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
-				return runTable5(ctx, env, *relation, *epsilon, *dim)
-			}
+			return bindBudget(f, 4, func(ctx context.Context, env experiment.Env, b budget) (*experiment.Result, error) {
+				return runTable5(ctx, env, b, *dim)
+			})
 		},
 	}
 }
@@ -77,10 +75,7 @@ func asVector(dst []int64, items []int) []int64 {
 	return dst
 }
 
-func runTable5(ctx context.Context, env experiment.Env, relation fl.Relation, epsilon float64, dim int) (*experiment.Result, error) {
-	if err := experiment.CheckEpsilon(epsilon); err != nil {
-		return nil, err
-	}
+func runTable5(ctx context.Context, env experiment.Env, b budget, dim int) (*experiment.Result, error) {
 	n, repeats := 100_000, env.RepeatsOr(paperRepeats)
 	if env.Quick {
 		n, repeats = 20_000, env.RepeatsOr(3)
@@ -95,7 +90,7 @@ func runTable5(ctx context.Context, env experiment.Env, relation fl.Relation, ep
 	r := &experiment.Result{
 		Columns: []string{"mechanism", "composition", "error_percent", "largest_error", "messages_per_client", "bits_per_client", "error_percent_low", "error_percent_high"},
 		Notes: []string{
-			fmt.Sprintf("n = %d, %d items, ε = %g, δ = %g, β = %g, %s; %d repeats, the smallest and largest fifth dropped.", n, dim, epsilon, paperDelta, paperBeta, relation, repeats),
+			fmt.Sprintf("n = %d, %d items, ε = %g, δ = %g, β = %g, %s; %d repeats, the smallest and largest fifth dropped.", n, dim, b.epsilon, paperDelta, paperBeta, b.relation, repeats),
 			"Data: Zipf (a = 3) many items per client, drawn by Zipf popularity. The paper's data and numbers for this table are not reproduced, only its claim.",
 			"Error: L2 distance to the true counts, relative to their L2 norm.",
 			intervals,
@@ -104,11 +99,11 @@ func runTable5(ctx context.Context, env experiment.Env, relation fl.Relation, ep
 	env.Progress.Describe("table5")
 	env.Progress.Grow(4 * repeats)
 	panel := figure.Panel{
-		Title: fmt.Sprintf("ε = %g, %s, n = %d", epsilon, relation, n), YLabel: "relative error of the counts, %",
+		Title: fmt.Sprintf("ε = %g, %s, n = %d", b.epsilon, b.relation, n), YLabel: "relative error of the counts, %",
 		Series: []figure.Series{{Name: "SparseVecSum", Style: figure.Bars}, {Name: "HighDimSum", Style: figure.Bars}},
 	}
 	for k, composition := range []hdsum.Composition{hdsum.Paper, hdsum.Tight} {
-		common := hdsum.Config{Clients: n, Epsilon: epsilon, Delta: paperDelta, Relation: relation}
+		common := hdsum.Config{Clients: n, Epsilon: b.epsilon, Delta: paperDelta, Relation: b.relation}
 		sparse, err := hdsum.NewSparseVecSum(hdsum.SparseConfig{Config: common, Dim: dim, Composition: composition, Beta: paperBeta})
 		if err != nil {
 			return nil, err

@@ -9,6 +9,8 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/progress"
+	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/privacy"
 )
 
@@ -94,7 +96,10 @@ func amplify(ctx context.Context, args []string, std command.Streams) error {
 	if err != nil {
 		return err
 	}
-	answer, err := command.Await(ctx, func() (amplified, error) { return q.answer(ctx) })
+	bar := progress.New(std.Err)
+	bar.Describe("searching")
+	answer, err := command.Await(ctx, func() (amplified, error) { return q.answer(ctx, bar) })
+	bar.Close()
 	if err != nil {
 		return err
 	}
@@ -115,13 +120,36 @@ func amplify(ctx context.Context, args []string, std command.Streams) error {
 	return nil
 }
 
+// watched is a bound whose evaluations are steps of a computation.
+type watched struct {
+	fl.Amplification
+	progress plan.Progress
+}
+
+func (w watched) Epsilon(n int, delta float64) (float64, error) {
+	defer w.progress.Step()
+	return w.Amplification.Epsilon(n, delta)
+}
+
+func (w watched) Delta(n int, epsilonCentral float64) (float64, error) {
+	defer w.progress.Step()
+	return w.Amplification.Delta(n, epsilonCentral)
+}
+
+// What searches announce: about as many evaluations of a bound as they take.
+const (
+	evaluationsForLocal   = 20
+	evaluationsForClients = 50
+)
+
 // answer computes what was asked.
-func (q *amplifyFlags) answer(ctx context.Context) (answer amplified, err error) {
+func (q *amplifyFlags) answer(ctx context.Context, bar plan.Progress) (answer amplified, err error) {
 	r, n, delta := q.randomizer, q.n, q.delta
 	if q.target > 0 {
+		bar.Grow(evaluationsForLocal)
 		r.epsilon, err = privacy.LocalFor(ctx, func(epsilon float64) (fl.Amplification, error) {
 			a, _, err := r.at(epsilon)
-			return a, err
+			return watched{a, bar}, err
 		}, n, delta, q.target)
 		if err != nil {
 			return answer, err
@@ -132,7 +160,8 @@ func (q *amplifyFlags) answer(ctx context.Context) (answer amplified, err error)
 		return answer, err
 	}
 	if q.clientsFor > 0 {
-		if n, err = privacy.ClientsFor(ctx, a, q.clientsFor, delta); err != nil {
+		bar.Grow(evaluationsForClients)
+		if n, err = privacy.ClientsFor(ctx, watched{a, bar}, q.clientsFor, delta); err != nil {
 			return answer, err
 		}
 	}

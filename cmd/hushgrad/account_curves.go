@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/figure"
@@ -13,7 +14,7 @@ import (
 )
 
 // curves draws the central ε against the number of reports, with the bounds of the
-// literature beside it.
+// literature beside it. What is not proved is dashed.
 func (r randomizer) curves(ctx context.Context, delta float64, stderr io.Writer) (*figure.Figure, error) {
 	a, slots, err := r.at(r.epsilon)
 	if err != nil {
@@ -39,7 +40,7 @@ func (r randomizer) curves(ctx context.Context, delta float64, stderr io.Writer)
 	bar.Describe("drawing")
 	bar.Grow(len(x) * (1 + len(comparisons)))
 	defer bar.Close()
-	ours := figure.Series{Name: "hushgrad: " + r.bound(), X: x, Style: figure.LinePoints}
+	ours := figure.Series{Name: fmt.Sprintf("hushgrad: %s (%s)", r.bound(), privacy.Proved), X: x, Style: figure.LinePoints}
 	for _, n := range x {
 		y, err := command.Await(ctx, func() (float64, error) { return a.Epsilon(int(n), delta) })
 		if err != nil {
@@ -51,6 +52,9 @@ func (r randomizer) curves(ctx context.Context, delta float64, stderr io.Writer)
 	panel.Series = []figure.Series{ours}
 	for _, c := range comparisons {
 		series := figure.Series{Name: fmt.Sprintf("%s (%s)", c.Name, c.Status), X: x, Style: figure.Dashed}
+		if c.Status == privacy.Proved {
+			series.Style = figure.LinePoints
+		}
 		for _, n := range x {
 			y, err := command.Await(ctx, func() (float64, error) { return c.Curve(int(n), delta) })
 			if ctx.Err() != nil {
@@ -62,7 +66,9 @@ func (r randomizer) curves(ctx context.Context, delta float64, stderr io.Writer)
 			series.Y = append(series.Y, y)
 			bar.Step()
 		}
-		panel.Series = append(panel.Series, series)
+		if slices.ContainsFunc(series.Y, func(y float64) bool { return !math.IsNaN(y) }) {
+			panel.Series = append(panel.Series, series)
+		}
 	}
 	return &figure.Figure{Panels: []figure.Panel{panel}}, nil
 }

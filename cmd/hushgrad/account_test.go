@@ -17,6 +17,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/figure"
 	"github.com/hushgrad/hushgrad/privacy"
 )
 
@@ -183,6 +184,54 @@ func TestAccountDrawsCurves(t *testing.T) {
 			t.Errorf("%v: %v", args, err)
 		}
 		_ = in.Close()
+	}
+}
+
+// Bounds that are proved are drawn as bench fig2 draws them, and only those.
+func TestOnlyProvedBoundsAreDrawnSolid(t *testing.T) {
+	q, err := parseAmplify([]string{"-mechanism", "collision", "-dim", "100", "-sparsity", "4"}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := q.curves(t.Context(), 1e-6, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	solid := 0
+	for _, s := range f.Panels[0].Series {
+		proved := strings.HasSuffix(s.Name, "("+string(privacy.Proved)+")")
+		if proved != (s.Style == figure.LinePoints) || !proved && s.Style != figure.Dashed {
+			t.Errorf("%q has style %d", s.Name, s.Style)
+		}
+		if proved {
+			solid++
+		}
+	}
+	if dashed := len(f.Panels[0].Series) - solid; solid < 2 || dashed < 2 {
+		t.Errorf("%d solid and %d dashed curves", solid, dashed)
+	}
+}
+
+// counter counts steps.
+type counter struct{ announced, done int }
+
+func (c *counter) Grow(n int) { c.announced += n }
+func (c *counter) Step()      { c.done++ }
+
+// Searches show how far they are: evaluations are counted, and about as many as announced.
+func TestSearchesShowProgress(t *testing.T) {
+	for _, args := range [][]string{
+		{"-mechanism", "collision", "-dim", "100", "-sparsity", "4", "-clients-for", "0.05"},
+		{"-mechanism", "collision", "-dim", "100", "-sparsity", "4", "-n", "10000", "-target", "0.2"},
+	} {
+		q, err := parseAmplify(args, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c counter
+		if _, err := q.answer(t.Context(), &c); err != nil || c.done < c.announced/2 || c.done > c.announced*2 || c.announced == 0 {
+			t.Errorf("%q: %d of %d steps, %v", args, c.done, c.announced, err)
+		}
 	}
 }
 

@@ -105,11 +105,11 @@ func TestFlags(t *testing.T) {
 		"-rounds=-1": "rounds", "-clients=1": "clients", "-budget=-1": "budget", "-sparsity=-1": "sparsity", "-clip=-1": "clip", "-clip=1e300": "clip", "-lr=-1": "learning rate",
 	} {
 		o, err := parse([]string{arg}, io.Discard)
-		if err != nil {
-			t.Fatal(err)
+		if err == nil { // what depends on the model
+			_, _, err = o.plan(t.Context())
 		}
 		var p *fl.ParamError
-		if _, _, err := o.plan(t.Context()); !errors.As(err, &p) || p.Param != param {
+		if !errors.As(err, &p) || p.Param != param {
 			t.Errorf("%s: error %v, want a ParamError for %s", arg, err, param)
 		}
 	}

@@ -164,6 +164,17 @@ func TestAnInterruptEndsPlanning(t *testing.T) {
 	}
 }
 
+// A flag with a value that it must not have is an error before anything is planned.
+func TestFlagsAreCheckedFirst(t *testing.T) {
+	for _, flag := range []string{"-rounds=-3", "-clients=1", "-cohort=70000", "-lr=-1", "-delta=2"} {
+		var stderr bytes.Buffer
+		code := command.Run(t.Context(), "mnist", mnist, []string{flag}, command.Streams{Out: io.Discard, Err: &stderr})
+		if code == 0 || strings.Contains(stderr.String(), "planning") || !strings.Contains(stderr.String(), "must be") {
+			t.Errorf("%s: exit code %d, %s", flag, code, stderr.String())
+		}
+	}
+}
+
 // A directory that cannot be written is an error before anything is planned.
 func TestTheOutputIsCheckedFirst(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")

@@ -118,11 +118,7 @@ var (
 
 // Encode implements fl.Mechanism. O(dim).
 func (m *mechanism) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
-	pairs, err := keyvalue.Pairs(grad, m.round.Dim, m.round.Scale)
-	if err != nil {
-		return dst, m.round.Wrap("encode", err)
-	}
-	return m.EncodeKeyValues(dst, pairs, rng)
+	return keyvalue.Encode(m, m.round.Round, dst, grad, rng)
 }
 
 // EncodeKeyValues implements fl.KeyValueMechanism. O(pairs), and for PCKV-UE the
