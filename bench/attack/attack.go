@@ -278,6 +278,6 @@ func (s setting) describe(note string) []string {
 		note,
 		fmt.Sprintf("%d clients with one picture each send CoCo reports of local ε = %g at the first model of softmax regression on oriented edges.", s.victims, s.epsilon),
 		"The attacker learns the classes from the test pictures. A better attacker may find more.",
-		"Error bars: 95 % intervals over the clients.",
+		"Error bars: Wilson's 95 % intervals over the clients.",
 	}
 }

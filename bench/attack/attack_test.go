@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"io"
-	"math"
 	"reflect"
 	"testing"
 
@@ -27,14 +26,14 @@ func TestAttacksCountHits(t *testing.T) {
 		likelihoods = append(likelihoods, [][]float64{speak(label, 1), speak(label, 1)})
 	}
 	likelihoods[3][1] = speak(1, -5)
-	if got := attackLinked(likelihoods, labels, 1); got.value != 1 || got.stderr != 0 {
+	if got := attackLinked(likelihoods, labels, 1); got.Value != 1 {
 		t.Errorf("one report: %+v", got)
 	}
-	if got := attackLinked(likelihoods, labels, 2); got.value != 0.75 || math.Abs(got.stderr-math.Sqrt(0.75*0.25/4)) > 1e-15 {
+	if got := attackLinked(likelihoods, labels, 2); got != experiment.ShareInterval(3, 4) {
 		t.Errorf("two reports: %+v", got)
 	}
 	// Each client is given the report of the next one, which has the other label.
-	if got := attackShuffled(likelihoods, labels, 1); got.value != 0 {
+	if got := attackShuffled(likelihoods, labels, 1); got.Value != 0 {
 		t.Errorf("another client's report: %+v", got)
 	}
 	if got := mostCommon([]int{2, 0, 2, 1}, 3); got != 0.5 {

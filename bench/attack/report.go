@@ -2,40 +2,26 @@ package attack
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
-// share is a part of the clients with its standard error.
-type share struct{ value, stderr float64 }
-
-func shareOf(hits, n int) share {
-	p := float64(hits) / float64(n)
-	return share{p, math.Sqrt(p * (1 - p) / float64(n))}
-}
-
-// interval is the 95 % interval.
-func (s share) interval() (low, high float64) {
-	return max(0, s.value-1.96*s.stderr), min(1, s.value+1.96*s.stderr)
-}
-
 // attackLinked attacks every client with k reports of its own.
-func attackLinked(likelihoods [][][]float64, labels []int, k int) share {
+func attackLinked(likelihoods [][][]float64, labels []int, k int) experiment.Interval {
 	hits := 0
 	for i, own := range likelihoods {
 		if guess(own[:k]) == labels[i] {
 			hits++
 		}
 	}
-	return shareOf(hits, len(labels))
+	return experiment.ShareInterval(hits, len(labels))
 }
 
 // attackShuffled attacks every client with one report of each of k rounds. The attacker does
 // not know their senders: client i is attacked with reports of the clients behind it, another
 // one in every round.
-func attackShuffled(likelihoods [][][]float64, labels []int, k int) share {
+func attackShuffled(likelihoods [][][]float64, labels []int, k int) experiment.Interval {
 	hits, n := 0, len(labels)
 	for i, label := range labels {
 		var reports [][]float64
@@ -47,7 +33,7 @@ func attackShuffled(likelihoods [][][]float64, labels []int, k int) share {
 			hits++
 		}
 	}
-	return shareOf(hits, n)
+	return experiment.ShareInterval(hits, n)
 }
 
 // mostCommon is the share of the most common label: what a guess without reports reaches.
@@ -69,26 +55,24 @@ func (s setting) report(likelihoods [][][]float64, labels []int, classes int, no
 	own := figure.Series{Name: "linked to their client", Style: figure.LinePoints}
 	mixed := figure.Series{Name: "shuffled", Style: figure.LinePoints}
 	blind := figure.Series{Name: "no reports: the most common label", Style: figure.Dashed}
-	var last, lastMixed share
+	var last, lastMixed experiment.Interval
 	for _, k := range linked {
 		last, lastMixed = attackLinked(likelihoods, labels, k), attackShuffled(likelihoods, labels, k)
-		low, high := last.interval()
-		mixedLow, mixedHigh := lastMixed.interval()
-		r.Rows = append(r.Rows, experiment.Row{k, float64(k) * s.epsilon, last.value, low, high, lastMixed.value, mixedLow, mixedHigh, chance})
+		r.Rows = append(r.Rows, experiment.Row{k, float64(k) * s.epsilon, last.Value, last.Low, last.High, lastMixed.Value, lastMixed.Low, lastMixed.High, chance})
 		x := float64(k)
-		own.X, own.Y, own.YLow, own.YHigh = append(own.X, x), append(own.Y, last.value), append(own.YLow, low), append(own.YHigh, high)
-		mixed.X, mixed.Y, mixed.YLow, mixed.YHigh = append(mixed.X, x), append(mixed.Y, lastMixed.value), append(mixed.YLow, mixedLow), append(mixed.YHigh, mixedHigh)
+		own.Add(x, last.Value, last.Low, last.High)
+		mixed.Add(x, lastMixed.Value, lastMixed.Low, lastMixed.High)
 		blind.X, blind.Y = append(blind.X, x), append(blind.Y, chance)
 	}
 	k := linked[len(linked)-1]
 	r.Verdicts = []experiment.Verdict{
 		{
 			Claim: fmt.Sprintf("a party that links %d reports of ε = %g to their client finds its label 9 times in 10", k, s.epsilon),
-			Holds: last.value-1.96*last.stderr > 0.9, Detail: fmt.Sprintf("%.3f ± %.3f; one report: %.3f", last.value, 1.96*last.stderr, attackLinked(likelihoods, labels, 1).value),
+			Holds: last.Low > 0.9, Detail: fmt.Sprintf("%.3f [%.3f, %.3f]; one report: %.3f", last.Value, last.Low, last.High, attackLinked(likelihoods, labels, 1).Value),
 		},
 		{
 			Claim: "shuffled reports do not lead to a client's label more often than the most common label does",
-			Holds: lastMixed.value-1.96*lastMixed.stderr <= chance, Detail: fmt.Sprintf("%.3f ± %.3f against %.3f", lastMixed.value, 1.96*lastMixed.stderr, chance),
+			Holds: lastMixed.Low <= chance, Detail: fmt.Sprintf("%.3f [%.3f, %.3f] against %.3f", lastMixed.Value, lastMixed.Low, lastMixed.High, chance),
 		},
 	}
 	r.Plot = &figure.Figure{ErrorBars: experiment.ErrorBars, Panels: []figure.Panel{{

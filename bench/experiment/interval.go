@@ -26,6 +26,16 @@ func MeanInterval(values []float64) Interval {
 	return around(mean, deviation/math.Sqrt(float64(n)), n-1)
 }
 
+// ShareInterval returns the share of hits among n ≥ 1 independent trials with Wilson's interval:
+// Wilson, "Probable inference, the law of succession, and statistical inference", JASA 1927. It
+// has a width also where all trials or none are hits.
+func ShareInterval(hits, n int) Interval {
+	const z = 1.96
+	trials, share := float64(n), float64(hits)/float64(n)
+	middle, half := (share+z*z/2/trials)/(1+z*z/trials), z/(1+z*z/trials)*math.Sqrt(share*(1-share)/trials+z*z/4/trials/trials)
+	return Interval{share, middle - half, middle + half}
+}
+
 // TrimmedInterval returns the TrimmedMean of independent repeats with its 95 % interval
 // by Tukey and McLaughlin, "Less vulnerable confidence and significance procedures for
 // location based on a single sample: Trimming/Winsorization 1", Sankhyā A 1963. The values

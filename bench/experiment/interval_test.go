@@ -57,3 +57,17 @@ func TestTrimmedIntervalsHoldTheMean(t *testing.T) {
 		t.Errorf("%g of the intervals hold the mean", held)
 	}
 }
+
+// Wilson's interval of 8 of 10, by his formula, and that of 10 of 10 and 0 of 10, which have a
+// width.
+func TestShareInterval(t *testing.T) {
+	for _, c := range []struct {
+		hits      int
+		low, high float64
+	}{{8, 0.4902, 0.9433}, {10, 0.7225, 1}, {0, 0, 0.2775}} {
+		i := experiment.ShareInterval(c.hits, 10)
+		if i.Value != float64(c.hits)/10 || math.Abs(i.Low-c.low) > 1e-4 || math.Abs(i.High-c.high) > 1e-4 {
+			t.Errorf("%d of 10: %+v, want %g to %g", c.hits, i, c.low, c.high)
+		}
+	}
+}

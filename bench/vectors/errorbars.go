@@ -64,10 +64,7 @@ func (s *shares) add(value, stderr, truth float64) {
 
 // interval is the share with its interval. Coordinates count as independent.
 func (s shares) interval() experiment.Interval {
-	n, z := float64(s.coordinates), 1.96
-	p := float64(s.covered) / n
-	middle, half := (p+z*z/2/n)/(1+z*z/n), z/(1+z*z/n)*math.Sqrt(p*(1-p)/n+z*z/4/n/n)
-	return experiment.Interval{Value: p, Low: middle - half, High: middle + half}
+	return experiment.ShareInterval(s.covered, s.coordinates)
 }
 
 // coverageSettings are all mechanisms at four points: three with many entries, and one whose

@@ -1,24 +1,10 @@
 package vectors
 
 import (
-	"math"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 )
-
-// Wilson's interval of 8 of 10: Wilson, "Probable inference, the law of succession, and
-// statistical inference", JASA 1927, gives 0.4902 to 0.9433. That of 10 of 10 has a width.
-func TestSharesHaveWilsonsInterval(t *testing.T) {
-	s := shares{covered: 8, coordinates: 10}
-	if i := s.interval(); i.Value != 0.8 || math.Abs(i.Low-0.4902) > 1e-4 || math.Abs(i.High-0.9433) > 1e-4 {
-		t.Errorf("8 of 10: %+v", i)
-	}
-	s.covered = 10
-	if i := s.interval(); i.Value != 1 || math.Abs(i.Low-0.7225) > 1e-4 || i.High < 1-1e-12 {
-		t.Errorf("10 of 10: %+v", i)
-	}
-}
 
 // Every setting counts all its coordinates and those that clients hold, and its verdict falls when
 // too few are covered.

@@ -44,6 +44,7 @@ func end(v, around float64, log bool) float64 {
 type span struct {
 	min, max     float64
 	some         bool
+	fractions    bool // not all values are integers
 	startsAtZero bool // for bars
 }
 
@@ -55,6 +56,7 @@ func (s *span) include(v float64) {
 		s.min, s.max, s.some = v, v, true
 	}
 	s.min, s.max = min(s.min, v), max(s.max, v)
+	s.fractions = s.fractions || v != math.Trunc(v)
 }
 
 // includeEnds widens the span to the ends of error bars. On a logarithmic axis it goes one
@@ -91,6 +93,7 @@ func (s span) set(axis *plot.Axis, log bool) {
 		axis.Min, axis.Max = s.min, s.max
 		return
 	}
+	axis.Tick.Marker = steps{whole: !s.fractions}
 	if s.startsAtZero {
 		s.min, s.max = min(s.min, 0), max(s.max, 0)
 	}

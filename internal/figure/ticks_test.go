@@ -6,6 +6,43 @@ import (
 	"testing"
 )
 
+// Labels are where a reader counts: at 0, 5, 10 rounds and not at 4, 16, 28.
+func TestTicksOfALinearAxis(t *testing.T) {
+	for name, c := range map[string]struct {
+		lo, hi float64
+		whole  bool
+		labels []string
+		ticks  int
+	}{
+		"thirty rounds":   {1, 30, true, []string{"5", "10", "15", "20", "25", "30"}, 30},
+		"three rounds":    {1, 3, true, []string{"1", "2", "3"}, 3},
+		"one round":       {1, 1.2, true, []string{"1"}, 1},
+		"a hundred":       {0, 100, true, []string{"0", "20", "40", "60", "80", "100"}, 21},
+		"shares":          {0, 1, false, []string{"0", "0.2", "0.4", "0.6", "0.8", "1.0"}, 21},
+		"part of shares":  {0.87, 0.951, false, []string{"0.88", "0.90", "0.92", "0.94"}, 17},
+		"negative":        {-3, 3, false, []string{"-3", "-2", "-1", "0", "1", "2", "3"}, 31},
+		"small":           {0, 2e-6, false, []string{"0", "5e-7", "1e-6", "1.5e-6", "2e-6"}, 21},
+		"large":           {0, 4e6, true, []string{"0", "1e6", "2e6", "3e6", "4e6"}, 21},
+		"thousands":       {0, 60_000, true, []string{"0", "10000", "20000", "30000", "40000", "50000", "60000"}, 31},
+		"far from zero":   {1e9, 1e9 + 3, true, []string{"1e9", "1.000000001e9", "1.000000002e9", "1.000000003e9"}, 4},
+		"the whole range": {-1e300, 1e300, false, []string{"-1e300", "-5e299", "0", "5e299", "1e300"}, 21},
+	} {
+		var labels []string
+		ticks := steps{whole: c.whole}.Ticks(c.lo, c.hi)
+		for _, tick := range ticks {
+			if tick.Label != "" {
+				labels = append(labels, tick.Label)
+			}
+			if tick.Value < c.lo || tick.Value > c.hi {
+				t.Errorf("%s: a tick at %g, outside [%g, %g]", name, tick.Value, c.lo, c.hi)
+			}
+		}
+		if !slices.Equal(labels, c.labels) || len(ticks) != c.ticks {
+			t.Errorf("%s: %d ticks, labels %q, want %d and %q", name, len(ticks), labels, c.ticks, c.labels)
+		}
+	}
+}
+
 func TestTicksOfALogarithmicAxis(t *testing.T) {
 	for name, c := range map[string]struct {
 		lo, hi float64
