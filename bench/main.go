@@ -21,6 +21,7 @@ import (
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/bench/histograms"
 	"github.com/hushgrad/hushgrad/bench/keyvalues"
+	"github.com/hushgrad/hushgrad/bench/pages"
 	"github.com/hushgrad/hushgrad/bench/shufflesum"
 	"github.com/hushgrad/hushgrad/bench/training"
 	"github.com/hushgrad/hushgrad/bench/vectors"
@@ -51,8 +52,11 @@ func bench(ctx context.Context, list []experiment.Experiment, args []string, std
 		}
 		return listExperiments(list, std.Out)
 	}
-	if args[0] == "all" {
+	switch args[0] {
+	case "all":
 		return runAll(ctx, list, args[1:], std)
+	case "pages":
+		return writePages(ctx, args[1:], std)
 	}
 	for _, e := range list {
 		if e.Name == args[0] {
@@ -73,9 +77,11 @@ func bench(ctx context.Context, list []experiment.Experiment, args []string, std
 func listExperiments(list []experiment.Experiment, stdout io.Writer) error {
 	fmt.Fprint(stdout, `Usage: go run ./bench NAME [flags]
        go run ./bench all [flags]
+       go run ./bench pages [-check]
 
 Runs an experiment, or all of them with the flags they share, and says which claims of
 its paper hold in the numbers. With -out, an interrupted run goes on where it was.
+pages writes the numbers of README.md and docs/*.md from docs/results.
 go run ./bench NAME -help lists the flags of an experiment.
 
 `)
@@ -84,6 +90,24 @@ go run ./bench NAME -help lists the flags of an experiment.
 		fmt.Fprintf(w, "  %s\t%s\n", e.Name, e.Title)
 	}
 	return w.Flush()
+}
+
+// writePages makes the numbers of the pages of the module in this directory.
+func writePages(ctx context.Context, args []string, std command.Streams) error {
+	f := flag.NewFlagSet("go run ./bench pages", flag.ContinueOnError)
+	f.SetOutput(std.Err)
+	check := f.Bool("check", false, "write nothing; fail when a page differs from what the results give")
+	if err := command.ParseOnly(f, args); err != nil {
+		return err
+	}
+	if *check {
+		return pages.Check(".")
+	}
+	changed, err := pages.Write(ctx, ".")
+	for _, path := range changed {
+		fmt.Fprintln(std.Out, "Written:", path)
+	}
+	return err
 }
 
 // everything has the flags that all experiments have.

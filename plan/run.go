@@ -74,6 +74,9 @@ type Run struct {
 	Affordable int       `json:"-"`
 	// Schedule has what was compared; nil for "sumdp" and "none".
 	Schedule *Schedule `json:"-"`
+	// Expected is the accuracy that was measured for the task of examples/mnist on generated
+	// digits; nil where nothing was measured.
+	Expected *Expected `json:"-"`
 }
 
 // Beyond these nothing is trained, and products overflow.
@@ -167,7 +170,15 @@ func (q Request) Run(ctx context.Context) (*Run, error) {
 	if c, ok := run.Opened.(fl.Coster); ok {
 		run.MessagesPerReport = c.Cost().Messages
 	}
-	return run, run.account(ctx, q.Delta)
+	if err := run.account(ctx, q.Delta); err != nil {
+		return run, err
+	}
+	if e, ok, err := run.expected(q); err != nil {
+		return run, err
+	} else if ok {
+		run.Expected = &e
+	}
+	return run, nil
 }
 
 // schedule plans a local mechanism.

@@ -14,12 +14,12 @@ type document struct {
 	// nothing: Holds is null there, and Suggests is what the smaller run points to.
 	Quick    bool       `json:"quick"`
 	Rows     []object   `json:"rows"`
-	Verdicts []decision `json:"verdicts"`
+	Verdicts []Decision `json:"verdicts"`
 	Notes    []string   `json:"notes"`
 }
 
-// decision is a verdict in the JSON file.
-type decision struct {
+// Decision is a verdict in the JSON file.
+type Decision struct {
 	Claim    string `json:"claim"`
 	Holds    *bool  `json:"holds"`
 	Suggests *bool  `json:"suggests,omitempty"`
@@ -28,12 +28,12 @@ type decision struct {
 
 func (r *Result) writeJSON(w *bytes.Buffer, name string, from Origin) error {
 	// Empty lists, and not null, for what there is none of.
-	d := document{Name: name, Origin: from, Quick: r.Quick, Rows: []object{}, Verdicts: []decision{}, Notes: []string{}}
+	d := document{Name: name, Origin: from, Quick: r.Quick, Rows: []object{}, Verdicts: []Decision{}, Notes: []string{}}
 	for _, row := range r.Rows {
 		d.Rows = append(d.Rows, object{r.Columns, row})
 	}
 	for _, v := range r.Verdicts {
-		out := decision{Claim: v.Claim, Holds: &v.Holds, Detail: v.Detail}
+		out := Decision{Claim: v.Claim, Holds: &v.Holds, Detail: v.Detail}
 		if r.Quick {
 			out.Holds, out.Suggests = nil, &v.Holds
 		}

@@ -1,0 +1,153 @@
+package pages
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
+)
+
+// asked returns which of the ε that a run may have been asked for is the one of a row: the plan
+// stays below it, by little.
+func asked(epsilon float64, among []float64) (at int, ok bool) {
+	at = slices.IndexFunc(among, func(a float64) bool { return epsilon <= a*(1+1e-9) && epsilon > 0.9*a })
+	return at, at >= 0
+}
+
+// pivot is a table of accuracies: a line for each name and a column for each ε.
+type pivot struct {
+	names    []string // in the order of the lines
+	epsilons []float64
+	cells    map[string][]string
+	bytes    map[string]string
+}
+
+func newPivot(epsilons ...float64) *pivot {
+	return &pivot{epsilons: epsilons, cells: map[string][]string{}, bytes: map[string]string{}}
+}
+
+// add places a row under its ε, and under all where it has none.
+func (p *pivot) add(name string, epsilon any, row map[string]any, promise string) error {
+	text, err := measured(row)
+	if err != nil {
+		return err
+	}
+	if p.cells[name] == nil {
+		p.names = append(p.names, name)
+		p.cells[name] = make([]string, len(p.epsilons))
+		for i := range p.epsilons {
+			p.cells[name][i] = "–"
+		}
+	}
+	bytes, err := number(row, "bytes_per_report")
+	if err != nil {
+		return err
+	}
+	p.bytes[name] = fmt.Sprintf("%.0f", bytes)
+	for i := range p.epsilons {
+		if v, private := epsilon.(float64); private {
+			if at, ok := asked(v, p.epsilons); !ok || at != i {
+				continue
+			}
+		}
+		p.cells[name][i] = text + promise
+	}
+	return nil
+}
+
+func (p *pivot) table(corner string, names map[string]string) string {
+	head := []string{corner}
+	for _, e := range p.epsilons {
+		head = append(head, fmt.Sprintf("ε = %g", e))
+	}
+	g := newGrid(append(head, "bytes per report")...)
+	for _, name := range p.names {
+		shown := "`" + name + "`"
+		if n, ok := names[name]; ok {
+			shown = n
+		}
+		g.add(append(append([]string{shown}, p.cells[name]...), p.bytes[name])...)
+	}
+	return g.String()
+}
+
+// byCentral fills a pivot with the runs for a central ε.
+func byCentral(p *pivot, r *experiment.Record, mechanisms []string) error {
+	for _, name := range mechanisms {
+		for _, row := range r.Rows {
+			if row["mechanism"] != name {
+				continue
+			}
+			promise := ""
+			if local, ok := row["epsilon_local"].(float64); ok && row["epsilon_central"] != nil {
+				all, err := number(row, "epsilon_local_all")
+				if err != nil {
+					return err
+				}
+				promise = fmt.Sprintf(" (%s, %s)", above(local, 3), above(all, 3))
+			}
+			if err := p.add(name, row["epsilon_central"], row, promise); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// longNames are those of the README.
+var longNames = map[string]string{"auto": "planned (`auto`)", "central": "Gaussian noise of a trusted server", "none": "no privacy"}
+
+// accuracyInShort is the table of the README.
+func accuracyInShort(in []*experiment.Record) (string, error) {
+	p := newPivot(0.1, 0.25, 1)
+	err := byCentral(p, in[0], []string{"auto", "central", "none"})
+	return p.table("", longNames), err
+}
+
+func accuracyByCentral(in []*experiment.Record) (string, error) {
+	p := newPivot(0.1, 0.25, 0.6, 1, 2, 4)
+	err := byCentral(p, in[0], []string{"auto", "sumdp", "central", "none"})
+	return p.table("central ε", longNames), err
+}
+
+// accuracyByLocal has the central ε of all reports in brackets.
+func accuracyByLocal(in []*experiment.Record) (string, error) {
+	var epsilons []float64
+	for _, row := range in[0].Rows {
+		if v, ok := row["epsilon_local"].(float64); ok && !slices.Contains(epsilons, v) {
+			epsilons = append(epsilons, v)
+		}
+	}
+	slices.Sort(epsilons)
+	p := newPivot(epsilons...)
+	for _, row := range in[0].Rows {
+		promise := ""
+		if central, ok := row["epsilon_central"].(float64); ok {
+			promise = fmt.Sprintf(" (%s)", above(central, 3))
+		}
+		if err := p.add(fmt.Sprint(row["mechanism"]), row["epsilon_local"], row, promise); err != nil {
+			return "", err
+		}
+	}
+	return p.table("ε of one report", longNames), nil
+}
+
+// accuracyByClients has a line for each number of clients.
+func accuracyByClients(in []*experiment.Record) (string, error) {
+	p := newPivot(0.25, 1, 4)
+	for _, r := range in {
+		for _, row := range r.Rows {
+			clients, err := number(row, "clients")
+			if err != nil || row["mechanism"] != "auto" {
+				continue
+			}
+			if _, ok := asked(row["epsilon_central"].(float64), p.epsilons); !ok {
+				continue
+			}
+			if err := p.add(fmt.Sprintf("%.0f clients", clients), row["epsilon_central"], row, ""); err != nil {
+				return "", err
+			}
+		}
+	}
+	return p.table("central ε", nil), nil
+}

@@ -1,0 +1,15 @@
+// Package pages writes the tables and numbers of README.md and docs/*.md from the results of
+// experiments. Use it after an experiment was run again. Start with go run ./bench pages.
+//
+// A result is docs/results/NAME/EXPERIMENT.json, as go run ./bench EXPERIMENT -out
+// docs/results/NAME leaves it. A page says where its numbers come from:
+//
+//	<!-- table verdicts fig2/fig2.json -->
+//	<!-- end -->
+//
+//	<!-- value attack/attack.json label_found_linked percent reports=1 -->44 %<!-- end -->
+//
+// A table is made from one or several results, by the function of its name. The line below it
+// names the commands that produced them. A value is a cell of the only row in which columns
+// have the values after its form: percent, or a verb of package fmt.
+package pages
