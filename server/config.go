@@ -5,7 +5,9 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/stats"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/server/journal"
@@ -48,6 +50,13 @@ type Config struct {
 	// Credentials secure the clients' listener, OperatorCredentials the
 	// operator's. Default: no transport security.
 	Credentials, OperatorCredentials credentials.TransportCredentials
+	// Metrics registers the figures of the server for Prometheus. Default: none are kept.
+	Metrics prometheus.Registerer
+	// StatsHandler is told of every connection and call of Serve, for traces. Default: nobody.
+	StatsHandler stats.Handler
+	// Ready says in words why the server should get no calls, for reasons that it does not
+	// know of itself. Default: there are none.
+	Ready func() error
 	// Reflection describes the services to whoever asks. Default: it does not.
 	Reflection bool
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"log/slog"
+	"reflect"
 	"testing"
 	"time"
 
@@ -24,7 +25,7 @@ func TestConfigDefaults(t *testing.T) {
 		MaxConnections:  1024, MaxInFlightBytes: 268_435_456, ProgressTimeout: 30 * time.Second,
 		ShutdownTimeout: 2 * time.Second,
 	}
-	if err != nil || got != want {
+	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("defaults %+v, %v, want %+v", got, err, want)
 	}
 	set := Config{
@@ -38,7 +39,7 @@ func TestConfigDefaults(t *testing.T) {
 	if got, err := (Config{MaxMessageBytes: 64 << 20}).withDefaults(); err != nil || got.MaxInFlightBytes != 1<<30 {
 		t.Errorf("for large messages: %d bytes in flight, %v, want 16 messages", got.MaxInFlightBytes, err)
 	}
-	if got, err := set.withDefaults(); err != nil || got != set {
+	if got, err := set.withDefaults(); err != nil || !reflect.DeepEqual(got, set) {
 		t.Errorf("%+v became %+v, %v", set, got, err)
 	}
 }

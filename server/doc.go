@@ -46,6 +46,9 @@
 // that are kept. Clients see the count of an open round rounded down, so that nobody sees
 // single submissions arrive.
 //
+// [Server.Ready] says in words whether the server can work, and the health service follows
+// it. Config.Metrics has the figures for Prometheus.
+//
 // The server sees which connection a report came from. docs/threat-model.md says what that
 // means for privacy in the shuffle model.
 package server

@@ -12,6 +12,7 @@ import (
 // refused before they are counted and not after.
 type keeper struct {
 	journal.Journal
+	metrics *metrics
 
 	mu    sync.Mutex
 	full  error     // nil when there was room
@@ -23,7 +24,9 @@ const betweenTries = 100 * time.Millisecond
 
 // commit is Commit.
 func (k *keeper) commit(b *journal.Batch) error {
+	start := time.Now()
 	err := k.Commit(b)
+	k.metrics.committed(start, err)
 	if errors.Is(err, journal.ErrFull) {
 		k.mu.Lock()
 		k.full, k.again = err, time.Now().Add(betweenTries)

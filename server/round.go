@@ -23,6 +23,7 @@ type round struct {
 	opened      time.Time
 	journal     *keeper
 	tasks       *tasks
+	metrics     *metrics
 	logger      *slog.Logger
 	onEnd       func()
 	done        chan struct{} // closed when the round has ended
@@ -69,6 +70,7 @@ func newRound(h head, m fl.Mechanism, s *Server) (*round, error) {
 		opened:      h.opened,
 		journal:     s.journal,
 		tasks:       &s.tasks,
+		metrics:     s.metrics,
 		logger:      s.cfg.Logger.With("round", h.round.ID, "mechanism", h.round.Mechanism),
 		onEnd:       s.trim,
 		done:        make(chan struct{}),

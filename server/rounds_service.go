@@ -39,9 +39,11 @@ func (s roundsService) SubmitReports(stream grpc.ClientStreamingServer[service.S
 		}
 		got, err := s.submit(stream.Context(), req)
 		if err != nil {
+			s.metrics.refused(err)
 			s.cfg.Logger.Debug("batch refused", "round", req.GetRoundId(), "batch", batch, "error", err)
 			return s.fail("SubmitReports", fmt.Errorf("batch %d: %w", batch, err), "")
 		}
+		s.metrics.counted(got, req)
 		resp.Accepted += uint64(got.accepted)
 		resp.Duplicates += uint64(got.duplicates)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,6 +31,7 @@ type Server struct {
 	rounds  *store
 	model   *models
 	tasks   tasks
+	metrics *metrics
 	// completing holds a value while a round is being completed: one at a time.
 	completing chan struct{}
 	calls      atomic.Int64 // in flight
@@ -59,6 +61,10 @@ func New(cfg Config) (*Server, error) {
 		clients:  guard.New(cfg.clientLimits(), cfg.Logger),
 		operator: guard.New(cfg.operatorLimits(), cfg.Logger),
 	}
+	if s.metrics, err = newMetrics(cfg.Metrics, s.rounds.states); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	kept.metrics = s.metrics
 	if err := s.recover(); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("server: recover: %w", err)
@@ -135,6 +141,12 @@ func (s *Server) grpcServer(g *guard.Guard, creds credentials.TransportCredentia
 		grpc.ChainUnaryInterceptor(s.recoverUnary),
 		grpc.ChainStreamInterceptor(s.recoverStream),
 	)
+	if s.metrics != nil {
+		options = append(options, grpc.StatsHandler(traffic{s.metrics}))
+	}
+	if s.cfg.StatsHandler != nil {
+		options = append(options, grpc.StatsHandler(s.cfg.StatsHandler))
+	}
 	return grpc.NewServer(options...)
 }
 
@@ -147,18 +159,18 @@ func (s *Server) serve(ctx context.Context, g *grpc.Server, l net.Listener) erro
 	}
 	s.cfg.Logger.Info("serving", "address", l.Addr().String())
 
-	stopped := make(chan struct{})
-	defer func() { <-stopped }()
+	var background sync.WaitGroup
+	defer background.Wait()
 	served, end := context.WithCancel(ctx)
 	defer end()
-	go func() {
-		defer close(stopped)
+	background.Go(func() { s.reportHealth(served, state) })
+	background.Go(func() {
 		<-served.Done()
 		state.Shutdown()
 		force := time.AfterFunc(s.cfg.ShutdownTimeout, g.Stop)
 		defer force.Stop()
 		g.GracefulStop()
-	}()
+	})
 	// A context that ended before Serve began leaves a stopped server behind.
 	if err := g.Serve(l); err != nil && !(errors.Is(err, grpc.ErrServerStopped) && ctx.Err() != nil) {
 		return fmt.Errorf("server: %s: %w", l.Addr(), err)

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
@@ -149,4 +151,23 @@ func (s *store) trim() error {
 		s.rounds[r.description.ID] = r
 	}
 	return nil
+}
+
+// states returns the number of rounds that are kept, by state.
+func (s *store) states() map[string]int {
+	counts := map[string]int{}
+	for state := range service.RoundState_name {
+		if state := service.RoundState(state); state != service.RoundState_ROUND_STATE_UNSPECIFIED {
+			counts[stateName(state)] = 0
+		}
+	}
+	for _, r := range s.all() {
+		counts[stateName(r.head().state)]++
+	}
+	return counts
+}
+
+// stateName is open for ROUND_STATE_OPEN.
+func stateName(s service.RoundState) string {
+	return strings.ToLower(strings.TrimPrefix(s.String(), "ROUND_STATE_"))
 }

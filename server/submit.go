@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/server/journal"
@@ -123,9 +124,11 @@ func (r *round) count(ctx context.Context, units []unit) error {
 			reports, packed = append(reports, u.reports...), append(packed, u.packed...)
 		}
 	}
+	start := time.Now()
 	if err := r.shards.add(ctx, reports); err != nil {
 		return err
 	}
+	r.metrics.decoded(start)
 	changes.Put(r.logKey(r.nextLog.Add(1)-1), packed)
 	if err := r.journal.commit(changes); err != nil {
 		return fmt.Errorf("%w: %w", errNotKept, err)

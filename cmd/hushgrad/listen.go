@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/tls"
 	"crypto/x509"
 	"flag"
 	"fmt"
@@ -8,8 +9,6 @@ import (
 	"net"
 	"slices"
 	"strings"
-
-	"google.golang.org/grpc/credentials"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/tlsfile"
@@ -95,13 +94,13 @@ func (c *callers) list() []string {
 	return names
 }
 
-// credentials returns the transport security of a listener that accepts these callers.
-func (c *callers) credentials(own *tlsfile.Certificate, logger *slog.Logger) (credentials.TransportCredentials, error) {
+// config returns the transport security of a listener that accepts these callers.
+func (c *callers) config(own *tlsfile.Certificate, logger *slog.Logger) (*tls.Config, error) {
 	authorities, err := tlsfile.LoadAuthorities(c.ca, logger)
 	if err != nil {
 		return nil, fmt.Errorf("-%s-ca: %w", c.who, err)
 	}
-	return credentials.NewTLS(own.MutualConfig(authorities, c.accept)), nil
+	return own.MutualConfig(authorities, c.accept), nil
 }
 
 // accept refuses a certificate that has none of the names.

@@ -94,15 +94,19 @@ func (l *log) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 var serving = regexp.MustCompile(`msg=serving address=(\S+)`)
 
 // addresses waits until both listeners serve.
 func (l *log) addresses(t *testing.T) []string {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		l.mu.Lock()
-		found := serving.FindAllStringSubmatch(l.text.String(), -1)
-		l.mu.Unlock()
+		found := serving.FindAllStringSubmatch(l.String(), -1)
 		if len(found) == 2 {
 			return []string{found[0][1], found[1][1]}
 		}
@@ -115,11 +119,16 @@ func (l *log) addresses(t *testing.T) []string {
 // order.
 func run(t *testing.T, args ...string) []string {
 	t.Helper()
-	var out log
+	return runLogging(t, &log{}, args...)
+}
+
+// runLogging is run with the server's log in out.
+func runLogging(t *testing.T, out *log, args ...string) []string {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	code := make(chan int, 1)
 	args = append([]string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0"}, args...)
-	go func() { code <- call(ctx, args, io.Discard, &out) }()
+	go func() { code <- call(ctx, args, io.Discard, out) }()
 	t.Cleanup(func() {
 		stop()
 		if c := <-code; c != 0 {

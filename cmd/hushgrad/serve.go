@@ -10,6 +10,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/tlsfile"
 	"github.com/hushgrad/hushgrad/server"
 	"google.golang.org/grpc/credentials"
 )
@@ -27,6 +28,7 @@ type serveFlags struct {
 	listen, operatorListen string
 	listening              listening
 	operators              callers
+	monitoring             monitoring
 	logging                logging
 	config                 server.Config
 }
@@ -36,23 +38,51 @@ func serve(ctx context.Context, args []string, std command.Streams) error {
 	if err != nil {
 		return err
 	}
-	s.config.Logger = s.logging.logger(std.Err)
-	if s.config.Credentials, s.config.OperatorCredentials, err = s.credentials(); err != nil {
+	logger := s.logging.logger(std.Err)
+	s.config.Logger = logger
+	own, err := s.listening.certificate(logger)
+	if err != nil {
 		return err
 	}
+	if s.config.Credentials, s.config.OperatorCredentials, err = s.credentials(own); err != nil {
+		return err
+	}
+	s.config.Ready = func() error { return own.CheckValid(time.Now()) }
+	traces, err := newTracing(ctx, logger)
+	if err != nil {
+		return err
+	}
+	defer traces.stop(logger)
+	s.config.StatsHandler = traces.handler()
+	figures := s.monitoring.registry()
+	s.config.Metrics = figures
 	srv, err := server.New(s.config)
 	if err != nil {
 		return err
 	}
-	var l server.Listeners
+	monitor, err := s.monitoring.listen(figures, srv.Ready, own, logger)
+	if err != nil {
+		return err
+	}
+	defer monitor.close()
+	l, err := s.open()
+	if err != nil {
+		return err
+	}
+	go monitor.serve()
+	logger.Info("this server sees which connection a report comes from: against whoever runs it, only the local ε of a round holds")
+	return srv.Serve(ctx, l)
+}
+
+// open opens the listeners.
+func (s *serveFlags) open() (l server.Listeners, err error) {
 	if l.Clients, err = net.Listen("tcp", s.listen); err != nil {
-		return fmt.Errorf("-listen: %w", err)
+		return l, fmt.Errorf("-listen: %w", err)
 	}
 	if l.Operator, err = net.Listen("tcp", s.operatorListen); err != nil {
-		return errors.Join(fmt.Errorf("-operator-listen: %w", err), l.Clients.Close())
+		return l, errors.Join(fmt.Errorf("-operator-listen: %w", err), l.Clients.Close())
 	}
-	s.config.Logger.Info("this server sees which connection a report comes from: against whoever runs it, only the local ε of a round holds")
-	return srv.Serve(ctx, l)
+	return l, nil
 }
 
 func parseServe(args []string, stderr io.Writer) (*serveFlags, error) {
@@ -71,6 +101,7 @@ func parseServe(args []string, stderr io.Writer) (*serveFlags, error) {
 	f.DurationVar(&s.config.ProgressTimeout, "progress-timeout", 30*time.Second, "how long a call waits for its peer to send or take a message")
 	f.DurationVar(&s.config.ShutdownTimeout, "shutdown-timeout", 10*time.Second, "how long to wait for calls in progress")
 	f.BoolVar(&s.config.Reflection, "reflection", false, "describe the services to whoever asks, for tools such as grpcurl")
+	s.monitoring.bind(f)
 	s.logging.bind(f)
 	if err := command.ParseOnly(f, args); err != nil {
 		return nil, err
@@ -103,19 +134,24 @@ func (s *serveFlags) validate() error {
 	if s.operators.ca == "" && !loopback(s.operatorListen) {
 		return fl.Invalid("-operator-listen", s.operatorListen, "must be a loopback address, or -operator-ca must be given")
 	}
+	if err := s.monitoring.validate(s.listening); err != nil {
+		return err
+	}
 	return s.logging.validate()
 }
 
 // credentials returns the transport security of the two listeners, nil for none.
-func (s *serveFlags) credentials() (clients, operator credentials.TransportCredentials, err error) {
-	own, err := s.listening.certificate(s.config.Logger)
-	if err != nil || own == nil {
-		return nil, nil, err
+func (s *serveFlags) credentials(own *tlsfile.Certificate) (clients, operator credentials.TransportCredentials, err error) {
+	if own == nil {
+		return nil, nil, nil
 	}
 	clients = credentials.NewTLS(own.Config())
 	if s.operators.ca == "" {
 		return clients, clients, nil
 	}
-	operator, err = s.operators.credentials(own, s.config.Logger)
-	return clients, operator, err
+	config, err := s.operators.config(own, s.config.Logger)
+	if err != nil {
+		return nil, nil, err
+	}
+	return clients, credentials.NewTLS(config), nil
 }

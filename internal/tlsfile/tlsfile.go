@@ -36,8 +36,12 @@ func LoadCertificate(chain, key string, logger *slog.Logger) (*Certificate, erro
 	return c, c.files.load()
 }
 
-// CheckValid returns an error when a client would refuse the certificate at that time.
+// CheckValid returns an error when a client would refuse the certificate at that time. On nil,
+// no certificate, it returns nil.
 func (c *Certificate) CheckValid(at time.Time) error {
+	if c == nil {
+		return nil
+	}
 	leaf := c.files.current().Leaf
 	switch {
 	case at.After(leaf.NotAfter):

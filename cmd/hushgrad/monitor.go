@@ -1,0 +1,122 @@
+package main
+
+import (
+	"crypto/tls"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"golang.org/x/net/netutil"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/tlsfile"
+)
+
+// monitoring are the flags of commands that say how they are: metrics for Prometheus, and
+// whether they live and are ready.
+type monitoring struct {
+	address string
+	readers callers
+}
+
+func (m *monitoring) bind(f *flag.FlagSet) {
+	f.StringVar(&m.address, "metrics-listen", "", "`address` for HTTP with /metrics, /healthz and /readyz: a loopback address, or -metrics-ca must be given; \"\" is none")
+	m.readers.bind(f, "metrics")
+}
+
+func (m *monitoring) validate(l listening) error {
+	switch {
+	case m.address == "" && m.readers.ca != "":
+		return fl.Invalid("-metrics-ca", m.readers.ca, "needs -metrics-listen")
+	case m.address != "" && m.readers.ca == "" && !loopback(m.address):
+		return fl.Invalid("-metrics-listen", m.address, "must be a loopback address, or -metrics-ca must be given")
+	}
+	return m.readers.validate(l)
+}
+
+// registry returns a registry with the figures of the process.
+func (m *monitoring) registry() *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector())
+	return r
+}
+
+// maxReaders bounds the connections to the monitor.
+const maxReaders = 64
+
+// monitor is what a process says of itself.
+type monitor struct {
+	listener net.Listener
+	server   *http.Server
+	logger   *slog.Logger
+}
+
+// listen opens the listener, nil for none. ready says in words what is wrong.
+func (m *monitoring) listen(figures prometheus.Gatherer, ready func() error, own *tlsfile.Certificate, logger *slog.Logger) (*monitor, error) {
+	if m.address == "" {
+		return nil, nil
+	}
+	var security *tls.Config
+	if m.readers.ca != "" {
+		var err error
+		if security, err = m.readers.config(own, logger); err != nil {
+			return nil, err
+		}
+	}
+	l, err := net.Listen("tcp", m.address)
+	if err != nil {
+		return nil, fmt.Errorf("-metrics-listen: %w", err)
+	}
+	l = netutil.LimitListener(l, maxReaders)
+	if security != nil {
+		l = tls.NewListener(l, security)
+	}
+	return &monitor{listener: l, logger: logger, server: &http.Server{
+		Handler: pages(figures, ready, logger), ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+		ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+	}}, nil
+}
+
+// pages are the pages of the monitor.
+func pages(figures prometheus.Gatherer, ready func() error, logger *slog.Logger) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(figures, promhttp.HandlerOpts{
+		ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelWarn), MaxRequestsInFlight: 4, Timeout: 20 * time.Second,
+	}))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "alive") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if err := ready(); err != nil {
+			http.Error(w, "not ready: "+err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ready")
+	})
+	return mux
+}
+
+// serve answers until close. On nil it does nothing. What it cannot do does not stop the
+// server, which has its own health service.
+func (m *monitor) serve() {
+	if m == nil {
+		return
+	}
+	m.logger.Info("monitoring", "address", m.listener.Addr().String())
+	if err := m.server.Serve(m.listener); !errors.Is(err, http.ErrServerClosed) {
+		m.logger.Error("monitoring has ended", "error", err)
+	}
+}
+
+// close ends what serve does.
+func (m *monitor) close() {
+	if m != nil {
+		_ = errors.Join(m.server.Close(), m.listener.Close()) // nothing is lost
+	}
+}

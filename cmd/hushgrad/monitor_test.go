@@ -1,0 +1,116 @@
+package main
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc/credentials/insecure"
+)
+
+// monitored starts hushgrad serve and returns the address of its monitor, and those of run.
+func monitored(t *testing.T, args ...string) (monitor string, addresses []string) {
+	t.Helper()
+	var out log
+	addresses = runLogging(t, &out, append([]string{"-metrics-listen", "127.0.0.1:0"}, args...)...)
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		out.mu.Lock()
+		found := regexp.MustCompile(`msg=monitoring address=(\S+)`).FindStringSubmatch(out.text.String())
+		out.mu.Unlock()
+		if found != nil {
+			return found[1], addresses
+		}
+	}
+	t.Fatal("there is no monitor")
+	return "", nil
+}
+
+// page returns the status and the text of a page.
+func page(t *testing.T, client *http.Client, url string) (int, string) {
+	t.Helper()
+	resp, err := client.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(text)
+}
+
+func TestTheMonitorSaysHowTheServerIs(t *testing.T) {
+	monitor, addresses := monitored(t)
+	for _, address := range addresses {
+		_ = openOn(t, address, insecure.NewCredentials()) // works on one of them
+	}
+	for path, want := range map[string]string{
+		"/healthz": "alive\n", "/readyz": "ready\n", "/metrics": `hushgrad_rounds{state="open"} 1`,
+	} {
+		if code, text := page(t, http.DefaultClient, "http://"+monitor+path); code != http.StatusOK || !strings.Contains(text, want) {
+			t.Errorf("%s: %d, %q, want %q", path, code, text, want)
+		}
+	}
+	if code, _ := page(t, http.DefaultClient, "http://"+monitor+"/debug/pprof/"); code != http.StatusNotFound {
+		t.Errorf("another page: %d", code)
+	}
+}
+
+// What is wrong is said in words, with the code that load balancers look at.
+func TestTheMonitorSaysWhatIsWrong(t *testing.T) {
+	m := monitoring{address: "127.0.0.1:0"}
+	monitor, err := m.listen(prometheus.NewRegistry(), func() error { return errors.New("the disk is full") }, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	go monitor.serve()
+	defer monitor.close()
+	base := "http://" + monitor.listener.Addr().String()
+	if code, text := page(t, http.DefaultClient, base+"/readyz"); code != http.StatusServiceUnavailable || text != "not ready: the disk is full\n" {
+		t.Errorf("/readyz: %d, %q", code, text)
+	}
+	if code, _ := page(t, http.DefaultClient, base+"/healthz"); code != http.StatusOK {
+		t.Errorf("/healthz: %d", code)
+	}
+}
+
+// Figures tell when a client submits, so that other machines need a certificate to see them.
+func TestTheMonitorIsForItsReaders(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		ok   bool
+	}{
+		{[]string{"-metrics-listen", ":0"}, false},
+		{[]string{"-metrics-listen", ":0", "-insecure"}, false},
+		{[]string{"-metrics-ca", "ca.pem", "-metrics-name", "*", "-tls-cert", "c", "-tls-key", "k"}, false},
+		{[]string{"-metrics-listen", ":0", "-metrics-ca", "ca.pem", "-tls-cert", "c", "-tls-key", "k"}, false},
+		{[]string{"-metrics-listen", ":0", "-metrics-ca", "ca.pem", "-metrics-name", "a", "-tls-cert", "c", "-tls-key", "k"}, true},
+	} {
+		if _, err := parseServe(c.args, io.Discard); (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "-metrics-") {
+			t.Errorf("%v: error %v, want accepted: %t", c.args, err, c.ok)
+		}
+	}
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	pair, pool := selfSigned(t, cert, key) // for test
+	for name, ok := range map[string]bool{"test": true, "other": false} {
+		monitor, _ := monitored(t, "-tls-cert", cert, "-tls-key", key, "-metrics-ca", cert, "-metrics-name", name)
+		for _, shows := range [][]tls.Certificate{{pair}, nil} {
+			client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, Certificates: shows}}}
+			_, err := client.Get("https://" + monitor + "/metrics")
+			if want := ok && shows != nil; (err == nil) != want {
+				t.Errorf("readers named %s, %d certificates: error %v, want accepted: %t", name, len(shows), err, want)
+			}
+			client.CloseIdleConnections()
+		}
+	}
+}

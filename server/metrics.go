@@ -1,0 +1,140 @@
+package server
+
+import (
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc/status"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+)
+
+// metrics are the figures of a server. On nil, a server without Config.Metrics, the methods
+// do nothing. Labels have a few values that are known beforehand. No label names a client, an
+// address or a round: those series would have no end, and the first two would say who sent
+// what.
+type metrics struct {
+	reports, batches, refusals *prometheus.CounterVec
+	tokens, bytes, unkept      prometheus.Counter
+	decode, commit             prometheus.Histogram
+	connections, calls         prometheus.Gauge
+}
+
+// newMetrics registers the figures. rounds returns the number of rounds by state.
+func newMetrics(r prometheus.Registerer, rounds func() map[string]int) (*metrics, error) {
+	if r == nil {
+		return nil, nil
+	}
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "hushgrad_" + name, Help: help}, labels)
+	}
+	total := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: "hushgrad_" + name, Help: help})
+	}
+	gauge := func(name, help string) prometheus.Gauge {
+		return prometheus.NewGauge(prometheus.GaugeOpts{Name: "hushgrad_" + name, Help: help})
+	}
+	seconds := func(name, help string) prometheus.Histogram {
+		return prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "hushgrad_" + name, Help: help, Buckets: prometheus.ExponentialBuckets(1e-4, 2, 16), // to 3.3 s
+		})
+	}
+	m := &metrics{
+		reports:     counter("reports_total", "Reports of accepted batches, by result: accepted, or duplicate when they had been counted before.", "result"),
+		batches:     counter("batches_total", "Batches of reports, by result: accepted, which includes those that were sent again, or refused.", "result"),
+		refusals:    counter("refused_batches_total", "Refused batches by reason: the gRPC code of the answer.", "reason"),
+		tokens:      total("spent_tokens_total", "Tokens that were spent on reports, each once."),
+		bytes:       total("report_bytes_total", "Bytes of the reports of accepted batches."),
+		unkept:      total("failed_commits_total", "Changes that the journal could not keep."),
+		decode:      seconds("decode_seconds", "Time to decode the reports of one batch and add them up."),
+		commit:      seconds("commit_seconds", "Time until one change of the journal is durable."),
+		connections: gauge("connections", "Open connections, clients and operator together."),
+		calls:       gauge("calls", "Calls in progress, streams included."),
+	}
+	var errs []error
+	for _, c := range []prometheus.Collector{
+		m.reports, m.batches, m.refusals, m.tokens, m.bytes, m.unkept, m.decode, m.commit, m.connections, m.calls, roundStates(rounds),
+	} {
+		errs = append(errs, r.Register(c))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, fl.Invalid("Metrics", err, "must have no figures of another server")
+	}
+	for _, result := range []string{resultAccepted, resultDuplicate} { // a rate needs a zero to begin with
+		m.reports.WithLabelValues(result)
+	}
+	for _, result := range []string{resultAccepted, resultRefused} {
+		m.batches.WithLabelValues(result)
+	}
+	return m, nil
+}
+
+const (
+	resultAccepted  = "accepted"
+	resultDuplicate = "duplicate"
+	resultRefused   = "refused"
+)
+
+// counted notes an accepted batch.
+func (m *metrics) counted(got receipt, req *service.SubmitReportsRequest) {
+	if m == nil {
+		return
+	}
+	m.reports.WithLabelValues(resultAccepted).Add(float64(got.accepted))
+	m.reports.WithLabelValues(resultDuplicate).Add(float64(got.duplicates))
+	m.batches.WithLabelValues(resultAccepted).Inc()
+	m.bytes.Add(float64(len(req.GetReports())))
+	if len(req.GetTokens()) > 0 {
+		m.tokens.Add(float64(got.accepted))
+	}
+}
+
+// refused notes a batch that was refused with an error.
+func (m *metrics) refused(err error) {
+	if m == nil {
+		return
+	}
+	m.batches.WithLabelValues(resultRefused).Inc()
+	m.refusals.WithLabelValues(reasonOf(err)).Inc()
+}
+
+// decoded notes that a batch was decoded, from its start until now.
+func (m *metrics) decoded(start time.Time) {
+	if m != nil {
+		m.decode.Observe(time.Since(start).Seconds())
+	}
+}
+
+// committed notes how a change of the journal ended, from its start until now.
+func (m *metrics) committed(start time.Time, err error) {
+	switch {
+	case m == nil:
+	case err != nil:
+		m.unkept.Inc()
+	default:
+		m.commit.Observe(time.Since(start).Seconds())
+	}
+}
+
+// roundStates collects the number of rounds by state when it is asked.
+type roundStates func() map[string]int
+
+var roundsByState = prometheus.NewDesc("hushgrad_rounds", "Rounds that the server keeps, by state.", []string{"state"}, nil)
+
+// Describe implements prometheus.Collector.
+func (r roundStates) Describe(to chan<- *prometheus.Desc) { to <- roundsByState }
+
+// Collect implements prometheus.Collector.
+func (r roundStates) Collect(to chan<- prometheus.Metric) {
+	for state, n := range r() {
+		to <- prometheus.MustNewConstMetric(roundsByState, prometheus.GaugeValue, float64(n), state)
+	}
+}
+
+// reasonOf is the code of the answer to a refused batch.
+func reasonOf(err error) string {
+	answer, _ := statuses.Of(err, "")
+	return status.Code(answer).String()
+}

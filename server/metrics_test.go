@@ -1,0 +1,89 @@
+package server_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"google.golang.org/grpc/codes"
+
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server"
+)
+
+func TestMetricsSayWhatWasCounted(t *testing.T) {
+	figures := prometheus.NewRegistry()
+	p := start(t, server.Config{Metrics: figures})
+	r := open(t, p, cocoRound("r"))
+	part := join(t, p, "r")
+	first, second := encode(t, part, 3), encode(t, part, 1)
+	bad := request(t, r, 3, second...)
+	bad.RoundDigest[0]++
+	for _, c := range []struct {
+		what string
+		err  error
+		code codes.Code
+	}{
+		{"a batch", justError(submit(t, p, request(t, r, 1, first...))), codes.OK},
+		{"the batch again, and another", justError(submit(t, p, request(t, r, 1, first...), request(t, r, 2, second...))), codes.OK},
+		{"another round's batch", justError(submit(t, p, bad)), codes.FailedPrecondition},
+	} {
+		wantCode(t, c.what, c.err, c.code)
+	}
+	open(t, p, cocoRound("s"))
+	if err := p.operator.AbortRound(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.NewReplacer("BYTES", strconv.Itoa(7*len(first[0]))).Replace(`
+		# HELP hushgrad_batches_total Batches of reports, by result: accepted, which includes those that were sent again, or refused.
+		# TYPE hushgrad_batches_total counter
+		hushgrad_batches_total{result="accepted"} 3
+		hushgrad_batches_total{result="refused"} 1
+		# HELP hushgrad_connections Open connections, clients and operator together.
+		# TYPE hushgrad_connections gauge
+		hushgrad_connections 1
+		# HELP hushgrad_failed_commits_total Changes that the journal could not keep.
+		# TYPE hushgrad_failed_commits_total counter
+		hushgrad_failed_commits_total 0
+		# HELP hushgrad_refused_batches_total Refused batches by reason: the gRPC code of the answer.
+		# TYPE hushgrad_refused_batches_total counter
+		hushgrad_refused_batches_total{reason="FailedPrecondition"} 1
+		# HELP hushgrad_report_bytes_total Bytes of the reports of accepted batches.
+		# TYPE hushgrad_report_bytes_total counter
+		hushgrad_report_bytes_total BYTES
+		# HELP hushgrad_reports_total Reports of accepted batches, by result: accepted, or duplicate when they had been counted before.
+		# TYPE hushgrad_reports_total counter
+		hushgrad_reports_total{result="accepted"} 4
+		hushgrad_reports_total{result="duplicate"} 3
+		# HELP hushgrad_rounds Rounds that the server keeps, by state.
+		# TYPE hushgrad_rounds gauge
+		hushgrad_rounds{state="aborted"} 1
+		hushgrad_rounds{state="closed"} 0
+		hushgrad_rounds{state="expired"} 0
+		hushgrad_rounds{state="failed"} 0
+		hushgrad_rounds{state="open"} 1
+`)
+	err := testutil.GatherAndCompare(figures, strings.NewReader(want), "hushgrad_batches_total", "hushgrad_connections", "hushgrad_failed_commits_total",
+		"hushgrad_refused_batches_total", "hushgrad_report_bytes_total", "hushgrad_reports_total", "hushgrad_rounds")
+	if err != nil {
+		t.Error(err)
+	}
+	got, err := figures.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range got {
+		if family.GetName() == "hushgrad_decode_seconds" {
+			if n := family.GetMetric()[0].GetHistogram().GetSampleCount(); n != 2 {
+				t.Errorf("%d batches were decoded, want 2", n)
+			}
+		}
+	}
+	if _, err := server.New(server.Config{Metrics: figures}); err == nil || !strings.Contains(err.Error(), "Metrics") {
+		t.Errorf("a registry with the figures of another server: error %v", err)
+	}
+}
+
+func justError(_ *service.SubmitReportsResponse, err error) error { return err }
