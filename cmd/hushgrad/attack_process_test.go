@@ -35,8 +35,7 @@ func buildServe(t *testing.T) (binary string) {
 // process is a "hushgrad serve" with an open round and a well-behaved client.
 type process struct {
 	command           *exec.Cmd
-	clients, operator string // addresses
-	asOperator        *client.Operator
+	clients, operator string                               // addresses
 	request           func() *service.SubmitReportsRequest // with one report
 
 	slowest [2]time.Duration // of GetRound and SubmitReports
@@ -67,14 +66,14 @@ func startServe(t *testing.T, binary string, args ...string) *process {
 		_ = p.command.Process.Kill()
 		_ = p.command.Wait()
 		if t.Failed() {
-			t.Logf("the server said:\n%.4000s", out.String())
+			t.Logf("the server said:\n%.4000s", out.text.String())
 		}
 	})
-	p.asOperator = client.NewOperator(dialServe(t, p.operator))
+	operator := client.NewOperator(dialServe(t, p.operator))
 	var round fl.Round
 	for tries := 0; ; tries++ {
 		var err error
-		round, err = p.asOperator.OpenRound(t.Context(), fl.Round{
+		round, err = operator.OpenRound(t.Context(), fl.Round{
 			ID: "r", Mechanism: "coco", Dim: 20, Scale: 0.5, Epsilon: 2, MinReports: 1, Params: fl.Params{"sparsity": fl.Int(4)},
 		})
 		if err == nil {

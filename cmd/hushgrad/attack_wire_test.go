@@ -1,13 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
-	"io"
 	"net"
 	"sync"
-	"testing"
 	"time"
 
 	"golang.org/x/net/http2"
@@ -20,6 +20,7 @@ type wire struct {
 	net.Conn
 	framer  *http2.Framer
 	writing sync.Mutex
+	out     *bufio.Writer
 	headers bytes.Buffer
 	hpack   *hpack.Encoder
 
@@ -28,60 +29,78 @@ type wire struct {
 	initial int64            // window of a new stream
 	windows map[uint32]int64 // of stream 0 for the connection
 	closed  bool
+	gone    chan struct{} // closed by read
 }
 
 var errGone = errors.New("the connection is closed")
 
-// connect opens a connection, or returns nil when the server has closed it already. With
-// window the peer may send that much on each stream.
-func connect(t testing.TB, address string, window uint32) *wire {
+// connect opens a connection until ctx ends. The server may send window bytes on each stream.
+func connect(ctx context.Context, address string, window uint32) (*wire, error) {
 	raw, err := net.DialTimeout("tcp", address, 5*time.Second)
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	w := &wire{Conn: raw, framer: http2.NewFramer(raw, raw), initial: 65535, windows: map[uint32]int64{0: 65535}}
+	w := &wire{Conn: raw, out: bufio.NewWriterSize(raw, 32<<10), initial: 65535, windows: map[uint32]int64{0: 65535}, gone: make(chan struct{})}
+	w.framer = http2.NewFramer(w.out, raw)
 	w.changed = sync.NewCond(&w.mu)
 	w.hpack = hpack.NewEncoder(&w.headers)
-	t.Cleanup(func() { _ = raw.Close() })
-	if _, err = io.WriteString(raw, http2.ClientPreface); err == nil {
-		err = w.framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: window})
-	}
-	if err != nil {
-		return nil
-	}
-	return w
+	context.AfterFunc(ctx, func() { _ = raw.Close() })
+	err = w.write(func() error {
+		_, _ = w.out.WriteString(http2.ClientPreface) // its error stays
+		return w.framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: window})
+	})
+	return w, err
 }
 
-// open begins a call with the frames' own headers and these. The stream is new.
-func (w *wire) open(stream uint32, method string, more ...string) error {
+// write sends frames.
+func (w *wire) write(frames func() error) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
+	if err := frames(); err != nil {
+		return err
+	}
+	return w.out.Flush()
+}
+
+// encode returns the header block of a call.
+func (w *wire) encode(method string, more []hpack.HeaderField) []byte {
 	w.headers.Reset()
-	all := append([]string{":method", "POST", ":scheme", "http", ":path", "/hushgrad.v1." + method, ":authority", "a",
-		"content-type", "application/grpc", "te", "trailers"}, more...)
-	for i := 0; i < len(all); i += 2 {
-		if err := w.hpack.WriteField(hpack.HeaderField{Name: all[i], Value: all[i+1]}); err != nil {
-			return err
-		}
+	for _, f := range append([]hpack.HeaderField{
+		{Name: ":method", Value: "POST"}, {Name: ":scheme", Value: "http"}, {Name: ":path", Value: "/hushgrad.v1." + method},
+		{Name: ":authority", Value: "a"}, {Name: "content-type", Value: "application/grpc"}, {Name: "te", Value: "trailers"},
+	}, more...) {
+		_ = w.hpack.WriteField(f) // to a buffer
 	}
+	return w.headers.Bytes()
+}
+
+// open begins a call.
+func (w *wire) open(stream uint32, method string, more ...hpack.HeaderField) error {
 	w.mu.Lock()
-	if _, known := w.windows[stream]; !known {
-		w.windows[stream] = w.initial
-	}
+	w.windows[stream] = w.initial
 	w.mu.Unlock()
-	return w.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: w.headers.Bytes(), EndHeaders: true})
+	return w.write(func() error {
+		return w.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: w.encode(method, more), EndHeaders: true})
+	})
 }
 
 // data sends bytes in frames of at most size, as the windows allow.
 func (w *wire) data(stream uint32, p []byte, size int, end bool) error {
 	for len(p) > 0 {
-		n, err := w.reserve(stream, min(len(p), size))
+		n, err := w.reserve(stream, min(len(p), 64<<10))
 		if err != nil {
 			return err
 		}
-		w.writing.Lock()
-		err = w.framer.WriteData(stream, end && n == len(p), p[:n])
-		w.writing.Unlock()
+		err = w.write(func() error {
+			for sent := 0; sent < n; {
+				to := min(n, sent+size)
+				if err := w.framer.WriteData(stream, end && to == len(p), p[sent:to]); err != nil {
+					return err
+				}
+				sent = to
+			}
+			return nil
+		})
 		if err != nil {
 			return err
 		}
@@ -108,6 +127,7 @@ func (w *wire) reserve(stream uint32, n int) (int, error) {
 
 // read takes note of what the server says, until it closes the connection.
 func (w *wire) read() {
+	defer close(w.gone)
 	for {
 		frame, err := w.framer.ReadFrame()
 		var ack func() error
@@ -135,12 +155,7 @@ func (w *wire) read() {
 		if err != nil {
 			return
 		}
-		if ack != nil {
-			w.writing.Lock()
-			err = ack()
-			w.writing.Unlock()
-		}
-		if err != nil {
+		if ack != nil && w.write(ack) != nil {
 			_ = w.Close()
 		}
 	}

@@ -21,6 +21,8 @@ const (
 	streamsPerConnection = 128
 	// streamWindow and connWindow are how much a peer may send that nobody reads.
 	streamWindow, connWindow = 64 << 10, 1 << 20
+	// readBytes is how much is read of a connection before others get their turn.
+	readBytes = 16 << 10
 	// handshakeTimeout is for TLS and HTTP/2 together.
 	handshakeTimeout = 5 * time.Second
 )
@@ -38,6 +40,7 @@ func (g *Guard) Options(codec encoding.CodecV2) []grpc.ServerOption {
 		grpc.MaxConcurrentStreams(streamsPerConnection),
 		grpc.StaticStreamWindowSize(streamWindow),
 		grpc.StaticConnWindowSize(connWindow),
+		grpc.ReadBufferSize(readBytes),
 		grpc.SharedWriteBuffer(true),
 		grpc.ConnectionTimeout(handshakeTimeout),
 		grpc.KeepaliveParams(keepalive.ServerParameters{

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/client"
+)
+
+const (
+	// attackPatience is what a good client waits for an answer. The server is to answer within a
+	// second, which the log shows; time decides this test only when it is far off.
+	attackPatience = 5 * time.Second
+	attackMemory   = 512 << 20 // beside a model
+	attackModel    = 8 << 20
+)
+
+// attacks are what attackers do until ctx ends. The letters are those of the findings in the first
+// version that they are against.
+var attacks = map[string]func(ctx context.Context, v victim){
+	"A1 messages that unpack to millions of reports": bombs,
+	"A1 parts of the largest messages":               cutMessages,
+	"A1 messages in frames of one byte":              crumbs,
+	"A3 readers of models that do not read":          unreadModels,
+	"A5 batches with new keys":                       newKeys,
+	"A8 five thousand slow connections":              slowConnections,
+	"A8 headers that grow":                           headerBombs,
+	"A8 floods of small frames":                      frameFloods,
+	"A8 calls that are reset":                        resets,
+}
+
+// Whatever strangers send, a "hushgrad serve" stays below attackMemory and serves others.
+func TestServeOutlivesAttacks(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("reads the memory of a process from /proc")
+	}
+	binary := buildServe(t)
+	for _, name := range slices.Sorted(maps.Keys(attacks)) {
+		t.Run(name, func(t *testing.T) {
+			p := startServe(t, binary)
+			rounds := service.NewRoundsClient(dialServe(t, p.clients))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			attacked := startAttack(t, name, p)
+			context.AfterFunc(attacked, cancel)
+			if err := p.behave(ctx, rounds); err != nil {
+				t.Errorf("the good client's call %d: %v", p.calls, err)
+			}
+			<-attacked.Done()
+			peak := p.peakMemory(t)
+			t.Logf("memory %d MiB at most; the slowest of %d good GetRound took %v, of SubmitReports %v",
+				peak>>20, p.calls, p.slowest[0].Round(time.Millisecond), p.slowest[1].Round(time.Millisecond))
+			if limit := int64(attackMemory + attackModel); peak > limit {
+				t.Errorf("%d bytes of memory, want at most %d", peak, limit)
+			}
+			if p.calls < 2 {
+				t.Errorf("%d good calls during the attack", p.calls)
+			}
+		})
+	}
+}
+
+// victim is the server that an attack is against, as the attacker knows it.
+type victim struct {
+	clients string                               // address
+	request func() *service.SubmitReportsRequest // with one report
+	publish func(context.Context)                // a new model, which the operator does
+}
+
+// startAttack runs an attack in a process of its own, so that attackers do not take the time of the good
+// client's goroutines. The context ends with it.
+func startAttack(t *testing.T, name string, p *process) context.Context {
+	t.Helper()
+	command := exec.Command(os.Args[0], "-test.run=^TestAttacker$")
+	command.Env = append(os.Environ(), "HUSHGRAD_ATTACK="+name, "HUSHGRAD_CLIENTS="+p.clients, "HUSHGRAD_OPERATOR="+p.operator,
+		"HUSHGRAD_ATTACK_TIME="+attackTime().String())
+	var out bytes.Buffer
+	command.Stdout, command.Stderr = &out, &out
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, ended := context.WithCancelCause(context.Background())
+	go func() {
+		err := command.Wait()
+		if err != nil {
+			t.Errorf("attacker: %v\n%.2000s", err, out.String())
+		}
+		ended(err)
+	}()
+	return ctx
+}
+
+// TestAttacker is the process of startAttack.
+func TestAttacker(t *testing.T) {
+	name := os.Getenv("HUSHGRAD_ATTACK")
+	if name == "" {
+		t.Skip("is run by TestServeOutlivesAttacks")
+	}
+	duration, err := time.ParseDuration(os.Getenv("HUSHGRAD_ATTACK_TIME"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := victim{clients: os.Getenv("HUSHGRAD_CLIENTS")}
+	resp, err := service.NewRoundsClient(dialServe(t, v.clients)).GetRound(t.Context(), &service.GetRoundRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	round, err := fl.RoundFromProto(resp.GetStatus().GetRound())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.request = requests(t, round)
+	operator := client.NewOperator(dialServe(t, os.Getenv("HUSHGRAD_OPERATOR")))
+	weights := make([]byte, attackModel)
+	v.publish = func(ctx context.Context) { _, _ = operator.PutModel(ctx, "application/octet-stream", weights) }
+	ctx, cancel := context.WithTimeout(t.Context(), duration)
+	defer cancel()
+	attacks[name](ctx, v)
+}
+
+func attackTime() time.Duration {
+	if testing.Short() {
+		return 400 * time.Millisecond
+	}
+	return 3 * time.Second
+}
+
+// swarm runs n attackers at once. Each begins anew when it is cut off.
+func swarm(ctx context.Context, n int, attacker func(ctx context.Context, i int)) {
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				once, cancel := context.WithCancel(ctx)
+				attacker(once, i)
+				cancel()
+			}
+		})
+	}
+	all.Wait()
+}
