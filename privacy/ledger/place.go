@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/fileowner"
 )
 
 // checkFile returns nil if what is at a path can hold a ledger that nobody else can change. The
@@ -18,7 +19,7 @@ func checkFile(info fs.FileInfo) error {
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%w: no regular file", ErrNotLedger)
 	}
-	if err := checkOwner(info); err != nil {
+	if err := fileowner.Check(info); err != nil {
 		return fmt.Errorf("%w: %w", ErrNotLedger, err)
 	}
 	return nil
