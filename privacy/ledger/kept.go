@@ -9,9 +9,9 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// MaxKept is the largest number of bytes that an entry keeps: that of a message which a server
-// takes by default.
-const MaxKept = 4 << 20
+// MaxKept is the largest number of bytes that an entry keeps: a report of a million coordinates
+// without any encoding fits.
+const MaxKept = 16 << 20
 
 // Keep stores bytes with a reserved entry, durably, in place of what it kept before: 1 to MaxKept
 // of them. They are there until the entry is released or its receipt is noted. Errors and cost

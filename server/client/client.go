@@ -28,6 +28,9 @@ type Options struct {
 	Ledger *ledger.Ledger
 	// Purpose names the ledger's budget that pays. Required with a Ledger.
 	Purpose string
+	// Issuer is a connection to the party that admits clients, with what it knows this client
+	// by: a certificate or a Bearer. Rounds that ask for tokens need it. It stays the caller's.
+	Issuer grpc.ClientConnInterface
 }
 
 const maxBatchBytes = 1 << 20
@@ -35,6 +38,7 @@ const maxBatchBytes = 1 << 20
 // Client takes part in rounds. It is safe for concurrent use.
 type Client struct {
 	rounds service.RoundsClient
+	issuer service.IssuerClient // nil without one
 	opts   Options
 }
 
@@ -50,7 +54,11 @@ func New(conn grpc.ClientConnInterface, opts Options) (*Client, error) {
 	case (opts.Ledger == nil) != (opts.Purpose == ""):
 		return nil, fmt.Errorf("client: %w", fl.Invalid("Purpose", opts.Purpose, "must be given with a Ledger, and only then"))
 	}
-	return &Client{rounds: service.NewRoundsClient(conn), opts: opts}, nil
+	c := &Client{rounds: service.NewRoundsClient(conn), opts: opts}
+	if opts.Issuer != nil {
+		c.issuer = service.NewIssuerClient(opts.Issuer)
+	}
+	return c, nil
 }
 
 // ErrIncomplete is wrapped by errors for streams that ended too early or held

@@ -10,6 +10,18 @@
 //	report, err := p.Encode(nil, gradient, nil)
 //	receipt, err := p.Submit(ctx, [][]byte{report})
 //
+// A client with a ledger that was killed in the middle joins again and sends what it had encoded,
+// the same bytes, so that it is counted once:
+//
+//	if report := p.Unfinished(); report != nil {
+//		receipt, err := p.Submit(ctx, [][]byte{report})
+//	}
+//
+// A round that asks for tokens needs a connection to its issuer (Options.Issuer). The issuer
+// learns that the client takes part, and the server learns that somebody does whom the issuer
+// admits. They see the same client one after the other if Submit fetches the token: call
+// FetchToken some time before.
+//
 // An [Operator] opens and closes rounds, publishes models and reads estimates.
 //
 // conn is a grpc.ClientConn of the caller's making, so that transport security,

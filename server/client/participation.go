@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/privacy/ledger"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
@@ -15,7 +14,8 @@ import (
 //
 // With a ledger it speaks for one client and makes one report. Without a ledger it makes
 // as many reports as it is asked for, each under [Participation.Guarantee]. A client that
-// makes several of them composes their guarantees.
+// makes several of them composes their guarantees. In a round that asks for tokens it sends one
+// report, with the one token that the client gets.
 type Participation struct {
 	client    *Client
 	round     fl.Round
@@ -23,7 +23,7 @@ type Participation struct {
 	mechanism fl.Mechanism
 	tier      int          // of the menu, if there is one
 	guarantee fl.Guarantee // of this client's report
-	spending  *spending    // nil without a ledger
+	spending  *spending    // nil without a ledger in a round that asks for no tokens
 }
 
 // Join fetches a round ("" is the newest open one), builds its mechanism and checks it
@@ -67,10 +67,8 @@ func (c *Client) Join(ctx context.Context, roundID string) (*Participation, erro
 		return nil, fmt.Errorf("client: join: %w", err)
 	}
 	p := &Participation{client: c, round: r, digest: digest, mechanism: m, tier: tier, guarantee: guarantee}
-	if c.opts.Ledger != nil {
-		p.spending = newSpending(c.opts.Ledger, ledger.Charge{
-			Purpose: c.opts.Purpose, Round: digest, RoundID: r.ID, Mechanism: r.Mechanism, Guarantee: guarantee,
-		})
+	if p.spending, err = c.newSpending(p); err != nil {
+		return nil, fmt.Errorf("client: join: %w", err)
 	}
 	return p, nil
 }
@@ -88,7 +86,8 @@ func (p *Participation) Guarantee() fl.Guarantee { return p.guarantee }
 // means a fresh fl.NewRand. On an error the result is dst as it was.
 //
 // With a ledger Encode first reserves the report's cost. When the ledger refuses, nothing is
-// encoded and the error wraps ledger.ErrBudget or ledger.ErrDuplicate.
+// encoded and the error wraps ledger.ErrBudget or ledger.ErrDuplicate. The ledger then keeps the
+// report until the server has acknowledged it, see Unfinished. It takes none of 12 MiB or more.
 func (p *Participation) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
 	encode := func(dst []byte) ([]byte, error) { return p.mechanism.Encode(dst, grad, rng) }
 	if menu, ok := p.mechanism.(fl.TieredMechanism); ok {
@@ -109,7 +108,7 @@ func (p *Participation) EncodeKeyValues(dst []byte, pairs []fl.KeyValue, rng *ra
 
 // encode reserves the report's cost, if there is a ledger, and then encodes.
 func (p *Participation) encode(dst []byte, encode func([]byte) ([]byte, error)) ([]byte, error) {
-	if p.spending == nil {
+	if p.client.opts.Ledger == nil {
 		return encode(dst)
 	}
 	return p.spending.encode(dst, encode)

@@ -25,43 +25,55 @@ type Receipt struct {
 // unavailable it starts over with the same batch keys, so that no report is
 // counted twice, however many attempts it takes.
 //
-// With a ledger there is one report, the one that Encode returned. The ledger records it
-// as spent before its first byte leaves, and records the receipt in the end.
+// With a ledger there is one report, the one that Encode or Unfinished returned. The ledger
+// records it as spent before its first byte leaves, and records the receipt in the end. In a
+// round that asks for tokens there is one report, too, and Submit fetches its token first, as
+// FetchToken does.
 func (p *Participation) Submit(ctx context.Context, reports [][]byte) (Receipt, error) {
-	if len(reports) == 0 {
-		return Receipt{}, fmt.Errorf("client: submit: %w", fl.Invalid("reports", "nothing", "at least one is required"))
-	}
-	if p.spending == nil {
-		return p.submit(ctx, reports)
-	}
-	if err := p.spending.spend(reports); err != nil {
-		return Receipt{}, fmt.Errorf("client: submit: %w", err)
-	}
 	receipt, err := p.submit(ctx, reports)
-	if err == nil {
+	if err != nil {
+		return receipt, fmt.Errorf("client: submit: %w", err)
+	}
+	return receipt, nil
+}
+
+func (p *Participation) submit(ctx context.Context, reports [][]byte) (receipt Receipt, err error) {
+	if len(reports) == 0 {
+		return Receipt{}, fl.Invalid("reports", "nothing", "at least one is required")
+	}
+	var batches []*service.SubmitReportsRequest
+	if p.spending == nil {
+		batches, err = p.batches(reports)
+	} else {
+		batches, err = p.spending.spend(ctx, reports)
+	}
+	if err != nil {
+		return Receipt{}, err
+	}
+	err = p.client.retry(ctx, func() (err error) {
+		receipt, err = p.send(ctx, batches)
+		return err
+	})
+	if err == nil && p.spending != nil {
 		err = p.spending.acknowledge(receipt)
 	}
 	return receipt, err
 }
 
-// submit is Submit without a ledger.
-func (p *Participation) submit(ctx context.Context, reports [][]byte) (Receipt, error) {
-	batches, err := p.batches(reports)
-	if err != nil {
-		return Receipt{}, fmt.Errorf("client: submit: %w", err)
-	}
+// retry calls do, and again while the answer is UNAVAILABLE, as often as the options say.
+func (c *Client) retry(ctx context.Context, do func() error) error {
 	for attempt := 1; ; attempt++ {
-		receipt, err := p.send(ctx, batches)
+		err := do()
 		if err == nil {
-			return receipt, nil
+			return nil
 		}
-		if status.Code(err) != codes.Unavailable || attempt == p.client.opts.Attempts {
-			return Receipt{}, fmt.Errorf("client: submit, attempt %d: %w", attempt, err)
+		if status.Code(err) != codes.Unavailable || attempt == c.opts.Attempts {
+			return fmt.Errorf("attempt %d: %w", attempt, err)
 		}
 		select {
 		case <-time.After(backoff(attempt)):
 		case <-ctx.Done():
-			return Receipt{}, fmt.Errorf("client: submit, attempt %d: %w: %w", attempt, ctx.Err(), err)
+			return fmt.Errorf("attempt %d: %w: %w", attempt, ctx.Err(), err)
 		}
 	}
 }
@@ -75,12 +87,10 @@ func (p *Participation) batches(reports [][]byte) (out []*service.SubmitReportsR
 			return nil, err
 		}
 		if last := len(out) - 1; last < 0 || inLast == fl.MaxBatch || len(out[last].Reports)+len(packed) > p.client.opts.BatchBytes {
-			key := make([]byte, 16)
-			_, _ = crand.Read(key) // never fails
 			out = append(out, &service.SubmitReportsRequest{
 				RoundId:     p.round.ID,
 				RoundDigest: p.digest[:],
-				BatchKey:    key,
+				BatchKey:    newBatchKey(),
 			})
 			inLast = 0
 		}
@@ -89,6 +99,13 @@ func (p *Participation) batches(reports [][]byte) (out []*service.SubmitReportsR
 		inLast++
 	}
 	return out, nil
+}
+
+// newBatchKey draws a key by which a batch is known when it comes again.
+func newBatchKey() []byte {
+	key := make([]byte, 16)
+	_, _ = crand.Read(key) // never fails
+	return key
 }
 
 // send is one attempt.
