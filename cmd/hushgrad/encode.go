@@ -39,7 +39,8 @@ const seededWarning = "these reports were drawn from a seed: they promise nothin
 
 // encodeFlags are the flags of encode.
 type encodeFlags struct {
-	remote                   remote
+	remote, issuer           remote
+	bearer                   string
 	maxEpsilon               float64
 	round, keys, format, out string
 	strict                   bool
@@ -51,6 +52,8 @@ func parseEncode(args []string, stderr io.Writer) (*encodeFlags, error) {
 	e := &encodeFlags{}
 	f := newFlags("encode", encodeUsage, stderr)
 	e.remote.bind(f, "take the round from its clients' listener and send the reports there")
+	e.issuer.bindParty(f, "issuer", "issuer-", "hushgrad issue", "fetch a token for a round that asks for one, which is for one client's report")
+	f.StringVar(&e.bearer, "bearer-file", "", "with -issuer: `file` with the secret by which the issuer knows the client")
 	f.Float64Var(&e.maxEpsilon, "max-epsilon", 0, "with -server: refuse a round in which a report costs more")
 	f.StringVar(&e.round, "round", "", "`file` with the complete round, see hushgrad round; with -server its id, empty: the newest open round")
 	f.StringVar(&e.keys, "keys", "", "public dictionary: a `file` with one key per line; without it keys are numbers")
@@ -226,7 +229,7 @@ func encodeAll(ctx context.Context, m fl.KeyValueMechanism, people *clientPairs,
 // validate checks the flags that -server needs or excludes.
 func (e *encodeFlags) validate(f *flag.FlagSet) error {
 	if e.remote.server == "" {
-		if err := command.Unused(f, "without -server", "max-epsilon"); err != nil {
+		if err := command.Unused(f, "without -server", "max-epsilon", "issuer", "bearer-file"); err != nil {
 			return err
 		}
 		if e.round == "-" && f.Arg(0) == "-" {
@@ -248,6 +251,12 @@ func (e *encodeFlags) validate(f *flag.FlagSet) error {
 	case !(e.maxEpsilon > 0):
 		return fl.Invalid("-max-epsilon", e.maxEpsilon, "must be > 0 with -server: the largest ε of a report that is acceptable")
 	}
+	if e.bearer != "" && e.issuer.ca == "" {
+		return fl.Invalid("-bearer-file", e.bearer, "needs -issuer and -issuer-tls-ca: a secret leaves over TLS only")
+	}
+	if err := e.issuer.validate(); err != nil {
+		return err
+	}
 	return e.remote.validate()
 }
 
@@ -258,7 +267,16 @@ func (e *encodeFlags) submit(ctx context.Context, std command.Streams) error {
 		return err
 	}
 	defer conn.Close()
-	c, err := client.New(conn, client.Options{Policy: fl.Policy{MaxEpsilon: e.maxEpsilon}})
+	opts := client.Options{Policy: fl.Policy{MaxEpsilon: e.maxEpsilon}}
+	if e.issuer.server != "" {
+		issuer, err := e.dialIssuer()
+		if err != nil {
+			return err
+		}
+		defer issuer.Close()
+		opts.Issuer = issuer
+	}
+	c, err := client.New(conn, opts)
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,22 @@ func TestFlagsThatWouldBeIgnoredAreErrors(t *testing.T) {
 		{"-max-in-flight-bytes", []string{"serve", "-max-in-flight-bytes", "0"}},
 		{"-progress-timeout", []string{"serve", "-progress-timeout", "0s"}},
 		{"-shutdown-timeout", []string{"serve", "-shutdown-timeout", "0s"}},
+		{"-max-keys", []string{"issue", "-max-keys", "0"}},
+		{"-client-ca and -bearer-file", []string{"issue"}},
+		{"-client-ca and -bearer-file", []string{"issue", "-client-ca", "a", "-bearer-file", "b"}},
+		{"-tls-cert", []string{"issue", "-bearer-file", "b"}},
+		{"-insecure", []string{"issue", "-bearer-file", "b", "-insecure"}},
+		{"-operator-listen", []string{"issue", "-bearer-file", "b", "-tls-cert", "c", "-tls-key", "k", "-operator-listen", ":0"}},
+		{"-operator-name", []string{"issue", "-bearer-file", "b", "-tls-cert", "c", "-tls-key", "k", "-operator-ca", "a"}},
+		{"-server", []string{"issue", "key", "-id", "r"}},
+		{"-id", []string{"issue", "drop", "-server", "127.0.0.1:1"}},
+		{"arguments", []string{"issue", "bearer"}},
+		{"name", []string{"issue", "bearer", "#"}},
+		{"-issuer-key", []string{"round", "-dim", "9", "-issuer-key", round}},
+		{"-issuer", []string{"encode", "-round", round, "-issuer", "127.0.0.1:1", "-"}},
+		{"-issuer", []string{"encode", "-server", "127.0.0.1:1", "-max-epsilon", "1", "-issuer", "example.com:1", "-"}},
+		{"-issuer", []string{"encode", "-server", "127.0.0.1:1", "-max-epsilon", "1", "-issuer-tls-ca", "a", "-"}},
+		{"-bearer-file", []string{"encode", "-server", "127.0.0.1:1", "-max-epsilon", "1", "-issuer", "127.0.0.1:1", "-bearer-file", "b", "-"}},
 		{"-samples", []string{"verify", "-method", "exact", "-samples", "500", round}},
 		{"-confidence", []string{"verify", "-method", "exact", "-confidence", "0.9", round}},
 		{"-seeds", []string{"verify", "-method", "statistical", "-seeds", "5", round}},
@@ -78,7 +94,7 @@ func TestFlagsThatWouldBeIgnoredAreErrors(t *testing.T) {
 // A wrong flag or type is one line, which says where help is. Help is printed on request, and
 // begins alike for every command.
 func TestHelpAndWrongFlags(t *testing.T) {
-	for _, name := range []string{"serve", "round", "encode", "aggregate", "account amplify", "account compose", "account plan", "verify", "version"} {
+	for _, name := range []string{"serve", "issue", "issue key", "issue keys", "issue drop", "issue bearer", "round", "encode", "aggregate", "account amplify", "account compose", "account plan", "verify", "version"} {
 		words := strings.Fields(name)
 		var stderr bytes.Buffer
 		if code := call(t.Context(), append(words, "-no-such-flag"), io.Discard, &stderr); code != 2 || strings.Count(stderr.String(), "\n") != 1 ||

@@ -14,32 +14,48 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// remote are the flags of commands that talk to a server.
-type remote struct{ server, ca, cert, key string }
+// remote are the flags of commands that talk to another party: by default -server, -tls-ca,
+// -tls-cert and -tls-key.
+type remote struct {
+	server, ca, cert, key string
+
+	flag   string // names the party: server
+	prefix string // of the other flags
+}
 
 func (r *remote) bind(f *flag.FlagSet, use string) {
-	f.StringVar(&r.server, "server", "", "`address` of hushgrad serve: "+use)
-	f.StringVar(&r.ca, "tls-ca", "", "PEM `file` with the authorities that sign the server's certificate; required unless -server is a loopback address")
-	f.StringVar(&r.cert, "tls-cert", "", "PEM `file` with a certificate chain for a server that asks for one")
-	f.StringVar(&r.key, "tls-key", "", "PEM `file` with its private key")
+	r.bindParty(f, "server", "", "hushgrad serve", use)
+}
+
+func (r *remote) bindParty(f *flag.FlagSet, party, prefix, of, use string) {
+	r.flag, r.prefix = "-"+party, prefix
+	f.StringVar(&r.server, party, "", "`address` of "+of+": "+use)
+	f.StringVar(&r.ca, prefix+"tls-ca", "", "PEM `file` with the authorities that sign the certificate of -"+party+"; required unless that is a loopback address")
+	f.StringVar(&r.cert, prefix+"tls-cert", "", "PEM `file` with a certificate chain for a "+party+" that asks for one")
+	f.StringVar(&r.key, prefix+"tls-key", "", "PEM `file` with its private key")
 }
 
 func (r *remote) validate() error {
+	ca, cert, key := r.tlsFlags()
 	switch {
 	case r.server == "" && r.ca+r.cert+r.key != "":
-		return fl.Invalid("-server", "", "is required with -tls-ca, -tls-cert and -tls-key")
+		return fl.Invalid(r.flag, "", "is required with %s, %s and %s", ca, cert, key)
 	case (r.cert == "") != (r.key == ""):
-		return fl.Invalid("-tls-cert and -tls-key", r.cert+" and "+r.key, "must be given together")
+		return fl.Invalid(cert+" and "+key, r.cert+" and "+r.key, "must be given together")
 	case r.cert != "" && r.ca == "":
-		return fl.Invalid("-tls-cert", r.cert, "needs -tls-ca")
+		return fl.Invalid(cert, r.cert, "needs %s", ca)
 	case r.server != "" && r.ca == "" && !loopback(r.server):
-		return fl.Invalid("-server", r.server, "must be a loopback address, or -tls-ca must be given")
+		return fl.Invalid(r.flag, r.server, "must be a loopback address, or %s must be given", ca)
 	}
 	return nil
 }
 
+func (r *remote) tlsFlags() (ca, cert, key string) {
+	return "-" + r.prefix + "tls-ca", "-" + r.prefix + "tls-cert", "-" + r.prefix + "tls-key"
+}
+
 // dial returns a connection, which is not tried before its first use.
-func (r *remote) dial() (*grpc.ClientConn, error) {
+func (r *remote) dial(options ...grpc.DialOption) (*grpc.ClientConn, error) {
 	creds := insecure.NewCredentials()
 	if r.ca != "" {
 		config, err := r.tls()
@@ -48,28 +64,29 @@ func (r *remote) dial() (*grpc.ClientConn, error) {
 		}
 		creds = credentials.NewTLS(config)
 	}
-	conn, err := grpc.NewClient(r.server, grpc.WithTransportCredentials(creds))
+	conn, err := grpc.NewClient(r.server, append(options, grpc.WithTransportCredentials(creds))...)
 	if err != nil {
-		return nil, fl.Invalid("-server", r.server, "must be an address: %v", err)
+		return nil, fl.Invalid(r.flag, r.server, "must be an address: %v", err)
 	}
 	return conn, nil
 }
 
 func (r *remote) tls() (*tls.Config, error) {
+	ca, cert, key := r.tlsFlags()
 	pem, err := os.ReadFile(r.ca)
 	if err != nil {
-		return nil, fmt.Errorf("-tls-ca: %w", err)
+		return nil, fmt.Errorf("%s: %w", ca, err)
 	}
 	config := &tls.Config{RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS13}
 	if !config.RootCAs.AppendCertsFromPEM(pem) {
-		return nil, fl.Invalid("-tls-ca", r.ca, "must hold PEM certificates")
+		return nil, fl.Invalid(ca, r.ca, "must hold PEM certificates")
 	}
 	if r.cert == "" {
 		return config, nil
 	}
 	pair, err := tls.LoadX509KeyPair(r.cert, r.key)
 	if err != nil {
-		return nil, fmt.Errorf("-tls-cert, -tls-key: %w", err)
+		return nil, fmt.Errorf("%s, %s: %w", cert, key, err)
 	}
 	config.Certificates = []tls.Certificate{pair}
 	return config, nil

@@ -63,12 +63,16 @@ Mechanisms: %s.
 	f.Float64Var(&r.Delta, "delta", 0, "δ of one report; 0 for local mechanisms")
 	f.IntVar(&r.MinReports, "min-reports", 100, "reports below which nothing is released")
 	f.IntVar(&r.TargetReports, "target-reports", 0, "reports at which a server closes the round; 0: open")
+	issuerKey := f.String("issuer-key", "", "PEM `file` of hushgrad issue key: every report then needs a token under it; empty: none does, and whoever reaches the server sends any number of reports")
 	columns := f.String("columns", "pairs", "comma-separated `list` of what is estimated beside the mean; \"\" is nothing, pairs stands for frequency and conditional where the mechanism estimates them")
 	f.Var(paramFlag(r.Params), "param", "`name=value` of a parameter of the mechanism; may be repeated")
 	if err := command.ParseOnly(f, args); err != nil {
 		return err
 	}
 	if err := to.validate(); err != nil {
+		return err
+	}
+	if err := readIssuerKey(&r, *issuerKey); err != nil {
 		return err
 	}
 	r.Columns = columnsOf(r.Mechanism, *columns)

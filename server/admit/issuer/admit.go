@@ -46,22 +46,6 @@ func Certificate(ctx context.Context) (string, error) {
 	return "certificate " + hex.EncodeToString(sum[:]), nil
 }
 
-// Either admits whom one of the given does, the first of them that admits the caller. A caller
-// who could come in by two of them would have two identities: give each to other clients.
-func Either(admits ...Admit) Admit {
-	return func(ctx context.Context) (string, error) {
-		var refusals []error
-		for _, admit := range admits {
-			identity, err := admit(ctx)
-			if err == nil {
-				return identity, nil
-			}
-			refusals = append(refusals, err)
-		}
-		return "", errors.Join(refusals...)
-	}
-}
-
 // admit asks Config.Admit.
 func (i *Issuer) admit(ctx context.Context) (string, error) {
 	identity, err := i.cfg.Admit(ctx)

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"time"
 
+	"google.golang.org/grpc/credentials"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
@@ -24,6 +26,9 @@ type Config struct {
 	MaxKeys int
 	// MaxWaiting bounds the calls for a token that are in progress at one time. Default 1024.
 	MaxWaiting int
+	// Credentials secure the clients' listener of Serve, OperatorCredentials the operator's.
+	// Default: no transport security.
+	Credentials, OperatorCredentials credentials.TransportCredentials
 	// Now is the clock by which keys expire. Default time.Now.
 	Now func() time.Time
 }

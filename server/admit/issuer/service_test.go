@@ -271,12 +271,54 @@ func TestCertificatesAreTheirSubjects(t *testing.T) {
 	}
 }
 
-func TestEitherAdmitsByTheFirstThatDoes(t *testing.T) {
-	as := func(name string) Admit { return func(context.Context) (string, error) { return name, nil } }
-	if got, err := Either(Nobody, as("anna"), as("bert"))(t.Context()); err != nil || got != "anna" {
-		t.Errorf("%q, %v", got, err)
+// A server whose journal has failed ends, so that it can be started anew.
+func TestServeEndsWhenTheIssuerFails(t *testing.T) {
+	j := &broken{Journal: journal.NewMemory()}
+	i := start(t, Config{Journal: j})
+	var l Listeners
+	for _, to := range []*net.Listener{&l.Clients, &l.Operator} {
+		var err error
+		if *to, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if _, err := Either(Nobody, Certificate)(t.Context()); !errors.Is(err, errNobody) {
-		t.Errorf("%v", err)
+	served := make(chan error, 1)
+	go func() { served <- i.Serve(t.Context(), l) }()
+	conn := dial(t, l.Operator.Addr().String(), insecure.NewCredentials())
+	operator := service.NewIssuerOperatorClient(conn)
+	if _, err := operator.CreateKey(t.Context(), &service.CreateKeyRequest{RoundId: "r1"}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := service.NewIssuerClient(conn).IssueToken(t.Context(), &service.IssueTokenRequest{})
+	wantStatus(t, "the clients' service on the operator's listener", err, codes.Unimplemented, "")
+	_, err = service.NewIssuerOperatorClient(dial(t, l.Clients.Addr().String(), insecure.NewCredentials())).ListKeys(t.Context(), &service.ListKeysRequest{})
+	wantStatus(t, "the operator's service on the clients' listener", err, codes.Unimplemented, "")
+	j.after = errors.New("input/output error")
+	_, err = operator.CreateKey(t.Context(), &service.CreateKeyRequest{RoundId: "r2"})
+	wantStatus(t, "a failed write", err, codes.Unavailable, "")
+	if err := <-served; !errors.Is(err, ErrFailed) {
+		t.Errorf("Serve returned %v", err)
+	}
+}
+
+func TestServeEndsWithItsContext(t *testing.T) {
+	i := start(t, Config{Journal: journal.NewMemory()})
+	var l Listeners
+	for _, to := range []*net.Listener{&l.Clients, &l.Operator} {
+		var err error
+		if *to, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- i.Serve(ctx, l) }()
+	conn := dial(t, l.Operator.Addr().String(), insecure.NewCredentials())
+	if _, err := service.NewIssuerOperatorClient(conn).ListKeys(t.Context(), &service.ListKeysRequest{}); err != nil {
+		t.Error(err)
+	}
+	cancel()
+	if err := <-served; err != nil {
+		t.Errorf("Serve returned %v", err)
 	}
 }

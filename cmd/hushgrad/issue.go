@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+
+	"google.golang.org/grpc/credentials"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/tlsfile"
+	"github.com/hushgrad/hushgrad/server/admit/issuer"
+	"github.com/hushgrad/hushgrad/server/journal"
+)
+
+const issueUsage = `Usage: hushgrad issue [flags]
+       hushgrad issue key|keys|drop|bearer [flags]
+
+Runs the issuer until it is interrupted: the party that knows who may take part, and gives
+each client one token for each round. It sees who asks, and no report. The server sees
+tokens, and not whose they are. So run it apart from hushgrad serve.
+
+  key     make the key of a round, for hushgrad round -issuer-key
+  keys    list the keys
+  drop    destroy the key of a round
+  bearer  draw a secret for a client
+
+hushgrad issue key -help lists the flags of key, and so on.
+
+`
+
+// issueFlags are the flags of the issue command.
+type issueFlags struct {
+	listen, operatorListen string
+	clientCA, bearers      string
+	listening              listening
+	operators              callers
+	logging                logging
+	config                 issuer.Config
+}
+
+// issue runs the issuer, or one of the commands about its keys.
+func issue(ctx context.Context, args []string, std command.Streams) error {
+	if len(args) > 0 {
+		switch args[0] {
+		case "key":
+			return issueKey(ctx, args[1:], std)
+		case "keys":
+			return issueKeys(ctx, args[1:], std)
+		case "drop":
+			return issueDrop(ctx, args[1:], std)
+		case "bearer":
+			return issueBearer(args[1:], std)
+		}
+	}
+	s, err := parseIssue(args, std.Err)
+	if err != nil {
+		return err
+	}
+	return s.serve(ctx, std)
+}
+
+func parseIssue(args []string, stderr io.Writer) (*issueFlags, error) {
+	s := &issueFlags{}
+	f := newFlags("issue", issueUsage, stderr)
+	f.StringVar(&s.listen, "listen", "127.0.0.1:7119", "`address` for clients")
+	f.StringVar(&s.operatorListen, "operator-listen", "127.0.0.1:7120", "`address` for the operator of rounds: a loopback address, or -operator-ca must be given")
+	f.StringVar(&s.clientCA, "client-ca", "", "PEM `file` with authorities: a client is the subject of a certificate from one of them; reread when it changes")
+	f.StringVar(&s.bearers, "bearer-file", "", "`file` with clients and the SHA-256 of their secrets, see hushgrad issue bearer; reread when it changes")
+	s.listening.bind(f)
+	s.operators.bind(f, "operator")
+	f.IntVar(&s.config.MaxKeys, "max-keys", 64, "keys at the same time, one for each round")
+	s.logging.bind(f)
+	if err := command.ParseOnly(f, args); err != nil {
+		return nil, err
+	}
+	return s, s.validate()
+}
+
+func (s *issueFlags) validate() error {
+	switch {
+	case s.config.MaxKeys <= 0:
+		return fl.Invalid("-max-keys", s.config.MaxKeys, "must be > 0")
+	case (s.clientCA == "") == (s.bearers == ""):
+		return fl.Invalid("-client-ca and -bearer-file", s.clientCA+" and "+s.bearers, "must be one of the two: it says who is a client")
+	case s.listening.insecure:
+		return fl.Invalid("-insecure", true, "must not be given: without TLS nothing tells one client from another")
+	case s.listening.cert == "":
+		return fl.Invalid("-tls-cert", "", "is required: without TLS nothing tells one client from another")
+	}
+	if err := s.listening.validate("-listen", s.listen); err != nil {
+		return err
+	}
+	if err := s.operators.validate(s.listening); err != nil {
+		return err
+	}
+	if s.operators.ca == "" && !loopback(s.operatorListen) {
+		return fl.Invalid("-operator-listen", s.operatorListen, "must be a loopback address, or -operator-ca must be given")
+	}
+	return s.logging.validate()
+}
+
+func (s *issueFlags) serve(ctx context.Context, std command.Streams) error {
+	s.config.Logger = s.logging.logger(std.Err)
+	if err := s.secure(); err != nil {
+		return err
+	}
+	s.config.Journal = journal.NewMemory()
+	i, err := issuer.New(s.config)
+	if err != nil {
+		return err
+	}
+	defer i.Close()
+	var l issuer.Listeners
+	if l.Clients, err = net.Listen("tcp", s.listen); err != nil {
+		return fmt.Errorf("-listen: %w", err)
+	}
+	if l.Operator, err = net.Listen("tcp", s.operatorListen); err != nil {
+		return errors.Join(fmt.Errorf("-operator-listen: %w", err), l.Clients.Close())
+	}
+	s.config.Logger.Info("this issuer sees which client asks for a token of which round, and no report; it can make tokens for anybody")
+	return i.Serve(ctx, l)
+}
+
+// secure fills in who is a client and the transport security of both listeners.
+func (s *issueFlags) secure() error {
+	own, err := s.listening.certificate(s.config.Logger)
+	if err != nil {
+		return err
+	}
+	s.config.Credentials = credentials.NewTLS(own.Config())
+	s.config.OperatorCredentials = s.config.Credentials
+	if s.operators.ca != "" {
+		if s.config.OperatorCredentials, err = s.operators.credentials(own, s.config.Logger); err != nil {
+			return err
+		}
+	}
+	if s.bearers != "" {
+		known, err := issuer.OpenBearers(s.bearers, s.config.Logger)
+		if err != nil {
+			return fmt.Errorf("-bearer-file: %w", err)
+		}
+		s.config.Admit = known.Admit
+		return nil
+	}
+	authorities, err := tlsfile.LoadAuthorities(s.clientCA, s.config.Logger)
+	if err != nil {
+		return fmt.Errorf("-client-ca: %w", err)
+	}
+	s.config.Credentials = credentials.NewTLS(own.MutualConfig(authorities, func(*x509.Certificate) error { return nil }))
+	s.config.Admit = issuer.Certificate
+	return nil
+}
+
+// issueBearer draws a secret and prints it with its line of the file.
+func issueBearer(args []string, std command.Streams) error {
+	f := newFlags("issue bearer", `Usage: hushgrad issue bearer NAME
+
+Draws a secret for a client. The first line is the secret: give it to the client, who keeps
+it in a file for hushgrad encode -bearer-file. The second is for the issuer's -bearer-file
+and does not let its reader in. A name with two lines is one client.
+
+`, std.Err)
+	if err := command.Parse(f, args); err != nil {
+		return err
+	}
+	if f.NArg() != 1 {
+		return fl.Invalid("arguments", f.NArg(), "exactly one name is required, see hushgrad issue bearer -help")
+	}
+	secret, line, err := issuer.NewBearer(f.Arg(0))
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(std.Out, "%s\n%s\n", secret, line)
+	return err
+}

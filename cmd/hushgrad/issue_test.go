@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// runIssue starts hushgrad issue and returns the addresses it answers on, in either order.
+func runIssue(t *testing.T, args ...string) []string {
+	t.Helper()
+	var out log
+	ctx, stop := context.WithCancel(context.Background())
+	code := make(chan int, 1)
+	args = append([]string{"issue", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0"}, args...)
+	go func() { code <- call(ctx, args, io.Discard, &out) }()
+	t.Cleanup(func() {
+		stop()
+		if c := <-code; c != 0 {
+			t.Errorf("exit code %d: %s", c, out.text.String())
+		}
+	})
+	return out.addresses(t)
+}
+
+// output runs a command line that must work and returns what it prints.
+func output(t *testing.T, args ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := call(t.Context(), args, &stdout, &stderr); code != 0 {
+		t.Fatalf("%v: exit code %d: %s", args, code, stderr.String())
+	}
+	return stdout.String()
+}
+
+// refusal runs a command line that must not work and returns what it prints about that.
+func refusal(t *testing.T, args ...string) string {
+	t.Helper()
+	var stderr bytes.Buffer
+	if code := call(t.Context(), args, io.Discard, &stderr); code == 0 {
+		t.Errorf("%v worked", args)
+	}
+	return stderr.String()
+}
+
+// From the shell: a round with a key of the issuer counts one report of each client that the
+// issuer knows, and none without a token.
+func TestARoundWithTokensFromTheShell(t *testing.T) {
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	selfSigned(t, cert, key)
+	clients, operator := parts(t, run(t))
+
+	var secrets, lines []string
+	for _, name := range []string{"anna", "bert"} {
+		text := strings.Split(output(t, "issue", "bearer", name), "\n")
+		secrets, lines = append(secrets, writeFile(t, dir, name, text[0]+"\n")), append(lines, text[1])
+	}
+	stranger := writeFile(t, dir, "carl", strings.Split(output(t, "issue", "bearer", "carl"), "\n")[0])
+	bearers := writeFile(t, dir, "bearers", strings.Join(lines, "\n")+"\n")
+	addresses := runIssue(t, "-tls-cert", cert, "-tls-key", key, "-bearer-file", bearers)
+	issuers, keys := addresses[0], addresses[1]
+	if complaint(t, "issue", "keys", "-server", keys, "-tls-ca", cert) != "" {
+		issuers, keys = keys, issuers
+	}
+	if text := complaint(t, "issue", "keys", "-server", issuers, "-tls-ca", cert); !strings.Contains(text, "unknown service") {
+		t.Errorf("the clients' listener offers the operator's service: %q", text)
+	}
+
+	pem := output(t, "issue", "key", "-server", keys, "-tls-ca", cert, "-id", "r")
+	if again := output(t, "issue", "key", "-server", keys, "-tls-ca", cert, "-id", "r"); again != pem {
+		t.Error("the same call prints another key")
+	}
+	output(t, "round", "-server", operator, "-id", "r", "-dim", "4", "-epsilon", "5", "-min-reports", "2", "-param", "sparsity=2", "-issuer-key", writeFile(t, dir, "r.pem", pem))
+
+	encode := func(data string, flags ...string) []string {
+		return append(append([]string{"encode", "-server", clients, "-max-epsilon", "5", "-round", "r"}, flags...), data)
+	}
+	as := func(secret string) []string {
+		return []string{"-issuer", issuers, "-issuer-tls-ca", cert, "-bearer-file", secret}
+	}
+	one, two := writeFile(t, dir, "one.csv", "anna,1,0.5\n"), writeFile(t, dir, "two.csv", "anna,1,0.5\nbert,2,-1\n")
+	for what, c := range map[string]struct {
+		args []string
+		says string
+	}{
+		"without an issuer": {encode(one), "the round asks for tokens"},
+		"as a stranger":     {encode(one, as(stranger)...), "the caller is no client of this issuer"},
+		"for two clients":   {encode(two, as(secrets[0])...), "must be the one report"},
+	} {
+		if text := refusal(t, c.args...); !strings.Contains(text, c.says) {
+			t.Errorf("%s: %q, want %q", what, text, c.says)
+		}
+	}
+	for _, secret := range secrets {
+		if text := output(t, encode(one, as(secret)...)...); !strings.Contains(text, "1 reports under") {
+			t.Errorf("printed %q", text)
+		}
+		if text := refusal(t, encode(one, as(secret)...)...); !strings.Contains(text, "AlreadyExists") {
+			t.Errorf("a second report: %q", text)
+		}
+	}
+	if text := output(t, "issue", "keys", "-server", keys, "-tls-ca", cert); !strings.Contains(text, "\nr      2       ") {
+		t.Errorf("keys %q", text)
+	}
+	output(t, "aggregate", "-server", operator, "-round", "r", "-close")
+	output(t, "issue", "drop", "-server", keys, "-tls-ca", cert, "-id", "r")
+	if text := output(t, "issue", "keys", "-server", keys, "-tls-ca", cert); strings.Count(text, "\n") != 1 {
+		t.Errorf("keys %q after the only one was dropped", text)
+	}
+}
+
+// complaint runs a command line that may work and returns what it prints about that.
+func complaint(t *testing.T, args ...string) string {
+	t.Helper()
+	var stderr bytes.Buffer
+	call(t.Context(), args, io.Discard, &stderr)
+	return stderr.String()
+}
+
+func TestIssueWithCertificates(t *testing.T) {
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	selfSigned(t, cert, key) // of the server, of the operator and of a client
+	clients, operator := parts(t, run(t))
+	tls := []string{"-tls-ca", cert, "-tls-cert", cert, "-tls-key", key}
+	addresses := runIssue(t, "-tls-cert", cert, "-tls-key", key, "-client-ca", cert, "-operator-ca", cert, "-operator-name", "test")
+	issuers, keys := addresses[0], addresses[1]
+	if complaint(t, append([]string{"issue", "keys", "-server", keys}, tls...)...) != "" {
+		issuers, keys = keys, issuers
+	}
+	if text := refusal(t, "issue", "keys", "-server", keys, "-tls-ca", cert); !strings.Contains(text, "Unavailable") {
+		t.Errorf("an operator without a certificate: %q", text)
+	}
+	pem := output(t, append([]string{"issue", "key", "-server", keys, "-id", "r", "-life", "1h"}, tls...)...)
+	output(t, "round", "-server", operator, "-id", "r", "-dim", "4", "-epsilon", "5", "-min-reports", "1", "-param", "sparsity=2", "-issuer-key", writeFile(t, dir, "r.pem", pem))
+	encode := []string{"encode", "-server", clients, "-max-epsilon", "5", "-issuer", issuers, "-issuer-tls-ca", cert}
+	data := writeFile(t, dir, "data.csv", "anna,1,0.5\n")
+	if text := refusal(t, append(encode, data)...); !strings.Contains(text, "Unavailable") {
+		t.Errorf("a client without a certificate: %q", text)
+	}
+	output(t, append(encode, "-issuer-tls-cert", cert, "-issuer-tls-key", key, data)...)
+}
+
+func TestIssuerKeysAreReadFromPEM(t *testing.T) {
+	dir := t.TempDir()
+	block := "-----BEGIN PUBLIC KEY-----\nAQID\n-----END PUBLIC KEY-----\n"
+	for name, c := range map[string]struct {
+		text string
+		ok   bool
+	}{
+		"a key": {block, true}, "two": {block + block, false}, "none": {"", false}, "a private one": {strings.ReplaceAll(block, "PUBLIC", "PRIVATE"), false},
+		"large": {block + strings.Repeat("\n", 20<<10), false},
+	} {
+		var r fl.Round
+		err := readIssuerKey(&r, writeFile(t, dir, "key.pem", c.text))
+		if (err == nil) != c.ok || c.ok && string(r.IssuerKey) != "\x01\x02\x03" {
+			t.Errorf("%s: %x, %v", name, r.IssuerKey, err)
+		}
+	}
+	if err := readIssuerKey(new(fl.Round), filepath.Join(dir, "absent")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
