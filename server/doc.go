@@ -26,6 +26,11 @@
 // batch that was counted before, in this stream or in an earlier one, is acknowledged
 // again and not counted again, as long as the round is open.
 //
+// In a round with an issuer's key every report comes with a token, is counted on its own, and
+// once for its token: the same report with it is a duplicate, another report is refused. Then
+// min_reports and target_reports count admitted clients. Package server/admit says what a token
+// is.
+//
 // Reports are decoded on several cores: each batch goes to one of GOMAXPROCS aggregators,
 // which are merged when the round closes.
 //

@@ -1,5 +1,6 @@
-// Package service is the gRPC interface of the parameter server: the service of the
-// clients and that of the operator. Use it to generate a client in another language; in
-// Go, packages server and server/client are simpler. Start with service.proto.
+// Package service is the gRPC interface of the parameter server and of the issuer: a service
+// for the clients and one for the operator each. Use it to generate a client in another
+// language; in Go, packages server and server/client are simpler. Start with service.proto;
+// issuer.proto admits clients.
 // Everything but this file is generated from it.
 package service
