@@ -122,6 +122,7 @@ func (s *issueFlags) serve(ctx context.Context, std command.Streams) error {
 	if l.Operator, err = net.Listen("tcp", s.operatorListen); err != nil {
 		return errors.Join(fmt.Errorf("-operator-listen: %w", err), l.Clients.Close())
 	}
+	s.config.Logger.Info("keys and tokens are kept in memory: when this issuer stops, its keys are gone")
 	s.config.Logger.Info("this issuer sees which client asks for a token of which round, and no report; it can make tokens for anybody")
 	return i.Serve(ctx, l)
 }

@@ -89,12 +89,13 @@ func TestBlindsAreSpreadOverTheModulus(t *testing.T) {
 	top := int(v.public.N.Bytes()[0]) + 1
 	for range 512 {
 		r := request(t, der, [32]byte{1})
-		seen[string(r.secrets.blind[:])+"/"+string(r.secrets.salt[:])] = true
-		seen[string(r.secrets.input[:])] = true
+		for _, secret := range [][]byte{r.secrets.blind[:], r.secrets.salt[:], r.secrets.input[:]} {
+			seen[string(secret)] = true
+		}
 		parts[byte(int(r.secrets.blind[0])*16/top)] = true
 	}
-	if len(seen) != 2*512 || len(parts) != 16 {
-		t.Errorf("%d different secrets in %d parts of the range, want 1024 in 16", len(seen), len(parts))
+	if len(seen) != 3*512 || len(parts) != 16 {
+		t.Errorf("%d different secrets in %d parts of the range, want 1536 in 16", len(seen), len(parts))
 	}
 }
 

@@ -109,11 +109,9 @@ func FuzzParseRequest(f *testing.F) {
 
 // Whatever the issuer answers, there is the one token or none.
 func FuzzFinalize(f *testing.F) {
-	key, der := testKey(f)
-	r := request(f, der, [32]byte{1})
-	good := sign(f, key, r.BlindedMessage())
-	want := finalize(f, r, good)
-	f.Add(good)
+	file := readIssuances(f)
+	r, want := file.Vectors[0].request(f, file.PkS), file.Vectors[0].Token
+	f.Add([]byte(file.Vectors[0].TokenResponse))
 	f.Fuzz(func(t *testing.T, answer []byte) {
 		token, err := r.Finalize(answer)
 		if err == nil && !bytes.Equal(token, want) || err != nil && !errors.Is(err, ErrToken) {

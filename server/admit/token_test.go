@@ -143,18 +143,53 @@ func FuzzIssuerKey(f *testing.F) {
 
 // No bytes but the signed ones are a token.
 func FuzzVerify(f *testing.F) {
-	key, der := testKey(f)
-	v, err := NewVerifier(der, [32]byte{1})
-	if err != nil {
-		f.Fatal(err)
-	}
-	r := request(f, der, [32]byte{1})
-	good := finalize(f, r, sign(f, key, r.BlindedMessage()))
-	f.Add(good)
-	f.Add(good[:100])
+	file := readIssuances(f)
+	r := file.Vectors[0].request(f, file.PkS)
+	v, good := r.verifier, file.Vectors[0].Token
+	f.Add([]byte(good))
+	f.Add([]byte(good[:100]))
 	f.Fuzz(func(t *testing.T, token []byte) {
 		if err := v.Verify(token); (err == nil) != bytes.Equal(token, good) || err != nil && !errors.Is(err, ErrToken) {
 			t.Fatalf("%x: %v", token, err)
 		}
 	})
+}
+
+func BenchmarkVerify(b *testing.B) {
+	key, der := testKey(b)
+	v, err := NewVerifier(der, [32]byte{1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := request(b, der, [32]byte{1})
+	token := finalize(b, r, sign(b, key, r.BlindedMessage()))
+	for b.Loop() {
+		if err := v.Verify(token); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRequest(b *testing.B) {
+	_, der := testKey(b)
+	for b.Loop() {
+		request(b, der, [32]byte{1})
+	}
+}
+
+func BenchmarkFinalize(b *testing.B) {
+	key, der := testKey(b)
+	r := request(b, der, [32]byte{1})
+	answer := sign(b, key, r.BlindedMessage())
+	for b.Loop() {
+		finalize(b, r, answer)
+	}
+}
+
+func BenchmarkSign(b *testing.B) {
+	key, der := testKey(b)
+	blinded := request(b, der, [32]byte{1}).BlindedMessage()
+	for b.Loop() {
+		sign(b, key, blinded)
+	}
 }

@@ -109,21 +109,49 @@ func TestTheVectorsOfRFC9577(t *testing.T) {
 	}
 }
 
+// issuance is a test vector of RFC 9578, Appendix B.2.
+type issuance struct {
+	TokenChallenge hexBytes `json:"token_challenge"`
+	Nonce          hexBytes
+	Blind          hexBytes
+	Salt           hexBytes
+	TokenRequest   hexBytes `json:"token_request"`
+	TokenResponse  hexBytes `json:"token_response"`
+	Token          hexBytes
+}
+
+func readIssuances(t testing.TB) (file struct {
+	PkS     hexBytes
+	Vectors []issuance
+}) {
+	t.Helper()
+	readVectors(t, "rfc9578-type2.json", &file)
+	return file
+}
+
+// request makes the request of a vector.
+func (v issuance) request(t testing.TB, issuerKey []byte) *Request {
+	t.Helper()
+	verifier, err := NewVerifier(issuerKey, [32]byte{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifier.challenge = sha256.Sum256(v.TokenChallenge) // of another issuer_name than ours
+	var s secrets
+	input := bytes.Join([][]byte{{0, tokenType}, v.Nonce, verifier.challenge[:], verifier.keyID[:]}, nil)
+	if copy(s.input[:], input) != copy(s.input[:], v.Token) || copy(s.salt[:], v.Salt) != 48 || copy(s.blind[:], v.Blind) != 256 {
+		t.Fatal("a vector has other lengths")
+	}
+	r, err := newRequest(verifier, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // RFC 9578, Appendix B.2: issuance of tokens of type 2, from the key to the token.
 func TestTheVectorsOfRFC9578(t *testing.T) {
-	var file struct {
-		PkS     hexBytes
-		Vectors []struct {
-			TokenChallenge hexBytes `json:"token_challenge"`
-			Nonce          hexBytes
-			Blind          hexBytes
-			Salt           hexBytes
-			TokenRequest   hexBytes `json:"token_request"`
-			TokenResponse  hexBytes `json:"token_response"`
-			Token          hexBytes
-		}
-	}
-	readVectors(t, "rfc9578-type2.json", &file)
+	file := readIssuances(t)
 	key, der := testKey(t)
 	if !bytes.Equal(der, file.PkS) {
 		t.Errorf("the key is encoded as %x, want %x", der, file.PkS)
@@ -132,20 +160,7 @@ func TestTheVectorsOfRFC9578(t *testing.T) {
 		t.Fatalf("%d vectors", len(file.Vectors))
 	}
 	for i, v := range file.Vectors {
-		verifier, err := NewVerifier(file.PkS, [32]byte{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		verifier.challenge = sha256.Sum256(v.TokenChallenge) // of another issuer_name than ours
-		var s secrets
-		input := bytes.Join([][]byte{{0, tokenType}, v.Nonce, verifier.challenge[:], verifier.keyID[:]}, nil)
-		if copy(s.input[:], input) != copy(s.input[:], v.Token) || copy(s.salt[:], v.Salt) != 48 || copy(s.blind[:], v.Blind) != 256 {
-			t.Fatalf("vector %d has other lengths", i)
-		}
-		r, err := newRequest(verifier, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := v.request(t, file.PkS)
 		// A request of the RFC is the type, the last byte of the key's id and the message.
 		if id := r.KeyID(); !bytes.Equal(append([]byte{0, tokenType, id[31]}, r.BlindedMessage()...), v.TokenRequest) {
 			t.Errorf("vector %d: blinded message %x, want %x", i, r.BlindedMessage(), v.TokenRequest)
