@@ -24,6 +24,9 @@
 // (TestOneKeyForManyRoundsGivesManyTokensInOne does it). So a round has a key of its own, and
 // the issuer signs once for each client and key. Keys thereby live no longer than their round.
 //
+// A client does not know keys beforehand. It knows the issuer by the connection to it, and an
+// issuer signs under keys of its own only, so that a server cannot make up a key.
+//
 // # What it hides
 //
 // For every signing that the issuer saw and every token of the same key there is exactly one
