@@ -2,25 +2,16 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
-	"runtime/debug"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/health"
-	healthpb "google.golang.org/grpc/health/grpc_health_v1"
-	"google.golang.org/grpc/reflection"
-	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/internal/endpoint"
 	"github.com/hushgrad/hushgrad/server/internal/guard"
 )
 
@@ -104,19 +95,22 @@ func (s *Server) Serve(ctx context.Context, l Listeners) error {
 	if l.Operator == nil {
 		guarded = s.operator // whose calls may take long
 	}
-	clients := s.grpcServer(guarded, s.cfg.Credentials)
+	clients := s.endpoint(guarded, s.cfg.Credentials)
 	s.RegisterRounds(clients)
 	if l.Operator == nil {
 		s.RegisterOperator(clients)
 	} else {
-		operator := s.grpcServer(s.operator, s.cfg.OperatorCredentials)
+		operator := s.endpoint(s.operator, s.cfg.OperatorCredentials)
 		s.RegisterOperator(operator)
-		group.Go(func() error { return s.serve(ctx, operator, s.operator.Listener(l.Operator)) })
+		group.Go(func() error { return operator.Serve(ctx, l.Operator) })
 	}
-	group.Go(func() error { return s.serve(ctx, clients, guarded.Listener(l.Clients)) })
+	group.Go(func() error { return clients.Serve(ctx, l.Clients) })
 	context.AfterFunc(ctx, s.stopping)
 	defer s.Close()
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	return nil
 }
 
 // stopping ends the calls that wait for a round, and logs what the others are in the midst of.
@@ -132,70 +126,17 @@ func (s *Server) stopping() {
 	s.cfg.Logger.Info("stopping", "calls_in_flight", s.calls.Load(), "open_rounds", open, "reports_in_them", reports, "timeout", s.cfg.ShutdownTimeout)
 }
 
-func (s *Server) grpcServer(g *guard.Guard, creds credentials.TransportCredentials) *grpc.Server {
-	if creds == nil {
-		creds = insecure.NewCredentials()
-	}
-	options := append(g.Options(newCodec()),
-		grpc.Creds(creds),
-		grpc.ChainUnaryInterceptor(s.recoverUnary),
-		grpc.ChainStreamInterceptor(s.recoverStream),
-	)
+// endpoint returns the gRPC server of a listener.
+func (s *Server) endpoint(g *guard.Guard, creds credentials.TransportCredentials) *endpoint.Endpoint {
+	var options []grpc.ServerOption
 	if s.metrics != nil {
 		options = append(options, grpc.StatsHandler(traffic{s.metrics}))
 	}
 	if s.cfg.StatsHandler != nil {
 		options = append(options, grpc.StatsHandler(s.cfg.StatsHandler))
 	}
-	return grpc.NewServer(options...)
-}
-
-// serve runs one gRPC server until ctx ends.
-func (s *Server) serve(ctx context.Context, g *grpc.Server, l net.Listener) error {
-	state := health.NewServer()
-	healthpb.RegisterHealthServer(g, state)
-	if s.cfg.Reflection {
-		reflection.Register(g)
-	}
-	s.cfg.Logger.Info("serving", "address", l.Addr().String())
-
-	var background sync.WaitGroup
-	defer background.Wait()
-	served, end := context.WithCancel(ctx)
-	defer end()
-	background.Go(func() { s.reportHealth(served, state) })
-	background.Go(func() {
-		<-served.Done()
-		state.Shutdown()
-		force := time.AfterFunc(s.cfg.ShutdownTimeout, g.Stop)
-		defer force.Stop()
-		g.GracefulStop()
+	return endpoint.New(endpoint.Config{
+		Guard: g, Codec: newCodec(), Logger: s.cfg.Logger, Ready: s.Ready, StopTimeout: s.cfg.ShutdownTimeout,
+		Credentials: creds, Reflection: s.cfg.Reflection, Options: options, Calls: &s.calls,
 	})
-	// A context that ended before Serve began leaves a stopped server behind.
-	if err := g.Serve(l); err != nil && !(errors.Is(err, grpc.ErrServerStopped) && ctx.Err() != nil) {
-		return fmt.Errorf("server: %s: %w", l.Addr(), err)
-	}
-	return nil
-}
-
-// A mechanism registered from elsewhere may panic; the server must not. Calls in flight are
-// counted on the way.
-func (s *Server) recoverUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
-	s.calls.Add(1)
-	defer s.recovered(info.FullMethod, &err)
-	return handler(ctx, req)
-}
-
-func (s *Server) recoverStream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
-	s.calls.Add(1)
-	defer s.recovered(info.FullMethod, &err)
-	return handler(srv, stream)
-}
-
-func (s *Server) recovered(method string, err *error) {
-	s.calls.Add(-1)
-	if p := recover(); p != nil {
-		s.cfg.Logger.Error("panic", "method", method, "panic", p, "stack", string(debug.Stack()))
-		*err = status.Error(codes.Internal, "internal error")
-	}
 }

@@ -56,7 +56,7 @@ func dialServe(t testing.TB, address string) *grpc.ClientConn {
 func startServe(t *testing.T, binary string, args ...string) *process {
 	t.Helper()
 	p := &process{clients: freeAddress(t), operator: freeAddress(t)}
-	p.command = exec.Command(binary, append([]string{"serve", "-listen", p.clients, "-operator-listen", p.operator}, args...)...)
+	p.command = exec.Command(binary, append([]string{"serve", "-listen", p.clients, "-operator-listen", p.operator, "-data", filepath.Join(t.TempDir(), "data")}, args...)...)
 	var out log
 	p.command.Stdout, p.command.Stderr = &out, &out
 	if err := p.command.Start(); err != nil {

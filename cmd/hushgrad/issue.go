@@ -14,7 +14,6 @@ import (
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/tlsfile"
 	"github.com/hushgrad/hushgrad/server/admit/issuer"
-	"github.com/hushgrad/hushgrad/server/journal"
 )
 
 const issueUsage = `Usage: hushgrad issue [flags]
@@ -39,6 +38,7 @@ type issueFlags struct {
 	clientCA, bearers      string
 	listening              listening
 	operators              callers
+	state                  state
 	logging                logging
 	config                 issuer.Config
 }
@@ -71,6 +71,7 @@ func parseIssue(args []string, stderr io.Writer) (*issueFlags, error) {
 	f.StringVar(&s.operatorListen, "operator-listen", "127.0.0.1:7120", "`address` for the operator of rounds: a loopback address, or -operator-ca must be given")
 	f.StringVar(&s.clientCA, "client-ca", "", "PEM `file` with authorities: a client is the subject of a certificate from one of them; reread when it changes")
 	f.StringVar(&s.bearers, "bearer-file", "", "`file` with clients and the SHA-256 of their secrets, see hushgrad issue bearer; reread when it changes")
+	s.state.bind(f, "issue")
 	s.listening.bind(f)
 	s.operators.bind(f, "operator")
 	f.IntVar(&s.config.MaxKeys, "max-keys", 64, "keys at the same time, one for each round")
@@ -101,15 +102,23 @@ func (s *issueFlags) validate() error {
 	if s.operators.ca == "" && !loopback(s.operatorListen) {
 		return fl.Invalid("-operator-listen", s.operatorListen, "must be a loopback address, or -operator-ca must be given")
 	}
+	if err := s.state.validate(); err != nil {
+		return err
+	}
 	return s.logging.validate()
 }
 
-func (s *issueFlags) serve(ctx context.Context, std command.Streams) error {
+func (s *issueFlags) serve(ctx context.Context, std command.Streams) (err error) {
 	s.config.Logger = s.logging.logger(std.Err)
 	if err := s.secure(); err != nil {
 		return err
 	}
-	s.config.Journal = journal.NewMemory()
+	kept, err := s.state.open(s.config.Logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, kept.Close()) }()
+	s.config.Journal = kept
 	i, err := issuer.New(s.config)
 	if err != nil {
 		return err
@@ -122,7 +131,6 @@ func (s *issueFlags) serve(ctx context.Context, std command.Streams) error {
 	if l.Operator, err = net.Listen("tcp", s.operatorListen); err != nil {
 		return errors.Join(fmt.Errorf("-operator-listen: %w", err), l.Clients.Close())
 	}
-	s.config.Logger.Info("keys and tokens are kept in memory: when this issuer stops, its keys are gone")
 	s.config.Logger.Info("this issuer sees which client asks for a token of which round, and no report; it can make tokens for anybody")
 	return i.Serve(ctx, l)
 }
@@ -136,9 +144,11 @@ func (s *issueFlags) secure() error {
 	s.config.Credentials = credentials.NewTLS(own.Config())
 	s.config.OperatorCredentials = s.config.Credentials
 	if s.operators.ca != "" {
-		if s.config.OperatorCredentials, err = s.operators.credentials(own, s.config.Logger); err != nil {
+		config, err := s.operators.config(own, s.config.Logger)
+		if err != nil {
 			return err
 		}
+		s.config.OperatorCredentials = credentials.NewTLS(config)
 	}
 	if s.bearers != "" {
 		known, err := issuer.OpenBearers(s.bearers, s.config.Logger)

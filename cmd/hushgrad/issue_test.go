@@ -19,7 +19,7 @@ func runIssue(t *testing.T, args ...string) []string {
 	var out log
 	ctx, stop := context.WithCancel(context.Background())
 	code := make(chan int, 1)
-	args = append([]string{"issue", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0"}, args...)
+	args = append([]string{"issue", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-data", filepath.Join(t.TempDir(), "issuer")}, args...)
 	go func() { code <- call(ctx, args, io.Discard, &out) }()
 	t.Cleanup(func() {
 		stop()

@@ -127,7 +127,7 @@ func runLogging(t *testing.T, out *log, args ...string) []string {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	code := make(chan int, 1)
-	args = append([]string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0"}, args...)
+	args = append([]string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-data", filepath.Join(t.TempDir(), "data")}, args...)
 	go func() { code <- call(ctx, args, io.Discard, out) }()
 	t.Cleanup(func() {
 		stop()

@@ -17,8 +17,9 @@ import (
 
 const serveUsage = `Usage: hushgrad serve [flags]
 
-Runs the gRPC parameter server until it is interrupted. Rounds and the model are
-kept in memory. Clients and the operator have listeners of their own. A party that
+Runs the gRPC parameter server until it is interrupted. Rounds, reports, estimates
+and the model are kept in the directory of -data: a server that is stopped or killed
+goes on where it was when it is started again. Clients and the operator have listeners of their own. A party that
 reaches the operator's listener decides what clients are asked.
 
 `
@@ -29,11 +30,12 @@ type serveFlags struct {
 	listening              listening
 	operators              callers
 	monitoring             monitoring
+	state                  state
 	logging                logging
 	config                 server.Config
 }
 
-func serve(ctx context.Context, args []string, std command.Streams) error {
+func serve(ctx context.Context, args []string, std command.Streams) (err error) {
 	s, err := parseServe(args, std.Err)
 	if err != nil {
 		return err
@@ -56,6 +58,12 @@ func serve(ctx context.Context, args []string, std command.Streams) error {
 	s.config.StatsHandler = traces.handler()
 	figures := s.monitoring.registry()
 	s.config.Metrics = figures
+	kept, err := s.state.open(logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, kept.Close()) }()
+	s.config.Journal = kept
 	srv, err := server.New(s.config)
 	if err != nil {
 		return err
@@ -92,6 +100,8 @@ func parseServe(args []string, stderr io.Writer) (*serveFlags, error) {
 	f.StringVar(&s.operatorListen, "operator-listen", "127.0.0.1:7118", "`address` for the operator: a loopback address, or -operator-ca must be given")
 	s.listening.bind(f)
 	s.operators.bind(f, "operator")
+	s.state.bind(f, "serve")
+	f.IntVar(&s.config.MaxDim, "max-dim", fl.DefaultMaxDim, "most coordinates of a round")
 	f.IntVar(&s.config.MaxMessageBytes, "max-message-bytes", 4<<20, "largest gRPC message accepted")
 	f.Int64Var(&s.config.MaxModelBytes, "max-model-bytes", 1<<30, "largest model accepted")
 	f.IntVar(&s.config.MaxOpenRounds, "max-open-rounds", 16, "rounds open at the same time")
@@ -99,7 +109,7 @@ func parseServe(args []string, stderr io.Writer) (*serveFlags, error) {
 	f.IntVar(&s.config.MaxConnections, "max-connections", 1024, "connections at the same time, on each listener; one more closes an old one")
 	f.Int64Var(&s.config.MaxInFlightBytes, "max-in-flight-bytes", 256<<20, "memory for messages on their way in, on each listener; at least 8 times -max-message-bytes")
 	f.DurationVar(&s.config.ProgressTimeout, "progress-timeout", 30*time.Second, "how long a call waits for its peer to send or take a message")
-	f.DurationVar(&s.config.ShutdownTimeout, "shutdown-timeout", 10*time.Second, "how long to wait for calls in progress")
+	f.DurationVar(&s.config.ShutdownTimeout, "shutdown-timeout", 2*time.Second, "how long to wait for calls in progress")
 	f.BoolVar(&s.config.Reflection, "reflection", false, "describe the services to whoever asks, for tools such as grpcurl")
 	s.monitoring.bind(f)
 	s.logging.bind(f)
@@ -119,6 +129,7 @@ func (s *serveFlags) validate() error {
 		{"-max-open-rounds", int64(s.config.MaxOpenRounds)}, {"-keep-rounds", int64(s.config.KeepRounds)},
 		{"-max-connections", int64(s.config.MaxConnections)}, {"-max-in-flight-bytes", s.config.MaxInFlightBytes},
 		{"-progress-timeout", int64(s.config.ProgressTimeout)}, {"-shutdown-timeout", int64(s.config.ShutdownTimeout)},
+		{"-max-dim", int64(s.config.MaxDim)},
 	} {
 		if limit.value <= 0 {
 			return fl.Invalid(limit.flag, limit.value, "must be > 0")
@@ -135,6 +146,9 @@ func (s *serveFlags) validate() error {
 		return fl.Invalid("-operator-listen", s.operatorListen, "must be a loopback address, or -operator-ca must be given")
 	}
 	if err := s.monitoring.validate(s.listening); err != nil {
+		return err
+	}
+	if err := s.state.validate(); err != nil {
 		return err
 	}
 	return s.logging.validate()

@@ -6,14 +6,27 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/encoding/proto"
 
-	"github.com/hushgrad/hushgrad/internal/rpcserve"
+	"github.com/hushgrad/hushgrad/server/internal/endpoint"
+	"github.com/hushgrad/hushgrad/server/internal/guard"
 )
 
-const (
-	maxMessageBytes = 4 << 10
-	stopTimeout     = 2 * time.Second
-)
+const stopTimeout = 2 * time.Second
+
+// limits are small: a request is a key and a number of 256 bytes.
+var limits = guard.Limits{
+	Connections:   4096,
+	HeldBytes:     64 << 20,
+	DecodingBytes: 16 << 20,
+	DecodingCost:  func(n int) int64 { return 4 * int64(n) },
+	MessageBytes:  4 << 10,
+	UnaryBytes:    4 << 10,
+	Progress:      30 * time.Second,
+	Idle:          5 * time.Minute, Age: time.Hour, Grace: time.Minute,
+}
 
 // Listeners are where Serve answers. It closes them.
 type Listeners struct{ Clients, Operator net.Listener }
@@ -22,12 +35,12 @@ type Listeners struct{ Clients, Operator net.Listener }
 // in progress. It returns nil then, or the error after which the issuer has failed.
 func (i *Issuer) Serve(ctx context.Context, l Listeners) error {
 	group, ctx := errgroup.WithContext(ctx)
-	clients := rpcserve.New(i.cfg.Credentials, maxMessageBytes, i.cfg.Logger)
+	clients := i.endpoint(i.cfg.Credentials)
 	i.RegisterClients(clients)
-	operator := rpcserve.New(i.cfg.OperatorCredentials, maxMessageBytes, i.cfg.Logger)
+	operator := i.endpoint(i.cfg.OperatorCredentials)
 	i.RegisterOperator(operator)
-	group.Go(func() error { return rpcserve.Serve(ctx, clients, l.Clients, stopTimeout, i.cfg.Logger) })
-	group.Go(func() error { return rpcserve.Serve(ctx, operator, l.Operator, stopTimeout, i.cfg.Logger) })
+	group.Go(func() error { return clients.Serve(ctx, l.Clients) })
+	group.Go(func() error { return operator.Serve(ctx, l.Operator) })
 	group.Go(func() error {
 		select {
 		case <-i.Failed():
@@ -37,4 +50,12 @@ func (i *Issuer) Serve(ctx context.Context, l Listeners) error {
 		}
 	})
 	return group.Wait()
+}
+
+// endpoint returns the gRPC server of a listener.
+func (i *Issuer) endpoint(creds credentials.TransportCredentials) *endpoint.Endpoint {
+	return endpoint.New(endpoint.Config{
+		Guard: guard.New(limits, i.cfg.Logger), Codec: encoding.GetCodecV2(proto.Name), Logger: i.cfg.Logger,
+		Ready: i.ready, StopTimeout: stopTimeout, Credentials: creds,
+	})
 }

@@ -1,4 +1,4 @@
-package rpcserve
+package endpoint
 
 import (
 	"context"
@@ -11,18 +11,28 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/encoding/proto"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/hushgrad/hushgrad/server/internal/guard"
 )
 
 // start serves a method that does what handle does and returns a connection and what ends it.
 func start(t *testing.T, timeout time.Duration, handle func(context.Context) error) (conn *grpc.ClientConn, stop func() error) {
 	t.Helper()
 	logger := slog.New(slog.DiscardHandler)
-	g := New(nil, 1<<10, logger)
-	g.RegisterService(&grpc.ServiceDesc{ServiceName: "test", HandlerType: (*any)(nil), Methods: []grpc.MethodDesc{{
+	e := New(Config{
+		Guard: guard.New(guard.Limits{
+			Connections: 9, HeldBytes: 1 << 20, DecodingBytes: 1 << 20, DecodingCost: func(n int) int64 { return int64(n) },
+			MessageBytes: 1 << 10, UnaryBytes: 1 << 10, Progress: time.Minute,
+		}, logger),
+		Codec: encoding.GetCodecV2(proto.Name), Logger: logger, Ready: func() error { return nil }, StopTimeout: timeout,
+	})
+	e.RegisterService(&grpc.ServiceDesc{ServiceName: "test", HandlerType: (*any)(nil), Methods: []grpc.MethodDesc{{
 		MethodName: "Do", Handler: func(_ any, ctx context.Context, decode func(any) error, with grpc.UnaryServerInterceptor) (any, error) {
 			in := new(healthpb.HealthCheckRequest)
 			if err := decode(in); err != nil {
@@ -38,7 +48,7 @@ func start(t *testing.T, timeout time.Duration, handle func(context.Context) err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
-	go func() { served <- Serve(ctx, g, l, timeout, logger) }()
+	go func() { served <- e.Serve(ctx, l) }()
 	if conn, err = grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials())); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +67,7 @@ func TestCallsAreBounded(t *testing.T) {
 		}
 		return nil
 	})
-	long := metadata.AppendToOutgoingContext(t.Context(), "x", strings.Repeat("x", maxHeaderBytes))
+	long := metadata.AppendToOutgoingContext(t.Context(), "x", strings.Repeat("x", 16<<10))
 	panics := metadata.AppendToOutgoingContext(t.Context(), "panic", "yes")
 	for name, c := range map[string]struct {
 		err  error

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/client"
+)
+
+// TestMain keeps the tests out of the state of the user who runs them.
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "hushgrad")
+	if err != nil {
+		panic(err)
+	}
+	_ = os.Unsetenv("STATE_DIRECTORY")
+	_ = os.Setenv("XDG_STATE_HOME", dir)
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+func TestTheStateHasItsUsualPlace(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the places of Linux")
+	}
+	home := t.TempDir()
+	for _, c := range []struct{ systemd, xdg, want string }{
+		{"/var/lib/x", "/x", "/var/lib/x/hushgrad/serve"}, {"", "/x", "/x/hushgrad/serve"},
+		{"", "relative", home + "/.local/state/hushgrad/serve"}, {"", "", home + "/.local/state/hushgrad/serve"},
+	} {
+		t.Setenv("HOME", home)
+		t.Setenv("STATE_DIRECTORY", c.systemd)
+		t.Setenv("XDG_STATE_HOME", c.xdg)
+		if got := stateDir("serve"); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
+// What one server kept is there when the next one starts, a second server on the same directory
+// is refused, and -data none says that it forgets.
+func TestServeKeepsItsState(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "data")
+	for i := range 2 {
+		ctx, stop := context.WithCancel(t.Context())
+		text := &log{}
+		code := make(chan int, 1)
+		go func() {
+			code <- call(ctx, []string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-data", dir}, io.Discard, text)
+		}()
+		rounds := 0
+		for _, address := range text.addresses(t) {
+			operator := client.NewOperator(dialServe(t, address))
+			if kept, err := operator.Rounds(ctx); err == nil {
+				rounds += len(kept)
+				if _, err := operator.OpenRound(ctx, fl.Round{
+					ID: []string{"a", "b"}[i], Mechanism: "coco", Dim: 20, Scale: 0.5, Epsilon: 2, MinReports: 1, Params: fl.Params{"sparsity": fl.Int(4)},
+				}); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if rounds != i {
+			t.Errorf("start %d: %d rounds", i+1, rounds)
+		}
+		var second log
+		if c := call(t.Context(), []string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-data", dir}, io.Discard, &second); c != 1 || !strings.Contains(second.String(), "-data: ") {
+			t.Errorf("a second server on the directory: exit code %d\n%s", c, &second)
+		}
+		stop()
+		if c := <-code; c != 0 || !strings.Contains(text.String(), "open_rounds="+[]string{"1", "2"}[i]) {
+			t.Errorf("exit code %d, log\n%s", c, text)
+		}
+	}
+	var text log
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if c := call(ctx, []string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-data", "none"}, io.Discard, &text); c != 0 || !strings.Contains(text.String(), "a restart forgets it") {
+		t.Errorf("-data none: exit code %d\n%s", c, &text)
+	}
+}

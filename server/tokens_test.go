@@ -1,0 +1,272 @@
+package server_test
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server"
+	"github.com/hushgrad/hushgrad/server/admit"
+	"github.com/hushgrad/hushgrad/server/admit/issuer"
+	"github.com/hushgrad/hushgrad/server/journal"
+)
+
+// newIssuer is an issuer in this process.
+func newIssuer(t testing.TB) *issuer.Issuer {
+	t.Helper()
+	i, err := issuer.New(issuer.Config{Journal: journal.NewMemory(), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(i.Close)
+	return i
+}
+
+// openAdmitted opens a round that asks for tokens of the issuer.
+func openAdmitted(t testing.TB, p *peers, i *issuer.Issuer, r fl.Round) fl.Round {
+	t.Helper()
+	k, err := i.CreateKey(t.Context(), r.ID, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.IssuerKey = k.PublicKey
+	return open(t, p, r)
+}
+
+// token is a client's token for a round.
+func token(t testing.TB, i *issuer.Issuer, name string, r fl.Round) []byte {
+	t.Helper()
+	digest, err := r.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := admit.NewRequest(r.IssuerKey, digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := i.Issue(t.Context(), name, request.KeyID(), request.BlindedMessage())
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := request.Finalize(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+// admitted is a submission of reports with tokens.
+func admitted(t testing.TB, r fl.Round, tokens [][]byte, reports ...[]byte) *service.SubmitReportsRequest {
+	t.Helper()
+	req := request(t, r, 0, reports...)
+	req.BatchKey, req.Tokens = nil, bytes.Join(tokens, nil)
+	return req
+}
+
+func TestTokensAreAskedFor(t *testing.T) {
+	p, i := start(t, server.Config{}), newIssuer(t)
+	plain, r, other := open(t, p, cocoRound("plain")), openAdmitted(t, p, i, cocoRound("r")), openAdmitted(t, p, i, cocoRound("other"))
+	reports := made(t, r, 3)
+	good := token(t, i, "anna", r)
+	bad := bytes.Clone(good)
+	bad[len(bad)-1] ^= 1
+	outside := bytes.Repeat([]byte{0xFF}, len(reports[0]))
+	mutate := func(m *service.SubmitReportsRequest, f func(*service.SubmitReportsRequest)) *service.SubmitReportsRequest {
+		f(m)
+		return m
+	}
+	list := func(tokens ...[]byte) [][]byte { return tokens }
+	for name, c := range map[string]struct {
+		req   *service.SubmitReportsRequest
+		code  codes.Code
+		field string
+	}{
+		"none":                {admitted(t, r, nil, reports[0]), codes.Unauthenticated, "tokens"},
+		"a bad one":           {admitted(t, r, list(bad), reports[0]), codes.Unauthenticated, "tokens"},
+		"another round's":     {admitted(t, r, list(token(t, i, "anna", other)), reports[0]), codes.Unauthenticated, "tokens"},
+		"a cut one":           {admitted(t, r, list(good[1:]), reports[0]), codes.Unauthenticated, "tokens"},
+		"one for two":         {admitted(t, r, list(good), reports[:2]...), codes.Unauthenticated, "tokens"},
+		"two for one":         {admitted(t, r, list(good, good), reports[0]), codes.Unauthenticated, "tokens"},
+		"a bad second one":    {admitted(t, r, list(good, bad), reports[:2]...), codes.Unauthenticated, "tokens"},
+		"one token, twice":    {admitted(t, r, list(good, good), reports[:2]...), codes.AlreadyExists, "tokens"},
+		"no report":           {admitted(t, r, list(good)), codes.InvalidArgument, "reports"},
+		"not a report":        {admitted(t, r, list(good), outside), codes.InvalidArgument, "reports"},
+		"a batch key":         {mutate(admitted(t, r, list(good), reports[0]), func(m *service.SubmitReportsRequest) { m.BatchKey = make([]byte, 16) }), codes.InvalidArgument, "batch_key"},
+		"where none is asked": {mutate(request(t, plain, 1, reports[0]), func(m *service.SubmitReportsRequest) { m.Tokens = good }), codes.InvalidArgument, "tokens"},
+	} {
+		_, err := submit(t, p, c.req)
+		wantField(t, name, err, c.code, c.field)
+	}
+	// What was refused has spent nothing.
+	if resp, err := submit(t, p, admitted(t, r, list(good), reports[0])); err != nil || resp.GetAccepted() != 1 {
+		t.Errorf("the good token: %v, %v", resp, err)
+	}
+	_, err := submit(t, p, admitted(t, r, list(good), reports[1]))
+	wantField(t, "with another report", err, codes.AlreadyExists, "tokens")
+
+	for name, key := range map[string][]byte{"short": {1, 2, 3}, "long": make([]byte, fl.MaxIssuerKeyBytes+1)} {
+		broken := cocoRound("broken")
+		broken.IssuerKey = key
+		_, err := p.rawOperator(t).OpenRound(t.Context(), &service.OpenRoundRequest{Round: broken.Proto()})
+		wantField(t, name+" key", err, codes.InvalidArgument, "round.issuer_key")
+	}
+}
+
+// rawOperator is the operator's API without the module's client.
+func (p *peers) rawOperator(t testing.TB) service.OperatorClient {
+	t.Helper()
+	return service.NewOperatorClient(p.conn)
+}
+
+// One attacker with one token is counted once, whatever it sends and however often, at once and
+// after a restart, and does not fill a round.
+func TestOneAttackerWithOneTokenCountsOnce(t *testing.T) {
+	kept := journal.NewMemory()
+	cfg := server.Config{Journal: kept}
+	p, i := start(t, cfg), newIssuer(t)
+	description := cocoRound("r")
+	description.TargetReports = 3
+	r, other := openAdmitted(t, p, i, description), openAdmitted(t, p, i, cocoRound("other"))
+	mine, foreign := token(t, i, "mallory", r), token(t, i, "mallory", other)
+	reports := made(t, r, 50)
+
+	var counted atomic.Uint64
+	attack := func(rng *rand.Rand, n int) {
+		for range n {
+			var tokens, chosen [][]byte
+			for range 1 + rng.IntN(3) {
+				tk := bytes.Clone(mine)
+				switch rng.IntN(4) {
+				case 0:
+					tk[rng.IntN(len(tk))] ^= 1 << rng.IntN(8)
+				case 1:
+					tk = foreign
+				}
+				tokens, chosen = append(tokens, tk), append(chosen, reports[rng.IntN(len(reports))])
+			}
+			resp, err := submit(t, p, admitted(t, r, tokens, chosen...))
+			counted.Add(resp.GetAccepted())
+			if c := status.Code(err); c != codes.OK && c != codes.Unauthenticated && c != codes.AlreadyExists {
+				t.Errorf("unexpected error %v", err)
+			}
+		}
+	}
+	for life := range 2 {
+		var wg sync.WaitGroup
+		for g := range uint64(4) {
+			wg.Go(func() { attack(rand.New(rand.NewPCG(g, uint64(life))), 100) })
+		}
+		wg.Wait()
+		if got := counted.Load(); got != 1 {
+			t.Fatalf("life %d: %d reports were counted", life, got)
+		}
+		if err := p.close(); err != nil {
+			t.Fatal(err)
+		}
+		p = start(t, cfg)
+	}
+	err := p.operator.CloseRound(t.Context(), "r")
+	wantCode(t, "closing with one token", status.Convert(unwrap(err)).Err(), codes.FailedPrecondition)
+
+	// Honest clients are still let in, and fill the round.
+	for n := range 2 {
+		resp, err := submit(t, p, admitted(t, r, [][]byte{token(t, i, fmt.Sprint("honest", n), r)}, reports[n]))
+		if err != nil || resp.GetAccepted() != 1 {
+			t.Fatalf("an honest client: %v, %v", resp, err)
+		}
+	}
+	if e, err := p.operator.Estimate(t.Context(), "r", true); err != nil || e.Reports != 3 {
+		t.Errorf("the estimate: %+v, %v, want 3 reports", e, err)
+	}
+}
+
+// unwrap returns the error below the client's own.
+func unwrap(err error) error {
+	if inner, ok := err.(interface{ Unwrap() error }); ok {
+		return inner.Unwrap()
+	}
+	return err
+}
+
+// made returns n reports of one gradient for a round.
+func made(t testing.TB, r fl.Round, n int) [][]byte {
+	t.Helper()
+	m, reports := mechanismOf(t, r), make([][]byte, n)
+	for i := range reports {
+		var err error
+		if reports[i], err = m.Encode(nil, make([]float64, r.Dim), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return reports
+}
+
+func TestTheSameSubmissionAThousandTimesIsOne(t *testing.T) {
+	p, i := start(t, server.Config{}), newIssuer(t)
+	r := openAdmitted(t, p, i, cocoRound("r"))
+	req := admitted(t, r, [][]byte{token(t, i, "anna", r)}, made(t, r, 1)...)
+	var all []*service.SubmitReportsRequest
+	for range 500 {
+		all = append(all, req)
+	}
+	var accepted, duplicates uint64
+	for range 2 {
+		resp, err := submit(t, p, all...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		accepted, duplicates = accepted+resp.GetAccepted(), duplicates+resp.GetDuplicates()
+	}
+	if accepted != 1 || duplicates != 999 {
+		t.Errorf("%d accepted and %d duplicates, want 1 and 999", accepted, duplicates)
+	}
+}
+
+// A batch of many clients, as a shuffler sends it, counts those that are new.
+func TestABatchWithTokensCountsEachReportOnItsOwn(t *testing.T) {
+	p, i := start(t, server.Config{}), newIssuer(t)
+	r := openAdmitted(t, p, i, cocoRound("r"))
+	reports, tokens := made(t, r, 6), [][]byte(nil)
+	for n := range reports {
+		tokens = append(tokens, token(t, i, fmt.Sprint("client", n), r))
+	}
+	for _, c := range []struct{ from, to, accepted, duplicates int }{{0, 3, 3, 0}, {1, 5, 2, 2}, {0, 6, 1, 5}, {0, 6, 0, 6}} {
+		resp, err := submit(t, p, admitted(t, r, tokens[c.from:c.to], reports[c.from:c.to]...))
+		if err != nil || resp.GetAccepted() != uint64(c.accepted) || resp.GetDuplicates() != uint64(c.duplicates) {
+			t.Errorf("clients %d to %d: %v, %v, want %d accepted, %d duplicates", c.from, c.to, resp, err, c.accepted, c.duplicates)
+		}
+	}
+	if err := p.operator.CloseRound(t.Context(), "r"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.operator.Estimate(t.Context(), "r", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := estimateOf(t, mechanismOf(t, r), reports)
+	for j, v := range got.Mean().Value {
+		if v != want.Mean().Value[j] {
+			t.Fatalf("coordinate %d: %v, want %v", j, v, want.Mean().Value[j])
+		}
+	}
+}
+
+// mechanismOf builds a round's mechanism.
+func mechanismOf(t testing.TB, r fl.Round) fl.Mechanism {
+	t.Helper()
+	m, err := fl.Open(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
