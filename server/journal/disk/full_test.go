@@ -168,7 +168,7 @@ func TestMinFreeStaysFree(t *testing.T) {
 		free  uint64
 		bytes int
 		full  bool
-	}{{110_000, 6000, true}, {110_000, 4000, false}, {102_000, 4000, true}, {100_000, 300, true}, {1_000_000, 400_000, false}} {
+	}{{110_000, 6000, true}, {108_500, 4000, false}, {102_000, 4000, true}, {100_000, 300, true}, {1_000_000, 400_000, false}} {
 		disc.free = c.free
 		time.Sleep(110 * time.Millisecond) // how long a look holds
 		if err := put(j, "key", make([]byte, c.bytes)); errors.Is(err, journal.ErrFull) != c.full || !c.full && err != nil {

@@ -28,7 +28,6 @@ var children = map[string]func(dir, life string) error{
 	"writer": writer,
 	"broken": broken,
 	"filler": filler,
-	"copier": copier,
 }
 
 func TestMain(m *testing.M) {
