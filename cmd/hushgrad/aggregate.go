@@ -140,13 +140,18 @@ func (a *aggregateFlags) fetch(ctx context.Context) (*estimates, error) {
 			return nil, err
 		}
 	}
-	got, err := operator.Estimate(ctx, a.round, a.wait)
+	return fetchEstimate(ctx, operator, a.round, a.wait, a.keys)
+}
+
+// fetchEstimate asks for the estimate of a round, whose coordinates have names in the file keys.
+func fetchEstimate(ctx context.Context, o *client.Operator, id string, wait bool, keys string) (*estimates, error) {
+	got, err := o.Estimate(ctx, id, wait)
 	if err != nil {
 		return nil, err
 	}
 	e := tabulate(got)
 	e.dim = len(e.columns[0].values)
-	if e.keys, err = readDictionary(a.keys, e.dim); err != nil {
+	if e.keys, err = readDictionary(keys, e.dim); err != nil {
 		return nil, err
 	}
 	return e, nil

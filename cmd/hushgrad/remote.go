@@ -23,13 +23,14 @@ type remote struct {
 	prefix string // of the other flags
 }
 
+// bind adds the flags. The default of -server is what r has.
 func (r *remote) bind(f *flag.FlagSet, use string) {
 	r.bindParty(f, "server", "", "hushgrad serve", use)
 }
 
 func (r *remote) bindParty(f *flag.FlagSet, party, prefix, of, use string) {
 	r.flag, r.prefix = "-"+party, prefix
-	f.StringVar(&r.server, party, "", "`address` of "+of+": "+use)
+	f.StringVar(&r.server, party, r.server, "`address` of "+of+": "+use)
 	f.StringVar(&r.ca, prefix+"tls-ca", "", "PEM `file` with the authorities that sign the certificate of -"+party+"; required unless that is a loopback address")
 	f.StringVar(&r.cert, prefix+"tls-cert", "", "PEM `file` with a certificate chain for a "+party+" that asks for one")
 	f.StringVar(&r.key, prefix+"tls-key", "", "PEM `file` with its private key")

@@ -86,11 +86,16 @@ Mechanisms: %s.
 	if err != nil {
 		return err
 	}
+	return writeRound(std.Out, r)
+}
+
+// writeRound writes a round as JSON.
+func writeRound(w io.Writer, r fl.Round) error {
 	text, err := protojson.MarshalOptions{Multiline: true, UseProtoNames: true}.Marshal(r.Proto())
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(std.Out, "%s\n", text)
+	_, err = fmt.Fprintf(w, "%s\n", text)
 	return err
 }
 

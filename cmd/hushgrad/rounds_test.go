@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+)
+
+// What the operator exports is what aggregate writes, beside the round that verify reads.
+func TestRoundsFromOpenToExport(t *testing.T) {
+	clients, operator := parts(t, run(t)) // with an open round named probe
+	dir := t.TempDir()
+	keys, data := remoteKV(t, dir)
+	opened := do(t, "round", "-server", operator, "-id", "r", "-dim", "4", "-min-reports", "5", "-target-reports", "60", "-param", "sparsity=2")
+	do(t, "encode", "-server", clients, "-round", "r", "-max-epsilon", "1", "-keys", keys, data)
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	do(t, "aggregate", "-server", operator, "-round", "r", "-wait", "-keys", keys, "-out", a)
+	do(t, "rounds", "export", "-server", operator, "-keys", keys, "-out", b, "r")
+	var described, want fl.Round
+	for file, r := range map[string]*fl.Round{filepath.Join(b, "round.json"): &described, writeFile(t, dir, "opened.json", opened): &want} {
+		var err error
+		if *r, err = readRound(file, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if x, y := digestOf(t, described), digestOf(t, want); x != y {
+		t.Errorf("the exported round is another one: %x, want %x", x, y)
+	}
+	if err := os.Remove(filepath.Join(b, "round.json")); err != nil {
+		t.Fatal(err)
+	}
+	sameFiles(t, a, b)
+	if text := do(t, "rounds", "abort", "-server", operator, "probe"); text != "aborted probe\n" {
+		t.Errorf("abort printed %q", text)
+	}
+	if err := try(t, []string{"rounds", "abort", "-server", operator, "probe"}); status.Code(err) != codes.FailedPrecondition {
+		t.Errorf("a second abort: %v", err)
+	}
+	table := strings.Split(strings.TrimSpace(do(t, "rounds", "list", "-server", operator)), "\n")
+	if len(table) != 3 {
+		t.Fatalf("the list is %q", table)
+	}
+	for i, want := range []string{"probe aborted 0 100 - coco 4 1", "r closed 60 5 60 coco 4 1"} {
+		if got := strings.Join(strings.Fields(table[i+1])[:8], " "); got != want {
+			t.Errorf("line %d: %q, want %q", i+1, got, want)
+		}
+	}
+	var messages []struct {
+		Round         struct{ ID string }
+		State         string
+		Reports       string
+		Opened, Ended time.Time
+	}
+	if err := json.Unmarshal([]byte(do(t, "rounds", "list", "-json", "-server", operator)), &messages); err != nil || len(messages) != 2 {
+		t.Fatalf("%v, %v", messages, err)
+	}
+	if m := messages[1]; m.Round.ID != "r" || m.State != "ROUND_STATE_CLOSED" || m.Reports != "60" || m.Ended.Before(m.Opened) {
+		t.Errorf("%+v", m)
+	}
+}
+
+func digestOf(t *testing.T, r fl.Round) [32]byte {
+	t.Helper()
+	d, err := r.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Without a terminal a change is a line, and an interrupt is the usual end.
+func TestRoundsWatchShowsChanges(t *testing.T) {
+	_, operator := parts(t, run(t))
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	var out log
+	done := make(chan error, 1)
+	go func() {
+		done <- dispatch(ctx, []string{"rounds", "watch", "-server", operator, "-every", "100ms"}, command.Streams{Out: &out, Err: io.Discard})
+	}()
+	text := func() string {
+		out.mu.Lock()
+		defer out.mu.Unlock()
+		return out.text.String()
+	}
+	for !strings.Contains(text(), "probe open") && ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	do(t, "rounds", "abort", "-server", operator, "probe")
+	for !strings.Contains(text(), "probe aborted") && ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	stop()
+	if err := <-done; err != nil || strings.Count(text(), "\n") != 2 {
+		t.Errorf("%v; watch printed %q", err, text())
+	}
+}
+
+// On a terminal the table takes the place of the last one.
+func TestRoundsWatchRedrawsATerminal(t *testing.T) {
+	var out bytes.Buffer
+	v := view{out: &out, terminal: true}
+	for n := range uint64(2) {
+		r := listed{fl.Round{ID: "r", MinReports: 5}, &service.RoundStatus{State: service.RoundState_ROUND_STATE_OPEN, Reports: n}}
+		if err := v.show([]listed{r}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if pages := strings.Split(out.String(), clear); len(pages) != 3 || !strings.HasPrefix(pages[2], "ROUND") || !strings.Contains(pages[2], "r      open   1") {
+		t.Errorf("%q", out.String())
+	}
+}
+
+func TestRoundsRefuses(t *testing.T) {
+	_, operator := parts(t, run(t))
+	for want, args := range map[string][]string{
+		`action: got ""`:              {},
+		`action: got "lst"`:           {"lst"},
+		`arguments: got "now"`:        {"list", "now"},
+		"arguments: got 0":            {"abort"},
+		"arguments: got 2":            {"export", "-out", "d", "a", "b"},
+		`-out: got ""`:                {"export", "a"},
+		`-server: got ""`:             {"list", "-server", ""},
+		`-server: got "example.com:1`: {"list", "-server", "example.com:1"},
+		"-every: got 1ms":             {"watch", "-every", "1ms"},
+		`arguments: got "ghost"`:      {"export", "-server", operator, "-out", "d", "ghost"},
+	} {
+		if err := try(t, append([]string{"rounds"}, args...)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: error %v, want %q", args, err, want)
+		}
+	}
+	if err := try(t, []string{"rounds", "export", "-server", operator, "-out", t.TempDir(), "probe"}); status.Code(err) != codes.FailedPrecondition {
+		t.Errorf("an open round: %v", err)
+	}
+}

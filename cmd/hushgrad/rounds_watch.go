@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/server/client"
+)
+
+func roundsWatch(ctx context.Context, args []string, std command.Streams) error {
+	f, to := newAction("watch", "", `Shows the rounds of a server until it is interrupted: on a terminal as a table, elsewhere
+one line whenever a round changes.`, std.Err)
+	every := f.Duration("every", time.Second, "how often to look, at least 100ms")
+	if err := command.ParseOnly(f, args); err != nil {
+		return err
+	}
+	if *every < 100*time.Millisecond {
+		return fl.Invalid("-every", *every, "must be at least 100ms")
+	}
+	return to.onServer(func(o *client.Operator) error {
+		v := view{out: std.Out, terminal: isTerminal(std.Out), shown: map[string]string{}}
+		for {
+			rounds, err := list(ctx, o)
+			if err == nil {
+				err = v.show(rounds)
+			}
+			if ctx.Err() != nil {
+				return nil // this is how it ends
+			}
+			if err != nil {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(*every):
+			}
+		}
+	})
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// view shows rounds that change.
+type view struct {
+	out      io.Writer
+	terminal bool
+	shown    map[string]string // last line of each round
+}
+
+// clear makes a terminal empty, with the cursor at its top.
+const clear = "\x1b[H\x1b[2J"
+
+func (v *view) show(rounds []listed) error {
+	if v.terminal {
+		var page bytes.Buffer // written at once, so that it does not flicker
+		page.WriteString(clear)
+		if err := writeTable(&page, rounds); err != nil {
+			return err
+		}
+		_, err := v.out.Write(page.Bytes())
+		return err
+	}
+	for _, l := range rounds {
+		line := fmt.Sprintf("%s %s %d reports, minimum %d, target %s", l.round.ID, l.state(), l.status.GetReports(), l.round.MinReports, l.target())
+		if v.shown[l.round.ID] == line {
+			continue
+		}
+		v.shown[l.round.ID] = line
+		if _, err := fmt.Fprintf(v.out, "%s %s\n", time.Now().UTC().Format(time.RFC3339), line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
