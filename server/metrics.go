@@ -19,11 +19,10 @@ type metrics struct {
 	reports, batches, refusals *prometheus.CounterVec
 	tokens, bytes, unkept      prometheus.Counter
 	decode, commit             prometheus.Histogram
-	connections, calls         prometheus.Gauge
 }
 
-// newMetrics registers the figures. rounds returns the number of rounds by state.
-func newMetrics(r prometheus.Registerer, rounds func() map[string]int) (*metrics, error) {
+// newMetrics registers the figures, with those that now collects.
+func newMetrics(r prometheus.Registerer, now prometheus.Collector) (*metrics, error) {
 	if r == nil {
 		return nil, nil
 	}
@@ -33,29 +32,24 @@ func newMetrics(r prometheus.Registerer, rounds func() map[string]int) (*metrics
 	total := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: "hushgrad_" + name, Help: help})
 	}
-	gauge := func(name, help string) prometheus.Gauge {
-		return prometheus.NewGauge(prometheus.GaugeOpts{Name: "hushgrad_" + name, Help: help})
-	}
 	seconds := func(name, help string) prometheus.Histogram {
 		return prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "hushgrad_" + name, Help: help, Buckets: prometheus.ExponentialBuckets(1e-4, 2, 16), // to 3.3 s
 		})
 	}
 	m := &metrics{
-		reports:     counter("reports_total", "Reports of accepted batches, by result: accepted, or duplicate when they had been counted before.", "result"),
-		batches:     counter("batches_total", "Batches of reports, by result: accepted, which includes those that were sent again, or refused.", "result"),
-		refusals:    counter("refused_batches_total", "Refused batches by reason: the gRPC code of the answer.", "reason"),
-		tokens:      total("spent_tokens_total", "Tokens that were spent on reports, each once."),
-		bytes:       total("report_bytes_total", "Bytes of the reports of accepted batches."),
-		unkept:      total("failed_commits_total", "Changes that the journal could not keep."),
-		decode:      seconds("decode_seconds", "Time to decode the reports of one batch and add them up."),
-		commit:      seconds("commit_seconds", "Time until one change of the journal is durable."),
-		connections: gauge("connections", "Open connections, clients and operator together."),
-		calls:       gauge("calls", "Calls in progress, streams included."),
+		reports:  counter("reports_total", "Reports of accepted batches, by result: accepted, or duplicate when they had been counted before.", "result"),
+		batches:  counter("batches_total", "Batches of reports, by result: accepted, which includes those that were sent again, or refused.", "result"),
+		refusals: counter("refused_batches_total", "Refused batches by reason: the gRPC code of the answer.", "reason"),
+		tokens:   total("spent_tokens_total", "Tokens that were spent on reports, each once."),
+		bytes:    total("report_bytes_total", "Bytes of the reports of accepted batches."),
+		unkept:   total("failed_commits_total", "Changes that the journal could not keep."),
+		decode:   seconds("decode_seconds", "Time to decode the reports of one batch and add them up."),
+		commit:   seconds("commit_seconds", "Time until one change of the journal is durable."),
 	}
 	var errs []error
 	for _, c := range []prometheus.Collector{
-		m.reports, m.batches, m.refusals, m.tokens, m.bytes, m.unkept, m.decode, m.commit, m.connections, m.calls, roundStates(rounds),
+		m.reports, m.batches, m.refusals, m.tokens, m.bytes, m.unkept, m.decode, m.commit, now,
 	} {
 		errs = append(errs, r.Register(c))
 	}
@@ -115,21 +109,6 @@ func (m *metrics) committed(start time.Time, err error) {
 		m.unkept.Inc()
 	default:
 		m.commit.Observe(time.Since(start).Seconds())
-	}
-}
-
-// roundStates collects the number of rounds by state when it is asked.
-type roundStates func() map[string]int
-
-var roundsByState = prometheus.NewDesc("hushgrad_rounds", "Rounds that the server keeps, by state.", []string{"state"}, nil)
-
-// Describe implements prometheus.Collector.
-func (r roundStates) Describe(to chan<- *prometheus.Desc) { to <- roundsByState }
-
-// Collect implements prometheus.Collector.
-func (r roundStates) Collect(to chan<- prometheus.Metric) {
-	for state, n := range r() {
-		to <- prometheus.MustNewConstMetric(roundsByState, prometheus.GaugeValue, float64(n), state)
 	}
 }
 

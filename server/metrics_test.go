@@ -41,9 +41,10 @@ func TestMetricsSayWhatWasCounted(t *testing.T) {
 		# TYPE hushgrad_batches_total counter
 		hushgrad_batches_total{result="accepted"} 3
 		hushgrad_batches_total{result="refused"} 1
-		# HELP hushgrad_connections Open connections, clients and operator together.
+		# HELP hushgrad_connections Open connections.
 		# TYPE hushgrad_connections gauge
-		hushgrad_connections 1
+		hushgrad_connections{listener="clients"} 0
+		hushgrad_connections{listener="operator"} 1
 		# HELP hushgrad_failed_commits_total Changes that the journal could not keep.
 		# TYPE hushgrad_failed_commits_total counter
 		hushgrad_failed_commits_total 0

@@ -52,7 +52,7 @@ func New(cfg Config) (*Server, error) {
 		clients:  guard.New(cfg.clientLimits(), cfg.Logger),
 		operator: guard.New(cfg.operatorLimits(), cfg.Logger),
 	}
-	if s.metrics, err = newMetrics(cfg.Metrics, s.rounds.states); err != nil {
+	if s.metrics, err = newMetrics(cfg.Metrics, now{s}); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	kept.metrics = s.metrics
@@ -129,9 +129,6 @@ func (s *Server) stopping() {
 // endpoint returns the gRPC server of a listener.
 func (s *Server) endpoint(g *guard.Guard, creds credentials.TransportCredentials) *endpoint.Endpoint {
 	var options []grpc.ServerOption
-	if s.metrics != nil {
-		options = append(options, grpc.StatsHandler(traffic{s.metrics}))
-	}
 	if s.cfg.StatsHandler != nil {
 		options = append(options, grpc.StatsHandler(s.cfg.StatsHandler))
 	}
