@@ -23,6 +23,7 @@ import (
 	"github.com/hushgrad/hushgrad/bench/keyvalues"
 	"github.com/hushgrad/hushgrad/bench/pages"
 	"github.com/hushgrad/hushgrad/bench/shufflesum"
+	"github.com/hushgrad/hushgrad/bench/speed"
 	"github.com/hushgrad/hushgrad/bench/training"
 	"github.com/hushgrad/hushgrad/bench/vectors"
 	"github.com/hushgrad/hushgrad/fl"
@@ -31,7 +32,7 @@ import (
 )
 
 // experiments are what the command can run, in the order of its list.
-var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), training.Experiments(), histograms.Experiments(), attack.Experiments())
+var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), training.Experiments(), histograms.Experiments(), attack.Experiments(), speed.Experiments())
 
 func main() {
 	command.Main("bench", func(ctx context.Context, args []string, std command.Streams) error {

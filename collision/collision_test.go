@@ -12,5 +12,3 @@ func TestRoundsHaveTheExactError(t *testing.T) {
 
 // The bytes of reports and snapshots, as docs/report-format.md describes them.
 func TestVectors(t *testing.T) { sparsetest.CheckVectors(t, Name, "testdata/vectors.json") }
-
-func BenchmarkDecode(b *testing.B) { sparsetest.BenchmarkDecode(b, Name) }
