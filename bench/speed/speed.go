@@ -111,19 +111,21 @@ func (w *work) measure(ctx context.Context, seed, number uint64, repeats int) ([
 	if err != nil {
 		return nil, err
 	}
-	// As many as take a millisecond.
-	n := 1
-	for {
-		began := time.Now()
-		if err := times(n, do); err != nil {
-			return nil, err
-		}
-		if time.Since(began) > time.Millisecond {
+	// As many as take a millisecond, also when nothing interrupts them.
+	n, out := 1, []float64(nil)
+	for ; ; n *= 2 {
+		if out, err = take(ctx, n, 3, do); err != nil || slices.Min(out)*float64(n) > 1e6 {
 			break
 		}
-		n *= 2
 	}
-	var out []float64
+	if err != nil {
+		return nil, err
+	}
+	return take(ctx, n, repeats, do)
+}
+
+// take returns nanoseconds of an operation that is done n times in each repeat.
+func take(ctx context.Context, n, repeats int, do func() error) (out []float64, err error) {
 	for range repeats {
 		if err := ctx.Err(); err != nil {
 			return nil, err
