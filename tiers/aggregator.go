@@ -119,6 +119,10 @@ func (a *aggregator) grow(what string, more []int64, add func(tier int, to fl.Ag
 	return nil
 }
 
+// meanVariance is a mechanism that knows the variance of the mean of so many reports: per
+// coordinate, in squared units of Scale. Weights that follow from it depend on no report.
+type meanVariance interface{ MeanVariance(reports int64) float64 }
+
 // Estimate implements fl.Aggregator: the combination of the tiers' means.
 func (a *aggregator) Estimate() (*fl.Estimate, error) {
 	total := a.total()
@@ -141,6 +145,10 @@ func (a *aggregator) Estimate() (*fl.Estimate, error) {
 			return nil, a.mechanism.round.Wrap("estimate", fl.Invalid(ParamBase, mean.Mechanism, "must estimate standard errors"))
 		}
 		means[i] = mean
+		if exact, ok := a.mechanism.tiers[i].(meanVariance); ok {
+			groups[i].Variance = exact.MeanVariance(n)
+			continue
+		}
 		// In units of Scale, so that squares neither vanish nor overflow.
 		groups[i].Variance = 0
 		for _, v := range se {

@@ -7,9 +7,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	_ "github.com/hushgrad/hushgrad/coco"
+	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
 	_ "github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // The combined mean is unbiased: 30 coordinates are within 5.5 standard errors
@@ -57,6 +58,22 @@ func TestMixedClientsBeatEachTierAlone(t *testing.T) {
 		}
 		if w := one.Tiers[i].Weight; w != 1 {
 			t.Errorf("tier %d alone has weight %g", i, w)
+		}
+	}
+	// The weights are those of the exact errors, and of no report.
+	var precisions [3]float64
+	total := 0.0
+	for i, epsilon := range []float64{0.5, 2, 8} {
+		mse, err := coco.Scheme.LeastMSE(sparse.Point{Dim: 30, Sparsity: 6, Epsilon: epsilon})
+		if err != nil {
+			t.Fatal(err)
+		}
+		precisions[i] = float64(counts[i]) / mse
+		total += precisions[i]
+	}
+	for i, tier := range e.Tiers {
+		if math.Abs(tier.Weight-precisions[i]/total) > 1e-9 {
+			t.Errorf("tier %d has weight %g, want %g", i, tier.Weight, precisions[i]/total)
 		}
 	}
 	if math.Abs(sum-1) > 1e-12 || e.Tiers[0].Weight > e.Tiers[2].Weight || e.Reports != 5100 || e.Guarantee.Epsilon != 8 {

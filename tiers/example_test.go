@@ -59,7 +59,7 @@ func Example() {
 	// Output:
 	// tier 0: (ε=1, δ=0)-DP, local model, replace-one
 	// tier 1: (ε=8, δ=0)-DP, local model, replace-one
-	// tier 0: 3000 clients, weight 0.05
-	// tier 1: 1000 clients, weight 0.95
+	// tier 0: 3000 clients, weight 0.04
+	// tier 1: 1000 clients, weight 0.96
 	// coordinate 0: 0.50 ± 0.03
 }

@@ -16,8 +16,9 @@
 // and the base mechanism's report. Which tier a client chose is public.
 //
 // The server keeps one aggregator per tier. The estimate is the weighted mean of the
-// tiers' means, by [hetero.Combine] with the tiers' shares of the reports and the
-// variances that their standard errors say. With radius 0 it is unbiased and has the
+// tiers' means, by [hetero.Combine] with the tiers' shares of the reports and their exact
+// variances, or those that their standard errors say where the base mechanism does not know them.
+// With radius 0 it is unbiased and has the
 // smallest variance. Otherwise the weights also keep near the shares, because
 // clients that ask for more privacy may differ from the others. The standard errors then
 // hold for the mean weighted as the estimate says.
