@@ -103,7 +103,7 @@ func runCoverage(ctx context.Context, env experiment.Env) (*experiment.Result, e
 			defer env.Progress.Step()
 			rounds := 400
 			if env.Quick || c.reports > 1000 {
-				rounds = 100
+				rounds = 60
 			}
 			for k := range env.RepeatsOr(rounds) {
 				if err := c.round(inner, experiment.Stream(env.Seed, 93, uint64(i), uint64(k))); err != nil {
