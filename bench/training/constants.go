@@ -190,15 +190,18 @@ func reportConstants(choices []choice, central float64, note string) *experiment
 			planned[c.what] = c.cell.accuracy()
 		}
 	}
-	var verdict *experiment.Verdict
+	verdict := &experiment.Verdict{}
 	for i, c := range choices {
 		a := c.cell.accuracy()
 		r.Rows = append(r.Rows, experiment.Row{
 			c.what, c.value, c.planned, a.mean, a.low, a.high, len(c.cell.outcomes), c.cell.outcomes[0].rate, c.cell.course.sparsity, c.cell.course.participations,
 		})
 		if i == 0 || choices[i-1].what != c.what {
-			r.Verdicts = append(r.Verdicts, experiment.Verdict{Claim: c.what + ": no other value is better than the planned one, but for chance", Holds: true})
-			verdict = &r.Verdicts[len(r.Verdicts)-1]
+			verdict = &experiment.Verdict{Claim: c.what + ": no other value is better than the planned one, but for chance", Holds: true}
+			if len(c.cell.outcomes) > 1 { // one repeat shows nothing of chance
+				r.Verdicts = append(r.Verdicts, *verdict)
+				verdict = &r.Verdicts[len(r.Verdicts)-1]
+			}
 			r.Plot.Panels = append(r.Plot.Panels, figure.Panel{Title: c.what, YLabel: "accuracy on held-out pictures", Series: []figure.Series{{Style: figure.Points}}})
 		} else {
 			verdict.Detail += "; "

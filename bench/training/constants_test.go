@@ -74,6 +74,9 @@ func TestBetterConstantsAreFound(t *testing.T) {
 	if err := r.Validate(); err != nil {
 		t.Error(err)
 	}
+	if r := reportConstants([]choice{at("0", false, 0.7), at("0.5", true, 0.6)}, 1, "note"); len(r.Verdicts) != 0 {
+		t.Errorf("single runs decide %+v", r.Verdicts)
+	}
 }
 
 func TestConstantsFlags(t *testing.T) {

@@ -102,8 +102,11 @@ func runCoverage(ctx context.Context, env experiment.Env) (*experiment.Result, e
 		group.Go(func() error {
 			defer env.Progress.Step()
 			rounds := 400
-			if env.Quick || c.reports > 1000 {
-				rounds = 60
+			switch {
+			case env.Quick:
+				rounds = 100
+			case c.reports > 1000:
+				rounds = 240 / c.sparsity // as many coordinates that clients hold
 			}
 			for k := range env.RepeatsOr(rounds) {
 				if err := c.round(inner, experiment.Stream(env.Seed, 93, uint64(i), uint64(k))); err != nil {
