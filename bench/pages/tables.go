@@ -22,6 +22,7 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"bars":             bars,
 	"speed-server":     speedOfServer,
 	"speed-client":     speedOfClient,
+	"serving":          serving,
 }
 
 // grid is a table under construction.

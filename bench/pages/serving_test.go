@@ -1,0 +1,40 @@
+package pages
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
+)
+
+func TestNumbersAreRoundedDownAndGrouped(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", 0.33014: "0.33", 51.43: "51.4", 999.4: "999", 1000: "1 000", 5999: "5 990", 49_367: "49 300", 2_319_999: "2 310 000", 1_000_999: "1 000 000",
+	} {
+		if got := counted(v); got != want {
+			t.Errorf("%g is written %q, want %q", v, got, want)
+		}
+	}
+}
+
+// A line has one kind of messages with the servers that got them beside one another, and what is
+// not a rate of a server stands below.
+func TestServingPutsServersBesideOneAnother(t *testing.T) {
+	row := func(what, setting string, median float64, processor any) map[string]any {
+		return map[string]any{"what": what, "setting": setting, "unit": "u", "median": median, "low": median - 1, "high": median + 1, "server_us_per_report": processor}
+	}
+	got, err := serving([]*experiment.Record{{Rows: []map[string]any{
+		row("gRPC alone", "64", 300, 0.5), row("journal on disk", "64", 100, 1.25), row("gRPC alone", "1", 50, 2.0), row("recovery", "slow", 7, nil),
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"| 64 | 300 | 0.5 |  |  | 100 | 1.2 |", "| 1 | 50 | 2 |  |  |  |  |", "| recovery | slow | 7 (6 to 8) u |"} {
+		if !strings.Contains(got, line+"\n") {
+			t.Errorf("no line %s in\n%s", line, got)
+		}
+	}
+	if _, err := serving([]*experiment.Record{{Rows: []map[string]any{row("gRPC alone", "64", 300, nil)}}}); err == nil {
+		t.Error("no error for a rate without processor time")
+	}
+}

@@ -1,0 +1,107 @@
+package serving
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/internal/figure"
+)
+
+// spread is the median of repeats, with the smallest and the largest one.
+type spread struct{ median, low, high float64 }
+
+// spread returns that of value i of every repeat.
+func (m *measurement) spread(i int) spread {
+	var values []float64
+	for _, v := range m.values {
+		values = append(values, v[i])
+	}
+	slices.Sort(values)
+	n := len(values)
+	return spread{(values[(n-1)/2] + values[n/2]) / 2, values[0], values[n-1]}
+}
+
+// holds reports whether the aim is reached.
+func (m *measurement) holds() bool {
+	if m.atMost {
+		return m.spread(0).median <= m.aim
+	}
+	return m.spread(0).median >= m.aim
+}
+
+func report(all []*measurement, d damage, notes []string) *experiment.Result {
+	r := &experiment.Result{
+		Columns: []string{"what", "setting", "unit", "median", "low", "high", "aim", "share_of_grpc_alone", "server_us_per_report"},
+		Notes:   notes,
+	}
+	for _, m := range all {
+		r.Rows = append(r.Rows, m.row())
+		if m.aim > 0 {
+			r.Verdicts = append(r.Verdicts, m.verdict())
+		}
+	}
+	r.Rows = append(r.Rows, experiment.Row{"kill -9, journal on disk", d.setting(), "reports too many or too few", float64(d.counted) - float64(d.reports), nil, nil, 0.0, nil, nil})
+	r.Verdicts = append(r.Verdicts, experiment.Verdict{
+		Claim:  fmt.Sprintf("journal on disk, %s: every report is counted once, and the estimate has the bits of one that no server was killed for", d.setting()),
+		Holds:  d.counted == d.reports && d.identical,
+		Detail: fmt.Sprintf("%d counted; bits of the estimate the same: %v", d.counted, d.identical),
+	})
+	r.Plot = &figure.Figure{ErrorBars: "smallest and largest of the repeats", Panels: []figure.Panel{rates(all)}}
+	return r
+}
+
+func (d damage) setting() string {
+	return fmt.Sprintf("%d kills, %d clients with one report each, %d reports sent again after the acknowledgement", d.kills, d.reports, d.again)
+}
+
+func (m *measurement) row() experiment.Row {
+	got := m.spread(0)
+	var aim, share, processor any
+	if m.aim > 0 {
+		aim = m.aim
+	}
+	if m.ceiling != nil {
+		share = got.median / m.ceiling.spread(0).median
+	}
+	if m.ofServer() {
+		processor = 1e6 * m.spread(1).median
+	}
+	return experiment.Row{m.what, m.setting, m.unit, got.median, got.low, got.high, aim, share, processor}
+}
+
+// ofServer reports whether the server's processor time is known.
+func (m *measurement) ofServer() bool { return len(m.values[0]) > 1 }
+
+func (m *measurement) verdict() experiment.Verdict {
+	got, bound := m.spread(0), "at least"
+	if m.atMost {
+		bound = "at most"
+	}
+	v := experiment.Verdict{
+		Claim:  fmt.Sprintf("%s, %s: %s %g %s", m.what, m.setting, bound, m.aim, m.unit),
+		Holds:  m.holds(),
+		Detail: fmt.Sprintf("%.4g, from %.4g to %.4g", got.median, got.low, got.high),
+	}
+	if m.ofServer() {
+		v.Detail += fmt.Sprintf("; the aim takes %.2g processors of the server", m.aim*m.spread(1).median)
+	}
+	return v
+}
+
+// rates draws the rates of clients that keep a call, over the size of a message.
+func rates(all []*measurement) figure.Panel {
+	p := figure.Panel{XLabel: "reports per message", YLabel: "reports per second", LogX: true, LogY: true}
+	for _, m := range all {
+		if m.series == "" {
+			continue
+		}
+		i := slices.IndexFunc(p.Series, func(s figure.Series) bool { return s.Name == m.series })
+		if i < 0 {
+			i, p.Series = len(p.Series), append(p.Series, figure.Series{Name: m.series, Style: figure.LinePoints})
+		}
+		got := m.spread(0)
+		p.Series[i].Add(float64(m.reports), got.median, got.low, got.high)
+	}
+	return p
+}

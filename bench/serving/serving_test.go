@@ -1,0 +1,144 @@
+package serving
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// newBench returns the state of a run with real processes and short windows.
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{work: t.TempDir(), tokens: 64, replayed: 6400, servers: map[string]*server{}}
+	b.window, b.kills = time.Millisecond, 2
+	var err error
+	if b.binary, err = build(t.Context(), b.work); err != nil {
+		t.Fatal(err)
+	}
+	if b.peer, err = buildPeer(t.Context(), b.work, time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.prepare(experiment.Env{Seed: 1, Jobs: 2}); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestOnRealProcesses(t *testing.T) {
+	b := newBench(t)
+	defer func() {
+		if err := b.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	t.Run("every measurement", func(t *testing.T) { measureAll(t, b) })
+	t.Run("reports that are not counted", func(t *testing.T) { notCounted(t, b) })
+}
+
+// Every rate of the table comes from reports that the server says it has counted, and from a
+// process whose time can be read.
+func measureAll(t *testing.T, b *bench) {
+	all := b.measurements()
+	for _, m := range all {
+		for range 2 {
+			values, err := m.measure(t.Context())
+			if err != nil {
+				t.Fatalf("%s, %s: %v", m.what, m.setting, err)
+			}
+			if values[0] <= 0 {
+				t.Errorf("%s, %s: %v", m.what, m.setting, values)
+			}
+			m.values = append(m.values, values)
+		}
+	}
+	d, err := b.killed(t.Context(), experiment.Env{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.reports != 1000 || d.again != 50 || d != damageOf(d.values()) {
+		t.Errorf("%+v, and %+v from its values", d, damageOf(d.values()))
+	}
+	r := report(all, d, nil)
+	if last := r.Verdicts[len(r.Verdicts)-1]; !last.Holds {
+		t.Errorf("%s: %s", last.Claim, last.Detail)
+	}
+	if err := r.Validate(); err != nil {
+		t.Error(err)
+	}
+	if peak, err := b.servers[inMemory].peakBytes(); err != nil || peak < 1<<20 {
+		t.Errorf("the server's largest memory is %g bytes, %v", peak, err)
+	}
+}
+
+// A server that counts fewer reports than were sent is an error and no rate.
+func notCounted(t *testing.T, b *bench) {
+	s, err := b.server(t.Context(), inMemory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := *b.wide
+	l.size++ // the server finds no whole number of reports in a message
+	if _, err := (traffic{load: &l, reports: 64, clients: 2}).measure(t.Context(), s, time.Millisecond); err == nil {
+		t.Error("no error for reports of the wrong size")
+	}
+	s.drops = true // receipts count reports and not bytes
+	if _, err := (traffic{load: b.wide, reports: 64, clients: 2}).measure(t.Context(), s, time.Millisecond); err == nil {
+		t.Error("no error for a round that is not open")
+	}
+}
+
+func TestSpread(t *testing.T) {
+	m := measurement{aim: 3, values: [][]float64{{5, 1}, {2, 3}, {4, 2}, {3, 9}}}
+	if got := m.spread(0); got != (spread{3.5, 2, 5}) {
+		t.Errorf("%+v", got)
+	}
+	if got := m.spread(1); got != (spread{2.5, 1, 9}) {
+		t.Errorf("%+v", got)
+	}
+	if !m.holds() {
+		t.Error("3.5 is not at least 3")
+	}
+	if m.atMost = true; m.holds() {
+		t.Error("3.5 is at most 3")
+	}
+}
+
+func TestFlags(t *testing.T) {
+	for _, c := range []struct {
+		args  []string
+		param string // of the error; "" for any other one
+	}{
+		{[]string{"-window=-1s"}, "-window"}, {[]string{"-window=1h"}, "-window"}, {[]string{"-kills=-1"}, "-kills"}, {[]string{"-kills=1000000"}, "-kills"}, {[]string{"-dir=/nowhere/at/all"}, ""},
+	} {
+		f := flag.NewFlagSet("serve", flag.ContinueOnError)
+		run := Experiments()[0].Bind(f)
+		if err := f.Parse(c.args); err != nil {
+			t.Fatal(err)
+		}
+		_, err := run(t.Context(), experiment.Env{Jobs: 1})
+		var wrong *fl.ParamError
+		if c.param != "" && (!errors.As(err, &wrong) || wrong.Param != c.param) || c.param == "" && !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%q: %v", c.args, err)
+		}
+	}
+}
+
+// A run that is interrupted ends soon and leaves nothing behind.
+func TestAnInterruptEndsTheRun(t *testing.T) {
+	dir := t.TempDir()
+	ctx, stop := context.WithCancel(t.Context())
+	time.AfterFunc(time.Second, stop)
+	s := setting{dir: dir, window: time.Minute}
+	if _, err := s.run(ctx, experiment.Env{Seed: 1, Jobs: 2}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
