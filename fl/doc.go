@@ -32,6 +32,7 @@
 //	SparseMechanism     takes ternary vectors
 //	KeyValueMechanism   takes key-value pairs
 //	TieredMechanism     offers clients a choice of guarantees
+//	SharedMechanism     splits reports between two servers
 //	Amplifier           is stronger when reports are shuffled
 //	Adviser             notices poor parameters
 //

@@ -17,6 +17,11 @@ var ErrNoReports = errors.New("no reports")
 // Aggregator.Estimate returns for at least one report and fewer than Round.MinReports.
 var ErrTooFewReports = errors.New("too few reports")
 
+// ErrUnmatched is wrapped by the error that SharedMechanism.Combine returns when two servers
+// released sums of the shares of different reports: one of them misses a share, or has one
+// more, or one twice.
+var ErrUnmatched = errors.New("shares do not match")
+
 // ErrPolicy is wrapped by the error that Policy.Check returns for a round that
 // promises less than the client demands.
 var ErrPolicy = errors.New("refused by the client's policy")

@@ -19,6 +19,10 @@ const (
 	// Shuffle: against a party that sees only the shuffled reports of all clients of
 	// the round. The client trusts the party that shuffles.
 	Shuffle Trust = 3
+	// TwoServers: against either of two servers alone, and against everybody who sees what
+	// the two release together. Not against both servers together: a party that sees both
+	// shares of a report reads the gradient.
+	TwoServers Trust = 4
 )
 
 func (t Trust) String() string {
@@ -29,9 +33,18 @@ func (t Trust) String() string {
 		return "local"
 	case Shuffle:
 		return "shuffle"
+	case TwoServers:
+		return "two-servers"
 	}
 	return fmt.Sprintf("Trust(%d)", uint8(t))
 }
+
+// Known says whether t is one of the constants.
+func (t Trust) Known() bool { return t == NoPrivacy || t == Local || t.Central() }
+
+// Central says whether a guarantee holds only for what the reports of a whole round give
+// together, so that it rests on Round.MinReports clients and on parties that are trusted.
+func (t Trust) Central() bool { return t == Shuffle || t == TwoServers }
 
 // Relation says which pairs of data sets a guarantee calls neighbours. No
 // guarantee in this module is stated without one.
@@ -95,6 +108,9 @@ type Policy struct {
 	// TrustShuffler accepts guarantees of the shuffle model. They do not hold against
 	// a party that sees the messages of a single client together.
 	TrustShuffler bool
+	// TrustTwoServers accepts guarantees with trust TwoServers. They do not hold against the
+	// two servers together.
+	TrustTwoServers bool
 	// Relation is the weakest acceptable relation: ZeroOut also accepts ReplaceOne,
 	// which protects more. 0 means ReplaceOne.
 	Relation Relation
@@ -130,12 +146,14 @@ func (p Policy) CheckRound(r Round) error {
 // that wraps ErrPolicy and names what fell short.
 func (p Policy) Check(r Round, g Guarantee) error {
 	switch {
-	case g.Trust != NoPrivacy && g.Trust != Local && g.Trust != Shuffle:
+	case !g.Trust.Known():
 		return short("trust", g.Trust, "must be known")
 	case g.Trust == NoPrivacy && !math.IsInf(p.MaxEpsilon, 1):
 		return short("trust", g.Trust, "must be private: epsilon at most %g", p.MaxEpsilon)
 	case g.Trust == Shuffle && !p.TrustShuffler:
 		return short("trust", g.Trust, "must hold without trust in a shuffler")
+	case g.Trust == TwoServers && !p.TrustTwoServers:
+		return short("trust", g.Trust, "must hold against two servers together")
 	case g.RealNumbers && !p.AcceptRealNumbers:
 		return short("real_numbers", g.RealNumbers, "must hold for the floating-point code, too")
 	case !(g.Epsilon <= p.MaxEpsilon):

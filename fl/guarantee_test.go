@@ -33,6 +33,7 @@ func TestPolicyRefusesWeakerGuarantees(t *testing.T) {
 		"dim by default":       {Policy{MaxEpsilon: 2}, good, Round{Mechanism: "coco", MinReports: 100, Dim: DefaultMaxDim + 1}, "dim"},
 		"no mechanism":         {Policy{MaxEpsilon: 2, Mechanisms: []string{}}, good, round, "mechanism"},
 		"unknown relation":     {Policy{MaxEpsilon: 2, Relation: ZeroOut}, Guarantee{Trust: Local, Epsilon: 1}, round, "relation"},
+		"two servers":          {trusted(strict), Guarantee{Trust: TwoServers, Epsilon: 1, Delta: 1e-6, Relation: ReplaceOne}, round, "trust"},
 		"real numbers":         {strict, Guarantee{Trust: Local, Epsilon: 1, Relation: ReplaceOne, RealNumbers: true}, round, "real_numbers"},
 		"real numbers, any ε":  {Policy{MaxEpsilon: math.Inf(1)}, Guarantee{Trust: Local, Epsilon: 1, Relation: ReplaceOne, RealNumbers: true}, round, "real_numbers"},
 		"too few participants": {strict, good, Round{MinReports: 99}, "min_reports"},
@@ -47,6 +48,11 @@ func TestPolicyRefusesWeakerGuarantees(t *testing.T) {
 	trusting.TrustShuffler = true
 	if err := trusting.Check(round, Guarantee{Trust: Shuffle, Epsilon: 1, Delta: 1e-6, Relation: ReplaceOne}); err != nil {
 		t.Errorf("a trusted shuffler: %v", err)
+	}
+	halves := strict
+	halves.TrustTwoServers = true
+	if err := halves.Check(round, Guarantee{Trust: TwoServers, Epsilon: 1, Delta: 1e-6, Relation: ReplaceOne}); err != nil {
+		t.Errorf("two trusted servers: %v", err)
 	}
 	lenient := Policy{MaxEpsilon: 2, Relation: ZeroOut, Mechanisms: []string{"collision", "coco"}}
 	for _, relation := range []Relation{ReplaceOne, ZeroOut} {
@@ -65,6 +71,12 @@ func TestPolicyRefusesWeakerGuarantees(t *testing.T) {
 	if err := anything.Check(round, Guarantee{Trust: NoPrivacy, Epsilon: math.Inf(1), Relation: ReplaceOne}); err != nil {
 		t.Errorf("a client that wants no privacy: %v", err)
 	}
+}
+
+// trusted is p with trust in a shuffler, which is no trust in two servers.
+func trusted(p Policy) Policy {
+	p.TrustShuffler = true
+	return p
 }
 
 func TestPoliciesLookAtEverything(t *testing.T) {

@@ -215,6 +215,7 @@ func TestGuaranteesSurviveTheirProtobufForm(t *testing.T) {
 		{Trust: Local, Epsilon: 1, Relation: ReplaceOne, RealNumbers: true},
 		{Trust: Local, Epsilon: 2.5, Relation: ReplaceOne},
 		{Trust: Shuffle, Epsilon: 0.125, Delta: 1e-7, Relation: ZeroOut},
+		{Trust: TwoServers, Epsilon: 1, Delta: 1e-7, Relation: ReplaceOne},
 		{Trust: NoPrivacy, Epsilon: math.Inf(1), Relation: ReplaceOne},
 	} {
 		if back := GuaranteeFromProto(g.Proto()); back != g {

@@ -254,5 +254,6 @@ func (run *Run) Round(id string, publicSeed [32]byte) fl.Round {
 // shuffle model it trusts the shuffler.
 func (run *Run) Policy() fl.Policy {
 	g := run.Opened.Guarantee()
-	return fl.Policy{MaxEpsilon: g.Epsilon, MaxDelta: g.Delta, TrustShuffler: g.Trust == fl.Shuffle, MinReports: run.Cohort}
+	return fl.Policy{MaxEpsilon: g.Epsilon, MaxDelta: g.Delta, TrustShuffler: g.Trust == fl.Shuffle,
+		TrustTwoServers: g.Trust == fl.TwoServers, MinReports: run.Cohort}
 }

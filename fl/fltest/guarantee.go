@@ -55,7 +55,7 @@ func (s *suite) guaranteeIsWithinTheRound() error {
 func (s *suite) promise(g fl.Guarantee) error {
 	r := s.round
 	switch {
-	case g.Trust != fl.NoPrivacy && g.Trust != fl.Local && g.Trust != fl.Shuffle:
+	case !g.Trust.Known():
 		return fmt.Errorf("trust is %v, want one that fl knows", g.Trust)
 	case g.Trust == fl.NoPrivacy && !math.IsInf(g.Epsilon, 1):
 		return fmt.Errorf("epsilon is %g without privacy, want +Inf", g.Epsilon)

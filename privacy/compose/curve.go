@@ -82,14 +82,15 @@ func Reports(ctx context.Context, m fl.Mechanism, clients int, options Options) 
 }
 
 // weakest returns the smallest ε and δ that cover all guarantees. Each must hold under
-// replace-one against a party that sees shuffled reports, so that the numbers can be compared.
+// replace-one against a party that sees what all reports of a round give together, so that
+// the numbers can be compared.
 func weakest(guarantees []fl.Guarantee) (epsilon, delta float64, err error) {
 	if len(guarantees) == 0 {
 		return 0, 0, fl.Invalid("tiers", "none", "must not be empty")
 	}
 	for _, g := range guarantees {
 		switch {
-		case g.Trust != fl.Local && g.Trust != fl.Shuffle:
+		case !g.Trust.Known() || g.Trust == fl.NoPrivacy:
 			return 0, 0, fl.Invalid("trust", g.Trust, "must be private")
 		case g.Relation != fl.ReplaceOne:
 			return 0, 0, fl.Invalid("relation", g.Relation, "must be %s", fl.ReplaceOne)

@@ -57,7 +57,7 @@ func (c Charge) validate() error {
 	switch {
 	case c.Round == [32]byte{}:
 		return fl.Invalid("round", "all zeros", "must be the digest of a round")
-	case g.Trust != fl.NoPrivacy && g.Trust != fl.Local && g.Trust != fl.Shuffle:
+	case !g.Trust.Known():
 		return fl.Invalid("trust", g.Trust, "must be known")
 	case !private && !math.IsInf(g.Epsilon, 1):
 		return fl.Invalid("epsilon", g.Epsilon, "must be +Inf without privacy")

@@ -84,7 +84,7 @@ func (j entryJSON) entry() (Entry, error) {
 		return Entry{}, err
 	}
 	g := &e.Charge.Guarantee
-	if g.Trust, err = parse("model", j.Model, fl.NoPrivacy, fl.Local, fl.Shuffle); err != nil {
+	if g.Trust, err = parse("model", j.Model, fl.NoPrivacy, fl.Local, fl.Shuffle, fl.TwoServers); err != nil {
 		return Entry{}, err
 	}
 	if j.Relation != "" {

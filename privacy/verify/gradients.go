@@ -79,7 +79,7 @@ func pairs(g fl.Guarantee, dim int) [][2]int {
 	if g.Relation == fl.ReplaceOne {
 		list = append(list, [2]int{firstUp, firstDown}, [2]int{denseUp, denseDown})
 	}
-	if g.Trust == fl.Shuffle || dim == 1 {
+	if g.Trust.Central() || dim == 1 {
 		return list // what is left differs little from these, and a round is dear
 	}
 	list = append(list, [2]int{zero, blockUp})

@@ -3,8 +3,6 @@ package verify
 import (
 	"context"
 	"math"
-
-	"github.com/hushgrad/hushgrad/fl"
 )
 
 // judge chooses an event for every pair and direction from the first half of the
@@ -65,7 +63,7 @@ func (a *attack) judge(ctx context.Context) error {
 
 // compareReports says whether reports are few enough to be compared themselves.
 func (a *attack) compareReports(half int) bool {
-	if a.promise.Trust == fl.Shuffle {
+	if a.promise.Trust.Central() {
 		return false
 	}
 	if a.sightless {

@@ -56,7 +56,7 @@ func (a *attack) used(g int) (in []int) {
 
 // plan finds out what can be seen and afforded.
 func (a *attack) plan() error {
-	if a.promise.Trust == fl.Shuffle {
+	if a.promise.Trust.Central() {
 		return a.planRounds()
 	}
 	agg := a.mechanism.NewAggregator()
@@ -114,7 +114,11 @@ func (a *attack) planRounds() error {
 		return fl.Invalid("min_reports", a.round.MinReports,
 			"must be small enough to repeat whole rounds: one takes about %.3g steps, at most %.3g are affordable", perRound, float64(work)/minSamples)
 	}
-	a.report.note("what is observed is the merged estimate of min_reports = %d clients, the others holding the zero gradient; the messages themselves, merged and shuffled, may reveal more", a.round.MinReports)
+	more := "; the messages themselves, merged and shuffled, may reveal more"
+	if a.promise.Trust == fl.TwoServers {
+		more = "; what a server sees beside it is not looked at"
+	}
+	a.report.note("what is observed is the merged estimate of min_reports = %d clients, the others holding the zero gradient%s", a.round.MinReports, more)
 	return nil
 }
 
@@ -163,7 +167,7 @@ func (a *attack) draw(ctx context.Context) error {
 func (a *attack) sample(ctx context.Context, g, from, to int, rng *rand.Rand) error {
 	own, others := a.gradients[g].values(), a.gradients[zero].values()
 	clients := 1
-	if a.promise.Trust == fl.Shuffle {
+	if a.promise.Trust.Central() {
 		clients = a.round.MinReports
 	}
 	for i := from; i < to; i++ {

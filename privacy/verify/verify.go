@@ -154,7 +154,7 @@ func Mechanism(ctx context.Context, m fl.Mechanism, r fl.Round, o Options) (*Rep
 // checkOne is Mechanism for a mechanism with one guarantee.
 func checkOne(ctx context.Context, m fl.Mechanism, r fl.Round, o Options) (*Report, error) {
 	g := m.Guarantee()
-	if g.Trust != fl.Local && g.Trust != fl.Shuffle {
+	if !g.Trust.Known() || g.Trust == fl.NoPrivacy {
 		return nil, fl.Invalid("mechanism", r.Mechanism, "must promise privacy, its trust is %q", g.Trust)
 	}
 	if err := r.Validate(); err != nil {

@@ -89,6 +89,9 @@ const (
 	// The shuffler. The guarantee holds only against a party that sees only the shuffled
 	// reports of all clients.
 	Trust_TRUST_SHUFFLE Trust = 3
+	// One of two servers. The guarantee holds against either server alone and against
+	// everybody who sees what they release together. It does not hold against both.
+	Trust_TRUST_TWO_SERVERS Trust = 4
 )
 
 // Enum value maps for Trust.
@@ -98,12 +101,14 @@ var (
 		1: "TRUST_NONE",
 		2: "TRUST_LOCAL",
 		3: "TRUST_SHUFFLE",
+		4: "TRUST_TWO_SERVERS",
 	}
 	Trust_value = map[string]int32{
 		"TRUST_UNSPECIFIED": 0,
 		"TRUST_NONE":        1,
 		"TRUST_LOCAL":       2,
 		"TRUST_SHUFFLE":     3,
+		"TRUST_TWO_SERVERS": 4,
 	}
 )
 
@@ -517,13 +522,14 @@ const file_hushgrad_v1_round_proto_rawDesc = "" +
 	"\bRelation\x12\x18\n" +
 	"\x14RELATION_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14RELATION_REPLACE_ONE\x10\x01\x12\x15\n" +
-	"\x11RELATION_ZERO_OUT\x10\x02*R\n" +
+	"\x11RELATION_ZERO_OUT\x10\x02*i\n" +
 	"\x05Trust\x12\x15\n" +
 	"\x11TRUST_UNSPECIFIED\x10\x00\x12\x0e\n" +
 	"\n" +
 	"TRUST_NONE\x10\x01\x12\x0f\n" +
 	"\vTRUST_LOCAL\x10\x02\x12\x11\n" +
-	"\rTRUST_SHUFFLE\x10\x03B;Z9github.com/hushgrad/hushgrad/proto/hushgrad/v1;hushgradv1b\x06proto3"
+	"\rTRUST_SHUFFLE\x10\x03\x12\x15\n" +
+	"\x11TRUST_TWO_SERVERS\x10\x04B;Z9github.com/hushgrad/hushgrad/proto/hushgrad/v1;hushgradv1b\x06proto3"
 
 var (
 	file_hushgrad_v1_round_proto_rawDescOnce sync.Once

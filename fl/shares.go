@@ -1,0 +1,63 @@
+package fl
+
+import (
+	"encoding"
+	"math/rand/v2"
+)
+
+// ShareSide says which of two servers a share is for.
+type ShareSide uint8
+
+const (
+	// FirstServer gets the short shares.
+	FirstServer ShareSide = 1
+	// SecondServer gets the others.
+	SecondServer ShareSide = 2
+)
+
+// MaxShareIDBytes is the largest length of the id of a share.
+const MaxShareIDBytes = 64
+
+// SharedMechanism is implemented by mechanisms whose guarantee has trust TwoServers. A
+// client sends one share to each of two servers, and neither share alone depends on the
+// gradient. Each server adds the shares of the same clients and releases one sum. The two
+// sums together give the estimate.
+//
+// Encode appends both shares, the first one first. A party that reads such a report reads
+// the gradient. It is for simulations, and for a client that trusts the one who gets it.
+type SharedMechanism interface {
+	Mechanism
+	// EncodeShares is Encode with the shares apart. It appends the share of the first server
+	// to first and that of the second to second. On an error both are as they were.
+	EncodeShares(first, second []byte, grad []float64, rng *rand.Rand) ([]byte, []byte, error)
+	// ShareBytes is the length of every share for a server, in bytes. An unknown side has 0.
+	ShareBytes(side ShareSide) int
+	// NewShareAggregator returns the empty aggregator of one server. An unknown side is a
+	// *ParamError, wrapped.
+	NewShareAggregator(side ShareSide) (ShareAggregator, error)
+	// Combine decodes what the two servers released. The error wraps ErrUnmatched when they
+	// did not add the shares of the same reports.
+	Combine(first, second []byte) (*Estimate, error)
+}
+
+// ShareAggregator sums the shares that one server holds. It is not safe for concurrent use:
+// give every goroutine its own and Merge them.
+type ShareAggregator interface {
+	// Add counts the share of one report. id is the same 1 to MaxShareIDBytes bytes at both
+	// servers, for example the SHA-256 of what the client sent. The caller adds every id once, and
+	// only ids that both servers hold. Add returns an error wrapping ErrBadReport, and changes
+	// nothing, when the bytes are not a share for this server. It keeps neither slice.
+	Add(id, share []byte) error
+	// Merge adds what other counted; other stays as it is. An aggregator of another round or
+	// server is an error, which changes nothing.
+	Merge(other ShareAggregator) error
+	// Release returns what this server shows to the other one: the sum of the shares, their
+	// number and a digest of the set of their ids. It returns the errors of
+	// Round.CheckReports for too few reports. A server releases once in a round: the
+	// difference of two releases belongs to fewer clients than Round.MinReports.
+	Release() ([]byte, error)
+	// The binary form is a snapshot for this server alone. It may hold a single share, and
+	// with the other server's it then reveals a gradient. Otherwise it is as that of Aggregator.
+	encoding.BinaryMarshaler
+	encoding.BinaryUnmarshaler
+}
