@@ -12,7 +12,7 @@
 //
 // # Exactness
 //
-// [DiscreteLaplace] and [Alias] draw from uniform integers only. Their laws are those of
+// [DiscreteLaplace], [Clusters] and [Alias] draw from uniform integers only. Their laws are those of
 // their documentation to the last bit.
 //
 // The other samplers go through floating-point functions. They start from uniform variables
