@@ -2,12 +2,10 @@ package hdsum
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/clip"
-	"github.com/hushgrad/hushgrad/rotation"
+	"github.com/hushgrad/hushgrad/hdsum/internal/quantize"
 )
 
 // GradientConfig describes a GradientSum.
@@ -39,10 +37,7 @@ type GradientConfig struct {
 // for concurrent use.
 type GradientSum struct {
 	*coordinates
-	rotation  *rotation.Rotation
-	clip      float64
-	unit      float64 // one level of an unnormalised rotated coordinate
-	levels    int64
+	quantizer *quantize.Quantizer
 	threshold bool
 }
 
@@ -56,27 +51,15 @@ func NewGradientSum(c GradientConfig) (*GradientSum, error) {
 }
 
 func newGradientSum(c GradientConfig) (*GradientSum, error) {
-	switch {
-	case !(c.ClipNorm > 0) || math.IsInf(c.ClipNorm, 1):
-		return nil, fl.Invalid("clip_norm", c.ClipNorm, "must be finite and > 0")
-	case !(c.Range >= 0.1 && c.Range <= 1000):
-		return nil, fl.Invalid("range", c.Range, "must be in [0.1, 1000]")
-	case c.Levels < 1 || c.Levels > 1<<20:
-		return nil, fl.Invalid("levels", c.Levels, "must be in [1, 2^20]")
-	}
-	r, err := rotation.New(c.Dim, c.Key)
+	q, err := quantize.New(quantize.Config{Dim: c.Dim, Key: c.Key, ClipNorm: c.ClipNorm, Range: c.Range, Levels: c.Levels})
 	if err != nil {
 		return nil, err
 	}
-	parts, err := newCoordinates(c.Config, c.Composition, r.PaddedDim(), c.Levels, c.Beta)
+	parts, err := newCoordinates(c.Config, c.Composition, q.Rotation().PaddedDim(), c.Levels, c.Beta)
 	if err != nil {
 		return nil, err
 	}
-	unit := c.Range * c.ClipNorm / float64(c.Levels) // unnormalised: √d' times C·Range/√d'
-	if math.IsInf(unit, 1) || math.IsInf(1/unit, 1) {
-		return nil, fl.Invalid("clip_norm", c.ClipNorm, "times range = %g over levels = %d must be a finite float64 with a finite inverse", c.Range, c.Levels)
-	}
-	return &GradientSum{coordinates: parts, rotation: r, clip: c.ClipNorm, unit: unit, levels: c.Levels, threshold: c.Threshold}, nil
+	return &GradientSum{coordinates: parts, quantizer: q, threshold: c.Threshold}, nil
 }
 
 // Encode returns the messages of a gradient of Dim finite numbers. A nil rng means a
@@ -85,18 +68,9 @@ func (g *GradientSum) Encode(grad []float64, rng *rand.Rand) (Multiset, error) {
 	if rng == nil {
 		rng = fl.NewRand()
 	}
-	y := make([]float64, g.rotation.PaddedDim())
-	measured, err := clip.Measure(grad, g.rotation.Dim(), 2, g.clip)
-	if err == nil {
-		err = g.rotation.Forward(y, measured.Short)
-	}
+	levels, err := g.quantizer.Quantize(grad, rng)
 	if err != nil {
 		return nil, fmt.Errorf("hdsum: GradientSum: %w", err)
-	}
-	scale := 1 / g.unit * measured.Factor(g.clip)
-	levels := make([]int64, len(y))
-	for i, v := range y {
-		levels[i] = g.round(v*scale, rng)
 	}
 	return g.encodeVector(levels, rng)
 }
@@ -107,19 +81,7 @@ func (g *GradientSum) Encode(grad []float64, rng *rand.Rand) (Multiset, error) {
 // min(1, v). With BBGN inputs add none.
 func (g *GradientSum) ownMessages() (messages float64) {
 	each := g.groups[0].sum.payload(1) - g.groups[0].sum.payload(0)
-	return float64(each) * float64(g.dim) * min(1, g.clip/g.unit)
-}
-
-// round clips a coordinate in units of levels and rounds it to one of the two
-// nearest integers, without bias.
-func (g *GradientSum) round(v float64, rng *rand.Rand) int64 {
-	limit := float64(g.levels)
-	v = min(max(v, -limit), limit)
-	floor := math.Floor(v)
-	if rng.Float64() < v-floor {
-		floor++
-	}
-	return int64(floor)
+	return float64(each) * float64(g.dim) * min(1, g.quantizer.LevelNorm())
 }
 
 // Analyze returns the estimate of the sum of all clipped gradients behind the
@@ -136,5 +98,5 @@ func (g *GradientSum) Analyze(sums *Sums, reports int64) (*VectorEstimate, error
 	for i := range sum.variances {
 		sum.variances[i] = sum.variances[i]*extra + float64(reports)/4
 	}
-	return unrotate(g.rotation, sum, g.unit)
+	return unrotate(g.quantizer.Rotation(), sum, g.quantizer.Unit())
 }

@@ -37,29 +37,6 @@ func addGradient(t *testing.T, g *GradientSum, sums *Sums, grad []float64, rng *
 	}
 }
 
-// Rounding hits the two nearest levels with mean v, clipped at ±levels. (41 means of
-// 20 000.)
-func TestRoundingIsUnbiased(t *testing.T) {
-	g := &GradientSum{levels: 2}
-	rng := newRand(60)
-	const trials = 20_000
-	for v := -2.5; v <= 2.5; v += 0.125 {
-		want := min(max(v, -2), 2)
-		sum := 0.0
-		for range trials {
-			r := float64(g.round(v, rng))
-			if r < math.Floor(want) || r > math.Ceil(want) {
-				t.Fatalf("%g became %g", v, r)
-			}
-			sum += r
-		}
-		p := want - math.Floor(want)
-		if math.Abs(sum/trials-want) > deviations*math.Sqrt(p*(1-p)/trials) {
-			t.Errorf("%g is rounded to %g on average, want %g", v, sum/trials, want)
-		}
-	}
-}
-
 // clipped is what a gradient counts for: clipped to its norm, rotated, clipped to
 // the range, rotated back.
 func clipped(t testing.TB, c GradientConfig, grad []float64) []float64 {

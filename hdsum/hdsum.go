@@ -219,9 +219,9 @@ func (m *mechanism) Cost() fl.Cost {
 
 // Advice implements fl.Adviser.
 func (m *mechanism) Advice() []string {
-	if m.sum.threshold || m.sum.levels == 1 {
+	if m.sum.threshold || m.sum.quantizer.Levels() == 1 {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s = %d with %s = %q adds the noise of %d sub-domains; 1 level has less",
-		ParamLevels, m.sum.levels, ParamSelect, selectAll, len(m.sum.domains.bounds))}
+		ParamLevels, m.sum.quantizer.Levels(), ParamSelect, selectAll, len(m.sum.domains.bounds))}
 }
