@@ -145,6 +145,10 @@ func TestReportsTakeTheBestBoundThereIs(t *testing.T) {
 	if got := epsilon(unshuffled{m}); math.Abs(got-2) > 1e-3 {
 		t.Errorf("without a bound on shuffling: ε = %g, want 2", got)
 	}
+	halves := promising{m, fl.Guarantee{Trust: fl.TwoServers, Epsilon: 1.5, Relation: fl.ReplaceOne}}
+	if got := epsilon(halves); math.Abs(got-1.5) > 1e-3 {
+		t.Errorf("by two servers: ε = %g, want 1.5", got)
+	}
 	r.Mechanism, r.Epsilon, r.Params = dense.Name, math.Inf(1), nil
 	if m, err = fl.Open(r); err != nil {
 		t.Fatal(err)
@@ -154,6 +158,14 @@ func TestReportsTakeTheBestBoundThereIs(t *testing.T) {
 		t.Errorf("no privacy: error %v", err)
 	}
 }
+
+// promising is a mechanism with another guarantee.
+type promising struct {
+	fl.Mechanism
+	guarantee fl.Guarantee
+}
+
+func (m promising) Guarantee() fl.Guarantee { return m.guarantee }
 
 // menu is a mechanism whose clients choose one of several guarantees.
 type menu struct {

@@ -266,3 +266,17 @@ func TestRacingGoroutines(t *testing.T) {
 		t.Errorf("%d reserved, %d spent one entry, %d other errors; want %d, 1, 0", reserved.Load(), spends.Load(), others.Load(), budget)
 	}
 }
+
+func TestGuaranteesByTwoServersArePaidForAsOthers(t *testing.T) {
+	l, path := fresh(t, limit(2), ledger.Options{})
+	halves := charge(1, 1.5)
+	halves.Guarantee.Trust = fl.TwoServers
+	reserve(t, l, halves)
+	must(t, l.Close())
+	l = reopen(t, path, ledger.Options{})
+	if es := entries(t, l); len(es) != 1 || es[0].Charge != halves {
+		t.Errorf("got %+v, want one entry with %+v", es, halves)
+	}
+	_, err := l.Reserve(context.Background(), charge(2, 1))
+	wantError(t, err, ledger.ErrBudget, "epsilon")
+}
