@@ -18,6 +18,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/fltest"
 	_ "github.com/hushgrad/hushgrad/hdsum"
+	_ "github.com/hushgrad/hushgrad/hdsum/shares"
 	_ "github.com/hushgrad/hushgrad/keyvalue/pckv"
 	_ "github.com/hushgrad/hushgrad/keyvalue/privkv"
 	_ "github.com/hushgrad/hushgrad/keyvalue/succinct"
@@ -57,6 +58,10 @@ func variants() map[string][]func(r *fl.Round) {
 			shuffled, both(shuffled, with("base", fl.Text("bbgn"))), both(shuffled, with("base", fl.Text("gkmps"))),
 			both(shuffled, func(r *fl.Round) { r.Relation = fl.ZeroOut }), levels,
 			both(levels, with("select", fl.Text("threshold"))),
+		},
+		"sumdp-shares": {
+			shuffled, both(shuffled, func(r *fl.Round) { r.Relation, r.Dim = fl.ZeroOut, 1 }),
+			both(shuffled, with("levels", fl.Int(100))),
 		},
 		"pckv-ue":      append(local, pairs, with("padding", fl.Int(3))),
 		"pckv-grr":     append(local, pairs, with("padding", fl.Int(3))),

@@ -16,6 +16,7 @@ func TestPairsAreNeighbours(t *testing.T) {
 	for _, g := range []fl.Guarantee{
 		{Trust: fl.Local, Relation: fl.ReplaceOne}, {Trust: fl.Local, Relation: fl.ZeroOut},
 		{Trust: fl.Shuffle, Relation: fl.ReplaceOne}, {Trust: fl.Shuffle, Relation: fl.ZeroOut},
+		{Trust: fl.TwoServers, Relation: fl.ReplaceOne},
 	} {
 		for _, dim := range []int{1, 4} {
 			for _, p := range pairs(g, dim) {

@@ -15,6 +15,13 @@ func sumRound(clients int) fl.Round {
 	}
 }
 
+// shareRound is sumRound by two servers.
+func shareRound(clients int) fl.Round {
+	r := sumRound(clients)
+	r.Mechanism = "sumdp-shares"
+	return r
+}
+
 // Each audit accuses a correct mechanism with probability at most 1e-6.
 func TestCorrectMechanismsAreNotAccused(t *testing.T) {
 	for _, c := range []struct {
@@ -26,6 +33,7 @@ func TestCorrectMechanismsAreNotAccused(t *testing.T) {
 		{round("collision", 64, 8, 0, "", 2), 1000, 8},
 		{round("signsketch", 64, 8, 0, "", 2), 200, 8},
 		{sumRound(3), 600, 5},
+		{shareRound(3), 2000, 5},
 		{round("coco", 2000, 20, 0, "", 5), 100, 8},
 	} {
 		if testing.Short() {

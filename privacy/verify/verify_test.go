@@ -14,6 +14,7 @@ import (
 	"github.com/hushgrad/hushgrad/baseline/privunit"
 	"github.com/hushgrad/hushgrad/fl"
 	_ "github.com/hushgrad/hushgrad/hdsum"
+	_ "github.com/hushgrad/hushgrad/hdsum/shares"
 	"github.com/hushgrad/hushgrad/privacy/verify"
 )
 
