@@ -57,7 +57,7 @@ func (s sweep) report(cells []*cell, data *dataset.Data, demands plan.Training) 
 		},
 		Notes: []string{
 			data.Note + s.protocol(demands, data.Train.Len()),
-			"epsilon_local is the ε of one report, against everybody. epsilon_local_all is that of all reports of a client together, participations times as much. epsilon_central is the ε of all of a client's reports at δ, against a party that sees only the shuffled reports of each round. That of gaussian is composed without any gain from shuffling. That of central trusts the server with every gradient. auto, sumdp and central are given a central ε, the others a local one.",
+			"epsilon_local is the ε of one report, against everybody. epsilon_local_all is that of all reports of a client together, participations times as much. epsilon_central is the ε of all of a client's reports at δ, against a party that sees only the shuffled reports of each round. That of gaussian is composed without any gain from shuffling. That of central trusts the server with every gradient. That of sumdp-shares is against either of two servers alone. auto, sumdp, sumdp-shares and central are given a central ε, the others a local one.",
 			"The learning rate follows from the standard errors of the first round's estimate, noise, and for auto from the exact error, planned_noise: both are of a coordinate, in units of the gradient. The rest of the training is the same for all.",
 			"low and high are Student's 95 % interval of the mean over the repeats, which differ in all randomness but not in the pictures. seconds are those of one run on one core.",
 		},

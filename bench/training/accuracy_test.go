@@ -70,7 +70,7 @@ func TestSweep(t *testing.T) {
 			if got, ok := central.(float64); local != 2. || !ok || !(got > 0 && got <= 6+1e-6) {
 				t.Errorf("%s promises %v and %v, want 2 and at most 6", c.name, local, central)
 			}
-		case shuffledSum, trustedServer:
+		case pooled, trustedServer:
 			if local != nil || central != 2. {
 				t.Errorf("%s promises %v and %v, want nothing and 2", c.name, local, central)
 			}

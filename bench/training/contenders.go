@@ -16,6 +16,7 @@ import (
 	"github.com/hushgrad/hushgrad/collision"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/hdsum/shares"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/signsketch"
 	"github.com/hushgrad/hushgrad/trainer"
@@ -28,13 +29,13 @@ const (
 	reference     role = iota // no ε at all
 	ours                      // ε of one report, against everybody
 	planned                   // central ε; the planner does the rest
-	shuffledSum               // central ε, in the shuffle model
+	pooled                    // central ε, of the sum of a round that nobody sees the parts of
 	localBaseline             // ε of one report, against everybody
 	trustedServer             // central ε, with a server that sees every gradient
 )
 
 // central reports whether the ε that is swept is the central one.
-func (r role) central() bool { return r == planned || r == shuffledSum || r == trustedServer }
+func (r role) central() bool { return r == planned || r == pooled || r == trustedServer }
 
 // contender is one curve.
 type contender struct {
@@ -51,7 +52,8 @@ var contenders = []contender{
 	{name: coco.Name, role: ours, shrunk: true},
 	{name: collision.Name, role: ours, shrunk: true},
 	{name: signsketch.Name, role: ours, shrunk: true},
-	{name: hdsum.Name, role: shuffledSum},
+	{name: hdsum.Name, role: pooled},
+	{name: shares.Name, role: pooled},
 	{name: gaussian.Name, role: localBaseline},
 	{name: laplace.Name, role: localBaseline, shrunk: true},
 	{name: privunit.Name, role: localBaseline},
@@ -123,7 +125,7 @@ func (c contender) course(ctx context.Context, s setting) (course, error) {
 		return out, err
 	case trustedServer:
 		return c.trusted(s)
-	case shuffledSum:
+	case pooled:
 		return c.summed(ctx, s)
 	case reference:
 		return c.rounds(ctx, s, s.Rounds, s.round(c.name, math.Inf(1), 1, 0))
@@ -212,13 +214,16 @@ func compared(m fl.Mechanism) fl.Mechanism {
 	return m
 }
 
-// summed is the course of sumdp: its noise depends on the number of reports only, so
-// every client takes part once, in few large rounds.
+// summed is the course of sumdp and sumdp-shares: their noise depends on the number of
+// reports only, so every client takes part once, in few large rounds.
 func (c contender) summed(ctx context.Context, s setting) (course, error) {
 	s.Rounds = max(1, s.Rounds/3)
 	r := s.round(c.name, s.epsilon, s.L2, 0)
 	r.Delta = s.Delta
 	r.Params = s.sumdp
+	if c.name == shares.Name { // has no protocol below it
+		r.Params = fl.Params{shares.ParamRange: s.sumdp[hdsum.ParamRange], shares.ParamLevels: s.sumdp[hdsum.ParamLevels]}
+	}
 	r.MinReports = s.cohort(1)
 	return c.rounds(ctx, s, 1, r)
 }

@@ -55,8 +55,8 @@ func parseEpsilons(flag, list string) ([]float64, error) {
 // bindSumDP adds the flags of the contender sumdp and returns what reads them as the
 // parameters of its rounds.
 func bindSumDP(flags *flag.FlagSet) func() fl.Params {
-	span := flags.Float64("range", 0.8, "sumdp: largest rotated coordinate, in units of clip/√dim; larger ones are clipped, and noise grows in proportion")
-	levels := flags.Int("levels", 1, "sumdp: integer levels of a rotated coordinate")
+	span := flags.Float64("range", 0.8, "sumdp, sumdp-shares: largest rotated coordinate, in units of clip/√dim; larger ones are clipped, and noise grows in proportion")
+	levels := flags.Int("levels", 1, "sumdp, sumdp-shares: integer levels of a rotated coordinate")
 	base := flags.String("base", hdsum.Auto.String(), "sumdp: the sum below, gkmps or bbgn; auto: the one with the shorter reports")
 	calibration := flags.String("calibration", gkmps.Certified.String(), "sumdp: constants of gkmps, published, certified or tight; tight sends fewer messages")
 	return func() fl.Params {
