@@ -44,7 +44,7 @@ type SharedMechanism interface {
 // give every goroutine its own and Merge them.
 type ShareAggregator interface {
 	// Add counts the share of one report. id is the same 1 to MaxShareIDBytes bytes at both
-	// servers, for example the SHA-256 of what the client sent. The caller adds every id once, and
+	// servers, for example the SHA-256 of a sealed share. The caller adds every id once, and
 	// only ids that both servers hold. Add returns an error wrapping ErrBadReport, and changes
 	// nothing, when the bytes are not a share for this server. It keeps neither slice.
 	Add(id, share []byte) error

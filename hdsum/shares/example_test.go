@@ -1,10 +1,8 @@
 package shares_test
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"log"
-	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum/shares"
@@ -33,16 +31,16 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for range 2000 {
+	for i := range 2000 {
 		a, b, err := two.EncodeShares(nil, nil, []float64{0.5, -0.25, 0}, nil)
 		if err != nil {
 			log.Fatal(err)
 		}
-		id := sha256.Sum256(slices.Concat(a, b)) // of the sealed shares, where they travel
-		if err := first.Add(id[:], a); err != nil {
+		id := fmt.Appendf(nil, "report %d", i)
+		if err := first.Add(id, a); err != nil {
 			log.Fatal(err)
 		}
-		if err := second.Add(id[:], b); err != nil {
+		if err := second.Add(id, b); err != nil {
 			log.Fatal(err)
 		}
 	}

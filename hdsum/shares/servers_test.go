@@ -208,6 +208,14 @@ func TestBadSharesAreRefused(t *testing.T) {
 			t.Errorf("%s: the state changed", name)
 		}
 	}
+	whole := m.NewAggregator().(*aggregator)
+	for name, report := range map[string][]byte{"unused bits": slices.Concat(p.first, padded), "short": p.first, "none": nil} {
+		good := slices.Concat(p.first, p.second)
+		var batch *fl.BatchError
+		if err := whole.AddBatch([][]byte{good, report}); !errors.As(err, &batch) || batch.Index != 1 || !errors.Is(err, fl.ErrBadReport) || whole.reports != 0 {
+			t.Errorf("a whole report, %s: %v", name, err)
+		}
+	}
 	if _, err := m.NewShareAggregator(3); err == nil {
 		t.Error("a third server was accepted")
 	}
