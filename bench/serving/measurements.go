@@ -15,8 +15,8 @@ type measurement struct {
 	ceiling       *measurement // the same messages to gRPC alone, if that means anything
 	series        string       // in the picture; empty: it is not there
 	reports       int          // in a message, for the picture
-	// measure returns the number, and after it, if it is a rate of the server, the seconds of the
-	// server's processor time per report.
+	// measure returns the number, and after it, if it is a rate of a server, the seconds of
+	// processor time per report: the server's and the clients'.
 	measure func(context.Context) ([]float64, error)
 
 	values [][]float64 // by repeat
@@ -89,7 +89,7 @@ func (b *bench) rate(of target, t traffic) *measurement {
 			return nil, err
 		}
 		got, err := t.measure(ctx, s, b.window)
-		return []float64{got.rate, got.processor}, err
+		return []float64{got.rate, got.server, got.clients}, err
 	}
 	return m
 }
@@ -132,7 +132,7 @@ func (b *bench) notes(repeats int, busy float64) []string {
 		fmt.Sprintf("The server is a process of its own. It and the clients share %d processors. Clients are %d calls with many messages each, or %d callers with a call for each message, over %d connections on loopback TCP without TLS.", runtime.NumCPU(), streamers, callers, connections),
 		fmt.Sprintf("The clients send %d reports that were encoded before, again and again, in batches that the server takes for new ones.", poolReports),
 		fmt.Sprintf("With tokens the clients send %d reports, and make the tokens before that. The server verifies each.", b.tokens),
-		"gRPC alone receives the same messages and drops them. Server µs is the processor time of the server's process per report. Recovery is from the start of a process to its first answer with all reports, after a kill.",
+		"gRPC alone receives the same messages and drops them. Server µs and client µs are the processor time of the two processes per report, also when other work makes them wait. Recovery is from the start of a process to its first answer with all reports, after a kill.",
 		"Journals on disk are below -dir, or where the system keeps temporary files. They need a real disk there.",
 		fmt.Sprintf("The load average of the machine was %.1f before the run and %.1f after it, the measurement included. Other work makes rates too low.", busy, loadAverage()),
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -96,10 +97,10 @@ func (p *process) hangUp() {
 	}
 }
 
-// processorSeconds is the processor time that the process has used. Go ends hardly any thread,
+// processorSeconds is the processor time that a process has used. Go ends hardly any thread,
 // and a thread's time goes with it.
-func (p *process) processorSeconds() (seconds float64, err error) {
-	threads, err := procfs.AllThreads(p.cmd.Process.Pid)
+func processorSeconds(pid int) (seconds float64, err error) {
+	threads, err := procfs.AllThreads(pid)
 	if err != nil {
 		return 0, err
 	}
@@ -111,6 +112,15 @@ func (p *process) processorSeconds() (seconds float64, err error) {
 		seconds += float64(stat.RunningNanoseconds) * 1e-9
 	}
 	return seconds, nil
+}
+
+// processors is the processor time of the server's process and of this one, in seconds.
+func (p *process) processors() (server, clients float64, err error) {
+	server, err = processorSeconds(p.cmd.Process.Pid)
+	if err == nil {
+		clients, err = processorSeconds(os.Getpid())
+	}
+	return server, clients, err
 }
 
 // peakBytes is the largest memory that the process has had: VmHWM.

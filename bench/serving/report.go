@@ -2,6 +2,7 @@ package serving
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
@@ -32,7 +33,7 @@ func (m *measurement) holds() bool {
 
 func report(all []*measurement, d damage, notes []string) *experiment.Result {
 	r := &experiment.Result{
-		Columns: []string{"what", "setting", "unit", "median", "low", "high", "aim", "share_of_grpc_alone", "server_us_per_report"},
+		Columns: []string{"what", "setting", "unit", "median", "low", "high", "aim", "share_of_grpc_alone", "server_us_per_report", "client_us_per_report"},
 		Notes:   notes,
 	}
 	for _, m := range all {
@@ -41,7 +42,7 @@ func report(all []*measurement, d damage, notes []string) *experiment.Result {
 			r.Verdicts = append(r.Verdicts, m.verdict())
 		}
 	}
-	r.Rows = append(r.Rows, experiment.Row{"kill -9, journal on disk", d.setting(), "reports too many or too few", float64(d.counted) - float64(d.reports), nil, nil, 0.0, nil, nil})
+	r.Rows = append(r.Rows, experiment.Row{"kill -9, journal on disk", d.setting(), "reports too many or too few", float64(d.counted) - float64(d.reports), nil, nil, 0.0, nil, nil, nil})
 	r.Verdicts = append(r.Verdicts, experiment.Verdict{
 		Claim:  fmt.Sprintf("journal on disk, %s: every report is counted once, and the estimate has the bits of one that no server was killed for", d.setting()),
 		Holds:  d.counted == d.reports && d.identical,
@@ -57,21 +58,24 @@ func (d damage) setting() string {
 
 func (m *measurement) row() experiment.Row {
 	got := m.spread(0)
-	var aim, share, processor any
+	var aim, share, server, clients any
 	if m.aim > 0 {
 		aim = m.aim
 	}
 	if m.ceiling != nil {
 		share = got.median / m.ceiling.spread(0).median
 	}
-	if m.ofServer() {
-		processor = 1e6 * m.spread(1).median
+	if m.knows(1) {
+		server = 1e6 * m.spread(1).median
 	}
-	return experiment.Row{m.what, m.setting, m.unit, got.median, got.low, got.high, aim, share, processor}
+	if m.knows(2) {
+		clients = 1e6 * m.spread(2).median
+	}
+	return experiment.Row{m.what, m.setting, m.unit, got.median, got.low, got.high, aim, share, server, clients}
 }
 
-// ofServer reports whether the server's processor time is known.
-func (m *measurement) ofServer() bool { return len(m.values[0]) > 1 }
+// knows reports whether there is a value i of every repeat.
+func (m *measurement) knows(i int) bool { return len(m.values[0]) > i }
 
 func (m *measurement) verdict() experiment.Verdict {
 	got, bound := m.spread(0), "at least"
@@ -83,8 +87,9 @@ func (m *measurement) verdict() experiment.Verdict {
 		Holds:  m.holds(),
 		Detail: fmt.Sprintf("%.4g, from %.4g to %.4g", got.median, got.low, got.high),
 	}
-	if m.ofServer() {
-		v.Detail += fmt.Sprintf("; the aim takes %.2g processors of the server", m.aim*m.spread(1).median)
+	if m.knows(2) {
+		both, n := m.spread(1).median+m.spread(2).median, runtime.NumCPU()
+		v.Detail += fmt.Sprintf("; the processor time of server and clients is enough for %.3g on %d processors without other work", float64(n)/both, n)
 	}
 	return v
 }

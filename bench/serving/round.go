@@ -35,7 +35,7 @@ type round struct {
 func (s *server) open(ctx context.Context, t traffic) (r *round, err error) {
 	s.rounds[t]++
 	r = &round{Round: t.load.round, load: t.load, messages: t.messages(), reports: t.reports}
-	r.ID = fmt.Sprintf("s%d-%d-%d-%d", t.load.sparsity, t.reports, t.clients, s.rounds[t]) // the same on all servers
+	r.ID = fmt.Sprintf("s%d-%d-%d-%d-%d", t.load.sparsity, t.reports, t.clients, t.limit, s.rounds[t]) // the same on all servers
 	if t.issuer != nil {
 		r.IssuerKey = t.issuer.public
 	}

@@ -34,8 +34,8 @@ func (t traffic) messages() uint64 {
 
 // speed is what one measurement found.
 type speed struct {
-	rate      float64 // reports per second, acknowledged
-	processor float64 // seconds of the server's processor time per report
+	rate            float64 // reports per second, acknowledged
+	server, clients float64 // seconds of processor time per report
 }
 
 // measure sends traffic to a server in a round of its own, which it drops again.
@@ -54,7 +54,7 @@ func (t traffic) measure(ctx context.Context, s *server, window time.Duration) (
 // send lets clients send for about the window, or until the limit, and waits for the last
 // acknowledgement. Reports that are not acknowledged as counted are an error.
 func (t traffic) send(ctx context.Context, s *server, r *round, window time.Duration) (speed, error) {
-	before, err := s.processorSeconds()
+	server, clients, err := s.processors()
 	if err != nil {
 		return speed{}, err
 	}
@@ -88,8 +88,8 @@ func (t traffic) send(ctx context.Context, s *server, r *round, window time.Dura
 		return speed{}, err
 	}
 	took, reports := time.Since(start), float64(sent.Load())
-	after, err := s.processorSeconds()
-	return speed{rate: reports / took.Seconds(), processor: (after - before) / reports}, err
+	serverAfter, clientsAfter, err := s.processors()
+	return speed{reports / took.Seconds(), (serverAfter - server) / reports, (clientsAfter - clients) / reports}, err
 }
 
 // call is one call: of one message, or of all messages that are left. each is what the server's
