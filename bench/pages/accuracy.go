@@ -2,6 +2,7 @@ package pages
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
@@ -19,11 +20,11 @@ type pivot struct {
 	names    []string // in the order of the lines
 	epsilons []float64
 	cells    map[string][]string
-	bytes    map[string]string
+	bytes    map[string][]float64
 }
 
 func newPivot(epsilons ...float64) *pivot {
-	return &pivot{epsilons: epsilons, cells: map[string][]string{}, bytes: map[string]string{}}
+	return &pivot{epsilons: epsilons, cells: map[string][]string{}, bytes: map[string][]float64{}}
 }
 
 // add places a row under its ε, and under all where it has none.
@@ -43,7 +44,7 @@ func (p *pivot) add(name string, epsilon any, row map[string]any, promise string
 	if err != nil {
 		return err
 	}
-	p.bytes[name] = fmt.Sprintf("%.0f", bytes)
+	p.bytes[name] = append(p.bytes[name], math.Round(bytes))
 	for i := range p.epsilons {
 		if v, private := epsilon.(float64); private {
 			if at, ok := asked(v, p.epsilons); !ok || at != i {
@@ -66,7 +67,11 @@ func (p *pivot) table(corner string, names map[string]string) string {
 		if n, ok := names[name]; ok {
 			shown = n
 		}
-		g.add(append(append([]string{shown}, p.cells[name]...), p.bytes[name])...)
+		bytes := fmt.Sprint(slices.Max(p.bytes[name]))
+		if least := slices.Min(p.bytes[name]); least < slices.Max(p.bytes[name]) {
+			bytes = fmt.Sprintf("%g to %s", least, bytes)
+		}
+		g.add(append(append([]string{shown}, p.cells[name]...), bytes)...)
 	}
 	return g.String()
 }
@@ -84,7 +89,7 @@ func byCentral(p *pivot, r *experiment.Record, mechanisms []string) error {
 				if err != nil {
 					return err
 				}
-				promise = fmt.Sprintf(" (%s, %s)", above(local, 3), above(all, 3))
+				promise = fmt.Sprintf(" (%s, %s)", above(local, 3), above(all, 4))
 			}
 			if err := p.add(name, row["epsilon_central"], row, promise); err != nil {
 				return err
@@ -134,7 +139,7 @@ func accuracyByLocal(in []*experiment.Record) (string, error) {
 
 // accuracyByClients has a line for each number of clients.
 func accuracyByClients(in []*experiment.Record) (string, error) {
-	p := newPivot(0.25, 1, 4)
+	p, names := newPivot(0.25, 1), map[string]string{}
 	for _, r := range in {
 		for _, row := range r.Rows {
 			clients, err := number(row, "clients")
@@ -144,10 +149,12 @@ func accuracyByClients(in []*experiment.Record) (string, error) {
 			if _, ok := asked(row["epsilon_central"].(float64), p.epsilons); !ok {
 				continue
 			}
-			if err := p.add(fmt.Sprintf("%.0f clients", clients), row["epsilon_central"], row, ""); err != nil {
+			name := fmt.Sprintf("%.0f clients", clients)
+			names[name] = name
+			if err := p.add(name, row["epsilon_central"], row, ""); err != nil {
 				return "", err
 			}
 		}
 	}
-	return p.table("central ε", nil), nil
+	return p.table("central ε", names), nil
 }

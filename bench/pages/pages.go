@@ -8,17 +8,22 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/internal/command"
 )
 
+// anyMark is the beginning of what is made from results.
+var anyMark = regexp.MustCompile("<!-- (table|lines|value) ")
+
 // results is where the results are, below the root of the module.
 const results = "docs/results"
 
 var (
 	tableMark = regexp.MustCompile(`(?ms)^(<!-- table (\S+)((?: \S+)*) -->\n).*?^<!-- end -->$`)
+	linesMark = regexp.MustCompile(`(?ms)^(<!-- lines (\S+) (\S+) -->\n).*?^<!-- end -->$`)
 	valueMark = regexp.MustCompile(`(<!-- value (\S+) (\S+) (\S+)((?: \S+=\S+)*) -->)[^\n]*?<!-- end -->`)
 )
 
@@ -69,8 +74,9 @@ func each(root string, visit func(path, before, after string) error) error {
 	if err != nil {
 		return err
 	}
-	maker := &maker{dir: filepath.Join(root, filepath.FromSlash(results)), read: map[string]*experiment.Record{}}
-	for _, path := range paths {
+	type page struct{ before, after string }
+	pages, maker := make([]page, len(paths)), &maker{dir: filepath.Join(root, filepath.FromSlash(results)), read: map[string]*experiment.Record{}}
+	for i, path := range paths {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return fmt.Errorf("pages: %w", err)
@@ -79,7 +85,10 @@ func each(root string, visit func(path, before, after string) error) error {
 		if err != nil {
 			return fmt.Errorf("pages: %s: %w", path, err)
 		}
-		if err := visit(path, string(text), after); err != nil {
+		pages[i] = page{string(text), after}
+	}
+	for i, path := range paths { // none, when one cannot be made
+		if err := visit(path, pages[i].before, pages[i].after); err != nil {
 			return err
 		}
 	}
@@ -117,11 +126,15 @@ func (m *maker) render(text string) (string, error) {
 		body, err := m.table(match[2], strings.Fields(match[3]))
 		return match[1] + body + "<!-- end -->", err
 	})
+	replace(linesMark, func(match []string) (string, error) {
+		body, err := m.lines(match[2], match[3])
+		return match[1] + body + "<!-- end -->", err
+	})
 	replace(valueMark, func(match []string) (string, error) {
 		body, err := m.value(match[2], match[3], match[4], strings.Fields(match[5]))
 		return match[1] + body + "<!-- end -->", err
 	})
-	if marks := strings.Count(text, "<!-- table ") + strings.Count(text, "<!-- value "); failed == nil && marks != strings.Count(text, "<!-- end -->") {
+	if marks := len(anyMark.FindAllString(text, -1)); failed == nil && marks != strings.Count(text, "<!-- end -->") {
 		failed = fmt.Errorf("%d marks and %d ends", marks, strings.Count(text, "<!-- end -->"))
 	}
 	return text, failed
@@ -154,13 +167,30 @@ func (m *maker) table(name string, files []string) (string, error) {
 	return body + "\n" + origins(in), nil
 }
 
+// lines returns what a command printed, from the line on whose first word is given, as code. The
+// first line of the file says how the rest was made.
+func (m *maker) lines(file, first string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(m.dir, filepath.FromSlash(file)))
+	if err != nil {
+		return "", fmt.Errorf("pages: %w", err)
+	}
+	made, rest, _ := strings.Cut(string(text), "\n")
+	all := strings.Split(strings.TrimRight(rest, "\n"), "\n")
+	from := slices.IndexFunc(all, func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line)+" ", first+" ") })
+	if from < 0 {
+		return "", fmt.Errorf("%s has no line that begins with %s", file, first)
+	}
+	command, origin, _ := strings.Cut(made, " at ")
+	return fmt.Sprintf("```\n%s\n```\n\n`%s` at %s.\n", strings.Join(all[from:], "\n"), command, origin), nil
+}
+
 // origins says how and where results were made.
 func origins(in []*experiment.Record) string {
 	var b strings.Builder
 	for i, r := range in {
 		quick := ""
 		if r.Quick {
-			quick = " A quick run at smaller settings."
+			quick = " A quick run at smaller settings: " + strings.Join(r.Notes[:min(1, len(r.Notes))], "")
 		}
 		end := "  " // a line of its own
 		if i == len(in)-1 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
@@ -20,6 +21,7 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"attack":           attack,
 	"coverage":         coverage,
 	"bars":             bars,
+	"curve":            curve,
 	"speed-server":     speedOfServer,
 	"speed-client":     speedOfClient,
 	"serving":          serving,
@@ -68,8 +70,13 @@ func numbers(row map[string]any, columns ...string) ([]float64, error) {
 
 // above writes a guarantee with so many significant digits, rounded up.
 func above(v float64, digits int) string {
-	unit := math.Pow10(int(math.Floor(math.Log10(v))) - digits + 1)
-	return fmt.Sprintf("%.*g", digits, math.Ceil(v/unit-1e-9)*unit)
+	power := int(math.Floor(math.Log10(v))) - digits + 1
+	unit := math.Pow10(power)
+	text := strconv.FormatFloat(math.Ceil(v/unit-1e-9)*unit, 'f', max(0, -power), 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
 }
 
 // measured writes an accuracy with half of its interval, which is rounded up.
@@ -81,7 +88,7 @@ func measured(row map[string]any) (string, error) {
 	if v[3] < 2 {
 		return fmt.Sprintf("%.3f", v[0]), nil
 	}
-	return fmt.Sprintf("%.3f ± %.3f", v[0], math.Ceil(1000*(v[2]-v[1])/2-1e-6)/1000), nil
+	return fmt.Sprintf("%.3f ± %.3f", v[0], max(0, math.Ceil(1000*(v[2]-v[1])/2-1e-6)/1000)), nil
 }
 
 // verdicts lists what was found about the claims.
@@ -124,6 +131,26 @@ func constants(in []*experiment.Record) (string, error) {
 	}
 	for _, name := range names {
 		g.add(name, strings.Join(values[name], "; "))
+	}
+	return g.String(), nil
+}
+
+// curve lists accuracies by planned noise.
+func curve(in []*experiment.Record) (string, error) {
+	g := newGrid("central ε", "planned noise", "accuracy")
+	for _, row := range in[0].Rows {
+		if row["planned_noise"] == nil {
+			continue
+		}
+		v, err := numbers(row, "epsilon_central", "planned_noise")
+		if err != nil {
+			return "", err
+		}
+		accuracy, err := measured(row)
+		if err != nil {
+			return "", err
+		}
+		g.add(above(v[0], 3), fmt.Sprintf("%.5f", v[1]), accuracy)
 	}
 	return g.String(), nil
 }

@@ -1,0 +1,49 @@
+package pages
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/plan"
+	"github.com/hushgrad/hushgrad/sparse"
+)
+
+// What pages say in words about the demo's plan is what is planned, rounded up.
+func TestPagesSayWhatTheDemoPlans(t *testing.T) {
+	run, err := plan.Request{Mechanism: "coco", Dim: plan.DemoDim, Clients: 60000, Delta: 1e-6, L1: plan.DemoL1, L2: plan.DemoL2}.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := run.Promise(t.Context(), run.Rounds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slots, err := run.Template.Params.Int(sparse.ParamSlots)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, tt, e := float64(run.Sparsity), float64(slots), math.Exp(*p.Local)
+	right := math.Ceil(100 * (0.5 + s*(e-1)/(2*(s*e+tt-s))))
+	local := above(*p.Local, 3)
+	for page, says := range map[string][]string{
+		"docs/threat-model.md": {
+			fmt.Sprintf("ε = %s and s = %d", local, run.Sparsity), fmt.Sprintf("t = %d slots", slots), fmt.Sprintf("makes %.0f %%", right),
+			fmt.Sprintf("it is %s for %d reports", above(*p.LocalTotal, 4), run.Rounds), fmt.Sprintf("it is %s at δ", above(*p.Central, 2)),
+		},
+	} {
+		text, err := os.ReadFile(filepath.Join(root, page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		flat := strings.Join(strings.Fields(string(text)), " ")
+		for _, want := range says {
+			if !strings.Contains(flat, want) {
+				t.Errorf("%s does not say %q", page, want)
+			}
+		}
+	}
+}
