@@ -48,7 +48,13 @@
 // # Limits
 //
 // Config bounds the size of a message and of the model, the open rounds and the closed ones
-// that are kept. Clients see the count of an open round rounded down, so that nobody sees
+// that are kept. On each listener it bounds connections, bytes in flight and the time that a call
+// waits for its peer. A connection that is closed to keep a bound is UNAVAILABLE for its client,
+// and a client that makes no progress gets DEADLINE_EXCEEDED. Compressed messages are refused.
+// [Server.Load] says how much there is of all that.
+//
+// What is not bounded: the units of an open round are in the journal, and with a journal in
+// memory their keys take memory. Clients see the count of an open round rounded down, so that nobody sees
 // single submissions arrive.
 //
 // [Server.Ready] says in words whether the server can work, and the health service follows

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/rand"
 	"sync"
@@ -26,42 +27,48 @@ const (
 )
 
 // bombs sends complete messages that are large or become so: two million empty reports, as the
-// first version took them and under zstd, and as many reports of the round as fit.
+// first version took them, also compressed, and as many reports of the round as fit.
 func bombs(ctx context.Context, v victim) {
 	empty := bytes.Repeat([]byte{4<<3 | 2, 0}, 2_000_000)
-	compressor, err := zstd.NewWriter(nil)
-	if err != nil {
-		panic(err)
-	}
-	compressed := compressor.EncodeAll(empty, nil)
 	request := v.request()
 	request.Reports = make([]byte, largestMessage-1<<10)
 	full, err := proto.Marshal(request)
 	if err != nil {
 		panic(err)
 	}
-	encoded := hpack.HeaderField{Name: "grpc-encoding", Value: "zstd"}
+	compressor, err := zstd.NewWriter(nil)
+	if err != nil {
+		panic(err)
+	}
+	var zipped bytes.Buffer
+	zipper := gzip.NewWriter(&zipped)
+	_, _ = zipper.Write(empty) // to a buffer
+	_ = zipper.Close()
+	kinds := []struct {
+		encoding string
+		message  []byte
+	}{
+		{"identity", message(len(empty), false, empty)},
+		{"zstd", complete(compressor.EncodeAll(empty, nil))},
+		{"gzip", complete(zipped.Bytes())},
+		{"identity", message(len(full), false, full)},
+	}
 	swarm(ctx, 64, func(ctx context.Context, i int) {
 		w, err := connect(ctx, v.clients, 1<<16)
 		if err != nil {
 			return
 		}
 		go w.read()
+		kind := kinds[i%len(kinds)]
 		for stream := uint32(1); err == nil && ctx.Err() == nil; stream += 2 {
-			switch (int(stream/2) + i) % 3 {
-			case 0:
-				_ = w.open(stream, submitReports)
-				err = w.data(stream, message(len(empty), false, empty), 16<<10, true)
-			case 1:
-				_ = w.open(stream, submitReports, encoded)
-				err = w.data(stream, message(len(compressed), true, compressed), 16<<10, true)
-			case 2:
-				_ = w.open(stream, submitReports)
-				err = w.data(stream, message(len(full), false, full), 16<<10, true)
-			}
+			_ = w.open(stream, submitReports, hpack.HeaderField{Name: "grpc-encoding", Value: kind.encoding})
+			err = w.data(stream, kind.message, 16<<10, true)
 		}
 	})
 }
+
+// complete is a compressed message.
+func complete(body []byte) []byte { return message(len(body), true, body) }
 
 // unfinished keeps a hundred calls on each of 64 connections one byte short of a message.
 func unfinished(ctx context.Context, v victim, frameBytes int) {

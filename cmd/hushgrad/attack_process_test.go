@@ -40,6 +40,7 @@ type process struct {
 
 	slowest [2]time.Duration // of GetRound and SubmitReports
 	calls   int
+	files   int // open at most
 }
 
 func dialServe(t testing.TB, address string) *grpc.ClientConn {
@@ -150,6 +151,9 @@ func (p *process) behave(ctx context.Context, rounds service.RoundsClient) error
 		})
 		request := p.request()
 		timed(&p.slowest[1], func(ctx context.Context) error { return submitOne(ctx, rounds, request) })
+		if open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.command.Process.Pid)); err == nil {
+			p.files = max(p.files, len(open))
+		}
 		time.Sleep(20 * time.Millisecond)
 	}
 	return failed

@@ -17,8 +17,10 @@ type call struct {
 	guard  *Guard
 	conn   *conn
 	cancel context.CancelCauseFunc
-	timer  *time.Timer  // runs while the server waits for the peer
-	cost   atomic.Int64 // of the message at work
+	timer  *time.Timer // runs while the server waits for the peer
+
+	received atomic.Bool  // a complete message
+	cost     atomic.Int64 // of the message at work
 }
 
 var errStalled = errors.New("the peer makes no progress")
@@ -65,13 +67,13 @@ func (g *Guard) begin(ctx context.Context, _ *tap.Info) (context.Context, error)
 	context.AfterFunc(c.Context, func() { // gRPC ends the context with the stream
 		c.timer.Stop()
 		g.streams.Add(-1)
-		conn.end()
+		conn.end(!c.received.Load())
 	})
 	return c, nil
 }
 
 func (c *call) stall() {
-	c.guard.timeouts.Add(1)
+	c.guard.stalled.Add(1)
 	c.cancel(errStalled)
 }
 
@@ -163,6 +165,7 @@ func (observer) HandleRPC(ctx context.Context, event stats.RPCStats) {
 		c.conn.give(int64(e.WireLength))
 	case *stats.InPayload:
 		c.works()
+		c.received.Store(true)
 		c.conn.complete(e.WireLength)
 	case *stats.OutPayload:
 		c.conn.give(int64(e.WireLength/256 + 32)) // the peer's WINDOW_UPDATE frames

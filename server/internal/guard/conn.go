@@ -31,10 +31,11 @@ type conn struct {
 	net.Conn
 	guard *Guard
 
-	mu        sync.Mutex
-	shutDown  bool
-	streams   int
-	completed bool // a message, some time
+	mu       sync.Mutex
+	shutDown bool
+	streams  int   // that are open
+	messages int64 // that were completed
+	wasted   int64 // streams that ended without one
 	// taken and given only grow. What is held is the difference. When given reaches mark,
 	// everything is finished that was taken until since.
 	taken, given, mark int64
@@ -127,19 +128,26 @@ func (c *conn) begin() {
 	c.take(streamBytes)
 }
 
-func (c *conn) end() {
+func (c *conn) end(wasted bool) {
 	c.give(streamBytes)
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.streams--; c.streams == 0 {
 		c.settle() // what is left was framing, and messages that nobody waits for any more
+	}
+	if wasted {
+		c.wasted++
+	}
+	tooMany := !c.shutDown && c.wasted > wastedStreams && c.wasted > c.messages
+	c.mu.Unlock()
+	if tooMany {
+		c.guard.calm(c)
 	}
 }
 
 // complete notes a complete message of n bytes, with the frames around it.
 func (c *conn) complete(n int) {
 	c.mu.Lock()
-	c.completed = true
+	c.messages++
 	c.mu.Unlock()
 	c.give(int64(n + n/64 + 64))
 }
@@ -162,7 +170,7 @@ func (c *conn) worth() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case !c.completed:
+	case c.messages == 0:
 		return worthless
 	case c.streams == 0:
 		return unused

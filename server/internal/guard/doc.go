@@ -8,7 +8,7 @@
 // byte, streams that nobody reads. Limits.HeldBytes bounds their sum over all connections. An
 // open stream counts as streamBytes. Complete messages that are decoded or handled are bounded
 // by Limits.DecodingBytes; who comes later waits, and the work in front of him does not wait for
-// any peer.
+// any peer. Compressed messages are refused.
 //
 // # Who has to go
 //

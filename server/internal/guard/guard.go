@@ -38,8 +38,8 @@ type Guard struct {
 	conns map[*conn]struct{}
 	said  time.Time // when an eviction was logged
 
-	held, decodingNow, streams           atomic.Int64
-	evictedFull, evictedMemory, timeouts atomic.Int64
+	held, decodingNow, streams                         atomic.Int64
+	evictedFull, evictedMemory, evictedResets, stalled atomic.Int64
 }
 
 // New returns a guard. The logger is told, at most every ten seconds, that connections are
@@ -52,9 +52,10 @@ func New(l Limits, logger *slog.Logger) *Guard {
 type Load struct {
 	Connections, Streams     int64
 	HeldBytes, DecodingBytes int64
-	// Since the start: connections closed because there were too many, or because they held
-	// too much, and calls ended because their peers made no progress.
-	EvictedFull, EvictedMemory, Stalled int64
+	// Since the start: connections closed because there were too many, because they held too
+	// much, or because they gave up their calls, and calls ended because their peers made no
+	// progress.
+	EvictedFull, EvictedMemory, EvictedResets, Stalled int64
 }
 
 // Load returns the present load.
@@ -65,7 +66,8 @@ func (g *Guard) Load() Load {
 	return Load{
 		Connections: connections, Streams: g.streams.Load(),
 		HeldBytes: g.held.Load(), DecodingBytes: g.decodingNow.Load(),
-		EvictedFull: g.evictedFull.Load(), EvictedMemory: g.evictedMemory.Load(), Stalled: g.timeouts.Load(),
+		EvictedFull: g.evictedFull.Load(), EvictedMemory: g.evictedMemory.Load(), EvictedResets: g.evictedResets.Load(),
+		Stalled: g.stalled.Load(),
 	}
 }
 
@@ -111,6 +113,14 @@ func (g *Guard) relieve() {
 		g.evictedMemory.Add(1)
 		g.evict(out, "too many unfinished bytes")
 	}
+}
+
+// calm closes a connection that begins calls to give them up.
+func (g *Guard) calm(c *conn) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.evictedResets.Add(1)
+	g.evict(c, "too many calls given up")
 }
 
 // evict closes a connection. The caller holds g.mu.

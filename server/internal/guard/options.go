@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"errors"
+	"io"
 	"time"
 
 	"google.golang.org/grpc"
@@ -23,6 +25,9 @@ const (
 	streamWindow, connWindow = 64 << 10, 1 << 20
 	// readBytes is how much is read of a connection before others get their turn.
 	readBytes = 16 << 10
+	// wastedStreams is how many calls a connection may give up before their first message is
+	// complete, if it completes fewer messages than that.
+	wastedStreams = 100
 	// handshakeTimeout is for TLS and HTTP/2 together.
 	handshakeTimeout = 5 * time.Second
 )
@@ -36,6 +41,8 @@ func (g *Guard) Options(codec encoding.CodecV2) []grpc.ServerOption {
 		grpc.ChainStreamInterceptor(intercept),
 		grpc.ForceServerCodecV2(gate{codec, g.limits.UnaryBytes}),
 		grpc.MaxRecvMsgSize(g.limits.MessageBytes),
+		//lint:ignore SA1019 a server has no other way to take no compressor that is registered
+		grpc.RPCDecompressor(noGzip{}),
 		grpc.MaxHeaderListSize(headerBytes),
 		grpc.MaxConcurrentStreams(streamsPerConnection),
 		grpc.StaticStreamWindowSize(streamWindow),
@@ -50,6 +57,19 @@ func (g *Guard) Options(codec encoding.CodecV2) []grpc.ServerOption {
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 20 * time.Second, PermitWithoutStream: true}),
 	}
 }
+
+// noGzip refuses gzip, which is in a binary as soon as an exporter of telemetry is. gRPC unpacks a
+// message before the codec can make it wait for room, so a few kilobytes would take megabytes on
+// every stream at once.
+type noGzip struct{}
+
+// Type implements grpc.Decompressor.
+func (noGzip) Type() string { return "gzip" }
+
+// Do implements grpc.Decompressor.
+func (noGzip) Do(io.Reader) ([]byte, error) { return nil, errCompressed }
+
+var errCompressed = errors.New("messages must not be compressed")
 
 // incoming is a message to be received by a call.
 type incoming struct {
