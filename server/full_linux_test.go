@@ -1,0 +1,103 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/journal/disk"
+)
+
+// A server whose disk is full refuses reports, acknowledges none of them, keeps those from
+// before, and goes on by itself when there is room.
+func TestAServerWithAFullDiskRefusesAndResumes(t *testing.T) {
+	place := t.TempDir()
+	if err := syscall.Mount("tmpfs", place, "tmpfs", 0, "size=96m"); err != nil {
+		t.Skipf("only root can mount a small disk: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(place, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	dir := filepath.Join(place, "data")
+	p := startProcess(t, dir, "127.0.0.1:0")
+	conn, err := grpc.NewClient(p.address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	opened, err := service.NewOperatorClient(conn).OpenRound(t.Context(), &service.OpenRoundRequest{Round: smallRound().Proto()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const half = 500
+	load := newLoad(t, conn, opened.GetRound(), 2*half)
+	for i := range int64(half) {
+		load.send(t.Context(), i)
+	}
+
+	fill(t, filepath.Join(place, "filler"))
+	refused := 0
+	for i := range int64(half) { // a few may still fit into what is reserved
+		_, err := load.once(t.Context(), half+i)
+		if code := status.Code(err); code == codes.ResourceExhausted {
+			refused++
+		} else if err != nil {
+			t.Fatalf("report %d: %v, want RESOURCE_EXHAUSTED", i, err)
+		}
+	}
+	if refused < half/2 {
+		t.Errorf("%d of %d reports were refused by a full disk", refused, half)
+	}
+	if _, err := load.once(t.Context(), 0); err != nil && status.Code(err) != codes.ResourceExhausted {
+		t.Errorf("a report from before: %v", err)
+	}
+
+	if err := os.Remove(filepath.Join(place, "filler")); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for i := range int64(half) {
+		load.send(ctx, half+i)
+	}
+	if err := p.end(syscall.SIGTERM); err != nil {
+		t.Errorf("the server ended with %v\n%s", err, &p.log)
+	}
+	kept, err := disk.Open(dir, disk.Options{MinFree: 1, BallastBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	got := call(t, kept, smallRound())
+	if n := got.round.head().reports; n != 2*half || !bytes.Equal(got.counted(), load.sum(t)) {
+		t.Errorf("%d reports counted, %d acknowledged", n, 2*half)
+	}
+	got.Close()
+}
+
+// fill writes a file until the disk is full.
+func fill(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for size := 1 << 20; size > 0; {
+		if _, err := f.Write(make([]byte, size)); err != nil {
+			size /= 2
+		}
+	}
+}
