@@ -78,6 +78,7 @@ func unfinished(ctx context.Context, v victim, frameBytes int) {
 		if err != nil {
 			return
 		}
+		w.sent = v.sent
 		go w.read()
 		var streams sync.WaitGroup
 		for i := range 100 {

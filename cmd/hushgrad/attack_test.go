@@ -3,12 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,18 +28,25 @@ const (
 	attackFiles    = 1024 + 100 // beside the connections that the server allows
 )
 
+// attack is a way to attack. It goes on until attackTime has passed and, unless tests are to be
+// short, that many bytes were sent.
+type attack struct {
+	run   func(ctx context.Context, v victim)
+	bytes int64
+}
+
 // attacks are what attackers do until ctx ends. The letters are those of the findings in the first
 // version that they are against.
-var attacks = map[string]func(ctx context.Context, v victim){
-	"A1 messages that unpack to millions of reports": bombs,
-	"A1 parts of the largest messages":               cutMessages,
-	"A1 messages in frames of one byte":              crumbs,
-	"A3 readers of models that do not read":          unreadModels,
-	"A5 batches with new keys":                       newKeys,
-	"A8 five thousand slow connections":              slowConnections,
-	"A8 headers that grow":                           headerBombs,
-	"A8 floods of small frames":                      frameFloods,
-	"A8 calls that are reset":                        resets,
+var attacks = map[string]attack{
+	"A1 messages that unpack to millions of reports": {run: bombs},
+	"A1 parts of the largest messages":               {run: cutMessages, bytes: 3 * attackMemory / 2},
+	"A1 messages in frames of one byte":              {run: crumbs},
+	"A3 readers of models that do not read":          {run: unreadModels, bytes: 3 * attackMemory / 2},
+	"A5 batches with new keys":                       {run: newKeys},
+	"A8 five thousand slow connections":              {run: slowConnections},
+	"A8 headers that grow":                           {run: headerBombs},
+	"A8 floods of small frames":                      {run: frameFloods},
+	"A8 calls that are reset":                        {run: resets},
 }
 
 // Whatever strangers send, a "hushgrad serve" stays below attackMemory and serves others.
@@ -79,13 +88,14 @@ type victim struct {
 	clients string                               // address
 	request func() *service.SubmitReportsRequest // with one report
 	publish func(context.Context)                // a new model, which the operator does
+	sent    *atomic.Int64                        // bytes of messages and models so far
 }
 
 // startAttack runs an attack in a process of its own, so that attackers do not take the time of the good
 // client's goroutines. The context ends with it.
 func startAttack(t *testing.T, name string, p *process) context.Context {
 	t.Helper()
-	command := exec.Command(os.Args[0], "-test.run=^TestAttacker$")
+	command := exec.Command(os.Args[0], "-test.run=^TestAttacker$", fmt.Sprintf("-test.short=%t", testing.Short()))
 	command.Env = append(os.Environ(), "HUSHGRAD_ATTACK="+name, "HUSHGRAD_CLIENTS="+p.clients, "HUSHGRAD_OPERATOR="+p.operator,
 		"HUSHGRAD_ATTACK_TIME="+attackTime().String())
 	var out bytes.Buffer
@@ -114,7 +124,7 @@ func TestAttacker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := victim{clients: os.Getenv("HUSHGRAD_CLIENTS")}
+	v := victim{sent: new(atomic.Int64), clients: os.Getenv("HUSHGRAD_CLIENTS")}
 	resp, err := service.NewRoundsClient(dialServe(t, v.clients)).GetRound(t.Context(), &service.GetRoundRequest{})
 	if err != nil {
 		t.Fatal(err)
@@ -126,10 +136,20 @@ func TestAttacker(t *testing.T) {
 	v.request = requests(t, round)
 	operator := client.NewOperator(dialServe(t, os.Getenv("HUSHGRAD_OPERATOR")))
 	weights := make([]byte, attackModel)
-	v.publish = func(ctx context.Context) { _, _ = operator.PutModel(ctx, "application/octet-stream", weights) }
-	ctx, cancel := context.WithTimeout(t.Context(), duration)
+	v.publish = func(ctx context.Context) {
+		if _, err := operator.PutModel(ctx, "application/octet-stream", weights); err == nil {
+			v.sent.Add(attackModel)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	attacks[name](ctx, v)
+	go func() {
+		for time.Sleep(duration); !testing.Short() && v.sent.Load() < attacks[name].bytes; {
+			time.Sleep(10 * time.Millisecond)
+		}
+		cancel()
+	}()
+	attacks[name].run(ctx, v)
 }
 
 func attackTime() time.Duration {

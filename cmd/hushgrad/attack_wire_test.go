@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/http2"
@@ -30,6 +31,7 @@ type wire struct {
 	windows map[uint32]int64 // of stream 0 for the connection
 	closed  bool
 	gone    chan struct{} // closed by read
+	sent    *atomic.Int64 // bytes of messages
 }
 
 var errGone = errors.New("the connection is closed")
@@ -40,7 +42,7 @@ func connect(ctx context.Context, address string, window uint32) (*wire, error) 
 	if err != nil {
 		return nil, err
 	}
-	w := &wire{Conn: raw, out: bufio.NewWriterSize(raw, 32<<10), initial: 65535, windows: map[uint32]int64{0: 65535}, gone: make(chan struct{})}
+	w := &wire{Conn: raw, out: bufio.NewWriterSize(raw, 32<<10), initial: 65535, windows: map[uint32]int64{0: 65535}, gone: make(chan struct{}), sent: new(atomic.Int64)}
 	w.framer = http2.NewFramer(w.out, raw)
 	w.changed = sync.NewCond(&w.mu)
 	w.hpack = hpack.NewEncoder(&w.headers)
@@ -104,6 +106,7 @@ func (w *wire) data(stream uint32, p []byte, size int, end bool) error {
 		if err != nil {
 			return err
 		}
+		w.sent.Add(int64(n))
 		p = p[n:]
 	}
 	return nil
