@@ -94,7 +94,10 @@ func TestFlagsThatWouldBeIgnoredAreErrors(t *testing.T) {
 // A wrong flag or type is one line, which says where help is. Help is printed on request, and
 // begins alike for every command.
 func TestHelpAndWrongFlags(t *testing.T) {
-	for _, name := range []string{"serve", "issue", "issue key", "issue keys", "issue drop", "issue bearer", "round", "encode", "aggregate", "rounds list", "rounds watch", "rounds abort", "rounds export", "account amplify", "account compose", "account plan", "verify", "version"} {
+	for _, name := range []string{
+		"serve", "issue", "issue key", "issue keys", "issue drop", "issue bearer", "health", "round", "encode", "aggregate",
+		"rounds list", "rounds watch", "rounds abort", "rounds export", "account amplify", "account compose", "account plan", "verify", "version",
+	} {
 		words := strings.Fields(name)
 		var stderr bytes.Buffer
 		if code := call(t.Context(), append(words, "-no-such-flag"), io.Discard, &stderr); code != 2 || strings.Count(stderr.String(), "\n") != 1 ||

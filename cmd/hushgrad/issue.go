@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"time"
 
 	"google.golang.org/grpc/credentials"
 
@@ -39,6 +40,7 @@ type issueFlags struct {
 	listening              listening
 	operators              callers
 	state                  state
+	monitoring             monitoring
 	logging                logging
 	config                 issuer.Config
 }
@@ -75,6 +77,7 @@ func parseIssue(args []string, stderr io.Writer) (*issueFlags, error) {
 	s.listening.bind(f)
 	s.operators.bind(f, "operator")
 	f.IntVar(&s.config.MaxKeys, "max-keys", 64, "keys at the same time, one for each round")
+	s.monitoring.bind(f)
 	s.logging.bind(f)
 	if err := command.ParseOnly(f, args); err != nil {
 		return nil, err
@@ -102,6 +105,9 @@ func (s *issueFlags) validate() error {
 	if s.operators.ca == "" && !loopback(s.operatorListen) {
 		return fl.Invalid("-operator-listen", s.operatorListen, "must be a loopback address, or -operator-ca must be given")
 	}
+	if err := s.monitoring.validate(s.listening); err != nil {
+		return err
+	}
 	if err := s.state.validate(); err != nil {
 		return err
 	}
@@ -110,9 +116,16 @@ func (s *issueFlags) validate() error {
 
 func (s *issueFlags) serve(ctx context.Context, std command.Streams) (err error) {
 	s.config.Logger = s.logging.logger(std.Err)
-	if err := s.secure(); err != nil {
+	own, err := s.listening.certificate(s.config.Logger)
+	if err != nil {
 		return err
 	}
+	if err := s.secure(own); err != nil {
+		return err
+	}
+	s.config.Ready = func() error { return own.CheckValid(time.Now()) }
+	figures := s.monitoring.registry()
+	s.config.Metrics = figures
 	kept, err := s.state.open(s.config.Logger)
 	if err != nil {
 		return err
@@ -124,6 +137,11 @@ func (s *issueFlags) serve(ctx context.Context, std command.Streams) (err error)
 		return err
 	}
 	defer i.Close()
+	monitor, err := s.monitoring.listen(figures, i.Ready, own, s.config.Logger)
+	if err != nil {
+		return err
+	}
+	defer monitor.close()
 	var l issuer.Listeners
 	if l.Clients, err = net.Listen("tcp", s.listen); err != nil {
 		return fmt.Errorf("-listen: %w", err)
@@ -131,16 +149,13 @@ func (s *issueFlags) serve(ctx context.Context, std command.Streams) (err error)
 	if l.Operator, err = net.Listen("tcp", s.operatorListen); err != nil {
 		return errors.Join(fmt.Errorf("-operator-listen: %w", err), l.Clients.Close())
 	}
+	go monitor.serve()
 	s.config.Logger.Info("this issuer sees which client asks for a token of which round, and no report; it can make tokens for anybody")
 	return i.Serve(ctx, l)
 }
 
 // secure fills in who is a client and the transport security of both listeners.
-func (s *issueFlags) secure() error {
-	own, err := s.listening.certificate(s.config.Logger)
-	if err != nil {
-		return err
-	}
+func (s *issueFlags) secure(own *tlsfile.Certificate) error {
 	s.config.Credentials = credentials.NewTLS(own.Config())
 	s.config.OperatorCredentials = s.config.Credentials
 	if s.operators.ca != "" {

@@ -30,6 +30,7 @@ func subcommands() []subcommand {
 		{"round", "[flags]", "describe a round, or open it on a server", round},
 		{"encode", "[flags] FILE", "turn key-value pairs into reports, or send them to a server", encode},
 		{"aggregate", "[flags] FILES", "turn reports into estimates, or fetch those of a server", aggregate},
+		{"health", "[flags]", "ask a server on this machine whether it is ready", health},
 		{"rounds", "ACTION", "list, watch, abort and export the rounds of a server", rounds},
 		{"account", "QUESTION", "compute central ε, composition and plans", account},
 		{"verify", "[flags] FILE", "check that the code keeps a round's promise", runVerify},

@@ -114,3 +114,31 @@ func TestTheMonitorIsForItsReaders(t *testing.T) {
 		}
 	}
 }
+
+// Containers and scripts look at the exit code, people at what is printed.
+func TestHealthAsksTheMonitor(t *testing.T) {
+	m := monitoring{address: "127.0.0.1:0"}
+	var wrong error
+	monitor, err := m.listen(prometheus.NewRegistry(), func() error { return wrong }, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	go monitor.serve()
+	address := monitor.listener.Addr().String()
+	if text := do(t, "health", "-server", address); text != "ready\n" {
+		t.Errorf("printed %q", text)
+	}
+	wrong = errors.New("the disk is full")
+	if err := try(t, []string{"health", "-server", address}); !errors.Is(err, errNotReady) || !strings.Contains(err.Error(), "the disk is full") {
+		t.Errorf("not ready: %v", err)
+	}
+	monitor.close()
+	if err := try(t, []string{"health", "-server", address}); !errors.Is(err, errNotReady) {
+		t.Errorf("nobody there: %v", err)
+	}
+	for _, args := range [][]string{{"-server", "example.com:1"}, {"-timeout", "0s"}} {
+		if err := try(t, append([]string{"health"}, args...)); err == nil || errors.Is(err, errNotReady) {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc/credentials"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -29,6 +30,11 @@ type Config struct {
 	// Credentials secure the clients' listener of Serve, OperatorCredentials the operator's.
 	// Default: no transport security.
 	Credentials, OperatorCredentials credentials.TransportCredentials
+	// Metrics registers the figures of the issuer for Prometheus. Default: none are kept.
+	Metrics prometheus.Registerer
+	// Ready says in words why the issuer should get no calls, for reasons that it does not
+	// know of itself. Default: there are none.
+	Ready func() error
 	// Now is the clock by which keys expire. Default time.Now.
 	Now func() time.Time
 }

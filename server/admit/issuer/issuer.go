@@ -32,8 +32,9 @@ var (
 
 // Issuer signs one blinded message for each client and key. It is safe for concurrent use.
 type Issuer struct {
-	cfg   Config
-	spare *spare
+	cfg     Config
+	spare   *spare
+	metrics *metrics
 
 	creating chan struct{} // held by the call that makes a key
 	signing  *semaphore.Weighted
@@ -63,6 +64,9 @@ func New(cfg Config) (*Issuer, error) {
 	if err := i.restore(); err != nil {
 		return nil, fmt.Errorf("issuer: %w", err)
 	}
+	if i.metrics, err = newMetrics(cfg.Metrics, func() int { return len(i.Keys()) }); err != nil {
+		return nil, fmt.Errorf("issuer: %w", err)
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	i.stop = stop
 	i.stopped.Go(func() { i.spare.fill(ctx) })
@@ -79,6 +83,15 @@ func (i *Issuer) Close() {
 // Failed returns a channel that is closed when the issuer refuses everything with ErrFailed.
 // Its process should then end and be started again.
 func (i *Issuer) Failed() <-chan struct{} { return i.failed }
+
+// Ready returns nil while the issuer can give tokens, and otherwise an error that says in words
+// what is wrong. The health service of Serve follows it within a second.
+func (i *Issuer) Ready() error {
+	if err := i.ready(); err != nil || i.cfg.Ready == nil {
+		return err
+	}
+	return i.cfg.Ready()
+}
 
 // expire deletes keys that have expired, once in a minute.
 func (i *Issuer) expire(ctx context.Context) {

@@ -56,6 +56,6 @@ func (i *Issuer) Serve(ctx context.Context, l Listeners) error {
 func (i *Issuer) endpoint(creds credentials.TransportCredentials) *endpoint.Endpoint {
 	return endpoint.New(endpoint.Config{
 		Guard: guard.New(limits, i.cfg.Logger), Codec: encoding.GetCodecV2(proto.Name), Logger: i.cfg.Logger,
-		Ready: i.ready, StopTimeout: stopTimeout, Credentials: creds,
+		Ready: i.Ready, StopTimeout: stopTimeout, Credentials: creds,
 	})
 }

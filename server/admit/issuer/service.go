@@ -53,7 +53,8 @@ type clients struct {
 	*Issuer
 }
 
-func (c clients) IssueToken(ctx context.Context, req *service.IssueTokenRequest) (*service.IssueTokenResponse, error) {
+func (c clients) IssueToken(ctx context.Context, req *service.IssueTokenRequest) (resp *service.IssueTokenResponse, err error) {
+	defer func() { c.metrics.answered(err) }()
 	identity, err := c.admit(ctx)
 	if err != nil {
 		return nil, err
