@@ -2,6 +2,7 @@ package training
 
 import (
 	"context"
+	"maps"
 	"math"
 	"math/rand/v2"
 
@@ -222,7 +223,9 @@ func (c contender) summed(ctx context.Context, s setting) (course, error) {
 	r.Delta = s.Delta
 	r.Params = s.sumdp
 	if c.name == shares.Name { // has no protocol below it
-		r.Params = fl.Params{shares.ParamRange: s.sumdp[hdsum.ParamRange], shares.ParamLevels: s.sumdp[hdsum.ParamLevels]}
+		r.Params = maps.Clone(r.Params)
+		delete(r.Params, hdsum.ParamBase)
+		delete(r.Params, hdsum.ParamCalibration)
 	}
 	r.MinReports = s.cohort(1)
 	return c.rounds(ctx, s, 1, r)
