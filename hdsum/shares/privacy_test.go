@@ -177,7 +177,7 @@ func TestTheCutIsPaidFor(t *testing.T) {
 	}
 	budgets := []budget{{1, 1e-6, 2048}, {1e-3, 0.5, 1 << 20}, {20, 1e-200, 8}}
 	for epsilon := 0.1; epsilon <= 20; epsilon *= 1.2 { // on both sides of every power of two
-		budgets = append(budgets, budget{epsilon, 1e-9, 64})
+		budgets = append(budgets, budget{epsilon, 1e-9, 1}, budget{epsilon, 1e-9, 64})
 	}
 	for _, c := range budgets {
 		r := oneLevel(1, 6000)
