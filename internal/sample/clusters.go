@@ -99,15 +99,21 @@ func newDecay(eta float64) decay {
 	return decay{whole: uint64(whole), part: fraction{hi: uint64(hi), lo: uint64(lo * 0x1p64)}}
 }
 
-// power is true with probability e^−ηj, exactly. ηj is below 2^63.
-func (d decay) power(rng *rand.Rand, j uint64) bool {
+// times returns ηj, exactly. It is below 2^63.
+func (d decay) times(j uint64) decay {
 	carry, lo := bits.Mul64(d.part.lo, j)
 	whole, hi := bits.Mul64(d.part.hi, j)
 	hi, over := bits.Add64(hi, carry, 0)
-	for range whole + over + d.whole*j {
+	return decay{whole: whole + over + d.whole*j, part: fraction{hi: hi, lo: lo}}
+}
+
+// power is true with probability e^−ηj, exactly.
+func (d decay) power(rng *rand.Rand, j uint64) bool {
+	x := d.times(j)
+	for range x.whole {
 		if !bernoulliInverseE(rng) {
 			return false
 		}
 	}
-	return fraction{hi: hi, lo: lo}.bernoulliExp(rng)
+	return x.part.bernoulliExp(rng)
 }

@@ -3,6 +3,7 @@ package sample
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -74,7 +75,25 @@ func TestMissingBoundsWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// The exponent keeps all digits: e^−ηj for η·j on both sides of whole numbers.
+func TestProductsOfTheDecayAreExact(t *testing.T) {
+	rng := newRand()
+	for range 1000 {
+		eta := math.Ldexp(1+rng.Float64(), -rng.IntN(51)) // down to MinEta
+		j := 1 + rng.Uint64()>>(5+rng.IntN(58))
+		x := newDecay(eta).times(j)
+		got := new(big.Int).SetUint64(x.whole)
+		for _, word := range []uint64{x.part.hi, x.part.lo} {
+			got.Add(got.Lsh(got, 64), new(big.Int).SetUint64(word))
+		}
+		want := new(big.Float).SetPrec(200).SetUint64(j)
+		want.Mul(want, big.NewFloat(eta)).SetMantExp(want, 128)
+		if integer, accuracy := want.Int(nil); accuracy != big.Exact || integer.Cmp(got) != 0 {
+			t.Fatalf("%g times %d is %v/2^128, want %v", eta, j, got, integer)
+		}
+	}
+}
+
+// e^−ηj for η·j on both sides of whole numbers.
 func TestPowersOfTheDecay(t *testing.T) {
 	rng := newRand()
 	for _, c := range []struct {
