@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/internal/command"
 )
 
 // Every documented go run ./bench NAME names an experiment.
@@ -32,5 +34,19 @@ func TestExperimentsNamedOnPagesExist(t *testing.T) {
 	}
 	if named < 10 {
 		t.Errorf("the pages name %d experiments", named)
+	}
+}
+
+// go run ./bench pages -check passes in the module, and not where there are no pages.
+func TestPagesCommand(t *testing.T) {
+	run := func() error {
+		return bench(t.Context(), experiments, []string{"pages", "-check"}, command.Streams{Out: io.Discard, Err: io.Discard})
+	}
+	if err := run(); err == nil {
+		t.Error("no error where there are no pages")
+	}
+	t.Chdir("..")
+	if err := run(); err != nil {
+		t.Error(err)
 	}
 }
