@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -19,6 +20,9 @@ import (
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
+// long runs what takes a minute: attacks that fill memory, and the deployment page.
+var long = flag.Bool("long", false, "run attacks until they have sent more than the memory they may use, and the deployment page")
+
 const (
 	// attackPatience is what a good client waits for an answer. The server is to answer within a
 	// second, which the log shows; time decides this test only when it is far off.
@@ -28,8 +32,8 @@ const (
 	attackFiles    = 1024 + 100 // beside the connections that the server allows
 )
 
-// attack is a way to attack. It goes on until attackTime has passed and, unless tests are to be
-// short, that many bytes were sent.
+// attack is a way to attack. It goes on until attackTime has passed and, with -long, that many
+// bytes were sent.
 type attack struct {
 	run   func(ctx context.Context, v victim)
 	bytes int64
@@ -95,7 +99,7 @@ type victim struct {
 // client's goroutines. The context ends with it.
 func startAttack(t *testing.T, name string, p *process) context.Context {
 	t.Helper()
-	command := exec.Command(os.Args[0], "-test.run=^TestAttacker$", fmt.Sprintf("-test.short=%t", testing.Short()))
+	command := exec.Command(os.Args[0], "-test.run=^TestAttacker$", fmt.Sprintf("-long=%t", *long))
 	command.Env = append(os.Environ(), "HUSHGRAD_ATTACK="+name, "HUSHGRAD_CLIENTS="+p.clients, "HUSHGRAD_OPERATOR="+p.operator,
 		"HUSHGRAD_ATTACK_TIME="+attackTime().String())
 	var out bytes.Buffer
@@ -144,7 +148,7 @@ func TestAttacker(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	go func() {
-		for time.Sleep(duration); !testing.Short() && v.sent.Load() < attacks[name].bytes; {
+		for time.Sleep(duration); *long && v.sent.Load() < attacks[name].bytes; {
 			time.Sleep(10 * time.Millisecond)
 		}
 		cancel()
@@ -153,10 +157,10 @@ func TestAttacker(t *testing.T) {
 }
 
 func attackTime() time.Duration {
-	if testing.Short() {
-		return 400 * time.Millisecond
+	if *long {
+		return 2 * time.Second
 	}
-	return 2 * time.Second
+	return 400 * time.Millisecond
 }
 
 // swarm runs n attackers at once. Each begins anew when it is cut off.

@@ -69,8 +69,8 @@ func TestTheDeploymentPageWorksFromTopToBottom(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("the page is for root")
 	}
-	if testing.Short() {
-		t.Skip("takes seconds")
+	if !*long {
+		t.Skip("runs with -long")
 	}
 	unshare := tool(t, "unshare")
 	namespaces := []string{"--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"}

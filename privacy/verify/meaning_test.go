@@ -1,13 +1,8 @@
 package verify_test
 
 import (
-	"fmt"
 	"math"
 	"math/big"
-	"os"
-	"regexp"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -85,34 +80,4 @@ func mustComplete(t *testing.T, r fl.Round) fl.Round {
 		t.Fatal(err)
 	}
 	return r
-}
-
-// The table and the figure of the demo in docs/threat-model.md.
-func TestThreatModelSaysWhatEpsilonMeans(t *testing.T) {
-	page, err := os.ReadFile("../../docs/threat-model.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := regexp.MustCompile(`(?m)^\| ([0-9.]+) \| ([0-9.]+) \| ([0-9.]+) % \|$`).FindAllStringSubmatch(string(page), -1)
-	if len(rows) != 6 {
-		t.Errorf("the table has %d rows, want 6", len(rows))
-	}
-	for _, row := range rows {
-		epsilon, err := strconv.ParseFloat(row[1], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		odds := math.Exp(epsilon)
-		for i, value := range []float64{odds, 100 * odds / (1 + odds)} {
-			_, decimals, _ := strings.Cut(row[2+i], ".")
-			if want := fmt.Sprintf("%.*f", len(decimals), value); row[2+i] != want {
-				t.Errorf("ε = %v: the page says %s, want %s", epsilon, row[2+i], want)
-			}
-		}
-	}
-	e := math.Exp(4.5)
-	demo := 100 * (0.5 + 73*(e-1)/(2*(73*e+4096-73)))
-	if text := fmt.Sprintf("ε = 4.5 and s = 73 (`go run ./examples/mnist -explain`). They have t = 4096 slots. That makes %.0f %%", demo); !strings.Contains(string(page), text) {
-		t.Errorf("the page lacks %q", text)
-	}
 }
