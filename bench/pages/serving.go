@@ -39,7 +39,7 @@ func serving(in []*experiment.Record) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		cells[setting][2*column], cells[setting][2*column+1] = counted(median), fmt.Sprintf("%.2g", processor)
+		cells[setting][2*column], cells[setting][2*column+1] = counted(median), counted(processor)
 	}
 	head := []string{"messages"}
 	for _, name := range servers {

@@ -29,7 +29,7 @@ func TestServingPutsServersBesideOneAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"| 64 | 300 | 0.5 |  |  | 100 | 1.2 |", "| 1 | 50 | 2 |  |  |  |  |", "| recovery | slow | 7 (6 to 8) u |"} {
+	for _, line := range []string{"| 64 | 300 | 0.5 |  |  | 100 | 1.25 |", "| 1 | 50 | 2 |  |  |  |  |", "| recovery | slow | 7 (6 to 8) u |"} {
 		if !strings.Contains(got, line+"\n") {
 			t.Errorf("no line %s in\n%s", line, got)
 		}

@@ -2,8 +2,10 @@ package serving
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
+	"strconv"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/internal/figure"
@@ -83,15 +85,25 @@ func (m *measurement) verdict() experiment.Verdict {
 		bound = "at most"
 	}
 	v := experiment.Verdict{
-		Claim:  fmt.Sprintf("%s, %s: %s %g %s", m.what, m.setting, bound, m.aim, m.unit),
+		Claim:  fmt.Sprintf("%s, %s: %s %s %s", m.what, m.setting, bound, plain(m.aim), m.unit),
 		Holds:  m.holds(),
-		Detail: fmt.Sprintf("%.4g, from %.4g to %.4g", got.median, got.low, got.high),
+		Detail: fmt.Sprintf("%s, from %s to %s", plain(got.median), plain(got.low), plain(got.high)),
 	}
 	if m.knows(2) {
 		both, n := m.spread(1).median+m.spread(2).median, runtime.NumCPU()
-		v.Detail += fmt.Sprintf("; the processor time of server and clients is enough for %.3g on %d processors without other work", float64(n)/both, n)
+		v.Detail += fmt.Sprintf("; the processor time of server and clients is enough for %s on %d processors without other work", plain(float64(n)/both), n)
 	}
 	return v
+}
+
+// plain writes three significant digits of a number, without an exponent.
+func plain(v float64) string {
+	if v >= 1000 {
+		unit := math.Pow10(int(math.Log10(v)) - 2)
+		v = math.Round(v/unit) * unit
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
 // rates draws the rates of clients that keep a call, over the size of a message.

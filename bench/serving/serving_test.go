@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,17 +38,17 @@ func TestOnRealProcesses(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	t.Run("every measurement", func(t *testing.T) { measureAll(t, b) })
-	t.Run("reports that are not counted", func(t *testing.T) { notCounted(t, b) })
+	t.Run("every measurement", func(sub *testing.T) { measureAll(t.Context(), sub, b) })
+	t.Run("reports that are not counted", func(sub *testing.T) { notCounted(t.Context(), sub, b) })
 }
 
 // Every rate of the table comes from reports that the server says it has counted, and from a
 // process whose time can be read.
-func measureAll(t *testing.T, b *bench) {
+func measureAll(ctx context.Context, t *testing.T, b *bench) {
 	all := b.measurements()
 	for _, m := range all {
 		for range 2 {
-			values, err := m.measure(t.Context())
+			values, err := m.measure(ctx)
 			if err != nil {
 				t.Fatalf("%s, %s: %v", m.what, m.setting, err)
 			}
@@ -57,7 +58,7 @@ func measureAll(t *testing.T, b *bench) {
 			m.values = append(m.values, values)
 		}
 	}
-	d, err := b.killed(t.Context(), experiment.Env{Seed: 1})
+	d, err := b.killed(ctx, experiment.Env{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,20 +78,26 @@ func measureAll(t *testing.T, b *bench) {
 }
 
 // A server that counts fewer reports than were sent is an error and no rate.
-func notCounted(t *testing.T, b *bench) {
-	s, err := b.server(t.Context(), inMemory)
+func notCounted(ctx context.Context, t *testing.T, b *bench) {
+	s, err := b.server(ctx, inMemory)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := *b.wide
 	l.size++ // the server finds no whole number of reports in a message
-	if _, err := (traffic{load: &l, reports: 64, clients: 2}).measure(t.Context(), s, time.Millisecond); err == nil {
+	if _, err := (traffic{load: &l, reports: 64, clients: 2}).measure(ctx, s, time.Millisecond); err == nil {
 		t.Error("no error for reports of the wrong size")
 	}
-	s.drops = true // receipts count reports and not bytes
-	if _, err := (traffic{load: b.wide, reports: 64, clients: 2}).measure(t.Context(), s, time.Millisecond); err == nil {
-		t.Error("no error for a round that is not open")
+	few := traffic{load: b.wide, reports: 64, clients: 3}
+	r, err := s.open(ctx, few)
+	if err != nil {
+		t.Fatal(err)
 	}
+	s.drops = true // so that a receipt of bytes is expected, which is a larger number
+	if _, err := few.send(ctx, s, r, time.Millisecond); err == nil || !strings.Contains(err.Error(), "were counted") {
+		t.Errorf("fewer reports were counted: got error %v", err)
+	}
+	s.drops = false
 }
 
 func TestSpread(t *testing.T) {
@@ -106,6 +113,14 @@ func TestSpread(t *testing.T) {
 	}
 	if m.atMost = true; m.holds() {
 		t.Error("3.5 is at most 3")
+	}
+}
+
+func TestNumbersOfVerdictsArePlain(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 0.9664: "0.966", 512: "512", 7157.2: "7160", 999_600: "1000000", 630_600: "631000", 1e6: "1000000", 2e6: "2000000"} {
+		if got := plain(v); got != want {
+			t.Errorf("%g is written %s, want %s", v, got, want)
+		}
 	}
 }
 
