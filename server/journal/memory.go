@@ -2,7 +2,6 @@ package journal
 
 import (
 	"bytes"
-	"fmt"
 	"iter"
 	"sync"
 
@@ -27,7 +26,7 @@ func (m *Memory) Get(key []byte) ([]byte, error) {
 	defer m.mu.RUnlock()
 	pair, ok := m.pairs.Get(Pair{Key: key})
 	if !ok {
-		return nil, fmt.Errorf("%w: %q", ErrNotFound, key)
+		return nil, ErrNotFound // no text about the key: for every new report it would be made in vain
 	}
 	return bytes.Clone(pair.Value), nil
 }

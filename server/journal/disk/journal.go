@@ -67,7 +67,7 @@ func (j *Journal) Get(key []byte) ([]byte, error) {
 	value, done, err := j.db.Get(key)
 	switch {
 	case errors.Is(err, pebble.ErrNotFound):
-		return nil, fmt.Errorf("%w: %q", journal.ErrNotFound, key)
+		return nil, journal.ErrNotFound // as in memory, without the key
 	case err != nil:
 		return nil, readError(err)
 	}
