@@ -48,6 +48,9 @@ func (s operatorService) open(ctx context.Context, req *service.OpenRoundRequest
 	if err != nil {
 		return nil, nil, err
 	}
+	if _, shared := m.(fl.SharedMechanism); shared {
+		return nil, nil, fl.Invalid("mechanism", description.Mechanism, "must be one whose reports go to one server")
+	}
 	if !description.Deadline.IsZero() && !description.Deadline.After(time.Now()) {
 		return nil, nil, fl.Invalid("deadline", description.Deadline, "must lie in the future")
 	}

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum/shares"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
 )
@@ -181,4 +182,14 @@ func TestOpenRoundHonoursItsDeadline(t *testing.T) {
 	large.Dim++
 	_, err = p.operator.OpenRound(t.Context(), large)
 	wantCode(t, "a dim beyond the limit", errors.Unwrap(err), codes.InvalidArgument)
+}
+
+// A report of a mechanism for two servers would show its gradient to this one.
+func TestMechanismsForTwoServersAreRefused(t *testing.T) {
+	p := start(t, server.Config{})
+	_, err := p.operator.OpenRound(t.Context(), fl.Round{
+		ID: "r", Mechanism: shares.Name, Dim: 8, Scale: 1, Epsilon: 1, Delta: 1e-6, MinReports: 2000,
+		Params: fl.Params{shares.ParamLevels: fl.Int(16)},
+	})
+	wantField(t, "OpenRound", errors.Unwrap(err), codes.InvalidArgument, "round.mechanism")
 }

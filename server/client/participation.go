@@ -51,6 +51,9 @@ func (c *Client) Join(ctx context.Context, roundID string) (*Participation, erro
 	if err != nil {
 		return nil, fmt.Errorf("client: join: %w", err)
 	}
+	if _, shared := m.(fl.SharedMechanism); shared { // its whole report is not for one server
+		return nil, fmt.Errorf("client: join: %w", fl.Invalid("mechanism", r.Mechanism, "must be one whose reports go to one server: this client has a connection to one"))
+	}
 	tier, guarantee := 0, m.Guarantee()
 	if err := c.opts.Policy.Check(r, guarantee); err != nil {
 		return nil, fmt.Errorf("client: join: %w", err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/baseline/dense"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum/shares"
 	"github.com/hushgrad/hushgrad/privacy/ledger"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/client"
@@ -140,5 +141,22 @@ func TestClientsDoNotBuildWhatTheyRefuse(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if allocated := after.TotalAlloc - before.TotalAlloc; !errors.Is(err, fl.ErrPolicy) || allocated > 32<<20 {
 		t.Errorf("%d bytes allocated, %v", allocated, err)
+	}
+}
+
+// A report of a mechanism for two servers would show its gradient to one of them.
+func TestClientsSendNoWholeReportOfTwoServers(t *testing.T) {
+	status := openStatus(t, fl.Round{
+		ID: "r", Mechanism: shares.Name, Dim: 8, Scale: 1, Epsilon: 1, Delta: 1e-6, MinReports: 2000, PublicSeed: [32]byte{1},
+		Params: fl.Params{shares.ParamLevels: fl.Int(16)},
+	})
+	policy := fl.Policy{MaxEpsilon: 1, MaxDelta: 1e-6, TrustTwoServers: true, Relation: fl.ZeroOut}
+	c, err := client.New(dial(t, &liar{status: status}), client.Options{Policy: policy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var param *fl.ParamError
+	if _, err := c.Join(t.Context(), "r"); !errors.As(err, &param) || param.Param != "mechanism" {
+		t.Errorf("Join: %v", err)
 	}
 }
