@@ -105,7 +105,11 @@ func (s *Server) Serve(ctx context.Context, l Listeners) error {
 		group.Go(func() error { return operator.Serve(ctx, l.Operator) })
 	}
 	group.Go(func() error { return clients.Serve(ctx, l.Clients) })
-	context.AfterFunc(ctx, s.stopping)
+	group.Go(func() error { // in the group, so that Serve does not return before it
+		<-ctx.Done()
+		s.stopping()
+		return nil
+	})
 	defer s.Close()
 	if err := group.Wait(); err != nil {
 		return fmt.Errorf("server: %w", err)
