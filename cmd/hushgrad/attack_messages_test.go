@@ -139,6 +139,7 @@ func newKeys(ctx context.Context, v victim) {
 			request := v.request()
 			request.BatchKey = make([]byte, 64)
 			_, _ = rand.Read(request.BatchKey) // never fails
+			v.sent.Add(int64(proto.Size(request)))
 			err = stream.Send(request)
 		}
 	})

@@ -46,7 +46,7 @@ var attacks = map[string]attack{
 	"A1 parts of the largest messages":               {run: cutMessages, bytes: 3 * attackMemory / 2},
 	"A1 messages in frames of one byte":              {run: crumbs},
 	"A3 readers of models that do not read":          {run: unreadModels, bytes: 3 * attackMemory / 2},
-	"A5 batches with new keys":                       {run: newKeys},
+	"A5 batches with new keys":                       {run: newKeys, bytes: 200 << 20},
 	"A8 five thousand slow connections":              {run: slowConnections},
 	"A8 headers that grow":                           {run: headerBombs},
 	"A8 floods of small frames":                      {run: frameFloods},
