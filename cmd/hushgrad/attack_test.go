@@ -95,11 +95,11 @@ type victim struct {
 	sent    *atomic.Int64                        // bytes of messages and models so far
 }
 
-// startAttack runs an attack in a process of its own, so that attackers do not take the time of the good
-// client's goroutines. The context ends with it.
+// startAttack runs an attack in a process of its own. Attackers have machines of their own, so here
+// they get what processor time the server and the good client leave. The context ends with it.
 func startAttack(t *testing.T, name string, p *process) context.Context {
 	t.Helper()
-	command := exec.Command(os.Args[0], "-test.run=^TestAttacker$", fmt.Sprintf("-long=%t", *long))
+	command := exec.Command("nice", os.Args[0], "-test.run=^TestAttacker$", fmt.Sprintf("-long=%t", *long))
 	command.Env = append(os.Environ(), "HUSHGRAD_ATTACK="+name, "HUSHGRAD_CLIENTS="+p.clients, "HUSHGRAD_OPERATOR="+p.operator,
 		"HUSHGRAD_ATTACK_TIME="+attackTime().String())
 	var out bytes.Buffer
