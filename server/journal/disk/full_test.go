@@ -52,6 +52,7 @@ func newCrowded(dir string) *crowded {
 
 // tally is what happened to commits.
 type tally struct {
+	removing      sync.RWMutex // held while keys are removed
 	mu            sync.Mutex
 	acknowledged  map[string]string
 	refused       map[string]bool
@@ -66,6 +67,7 @@ func traffic(t *testing.T, j *disk.Journal, stop *atomic.Bool) (*tally, *sync.Wa
 			for n := 0; !stop.Load(); n++ {
 				key := fmt.Sprintf("full/%d/%06d", g, n)
 				value := bytes.Repeat([]byte(key), 100)
+				ta.removing.RLock() // a key is noted before it can be removed
 				err := put(j, key, value)
 				ta.mu.Lock()
 				switch {
@@ -79,6 +81,7 @@ func traffic(t *testing.T, j *disk.Journal, stop *atomic.Bool) (*tally, *sync.Wa
 					stop.Store(true)
 				}
 				ta.mu.Unlock()
+				ta.removing.RUnlock()
 				time.Sleep(100 * time.Microsecond)
 			}
 		})
@@ -116,6 +119,7 @@ func fillAndEmpty(t *testing.T, dir string, opts disk.Options, fill, empty func(
 			return len(ta.refused) > 0
 		})
 		until(t, "the figures say so", func() bool { m, err := j.Metrics(); return err == nil && m.Full })
+		ta.removing.Lock()
 		must(t, remove(j, "full/0/"))
 		ta.mu.Lock()
 		for key := range ta.acknowledged {
@@ -124,6 +128,7 @@ func fillAndEmpty(t *testing.T, dir string, opts disk.Options, fill, empty func(
 			}
 		}
 		ta.mu.Unlock()
+		ta.removing.Unlock()
 		empty()
 		more()
 		if info, err := os.Stat(filepath.Join(dir, "ballast")); err != nil || info.Size() != opts.BallastBytes {
