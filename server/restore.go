@@ -20,7 +20,7 @@ func (r *round) restore() (err error) {
 			err = fmt.Errorf("restore: %w", err)
 		}
 	}()
-	sum, kept, err := r.restored()
+	sum, kept, logged, err := r.restored()
 	if err != nil {
 		return err
 	}
@@ -29,14 +29,15 @@ func (r *round) restore() (err error) {
 	r.shards, r.reports, r.stale = newShards(r.mechanism), kept.reports, false
 	r.shards.hold(sum)
 	r.nextLog.Store(kept.next)
+	r.logged.Store(logged) // or a server that is killed often would never take a snapshot
+	r.snapshot = len(kept.aggregator)
 	return nil
 }
 
-// restored returns the sum of the reports in the journal: the last snapshot and what was
-// logged since.
-func (r *round) restored() (fl.Aggregator, snapshot, error) {
-	sum := r.mechanism.NewAggregator()
-	var kept snapshot
+// restored returns the sum of the reports in the journal, which are in the last snapshot, kept,
+// or were logged since. kept.next and kept.reports count both. logged is the bytes of the latter.
+func (r *round) restored() (sum fl.Aggregator, kept snapshot, logged int64, err error) {
+	sum = r.mechanism.NewAggregator()
 	data, err := r.journal.Get(r.key("snapshot"))
 	if err == nil {
 		if kept, err = unmarshalSnapshot(data); err == nil {
@@ -44,31 +45,37 @@ func (r *round) restored() (fl.Aggregator, snapshot, error) {
 		}
 	}
 	if err != nil && !errors.Is(err, journal.ErrNotFound) {
-		return nil, kept, err
+		return nil, kept, 0, err
 	}
-	logged := r.key("log/")
-	for entry, err := range r.journal.Scan(logged, journal.After(logged)) {
-		if err == nil && len(entry.Key) != len(logged)+8 {
+	log := r.key("log/")
+	for entry, err := range r.journal.Scan(log, journal.After(log)) {
+		if err == nil && len(entry.Key) != len(log)+8 {
 			err = fl.Invalid("key", fmt.Sprintf("%q", entry.Key), "must end with a number of 8 bytes")
 		}
 		if err != nil {
-			return nil, kept, err
+			return nil, kept, 0, err
 		}
 		reports, err := fl.UnpackReports(r.mechanism, entry.Value)
 		if err == nil {
 			err = fl.AddBatch(r.mechanism, sum, reports)
 		}
 		if err != nil {
-			return nil, kept, fmt.Errorf("log entry %x: %w", entry.Key[len(logged):], err)
+			return nil, kept, 0, fmt.Errorf("log entry %x: %w", entry.Key[len(log):], err)
 		}
 		kept.reports += int64(len(reports))
-		kept.next = binary.BigEndian.Uint64(entry.Key[len(logged):]) + 1
+		logged += int64(len(entry.Value) + entryBytes)
+		kept.next = binary.BigEndian.Uint64(entry.Key[len(log):]) + 1
 	}
-	return sum, kept, nil
+	return sum, kept, logged, nil
 }
 
-// snapshotBytes is how much is logged at least between two snapshots.
-const snapshotBytes = 16 << 20
+const (
+	// snapshotBytes is how much is logged at least between two snapshots.
+	snapshotBytes = 16 << 20
+	// entryBytes is what a log entry costs beside its reports, so that many small ones are
+	// replaced by a snapshot, too.
+	entryBytes = 64
+)
 
 // snapshotDue reports whether it is time for a snapshot. The caller holds r.mu.
 func (r *round) snapshotDue() bool {

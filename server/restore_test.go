@@ -115,6 +115,27 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 	}
 }
 
+// Many small batches are replaced by a snapshot, too, and not only many bytes of reports.
+func TestSmallBatchesAreReplacedBySnapshots(t *testing.T) {
+	c := call(t, journal.NewMemory(), smallRound())
+	one := c.reports(1)
+	for key := range 3 {
+		if _, err := c.submit(key, one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, server := range map[string]*called{"the server": c, "the next one": call(t, c.journal.Journal, smallRound())} {
+		if got, want := server.round.logged.Load(), int64(3*(len(one)+entryBytes)); got != want {
+			t.Errorf("%s: 3 batches of one report are %d bytes of log, want %d", name, got, want)
+		}
+	}
+	c.round.logged.Store(snapshotBytes)
+	if c.round.mu.Lock(); !c.round.snapshotDue() {
+		t.Error("no snapshot is due")
+	}
+	c.round.mu.Unlock()
+}
+
 // A round that reached its target just before the server stopped is closed by the next one.
 func TestATargetReachedBeforeTheStopCloses(t *testing.T) {
 	kept := journal.NewMemory()

@@ -30,7 +30,7 @@ type round struct {
 
 	claims  claims
 	nextLog atomic.Uint64 // number of the next log entry
-	logged  atomic.Int64  // bytes in log entries since the last snapshot
+	logged  atomic.Int64  // bytes in log entries since the last snapshot, with entryBytes for each
 
 	mu        sync.Mutex
 	changed   *sync.Cond // inFlight or exclusive went down

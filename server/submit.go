@@ -133,6 +133,6 @@ func (r *round) count(ctx context.Context, units []unit) error {
 	if err := r.journal.commit(changes); err != nil {
 		return fmt.Errorf("%w: %w", errNotKept, err)
 	}
-	r.logged.Add(int64(len(packed)))
+	r.logged.Add(int64(len(packed) + entryBytes))
 	return nil
 }

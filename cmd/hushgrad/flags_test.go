@@ -40,10 +40,10 @@ func TestFlagsThatWouldBeIgnoredAreErrors(t *testing.T) {
 		{"-progress-timeout", []string{"serve", "-progress-timeout", "0s"}},
 		{"-shutdown-timeout", []string{"serve", "-shutdown-timeout", "0s"}},
 		{"-max-keys", []string{"issue", "-max-keys", "0"}},
-		{"-client-ca and -bearer-file", []string{"issue"}},
+		{"-client-ca or -bearer-file", []string{"issue"}},
 		{"-client-ca and -bearer-file", []string{"issue", "-client-ca", "a", "-bearer-file", "b"}},
 		{"-tls-cert", []string{"issue", "-bearer-file", "b"}},
-		{"-insecure", []string{"issue", "-bearer-file", "b", "-insecure"}},
+		{"flags", []string{"issue", "-bearer-file", "b", "-insecure"}}, // the issuer has no such flag
 		{"-operator-listen", []string{"issue", "-bearer-file", "b", "-tls-cert", "c", "-tls-key", "k", "-operator-listen", ":0"}},
 		{"-operator-name", []string{"issue", "-bearer-file", "b", "-tls-cert", "c", "-tls-key", "k", "-operator-ca", "a"}},
 		{"-server", []string{"issue", "key", "-id", "r"}},

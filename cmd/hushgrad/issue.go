@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"time"
 
 	"google.golang.org/grpc/credentials"
@@ -35,14 +34,9 @@ hushgrad issue key -help lists the flags of key, and so on.
 
 // issueFlags are the flags of the issue command.
 type issueFlags struct {
-	listen, operatorListen string
-	clientCA, bearers      string
-	listening              listening
-	operators              callers
-	state                  state
-	monitoring             monitoring
-	logging                logging
-	config                 issuer.Config
+	daemon
+	clientCA, bearers string
+	config            issuer.Config
 }
 
 // issue runs the issuer, or one of the commands about its keys.
@@ -69,16 +63,10 @@ func issue(ctx context.Context, args []string, std command.Streams) error {
 func parseIssue(args []string, stderr io.Writer) (*issueFlags, error) {
 	s := &issueFlags{}
 	f := newFlags("issue", issueUsage, stderr)
-	f.StringVar(&s.listen, "listen", "127.0.0.1:7119", "`address` for clients")
-	f.StringVar(&s.operatorListen, "operator-listen", "127.0.0.1:7120", "`address` for the operator of rounds: a loopback address, or -operator-ca must be given")
+	s.daemon.bind(f, "issue", 7119, 7120)
 	f.StringVar(&s.clientCA, "client-ca", "", "PEM `file` with authorities: a client is the subject of a certificate from one of them; reread when it changes")
 	f.StringVar(&s.bearers, "bearer-file", "", "`file` with clients and the SHA-256 of their secrets, see hushgrad issue bearer; reread when it changes")
-	s.state.bind(f, "issue")
-	s.listening.bind(f)
-	s.operators.bind(f, "operator")
 	f.IntVar(&s.config.MaxKeys, "max-keys", 64, "keys at the same time, one for each round")
-	s.monitoring.bind(f)
-	s.logging.bind(f)
 	if err := command.ParseOnly(f, args); err != nil {
 		return nil, err
 	}
@@ -89,29 +77,14 @@ func (s *issueFlags) validate() error {
 	switch {
 	case s.config.MaxKeys <= 0:
 		return fl.Invalid("-max-keys", s.config.MaxKeys, "must be > 0")
-	case (s.clientCA == "") == (s.bearers == ""):
+	case s.clientCA == "" && s.bearers == "":
+		return fl.Invalid("-client-ca or -bearer-file", "", "is required: it says who is a client")
+	case s.clientCA != "" && s.bearers != "":
 		return fl.Invalid("-client-ca and -bearer-file", s.clientCA+" and "+s.bearers, "must be one of the two: it says who is a client")
-	case s.listening.insecure:
-		return fl.Invalid("-insecure", true, "must not be given: without TLS nothing tells one client from another")
 	case s.listening.cert == "":
-		return fl.Invalid("-tls-cert", "", "is required: without TLS nothing tells one client from another")
+		return fl.Invalid("-tls-cert", "", "is required: without TLS the issuer cannot distinguish clients")
 	}
-	if err := s.listening.validate("-listen", s.listen); err != nil {
-		return err
-	}
-	if err := s.operators.validate(s.listening); err != nil {
-		return err
-	}
-	if s.operators.ca == "" && !loopback(s.operatorListen) {
-		return fl.Invalid("-operator-listen", s.operatorListen, "must be a loopback address, or -operator-ca must be given")
-	}
-	if err := s.monitoring.validate(s.listening); err != nil {
-		return err
-	}
-	if err := s.state.validate(); err != nil {
-		return err
-	}
-	return s.logging.validate()
+	return s.daemon.validate()
 }
 
 func (s *issueFlags) serve(ctx context.Context, std command.Streams) (err error) {
@@ -143,14 +116,11 @@ func (s *issueFlags) serve(ctx context.Context, std command.Streams) (err error)
 	}
 	defer monitor.close()
 	var l issuer.Listeners
-	if l.Clients, err = net.Listen("tcp", s.listen); err != nil {
-		return fmt.Errorf("-listen: %w", err)
-	}
-	if l.Operator, err = net.Listen("tcp", s.operatorListen); err != nil {
-		return errors.Join(fmt.Errorf("-operator-listen: %w", err), l.Clients.Close())
+	if l.Clients, l.Operator, err = s.open(); err != nil {
+		return err
 	}
 	go monitor.serve()
-	s.config.Logger.Info("this issuer sees which client asks for a token of which round, and no report; it can make tokens for anybody")
+	s.config.Logger.Info("this issuer sees which client asks for a token of which round, and no report. It could make tokens for anybody")
 	return i.Serve(ctx, l)
 }
 

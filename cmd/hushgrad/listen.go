@@ -24,7 +24,6 @@ type listening struct {
 func (l *listening) bind(f *flag.FlagSet) {
 	f.StringVar(&l.cert, "tls-cert", "", "PEM `file` with the server's certificate chain, for all listeners; reread when it changes")
 	f.StringVar(&l.key, "tls-key", "", "PEM `file` with the server's private key")
-	f.BoolVar(&l.insecure, "insecure", false, "answer clients without TLS on addresses that other machines reach: whoever is on the way reads and changes everything")
 }
 
 // validate checks the flags, and that no address is open to other machines without TLS.
@@ -62,7 +61,7 @@ type callers struct {
 func (c *callers) bind(f *flag.FlagSet, who string) {
 	c.who = who
 	f.StringVar(&c.ca, who+"-ca", "", "PEM `file` with authorities that sign the certificates of the "+who+"; reread when it changes")
-	f.StringVar(&c.names, who+"-name", "", "comma-separated `names`: the common name, DNS name or URI of the certificates from -"+who+"-ca that make the "+who+"; * is every certificate of those authorities")
+	f.StringVar(&c.names, who+"-name", "", "comma-separated `names`: a certificate from -"+who+"-ca is accepted if its common name, a DNS name or a URI is one of them; * accepts every certificate of those authorities")
 }
 
 // validate checks the flags of a listener with the given certificate.

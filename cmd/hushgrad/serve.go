@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"net"
 	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -19,20 +17,15 @@ const serveUsage = `Usage: hushgrad serve [flags]
 
 Runs the gRPC parameter server until it is interrupted. Rounds, reports, estimates
 and the model are kept in the directory of -data: a server that is stopped or killed
-goes on where it was when it is started again. Clients and the operator have listeners of their own. A party that
-reaches the operator's listener decides what clients are asked.
+goes on where it was when it is started again. Clients and the operator have listeners of
+their own. A party that reaches the operator's listener decides what clients are asked.
 
 `
 
 // serveFlags are the flags of the serve command.
 type serveFlags struct {
-	listen, operatorListen string
-	listening              listening
-	operators              callers
-	monitoring             monitoring
-	state                  state
-	logging                logging
-	config                 server.Config
+	daemon
+	config server.Config
 }
 
 func serve(ctx context.Context, args []string, std command.Streams) (err error) {
@@ -73,8 +66,8 @@ func serve(ctx context.Context, args []string, std command.Streams) (err error) 
 		return err
 	}
 	defer monitor.close()
-	l, err := s.open()
-	if err != nil {
+	var l server.Listeners
+	if l.Clients, l.Operator, err = s.open(); err != nil {
 		return err
 	}
 	go monitor.serve()
@@ -82,25 +75,11 @@ func serve(ctx context.Context, args []string, std command.Streams) (err error) 
 	return srv.Serve(ctx, l)
 }
 
-// open opens the listeners.
-func (s *serveFlags) open() (l server.Listeners, err error) {
-	if l.Clients, err = net.Listen("tcp", s.listen); err != nil {
-		return l, fmt.Errorf("-listen: %w", err)
-	}
-	if l.Operator, err = net.Listen("tcp", s.operatorListen); err != nil {
-		return l, errors.Join(fmt.Errorf("-operator-listen: %w", err), l.Clients.Close())
-	}
-	return l, nil
-}
-
 func parseServe(args []string, stderr io.Writer) (*serveFlags, error) {
 	s := &serveFlags{}
 	f := newFlags("serve", serveUsage, stderr)
-	f.StringVar(&s.listen, "listen", "127.0.0.1:7117", "`address` for clients")
-	f.StringVar(&s.operatorListen, "operator-listen", "127.0.0.1:7118", "`address` for the operator: a loopback address, or -operator-ca must be given")
-	s.listening.bind(f)
-	s.operators.bind(f, "operator")
-	s.state.bind(f, "serve")
+	s.daemon.bind(f, "serve", 7117, 7118)
+	f.BoolVar(&s.listening.insecure, "insecure", false, "answer clients without TLS on addresses that other machines reach: whoever is on the way reads and changes everything")
 	f.IntVar(&s.config.MaxDim, "max-dim", fl.DefaultMaxDim, "most coordinates of a round")
 	f.IntVar(&s.config.MaxMessageBytes, "max-message-bytes", 4<<20, "largest gRPC message accepted")
 	f.Int64Var(&s.config.MaxModelBytes, "max-model-bytes", 1<<30, "largest model accepted")
@@ -111,8 +90,6 @@ func parseServe(args []string, stderr io.Writer) (*serveFlags, error) {
 	f.DurationVar(&s.config.ProgressTimeout, "progress-timeout", 30*time.Second, "how long a call waits for its peer to send or take a message")
 	f.DurationVar(&s.config.ShutdownTimeout, "shutdown-timeout", 2*time.Second, "how long to wait for calls in progress")
 	f.BoolVar(&s.config.Reflection, "reflection", false, "describe the services to whoever asks, for tools such as grpcurl")
-	s.monitoring.bind(f)
-	s.logging.bind(f)
 	if err := command.ParseOnly(f, args); err != nil {
 		return nil, err
 	}
@@ -135,23 +112,7 @@ func (s *serveFlags) validate() error {
 			return fl.Invalid(limit.flag, limit.value, "must be > 0")
 		}
 	}
-	if err := s.listening.validate("-listen", s.listen); err != nil {
-		return err
-	}
-	if err := s.operators.validate(s.listening); err != nil {
-		return err
-	}
-	// Without TLS nothing tells the operator from anybody else, so -insecure does not help.
-	if s.operators.ca == "" && !loopback(s.operatorListen) {
-		return fl.Invalid("-operator-listen", s.operatorListen, "must be a loopback address, or -operator-ca must be given")
-	}
-	if err := s.monitoring.validate(s.listening); err != nil {
-		return err
-	}
-	if err := s.state.validate(); err != nil {
-		return err
-	}
-	return s.logging.validate()
+	return s.daemon.validate()
 }
 
 // credentials returns the transport security of the two listeners, nil for none.
