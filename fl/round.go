@@ -25,6 +25,8 @@ const (
 	MaxColumns = 8
 	// MaxIssuerKeyBytes is the largest length of an issuer's public key.
 	MaxIssuerKeyBytes = 1024
+	// MaxSealKeyBytes is the largest length of a key to which reports are sealed.
+	MaxSealKeyBytes = 2048
 
 	maxParams    = 32
 	maxTextBytes = 256
@@ -33,6 +35,7 @@ const (
 var (
 	idPattern   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 	namePattern = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
+	hostPattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
 )
 
 // Round is the complete public description of one round of aggregation. It is
@@ -81,6 +84,13 @@ type Round struct {
 	// under it. Package server/admit says what a key must be. Empty means no admission:
 	// whoever reaches the server may send any number of reports.
 	IssuerKey []byte
+	// Shuffler is the name of the shuffler: a DNS name in lower case. Clients then send their
+	// reports to it, sealed to SealKey. Empty means that they send them to the server, which
+	// sees who sent what.
+	Shuffler string
+	// SealKey is the server's public key to which reports are sealed, at most MaxSealKeyBytes.
+	// Package server/seal says what a key must be. There is one exactly if there is a Shuffler.
+	SealKey []byte
 }
 
 // NewPublicSeed draws a public seed from the operating system.
@@ -118,6 +128,12 @@ func (r Round) Validate() error {
 		return Invalid("public_seed", "all zeros", "must be drawn at random, see NewPublicSeed")
 	case len(r.IssuerKey) > MaxIssuerKeyBytes:
 		return Invalid("issuer_key", fmt.Sprintf("%d bytes", len(r.IssuerKey)), "must have at most %d", MaxIssuerKeyBytes)
+	case r.Shuffler != "" && !hostPattern.MatchString(r.Shuffler):
+		return Invalid("shuffler", r.Shuffler, "must match %s", hostPattern)
+	case len(r.SealKey) > MaxSealKeyBytes:
+		return Invalid("seal_key", fmt.Sprintf("%d bytes", len(r.SealKey)), "must have at most %d", MaxSealKeyBytes)
+	case (r.Shuffler == "") != (len(r.SealKey) == 0):
+		return Invalid("seal_key", fmt.Sprintf("%d bytes", len(r.SealKey)), "must be there with a shuffler, and only then")
 	}
 	if err := r.validateColumns(); err != nil {
 		return err

@@ -106,6 +106,11 @@ func TestRoundsAtTheirLimits(t *testing.T) {
 	}{
 		"one parameter more":     {func(r *Round) { r.Params = r.Params.With("more", Int(1)) }, "params"},
 		"one column more":        {func(r *Round) { r.Columns = append(slices.Clone(r.Columns), "more") }, "columns"},
+		"no seal key":            {func(r *Round) { r.Shuffler = "a.example" }, "seal_key"},
+		"no shuffler":            {func(r *Round) { r.SealKey = []byte{1} }, "seal_key"},
+		"long seal key":          {func(r *Round) { r.Shuffler, r.SealKey = "a.example", make([]byte, MaxSealKeyBytes+1) }, "seal_key"},
+		"shuffler with a port":   {func(r *Round) { r.Shuffler, r.SealKey = "a.example:1", []byte{1} }, "shuffler"},
+		"upper case shuffler":    {func(r *Round) { r.Shuffler, r.SealKey = "A.example", []byte{1} }, "shuffler"},
 		"long issuer key":        {func(r *Round) { r.IssuerKey = make([]byte, MaxIssuerKeyBytes+1) }, "issuer_key"},
 		"long column name":       {func(r *Round) { r.Columns = []string{strings.Repeat("c", 33)} }, "columns"},
 		"one byte more":          {func(r *Round) { r.Params = Params{"p": Text(strings.Repeat("x", maxTextBytes+1))} }, "p"},

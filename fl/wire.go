@@ -67,6 +67,8 @@ func (r Round) Proto() *pb.Round {
 		PublicSeed:    r.PublicSeed[:],
 		Columns:       r.Columns,
 		IssuerKey:     r.IssuerKey,
+		Shuffler:      r.Shuffler,
+		SealKey:       r.SealKey,
 	}
 	if !r.Deadline.IsZero() {
 		m.Deadline = timestamppb.New(r.Deadline)
@@ -110,6 +112,8 @@ func RoundFromPartialProto(m *pb.Round) (Round, error) {
 		TargetReports: int(m.GetTargetReports()),
 		Columns:       m.GetColumns(),
 		IssuerKey:     m.GetIssuerKey(),
+		Shuffler:      m.GetShuffler(),
+		SealKey:       m.GetSealKey(),
 	}
 	switch m.GetRelation() {
 	case pb.Relation_RELATION_UNSPECIFIED, pb.Relation_RELATION_REPLACE_ONE, pb.Relation_RELATION_ZERO_OUT:

@@ -196,6 +196,7 @@ func TestEqualSeesEveryField(t *testing.T) {
 		"one parameter more":  func(r *Round) { r.Params = r.Params.With("more", Int(0)) },
 		"a column":            func(r *Round) { r.Columns = []string{ColumnPlus} },
 		"an issuer's key":     func(r *Round) { r.IssuerKey = []byte{1} },
+		"a shuffler":          func(r *Round) { r.Shuffler, r.SealKey = "a.example", []byte{1} },
 	} {
 		other := r
 		mutate(&other)

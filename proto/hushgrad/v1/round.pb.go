@@ -270,7 +270,14 @@ type Round struct {
 	Columns []string `protobuf:"bytes,13,rep,name=columns,proto3" json:"columns,omitempty"`
 	// Public key of the issuer for this round alone: DER SubjectPublicKeyInfo, at most 1024
 	// bytes. Every report then needs a token under it. Empty means that none needs one.
-	IssuerKey     []byte `protobuf:"bytes,14,opt,name=issuer_key,json=issuerKey,proto3" json:"issuer_key,omitempty"`
+	IssuerKey []byte `protobuf:"bytes,14,opt,name=issuer_key,json=issuerKey,proto3" json:"issuer_key,omitempty"`
+	// Name of the shuffler, a DNS name: clients send their reports to it, sealed. Empty means
+	// that clients send them to the server, which then sees who sent what.
+	Shuffler string `protobuf:"bytes,15,opt,name=shuffler,proto3" json:"shuffler,omitempty"`
+	// Key of the server to which reports are sealed: the ids of KEM, KDF and AEAD of RFC 9180, 2
+	// bytes each, then the public key. At most 2048 bytes. There is one exactly if there is a
+	// shuffler. An operator leaves it empty, and the server fills it in.
+	SealKey       []byte `protobuf:"bytes,16,opt,name=seal_key,json=sealKey,proto3" json:"seal_key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -403,6 +410,20 @@ func (x *Round) GetIssuerKey() []byte {
 	return nil
 }
 
+func (x *Round) GetShuffler() string {
+	if x != nil {
+		return x.Shuffler
+	}
+	return ""
+}
+
+func (x *Round) GetSealKey() []byte {
+	if x != nil {
+		return x.SealKey
+	}
+	return nil
+}
+
 // Guarantee is what one report promises its sender.
 type Guarantee struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -490,7 +511,7 @@ const file_hushgrad_v1_round_proto_rawDesc = "" +
 	"\ainteger\x18\x01 \x01(\x03H\x00R\ainteger\x12\x14\n" +
 	"\x04real\x18\x02 \x01(\x01H\x00R\x04real\x12\x14\n" +
 	"\x04text\x18\x03 \x01(\tH\x00R\x04textB\x06\n" +
-	"\x04kind\"\xa1\x04\n" +
+	"\x04kind\"\xd8\x04\n" +
 	"\x05Round\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1c\n" +
 	"\tmechanism\x18\x02 \x01(\tR\tmechanism\x126\n" +
@@ -509,7 +530,9 @@ const file_hushgrad_v1_round_proto_rawDesc = "" +
 	"publicSeed\x12\x18\n" +
 	"\acolumns\x18\r \x03(\tR\acolumns\x12\x1d\n" +
 	"\n" +
-	"issuer_key\x18\x0e \x01(\fR\tissuerKey\x1aM\n" +
+	"issuer_key\x18\x0e \x01(\fR\tissuerKey\x12\x1a\n" +
+	"\bshuffler\x18\x0f \x01(\tR\bshuffler\x12\x19\n" +
+	"\bseal_key\x18\x10 \x01(\fR\asealKey\x1aM\n" +
 	"\vParamsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12(\n" +
 	"\x05value\x18\x02 \x01(\v2\x12.hushgrad.v1.ValueR\x05value:\x028\x01\"\xbb\x01\n" +

@@ -85,6 +85,213 @@ func (RoundState) EnumDescriptor() ([]byte, []int) {
 	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{0}
 }
 
+type ForwardReportsRequest struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	RoundId string                 `protobuf:"bytes,1,opt,name=round_id,json=roundId,proto3" json:"round_id,omitempty"`
+	// SHA-256 of the canonical encoding of the Round.
+	RoundDigest []byte `protobuf:"bytes,2,opt,name=round_digest,json=roundDigest,proto3" json:"round_digest,omitempty"`
+	// At least one sealed report and at most 65536, one after the other. All of a round have
+	// one size.
+	Sealed        []byte `protobuf:"bytes,3,opt,name=sealed,proto3" json:"sealed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForwardReportsRequest) Reset() {
+	*x = ForwardReportsRequest{}
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForwardReportsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForwardReportsRequest) ProtoMessage() {}
+
+func (x *ForwardReportsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForwardReportsRequest.ProtoReflect.Descriptor instead.
+func (*ForwardReportsRequest) Descriptor() ([]byte, []int) {
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *ForwardReportsRequest) GetRoundId() string {
+	if x != nil {
+		return x.RoundId
+	}
+	return ""
+}
+
+func (x *ForwardReportsRequest) GetRoundDigest() []byte {
+	if x != nil {
+		return x.RoundDigest
+	}
+	return nil
+}
+
+func (x *ForwardReportsRequest) GetSealed() []byte {
+	if x != nil {
+		return x.Sealed
+	}
+	return nil
+}
+
+type ForwardReportsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Positions in the message of the reports that do not count, from 0, in order: they cannot be
+	// opened, the token is missing, bad or spent on another report, or the mechanism refuses them.
+	Rejected      []uint32 `protobuf:"varint,1,rep,packed,name=rejected,proto3" json:"rejected,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForwardReportsResponse) Reset() {
+	*x = ForwardReportsResponse{}
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForwardReportsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForwardReportsResponse) ProtoMessage() {}
+
+func (x *ForwardReportsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForwardReportsResponse.ProtoReflect.Descriptor instead.
+func (*ForwardReportsResponse) Descriptor() ([]byte, []int) {
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ForwardReportsResponse) GetRejected() []uint32 {
+	if x != nil {
+		return x.Rejected
+	}
+	return nil
+}
+
+type CompleteRoundRequest struct {
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	RoundId     string                 `protobuf:"bytes,1,opt,name=round_id,json=roundId,proto3" json:"round_id,omitempty"`
+	RoundDigest []byte                 `protobuf:"bytes,2,opt,name=round_digest,json=roundDigest,proto3" json:"round_digest,omitempty"`
+	// In a round of a mechanism for two servers: the sum of the second server's shares of the
+	// reports that were not rejected, as fl.ShareAggregator.Release returns it.
+	ShareSum      []byte `protobuf:"bytes,3,opt,name=share_sum,json=shareSum,proto3" json:"share_sum,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompleteRoundRequest) Reset() {
+	*x = CompleteRoundRequest{}
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompleteRoundRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompleteRoundRequest) ProtoMessage() {}
+
+func (x *CompleteRoundRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompleteRoundRequest.ProtoReflect.Descriptor instead.
+func (*CompleteRoundRequest) Descriptor() ([]byte, []int) {
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *CompleteRoundRequest) GetRoundId() string {
+	if x != nil {
+		return x.RoundId
+	}
+	return ""
+}
+
+func (x *CompleteRoundRequest) GetRoundDigest() []byte {
+	if x != nil {
+		return x.RoundDigest
+	}
+	return nil
+}
+
+func (x *CompleteRoundRequest) GetShareSum() []byte {
+	if x != nil {
+		return x.ShareSum
+	}
+	return nil
+}
+
+type CompleteRoundResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompleteRoundResponse) Reset() {
+	*x = CompleteRoundResponse{}
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompleteRoundResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompleteRoundResponse) ProtoMessage() {}
+
+func (x *CompleteRoundResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompleteRoundResponse.ProtoReflect.Descriptor instead.
+func (*CompleteRoundResponse) Descriptor() ([]byte, []int) {
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{3}
+}
+
 type GetRoundRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Empty means the newest open round.
@@ -95,7 +302,7 @@ type GetRoundRequest struct {
 
 func (x *GetRoundRequest) Reset() {
 	*x = GetRoundRequest{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[0]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -107,7 +314,7 @@ func (x *GetRoundRequest) String() string {
 func (*GetRoundRequest) ProtoMessage() {}
 
 func (x *GetRoundRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[0]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -120,7 +327,7 @@ func (x *GetRoundRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRoundRequest.ProtoReflect.Descriptor instead.
 func (*GetRoundRequest) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{0}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *GetRoundRequest) GetRoundId() string {
@@ -138,15 +345,18 @@ type RoundStatus struct {
 	// ten while the round is open, so that nobody sees single submissions arrive.
 	Reports uint64 `protobuf:"varint,3,opt,name=reports,proto3" json:"reports,omitempty"`
 	// When the round was opened, and when it ended. Only the operator gets them.
-	Opened        *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=opened,proto3" json:"opened,omitempty"`
-	Ended         *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=ended,proto3" json:"ended,omitempty"`
+	Opened *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=opened,proto3" json:"opened,omitempty"`
+	Ended  *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=ended,proto3" json:"ended,omitempty"`
+	// The operator has asked to close a round with a shuffler: the shuffler is to forward the
+	// reports that it has.
+	Closing       bool `protobuf:"varint,6,opt,name=closing,proto3" json:"closing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RoundStatus) Reset() {
 	*x = RoundStatus{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[1]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -158,7 +368,7 @@ func (x *RoundStatus) String() string {
 func (*RoundStatus) ProtoMessage() {}
 
 func (x *RoundStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[1]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -171,7 +381,7 @@ func (x *RoundStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RoundStatus.ProtoReflect.Descriptor instead.
 func (*RoundStatus) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{1}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RoundStatus) GetRound() *v1.Round {
@@ -209,6 +419,13 @@ func (x *RoundStatus) GetEnded() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *RoundStatus) GetClosing() bool {
+	if x != nil {
+		return x.Closing
+	}
+	return false
+}
+
 type GetRoundResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Status        *RoundStatus           `protobuf:"bytes,1,opt,name=status,proto3" json:"status,omitempty"`
@@ -218,7 +435,7 @@ type GetRoundResponse struct {
 
 func (x *GetRoundResponse) Reset() {
 	*x = GetRoundResponse{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[2]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -230,7 +447,7 @@ func (x *GetRoundResponse) String() string {
 func (*GetRoundResponse) ProtoMessage() {}
 
 func (x *GetRoundResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[2]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -243,7 +460,7 @@ func (x *GetRoundResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRoundResponse.ProtoReflect.Descriptor instead.
 func (*GetRoundResponse) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{2}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GetRoundResponse) GetStatus() *RoundStatus {
@@ -259,14 +476,20 @@ type SubmitReportsRequest struct {
 	// SHA-256 of the canonical encoding of the Round the reports were made for.
 	RoundDigest []byte `protobuf:"bytes,2,opt,name=round_digest,json=roundDigest,proto3" json:"round_digest,omitempty"`
 	// 16 to 64 bytes, random, one per batch: a retry sends the same key. Empty in a round
-	// that asks for tokens: there a retry is known by its tokens.
+	// that asks for tokens: there a retry is known by its tokens. Empty in a round with a
+	// shuffler: there a retry is known by the sealed report.
 	BatchKey []byte `protobuf:"bytes,3,opt,name=batch_key,json=batchKey,proto3" json:"batch_key,omitempty"`
 	// At least one report and at most 65536, in any order, one after the other. Reports of
 	// a mechanism whose reports all have one size follow each other directly. Every other
 	// report comes after its length as a varint.
+	//
+	// In a round with a shuffler: sealed reports, all of one size. The sealed bytes are the
+	// report and then the token, if the round asks for one. In a round of a mechanism for two
+	// servers the share of the first server is sealed in place of the report, and the share of
+	// the second server follows the seal.
 	Reports []byte `protobuf:"bytes,4,opt,name=reports,proto3" json:"reports,omitempty"`
 	// In a round that asks for tokens: one for each report, in the order of the reports,
-	// one after the other. All have the same size.
+	// one after the other. All have the same size. Empty in a round with a shuffler.
 	Tokens        []byte `protobuf:"bytes,5,opt,name=tokens,proto3" json:"tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -274,7 +497,7 @@ type SubmitReportsRequest struct {
 
 func (x *SubmitReportsRequest) Reset() {
 	*x = SubmitReportsRequest{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[3]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -286,7 +509,7 @@ func (x *SubmitReportsRequest) String() string {
 func (*SubmitReportsRequest) ProtoMessage() {}
 
 func (x *SubmitReportsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[3]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -299,7 +522,7 @@ func (x *SubmitReportsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitReportsRequest.ProtoReflect.Descriptor instead.
 func (*SubmitReportsRequest) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{3}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *SubmitReportsRequest) GetRoundId() string {
@@ -349,7 +572,7 @@ type SubmitReportsResponse struct {
 
 func (x *SubmitReportsResponse) Reset() {
 	*x = SubmitReportsResponse{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[4]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -361,7 +584,7 @@ func (x *SubmitReportsResponse) String() string {
 func (*SubmitReportsResponse) ProtoMessage() {}
 
 func (x *SubmitReportsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[4]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -374,7 +597,7 @@ func (x *SubmitReportsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitReportsResponse.ProtoReflect.Descriptor instead.
 func (*SubmitReportsResponse) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{4}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *SubmitReportsResponse) GetAccepted() uint64 {
@@ -399,7 +622,7 @@ type GetModelRequest struct {
 
 func (x *GetModelRequest) Reset() {
 	*x = GetModelRequest{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[5]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -411,7 +634,7 @@ func (x *GetModelRequest) String() string {
 func (*GetModelRequest) ProtoMessage() {}
 
 func (x *GetModelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[5]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -424,7 +647,7 @@ func (x *GetModelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetModelRequest.ProtoReflect.Descriptor instead.
 func (*GetModelRequest) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{5}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{9}
 }
 
 // ModelHeader comes with the first chunk of a model.
@@ -442,7 +665,7 @@ type ModelHeader struct {
 
 func (x *ModelHeader) Reset() {
 	*x = ModelHeader{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[6]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -454,7 +677,7 @@ func (x *ModelHeader) String() string {
 func (*ModelHeader) ProtoMessage() {}
 
 func (x *ModelHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[6]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -467,7 +690,7 @@ func (x *ModelHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelHeader.ProtoReflect.Descriptor instead.
 func (*ModelHeader) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{6}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ModelHeader) GetVersion() uint64 {
@@ -509,7 +732,7 @@ type GetModelResponse struct {
 
 func (x *GetModelResponse) Reset() {
 	*x = GetModelResponse{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[7]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -521,7 +744,7 @@ func (x *GetModelResponse) String() string {
 func (*GetModelResponse) ProtoMessage() {}
 
 func (x *GetModelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[7]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -534,7 +757,7 @@ func (x *GetModelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetModelResponse.ProtoReflect.Descriptor instead.
 func (*GetModelResponse) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{7}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetModelResponse) GetHeader() *ModelHeader {
@@ -562,7 +785,7 @@ type PutModelRequest struct {
 
 func (x *PutModelRequest) Reset() {
 	*x = PutModelRequest{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[8]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -574,7 +797,7 @@ func (x *PutModelRequest) String() string {
 func (*PutModelRequest) ProtoMessage() {}
 
 func (x *PutModelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[8]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -587,7 +810,7 @@ func (x *PutModelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutModelRequest.ProtoReflect.Descriptor instead.
 func (*PutModelRequest) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{8}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PutModelRequest) GetHeader() *ModelHeader {
@@ -613,7 +836,7 @@ type PutModelResponse struct {
 
 func (x *PutModelResponse) Reset() {
 	*x = PutModelResponse{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[9]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -625,7 +848,7 @@ func (x *PutModelResponse) String() string {
 func (*PutModelResponse) ProtoMessage() {}
 
 func (x *PutModelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[9]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -638,7 +861,7 @@ func (x *PutModelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutModelResponse.ProtoReflect.Descriptor instead.
 func (*PutModelResponse) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{9}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *PutModelResponse) GetVersion() uint64 {
@@ -657,7 +880,7 @@ type OpenRoundRequest struct {
 
 func (x *OpenRoundRequest) Reset() {
 	*x = OpenRoundRequest{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[10]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -669,7 +892,7 @@ func (x *OpenRoundRequest) String() string {
 func (*OpenRoundRequest) ProtoMessage() {}
 
 func (x *OpenRoundRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[10]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -682,7 +905,7 @@ func (x *OpenRoundRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenRoundRequest.ProtoReflect.Descriptor instead.
 func (*OpenRoundRequest) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{10}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *OpenRoundRequest) GetRound() *v1.Round {
@@ -702,7 +925,7 @@ type OpenRoundResponse struct {
 
 func (x *OpenRoundResponse) Reset() {
 	*x = OpenRoundResponse{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[11]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -714,7 +937,7 @@ func (x *OpenRoundResponse) String() string {
 func (*OpenRoundResponse) ProtoMessage() {}
 
 func (x *OpenRoundResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[11]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -727,7 +950,7 @@ func (x *OpenRoundResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenRoundResponse.ProtoReflect.Descriptor instead.
 func (*OpenRoundResponse) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{11}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *OpenRoundResponse) GetRound() *v1.Round {
@@ -746,7 +969,7 @@ type CloseRoundRequest struct {
 
 func (x *CloseRoundRequest) Reset() {
 	*x = CloseRoundRequest{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[12]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -758,7 +981,7 @@ func (x *CloseRoundRequest) String() string {
 func (*CloseRoundRequest) ProtoMessage() {}
 
 func (x *CloseRoundRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[12]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -771,7 +994,7 @@ func (x *CloseRoundRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseRoundRequest.ProtoReflect.Descriptor instead.
 func (*CloseRoundRequest) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{12}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *CloseRoundRequest) GetRoundId() string {
@@ -790,7 +1013,7 @@ type CloseRoundResponse struct {
 
 func (x *CloseRoundResponse) Reset() {
 	*x = CloseRoundResponse{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[13]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -802,7 +1025,7 @@ func (x *CloseRoundResponse) String() string {
 func (*CloseRoundResponse) ProtoMessage() {}
 
 func (x *CloseRoundResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[13]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -815,7 +1038,7 @@ func (x *CloseRoundResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseRoundResponse.ProtoReflect.Descriptor instead.
 func (*CloseRoundResponse) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{13}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CloseRoundResponse) GetStatus() *RoundStatus {
@@ -834,7 +1057,7 @@ type AbortRoundRequest struct {
 
 func (x *AbortRoundRequest) Reset() {
 	*x = AbortRoundRequest{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[14]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -846,7 +1069,7 @@ func (x *AbortRoundRequest) String() string {
 func (*AbortRoundRequest) ProtoMessage() {}
 
 func (x *AbortRoundRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[14]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -859,7 +1082,7 @@ func (x *AbortRoundRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AbortRoundRequest.ProtoReflect.Descriptor instead.
 func (*AbortRoundRequest) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{14}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *AbortRoundRequest) GetRoundId() string {
@@ -878,7 +1101,7 @@ type AbortRoundResponse struct {
 
 func (x *AbortRoundResponse) Reset() {
 	*x = AbortRoundResponse{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[15]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -890,7 +1113,7 @@ func (x *AbortRoundResponse) String() string {
 func (*AbortRoundResponse) ProtoMessage() {}
 
 func (x *AbortRoundResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[15]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -903,7 +1126,7 @@ func (x *AbortRoundResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AbortRoundResponse.ProtoReflect.Descriptor instead.
 func (*AbortRoundResponse) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{15}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *AbortRoundResponse) GetStatus() *RoundStatus {
@@ -921,7 +1144,7 @@ type ListRoundsRequest struct {
 
 func (x *ListRoundsRequest) Reset() {
 	*x = ListRoundsRequest{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[16]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -933,7 +1156,7 @@ func (x *ListRoundsRequest) String() string {
 func (*ListRoundsRequest) ProtoMessage() {}
 
 func (x *ListRoundsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[16]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -946,7 +1169,7 @@ func (x *ListRoundsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRoundsRequest.ProtoReflect.Descriptor instead.
 func (*ListRoundsRequest) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{16}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{20}
 }
 
 type ListRoundsResponse struct {
@@ -958,7 +1181,7 @@ type ListRoundsResponse struct {
 
 func (x *ListRoundsResponse) Reset() {
 	*x = ListRoundsResponse{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[17]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -970,7 +1193,7 @@ func (x *ListRoundsResponse) String() string {
 func (*ListRoundsResponse) ProtoMessage() {}
 
 func (x *ListRoundsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[17]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -983,7 +1206,7 @@ func (x *ListRoundsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRoundsResponse.ProtoReflect.Descriptor instead.
 func (*ListRoundsResponse) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{17}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListRoundsResponse) GetStatus() *RoundStatus {
@@ -1004,7 +1227,7 @@ type GetEstimateRequest struct {
 
 func (x *GetEstimateRequest) Reset() {
 	*x = GetEstimateRequest{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[18]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1016,7 +1239,7 @@ func (x *GetEstimateRequest) String() string {
 func (*GetEstimateRequest) ProtoMessage() {}
 
 func (x *GetEstimateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[18]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1029,7 +1252,7 @@ func (x *GetEstimateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEstimateRequest.ProtoReflect.Descriptor instead.
 func (*GetEstimateRequest) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{18}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *GetEstimateRequest) GetRoundId() string {
@@ -1064,7 +1287,7 @@ type EstimateHeader struct {
 
 func (x *EstimateHeader) Reset() {
 	*x = EstimateHeader{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[19]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1076,7 +1299,7 @@ func (x *EstimateHeader) String() string {
 func (*EstimateHeader) ProtoMessage() {}
 
 func (x *EstimateHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[19]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1089,7 +1312,7 @@ func (x *EstimateHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EstimateHeader.ProtoReflect.Descriptor instead.
 func (*EstimateHeader) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{19}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *EstimateHeader) GetRoundId() string {
@@ -1153,7 +1376,7 @@ type TierEstimate struct {
 
 func (x *TierEstimate) Reset() {
 	*x = TierEstimate{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[20]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1165,7 +1388,7 @@ func (x *TierEstimate) String() string {
 func (*TierEstimate) ProtoMessage() {}
 
 func (x *TierEstimate) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[20]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1178,7 +1401,7 @@ func (x *TierEstimate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TierEstimate.ProtoReflect.Descriptor instead.
 func (*TierEstimate) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{20}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *TierEstimate) GetGuarantee() *v1.Guarantee {
@@ -1214,7 +1437,7 @@ type ColumnChunk struct {
 
 func (x *ColumnChunk) Reset() {
 	*x = ColumnChunk{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[21]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1226,7 +1449,7 @@ func (x *ColumnChunk) String() string {
 func (*ColumnChunk) ProtoMessage() {}
 
 func (x *ColumnChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[21]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1239,7 +1462,7 @@ func (x *ColumnChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ColumnChunk.ProtoReflect.Descriptor instead.
 func (*ColumnChunk) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{21}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ColumnChunk) GetValue() []float64 {
@@ -1270,7 +1493,7 @@ type GetEstimateResponse struct {
 
 func (x *GetEstimateResponse) Reset() {
 	*x = GetEstimateResponse{}
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[22]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1282,7 +1505,7 @@ func (x *GetEstimateResponse) String() string {
 func (*GetEstimateResponse) ProtoMessage() {}
 
 func (x *GetEstimateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_service_proto_msgTypes[22]
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1295,7 +1518,7 @@ func (x *GetEstimateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEstimateResponse.ProtoReflect.Descriptor instead.
 func (*GetEstimateResponse) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{22}
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *GetEstimateResponse) GetHeader() *EstimateHeader {
@@ -1323,15 +1546,27 @@ var File_hushgrad_v1_service_service_proto protoreflect.FileDescriptor
 
 const file_hushgrad_v1_service_service_proto_rawDesc = "" +
 	"\n" +
-	"!hushgrad/v1/service/service.proto\x12\vhushgrad.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17hushgrad/v1/round.proto\",\n" +
+	"!hushgrad/v1/service/service.proto\x12\vhushgrad.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17hushgrad/v1/round.proto\"m\n" +
+	"\x15ForwardReportsRequest\x12\x19\n" +
+	"\bround_id\x18\x01 \x01(\tR\aroundId\x12!\n" +
+	"\fround_digest\x18\x02 \x01(\fR\vroundDigest\x12\x16\n" +
+	"\x06sealed\x18\x03 \x01(\fR\x06sealed\"4\n" +
+	"\x16ForwardReportsResponse\x12\x1a\n" +
+	"\brejected\x18\x01 \x03(\rR\brejected\"q\n" +
+	"\x14CompleteRoundRequest\x12\x19\n" +
+	"\bround_id\x18\x01 \x01(\tR\aroundId\x12!\n" +
+	"\fround_digest\x18\x02 \x01(\fR\vroundDigest\x12\x1b\n" +
+	"\tshare_sum\x18\x03 \x01(\fR\bshareSum\"\x17\n" +
+	"\x15CompleteRoundResponse\",\n" +
 	"\x0fGetRoundRequest\x12\x19\n" +
-	"\bround_id\x18\x01 \x01(\tR\aroundId\"\xe6\x01\n" +
+	"\bround_id\x18\x01 \x01(\tR\aroundId\"\x80\x02\n" +
 	"\vRoundStatus\x12(\n" +
 	"\x05round\x18\x01 \x01(\v2\x12.hushgrad.v1.RoundR\x05round\x12-\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x17.hushgrad.v1.RoundStateR\x05state\x12\x18\n" +
 	"\areports\x18\x03 \x01(\x04R\areports\x122\n" +
 	"\x06opened\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x06opened\x120\n" +
-	"\x05ended\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05ended\"D\n" +
+	"\x05ended\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05ended\x12\x18\n" +
+	"\aclosing\x18\x06 \x01(\bR\aclosing\"D\n" +
 	"\x10GetRoundResponse\x120\n" +
 	"\x06status\x18\x01 \x01(\v2\x18.hushgrad.v1.RoundStatusR\x06status\"\xa3\x01\n" +
 	"\x14SubmitReportsRequest\x12\x19\n" +
@@ -1407,7 +1642,10 @@ const file_hushgrad_v1_service_service_proto_rawDesc = "" +
 	"\x06Rounds\x12G\n" +
 	"\bGetRound\x12\x1c.hushgrad.v1.GetRoundRequest\x1a\x1d.hushgrad.v1.GetRoundResponse\x12I\n" +
 	"\bGetModel\x12\x1c.hushgrad.v1.GetModelRequest\x1a\x1d.hushgrad.v1.GetModelResponse0\x01\x12X\n" +
-	"\rSubmitReports\x12!.hushgrad.v1.SubmitReportsRequest\x1a\".hushgrad.v1.SubmitReportsResponse(\x012\xe4\x03\n" +
+	"\rSubmitReports\x12!.hushgrad.v1.SubmitReportsRequest\x1a\".hushgrad.v1.SubmitReportsResponse(\x012\xbd\x01\n" +
+	"\bShuffled\x12Y\n" +
+	"\x0eForwardReports\x12\".hushgrad.v1.ForwardReportsRequest\x1a#.hushgrad.v1.ForwardReportsResponse\x12V\n" +
+	"\rCompleteRound\x12!.hushgrad.v1.CompleteRoundRequest\x1a\".hushgrad.v1.CompleteRoundResponse2\xe4\x03\n" +
 	"\bOperator\x12J\n" +
 	"\tOpenRound\x12\x1d.hushgrad.v1.OpenRoundRequest\x1a\x1e.hushgrad.v1.OpenRoundResponse\x12M\n" +
 	"\n" +
@@ -1432,74 +1670,82 @@ func file_hushgrad_v1_service_service_proto_rawDescGZIP() []byte {
 }
 
 var file_hushgrad_v1_service_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_hushgrad_v1_service_service_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_hushgrad_v1_service_service_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_hushgrad_v1_service_service_proto_goTypes = []any{
-	(RoundState)(0),               // 0: hushgrad.v1.RoundState
-	(*GetRoundRequest)(nil),       // 1: hushgrad.v1.GetRoundRequest
-	(*RoundStatus)(nil),           // 2: hushgrad.v1.RoundStatus
-	(*GetRoundResponse)(nil),      // 3: hushgrad.v1.GetRoundResponse
-	(*SubmitReportsRequest)(nil),  // 4: hushgrad.v1.SubmitReportsRequest
-	(*SubmitReportsResponse)(nil), // 5: hushgrad.v1.SubmitReportsResponse
-	(*GetModelRequest)(nil),       // 6: hushgrad.v1.GetModelRequest
-	(*ModelHeader)(nil),           // 7: hushgrad.v1.ModelHeader
-	(*GetModelResponse)(nil),      // 8: hushgrad.v1.GetModelResponse
-	(*PutModelRequest)(nil),       // 9: hushgrad.v1.PutModelRequest
-	(*PutModelResponse)(nil),      // 10: hushgrad.v1.PutModelResponse
-	(*OpenRoundRequest)(nil),      // 11: hushgrad.v1.OpenRoundRequest
-	(*OpenRoundResponse)(nil),     // 12: hushgrad.v1.OpenRoundResponse
-	(*CloseRoundRequest)(nil),     // 13: hushgrad.v1.CloseRoundRequest
-	(*CloseRoundResponse)(nil),    // 14: hushgrad.v1.CloseRoundResponse
-	(*AbortRoundRequest)(nil),     // 15: hushgrad.v1.AbortRoundRequest
-	(*AbortRoundResponse)(nil),    // 16: hushgrad.v1.AbortRoundResponse
-	(*ListRoundsRequest)(nil),     // 17: hushgrad.v1.ListRoundsRequest
-	(*ListRoundsResponse)(nil),    // 18: hushgrad.v1.ListRoundsResponse
-	(*GetEstimateRequest)(nil),    // 19: hushgrad.v1.GetEstimateRequest
-	(*EstimateHeader)(nil),        // 20: hushgrad.v1.EstimateHeader
-	(*TierEstimate)(nil),          // 21: hushgrad.v1.TierEstimate
-	(*ColumnChunk)(nil),           // 22: hushgrad.v1.ColumnChunk
-	(*GetEstimateResponse)(nil),   // 23: hushgrad.v1.GetEstimateResponse
-	(*v1.Round)(nil),              // 24: hushgrad.v1.Round
-	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
-	(*v1.Guarantee)(nil),          // 26: hushgrad.v1.Guarantee
+	(RoundState)(0),                // 0: hushgrad.v1.RoundState
+	(*ForwardReportsRequest)(nil),  // 1: hushgrad.v1.ForwardReportsRequest
+	(*ForwardReportsResponse)(nil), // 2: hushgrad.v1.ForwardReportsResponse
+	(*CompleteRoundRequest)(nil),   // 3: hushgrad.v1.CompleteRoundRequest
+	(*CompleteRoundResponse)(nil),  // 4: hushgrad.v1.CompleteRoundResponse
+	(*GetRoundRequest)(nil),        // 5: hushgrad.v1.GetRoundRequest
+	(*RoundStatus)(nil),            // 6: hushgrad.v1.RoundStatus
+	(*GetRoundResponse)(nil),       // 7: hushgrad.v1.GetRoundResponse
+	(*SubmitReportsRequest)(nil),   // 8: hushgrad.v1.SubmitReportsRequest
+	(*SubmitReportsResponse)(nil),  // 9: hushgrad.v1.SubmitReportsResponse
+	(*GetModelRequest)(nil),        // 10: hushgrad.v1.GetModelRequest
+	(*ModelHeader)(nil),            // 11: hushgrad.v1.ModelHeader
+	(*GetModelResponse)(nil),       // 12: hushgrad.v1.GetModelResponse
+	(*PutModelRequest)(nil),        // 13: hushgrad.v1.PutModelRequest
+	(*PutModelResponse)(nil),       // 14: hushgrad.v1.PutModelResponse
+	(*OpenRoundRequest)(nil),       // 15: hushgrad.v1.OpenRoundRequest
+	(*OpenRoundResponse)(nil),      // 16: hushgrad.v1.OpenRoundResponse
+	(*CloseRoundRequest)(nil),      // 17: hushgrad.v1.CloseRoundRequest
+	(*CloseRoundResponse)(nil),     // 18: hushgrad.v1.CloseRoundResponse
+	(*AbortRoundRequest)(nil),      // 19: hushgrad.v1.AbortRoundRequest
+	(*AbortRoundResponse)(nil),     // 20: hushgrad.v1.AbortRoundResponse
+	(*ListRoundsRequest)(nil),      // 21: hushgrad.v1.ListRoundsRequest
+	(*ListRoundsResponse)(nil),     // 22: hushgrad.v1.ListRoundsResponse
+	(*GetEstimateRequest)(nil),     // 23: hushgrad.v1.GetEstimateRequest
+	(*EstimateHeader)(nil),         // 24: hushgrad.v1.EstimateHeader
+	(*TierEstimate)(nil),           // 25: hushgrad.v1.TierEstimate
+	(*ColumnChunk)(nil),            // 26: hushgrad.v1.ColumnChunk
+	(*GetEstimateResponse)(nil),    // 27: hushgrad.v1.GetEstimateResponse
+	(*v1.Round)(nil),               // 28: hushgrad.v1.Round
+	(*timestamppb.Timestamp)(nil),  // 29: google.protobuf.Timestamp
+	(*v1.Guarantee)(nil),           // 30: hushgrad.v1.Guarantee
 }
 var file_hushgrad_v1_service_service_proto_depIdxs = []int32{
-	24, // 0: hushgrad.v1.RoundStatus.round:type_name -> hushgrad.v1.Round
+	28, // 0: hushgrad.v1.RoundStatus.round:type_name -> hushgrad.v1.Round
 	0,  // 1: hushgrad.v1.RoundStatus.state:type_name -> hushgrad.v1.RoundState
-	25, // 2: hushgrad.v1.RoundStatus.opened:type_name -> google.protobuf.Timestamp
-	25, // 3: hushgrad.v1.RoundStatus.ended:type_name -> google.protobuf.Timestamp
-	2,  // 4: hushgrad.v1.GetRoundResponse.status:type_name -> hushgrad.v1.RoundStatus
-	7,  // 5: hushgrad.v1.GetModelResponse.header:type_name -> hushgrad.v1.ModelHeader
-	7,  // 6: hushgrad.v1.PutModelRequest.header:type_name -> hushgrad.v1.ModelHeader
-	24, // 7: hushgrad.v1.OpenRoundRequest.round:type_name -> hushgrad.v1.Round
-	24, // 8: hushgrad.v1.OpenRoundResponse.round:type_name -> hushgrad.v1.Round
-	2,  // 9: hushgrad.v1.CloseRoundResponse.status:type_name -> hushgrad.v1.RoundStatus
-	2,  // 10: hushgrad.v1.AbortRoundResponse.status:type_name -> hushgrad.v1.RoundStatus
-	2,  // 11: hushgrad.v1.ListRoundsResponse.status:type_name -> hushgrad.v1.RoundStatus
-	26, // 12: hushgrad.v1.EstimateHeader.guarantee:type_name -> hushgrad.v1.Guarantee
-	21, // 13: hushgrad.v1.EstimateHeader.tiers:type_name -> hushgrad.v1.TierEstimate
-	26, // 14: hushgrad.v1.TierEstimate.guarantee:type_name -> hushgrad.v1.Guarantee
-	20, // 15: hushgrad.v1.GetEstimateResponse.header:type_name -> hushgrad.v1.EstimateHeader
-	22, // 16: hushgrad.v1.GetEstimateResponse.columns:type_name -> hushgrad.v1.ColumnChunk
-	1,  // 17: hushgrad.v1.Rounds.GetRound:input_type -> hushgrad.v1.GetRoundRequest
-	6,  // 18: hushgrad.v1.Rounds.GetModel:input_type -> hushgrad.v1.GetModelRequest
-	4,  // 19: hushgrad.v1.Rounds.SubmitReports:input_type -> hushgrad.v1.SubmitReportsRequest
-	11, // 20: hushgrad.v1.Operator.OpenRound:input_type -> hushgrad.v1.OpenRoundRequest
-	13, // 21: hushgrad.v1.Operator.CloseRound:input_type -> hushgrad.v1.CloseRoundRequest
-	15, // 22: hushgrad.v1.Operator.AbortRound:input_type -> hushgrad.v1.AbortRoundRequest
-	17, // 23: hushgrad.v1.Operator.ListRounds:input_type -> hushgrad.v1.ListRoundsRequest
-	19, // 24: hushgrad.v1.Operator.GetEstimate:input_type -> hushgrad.v1.GetEstimateRequest
-	9,  // 25: hushgrad.v1.Operator.PutModel:input_type -> hushgrad.v1.PutModelRequest
-	3,  // 26: hushgrad.v1.Rounds.GetRound:output_type -> hushgrad.v1.GetRoundResponse
-	8,  // 27: hushgrad.v1.Rounds.GetModel:output_type -> hushgrad.v1.GetModelResponse
-	5,  // 28: hushgrad.v1.Rounds.SubmitReports:output_type -> hushgrad.v1.SubmitReportsResponse
-	12, // 29: hushgrad.v1.Operator.OpenRound:output_type -> hushgrad.v1.OpenRoundResponse
-	14, // 30: hushgrad.v1.Operator.CloseRound:output_type -> hushgrad.v1.CloseRoundResponse
-	16, // 31: hushgrad.v1.Operator.AbortRound:output_type -> hushgrad.v1.AbortRoundResponse
-	18, // 32: hushgrad.v1.Operator.ListRounds:output_type -> hushgrad.v1.ListRoundsResponse
-	23, // 33: hushgrad.v1.Operator.GetEstimate:output_type -> hushgrad.v1.GetEstimateResponse
-	10, // 34: hushgrad.v1.Operator.PutModel:output_type -> hushgrad.v1.PutModelResponse
-	26, // [26:35] is the sub-list for method output_type
-	17, // [17:26] is the sub-list for method input_type
+	29, // 2: hushgrad.v1.RoundStatus.opened:type_name -> google.protobuf.Timestamp
+	29, // 3: hushgrad.v1.RoundStatus.ended:type_name -> google.protobuf.Timestamp
+	6,  // 4: hushgrad.v1.GetRoundResponse.status:type_name -> hushgrad.v1.RoundStatus
+	11, // 5: hushgrad.v1.GetModelResponse.header:type_name -> hushgrad.v1.ModelHeader
+	11, // 6: hushgrad.v1.PutModelRequest.header:type_name -> hushgrad.v1.ModelHeader
+	28, // 7: hushgrad.v1.OpenRoundRequest.round:type_name -> hushgrad.v1.Round
+	28, // 8: hushgrad.v1.OpenRoundResponse.round:type_name -> hushgrad.v1.Round
+	6,  // 9: hushgrad.v1.CloseRoundResponse.status:type_name -> hushgrad.v1.RoundStatus
+	6,  // 10: hushgrad.v1.AbortRoundResponse.status:type_name -> hushgrad.v1.RoundStatus
+	6,  // 11: hushgrad.v1.ListRoundsResponse.status:type_name -> hushgrad.v1.RoundStatus
+	30, // 12: hushgrad.v1.EstimateHeader.guarantee:type_name -> hushgrad.v1.Guarantee
+	25, // 13: hushgrad.v1.EstimateHeader.tiers:type_name -> hushgrad.v1.TierEstimate
+	30, // 14: hushgrad.v1.TierEstimate.guarantee:type_name -> hushgrad.v1.Guarantee
+	24, // 15: hushgrad.v1.GetEstimateResponse.header:type_name -> hushgrad.v1.EstimateHeader
+	26, // 16: hushgrad.v1.GetEstimateResponse.columns:type_name -> hushgrad.v1.ColumnChunk
+	5,  // 17: hushgrad.v1.Rounds.GetRound:input_type -> hushgrad.v1.GetRoundRequest
+	10, // 18: hushgrad.v1.Rounds.GetModel:input_type -> hushgrad.v1.GetModelRequest
+	8,  // 19: hushgrad.v1.Rounds.SubmitReports:input_type -> hushgrad.v1.SubmitReportsRequest
+	1,  // 20: hushgrad.v1.Shuffled.ForwardReports:input_type -> hushgrad.v1.ForwardReportsRequest
+	3,  // 21: hushgrad.v1.Shuffled.CompleteRound:input_type -> hushgrad.v1.CompleteRoundRequest
+	15, // 22: hushgrad.v1.Operator.OpenRound:input_type -> hushgrad.v1.OpenRoundRequest
+	17, // 23: hushgrad.v1.Operator.CloseRound:input_type -> hushgrad.v1.CloseRoundRequest
+	19, // 24: hushgrad.v1.Operator.AbortRound:input_type -> hushgrad.v1.AbortRoundRequest
+	21, // 25: hushgrad.v1.Operator.ListRounds:input_type -> hushgrad.v1.ListRoundsRequest
+	23, // 26: hushgrad.v1.Operator.GetEstimate:input_type -> hushgrad.v1.GetEstimateRequest
+	13, // 27: hushgrad.v1.Operator.PutModel:input_type -> hushgrad.v1.PutModelRequest
+	7,  // 28: hushgrad.v1.Rounds.GetRound:output_type -> hushgrad.v1.GetRoundResponse
+	12, // 29: hushgrad.v1.Rounds.GetModel:output_type -> hushgrad.v1.GetModelResponse
+	9,  // 30: hushgrad.v1.Rounds.SubmitReports:output_type -> hushgrad.v1.SubmitReportsResponse
+	2,  // 31: hushgrad.v1.Shuffled.ForwardReports:output_type -> hushgrad.v1.ForwardReportsResponse
+	4,  // 32: hushgrad.v1.Shuffled.CompleteRound:output_type -> hushgrad.v1.CompleteRoundResponse
+	16, // 33: hushgrad.v1.Operator.OpenRound:output_type -> hushgrad.v1.OpenRoundResponse
+	18, // 34: hushgrad.v1.Operator.CloseRound:output_type -> hushgrad.v1.CloseRoundResponse
+	20, // 35: hushgrad.v1.Operator.AbortRound:output_type -> hushgrad.v1.AbortRoundResponse
+	22, // 36: hushgrad.v1.Operator.ListRounds:output_type -> hushgrad.v1.ListRoundsResponse
+	27, // 37: hushgrad.v1.Operator.GetEstimate:output_type -> hushgrad.v1.GetEstimateResponse
+	14, // 38: hushgrad.v1.Operator.PutModel:output_type -> hushgrad.v1.PutModelResponse
+	28, // [28:39] is the sub-list for method output_type
+	17, // [17:28] is the sub-list for method input_type
 	17, // [17:17] is the sub-list for extension type_name
 	17, // [17:17] is the sub-list for extension extendee
 	0,  // [0:17] is the sub-list for field type_name
@@ -1516,9 +1762,9 @@ func file_hushgrad_v1_service_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hushgrad_v1_service_service_proto_rawDesc), len(file_hushgrad_v1_service_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   23,
+			NumMessages:   27,
 			NumExtensions: 0,
-			NumServices:   2,
+			NumServices:   3,
 		},
 		GoTypes:           file_hushgrad_v1_service_service_proto_goTypes,
 		DependencyIndexes: file_hushgrad_v1_service_service_proto_depIdxs,

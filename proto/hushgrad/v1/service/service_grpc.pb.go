@@ -224,6 +224,172 @@ var Rounds_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
+	Shuffled_ForwardReports_FullMethodName = "/hushgrad.v1.Shuffled/ForwardReports"
+	Shuffled_CompleteRound_FullMethodName  = "/hushgrad.v1.Shuffled/CompleteRound"
+)
+
+// ShuffledClient is the client API for Shuffled service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// Shuffled is what the shuffler needs of the server. Serve it only to the shuffler: whoever may
+// call it says which reports there are, and in which order.
+type ShuffledClient interface {
+	// ForwardReports counts sealed reports of a round with a shuffler. The same message again
+	// counts nothing again and gets the same rejections. Reports that were counted are on disk
+	// before the answer, on a server that keeps its state on disk.
+	// INVALID_ARGUMENT: a malformed message (the detail names the field); NOT_FOUND: unknown
+	// round; FAILED_PRECONDITION: the round has ended, has another description or no shuffler;
+	// RESOURCE_EXHAUSTED: the server has no room now, try again later.
+	ForwardReports(ctx context.Context, in *ForwardReportsRequest, opts ...grpc.CallOption) (*ForwardReportsResponse, error)
+	// CompleteRound ends the round: all reports that there will be were forwarded. The same call
+	// again is answered in the same way.
+	// FAILED_PRECONDITION: the round has ended in another way, or the sum of the shares is not
+	// that of the reports which were counted.
+	CompleteRound(ctx context.Context, in *CompleteRoundRequest, opts ...grpc.CallOption) (*CompleteRoundResponse, error)
+}
+
+type shuffledClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewShuffledClient(cc grpc.ClientConnInterface) ShuffledClient {
+	return &shuffledClient{cc}
+}
+
+func (c *shuffledClient) ForwardReports(ctx context.Context, in *ForwardReportsRequest, opts ...grpc.CallOption) (*ForwardReportsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ForwardReportsResponse)
+	err := c.cc.Invoke(ctx, Shuffled_ForwardReports_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *shuffledClient) CompleteRound(ctx context.Context, in *CompleteRoundRequest, opts ...grpc.CallOption) (*CompleteRoundResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CompleteRoundResponse)
+	err := c.cc.Invoke(ctx, Shuffled_CompleteRound_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// ShuffledServer is the server API for Shuffled service.
+// All implementations must embed UnimplementedShuffledServer
+// for forward compatibility.
+//
+// Shuffled is what the shuffler needs of the server. Serve it only to the shuffler: whoever may
+// call it says which reports there are, and in which order.
+type ShuffledServer interface {
+	// ForwardReports counts sealed reports of a round with a shuffler. The same message again
+	// counts nothing again and gets the same rejections. Reports that were counted are on disk
+	// before the answer, on a server that keeps its state on disk.
+	// INVALID_ARGUMENT: a malformed message (the detail names the field); NOT_FOUND: unknown
+	// round; FAILED_PRECONDITION: the round has ended, has another description or no shuffler;
+	// RESOURCE_EXHAUSTED: the server has no room now, try again later.
+	ForwardReports(context.Context, *ForwardReportsRequest) (*ForwardReportsResponse, error)
+	// CompleteRound ends the round: all reports that there will be were forwarded. The same call
+	// again is answered in the same way.
+	// FAILED_PRECONDITION: the round has ended in another way, or the sum of the shares is not
+	// that of the reports which were counted.
+	CompleteRound(context.Context, *CompleteRoundRequest) (*CompleteRoundResponse, error)
+	mustEmbedUnimplementedShuffledServer()
+}
+
+// UnimplementedShuffledServer must be embedded to have
+// forward compatible implementations.
+//
+// NOTE: this should be embedded by value instead of pointer to avoid a nil
+// pointer dereference when methods are called.
+type UnimplementedShuffledServer struct{}
+
+func (UnimplementedShuffledServer) ForwardReports(context.Context, *ForwardReportsRequest) (*ForwardReportsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ForwardReports not implemented")
+}
+func (UnimplementedShuffledServer) CompleteRound(context.Context, *CompleteRoundRequest) (*CompleteRoundResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CompleteRound not implemented")
+}
+func (UnimplementedShuffledServer) mustEmbedUnimplementedShuffledServer() {}
+func (UnimplementedShuffledServer) testEmbeddedByValue()                  {}
+
+// UnsafeShuffledServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to ShuffledServer will
+// result in compilation errors.
+type UnsafeShuffledServer interface {
+	mustEmbedUnimplementedShuffledServer()
+}
+
+func RegisterShuffledServer(s grpc.ServiceRegistrar, srv ShuffledServer) {
+	// If the following call panics, it indicates UnimplementedShuffledServer was
+	// embedded by pointer and is nil.  This will cause panics if an
+	// unimplemented method is ever invoked, so we test this at initialization
+	// time to prevent it from happening at runtime later due to I/O.
+	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
+		t.testEmbeddedByValue()
+	}
+	s.RegisterService(&Shuffled_ServiceDesc, srv)
+}
+
+func _Shuffled_ForwardReports_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ForwardReportsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ShuffledServer).ForwardReports(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Shuffled_ForwardReports_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ShuffledServer).ForwardReports(ctx, req.(*ForwardReportsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Shuffled_CompleteRound_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CompleteRoundRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ShuffledServer).CompleteRound(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Shuffled_CompleteRound_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ShuffledServer).CompleteRound(ctx, req.(*CompleteRoundRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+// Shuffled_ServiceDesc is the grpc.ServiceDesc for Shuffled service.
+// It's only intended for direct use with grpc.RegisterService,
+// and not to be introspected or modified (even as a copy)
+var Shuffled_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "hushgrad.v1.Shuffled",
+	HandlerType: (*ShuffledServer)(nil),
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "ForwardReports",
+			Handler:    _Shuffled_ForwardReports_Handler,
+		},
+		{
+			MethodName: "CompleteRound",
+			Handler:    _Shuffled_CompleteRound_Handler,
+		},
+	},
+	Streams:  []grpc.StreamDesc{},
+	Metadata: "hushgrad/v1/service/service.proto",
+}
+
+const (
 	Operator_OpenRound_FullMethodName   = "/hushgrad.v1.Operator/OpenRound"
 	Operator_CloseRound_FullMethodName  = "/hushgrad.v1.Operator/CloseRound"
 	Operator_AbortRound_FullMethodName  = "/hushgrad.v1.Operator/AbortRound"

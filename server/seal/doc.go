@@ -1,0 +1,37 @@
+// Package seal encrypts reports to the server that counts them, so that the shuffler in between
+// cannot read them. Use it in a client that sends reports through a shuffler and in a server
+// that gets them. Start with [NewSealer] for a client and with [OpenKeys] for a server.
+//
+// # What a sealed report is
+//
+// A sealed report is one single-shot message of HPKE (RFC 9180), base mode: the encapsulated key
+// and then the ciphertext. Its info is "hushgrad sealed report" and the 32 bytes of the round's
+// digest, its aad is empty. The plaintext is the report and then the token, if the round asks for
+// one. In a round of a mechanism for two servers it is the share of the first server and then the
+// token. [FormatOf] has the lengths.
+//
+// Every sealed report of a round has the same length: rounds whose reports have several lengths
+// are refused. A sealed report cannot be changed into another one that opens. So its SHA-256 is
+// its id ([ID]), and a copy is recognized without opening it.
+//
+// # Keys
+//
+// fl.Round.SealKey names the algorithms and holds the public key. There are two [Suite]s:
+//
+//	x25519            DHKEM(X25519), HKDF-SHA256, AES-128-GCM      48 bytes more than the plaintext
+//	mlkem768-x25519   MLKEM768-X25519, HKDF-SHA256, AES-256-GCM  1136 bytes more
+//
+// The second one also resists an attacker who keeps sealed reports until there are quantum
+// computers. A server keeps its keys in a directory, one file for each. New rounds name the newest
+// one. A key is needed until the last round that names it has ended: then its file can be removed,
+// and what was sealed to it stays sealed for ever. A client knows a key by its [Fingerprint].
+//
+// # What it hides
+//
+// The shuffler sees the round, the number of sealed reports and their length, which is the same
+// for all. It does not see what they say. The server that opens them sees reports and tokens, and
+// whatever the shuffler forwards beside them, which is nothing in package server/shuffler.
+// The key is not fresh for each round: a party that takes the server's private key and has
+// recorded sealed reports reads them. Reports that come from the same client have nothing in
+// common.
+package seal

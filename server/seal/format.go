@@ -1,0 +1,71 @@
+package seal
+
+import (
+	"fmt"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/admit"
+)
+
+// Format has the lengths of what clients of one round send to the shuffler, in bytes.
+type Format struct {
+	// Report is the length of the report, or of the first server's share.
+	Report int
+	// Token is admit.TokenBytes in a round that asks for tokens, and otherwise 0.
+	Token int
+	// Sealed is the length of the sealed report: Report and Token, encrypted.
+	Sealed int
+	// Share is the length of the second server's share, which follows the sealed report. It
+	// is 0 in a round of a mechanism for one server.
+	Share int
+}
+
+// FormatOf returns the format of a round and its mechanism. The error is a *fl.ParamError: for
+// shuffler when the round has none, for seal_key when the key is none of this package, and for
+// mechanism when reports have several lengths or would not be protected by a shuffler that
+// permutes them.
+func FormatOf(r fl.Round, m fl.Mechanism) (f Format, err error) {
+	refuse := func(name string, got any, rule string, args ...any) (Format, error) {
+		return Format{}, fmt.Errorf("seal: %w", fl.Invalid(name, got, rule, args...))
+	}
+	if r.Shuffler == "" {
+		return refuse("shuffler", "", "is required")
+	}
+	a, _, err := parsePublic(r.SealKey)
+	if err != nil {
+		return Format{}, fmt.Errorf("seal: %w", err)
+	}
+	if len(r.IssuerKey) > 0 {
+		f.Token = admit.TokenBytes
+	}
+	switch m := m.(type) {
+	case fl.SharedMechanism:
+		f.Report, f.Share = m.ShareBytes(fl.FirstServer), m.ShareBytes(fl.SecondServer)
+	case fl.ReportSizer:
+		f.Report = m.ReportBytes()
+	default:
+		return refuse("mechanism", r.Mechanism, "must have reports of one length: others would show what they say")
+	}
+	if g := m.Guarantee(); g.Trust == fl.Shuffle {
+		return refuse("mechanism", r.Mechanism, "must not hold all messages of a client in one report, which a permutation of reports does not separate")
+	}
+	f.Sealed = f.Report + f.Token + a.overhead
+	return f, nil
+}
+
+// Item is the length of what one client sends: the sealed report and the second server's share.
+func (f Format) Item() int { return f.Sealed + f.Share }
+
+// Split cuts the items of a message apart. They are parts of it. The error is a *fl.ParamError
+// for reports when there is none, more than fl.MaxBatch, or an incomplete one.
+func Split(message []byte, size int) ([][]byte, error) {
+	n := len(message) / size
+	if n < 1 || n > fl.MaxBatch || n*size != len(message) {
+		return nil, fmt.Errorf("seal: %w", fl.Invalid("reports", fmt.Sprintf("%d bytes", len(message)), "must have 1 to %d times %d", fl.MaxBatch, size))
+	}
+	items := make([][]byte, n)
+	for i := range items {
+		items[i] = message[i*size : (i+1)*size : (i+1)*size]
+	}
+	return items, nil
+}

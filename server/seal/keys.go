@@ -1,0 +1,231 @@
+package seal
+
+import (
+	"cmp"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/fileowner"
+)
+
+const (
+	// pemPrivate is the type of the PEM block of a private key. Its header suiteHeader names the
+	// suite.
+	pemPrivate  = "HUSHGRAD SEAL PRIVATE KEY"
+	suiteHeader = "Suite"
+	keySuffix   = ".key"
+	maxKeyFile  = 16 << 10
+	maxKeys     = 1000
+)
+
+// Keys are the private keys of a server, in a directory with one file for each. The files end in
+// .key, hold PEM, and can be read by their owner alone. Only their age counts: the newest file has
+// the key of new rounds. It is safe for concurrent use, also by several processes.
+type Keys struct{ dir string }
+
+// OpenKeys returns the keys in a directory. It makes the directory, and a first key of the suite,
+// if there is none. The error is about a directory or file that belongs to another user, that
+// others may read, or that holds something else.
+func OpenKeys(dir string, s Suite) (*Keys, error) {
+	k := &Keys{dir: dir}
+	if err := k.prepare(s); err != nil {
+		return nil, fmt.Errorf("seal: keys: %w", err)
+	}
+	return k, nil
+}
+
+func (k *Keys) prepare(s Suite) error {
+	if _, err := find(s); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(k.dir, 0o700); err != nil {
+		return err
+	}
+	all, err := k.all()
+	if err == nil && len(all) == 0 {
+		_, err = k.Add(s)
+	}
+	return err
+}
+
+// stored is a key and how old its file is.
+type stored struct {
+	*Key
+	changed time.Time
+}
+
+// all reads all keys, the newest first.
+func (k *Keys) all() ([]stored, error) {
+	info, err := os.Stat(k.dir)
+	if err == nil {
+		err = fileowner.Check(info)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", k.dir, err)
+	}
+	files, err := filepath.Glob(filepath.Join(k.dir, "*"+keySuffix))
+	if err != nil {
+		return nil, err
+	}
+	if len(files) > maxKeys {
+		return nil, fl.Invalid("keys", len(files), "must be at most %d in %s", maxKeys, k.dir)
+	}
+	var all []stored
+	for _, file := range files {
+		one, err := read(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed just now
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		all = append(all, one)
+	}
+	slices.SortFunc(all, func(a, b stored) int {
+		fa, fb := a.Fingerprint(), b.Fingerprint()
+		return cmp.Or(b.changed.Compare(a.changed), slices.Compare(fa[:], fb[:]))
+	})
+	return all, nil
+}
+
+// read reads one file.
+func read(file string) (stored, error) {
+	in, err := os.Open(file)
+	if err != nil {
+		return stored{}, err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err == nil {
+		err = fileowner.Check(info)
+	}
+	if err != nil {
+		return stored{}, err
+	}
+	if open := info.Mode().Perm() & 0o077; open != 0 {
+		return stored{}, fl.Invalid("mode", fmt.Sprintf("%#o", info.Mode().Perm()), "must be for the owner alone: chmod 600")
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxKeyFile+1))
+	if err != nil {
+		return stored{}, err
+	}
+	key, err := parseKey(text)
+	return stored{Key: key, changed: info.ModTime()}, err
+}
+
+// parseKey reads the text of a file.
+func parseKey(text []byte) (*Key, error) {
+	if len(text) > maxKeyFile {
+		return nil, fl.Invalid("key", "a long file", "must have at most %d bytes", maxKeyFile)
+	}
+	block, rest := pem.Decode(text)
+	if block == nil || block.Type != pemPrivate || len(strings.TrimSpace(string(rest))) > 0 {
+		return nil, fl.Invalid("key", fmt.Sprintf("%d bytes", len(text)), "must be one PEM block %q", pemPrivate)
+	}
+	suite := Suite(block.Headers[suiteHeader])
+	a, err := find(suite)
+	if err != nil {
+		return nil, err
+	}
+	private, err := a.kem.NewPrivateKey(block.Bytes)
+	if err != nil {
+		return nil, fl.Invalid("key", fmt.Sprintf("%d bytes", len(block.Bytes)), "must be a private key of %s: %v", suite, err)
+	}
+	return newKey(suite, a, private), nil
+}
+
+// Add draws a key and writes its file, durably. It becomes that of new rounds.
+func (k *Keys) Add(s Suite) (*Key, error) {
+	key, err := GenerateKey(s)
+	if err != nil {
+		return nil, err
+	}
+	private, err := key.private.Bytes()
+	if err != nil {
+		return nil, fmt.Errorf("seal: %w", err)
+	}
+	text := pem.EncodeToMemory(&pem.Block{Type: pemPrivate, Headers: map[string]string{suiteHeader: string(s)}, Bytes: private})
+	if err := write(filepath.Join(k.dir, key.Fingerprint().String()[:16]+keySuffix), text); err != nil {
+		return nil, fmt.Errorf("seal: %w", err)
+	}
+	return key, nil
+}
+
+// write makes a file that only its owner reads, whole or not at all.
+func write(file string, text []byte) (err error) {
+	out, err := os.CreateTemp(filepath.Dir(file), "new-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(out.Name()))
+		}
+	}()
+	if _, err = out.Write(text); err == nil {
+		err = out.Sync()
+	}
+	if err = errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	if err = os.Rename(out.Name(), file); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// All returns the keys that there are, the newest first.
+func (k *Keys) All() ([]*Key, error) {
+	all, err := k.all()
+	if err != nil {
+		return nil, fmt.Errorf("seal: keys: %w", err)
+	}
+	keys := make([]*Key, len(all))
+	for i, one := range all {
+		keys[i] = one.Key
+	}
+	return keys, nil
+}
+
+// ErrNoKey is wrapped by errors about a key that is not there.
+var ErrNoKey = errors.New("no such key")
+
+// Newest returns the key of new rounds.
+func (k *Keys) Newest() (*Key, error) {
+	all, err := k.All()
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("seal: keys: %s: %w", k.dir, ErrNoKey)
+	}
+	return all[0], nil
+}
+
+// Find returns the key with this public half, see fl.Round.SealKey.
+func (k *Keys) Find(sealKey []byte) (*Key, error) {
+	all, err := k.All()
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range all {
+		if slices.Equal(key.public, sealKey) {
+			return key, nil
+		}
+	}
+	return nil, fmt.Errorf("seal: keys: %w: %w", ErrNoKey,
+		fl.Invalid("seal_key", FingerprintOf(sealKey), "must be that of a file in %s", k.dir))
+}
