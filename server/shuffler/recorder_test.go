@@ -32,6 +32,7 @@ type recorder struct {
 	completed *service.CompleteRoundRequest
 	refuse    func(call int) error // what to answer instead
 	reject    func(sealed []byte) bool
+	finish    func(sum []byte) error // what to answer to CompleteRound instead
 }
 
 func newRecorder() *recorder {
@@ -116,6 +117,11 @@ func (r *recorder) ForwardReports(_ context.Context, req *service.ForwardReports
 func (r *recorder) CompleteRound(_ context.Context, req *service.CompleteRoundRequest) (*service.CompleteRoundResponse, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.finish != nil {
+		if err := r.finish(req.GetShareSum()); err != nil {
+			return nil, err
+		}
+	}
 	r.completed = req
 	r.status[req.GetRoundId()].State = service.RoundState_ROUND_STATE_CLOSED
 	return &service.CompleteRoundResponse{}, nil
@@ -133,6 +139,13 @@ func (r *recorder) callsNow() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.calls
+}
+
+// askedNow returns how often GetRound was called.
+func (r *recorder) askedNow() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.asked
 }
 
 // serve answers on a connection in memory.
