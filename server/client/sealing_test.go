@@ -3,6 +3,7 @@ package client_test
 import (
 	"bytes"
 	"errors"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/hushgrad/hushgrad/baseline/dense"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
@@ -289,5 +291,19 @@ func TestOneParticipationActsForManyClients(t *testing.T) {
 	var param *fl.ParamError
 	if _, err := p.As(issuers[1].tokens); !errors.As(err, &param) || param.Param != "Ledger" {
 		t.Errorf("with a ledger: %v", err)
+	}
+}
+
+// A report that the ledger could not keep together with its seal is not encoded: nothing is charged.
+func TestReportsTooLongForTheLedgerCostNothing(t *testing.T) {
+	const dim = 1_400_000
+	_, conn := openShuffler(t, func(r *fl.Round) {
+		r.Mechanism, r.Epsilon, r.Params, r.Dim = dense.Name, math.Inf(1), nil, dim
+	})
+	l := openLedger(t, math.Inf(1))
+	p := joinWith(t, conn, client.Options{Policy: anything, Ledger: l, Purpose: "digits"})
+	var param *fl.ParamError
+	if _, err := p.Encode(nil, make([]float64, dim), nil); !errors.As(err, &param) || param.Param != "report" || !equal(states(t, l), ledger.Released) {
+		t.Errorf("%v, entries %v", err, states(t, l))
 	}
 }
