@@ -186,11 +186,11 @@ func TestAUnitTwiceInACallIsCountedOnce(t *testing.T) {
 	c := call(t, journal.NewMemory(), smallRound())
 	one, other := c.reports(1), c.reports(1)
 	u, v := newUnit("a", one, [][]byte{one}, nil), newUnit("b", other, [][]byte{other}, nil)
-	if got, err := c.round.submit(t.Context(), []unit{u, v, u}); err != nil || got != (receipt{accepted: 2, duplicates: 1}) {
+	if got, err := c.round.submit(t.Context(), []unit{u, v, u}, nil); err != nil || got != (receipt{accepted: 2, duplicates: 1}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	v.key = "a"
-	if got, err := c.round.submit(t.Context(), []unit{u, v}); err == nil {
+	if got, err := c.round.submit(t.Context(), []unit{u, v}, nil); err == nil {
 		t.Errorf("two contents under one key: %+v", got)
 	}
 }

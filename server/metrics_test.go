@@ -45,6 +45,7 @@ func TestMetricsSayWhatWasCounted(t *testing.T) {
 		# TYPE hushgrad_connections gauge
 		hushgrad_connections{listener="clients"} 0
 		hushgrad_connections{listener="operator"} 1
+		hushgrad_connections{listener="shuffler"} 0
 		# HELP hushgrad_failed_commits_total Changes that the journal could not keep.
 		# TYPE hushgrad_failed_commits_total counter
 		hushgrad_failed_commits_total 0
@@ -54,7 +55,7 @@ func TestMetricsSayWhatWasCounted(t *testing.T) {
 		# HELP hushgrad_report_bytes_total Bytes of the reports of accepted batches.
 		# TYPE hushgrad_report_bytes_total counter
 		hushgrad_report_bytes_total BYTES
-		# HELP hushgrad_reports_total Reports of accepted batches, by result: accepted, or duplicate when they had been counted before.
+		# HELP hushgrad_reports_total Reports of accepted batches and of the shuffler, by result: accepted, or duplicate when they had been counted before.
 		# TYPE hushgrad_reports_total counter
 		hushgrad_reports_total{result="accepted"} 4
 		hushgrad_reports_total{result="duplicate"} 3

@@ -33,6 +33,9 @@ var (
 	errRetired     = errors.New("newer models were published")
 	errSpent       = errors.New("the token was spent on another report")
 	errOtherRound  = errors.New("the reports were made for another description of the round")
+	errShuffled    = errors.New("the reports of this round come from its shuffler")
+	errUnshuffled  = errors.New("the reports of this round come from its clients")
+	errIncomplete  = errors.New("the shuffler did not complete the round in time: no estimate will be released")
 )
 
 var statuses = rpcstatus.Table{
@@ -42,6 +45,10 @@ var statuses = rpcstatus.Table{
 	{Err: errTooFew, Code: codes.FailedPrecondition},
 	{Err: errStillOpen, Code: codes.FailedPrecondition},
 	{Err: errOtherRound, Code: codes.FailedPrecondition},
+	{Err: errShuffled, Code: codes.FailedPrecondition},
+	{Err: errUnshuffled, Code: codes.FailedPrecondition},
+	{Err: errIncomplete, Code: codes.FailedPrecondition},
+	{Err: fl.ErrUnmatched, Code: codes.FailedPrecondition},
 	{Err: admit.ErrToken, Code: codes.Unauthenticated},
 	{Err: errSpent, Code: codes.AlreadyExists},
 	{Err: errNotFound, Code: codes.NotFound},
