@@ -14,9 +14,8 @@ type claim struct {
 	done  chan struct{}
 }
 
-// add claims all units of a call, or returns a call that has claimed one of them. The error
-// is about a unit with the key of another unit and other reports.
-func (c *claims) add(mine *claim) (other *claim, err error) {
+// add claims all units of a call, or returns a call that has claimed one of them.
+func (c *claims) add(mine *claim) (other *claim) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.byKey == nil {
@@ -24,20 +23,12 @@ func (c *claims) add(mine *claim) (other *claim, err error) {
 	}
 	for _, u := range mine.units {
 		if theirs := c.byKey[u.key]; theirs != nil && theirs != mine {
-			for _, v := range theirs.units {
-				if v.key == u.key && v.content != u.content {
-					err = u.otherContent()
-				}
-			}
-			other = theirs
-			break
+			c.drop(mine)
+			return theirs
 		}
 		c.byKey[u.key] = mine
 	}
-	if other != nil {
-		c.drop(mine)
-	}
-	return other, err
+	return nil
 }
 
 // remove ends a claim.

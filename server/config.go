@@ -11,6 +11,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/server/journal"
+	"github.com/hushgrad/hushgrad/server/seal"
 )
 
 // Config holds the settings of a Server. The zero value of every field means
@@ -21,6 +22,9 @@ type Config struct {
 	// Journal is where rounds, reports, estimates and the model are kept. It stays the
 	// caller's, who closes it after the server. Default journal.NewMemory().
 	Journal journal.Journal
+	// Seal holds the keys to which reports are sealed in rounds with a shuffler. Default: none,
+	// and such rounds are refused.
+	Seal *seal.Keys
 	// MaxMessageBytes bounds one gRPC message after decompression. Default 4 MiB,
 	// at least 64 KiB, at most 1 GiB.
 	MaxMessageBytes int
@@ -48,8 +52,8 @@ type Config struct {
 	// context ends. Default 2 s.
 	ShutdownTimeout time.Duration
 	// Credentials secure the clients' listener, OperatorCredentials the
-	// operator's. Default: no transport security.
-	Credentials, OperatorCredentials credentials.TransportCredentials
+	// operator's and ShufflerCredentials the shuffler's. Default: no transport security.
+	Credentials, OperatorCredentials, ShufflerCredentials credentials.TransportCredentials
 	// Metrics registers the figures of the server for Prometheus. Default: none are kept.
 	Metrics prometheus.Registerer
 	// StatsHandler is told of every connection and call of Serve, for traces. Default: nobody.

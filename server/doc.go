@@ -5,8 +5,8 @@
 //	srv, err := server.New(server.Config{})
 //	err = srv.Serve(ctx, server.Listeners{Clients: listener}) // until ctx is done
 //
-// To run inside a gRPC server that exists already, call [Server.RegisterRounds] and
-// [Server.RegisterOperator] on it. Package server/client holds the Go clients. Package
+// To run inside a gRPC server that exists already, call [Server.RegisterRounds],
+// [Server.RegisterOperator] and [Server.RegisterShuffled] on it. Package server/client holds the Go clients. Package
 // server/servertest runs the server in memory, for examples and tests. The services are
 // described in proto/hushgrad/v1/service/service.proto.
 //
@@ -30,6 +30,25 @@
 // once for its token: the same report with it is a duplicate, another report is refused. Then
 // min_reports and target_reports count admitted clients. Package server/admit says what a token
 // is.
+//
+// # Rounds with a shuffler
+//
+// In a round with a shuffler clients send sealed reports there, and the server gets them from it,
+// shuffled and all at once. Config.Seal has the keys that open them; package server/seal says what
+// is sealed. A sealed report that cannot be opened, whose token is missing, bad or spent on another
+// one, or that the mechanism refuses is left out, and the shuffler learns its position in the
+// message. The rest is counted once, however often and in which messages it comes.
+//
+// Such a round ends when the shuffler says that it has forwarded everything, and not at its
+// target or its deadline, which the shuffler keeps. With fewer than min_reports reports that count,
+// or an hour after the deadline, it has expired. The operator's request to close it is passed on to
+// the shuffler.
+//
+// A mechanism for two servers needs such a round. This server is the first one: clients seal its
+// shares, and the shuffler brings the sum of the second server's shares. The estimate is released
+// if both have added the shares of the same reports.
+//
+// # Cores
 //
 // Reports are decoded on several cores: each batch goes to one of GOMAXPROCS aggregators,
 // which are merged when the round closes.
@@ -60,6 +79,7 @@
 // [Server.Ready] says in words whether the server can work, and the health service follows
 // it. Config.Metrics has the figures for Prometheus.
 //
-// The server sees which connection a report came from. docs/threat-model.md says what that
-// means for privacy in the shuffle model.
+// In a round without a shuffler the server sees which connection a report came from. In a round
+// with one it sees what the shuffler shows it. docs/threat-model.md says what that means for
+// privacy in the shuffle model.
 package server

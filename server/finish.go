@@ -45,6 +45,8 @@ func (r *round) outcome(why string, reports int64, restored error) (*fl.Estimate
 		return nil, service.RoundState_ROUND_STATE_ABORTED, because(errAborted, "round_id", r.description.ID, "must have been closed")
 	case reports < int64(r.description.MinReports):
 		return nil, service.RoundState_ROUND_STATE_EXPIRED, r.tooFew(reports, errExpired)
+	case r.shuffled() && why != completed:
+		return nil, service.RoundState_ROUND_STATE_EXPIRED, r.incomplete()
 	}
 	e, err := r.decode(restored)
 	if err == nil {
@@ -63,6 +65,9 @@ func failureOf(r *round) error {
 	case service.RoundState_ROUND_STATE_CLOSED:
 		return nil
 	case service.RoundState_ROUND_STATE_EXPIRED:
+		if r.reports >= int64(r.description.MinReports) {
+			return r.incomplete()
+		}
 		return r.tooFew(r.reports, errExpired)
 	case service.RoundState_ROUND_STATE_ABORTED:
 		return because(errAborted, "round_id", r.description.ID, "must have been closed")
@@ -85,7 +90,7 @@ func (r *round) decode(restored error) (e *fl.Estimate, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return sum.Estimate()
+	return r.sealing.estimate(sum)
 }
 
 // keepEnd writes the end of the round. It tries until the journal has room, and returns false

@@ -186,19 +186,11 @@ func TestAUnitTwiceInACallIsCountedOnce(t *testing.T) {
 	c := call(t, journal.NewMemory(), smallRound())
 	one, other := c.reports(1), c.reports(1)
 	u, v := newUnit("a", one, [][]byte{one}, nil), newUnit("b", other, [][]byte{other}, nil)
-	if got, err := c.round.submit(t.Context(), []unit{u, v, u}); err != nil || got != (receipt{accepted: 2, duplicates: 1}) {
+	if got, err := c.round.submit(t.Context(), []unit{u, v, u}, nil); err != nil || got != (receipt{accepted: 2, duplicates: 1}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	v.key = "a"
-	if got, err := c.round.submit(t.Context(), []unit{u, v}); err == nil {
+	if got, err := c.round.submit(t.Context(), []unit{u, v}, nil); err == nil {
 		t.Errorf("two contents under one key: %+v", got)
-	}
-}
-
-func TestCountsForClientsAreRoundedDown(t *testing.T) {
-	for n, want := range map[int64]int64{0: 0, 1: 1, 2: 2, 4: 2, 5: 5, 9: 5, 10: 10, 19: 10, 20: 20, 49: 20, 99: 50, 100: 100, 999_999_999: 500_000_000, 1_000_000_000: 1_000_000_000} {
-		if got := bucket(n); got != want {
-			t.Errorf("bucket(%d) = %d, want %d", n, got, want)
-		}
 	}
 }

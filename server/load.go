@@ -10,9 +10,11 @@ import (
 // Load is what one listener of a server has to bear, and what the server did about it.
 type Load = guard.Load
 
-// Load returns the load of the two listeners. When both services are on one, it is the
-// operator's.
-func (s *Server) Load() (clients, operator Load) { return s.clients.Load(), s.operator.Load() }
+// Load returns the load of the listeners. When the clients' and the operator's services are on
+// one, it is the operator's.
+func (s *Server) Load() (clients, operator, shuffler Load) {
+	return s.clients.Load(), s.operator.Load(), s.shuffler.Load()
+}
 
 // clientLimits are for a listener that strangers reach.
 func (c Config) clientLimits() guard.Limits {
@@ -34,6 +36,24 @@ func (c Config) operatorLimits() guard.Limits {
 		Progress:      c.ProgressTimeout,
 	}
 }
+
+// shufflerLimits are for a listener that the shuffler reaches, whose calls may wait for a
+// message of reports to be opened.
+func (c Config) shufflerLimits() guard.Limits {
+	l := c.operatorLimits()
+	l.DecodingCost = openingCost
+	return l
+}
+
+// openingCost is decodingCost for a message of sealed reports: each becomes a unit of its own,
+// with a plaintext, a key and a reason why it does not count.
+func openingCost(n int) int64 {
+	const unitBytes = 256
+	return decodingCost(n) + unitBytes*int64(min(n/minSealedBytes, fl.MaxBatch))
+}
+
+// minSealedBytes is less than any sealed report has.
+const minSealedBytes = 48
 
 // decodingCost is the memory that a message of n bytes takes until it is counted: its bytes as
 // they came, in one piece, decoded, and packed for the journal, and the slices of its reports

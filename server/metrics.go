@@ -9,6 +9,8 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/admit"
+	"github.com/hushgrad/hushgrad/server/seal"
 )
 
 // metrics are the figures of a server. On nil, a server without Config.Metrics, the methods
@@ -16,9 +18,9 @@ import (
 // address or a round: those series would have no end, and the first two would say who sent
 // what.
 type metrics struct {
-	reports, batches, refusals *prometheus.CounterVec
-	tokens, bytes, unkept      prometheus.Counter
-	decode, commit             prometheus.Histogram
+	reports, batches, refusals, rejections *prometheus.CounterVec
+	tokens, bytes, unkept, sealed          prometheus.Counter
+	decode, commit                         prometheus.Histogram
 }
 
 // newMetrics registers the figures, with those that now collects.
@@ -38,18 +40,21 @@ func newMetrics(r prometheus.Registerer, now prometheus.Collector) (*metrics, er
 		})
 	}
 	m := &metrics{
-		reports:  counter("reports_total", "Reports of accepted batches, by result: accepted, or duplicate when they had been counted before.", "result"),
+		reports:  counter("reports_total", "Reports of accepted batches and of the shuffler, by result: accepted, or duplicate when they had been counted before.", "result"),
 		batches:  counter("batches_total", "Batches of reports, by result: accepted, which includes those that were sent again, or refused.", "result"),
 		refusals: counter("refused_batches_total", "Refused batches by reason: the gRPC code of the answer.", "reason"),
-		tokens:   total("spent_tokens_total", "Tokens that were spent on reports, each once."),
-		bytes:    total("report_bytes_total", "Bytes of the reports of accepted batches."),
-		unkept:   total("failed_commits_total", "Changes that the journal could not keep."),
-		decode:   seconds("decode_seconds", "Time to decode the reports of one batch and add them up."),
-		commit:   seconds("commit_seconds", "Time until one change of the journal is durable."),
+		rejections: counter("rejected_reports_total", "Sealed reports that do not count, by reason, each time that the shuffler forwards them: "+
+			"sealed (cannot be opened), token (missing or bad), spent (its token, on another report) or report (refused by the mechanism).", "reason"),
+		sealed: total("forwarded_reports_total", "Sealed reports that the shuffler has forwarded, each time."),
+		tokens: total("spent_tokens_total", "Tokens that were spent on reports, each once."),
+		bytes:  total("report_bytes_total", "Bytes of the reports of accepted batches."),
+		unkept: total("failed_commits_total", "Changes that the journal could not keep."),
+		decode: seconds("decode_seconds", "Time to decode the reports of one batch and add them up."),
+		commit: seconds("commit_seconds", "Time until one change of the journal is durable."),
 	}
 	var errs []error
 	for _, c := range []prometheus.Collector{
-		m.reports, m.batches, m.refusals, m.tokens, m.bytes, m.unkept, m.decode, m.commit, now,
+		m.reports, m.batches, m.refusals, m.rejections, m.sealed, m.tokens, m.bytes, m.unkept, m.decode, m.commit, now,
 	} {
 		errs = append(errs, r.Register(c))
 	}
@@ -62,6 +67,9 @@ func newMetrics(r prometheus.Registerer, now prometheus.Collector) (*metrics, er
 	for _, result := range []string{resultAccepted, resultRefused} {
 		m.batches.WithLabelValues(result)
 	}
+	for _, reason := range []string{rejectedSealed, rejectedToken, rejectedSpent, rejectedReport} {
+		m.rejections.WithLabelValues(reason)
+	}
 	return m, nil
 }
 
@@ -69,6 +77,11 @@ const (
 	resultAccepted  = "accepted"
 	resultDuplicate = "duplicate"
 	resultRefused   = "refused"
+
+	rejectedSealed = "sealed"
+	rejectedToken  = "token"
+	rejectedSpent  = "spent"
+	rejectedReport = "report"
 )
 
 // counted notes an accepted batch.
@@ -83,6 +96,38 @@ func (m *metrics) counted(got receipt, req *service.SubmitReportsRequest) {
 	if len(req.GetTokens()) > 0 {
 		m.tokens.Add(float64(got.accepted))
 	}
+}
+
+// forwarded notes what became of reports from the shuffler: reasons says, for each, why it does
+// not count, or nil.
+func (m *metrics) forwarded(got receipt, reasons []error, tokens bool) {
+	if m == nil {
+		return
+	}
+	m.sealed.Add(float64(len(reasons)))
+	m.reports.WithLabelValues(resultAccepted).Add(float64(got.accepted))
+	m.reports.WithLabelValues(resultDuplicate).Add(float64(got.duplicates))
+	if tokens {
+		m.tokens.Add(float64(got.accepted))
+	}
+	for _, why := range reasons {
+		if why != nil {
+			m.rejections.WithLabelValues(rejectionOf(why)).Inc()
+		}
+	}
+}
+
+// rejectionOf is the reason why a report from the shuffler does not count.
+func rejectionOf(why error) string {
+	switch {
+	case errors.Is(why, seal.ErrSealed):
+		return rejectedSealed
+	case errors.Is(why, admit.ErrToken):
+		return rejectedToken
+	case errors.Is(why, errSpent):
+		return rejectedSpent
+	}
+	return rejectedReport
 }
 
 // refused notes a batch that was refused with an error.

@@ -44,20 +44,23 @@ func (s operatorService) open(ctx context.Context, req *service.OpenRoundRequest
 	if description.Dim > s.cfg.MaxDim {
 		return nil, nil, fl.Invalid("dim", description.Dim, "must be at most %d on this server", s.cfg.MaxDim)
 	}
+	if err := chooseKey(&description, s.cfg.Seal); err != nil {
+		return nil, nil, err
+	}
 	description, m, err := s.complete(ctx, description)
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, shared := m.(fl.SharedMechanism); shared {
-		return nil, nil, fl.Invalid("mechanism", description.Mechanism, "must be one whose reports go to one server")
+	if _, shared := m.(fl.SharedMechanism); shared && description.Shuffler == "" {
+		return nil, nil, fl.Invalid("mechanism", description.Mechanism, "must be one whose reports go to one server, or the round must have a shuffler")
 	}
 	if !description.Deadline.IsZero() && !description.Deadline.After(time.Now()) {
 		return nil, nil, fl.Invalid("deadline", description.Deadline, "must lie in the future")
 	}
-	if err := checkReportSize(m, description.Dim, s.cfg.MaxMessageBytes); err != nil {
-		return nil, nil, err
-	}
 	r, err := newRound(head{round: description, opened: time.Now()}, m, s.Server)
+	if err == nil {
+		err = r.checkReportSize(s.cfg.MaxMessageBytes)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -95,10 +98,16 @@ func (s operatorService) complete(ctx context.Context, r fl.Round) (fl.Round, fl
 }
 
 // checkReportSize refuses rounds whose reports could never arrive.
-func checkReportSize(m fl.Mechanism, dim, maxMessageBytes int) error {
+func (r *round) checkReportSize(maxMessageBytes int) error {
 	const envelope = 1 << 10 // the other fields of a SubmitReportsRequest
-	if sized, ok := m.(fl.ReportSizer); ok && sized.ReportBytes() > maxMessageBytes-envelope {
-		return fl.Invalid("dim", dim, "must leave a report (%d bytes) below the message limit of %d bytes", sized.ReportBytes(), maxMessageBytes)
+	size := 0
+	if r.sealing != nil {
+		size = r.sealing.format.Sealed
+	} else if sized, ok := r.mechanism.(fl.ReportSizer); ok {
+		size = sized.ReportBytes()
+	}
+	if size > maxMessageBytes-envelope {
+		return fl.Invalid("dim", r.description.Dim, "must leave a report (%d bytes) below the message limit of %d bytes", size, maxMessageBytes)
 	}
 	return nil
 }

@@ -185,7 +185,7 @@ func TestOpenRoundHonoursItsDeadline(t *testing.T) {
 }
 
 // A report of a mechanism for two servers would show its gradient to this one.
-func TestMechanismsForTwoServersAreRefused(t *testing.T) {
+func TestMechanismsForTwoServersNeedAShuffler(t *testing.T) {
 	p := start(t, server.Config{})
 	_, err := p.operator.OpenRound(t.Context(), fl.Round{
 		ID: "r", Mechanism: shares.Name, Dim: 8, Scale: 1, Epsilon: 1, Delta: 1e-6, MinReports: 2000,

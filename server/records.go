@@ -57,6 +57,7 @@ func below(b *journal.Batch, prefix []byte) { b.Delete(prefix, journal.After(pre
 type head struct {
 	round         fl.Round
 	state         service.RoundState
+	closing       bool  // the operator waits for the shuffler
 	reports       int64 // when the round has ended
 	opened, ended time.Time
 }
@@ -69,7 +70,7 @@ func (h head) put(b *journal.Batch) error {
 }
 
 func (h head) status() *service.RoundStatus {
-	s := &service.RoundStatus{Round: h.round.Proto(), State: h.state, Reports: uint64(h.reports), Opened: timestamppb.New(h.opened)}
+	s := &service.RoundStatus{Round: h.round.Proto(), State: h.state, Closing: h.closing, Reports: uint64(h.reports), Opened: timestamppb.New(h.opened)}
 	if !h.ended.IsZero() {
 		s.Ended = timestamppb.New(h.ended)
 	}
@@ -84,7 +85,7 @@ func unmarshalHead(data []byte) (h head, err error) {
 	if h.round, err = fl.RoundFromProto(s.GetRound()); err != nil {
 		return h, err
 	}
-	h.state, h.reports, h.opened = s.GetState(), int64(s.GetReports()), s.GetOpened().AsTime()
+	h.state, h.closing, h.reports, h.opened = s.GetState(), s.GetClosing(), int64(s.GetReports()), s.GetOpened().AsTime()
 	if s.Ended != nil {
 		h.ended = s.GetEnded().AsTime()
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/admit"
+	"github.com/hushgrad/hushgrad/server/internal/crowd"
 )
 
 // round is one round's life: open, then closing (no new units, those in flight are
@@ -20,6 +21,7 @@ type round struct {
 	digest      [32]byte
 	mechanism   fl.Mechanism
 	tokens      *admit.Verifier // nil if the round asks for none
+	sealing     *sealing        // nil for a round without a shuffler, and for one that has ended
 	opened      time.Time
 	journal     *keeper
 	tasks       *tasks
@@ -43,6 +45,7 @@ type round struct {
 	exclusive bool  // a snapshot or a restoration is at work
 	stale     bool
 	closing   bool
+	asked     bool // by the operator, to close when the shuffler has forwarded all reports
 
 	// Final once done is closed.
 	state   service.RoundState
@@ -62,11 +65,19 @@ func newRound(h head, m fl.Mechanism, s *Server) (*round, error) {
 			return nil, err
 		}
 	}
+	var sealed *sealing
+	if h.round.Shuffler != "" && m != nil {
+		if sealed, err = newSealing(h.round, m, s.cfg.Seal); err != nil {
+			return nil, err
+		}
+		m = sealed.mechanism(m)
+	}
 	r := &round{
 		description: h.round,
 		digest:      digest,
 		mechanism:   m,
 		tokens:      tokens,
+		sealing:     sealed,
 		opened:      h.opened,
 		journal:     s.journal,
 		tasks:       &s.tasks,
@@ -75,19 +86,34 @@ func newRound(h head, m fl.Mechanism, s *Server) (*round, error) {
 		onEnd:       s.trim,
 		done:        make(chan struct{}),
 		shards:      newShards(m),
+		asked:       h.closing,
 		state:       service.RoundState_ROUND_STATE_OPEN,
 	}
 	r.changed = sync.NewCond(&r.mu)
 	return r, nil
 }
 
-// startClock makes the deadline, if there is one, stop the round.
+// shuffled reports whether the reports of the round come from a shuffler.
+func (r *round) shuffled() bool { return r.description.Shuffler != "" }
+
+// startClock makes the deadline, if there is one, stop the round. A shuffler forwards its reports
+// after the deadline.
 func (r *round) startClock() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if at := r.description.Deadline; !at.IsZero() {
+	at := r.description.Deadline
+	if r.shuffled() {
+		at = at.Add(forwardingTime)
+	}
+	if !r.description.Deadline.IsZero() {
 		r.deadline = time.AfterFunc(time.Until(at), func() { r.stop("deadline") })
 	}
+}
+
+// full reports whether the round has all reports that it is to have. The caller holds r.mu.
+func (r *round) full() bool {
+	target := int64(r.description.TargetReports)
+	return target > 0 && r.reports >= target && !r.shuffled()
 }
 
 // begin lets a call count n reports, unless the round is closing. end must follow.
@@ -116,7 +142,7 @@ func (r *round) begin(n int64) error {
 }
 
 // end takes note of what became of a call's n reports.
-func (r *round) end(n int64, err error) {
+func (r *round) end(n, counted int64, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.inFlight--
@@ -124,11 +150,11 @@ func (r *round) end(n int64, err error) {
 	r.changed.Broadcast()
 	switch {
 	case err == nil:
-		r.reports += n
+		r.reports += counted
 	case spoils(err):
 		r.stale = true
 	}
-	if target := int64(r.description.TargetReports); target > 0 && r.reports >= target {
+	if r.full() {
 		r.stopLocked("target reached")
 	} else if r.snapshotDue() {
 		r.tasks.start(r.takeSnapshot)
@@ -155,8 +181,14 @@ func (r *round) alone(do func() error) error {
 }
 
 // close is the operator's request. It refuses while too few reports are counted, and
-// otherwise waits for the estimate.
+// otherwise waits for the estimate. A shuffler is asked for its reports first.
 func (r *round) close(ctx context.Context) error {
+	if r.shuffled() {
+		if err := r.ask(); err != nil {
+			return err
+		}
+		return r.wait(ctx)
+	}
 	r.mu.Lock()
 	reports, closing := r.reports, r.closing
 	r.mu.Unlock()
@@ -222,10 +254,10 @@ func (r *round) tooFew(reports int64, why error) error {
 // head says how the round stands.
 func (r *round) head() head {
 	r.mu.Lock()
-	h := head{round: r.description, state: service.RoundState_ROUND_STATE_OPEN, reports: r.reports, opened: r.opened}
+	h := head{round: r.description, state: service.RoundState_ROUND_STATE_OPEN, closing: r.asked, reports: r.reports, opened: r.opened}
 	r.mu.Unlock()
 	if r.settled() {
-		h.state, h.ended = r.state, r.ended
+		h.state, h.closing, h.ended = r.state, false, r.ended
 	}
 	return h
 }
@@ -234,24 +266,11 @@ func (r *round) head() head {
 func (r *round) status() *service.RoundStatus {
 	h := r.head()
 	if h.state == service.RoundState_ROUND_STATE_OPEN {
-		h.reports = bucket(h.reports)
+		h.reports = crowd.Bucket(h.reports)
 	}
 	s := h.status()
 	s.Opened, s.Ended = nil, nil
 	return s
-}
-
-// bucket rounds a count down to 0 or to 1, 2 or 5 times a power of ten.
-func bucket(n int64) int64 {
-	for unit := int64(1); ; unit *= 10 {
-		if n < 10*unit {
-			for _, step := range []int64{5, 2, 1, 0} {
-				if n >= step*unit {
-					return step * unit
-				}
-			}
-		}
-	}
 }
 
 // settled reports whether the round has ended.

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
@@ -51,17 +49,12 @@ func (s roundsService) SubmitReports(stream grpc.ClientStreamingServer[service.S
 
 // submit counts one batch.
 func (s roundsService) submit(ctx context.Context, req *service.SubmitReportsRequest) (receipt, error) {
-	if req.GetRoundId() == "" {
-		return receipt{}, fl.Invalid("round_id", "", "is required")
-	}
-	r, err := s.rounds.find(req.GetRoundId())
+	r, err := s.rounds.described(req.GetRoundId(), req.GetRoundDigest())
 	switch {
 	case err != nil:
 		return receipt{}, err
-	case len(req.GetRoundDigest()) != len(r.digest):
-		return receipt{}, fl.Invalid("round_digest", fmt.Sprintf("%d bytes", len(req.GetRoundDigest())), "must have %d", len(r.digest))
-	case !bytes.Equal(req.GetRoundDigest(), r.digest[:]):
-		return receipt{}, because(errOtherRound, "round_digest", fmt.Sprintf("%x", req.GetRoundDigest()), "must be %x", r.digest)
+	case r.shuffled():
+		return receipt{}, because(errShuffled, "round_id", req.GetRoundId(), "must have no shuffler: reports go to %s", r.description.Shuffler)
 	case r.settled(): // it has no mechanism any more
 		return receipt{}, because(errClosed, "round_id", req.GetRoundId(), "must be open")
 	}
@@ -69,5 +62,5 @@ func (s roundsService) submit(ctx context.Context, req *service.SubmitReportsReq
 	if err != nil {
 		return receipt{}, err
 	}
-	return r.submit(ctx, units)
+	return r.submit(ctx, units, nil)
 }

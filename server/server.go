@@ -13,6 +13,7 @@ import (
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/internal/endpoint"
 	"github.com/hushgrad/hushgrad/server/internal/guard"
+	"github.com/hushgrad/hushgrad/server/internal/model"
 )
 
 // Server is a parameter server. It is safe for concurrent use.
@@ -27,7 +28,7 @@ type Server struct {
 	completing chan struct{}
 	calls      atomic.Int64 // in flight
 
-	clients, operator *guard.Guard // of the two listeners
+	clients, operator, shuffler *guard.Guard // of the three listeners
 }
 
 // New returns a server with the rounds and the model that its journal has. Rounds that were
@@ -51,6 +52,7 @@ func New(cfg Config) (*Server, error) {
 
 		clients:  guard.New(cfg.clientLimits(), cfg.Logger),
 		operator: guard.New(cfg.operatorLimits(), cfg.Logger),
+		shuffler: guard.New(cfg.shufflerLimits(), cfg.Logger),
 	}
 	if s.metrics, err = newMetrics(cfg.Metrics, now{s}); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
@@ -78,6 +80,13 @@ func (s *Server) RegisterOperator(r grpc.ServiceRegistrar) {
 	service.RegisterOperatorServer(r, operatorService{Server: s})
 }
 
+// RegisterShuffled adds the shuffler's service to a gRPC server. A party that can reach it
+// decides which reports count in rounds with a shuffler. The shuffler needs the clients'
+// service, too.
+func (s *Server) RegisterShuffled(r grpc.ServiceRegistrar) {
+	service.RegisterShuffledServer(r, shuffledService{Server: s})
+}
+
 // Listeners are where Serve answers. It closes them.
 type Listeners struct {
 	// Clients is required.
@@ -85,6 +94,10 @@ type Listeners struct {
 	// Operator is the operator's own listener. When nil, the operator's service
 	// is offered on Clients: only for tests and for one machine.
 	Operator net.Listener
+	// Shuffler is the shuffler's own listener, with the clients' service, too. When nil, no
+	// shuffler is served, unless Operator is nil: then the shuffler's service is offered on
+	// Clients.
+	Shuffler net.Listener
 }
 
 // Serve answers calls, with health checks, until ctx ends. Then
@@ -99,10 +112,19 @@ func (s *Server) Serve(ctx context.Context, l Listeners) error {
 	s.RegisterRounds(clients)
 	if l.Operator == nil {
 		s.RegisterOperator(clients)
+		if l.Shuffler == nil {
+			s.RegisterShuffled(clients)
+		}
 	} else {
 		operator := s.endpoint(s.operator, s.cfg.OperatorCredentials)
 		s.RegisterOperator(operator)
 		group.Go(func() error { return operator.Serve(ctx, l.Operator) })
+	}
+	if l.Shuffler != nil {
+		shuffler := s.endpoint(s.shuffler, s.cfg.ShufflerCredentials)
+		s.RegisterShuffled(shuffler)
+		s.RegisterRounds(shuffler)
+		group.Go(func() error { return shuffler.Serve(ctx, l.Shuffler) })
 	}
 	group.Go(func() error { return clients.Serve(ctx, l.Clients) })
 	group.Go(func() error { // in the group, so that Serve does not return before it
@@ -137,7 +159,7 @@ func (s *Server) endpoint(g *guard.Guard, creds credentials.TransportCredentials
 		options = append(options, grpc.StatsHandler(s.cfg.StatsHandler))
 	}
 	return endpoint.New(endpoint.Config{
-		Guard: g, Codec: newCodec(), Logger: s.cfg.Logger, Ready: s.Ready, StopTimeout: s.cfg.ShutdownTimeout,
+		Guard: g, Codec: model.NewCodec(), Logger: s.cfg.Logger, Ready: s.Ready, StopTimeout: s.cfg.ShutdownTimeout,
 		Credentials: creds, Reflection: s.cfg.Reflection, Options: options, Calls: &s.calls,
 	})
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"runtime"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -28,19 +29,45 @@ func (s *shards) hold(agg fl.Aggregator) {
 	s.free <- agg
 }
 
-// add counts a batch in one of the shards, or nothing of it.
-func (s *shards) add(ctx context.Context, reports [][]byte) error {
+// add counts units in one of the shards and returns those that it counted: all of them or none,
+// unless there is a drop.
+func (s *shards) add(ctx context.Context, units []unit, drop drop) ([]unit, error) {
+	reports := units[0].reports
+	for _, u := range units[1:] {
+		reports = append(reports, u.reports...)
+	}
 	var agg fl.Aggregator
 	select {
 	case agg = <-s.free:
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
 	if agg == nil {
 		agg = s.mechanism.NewAggregator()
 	}
 	defer func() { s.free <- agg }()
-	return fl.AddBatch(s.mechanism, agg, reports)
+	err := fl.AddBatch(s.mechanism, agg, reports)
+	var bad *fl.BatchError
+	switch {
+	case err == nil:
+		return units, nil
+	case drop != nil && errors.As(err, &bad): // nothing is counted yet
+		return addEach(agg, units, drop), nil
+	}
+	return nil, err
+}
+
+// addEach counts the units of one report that are reports of the round, each in the time that one
+// takes however many others are none.
+func addEach(agg fl.Aggregator, units []unit, drop drop) (counted []unit) {
+	for _, u := range units {
+		if err := agg.Add(u.reports[0]); err != nil {
+			drop(u, err)
+		} else {
+			counted = append(counted, u)
+		}
+	}
+	return counted
 }
 
 // sum returns the sum of all shards, which stay as they are. No add may be running.

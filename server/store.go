@@ -1,12 +1,15 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
@@ -80,7 +83,7 @@ func (s *store) restored(r *round) {
 		return
 	}
 	r.startClock()
-	if target := int64(r.description.TargetReports); target > 0 && r.reports >= target {
+	if r.full() {
 		r.stop("target reached")
 	}
 }
@@ -101,6 +104,23 @@ func (s *store) find(id string) (*round, error) {
 		return r, nil
 	}
 	return nil, because(errNotFound, "round_id", id, "must be a round of this server")
+}
+
+// described returns the round with that id, if the caller knows it by the same description.
+func (s *store) described(id string, digest []byte) (*round, error) {
+	if id == "" {
+		return nil, fl.Invalid("round_id", "", "is required")
+	}
+	r, err := s.find(id)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(digest) != len(r.digest):
+		return nil, fl.Invalid("round_digest", fmt.Sprintf("%d bytes", len(digest)), "must have %d", len(r.digest))
+	case !bytes.Equal(digest, r.digest[:]):
+		return nil, because(errOtherRound, "round_digest", fmt.Sprintf("%x", digest), "must be %x", r.digest)
+	}
+	return r, nil
 }
 
 // all returns the remembered rounds, oldest first.

@@ -13,9 +13,10 @@ import (
 )
 
 // unit is what is counted whole or not at all, and once however often it is sent: a batch, or in
-// a round that asks for tokens a report.
+// a round that asks for tokens or has a shuffler a report.
 type unit struct {
 	key     string   // tells units of a round apart
+	place   int      // position in the call
 	content [16]byte // identifies the reports and the token, so that a key that comes back with others is noticed
 	packed  []byte
 	reports [][]byte // those in packed
@@ -34,28 +35,52 @@ func newUnit(key string, packed []byte, reports [][]byte, token []byte) unit {
 // receipt says how many reports were counted, and how many had been counted before.
 type receipt struct{ accepted, duplicates int64 }
 
-// submit counts the units that were not counted before, all of them or none. When it returns
-// without an error they are in the journal.
-func (r *round) submit(ctx context.Context, units []unit) (receipt, error) {
+// drop is told of a unit of one report that cannot be counted, and why. The others are counted.
+// nil is for calls whose units are counted all or none: the reason is their error.
+type drop func(u unit, why error)
+
+func (d drop) orFail(u unit, why error) error {
+	if d == nil {
+		return why
+	}
+	d(u, why)
+	return nil
+}
+
+// submit counts the units that were not counted before. When it returns without an error they
+// are in the journal.
+func (r *round) submit(ctx context.Context, units []unit, drop drop) (got receipt, err error) {
 	release, err := r.claim(ctx, units)
 	if err != nil {
 		return receipt{}, err
 	}
 	defer release()
-	fresh, got, err := r.fresh(units)
-	if err != nil || len(fresh) == 0 {
-		return got, err
+	fresh, duplicates, err := r.fresh(units, drop)
+	if err == nil {
+		fresh, err = r.verify(ctx, fresh, drop)
 	}
-	if err := r.verify(ctx, fresh); err != nil {
+	if err != nil {
 		return receipt{}, err
 	}
-	if err := r.begin(got.accepted); err != nil {
+	got.duplicates = duplicates
+	if len(fresh) == 0 {
+		return got, nil
+	}
+	most := reportsIn(fresh)
+	if err := r.begin(most); err != nil {
 		return receipt{}, err
 	}
 	err = errInterrupted // stays so if the mechanism panics
-	defer func() { r.end(got.accepted, err) }()
-	err = r.count(ctx, fresh)
+	defer func() { r.end(most, got.accepted, err) }()
+	got.accepted, err = r.count(ctx, fresh, drop)
 	return got, err
+}
+
+func reportsIn(units []unit) (n int64) {
+	for _, u := range units {
+		n += int64(len(u.reports))
+	}
+	return n
 }
 
 // claim keeps other calls from deciding about the same units, until release is called. It
@@ -63,11 +88,8 @@ func (r *round) submit(ctx context.Context, units []unit) (receipt, error) {
 func (r *round) claim(ctx context.Context, units []unit) (release func(), err error) {
 	mine := &claim{units: units, done: make(chan struct{})}
 	for {
-		other, err := r.claims.add(mine)
-		switch {
-		case err != nil:
-			return nil, err
-		case other == nil:
+		other := r.claims.add(mine)
+		if other == nil {
 			return func() { r.claims.remove(mine) }, nil
 		}
 		select {
@@ -78,32 +100,30 @@ func (r *round) claim(ctx context.Context, units []unit) (release func(), err er
 	}
 }
 
-// fresh returns the units that are not in the journal, and what the receipt will say.
-func (r *round) fresh(units []unit) (fresh []unit, got receipt, err error) {
-	seen := map[string]unit{}
+// fresh returns the units that are not in the journal, and the number of reports in the others.
+func (r *round) fresh(units []unit, drop drop) (fresh []unit, duplicates int64, err error) {
+	seen := map[string][16]byte{}
 	for _, u := range units {
-		if v, twice := seen[u.key]; twice {
-			if v.content != u.content {
-				return nil, receipt{}, u.otherContent()
+		content, twice := seen[u.key]
+		if !twice {
+			counted, err := r.journal.Get(r.unitKey(u.key))
+			if errors.Is(err, journal.ErrNotFound) {
+				seen[u.key] = u.content
+				fresh = append(fresh, u)
+				continue
 			}
-			got.duplicates += int64(len(u.reports))
-			continue
+			if err != nil {
+				return nil, 0, err
+			}
+			copy(content[:], counted)
 		}
-		seen[u.key] = u
-		counted, err := r.journal.Get(r.unitKey(u.key))
-		switch {
-		case errors.Is(err, journal.ErrNotFound):
-			fresh = append(fresh, u)
-			got.accepted += int64(len(u.reports))
-		case err != nil:
-			return nil, receipt{}, err
-		case string(counted) != string(u.content[:]):
-			return nil, receipt{}, u.otherContent()
-		default:
-			got.duplicates += int64(len(u.reports))
+		if content == u.content {
+			duplicates += int64(len(u.reports))
+		} else if err := drop.orFail(u, u.otherContent()); err != nil {
+			return nil, 0, err
 		}
 	}
-	return fresh, got, nil
+	return fresh, duplicates, nil
 }
 
 func (u unit) otherContent() error {
@@ -113,26 +133,28 @@ func (u unit) otherContent() error {
 	return fl.Invalid("batch_key", fmt.Sprintf("%x", u.key), "must be new for new reports: it was used for others")
 }
 
-// count adds units to an aggregator and then to the journal. After an error the aggregators
-// are not what the journal has, unless the mechanism refused a report.
-func (r *round) count(ctx context.Context, units []unit) error {
+// count adds units to an aggregator and then to the journal, and returns the number of their
+// reports. After an error the aggregators are not what the journal has, unless the mechanism
+// refused a report.
+func (r *round) count(ctx context.Context, units []unit, drop drop) (int64, error) {
+	start := time.Now()
+	units, err := r.shards.add(ctx, units, drop)
+	if err != nil || len(units) == 0 {
+		return 0, err
+	}
+	r.metrics.decoded(start)
 	changes := &journal.Batch{}
-	reports, packed := units[0].reports, units[0].packed
+	packed := units[0].packed
 	for i, u := range units {
 		changes.Put(r.unitKey(u.key), u.content[:])
 		if i > 0 {
-			reports, packed = append(reports, u.reports...), append(packed, u.packed...)
+			packed = append(packed, u.packed...)
 		}
 	}
-	start := time.Now()
-	if err := r.shards.add(ctx, reports); err != nil {
-		return err
-	}
-	r.metrics.decoded(start)
 	changes.Put(r.logKey(r.nextLog.Add(1)-1), packed)
 	if err := r.journal.commit(changes); err != nil {
-		return fmt.Errorf("%w: %w", errNotKept, err)
+		return 0, fmt.Errorf("%w: %w", errNotKept, err)
 	}
 	r.logged.Add(int64(len(packed) + entryBytes))
-	return nil
+	return reportsIn(units), nil
 }

@@ -10,8 +10,11 @@ import (
 	"github.com/hushgrad/hushgrad/server/admit"
 )
 
-// tokenKeyBytes is the length of the part of a token's SHA-256 by which it is known.
-const tokenKeyBytes = 16
+// tokenKey is the key of a unit with this token.
+func tokenKey(token []byte) string {
+	key := sha256.Sum256(token)
+	return string(key[:16])
+}
 
 // units returns what a batch asks to count. In a round that asks for tokens each report is a
 // unit of its own with its token, which is not verified yet.
@@ -44,25 +47,30 @@ func (r *round) units(req *service.SubmitReportsRequest) ([]unit, error) {
 		if err != nil {
 			return nil, err
 		}
-		key := sha256.Sum256(token)
-		units[i] = newUnit(string(key[:tokenKeyBytes]), packed, reports[i:i+1], token)
+		units[i] = newUnit(tokenKey(token), packed, reports[i:i+1], token)
 	}
 	return units, nil
 }
 
-// verify returns nil if the units have tokens of this round, or if the round asks for none. It
+// verify returns the units that have tokens of this round, or all if the round asks for none. It
 // takes about 40 µs for each.
-func (r *round) verify(ctx context.Context, units []unit) error {
+func (r *round) verify(ctx context.Context, units []unit, drop drop) (good []unit, err error) {
 	if r.tokens == nil {
-		return nil
+		return units, nil
 	}
 	for _, u := range units {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
-		if err := r.tokens.Verify(u.token); err != nil {
-			return because(err, "tokens", fmt.Sprintf("one with the id %x", u.key), "must be tokens of this round")
+		err := r.tokens.Verify(u.token)
+		if err == nil {
+			good = append(good, u)
+			continue
+		}
+		err = because(err, "tokens", fmt.Sprintf("one with the id %x", u.key), "must be tokens of this round")
+		if err := drop.orFail(u, err); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return good, nil
 }

@@ -39,7 +39,7 @@ func parseAggregate(args []string, stderr io.Writer) (*aggregateFlags, error) {
 	a := &aggregateFlags{}
 	f := newFlags("aggregate", aggregateUsage, stderr)
 	a.remote.bind(f, "take the estimates from its operator's listener")
-	f.BoolVar(&a.close, "close", false, "with -server: close the round first")
+	f.BoolVar(&a.close, "close", false, "with -server: close the round first; a round with a shuffler when that has forwarded its reports")
 	f.BoolVar(&a.wait, "wait", false, "with -server: wait until the round is closed")
 	f.StringVar(&a.round, "round", "", "`file` with the complete round, see hushgrad round; with -server its id")
 	f.StringVar(&a.keys, "keys", "", "public dictionary: a `file` with one key per line")
@@ -84,6 +84,9 @@ func (a *aggregateFlags) count(ctx context.Context, std command.Streams) (*estim
 	r, m, err := openRound(ctx, a.round, std.In)
 	if err != nil {
 		return nil, err
+	}
+	if _, shared := m.(fl.SharedMechanism); shared {
+		return nil, fl.Invalid("-round", r.Mechanism, "must have a mechanism whose reports go to one server: whoever has both shares reads the gradient")
 	}
 	names, err := readDictionary(a.keys, r.Dim)
 	if err != nil {

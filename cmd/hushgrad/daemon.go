@@ -5,8 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"net"
-
-	"github.com/hushgrad/hushgrad/fl"
 )
 
 // daemon are the flags of commands that run until they are interrupted: a listener for
@@ -35,12 +33,8 @@ func (d *daemon) validate() error {
 	if err := d.listening.validate("-listen", d.listen); err != nil {
 		return err
 	}
-	if err := d.operators.validate(d.listening); err != nil {
+	if err := d.operators.validate(d.listening, d.operatorListen); err != nil {
 		return err
-	}
-	// Without TLS the operator cannot be recognized, so -insecure does not help.
-	if d.operators.ca == "" && !loopback(d.operatorListen) {
-		return fl.Invalid("-operator-listen", d.operatorListen, "must be a loopback address, or -operator-ca must be given")
 	}
 	if err := d.monitoring.validate(d.listening); err != nil {
 		return err

@@ -127,13 +127,9 @@ func (s *issueFlags) serve(ctx context.Context, std command.Streams) (err error)
 // secure fills in who is a client and the transport security of both listeners.
 func (s *issueFlags) secure(own *tlsfile.Certificate) error {
 	s.config.Credentials = credentials.NewTLS(own.Config())
-	s.config.OperatorCredentials = s.config.Credentials
-	if s.operators.ca != "" {
-		config, err := s.operators.config(own, s.config.Logger)
-		if err != nil {
-			return err
-		}
-		s.config.OperatorCredentials = credentials.NewTLS(config)
+	var err error
+	if s.config.OperatorCredentials, err = s.operators.credentials(own, s.config.Logger); err != nil {
+		return err
 	}
 	if s.bearers != "" {
 		known, err := issuer.OpenBearers(s.bearers, s.config.Logger)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"google.golang.org/grpc/credentials"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/tlsfile"
 )
@@ -64,8 +66,8 @@ func (c *callers) bind(f *flag.FlagSet, who string) {
 	f.StringVar(&c.names, who+"-name", "", "comma-separated `names`: a certificate from -"+who+"-ca is accepted if its common name, a DNS name or a URI is one of them; * accepts every certificate of those authorities")
 }
 
-// validate checks the flags of a listener with the given certificate.
-func (c *callers) validate(l listening) error {
+// validate checks the flags of a listener with the given certificate and address.
+func (c *callers) validate(l listening, address string) error {
 	switch {
 	case c.ca == "" && c.names != "":
 		return fl.Invalid("-"+c.who+"-name", c.names, "needs -%s-ca", c.who)
@@ -79,6 +81,10 @@ func (c *callers) validate(l listening) error {
 			return fl.Invalid("-"+c.who+"-name", c.names, "must be whole names between commas, or * alone")
 		}
 	}
+	// Without TLS nobody can be recognized, so -insecure does not help.
+	if c.ca == "" && !loopback(address) {
+		return fl.Invalid("-"+c.who+"-listen", address, "must be a loopback address, or -%s-ca must be given", c.who)
+	}
 	return nil
 }
 
@@ -91,6 +97,30 @@ func (c *callers) list() []string {
 		names[i] = strings.TrimSpace(name)
 	}
 	return names
+}
+
+// unused returns an error when there are flags although there is no listener.
+func (c *callers) unused() error {
+	switch {
+	case c.ca != "":
+		return fl.Invalid("-"+c.who+"-ca", c.ca, "needs -%s-listen", c.who)
+	case c.names != "":
+		return fl.Invalid("-"+c.who+"-name", c.names, "needs -%s-listen", c.who)
+	}
+	return nil
+}
+
+// credentials returns the transport security of a gRPC listener that accepts these callers, or
+// everybody when nothing says who they are.
+func (c *callers) credentials(own *tlsfile.Certificate, logger *slog.Logger) (credentials.TransportCredentials, error) {
+	if c.ca == "" {
+		return credentials.NewTLS(own.Config()), nil
+	}
+	config, err := c.config(own, logger)
+	if err != nil {
+		return nil, err
+	}
+	return credentials.NewTLS(config), nil
 }
 
 // config returns the transport security of a listener that accepts these callers.

@@ -9,6 +9,7 @@ import (
 	_ "github.com/hushgrad/hushgrad/baseline/privunit"
 	_ "github.com/hushgrad/hushgrad/baseline/ternary"
 	_ "github.com/hushgrad/hushgrad/hdsum"
+	_ "github.com/hushgrad/hushgrad/hdsum/shares"
 	_ "github.com/hushgrad/hushgrad/keyvalue/pckv"
 	_ "github.com/hushgrad/hushgrad/keyvalue/privkv"
 	_ "github.com/hushgrad/hushgrad/keyvalue/succinct"

@@ -16,7 +16,6 @@ import (
 
 	"golang.org/x/net/netutil"
 
-	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/tlsfile"
 )
 
@@ -33,13 +32,10 @@ func (m *monitoring) bind(f *flag.FlagSet) {
 }
 
 func (m *monitoring) validate(l listening) error {
-	switch {
-	case m.address == "" && m.readers.ca != "":
-		return fl.Invalid("-metrics-ca", m.readers.ca, "needs -metrics-listen")
-	case m.address != "" && m.readers.ca == "" && !loopback(m.address):
-		return fl.Invalid("-metrics-listen", m.address, "must be a loopback address, or -metrics-ca must be given")
+	if m.address == "" {
+		return m.readers.unused()
 	}
-	return m.readers.validate(l)
+	return m.readers.validate(l, m.address)
 }
 
 // registry returns a registry with the figures of the process.

@@ -64,6 +64,7 @@ Mechanisms: %s.
 	f.IntVar(&r.MinReports, "min-reports", 100, "reports below which nothing is released")
 	f.IntVar(&r.TargetReports, "target-reports", 0, "reports at which a server closes the round; 0: open")
 	issuerKey := f.String("issuer-key", "", "PEM `file` of hushgrad issue key: every report then needs a token under it; empty: none does, and whoever reaches the server sends any number of reports")
+	shuffler := f.String("shuffler", "", "with -server: `name` of the shuffler to which clients send their reports, sealed to the newest key of the server; empty: they send them to the server")
 	columns := f.String("columns", "pairs", "comma-separated `list` of what is estimated beside the mean; \"\" is nothing, pairs stands for frequency and conditional where the mechanism estimates them")
 	f.Var(paramFlag(r.Params), "param", "`name=value` of a parameter of the mechanism; may be repeated")
 	if err := command.ParseOnly(f, args); err != nil {
@@ -71,6 +72,9 @@ Mechanisms: %s.
 	}
 	if err := to.validate(); err != nil {
 		return err
+	}
+	if *shuffler != "" && to.server == "" {
+		return fl.Invalid("-shuffler", *shuffler, "needs -server, which has the key to which reports are sealed")
 	}
 	if err := readIssuerKey(&r, *issuerKey); err != nil {
 		return err
@@ -81,6 +85,7 @@ Mechanisms: %s.
 		return r, err
 	})
 	if err == nil && to.server != "" {
+		r.Shuffler = *shuffler
 		r, err = to.open(ctx, r)
 	}
 	if err != nil {

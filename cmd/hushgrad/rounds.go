@@ -110,6 +110,9 @@ func list(ctx context.Context, o *client.Operator) ([]listed, error) {
 }
 
 func (l listed) state() string {
+	if l.status.GetClosing() {
+		return "closing" // waits for the shuffler
+	}
 	return strings.ToLower(strings.TrimPrefix(l.status.GetState().String(), "ROUND_STATE_"))
 }
 

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -14,32 +16,54 @@ import (
 )
 
 const serveUsage = `Usage: hushgrad serve [flags]
+       hushgrad serve key|keys [flags]
 
 Runs the gRPC parameter server until it is interrupted. Rounds, reports, estimates
 and the model are kept in the directory of -data: a server that is stopped or killed
 goes on where it was when it is started again. Clients and the operator have listeners of
 their own. A party that reaches the operator's listener decides what clients are asked.
+With -shuffler-listen there can be rounds with a shuffler, which brings sealed reports. A
+party that reaches that listener decides which of them count.
+
+  key     make a new key to which clients seal reports
+  keys    list these keys
+
+hushgrad serve key -help lists the flags of key, and so on.
 
 `
 
 // serveFlags are the flags of the serve command.
 type serveFlags struct {
 	daemon
-	config server.Config
+	shuffler shufflerFlags
+	config   server.Config
 }
 
-func serve(ctx context.Context, args []string, std command.Streams) (err error) {
+// serve runs the server, or one of the commands about its keys.
+func serve(ctx context.Context, args []string, std command.Streams) error {
+	if len(args) > 0 {
+		switch args[0] {
+		case "key":
+			return serveKey(args[1:], std)
+		case "keys":
+			return serveKeys(args[1:], std)
+		}
+	}
 	s, err := parseServe(args, std.Err)
 	if err != nil {
 		return err
 	}
+	return s.serve(ctx, std)
+}
+
+func (s *serveFlags) serve(ctx context.Context, std command.Streams) (err error) {
 	logger := s.logging.logger(std.Err)
 	s.config.Logger = logger
 	own, err := s.listening.certificate(logger)
 	if err != nil {
 		return err
 	}
-	if s.config.Credentials, s.config.OperatorCredentials, err = s.credentials(own); err != nil {
+	if err := s.secure(own); err != nil {
 		return err
 	}
 	s.config.Ready = func() error { return own.CheckValid(time.Now()) }
@@ -57,6 +81,9 @@ func serve(ctx context.Context, args []string, std command.Streams) (err error) 
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
 	s.config.Journal = kept
+	if s.config.Seal, err = s.shuffler.keys(s.state.dir, logger); err != nil {
+		return err
+	}
 	srv, err := server.New(s.config)
 	if err != nil {
 		return err
@@ -66,12 +93,12 @@ func serve(ctx context.Context, args []string, std command.Streams) (err error) 
 		return err
 	}
 	defer monitor.close()
-	var l server.Listeners
-	if l.Clients, l.Operator, err = s.open(); err != nil {
+	l, err := s.open()
+	if err != nil {
 		return err
 	}
 	go monitor.serve()
-	logger.Info("this server sees which connection a report comes from: against whoever runs it, only the local ε of a round holds")
+	logger.Info(s.shuffler.whatHolds())
 	return srv.Serve(ctx, l)
 }
 
@@ -79,6 +106,7 @@ func parseServe(args []string, stderr io.Writer) (*serveFlags, error) {
 	s := &serveFlags{}
 	f := newFlags("serve", serveUsage, stderr)
 	s.daemon.bind(f, "serve", 7117, 7118)
+	s.shuffler.bind(f)
 	f.BoolVar(&s.listening.insecure, "insecure", false, "answer clients without TLS on addresses that other machines reach: whoever is on the way reads and changes everything")
 	f.IntVar(&s.config.MaxDim, "max-dim", fl.DefaultMaxDim, "most coordinates of a round")
 	f.IntVar(&s.config.MaxMessageBytes, "max-message-bytes", 4<<20, "largest gRPC message accepted")
@@ -112,21 +140,32 @@ func (s *serveFlags) validate() error {
 			return fl.Invalid(limit.flag, limit.value, "must be > 0")
 		}
 	}
+	if err := s.shuffler.validate(s.listening, s.state); err != nil {
+		return err
+	}
 	return s.daemon.validate()
 }
 
-// credentials returns the transport security of the two listeners, nil for none.
-func (s *serveFlags) credentials(own *tlsfile.Certificate) (clients, operator credentials.TransportCredentials, err error) {
+// secure fills in the transport security of the listeners, none without a certificate.
+func (s *serveFlags) secure(own *tlsfile.Certificate) (err error) {
 	if own == nil {
-		return nil, nil, nil
+		return nil
 	}
-	clients = credentials.NewTLS(own.Config())
-	if s.operators.ca == "" {
-		return clients, clients, nil
+	s.config.Credentials = credentials.NewTLS(own.Config())
+	if s.config.OperatorCredentials, err = s.operators.credentials(own, s.config.Logger); err != nil {
+		return err
 	}
-	config, err := s.operators.config(own, s.config.Logger)
-	if err != nil {
-		return nil, nil, err
+	s.config.ShufflerCredentials, err = s.shuffler.callers.credentials(own, s.config.Logger)
+	return err
+}
+
+// open opens the listeners.
+func (s *serveFlags) open() (l server.Listeners, err error) {
+	if l.Clients, l.Operator, err = s.daemon.open(); err != nil || s.shuffler.listen == "" {
+		return l, err
 	}
-	return clients, credentials.NewTLS(config), nil
+	if l.Shuffler, err = net.Listen("tcp", s.shuffler.listen); err != nil {
+		return l, errors.Join(fmt.Errorf("-shuffler-listen: %w", err), l.Clients.Close(), l.Operator.Close())
+	}
+	return l, nil
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
@@ -108,6 +109,7 @@ type Key struct {
 	suite   Suite
 	private hpke.PrivateKey
 	public  []byte
+	changed time.Time
 }
 
 // GenerateKey draws a key. Cost: about 0.1 ms.
@@ -132,6 +134,9 @@ func (k *Key) Suite() Suite { return k.suite }
 
 // Public returns the value for fl.Round.SealKey.
 func (k *Key) Public() []byte { return slices.Clone(k.public) }
+
+// Changed returns when the file of the key was written, and the zero time for one without a file.
+func (k *Key) Changed() time.Time { return k.changed }
 
 // Fingerprint returns that of Public.
 func (k *Key) Fingerprint() Fingerprint { return FingerprintOf(k.public) }

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/fileowner"
@@ -31,6 +30,19 @@ const (
 // .key, hold PEM, and can be read by their owner alone. Only their age counts: the newest file has
 // the key of new rounds. It is safe for concurrent use, also by several processes.
 type Keys struct{ dir string }
+
+// FindKeys returns the keys in a directory that has some. The error wraps ErrNoKey when there is
+// none.
+func FindKeys(dir string) (*Keys, error) {
+	k := &Keys{dir: dir}
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("seal: keys: %s: %w", dir, ErrNoKey)
+	}
+	if _, err := k.Newest(); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
 
 // OpenKeys returns the keys in a directory. It makes the directory, and a first key of the suite,
 // if there is none. The error is about a directory or file that belongs to another user, that
@@ -57,14 +69,8 @@ func (k *Keys) prepare(s Suite) error {
 	return err
 }
 
-// stored is a key and how old its file is.
-type stored struct {
-	*Key
-	changed time.Time
-}
-
 // all reads all keys, the newest first.
-func (k *Keys) all() ([]stored, error) {
+func (k *Keys) all() ([]*Key, error) {
 	info, err := os.Stat(k.dir)
 	if err == nil {
 		err = fileowner.Check(info)
@@ -79,7 +85,7 @@ func (k *Keys) all() ([]stored, error) {
 	if len(files) > maxKeys {
 		return nil, fl.Invalid("keys", len(files), "must be at most %d in %s", maxKeys, k.dir)
 	}
-	var all []stored
+	var all []*Key
 	for _, file := range files {
 		one, err := read(file)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -90,7 +96,7 @@ func (k *Keys) all() ([]stored, error) {
 		}
 		all = append(all, one)
 	}
-	slices.SortFunc(all, func(a, b stored) int {
+	slices.SortFunc(all, func(a, b *Key) int {
 		fa, fb := a.Fingerprint(), b.Fingerprint()
 		return cmp.Or(b.changed.Compare(a.changed), slices.Compare(fa[:], fb[:]))
 	})
@@ -98,10 +104,10 @@ func (k *Keys) all() ([]stored, error) {
 }
 
 // read reads one file.
-func read(file string) (stored, error) {
+func read(file string) (*Key, error) {
 	in, err := os.Open(file)
 	if err != nil {
-		return stored{}, err
+		return nil, err
 	}
 	defer in.Close()
 	info, err := in.Stat()
@@ -109,17 +115,21 @@ func read(file string) (stored, error) {
 		err = fileowner.Check(info)
 	}
 	if err != nil {
-		return stored{}, err
+		return nil, err
 	}
 	if open := info.Mode().Perm() & 0o077; open != 0 {
-		return stored{}, fl.Invalid("mode", fmt.Sprintf("%#o", info.Mode().Perm()), "must be for the owner alone: chmod 600")
+		return nil, fl.Invalid("mode", fmt.Sprintf("%#o", info.Mode().Perm()), "must be for the owner alone: chmod 600")
 	}
 	text, err := io.ReadAll(io.LimitReader(in, maxKeyFile+1))
 	if err != nil {
-		return stored{}, err
+		return nil, err
 	}
 	key, err := parseKey(text)
-	return stored{Key: key, changed: info.ModTime()}, err
+	if err != nil {
+		return nil, err
+	}
+	key.changed = info.ModTime()
+	return key, nil
 }
 
 // parseKey reads the text of a file.
@@ -193,11 +203,7 @@ func (k *Keys) All() ([]*Key, error) {
 	if err != nil {
 		return nil, fmt.Errorf("seal: keys: %w", err)
 	}
-	keys := make([]*Key, len(all))
-	for i, one := range all {
-		keys[i] = one.Key
-	}
-	return keys, nil
+	return all, nil
 }
 
 // ErrNoKey is wrapped by errors about a key that is not there.

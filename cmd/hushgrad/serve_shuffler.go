@@ -1,0 +1,97 @@
+package main
+
+import (
+	"flag"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/seal"
+)
+
+// shufflerFlags are the flags of hushgrad serve for rounds with a shuffler.
+type shufflerFlags struct {
+	listen  string
+	callers callers
+	seals   sealFlags
+}
+
+func (s *shufflerFlags) bind(f *flag.FlagSet) {
+	f.StringVar(&s.listen, "shuffler-listen", "", "`address` for the shuffler: a loopback address, or -shuffler-ca must be given; empty: there are no rounds with a shuffler")
+	s.callers.bind(f, "shuffler")
+	s.seals.bind(f)
+	s.seals.bindSuite(f, "of the first key")
+}
+
+func (s *shufflerFlags) validate(l listening, kept state) error {
+	if s.listen == "" {
+		return s.callers.unused()
+	}
+	if s.seals.dir == "" && kept.dir == noData {
+		return fl.Invalid("-seal-keys", "", "is required with -shuffler-listen and -data none")
+	}
+	if err := s.seals.validateSuite(); err != nil {
+		return err
+	}
+	return s.callers.validate(l, s.listen)
+}
+
+// keys opens the keys and says which one is the newest, or returns nil when there is no shuffler.
+// data is the directory of -data, which must be a journal by now.
+func (s *shufflerFlags) keys(data string, logger *slog.Logger) (*seal.Keys, error) {
+	if s.listen == "" {
+		return nil, nil
+	}
+	dir := s.seals.place(data)
+	keys, err := seal.OpenKeys(dir, s.seals.suite)
+	if err != nil {
+		return nil, err
+	}
+	newest, err := keys.Newest()
+	if err != nil {
+		return nil, err
+	}
+	logger.Info("reports of new rounds with a shuffler are sealed to the newest key", "fingerprint", newest.Fingerprint(), "suite", newest.Suite(), "keys", dir)
+	return keys, nil
+}
+
+// whatHolds says what is private against whoever runs the server.
+func (s *shufflerFlags) whatHolds() string {
+	const direct = "this server sees which connection a report comes from: against whoever runs it, only the local ε of a round holds"
+	if s.listen == "" {
+		return direct
+	}
+	return "in rounds without a shuffler " + direct + ". In rounds with a shuffler it sees the reports, and whose they are if the shuffler tells it"
+}
+
+// sealFlags are the flags about the keys to which reports are sealed.
+type sealFlags struct {
+	dir   string
+	suite seal.Suite
+}
+
+func (s *sealFlags) bind(f *flag.FlagSet) {
+	f.StringVar(&s.dir, "seal-keys", "", "`directory` of the keys to which reports are sealed; empty: seal-keys below -data")
+}
+
+// bindSuite adds the flag for a key that is made.
+func (s *sealFlags) bindSuite(f *flag.FlagSet, of string) {
+	f.StringVar((*string)(&s.suite), "seal-suite", string(seal.X25519), "algorithms "+of+": x25519, or mlkem768-x25519, which also resists quantum computers and makes sealed reports 1088 bytes longer")
+}
+
+func (s *sealFlags) validateSuite() error {
+	for _, known := range seal.Suites() {
+		if s.suite == known {
+			return nil
+		}
+	}
+	return fl.Invalid("-seal-suite", string(s.suite), "must be one of %v", seal.Suites())
+}
+
+// place returns the directory of the keys.
+func (s *sealFlags) place(data string) string {
+	if s.dir != "" {
+		return s.dir
+	}
+	return filepath.Join(data, "seal-keys")
+}

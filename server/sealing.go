@@ -1,0 +1,98 @@
+package server
+
+import (
+	"fmt"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/seal"
+)
+
+// sealing is what a round with a shuffler needs to read its reports.
+type sealing struct {
+	format seal.Format
+	opener *seal.Opener
+	shared fl.SharedMechanism // nil for a mechanism for one server
+	second []byte             // what the second server released, once the round is complete
+}
+
+// chooseKey gives a round with a shuffler the newest key, if it names none.
+func chooseKey(r *fl.Round, keys *seal.Keys) error {
+	switch {
+	case r.Shuffler == "":
+		return nil
+	case keys == nil:
+		return fl.Invalid("shuffler", r.Shuffler, "must be empty: this server has no key to which reports are sealed")
+	case len(r.SealKey) > 0:
+		return nil // newSealing looks for it
+	}
+	key, err := keys.Newest()
+	if err != nil {
+		return err
+	}
+	r.SealKey = key.Public()
+	return nil
+}
+
+// newSealing returns that of a round with a shuffler. The error names the fingerprint of a key that
+// the server does not have.
+func newSealing(r fl.Round, m fl.Mechanism, keys *seal.Keys) (*sealing, error) {
+	if keys == nil {
+		return nil, fmt.Errorf("%w: %w", seal.ErrNoKey, fl.Invalid("seal_key", seal.FingerprintOf(r.SealKey), "must be one of this server, which has none"))
+	}
+	s := &sealing{}
+	var err error
+	if s.format, err = seal.FormatOf(r, m); err != nil {
+		return nil, err
+	}
+	key, err := keys.Find(r.SealKey)
+	if err != nil {
+		return nil, err
+	}
+	digest, err := r.Digest()
+	if err != nil {
+		return nil, err
+	}
+	s.opener = key.NewOpener(digest)
+	s.shared, _ = m.(fl.SharedMechanism)
+	return s, nil
+}
+
+// mechanism returns the mechanism that counts what is sealed.
+func (s *sealing) mechanism(m fl.Mechanism) fl.Mechanism {
+	if s.shared == nil {
+		return m
+	}
+	return firstServer{s.shared}
+}
+
+// open returns the unit in a sealed report. Its token, if there is one, is not verified yet. The
+// error wraps seal.ErrSealed.
+func (s *sealing) open(sealed []byte) (unit, error) {
+	plaintext, err := s.opener.Open(sealed)
+	if err != nil {
+		return unit{}, err
+	}
+	id := seal.ID(sealed)
+	u := unit{key: string(id[:16]), content: [16]byte(id[:16]), packed: plaintext[:s.format.Report:s.format.Report]}
+	if s.format.Token > 0 {
+		u.token = plaintext[s.format.Report:]
+		u.key = tokenKey(u.token)
+	}
+	if s.shared != nil {
+		u.packed = append(id[:], u.packed...)
+	}
+	u.reports = [][]byte{u.packed}
+	return u, nil
+}
+
+// estimate decodes a sum. Of two servers it needs both sums.
+func (s *sealing) estimate(sum fl.Aggregator) (*fl.Estimate, error) {
+	if s == nil || s.shared == nil {
+		return sum.Estimate()
+	}
+	first, err := sum.(*firstSum).Release()
+	if err != nil {
+		return nil, err
+	}
+	return s.shared.Combine(first, s.second)
+}

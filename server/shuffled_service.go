@@ -1,0 +1,75 @@
+package server
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/seal"
+)
+
+// shuffledService implements the shuffler's part of the API.
+type shuffledService struct {
+	service.UnimplementedShuffledServer
+	*Server
+}
+
+func (s shuffledService) ForwardReports(ctx context.Context, req *service.ForwardReportsRequest) (*service.ForwardReportsResponse, error) {
+	resp, err := s.forward(ctx, req)
+	if err != nil {
+		s.cfg.Logger.Debug("sealed reports refused", "round", req.GetRoundId(), "error", err)
+		return nil, s.fail("ForwardReports", err, "")
+	}
+	return resp, nil
+}
+
+// forward counts the sealed reports of one message.
+func (s shuffledService) forward(ctx context.Context, req *service.ForwardReportsRequest) (*service.ForwardReportsResponse, error) {
+	r, err := s.find(req)
+	if err != nil {
+		return nil, err
+	}
+	if r.settled() { // it may have no keys any more
+		return nil, because(errClosed, "round_id", req.GetRoundId(), "must be open")
+	}
+	sealed, err := seal.Split(req.GetSealed(), r.sealing.format.Sealed)
+	if err != nil {
+		return nil, fl.Invalid("sealed", fmt.Sprintf("%d bytes", len(req.GetSealed())), "must hold sealed reports of the round: %v", err)
+	}
+	reasons, got, err := r.forward(ctx, sealed)
+	if err != nil {
+		return nil, err
+	}
+	s.metrics.forwarded(got, reasons, r.tokens != nil)
+	resp := &service.ForwardReportsResponse{}
+	for i, why := range reasons {
+		if why != nil {
+			resp.Rejected = append(resp.Rejected, uint32(i))
+		}
+	}
+	return resp, nil
+}
+
+func (s shuffledService) CompleteRound(ctx context.Context, req *service.CompleteRoundRequest) (*service.CompleteRoundResponse, error) {
+	r, err := s.find(req)
+	if err == nil {
+		err = r.complete(ctx, req.GetShareSum())
+	}
+	if err != nil {
+		return nil, s.fail("CompleteRound", err, "")
+	}
+	return &service.CompleteRoundResponse{}, nil
+}
+
+// find returns the round that a request of the shuffler is about.
+func (s shuffledService) find(req interface {
+	GetRoundId() string
+	GetRoundDigest() []byte
+}) (*round, error) {
+	r, err := s.rounds.described(req.GetRoundId(), req.GetRoundDigest())
+	if err == nil && !r.shuffled() {
+		err = because(errUnshuffled, "round_id", req.GetRoundId(), "must have a shuffler")
+	}
+	return r, err
+}
