@@ -43,6 +43,16 @@ func TestFlagsThatWouldBeIgnoredAreErrors(t *testing.T) {
 		{"-max-in-flight-bytes", []string{"serve", "-max-in-flight-bytes", "0"}},
 		{"-progress-timeout", []string{"serve", "-progress-timeout", "0s"}},
 		{"-shutdown-timeout", []string{"serve", "-shutdown-timeout", "0s"}},
+		{"-shuffler-listen", []string{"serve", "-shuffler-listen", ":0"}},
+		{"-shuffler-listen", []string{"serve", "-shuffler-listen", ":0", "-insecure"}},
+		{"-shuffler-ca", []string{"serve", "-shuffler-ca", "a"}},
+		{"-shuffler-name", []string{"serve", "-shuffler-name", "a"}},
+		{"-shuffler-ca", []string{"serve", "-shuffler-listen", ":0", "-shuffler-ca", "a", "-shuffler-name", "b"}},
+		{"-shuffler-name", []string{"serve", "-shuffler-listen", ":0", "-shuffler-ca", "a", "-tls-cert", "c", "-tls-key", "k"}},
+		{"-seal-keys", []string{"serve", "-shuffler-listen", "127.0.0.1:0", "-data", "none"}},
+		{"-seal-suite", []string{"serve", "-shuffler-listen", "127.0.0.1:0", "-seal-suite", "rot13"}},
+		{"-seal-keys", []string{"serve", "keys", "-data", "none"}},
+		{"-shuffler", []string{"round", "-dim", "9", "-shuffler", "shuffler.example"}},
 		{"-max-keys", []string{"issue", "-max-keys", "0"}},
 		{"-client-ca or -bearer-file", []string{"issue"}},
 		{"-client-ca and -bearer-file", []string{"issue", "-client-ca", "a", "-bearer-file", "b"}},
@@ -108,7 +118,7 @@ func TestFlagsThatWouldBeIgnoredAreErrors(t *testing.T) {
 // begins alike for every command.
 func TestHelpAndWrongFlags(t *testing.T) {
 	for _, name := range []string{
-		"serve", "issue", "issue key", "issue keys", "issue drop", "issue bearer", "health", "round", "encode", "aggregate",
+		"serve", "serve key", "serve keys", "issue", "issue key", "issue keys", "issue drop", "issue bearer", "health", "round", "encode", "aggregate",
 		"rounds list", "rounds watch", "rounds abort", "rounds export", "account amplify", "account compose", "account plan", "verify", "version",
 	} {
 		words := strings.Fields(name)

@@ -27,7 +27,7 @@ func runIssue(t *testing.T, args ...string) []string {
 			t.Errorf("exit code %d: %s", c, out.text.String())
 		}
 	})
-	return out.addresses(t)
+	return out.addresses(t, 2)
 }
 
 // output runs a command line that must work and returns what it prints.

@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -102,20 +103,14 @@ func (l *log) String() string {
 
 var serving = regexp.MustCompile(`msg=serving address=(\S+)`)
 
-// addresses waits until both listeners serve.
-func (l *log) addresses(t *testing.T) []string {
-	t.Helper()
-	return l.addressesOf(t, 2)
-}
-
-// addressesOf waits until so many listeners serve, and returns their addresses in any order.
-func (l *log) addressesOf(t *testing.T, listeners int) (addresses []string) {
+// addresses waits until n listeners serve.
+func (l *log) addresses(t *testing.T, n int) (addresses []string) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		found := serving.FindAllStringSubmatch(l.String(), -1)
-		if len(found) == listeners {
-			for _, match := range found {
-				addresses = append(addresses, match[1])
+		if len(found) == n {
+			for _, f := range found {
+				addresses = append(addresses, f[1])
 			}
 			return addresses
 		}
@@ -144,7 +139,10 @@ func runLogging(t *testing.T, out *log, args ...string) []string {
 			t.Errorf("exit code %d: %s", c, out.text.String())
 		}
 	})
-	return out.addresses(t)
+	if slices.Contains(args, "-shuffler-listen") {
+		return out.addresses(t, 3)
+	}
+	return out.addresses(t, 2)
 }
 
 func openOn(t *testing.T, address string, creds credentials.TransportCredentials) error {

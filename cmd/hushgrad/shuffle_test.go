@@ -7,15 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
 // runRole starts a command that serves and returns its log.
@@ -38,40 +35,19 @@ func runRole(t *testing.T, args ...string) *log {
 // of the three listeners and the fingerprint of its key. cert and key are those of everybody.
 func shuffledServer(t *testing.T, cert, key string) (clients, operator, shuffler, fingerprint string) {
 	t.Helper()
-	out := runRole(t, "serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-shuffler-listen", "127.0.0.1:0",
-		"-data", filepath.Join(t.TempDir(), "server"), "-tls-cert", cert, "-tls-key", key,
-		"-operator-ca", cert, "-operator-name", "test", "-shuffler-ca", cert, "-shuffler-name", "test")
-	for _, address := range out.addressesOf(t, 3) {
-		r := remote{server: address, ca: cert, cert: cert, key: key}
-		conn, err := r.dial()
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, operating := service.NewOperatorClient(conn).CloseRound(t.Context(), &service.CloseRoundRequest{RoundId: "none"})
-		_, shuffling := service.NewShuffledClient(conn).CompleteRound(t.Context(), &service.CompleteRoundRequest{RoundId: "none"})
-		switch {
-		case status.Code(operating) != codes.Unimplemented:
-			operator = address
-		case status.Code(shuffling) != codes.Unimplemented:
-			shuffler = address
-		default:
-			clients = address
-		}
-		if err := conn.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	found := regexp.MustCompile(`fingerprint=([0-9a-f]{64})`).FindStringSubmatch(out.String())
-	if clients == "" || operator == "" || shuffler == "" || found == nil {
-		t.Fatalf("listeners %q, %q and %q, fingerprint %q", clients, operator, shuffler, found)
-	}
-	return clients, operator, shuffler, found[1]
+	shuffler = freeAddress(t)
+	var out log
+	others := runLogging(t, &out, "-tls-cert", cert, "-tls-key", key, "-operator-ca", cert, "-operator-name", "test",
+		"-shuffler-listen", shuffler, "-shuffler-ca", cert, "-shuffler-name", "test")
+	others = slices.DeleteFunc(others, func(address string) bool { return address == shuffler })
+	clients, operator = parts(t, others, "-tls-ca", cert, "-tls-cert", cert, "-tls-key", key)
+	return clients, operator, shuffler, regexp.MustCompile(`fingerprint=([0-9a-f]{64})`).FindStringSubmatch(out.String())[1]
 }
 
 // From the shell: clients who pin a shuffler send sealed reports to it, it forwards them when the
 // operator closes the round and there are enough, and nothing is left of them in its files. The
 // connection to the server takes a certificate on both ends.
-func TestARoundWithAShufflerFromTheShell(t *testing.T) {
+func TestTheThreePartiesOfAReportFromTheShell(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	selfSigned(t, cert, key)
@@ -80,7 +56,7 @@ func TestARoundWithAShufflerFromTheShell(t *testing.T) {
 	data := filepath.Join(dir, "data")
 	out := runRole(t, "shuffle", "-name", "127.0.0.1", "-floor", "3", "-listen", "127.0.0.1:0", "-data", data, "-tls-cert", cert, "-tls-key", key,
 		"-upstream", listener, "-upstream-tls-ca", cert, "-upstream-tls-cert", cert, "-upstream-tls-key", key)
-	shuffler := out.addressesOf(t, 1)[0]
+	shuffler := out.addresses(t, 1)[0]
 	if text := out.String(); !strings.Contains(text, "who takes part") || !strings.Contains(text, "floor=3") {
 		t.Errorf("the log does not say what the shuffler sees: %s", text)
 	}

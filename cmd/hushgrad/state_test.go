@@ -56,7 +56,7 @@ func TestServeKeepsItsState(t *testing.T) {
 			code <- call(ctx, []string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-data", dir}, io.Discard, text)
 		}()
 		rounds := 0
-		for _, address := range text.addresses(t) {
+		for _, address := range text.addresses(t, 2) {
 			operator := client.NewOperator(dialServe(t, address))
 			if kept, err := operator.Rounds(ctx); err == nil {
 				rounds += len(kept)

@@ -28,14 +28,7 @@ type secret struct {
 }
 
 func newSecret(raw [secretBytes]byte) (*secret, error) {
-	derive := func(purpose string, n int) []byte {
-		key, err := hkdf.Expand(sha256.New, raw[:], "hushgrad shuffler "+purpose, n)
-		if err != nil {
-			panic(err) // the lengths are good ones
-		}
-		return key
-	}
-	block, err := aes.NewCipher(derive("value", 32))
+	block, err := aes.NewCipher(derive(raw, "value", 32))
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +38,16 @@ func newSecret(raw [secretBytes]byte) (*secret, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &secret{keys: derive("key", 32), order: derive("order", 32), value: value, check: derive("check", checkBytes)}, nil
+	return &secret{keys: derive(raw, "key", 32), order: derive(raw, "order", 32), value: value, check: derive(raw, "check", checkBytes)}, nil
+}
+
+// derive returns the key for one purpose.
+func derive(raw [secretBytes]byte, purpose string, n int) []byte {
+	key, err := hkdf.Expand(sha256.New, raw[:], "hushgrad shuffler "+purpose, n)
+	if err != nil {
+		panic(err) // the lengths are good ones
+	}
+	return key
 }
 
 // key returns the key in the journal of the report with an id.
