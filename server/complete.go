@@ -73,12 +73,8 @@ func (r *round) fits(second []byte) error {
 	if _, err = both.estimate(sum); err == nil {
 		return nil
 	}
-	rule := "must be the sum of the second server's shares of the %d reports that count: %v"
-	bad := fl.Invalid("share_sum", fmt.Sprintf("%d bytes", len(second)), rule, r.reports, err)
-	if errors.Is(err, fl.ErrUnmatched) {
-		return fmt.Errorf("%w: %w", bad, fl.ErrUnmatched)
-	}
-	return bad
+	return fmt.Errorf("%w: %w", fl.Invalid("share_sum", fmt.Sprintf("%d bytes", len(second)),
+		"must be the sum of the second server's shares of the %d reports that count", r.reports), err)
 }
 
 // completion returns nil for a round that has ended as one that was completed does.
