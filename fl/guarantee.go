@@ -100,6 +100,9 @@ type Policy struct {
 	// MaxEpsilon and MaxDelta bound the budget of one report. MaxEpsilon +Inf
 	// also accepts mechanisms without privacy.
 	MaxEpsilon, MaxDelta float64
+	// Shuffled, if not nil, also accepts rounds of the shufflers that it pins, see
+	// CheckShuffled. Every other round counts as one without a shuffler.
+	Shuffled *ShuffledPolicy
 	// MinReports is the smallest acceptable Round.MinReports.
 	MinReports int
 	// MaxDim is the largest acceptable Round.Dim. It bounds the memory that a round can make
@@ -109,7 +112,7 @@ type Policy struct {
 	// a party that sees the messages of a single client together.
 	TrustShuffler bool
 	// TrustTwoServers accepts guarantees with trust TwoServers. They do not hold against the
-	// two servers together.
+	// two servers together. Check does not look at who they are, see CheckShuffler.
 	TrustTwoServers bool
 	// Relation is the weakest acceptable relation: ZeroOut also accepts ReplaceOne,
 	// which protects more. 0 means ReplaceOne.

@@ -5,75 +5,41 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 
 	"google.golang.org/grpc"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/internal/model"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
-// partBytes is the payload of one message of a model. A reader that does not read makes the
-// server keep one or two of them, even of a model that was replaced.
-const partBytes = 64 << 10
-
-// model is a published model, in the messages that its readers get. The server does not look
-// into the data.
-type model struct {
-	version uint64
-	parts   [][]byte // each a GetModelResponse; the first one is the header
-}
-
-// models holds the current model.
+// models holds the current model, and keeps it in the journal.
 type models struct {
+	model.Current
 	journal *keeper
-
 	writing sync.Mutex // one publication at a time
-	mu      sync.Mutex
-	current *model
-	former  *model // nil, or the one before
-}
-
-// version returns the version of the current model.
-func (s *models) version() (uint64, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.current == nil {
-		return 0, because(errNotFound, "model", "nothing", "one must have been published")
-	}
-	return s.current.version, nil
 }
 
 // put replaces the model by one that fits its header. data are GetModelResponses.
 func (s *models) put(h *service.ModelHeader, data [][]byte) (version uint64, err error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	former, err := s.version()
+	former, err := s.Version()
 	if err != nil {
 		former = 0
 	}
-	m := &model{version: former + 1}
-	first, err := proto.Marshal(&service.GetModelResponse{Header: &service.ModelHeader{
-		Version: m.version, Format: h.GetFormat(), Size: h.GetSize(), Sha256: h.GetSha256(),
-	}})
+	m, err := model.New(former+1, h, data)
 	if err != nil {
 		return 0, err
 	}
-	m.parts = append([][]byte{first}, data...)
 	if err := s.write(m); err != nil {
 		return 0, err
 	}
-	s.set(m)
-	return m.version, nil
-}
-
-// set makes m the current model.
-func (s *models) set(m *model) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.former, s.current = s.current, m
+	s.Set(m)
+	return m.Version, nil
 }
 
 func modelVersionKey(version uint64) []byte {
@@ -85,10 +51,10 @@ const commitBytes = 8 << 20
 
 // write puts a model into the journal. It is the current one from the last batch on, which
 // drops all others.
-func (s *models) write(m *model) error {
+func (s *models) write(m *model.Model) error {
 	var b journal.Batch
-	for i, part := range m.parts {
-		b.Put(binary.BigEndian.AppendUint32(modelVersionKey(m.version), uint32(i)), part)
+	for i, part := range m.Parts {
+		b.Put(binary.BigEndian.AppendUint32(modelVersionKey(m.Version), uint32(i)), part)
 		if b.Bytes() >= commitBytes {
 			if err := s.journal.commit(&b); err != nil {
 				return err
@@ -96,8 +62,8 @@ func (s *models) write(m *model) error {
 			b = journal.Batch{}
 		}
 	}
-	b.Delete([]byte(modelPrefix), modelVersionKey(m.version))
-	b.Put([]byte(modelKey), binary.BigEndian.AppendUint64(nil, m.version))
+	b.Delete([]byte(modelPrefix), modelVersionKey(m.Version))
+	b.Put([]byte(modelKey), binary.BigEndian.AppendUint64(nil, m.Version))
 	return s.journal.commit(&b)
 }
 
@@ -113,50 +79,23 @@ func (s *models) recover() error {
 	if len(data) != 8 {
 		return fmt.Errorf("model: %w", fl.Invalid("version", fmt.Sprintf("%d bytes", len(data)), "must have 8"))
 	}
-	m := &model{version: binary.BigEndian.Uint64(data)}
-	for pair, err := range s.journal.Scan(modelVersionKey(m.version), modelVersionKey(m.version+1)) {
+	m := &model.Model{Version: binary.BigEndian.Uint64(data)}
+	for pair, err := range s.journal.Scan(modelVersionKey(m.Version), modelVersionKey(m.Version+1)) {
 		if err != nil {
 			return err
 		}
-		m.parts = append(m.parts, bytes.Clone(pair.Value))
+		m.Parts = append(m.Parts, bytes.Clone(pair.Value))
 	}
-	if len(m.parts) == 0 {
-		return fmt.Errorf("model: %w", fl.Invalid("parts", 0, "must be there for version %d", m.version))
+	if len(m.Parts) == 0 {
+		return fmt.Errorf("model: %w", fl.Invalid("parts", 0, "must be there for version %d", m.Version))
 	}
-	s.set(m)
+	s.Set(m)
 	return nil
-}
-
-// part returns a part of a version, or nil after the last one. A reader asks for each part anew
-// and holds no model, so that a version is gone as soon as there are two newer ones.
-func (s *models) part(version uint64, i int) ([]byte, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, m := range []*model{s.current, s.former} {
-		if m == nil || m.version != version {
-			continue
-		}
-		if i < len(m.parts) {
-			return m.parts[i], nil
-		}
-		return nil, nil
-	}
-	return nil, because(errRetired, "version", version, "must be among the two newest")
 }
 
 // GetModel streams the current model. All readers share its messages.
 func (s roundsService) GetModel(_ *service.GetModelRequest, stream grpc.ServerStreamingServer[service.GetModelResponse]) error {
-	version, err := s.model.version()
-	for i := 0; err == nil; i++ {
-		var part []byte
-		if part, err = s.model.part(version, i); err != nil || part == nil {
-			break
-		}
-		if err := stream.SendMsg(newEncoded(part)); err != nil {
-			return err
-		}
-	}
-	if err != nil {
+	if err := s.model.Send(stream); err != nil {
 		return s.fail("GetModel", err, "")
 	}
 	return nil
@@ -174,4 +113,21 @@ func (s operatorService) PutModel(stream grpc.ClientStreamingServer[service.PutM
 	}
 	s.cfg.Logger.Debug("model published", "version", version, "format", header.GetFormat(), "bytes", header.GetSize())
 	return stream.SendAndClose(&service.PutModelResponse{Version: version})
+}
+
+// receiveModel reads a model from its stream and checks it against its header.
+func (s operatorService) receiveModel(stream grpc.ClientStreamingServer[service.PutModelRequest, service.PutModelResponse]) (*service.ModelHeader, [][]byte, error) {
+	u := model.NewUpload(s.cfg.MaxModelBytes)
+	for {
+		req, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return u.Finish()
+		}
+		if err == nil {
+			err = u.Add(req.GetHeader(), req.GetData())
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
 }

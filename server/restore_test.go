@@ -2,14 +2,12 @@ package server
 
 import (
 	"bytes"
-	"errors"
 	"log/slog"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
@@ -149,21 +147,5 @@ func TestATargetReachedBeforeTheStopCloses(t *testing.T) {
 	next := call(t, kept, r)
 	if err := next.round.wait(t.Context()); err != nil || next.round.head().reports != 5 {
 		t.Errorf("%+v, %v", next.round.head(), err)
-	}
-}
-
-// Readers of the model before the current one go on. Readers of older ones give way.
-func TestReadersOfOldModelsGiveWay(t *testing.T) {
-	c := call(t, journal.NewMemory(), smallRound())
-	for i := range uint64(3) {
-		if v, err := c.model.put(&service.ModelHeader{Format: "x"}, nil); err != nil || v != i+1 {
-			t.Fatal(v, err)
-		}
-	}
-	for version := range uint64(4) {
-		part, err := c.model.part(version, 0)
-		if readable := version >= 2; readable != (part != nil) || readable == errors.Is(err, errRetired) {
-			t.Errorf("version %d of 3: %d bytes, %v", version, len(part), err)
-		}
 	}
 }

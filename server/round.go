@@ -10,6 +10,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/admit"
+	"github.com/hushgrad/hushgrad/server/internal/crowd"
 )
 
 // round is one round's life: open, then closing (no new units, those in flight are
@@ -265,24 +266,11 @@ func (r *round) head() head {
 func (r *round) status() *service.RoundStatus {
 	h := r.head()
 	if h.state == service.RoundState_ROUND_STATE_OPEN {
-		h.reports = bucket(h.reports)
+		h.reports = crowd.Bucket(h.reports)
 	}
 	s := h.status()
 	s.Opened, s.Ended = nil, nil
 	return s
-}
-
-// bucket rounds a count down to 0 or to 1, 2 or 5 times a power of ten.
-func bucket(n int64) int64 {
-	for unit := int64(1); ; unit *= 10 {
-		if n < 10*unit {
-			for _, step := range []int64{5, 2, 1, 0} {
-				if n >= step*unit {
-					return step * unit
-				}
-			}
-		}
-	}
 }
 
 // settled reports whether the round has ended.

@@ -13,6 +13,7 @@ import (
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/internal/endpoint"
 	"github.com/hushgrad/hushgrad/server/internal/guard"
+	"github.com/hushgrad/hushgrad/server/internal/model"
 )
 
 // Server is a parameter server. It is safe for concurrent use.
@@ -158,7 +159,7 @@ func (s *Server) endpoint(g *guard.Guard, creds credentials.TransportCredentials
 		options = append(options, grpc.StatsHandler(s.cfg.StatsHandler))
 	}
 	return endpoint.New(endpoint.Config{
-		Guard: g, Codec: newCodec(), Logger: s.cfg.Logger, Ready: s.Ready, StopTimeout: s.cfg.ShutdownTimeout,
+		Guard: g, Codec: model.NewCodec(), Logger: s.cfg.Logger, Ready: s.Ready, StopTimeout: s.cfg.ShutdownTimeout,
 		Credentials: creds, Reflection: s.cfg.Reflection, Options: options, Calls: &s.calls,
 	})
 }

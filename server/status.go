@@ -10,6 +10,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/rpcstatus"
 	"github.com/hushgrad/hushgrad/server/admit"
+	"github.com/hushgrad/hushgrad/server/internal/model"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
@@ -30,7 +31,6 @@ var (
 	errInterrupted = errors.New("the mechanism was interrupted")
 	errNotKept     = errors.New("the reports could not be kept")
 	errStopping    = errors.New("the server is shutting down")
-	errRetired     = errors.New("newer models were published")
 	errSpent       = errors.New("the token was spent on another report")
 	errOtherRound  = errors.New("the reports were made for another description of the round")
 	errShuffled    = errors.New("the reports of this round come from its shuffler")
@@ -52,11 +52,12 @@ var statuses = rpcstatus.Table{
 	{Err: admit.ErrToken, Code: codes.Unauthenticated},
 	{Err: errSpent, Code: codes.AlreadyExists},
 	{Err: errNotFound, Code: codes.NotFound},
+	{Err: model.ErrNone, Code: codes.NotFound},
 	{Err: errUsedBefore, Code: codes.AlreadyExists},
 	{Err: errLimit, Code: codes.ResourceExhausted},
 	{Err: journal.ErrFull, Code: codes.ResourceExhausted},
 	{Err: errStopping, Code: codes.Unavailable},
-	{Err: errRetired, Code: codes.Aborted},
+	{Err: model.ErrRetired, Code: codes.Aborted},
 	{Err: context.Canceled, Code: codes.Canceled},
 	{Err: context.DeadlineExceeded, Code: codes.DeadlineExceeded},
 }

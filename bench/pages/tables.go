@@ -25,6 +25,7 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"speed-server":     speedOfServer,
 	"speed-client":     speedOfClient,
 	"serving":          serving,
+	"sums":             sums,
 }
 
 // grid is a table under construction.
@@ -284,6 +285,30 @@ func speedOfClient(in []*experiment.Record) (string, error) {
 		if what := fmt.Sprint(row["operation"]); strings.HasPrefix(what, "client") {
 			g.add(fmt.Sprintf("%s, d = %.0f, s = %.0f", strings.TrimPrefix(what, "client: "), v[0], v[1]), fmt.Sprintf("%.1f", v[2]/1000))
 		}
+	}
+	return g.String(), nil
+}
+
+// sums lists both forms of a private sum: accuracies of the first result, costs of the second.
+func sums(in []*experiment.Record) (string, error) {
+	if len(in) != 2 {
+		return "", fmt.Errorf("the table of sums needs two results, got %d", len(in))
+	}
+	g := newGrid("mechanism", "holds against", "accuracy", "bytes per client", "ms per client")
+	for _, row := range in[1].Rows {
+		v, err := numbers(row, "bytes", "nanoseconds")
+		if err != nil {
+			return "", err
+		}
+		trained := slices.IndexFunc(in[0].Rows, func(r map[string]any) bool { return r["mechanism"] == row["mechanism"] })
+		if trained < 0 {
+			return "", fmt.Errorf("%s has no row for %v", in[0].Name, row["mechanism"])
+		}
+		accuracy, err := measured(in[0].Rows[trained])
+		if err != nil {
+			return "", err
+		}
+		g.add(fmt.Sprintf("`%v`", row["mechanism"]), fmt.Sprint(row["against"]), accuracy, fmt.Sprintf("%.0f", v[0]), fmt.Sprintf("%.2f", v[1]/1e6))
 	}
 	return g.String(), nil
 }

@@ -25,7 +25,7 @@ func Experiments() []experiment.Experiment {
 		Source:  "The cost of a report in Wang et al. is one scan of all coordinates",
 		Without: []string{experiment.FlagData},
 		Bind:    func(*flag.FlagSet) experiment.Run { return run },
-	}}
+	}, sums}
 }
 
 // work is one operation at one size. All run on one core.

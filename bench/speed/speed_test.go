@@ -36,3 +36,27 @@ func TestOperationsAreMeasured(t *testing.T) {
 		t.Errorf("canceled: %v", err)
 	}
 }
+
+// Both forms are measured on real reports: the shares have their length, and messages vary.
+func TestBothFormsOfASumAreMeasured(t *testing.T) {
+	s := sumsSetting{dim: 30, clients: 100, epsilon: 1, delta: 1e-6}
+	r, err := s.run(t.Context(), experiment.Env{Quick: true, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Validate(); err != nil {
+		t.Error(err)
+	}
+	if len(r.Rows) != 2 || r.Rows[0][0] == r.Rows[1][0] {
+		t.Fatalf("rows %v", r.Rows)
+	}
+	for _, row := range r.Rows {
+		if bytes, least, median := row[6].(float64), row[7].(float64), row[8].(float64); !(bytes > 32 && least > 0 && least <= median) {
+			t.Errorf("%v", row)
+		}
+	}
+	s.delta = 2
+	if _, err := s.run(t.Context(), experiment.Env{Quick: true, Seed: 1}); err == nil {
+		t.Error("a δ of 2 was accepted")
+	}
+}

@@ -185,7 +185,9 @@ func (a amplified) print(w io.Writer) {
 	if a.Slots > 0 {
 		fmt.Fprintf(w, ", s = %d, t = %d", a.Sparsity, a.Slots)
 	}
-	fmt.Fprintf(w, "\nlocal privacy      ε = %.6g, δ = 0\n", a.Epsilon)
+	fmt.Fprintf(w, "\nlocal privacy      ε = %.6g, δ = 0 for one report: against everybody, the server included\n", a.Epsilon)
 	fmt.Fprintf(w, "shuffled reports   %d, one per client\n", a.N)
 	fmt.Fprintf(w, "central privacy    ε = %.6g, δ = %.3g, %s, by the %s (an upper bound)\n", a.EpsilonCentral, a.Delta, a.Relation, a.Bound)
+	fmt.Fprintln(w, "                   against a party that sees only the shuffled reports, as a server behind a shuffler")
+	fmt.Fprintln(w, "                   It trusts the shuffler. Shuffler and server together are left with the local one.")
 }

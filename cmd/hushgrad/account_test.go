@@ -125,7 +125,7 @@ func TestAmplifyAnswersTheInverseQuestions(t *testing.T) {
 	if math.Abs(delta.Delta-1e-6) > 1e-10 || delta.EpsilonCentral != at.EpsilonCentral {
 		t.Errorf("δ at ε = %g is %g, want about 1e-6", at.EpsilonCentral, delta.Delta)
 	}
-	if text := ask(t, nil, "amplify", "-dim", "7850", "-n", "2000"); !strings.Contains(text, "an upper bound") || !strings.Contains(text, "replace-one") {
+	if text := ask(t, nil, "amplify", "-dim", "7850", "-n", "2000"); !strings.Contains(text, "an upper bound") || !strings.Contains(text, "against everybody") || !strings.Contains(text, "It trusts the shuffler") || !strings.Contains(text, "replace-one") {
 		t.Errorf("text: %s", text)
 	}
 }

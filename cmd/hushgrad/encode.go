@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/binary"
-	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -17,7 +16,6 @@ import (
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/keyvalue/pckv"
-	"github.com/hushgrad/hushgrad/server/client"
 	"github.com/hushgrad/hushgrad/sparse"
 )
 
@@ -30,7 +28,9 @@ client,key,value (CSV) or, with the ending .jsonl, objects like
 A header may put the columns of a CSV in another order. Every client must be listed, also
 one without pairs: by a line with its name alone, or with empty values in JSON lines.
 With -server the round is one that is open there, and the reports are sent to it. A second
-run after a failure makes new reports and spends their ε again.
+run after a failure makes new reports and spends their ε again. A round with a shuffler needs
+the shuffler's address. -shuffler, -seal-key and -max-central-epsilon then say whom you trust
+and what for: they hold only together, and no other round is accepted.
 
 `
 
@@ -42,6 +42,7 @@ type encodeFlags struct {
 	remote, issuer           remote
 	bearer                   string
 	maxEpsilon               float64
+	pins                     pins
 	round, keys, format, out string
 	strict                   bool
 	seed                     uint64
@@ -55,6 +56,7 @@ func parseEncode(args []string, stderr io.Writer) (*encodeFlags, error) {
 	e.issuer.bindParty(f, "issuer", "issuer-", "hushgrad issue", "fetch a token for a round that asks for one, which is for one client's report")
 	f.StringVar(&e.bearer, "bearer-file", "", "with -issuer: `file` with the secret by which the issuer knows the client")
 	f.Float64Var(&e.maxEpsilon, "max-epsilon", 0, "with -server: refuse a round in which a report costs more")
+	e.pins.bind(f)
 	f.StringVar(&e.round, "round", "", "`file` with the complete round, see hushgrad round; with -server its id, empty: the newest open round")
 	f.StringVar(&e.keys, "keys", "", "public dictionary: a `file` with one key per line; without it keys are numbers")
 	f.StringVar(&e.format, "format", "", "csv or jsonl; empty: by the file's ending")
@@ -224,75 +226,4 @@ func encodeAll(ctx context.Context, m fl.KeyValueMechanism, people *clientPairs,
 		})
 	}
 	return reports, group.Wait()
-}
-
-// validate checks the flags that -server needs or excludes.
-func (e *encodeFlags) validate(f *flag.FlagSet) error {
-	if e.remote.server == "" {
-		if err := command.Unused(f, "without -server", "max-epsilon", "issuer", "bearer-file"); err != nil {
-			return err
-		}
-		if e.round == "-" && f.Arg(0) == "-" {
-			return fl.Invalid("-round", e.round, "must be a file when the pairs come from standard input")
-		}
-		if e.out != "" {
-			if err := command.Place("-out", e.out); err != nil {
-				return err
-			}
-		}
-		return e.remote.validate()
-	}
-	if err := command.Unused(f, "with -server, which gets the reports", "out"); err != nil {
-		return err
-	}
-	switch {
-	case e.seed != 0:
-		return fl.Invalid("-seed", e.seed, "must not be given with -server: a round that promises privacy takes no reports that promise nothing")
-	case !(e.maxEpsilon > 0):
-		return fl.Invalid("-max-epsilon", e.maxEpsilon, "must be > 0 with -server: the largest ε of a report that is acceptable")
-	}
-	if e.bearer != "" && e.issuer.ca == "" {
-		return fl.Invalid("-bearer-file", e.bearer, "needs -issuer and -issuer-tls-ca: a secret leaves over TLS only")
-	}
-	if err := e.issuer.validate(); err != nil {
-		return err
-	}
-	return e.remote.validate()
-}
-
-// submit encodes for a round of a server and sends the reports there.
-func (e *encodeFlags) submit(ctx context.Context, std command.Streams) error {
-	conn, err := e.remote.dial()
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	opts := client.Options{Policy: fl.Policy{MaxEpsilon: e.maxEpsilon}}
-	if e.issuer.server != "" {
-		issuer, err := e.dialIssuer()
-		if err != nil {
-			return err
-		}
-		defer issuer.Close()
-		opts.Issuer = issuer
-	}
-	c, err := client.New(conn, opts)
-	if err != nil {
-		return err
-	}
-	part, err := c.Join(ctx, e.round)
-	if err != nil {
-		return err
-	}
-	reports, err := e.reports(ctx, part.Round(), part.Mechanism(), std)
-	if err != nil {
-		return err
-	}
-	receipt, err := part.Submit(ctx, reports)
-	if err != nil {
-		return err
-	}
-	// Duplicates are those that an interrupted attempt had already got counted.
-	_, err = fmt.Fprintf(std.Out, "%d reports under %v: counted in round %s\n", receipt.Accepted+receipt.Duplicates, part.Guarantee(), part.Round().ID)
-	return err
 }

@@ -20,6 +20,10 @@ func TestFlagsThatWouldBeIgnoredAreErrors(t *testing.T) {
 	dir := t.TempDir()
 	round := writeFile(t, dir, "round.json", smallRound)
 	amplify := func(args ...string) []string { return append([]string{"account", "amplify"}, args...) }
+	fingerprint := strings.Repeat("ab", 32)
+	encodeVia := func(shuffler string, args ...string) []string {
+		return append(append([]string{"encode", "-server", "127.0.0.1:1", "-max-epsilon", "1", "-shuffler", shuffler}, args...), "-")
+	}
 	compose := func(args ...string) []string { return append([]string{"account", "compose"}, args...) }
 	for _, c := range []struct {
 		param string
@@ -65,6 +69,15 @@ func TestFlagsThatWouldBeIgnoredAreErrors(t *testing.T) {
 		{"-issuer", []string{"encode", "-server", "127.0.0.1:1", "-max-epsilon", "1", "-issuer", "example.com:1", "-"}},
 		{"-issuer", []string{"encode", "-server", "127.0.0.1:1", "-max-epsilon", "1", "-issuer-tls-ca", "a", "-"}},
 		{"-bearer-file", []string{"encode", "-server", "127.0.0.1:1", "-max-epsilon", "1", "-issuer", "127.0.0.1:1", "-bearer-file", "b", "-"}},
+		{"-shuffler", []string{"encode", "-round", round, "-shuffler", "s.example", "-"}},
+		{"-central-delta", []string{"encode", "-round", round, "-central-delta", "1e-6", "-"}},
+		{"-seal-key", encodeVia("s.example")},
+		{"-seal-key", encodeVia("s.example", "-seal-key", "12")},
+		{"-max-central-epsilon", encodeVia("", "-max-central-epsilon", "1")},
+		{"-max-central-epsilon", encodeVia("s.example", "-seal-key", fingerprint)},
+		{"-max-central-epsilon", encodeVia("s.example", "-seal-key", fingerprint, "-max-central-epsilon", "NaN")},
+		{"-central-delta", encodeVia("s.example", "-seal-key", fingerprint, "-max-central-epsilon", "1", "-central-delta", "1")},
+		{"-max-epsilon", []string{"encode", "-server", "127.0.0.1:1", "-shuffler", "s.example", "-seal-key", fingerprint, "-max-central-epsilon", "1", "-"}},
 		{"-samples", []string{"verify", "-method", "exact", "-samples", "500", round}},
 		{"-confidence", []string{"verify", "-method", "exact", "-confidence", "0.9", round}},
 		{"-seeds", []string{"verify", "-method", "statistical", "-seeds", "5", round}},

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"math"
 	"unicode/utf8"
 
@@ -49,14 +50,49 @@ type Charge struct {
 	// under fl.ReplaceOne. Without privacy the relation does not matter. RealNumbers is
 	// false: a client that accepts such a guarantee says so by charging it without the mark.
 	Guarantee fl.Guarantee
+	// Central is what the report promises against a party that sees only what a whole round gives
+	// together, for example a server behind a shuffler that the client trusts. It is of the same
+	// form, with a Trust that is fl.Trust.Central. The zero Guarantee means that there is none:
+	// then Guarantee is what holds against that party, too.
+	Central fl.Guarantee
+}
+
+// central is what the charge costs in a central budget.
+func (c Charge) central() fl.Guarantee {
+	if c.Central == (fl.Guarantee{}) {
+		return c.Guarantee
+	}
+	return c.Central
 }
 
 func (c Charge) validate() error {
-	g := c.Guarantee
+	if c.Round == [32]byte{} {
+		return fl.Invalid("round", "all zeros", "must be the digest of a round")
+	}
+	if err := checkGuarantee(c.Guarantee); err != nil {
+		return err
+	}
+	if c.Central != (fl.Guarantee{}) {
+		if !c.Central.Trust.Central() {
+			return fmt.Errorf("central guarantee: %w", fl.Invalid("trust", c.Central.Trust, "must be %s or %s", fl.Shuffle, fl.TwoServers))
+		}
+		if err := checkGuarantee(c.Central); err != nil {
+			return fmt.Errorf("central guarantee: %w", err)
+		}
+	}
+	for _, text := range []struct{ name, value string }{
+		{"purpose", c.Purpose}, {"round_id", c.RoundID}, {"mechanism", c.Mechanism},
+	} {
+		if err := checkText(text.name, text.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkGuarantee(g fl.Guarantee) error {
 	private := g.Trust != fl.NoPrivacy
 	switch {
-	case c.Round == [32]byte{}:
-		return fl.Invalid("round", "all zeros", "must be the digest of a round")
 	case !g.Trust.Known():
 		return fl.Invalid("trust", g.Trust, "must be known")
 	case !private && !math.IsInf(g.Epsilon, 1):
@@ -72,13 +108,6 @@ func (c Charge) validate() error {
 	case g.Relation != fl.ReplaceOne && g.Relation != fl.ZeroOut && (private || g.Relation != 0):
 		return fl.Invalid("relation", g.Relation, "must be %s or %s", fl.ReplaceOne, fl.ZeroOut)
 	}
-	for _, text := range []struct{ name, value string }{
-		{"purpose", c.Purpose}, {"round_id", c.RoundID}, {"mechanism", c.Mechanism},
-	} {
-		if err := checkText(text.name, text.value); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
@@ -89,7 +118,7 @@ func checkText(name, value string) error {
 	return nil
 }
 
-// covers says whether a charge can be accounted for under the relation of the budget.
-func (b Budget) covers(c Charge) bool {
-	return c.Guarantee.Trust == fl.NoPrivacy || b.Relation == fl.ZeroOut || c.Guarantee.Relation == fl.ReplaceOne
+// covers says whether a guarantee can be accounted for under the relation of the budget.
+func (b Budget) covers(g fl.Guarantee) bool {
+	return g.Trust == fl.NoPrivacy || b.Relation == fl.ZeroOut || g.Relation == fl.ReplaceOne
 }

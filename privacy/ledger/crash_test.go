@@ -28,6 +28,9 @@ func worker(path string, seed uint64) error {
 	if err := l.SetBudget(purpose, limit(crashBudget)); err != nil {
 		return err
 	}
+	if err := l.SetCentralBudget(purpose, limit(crashBudget)); err != nil {
+		return err
+	}
 	fmt.Println("budget 0 0")
 	todo := map[ledger.State][]ledger.ID{}
 	es, err := l.Entries(purpose)
@@ -50,7 +53,7 @@ func worker(path string, seed uint64) error {
 		switch step := rng.IntN(10); {
 		case step < 4 && !full:
 			n := rng.Uint64()
-			id, err := l.Reserve(context.Background(), charge(n, 1))
+			id, err := l.Reserve(context.Background(), crashCharge(n))
 			switch {
 			case errors.Is(err, ledger.ErrBudget):
 				full = true
@@ -103,6 +106,15 @@ func worker(path string, seed uint64) error {
 			fmt.Println("acknowledged", id, 0)
 		}
 	}
+}
+
+// crashCharge is the charge of a round: ε = 1, and of every second round 0.25 centrally.
+func crashCharge(n uint64) ledger.Charge {
+	c := charge(n, 1)
+	if n%2 == 0 {
+		c.Central = shuffled(0.25, 0)
+	}
+	return c
 }
 
 // keptNumber is what an entry keeps: a number, more than once.
@@ -218,7 +230,7 @@ func compare(t *testing.T, path string, model map[ledger.ID]known) (extra int) {
 	defer l.Close()
 	es, err := l.Entries(purpose)
 	must(t, err)
-	counted := 0
+	counted, central := 0, 0.
 	rounds := map[[32]byte]bool{}
 	found := map[ledger.ID]bool{}
 	for _, e := range es {
@@ -228,10 +240,18 @@ func compare(t *testing.T, path string, model map[ledger.ID]known) (extra int) {
 		rounds[e.Charge.Round], found[e.ID] = true, true
 		if e.State != ledger.Released {
 			counted++
+			if c := e.Charge.Central.Epsilon; c > 0 {
+				central += c
+			} else {
+				central++
+			}
 		}
 		k, ok := model[e.ID]
 		if ok && k.number != 0 && digest(k.number) != e.Charge.Round {
 			t.Errorf("entry %v: another round than was reported", e.ID)
+		}
+		if ok && k.number != 0 && e.Charge.Central != crashCharge(k.number).Central {
+			t.Errorf("entry %v: %v is not the central guarantee that was reported", e.ID, e.Charge.Central)
 		}
 		data, err := l.Kept(e.ID)
 		must(t, err)
@@ -271,6 +291,11 @@ func compare(t *testing.T, path string, model map[ledger.ID]known) (extra int) {
 		return extra // killed before the budget was set
 	} else if err != nil || total.Epsilon != float64(counted) || counted > crashBudget {
 		t.Errorf("spent %v (%v), want %d, at most %d", total, err, counted, crashBudget)
+	}
+	if total, err := l.SpentCentral(purpose); errors.Is(err, ledger.ErrUnknown) && len(model) == 0 {
+		return extra // killed before that budget was set
+	} else if err != nil || total.Epsilon != central {
+		t.Errorf("spent %v centrally (%v), want %v", total, err, central)
 	}
 	return extra
 }

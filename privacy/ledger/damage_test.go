@@ -200,11 +200,28 @@ func TestInconsistentRecords(t *testing.T) {
 		"no head":      {func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte("hushgrad ledger")) }, ledger.ErrNotLedger},
 		"no version":   {func(tx *bolt.Tx) error { return tx.Bucket([]byte("hushgrad ledger")).Delete([]byte("format")) }, ledger.ErrDamaged},
 		"other version": {func(tx *bolt.Tx) error {
-			return tx.Bucket([]byte("hushgrad ledger")).Put([]byte("format"), sealed("format", `{"version":3}`))
+			return tx.Bucket([]byte("hushgrad ledger")).Put([]byte("format"), sealed("format", `{"version":4}`))
 		}, ledger.ErrNotLedger},
 		"version 0": {func(tx *bolt.Tx) error {
 			return tx.Bucket([]byte("hushgrad ledger")).Put([]byte("format"), sealed("format", `{}`))
 		}, ledger.ErrNotLedger},
+		"unknown name": {func(tx *bolt.Tx) error {
+			return tx.Bucket([]byte("budgets")).Put([]byte(purpose), sealed(purpose, `{"epsilon":10,"delta":0,"relation":"replace-one","decentral":{}}`))
+		}, ledger.ErrDamaged},
+		"two records": {func(tx *bolt.Tx) error {
+			return tx.Bucket([]byte("budgets")).Put([]byte(purpose), sealed(purpose, `{"epsilon":10,"delta":0,"relation":"replace-one"}}`))
+		}, ledger.ErrDamaged},
+		"bad central budget": {func(tx *bolt.Tx) error {
+			return tx.Bucket([]byte("budgets")).Put([]byte(purpose), sealed(purpose, `{"epsilon":10,"delta":0,"relation":"replace-one","central":{"epsilon":1,"delta":1,"relation":"zero-out"}}`))
+		}, ledger.ErrDamaged},
+		"central budget": {func(tx *bolt.Tx) error {
+			return tx.Bucket([]byte("budgets")).Put([]byte(purpose), sealed(purpose, `{"epsilon":10,"delta":0,"relation":"replace-one","central":{"epsilon":1,"delta":0,"relation":"zero-out"}}`))
+		}, nil},
+		"local for central": {func(tx *bolt.Tx) error {
+			b := tx.Bucket([]byte("entries"))
+			text := bytes.Replace(b.Get(key(1))[sha256.Size:], []byte(`"reserved_at"`), []byte(`"central":{"model":"local","epsilon":1,"delta":0,"relation":"replace-one"},"reserved_at"`), 1)
+			return b.Put(key(1), sealed(string(key(1)), string(text)))
+		}, ledger.ErrDamaged},
 		"nothing kept": {func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte("kept")) }, ledger.ErrDamaged},
 		"kept by nobody": {func(tx *bolt.Tx) error {
 			return tx.Bucket([]byte("kept")).Put(key(9), sealed(string(key(9)), `"AA=="`))

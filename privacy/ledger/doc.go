@@ -38,6 +38,16 @@
 // of different purposes are not added up: data that is used for two of them is
 // protected by the two budgets composed.
 //
+// # Local and central
+//
+// A report can promise two things. Its local guarantee holds against every party that reads it. Its
+// central guarantee holds against a party that sees only what a whole round gives together, for
+// example the server behind a shuffler. The client trusts the shuffler for it. The first budget of a
+// purpose adds up the guarantees of the reports by themselves. It bounds what a party learns that
+// links all reports of the client. A second one, SetCentralBudget, adds up the central guarantees. It
+// bounds what a party learns that only sees whole rounds. There a report without a central guarantee
+// counts with its local one. A charge needs room in both.
+//
 // # Durability
 //
 // The file is a bbolt database, synchronised to disk before any method returns success. If a
@@ -79,16 +89,20 @@
 // Export writes one JSON object:
 //
 //	{"version": 1, "purposes": {"keyboard": {
-//	  "budget": {"epsilon": 4, "delta": 1e-06, "relation": "replace-one"},
-//	  "spent":  {"epsilon": 1, "delta": 0, "relation": "replace-one"},
+//	  "budget": {"epsilon": 4, "delta": 0, "relation": "replace-one",
+//	    "central": {"epsilon": 1, "delta": 2e-06, "relation": "replace-one"}},
+//	  "spent":  {"epsilon": 1, "delta": 0, "relation": "replace-one",
+//	    "central": {"epsilon": 0.25, "delta": 2e-06, "relation": "replace-one"}},
 //	  "entries": [{"id": 1, "state": "acknowledged", "round_id": "r7", "digest": "64 hex digits",
 //	    "mechanism": "coco", "model": "local", "epsilon": 1, "delta": 0, "relation": "replace-one",
+//	    "central": {"model": "shuffle", "epsilon": 0.25, "delta": 1e-06, "relation": "replace-one"},
 //	    "reserved_at": "2026-01-02T03:04:05Z", "spent_at": "...", "released_at": "...",
 //	    "acknowledged_at": "...", "receipt": "..."}]}}}
 //
 // Times are RFC 3339 in UTC. What has not happened is left out, and so is what entries keep. Entries are in the order of
 // their ids, which are shared by all purposes. An infinite epsilon is the string "inf".
-// The key "model" holds the guarantee's Trust: "none", "local" or "shuffle". Relations are
+// The key "central" is there where there is such a budget or guarantee. The key "model" holds the
+// guarantee's Trust: "none", "local", "shuffle" or "two-servers". Relations are
 // "replace-one" and "zero-out". A charge without privacy may have no relation, which is the
 // empty string.
 package ledger

@@ -31,19 +31,39 @@ func (l *Ledger) Entries(purpose string) ([]Entry, error) {
 // The error wraps ErrUnknown if the purpose has no budget.
 // Cost: reading all entries and one composition.
 func (l *Ledger) Spent(purpose string) (Budget, error) {
-	accounts, err := l.accounts()
-	if err != nil {
-		return Budget{}, fmt.Errorf("ledger: spent: %w", err)
-	}
-	a, ok := accounts[purpose]
-	if !ok {
-		return Budget{}, fmt.Errorf("ledger: spent: purpose %q: %w", purpose, ErrUnknown)
-	}
-	spent, err := l.spent(a)
+	spent, err := l.spentOf(purpose, func(a *account) (Budget, error) { return l.spent(a.all, a.charges()) })
 	if err != nil {
 		return Budget{}, fmt.Errorf("ledger: spent: %w", err)
 	}
 	return spent, nil
+}
+
+// SpentCentral is Spent for the central budget, see SetCentralBudget. The error wraps ErrUnknown
+// if the purpose has none.
+func (l *Ledger) SpentCentral(purpose string) (Budget, error) {
+	spent, err := l.spentOf(purpose, func(a *account) (Budget, error) {
+		if a.central == nil {
+			return Budget{}, fmt.Errorf("central budget of purpose %q: %w", purpose, ErrUnknown)
+		}
+		return l.spent(*a.central, centrally(a.charges()))
+	})
+	if err != nil {
+		return Budget{}, fmt.Errorf("ledger: spent centrally: %w", err)
+	}
+	return spent, nil
+}
+
+// spentOf adds up the account of a purpose.
+func (l *Ledger) spentOf(purpose string, add func(*account) (Budget, error)) (Budget, error) {
+	accounts, err := l.accounts()
+	if err != nil {
+		return Budget{}, err
+	}
+	a, ok := accounts[purpose]
+	if !ok {
+		return Budget{}, fmt.Errorf("purpose %q: %w", purpose, ErrUnknown)
+	}
+	return add(a)
 }
 
 // exportVersion is the version of the exported form.
@@ -51,11 +71,11 @@ const exportVersion = 1
 
 // Export writes the whole ledger as JSON, in the form that the package documentation
 // describes, without what entries keep. The writer is not called while the ledger is locked.
-// Cost: reading all entries and one composition for each purpose.
+// Cost: reading all entries and one composition for each budget.
 func (l *Ledger) Export(w io.Writer) error {
 	type purposeJSON struct {
-		Budget  budgetJSON  `json:"budget"`
-		Spent   budgetJSON  `json:"spent"`
+		Budget  budgetsJSON `json:"budget"`
+		Spent   budgetsJSON `json:"spent"`
 		Entries []entryJSON `json:"entries"`
 	}
 	out := struct {
@@ -68,11 +88,11 @@ func (l *Ledger) Export(w io.Writer) error {
 		return fmt.Errorf("ledger: export: %w", err)
 	}
 	for purpose, a := range accounts {
-		spent, err := l.spent(a)
+		spent, err := l.spentBudgets(a)
 		if err != nil {
 			return fmt.Errorf("ledger: export: %w", err)
 		}
-		p := purposeJSON{Budget: a.budget.toJSON(), Spent: spent.toJSON(), Entries: []entryJSON{}}
+		p := purposeJSON{Budget: a.budgets.toJSON(), Spent: spent.toJSON(), Entries: []entryJSON{}}
 		for _, e := range a.entries {
 			j := e.toJSON()
 			j.Purpose = ""
@@ -90,8 +110,19 @@ func (l *Ledger) Export(w io.Writer) error {
 
 // account is all that is recorded for one purpose.
 type account struct {
-	budget  Budget
+	budgets
 	entries []Entry
+}
+
+// charges returns those that count.
+func (a *account) charges() []Charge {
+	var charges []Charge
+	for _, e := range a.entries {
+		if e.State != Released {
+			charges = append(charges, e.Charge)
+		}
+	}
+	return charges
 }
 
 // accounts reads the whole ledger, as it is at one moment.
@@ -103,8 +134,8 @@ func (l *Ledger) accounts() (map[string]*account, error) {
 
 func readAccounts(tx *bolt.Tx, accounts map[string]*account) error {
 	err := tx.Bucket(budgetBucket).ForEach(func(purpose, sealed []byte) error {
-		b, err := decodeBudget(string(purpose), sealed)
-		accounts[string(purpose)] = &account{budget: b}
+		b, err := decodeBudgets(string(purpose), sealed)
+		accounts[string(purpose)] = &account{budgets: b}
 		return err
 	})
 	if err != nil {
@@ -120,13 +151,12 @@ func readAccounts(tx *bolt.Tx, accounts map[string]*account) error {
 	})
 }
 
-func (l *Ledger) spent(a *account) (Budget, error) {
-	var charges []Charge
-	for _, e := range a.entries {
-		if e.State != Released {
-			charges = append(charges, e.Charge)
-		}
+// spentBudgets returns what is spent of each budget of an account.
+func (l *Ledger) spentBudgets(a *account) (spent budgets, err error) {
+	if spent.all, err = l.spent(a.all, a.charges()); err != nil || a.central == nil {
+		return spent, err
 	}
-	total, err := l.total(charges, a.budget)
-	return Budget{Epsilon: total, Delta: a.budget.Delta, Relation: a.budget.Relation}, err
+	central, err := l.spent(*a.central, centrally(a.charges()))
+	spent.central = &central
+	return spent, err
 }

@@ -70,12 +70,22 @@ const exported = `{
       "budget": {
         "epsilon": 2,
         "delta": 0,
-        "relation": "replace-one"
+        "relation": "replace-one",
+        "central": {
+          "epsilon": 1,
+          "delta": 0.000002,
+          "relation": "replace-one"
+        }
       },
       "spent": {
         "epsilon": 1.5,
         "delta": 0,
-        "relation": "replace-one"
+        "relation": "replace-one",
+        "central": {
+          "epsilon": 0.25,
+          "delta": 0.000002,
+          "relation": "replace-one"
+        }
       },
       "entries": [
         {
@@ -88,6 +98,12 @@ const exported = `{
           "epsilon": 1.5,
           "delta": 0,
           "relation": "replace-one",
+          "central": {
+            "model": "shuffle",
+            "epsilon": 0.25,
+            "delta": 0.000001,
+            "relation": "replace-one"
+          },
           "reserved_at": "2030-01-01T00:00:01Z",
           "spent_at": "2030-01-01T00:00:02Z",
           "acknowledged_at": "2030-01-01T00:00:03Z",
@@ -104,7 +120,10 @@ func TestExport(t *testing.T) {
 	l, _ := fresh(t, limit(2), ledger.Options{Now: func() time.Time { now = now.Add(time.Second); return now }})
 	must(t, l.SetBudget("empty", ledger.Budget{Epsilon: 4, Delta: 1e-6, Relation: fl.ReplaceOne}))
 	must(t, l.SetBudget("all", ledger.Budget{Epsilon: inf, Relation: fl.ZeroOut}))
-	id := reserve(t, l, charge(1, 1.5))
+	must(t, l.SetCentralBudget(purpose, ledger.Budget{Epsilon: 1, Delta: 2e-6, Relation: fl.ReplaceOne}))
+	central := charge(1, 1.5)
+	central.Central = shuffled(0.25, 1e-6)
+	id := reserve(t, l, central)
 	must(t, l.Spend(id))
 	must(t, l.Receipt(id, "ok"))
 	c := charge(2, 0.1)

@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"testing"
 
@@ -98,8 +99,15 @@ func TestTheEntryOfARoundIsFound(t *testing.T) {
 	}
 }
 
-// A file of version 1 has no bytes to keep. It is brought up to date, and nothing of it changes.
-func TestLedgersOfVersion1Open(t *testing.T) {
+// A file of version 1 has no bytes to keep, and one of version 2 nothing central. They are brought up
+// to date, and nothing of them changes.
+func TestOldLedgersOpen(t *testing.T) {
+	for version := range 2 {
+		oldLedgerOpens(t, version+1)
+	}
+}
+
+func oldLedgerOpens(t *testing.T, version int) {
 	opts := counted(t)
 	l, path := fresh(t, limit(10), opts)
 	id := reserve(t, l, charge(1, 1))
@@ -107,8 +115,10 @@ func TestLedgersOfVersion1Open(t *testing.T) {
 	must(t, l.Close())
 	edit(t, path, func(tx *bolt.Tx) error {
 		b := tx.Bucket([]byte("hushgrad ledger"))
-		head := bytes.Replace(b.Get([]byte("format"))[32:], []byte(`"version":2`), []byte(`"version":1`), 1)
-		must(t, tx.DeleteBucket([]byte("kept")))
+		head := bytes.Replace(b.Get([]byte("format"))[32:], []byte(`"version":3`), fmt.Appendf(nil, `"version":%d`, version), 1)
+		if version == 1 {
+			must(t, tx.DeleteBucket([]byte("kept")))
+		}
 		return b.Put([]byte("format"), sealed("format", string(head)))
 	})
 	old := read(t, path)
@@ -118,6 +128,7 @@ func TestLedgersOfVersion1Open(t *testing.T) {
 			t.Errorf("entries %+v, want %+v", after, before)
 		}
 		must(t, l.Keep(id, []byte("a report")))
+		must(t, l.SetCentralBudget(purpose, limit(3)))
 		must(t, l.Close())
 	}
 	must(t, os.WriteFile(path, old, 0o600))

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"time"
 
@@ -15,27 +16,38 @@ import (
 
 // entryJSON is an Entry as it is stored and exported.
 type entryJSON struct {
-	ID             uint64    `json:"id"`
-	State          string    `json:"state"`
-	Purpose        string    `json:"purpose,omitempty"` // stored only
-	RoundID        string    `json:"round_id"`
-	Digest         string    `json:"digest"`
-	Mechanism      string    `json:"mechanism"`
-	Model          string    `json:"model"`
-	Epsilon        epsilon   `json:"epsilon"`
-	Delta          float64   `json:"delta"`
-	Relation       string    `json:"relation"`
-	ReservedAt     time.Time `json:"reserved_at"`
-	SpentAt        time.Time `json:"spent_at,omitzero"`
-	ReleasedAt     time.Time `json:"released_at,omitzero"`
-	AcknowledgedAt time.Time `json:"acknowledged_at,omitzero"`
-	Receipt        string    `json:"receipt,omitempty"`
+	ID        uint64 `json:"id"`
+	State     string `json:"state"`
+	Purpose   string `json:"purpose,omitempty"` // stored only
+	RoundID   string `json:"round_id"`
+	Digest    string `json:"digest"`
+	Mechanism string `json:"mechanism"`
+	guaranteeJSON
+	Central        *guaranteeJSON `json:"central,omitempty"`
+	ReservedAt     time.Time      `json:"reserved_at"`
+	SpentAt        time.Time      `json:"spent_at,omitzero"`
+	ReleasedAt     time.Time      `json:"released_at,omitzero"`
+	AcknowledgedAt time.Time      `json:"acknowledged_at,omitzero"`
+	Receipt        string         `json:"receipt,omitempty"`
+}
+
+type guaranteeJSON struct {
+	Model    string  `json:"model"`
+	Epsilon  epsilon `json:"epsilon"`
+	Delta    float64 `json:"delta"`
+	Relation string  `json:"relation"`
 }
 
 type budgetJSON struct {
 	Epsilon  epsilon `json:"epsilon"`
 	Delta    float64 `json:"delta"`
 	Relation string  `json:"relation"`
+}
+
+// budgetsJSON are the budgets of a purpose as they are stored and exported.
+type budgetsJSON struct {
+	budgetJSON
+	Central *budgetJSON `json:"central,omitempty"`
 }
 
 // epsilon is a number or, because JSON has no infinity, the string "inf".
@@ -56,40 +68,57 @@ func (e *epsilon) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*float64)(e))
 }
 
-func (e Entry) toJSON() entryJSON {
-	g := e.Charge.Guarantee
-	relation := ""
+func guaranteeToJSON(g fl.Guarantee) guaranteeJSON {
+	j := guaranteeJSON{Model: g.Trust.String(), Epsilon: epsilon(g.Epsilon), Delta: g.Delta}
 	if g.Relation != 0 {
-		relation = g.Relation.String()
+		j.Relation = g.Relation.String()
 	}
-	return entryJSON{
+	return j
+}
+
+func (j guaranteeJSON) guarantee() (g fl.Guarantee, err error) {
+	g = fl.Guarantee{Epsilon: float64(j.Epsilon), Delta: j.Delta}
+	if g.Trust, err = parse("model", j.Model, fl.NoPrivacy, fl.Local, fl.Shuffle, fl.TwoServers); err != nil {
+		return fl.Guarantee{}, err
+	}
+	if j.Relation != "" {
+		if g.Relation, err = parse("relation", j.Relation, fl.ReplaceOne, fl.ZeroOut); err != nil {
+			return fl.Guarantee{}, err
+		}
+	}
+	return g, nil
+}
+
+func (e Entry) toJSON() entryJSON {
+	j := entryJSON{
 		ID: uint64(e.ID), State: e.State.String(), Purpose: e.Charge.Purpose, RoundID: e.Charge.RoundID,
-		Digest: hex.EncodeToString(e.Charge.Round[:]), Mechanism: e.Charge.Mechanism, Model: g.Trust.String(),
-		Epsilon: epsilon(g.Epsilon), Delta: g.Delta, Relation: relation,
+		Digest: hex.EncodeToString(e.Charge.Round[:]), Mechanism: e.Charge.Mechanism, guaranteeJSON: guaranteeToJSON(e.Charge.Guarantee),
 		ReservedAt: e.ReservedAt, SpentAt: e.SpentAt, ReleasedAt: e.ReleasedAt,
 		AcknowledgedAt: e.AcknowledgedAt, Receipt: e.Receipt,
 	}
+	if e.Charge.Central != (fl.Guarantee{}) {
+		central := guaranteeToJSON(e.Charge.Central)
+		j.Central = &central
+	}
+	return j
 }
 
 func (j entryJSON) entry() (Entry, error) {
 	e := Entry{
 		ID: ID(j.ID), ReservedAt: j.ReservedAt, SpentAt: j.SpentAt, ReleasedAt: j.ReleasedAt,
 		AcknowledgedAt: j.AcknowledgedAt, Receipt: j.Receipt,
-		Charge: Charge{Purpose: j.Purpose, RoundID: j.RoundID, Mechanism: j.Mechanism, Guarantee: fl.Guarantee{
-			Epsilon: float64(j.Epsilon), Delta: j.Delta,
-		}},
+		Charge: Charge{Purpose: j.Purpose, RoundID: j.RoundID, Mechanism: j.Mechanism},
 	}
 	var err error
 	if e.State, err = parse("state", j.State, Reserved, Spent, Acknowledged, Released); err != nil {
 		return Entry{}, err
 	}
-	g := &e.Charge.Guarantee
-	if g.Trust, err = parse("model", j.Model, fl.NoPrivacy, fl.Local, fl.Shuffle, fl.TwoServers); err != nil {
+	if e.Charge.Guarantee, err = j.guarantee(); err != nil {
 		return Entry{}, err
 	}
-	if j.Relation != "" {
-		if g.Relation, err = parse("relation", j.Relation, fl.ReplaceOne, fl.ZeroOut); err != nil {
-			return Entry{}, err
+	if j.Central != nil {
+		if e.Charge.Central, err = j.Central.guarantee(); err != nil {
+			return Entry{}, fmt.Errorf("central: %w", err)
 		}
 	}
 	digest, err := hex.DecodeString(j.Digest)
@@ -110,6 +139,27 @@ func (j budgetJSON) budget() (b Budget, err error) {
 		return Budget{}, err
 	}
 	return b, b.validate()
+}
+
+func (bs budgets) toJSON() budgetsJSON {
+	j := budgetsJSON{budgetJSON: bs.all.toJSON()}
+	if bs.central != nil {
+		central := bs.central.toJSON()
+		j.Central = &central
+	}
+	return j
+}
+
+func (j budgetsJSON) budgets() (bs budgets, err error) {
+	if bs.all, err = j.budget(); err != nil || j.Central == nil {
+		return bs, err
+	}
+	central, err := j.Central.budget()
+	if err != nil {
+		return budgets{}, fmt.Errorf("central: %w", err)
+	}
+	bs.central = &central
+	return bs, nil
 }
 
 // parse returns the one of values that prints as text.
@@ -136,7 +186,8 @@ func seal(key []byte, record any) ([]byte, error) {
 	return append(sum[:], text...), nil
 }
 
-// unseal is the inverse of seal.
+// unseal is the inverse of seal. Names that the record does not have are an error: what they say
+// would be forgotten.
 func unseal(key, sealed []byte, record any) error {
 	if len(sealed) < sha256.Size {
 		return errChecksum
@@ -145,7 +196,15 @@ func unseal(key, sealed []byte, record any) error {
 	if want := checksum(key, text); !bytes.Equal(sum, want[:]) {
 		return errChecksum
 	}
-	return json.Unmarshal(text, record)
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(record); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return fl.Invalid("record", fmt.Sprintf("%d bytes", len(text)), "must be one JSON value")
+	}
+	return nil
 }
 
 func checksum(key, text []byte) [sha256.Size]byte {

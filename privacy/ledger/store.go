@@ -17,16 +17,16 @@ import (
 // 1, 2, …, up to the bucket's sequence. What an entry keeps is deleted when it ends.
 var (
 	headBucket   = []byte("hushgrad ledger") // formatKey -> head
-	budgetBucket = []byte("budgets")         // purpose -> budgetJSON
+	budgetBucket = []byte("budgets")         // purpose -> budgetsJSON
 	entryBucket  = []byte("entries")         // ID, 8 bytes, big endian -> entryJSON
 	keptBucket   = []byte("kept")            // ID of an entry that has not ended -> bytes
 
 	formatKey = []byte("format")
 )
 
-// formatVersion is the version of the file. Files of version 1, in which entries keep nothing, are
-// brought up to date when they are opened.
-const formatVersion = 2
+// formatVersion is the version of the file. Files of version 1, in which entries keep nothing, and of
+// version 2, in which nothing is central, are brought up to date when they are opened.
+const formatVersion = 3
 
 type head struct {
 	Version int `json:"version"`
@@ -46,13 +46,13 @@ func initialise(tx *bolt.Tx) error {
 	return put(tx.Bucket(headBucket), formatKey, head{formatVersion, hex.EncodeToString(id[:])})
 }
 
-// upgrade brings a ledger of version 1 up to date.
+// upgrade brings a ledger of an older version up to date.
 func (l *Ledger) upgrade(h head) error {
 	if h.Version == formatVersion {
 		return nil
 	}
 	return l.update(func(tx *bolt.Tx) error {
-		if _, err := tx.CreateBucket(keptBucket); err != nil {
+		if _, err := tx.CreateBucketIfNotExists(keptBucket); err != nil {
 			return err
 		}
 		return put(tx.Bucket(headBucket), formatKey, head{formatVersion, h.ID})
@@ -114,14 +114,14 @@ func eachEntry(tx *bolt.Tx, do func(Entry) error) error {
 	return err
 }
 
-func decodeBudget(purpose string, sealed []byte) (Budget, error) {
-	var j budgetJSON
+func decodeBudgets(purpose string, sealed []byte) (budgets, error) {
+	var j budgetsJSON
 	if err := unseal([]byte(purpose), sealed, &j); err != nil {
-		return Budget{}, fmt.Errorf("budget %q: %w: %w", purpose, ErrDamaged, err)
+		return budgets{}, fmt.Errorf("budget %q: %w: %w", purpose, ErrDamaged, err)
 	}
-	b, err := j.budget()
+	b, err := j.budgets()
 	if err != nil {
-		return Budget{}, fmt.Errorf("budget %q: %w: %w", purpose, ErrDamaged, err)
+		return budgets{}, fmt.Errorf("budget %q: %w: %w", purpose, ErrDamaged, err)
 	}
 	return b, nil
 }

@@ -30,6 +30,7 @@ type Options struct {
 	Purpose string
 	// Issuer is a connection to the party that admits clients, with what it knows this client
 	// by: a certificate or a Bearer. Rounds that ask for tokens need it. It stays the caller's.
+	// See Participation.As for a program that is many clients.
 	Issuer grpc.ClientConnInterface
 }
 
@@ -40,9 +41,12 @@ type Client struct {
 	rounds service.RoundsClient
 	issuer service.IssuerClient // nil without one
 	opts   Options
+
+	centrals centrals
 }
 
-// New returns a client on a connection. The connection stays the caller's.
+// New returns a client on a connection to the server, or to the shuffler in front of it. The
+// connection stays the caller's.
 func New(conn grpc.ClientConnInterface, opts Options) (*Client, error) {
 	opts.Attempts = cmp.Or(opts.Attempts, 5)
 	opts.BatchBytes = cmp.Or(opts.BatchBytes, 512<<10)

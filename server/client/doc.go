@@ -22,6 +22,22 @@
 // admits. They see the same client one after the other if Submit fetches the token: call
 // FetchToken some time before.
 //
+// # Rounds with a shuffler
+//
+// A client of a round with a shuffler has its connection to the shuffler. Every report is sealed to the
+// server, so that the shuffler sees who sends and the server sees what is sent. The policy names the
+// shuffler and the server's key. Only then does a central guarantee hold, which says what the server
+// learns from the shuffled reports of the round:
+//
+//	policy := fl.Policy{Shuffled: &fl.ShuffledPolicy{
+//		Shufflers: []string{"shuffler.example"}, SealKeys: [][32]byte{fingerprint},
+//		MaxEpsilonLocal: 5, MaxEpsilon: 1, MaxDelta: 1e-6,
+//	}}
+//	local := p.Guarantee()       // also against a server and a shuffler that work together
+//	central, ok := p.Central()   // against the server, if they do not
+//
+// In every other round the local guarantee is all there is. A ledger charges both guarantees.
+//
 // An [Operator] opens and closes rounds, publishes models and reads estimates.
 //
 // conn is a grpc.ClientConn of the caller's making, so that transport security,

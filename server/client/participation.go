@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/peer"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
@@ -18,62 +21,97 @@ import (
 // report, with the one token that the client gets.
 type Participation struct {
 	client    *Client
+	issuer    service.IssuerClient // nil without one
 	round     fl.Round
 	digest    [32]byte
 	mechanism fl.Mechanism
 	tier      int          // of the menu, if there is one
 	guarantee fl.Guarantee // of this client's report
+	central   fl.Guarantee // zero if there is none
+	sealing   *sealing     // nil in a round without a shuffler
 	spending  *spending    // nil without a ledger in a round that asks for no tokens
 }
 
 // Join fetches a round ("" is the newest open one), builds its mechanism and checks it
 // against the policy. The server learns the round's id from it and nothing else. A round
 // may offer a menu of guarantees; Join takes the weakest one that the policy allows.
+//
+// A round with a shuffler is joined over a connection to that shuffler. If the connection has TLS,
+// its certificate must be valid for Round.Shuffler. Without TLS it is the caller's word that the
+// party at the other end is that shuffler. A guarantee with trust fl.TwoServers is accepted only if
+// the policy pins both parties: the seal key is that of the first server, and the shuffler is the second.
 func (c *Client) Join(ctx context.Context, roundID string) (*Participation, error) {
-	resp, err := c.rounds.GetRound(ctx, &service.GetRoundRequest{RoundId: roundID})
+	p, err := c.join(ctx, roundID)
 	if err != nil {
-		return nil, fmt.Errorf("client: join: %w", err)
-	}
-	if state := resp.GetStatus().GetState(); state != service.RoundState_ROUND_STATE_OPEN {
-		return nil, fmt.Errorf("client: join: %w", fl.Invalid("state", state, "the round must be open"))
-	}
-	r, err := fl.RoundFromProto(resp.GetStatus().GetRound())
-	if err != nil {
-		return nil, fmt.Errorf("client: join: %w", err)
-	}
-	if roundID != "" && r.ID != roundID {
-		return nil, fmt.Errorf("client: join: %w", fl.Invalid("id", r.ID, "must be %q, as asked for", roundID))
-	}
-	if err := c.opts.Policy.CheckRound(r); err != nil {
-		return nil, fmt.Errorf("client: join: %w", err)
-	}
-	m, err := fl.Open(r)
-	if err != nil {
-		return nil, fmt.Errorf("client: join: %w", err)
-	}
-	if _, shared := m.(fl.SharedMechanism); shared { // its whole report is not for one server
-		return nil, fmt.Errorf("client: join: %w", fl.Invalid("mechanism", r.Mechanism, "must be one whose reports go to one server: this client has a connection to one"))
-	}
-	tier, guarantee := 0, m.Guarantee()
-	if err := c.opts.Policy.Check(r, guarantee); err != nil {
-		return nil, fmt.Errorf("client: join: %w", err)
-	}
-	if menu, ok := m.(fl.TieredMechanism); ok {
-		for i, g := range menu.Tiers() {
-			if c.opts.Policy.Check(r, g) == nil {
-				tier, guarantee = i, g
-			}
-		}
-	}
-	digest, err := r.Digest()
-	if err != nil {
-		return nil, fmt.Errorf("client: join: %w", err)
-	}
-	p := &Participation{client: c, round: r, digest: digest, mechanism: m, tier: tier, guarantee: guarantee}
-	if p.spending, err = c.newSpending(p); err != nil {
 		return nil, fmt.Errorf("client: join: %w", err)
 	}
 	return p, nil
+}
+
+func (c *Client) join(ctx context.Context, roundID string) (*Participation, error) {
+	r, err := c.openRound(ctx, roundID)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.opts.Policy.CheckRound(r); err != nil {
+		return nil, err
+	}
+	p := &Participation{client: c, issuer: c.issuer, round: r}
+	if p.digest, err = r.Digest(); err != nil {
+		return nil, err
+	}
+	if p.mechanism, err = fl.Open(r); err != nil {
+		return nil, err
+	}
+	if err := p.accept(); err != nil {
+		return nil, err
+	}
+	if p.sealing, err = newSealing(r, p.mechanism, p.digest); err != nil {
+		return nil, err
+	}
+	if p.spending, err = p.newSpending(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// openRound fetches the description of an open round.
+func (c *Client) openRound(ctx context.Context, id string) (fl.Round, error) {
+	var from peer.Peer
+	resp, err := c.rounds.GetRound(ctx, &service.GetRoundRequest{RoundId: id}, grpc.Peer(&from))
+	if err != nil {
+		return fl.Round{}, err
+	}
+	if state := resp.GetStatus().GetState(); state != service.RoundState_ROUND_STATE_OPEN {
+		return fl.Round{}, fl.Invalid("state", state, "the round must be open")
+	}
+	r, err := fl.RoundFromProto(resp.GetStatus().GetRound())
+	if err != nil {
+		return fl.Round{}, err
+	}
+	if id != "" && r.ID != id {
+		return fl.Round{}, fl.Invalid("id", r.ID, "must be %q, as asked for", id)
+	}
+	if r.Shuffler != "" {
+		err = checkPeer(from, r.Shuffler)
+	}
+	return r, err
+}
+
+// As returns the participation of another client, whom the issuer knows by this connection. It costs
+// next to nothing. Use it in a simulation, where one program is many clients that send one report
+// each with a token each. The error is a *fl.ParamError for Ledger when there is one: it is that
+// of one client.
+func (p *Participation) As(issuer grpc.ClientConnInterface) (*Participation, error) {
+	if p.client.opts.Ledger != nil {
+		return nil, fmt.Errorf("client: as: %w", fl.Invalid("Ledger", "one", "must not be there: it is that of one client"))
+	}
+	other := *p
+	other.issuer = service.NewIssuerClient(issuer)
+	if p.spending != nil {
+		other.spending = &spending{part: &other}
+	}
+	return &other, nil
 }
 
 // Round returns the description of the round.
@@ -82,15 +120,30 @@ func (p *Participation) Round() fl.Round { return p.round }
 // Mechanism returns the round's mechanism, built from the description.
 func (p *Participation) Mechanism() fl.Mechanism { return p.mechanism }
 
-// Guarantee is what one report promises its sender.
+// Guarantee is what one report by itself promises its sender. A local one holds against everybody.
+// One with trust fl.TwoServers holds against either server, and not against both together.
 func (p *Participation) Guarantee() fl.Guarantee { return p.guarantee }
+
+// Central is what one report promises against a party that sees only what the shuffler forwards, for
+// a round of Round.MinReports clients. There is one only if the policy pins the shuffler and the
+// seal key. It is an upper bound, at the MaxDelta of the policy where shuffling makes a local
+// guarantee stronger. It does not hold against a server and a shuffler that work together: then
+// Guarantee is what is left. It counts on the reports of Round.MinReports honest clients. A server that
+// makes up reports itself knows which ones they are, and only the others hide a client.
+func (p *Participation) Central() (fl.Guarantee, bool) {
+	return p.central, p.central != fl.Guarantee{}
+}
 
 // Encode appends one report of a gradient to dst. rng supplies the private randomness; nil
 // means a fresh fl.NewRand. On an error the result is dst as it was.
 //
 // With a ledger Encode first reserves the report's cost. When the ledger refuses, nothing is
 // encoded and the error wraps ledger.ErrBudget or ledger.ErrDuplicate. The ledger then keeps the
-// report until the server has acknowledged it, see Unfinished. It takes none of 12 MiB or more.
+// report until the server has acknowledged it, see Unfinished. It takes none of 12 MiB or more, and
+// of a round with a shuffler none above 5 MiB: it also keeps what is sealed.
+//
+// The report is not sealed yet: Submit does that. In a round of a mechanism for two servers it is the
+// share of the first server and then that of the second, which together show the gradient.
 func (p *Participation) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
 	encode := func(dst []byte) ([]byte, error) { return p.mechanism.Encode(dst, grad, rng) }
 	if menu, ok := p.mechanism.(fl.TieredMechanism); ok {

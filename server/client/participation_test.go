@@ -156,7 +156,7 @@ func TestClientsSendNoWholeReportOfTwoServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	var param *fl.ParamError
-	if _, err := c.Join(t.Context(), "r"); !errors.As(err, &param) || param.Param != "mechanism" {
+	if _, err := c.Join(t.Context(), "r"); !errors.As(err, &param) || param.Param != "shuffler" {
 		t.Errorf("Join: %v", err)
 	}
 }

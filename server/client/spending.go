@@ -14,7 +14,7 @@ import (
 )
 
 // spending takes the one report of a participation through its steps: reserve, encode, keep,
-// fetch the token, spend, send, note the receipt.
+// fetch the token, seal, keep what is sealed, spend, send, note the receipt.
 type spending struct {
 	part   *Participation
 	ledger *ledger.Ledger // nil without one
@@ -29,27 +29,30 @@ type spending struct {
 
 // newSpending returns nil for a participation that needs none. With a ledger it takes up what an
 // earlier process has left.
-func (c *Client) newSpending(p *Participation) (*spending, error) {
-	admitted := len(p.round.IssuerKey) > 0
-	if admitted {
-		if c.issuer == nil {
+func (p *Participation) newSpending() (*spending, error) {
+	opts := p.client.opts
+	if p.admitted() {
+		if p.issuer == nil {
 			return nil, fl.Invalid("Issuer", "nothing", "is required: the round asks for tokens")
 		}
 		if _, err := admit.NewVerifier(p.round.IssuerKey, p.digest); err != nil {
 			return nil, err
 		}
 	}
-	if c.opts.Ledger == nil && !admitted {
+	if opts.Ledger == nil && !p.admitted() {
 		return nil, nil
 	}
-	s := &spending{part: p, ledger: c.opts.Ledger, charge: ledger.Charge{
-		Purpose: c.opts.Purpose, Round: p.digest, RoundID: p.round.ID, Mechanism: p.round.Mechanism, Guarantee: p.guarantee,
+	s := &spending{part: p, ledger: opts.Ledger, charge: ledger.Charge{
+		Purpose: opts.Purpose, Round: p.digest, RoundID: p.round.ID, Mechanism: p.round.Mechanism, Guarantee: p.guarantee, Central: p.central,
 	}}
 	if s.ledger == nil {
 		return s, nil
 	}
 	return s, s.resume()
 }
+
+// admitted says whether the round asks for tokens.
+func (p *Participation) admitted() bool { return len(p.round.IssuerKey) > 0 }
 
 // resume takes up an entry of the ledger that keeps a report.
 func (s *spending) resume() error {
@@ -64,12 +67,22 @@ func (s *spending) resume() error {
 	if err != nil || data == nil {
 		return err
 	}
-	kept, err := parseSubmission(data)
+	spent := e.State == ledger.Spent
+	kept, err := parseSubmission(data, s.part.form(spent))
 	if err != nil {
 		return fmt.Errorf("entry %v of the ledger: %w", e.ID, err)
 	}
-	s.entry, s.kept, s.spent = e.ID, &kept, e.State == ledger.Spent
+	s.entry, s.kept, s.spent = e.ID, &kept, spent
 	return nil
+}
+
+// form is what a submission of this round looks like.
+func (p *Participation) form(spent bool) form {
+	f := form{admitted: p.admitted(), spent: spent}
+	if p.sealing != nil {
+		f.item = p.sealing.format.Item()
+	}
+	return f
 }
 
 // encode reserves the charge, encodes, and keeps the report.
@@ -98,9 +111,12 @@ func (s *spending) encode(dst []byte, encode func([]byte) ([]byte, error)) ([]by
 
 // submission draws what makes a report count once.
 func (s *spending) submission(report []byte) (*submission, error) {
+	if s.ledger != nil && s.part.sealing != nil && len(report) > maxKeptSealed {
+		return nil, fl.Invalid("report", fmt.Sprintf("%d bytes", len(report)), "must have at most %d: the ledger keeps it and what is sealed", maxKeptSealed)
+	}
 	out := &submission{Version: submissionVersion, Report: bytes.Clone(report)}
-	if len(s.part.round.IssuerKey) == 0 {
-		out.BatchKey = newBatchKey()
+	if !s.part.admitted() {
+		out.BatchKey = s.part.newBatchKey()
 		return out, nil
 	}
 	request, err := admit.NewRequest(s.part.round.IssuerKey, s.part.digest)
@@ -138,11 +154,14 @@ func (s *spending) spend(ctx context.Context, reports [][]byte) ([]*service.Subm
 	if s.kept == nil || len(reports) != 1 || !bytes.Equal(reports[0], s.kept.Report) {
 		return nil, fl.Invalid("reports", len(reports), "must be the one report of this participation")
 	}
-	packed, err := fl.PackReports(s.part.mechanism, nil, s.kept.Report)
-	if err != nil {
+	if err := s.fetch(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.fetch(ctx); err != nil {
+	if err := s.seal(); err != nil {
+		return nil, err
+	}
+	message, err := s.message()
+	if err != nil {
 		return nil, err
 	}
 	if !s.spent && s.ledger != nil {
@@ -151,9 +170,36 @@ func (s *spending) spend(ctx context.Context, reports [][]byte) ([]*service.Subm
 		}
 	}
 	s.spent = true
-	return []*service.SubmitReportsRequest{{
-		RoundId: s.part.round.ID, RoundDigest: s.part.digest[:], BatchKey: s.kept.BatchKey, Reports: packed, Tokens: s.kept.Token,
-	}}, nil
+	return []*service.SubmitReportsRequest{message}, nil
+}
+
+// seal seals the report and its token, unless that is done or the round has no shuffler. The same
+// bytes have to leave whenever the report is sent again. The caller holds s.mu.
+func (s *spending) seal() (err error) {
+	if s.part.sealing == nil || len(s.kept.Item) > 0 {
+		return nil
+	}
+	kept := *s.kept
+	if kept.Item, err = s.part.sealing.item(kept.Report, kept.Token); err != nil {
+		return err
+	}
+	if err := s.keep(s.entry, &kept); err != nil {
+		return err
+	}
+	s.kept = &kept
+	return nil
+}
+
+// message is what leaves. The caller holds s.mu.
+func (s *spending) message() (*service.SubmitReportsRequest, error) {
+	message := s.part.message()
+	if s.part.sealing != nil {
+		message.Reports = s.kept.Item
+		return message, nil
+	}
+	packed, err := fl.PackReports(s.part.mechanism, nil, s.kept.Report)
+	message.BatchKey, message.Reports, message.Tokens = s.kept.BatchKey, packed, s.kept.Token
+	return message, err
 }
 
 // acknowledge notes that the server has the report.

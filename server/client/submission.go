@@ -1,35 +1,80 @@
 package client
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/admit"
 )
 
-// submission is one report and what makes it count once: a batch key, or a token or the request
-// for it. A ledger keeps it, so that a client that was killed sends the same bytes again.
+// submission is one report and what makes it count once: a batch key, a token or the request
+// for it, or the sealed bytes. A ledger keeps it, so that a client that was killed sends the same
+// bytes again.
 type submission struct {
 	Version  int    `json:"version"`
 	Report   []byte `json:"report"`
 	BatchKey []byte `json:"batch_key,omitempty"`
 	Request  []byte `json:"request,omitempty"` // of admit.Request.MarshalBinary
 	Token    []byte `json:"token,omitempty"`
+	// Item is what leaves for a shuffler: see package server/seal.
+	Item []byte `json:"item,omitempty"`
 }
 
-const submissionVersion = 1
+const (
+	submissionVersion = 1
+	batchKeyBytes     = 16
+	// maxKeptSealed is the length up to which a ledger can keep a report and what is sealed.
+	maxKeptSealed = 5 << 20
+)
 
 func (s submission) marshal() ([]byte, error) { return json.Marshal(s) }
 
-func parseSubmission(data []byte) (s submission, err error) {
-	if err := json.Unmarshal(data, &s); err != nil {
+// form is what the submissions of a round look like.
+type form struct {
+	admitted bool // the round asks for tokens
+	item     int  // length of an item, 0 without a shuffler
+	spent    bool // the submission may have left
+}
+
+func parseSubmission(data []byte, f form) (s submission, err error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	err = d.Decode(&s)
+	if _, end := d.Token(); err == nil && !errors.Is(end, io.EOF) {
+		err = errors.New("more than one value")
+	}
+	if err != nil {
 		return submission{}, fl.Invalid("submission", fmt.Sprintf("%d bytes", len(data)), "must be what this client has kept: %v", err)
+	}
+	key, tokens := 0, 0
+	if !f.admitted && f.item == 0 {
+		key = batchKeyBytes
+	}
+	if f.admitted && (f.spent || len(s.Item) > 0 || len(s.Token) > 0) {
+		tokens = admit.TokenBytes
+	}
+	items := f.item
+	if len(s.Item) == 0 && !f.spent {
+		items = 0
 	}
 	switch {
 	case s.Version != submissionVersion:
-		return submission{}, fl.Invalid("version", s.Version, "must be %d", submissionVersion)
-	case (len(s.BatchKey) == 16) == (len(s.Request) > 0):
-		return submission{}, fl.Invalid("batch_key", fmt.Sprintf("%d bytes", len(s.BatchKey)), "must have 16, or there must be a request for a token")
+		err = fl.Invalid("version", s.Version, "must be %d", submissionVersion)
+	case len(s.BatchKey) != key:
+		err = fl.Invalid("batch_key", fmt.Sprintf("%d bytes", len(s.BatchKey)), "must have %d in this round", key)
+	case (len(s.Request) > 0) != f.admitted:
+		err = fl.Invalid("request", fmt.Sprintf("%d bytes", len(s.Request)), "must be there in a round that asks for tokens, and only then")
+	case len(s.Token) != tokens:
+		err = fl.Invalid("token", fmt.Sprintf("%d bytes", len(s.Token)), "must have %d", tokens)
+	case len(s.Item) != items:
+		err = fl.Invalid("item", fmt.Sprintf("%d bytes", len(s.Item)), "must have %d", items)
+	}
+	if err != nil {
+		return submission{}, err
 	}
 	return s, nil
 }

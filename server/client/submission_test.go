@@ -1,30 +1,82 @@
 package client
 
 import (
-	"bytes"
 	"errors"
+	"reflect"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/admit"
+)
+
+// Forms of rounds: with a batch key, with tokens, and with a shuffler whose items have 9 bytes.
+var (
+	direct     = form{}
+	tokens     = form{admitted: true}
+	sealed     = form{item: 9}
+	sealedSent = form{item: 9, spent: true}
+	both       = form{admitted: true, item: 9}
+	bothSent   = form{admitted: true, item: 9, spent: true}
 )
 
 func TestDamagedSubmissionsAreRefused(t *testing.T) {
-	for text, param := range map[string]string{
-		"": "submission", "{": "submission", `{"version":1,"batch_key":7}`: "submission", `{}x`: "submission",
-		`{"version":2}`: "version", `{"version":1,"report":"AA=="}`: "batch_key", `{"version":1,"batch_key":"AAAA"}`: "batch_key",
-		`{"version":1,"batch_key":"AAAAAAAAAAAAAAAAAAAAAA==","request":"AA=="}`: "batch_key",
+	type S = submission
+	key, request, token, item := make([]byte, 16), []byte{2}, make([]byte, admit.TokenBytes), make([]byte, 9)
+	for i, c := range []struct {
+		form  form
+		kept  submission
+		param string // "" for a sound one
+	}{
+		{direct, S{Version: 1, BatchKey: key}, ""},
+		{tokens, S{Version: 1, Request: request}, ""},
+		{tokens, S{Version: 1, Request: request, Token: token}, ""},
+		{sealed, S{Version: 1}, ""},
+		{sealed, S{Version: 1, Item: item}, ""},
+		{sealedSent, S{Version: 1, Item: item}, ""},
+		{both, S{Version: 1, Request: request}, ""},
+		{both, S{Version: 1, Request: request, Token: token}, ""},
+		{bothSent, S{Version: 1, Request: request, Token: token, Item: item}, ""},
+		{direct, S{Version: 2, BatchKey: key}, "version"},
+		{direct, S{Version: 1}, "batch_key"},
+		{direct, S{Version: 1, BatchKey: key[1:]}, "batch_key"},
+		{direct, S{Version: 1, BatchKey: key, Request: request}, "request"},
+		{direct, S{Version: 1, BatchKey: key, Token: token}, "token"},
+		{direct, S{Version: 1, BatchKey: key, Item: item}, "item"},
+		{tokens, S{Version: 1, BatchKey: key, Request: request}, "batch_key"},
+		{tokens, S{Version: 1, Token: token}, "request"},
+		{tokens, S{Version: 1, Request: request, Token: token[1:]}, "token"},
+		{form{admitted: true, spent: true}, S{Version: 1, Request: request}, "token"},
+		{sealed, S{Version: 1, BatchKey: key}, "batch_key"},
+		{sealed, S{Version: 1, Item: item[1:]}, "item"},
+		{sealed, S{Version: 1, Request: request, Item: item}, "request"},
+		{sealedSent, S{Version: 1}, "item"},
+		{both, S{Version: 1, Request: request, Item: item}, "token"}, // sealed without its token
+		{bothSent, S{Version: 1, Request: request, Token: token}, "item"},
 	} {
-		_, err := parseSubmission([]byte(text))
-		var p *fl.ParamError
-		if !errors.As(err, &p) || p.Param != param {
-			t.Errorf("%s: %v, want a ParamError for %s", text, err, param)
+		data, err := c.kept.marshal()
+		if err != nil {
+			t.Fatal(err)
 		}
+		wantSubmission(t, i, data, c.form, c.param)
+	}
+	for i, text := range []string{"", "{", `{"version":1,"batch_key":7}`, `{}x`, `{"version":1,"seal":"AA=="}`, `{"version":1}{"version":1}`} {
+		wantSubmission(t, i, []byte(text), sealed, "submission")
+	}
+}
+
+func wantSubmission(t *testing.T, i int, data []byte, f form, param string) {
+	t.Helper()
+	_, err := parseSubmission(data, f)
+	var p *fl.ParamError
+	if param == "" && err != nil || param != "" && (!errors.As(err, &p) || p.Param != param) {
+		t.Errorf("case %d, %.60s: %v, want a ParamError for %q", i, data, err, param)
 	}
 }
 
 func FuzzSubmission(f *testing.F) {
 	for _, s := range []submission{
-		{Version: 1, Report: []byte{1, 2}, BatchKey: make([]byte, 16)}, {Version: 1, Report: []byte{1}, Request: []byte{2}, Token: []byte{3}},
+		{Version: 1, Report: []byte{1, 2}, BatchKey: make([]byte, 16)}, {Version: 1, Report: []byte{1}, Request: []byte{2}, Token: make([]byte, admit.TokenBytes)},
+		{Version: 1, Report: []byte{1}, Request: []byte{2}, Token: make([]byte, admit.TokenBytes), Item: make([]byte, 9)}, {Version: 1, Item: make([]byte, 9)},
 	} {
 		data, err := s.marshal()
 		if err != nil {
@@ -33,16 +85,32 @@ func FuzzSubmission(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := parseSubmission(data)
-		if err != nil {
-			return
-		}
-		again, err := s.marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if back, err := parseSubmission(again); err != nil || !bytes.Equal(back.Report, s.Report) || !bytes.Equal(back.Token, s.Token) {
-			t.Fatalf("%q comes back as %+v, %v", data, back, err)
+		for _, form := range []form{direct, tokens, sealed, sealedSent, both, bothSent} {
+			s, err := parseSubmission(data, form)
+			if err != nil {
+				continue
+			}
+			again, err := s.marshal()
+			if err != nil {
+				t.Fatal(err)
+			}
+			back, err := parseSubmission(again, form)
+			if err != nil || !reflect.DeepEqual(trim(back), trim(s)) {
+				t.Fatalf("%q comes back as %+v, %v", data, back, err)
+			}
+			if form.spent && (len(s.Item) != form.item || form.admitted != (len(s.Token) == admit.TokenBytes)) {
+				t.Fatalf("%q may have left without its bytes", data)
+			}
 		}
 	})
+}
+
+// trim is s with nil for what is empty.
+func trim(s submission) submission {
+	for _, b := range []*[]byte{&s.Report, &s.BatchKey, &s.Request, &s.Token, &s.Item} {
+		if len(*b) == 0 {
+			*b = nil
+		}
+	}
+	return s
 }

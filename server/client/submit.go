@@ -15,7 +15,8 @@ import (
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
-// Receipt says what became of a submission.
+// Receipt says what became of a submission. A shuffler takes reports in, and the server counts them
+// when the shuffler forwards the round.
 type Receipt struct {
 	Accepted   uint64 // reports counted by the last attempt
 	Duplicates uint64 // reports that an earlier attempt had already got counted
@@ -23,7 +24,8 @@ type Receipt struct {
 
 // Submit sends reports in batches over one stream. While the server is
 // unavailable it starts over with the same batch keys, so that no report is
-// counted twice, however many attempts it takes.
+// counted twice, however many attempts it takes. In a round with a shuffler each report is sealed by
+// itself, about 0.1 ms for each, and starting over sends the same sealed bytes.
 //
 // With a ledger there is one report, the one that Encode or Unfinished returned. The ledger
 // records it as spent before its first byte leaves, and records the receipt in the end. In a
@@ -78,20 +80,26 @@ func (c *Client) retry(ctx context.Context, do func() error) error {
 	}
 }
 
-// batches splits reports into messages, each with a key of its own.
+// batches splits reports into messages. Without a shuffler each has a key of its own.
 func (p *Participation) batches(reports [][]byte) (out []*service.SubmitReportsRequest, err error) {
+	items := reports
+	if p.sealing != nil {
+		if items, err = p.sealing.items(reports); err != nil {
+			return nil, err
+		}
+	}
 	inLast := 0
 	var packed []byte
-	for _, report := range reports {
-		if packed, err = fl.PackReports(p.mechanism, packed[:0], report); err != nil {
+	for _, item := range items {
+		if p.sealing != nil {
+			packed = item
+		} else if packed, err = fl.PackReports(p.mechanism, packed[:0], item); err != nil {
 			return nil, err
 		}
 		if last := len(out) - 1; last < 0 || inLast == fl.MaxBatch || len(out[last].Reports)+len(packed) > p.client.opts.BatchBytes {
-			out = append(out, &service.SubmitReportsRequest{
-				RoundId:     p.round.ID,
-				RoundDigest: p.digest[:],
-				BatchKey:    newBatchKey(),
-			})
+			message := p.message()
+			message.BatchKey = p.newBatchKey()
+			out = append(out, message)
 			inLast = 0
 		}
 		last := out[len(out)-1]
@@ -101,9 +109,18 @@ func (p *Participation) batches(reports [][]byte) (out []*service.SubmitReportsR
 	return out, nil
 }
 
-// newBatchKey draws a key by which a batch is known when it comes again.
-func newBatchKey() []byte {
-	key := make([]byte, 16)
+// message is one without reports.
+func (p *Participation) message() *service.SubmitReportsRequest {
+	return &service.SubmitReportsRequest{RoundId: p.round.ID, RoundDigest: p.digest[:]}
+}
+
+// newBatchKey draws a key by which a batch is known when it comes again. A shuffler knows a sealed
+// report by itself.
+func (p *Participation) newBatchKey() []byte {
+	if p.sealing != nil {
+		return nil
+	}
+	key := make([]byte, batchKeyBytes)
 	_, _ = crand.Read(key) // never fails
 	return key
 }

@@ -20,7 +20,7 @@ import (
 // failure the same token comes. The error is the issuer's gRPC status, wrapped, or wraps
 // admit.ErrToken when the issuer's answer is no signature.
 func (p *Participation) FetchToken(ctx context.Context) error {
-	if p.client.opts.Ledger == nil || len(p.round.IssuerKey) == 0 {
+	if p.client.opts.Ledger == nil || !p.admitted() {
 		return nil
 	}
 	p.spending.mu.Lock()
@@ -37,7 +37,7 @@ func (p *Participation) FetchToken(ctx context.Context) error {
 // fetch gets the token of what is kept, unless it is there or none is needed. The caller holds
 // s.mu.
 func (s *spending) fetch(ctx context.Context) error {
-	if s.kept.Token != nil || len(s.part.round.IssuerKey) == 0 {
+	if len(s.kept.Token) > 0 || !s.part.admitted() {
 		return nil
 	}
 	request, err := admit.ParseRequest(s.kept.Request, s.part.round.IssuerKey, s.part.digest)
@@ -47,7 +47,7 @@ func (s *spending) fetch(ctx context.Context) error {
 	id := request.KeyID()
 	var resp *service.IssueTokenResponse
 	err = s.part.client.retry(ctx, func() (err error) {
-		resp, err = s.part.client.issuer.IssueToken(ctx, &service.IssueTokenRequest{TokenKeyId: id[:], BlindedMessage: request.BlindedMessage()})
+		resp, err = s.part.issuer.IssueToken(ctx, &service.IssueTokenRequest{TokenKeyId: id[:], BlindedMessage: request.BlindedMessage()})
 		return err
 	})
 	if err != nil {

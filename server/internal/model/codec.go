@@ -1,4 +1,4 @@
-package server
+package model
 
 import (
 	"google.golang.org/grpc/encoding"
@@ -8,7 +8,7 @@ import (
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
-// encoded is a part of a model that is encoded already. Under [codec] all streams that send it
+// encoded is a part of a model that is encoded already. Under [Codec] all streams that send it
 // share its bytes. Under gRPC's own codec, in a gRPC server of somebody else, they send the same
 // bytes from a copy each.
 type encoded struct {
@@ -22,13 +22,14 @@ func newEncoded(wire []byte) encoded {
 	return encoded{m, wire}
 }
 
-// codec is gRPC's codec for protocol buffers, and sends what is encoded without a copy.
-type codec struct{ encoding.CodecV2 }
+// Codec is gRPC's codec for protocol buffers, and sends parts of models without a copy.
+type Codec struct{ encoding.CodecV2 }
 
-func newCodec() codec { return codec{encoding.GetCodecV2(proto.Name)} }
+// NewCodec returns the codec.
+func NewCodec() Codec { return Codec{encoding.GetCodecV2(proto.Name)} }
 
 // Marshal implements encoding.CodecV2.
-func (c codec) Marshal(v any) (mem.BufferSlice, error) {
+func (c Codec) Marshal(v any) (mem.BufferSlice, error) {
 	if e, ok := v.(encoded); ok {
 		return mem.BufferSlice{mem.SliceBuffer(e.wire)}, nil
 	}

@@ -1,57 +1,44 @@
-package server
+package model
 
 import (
 	"bytes"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"hash"
-	"io"
 
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
-// upload is a model on its way in. It holds the data once, in messages for readers.
-type upload struct {
-	header *service.ModelHeader
-	hash   hash.Hash
-	size   uint64
-	parts  [][]byte
-	next   []byte // what will be the next part
+// partBytes is the payload of one message of a model. A reader that does not read makes the
+// server keep one or two of them, even of a model that was replaced.
+const partBytes = 64 << 10
+
+// Upload is a model on its way in. It holds the data once, in messages for readers.
+type Upload struct {
+	maxBytes int64
+	header   *service.ModelHeader
+	hash     hash.Hash
+	size     uint64
+	parts    [][]byte
+	next     []byte // what will be the next part
 }
 
-// receiveModel reads a model from its stream and checks it against its header.
-func (s operatorService) receiveModel(stream grpc.ClientStreamingServer[service.PutModelRequest, service.PutModelResponse]) (*service.ModelHeader, [][]byte, error) {
-	u := &upload{hash: sha256.New()}
-	for {
-		req, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err == nil {
-			err = u.add(req, s.cfg.MaxModelBytes)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-	}
-	return u.header, u.parts, u.finish(s.cfg.MaxModelBytes)
-}
+// NewUpload returns an upload of at most maxBytes.
+func NewUpload(maxBytes int64) *Upload { return &Upload{maxBytes: maxBytes, hash: sha256.New()} }
 
-func (u *upload) add(req *service.PutModelRequest, maxBytes int64) error {
+// Add takes one message. Only the first one has a header. The error is a *fl.ParamError.
+func (u *Upload) Add(h *service.ModelHeader, data []byte) error {
 	if u.header == nil {
-		if err := checkModelHeader(req.GetHeader(), maxBytes); err != nil {
+		if err := checkHeader(h, u.maxBytes); err != nil {
 			return err
 		}
-		u.header = req.GetHeader()
-	} else if req.GetHeader() != nil {
+		u.header = h
+	} else if h != nil {
 		return fl.Invalid("header", "a second one", "belongs in the first message only")
 	}
-	data := req.GetData()
 	u.size += uint64(len(data))
 	if u.size > u.header.GetSize() {
 		return fl.Invalid("data", fmt.Sprintf("%d bytes or more", u.size), "must be header.size = %d bytes", u.header.GetSize())
@@ -69,29 +56,32 @@ func (u *upload) add(req *service.PutModelRequest, maxBytes int64) error {
 	return nil
 }
 
-func (u *upload) flush() error {
+func (u *Upload) flush() error {
 	part, err := proto.Marshal(&service.GetModelResponse{Data: u.next})
 	u.parts, u.next = append(u.parts, part), u.next[:0]
 	return err
 }
 
-// finish checks the model as a whole.
-func (u *upload) finish(maxBytes int64) error {
+// Finish checks the model as a whole, and returns its header and its data in parts. The error is
+// a *fl.ParamError.
+func (u *Upload) Finish() (*service.ModelHeader, [][]byte, error) {
 	switch sum := u.hash.Sum(nil); {
 	case u.header == nil:
-		return checkModelHeader(nil, maxBytes)
+		return nil, nil, checkHeader(nil, u.maxBytes)
 	case u.size != u.header.GetSize():
-		return fl.Invalid("data", fmt.Sprintf("%d bytes", u.size), "must be header.size = %d bytes", u.header.GetSize())
+		return nil, nil, fl.Invalid("data", fmt.Sprintf("%d bytes", u.size), "must be header.size = %d bytes", u.header.GetSize())
 	case !bytes.Equal(sum, u.header.GetSha256()):
-		return fl.Invalid("header.sha256", fmt.Sprintf("%x", u.header.GetSha256()), "must be the data's, %x", sum)
+		return nil, nil, fl.Invalid("header.sha256", fmt.Sprintf("%x", u.header.GetSha256()), "must be the data's, %x", sum)
 	case len(u.next) > 0:
-		return u.flush()
+		if err := u.flush(); err != nil {
+			return nil, nil, err
+		}
 	}
-	return nil
+	return u.header, u.parts, nil
 }
 
-// checkModelHeader checks what a model is announced with.
-func checkModelHeader(h *service.ModelHeader, maxBytes int64) error {
+// checkHeader checks what a model is announced with.
+func checkHeader(h *service.ModelHeader, maxBytes int64) error {
 	switch {
 	case h == nil:
 		return fl.Invalid("header", "nothing", "is required in the first message")

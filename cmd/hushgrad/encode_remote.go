@@ -1,0 +1,147 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/server/client"
+	"github.com/hushgrad/hushgrad/server/seal"
+)
+
+// pins are the flags that say which shuffler a client trusts, and what for.
+type pins struct {
+	shuffler, sealKey string
+	epsilon, delta    float64
+}
+
+// pinFlags are the names of the flags, the one with a default last.
+var pinFlags = []string{"shuffler", "seal-key", "max-central-epsilon", "central-delta"}
+
+func (p *pins) bind(f *flag.FlagSet) {
+	f.StringVar(&p.shuffler, "shuffler", "", "with -server: `name` of the shuffler that is trusted not to work together with the server; -server is its address")
+	f.StringVar(&p.sealKey, "seal-key", "", "with -shuffler: `fingerprint` of the server's key, to which reports are sealed")
+	f.Float64Var(&p.epsilon, "max-central-epsilon", 0, "with -shuffler: refuse a round in which a report costs more against the server")
+	f.Float64Var(&p.delta, "central-delta", 1e-6, "with -shuffler: the δ of that ε")
+}
+
+func (p *pins) validate(f *flag.FlagSet) error {
+	if p.shuffler == "" {
+		return command.Unused(f, "without -shuffler", pinFlags[1:]...)
+	}
+	if _, err := seal.ParseFingerprint(p.sealKey); err != nil {
+		return fl.Invalid("-seal-key", p.sealKey, "must be a fingerprint with -shuffler: %v", err)
+	}
+	switch {
+	case !(p.epsilon > 0):
+		return fl.Invalid("-max-central-epsilon", p.epsilon, "must be > 0 with -shuffler: the largest ε against the server that is acceptable")
+	case !(p.delta > 0 && p.delta < 1):
+		return fl.Invalid("-central-delta", p.delta, "must be in (0, 1)")
+	}
+	return nil
+}
+
+// policy is what a client demands. Its flags have been validated.
+func (e *encodeFlags) policy() (fl.Policy, error) {
+	if e.pins.shuffler == "" {
+		return fl.Policy{MaxEpsilon: e.maxEpsilon}, nil
+	}
+	key, err := seal.ParseFingerprint(e.pins.sealKey)
+	return fl.Policy{Shuffled: &fl.ShuffledPolicy{
+		Shufflers: []string{e.pins.shuffler}, SealKeys: [][32]byte{key},
+		MaxEpsilonLocal: e.maxEpsilon, MaxEpsilon: e.pins.epsilon, MaxDelta: e.pins.delta,
+	}}, err
+}
+
+// validate checks the flags that -server needs or excludes.
+func (e *encodeFlags) validate(f *flag.FlagSet) error {
+	if e.remote.server == "" {
+		if err := command.Unused(f, "without -server", append(pinFlags, "max-epsilon", "issuer", "bearer-file")...); err != nil {
+			return err
+		}
+		if e.round == "-" && f.Arg(0) == "-" {
+			return fl.Invalid("-round", e.round, "must be a file when the pairs come from standard input")
+		}
+		if e.out != "" {
+			if err := command.Place("-out", e.out); err != nil {
+				return err
+			}
+		}
+		return e.remote.validate()
+	}
+	if err := command.Unused(f, "with -server, which gets the reports", "out"); err != nil {
+		return err
+	}
+	switch {
+	case e.seed != 0:
+		return fl.Invalid("-seed", e.seed, "must not be given with -server: a round that promises privacy takes no reports that promise nothing")
+	case !(e.maxEpsilon > 0):
+		return fl.Invalid("-max-epsilon", e.maxEpsilon, "must be > 0 with -server: the largest ε of a report that is acceptable")
+	}
+	if e.bearer != "" && e.issuer.ca == "" {
+		return fl.Invalid("-bearer-file", e.bearer, "needs -issuer and -issuer-tls-ca: a secret leaves over TLS only")
+	}
+	return cmp.Or(e.pins.validate(f), e.issuer.validate(), e.remote.validate())
+}
+
+// submit encodes for a round of a server and sends the reports there.
+func (e *encodeFlags) submit(ctx context.Context, std command.Streams) error {
+	conn, err := e.remote.dial()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	policy, err := e.policy()
+	if err != nil {
+		return err
+	}
+	opts := client.Options{Policy: policy}
+	if e.issuer.server != "" {
+		issuer, err := e.dialIssuer()
+		if err != nil {
+			return err
+		}
+		defer issuer.Close()
+		opts.Issuer = issuer
+	}
+	c, err := client.New(conn, opts)
+	if err != nil {
+		return err
+	}
+	part, err := c.Join(ctx, e.round)
+	if err != nil {
+		return err
+	}
+	reports, err := e.reports(ctx, part.Round(), part.Mechanism(), std)
+	if err != nil {
+		return err
+	}
+	receipt, err := part.Submit(ctx, reports)
+	if err != nil {
+		return err
+	}
+	return printReceipt(std.Out, part, receipt)
+}
+
+// printReceipt says what was sent, and against whom it is protected.
+func printReceipt(w io.Writer, part *client.Participation, receipt client.Receipt) error {
+	r := part.Round()
+	taken := "counted in round " + r.ID
+	if r.Shuffler != "" {
+		taken = fmt.Sprintf("taken in for round %s by the shuffler %s", r.ID, r.Shuffler)
+	}
+	// Duplicates are those that an interrupted attempt had already got counted.
+	if _, err := fmt.Fprintf(w, "%d reports under %v: %s\n", receipt.Accepted+receipt.Duplicates, part.Guarantee(), taken); err != nil {
+		return err
+	}
+	central, ok := part.Central()
+	if !ok {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "against the server: %v, if %s does not work together with it and %d of the reports are from honest clients\n", central, r.Shuffler, r.MinReports)
+	return err
+}

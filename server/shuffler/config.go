@@ -1,0 +1,150 @@
+package shuffler
+
+import (
+	"cmp"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/journal"
+)
+
+// Config holds the settings of a Shuffler. The zero value of every field but Name, Upstream and
+// Journal means its default.
+type Config struct {
+	// Name is what fl.Round.Shuffler must say. Required.
+	Name string
+	// Upstream is the connection to the server, which offers the services Rounds and Shuffled
+	// there. Required. It stays the caller's.
+	Upstream grpc.ClientConnInterface
+	// Journal keeps rounds and reports below the prefix "shuffler/". Required. It stays the
+	// caller's.
+	Journal journal.Journal
+	// Secrets is a directory, made with mode 0700 if it is missing, for the secrets of the rounds.
+	// It must not be in the journal's. Default: they are in memory, and a restart loses the
+	// reports of the rounds that are open.
+	Secrets string
+	// Floor is the fewest sealed reports that are forwarded, whatever min_reports says.
+	// Default 100.
+	Floor int
+	// Logger receives what happens to rounds, and never a report, its id or an address. Default
+	// slog.Default().
+	Logger *slog.Logger
+	// MaxRounds bounds the rounds at one time whose reports are kept. Default 16.
+	MaxRounds int
+	// MaxDim bounds the coordinates of a round. Default fl.DefaultMaxDim, at most fl.MaxDim.
+	MaxDim int
+	// MaxMessageBytes bounds one gRPC message. Default 4 MiB, at least 64 KiB, at most 1 GiB.
+	MaxMessageBytes int
+	// ForwardBytes bounds the sealed reports in one message to the server, which must take it. A
+	// message has one report at least. Default 1 MiB.
+	ForwardBytes int
+	// MaxModelBytes bounds a model that is passed on. Two of them are kept in memory. Default
+	// 1 GiB.
+	MaxModelBytes int64
+	// MaxConnections bounds the connections at the same time. When one too many comes, an old one
+	// is closed. Default 1024.
+	MaxConnections int
+	// MaxInFlightBytes bounds the memory for messages that are on their way in or being handled.
+	// Default 256 MiB or 16 times MaxMessageBytes, whichever is more; at least 8 times
+	// MaxMessageBytes.
+	MaxInFlightBytes int64
+	// ProgressTimeout is how long a call waits for its peer to send a message or to take one.
+	// Default 30 s.
+	ProgressTimeout time.Duration
+	// ShutdownTimeout is how long Serve waits for calls in progress when its context ends.
+	// Default 2 s.
+	ShutdownTimeout time.Duration
+	// Credentials secure the listener of Serve. Default: no transport security.
+	Credentials credentials.TransportCredentials
+	// Metrics registers the figures of the shuffler for Prometheus. Default: none are kept.
+	Metrics prometheus.Registerer
+	// Ready says in words why the shuffler should get no calls, for reasons that it does not know
+	// of itself. Default: there are none.
+	Ready func() error
+	// Reflection describes the services to whoever asks. Default: it does not.
+	Reflection bool
+	// Now is the clock by which deadlines come. Default time.Now.
+	Now func() time.Time
+
+	every time.Duration // between two questions to the server about the same thing. Default 1 s. Tests have no time.
+}
+
+// DefaultFloor is the default of Config.Floor.
+const DefaultFloor = 100
+
+const (
+	minMessageBytes = 64 << 10
+	maxMessageBytes = 1 << 30
+)
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	c.every = cmp.Or(c.every, time.Second)
+	c.Floor = cmp.Or(c.Floor, DefaultFloor)
+	c.MaxRounds = cmp.Or(c.MaxRounds, 16)
+	c.MaxDim = cmp.Or(c.MaxDim, fl.DefaultMaxDim)
+	c.MaxMessageBytes = cmp.Or(c.MaxMessageBytes, 4<<20)
+	c.ForwardBytes = cmp.Or(c.ForwardBytes, 1<<20)
+	c.MaxModelBytes = cmp.Or(c.MaxModelBytes, 1<<30)
+	c.MaxConnections = cmp.Or(c.MaxConnections, 1024)
+	c.MaxInFlightBytes = cmp.Or(c.MaxInFlightBytes, max(256<<20, 16*int64(c.MaxMessageBytes)))
+	c.ProgressTimeout = cmp.Or(c.ProgressTimeout, 30*time.Second)
+	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, 2*time.Second)
+	if err := checkName(c.Name); err != nil {
+		return c, err
+	}
+	switch {
+	case c.Upstream == nil:
+		return c, fl.Invalid("Upstream", "nothing", "is required")
+	case c.Journal == nil:
+		return c, fl.Invalid("Journal", "nothing", "is required")
+	case c.Floor < 0 || c.Floor > fl.MaxReports:
+		return c, fl.Invalid("Floor", c.Floor, "must be in [1, %d]", fl.MaxReports)
+	case c.MaxRounds < 0:
+		return c, fl.Invalid("MaxRounds", c.MaxRounds, "must be > 0")
+	case c.MaxDim < 0 || c.MaxDim > fl.MaxDim:
+		return c, fl.Invalid("MaxDim", c.MaxDim, "must be in [1, %d]", fl.MaxDim)
+	case c.MaxMessageBytes < minMessageBytes || c.MaxMessageBytes > maxMessageBytes:
+		return c, fl.Invalid("MaxMessageBytes", c.MaxMessageBytes, "must be in [%d, %d]", minMessageBytes, maxMessageBytes)
+	case c.ForwardBytes < 0 || c.ForwardBytes > maxMessageBytes:
+		return c, fl.Invalid("ForwardBytes", c.ForwardBytes, "must be in [1, %d]", maxMessageBytes)
+	case c.MaxModelBytes < 0:
+		return c, fl.Invalid("MaxModelBytes", c.MaxModelBytes, "must be > 0")
+	case c.MaxConnections < 0:
+		return c, fl.Invalid("MaxConnections", c.MaxConnections, "must be > 0")
+	case c.MaxInFlightBytes < 8*int64(c.MaxMessageBytes):
+		return c, fl.Invalid("MaxInFlightBytes", c.MaxInFlightBytes, "must be at least 8 times MaxMessageBytes = %d", c.MaxMessageBytes)
+	case c.ProgressTimeout < 0:
+		return c, fl.Invalid("ProgressTimeout", c.ProgressTimeout, "must be > 0")
+	case c.ShutdownTimeout < 0:
+		return c, fl.Invalid("ShutdownTimeout", c.ShutdownTimeout, "must be > 0")
+	}
+	return c, nil
+}
+
+// checkName asks of a name what fl.Round asks of its Shuffler.
+func checkName(name string) error {
+	if name == "" {
+		return fl.Invalid("Name", "", "is required")
+	}
+	r := fl.Round{
+		ID: "r", Mechanism: "m", Dim: 1, Scale: 1, Epsilon: 1, Relation: fl.ReplaceOne, MinReports: 1,
+		PublicSeed: [32]byte{1}, Shuffler: name, SealKey: []byte{1},
+	}
+	var p *fl.ParamError
+	if err := r.Validate(); errors.As(err, &p) {
+		return fl.Invalid("Name", name, "%s", p.Rule)
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package shuffler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hushgrad/hushgrad/server/internal/guard"
+	"github.com/hushgrad/hushgrad/server/journal"
+)
+
+// Shuffler keeps the sealed reports of rounds and forwards them. It is safe for concurrent use.
+type Shuffler struct {
+	cfg      Config
+	vault    *vault
+	upstream *upstream
+	model    relay
+	clients  *guard.Guard
+	metrics  *metrics
+
+	adopting chan struct{} // held by the call that begins a round
+	mu       sync.Mutex
+	rounds   map[string]*round // that have not ended, by id
+
+	full    atomic.Pointer[error] // why the last commit found no room
+	failure atomic.Pointer[error]
+	failed  chan struct{} // closed with the first failure
+
+	background context.Context // ends with Close
+	stop       context.CancelFunc
+	stopped    sync.WaitGroup
+}
+
+// New returns a shuffler with the rounds that its journal has, and goes on with them: it asks the
+// server about each of them once in a second and forwards those that are due. The error names a
+// round that the journal has and the shuffler cannot read. Cost: reading all reports that are
+// kept, which are counted.
+func New(cfg Config) (*Shuffler, error) {
+	s, err := open(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("shuffler: %w", err)
+	}
+	for _, r := range s.rounds {
+		s.start(r)
+	}
+	s.stopped.Go(s.probe)
+	return s, nil
+}
+
+func open(cfg Config) (*Shuffler, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := &Shuffler{
+		cfg: cfg, upstream: newUpstream(cfg.Upstream, cfg.every), clients: guard.New(cfg.limits(), cfg.Logger),
+		adopting: make(chan struct{}, 1), rounds: map[string]*round{}, failed: make(chan struct{}),
+	}
+	s.model.upstream, s.model.maxBytes = s.upstream, cfg.MaxModelBytes
+	if s.vault, err = openVault(cfg.Secrets); err != nil {
+		return nil, err
+	}
+	if err := s.restore(); err != nil {
+		return nil, err
+	}
+	if s.metrics, err = newMetrics(cfg.Metrics, now{s}); err != nil {
+		return nil, err
+	}
+	s.background, s.stop = context.WithCancel(context.Background())
+	return s, nil
+}
+
+// start lets the shuffler watch a round.
+func (s *Shuffler) start(r *round) { s.stopped.Go(func() { r.run(s.background) }) }
+
+// Close ends the work in the background. No other call may be in progress. Rounds go on with the
+// next shuffler on the same journal.
+func (s *Shuffler) Close() {
+	s.stop()
+	s.stopped.Wait()
+}
+
+// Failed returns a channel that is closed after a write to the journal that may have failed: the
+// shuffler then accepts and forwards nothing more. Its process should end and be started again.
+func (s *Shuffler) Failed() <-chan struct{} { return s.failed }
+
+// Ready returns nil while the shuffler can keep reports, and otherwise an error that says in words
+// what is wrong. The health service of Serve follows it within a second. A server that does not
+// answer is no reason: reports are kept until it does.
+func (s *Shuffler) Ready() error {
+	if err := s.broken(); err != nil {
+		return err
+	}
+	if full := s.full.Load(); full != nil {
+		return *full
+	}
+	if s.cfg.Ready != nil {
+		return s.cfg.Ready()
+	}
+	return nil
+}
+
+// errFailed is wrapped by all errors after a write to the journal that may have failed.
+var errFailed = errors.New("the journal could not be written")
+
+// broken returns the first failure, if there was one.
+func (s *Shuffler) broken() error {
+	if failure := s.failure.Load(); failure != nil {
+		return *failure
+	}
+	return nil
+}
+
+// commit writes to the journal. After an error of which it is unknown what it has written,
+// nothing is written any more.
+func (s *Shuffler) commit(b *journal.Batch) error {
+	if err := s.broken(); err != nil {
+		return err
+	}
+	err := s.cfg.Journal.Commit(b)
+	switch {
+	case err == nil:
+		s.full.Store(nil)
+		return nil
+	case errors.Is(err, journal.ErrFull):
+		s.full.Store(&err)
+		return err
+	}
+	err = fmt.Errorf("%w: %w", errFailed, err)
+	if s.failure.CompareAndSwap(nil, &err) {
+		s.cfg.Logger.Error("the journal could not be written", "error", err)
+		close(s.failed)
+	}
+	return err
+}
+
+// probe finds out that a journal that was full has room again.
+func (s *Shuffler) probe() {
+	for s.pause(s.background, s.cfg.every) {
+		if s.full.Load() != nil {
+			var b journal.Batch
+			b.Put([]byte(probeKey), nil)
+			_ = s.commit(&b) // it notes what it finds
+		}
+	}
+}
