@@ -54,16 +54,16 @@ func (r *round) stopComplete(second []byte) error {
 // fits returns nil if there will be an estimate with what the second server released, or none for
 // lack of reports. Nobody else may use the aggregators.
 func (r *round) fits(second []byte) error {
-	if r.stale {
-		if err := r.restore(); err != nil {
-			return err
-		}
-	}
 	switch {
 	case r.sealing.shared == nil && len(second) > 0:
 		return fl.Invalid("share_sum", fmt.Sprintf("%d bytes", len(second)), "must be empty in a round of a mechanism for one server")
 	case r.sealing.shared == nil || r.reports < int64(r.description.MinReports):
 		return nil
+	}
+	if r.stale {
+		if err := r.restore(); err != nil {
+			return err
+		}
 	}
 	sum, err := r.shards.sum()
 	if err != nil {
@@ -73,12 +73,8 @@ func (r *round) fits(second []byte) error {
 	if _, err = both.estimate(sum); err == nil {
 		return nil
 	}
-	rule := "must be the sum of the second server's shares of the %d reports that count: %v"
-	bad := fl.Invalid("share_sum", fmt.Sprintf("%d bytes", len(second)), rule, r.reports, err)
-	if errors.Is(err, fl.ErrUnmatched) {
-		return fmt.Errorf("%w: %w", bad, fl.ErrUnmatched)
-	}
-	return bad
+	return fmt.Errorf("%w: %w", fl.Invalid("share_sum", fmt.Sprintf("%d bytes", len(second)),
+		"must be the sum of the second server's shares of the %d reports that count", r.reports), err)
 }
 
 // completion returns nil for a round that has ended as one that was completed does.

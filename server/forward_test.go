@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum/shares"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/seal"
@@ -180,6 +182,49 @@ func TestAPanicAtAForwardedReport(t *testing.T) {
 	}
 	if sum, err := sh.round.shards.sum(); err != nil || sum.(*puppetAggregator).reports != 2 || sh.round.head().reports != 2 {
 		t.Errorf("%+v, %v, want 2 reports", sum, err)
+	}
+}
+
+// What could not be kept is not in the sum that is compared with the second server's.
+func TestASumIsComparedWithoutWhatCouldNotBeKept(t *testing.T) {
+	kept := &moody{Journal: journal.NewMemory()}
+	sh := shuffle(t, Config{Journal: kept}, func(r *fl.Round) {
+		r.Mechanism, r.Dim, r.Delta, r.MinReports = shares.Name, 8, 1e-6, 2
+		r.Params = fl.Params{shares.ParamLevels: fl.Int(16)}
+	})
+	m := sh.round.sealing.shared
+	second, err := m.NewShareAggregator(fl.SecondServer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 4 {
+		a, b, err := m.EncodeShares(nil, nil, make([]float64, 8), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sealed := sh.seals(string(a))
+		if n == 3 {
+			kept.mood(fmt.Errorf("a test: %w", journal.ErrFull))
+			if _, err := sh.send(sealed...); status.Code(err) != codes.ResourceExhausted {
+				t.Fatalf("without room: %v", err)
+			}
+			kept.mood(nil)
+			continue
+		}
+		if _, err := sh.send(sealed...); err != nil {
+			t.Fatal(err)
+		}
+		id := seal.ID(sealed[0])
+		if err := second.Add(id[:], b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sum, err := second.Release()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sh.round.complete(t.Context(), sum); err != nil || sh.round.head().reports != 3 {
+		t.Errorf("%v, with %d reports", err, sh.round.head().reports)
 	}
 }
 

@@ -106,13 +106,16 @@ func TestForwardedReportsAreCountedExactlyOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	p = start(t, cfg)
-	done := make(chan struct{})
+	done, again := make(chan struct{}), slices.Clone(all)
 	go func() { // as after a connection that was cut in the midst of a call
 		defer close(done)
-		forwardGood(t, p, r, all...)
+		forwardGood(t, p, r, again...)
 	}()
 	slices.Reverse(all)
-	forwardGood(t, p, r, all...)
+	all[2100] = bytes.Repeat([]byte{7}, len(all[0])) // one that is counted before or after
+	if rejected, err := forward(t, p, r, all...); err != nil || !slices.Equal(rejected, []uint32{2100}) {
+		t.Errorf("%v rejected, %v, want 2100", rejected, err)
+	}
 	<-done
 	if err := complete(t, p, r, nil); err != nil {
 		t.Fatal(err)

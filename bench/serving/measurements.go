@@ -74,6 +74,8 @@ func (b *bench) measurements() (all []*measurement) {
 		t.load, t.limit, t.issuer = b.wide, b.tokens, b.issuer
 		beside(t, memory(0), disk(0))
 	}
+	all = append(all, b.forwarding(sealed{load: b.wide, reports: b.sealed}, 12_000),
+		b.forwarding(sealed{load: b.wide, reports: b.tokens, issuer: b.issuer}, 8_000))
 	return append(all, b.recovery(), b.memory(), b.besidePrio3())
 }
 
@@ -132,6 +134,7 @@ func (b *bench) notes(repeats int, busy float64) []string {
 		fmt.Sprintf("The server is a process of its own. It and the clients share %d processors. Clients are %d calls with many messages each, or %d callers with a call for each message, over %d connections on loopback TCP without TLS.", runtime.NumCPU(), streamers, callers, connections),
 		fmt.Sprintf("The clients send %d reports that were encoded before, again and again, in batches that the server takes for new ones.", poolReports),
 		fmt.Sprintf("With tokens the clients send %d reports, and make the tokens before that. The server verifies each.", b.tokens),
+		fmt.Sprintf("Sealed reports are %d, or %d with tokens: HPKE with X25519, made before. A shuffler sends them in messages of %d and %d calls at once. The server opens each.", b.sealed, b.tokens, sealedPerMessage, sealedCalls),
 		"gRPC alone receives the same messages and drops them. Server µs and client µs are the processor time of the two processes per report, also when other work makes them wait. Recovery is from the start of a process to its first answer with all reports, after a kill.",
 		"Journals on disk are below -dir, or where the system keeps temporary files. They need a real disk there.",
 		fmt.Sprintf("The load average of the machine was %.1f before the run and %.1f after it, the measurement included. Other work makes rates too low.", busy, loadAverage()),

@@ -16,6 +16,7 @@ type server struct {
 	*process
 	drops  bool            // it is gRPC alone
 	rounds map[traffic]int // opened so far, by what was sent in them
+	sealed int             // rounds with a shuffler opened so far
 }
 
 func newServer(p *process) *server { return &server{process: p, rounds: map[traffic]int{}} }

@@ -44,11 +44,11 @@ func (s setting) run(ctx context.Context, env experiment.Env) (_ *experiment.Res
 		return nil, err
 	}
 	busy, repeats := loadAverage(), env.RepeatsOr(5)
-	b := &bench{setting: s, tokens: 2048, replayed: 1_000_000, servers: map[string]*server{}}
+	b := &bench{setting: s, tokens: 2048, sealed: 16_384, replayed: 1_000_000, servers: map[string]*server{}}
 	b.window, b.kills = cmp.Or(s.window, time.Second), cmp.Or(s.kills, 20)
 	if env.Quick {
 		repeats = env.RepeatsOr(3)
-		b.tokens, b.replayed = 512, 64_000
+		b.tokens, b.sealed, b.replayed = 512, 2048, 64_000
 		b.window, b.kills = cmp.Or(s.window, 200*time.Millisecond), cmp.Or(s.kills, 3)
 	}
 	if b.work, err = os.MkdirTemp(s.dir, "hushgrad-serve-"); err != nil {
@@ -98,6 +98,7 @@ type bench struct {
 	wide     *load // s = 64, ε = 5
 	narrow   *load // s = 8, ε = 1
 	tokens   int   // in a measurement with tokens
+	sealed   int   // in a measurement with sealed reports
 	replayed int   // reports that a server reads again
 	issuer   *issuer
 	peer     *peer
@@ -122,7 +123,7 @@ func (b *bench) server(ctx context.Context, role string) (*server, error) {
 		return s, nil
 	}
 	args := map[string][]string{
-		alone: {"-role", "drop"}, inMemory: {"-role", "server"}, onDisk: {"-role", "server", "-data", filepath.Join(b.work, "journal")},
+		alone: {"-role", "drop"}, inMemory: {"-role", "server"}, onDisk: {"-role", "server", "-data", filepath.Join(b.work, "journal"), "-seal-keys", filepath.Join(b.work, "keys")},
 	}[role]
 	if b.profiles != "" {
 		args = append(args, "-cpuprofile", filepath.Join(b.profiles, role+".pprof"))

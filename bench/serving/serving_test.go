@@ -16,7 +16,7 @@ import (
 // newBench returns the state of a run with real processes and short windows.
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{work: t.TempDir(), tokens: 64, replayed: 6400, servers: map[string]*server{}}
+	b := &bench{work: t.TempDir(), tokens: 64, sealed: 200, replayed: 6400, servers: map[string]*server{}}
 	b.window, b.kills = time.Millisecond, 2
 	var err error
 	if b.binary, err = build(t.Context(), b.work); err != nil {

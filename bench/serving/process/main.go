@@ -26,6 +26,7 @@ import (
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/journal/disk"
+	"github.com/hushgrad/hushgrad/server/seal"
 )
 
 func main() { command.Main("process", run) }
@@ -35,6 +36,7 @@ func run(ctx context.Context, args []string, s command.Streams) (err error) {
 	f.SetOutput(s.Err)
 	role := f.String("role", "server", "server: a parameter server; drop: gRPC alone, which receives reports and drops them")
 	data := f.String("data", "", "`directory` of the server's journal; empty: it is in memory")
+	keys := f.String("seal-keys", "", "`directory` of the keys of rounds with a shuffler; empty: there are none")
 	profile := f.String("cpuprofile", "", "`file` for a profile of the processor time")
 	if err := command.ParseOnly(f, args); err != nil {
 		return err
@@ -64,7 +66,7 @@ func run(ctx context.Context, args []string, s command.Streams) (err error) {
 	if *role == "drop" {
 		return dropReports(ctx, s.Out)
 	}
-	return serve(ctx, *data, s.Out)
+	return serve(ctx, *data, *keys, s.Out)
 }
 
 // listen listens on a free port and prints it.
@@ -77,7 +79,7 @@ func listen(out io.Writer) (net.Listener, error) {
 }
 
 // serve is the server that is measured. It keeps metrics, as hushgrad serve does.
-func serve(ctx context.Context, data string, out io.Writer) (failed error) {
+func serve(ctx context.Context, data, keys string, out io.Writer) (failed error) {
 	cfg := server.Config{Logger: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()}
 	if data != "" {
 		kept, err := disk.Open(data, disk.Options{Logger: cfg.Logger})
@@ -86,6 +88,13 @@ func serve(ctx context.Context, data string, out io.Writer) (failed error) {
 		}
 		defer func() { failed = errors.Join(failed, kept.Close()) }()
 		cfg.Journal = kept
+	}
+	if keys != "" {
+		found, err := seal.OpenKeys(keys, seal.X25519)
+		if err != nil {
+			return err
+		}
+		cfg.Seal = found
 	}
 	srv, err := server.New(cfg)
 	if err != nil {
