@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -46,23 +47,28 @@ func openAdmitted(t testing.TB, p *peers, i *issuer.Issuer, r fl.Round) fl.Round
 // token is a client's token for a round.
 func token(t testing.TB, i *issuer.Issuer, name string, r fl.Round) []byte {
 	t.Helper()
-	digest, err := r.Digest()
-	if err != nil {
-		t.Fatal(err)
-	}
-	request, err := admit.NewRequest(r.IssuerKey, digest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := i.Issue(t.Context(), name, request.KeyID(), request.BlindedMessage())
-	if err != nil {
-		t.Fatal(err)
-	}
-	token, err := request.Finalize(answer)
+	token, err := issued(t.Context(), i, name, r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return token
+}
+
+// issued is token, for goroutines.
+func issued(ctx context.Context, i *issuer.Issuer, name string, r fl.Round) ([]byte, error) {
+	digest, err := r.Digest()
+	if err != nil {
+		return nil, err
+	}
+	request, err := admit.NewRequest(r.IssuerKey, digest)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := i.Issue(ctx, name, request.KeyID(), request.BlindedMessage())
+	if err != nil {
+		return nil, err
+	}
+	return request.Finalize(answer)
 }
 
 // admitted is a submission of reports with tokens.

@@ -3,6 +3,7 @@ package guard
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -53,12 +54,14 @@ func (c *call) Err() error {
 	return err
 }
 
-// begin is the tap.ServerInHandle. It sees every stream before a goroutine exists for it.
+// begin is the tap.ServerInHandle. It sees every stream before a goroutine exists for it. It lets
+// other connections go first, since one read of a connection can begin a hundred calls.
 func (g *Guard) begin(ctx context.Context, _ *tap.Info) (context.Context, error) {
 	conn, ok := ctx.Value(connKey{}).(*conn)
 	if !ok {
 		return ctx, nil
 	}
+	runtime.Gosched()
 	c := &call{guard: g, conn: conn}
 	c.Context, c.cancel = context.WithCancelCause(ctx)
 	c.timer = time.AfterFunc(g.limits.Progress, c.stall) // for the first message

@@ -87,7 +87,7 @@ func (c *conn) shut() error {
 // settle makes the connection hold nothing. The caller holds c.mu.
 func (c *conn) settle() {
 	c.guard.held.Add(c.given - c.taken)
-	c.given, c.mark = c.taken, c.taken
+	c.given = c.taken
 }
 
 // take notes n more bytes as held, and makes room for them when there is none.

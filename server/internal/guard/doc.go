@@ -25,6 +25,12 @@
 //
 // A closed connection is the status UNAVAILABLE for the client's calls, which it tries again.
 //
+// # Whose turn it is
+//
+// The server spends its processor on connections in turn. A turn is at most readBytes of frames
+// (with TLS: a record, 16 KiB) and at most one new call. So a connection that begins calls and
+// resets them delays others by one call at a time, not by all the calls that it has sent.
+//
 // # What has to make progress
 //
 // A call whose handler waits for its peer for Limits.Progress, to send a message or to take one,

@@ -24,7 +24,7 @@ const (
 	// streamWindow and connWindow are how much a peer may send that nobody reads.
 	streamWindow, connWindow = 64 << 10, 1 << 20
 	// readBytes is how much is read of a connection before others get their turn.
-	readBytes = 16 << 10
+	readBytes = 4 << 10
 	// wastedStreams is how many calls a connection may give up before their first message is
 	// complete, if it completes fewer messages than that.
 	wastedStreams = 100
