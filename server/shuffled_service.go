@@ -57,6 +57,7 @@ func (s shuffledService) CompleteRound(ctx context.Context, req *service.Complet
 		err = r.complete(ctx, req.GetShareSum())
 	}
 	if err != nil {
+		s.cfg.Logger.Warn("round not completed", "round", req.GetRoundId(), "error", err)
 		return nil, s.fail("CompleteRound", err, "")
 	}
 	return &service.CompleteRoundResponse{}, nil

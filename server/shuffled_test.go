@@ -2,15 +2,11 @@ package server_test
 
 import (
 	"bytes"
-	"context"
-	"errors"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"google.golang.org/grpc/codes"
 
@@ -284,155 +280,5 @@ func TestForwardedMessagesAreRefusedWithTheRightCode(t *testing.T) {
 	wantField(t, "a share sum where there are no shares", complete(t, p, r, []byte{1}), codes.InvalidArgument, "share_sum")
 	if e, err := p.rounds.GetRound(t.Context(), &service.GetRoundRequest{RoundId: "r"}); err != nil || e.GetStatus().GetReports() != 0 {
 		t.Errorf("after refusals only: %v, %v", e, err)
-	}
-}
-
-func TestRoundsWithAShufflerNeedAKeyOfTheServer(t *testing.T) {
-	keys, foreign := newKeys(t), newKeys(t)
-	newest, err := keys.Newest()
-	if err != nil {
-		t.Fatal(err)
-	}
-	theirs, err := foreign.Newest()
-	if err != nil {
-		t.Fatal(err)
-	}
-	without, with := start(t, server.Config{}), start(t, server.Config{Seal: keys})
-	named := shuffled(cocoRound("named"))
-	named.SealKey = newest.Public()
-	unknown := shuffled(cocoRound("unknown"))
-	unknown.SealKey = theirs.Public()
-	broken := shuffled(cocoRound("broken"))
-	broken.SealKey = []byte{1}
-	for what, c := range map[string]struct {
-		p     *peers
-		r     fl.Round
-		field string
-	}{
-		"no keys":     {without, shuffled(cocoRound("r")), "round.shuffler"},
-		"unknown key": {with, unknown, "round.seal_key"},
-		"broken key":  {with, broken, "round.seal_key"},
-		"two servers": {with, fl.Round{ID: "two", Mechanism: "sumdp-shares", Dim: 8, Scale: 1, Epsilon: 1, Delta: 1e-6, MinReports: 2}, "round.mechanism"},
-	} {
-		_, err := c.p.operator.OpenRound(t.Context(), c.r)
-		wantField(t, what, errors.Unwrap(err), codes.InvalidArgument, c.field)
-	}
-	if r := open(t, with, shuffled(cocoRound("r"))); !bytes.Equal(r.SealKey, newest.Public()) {
-		t.Errorf("the round has the key %s, want the newest", seal.FingerprintOf(r.SealKey))
-	}
-	open(t, with, named)
-}
-
-// A round goes on with its key when there is a newer one, and not without it.
-func TestARoundOutlivesTheRotationOfKeysAndNotItsKey(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "keys")
-	keys, err := seal.OpenKeys(dir, seal.X25519)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg := server.Config{Journal: journal.NewMemory(), Seal: keys}
-	p := start(t, cfg)
-	r := open(t, p, shuffled(cocoRound("r")))
-	all := sealed(t, r, made(t, r, 4)...)
-	forwardGood(t, p, r, all[:2]...)
-	if err := p.close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := keys.Add(seal.Hybrid); err != nil {
-		t.Fatal(err)
-	}
-	p = start(t, cfg)
-	forwardGood(t, p, r, all...)
-	if err := p.close(); err != nil {
-		t.Fatal(err)
-	}
-	fingerprint := seal.FingerprintOf(r.SealKey).String()
-	if err := os.Remove(filepath.Join(dir, fingerprint[:16]+".key")); err != nil {
-		t.Fatal(err)
-	}
-	for what, cfg := range map[string]server.Config{"without the key": cfg, "without keys": {Journal: cfg.Journal}} {
-		if _, err := server.New(cfg); !errors.Is(err, seal.ErrNoKey) || !strings.Contains(err.Error(), fingerprint) || !strings.Contains(err.Error(), `"r"`) {
-			t.Errorf("%s: %v, want an error that names the round and the fingerprint", what, err)
-		}
-	}
-}
-
-// The operator's request reaches the shuffler, also after a restart, and is answered when the
-// round has ended.
-func TestClosingAsksTheShuffler(t *testing.T) {
-	cfg := server.Config{Journal: journal.NewMemory(), Seal: newKeys(t)}
-	p := start(t, cfg)
-	description := shuffled(cocoRound("r"))
-	description.TargetReports = 3
-	r := open(t, p, description)
-	all := sealed(t, r, made(t, r, 5)...)
-	forwardGood(t, p, r, all[:4]...)
-	status := func() *service.RoundStatus {
-		resp, err := p.rounds.GetRound(t.Context(), &service.GetRoundRequest{RoundId: "r"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return resp.GetStatus()
-	}
-	if s := status(); s.GetClosing() || s.GetState() != service.RoundState_ROUND_STATE_OPEN {
-		t.Fatalf("with the target reached: %v, want the round open", s)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	wantCode(t, "CloseRound", errors.Unwrap(p.operator.CloseRound(ctx, "r")), codes.DeadlineExceeded)
-	if !status().GetClosing() {
-		t.Error("the shuffler is not asked")
-	}
-	if err := p.close(); err != nil {
-		t.Fatal(err)
-	}
-	p = start(t, cfg)
-	if s := status(); !s.GetClosing() || s.GetState() != service.RoundState_ROUND_STATE_OPEN {
-		t.Errorf("after a restart: %v", s)
-	}
-	closed := make(chan error, 1)
-	go func() { closed <- p.operator.CloseRound(context.Background(), "r") }()
-	forwardGood(t, p, r, all...)
-	if err := complete(t, p, r, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-closed; err != nil {
-		t.Errorf("CloseRound: %v", err)
-	}
-	if s := status(); s.GetClosing() || s.GetState() != service.RoundState_ROUND_STATE_CLOSED {
-		t.Errorf("after the end: %v", s)
-	}
-	if e, err := p.operator.Estimate(t.Context(), "r", false); err != nil || e.Reports != 5 {
-		t.Errorf("%+v, %v, want 5 reports", e, err)
-	}
-}
-
-// With too few reports that count there is no estimate, and that is not the shuffler's fault.
-func TestACompletedRoundWithTooFewReportsExpires(t *testing.T) {
-	cfg := server.Config{Journal: journal.NewMemory(), Seal: newKeys(t)}
-	p := start(t, cfg)
-	r, aborted := open(t, p, shuffled(cocoRound("r"))), open(t, p, shuffled(cocoRound("aborted")))
-	all := sealed(t, r, append(made(t, r, 2), bytes.Repeat([]byte{0xFF}, len(made(t, r, 1)[0])))...)
-	if rejected, err := forward(t, p, r, all...); err != nil || !slices.Equal(rejected, []uint32{2}) {
-		t.Errorf("%v, %v", rejected, err)
-	}
-	if err := p.operator.AbortRound(t.Context(), "aborted"); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		for range 2 {
-			if err := complete(t, p, r, nil); err != nil {
-				t.Errorf("CompleteRound: %v", err)
-			}
-			wantField(t, "completing an aborted round", complete(t, p, aborted, nil), codes.FailedPrecondition, "round_id")
-		}
-		if s := state(t, p, "r"); s != service.RoundState_ROUND_STATE_EXPIRED {
-			t.Errorf("the round is %v", s)
-		}
-		wantCode(t, "CloseRound", errors.Unwrap(p.operator.CloseRound(t.Context(), "r")), codes.FailedPrecondition)
-		if err := p.close(); err != nil {
-			t.Fatal(err)
-		}
-		p = start(t, cfg)
 	}
 }

@@ -41,7 +41,8 @@ func (o *Operator) OpenRound(ctx context.Context, r fl.Round) (fl.Round, error) 
 }
 
 // CloseRound stops a round. With fewer than min_reports reports the server
-// refuses (FAILED_PRECONDITION) and the round stays open.
+// refuses (FAILED_PRECONDITION) and the round stays open. In a round with a shuffler it asks that for
+// its reports and waits until it has forwarded them, as long as ctx allows.
 func (o *Operator) CloseRound(ctx context.Context, roundID string) error {
 	if _, err := o.api.CloseRound(ctx, &service.CloseRoundRequest{RoundId: roundID}); err != nil {
 		return fmt.Errorf("client: close round: %w", err)

@@ -244,8 +244,9 @@ type ShuffledClient interface {
 	ForwardReports(ctx context.Context, in *ForwardReportsRequest, opts ...grpc.CallOption) (*ForwardReportsResponse, error)
 	// CompleteRound ends the round: all reports that there will be were forwarded. The same call
 	// again is answered in the same way.
-	// FAILED_PRECONDITION: the round has ended in another way, or the sum of the shares is not
-	// that of the reports which were counted.
+	// FAILED_PRECONDITION: the round has ended in another way.
+	// With a wrong sum of shares the round stays open. FAILED_PRECONDITION: it is not that of the
+	// reports which were counted; INVALID_ARGUMENT: there is no estimate with it.
 	CompleteRound(ctx context.Context, in *CompleteRoundRequest, opts ...grpc.CallOption) (*CompleteRoundResponse, error)
 }
 
@@ -293,8 +294,9 @@ type ShuffledServer interface {
 	ForwardReports(context.Context, *ForwardReportsRequest) (*ForwardReportsResponse, error)
 	// CompleteRound ends the round: all reports that there will be were forwarded. The same call
 	// again is answered in the same way.
-	// FAILED_PRECONDITION: the round has ended in another way, or the sum of the shares is not
-	// that of the reports which were counted.
+	// FAILED_PRECONDITION: the round has ended in another way.
+	// With a wrong sum of shares the round stays open. FAILED_PRECONDITION: it is not that of the
+	// reports which were counted; INVALID_ARGUMENT: there is no estimate with it.
 	CompleteRound(context.Context, *CompleteRoundRequest) (*CompleteRoundResponse, error)
 	mustEmbedUnimplementedShuffledServer()
 }
@@ -409,6 +411,8 @@ type OperatorClient interface {
 	// ALREADY_EXISTS: the id was used before; INVALID_ARGUMENT: names the field.
 	OpenRound(ctx context.Context, in *OpenRoundRequest, opts ...grpc.CallOption) (*OpenRoundResponse, error)
 	// CloseRound stops the round and makes its estimate available.
+	// In a round with a shuffler that is asked for its reports, and the call waits until it has
+	// forwarded them.
 	// FAILED_PRECONDITION: fewer than min_reports reports (the round stays open),
 	// or the deadline passed with too few of them (it never will be released).
 	CloseRound(ctx context.Context, in *CloseRoundRequest, opts ...grpc.CallOption) (*CloseRoundResponse, error)
@@ -525,6 +529,8 @@ type OperatorServer interface {
 	// ALREADY_EXISTS: the id was used before; INVALID_ARGUMENT: names the field.
 	OpenRound(context.Context, *OpenRoundRequest) (*OpenRoundResponse, error)
 	// CloseRound stops the round and makes its estimate available.
+	// In a round with a shuffler that is asked for its reports, and the call waits until it has
+	// forwarded them.
 	// FAILED_PRECONDITION: fewer than min_reports reports (the round stays open),
 	// or the deadline passed with too few of them (it never will be released).
 	CloseRound(context.Context, *CloseRoundRequest) (*CloseRoundResponse, error)
