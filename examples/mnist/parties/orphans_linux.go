@@ -1,0 +1,9 @@
+package parties
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// endWithParent interrupts the process when this one ends, however that happens.
+func endWithParent(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} }
