@@ -37,11 +37,26 @@ func (r *round) forward(ctx context.Context, sealed [][]byte) (reasons []error, 
 	return reasons, receipt{accepted.Load(), duplicates.Load()}, err
 }
 
-func (r *round) forwardPart(ctx context.Context, sealed [][]byte, reasons []error) (receipt, error) {
+func (r *round) forwardPart(ctx context.Context, sealed [][]byte, reasons []error) (got receipt, err error) {
+	units, err := r.unseal(ctx, sealed, reasons)
+	// What has the key of another unit is decided after it, when it is known whether that one counts.
+	for err == nil && len(units) > 0 {
+		var once []unit
+		var more receipt
+		once, units = apart(units)
+		more, err = r.submit(ctx, once, func(u unit, why error) { reasons[u.place] = why })
+		got.accepted += more.accepted
+		got.duplicates += more.duplicates
+	}
+	return got, err
+}
+
+// unseal returns the units in sealed reports that can be opened.
+func (r *round) unseal(ctx context.Context, sealed [][]byte, reasons []error) ([]unit, error) {
 	units := make([]unit, 0, len(sealed))
 	for i, s := range sealed {
 		if err := ctx.Err(); err != nil {
-			return receipt{}, err
+			return nil, err
 		}
 		u, err := r.sealing.open(s)
 		if err != nil {
@@ -51,8 +66,20 @@ func (r *round) forwardPart(ctx context.Context, sealed [][]byte, reasons []erro
 		u.place = i
 		units = append(units, u)
 	}
-	if len(units) == 0 {
-		return receipt{}, nil
+	return units, nil
+}
+
+// apart returns the first unit with each key, and the others.
+func apart(units []unit) (once, again []unit) {
+	seen := make(map[string]bool, len(units))
+	once = units[:0]
+	for _, u := range units {
+		if seen[u.key] {
+			again = append(again, u)
+			continue
+		}
+		seen[u.key] = true
+		once = append(once, u)
 	}
-	return r.submit(ctx, units, func(u unit, why error) { reasons[u.place] = why })
+	return once, again
 }

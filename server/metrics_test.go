@@ -1,6 +1,8 @@
 package server_test
 
 import (
+	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -85,6 +87,47 @@ func TestMetricsSayWhatWasCounted(t *testing.T) {
 	}
 	if _, err := server.New(server.Config{Metrics: figures}); err == nil || !strings.Contains(err.Error(), "Metrics") {
 		t.Errorf("a registry with the figures of another server: error %v", err)
+	}
+}
+
+// Why sealed reports do not count is visible, and how many came.
+func TestMetricsSayWhyReportsAreRejected(t *testing.T) {
+	figures := prometheus.NewRegistry()
+	p, i := start(t, server.Config{Metrics: figures, Seal: newKeys(t)}), newIssuer(t)
+	r := openAdmitted(t, p, i, shuffled(cocoRound("r")))
+	reports, good, other := made(t, r, 2), token(t, i, "anna", r), token(t, i, "ben", r)
+	all := sealed(t, r,
+		slices.Concat(reports[0], good),
+		slices.Concat(reports[1], good),
+		slices.Concat(reports[1], make([]byte, len(good))),
+		slices.Concat(bytes.Repeat([]byte{0xFF}, len(reports[0])), other),
+	)
+	for range 2 {
+		if rejected, err := forward(t, p, r, append(all, make([]byte, len(all[0])))...); err != nil || len(rejected) != 4 {
+			t.Fatalf("%v, %v", rejected, err)
+		}
+	}
+	want := `
+		# HELP hushgrad_forwarded_reports_total Sealed reports that the shuffler has forwarded, each time.
+		# TYPE hushgrad_forwarded_reports_total counter
+		hushgrad_forwarded_reports_total 10
+		# HELP hushgrad_rejected_reports_total Sealed reports that do not count, by reason, each time that the shuffler forwards them: sealed (cannot be opened), token (missing or bad), spent (its token, on another report) or report (refused by the mechanism).
+		# TYPE hushgrad_rejected_reports_total counter
+		hushgrad_rejected_reports_total{reason="report"} 2
+		hushgrad_rejected_reports_total{reason="sealed"} 2
+		hushgrad_rejected_reports_total{reason="spent"} 2
+		hushgrad_rejected_reports_total{reason="token"} 2
+		# HELP hushgrad_reports_total Reports of accepted batches and of the shuffler, by result: accepted, or duplicate when they had been counted before.
+		# TYPE hushgrad_reports_total counter
+		hushgrad_reports_total{result="accepted"} 1
+		hushgrad_reports_total{result="duplicate"} 1
+		# HELP hushgrad_spent_tokens_total Tokens that were spent on reports, each once.
+		# TYPE hushgrad_spent_tokens_total counter
+		hushgrad_spent_tokens_total 1
+`
+	if err := testutil.GatherAndCompare(figures, strings.NewReader(want), "hushgrad_forwarded_reports_total", "hushgrad_rejected_reports_total",
+		"hushgrad_reports_total", "hushgrad_spent_tokens_total"); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -8,22 +8,19 @@ import (
 )
 
 // daemon are the flags of commands that run until they are interrupted: a listener for
-// clients and one for the operator, who they are, what is kept, and what is said of it.
+// clients, what is kept, and what is said of it.
 type daemon struct {
-	listen, operatorListen string
-	listening              listening
-	operators              callers
-	state                  state
-	monitoring             monitoring
-	logging                logging
+	listen     string
+	listening  listening
+	state      state
+	monitoring monitoring
+	logging    logging
 }
 
-// bind binds the flags. role is the command, and the ports are those of the default addresses.
-func (d *daemon) bind(f *flag.FlagSet, role string, clientsPort, operatorPort int) {
-	f.StringVar(&d.listen, "listen", fmt.Sprintf("127.0.0.1:%d", clientsPort), "`address` for clients")
-	f.StringVar(&d.operatorListen, "operator-listen", fmt.Sprintf("127.0.0.1:%d", operatorPort), "`address` for the operator of rounds: a loopback address, or -operator-ca must be given")
+// bind binds the flags. role is the command, and the port is that of the default address.
+func (d *daemon) bind(f *flag.FlagSet, role string, port int) {
+	f.StringVar(&d.listen, "listen", fmt.Sprintf("127.0.0.1:%d", port), "`address` for clients")
 	d.listening.bind(f)
-	d.operators.bind(f, "operator")
 	d.state.bind(f, role)
 	d.monitoring.bind(f)
 	d.logging.bind(f)
@@ -31,9 +28,6 @@ func (d *daemon) bind(f *flag.FlagSet, role string, clientsPort, operatorPort in
 
 func (d *daemon) validate() error {
 	if err := d.listening.validate("-listen", d.listen); err != nil {
-		return err
-	}
-	if err := d.operators.validate(d.listening, d.operatorListen); err != nil {
 		return err
 	}
 	if err := d.monitoring.validate(d.listening); err != nil {
@@ -45,12 +39,43 @@ func (d *daemon) validate() error {
 	return d.logging.validate()
 }
 
-// open opens the listeners.
-func (d *daemon) open() (clients, operator net.Listener, err error) {
-	if clients, err = net.Listen("tcp", d.listen); err != nil {
-		return nil, nil, fmt.Errorf("-listen: %w", err)
+// open opens the listener.
+func (d *daemon) open() (net.Listener, error) {
+	clients, err := net.Listen("tcp", d.listen)
+	if err != nil {
+		return nil, fmt.Errorf("-listen: %w", err)
 	}
-	if operator, err = net.Listen("tcp", d.operatorListen); err != nil {
+	return clients, nil
+}
+
+// operated are the flags of a daemon that has an operator: a listener for that party, and who
+// it is.
+type operated struct {
+	daemon
+	operatorListen string
+	operators      callers
+}
+
+// bind binds the flags as those of a daemon.
+func (o *operated) bind(f *flag.FlagSet, role string, clientsPort, operatorPort int) {
+	o.daemon.bind(f, role, clientsPort)
+	f.StringVar(&o.operatorListen, "operator-listen", fmt.Sprintf("127.0.0.1:%d", operatorPort), "`address` for the operator of rounds: a loopback address, or -operator-ca must be given")
+	o.operators.bind(f, "operator")
+}
+
+func (o *operated) validate() error {
+	if err := o.operators.validate(o.listening, o.operatorListen); err != nil {
+		return err
+	}
+	return o.daemon.validate()
+}
+
+// open opens the listeners.
+func (o *operated) open() (clients, operator net.Listener, err error) {
+	if clients, err = o.daemon.open(); err != nil {
+		return nil, nil, err
+	}
+	if operator, err = net.Listen("tcp", o.operatorListen); err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("-operator-listen: %w", err), clients.Close())
 	}
 	return clients, operator, nil

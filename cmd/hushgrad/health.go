@@ -15,7 +15,7 @@ import (
 
 const healthUsage = `Usage: hushgrad health [flags]
 
-Asks hushgrad serve or hushgrad issue on this machine whether it is ready, at its
+Asks hushgrad serve, shuffle or issue on this machine whether it is ready, at its
 -metrics-listen. Prints what it says, and fails unless it is ready: for containers and
 scripts.
 

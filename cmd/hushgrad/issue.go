@@ -34,7 +34,7 @@ hushgrad issue key -help lists the flags of key, and so on.
 
 // issueFlags are the flags of the issue command.
 type issueFlags struct {
-	daemon
+	operated
 	clientCA, bearers string
 	config            issuer.Config
 }
@@ -63,7 +63,7 @@ func issue(ctx context.Context, args []string, std command.Streams) error {
 func parseIssue(args []string, stderr io.Writer) (*issueFlags, error) {
 	s := &issueFlags{}
 	f := newFlags("issue", issueUsage, stderr)
-	s.daemon.bind(f, "issue", 7119, 7120)
+	s.operated.bind(f, "issue", 7119, 7120)
 	f.StringVar(&s.clientCA, "client-ca", "", "PEM `file` with authorities: a client is the subject of a certificate from one of them; reread when it changes")
 	f.StringVar(&s.bearers, "bearer-file", "", "`file` with clients and the SHA-256 of their secrets, see hushgrad issue bearer; reread when it changes")
 	f.IntVar(&s.config.MaxKeys, "max-keys", 64, "keys at the same time, one for each round")
@@ -84,7 +84,7 @@ func (s *issueFlags) validate() error {
 	case s.listening.cert == "":
 		return fl.Invalid("-tls-cert", "", "is required: without TLS the issuer cannot distinguish clients")
 	}
-	return s.daemon.validate()
+	return s.operated.validate()
 }
 
 func (s *issueFlags) serve(ctx context.Context, std command.Streams) (err error) {

@@ -1,6 +1,6 @@
 // Command hushgrad runs the parts of a private aggregation service. Operators use serve,
-// issue, round and aggregate. Clients and batch jobs use encode. Any party can use account and
-// verify to find out what a round promises. Start with hushgrad help.
+// shuffle, issue, round and aggregate. Clients and batch jobs use encode. Any party can use
+// account and verify to find out what a round promises. Start with hushgrad help.
 package main
 
 import (
@@ -26,6 +26,7 @@ type subcommand struct {
 func subcommands() []subcommand {
 	return []subcommand{
 		{"serve", "[flags]", "run the gRPC parameter server", serve},
+		{"shuffle", "[flags]", "run the shuffler: hide from the server who sent what", shuffle},
 		{"issue", "[flags]", "admit clients to rounds: give each one token", issue},
 		{"round", "[flags]", "describe a round, or open it on a server", round},
 		{"encode", "[flags] FILE", "turn key-value pairs into reports, or send them to a server", encode},

@@ -65,6 +65,10 @@ func (r *remote) dial(options ...grpc.DialOption) (*grpc.ClientConn, error) {
 		}
 		creds = credentials.NewTLS(config)
 	}
+	return r.connect(creds, options...)
+}
+
+func (r *remote) connect(creds credentials.TransportCredentials, options ...grpc.DialOption) (*grpc.ClientConn, error) {
 	conn, err := grpc.NewClient(r.server, append(options, grpc.WithTransportCredentials(creds))...)
 	if err != nil {
 		return nil, fl.Invalid(r.flag, r.server, "must be an address: %v", err)

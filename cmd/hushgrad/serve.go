@@ -34,7 +34,7 @@ hushgrad serve key -help lists the flags of key, and so on.
 
 // serveFlags are the flags of the serve command.
 type serveFlags struct {
-	daemon
+	operated
 	shuffler shufflerFlags
 	config   server.Config
 }
@@ -105,7 +105,7 @@ func (s *serveFlags) serve(ctx context.Context, std command.Streams) (err error)
 func parseServe(args []string, stderr io.Writer) (*serveFlags, error) {
 	s := &serveFlags{}
 	f := newFlags("serve", serveUsage, stderr)
-	s.daemon.bind(f, "serve", 7117, 7118)
+	s.operated.bind(f, "serve", 7117, 7118)
 	s.shuffler.bind(f)
 	f.BoolVar(&s.listening.insecure, "insecure", false, "answer clients without TLS on addresses that other machines reach: whoever is on the way reads and changes everything")
 	f.IntVar(&s.config.MaxDim, "max-dim", fl.DefaultMaxDim, "most coordinates of a round")
@@ -143,7 +143,7 @@ func (s *serveFlags) validate() error {
 	if err := s.shuffler.validate(s.listening, s.state); err != nil {
 		return err
 	}
-	return s.daemon.validate()
+	return s.operated.validate()
 }
 
 // secure fills in the transport security of the listeners, none without a certificate.
@@ -161,7 +161,7 @@ func (s *serveFlags) secure(own *tlsfile.Certificate) (err error) {
 
 // open opens the listeners.
 func (s *serveFlags) open() (l server.Listeners, err error) {
-	if l.Clients, l.Operator, err = s.daemon.open(); err != nil || s.shuffler.listen == "" {
+	if l.Clients, l.Operator, err = s.operated.open(); err != nil || s.shuffler.listen == "" {
 		return l, err
 	}
 	if l.Shuffler, err = net.Listen("tcp", s.shuffler.listen); err != nil {

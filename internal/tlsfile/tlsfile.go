@@ -81,6 +81,17 @@ func LoadAuthorities(file string, logger *slog.Logger) (*Authorities, error) {
 // Pool returns the authorities as they are now.
 func (a *Authorities) Pool() *x509.CertPool { return a.files.current() }
 
+// ClientConfig returns the settings of one connection to a party whose certificate an authority
+// has signed, by the files as they are now. It shows the certificate to a party that asks for one;
+// on nil there is none to show.
+func (c *Certificate) ClientConfig(a *Authorities) *tls.Config {
+	config := &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: a.Pool()}
+	if c != nil {
+		config.Certificates = []tls.Certificate{*c.files.current()}
+	}
+	return config
+}
+
 // MutualConfig is Config for a listener that asks its clients for a certificate of one of
 // the authorities, which accept may still refuse. Every connection proves it anew: nothing
 // is resumed, so an authority that is taken out of the file is refused from then on.

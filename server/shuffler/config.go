@@ -41,6 +41,9 @@ type Config struct {
 	MaxDim int
 	// MaxMessageBytes bounds one gRPC message. Default 4 MiB, at least 64 KiB, at most 1 GiB.
 	MaxMessageBytes int
+	// ForwardBytes bounds the sealed reports in one message to the server, which must take it. A
+	// message has one report at least. Default 1 MiB.
+	ForwardBytes int
 	// MaxModelBytes bounds a model that is passed on. Two of them are kept in memory. Default
 	// 1 GiB.
 	MaxModelBytes int64
@@ -92,6 +95,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.MaxRounds = cmp.Or(c.MaxRounds, 16)
 	c.MaxDim = cmp.Or(c.MaxDim, fl.DefaultMaxDim)
 	c.MaxMessageBytes = cmp.Or(c.MaxMessageBytes, 4<<20)
+	c.ForwardBytes = cmp.Or(c.ForwardBytes, 1<<20)
 	c.MaxModelBytes = cmp.Or(c.MaxModelBytes, 1<<30)
 	c.MaxConnections = cmp.Or(c.MaxConnections, 1024)
 	c.MaxInFlightBytes = cmp.Or(c.MaxInFlightBytes, max(256<<20, 16*int64(c.MaxMessageBytes)))
@@ -113,6 +117,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fl.Invalid("MaxDim", c.MaxDim, "must be in [1, %d]", fl.MaxDim)
 	case c.MaxMessageBytes < minMessageBytes || c.MaxMessageBytes > maxMessageBytes:
 		return c, fl.Invalid("MaxMessageBytes", c.MaxMessageBytes, "must be in [%d, %d]", minMessageBytes, maxMessageBytes)
+	case c.ForwardBytes < 0 || c.ForwardBytes > maxMessageBytes:
+		return c, fl.Invalid("ForwardBytes", c.ForwardBytes, "must be in [1, %d]", maxMessageBytes)
 	case c.MaxModelBytes < 0:
 		return c, fl.Invalid("MaxModelBytes", c.MaxModelBytes, "must be > 0")
 	case c.MaxConnections < 0:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -19,9 +20,9 @@ import (
 )
 
 const (
-	// messageReports and messageBytes bound a message to the server, of sealed reports.
+	// messageReports bounds the sealed reports in a message to the server, beside
+	// Config.ForwardBytes.
 	messageReports = 4096
-	messageBytes   = 1 << 20
 	// messageItems bounds what is in memory for it: sealed reports and second shares.
 	messageItems = 8 << 20
 	// messages is how many are on their way at one time.
@@ -133,7 +134,10 @@ func (f *forwarding) add(ctx context.Context, m *message, p place) (*message, er
 		return nil, err
 	}
 	size, sealed := f.format.Item(), f.format.Sealed
-	item, err := f.secret.open(key, value, size)
+	item, err := f.secret.open(key, value)
+	if err == nil && len(item) != size {
+		err = fl.Invalid("report", fmt.Sprintf("%d bytes", len(item)), "must have %d", size)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +146,7 @@ func (f *forwarding) add(ctx context.Context, m *message, p place) (*message, er
 	if f.sum != nil {
 		m.shares = append(m.shares, item[sealed:])
 	}
-	if len(m.sealed)/sealed == messageReports || len(m.sealed)+sealed > messageBytes || m.bytes+size > messageItems {
+	if len(m.sealed)/sealed == messageReports || len(m.sealed)+sealed > f.shuffler.cfg.ForwardBytes || m.bytes+size > messageItems {
 		f.send(ctx, m)
 		return &message{}, ctx.Err()
 	}
@@ -201,16 +205,39 @@ func (f *forwarding) answered(m *message, rejected []uint32) error {
 // complete tells the server that it has all reports.
 func (f *forwarding) complete(ctx context.Context) error {
 	req := &service.CompleteRoundRequest{RoundId: f.description.ID, RoundDigest: f.digest[:]}
-	if f.sum != nil && f.sent-f.rejected >= int64(f.description.MinReports) { // otherwise there is nothing to combine
-		var err error
-		if req.ShareSum, err = f.sum.Release(); err != nil {
-			return err
-		}
+	var err error
+	if req.ShareSum, err = f.release(); err != nil {
+		return err
 	}
 	return f.persist(ctx, func(ctx context.Context) error {
 		_, err := f.shuffler.upstream.shuffled.CompleteRound(ctx, req)
 		return err
 	})
+}
+
+// release returns what the second server releases: nothing for a round that has one server, or
+// has fewer reports than min_reports that the server counts. The first sum is durable before it
+// leaves, and no other one ever leaves: a server that rejects other reports the next time could
+// otherwise subtract two sums, and would have the shares of a few clients.
+func (f *forwarding) release() ([]byte, error) {
+	if f.sum == nil || f.sent-f.rejected < int64(f.description.MinReports) {
+		return nil, nil
+	}
+	key := sumKey(f.description.ID)
+	value, err := f.shuffler.cfg.Journal.Get(key)
+	if err == nil {
+		return f.secret.open(key, value)
+	}
+	if !errors.Is(err, journal.ErrNotFound) {
+		return nil, err
+	}
+	sum, err := f.sum.Release()
+	if err != nil {
+		return nil, err
+	}
+	var b journal.Batch
+	b.Put(key, f.secret.seal(key, sum))
+	return sum, f.shuffler.commit(&b)
 }
 
 // persist calls the server until it answers.

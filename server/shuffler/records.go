@@ -12,15 +12,20 @@ import (
 //	shuffler/head/<id>            a head, as JSON
 //	shuffler/open/<id>            nothing: the round is not being forwarded yet
 //	shuffler/report/<id>/<key>    an encrypted report
+//	shuffler/sum/<id>             the encrypted sum of the second server's shares, before it leaves
 //	shuffler/used/<id>            an outcome: the round has ended
+//	shuffler/probe                nothing: there is room again
 //
-// The key of a report has 32 bytes. A round that has ended has a record of its id and its outcome
+// Values are encrypted under the secret of the round, and their keys are authenticated. The key of
+// a report has 32 bytes. A round that has ended has a record of its id and its outcome
 // alone.
 const (
 	headPrefix   = "shuffler/head/"
 	openPrefix   = "shuffler/open/"
 	reportPrefix = "shuffler/report/"
+	sumPrefix    = "shuffler/sum/"
 	usedPrefix   = "shuffler/used/"
+	probeKey     = "shuffler/probe"
 )
 
 func headKey(id string) []byte { return []byte(headPrefix + id) }
@@ -28,6 +33,8 @@ func headKey(id string) []byte { return []byte(headPrefix + id) }
 func openKey(id string) []byte { return []byte(openPrefix + id) }
 
 func usedKey(id string) []byte { return []byte(usedPrefix + id) }
+
+func sumKey(id string) []byte { return []byte(sumPrefix + id) }
 
 func reportsOf(id string) []byte { return []byte(reportPrefix + id + "/") }
 

@@ -63,11 +63,7 @@ func TestTheOperatorsCloseForwards(t *testing.T) {
 // look lets the watcher of a round look once more, completely.
 func (p *party) look(t testing.TB, r *sealedRound) {
 	t.Helper()
-	asked := func() (n int) {
-		p.server.with(func() { n = p.server.asked })
-		return n
-	}
-	for before := asked(); asked() < before+2; { // after the second one, the first look is over
+	for before := p.server.askedNow(); p.server.askedNow() < before+2; { // after the second one, the first look is over
 		time.Sleep(10 * time.Millisecond)
 	}
 }

@@ -67,11 +67,8 @@ func (s *secret) rank(key []byte) uint64 {
 // seal encrypts what is kept at a key.
 func (s *secret) seal(key, item []byte) []byte { return s.value.Seal(nil, nil, item, key) }
 
-// open is the inverse of seal, for an item of n bytes.
-func (s *secret) open(key, value []byte, n int) ([]byte, error) {
-	if want := n + s.value.Overhead(); len(value) != want {
-		return nil, fl.Invalid("value", fmt.Sprintf("%d bytes", len(value)), "must have %d", want)
-	}
+// open is the inverse of seal.
+func (s *secret) open(key, value []byte) ([]byte, error) {
 	item, err := s.value.Open(nil, nil, value, key)
 	if err != nil {
 		return nil, fl.Invalid("value", fmt.Sprintf("%d bytes", len(value)), "must be what was written: %v", err)

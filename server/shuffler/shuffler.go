@@ -141,7 +141,7 @@ func (s *Shuffler) probe() {
 	for s.pause(s.background, s.cfg.every) {
 		if s.full.Load() != nil {
 			var b journal.Batch
-			b.Put([]byte("shuffler/probe"), nil)
+			b.Put([]byte(probeKey), nil)
 			_ = s.commit(&b) // it notes what it finds
 		}
 	}

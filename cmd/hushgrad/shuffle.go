@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/keepalive"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/server/shuffler"
+)
+
+const shuffleUsage = `Usage: hushgrad shuffle -name NAME -upstream ADDRESS [flags]
+
+Runs the shuffler until it is interrupted: the party between clients and hushgrad serve that
+hides who sent what. It sees who takes part, and no report: reports are sealed to the server.
+It keeps them until there are enough, forwards them once in a random order, and deletes them.
+Whoever runs both learns who sent what. So run it apart from hushgrad serve.
+
+`
+
+// shuffleFlags are the flags of the shuffle command.
+type shuffleFlags struct {
+	daemon
+	upstream remote
+	secrets  string
+	config   shuffler.Config
+}
+
+func parseShuffle(args []string, stderr io.Writer) (*shuffleFlags, error) {
+	s := &shuffleFlags{}
+	f := newFlags("shuffle", shuffleUsage, stderr)
+	s.daemon.bind(f, "shuffle", 7124)
+	f.BoolVar(&s.listening.insecure, "insecure", false, "answer clients without TLS on addresses that other machines reach: whoever is on the way sees who sends what, sealed")
+	f.StringVar(&s.config.Name, "name", "", "`name` of this shuffler: a DNS name. Rounds that name another one are refused")
+	f.IntVar(&s.config.Floor, "floor", shuffler.DefaultFloor, "fewest sealed reports that are forwarded, whatever min_reports of a round says")
+	s.upstream.bindParty(f, "upstream", "upstream-", "hushgrad serve", "its listener for the shuffler")
+	f.StringVar(&s.secrets, "secrets", "", "`directory` for the secrets of rounds, which are destroyed with them: no backup should have it; empty: that of -data with -secrets behind its name")
+	f.IntVar(&s.config.MaxDim, "max-dim", fl.DefaultMaxDim, "most coordinates of a round")
+	f.IntVar(&s.config.MaxRounds, "max-rounds", 16, "rounds at the same time whose reports are kept")
+	f.IntVar(&s.config.MaxMessageBytes, "max-message-bytes", 4<<20, "largest gRPC message accepted")
+	f.IntVar(&s.config.ForwardBytes, "forward-bytes", 1<<20, "sealed reports in one message to the server, in bytes: less than its -max-message-bytes")
+	f.Int64Var(&s.config.MaxModelBytes, "max-model-bytes", 1<<30, "largest model passed on, of which two are kept in memory")
+	f.IntVar(&s.config.MaxConnections, "max-connections", 1024, "connections at the same time; one more closes an old one")
+	f.Int64Var(&s.config.MaxInFlightBytes, "max-in-flight-bytes", 256<<20, "memory for messages on their way in; at least 8 times -max-message-bytes")
+	f.DurationVar(&s.config.ProgressTimeout, "progress-timeout", 30*time.Second, "how long a call waits for its peer to send or take a message")
+	f.DurationVar(&s.config.ShutdownTimeout, "shutdown-timeout", 2*time.Second, "how long to wait for calls in progress")
+	if err := command.ParseOnly(f, args); err != nil {
+		return nil, err
+	}
+	return s, s.validate()
+}
+
+func (s *shuffleFlags) validate() error {
+	// The shuffler takes a zero for its default, which -floor 0 does not ask for.
+	for _, limit := range []struct {
+		flag  string
+		value int64
+	}{
+		{"-floor", int64(s.config.Floor)}, {"-max-dim", int64(s.config.MaxDim)}, {"-max-rounds", int64(s.config.MaxRounds)},
+		{"-max-message-bytes", int64(s.config.MaxMessageBytes)}, {"-forward-bytes", int64(s.config.ForwardBytes)},
+		{"-max-model-bytes", s.config.MaxModelBytes}, {"-max-connections", int64(s.config.MaxConnections)},
+		{"-max-in-flight-bytes", s.config.MaxInFlightBytes}, {"-progress-timeout", int64(s.config.ProgressTimeout)},
+		{"-shutdown-timeout", int64(s.config.ShutdownTimeout)},
+	} {
+		if limit.value <= 0 {
+			return fl.Invalid(limit.flag, limit.value, "must be > 0")
+		}
+	}
+	switch {
+	case s.config.Name == "":
+		return fl.Invalid("-name", "", "is required: the name by which rounds and clients know this shuffler")
+	case s.upstream.server == "":
+		return fl.Invalid("-upstream", "", "is required: the address that hushgrad serve -shuffler-listen has")
+	case s.secrets != "" && s.state.dir == noData:
+		return fl.Invalid("-secrets", s.secrets, "needs a directory of -data: without one the secrets are in memory, too")
+	}
+	if err := s.upstream.validate(); err != nil {
+		return err
+	}
+	return s.daemon.validate()
+}
+
+// shuffle runs the shuffler.
+func shuffle(ctx context.Context, args []string, std command.Streams) (err error) {
+	s, err := parseShuffle(args, std.Err)
+	if err != nil {
+		return err
+	}
+	logger := s.logging.logger(std.Err)
+	s.config.Logger = logger
+	own, err := s.listening.certificate(logger)
+	if err != nil {
+		return err
+	}
+	if own != nil {
+		s.config.Credentials = credentials.NewTLS(own.Config())
+	}
+	s.config.Ready = func() error { return own.CheckValid(time.Now()) }
+	conn, err := s.dial(logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	s.config.Upstream = conn
+	figures := s.monitoring.registry()
+	s.config.Metrics = figures
+	kept, err := s.state.open(logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, kept.Close()) }()
+	s.config.Journal, s.config.Secrets = kept, s.secretsDir()
+	sh, err := shuffler.New(s.config)
+	if err != nil {
+		return err
+	}
+	defer sh.Close()
+	monitor, err := s.monitoring.listen(figures, sh.Ready, own, logger)
+	if err != nil {
+		return err
+	}
+	defer monitor.close()
+	clients, err := s.open()
+	if err != nil {
+		return err
+	}
+	go monitor.serve()
+	logger.Info("this shuffler sees who takes part in which round and when, and no report. "+
+		"What it hides, it hides as long as whoever runs it tells the server nothing, and the reports of a round are those of different clients", "name", s.config.Name, "floor", s.config.Floor)
+	return sh.Serve(ctx, clients)
+}
+
+// secretsDir is the directory of the secrets, "" for memory.
+func (s *shuffleFlags) secretsDir() string {
+	switch {
+	case s.secrets != "":
+		return s.secrets
+	case s.state.dir == noData:
+		return ""
+	}
+	return s.state.dir + "-secrets"
+}
+
+// dial returns the connection to the server.
+func (s *shuffleFlags) dial(logger *slog.Logger) (*grpc.ClientConn, error) {
+	return s.upstream.follow(logger,
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 30 * time.Second, Timeout: 20 * time.Second}),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(s.config.MaxMessageBytes)))
+}

@@ -1,0 +1,129 @@
+package server_test
+
+import (
+	"bytes"
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum/shares"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server"
+	"github.com/hushgrad/hushgrad/server/journal"
+	"github.com/hushgrad/hushgrad/server/seal"
+)
+
+// sharesRound is a small round of two servers.
+func sharesRound(id string) fl.Round {
+	return shuffled(fl.Round{
+		ID: id, Mechanism: shares.Name, Dim: 20, Scale: 1, Epsilon: 4, Delta: 1e-6, MinReports: 3,
+		Params: fl.Params{shares.ParamLevels: fl.Int(16)},
+	})
+}
+
+// released is what the second server releases for sealed reports with these shares.
+func released(t testing.TB, m fl.SharedMechanism, sealed, second [][]byte) []byte {
+	t.Helper()
+	sum, err := m.NewShareAggregator(fl.SecondServer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, share := range second {
+		id := seal.ID(sealed[i])
+		if err := sum.Add(id[:], share); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := sum.Release()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// Through restarts and repetitions two servers release what one curator does who has all shares, and
+// only if both have added the same ones.
+func TestTwoServersReleaseTheEstimateOfACurator(t *testing.T) {
+	cfg := server.Config{Journal: journal.NewMemory(), Seal: newKeys(t)}
+	p, i := start(t, cfg), newIssuer(t)
+	for _, r := range []fl.Round{open(t, p, sharesRound("plain")), openAdmitted(t, p, i, sharesRound("admitted"))} {
+		m := mechanismOf(t, r).(fl.SharedMechanism)
+		var whole, plain, second [][]byte
+		for n := range 6 {
+			grad := make([]float64, r.Dim)
+			grad[n] = 0.7
+			a, b, err := m.EncodeShares(nil, nil, grad, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole, second = append(whole, slices.Concat(a, b)), append(second, b)
+			if len(r.IssuerKey) > 0 {
+				a = append(a, token(t, i, string(rune('a'+n)), r)...)
+			}
+			plain = append(plain, a)
+		}
+		all := sealed(t, r, plain...)
+		junk := bytes.Repeat([]byte{7}, len(all[0]))
+		forwardGood(t, p, r, all[:3]...)
+		if err := p.close(); err != nil {
+			t.Fatal(err)
+		}
+		p = start(t, cfg)
+		if rejected, err := forward(t, p, r, append([][]byte{junk}, all[1:5]...)...); err != nil || !slices.Equal(rejected, []uint32{0}) {
+			t.Errorf("%v, %v", rejected, err)
+		}
+		right := released(t, m, all[:5], second[:5])
+		others := slices.Clone(all)
+		others[0] = all[5]
+		for what, c := range map[string]struct {
+			sum  []byte
+			code codes.Code
+		}{
+			"a share is missing":     {released(t, m, all[:4], second[:4]), codes.FailedPrecondition},
+			"a share too many":       {released(t, m, all, second), codes.FailedPrecondition},
+			"a share of another":     {released(t, m, others[:5], second[:5]), codes.FailedPrecondition},
+			"a share twice":          {released(t, m, append(others[1:5:5], all[1]), append(second[1:5:5], second[1])), codes.FailedPrecondition},
+			"nothing":                {nil, codes.InvalidArgument},
+			"a part":                 {right[:len(right)-1], codes.InvalidArgument},
+			"the first server's sum": {all[0], codes.InvalidArgument},
+		} {
+			wantField(t, what, complete(t, p, r, c.sum), c.code, "share_sum")
+			if s := state(t, p, r.ID); s != service.RoundState_ROUND_STATE_OPEN {
+				t.Fatalf("%s: the round is %v", what, s)
+			}
+		}
+		for range 2 {
+			if err := complete(t, p, r, right); err != nil {
+				t.Errorf("the right sum: %v", err)
+			}
+		}
+		got, err := p.operator.Estimate(t.Context(), r.ID, false)
+		if want := estimateOf(t, m, whole[:5]); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v, want %+v", r.ID, got, err, want)
+		}
+	}
+}
+
+// With too few reports there is no sum of the second server, and none is asked for.
+func TestARoundOfTwoServersWithTooFewReportsExpires(t *testing.T) {
+	p := start(t, server.Config{Seal: newKeys(t)})
+	r := open(t, p, sharesRound("r"))
+	m := mechanismOf(t, r).(fl.SharedMechanism)
+	a, _, err := m.EncodeShares(nil, nil, make([]float64, r.Dim), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forwardGood(t, p, r, sealed(t, r, a)...)
+	if err := complete(t, p, r, nil); err != nil {
+		t.Error(err)
+	}
+	_, err = p.operator.Estimate(t.Context(), "r", false)
+	wantCode(t, "the estimate", errors.Unwrap(err), codes.FailedPrecondition)
+	if s := state(t, p, "r"); s != service.RoundState_ROUND_STATE_EXPIRED {
+		t.Errorf("the round is %v", s)
+	}
+}

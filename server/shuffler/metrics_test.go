@@ -1,0 +1,77 @@
+package shuffler
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/journal"
+)
+
+func TestMetricsCount(t *testing.T) {
+	server, figures := newRecorder(), prometheus.NewRegistry()
+	p := start(t, Config{Metrics: figures}, server)
+	r := newSealedRound(t, nil)
+	other := newSealedRound(t, func(r *fl.Round) { r.ID = "other" })
+	server.open(r.Round)
+	server.open(other.Round)
+	items := r.items(t, 6)
+	server.reject = func(sealed []byte) bool { return string(sealed) == string(items[0]) }
+	away := true
+	server.refuse = func(int) error {
+		if away {
+			return status.Error(codes.Unavailable, "away")
+		}
+		return nil
+	}
+	p.keeps(t, r, 5, 1, append(items[:5:5], items[2])...)
+	p.keeps(t, other, 2, 0, other.items(t, 2)...)
+	p.refuses(t, "a bad message", codes.InvalidArgument, r, items[0][1:])
+	check := func(when string, want ...string) {
+		t.Helper()
+		got := figuresOf(t, figures)
+		for _, line := range want {
+			if !slices.Contains(got, "hushgrad_shuffler_"+line) {
+				t.Errorf("%s: no %q among %q", when, line, got)
+			}
+		}
+	}
+	check("before", "reports_total{accepted} 7", "reports_total{duplicate} 1", "refused_batches_total{InvalidArgument} 1",
+		"held_reports 7", "rounds{enough} 1", "rounds{waiting} 1", "rounds{forwarding} 0")
+	server.close("r")
+	eventually(t, "forwarding", func() bool { return server.callsNow() > 0 })
+	check("meanwhile", "rounds{forwarding} 1", "held_reports 7")
+	server.with(func() { away = false })
+	p.gone(t, "r", forwarded)
+	check("afterwards", "forwarded_reports_total{counted} 4", "forwarded_reports_total{rejected} 1", "held_reports 2",
+		"rounds{waiting} 1", "rounds{forwarding} 0")
+	var param *fl.ParamError
+	if _, err := New(Config{Name: testName, Upstream: p.cfg.Upstream, Journal: journal.NewMemory(), Metrics: figures}); !errors.As(err, &param) || param.Param != "Metrics" {
+		t.Errorf("a second shuffler with the same figures: %v", err)
+	}
+}
+
+// figuresOf returns all figures, as "name{label} value".
+func figuresOf(t *testing.T, g prometheus.Gatherer) (lines []string) {
+	t.Helper()
+	families, err := g.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			line := f.GetName()
+			for _, l := range m.GetLabel() {
+				line += "{" + l.GetValue() + "}"
+			}
+			lines = append(lines, fmt.Sprintf("%s %g", line, m.GetCounter().GetValue()+m.GetGauge().GetValue()))
+		}
+	}
+	return lines
+}
