@@ -23,6 +23,7 @@ const (
 // process is a running hushgrad command.
 type process struct {
 	command string
+	pid     int
 	signal  func(os.Signal) error
 	ended   chan struct{}
 	failed  error // how it ended, once ended is closed
@@ -51,7 +52,7 @@ func start(binary string, args ...string) (*process, error) {
 	if err := <-started; err != nil {
 		return nil, err
 	}
-	p.signal = cmd.Process.Signal
+	p.pid, p.signal = cmd.Process.Pid, cmd.Process.Signal
 	return p, nil
 }
 
