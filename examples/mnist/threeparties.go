@@ -149,21 +149,22 @@ func (a as) Invoke(ctx context.Context, method string, args, reply any, opts ...
 func printParties(w io.Writer, p plan.Promise, cohort int) error {
 	central := fmt.Sprintf("central ε = %.3f, δ = %g", *p.Central, p.Delta)
 	local := fmt.Sprintf("local ε = %.4g, δ = %g", *p.LocalTotal, p.LocalDelta)
-	fmt.Fprintf(w, "against whom       what a client's reports may betray, all %d together\n", p.Participations)
+	fmt.Fprintf(w, "against            for the %d reports of a client together, if the parties do what they should and look at all they see:\n", p.Participations)
 	for _, row := range [][3]string{
-		{"issuer", central, "sees who asks for a token, and the models"},
-		{"shuffler", central, "sees who sends a sealed report, and the models"},
-		{"aggregator", central, "sees the shuffled reports of each round"},
-		{"issuer+shuffler", central, "see who takes part, and the models"},
-		{"issuer+aggregator", central, "tokens are blind: they do not say whose a report is"},
-		{"shuffler+aggregator", local, "see whose each report is"},
-		{"all three", local, "see whose each report is"},
+		{"issuer", central, "who asks for tokens, and the models"},
+		{"shuffler", central, "who sends sealed reports, and the models"},
+		{"aggregator", central, "the shuffled reports"},
+		{"issuer+shuffler", central, "who takes part, and the models"},
+		{"issuer+aggregator", central, "the shuffled reports; tokens do not say whose they are"},
+		{"shuffler+aggregator", local, "whose each report is"},
+		{"all three", local, "whose each report is"},
 	} {
-		fmt.Fprintf(w, "  %-20s %-28s %s\n", row[0], row[1], row[2])
+		fmt.Fprintf(w, "  %-20s %-26s sees %s\n", row[0], row[1], row[2])
 	}
-	_, err := fmt.Fprintf(w, `                   The central ε counts on %d honest clients in every round: reports that the aggregator makes up
-                   hide nobody. What is sealed is as safe as HPKE with X25519. In this demo the parties are processes
-                   of one user on one machine, who sees everything.
+	_, err := fmt.Fprintf(w, `                   The central ε counts on %d honest clients in every round. Reports that are made up hide nobody:
+                   the aggregator can make up some, and issuer and shuffler together can.
+                   Sealed reports are as safe as HPKE with X25519. In this demo one user runs all three parties on one
+                   machine and sees everything.
 `, cohort)
 	return err
 }

@@ -103,7 +103,7 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 	}
 	for _, want := range []string{
 		fmt.Sprintf("\n  aggregator           central ε = %.3f, δ = 1e-06", *p.Central), fmt.Sprintf("\n  shuffler+aggregator  local ε = %.4g, δ = 0", *p.LocalTotal),
-		"\n  issuer+aggregator    central ε", "\n  all three            local ε", "counts on 450 honest clients",
+		"\n  issuer+aggregator    central ε", "\n  all three            local ε", "counts on 450 honest clients", "for the 2 reports of a client together",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, out.String())
