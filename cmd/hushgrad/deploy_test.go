@@ -18,6 +18,9 @@ func TestTheExampleConfigurationsAreAccepted(t *testing.T) {
 	if _, err := parseServe([]string{"-config", filepath.Join(deployDir, "serve.toml")}, io.Discard); err != nil {
 		t.Error(err)
 	}
+	if _, err := parseShuffle([]string{"-config", filepath.Join(deployDir, "shuffle.toml")}, io.Discard); err != nil {
+		t.Error(err)
+	}
 	if _, err := parseIssue([]string{"-config", filepath.Join(deployDir, "issue.toml")}, io.Discard); err != nil {
 		t.Error(err)
 	}
@@ -36,7 +39,7 @@ func tool(t *testing.T, name string) string {
 // systemd understands every line of the units and finds them well guarded.
 func TestTheUnitsAreValidAndGuarded(t *testing.T) {
 	analyze := tool(t, "systemd-analyze")
-	for _, name := range []string{"hushgrad-serve.service", "hushgrad-issue.service"} {
+	for _, name := range []string{"hushgrad-serve.service", "hushgrad-shuffle.service", "hushgrad-issue.service"} {
 		text, err := os.ReadFile(filepath.Join(deployDir, name))
 		if err != nil {
 			t.Fatal(err)

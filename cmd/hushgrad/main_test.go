@@ -105,10 +105,19 @@ var serving = regexp.MustCompile(`msg=serving address=(\S+)`)
 // addresses waits until both listeners serve.
 func (l *log) addresses(t *testing.T) []string {
 	t.Helper()
+	return l.addressesOf(t, 2)
+}
+
+// addressesOf waits until so many listeners serve, and returns their addresses in any order.
+func (l *log) addressesOf(t *testing.T, listeners int) (addresses []string) {
+	t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		found := serving.FindAllStringSubmatch(l.String(), -1)
-		if len(found) == 2 {
-			return []string{found[0][1], found[1][1]}
+		if len(found) == listeners {
+			for _, match := range found {
+				addresses = append(addresses, match[1])
+			}
+			return addresses
 		}
 	}
 	t.Fatal("the server did not start")

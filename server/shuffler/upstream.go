@@ -103,6 +103,13 @@ func (u *upstream) remember(id string, a answer) {
 	u.answers[id] = a
 }
 
+// forget makes the next question about a round a new one.
+func (u *upstream) forget(id string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.answers, id)
+}
+
 func (u *upstream) ask(ctx context.Context, id string) (standing, error) {
 	if err := u.asking.Acquire(ctx, 1); err != nil {
 		return standing{}, fmt.Errorf("%w: too many questions about rounds", errNoServer)

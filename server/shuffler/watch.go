@@ -169,6 +169,7 @@ func (r *round) end(ctx context.Context, how outcome) error {
 		}
 	}
 	held := r.held.Swap(0)
+	s.upstream.forget(id) // what it said before is over
 	s.mu.Lock()
 	delete(s.rounds, id)
 	s.mu.Unlock()

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+)
+
+// runRole starts a command that serves and returns its log.
+func runRole(t *testing.T, args ...string) *log {
+	t.Helper()
+	out := &log{}
+	ctx, stop := context.WithCancel(context.Background())
+	code := make(chan int, 1)
+	go func() { code <- call(ctx, args, io.Discard, out) }()
+	t.Cleanup(func() {
+		stop()
+		if c := <-code; c != 0 {
+			t.Errorf("%s: exit code %d: %s", args[0], c, out)
+		}
+	})
+	return out
+}
+
+// shuffledServer starts hushgrad serve with a listener for the shuffler, and returns the addresses
+// of the three listeners and the fingerprint of its key. cert and key are those of everybody.
+func shuffledServer(t *testing.T, cert, key string) (clients, operator, shuffler, fingerprint string) {
+	t.Helper()
+	out := runRole(t, "serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-shuffler-listen", "127.0.0.1:0",
+		"-data", filepath.Join(t.TempDir(), "server"), "-tls-cert", cert, "-tls-key", key,
+		"-operator-ca", cert, "-operator-name", "test", "-shuffler-ca", cert, "-shuffler-name", "test")
+	for _, address := range out.addressesOf(t, 3) {
+		r := remote{server: address, ca: cert, cert: cert, key: key}
+		conn, err := r.dial()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, operating := service.NewOperatorClient(conn).CloseRound(t.Context(), &service.CloseRoundRequest{RoundId: "none"})
+		_, shuffling := service.NewShuffledClient(conn).CompleteRound(t.Context(), &service.CompleteRoundRequest{RoundId: "none"})
+		switch {
+		case status.Code(operating) != codes.Unimplemented:
+			operator = address
+		case status.Code(shuffling) != codes.Unimplemented:
+			shuffler = address
+		default:
+			clients = address
+		}
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	found := regexp.MustCompile(`fingerprint=([0-9a-f]{64})`).FindStringSubmatch(out.String())
+	if clients == "" || operator == "" || shuffler == "" || found == nil {
+		t.Fatalf("listeners %q, %q and %q, fingerprint %q", clients, operator, shuffler, found)
+	}
+	return clients, operator, shuffler, found[1]
+}
+
+// From the shell: clients who pin a shuffler send sealed reports to it, it forwards them when the
+// operator closes the round and there are enough, and nothing is left of them in its files. The
+// connection to the server takes a certificate on both ends.
+func TestARoundWithAShufflerFromTheShell(t *testing.T) {
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	selfSigned(t, cert, key)
+	mutual := []string{"-tls-ca", cert, "-tls-cert", cert, "-tls-key", key}
+	clients, operator, listener, fingerprint := shuffledServer(t, cert, key)
+	data := filepath.Join(dir, "data")
+	out := runRole(t, "shuffle", "-name", "127.0.0.1", "-floor", "3", "-listen", "127.0.0.1:0", "-data", data, "-tls-cert", cert, "-tls-key", key,
+		"-upstream", listener, "-upstream-tls-ca", cert, "-upstream-tls-cert", cert, "-upstream-tls-key", key)
+	shuffler := out.addressesOf(t, 1)[0]
+	if text := out.String(); !strings.Contains(text, "who takes part") || !strings.Contains(text, "floor=3") {
+		t.Errorf("the log does not say what the shuffler sees: %s", text)
+	}
+	output(t, append([]string{"round", "-server", operator, "-id", "r", "-dim", "4", "-epsilon", "2", "-min-reports", "2", "-param", "sparsity=2", "-shuffler", "127.0.0.1"}, mutual...)...)
+	pairs := writeFile(t, dir, "pairs.csv", "anna,1,0.5\n")
+	encode := func(server, seal string) []string {
+		return []string{"encode", "-server", server, "-tls-ca", cert, "-round", "r", "-max-epsilon", "2", "-shuffler", "127.0.0.1",
+			"-seal-key", seal, "-max-central-epsilon", "2", pairs}
+	}
+	if text := refusal(t, encode(shuffler, strings.Repeat("0", 64))...); !strings.Contains(text, "refused by the client's policy") {
+		t.Errorf("another key: %q", text)
+	}
+	if text := refusal(t, encode(clients, fingerprint)...); !strings.Contains(text, "FailedPrecondition") {
+		t.Errorf("reports to the server itself: %q", text)
+	}
+	for range 3 {
+		if text := output(t, encode(shuffler, fingerprint)...); !strings.Contains(text, "by the shuffler 127.0.0.1") {
+			t.Errorf("printed %q", text)
+		}
+	}
+	secrets := func() int {
+		t.Helper()
+		entries, err := os.ReadDir(data + "-secrets")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	if n := secrets(); n != 1 {
+		t.Errorf("%d secrets of one round", n)
+	}
+	output(t, append([]string{"aggregate", "-server", operator, "-round", "r", "-close"}, mutual...)...)
+	if text := output(t, append([]string{"rounds", "list", "-server", operator}, mutual...)...); !strings.Contains(text, "closed") || !strings.Contains(text, " 3 ") {
+		t.Errorf("rounds %q", text)
+	}
+	for end := time.Now().Add(20 * time.Second); secrets() > 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the secret of the round stays")
+		}
+	}
+	if text := refusal(t, encode(shuffler, fingerprint)...); !strings.Contains(text, "the round must be open") {
+		t.Errorf("after the end: %q", text)
+	}
+}
+
+func TestShuffleRefusesFlags(t *testing.T) {
+	base := []string{"-name", "s.test", "-upstream", "127.0.0.1:1"}
+	if _, err := parseShuffle(base, io.Discard); err != nil {
+		t.Error(err)
+	}
+	for _, c := range []struct {
+		param string
+		args  []string
+	}{
+		{"-name", []string{"-upstream", "127.0.0.1:1"}},
+		{"-upstream", []string{"-name", "s.test"}},
+		{"-upstream", []string{"-name", "s.test", "-upstream", "192.0.2.1:1"}},
+		{"-upstream-tls-cert", append(base[:4:4], "-upstream-tls-cert", "c", "-upstream-tls-key", "k")},
+		{"-floor", append(base[:4:4], "-floor", "0")},
+		{"-max-dim", append(base[:4:4], "-max-dim", "-1")},
+		{"-max-rounds", append(base[:4:4], "-max-rounds", "0")},
+		{"-forward-bytes", append(base[:4:4], "-forward-bytes", "0")},
+		{"-max-model-bytes", append(base[:4:4], "-max-model-bytes", "0")},
+		{"-progress-timeout", append(base[:4:4], "-progress-timeout", "0s")},
+		{"-secrets", append(base[:4:4], "-data", "none", "-secrets", "s")},
+		{"-listen", append(base[:4:4], "-listen", ":0")},
+		{"-metrics-listen", append(base[:4:4], "-metrics-listen", ":0")},
+	} {
+		var p *fl.ParamError
+		if _, err := parseShuffle(c.args, io.Discard); !errors.As(err, &p) || p.Param != c.param {
+			t.Errorf("%v: %v, want an error for %s", c.args, err, c.param)
+		}
+	}
+	for _, flag := range []string{"-operator-listen", "-operator-ca"} {
+		if _, err := parseShuffle(append(base[:4:4], flag, "x"), io.Discard); err == nil {
+			t.Errorf("%s was accepted by a role without an operator", flag)
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package shuffler
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/admit"
+	"github.com/hushgrad/hushgrad/server/admit/issuer"
+	"github.com/hushgrad/hushgrad/server/client"
+	"github.com/hushgrad/hushgrad/server/journal"
+)
+
+var (
+	kills   = flag.Int("kills", 6, "how often TestKilledRolesLoseNothing kills the server, and how often the shuffler")
+	senders = flag.Int("clients", 400, "clients of TestKilledRolesLoseNothing")
+)
+
+// A shuffler and a server that are killed again and again, in the midst of clients who send one
+// report with a token each and send some of them twice, and in the midst of forwarding, count every
+// report once. The estimate is that of a server that nobody killed.
+func TestKilledRolesLoseNothing(t *testing.T) {
+	dir, rng := t.TempDir(), rand.New(rand.NewPCG(5, 6))
+	parameter := startProcess(t, "server", dir, "")
+	shuffler := startProcess(t, "shuffler", dir, parameter.address)
+	conn, err := dial(parameter.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	operator := client.NewOperator(conn)
+	load := newLoad(t, operator, shuffler.address, *senders)
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		load.run(t.Context())
+	}()
+	// Half of the kills come while clients send, the others while the shuffler forwards.
+	half := *kills / 2
+	killed := []*process{parameter, shuffler}
+	for i := range 2 * half {
+		at := int64((float64(i) + rng.Float64()) * float64(*senders) / float64(2*half))
+		eventually(t, "reports", func() bool { return load.sent.Load() >= at })
+		killed[i%2].again(t, i/2)
+	}
+	<-finished
+	for i := range 2 * (*kills - half) {
+		before := counted(t, operator)
+		eventually(t, "forwarded reports", func() bool { n := counted(t, operator); return n > before || n == int64(*senders) })
+		killed[i%2].again(t, i/2)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	got, err := operator.Estimate(ctx, "r", true)
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, &parameter.log, &shuffler.log)
+	}
+	if want := load.estimate(t); !reflect.DeepEqual(got, want) {
+		t.Errorf("the estimate of %d reports is %v, want of %d, %v", got.Reports, got.Mean(), want.Reports, want.Mean())
+	}
+	if load.duplicates.Load() == 0 {
+		t.Error("nothing was sent twice")
+	}
+}
+
+// counted returns the reports that the server has counted, which may be away for a moment.
+func counted(t *testing.T, operator *client.Operator) (n int64) {
+	t.Helper()
+	eventually(t, "the server", func() bool {
+		rounds, err := operator.Rounds(t.Context())
+		if err == nil {
+			n = int64(rounds[0].GetReports())
+		}
+		return err == nil
+	})
+	return n
+}
+
+// load is clients who send one sealed report with a token each.
+type load struct {
+	t          *testing.T
+	round      *sealedRound
+	clients    service.RoundsClient
+	reports    [][]byte
+	sealed     [][]byte
+	sent       atomic.Int64 // acknowledged
+	duplicates atomic.Int64
+}
+
+// newLoad opens a round that asks for tokens, and makes what n clients send.
+func newLoad(t *testing.T, operator *client.Operator, shuffler string, n int) *load {
+	t.Helper()
+	conn, err := dial(shuffler)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	i, err := issuer.New(issuer.Config{Journal: journal.NewMemory(), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer i.Close()
+	key, err := i.CreateKey(t.Context(), "r", time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &load{t: t, clients: service.NewRoundsClient(conn), reports: make([][]byte, n), sealed: make([][]byte, n)}
+	l.round = newSealedRound(t, func(r *fl.Round) {
+		r.IssuerKey, r.MinReports, r.TargetReports, r.SealKey = key.PublicKey, n, n, nil
+		opened, err := operator.OpenRound(t.Context(), *r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		*r = opened
+	})
+	for at := range l.reports {
+		if l.reports[at], err = l.round.mechanism.Encode(nil, make([]float64, l.round.Dim), l.round.rng); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var workers sync.WaitGroup
+	for w := range 2 {
+		workers.Go(func() {
+			for at := w; at < n; at += 2 {
+				if err := l.seal(i, at); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	workers.Wait()
+	return l
+}
+
+// seal fetches the token of a client and seals its report.
+func (l *load) seal(i *issuer.Issuer, at int) error {
+	request, err := admit.NewRequest(l.round.IssuerKey, l.round.digest)
+	if err != nil {
+		return err
+	}
+	answer, err := i.Issue(l.t.Context(), fmt.Sprint("client ", at), request.KeyID(), request.BlindedMessage())
+	if err != nil {
+		return err
+	}
+	token, err := request.Finalize(answer)
+	if err == nil {
+		l.sealed[at], err = l.round.sealer.Seal(nil, append(l.reports[at][:len(l.reports[at]):len(l.reports[at])], token...))
+	}
+	return err
+}
+
+// run lets all clients send, 32 at a time. One in 20 sends again what was acknowledged.
+func (l *load) run(ctx context.Context) {
+	var workers sync.WaitGroup
+	var next atomic.Int64
+	for range 32 {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(l.sealed)); i = next.Add(1) - 1 {
+				l.send(ctx, i)
+				if i%20 == 0 {
+					l.send(ctx, i)
+				}
+				l.sent.Add(1)
+			}
+		})
+	}
+	workers.Wait()
+}
+
+// send sends one client's report until it is acknowledged.
+func (l *load) send(ctx context.Context, i int64) {
+	for ctx.Err() == nil {
+		resp, err := sendTo(ctx, l.clients, &service.SubmitReportsRequest{RoundId: l.round.ID, RoundDigest: l.round.digest[:], Reports: l.sealed[i]})
+		if err == nil {
+			if resp.GetAccepted()+resp.GetDuplicates() != 1 {
+				l.t.Errorf("client %d: %v", i, resp)
+			}
+			l.duplicates.Add(int64(resp.GetDuplicates()))
+			return
+		}
+		if status.Code(err) == codes.FailedPrecondition { // all reports are in, so this one was
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// estimate returns that of an aggregator which counted every report once.
+func (l *load) estimate(t *testing.T) *fl.Estimate {
+	t.Helper()
+	sum := l.round.mechanism.NewAggregator()
+	if err := fl.AddBatch(l.round.mechanism, sum, l.reports); err != nil {
+		t.Fatal(err)
+	}
+	e, err := sum.Estimate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
