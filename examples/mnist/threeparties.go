@@ -159,7 +159,7 @@ func printParties(w io.Writer, p plan.Promise, cohort int) error {
 		{"shuffler+aggregator", local, "whose each report is"},
 		{"all three", local, "whose each report is"},
 	} {
-		fmt.Fprintf(w, "  %-20s %-26s sees %s\n", row[0], row[1], row[2])
+		fmt.Fprintf(w, "  %-20s %-28s sees %s\n", row[0], row[1], row[2])
 	}
 	_, err := fmt.Fprintf(w, `                   The central ε counts on %d honest clients in every round. Reports that are made up hide nobody:
                    the aggregator can make up some, and issuer and shuffler together can.
