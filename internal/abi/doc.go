@@ -44,6 +44,7 @@
 //	receipt     ledger, entry, receipt                -             -
 //	account     round, clients, participations, delta -             what a client is promised
 //	plan        a request                             -             the plan
+//	release     -                                     -             -
 //
 // Rows are little-endian IEEE 754 numbers of 32 or 64 bits, one row of dim numbers after the
 // other, and each gives one report. Reports are packed by fl.PackReports, in the order of

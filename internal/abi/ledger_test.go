@@ -40,7 +40,7 @@ func TestALedgerChargesReservesAndRefuses(t *testing.T) {
 		t.Errorf("a second round of ε = 4 within 5: %+v", failed)
 	}
 	// Released, the file can be opened again.
-	c.Call(context.Background(), fmt.Appendf(nil, `{"op": "none", "release": [%v]}`, l), nil)
+	c.Call(context.Background(), fmt.Appendf(nil, `{"op": "release", "args": {}, "release": [%v]}`, l), nil)
 	c.must("ledger", fmt.Sprintf(`{"path": %q, "must_exist": true}`, path), nil)
 	if _, _, failed := c.ask("ledger", fmt.Sprintf(`{"path": %q}`, path), nil); failed == nil || failed.Kind != KindLedgerInUse {
 		t.Errorf("opened twice: %+v", failed)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -79,6 +80,9 @@ type reply struct {
 // none is an answer that says nothing.
 type none struct{}
 
+// nothing is the operation of a request that only releases handles.
+func nothing(context.Context, *Session, none, []byte) (any, []byte, error) { return none{}, nil, nil }
+
 // operation answers one request.
 type operation func(ctx context.Context, s *Session, args json.RawMessage, payload []byte) (answer any, out []byte, err error)
 
@@ -100,7 +104,7 @@ var operations = map[string]operation{
 	"snapshot": reading(takeSnapshot), "restore": reading(restore), "estimate": reading(estimate),
 	"ledger": reading(openLedger), "budget": reading(setBudget), "spent": reading(spent), "reserve": reading(reserve),
 	"spend": reading(spend), "unspend": reading(unspend), "receipt": reading(receipt),
-	"account": reading(account), "plan": reading(makePlan),
+	"account": reading(account), "plan": reading(makePlan), "release": reading(nothing),
 }
 
 // strictly decodes JSON and refuses unknown names and what follows.
@@ -111,10 +115,17 @@ func strictly(raw []byte, into any, name string) error {
 	if err == nil && decoder.More() {
 		err = fmt.Errorf("something behind the object")
 	}
-	if err != nil {
-		return fl.Invalid(name, err.Error(), "must be one JSON object with the names of the operation")
+	var wrong *json.UnmarshalTypeError
+	var param *fl.ParamError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &param):
+		return err
+	case errors.As(err, &wrong) && wrong.Field != "":
+		return fl.Invalid(wrong.Field, wrong.Value, "must be of type %v", wrong.Type)
 	}
-	return nil
+	return fl.Invalid(name, err.Error(), "must be one JSON object with the names of the operation")
 }
 
 // Call answers one request: the header of the answer, and its payload. It keeps neither

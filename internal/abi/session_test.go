@@ -126,8 +126,10 @@ func TestBadRequestsAreNamed(t *testing.T) {
 		{"dance", `{}`, nil, KindParam, "op"},
 		{"encode", `{"rounds": 1}`, nil, KindParam, "args"},
 		{"encode", `{} {}`, nil, KindParam, "header"},
-		{"round.new", `{"id": "r", "mechanism": "coco", "dim": 4, "scale": 1, "epsilon": 4, "min_reports": 3, "params": {"sparsity": null}}`, nil, KindParam, "args"},
+		{"round.new", `{"id": "r", "mechanism": "coco", "dim": 4, "scale": 1, "epsilon": 4, "min_reports": 3, "params": {"sparsity": null}}`, nil, KindParam, "sparsity"},
 		{"round.new", strings.Replace(small, `"sparsity": 2`, `"sparsity": 2.5`, 1), nil, KindParam, "sparsity"},
+		{"round.new", strings.Replace(small, `"dim": 4`, `"dim": 4.5`, 1), nil, KindParam, "dim"},
+		{"round.new", strings.Replace(small, `"epsilon": 4`, `"epsilon": "much"`, 1), nil, KindParam, "number"},
 		{"round.new", strings.Replace(small, `"dim": 4`, `"dim": 0`, 1), nil, KindParam, "dim"},
 		{"round.new", strings.Replace(small, `"id"`, `"relation": "add-one", "id"`, 1), nil, KindParam, "relation"},
 		{"round.open", `{"policy": {}}`, []byte("x"), KindOther, ""},
@@ -169,7 +171,7 @@ func TestHandlesAreLimitedAndReleased(t *testing.T) {
 	if _, _, failed := c.ask("aggregator", args, nil); failed == nil || failed.Param != "handles" {
 		t.Errorf("one object too many: %+v", failed)
 	}
-	c.Call(context.Background(), []byte(`{"op": "none", "release": [2, 2, 3]}`), nil)
+	c.Call(context.Background(), []byte(`{"op": "release", "args": {}, "release": [2, 2, 3]}`), nil)
 	c.must("aggregator", args, nil)
 	if len(c.objects) != MaxHandles-1 {
 		t.Errorf("%d objects after two were released and one was made", len(c.objects))
