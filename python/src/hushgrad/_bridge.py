@@ -91,12 +91,15 @@ class Helper:
         A call that is interrupted ends the helper, because the pipes are then in the middle
         of a frame.
         """
+        try:
+            given = json.dumps(arguments, allow_nan=False, default=_plain)
+        except ValueError as error:
+            raise invalid("arguments", error, "must be numbers and texts") from error
         with self._lock:
             garbage = [
                 self._garbage.popleft() for _ in range(min(len(self._garbage), _MAX_RELEASED))
             ]
-            request = {"op": operation, "release": garbage, "args": arguments}
-            header = json.dumps(request, allow_nan=False, default=_plain).encode()
+            header = f'{{"op": "{operation}", "release": {garbage}, "args": {given}}}'.encode()
             try:
                 self._send(header, payload)
                 answer, out = self._receive()
@@ -173,7 +176,7 @@ class Handle:
         self.helper.forget(self.number)
 
 
-_starting = threading.Lock()
+_exclusive = threading.RLock()
 _current: Helper | None = None
 
 
@@ -189,11 +192,16 @@ def helper() -> Helper:
     running = _current
     if running is not None and running.usable():
         return running
-    with _starting:
+    with _exclusive:
         if _current is None or not _current.usable():
             _drop()
             _current = Helper()
         return _current
+
+
+def exclusive() -> threading.RLock:
+    """Return the lock of what a process does once: start a helper, open a ledger."""
+    return _exclusive
 
 
 def _drop() -> None:
@@ -267,8 +275,8 @@ def _widen(pipe: int) -> None:
 
 def _after_fork() -> None:
     """Let go of the parent's helper in a child. Other threads may have held the locks."""
-    global _starting, _current
-    _starting = threading.Lock()
+    global _exclusive, _current
+    _exclusive = threading.RLock()
     if _current is not None:
         _current.abandon()
         _current = None

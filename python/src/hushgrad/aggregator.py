@@ -138,7 +138,7 @@ class Aggregator:
         numbers = np.frombuffer(data, dtype="<f8")
         listed: list[dict[str, Any]] = answer["columns"]
         dim = len(numbers) // sum(1 + c["std_err"] for c in listed)
-        parts = iter(numbers.reshape(-1, dim))
+        parts = (numbers[start : start + dim] for start in range(0, len(numbers), dim))
         columns = {
             c["name"]: Series(next(parts), next(parts) if c["std_err"] else None) for c in listed
         }

@@ -146,20 +146,20 @@ class Ledger:
         self._call(operation, entry=entry, **arguments)
 
     def _opened(self) -> _bridge.Handle:
-        if self._closed:
-            raise LedgerState(f"the ledger {self.path} is closed")
-        helper = _bridge.helper()
-        if self._handle is None or self._handle.helper is not helper:
-            # A ledger that was opened once must not be made anew.
-            arguments = {
-                "path": str(self.path),
-                "counter": "" if self._counter is None else str(self._counter),
-                "must_exist": self._must_exist,
-            }
-            answer, _ = helper.call("ledger", arguments)
-            self._handle = _bridge.Handle(helper, answer["ledger"])
-            self._must_exist = True
-        return self._handle
+        with _bridge.exclusive():
+            if self._closed:
+                raise LedgerState(f"the ledger {self.path} is closed")
+            helper = _bridge.helper()
+            if self._handle is None or self._handle.helper is not helper:
+                arguments = {
+                    "path": str(self.path),
+                    "counter": "" if self._counter is None else str(self._counter),
+                    "must_exist": self._must_exist,
+                }
+                answer, _ = helper.call("ledger", arguments)
+                self._handle = _bridge.Handle(helper, answer["ledger"])
+                self._must_exist = True  # what was opened once must not be made anew
+            return self._handle
 
     def _call(self, operation: str, **arguments: object) -> dict[str, Any]:
         ledger = self._opened()

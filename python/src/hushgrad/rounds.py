@@ -16,6 +16,7 @@ from .ledger import Ledger, Reservation
 from .policy import Guarantee, Policy, Relation
 
 Floats = NDArray[np.float32] | NDArray[np.float64]
+Matrix = NDArray[np.float32 | np.float64]
 
 _FRAME_BYTES = 4 << 20
 _MAX_ROWS = 1 << 16
@@ -296,7 +297,7 @@ class Round:
         self.guarantee: Guarantee = Guarantee.from_answer(answer["guarantee"])
         self.advice: tuple[str, ...] = tuple(answer["advice"])
 
-    def _checked(self, rows: Floats) -> Floats:
+    def _checked(self, rows: Floats) -> Matrix:
         """Return the rows as a matrix of little-endian numbers, one row after the other."""
         if not isinstance(rows, np.ndarray) or isinstance(rows, np.ma.MaskedArray):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise invalid("rows", type(rows).__name__, "must be a numpy array without a mask")
@@ -305,9 +306,10 @@ class Round:
         if rows.ndim not in (1, 2) or rows.shape[-1] != self.dim or len(rows) == 0:
             rule = f"must be of shape ({self.dim},) or (n, {self.dim}) with n of at least 1"
             raise invalid("rows", rows.shape, rule)
-        return np.ascontiguousarray(np.atleast_2d(rows), dtype=rows.dtype.newbyteorder("<"))
+        little = np.dtype[np.float32 | np.float64](f"<f{rows.dtype.itemsize}")
+        return np.ascontiguousarray(np.atleast_2d(rows), dtype=little)
 
-    def _encode(self, matrix: Floats) -> bytes:
+    def _encode(self, matrix: Matrix) -> bytes:
         step = max(1, min(_MAX_ROWS, _FRAME_BYTES // (matrix.itemsize * self.dim)))
 
         def attempt() -> bytes:
@@ -320,7 +322,7 @@ class Round:
                     "type": f"f{matrix.itemsize}",
                     "rows": len(part),
                 }
-                _, reports = round_.helper.call("encode", arguments, memoryview(part).cast("B"))
+                _, reports = round_.helper.call("encode", arguments, part.data.cast("B"))
                 parts.append(bytes(reports))
             return b"".join(parts)
 
