@@ -82,7 +82,7 @@ def test_every_float_type_and_order_gives_one_report_per_row(kind: Any) -> None:
     plain = new_round(mechanism="none", epsilon=math.inf, sparsity=None)
     client = Round(plain.description, Policy(max_epsilon=math.inf))
     rows = np.array([[1, 2, 3, 4], [5, 6, 7, 8], [9, 0, -1, -2]]).astype(kind)
-    want = rows.mean(axis=0)
+    want = rows.astype(np.float64).mean(axis=0)
     for same in (rows, np.asfortranarray(rows), np.repeat(rows, 2, axis=0)[::2]):
         counts = plain.aggregator()
         assert counts.add(client.encode(same)) == 3
