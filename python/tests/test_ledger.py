@@ -120,6 +120,13 @@ def test_a_ledger_is_open_in_one_place(ledger: Ledger, path: Path) -> None:
         ledger.spent()
 
 
+def test_a_closed_ledger_is_free_while_an_error_of_it_is_kept(path: Path) -> None:
+    with Ledger(path, "keyboard") as first, pytest.raises(BudgetExhausted) as kept:
+        first.reserve(opened_round())
+    with Ledger(path, "keyboard", must_exist=True):
+        assert kept.value.param
+
+
 def test_a_ledger_that_is_gone_or_something_else_is_refused(path: Path) -> None:
     with pytest.raises(LedgerError):
         Ledger(path, "keyboard", must_exist=True)

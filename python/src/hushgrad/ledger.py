@@ -137,9 +137,8 @@ class Ledger:
         """Let go of the file. Every other method is an error then."""
         held, self._handle, self._closed = self._handle, None, True
         if held is not None and held.helper.usable():
-            helper = held.helper
-            del held  # releases the ledger with the next call
-            helper.call("release", {})
+            held.helper.forget(held.number)  # an error may still refer to the handle
+            held.helper.call("release", {})
 
     def step(self, operation: str, entry: int, **arguments: object) -> None:
         """Take a step of an entry. Reservations call it."""
