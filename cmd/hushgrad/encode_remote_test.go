@@ -16,7 +16,7 @@ func TestEncodeSaysAgainstWhomItsFiguresHold(t *testing.T) {
 	_, operator, listener, fingerprint := shuffledServer(t, cert, key)
 	out := runRole(t, "shuffle", "-name", "127.0.0.1", "-listen", "127.0.0.1:0", "-data", filepath.Join(dir, "data"), "-tls-cert", cert, "-tls-key", key,
 		"-upstream", listener, "-upstream-tls-ca", cert, "-upstream-tls-cert", cert, "-upstream-tls-key", key)
-	shuffler := out.addressesOf(t, 1)[0]
+	shuffler := out.addresses(t, 1)[0]
 	output(t, "round", "-server", operator, "-id", "r", "-dim", "4", "-epsilon", "2", "-min-reports", "1000", "-param", "sparsity=2",
 		"-shuffler", "127.0.0.1", "-tls-ca", cert, "-tls-cert", cert, "-tls-key", key)
 	encode := []string{"encode", "-server", shuffler, "-tls-ca", cert, "-round", "r", "-max-epsilon", "2"}
