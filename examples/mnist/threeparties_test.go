@@ -14,6 +14,8 @@ import (
 	"github.com/hushgrad/hushgrad/examples/mnist/parties"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/admit"
 	"github.com/hushgrad/hushgrad/trainer"
 )
 
@@ -82,6 +84,23 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 			t.Fatalf("coordinate %d is %v with three parties and %v with one", i, models[threeRoles][i], want)
 		}
 	}
+
+	// What leaves is 300 sealed reports, and the issuer forgets a round that has ended.
+	t.Run("a round", func(t *testing.T) {
+		f := running(t, "coco", "-roles", "3", "-hushgrad", binary)
+		estimate, err := f.Mean(t.Context(), 0, make([]float64, f.model.Dim()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		report := f.run.Opened.(fl.ReportSizer).ReportBytes()
+		if want := int64(300 * (report + admit.TokenBytes + 48)); estimate.Reports != 300 || f.bytes.Load() != want {
+			t.Errorf("%d reports of %d bytes in all, want 300 of %d", estimate.Reports, f.bytes.Load(), want)
+		}
+		keys, err := f.site.(*threeParties).keys.ListKeys(t.Context(), &service.ListKeysRequest{})
+		if err != nil || len(keys.GetKeys()) != 0 {
+			t.Errorf("the issuer has %d keys, %v", len(keys.GetKeys()), err)
+		}
+	})
 
 	o, model, run, data := small(t, "coco", "-roles", "3", "-hushgrad", binary, "-seed", "0", "-cohort", "450")
 	ctx, cancel := context.WithCancel(t.Context())
