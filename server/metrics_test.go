@@ -131,4 +131,28 @@ func TestMetricsSayWhyReportsAreRejected(t *testing.T) {
 	}
 }
 
+// A token that comes again is not spent again, and a batch without tokens spends none.
+func TestMetricsCountATokenOnce(t *testing.T) {
+	figures := prometheus.NewRegistry()
+	p, i := start(t, server.Config{Metrics: figures}), newIssuer(t)
+	plain, r := open(t, p, cocoRound("plain")), openAdmitted(t, p, i, cocoRound("r"))
+	reports := made(t, r, 3)
+	first := [][]byte{token(t, i, "anna", r), token(t, i, "bert", r)}
+	all := append(first, token(t, i, "carla", r))
+	resp, err := submit(t, p, admitted(t, r, first, reports[:2]...), admitted(t, r, all, reports...))
+	if err != nil || resp.GetAccepted() != 3 || resp.GetDuplicates() != 2 {
+		t.Fatal(resp, err)
+	}
+	wantCode(t, "another report", justError(submit(t, p, admitted(t, r, first[:1], reports[2]))), codes.AlreadyExists)
+	wantCode(t, "without a token", justError(submit(t, p, request(t, plain, 1, reports[0]))), codes.OK)
+	want := `
+		# HELP hushgrad_spent_tokens_total Tokens that were spent on reports, each once.
+		# TYPE hushgrad_spent_tokens_total counter
+		hushgrad_spent_tokens_total 3
+`
+	if err := testutil.GatherAndCompare(figures, strings.NewReader(want), "hushgrad_spent_tokens_total"); err != nil {
+		t.Error(err)
+	}
+}
+
 func justError(_ *service.SubmitReportsResponse, err error) error { return err }

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -140,5 +143,24 @@ func TestHealthAsksTheMonitor(t *testing.T) {
 		if err := try(t, append([]string{"health"}, args...)); err == nil || errors.Is(err, errNotReady) {
 			t.Errorf("%v: %v", args, err)
 		}
+	}
+}
+
+// A server that hangs does not make a script hang, and one that talks without end is cut off.
+func TestHealthIsPatientWithinLimits(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	if err := try(t, []string{"health", "-server", silent.Addr().String(), "-timeout", "50ms"}); !errors.Is(err, errNotReady) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a server that does not answer: %v", err)
+	}
+	talkative := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, strings.Repeat("ready\n", 10_000))
+	}))
+	defer talkative.Close()
+	if text := do(t, "health", "-server", talkative.Listener.Addr().String()); len(text) != 4<<10 {
+		t.Errorf("%d bytes were printed, want 4096", len(text))
 	}
 }

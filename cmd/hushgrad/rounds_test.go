@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -26,7 +28,7 @@ func TestRoundsFromOpenToExport(t *testing.T) {
 	keys, data := remoteKV(t, dir)
 	opened := do(t, "round", "-server", operator, "-id", "r", "-dim", "4", "-min-reports", "5", "-target-reports", "60", "-param", "sparsity=2")
 	do(t, "encode", "-server", clients, "-round", "r", "-max-epsilon", "1", "-keys", keys, data)
-	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "new", "b")
 	do(t, "aggregate", "-server", operator, "-round", "r", "-wait", "-keys", keys, "-out", a)
 	do(t, "rounds", "export", "-server", operator, "-keys", keys, "-out", b, "r")
 	var described, want fl.Round
@@ -109,6 +111,66 @@ func TestRoundsWatchShowsChanges(t *testing.T) {
 	}
 }
 
+func TestRoundsWatchPrintsALineOnce(t *testing.T) {
+	var out bytes.Buffer
+	v := view{out: &out, shown: map[string]string{}}
+	for range 2 {
+		if err := v.show([]listed{{fl.Round{ID: "r", MinReports: 5}, &service.RoundStatus{Reports: 1}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if strings.Count(out.String(), "\n") != 1 {
+		t.Errorf("%q", out.String())
+	}
+}
+
+// misleading is a server with a round whose name would move the cursor of a terminal.
+type misleading struct {
+	service.UnimplementedOperatorServer
+}
+
+func (misleading) ListRounds(_ *service.ListRoundsRequest, stream grpc.ServerStreamingServer[service.ListRoundsResponse]) error {
+	r := fl.Round{ID: "\x1b[2J", Mechanism: "coco", Dim: 4, Scale: 1, Epsilon: 1}
+	return stream.Send(&service.ListRoundsResponse{Status: &service.RoundStatus{Round: r.Proto()}})
+}
+
+func TestRoundsDoesNotPrintWhatIsNoRound(t *testing.T) {
+	g := grpc.NewServer()
+	service.RegisterOperatorServer(g, misleading{})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = g.Serve(l) }()
+	defer g.Stop()
+	for _, action := range []string{"list", "watch"} {
+		ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+		defer stop()
+		var out bytes.Buffer
+		err := dispatch(ctx, []string{"rounds", action, "-server", l.Addr().String()}, command.Streams{Out: &out, Err: io.Discard})
+		if err == nil || !strings.Contains(err.Error(), "round 0 of the server") || out.Len() > 0 {
+			t.Errorf("%s: error %v, printed %q", action, err, out.String())
+		}
+	}
+}
+
+func TestAnOpenRoundHasNoEnd(t *testing.T) {
+	var out bytes.Buffer
+	if err := writeTable(&out, []listed{{fl.Round{ID: "r"}, &service.RoundStatus{}}}); err != nil || !strings.HasSuffix(out.String(), "  -\n") {
+		t.Errorf("%v, %q", err, out.String())
+	}
+}
+
+func TestRoundsExplainsItself(t *testing.T) {
+	for _, args := range [][]string{nil, {"help"}, {"-h"}, {"-help"}, {"--help"}} {
+		var out bytes.Buffer
+		err := dispatch(t.Context(), append([]string{"rounds"}, args...), command.Streams{Out: &out, Err: io.Discard})
+		if (err == nil) != (args != nil) || out.String() != roundsUsage {
+			t.Errorf("%v: error %v, printed %q", args, err, out.String())
+		}
+	}
+}
+
 // On a terminal the table takes the place of the last one.
 func TestRoundsWatchRedrawsATerminal(t *testing.T) {
 	var out bytes.Buffer
@@ -135,7 +197,7 @@ func TestRoundsRefuses(t *testing.T) {
 		`-out: got ""`:                {"export", "a"},
 		`-server: got ""`:             {"list", "-server", ""},
 		`-server: got "example.com:1`: {"list", "-server", "example.com:1"},
-		"-every: got 1ms":             {"watch", "-every", "1ms"},
+		"-every: got 99ms":            {"watch", "-every", "99ms"},
 		`arguments: got "ghost"`:      {"export", "-server", operator, "-out", "d", "ghost"},
 	} {
 		if err := try(t, append([]string{"rounds"}, args...)); err == nil || !strings.Contains(err.Error(), want) {

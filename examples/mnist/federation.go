@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"net"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -14,24 +12,42 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/plan"
-	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
 	"github.com/hushgrad/hushgrad/trainer"
 )
 
-// federation is a running server, its operator and its clients, all in this process and all
-// over loopback TCP. It is where trainer.Run gets its means from.
+// site is who holds the rounds: one server in this process, or three parties in processes of
+// their own.
+type site interface {
+	// start starts the parties. close is called also when it fails.
+	start(ctx context.Context) error
+	// operator opens rounds and reads estimates.
+	operator() (*client.Operator, error)
+	// connect returns a new connection for clients, and what they demand and have beside it.
+	connect() (*grpc.ClientConn, client.Options, error)
+	// prepare adds to a round what the parties need of it.
+	prepare(ctx context.Context, r *fl.Round) error
+	// send sends reports for the clients whose turns are first, first+1, …, and returns the number
+	// of bytes. It calls sent for each report.
+	send(ctx context.Context, part *client.Participation, first int, reports [][]byte, sent func()) (int64, error)
+	// finish lets go of a round that has ended.
+	finish(ctx context.Context, id string) error
+	close() error
+}
+
+// federation is a site, its operator and its clients, who talk over loopback TCP. It is where
+// trainer.Run gets its means from.
 type federation struct {
 	run      *plan.Run
 	model    *trainer.Model
 	clients  *trainer.Clients
 	seed     trainer.Seed
+	site     site
 	operator *client.Operator
 	players  []*player
 	bytes    atomic.Int64 // of the reports of this round
@@ -40,43 +56,30 @@ type federation struct {
 }
 
 // player plays many clients, one after the other, over one connection. What they fetch is
-// the same for all, so it fetches it once per round, and it sends their reports together.
-// The gradients are those that each client would compute alone.
+// the same for all, so it fetches it once per round. The gradients are those that each client would
+// compute alone.
 type player struct {
 	conn     *grpc.ClientConn
 	client   *client.Client
 	examples *trainer.Examples
 }
 
-// start starts the server and connects everybody.
-func (f *federation) start() error {
-	srv, err := server.New(server.Config{Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
+// start starts the site and connects everybody.
+func (f *federation) start(ctx context.Context) (err error) {
+	f.closers = append(f.closers, f.site.close)
+	if err := f.site.start(ctx); err != nil {
 		return err
 	}
-	var l server.Listeners
-	if l.Clients, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+	if f.operator, err = f.site.operator(); err != nil {
 		return err
 	}
-	if l.Operator, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-		return errors.Join(err, l.Clients.Close())
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(ctx, l) }()
-	f.closers = append(f.closers, func() error { stop(); return <-ended })
-
-	conn, err := f.dial(l.Operator.Addr())
-	if err != nil {
-		return err
-	}
-	f.operator = client.NewOperator(conn)
 	for range runtime.GOMAXPROCS(0) {
 		p := &player{}
-		if p.conn, err = f.dial(l.Clients.Addr()); err != nil {
+		var opts client.Options
+		if p.conn, opts, err = f.site.connect(); err != nil {
 			return err
 		}
-		if p.client, err = client.New(p.conn, client.Options{Policy: f.run.Policy()}); err != nil {
+		if p.client, err = client.New(p.conn, opts); err != nil {
 			return err
 		}
 		if p.examples, err = f.clients.NewExamples(f.model); err != nil {
@@ -85,14 +88,6 @@ func (f *federation) start() error {
 		f.closers, f.players = append(f.closers, p.examples.Close), append(f.players, p)
 	}
 	return nil
-}
-
-func (f *federation) dial(to net.Addr) (*grpc.ClientConn, error) {
-	conn, err := grpc.NewClient(to.String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err == nil {
-		f.closers = append(f.closers, conn.Close)
-	}
-	return conn, err
 }
 
 // Mean holds a round: publish the model, open the round, let the cohort take part, and read
@@ -105,12 +100,16 @@ func (f *federation) Mean(ctx context.Context, i int, params []float64) (*fl.Est
 	if _, err := f.operator.PutModel(ctx, trainer.WeightsFormat, weights.Bytes()); err != nil {
 		return nil, err
 	}
-	round, err := f.operator.OpenRound(ctx, f.run.Round(fmt.Sprintf("mnist-%03d", i+1), f.seed.PublicSeed(i)))
+	round := f.run.Round(fmt.Sprintf("mnist-%03d", i+1), f.seed.PublicSeed(i))
+	if err := f.site.prepare(ctx, &round); err != nil {
+		return nil, err
+	}
+	round, err := f.operator.OpenRound(ctx, round)
 	if err != nil {
 		return nil, err
 	}
 	f.bar.Describe("clients")
-	f.bar.Grow(f.run.Cohort)
+	f.bar.Grow(2 * f.run.Cohort) // each encodes and sends
 	defer f.bar.Close()
 	group, playing := errgroup.WithContext(ctx)
 	for k, p := range f.players {
@@ -122,10 +121,14 @@ func (f *federation) Mean(ctx context.Context, i int, params []float64) (*fl.Est
 		return nil, err
 	}
 	// The round closes by itself when the whole cohort has reported. Waiting for it needs no
-	// more than decoding time.
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	// more than the time to forward and to decode.
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
-	return f.operator.Estimate(ctx, round.ID, true)
+	estimate, err := f.operator.Estimate(ctx, round.ID, true)
+	if err != nil {
+		return nil, err
+	}
+	return estimate, f.site.finish(ctx, round.ID)
 }
 
 // play is what the clients whose turns are first, …, last−1 do in a round: each joins it
@@ -154,17 +157,17 @@ func (f *federation) play(ctx context.Context, p *player, round string, first, l
 	if err := gradients(ctx, p.examples, params, first, last, func(turn int, grad []float64) error {
 		report, err := part.Encode(nil, grad, f.seed.Client(turn))
 		reports = append(reports, report)
-		f.bytes.Add(int64(len(report)))
 		f.bar.Step()
 		return err
 	}); err != nil {
 		return err
 	}
-	_, err = part.Submit(ctx, reports)
+	sent, err := f.site.send(ctx, part, first, reports, f.bar.Step)
+	f.bytes.Add(sent)
 	return err
 }
 
-// close frees what the federation holds and stops the server.
+// close frees what the federation holds and stops the site.
 func (f *federation) close() (err error) {
 	for _, closer := range slices.Backward(f.closers) {
 		err = errors.Join(err, closer())

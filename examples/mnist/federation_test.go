@@ -35,13 +35,13 @@ func running(t *testing.T, mechanism string, args ...string) *federation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &federation{run: run, model: model, clients: clients, seed: o.seed, bar: progress.New(io.Discard)}
+	f := &federation{run: run, model: model, clients: clients, seed: o.seed, bar: progress.New(io.Discard), site: o.site(run, io.Discard)}
 	t.Cleanup(func() {
 		if err := f.close(); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := f.start(); err != nil {
+	if err := f.start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var weights bytes.Buffer

@@ -1,6 +1,6 @@
 // Command mnist trains a classifier of handwritten digits under differential privacy. Use it
-// to see federated learning at work: a parameter server and simulated clients in one
-// process, which talk real gRPC over a loopback port. Start with the first of these:
+// to see federated learning at work: a parameter server and simulated clients, which talk real
+// gRPC over loopback ports. Start with the first of these:
 //
 //	go run ./examples/mnist                       # planned for a central ε of 1, on generated digits
 //	go run ./examples/mnist -explain -budget 0.25 # for 0.25, and why so
@@ -8,11 +8,13 @@
 //	go run ./examples/mnist -mechanism none       # without privacy
 //	go run ./examples/mnist -data download        # MNIST from the cache or the network
 //	go run ./examples/mnist -data DIR -out out    # your MNIST files, results in out
+//	go run ./examples/mnist -roles 3 -clients 6000 -cohort 6000 -rounds 5 # issuer, shuffler and aggregator apart
 //
 // Every client holds one image (or a few), and sends one report of a few bytes in each
 // round in which it takes part. The server never sees a gradient.
 //
-// Read on below: the run from top to bottom. A round, its server and clients, is in federation.go.
+// Read on below: the run from top to bottom. A round and its clients are in federation.go, the server in
+// oneprocess.go, and the parties of -roles 3 in threeparties.go.
 package main
 
 import (
@@ -28,6 +30,8 @@ import (
 	"time"
 
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/history"
 	"github.com/hushgrad/hushgrad/internal/progress"
@@ -69,7 +73,7 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 	if err := run.PrintStart(std.Out, o.explain); err != nil {
 		return err
 	}
-	s := summary{Run: run, Data: data.Source, Model: o.model}
+	s := summary{Run: run, Data: data.Source, Model: o.model, Roles: o.roles}
 	// Each client gets its share of the training images, and they take part in turn.
 	digits, err := command.Await(ctx, func() (*dataset.Data, error) { return data.In(o.features()) })
 	if err != nil {
@@ -79,9 +83,9 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 	if err != nil {
 		return err
 	}
-	f := &federation{run: run, model: model, clients: clients, seed: o.seed, bar: progress.New(std.Err)}
+	f := &federation{run: run, model: model, clients: clients, seed: o.seed, bar: progress.New(std.Err), site: o.site(run, std.Err)}
 	defer func() { err = errors.Join(err, f.close()) }()
-	if err := f.start(); err != nil {
+	if err := f.start(ctx); err != nil {
 		return err
 	}
 
@@ -134,8 +138,15 @@ func (o options) finish(ctx context.Context, s *summary, rounds *history.History
 	if s.Promise, err = s.PrintEnd(ctx, w, reported); err != nil {
 		return err
 	}
-	if s.Central != nil {
-		fmt.Fprintln(w, "                   Nothing in this demo shuffles: it does not hold against the demo's server.")
+	switch {
+	case s.Central == nil: // nothing that shuffling could change
+	case o.roles == threeRoles:
+		err = printParties(w, s.Promise, s.Cohort)
+	default:
+		_, err = fmt.Fprintln(w, "                   Nothing in this demo shuffles: it does not hold against the demo's server.")
+	}
+	if err != nil {
+		return err
 	}
 	if err := rounds.PrintUpload(w, s.Dim); err != nil || o.out == "" {
 		return err
@@ -194,6 +205,22 @@ type options struct {
 	request          *plan.Request
 	seed             trainer.Seed
 	explain          bool
+	roles            int
+	binary           string // hushgrad for three roles, empty: it is built
+}
+
+// Values of -roles.
+const (
+	oneRole    = 1
+	threeRoles = 3
+)
+
+// site returns who holds the rounds.
+func (o options) site(run *plan.Run, log io.Writer) site {
+	if o.roles == threeRoles {
+		return &threeParties{run: run, binary: o.binary, log: log}
+	}
+	return &oneProcess{policy: run.Policy()}
 }
 
 func parse(args []string, stderr io.Writer) (o options, err error) {
@@ -204,10 +231,20 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	f.Uint64Var((*uint64)(&o.seed), "seed", 0, "0: fresh randomness for every client; any other value makes the run repeatable, without any privacy")
 	f.StringVar(&o.out, "out", "", "`directory` for history.csv, summary.json, accuracy.png and model.npy")
 	f.BoolVar(&o.explain, "explain", false, "print what was planned and why")
+	f.IntVar(&o.roles, "roles", oneRole, "1: a server in this process; 3: issuer, shuffler and aggregator, each in a process of its own, and every client with a token and a sealed report")
+	f.StringVar(&o.binary, "hushgrad", "", "with -roles 3: the hushgrad binary, a `file`; empty: it is built, in the directory of the module")
 	request, check := plan.Flags(f)
 	o.request = request
 	if err := command.ParseOnly(f, args); err != nil {
 		return o, err
+	}
+	switch {
+	case o.roles != oneRole && o.roles != threeRoles:
+		return o, fl.Invalid("-roles", o.roles, "must be %d or %d", oneRole, threeRoles)
+	case o.roles == threeRoles && request.Mechanism == hdsum.Name:
+		return o, fl.Invalid("-roles", o.roles, "must be %d with -mechanism %s: a report holds all messages of a client, which a shuffler of reports does not separate", oneRole, hdsum.Name)
+	case o.roles == oneRole && o.binary != "":
+		return o, fl.Invalid("-hushgrad", o.binary, "needs -roles %d", threeRoles)
 	}
 	return o, check()
 }
@@ -223,4 +260,5 @@ type summary struct {
 	Seconds        float64 `json:"seconds"`
 	Data           string  `json:"data"`
 	Model          string  `json:"model"`
+	Roles          int     `json:"roles"`
 }

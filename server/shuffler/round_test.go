@@ -63,9 +63,8 @@ func TestTheOperatorsCloseForwards(t *testing.T) {
 // look lets the watcher of a round look once more, completely.
 func (p *party) look(t testing.TB, r *sealedRound) {
 	t.Helper()
-	for before := p.server.askedNow(); p.server.askedNow() < before+2; { // after the second one, the first look is over
-		time.Sleep(10 * time.Millisecond)
-	}
+	before := p.server.askedNow() // after the second question from now, the first look is over
+	eventually(t, "two questions about a round", func() bool { return p.server.askedNow() >= before+2 })
 }
 
 func TestTheDeadlineForwardsOrDeletes(t *testing.T) {

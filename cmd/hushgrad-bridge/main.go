@@ -1,0 +1,29 @@
+// Command hushgrad-bridge lets other languages use hushgrad. The Python package ships it and
+// starts it: it reads requests from its standard input and writes answers to its standard
+// output until the input ends. Package internal/abi describes them.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/abi"
+	"github.com/hushgrad/hushgrad/internal/command"
+)
+
+func main() {
+	// An interrupt at the keyboard reaches all processes of the terminal. It is for the
+	// program that has started this one.
+	signal.Ignore(os.Interrupt)
+	os.Exit(command.Run(context.Background(), "hushgrad-bridge", serve, os.Args[1:], command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+}
+
+// serve answers requests. There are no arguments.
+func serve(ctx context.Context, args []string, std command.Streams) error {
+	if len(args) > 0 {
+		return fl.Invalid("arguments", len(args), "there are none: the Python package hushgrad starts this program and talks to it")
+	}
+	return abi.Serve(ctx, std.In, std.Out)
+}

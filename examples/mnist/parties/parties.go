@@ -1,0 +1,191 @@
+// Package parties runs an issuer, a shuffler and an aggregator, each as a process of the hushgrad
+// binary, on loopback addresses. Use it for a demo or a test of rounds with a shuffler. Start with
+// [Build] and [Start].
+//
+// The certificates, the secrets of the clients and the state of the processes are made for one run
+// and are below one directory. All three run as the same user on one machine, who sees everything:
+// what this package shows is how the parties work together, and nobody is protected by it.
+package parties
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/client"
+	"github.com/hushgrad/hushgrad/server/seal"
+)
+
+// Names of the parties in their certificates. Shuffler is also that of the rounds.
+const (
+	Issuer     = "issuer.demo"
+	Shuffler   = "shuffler.demo"
+	Aggregator = "aggregator.demo"
+
+	trainer = "trainer.demo" // opens rounds and makes the issuer's keys
+)
+
+// Config says what is started.
+type Config struct {
+	Binary  string // hushgrad, see Build
+	Dir     string // a directory for this run alone
+	Clients int    // that the issuer knows
+	Floor   int    // fewest reports that the shuffler forwards
+}
+
+// Parties are three running processes, and what the clients and the trainer know of them. Bearer is
+// safe for concurrent use.
+type Parties struct {
+	// SealKey is the fingerprint of the aggregator's key.
+	SealKey seal.Fingerprint
+
+	secrets   []client.Bearer
+	security  *security
+	addresses map[string]string // of the listeners, by their flags' values
+	closers   []func() error
+}
+
+// Build compiles hushgrad into a directory and returns its path. The working directory must be in the
+// module. Cost: a minute, and a second when it is in Go's cache.
+func Build(ctx context.Context, dir string) (string, error) {
+	binary := filepath.Join(dir, "hushgrad")
+	out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "github.com/hushgrad/hushgrad/cmd/hushgrad").CombinedOutput()
+	if err != nil {
+		return "", errors.Join(ctx.Err(), fmt.Errorf("go build: %w\n%s", err, out))
+	}
+	return binary, nil
+}
+
+// Start starts the processes and returns when they answer. Close ends them.
+func Start(ctx context.Context, c Config) (_ *Parties, err error) {
+	p := &Parties{addresses: map[string]string{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.Close())
+		}
+	}()
+	if c.Clients < 1 || c.Floor < 1 {
+		return nil, fl.Invalid("Clients and Floor", fmt.Sprint(c.Clients, " and ", c.Floor), "must be at least 1")
+	}
+	if p.security, err = newSecurity(c.Dir); err != nil {
+		return nil, err
+	}
+	bearers, err := p.drawSecrets(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.reserve("issuer", "issuer-operator", "shuffler", "aggregator", "aggregator-operator", "aggregator-shuffler"); err != nil {
+		return nil, err
+	}
+	aggregatorState := filepath.Join(c.Dir, "aggregator")
+	for _, party := range []struct {
+		command, name string
+		listeners     []string
+		args          []string
+	}{
+		{"issue", Issuer, []string{"issuer", "issuer-operator"}, []string{
+			"-operator-listen", p.addresses["issuer-operator"], "-operator-ca", p.security.authority, "-operator-name", trainer,
+			"-bearer-file", bearers, "-listen", p.addresses["issuer"], "-data", filepath.Join(c.Dir, "issuer"),
+		}},
+		{"serve", Aggregator, []string{"aggregator", "aggregator-operator", "aggregator-shuffler"}, []string{
+			"-operator-listen", p.addresses["aggregator-operator"], "-operator-ca", p.security.authority, "-operator-name", trainer,
+			"-shuffler-listen", p.addresses["aggregator-shuffler"], "-shuffler-ca", p.security.authority, "-shuffler-name", Shuffler,
+			"-listen", p.addresses["aggregator"], "-data", aggregatorState,
+		}},
+		{"shuffle", Shuffler, []string{"shuffler"}, []string{
+			"-name", Shuffler, "-floor", strconv.Itoa(c.Floor), "-upstream", p.addresses["aggregator-shuffler"], "-upstream-tls-ca", p.security.authority,
+			"-upstream-tls-cert", p.security.certificate(Shuffler), "-upstream-tls-key", p.security.key(Shuffler),
+			"-listen", p.addresses["shuffler"], "-data", filepath.Join(c.Dir, "shuffler"),
+		}},
+	} {
+		args := append([]string{party.command, "-log-format", "json",
+			"-tls-cert", p.security.certificate(party.name), "-tls-key", p.security.key(party.name)}, party.args...)
+		process, err := start(c.Binary, args...)
+		if err != nil {
+			return nil, err
+		}
+		p.closers = append(p.closers, process.stop)
+		var addresses []string
+		for _, l := range party.listeners {
+			addresses = append(addresses, p.addresses[l])
+		}
+		if err := process.serving(ctx, addresses); err != nil {
+			return nil, err
+		}
+	}
+	p.SealKey, err = sealKey(ctx, c.Binary, aggregatorState)
+	return p, err
+}
+
+// sealKey asks the party that runs the aggregator for the fingerprint of its key.
+func sealKey(ctx context.Context, binary, state string) (seal.Fingerprint, error) {
+	out, err := exec.CommandContext(ctx, binary, "serve", "keys", "-data", state).Output()
+	if err != nil {
+		return seal.Fingerprint{}, errors.Join(ctx.Err(), fmt.Errorf("hushgrad serve keys: %w", err))
+	}
+	rows := strings.Split(string(out), "\n") // a header, and the newest key
+	if len(rows) < 2 {
+		return seal.Fingerprint{}, fl.Invalid("keys", string(out), "must list one")
+	}
+	fingerprint, _, _ := strings.Cut(rows[1], " ")
+	return seal.ParseFingerprint(fingerprint)
+}
+
+// Clients returns new connections to the shuffler and to the issuer, for clients. That to the issuer
+// says nothing of who calls, see Bearer.
+func (p *Parties) Clients() (shuffler, issuer *grpc.ClientConn, err error) {
+	if shuffler, err = p.dial("shuffler", Shuffler, ""); err != nil {
+		return nil, nil, err
+	}
+	issuer, err = p.dial("issuer", Issuer, "")
+	return shuffler, issuer, err
+}
+
+// Trainer returns new connections to the operators' listeners of the aggregator and of the issuer.
+func (p *Parties) Trainer() (aggregator, issuer *grpc.ClientConn, err error) {
+	if aggregator, err = p.dial("aggregator-operator", Aggregator, trainer); err != nil {
+		return nil, nil, err
+	}
+	issuer, err = p.dial("issuer-operator", Issuer, trainer)
+	return aggregator, issuer, err
+}
+
+// Bearer returns the secret by which the issuer knows a client: one of 0, …, Config.Clients − 1.
+func (p *Parties) Bearer(number int) client.Bearer { return p.secrets[number] }
+
+// dial connects to a party by its name, with a certificate of our own if there is a name for it.
+func (p *Parties) dial(listener, party, as string) (*grpc.ClientConn, error) {
+	config := &tls.Config{RootCAs: p.security.pool, ServerName: party, MinVersion: tls.VersionTLS13}
+	if as != "" {
+		own, err := tls.LoadX509KeyPair(p.security.certificate(as), p.security.key(as))
+		if err != nil {
+			return nil, err
+		}
+		config.Certificates = []tls.Certificate{own}
+	}
+	conn, err := grpc.NewClient(p.addresses[listener], grpc.WithTransportCredentials(credentials.NewTLS(config)))
+	if err == nil {
+		p.closers = append(p.closers, conn.Close)
+	}
+	return conn, err
+}
+
+// Close closes all connections and ends the processes, the last one that was started first. The error
+// says how a process ended that failed, and what it logged.
+func (p *Parties) Close() (err error) {
+	for _, closer := range slices.Backward(p.closers) {
+		err = errors.Join(err, closer())
+	}
+	p.closers = nil
+	return err
+}

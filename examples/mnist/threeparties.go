@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+
+	"github.com/hushgrad/hushgrad/examples/mnist/parties"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/plan"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/client"
+	"github.com/hushgrad/hushgrad/server/seal"
+)
+
+// atOnce is how many clients of a player send at the same time.
+const atOnce = 16
+
+// threeParties are an issuer, a shuffler and an aggregator in processes of their own. Every client
+// fetches a token, seals its report and sends it by itself.
+type threeParties struct {
+	run     *plan.Run
+	binary  string // hushgrad; empty: it is built
+	log     io.Writer
+	dir     string // of this run
+	running *parties.Parties
+	keys    service.IssuerOperatorClient
+	issuer  grpc.ClientConnInterface // for clients; set by the first connect
+	policy  fl.Policy
+}
+
+func (t *threeParties) start(ctx context.Context) (err error) {
+	if t.policy, err = t.demand(ctx); err != nil {
+		return err
+	}
+	if t.dir, err = os.MkdirTemp("", "hushgrad-mnist-"); err != nil {
+		return err
+	}
+	if t.binary == "" {
+		fmt.Fprintln(t.log, "building hushgrad for the three parties")
+		if t.binary, err = parties.Build(ctx, t.dir); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(t.log, "starting the issuer, the shuffler and the aggregator")
+	t.running, err = parties.Start(ctx, parties.Config{Binary: t.binary, Dir: t.dir, Clients: t.run.Clients, Floor: t.run.Cohort})
+	if err != nil {
+		return err
+	}
+	if pins := t.policy.Shuffled; pins != nil {
+		pins.SealKeys = [][32]byte{t.running.SealKey}
+	}
+	return nil
+}
+
+// demand returns what clients demand, but for the seal key: what the plan says of one round, locally
+// and behind this shuffler.
+func (t *threeParties) demand(ctx context.Context) (fl.Policy, error) {
+	p := t.run.Policy()
+	one, err := t.run.Spending.Promise(ctx, 1)
+	if err != nil || one.Central == nil { // without privacy
+		return p, err
+	}
+	p.Shuffled = &fl.ShuffledPolicy{Shufflers: []string{parties.Shuffler}, MaxEpsilonLocal: p.MaxEpsilon, MaxEpsilon: *one.Central, MaxDelta: one.Delta}
+	p.MaxEpsilon = 0 // in any other round
+	return p, nil
+}
+
+func (t *threeParties) operator() (*client.Operator, error) {
+	aggregator, issuer, err := t.running.Trainer()
+	if err != nil {
+		return nil, err
+	}
+	t.keys = service.NewIssuerOperatorClient(issuer)
+	return client.NewOperator(aggregator), nil
+}
+
+func (t *threeParties) connect() (conn *grpc.ClientConn, opts client.Options, err error) {
+	conn, issuer, err := t.running.Clients()
+	t.issuer = issuer
+	return conn, client.Options{Policy: t.policy, Issuer: issuer}, err
+}
+
+// prepare has the issuer make the key of the round.
+func (t *threeParties) prepare(ctx context.Context, r *fl.Round) error {
+	resp, err := t.keys.CreateKey(ctx, &service.CreateKeyRequest{RoundId: r.ID})
+	r.IssuerKey, r.Shuffler = resp.GetKey().GetPublicKey(), parties.Shuffler
+	return err
+}
+
+func (t *threeParties) send(ctx context.Context, part *client.Participation, first int, reports [][]byte, sent func()) (int64, error) {
+	format, err := seal.FormatOf(part.Round(), part.Mechanism())
+	if err != nil {
+		return 0, err
+	}
+	var bytes atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i, report := range reports {
+		group.Go(func() error {
+			one, err := part.As(as{t.issuer, t.running.Bearer((first + i) % t.run.Clients)})
+			if err == nil {
+				_, err = one.Submit(ctx, [][]byte{report})
+			}
+			if err == nil {
+				bytes.Add(int64(format.Item()))
+				sent()
+			}
+			return err
+		})
+	}
+	err = group.Wait()
+	return bytes.Load(), err
+}
+
+// finish has the issuer destroy the key of the round.
+func (t *threeParties) finish(ctx context.Context, id string) error {
+	_, err := t.keys.DropKey(ctx, &service.DropKeyRequest{RoundId: id})
+	return err
+}
+
+func (t *threeParties) close() (err error) {
+	if t.running != nil {
+		err = t.running.Close()
+	}
+	if t.dir != "" {
+		err = errors.Join(err, os.RemoveAll(t.dir))
+	}
+	return err
+}
+
+// as is a connection whose calls are those of the client with this secret.
+type as struct {
+	grpc.ClientConnInterface
+	secret client.Bearer
+}
+
+func (a as) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	return a.ClientConnInterface.Invoke(ctx, method, args, reply, append(opts, grpc.PerRPCCredentials(a.secret))...)
+}
+
+// printParties writes against whom what holds for all reports of a client together.
+func printParties(w io.Writer, p plan.Promise, cohort int) error {
+	central := fmt.Sprintf("central ε = %.3f, δ = %g", *p.Central, p.Delta)
+	local := fmt.Sprintf("local ε = %.4g, δ = %g", *p.LocalTotal, p.LocalDelta)
+	fmt.Fprintf(w, "against            for the %d reports of a client together, if the parties do what they should and look at all they see:\n", p.Participations)
+	for _, row := range [][3]string{
+		{"issuer", central, "who asks for tokens, and the models"},
+		{"shuffler", central, "who sends sealed reports, and the models"},
+		{"aggregator", central, "the shuffled reports"},
+		{"issuer+shuffler", central, "who takes part, and the models"},
+		{"issuer+aggregator", central, "the shuffled reports; tokens do not say whose they are"},
+		{"shuffler+aggregator", local, "whose each report is"},
+		{"all three", local, "whose each report is"},
+	} {
+		fmt.Fprintf(w, "  %-20s %-28s sees %s\n", row[0], row[1], row[2])
+	}
+	_, err := fmt.Fprintf(w, `                   The central ε counts on %d honest clients in every round. Reports that are made up hide nobody:
+                   the aggregator can make up some, and issuer and shuffler together can.
+                   Sealed reports are as safe as HPKE with X25519. In this demo one user runs all three parties on one
+                   machine and sees everything.
+`, cohort)
+	return err
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/examples/mnist/parties"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/trainer"
+)
+
+// hushgrad builds the binary for a test of real processes.
+func hushgrad(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it builds hushgrad and runs three processes")
+	}
+	binary, err := parties.Build(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return binary
+}
+
+// processes lists those of a binary that run, on Linux.
+func processes(t *testing.T, binary string) (found []string) {
+	t.Helper()
+	links, err := filepath.Glob("/proc/[0-9]*/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range links {
+		if target, err := os.Readlink(link); err == nil && target == binary {
+			found = append(found, link)
+		}
+	}
+	return found
+}
+
+// Three real processes train the same model as one: tokens, seals and the shuffler change no bit of
+// an estimate. They end with the run, also when it is interrupted, and leave no file behind.
+func TestThreePartiesTrainTheSameModel(t *testing.T) {
+	binary, temporary := hushgrad(t), t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	gone := func(when string) {
+		t.Helper()
+		if left := processes(t, binary); len(left) > 0 {
+			t.Errorf("%s: %v still run", when, left)
+		}
+		if files, err := os.ReadDir(temporary); err != nil || len(files) > 0 {
+			t.Errorf("%s: %v is left, %v", when, files, err)
+		}
+	}
+	models := map[int][]float64{}
+	for _, roles := range []int{oneRole, threeRoles} {
+		dir := t.TempDir()
+		args := []string{"-roles", fmt.Sprint(roles), "-rounds", "2", "-out", dir}
+		if roles == threeRoles {
+			args = append(args, "-hushgrad", binary)
+		}
+		o, model, run, data := small(t, "coco", args...)
+		if err := o.train(t.Context(), model, run, data, command.Streams{Out: io.Discard, Err: io.Discard}); err != nil {
+			t.Fatalf("%d roles: %v", roles, err)
+		}
+		weights, err := trainer.Load(filepath.Join(dir, "model.npy"), model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		models[roles] = weights
+	}
+	gone("after the run")
+	for i, want := range models[oneRole] {
+		if models[threeRoles][i] != want {
+			t.Fatalf("coordinate %d is %v with three parties and %v with one", i, models[threeRoles][i], want)
+		}
+	}
+
+	o, model, run, data := small(t, "coco", "-roles", "3", "-hushgrad", binary, "-seed", "0", "-cohort", "450")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out := &trigger{word: "\n    1  ", then: func() {
+		if runtime.GOOS == "linux" && len(processes(t, binary)) != 3 {
+			t.Errorf("%v run, want three", processes(t, binary))
+		}
+		cancel()
+	}}
+	if err := o.train(ctx, model, run, data, command.Streams{Out: out, Err: io.Discard}); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	gone("after an interrupt")
+	// The round that did not end counts, too: a client has taken part twice at most.
+	p, err := run.Promise(t.Context(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		fmt.Sprintf("\n  aggregator           central ε = %.3f, δ = 1e-06", *p.Central), fmt.Sprintf("\n  shuffler+aggregator  local ε = %.4g, δ = 0", *p.LocalTotal),
+		"\n  issuer+aggregator    central ε", "\n  all three            local ε", "counts on 450 honest clients", "for the 2 reports of a client together",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the output lacks %q:\n%s", want, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "Nothing in this demo shuffles") {
+		t.Error("the output says that nothing shuffles")
+	}
+}
+
+// Clients accept the planned rounds of these parties, and nothing weaker.
+func TestClientsPinTheParties(t *testing.T) {
+	_, _, run, _ := small(t, "coco")
+	site := &threeParties{run: run}
+	policy, err := site.demand(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := run.Spending.Promise(t.Context(), 1) // the seed voids that of the run
+	pins := policy.Shuffled
+	if err != nil || policy.MaxEpsilon != 0 || policy.MinReports != run.Cohort || pins.MaxEpsilonLocal != 5 || pins.MaxEpsilon != *one.Central || pins.MaxDelta != 1e-6 || len(pins.Shufflers) != 1 {
+		t.Errorf("%+v, %+v, %v", policy, pins, err)
+	}
+	_, _, run, _ = small(t, "none")
+	if policy, err := (&threeParties{run: run}).demand(t.Context()); err != nil || policy.Shuffled != nil {
+		t.Errorf("without privacy: %+v, %v", policy, err)
+	}
+}
+
+func TestFlagsOfRoles(t *testing.T) {
+	for param, args := range map[string][]string{
+		"-roles":    {"-roles", "2"},
+		"-roles ":   {"-roles", "3", "-mechanism", "sumdp"},
+		"-hushgrad": {"-hushgrad", "file"},
+	} {
+		_, err := parse(args, io.Discard)
+		var p *fl.ParamError
+		if !errors.As(err, &p) || p.Param != strings.TrimSpace(param) {
+			t.Errorf("%v: %v, want a ParamError for %s", args, err, param)
+		}
+	}
+	// A binary that is not there is an error, and nothing is left of the attempt.
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	o, model, run, data := small(t, "coco", "-roles", "3", "-hushgrad", filepath.Join(temporary, "none"))
+	if err := o.train(t.Context(), model, run, data, command.Streams{Out: io.Discard, Err: io.Discard}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no binary: %v", err)
+	}
+	if files, err := os.ReadDir(temporary); err != nil || len(files) > 0 {
+		t.Errorf("%v is left, %v", files, err)
+	}
+}

@@ -1,0 +1,59 @@
+// Package abi lets programs in other languages use this module: it answers requests that
+// come in frames of bytes. Command hushgrad-bridge runs it on its pipes. Start with [Serve],
+// and for one request without frames with [Session.Call].
+//
+// # Frames
+//
+// Both directions carry frames. A frame is the length of its header (uint32) and of its
+// payload (uint64), both little-endian, then the header, which is JSON, and the payload. A
+// header has at most [MaxHeader] bytes and a payload at most [MaxPayload]. A reader takes
+// memory for the bytes that have come, not for those that a length promises.
+//
+// The helper sends the first frame: {"protocol": 1, "mechanisms": [...]}. Afterwards each
+// request gets one answer, in their order.
+//
+//	request   {"op": "encode", "release": [4, 5], "args": {...}}
+//	answer    {"answer": {...}}
+//	error     {"error": {"kind": "policy", "message": "...", "param": "epsilon", "got": "4", "rule": "..."}}
+//
+// Unknown names are errors. "release" lists handles that are no longer needed; it may be
+// left out. A number that is infinite is the string "inf". An error has param, got and rule
+// where a parameter is at fault, and one of the kinds that this package lists.
+//
+// # Operations
+//
+// A handle is a number that stands for an object of the session. Objects end with it.
+//
+//	op          args                                  payload in    answer and payload out
+//	round.new   a description, see below              -             the round; its canonical bytes
+//	round.open  policy or null, max_dim               description   the round; its canonical bytes
+//	encode      round, type "f4" or "f8", rows        the rows      -; the packed reports
+//	aggregator  round                                 -             aggregator
+//	add         aggregator                            reports       reports, the number of them
+//	merge       aggregator, other                     -             -
+//	snapshot    aggregator                            -             -; the snapshot
+//	restore     aggregator                            snapshot      -
+//	estimate    aggregator                            -             reports, columns; their numbers
+//	ledger      path, counter, must_exist             -             ledger
+//	budget      ledger, purpose, epsilon, delta,      -             -
+//	            relation
+//	spent       ledger, purpose                       -             epsilon, delta, relation
+//	reserve     ledger, purpose, round                -             entry
+//	spend       ledger, entry                         -             -
+//	unspend     ledger, entry                         -             -
+//	receipt     ledger, entry, receipt                -             -
+//	account     round, clients, participations, delta -             what a client is promised
+//	plan        a request                             -             the plan
+//	release     -                                     -             -
+//
+// Rows are little-endian IEEE 754 numbers of 32 or 64 bits, one row of dim numbers after the
+// other, and each gives one report. Reports are packed by fl.PackReports, in the order of
+// the rows. All of them are encoded or none. Columns of an estimate are float64: all values
+// of a column and then, if it has them, all standard errors.
+//
+// # Privacy
+//
+// A round encodes only if it was opened under a policy that accepts it. Randomness comes from
+// the operating system, and no request sets a seed. A round of a shuffler or of two servers
+// is not opened for encoding: its reports have to be sealed, which no operation does.
+package abi

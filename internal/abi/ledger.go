@@ -1,0 +1,142 @@
+package abi
+
+import (
+	"context"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/privacy/ledger"
+)
+
+// ledgerOpenArgs are the arguments of ledger.
+type ledgerOpenArgs struct {
+	Path      string `json:"path"`
+	Counter   string `json:"counter"`
+	MustExist bool   `json:"must_exist"`
+}
+
+func openLedger(_ context.Context, s *Session, args ledgerOpenArgs, _ []byte) (any, []byte, error) {
+	if args.Path == "" {
+		return nil, nil, fl.Invalid("path", args.Path, "is required: the file of the ledger")
+	}
+	l, err := ledger.Open(args.Path, ledger.Options{Counter: args.Counter, MustExist: args.MustExist})
+	if err != nil {
+		return nil, nil, err
+	}
+	handle, err := s.hold(l)
+	if err != nil {
+		_ = l.Close() // nothing was written
+		return nil, nil, err
+	}
+	return struct {
+		Ledger uint64 `json:"ledger"`
+	}{handle}, nil, nil
+}
+
+// budget is a ledger.Budget in JSON.
+type budget struct {
+	Epsilon  number `json:"epsilon"`
+	Delta    number `json:"delta"`
+	Relation string `json:"relation"`
+}
+
+// budgetArgs are the arguments of budget.
+type budgetArgs struct {
+	Ledger  uint64 `json:"ledger"`
+	Purpose string `json:"purpose"`
+	budget
+}
+
+func setBudget(_ context.Context, s *Session, args budgetArgs, _ []byte) (any, []byte, error) {
+	l, err := held[*ledger.Ledger](s, "ledger", args.Ledger)
+	if err != nil {
+		return nil, nil, err
+	}
+	neighbours, err := relation(args.Relation)
+	if err != nil {
+		return nil, nil, err
+	}
+	return none{}, nil, l.SetBudget(args.Purpose, ledger.Budget{Epsilon: float64(args.Epsilon), Delta: float64(args.Delta), Relation: neighbours})
+}
+
+// spentArgs are the arguments of spent.
+type spentArgs struct {
+	Ledger  uint64 `json:"ledger"`
+	Purpose string `json:"purpose"`
+}
+
+func spent(_ context.Context, s *Session, args spentArgs, _ []byte) (any, []byte, error) {
+	l, err := held[*ledger.Ledger](s, "ledger", args.Ledger)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := l.Spent(args.Purpose)
+	if err != nil {
+		return nil, nil, err
+	}
+	return budget{Epsilon: number(b.Epsilon), Delta: number(b.Delta), Relation: b.Relation.String()}, nil, nil
+}
+
+// reserveArgs are the arguments of reserve.
+type reserveArgs struct {
+	Ledger  uint64 `json:"ledger"`
+	Purpose string `json:"purpose"`
+	Round   uint64 `json:"round"`
+}
+
+// reserve charges one report of a round that a policy has accepted.
+func reserve(ctx context.Context, s *Session, args reserveArgs, _ []byte) (any, []byte, error) {
+	l, err := held[*ledger.Ledger](s, "ledger", args.Ledger)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := held[*round](s, "round", args.Round)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.accepted == nil {
+		return nil, nil, fl.Invalid("round", r.ID, "must be opened under a policy")
+	}
+	g := r.mechanism.Guarantee()
+	g.RealNumbers = g.RealNumbers && !r.accepted.AcceptRealNumbers
+	id, err := l.Reserve(ctx, ledger.Charge{Purpose: args.Purpose, Round: r.digest, RoundID: r.ID, Mechanism: r.Mechanism, Guarantee: g})
+	return struct {
+		Entry ledger.ID `json:"entry"`
+	}{id}, nil, err
+}
+
+// entryArgs are the arguments of operations on an entry of a ledger.
+type entryArgs struct {
+	Ledger uint64    `json:"ledger"`
+	Entry  ledger.ID `json:"entry"`
+}
+
+func spend(_ context.Context, s *Session, args entryArgs, _ []byte) (any, []byte, error) {
+	l, err := held[*ledger.Ledger](s, "ledger", args.Ledger)
+	if err != nil {
+		return nil, nil, err
+	}
+	return none{}, nil, l.Spend(args.Entry)
+}
+
+// unspend gives a reservation back: the caller vouches that no report of it has left.
+func unspend(_ context.Context, s *Session, args entryArgs, _ []byte) (any, []byte, error) {
+	l, err := held[*ledger.Ledger](s, "ledger", args.Ledger)
+	if err != nil {
+		return nil, nil, err
+	}
+	return none{}, nil, l.Release(args.Entry)
+}
+
+// receiptArgs are the arguments of receipt.
+type receiptArgs struct {
+	entryArgs
+	Receipt string `json:"receipt"`
+}
+
+func receipt(_ context.Context, s *Session, args receiptArgs, _ []byte) (any, []byte, error) {
+	l, err := held[*ledger.Ledger](s, "ledger", args.Ledger)
+	if err != nil {
+		return nil, nil, err
+	}
+	return none{}, nil, l.Receipt(args.Entry, args.Receipt)
+}

@@ -1,0 +1,48 @@
+package abi
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+)
+
+func TestALedgerChargesReservesAndRefuses(t *testing.T) {
+	c := newCaller(t)
+	_, description := c.must("round.new", small, nil)
+	r := c.open(description)
+	path := filepath.Join(t.TempDir(), "ledger")
+	answer, _ := c.must("ledger", fmt.Sprintf(`{"path": %q}`, path), nil)
+	l := answer["ledger"]
+	reserveArgs := fmt.Sprintf(`{"ledger": %v, "purpose": "p", "round": %d}`, l, r)
+	if _, _, failed := c.ask("reserve", reserveArgs, nil); failed == nil || failed.Kind != KindBudget {
+		t.Errorf("without a budget: %+v", failed)
+	}
+	c.must("budget", fmt.Sprintf(`{"ledger": %v, "purpose": "p", "epsilon": 5, "delta": 0}`, l), nil)
+	entry, _ := c.must("reserve", reserveArgs, nil)
+	step := fmt.Sprintf(`{"ledger": %v, "entry": %v}`, l, entry["entry"])
+	if _, _, failed := c.ask("reserve", reserveArgs, nil); failed == nil || failed.Kind != KindCharged {
+		t.Errorf("the same round again: %+v", failed)
+	}
+	c.must("unspend", step, nil)
+	entry, _ = c.must("reserve", reserveArgs, nil)
+	step = fmt.Sprintf(`{"ledger": %v, "entry": %v}`, l, entry["entry"])
+	c.must("spend", step, nil)
+	if _, _, failed := c.ask("spend", step, nil); failed == nil || failed.Kind != KindLedgerState {
+		t.Errorf("spent twice: %+v", failed)
+	}
+	c.must("receipt", fmt.Sprintf(`{"ledger": %v, "entry": %v, "receipt": "ok"}`, l, entry["entry"]), nil)
+	if spent, _ := c.must("spent", fmt.Sprintf(`{"ledger": %v, "purpose": "p"}`, l), nil); spent["epsilon"] != 4.0 {
+		t.Errorf("spent %v, want 4", spent["epsilon"])
+	}
+	_, second := c.must("round.new", small, nil)
+	if _, _, failed := c.ask("reserve", fmt.Sprintf(`{"ledger": %v, "purpose": "p", "round": %d}`, l, c.open(second)), nil); failed == nil || failed.Kind != KindBudget {
+		t.Errorf("a second round of ε = 4 within 5: %+v", failed)
+	}
+	// Released, the file can be opened again.
+	c.Call(context.Background(), fmt.Appendf(nil, `{"op": "release", "args": {}, "release": [%v]}`, l), nil)
+	c.must("ledger", fmt.Sprintf(`{"path": %q, "must_exist": true}`, path), nil)
+	if _, _, failed := c.ask("ledger", fmt.Sprintf(`{"path": %q}`, path), nil); failed == nil || failed.Kind != KindLedgerInUse {
+		t.Errorf("opened twice: %+v", failed)
+	}
+}

@@ -1,0 +1,191 @@
+package abi
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// description is a round in JSON. round.new takes it, and it is a part of the answer about
+// a round.
+type description struct {
+	ID            string   `json:"id"`
+	Mechanism     string   `json:"mechanism"`
+	Dim           int      `json:"dim"`
+	Scale         number   `json:"scale"`
+	Epsilon       number   `json:"epsilon"`
+	Delta         number   `json:"delta"`
+	Relation      string   `json:"relation"`
+	MinReports    int      `json:"min_reports"`
+	TargetReports int      `json:"target_reports"`
+	Columns       []string `json:"columns"`
+	Params        params   `json:"params"`
+}
+
+func describe(r fl.Round) description {
+	return description{
+		ID: r.ID, Mechanism: r.Mechanism, Dim: r.Dim, Scale: number(r.Scale), Epsilon: number(r.Epsilon), Delta: number(r.Delta),
+		Relation: r.Relation.String(), MinReports: r.MinReports, TargetReports: r.TargetReports, Columns: append([]string{}, r.Columns...), Params: params(r.Params),
+	}
+}
+
+// relation reads the name of a relation. The empty one is fl.ReplaceOne.
+func relation(name string) (fl.Relation, error) {
+	switch name {
+	case "", fl.ReplaceOne.String():
+		return fl.ReplaceOne, nil
+	case fl.ZeroOut.String():
+		return fl.ZeroOut, nil
+	}
+	return 0, fl.Invalid("relation", name, "must be %s or %s", fl.ReplaceOne, fl.ZeroOut)
+}
+
+// guarantee is an fl.Guarantee in JSON.
+type guarantee struct {
+	Trust       string `json:"trust"`
+	Epsilon     number `json:"epsilon"`
+	Delta       number `json:"delta"`
+	Relation    string `json:"relation"`
+	RealNumbers bool   `json:"real_numbers"`
+}
+
+func guaranteeOf(g fl.Guarantee) guarantee {
+	return guarantee{Trust: g.Trust.String(), Epsilon: number(g.Epsilon), Delta: number(g.Delta), Relation: g.Relation.String(), RealNumbers: g.RealNumbers}
+}
+
+// policy is an fl.Policy in JSON.
+type policy struct {
+	MaxEpsilon        number   `json:"max_epsilon"`
+	MaxDelta          number   `json:"max_delta"`
+	MinReports        int      `json:"min_reports"`
+	MaxDim            int      `json:"max_dim"`
+	TrustShuffler     bool     `json:"trust_shuffler"`
+	Relation          string   `json:"relation"`
+	AcceptRealNumbers bool     `json:"accept_real_numbers"`
+	Mechanisms        []string `json:"mechanisms"`
+}
+
+func (p *policy) parse() (*fl.Policy, error) {
+	if p == nil {
+		return nil, nil
+	}
+	weakest, err := relation(p.Relation)
+	return &fl.Policy{
+		MaxEpsilon: float64(p.MaxEpsilon), MaxDelta: float64(p.MaxDelta), MinReports: p.MinReports, MaxDim: p.MaxDim,
+		TrustShuffler: p.TrustShuffler, Relation: weakest, AcceptRealNumbers: p.AcceptRealNumbers, Mechanisms: p.Mechanisms,
+	}, err
+}
+
+// round is an open round.
+type round struct {
+	fl.Round
+	mechanism fl.Mechanism
+	digest    [32]byte
+	// accepted is the policy that has accepted the round; nil without, and then the round
+	// does not encode.
+	accepted *fl.Policy
+	// wide is memory for a row.
+	wide []float64
+}
+
+// roundAnswer says what a round is.
+type roundAnswer struct {
+	Round uint64 `json:"round"`
+	description
+	// ReportBytes is the length of every report, or 0 where lengths vary.
+	ReportBytes int       `json:"report_bytes"`
+	Digest      string    `json:"digest"`
+	Guarantee   guarantee `json:"guarantee"`
+	Advice      []string  `json:"advice"`
+}
+
+func roundNew(_ context.Context, s *Session, d description, _ []byte) (any, []byte, error) {
+	neighbours, err := relation(d.Relation)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, m, err := fl.Complete(fl.Round{
+		ID: d.ID, Mechanism: d.Mechanism, Dim: d.Dim, Scale: float64(d.Scale), Epsilon: float64(d.Epsilon), Delta: float64(d.Delta),
+		Relation: neighbours, MinReports: d.MinReports, TargetReports: d.TargetReports, Columns: d.Columns, Params: fl.Params(d.Params),
+		PublicSeed: fl.NewPublicSeed(),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.holdRound(&round{Round: r, mechanism: m})
+}
+
+// roundOpenArgs are the arguments of round.open.
+type roundOpenArgs struct {
+	Policy *policy `json:"policy"`
+	// MaxDim bounds the memory that a round without a policy takes; 0 means fl.DefaultMaxDim.
+	MaxDim int `json:"max_dim"`
+}
+
+func roundOpen(_ context.Context, s *Session, args roundOpenArgs, payload []byte) (any, []byte, error) {
+	demanded, err := args.Policy.parse()
+	if err != nil {
+		return nil, nil, err
+	}
+	opened := &round{accepted: demanded}
+	if err := opened.UnmarshalBinary(payload); err != nil {
+		return nil, nil, err
+	}
+	if most := cmp.Or(args.MaxDim, fl.DefaultMaxDim); demanded == nil && opened.Dim > most {
+		return nil, nil, fl.Invalid("dim", opened.Dim, "must be at most max_dim = %d", most)
+	}
+	if demanded != nil {
+		if err := demanded.CheckRound(opened.Round); err != nil {
+			return nil, nil, err
+		}
+		if opened.Shuffler != "" || len(opened.SealKey) > 0 {
+			return nil, nil, unsealed("shuffler", opened.Shuffler)
+		}
+	}
+	if opened.mechanism, err = fl.Open(opened.Round); err != nil {
+		return nil, nil, err
+	}
+	if demanded != nil {
+		if _, shared := opened.mechanism.(fl.SharedMechanism); shared {
+			return nil, nil, unsealed("mechanism", opened.Mechanism)
+		}
+		if err := demanded.Check(opened.Round, opened.mechanism.Guarantee()); err != nil {
+			return nil, nil, err
+		}
+	}
+	return s.holdRound(opened)
+}
+
+// unsealed is the error for a round whose reports must not leave as encode makes them.
+func unsealed(param, got string) error {
+	return fmt.Errorf("%w: %w", fl.ErrPolicy, fl.Invalid(param, got, "must be one of a round whose reports go to the server as they are: this program seals none"))
+}
+
+// holdRound makes a handle for a round and says what the round is.
+func (s *Session) holdRound(r *round) (any, []byte, error) {
+	canonical, err := r.MarshalBinary()
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.digest, err = r.Digest(); err != nil {
+		return nil, nil, err
+	}
+	handle, err := s.hold(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	answer := roundAnswer{
+		Round: handle, description: describe(r.Round), Digest: hex.EncodeToString(r.digest[:]),
+		Guarantee: guaranteeOf(r.mechanism.Guarantee()), Advice: []string{},
+	}
+	if sizer, ok := r.mechanism.(fl.ReportSizer); ok {
+		answer.ReportBytes = sizer.ReportBytes()
+	}
+	if adviser, ok := r.mechanism.(fl.Adviser); ok {
+		answer.Advice = append(answer.Advice, adviser.Advice()...)
+	}
+	return answer, canonical, nil
+}

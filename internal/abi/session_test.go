@@ -1,0 +1,194 @@
+package abi
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	_ "github.com/hushgrad/hushgrad/auto"
+	_ "github.com/hushgrad/hushgrad/baseline/dense"
+	_ "github.com/hushgrad/hushgrad/baseline/gaussian"
+	_ "github.com/hushgrad/hushgrad/hdsum"
+	_ "github.com/hushgrad/hushgrad/hdsum/shares"
+)
+
+// caller calls operations of a session.
+type caller struct {
+	testing.TB
+	*Session
+}
+
+func newCaller(t testing.TB) caller {
+	s := NewSession()
+	t.Cleanup(s.Close)
+	return caller{t, s}
+}
+
+// ask calls an operation and returns its answer, payload and error.
+func (c caller) ask(op, args string, payload []byte) (map[string]any, []byte, *failure) {
+	c.Helper()
+	header, out := c.Call(context.Background(), fmt.Appendf(nil, `{"op": %q, "args": %s}`, op, args), payload)
+	var r struct {
+		Answer map[string]any
+		Error  *failure
+	}
+	if err := json.Unmarshal(header, &r); err != nil {
+		c.Fatalf("%s answers %s: %v", op, header, err)
+	}
+	return r.Answer, out, r.Error
+}
+
+// must calls an operation that has no error.
+func (c caller) must(op, args string, payload []byte) (map[string]any, []byte) {
+	c.Helper()
+	answer, out, failed := c.ask(op, args, payload)
+	if failed != nil {
+		c.Fatalf("%s %s: %s", op, args, failed.Message)
+	}
+	return answer, out
+}
+
+// open opens a round for encoding and returns its handle.
+func (c caller) open(description []byte) int {
+	c.Helper()
+	answer, _ := c.must("round.open", `{"policy": {"max_epsilon": "inf", "max_delta": 0.1, "trust_shuffler": true, "accept_real_numbers": true}}`, description)
+	return int(answer["round"].(float64))
+}
+
+// small is a round of four coordinates.
+const small = `{"id": "r", "mechanism": "coco", "dim": 4, "scale": 0.5, "epsilon": 4, "min_reports": 3, "params": {"sparsity": 2}}`
+
+// floats are the little-endian bytes of numbers.
+func floats(type32 bool, numbers ...float64) (b []byte) {
+	for _, x := range numbers {
+		if type32 {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(x)))
+		} else {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+		}
+	}
+	return b
+}
+
+func TestReportsOfEveryMechanismGiveAnEstimate(t *testing.T) {
+	for _, round := range []string{
+		small, strings.Replace(small, "coco", "auto", 1),
+		`{"id": "r", "mechanism": "none", "dim": 4, "scale": 1, "epsilon": "inf", "min_reports": 3}`,
+		`{"id": "r", "mechanism": "gaussian", "dim": 4, "scale": 1, "epsilon": 1, "delta": 1e-6, "min_reports": 3}`,
+		`{"id": "r", "mechanism": "sumdp", "dim": 4, "scale": 1, "epsilon": 1, "delta": 1e-6, "min_reports": 40, "params": {"range": 0.8, "levels": 1}}`,
+	} {
+		c := newCaller(t)
+		made, description := c.must("round.new", round, nil)
+		r := c.open(description)
+		rows := 50
+		for _, type32 := range []bool{true, false} {
+			name, payload := "f8", []byte(nil)
+			if type32 {
+				name = "f4"
+			}
+			for range rows {
+				payload = append(payload, floats(type32, 0.5, -0.25, 0, 1)...)
+			}
+			_, reports := c.must("encode", fmt.Sprintf(`{"round": %d, "type": %q, "rows": %d}`, r, name, rows), payload)
+			answer, _ := c.must("aggregator", fmt.Sprintf(`{"round": %v}`, made["round"]), nil)
+			a := fmt.Sprintf(`{"aggregator": %v}`, answer["aggregator"])
+			if counted, _ := c.must("add", a, reports); counted["reports"] != float64(rows) {
+				t.Errorf("%v: counted %v reports, want %d", made["mechanism"], counted["reports"], rows)
+			}
+			e, numbers := c.must("estimate", a, nil)
+			if e["reports"] != float64(rows) || len(numbers)%(8*4) != 0 || len(numbers) == 0 {
+				t.Errorf("%v: estimate of %v reports with %d bytes", made["mechanism"], e["reports"], len(numbers))
+			}
+			if made["mechanism"] == "none" && !bytes.Equal(numbers[:32], floats(false, 0.5, -0.25, 0, 1)) {
+				t.Errorf("the mean of equal rows of type %s has the bytes %x", name, numbers[:32])
+			}
+		}
+	}
+}
+
+func TestBadRequestsAreNamed(t *testing.T) {
+	c := newCaller(t)
+	made, description := c.must("round.new", small, nil)
+	r := c.open(description)
+	answer, _ := c.must("aggregator", fmt.Sprintf(`{"round": %v}`, made["round"]), nil)
+	a := answer["aggregator"]
+	nan := floats(false, 1, 2, 3, math.NaN())
+	for _, q := range []struct {
+		op, args    string
+		payload     []byte
+		kind, param string
+	}{
+		{"dance", `{}`, nil, KindParam, "op"},
+		{"encode", `{"rounds": 1}`, nil, KindParam, "args"},
+		{"encode", `{} {}`, nil, KindParam, "header"},
+		{"round.new", `{"id": "r", "mechanism": "coco", "dim": 4, "scale": 1, "epsilon": 4, "min_reports": 3, "params": {"sparsity": null}}`, nil, KindParam, "sparsity"},
+		{"round.new", strings.Replace(small, `"sparsity": 2`, `"sparsity": 2.5`, 1), nil, KindParam, "sparsity"},
+		{"round.new", strings.Replace(small, `"dim": 4`, `"dim": 4.5`, 1), nil, KindParam, "dim"},
+		{"round.new", strings.Replace(small, `"epsilon": 4`, `"epsilon": "much"`, 1), nil, KindParam, "number"},
+		{"round.new", strings.Replace(small, `"dim": 4`, `"dim": 0`, 1), nil, KindParam, "dim"},
+		{"round.new", strings.Replace(small, `"id"`, `"relation": "add-one", "id"`, 1), nil, KindParam, "relation"},
+		{"round.open", `{"policy": {}}`, []byte("x"), KindOther, ""},
+		{"encode", `{"round": 99, "type": "f4", "rows": 1}`, nil, KindParam, "round"},
+		{"encode", fmt.Sprintf(`{"round": %v, "type": "f4", "rows": 1}`, a), nil, KindParam, "round"},
+		{"encode", fmt.Sprintf(`{"round": %d, "type": "f2", "rows": 1}`, r), nil, KindParam, "type"},
+		{"encode", fmt.Sprintf(`{"round": %d, "type": "f4", "rows": 0}`, r), nil, KindParam, "rows"},
+		{"encode", fmt.Sprintf(`{"round": %d, "type": "f4", "rows": 9223372036854775807}`, r), nil, KindParam, "rows"},
+		{"encode", fmt.Sprintf(`{"round": %d, "type": "f8", "rows": 1}`, r), make([]byte, 31), KindParam, "rows"},
+		{"encode", fmt.Sprintf(`{"round": %d, "type": "f8", "rows": 1}`, r), nan, KindParam, "gradient"},
+		{"add", fmt.Sprintf(`{"aggregator": %v}`, a), []byte("123456"), KindParam, "reports"},
+		{"add", fmt.Sprintf(`{"aggregator": %v}`, a), nil, KindParam, "reports"},
+		{"add", fmt.Sprintf(`{"aggregator": %v}`, a), bytes.Repeat([]byte{255}, int(made["report_bytes"].(float64))), KindBadReport, ""},
+		{"merge", fmt.Sprintf(`{"aggregator": %v, "other": %v}`, a, a), nil, KindParam, "other"},
+		{"restore", fmt.Sprintf(`{"aggregator": %v}`, a), []byte("no snapshot, but long enough for its header to be there"), KindParam, "format"},
+		{"estimate", fmt.Sprintf(`{"aggregator": %v}`, a), nil, KindNoReports, ""},
+		{"ledger", `{"path": ""}`, nil, KindParam, "path"},
+		{"ledger", `{"path": "/no/such/folder/ledger", "must_exist": true}`, nil, KindLedger, ""},
+		{"account", fmt.Sprintf(`{"round": %d, "clients": 100, "participations": 0, "delta": 1e-6}`, r), nil, KindParam, "participations"},
+		{"account", fmt.Sprintf(`{"round": %d, "clients": 1, "participations": 1, "delta": 1e-6}`, r), nil, KindParam, "clients"},
+		{"plan", `{"mechanism": "auto", "dim": 10, "clients": 1}`, nil, KindParam, "clients"},
+	} {
+		_, out, failed := c.ask(q.op, q.args, q.payload)
+		if failed == nil || failed.Kind != q.kind || q.param != "" && failed.Param != q.param || len(out) > 0 {
+			t.Errorf("%s %s: %+v and %d bytes, want an error of kind %s for %q", q.op, q.args, failed, len(out), q.kind, q.param)
+		}
+	}
+}
+
+func TestHandlesAreLimitedAndReleased(t *testing.T) {
+	c := newCaller(t)
+	made, _ := c.must("round.new", small, nil)
+	for range MaxHandles - 1 {
+		if _, err := c.hold(none{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := fmt.Sprintf(`{"round": %v}`, made["round"])
+	if _, _, failed := c.ask("aggregator", args, nil); failed == nil || failed.Param != "handles" {
+		t.Errorf("one object too many: %+v", failed)
+	}
+	c.Call(context.Background(), []byte(`{"op": "release", "args": {}, "release": [2, 2, 3]}`), nil)
+	c.must("aggregator", args, nil)
+	if len(c.objects) != MaxHandles-1 {
+		t.Errorf("%d objects after two were released and one was made", len(c.objects))
+	}
+}
+
+func TestPlanAndAccountAgree(t *testing.T) {
+	c := newCaller(t)
+	answer, _ := c.must("plan", `{"mechanism": "coco", "dim": 100, "clients": 2000, "rounds": 4, "cohort": 500, "epsilon": 2, "delta": 1e-6, "l1": 5, "l2": 1}`, nil)
+	round, err := json.Marshal(answer["round"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	planned := answer["promise"].(map[string]any)
+	made, _ := c.must("round.new", strings.Replace(string(round), `"id":""`, `"id":"r"`, 1), nil)
+	got, _ := c.must("account", fmt.Sprintf(`{"round": %v, "clients": %v, "participations": %v, "delta": 1e-6}`, made["round"], answer["cohort"], planned["participations"]), nil)
+	if fmt.Sprint(got) != fmt.Sprint(planned) || got["epsilon_local"] != 2.0 {
+		t.Errorf("account says %v, the plan %v", got, planned)
+	}
+}

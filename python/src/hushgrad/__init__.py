@@ -1,0 +1,73 @@
+"""Private gradient aggregation for federated learning.
+
+Each client turns its gradient into one randomized report of a few bytes. A server turns the
+reports into an unbiased mean gradient with error bars. Start with :class:`Round`::
+
+    from hushgrad import Policy, Round
+
+    server = Round.new("week-12", dim=1970, epsilon=4.0, scale=0.05, sparsity=73, min_reports=100)
+    client = Round(server.description, Policy(max_epsilon=4.0))  # somewhere else
+
+    counts = server.aggregator()
+    counts.add(client.encode(gradient))  # one report of each client
+    estimate = counts.estimate()  # estimate.mean, estimate.std_err
+
+The work is done by a helper process, which starts at the first call. See :class:`Ledger` for
+a client's budget over many rounds, :func:`plan` for the numbers of a run and :func:`account`
+for what a run promises.
+"""
+
+from importlib.metadata import version
+
+from .aggregator import Aggregator, Estimate, Series
+from .errors import (
+    AggregatorLost,
+    AlreadyCharged,
+    BadReport,
+    BudgetExhausted,
+    HelperFailed,
+    HushgradError,
+    Infeasible,
+    InvalidParameter,
+    LedgerError,
+    LedgerInUse,
+    LedgerState,
+    PolicyRefused,
+    TooFewReports,
+)
+from .ledger import Budget, Ledger, Reservation
+from .planning import Plan, Promise, account, plan
+from .policy import Guarantee, Policy
+from .rounds import Round
+
+__version__ = version("hushgrad")
+
+__all__ = [
+    "Aggregator",
+    "AggregatorLost",
+    "AlreadyCharged",
+    "BadReport",
+    "Budget",
+    "BudgetExhausted",
+    "Estimate",
+    "Guarantee",
+    "HelperFailed",
+    "HushgradError",
+    "Infeasible",
+    "InvalidParameter",
+    "Ledger",
+    "LedgerError",
+    "LedgerInUse",
+    "LedgerState",
+    "Plan",
+    "Policy",
+    "PolicyRefused",
+    "Promise",
+    "Reservation",
+    "Round",
+    "Series",
+    "TooFewReports",
+    "__version__",
+    "account",
+    "plan",
+]

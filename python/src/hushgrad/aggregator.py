@@ -1,0 +1,171 @@
+"""The server's half: from reports to an estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _bridge
+from .errors import AggregatorLost, HelperFailed
+from .policy import Guarantee
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """One estimated number for each coordinate.
+
+    Attributes
+    ----------
+    value : numpy.ndarray of float64, shape (dim,)
+        The estimates.
+    std_err : numpy.ndarray of float64, shape (dim,), or None
+        Their standard errors, or None where none is known.
+    """
+
+    value: NDArray[np.float64]
+    std_err: NDArray[np.float64] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What the reports of a round come to.
+
+    Attributes
+    ----------
+    mean : numpy.ndarray of float64, shape (dim,)
+        Unbiased for the mean of the clients' clipped gradients, in units of the gradient.
+    std_err : numpy.ndarray of float64, shape (dim,)
+        Standard errors of the mean. They cover the privacy noise and the sampling of
+        coordinates.
+    reports : int
+        Number of reports.
+    columns : mapping of str to Series
+        The mean and what the round asks for beside it, by name.
+    guarantee : Guarantee
+        What each report promised its sender.
+    """
+
+    mean: NDArray[np.float64]
+    std_err: NDArray[np.float64]
+    reports: int
+    columns: Mapping[str, Series]
+    guarantee: Guarantee
+
+
+class Aggregator:
+    """Counts the reports of a round. Make one with :meth:`hushgrad.Round.aggregator`.
+
+    It lives in the helper of the process that has made it. When the helper dies, or in a
+    forked child, every method raises AggregatorLost. It is safe for concurrent use.
+    """
+
+    def __init__(self, round_id: str, round_: _bridge.Handle) -> None:
+        self._round_id = round_id
+        answer, _ = round_.helper.call("aggregator", {"round": round_.number})
+        self._handle = _bridge.Handle(round_.helper, answer["aggregator"])
+
+    def add(self, reports: bytes) -> int:
+        """Count packed reports: all of them or none.
+
+        Parameters
+        ----------
+        reports : bytes
+            What :meth:`hushgrad.Round.encode` has returned, or several of these joined.
+
+        Returns
+        -------
+        int
+            The number of reports that were counted.
+
+        Raises
+        ------
+        BadReport, InvalidParameter
+            If the bytes are not reports of the round.
+        AggregatorLost
+            If the helper has died.
+        """
+        answer, _ = self._call("add", payload=reports)
+        return answer["reports"]
+
+    def merge(self, other: Aggregator) -> None:
+        """Count all that another aggregator of the round has counted. It stays as it is.
+
+        Raises
+        ------
+        InvalidParameter
+            If the other one is of another round, or this one.
+        AggregatorLost
+            If the helper of one of them has died.
+        """
+        other._call("release", named=False)  # raises where the other one is lost
+        self._call("merge", other=other._handle.number)
+
+    def snapshot(self) -> bytes:
+        """Return what was counted, for :meth:`hushgrad.Round.aggregator` of the same round.
+
+        A snapshot may hold a single report. Store it as you store reports.
+        """
+        _, data = self._call("snapshot")
+        return bytes(data)
+
+    def restore(self, snapshot: bytes) -> None:
+        """Replace what was counted by a snapshot.
+
+        Raises
+        ------
+        InvalidParameter
+            If the snapshot is damaged or of another round. Then nothing is changed.
+        AggregatorLost
+            If the helper has died.
+        """
+        self._call("restore", payload=snapshot)
+
+    def estimate(self) -> Estimate:
+        """Return what the reports come to. It changes nothing.
+
+        Raises
+        ------
+        TooFewReports
+            If there are fewer reports than the round's min_reports.
+        AggregatorLost
+            If the helper has died.
+        """
+        answer, data = self._call("estimate")
+        numbers = np.frombuffer(data, dtype="<f8")
+        listed: list[dict[str, Any]] = answer["columns"]
+        dim = len(numbers) // sum(1 + c["std_err"] for c in listed)
+        parts = (numbers[start : start + dim] for start in range(0, len(numbers), dim))
+        columns = {
+            c["name"]: Series(next(parts), next(parts) if c["std_err"] else None) for c in listed
+        }
+        mean = columns["mean"]
+        assert mean.std_err is not None
+        return Estimate(
+            mean=mean.value,
+            std_err=mean.std_err,
+            reports=answer["reports"],
+            columns=columns,
+            guarantee=Guarantee.from_answer(answer["guarantee"]),
+        )
+
+    def _call(
+        self, operation: str, payload: bytes = b"", *, named: bool = True, **arguments: object
+    ) -> tuple[dict[str, Any], bytearray]:
+        helper = self._handle.helper
+        lost = f"the aggregator of round {self._round_id!r} is lost"
+        if not helper.usable():
+            raise AggregatorLost(f"{lost}: its helper has ended, or is another process's")
+        if named:
+            arguments = {"aggregator": self._handle.number, **arguments}
+        try:
+            return helper.call(operation, arguments, payload)
+        except HelperFailed as error:
+            raise AggregatorLost(f"{lost}: {error}") from error
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled."""
+        raise TypeError("an Aggregator cannot be pickled: send its snapshot() and its Round")

@@ -1,0 +1,19 @@
+"""Private training in Flower.
+
+Clients of a Flower app send reports of a few bytes instead of their models. Use it in an app
+that trains with Flower's message API. Start with these two lines::
+
+    from hushgrad.flower import HushgradAggregation, HushgradMod
+
+    app = ClientApp(mods=[HushgradMod(Policy(max_epsilon=4))])                  # client
+    strategy = HushgradAggregation(FedAvg(), epsilon=4, scale=0.1, sparsity=64) # server
+
+The mod takes the model that the ClientApp returns and sends a report of the difference to the
+model that came. It removes everything else from the reply. The aggregation estimates the mean
+difference and gives it to the strategy that it wraps.
+"""
+
+from .aggregation import HushgradAggregation, PlainReply
+from .mod import HushgradMod
+
+__all__ = ["HushgradAggregation", "HushgradMod", "PlainReply"]

@@ -1,0 +1,38 @@
+"""Rounds that several tests use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hushgrad import Policy, Round
+
+DIM = 4
+
+
+def new_round(**changes: Any) -> Round:
+    """Return the server's round of four coordinates. None takes a parameter away."""
+    given: dict[str, Any] = {"id": "r", "dim": DIM, "epsilon": 4.0, "scale": 0.5, "min_reports": 3}
+    given |= {"mechanism": "coco", "sparsity": 2, **changes}
+    return Round.new(**{name: value for name, value in given.items() if value is not None})
+
+
+@pytest.fixture
+def server() -> Round:
+    """Return a round that aggregates."""
+    return new_round()
+
+
+@pytest.fixture
+def client(server: Round) -> Round:
+    """Return the same round, opened under a policy that accepts it."""
+    return Round(server.description, Policy(max_epsilon=4.0))
+
+
+@pytest.fixture
+def row() -> NDArray[np.float32]:
+    """Return a gradient."""
+    return np.array([0.4, -0.3, 0.2, -0.1], np.float32)

@@ -1,0 +1,194 @@
+"""The helper process: threads, kills, interrupts and growth."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import new_round
+from numpy.typing import NDArray
+
+import hushgrad
+from hushgrad import AggregatorLost, BadReport, HelperFailed, Policy, Round, _bridge
+
+Row = NDArray[np.float32]
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+
+
+def kill(helper: _bridge.Helper) -> None:
+    """Kill a helper and wait for its end."""
+    os.kill(helper.pid, signal.SIGKILL)
+    helper._process.wait()  # pyright: ignore[reportPrivateUsage]
+
+
+def held_up(call: Callable[[], object]) -> threading.Thread:
+    """Start a call that waits for a stopped helper, and return when it has sent its request."""
+    helper = _bridge.helper()
+    os.kill(helper.pid, signal.SIGSTOP)
+    caller = threading.Thread(target=call)
+    caller.start()
+    while not helper._lock.locked():  # pyright: ignore[reportPrivateUsage]
+        time.sleep(0.001)
+    return caller
+
+
+def test_importing_starts_no_process() -> None:
+    code = "import hushgrad; assert hushgrad._bridge._current is None"
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=60)
+
+
+def test_a_process_ends_in_silence_and_its_helper_with_it() -> None:
+    code = (
+        "from hushgrad import Round, _bridge\n"
+        "Round.new('r', dim=4, epsilon=1, scale=1, min_reports=1, sparsity=2)\n"
+        "print(_bridge.helper().pid)"
+    )
+    arguments = [sys.executable, "-W", "error", "-X", "dev", "-c", code]
+    done = subprocess.run(arguments, check=True, timeout=60, capture_output=True, text=True)
+    assert done.stderr == ""
+    if sys.platform != "win32":
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(done.stdout), 0)
+
+
+def test_threads_share_a_helper(server: Round, client: Round, row: Row) -> None:
+    counts = server.aggregator()
+
+    def work(_: int) -> int:
+        return sum(counts.add(client.encode(row)) for _ in range(50))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(work, range(8))) == 400
+    assert counts.estimate().reports == 400
+
+
+@posix
+def test_rounds_outlive_a_killed_helper(server: Round, client: Round, row: Row) -> None:
+    before = _bridge.helper()
+    kill(before)
+    reports = client.encode(np.tile(row, (3, 1)))
+    assert _bridge.helper().pid != before.pid
+    counts = server.aggregator()
+    counts.add(reports)
+    assert counts.estimate().reports == 3
+
+
+@posix
+def test_an_aggregator_says_that_its_helper_died(server: Round, client: Round, row: Row) -> None:
+    counts, reports = server.aggregator(), client.encode(row)
+    counts.add(reports)
+    snapshot = counts.snapshot()
+    kill(_bridge.helper())
+    fresh = server.aggregator(snapshot)
+    for call in (lambda: counts.add(reports), counts.estimate, counts.snapshot):
+        with pytest.raises(AggregatorLost, match="'r'"):
+            call()
+    with pytest.raises(AggregatorLost):
+        fresh.merge(counts)
+    assert fresh.add(reports + reports) == 2
+    assert fresh.estimate().reports == 3
+
+
+@posix
+def test_a_kill_in_the_middle_of_a_call(server: Round, client: Round, row: Row) -> None:
+    counts, reports = server.aggregator(), client.encode(row)
+    raised: list[Exception] = []
+
+    def add() -> None:
+        try:
+            counts.add(reports)
+        except Exception as error:
+            raised.append(error)
+
+    caller = held_up(add)
+    kill(_bridge.helper())
+    caller.join(60)
+    assert not caller.is_alive()
+    assert [type(e) for e in raised] == [AggregatorLost]
+
+    encoded: list[bytes] = []
+    caller = held_up(lambda: encoded.append(client.encode(row)))
+    kill(_bridge.helper())
+    caller.join(60)
+    assert not caller.is_alive()
+    assert [len(e) for e in encoded] == [5]  # a second try made another report
+
+
+@posix
+def test_an_interrupted_call_leaves_nothing_half_done(client: Round, row: Row) -> None:
+    helper = _bridge.helper()
+    os.kill(helper.pid, signal.SIGSTOP)
+    alarm = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+    alarm.start()
+    with pytest.raises(KeyboardInterrupt):
+        client.encode(row)
+    alarm.join()
+    assert len(client.encode(row)) == 5
+    assert _bridge.helper().pid != helper.pid
+
+
+@posix
+def test_an_interrupt_at_the_keyboard_spares_the_helper(server: Round, client: Round) -> None:
+    counts = server.aggregator()
+    os.kill(_bridge.helper().pid, signal.SIGINT)
+    assert counts.add(client.encode(np.zeros((3, 4)))) == 3
+
+
+def test_a_missing_helper_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(_bridge, "__file__", str(tmp_path / "_bridge.py"))
+    with pytest.raises(HelperFailed, match="hushgrad-bridge"):
+        _bridge.Helper()
+
+
+@posix
+@pytest.mark.parametrize("says", ["exit 1", "echo no frame at all, but long enough", "sleep 0"])
+def test_a_helper_of_another_kind_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, says: str
+) -> None:
+    (tmp_path / "_bin").mkdir()
+    other = tmp_path / "_bin" / "hushgrad-bridge"
+    other.write_text(f"#!/bin/sh\n{says}\n")
+    other.chmod(0o755)
+    monkeypatch.setattr(_bridge, "__file__", str(tmp_path / "_bridge.py"))
+    with pytest.raises(HelperFailed):
+        _bridge.Helper()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_thousand_rounds_take_no_more_memory_than_a_few() -> None:
+    row = np.zeros(20_000, np.float32)
+
+    def megabytes() -> float:
+        status = Path(f"/proc/{_bridge.helper().pid}/status").read_text()
+        return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+    def work(rounds: int) -> None:
+        for _ in range(rounds):
+            server = new_round(dim=len(row), min_reports=1)
+            client = Round(server.description, Policy(max_epsilon=4))
+            counts = server.aggregator()
+            counts.add(client.encode(row))
+            counts.estimate()
+
+    work(100)
+    few = megabytes()
+    work(900)
+    # Each round takes more than 0.5 MB: kept, they would be more than 450 MB.
+    assert megabytes() < few + 100
+
+
+def test_errors_travel_between_processes() -> None:
+    error = pickle.loads(pickle.dumps(BadReport("m", "slot", "9", "must be below 8")))
+    assert (str(error), error.param, error.got, error.rule) == ("m", "slot", "9", "must be below 8")
+    assert isinstance(error, hushgrad.HushgradError)

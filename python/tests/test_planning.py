@@ -1,0 +1,52 @@
+"""Plans and accounts."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from conftest import new_round
+
+from hushgrad import InvalidParameter, Policy, Round, account, plan
+
+
+def test_a_plan_opens_rounds_that_keep_its_promise() -> None:
+    run = plan(dim=100, clients=2000, l1=5, l2=1, rounds=4, cohort=500, epsilon=2, mechanism="coco")
+    assert (run.mechanism, run.dim, run.clients, run.cohort) == ("coco", 100, 2000, 500)
+    assert (run.epsilon, run.rounds, run.affordable) == (2.0, 4, 4)
+    assert run.noise is not None
+    assert run.noise > 0
+    assert run.learning_rate > 0
+    assert "coco" in run.explanation
+    round_ = run.round("first")
+    assert (round_.epsilon, round_.scale, round_.min_reports) == (2.0, run.scale, 500)
+    Round(round_.description, Policy(max_epsilon=2, min_reports=500))
+    promise = account(round_, clients=500, participations=run.promise.participations)
+    assert promise == run.promise
+    assert promise.epsilon_central is not None
+    assert promise.epsilon_central < 2
+
+
+def test_accounts_of_several_rounds_compose() -> None:
+    round_ = new_round(epsilon=1.0)
+    one, four = (account(round_, clients=1000, participations=n) for n in (1, 4))
+    assert one.epsilon_local == four.epsilon_local == 1.0
+    assert four.epsilon_local_total == 4.0
+    assert one.epsilon_central is not None
+    assert four.epsilon_central is not None
+    assert one.epsilon_central < four.epsilon_central < 4 * one.epsilon_central
+
+
+def test_no_privacy_is_no_promise() -> None:
+    promise = account(new_round(mechanism="none", epsilon=math.inf, sparsity=None), clients=10)
+    assert promise.epsilon_local is None
+    assert promise.epsilon_central is None
+
+
+def test_numbers_out_of_range_are_named() -> None:
+    with pytest.raises(InvalidParameter) as refused:
+        plan(dim=100, clients=1, l1=5, l2=1)
+    assert refused.value.param == "clients"
+    with pytest.raises(InvalidParameter) as refused:
+        account(new_round(), clients=1)
+    assert refused.value.param == "clients"

@@ -1,0 +1,41 @@
+"""The examples on the pages run as they stand."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def blocks(page: Path) -> list[str]:
+    """Return the Python code of a page."""
+    return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_examples_of_the_package_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first, second = blocks(PACKAGE / "README.md")
+    names: dict[str, Any] = {}
+    exec(first, names)
+    printed = first.rstrip().rpartition("# ")[2] + "\n"
+    assert capsys.readouterr().out == printed
+    exec(second, names)
+    with names["Ledger"]("client.ledger", "keyboard", must_exist=True) as ledger:
+        assert ledger.spent().epsilon == 4.0
+
+
+def test_the_example_of_the_repository_runs() -> None:
+    page = PACKAGE.parent / "README.md"
+    if not page.is_file():
+        pytest.skip("the source distribution has no page of the repository")
+    (example,) = blocks(page)
+    names: dict[str, Any] = {"gradients": np.zeros((1000, 4), np.float32)}
+    exec(example, names)
+    assert names["estimate"].reports == 1000
