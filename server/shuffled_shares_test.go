@@ -108,6 +108,16 @@ func TestTwoServersReleaseTheEstimateOfACurator(t *testing.T) {
 	}
 }
 
+// Only the first server's share travels to the server.
+func TestTheSecondSharesMayBeLargerThanAMessage(t *testing.T) {
+	p := start(t, server.Config{Seal: newKeys(t), MaxMessageBytes: 64 << 10})
+	r := sharesRound("r")
+	r.Dim = 1 << 16
+	if r = open(t, p, r); mechanismOf(t, r).(fl.SharedMechanism).ShareBytes(fl.SecondServer) <= 64<<10 {
+		t.Error("the second share fits into a message: nothing was tested")
+	}
+}
+
 // With too few reports there is no sum of the second server, and none is asked for.
 func TestARoundOfTwoServersWithTooFewReportsExpires(t *testing.T) {
 	p := start(t, server.Config{Seal: newKeys(t)})

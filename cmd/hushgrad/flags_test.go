@@ -51,6 +51,8 @@ func TestFlagsThatWouldBeIgnoredAreErrors(t *testing.T) {
 		{"-shuffler-name", []string{"serve", "-shuffler-listen", ":0", "-shuffler-ca", "a", "-tls-cert", "c", "-tls-key", "k"}},
 		{"-seal-keys", []string{"serve", "-shuffler-listen", "127.0.0.1:0", "-data", "none"}},
 		{"-seal-suite", []string{"serve", "-shuffler-listen", "127.0.0.1:0", "-seal-suite", "rot13"}},
+		{"-seal-keys", []string{"serve", "-seal-keys", "dir"}},
+		{"-seal-suite", []string{"serve", "-seal-suite", "mlkem768-x25519"}},
 		{"-seal-keys", []string{"serve", "keys", "-data", "none"}},
 		{"-shuffler", []string{"round", "-dim", "9", "-shuffler", "shuffler.example"}},
 		{"-max-keys", []string{"issue", "-max-keys", "0"}},

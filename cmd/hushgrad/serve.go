@@ -86,7 +86,7 @@ func (s *serveFlags) serve(ctx context.Context, std command.Streams) (err error)
 	}
 	srv, err := server.New(s.config)
 	if err != nil {
-		return err
+		return s.shuffler.explain(err)
 	}
 	monitor, err := s.monitoring.listen(figures, srv.Ready, own, logger)
 	if err != nil {

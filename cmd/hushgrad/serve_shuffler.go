@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"flag"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 
@@ -25,6 +27,12 @@ func (s *shufflerFlags) bind(f *flag.FlagSet) {
 
 func (s *shufflerFlags) validate(l listening, kept state) error {
 	if s.listen == "" {
+		switch {
+		case s.seals.dir != "":
+			return fl.Invalid("-seal-keys", s.seals.dir, "needs -shuffler-listen")
+		case s.seals.suite != seal.X25519:
+			return fl.Invalid("-seal-suite", string(s.seals.suite), "needs -shuffler-listen")
+		}
 		return s.callers.unused()
 	}
 	if s.seals.dir == "" && kept.dir == noData {
@@ -53,6 +61,14 @@ func (s *shufflerFlags) keys(data string, logger *slog.Logger) (*seal.Keys, erro
 	}
 	logger.Info("reports of new rounds with a shuffler are sealed to the newest key", "fingerprint", newest.Fingerprint(), "suite", newest.Suite(), "keys", dir)
 	return keys, nil
+}
+
+// explain adds to the error of a server what flag is missing.
+func (s *shufflerFlags) explain(err error) error {
+	if s.listen == "" && errors.Is(err, seal.ErrNoKey) {
+		return fmt.Errorf("%w: a round with a shuffler is open, which needs -shuffler-listen", err)
+	}
+	return err
 }
 
 // whatHolds says what is private against whoever runs the server.
