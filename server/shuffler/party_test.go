@@ -108,7 +108,9 @@ func start(t testing.TB, cfg Config, server *recorder) *party {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	cfg.every = 20 * time.Millisecond
+	if cfg.every == 0 {
+		cfg.every = 20 * time.Millisecond
+	}
 	if cfg.Floor == 0 {
 		cfg.Floor = 1
 	}

@@ -42,6 +42,20 @@ func TestTheTargetForwardsEverythingOnce(t *testing.T) {
 	p.refuses(t, "a copy after the end", codes.FailedPrecondition, r, items[0])
 }
 
+// Clients are not told what the server said before the end of the round.
+func TestTheEndIsSeenAtOnce(t *testing.T) {
+	server := newRecorder()
+	p := start(t, Config{every: time.Hour}, server)
+	r := newSealedRound(t, func(r *fl.Round) { r.TargetReports = 5 })
+	server.open(r.Round)
+	p.keeps(t, r, 5, 0, r.items(t, 5)...)
+	p.gone(t, "r", forwarded)
+	resp, err := p.clients.GetRound(t.Context(), &service.GetRoundRequest{RoundId: "r"})
+	if err != nil || resp.GetStatus().GetState() != service.RoundState_ROUND_STATE_CLOSED {
+		t.Errorf("%v, %v", resp, err)
+	}
+}
+
 func TestTheOperatorsCloseForwards(t *testing.T) {
 	server := newRecorder()
 	p := start(t, Config{Floor: 6}, server)
