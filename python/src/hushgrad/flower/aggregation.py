@@ -47,13 +47,18 @@ class HushgradAggregation(Strategy):
     The SuperLink sees which node sent a report: a central ε holds only for a party that does
     not, and its metric is named so.
 
-    Every round adds these metrics: ``hushgrad.reports``, ``hushgrad.refused`` (by policy or
-    budget), ``hushgrad.failed``, ``hushgrad.bytes-per-report``, ``hushgrad.std-err`` (root mean
-    square over the coordinates), ``hushgrad.signal-to-noise`` (Euclidean norm of the update over
-    that of the noise), ``hushgrad.epsilon-local`` (of one report, against everybody),
-    ``hushgrad.epsilon-local-total`` (of a client that took part in all rounds so far),
-    ``hushgrad.epsilon-central-if-shuffled`` (the same client, composed, only against a party that
-    sees nothing but shuffled reports) and ``hushgrad.delta`` of the latter.
+    Every round adds these metrics:
+
+    - ``hushgrad.reports``, ``hushgrad.refused`` (by policy or budget), ``hushgrad.failed``,
+      ``hushgrad.bytes-per-report``;
+    - ``hushgrad.std-err``: root mean square of the standard errors of the mean update. They are
+      on the large side where there are few reports;
+    - ``hushgrad.signal-to-noise``: Euclidean norm of the mean update over that of its standard
+      errors, without what noise adds to it; so it is on the small side;
+    - ``hushgrad.epsilon-local``: of one report, against everybody;
+    - ``hushgrad.epsilon-local-total``: of a client that took part in all rounds so far;
+    - ``hushgrad.epsilon-central-if-shuffled``: the same client, composed, only against a party
+      that sees nothing but shuffled reports, at ``hushgrad.delta``.
 
     Parameters
     ----------

@@ -1,0 +1,1 @@
+"""Digits, trained privately in Flower."""

@@ -1,0 +1,96 @@
+"""The example apps, with clients in this process instead of an engine."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("flwr")
+
+from flwr.app import Context, Message, RecordDict
+from flwr.serverapp import Grid
+from flwr.supercore.task_identity import TaskIdentity
+
+EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "flower-mnist"
+CLIENTS = 50
+
+
+def write(folder: Path, part: str, count: int) -> None:
+    """Write pictures of ten patterns that are easy to tell apart, in the form of MNIST."""
+    rng = np.random.default_rng(1)  # data, not noise of reports
+    labels = np.arange(count, dtype=np.uint8) % 10
+    pictures = rng.integers(0, 40, (count, 28, 28), np.uint8)
+    for i, label in enumerate(labels):
+        pictures[i, 2 * label + 4 : 2 * label + 8, 4:24] += 200
+    for name, kind, data in (("images", 3, pictures), ("labels", 1, labels)):
+        head = bytes([0, 0, 8, kind]) + b"".join(n.to_bytes(4, "big") for n in data.shape)
+        (folder / f"{part}-{name}-idx{kind}-ubyte").write_bytes(head + data.tobytes())
+
+
+class Nodes(Grid):
+    """A grid whose nodes run the client app at once."""
+
+    def __init__(self, app: Any, config: dict[str, Any]) -> None:
+        self.app, self.config, self.bytes = app, config, 0
+
+    def get_node_ids(self) -> list[int]:
+        return list(range(1, CLIENTS + 1))
+
+    def send_and_receive(
+        self, messages: Iterable[Message], *, timeout: float | None = None
+    ) -> list[Message]:
+        return [self.answer(message) for message in messages]
+
+    def answer(self, message: Message) -> Message:
+        node = message.metadata.dst_node_id
+        place: dict[str, Any] = {"partition-id": node - 1, "num-partitions": CLIENTS}
+        reply = self.app(message, Context(1, node, place, RecordDict(), self.config))
+        assert list(reply.content) == ["hushgrad"]
+        return reply
+
+    set_run = run = create_message = push_messages = pull_messages = None  # type: ignore[assignment]
+
+
+def test_flower_mnist_learns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("_run_id", "_node_id", "_task_id"):
+        monkeypatch.setattr(TaskIdentity, name, 1)
+    monkeypatch.setattr(sys, "path", [str(EXAMPLE), *sys.path])
+    from flower_mnist import client_app, server_app
+
+    write(tmp_path, "train", 2000)
+    write(tmp_path, "t10k", 500)
+    config: dict[str, Any] = {
+        "data": str(tmp_path),
+        "clients": CLIENTS,
+        "rounds": 4,
+        "epsilon": 8.0,
+        "scale": 0.05,
+        "sparsity": 256,
+        "server-lr": 1.0,
+        "momentum": 0.5,
+        "local-steps": 1,
+        "local-lr": 1.0,
+    }
+    grid = Nodes(client_app.app, config)
+    server_app.app(grid, Context(1, 0, {}, RecordDict(), config))
+    printed = capsys.readouterr().out
+    assert printed.startswith("accuracy ")
+    # Chance gives 0.1.
+    assert float(printed.split()[1]) > 0.5
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="needs tomllib")
+def test_flower_mnist_names_its_settings() -> None:
+    tomllib: Any = importlib.import_module("tomllib")
+    settings = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["tool"]["flwr"]["app"]
+    assert settings["components"]["serverapp"] == "flower_mnist.server_app:app"
+    code = "".join(p.read_text() for p in (EXAMPLE / "flower_mnist").glob("*.py"))
+    assert all(f'config["{name}"]' in code for name in settings["config"])
