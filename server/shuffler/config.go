@@ -72,7 +72,7 @@ type Config struct {
 	// Now is the clock by which deadlines come. Default time.Now.
 	Now func() time.Time
 
-	every time.Duration // between two questions to the server about the same thing. Default 1 s. Tests have no time.
+	every time.Duration // between two questions to the server about the same thing. Default 1 s; tests set less.
 }
 
 // DefaultFloor is the default of Config.Floor.
