@@ -1,6 +1,7 @@
 // Package tlsfile secures a listener with PEM files that may be replaced while it serves.
-// Use it in commands that answer calls for months: a renewed certificate needs no restart
-// and ends no connection. Start with [LoadCertificate] and [Certificate.Config].
+// Use it in commands that run for months: a renewed certificate needs no restart and ends no
+// connection. Start with [LoadCertificate] and [Certificate.Config], for a connection to
+// another party with [Certificate.ClientConfig].
 //
 // The files are looked at when a connection begins. Files that cannot be used leave the old
 // ones in force, with a warning. The package certprovider/pemfile of gRPC rereads files,

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
@@ -66,7 +67,7 @@ func (r *recorder) GetRound(_ context.Context, req *service.GetRoundRequest) (*s
 	if st == nil {
 		return nil, status.Error(codes.NotFound, "no such round")
 	}
-	return &service.GetRoundResponse{Status: st}, nil
+	return &service.GetRoundResponse{Status: proto.Clone(st).(*service.RoundStatus)}, nil
 }
 
 func (r *recorder) ForwardReports(_ context.Context, req *service.ForwardReportsRequest) (*service.ForwardReportsResponse, error) {

@@ -65,6 +65,10 @@ func (s *Shuffler) newRound(description fl.Round) (*round, error) {
 	if err != nil {
 		return nil, err
 	}
+	const envelope = 1 << 10 // the other fields of a message
+	if size := format.Item(); size > s.cfg.MaxMessageBytes-envelope {
+		return nil, because(errOtherShuffler, "dim", description.Dim, "must leave what a client sends (%d bytes) below the message limit of %d bytes", size, s.cfg.MaxMessageBytes)
+	}
 	r := &round{
 		shuffler: s, description: description, digest: digest, format: format,
 		need:   int64(max(description.MinReports, s.cfg.Floor)),

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum/shares"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/seal"
 	"github.com/hushgrad/hushgrad/server/servertest"
@@ -104,6 +105,21 @@ func TestBadSharesAreRefused(t *testing.T) {
 	}
 	p.refuses(t, "a bad share", codes.InvalidArgument, r, items...)
 	p.keeps(t, r, 2, 0, items[0], items[2])
+}
+
+// A round whose shares no message could bring is refused before anybody makes some.
+func TestRoundsWhoseSharesAreTooLongAreRefused(t *testing.T) {
+	server := newRecorder()
+	p := start(t, Config{MaxMessageBytes: minMessageBytes}, server)
+	r := newSealedRound(t, func(r *fl.Round) {
+		sharedRound(r)
+		r.Dim = 1 << 15
+	})
+	server.open(r.Round)
+	_, err := p.clients.GetRound(t.Context(), &service.GetRoundRequest{RoundId: "r"})
+	if status.Code(err) != codes.FailedPrecondition || fieldOf(err) != "dim" {
+		t.Errorf("%v, want an error about dim", err)
+	}
 }
 
 // A server that rejects other reports after it has seen the sum does not get the sum of the others:
