@@ -149,7 +149,11 @@ func (a as) Invoke(ctx context.Context, method string, args, reply any, opts ...
 func printParties(w io.Writer, p plan.Promise, cohort int) error {
 	central := fmt.Sprintf("central ε = %.3f, δ = %g", *p.Central, p.Delta)
 	local := fmt.Sprintf("local ε = %.4g, δ = %g", *p.LocalTotal, p.LocalDelta)
-	fmt.Fprintf(w, "against            for the %d reports of a client together, if the parties do what they should and look at all they see:\n", p.Participations)
+	reports := "the one report of a client"
+	if p.Participations > 1 {
+		reports = fmt.Sprintf("the %d reports of a client together", p.Participations)
+	}
+	fmt.Fprintf(w, "against            for %s, if the parties do what they should and look at all they see:\n", reports)
 	for _, row := range [][3]string{
 		{"issuer", central, "who asks for tokens, and the models"},
 		{"shuffler", central, "who sends sealed reports, and the models"},

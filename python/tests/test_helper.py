@@ -32,13 +32,21 @@ def kill(helper: _bridge.Helper) -> None:
     helper._process.wait()  # pyright: ignore[reportPrivateUsage]
 
 
-def held_up(call: Callable[[], object]) -> threading.Thread:
-    """Start a call that waits for a stopped helper, and return when it has sent its request."""
-    helper = _bridge.helper()
+def stop(helper: _bridge.Helper) -> None:
+    """Stop a helper and wait until it stands still."""
     os.kill(helper.pid, signal.SIGSTOP)
+    _, status = os.waitpid(helper.pid, os.WUNTRACED)
+    assert os.WIFSTOPPED(status)
+
+
+def held_up(call: Callable[[], object]) -> threading.Thread:
+    """Start a call that waits for a stopped helper, and return when it holds the pipes."""
+    helper = _bridge.helper()
+    stop(helper)
     caller = threading.Thread(target=call)
     caller.start()
     while not helper._lock.locked():  # pyright: ignore[reportPrivateUsage]
+        assert caller.is_alive()
         time.sleep(0.001)
     return caller
 
@@ -128,7 +136,7 @@ def test_a_kill_in_the_middle_of_a_call(server: Round, client: Round, row: Row) 
 @posix
 def test_an_interrupted_call_leaves_nothing_half_done(client: Round, row: Row) -> None:
     helper = _bridge.helper()
-    os.kill(helper.pid, signal.SIGSTOP)
+    stop(helper)
     alarm = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
     alarm.start()
     with pytest.raises(KeyboardInterrupt):

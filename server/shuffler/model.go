@@ -22,7 +22,8 @@ import (
 const modelTimeout = 10 * time.Minute
 
 // relay passes on the server's model, of which it has one copy for all readers. It asks the server
-// once in a second for the current version.
+// once in a second for the current version, and again when a round has begun: a client that knows
+// of a round gets no model from before the round.
 type relay struct {
 	model.Current
 	upstream *upstream
@@ -30,8 +31,9 @@ type relay struct {
 	calls    singleflight.Group
 
 	mu     sync.Mutex
-	at     time.Time // when the server answered last
+	at     time.Time // when the server was asked last
 	err    error     // what it answered
+	begun  time.Time // when the last round began
 	sha256 []byte    // of the current model
 }
 
@@ -47,28 +49,41 @@ func (s roundsService) GetModel(_ *service.GetModelRequest, stream grpc.ServerSt
 	return nil
 }
 
-// refresh makes the current model that of the server a second ago or later.
+// renew makes every reader from now on get the model as it is now, or a later one.
+func (m *relay) renew() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.begun = time.Now()
+}
+
+// refresh makes the current model that of the server a second ago or later, and not one from before
+// the last round began.
 func (m *relay) refresh(ctx context.Context) error {
 	m.mu.Lock()
-	at, err := m.at, m.err
+	at, err, begun := m.at, m.err, m.begun
 	m.mu.Unlock()
-	if time.Since(at) < m.upstream.every {
+	if time.Since(at) < m.upstream.every && !at.Before(begun) {
 		return err
 	}
-	result := m.calls.DoChan("", func() (any, error) {
-		fetching, cancel := context.WithTimeout(context.Background(), modelTimeout) // of no single caller
-		defer cancel()
-		err := m.fetch(fetching)
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.at, m.err = time.Now(), err
-		return nil, err
-	})
-	select {
-	case r := <-result:
-		return r.Err
-	case <-ctx.Done():
-		return ctx.Err()
+	for { // a fetch in progress may have asked too early
+		result := m.calls.DoChan("", func() (any, error) {
+			fetching, cancel := context.WithTimeout(context.Background(), modelTimeout) // of no single caller
+			defer cancel()
+			asked := time.Now()
+			err := m.fetch(fetching)
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.at, m.err = asked, err
+			return asked, err
+		})
+		select {
+		case r := <-result:
+			if !r.Val.(time.Time).Before(begun) {
+				return r.Err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package shuffler
 import (
 	"bytes"
 	"crypto/sha256"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -10,8 +11,11 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/hushgrad/hushgrad/coco"
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/client"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // modelOf returns what a client of the shuffler gets.
@@ -91,3 +95,85 @@ func TestAModelIsFetchedOnceAndChecked(t *testing.T) {
 
 // statusOf is what a client sees.
 func statusOf(err error) error { return (&Shuffler{}).fail("", err) }
+
+// slowServer sends the model of a moment ago: its second answer has been on its way since before the
+// third model was there.
+type slowServer struct {
+	service.UnimplementedRoundsServer
+	version atomic.Uint64
+	asked   chan struct{}
+	answer  chan struct{}
+}
+
+func (s *slowServer) GetModel(_ *service.GetModelRequest, stream grpc.ServerStreamingServer[service.GetModelResponse]) error {
+	version := s.version.Load()
+	s.asked <- struct{}{}
+	<-s.answer
+	data := []byte{byte(version)}
+	sum := sha256.Sum256(data)
+	return stream.Send(&service.GetModelResponse{Header: &service.ModelHeader{Version: version, Format: "x", Size: 1, Sha256: sum[:]}, Data: data})
+}
+
+// A client that knows of a round gets no model from before the round, however short ago another one
+// was fetched, and also if a fetch is in progress.
+func TestAModelIsNotOlderThanTheRound(t *testing.T) {
+	s := &slowServer{asked: make(chan struct{}), answer: make(chan struct{})}
+	g := grpc.NewServer()
+	service.RegisterRoundsServer(g, s)
+	m := relay{upstream: newUpstream(conn(t, g), time.Hour), maxBytes: 100}
+	read := func() chan error {
+		done := make(chan error, 1)
+		go func() { done <- m.refresh(t.Context()) }()
+		return done
+	}
+	want := func(version uint64, done chan error) {
+		t.Helper()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if got, err := m.Version(); got != version || err != nil {
+			t.Errorf("version %d, %v, want %d", got, err, version)
+		}
+	}
+	s.version.Store(1)
+	first := read()
+	<-s.asked
+	// While the first answer is on its way there are a new model and a round.
+	s.version.Store(2)
+	m.renew()
+	second := read()
+	s.answer <- struct{}{}
+	<-first
+	<-s.asked
+	s.answer <- struct{}{}
+	want(2, second)
+	want(2, read()) // the server is not asked again
+	s.version.Store(3)
+	m.renew()
+	third := read()
+	<-s.asked
+	s.answer <- struct{}{}
+	want(3, third)
+}
+
+// A new round is the moment at which clients need the new model.
+func TestANewRoundBringsTheNewModel(t *testing.T) {
+	s := realServer(t)
+	p := start(t, Config{Upstream: s.Conn(), every: time.Hour}, nil)
+	for version, id := range []string{"a", "b", "c"} {
+		if _, err := s.Operator().PutModel(t.Context(), "text/plain", []byte(id)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Operator().OpenRound(t.Context(), fl.Round{
+			ID: id, Mechanism: coco.Name, Dim: 20, Scale: 1, Epsilon: 1, MinReports: 5, Shuffler: testName, Params: fl.Params{sparse.ParamSparsity: fl.Int(2)},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.clients.GetRound(t.Context(), &service.GetRoundRequest{RoundId: id}); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := modelOf(t, p); err != nil || m.Version != uint64(version+1) || string(m.Data) != id {
+			t.Errorf("round %s: %+v, %v", id, m, err)
+		}
+	}
+}

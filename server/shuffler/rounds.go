@@ -130,6 +130,7 @@ func (s *Shuffler) adopt(ctx context.Context, description fl.Round) (*round, err
 	case err != nil:
 		return nil, errors.Join(err, s.vault.destroy(r.digest))
 	}
+	s.model.renew()
 	s.mu.Lock()
 	s.rounds[description.ID] = r
 	s.mu.Unlock()
