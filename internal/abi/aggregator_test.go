@@ -3,6 +3,7 @@ package abi
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -50,6 +51,12 @@ func TestAddTakesMoreThanABatch(t *testing.T) {
 		_, before := c.must("snapshot", a, nil)
 		if _, _, failed := c.ask("add", a, append(many, 0x80)); failed == nil {
 			t.Errorf("%v: a cut report behind a batch is counted", made["mechanism"])
+		}
+		if size := int(made["report_bytes"].(float64)); size > 0 {
+			_, _, failed := c.ask("add", a, append(many[:len(many):len(many)], bytes.Repeat([]byte{255}, size)...))
+			if place := fmt.Sprintf("reports[%d]", fl.MaxBatch+64); failed == nil || failed.Kind != KindBadReport || !strings.Contains(failed.Message, place) {
+				t.Errorf("a bad report behind a batch: %+v, want one that names %s", failed, place)
+			}
 		}
 		if _, after := c.must("snapshot", a, nil); !bytes.Equal(before, after) {
 			t.Errorf("%v: a part of refused reports was counted", made["mechanism"])

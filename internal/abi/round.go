@@ -141,7 +141,7 @@ func roundOpen(_ context.Context, s *Session, args roundOpenArgs, payload []byte
 		if err := demanded.CheckRound(opened.Round); err != nil {
 			return nil, nil, err
 		}
-		if opened.Shuffler != "" || len(opened.SealKey) > 0 {
+		if opened.Shuffler != "" {
 			return nil, nil, unsealed("shuffler", opened.Shuffler)
 		}
 	}
