@@ -6,6 +6,7 @@ import (
 	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/baseline/dense"
 	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/hdsum/shares"
 	"github.com/hushgrad/hushgrad/internal/command"
 )
 
@@ -16,15 +17,15 @@ import (
 // value that it must not have.
 func Flags(f *flag.FlagSet) (q *Request, check func() error) {
 	q = &Request{}
-	f.StringVar(&q.Mechanism, "mechanism", auto.Name, "auto, coco, collision, signsketch, sumdp or none")
-	f.Float64Var(&q.Epsilon, "epsilon", 0, "ε of one report: local, or central with sumdp; 0: the largest that -budget allows, or 1 with sumdp")
+	f.StringVar(&q.Mechanism, "mechanism", auto.Name, "auto, coco, collision, signsketch, sumdp, sumdp-shares or none")
+	f.Float64Var(&q.Epsilon, "epsilon", 0, "ε of one report: local, or central with sumdp and sumdp-shares; 0: the largest that -budget allows, or 1 with these two")
 	f.Float64Var(&q.Budget, "budget", 0, "central ε of the whole run at -delta, after which it ends; 0: none, or 1 where -epsilon is not given either")
 	f.Float64Var(&q.Delta, "delta", 1e-6, "δ at which the central ε is stated")
 	f.IntVar(&q.Clients, "clients", 60000, "number of clients, which take part in turn")
 	f.IntVar(&q.Cohort, "cohort", 0, "clients of a round; 0: planned")
-	f.IntVar(&q.Rounds, "rounds", 0, "rounds; the guarantees of a client's reports compose; 0: 30, or 10 with sumdp")
+	f.IntVar(&q.Rounds, "rounds", 0, "rounds; the guarantees of a client's reports compose; 0: 30, or 10 with sumdp and sumdp-shares")
 	f.IntVar(&q.Sparsity, "sparsity", 0, "signed coordinates per client before the randomizer, s; 0: planned")
-	f.Float64Var(&q.Clip, "clip", 0, "norm to which a client's gradient is clipped: L1, or L2 with sumdp; 0: planned")
+	f.Float64Var(&q.Clip, "clip", 0, "norm to which a client's gradient is clipped: L1, or L2 with sumdp and sumdp-shares; 0: planned")
 	f.Float64Var(&q.LearningRate, "lr", 0, "learning rate of the server; 0: planned")
 	return q, func() error {
 		if err := command.Unused(f, "with -mechanism "+q.Mechanism+", which ignores it", ignored[q.Mechanism]...); err != nil {
@@ -36,6 +37,7 @@ func Flags(f *flag.FlagSet) (q *Request, check func() error) {
 
 // ignored are the flags that have no meaning for a mechanism, those of the demo included.
 var ignored = map[string][]string{
-	dense.Name: {"epsilon", "budget", "delta", "sparsity", "clip", "explain"},
-	hdsum.Name: {"sparsity", "explain"},
+	dense.Name:  {"epsilon", "budget", "delta", "sparsity", "clip", "explain"},
+	hdsum.Name:  {"sparsity", "explain"},
+	shares.Name: {"sparsity", "explain"},
 }

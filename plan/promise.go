@@ -19,7 +19,10 @@ type Promise struct {
 	// Central is the ε at Delta of all of a client's reports together, against a party that
 	// sees only the shuffled reports of each round. nil where there is no such guarantee.
 	Central *float64 `json:"epsilon_central"`
-	Delta   float64  `json:"delta"`
+	// TwoServers says that Central holds against either of two servers alone instead, and against
+	// everybody who sees what they release together.
+	TwoServers bool    `json:"-"`
+	Delta      float64 `json:"delta"`
 	// Participations is how often a client takes part, at most.
 	Participations int `json:"participations"`
 	// Seed is that of a run that can be repeated, and 0 of any other. Such a run promises
@@ -43,7 +46,11 @@ func (p Promise) String() string {
 		parts = append(parts, fmt.Sprintf("local ε = %.4g", *p.LocalTotal))
 	}
 	if p.Central != nil {
-		parts = append(parts, fmt.Sprintf("central ε = %.2f if shuffled", *p.Central))
+		needs := "if shuffled"
+		if p.TwoServers {
+			needs = "by two servers"
+		}
+		parts = append(parts, fmt.Sprintf("central ε = %.2f %s", *p.Central, needs))
 	}
 	if len(parts) == 0 {
 		return "no privacy"
@@ -67,17 +74,23 @@ func (p Promise) Print(w io.Writer) error {
 	case p.Local != nil:
 		fmt.Fprintf(&b, "local privacy      ε = %.4g, δ = %g for the one report of a client: against everybody, the server included\n", *p.LocalTotal, p.LocalDelta)
 		fmt.Fprintf(&b, "                   Whether its client holds this gradient or that one, a report may betray with %s accuracy.\n", telling(*p.Local))
+	case p.TwoServers:
+		fmt.Fprintf(&b, "local privacy      none: the two servers together read a client's gradient\n")
 	case p.Central != nil:
 		fmt.Fprintf(&b, "local privacy      none: a party that sees one client's messages together learns its gradient\n")
 	default:
 		fmt.Fprintf(&b, "privacy            none: the server sees every gradient\n")
 	}
 	if p.Central != nil {
-		fmt.Fprintf(&b, "central privacy    ε = %.3f, δ = %g (replace one client), only against a party that sees only shuffled reports\n", *p.Central, p.Delta)
+		against, trusts := "only against a party that sees only shuffled reports", "the shuffler"
+		if p.TwoServers {
+			against, trusts = "only against either of two servers alone", "one of the two servers not to work together with the other"
+		}
+		fmt.Fprintf(&b, "central privacy    ε = %.3f, δ = %g (replace one client), %s\n", *p.Central, p.Delta, against)
 		if p.Participations > 1 {
 			fmt.Fprintf(&b, "                   It is composed over the %d rounds in which a client takes part.\n", p.Participations)
 		}
-		fmt.Fprintf(&b, "                   It trusts the shuffler.\n")
+		fmt.Fprintf(&b, "                   It trusts %s.\n", trusts)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

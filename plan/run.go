@@ -10,6 +10,7 @@ import (
 	"github.com/hushgrad/hushgrad/baseline/dense"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/hdsum/shares"
 	"github.com/hushgrad/hushgrad/sparse"
 )
 
@@ -86,8 +87,12 @@ const (
 	maxRounds              = 1_000_000
 )
 
+// IsSum says whether a mechanism adds up whole gradients with noise that depends on the cohort alone,
+// and clips their L2 norm: "sumdp" or "sumdp-shares".
+func IsSum(mechanism string) bool { return mechanism == hdsum.Name || mechanism == shares.Name }
+
 func (q Request) validate() error {
-	none, shuffled := q.Mechanism == dense.Name, q.Mechanism == hdsum.Name
+	none, sum := q.Mechanism == dense.Name, IsSum(q.Mechanism)
 	switch {
 	case q.Clients < 2 || q.Clients > fl.MaxReports:
 		return fl.Invalid("clients", q.Clients, "must be in [2, %d]", fl.MaxReports)
@@ -107,7 +112,7 @@ func (q Request) validate() error {
 		return fl.Invalid("delta", q.Delta, "must be in (0, 1)")
 	case q.Sparsity < 0:
 		return fl.Invalid("sparsity", q.Sparsity, "must be at least 0")
-	case q.Sparsity > 0 && (none || shuffled):
+	case q.Sparsity > 0 && (none || sum):
 		return fl.Invalid("sparsity", q.Sparsity, "must be 0: gradients of %s are not sparse", q.Mechanism)
 	case none && q.Clip != 0:
 		return fl.Invalid("clip", q.Clip, "must be 0: %s clips nothing", q.Mechanism)
@@ -125,7 +130,7 @@ func (q Request) validate() error {
 //
 // With an Epsilon the run is planned for it, and the budget, if there is one, ends the run.
 // Without one the run is planned for the budget, as by Training.Schedule. The rounds of
-// "sumdp" are not planned: its noise depends on the cohort alone, so few large cohorts with
+// "sumdp" and "sumdp-shares" are not planned: their noise depends on the cohort alone, so few large cohorts with
 // each client in one of them are best. When the budget does not allow a single round, that
 // is an error.
 //
@@ -141,7 +146,7 @@ func (q Request) Run(ctx context.Context) (*Run, error) {
 		run.Cohort = cmp.Or(q.Cohort, max(2, q.Clients/run.Rounds)) // with all clients in every round uploads would be gigabytes
 		run.Steps = NewSteps(0, q.L2, run.Rounds)
 		r.Epsilon = math.Inf(1)
-	case hdsum.Name:
+	case hdsum.Name, shares.Name:
 		run.Cohort, run.Rounds = cmp.Or(q.Cohort, min(6000, q.Clients)), cmp.Or(q.Rounds, 10)
 		run.Steps = Steps{LearningRate: 20, Momentum: stepMomentum, Averaging: stepAveraging}
 		r.Epsilon, r.Scale, r.Delta = cmp.Or(q.Epsilon, 1), cmp.Or(q.Clip, 1.4), q.Delta

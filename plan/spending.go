@@ -62,7 +62,7 @@ func (s *Spending) Participations(rounds int) int {
 
 // Promise returns what the first rounds promise each client.
 func (s *Spending) Promise(ctx context.Context, rounds int) (Promise, error) {
-	p := Promise{Delta: s.delta, Participations: s.Participations(rounds)}
+	p := Promise{Delta: s.delta, Participations: s.Participations(rounds), TwoServers: s.guarantee.Trust == fl.TwoServers}
 	if s.guarantee.Trust == fl.Local {
 		k := float64(p.Participations)
 		total := k * s.guarantee.Epsilon

@@ -14,7 +14,6 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/server/client"
@@ -148,9 +147,9 @@ func (f *federation) play(ctx context.Context, p *player, round string, first, l
 		return err
 	}
 	// Most mechanisms clip the L1 norm. What makes it smaller makes the L2 norm larger, which
-	// sumdp clips.
+	// sums clip.
 	gradients := f.clients.Shrunk
-	if f.run.Mechanism == hdsum.Name {
+	if plan.IsSum(f.run.Mechanism) {
 		gradients = f.clients.Gradients
 	}
 	var reports [][]byte

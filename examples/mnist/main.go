@@ -32,6 +32,7 @@ import (
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/hdsum/shares"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/history"
 	"github.com/hushgrad/hushgrad/internal/progress"
@@ -242,7 +243,9 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	case o.roles != oneRole && o.roles != threeRoles:
 		return o, fl.Invalid("-roles", o.roles, "must be %d or %d", oneRole, threeRoles)
 	case o.roles == threeRoles && request.Mechanism == hdsum.Name:
-		return o, fl.Invalid("-roles", o.roles, "must be %d with -mechanism %s: a report holds all messages of a client, which a shuffler of reports does not separate", oneRole, hdsum.Name)
+		return o, fl.Invalid("-roles", o.roles, "must be %d with -mechanism %s: a report holds all messages of a client, which a shuffler of reports does not separate; %s is the sum by two servers", oneRole, hdsum.Name, shares.Name)
+	case o.roles == oneRole && request.Mechanism == shares.Name:
+		return o, fl.Invalid("-roles", o.roles, "must be %d with -mechanism %s: its two servers are the shuffler and the aggregator", threeRoles, shares.Name)
 	case o.roles == oneRole && o.binary != "":
 		return o, fl.Invalid("-hushgrad", o.binary, "needs -roles %d", threeRoles)
 	}

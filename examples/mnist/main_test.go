@@ -23,7 +23,7 @@ var mechanisms = []string{"auto", "coco", "collision", "signsketch", "sumdp", "n
 func small(t *testing.T, mechanism string, args ...string) (options, *trainer.Model, *plan.Run, *dataset.Data) {
 	t.Helper()
 	line := []string{"-mechanism", mechanism, "-clients", "900", "-cohort", "300", "-rounds", "3", "-seed", "7"}
-	if mechanism != "none" && mechanism != "sumdp" {
+	if mechanism != "none" && !plan.IsSum(mechanism) {
 		line = append(line, "-epsilon", "5")
 	}
 	o, err := parse(append(line, args...), io.Discard)

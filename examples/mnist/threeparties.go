@@ -67,6 +67,10 @@ func (t *threeParties) demand(ctx context.Context) (fl.Policy, error) {
 	if err != nil || one.Central == nil { // without privacy
 		return p, err
 	}
+	if one.TwoServers { // the plan's bound, by these two
+		p.Shuffled = &fl.ShuffledPolicy{Shufflers: []string{parties.Shuffler}}
+		return p, nil
+	}
 	p.Shuffled = &fl.ShuffledPolicy{Shufflers: []string{parties.Shuffler}, MaxEpsilonLocal: p.MaxEpsilon, MaxEpsilon: *one.Central, MaxDelta: one.Delta}
 	p.MaxEpsilon = 0 // in any other round
 	return p, nil
@@ -145,25 +149,18 @@ func (a as) Invoke(ctx context.Context, method string, args, reply any, opts ...
 	return a.ClientConnInterface.Invoke(ctx, method, args, reply, append(opts, grpc.PerRPCCredentials(a.secret))...)
 }
 
+// sees is what a set of parties sees, and what holds against it.
+type sees struct{ who, holds, what string }
+
 // printParties writes against whom what holds for all reports of a client together.
 func printParties(w io.Writer, p plan.Promise, cohort int) error {
-	central := fmt.Sprintf("central ε = %.3f, δ = %g", *p.Central, p.Delta)
-	local := fmt.Sprintf("local ε = %.4g, δ = %g", *p.LocalTotal, p.LocalDelta)
 	reports := "the one report of a client"
 	if p.Participations > 1 {
 		reports = fmt.Sprintf("the %d reports of a client together", p.Participations)
 	}
 	fmt.Fprintf(w, "against            for %s, if the parties do what they should and look at all they see:\n", reports)
-	for _, row := range [][3]string{
-		{"issuer", central, "who asks for tokens, and the models"},
-		{"shuffler", central, "who sends sealed reports, and the models"},
-		{"aggregator", central, "the shuffled reports"},
-		{"issuer+shuffler", central, "who takes part, and the models"},
-		{"issuer+aggregator", central, "the shuffled reports; tokens do not say whose they are"},
-		{"shuffler+aggregator", local, "whose each report is"},
-		{"all three", local, "whose each report is"},
-	} {
-		fmt.Fprintf(w, "  %-20s %-28s sees %s\n", row[0], row[1], row[2])
+	for _, row := range against(p) {
+		fmt.Fprintf(w, "  %-20s %-28s sees %s\n", row.who, row.holds, row.what)
 	}
 	_, err := fmt.Fprintf(w, `                   The central ε counts on %d honest clients in every round. Reports that are made up hide nobody:
                    the aggregator can make up some, and issuer and shuffler together can.
@@ -171,4 +168,31 @@ func printParties(w io.Writer, p plan.Promise, cohort int) error {
                    machine and sees everything.
 `, cohort)
 	return err
+}
+
+// against lists all sets of the three parties.
+func against(p plan.Promise) []sees {
+	central := fmt.Sprintf("central ε = %.3f, δ = %g", *p.Central, p.Delta)
+	if p.TwoServers {
+		const nothing = "no privacy"
+		return []sees{
+			{"issuer", central, "who asks for tokens, and the models"},
+			{"shuffler", central, "who sends which share, and the models"},
+			{"aggregator", central, "the other shares, and the sums"},
+			{"issuer+shuffler", central, "who sends which share, and the models"},
+			{"issuer+aggregator", central, "the other shares, and the sums; tokens do not say whose they are"},
+			{"shuffler+aggregator", nothing, "both shares: the gradients"},
+			{"all three", nothing, "both shares: the gradients"},
+		}
+	}
+	local := fmt.Sprintf("local ε = %.4g, δ = %g", *p.LocalTotal, p.LocalDelta)
+	return []sees{
+		{"issuer", central, "who asks for tokens, and the models"},
+		{"shuffler", central, "who sends sealed reports, and the models"},
+		{"aggregator", central, "the shuffled reports"},
+		{"issuer+shuffler", central, "who takes part, and the models"},
+		{"issuer+aggregator", central, "the shuffled reports; tokens do not say whose they are"},
+		{"shuffler+aggregator", local, "whose each report is"},
+		{"all three", local, "whose each report is"},
+	}
 }

@@ -102,6 +102,33 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 		}
 	})
 
+	// The shuffler is the second server of a sum by two: every report leaves in two shares.
+	t.Run("two servers", func(t *testing.T) {
+		f := running(t, "sumdp-shares", "-roles", "3", "-hushgrad", binary)
+		estimate, err := f.Mean(t.Context(), 0, make([]float64, f.model.Dim()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := f.run.Opened.(fl.SharedMechanism)
+		sealed := m.ShareBytes(fl.FirstServer) + admit.TokenBytes + 48
+		if want := int64(300 * (sealed + m.ShareBytes(fl.SecondServer))); estimate.Reports != 300 || f.bytes.Load() != want || estimate.Guarantee.Trust != fl.TwoServers {
+			t.Errorf("%d reports of %d bytes in all under %v, want 300 of %d by two servers", estimate.Reports, f.bytes.Load(), estimate.Guarantee, want)
+		}
+		var out strings.Builder
+		promise, err := f.run.Spending.Promise(t.Context(), 1)
+		if err == nil {
+			err = errors.Join(promise.Print(&out), printParties(&out, promise, f.run.Cohort))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"the two servers together read a client's gradient", "only against either of two servers alone", "\n  shuffler+aggregator  no privacy", "\n  all three            no privacy"} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("the output lacks %q:\n%s", want, out.String())
+			}
+		}
+	})
+
 	o, model, run, data := small(t, "coco", "-roles", "3", "-hushgrad", binary, "-seed", "0", "-cohort", "450")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -156,6 +183,7 @@ func TestFlagsOfRoles(t *testing.T) {
 	for param, args := range map[string][]string{
 		"-roles":    {"-roles", "2"},
 		"-roles ":   {"-roles", "3", "-mechanism", "sumdp"},
+		"-roles  ":  {"-mechanism", "sumdp-shares"},
 		"-hushgrad": {"-hushgrad", "file"},
 	} {
 		_, err := parse(args, io.Discard)
