@@ -21,7 +21,7 @@ func (m firstServer) ReportBytes() int { return idBytes + m.ShareBytes(fl.FirstS
 func (m firstServer) NewAggregator() fl.Aggregator {
 	sum, err := m.NewShareAggregator(fl.FirstServer)
 	if err != nil {
-		panic(err) // an fl.SharedMechanism has two servers
+		panic(err) // newSealing has tried it
 	}
 	return &firstSum{sum}
 }

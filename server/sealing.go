@@ -53,7 +53,12 @@ func newSealing(r fl.Round, m fl.Mechanism, keys *seal.Keys) (*sealing, error) {
 		return nil, err
 	}
 	s.opener = key.NewOpener(digest)
-	s.shared, _ = m.(fl.SharedMechanism)
+	if shared, ok := m.(fl.SharedMechanism); ok {
+		if _, err := shared.NewShareAggregator(fl.FirstServer); err != nil {
+			return nil, err
+		}
+		s.shared = shared
+	}
 	return s, nil
 }
 

@@ -126,19 +126,14 @@ func parseServe(args []string, stderr io.Writer) (*serveFlags, error) {
 
 func (s *serveFlags) validate() error {
 	// The server takes a zero for its default, which -keep-rounds 0 does not ask for.
-	for _, limit := range []struct {
-		flag  string
-		value int64
-	}{
-		{"-max-message-bytes", int64(s.config.MaxMessageBytes)}, {"-max-model-bytes", s.config.MaxModelBytes},
-		{"-max-open-rounds", int64(s.config.MaxOpenRounds)}, {"-keep-rounds", int64(s.config.KeepRounds)},
-		{"-max-connections", int64(s.config.MaxConnections)}, {"-max-in-flight-bytes", s.config.MaxInFlightBytes},
-		{"-progress-timeout", int64(s.config.ProgressTimeout)}, {"-shutdown-timeout", int64(s.config.ShutdownTimeout)},
-		{"-max-dim", int64(s.config.MaxDim)},
-	} {
-		if limit.value <= 0 {
-			return fl.Invalid(limit.flag, limit.value, "must be > 0")
-		}
+	if err := positive(
+		limit{"-max-message-bytes", int64(s.config.MaxMessageBytes)}, limit{"-max-model-bytes", s.config.MaxModelBytes},
+		limit{"-max-open-rounds", int64(s.config.MaxOpenRounds)}, limit{"-keep-rounds", int64(s.config.KeepRounds)},
+		limit{"-max-connections", int64(s.config.MaxConnections)}, limit{"-max-in-flight-bytes", s.config.MaxInFlightBytes},
+		limit{"-progress-timeout", int64(s.config.ProgressTimeout)}, limit{"-shutdown-timeout", int64(s.config.ShutdownTimeout)},
+		limit{"-max-dim", int64(s.config.MaxDim)},
+	); err != nil {
+		return err
 	}
 	if err := s.shuffler.validate(s.listening, s.state); err != nil {
 		return err

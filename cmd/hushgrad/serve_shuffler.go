@@ -77,7 +77,7 @@ func (s *shufflerFlags) whatHolds() string {
 	if s.listen == "" {
 		return direct
 	}
-	return "in rounds without a shuffler " + direct + ". In rounds with a shuffler it sees the reports, and whose they are if the shuffler tells it"
+	return "in rounds without a shuffler " + direct + ". In rounds with a shuffler it sees the reports, and whose they are if the shuffler works together with it"
 }
 
 // sealFlags are the flags about the keys to which reports are sealed.

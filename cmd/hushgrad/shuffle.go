@@ -59,19 +59,14 @@ func parseShuffle(args []string, stderr io.Writer) (*shuffleFlags, error) {
 
 func (s *shuffleFlags) validate() error {
 	// The shuffler takes a zero for its default, which -floor 0 does not ask for.
-	for _, limit := range []struct {
-		flag  string
-		value int64
-	}{
-		{"-floor", int64(s.config.Floor)}, {"-max-dim", int64(s.config.MaxDim)}, {"-max-rounds", int64(s.config.MaxRounds)},
-		{"-max-message-bytes", int64(s.config.MaxMessageBytes)}, {"-forward-bytes", int64(s.config.ForwardBytes)},
-		{"-max-model-bytes", s.config.MaxModelBytes}, {"-max-connections", int64(s.config.MaxConnections)},
-		{"-max-in-flight-bytes", s.config.MaxInFlightBytes}, {"-progress-timeout", int64(s.config.ProgressTimeout)},
-		{"-shutdown-timeout", int64(s.config.ShutdownTimeout)},
-	} {
-		if limit.value <= 0 {
-			return fl.Invalid(limit.flag, limit.value, "must be > 0")
-		}
+	if err := positive(
+		limit{"-floor", int64(s.config.Floor)}, limit{"-max-dim", int64(s.config.MaxDim)}, limit{"-max-rounds", int64(s.config.MaxRounds)},
+		limit{"-max-message-bytes", int64(s.config.MaxMessageBytes)}, limit{"-forward-bytes", int64(s.config.ForwardBytes)},
+		limit{"-max-model-bytes", s.config.MaxModelBytes}, limit{"-max-connections", int64(s.config.MaxConnections)},
+		limit{"-max-in-flight-bytes", s.config.MaxInFlightBytes}, limit{"-progress-timeout", int64(s.config.ProgressTimeout)},
+		limit{"-shutdown-timeout", int64(s.config.ShutdownTimeout)},
+	); err != nil {
+		return err
 	}
 	switch {
 	case s.config.Name == "":
@@ -133,7 +128,7 @@ func shuffle(ctx context.Context, args []string, std command.Streams) (err error
 	}
 	go monitor.serve()
 	logger.Info("this shuffler sees who takes part in which round and when, and no report. "+
-		"What it hides, it hides as long as whoever runs it tells the server nothing, and the reports of a round are those of different clients", "name", s.config.Name, "floor", s.config.Floor)
+		"The server does not learn who sent what, if the two do not work together and the reports of a round are those of different clients", "name", s.config.Name, "floor", s.config.Floor)
 	return sh.Serve(ctx, clients)
 }
 
