@@ -4,9 +4,19 @@ Use it to write an adapter for another framework. Users of Flower and NVFlare ne
 Start with :func:`count` on the server's side and :class:`Node` on the client's side.
 """
 
-from .models import difference, moved
+from .models import difference, differences, moved
 from .node import Node
 from .reports import Answers, PlainReply, count
 from .run import Run, measures
 
-__all__ = ["Answers", "Node", "PlainReply", "Run", "count", "difference", "measures", "moved"]
+__all__ = [
+    "Answers",
+    "Node",
+    "PlainReply",
+    "Run",
+    "count",
+    "difference",
+    "differences",
+    "measures",
+    "moved",
+]

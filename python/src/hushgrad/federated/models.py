@@ -38,14 +38,39 @@ def difference(trained: Model, model: Model) -> Row:
     InvalidParameter
         If the two have other names or shapes.
     """
+    return differences({name: array[np.newaxis] for name, array in trained.items()}, model)[0]
+
+
+def differences(trained: Model, model: Model) -> Row:
+    """Return one row for each of several trained models.
+
+    Parameters
+    ----------
+    trained : mapping
+        The models one after the other: each array has one axis more than that of the model,
+        which comes first.
+
+    Returns
+    -------
+    numpy.ndarray of float32 or float64, shape (n, dim)
+        The differences, as :func:`difference` returns them.
+
+    Raises
+    ------
+    InvalidParameter
+        If the two have other names or shapes.
+    """
     after, before = trained_arrays(trained), trained_arrays(model)
-    kinds = {name: array.shape for name, array in before.items()}
+    count = max((len(array) for array in after.values() if array.ndim), default=0)
+    kinds = {name: (count, *array.shape) for name, array in before.items()}
     if {name: array.shape for name, array in after.items()} != kinds:
         raise invalid("arrays", sorted(after), "must have the names and shapes of the model")
     wide = any(array.dtype.itemsize > 4 for array in before.values())
     kind = np.float64 if wide else np.float32
-    parts = [(after[name].astype(kind) - before[name].astype(kind)).ravel() for name in before]
-    return np.nan_to_num(np.concatenate(parts), nan=0.0, posinf=0.0, neginf=0.0)
+    parts = [
+        (after[name].astype(kind) - before[name].astype(kind)).reshape(count, -1) for name in before
+    ]
+    return np.nan_to_num(np.concatenate(parts, axis=1), nan=0.0, posinf=0.0, neginf=0.0)
 
 
 def moved(model: Model, row: NDArray[np.float64]) -> dict[str, NDArray[Any]]:

@@ -12,7 +12,8 @@ PREFIX = "hushgrad-"
 """How the names of all settings begin."""
 
 _POLICY = ("max-epsilon", "max-delta", "min-reports", "trust-shuffler")
-_OTHERS = ("ledger", "purpose", "allow-evaluate")
+_OTHERS = ("ledger", "purpose", "allow-evaluate", "unit")
+_UNITS = ("client", "example")
 
 
 class Node:
@@ -34,6 +35,9 @@ class Node:
         The purpose in the ledger.
     allow_evaluate : bool
         Whether what is not private may leave. A node without settings leaves it to others.
+    unit : {"client", "example"}
+        Weakest unit whose data one report stands for. With "example" a client may send one
+        report for each of its records. A node without settings leaves it to others.
 
     Raises
     ------
@@ -61,6 +65,9 @@ class Node:
         self.ledger = _text(given, "ledger")
         self.purpose = _text(given, "purpose")
         self.allow_evaluate = _flag(given, "allow-evaluate", default=not given)
+        self.unit = _text(given, "unit") or ("client" if given else "example")
+        if self.unit not in _UNITS:
+            raise invalid(f"{PREFIX}unit", repr(self.unit), "must be 'client' or 'example'")
 
     def accept(self, description: object, app: Policy | None, *, server: str, client: str) -> Round:
         """Open a round, if the policies of the node and of the app accept it.
