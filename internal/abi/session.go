@@ -23,8 +23,9 @@ const MaxHandles = 1 << 16
 
 // Session holds the objects that requests have made. It is not safe for concurrent use.
 type Session struct {
-	objects map[uint64]any
-	last    uint64
+	objects  map[uint64]any
+	last     uint64
+	accepter fl.Accepter
 }
 
 // NewSession returns a session without objects. Close it to close its ledgers.

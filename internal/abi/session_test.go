@@ -15,6 +15,7 @@ import (
 	_ "github.com/hushgrad/hushgrad/baseline/gaussian"
 	_ "github.com/hushgrad/hushgrad/hdsum"
 	_ "github.com/hushgrad/hushgrad/hdsum/shares"
+	_ "github.com/hushgrad/hushgrad/tiers"
 )
 
 // caller calls operations of a session.

@@ -35,9 +35,10 @@ from .errors import (
     PolicyRefused,
     TooFewReports,
 )
+from .facts import RoundFacts
 from .ledger import Budget, Ledger, Reservation
 from .planning import Plan, Promise, account, plan
-from .policy import Guarantee, Policy
+from .policy import Guarantee, Policy, ShuffledPolicy
 from .rounds import Round
 
 __version__ = version("hushgrad")
@@ -65,7 +66,9 @@ __all__ = [
     "Promise",
     "Reservation",
     "Round",
+    "RoundFacts",
     "Series",
+    "ShuffledPolicy",
     "TooFewReports",
     "__version__",
     "account",
