@@ -44,6 +44,8 @@
 //	receipt     ledger, entry, receipt                -             -
 //	account     round, clients, participations, delta -             what a client is promised
 //	plan        a request                             -             the plan
+//	verify      round, method, seeds, samples,        -             what the check found
+//	            confidence; what is 0 is chosen
 //	release     -                                     -             -
 //
 // Rows are little-endian IEEE 754 numbers of 32 or 64 bits, one row of dim numbers after the

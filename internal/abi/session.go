@@ -105,7 +105,7 @@ var operations = map[string]operation{
 	"snapshot": reading(takeSnapshot), "restore": reading(restore), "estimate": reading(estimate),
 	"ledger": reading(openLedger), "budget": reading(setBudget), "spent": reading(spent), "reserve": reading(reserve),
 	"spend": reading(spend), "unspend": reading(unspend), "receipt": reading(receipt),
-	"account": reading(account), "plan": reading(makePlan), "release": reading(nothing),
+	"account": reading(account), "plan": reading(makePlan), "verify": reading(verifyRound), "release": reading(nothing),
 }
 
 // strictly decodes JSON and refuses unknown names and what follows.
