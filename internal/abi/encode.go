@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
@@ -45,22 +47,37 @@ func encode(ctx context.Context, s *Session, args encodeArgs, payload []byte) (a
 	if r.wide == nil {
 		r.wide = make([]float64, r.Dim)
 	}
+	defer clear(r.wide) // the gradient is not needed any more
 	private := fl.NewRand()
-	var packed, report []byte
-	for i := range args.Rows {
+	reports := make([][]byte, args.Rows)
+	for i := range reports {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
 		widen(r.wide, payload[i*size:(i+1)*size], width)
-		if report, err = r.mechanism.Encode(report[:0], r.wide, private); err != nil {
+		if reports[i], err = r.encode(r.wide, private); err != nil {
 			return nil, nil, fmt.Errorf("rows[%d]: %w", i, err)
 		}
-		if packed, err = fl.PackReports(r.mechanism, packed, report); err != nil {
-			return nil, nil, err
-		}
 	}
-	clear(r.wide) // the gradient is not needed any more
-	return none{}, packed, nil
+	packed, err := r.pack(reports)
+	return none{}, packed, err
+}
+
+// encode makes a report of a gradient, under the terms that were accepted.
+func (r *round) encode(grad []float64, private *rand.Rand) ([]byte, error) {
+	if menu, ok := r.mechanism.(fl.TieredMechanism); ok {
+		return menu.EncodeTier(nil, r.terms.Tier, grad, private)
+	}
+	return r.mechanism.Encode(nil, grad, private)
+}
+
+// pack joins reports as they leave. In a round with a shuffler they leave sealed.
+func (r *round) pack(reports [][]byte) ([]byte, error) {
+	if r.sealing == nil {
+		return fl.PackReports(r.mechanism, nil, reports...)
+	}
+	items, err := r.sealing.Items(reports)
+	return slices.Concat(items...), err
 }
 
 func widthOf(name string) (int, error) {
