@@ -9,9 +9,8 @@ from __future__ import annotations
 import argparse
 
 import nvflare.client as flare
-from nvflare.app_common.np.constants import NPConstants
-
 import task
+from nvflare.app_common.np.constants import NPConstants
 
 
 def main() -> None:

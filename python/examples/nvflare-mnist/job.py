@@ -13,10 +13,10 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import task
 from nvflare.app_common.np.recipes import NumpyFedAvgRecipe
 from nvflare.recipe import PocEnv, SimEnv
 
-import task
 from hushgrad.nvflare import HushgradAggregator, HushgradPrivatize, private_recipe
 
 HERE = Path(__file__).resolve().parent
