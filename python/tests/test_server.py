@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import threading
-import time
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
@@ -150,14 +149,13 @@ def test_a_server_that_is_killed_in_between_counts_once(
         first.process.kill()
         first.process.wait(timeout=30)
     started: list[Daemon] = []
-    sleep = time.sleep
 
-    def restart_and_sleep(seconds: float) -> None:
+    def start_again(attempt: int) -> float:
         if not started:
             started.append(server.start().__enter__())
-        sleep(seconds)
+        return 0.1 * 2**attempt
 
-    monkeypatch.setattr("hushgrad.server.client.time.sleep", restart_and_sleep)
+    monkeypatch.setattr("hushgrad.server.client._pause", start_again)
     try:
         with Client.connect(server.clients) as client:
             assert client.submit(opened, reports, key=b"k" * 16) == Receipt(0, 2)

@@ -9,7 +9,8 @@ import grpc
 
 from ..errors import invalid
 
-_OPTIONS = [("grpc.initial_reconnect_backoff_ms", 100)]  # a server that was restarted is found soon
+# A server that was restarted is found soon.
+_OPTIONS = [("grpc.initial_reconnect_backoff_ms", 100), ("grpc.max_reconnect_backoff_ms", 1000)]
 
 
 def connect(
