@@ -2,19 +2,11 @@ package abi
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
-)
-
-// Names of the number types of rows.
-const (
-	typeFloat32 = "f4"
-	typeFloat64 = "f8"
 )
 
 // encodeArgs are the arguments of encode.
@@ -44,18 +36,14 @@ func encode(ctx context.Context, s *Session, args encodeArgs, payload []byte) (a
 	if len(payload) != args.Rows*size {
 		return nil, nil, fl.Invalid("rows", fmt.Sprintf("%d bytes", len(payload)), "must have %d: rows times dim = %d times %d bytes", args.Rows*size, r.Dim, width)
 	}
-	if r.wide == nil {
-		r.wide = make([]float64, r.Dim)
-	}
-	defer clear(r.wide) // the gradient is not needed any more
+	defer r.forget()
 	private := fl.NewRand()
 	reports := make([][]byte, args.Rows)
 	for i := range reports {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		widen(r.wide, payload[i*size:(i+1)*size], width)
-		if reports[i], err = r.encode(r.wide, private); err != nil {
+		if reports[i], err = r.encode(payload[i*size:(i+1)*size], width, private); err != nil {
 			return nil, nil, fmt.Errorf("rows[%d]: %w", i, err)
 		}
 	}
@@ -63,12 +51,28 @@ func encode(ctx context.Context, s *Session, args encodeArgs, payload []byte) (a
 	return none{}, packed, err
 }
 
-// encode makes a report of a gradient, under the terms that were accepted.
-func (r *round) encode(grad []float64, private *rand.Rand) ([]byte, error) {
+// encode makes a report of a row, under the terms that were accepted.
+func (r *round) encode(row []byte, width int, private *rand.Rand) ([]byte, error) {
+	var grad []float64
+	if width == 4 {
+		narrow := float32s(row, &r.narrow)
+		if m, ok := r.mechanism.(fl.Float32Mechanism); ok && r.terms.Tier == 0 {
+			return m.EncodeFloat32(nil, narrow, private)
+		}
+		grad = widened(narrow, &r.wide)
+	} else {
+		grad = float64s(row, &r.wide)
+	}
 	if menu, ok := r.mechanism.(fl.TieredMechanism); ok {
 		return menu.EncodeTier(nil, r.terms.Tier, grad, private)
 	}
 	return r.mechanism.Encode(nil, grad, private)
+}
+
+// forget clears the memory for rows: the gradient is not needed any more.
+func (r *round) forget() {
+	clear(r.narrow)
+	clear(r.wide)
 }
 
 // pack joins reports as they leave. In a round with a shuffler they leave sealed.
@@ -78,27 +82,4 @@ func (r *round) pack(reports [][]byte) ([]byte, error) {
 	}
 	items, err := r.sealing.Items(reports)
 	return slices.Concat(items...), err
-}
-
-func widthOf(name string) (int, error) {
-	switch name {
-	case typeFloat32:
-		return 4, nil
-	case typeFloat64:
-		return 8, nil
-	}
-	return 0, fl.Invalid("type", name, "must be %s or %s", typeFloat32, typeFloat64)
-}
-
-// widen reads little-endian numbers of width bytes. Every float32 is a float64.
-func widen(row []float64, data []byte, width int) {
-	if width == 4 {
-		for i := range row {
-			row[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:])))
-		}
-		return
-	}
-	for i := range row {
-		row[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
-	}
 }

@@ -72,8 +72,9 @@ type round struct {
 	terms fl.Terms
 	// sealing is nil in a round without a shuffler.
 	sealing *seal.ItemSealer
-	// wide is memory for a row.
-	wide []float64
+	// narrow and wide are memory for a row.
+	narrow []float32
+	wide   []float64
 }
 
 // roundAnswer says what a round is.

@@ -33,7 +33,7 @@ func TestVerifyFindsWhoKeepsAPromise(t *testing.T) {
 	c := newCaller(t)
 	check := func(round, method string) map[string]any {
 		made, _ := c.must("round.new", round, nil)
-		answer, _ := c.must("verify", fmt.Sprintf(`{"round": %v, "method": %q, "seeds": 10}`, made["round"], method), nil)
+		answer, _ := c.must("verify", fmt.Sprintf(`{"round": %v, "method": %q, "seeds": 10, "samples": 1000}`, made["round"], method), nil)
 		return answer
 	}
 	exact := strings.Replace(small, `"dim": 4`, `"dim": 2`, 1)
