@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from logging import getLogger
 from typing import Any
 
-import numpy as np
 from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict
 from flwr.serverapp import Grid
 from flwr.serverapp.strategy import Strategy
 
-from ..aggregator import Aggregator, Estimate
-from ..errors import AggregatorLost, BadReport, HushgradError, InvalidParameter, TooFewReports
-from ..planning import account
+from ..errors import TooFewReports, invalid
 from ..rounds import Round
 from . import records
+from .metrics import Promises, quality
+from .node import Unit, unit_named
+from .replies import Replies
 
 log = getLogger("flwr")
 
 
-class PlainReply(HushgradError, ValueError):
-    """A client sent its model or its metrics, and no report: its app has no HushgradMod."""
+@dataclass(frozen=True)
+class _Open:
+    """A round that waits for its replies."""
 
-
-@dataclass
-class _Replies:
-    """What the clients of a round answered."""
-
-    reports: list[tuple[Message, bytes]]
-    refused: int = 0
-    failed: int = 0
+    round: Round
+    model: ArrayRecord
+    asked: int
 
 
 class HushgradAggregation(Strategy):
@@ -43,22 +38,26 @@ class HushgradAggregation(Strategy):
     strategy then aggregates one reply: the model plus the mean update. So FedAvg, FedAvgM and
     FedAdam step as always. Too few reports leave the model as it is.
 
-    The reports of a client reveal little to everybody, the server and the SuperLink included.
-    The SuperLink sees which node sent a report: a central ε holds only for a party that does
-    not, and its metric is named so.
+    A report reveals little to everybody, the server and the SuperLink included. The SuperLink
+    sees which node sent it: a central ε holds only for a party that does not, and its metric
+    is named so.
 
     Every round adds these metrics:
 
-    - ``hushgrad.reports``, ``hushgrad.refused`` (by policy or budget), ``hushgrad.failed``,
-      ``hushgrad.bytes-per-report``;
+    - ``hushgrad.reports``; ``hushgrad.refused``, clients that refused by policy or budget;
+      ``hushgrad.failed``, clients without a report of this round;
+    - ``hushgrad.bytes-per-report``;
     - ``hushgrad.std-err``: root mean square of the standard errors of the mean update. They are
       on the large side where there are few reports;
     - ``hushgrad.signal-to-noise``: Euclidean norm of the mean update over that of its standard
       errors, without what noise adds to it; so it is on the small side;
     - ``hushgrad.epsilon-local``: of one report, against everybody;
-    - ``hushgrad.epsilon-local-total``: of a client that took part in all rounds so far;
+    - ``hushgrad.epsilon-local-total``: of a client that took part in all rounds so far, at
+      ``hushgrad.delta-local``, which is 0 for local mechanisms;
     - ``hushgrad.epsilon-central-if-shuffled``: the same client, composed, only against a party
       that sees nothing but shuffled reports, at ``hushgrad.delta``.
+
+    With ``unit="example"`` the three ε are those of one record, and not of a client.
 
     Parameters
     ----------
@@ -74,12 +73,23 @@ class HushgradAggregation(Strategy):
         δ of one report; 0 for local mechanisms.
     min_reports : int, optional
         Reports below which a round is given up. Default half of the clients that were asked.
+        It is required with unit="example".
+    unit : {"client", "example"}
+        What a report protects: all data of a client, or one record of it. With "example" the
+        mean update is one of records. It must be the unit of the clients' HushgradMod.
+    max_records : int
+        Reports that one client may send with unit="example". Of more none is counted.
     server_lr : float
         The mean update is multiplied by it.
     central_delta : float
         δ at which the central ε is stated.
     **params : int, float or str
         Parameters of the mechanism, for example ``sparsity=64``.
+
+    Raises
+    ------
+    InvalidParameter
+        If unit, min_reports or max_records breaks a rule.
     """
 
     def __init__(
@@ -91,26 +101,36 @@ class HushgradAggregation(Strategy):
         mechanism: str = "auto",
         delta: float = 0.0,
         min_reports: int | None = None,
+        unit: Unit = "client",
+        max_records: int = 1_000_000,
         server_lr: float = 1.0,
         central_delta: float = 1e-6,
         **params: float | str,
     ) -> None:
+        if unit_named("unit", unit) == "example" and min_reports is None:
+            raise invalid("min_reports", "nothing", "is required with unit='example'")
+        if max_records < 1:
+            raise invalid("max_records", max_records, "must be at least 1")
         self.strategy = strategy
-        self._epsilon = epsilon
-        self._scale = scale
-        self._mechanism = mechanism
-        self._delta = delta
-        self._min_reports = min_reports
+        self._unit: Unit = unit
+        self._most = max_records if unit == "example" else 1
         self._server_lr = server_lr
-        self._central_delta = central_delta
-        self._params: dict[str, Any] = params
-        self._open: tuple[Round, ArrayRecord] | None = None
-        self._rounds = 0
-        self._fewest = 0  # reports in a round so far
+        self._min_reports = min_reports
+        self._params: dict[str, Any] = {
+            "epsilon": epsilon,
+            "scale": scale,
+            "mechanism": mechanism,
+            "delta": delta,
+            **params,
+        }
+        self._promises = Promises(central_delta)
+        self._open: _Open | None = None
 
     def summary(self) -> None:
         """Log what the strategy is."""
-        log.info("\t├──> hushgrad: ε = %g for each report, %s", self._epsilon, self._mechanism)
+        whose = "client" if self._unit == "client" else "record"
+        epsilon, mechanism = self._params["epsilon"], self._params["mechanism"]
+        log.info("\t├──> hushgrad: ε = %g for a report of a %s, %s", epsilon, whose, mechanism)
         self.strategy.summary()
 
     def configure_train(
@@ -127,20 +147,17 @@ class HushgradAggregation(Strategy):
         self._open = None
         if not messages:
             return messages
-        least = self._min_reports or (len(messages) + 1) // 2
+        least = self._min_reports
         round_ = Round.new(
             f"round-{server_round}",
             dim=sum(array.size for array in records.parameters(arrays).values()),
-            epsilon=self._epsilon,
-            scale=self._scale,
-            mechanism=self._mechanism,
-            delta=self._delta,
-            min_reports=least,
+            min_reports=(len(messages) + 1) // 2 if least is None else least,
             **self._params,
         )
+        described = {records.ROUND: round_.description, records.UNIT: self._unit}
         for message in messages:
-            message.content[records.RECORD] = ConfigRecord({records.ROUND: round_.description})
-        self._open = (round_, arrays)
+            message.content[records.RECORD] = ConfigRecord({**described})
+        self._open = _Open(round_, arrays, len(messages))
         return messages
 
     def aggregate_train(
@@ -155,32 +172,33 @@ class HushgradAggregation(Strategy):
         """
         if self._open is None:
             return None, None
-        round_, arrays = self._open
-        self._open = None  # a round is estimated once
-        answered = _sorted(replies)
-        counts = _count(round_, answered)
-        metrics = MetricRecord(
-            {
-                "hushgrad.reports": len(answered.reports),
-                "hushgrad.refused": answered.refused,
-                "hushgrad.failed": answered.failed,
-                **self._promise(round_, len(answered.reports)),
-            }
-        )
+        opened, self._open = self._open, None  # a round is estimated once
+        answered = Replies.sorted(replies)
         try:
-            estimate = counts.estimate()
+            estimate = answered.estimate(opened.round, self._most)
         except TooFewReports as error:
             log.warning("hushgrad: round %s is given up: %s", server_round, error)
-            return None, metrics
-        sent = sum(len(report) for _, report in answered.reports)
-        metrics["hushgrad.bytes-per-report"] = sent / estimate.reports
-        metrics["hushgrad.std-err"] = float(np.sqrt(np.mean(estimate.std_err**2)))
-        metrics["hushgrad.signal-to-noise"] = _signal_to_noise(estimate)
-        mean = records.moved(arrays, estimate.mean * self._server_lr)
+            return None, MetricRecord({**self._metrics(opened, answered)})
+        metrics = {**self._metrics(opened, answered), **quality(estimate)}
+        mean = records.moved(opened.model, estimate.mean * self._server_lr)
         stepped, inner = self.strategy.aggregate_train(
-            server_round, [self._reply(answered.reports[0][0], mean, estimate.reports)]
+            server_round, [self._reply(answered.sent[0][0], mean, estimate.reports)]
         )
         return stepped, MetricRecord({**(inner or {}), **metrics})
+
+    def _metrics(self, opened: _Open, answered: Replies) -> dict[str, float]:
+        metrics: dict[str, float] = {
+            "hushgrad.reports": answered.reports,
+            "hushgrad.refused": answered.refused,
+            "hushgrad.failed": answered.failed,
+        }
+        # A client that did not refuse may have sent a report, even if it was lost.
+        if answered.refused < opened.asked:
+            metrics |= self._promises.after(opened.round, answered.reports)
+        if answered.reports:
+            sent = sum(len(reports) for _, reports in answered.sent)
+            metrics["hushgrad.bytes-per-report"] = sent / answered.reports
+        return metrics
 
     def configure_evaluate(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
@@ -200,92 +218,3 @@ class HushgradAggregation(Strategy):
         weight = getattr(self.strategy, "weighted_by_key", "num-examples")
         content = RecordDict({arrays: model, "metrics": MetricRecord({weight: reports})})
         return Message(content, reply_to=received)
-
-    def _promise(self, round_: Round, reports: int) -> dict[str, float]:
-        """Return what the rounds so far promise a client that took part in all of them."""
-        if reports == 0:
-            return {}
-        self._rounds += 1
-        self._fewest = min(self._fewest or reports, reports)
-        try:
-            promise = account(
-                round_,
-                clients=max(2, self._fewest),
-                participations=self._rounds,
-                delta=self._central_delta,
-            )
-        except InvalidParameter as error:  # nothing is known of several such reports
-            log.warning("hushgrad: %s", error)
-            return {"hushgrad.epsilon-local": round_.guarantee.epsilon}
-        metrics = {
-            "hushgrad.epsilon-local": promise.epsilon_local,
-            "hushgrad.epsilon-local-total": promise.epsilon_local_total,
-            "hushgrad.epsilon-central-if-shuffled": (
-                promise.epsilon_local_total if self._fewest < 2 else promise.epsilon_central
-            ),
-            "hushgrad.delta": promise.delta,
-        }
-        return {name: value for name, value in metrics.items() if value is not None}
-
-
-def _sorted(replies: Iterable[Message]) -> _Replies:
-    """Sort replies into reports, refusals and failures."""
-    result = _Replies([])
-    for reply in replies:
-        if reply.has_error():
-            if (reply.error.reason or "").startswith(records.REFUSED):
-                result.refused += 1
-            else:
-                result.failed += 1
-            log.info("hushgrad: node %d: %s", reply.metadata.src_node_id, reply.error.reason)
-            continue
-        if reply.content.array_records or reply.content.metric_records:
-            raise PlainReply(
-                f"node {reply.metadata.src_node_id} sent arrays or metrics, and no report: give "
-                "its ClientApp the mod HushgradMod",
-                *("mods", "none of hushgrad", "must have HushgradMod"),
-            )
-        record = reply.content.config_records.get(records.RECORD, ConfigRecord())
-        report = record.get(records.REPORT)
-        if isinstance(report, bytes):
-            result.reports.append((reply, report))
-        else:
-            result.failed += 1
-    return result
-
-
-def _count(round_: Round, answered: _Replies) -> Aggregator:
-    """Count the reports. What is no report of the round becomes a failure."""
-    try:
-        return _count_once(round_, answered)
-    except AggregatorLost:  # its helper died: all reports are still here
-        return _count_once(round_, answered)
-
-
-def _count_once(round_: Round, answered: _Replies) -> Aggregator:
-    counts, good = round_.aggregator(), list[tuple[Message, bytes]]()
-    for reply, report in answered.reports:
-        try:
-            if round_.report_bytes:  # one report: a client has one voice
-                if len(report) != round_.report_bytes:
-                    continue
-                counts.add(report)
-            else:
-                one = round_.aggregator()
-                if one.add(report) != 1:
-                    continue
-                counts.merge(one)
-        except (BadReport, InvalidParameter) as error:
-            log.info("hushgrad: node %d: %s", reply.metadata.src_node_id, error)
-            continue
-        good.append((reply, report))
-    answered.failed += len(answered.reports) - len(good)
-    answered.reports = good
-    return counts
-
-
-def _signal_to_noise(estimate: Estimate) -> float:
-    """Return the norm of the mean over that of its noise, without what the noise adds."""
-    noise = float(np.sum(estimate.std_err**2))
-    signal = max(0.0, float(np.sum(estimate.mean**2)) - noise)
-    return math.sqrt(signal / noise) if noise > 0 else math.inf

@@ -6,34 +6,50 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from logging import getLogger
 
-from flwr.app import ConfigRecord, Context, Error, Message, MessageType, RecordDict
+from flwr.app import ArrayRecord, ConfigRecord, Context, Error, Message, MessageType, RecordDict
 
 from ..errors import HushgradError, PolicyRefused, invalid
 from ..ledger import Ledger, Reservation
 from ..policy import Policy
 from ..rounds import Round
 from . import records
+from .node import Settings, Unit, settings, unit_named
 
 log = getLogger("flwr")
 
-_FAILED_PRECONDITION = 6  # Flower's code of a mod that does not go on
-_PREFIX = "hushgrad-"
+# Flower's codes of a ClientApp that failed, and of a mod that does not go on.
+_APP_FAILED, _FAILED_PRECONDITION = 2, 6
+
+App = Callable[[Message, Context], Message]
 
 
 class HushgradMod:
-    """A Flower mod that sends one private report instead of the trained model.
+    """A Flower mod that sends private reports instead of what was trained.
 
-    The ClientApp trains as always and returns one ArrayRecord with the names and shapes of the
-    model that it got. The mod encodes the difference, and nothing else of the reply leaves.
     The policy is checked and the ledger is charged before the training starts. What is refused
-    is answered with an error, and nothing is trained.
+    is answered with an error, and nothing is trained. What the ClientApp returns depends on
+    the unit that is protected:
+
+    - "client": the ClientApp trains as always, and returns one ArrayRecord with the names and
+      shapes of the model that it got. The mod sends one report of the difference. It protects
+      all data of the client.
+    - "example": the ClientApp returns one update for each of its records, for example the
+      gradient of that record times minus the learning rate. Every array has the name of its
+      array in the model, and one axis more, in front: shape (records, ...). The mod sends one
+      report for each record. It protects each record, and not all records of a client
+      together. The number of records is public. A record must have a part in its own update
+      alone: the mod cannot check that.
+
+    Nothing else of the reply leaves, and no text of an error of the app either.
 
     The node decides. Its configuration (``flower-supernode --node-config``) may have
 
     - ``hushgrad-max-epsilon``, ``hushgrad-max-delta``, ``hushgrad-min-reports``,
-      ``hushgrad-trust-shuffler``: a policy, see :class:`hushgrad.Policy`;
+      ``hushgrad-max-dim``, ``hushgrad-trust-shuffler``: a policy, see :class:`hushgrad.Policy`;
+    - ``hushgrad-unit``: the weakest unit that it accepts, "client" without;
     - ``hushgrad-ledger``: the file of a ledger, whose budget is set;
-    - ``hushgrad-purpose``: the purpose in the ledger, "flower" without;
+    - ``hushgrad-purpose``: the purpose in the ledger. Without it "flower", and
+      "flower-records" where the unit is "example";
     - ``hushgrad-allow-evaluate``: let replies to evaluation leave as they are.
 
     The app cannot loosen what the node demands: where both have a policy, a round has to meet
@@ -45,22 +61,31 @@ class HushgradMod:
     policy : Policy, optional
         What the app demands. Without it and without a policy of the node every round is
         refused.
+    unit : {"client", "example"}
+        What the ClientApp returns, and what a report protects.
     allow_evaluate : bool
         Let replies to evaluation leave as they are. They are not private.
+
+    Raises
+    ------
+    InvalidParameter
+        If there is no such unit.
     """
 
-    def __init__(self, policy: Policy | None = None, *, allow_evaluate: bool = False) -> None:
+    def __init__(
+        self, policy: Policy | None = None, *, unit: Unit = "client", allow_evaluate: bool = False
+    ) -> None:
         self._policy = policy
+        self._unit: Unit = unit_named("unit", unit)
         self._allow_evaluate = allow_evaluate
 
-    def __call__(
-        self, msg: Message, context: Context, call_next: Callable[[Message, Context], Message]
-    ) -> Message:
+    def __call__(self, msg: Message, context: Context, call_next: App) -> Message:
         """Answer a message, as Flower demands of a mod."""
         try:
+            node = settings(context)
             if msg.metadata.message_type.split(".")[0] == MessageType.TRAIN:
-                return self._train(msg, context, call_next)
-            self._check_other(msg, context)
+                return self._train(msg, context, call_next, node)
+            self._check_other(msg, node)
         except HushgradError as error:
             log.warning("hushgrad: %s", error)
             reason = f"{records.REFUSED}{error}"
@@ -68,35 +93,40 @@ class HushgradMod:
         return call_next(msg, context)
 
     def _train(
-        self, msg: Message, context: Context, call_next: Callable[[Message, Context], Message]
+        self, msg: Message, context: Context, call_next: App, node: Settings | None
     ) -> Message:
-        round_ = self._round(msg, context)
-        models = list(msg.content.array_records.values())
-        if len(models) != 1:
-            raise invalid("arrays", f"{len(models)} records", "must be one, the model")
-        size = sum(array.size for array in records.parameters(models[0]).values())
+        round_ = self._round(msg, node)
+        model = _only("arrays", msg)
+        size = sum(array.size for array in records.parameters(model).values())
         if size != round_.dim:
             raise invalid("dim", round_.dim, f"must be the {size} parameters of the model")
         with ExitStack() as stack:
-            reservation = self._reserve(round_, context, stack)
-            reply = call_next(msg, context)
+            reservation = _reserve(round_, node, stack)
+            reply = _answer(msg, context, call_next)
             if reply.has_error():
                 return reply
-            trained = list(reply.content.array_records.values())
-            if len(trained) != 1:
-                raise invalid("arrays", f"{len(trained)} records", "must be one in the reply")
-            row = records.difference(trained[0], models[0])
-            report = round_.encode(row, ledger=reservation)
+            made = _only("reply", reply)
+            rows = records.difference if self._unit == "client" else records.updates
+            report = round_.encode(rows(made, model), ledger=reservation, unit=self._unit)
         content = RecordDict({records.RECORD: ConfigRecord({records.REPORT: report})})
         return Message(content, reply_to=msg)
 
-    def _round(self, msg: Message, context: Context) -> Round:
-        """Return the round that the server describes, if every policy accepts it."""
+    def _round(self, msg: Message, node: Settings | None) -> Round:
+        """Return the round that the server describes, if the node and the app accept it."""
         record = msg.content.config_records.get(records.RECORD, ConfigRecord())
         description = record.get(records.ROUND)
         if not isinstance(description, bytes):
             raise invalid("round", "nothing", "must be sent by HushgradAggregation")
-        policies = [p for p in (_node_policy(context), self._policy) if p is not None]
+        if record.get(records.UNIT) != self._unit:
+            got = repr(record.get(records.UNIT))
+            raise invalid("unit", got, f"must be {self._unit!r}, as in HushgradMod")
+        if node is not None and node.unit == "client" and self._unit == "example":
+            raise PolicyRefused(
+                "unit: got 'example', rule: must be 'client': the node demands that a report "
+                "protects all of its data, see hushgrad-unit",
+                *("unit", "'example'", "must be 'client'"),
+            )
+        policies = [p for p in (node and node.policy, self._policy) if p is not None]
         if not policies:
             raise PolicyRefused(
                 "policy: got nothing, rule: is required: set hushgrad-max-epsilon in the node's "
@@ -106,20 +136,9 @@ class HushgradMod:
         opened = [Round(description, policy) for policy in policies]
         return opened[0]
 
-    @staticmethod
-    def _reserve(round_: Round, context: Context, stack: ExitStack) -> Reservation | None:
-        """Charge the node's ledger, if it has one."""
-        path = context.node_config.get(f"{_PREFIX}ledger")
-        if path is None:
-            return None
-        purpose = str(context.node_config.get(f"{_PREFIX}purpose", "flower"))
-        ledger = stack.enter_context(Ledger(str(path), purpose, must_exist=True))
-        return stack.enter_context(ledger.reserve(round_))
-
-    def _check_other(self, msg: Message, context: Context) -> None:
+    def _check_other(self, msg: Message, node: Settings | None) -> None:
         """Raise an error unless a reply to another message than training may leave."""
-        node = context.node_config.get(f"{_PREFIX}allow-evaluate", _node_policy(context) is None)
-        if not (self._allow_evaluate and node is True):
+        if not (self._allow_evaluate and (node is None or node.allow_evaluate)):
             raise PolicyRefused(
                 f"the reply to a message of type {msg.metadata.message_type!r} would not be "
                 "private: allow_evaluate lets it leave",
@@ -127,29 +146,30 @@ class HushgradMod:
             )
 
 
-def _node_policy(context: Context) -> Policy | None:
-    """Return the policy of the node, or None where its configuration has none."""
-    given = context.node_config
-    known = {"max-epsilon", "max-delta", "min-reports", "trust-shuffler"}
-    others = {"ledger", "purpose", "allow-evaluate"}
-    for name in given:
-        if name.startswith(_PREFIX) and name.removeprefix(_PREFIX) not in known | others:
-            raise invalid(name, repr(given[name]), "is no setting of hushgrad")
-    if not any(f"{_PREFIX}{name}" in given for name in known | others):
+def _only(name: str, message: Message) -> ArrayRecord:
+    """Return the only ArrayRecord of a message."""
+    arrays = list(message.content.array_records.values())
+    if len(arrays) != 1:
+        raise invalid(name, f"{len(arrays)} ArrayRecords", "must have one")
+    return arrays[0]
+
+
+def _reserve(round_: Round, node: Settings | None, stack: ExitStack) -> Reservation | None:
+    """Charge the node's ledger, if it has one."""
+    if node is None or node.ledger is None:
         return None
-    trust = given.get(f"{_PREFIX}trust-shuffler", False)
-    if not isinstance(trust, bool):
-        raise invalid(f"{_PREFIX}trust-shuffler", repr(trust), "must be true or false")
-    return Policy(
-        max_epsilon=_number(context, "max-epsilon"),
-        max_delta=_number(context, "max-delta"),
-        min_reports=int(_number(context, "min-reports")),
-        trust_shuffler=trust,
-    )
+    ledger = stack.enter_context(Ledger(node.ledger, node.purpose, must_exist=True))
+    return stack.enter_context(ledger.reserve(round_))
 
 
-def _number(context: Context, name: str) -> float:
-    value = context.node_config.get(f"{_PREFIX}{name}", 0.0)
-    if isinstance(value, (bool, str)):
-        raise invalid(f"{_PREFIX}{name}", repr(value), "must be a number")
-    return value
+def _answer(msg: Message, context: Context, call_next: App) -> Message:
+    """Return the app's answer. The text of its error may hold data, and stays here."""
+    try:
+        reply = call_next(msg, context)
+    except Exception:
+        log.exception("hushgrad: the app failed")
+    else:
+        if not reply.has_error():
+            return reply
+        log.error("hushgrad: the app failed: %s", reply.error.reason)
+    return Message(Error(_APP_FAILED, records.FAILED), reply_to=msg)
