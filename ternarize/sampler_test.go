@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -33,16 +34,17 @@ func TestSamplingIsExactlyUnbiased(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		period, err := s.weigh(c.grad)
+		period, err := weigh(s, c.grad)
 		if err != nil {
 			t.Fatal(err)
 		}
+		weights := weightsOf(s, c.grad)
 		mean := make([]*big.Rat, len(c.grad))
 		for j := range mean {
 			mean[j] = new(big.Rat)
 		}
-		for _, step := range intervals(s.weights, period) {
-			x := s.drawAt(c.grad, step[0], period)
+		for _, step := range intervals(weights, period) {
+			x := drawAt(s, c.grad, step[0], period)
 			if err := x.Validate(len(c.grad), c.sparsity); err != nil {
 				t.Fatalf("%s: start %d: %v", name, step[0], err)
 			}
@@ -59,7 +61,7 @@ func TestSamplingIsExactlyUnbiased(t *testing.T) {
 			}
 		}
 		for j, want := range clip(c.grad, c.sparsity, c.scale) {
-			exact := new(big.Rat).SetFrac(new(big.Int).SetUint64(s.weights[j]), new(big.Int).SetUint64(period))
+			exact := new(big.Rat).SetFrac(new(big.Int).SetUint64(weights[j]), new(big.Int).SetUint64(period))
 			if c.grad[j] < 0 {
 				exact.Neg(exact)
 			}
@@ -73,6 +75,15 @@ func TestSamplingIsExactlyUnbiased(t *testing.T) {
 			}
 		}
 	}
+}
+
+// weightsOf returns the weight of each coordinate.
+func weightsOf(s *Sampler, grad []float64) []uint64 {
+	weights := make([]uint64, len(grad))
+	for j, g := range grad {
+		weights[j] = s.rule.weight(g)
+	}
+	return weights
 }
 
 // intervals returns the half-open intervals of starts on which the sample is
@@ -127,12 +138,12 @@ func TestThePeriodIsRoundedUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		period, err := s.weigh(c.grad)
+		period, err := weigh(s, c.grad)
 		if err != nil {
 			t.Fatal(err)
 		}
 		sum, n := uint64(0), uint64(c.sparsity)
-		for _, w := range s.weights {
+		for _, w := range weightsOf(s, c.grad) {
 			sum += w
 		}
 		if sum%n == 0 {
@@ -142,7 +153,7 @@ func TestThePeriodIsRoundedUp(t *testing.T) {
 			t.Errorf("%+v: period %d, want ⌈%d/%d⌉ = %d", c, period, sum, n, want)
 		}
 		for _, start := range []uint64{0, 1, period / 2, period - 2, period - 1} {
-			x := s.drawAt(c.grad, start, period)
+			x := drawAt(s, c.grad, start, period)
 			if err := x.Validate(len(c.grad), c.sparsity); err != nil {
 				t.Errorf("%+v, start %d: %v", c, start, err)
 			}
@@ -283,18 +294,61 @@ func randomGradient(dim int) []float64 {
 	return grad
 }
 
+// Whether a gradient is of float32 or of float64, the same numbers give the same sample.
+func TestFloat32IsSampledAsFloat64(t *testing.T) {
+	const dim = 100 // not a multiple of the size of a block
+	narrow, wide := make([]float32, dim), make([]float64, dim)
+	for j, g := range randomGradient(dim) {
+		narrow[j], wide[j] = float32(g), float64(float32(g))
+	}
+	a, err := NewSampler(dim, 10, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := NewSampler(dim, 10, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range byte(100) {
+		x, err := a.SampleFloat32(narrow, rand.New(rand.NewChaCha8([32]byte{i})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, err := b.Sample(wide, rand.New(rand.NewChaCha8([32]byte{i})))
+		if err != nil || !slices.Equal(x.Index, y.Index) || !slices.Equal(x.Sign, y.Sign) {
+			t.Fatalf("generator %d: %v and %v, %v", i, x, y, err)
+		}
+	}
+	narrow[dim-1] = float32(math.Inf(1))
+	var p *fl.ParamError
+	if _, err := a.SampleFloat32(narrow, nil); !errors.As(err, &p) || !strings.Contains(p.Rule, "coordinate 99") {
+		t.Errorf("Inf in the last coordinate: %v", err)
+	}
+}
+
 func BenchmarkSample(b *testing.B) {
 	grad := randomGradient(7850)
+	narrow := make([]float32, len(grad))
+	for j, g := range grad {
+		narrow[j] = float32(g)
+	}
 	s, err := NewSampler(len(grad), 64, 1)
 	if err != nil {
 		b.Fatal(err)
 	}
 	rng := rand.New(rand.NewChaCha8([32]byte{}))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := s.Sample(grad, rng); err != nil {
-			b.Fatal(err)
-		}
+	for name, sampled := range map[string]func() error{
+		"float64": func() error { _, err := s.Sample(grad, rng); return err },
+		"float32": func() error { _, err := s.SampleFloat32(narrow, rng); return err },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := sampled(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(grad)), "ns/coord")
+		})
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(grad)), "ns/coord")
 }

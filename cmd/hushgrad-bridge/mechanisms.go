@@ -8,5 +8,6 @@ import (
 	_ "github.com/hushgrad/hushgrad/baseline/laplace"
 	_ "github.com/hushgrad/hushgrad/baseline/privunit"
 	_ "github.com/hushgrad/hushgrad/hdsum"
+	_ "github.com/hushgrad/hushgrad/hdsum/shares"
 	_ "github.com/hushgrad/hushgrad/tiers"
 )

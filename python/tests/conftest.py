@@ -12,6 +12,10 @@ from hushgrad import Policy, Round
 
 DIM = 4
 
+# A public key as a round has it: the algorithms of X25519, and 32 bytes of which all are a key.
+# Tests in Go open what is sealed.
+KEY = bytes.fromhex("002000010001") + bytes([9]) + bytes(31)
+
 
 def new_round(**changes: Any) -> Round:
     """Return the server's round of four coordinates. None takes a parameter away."""

@@ -14,8 +14,8 @@ difference and gives it to the strategy that it wraps. With ``unit="example"`` a
 client sends one report for each of its records.
 """
 
+from ..federated import PlainReply
 from .aggregation import HushgradAggregation
 from .mod import HushgradMod
-from .replies import PlainReply
 
 __all__ = ["HushgradAggregation", "HushgradMod", "PlainReply"]

@@ -12,11 +12,11 @@ from flwr.serverapp import Grid
 from flwr.serverapp.strategy import Strategy
 
 from ..errors import TooFewReports, invalid
+from ..federated import Answers, Run, estimate, measures
 from ..rounds import Round
 from . import records
-from .metrics import Promises, quality
-from .node import Unit, unit_named
-from .replies import Replies
+from .replies import answers, rejected
+from .unit import Unit, checked
 
 log = getLogger("flwr")
 
@@ -107,13 +107,13 @@ class HushgradAggregation(Strategy):
         central_delta: float = 1e-6,
         **params: float | str,
     ) -> None:
-        if unit_named("unit", unit) == "example" and min_reports is None:
+        if checked(unit) == "example" and min_reports is None:
             raise invalid("min_reports", "nothing", "is required with unit='example'")
         if max_records < 1:
             raise invalid("max_records", max_records, "must be at least 1")
         self.strategy = strategy
         self._unit: Unit = unit
-        self._most = max_records if unit == "example" else 1
+        self._most = max_records
         self._server_lr = server_lr
         self._min_reports = min_reports
         self._params: dict[str, Any] = {
@@ -123,7 +123,7 @@ class HushgradAggregation(Strategy):
             "delta": delta,
             **params,
         }
-        self._promises = Promises(central_delta)
+        self._run = Run(central_delta, log)
         self._open: _Open | None = None
 
     def summary(self) -> None:
@@ -173,32 +173,29 @@ class HushgradAggregation(Strategy):
         if self._open is None:
             return None, None
         opened, self._open = self._open, None  # a round is estimated once
-        answered = Replies.sorted(replies)
+        answered = answers(replies)
         try:
-            estimate = answered.estimate(opened.round, self._most)
+            result = estimate(opened.round, answered, rejected, unit=self._unit, most=self._most)
         except TooFewReports as error:
             log.warning("hushgrad: round %s is given up: %s", server_round, error)
             return None, MetricRecord({**self._metrics(opened, answered)})
-        metrics = {**self._metrics(opened, answered), **quality(estimate)}
-        mean = records.moved(opened.model, estimate.mean * self._server_lr)
+        sent = sum(len(reports) for _, reports in answered.reports)
+        metrics = {**self._metrics(opened, answered), **measures(result, sent)}
+        mean = records.moved(opened.model, result.mean * self._server_lr)
         stepped, inner = self.strategy.aggregate_train(
-            server_round, [self._reply(answered.sent[0][0], mean, estimate.reports)]
+            server_round, [self._reply(answered.reports[0][0], mean, result.reports)]
         )
         return stepped, MetricRecord({**(inner or {}), **metrics})
 
-    def _metrics(self, opened: _Open, answered: Replies) -> dict[str, float]:
-        metrics: dict[str, float] = {
-            "hushgrad.reports": answered.reports,
+    def _metrics(self, opened: _Open, answered: Answers[Message]) -> dict[str, float]:
+        # A client that did not refuse may have sent a report, even if none came.
+        lost = opened.asked - answered.refused - len(answered.reports)
+        return {
+            "hushgrad.reports": answered.counted,
             "hushgrad.refused": answered.refused,
             "hushgrad.failed": answered.failed,
+            **self._run.promise(opened.round, answered.counted, lost=lost),
         }
-        # A client that did not refuse may have sent a report, even if it was lost.
-        if answered.refused < opened.asked:
-            metrics |= self._promises.after(opened.round, answered.reports)
-        if answered.reports:
-            sent = sum(len(reports) for _, reports in answered.sent)
-            metrics["hushgrad.bytes-per-report"] = sent / answered.reports
-        return metrics
 
     def configure_evaluate(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid

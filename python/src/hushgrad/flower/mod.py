@@ -9,11 +9,12 @@ from logging import getLogger
 from flwr.app import ArrayRecord, ConfigRecord, Context, Error, Message, MessageType, RecordDict
 
 from ..errors import HushgradError, PolicyRefused, invalid
+from ..federated import Node
 from ..ledger import Ledger, Reservation
 from ..policy import Policy
 from ..rounds import Round
 from . import records
-from .node import Settings, Unit, settings, unit_named
+from .unit import Unit, checked
 
 log = getLogger("flwr")
 
@@ -33,12 +34,12 @@ class HushgradMod:
     - "client": the ClientApp trains as always, and returns one ArrayRecord with the names and
       shapes of the model that it got. The mod sends one report of the difference. It protects
       all data of the client.
-    - "example": the ClientApp returns one update for each of its records, for example the
-      gradient of that record times minus the learning rate. Every array has the name of its
-      array in the model, and one axis more, in front: shape (records, ...). The mod sends one
-      report for each record. It protects each record, and not all records of a client
-      together. The number of records is public. A record must have a part in its own update
-      alone: the mod cannot check that.
+    - "example": the ClientApp trains on each of its records alone, and returns all these models
+      in one ArrayRecord: every array has one axis more, in front, of shape (records, ...). For
+      one step these are the model minus the learning rate times the gradient of each record.
+      The mod sends one report of each difference. It protects each record, and not all records
+      of a client together. The number of records is public. A record must have a part in its
+      own model alone: the mod cannot check that.
 
     Nothing else of the reply leaves, and no text of an error of the app either.
 
@@ -76,13 +77,13 @@ class HushgradMod:
         self, policy: Policy | None = None, *, unit: Unit = "client", allow_evaluate: bool = False
     ) -> None:
         self._policy = policy
-        self._unit: Unit = unit_named("unit", unit)
+        self._unit: Unit = checked(unit)
         self._allow_evaluate = allow_evaluate
 
     def __call__(self, msg: Message, context: Context, call_next: App) -> Message:
         """Answer a message, as Flower demands of a mod."""
         try:
-            node = settings(context)
+            node = Node(context.node_config)
             if msg.metadata.message_type.split(".")[0] == MessageType.TRAIN:
                 return self._train(msg, context, call_next, node)
             self._check_other(msg, node)
@@ -92,9 +93,7 @@ class HushgradMod:
             return Message(Error(_FAILED_PRECONDITION, reason), reply_to=msg)
         return call_next(msg, context)
 
-    def _train(
-        self, msg: Message, context: Context, call_next: App, node: Settings | None
-    ) -> Message:
+    def _train(self, msg: Message, context: Context, call_next: App, node: Node) -> Message:
         round_ = self._round(msg, node)
         model = _only("arrays", msg)
         size = sum(array.size for array in records.parameters(model).values())
@@ -106,39 +105,34 @@ class HushgradMod:
             if reply.has_error():
                 return reply
             made = _only("reply", reply)
-            rows = records.difference if self._unit == "client" else records.updates
+            rows = records.difference if self._unit == "client" else records.differences
             report = round_.encode(rows(made, model), ledger=reservation, unit=self._unit)
         content = RecordDict({records.RECORD: ConfigRecord({records.REPORT: report})})
         return Message(content, reply_to=msg)
 
-    def _round(self, msg: Message, node: Settings | None) -> Round:
+    def _round(self, msg: Message, node: Node) -> Round:
         """Return the round that the server describes, if the node and the app accept it."""
         record = msg.content.config_records.get(records.RECORD, ConfigRecord())
-        description = record.get(records.ROUND)
-        if not isinstance(description, bytes):
-            raise invalid("round", "nothing", "must be sent by HushgradAggregation")
+        round_ = node.accept(
+            record.get(records.ROUND),
+            self._policy,
+            server="HushgradAggregation",
+            client="HushgradMod",
+        )
         if record.get(records.UNIT) != self._unit:
             got = repr(record.get(records.UNIT))
             raise invalid("unit", got, f"must be {self._unit!r}, as in HushgradMod")
-        if node is not None and node.unit == "client" and self._unit == "example":
+        if self._unit == "example" and node.unit == "client":
             raise PolicyRefused(
                 "unit: got 'example', rule: must be 'client': the node demands that a report "
                 "protects all of its data, see hushgrad-unit",
                 *("unit", "'example'", "must be 'client'"),
             )
-        policies = [p for p in (node and node.policy, self._policy) if p is not None]
-        if not policies:
-            raise PolicyRefused(
-                "policy: got nothing, rule: is required: set hushgrad-max-epsilon in the node's "
-                "configuration, or give HushgradMod a policy",
-                *("policy", "nothing", "is required"),
-            )
-        opened = [Round(description, policy) for policy in policies]
-        return opened[0]
+        return round_
 
-    def _check_other(self, msg: Message, node: Settings | None) -> None:
+    def _check_other(self, msg: Message, node: Node) -> None:
         """Raise an error unless a reply to another message than training may leave."""
-        if not (self._allow_evaluate and (node is None or node.allow_evaluate)):
+        if not (self._allow_evaluate and node.allow_evaluate):
             raise PolicyRefused(
                 f"the reply to a message of type {msg.metadata.message_type!r} would not be "
                 "private: allow_evaluate lets it leave",
@@ -154,11 +148,12 @@ def _only(name: str, message: Message) -> ArrayRecord:
     return arrays[0]
 
 
-def _reserve(round_: Round, node: Settings | None, stack: ExitStack) -> Reservation | None:
+def _reserve(round_: Round, node: Node, stack: ExitStack) -> Reservation | None:
     """Charge the node's ledger, if it has one."""
-    if node is None or node.ledger is None:
+    if node.ledger is None:
         return None
-    ledger = stack.enter_context(Ledger(node.ledger, node.purpose, must_exist=True))
+    unit = "flower" if node.unit == "client" else "flower-records"
+    ledger = stack.enter_context(Ledger(node.ledger, node.purpose or unit, must_exist=True))
     return stack.enter_context(ledger.reserve(round_))
 
 
