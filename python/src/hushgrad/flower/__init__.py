@@ -13,7 +13,8 @@ model that came. It removes everything else from the reply. The aggregation esti
 difference and gives it to the strategy that it wraps.
 """
 
-from .aggregation import HushgradAggregation, PlainReply
+from ..federated import PlainReply
+from .aggregation import HushgradAggregation
 from .mod import HushgradMod
 
 __all__ = ["HushgradAggregation", "HushgradMod", "PlainReply"]

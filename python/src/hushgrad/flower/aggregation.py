@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from logging import getLogger
 from typing import Any
 
-import numpy as np
 from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict
 from flwr.serverapp import Grid
 from flwr.serverapp.strategy import Strategy
 
-from ..aggregator import Aggregator, Estimate
-from ..errors import AggregatorLost, BadReport, HushgradError, InvalidParameter, TooFewReports
-from ..planning import account
+from ..errors import HushgradError, TooFewReports
+from ..federated import Answers, PlainReply, Run, count, measures
 from ..rounds import Round
 from . import records
 
 log = getLogger("flwr")
-
-
-class PlainReply(HushgradError, ValueError):
-    """A client sent its model or its metrics, and no report: its app has no HushgradMod."""
-
-
-@dataclass
-class _Replies:
-    """What the clients of a round answered."""
-
-    reports: list[tuple[Message, bytes]]
-    refused: int = 0
-    failed: int = 0
 
 
 class HushgradAggregation(Strategy):
@@ -102,11 +85,9 @@ class HushgradAggregation(Strategy):
         self._delta = delta
         self._min_reports = min_reports
         self._server_lr = server_lr
-        self._central_delta = central_delta
         self._params: dict[str, Any] = params
         self._open: tuple[Round, ArrayRecord] | None = None
-        self._rounds = 0
-        self._fewest = 0  # reports in a round so far
+        self._run = Run(central_delta, log)
 
     def summary(self) -> None:
         """Log what the strategy is."""
@@ -158,13 +139,13 @@ class HushgradAggregation(Strategy):
         round_, arrays = self._open
         self._open = None  # a round is estimated once
         answered = _sorted(replies)
-        counts = _count(round_, answered)
+        counts = count(round_, answered, _rejected)
         metrics = MetricRecord(
             {
                 "hushgrad.reports": len(answered.reports),
                 "hushgrad.refused": answered.refused,
                 "hushgrad.failed": answered.failed,
-                **self._promise(round_, len(answered.reports)),
+                **self._run.promise(round_, len(answered.reports)),
             }
         )
         try:
@@ -173,9 +154,7 @@ class HushgradAggregation(Strategy):
             log.warning("hushgrad: round %s is given up: %s", server_round, error)
             return None, metrics
         sent = sum(len(report) for _, report in answered.reports)
-        metrics["hushgrad.bytes-per-report"] = sent / estimate.reports
-        metrics["hushgrad.std-err"] = float(np.sqrt(np.mean(estimate.std_err**2)))
-        metrics["hushgrad.signal-to-noise"] = _signal_to_noise(estimate)
+        metrics.update(measures(estimate, sent))
         mean = records.moved(arrays, estimate.mean * self._server_lr)
         stepped, inner = self.strategy.aggregate_train(
             server_round, [self._reply(answered.reports[0][0], mean, estimate.reports)]
@@ -201,36 +180,10 @@ class HushgradAggregation(Strategy):
         content = RecordDict({arrays: model, "metrics": MetricRecord({weight: reports})})
         return Message(content, reply_to=received)
 
-    def _promise(self, round_: Round, reports: int) -> dict[str, float]:
-        """Return what the rounds so far promise a client that took part in all of them."""
-        if reports == 0:
-            return {}
-        self._rounds += 1
-        self._fewest = min(self._fewest or reports, reports)
-        try:
-            promise = account(
-                round_,
-                clients=max(2, self._fewest),
-                participations=self._rounds,
-                delta=self._central_delta,
-            )
-        except InvalidParameter as error:  # nothing is known of several such reports
-            log.warning("hushgrad: %s", error)
-            return {"hushgrad.epsilon-local": round_.guarantee.epsilon}
-        metrics = {
-            "hushgrad.epsilon-local": promise.epsilon_local,
-            "hushgrad.epsilon-local-total": promise.epsilon_local_total,
-            "hushgrad.epsilon-central-if-shuffled": (
-                promise.epsilon_local_total if self._fewest < 2 else promise.epsilon_central
-            ),
-            "hushgrad.delta": promise.delta,
-        }
-        return {name: value for name, value in metrics.items() if value is not None}
 
-
-def _sorted(replies: Iterable[Message]) -> _Replies:
+def _sorted(replies: Iterable[Message]) -> Answers[Message]:
     """Sort replies into reports, refusals and failures."""
-    result = _Replies([])
+    result = Answers[Message]()
     for reply in replies:
         if reply.has_error():
             if (reply.error.reason or "").startswith(records.REFUSED):
@@ -254,38 +207,5 @@ def _sorted(replies: Iterable[Message]) -> _Replies:
     return result
 
 
-def _count(round_: Round, answered: _Replies) -> Aggregator:
-    """Count the reports. What is no report of the round becomes a failure."""
-    try:
-        return _count_once(round_, answered)
-    except AggregatorLost:  # its helper died: all reports are still here
-        return _count_once(round_, answered)
-
-
-def _count_once(round_: Round, answered: _Replies) -> Aggregator:
-    counts, good = round_.aggregator(), list[tuple[Message, bytes]]()
-    for reply, report in answered.reports:
-        try:
-            if round_.report_bytes:  # one report: a client has one voice
-                if len(report) != round_.report_bytes:
-                    continue
-                counts.add(report)
-            else:
-                one = round_.aggregator()
-                if one.add(report) != 1:
-                    continue
-                counts.merge(one)
-        except (BadReport, InvalidParameter) as error:
-            log.info("hushgrad: node %d: %s", reply.metadata.src_node_id, error)
-            continue
-        good.append((reply, report))
-    answered.failed += len(answered.reports) - len(good)
-    answered.reports = good
-    return counts
-
-
-def _signal_to_noise(estimate: Estimate) -> float:
-    """Return the norm of the mean over that of its noise, without what the noise adds."""
-    noise = float(np.sum(estimate.std_err**2))
-    signal = max(0.0, float(np.sum(estimate.mean**2)) - noise)
-    return math.sqrt(signal / noise) if noise > 0 else math.inf
+def _rejected(reply: Message, error: HushgradError) -> None:
+    log.info("hushgrad: node %d: %s", reply.metadata.src_node_id, error)

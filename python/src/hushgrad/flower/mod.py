@@ -9,6 +9,7 @@ from logging import getLogger
 from flwr.app import ConfigRecord, Context, Error, Message, MessageType, RecordDict
 
 from ..errors import HushgradError, PolicyRefused, invalid
+from ..federated import Node
 from ..ledger import Ledger, Reservation
 from ..policy import Policy
 from ..rounds import Round
@@ -17,7 +18,6 @@ from . import records
 log = getLogger("flwr")
 
 _FAILED_PRECONDITION = 6  # Flower's code of a mod that does not go on
-_PREFIX = "hushgrad-"
 
 
 class HushgradMod:
@@ -94,62 +94,24 @@ class HushgradMod:
         """Return the round that the server describes, if every policy accepts it."""
         record = msg.content.config_records.get(records.RECORD, ConfigRecord())
         description = record.get(records.ROUND)
-        if not isinstance(description, bytes):
-            raise invalid("round", "nothing", "must be sent by HushgradAggregation")
-        policies = [p for p in (_node_policy(context), self._policy) if p is not None]
-        if not policies:
-            raise PolicyRefused(
-                "policy: got nothing, rule: is required: set hushgrad-max-epsilon in the node's "
-                "configuration, or give HushgradMod a policy",
-                *("policy", "nothing", "is required"),
-            )
-        opened = [Round(description, policy) for policy in policies]
-        return opened[0]
+        return Node(context.node_config).accept(
+            description, self._policy, server="HushgradAggregation", client="HushgradMod"
+        )
 
     @staticmethod
     def _reserve(round_: Round, context: Context, stack: ExitStack) -> Reservation | None:
         """Charge the node's ledger, if it has one."""
-        path = context.node_config.get(f"{_PREFIX}ledger")
-        if path is None:
+        node = Node(context.node_config)
+        if node.ledger is None:
             return None
-        purpose = str(context.node_config.get(f"{_PREFIX}purpose", "flower"))
-        ledger = stack.enter_context(Ledger(str(path), purpose, must_exist=True))
+        ledger = stack.enter_context(Ledger(node.ledger, node.purpose or "flower", must_exist=True))
         return stack.enter_context(ledger.reserve(round_))
 
     def _check_other(self, msg: Message, context: Context) -> None:
         """Raise an error unless a reply to another message than training may leave."""
-        node = context.node_config.get(f"{_PREFIX}allow-evaluate", _node_policy(context) is None)
-        if not (self._allow_evaluate and node is True):
+        if not (self._allow_evaluate and Node(context.node_config).allow_evaluate):
             raise PolicyRefused(
                 f"the reply to a message of type {msg.metadata.message_type!r} would not be "
                 "private: allow_evaluate lets it leave",
                 *("message_type", repr(msg.metadata.message_type), "must be train"),
             )
-
-
-def _node_policy(context: Context) -> Policy | None:
-    """Return the policy of the node, or None where its configuration has none."""
-    given = context.node_config
-    known = {"max-epsilon", "max-delta", "min-reports", "trust-shuffler"}
-    others = {"ledger", "purpose", "allow-evaluate"}
-    for name in given:
-        if name.startswith(_PREFIX) and name.removeprefix(_PREFIX) not in known | others:
-            raise invalid(name, repr(given[name]), "is no setting of hushgrad")
-    if not any(f"{_PREFIX}{name}" in given for name in known | others):
-        return None
-    trust = given.get(f"{_PREFIX}trust-shuffler", False)
-    if not isinstance(trust, bool):
-        raise invalid(f"{_PREFIX}trust-shuffler", repr(trust), "must be true or false")
-    return Policy(
-        max_epsilon=_number(context, "max-epsilon"),
-        max_delta=_number(context, "max-delta"),
-        min_reports=int(_number(context, "min-reports")),
-        trust_shuffler=trust,
-    )
-
-
-def _number(context: Context, name: str) -> float:
-    value = context.node_config.get(f"{_PREFIX}{name}", 0.0)
-    if isinstance(value, (bool, str)):
-        raise invalid(f"{_PREFIX}{name}", repr(value), "must be a number")
-    return value

@@ -1,0 +1,81 @@
+"""Train on MNIST privately in NVFlare, in its simulator or in POC mode.
+
+::
+
+    python job.py --data /path/to/mnist
+    python job.py --data /path/to/mnist --poc
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+import task
+from nvflare.app_common.np.recipes import NumpyFedAvgRecipe
+from nvflare.recipe import PocEnv, SimEnv
+
+from hushgrad.nvflare import HushgradAggregator, HushgradPrivatize, private_recipe
+
+HERE = Path(__file__).resolve().parent
+MODEL = "server.npy"  # where NVFlare keeps a NumPy model
+
+
+def main() -> None:
+    """Run the job and print the accuracy of its model."""
+    given = arguments()
+    recipe = private_recipe(
+        NumpyFedAvgRecipe,
+        HushgradAggregator(
+            epsilon=given.epsilon,
+            scale=given.scale,
+            min_reports=given.min_reports,
+            params={"sparsity": given.sparsity},
+            unit="example",
+            server_lr=given.server_lr,
+            momentum=given.momentum,
+        ),
+        # In a real federation the policy and the ledger stand at each site.
+        HushgradPrivatize(max_epsilon=8, unit="example"),
+        name="nvflare-mnist",
+        model=task.initial(),
+        min_clients=given.sites,
+        num_rounds=given.rounds,
+        train_script=str(HERE / "client.py"),
+        train_args=f"--data {given.data.resolve()} --sites {given.sites}",
+    )
+    if given.poc:
+        environment = PocEnv(num_clients=given.sites, project_conf_path=given.project)
+    else:
+        environment = SimEnv(num_clients=given.sites, workspace_root=str(given.workspace))
+    result = recipe.execute(environment).get_result(timeout=given.timeout)
+    model = result and next(Path(result).rglob(MODEL), None)
+    if model is None:
+        sys.exit("the job ended without a model: see its logs")
+    print(f"accuracy {task.accuracy(np.load(model), str(given.data)):.3f}")
+
+
+def arguments() -> argparse.Namespace:
+    """Return what the command line says."""
+    parser = argparse.ArgumentParser(description="Train on MNIST privately in NVFlare.")
+    add = parser.add_argument
+    add("--data", type=Path, required=True, help="folder with the four files of MNIST")
+    add("--poc", action="store_true", help="real processes instead of the simulator")
+    add("--project", default="", help="NVFlare's project file for POC mode, without its own one")
+    add("--workspace", type=Path, default="/tmp/nvflare/simulation", help="of the simulator")
+    add("--timeout", type=float, default=3600.0, help="seconds")
+    add("--sites", type=int, default=4)
+    add("--rounds", type=int, default=20)
+    add("--epsilon", type=float, default=4.0, help="of one report")
+    add("--min-reports", type=int, default=30_000, help="records below which a round is given up")
+    add("--scale", type=float, default=0.3)
+    add("--sparsity", type=int, default=64)
+    add("--server-lr", type=float, default=1.0)
+    add("--momentum", type=float, default=0.5)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,22 @@
+"""What the adapters of federated learning frameworks have in common.
+
+Use it to write an adapter for another framework. Users of Flower and NVFlare need nothing of it.
+Start with :func:`count` on the server's side and :class:`Node` on the client's side.
+"""
+
+from .models import difference, differences, moved
+from .node import Node
+from .reports import Answers, PlainReply, count
+from .run import Run, measures
+
+__all__ = [
+    "Answers",
+    "Node",
+    "PlainReply",
+    "Run",
+    "count",
+    "difference",
+    "differences",
+    "measures",
+    "moved",
+]

@@ -1,0 +1,129 @@
+"""What a node demands: settings that the party which trains cannot change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..errors import PolicyRefused, invalid
+from ..policy import Policy
+from ..rounds import Round
+
+PREFIX = "hushgrad-"
+"""How the names of all settings begin."""
+
+_POLICY = ("max-epsilon", "max-delta", "min-reports", "trust-shuffler")
+_OTHERS = ("ledger", "purpose", "allow-evaluate", "unit")
+_UNITS = ("client", "example")
+
+
+class Node:
+    """The settings of a node, by their names without the prefix "hushgrad-".
+
+    Parameters
+    ----------
+    settings : mapping
+        The configuration of the node. Names without the prefix are left alone.
+
+    Attributes
+    ----------
+    policy : Policy or None
+        ``max-epsilon``, ``max-delta``, ``min-reports``, ``trust-shuffler``. None if there is no
+        setting at all. A node with any setting has a policy, and what it leaves out refuses.
+    ledger : str or None
+        The file of the ledger.
+    purpose : str or None
+        The purpose in the ledger.
+    allow_evaluate : bool
+        Whether what is not private may leave. A node without settings leaves it to others.
+    unit : {"client", "example"}
+        Weakest unit whose data one report stands for. With "example" a client may send one
+        report for each of its records. A node without settings leaves it to others.
+
+    Raises
+    ------
+    InvalidParameter
+        If a setting is unknown or of the wrong type.
+    """
+
+    def __init__(self, settings: Mapping[str, object]) -> None:
+        given = {
+            name.removeprefix(PREFIX): value
+            for name, value in settings.items()
+            if name.startswith(PREFIX)
+        }
+        for name, value in given.items():
+            if name not in _POLICY + _OTHERS:
+                raise invalid(f"{PREFIX}{name}", repr(value), "is no setting of hushgrad")
+        self.policy: Policy | None = None
+        if given:
+            self.policy = Policy(
+                max_epsilon=_number(given, "max-epsilon"),
+                max_delta=_number(given, "max-delta"),
+                min_reports=_whole(given, "min-reports"),
+                trust_shuffler=_flag(given, "trust-shuffler", default=False),
+            )
+        self.ledger = _text(given, "ledger")
+        self.purpose = _text(given, "purpose")
+        self.allow_evaluate = _flag(given, "allow-evaluate", default=not given)
+        self.unit = _text(given, "unit") or ("client" if given else "example")
+        if self.unit not in _UNITS:
+            raise invalid(f"{PREFIX}unit", repr(self.unit), "must be 'client' or 'example'")
+
+    def accept(self, description: object, app: Policy | None, *, server: str, client: str) -> Round:
+        """Open a round, if the policies of the node and of the app accept it.
+
+        Parameters
+        ----------
+        description : bytes
+            What the server sent. Anything else is refused.
+        app : Policy, optional
+            What the app demands. It cannot loosen what the node demands.
+        server, client : str
+            Names of the adapter's parts, for the errors.
+
+        Raises
+        ------
+        PolicyRefused
+            If a policy refuses the round, or there is none.
+        InvalidParameter, HushgradError
+            If the server sent no round.
+        """
+        if not isinstance(description, bytes):
+            raise invalid("round", "nothing", f"must be sent by {server}")
+        policies = [policy for policy in (self.policy, app) if policy is not None]
+        if not policies:
+            raise PolicyRefused(
+                f"policy: got nothing, rule: is required: set {PREFIX}max-epsilon in the node's "
+                f"configuration, or give {client} a policy",
+                *("policy", "nothing", "is required"),
+            )
+        opened = [Round(description, policy) for policy in policies]
+        return opened[0]
+
+
+def _number(given: Mapping[str, object], name: str) -> float:
+    value = given.get(name, 0.0)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise invalid(f"{PREFIX}{name}", repr(value), "must be a number")
+    return value
+
+
+def _whole(given: Mapping[str, object], name: str) -> int:
+    value = _number(given, name)
+    if not float(value).is_integer():
+        raise invalid(f"{PREFIX}{name}", value, "must be a whole number")
+    return int(value)
+
+
+def _flag(given: Mapping[str, object], name: str, *, default: bool) -> bool:
+    value = given.get(name, default)
+    if not isinstance(value, bool):
+        raise invalid(f"{PREFIX}{name}", repr(value), "must be true or false")
+    return value
+
+
+def _text(given: Mapping[str, object], name: str) -> str | None:
+    value = given.get(name)
+    if value is not None and not isinstance(value, str):
+        raise invalid(f"{PREFIX}{name}", repr(value), "must be a text")
+    return value

@@ -1,0 +1,89 @@
+"""The metrics of a run: what it promises its clients, and how good its estimates are."""
+
+from __future__ import annotations
+
+import math
+from logging import Logger
+
+import numpy as np
+
+from ..aggregator import Estimate
+from ..errors import InvalidParameter
+from ..planning import account
+from ..rounds import Round
+
+
+class Run:
+    """The rounds of a run, and what they promise a client that took part in all of them.
+
+    Parameters
+    ----------
+    delta : float
+        δ at which the central ε is stated.
+    log : Logger
+        Gets a warning where several reports of a mechanism have no known guarantee.
+    """
+
+    def __init__(self, delta: float, log: Logger) -> None:
+        self._delta = delta
+        self._log = log
+        self._rounds = 0
+        self._fewest = 0  # reports in a round so far
+
+    def promise(self, round_: Round, reports: int) -> dict[str, float]:
+        """Add a round that has counted some reports, and return the promise so far.
+
+        Returns
+        -------
+        dict
+            ``hushgrad.epsilon-local``, ``hushgrad.epsilon-local-total``,
+            ``hushgrad.epsilon-central-if-shuffled`` and ``hushgrad.delta``, as far as they are
+            known. Nothing for a round without reports.
+        """
+        if reports == 0:
+            return {}
+        self._rounds += 1
+        self._fewest = min(self._fewest or reports, reports)
+        try:
+            promise = account(
+                round_,
+                clients=max(2, self._fewest),
+                participations=self._rounds,
+                delta=self._delta,
+            )
+        except InvalidParameter as error:  # nothing is known of several such reports
+            self._log.warning("hushgrad: %s", error)
+            return {"hushgrad.epsilon-local": round_.guarantee.epsilon}
+        metrics = {
+            "hushgrad.epsilon-local": promise.epsilon_local,
+            "hushgrad.epsilon-local-total": promise.epsilon_local_total,
+            "hushgrad.epsilon-central-if-shuffled": (
+                promise.epsilon_local_total if self._fewest < 2 else promise.epsilon_central
+            ),
+            "hushgrad.delta": promise.delta,
+        }
+        return {name: value for name, value in metrics.items() if value is not None}
+
+
+def measures(estimate: Estimate, sent: int) -> dict[str, float]:
+    """Return what an estimate is worth.
+
+    Parameters
+    ----------
+    sent : int
+        Bytes of all its reports.
+
+    Returns
+    -------
+    dict
+        ``hushgrad.bytes-per-report``; ``hushgrad.std-err``, the root mean square of the
+        standard errors; ``hushgrad.signal-to-noise``, the Euclidean norm of the mean over that
+        of its standard errors, without what noise adds to it.
+    """
+    noise = float(np.sum(estimate.std_err**2))
+    signal = max(0.0, float(np.sum(estimate.mean**2)) - noise)
+    return {
+        "hushgrad.bytes-per-report": sent / estimate.reports,
+        "hushgrad.std-err": math.sqrt(noise / len(estimate.std_err)),
+        "hushgrad.signal-to-noise": math.sqrt(signal / noise) if noise > 0 else math.inf,
+    }

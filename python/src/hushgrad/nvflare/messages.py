@@ -1,0 +1,40 @@
+"""What the server and the sites of a job exchange."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from nvflare.apis.dxo import from_shareable
+from nvflare.apis.shareable import Shareable
+
+ROUND = "hushgrad.round"
+"""Header of a task: the description of the round. Parameter of a result: its digest."""
+
+UNIT = "hushgrad.unit"
+"""Header of a task: whose data one report stands for, "client" or "example"."""
+
+REPORT = "hushgrad.report"
+"""Parameter of a result: the reports, packed."""
+
+REFUSED = "hushgrad.refused"
+"""Parameter of a result without reports: why the site refused to take part."""
+
+
+def kind(shareable: Shareable) -> str | None:
+    """Return the kind of data, or None where there is none."""
+    try:
+        return from_shareable(shareable).data_kind
+    except ValueError:
+        return None
+
+
+def arrays(shareable: Shareable, kinds: tuple[str, ...]) -> dict[str, NDArray[Any]] | None:
+    """Return a model, or None where there is none of NumPy arrays."""
+    if kind(shareable) not in kinds:
+        return None
+    data = from_shareable(shareable).data
+    if not isinstance(data, dict) or not all(isinstance(a, np.ndarray) for a in data.values()):
+        return None
+    return data

@@ -1,0 +1,206 @@
+"""What the adapters have in common, without any framework."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import signal
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import new_round
+from numpy.typing import NDArray
+
+from hushgrad import (
+    AggregatorLost,
+    HushgradError,
+    InvalidParameter,
+    Policy,
+    PolicyRefused,
+    Round,
+    _bridge,
+)
+from hushgrad.aggregator import Aggregator
+from hushgrad.federated import Answers, Node, Run, count, difference, measures, moved
+
+Row = NDArray[np.float32]
+NAMES = {"server": "the server", "client": "the client"}
+
+
+def model(value: float) -> dict[str, NDArray[Any]]:
+    """Return a model with a matrix, a vector, and a counter that is not trained."""
+    return {
+        "w": np.full((2, 2), value, np.float32),
+        "n": np.array([7]),
+        "b": np.full(3, value, np.float32),
+    }
+
+
+def test_a_model_moves_by_the_difference() -> None:
+    row = difference(model(3), model(1))
+    assert row.dtype == np.float32
+    assert row.tolist() == [2.0] * 7
+    after = moved(model(1), row.astype(np.float64))
+    assert {name: array.dtype for name, array in after.items()} == {
+        name: array.dtype for name, array in model(3).items()
+    }
+    assert all((array == model(3)[name]).all() for name, array in after.items())
+
+
+def test_a_difference_is_finite_and_as_wide_as_the_model() -> None:
+    before, after = model(0), model(1)
+    before["b"], after["b"] = before["b"].astype(np.float64), np.array([np.nan, np.inf, 1])
+    row = difference(after, before)
+    assert row.dtype == np.float64
+    assert row.tolist() == [1, 1, 1, 1, 0, 0, 1]
+
+
+@pytest.mark.parametrize("change", [{"b": np.zeros(4, np.float32)}, {"c": np.zeros(1, np.float32)}])
+def test_models_of_other_names_or_shapes_have_no_difference(change: Any) -> None:
+    with pytest.raises(InvalidParameter) as refused:
+        difference(model(1) | change, model(1))
+    assert refused.value.param == "arrays"
+
+
+def test_a_round_has_to_meet_the_policies_of_node_and_app(server: Round) -> None:
+    four, three = {"hushgrad-max-epsilon": 4.0}, {"hushgrad-max-epsilon": 3}
+    for settings, app in ((four, None), ({}, Policy(4.0)), (four, Policy(4.0)), (four, Policy(9))):
+        assert Node(settings).accept(server.description, app, **NAMES).policy == Policy(
+            4.0, trust_shuffler=False
+        )
+    for settings, app in (
+        (three, Policy(4.0)),
+        (four, Policy(3.0)),
+        ({}, None),
+        ({"hushgrad-ledger": "file"}, Policy(4.0)),
+        (four | {"hushgrad-min-reports": 4}, None),
+    ):
+        with pytest.raises(PolicyRefused):
+            Node(settings).accept(server.description, app, **NAMES)
+    with pytest.raises(InvalidParameter, match="sent by the server"):
+        Node(four).accept(None, None, **NAMES)
+
+
+def test_a_node_without_settings_leaves_evaluation_to_the_app() -> None:
+    assert Node({"other": 1}).allow_evaluate
+    assert not Node({"hushgrad-max-epsilon": 4}).allow_evaluate
+    node = Node({"hushgrad-allow-evaluate": True, "hushgrad-ledger": "a", "hushgrad-purpose": "b"})
+    assert (node.allow_evaluate, node.ledger, node.purpose) == (True, "a", "b")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max-epsilom", 4.0),
+        ("max-epsilon", "4"),
+        ("max-epsilon", True),
+        ("max-delta", None),
+        ("min-reports", 3.5),
+        ("min-reports", math.inf),
+        ("trust-shuffler", 1),
+        ("allow-evaluate", "yes"),
+        ("ledger", 3),
+        ("purpose", b"x"),
+    ],
+)
+def test_a_setting_that_is_wrong_is_named(name: str, value: object) -> None:
+    with pytest.raises(InvalidParameter) as refused:
+        Node({f"hushgrad-{name}": value})
+    assert refused.value.param == f"hushgrad-{name}"
+
+
+def ignore(_: object, __: HushgradError) -> None:
+    """Take note of no rejected report."""
+
+
+def test_one_report_of_each_client_counts(server: Round, client: Round, row: Row) -> None:
+    good = [client.encode(row) for _ in range(3)]
+    bad = [b"", b"\xff" * 5, good[0][:4], good[0] + good[1]]
+    answers = Answers(list(enumerate([*good, *bad])), refused=1, failed=2)
+    rejected: dict[int, HushgradError] = {}
+    counts = count(server, answers, rejected.__setitem__)
+    assert counts.estimate().reports == 3
+    assert answers == Answers(list(enumerate(good)), refused=1, failed=6)
+    assert list(rejected) == [3, 4, 5, 6]
+    assert "10 bytes" in str(rejected[6])
+
+
+def test_reports_of_varying_length_count_once_for_each_client() -> None:
+    server = new_round(
+        mechanism="sumdp", epsilon=1.0, delta=1e-6, sparsity=None, range=0.8, levels=1
+    )
+    policy = Policy(max_epsilon=1, max_delta=1e-6, trust_shuffler=True)
+    client = Round(server.description, policy)
+    one, two = client.encode(np.zeros(4)), client.encode(np.zeros((2, 4)))
+    assert server.report_bytes == 0
+    answers = Answers([("a", one), ("b", two), ("c", one)])
+    count(server, answers, ignore)
+    assert [sender for sender, _ in answers.reports] == ["a", "c"]
+    assert answers.failed == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+def test_reports_are_added_again_when_the_helper_dies(
+    server: Round, client: Round, row: Row, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = Answers([(i, client.encode(row)) for i in range(4)])
+    added = 0
+    add = Aggregator.add
+
+    def dies(self: Aggregator, reports: bytes) -> int:
+        nonlocal added
+        added += 1
+        if added == 3:
+            os.kill(_bridge.helper().pid, signal.SIGKILL)
+        return add(self, reports)
+
+    monkeypatch.setattr(Aggregator, "add", dies)
+    counts = count(server, answers, ignore)
+    assert counts.estimate().reports == 4
+    assert added == 7  # two, the one that died, and all of them
+    assert (len(answers.reports), answers.failed) == (4, 0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+def test_a_helper_that_dies_twice_is_an_error(
+    server: Round, client: Round, row: Row, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = Answers([("a", client.encode(row))])
+
+    def dies(_: Aggregator, __: bytes) -> int:
+        raise AggregatorLost("its helper has ended")
+
+    monkeypatch.setattr(Aggregator, "add", dies)
+    with pytest.raises(AggregatorLost):
+        count(server, answers, ignore)
+
+
+def test_a_run_promises_what_its_worst_round_does(server: Round) -> None:
+    run = Run(1e-6, logging.getLogger("test"))
+    assert run.promise(server, 0) == {}
+    many = run.promise(server, 10_000)
+    few = run.promise(server, 2)
+    again = run.promise(server, 10_000)
+    assert [m["hushgrad.epsilon-local-total"] for m in (many, few, again)] == [4, 8, 12]
+    central = [m["hushgrad.epsilon-central-if-shuffled"] for m in (many, few, again)]
+    assert central[0] < 1
+    assert 4 < central[1] <= 8  # of two rounds with the fewest reports
+    assert central[1] < central[2] <= 12
+    assert all(m["hushgrad.delta"] == 1e-6 for m in (many, few, again))
+
+
+def test_what_an_estimate_is_worth(server: Round, client: Round) -> None:
+    counts = server.aggregator()
+    counts.add(client.encode(np.tile(np.array([0.4, -0.3, 0.2, -0.1], np.float32), (20_000, 1))))
+    estimate = counts.estimate()
+    worth = measures(estimate, 100_000)
+    assert worth["hushgrad.bytes-per-report"] == 5
+    assert worth["hushgrad.std-err"] == pytest.approx(float(np.sqrt(np.mean(estimate.std_err**2))))
+    # The norm is 0.55 and that of the noise 2 times the error of a coordinate. Reports are
+    # random: the ratio is within a third of this but once in 1e9 tries.
+    assert worth["hushgrad.signal-to-noise"] == pytest.approx(
+        0.55 / (2 * worth["hushgrad.std-err"]), rel=1 / 3
+    )
