@@ -1,6 +1,6 @@
 // Package abi lets programs in other languages use this module: it answers requests that
-// come in frames of bytes. Command hushgrad-bridge runs it on its pipes. Start with [Serve],
-// and for one request without frames with [Session.Call].
+// come in frames of bytes. Command hushgrad-bridge runs it on its pipes, and libhushgrad is
+// called from C. Start with [Serve], and for one request without frames with [Session.Call].
 //
 // # Frames
 //
