@@ -63,12 +63,15 @@ def differences(trained: Model, model: Model) -> Row:
     after, before = trained_arrays(trained), trained_arrays(model)
     count = max((len(array) for array in after.values() if array.ndim), default=0)
     kinds = {name: (count, *array.shape) for name, array in before.items()}
-    if {name: array.shape for name, array in after.items()} != kinds:
+    if count == 0 or {name: array.shape for name, array in after.items()} != kinds:
         raise invalid("arrays", sorted(after), "must have the names and shapes of the model")
+    if count < 1:
+        raise invalid("arrays", "no models", "must be at least one")
     wide = any(array.dtype.itemsize > 4 for array in before.values())
     kind = np.float64 if wide else np.float32
     parts = [
-        (after[name].astype(kind) - before[name].astype(kind)).reshape(count, -1) for name in before
+        np.reshape(after[name].astype(kind) - before[name].astype(kind), (count, -1))
+        for name in before
     ]
     return np.nan_to_num(np.concatenate(parts, axis=1), nan=0.0, posinf=0.0, neginf=0.0)
 

@@ -1,5 +1,9 @@
 """The client's half: what leaves a site."""
 
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# NVFlare has no complete type hints.
+
 from __future__ import annotations
 
 from typing import Any
@@ -101,7 +105,8 @@ class HushgradPrivatize(Filter):
             node = Node(fl_ctx.get_prop(FLContextKey.SCOPE_PROPERTIES) or {})
             left = task.leaves(shareable, node)
         except HushgradError as error:
-            self.log_warning(fl_ctx, f"hushgrad: {error}")
+            # An event would carry the message to the server, if the job asks for that.
+            self.log_warning(fl_ctx, f"hushgrad: {error}", fire_event=False)
             left = task.refusal(error)
         if left is not shareable:
             fl_ctx.set_prop(_DONE, left, private=True, sticky=False)
