@@ -29,6 +29,7 @@
 //	ReportSizer         has reports of one size
 //	Coster              sends many messages in one report
 //	BatchAdder          counts many reports at once
+//	Float32Mechanism    takes gradients of float32 as they are
 //	SparseMechanism     takes ternary vectors
 //	KeyValueMechanism   takes key-value pairs
 //	TieredMechanism     offers clients a choice of guarantees

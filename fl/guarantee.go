@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/hushgrad/hushgrad/internal/bound"
 )
 
 // Trust says whom a client must trust for a guarantee to hold.
@@ -87,7 +89,7 @@ func (g Guarantee) String() string {
 	if g.Trust == NoPrivacy {
 		return "no privacy"
 	}
-	text := fmt.Sprintf("(ε=%.4g, δ=%.3g)-DP, %s model, %s", g.Epsilon, g.Delta, g.Trust, g.Relation)
+	text := fmt.Sprintf("(ε=%s, δ=%s)-DP, %s model, %s", bound.Above(g.Epsilon, 4), bound.Above(g.Delta, 3), g.Trust, g.Relation)
 	if g.RealNumbers {
 		text += ", for real numbers only: the code does not keep it"
 	}

@@ -18,6 +18,15 @@ type Mechanism interface {
 	Guarantee() Guarantee
 }
 
+// Float32Mechanism is implemented by mechanisms that take gradients of float32, which most models
+// have, without a copy of them in float64.
+type Float32Mechanism interface {
+	Mechanism
+	// EncodeFloat32 is Encode. The same numbers and the same generator give the same report, so
+	// that the law of a report is the same, too.
+	EncodeFloat32(dst []byte, grad []float32, rng *rand.Rand) ([]byte, error)
+}
+
 // ReportSizer is implemented by mechanisms whose reports all have one size.
 type ReportSizer interface {
 	// ReportBytes is the length of every report, in bytes.

@@ -59,7 +59,7 @@ func (run *Run) PrintEnd(ctx context.Context, w io.Writer, rounds int) (Promise,
 		if err != nil {
 			return p, err
 		}
-		fmt.Fprintf(w, "stopped            the budget of central ε = %g is spent: another round would make it %.3f\n", run.Budget, *next.Central)
+		fmt.Fprintf(w, "stopped            the budget of central ε = %g is spent: another round would make it %s\n", run.Budget, above(*next.Central))
 	}
 	if err := p.Print(w); err != nil || run.Seed == 0 {
 		return p, err
@@ -86,8 +86,8 @@ Exact errors per coordinate, in units of the gradient; composed central ε at δ
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "  mechanism\treports of a client\tcohort\tlocal ε of each\tcentral ε of all\terror of a round\terror of the run\n")
 	for _, a := range s.Considered {
-		fmt.Fprintf(table, "  %s\t%d\t%d\t%.3f\t%.3f\t%.3g\t%.3g\n",
-			a.Mechanism, a.Participations, a.Cohort, a.EpsilonLocal, a.EpsilonCentral, a.Error*s.Scale, a.NoiseOfRun)
+		fmt.Fprintf(table, "  %s\t%d\t%d\t%s\t%s\t%.3g\t%.3g\n",
+			a.Mechanism, a.Participations, a.Cohort, above(a.EpsilonLocal), above(a.EpsilonCentral), a.Error*s.Scale, a.NoiseOfRun)
 	}
 	if err := table.Flush(); err != nil {
 		return err

@@ -5,6 +5,8 @@ import (
 	"io"
 	"math"
 	"strings"
+
+	"github.com/hushgrad/hushgrad/internal/bound"
 )
 
 // Promise is what a run guarantees each of its clients.
@@ -43,14 +45,14 @@ func (p Promise) String() string {
 	}
 	var parts []string
 	if p.Local != nil {
-		parts = append(parts, fmt.Sprintf("local ε = %.4g", *p.LocalTotal))
+		parts = append(parts, fmt.Sprintf("local ε = %s", above(*p.LocalTotal)))
 	}
 	if p.Central != nil {
 		needs := "if shuffled"
 		if p.TwoServers {
 			needs = "by two servers"
 		}
-		parts = append(parts, fmt.Sprintf("central ε = %.2f %s", *p.Central, needs))
+		parts = append(parts, fmt.Sprintf("central ε = %s %s", above(*p.Central), needs))
 	}
 	if len(parts) == 0 {
 		return "no privacy"
@@ -66,13 +68,13 @@ func (p Promise) Print(w io.Writer) error {
 	case p.Seed != 0:
 		fmt.Fprintf(&b, "privacy            none: the seed repeats the noise, and a party that guesses %d reads the reports\n", p.Seed)
 	case p.Local != nil && p.Participations > 1:
-		fmt.Fprintf(&b, "local privacy      ε = %.4g, δ = %g for the %d reports of a client together: against everybody, the server included\n",
-			*p.LocalTotal, p.LocalDelta, p.Participations)
-		fmt.Fprintf(&b, "                   One report has ε = %.4g. Whether its client holds this gradient or that one, it may betray with %s accuracy.\n",
-			*p.Local, telling(*p.Local))
+		fmt.Fprintf(&b, "local privacy      ε = %s, δ = %s for the %d reports of a client together: against everybody, the server included\n",
+			above(*p.LocalTotal), above(p.LocalDelta), p.Participations)
+		fmt.Fprintf(&b, "                   One report has ε = %s. Whether its client holds this gradient or that one, it may betray with %s accuracy.\n",
+			above(*p.Local), telling(*p.Local))
 		fmt.Fprintf(&b, "                   A party that links all of a client's reports may find out with %s accuracy.\n", telling(*p.LocalTotal))
 	case p.Local != nil:
-		fmt.Fprintf(&b, "local privacy      ε = %.4g, δ = %g for the one report of a client: against everybody, the server included\n", *p.LocalTotal, p.LocalDelta)
+		fmt.Fprintf(&b, "local privacy      ε = %s, δ = %s for the one report of a client: against everybody, the server included\n", above(*p.LocalTotal), above(p.LocalDelta))
 		fmt.Fprintf(&b, "                   Whether its client holds this gradient or that one, a report may betray with %s accuracy.\n", telling(*p.Local))
 	case p.TwoServers:
 		fmt.Fprintf(&b, "local privacy      none: the two servers together read a client's gradient\n")
@@ -86,7 +88,7 @@ func (p Promise) Print(w io.Writer) error {
 		if p.TwoServers {
 			against, trusts = "only against either of two servers alone", "one of the two servers not to work together with the other"
 		}
-		fmt.Fprintf(&b, "central privacy    ε = %.3f, δ = %g (replace one client), %s\n", *p.Central, p.Delta, against)
+		fmt.Fprintf(&b, "central privacy    ε = %s, δ = %g (replace one client), %s\n", above(*p.Central), p.Delta, against)
 		if p.Participations > 1 {
 			fmt.Fprintf(&b, "                   It is composed over the %d rounds in which a client takes part.\n", p.Participations)
 		}
@@ -95,6 +97,9 @@ func (p Promise) Print(w io.Writer) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// above writes a guarantee as it is printed everywhere here: four digits, rounded up.
+func above(guarantee float64) string { return bound.Above(guarantee, 4) }
 
 // telling is the largest accuracy with which any party distinguishes two equally likely
 // inputs under a local ε: e^ε/(e^ε+1), rounded up to a tenth of a percent.

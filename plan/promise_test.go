@@ -8,7 +8,7 @@ import (
 // What is said is what holds against whom for all reports of a client together, the local
 // total first.
 func TestPromisesInWords(t *testing.T) {
-	two, ten, half := 2., 10., 0.5
+	two, ten, half := 2., 9.99911, 0.50001
 	for _, c := range []struct {
 		promise Promise
 		short   string
@@ -16,14 +16,14 @@ func TestPromisesInWords(t *testing.T) {
 		lacks   []string
 	}{
 		{Promise{Participations: 3}, "no privacy", []string{"the server sees every gradient"}, []string{"shuffle"}},
-		{Promise{Central: &half, Delta: 1e-6, Participations: 1}, "central ε = 0.50 if shuffled",
-			[]string{"local privacy      none", "ε = 0.500, δ = 1e-06", "It trusts the shuffler"}, []string{"composed", "betray"}},
-		{Promise{Local: &two, LocalTotal: &two, Central: &half, Delta: 1e-6, Participations: 1}, "local ε = 2, central ε = 0.50 if shuffled",
+		{Promise{Central: &half, Delta: 1e-6, Participations: 1}, "central ε = 0.5001 if shuffled",
+			[]string{"local privacy      none", "ε = 0.5001, δ = 1e-06", "It trusts the shuffler"}, []string{"composed", "betray"}},
+		{Promise{Local: &two, LocalTotal: &two, Central: &half, Delta: 1e-6, Participations: 1}, "local ε = 2, central ε = 0.5001 if shuffled",
 			[]string{"ε = 2, δ = 0 for the one report of a client: against everybody", "a report may betray with up to 88.1 % accuracy"}, []string{"composed", "links"}},
-		{Promise{Local: &two, LocalTotal: &ten, Central: &half, Delta: 1e-6, Participations: 5}, "local ε = 10, central ε = 0.50 if shuffled",
+		{Promise{Local: &two, LocalTotal: &ten, Central: &half, Delta: 1e-6, Participations: 5}, "local ε = 10, central ε = 0.5001 if shuffled",
 			[]string{"ε = 10, δ = 0 for the 5 reports of a client together: against everybody", "One report has ε = 2.", "may betray with up to 88.1 %", "may find out with up to 100.0 %",
 				"only against a party that sees only shuffled reports", "composed over the 5 rounds"}, nil},
-		{Promise{Local: &two, LocalTotal: &ten, LocalDelta: 5e-8, Participations: 5}, "local ε = 10", []string{"ε = 10, δ = 5e-08 for the 5 reports"}, []string{"central"}},
+		{Promise{Local: &two, LocalTotal: &ten, LocalDelta: 4.99999e-8, Participations: 5}, "local ε = 10", []string{"ε = 10, δ = 5e-08 for the 5 reports"}, []string{"central"}},
 		{Promise{Participations: 5, Seed: 9}, "no privacy: the seed repeats the noise", []string{"none: the seed repeats the noise", "guesses 9"}, []string{"ε", "against"}},
 	} {
 		var b strings.Builder

@@ -232,7 +232,7 @@ func (run *Run) account(ctx context.Context, delta float64) (err error) {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("plan: %w", fl.Invalid("budget", run.Budget, "must be at least the central ε of one round, %.4g", *one.Central))
+	return fmt.Errorf("plan: %w", fl.Invalid("budget", run.Budget, "must be at least the central ε of one round, %s", above(*one.Central)))
 }
 
 // Promise returns what the first rounds promise each client: nothing where the run has a seed.

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"time"
-
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/server/internal/guard"
 )
@@ -14,35 +12,6 @@ type Load = guard.Load
 // one, it is the operator's.
 func (s *Server) Load() (clients, operator, shuffler Load) {
 	return s.clients.Load(), s.operator.Load(), s.shuffler.Load()
-}
-
-// clientLimits are for a listener that strangers reach.
-func (c Config) clientLimits() guard.Limits {
-	l := c.operatorLimits()
-	l.UnaryBytes = 64 << 10
-	l.Idle, l.Age, l.Grace = 5*time.Minute, time.Hour, 10*time.Minute
-	return l
-}
-
-// operatorLimits are for a listener that the operator reaches, whose calls may wait for hours.
-func (c Config) operatorLimits() guard.Limits {
-	return guard.Limits{
-		Connections:   c.MaxConnections,
-		HeldBytes:     c.MaxInFlightBytes / 2,
-		DecodingBytes: c.MaxInFlightBytes / 2,
-		DecodingCost:  decodingCost,
-		MessageBytes:  c.MaxMessageBytes,
-		UnaryBytes:    c.MaxMessageBytes,
-		Progress:      c.ProgressTimeout,
-	}
-}
-
-// shufflerLimits are for a listener that the shuffler reaches, whose calls may wait for a
-// message of reports to be opened.
-func (c Config) shufflerLimits() guard.Limits {
-	l := c.operatorLimits()
-	l.DecodingCost = openingCost
-	return l
 }
 
 // openingCost is decodingCost for a message of sealed reports: each becomes a unit of its own,

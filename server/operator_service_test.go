@@ -15,6 +15,7 @@ import (
 	"github.com/hushgrad/hushgrad/hdsum/shares"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
+	"github.com/hushgrad/hushgrad/server/limits"
 )
 
 // The operator names the round it means, also when one only is open.
@@ -36,7 +37,7 @@ func TestTheOperatorNamesTheRound(t *testing.T) {
 // A report must fit into a message together with 1 KiB of other fields.
 func TestReportsMustFitIntoAMessage(t *testing.T) {
 	const limit = 64 << 10
-	p := start(t, server.Config{MaxMessageBytes: limit})
+	p := start(t, server.Config{Limits: limits.Limits{MaxMessageBytes: limit}})
 	sized := func(id string, n int) fl.Round { return puppetRound(id, fl.Params{"report_bytes": fl.Int(n)}) }
 	open(t, p, sized("fits", limit-1024))
 	for id, n := range map[string]int{"one-too-many": limit - 1023, "no-envelope": limit} {
@@ -46,7 +47,7 @@ func TestReportsMustFitIntoAMessage(t *testing.T) {
 }
 
 func TestOpenRoundRefuses(t *testing.T) {
-	p := start(t, server.Config{MaxOpenRounds: 2, MaxMessageBytes: 64 << 10})
+	p := start(t, server.Config{MaxOpenRounds: 2, Limits: limits.Limits{MaxMessageBytes: 64 << 10}})
 	open(t, p, cocoRound("first"))
 	for name, c := range map[string]struct {
 		mutate func(*fl.Round)
@@ -168,7 +169,7 @@ func TestTheDeadlineClosesOrExpires(t *testing.T) {
 // A caller whose time is up is let go while the mechanism computes on. The next round waits
 // for that, and then opens.
 func TestOpenRoundHonoursItsDeadline(t *testing.T) {
-	p := start(t, server.Config{MaxDim: 4_000_000})
+	p := start(t, server.Config{Limits: limits.Limits{MaxDim: 4_000_000}})
 	large := cocoRound("large")
 	large.Dim = 4_000_000
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)

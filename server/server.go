@@ -50,9 +50,9 @@ func New(cfg Config) (*Server, error) {
 
 		completing: make(chan struct{}, 1),
 
-		clients:  guard.New(cfg.clientLimits(), cfg.Logger),
-		operator: guard.New(cfg.operatorLimits(), cfg.Logger),
-		shuffler: guard.New(cfg.shufflerLimits(), cfg.Logger),
+		clients:  guard.New(endpoint.Public(cfg.Limits, decodingCost), cfg.Logger),
+		operator: guard.New(endpoint.Operated(cfg.Limits, decodingCost), cfg.Logger),
+		shuffler: guard.New(endpoint.Operated(cfg.Limits, openingCost), cfg.Logger),
 	}
 	if s.metrics, err = newMetrics(cfg.Metrics, now{s}); err != nil {
 		return nil, fmt.Errorf("server: %w", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/journal"
+	"github.com/hushgrad/hushgrad/server/limits"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
 
@@ -110,7 +111,7 @@ func TestTwoServersReleaseTheEstimateOfACurator(t *testing.T) {
 
 // Only the first server's share travels to the server.
 func TestTheSecondSharesMayBeLargerThanAMessage(t *testing.T) {
-	p := start(t, server.Config{Seal: newKeys(t), MaxMessageBytes: 64 << 10})
+	p := start(t, server.Config{Seal: newKeys(t), Limits: limits.Limits{MaxMessageBytes: 64 << 10}})
 	r := sharesRound("r")
 	r.Dim = 1 << 16
 	if r = open(t, p, r); mechanismOf(t, r).(fl.SharedMechanism).ShareBytes(fl.SecondServer) <= 64<<10 {

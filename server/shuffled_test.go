@@ -14,6 +14,7 @@ import (
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/journal"
+	"github.com/hushgrad/hushgrad/server/limits"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
 
@@ -246,7 +247,7 @@ func TestARefusedReportLeavesItsToken(t *testing.T) {
 }
 
 func TestForwardedMessagesAreRefusedWithTheRightCode(t *testing.T) {
-	p := start(t, server.Config{Seal: newKeys(t), MaxMessageBytes: 64 << 10})
+	p := start(t, server.Config{Seal: newKeys(t), Limits: limits.Limits{MaxMessageBytes: 64 << 10}})
 	r, plain := open(t, p, shuffled(cocoRound("r"))), open(t, p, cocoRound("plain"))
 	report := made(t, r, 1)[0]
 	good := sealed(t, r, report)[0]

@@ -18,6 +18,7 @@ import (
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/journal"
+	"github.com/hushgrad/hushgrad/server/limits"
 	"github.com/hushgrad/hushgrad/server/servertest"
 )
 
@@ -26,7 +27,7 @@ import (
 // at most one report is acknowledged, and an estimate is that of exactly the acknowledged ones.
 func TestTwoHundredTokensThroughAbortsClosesAndRestarts(t *testing.T) {
 	const clients = 200
-	cfg := server.Config{Journal: journal.NewMemory(), ShutdownTimeout: time.Millisecond} // breaks calls
+	cfg := server.Config{Journal: journal.NewMemory(), Limits: limits.Limits{ShutdownTimeout: time.Millisecond}} // breaks calls
 	var current atomic.Pointer[servertest.Server]
 	begin := func() {
 		s, err := servertest.Start(cfg)

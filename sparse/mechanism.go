@@ -32,6 +32,7 @@ type mechanism struct {
 var (
 	_ fl.SparseMechanism   = (*mechanism)(nil)
 	_ fl.KeyValueMechanism = (*mechanism)(nil)
+	_ fl.Float32Mechanism  = (*mechanism)(nil)
 	_ fl.Adviser           = (*mechanism)(nil)
 )
 
@@ -76,6 +77,15 @@ func (m *mechanism) encoder() (*encoder, error) {
 
 // Encode implements fl.Mechanism: ternarize, then randomize. O(dim).
 func (m *mechanism) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
+	return m.encode(dst, rng, func(t *ternarize.Sampler, rng *rand.Rand) (fl.Ternary, error) { return t.Sample(grad, rng) })
+}
+
+// EncodeFloat32 implements fl.Float32Mechanism. O(dim).
+func (m *mechanism) EncodeFloat32(dst []byte, grad []float32, rng *rand.Rand) ([]byte, error) {
+	return m.encode(dst, rng, func(t *ternarize.Sampler, rng *rand.Rand) (fl.Ternary, error) { return t.SampleFloat32(grad, rng) })
+}
+
+func (m *mechanism) encode(dst []byte, rng *rand.Rand, ternarized func(*ternarize.Sampler, *rand.Rand) (fl.Ternary, error)) ([]byte, error) {
 	e, err := m.encoder()
 	if err != nil {
 		return dst, err
@@ -84,7 +94,7 @@ func (m *mechanism) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, 
 	if rng == nil {
 		rng = fl.NewRand()
 	}
-	x, err := e.ternarizer.Sample(grad, rng)
+	x, err := ternarized(e.ternarizer, rng)
 	if err != nil {
 		return dst, fmt.Errorf("%s: encode: %w", m.round.Mechanism, err)
 	}

@@ -21,14 +21,37 @@ import (
 // Sampling is done in integers: |g_j|/τ is first rounded down to a multiple of
 // 2^−k, k = min(52, 62−⌈log2 d⌉), and everything after that is exact.
 //
+// Gradients of float32 are sampled as they are. The result is that of the same numbers as float64.
+//
 // A Sampler is reused without allocating and is not safe for concurrent use.
 type Sampler struct {
 	dim, sparsity int
-	scale         float64
-	unit          uint64 // integer weight of probability 1
-	weights       []uint64
+	rule          weighing
+	blocks        []uint64 // of the weights of blockSize coordinates each, the sum
 	index         []uint32
 	sign          []int8
+}
+
+// blockSize is the number of coordinates that are passed over at once when no point lies on them.
+const blockSize = 32
+
+// lastExponent, added to the bits of a number that is not negative, sets the sign bit exactly for
+// Inf and NaN.
+const lastExponent = 1 << 52
+
+// number is a coordinate of a gradient.
+type number interface{ float32 | float64 }
+
+// weighing turns coordinates into integer weights.
+type weighing struct {
+	perUnit float64 // weights in a unit of the gradient
+	unit    float64 // weight of probability 1, a power of two
+}
+
+// weight is |g|/τ, at most 1, as an integer. It has no branch, which gradients of which many
+// coordinates are clipped would take at random.
+func (r weighing) weight(g float64) uint64 {
+	return uint64(int64(min(math.Abs(g)*r.perUnit, r.unit))) // int64 takes one instruction
 }
 
 // NewSampler returns a Sampler for gradients of dim coordinates in
@@ -38,13 +61,12 @@ func NewSampler(dim, sparsity int, scale float64) (*Sampler, error) {
 	if err := checkShape(dim, sparsity, scale); err != nil {
 		return nil, err
 	}
-	shift := min(52, 62-bits.Len(uint(dim)))
+	unit := float64(uint64(1) << min(52, 62-bits.Len(uint(dim))))
 	return &Sampler{
 		dim:      dim,
 		sparsity: sparsity,
-		scale:    scale,
-		unit:     1 << shift,
-		weights:  make([]uint64, dim),
+		rule:     weighing{perUnit: unit / scale, unit: unit},
+		blocks:   make([]uint64, (dim+blockSize-1)/blockSize),
 		index:    make([]uint32, 0, sparsity),
 		sign:     make([]int8, 0, sparsity),
 	}, nil
@@ -66,57 +88,86 @@ func checkShape(dim, sparsity int, scale float64) error {
 // is valid until the next call. A nil rng means a fresh fl.NewRand. NaN, Inf and a
 // wrong length are errors. O(d).
 func (s *Sampler) Sample(grad []float64, rng *rand.Rand) (fl.Ternary, error) {
+	return sample(s, grad, rng)
+}
+
+// SampleFloat32 is Sample for a gradient of float32. The same numbers and the same generator give
+// the same vector.
+func (s *Sampler) SampleFloat32(grad []float32, rng *rand.Rand) (fl.Ternary, error) {
+	return sample(s, grad, rng)
+}
+
+func sample[F number](s *Sampler, grad []F, rng *rand.Rand) (fl.Ternary, error) {
 	if rng == nil {
 		rng = fl.NewRand()
 	}
-	period, err := s.weigh(grad)
+	period, err := weigh(s, grad)
 	if err != nil {
 		return fl.Ternary{}, err
 	}
-	return s.drawAt(grad, rng.Uint64N(period), period), nil
+	return drawAt(s, grad, rng.Uint64N(period), period), nil
 }
 
-// weigh fills s.weights and returns the sampling period: coordinate j is to be
-// drawn with probability weights[j]/period.
-func (s *Sampler) weigh(grad []float64) (period uint64, err error) {
+// weigh fills s.blocks and returns the sampling period: coordinate j is to be
+// drawn with probability weight/period.
+func weigh[F number](s *Sampler, grad []F) (period uint64, err error) {
 	if len(grad) != s.dim {
 		return 0, invalid("gradient", len(grad), "must have dim = %d coordinates", s.dim)
 	}
-	perUnit := float64(s.unit) / s.scale
-	unit := float64(s.unit)
-	weights := s.weights[:len(grad)]
-	var sum uint64
-	for j, g := range grad {
-		w := math.Abs(g) * perUnit
-		if !(w < unit) {
-			if math.IsNaN(g) || math.IsInf(g, 0) {
-				return 0, notFinite(j, g)
-			}
-			w = unit
+	rule := s.rule
+	var sum, bits uint64
+	for b := range s.blocks {
+		var inBlock uint64
+		for _, g := range blockOf(grad, b) {
+			inBlock += rule.weight(float64(g))
+			bits |= math.Float64bits(math.Abs(float64(g))) + lastExponent
 		}
-		// By way of int64, which takes one instruction: w is at most 2^52.
-		weights[j] = uint64(int64(w))
-		sum += weights[j]
+		s.blocks[b] = inBlock
+		sum += inBlock
+	}
+	if bits>>63 != 0 {
+		return 0, firstNotFinite(grad)
 	}
 	// A period above the unit is the L1 clip: it scales every probability by
 	// unit/period, just enough for their sum to be at most s.
 	period = (sum + uint64(s.sparsity) - 1) / uint64(s.sparsity)
-	return max(period, s.unit), nil
+	return max(period, uint64(rule.unit)), nil
+}
+
+func firstNotFinite[F number](grad []F) error {
+	for j, g := range grad {
+		if g := float64(g); math.IsNaN(g) || math.IsInf(g, 0) {
+			return notFinite(j, g)
+		}
+	}
+	return nil
+}
+
+// blockOf returns the coordinates of a block.
+func blockOf[F number](grad []F, b int) []F {
+	return grad[b*blockSize : min((b+1)*blockSize, len(grad))]
 }
 
 // drawAt takes the coordinates on whose interval of the cumulated weights one
 // of the points start, start+period, start+2·period, … lies. start < period.
-func (s *Sampler) drawAt(grad []float64, start, period uint64) fl.Ternary {
+func drawAt[F number](s *Sampler, grad []F, start, period uint64) fl.Ternary {
 	s.index, s.sign = s.index[:0], s.sign[:0]
 	left := start // distance from the cumulated weight to the next point
-	for j, w := range s.weights {
-		if left >= w {
-			left -= w
+	for b, inBlock := range s.blocks {
+		if left >= inBlock {
+			left -= inBlock
 			continue
 		}
-		left += period - w
-		s.index = append(s.index, uint32(j))
-		s.sign = append(s.sign, signOf(grad[j]))
+		for j, g := range blockOf(grad, b) {
+			w := s.rule.weight(float64(g))
+			if left >= w {
+				left -= w
+				continue
+			}
+			left += period - w
+			s.index = append(s.index, uint32(b*blockSize+j))
+			s.sign = append(s.sign, signOf(float64(g)))
+		}
 	}
 	for dummy := uint32(s.dim); len(s.index) < s.sparsity; dummy++ {
 		s.index = append(s.index, dummy)

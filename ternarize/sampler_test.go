@@ -33,16 +33,17 @@ func TestSamplingIsExactlyUnbiased(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		period, err := s.weigh(c.grad)
+		period, err := weigh(s, c.grad)
 		if err != nil {
 			t.Fatal(err)
 		}
+		weights := weightsOf(s, c.grad)
 		mean := make([]*big.Rat, len(c.grad))
 		for j := range mean {
 			mean[j] = new(big.Rat)
 		}
-		for _, step := range intervals(s.weights, period) {
-			x := s.drawAt(c.grad, step[0], period)
+		for _, step := range intervals(weights, period) {
+			x := drawAt(s, c.grad, step[0], period)
 			if err := x.Validate(len(c.grad), c.sparsity); err != nil {
 				t.Fatalf("%s: start %d: %v", name, step[0], err)
 			}
@@ -59,7 +60,7 @@ func TestSamplingIsExactlyUnbiased(t *testing.T) {
 			}
 		}
 		for j, want := range clip(c.grad, c.sparsity, c.scale) {
-			exact := new(big.Rat).SetFrac(new(big.Int).SetUint64(s.weights[j]), new(big.Int).SetUint64(period))
+			exact := new(big.Rat).SetFrac(new(big.Int).SetUint64(weights[j]), new(big.Int).SetUint64(period))
 			if c.grad[j] < 0 {
 				exact.Neg(exact)
 			}
@@ -73,6 +74,15 @@ func TestSamplingIsExactlyUnbiased(t *testing.T) {
 			}
 		}
 	}
+}
+
+// weightsOf returns the weight of each coordinate.
+func weightsOf(s *Sampler, grad []float64) []uint64 {
+	weights := make([]uint64, len(grad))
+	for j, g := range grad {
+		weights[j] = s.rule.weight(g)
+	}
+	return weights
 }
 
 // intervals returns the half-open intervals of starts on which the sample is
@@ -127,12 +137,12 @@ func TestThePeriodIsRoundedUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		period, err := s.weigh(c.grad)
+		period, err := weigh(s, c.grad)
 		if err != nil {
 			t.Fatal(err)
 		}
 		sum, n := uint64(0), uint64(c.sparsity)
-		for _, w := range s.weights {
+		for _, w := range weightsOf(s, c.grad) {
 			sum += w
 		}
 		if sum%n == 0 {
@@ -142,7 +152,7 @@ func TestThePeriodIsRoundedUp(t *testing.T) {
 			t.Errorf("%+v: period %d, want ⌈%d/%d⌉ = %d", c, period, sum, n, want)
 		}
 		for _, start := range []uint64{0, 1, period / 2, period - 2, period - 1} {
-			x := s.drawAt(c.grad, start, period)
+			x := drawAt(s, c.grad, start, period)
 			if err := x.Validate(len(c.grad), c.sparsity); err != nil {
 				t.Errorf("%+v, start %d: %v", c, start, err)
 			}
@@ -281,20 +291,4 @@ func randomGradient(dim int) []float64 {
 		grad[j] = rng.NormFloat64()
 	}
 	return grad
-}
-
-func BenchmarkSample(b *testing.B) {
-	grad := randomGradient(7850)
-	s, err := NewSampler(len(grad), 64, 1)
-	if err != nil {
-		b.Fatal(err)
-	}
-	rng := rand.New(rand.NewChaCha8([32]byte{}))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := s.Sample(grad, rng); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(grad)), "ns/coord")
 }

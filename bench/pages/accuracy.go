@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/internal/bound"
 )
 
 // asked returns which of the ε that a run may have been asked for is the one of a row: the plan
@@ -89,7 +90,7 @@ func byCentral(p *pivot, r *experiment.Record, mechanisms []string) error {
 				if err != nil {
 					return err
 				}
-				promise = fmt.Sprintf(" (%s, %s)", above(local, 3), above(all, 4))
+				promise = fmt.Sprintf(" (%s, %s)", bound.Above(local, 3), bound.Above(all, 4))
 			}
 			if err := p.add(name, row["epsilon_central"], row, promise); err != nil {
 				return err
@@ -128,7 +129,7 @@ func accuracyByLocal(in []*experiment.Record) (string, error) {
 	for _, row := range in[0].Rows {
 		promise := ""
 		if central, ok := row["epsilon_central"].(float64); ok {
-			promise = fmt.Sprintf(" (%s)", above(central, 3))
+			promise = fmt.Sprintf(" (%s)", bound.Above(central, 3))
 		}
 		if err := p.add(fmt.Sprint(row["mechanism"]), row["epsilon_local"], row, promise); err != nil {
 			return "", err

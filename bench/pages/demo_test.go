@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/internal/bound"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/sparse"
 )
@@ -28,11 +29,11 @@ func TestPagesSayWhatTheDemoPlans(t *testing.T) {
 	}
 	s, tt, e := float64(run.Sparsity), float64(slots), math.Exp(*p.Local)
 	right := math.Ceil(100 * (0.5 + s*(e-1)/(2*(s*e+tt-s))))
-	local := above(*p.Local, 3)
+	local := bound.Above(*p.Local, 3)
 	for page, says := range map[string][]string{
 		"docs/threat-model.md": {
 			fmt.Sprintf("ε = %s and s = %d", local, run.Sparsity), fmt.Sprintf("t = %d slots", slots), fmt.Sprintf("makes %.0f %%", right),
-			fmt.Sprintf("it is %s for %d reports", above(*p.LocalTotal, 4), run.Rounds), fmt.Sprintf("it is %s at δ", above(*p.Central, 2)),
+			fmt.Sprintf("it is %s for %d reports", bound.Above(*p.LocalTotal, 4), run.Rounds), fmt.Sprintf("it is %s at δ", bound.Above(*p.Central, 2)),
 		},
 	} {
 		text, err := os.ReadFile(filepath.Join(root, page))

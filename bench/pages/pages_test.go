@@ -164,12 +164,3 @@ func TestMarksThatCannotBeFilledAreErrors(t *testing.T) {
 		t.Errorf("no pages: %v", err)
 	}
 }
-
-// Guarantees are rounded up, and never to less than they are.
-func TestGuaranteesAreRoundedUp(t *testing.T) {
-	for v, want := range map[float64]string{4.503: "4.51", 135.09: "136", 0.0339: "0.0339", 1.3: "1.3", 2.7182818: "2.72", 90.017: "90.1", 2980.96: "2990"} {
-		if got := above(v, 3); got != want {
-			t.Errorf("%g: %s, want %s", v, got, want)
-		}
-	}
-}

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/internal/bound"
 )
 
 // tables make the body of a table from results.
@@ -67,17 +67,6 @@ func numbers(row map[string]any, columns ...string) ([]float64, error) {
 		out = append(out, v)
 	}
 	return out, nil
-}
-
-// above writes a guarantee with so many significant digits, rounded up.
-func above(v float64, digits int) string {
-	power := int(math.Floor(math.Log10(v))) - digits + 1
-	unit := math.Pow10(power)
-	text := strconv.FormatFloat(math.Ceil(v/unit-1e-9)*unit, 'f', max(0, -power), 64)
-	if strings.Contains(text, ".") {
-		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
-	}
-	return text
 }
 
 // measured writes an accuracy with half of its interval, which is rounded up.
@@ -151,7 +140,7 @@ func curve(in []*experiment.Record) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		g.add(above(v[0], 3), fmt.Sprintf("%.5f", v[1]), accuracy)
+		g.add(bound.Above(v[0], 3), fmt.Sprintf("%.5f", v[1]), accuracy)
 	}
 	return g.String(), nil
 }
@@ -320,7 +309,7 @@ const guesses = "guesses"
 func guessTable() string {
 	g := newGrid("ε", "odds change at most by a factor of", "right guesses, at most")
 	for _, epsilon := range []float64{0.1, 0.5, 1, 2, 4.5, 8} {
-		g.add(fmt.Sprint(epsilon), above(math.Exp(epsilon), 3), fmt.Sprintf("%.2f %%", math.Ceil(1e4/(1+math.Exp(-epsilon)))/100))
+		g.add(fmt.Sprint(epsilon), bound.Above(math.Exp(epsilon), 3), fmt.Sprintf("%.2f %%", math.Ceil(1e4/(1+math.Exp(-epsilon)))/100))
 	}
 	return g.String()
 }

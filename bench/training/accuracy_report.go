@@ -10,6 +10,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
+	"github.com/hushgrad/hushgrad/internal/bound"
 	"github.com/hushgrad/hushgrad/internal/figure"
 	"github.com/hushgrad/hushgrad/plan"
 )
@@ -133,8 +134,8 @@ func (s sweep) targets(cells []*cell) []experiment.Verdict {
 		out = append(out, experiment.Verdict{
 			Claim: fmt.Sprintf("accuracy %.2f within central ε = %g", t.accuracy, t.epsilon),
 			Holds: best.mean >= t.accuracy,
-			Detail: fmt.Sprintf("%.4f [%.4f, %.4f] with %s at central ε = %.3f; of one report ε = %.3g against everybody, of all %d reports of a client %.4g",
-				best.mean, best.low, best.high, found.name, *found.course.central, *found.course.local, found.course.participations, *found.course.local*float64(found.course.participations)),
+			Detail: fmt.Sprintf("%.4f [%.4f, %.4f] with %s at central ε = %s; of one report ε = %s against everybody, of all %d reports of a client %s",
+				best.mean, best.low, best.high, found.name, bound.Above(*found.course.central, 4), bound.Above(*found.course.local, 4), found.course.participations, bound.Above(*found.course.local*float64(found.course.participations), 4)),
 		})
 	}
 	return out

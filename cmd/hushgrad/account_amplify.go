@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/bound"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/plan"
@@ -185,9 +186,9 @@ func (a amplified) print(w io.Writer) {
 	if a.Slots > 0 {
 		fmt.Fprintf(w, ", s = %d, t = %d", a.Sparsity, a.Slots)
 	}
-	fmt.Fprintf(w, "\nlocal privacy      ε = %.6g, δ = 0 for one report: against everybody, the server included\n", a.Epsilon)
+	fmt.Fprintf(w, "\nlocal privacy      ε = %s, δ = 0 for one report: against everybody, the server included\n", bound.Above(a.Epsilon, 6))
 	fmt.Fprintf(w, "shuffled reports   %d, one per client\n", a.N)
-	fmt.Fprintf(w, "central privacy    ε = %.6g, δ = %.3g, %s, by the %s (an upper bound)\n", a.EpsilonCentral, a.Delta, a.Relation, a.Bound)
+	fmt.Fprintf(w, "central privacy    ε = %s, δ = %s, %s, by the %s (an upper bound)\n", bound.Above(a.EpsilonCentral, 6), bound.Above(a.Delta, 3), a.Relation, a.Bound)
 	fmt.Fprintln(w, "                   against a party that sees only the shuffled reports, as a server behind a shuffler")
 	fmt.Fprintln(w, "                   It trusts the shuffler. Shuffler and server together are left with the local one.")
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/bound"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/figure"
 	"github.com/hushgrad/hushgrad/internal/progress"
@@ -173,13 +174,13 @@ func (c *composed) classical() {
 
 func (c composed) print(w io.Writer) {
 	fmt.Fprintf(w, "reports            %d of %d kinds\n", c.Count, len(c.Events))
-	fmt.Fprintf(w, "together           ε = %.6g, δ = %.3g (an upper bound, too large by at most %.1g)\n", c.Epsilon, c.Delta, c.Error)
+	fmt.Fprintf(w, "together           ε = %s, δ = %s (an upper bound, too large by at most %s)\n", bound.Above(c.Epsilon, 6), bound.Above(c.Delta, 3), bound.Above(c.Error, 1))
 	for _, other := range []struct {
 		name  string
 		value *float64
 	}{{"optimal, (ε, δ)", c.Optimal}, {"advanced", c.Advanced}, {"basic", c.Basic}} {
 		if other.value != nil {
-			fmt.Fprintf(w, "%-18s ε = %.6g\n", other.name, *other.value)
+			fmt.Fprintf(w, "%-18s ε = %s\n", other.name, bound.Above(*other.value, 6))
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/client"
+	"github.com/hushgrad/hushgrad/server/seal"
 )
 
 // buildServe builds the command as users do.
@@ -32,10 +33,16 @@ func buildServe(t *testing.T) (binary string) {
 	return binary
 }
 
-// process is a "hushgrad serve" with an open round and a well-behaved client.
+// Roles that strangers reach.
+const (
+	serverRole   = "serve"
+	shufflerRole = "shuffle"
+)
+
+// process is a "hushgrad serve" or "hushgrad shuffle" with an open round and a well-behaved client.
 type process struct {
 	command           *exec.Cmd
-	clients, operator string                               // addresses
+	clients, operator string                               // addresses, the operator's always that of the server
 	request           func() *service.SubmitReportsRequest // with one report
 
 	slowest [2]time.Duration // of GetRound and SubmitReports
@@ -53,40 +60,68 @@ func dialServe(t testing.TB, address string) *grpc.ClientConn {
 	return conn
 }
 
-// startServe runs the binary until the test ends.
-func startServe(t *testing.T, binary string, args ...string) *process {
+// startCommand runs the binary until the test ends.
+func startCommand(t *testing.T, binary string, args ...string) *exec.Cmd {
 	t.Helper()
-	p := &process{clients: freeAddress(t), operator: freeAddress(t)}
-	p.command = exec.Command(binary, append([]string{"serve", "-listen", p.clients, "-operator-listen", p.operator, "-data", filepath.Join(t.TempDir(), "data")}, args...)...)
+	command := exec.Command(binary, append(args, "-data", filepath.Join(t.TempDir(), "data"))...)
 	var out log
-	p.command.Stdout, p.command.Stderr = &out, &out
-	if err := p.command.Start(); err != nil {
+	command.Stdout, command.Stderr = &out, &out
+	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = p.command.Process.Kill()
-		_ = p.command.Wait()
+		_ = command.Process.Kill()
+		_ = command.Wait()
 		if t.Failed() {
-			t.Logf("the server said:\n%.4000s", out.text.String())
+			t.Logf("%s said:\n%.4000s", args[0], out.text.String())
 		}
 	})
+	return command
+}
+
+// startVictim runs a role in front of strangers until the test ends. A shuffler has a server of its
+// own behind it.
+func startVictim(t *testing.T, binary, role string) *process {
+	t.Helper()
+	p := &process{clients: freeAddress(t), operator: freeAddress(t)}
+	wanted := fl.Round{ID: "r", Mechanism: "coco", Dim: 20, Scale: 0.5, Epsilon: 2, MinReports: 1, Params: fl.Params{"sparsity": fl.Int(4)}}
+	switch role {
+	case serverRole:
+		p.command = startCommand(t, binary, "serve", "-listen", p.clients, "-operator-listen", p.operator)
+	case shufflerRole:
+		wanted.Shuffler = "shuffler.test"
+		upstream := freeAddress(t)
+		startCommand(t, binary, "serve", "-listen", freeAddress(t), "-operator-listen", p.operator, "-shuffler-listen", upstream)
+		p.command = startCommand(t, binary, "shuffle", "-listen", p.clients, "-name", wanted.Shuffler, "-upstream", upstream)
+	}
 	operator := client.NewOperator(dialServe(t, p.operator))
 	var round fl.Round
+	untilAvailable(t, func() (err error) {
+		round, err = operator.OpenRound(t.Context(), wanted)
+		return err
+	})
+	clients := service.NewRoundsClient(dialServe(t, p.clients))
+	untilAvailable(t, func() error {
+		_, err := clients.GetRound(t.Context(), &service.GetRoundRequest{RoundId: "r"})
+		return err
+	})
+	p.request = requests(t, round)
+	return p
+}
+
+// untilAvailable calls a process that has just been started, until it answers.
+func untilAvailable(t *testing.T, call func() error) {
+	t.Helper()
 	for tries := 0; ; tries++ {
-		var err error
-		round, err = operator.OpenRound(t.Context(), fl.Round{
-			ID: "r", Mechanism: "coco", Dim: 20, Scale: 0.5, Epsilon: 2, MinReports: 1, Params: fl.Params{"sparsity": fl.Int(4)},
-		})
+		err := call()
 		if err == nil {
-			break
+			return
 		}
-		if status.Code(err) != codes.Unavailable || tries == 200 {
+		if status.Code(err) != codes.Unavailable || tries == 500 {
 			t.Fatal(err)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	p.request = requests(t, round)
-	return p
 }
 
 func freeAddress(t *testing.T) string {
@@ -117,6 +152,19 @@ func requests(t *testing.T, round fl.Round) func() *service.SubmitReportsRequest
 	packed, err := fl.PackReports(m, nil, report)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if round.Shuffler != "" {
+		sealer, err := seal.NewSealer(round.SealKey, digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func() *service.SubmitReportsRequest {
+			sealed, err := sealer.Seal(nil, report)
+			if err != nil {
+				t.Error(err)
+			}
+			return &service.SubmitReportsRequest{RoundId: round.ID, RoundDigest: digest[:], Reports: sealed}
+		}
 	}
 	return func() *service.SubmitReportsRequest {
 		key := make([]byte, 16)

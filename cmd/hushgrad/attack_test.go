@@ -53,15 +53,26 @@ var attacks = map[string]attack{
 	"A8 calls that are reset":                        {run: resets},
 }
 
-// Whatever strangers send, a "hushgrad serve" stays below attackMemory and serves others.
-func TestServeOutlivesAttacks(t *testing.T) {
+// Whatever strangers send, a "hushgrad serve" stays below attackMemory and serves others. So does a
+// "hushgrad shuffle".
+func TestServeOutlivesAttacks(t *testing.T) { outlives(t, serverRole) }
+
+func TestShuffleOutlivesAttacks(t *testing.T) {
+	if !*long {
+		t.Skip("runs with -long: the two share what withstands attacks")
+	}
+	outlives(t, shufflerRole)
+}
+
+func outlives(t *testing.T, role string) {
+	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("reads the memory of a process from /proc")
 	}
 	binary := buildServe(t)
 	for _, name := range slices.Sorted(maps.Keys(attacks)) {
 		t.Run(name, func(t *testing.T) {
-			p := startServe(t, binary)
+			p := startVictim(t, binary, role)
 			rounds := service.NewRoundsClient(dialServe(t, p.clients))
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -122,7 +133,7 @@ func startAttack(t *testing.T, name string, p *process) context.Context {
 func TestAttacker(t *testing.T) {
 	name := os.Getenv("HUSHGRAD_ATTACK")
 	if name == "" {
-		t.Skip("is run by TestServeOutlivesAttacks")
+		t.Skip("is run by TestServeOutlivesAttacks and TestShuffleOutlivesAttacks")
 	}
 	duration, err := time.ParseDuration(os.Getenv("HUSHGRAD_ATTACK_TIME"))
 	if err != nil {

@@ -5,8 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"net"
-
-	"github.com/hushgrad/hushgrad/fl"
 )
 
 // daemon are the flags of commands that run until they are interrupted: a listener for
@@ -81,20 +79,4 @@ func (o *operated) open() (clients, operator net.Listener, err error) {
 		return nil, nil, errors.Join(fmt.Errorf("-operator-listen: %w", err), clients.Close())
 	}
 	return clients, operator, nil
-}
-
-// limit is a flag that bounds something.
-type limit struct {
-	flag  string
-	value int64
-}
-
-// positive returns an error for the first limit that is not above zero.
-func positive(limits ...limit) error {
-	for _, l := range limits {
-		if l.value <= 0 {
-			return fl.Invalid(l.flag, l.value, "must be > 0")
-		}
-	}
-	return nil
 }

@@ -8,11 +8,11 @@ import (
 	"net"
 	"time"
 
-	"github.com/hushgrad/hushgrad/fl"
+	"google.golang.org/grpc/credentials"
+
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/tlsfile"
 	"github.com/hushgrad/hushgrad/server"
-	"google.golang.org/grpc/credentials"
 )
 
 const serveUsage = `Usage: hushgrad serve [flags]
@@ -108,15 +108,9 @@ func parseServe(args []string, stderr io.Writer) (*serveFlags, error) {
 	s.operated.bind(f, "serve", 7117, 7118)
 	s.shuffler.bind(f)
 	f.BoolVar(&s.listening.insecure, "insecure", false, "answer clients without TLS on addresses that other machines reach: whoever is on the way reads and changes everything")
-	f.IntVar(&s.config.MaxDim, "max-dim", fl.DefaultMaxDim, "most coordinates of a round")
-	f.IntVar(&s.config.MaxMessageBytes, "max-message-bytes", 4<<20, "largest gRPC message accepted")
-	f.Int64Var(&s.config.MaxModelBytes, "max-model-bytes", 1<<30, "largest model accepted")
+	bindLimits(f, &s.config.Limits)
 	f.IntVar(&s.config.MaxOpenRounds, "max-open-rounds", 16, "rounds open at the same time")
 	f.IntVar(&s.config.KeepRounds, "keep-rounds", 16, "closed rounds whose estimates are kept")
-	f.IntVar(&s.config.MaxConnections, "max-connections", 1024, "connections at the same time, on each listener; one more closes an old one")
-	f.Int64Var(&s.config.MaxInFlightBytes, "max-in-flight-bytes", 256<<20, "memory for messages on their way in, on each listener; at least 8 times -max-message-bytes")
-	f.DurationVar(&s.config.ProgressTimeout, "progress-timeout", 30*time.Second, "how long a call waits for its peer to send or take a message")
-	f.DurationVar(&s.config.ShutdownTimeout, "shutdown-timeout", 2*time.Second, "how long to wait for calls in progress")
 	f.BoolVar(&s.config.Reflection, "reflection", false, "describe the services to whoever asks, for tools such as grpcurl")
 	if err := command.ParseOnly(f, args); err != nil {
 		return nil, err
@@ -125,14 +119,8 @@ func parseServe(args []string, stderr io.Writer) (*serveFlags, error) {
 }
 
 func (s *serveFlags) validate() error {
-	// The server takes a zero for its default, which -keep-rounds 0 does not ask for.
-	if err := positive(
-		limit{"-max-message-bytes", int64(s.config.MaxMessageBytes)}, limit{"-max-model-bytes", s.config.MaxModelBytes},
-		limit{"-max-open-rounds", int64(s.config.MaxOpenRounds)}, limit{"-keep-rounds", int64(s.config.KeepRounds)},
-		limit{"-max-connections", int64(s.config.MaxConnections)}, limit{"-max-in-flight-bytes", s.config.MaxInFlightBytes},
-		limit{"-progress-timeout", int64(s.config.ProgressTimeout)}, limit{"-shutdown-timeout", int64(s.config.ShutdownTimeout)},
-		limit{"-max-dim", int64(s.config.MaxDim)},
-	); err != nil {
+	if err := positive(append(limitsOf(s.config.Limits),
+		limit{"-max-open-rounds", int64(s.config.MaxOpenRounds)}, limit{"-keep-rounds", int64(s.config.KeepRounds)})...); err != nil {
 		return err
 	}
 	if err := s.shuffler.validate(s.listening, s.state); err != nil {

@@ -42,15 +42,9 @@ func parseShuffle(args []string, stderr io.Writer) (*shuffleFlags, error) {
 	f.IntVar(&s.config.Floor, "floor", shuffler.DefaultFloor, "fewest sealed reports that are forwarded, whatever min_reports of a round says")
 	s.upstream.bindParty(f, "upstream", "upstream-", "hushgrad serve", "its listener for the shuffler")
 	f.StringVar(&s.secrets, "secrets", "", "`directory` for the secrets of rounds, which are destroyed with them: no backup should have it; empty: that of -data with -secrets behind its name")
-	f.IntVar(&s.config.MaxDim, "max-dim", fl.DefaultMaxDim, "most coordinates of a round")
+	bindLimits(f, &s.config.Limits)
 	f.IntVar(&s.config.MaxRounds, "max-rounds", 16, "rounds at the same time whose reports are kept")
-	f.IntVar(&s.config.MaxMessageBytes, "max-message-bytes", 4<<20, "largest gRPC message accepted")
 	f.IntVar(&s.config.ForwardBytes, "forward-bytes", 1<<20, "sealed reports in one message to the server, in bytes: less than its -max-message-bytes")
-	f.Int64Var(&s.config.MaxModelBytes, "max-model-bytes", 1<<30, "largest model passed on, of which two are kept in memory")
-	f.IntVar(&s.config.MaxConnections, "max-connections", 1024, "connections at the same time; one more closes an old one")
-	f.Int64Var(&s.config.MaxInFlightBytes, "max-in-flight-bytes", 256<<20, "memory for messages on their way in; at least 8 times -max-message-bytes")
-	f.DurationVar(&s.config.ProgressTimeout, "progress-timeout", 30*time.Second, "how long a call waits for its peer to send or take a message")
-	f.DurationVar(&s.config.ShutdownTimeout, "shutdown-timeout", 2*time.Second, "how long to wait for calls in progress")
 	if err := command.ParseOnly(f, args); err != nil {
 		return nil, err
 	}
@@ -58,14 +52,8 @@ func parseShuffle(args []string, stderr io.Writer) (*shuffleFlags, error) {
 }
 
 func (s *shuffleFlags) validate() error {
-	// The shuffler takes a zero for its default, which -floor 0 does not ask for.
-	if err := positive(
-		limit{"-floor", int64(s.config.Floor)}, limit{"-max-dim", int64(s.config.MaxDim)}, limit{"-max-rounds", int64(s.config.MaxRounds)},
-		limit{"-max-message-bytes", int64(s.config.MaxMessageBytes)}, limit{"-forward-bytes", int64(s.config.ForwardBytes)},
-		limit{"-max-model-bytes", s.config.MaxModelBytes}, limit{"-max-connections", int64(s.config.MaxConnections)},
-		limit{"-max-in-flight-bytes", s.config.MaxInFlightBytes}, limit{"-progress-timeout", int64(s.config.ProgressTimeout)},
-		limit{"-shutdown-timeout", int64(s.config.ShutdownTimeout)},
-	); err != nil {
+	if err := positive(append(limitsOf(s.config.Limits), limit{"-floor", int64(s.config.Floor)},
+		limit{"-max-rounds", int64(s.config.MaxRounds)}, limit{"-forward-bytes", int64(s.config.ForwardBytes)})...); err != nil {
 		return err
 	}
 	switch {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/examples/mnist/parties"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/bound"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/client"
@@ -172,7 +173,7 @@ func printParties(w io.Writer, p plan.Promise, cohort int) error {
 
 // against lists all sets of the three parties.
 func against(p plan.Promise) []sees {
-	central := fmt.Sprintf("central ε = %.3f, δ = %g", *p.Central, p.Delta)
+	central := fmt.Sprintf("central ε = %s, δ = %g", bound.Above(*p.Central, 4), p.Delta)
 	if p.TwoServers {
 		const nothing = "no privacy"
 		return []sees{
@@ -185,7 +186,7 @@ func against(p plan.Promise) []sees {
 			{"all three", nothing, "both shares: the gradients"},
 		}
 	}
-	local := fmt.Sprintf("local ε = %.4g, δ = %g", *p.LocalTotal, p.LocalDelta)
+	local := fmt.Sprintf("local ε = %s, δ = %g", bound.Above(*p.LocalTotal, 4), p.LocalDelta)
 	return []sees{
 		{"issuer", central, "who asks for tokens, and the models"},
 		{"shuffler", central, "who sends sealed reports, and the models"},

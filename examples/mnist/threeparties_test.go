@@ -13,6 +13,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/examples/mnist/parties"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/bound"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/admit"
@@ -148,7 +149,7 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		fmt.Sprintf("\n  aggregator           central ε = %.3f, δ = 1e-06", *p.Central), fmt.Sprintf("\n  shuffler+aggregator  local ε = %.4g, δ = 0", *p.LocalTotal),
+		fmt.Sprintf("\n  aggregator           central ε = %s, δ = 1e-06", bound.Above(*p.Central, 4)), fmt.Sprintf("\n  shuffler+aggregator  local ε = %s, δ = 0", bound.Above(*p.LocalTotal, 4)),
 		"\n  issuer+aggregator    central ε", "\n  all three            local ε", "counts on 450 honest clients", "for the one report of a client, if",
 	} {
 		if !strings.Contains(out.String(), want) {

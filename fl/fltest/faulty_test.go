@@ -17,6 +17,7 @@ import (
 type faulty struct {
 	*toy
 	encode          func(m *toy, dst []byte, grad []float64, rng *rand.Rand) ([]byte, error)
+	encodeFloat32   func(m *toy, dst []byte, grad []float32, rng *rand.Rand) ([]byte, error)
 	encodeTier      func(m *toy, dst []byte, tier int, grad []float64, rng *rand.Rand) ([]byte, error)
 	encodeKeyValues func(m *toy, dst []byte, pairs []fl.KeyValue, rng *rand.Rand) ([]byte, error)
 	encodeTernary   func(m *toy, dst []byte, x fl.Ternary, rng *rand.Rand) ([]byte, error)
@@ -50,7 +51,7 @@ type faultyAggregator struct {
 
 func newFaulty(m *toy) *faulty {
 	return &faulty{
-		toy: m, encode: (*toy).Encode, encodeTier: (*toy).EncodeTier, encodeKeyValues: (*toy).EncodeKeyValues,
+		toy: m, encode: (*toy).Encode, encodeFloat32: (*toy).EncodeFloat32, encodeTier: (*toy).EncodeTier, encodeKeyValues: (*toy).EncodeKeyValues,
 		encodeTernary: (*toy).EncodeTernary, tiers: (*toy).Tiers, guarantee: (*toy).Guarantee, reportBytes: (*toy).ReportBytes,
 		cost: (*toy).Cost, advice: (*toy).Advice, shuffled: (*toy).Shuffled,
 		add:      func(a *faultyAggregator, report []byte) error { return a.toyAggregator.Add(report) },
@@ -71,6 +72,9 @@ func newFaulty(m *toy) *faulty {
 
 func (f *faulty) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
 	return f.encode(f.toy, dst, grad, rng)
+}
+func (f *faulty) EncodeFloat32(dst []byte, grad []float32, rng *rand.Rand) ([]byte, error) {
+	return f.encodeFloat32(f.toy, dst, grad, rng)
 }
 func (f *faulty) EncodeTier(dst []byte, tier int, grad []float64, rng *rand.Rand) ([]byte, error) {
 	return f.encodeTier(f.toy, dst, tier, grad, rng)

@@ -25,6 +25,7 @@
 //	cost             finite, and reports are about that long          [fl.Coster]
 //	advice           sentences                                        [fl.Adviser]
 //	encode           appends, is a function of rng, takes every finite gradient and no other
+//	float32          as encode, the same report as that of float64    [fl.Float32Mechanism]
 //	key-value pairs  as encode                                        [fl.KeyValueMechanism]
 //	ternary vectors  as encode                                        [fl.SparseMechanism]
 //	tiers            as encode, the strictest guarantee first         [fl.TieredMechanism]
@@ -100,6 +101,7 @@ var contract = []struct {
 	{"cost", []func(*suite) error{(*suite).costIsFinite}},
 	{"advice", []func(*suite) error{(*suite).adviceIsText}},
 	{"encode", []func(*suite) error{(*suite).gradientsAreEncoded, (*suite).badGradientsAreRefused, (*suite).nilRandIsFresh}},
+	{"float32", []func(*suite) error{(*suite).float32sAreEncoded, (*suite).badFloat32sAreRefused}},
 	{"key-value pairs", []func(*suite) error{(*suite).pairsAreEncoded, (*suite).badPairsAreRefused}},
 	{"ternary vectors", []func(*suite) error{(*suite).vectorsAreEncoded, (*suite).badVectorsAreRefused}},
 	{"tiers", []func(*suite) error{(*suite).menuBeginsStrict, (*suite).tiersAreEncoded, (*suite).tiersAreEstimated}},

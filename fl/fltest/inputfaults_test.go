@@ -11,6 +11,28 @@ import (
 // have.
 func inputFaults() []fault {
 	return []fault{
+		{"draws more for float32", "float32", "for the same numbers", func(f *faulty) {
+			f.encodeFloat32 = func(m *toy, dst []byte, grad []float32, rng *rand.Rand) ([]byte, error) {
+				if rng != nil {
+					rng.Uint64()
+				}
+				return m.EncodeFloat32(dst, grad, rng)
+			}
+		}},
+		{"takes longer float32", "float32", "one coordinate more", func(f *faulty) {
+			f.encodeFloat32 = func(m *toy, dst []byte, grad []float32, rng *rand.Rand) ([]byte, error) {
+				return m.EncodeFloat32(dst, grad[:min(len(grad), m.round.Dim)], rng)
+			}
+		}},
+		{"changes float32", "float32", "gradient was changed", func(f *faulty) {
+			f.encodeFloat32 = func(m *toy, dst []byte, grad []float32, rng *rand.Rand) ([]byte, error) {
+				out, err := m.EncodeFloat32(dst, grad, rng)
+				if err == nil {
+					grad[0]++
+				}
+				return out, err
+			}
+		}},
 		{"sends pairs nobody counts", "key-value pairs", "Add of the report", func(f *faulty) {
 			f.encodeKeyValues = func(m *toy, dst []byte, pairs []fl.KeyValue, rng *rand.Rand) ([]byte, error) {
 				out, err := m.EncodeKeyValues(dst, pairs, rng)

@@ -51,6 +51,14 @@ func (m *toy) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error)
 	return m.EncodeTier(dst, 0, grad, rng)
 }
 
+func (m *toy) EncodeFloat32(dst []byte, grad []float32, rng *rand.Rand) ([]byte, error) {
+	wide := make([]float64, len(grad))
+	for j, v := range grad {
+		wide[j] = float64(v)
+	}
+	return m.Encode(dst, wide, rng)
+}
+
 func (m *toy) EncodeTier(dst []byte, tier int, grad []float64, rng *rand.Rand) ([]byte, error) {
 	if tier < 0 || tier >= len(m.Tiers()) {
 		return dst, fl.Invalid("tier", tier, "must be on the menu")

@@ -1,6 +1,6 @@
 // Package abi lets programs in other languages use this module: it answers requests that
-// come in frames of bytes. Command hushgrad-bridge runs it on its pipes. Start with [Serve],
-// and for one request without frames with [Session.Call].
+// come in frames of bytes. Command hushgrad-bridge runs it on its pipes, and libhushgrad is
+// called from C. Start with [Serve], and for one request without frames with [Session.Call].
 //
 // # Frames
 //
@@ -35,15 +35,17 @@
 //	restore     aggregator                            snapshot      -
 //	estimate    aggregator                            -             reports, columns; their numbers
 //	ledger      path, counter, must_exist             -             ledger
-//	budget      ledger, purpose, epsilon, delta,      -             -
-//	            relation
-//	spent       ledger, purpose                       -             epsilon, delta, relation
+//	budget      ledger, purpose, central, epsilon,    -             -
+//	            delta, relation
+//	spent       ledger, purpose, central              -             epsilon, delta, relation
 //	reserve     ledger, purpose, round                -             entry
 //	spend       ledger, entry                         -             -
 //	unspend     ledger, entry                         -             -
 //	receipt     ledger, entry, receipt                -             -
 //	account     round, clients, participations, delta -             what a client is promised
 //	plan        a request                             -             the plan
+//	verify      round, method, seeds, samples,        -             what the check found
+//	            confidence; what is 0 is chosen
 //	release     -                                     -             -
 //
 // Rows are little-endian IEEE 754 numbers of 32 or 64 bits, one row of dim numbers after the
@@ -54,6 +56,8 @@
 // # Privacy
 //
 // A round encodes only if it was opened under a policy that accepts it. Randomness comes from
-// the operating system, and no request sets a seed. A round of a shuffler or of two servers
-// is not opened for encoding: its reports have to be sealed, which no operation does.
+// the operating system, and no request sets a seed. In a round with a shuffler encode returns
+// sealed items of one size (package server/seal), which nobody on the way can read, and add
+// refuses them: only the server has the key. A round that asks for admission tokens is not
+// opened under a policy, because no operation fetches one.
 package abi

@@ -2,17 +2,11 @@ package abi
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
-	"math"
+	"math/rand/v2"
+	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
-)
-
-// Names of the number types of rows.
-const (
-	typeFloat32 = "f4"
-	typeFloat64 = "f8"
 )
 
 // encodeArgs are the arguments of encode.
@@ -42,46 +36,50 @@ func encode(ctx context.Context, s *Session, args encodeArgs, payload []byte) (a
 	if len(payload) != args.Rows*size {
 		return nil, nil, fl.Invalid("rows", fmt.Sprintf("%d bytes", len(payload)), "must have %d: rows times dim = %d times %d bytes", args.Rows*size, r.Dim, width)
 	}
-	if r.wide == nil {
-		r.wide = make([]float64, r.Dim)
-	}
+	defer r.forget()
 	private := fl.NewRand()
-	var packed, report []byte
-	for i := range args.Rows {
+	reports := make([][]byte, args.Rows)
+	for i := range reports {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		widen(r.wide, payload[i*size:(i+1)*size], width)
-		if report, err = r.mechanism.Encode(report[:0], r.wide, private); err != nil {
+		if reports[i], err = r.encode(payload[i*size:(i+1)*size], width, private); err != nil {
 			return nil, nil, fmt.Errorf("rows[%d]: %w", i, err)
 		}
-		if packed, err = fl.PackReports(r.mechanism, packed, report); err != nil {
-			return nil, nil, err
-		}
 	}
-	clear(r.wide) // the gradient is not needed any more
-	return none{}, packed, nil
+	packed, err := r.pack(reports)
+	return none{}, packed, err
 }
 
-func widthOf(name string) (int, error) {
-	switch name {
-	case typeFloat32:
-		return 4, nil
-	case typeFloat64:
-		return 8, nil
-	}
-	return 0, fl.Invalid("type", name, "must be %s or %s", typeFloat32, typeFloat64)
-}
-
-// widen reads little-endian numbers of width bytes. Every float32 is a float64.
-func widen(row []float64, data []byte, width int) {
+// encode makes a report of a row, under the terms that were accepted.
+func (r *round) encode(row []byte, width int, private *rand.Rand) ([]byte, error) {
+	var grad []float64
 	if width == 4 {
-		for i := range row {
-			row[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:])))
+		narrow := float32s(row, &r.narrow)
+		if m, ok := r.mechanism.(fl.Float32Mechanism); ok && r.terms.Tier == 0 {
+			return m.EncodeFloat32(nil, narrow, private)
 		}
-		return
+		grad = widened(narrow, &r.wide)
+	} else {
+		grad = float64s(row, &r.wide)
 	}
-	for i := range row {
-		row[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
+	if menu, ok := r.mechanism.(fl.TieredMechanism); ok {
+		return menu.EncodeTier(nil, r.terms.Tier, grad, private)
 	}
+	return r.mechanism.Encode(nil, grad, private)
+}
+
+// forget clears the memory for rows: the gradient is not needed any more.
+func (r *round) forget() {
+	clear(r.narrow)
+	clear(r.wide)
+}
+
+// pack joins reports as they leave. In a round with a shuffler they leave sealed.
+func (r *round) pack(reports [][]byte) ([]byte, error) {
+	if r.sealing == nil {
+		return fl.PackReports(r.mechanism, nil, reports...)
+	}
+	items, err := r.sealing.Items(reports)
+	return slices.Concat(items...), err
 }

@@ -43,6 +43,7 @@ type budget struct {
 type budgetArgs struct {
 	Ledger  uint64 `json:"ledger"`
 	Purpose string `json:"purpose"`
+	Central bool   `json:"central"`
 	budget
 }
 
@@ -55,13 +56,18 @@ func setBudget(_ context.Context, s *Session, args budgetArgs, _ []byte) (any, [
 	if err != nil {
 		return nil, nil, err
 	}
-	return none{}, nil, l.SetBudget(args.Purpose, ledger.Budget{Epsilon: float64(args.Epsilon), Delta: float64(args.Delta), Relation: neighbours})
+	limit := ledger.Budget{Epsilon: float64(args.Epsilon), Delta: float64(args.Delta), Relation: neighbours}
+	if args.Central {
+		return none{}, nil, l.SetCentralBudget(args.Purpose, limit)
+	}
+	return none{}, nil, l.SetBudget(args.Purpose, limit)
 }
 
 // spentArgs are the arguments of spent.
 type spentArgs struct {
 	Ledger  uint64 `json:"ledger"`
 	Purpose string `json:"purpose"`
+	Central bool   `json:"central"`
 }
 
 func spent(_ context.Context, s *Session, args spentArgs, _ []byte) (any, []byte, error) {
@@ -69,7 +75,11 @@ func spent(_ context.Context, s *Session, args spentArgs, _ []byte) (any, []byte
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err := l.Spent(args.Purpose)
+	sum := l.Spent
+	if args.Central {
+		sum = l.SpentCentral
+	}
+	b, err := sum(args.Purpose)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -96,9 +106,9 @@ func reserve(ctx context.Context, s *Session, args reserveArgs, _ []byte) (any, 
 	if r.accepted == nil {
 		return nil, nil, fl.Invalid("round", r.ID, "must be opened under a policy")
 	}
-	g := r.mechanism.Guarantee()
-	g.RealNumbers = g.RealNumbers && !r.accepted.AcceptRealNumbers
-	id, err := l.Reserve(ctx, ledger.Charge{Purpose: args.Purpose, Round: r.digest, RoundID: r.ID, Mechanism: r.Mechanism, Guarantee: g})
+	g, central := r.terms.Guarantee, r.terms.Central
+	g.RealNumbers, central.RealNumbers = false, false // the policy accepts it where it is so
+	id, err := l.Reserve(ctx, ledger.Charge{Purpose: args.Purpose, Round: r.digest, RoundID: r.ID, Mechanism: r.Mechanism, Guarantee: g, Central: central})
 	return struct {
 		Entry ledger.ID `json:"entry"`
 	}{id}, nil, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/seal"
 )
 
 // description is a round in JSON. round.new takes it, and it is a part of the answer about
@@ -23,12 +24,15 @@ type description struct {
 	TargetReports int      `json:"target_reports"`
 	Columns       []string `json:"columns"`
 	Params        params   `json:"params"`
+	Shuffler      string   `json:"shuffler"`
+	SealKey       []byte   `json:"seal_key"` // base64
 }
 
 func describe(r fl.Round) description {
 	return description{
 		ID: r.ID, Mechanism: r.Mechanism, Dim: r.Dim, Scale: number(r.Scale), Epsilon: number(r.Epsilon), Delta: number(r.Delta),
 		Relation: r.Relation.String(), MinReports: r.MinReports, TargetReports: r.TargetReports, Columns: append([]string{}, r.Columns...), Params: params(r.Params),
+		Shuffler: r.Shuffler, SealKey: append([]byte{}, r.SealKey...),
 	}
 }
 
@@ -56,29 +60,6 @@ func guaranteeOf(g fl.Guarantee) guarantee {
 	return guarantee{Trust: g.Trust.String(), Epsilon: number(g.Epsilon), Delta: number(g.Delta), Relation: g.Relation.String(), RealNumbers: g.RealNumbers}
 }
 
-// policy is an fl.Policy in JSON.
-type policy struct {
-	MaxEpsilon        number   `json:"max_epsilon"`
-	MaxDelta          number   `json:"max_delta"`
-	MinReports        int      `json:"min_reports"`
-	MaxDim            int      `json:"max_dim"`
-	TrustShuffler     bool     `json:"trust_shuffler"`
-	Relation          string   `json:"relation"`
-	AcceptRealNumbers bool     `json:"accept_real_numbers"`
-	Mechanisms        []string `json:"mechanisms"`
-}
-
-func (p *policy) parse() (*fl.Policy, error) {
-	if p == nil {
-		return nil, nil
-	}
-	weakest, err := relation(p.Relation)
-	return &fl.Policy{
-		MaxEpsilon: float64(p.MaxEpsilon), MaxDelta: float64(p.MaxDelta), MinReports: p.MinReports, MaxDim: p.MaxDim,
-		TrustShuffler: p.TrustShuffler, Relation: weakest, AcceptRealNumbers: p.AcceptRealNumbers, Mechanisms: p.Mechanisms,
-	}, err
-}
-
 // round is an open round.
 type round struct {
 	fl.Round
@@ -87,19 +68,28 @@ type round struct {
 	// accepted is the policy that has accepted the round; nil without, and then the round
 	// does not encode.
 	accepted *fl.Policy
-	// wide is memory for a row.
-	wide []float64
+	// terms are those of a round with a policy.
+	terms fl.Terms
+	// sealing is nil in a round without a shuffler.
+	sealing *seal.ItemSealer
+	// narrow and wide are memory for a row.
+	narrow []float32
+	wide   []float64
 }
 
 // roundAnswer says what a round is.
 type roundAnswer struct {
 	Round uint64 `json:"round"`
 	description
-	// ReportBytes is the length of every report, or 0 where lengths vary.
-	ReportBytes int       `json:"report_bytes"`
-	Digest      string    `json:"digest"`
-	Guarantee   guarantee `json:"guarantee"`
-	Advice      []string  `json:"advice"`
+	// ReportBytes is the length of every report as encode returns it, or 0 where lengths vary.
+	ReportBytes int    `json:"report_bytes"`
+	Sealed      bool   `json:"sealed"`
+	Digest      string `json:"digest"`
+	// Guarantee is that of the client's report in a round with a policy.
+	Guarantee guarantee `json:"guarantee"`
+	// Central is null unless the policy pins the round's shuffler.
+	Central *guarantee `json:"central"`
+	Advice  []string   `json:"advice"`
 }
 
 func roundNew(_ context.Context, s *Session, d description, _ []byte) (any, []byte, error) {
@@ -110,7 +100,7 @@ func roundNew(_ context.Context, s *Session, d description, _ []byte) (any, []by
 	r, m, err := fl.Complete(fl.Round{
 		ID: d.ID, Mechanism: d.Mechanism, Dim: d.Dim, Scale: float64(d.Scale), Epsilon: float64(d.Epsilon), Delta: float64(d.Delta),
 		Relation: neighbours, MinReports: d.MinReports, TargetReports: d.TargetReports, Columns: d.Columns, Params: fl.Params(d.Params),
-		PublicSeed: fl.NewPublicSeed(),
+		Shuffler: d.Shuffler, SealKey: d.SealKey, PublicSeed: fl.NewPublicSeed(),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -141,27 +131,25 @@ func roundOpen(_ context.Context, s *Session, args roundOpenArgs, payload []byte
 		if err := demanded.CheckRound(opened.Round); err != nil {
 			return nil, nil, err
 		}
-		if opened.Shuffler != "" {
-			return nil, nil, unsealed("shuffler", opened.Shuffler)
-		}
 	}
 	if opened.mechanism, err = fl.Open(opened.Round); err != nil {
 		return nil, nil, err
 	}
 	if demanded != nil {
-		if _, shared := opened.mechanism.(fl.SharedMechanism); shared {
-			return nil, nil, unsealed("mechanism", opened.Mechanism)
-		}
-		if err := demanded.Check(opened.Round, opened.mechanism.Guarantee()); err != nil {
+		if err := s.accept(opened); err != nil {
 			return nil, nil, err
 		}
 	}
 	return s.holdRound(opened)
 }
 
-// unsealed is the error for a round whose reports must not leave as encode makes them.
-func unsealed(param, got string) error {
-	return fmt.Errorf("%w: %w", fl.ErrPolicy, fl.Invalid(param, got, "must be one of a round whose reports go to the server as they are: this program seals none"))
+// accept checks a round against its policy.
+func (s *Session) accept(r *round) (err error) {
+	if len(r.IssuerKey) > 0 {
+		return fmt.Errorf("%w: %w", fl.ErrPolicy, fl.Invalid("issuer_key", fmt.Sprintf("%d bytes", len(r.IssuerKey)), "must be empty: this program fetches no tokens"))
+	}
+	r.terms, err = s.accepter.Accept(*r.accepted, r.Round, r.mechanism)
+	return err
 }
 
 // holdRound makes a handle for a round and says what the round is.
@@ -173,16 +161,31 @@ func (s *Session) holdRound(r *round) (any, []byte, error) {
 	if r.digest, err = r.Digest(); err != nil {
 		return nil, nil, err
 	}
+	if r.Shuffler != "" {
+		if r.sealing, err = seal.NewItemSealer(r.Round, r.mechanism); err != nil {
+			return nil, nil, err
+		}
+	}
 	handle, err := s.hold(r)
 	if err != nil {
 		return nil, nil, err
 	}
 	answer := roundAnswer{
-		Round: handle, description: describe(r.Round), Digest: hex.EncodeToString(r.digest[:]),
+		Round: handle, description: describe(r.Round), Sealed: r.sealing != nil, Digest: hex.EncodeToString(r.digest[:]),
 		Guarantee: guaranteeOf(r.mechanism.Guarantee()), Advice: []string{},
+	}
+	if r.accepted != nil {
+		answer.Guarantee = guaranteeOf(r.terms.Guarantee)
+	}
+	if r.terms.Central != (fl.Guarantee{}) {
+		central := guaranteeOf(r.terms.Central)
+		answer.Central = &central
 	}
 	if sizer, ok := r.mechanism.(fl.ReportSizer); ok {
 		answer.ReportBytes = sizer.ReportBytes()
+	}
+	if r.sealing != nil {
+		answer.ReportBytes = r.sealing.Format().Item()
 	}
 	if adviser, ok := r.mechanism.(fl.Adviser); ok {
 		answer.Advice = append(answer.Advice, adviser.Advice()...)

@@ -3,8 +3,6 @@ package abi
 import (
 	"fmt"
 	"testing"
-
-	"github.com/hushgrad/hushgrad/fl"
 )
 
 func TestARoundEncodesOnlyUnderAPolicyThatAcceptsIt(t *testing.T) {
@@ -30,33 +28,5 @@ func TestARoundEncodesOnlyUnderAPolicyThatAcceptsIt(t *testing.T) {
 	c.must("round.open", `{"policy": {"max_epsilon": 4, "min_reports": 3, "max_dim": 4, "mechanisms": ["coco"]}}`, description)
 	if _, _, failed := c.ask("round.open", `{"policy": null, "max_dim": 3}`, description); failed == nil || failed.Param != "dim" {
 		t.Errorf("a round above max_dim: %+v", failed)
-	}
-}
-
-// Reports of these rounds would have to be sealed.
-func TestRoundsOfAShufflerAreNotOpenedForEncoding(t *testing.T) {
-	c := newCaller(t)
-	sealed := fl.Round{
-		ID: "r", Mechanism: "coco", Dim: 4, Scale: 1, Epsilon: 1, Relation: fl.ReplaceOne, MinReports: 3,
-		Params: fl.Params{"sparsity": fl.Int(2)}, Shuffler: "shuffler.example", SealKey: []byte("key"),
-	}
-	shared := fl.Round{
-		ID: "r", Mechanism: "sumdp-shares", Dim: 4, Scale: 1, Epsilon: 1, Delta: 1e-6, Relation: fl.ReplaceOne, MinReports: 100,
-		Params: fl.Params{"range": fl.Real(0.8), "levels": fl.Int(1)},
-	}
-	for param, r := range map[string]fl.Round{"shuffler": sealed, "mechanism": shared} {
-		r.PublicSeed = fl.NewPublicSeed()
-		complete, _, err := fl.Complete(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		description, err := complete.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _, failed := c.ask("round.open", `{"policy": {"max_epsilon": 4, "max_delta": 0.1, "trust_shuffler": true}}`, description)
-		if failed == nil || failed.Kind != KindPolicy || failed.Param != param {
-			t.Errorf("%s: %+v, want a refusal for %s", r.Mechanism, failed, param)
-		}
 	}
 }

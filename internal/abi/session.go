@@ -23,8 +23,9 @@ const MaxHandles = 1 << 16
 
 // Session holds the objects that requests have made. It is not safe for concurrent use.
 type Session struct {
-	objects map[uint64]any
-	last    uint64
+	objects  map[uint64]any
+	last     uint64
+	accepter fl.Accepter
 }
 
 // NewSession returns a session without objects. Close it to close its ledgers.
@@ -104,7 +105,7 @@ var operations = map[string]operation{
 	"snapshot": reading(takeSnapshot), "restore": reading(restore), "estimate": reading(estimate),
 	"ledger": reading(openLedger), "budget": reading(setBudget), "spent": reading(spent), "reserve": reading(reserve),
 	"spend": reading(spend), "unspend": reading(unspend), "receipt": reading(receipt),
-	"account": reading(account), "plan": reading(makePlan), "release": reading(nothing),
+	"account": reading(account), "plan": reading(makePlan), "verify": reading(verifyRound), "release": reading(nothing),
 }
 
 // strictly decodes JSON and refuses unknown names and what follows.

@@ -9,12 +9,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-
-	_ "github.com/hushgrad/hushgrad/auto"
-	_ "github.com/hushgrad/hushgrad/baseline/dense"
-	_ "github.com/hushgrad/hushgrad/baseline/gaussian"
-	_ "github.com/hushgrad/hushgrad/hdsum"
-	_ "github.com/hushgrad/hushgrad/hdsum/shares"
 )
 
 // caller calls operations of a session.
@@ -150,6 +144,8 @@ func TestBadRequestsAreNamed(t *testing.T) {
 		{"ledger", `{"path": "/no/such/folder/ledger", "must_exist": true}`, nil, KindLedger, ""},
 		{"account", fmt.Sprintf(`{"round": %d, "clients": 100, "participations": 0, "delta": 1e-6}`, r), nil, KindParam, "participations"},
 		{"account", fmt.Sprintf(`{"round": %d, "clients": 1, "participations": 1, "delta": 1e-6}`, r), nil, KindParam, "clients"},
+		{"verify", fmt.Sprintf(`{"round": %d, "method": "hope"}`, r), nil, KindParam, "method"},
+		{"verify", fmt.Sprintf(`{"round": %d, "samples": 1}`, r), nil, KindParam, "samples"},
 		{"plan", `{"mechanism": "auto", "dim": 10, "clients": 1}`, nil, KindParam, "clients"},
 	} {
 		_, out, failed := c.ask(q.op, q.args, q.payload)

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/hushgrad/hushgrad/internal/bound"
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
@@ -43,17 +44,23 @@ func New(w io.Writer) (*History, error) {
 func (h *History) Add(r Round) error {
 	h.rounds = append(h.rounds, r)
 	_, err := fmt.Fprintf(h.w, "%5d  %8.4f  %7.4f  %7d  %9d  %7s  %9s  %5.2f\n", r.Round, r.Accuracy, r.Loss, r.Reports, r.Bytes,
-		optional("%.2f", r.EpsilonLocal, "–"), optional("%.3f", r.EpsilonCentral, "–"), r.Seconds)
+		optional(shown, r.EpsilonLocal, "–"), optional(shown, r.EpsilonCentral, "–"), r.Seconds)
 	return err
 }
 
 // optional is a number, or what stands for none.
-func optional(format string, x *float64, none string) string {
+func optional(write func(float64) string, x *float64, none string) string {
 	if x == nil {
 		return none
 	}
-	return fmt.Sprintf(format, *x)
+	return write(*x)
 }
+
+// shown writes a guarantee in a table: four digits, rounded up.
+func shown(x float64) string { return bound.Above(x, 4) }
+
+// number writes all digits, for a file.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // Accuracy returns that of the last round, and 0 before the first.
 func (h *History) Accuracy() float64 {
@@ -126,12 +133,11 @@ func create(path string, write func(io.Writer) error) error {
 }
 
 func (h *History) writeCSV(w io.Writer) error {
-	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	records := [][]string{{"round", "accuracy", "loss", "reports", "bytes", "epsilon_local", "epsilon_central", "seconds"}}
 	for _, r := range h.rounds {
 		records = append(records, []string{
 			strconv.Itoa(r.Round), number(r.Accuracy), number(r.Loss), strconv.FormatInt(r.Reports, 10), strconv.FormatInt(r.Bytes, 10),
-			optional("%g", r.EpsilonLocal, ""), optional("%g", r.EpsilonCentral, ""), strconv.FormatFloat(r.Seconds, 'f', 3, 64),
+			optional(number, r.EpsilonLocal, ""), optional(number, r.EpsilonCentral, ""), strconv.FormatFloat(r.Seconds, 'f', 3, 64),
 		})
 	}
 	return csv.NewWriter(w).WriteAll(records)

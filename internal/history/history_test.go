@@ -43,8 +43,8 @@ func TestTheTableHasOneLinePerRound(t *testing.T) {
 	h, text := three(t)
 	want := "round  accuracy     loss  reports      bytes  local ε  central ε      s\n" +
 		"    1    0.7500   1.5000      300       2100        –          –   0.25\n" +
-		"    2    0.8125   1.2500      301       2107     2.25      0.500   1.06\n" +
-		"    3    0.7812   1.3750      399       3793        –      0.500   2.00\n"
+		"    2    0.8125   1.2500      301       2107     2.25        0.5   1.06\n" +
+		"    3    0.7812   1.3750      399       3793        –        0.5   2.00\n"
 	if text != want {
 		t.Errorf("got\n%swant\n%s", text, want)
 	}

@@ -1,5 +1,6 @@
-// Command protogen regenerates the Go code of the .proto files below proto/. Use it after a
-// change of such a file. Start it through go generate ./proto/...
+// Command protogen regenerates what is made of the .proto files below proto/: the Go code, and the
+// descriptors that the Python package ships. Use it after a change of such a file. Start it through
+// go generate ./proto/...
 //
 // It compiles the files in process and feeds the two protoc plugins that go.mod pins as
 // tools. No protoc has to be installed.
@@ -24,17 +25,17 @@ import (
 )
 
 func main() {
-	root := "."
-	if len(os.Args) > 1 {
-		root = os.Args[1]
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "Usage: protogen ROOT DESCRIPTORS")
+		os.Exit(2)
 	}
-	if err := generate(root); err != nil {
+	if err := generate(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, "protogen:", err)
 		os.Exit(1)
 	}
 }
 
-func generate(root string) error {
+func generate(root, descriptors string) error {
 	files, err := protoFiles(root)
 	if err != nil {
 		return err
@@ -60,7 +61,7 @@ func generate(root string) error {
 			return fmt.Errorf("%s: %w", plugin, err)
 		}
 	}
-	return nil
+	return writeDescriptors(descriptors, req)
 }
 
 // protoFiles lists the .proto files below root, relative to it.

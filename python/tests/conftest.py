@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from daemons import build
 from numpy.typing import NDArray
 
 from hushgrad import Policy, Round
 
 DIM = 4
+
+# A public key as a round has it: the algorithms of X25519, and 32 bytes of which all are a key.
+# Tests in Go open what is sealed.
+KEY = bytes.fromhex("002000010001") + bytes([9]) + bytes(31)
 
 
 def new_round(**changes: Any) -> Round:
@@ -36,3 +42,9 @@ def client(server: Round) -> Round:
 def row() -> NDArray[np.float32]:
     """Return a gradient."""
     return np.array([0.4, -0.3, 0.2, -0.1], np.float32)
+
+
+@pytest.fixture(scope="session")
+def command(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the hushgrad command."""
+    return build(tmp_path_factory.mktemp("command"))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from conftest import KEY, new_round
 
 PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -21,7 +23,7 @@ def test_the_examples_of_the_package_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    first, second = blocks(PACKAGE / "README.md")
+    first, second, sealed = blocks(PACKAGE / "README.md")
     names: dict[str, Any] = {}
     exec(first, names)
     printed = first.rstrip().rpartition("# ")[2] + "\n"
@@ -29,6 +31,10 @@ def test_the_examples_of_the_package_run(
     exec(second, names)
     with names["Ledger"]("client.ledger", "keyboard", must_exist=True) as ledger:
         assert ledger.spent().epsilon == 4.0
+    server = new_round(shuffler="shuffler.example", seal_key=KEY, min_reports=10_000)
+    names |= {"description": server.description, "fingerprint": sha256(KEY).hexdigest()}
+    exec(sealed, names)
+    assert len(names["item"]) == server.report_bytes
 
 
 def test_the_example_of_the_repository_runs() -> None:

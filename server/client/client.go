@@ -42,7 +42,7 @@ type Client struct {
 	issuer service.IssuerClient // nil without one
 	opts   Options
 
-	centrals centrals
+	accepter fl.Accepter
 }
 
 // New returns a client on a connection to the server, or to the shuffler in front of it. The

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/seal"
 )
 
 // Participation is what a [Client] does in one round: it encodes reports and submits them.
@@ -25,11 +26,9 @@ type Participation struct {
 	round     fl.Round
 	digest    [32]byte
 	mechanism fl.Mechanism
-	tier      int          // of the menu, if there is one
-	guarantee fl.Guarantee // of this client's report
-	central   fl.Guarantee // zero if there is none
-	sealing   *sealing     // nil in a round without a shuffler
-	spending  *spending    // nil without a ledger in a round that asks for no tokens
+	terms     fl.Terms         // of this client's report
+	sealing   *seal.ItemSealer // nil in a round without a shuffler
+	spending  *spending        // nil without a ledger in a round that asks for no tokens
 }
 
 // Join fetches a round ("" is the newest open one), builds its mechanism and checks it
@@ -63,11 +62,13 @@ func (c *Client) join(ctx context.Context, roundID string) (*Participation, erro
 	if p.mechanism, err = fl.Open(r); err != nil {
 		return nil, err
 	}
-	if err := p.accept(); err != nil {
+	if p.terms, err = c.accepter.Accept(c.opts.Policy, r, p.mechanism); err != nil {
 		return nil, err
 	}
-	if p.sealing, err = newSealing(r, p.mechanism, p.digest); err != nil {
-		return nil, err
+	if r.Shuffler != "" {
+		if p.sealing, err = seal.NewItemSealer(r, p.mechanism); err != nil {
+			return nil, err
+		}
 	}
 	if p.spending, err = p.newSpending(); err != nil {
 		return nil, err
@@ -122,7 +123,7 @@ func (p *Participation) Mechanism() fl.Mechanism { return p.mechanism }
 
 // Guarantee is what one report by itself promises its sender. A local one holds against everybody.
 // One with trust fl.TwoServers holds against either server, and not against both together.
-func (p *Participation) Guarantee() fl.Guarantee { return p.guarantee }
+func (p *Participation) Guarantee() fl.Guarantee { return p.terms.Guarantee }
 
 // Central is what one report promises against a party that sees only what the shuffler forwards, for
 // a round of Round.MinReports clients. There is one only if the policy pins the shuffler and the
@@ -131,7 +132,7 @@ func (p *Participation) Guarantee() fl.Guarantee { return p.guarantee }
 // Guarantee is what is left. It counts on the reports of Round.MinReports honest clients. A server that
 // makes up reports itself knows which ones they are, and only the others hide a client.
 func (p *Participation) Central() (fl.Guarantee, bool) {
-	return p.central, p.central != fl.Guarantee{}
+	return p.terms.Central, p.terms.Central != fl.Guarantee{}
 }
 
 // Encode appends one report of a gradient to dst. rng supplies the private randomness; nil
@@ -147,7 +148,7 @@ func (p *Participation) Central() (fl.Guarantee, bool) {
 func (p *Participation) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
 	encode := func(dst []byte) ([]byte, error) { return p.mechanism.Encode(dst, grad, rng) }
 	if menu, ok := p.mechanism.(fl.TieredMechanism); ok {
-		encode = func(dst []byte) ([]byte, error) { return menu.EncodeTier(dst, p.tier, grad, rng) }
+		encode = func(dst []byte) ([]byte, error) { return menu.EncodeTier(dst, p.terms.Tier, grad, rng) }
 	}
 	return p.encode(dst, encode)
 }

@@ -43,7 +43,7 @@ func (p *Participation) newSpending() (*spending, error) {
 		return nil, nil
 	}
 	s := &spending{part: p, ledger: opts.Ledger, charge: ledger.Charge{
-		Purpose: opts.Purpose, Round: p.digest, RoundID: p.round.ID, Mechanism: p.round.Mechanism, Guarantee: p.guarantee, Central: p.central,
+		Purpose: opts.Purpose, Round: p.digest, RoundID: p.round.ID, Mechanism: p.round.Mechanism, Guarantee: p.terms.Guarantee, Central: p.terms.Central,
 	}}
 	if s.ledger == nil {
 		return s, nil
@@ -80,7 +80,7 @@ func (s *spending) resume() error {
 func (p *Participation) form(spent bool) form {
 	f := form{admitted: p.admitted(), spent: spent}
 	if p.sealing != nil {
-		f.item = p.sealing.format.Item()
+		f.item = p.sealing.Format().Item()
 	}
 	return f
 }
@@ -180,7 +180,7 @@ func (s *spending) seal() (err error) {
 		return nil
 	}
 	kept := *s.kept
-	if kept.Item, err = s.part.sealing.item(kept.Report, kept.Token); err != nil {
+	if kept.Item, err = s.part.sealing.Item(kept.Report, kept.Token); err != nil {
 		return err
 	}
 	if err := s.keep(s.entry, &kept); err != nil {

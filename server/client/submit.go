@@ -84,7 +84,7 @@ func (c *Client) retry(ctx context.Context, do func() error) error {
 func (p *Participation) batches(reports [][]byte) (out []*service.SubmitReportsRequest, err error) {
 	items := reports
 	if p.sealing != nil {
-		if items, err = p.sealing.items(reports); err != nil {
+		if items, err = p.sealing.Items(reports); err != nil {
 			return nil, err
 		}
 	}

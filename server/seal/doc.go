@@ -1,6 +1,6 @@
 // Package seal encrypts reports to the server that counts them, so that the shuffler in between
 // cannot read them. Use it in a client that sends reports through a shuffler and in a server
-// that gets them. Start with [NewSealer] for a client and with [OpenKeys] for a server.
+// that gets them. Start with [NewItemSealer] for a client and with [OpenKeys] for a server.
 //
 // # What a sealed report is
 //

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/server/journal"
+	"github.com/hushgrad/hushgrad/server/limits"
 )
 
 // Config holds the settings of a Shuffler. The zero value of every field but Name, Upstream and
@@ -37,29 +38,11 @@ type Config struct {
 	Logger *slog.Logger
 	// MaxRounds bounds the rounds at one time whose reports are kept. Default 16.
 	MaxRounds int
-	// MaxDim bounds the coordinates of a round. Default fl.DefaultMaxDim, at most fl.MaxDim.
-	MaxDim int
-	// MaxMessageBytes bounds one gRPC message. Default 4 MiB, at least 64 KiB, at most 1 GiB.
-	MaxMessageBytes int
+	// Limits bound what clients send. Two models of MaxModelBytes are kept in memory.
+	limits.Limits
 	// ForwardBytes bounds the sealed reports in one message to the server, which must take it. A
 	// message has one report at least. Default 1 MiB.
 	ForwardBytes int
-	// MaxModelBytes bounds a model that is passed on. Two of them are kept in memory. Default
-	// 1 GiB.
-	MaxModelBytes int64
-	// MaxConnections bounds the connections at the same time. When one too many comes, an old one
-	// is closed. Default 1024.
-	MaxConnections int
-	// MaxInFlightBytes bounds the memory for messages that are on their way in or being handled.
-	// Default 256 MiB or 16 times MaxMessageBytes, whichever is more; at least 8 times
-	// MaxMessageBytes.
-	MaxInFlightBytes int64
-	// ProgressTimeout is how long a call waits for its peer to send a message or to take one.
-	// Default 30 s.
-	ProgressTimeout time.Duration
-	// ShutdownTimeout is how long Serve waits for calls in progress when its context ends.
-	// Default 2 s.
-	ShutdownTimeout time.Duration
 	// Credentials secure the listener of Serve. Default: no transport security.
 	Credentials credentials.TransportCredentials
 	// Metrics registers the figures of the shuffler for Prometheus. Default: none are kept.
@@ -78,12 +61,7 @@ type Config struct {
 // DefaultFloor is the default of Config.Floor.
 const DefaultFloor = 100
 
-const (
-	minMessageBytes = 64 << 10
-	maxMessageBytes = 1 << 30
-)
-
-func (c Config) withDefaults() (Config, error) {
+func (c Config) withDefaults() (_ Config, err error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
@@ -93,14 +71,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.every = cmp.Or(c.every, time.Second)
 	c.Floor = cmp.Or(c.Floor, DefaultFloor)
 	c.MaxRounds = cmp.Or(c.MaxRounds, 16)
-	c.MaxDim = cmp.Or(c.MaxDim, fl.DefaultMaxDim)
-	c.MaxMessageBytes = cmp.Or(c.MaxMessageBytes, 4<<20)
 	c.ForwardBytes = cmp.Or(c.ForwardBytes, 1<<20)
-	c.MaxModelBytes = cmp.Or(c.MaxModelBytes, 1<<30)
-	c.MaxConnections = cmp.Or(c.MaxConnections, 1024)
-	c.MaxInFlightBytes = cmp.Or(c.MaxInFlightBytes, max(256<<20, 16*int64(c.MaxMessageBytes)))
-	c.ProgressTimeout = cmp.Or(c.ProgressTimeout, 30*time.Second)
-	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, 2*time.Second)
 	if err := checkName(c.Name); err != nil {
 		return c, err
 	}
@@ -113,24 +84,11 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fl.Invalid("Floor", c.Floor, "must be in [1, %d]", fl.MaxReports)
 	case c.MaxRounds < 0:
 		return c, fl.Invalid("MaxRounds", c.MaxRounds, "must be > 0")
-	case c.MaxDim < 0 || c.MaxDim > fl.MaxDim:
-		return c, fl.Invalid("MaxDim", c.MaxDim, "must be in [1, %d]", fl.MaxDim)
-	case c.MaxMessageBytes < minMessageBytes || c.MaxMessageBytes > maxMessageBytes:
-		return c, fl.Invalid("MaxMessageBytes", c.MaxMessageBytes, "must be in [%d, %d]", minMessageBytes, maxMessageBytes)
-	case c.ForwardBytes < 0 || c.ForwardBytes > maxMessageBytes:
-		return c, fl.Invalid("ForwardBytes", c.ForwardBytes, "must be in [1, %d]", maxMessageBytes)
-	case c.MaxModelBytes < 0:
-		return c, fl.Invalid("MaxModelBytes", c.MaxModelBytes, "must be > 0")
-	case c.MaxConnections < 0:
-		return c, fl.Invalid("MaxConnections", c.MaxConnections, "must be > 0")
-	case c.MaxInFlightBytes < 8*int64(c.MaxMessageBytes):
-		return c, fl.Invalid("MaxInFlightBytes", c.MaxInFlightBytes, "must be at least 8 times MaxMessageBytes = %d", c.MaxMessageBytes)
-	case c.ProgressTimeout < 0:
-		return c, fl.Invalid("ProgressTimeout", c.ProgressTimeout, "must be > 0")
-	case c.ShutdownTimeout < 0:
-		return c, fl.Invalid("ShutdownTimeout", c.ShutdownTimeout, "must be > 0")
+	case c.ForwardBytes < 0 || c.ForwardBytes > limits.MaxMessageBytes:
+		return c, fl.Invalid("ForwardBytes", c.ForwardBytes, "must be in [1, %d]", limits.MaxMessageBytes)
 	}
-	return c, nil
+	c.Limits, err = c.Limits.WithDefaults()
+	return c, err
 }
 
 // checkName asks of a name what fl.Round asks of its Shuffler.

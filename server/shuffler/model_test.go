@@ -15,6 +15,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/client"
+	"github.com/hushgrad/hushgrad/server/limits"
 	"github.com/hushgrad/hushgrad/sparse"
 )
 
@@ -31,7 +32,7 @@ func modelOf(t *testing.T, p *party) (*client.Model, error) {
 // Clients get the server's model, whole, and the new one when there is one.
 func TestTheModelIsPassedOn(t *testing.T) {
 	s := realServer(t)
-	p := start(t, Config{Upstream: s.Conn(), MaxModelBytes: 1 << 20}, nil)
+	p := start(t, Config{Upstream: s.Conn(), Limits: limits.Limits{MaxModelBytes: 1 << 20}}, nil)
 	if _, err := modelOf(t, p); status.Code(err) != codes.NotFound {
 		t.Errorf("no model: %v", err)
 	}

@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/server/internal/endpoint"
-	"github.com/hushgrad/hushgrad/server/internal/guard"
 	"github.com/hushgrad/hushgrad/server/internal/model"
 )
 
@@ -37,20 +35,6 @@ func (s *Shuffler) Serve(ctx context.Context, clients net.Listener) error {
 		return fmt.Errorf("shuffler: %w", err)
 	}
 	return nil
-}
-
-// limits are those of a listener that strangers reach.
-func (c Config) limits() guard.Limits {
-	return guard.Limits{
-		Connections:   c.MaxConnections,
-		HeldBytes:     c.MaxInFlightBytes / 2,
-		DecodingBytes: c.MaxInFlightBytes / 2,
-		DecodingCost:  decodingCost,
-		MessageBytes:  c.MaxMessageBytes,
-		UnaryBytes:    64 << 10,
-		Progress:      c.ProgressTimeout,
-		Idle:          5 * time.Minute, Age: time.Hour, Grace: 10 * time.Minute,
-	}
 }
 
 // decodingCost is the memory that a message of n bytes takes until it is kept: its bytes as they

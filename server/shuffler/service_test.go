@@ -17,6 +17,7 @@ import (
 	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/journal"
+	"github.com/hushgrad/hushgrad/server/limits"
 )
 
 func TestConfigsAreRefused(t *testing.T) {
@@ -27,19 +28,13 @@ func TestConfigsAreRefused(t *testing.T) {
 		return c
 	}
 	for param, cfg := range map[string]Config{
-		"Name":             good(func(c *Config) { c.Name = "Not a host" }),
-		"Upstream":         good(func(c *Config) { c.Upstream = nil }),
-		"Journal":          good(func(c *Config) { c.Journal = nil }),
-		"Floor":            good(func(c *Config) { c.Floor = -1 }),
-		"MaxRounds":        good(func(c *Config) { c.MaxRounds = -1 }),
-		"MaxDim":           good(func(c *Config) { c.MaxDim = fl.MaxDim + 1 }),
-		"MaxMessageBytes":  good(func(c *Config) { c.MaxMessageBytes = 1 }),
-		"ForwardBytes":     good(func(c *Config) { c.ForwardBytes = -1 }),
-		"MaxModelBytes":    good(func(c *Config) { c.MaxModelBytes = -1 }),
-		"MaxConnections":   good(func(c *Config) { c.MaxConnections = -1 }),
-		"MaxInFlightBytes": good(func(c *Config) { c.MaxInFlightBytes = 1 }),
-		"ProgressTimeout":  good(func(c *Config) { c.ProgressTimeout = -1 }),
-		"ShutdownTimeout":  good(func(c *Config) { c.ShutdownTimeout = -1 }),
+		"Name":         good(func(c *Config) { c.Name = "Not a host" }),
+		"Upstream":     good(func(c *Config) { c.Upstream = nil }),
+		"Journal":      good(func(c *Config) { c.Journal = nil }),
+		"Floor":        good(func(c *Config) { c.Floor = -1 }),
+		"MaxRounds":    good(func(c *Config) { c.MaxRounds = -1 }),
+		"MaxDim":       good(func(c *Config) { c.MaxDim = fl.MaxDim + 1 }),
+		"ForwardBytes": good(func(c *Config) { c.ForwardBytes = -1 }),
 	} {
 		var p *fl.ParamError
 		if _, err := New(cfg); !errors.As(err, &p) || p.Param != param {
@@ -64,7 +59,7 @@ func fieldOf(err error) string {
 
 func TestMessagesAreRefused(t *testing.T) {
 	server := newRecorder()
-	p := start(t, Config{MaxRounds: 2, MaxDim: 64}, server)
+	p := start(t, Config{MaxRounds: 2, Limits: limits.Limits{MaxDim: 64}}, server)
 	r := newSealedRound(t, nil)
 	server.open(r.Round)
 	named := func(id string, change func(*fl.Round)) *sealedRound {

@@ -15,6 +15,7 @@ import (
 	"github.com/hushgrad/hushgrad/hdsum/shares"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
+	"github.com/hushgrad/hushgrad/server/limits"
 	"github.com/hushgrad/hushgrad/server/seal"
 	"github.com/hushgrad/hushgrad/server/servertest"
 )
@@ -110,7 +111,7 @@ func TestBadSharesAreRefused(t *testing.T) {
 // A round whose shares no message could bring is refused before anybody makes some.
 func TestRoundsWhoseSharesAreTooLongAreRefused(t *testing.T) {
 	server := newRecorder()
-	p := start(t, Config{MaxMessageBytes: minMessageBytes}, server)
+	p := start(t, Config{Limits: limits.Limits{MaxMessageBytes: limits.MinMessageBytes}}, server)
 	r := newSealedRound(t, func(r *fl.Round) {
 		sharedRound(r)
 		r.Dim = 1 << 15

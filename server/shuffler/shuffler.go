@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/hushgrad/hushgrad/server/internal/endpoint"
 	"github.com/hushgrad/hushgrad/server/internal/guard"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
@@ -55,7 +56,7 @@ func open(cfg Config) (*Shuffler, error) {
 		return nil, err
 	}
 	s := &Shuffler{
-		cfg: cfg, upstream: newUpstream(cfg.Upstream, cfg.every), clients: guard.New(cfg.limits(), cfg.Logger),
+		cfg: cfg, upstream: newUpstream(cfg.Upstream, cfg.every), clients: guard.New(endpoint.Public(cfg.Limits, decodingCost), cfg.Logger),
 		adopting: make(chan struct{}, 1), rounds: map[string]*round{}, failed: make(chan struct{}),
 	}
 	s.model.upstream, s.model.maxBytes = s.upstream, cfg.MaxModelBytes

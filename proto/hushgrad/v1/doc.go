@@ -4,4 +4,4 @@
 // file is generated from the .proto file beside it, and nothing here needs gRPC.
 package hushgradv1
 
-//go:generate go run github.com/hushgrad/hushgrad/internal/protogen ../..
+//go:generate go run github.com/hushgrad/hushgrad/internal/protogen ../.. ../../../python/src/hushgrad/server/descriptors.binpb

@@ -13,8 +13,8 @@ reports into an unbiased mean gradient with error bars. Start with :class:`Round
     estimate = counts.estimate()  # estimate.mean, estimate.std_err
 
 The work is done by a helper process, which starts at the first call. See :class:`Ledger` for
-a client's budget over many rounds, :func:`plan` for the numbers of a run and :func:`account`
-for what a run promises.
+a client's budget over many rounds, :func:`plan` for the numbers of a run, :func:`account` for
+what a run promises and :func:`verify` to check that the code keeps what a round promises.
 """
 
 from importlib.metadata import version
@@ -35,10 +35,12 @@ from .errors import (
     PolicyRefused,
     TooFewReports,
 )
+from .facts import RoundFacts
 from .ledger import Budget, Ledger, Reservation
 from .planning import Plan, Promise, account, plan
-from .policy import Guarantee, Policy
+from .policy import Guarantee, Policy, ShuffledPolicy
 from .rounds import Round
+from .verification import Verification, verify
 
 __version__ = version("hushgrad")
 
@@ -65,9 +67,13 @@ __all__ = [
     "Promise",
     "Reservation",
     "Round",
+    "RoundFacts",
     "Series",
+    "ShuffledPolicy",
     "TooFewReports",
+    "Verification",
     "__version__",
     "account",
     "plan",
+    "verify",
 ]

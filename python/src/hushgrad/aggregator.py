@@ -84,7 +84,8 @@ class Aggregator:
         Raises
         ------
         BadReport, InvalidParameter
-            If the bytes are not reports of the round.
+            If the bytes are not reports of the round, or if its reports are sealed: only the
+            server that has the key opens them.
         AggregatorLost
             If the helper has died.
         """

@@ -94,9 +94,36 @@ class Ledger:
         InvalidParameter
             If a number is out of range.
         """
+        self._set(epsilon, delta, relation, central=False)
+
+    def set_central_budget(
+        self, epsilon: float, delta: float, relation: Relation = "replace-one"
+    ) -> None:
+        """Set a second budget, which every report has to meet, too.
+
+        It bounds the loss against a party that sees only what whole rounds give together, for
+        example a server behind a shuffler. A report counts there with the central guarantee of
+        its round (:attr:`hushgrad.Round.central`), and without one as in the first budget.
+
+        Parameters
+        ----------
+        epsilon, delta, relation
+            As for :meth:`set_budget`.
+
+        Raises
+        ------
+        LedgerState
+            If the purpose has no first budget.
+        InvalidParameter
+            If a number is out of range.
+        """
+        self._set(epsilon, delta, relation, central=True)
+
+    def _set(self, epsilon: float, delta: float, relation: Relation, *, central: bool) -> None:
         self._call(
             "budget",
             purpose=self.purpose,
+            central=central,
             epsilon=_bridge.number("epsilon", epsilon),
             delta=_bridge.number("delta", delta),
             relation=relation,
@@ -110,7 +137,20 @@ class Ledger:
         LedgerState
             If the purpose has no budget.
         """
-        answer = self._call("spent", purpose=self.purpose)
+        return self._spent(central=False)
+
+    def spent_central(self) -> Budget:
+        """Return what all charges come to in the central budget, composed, at its δ.
+
+        Raises
+        ------
+        LedgerState
+            If the purpose has no central budget.
+        """
+        return self._spent(central=True)
+
+    def _spent(self, *, central: bool) -> Budget:
+        answer = self._call("spent", purpose=self.purpose, central=central)
         return Budget(float(answer["epsilon"]), float(answer["delta"]), answer["relation"])
 
     def reserve(self, round_: Round) -> Reservation:

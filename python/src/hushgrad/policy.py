@@ -12,6 +12,46 @@ Relation = Literal["replace-one", "zero-out"]
 
 
 @dataclass(frozen=True)
+class ShuffledPolicy:
+    """What a client demands of a round behind a shuffler that it trusts.
+
+    The shuffler does not show the server who sent a report or when. The names and the keys
+    are pins: the client has them from the parties themselves, and not from the round.
+
+    Parameters
+    ----------
+    shufflers : tuple of str
+        Names of the shufflers that the client trusts.
+    seal_keys : tuple of str
+        SHA-256 of the keys of the servers that may open reports: 64 hexadecimal digits each,
+        as ``hushgrad serve keys`` lists them. Nobody else reads the reports on their way.
+    max_epsilon_local : float
+        Largest ε of one report by itself. It is what holds when the shuffler and the server
+        work together. ``Policy.max_delta`` bounds the δ.
+    max_epsilon, max_delta : float
+        Largest central ε and δ of one report. They hold against a server that sees only what
+        the shuffler forwards of min_reports honest clients. The central ε is stated at
+        max_delta; 0 accepts no central guarantee.
+    """
+
+    shufflers: tuple[str, ...]
+    seal_keys: tuple[str, ...]
+    max_epsilon_local: float
+    max_epsilon: float
+    max_delta: float
+
+    def arguments(self) -> dict[str, object]:
+        """Return the policy as the helper reads it."""
+        return {
+            "shufflers": list(self.shufflers),
+            "seal_keys": list(self.seal_keys),
+            "max_epsilon_local": _bridge.number("max_epsilon_local", self.max_epsilon_local),
+            "max_epsilon": _bridge.number("max_epsilon", self.max_epsilon),
+            "max_delta": _bridge.number("max_delta", self.max_delta),
+        }
+
+
+@dataclass(frozen=True)
 class Policy:
     """What a client demands before it encodes.
 
@@ -21,7 +61,8 @@ class Policy:
     Parameters
     ----------
     max_epsilon : float
-        Largest ε of one report. ``math.inf`` also accepts rounds without privacy.
+        Largest ε of one report. ``math.inf`` also accepts rounds without privacy. Of a menu of
+        guarantees the client takes the weakest one that the policy accepts.
     max_delta : float
         Largest δ of one report.
     min_reports : int
@@ -32,6 +73,13 @@ class Policy:
     trust_shuffler : bool
         Accept guarantees that hold only for the shuffled reports of all clients. They do not
         hold against a party that sees the report of a single client.
+    trust_two_servers : bool
+        Accept guarantees that hold against either of two servers, and not against both
+        together. The round must have a shuffler and a key that ``shuffled`` pins: they are
+        those of the two servers.
+    shuffled : ShuffledPolicy, optional
+        Also accept rounds behind the shufflers that it pins, with a smaller ε by the shuffling.
+        Every other round counts as one without a shuffler.
     relation : {"replace-one", "zero-out"}
         Weakest relation. "zero-out" also accepts "replace-one", which protects more.
     accept_real_numbers : bool
@@ -45,6 +93,8 @@ class Policy:
     min_reports: int = 0
     max_dim: int = 0
     trust_shuffler: bool = False
+    trust_two_servers: bool = False
+    shuffled: ShuffledPolicy | None = None
     relation: Relation = "replace-one"
     accept_real_numbers: bool = False
     mechanisms: tuple[str, ...] | None = None
@@ -57,6 +107,8 @@ class Policy:
             "min_reports": self.min_reports,
             "max_dim": self.max_dim,
             "trust_shuffler": self.trust_shuffler,
+            "trust_two_servers": self.trust_two_servers,
+            "shuffled": self.shuffled and self.shuffled.arguments(),
             "relation": self.relation,
             "accept_real_numbers": self.accept_real_numbers,
             "mechanisms": None if self.mechanisms is None else list(self.mechanisms),

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from base64 import b64encode
+from collections.abc import Iterable
 from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
 
 from . import _bridge
 from .aggregator import Aggregator
 from .errors import HushgradError, PolicyRefused, invalid
+from .facts import RoundFacts
 from .ledger import Ledger, Reservation
-from .policy import Guarantee, Policy, Relation
-
-Floats = NDArray[np.float32] | NDArray[np.float64]
-Matrix = NDArray[np.float32 | np.float64]
-
-_FRAME_BYTES = 4 << 20
-_MAX_ROWS = 1 << 16
+from .policy import Policy, Relation
+from .rows import Floats, Matrix, checked, frames
 
 
-class Round:
+class Round(RoundFacts):
     """One round of aggregation.
 
     A server makes a round with :meth:`new` and sends its :attr:`description` to the clients.
@@ -32,7 +25,11 @@ class Round:
         client = Round(server.description, Policy(max_epsilon=4.0))
         report = client.encode(gradient)
 
-    Rounds can be pickled and sent to other processes. They are safe for concurrent use.
+    The attributes are those of :class:`hushgrad.RoundFacts`. Rounds can be pickled and sent to
+    other processes. They are safe for concurrent use.
+
+    In a round with a shuffler :meth:`encode` returns sealed reports. Only the server opens
+    them, and whoever carries them cannot.
 
     Parameters
     ----------
@@ -44,42 +41,10 @@ class Round:
     Raises
     ------
     PolicyRefused
-        If the round promises less than the policy demands, or if its reports would have to be
-        sealed for a shuffler or split between two servers, which this package does not do.
+        If the round promises less than the policy demands, or asks for admission tokens, which
+        this package does not fetch.
     InvalidParameter, HushgradError
         If the bytes are not the canonical description of a round.
-
-    Attributes
-    ----------
-    description : bytes
-        The canonical bytes, for clients. Two parties with the same bytes have the same round.
-    policy : Policy or None
-        The policy that has accepted the round.
-    id, mechanism : str
-        Name of the round, and of its mechanism.
-    dim : int
-        Coordinates of a gradient.
-    scale : float
-        What it means depends on the mechanism, in units of the gradient. For coco, collision
-        and signsketch gradients are clipped to the L1 norm ``scale * sparsity``.
-    epsilon, delta : float
-        The budget of one report.
-    relation : {"replace-one", "zero-out"}
-        Which inputs are neighbours.
-    min_reports, target_reports : int
-        Reports below which nothing is released, and at which a server closes; 0 is never.
-    columns : tuple of str
-        What is estimated beside the mean.
-    params : mapping
-        Parameters of the mechanism.
-    report_bytes : int
-        Bytes of every report, or 0 where they vary.
-    digest : str
-        SHA-256 of the description, hexadecimal.
-    guarantee : Guarantee
-        What one report promises.
-    advice : tuple of str
-        Remarks on parameters that are allowed but poor.
     """
 
     def __init__(self, description: bytes, policy: Policy | None = None) -> None:
@@ -99,6 +64,8 @@ class Round:
         relation: Relation = "replace-one",
         target_reports: int = 0,
         columns: Iterable[str] = (),
+        shuffler: str = "",
+        seal_key: bytes = b"",
         **params: float | str,
     ) -> Round:
         """Describe a new round, with fresh public randomness.
@@ -127,6 +94,12 @@ class Round:
             0, or at least min_reports.
         columns : iterable of str
             What is estimated beside the mean: "frequency", "conditional", "plus", "minus".
+        shuffler : str
+            Name of the shuffler that the reports go through, for example the one in its
+            certificate. Empty: reports go to the server as they are.
+        seal_key : bytes
+            Public key to which clients seal reports, required with a shuffler. A round that
+            ``hushgrad serve`` opens has the server's own key: take the description from there.
         **params : int, float or str
             Parameters of the mechanism, for example ``sparsity=73``. What is left out is chosen
             from public quantities where the mechanism can.
@@ -152,6 +125,8 @@ class Round:
             "min_reports": min_reports,
             "target_reports": target_reports,
             "columns": list(columns),
+            "shuffler": shuffler,
+            "seal_key": b64encode(seal_key).decode(),
             "params": {
                 name: _bridge.number(name, value) if isinstance(value, float) else value
                 for name, value in params.items()
@@ -194,7 +169,8 @@ class Round:
         Returns
         -------
         bytes
-            The reports, packed one after the other.
+            The reports, packed one after the other. In a round with a shuffler they are sealed,
+            and each has report_bytes bytes.
 
         Raises
         ------
@@ -213,7 +189,7 @@ class Round:
                 "under a policy",
                 *("policy", "nothing", "is required to encode"),
             )
-        matrix = self._checked(rows)
+        matrix = checked(rows, self.dim)
         if ledger is None:
             return self._encode(matrix)
         if unit not in ("client", "example"):
@@ -279,50 +255,16 @@ class Round:
         policy: Policy | None,
     ) -> None:
         self._handle = _bridge.Handle(helper, answer["round"])
-        self.description: bytes = description
         self.policy: Policy | None = policy
-        self.id: str = answer["id"]
-        self.mechanism: str = answer["mechanism"]
-        self.dim: int = answer["dim"]
-        self.scale: float = float(answer["scale"])
-        self.epsilon: float = float(answer["epsilon"])
-        self.delta: float = float(answer["delta"])
-        self.relation: str = answer["relation"]
-        self.min_reports: int = answer["min_reports"]
-        self.target_reports: int = answer["target_reports"]
-        self.columns: tuple[str, ...] = tuple(answer["columns"])
-        self.params: Mapping[str, float | str] = MappingProxyType(answer["params"])
-        self.report_bytes: int = answer["report_bytes"]
-        self.digest: str = answer["digest"]
-        self.guarantee: Guarantee = Guarantee.from_answer(answer["guarantee"])
-        self.advice: tuple[str, ...] = tuple(answer["advice"])
-
-    def _checked(self, rows: Floats) -> Matrix:
-        """Return the rows as a matrix of little-endian numbers, one row after the other."""
-        if not isinstance(rows, np.ndarray) or isinstance(rows, np.ma.MaskedArray):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise invalid("rows", type(rows).__name__, "must be a numpy array without a mask")
-        if rows.dtype.kind != "f" or rows.dtype.itemsize not in (4, 8):
-            raise invalid("rows", rows.dtype, "must be of type float32 or float64")
-        if rows.ndim not in (1, 2) or rows.shape[-1] != self.dim or len(rows) == 0:
-            rule = f"must be of shape ({self.dim},) or (n, {self.dim}) with n of at least 1"
-            raise invalid("rows", rows.shape, rule)
-        little = np.dtype[np.float32 | np.float64](f"<f{rows.dtype.itemsize}")
-        return np.ascontiguousarray(np.atleast_2d(rows), dtype=little)
+        self.read(answer, description)
 
     def _encode(self, matrix: Matrix) -> bytes:
-        step = max(1, min(_MAX_ROWS, _FRAME_BYTES // (matrix.itemsize * self.dim)))
-
         def attempt() -> bytes:
             parts: list[bytes] = []
-            for start in range(0, len(matrix), step):
-                part = matrix[start : start + step]
+            for part in frames(matrix):
                 round_ = self.handle()
-                arguments = {
-                    "round": round_.number,
-                    "type": f"f{matrix.itemsize}",
-                    "rows": len(part),
-                }
-                _, reports = round_.helper.call("encode", arguments, part.data.cast("B"))
+                given = {"round": round_.number, "type": f"f{part.itemsize}", "rows": len(part)}
+                _, reports = round_.helper.call("encode", given, part.data.cast("B"))
                 parts.append(bytes(reports))
             return b"".join(parts)
 

@@ -1,12 +1,12 @@
 """What the adapters of federated learning frameworks have in common.
 
 Use it to write an adapter for another framework. Users of Flower and NVFlare need nothing of it.
-Start with :func:`count` on the server's side and :class:`Node` on the client's side.
+Start with :func:`estimate` on the server's side and :class:`Node` on the client's side.
 """
 
 from .models import difference, differences, moved
 from .node import Node
-from .reports import Answers, PlainReply, count
+from .reports import Answers, PlainReply, count, estimate
 from .run import Run, measures
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "count",
     "difference",
     "differences",
+    "estimate",
     "measures",
     "moved",
 ]

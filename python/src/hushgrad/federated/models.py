@@ -65,6 +65,8 @@ def differences(trained: Model, model: Model) -> Row:
     kinds = {name: (count, *array.shape) for name, array in before.items()}
     if count == 0 or {name: array.shape for name, array in after.items()} != kinds:
         raise invalid("arrays", sorted(after), "must have the names and shapes of the model")
+    if count < 1:
+        raise invalid("arrays", "no models", "must be at least one")
     wide = any(array.dtype.itemsize > 4 for array in before.values())
     kind = np.float64 if wide else np.float32
     parts = [

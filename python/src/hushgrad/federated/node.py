@@ -11,7 +11,7 @@ from ..rounds import Round
 PREFIX = "hushgrad-"
 """How the names of all settings begin."""
 
-_POLICY = ("max-epsilon", "max-delta", "min-reports", "trust-shuffler")
+_POLICY = ("max-epsilon", "max-delta", "min-reports", "max-dim", "trust-shuffler")
 _OTHERS = ("ledger", "purpose", "allow-evaluate", "unit")
 _UNITS = ("client", "example")
 
@@ -27,8 +27,9 @@ class Node:
     Attributes
     ----------
     policy : Policy or None
-        ``max-epsilon``, ``max-delta``, ``min-reports``, ``trust-shuffler``. None if there is no
-        setting at all. A node with any setting has a policy, and what it leaves out refuses.
+        ``max-epsilon``, ``max-delta``, ``min-reports``, ``max-dim``, ``trust-shuffler``. None if
+        there is no setting at all. A node with any setting has a policy, and what it leaves out
+        refuses.
     ledger : str or None
         The file of the ledger.
     purpose : str or None
@@ -60,6 +61,7 @@ class Node:
                 max_epsilon=_number(given, "max-epsilon"),
                 max_delta=_number(given, "max-delta"),
                 min_reports=_whole(given, "min-reports"),
+                max_dim=_whole(given, "max-dim"),
                 trust_shuffler=_flag(given, "trust-shuffler", default=False),
             )
         self.ledger = _text(given, "ledger")

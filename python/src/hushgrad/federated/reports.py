@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Generic, TypeVar
 
-from ..aggregator import Aggregator
-from ..errors import AggregatorLost, BadReport, HushgradError, InvalidParameter
+from ..aggregator import Aggregator, Estimate
+from ..errors import AggregatorLost, BadReport, HushgradError, InvalidParameter, invalid
 from ..rounds import Round
 
 Sender = TypeVar("Sender")
+
+MOST = 1_000_000
+"""Reports that one client may send with unit="example", unless a caller says otherwise."""
 
 
 class PlainReply(HushgradError, ValueError):
@@ -44,6 +48,7 @@ def count(
     rejected: Callable[[Sender, HushgradError], None],
     *,
     unit: str = "client",
+    most: int = MOST,
 ) -> Aggregator:
     """Count the reports. What are no reports of the round becomes a failure.
 
@@ -56,12 +61,39 @@ def count(
     unit : {"client", "example"}
         With "client" a client has one report. With "example" it has any number, of which all
         count or none.
+    most : int
+        Reports that one client may send with "example".
     """
-    add = _add_one if unit == "client" else _add_all
+    add = _add_one if unit == "client" else partial(_add_all, most)
     try:
         return _count(round_, answers, rejected, add)
     except AggregatorLost:  # its helper died: all reports are still here
         return _count(round_, answers, rejected, add)
+
+
+def estimate(
+    round_: Round,
+    answers: Answers[Sender],
+    rejected: Callable[[Sender, HushgradError], None],
+    *,
+    unit: str = "client",
+    most: int = MOST,
+) -> Estimate:
+    """Count the reports as :func:`count` does, and estimate.
+
+    When the helper dies in the middle, a new one counts all reports again.
+
+    Raises
+    ------
+    TooFewReports
+        If there are fewer reports than the round's min_reports.
+    AggregatorLost
+        If the helper died again and again.
+    """
+    try:
+        return count(round_, answers, rejected, unit=unit, most=most).estimate()
+    except AggregatorLost:
+        return count(round_, answers, rejected, unit=unit, most=most).estimate()
 
 
 def _count(
@@ -103,5 +135,15 @@ def _add_one(round_: Round, counts: Aggregator, report: bytes) -> int:
     return number
 
 
-def _add_all(_: Round, counts: Aggregator, reports: bytes) -> int:
-    return counts.add(reports)
+def _add_all(most: int, round_: Round, counts: Aggregator, reports: bytes) -> int:
+    """Count the reports of all records of a client, or none of them."""
+    rule = f"must be at most {most}"
+    if round_.report_bytes:
+        if (number := len(reports) // round_.report_bytes) > most:
+            raise invalid("reports", number, rule)
+        return counts.add(reports)
+    own = round_.aggregator()
+    if (number := own.add(reports)) > most:
+        raise invalid("reports", number, rule)
+    counts.merge(own)
+    return number

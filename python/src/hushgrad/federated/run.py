@@ -30,20 +30,27 @@ class Run:
         self._rounds = 0
         self._fewest = 0  # reports in a round so far
 
-    def promise(self, round_: Round, reports: int) -> dict[str, float]:
+    def promise(self, round_: Round, reports: int, *, lost: int = 0) -> dict[str, float]:
         """Add a round that has counted some reports, and return the promise so far.
+
+        Parameters
+        ----------
+        reports : int
+            Reports that were counted.
+        lost : int
+            Clients whose report may have left them and was not counted.
 
         Returns
         -------
         dict
             ``hushgrad.epsilon-local``, ``hushgrad.epsilon-local-total``,
-            ``hushgrad.epsilon-central-if-shuffled`` and ``hushgrad.delta``, as far as they are
-            known. Nothing for a round without reports.
+            ``hushgrad.delta-local``, ``hushgrad.epsilon-central-if-shuffled`` and
+            ``hushgrad.delta``, as far as they are known. Nothing for a round without reports.
         """
-        if reports == 0:
+        if reports + lost <= 0:
             return {}
+        self._fewest = min(self._fewest, reports) if self._rounds else reports
         self._rounds += 1
-        self._fewest = min(self._fewest or reports, reports)
         try:
             promise = account(
                 round_,
@@ -54,15 +61,20 @@ class Run:
         except InvalidParameter as error:  # nothing is known of several such reports
             self._log.warning("hushgrad: %s", error)
             return {"hushgrad.epsilon-local": round_.guarantee.epsilon}
-        metrics = {
-            "hushgrad.epsilon-local": promise.epsilon_local,
-            "hushgrad.epsilon-local-total": promise.epsilon_local_total,
-            "hushgrad.epsilon-central-if-shuffled": (
-                promise.epsilon_local_total if self._fewest < 2 else promise.epsilon_central
-            ),
-            "hushgrad.delta": promise.delta,
-        }
-        return {name: value for name, value in metrics.items() if value is not None}
+        local, total = promise.epsilon_local, promise.epsilon_local_total
+        central = promise.epsilon_central
+        if self._fewest < 2:  # one report hides behind none
+            central = total if promise.delta_local <= promise.delta else None
+        metrics: dict[str, float] = {}
+        if local is not None:
+            metrics["hushgrad.epsilon-local"] = local
+        if total is not None:
+            metrics["hushgrad.epsilon-local-total"] = total
+            metrics["hushgrad.delta-local"] = promise.delta_local
+        if central is not None:
+            metrics["hushgrad.epsilon-central-if-shuffled"] = central
+            metrics["hushgrad.delta"] = promise.delta
+        return metrics
 
 
 def measures(estimate: Estimate, sent: int) -> dict[str, float]:

@@ -10,7 +10,8 @@ that trains with Flower's message API. Start with these two lines::
 
 The mod takes the model that the ClientApp returns and sends a report of the difference to the
 model that came. It removes everything else from the reply. The aggregation estimates the mean
-difference and gives it to the strategy that it wraps.
+difference and gives it to the strategy that it wraps. With ``unit="example"`` at both ends a
+client sends one report for each of its records.
 """
 
 from ..federated import PlainReply

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from logging import getLogger
 from typing import Any
 
@@ -10,12 +11,23 @@ from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDic
 from flwr.serverapp import Grid
 from flwr.serverapp.strategy import Strategy
 
-from ..errors import HushgradError, TooFewReports
-from ..federated import Answers, PlainReply, Run, count, measures
+from ..errors import TooFewReports, invalid
+from ..federated import Answers, Run, estimate, measures
 from ..rounds import Round
 from . import records
+from .replies import answers, rejected
+from .unit import Unit, checked
 
 log = getLogger("flwr")
+
+
+@dataclass(frozen=True)
+class _Open:
+    """A round that waits for its replies."""
+
+    round: Round
+    model: ArrayRecord
+    asked: int
 
 
 class HushgradAggregation(Strategy):
@@ -26,22 +38,26 @@ class HushgradAggregation(Strategy):
     strategy then aggregates one reply: the model plus the mean update. So FedAvg, FedAvgM and
     FedAdam step as always. Too few reports leave the model as it is.
 
-    The reports of a client reveal little to everybody, the server and the SuperLink included.
-    The SuperLink sees which node sent a report: a central ε holds only for a party that does
-    not, and its metric is named so.
+    A report reveals little to everybody, the server and the SuperLink included. The SuperLink
+    sees which node sent it: a central ε holds only for a party that does not, and its metric
+    is named so.
 
     Every round adds these metrics:
 
-    - ``hushgrad.reports``, ``hushgrad.refused`` (by policy or budget), ``hushgrad.failed``,
-      ``hushgrad.bytes-per-report``;
+    - ``hushgrad.reports``; ``hushgrad.refused``, clients that refused by policy or budget;
+      ``hushgrad.failed``, clients without a report of this round;
+    - ``hushgrad.bytes-per-report``;
     - ``hushgrad.std-err``: root mean square of the standard errors of the mean update. They are
       on the large side where there are few reports;
     - ``hushgrad.signal-to-noise``: Euclidean norm of the mean update over that of its standard
       errors, without what noise adds to it; so it is on the small side;
     - ``hushgrad.epsilon-local``: of one report, against everybody;
-    - ``hushgrad.epsilon-local-total``: of a client that took part in all rounds so far;
+    - ``hushgrad.epsilon-local-total``: of a client that took part in all rounds so far, at
+      ``hushgrad.delta-local``, which is 0 for local mechanisms;
     - ``hushgrad.epsilon-central-if-shuffled``: the same client, composed, only against a party
       that sees nothing but shuffled reports, at ``hushgrad.delta``.
+
+    With ``unit="example"`` the three ε are those of one record, and not of a client.
 
     Parameters
     ----------
@@ -57,12 +73,23 @@ class HushgradAggregation(Strategy):
         δ of one report; 0 for local mechanisms.
     min_reports : int, optional
         Reports below which a round is given up. Default half of the clients that were asked.
+        It is required with unit="example".
+    unit : {"client", "example"}
+        What a report protects: all data of a client, or one record of it. With "example" the
+        mean update is one of records. It must be the unit of the clients' HushgradMod.
+    max_records : int
+        Reports that one client may send with unit="example". Of more none is counted.
     server_lr : float
         The mean update is multiplied by it.
     central_delta : float
         δ at which the central ε is stated.
     **params : int, float or str
         Parameters of the mechanism, for example ``sparsity=64``.
+
+    Raises
+    ------
+    InvalidParameter
+        If unit, min_reports or max_records breaks a rule.
     """
 
     def __init__(
@@ -74,24 +101,36 @@ class HushgradAggregation(Strategy):
         mechanism: str = "auto",
         delta: float = 0.0,
         min_reports: int | None = None,
+        unit: Unit = "client",
+        max_records: int = 1_000_000,
         server_lr: float = 1.0,
         central_delta: float = 1e-6,
         **params: float | str,
     ) -> None:
+        if checked(unit) == "example" and min_reports is None:
+            raise invalid("min_reports", "nothing", "is required with unit='example'")
+        if max_records < 1:
+            raise invalid("max_records", max_records, "must be at least 1")
         self.strategy = strategy
-        self._epsilon = epsilon
-        self._scale = scale
-        self._mechanism = mechanism
-        self._delta = delta
-        self._min_reports = min_reports
+        self._unit: Unit = unit
+        self._most = max_records
         self._server_lr = server_lr
-        self._params: dict[str, Any] = params
-        self._open: tuple[Round, ArrayRecord] | None = None
+        self._min_reports = min_reports
+        self._params: dict[str, Any] = {
+            "epsilon": epsilon,
+            "scale": scale,
+            "mechanism": mechanism,
+            "delta": delta,
+            **params,
+        }
         self._run = Run(central_delta, log)
+        self._open: _Open | None = None
 
     def summary(self) -> None:
         """Log what the strategy is."""
-        log.info("\t├──> hushgrad: ε = %g for each report, %s", self._epsilon, self._mechanism)
+        whose = "client" if self._unit == "client" else "record"
+        epsilon, mechanism = self._params["epsilon"], self._params["mechanism"]
+        log.info("\t├──> hushgrad: ε = %g for a report of a %s, %s", epsilon, whose, mechanism)
         self.strategy.summary()
 
     def configure_train(
@@ -108,20 +147,17 @@ class HushgradAggregation(Strategy):
         self._open = None
         if not messages:
             return messages
-        least = self._min_reports or (len(messages) + 1) // 2
+        least = self._min_reports
         round_ = Round.new(
             f"round-{server_round}",
             dim=sum(array.size for array in records.parameters(arrays).values()),
-            epsilon=self._epsilon,
-            scale=self._scale,
-            mechanism=self._mechanism,
-            delta=self._delta,
-            min_reports=least,
+            min_reports=(len(messages) + 1) // 2 if least is None else least,
             **self._params,
         )
+        described = {records.ROUND: round_.description, records.UNIT: self._unit}
         for message in messages:
-            message.content[records.RECORD] = ConfigRecord({records.ROUND: round_.description})
-        self._open = (round_, arrays)
+            message.content[records.RECORD] = ConfigRecord({**described})
+        self._open = _Open(round_, arrays, len(messages))
         return messages
 
     def aggregate_train(
@@ -136,30 +172,30 @@ class HushgradAggregation(Strategy):
         """
         if self._open is None:
             return None, None
-        round_, arrays = self._open
-        self._open = None  # a round is estimated once
-        answered = _sorted(replies)
-        counts = count(round_, answered, _rejected)
-        metrics = MetricRecord(
-            {
-                "hushgrad.reports": len(answered.reports),
-                "hushgrad.refused": answered.refused,
-                "hushgrad.failed": answered.failed,
-                **self._run.promise(round_, len(answered.reports)),
-            }
-        )
+        opened, self._open = self._open, None  # a round is estimated once
+        answered = answers(replies)
         try:
-            estimate = counts.estimate()
+            result = estimate(opened.round, answered, rejected, unit=self._unit, most=self._most)
         except TooFewReports as error:
             log.warning("hushgrad: round %s is given up: %s", server_round, error)
-            return None, metrics
-        sent = sum(len(report) for _, report in answered.reports)
-        metrics.update(measures(estimate, sent))
-        mean = records.moved(arrays, estimate.mean * self._server_lr)
+            return None, MetricRecord({**self._metrics(opened, answered)})
+        sent = sum(len(reports) for _, reports in answered.reports)
+        metrics = {**self._metrics(opened, answered), **measures(result, sent)}
+        mean = records.moved(opened.model, result.mean * self._server_lr)
         stepped, inner = self.strategy.aggregate_train(
-            server_round, [self._reply(answered.reports[0][0], mean, estimate.reports)]
+            server_round, [self._reply(answered.reports[0][0], mean, result.reports)]
         )
         return stepped, MetricRecord({**(inner or {}), **metrics})
+
+    def _metrics(self, opened: _Open, answered: Answers[Message]) -> dict[str, float]:
+        # A client that did not refuse may have sent a report, even if none came.
+        lost = opened.asked - answered.refused - len(answered.reports)
+        return {
+            "hushgrad.reports": answered.counted,
+            "hushgrad.refused": answered.refused,
+            "hushgrad.failed": answered.failed,
+            **self._run.promise(opened.round, answered.counted, lost=lost),
+        }
 
     def configure_evaluate(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
@@ -179,33 +215,3 @@ class HushgradAggregation(Strategy):
         weight = getattr(self.strategy, "weighted_by_key", "num-examples")
         content = RecordDict({arrays: model, "metrics": MetricRecord({weight: reports})})
         return Message(content, reply_to=received)
-
-
-def _sorted(replies: Iterable[Message]) -> Answers[Message]:
-    """Sort replies into reports, refusals and failures."""
-    result = Answers[Message]()
-    for reply in replies:
-        if reply.has_error():
-            if (reply.error.reason or "").startswith(records.REFUSED):
-                result.refused += 1
-            else:
-                result.failed += 1
-            log.info("hushgrad: node %d: %s", reply.metadata.src_node_id, reply.error.reason)
-            continue
-        if reply.content.array_records or reply.content.metric_records:
-            raise PlainReply(
-                f"node {reply.metadata.src_node_id} sent arrays or metrics, and no report: give "
-                "its ClientApp the mod HushgradMod",
-                *("mods", "none of hushgrad", "must have HushgradMod"),
-            )
-        record = reply.content.config_records.get(records.RECORD, ConfigRecord())
-        report = record.get(records.REPORT)
-        if isinstance(report, bytes):
-            result.reports.append((reply, report))
-        else:
-            result.failed += 1
-    return result
-
-
-def _rejected(reply: Message, error: HushgradError) -> None:
-    log.info("hushgrad: node %d: %s", reply.metadata.src_node_id, error)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from logging import getLogger
 
-from flwr.app import ConfigRecord, Context, Error, Message, MessageType, RecordDict
+from flwr.app import ArrayRecord, ConfigRecord, Context, Error, Message, MessageType, RecordDict
 
 from ..errors import HushgradError, PolicyRefused, invalid
 from ..federated import Node
@@ -14,26 +14,43 @@ from ..ledger import Ledger, Reservation
 from ..policy import Policy
 from ..rounds import Round
 from . import records
+from .unit import Unit, checked
 
 log = getLogger("flwr")
 
-_FAILED_PRECONDITION = 6  # Flower's code of a mod that does not go on
+# Flower's codes of a ClientApp that failed, and of a mod that does not go on.
+_APP_FAILED, _FAILED_PRECONDITION = 2, 6
+
+App = Callable[[Message, Context], Message]
 
 
 class HushgradMod:
-    """A Flower mod that sends one private report instead of the trained model.
+    """A Flower mod that sends private reports instead of what was trained.
 
-    The ClientApp trains as always and returns one ArrayRecord with the names and shapes of the
-    model that it got. The mod encodes the difference, and nothing else of the reply leaves.
     The policy is checked and the ledger is charged before the training starts. What is refused
-    is answered with an error, and nothing is trained.
+    is answered with an error, and nothing is trained. What the ClientApp returns depends on
+    the unit that is protected:
+
+    - "client": the ClientApp trains as always, and returns one ArrayRecord with the names and
+      shapes of the model that it got. The mod sends one report of the difference. It protects
+      all data of the client.
+    - "example": the ClientApp trains on each of its records alone, and returns all these models
+      in one ArrayRecord: every array has one axis more, in front, of shape (records, ...). For
+      one step these are the model minus the learning rate times the gradient of each record.
+      The mod sends one report of each difference. It protects each record, and not all records
+      of a client together. The number of records is public. A record must have a part in its
+      own model alone: the mod cannot check that.
+
+    Nothing else of the reply leaves, and no text of an error of the app either.
 
     The node decides. Its configuration (``flower-supernode --node-config``) may have
 
     - ``hushgrad-max-epsilon``, ``hushgrad-max-delta``, ``hushgrad-min-reports``,
-      ``hushgrad-trust-shuffler``: a policy, see :class:`hushgrad.Policy`;
+      ``hushgrad-max-dim``, ``hushgrad-trust-shuffler``: a policy, see :class:`hushgrad.Policy`;
+    - ``hushgrad-unit``: the weakest unit that it accepts, "client" without;
     - ``hushgrad-ledger``: the file of a ledger, whose budget is set;
-    - ``hushgrad-purpose``: the purpose in the ledger, "flower" without;
+    - ``hushgrad-purpose``: the purpose in the ledger. Without it "flower", and
+      "flower-records" where the unit is "example";
     - ``hushgrad-allow-evaluate``: let replies to evaluation leave as they are.
 
     The app cannot loosen what the node demands: where both have a policy, a round has to meet
@@ -45,73 +62,109 @@ class HushgradMod:
     policy : Policy, optional
         What the app demands. Without it and without a policy of the node every round is
         refused.
+    unit : {"client", "example"}
+        What the ClientApp returns, and what a report protects.
     allow_evaluate : bool
         Let replies to evaluation leave as they are. They are not private.
+
+    Raises
+    ------
+    InvalidParameter
+        If there is no such unit.
     """
 
-    def __init__(self, policy: Policy | None = None, *, allow_evaluate: bool = False) -> None:
+    def __init__(
+        self, policy: Policy | None = None, *, unit: Unit = "client", allow_evaluate: bool = False
+    ) -> None:
         self._policy = policy
+        self._unit: Unit = checked(unit)
         self._allow_evaluate = allow_evaluate
 
-    def __call__(
-        self, msg: Message, context: Context, call_next: Callable[[Message, Context], Message]
-    ) -> Message:
+    def __call__(self, msg: Message, context: Context, call_next: App) -> Message:
         """Answer a message, as Flower demands of a mod."""
         try:
+            node = Node(context.node_config)
             if msg.metadata.message_type.split(".")[0] == MessageType.TRAIN:
-                return self._train(msg, context, call_next)
-            self._check_other(msg, context)
+                return self._train(msg, context, call_next, node)
+            self._check_other(msg, node)
         except HushgradError as error:
             log.warning("hushgrad: %s", error)
             reason = f"{records.REFUSED}{error}"
             return Message(Error(_FAILED_PRECONDITION, reason), reply_to=msg)
         return call_next(msg, context)
 
-    def _train(
-        self, msg: Message, context: Context, call_next: Callable[[Message, Context], Message]
-    ) -> Message:
-        round_ = self._round(msg, context)
-        models = list(msg.content.array_records.values())
-        if len(models) != 1:
-            raise invalid("arrays", f"{len(models)} records", "must be one, the model")
-        size = sum(array.size for array in records.parameters(models[0]).values())
+    def _train(self, msg: Message, context: Context, call_next: App, node: Node) -> Message:
+        round_ = self._round(msg, node)
+        model = _only("arrays", msg)
+        size = sum(array.size for array in records.parameters(model).values())
         if size != round_.dim:
             raise invalid("dim", round_.dim, f"must be the {size} parameters of the model")
         with ExitStack() as stack:
-            reservation = self._reserve(round_, context, stack)
-            reply = call_next(msg, context)
+            reservation = _reserve(round_, node, stack)
+            reply = _answer(msg, context, call_next)
             if reply.has_error():
                 return reply
-            trained = list(reply.content.array_records.values())
-            if len(trained) != 1:
-                raise invalid("arrays", f"{len(trained)} records", "must be one in the reply")
-            row = records.difference(trained[0], models[0])
-            report = round_.encode(row, ledger=reservation)
+            made = _only("reply", reply)
+            rows = records.difference if self._unit == "client" else records.differences
+            report = round_.encode(rows(made, model), ledger=reservation, unit=self._unit)
         content = RecordDict({records.RECORD: ConfigRecord({records.REPORT: report})})
         return Message(content, reply_to=msg)
 
-    def _round(self, msg: Message, context: Context) -> Round:
-        """Return the round that the server describes, if every policy accepts it."""
+    def _round(self, msg: Message, node: Node) -> Round:
+        """Return the round that the server describes, if the node and the app accept it."""
         record = msg.content.config_records.get(records.RECORD, ConfigRecord())
-        description = record.get(records.ROUND)
-        return Node(context.node_config).accept(
-            description, self._policy, server="HushgradAggregation", client="HushgradMod"
+        round_ = node.accept(
+            record.get(records.ROUND),
+            self._policy,
+            server="HushgradAggregation",
+            client="HushgradMod",
         )
+        if record.get(records.UNIT) != self._unit:
+            got = repr(record.get(records.UNIT))
+            raise invalid("unit", got, f"must be {self._unit!r}, as in HushgradMod")
+        if self._unit == "example" and node.unit == "client":
+            raise PolicyRefused(
+                "unit: got 'example', rule: must be 'client': the node demands that a report "
+                "protects all of its data, see hushgrad-unit",
+                *("unit", "'example'", "must be 'client'"),
+            )
+        return round_
 
-    @staticmethod
-    def _reserve(round_: Round, context: Context, stack: ExitStack) -> Reservation | None:
-        """Charge the node's ledger, if it has one."""
-        node = Node(context.node_config)
-        if node.ledger is None:
-            return None
-        ledger = stack.enter_context(Ledger(node.ledger, node.purpose or "flower", must_exist=True))
-        return stack.enter_context(ledger.reserve(round_))
-
-    def _check_other(self, msg: Message, context: Context) -> None:
+    def _check_other(self, msg: Message, node: Node) -> None:
         """Raise an error unless a reply to another message than training may leave."""
-        if not (self._allow_evaluate and Node(context.node_config).allow_evaluate):
+        if not (self._allow_evaluate and node.allow_evaluate):
             raise PolicyRefused(
                 f"the reply to a message of type {msg.metadata.message_type!r} would not be "
                 "private: allow_evaluate lets it leave",
                 *("message_type", repr(msg.metadata.message_type), "must be train"),
             )
+
+
+def _only(name: str, message: Message) -> ArrayRecord:
+    """Return the only ArrayRecord of a message."""
+    arrays = list(message.content.array_records.values())
+    if len(arrays) != 1:
+        raise invalid(name, f"{len(arrays)} ArrayRecords", "must have one")
+    return arrays[0]
+
+
+def _reserve(round_: Round, node: Node, stack: ExitStack) -> Reservation | None:
+    """Charge the node's ledger, if it has one."""
+    if node.ledger is None:
+        return None
+    unit = "flower" if node.unit == "client" else "flower-records"
+    ledger = stack.enter_context(Ledger(node.ledger, node.purpose or unit, must_exist=True))
+    return stack.enter_context(ledger.reserve(round_))
+
+
+def _answer(msg: Message, context: Context, call_next: App) -> Message:
+    """Return the app's answer. The text of its error may hold data, and stays here."""
+    try:
+        reply = call_next(msg, context)
+    except Exception:
+        log.exception("hushgrad: the app failed")
+    else:
+        if not reply.has_error():
+            return reply
+        log.error("hushgrad: the app failed: %s", reply.error.reason)
+    return Message(Error(_APP_FAILED, records.FAILED), reply_to=msg)

@@ -16,11 +16,17 @@ RECORD = "hushgrad"
 ROUND = "round"
 """Key of the description of the round, in the record of a server."""
 
+UNIT = "unit"
+"""Key of what a report protects, in the record of a server."""
+
 REPORT = "report"
-"""Key of the report, in the record of a client."""
+"""Key of the packed reports, in the record of a client."""
 
 REFUSED = "hushgrad refused: "
 """How the reason of an error begins when a client refused to take part."""
+
+FAILED = "hushgrad: the app failed, and the log of the node says why"
+"""The reason of an error when the app of a client failed."""
 
 
 def parameters(model: ArrayRecord) -> dict[str, NDArray[Any]]:
@@ -31,6 +37,11 @@ def parameters(model: ArrayRecord) -> dict[str, NDArray[Any]]:
 def difference(trained: ArrayRecord, model: ArrayRecord) -> models.Row:
     """Return trained - model as one row; see :func:`hushgrad.federated.difference`."""
     return models.difference(_arrays(trained), _arrays(model))
+
+
+def differences(trained: ArrayRecord, model: ArrayRecord) -> models.Row:
+    """Return one row for each of several models; see :func:`hushgrad.federated.differences`."""
+    return models.differences(_arrays(trained), _arrays(model))
 
 
 def moved(model: ArrayRecord, row: NDArray[np.float64]) -> ArrayRecord:

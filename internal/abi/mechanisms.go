@@ -1,4 +1,4 @@
-package main
+package abi
 
 // The mechanisms that rounds know by name. Importing a package registers them.
 import (
@@ -8,5 +8,6 @@ import (
 	_ "github.com/hushgrad/hushgrad/baseline/laplace"
 	_ "github.com/hushgrad/hushgrad/baseline/privunit"
 	_ "github.com/hushgrad/hushgrad/hdsum"
+	_ "github.com/hushgrad/hushgrad/hdsum/shares"
 	_ "github.com/hushgrad/hushgrad/tiers"
 )

@@ -1,0 +1,108 @@
+package fl
+
+import "sync"
+
+// Terms are what one report of a round promises a client whose policy accepts the round.
+type Terms struct {
+	// Tier is the entry of the menu that the client takes, the weakest that its policy allows.
+	// It is 0 without a menu, see TieredMechanism.
+	Tier int
+	// Guarantee is what the report by itself promises.
+	Guarantee Guarantee
+	// Central is what the report promises against a party that sees only what the shuffler
+	// forwards, for a round of Round.MinReports clients. It is the zero Guarantee unless the
+	// policy pins the shuffler and the seal key.
+	Central Guarantee
+}
+
+// Accepter decides for clients whether rounds meet a policy. It remembers bounds on shuffling,
+// because one takes up to 100 ms. The zero value is ready, and safe for concurrent use.
+type Accepter struct {
+	mu    sync.Mutex
+	known map[shuffling]Guarantee
+}
+
+// shuffling is what a bound on shuffling depends on.
+type shuffling struct {
+	round [32]byte // its digest
+	delta float64
+}
+
+// maxKnown is the largest number of bounds that are remembered.
+const maxKnown = 64
+
+// Accept returns the terms of a round and its mechanism under a policy. The error wraps ErrPolicy
+// when the round does not meet it. A guarantee with trust TwoServers is accepted only if the
+// policy pins both parties: the seal key is that of the first server, and the shuffler is the
+// second.
+func (a *Accepter) Accept(p Policy, r Round, m Mechanism) (Terms, error) {
+	t := Terms{Guarantee: m.Guarantee()}
+	pinned := p.CheckShuffler(r)
+	if t.Guarantee.Trust == TwoServers {
+		if pinned != nil { // nobody says that these are two
+			return Terms{}, pinned
+		}
+		t.Central = t.Guarantee
+		return t, p.Check(r, t.Guarantee)
+	}
+	if pinned == nil {
+		var err error
+		if t.Central, err = a.central(r, m, p.Shuffled.MaxDelta); err != nil {
+			return Terms{}, err
+		}
+	}
+	if err := p.Check(r, t.Guarantee); err != nil {
+		if pinned != nil {
+			return Terms{}, err
+		}
+		return t, p.CheckShuffled(r, t.Guarantee, t.Central)
+	}
+	if menu, ok := m.(TieredMechanism); ok {
+		for i, g := range menu.Tiers() {
+			if p.Check(r, g) == nil {
+				t.Tier, t.Guarantee = i, g
+			}
+		}
+	}
+	return t, nil
+}
+
+// central returns what a report of a round promises against a party that sees only the shuffled
+// reports of Round.MinReports clients. It is the zero Guarantee for a mechanism that is not local.
+func (a *Accepter) central(r Round, m Mechanism, delta float64) (Guarantee, error) {
+	digest, err := r.Digest()
+	if err != nil {
+		return Guarantee{}, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	key := shuffling{digest, delta}
+	if g, ok := a.known[key]; ok {
+		return g, nil
+	}
+	g, err := shuffled(r, m, delta)
+	if err != nil {
+		return Guarantee{}, err
+	}
+	if a.known == nil || len(a.known) >= maxKnown {
+		a.known = map[shuffling]Guarantee{}
+	}
+	a.known[key] = g
+	return g, nil
+}
+
+func shuffled(r Round, m Mechanism, delta float64) (Guarantee, error) {
+	g := m.Guarantee()
+	_, tiered := m.(TieredMechanism)
+	if g.Trust != Local || tiered {
+		return Guarantee{}, nil
+	}
+	g.Trust = Shuffle // shuffling does not weaken a local guarantee
+	a, ok := m.(Amplifier)
+	if !ok || g.Delta != 0 || !(delta > 0 && delta < 1) || r.MinReports < 2 {
+		return g, nil
+	}
+	epsilon, err := a.Shuffled().Epsilon(r.MinReports, delta)
+	g.Epsilon, g.Delta = epsilon, delta
+	return g, err
+}

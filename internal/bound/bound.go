@@ -1,0 +1,41 @@
+// Package bound writes upper and lower bounds as text. Use it wherever a privacy parameter is
+// printed with fewer digits than it has: rounding to the nearest may promise more than what
+// holds. Start with [Above].
+package bound
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// slack is what the arithmetic of an ε may be off by, relative to it. A number that is this
+// close to one of fewer digits is written as that one: 0.1 + 0.2 as 0.3.
+const slack = 1e-12
+
+// Above writes x with so many significant digits, rounded up, so that it stays an upper bound.
+// x is at least 0 and digits is in [1, 15]. Zeros at the end are left out, as %g does.
+func Above(x float64, digits int) string { return text(x, digits, 1) }
+
+// Below writes x with so many significant digits, rounded down, so that it stays a lower bound.
+// x is at least 0 and digits is in [1, 15]. Zeros at the end are left out, as %g does.
+func Below(x float64, digits int) string { return text(x, digits, 0) }
+
+// text cuts x behind its digits and adds so many units of the last one, unless nothing is cut.
+func text(x float64, digits int, units int64) string {
+	rounded := parse(strconv.FormatFloat(x, 'e', digits-1, 64))
+	mantissa, exponent, finite := strings.Cut(strconv.FormatFloat(x, 'e', 17, 64), "e")
+	if finite && math.Abs(x-rounded) > slack*x {
+		power, _ := strconv.Atoi(exponent) // FormatFloat wrote it, and the digits
+		cut, _ := strconv.ParseInt(strings.Replace(mantissa, ".", "", 1)[:digits], 10, 64)
+		rounded = parse(strconv.FormatInt(cut+units, 10) + "e" + strconv.Itoa(power-digits+1))
+	}
+	return strconv.FormatFloat(rounded, 'g', -1, 64)
+}
+
+// parse reads a number that this package has written. What overflows is infinite, which stays a
+// bound.
+func parse(number string) float64 {
+	x, _ := strconv.ParseFloat(number, 64)
+	return x
+}

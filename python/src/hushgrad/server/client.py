@@ -1,0 +1,168 @@
+"""Whoever brings reports to ``hushgrad serve`` or to ``hushgrad shuffle``."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from ..errors import invalid
+from ..rounds import Round
+from . import messages, model
+from .calls import Party
+from .errors import ServerUnreachable
+from .messages import Message
+from .model import Model
+from .status import RoundStatus
+
+_ATTEMPTS = 5
+_BATCH_BYTES = 512 << 10
+_MAX_BATCH = 1 << 16  # reports
+_KEY_BYTES = 16
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What became of a submission.
+
+    A shuffler takes reports in. The server counts them when the shuffler forwards the round.
+
+    Attributes
+    ----------
+    accepted : int
+        Reports that the last attempt got counted.
+    duplicates : int
+        Reports that an earlier attempt had already got counted.
+    """
+
+    accepted: int
+    duplicates: int
+
+
+class Client(Party):
+    """Fetches rounds and models, and submits reports.
+
+    It calls the clients' listener of ``hushgrad serve``, 127.0.0.1:7117 by default, or that of
+    ``hushgrad shuffle``, 127.0.0.1:7124. Every method tries up to 5 times while the server is
+    unavailable, and raises ServerRefused, ServerUnreachable and InvalidParameter.
+    """
+
+    service = "Rounds"
+
+    def round(self, round_id: str = "") -> RoundStatus:
+        """Return a round, or the newest open one. Open its description under a policy."""
+        answer = self._retried(lambda left: self._call("GetRound", timeout=left, round_id=round_id))
+        return RoundStatus.from_message(answer.status)
+
+    def model(self) -> Model:
+        """Return the current model, after a check of its size and SHA-256."""
+        return self._retried(lambda left: model.received(self._receive("GetModel", timeout=left)))
+
+    def submit(self, round_: Round, reports: bytes, *, key: bytes | None = None) -> Receipt:
+        """Send reports. However often they are sent with one key, each is counted once.
+
+        Parameters
+        ----------
+        round_ : Round
+            The round that the reports were made for.
+        reports : bytes
+            What :meth:`hushgrad.Round.encode` has returned, or several of these joined. In a
+            round with a shuffler they are sealed, and the connection leads to the shuffler.
+        key : bytes, optional
+            At least 16 random bytes, kept beside the reports. A program that was stopped in
+            the middle sends the same reports again with the same key. Default fresh ones. In a
+            round with a shuffler a sealed report is known by itself.
+
+        Raises
+        ------
+        BadReport
+            If a report is none of the round. Batches of up to 512 KiB before it stay counted.
+        InvalidParameter
+            If the bytes do not end where a report ends, or if the round asks for tokens, which
+            this package does not hold.
+        """
+        described: Message = messages.Round.FromString(round_.description)
+        if described.issuer_key:
+            raise invalid("round", repr(round_.id), "must not ask for tokens")
+        if key is not None and len(key) < _KEY_BYTES:
+            raise invalid("key", f"{len(key)} bytes", f"must have at least {_KEY_BYTES}")
+        secret = secrets.token_bytes(_KEY_BYTES) if key is None else key
+        batches = [
+            messages.SubmitReportsRequest(
+                round_id=round_.id,
+                round_digest=bytes.fromhex(round_.digest),
+                batch_key=b"" if described.shuffler else _batch_key(secret, i),
+                reports=batch,
+            )
+            for i, batch in enumerate(_batches(reports, round_.report_bytes))
+        ]
+        answer = self._retried(lambda left: self._send("SubmitReports", batches, timeout=left))
+        return Receipt(answer.accepted, answer.duplicates)
+
+    def _retried(self, attempt: Callable[[float], T]) -> T:
+        """Call an attempt with the seconds that are left, again while there is no answer."""
+        end = time.monotonic() + self._timeout
+        for number in range(1, _ATTEMPTS):
+            try:
+                return attempt(max(1e-3, end - time.monotonic()))
+            except ServerUnreachable as error:
+                pause = _pause(number)
+                if error.code != "UNAVAILABLE" or time.monotonic() + pause > end:
+                    raise
+                time.sleep(pause)
+        return attempt(max(1e-3, end - time.monotonic()))
+
+
+def _pause(attempt: int) -> float:
+    """Return the seconds to wait after an attempt: a random half of what doubles from 0.1."""
+    most = min(0.1 * 2 ** (attempt - 1), 5.0)
+    return most / 2 * (1 + secrets.randbelow(1 << 20) / (1 << 20))
+
+
+def _batch_key(secret: bytes, number: int) -> bytes:
+    """Return the key of a batch: the same for the same secret and number."""
+    return hashlib.sha256(number.to_bytes(8, "big") + secret).digest()[:_KEY_BYTES]
+
+
+def _batches(reports: bytes, size: int) -> Iterator[bytes]:
+    """Split packed reports, each of size bytes or with its length before it, into messages."""
+    if not reports:
+        raise invalid("reports", "nothing", "at least one is required")
+    start = end = count = 0
+    for next_end in _ends(reports, size):
+        if count == _MAX_BATCH or (count > 0 and next_end - start > _BATCH_BYTES):
+            yield reports[start:end]
+            start, count = end, 0
+        end, count = next_end, count + 1
+    yield reports[start:end]
+
+
+def _ends(reports: bytes, size: int) -> Iterator[int]:
+    """Yield where each report ends."""
+    if size > 0:
+        if len(reports) % size:
+            raise invalid("reports", f"{len(reports)} bytes", f"must have a multiple of {size}")
+        yield from range(size, len(reports) + 1, size)
+        return
+    end = 0
+    while end < len(reports):
+        length, end = _varint(reports, end)
+        end += length
+        if end > len(reports):
+            raise invalid("reports", "a cut report", "must hold that many bytes after each length")
+        yield end
+
+
+def _varint(data: bytes, start: int) -> tuple[int, int]:
+    """Return the number that begins at start, and where it ends."""
+    value = 0
+    for i, byte in enumerate(data[start : start + 5]):
+        value |= (byte & 0x7F) << (7 * i)
+        if byte < 0x80:
+            return value, start + i + 1
+    raise invalid("reports", "a cut length", "must hold a varint before each report")

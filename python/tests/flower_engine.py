@@ -1,0 +1,138 @@
+"""Flower's own processes, which tests start and end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+PATIENCE = 600
+"""Seconds that a command may take on a machine with other work: only what hangs takes longer."""
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Processes:
+    """Processes of Flower in a folder, with a configuration and apps of their own.
+
+    They find the commands of this interpreter's environment. All of them end with the `with`
+    statement.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.home = folder / "home"
+        self.home.mkdir()
+        self._started: list[tuple[subprocess.Popen[bytes], Path]] = []
+        self.environment = os.environ | {
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "FLWR_HOME": str(self.home),
+            "FLWR_TELEMETRY_ENABLED": "0",
+            "FLWR_DISABLE_UPDATE_CHECK": "1",
+            "FLWR_DISABLE_RUNTIME_DEPENDENCY_INSTALLATION": "1",
+            "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+        }
+
+    def start(self, name: str, *command: str) -> None:
+        """Start a command that goes on; its output is in a file of that name."""
+        path = self.folder / f"{name}.log"
+        with path.open("wb") as log:
+            process = subprocess.Popen(
+                command,
+                cwd=self.folder,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self._started.append((process, path))
+
+    def name(self, address: str, *lines: str) -> None:
+        """Name a SuperLink "tested" in the configuration of `flwr`."""
+        text = "\n".join([f'[superlink.tested]\naddress = "{address}"', *lines, ""])
+        (self.home / "config.toml").write_text(text)
+
+    def listening(self, port: int) -> None:
+        """Wait until somebody listens on a port."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            for process, path in self._started:
+                assert process.poll() is None, path.read_text()[-3000:]
+            with socket.socket() as s:
+                if s.connect_ex(("127.0.0.1", port)) == 0:
+                    return
+            time.sleep(0.2)
+        raise AssertionError(f"nobody listens: {self.logs()}")
+
+    def flwr(self, *arguments: str) -> str:
+        """Return what a command of Flower prints."""
+        done = subprocess.run(
+            ["flwr", *arguments],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=PATIENCE,
+        )
+        assert done.returncode == 0, done.stdout[-5000:] + self.logs()
+        return done.stdout
+
+    def run(self, app: Path, superlink: str, **config: Any) -> tuple[str, dict[str, Any]]:
+        """Run an app. Return what its ServerApp printed, and what the SuperLink says of the run."""
+        given = " ".join(f"{name}={json.dumps(value)}" for name, value in config.items())
+        extra = ["--run-config", given] if given else []
+        printed = self.flwr("run", str(app), superlink, "--stream", *extra)
+        listed: Any = json.loads(self.flwr("list", superlink, "--format", "json"))
+        return printed, listed["runs"][0]
+
+    def logs(self) -> str:
+        """Return the ends of what the processes printed."""
+        return "\n".join(
+            f"== {path.name}\n{path.read_text(errors='replace')[-3000:]}"
+            for _, path in self._started
+        )
+
+    def __enter__(self) -> Processes:
+        """Return the processes."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End what was started, and what that has started."""
+        for process, _ in self._started:
+            _signal(process, signal.SIGTERM)
+        end = time.monotonic() + 60
+        for process, _ in self._started:
+            while _signal(process, 0) and time.monotonic() < end:
+                process.poll()
+                time.sleep(0.1)
+            _signal(process, signal.SIGKILL)
+            process.wait(60)
+
+
+def _signal(process: subprocess.Popen[bytes], number: int) -> bool:
+    """Send a signal to the group of a process. Say whether there is somebody in it."""
+    try:
+        os.killpg(process.pid, number)
+    except ProcessLookupError:
+        return False
+    return True

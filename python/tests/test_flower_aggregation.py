@@ -1,0 +1,143 @@
+"""Flower: from the replies of clients to a step of the model."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("flwr")
+
+from flower_messages import (
+    NODES,
+    TARGET,
+    Nodes,
+    be_a_task,
+    context,
+    described,
+    model,
+    never,
+    trained,
+)
+from flwr.app import ConfigRecord, Error, Message
+from flwr.serverapp.strategy import FedAvg, FedAvgM
+
+from hushgrad import Aggregator, Policy, _bridge
+from hushgrad.flower import HushgradAggregation, HushgradMod, PlainReply
+
+
+@pytest.fixture(autouse=True)
+def task(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Be a task of Flower."""
+    be_a_task(monkeypatch)
+
+
+def replies(strategy: HushgradAggregation, mod: HushgradMod) -> list[Message]:
+    """Return what the clients answer."""
+    sent = strategy.configure_train(1, model(), ConfigRecord(), Nodes())
+    return [mod(message, context(), trained) for message in sent]
+
+
+EXACT: dict[str, Any] = {"epsilon": math.inf, "scale": 1.0, "mechanism": "none"}
+NO_PRIVACY = Policy(max_epsilon=math.inf)
+
+
+def test_the_inner_strategy_steps_by_the_mean_update() -> None:
+    for inner in (FedAvg(), FedAvgM(server_learning_rate=1.0, server_momentum=0.0)):
+        strategy = HushgradAggregation(inner, server_lr=2.0, **EXACT)
+        stepped, metrics = strategy.aggregate_train(1, replies(strategy, HushgradMod(NO_PRIVACY)))
+        assert stepped is not None
+        assert metrics is not None
+        np.testing.assert_allclose(stepped["w"].numpy(), TARGET, rtol=1e-6)
+        np.testing.assert_allclose(stepped["b"].numpy(), 0.5, rtol=1e-6)
+        assert stepped["w"].numpy().dtype == np.float32
+        assert stepped["steps"].numpy().tolist() == [7]
+        assert metrics["hushgrad.reports"] == NODES
+        assert metrics["hushgrad.bytes-per-report"] == 28
+
+
+def test_metrics_say_what_holds() -> None:
+    strategy = HushgradAggregation(FedAvg(), epsilon=2, scale=1, sparsity=2, mechanism="coco")
+    mod = HushgradMod(Policy(max_epsilon=2))
+    for rounds in (1, 2):
+        _, metrics = strategy.aggregate_train(1, replies(strategy, mod))
+        assert metrics is not None
+        assert metrics["hushgrad.epsilon-local"] == 2.0
+        assert metrics["hushgrad.epsilon-local-total"] == 2.0 * rounds
+        assert metrics["hushgrad.delta"] == 1e-6
+        central = metrics["hushgrad.epsilon-central-if-shuffled"]
+        assert isinstance(central, float)
+        assert 0 < central <= 2.0 * rounds
+        noise = metrics["hushgrad.std-err"]
+        assert isinstance(noise, float)
+        assert noise > 0
+
+
+@pytest.mark.parametrize(("method", "calls"), [("add", 4), ("estimate", 1)])
+def test_a_killed_helper_loses_no_report(
+    monkeypatch: pytest.MonkeyPatch, method: str, calls: int
+) -> None:
+    strategy = HushgradAggregation(FedAvg(), server_lr=2.0, **EXACT)
+    got = replies(strategy, HushgradMod(NO_PRIVACY))
+    called = getattr(Aggregator, method)
+    seen: list[int] = []
+
+    def killed_before(*given: Any) -> Any:
+        seen.append(_bridge.helper().pid)
+        if len(seen) == calls:
+            os.kill(seen[-1], signal.SIGKILL)
+        return called(*given)
+
+    monkeypatch.setattr(Aggregator, method, killed_before)
+    stepped, metrics = strategy.aggregate_train(1, got)
+    assert len(set(seen)) == 2
+    assert stepped is not None
+    assert metrics is not None
+    np.testing.assert_allclose(stepped["w"].numpy(), TARGET, rtol=1e-6)
+    assert [metrics[f"hushgrad.{name}"] for name in ("reports", "failed")] == [NODES, 0]
+
+
+def test_refused_rounds_cost_nothing() -> None:
+    strategy = HushgradAggregation(FedAvg(), epsilon=2, scale=1, sparsity=2, mechanism="coco")
+    refusing, taking = HushgradMod(Policy(max_epsilon=1)), HushgradMod(Policy(max_epsilon=2))
+    _, metrics = strategy.aggregate_train(1, replies(strategy, refusing))
+    assert metrics is not None
+    assert metrics["hushgrad.refused"] == NODES
+    assert "hushgrad.epsilon-local-total" not in metrics
+    lost = replies(strategy, taking)[:1]  # too few for a step, and the others may have been sent
+    assert strategy.aggregate_train(2, lost)[0] is None
+    _, metrics = strategy.aggregate_train(3, replies(strategy, taking))
+    assert metrics is not None
+    assert metrics["hushgrad.epsilon-local-total"] == 4.0
+    assert metrics["hushgrad.epsilon-central-if-shuffled"] == 4.0
+
+
+def test_a_plain_reply_stops_the_run() -> None:
+    strategy = HushgradAggregation(FedAvg(), **EXACT)
+    sent = list(strategy.configure_train(1, model(), ConfigRecord(), Nodes()))
+    with pytest.raises(PlainReply, match="HushgradMod"):
+        strategy.aggregate_train(1, [trained(sent[0], context())])
+
+
+def test_what_is_no_report_is_a_failure_and_too_few_reports_no_step() -> None:
+    strategy = HushgradAggregation(
+        FedAvg(), epsilon=4, scale=1, sparsity=2, mechanism="coco", min_reports=4
+    )
+    mod = HushgradMod(Policy(max_epsilon=4))
+    got = replies(strategy, mod)
+    bad: list[bytes | str] = [b"", b"\xff" * 5, b"12345678901", "text"]
+    for reply, report in zip(got, bad, strict=False):
+        reply.content["hushgrad"] = ConfigRecord({"report": report})
+    twice = got[4].content.config_records["hushgrad"]["report"]
+    assert isinstance(twice, bytes)
+    got[4].content["hushgrad"] = ConfigRecord({"report": twice + twice})
+    got[5] = Message(Error(2, "out of memory"), reply_to=got[5])
+    got[6] = HushgradMod()(described(None), context(), never)
+    stepped, metrics = strategy.aggregate_train(1, got)
+    assert stepped is None
+    assert metrics is not None
+    assert [metrics[f"hushgrad.{name}"] for name in ("reports", "refused", "failed")] == [3, 1, 6]

@@ -1,0 +1,118 @@
+"""Flower: a SuperLink and three SuperNodes, as the page of the example starts them."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("flwr")
+
+from flower_engine import Processes, free_port
+from test_examples import write
+
+from hushgrad import Ledger
+
+HERE = Path(__file__).parent
+EXAMPLE = HERE.parent / "examples" / "flower-mnist"
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="runs the page in a Linux shell"),
+    pytest.mark.skipif(shutil.which("openssl") is None, reason="makes certificates"),
+    pytest.mark.skipif(not EXAMPLE.is_dir(), reason="the source distribution has no example"),
+]
+
+
+def page(flower: Processes, ports: dict[str, int]) -> list[str]:
+    """Return the shell blocks of the page's second part, for free ports and the data here."""
+    text = (EXAMPLE / "README.md").read_text(encoding="utf-8")
+    blocks: list[str] = re.findall(r"```sh\n(.*?)```", text.split("\n## With ")[1], re.DOTALL)
+    changes = {
+        "--port 910$i": "--port $((" + str(ports["node"]) + " + i))",
+        "--port 8000": f"--port {ports['superlink']}",
+        "127.0.0.1:8000": f"127.0.0.1:{ports['superlink']}",
+        "python/examples/flower-mnist": str(EXAMPLE),
+        "/path/to/mnist": str(flower.folder),
+    }
+    for old, new in changes.items():
+        assert any(old in block for block in blocks)
+        blocks = [block.replace(old, new) for block in blocks]
+    return blocks
+
+
+@pytest.fixture(scope="module")
+def federation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Processes, str]]:
+    """Start what the page starts. Return it with the page's last command, which trains."""
+    folder = tmp_path_factory.mktemp("federation")
+    write(folder, "train", 60)
+    write(folder, "t10k", 20)
+    with Processes(folder) as flower:
+        ports = {"superlink": free_port(), "node": 30000 + free_port() % 20000}
+        certificates, superlink, nodes, train = page(flower, ports)
+        assert train.count("flwr run") == 1
+        configure, train = train.split("flwr run")
+        flower.start(
+            "federation", "bash", "-eu", "-c", f"{certificates}{superlink}{nodes}{configure}wait"
+        )
+        for port in (ports["superlink"], *(ports["node"] + i for i in range(3))):
+            flower.listening(port)
+        yield flower, train
+
+
+def spent(flower: Processes) -> list[float]:
+    """Return what the ledgers of the nodes have paid."""
+    result: list[float] = []
+    for node in range(3):
+        with Ledger(flower.folder / f"node{node}.ledger", "flower", must_exist=True) as ledger:
+            result.append(ledger.spent().epsilon)
+    return result
+
+
+def test_what_is_wrong_fails_closed_with_a_name(federation: tuple[Processes, str]) -> None:
+    flower, _ = federation
+    printed, run = flower.run(HERE / "testdata" / "flower-faults", "three-nodes")
+    (line,) = re.findall(r"^\{\"errors\".*\}$", printed, re.MULTILINE)
+    got = json.loads(line)
+    errors = sorted(str(error) for error in got["errors"])
+    assert all(error.startswith("hushgrad refused: ") for error in errors), errors
+    assert "dim: got 7" in errors[0], errors
+    assert "epsilon" in errors[1], errors  # the app accepts it, and the node does not
+    assert "20" in errors[1], errors
+    assert "HushgradAggregation" in errors[2], errors
+    assert [got[f"hushgrad.{n}"] for n in ("reports", "refused", "failed")] == [1, 0, 2]
+    assert got["stepped"] is False
+    assert run["status"] == "finished:failed"
+    assert "HushgradMod" in run["status-details"]
+    assert spent(flower) == [0.5, 0.5, 0.5]  # nothing was charged for what was refused
+
+
+def values(printed: str, metric: str) -> list[float]:
+    """Return a metric of all rounds, from what a run prints at its end."""
+    ended = printed[printed.index("Aggregated ClientApp-side Train Metrics") :]
+    return [float(x) for x in re.findall(rf"'{re.escape(metric)}': '?([0-9.e+-]+)", ended)]
+
+
+def test_a_run_ends_when_the_budgets_end(federation: tuple[Processes, str]) -> None:
+    flower, train = federation
+    command = shlex.split(train.replace("\\\n", " "))
+    printed = flower.flwr("run", *command)
+    assert values(printed, "hushgrad.reports") == [3, 3, 0], printed + flower.logs()
+    assert values(printed, "hushgrad.refused") == [0, 0, 3]
+    assert values(printed, "hushgrad.failed") == [0, 0, 0]
+    assert values(printed, "hushgrad.epsilon-local-total") == [4.5, 9.0]
+    accuracies = values(printed, "accuracy")
+    assert len(accuracies) == 4
+    assert accuracies[2] == accuracies[3]  # the model stays
+    assert spent(flower) == [9.5, 9.5, 9.5]
+
+    printed = flower.flwr("run", *(given.replace("rounds=3", "rounds=1") for given in command))
+    assert values(printed, "hushgrad.reports") == [0]
+    assert values(printed, "hushgrad.refused") == [3]
+    assert printed.count("ledger: the budget does not allow it") == 3, printed
+    assert spent(flower) == [9.5, 9.5, 9.5]

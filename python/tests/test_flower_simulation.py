@@ -1,0 +1,60 @@
+"""Flower: whole apps in its simulation engine, and the quickstart of the docs page."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("flwr")
+pytest.importorskip("ray")
+
+from flower_engine import PATIENCE, Processes, free_port
+
+HERE = Path(__file__).parent
+PAGE = HERE.parents[1] / "docs" / "flower.md"
+
+
+def test_a_run_in_the_simulation_engine() -> None:
+    done = subprocess.run(
+        [sys.executable, str(HERE / "flower_run.py")],
+        env=os.environ | {"FLWR_TELEMETRY_ENABLED": "0"},
+        timeout=PATIENCE,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-5000:]
+    rounds = json.loads(done.stdout.splitlines()[-1])
+    assert [r["hushgrad.reports"] for r in rounds] == [10, 10, 10]
+    assert [r["hushgrad.refused"] for r in rounds] == [0, 0, 0]
+    assert [r["hushgrad.epsilon-local-total"] for r in rounds] == [8.0, 16.0, 24.0]
+
+
+@pytest.mark.skipif(not PAGE.is_file(), reason="the source distribution has no docs")
+@pytest.mark.skipif(shutil.which("patch") is None, reason="needs patch")
+def test_five_lines_make_the_quickstart_private(tmp_path: Path) -> None:
+    (diff,) = re.findall(r"```diff\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(re.findall(r"^\+(?!\+\+ )", diff, re.MULTILINE)) <= 5
+    app = tmp_path / "quickstart-numpy"
+    shutil.copytree(HERE / "testdata" / "quickstart-numpy", app)
+    subprocess.run(
+        ["patch", "--strip=1", "--fuzz=0"], cwd=app, input=diff, text=True, check=True, timeout=60
+    )
+    port = free_port()
+    with Processes(tmp_path) as flower:
+        flower.start(
+            "superlink", "flower-superlink", "--simulation", "--insecure", f"--port={port}"
+        )
+        flower.listening(port)
+        flower.name(f"127.0.0.1:{port}", "insecure = true")
+        printed, run = flower.run(app, "tested")
+    assert run["status"] == "finished:completed", printed
+    totals = re.findall(r"'hushgrad\.epsilon-local-total': '?([0-9.e+]+)", printed)
+    assert [float(total) for total in totals[:3]] == [4.0, 8.0, 12.0], printed
+    assert "'random_metric'" not in printed

@@ -1,0 +1,152 @@
+"""Rounds with a shuffler: what leaves a client is sealed to the server's key."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import KEY, new_round
+from numpy.typing import NDArray
+
+from hushgrad import (
+    BudgetExhausted,
+    InvalidParameter,
+    Ledger,
+    LedgerState,
+    Policy,
+    PolicyRefused,
+    Round,
+    ShuffledPolicy,
+)
+
+Row = NDArray[np.float32]
+
+ITEM = 5 + 32 + 16  # a report, the encapsulated key and the tag
+
+PINS = ShuffledPolicy(
+    shufflers=("shuffler.example",),
+    seal_keys=(hashlib.sha256(KEY).hexdigest(),),
+    max_epsilon_local=4,
+    max_epsilon=1,
+    max_delta=1e-6,
+)
+
+
+@pytest.fixture
+def server() -> Round:
+    """Return a round behind a shuffler."""
+    return new_round(shuffler="shuffler.example", seal_key=KEY, min_reports=10_000)
+
+
+@pytest.fixture
+def client(server: Round) -> Round:
+    """Return the same round, opened under a policy that pins its shuffler and its key."""
+    return Round(server.description, Policy(shuffled=PINS))
+
+
+def test_reports_leave_sealed_and_with_one_size(server: Round, client: Round, row: Row) -> None:
+    assert (client.sealed, client.shuffler, client.seal_key) == (True, "shuffler.example", KEY)
+    assert client.report_bytes == server.report_bytes == ITEM
+    items = client.encode(np.stack([row] * 3))
+    assert len(items) == 3 * ITEM
+    assert len({items[i : i + ITEM] for i in range(0, len(items), ITEM)}) == 3
+    assert not new_round().sealed
+
+
+def test_sealed_reports_are_not_counted_by_who_carries_them(
+    server: Round, client: Round, row: Row
+) -> None:
+    five = client.encode(np.stack([row] * 5))  # as many bytes as 53 reports that are not sealed
+    with pytest.raises(InvalidParameter) as refused:
+        server.aggregator().add(five)
+    assert refused.value.param == "shuffler"
+
+
+def test_a_sealed_round_states_both_guarantees(server: Round, client: Round) -> None:
+    assert server.central is None
+    assert client.guarantee.trust == "local"
+    assert client.guarantee.epsilon == 4
+    assert client.central is not None
+    assert client.central.trust == "shuffle"
+    assert client.central.epsilon < 1
+    assert client.central.delta == 1e-6
+    assert pickle.loads(pickle.dumps(client)).central == client.central
+    assert Round(server.description, Policy(max_epsilon=4)).central is None
+
+
+@pytest.mark.parametrize(
+    ("pins", "param"),
+    [
+        (None, "epsilon"),
+        (replace(PINS, shufflers=("other.example",)), "epsilon"),
+        (replace(PINS, seal_keys=("00" * 32,)), "epsilon"),
+        (replace(PINS, max_epsilon_local=3.9), "epsilon"),
+        (replace(PINS, max_epsilon=0.01), "epsilon"),
+        (replace(PINS, max_delta=0), "epsilon"),
+    ],
+)
+def test_a_policy_that_does_not_pin_it_refuses_a_sealed_round(
+    server: Round, pins: ShuffledPolicy | None, param: str
+) -> None:
+    with pytest.raises(PolicyRefused) as refused:
+        Round(server.description, Policy(shuffled=pins))
+    assert refused.value.param == param
+
+
+def test_what_is_no_fingerprint_is_no_pin(server: Round) -> None:
+    with pytest.raises(InvalidParameter) as refused:
+        Round(server.description, Policy(shuffled=replace(PINS, seal_keys=("abc",))))
+    assert refused.value.param == "seal_keys[0]"
+
+
+def test_a_round_has_a_seal_key_exactly_if_it_has_a_shuffler() -> None:
+    for changes in ({"seal_key": KEY}, {"shuffler": "shuffler.example"}):
+        with pytest.raises(InvalidParameter):
+            new_round(**changes)
+    with pytest.raises(InvalidParameter) as refused:
+        new_round(shuffler="shuffler.example", seal_key=b"no key")
+    assert refused.value.param == "seal_key"
+
+
+def test_the_central_budget_pays_what_the_shuffled_report_costs(
+    client: Round, row: Row, tmp_path: Path
+) -> None:
+    assert client.central is not None
+    with Ledger(tmp_path / "ledger", "keyboard") as ledger:
+        with pytest.raises(LedgerState):
+            ledger.set_central_budget(1.0, 1e-5)  # there is no first budget
+        ledger.set_budget(9.0)
+        with pytest.raises(LedgerState):
+            ledger.spent_central()
+        ledger.set_central_budget(0.01, 1e-5)
+        with pytest.raises(BudgetExhausted, match="central"):
+            client.encode(row, ledger=ledger)
+        ledger.set_central_budget(1.0, 1e-5)
+        assert len(client.encode(row, ledger=ledger)) == ITEM
+        assert ledger.spent().epsilon == 4
+        assert 0 < ledger.spent_central().epsilon <= client.central.epsilon
+
+
+def test_rounds_of_two_servers_seal_the_share_of_the_first_one(row: Row) -> None:
+    server = new_round(
+        mechanism="sumdp-shares",
+        epsilon=1.0,
+        delta=1e-6,
+        min_reports=1000,
+        sparsity=None,
+        levels=16,
+        shuffler="shuffler.example",
+        seal_key=KEY,
+    )
+    demand = Policy(max_epsilon=1, max_delta=1e-6, shuffled=PINS)
+    with pytest.raises(PolicyRefused) as refused:
+        Round(server.description, demand)
+    assert refused.value.param == "trust"
+    client = Round(server.description, replace(demand, trust_two_servers=True))
+    assert client.guarantee.trust == "two-servers"
+    assert client.central == client.guarantee
+    assert len(client.encode(row)) == client.report_bytes

@@ -1,0 +1,1 @@
+"""An app whose server and clients do what they must not."""
