@@ -9,13 +9,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-
-	_ "github.com/hushgrad/hushgrad/auto"
-	_ "github.com/hushgrad/hushgrad/baseline/dense"
-	_ "github.com/hushgrad/hushgrad/baseline/gaussian"
-	_ "github.com/hushgrad/hushgrad/hdsum"
-	_ "github.com/hushgrad/hushgrad/hdsum/shares"
-	_ "github.com/hushgrad/hushgrad/tiers"
 )
 
 // caller calls operations of a session.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from daemons import build
 from numpy.typing import NDArray
 
 from hushgrad import Policy, Round
@@ -40,3 +42,9 @@ def client(server: Round) -> Round:
 def row() -> NDArray[np.float32]:
     """Return a gradient."""
     return np.array([0.4, -0.3, 0.2, -0.1], np.float32)
+
+
+@pytest.fixture(scope="session")
+def command(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the hushgrad command."""
+    return build(tmp_path_factory.mktemp("command"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,8 @@ class Daemon:
         The hushgrad command.
     *arguments : str
         What follows its name.
+    log : Path
+        File for what it says.
     """
 
     def __init__(self, command: Path, *arguments: str, log: Path) -> None:
@@ -72,3 +75,23 @@ class Daemon:
         """End it."""
         self.process.terminate()
         self.process.wait(timeout=30)
+
+
+@dataclass
+class Server:
+    """A server that can be started, and again in the same place."""
+
+    command: Path
+    folder: Path
+    clients: str
+    operators: str
+
+    def start(self, *arguments: str) -> Daemon:
+        """Start it."""
+        return Daemon(
+            self.command,
+            *("serve", "-data", str(self.folder / "state"), "-log-level", "warn"),
+            *("-listen", self.clients, "-operator-listen", self.operators),
+            *("-max-open-rounds", "100", *arguments),
+            log=self.folder / "log",
+        )

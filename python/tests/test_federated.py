@@ -24,7 +24,16 @@ from hushgrad import (
     _bridge,
 )
 from hushgrad.aggregator import Aggregator
-from hushgrad.federated import Answers, Node, Run, count, difference, measures, moved
+from hushgrad.federated import (
+    Answers,
+    Node,
+    Run,
+    count,
+    difference,
+    differences,
+    measures,
+    moved,
+)
 
 Row = NDArray[np.float32]
 NAMES = {"server": "the server", "client": "the client"}
@@ -58,6 +67,17 @@ def test_a_difference_is_finite_and_as_wide_as_the_model() -> None:
     assert row.tolist() == [1, 1, 1, 1, 0, 0, 1]
 
 
+def test_several_models_differ_row_by_row() -> None:
+    numbers = np.array([[[0, 1], [2, 3]], [[4, 5], [6, 7]]], np.float64)
+    rows = differences({"w": numbers, "b": np.ones((2, 3))}, model(1))
+    assert rows.tolist() == [[-1, 0, 1, 2, 0, 0, 0], [3, 4, 5, 6, 0, 0, 0]]
+    for bad in ({"w": np.ones((2, 2, 2)), "b": np.ones((3, 3))}, {}, model(1)):
+        with pytest.raises(InvalidParameter):
+            differences(bad, model(1))
+    with pytest.raises(InvalidParameter):
+        differences({"w": np.ones((0, 2, 2)), "b": np.ones((0, 3))}, model(1))
+
+
 @pytest.mark.parametrize("change", [{"b": np.zeros(4, np.float32)}, {"c": np.zeros(1, np.float32)}])
 def test_models_of_other_names_or_shapes_have_no_difference(change: Any) -> None:
     with pytest.raises(InvalidParameter) as refused:
@@ -89,6 +109,10 @@ def test_a_node_without_settings_leaves_evaluation_to_the_app() -> None:
     assert not Node({"hushgrad-max-epsilon": 4}).allow_evaluate
     node = Node({"hushgrad-allow-evaluate": True, "hushgrad-ledger": "a", "hushgrad-purpose": "b"})
     assert (node.allow_evaluate, node.ledger, node.purpose) == (True, "a", "b")
+    units = [
+        Node(each).unit for each in ({}, {"hushgrad-ledger": "a"}, {"hushgrad-unit": "example"})
+    ]
+    assert units == ["example", "client", "example"]
 
 
 @pytest.mark.parametrize(
@@ -104,6 +128,7 @@ def test_a_node_without_settings_leaves_evaluation_to_the_app() -> None:
         ("allow-evaluate", "yes"),
         ("ledger", 3),
         ("purpose", b"x"),
+        ("unit", "site"),
     ],
 )
 def test_a_setting_that_is_wrong_is_named(name: str, value: object) -> None:
@@ -126,6 +151,14 @@ def test_one_report_of_each_client_counts(server: Round, client: Round, row: Row
     assert answers == Answers(list(enumerate(good)), refused=1, failed=6, counted=3)
     assert list(rejected) == [3, 4, 5, 6]
     assert "10 bytes" in str(rejected[6])
+
+
+def test_all_reports_of_a_client_count_or_none(server: Round, client: Round, row: Row) -> None:
+    pack = client.encode(np.tile(row, (5, 1)))
+    answers = Answers([("a", pack), ("b", pack[:-1]), ("c", pack[:5])])
+    counts = count(server, answers, ignore, unit="example")
+    assert counts.estimate().reports == answers.counted == 6
+    assert ([sender for sender, _ in answers.reports], answers.failed) == (["a", "c"], 1)
 
 
 def test_reports_of_varying_length_count_once_for_each_client() -> None:

@@ -6,7 +6,6 @@ import pickle
 import threading
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import new_round
-from daemons import Daemon, build, free_address
+from daemons import Daemon, Server, free_address
 from numpy.typing import NDArray
 
 from hushgrad import BadReport, HushgradError, InvalidParameter, Policy, Round
@@ -32,32 +31,6 @@ from hushgrad.server import (
 )
 
 Row = NDArray[np.float32]
-
-
-@dataclass
-class Server:
-    """A server that can be started, and again in the same place."""
-
-    command: Path
-    folder: Path
-    clients: str
-    operators: str
-
-    def start(self, *arguments: str) -> Daemon:
-        """Start it."""
-        return Daemon(
-            self.command,
-            *("serve", "-data", str(self.folder / "state"), "-log-level", "warn"),
-            *("-listen", self.clients, "-operator-listen", self.operators),
-            *("-max-open-rounds", "100", *arguments),
-            log=self.folder / "log",
-        )
-
-
-@pytest.fixture(scope="session")
-def command(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the hushgrad command."""
-    return build(tmp_path_factory.mktemp("command"))
 
 
 @pytest.fixture(scope="module")
@@ -187,9 +160,8 @@ def test_an_estimate_is_waited_for(server: Server, operator: Operator, client: C
     with pytest.raises(ServerRefused) as refused:
         operator.estimate("wait")
     assert refused.value.code == "FAILED_PRECONDITION"
-    with pytest.raises(ServerUnreachable) as late:
+    with pytest.raises(ServerUnreachable):
         operator.estimate("wait", wait=True, timeout=0.1)
-    assert late.value.code == "DEADLINE_EXCEEDED"
     found: list[int] = []
 
     def wait() -> None:

@@ -25,9 +25,10 @@ def main() -> None:
     pictures, labels = task.share(given.data, site, given.sites)
     while flare.is_running():
         received = flare.receive()
+        if received is None or received.params is None:
+            break  # the job has ended
         model = received.params[NPConstants.NUMPY_KEY]
-        changes = task.changes(model, pictures, labels)
-        params = {NPConstants.NUMPY_KEY: changes}
+        params = {NPConstants.NUMPY_KEY: task.changes(model, pictures, labels)}
         flare.send(flare.FLModel(params_type=flare.ParamsType.DIFF, params=params))
 
 

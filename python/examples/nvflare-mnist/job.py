@@ -13,9 +13,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import poc
 import task
 from nvflare.app_common.np.recipes import NumpyFedAvgRecipe
-from nvflare.recipe import PocEnv, SimEnv
+from nvflare.recipe import ProdEnv, SimEnv
+from nvflare.recipe.spec import ExecEnv, Recipe
 
 from hushgrad.nvflare import HushgradAggregator, HushgradPrivatize, private_recipe
 
@@ -37,7 +39,7 @@ def main() -> None:
             server_lr=given.server_lr,
             momentum=given.momentum,
         ),
-        # In a real federation the policy and the ledger stand at each site.
+        # What the job demands. In POC mode each site has a policy of its own.
         HushgradPrivatize(max_epsilon=8, unit="example"),
         name="nvflare-mnist",
         model=task.initial(),
@@ -47,14 +49,25 @@ def main() -> None:
         train_args=f"--data {given.data.resolve()} --sites {given.sites}",
     )
     if given.poc:
-        environment = PocEnv(num_clients=given.sites, project_conf_path=given.project)
+        budget = given.budget or given.rounds * given.epsilon
+        with poc.federation(given.workspace / "poc", given.sites, given.port, budget) as kit:
+            result = run(recipe, ProdEnv(startup_kit_location=str(kit), login_timeout=60))
     else:
         environment = SimEnv(num_clients=given.sites, workspace_root=str(given.workspace))
-    result = recipe.execute(environment).get_result(timeout=given.timeout)
-    model = result and next(Path(result).rglob(MODEL), None)
+        result = run(recipe, environment)
+    model = next(result.rglob(MODEL), None)
     if model is None:
         sys.exit("the job ended without a model: see its logs")
     print(f"accuracy {task.accuracy(np.load(model), str(given.data)):.3f}")
+
+
+def run(recipe: Recipe, environment: ExecEnv) -> Path:
+    """Run the job and return the folder of its results."""
+    job = recipe.execute(environment)
+    result = job and job.get_result(clean_up=False)
+    if result is None:
+        sys.exit("the job ended without a result: see its logs")
+    return Path(result)
 
 
 def arguments() -> argparse.Namespace:
@@ -63,9 +76,9 @@ def arguments() -> argparse.Namespace:
     add = parser.add_argument
     add("--data", type=Path, required=True, help="folder with the four files of MNIST")
     add("--poc", action="store_true", help="real processes instead of the simulator")
-    add("--project", default="", help="NVFlare's project file for POC mode, without its own one")
-    add("--workspace", type=Path, default="/tmp/nvflare/simulation", help="of the simulator")
-    add("--timeout", type=float, default=3600.0, help="seconds")
+    add("--port", type=int, default=8002, help="of the server in POC mode")
+    add("--budget", type=float, help="ε of a record in all rounds, in POC mode; all rounds without")
+    add("--workspace", type=Path, default=Path("workspace"), help="folder of logs and results")
     add("--sites", type=int, default=4)
     add("--rounds", type=int, default=20)
     add("--epsilon", type=float, default=4.0, help="of one report")

@@ -1,5 +1,9 @@
 """The server's half: from reports to the step of the model."""
 
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# NVFlare has no complete type hints.
+
 from __future__ import annotations
 
 import threading
@@ -128,7 +132,9 @@ class HushgradAggregator(ModelAggregator):
         super().handle_event(event_type, fl_ctx)
         if event_type == AppEventType.BEFORE_TRAIN_TASK:
             try:
-                self._send(fl_ctx.get_prop(AppConstants.TRAIN_SHAREABLE))
+                task = fl_ctx.get_prop(AppConstants.TRAIN_SHAREABLE)
+                if isinstance(task, Shareable):
+                    self._send(task)
             except HushgradError as error:  # an error in a handler would be lost
                 self.system_panic(f"{type(error).__name__}: {error}", fl_ctx)
 
@@ -211,7 +217,8 @@ class HushgradAggregator(ModelAggregator):
 
     def _sender(self, model: FLModel) -> str:
         """Return the name of the site that sent a model."""
-        if name := (model.meta or {}).get("client_name"):
+        meta: dict[str, object] = model.meta or {}
+        if name := meta.get("client_name"):  # which the controller sets
             return str(name)
         peer = self.fl_ctx and self.fl_ctx.get_peer_context()
         return str(peer and peer.get_identity_name())
@@ -238,7 +245,7 @@ class _Open:
         elif isinstance(refused, str):
             self.answers.refused += 1
             log.info("hushgrad: %s refused: %s", site, refused[:_LONGEST])
-        elif not isinstance(report, bytes):
+        elif report is None:
             self.plain = PlainReply(
                 f"{site} sent a model or metrics, and no report: give its job the filter "
                 "HushgradPrivatize",
@@ -246,6 +253,8 @@ class _Open:
             )
         elif answer.get(messages.ROUND) != self.round.digest:
             self._fail(site, "its report is of another round")
+        elif not isinstance(report, bytes):
+            self._fail(site, "its report is of another type")
         else:
             self.answers.reports.append((site, report))
         self._heard.add(site)

@@ -1,8 +1,12 @@
 """What the server and the sites of a job exchange."""
 
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# NVFlare has no complete type hints.
+
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +38,7 @@ def arrays(shareable: Shareable, kinds: tuple[str, ...]) -> dict[str, NDArray[An
     """Return a model, or None where there is none of NumPy arrays."""
     if kind(shareable) not in kinds:
         return None
-    data = from_shareable(shareable).data
+    data = cast("object", from_shareable(shareable).data)
     if not isinstance(data, dict) or not all(isinstance(a, np.ndarray) for a in data.values()):
         return None
     return data

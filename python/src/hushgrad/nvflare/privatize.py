@@ -1,5 +1,9 @@
 """The client's half: what leaves a site."""
 
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# NVFlare has no complete type hints.
+
 from __future__ import annotations
 
 from typing import Any
@@ -40,10 +44,11 @@ class HushgradPrivatize(Filter):
     the site) may have
 
     - ``hushgrad-max-epsilon``, ``hushgrad-max-delta``, ``hushgrad-min-reports``,
-      ``hushgrad-trust-shuffler``: a policy, see :class:`hushgrad.Policy`;
+      ``hushgrad-max-dim``, ``hushgrad-trust-shuffler``: a policy, see :class:`hushgrad.Policy`;
+    - ``hushgrad-unit``: the weakest unit that it accepts, "client" without;
     - ``hushgrad-ledger``: the file of a ledger, whose budget is set;
-    - ``hushgrad-purpose``: the purpose in the ledger, "nvflare" without;
-    - ``hushgrad-unit``: "example" to allow one report for each record;
+    - ``hushgrad-purpose``: the purpose in the ledger. Without it "nvflare", and
+      "nvflare-records" where the unit is "example";
     - ``hushgrad-allow-evaluate``: let results without a model leave as they are, in tasks
       without a round.
 
@@ -63,7 +68,9 @@ class HushgradPrivatize(Filter):
     trust_shuffler : bool
         Accept guarantees that hold only for shuffled reports.
     unit : {"client", "example"}
-        Weakest unit. With "example" a record is protected, and not all records of a site.
+        Weakest unit that the job accepts. With "example" a report protects one record, and not
+        all records of a site together. The number of records is public. A record must have a
+        part in its own change alone: the filter cannot check that.
     allow_evaluate : bool
         Let results without a model leave as they are, in tasks without a round. They are not
         private.
@@ -101,7 +108,8 @@ class HushgradPrivatize(Filter):
             node = Node(fl_ctx.get_prop(FLContextKey.SCOPE_PROPERTIES) or {})
             left = task.leaves(shareable, node)
         except HushgradError as error:
-            self.log_warning(fl_ctx, f"hushgrad: {error}")
+            # An event would carry the message to the server, if the job asks for that.
+            self.log_warning(fl_ctx, f"hushgrad: {error}", fire_event=False)
             left = task.refusal(error)
         if left is not shareable:
             fl_ctx.set_prop(_DONE, left, private=True, sticky=False)
@@ -201,7 +209,8 @@ class _Task:
         if node.ledger is None:
             return round_.encode(rows)
         unit = "example" if self._unit == "example" else "client"
-        with Ledger(node.ledger, node.purpose or "nvflare", must_exist=True) as ledger:
+        purpose = node.purpose or ("nvflare" if node.unit == "client" else "nvflare-records")
+        with Ledger(node.ledger, purpose, must_exist=True) as ledger:
             return round_.encode(rows, ledger=ledger, unit=unit)
 
     def _check_other(self, result: Shareable, node: Node) -> None:

@@ -1,5 +1,9 @@
 """Recipes of jobs that train on private reports."""
 
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# NVFlare has no complete type hints.
+
 from __future__ import annotations
 
 from typing import Any, TypeVar
@@ -23,7 +27,7 @@ def private_recipe(
     kind: type[Kind],
     aggregator: HushgradAggregator,
     privatize: HushgradPrivatize | None = None,
-    **arguments: Any,
+    **arguments: Any,  # noqa: ANN401
 ) -> Kind:
     """Return a FedAvg recipe whose sites send private reports.
 
@@ -44,7 +48,7 @@ def private_recipe(
         Those of the recipe.
     """
     recipe = kind(aggregator=aggregator, **arguments)
-    recipe._job.set_app_packages(["hushgrad"])
+    recipe._job.set_app_packages(["hushgrad"])  # pyright: ignore[reportPrivateUsage]
     demands = privatize or HushgradPrivatize()
     recipe.add_client_input_filter(demands, tasks=_TASKS)
     recipe.add_client_output_filter(demands, tasks=_TASKS)

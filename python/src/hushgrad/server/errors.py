@@ -14,6 +14,15 @@ from . import messages
 
 _MAX_DETAILS = 1 << 16  # bytes
 
+# A server gives none of the last two as an answer. They come when a stream breaks off, for
+# example because the server sees the deadline first.
+_NO_ANSWER = {
+    grpc.StatusCode.UNAVAILABLE,
+    grpc.StatusCode.DEADLINE_EXCEEDED,
+    grpc.StatusCode.CANCELLED,
+    grpc.StatusCode.UNKNOWN,
+}
+
 
 class ServerRefused(HushgradError, RuntimeError):
     """The server refused a call. The round is not in a state for it, or is not there.
@@ -59,8 +68,7 @@ def from_status(method: str, error: grpc.RpcError) -> HushgradError:
     if code is grpc.StatusCode.INVALID_ARGUMENT:
         kind = BadReport if param == "reports" else InvalidParameter
         return kind(message, param, got, rule)
-    gone = code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
-    kind = ServerUnreachable if gone else ServerRefused
+    kind = ServerUnreachable if code in _NO_ANSWER else ServerRefused
     return kind(message, param, got, rule, code.name)
 
 

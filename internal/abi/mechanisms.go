@@ -1,4 +1,4 @@
-package main
+package abi
 
 // The mechanisms that rounds know by name. Importing a package registers them.
 import (
