@@ -28,7 +28,10 @@ pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="the source distributi
 def blocks(page: str, kind: str) -> list[str]:
     """Return the code blocks of a page that are of a kind."""
     text = (DOCS / page).read_text(encoding="utf-8")
-    return re.findall(rf"^```{kind}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    found: list[tuple[str, str]] = re.findall(
+        r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE
+    )
+    return [body for its, body in found if its == kind]
 
 
 def test_the_built_in_mod_does_what_the_page_says(tmp_path: Path) -> None:
@@ -48,7 +51,7 @@ def test_the_built_in_mod_does_what_the_page_says(tmp_path: Path) -> None:
 
 
 def test_the_lines_for_records_are_python() -> None:
-    (lines,) = blocks("flower.md", "python")
+    lines, _ = blocks("flower.md", "python")
     names = {
         "ClientApp": ClientApp,
         "FedAvg": FedAvg,
