@@ -98,7 +98,7 @@ def test_budgets_of_sites_end_the_rounds_of_a_federation_of_processes(
     assert reports(log.read_text()) == [[1000, 0, 0], [1000, 0, 0], [0, 2, 0]]
     assert "site-1 refused: BudgetExhausted" in log.read_text()
     for ledger in workspace.glob("poc/*/prod_*/site-*/local/hushgrad.ledger"):
-        with Ledger(ledger, "nvflare", must_exist=True) as charged:
+        with Ledger(ledger, "nvflare-records", must_exist=True) as charged:
             assert charged.spent().epsilon == 8
 
 

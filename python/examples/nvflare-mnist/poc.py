@@ -53,7 +53,7 @@ def federation(workspace: Path, sites: int, port: int, budget: float) -> Iterato
 
 def _protect(folder: Path, budget: float) -> None:
     """Give a site a ledger, and a policy that holds for every job."""
-    with Ledger(folder / "hushgrad.ledger", "nvflare") as ledger:
+    with Ledger(folder / "hushgrad.ledger", "nvflare-records") as ledger:
         ledger.set_budget(budget)
     scope = {
         "name": "hushgrad",

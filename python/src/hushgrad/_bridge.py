@@ -22,12 +22,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ._memory import Memory
 from .errors import HelperFailed, from_helper, invalid
 
 PROTOCOL = 1
 """Version of the frames and operations, which the helper must have too."""
 
 _PREFIX = struct.Struct("<IQ")
+_IN_MEMORY = 1 << 63  # in the length of a payload that lies in the shared memory
 _MAX_HEADER = 1 << 24  # of an answer; a plan has the longest ones
 _MAX_RELEASED = 10_000  # handles in one request
 _PIPE_BYTES = 1 << 20
@@ -51,16 +53,21 @@ class Helper:
         self._lock = threading.Lock()
         self._garbage: deque[int] = deque()
         binary = _binary()
+        self._memory = Memory()
+        passed = self._memory.descriptors
         try:
             self._process = subprocess.Popen(
-                [str(binary)],
+                [str(binary), *map(str, passed)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 bufsize=0,
                 cwd=binary.parent,
+                pass_fds=tuple(passed),
             )
         except OSError as error:
             raise HelperFailed(f"the helper {binary} does not start: {error}") from error
+        finally:
+            self._memory.passed()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._in, self._out = self._process.stdin, self._process.stdout
@@ -122,6 +129,7 @@ class Helper:
     def close(self) -> None:
         """End the helper and wait for its end."""
         self._process.kill()
+        self._memory.close()
         self._in.close()
         self._out.close()
         self._process.wait()
@@ -131,10 +139,14 @@ class Helper:
         for pipe in (self._in, self._out):
             with contextlib.suppress(OSError):
                 pipe.close()
+        self._memory.close()
         self._process.returncode = 0  # it is no child of this process
 
     def _send(self, header: bytes, payload: Payload) -> None:
         view = memoryview(payload).cast("B")
+        if self._memory.take(view):
+            self._write(memoryview(_PREFIX.pack(len(header), len(view) | _IN_MEMORY) + header))
+            return
         start = _PREFIX.pack(len(header), len(view)) + header
         if len(view) <= _PIPE_BYTES // 16:
             self._write(memoryview(start + bytes(view)))

@@ -21,7 +21,7 @@ from flwr.serverapp.strategy import (
 from ..flower import HushgradAggregation, HushgradMod
 from ..policy import Policy
 from . import gaussian
-from .settings import NO_PRIVACY, noisy, settings
+from .settings import MECHANISM, NO_PRIVACY, noisy, settings
 
 DELTA = 1e-5
 
@@ -99,6 +99,7 @@ def hushgrad(epsilon: float, clients: int, rounds: int) -> Contender:
         lambda: HushgradAggregation(
             _server(clients, 1.0, s.momentum),
             epsilon=epsilon,
+            mechanism=MECHANISM,
             scale=s.scale,
             sparsity=s.sparsity,
             server_lr=s.server_lr,
@@ -111,7 +112,7 @@ def local_dp(epsilon: float, clients: int, rounds: int, *, honest: bool) -> Cont
     """Return Flower's LocalDpMod: Gaussian noise in every reply.
 
     Two updates of at most the clipping norm are up to twice that apart. That is the honest
-    sensitivity. With the norm itself, as in Flower's examples, the ε that holds is a larger one.
+    sensitivity. With the norm itself, the ε that holds is larger than the one that was asked for.
     """
     clips = 2 if honest else 1
     ratio = clips * math.sqrt(2 * math.log(1.25 / DELTA)) / epsilon  # LocalDpMod's formula

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+MECHANISM = "coco"
+"""Mechanism of the rounds. signsketch has less noise at ε = 1, and opens a round in 0.1 s."""
+
 LOCAL_STEPS = 3
 """Steps of gradient descent of a client in a round."""
 

@@ -44,10 +44,11 @@ class HushgradPrivatize(Filter):
     the site) may have
 
     - ``hushgrad-max-epsilon``, ``hushgrad-max-delta``, ``hushgrad-min-reports``,
-      ``hushgrad-trust-shuffler``: a policy, see :class:`hushgrad.Policy`;
+      ``hushgrad-max-dim``, ``hushgrad-trust-shuffler``: a policy, see :class:`hushgrad.Policy`;
+    - ``hushgrad-unit``: the weakest unit that it accepts, "client" without;
     - ``hushgrad-ledger``: the file of a ledger, whose budget is set;
-    - ``hushgrad-purpose``: the purpose in the ledger, "nvflare" without;
-    - ``hushgrad-unit``: "example" to allow one report for each record;
+    - ``hushgrad-purpose``: the purpose in the ledger. Without it "nvflare", and
+      "nvflare-records" where the unit is "example";
     - ``hushgrad-allow-evaluate``: let results without a model leave as they are, in tasks
       without a round.
 
@@ -67,7 +68,9 @@ class HushgradPrivatize(Filter):
     trust_shuffler : bool
         Accept guarantees that hold only for shuffled reports.
     unit : {"client", "example"}
-        Weakest unit. With "example" a record is protected, and not all records of a site.
+        Weakest unit that the job accepts. With "example" a report protects one record, and not
+        all records of a site together. The number of records is public. A record must have a
+        part in its own change alone: the filter cannot check that.
     allow_evaluate : bool
         Let results without a model leave as they are, in tasks without a round. They are not
         private.
@@ -206,7 +209,8 @@ class _Task:
         if node.ledger is None:
             return round_.encode(rows)
         unit = "example" if self._unit == "example" else "client"
-        with Ledger(node.ledger, node.purpose or "nvflare", must_exist=True) as ledger:
+        purpose = node.purpose or ("nvflare" if node.unit == "client" else "nvflare-records")
+        with Ledger(node.ledger, purpose, must_exist=True) as ledger:
             return round_.encode(rows, ledger=ledger, unit=unit)
 
     def _check_other(self, result: Shareable, node: Node) -> None:
