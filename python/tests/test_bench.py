@@ -114,17 +114,17 @@ def test_the_command_compares_all_contenders_on_the_same_clients(tmp_path: Path)
     assert done.returncode == 0, done.stderr
     made = json.loads((tmp_path / "flower.json").read_text())
     assert (tmp_path / "flower.md").read_text() == done.stdout
-    assert made["task"] == {"data": "generated digits", "clients": 10, "rounds": 2}
+    assert made["notes"][0] == "generated digits, 10 clients, all in each of 2 rounds"
     names = [row["name"].split()[0] for row in made["rows"]]
     assert names == ["hushgrad", "LocalDpMod,", "LocalDpMod,", "central", "no"]
     ours, honest, clip, central, plain = made["rows"]
     assert ours["bytes"] <= 100 < honest["bytes"]
-    assert ours["promise"]["epsilon_run"] == 16.0
-    assert ours["promise"]["delta"] == 0.0
+    assert ours["epsilon_run"] == 16.0
+    assert ours["delta"] == 0.0
     # The noise of the honest sensitivity keeps its promise. The other one does not.
-    assert honest["promise"]["epsilon_report"] <= 8 < clip["promise"]["epsilon_report"]
-    assert central["promise"]["epsilon_report"] is None
-    assert central["promise"]["epsilon_run"] == 8.0
+    assert honest["epsilon_report"] <= 8 < clip["epsilon_report"]
+    assert central["epsilon_report"] is None
+    assert central["epsilon_run"] == 8.0
     # Chance gives 0.1.
     assert plain["accuracy"] > 0.7
     assert all(len(row["accuracies"]) == 1 and row["seconds"] > 0 for row in made["rows"])
