@@ -50,17 +50,17 @@ class Helper:
         self.owner = os.getpid()
         self._lock = threading.Lock()
         self._garbage: deque[int] = deque()
-        binary = _binary()
+        program = binary("hushgrad-bridge")
         try:
             self._process = subprocess.Popen(
-                [str(binary)],
+                [str(program)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 bufsize=0,
-                cwd=binary.parent,
+                cwd=program.parent,
             )
         except OSError as error:
-            raise HelperFailed(f"the helper {binary} does not start: {error}") from error
+            raise HelperFailed(f"the helper {program} does not start: {error}") from error
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._in, self._out = self._process.stdin, self._process.stdout
@@ -248,11 +248,18 @@ def number(name: str, value: float) -> float | str:
     return value
 
 
-def _binary() -> Path:
-    name = "hushgrad-bridge.exe" if sys.platform == "win32" else "hushgrad-bridge"
-    path = Path(__file__).resolve().parent / "_bin" / name
+def binary(name: str) -> Path:
+    """Return a program of the package.
+
+    Raises
+    ------
+    HelperFailed
+        If the package was not installed.
+    """
+    suffix = ".exe" if sys.platform == "win32" else ""
+    path = Path(__file__).resolve().parent / "_bin" / f"{name}{suffix}"
     if not path.is_file():
-        raise HelperFailed(f"there is no helper {path}: install the package with pip")
+        raise HelperFailed(f"there is no program {path}: install the package with pip")
     return path
 
 
