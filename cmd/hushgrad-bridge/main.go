@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"strconv"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/abi"
@@ -20,10 +21,18 @@ func main() {
 	os.Exit(command.Run(context.Background(), "hushgrad-bridge", serve, os.Args[1:], command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }
 
-// serve answers requests. There are no arguments.
+// serve answers requests. The only argument is the file descriptor of the memory that the one who
+// asks shares, if there is one.
 func serve(ctx context.Context, args []string, std command.Streams) error {
+	var memory *abi.Memory
 	if len(args) > 0 {
-		return fl.Invalid("arguments", len(args), "there are none: the Python package hushgrad starts this program and talks to it")
+		descriptor, err := strconv.Atoi(args[0])
+		if err != nil || len(args) > 1 {
+			return fl.Invalid("arguments", args, "must be at most a file descriptor: the Python package hushgrad starts this program and talks to it")
+		}
+		if memory, err = abi.OpenMemory(descriptor); err != nil {
+			return err
+		}
 	}
-	return abi.Serve(ctx, std.In, std.Out)
+	return abi.Serve(ctx, std.In, std.Out, memory)
 }

@@ -7,7 +7,9 @@
 // Both directions carry frames. A frame is the length of its header (uint32) and of its
 // payload (uint64), both little-endian, then the header, which is JSON, and the payload. A
 // header has at most [MaxHeader] bytes and a payload at most [MaxPayload]. A reader takes
-// memory for the bytes that have come, not for those that a length promises.
+// memory for the bytes that have come, not for those that a length promises. If the highest bit
+// of a request's payload length is set, the payload is not on the pipe. It is then the beginning of
+// the memory that both ends share ([Memory]).
 //
 // The helper sends the first frame: {"protocol": 1, "mechanisms": [...]}. Afterwards each
 // request gets one answer, in their order.

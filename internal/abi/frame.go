@@ -27,6 +27,7 @@ const keptBytes = 16 << 20
 // frameReader reads frames into memory that it uses again.
 type frameReader struct {
 	in              io.Reader
+	memory          *Memory // nil without one
 	prefix          [prefixBytes]byte
 	header, payload bytes.Buffer
 }
@@ -40,14 +41,20 @@ func (r *frameReader) next() (header, payload []byte, err error) {
 	}
 	headerBytes := uint64(binary.LittleEndian.Uint32(r.prefix[:]))
 	payloadBytes := binary.LittleEndian.Uint64(r.prefix[4:])
+	shared := payloadBytes&inMemory != 0
+	payloadBytes &^= inMemory
 	switch {
 	case headerBytes > MaxHeader:
 		return nil, nil, fl.Invalid("header", fmt.Sprintf("%d bytes", headerBytes), "must have at most %d", MaxHeader)
-	case payloadBytes > MaxPayload:
+	case payloadBytes > MaxPayload && !shared:
 		return nil, nil, fl.Invalid("payload", fmt.Sprintf("%d bytes", payloadBytes), "must have at most %d", MaxPayload)
 	}
 	if header, err = r.part(&r.header, int64(headerBytes)); err != nil {
 		return nil, nil, err
+	}
+	if shared {
+		payload, err = r.memory.first(payloadBytes)
+		return header, payload, err
 	}
 	payload, err = r.part(&r.payload, int64(payloadBytes))
 	return header, payload, err

@@ -75,7 +75,7 @@ func TestLengthsAreLimitedBeforeMemoryIsTaken(t *testing.T) {
 func TestServeGreetsAnswersAndEndsWithTheStream(t *testing.T) {
 	requests := append(framed(t, `{"op":"dance"}`, nil), framed(t, `{"op":"round.open","args":{}}`, []byte("no round"))...)
 	var out bytes.Buffer
-	if err := Serve(context.Background(), bytes.NewReader(requests), &out); err != nil {
+	if err := Serve(context.Background(), bytes.NewReader(requests), &out, nil); err != nil {
 		t.Fatal(err)
 	}
 	answers := &frameReader{in: &out}
@@ -96,7 +96,7 @@ func TestServeGreetsAnswersAndEndsWithTheStream(t *testing.T) {
 	if _, _, err := answers.next(); !ended(err) {
 		t.Errorf("after the last answer: %v", err)
 	}
-	if err := Serve(context.Background(), bytes.NewReader(requests[:5]), io.Discard); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err := Serve(context.Background(), bytes.NewReader(requests[:5]), io.Discard, nil); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a cut stream ends with %v", err)
 	}
 }
@@ -115,7 +115,7 @@ func FuzzServe(f *testing.F) {
 				return
 			}
 		}
-		_ = Serve(context.Background(), bytes.NewReader(stream), io.Discard) // any error will do
+		_ = Serve(context.Background(), bytes.NewReader(stream), io.Discard, nil) // any error will do
 	})
 }
 
@@ -130,5 +130,5 @@ func tooMuch(header []byte) bool {
 		Dim float64
 	}
 	_ = json.Unmarshal(r.Args, &args)
-	return r.Op == "plan" || r.Op == "account" || r.Op == "ledger" || args.Dim > 4096 || r.Op == "round.new" && bytes.Contains(r.Args, []byte("sumdp"))
+	return r.Op == "plan" || r.Op == "verify" || r.Op == "account" || r.Op == "ledger" || args.Dim > 4096 || r.Op == "round.new" && bytes.Contains(r.Args, []byte("sumdp"))
 }

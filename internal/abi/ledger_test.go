@@ -46,3 +46,16 @@ func TestALedgerChargesReservesAndRefuses(t *testing.T) {
 		t.Errorf("opened twice: %+v", failed)
 	}
 }
+
+// A client that accepts a guarantee for real numbers says so by its policy, and pays for it.
+func TestAGuaranteeForRealNumbersIsCharged(t *testing.T) {
+	c := newCaller(t)
+	_, description := c.must("round.new", `{"id": "r", "mechanism": "privunitg", "dim": 4, "scale": 1, "epsilon": 4, "min_reports": 3}`, nil)
+	if _, _, failed := c.ask("round.open", `{"policy": {"max_epsilon": 4}}`, description); failed == nil || failed.Param != "real_numbers" {
+		t.Errorf("a policy that does not accept it: %+v", failed)
+	}
+	r := c.open(description)
+	answer, _ := c.must("ledger", fmt.Sprintf(`{"path": %q}`, filepath.Join(t.TempDir(), "ledger")), nil)
+	c.must("budget", fmt.Sprintf(`{"ledger": %v, "purpose": "p", "epsilon": 5, "delta": 0}`, answer["ledger"]), nil)
+	c.must("reserve", fmt.Sprintf(`{"ledger": %v, "purpose": "p", "round": %d}`, answer["ledger"], r), nil)
+}

@@ -161,7 +161,8 @@ func (s *Session) call(ctx context.Context, header, payload []byte) (any, []byte
 }
 
 // Serve greets and answers requests until the stream ends, which is no error, or ctx is done.
-func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+// memory is what the one who asks shares, or nil.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, memory *Memory) error {
 	greeting, err := json.Marshal(struct {
 		Protocol   int      `json:"protocol"`
 		Mechanisms []string `json:"mechanisms"`
@@ -174,7 +175,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	session := NewSession()
 	defer session.Close()
-	frames := &frameReader{in: in}
+	frames := &frameReader{in: in, memory: memory}
 	for ctx.Err() == nil {
 		header, payload, err := frames.next()
 		if ended(err) {

@@ -114,5 +114,5 @@ def test_a_run_ends_when_the_budgets_end(federation: tuple[Processes, str]) -> N
     printed = flower.flwr("run", *(given.replace("rounds=3", "rounds=1") for given in command))
     assert values(printed, "hushgrad.reports") == [0]
     assert values(printed, "hushgrad.refused") == [3]
-    assert printed.count("ledger: the budget does not allow it") == 3, printed
+    assert len(re.findall("hushgrad refused: .*budget", printed)) == 3, printed
     assert spent(flower) == [9.5, 9.5, 9.5]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import pickle
 import signal
@@ -20,7 +21,7 @@ from conftest import new_round
 from numpy.typing import NDArray
 
 import hushgrad
-from hushgrad import AggregatorLost, BadReport, HelperFailed, Policy, Round, _bridge
+from hushgrad import AggregatorLost, BadReport, HelperFailed, Policy, Round, _bridge, _programs
 
 Row = NDArray[np.float32]
 
@@ -168,7 +169,7 @@ def test_a_helper_of_another_kind_is_refused(
     other = tmp_path / "_bin" / "hushgrad-bridge"
     other.write_text(f"#!/bin/sh\n{says}\n")
     other.chmod(0o755)
-    monkeypatch.setattr(_bridge, "__file__", str(tmp_path / "_bridge.py"))
+    monkeypatch.setattr(_programs, "__file__", str(tmp_path / "_programs.py"))
     with pytest.raises(HelperFailed):
         _bridge.Helper()
 
@@ -233,3 +234,30 @@ def test_errors_travel_between_processes() -> None:
     error = pickle.loads(pickle.dumps(BadReport("m", "slot", "9", "must be below 8")))
     assert (str(error), error.param, error.got, error.rule) == ("m", "slot", "9", "must be below 8")
     assert isinstance(error, hushgrad.HushgradError)
+
+
+def test_large_payloads_need_no_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = new_round(mechanism="none", epsilon=math.inf, dim=100_000, sparsity=None)
+    client = Round(plain.description, Policy(max_epsilon=math.inf))
+    rows = np.random.default_rng(1).standard_normal((3, 100_000)).astype(np.float32)
+
+    def estimated() -> list[float]:
+        counts = plain.aggregator()
+        counts.add(b"".join(client.encode(row) for row in rows))
+        return counts.estimate().mean.tolist()
+
+    helper = _bridge.helper()
+    taken: list[int] = []
+    take = helper._memory.take  # pyright: ignore[reportPrivateUsage]
+
+    def noted(payload: memoryview) -> bool:
+        done = take(payload)
+        taken.extend([len(payload)] * done)
+        return done
+
+    monkeypatch.setattr(helper._memory, "take", noted)  # pyright: ignore[reportPrivateUsage]
+    by_memory = estimated()
+    assert taken.count(400_000) == 3 * (sys.platform == "linux")
+    helper._memory.close()  # pyright: ignore[reportPrivateUsage]
+    assert estimated() == by_memory == rows.astype(np.float64).mean(axis=0).tolist()
+    helper.close()  # the next one has memory

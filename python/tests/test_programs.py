@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import hushgrad
-from hushgrad import HelperFailed, __main__, _bridge
+from hushgrad import HelperFailed, __main__, _bridge, _programs
 
 NAMES = ("hushgrad", "hushgrad-bridge")
 PT_DYNAMIC, PT_INTERP = 2, 3  # of ELF
@@ -61,12 +61,12 @@ def test_the_command_replaces_python(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SystemExit):
         __main__.main()
     ((path, arguments),) = became
-    assert path == str(_bridge.binary("hushgrad"))
+    assert path == str(_programs.program("hushgrad"))
     assert arguments == [path, "account", "-h"]
 
 
 def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(_bridge, "__file__", str(tmp_path / "_bridge.py"))
+    monkeypatch.setattr(_programs, "__file__", str(tmp_path / "_programs.py"))
     with pytest.raises(HelperFailed, match="hushgrad-bridge"):
         _bridge.Helper()
     with pytest.raises(HelperFailed, match="hushgrad"):
@@ -87,7 +87,7 @@ def segments(program: Path) -> Iterator[int]:
 @pytest.mark.skipif(sys.platform != "linux", reason="reads ELF")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_programs_need_no_c_library(name: str) -> None:
-    kinds = set(segments(_bridge.binary(name)))
+    kinds = set(segments(_programs.program(name)))
     assert not kinds & {PT_DYNAMIC, PT_INTERP}
     # The check sees what a program for glibc has.
     assert kinds | {PT_DYNAMIC, PT_INTERP} <= set(segments(Path(sys.executable).resolve())) | kinds

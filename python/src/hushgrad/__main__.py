@@ -11,12 +11,12 @@ import subprocess
 import sys
 from typing import NoReturn
 
-from . import _bridge
+from ._programs import program
 
 
 def main() -> NoReturn:
     """Become the command, or run it where the system cannot replace a process."""
-    arguments = [str(_bridge.binary("hushgrad")), *sys.argv[1:]]
+    arguments = [str(program("hushgrad")), *sys.argv[1:]]
     if sys.platform == "win32":
         sys.exit(subprocess.run(arguments).returncode)
     os.execv(arguments[0], arguments)

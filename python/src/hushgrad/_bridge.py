@@ -19,15 +19,17 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
+from ._memory import Memory
+from ._programs import program
 from .errors import HelperFailed, from_helper, invalid
 
 PROTOCOL = 1
 """Version of the frames and operations, which the helper must have too."""
 
 _PREFIX = struct.Struct("<IQ")
+_IN_MEMORY = 1 << 63  # in the length of a payload that lies in the shared memory
 _MAX_HEADER = 1 << 24  # of an answer; a plan has the longest ones
 _MAX_RELEASED = 10_000  # handles in one request
 _PIPE_BYTES = 1 << 20
@@ -50,17 +52,22 @@ class Helper:
         self.owner = os.getpid()
         self._lock = threading.Lock()
         self._garbage: deque[int] = deque()
-        program = binary("hushgrad-bridge")
+        helper = program("hushgrad-bridge")
+        self._memory = Memory()
+        passed = self._memory.descriptors
         try:
             self._process = subprocess.Popen(
-                [str(program)],
+                [str(helper), *map(str, passed)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 bufsize=0,
-                cwd=program.parent,
+                cwd=helper.parent,
+                pass_fds=tuple(passed),
             )
         except OSError as error:
-            raise HelperFailed(f"the helper {program} does not start: {error}") from error
+            raise HelperFailed(f"the helper {helper} does not start: {error}") from error
+        finally:
+            self._memory.passed()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._in, self._out = self._process.stdin, self._process.stdout
@@ -122,6 +129,7 @@ class Helper:
     def close(self) -> None:
         """End the helper and wait for its end."""
         self._process.kill()
+        self._memory.close()
         self._in.close()
         self._out.close()
         self._process.wait()
@@ -131,10 +139,14 @@ class Helper:
         for pipe in (self._in, self._out):
             with contextlib.suppress(OSError):
                 pipe.close()
+        self._memory.close()
         self._process.returncode = 0  # it is no child of this process
 
     def _send(self, header: bytes, payload: Payload) -> None:
         view = memoryview(payload).cast("B")
+        if self._memory.take(view):
+            self._write(memoryview(_PREFIX.pack(len(header), len(view) | _IN_MEMORY) + header))
+            return
         start = _PREFIX.pack(len(header), len(view)) + header
         if len(view) <= _PIPE_BYTES // 16:
             self._write(memoryview(start + bytes(view)))
@@ -246,21 +258,6 @@ def number(name: str, value: float) -> float | str:
     if not math.isfinite(value):
         raise invalid(name, value, "must be a number")
     return value
-
-
-def binary(name: str) -> Path:
-    """Return a program of the package.
-
-    Raises
-    ------
-    HelperFailed
-        If the package was not installed.
-    """
-    suffix = ".exe" if sys.platform == "win32" else ""
-    path = Path(__file__).resolve().parent / "_bin" / f"{name}{suffix}"
-    if not path.is_file():
-        raise HelperFailed(f"there is no program {path}: install the package with pip")
-    return path
 
 
 def _plain(value: object) -> object:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..errors import PolicyRefused, invalid
-from ..policy import Policy
+from ..policy import Policy, ShuffledPolicy
 from ..rounds import Round
 
 PREFIX = "hushgrad-"
 """How the names of all settings begin."""
 
 _POLICY = ("max-epsilon", "max-delta", "min-reports", "max-dim", "trust-shuffler")
+_PINS = ("shuffler", "seal-key", "max-central-epsilon", "central-delta")
 _OTHERS = ("ledger", "purpose", "allow-evaluate", "unit")
 _UNITS = ("client", "example")
 
@@ -29,7 +30,9 @@ class Node:
     policy : Policy or None
         ``max-epsilon``, ``max-delta``, ``min-reports``, ``max-dim``, ``trust-shuffler``. None if
         there is no setting at all. A node with any setting has a policy, and what it leaves out
-        refuses.
+        refuses. ``shuffler``, ``seal-key``, ``max-central-epsilon`` and ``central-delta`` pin a
+        shuffler and the key of a server, see :class:`hushgrad.ShuffledPolicy`: then only rounds
+        behind that shuffler are accepted, and ``max-epsilon`` is the largest local ε.
     ledger : str or None
         The file of the ledger.
     purpose : str or None
@@ -53,16 +56,18 @@ class Node:
             if name.startswith(PREFIX)
         }
         for name, value in given.items():
-            if name not in _POLICY + _OTHERS:
+            if name not in _POLICY + _PINS + _OTHERS:
                 raise invalid(f"{PREFIX}{name}", repr(value), "is no setting of hushgrad")
         self.policy: Policy | None = None
         if given:
+            pins = _pins(given)
             self.policy = Policy(
-                max_epsilon=_number(given, "max-epsilon"),
+                max_epsilon=0.0 if pins else _number(given, "max-epsilon"),
                 max_delta=_number(given, "max-delta"),
                 min_reports=_whole(given, "min-reports"),
                 max_dim=_whole(given, "max-dim"),
                 trust_shuffler=_flag(given, "trust-shuffler", default=False),
+                shuffled=pins,
             )
         self.ledger = _text(given, "ledger")
         self.purpose = _text(given, "purpose")
@@ -103,8 +108,26 @@ class Node:
         return opened[0]
 
 
-def _number(given: Mapping[str, object], name: str) -> float:
-    value = given.get(name, 0.0)
+def _pins(given: Mapping[str, object]) -> ShuffledPolicy | None:
+    """Return the pins of a shuffler and of a key, or None if there are none."""
+    if not any(name in given for name in _PINS):
+        return None
+    shuffler, key = _text(given, "shuffler"), _text(given, "seal-key")
+    for name, value in (("shuffler", shuffler), ("seal-key", key)):
+        if not value:
+            rule = "is required with " + ", ".join(f"{PREFIX}{n}" for n in _PINS if n in given)
+            raise invalid(f"{PREFIX}{name}", "nothing", rule)
+    return ShuffledPolicy(
+        shufflers=(shuffler or "",),
+        seal_keys=(key or "",),
+        max_epsilon_local=_number(given, "max-epsilon"),
+        max_epsilon=_number(given, "max-central-epsilon"),
+        max_delta=_number(given, "central-delta", 1e-6),
+    )
+
+
+def _number(given: Mapping[str, object], name: str, absent: float = 0.0) -> float:
+    value = given.get(name, absent)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise invalid(f"{PREFIX}{name}", repr(value), "must be a number")
     return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from logging import getLogger
@@ -11,11 +12,13 @@ from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDic
 from flwr.serverapp import Grid
 from flwr.serverapp.strategy import Strategy
 
+from ..aggregator import Estimate
 from ..errors import TooFewReports, invalid
-from ..federated import Answers, Run, estimate, measures
+from ..federated import Answers, PlainReply, Run, estimate, measures
 from ..rounds import Round
 from . import records
 from .replies import answers, rejected
+from .shuffled import Shuffled
 from .unit import Unit, checked
 
 log = getLogger("flwr")
@@ -37,6 +40,8 @@ class HushgradAggregation(Strategy):
     strategy chooses. It estimates the mean of their updates from the reports. The inner
     strategy then aggregates one reply: the model plus the mean update. So FedAvg, FedAvgM and
     FedAdam step as always. Too few reports leave the model as it is.
+
+    With ``shuffled`` the reports are sealed, and this program reads none of them.
 
     A report reveals little to everybody, the server and the SuperLink included. The SuperLink
     sees which node sent it: a central ε holds only for a party that does not, and its metric
@@ -79,6 +84,8 @@ class HushgradAggregation(Strategy):
         mean update is one of records. It must be the unit of the clients' HushgradMod.
     max_records : int
         Reports that one client may send with unit="example". Of more none is counted.
+    shuffled : Shuffled, optional
+        Where sealed reports go. Without it the ServerApp counts reports by itself.
     server_lr : float
         The mean update is multiplied by it.
     central_delta : float
@@ -103,6 +110,7 @@ class HushgradAggregation(Strategy):
         min_reports: int | None = None,
         unit: Unit = "client",
         max_records: int = 1_000_000,
+        shuffled: Shuffled | None = None,
         server_lr: float = 1.0,
         central_delta: float = 1e-6,
         **params: float | str,
@@ -114,6 +122,7 @@ class HushgradAggregation(Strategy):
         self.strategy = strategy
         self._unit: Unit = unit
         self._most = max_records
+        self._shuffled = shuffled
         self._server_lr = server_lr
         self._min_reports = min_reports
         self._params: dict[str, Any] = {
@@ -144,16 +153,18 @@ class HushgradAggregation(Strategy):
             If the parameters describe no round.
         """
         messages = list(self.strategy.configure_train(server_round, arrays, config, grid))
-        self._open = None
+        self._drop()
         if not messages:
             return messages
         least = self._min_reports
         round_ = Round.new(
-            f"round-{server_round}",
+            f"round-{server_round}-{secrets.token_hex(8)}",
             dim=sum(array.size for array in records.parameters(arrays).values()),
             min_reports=(len(messages) + 1) // 2 if least is None else least,
             **self._params,
         )
+        if self._shuffled is not None:
+            round_ = self._shuffled.open(round_)
         described = {records.ROUND: round_.description, records.UNIT: self._unit}
         for message in messages:
             message.content[records.RECORD] = ConfigRecord({**described})
@@ -169,13 +180,21 @@ class HushgradAggregation(Strategy):
         ------
         PlainReply
             If a client sent its model or its metrics.
+        AggregatorLost
+            If the helper died again and again.
+        ServerRefused
+            If the reports are sealed, and the server or the shuffler does not answer.
         """
         if self._open is None:
             return None, None
-        opened, self._open = self._open, None  # a round is estimated once
-        answered = answers(replies)
         try:
-            result = estimate(opened.round, answered, rejected, unit=self._unit, most=self._most)
+            answered = answers(replies)
+        except PlainReply:
+            self._drop()
+            raise
+        opened, self._open = self._open, None  # a round is estimated once
+        try:
+            result = self._estimate(opened.round, answered)
         except TooFewReports as error:
             log.warning("hushgrad: round %s is given up: %s", server_round, error)
             return None, MetricRecord({**self._metrics(opened, answered)})
@@ -196,6 +215,18 @@ class HushgradAggregation(Strategy):
             "hushgrad.failed": answered.failed,
             **self._run.promise(opened.round, answered.counted, lost=lost),
         }
+
+    def _estimate(self, round_: Round, answered: Answers[Message]) -> Estimate:
+        if self._shuffled is None:
+            return estimate(round_, answered, rejected, unit=self._unit, most=self._most)
+        most = self._most if self._unit == "example" else 1
+        return self._shuffled.estimate(round_, answered, rejected, most=most)
+
+    def _drop(self) -> None:
+        """Forget a round that is not estimated."""
+        if self._open is not None and self._shuffled is not None:
+            self._shuffled.abort(self._open.round)
+        self._open = None
 
     def configure_evaluate(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid

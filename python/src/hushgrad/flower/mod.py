@@ -47,6 +47,9 @@ class HushgradMod:
 
     - ``hushgrad-max-epsilon``, ``hushgrad-max-delta``, ``hushgrad-min-reports``,
       ``hushgrad-max-dim``, ``hushgrad-trust-shuffler``: a policy, see :class:`hushgrad.Policy`;
+    - ``hushgrad-shuffler``, ``hushgrad-seal-key``, ``hushgrad-max-central-epsilon``,
+      ``hushgrad-central-delta``: accept only rounds behind this shuffler, sealed to the key with
+      this fingerprint, see :class:`hushgrad.ShuffledPolicy`;
     - ``hushgrad-unit``: the weakest unit that it accepts, "client" without;
     - ``hushgrad-ledger``: the file of a ledger, whose budget is set;
     - ``hushgrad-purpose``: the purpose in the ledger. Without it "flower", and

@@ -1,0 +1,51 @@
+package fl
+
+import (
+	"errors"
+	"math"
+	"testing"
+)
+
+// amplified is a local mechanism of ε = 5 whose bound on shuffling, −log10(δ)/10, is counted.
+type amplified struct {
+	Mechanism
+	bounds *int
+}
+
+func (amplified) Guarantee() Guarantee {
+	return Guarantee{Trust: Local, Epsilon: 5, Relation: ReplaceOne}
+}
+func (m amplified) Shuffled() Amplification { return m }
+func (m amplified) Epsilon(_ int, delta float64) (float64, error) {
+	*m.bounds++
+	return -math.Log10(delta) / 10, nil
+}
+func (amplified) Delta(int, float64) (float64, error) { return 0, errors.New("not asked for") }
+
+// A bound is computed once for a round and a δ, and holds for no other.
+func TestABoundIsRememberedForItsRoundAndDelta(t *testing.T) {
+	bounds := 0
+	m := amplified{bounds: &bounds}
+	var a Accepter
+	policy, round, _, _ := pinning()
+	round.ID, round.Scale, round.Epsilon, round.Relation, round.PublicSeed = "r", 1, 5, ReplaceOne, [32]byte{1}
+	for i, c := range []struct {
+		id     string
+		delta  float64
+		want   float64
+		bounds int
+	}{{"r", 1e-6, 0.6, 1}, {"r", 1e-6, 0.6, 1}, {"r", 1e-9, 0.9, 2}, {"s", 1e-6, 0.6, 3}, {"r", 1e-6, 0.6, 3}} {
+		p, r := policy, round
+		pins := *policy.Shuffled
+		r.ID, pins.MaxDelta, p.Shuffled = c.id, c.delta, &pins
+		terms, err := a.Accept(p, r, m)
+		if err != nil || math.Abs(terms.Central.Epsilon-c.want) > 1e-12 || terms.Central.Delta != c.delta || bounds != c.bounds {
+			t.Errorf("%d: %+v after %d bounds, %v, want ε = %g after %d", i, terms.Central, bounds, err, c.want, c.bounds)
+		}
+	}
+	pins := *policy.Shuffled
+	pins.MaxEpsilon, policy.Shuffled = 0.5, &pins
+	if _, err := a.Accept(policy, round, m); !errors.Is(err, ErrPolicy) {
+		t.Errorf("a central ε of 0.6 for one of at most 0.5: %v", err)
+	}
+}

@@ -1,0 +1,152 @@
+"""Sealed rounds: a shuffler takes the reports, and a server apart from it counts them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from flwr.app import Message
+
+from ..aggregator import Estimate
+from ..errors import HushgradError, TooFewReports, invalid
+from ..federated import Answers
+from ..rounds import Round
+
+if TYPE_CHECKING:
+    from ..server import Client, Operator
+
+
+class Shuffled:
+    """Where the reports of sealed rounds go. Give it to :class:`HushgradAggregation`.
+
+    Rounds are opened on a ``hushgrad serve``, which has the key to which clients seal. The
+    ServerApp gets sealed reports, reads none of them, and brings them to a ``hushgrad shuffle``.
+    The server counts what the shuffler forwards, and the ServerApp reads the estimate.
+
+    The central ε then holds against the server, if the parties that see which node sent which
+    sealed report do not work together with it: the shuffler, the SuperLink and the ServerApp.
+    The operator's connection opens rounds and reads estimates, and shows no report.
+
+    Parameters
+    ----------
+    operator : hushgrad.server.Operator
+        The operator's connection to the server.
+    shuffler : hushgrad.server.Client
+        A connection to the shuffler.
+    name : str
+        DNS name of the shuffler, which clients pin.
+    patience : float
+        Seconds that the shuffler may take to forward a round. It forwards none that has fewer
+        reports than its floor, and the round is given up.
+    """
+
+    def __init__(
+        self, operator: Operator, shuffler: Client, name: str, *, patience: float = 300.0
+    ) -> None:
+        if not name:
+            raise invalid("name", repr(name), "must be the DNS name of the shuffler")
+        self._operator = operator
+        self._shuffler = shuffler
+        self._name = name
+        self._patience = patience
+
+    def open(self, round_: Round) -> Round:
+        """Open a round on the server, and return it as clients see it.
+
+        Raises
+        ------
+        InvalidParameter
+            If the server does not allow the round, or if its reports vary in length.
+        ServerRefused
+            If the server does not answer, or has too many open rounds.
+        """
+        opened = self._operator.open_round(round_, shuffler=self._name)
+        if not opened.report_bytes:
+            self.abort(opened)
+            rule = "must have reports of one length with a shuffler"
+            raise invalid("mechanism", repr(opened.mechanism), rule)
+        return opened
+
+    def abort(self, round_: Round) -> None:
+        """End a round without an estimate. What was brought to the shuffler is dropped."""
+        with suppress(HushgradError):  # it has ended already
+            self._operator.abort_round(round_.id)
+
+    def estimate(
+        self,
+        round_: Round,
+        answers: Answers[Message],
+        rejected: Callable[[Message, HushgradError], None],
+        *,
+        most: int,
+    ) -> Estimate:
+        """Bring the sealed reports to the shuffler, close the round and return the estimate.
+
+        The server leaves out sealed reports that it cannot open, and reports that come twice.
+
+        Parameters
+        ----------
+        most : int
+            Reports that one client may send.
+
+        Raises
+        ------
+        TooFewReports
+            If there are fewer reports than min_reports, or if the shuffler forwards none.
+        ServerRefused
+            If the server or the shuffler does not answer.
+        """
+        self._take_out(round_, answers, rejected, most)
+        items = b"".join(sealed for _, sealed in answers.reports)
+        sent = len(items) // round_.report_bytes
+        try:
+            if sent < round_.min_reports:
+                raise TooFewReports(
+                    f"min_reports: got {round_.min_reports}, rule: must be at most the number of "
+                    f"reports, {sent}",
+                    *("min_reports", str(round_.min_reports), f"must be at most {sent}"),
+                )
+            self._shuffler.submit(round_, items)
+            self._close(round_)
+        except HushgradError:
+            self.abort(round_)
+            raise
+        estimate = self._operator.estimate(round_.id)
+        answers.counted = estimate.reports
+        if most == 1:  # nobody here sees whose report the server left out
+            answers.failed += sent - estimate.reports
+        return estimate
+
+    def _close(self, round_: Round) -> None:
+        """Close a round. The server waits for the shuffler, which waits for enough reports."""
+        from ..server import ServerRefused
+
+        try:
+            self._operator.close_round(round_.id, timeout=self._patience)
+        except ServerRefused as error:
+            if error.code not in ("DEADLINE_EXCEEDED", "FAILED_PRECONDITION"):
+                raise
+            raise TooFewReports(
+                f"{error}: the server did not get enough reports from the shuffler "
+                f"{self._name} within {self._patience:g} s"
+            ) from error
+
+    @staticmethod
+    def _take_out(
+        round_: Round,
+        answers: Answers[Message],
+        rejected: Callable[[Message, HushgradError], None],
+        most: int,
+    ) -> None:
+        """Take out what cannot be sealed reports of one client."""
+        good: list[tuple[Message, bytes]] = []
+        for reply, sealed in answers.reports:
+            number, rest = divmod(len(sealed), round_.report_bytes)
+            if rest or not 1 <= number <= most:
+                got = f"{len(sealed)} bytes, {round_.report_bytes} for each"
+                rejected(reply, invalid("reports", got, f"must be in [1, {most}]"))
+            else:
+                good.append((reply, sealed))
+        answers.failed += len(answers.reports) - len(good)
+        answers.reports = good
