@@ -43,6 +43,9 @@ func hushgrad_call(session C.hushgrad_session, header unsafe.Pointer, headerSize
 	if headerSize > C.HUSHGRAD_MAX_HEADER || payloadSize > C.HUSHGRAD_MAX_PAYLOAD {
 		return C.HUSHGRAD_TOO_LARGE
 	}
+	if answer == nil || out == nil || header == nil && headerSize > 0 || payload == nil && payloadSize > 0 {
+		return C.HUSHGRAD_NULL
+	}
 	a, o, found := all.call(uint64(session), seen(header, headerSize), seen(payload, payloadSize))
 	if !found {
 		return C.HUSHGRAD_NO_SESSION

@@ -47,7 +47,8 @@ typedef uint64_t hushgrad_session;
 enum {
 	HUSHGRAD_ANSWERED = 0,   /* there is an answer, which may be an error */
 	HUSHGRAD_NO_SESSION = 1, /* the session is not open */
-	HUSHGRAD_TOO_LARGE = 2   /* the header or the payload is above its limit */
+	HUSHGRAD_TOO_LARGE = 2,  /* the header or the payload is above its limit */
+	HUSHGRAD_NULL = 3        /* answer or out is NULL, or data of more than 0 bytes is */
 };
 
 /* Bytes that the library has made. Free data with hushgrad_free. It is NULL if size is 0. */

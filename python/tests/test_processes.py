@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -93,11 +94,14 @@ def test_a_fork_in_the_middle_of_calls_hangs_nobody() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_child_keeps_no_pipe_of_its_parents_helper() -> None:
+def test_a_child_keeps_nothing_of_its_parents_helper() -> None:
     many(Round(new_round().description, Policy(max_epsilon=4)))
     helper = _bridge.helper()
     numbers = (helper._in.fileno(), helper._out.fileno())  # pyright: ignore[reportPrivateUsage]
+    maps = Path("/proc/self/maps")
+    assert "memfd:hushgrad" in maps.read_text()
     child = os.fork()
     if child == 0:
-        os._exit(sum(os.path.exists(f"/proc/self/fd/{n}") for n in numbers))  # noqa: PTH110
+        pipes = sum(os.path.exists(f"/proc/self/fd/{n}") for n in numbers)  # noqa: PTH110
+        os._exit(pipes + maps.read_text().count("memfd:hushgrad"))
     assert wait(child) == 0

@@ -26,7 +26,11 @@ int main(void) {
 	if (hushgrad_call(session + 1, "{}", 2, NULL, 0, &answer, &out) != HUSHGRAD_NO_SESSION ||
 	    hushgrad_call(0, NULL, 0, NULL, 0, &answer, &out) != HUSHGRAD_NO_SESSION ||
 	    hushgrad_call(session, "{}", HUSHGRAD_MAX_HEADER + 1, NULL, 0, &answer, &out) != HUSHGRAD_TOO_LARGE ||
-	    hushgrad_call(session, "{}", 2, NULL, HUSHGRAD_MAX_PAYLOAD + 1, &answer, &out) != HUSHGRAD_TOO_LARGE) {
+	    hushgrad_call(session, "{}", 2, NULL, HUSHGRAD_MAX_PAYLOAD + 1, &answer, &out) != HUSHGRAD_TOO_LARGE ||
+	    hushgrad_call(session, NULL, 2, NULL, 0, &answer, &out) != HUSHGRAD_NULL ||
+	    hushgrad_call(session, "{}", 2, NULL, 1, &answer, &out) != HUSHGRAD_NULL ||
+	    hushgrad_call(session, "{}", 2, NULL, 0, NULL, &out) != HUSHGRAD_NULL ||
+	    hushgrad_call(session, "{}", 2, NULL, 0, &answer, NULL) != HUSHGRAD_NULL) {
 		return 2;
 	}
 	hushgrad_free(NULL);

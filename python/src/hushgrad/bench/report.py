@@ -1,0 +1,148 @@
+"""Results as JSON and as a table."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from .contenders import Contender, Promise
+from .simulation import Run, Task, run
+
+# Student's 97.5 % quantiles for 1, 2, … degrees of freedom.
+_STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
+
+
+_HEAD = ("training", "ε asked", "accuracy", "bytes", "s a round", "ε a report", "ε of the run")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A contender's runs.
+
+    Attributes
+    ----------
+    name : str
+        The contender.
+    epsilon : float or None
+        The ε that was asked for, None without privacy.
+    promise : Promise
+        The ε that holds.
+    accuracies : list of float
+        On the test after the last round, one for each repeat.
+    bytes, seconds : float
+        What a client sends in a round, and how long a round takes.
+    """
+
+    name: str
+    epsilon: float | None
+    promise: Promise
+    accuracies: list[float]
+    bytes: float
+    seconds: float
+
+    def interval(self) -> tuple[float, float, float]:
+        """Return the mean accuracy and the ends of Student's 95 % interval."""
+        mean, n = statistics.fmean(self.accuracies), len(self.accuracies)
+        if n < 2:
+            return mean, 0.0, 1.0
+        quantile = _STUDENT[min(n - 2, len(_STUDENT) - 1)]
+        half = quantile * statistics.stdev(self.accuracies) / math.sqrt(n)
+        return mean, max(0.0, mean - half), min(1.0, mean + half)
+
+
+def measured(contender: Contender, task: Task, repeats: int) -> Row:
+    """Run a contender several times, and say on standard error how far it is."""
+    runs: list[Run] = []
+    for repeat in range(1, repeats + 1):
+        label = f"{contender.name}, ε = {contender.epsilon:g}, run {repeat} of {repeats}"
+
+        def progress(done: int, accuracy: float, label: str = label) -> None:
+            text = f"{label}: round {done} of {task.rounds}, accuracy {accuracy:.3f}"
+            print(text, file=sys.stderr, flush=True)
+
+        runs.append(run(contender, task, progress))
+    return Row(
+        contender.name,
+        None if math.isinf(contender.epsilon) else contender.epsilon,
+        contender.promise,
+        [r.accuracy[-1] for r in runs],
+        statistics.fmean(r.bytes for r in runs),
+        statistics.fmean(r.seconds for r in runs),
+    )
+
+
+def document(rows: list[Row], task: Task, command: str, quick: bool) -> dict[str, Any]:
+    """Return results with the command and the machine that made them."""
+    listed: list[dict[str, Any]] = []
+    for row in rows:
+        mean, low, high = row.interval()
+        listed.append({**asdict(row), "accuracy": mean, "low": low, "high": high})
+    return {
+        "name": "flower",
+        "command": command,
+        "commit": _commit(),
+        "versions": {p: version(p) for p in ("hushgrad", "flwr", "numpy")},
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, {platform.system().lower()}",
+        "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "quick": quick,
+        "task": {**asdict(task), "data": "MNIST" if task.data else "generated digits"},
+        "rows": listed,
+    }
+
+
+def _commit() -> str | None:
+    """Return the commit of the code, or None outside a repository."""
+    command = ["git", "rev-parse", "HEAD"]
+    folder = Path(__file__).parent
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None
+
+
+def table(rows: list[Row]) -> str:
+    """Return a table in Markdown."""
+    lines = [_HEAD, ("---",) * len(_HEAD)]
+    for row in rows:
+        mean, low, high = row.interval()
+        promise = row.promise
+        lines.append(
+            (
+                row.name,
+                _number(row.epsilon),
+                f"{mean:.3f} ({low:.3f} to {high:.3f})",
+                f"{row.bytes:.0f}",
+                f"{row.seconds:.1f}",
+                _number(promise.epsilon_report),
+                f"{_number(promise.epsilon_run)} against {promise.against}"
+                + (f", δ = {promise.delta:g}" if promise.delta else ""),
+            )
+        )
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _number(value: float | None) -> str:
+    """Return a number that is rounded up to two decimals."""
+    return "none" if value is None else f"{math.ceil(round(100 * value, 6)) / 100:g}"
+
+
+def write(folder: Path, made: dict[str, Any], rows: list[Row]) -> None:
+    """Write flower.json and flower.md, each whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {"flower.json": json.dumps(made, indent=2, allow_nan=False) + "\n"}
+    texts["flower.md"] = table(rows)
+    for name, text in texts.items():
+        part = folder / f"{name}.part"
+        part.write_text(text, encoding="utf-8")
+        part.replace(folder / name)
