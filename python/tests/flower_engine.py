@@ -24,6 +24,19 @@ def free_port() -> int:
         return s.getsockname()[1]
 
 
+def run_metrics(*arguments: str) -> list[dict[str, float]]:
+    """Return the metrics of the rounds of flower_run.py."""
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("flower_run.py")), *arguments],
+        env=os.environ | {"FLWR_TELEMETRY_ENABLED": "0"},
+        timeout=PATIENCE,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-5000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
 class Processes:
     """Processes of Flower in a folder, with a configuration and apps of their own.
 

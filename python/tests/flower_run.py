@@ -1,8 +1,14 @@
-"""A run in Flower's simulation engine: prints the metrics of its rounds. A test starts it."""
+"""A run in Flower's simulation engine: prints the metrics of its rounds. Tests start it.
+
+With three arguments its reports are sealed: the addresses of the operator's listener of a server
+and of a shuffler, and the fingerprint of the server's key.
+"""
 
 from __future__ import annotations
 
 import json
+import sys
+from contextlib import ExitStack
 
 import numpy as np
 from flwr.app import Array, ArrayRecord, Context, Message, MetricRecord, RecordDict
@@ -11,12 +17,36 @@ from flwr.serverapp import Grid, ServerApp
 from flwr.serverapp.strategy import FedAvg
 from flwr.simulation import run_simulation
 
-from hushgrad import Policy
-from hushgrad.flower import HushgradAggregation, HushgradMod
+from hushgrad import Policy, ShuffledPolicy
+from hushgrad.flower import HushgradAggregation, HushgradMod, Shuffled
+from hushgrad.server import Client, Operator
 
-NODES = 10
+NODES, NAME = 10, "shuffler.test"
 
-client, server = ClientApp(mods=[HushgradMod(Policy(max_epsilon=8))]), ServerApp()
+
+def policy() -> Policy:
+    """Return what the clients demand."""
+    if not sys.argv[1:]:
+        return Policy(max_epsilon=8)
+    pins = ShuffledPolicy(
+        shufflers=(NAME,),
+        seal_keys=(sys.argv[3],),
+        max_epsilon_local=8,
+        max_epsilon=8,
+        max_delta=1e-6,
+    )
+    return Policy(shuffled=pins)
+
+
+def shuffled(stack: ExitStack) -> Shuffled | None:
+    """Return where sealed reports go, or None if they are not sealed."""
+    if not sys.argv[1:]:
+        return None
+    operator = stack.enter_context(Operator.connect(sys.argv[1]))
+    return Shuffled(operator, stack.enter_context(Client.connect(sys.argv[2])), NAME)
+
+
+client, server = ClientApp(mods=[HushgradMod(policy())]), ServerApp()
 
 
 @client.train()
@@ -32,9 +62,17 @@ def train(message: Message, _: Context) -> Message:
 def main(grid: Grid, _: Context) -> None:
     """Train for three rounds."""
     everybody = FedAvg(fraction_evaluate=0, min_train_nodes=NODES, min_available_nodes=NODES)
-    strategy = HushgradAggregation(everybody, epsilon=8, scale=1, sparsity=4, min_reports=NODES)
     model = ArrayRecord({"w": Array(np.zeros(4, np.float32))})
-    result = strategy.start(grid, model, num_rounds=3)
+    with ExitStack() as stack:
+        strategy = HushgradAggregation(
+            everybody,
+            epsilon=8,
+            scale=1,
+            sparsity=4,
+            min_reports=NODES,
+            shuffled=shuffled(stack),
+        )
+        result = strategy.start(grid, model, num_rounds=3)
     assert np.isfinite(result.arrays["w"].numpy()).all()
     print(json.dumps([dict(m) for m in result.train_metrics_clientapp.values()]))
 

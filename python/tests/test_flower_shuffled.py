@@ -13,7 +13,8 @@ import pytest
 
 pytest.importorskip("flwr")
 
-from daemons import Daemon, build, free_address
+from daemons import Daemon, free_address
+from flower_engine import run_metrics
 from flower_messages import NODES, Nodes, be_a_task, context, model, never, reason, trained
 from flwr.app import ConfigRecord, Message
 from flwr.serverapp.strategy import FedAvg
@@ -32,14 +33,15 @@ class Parties:
 
     operator: Operator
     shuffler: Client
+    addresses: tuple[str, str]
     fingerprint: str
 
 
 @pytest.fixture(scope="module")
-def parties(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Parties]:
+def parties(tmp_path_factory: pytest.TempPathFactory, command: Path) -> Iterator[Parties]:
     """Start both."""
     folder = tmp_path_factory.mktemp("parties")
-    command, listener = build(folder), free_address()
+    listener = free_address()
     operators, clients = free_address(), free_address()
     with (
         Daemon(
@@ -67,7 +69,7 @@ def parties(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Parties]:
     ):
         found = re.search(r"fingerprint=([0-9a-f]{64})", serve.log.read_text())
         assert found is not None
-        yield Parties(operator, shuffler, found[1])
+        yield Parties(operator, shuffler, (operators, clients), found[1])
 
 
 @pytest.fixture(autouse=True)
@@ -128,6 +130,13 @@ def test_sealed_reports_come_to_a_step(parties: Parties, strategy: HushgradAggre
         noise = metrics["hushgrad.std-err"]
         assert isinstance(noise, float)
         assert np.all(np.abs(step - wanted) < 6 * np.sqrt(7) * noise)
+
+
+def test_a_run_of_the_simulation_engine_with_sealed_reports(parties: Parties) -> None:
+    pytest.importorskip("ray")
+    rounds = run_metrics(*parties.addresses, parties.fingerprint)
+    assert [r["hushgrad.reports"] for r in rounds] == [10, 10, 10]
+    assert [r["hushgrad.bytes-per-report"] for r in rounds] == [53, 53, 53]  # 5, sealed
 
 
 def test_a_report_that_the_server_cannot_open_is_a_failure(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,22 +12,14 @@ import pytest
 pytest.importorskip("flwr")
 pytest.importorskip("ray")
 
-from flower_engine import PATIENCE, Processes, free_port
+from flower_engine import Processes, free_port, run_metrics
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "flower.md"
 
 
 def test_a_run_in_the_simulation_engine() -> None:
-    done = subprocess.run(
-        [sys.executable, str(HERE / "flower_run.py")],
-        env=os.environ | {"FLWR_TELEMETRY_ENABLED": "0"},
-        timeout=PATIENCE,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr[-5000:]
-    rounds = json.loads(done.stdout.splitlines()[-1])
+    rounds = run_metrics()
     assert [r["hushgrad.reports"] for r in rounds] == [10, 10, 10]
     assert [r["hushgrad.refused"] for r in rounds] == [0, 0, 0]
     assert [r["hushgrad.epsilon-local-total"] for r in rounds] == [8.0, 16.0, 24.0]
