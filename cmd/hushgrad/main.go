@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -90,12 +91,15 @@ func newFlags(name, help string, stderr io.Writer) *flag.FlagSet {
 	return f
 }
 
+// release is the version of a build for a package index. The linker sets it.
+var release string
+
 func version(_ context.Context, args []string, std command.Streams) error {
 	if err := command.ParseOnly(newFlags("version", "Usage: hushgrad version\n\nPrints the version of this program.\n\n", std.Err), args); err != nil {
 		return err
 	}
-	number := "(unknown version)"
-	if info, ok := debug.ReadBuildInfo(); ok {
+	number := cmp.Or(release, "(unknown version)")
+	if info, ok := debug.ReadBuildInfo(); ok && release == "" {
 		number = info.Main.Version
 	}
 	_, err := fmt.Fprintln(std.Out, "hushgrad", number)

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from daemons import build
 from numpy.typing import NDArray
 
-from hushgrad import Policy, Round
+from hushgrad import Policy, Round, _programs
 
 DIM = 4
 
@@ -45,6 +44,6 @@ def row() -> NDArray[np.float32]:
 
 
 @pytest.fixture(scope="session")
-def command(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the hushgrad command."""
-    return build(tmp_path_factory.mktemp("command"))
+def command() -> Path:
+    """Return the hushgrad command, as the package brings it."""
+    return _programs.program("hushgrad")

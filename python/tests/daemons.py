@@ -8,24 +8,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
-PACKAGE = Path(__file__).resolve().parents[1]
-
-
-def build(folder: Path) -> Path:
-    """Return the hushgrad command, built in a folder."""
-    if not (PACKAGE.parent / "cmd" / "hushgrad").is_dir():
-        pytest.skip("the source distribution has no server")
-    command = folder / "hushgrad"
-    subprocess.run(
-        ["go", "build", "-o", str(command), "./cmd/hushgrad"],
-        cwd=PACKAGE.parent,
-        check=True,
-        timeout=300,
-    )
-    return command
-
 
 def free_address() -> str:
     """Return a loopback address at which nothing listens."""

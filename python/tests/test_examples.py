@@ -15,10 +15,9 @@ pytest.importorskip("flwr")
 from flwr.app import Context, Message, RecordDict
 from flwr.serverapp import Grid
 from flwr.supercore.task_identity import TaskIdentity
-from mnist import write
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "flower-mnist"
-CLIENTS = 50
+CLIENTS = 100
 
 
 class Nodes(Grid):
@@ -46,33 +45,25 @@ class Nodes(Grid):
 
 
 def test_flower_mnist_learns(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("_run_id", "_node_id", "_task_id"):
         monkeypatch.setattr(TaskIdentity, name, 1)
     monkeypatch.setattr(sys, "path", [str(EXAMPLE), *sys.path])
     from flower_mnist import client_app, server_app
 
-    write(tmp_path, "train", 2000)
-    write(tmp_path, "t10k", 500)
     config: dict[str, Any] = {
-        "data": str(tmp_path),
+        "data": "",
         "clients": CLIENTS,
-        "rounds": 4,
+        "rounds": 8,
         "epsilon": 8.0,
-        "scale": 0.05,
-        "sparsity": 256,
-        "server-lr": 1.0,
-        "momentum": 0.5,
-        "local-steps": 1,
-        "local-lr": 1.0,
     }
     grid = Nodes(client_app.app, config)
     server_app.app(grid, Context(1, 0, {}, RecordDict(), config))
     printed = capsys.readouterr().out
     assert printed.startswith("accuracy ")
-    # Chance gives 0.1.
-    assert float(printed.split()[1]) > 0.5
+    # Chance gives 0.1, and a run from 0.92 to 0.94.
+    assert float(printed.split()[1]) > 0.7
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="needs tomllib")

@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("flwr")
 
-from daemons import Daemon, build, free_address
+from daemons import Daemon, free_address
 from flower_engine import run_metrics
 from flower_messages import NODES, Nodes, be_a_task, context, model, never, reason, trained
 from flwr.app import ConfigRecord, Message
@@ -38,10 +38,10 @@ class Parties:
 
 
 @pytest.fixture(scope="module")
-def parties(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Parties]:
+def parties(tmp_path_factory: pytest.TempPathFactory, command: Path) -> Iterator[Parties]:
     """Start both."""
     folder = tmp_path_factory.mktemp("parties")
-    command, listener = build(folder), free_address()
+    listener = free_address()
     operators, clients = free_address(), free_address()
     with (
         Daemon(

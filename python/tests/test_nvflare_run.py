@@ -40,7 +40,8 @@ def workspace(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "workspace"
     folder.mkdir()
     yield folder
-    left = [p for p in psutil.process_iter(["cmdline"]) if _is_of(p, folder)]
+    running = [p for p in psutil.process_iter(["cmdline"]) if _is_of(p, folder)]
+    _, left = psutil.wait_procs(running, timeout=30)
     for process in left:
         process.kill()
     assert not left, f"{len(left)} processes are left"

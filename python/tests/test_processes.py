@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -105,3 +107,18 @@ def test_a_child_keeps_nothing_of_its_parents_helper() -> None:
         pipes = sum(os.path.exists(f"/proc/self/fd/{n}") for n in numbers)  # noqa: PTH110
         os._exit(pipes + maps.read_text().count("memfd:hushgrad"))
     assert wait(child) == 0
+
+
+def test_actors_of_ray_have_their_own_helper_and_randomness() -> None:
+    pytest.importorskip("ray")
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("ray_actors.py"))],
+        env=os.environ | {"RAY_USAGE_STATS_ENABLED": "0"},
+        timeout=180,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-5000:]
+    made = json.loads(done.stdout.splitlines()[-1])
+    assert len({pid for pid, _ in made}) == 4  # three actors and their driver
+    assert len({reports for _, reports in made}) == len(made) == 7

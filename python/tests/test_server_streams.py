@@ -50,6 +50,7 @@ def test_an_estimate_is_put_together() -> None:
         [first()],
         [first(), LAST, answer(3, ([1.0], [0.1]), ([1.0], []))],
         [first(), first()],
+        [first(), answer(1, ([5.0], [0.3]), ([6.0], []))],
         [first(), answer(2, ([5.0], [0.3]))],
         [first(), answer(2, ([5.0], []), ([6.0], []))],
         [first(), answer(2, ([5.0], [0.3]), ([6.0], [0.3]))],
@@ -57,10 +58,10 @@ def test_an_estimate_is_put_together() -> None:
         [first(dim=0), LAST],
         [first(dim=(1 << 27) + 1), LAST],
         [first(columns=["plus", "mean"]), LAST],
-        [first(columns=["mean", "mean"]), LAST],
         [first(columns=["mean"]), LAST],
         [first(guarantee={**GUARANTEE, "trust": 9}), LAST],
         [answer(0, ([1.0], []), dim=1, columns=["mean"])],
+        [answer(0, ([1.0], [0.1]), ([2.0], [0.2]), dim=1, columns=["mean", "mean"])],
     ],
 )
 def test_an_estimate_that_is_not_what_was_announced_is_an_error(answers: list[Any]) -> None:

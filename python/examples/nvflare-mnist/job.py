@@ -83,10 +83,10 @@ def arguments() -> argparse.Namespace:
     add("--rounds", type=int, default=20)
     add("--epsilon", type=float, default=4.0, help="of one report")
     add("--min-reports", type=int, default=30_000, help="records below which a round is given up")
-    add("--scale", type=float, default=0.3)
-    add("--sparsity", type=int, default=64)
-    add("--server-lr", type=float, default=1.0)
-    add("--momentum", type=float, default=0.5)
+    add("--scale", type=float, default=0.28)
+    add("--sparsity", type=int, default=256)
+    add("--server-lr", type=float, default=4.0)
+    add("--momentum", type=float, default=0.8)
     return parser.parse_args()
 
 

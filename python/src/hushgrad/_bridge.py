@@ -19,10 +19,10 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 from ._memory import Memory
+from ._programs import program
 from .errors import HelperFailed, from_helper, invalid
 
 PROTOCOL = 1
@@ -52,20 +52,20 @@ class Helper:
         self.owner = os.getpid()
         self._lock = threading.Lock()
         self._garbage: deque[int] = deque()
-        binary = _binary()
+        helper = program("hushgrad-bridge")
         self._memory = Memory()
         passed = self._memory.descriptors
         try:
             self._process = subprocess.Popen(
-                [str(binary), *map(str, passed)],
+                [str(helper), *map(str, passed)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 bufsize=0,
-                cwd=binary.parent,
+                cwd=helper.parent,
                 pass_fds=tuple(passed),
             )
         except OSError as error:
-            raise HelperFailed(f"the helper {binary} does not start: {error}") from error
+            raise HelperFailed(f"the helper {helper} does not start: {error}") from error
         finally:
             self._memory.passed()
         assert self._process.stdin is not None
@@ -258,14 +258,6 @@ def number(name: str, value: float) -> float | str:
     if not math.isfinite(value):
         raise invalid(name, value, "must be a number")
     return value
-
-
-def _binary() -> Path:
-    name = "hushgrad-bridge.exe" if sys.platform == "win32" else "hushgrad-bridge"
-    path = Path(__file__).resolve().parent / "_bin" / name
-    if not path.is_file():
-        raise HelperFailed(f"there is no helper {path}: install the package with pip")
-    return path
 
 
 def _plain(value: object) -> object:

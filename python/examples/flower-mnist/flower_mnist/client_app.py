@@ -6,9 +6,9 @@ from flwr.app import Array, ArrayRecord, Context, Message, MetricRecord, RecordD
 from flwr.clientapp import ClientApp
 
 from hushgrad import Policy
+from hushgrad.bench import digits, softmax
+from hushgrad.bench.settings import LOCAL_RATE, LOCAL_STEPS
 from hushgrad.flower import HushgradMod
-
-from . import task
 
 # In a real federation the policy stands in the configuration of each node.
 app = ClientApp(mods=[HushgradMod(Policy(max_epsilon=8))])
@@ -17,14 +17,12 @@ app = ClientApp(mods=[HushgradMod(Policy(max_epsilon=8))])
 @app.train()
 def train(message: Message, context: Context) -> Message:
     """Train the model that came, as in any Flower app."""
-    config, node = context.run_config, context.node_config
+    node = context.node_config
     model = message.content.array_records["arrays"]["model"].numpy()
-    pictures, labels = task.share(
-        str(config["data"]), int(node["partition-id"]), int(node["num-partitions"])
+    pictures, labels = digits.share(
+        str(context.run_config["data"]), int(node["partition-id"]), int(node["num-partitions"])
     )
-    trained = task.train(
-        model, pictures, labels, int(config["local-steps"]), float(config["local-lr"])
-    )
+    trained = softmax.train(model, pictures, labels, LOCAL_STEPS, LOCAL_RATE)
     content = RecordDict(
         {
             "arrays": ArrayRecord({"model": Array(trained)}),

@@ -85,19 +85,30 @@ def document(rows: list[Row], task: Task, command: str, quick: bool) -> dict[str
     """Return results with the command and the machine that made them."""
     listed: list[dict[str, Any]] = []
     for row in rows:
+        flat = asdict(row)
         mean, low, high = row.interval()
-        listed.append({**asdict(row), "accuracy": mean, "low": low, "high": high})
+        flat |= {**flat.pop("promise"), "accuracy": mean, "low": low, "high": high}
+        listed.append({**flat, "repeats": len(row.accuracies)})
+    data = "MNIST files read from DIR" if task.data else "generated digits"
+    versions = ", ".join(f"{p} {version(p)}" for p in ("flwr", "hushgrad", "numpy", "ray"))
     return {
         "name": "flower",
         "command": command,
         "commit": _commit(),
-        "versions": {p: version(p) for p in ("hushgrad", "flwr", "numpy")},
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, {platform.system().lower()}",
+        "machine": f"{_processor()}, {os.cpu_count()} cores, {platform.system().lower()}",
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "quick": quick,
-        "task": {**asdict(task), "data": "MNIST" if task.data else "generated digits"},
         "rows": listed,
+        "notes": [f"{data}, {task.clients} clients, all in each of {task.rounds} rounds", versions],
     }
+
+
+def _processor() -> str:
+    """Return the name of the processor, or of its kind where nothing says more."""
+    listed = Path("/proc/cpuinfo")
+    lines = listed.read_text(encoding="utf-8").splitlines() if listed.is_file() else []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.machine())
 
 
 def _commit() -> str | None:

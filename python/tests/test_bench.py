@@ -1,0 +1,130 @@
+"""The benchmark: its numbers, its pictures, and one run of all contenders."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from mnist import write
+
+from hushgrad.bench import digits, gaussian, settings, softmax
+
+
+@pytest.mark.parametrize(("epsilon", "mu"), [(0.5, 0.1), (1.0, 1.0), (4.0, 2.0), (18.0, 3.3)])
+def test_gaussian_noise_promises_what_its_normal_variables_do(epsilon: float, mu: float) -> None:
+    # Two normal variables of deviation 1 that are mu apart. δ is the largest difference of the
+    # chance of an event and e^ε times its chance beside the other: an integral over densities.
+    x = np.linspace(-12, 16, 2_000_001)
+    near, far = (np.exp(-((x - m) ** 2) / 2) / math.sqrt(2 * math.pi) for m in (mu, 0.0))
+    delta = float(np.sum(np.maximum(near - math.exp(epsilon) * far, 0)) * (x[1] - x[0]))
+    assert gaussian.epsilon(mu, 1.0, delta) == pytest.approx(epsilon, abs=1e-3)
+    assert gaussian.epsilon(mu / 2, 1.0, delta, releases=4) == pytest.approx(epsilon, abs=1e-3)
+    deviation = gaussian.deviation(1.0, epsilon, 1e-5, 20)
+    assert gaussian.epsilon(1.0, deviation, 1e-5, 20) <= epsilon
+    assert gaussian.epsilon(1.0, deviation * 0.999, 1e-5, 20) > epsilon
+
+
+def test_generated_digits_are_learnt() -> None:
+    pictures, labels = digits.load("", "train")
+    assert (pictures.shape, pictures.dtype) == ((6000, 28, 28), np.uint8)
+    assert set(labels.tolist()) == set(range(10))
+    features = digits.edges(pictures)
+    assert features.shape == (6000, digits.FEATURES)
+    assert np.allclose(np.linalg.norm(features[:, :-1], axis=1), 1, atol=1e-5)
+    model = softmax.train(softmax.initial(), features, labels, 30, 20.0)
+    assert softmax.accuracy(model, *digits.test("")) > 0.95
+    again, _ = digits.generated(3, "train")
+    other, _ = digits.generated(3, "t10k")
+    assert (again == digits.generated(3, "train")[0]).all()
+    assert (again != other).any()
+
+
+def test_every_picture_has_one_client() -> None:
+    shares = [digits.share("", client, 7) for client in range(7)]
+    assert sum(len(labels) for _, labels in shares) == 6000
+    features, labels = shares[3]
+    assert (features[1] == digits.edges(digits.load("", "train")[0][10:11])[0]).all()
+    assert labels[1] == digits.load("", "train")[1][10]
+
+
+def test_files_of_mnist_are_read_and_others_are_not(tmp_path: Path) -> None:
+    write(tmp_path, "train", 30)
+    images, labels = (tmp_path / f"train-{n}-ubyte" for n in ("images-idx3", "labels-idx1"))
+    pictures, found = digits.load(str(tmp_path), "train")
+    assert (pictures.shape, found.tolist()) == ((30, 28, 28), [i % 10 for i in range(30)])
+    plain = images.read_bytes()
+    images.unlink()
+    Path(f"{images}.gz").write_bytes(gzip.compress(plain))
+    digits.load.cache_clear()
+    assert (digits.load(str(tmp_path), "train")[0] == pictures).all()
+    with pytest.raises(FileNotFoundError, match="t10k"):
+        digits.load(str(tmp_path), "t10k")
+    huge = plain[:4] + (1 << 31).to_bytes(4, "big") + plain[8:]
+    for bad in (b"", plain[:-1], plain + b"1", b"1" + plain[1:], huge):
+        Path(f"{images}.gz").write_bytes(gzip.compress(bad))
+        digits.load.cache_clear()
+        with pytest.raises(ValueError, match="MNIST"):
+            digits.load(str(tmp_path), "train")
+    Path(f"{images}.gz").write_bytes(gzip.compress(plain))
+    labels.write_bytes(labels.read_bytes()[:-1] + b"\x0a")  # the label 10
+    with pytest.raises(ValueError, match="belong"):
+        digits.load(str(tmp_path), "train")
+
+
+def test_settings_lie_between_those_that_were_searched() -> None:
+    two, three, four = (settings.settings(epsilon) for epsilon in (2.0, 3.0, 4.0))
+    assert two.sparsity > three.sparsity > four.sparsity
+    assert two.server_lr < three.server_lr < four.server_lr
+    assert settings.settings(0.1) == settings.settings(1.0)
+    assert settings.settings(20.0) == settings.settings(8.0)
+    assert settings.noisy(0.1).clip > settings.noisy(0.01).clip == 1.0
+
+
+def test_the_average_of_models_has_weights_that_add_up() -> None:
+    average, first = softmax.Average(0.5), softmax.initial()
+    assert (average.add(first + 4) == 4).all()
+    assert np.allclose(average.add(first + 8), (0.5 * 4 + 8) / 1.5)
+
+
+def bench(*arguments: str, **changes: Any) -> subprocess.CompletedProcess[str]:
+    """Run the command."""
+    command = [sys.executable, "-m", "hushgrad.bench", "flower", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, **changes)
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--clients", "1"), ("--rounds", "0"), ("--epsilon", "nan"), ("--only", "x")]
+)
+def test_settings_of_the_command_are_checked(arguments: tuple[str, ...]) -> None:
+    done = bench(*arguments)
+    assert done.returncode == 2
+    assert arguments[0] in done.stderr
+
+
+def test_the_command_compares_all_contenders_on_the_same_clients(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    done = bench("--quick", "--clients", "10", "--rounds", "2", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    made = json.loads((tmp_path / "flower.json").read_text())
+    assert (tmp_path / "flower.md").read_text() == done.stdout
+    assert made["notes"][0] == "generated digits, 10 clients, all in each of 2 rounds"
+    names = [row["name"].split()[0] for row in made["rows"]]
+    assert names == ["hushgrad", "LocalDpMod,", "LocalDpMod,", "central", "no"]
+    ours, honest, clip, central, plain = made["rows"]
+    assert ours["bytes"] <= 100 < honest["bytes"]
+    assert ours["epsilon_run"] == 16.0
+    assert ours["delta"] == 0.0
+    # The noise of the honest sensitivity keeps its promise. The other one does not.
+    assert honest["epsilon_report"] <= 8 < clip["epsilon_report"]
+    assert central["epsilon_report"] is None
+    assert central["epsilon_run"] == 8.0
+    # Chance gives 0.1.
+    assert plain["accuracy"] > 0.7
+    assert all(len(row["accuracies"]) == 1 and row["seconds"] > 0 for row in made["rows"])
