@@ -51,6 +51,7 @@ class Processes:
         self._started: list[tuple[subprocess.Popen[bytes], Path]] = []
         self.environment = os.environ | {
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(Path(__file__).parent / "testdata" / "patience"),
             "FLWR_HOME": str(self.home),
             "FLWR_TELEMETRY_ENABLED": "0",
             "FLWR_DISABLE_UPDATE_CHECK": "1",

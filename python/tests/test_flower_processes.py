@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("flwr")
 
 from flower_engine import Processes, free_port
-from test_examples import write
+from mnist import write
 
 from hushgrad import Ledger
 
