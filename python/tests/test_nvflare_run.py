@@ -21,7 +21,7 @@ from hushgrad import Ledger
 
 HERE = Path(__file__).resolve().parent
 JOB = HERE.parent / "examples" / "nvflare-mnist" / "job.py"
-TIMEOUT = 300.0  # seconds, on a machine that does other work
+TIMEOUT = 600.0  # seconds, on a machine that does other work
 
 
 @pytest.fixture
