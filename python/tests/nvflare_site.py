@@ -56,8 +56,9 @@ class Site:
     def __init__(
         self, *jobs: HushgradPrivatize, scope: dict[str, Any] | None = None, own: bool = False
     ) -> None:
-        self.scope = scope
         self.tasks = 0
+        self.context = FLContext()  # of all tasks, one after the other
+        self.context.set_prop(FLContextKey.SCOPE_PROPERTIES, scope)
         sources = [(HushgradPrivatize, FilterSource.SITE)] if own else []
         made = [(kind(), source) for kind, source in sources]
         made += [(job, FilterSource.JOB) for job in jobs]
@@ -74,16 +75,14 @@ class Site:
     def answer(self, data: Shareable, trained: Shareable, *, inplace: bool = False) -> Shareable:
         """Return what leaves the site for a task."""
         self.tasks += 1
-        context = FLContext()
-        context.set_prop(FLContextKey.TASK_ID, f"task-{self.tasks}")
-        context.set_prop(FLContextKey.SCOPE_PROPERTIES, self.scope)
+        self.context.set_prop(FLContextKey.TASK_ID, f"task-{self.tasks}")
         for each in self.chains[FilterChainType.TASK_DATA_CHAIN]:
-            data = each.process(data, context)
+            data = each.process(data, self.context)
         if inplace:
             for name, array in from_shareable(data).data.items():
                 array[...] = from_shareable(trained).data[name]
         for each in self.chains[FilterChainType.TASK_RESULT_CHAIN]:
-            trained = each.process(trained, context)
+            trained = each.process(trained, self.context)
         return trained
 
 

@@ -135,7 +135,8 @@ def test_a_model_and_its_difference_make_the_same_report(exact: Round) -> None:
     want = [1.0, 2, 3, 4, 5, 6, 7]  # in the order of the names
     whole = site.answer(task(exact), result(after | {"steps": np.array([9])}))
     assert mean(exact, whole) == want
-    assert mean(exact, site.answer(task(exact), result(after, DataKind.WEIGHT_DIFF))) == want
+    alone = site.answer(task(exact, before=model(9)), result(after, DataKind.WEIGHT_DIFF))
+    assert mean(exact, alone) == want
     moved = {name: array + 1 for name, array in after.items()}
     backwards = dict(reversed(moved.items()))
     assert mean(exact, site.answer(task(exact, before=model(1)), result(backwards))) == want
@@ -206,6 +207,18 @@ def test_the_ledger_of_a_site_ends_its_part(tmp_path: Path, own: bool) -> None:
     assert refusal(part()).startswith("BudgetExhausted")
     with Ledger(path, "mnist") as ledger:
         assert ledger.spent().epsilon == 8
+
+
+def test_records_have_a_purpose_of_their_own(tmp_path: Path, round_: Round) -> None:
+    path = tmp_path / "ledger"
+    with Ledger(path, "nvflare-records") as ledger:
+        ledger.set_budget(4)
+    scope = POLICY | {"hushgrad-ledger": str(path), "hushgrad-unit": "example"}
+    rows: Model = {name: np.stack([array] * 3) for name, array in model(1).items()}
+    answer = Site(scope=scope, own=True).answer(task(round_, unit="example"), result(rows))
+    assert m.REPORT in params(answer)
+    with Ledger(path, "nvflare-records") as ledger:
+        assert ledger.spent().epsilon == 4
 
 
 def test_a_site_sends_one_report_in_a_round(tmp_path: Path, round_: Round) -> None:

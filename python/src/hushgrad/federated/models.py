@@ -63,7 +63,7 @@ def differences(trained: Model, model: Model) -> Row:
     after, before = trained_arrays(trained), trained_arrays(model)
     count = max((len(array) for array in after.values() if array.ndim), default=0)
     kinds = {name: (count, *array.shape) for name, array in before.items()}
-    if count == 0 or {name: array.shape for name, array in after.items()} != kinds:
+    if {name: array.shape for name, array in after.items()} != kinds:
         raise invalid("arrays", sorted(after), "must have the names and shapes of the model")
     if count < 1:
         raise invalid("arrays", "no models", "must be at least one")

@@ -22,7 +22,7 @@ from nvflare.app_common.app_constant import AppConstants
 from nvflare.app_common.app_event_type import AppEventType
 
 from ..errors import HushgradError, TooFewReports, invalid
-from ..federated import Answers, PlainReply, Run, count, measures, moved
+from ..federated import Answers, PlainReply, Run, estimate, measures, moved
 from ..federated.models import trained_arrays
 from ..rounds import Round
 from . import messages
@@ -159,21 +159,23 @@ class HushgradAggregator(ModelAggregator):
         if opened.plain is not None:
             raise opened.plain
         answers = opened.answers
-        counts = count(opened.round, answers, _rejected, unit=self.unit)
+        step: dict[str, NDArray[Any]] = {}
+        quality: dict[str, float] = {}
+        try:
+            result = estimate(opened.round, answers, _rejected, unit=self.unit)
+        except TooFewReports as error:
+            log.warning("hushgrad: %s is given up: %s", opened.round.id, error)
+        else:
+            quality = measures(result, sum(len(report) for _, report in answers.reports))
+            step = moved(opened.zero, self._next(result.mean))
         metrics: dict[str, float] = {
             "hushgrad.reports": answers.counted,
             "hushgrad.refused": answers.refused,
             "hushgrad.failed": answers.failed,
-            **self._run.promise(opened.round, answers.counted),
+            # What a failed site sent may have been a report.
+            **self._run.promise(opened.round, answers.counted, lost=answers.failed),
+            **quality,
         }
-        step: dict[str, NDArray[Any]] = {}
-        try:
-            estimate = counts.estimate()
-        except TooFewReports as error:
-            log.warning("hushgrad: %s is given up: %s", opened.round.id, error)
-        else:
-            metrics.update(measures(estimate, sum(len(report) for _, report in answers.reports)))
-            step = moved(opened.zero, self._next(estimate.mean))
         log.info("hushgrad: %s: %s", opened.round.id, _printed(metrics))
         return FLModel(params_type=ParamsType.DIFF, params=step, metrics=metrics)
 
