@@ -5,8 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +109,54 @@ def test_settings_of_the_command_are_checked(arguments: tuple[str, ...]) -> None
     done = bench(*arguments)
     assert done.returncode == 2
     assert arguments[0] in done.stderr
+
+
+def test_a_folder_without_pictures_is_an_error(tmp_path: Path) -> None:
+    pytest.importorskip("flwr")
+    done = bench("--data", str(tmp_path / "none"))
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"--data: {tmp_path / 'none'}")
+
+
+def test_a_simulation_that_does_not_start_ends_the_command(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    (tmp_path / "ray.py").write_text("raise ImportError('this is no ray')\n")
+    done = bench("--quick", env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    assert done.returncode == 1
+    assert "hushgrad: the simulation failed" in done.stderr
+    assert done.stdout.startswith("| training |")
+
+
+def test_an_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    arguments = ("--quick", "--clients", "10", "--rounds", "1", "--out", str(tmp_path))
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # the command shall not ignore it
+    try:
+        command = subprocess.Popen(
+            [sys.executable, "-m", "hushgrad.bench", "flower", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with command:
+        assert command.stdout is not None
+        assert command.stderr is not None
+        try:
+            for line in command.stderr:
+                if line.startswith("hushgrad"):
+                    break
+            while not (tmp_path / "flower.md").exists():
+                assert command.poll() is None
+                time.sleep(0.1)
+            command.send_signal(signal.SIGINT)
+            printed, _ = command.communicate(timeout=60)
+        finally:
+            command.kill()
+    assert command.returncode == 130
+    assert "| hushgrad | 8 |" in printed
+    assert "no privacy" not in printed
 
 
 def test_the_command_compares_all_contenders_on_the_same_clients(tmp_path: Path) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import os
 import shlex
 import sys
 from pathlib import Path
+
+from . import digits
 
 CONTENDERS = ("hushgrad", "local-honest", "local-clip", "central", "none")
 QUICK = {"clients": 20, "rounds": 3, "repeats": 1, "epsilon": [8.0]}
@@ -57,7 +58,12 @@ def main(given: list[str]) -> int:
     except ImportError as error:
         print(f"{error}: pip install 'hushgrad[bench]'", file=sys.stderr)
         return 1
-    logging.getLogger("flwr").setLevel(logging.ERROR)
+    try:
+        for part in digits.GENERATED:
+            digits.load(settings.data, part)
+    except (OSError, ValueError) as error:
+        print(f"--data: {error}", file=sys.stderr)
+        return 1
     task = simulation.Task(settings.data, settings.clients, settings.rounds)
     rows: list[report.Row] = []
     command = shlex.join(["python", "-m", "hushgrad.bench", *given])
@@ -74,6 +80,9 @@ def main(given: list[str]) -> int:
     except KeyboardInterrupt:
         print("interrupted: what follows was measured before", file=sys.stderr)
         status = 130
+    except RuntimeError as error:
+        print(error, file=sys.stderr)
+        status = 1
     print(report.table(rows), end="")
     return status
 

@@ -52,8 +52,8 @@ class Contender:
 
     Attributes
     ----------
-    name : str
-        What it is.
+    key, name : str
+        What it is, for a program and for a reader.
     epsilon : float
         The ε that was asked for.
     promise : Promise
@@ -68,6 +68,7 @@ class Contender:
         Decay of the average of the models that is tested, in [0, 1).
     """
 
+    key: str
     name: str
     epsilon: float
     promise: Promise
@@ -92,6 +93,7 @@ def hushgrad(epsilon: float, clients: int, rounds: int) -> Contender:
     """Return this package, with the settings that the example app has."""
     s = settings(epsilon)
     return Contender(
+        "hushgrad",
         "hushgrad",
         epsilon,
         Promise("everybody", epsilon, rounds * epsilon, 0.0),
@@ -118,6 +120,7 @@ def local_dp(epsilon: float, clients: int, rounds: int, *, honest: bool) -> Cont
     ratio = clips * math.sqrt(2 * math.log(1.25 / DELTA)) / epsilon  # LocalDpMod's formula
     s = noisy(ratio / math.sqrt(clients))
     return Contender(
+        "local-honest" if honest else "local-clip",
         f"LocalDpMod, sensitivity {clips} × clip",
         epsilon,
         Promise(
@@ -138,6 +141,7 @@ def central_dp(epsilon: float, clients: int, rounds: int) -> Contender:
     s = noisy(multiplier / clients)
     gain = s.server_lr / (1 - s.momentum)
     return Contender(
+        "central",
         "central DP of Flower",
         epsilon,
         Promise("who sees the models alone; the server is trusted", None, epsilon, DELTA),
@@ -154,6 +158,7 @@ def central_dp(epsilon: float, clients: int, rounds: int) -> Contender:
 def no_privacy(clients: int) -> Contender:
     """Return plain training."""
     return Contender(
+        "none",
         "no privacy",
         math.inf,
         Promise("nobody", None, None, 0.0),

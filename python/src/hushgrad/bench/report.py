@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from .contenders import Contender, Promise
-from .simulation import Run, Task, run
+from .process import apart
+from .simulation import Run, Task
 
 # Student's 97.5 % quantiles for 1, 2, … degrees of freedom.
 _STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
@@ -70,7 +71,7 @@ def measured(contender: Contender, task: Task, repeats: int) -> Row:
             text = f"{label}: round {done} of {task.rounds}, accuracy {accuracy:.3f}"
             print(text, file=sys.stderr, flush=True)
 
-        runs.append(run(contender, task, progress))
+        runs.append(apart(contender, task, progress))
     return Row(
         contender.name,
         None if math.isinf(contender.epsilon) else contender.epsilon,
