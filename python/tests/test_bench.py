@@ -161,10 +161,13 @@ def test_an_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
 
 def test_the_command_compares_all_contenders_on_the_same_clients(tmp_path: Path) -> None:
     pytest.importorskip("ray")
-    done = bench("--quick", "--clients", "10", "--rounds", "2", "--out", str(tmp_path))
+    places = ("--data=", "--out", str(tmp_path))
+    done = bench("--quick", "--clients", "10", "--rounds", "2", *places)
     assert done.returncode == 0, done.stderr
     made = json.loads((tmp_path / "flower.json").read_text())
     assert (tmp_path / "flower.md").read_text() == done.stdout
+    command = "python -m hushgrad.bench flower --quick --clients 10 --rounds 2 --data DIR"
+    assert made["command"] == command
     assert made["notes"][0] == "generated digits, 10 clients, all in each of 2 rounds"
     names = [row["name"].split()[0] for row in made["rows"]]
     assert names == ["hushgrad", "LocalDpMod,", "LocalDpMod,", "central", "no"]

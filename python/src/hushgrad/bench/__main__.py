@@ -48,6 +48,21 @@ def arguments(given: list[str]) -> argparse.Namespace:
     return settings
 
 
+def recorded(given: list[str]) -> str:
+    """Return the command without the places of a machine."""
+    parts, rest = ["python", "-m", "hushgrad.bench"], iter(given)
+    for part in rest:
+        name, attached, _ = part.partition("=")
+        if name not in ("--data", "--out"):
+            parts.append(part)
+            continue
+        if not attached:
+            next(rest, None)
+        if name == "--data":
+            parts += [name, "DIR"]
+    return shlex.join(parts)
+
+
 def main(given: list[str]) -> int:
     """Run the benchmark and return the status of the process."""
     settings = arguments(given)
@@ -66,8 +81,6 @@ def main(given: list[str]) -> int:
         return 1
     task = simulation.Task(settings.data, settings.clients, settings.rounds)
     rows: list[report.Row] = []
-    command = shlex.join(["python", "-m", "hushgrad.bench", *given])
-    hidden = command.replace(settings.data, "DIR") if settings.data else command
     status = 0
     try:
         for contender in contenders.chosen(
@@ -75,7 +88,7 @@ def main(given: list[str]) -> int:
         ):
             rows.append(report.measured(contender, task, settings.repeats))
             if settings.out:
-                made = report.document(rows, task, hidden, settings.quick)
+                made = report.document(rows, task, recorded(given), settings.quick)
                 report.write(settings.out, made, rows)
     except KeyboardInterrupt:
         print("interrupted: what follows was measured before", file=sys.stderr)
