@@ -13,15 +13,16 @@ import (
 // close to one of fewer digits is written as that one: 0.1 + 0.2 as 0.3.
 const slack = 1e-12
 
-// Above writes x with so many significant digits, rounded up, so that it stays an upper bound.
+// Above writes an upper bound x, rounded up to the given number of significant digits.
 // x is at least 0 and digits is in [1, 15]. Zeros at the end are left out, as %g does.
 func Above(x float64, digits int) string { return text(x, digits, 1) }
 
-// Below writes x with so many significant digits, rounded down, so that it stays a lower bound.
+// Below writes a lower bound x, rounded down to the given number of significant digits.
 // x is at least 0 and digits is in [1, 15]. Zeros at the end are left out, as %g does.
 func Below(x float64, digits int) string { return text(x, digits, 0) }
 
-// text cuts x behind its digits and adds so many units of the last one, unless nothing is cut.
+// text drops the digits of x behind the last one that is kept, and adds units of that one if x was
+// changed.
 func text(x float64, digits int, units int64) string {
 	rounded := parse(strconv.FormatFloat(x, 'e', digits-1, 64))
 	mantissa, exponent, finite := strings.Cut(strconv.FormatFloat(x, 'e', 17, 64), "e")

@@ -174,6 +174,16 @@ def test_a_helper_of_another_kind_is_refused(
         _bridge.Helper()
 
 
+def work(rounds: int, row: Row) -> None:
+    """Open rounds, encode a row in each, and estimate."""
+    for _ in range(rounds):
+        server = new_round(dim=len(row), min_reports=1)
+        client = Round(server.description, Policy(max_epsilon=4))
+        counts = server.aggregator()
+        counts.add(client.encode(row))
+        counts.estimate()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_thousand_rounds_take_no_more_memory_than_a_few() -> None:
     row = np.zeros(20_000, np.float32)
@@ -182,17 +192,9 @@ def test_a_thousand_rounds_take_no_more_memory_than_a_few() -> None:
         status = Path(f"/proc/{_bridge.helper().pid}/status").read_text()
         return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
-    def work(rounds: int) -> None:
-        for _ in range(rounds):
-            server = new_round(dim=len(row), min_reports=1)
-            client = Round(server.description, Policy(max_epsilon=4))
-            counts = server.aggregator()
-            counts.add(client.encode(row))
-            counts.estimate()
-
-    work(100)
+    work(100, row)
     few = megabytes()
-    work(900)
+    work(900, row)
     # Each round takes more than 0.5 MB: kept, they would be more than 450 MB.
     assert megabytes() < few + 100
 
@@ -211,17 +213,9 @@ def test_ten_thousand_rounds_leave_nothing_behind() -> None:
         objects = sum(isinstance(each, kinds) for each in gc.get_objects())
         return memory, len(list((process / "fd").iterdir())), objects
 
-    def work(rounds: int) -> None:
-        for _ in range(rounds):
-            server = new_round(min_reports=1)
-            client = Round(server.description, Policy(max_epsilon=4))
-            counts = server.aggregator()
-            counts.add(client.encode(row))
-            counts.estimate()
-
-    work(1000)
+    work(1000, row)
     before = held()
-    work(10_000)
+    work(10_000, row)
     memory, files, objects = held()
     assert helper is _bridge.helper()
     # A round and its aggregator take more than 4 kB: kept, they would be more than 40 MB.

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
-from pathlib import Path
-
 import numpy as np
 from numpy.typing import NDArray
+
+from hushgrad.bench import digits
 
 SIDE = 14
 CLASSES = 10
@@ -18,23 +17,11 @@ def load(folder: str, part: str) -> tuple[Floats, NDArray[np.uint8]]:
 
     A picture is 14 × 14 mean brightnesses in [-0.13, 0.87] and a constant 1.
     """
-    pictures = _read(Path(folder), f"{part}-images-idx3-ubyte")
+    pictures, labels = digits.load(folder, part)
     shape = (len(pictures), SIDE, 2, SIDE, 2)
     pooled = pictures.reshape(shape).mean(axis=(2, 4)).reshape(-1, SIDE * SIDE) / 255 - 0.13
     ones = np.ones((len(pooled), 1))
-    return np.hstack([pooled, ones]).astype(np.float32), _read(
-        Path(folder), f"{part}-labels-idx1-ubyte"
-    )
-
-
-def _read(folder: Path, name: str) -> NDArray[np.uint8]:
-    """Read a file of the MNIST database, compressed or not."""
-    path = next((p for p in (folder / name, folder / f"{name}.gz") if p.is_file()), None)
-    if path is None:
-        raise FileNotFoundError(f"{folder / name}: set --data to the folder with the MNIST files")
-    raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    sizes = np.frombuffer(raw, ">i4", count=raw[3], offset=4)
-    return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(sizes)
+    return np.hstack([pooled, ones]).astype(np.float32), labels
 
 
 def share(folder: str, site: int, sites: int) -> tuple[Floats, NDArray[np.uint8]]:

@@ -250,6 +250,19 @@ def alone(run: Callable[[Helper], T]) -> T:
         own.close()
 
 
+def about(
+    description: bytes, dim: int, operation: str, arguments: Mapping[str, object]
+) -> dict[str, Any]:
+    """Return what a long operation says of a round, on a helper of its own."""
+
+    def run(own: Helper) -> dict[str, Any]:
+        opened, _ = own.call("round.open", {"policy": None, "max_dim": dim}, description)
+        answer, _ = own.call(operation, {"round": opened["round"], **arguments})
+        return answer
+
+    return alone(run)
+
+
 def number(name: str, value: float) -> float | str:
     """Return a number as the helper reads it: +Inf is a text."""
     value = float(value)

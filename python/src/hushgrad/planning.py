@@ -248,10 +248,5 @@ def account(
         "delta": _bridge.number("delta", delta),
     }
 
-    def run(helper: _bridge.Helper) -> Promise:
-        opening = {"policy": None, "max_dim": round_.dim}
-        opened, _ = helper.call("round.open", opening, round_.description)
-        answer, _ = helper.call("account", {"round": opened["round"], **arguments})
-        return Promise.from_answer(answer)
-
-    return _bridge.alone(run)
+    answer = _bridge.about(round_.description, round_.dim, "account", arguments)
+    return Promise.from_answer(answer)

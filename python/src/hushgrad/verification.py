@@ -109,10 +109,5 @@ def verify(
         "confidence": _bridge.number("confidence", confidence),
     }
 
-    def run(helper: _bridge.Helper) -> Verification:
-        opening = {"policy": None, "max_dim": round_.dim}
-        opened, _ = helper.call("round.open", opening, round_.description)
-        answer, _ = helper.call("verify", {"round": opened["round"], **arguments})
-        return Verification.from_answer(answer)
-
-    return _bridge.alone(run)
+    answer = _bridge.about(round_.description, round_.dim, "verify", arguments)
+    return Verification.from_answer(answer)

@@ -8,7 +8,7 @@ import (
 )
 
 // Operated returns what guards a listener that one known party reaches, whose calls may wait for
-// hours. cost is the memory that a message of so many bytes takes until it is handled.
+// hours. cost returns the memory that a message takes until it is handled, from its length.
 func Operated(l limits.Limits, cost func(bytes int) int64) guard.Limits {
 	return guard.Limits{
 		Connections:   l.MaxConnections,

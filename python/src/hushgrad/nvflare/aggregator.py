@@ -271,4 +271,5 @@ def _rejected(site: str, error: HushgradError) -> None:
 
 
 def _printed(metrics: Mapping[str, float]) -> str:
-    return ", ".join(f"{name.removeprefix('hushgrad.')} {v:.6g}" for name, v in metrics.items())
+    # All digits: an ε that is rounded may be less than what holds.
+    return ", ".join(f"{name.removeprefix('hushgrad.')} {v}" for name, v in metrics.items())
