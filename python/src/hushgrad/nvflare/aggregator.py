@@ -272,4 +272,4 @@ def _rejected(site: str, error: HushgradError) -> None:
 
 def _printed(metrics: Mapping[str, float]) -> str:
     # All digits: an ε that is rounded may be less than what holds.
-    return ", ".join(f"{name.removeprefix('hushgrad.')} {v}" for name, v in metrics.items())
+    return ", ".join(f"{name.removeprefix('hushgrad.')} {v:.15g}" for name, v in metrics.items())
