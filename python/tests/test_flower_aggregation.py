@@ -104,7 +104,8 @@ def test_a_killed_helper_loses_no_report(
 def test_refused_rounds_cost_nothing() -> None:
     strategy = HushgradAggregation(FedAvg(), epsilon=2, scale=1, sparsity=2, mechanism="coco")
     refusing, taking = HushgradMod(Policy(max_epsilon=1)), HushgradMod(Policy(max_epsilon=2))
-    _, metrics = strategy.aggregate_train(1, replies(strategy, refusing))
+    arrays, metrics = strategy.aggregate_train(1, replies(strategy, refusing))
+    assert arrays is None  # the model stays
     assert metrics is not None
     assert metrics["hushgrad.refused"] == NODES
     assert "hushgrad.epsilon-local-total" not in metrics
