@@ -1,0 +1,22 @@
+// Package features holds fixed maps from an example, such as a picture, to a short vector on which a
+// linear model learns well. Use one in front of a model whose gradients are noisy: the fewer and
+// the better the inputs, the less the noise costs. Start with [Features].
+//
+// A map is fixed before any client takes part, and is made from public data alone. It looks at one
+// example at a time. So it costs no privacy.
+package features
+
+// Features is a fixed map from one example to a vector. It is safe for concurrent use.
+type Features interface {
+	// Inputs is the number of values of an example, and Dim that of its vector.
+	Inputs() int
+	Dim() int
+	// Apply writes the vector of x into dst. x has Inputs() values and dst has Dim(); another
+	// length is a mistake of the program and panics.
+	Apply(dst, x []float64)
+	// Digest identifies the map: its kind, its settings and all of its weights. Equal digests
+	// mean equal maps, up to the rounding of floating-point numbers.
+	Digest() [32]byte
+	// String names the map and its settings, for example "edges of 4×4 pixels".
+	String() string
+}
