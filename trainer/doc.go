@@ -48,7 +48,7 @@
 //
 // # Models
 //
-// The known names are those of [ModelNames]. All models map an image to one
+// The known names are those of [ModelNames]. [NewAdapter] fits a frozen layer. All models map an image to one
 // logit per class and are trained on the mean cross-entropy. There is no
 // regularisation, no batch normalisation and no dropout, so the gradient of a
 // set of examples is exactly the mean of the gradients of its members.
