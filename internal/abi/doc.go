@@ -35,7 +35,7 @@
 //	merge       aggregator, other                     -             -
 //	snapshot    aggregator                            -             -; the snapshot
 //	restore     aggregator                            snapshot      -
-//	estimate    aggregator                            -             reports, columns; their numbers
+//	estimate    aggregator                            -             reports, columns, noise_norm; their numbers
 //	ledger      path, counter, must_exist             -             ledger
 //	budget      ledger, purpose, central, epsilon,    -             -
 //	            delta, relation

@@ -225,6 +225,26 @@ def test_a_run_promises_what_its_worst_round_does(server: Round) -> None:
     assert all(m["hushgrad.delta"] == 1e-6 for m in (many, few, again))
 
 
+def test_the_noise_of_a_small_round_is_what_it_is() -> None:
+    server = new_round(dim=2000, sparsity=20)
+    client = Round(server.description, Policy(max_epsilon=4))
+    counts = server.aggregator()
+    row = np.zeros(2000, np.float32)
+    row[:20] = 0.5
+    counts.add(client.encode(np.tile(row, (200, 1))))
+    estimate = counts.estimate()
+    # A coordinate is hit by L = 2 * 200 / slots reports, as a Poisson number with either sign, so
+    # that its squared error has the variance (2 + 1/L) of its average squared. Of the sum of 2000
+    # that is a standard deviation of 5 %, and a third is 6 of them: once in 1e8 tries.
+    expected = 400 / float(server.params["slots"])
+    assert math.sqrt((2 + 1 / expected) / 2000) < 0.052
+    error = float(np.linalg.norm(estimate.mean - row))
+    assert estimate.noise_norm**2 == pytest.approx(error**2, rel=1 / 3)
+    signal = math.sqrt(float(np.sum(estimate.mean**2)) - estimate.noise_norm**2)
+    worth = measures(estimate, 1)
+    assert worth["hushgrad.signal-to-noise"] == pytest.approx(signal / estimate.noise_norm)
+
+
 def test_what_an_estimate_is_worth(server: Round, client: Round) -> None:
     counts = server.aggregator()
     counts.add(client.encode(np.tile(np.array([0.4, -0.3, 0.2, -0.1], np.float32), (20_000, 1))))

@@ -89,13 +89,14 @@ def measures(estimate: Estimate, sent: int) -> dict[str, float]:
     -------
     dict
         ``hushgrad.bytes-per-report``; ``hushgrad.std-err``, the root mean square of the
-        standard errors; ``hushgrad.signal-to-noise``, the Euclidean norm of the mean over that
-        of its standard errors, without what noise adds to it.
+        standard errors; ``hushgrad.signal-to-noise``, the Euclidean norm of the mean, without
+        what noise adds to it, over ``noise_norm``.
     """
-    noise = float(np.sum(estimate.std_err**2))
-    signal = max(0.0, float(np.sum(estimate.mean**2)) - noise)
+    noise = estimate.noise_norm
+    squares = float(np.sum(estimate.mean**2))
+    signal = math.sqrt(max(0.0, squares - noise**2))
     return {
         "hushgrad.bytes-per-report": sent / estimate.reports,
-        "hushgrad.std-err": math.sqrt(noise / len(estimate.std_err)),
-        "hushgrad.signal-to-noise": math.sqrt(signal / noise) if noise > 0 else math.inf,
+        "hushgrad.std-err": math.sqrt(float(np.mean(estimate.std_err**2))),
+        "hushgrad.signal-to-noise": signal / noise if noise > 0 else math.inf,
     }
