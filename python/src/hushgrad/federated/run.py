@@ -9,8 +9,10 @@ import numpy as np
 
 from ..aggregator import Estimate
 from ..errors import InvalidParameter
-from ..planning import account
+from ..planning import Promise, accounts
 from ..rounds import Round
+
+_AHEAD = 7  # rounds whose promises are found with that of a round
 
 
 class Run:
@@ -29,6 +31,8 @@ class Run:
         self._log = log
         self._rounds = 0
         self._fewest = 0  # reports in a round so far
+        self._known: dict[int, Promise] = {}  # by participations, for what is in _known_for
+        self._known_for: object = None
 
     def promise(self, round_: Round, reports: int, *, lost: int = 0) -> dict[str, float]:
         """Add a round that has counted some reports, and return the promise so far.
@@ -52,12 +56,7 @@ class Run:
         self._fewest = min(self._fewest, reports) if self._rounds else reports
         self._rounds += 1
         try:
-            promise = account(
-                round_,
-                clients=max(2, self._fewest),
-                participations=self._rounds,
-                delta=self._delta,
-            )
+            promise = self._promise(round_)
         except InvalidParameter as error:  # nothing is known of several such reports
             self._log.warning("hushgrad: %s", error)
             return {"hushgrad.epsilon-local": round_.guarantee.epsilon}
@@ -75,6 +74,28 @@ class Run:
             metrics["hushgrad.epsilon-central-if-shuffled"] = central
             metrics["hushgrad.delta"] = promise.delta
         return metrics
+
+    def _promise(self, round_: Round) -> Promise:
+        """Return what all rounds so far promise if each was like this one.
+
+        The promises of the next rounds are kept: most runs go on with rounds that differ in
+        nothing but their id and their public seed, on which no promise depends.
+        """
+        budget = (round_.epsilon, round_.delta, round_.relation, round_.shuffler)
+        shape = (round_.mechanism, round_.dim, round_.scale, round_.min_reports, round_.columns)
+        key = (budget, shape, sorted(round_.params.items()), self._fewest)
+        if key != self._known_for:
+            self._known, self._known_for = {}, key
+        if self._rounds not in self._known:
+            found = accounts(
+                round_,
+                clients=max(2, self._fewest),
+                participations=self._rounds,
+                delta=self._delta,
+                ahead=_AHEAD,
+            )
+            self._known = dict(enumerate(found, self._rounds))
+        return self._known[self._rounds]
 
 
 def measures(estimate: Estimate, sent: int) -> dict[str, float]:
