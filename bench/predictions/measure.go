@@ -9,10 +9,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
+	"github.com/hushgrad/hushgrad/sparse"
 	"github.com/hushgrad/hushgrad/trainer"
 )
 
@@ -50,6 +52,7 @@ func measure(ctx context.Context, env experiment.Env, all []*prediction, sizes [
 				return err
 			}
 			p.measured = append(p.measured, noise)
+			p.entries, p.exact = t.exact()
 			env.Progress.Step()
 		}
 	}
@@ -107,8 +110,11 @@ type trial struct {
 	mechanism  fl.Mechanism
 	aggregator fl.Aggregator
 	rng        *rand.Rand
+	variances  [2]float64 // of one report at a coordinate that a client holds, and at any other
 	reports    int
 	clipped    []float64 // sum of the clipped gradients
+	entries    float64   // sum of the numbers of entries that clients hold
+	sampling   float64   // sum of the variances of their choice, over the coordinates
 	encoded    []byte
 }
 
@@ -121,7 +127,18 @@ func newTrial(run *plan.Run, rng *rand.Rand) (*trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &trial{run: run, mechanism: m, aggregator: m.NewAggregator(), rng: rng, clipped: make([]float64, r.Dim)}, nil
+	t := &trial{run: run, mechanism: m, aggregator: m.NewAggregator(), rng: rng, clipped: make([]float64, r.Dim)}
+	for _, c := range auto.Schemes() {
+		if c.Name() != r.Mechanism {
+			continue
+		}
+		at, err := c.Calibration(sparse.Point{Dim: r.Dim, Sparsity: run.Sparsity, Slots: run.Schedule.Slots, Epsilon: r.Epsilon})
+		if err != nil {
+			return nil, err
+		}
+		t.variances[0], t.variances[1] = at.MeanVariance()
+	}
+	return t, nil
 }
 
 // add sends the gradients of clients that take part.
@@ -137,23 +154,37 @@ func (t *trial) add(ctx context.Context, batch [][]float64) (err error) {
 			return err
 		}
 		t.reports++
-		addClipped(t.clipped, g, t.run.Template.Scale, t.run.Sparsity)
+		entries, sampling := addClipped(t.clipped, g, t.run.Template.Scale, t.run.Sparsity)
+		t.entries, t.sampling = t.entries+entries, t.sampling+sampling
 	}
 	return nil
 }
 
 // addClipped adds to sum what a report of a gradient stands for on average: each coordinate is at
 // most scale, and then all are scaled down until their absolute values sum to at most
-// scale·sparsity.
-func addClipped(sum, grad []float64, scale float64, sparsity int) {
+// scale·sparsity. Over scale they are the probabilities with which coordinates become entries: it
+// returns the mean number of entries and the variance of the choice, summed over the coordinates.
+func addClipped(sum, grad []float64, scale float64, sparsity int) (entries, sampling float64) {
 	norm := 0.0
 	for _, v := range grad {
 		norm += min(scale, math.Abs(v))
 	}
 	shrink := min(1, scale*float64(sparsity)/norm)
 	for j, v := range grad {
-		sum[j] += shrink * max(-scale, min(scale, v))
+		v = shrink * max(-scale, min(scale, v))
+		sum[j] += v
+		p := math.Abs(v) / scale
+		entries, sampling = entries+p, sampling+p*(1-p)
 	}
+	return entries, sampling
+}
+
+// exact returns the mean number of entries of the clients, and the exact noise for it.
+func (t *trial) exact() (entries, noise float64) {
+	n, dim := float64(t.reports), float64(len(t.clipped))
+	entries = t.entries / n
+	squares := entries*t.variances[0] + (dim-entries)*t.variances[1] + t.sampling/n
+	return entries, math.Sqrt(squares/dim/n) * t.run.Template.Scale
 }
 
 // noise returns the root mean square of what the estimate is off the mean of the clipped gradients.

@@ -55,8 +55,10 @@ type prediction struct {
 	clients int
 	budget  float64
 	run     *plan.Run
-	// measured are noises of one round each; empty where nothing was measured.
-	measured []float64
+	// measured are noises of one round each; empty where nothing was measured. entries is how many of
+	// a report the clients fill, and exact the noise for that number.
+	measured       []float64
+	entries, exact float64
 }
 
 func run(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
@@ -94,25 +96,26 @@ func run(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 // noise returns the measured noise of a round.
 func (p *prediction) noise() experiment.Interval { return experiment.MeanInterval(p.measured) }
 
-// tolerance is how far the planned noise may be off. Plans are exact for clients whose clipped
-// gradients fill all entries of a report. Those of the digits fill fewer.
+// tolerance is how far the measured noise may be off. With 1970 coordinates the mean of three
+// repeats is off by a standard deviation of 0.9 %.
 const tolerance = 0.05
 
 func report(all []*prediction, repeats int) *experiment.Result {
 	r := &experiment.Result{
 		Columns: []string{
 			"clients", "budget", "epsilon_central", "mechanism", "slots", "epsilon_local", "epsilon_local_total",
-			"planned_noise", "noise_of_run", "measured_noise", "low", "high", "repeats",
+			"planned_noise", "noise_of_run", "entries", "noise_for_entries", "measured_noise", "low", "high", "repeats",
 		},
 		Notes: []string{
 			fmt.Sprintf("The gradients are those of softmax regression on oriented edges, d = %d; %d rounds, δ = %g.", plan.DemoDim, rounds, delta),
 			"planned_noise and measured_noise are root mean squares over the coordinates of one round's mean, in units of the gradient. " +
-				"noise_of_run is the planned one of the mean of all rounds.",
+				"noise_of_run is the planned one of the mean of all rounds. " +
+				"Plans are for clients that fill every entry of a report. noise_for_entries is the exact noise for the number that the digits fill.",
 			fmt.Sprintf("Measured: one round at the first model, every client with a generated digit, %d repeats; low and high are Student's 95 %% interval.", repeats),
 		},
 	}
 	panel := figure.Panel{XLabel: "clients", YLabel: "noise of the run per coordinate, units of the gradient", LogX: true, LogY: true}
-	worst := 0.0
+	worst, above := 0.0, 0.0
 	for _, budget := range budgets {
 		line := figure.Series{Name: fmt.Sprintf("central ε = %g", budget), Style: figure.LinePoints}
 		for _, p := range all {
@@ -122,22 +125,25 @@ func report(all []*prediction, repeats int) *experiment.Result {
 			s := p.run.Schedule
 			row := experiment.Row{
 				p.clients, p.budget, s.EpsilonCentral, s.Mechanism, s.Slots, s.EpsilonLocal, s.EpsilonLocal * float64(s.Participations),
-				s.Noise, s.Considered[0].NoiseOfRun, nil, nil, nil, nil,
+				s.Noise, s.Considered[0].NoiseOfRun, nil, nil, nil, nil, nil, nil,
 			}
 			if len(p.measured) > 0 {
 				m := p.noise()
-				copy(row[len(row)-4:], experiment.Row{m.Value, m.Low, m.High, len(p.measured)})
-				worst = max(worst, math.Abs(m.Value/s.Noise-1))
+				copy(row[len(row)-6:], experiment.Row{p.entries, p.exact, m.Value, m.Low, m.High, len(p.measured)})
+				worst, above = max(worst, math.Abs(m.Value/p.exact-1)), max(above, m.Value/s.Noise-1)
 			}
 			r.Rows = append(r.Rows, row)
 			line.X, line.Y = append(line.X, float64(p.clients)), append(line.Y, s.Considered[0].NoiseOfRun)
 		}
 		panel.Series = append(panel.Series, line)
 	}
+	known := slices.ContainsFunc(all, func(p *prediction) bool { return len(p.measured) > 0 })
 	r.Verdicts = []experiment.Verdict{{
-		Claim:  fmt.Sprintf("the measured noise of a round is within %g %% of the planned one", 100*tolerance),
-		Holds:  worst <= tolerance && slices.ContainsFunc(all, func(p *prediction) bool { return len(p.measured) > 0 }),
-		Detail: fmt.Sprintf("off by %.1f %% at most", 100*worst),
+		Claim: fmt.Sprintf("the measured noise of a round is within %g %% of the exact one for the entries that clients fill", 100*tolerance),
+		Holds: known && worst <= tolerance, Detail: fmt.Sprintf("off by %.1f %% at most", 100*worst),
+	}, {
+		Claim: fmt.Sprintf("the measured noise of a round is at most the planned one and %g %%", 100*tolerance),
+		Holds: known && above <= tolerance, Detail: fmt.Sprintf("above it by %.1f %% at most", 100*above),
 	}}
 	r.Plot = &figure.Figure{Panels: []figure.Panel{panel}}
 	return r

@@ -32,19 +32,26 @@ func TestTheMeasuredNoiseIsThePlannedOne(t *testing.T) {
 		t.Fatalf("measured %v and %v", p.measured, other.measured)
 	}
 	for _, noise := range p.measured {
-		if math.Abs(noise/p.run.Schedule.Noise-1) > 0.1 {
-			t.Errorf("measured noise %g, planned %g", noise, p.run.Schedule.Noise)
+		if math.Abs(noise/p.exact-1) > 0.1 {
+			t.Errorf("measured noise %g, want %g", noise, p.exact)
 		}
 	}
+	if planned := p.run.Schedule.Noise; p.exact > planned || p.exact < 0.9*planned || p.entries > float64(p.run.Sparsity) || p.entries < 0.5*float64(p.run.Sparsity) {
+		t.Errorf("noise %g for %g entries, planned %g for %d", p.exact, p.entries, planned, p.run.Sparsity)
+	}
 	r := report([]*prediction{other, p}, 2)
-	if err := r.Validate(); err != nil || len(r.Rows) != 2 || r.Rows[0][9] != nil || r.Rows[1][9] != p.noise().Value || !r.Verdicts[0].Holds {
+	if err := r.Validate(); err != nil || len(r.Rows) != 2 || r.Rows[0][11] != nil || r.Rows[1][11] != p.noise().Value || !r.Verdicts[0].Holds || !r.Verdicts[1].Holds {
 		t.Errorf("%+v, %v", r, err)
 	}
 	p.measured = []float64{1.06 * p.run.Schedule.Noise}
-	if r := report([]*prediction{p}, 1); r.Verdicts[0].Holds {
+	if r := report([]*prediction{p}, 1); r.Verdicts[0].Holds || r.Verdicts[1].Holds {
 		t.Errorf("6 %% off: %+v", r.Verdicts)
 	}
-	if r := report([]*prediction{other}, 1); r.Verdicts[0].Holds {
+	p.measured = []float64{0.94 * p.exact}
+	if r := report([]*prediction{p}, 1); r.Verdicts[0].Holds || !r.Verdicts[1].Holds {
+		t.Errorf("6 %% below: %+v", r.Verdicts)
+	}
+	if r := report([]*prediction{other}, 1); r.Verdicts[0].Holds || r.Verdicts[1].Holds {
 		t.Errorf("nothing measured: %+v", r.Verdicts)
 	}
 	ended, end := context.WithCancel(t.Context())
@@ -67,12 +74,19 @@ func TestGradientsAreClippedTwice(t *testing.T) {
 	} {
 		got := make([]float64, len(c.grad))
 		addClipped(got, c.grad, 1, c.sparsity)
-		addClipped(got, c.grad, 1, c.sparsity)
+		entries, sampling := addClipped(got, c.grad, 1, c.sparsity)
 		for j := range got {
 			got[j] /= 2
 		}
 		if !slices.EqualFunc(got, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }) {
 			t.Errorf("%v clipped to %v, want %v", c.grad, got, c.want)
+		}
+		wantEntries, wantSampling := 0.0, 0.0
+		for _, v := range c.want {
+			wantEntries, wantSampling = wantEntries+math.Abs(v), wantSampling+math.Abs(v)*(1-math.Abs(v))
+		}
+		if math.Abs(entries-wantEntries) > 1e-12 || math.Abs(sampling-wantSampling) > 1e-12 {
+			t.Errorf("%v: %g entries, variance %g, want %g and %g", c.grad, entries, sampling, wantEntries, wantSampling)
 		}
 	}
 }
