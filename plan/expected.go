@@ -105,7 +105,7 @@ func (run *Run) expected(q Request) (Expected, bool, error) {
 		return Expected{}, false, err
 	}
 	like, near := c.Rows[0], func(v, want float64) bool { return math.Abs(v-want) < 1e-3*want }
-	if q.Mechanism != auto.Name || q.Dim != DemoDim || !near(q.L1, DemoL1) || !near(q.L2, DemoL2) ||
+	if q.Mechanism != auto.Name || q.Centred || q.Dim != DemoDim || !near(q.L1, DemoL1) || !near(q.L2, DemoL2) ||
 		q.Sparsity != 0 || q.Clip != 0 || q.LearningRate != 0 || q.MaxLearningRate != 0 ||
 		q.Clients != like.Clients || run.Cohort != run.Clients || run.Rounds != like.Rounds || run.Affordable != run.Rounds {
 		return Expected{}, false, nil

@@ -66,6 +66,7 @@ func TestOnlyMeasuredQuestionsHaveAnAccuracy(t *testing.T) {
 		"L2":         func(q *Request, _ *Run) { q.L2 *= 0.99 },
 		"sparsity":   func(q *Request, _ *Run) { q.Sparsity = 73 },
 		"clip":       func(q *Request, _ *Run) { q.Clip = 7 },
+		"centre":     func(q *Request, _ *Run) { q.Centred = true },
 		"rate":       func(q *Request, _ *Run) { q.LearningRate = 20 },
 		"limit":      func(q *Request, _ *Run) { q.MaxLearningRate = 2 },
 		"clients":    func(q *Request, _ *Run) { q.Clients = 59999 },

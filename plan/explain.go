@@ -101,10 +101,9 @@ gradient; composed central ε at δ = %g:
 s = %d entries and τ = %.3g: from the norms of public gradients, so that the L1 norm fits and most entries do.
 %s: as large as lets the noise of all rounds pass.
 All of this follows from public numbers, and from nothing in the clients' data of this run.
-The constants of these rules (τ a share of %g, noise %g, rate %g, momentum %g, decay %g) were first found on
-training pictures of MNIST. A search on generated digits alone confirms them: docs/training.md.
+The constants of these rules (τ a share of %g, noise %g, rate %g, momentum %g, decay %g) were %s: docs/training.md.
 
-`, s.Sparsity, s.Scale, steps, peakShare, noiseGoal, float64(rateLimit), stepMomentum, stepAveraging)
+`, s.Sparsity, s.Scale, steps, peakShare, s.rule.noiseGoal, s.rule.rateLimit, stepMomentum, stepAveraging, s.rule.origin)
 	return err
 }
 

@@ -45,6 +45,8 @@ type Request struct {
 	// L1 and L2 are a guess of the norms of a client's gradient at the first model, from
 	// public data; required.
 	L1, L2 float64
+	// Centred is that of Training.
+	Centred bool
 	// Seed is not 0 where all randomness of the run comes from a seed, for experiments. Such
 	// a run is planned like any other and promises nothing.
 	Seed uint64
@@ -152,7 +154,7 @@ func (q Request) Run(ctx context.Context) (*Run, error) {
 	switch q.Mechanism {
 	case dense.Name:
 		run.Cohort = cmp.Or(q.Cohort, max(2, q.Clients/run.Rounds)) // with all clients in every round uploads would be gigabytes
-		run.Steps = NewSteps(0, q.L2, run.Rounds)
+		run.Steps = stepsFor(q.Centred).steps(0, q.L2, run.Rounds)
 		r.Epsilon = math.Inf(1)
 	case hdsum.Name, shares.Name:
 		run.Cohort, run.Rounds = cmp.Or(q.Cohort, min(6000, q.Clients)), cmp.Or(q.Rounds, 10)
@@ -198,7 +200,7 @@ func (q Request) Run(ctx context.Context) (*Run, error) {
 func (run *Run) schedule(ctx context.Context, q Request) error {
 	t := Training{
 		Dim: q.Dim, Clients: q.Clients, Rounds: run.Rounds, Epsilon: q.Budget, Delta: q.Delta, EpsilonLocal: cmp.Or(q.Epsilon, q.MaxEpsilon),
-		Sparsity: q.Sparsity, L1: q.L1, L2: q.L2, Progress: q.Progress,
+		Sparsity: q.Sparsity, L1: q.L1, L2: q.L2, Centred: q.Centred, Progress: q.Progress,
 	}
 	if q.Mechanism != auto.Name {
 		t.Mechanism = q.Mechanism

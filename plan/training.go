@@ -34,6 +34,9 @@ type Training struct {
 	// L1 and L2 are a guess of the norms of a client's gradient at the first model,
 	// from public data.
 	L1, L2 float64
+	// Centred says that the features of all examples have the same norm, or nearly, around a public
+	// centre. The learning rate then is that of NewCentredSteps.
+	Centred bool
 	// Progress, if not nil, learns how many alternatives are compared, and when one is done.
 	Progress Progress
 }
@@ -68,6 +71,7 @@ type Schedule struct {
 	NoiseOfFour float64 `json:"noise_of_four_reports"`
 	// Params are the parameters of the rounds.
 	Params fl.Params `json:"-"`
+	rule   stepRule
 }
 
 // Alternative is a way to spread a client's reports over the rounds.
@@ -186,7 +190,8 @@ func (t Training) Schedule(ctx context.Context) (*Schedule, error) {
 	noise := best.Error * scale
 	out := &Schedule{
 		Plan: best.Plan, Rounds: t.Rounds, Participations: best.Participations, Sparsity: s, Scale: scale,
-		Noise: noise, Steps: NewSteps(noise, t.L2, t.Rounds), Considered: kept,
+		Noise: noise, Steps: stepsFor(t.Centred).steps(noise, t.L2, t.Rounds), Considered: kept,
+		rule: stepsFor(t.Centred),
 	}
 	d.Participations = best.Participations
 	chosen := mechanisms[slices.IndexFunc(mechanisms, func(c *sparse.Scheme) bool { return c.Name() == best.Mechanism })]

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/baseline/dense"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/privacy/compose"
@@ -152,6 +154,42 @@ func TestStepsFollowTheNoise(t *testing.T) {
 	}
 	if !slices.IsSorted([]float64{b.LearningRate, a.LearningRate, silent.LearningRate}) {
 		t.Errorf("rates %g, %g, %g", b.LearningRate, a.LearningRate, silent.LearningRate)
+	}
+}
+
+// Features around a public centre have a smaller goal under noise and a larger limit without. Both rules give the same
+// model whatever the unit of the features: with features c times as large, gradients and their
+// noise are, and the rate is 1/c² of it.
+func TestStepsOfCentredFeatures(t *testing.T) {
+	if a, b := NewSteps(0.02, 1.4, 30), NewCentredSteps(0.02, 1.4, 30); math.Abs(a.LearningRate/b.LearningRate-1.8) > 1e-12 {
+		t.Errorf("under noise: %+v and %+v", a, b)
+	}
+	if a, b := NewSteps(0, 1.4, 30), NewCentredSteps(0, 1.4, 30); b.LearningRate < 2*a.LearningRate || math.IsInf(b.LearningRate, 1) {
+		t.Errorf("without noise: %+v and %+v", a, b)
+	}
+	const c = 1 / 0.3
+	for _, noise := range []float64{0, 1e-3, 0.1} {
+		for name, steps := range map[string]func(noise, l2 float64, rounds int) Steps{"plain": NewSteps, "centred": NewCentredSteps} {
+			if a, b := steps(noise, 1, 30), steps(c*noise, c, 30); math.Abs(a.LearningRate/b.LearningRate/(c*c)-1) > 1e-12 {
+				t.Errorf("%s, noise %g: %+v and %+v", name, noise, a, b)
+			}
+		}
+	}
+	d := training
+	d.Epsilon, d.Centred, d.Mechanism = 5, true, coco.Name
+	s, err := d.Schedule(t.Context())
+	if err != nil || s.Steps != NewCentredSteps(s.Noise, d.L2, d.Rounds) || s.Steps == NewSteps(s.Noise, d.L2, d.Rounds) {
+		t.Errorf("planned %+v, %v", s, err)
+	}
+	q := request
+	q.Mechanism, q.Centred = dense.Name, true
+	if run, err := q.Run(t.Context()); err != nil || run.Steps != NewCentredSteps(0, q.L2, q.Rounds) {
+		t.Errorf("without privacy: %+v, %v", run, err)
+	}
+	q.Mechanism, q.Budget = coco.Name, 5
+	var why strings.Builder
+	if run, err := q.Run(t.Context()); err != nil || run.Explain(&why) != nil || !strings.Contains(why.String(), "noise 1, rate 640, momentum") {
+		t.Errorf("%s, %v", why.String(), err)
 	}
 }
 

@@ -32,7 +32,7 @@ type planned struct {
 
 func planQuestion(ctx context.Context, args []string, std command.Streams) error {
 	f, asJSON, plot := newQuestion("plan", `Plans a training run from public numbers, as examples/mnist does: mechanism, rounds, ε of a
-report, shape and learning rate. With -error it returns the number of clients that an
+report, slots, shape and learning rate. With -error it returns the number of clients that an
 error takes. An error is the root mean square per coordinate of one round's mean, in
 units of τ. A client's coordinates are at most 1 in these units. -plot draws the errors
 against the number of clients. The accuracy of examples/mnist is known where it was measured:
@@ -72,7 +72,7 @@ for other budgets and δ, and nothing else changed.`, std.Err)
 		answer.Considered = s.Considered
 		d := plan.Demand{
 			Dim: q.Dim, Sparsity: run.Sparsity, Clients: q.Clients, Rounds: run.Rounds, Participations: s.Participations,
-			Epsilon: run.Budget, Delta: q.Delta,
+			Epsilon: run.Budget, Delta: q.Delta, EpsilonLocal: q.MaxEpsilon,
 		}
 		if answer.Feasible = *maxError == 0 || s.Error <= *maxError; !answer.Feasible {
 			if answer.ClientsNeeded, err = d.ClientsFor(ctx, *maxError); err != nil && !errors.Is(err, plan.ErrInfeasible) {

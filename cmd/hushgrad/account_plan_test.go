@@ -49,6 +49,7 @@ func TestAccountPlanIsTheDemosPlan(t *testing.T) {
 	for _, args := range [][]string{
 		nil, {"-cohort", "2000", "-clip", "5", "-lr", "3"}, {"-cohort", "777", "-clients", "10000", "-budget", "0.5", "-mechanism", "coco"},
 		{"-epsilon", "2", "-rounds", "3", "-mechanism", "signsketch", "-delta", "1e-7", "-sparsity", "20"}, {"-mechanism", "sumdp"}, {"-mechanism", "none"},
+		{"-max-epsilon", "1.5", "-budget", "0.1", "-cohort", "4000"},
 	} {
 		want, err := demo(t, args...).Run(t.Context())
 		if err != nil {
@@ -111,6 +112,11 @@ func TestPlanChoosesOrSaysHowManyClientsItTakes(t *testing.T) {
 	if !p.Feasible {
 		t.Errorf("with the %d clients asked for: %+v", q.ClientsNeeded, p)
 	}
+	var limited planned
+	ask(t, &limited, question(20000, "-error", jsonNumber(want), "-max-epsilon", "0.5", "-json")...)
+	if *limited.Local != 0.5 || limited.ClientsNeeded < 2*q.ClientsNeeded {
+		t.Errorf("with at most ε = 0.5 in a report %d clients are needed, and %d without: %+v", limited.ClientsNeeded, q.ClientsNeeded, limited)
+	}
 	if text := ask(t, nil, question(20000, "-error", "1e-9")...); !strings.Contains(text, "not feasible") {
 		t.Errorf("an impossible error: %s", text)
 	}
@@ -119,7 +125,7 @@ func TestPlanChoosesOrSaysHowManyClientsItTakes(t *testing.T) {
 func TestAccountPlanRefuses(t *testing.T) {
 	for param, args := range map[string][]string{
 		"clients": {"-clients", "1"}, "-error": {"-error", "-1"}, "cohort": {"-cohort", "1"}, "-epsilon": {"-mechanism", "none", "-epsilon", "1"},
-		"clip": {"-clip", "1e300"}, "l1": {"-l1", "1e300"}, "l2": {"-l2", "0"}, "dim": {"-dim", "0"}, "-error and -plot": {"-error", "1", "-epsilon", "1"},
+		"max epsilon": {"-epsilon", "1", "-max-epsilon", "2"}, "clip": {"-clip", "1e300"}, "l1": {"-l1", "1e300"}, "l2": {"-l2", "0"}, "dim": {"-dim", "0"}, "-error and -plot": {"-error", "1", "-epsilon", "1"},
 	} {
 		err := account(t.Context(), append([]string{"plan"}, args...), command.Streams{Out: io.Discard, Err: io.Discard})
 		var p *fl.ParamError
