@@ -25,7 +25,8 @@ def test_a_round_says_what_it_is(server: Round, client: Round) -> None:
     assert client.digest == server.digest
     assert client != server  # it has a policy
     assert client == Round(server.description, Policy(max_epsilon=4.0))
-    assert repr(server) == "<Round 'r': coco, dim=4, epsilon=4, delta=0, min_reports=3>"
+    assert repr(server) == "<Round 'r': coco, dim=4, epsilon=4.0, delta=0.0, min_reports=3>"
+    assert "epsilon=4.5031138," in repr(new_round(epsilon=4.5031138))  # all digits
 
 
 def test_auto_names_what_it_has_chosen() -> None:

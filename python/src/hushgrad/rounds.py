@@ -289,8 +289,8 @@ class Round(RoundFacts):
     def __repr__(self) -> str:
         """Return the name, the mechanism and the budget."""
         return (
-            f"<Round {self.id!r}: {self.mechanism}, dim={self.dim}, epsilon={self.epsilon:g}, "
-            f"delta={self.delta:g}, min_reports={self.min_reports}>"
+            f"<Round {self.id!r}: {self.mechanism}, dim={self.dim}, epsilon={self.epsilon}, "
+            f"delta={self.delta}, min_reports={self.min_reports}>"
         )
 
 
