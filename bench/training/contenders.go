@@ -120,7 +120,9 @@ func (c contender) course(ctx context.Context, s setting) (course, error) {
 		if err != nil {
 			return course{}, err
 		}
-		out, err := c.rounds(ctx, s, schedule.Participations, s.round(schedule.Mechanism, schedule.EpsilonLocal, schedule.Scale, schedule.Sparsity))
+		r := s.round(schedule.Mechanism, schedule.EpsilonLocal, schedule.Scale, 0)
+		r.Params = schedule.Params
+		out, err := c.rounds(ctx, s, schedule.Participations, r)
 		out.steps = func(float64) plan.Steps { return s.server.over(schedule.Steps) }
 		out.noise = &schedule.Noise
 		return out, err
@@ -170,9 +172,12 @@ func (c contender) rounds(ctx context.Context, s setting, participations int, r 
 	out := course{participations: participations, scale: r.Scale, recipe: recipe{
 		rounds: s.Rounds, cohort: s.cohort(participations), steps: s.steps,
 		open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
+			gradients, err := clients.On(s.model, c.shrunk)
+			if err != nil {
+				return nil, err
+			}
 			return trainer.NewSimulation(trainer.SimulationConfig{
-				Model: s.model, Clients: clients, Cohort: s.cohort(participations),
-				Describe: func(int) fl.Round { return r }, ShrinkL1: c.shrunk, Rand: rng,
+				Gradients: gradients, Cohort: s.cohort(participations), Describe: func(int) fl.Round { return r }, Rand: rng,
 			})
 		},
 	}}

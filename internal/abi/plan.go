@@ -28,10 +28,16 @@ type accountArgs struct {
 	Clients        int    `json:"clients"`
 	Participations int    `json:"participations"`
 	Delta          number `json:"delta"`
+	Ahead          int    `json:"ahead"`
 }
 
+// maxAhead bounds the promises of one answer.
+const maxAhead = 64
+
 // account returns what rounds like this one promise a client that takes part in several of
-// them, each with the reports of the given number of clients.
+// them, each with the reports of the given number of clients. The promises are those of
+// participations, and of up to ahead more: as many as can be composed. What one round costs is
+// computed once for all of them.
 func account(ctx context.Context, s *Session, args accountArgs, _ []byte) (any, []byte, error) {
 	r, err := held[*round](s, "round", args.Round)
 	if err != nil {
@@ -43,12 +49,27 @@ func account(ctx context.Context, s *Session, args accountArgs, _ []byte) (any, 
 	if args.Clients < 2 || args.Clients > fl.MaxReports {
 		return nil, nil, fl.Invalid("clients", args.Clients, "must be in [2, %d]", fl.MaxReports)
 	}
+	if args.Ahead < 0 || args.Ahead > maxAhead {
+		return nil, nil, fl.Invalid("ahead", args.Ahead, "must be in [0, %d]", maxAhead)
+	}
 	spending, err := plan.NewSpending(ctx, r.mechanism, args.Clients, args.Clients, float64(args.Delta))
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := spending.Promise(ctx, args.Participations)
-	return promiseOf(p), nil, err
+	var answer struct {
+		Promises []promise `json:"promises"`
+	}
+	for k := range 1 + args.Ahead {
+		p, err := spending.Promise(ctx, args.Participations+k)
+		if err != nil && k == 0 {
+			return nil, nil, err
+		}
+		if err != nil {
+			break
+		}
+		answer.Promises = append(answer.Promises, promiseOf(p))
+	}
+	return answer, nil, nil
 }
 
 // planArgs are the arguments of plan, those of plan.Request.
@@ -59,6 +80,7 @@ type planArgs struct {
 	Cohort       int    `json:"cohort"`
 	Rounds       int    `json:"rounds"`
 	Epsilon      number `json:"epsilon"`
+	MaxEpsilon   number `json:"max_epsilon"`
 	Budget       number `json:"budget"`
 	Delta        number `json:"delta"`
 	Sparsity     int    `json:"sparsity"`
@@ -89,7 +111,7 @@ type planAnswer struct {
 func makePlan(ctx context.Context, _ *Session, args planArgs, _ []byte) (any, []byte, error) {
 	run, err := plan.Request{
 		Mechanism: args.Mechanism, Dim: args.Dim, Clients: args.Clients, Cohort: args.Cohort, Rounds: args.Rounds,
-		Epsilon: float64(args.Epsilon), Budget: float64(args.Budget), Delta: float64(args.Delta), Sparsity: args.Sparsity,
+		Epsilon: float64(args.Epsilon), MaxEpsilon: float64(args.MaxEpsilon), Budget: float64(args.Budget), Delta: float64(args.Delta), Sparsity: args.Sparsity,
 		Clip: float64(args.Clip), LearningRate: float64(args.LearningRate), L1: float64(args.L1), L2: float64(args.L2),
 	}.Run(ctx)
 	if err != nil {
