@@ -4,6 +4,17 @@
 //
 // A map is fixed before any client takes part, and is made from public data alone. It looks at one
 // example at a time. So it costs no privacy.
+//
+// # Maps
+//
+//   - [Edges], [Scatter] and [Grey] are for grey pictures of any size; [Identity] leaves examples as they
+//     are. They are formulas: nothing in them is learned.
+//   - [Fit] adds to a map what public examples say of it: sizes of channels, a mean, and the principal
+//     components. [NewPipeline] does the same with numbers that are at hand.
+//   - A map of one's own is a type with the five methods of [Features]; see the example of Fit.
+//
+// [All] computes the vectors of many examples on all cores. [ID] is what a round says of its features, so
+// that clients can check that they compute the same.
 package features
 
 import "encoding/hex"

@@ -103,6 +103,12 @@ func TestDigestsCoverEverything(t *testing.T) {
 	pipeline("bias", identity(3), func(p *Parts) { p.Bias = .25 })
 	add("backbone", must[*Pipeline](t)(NewPipeline(must[Picture](t)(Grey(1, 3, 1)), parts())))
 
+	one := Parts{Mean: []float64{1, 2, 3}, Scale: []float64{1, 1, 1}}
+	centred := must[*Pipeline](t)(NewPipeline(identity(3), one))
+	one.Mean[0], one.Scale[1] = 7, 7
+	if got := apply(centred, []float64{4, 5, 6}); !slices.Equal(got, []float64{3, 3, 3}) {
+		t.Errorf("a change of the caller's mean or scale gives %v", got)
+	}
 	mine := parts()
 	p := must[*Pipeline](t)(NewPipeline(identity(3), mine))
 	before := apply(p, []float64{4, 5, 6})

@@ -24,16 +24,16 @@ func TestMorletWaveletsInPixels(t *testing.T) {
 	const n, periods = 16, 3
 	for scale := range scatterScales {
 		for _, l := range []int{0, 1, 3, 4} {
-			angle, width := math.Pi*float64(l)/scatterAngles, morletWidth*float64(int(1)<<scale)
+			angle, width := math.Pi*float64(l)/8, 0.8*float64(int(1)<<scale)
 			sin, cos := math.Sincos(angle)
 			wave, envelope := make([]complex128, n*n), make([]complex128, n*n)
 			for y := -periods * n; y < periods*n; y++ {
 				for x := -periods * n; x < periods*n; x++ {
 					along, across := cos*float64(x)+sin*float64(y), cos*float64(y)-sin*float64(x)
-					g := math.Exp(-(along*along+morletSlant*morletSlant*across*across)/(2*width*width)) * morletSlant / (2 * math.Pi * width * width)
+					g := math.Exp(-(along*along+.25*across*across)/(2*width*width)) * .5 / (2 * math.Pi * width * width)
 					at := (y+periods*n)%n*n + (x+periods*n)%n
 					envelope[at] += complex(g, 0)
-					wave[at] += complex(g, 0) * cmplx.Exp(complex(0, morletFrequency/float64(int(1)<<scale)*along))
+					wave[at] += complex(g, 0) * cmplx.Exp(complex(0, 3*math.Pi/4/float64(int(1)<<scale)*along))
 				}
 			}
 			var waves, envelopes complex128
