@@ -27,6 +27,42 @@ def test_a_plan_opens_rounds_that_keep_its_promise() -> None:
     assert promise.epsilon_central < 2
 
 
+def test_a_limit_on_a_report_is_kept_and_slots_are_passed_on() -> None:
+    free, limited = (
+        plan(
+            dim=800,
+            clients=3000,
+            l1=5,
+            l2=1,
+            rounds=3,
+            budget=0.2,
+            mechanism="coco",
+            max_epsilon=most,
+        )
+        for most in (0.0, 0.5)
+    )
+    assert limited.epsilon == 0.5 < free.epsilon
+    assert limited.noise is not None
+    assert free.noise is not None
+    assert limited.noise > free.noise
+    assert "a larger local ε" in free.explanation
+    round_ = Round.new(
+        "r",
+        dim=800,
+        mechanism=free.mechanism,
+        epsilon=free.epsilon,
+        scale=free.scale,
+        min_reports=3000,
+        **free.params,
+    )
+    assert account(round_, clients=3000, participations=3) == free.promise
+    central = free.promise.epsilon_central
+    assert central is not None
+    assert central <= 0.2
+    with pytest.raises(InvalidParameter):
+        plan(dim=800, clients=3000, l1=5, l2=1, epsilon=1, max_epsilon=2)
+
+
 def test_accounts_of_several_rounds_compose() -> None:
     round_ = new_round(epsilon=1.0)
     one, four = (account(round_, clients=1000, participations=n) for n in (1, 4))
