@@ -20,6 +20,7 @@ func TestGradientIsTheDerivative(t *testing.T) {
 		softmaxCase(t, in, 4),
 		mlpCase(t, in, 4, 5),
 		cnnCase(t, Input{Channels: 2, Height: 11, Width: 12}, 3, 2, 3),
+		embedderCase(t, Input{Channels: 2, Height: 15, Width: 17}, 3, [3]int{2, 3, 2}, 4),
 	} {
 		for _, batch := range []int{1, 3} {
 			w := must[*Worker](t)(c.model.NewWorker(batch))
