@@ -17,6 +17,9 @@ type Experiment struct {
 	Source string // the paper, and its table or figure
 	// PartOf names an experiment whose result holds this one's; "" if there is none.
 	PartOf string
+	// Alone keeps the experiment out of a run of all: it needs a program or a network that the
+	// others do not.
+	Alone bool
 	// Without lists the common flags that mean nothing to this experiment. It has none of
 	// them, so that a flag without effect is an error.
 	Without []string
