@@ -12,21 +12,27 @@ import (
 )
 
 // someClients are n clients with examples of a softmax model.
-func someClients(t *testing.T, examples, n int) (testCase, *Clients, *Examples) {
+func someClients(t *testing.T, examples, n int) (testCase, *Clients) {
 	t.Helper()
 	c := softmaxCase(t, Input{1, 2, 3}, 4)
 	x, labels := c.examples(testRand(5), examples)
 	clients := must[*Clients](t)(NewClients(x, labels, n, testRand(6)))
-	e := must[*Examples](t)(clients.NewExamples(c.model))
-	t.Cleanup(func() { _ = e.Close() })
-	return c, clients, e
+	return c, clients
+}
+
+// on are the gradients of clients, shrunk or not.
+func on(t *testing.T, c testCase, clients *Clients, shrunk bool) Gradients {
+	t.Helper()
+	g := must[Gradients](t)(clients.On(c.model, shrunk))
+	t.Cleanup(func() { _ = errors.Join(g.Close(), g.Close()) })
+	return g
 }
 
 // All clients hold the same number of examples, no two the same one.
 func TestSharesAreDisjoint(t *testing.T) {
-	_, clients, _ := someClients(t, 900, 430)
-	if clients.share != 2 || clients.Len() != 430 {
-		t.Errorf("%d clients with %d examples each, want 430 with ⌊900/430⌋ = 2", clients.Len(), clients.share)
+	_, clients := someClients(t, 900, 430)
+	if clients.shares.each != 2 || clients.Len() != 430 {
+		t.Errorf("%d clients with %d examples each, want 430 with ⌊900/430⌋ = 2", clients.Len(), clients.shares.each)
 	}
 	held := map[*float64]int{}
 	for id := range clients.Len() {
@@ -45,7 +51,7 @@ func TestSharesAreDisjoint(t *testing.T) {
 	if first, _ := clients.examples(7, nil, nil); &first[0][0] != &again[0][0] {
 		t.Error("turn 7 + 3·Len is not that of client 7")
 	}
-	if same := must[*Clients](t)(NewClients(clients.x, clients.labels, 430, testRand(6))); !slices.Equal(same.order, clients.order) {
+	if same := must[*Clients](t)(NewClients(clients.x, clients.labels, 430, testRand(6))); !slices.Equal(same.shares.order, clients.shares.order) {
 		t.Error("equal generators deal differently")
 	}
 }
@@ -53,15 +59,16 @@ func TestSharesAreDisjoint(t *testing.T) {
 // Clients take part in turn: any run of Len turns has the gradients of all, and parts of it
 // add up.
 func TestTheTurnsGoRound(t *testing.T) {
-	c, clients, e := someClients(t, 600, 600)
+	c, clients := someClients(t, 600, 600)
+	plain, shorter := on(t, c, clients, false), on(t, c, clients, true)
 	params := c.params(testRand(4))
 	type tally struct {
 		next          int
 		squares, size float64
 	}
-	of := func(each func(context.Context, *Examples, []float64, int, int, func(int, []float64) error) error, first, last int) tally {
+	of := func(g Gradients, first, last int) tally {
 		s := tally{next: first}
-		err := each(t.Context(), e, params, first, last, func(turn int, grad []float64) error {
+		err := g.Each(t.Context(), params, first, last, func(turn int, grad []float64) error {
 			if turn != s.next {
 				t.Fatalf("turn %d after %d", turn, s.next-1)
 			}
@@ -75,15 +82,15 @@ func TestTheTurnsGoRound(t *testing.T) {
 		}
 		return s
 	}
-	all, later := of(clients.Gradients, 0, 600), of(clients.Gradients, 500, 1100)
+	all, later := of(plain, 0, 600), of(plain, 500, 1100)
 	if math.Abs(all.squares-later.squares) > 1e-9 || all.squares == 0 {
 		t.Errorf("all clients from two starts give %g and %g", all.squares, later.squares)
 	}
-	first, second := of(clients.Gradients, 0, 200), of(clients.Gradients, 200, 600)
+	first, second := of(plain, 0, 200), of(plain, 200, 600)
 	if math.Abs(first.squares+second.squares-all.squares) > 1e-9 {
 		t.Errorf("two parts give %g and %g, together not %g", first.squares, second.squares, all.squares)
 	}
-	if shrunk := of(clients.Shrunk, 0, 600); shrunk.size >= all.size {
+	if shrunk := of(shorter, 0, 600); shrunk.size >= all.size {
 		t.Errorf("shrunk gradients have L1 norms of %g, others %g", shrunk.size, all.size)
 	}
 }
@@ -92,22 +99,20 @@ func TestTheTurnsGoRound(t *testing.T) {
 // request, also where a client's examples do not fit together with those of others.
 func TestAClientsGradientIsThatOfItsExamples(t *testing.T) {
 	for _, shape := range []struct{ examples, clients int }{{900, 300}, {600, 2}, {300, 300}} {
-		c, clients, e := someClients(t, shape.examples, shape.clients)
+		c, clients := someClients(t, shape.examples, shape.clients)
 		params := c.params(testRand(4))
 		w := must[*Worker](t)(c.model.NewWorker(16))
 		defer w.Close()
 		want := make([]float64, c.model.Dim())
-		for name, each := range map[string]func(context.Context, *Examples, []float64, int, int, func(int, []float64) error) error{
-			"gradient": clients.Gradients, "shrunk": clients.Shrunk,
-		} {
+		for _, shrunk := range []bool{false, true} {
 			seen := 0
 			last := min(300, shape.clients)
-			if err := each(t.Context(), e, params, 0, last, func(turn int, grad []float64) error {
+			if err := on(t, c, clients, shrunk).Each(t.Context(), params, 0, last, func(turn int, grad []float64) error {
 				x, labels := clients.examples(turn, nil, nil)
 				if _, err := w.Gradient(want, params, x, labels); err != nil {
 					return err
 				}
-				if name == "shrunk" {
+				if shrunk {
 					if err := ShrinkL1(c.model, want); err != nil {
 						return err
 					}
@@ -121,14 +126,15 @@ func TestAClientsGradientIsThatOfItsExamples(t *testing.T) {
 				seen++
 				return nil
 			}); err != nil || seen != last {
-				t.Errorf("%+v: %s: %d clients, want %d, %v", shape, name, seen, last, err)
+				t.Errorf("%+v: shrunk %t: %d clients, want %d, %v", shape, shrunk, seen, last, err)
 			}
 		}
 	}
 }
 
 func TestClientsErrors(t *testing.T) {
-	c, clients, e := someClients(t, 10, 5)
+	c, clients := someClients(t, 10, 5)
+	g := on(t, c, clients, false)
 	x, labels := c.examples(testRand(5), 10)
 	_, err := NewClients(x, labels[1:], 5, testRand(1))
 	refuses(t, err, "trainer: labels: got 9, rule: must be one for each of the 10 examples")
@@ -138,7 +144,7 @@ func TestClientsErrors(t *testing.T) {
 	}
 	params, stop := c.params(testRand(4)), errors.New("no battery")
 	calls := 0
-	err = clients.Gradients(t.Context(), e, params, 3, 8, func(turn int, _ []float64) error {
+	err = g.Each(t.Context(), params, 3, 8, func(turn int, _ []float64) error {
 		calls++
 		if turn == 6 {
 			return stop
@@ -150,8 +156,8 @@ func TestClientsErrors(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := clients.Shrunk(ctx, e, params, 0, 5, func(int, []float64) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := g.Each(ctx, params, 0, 5, func(int, []float64) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
-	refuses(t, clients.Gradients(t.Context(), e, params[1:], 0, 5, nil), "trainer: params: got ")
+	refuses(t, g.Each(t.Context(), params[1:], 0, 5, nil), "trainer: params: got ")
 }

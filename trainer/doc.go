@@ -10,7 +10,8 @@
 //
 //	model, err := trainer.NewModel("softmax", trainer.Input{Channels: 1, Height: 28, Width: 28}, 10)
 //	clients, err := trainer.NewClients(images, labels, 1000, fl.NewRand()) // deals the images out
-//	rounds, err := trainer.NewSimulation(trainer.SimulationConfig{Model: model, Clients: clients, …})
+//	gradients, err := clients.On(model, true)
+//	rounds, err := trainer.NewSimulation(trainer.SimulationConfig{Gradients: gradients, …})
 //	trained, err := trainer.Run(ctx, rounds, model.Init(fl.NewRand()), trainer.RunConfig{
 //		Rounds: 30, Steps: trainer.Momentum(5, 0.5, 0.8),
 //	})
@@ -37,7 +38,9 @@
 //
 // A simulation of many clients needs as many gradients, but not as many runs of a graph:
 // [Examples] computes the gradients of a whole batch of examples from one run, each on its
-// own, and [Clients] those of clients with one or more examples each.
+// own, and [Clients] those of clients with one or more examples each. [Linear] is a linear model
+// of rows of numbers with any loss: linear and logistic regression. Whatever else has
+// gradients implements [Gradients].
 //
 // [Save] and [Load] keep a parameter vector in a .npy file, which
 // numpy.load reads too; [WriteWeights] and [ReadWeights] do the same for a
@@ -45,7 +48,7 @@
 //
 // # Models
 //
-// The known names are those of [ModelNames]. All models map an image to one
+// The known names are those of [ModelNames]. [NewAdapter] fits a frozen layer. All models map an image to one
 // logit per class and are trained on the mean cross-entropy. There is no
 // regularisation, no batch normalisation and no dropout, so the gradient of a
 // set of examples is exactly the mean of the gradients of its members.

@@ -33,8 +33,12 @@ func ExampleRun() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	gradients, err := clients.On(model, true)
+	if err != nil {
+		log.Fatal(err)
+	}
 	rounds, err := trainer.NewSimulation(trainer.SimulationConfig{
-		Model: model, Clients: clients, Cohort: 2000, ShrinkL1: true, Rand: rng,
+		Gradients: gradients, Cohort: 2000, Rand: rng,
 		Describe: func(round int) fl.Round {
 			return fl.Round{
 				ID: fmt.Sprint(round), Mechanism: coco.Name, Dim: model.Dim(), Scale: 0.5, Epsilon: 4, Relation: fl.ReplaceOne,

@@ -44,6 +44,7 @@ func TestExamplesAreThoseOfTheWorker(t *testing.T) {
 			for _, hidden := range []int{1, 2, 32} {
 				cases = append(cases, mlpCase(t, in, classes, hidden))
 			}
+			cases = append(cases, adapterCase(t, in, classes, 1))
 		}
 	}
 	for _, in := range []Input{{1, 10, 10}, {1, 10, 11}, {2, 12, 14}, {3, 13, 10}} {

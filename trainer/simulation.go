@@ -8,19 +8,15 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// SimulationConfig describes rounds without a server. All fields but ShrinkL1 and Encode are
-// required.
+// SimulationConfig describes rounds without a server. All fields but Encode are required.
 type SimulationConfig struct {
-	Model   *Model
-	Clients *Clients
-	// Cohort is the number of clients of a round, in [1, Clients.Len()].
+	// Gradients are those of the clients. The simulation closes them.
+	Gradients Gradients
+	// Cohort is the number of clients of a round, in [1, Gradients.Len()].
 	Cohort int
 	// Describe returns the public description of a round, from 0. Its PublicSeed is
 	// replaced by a fresh one, drawn from Rand.
 	Describe func(round int) fl.Round
-	// ShrinkL1 makes the clients send gradients as short as Clients.Shrunk makes them: for
-	// mechanisms that clip the L1 norm.
-	ShrinkL1 bool
 	// Encode is what member number i of a round's cohort does, from 0: it appends its
 	// report, or returns dst as it is when it takes no part. nil is Mechanism.Encode.
 	Encode func(m fl.Mechanism, dst []byte, i int, grad []float64, rng *rand.Rand) ([]byte, error)
@@ -35,23 +31,20 @@ type SimulationConfig struct {
 //
 // It is not safe for concurrent use, and it computes on one core: run several at once.
 type Simulation struct {
-	c        SimulationConfig
-	examples *Examples
-	sent     int64
+	c    SimulationConfig
+	sent int64
 }
 
 var _ Rounds = (*Simulation)(nil)
 
-// NewSimulation builds the clients' graph. The error names the field of c that is missing
-// or out of range.
+// NewSimulation checks what it is given. The error names the field of c that is missing or out
+// of range.
 func NewSimulation(c SimulationConfig) (*Simulation, error) {
 	switch {
-	case c.Model == nil:
-		return nil, invalid("model", nil, "must be given")
-	case c.Clients == nil:
-		return nil, invalid("clients", nil, "must be given")
-	case c.Cohort < 1 || c.Cohort > c.Clients.Len():
-		return nil, invalid("cohort", c.Cohort, "must be in [1, %d], the number of clients", c.Clients.Len())
+	case c.Gradients == nil:
+		return nil, invalid("gradients", nil, "must be given")
+	case c.Cohort < 1 || c.Cohort > c.Gradients.Len():
+		return nil, invalid("cohort", c.Cohort, "must be in [1, %d], the number of clients", c.Gradients.Len())
 	case c.Describe == nil:
 		return nil, invalid("describe", nil, "must be given")
 	case c.Rand == nil:
@@ -62,11 +55,7 @@ func NewSimulation(c SimulationConfig) (*Simulation, error) {
 			return m.Encode(dst, grad, rng)
 		}
 	}
-	examples, err := c.Clients.NewExamples(c.Model)
-	if err != nil {
-		return nil, err
-	}
-	return &Simulation{c: c, examples: examples}, nil
+	return &Simulation{c: c}, nil
 }
 
 // Mean holds a round: see Rounds.
@@ -80,10 +69,6 @@ func (s *Simulation) Mean(ctx context.Context, round int, params []float64) (*fl
 		return nil, err
 	}
 	aggregator := mechanism.NewAggregator()
-	each := s.c.Clients.Gradients
-	if s.c.ShrinkL1 {
-		each = s.c.Clients.Shrunk
-	}
 	var bytes []byte
 	var reports [][]byte
 	flush := func() error {
@@ -93,7 +78,7 @@ func (s *Simulation) Mean(ctx context.Context, round int, params []float64) (*fl
 		return err
 	}
 	first := round * s.c.Cohort
-	err = each(ctx, s.examples, params, first, first+s.c.Cohort, func(turn int, grad []float64) error {
+	err = s.c.Gradients.Each(ctx, params, first, first+s.c.Cohort, func(turn int, grad []float64) error {
 		start := len(bytes)
 		longer, err := s.c.Encode(mechanism, bytes, turn-first, grad, s.c.Rand)
 		if err != nil || len(longer) == start {
@@ -117,6 +102,6 @@ func (s *Simulation) Mean(ctx context.Context, round int, params []float64) (*fl
 // Bytes returns the length of all reports so far.
 func (s *Simulation) Bytes() int64 { return s.sent }
 
-// Close frees the clients' graph. The simulation cannot be used afterwards. Closing twice
+// Close closes the clients' gradients. The simulation cannot be used afterwards. Closing twice
 // is allowed.
-func (s *Simulation) Close() error { return s.examples.Close() }
+func (s *Simulation) Close() error { return s.c.Gradients.Close() }

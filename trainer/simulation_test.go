@@ -19,9 +19,9 @@ import (
 // simulated are rounds of 40 of 100 clients.
 func simulated(t *testing.T, change func(*SimulationConfig)) (testCase, *Simulation) {
 	t.Helper()
-	c, clients, _ := someClients(t, 100, 100)
+	c, clients := someClients(t, 100, 100)
 	config := SimulationConfig{
-		Model: c.model, Clients: clients, Cohort: 40, Rand: testRand(9),
+		Gradients: on(t, c, clients, false), Cohort: 40, Rand: testRand(9),
 		Describe: func(int) fl.Round {
 			return fl.Round{
 				ID: "r", Mechanism: coco.Name, Dim: c.model.Dim(), Scale: 1, Epsilon: 5, Relation: fl.ReplaceOne, MinReports: 1,
@@ -38,10 +38,13 @@ func simulated(t *testing.T, change func(*SimulationConfig)) (testCase, *Simulat
 // Without privacy a round's mean is that of the gradients of its clients. They are the next
 // in turn after those of the round before.
 func TestASimulatedMeanIsTheClients(t *testing.T) {
-	for _, shrink := range []bool{false, true} {
+	for _, shrunk := range []bool{false, true} {
 		c, s := simulated(t, func(c *SimulationConfig) {
 			describe := c.Describe
-			c.ShrinkL1 = shrink
+			if shrunk {
+				m := c.Gradients.(*modelGradients)
+				c.Gradients = must[Gradients](t)(m.clients.On(m.examples.m.net, true))
+			}
 			c.Describe = func(i int) fl.Round {
 				r := describe(i)
 				r.Mechanism, r.Params, r.Epsilon = dense.Name, nil, math.Inf(1)
@@ -49,19 +52,13 @@ func TestASimulatedMeanIsTheClients(t *testing.T) {
 			}
 		})
 		params := c.params(testRand(4))
-		e := must[*Examples](t)(s.c.Clients.NewExamples(c.model))
-		defer e.Close()
 		for round := range 4 {
 			got, err := s.Mean(t.Context(), round, params)
 			if err != nil || got.Reports != 40 {
 				t.Fatalf("%+v, %v", got, err)
 			}
 			want := make([]float64, c.model.Dim())
-			each := s.c.Clients.Gradients
-			if shrink {
-				each = s.c.Clients.Shrunk
-			}
-			if err := each(t.Context(), e, params, 40*round, 40*(round+1), func(_ int, grad []float64) error {
+			if err := s.c.Gradients.Each(t.Context(), params, 40*round, 40*(round+1), func(_ int, grad []float64) error {
 				floats.AddScaled(want, 1./40, grad)
 				return nil
 			}); err != nil {
@@ -69,7 +66,7 @@ func TestASimulatedMeanIsTheClients(t *testing.T) {
 			}
 			// Dense reports are numbers of 32 bits.
 			if !floats.EqualApprox(got.Mean().Value, want, 1e-6) {
-				t.Errorf("shrunk %t, round %d: mean %g, want %g", shrink, round, got.Mean().Value, want)
+				t.Errorf("shrunk %t, round %d: mean %g, want %g", shrunk, round, got.Mean().Value, want)
 			}
 			if want := int64(4 * c.model.Dim() * 40 * (round + 1)); s.Bytes() != want {
 				t.Errorf("%d bytes after round %d, want %d", s.Bytes(), round, want)
@@ -82,7 +79,7 @@ func TestASimulatedMeanIsTheClients(t *testing.T) {
 // seed and other noise.
 func TestSimulationsRepeat(t *testing.T) {
 	mean := func(s *Simulation) []float64 {
-		e, err := s.Mean(t.Context(), 0, make([]float64, s.c.Model.Dim()))
+		e, err := s.Mean(t.Context(), 0, make([]float64, s.c.Gradients.Dim()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +116,7 @@ func TestMembersMayStayAway(t *testing.T) {
 	})
 	for round := range 2 {
 		asked = nil
-		e, err := s.Mean(t.Context(), round, make([]float64, s.c.Model.Dim()))
+		e, err := s.Mean(t.Context(), round, make([]float64, s.c.Gradients.Dim()))
 		if err != nil || e.Reports != 10 || len(asked) != 40 || !slices.IsSorted(asked) || asked[0] != 0 || asked[39] != 39 {
 			t.Errorf("round %d: %+v from %v, %v, want 10 reports of 40 members", round, e, asked, err)
 		}
@@ -128,8 +125,8 @@ func TestMembersMayStayAway(t *testing.T) {
 
 // Cohorts larger than a batch are counted whole.
 func TestLargeCohorts(t *testing.T) {
-	c, clients, _ := someClients(t, 600, 600)
-	_, s := simulated(t, func(config *SimulationConfig) { config.Clients, config.Cohort = clients, 600 })
+	c, clients := someClients(t, 600, 600)
+	_, s := simulated(t, func(config *SimulationConfig) { config.Gradients, config.Cohort = on(t, c, clients, false), 600 })
 	e, err := s.Mean(t.Context(), 0, make([]float64, c.model.Dim()))
 	if err != nil || e.Reports != 600 || s.Bytes() == 0 || s.Bytes()%600 != 0 {
 		t.Errorf("%+v, %d bytes, %v, want 600 reports", e, s.Bytes(), err)
@@ -137,11 +134,10 @@ func TestLargeCohorts(t *testing.T) {
 }
 
 func TestSimulationErrors(t *testing.T) {
-	c, clients, _ := someClients(t, 10, 5)
-	good := SimulationConfig{Model: c.model, Clients: clients, Cohort: 5, Describe: func(int) fl.Round { return fl.Round{} }, Rand: testRand(1)}
+	c, clients := someClients(t, 10, 5)
+	good := SimulationConfig{Gradients: on(t, c, clients, false), Cohort: 5, Describe: func(int) fl.Round { return fl.Round{} }, Rand: testRand(1)}
 	for want, change := range map[string]func(*SimulationConfig){
-		"trainer: model: got <nil>":                         func(c *SimulationConfig) { c.Model = nil },
-		"trainer: clients: got <nil>":                       func(c *SimulationConfig) { c.Clients = nil },
+		"trainer: gradients: got <nil>":                     func(c *SimulationConfig) { c.Gradients = nil },
 		"trainer: cohort: got 0, rule: must be in [1, 5]":   func(c *SimulationConfig) { c.Cohort = 0 },
 		"trainer: cohort: got 6, rule: must be in [1, 5], ": func(c *SimulationConfig) { c.Cohort = 6 },
 		"trainer: describe: got <nil>":                      func(c *SimulationConfig) { c.Describe = nil },
@@ -162,12 +158,12 @@ func TestSimulationErrors(t *testing.T) {
 	_, s = simulated(t, func(c *SimulationConfig) {
 		c.Encode = func(_ fl.Mechanism, dst []byte, _ int, _ []float64, _ *rand.Rand) ([]byte, error) { return dst, broken }
 	})
-	if _, err := s.Mean(t.Context(), 0, make([]float64, s.c.Model.Dim())); !errors.Is(err, broken) {
+	if _, err := s.Mean(t.Context(), 0, make([]float64, s.c.Gradients.Dim())); !errors.Is(err, broken) {
 		t.Errorf("got %v, want that of the client", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Mean(ctx, 0, make([]float64, s.c.Model.Dim())); !errors.Is(err, context.Canceled) {
+	if _, err := s.Mean(ctx, 0, make([]float64, s.c.Gradients.Dim())); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }

@@ -19,6 +19,7 @@ func TestGradientIsTheDerivative(t *testing.T) {
 	for _, c := range []testCase{
 		softmaxCase(t, in, 4),
 		mlpCase(t, in, 4, 5),
+		adapterCase(t, in, 4, 2),
 		cnnCase(t, Input{Channels: 2, Height: 11, Width: 12}, 3, 2, 3),
 		embedderCase(t, Input{Channels: 2, Height: 15, Width: 17}, 3, [3]int{2, 3, 2}, 4),
 	} {

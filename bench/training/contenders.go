@@ -170,9 +170,12 @@ func (c contender) rounds(ctx context.Context, s setting, participations int, r 
 	out := course{participations: participations, scale: r.Scale, recipe: recipe{
 		rounds: s.Rounds, cohort: s.cohort(participations), steps: s.steps,
 		open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
+			gradients, err := clients.On(s.model, c.shrunk)
+			if err != nil {
+				return nil, err
+			}
 			return trainer.NewSimulation(trainer.SimulationConfig{
-				Model: s.model, Clients: clients, Cohort: s.cohort(participations),
-				Describe: func(int) fl.Round { return r }, ShrinkL1: c.shrunk, Rand: rng,
+				Gradients: gradients, Cohort: s.cohort(participations), Describe: func(int) fl.Round { return r }, Rand: rng,
 			})
 		},
 	}}

@@ -116,9 +116,12 @@ func (s strategy) recipe(model *trainer.Model, cohort, n int) recipe {
 	return recipe{
 		rounds: n, cohort: cohort,
 		open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
+			gradients, err := clients.On(model, true)
+			if err != nil {
+				return nil, err
+			}
 			return trainer.NewSimulation(trainer.SimulationConfig{
-				Model: model, Clients: clients, Cohort: cohort, Describe: func(int) fl.Round { return s.round },
-				ShrinkL1: true, Encode: s.encode, Rand: rng,
+				Gradients: gradients, Cohort: cohort, Describe: func(int) fl.Round { return s.round }, Encode: s.encode, Rand: rng,
 			})
 		},
 		steps: func(float64) plan.Steps { return plan.Steps{LearningRate: 1.25, Momentum: 0.5} },

@@ -14,21 +14,20 @@ import (
 // trusted are the rounds of a server that sees every gradient.
 type trusted struct {
 	mechanism *central.Gaussian
-	clients   *trainer.Clients
-	examples  *trainer.Examples
+	gradients trainer.Gradients
 	rng       *rand.Rand
 	sent      int64
 }
 
 func newTrusted(g *central.Gaussian, model *trainer.Model, clients *trainer.Clients, rng *rand.Rand) (*trusted, error) {
-	examples, err := clients.NewExamples(model)
-	return &trusted{mechanism: g, clients: clients, examples: examples, rng: rng}, err
+	gradients, err := clients.On(model, false)
+	return &trusted{mechanism: g, gradients: gradients, rng: rng}, err
 }
 
 // Mean implements trainer.Rounds. Every client takes part in every round.
 func (t *trusted) Mean(ctx context.Context, round int, params []float64) (*fl.Estimate, error) {
-	sum, n := make([]float64, len(params)), t.clients.Len()
-	err := t.clients.Gradients(ctx, t.examples, params, round*n, (round+1)*n, func(_ int, grad []float64) error {
+	sum, n := make([]float64, len(params)), t.gradients.Len()
+	err := t.gradients.Each(ctx, params, round*n, (round+1)*n, func(_ int, grad []float64) error {
 		t.add(sum, grad)
 		return nil
 	})
@@ -51,4 +50,4 @@ func (t *trusted) add(sum, grad []float64) {
 // Bytes is that of dense gradients in 32-bit numbers.
 func (t *trusted) Bytes() int64 { return t.sent }
 
-func (t *trusted) Close() error { return t.examples.Close() }
+func (t *trusted) Close() error { return t.gradients.Close() }

@@ -58,9 +58,9 @@ type federation struct {
 // the same for all, so it fetches it once per round. The gradients are those that each client would
 // compute alone.
 type player struct {
-	conn     *grpc.ClientConn
-	client   *client.Client
-	examples *trainer.Examples
+	conn      *grpc.ClientConn
+	client    *client.Client
+	gradients trainer.Gradients
 }
 
 // start starts the site and connects everybody.
@@ -81,10 +81,12 @@ func (f *federation) start(ctx context.Context) (err error) {
 		if p.client, err = client.New(p.conn, opts); err != nil {
 			return err
 		}
-		if p.examples, err = f.clients.NewExamples(f.model); err != nil {
+		// Most mechanisms clip the L1 norm. What makes it smaller makes the L2 norm larger, which
+		// sums clip.
+		if p.gradients, err = f.clients.On(f.model, !plan.IsSum(f.run.Mechanism)); err != nil {
 			return err
 		}
-		f.closers, f.players = append(f.closers, p.examples.Close), append(f.players, p)
+		f.closers, f.players = append(f.closers, p.gradients.Close), append(f.players, p)
 	}
 	return nil
 }
@@ -146,14 +148,8 @@ func (f *federation) play(ctx context.Context, p *player, round string, first, l
 	if err != nil {
 		return err
 	}
-	// Most mechanisms clip the L1 norm. What makes it smaller makes the L2 norm larger, which
-	// sums clip.
-	gradients := f.clients.Shrunk
-	if plan.IsSum(f.run.Mechanism) {
-		gradients = f.clients.Gradients
-	}
 	var reports [][]byte
-	if err := gradients(ctx, p.examples, params, first, last, func(turn int, grad []float64) error {
+	if err := p.gradients.Each(ctx, params, first, last, func(turn int, grad []float64) error {
 		report, err := part.Encode(nil, grad, f.seed.Client(turn))
 		reports = append(reports, report)
 		f.bar.Step()

@@ -193,7 +193,12 @@ func TestReportsAreMadeOfTheShrunkGradient(t *testing.T) {
 		}
 		reports := to.reports(t, p, round, 3)
 		differ := 0.
-		if err := f.clients.Gradients(t.Context(), p.examples, f.model.Init(f.seed.Init()), 2, 5, func(turn int, grad []float64) error {
+		gradients, err := f.clients.On(f.model, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gradients.Close()
+		if err := gradients.Each(t.Context(), f.model.Init(f.seed.Init()), 2, 5, func(turn int, grad []float64) error {
 			plain := slices.Clone(grad)
 			if err := trainer.ShrinkL1(f.model, grad); err != nil {
 				return err

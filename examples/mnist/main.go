@@ -96,7 +96,7 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 		return err
 	}
 	defer func() { err = errors.Join(err, test.Close()) }()
-	rounds, err := history.New(std.Out)
+	rounds, err := history.New(std.Out, history.Accuracy)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 			seconds := time.Since(began).Seconds() - s.Seconds
 			s.Seconds, s.Trained, trained = s.Seconds+seconds, p.Round+1, slices.Clone(p.Average)
 			return rounds.Add(history.Round{
-				Round: p.Round + 1, Accuracy: accuracy, Loss: loss, Reports: p.Estimate.Reports, Bytes: f.bytes.Swap(0),
+				Round: p.Round + 1, Score: accuracy, Loss: loss, Reports: p.Estimate.Reports, Bytes: f.bytes.Swap(0),
 				EpsilonLocal: promise.LocalTotal, EpsilonCentral: promise.Central, Seconds: seconds,
 			})
 		},
@@ -122,7 +122,7 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 	if s.Interrupted = err != nil && ctx.Err() != nil; s.Interrupted {
 		err = ctx.Err() // whatever was under way when it ended
 	}
-	if s.TestAccuracy, s.BytesPerReport = rounds.Accuracy(), rounds.BytesPerReport(); err == nil || s.Interrupted && s.Trained > 0 {
+	if s.TestAccuracy, s.BytesPerReport = rounds.Score(), rounds.BytesPerReport(); err == nil || s.Interrupted && s.Trained > 0 {
 		err = errors.Join(o.finish(context.WithoutCancel(ctx), &s, rounds, model, trained, std.Out), err)
 	}
 	return err

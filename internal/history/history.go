@@ -16,10 +16,26 @@ import (
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
+// Measure is how good a model is.
+type Measure struct {
+	Name   string // in the table and the picture
+	Column string // in files, and the name of the picture
+	limits [2]float64
+}
+
+// Measures.
+var (
+	// Accuracy is the share of right classes.
+	Accuracy = Measure{Name: "accuracy", Column: "accuracy", limits: [2]float64{0, 1}}
+	// RSquared is the coefficient of determination: 1 for perfect predictions, 0 for those
+	// that are always the mean, and less for worse ones.
+	RSquared = Measure{Name: "R²", Column: "r2"}
+)
+
 // Round is one round: a line of the table and of history.csv.
 type Round struct {
 	Round          int // from 1
-	Accuracy, Loss float64
+	Score, Loss    float64
 	Reports, Bytes int64
 	// EpsilonLocal and EpsilonCentral are what this round and those before it cost a client
 	// together: against everybody, and against a party that sees only shuffled reports. nil
@@ -30,20 +46,21 @@ type Round struct {
 
 // History is what the rounds so far led to.
 type History struct {
-	w      io.Writer
-	rounds []Round
+	w       io.Writer
+	measure Measure
+	rounds  []Round
 }
 
 // New prints the heading of the table.
-func New(w io.Writer) (*History, error) {
-	_, err := fmt.Fprintf(w, "%5s  %8s  %7s  %7s  %9s  %7s  %9s  %5s\n", "round", "accuracy", "loss", "reports", "bytes", "local ε", "central ε", "s")
-	return &History{w: w}, err
+func New(w io.Writer, m Measure) (*History, error) {
+	_, err := fmt.Fprintf(w, "%5s  %8s  %7s  %7s  %9s  %7s  %9s  %5s\n", "round", m.Name, "loss", "reports", "bytes", "local ε", "central ε", "s")
+	return &History{w: w, measure: m}, err
 }
 
 // Add prints a line.
 func (h *History) Add(r Round) error {
 	h.rounds = append(h.rounds, r)
-	_, err := fmt.Fprintf(h.w, "%5d  %8.4f  %7.4f  %7d  %9d  %7s  %9s  %5.2f\n", r.Round, r.Accuracy, r.Loss, r.Reports, r.Bytes,
+	_, err := fmt.Fprintf(h.w, "%5d  %8.4f  %7.4f  %7d  %9d  %7s  %9s  %5.2f\n", r.Round, r.Score, r.Loss, r.Reports, r.Bytes,
 		optional(shown, r.EpsilonLocal, "–"), optional(shown, r.EpsilonCentral, "–"), r.Seconds)
 	return err
 }
@@ -62,12 +79,12 @@ func shown(x float64) string { return bound.Above(x, 4) }
 // number writes all digits, for a file.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// Accuracy returns that of the last round, and 0 before the first.
-func (h *History) Accuracy() float64 {
+// Score returns that of the last round, and 0 before the first.
+func (h *History) Score() float64 {
 	if len(h.rounds) == 0 {
 		return 0
 	}
-	return h.rounds[len(h.rounds)-1].Accuracy
+	return h.rounds[len(h.rounds)-1].Score
 }
 
 // BytesPerReport returns the mean length of all reports, and 0 before the first.
@@ -107,8 +124,8 @@ func Prepare(dir string) error {
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
-// Write leaves history.csv, summary.json with the given summary, and the picture
-// accuracy.png under the given title in a directory, which it makes.
+// Write leaves history.csv, summary.json with the given summary, and a picture of the measure, such
+// as accuracy.png, under the given title in a directory, which it makes.
 func (h *History) Write(dir, title string, summary any) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -120,7 +137,7 @@ func (h *History) Write(dir, title string, summary any) error {
 	return errors.Join(
 		os.WriteFile(filepath.Join(dir, "summary.json"), append(text, '\n'), 0o644),
 		create(filepath.Join(dir, "history.csv"), h.writeCSV),
-		create(filepath.Join(dir, "accuracy.png"), h.figure(title).WritePNG),
+		create(filepath.Join(dir, h.measure.Column+".png"), h.figure(title).WritePNG),
 	)
 }
 
@@ -133,23 +150,23 @@ func create(path string, write func(io.Writer) error) error {
 }
 
 func (h *History) writeCSV(w io.Writer) error {
-	records := [][]string{{"round", "accuracy", "loss", "reports", "bytes", "epsilon_local", "epsilon_central", "seconds"}}
+	records := [][]string{{"round", h.measure.Column, "loss", "reports", "bytes", "epsilon_local", "epsilon_central", "seconds"}}
 	for _, r := range h.rounds {
 		records = append(records, []string{
-			strconv.Itoa(r.Round), number(r.Accuracy), number(r.Loss), strconv.FormatInt(r.Reports, 10), strconv.FormatInt(r.Bytes, 10),
+			strconv.Itoa(r.Round), number(r.Score), number(r.Loss), strconv.FormatInt(r.Reports, 10), strconv.FormatInt(r.Bytes, 10),
 			optional(number, r.EpsilonLocal, ""), optional(number, r.EpsilonCentral, ""), strconv.FormatFloat(r.Seconds, 'f', 3, 64),
 		})
 	}
 	return csv.NewWriter(w).WriteAll(records)
 }
 
-// figure is the accuracy by round.
+// figure is the measure by round.
 func (h *History) figure(title string) *figure.Figure {
 	series := figure.Series{Style: figure.LinePoints}
 	for _, r := range h.rounds {
-		series.X, series.Y = append(series.X, float64(r.Round)), append(series.Y, r.Accuracy)
+		series.X, series.Y = append(series.X, float64(r.Round)), append(series.Y, r.Score)
 	}
 	return &figure.Figure{Title: title, Panels: []figure.Panel{{
-		XLabel: "round", YLabel: "test accuracy", YRange: [2]float64{0, 1}, Series: []figure.Series{series},
+		XLabel: "round", YLabel: "test " + h.measure.Name, YRange: h.measure.limits, Series: []figure.Series{series},
 	}}}
 }

@@ -19,18 +19,18 @@ import (
 func three(t *testing.T) (*history.History, string) {
 	t.Helper()
 	var out strings.Builder
-	h, err := history.New(&out)
+	h, err := history.New(&out, history.Accuracy)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h.Accuracy() != 0 || h.BytesPerReport() != 0 {
-		t.Errorf("before the first round: accuracy %g, %g bytes", h.Accuracy(), h.BytesPerReport())
+	if h.Score() != 0 || h.BytesPerReport() != 0 {
+		t.Errorf("before the first round: accuracy %g, %g bytes", h.Score(), h.BytesPerReport())
 	}
 	half, two := 0.5, 2.25
 	for _, r := range []history.Round{
-		{Round: 1, Accuracy: 0.75, Loss: 1.5, Reports: 300, Bytes: 2100, Seconds: 0.25},
-		{Round: 2, Accuracy: 0.8125, Loss: 1.25, Reports: 301, Bytes: 2107, Seconds: 1.0625, EpsilonLocal: &two, EpsilonCentral: &half},
-		{Round: 3, Accuracy: 0.78125, Loss: 1.375, Reports: 399, Bytes: 3793, Seconds: 2, EpsilonCentral: &half},
+		{Round: 1, Score: 0.75, Loss: 1.5, Reports: 300, Bytes: 2100, Seconds: 0.25},
+		{Round: 2, Score: 0.8125, Loss: 1.25, Reports: 301, Bytes: 2107, Seconds: 1.0625, EpsilonLocal: &two, EpsilonCentral: &half},
+		{Round: 3, Score: 0.78125, Loss: 1.375, Reports: 399, Bytes: 3793, Seconds: 2, EpsilonCentral: &half},
 	} {
 		if err := h.Add(r); err != nil {
 			t.Fatal(err)
@@ -48,8 +48,8 @@ func TestTheTableHasOneLinePerRound(t *testing.T) {
 	if text != want {
 		t.Errorf("got\n%swant\n%s", text, want)
 	}
-	if h.Accuracy() != 0.78125 || h.BytesPerReport() != 8 {
-		t.Errorf("accuracy %g, %g bytes, want the last one and the mean of all reports", h.Accuracy(), h.BytesPerReport())
+	if h.Score() != 0.78125 || h.BytesPerReport() != 8 {
+		t.Errorf("accuracy %g, %g bytes, want the last one and the mean of all reports", h.Score(), h.BytesPerReport())
 	}
 	for dim, want := range map[int]string{1000: "8 bytes, against 4000 bytes of a dense float32 gradient (500x less)", 1: "against 4 bytes of a dense float32 gradient (2x more)"} {
 		var b strings.Builder
@@ -121,7 +121,7 @@ func TestPrepare(t *testing.T) {
 }
 
 func TestWriteErrors(t *testing.T) {
-	if _, err := history.New(broken{}); !errors.Is(err, fs.ErrClosed) {
+	if _, err := history.New(broken{}, history.Accuracy); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("a broken terminal: %v", err)
 	}
 	h, _ := three(t)

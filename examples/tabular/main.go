@@ -1,0 +1,286 @@
+// Command tabular trains a linear model of a table under differential privacy: every row belongs
+// to a client, who sends one small randomized report in each round in which it takes part. Use it
+// to try private training on a table of your own. Start with the first of these:
+//
+//	go run ./examples/tabular                                    # who earns much, on a generated table
+//	go run ./examples/tabular -target wage=0..100                # linear regression
+//	go run ./examples/tabular -data people.csv -columns "age=17..90,sector=public|private|none" -target "income=low|high"
+//
+// Ranges and lists of values are public and must not be read off the rows. The clients are
+// simulated in this process, and nothing shuffles: examples/mnist has the servers.
+//
+// Read on below. What is public about a table is in columns.go, its rows are in rows.go, and what is
+// learnt is in task.go.
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/history"
+	"github.com/hushgrad/hushgrad/internal/progress"
+	"github.com/hushgrad/hushgrad/plan"
+	"github.com/hushgrad/hushgrad/trainer"
+)
+
+func main() { command.Main("tabular", tabular) }
+
+// options are what the flags say.
+type options struct {
+	data, out string
+	schema    schema
+	request   *plan.Request
+	seed      uint64
+	explain   bool
+}
+
+func parse(args []string, stderr io.Writer) (o options, err error) {
+	f := flag.NewFlagSet("tabular", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.StringVar(&o.data, "data", "", "CSV `file` with a header, one row per client; every fifth row is for testing; empty: a generated table")
+	columns := f.String("columns", generatedColumns, "columns of the model with what is public about them: a range of numbers, or a `list` of values")
+	target := f.String("target", generatedTarget, "column to predict: two values for logistic regression, more for softmax regression, a range for linear regression")
+	f.StringVar(&o.out, "out", "", "`directory` for history.csv, summary.json, a picture and coefficients.csv")
+	f.Uint64Var(&o.seed, "seed", 0, "0: fresh randomness; any other value makes the run repeatable, without any privacy")
+	f.BoolVar(&o.explain, "explain", false, "print what was planned and why")
+	request, check := plan.Flags(f)
+	o.request = request
+	if err := command.ParseOnly(f, args); err != nil {
+		return o, err
+	}
+	if o.data != "" && !(command.Given(f, "columns") && command.Given(f, "target")) {
+		return o, fl.Invalid("-data", o.data, "needs -columns and -target, which say what is public")
+	}
+	if o.data != "" && !command.Given(f, "clients") {
+		o.request.Clients = 0 // one per row
+	}
+	if o.schema, err = parseSchema(*columns, *target); err != nil {
+		return o, err
+	}
+	if o.data == "" {
+		if err := o.schema.isGenerated(); err != nil {
+			return o, err
+		}
+	}
+	if plan.IsSum(request.Mechanism) {
+		return o, fl.Invalid("-mechanism", request.Mechanism, "must be local here: examples/mnist has the servers that sums need")
+	}
+	if o.request.Clients == 0 {
+		return o, nil // checked when the rows are known
+	}
+	return o, check()
+}
+
+// isGenerated says whether all columns are of the generated table.
+func (s schema) isGenerated() error {
+	all := strings.Join([]string{generatedColumns, generatedTarget, generatedOther}, ",")
+	known, err := parseColumns("-columns", all)
+	if err != nil {
+		return err
+	}
+	have := map[string]bool{}
+	for _, c := range known {
+		have[c.name] = true
+	}
+	for _, c := range append(s.inputs[:len(s.inputs):len(s.inputs)], s.target) {
+		if !have[c.name] {
+			return fl.Invalid("-columns", c.name, "must be of the generated table, which has %s", all)
+		}
+	}
+	return nil
+}
+
+// tabular reads the table, plans a run and trains.
+func tabular(ctx context.Context, args []string, std command.Streams) error {
+	o, err := parse(args, std.Err)
+	if err != nil {
+		return err
+	}
+	if err := history.Prepare(o.out); err != nil {
+		return err
+	}
+	train, test, note, err := o.load(ctx)
+	if err != nil {
+		return err
+	}
+	if o.request.Clients == 0 {
+		o.request.Clients = len(train.y)
+	}
+	if o.request.Clients > len(train.y) {
+		return fl.Invalid("-clients", o.request.Clients, "must be at most the number of rows for training, %d", len(train.y))
+	}
+	train = rows{train.x[:o.request.Clients], train.y[:o.request.Clients]}
+	t, err := newTask(o.schema)
+	if err != nil {
+		return err
+	}
+	run, err := o.plan(ctx, t, std.Err)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(std.Out, "%s\n%s of %s, %d parameters, simulated on one of %d cores\n", note, t.name, o.schema.target.name, t.dim, runtime.NumCPU())
+	if err := run.PrintStart(std.Out, o.explain); err != nil {
+		return err
+	}
+	return o.train(ctx, t, run, train, test, std.Out)
+}
+
+// testRows is the number of generated rows that no client holds.
+const testRows = 10_000
+
+// load returns the rows and a line about where they come from.
+func (o options) load(ctx context.Context) (train, test rows, note string, err error) {
+	if o.data != "" {
+		train, test, err = readFile(ctx, o.data, o.schema)
+		return train, test, fmt.Sprintf("%d rows of %s for training, %d for testing", len(train.y), o.data, len(test.y)), err
+	}
+	all := generate(rand.New(rand.NewPCG(1, o.seed)), o.request.Clients+testRows, o.schema)
+	n := o.request.Clients
+	return rows{all.x[:n], all.y[:n]}, rows{all.x[n:], all.y[n:]}, fmt.Sprintf("a generated table: %d rows for training, %d for testing", n, testRows), nil
+}
+
+// publicRows is the number of rows that are drawn to see the size of gradients.
+const publicRows = 1000
+
+// plan decides what the flags leave open, from public numbers only.
+func (o options) plan(ctx context.Context, t task, log io.Writer) (*plan.Run, error) {
+	rng := rand.New(rand.NewPCG(2, 1))
+	public, err := t.gradients(draw(rng, publicRows, o.schema), rng)
+	if err != nil {
+		return nil, err
+	}
+	defer public.Close()
+	r := *o.request
+	r.Dim, r.MaxLearningRate, r.Seed = t.dim, t.maxRate, o.seed
+	if r.L1, r.L2, err = norms(public, func(visit func(int, []float64) error) error {
+		return public.Each(ctx, make([]float64, t.dim), 0, publicRows, visit)
+	}); err != nil {
+		return nil, err
+	}
+	fmt.Fprintln(log, "planning the run from public numbers")
+	bar := progress.New(log)
+	bar.Describe("planning")
+	defer bar.Close()
+	r.Progress = bar
+	return r.Run(ctx)
+}
+
+// summary is what a run led to: summary.json.
+type summary struct {
+	Task    string  `json:"task"`
+	Measure string  `json:"measure"`
+	Score   float64 `json:"test_score"`
+	*plan.Run
+	plan.Promise
+	Trained        int     `json:"rounds_trained"`
+	BytesPerReport float64 `json:"bytes_per_report"`
+	Data           string  `json:"data"`
+}
+
+// train is the whole run.
+func (o options) train(ctx context.Context, t task, run *plan.Run, train, test rows, w io.Writer) (err error) {
+	rng := fl.NewRand()
+	if o.seed != 0 {
+		rng = rand.New(rand.NewPCG(3, o.seed))
+	}
+	gradients, err := t.gradients(train, rng)
+	if err != nil {
+		return err
+	}
+	rounds, err := trainer.NewSimulation(trainer.SimulationConfig{
+		Gradients: gradients, Cohort: run.Cohort, Rand: rng,
+		Describe: func(i int) fl.Round { return run.Round(fmt.Sprintf("tabular-%03d", i+1), fl.NewPublicSeed()) },
+	})
+	if err != nil {
+		return errors.Join(err, gradients.Close())
+	}
+	defer func() { err = errors.Join(err, rounds.Close()) }()
+	table, err := history.New(w, t.measure)
+	if err != nil {
+		return err
+	}
+	sent, began := int64(0), time.Now()
+	var trained []float64
+	done := 0
+	_, err = trainer.Run(ctx, rounds, make([]float64, t.dim), trainer.RunConfig{
+		Rounds: run.Affordable, // what all rounds cost together is known beforehand
+		Steps:  trainer.Momentum(run.LearningRate, run.Momentum, run.Averaging),
+		After: func(p trainer.Progress) error {
+			score, loss, err := t.evaluate(p.Average, test)
+			promise, failed := run.Promise(ctx, p.Round+1)
+			if err := errors.Join(err, failed); err != nil {
+				return err
+			}
+			trained, done = slices.Clone(p.Average), p.Round+1
+			bytes, seconds := rounds.Bytes()-sent, time.Since(began).Seconds()
+			sent, began = rounds.Bytes(), time.Now()
+			return table.Add(history.Round{
+				Round: p.Round + 1, Score: score, Loss: loss, Reports: p.Estimate.Reports, Bytes: bytes,
+				EpsilonLocal: promise.LocalTotal, EpsilonCentral: promise.Central, Seconds: seconds,
+			})
+		},
+	})
+	if err == nil {
+		return o.finish(ctx, t, run, table, done, trained, w)
+	}
+	if ctx.Err() != nil && done > 0 {
+		fmt.Fprintf(w, "\ninterrupted        after %d of %d rounds", done, run.Affordable)
+		return errors.Join(o.finish(context.WithoutCancel(ctx), t, run, table, done, trained, w), ctx.Err())
+	}
+	return err
+}
+
+// finish prints and writes what a run led to.
+func (o options) finish(ctx context.Context, t task, run *plan.Run, table *history.History, done int, trained []float64, w io.Writer) error {
+	fmt.Fprintf(w, "\ntest %-14s%.4f\n", t.measure.Name, table.Score())
+	promise, err := run.PrintEnd(ctx, w, done)
+	if err != nil {
+		return err
+	}
+	if promise.Central != nil {
+		fmt.Fprintln(w, "                   Nothing in this example shuffles, and it simulates all clients: it shows what they would be promised.")
+	}
+	if err := table.PrintUpload(w, t.dim); err != nil || o.out == "" {
+		return err
+	}
+	s := summary{
+		Task: t.name, Measure: t.measure.Column, Score: table.Score(), Run: run, Promise: promise, Trained: done,
+		BytesPerReport: table.BytesPerReport(), Data: o.data,
+	}
+	title := fmt.Sprintf("%s of %s, %s, %v", t.name, o.schema.target.name, run.Mechanism, promise)
+	coefficients := filepath.Join(o.out, "coefficients.csv")
+	if err := errors.Join(table.Write(o.out, title, s), command.Replace(ctx, coefficients, func(w io.Writer) error {
+		return o.writeCoefficients(w, t, trained)
+	})); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "results            %s: history.csv, summary.json, %s.png, coefficients.csv\n", o.out, t.measure.Column)
+	return err
+}
+
+// writeCoefficients writes a line for each value of a row and one for the bias, and a column for
+// each class.
+func (o options) writeCoefficients(w io.Writer, t task, params []float64) error {
+	records := [][]string{append([]string{"input"}, t.classes...)}
+	for _, name := range append(o.schema.names(), "bias") {
+		records = append(records, []string{name})
+	}
+	for k := range t.classes {
+		for i, v := range t.coefficients(params, k) {
+			records[i+1] = append(records[i+1], text(v))
+		}
+	}
+	return csv.NewWriter(w).WriteAll(records)
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const people = `id,wage,age,note
+1,10,20,"a, b"
+2,20,30,
+3,30,40,
+4,40,50,
+5,50,60,
+6,60,,x
+`
+
+func TestEveryFifthRowIsForTesting(t *testing.T) {
+	s := someSchema(t, "age=20..60", "wage=0..100")
+	path := filepath.Join(t.TempDir(), "people.csv")
+	if err := os.WriteFile(path, []byte(people), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	train, test, err := readFile(t.Context(), path, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ages []float64
+	for _, x := range train.x {
+		ages = append(ages, x...)
+	}
+	if want := []float64{-1, -0.5, 0, 0.5, 0}; !slices.Equal(ages, want) {
+		t.Errorf("ages %v, want %v", ages, want)
+	}
+	if len(test.y) != 1 || test.x[0][0] != 1 || test.y[0] != 0 {
+		t.Errorf("test rows %v, want the fifth", test)
+	}
+}
+
+func TestWhatIsNoTableIsAnError(t *testing.T) {
+	s := someSchema(t, "age=20..60", "wage=0..100")
+	for name, c := range map[string]struct{ text, want string }{
+		"nothing":          {"", "header: got \"nothing\""},
+		"no such column":   {"id,wage\n1,2\n", `must have the column "age"`},
+		"too few rows":     {"age,wage\n1,2\n3,4\n", "rows: got 2"},
+		"a row is short":   {"age,wage\n1,2\n3\n", "line 3"},
+		"a quote is open":  {"age,wage\n\"1,2\n", "line"},
+		"no header at all": {"\n\n", "header: got \"nothing\""},
+	} {
+		if _, _, err := read(strings.NewReader(c.text), s); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+	if _, _, err := readFile(t.Context(), filepath.Join(t.TempDir(), "none.csv"), s); err == nil {
+		t.Error("no such file: want an error")
+	}
+}
+
+// Whatever a file holds, its rows are finite and within the unit ball.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(people))
+	f.Add([]byte("age,wage,sector\n1e400,-1,a\n,,\n\"\",2,b\n1,1,1\n2,2,2\n"))
+	s := someSchema(f, "age=20..60,sector=a|b", "wage=0..100")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		train, test, err := read(strings.NewReader(string(data)), s)
+		if err != nil {
+			return
+		}
+		for i, x := range append(train.x, test.x...) {
+			square := 0.
+			for _, v := range x {
+				square += v * v
+			}
+			if len(x) != 3 || !(square <= 1+1e-12) {
+				t.Errorf("row %d is %v", i, x)
+			}
+		}
+		for _, y := range append(train.y, test.y...) {
+			if !(math.Abs(y) <= 1) {
+				t.Errorf("target %g", y)
+			}
+		}
+	})
+}
+
+// Generated rows use the ranges that they declare: no column is constant, and few are clipped.
+func TestGeneratedRowsAreWithinWhatIsPublic(t *testing.T) {
+	s := someSchema(t, generatedColumns, "wage=0..100")
+	r := generate(rand.New(rand.NewPCG(1, 2)), 4000, s)
+	for j, name := range s.names() {
+		least, most, ends := math.Inf(1), math.Inf(-1), 0
+		for _, x := range r.x {
+			v := x[j] * math.Sqrt(float64(len(s.inputs)))
+			least, most = min(least, v), max(most, v)
+			if v == 1 && !strings.Contains(name, "=") {
+				ends++
+			}
+		}
+		if most-least < 0.5 || ends > 40 {
+			t.Errorf("%s: from %.2f to %.2f, %d rows at the end of the range", name, least, most, ends)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"errors"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/hushgrad/hushgrad/internal/history"
+	"github.com/hushgrad/hushgrad/trainer"
+)
+
+// task is what is learnt about the target: logistic regression for two values, softmax regression
+// for more, linear regression for a number.
+type task struct {
+	name    string
+	dim     int
+	measure history.Measure
+	// gradients are those of the clients who hold the rows, one each.
+	gradients func(r rows, rng *rand.Rand) (trainer.Gradients, error)
+	// evaluate returns the score and the mean loss over rows.
+	evaluate func(params []float64, r rows) (score, loss float64, err error)
+	// maxRate limits the learning rate where the loss is not that of a classifier; 0: no limit.
+	maxRate float64
+	// coefficients returns those of class or number k, one per value of a row and then the bias.
+	coefficients func(params []float64, k int) []float64
+	classes      []string // that have coefficients
+}
+
+// squaredRate is the largest learning rate at which linear regression without noise goes towards
+// the best model: the inverse of the largest squared norm of a row with its 1 for the bias.
+const squaredRate = 0.5
+
+func newTask(s schema) (task, error) {
+	switch n := len(s.target.values); {
+	case n == 0:
+		t := linear(s, trainer.Squared)
+		t.name, t.measure, t.maxRate, t.classes = "linear regression", history.RSquared, squaredRate, []string{s.target.name}
+		return t, nil
+	case n == 2:
+		t := linear(s, trainer.Logistic)
+		t.name, t.measure, t.classes = "logistic regression", history.Accuracy, s.target.values[1:]
+		return t, nil
+	default:
+		return softmax(s)
+	}
+}
+
+// linear is a task of a linear model.
+func linear(s schema, loss trainer.Loss) task {
+	one := rand.New(rand.NewPCG(1, 1)) // one client holds all rows, whatever the order
+	return task{
+		dim: s.width() + 1,
+		gradients: func(r rows, rng *rand.Rand) (trainer.Gradients, error) {
+			return trainer.NewLinear(r.x, r.y, len(r.y), loss, rng)
+		},
+		evaluate: func(params []float64, r rows) (score, mean float64, err error) {
+			l, err := trainer.NewLinear(r.x, r.y, 1, loss, one)
+			if err != nil {
+				return 0, 0, err
+			}
+			predictions := make([]float64, len(r.y))
+			for i, row := range r.x {
+				predictions[i] = l.Predict(params, row)
+			}
+			return scored(s, predictions, r.y), l.Loss(params, r.x, r.y), nil
+		},
+		coefficients: func(params []float64, _ int) []float64 { return params },
+	}
+}
+
+// scored is the share of right classes, or the coefficient of determination of numbers.
+func scored(s schema, predictions, y []float64) float64 {
+	if s.target.values == nil {
+		return stat.RSquaredFrom(predictions, y, nil)
+	}
+	right := 0.
+	for i, z := range predictions {
+		if (z > 0) == (y[i] == 1) {
+			right++
+		}
+	}
+	return right / float64(len(y))
+}
+
+// softmax is a task with three classes or more, whose gradients come from a graph.
+func softmax(s schema) (task, error) {
+	model, err := trainer.NewSoftmax(trainer.Input{Channels: 1, Height: 1, Width: s.width()}, len(s.target.values))
+	if err != nil {
+		return task{}, err
+	}
+	classes := len(s.target.values)
+	return task{
+		name: "softmax regression", dim: model.Dim(), measure: history.Accuracy, classes: s.target.values,
+		gradients: func(r rows, rng *rand.Rand) (trainer.Gradients, error) {
+			clients, err := trainer.NewClients(r.x, labels(r.y), len(r.y), rng)
+			if err != nil {
+				return nil, err
+			}
+			return clients.On(model, true)
+		},
+		evaluate: func(params []float64, r rows) (score, loss float64, err error) {
+			e, err := model.NewEvaluator(min(500, len(r.y)))
+			if err != nil {
+				return 0, 0, err
+			}
+			defer func() { err = errors.Join(err, e.Close()) }()
+			return e.Evaluate(params, r.x, labels(r.y))
+		},
+		coefficients: func(params []float64, k int) []float64 {
+			var of []float64
+			for i := k; i < len(params); i += classes {
+				of = append(of, params[i])
+			}
+			return of
+		},
+	}, nil
+}
+
+func labels(y []float64) []int {
+	out := make([]int, len(y))
+	for i, v := range y {
+		out[i] = int(v)
+	}
+	return out
+}
+
+// norms are the mean L1 and L2 norms of gradients of the first model, which is zero.
+func norms(g trainer.Gradients, each func(visit func(int, []float64) error) error) (l1, l2 float64, err error) {
+	n := float64(g.Len())
+	err = each(func(_ int, grad []float64) error {
+		l1 += floats.Norm(grad, 1) / n
+		l2 += floats.Norm(grad, 2) / n
+		return nil
+	})
+	return l1, l2, err
+}
