@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"google.golang.org/grpc"
 
-	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
@@ -27,7 +26,7 @@ import (
 func running(t *testing.T, mechanism string, args ...string) *federation {
 	t.Helper()
 	o, model, run, data := small(t, mechanism, args...)
-	data, err := data.In(o.features())
+	data, err := data.In(t.Context(), o.opened, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,8 +249,8 @@ func TestTrafficIsReportsTimesTheirSize(t *testing.T) {
 func TestLearningIsVisibleAndRepeatable(t *testing.T) {
 	losses := func(mechanism string, args ...string) (out []float64) {
 		f := running(t, mechanism, args...)
-		_, _, _, data := small(t, mechanism)
-		data, err := data.In(dataset.UnitEdges)
+		o, _, _, data := small(t, mechanism)
+		data, err := data.In(t.Context(), o.opened, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

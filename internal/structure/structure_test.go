@@ -42,7 +42,7 @@ var exceptions = map[string]string{
 // light are the packages that build without gRPC and Gorgonia.
 var light = []string{
 	"fl", "fl/reportfile", "ternarize", "rotation", "privacy", "sparse", "keyvalue", "hdsum", "hetero",
-	"coco", "collision", "signsketch", "baseline", "auto", "tiers", "plan", "server/seal",
+	"coco", "collision", "signsketch", "baseline", "auto", "tiers", "plan", "trainer/features", "server/seal",
 	"internal/abi", "cmd/hushgrad-bridge",
 }
 
