@@ -266,7 +266,8 @@ func benchCommand(e experiment.Experiment, f *flag.FlagSet) string {
 		words = append(words, "-seed", f.Lookup(experiment.FlagSeed).Value.String())
 	}
 	f.Visit(func(given *flag.Flag) {
-		if slices.Contains([]string{"jobs", "out", experiment.FlagSeed}, given.Name) || slices.Contains(e.Without, given.Name) {
+		left := slices.Concat([]string{"jobs", "out", experiment.FlagSeed}, e.Without, e.Aside)
+		if slices.Contains(left, given.Name) {
 			return
 		}
 		value := given.Value.String()

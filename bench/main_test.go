@@ -164,6 +164,16 @@ func TestBenchWritesFiles(t *testing.T) {
 	}
 }
 
+// A flag that no number depends on is not in the recorded command.
+func TestFlagsAsideAreNotRecorded(t *testing.T) {
+	e := echo()
+	e.Aside = []string{"word"}
+	b, err := parseBench(e, []string{"-word=x", "-seed=2"}, io.Discard, false)
+	if err != nil || b.command != "go run ./bench echo -seed 2" {
+		t.Errorf("command %q, %v", b.command, err)
+	}
+}
+
 func TestBenchStops(t *testing.T) {
 	waiting := echo()
 	waiting.Bind = func(*flag.FlagSet) experiment.Run {

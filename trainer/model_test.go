@@ -37,7 +37,7 @@ func TestLayout(t *testing.T) {
 			{"conv1.weight", []int{2, 5, 5, 4}, 0}, {"conv1.bias", []int{4}, 200},
 			{"conv2.weight", []int{4, 3, 3, 6}, 204}, {"conv2.bias", []int{6}, 420},
 			{"output.weight", []int{6, 3}, 426}, {"output.bias", []int{3}, 444}}},
-		{must[*Model](t)(NewEmbedder(Input{Channels: 2, Height: 28, Width: 15}, 3, [3]int{4, 6, 5}, 7)), []Param{
+		{must[*Model](t)(NewEmbedder(Input{Channels: 2, Height: 30, Width: 15}, 3, [3]int{4, 6, 5}, 7)), []Param{
 			{"conv1.weight", []int{2, 5, 5, 4}, 0}, {"conv1.bias", []int{4}, 200},
 			{"conv2.weight", []int{4, 3, 3, 6}, 204}, {"conv2.bias", []int{6}, 420},
 			{"conv3.weight", []int{6, 3, 3, 5}, 426}, {"conv3.bias", []int{5}, 696},

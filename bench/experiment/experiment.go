@@ -24,6 +24,10 @@ type Experiment struct {
 	// them, so that a flag without effect is an error.
 	Without []string
 
+	// Aside lists flags of its own that no number depends on, such as names of files. They are
+	// left out of the command that a result records.
+	Aside []string
+
 	// Bind adds the experiment's own flags and returns the run that reads them
 	// once they are parsed. The common flags (-jobs, -out, and those of Without) are
 	// already there and come in the Env. Bind keeps the values in variables of its own,

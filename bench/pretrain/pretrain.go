@@ -27,6 +27,7 @@ func Experiments() []experiment.Experiment {
 		Source:  "Our own recipe, docs/pretraining.md; no paper",
 		Without: []string{experiment.FlagRepeats},
 		Alone:   true,
+		Aside:   []string{"fonts", "weights"},
 		Bind:    bind,
 	}}
 }

@@ -119,9 +119,7 @@ func (n *Network) Dim() int { return n.parts.Width }
 // Apply is what the interface says. It does not allocate; with 8, 16 and 32 channels it takes
 // 0.3 million multiplications.
 func (n *Network) Apply(dst, x []float64) {
-	if len(x) != n.Inputs() || len(dst) != n.Dim() {
-		panic(fmt.Sprintf("features: %d values for a vector of %d, must be %d and %d", len(x), len(dst), n.Inputs(), n.Dim()))
-	}
+	check(n, dst, x)
 	w := n.pool.Get().(*workspace)
 	defer n.pool.Put(w)
 	for r := range networkSide {
@@ -156,9 +154,12 @@ func (n *Network) convolve(i int, dst, src []float32, kernel, stride, side int, 
 		}
 		multiply(dst[r*results*m.Cols:(r+1)*results*m.Cols], patches, results, m, n.biases[i])
 	}
+	for at, v := range dst {
+		dst[at] = max(0, v)
+	}
 }
 
-// multiply writes ReLU(x·m + bias) for a matrix x of so many rows.
+// multiply writes x·m + bias for a matrix x of so many rows.
 func multiply(dst, x []float32, rows int, m blas32.General, bias []float32) {
 	for r := range rows {
 		copy(dst[r*m.Cols:], bias)
@@ -166,9 +167,6 @@ func multiply(dst, x []float32, rows int, m blas32.General, bias []float32) {
 	a := blas32.General{Rows: rows, Cols: m.Rows, Stride: m.Rows, Data: x[:rows*m.Rows]}
 	c := blas32.General{Rows: rows, Cols: m.Cols, Stride: m.Cols, Data: dst[:rows*m.Cols]}
 	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, a, m, 1, c)
-	for i, v := range dst {
-		dst[i] = max(0, v)
-	}
 }
 
 // maxPool keeps the largest value of each 2×2 square.

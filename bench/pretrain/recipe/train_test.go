@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/internal/glyph"
 	"golang.org/x/image/font/gofont/gobold"
 	"golang.org/x/image/font/gofont/goregular"
@@ -92,6 +93,38 @@ func TestTrainGoesOn(t *testing.T) {
 	whole, err := Train(t.Context(), testSet(t, 1), tiny, always, func() {})
 	if err != nil || !slices.Equal(again, whole) || steps != 2*tiny.Steps+1 {
 		t.Errorf("other weights, or %d steps: %v", steps, err)
+	}
+}
+
+// The halves of a batch are different pictures, and those of the next step follow.
+func TestEveryPictureIsSeenOnce(t *testing.T) {
+	model, err := tiny.Size.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts [halves]*half
+	for i := range parts {
+		if parts[i], err = newHalf(model, tiny.Batch/halves); err != nil {
+			t.Fatal(err)
+		}
+		defer parts[i].worker.Close()
+	}
+	set, one := testSet(t, 1), tiny
+	one.Steps = 2
+	params, next, picture := model.Init(experiment.Stream(1)), 0, make([]float64, glyph.Side*glyph.Side)
+	for stage := range 2 {
+		if err := trainStage(t.Context(), params, set, one, stage, parts, func() {}); err != nil {
+			t.Fatal(err)
+		}
+		next += tiny.Batch // the first step's
+		for _, h := range parts {
+			for i, x := range h.x {
+				if class := NewPencil().Draw(picture, set, uint64(next)); class != h.labels[i] || !slices.Equal(x, picture) {
+					t.Fatalf("stage %d: another picture than number %d", stage, next)
+				}
+				next++
+			}
+		}
 	}
 }
 
