@@ -1,5 +1,10 @@
 package fl
 
+import (
+	"math"
+	"slices"
+)
+
 // Names of the columns that an estimate may have.
 const (
 	// ColumnMean is the mean of the clients' (clipped) gradients, in units of the
@@ -35,6 +40,12 @@ type Column struct {
 type Estimate struct {
 	// Columns holds the mean first, and then what Round.Columns asks for, in its order.
 	Columns []Column
+	// NoiseNorm is the Euclidean norm of the mean's error: the root of its expected square,
+	// estimated, in units of the gradient. The error is that of the standard errors. Take
+	// NoiseNorm for the mean as a whole: in small rounds the standard errors of single
+	// coordinates are widened, so that their intervals cover, and together say too much. NaN
+	// where the mean has no standard errors.
+	NoiseNorm float64
 	// Reports is the number of reports behind it.
 	Reports int64
 	// Mechanism is the registered name.
@@ -62,8 +73,24 @@ func (e *Estimate) Column(name string) (s Series, ok bool) {
 	return Series{}, false
 }
 
-// NewEstimate returns an estimate of r with the mean alone. Mechanisms that estimate more
-// append the columns that r asks for.
+// NewEstimate returns an estimate of r with the mean alone, whose NoiseNorm is the norm of
+// its standard errors. Mechanisms that estimate more append the columns that r asks for.
 func NewEstimate(r Round, g Guarantee, reports int64, mean Series) *Estimate {
-	return &Estimate{Columns: []Column{{ColumnMean, mean}}, Reports: reports, Mechanism: r.Mechanism, Guarantee: g}
+	return &Estimate{Columns: []Column{{ColumnMean, mean}}, NoiseNorm: norm(mean.StdErr), Reports: reports, Mechanism: r.Mechanism, Guarantee: g}
+}
+
+// norm returns the Euclidean norm of standard errors, whose squares may overflow, and NaN where
+// there are none.
+func norm(stdErr []float64) float64 {
+	if len(stdErr) == 0 {
+		return math.NaN()
+	}
+	largest, squares := slices.Max(stdErr), 0.0
+	if largest == 0 {
+		return 0
+	}
+	for _, v := range stdErr {
+		squares += v / largest * (v / largest)
+	}
+	return largest * math.Sqrt(squares)
 }

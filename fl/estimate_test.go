@@ -1,6 +1,7 @@
 package fl
 
 import (
+	"math"
 	"slices"
 	"testing"
 )
@@ -26,5 +27,21 @@ func TestColumnsAreFoundByName(t *testing.T) {
 	}
 	if s := (&Estimate{}).Mean(); s.Value != nil {
 		t.Errorf("the mean of an empty estimate: %+v", s)
+	}
+}
+
+func TestTheNormOfTheNoiseIsThatOfTheStandardErrors(t *testing.T) {
+	for _, c := range []struct {
+		stdErr []float64
+		want   float64
+	}{
+		{[]float64{3, 0, 4}, 5}, {[]float64{0, 0}, 0}, {[]float64{3e300, 4e300}, 5e300}, {[]float64{3e-300, 4e-300}, 5e-300},
+	} {
+		if got := NewEstimate(Round{}, Guarantee{}, 1, Series{StdErr: c.stdErr}).NoiseNorm; !(math.Abs(got-c.want) <= 1e-15*c.want) {
+			t.Errorf("%v: norm %v, want %v", c.stdErr, got, c.want)
+		}
+	}
+	if got := NewEstimate(Round{}, Guarantee{}, 1, Series{Value: []float64{1}}).NoiseNorm; !math.IsNaN(got) {
+		t.Errorf("without standard errors: norm %v, want NaN", got)
 	}
 }

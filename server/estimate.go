@@ -107,6 +107,7 @@ func estimateHeader(r fl.Round, e *fl.Estimate) *service.EstimateHeader {
 		Dim:       uint32(r.Dim),
 		Reports:   uint64(e.Reports),
 		Guarantee: e.Guarantee.Proto(),
+		NoiseNorm: e.NoiseNorm,
 	}
 	for _, c := range e.Columns {
 		h.Columns = append(h.Columns, c.Name)
@@ -118,7 +119,7 @@ func estimateHeader(r fl.Round, e *fl.Estimate) *service.EstimateHeader {
 }
 
 // checkEstimate refuses what a mechanism must not return: columns that are not those of
-// the round, or of another length.
+// the round, or of another length, or a negative norm.
 func checkEstimate(r fl.Round, e *fl.Estimate) error {
 	if e == nil {
 		return fl.Invalid("estimate", "nothing", "must be there when there is no error")
@@ -134,6 +135,9 @@ func checkEstimate(r fl.Round, e *fl.Estimate) error {
 		if len(c.Value) != r.Dim || c.StdErr != nil && len(c.StdErr) != r.Dim {
 			return fl.Invalid(c.Name, fmt.Sprintf("%d values and %d standard errors", len(c.Value), len(c.StdErr)), "must have dim = %d of both, or no standard errors", r.Dim)
 		}
+	}
+	if e.NoiseNorm < 0 {
+		return fl.Invalid("noise_norm", e.NoiseNorm, "must be ≥ 0, or NaN")
 	}
 	return nil
 }

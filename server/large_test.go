@@ -62,6 +62,9 @@ func roundTrip(t *testing.T, operator *client.Operator, conn *grpc.ClientConn, d
 		t.Fatal(err)
 	}
 	want := estimateOf(t, part.Mechanism(), report)
+	if got.NoiseNorm != want.NoiseNorm {
+		t.Errorf("norm of the noise %g, want %g", got.NoiseNorm, want.NoiseNorm)
+	}
 	for j, v := range want.Mean().Value {
 		if got.Mean().Value[j] != v || got.Mean().StdErr[j] != want.Mean().StdErr[j] {
 			t.Fatalf("coordinate %d of %d: %g ± %g, want %g ± %g", j, dim, got.Mean().Value[j], got.Mean().StdErr[j], v, want.Mean().StdErr[j])

@@ -151,6 +151,7 @@ var PuppetEstimates = map[string]func(*fl.Estimate) *fl.Estimate{
 	},
 	"short errors":       func(e *fl.Estimate) *fl.Estimate { e.Columns[1].StdErr = e.Columns[1].StdErr[1:]; return e },
 	"errors of length 0": func(e *fl.Estimate) *fl.Estimate { e.Columns[1].StdErr = []float64{}; return e },
+	"negative noise":     func(e *fl.Estimate) *fl.Estimate { e.NoiseNorm = -1; return e },
 	"errors of the mean": func(e *fl.Estimate) *fl.Estimate { e.Columns[0].StdErr = append(e.Columns[0].StdErr, 1); return e },
 }
 

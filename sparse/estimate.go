@@ -21,6 +21,7 @@ func (t *tally) Estimate(reports int64) (*fl.Estimate, error) {
 		}
 		e.Columns = append(e.Columns, fl.Column{Name: name, Series: c})
 	}
+	e.NoiseNorm = m.round.Scale * h.noiseNorm(mean, m.aliasing)
 	widen(mean, m.aliasing)
 	for j := range mean.Value { // now from ternary units to those of the gradient
 		mean.Value[j] *= m.round.Scale
@@ -84,6 +85,30 @@ func mean(c Calibration, k counts) (value, variance float64) {
 	}
 	expected, gain := min(math.Abs(value), f, 1), c.meanGain()
 	return value, f*(in+1) + (1-f)*out + moreHits*gain*gain/k.n - expected*expected
+}
+
+// noiseNorm returns the norm of the mean's error, in ternary units. perSquare is that of widen.
+// E[Y²] is linear in the frequency, so a sum over the coordinates needs neither moreHits nor a
+// frequency that is moved up to 0. A mean of n reports has E[Y²] − E[Y]² over n, for which n−1
+// is unbiased. A single report shows E[Y²] alone, which is at least as large.
+func (h hits) noiseNorm(mean fl.Series, perSquare float64) float64 {
+	in, out := h.calibration.MeanVariance()
+	seconds, squares := 0.0, 0.0
+	for j, v := range mean.Value {
+		f := 1.0
+		if h.calibration.estimatesFrequency() {
+			f = h.calibration.frequency(counts{plus: float64(h.plus[j]), minus: float64(h.minus[j]), n: h.n})
+		}
+		seconds += f*(in+1) + (1-f)*out
+		squares += v * v
+	}
+	error2 := seconds
+	if h.n > 1 {
+		error2 = (seconds - squares) / (h.n - 1)
+	}
+	error2 = max(error2, 0)
+	labels := perSquare * float64(len(mean.Value)) * max(squares-error2, 0)
+	return math.Sqrt(error2 + labels)
 }
 
 // widen adds to the standard errors of the mean, in ternary units, the error of a round's

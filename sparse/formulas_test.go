@@ -189,3 +189,45 @@ func TestLabelsWidenStandardErrors(t *testing.T) {
 		}
 	}
 }
+
+// The squared norm of the noise is the variance of the reports' estimates over n−1, or their
+// second moment for one report, and with fixed labels perSquare·d·Σx² more. Σx² is that of the
+// estimates without their noise.
+func TestTheNormOfTheNoiseAddsUpTheVariances(t *testing.T) {
+	for name, c := range map[string]Calibration{"paired": paired, "separate": separate, "t = 2s": meanOnly} {
+		toMean, toSupport := c.meanGain(), 0.0
+		if c.estimatesFrequency() {
+			toSupport = c.frequencyGain()
+		}
+		y := func(own, opposite float64) float64 { return toMean * (own - opposite) }
+		for _, n := range []int64{1, 1024} {
+			// The hits of a client with entries +1 and 0: no frequency is moved.
+			plus, minus := []float64{c.In.Own, 0}, []float64{c.In.Opposite, 0}
+			if n == 1 {
+				plus, minus = []float64{1, 0}, []float64{0, 0}
+			}
+			h := hits{calibration: c, n: float64(n)}
+			seconds, squares := 0.0, 0.0
+			for j := range plus {
+				h.plus, h.minus = append(h.plus, int64(plus[j]*h.n)), append(h.minus, int64(minus[j]*h.n))
+				share := 1.0
+				if toSupport > 0 {
+					share = toSupport * (plus[j] + minus[j] - 2*c.Out.Own) // below 0 at the second one
+				}
+				seconds += share*c.In.moment(2, y) + (1-share)*c.Out.moment(2, y)
+				squares += math.Pow(y(plus[j], minus[j]), 2)
+			}
+			want := seconds
+			if n > 1 {
+				want = (seconds - squares) / (h.n - 1)
+			}
+			if got := estimated(t, c, 3, n, h.plus, h.minus).NoiseNorm / 3; !(math.Abs(got*got-want) <= 1e-12*want) {
+				t.Errorf("%s, n = %d: squared norm %.15g, want %.15g", name, n, got*got, want)
+			}
+			labels := 0.25 * 2 * max(squares-want, 0)
+			if got := h.noiseNorm(h.series(mean), 0.25); !(math.Abs(got*got-want-labels) <= 1e-12*(want+labels)) {
+				t.Errorf("%s, n = %d: squared norm with labels %.15g, want %.15g", name, n, got*got, want+labels)
+			}
+		}
+	}
+}

@@ -174,6 +174,7 @@ func (a *aggregator) combine(means []*fl.Estimate, weights []float64, total int6
 			continue
 		}
 		e.Guarantee = promised // the tiers' ε increase
+		e.NoiseNorm = math.Hypot(e.NoiseNorm, weights[i]*mean.NoiseNorm)
 		own := mean.Mean()
 		for j, v := range own.Value {
 			combined.Value[j] += weights[i] * v

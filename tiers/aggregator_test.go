@@ -43,7 +43,7 @@ func TestMixedClientsBeatEachTierAlone(t *testing.T) {
 			t.Errorf("coordinate %d: %g ± %g, want %g", j, e.Mean().Value[j], e.Mean().StdErr[j], want)
 		}
 	}
-	var sum float64
+	var sum, noise2 float64
 	for i, tier := range e.Tiers {
 		sum += tier.Weight
 		if tier.Reports != int64(counts[i]) {
@@ -53,12 +53,16 @@ func TestMixedClientsBeatEachTierAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		noise2 += math.Pow(tier.Weight*one.NoiseNorm, 2)
 		if e.Mean().StdErr[0] >= one.Mean().StdErr[0] {
 			t.Errorf("tier %d alone has the standard error %g, all together %g", i, one.Mean().StdErr[0], e.Mean().StdErr[0])
 		}
 		if w := one.Tiers[i].Weight; w != 1 {
 			t.Errorf("tier %d alone has weight %g", i, w)
 		}
+	}
+	if want := math.Sqrt(noise2); !(math.Abs(e.NoiseNorm-want) <= 1e-12*want) {
+		t.Errorf("norm of the noise %g, want %g from the tiers", e.NoiseNorm, want)
 	}
 	// The weights are those of the exact errors, and of no report.
 	var precisions [3]float64

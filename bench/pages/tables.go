@@ -17,6 +17,7 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"accuracy-central": accuracyByCentral,
 	"accuracy-local":   accuracyByLocal,
 	"flower":           flower,
+	"peers":            peers,
 	"accuracy-clients": accuracyByClients,
 	"constants":        constants,
 	"attack":           attack,

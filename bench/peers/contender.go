@@ -44,19 +44,19 @@ func (r report) bytes() int {
 
 // about is what the table says of a contender besides its costs.
 type about struct {
-	Name      string `json:"name"`
-	Sends     string `json:"sends"`     // what of the vector goes into a report
-	Sum       string `json:"sum"`       // what the server learns of the sum
-	Guarantee string `json:"guarantee"` // differential privacy of one report, or none
+	Name      string
+	Sends     string // what of the vector goes into a report
+	Sum       string // what the server learns of the sum
+	Guarantee string // differential privacy of one report, or none
 	// Between is the size of the messages the aggregators exchange per report, in bytes.
-	Between int `json:"bytes_between_aggregators"`
+	Between int
 }
 
 // task is the work that all contenders do.
 type task struct {
-	Dim      int     `json:"dim"`
-	Sparsity int     `json:"sparsity"`
-	Epsilon  float64 `json:"epsilon"` // of the contenders that have one
+	Dim      int
+	Sparsity int
+	Epsilon  float64 // of the contenders that have one
 }
 
 // contenders returns all of them in the order of the table. src supplies the

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"
 )
 
@@ -22,7 +24,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "peers:", err)
 		os.Exit(2)
 	}
-	if err := run(cfg, os.Stdout); err != nil {
+	if err := run(context.Background(), cfg, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "peers:", err)
 		os.Exit(1)
 	}
@@ -31,7 +33,7 @@ func main() {
 type config struct {
 	task
 	each time.Duration // about the length of one repetition
-	json string        // file for the results, or empty
+	out  string        // directory for the results, or empty
 }
 
 func parseFlags(args []string, stderr io.Writer) (config, error) {
@@ -42,7 +44,7 @@ func parseFlags(args []string, stderr io.Writer) (config, error) {
 	f.IntVar(&cfg.Sparsity, "sparsity", 64, "non-zero coordinates of a vector")
 	f.Float64Var(&cfg.Epsilon, "epsilon", 5, "privacy budget of one CoCo report")
 	f.DurationVar(&cfg.each, "time", time.Second, "length of one of the 5 repetitions of one measurement")
-	f.StringVar(&cfg.json, "json", "", "write the results to this `FILE` too")
+	f.StringVar(&cfg.out, "out", "", "write the results to this `DIR` too, as go run ./bench does")
 	if err := f.Parse(args); err != nil {
 		return config{}, err
 	}
@@ -58,12 +60,12 @@ func parseFlags(args []string, stderr io.Writer) (config, error) {
 	return cfg, nil
 }
 
-// command is the line that repeats the run. The file of the results is left out.
+// command is the line that repeats the run. The directory of the results is left out.
 func (c config) command() string {
-	return fmt.Sprintf("go run . -dim %d -sparsity %d -epsilon %g -time %s", c.Dim, c.Sparsity, c.Epsilon, c.each)
+	return fmt.Sprintf("cd bench/peers && go run . -dim %d -sparsity %d -epsilon %g -time %s", c.Dim, c.Sparsity, c.Epsilon, c.each)
 }
 
-func run(cfg config, stdout io.Writer) error {
+func run(ctx context.Context, cfg config, stdout io.Writer) error {
 	runtime.GOMAXPROCS(1)
 	// Fixed seeds: the costs do not depend on them, and runs are comparable.
 	all, err := contenders(cfg.task, rand.NewChaCha8([32]byte{1}))
@@ -75,13 +77,9 @@ func run(cfg config, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r := newResult(cfg, rows)
-	if err := r.writeTable(stdout); err != nil || cfg.json == "" {
+	r := newResult(ctx, cfg, rows)
+	if err := r.writeTable(stdout); err != nil || cfg.out == "" {
 		return err
 	}
-	f, err := os.Create(cfg.json)
-	if err != nil {
-		return err
-	}
-	return errors.Join(r.writeJSON(f), f.Close())
+	return experiment.Write(ctx, cfg.out, "peers", r.Origin, r.found())
 }

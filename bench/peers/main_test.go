@@ -2,21 +2,21 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"flag"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
 )
 
 func TestTheCommandRepeatsTheRun(t *testing.T) {
 	want := config{task: task{Dim: 70, Sparsity: 3, Epsilon: 0.5}, each: 20 * time.Millisecond}
-	args := strings.Fields(strings.TrimPrefix(want.command(), "go run . "))
+	args := strings.Fields(strings.TrimPrefix(want.command(), "cd bench/peers && go run . "))
 	if got, err := parseFlags(args, io.Discard); err != nil || got != want {
 		t.Errorf("%q is %+v (%v), want %+v", args, got, err, want)
 	}
@@ -37,31 +37,29 @@ func TestFlagsAreChecked(t *testing.T) {
 // All real contenders go through one short run, and both outputs agree.
 func TestRunMeasuresEveryContender(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	file := filepath.Join(t.TempDir(), "peers.json")
+	dir := t.TempDir()
 	var out bytes.Buffer
-	if err := run(config{task: small, each: time.Millisecond, json: file}, &out); err != nil {
+	if err := run(t.Context(), config{task: small, each: time.Millisecond, out: dir}, &out); err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(file)
+	r, err := experiment.ReadRecord(filepath.Join(dir, "peers.json"))
 	if err != nil {
-		t.Fatal(err)
-	}
-	var r result
-	if err := json.Unmarshal(data, &r); err != nil {
 		t.Fatal(err)
 	}
 	if len(r.Rows) != 5 {
 		t.Fatalf("%d rows, want 5", len(r.Rows))
 	}
 	for _, row := range r.Rows {
-		if row.Bytes <= 0 || row.Join <= 0 || row.Client <= 0 || row.Server <= 0 || row.Finish <= 0 {
-			t.Errorf("%s: a cost is not positive: %+v", row.Name, row)
+		for _, cost := range []string{"bytes_per_client", "client_us_per_report", "server_us_per_report", "server_ratio_to_first", "client_setup_us_per_round", "sum_us_per_round"} {
+			if v, ok := row[cost].(float64); !ok || v <= 0 {
+				t.Errorf("%s: %s is %v", row["contender"], cost, row[cost])
+			}
 		}
-		if !strings.Contains(out.String(), row.Name) {
-			t.Errorf("%s is missing in the table", row.Name)
+		if name, ok := row["contender"].(string); !ok || !strings.Contains(out.String(), name) {
+			t.Errorf("%v is missing in the table", row["contender"])
 		}
 	}
-	if err := run(config{task: task{Dim: 3, Sparsity: 4, Epsilon: 5}, each: time.Millisecond}, io.Discard); err == nil {
+	if err := run(t.Context(), config{task: task{Dim: 3, Sparsity: 4, Epsilon: 5}, each: time.Millisecond}, io.Discard); err == nil {
 		t.Error("4 non-zeros among 3 coordinates: no error")
 	}
 }

@@ -17,19 +17,19 @@ const (
 // row is one line of the table.
 type row struct {
 	about
-	Bytes  float64 `json:"bytes_per_client"`          // mean over the clients
-	Join   float64 `json:"client_setup_us_per_round"` // µs, not part of Client
-	Client float64 `json:"client_us_per_report"`      // µs
-	Server float64 `json:"server_us_per_report"`      // µs
-	Finish float64 `json:"sum_us_per_round"`          // µs, not part of Server
-	Ratios ratios  `json:"ratios_to_first"`           // this row over the first one
+	Bytes  float64 // mean over the clients
+	Join   float64 // µs, not part of Client
+	Client float64 // µs
+	Server float64 // µs
+	Finish float64 // µs, not part of Server
+	Ratios ratios  // this row over the first one
 }
 
 // ratios compares a row to the first one of the table.
 type ratios struct {
-	Bytes  float64 `json:"bytes"`
-	Client float64 `json:"client"`
-	Server float64 `json:"server"`
+	Bytes  float64
+	Client float64
+	Server float64
 }
 
 // loop is an operation under measurement.

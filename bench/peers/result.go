@@ -1,80 +1,67 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
+	"context"
 	"fmt"
 	"io"
-	"os"
-	"runtime"
 	"runtime/debug"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
 )
 
 // result is everything that one run found.
 type result struct {
-	Command  string            `json:"command"` // reproduces the run, inside this folder
-	Go       string            `json:"go"`
-	Platform string            `json:"platform"`
-	CPU      string            `json:"cpu"`
-	Modules  map[string]string `json:"modules"` // versions of the libraries compared
-	Task     task              `json:"task"`
-	Clients  int               `json:"clients"` // distinct vectors
-	Rows     []row             `json:"rows"`
+	experiment.Origin
+	modules []string // versions of the libraries compared
+	task    task
+	rows    []row
 }
 
-func newResult(cfg config, rows []row) result {
-	r := result{
-		Command:  cfg.command(),
-		Go:       runtime.Version(),
-		Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		CPU:      cpu(),
-		Modules:  map[string]string{},
-		Task:     cfg.task,
-		Clients:  clients,
-		Rows:     rows,
-	}
+func newResult(ctx context.Context, cfg config, rows []row) result {
+	r := result{Origin: experiment.Here(ctx, cfg.command()), task: cfg.task, rows: rows}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, d := range info.Deps {
 			if d.Path == "github.com/cloudflare/circl" || d.Path == "github.com/klauspost/compress" {
-				r.Modules[d.Path] = d.Version
+				r.modules = append(r.modules, d.Path+" "+d.Version)
 			}
 		}
 	}
 	return r
 }
 
-// cpu is the model name as Linux reports it, or "unknown CPU".
-func cpu() string {
-	f, err := os.Open("/proc/cpuinfo")
-	if err != nil {
-		return "unknown CPU"
+// work says what every contender did.
+func (r result) work() string {
+	return fmt.Sprintf("One ternary vector of %d coordinates, %d of them non-zero, on one core; ε = %g. µs are medians of %d.",
+		r.task.Dim, r.task.Sparsity, r.task.Epsilon, repetitions)
+}
+
+// found returns the result as all experiments write theirs.
+func (r result) found() *experiment.Result {
+	out := &experiment.Result{
+		Columns: []string{
+			"contender", "sends", "sum", "guarantee", "bytes_per_client", "client_us_per_report", "server_us_per_report",
+			"server_ratio_to_first", "client_setup_us_per_round", "sum_us_per_round", "bytes_between_aggregators",
+		},
+		Notes: append([]string{r.work()}, r.modules...),
 	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if key, value, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(key) == "model name" {
-			return strings.TrimSpace(value)
-		}
+	for _, x := range r.rows {
+		out.Rows = append(out.Rows, experiment.Row{
+			x.Name, x.Sends, x.Sum, x.Guarantee, x.Bytes, x.Client, x.Server, x.Ratios.Server, x.Join, x.Finish, x.Between,
+		})
 	}
-	return "unknown CPU"
+	return out
 }
 
 // writeTable writes the aligned table with its footnotes.
 func (r result) writeTable(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s, %s, %s, one core", r.Command, r.Go, r.Platform, r.CPU)
-	for _, path := range []string{"github.com/cloudflare/circl", "github.com/klauspost/compress"} {
-		if version, ok := r.Modules[path]; ok {
-			fmt.Fprintf(&b, ", %s %s", path, version)
-		}
-	}
-	fmt.Fprintf(&b, "\nOne ternary vector of %d coordinates, %d of them non-zero. µs are medians of %d; × is the ratio to row 1.\n\n",
-		r.Task.Dim, r.Task.Sparsity, repetitions)
+	fmt.Fprintf(&b, "%s\n%s\n%s × is the ratio to row 1.\n\n", r.Command, strings.Join(append([]string{r.Go, r.Machine}, r.modules...), ", "), r.work())
 
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "#\tbytes/client\t×\tclient µs\t×\tserver µs\t×\tsetup µs/round\tsum µs/round\t")
-	for i, x := range r.Rows {
+	for i, x := range r.rows {
 		fmt.Fprintf(t, "%d\t%.0f\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", i+1, x.Bytes, digits(x.Ratios.Bytes),
 			digits(x.Client), digits(x.Ratios.Client), digits(x.Server), digits(x.Ratios.Server), digits(x.Join), digits(x.Finish))
 	}
@@ -84,7 +71,7 @@ func (r result) writeTable(w io.Writer) error {
 	b.WriteString("\n")
 	t = tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "#\tcontender\tclient sends\tsum\tguarantee\tbytes between aggregators")
-	for i, x := range r.Rows {
+	for i, x := range r.rows {
 		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%d\n", i+1, x.Name, x.Sends, x.Sum, x.Guarantee, x.Between)
 	}
 	if err := t.Flush(); err != nil {
@@ -101,7 +88,7 @@ aggregators
 guarantee       differential privacy of one report. Prio3 has none: its sum is exact. It hides
                 the single report as long as one of the two aggregators is honest.
 `)
-	fmt.Fprintf(&b, "Prio3Histogram sends a 1-sparse vector, not a %d-sparse one: less than the same work.\n", r.Task.Sparsity)
+	fmt.Fprintf(&b, "Prio3Histogram sends a 1-sparse vector, not a %d-sparse one: less than the same work.\n", r.task.Sparsity)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -116,12 +103,4 @@ func digits(x float64) string {
 	default:
 		return fmt.Sprintf("%.2f", x)
 	}
-}
-
-// writeJSON writes the same as one JSON object.
-func (r result) writeJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(r)
 }

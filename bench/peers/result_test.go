@@ -2,16 +2,17 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
 )
 
 // table has two rows with numbers that are easy to find.
-func table() result {
-	return newResult(config{task: small, each: time.Second}, []row{
+func table(t *testing.T) result {
+	return newResult(t.Context(), config{task: small, each: time.Second}, []row{
 		{about: about{Name: "first", Guarantee: "ε"}, Bytes: 6, Join: 70, Client: 1.5, Server: 12.25, Finish: 300, Ratios: ratios{1, 1, 1}},
 		{about: about{Name: "second", Between: 4096}, Bytes: 600, Join: 8, Client: 3, Server: 6.125, Finish: 30, Ratios: ratios{100, 2, 0.5}},
 	})
@@ -19,7 +20,7 @@ func table() result {
 
 func TestTableHoldsEveryNumber(t *testing.T) {
 	var b bytes.Buffer
-	if err := table().writeTable(&b); err != nil {
+	if err := table(t).writeTable(&b); err != nil {
 		t.Fatal(err)
 	}
 	var rows [][]string
@@ -31,7 +32,7 @@ func TestTableHoldsEveryNumber(t *testing.T) {
 		{"2", "600", "100", "3.00", "2.00", "6.12", "0.50", "8.00", "30.0"},
 		{"1", "first", "ε", "0"},
 		{"2", "second", "4096"},
-		strings.Fields("go run . -dim 50 -sparsity 4 -epsilon 5 -time 1s"),
+		strings.Fields("cd bench/peers && go run . -dim 50 -sparsity 4 -epsilon 5 -time 1s"),
 	} {
 		found := false
 		for _, row := range rows {
@@ -43,17 +44,20 @@ func TestTableHoldsEveryNumber(t *testing.T) {
 	}
 }
 
-func TestJSONHoldsTheWholeResult(t *testing.T) {
-	want := table()
-	var b bytes.Buffer
-	if err := want.writeJSON(&b); err != nil {
+func TestTheResultHoldsEveryNumber(t *testing.T) {
+	found := table(t).found()
+	if err := found.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	var got result
-	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
-		t.Fatal(err)
+	for i, want := range []experiment.Row{
+		{"first", "", "", "ε", 6.0, 1.5, 12.25, 1.0, 70.0, 300.0, 0},
+		{"second", "", "", "", 600.0, 3.0, 6.125, 0.5, 8.0, 30.0, 4096},
+	} {
+		if !reflect.DeepEqual(found.Rows[i], want) {
+			t.Errorf("row %v, want %v", found.Rows[i], want)
+		}
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, want %+v", got, want)
+	if !strings.Contains(found.Notes[0], "50 coordinates, 4 of them non-zero") {
+		t.Errorf("notes %q", found.Notes)
 	}
 }

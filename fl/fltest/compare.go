@@ -27,6 +27,10 @@ func compare(got, want *fl.Estimate, tolerance float64) error {
 	if !slices.EqualFunc(got.Columns, want.Columns, func(a, b fl.Column) bool { return a.Name == b.Name }) {
 		return fmt.Errorf("columns %q, want %q", names(got), names(want))
 	}
+	squares := 0.0 // of the mean
+	for _, v := range want.Mean().Value {
+		squares += v * v
+	}
 	for i, w := range want.Columns {
 		g := got.Columns[i]
 		if len(g.Value) != len(w.Value) || len(g.StdErr) != len(w.StdErr) {
@@ -46,6 +50,9 @@ func compare(got, want *fl.Estimate, tolerance float64) error {
 				return fmt.Errorf("column %q, standard error of coordinate %d: %v, want %v", w.Name, j, g.StdErr[j], v)
 			}
 		}
+	}
+	if g, w := got.NoiseNorm, want.NoiseNorm; !(math.Abs(g*g-w*w) <= tolerance*(w*w+squares)) && !(math.IsNaN(g) && math.IsNaN(w)) {
+		return fmt.Errorf("norm of the noise: %v, want %v", g, w)
 	}
 	if !slices.EqualFunc(got.Tiers, want.Tiers, func(a, b fl.TierEstimate) bool {
 		return a.Guarantee == b.Guarantee && a.Reports == b.Reports && math.Abs(a.Weight-b.Weight) <= tolerance

@@ -72,6 +72,9 @@ func (s *suite) estimateIsWhole() error {
 			}
 		}
 	}
+	if stdErr := e.Mean().StdErr; !(e.NoiseNorm >= 0) && len(stdErr) > 0 || math.IsInf(e.NoiseNorm, 1) {
+		return fmt.Errorf("the norm of the noise is %v, want a finite number ≥ 0", e.NoiseNorm)
+	}
 	return finite(e)
 }
 

@@ -63,6 +63,10 @@ func estimateFaults() []fault {
 			f.add = func(a *faultyAggregator, report []byte) error { a.times++; return a.toyAggregator.Add(report) }
 			estimates(func(a *faultyAggregator, e *fl.Estimate) { e.Mean().StdErr[0] *= float64(1 + a.times) })(f)
 		}},
+		{"forgets the norm of the noise", "snapshot", "norm of the noise", func(f *faulty) {
+			f.add = func(a *faultyAggregator, report []byte) error { a.times++; return a.toyAggregator.Add(report) }
+			estimates(func(a *faultyAggregator, e *fl.Estimate) { e.NoiseNorm *= float64(1 + a.times) })(f)
+		}},
 		{"adds a snapshot", "snapshot", "into an aggregator with 2", func(f *faulty) {
 			f.unmarshalBinary = func(a *faultyAggregator, data []byte) error {
 				read := a.toy.NewAggregator().(*toyAggregator)
@@ -210,6 +214,9 @@ func estimateFaults() []fault {
 		{"has a short column", "estimate", "values", estimates(func(_ *faultyAggregator, e *fl.Estimate) { e.Columns[1].Value = e.Columns[1].Value[1:] })},
 		{"has short standard errors", "estimate", "standard errors", estimates(func(_ *faultyAggregator, e *fl.Estimate) { e.Columns[0].StdErr = e.Columns[0].StdErr[1:] })},
 		{"has negative standard errors", "estimate", "negative", estimates(func(_ *faultyAggregator, e *fl.Estimate) { e.Columns[0].StdErr[0] = -1 })},
+		{"has a negative norm", "estimate", "want a finite number", estimates(func(_ *faultyAggregator, e *fl.Estimate) { e.NoiseNorm = -1 })},
+		{"has an infinite norm", "estimate", "want a finite number", estimates(func(_ *faultyAggregator, e *fl.Estimate) { e.NoiseNorm = math.Inf(1) })},
+		{"has no norm", "estimate", "want a finite number", estimates(func(_ *faultyAggregator, e *fl.Estimate) { e.NoiseNorm = math.NaN() })},
 		{"has an infinite value", "estimate", "finite", estimates(func(_ *faultyAggregator, e *fl.Estimate) { e.Columns[2].Value[5] = math.Inf(1) })},
 		{"miscounts", "estimate", "reports of", estimates(func(_ *faultyAggregator, e *fl.Estimate) { e.Reports++ })},
 		{"goes by another name", "estimate", "reports of", estimates(func(_ *faultyAggregator, e *fl.Estimate) { e.Mechanism = "toy" })},

@@ -30,6 +30,8 @@ type Accuracy struct {
 	// StdErrFactor is how far the squared standard errors that estimates state may be from
 	// the measured squared error, in both directions: at least 1. 0 stands for any.
 	StdErrFactor float64
+	// NoiseFactor is StdErrFactor for the squared NoiseNorm of the estimates.
+	NoiseFactor float64
 	// Seed is that of the private randomness and of the public seeds. Equal seeds give
 	// equal results.
 	Seed [32]byte
@@ -41,13 +43,14 @@ type Accuracy struct {
 //	bias             the average of every coordinate is Truth
 //	standard errors  the sum of the squared standard errors is the average squared error,
 //	                 up to StdErrFactor
+//	norm of noise    the average squared NoiseNorm is the average squared error, up to NoiseFactor
 //
-// Each of these Dim+2 statistics may be off by Z standard errors of its own, from the K
+// Each of these Dim+3 statistics may be off by Z standard errors of its own, from the K
 // rounds, which are independent. The standard error of a coordinate counts as at least half
 // of what MSE says of an average one, because a coordinate that few reports hit may show
 // too little spread.
 //
-// A correct mechanism is refused with probability at most (Dim+3)·P[|T| > Z], where T has
+// A correct mechanism is refused with probability at most (Dim+4)·P[|T| > Z], where T has
 // Student's distribution with K−1 degrees of freedom and as far as averages of K rounds
 // are normal. P is 1.9e-5 for K = 100 and Z = 4.5, 3.1e-10 for Z = 7, 2.4e-12 for Z = 8;
 // 5.2e-7 for K = 40 and Z = 6. An error of the mean of a few standard errors goes
@@ -58,7 +61,7 @@ func Rounds(r fl.Round, a Accuracy) error {
 	if err != nil {
 		return fmt.Errorf("fltest: accuracy: %w", err)
 	}
-	squared, stated := sample{}, sample{}
+	squared, stdErrs, noise := sample{}, sample{}, sample{}
 	coordinates := make([]sample, r.Dim)
 	for k := range a.Rounds {
 		var e *fl.Estimate
@@ -78,9 +81,11 @@ func Rounds(r fl.Round, a Accuracy) error {
 			stdErr2 += v * v
 		}
 		squared.add(error2)
-		stated.add(stdErr2)
+		stdErrs.add(stdErr2)
+		noise.add(e.NoiseNorm * e.NoiseNorm)
 	}
-	return errors.Join(a.accuracy(squared), a.bias(coordinates), a.standardErrors(stated, squared))
+	return errors.Join(a.accuracy(squared), a.bias(coordinates),
+		a.stated("standard errors", stdErrs, squared, a.StdErrFactor), a.stated("norm of the noise", noise, squared, a.NoiseFactor))
 }
 
 // complete fills in defaults and checks everything.
@@ -114,6 +119,8 @@ func (a Accuracy) complete(r fl.Round) (Accuracy, error) {
 		return a, fl.Invalid("z", a.Z, "must be > 0")
 	case a.StdErrFactor != 0 && !(a.StdErrFactor >= 1):
 		return a, fl.Invalid("std_err_factor", a.StdErrFactor, "must be 0 or at least 1")
+	case a.NoiseFactor != 0 && !(a.NoiseFactor >= 1):
+		return a, fl.Invalid("noise_factor", a.NoiseFactor, "must be 0 or at least 1")
 	}
 	return a, nil
 }
@@ -173,16 +180,17 @@ func (a Accuracy) bias(coordinates []sample) error {
 		wrong, len(coordinates), at, mean, max(se, least), a.Truth[at], worst)
 }
 
-func (a Accuracy) standardErrors(stated, squared sample) error {
-	if a.StdErrFactor == 0 {
+// stated compares the squared error that estimates state with the measured one.
+func (a Accuracy) stated(what string, stated, squared sample, factor float64) error {
+	if factor == 0 {
 		return nil
 	}
 	says, _ := stated.mean()
 	is, se := squared.mean()
-	if says >= (is-a.Z*se)/a.StdErrFactor && says <= (is+a.Z*se)*a.StdErrFactor {
+	if says >= (is-a.Z*se)/factor && says <= (is+a.Z*se)*factor {
 		return nil
 	}
-	return fmt.Errorf("fltest: standard errors: their squares sum to %.6g, the squared error is %.6g ± %.2g, want them within a factor of %g", says, is, se, a.StdErrFactor)
+	return fmt.Errorf("fltest: %s: squares sum to %.6g, the squared error is %.6g ± %.2g, want them within a factor of %g", what, says, is, se, factor)
 }
 
 // sample is the moments of independent numbers, in the manner of Welford.

@@ -27,11 +27,11 @@ func toyAccuracy(r fl.Round) fltest.Accuracy {
 	}
 	gain, d := 1/math.Tanh(r.Epsilon/4), float64(r.Dim) // Encode has ε/2
 	return fltest.Accuracy{
-		Gradients: [][]float64{first, second}, Truth: truth, MSE: gain*gain*d*d*r.Scale*r.Scale - norm2, StdErrFactor: 1.05,
+		Gradients: [][]float64{first, second}, Truth: truth, MSE: gain*gain*d*d*r.Scale*r.Scale - norm2, StdErrFactor: 1.05, NoiseFactor: 1.05,
 	}
 }
 
-// False-positive rate: 25 statistics at 7 standard errors of 99 degrees of freedom, 8e-9.
+// False-positive rate: 26 statistics at 7 standard errors of 99 degrees of freedom, 8e-9.
 // The standard errors are those of gradients of 0, which are at most 2 % too large.
 func TestTheToyIsAsAccurateAsItSays(t *testing.T) {
 	r := round("toy")
@@ -67,6 +67,10 @@ func TestInaccuracyIsFound(t *testing.T) {
 		{"no number", plainly(func(e *fl.Estimate) { e.Mean().Value[2] = math.NaN() }), func(*fltest.Accuracy) {}, []string{"accuracy", "bias", "coordinate 2"}},
 		{"sure of itself", plainly(func(e *fl.Estimate) { scaled(e.Mean().StdErr, 0.7) }), func(*fltest.Accuracy) {}, []string{"standard errors"}},
 		{"unsure", plainly(func(e *fl.Estimate) { scaled(e.Mean().StdErr, 1.4) }), func(*fltest.Accuracy) {}, []string{"standard errors"}},
+		{"too little noise", plainly(func(e *fl.Estimate) { e.NoiseNorm *= 0.7 }), func(*fltest.Accuracy) {}, []string{"norm of the noise"}},
+		{"too much noise", plainly(func(e *fl.Estimate) { e.NoiseNorm *= 1.4 }), func(*fltest.Accuracy) {}, []string{"norm of the noise"}},
+		{"no norm", plainly(func(e *fl.Estimate) { e.NoiseNorm = math.NaN() }), func(*fltest.Accuracy) {}, []string{"norm of the noise"}},
+		{"no norm asked for", plainly(func(e *fl.Estimate) { e.NoiseNorm = math.NaN() }), func(a *fltest.Accuracy) { a.NoiseFactor = 0 }, nil},
 		{"no standard errors", plainly(func(e *fl.Estimate) { e.Columns[0].StdErr = nil }), func(*fltest.Accuracy) {}, []string{"standard errors"}},
 		{"none asked for", plainly(func(e *fl.Estimate) { e.Columns[0].StdErr = nil }), func(a *fltest.Accuracy) { a.StdErrFactor = 0 }, nil},
 		{"a short mean", plainly(func(e *fl.Estimate) { e.Columns[0].Value = e.Columns[0].Value[1:] }), func(*fltest.Accuracy) {}, []string{"round 0", "19 coordinates"}},
@@ -97,6 +101,7 @@ func TestAccuracyIsChecked(t *testing.T) {
 		"rounds":         func(a *fltest.Accuracy) { a.Rounds = 19 },
 		"z":              func(a *fltest.Accuracy) { a.Z = -1 },
 		"std_err_factor": func(a *fltest.Accuracy) { a.StdErrFactor = 0.99 },
+		"noise_factor":   func(a *fltest.Accuracy) { a.NoiseFactor = 0.99 },
 	} {
 		a := toyAccuracy(r)
 		a.Gradients = slices.Clone(a.Gradients)

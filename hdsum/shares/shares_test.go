@@ -66,7 +66,7 @@ func TestTheErrorIsThatOfTheNoise(t *testing.T) {
 		// Noise grows with the reports: the variance of the mean is (reports/3)·noise/reports².
 		err := fltest.Rounds(r, fltest.Accuracy{
 			Gradients: [][]float64{{1, 0, -1}, {0.5, 0.5, 0}, {-1, 1, 1}}, Truth: []float64{0.5 / 3, 0.5, 0},
-			MSE: 3 * perCoordinate / 3, Reports: reports, Rounds: 400, StdErrFactor: 1.1,
+			MSE: 3 * perCoordinate / 3, Reports: reports, Rounds: 400, StdErrFactor: 1.1, NoiseFactor: 1.1,
 		})
 		if err != nil {
 			t.Errorf("%d reports: %v", reports, err)

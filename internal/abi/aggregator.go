@@ -144,6 +144,7 @@ type column struct {
 type estimateAnswer struct {
 	Reports   int64     `json:"reports"`
 	Columns   []column  `json:"columns"`
+	NoiseNorm number    `json:"noise_norm"`
 	Guarantee guarantee `json:"guarantee"`
 }
 
@@ -156,7 +157,7 @@ func estimate(_ context.Context, s *Session, args aggregatorArg, _ []byte) (any,
 	if err != nil {
 		return nil, nil, err
 	}
-	answer := estimateAnswer{Reports: e.Reports, Guarantee: guaranteeOf(e.Guarantee)}
+	answer := estimateAnswer{Reports: e.Reports, NoiseNorm: number(e.NoiseNorm), Guarantee: guaranteeOf(e.Guarantee)}
 	numbers := make([]byte, 0, 16*a.round.Dim*len(e.Columns))
 	for _, c := range e.Columns {
 		answer.Columns = append(answer.Columns, column{c.Name, c.StdErr != nil})

@@ -35,7 +35,7 @@
 //	merge       aggregator, other                     -             -
 //	snapshot    aggregator                            -             -; the snapshot
 //	restore     aggregator                            snapshot      -
-//	estimate    aggregator                            -             reports, columns; their numbers
+//	estimate    aggregator                            -             reports, columns, noise_norm; their numbers
 //	ledger      path, counter, must_exist             -             ledger
 //	budget      ledger, purpose, central, epsilon,    -             -
 //	            delta, relation
@@ -44,7 +44,8 @@
 //	spend       ledger, entry                         -             -
 //	unspend     ledger, entry                         -             -
 //	receipt     ledger, entry, receipt                -             -
-//	account     round, clients, participations, delta -             what a client is promised
+//	account     round, clients, participations,       -             promises, by participations
+//	            delta, ahead
 //	plan        a request                             -             the plan
 //	verify      round, method, seeds, samples,        -             what the check found
 //	            confidence; what is 0 is chosen

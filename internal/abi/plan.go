@@ -28,10 +28,16 @@ type accountArgs struct {
 	Clients        int    `json:"clients"`
 	Participations int    `json:"participations"`
 	Delta          number `json:"delta"`
+	Ahead          int    `json:"ahead"`
 }
 
+// maxAhead bounds the promises of one answer.
+const maxAhead = 64
+
 // account returns what rounds like this one promise a client that takes part in several of
-// them, each with the reports of the given number of clients.
+// them, each with the reports of the given number of clients. The promises are those of
+// participations, and of up to ahead more: as many as can be composed. What one round costs is
+// computed once for all of them.
 func account(ctx context.Context, s *Session, args accountArgs, _ []byte) (any, []byte, error) {
 	r, err := held[*round](s, "round", args.Round)
 	if err != nil {
@@ -43,12 +49,27 @@ func account(ctx context.Context, s *Session, args accountArgs, _ []byte) (any, 
 	if args.Clients < 2 || args.Clients > fl.MaxReports {
 		return nil, nil, fl.Invalid("clients", args.Clients, "must be in [2, %d]", fl.MaxReports)
 	}
+	if args.Ahead < 0 || args.Ahead > maxAhead {
+		return nil, nil, fl.Invalid("ahead", args.Ahead, "must be in [0, %d]", maxAhead)
+	}
 	spending, err := plan.NewSpending(ctx, r.mechanism, args.Clients, args.Clients, float64(args.Delta))
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := spending.Promise(ctx, args.Participations)
-	return promiseOf(p), nil, err
+	var answer struct {
+		Promises []promise `json:"promises"`
+	}
+	for k := range 1 + args.Ahead {
+		p, err := spending.Promise(ctx, args.Participations+k)
+		if err != nil && k == 0 {
+			return nil, nil, err
+		}
+		if err != nil {
+			break
+		}
+		answer.Promises = append(answer.Promises, promiseOf(p))
+	}
+	return answer, nil, nil
 }
 
 // planArgs are the arguments of plan, those of plan.Request.

@@ -144,6 +144,8 @@ func TestBadRequestsAreNamed(t *testing.T) {
 		{"ledger", `{"path": "/no/such/folder/ledger", "must_exist": true}`, nil, KindLedger, ""},
 		{"account", fmt.Sprintf(`{"round": %d, "clients": 100, "participations": 0, "delta": 1e-6}`, r), nil, KindParam, "participations"},
 		{"account", fmt.Sprintf(`{"round": %d, "clients": 1, "participations": 1, "delta": 1e-6}`, r), nil, KindParam, "clients"},
+		{"account", fmt.Sprintf(`{"round": %d, "clients": 100, "participations": 1, "delta": 1e-6, "ahead": -1}`, r), nil, KindParam, "ahead"},
+		{"account", fmt.Sprintf(`{"round": %d, "clients": 100, "participations": 1, "delta": 1e-6, "ahead": 65}`, r), nil, KindParam, "ahead"},
 		{"verify", fmt.Sprintf(`{"round": %d, "method": "hope"}`, r), nil, KindParam, "method"},
 		{"verify", fmt.Sprintf(`{"round": %d, "samples": 1}`, r), nil, KindParam, "samples"},
 		{"plan", `{"mechanism": "auto", "dim": 10, "clients": 1}`, nil, KindParam, "clients"},
@@ -184,7 +186,17 @@ func TestPlanAndAccountAgree(t *testing.T) {
 	planned := answer["promise"].(map[string]any)
 	made, _ := c.must("round.new", strings.Replace(string(round), `"id":""`, `"id":"r"`, 1), nil)
 	got, _ := c.must("account", fmt.Sprintf(`{"round": %v, "clients": %v, "participations": %v, "delta": 1e-6}`, made["round"], answer["cohort"], planned["participations"]), nil)
-	if fmt.Sprint(got) != fmt.Sprint(planned) || got["epsilon_local"] != 2.0 {
+	if fmt.Sprint(got["promises"]) != fmt.Sprint([]any{planned}) || planned["epsilon_local"] != 2.0 {
 		t.Errorf("account says %v, the plan %v", got, planned)
+	}
+	several, _ := c.must("account", fmt.Sprintf(`{"round": %v, "clients": %v, "participations": 1, "delta": 1e-6, "ahead": 2}`, made["round"], answer["cohort"]), nil)
+	for i, promise := range several["promises"].([]any) {
+		one, _ := c.must("account", fmt.Sprintf(`{"round": %v, "clients": %v, "participations": %d, "delta": 1e-6}`, made["round"], answer["cohort"], 1+i), nil)
+		if fmt.Sprint(one["promises"]) != fmt.Sprint([]any{promise}) {
+			t.Errorf("account says %v for %d participations, and %v for several", one, 1+i, promise)
+		}
+	}
+	if n := len(several["promises"].([]any)); n != 3 {
+		t.Errorf("%d promises, want one and two ahead", n)
 	}
 }

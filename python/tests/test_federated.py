@@ -22,6 +22,7 @@ from hushgrad import (
     PolicyRefused,
     Round,
     _bridge,
+    account,
 )
 from hushgrad.aggregator import Aggregator
 from hushgrad.federated import (
@@ -34,6 +35,7 @@ from hushgrad.federated import (
     measures,
     moved,
 )
+from hushgrad.planning import Promise, accounts
 
 Row = NDArray[np.float32]
 NAMES = {"server": "the server", "client": "the client"}
@@ -223,6 +225,46 @@ def test_a_run_promises_what_its_worst_round_does(server: Round) -> None:
     assert 4 < central[1] <= 8  # of two rounds with the fewest reports
     assert central[1] < central[2] <= 12
     assert all(m["hushgrad.delta"] == 1e-6 for m in (many, few, again))
+
+
+def test_what_rounds_cost_is_found_once_for_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def spied(round_: Round, **arguments: Any) -> list[Promise]:
+        asked.append(arguments["participations"])
+        return accounts(round_, **arguments)
+
+    monkeypatch.setattr("hushgrad.federated.run.accounts", spied)
+    run = Run(1e-6, logging.getLogger("test"))
+    for i in range(9):
+        promised = run.promise(new_round(id=str(i)), 1000)
+        alone = account(new_round(), clients=1000, participations=i + 1)
+        assert promised["hushgrad.epsilon-central-if-shuffled"] == alone.epsilon_central
+    assert asked == [1, 9]
+    run.promise(new_round(), 999)
+    run.promise(new_round(epsilon=3.0), 1000)
+    run.promise(new_round(epsilon=3.0, sparsity=1), 1000)
+    assert asked == [1, 9, 10, 11, 12]
+
+
+def test_the_noise_of_a_small_round_is_what_it_is() -> None:
+    server = new_round(dim=2000, sparsity=20)
+    client = Round(server.description, Policy(max_epsilon=4))
+    counts = server.aggregator()
+    row = np.zeros(2000, np.float32)
+    row[:20] = 0.5
+    counts.add(client.encode(np.tile(row, (200, 1))))
+    estimate = counts.estimate()
+    # A coordinate is hit by L = 2 * 200 / slots reports, as a Poisson number with either sign, so
+    # that its squared error has the variance (2 + 1/L) of its average squared. Of the sum of 2000
+    # that is a standard deviation of 5 %, and a third is 6 of them: once in 1e8 tries.
+    expected = 400 / float(server.params["slots"])
+    assert math.sqrt((2 + 1 / expected) / 2000) < 0.052
+    error = float(np.linalg.norm(estimate.mean - row))
+    assert estimate.noise_norm**2 == pytest.approx(error**2, rel=1 / 3)
+    signal = math.sqrt(float(np.sum(estimate.mean**2)) - estimate.noise_norm**2)
+    worth = measures(estimate, 1)
+    assert worth["hushgrad.signal-to-noise"] == pytest.approx(signal / estimate.noise_norm)
 
 
 def test_what_an_estimate_is_worth(server: Round, client: Round) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +20,8 @@ def answer(offset: int, *columns: tuple[list[float], list[float]], **header: Any
         offset=offset, columns=[{"value": v, "std_err": e} for v, e in columns]
     )
     if header:
-        known = {"dim": 3, "reports": 7, "columns": ["mean", "plus"], "guarantee": GUARANTEE}
+        known: dict[str, Any] = {"dim": 3, "reports": 7, "noise_norm": 0.25}
+        known |= {"columns": ["mean", "plus"], "guarantee": GUARANTEE}
         made.header.CopyFrom(messages.message("hushgrad.v1.EstimateHeader")(**known | header))
     return made
 
@@ -36,6 +38,7 @@ def test_an_estimate_is_put_together() -> None:
     estimate = estimates.received([first(), LAST])
     assert estimate.mean.tolist() == [1.0, 2.0, 5.0]
     assert estimate.std_err.tolist() == [0.1, 0.2, 0.3]
+    assert estimate.noise_norm == 0.25
     assert estimate.columns["plus"].value.tolist() == [3.0, 4.0, 6.0]
     assert estimate.columns["plus"].std_err is None
     assert (estimate.reports, estimate.guarantee.trust) == (7, "local")
@@ -56,6 +59,8 @@ def test_an_estimate_is_put_together() -> None:
         [first(), answer(2, ([5.0], [0.3]), ([6.0], [0.3]))],
         [first(), answer(2, ([], []), ([], []))],
         [first(dim=0), LAST],
+        [first(noise_norm=-0.25), LAST],
+        [first(noise_norm=math.nan), LAST],
         [first(dim=(1 << 27) + 1), LAST],
         [first(columns=["plus", "mean"]), LAST],
         [first(columns=["mean"]), LAST],

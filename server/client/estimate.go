@@ -54,9 +54,13 @@ func newEstimate(h *service.EstimateHeader) (*fl.Estimate, int, error) {
 			return nil, 0, damaged("header.columns", name, "must be listed once")
 		}
 	}
+	if noise := h.GetNoiseNorm(); noise < 0 {
+		return nil, 0, damaged("header.noise_norm", noise, "must be ≥ 0, or NaN")
+	}
 	e := &fl.Estimate{
 		Reports:   int64(h.GetReports()),
 		Mechanism: h.GetMechanism(),
+		NoiseNorm: h.GetNoiseNorm(),
 		Guarantee: fl.GuaranteeFromProto(h.GetGuarantee()),
 	}
 	for _, name := range columns {

@@ -40,7 +40,7 @@ func with(m *service.GetEstimateResponse, change func(columns []*service.ColumnC
 // announce makes a chunk the first one.
 func announce(dim uint32, m *service.GetEstimateResponse) *service.GetEstimateResponse {
 	m.Header = &service.EstimateHeader{
-		RoundId: "r", Mechanism: "coco", Dim: dim, Reports: 9, Columns: slices.Clone(threeColumns),
+		RoundId: "r", Mechanism: "coco", Dim: dim, Reports: 9, NoiseNorm: 0.5, Columns: slices.Clone(threeColumns),
 		Guarantee: fl.Guarantee{Trust: fl.Local, Epsilon: 2, Relation: fl.ReplaceOne}.Proto(),
 	}
 	return m
@@ -49,6 +49,13 @@ func announce(dim uint32, m *service.GetEstimateResponse) *service.GetEstimateRe
 // named is announce with other names of the columns.
 func named(m *service.GetEstimateResponse, columns ...string) *service.GetEstimateResponse {
 	announce(3, m).Header.Columns = columns
+	return m
+}
+
+// noisy is announce with another norm of the noise.
+func noisy(norm float64) *service.GetEstimateResponse {
+	m := announce(3, chunk(0, 3))
+	m.Header.NoiseNorm = norm
 	return m
 }
 
@@ -76,6 +83,7 @@ func TestEstimateRefusesWhatWasNotAnnounced(t *testing.T) {
 		"ten columns":       {messages{many}, `must be "mean" and at most 8 more`},
 		"mean twice":        {messages{named(chunk(0, 3), "mean", "frequency", "mean")}, `header.columns: got "mean", rule: must be listed once`},
 		"column twice":      {messages{named(chunk(0, 3), "mean", "plus", "plus")}, `header.columns: got "plus", rule: must be listed once`},
+		"negative noise":    {messages{noisy(-1)}, "header.noise_norm: got -1, rule: must be ≥ 0"},
 		"no columns":        {messages{announce(3, narrow(chunk(0, 3), 0))}, "columns: got 0, rule: must be the 3"},
 		"a column too few":  {messages{announce(3, narrow(chunk(0, 3), 2))}, "columns: got 2, rule: must be the 3"},
 		"a column too many": {messages{named(chunk(0, 3), "mean", "frequency")}, "columns: got 3, rule: must be the 2"},
@@ -133,7 +141,7 @@ func TestEstimateOfSeveralMessages(t *testing.T) {
 		return e
 	}
 	e := read(announce(5, chunk(0, 2)), chunk(2, 3))
-	if e.Reports != 9 || e.Mechanism != "coco" || e.Guarantee != (fl.Guarantee{Trust: fl.Local, Epsilon: 2, Relation: fl.ReplaceOne}) || e.Tiers != nil {
+	if e.Reports != 9 || e.NoiseNorm != 0.5 || e.Mechanism != "coco" || e.Guarantee != (fl.Guarantee{Trust: fl.Local, Epsilon: 2, Relation: fl.ReplaceOne}) || e.Tiers != nil {
 		t.Errorf("the header became %+v", e)
 	}
 	whole := chunk(0, 5).Columns

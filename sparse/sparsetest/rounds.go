@@ -15,7 +15,8 @@ import (
 // rounds with public randomness of their own, that
 //
 //   - the squared error of the mean is the exact one, within zError standard errors
-//     of its average per round, and
+//     of its average per round,
+//   - the estimated square of the error's norm is the exact one as well, and
 //   - every one of the 2s heavy coordinates is unbiased, within zBias exact standard
 //     errors, heavyVariance being the variance of one report's estimate of it.
 func MeasureRounds(t *testing.T, r fl.Round, rounds, perRound int, mse, heavyVariance, zError, zBias float64, rng *rand.Rand) {
@@ -33,7 +34,7 @@ func MeasureRounds(t *testing.T, r fl.Round, rounds, perRound int, mse, heavyVar
 		halves[i/s].Sign = append(halves[i/s].Sign, sign)
 		truth[i] = float64(sign) / 2
 	}
-	var squared moments
+	var squared, estimated moments
 	sum := make([]float64, 2*s)
 	for range rounds {
 		for i := range r.PublicSeed {
@@ -59,11 +60,15 @@ func MeasureRounds(t *testing.T, r fl.Round, rounds, perRound int, mse, heavyVar
 			total += (v - truth[j]) * (v - truth[j])
 		}
 		squared.add(total * float64(perRound))
+		estimated.add(e.NoiseNorm * e.NoiseNorm * float64(perRound))
 		for j := range sum {
 			sum[j] += e.Mean().Value[j] / float64(rounds)
 		}
 	}
 	squared.compare(t, "squared error of a round, times its reports", mse, 0, zError)
+	// What sets the halves apart, 1/4 in 2s coordinates, counts as error of a sample of clients.
+	apart := float64(s) / 2 * float64(perRound) / float64(perRound-1)
+	estimated.compare(t, "squared norm of the noise, times its reports", mse+apart, 0, zError)
 	se := math.Sqrt(heavyVariance / float64(rounds*perRound))
 	for j, v := range sum {
 		if z := (v - truth[j]) / se; math.Abs(z) > zBias {
@@ -74,7 +79,7 @@ func MeasureRounds(t *testing.T, r fl.Round, rounds, perRound int, mse, heavyVar
 
 // CheckRounds runs whole rounds of a slotted mechanism with both hash families
 // against the exact error, and checks the bias of coordinates that half of the
-// clients share. At most 72 t-tests with 39 degrees of freedom at 8 (1e-9 each) and
+// clients share. At most 144 t-tests with 39 degrees of freedom at 8 (1e-9 each) and
 // 72·128 normal tests at 6.5 standard errors (8e-11 each): false-positive rate below
 // 1e-6.
 func CheckRounds(t *testing.T, scheme *sparse.Scheme) {

@@ -41,6 +41,11 @@ class Estimate:
     std_err : numpy.ndarray of float64, shape (dim,)
         Standard errors of the mean. They cover the privacy noise and the sampling of
         coordinates.
+    noise_norm : float
+        Euclidean norm of the mean's error, in units of the gradient: the root of its expected
+        square, estimated. Take it for the mean as a whole. In small rounds the standard errors
+        of single coordinates are widened, so that their intervals cover, and together say too
+        much.
     reports : int
         Number of reports.
     columns : mapping of str to Series
@@ -51,6 +56,7 @@ class Estimate:
 
     mean: NDArray[np.float64]
     std_err: NDArray[np.float64]
+    noise_norm: float
     reports: int
     columns: Mapping[str, Series]
     guarantee: Guarantee
@@ -148,6 +154,7 @@ class Aggregator:
         return Estimate(
             mean=mean.value,
             std_err=mean.std_err,
+            noise_norm=float(answer["noise_norm"]),
             reports=answer["reports"],
             columns=columns,
             guarantee=Guarantee.from_answer(answer["guarantee"]),

@@ -242,11 +242,21 @@ def account(
     InvalidParameter
         If a number is out of range.
     """
+    return accounts(round_, clients=clients, participations=participations, delta=delta)[0]
+
+
+def accounts(
+    round_: Round, *, clients: int, participations: int, delta: float, ahead: int = 0
+) -> list[Promise]:
+    """Return what :func:`account` does, and the same for up to ``ahead`` more participations.
+
+    What one round costs is computed once for all of them, which takes most of the time.
+    """
     arguments = {
         "clients": clients,
         "participations": participations,
         "delta": _bridge.number("delta", delta),
+        "ahead": ahead,
     }
-
     answer = _bridge.about(round_.description, round_.dim, "account", arguments)
-    return Promise.from_answer(answer)
+    return [Promise.from_answer(promise) for promise in answer["promises"]]

@@ -1280,7 +1280,10 @@ type EstimateHeader struct {
 	// How the tiers were combined; empty for a mechanism without tiers.
 	Tiers []*TierEstimate `protobuf:"bytes,6,rep,name=tiers,proto3" json:"tiers,omitempty"`
 	// Names of the columns: "mean" and then what the round asked for.
-	Columns       []string `protobuf:"bytes,7,rep,name=columns,proto3" json:"columns,omitempty"`
+	Columns []string `protobuf:"bytes,7,rep,name=columns,proto3" json:"columns,omitempty"`
+	// Euclidean norm of the mean's error, in units of the gradient: the root of its expected
+	// square, estimated. NaN where the mean has no standard errors.
+	NoiseNorm     float64 `protobuf:"fixed64,8,opt,name=noise_norm,json=noiseNorm,proto3" json:"noise_norm,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1362,6 +1365,13 @@ func (x *EstimateHeader) GetColumns() []string {
 		return x.Columns
 	}
 	return nil
+}
+
+func (x *EstimateHeader) GetNoiseNorm() float64 {
+	if x != nil {
+		return x.NoiseNorm
+	}
+	return 0
 }
 
 // TierEstimate is the part of one tier in an estimate.
@@ -1611,7 +1621,7 @@ const file_hushgrad_v1_service_service_proto_rawDesc = "" +
 	"\x06status\x18\x01 \x01(\v2\x18.hushgrad.v1.RoundStatusR\x06status\"C\n" +
 	"\x12GetEstimateRequest\x12\x19\n" +
 	"\bround_id\x18\x01 \x01(\tR\aroundId\x12\x12\n" +
-	"\x04wait\x18\x02 \x01(\bR\x04wait\"\xf6\x01\n" +
+	"\x04wait\x18\x02 \x01(\bR\x04wait\"\x95\x02\n" +
 	"\x0eEstimateHeader\x12\x19\n" +
 	"\bround_id\x18\x01 \x01(\tR\aroundId\x12\x1c\n" +
 	"\tmechanism\x18\x02 \x01(\tR\tmechanism\x12\x10\n" +
@@ -1619,7 +1629,9 @@ const file_hushgrad_v1_service_service_proto_rawDesc = "" +
 	"\areports\x18\x04 \x01(\x04R\areports\x124\n" +
 	"\tguarantee\x18\x05 \x01(\v2\x16.hushgrad.v1.GuaranteeR\tguarantee\x12/\n" +
 	"\x05tiers\x18\x06 \x03(\v2\x19.hushgrad.v1.TierEstimateR\x05tiers\x12\x18\n" +
-	"\acolumns\x18\a \x03(\tR\acolumns\"v\n" +
+	"\acolumns\x18\a \x03(\tR\acolumns\x12\x1d\n" +
+	"\n" +
+	"noise_norm\x18\b \x01(\x01R\tnoiseNorm\"v\n" +
 	"\fTierEstimate\x124\n" +
 	"\tguarantee\x18\x01 \x01(\v2\x16.hushgrad.v1.GuaranteeR\tguarantee\x12\x18\n" +
 	"\areports\x18\x02 \x01(\x04R\areports\x12\x16\n" +

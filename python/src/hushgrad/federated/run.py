@@ -9,8 +9,10 @@ import numpy as np
 
 from ..aggregator import Estimate
 from ..errors import InvalidParameter
-from ..planning import account
+from ..planning import Promise, accounts
 from ..rounds import Round
+
+_AHEAD = 7  # rounds whose promises are found with that of a round
 
 
 class Run:
@@ -29,6 +31,8 @@ class Run:
         self._log = log
         self._rounds = 0
         self._fewest = 0  # reports in a round so far
+        self._known: dict[int, Promise] = {}  # by participations, for what is in _known_for
+        self._known_for: object = None
 
     def promise(self, round_: Round, reports: int, *, lost: int = 0) -> dict[str, float]:
         """Add a round that has counted some reports, and return the promise so far.
@@ -52,12 +56,7 @@ class Run:
         self._fewest = min(self._fewest, reports) if self._rounds else reports
         self._rounds += 1
         try:
-            promise = account(
-                round_,
-                clients=max(2, self._fewest),
-                participations=self._rounds,
-                delta=self._delta,
-            )
+            promise = self._promise(round_)
         except InvalidParameter as error:  # nothing is known of several such reports
             self._log.warning("hushgrad: %s", error)
             return {"hushgrad.epsilon-local": round_.guarantee.epsilon}
@@ -76,6 +75,28 @@ class Run:
             metrics["hushgrad.delta"] = promise.delta
         return metrics
 
+    def _promise(self, round_: Round) -> Promise:
+        """Return what all rounds so far promise if each was like this one.
+
+        The promises of the next rounds are kept: most runs go on with rounds that differ in
+        nothing but their id and their public seed, on which no promise depends.
+        """
+        budget = (round_.epsilon, round_.delta, round_.relation, round_.shuffler)
+        shape = (round_.mechanism, round_.dim, round_.scale, round_.min_reports, round_.columns)
+        key = (budget, shape, sorted(round_.params.items()), self._fewest)
+        if key != self._known_for:
+            self._known, self._known_for = {}, key
+        if self._rounds not in self._known:
+            found = accounts(
+                round_,
+                clients=max(2, self._fewest),
+                participations=self._rounds,
+                delta=self._delta,
+                ahead=_AHEAD,
+            )
+            self._known = dict(enumerate(found, self._rounds))
+        return self._known[self._rounds]
+
 
 def measures(estimate: Estimate, sent: int) -> dict[str, float]:
     """Return what an estimate is worth.
@@ -89,13 +110,14 @@ def measures(estimate: Estimate, sent: int) -> dict[str, float]:
     -------
     dict
         ``hushgrad.bytes-per-report``; ``hushgrad.std-err``, the root mean square of the
-        standard errors; ``hushgrad.signal-to-noise``, the Euclidean norm of the mean over that
-        of its standard errors, without what noise adds to it.
+        standard errors; ``hushgrad.signal-to-noise``, the Euclidean norm of the mean, without
+        what noise adds to it, over ``noise_norm``.
     """
-    noise = float(np.sum(estimate.std_err**2))
-    signal = max(0.0, float(np.sum(estimate.mean**2)) - noise)
+    noise = estimate.noise_norm
+    squares = float(np.sum(estimate.mean**2))
+    signal = math.sqrt(max(0.0, squares - noise**2))
     return {
         "hushgrad.bytes-per-report": sent / estimate.reports,
-        "hushgrad.std-err": math.sqrt(noise / len(estimate.std_err)),
-        "hushgrad.signal-to-noise": math.sqrt(signal / noise) if noise > 0 else math.inf,
+        "hushgrad.std-err": math.sqrt(float(np.mean(estimate.std_err**2))),
+        "hushgrad.signal-to-noise": signal / noise if noise > 0 else math.inf,
     }

@@ -43,6 +43,7 @@ def received(answers: Iterable[Message]) -> Estimate:
     return Estimate(
         mean=mean.value,
         std_err=mean.std_err,
+        noise_norm=header.noise_norm,
         reports=header.reports,
         columns=columns,
         guarantee=_guarantee(header.guarantee),
@@ -56,6 +57,8 @@ def _checked(header: Message) -> Message:
     if not 1 <= len(names) <= _MAX_COLUMNS or names[0] != "mean" or len(set(names)) != len(names):
         rule = f"must be 'mean' and at most {_MAX_COLUMNS - 1} more, each once"
         raise damaged("header.columns", list(names), rule)
+    if not header.noise_norm >= 0:
+        raise damaged("header.noise_norm", header.noise_norm, "must be >= 0")
     return header
 
 
