@@ -98,7 +98,7 @@ func run(ctx context.Context, env experiment.Env, o *options) (*experiment.Resul
 		Columns: []string{"pictures", "trained_on", "count", "classes", "accuracy"},
 		Notes: []string{
 			fmt.Sprintf("%d pictures, each seen once. SHA-256 of the weights: %s", s.Stages*s.Steps*s.Batch, hex.EncodeToString(digest[:])),
-			"Accuracy is zero-shot: no picture of the row's kind was trained on where trained_on is false.",
+			"Every picture that is measured is a new one. trained_on says whether others of the same fonts were trained on.",
 		},
 	}
 	if err := measure(ctx, r, env, s.Size, train, heldOut, params, network); err != nil {
