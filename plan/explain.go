@@ -26,7 +26,8 @@ func (run *Run) Remarks() (remarks []string) {
 		remarks = append(remarks, fmt.Sprintf("cost: about %.3g messages per client, sent as one multiset of values and counts in %.3g bytes, %.3g MB per round, %.3g MB in all",
 			cost.Messages, cost.Bytes, round/1e6, round*float64(run.Rounds)/1e6))
 	}
-	if a, ok := run.Opened.(fl.Adviser); ok {
+	// Advice is about slots at a given ε, not about those that were chosen together with it.
+	if a, ok := run.Opened.(fl.Adviser); ok && (run.Schedule == nil || run.Schedule.FewerSlots == nil) {
 		for _, advice := range a.Advice() {
 			remarks = append(remarks, "note: "+advice)
 		}
@@ -79,17 +80,21 @@ func (run *Run) Explain(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "plan: %s\n\n", steps)
 		return err
 	}
-	fmt.Fprintf(w, `plan: the mechanism and the way to take part with the least noise in the mean of all rounds.
-Exact errors per coordinate, in units of the gradient; composed central ε at δ = %g:
+	fmt.Fprintf(w, `plan: the mechanism, its number of slots t and the way to take part with the least noise in the mean
+of all rounds. Each has the largest local ε within the budget. Exact errors per coordinate, in units of the
+gradient; composed central ε at δ = %g:
 
 `, run.Spending.delta)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "  mechanism\treports of a client\tcohort\tlocal ε of each\tcentral ε of all\terror of a round\terror of the run\n")
+	fmt.Fprintf(table, "  mechanism\tt\treports of a client\tcohort\tlocal ε of each\tcentral ε of all\terror of a round\terror of the run\n")
 	for _, a := range s.Considered {
-		fmt.Fprintf(table, "  %s\t%d\t%d\t%s\t%s\t%.3g\t%.3g\n",
-			a.Mechanism, a.Participations, a.Cohort, above(a.EpsilonLocal), above(a.EpsilonCentral), a.Error*s.Scale, a.NoiseOfRun)
+		fmt.Fprintf(table, "  %s\t%d\t%d\t%d\t%s\t%s\t%.3g\t%.3g\n",
+			a.Mechanism, a.Slots, a.Participations, a.Cohort, above(a.EpsilonLocal), above(a.EpsilonCentral), a.Error*s.Scale, a.NoiseOfRun)
 	}
 	if err := table.Flush(); err != nil {
+		return err
+	}
+	if err := s.explainChoices(w); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, `
@@ -100,5 +105,25 @@ The constants of these rules (τ a share of %g, noise %g, rate %g, momentum %g, 
 training pictures of MNIST. A search on generated digits alone confirms them: docs/training.md.
 
 `, s.Sparsity, s.Scale, steps, peakShare, noiseGoal, float64(rateLimit), stepMomentum, stepAveraging)
+	return err
+}
+
+// explainChoices writes what the number of slots costs and buys, and what more reports would.
+func (s *Schedule) explainChoices(w io.Writer) error {
+	if f := s.FewerSlots; f != nil {
+		if _, err := fmt.Fprintf(w, `
+a larger local ε: %s instead of %s. t = %d slots take it and have an error of %.3g in a round. The number of
+slots that is best for its own ε, %d with %s, has %.3g at the same central ε. -max-epsilon limits the local ε.
+`, above(s.EpsilonLocal), above(f.EpsilonLocal), s.Slots, s.Error*s.Scale, f.Slots, f.Mechanism, f.Error*s.Scale); err != nil {
+			return err
+		}
+	}
+	if s.NoiseOfFour == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, `
+one report of a client at a time: four, each with its share of the budget, would have an error of the run of about
+%.3g instead of %.3g, for four times the upload. Four times as many rounds (-rounds %d) have the same.
+`, s.NoiseOfFour, s.Considered[0].NoiseOfRun, 4*s.Rounds)
 	return err
 }

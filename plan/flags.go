@@ -19,6 +19,7 @@ func Flags(f *flag.FlagSet) (q *Request, check func() error) {
 	q = &Request{}
 	f.StringVar(&q.Mechanism, "mechanism", auto.Name, "auto, coco, collision, signsketch, sumdp, sumdp-shares or none")
 	f.Float64Var(&q.Epsilon, "epsilon", 0, "ε of one report: local, or central with sumdp and sumdp-shares; 0: the largest that -budget allows, or 1 with these two")
+	f.Float64Var(&q.MaxEpsilon, "max-epsilon", 0, "largest ε of one report that may be planned; 0: only -budget limits it")
 	f.Float64Var(&q.Budget, "budget", 0, "central ε of the whole run at -delta, after which it ends; 0: none, or 1 where -epsilon is not given either")
 	f.Float64Var(&q.Delta, "delta", 1e-6, "δ at which the central ε is stated")
 	f.IntVar(&q.Clients, "clients", 60000, "number of clients, which take part in turn")
@@ -37,7 +38,7 @@ func Flags(f *flag.FlagSet) (q *Request, check func() error) {
 
 // ignored are the flags that have no meaning for a mechanism, those of the demo included.
 var ignored = map[string][]string{
-	dense.Name:  {"epsilon", "budget", "delta", "sparsity", "clip", "explain"},
-	hdsum.Name:  {"sparsity", "explain"},
-	shares.Name: {"sparsity", "explain"},
+	dense.Name:  {"epsilon", "max-epsilon", "budget", "delta", "sparsity", "clip", "explain"},
+	hdsum.Name:  {"max-epsilon", "sparsity", "explain"},
+	shares.Name: {"max-epsilon", "sparsity", "explain"},
 }

@@ -17,6 +17,10 @@ func TestIgnoredFlagsAreErrors(t *testing.T) {
 	}{
 		{[]string{"-mechanism", "none", "-epsilon", "0"}, "-epsilon"},
 		{[]string{"-mechanism", "none", "-budget", "1"}, "-budget"},
+		{[]string{"-mechanism", "none", "-max-epsilon", "1"}, "-max-epsilon"},
+		{[]string{"-mechanism", "sumdp", "-max-epsilon", "1"}, "-max-epsilon"},
+		{[]string{"-epsilon", "1", "-max-epsilon", "2"}, "max epsilon"},
+		{[]string{"-max-epsilon", "2", "-budget", "1"}, ""},
 		{[]string{"-delta", "1e-5", "-mechanism", "none"}, "-delta"},
 		{[]string{"-mechanism", "none", "-sparsity", "5"}, "-sparsity"},
 		{[]string{"-mechanism", "none", "-clip", "5"}, "-clip"},

@@ -11,7 +11,6 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/hdsum/shares"
-	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // Request is what a training run is asked to be. What is 0 is planned.
@@ -29,6 +28,9 @@ type Request struct {
 	// Epsilon is the ε of one report: local, for "sumdp" central. 0: the largest that
 	// Budget allows, for "sumdp" 1.
 	Epsilon float64
+	// MaxEpsilon limits the planned ε of one report. 0: only Budget limits it. It is 0 where Epsilon
+	// is given, and for "sumdp" and "none".
+	MaxEpsilon float64
 	// Budget is the central ε of the whole run at Delta, after which it ends. 0: none, or 1
 	// where there is no Epsilon either.
 	Budget float64
@@ -104,6 +106,12 @@ func (q Request) validate() error {
 		return fl.Invalid("epsilon", q.Epsilon, "must be 0: %s has no privacy", q.Mechanism)
 	case !(q.Epsilon >= 0 && q.Epsilon <= fl.MaxEpsilon):
 		return fl.Invalid("epsilon", q.Epsilon, "must be in [0, %d]", fl.MaxEpsilon)
+	case q.MaxEpsilon != 0 && (none || sum):
+		return fl.Invalid("max epsilon", q.MaxEpsilon, "must be 0: the ε of %s is not planned", q.Mechanism)
+	case q.MaxEpsilon != 0 && q.Epsilon != 0:
+		return fl.Invalid("max epsilon", q.MaxEpsilon, "must be 0 where epsilon is given")
+	case !(q.MaxEpsilon >= 0 && q.MaxEpsilon <= fl.MaxEpsilon):
+		return fl.Invalid("max epsilon", q.MaxEpsilon, "must be in [0, %d]", fl.MaxEpsilon)
 	case none && q.Budget != 0:
 		return fl.Invalid("budget", q.Budget, "must be 0: %s has no privacy to spend", q.Mechanism)
 	case !(q.Budget >= 0 && q.Budget <= fl.MaxEpsilon):
@@ -129,7 +137,7 @@ func (q Request) validate() error {
 // Run decides what the request leaves open. What it says stays.
 //
 // With an Epsilon the run is planned for it, and the budget, if there is one, ends the run.
-// Without one the run is planned for the budget, as by Training.Schedule. The rounds of
+// Without one the run is planned for the budget, as by Training.Schedule, within MaxEpsilon. The rounds of
 // "sumdp" and "sumdp-shares" are not planned: their noise depends on the cohort alone, so few large cohorts with
 // each client in one of them are best. When the budget does not allow a single round, that
 // is an error.
@@ -160,7 +168,7 @@ func (q Request) Run(ctx context.Context) (*Run, error) {
 		}
 		s := run.Schedule
 		r.Mechanism, r.Epsilon, r.Scale = s.Plan.Mechanism, s.EpsilonLocal, s.Scale
-		r.Params = fl.Params{sparse.ParamSparsity: fl.Int(s.Sparsity)}
+		r.Params = s.Params
 	}
 	if q.MaxLearningRate > 0 {
 		run.LearningRate = min(run.LearningRate, q.MaxLearningRate)
@@ -189,7 +197,7 @@ func (q Request) Run(ctx context.Context) (*Run, error) {
 // schedule plans a local mechanism.
 func (run *Run) schedule(ctx context.Context, q Request) error {
 	t := Training{
-		Dim: q.Dim, Clients: q.Clients, Rounds: run.Rounds, Epsilon: q.Budget, Delta: q.Delta, EpsilonLocal: q.Epsilon,
+		Dim: q.Dim, Clients: q.Clients, Rounds: run.Rounds, Epsilon: q.Budget, Delta: q.Delta, EpsilonLocal: cmp.Or(q.Epsilon, q.MaxEpsilon),
 		Sparsity: q.Sparsity, L1: q.L1, L2: q.L2, Progress: q.Progress,
 	}
 	if q.Mechanism != auto.Name {

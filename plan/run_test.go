@@ -50,6 +50,9 @@ func TestRunsAreDecided(t *testing.T) {
 			t.Errorf("the explanation lacks %q:\n%s", want, why)
 		}
 	}
+	if _, why := decided(t, func(q *Request) { q.Budget = 0.1 }); !strings.Contains(why, "a larger local ε: ") || !strings.Contains(why, "(-rounds 16)") {
+		t.Errorf("the explanation lacks what its choices buy:\n%s", why)
+	}
 	if p, err := run.Promise(t.Context(), run.Affordable); err != nil || *p.Central > 1 || *p.Central < 0.95 || *p.Local != r.Epsilon || p.Participations != 4 {
 		t.Errorf("promises %+v, %v", p, err)
 	}
@@ -69,6 +72,9 @@ func TestRequestsAreKept(t *testing.T) {
 	if run.Mechanism != signsketch.Name || run.Template.Epsilon != 2 || run.Cohort != 450 || run.Sparsity != 9 || math.Abs(run.Template.Scale-3./9) > 1e-12 ||
 		run.LearningRate != 0.7 || run.Budget != 0 {
 		t.Errorf("the request says otherwise: %+v", run)
+	}
+	if run, _ = decided(t, func(q *Request) { q.Mechanism, q.MaxEpsilon = coco.Name, 0.7 }); run.Template.Epsilon != 0.7 || run.Budget != 1 || run.Schedule.EpsilonCentral >= 1 {
+		t.Errorf("a limit of 0.7 for ε: %+v", run.Template)
 	}
 	// With an ε of its own a run is not planned for the budget: that ends it.
 	if run, _ = decided(t, func(q *Request) { q.Epsilon, q.Budget = 3, 4 }); run.Template.Epsilon != 3 || run.Budget != 4 || run.Affordable != 4 {
@@ -259,6 +265,11 @@ func TestRequestsAreChecked(t *testing.T) {
 		"epsilon": {
 			func(q *Request) { q.Epsilon = 21 }, func(q *Request) { q.Epsilon = -1 }, func(q *Request) { q.Epsilon = math.NaN() },
 			func(q *Request) { q.Mechanism, q.Epsilon = dense.Name, 1 },
+		},
+		"max epsilon": {
+			func(q *Request) { q.MaxEpsilon = -1 }, func(q *Request) { q.MaxEpsilon = 21 }, func(q *Request) { q.MaxEpsilon = math.NaN() },
+			func(q *Request) { q.Epsilon, q.MaxEpsilon = 1, 2 }, func(q *Request) { q.Mechanism, q.MaxEpsilon = hdsum.Name, 1 },
+			func(q *Request) { q.Mechanism, q.MaxEpsilon = dense.Name, 1 },
 		},
 		"budget": {
 			func(q *Request) { q.Budget = -1 }, func(q *Request) { q.Budget = math.Inf(1) }, func(q *Request) { q.Budget = math.NaN() },

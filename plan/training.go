@@ -59,6 +59,15 @@ type Schedule struct {
 	Steps Steps   `json:"steps"`
 	// Considered are the ways to take part that were compared, the chosen one first.
 	Considered []Alternative `json:"considered"`
+	// FewerSlots is the best plan of the mechanisms whose number of slots is the one that is best
+	// for its local ε. That ε is smaller and the error larger. nil where it is this plan.
+	FewerSlots *Plan `json:"fewer_slots"`
+	// NoiseOfFour is about the NoiseOfRun that four reports of a client in place of each would
+	// have: as many as four times the rounds. It follows from weights. 0 where nothing limits the
+	// central ε.
+	NoiseOfFour float64 `json:"noise_of_four_reports"`
+	// Params are the parameters of the rounds.
+	Params fl.Params `json:"-"`
 }
 
 // Alternative is a way to spread a client's reports over the rounds.
@@ -119,7 +128,7 @@ func (t Training) Schedule(ctx context.Context) (*Schedule, error) {
 	s, scale := t.Shape()
 	d := Demand{
 		Dim: t.Dim, Sparsity: s, Clients: t.Clients, Rounds: t.Rounds, Participations: t.Rounds,
-		Epsilon: cmp.Or(t.Epsilon, fl.MaxEpsilon), Delta: t.Delta,
+		Epsilon: t.Epsilon, Delta: t.Delta, EpsilonLocal: t.EpsilonLocal,
 	}
 	var ways []int
 	for _, k := range []int{t.Rounds, int(math.Sqrt(float64(t.Rounds))), 1} {
@@ -149,7 +158,9 @@ func (t Training) Schedule(ctx context.Context) (*Schedule, error) {
 		for j, c := range mechanisms {
 			at := i*len(mechanisms) + j
 			group.Go(func() error {
-				considered[at], feasible[at] = t.alternative(ctx, find, c, d, scale)
+				p, err := find.plan(ctx, c, d)
+				considered[at] = Alternative{Plan: p, Participations: k, NoiseOfRun: p.Error * scale / math.Sqrt(float64(t.Rounds))}
+				feasible[at] = err
 				if t.Progress != nil {
 					t.Progress.Step()
 				}
@@ -173,24 +184,19 @@ func (t Training) Schedule(ctx context.Context) (*Schedule, error) {
 	slices.SortStableFunc(kept, func(a, b Alternative) int { return cmp.Compare(a.NoiseOfRun, b.NoiseOfRun) })
 	best := kept[0]
 	noise := best.Error * scale
-	return &Schedule{
+	out := &Schedule{
 		Plan: best.Plan, Rounds: t.Rounds, Participations: best.Participations, Sparsity: s, Scale: scale,
 		Noise: noise, Steps: NewSteps(noise, t.L2, t.Rounds), Considered: kept,
-	}, nil
-}
-
-// alternative is what one mechanism does with one way to take part.
-func (t Training) alternative(ctx context.Context, f *search, c *sparse.Scheme, d Demand, scale float64) (Alternative, error) {
-	local := t.EpsilonLocal
+	}
+	d.Participations = best.Participations
+	chosen := mechanisms[slices.IndexFunc(mechanisms, func(c *sparse.Scheme) bool { return c.Name() == best.Mechanism })]
+	p := d.point()
+	p.Slots = best.Slots
+	out.Params = chosen.Params(p)
 	if t.Epsilon > 0 {
-		within, err := f.localFor(ctx, c, d)
-		if err != nil {
-			return Alternative{}, err
-		}
-		if local == 0 || within < local {
-			local = within
+		if err := out.compare(ctx, find, mechanisms, chosen, d); err != nil {
+			return nil, fmt.Errorf("plan: %w", err)
 		}
 	}
-	p, err := f.planAt(ctx, c, d, local)
-	return Alternative{Plan: p, Participations: d.Participations, NoiseOfRun: p.Error * scale / math.Sqrt(float64(t.Rounds))}, err
+	return out, nil
 }

@@ -48,7 +48,7 @@ func TestSchedulesTakePartOften(t *testing.T) {
 	// The plan holds on the real mechanism.
 	r, _, err := fl.Complete(fl.Round{
 		ID: "r", Mechanism: s.Mechanism, Dim: 500, Scale: s.Scale, Epsilon: s.EpsilonLocal, Relation: fl.ReplaceOne, MinReports: 1,
-		PublicSeed: [32]byte{1}, Params: fl.Params{"sparsity": fl.Int(s.Sparsity)},
+		PublicSeed: [32]byte{1}, Params: s.Params,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -79,6 +79,9 @@ func TestSchedulesKeepWhatIsGiven(t *testing.T) {
 	}
 	if s.EpsilonLocal != 2 || s.Participations != 3 || s.Mechanism != signsketch.Name || s.Sparsity != 20 || s.Scale != 0.3 || len(s.Considered) != 1 {
 		t.Errorf("schedule %+v", s)
+	}
+	if slots, err := s.Params.Int(sparse.ParamSlots); err == nil {
+		t.Errorf("%d slots, but a sign sketch has no such parameter", slots)
 	}
 	// A local limit below what the central budget allows is kept.
 	d = training

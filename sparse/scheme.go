@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -121,36 +122,6 @@ func (s *Scheme) FrequencyMSE(p Point) (float64, error) { return s.error(p, Cali
 // their 2·dim numbers.
 func (s *Scheme) ItemMSE(p Point) (float64, error) { return s.error(p, Calibration.ItemMSE) }
 
-// BestSlots returns the number of slots that the hash family allows with the smallest
-// MSE. p.Slots is ignored. O(log fl.MaxDim) evaluations of MSE.
-func (s *Scheme) BestSlots(p Point) (int, error) { return s.best(p, s.MSE) }
-
-// BestSlotsForFrequency is BestSlots for FrequencyMSE.
-func (s *Scheme) BestSlotsForFrequency(p Point) (int, error) { return s.best(p, s.FrequencyMSE) }
-
-// BestSlotsForItems is BestSlots for ItemMSE.
-func (s *Scheme) BestSlotsForItems(p Point) (int, error) { return s.best(p, s.ItemMSE) }
-
-func (s *Scheme) best(p Point, mse func(Point) (float64, error)) (int, error) {
-	p, err := s.at(p)
-	if err != nil {
-		return 0, err
-	}
-	if s.definition.Slots > 0 {
-		return s.definition.Slots, nil
-	}
-	return search(p, s.definition.Layout, s.definition.MinSlots(p.Sparsity), mse)
-}
-
-// LeastMSE is the MSE at the best number of slots.
-func (s *Scheme) LeastMSE(p Point) (float64, error) {
-	var err error
-	if p.Slots, err = s.BestSlots(p); err != nil {
-		return 0, err
-	}
-	return s.MSE(p)
-}
-
 // Blanket returns the bound on what shuffled reports of the mechanism reveal.
 func (s *Scheme) Blanket(p Point) (*privacy.Blanket, error) {
 	p, err := s.at(p)
@@ -158,6 +129,15 @@ func (s *Scheme) Blanket(p Point) (*privacy.Blanket, error) {
 		return nil, err
 	}
 	return privacy.NewBlanket(p.Epsilon, s.definition.Likely(p.Sparsity), p.Slots)
+}
+
+// Params returns the parameters of a round at a point: all that the mechanism has.
+func (s *Scheme) Params(p Point) fl.Params {
+	out := fl.Params{ParamSparsity: fl.Int(p.Sparsity)}
+	if s.definition.Slots == 0 {
+		out[ParamSlots], out[ParamHash] = fl.Int(p.Slots), fl.Text(cmp.Or(p.Hash, HashGF2))
+	}
+	return out
 }
 
 // Columns implements fl.ColumnLister.

@@ -9,6 +9,47 @@ import (
 	"github.com/hushgrad/hushgrad/internal/slothash"
 )
 
+// BestSlots returns the number of slots that the hash family allows with the smallest
+// MSE. p.Slots is ignored. O(log fl.MaxDim) evaluations of MSE.
+func (s *Scheme) BestSlots(p Point) (int, error) { return s.best(p, s.MSE) }
+
+// BestSlotsForFrequency is BestSlots for FrequencyMSE.
+func (s *Scheme) BestSlotsForFrequency(p Point) (int, error) { return s.best(p, s.FrequencyMSE) }
+
+// BestSlotsForItems is BestSlots for ItemMSE.
+func (s *Scheme) BestSlotsForItems(p Point) (int, error) { return s.best(p, s.ItemMSE) }
+
+// BestSlotsAt is BestSlots where ε depends on the number of slots, as under a budget for shuffled
+// reports: epsilon returns that of a number of slots, in (0, fl.MaxEpsilon]. p.Slots and
+// p.Epsilon are ignored. The MSE must be unimodal all the same.
+func (s *Scheme) BestSlotsAt(p Point, epsilon func(slots int) float64) (int, error) {
+	p.Epsilon = fl.MaxEpsilon // of no number of slots: mse replaces it
+	return s.best(p, func(p Point) (float64, error) {
+		p.Epsilon = epsilon(p.Slots)
+		return s.MSE(p)
+	})
+}
+
+func (s *Scheme) best(p Point, mse func(Point) (float64, error)) (int, error) {
+	p, err := s.at(p)
+	if err != nil {
+		return 0, err
+	}
+	if s.definition.Slots > 0 {
+		return s.definition.Slots, nil
+	}
+	return search(p, s.definition.Layout, s.definition.MinSlots(p.Sparsity), mse)
+}
+
+// LeastMSE is the MSE at the best number of slots.
+func (s *Scheme) LeastMSE(p Point) (float64, error) {
+	var err error
+	if p.Slots, err = s.BestSlots(p); err != nil {
+		return 0, err
+	}
+	return s.MSE(p)
+}
+
 // search returns the number of slots, among those that the family allows from
 // low on, with the smallest error. The error must be unimodal in the number of
 // slots. Of two with the same error it takes the smaller. O(log) evaluations.
@@ -85,8 +126,8 @@ func (s *Scheme) Advise(p Point) []string {
 	if err != nil || here <= least*(1+acceptableLoss) {
 		return nil
 	}
-	advice := fmt.Sprintf("%d slots give %.0f %% more squared error than the best number, %d with hash %q",
-		p.Slots, 100*(here/least-1), ideal.Slots, HashIdeal)
+	advice := fmt.Sprintf("%d slots give %.0f %% more squared error at ε = %.4g than the best number, %d with hash %q",
+		p.Slots, 100*(here/least-1), p.Epsilon, ideal.Slots, HashIdeal)
 	if p.Hash == HashGF2 {
 		power := 1 << bits.Len(uint(p.Sparsity))
 		advice += fmt.Sprintf("; hash %q has powers of two only, which suit a sparsity of %d or %d better than %d",

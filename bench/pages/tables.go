@@ -24,6 +24,7 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"coverage":         coverage,
 	"bars":             bars,
 	"curve":            curve,
+	"predictions":      predictions,
 	"speed-server":     speedOfServer,
 	"speed-client":     speedOfClient,
 	"serving":          serving,

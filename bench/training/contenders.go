@@ -120,7 +120,9 @@ func (c contender) course(ctx context.Context, s setting) (course, error) {
 		if err != nil {
 			return course{}, err
 		}
-		out, err := c.rounds(ctx, s, schedule.Participations, s.round(schedule.Mechanism, schedule.EpsilonLocal, schedule.Scale, schedule.Sparsity))
+		r := s.round(schedule.Mechanism, schedule.EpsilonLocal, schedule.Scale, 0)
+		r.Params = schedule.Params
+		out, err := c.rounds(ctx, s, schedule.Participations, r)
 		out.steps = func(float64) plan.Steps { return s.server.over(schedule.Steps) }
 		out.noise = &schedule.Noise
 		return out, err

@@ -80,6 +80,7 @@ type planArgs struct {
 	Cohort       int    `json:"cohort"`
 	Rounds       int    `json:"rounds"`
 	Epsilon      number `json:"epsilon"`
+	MaxEpsilon   number `json:"max_epsilon"`
 	Budget       number `json:"budget"`
 	Delta        number `json:"delta"`
 	Sparsity     int    `json:"sparsity"`
@@ -110,7 +111,7 @@ type planAnswer struct {
 func makePlan(ctx context.Context, _ *Session, args planArgs, _ []byte) (any, []byte, error) {
 	run, err := plan.Request{
 		Mechanism: args.Mechanism, Dim: args.Dim, Clients: args.Clients, Cohort: args.Cohort, Rounds: args.Rounds,
-		Epsilon: float64(args.Epsilon), Budget: float64(args.Budget), Delta: float64(args.Delta), Sparsity: args.Sparsity,
+		Epsilon: float64(args.Epsilon), MaxEpsilon: float64(args.MaxEpsilon), Budget: float64(args.Budget), Delta: float64(args.Delta), Sparsity: args.Sparsity,
 		Clip: float64(args.Clip), LearningRate: float64(args.LearningRate), L1: float64(args.L1), L2: float64(args.L2),
 	}.Run(ctx)
 	if err != nil {

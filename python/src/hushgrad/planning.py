@@ -65,6 +65,9 @@ class Plan:
         Budget of one report.
     scale : float
         Scale of the rounds, in units of the gradient.
+    params : mapping
+        Parameters of the mechanism: what ``Round.new`` and the adapters of frameworks take. A round
+        needs all of them. With other slots the same ε of a report costs more behind a shuffler.
     dim : int
         Coordinates of a gradient.
     clients, cohort : int
@@ -86,6 +89,7 @@ class Plan:
     epsilon: float
     delta: float
     scale: float
+    params: Mapping[str, Any]
     dim: int
     clients: int
     cohort: int
@@ -122,7 +126,7 @@ class Plan:
             relation=t["relation"],
             min_reports=least,
             target_reports=max(t["target_reports"], least),
-            **t["params"],
+            **self.params,
         )
 
 
@@ -134,6 +138,7 @@ def plan(
     l2: float,
     rounds: int = 0,
     epsilon: float = 0.0,
+    max_epsilon: float = 0.0,
     budget: float = 0.0,
     delta: float = 1e-6,
     mechanism: str = "auto",
@@ -158,6 +163,8 @@ def plan(
         Number of rounds, at most. 0 stands for 30, and for 10 with sumdp.
     epsilon : float
         ε of one report. 0 stands for the largest that the budget allows.
+    max_epsilon : float
+        Largest ε of one report that may be planned. 0: only the budget limits it.
     budget : float
         Central ε of the whole run at delta, after which it ends. It holds only against a
         party that sees nothing but shuffled reports. 0: none, or 1 without epsilon.
@@ -188,6 +195,7 @@ def plan(
         "cohort": cohort,
         "rounds": rounds,
         "epsilon": _bridge.number("epsilon", epsilon),
+        "max_epsilon": _bridge.number("max_epsilon", max_epsilon),
         "budget": _bridge.number("budget", budget),
         "delta": _bridge.number("delta", delta),
         "sparsity": sparsity,
@@ -203,6 +211,7 @@ def plan(
         epsilon=float(described["epsilon"]),
         delta=float(described["delta"]),
         scale=float(described["scale"]),
+        params=described["params"],
         dim=described["dim"],
         clients=answer["clients"],
         cohort=answer["cohort"],
