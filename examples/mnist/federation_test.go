@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -70,6 +71,7 @@ func TestClientsRefuseRoundsBeyondTheirPolicy(t *testing.T) {
 	for id, change := range map[string]func(*fl.Round){
 		"larger-epsilon": func(r *fl.Round) { r.Epsilon *= 2 },
 		"fewer-reports":  func(r *fl.Round) { r.MinReports-- },
+		"other-features": func(r *fl.Round) { r.Features = "edges:00" },
 	} {
 		round := f.opened(t, func(r *fl.Round) { r.ID = id; change(r) })
 		if err := f.play(t.Context(), f.players[0], round, 0, 2); !errors.Is(err, fl.ErrPolicy) || f.bytes.Load() != 0 {
@@ -77,6 +79,9 @@ func TestClientsRefuseRoundsBeyondTheirPolicy(t *testing.T) {
 		}
 	}
 	round := f.opened(t, func(r *fl.Round) { r.ID = "smaller-epsilon"; r.Epsilon /= 2 })
+	if part, err := f.players[0].client.Join(t.Context(), round); err != nil || !strings.HasPrefix(part.Round().Features, "edges:") || len(part.Round().Features) != 6+64 {
+		t.Errorf("the round says %+v, %v", part, err)
+	}
 	if err := f.play(t.Context(), f.players[0], round, 0, 2); err != nil || f.bytes.Load() == 0 {
 		t.Errorf("a round that promises more: %d bytes, %v", f.bytes.Load(), err)
 	}

@@ -201,7 +201,11 @@ func (o *options) plan(ctx context.Context) (*trainer.Model, *plan.Run, error) {
 		return nil, nil, err
 	}
 	run, err := r.Run(ctx)
-	return model, run, err
+	if err != nil {
+		return nil, nil, err
+	}
+	run.Template.Features = features.ID(o.features, o.opened)
+	return model, run, nil
 }
 
 // options are what the flags say.

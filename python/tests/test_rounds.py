@@ -50,6 +50,7 @@ def test_a_round_travels_between_processes(client: Round, row: Row) -> None:
         (Policy(max_epsilon=4, min_reports=4), "min_reports"),
         (Policy(max_epsilon=4, max_dim=3), "dim"),
         (Policy(max_epsilon=4, mechanisms=("collision",)), "mechanism"),
+        (Policy(max_epsilon=4, features="edges:00"), "features"),
     ],
 )
 def test_a_policy_refuses_what_falls_short(server: Round, policy: Policy, param: str) -> None:
@@ -59,6 +60,17 @@ def test_a_policy_refuses_what_falls_short(server: Round, policy: Policy, param:
     assert refused.value.got
     assert refused.value.rule
     assert isinstance(refused.value, PermissionError)
+
+
+def test_a_round_names_the_features_that_a_client_asks_for(server: Round) -> None:
+    named = new_round(features="edges:01")
+    assert named.features == "edges:01"
+    assert server.features == ""
+    assert (
+        Round(named.description, Policy(max_epsilon=4, features="edges:01")).features == "edges:01"
+    )
+    with pytest.raises(PolicyRefused):
+        Round(named.description, Policy(max_epsilon=4, features="edges:02"))
 
 
 def test_guarantees_that_need_trust_are_refused_unless_trusted() -> None:

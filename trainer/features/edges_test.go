@@ -120,6 +120,9 @@ func TestMapsRefuse(t *testing.T) {
 		"block: got 2":          func() (Features, error) { return Grey(2, 3, 2) },
 		"rows: got 0":           func() (Features, error) { return Grey(0, 4, 1) },
 		"cols: got 4097":        func() (Features, error) { return Edges(4, 4097, 1) },
+		"rows: got 10":          func() (Features, error) { return Scatter(10, 8) },
+		"rows: got 4, ":         func() (Features, error) { return Scatter(4, 8) },
+		"cols: got 260":         func() (Features, error) { return Scatter(8, 260) },
 		"inputs: got 0":         func() (Features, error) { return Identity(0) },
 		"inputs: got 16777217":  func() (Features, error) { return Identity(1<<24 + 1) },
 		"features: grey: rows:": func() (Features, error) { return Grey(-1, 4, 1) },
@@ -135,9 +138,10 @@ func TestApplyPanicsForWrongLengths(t *testing.T) {
 	edges := must[Features](t)(Edges(4, 4, 2))
 	for _, f := range []Features{
 		edges, must[Picture](t)(Grey(4, 4, 2)), must[Features](t)(Identity(16)),
+		must[*Pipeline](t)(NewPipeline(edges, Parts{Components: [][]float64{make([]float64, 16)}})), must[Features](t)(Scatter(8, 8)),
 		must[*Pipeline](t)(NewPipeline(edges, Parts{Bias: 1})),
 	} {
-		for _, c := range []struct{ dst, x int }{{f.Dim() - 1, 16}, {f.Dim() + 1, 16}, {f.Dim(), 15}, {f.Dim(), 17}} {
+		for _, c := range []struct{ dst, x int }{{f.Dim() - 1, f.Inputs()}, {f.Dim() + 1, f.Inputs()}, {f.Dim(), f.Inputs() - 1}, {f.Dim(), f.Inputs() + 1}} {
 			func() {
 				defer func() {
 					if recover() == nil {

@@ -6,6 +6,8 @@
 // example at a time. So it costs no privacy.
 package features
 
+import "encoding/hex"
+
 // Features is a fixed map from one example to a vector. It is safe for concurrent use.
 type Features interface {
 	// Inputs is the number of values of an example, and Dim that of its vector.
@@ -19,4 +21,11 @@ type Features interface {
 	Digest() [32]byte
 	// String names the map and its settings, for example "edges of 4×4 pixels".
 	String() string
+}
+
+// ID returns what a Round says of features: the name by which others know them, a colon and the digest
+// in hexadecimal. See fl.Round.Features and fl.Policy.Features.
+func ID(name string, f Features) string {
+	digest := f.Digest()
+	return name + ":" + hex.EncodeToString(digest[:])
 }

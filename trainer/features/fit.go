@@ -24,6 +24,10 @@ type Public struct {
 
 // Fitting says what Fit computes from public examples.
 type Fitting struct {
+	// Channels is the number of equal parts of the backbone's vector, one after the other. Each is
+	// divided by the root mean square of its values over the public examples. It divides the
+	// backbone's Dim. 0 leaves values as they are.
+	Channels int
 	// Components is the number of principal components that are kept, below the number of
 	// examples and at most the backbone's Dim. 0 keeps the vectors as they are.
 	Components int
@@ -36,7 +40,7 @@ const (
 	maxPublic = 1 << 16
 )
 
-// Fit returns the pipeline that takes away the mean of public examples and keeps the directions in
+// Fit returns the pipeline that levels channels, takes away the mean of public examples and keeps the directions in
 // which they vary most. A client may compute it anew: the digest covers the backbone, the recipe of
 // the examples, their number and the options, and no computed number. So it is the same on every
 // machine, and the results differ by rounding only. A component's largest value is positive.
@@ -51,6 +55,8 @@ func Fit(ctx context.Context, backbone Features, public Public, o Fitting, p Pro
 		return nil, fmt.Errorf("features: fit: %w", fl.Invalid("recipe", public.Recipe, "must have 1 to %d bytes", maxRecipe))
 	case n < 2 || n > maxPublic:
 		return nil, fmt.Errorf("features: fit: %w", fl.Invalid("examples", n, "must be in [2, %d]", maxPublic))
+	case o.Channels < 0 || o.Channels > 0 && d%o.Channels != 0:
+		return nil, fmt.Errorf("features: fit: %w", fl.Invalid("channels", o.Channels, "must divide the %d values, or be 0", d))
 	case o.Components < 0 || o.Components > min(n-1, d, maxComponents):
 		return nil, fmt.Errorf("features: fit: %w", fl.Invalid("components", o.Components, "must be in [0, %d]", min(n-1, d, maxComponents)))
 	}
@@ -59,8 +65,13 @@ func Fit(ctx context.Context, backbone Features, public Public, o Fitting, p Pro
 		return nil, err
 	}
 	vectors := mat.NewDense(n, d, seen)
-	parts := Parts{Mean: centre(vectors), Bias: o.Bias}
-	words := []string{"minus the mean of " + public.Recipe}
+	parts, words := Parts{Bias: o.Bias}, []string(nil)
+	if o.Channels > 0 {
+		parts.Scale = level(vectors, o.Channels)
+		words = append(words, fmt.Sprintf("%d channels of equal size", o.Channels))
+	}
+	parts.Mean = centre(vectors)
+	words = append(words, "minus the mean of "+public.Recipe)
 	if o.Components > 0 {
 		if parts.Components, err = principal(ctx, vectors, o.Components); err != nil {
 			return nil, err
@@ -73,9 +84,35 @@ func Fit(ctx context.Context, backbone Features, public Public, o Fitting, p Pro
 	r, digest := newRecipe("fitted pipeline"), backbone.Digest()
 	r.bytes(digest[:])
 	r.text(public.Recipe)
-	r.integers(n, o.Components)
+	r.integers(n, o.Channels, o.Components)
 	r.reals(o.Bias)
 	return assemble(backbone, parts, r.digest(), words), nil
+}
+
+// level divides each channel of the rows by the root mean square of its values, unless that is 0, and
+// returns what each value was multiplied by.
+func level(rows *mat.Dense, channels int) []float64 {
+	n, d := rows.Dims()
+	scale, size := make([]float64, d), d/channels
+	for channel := range channels {
+		from, to := channel*size, (channel+1)*size
+		square := 0.
+		for i := range n {
+			part := rows.RawRowView(i)[from:to]
+			square += floats.Dot(part, part)
+		}
+		by := 1.
+		if square > 0 {
+			by = math.Sqrt(float64(n*size) / square)
+		}
+		for j := from; j < to; j++ {
+			scale[j] = by
+		}
+	}
+	for i := range n {
+		floats.Mul(rows.RawRowView(i), scale)
+	}
+	return scale
 }
 
 // centre takes the mean of the rows away from each, and returns it.

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 )
@@ -81,7 +82,7 @@ func TestTheDigestOfAFitIsItsRecipe(t *testing.T) {
 	if fit("30 points", rounded, Fitting{Components: 2, Bias: .3}).Digest() != first.Digest() {
 		t.Error("rounding changes the digest")
 	}
-	const want = "7277a1cea1ef4ed098df131973c42bc9728a95cb32094ebe96bd28905a427aa1"
+	const want = "b59d1bbe7174fd3e92944f27ca636313b5c442be99e2ed6280edd6744ec1e0a8"
 	digest := first.Digest()
 	if got := hex.EncodeToString(digest[:]); got != want {
 		t.Errorf("digest %s, want %s", got, want)
@@ -91,6 +92,7 @@ func TestTheDigestOfAFitIsItsRecipe(t *testing.T) {
 		"recipe":     fit("thirty points", x, Fitting{Components: 2, Bias: .3}),
 		"number":     fit("30 points", x[1:], Fitting{Components: 2, Bias: .3}),
 		"components": fit("30 points", x, Fitting{Components: 3, Bias: .3}),
+		"channels":   fit("30 points", x, Fitting{Channels: 2, Components: 2, Bias: .3}),
 		"no rest":    fit("30 points", x, Fitting{Bias: .3}),
 		"bias":       fit("30 points", x, Fitting{Components: 2, Bias: .4}),
 		"backbone":   must[*Pipeline](t)(Fit(t.Context(), must[Picture](t)(Grey(2, 2, 1)), Public{"30 points", x}, Fitting{Components: 2, Bias: .3}, nil)),
@@ -105,6 +107,34 @@ func TestTheDigestOfAFitIsItsRecipe(t *testing.T) {
 	}
 }
 
+// After Fit each channel has the mean square 1 over the public examples, before the mean is taken away. A
+// channel of zeros stays one.
+func TestFitLevelsChannels(t *testing.T) {
+	x := cloud(50, 6)
+	for i := range x {
+		x[i][2], x[i][3] = 0, 0
+	}
+	var squares [6]float64
+	for i := range x {
+		for j, v := range x[i] {
+			squares[j] += v * v / 50
+		}
+	}
+	first, last := 1/math.Sqrt((squares[0]+squares[1])/2), 1/math.Sqrt((squares[4]+squares[5])/2)
+	for _, components := range []int{0, 4} { // the levelled examples vary in 4 directions
+		p, err := Fit(t.Context(), must[Features](t)(Identity(6)), Public{"a cloud", x}, Fitting{Channels: 3, Components: components}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []float64{x[7][0] * first, x[7][1] * first, 0, 0, x[7][4] * last, x[7][5] * last}
+		floats.Sub(want, p.mean)
+		got := apply(p, x[7])
+		if components == 0 && !near(got, want, 1e-12) || math.Abs(floats.Norm(got, 2)-floats.Norm(want, 2)) > 1e-12 {
+			t.Errorf("%d components: got %v, want %v or its turn", components, got, want)
+		}
+	}
+}
+
 func TestFitRefuses(t *testing.T) {
 	backbone, x := must[Features](t)(Identity(4)), cloud(30, 4)
 	flat := slices.Repeat([][]float64{{1, 2, 3, 4}, {2, 2, 3, 4}, {3, 2, 3, 4}}, 3)
@@ -116,6 +146,8 @@ func TestFitRefuses(t *testing.T) {
 		"recipe: got ":       {Public{"", x}, Fitting{}},
 		"recipe: got \"":     {Public{strings.Repeat("x", 257), x}, Fitting{}},
 		"examples: got 1":    {Public{"x", x[:1]}, Fitting{}},
+		"channels: got 3":    {Public{"x", x}, Fitting{Channels: 3}},
+		"channels: got -1":   {Public{"x", x}, Fitting{Channels: -1}},
 		"components: got 5":  {Public{"x", x}, Fitting{Components: 5}},
 		"components: got 3":  {Public{"x", x[:3]}, Fitting{Components: 3}},
 		"components: got -1": {Public{"x", x}, Fitting{Components: -1}},

@@ -132,7 +132,7 @@ func (n *Network) Apply(dst, x []float64) {
 	n.convolve(1, w.second, w.first, kernel, 1, firstSide, w.patches)
 	maxPool(w.pooled, w.second, secondSide, n.parts.Channels[1])
 	n.convolve(2, w.third, w.pooled, kernel, 1, pooledSide, w.patches)
-	multiply(w.embedding, w.third, 1, n.embed, n.bias)
+	affine(w.embedding, w.third, 1, n.embed, n.bias)
 	for i, v := range w.embedding {
 		dst[i] = float64(v)
 	}
@@ -152,15 +152,15 @@ func (n *Network) convolve(i int, dst, src []float32, kernel, stride, side int, 
 				to = to[copy(to, src[from:from+kernel*channels]):]
 			}
 		}
-		multiply(dst[r*results*m.Cols:(r+1)*results*m.Cols], patches, results, m, n.biases[i])
+		affine(dst[r*results*m.Cols:(r+1)*results*m.Cols], patches, results, m, n.biases[i])
 	}
 	for at, v := range dst {
 		dst[at] = max(0, v)
 	}
 }
 
-// multiply writes x·m + bias for a matrix x of so many rows.
-func multiply(dst, x []float32, rows int, m blas32.General, bias []float32) {
+// affine writes x·m + bias for a matrix x of so many rows.
+func affine(dst, x []float32, rows int, m blas32.General, bias []float32) {
 	for r := range rows {
 		copy(dst[r*m.Cols:], bias)
 	}

@@ -9,13 +9,16 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
 
 // Parts are what a Pipeline does behind its backbone, in this order. What is empty is left out.
 type Parts struct {
-	// Mean is taken away from the backbone's vector. It has the backbone's Dim values.
+	// Scale multiplies the values of the backbone's vector. It has the backbone's Dim values.
+	Scale []float64
+	// Mean is taken away after that. It has the backbone's Dim values.
 	Mean []float64
 	// Components are the directions that are kept: each has the backbone's Dim values, and gives
 	// one value of the result, its product with the vector.
@@ -32,12 +35,13 @@ type Parts struct {
 	Bias float64
 }
 
-// Pipeline is a backbone with what follows it: minus a public mean, along public principal
-// components, with a fixed norm. Make one with NewPipeline or Fit. It is immutable.
+// Pipeline is a backbone with what follows it: public scales, minus a public mean, along public
+// principal components, with a fixed norm. Make one with NewPipeline or Fit. It is immutable.
 type Pipeline struct {
 	backbone Features
+	scale    []float64      // nil: none, or they are in project
 	mean     []float64      // nil: nothing is taken away
-	project  blas64.General // one component a row; no rows: none
+	project  blas64.General // one component a row, times the scales; no rows: none
 	offset   []float64      // of the mean along each component
 	bias     float64
 	digest   [32]byte
@@ -55,7 +59,7 @@ const (
 // NewPipeline returns the pipeline of given parts, which are copied. Its digest covers their bits.
 // Use it where the parts are shipped; Fit computes them.
 //
-// The error names mean, components or bias. O(number of values).
+// The error names scale, mean, components or bias. O(number of values).
 func NewPipeline(backbone Features, parts Parts) (*Pipeline, error) {
 	if err := parts.validate(backbone.Dim()); err != nil {
 		return nil, fmt.Errorf("features: pipeline: %w", err)
@@ -63,6 +67,7 @@ func NewPipeline(backbone Features, parts Parts) (*Pipeline, error) {
 	r := newRecipe("pipeline")
 	digest := backbone.Digest()
 	r.bytes(digest[:])
+	r.reals(parts.Scale...)
 	r.reals(parts.Mean...)
 	r.integers(len(parts.Components))
 	for _, c := range parts.Components {
@@ -70,6 +75,9 @@ func NewPipeline(backbone Features, parts Parts) (*Pipeline, error) {
 	}
 	r.reals(parts.Bias)
 	var words []string
+	if len(parts.Scale) > 0 {
+		words = append(words, "public scales")
+	}
 	if len(parts.Mean) > 0 {
 		words = append(words, "minus a public mean")
 	}
@@ -93,6 +101,13 @@ func assemble(backbone Features, parts Parts, digest [32]byte, words []string) *
 		if p.mean != nil {
 			p.along(p.offset, p.mean)
 		}
+		if len(parts.Scale) > 0 {
+			for row := range slices.Chunk(p.project.Data, d) {
+				floats.Mul(row, parts.Scale)
+			}
+		}
+	} else if len(parts.Scale) > 0 {
+		p.scale = slices.Clone(parts.Scale)
 	}
 	if p.bias != 0 {
 		words = append(words, fmt.Sprintf("norm %.4g", 1/p.bias))
@@ -103,6 +118,10 @@ func assemble(backbone Features, parts Parts, digest [32]byte, words []string) *
 
 func (parts Parts) validate(d int) error {
 	switch {
+	case len(parts.Scale) != 0 && len(parts.Scale) != d:
+		return fl.Invalid("scale", len(parts.Scale), "must have %d values, or none", d)
+	case slices.ContainsFunc(parts.Scale, notFinite):
+		return fl.Invalid("scale", "NaN or Inf", "must be finite")
 	case len(parts.Mean) != 0 && len(parts.Mean) != d:
 		return fl.Invalid("mean", len(parts.Mean), "must have %d values, or none", d)
 	case slices.ContainsFunc(parts.Mean, notFinite):
@@ -143,6 +162,9 @@ func (p *Pipeline) Apply(dst, x []float64) {
 	check(p, dst, x)
 	if p.project.Rows == 0 {
 		p.backbone.Apply(dst, x)
+		if p.scale != nil {
+			floats.Mul(dst, p.scale)
+		}
 		for i, m := range p.mean {
 			dst[i] -= m
 		}

@@ -17,13 +17,15 @@ func TestPipelineAppliesItsPartsInOrder(t *testing.T) {
 	}{
 		"nothing":              {Parts{}, []float64{1, 2, 3}, []float64{1, 2, 3}},
 		"mean":                 {Parts{Mean: []float64{1, 1, -1}}, []float64{1, 2, 3}, []float64{0, 1, 4}},
+		"scale":                {Parts{Scale: []float64{1, 2, 3}}, []float64{1, 2, 3}, []float64{1, 4, 9}},
+		"scale, then mean":     {Parts{Scale: []float64{1, 2, 3}, Mean: []float64{1, 1, 1}}, []float64{1, 2, 3}, []float64{0, 3, 8}},
 		"norm":                 {Parts{Bias: 1}, []float64{3, 0, -4}, []float64{.6, 0, -.8}},
 		"bias":                 {Parts{Bias: .25}, []float64{3, 0, -4}, []float64{2.4, 0, -3.2}},
 		"zeros":                {Parts{Bias: .25}, []float64{0, 0, 0}, []float64{0, 0, 0}},
 		"the mean itself":      {Parts{Mean: []float64{1, 2, 3}, Bias: 1}, []float64{1, 2, 3}, []float64{0, 0, 0}},
 		"components":           {Parts{Components: [][]float64{{0, 0, 2}, {half, -half, 0}}}, []float64{3, 1, 5}, []float64{10, 2 * half}},
 		"components, and mean": {Parts{Mean: []float64{1, 1, 1}, Components: [][]float64{{0, 1, 0}, {0, 0, 1}}}, []float64{9, 4, 5}, []float64{3, 4}},
-		"all":                  {Parts{Mean: []float64{1, 1, 1}, Components: [][]float64{{0, 1, 0}, {0, 0, 1}}, Bias: .5}, []float64{9, 4, 5}, []float64{1.2, 1.6}},
+		"all":                  {Parts{Scale: []float64{7, 2, 1}, Mean: []float64{1, 5, 1}, Components: [][]float64{{0, 1, 0}, {0, 0, 1}}, Bias: .5}, []float64{9, 4, 5}, []float64{1.2, 1.6}},
 	} {
 		p := must[*Pipeline](t)(NewPipeline(three, c.parts))
 		if got := apply(p, c.x); !near(got, c.want, 1e-14) || p.Inputs() != 3 {
@@ -47,6 +49,8 @@ func TestNewPipelineRefuses(t *testing.T) {
 	for want, parts := range map[string]Parts{
 		"mean: got 2":             {Mean: []float64{1, 2}},
 		"mean: got \"NaN or":      {Mean: []float64{1, 2, math.NaN()}},
+		"scale: got 4":            {Scale: []float64{1, 2, 3, 4}},
+		"scale: got \"NaN or":     {Scale: []float64{1, 2, math.Inf(1)}},
 		"components: got 4":       {Components: make([][]float64, 4)},
 		"components[1]: got \"2 ": {Components: [][]float64{{1, 0, 0}, {1, 2}}},
 		"components[0]: got \"3 ": {Components: [][]float64{{1, 0, math.Inf(-1)}}},
@@ -87,7 +91,10 @@ func TestDigestsCoverEverything(t *testing.T) {
 	add("edges of 2×8", must[Features](t)(Edges(2, 8, 2)))
 	add("edges of 8×2", must[Features](t)(Edges(8, 2, 2)))
 	add("grey", must[Picture](t)(Grey(4, 4, 2)))
+	add("scatter", must[Features](t)(Scatter(8, 8)))
+	add("scatter of 8×12", must[Features](t)(Scatter(8, 12)))
 	pipeline("parts", identity(3), func(*Parts) {})
+	pipeline("scale", identity(3), func(p *Parts) { p.Scale = []float64{1, 1, 1} })
 	pipeline("mean", identity(3), func(p *Parts) { p.Mean[2] = 4 })
 	pipeline("no mean", identity(3), func(p *Parts) { p.Mean = nil })
 	pipeline("component", identity(3), func(p *Parts) { p.Components[1][2] = 1e-9 })
@@ -96,6 +103,12 @@ func TestDigestsCoverEverything(t *testing.T) {
 	pipeline("bias", identity(3), func(p *Parts) { p.Bias = .25 })
 	add("backbone", must[*Pipeline](t)(NewPipeline(must[Picture](t)(Grey(1, 3, 1)), parts())))
 
+	one := Parts{Mean: []float64{1, 2, 3}, Scale: []float64{1, 1, 1}}
+	centred := must[*Pipeline](t)(NewPipeline(identity(3), one))
+	one.Mean[0], one.Scale[1] = 7, 7
+	if got := apply(centred, []float64{4, 5, 6}); !slices.Equal(got, []float64{3, 3, 3}) {
+		t.Errorf("a change of the caller's mean or scale gives %v", got)
+	}
 	mine := parts()
 	p := must[*Pipeline](t)(NewPipeline(identity(3), mine))
 	before := apply(p, []float64{4, 5, 6})

@@ -18,8 +18,9 @@ const side = glyph.Side
 
 // The splits of the generated pictures; part of the key of each one.
 const (
-	splitTrain = 1
-	splitTest  = 2
+	splitTrain  = 1
+	splitTest   = 2
+	splitPublic = 3 // of which features are made; in no Data
 )
 
 // Generate draws o.TrainSize and o.TestSize digits of 28×28 pixels (0: 60 000

@@ -68,13 +68,6 @@ func TestEdgesHaveNormOne(t *testing.T) {
 	}
 }
 
-func TestOpenFeaturesRefuses(t *testing.T) {
-	var p *fl.ParamError
-	if _, err := OpenFeatures(t.Context(), "magic", nil); !errors.As(err, &p) || p.Param != "features" {
-		t.Errorf("error %v, want a ParamError for features", err)
-	}
-}
-
 func TestAll(t *testing.T) {
 	s := &Set{Images: []float64{1, 2, 3, 4}, Labels: []int{0, 1}, Rows: 1, Cols: 2, Classes: 10}
 	all := s.All()
