@@ -29,6 +29,7 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"speed-client":     speedOfClient,
 	"serving":          serving,
 	"sums":             sums,
+	"pretrain":         pretrained,
 }
 
 // grid is a table under construction.

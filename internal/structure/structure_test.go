@@ -181,6 +181,24 @@ func TestTheBinaryHoldsNoExperiments(t *testing.T) {
 	}
 }
 
+// The weights of the public glyph features are made by code that cannot read pictures: what
+// reads MNIST's files is no part of it.
+func TestPretrainingReadsNoPictures(t *testing.T) {
+	all := packages(t)
+	recipe, ok := all["bench/pretrain/recipe"]
+	if !ok {
+		t.Fatal("no package bench/pretrain/recipe")
+	}
+	for _, dep := range recipe.Deps {
+		if path, ours := inModule(dep); ours && below(path, "examples") {
+			t.Errorf("bench/pretrain/recipe builds %s", path)
+		}
+	}
+	if !slices.Contains(all["bench/pretrain"].Deps, module+"/examples/mnist/dataset") {
+		t.Error("what measures the weights does not build the loader of MNIST: the loader is elsewhere, and this test looks at the wrong place")
+	}
+}
+
 // README's Go snippet is the example of package fl, so that it compiles and runs.
 func TestTheSnippetOfTheREADMEIsAnExample(t *testing.T) {
 	page, err := os.ReadFile("../../README.md")

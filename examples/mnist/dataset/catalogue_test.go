@@ -31,6 +31,7 @@ func TestFeaturesAreWhatTheyWere(t *testing.T) {
 		"grey":          {"b5ff86cf", 196, 0, [2]float64{0.007843137, 0.013725490}},
 		"edges":         {"92f80bec", 196, 1, [2]float64{0.035032928, 0.201089843}},
 		"edges-centred": {"c65e7edf", 196, 1 / .3, [2]float64{-0.052861058, 0.490701289}},
+		"glyphs":        {"780ac99d", 64, 1 / .3, [2]float64{-0.193953197, 1.033343501}},
 		"scatter":       {"771c381b", 100, 1 / .3, [2]float64{0.120350188, 0.337279971}},
 	} {
 		seen[name] = true
@@ -66,7 +67,7 @@ func TestFeaturesAreWhatTheyWere(t *testing.T) {
 
 // The digits that features are fitted on are those of no seed of Generate.
 func TestPublicDigitsAreInNoData(t *testing.T) {
-	outlines := mustOutlines(t)
+	outlines := mustDigits(t)
 	public, _, err := drawAll(t.Context(), outlines, publicSeed, splitPublic, 50, 1)
 	if err != nil {
 		t.Fatal(err)
