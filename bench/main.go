@@ -23,6 +23,7 @@ import (
 	"github.com/hushgrad/hushgrad/bench/keyvalues"
 	"github.com/hushgrad/hushgrad/bench/pages"
 	"github.com/hushgrad/hushgrad/bench/predictions"
+	"github.com/hushgrad/hushgrad/bench/pretrain"
 	"github.com/hushgrad/hushgrad/bench/serving"
 	"github.com/hushgrad/hushgrad/bench/shufflesum"
 	"github.com/hushgrad/hushgrad/bench/speed"
@@ -34,7 +35,7 @@ import (
 )
 
 // experiments are what the command can run, in the order of its list.
-var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), training.Experiments(), histograms.Experiments(), attack.Experiments(), predictions.Experiments(), speed.Experiments(), serving.Experiments())
+var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), training.Experiments(), histograms.Experiments(), attack.Experiments(), predictions.Experiments(), speed.Experiments(), serving.Experiments(), pretrain.Experiments())
 
 func main() {
 	command.Main("bench", func(ctx context.Context, args []string, std command.Streams) error {
@@ -119,7 +120,7 @@ var everything = experiment.Experiment{
 	Bind: func(*flag.FlagSet) experiment.Run { return nil },
 }
 
-// runAll runs every experiment that is not part of another one in the list with the same
+// runAll runs every experiment that is neither alone nor part of another one in the list with the same
 // flags, which must be flags of all. An experiment without one of the common flags runs
 // without it. One that fails does not keep the others from running.
 func runAll(ctx context.Context, list []experiment.Experiment, args []string, std command.Streams) error {
@@ -128,7 +129,7 @@ func runAll(ctx context.Context, list []experiment.Experiment, args []string, st
 	}
 	var runs []*benchRun
 	for _, e := range list {
-		if slices.ContainsFunc(list, func(whole experiment.Experiment) bool { return whole.Name == e.PartOf }) {
+		if e.Alone || slices.ContainsFunc(list, func(whole experiment.Experiment) bool { return whole.Name == e.PartOf }) {
 			continue
 		}
 		b, err := parseBench(e, args, std.Err, true)
@@ -266,7 +267,8 @@ func benchCommand(e experiment.Experiment, f *flag.FlagSet) string {
 		words = append(words, "-seed", f.Lookup(experiment.FlagSeed).Value.String())
 	}
 	f.Visit(func(given *flag.Flag) {
-		if slices.Contains([]string{"jobs", "out", experiment.FlagSeed}, given.Name) || slices.Contains(e.Without, given.Name) {
+		left := slices.Concat([]string{"jobs", "out", experiment.FlagSeed}, e.Without, e.Aside)
+		if slices.Contains(left, given.Name) {
 			return
 		}
 		value := given.Value.String()

@@ -44,15 +44,17 @@ func TestBench(t *testing.T) {
 	plain.Name, plain.Title = "table3", "A table"
 	part := echo()
 	part.Name, part.Title, part.PartOf = "table3a", "A column", "table3"
-	list := []experiment.Experiment{echo(), plain, part}
+	alone := echo()
+	alone.Name, alone.Title, alone.Alone = "training", "A long run", true
+	list := []experiment.Experiment{echo(), plain, part, alone}
 	for name, c := range map[string]struct {
 		args   []string
 		param  string // of the error; "" for none
 		stdout string
 		stderr string
 	}{
-		"nothing":          {nil, "", "  echo     What was said\n  table3   A table\n  table3a  A column\n", ""},
-		"help":             {[]string{"-help"}, "", "  table3   A table\n", ""},
+		"nothing":          {nil, "", "  echo      What was said\n  table3    A table\n  table3a   A column\n  training  A long run\n", ""},
+		"help":             {[]string{"-help"}, "", "  table3    A table\n", ""},
 		"unknown":          {[]string{"table4"}, "experiment", "", ""},
 		"defaults":         {[]string{"echo", "-jobs", "2"}, "", "hello        1     0        false  2\n", ""},
 		"flags":            {[]string{"echo", "-word=x", "-data=d", "-seed=9", "-repeats=3", "-quick", "-jobs=5"}, "", "x     d     9     3        true   5\n", ""},
@@ -81,8 +83,8 @@ func TestBench(t *testing.T) {
 		}
 	}
 	var all bytes.Buffer
-	if err := bench(t.Context(), list, []string{"all"}, command.Streams{Out: &all, Err: io.Discard}); err != nil || strings.Contains(all.String(), "A column") {
-		t.Errorf("all runs what is part of something else: %q, %v", all.String(), err)
+	if err := bench(t.Context(), list, []string{"all"}, command.Streams{Out: &all, Err: io.Discard}); err != nil || strings.Contains(all.String(), "A column") || strings.Contains(all.String(), "A long run") {
+		t.Errorf("all runs what is part of something else, or alone: %q, %v", all.String(), err)
 	}
 	err := bench(t.Context(), list, []string{"table4"}, command.Streams{Out: io.Discard, Err: io.Discard})
 	if err == nil || !strings.Contains(err.Error(), "one of echo, table3") {
@@ -159,6 +161,16 @@ func TestBenchWritesFiles(t *testing.T) {
 	}
 	if err := bench(t.Context(), []experiment.Experiment{echo()}, []string{"echo", "-out", filepath.Join(dir, "echo.csv")}, command.Streams{Out: io.Discard, Err: io.Discard}); err == nil {
 		t.Error("no error for -out with the name of a file")
+	}
+}
+
+// A flag that no number depends on is not in the recorded command.
+func TestFlagsAsideAreNotRecorded(t *testing.T) {
+	e := echo()
+	e.Aside = []string{"word"}
+	b, err := parseBench(e, []string{"-word=x", "-seed=2"}, io.Discard, false)
+	if err != nil || b.command != "go run ./bench echo -seed 2" {
+		t.Errorf("command %q, %v", b.command, err)
 	}
 }
 

@@ -123,6 +123,8 @@ type Policy struct {
 	AcceptRealNumbers bool
 	// Mechanisms are the names of the acceptable mechanisms; nil accepts all.
 	Mechanisms []string
+	// Features is what Round.Features must be; empty accepts any.
+	Features string
 }
 
 // DefaultMaxDim is the largest Round.Dim that a policy accepts unless it says otherwise.
@@ -141,6 +143,8 @@ func (p Policy) CheckRound(r Round) error {
 		return short("dim", r.Dim, "must be at most %d", most)
 	case p.Mechanisms != nil && !slices.Contains(p.Mechanisms, r.Mechanism):
 		return short("mechanism", r.Mechanism, "must be one of %s", strings.Join(p.Mechanisms, ", "))
+	case p.Features != "" && r.Features != p.Features:
+		return short("features", r.Features, "must be %s", p.Features)
 	case r.MinReports < p.MinReports:
 		return short("min_reports", r.MinReports, "must be at least %d", p.MinReports)
 	}

@@ -32,6 +32,8 @@ func TestPolicyRefusesWeakerGuarantees(t *testing.T) {
 		"dim":                  {Policy{MaxEpsilon: 2, MaxDim: 9}, good, Round{Mechanism: "coco", MinReports: 100, Dim: 10}, "dim"},
 		"dim by default":       {Policy{MaxEpsilon: 2}, good, Round{Mechanism: "coco", MinReports: 100, Dim: DefaultMaxDim + 1}, "dim"},
 		"no mechanism":         {Policy{MaxEpsilon: 2, Mechanisms: []string{}}, good, round, "mechanism"},
+		"other features":       {Policy{MaxEpsilon: 2, Features: "edges:00"}, good, Round{Mechanism: "coco", MinReports: 100, Features: "edges:01"}, "features"},
+		"features unsaid":      {Policy{MaxEpsilon: 2, Features: "edges:00"}, good, round, "features"},
 		"unknown relation":     {Policy{MaxEpsilon: 2, Relation: ZeroOut}, Guarantee{Trust: Local, Epsilon: 1}, round, "relation"},
 		"two servers":          {trusted(strict), Guarantee{Trust: TwoServers, Epsilon: 1, Delta: 1e-6, Relation: ReplaceOne}, round, "trust"},
 		"real numbers":         {strict, Guarantee{Trust: Local, Epsilon: 1, Relation: ReplaceOne, RealNumbers: true}, round, "real_numbers"},
@@ -53,6 +55,13 @@ func TestPolicyRefusesWeakerGuarantees(t *testing.T) {
 	halves.TrustTwoServers = true
 	if err := halves.Check(round, Guarantee{Trust: TwoServers, Epsilon: 1, Delta: 1e-6, Relation: ReplaceOne}); err != nil {
 		t.Errorf("two trusted servers: %v", err)
+	}
+	for _, wanted := range []string{"", "edges:01"} {
+		p := strict
+		p.Features = wanted
+		if err := p.Check(Round{Mechanism: "coco", MinReports: 100, Features: "edges:01"}, good); err != nil {
+			t.Errorf("features edges:01 for a client that wants %q: %v", wanted, err)
+		}
 	}
 	lenient := Policy{MaxEpsilon: 2, Relation: ZeroOut, Mechanisms: []string{"collision", "coco"}}
 	for _, relation := range []Relation{ReplaceOne, ZeroOut} {

@@ -25,6 +25,8 @@ const (
 	MaxColumns = 8
 	// MaxIssuerKeyBytes is the largest length of an issuer's public key.
 	MaxIssuerKeyBytes = 1024
+	// MaxFeaturesBytes is the largest length of a text that names features.
+	MaxFeaturesBytes = 128
 	// MaxSealKeyBytes is the largest length of a key to which reports are sealed.
 	MaxSealKeyBytes = 2048
 
@@ -35,6 +37,7 @@ const (
 var (
 	idPattern   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 	namePattern = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
+	mapPattern  = regexp.MustCompile(fmt.Sprintf(`^[A-Za-z0-9._:-]{1,%d}$`, MaxFeaturesBytes))
 	hostPattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
 )
 
@@ -91,6 +94,11 @@ type Round struct {
 	// SealKey is the server's public key to which reports are sealed, at most MaxSealKeyBytes.
 	// Package server/seal says what a key must be. There is one exactly if there is a Shuffler.
 	SealKey []byte
+	// Features names the fixed map from an example to the vector that the model sees, in at most
+	// MaxFeaturesBytes of [A-Za-z0-9._:-]: a name, a colon and a digest in hexadecimal, as
+	// trainer/features.ID writes it. A client checks what it computes by it. No mechanism looks
+	// at it. Empty means that the round does not say.
+	Features string
 }
 
 // NewPublicSeed draws a public seed from the operating system.
@@ -134,6 +142,8 @@ func (r Round) Validate() error {
 		return Invalid("seal_key", fmt.Sprintf("%d bytes", len(r.SealKey)), "must have at most %d", MaxSealKeyBytes)
 	case (r.Shuffler == "") != (len(r.SealKey) == 0):
 		return Invalid("seal_key", fmt.Sprintf("%d bytes", len(r.SealKey)), "must be there with a shuffler, and only then")
+	case r.Features != "" && !mapPattern.MatchString(r.Features):
+		return Invalid("features", r.Features, "must match %s", mapPattern)
 	}
 	if err := r.validateColumns(); err != nil {
 		return err

@@ -92,6 +92,7 @@ func TestRoundsAtTheirLimits(t *testing.T) {
 		r.Columns = append(r.Columns, fmt.Sprintf("c%0*d", 31, i))
 	}
 	r.IssuerKey = make([]byte, MaxIssuerKeyBytes)
+	r.Features = strings.Repeat("f", MaxFeaturesBytes)
 	data, err := r.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
@@ -112,6 +113,9 @@ func TestRoundsAtTheirLimits(t *testing.T) {
 		"shuffler with a port":   {func(r *Round) { r.Shuffler, r.SealKey = "a.example:1", []byte{1} }, "shuffler"},
 		"upper case shuffler":    {func(r *Round) { r.Shuffler, r.SealKey = "A.example", []byte{1} }, "shuffler"},
 		"long issuer key":        {func(r *Round) { r.IssuerKey = make([]byte, MaxIssuerKeyBytes+1) }, "issuer_key"},
+		"long features":          {func(r *Round) { r.Features += "f" }, "features"},
+		"features with a space":  {func(r *Round) { r.Features = "edges of 4×4" }, "features"},
+		"features of two lines":  {func(r *Round) { r.Features = "edges\n" }, "features"},
 		"long column name":       {func(r *Round) { r.Columns = []string{strings.Repeat("c", 33)} }, "columns"},
 		"one byte more":          {func(r *Round) { r.Params = Params{"p": Text(strings.Repeat("x", maxTextBytes+1))} }, "p"},
 		"long parameter name":    {func(r *Round) { r.Params = Params{strings.Repeat("p", 33): Int(1)} }, "params"},

@@ -69,6 +69,7 @@ func (r Round) Proto() *pb.Round {
 		IssuerKey:     r.IssuerKey,
 		Shuffler:      r.Shuffler,
 		SealKey:       r.SealKey,
+		Features:      r.Features,
 	}
 	if !r.Deadline.IsZero() {
 		m.Deadline = timestamppb.New(r.Deadline)
@@ -114,6 +115,7 @@ func RoundFromPartialProto(m *pb.Round) (Round, error) {
 		IssuerKey:     m.GetIssuerKey(),
 		Shuffler:      m.GetShuffler(),
 		SealKey:       m.GetSealKey(),
+		Features:      m.GetFeatures(),
 	}
 	switch m.GetRelation() {
 	case pb.Relation_RELATION_UNSPECIFIED, pb.Relation_RELATION_REPLACE_ONE, pb.Relation_RELATION_ZERO_OUT:

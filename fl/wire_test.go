@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,6 +99,33 @@ func TestTheIssuersKeyTravelsWithTheRound(t *testing.T) {
 		var back Round
 		if err := back.UnmarshalBinary(data); err != nil || !bytes.Equal(back.IssuerKey, key) || !back.Equal(r) {
 			t.Errorf("key %x comes back as %x, %v", key, back.IssuerKey, err)
+		}
+	}
+}
+
+// The features are the last field, and a round that does not say has the bytes that it had before.
+func TestFeaturesTravelWithTheRound(t *testing.T) {
+	plain, err := fullRound().MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, features := range []string{"", "edges", "scatter-100:1f2e", strings.Repeat("f", MaxFeaturesBytes)} {
+		r := fullRound()
+		r.Features = features
+		data, err := r.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := bytes.Clone(plain)
+		if features != "" { // field 17, a string
+			want = append(binary.AppendUvarint(binary.AppendUvarint(want, 17<<3|2), uint64(len(features))), features...)
+		}
+		if !bytes.Equal(data, want) {
+			t.Errorf("features %q are encoded as %x, want %x", features, data, want)
+		}
+		var back Round
+		if err := back.UnmarshalBinary(data); err != nil || back.Features != features || !back.Equal(r) {
+			t.Errorf("features %q come back as %q, %v", features, back.Features, err)
 		}
 	}
 }

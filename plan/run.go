@@ -270,5 +270,5 @@ func (run *Run) Round(id string, publicSeed [32]byte) fl.Round {
 func (run *Run) Policy() fl.Policy {
 	g := run.Opened.Guarantee()
 	return fl.Policy{MaxEpsilon: g.Epsilon, MaxDelta: g.Delta, TrustShuffler: g.Trust == fl.Shuffle,
-		TrustTwoServers: g.Trust == fl.TwoServers, MinReports: run.Cohort}
+		TrustTwoServers: g.Trust == fl.TwoServers, MinReports: run.Cohort, Features: run.Template.Features}
 }

@@ -39,7 +39,7 @@ func NewAverage(dim int, decay float64) (*Average, error) {
 }
 
 // Add takes the next iterate into the average. params must have the average's
-// length and finite elements of at most 1e50 in magnitude; otherwise the error
+// length and finite elements of at most 1e40 in magnitude; otherwise the error
 // names the first offending coordinate and the average stays as it is. O(d).
 func (a *Average) Add(params []float64) error {
 	if err := checkVector("params", params, len(a.sum)); err != nil {

@@ -13,11 +13,11 @@ func invalid(param string, got any, rule string, args ...any) error {
 	return fmt.Errorf("trainer: %w", fl.Invalid(param, got, rule, args...))
 }
 
-// maxMagnitude bounds every number that enters a graph or a solver. With three
+// maxMagnitude bounds every number that enters a graph or a solver. With five
 // layers of fan-in below maxValues = 2^28 < 3e8, a logit is at most
-// 1e50 · (3e8 · 1e50)^3 < 1e226 and a partial derivative is smaller still, so
+// 1e40 · (3e8 · 1e40)^5 < 1e283 and a partial derivative is smaller still, so
 // no intermediate value leaves the range of float64 and no 0·∞ arises.
-const maxMagnitude = 1e50
+const maxMagnitude = 1e40
 
 // maxValues bounds the number of elements of any tensor, which is 2 GiB.
 const maxValues = 1 << 28

@@ -73,10 +73,10 @@
 // # Limits
 //
 // Every number handed to this package (parameters, pixels, gradients, learning
-// rates) must be finite and at most 1e50 in magnitude; anything else is a *fl.ParamError
+// rates) must be finite and at most 1e40 in magnitude; anything else is a *fl.ParamError
 // that names the position. The bound is far outside any useful training
-// run, and it guarantees that no intermediate value can overflow: three layers
-// multiply at most four such numbers, and fan-ins are below 2^28.
+// run, and it guarantees that no intermediate value can overflow: five layers
+// multiply at most six such numbers, and fan-ins are below 2^28.
 //
 // Workers, evaluators, optimizers, averages and simulations are not safe for concurrent
 // use: give each goroutine its own. Models and Clients are immutable and may be shared, and

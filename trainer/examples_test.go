@@ -52,7 +52,7 @@ func TestExamplesAreThoseOfTheWorker(t *testing.T) {
 			cases = append(cases, cnnCase(t, in, 2, sizes[0], sizes[1]))
 		}
 	}
-	cases = append(cases, cnnCase(t, Input{1, 28, 28}, 10, 8, 16))
+	cases = append(cases, cnnCase(t, Input{1, 28, 28}, 10, 8, 16), embedderCase(t, Input{2, 15, 18}, 4, [3]int{2, 3, 2}, 5))
 	for _, c := range cases {
 		for _, batch := range []int{1, 2, 5} {
 			rng := testRand(byte(batch))

@@ -65,11 +65,11 @@ func (l *layers) relu(x *G.Node) *G.Node {
 	return l.apply(func() (*G.Node, error) { return G.Rectify(x) })
 }
 
-// conv is a convolution without padding of a batch of images (batch, channel,
-// row, column): a dense layer over all patches of side×side pixels.
-func (l *layers) conv(x *G.Node, side, stride int) *G.Node {
+// conv is a convolution of a batch of images (batch, channel, row, column) with pad
+// zeros around each: a dense layer over all patches of side×side pixels.
+func (l *layers) conv(x *G.Node, side, stride, pad int) *G.Node {
 	columns := l.apply(func() (*G.Node, error) {
-		return G.Im2Col(x, tensor.Shape{side, side}, tensor.Shape{0, 0}, tensor.Shape{stride, stride}, tensor.Shape{1, 1})
+		return G.Im2Col(x, tensor.Shape{side, side}, tensor.Shape{pad, pad}, tensor.Shape{stride, stride}, tensor.Shape{1, 1})
 	})
 	if l.err != nil {
 		return nil

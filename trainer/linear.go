@@ -34,7 +34,7 @@ type Linear struct {
 }
 
 // NewLinear deals rows x with targets y out to n clients, as [NewClients] does. All rows have
-// the same length, at least 1. All numbers are finite and at most 1e50 in magnitude. The rows are
+// the same length, at least 1. All numbers are finite and at most 1e40 in magnitude. The rows are
 // not copied.
 func NewLinear(x [][]float64, y []float64, n int, loss Loss, rng *rand.Rand) (*Linear, error) {
 	if err := checkVector("targets", y, len(x)); err != nil {

@@ -37,6 +37,12 @@ func TestLayout(t *testing.T) {
 			{"conv1.weight", []int{2, 5, 5, 4}, 0}, {"conv1.bias", []int{4}, 200},
 			{"conv2.weight", []int{4, 3, 3, 6}, 204}, {"conv2.bias", []int{6}, 420},
 			{"output.weight", []int{6, 3}, 426}, {"output.bias", []int{3}, 444}}},
+		{must[*Model](t)(NewEmbedder(Input{Channels: 2, Height: 30, Width: 15}, 3, [3]int{4, 6, 5}, 7)), []Param{
+			{"conv1.weight", []int{2, 5, 5, 4}, 0}, {"conv1.bias", []int{4}, 200},
+			{"conv2.weight", []int{4, 3, 3, 6}, 204}, {"conv2.bias", []int{6}, 420},
+			{"conv3.weight", []int{6, 3, 3, 5}, 426}, {"conv3.bias", []int{5}, 696},
+			{"embed.weight", []int{20, 7}, 701}, {"embed.bias", []int{7}, 841},
+			{"output.weight", []int{7, 3}, 848}, {"output.bias", []int{3}, 869}}},
 	} {
 		got := c.model.Layout()
 		if !reflect.DeepEqual(got, c.want) {
@@ -74,6 +80,12 @@ func TestModelErrors(t *testing.T) {
 		{func() (*Model, error) { return NewCNN(in, 10, 0, 3) }, "trainer: first: got 0, rule: must be at least 1"},
 		{func() (*Model, error) { return NewCNN(in, 10, 3, 0) }, "trainer: second: got 0, rule: must be at least 1"},
 		{func() (*Model, error) { return NewCNN(Input{1, 2000, 2000}, 10, 1, 2000) }, "trainer: output.weight: got [2000 498 498]"},
+		{func() (*Model, error) { return NewEmbedder(Input{1, 14, 28}, 10, [3]int{1, 1, 1}, 1) }, "trainer: input: got {1 14 28}, rule: must be at least 15"},
+		{func() (*Model, error) { return NewEmbedder(Input{1, 28, 14}, 10, [3]int{1, 1, 1}, 1) }, "trainer: input: got {1 28 14}, rule: must be at least 15"},
+		{func() (*Model, error) { return NewEmbedder(in, 10, [3]int{1, 0, 1}, 1) }, "trainer: channels: got [1 0 1], rule: must be at least 1 each"},
+		{func() (*Model, error) { return NewEmbedder(in, 10, [3]int{1, 1, 1}, 0) }, "trainer: width: got 0, rule: must be at least 1"},
+		{func() (*Model, error) { return NewEmbedder(Input{1, 1 << 13, 1 << 13}, 2, [3]int{1, 1, 1}, 1) }, "trainer: values of a layer: got [4096 4096 1 25]"},
+		{func() (*Model, error) { return NewEmbedder(Input{1, 4000, 4000}, 2, [3]int{1, 1, 1 << 12}, 1) }, "trainer: embed.weight: got [4096 "},
 		{func() (*Model, error) { return NewCNN(Input{1, 200, 200}, 2000, 1, 100) }, "trainer: output.weight: got [230400 2000]"},
 		{func() (*Model, error) { return NewCNN(Input{1, 1 << 12, 1 << 12}, 2, 1, 1) }, "trainer: values of a layer: got [4092 4092 1 25]"},
 	} {

@@ -158,8 +158,8 @@ func NewCNN(in Input, classes, first, second int) (*Model, error) {
 	}
 	m.logits = func(l *layers, x *G.Node) *G.Node {
 		x = l.reshape(x, l.batch, in.Channels, in.Height, in.Width)
-		x = l.maxPool(l.relu(l.conv(x, 5, 1)))
-		x = l.relu(l.conv(x, 3, 2))
+		x = l.maxPool(l.relu(l.conv(x, 5, 1, 0)))
+		x = l.relu(l.conv(x, 3, 2, 0))
 		return l.dense(l.flatten(x))
 	}
 	return m, nil

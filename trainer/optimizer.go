@@ -18,7 +18,7 @@ type OptimizerConfig struct {
 	//	"adam"      Kingma and Ba 2015 (arXiv:1412.6980), algorithm 1, with
 	//	            β₁ = 0.9, β₂ = 0.999 and 1e-8 added to the root
 	Name string
-	// LearningRate is η. Required, finite and > 0, at most 1e50.
+	// LearningRate is η. Required, finite and > 0, at most 1e40.
 	LearningRate float64
 	// Momentum is μ, in [0, 1). It must be 0 unless Name is "momentum".
 	Momentum float64
@@ -73,7 +73,7 @@ func vector(dim int) *tensor.Dense {
 }
 
 // Step moves params, in place, along gradient, which is left as it is. Both
-// must have the optimizer's length and finite elements of at most 1e50 in
+// must have the optimizer's length and finite elements of at most 1e40 in
 // magnitude; otherwise the error names the first offending coordinate, and
 // neither params nor the moments change. O(d).
 func (o *Optimizer) Step(params, gradient []float64) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// This file is a second implementation of the three models, in plain loops,
+// This file is a second implementation of the models, in plain loops,
 // that shares nothing with the graphs but the documented layout.
 
 func testRand(seed byte) *rand.Rand { return rand.New(rand.NewChaCha8([32]byte{seed})) }
@@ -66,6 +66,31 @@ func cnnCase(t testing.TB, in Input, classes, first, second int) testCase {
 			c2, _, _ := convolve(pooled, first, h, w, view("conv2.weight"), view("conv2.bias"), 3, 2)
 			return affine(rectify(c2), view("output.weight"), view("output.bias"))
 		}}
+}
+
+func embedderCase(t testing.TB, in Input, classes int, channels [3]int, width int) testCase {
+	return testCase{fmt.Sprintf("embedder/%v/%v,%d", in, channels, width), must[*Model](t)(NewEmbedder(in, classes, channels, width)), in, classes,
+		func(view func(string) []float64, x []float64) []float64 {
+			y, h, w := frame(x, in.Channels, in.Height, in.Width, 2)
+			y, h, w = convolve(y, in.Channels, h, w, view("conv1.weight"), view("conv1.bias"), 5, 2)
+			y, h, w = convolve(rectify(y), channels[0], h, w, view("conv2.weight"), view("conv2.bias"), 3, 1)
+			y, h, w = pool(rectify(y), channels[1], h, w)
+			y, _, _ = convolve(y, channels[1], h, w, view("conv3.weight"), view("conv3.bias"), 3, 1)
+			y = affine(rectify(y), view("embed.weight"), view("embed.bias"))
+			return affine(y, view("output.weight"), view("output.bias"))
+		}}
+}
+
+// frame puts pad zeros around each channel.
+func frame(x []float64, channels, height, width, pad int) (y []float64, h, w int) {
+	h, w = height+2*pad, width+2*pad
+	y = make([]float64, channels*h*w)
+	for c := range channels {
+		for r := range height {
+			copy(y[(c*h+r+pad)*w+pad:], x[(c*height+r)*width:][:width])
+		}
+	}
+	return y, h, w
 }
 
 func adapterCase(t testing.TB, in Input, classes, rank int) testCase {

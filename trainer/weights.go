@@ -15,7 +15,7 @@ const WeightsFormat = "application/x-npy"
 
 // WriteWeights writes params as a NumPy array: .npy version 1.0, little-endian
 // float64, one dimension, in the order of m.Layout. params must have length Dim
-// of m and finite elements of at most 1e50 in magnitude. O(d).
+// of m and finite elements of at most 1e40 in magnitude. O(d).
 func WriteWeights(w io.Writer, m *Model, params []float64) error {
 	if err := checkVector("params", params, m.Dim()); err != nil {
 		return err
@@ -29,7 +29,7 @@ func WriteWeights(w io.Writer, m *Model, params []float64) error {
 // ReadWeights reads what WriteWeights or numpy.save wrote, to the end of r. The
 // error says what is wrong when that is not a .npy array of version 1.0 with
 // exactly Dim little-endian float64 in one dimension, or when an element is not
-// finite or exceeds 1e50 in magnitude. O(d) time and memory, however much r
+// finite or exceeds 1e40 in magnitude. O(d) time and memory, however much r
 // holds.
 func ReadWeights(r io.Reader, m *Model) ([]float64, error) {
 	return readWeights(r, "weights", m.Dim())

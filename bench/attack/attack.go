@@ -75,7 +75,12 @@ func (s setting) run(ctx context.Context, env experiment.Env) (*experiment.Resul
 		return nil, err
 	}
 	note := data.Note
-	if data, err = data.In(dataset.UnitEdges); err != nil {
+	env.Progress.Describe("features")
+	edges, err := dataset.OpenFeatures(ctx, dataset.Edges, nil)
+	if err != nil {
+		return nil, err
+	}
+	if data, err = data.In(ctx, edges, env.Progress); err != nil {
 		return nil, err
 	}
 	if s.victims > data.Train.Len() {
@@ -107,7 +112,7 @@ type attacker struct {
 // newAttacker learns the classes from the test pictures, which no client holds.
 func (s setting) newAttacker(ctx context.Context, data *dataset.Data) (*attacker, error) {
 	public := data.Test
-	in := trainer.Input{Channels: max(1, public.Channels), Height: public.Rows, Width: public.Cols}
+	in := trainer.Input{Channels: 1, Height: public.Rows, Width: public.Cols}
 	model, err := trainer.NewModel("softmax", in, public.Classes)
 	if err != nil {
 		return nil, err

@@ -17,9 +17,16 @@ type Experiment struct {
 	Source string // the paper, and its table or figure
 	// PartOf names an experiment whose result holds this one's; "" if there is none.
 	PartOf string
+	// Alone keeps the experiment out of a run of all: it needs a program or a network that the
+	// others do not.
+	Alone bool
 	// Without lists the common flags that mean nothing to this experiment. It has none of
 	// them, so that a flag without effect is an error.
 	Without []string
+
+	// Aside lists flags of its own that no number depends on, such as names of files. They are
+	// left out of the command that a result records.
+	Aside []string
 
 	// Bind adds the experiment's own flags and returns the run that reads them
 	// once they are parsed. The common flags (-jobs, -out, and those of Without) are

@@ -4,16 +4,20 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/hushgrad/hushgrad/internal/bound"
 )
 
 // absent stands for a cell without a value in a printed table.
 const absent = "–"
 
 // Print writes the result for a reader: an aligned table with numbers to four
-// significant digits, a line per verdict, and the notes. It returns a
+// significant digits, a line per verdict, and the notes. In columns whose names begin with
+// epsilon or delta numbers are rounded up, because they may be guarantees. It returns a
 // *fl.ParamError for an invalid result and the error of w.
 func Print(w io.Writer, r *Result) error {
 	if err := r.Validate(); err != nil {
@@ -25,7 +29,7 @@ func Print(w io.Writer, r *Result) error {
 	for _, row := range r.Rows {
 		cells := make([]string, len(row))
 		for i, cell := range row {
-			cells[i] = printed(cell)
+			cells[i] = printed(r.Columns[i], cell)
 		}
 		printLine(table, cells)
 	}
@@ -84,11 +88,14 @@ func printLine(table *tabwriter.Writer, cells []string) {
 	fmt.Fprintln(table)
 }
 
-func printed(cell any) string {
+func printed(column string, cell any) string {
 	switch v := cell.(type) {
 	case nil:
 		return absent
 	case float64:
+		if guarantee := strings.HasPrefix(column, "epsilon") || strings.HasPrefix(column, "delta"); guarantee && v > 0 && !math.IsInf(v, 1) {
+			return bound.Above(v, 4)
+		}
 		return strconv.FormatFloat(v, 'g', 4, 64)
 	default:
 		return fmt.Sprint(v)

@@ -51,6 +51,18 @@ Note: one seed
 	}
 }
 
+func TestGuaranteesArePrintedRoundedUp(t *testing.T) {
+	var out bytes.Buffer
+	r := &experiment.Result{
+		Columns: []string{"epsilon_central", "delta", "epsilon_local", "error"},
+		Rows:    []experiment.Row{{0.988611, 1.00004e-6, 4.5034, 4.50311}, {0.0, 0.0, math.Inf(1), 0.0}},
+	}
+	const want = "epsilon_central  delta      epsilon_local  error\n0.9887           1.001e-06  4.504          4.503\n0                0          +Inf           0\n"
+	if err := experiment.Print(&out, r); err != nil || out.String() != want {
+		t.Errorf("error %v, printed\n%s\nwant\n%s", err, out.String(), want)
+	}
+}
+
 func TestPrintReportsTheWritersError(t *testing.T) {
 	full := errors.New("full")
 	if err := experiment.Print(failing{full}, small()); !errors.Is(err, full) {

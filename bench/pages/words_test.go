@@ -2,6 +2,9 @@ package pages
 
 import (
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
@@ -42,4 +45,42 @@ func TestThePriceOfPrivacyIsAsThePageSays(t *testing.T) {
 	if n != 5 {
 		t.Errorf("%d runs, want five", n)
 	}
+}
+
+// Every ε in the words of a verdict is at least that of the run.
+func TestVerdictsStateNoLessThanTheRuns(t *testing.T) {
+	said := regexp.MustCompile(`with (\S+) at central ε = (\S+); of one report ε = (\S+) against everybody, of all \d+ reports of a client (\S+)$`)
+	paths, err := filepath.Glob(filepath.Join(root, results, "*", "accuracy.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, path := range paths {
+		r, err := experiment.ReadRecord(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range r.Verdicts {
+			match := said.FindStringSubmatch(v.Detail)
+			if match == nil {
+				continue
+			}
+			n++
+			if !slices.ContainsFunc(r.Rows, func(row map[string]any) bool {
+				return row["mechanism"] == match[1] && atLeast(match[2], row["epsilon_central"]) && atLeast(match[3], row["epsilon_local"]) && atLeast(match[4], row["epsilon_local_all"])
+			}) {
+				t.Errorf("%s: no run has at most what %q says", path, v.Detail)
+			}
+		}
+	}
+	if n < 6 {
+		t.Errorf("%d verdicts, want at least six", n)
+	}
+}
+
+// atLeast reports whether a printed ε is that of a row, rounded up.
+func atLeast(printed string, of any) bool {
+	epsilon, ok := of.(float64)
+	said, err := strconv.ParseFloat(printed, 64)
+	return ok && err == nil && said >= epsilon*(1-1e-12) && said < 1.001*epsilon
 }

@@ -63,14 +63,18 @@ func measure(ctx context.Context, env experiment.Env, all []*prediction, sizes [
 // batch at a time. They are valid until it returns.
 func gradients(ctx context.Context, n int, seed uint64, visit func(batch [][]float64) error) (err error) {
 	data, err := dataset.Generate(ctx, dataset.Options{TrainSize: n, TestSize: 1, Seed: seed})
+	if err != nil {
+		return err
+	}
+	edges, err := dataset.OpenFeatures(ctx, dataset.Edges, nil)
 	if err == nil {
-		data, err = data.In(dataset.UnitEdges)
+		data, err = data.In(ctx, edges, nil)
 	}
 	if err != nil {
 		return err
 	}
 	d := data.Train
-	model, err := trainer.NewModel("softmax", trainer.Input{Channels: max(1, d.Channels), Height: d.Rows, Width: d.Cols}, d.Classes)
+	model, err := trainer.NewModel("softmax", trainer.Input{Channels: 1, Height: d.Rows, Width: d.Cols}, d.Classes)
 	if err != nil {
 		return err
 	}

@@ -30,18 +30,25 @@ type sealed struct {
 	issuer  *issuer // nil without tokens
 }
 
-func (t sealed) String() string {
-	what := "sealed"
+// what says what a report is.
+func (t sealed) what() string {
 	if t.issuer != nil {
-		what += " with token"
+		return "sealed with token"
 	}
-	return fmt.Sprintf("%s, %d at once from a shuffler, s = %d, ε = %g", what, t.reports, t.load.sparsity, t.load.epsilon)
+	return "sealed"
+}
+
+func (t sealed) String() string {
+	return fmt.Sprintf("%s, %d at once from a shuffler, s = %d, ε = %g", t.what(), t.reports, t.load.sparsity, t.load.epsilon)
 }
 
 // forwarding is the measurement of a shuffler's traffic to a server with a journal on disk. The aim
 // is for one processor, and all work for the server.
 func (b *bench) forwarding(t sealed, aim float64) *measurement {
-	m := &measurement{what: "journal on disk", setting: t.String(), unit: "reports/s", aim: aim * float64(runtime.NumCPU())}
+	m := &measurement{
+		what: "journal on disk", setting: t.String(), unit: "reports/s", aim: aim * float64(runtime.NumCPU()),
+		series: fmt.Sprintf("journal on disk, %s, s = %d", t.what(), t.load.sparsity), reports: min(t.reports, sealedPerMessage),
+	}
 	m.measure = func(ctx context.Context) ([]float64, error) {
 		s, err := b.server(ctx, onDisk)
 		if err != nil {

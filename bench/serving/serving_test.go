@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +114,27 @@ func TestSpread(t *testing.T) {
 	}
 	if m.atMost = true; m.holds() {
 		t.Error("3.5 is at most 3")
+	}
+}
+
+// The picture has what clients send by message size, and what a shuffler does.
+func TestThePictureHasSealedReports(t *testing.T) {
+	b := &bench{wide: &load{sparsity: 64, epsilon: 5}, narrow: &load{sparsity: 8, epsilon: 1}, tokens: 2048, sealed: 16384, issuer: &issuer{}}
+	all := b.measurements()
+	for i, m := range all {
+		m.values = [][]float64{{float64(i + 1), 1, 1}}
+	}
+	shown := map[string][]float64{}
+	for _, s := range report(all, damage{}, nil).Plot.Panels[0].Series {
+		shown[s.Name] = s.X
+	}
+	for name, sizes := range map[string][]float64{
+		"journal on disk, s = 64": {64, 4096}, "journal in memory, s = 8": {1, 64, 4096},
+		"journal on disk, sealed, s = 64": {4096}, "journal on disk, sealed with token, s = 64": {2048},
+	} {
+		if !slices.Equal(shown[name], sizes) {
+			t.Errorf("%s: messages of %v reports, want %v; there are %v", name, shown[name], sizes, shown)
+		}
 	}
 }
 

@@ -25,12 +25,12 @@ type sweep struct {
 	delta      float64
 	server     server
 	sumdp      fl.Params
-	pixels     bool
 	heldOut    bool
 	clients    int
 	locals     []float64 // ε of one report
 	centrals   []float64 // ε of all of a client's reports
 	repeats    int
+	features   []string // names
 	contenders []contender
 }
 
@@ -43,7 +43,7 @@ func accuracyExperiment() experiment.Experiment {
 			s := sweep{}
 			flags.IntVar(&s.rounds, "rounds", 30, "rounds of training")
 			flags.Float64Var(&s.delta, "delta", 1e-6, "δ at which the central ε of all rounds is stated")
-			flags.BoolVar(&s.pixels, "pixels", false, "train on grey values of 14×14 blocks instead of oriented edges")
+			kinds := flags.String("features", dataset.Edges, "comma-separated `list` of what the model sees of a picture, among "+strings.Join(dataset.FeatureNames(), ","))
 			flags.BoolVar(&s.heldOut, "held-out", false, "test on the last sixth of the training pictures and train on the others: for choosing constants")
 			flags.IntVar(&s.clients, "clients", 0, "clients, who share the training pictures; 0: one per picture")
 			flags.Float64Var(&s.server.rate, "lr", 0, "learning rate of every run; 0: planned from the noise")
@@ -59,6 +59,9 @@ func accuracyExperiment() experiment.Experiment {
 				if s.contenders, err = parseContenders(*names); err != nil {
 					return nil, err
 				}
+				if s.features, err = parseFeatures(*kinds); err != nil {
+					return nil, err
+				}
 				if s.locals, err = parseEpsilons("-local", *locals); err != nil {
 					return nil, err
 				}
@@ -71,9 +74,11 @@ func accuracyExperiment() experiment.Experiment {
 	}
 }
 
-// cell is one contender at one ε.
+// cell is one contender at one ε, on one kind of features.
 type cell struct {
 	contender
+	task     *task
+	demands  plan.Training
 	epsilon  float64 // of the kind its role says; 0 without
 	course   course
 	outcomes []outcome // one per repeat
@@ -121,34 +126,33 @@ func (s sweep) run(ctx context.Context, env experiment.Env) (*experiment.Result,
 
 // on sweeps over one data set.
 func (s sweep) on(ctx context.Context, env experiment.Env, data *dataset.Data) (*experiment.Result, error) {
-	of := dataset.UnitEdges
-	if s.pixels {
-		of = dataset.Pooled
+	if s.clients > data.Train.Len() {
+		return nil, fl.Invalid("-clients", s.clients, "must be at most the number of training pictures, %d", data.Train.Len())
 	}
-	t, err := newTask(data, of)
-	if err != nil {
-		return nil, err
+	var cells []*cell
+	for _, name := range s.features {
+		t, err := newTask(ctx, env, data, name)
+		if err != nil {
+			return nil, err
+		}
+		t.clients = cmp.Or(s.clients, t.clients)
+		demands, err := s.demands(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		cells = append(cells, s.cells(t, demands)...)
 	}
-	if s.clients > t.clients {
-		return nil, fl.Invalid("-clients", s.clients, "must be at most the number of training pictures, %d", t.clients)
-	}
-	t.clients = cmp.Or(s.clients, t.clients)
-	demands, err := s.demands(ctx, t, of)
-	if err != nil {
-		return nil, err
-	}
-	cells := s.cells()
 	env.Progress.Describe("accuracy")
 	env.Progress.Grow(len(cells) * s.repeats)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(env.Jobs)
 	for _, c := range cells {
-		group.Go(func() error { return s.measure(ctx, env, t, demands, c) })
+		group.Go(func() error { return s.measure(ctx, env, c) })
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	return s.report(cells, data, demands), nil
+	return s.report(cells, data), nil
 }
 
 // publicDigits is the number of generated digits from which norms are guessed.
@@ -156,23 +160,22 @@ const publicDigits = 256
 
 // demands are what all contenders share. The norms are those of generated digits, which
 // nobody wrote.
-func (s sweep) demands(ctx context.Context, t *task, of dataset.Features) (plan.Training, error) {
+func (s sweep) demands(ctx context.Context, t *task) (plan.Training, error) {
 	public, err := dataset.Generate(ctx, dataset.Options{TrainSize: publicDigits, TestSize: 1, Seed: 1})
 	if err != nil {
 		return plan.Training{}, err
 	}
-	seen, err := of(public.Train)
-	if err != nil {
+	if public, err = public.In(ctx, t.opened, nil); err != nil {
 		return plan.Training{}, err
 	}
-	l1, l2, err := trainer.GradientNorms(t.model, t.model.Init(experiment.Stream(1)), seen.All(), seen.Labels)
+	l1, l2, err := trainer.GradientNorms(t.model, t.model.Init(experiment.Stream(1)), public.Train.All(), public.Train.Labels)
 	return plan.Training{
 		Dim: t.model.Dim(), Clients: t.clients, Rounds: s.rounds, Delta: s.delta, L1: l1, L2: l2,
 	}, err
 }
 
-// cells are every contender at every ε of its kind.
-func (s sweep) cells() []*cell {
+// cells are every contender at every ε of its kind, on one task.
+func (s sweep) cells(t *task, demands plan.Training) []*cell {
 	var cells []*cell
 	for _, c := range s.contenders {
 		epsilons := s.locals
@@ -183,24 +186,24 @@ func (s sweep) cells() []*cell {
 			epsilons = s.centrals
 		}
 		for _, epsilon := range epsilons {
-			cells = append(cells, &cell{contender: c, epsilon: epsilon})
+			cells = append(cells, &cell{contender: c, task: t, demands: demands, epsilon: epsilon})
 		}
 	}
 	return cells
 }
 
 // measure fills a cell. Repeats differ in the order of the clients and in all noise.
-func (s sweep) measure(ctx context.Context, env experiment.Env, t *task, demands plan.Training, c *cell) (err error) {
-	if c.course, err = c.contender.course(ctx, setting{Training: demands, epsilon: c.epsilon, model: t.model, server: s.server, sumdp: s.sumdp}); err != nil {
-		return fmt.Errorf("%s at ε = %g: %w", c.name, c.epsilon, err)
+func (s sweep) measure(ctx context.Context, env experiment.Env, c *cell) (err error) {
+	if c.course, err = c.contender.course(ctx, setting{Training: c.demands, epsilon: c.epsilon, model: c.task.model, server: s.server, sumdp: s.sumdp}); err != nil {
+		return fmt.Errorf("%s on %s at ε = %g: %w", c.name, c.task.features, c.epsilon, err)
 	}
 	c.outcomes = make([]outcome, s.repeats)
-	name := uint64(crc32.ChecksumIEEE([]byte(c.name))) // a stream of its own, whatever else is in the sweep
+	name := uint64(crc32.ChecksumIEEE([]byte(c.name))) // a stream of its own, whatever else is in the sweep; the same on all features
 	for k := range s.repeats {
-		key := fmt.Sprintf("%s %g %d", c.name, c.epsilon, k)
+		key := fmt.Sprintf("%s %s %g %d", c.task.features, c.name, c.epsilon, k)
 		values, err := env.Checkpoint.Do(key, func() ([]float64, error) {
 			began := time.Now()
-			out, err := t.run(ctx, c.course.recipe, experiment.Stream(env.Seed, 8, name, math.Float64bits(c.epsilon), uint64(k)))
+			out, err := c.task.run(ctx, c.course.recipe, experiment.Stream(env.Seed, 8, name, math.Float64bits(c.epsilon), uint64(k)))
 			return []float64{out.accuracy, out.bytes, out.noise, out.rate, time.Since(began).Seconds()}, err
 		})
 		if err != nil {

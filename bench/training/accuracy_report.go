@@ -12,7 +12,6 @@ import (
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/internal/bound"
 	"github.com/hushgrad/hushgrad/internal/figure"
-	"github.com/hushgrad/hushgrad/plan"
 )
 
 // interval is a mean with its 95 % confidence interval: Student's, over the repeats.
@@ -50,14 +49,14 @@ func orNil(v *float64) any {
 	return *v
 }
 
-func (s sweep) report(cells []*cell, data *dataset.Data, demands plan.Training) *experiment.Result {
+func (s sweep) report(cells []*cell, data *dataset.Data) *experiment.Result {
 	r := &experiment.Result{
 		Columns: []string{
-			"mechanism", "epsilon_local", "epsilon_local_all", "epsilon_central", "accuracy", "low", "high", "repeats", "rounds", "participations",
+			"mechanism", "features", "epsilon_local", "epsilon_local_all", "epsilon_central", "accuracy", "low", "high", "repeats", "rounds", "participations",
 			"clients", "cohort", "sparsity", "scale", "planned_noise", "noise", "learning_rate", "bytes_per_report", "seconds",
 		},
 		Notes: []string{
-			data.Note + s.protocol(demands, data.Train.Len()),
+			data.Note + s.protocol(cells, data.Train.Len()),
 			"epsilon_local is the ε of one report, against everybody. epsilon_local_all is that of all reports of a client together, participations times as much. epsilon_central is the ε of all of a client's reports at δ, against a party that sees only the shuffled reports of each round. That of gaussian is composed without any gain from shuffling. That of central trusts the server with every gradient. That of sumdp-shares is against either of two servers alone. auto, sumdp, sumdp-shares and central are given a central ε, the others a local one.",
 			"The learning rate follows from the standard errors of the first round's estimate, noise, and for auto from the exact error, planned_noise: both are of a coordinate, in units of the gradient. The rest of the training is the same for all.",
 			"low and high are Student's 95 % interval of the mean over the repeats, which differ in all randomness but not in the pictures. seconds are those of one run on one core.",
@@ -67,17 +66,36 @@ func (s sweep) report(cells []*cell, data *dataset.Data, demands plan.Training) 
 	for _, c := range cells {
 		a := c.accuracy()
 		r.Rows = append(r.Rows, experiment.Row{
-			c.name, orNil(c.course.local), orNil(c.course.localOfAll()), orNil(c.course.central), a.mean, a.low, a.high, len(c.outcomes), c.course.rounds,
-			c.course.participations, demands.Clients, c.course.cohort, c.course.sparsity, c.course.scale, orNil(c.course.noise), c.outcomes[0].noise, c.outcomes[0].rate, c.bytes(), c.seconds,
+			c.name, c.task.features, orNil(c.course.local), orNil(c.course.localOfAll()), orNil(c.course.central), a.mean, a.low, a.high, len(c.outcomes), c.course.rounds,
+			c.course.participations, c.demands.Clients, c.course.cohort, c.course.sparsity, c.course.scale, orNil(c.course.noise), c.outcomes[0].noise, c.outcomes[0].rate, c.bytes(), c.seconds,
 		})
 	}
 	r.Verdicts = append(s.targets(cells), s.comparisons(cells)...)
 	return r
 }
 
-func (s sweep) protocol(d plan.Training, pictures int) string {
-	return fmt.Sprintf(". %d clients share %d training pictures, softmax regression with %d weights, δ = %g; gradients at the first model have mean norms L1 = %.3g and L2 = %.3g on generated digits, from which clips follow.",
-		d.Clients, pictures, d.Dim, d.Delta, d.L1, d.L2)
+func (s sweep) protocol(cells []*cell, pictures int) string {
+	var text strings.Builder
+	for i, c := range cells {
+		if i > 0 && cells[i-1].task == c.task {
+			continue
+		}
+		d := c.demands
+		if i == 0 {
+			fmt.Fprintf(&text, ". %d clients share %d training pictures, softmax regression, δ = %g.", d.Clients, pictures, d.Delta)
+		}
+		fmt.Fprintf(&text, " %s: %v, %d weights; gradients at the first model have mean norms L1 = %.3g and L2 = %.3g on generated digits, from which clips follow.",
+			c.task.features, c.task.opened, d.Dim, d.L1, d.L2)
+	}
+	return text.String()
+}
+
+// label names the curve of a cell.
+func (s sweep) label(c *cell) string {
+	if len(s.features) == 1 {
+		return c.name
+	}
+	return c.name + ", " + c.task.features
 }
 
 // figure draws accuracy against both kinds of ε.
@@ -94,24 +112,24 @@ func (s sweep) figure(cells []*cell) *figure.Figure {
 			return c.course.central
 		}
 		lo, hi := math.Inf(1), 0.
-		for _, contender := range s.contenders {
-			series := figure.Series{Name: contender.name, Style: figure.LinePoints}
-			for _, c := range cells {
-				if x := at(c); c.name == contender.name && x != nil && !math.IsInf(*x, 1) {
-					a := c.accuracy()
-					series.X, series.Y = append(series.X, *x), append(series.Y, a.mean)
-					series.YLow, series.YHigh = append(series.YLow, a.low), append(series.YHigh, a.high)
-					lo, hi = min(lo, *x), max(hi, *x)
-				}
+		last := ""
+		for _, c := range cells {
+			x := at(c)
+			if x == nil || math.IsInf(*x, 1) {
+				continue
 			}
-			if len(series.X) > 0 {
-				panels[i].Series = append(panels[i].Series, series)
+			if name := s.label(c); name != last {
+				last = name
+				panels[i].Series = append(panels[i].Series, figure.Series{Name: name, Style: figure.LinePoints})
 			}
+			a, series := c.accuracy(), &panels[i].Series[len(panels[i].Series)-1]
+			series.Add(*x, a.mean, a.low, a.high)
+			lo, hi = min(lo, *x), max(hi, *x)
 		}
 		for _, c := range cells {
 			if c.role == reference && lo < hi {
 				a := c.accuracy().mean
-				panels[i].Series = append(panels[i].Series, figure.Series{Name: "no privacy", X: []float64{lo, hi}, Y: []float64{a, a}, Style: figure.Dashed})
+				panels[i].Series = append(panels[i].Series, figure.Series{Name: strings.Replace(s.label(c), c.name, "no privacy", 1), X: []float64{lo, hi}, Y: []float64{a, a}, Style: figure.Dashed})
 			}
 		}
 	}
@@ -135,43 +153,58 @@ func (s sweep) targets(cells []*cell) []experiment.Verdict {
 			Claim: fmt.Sprintf("accuracy %.2f within central ε = %g", t.accuracy, t.epsilon),
 			Holds: best.mean >= t.accuracy,
 			Detail: fmt.Sprintf("%.4f [%.4f, %.4f] with %s at central ε = %s; of one report ε = %s against everybody, of all %d reports of a client %s",
-				best.mean, best.low, best.high, found.name, bound.Above(*found.course.central, 4), bound.Above(*found.course.local, 4), found.course.participations, bound.Above(*found.course.local*float64(found.course.participations), 4)),
+				best.mean, best.low, best.high, s.label(found), bound.Above(*found.course.central, 4), bound.Above(*found.course.local, 4), found.course.participations, bound.Above(*found.course.local*float64(found.course.participations), 4)),
 		})
 	}
 	return out
 }
 
-// comparisons says where the best of ours is at or above the local baselines.
+// comparisons says where the best of ours is at or above the local baselines, on each kind of features.
 func (s sweep) comparisons(cells []*cell) []experiment.Verdict {
 	var out []experiment.Verdict
-	for _, epsilon := range s.locals {
-		best, name := interval{}, ""
-		for _, c := range cells {
-			if a := c.accuracy(); c.role == ours && c.epsilon == epsilon && a.mean > best.mean {
-				best, name = a, c.name
+	for _, name := range s.features {
+		for _, epsilon := range s.locals {
+			var at []*cell
+			for _, c := range cells {
+				if c.task.features == name && c.epsilon == epsilon {
+					at = append(at, c)
+				}
+			}
+			if v, ok := s.compare(at, epsilon); ok {
+				out = append(out, v)
 			}
 		}
-		if name == "" {
-			continue
-		}
-		v := experiment.Verdict{
-			Claim: fmt.Sprintf("ε = %g per report: the best of ours is at or above every local baseline, or within error bars of it", epsilon), Holds: true,
-		}
-		detail := []string{fmt.Sprintf("%s %.3f [%.3f, %.3f]", name, best.mean, best.low, best.high)}
-		for _, c := range cells {
-			if c.role != localBaseline || c.epsilon != epsilon {
-				continue
-			}
-			a := c.accuracy()
-			text := fmt.Sprintf("%s %.3f [%.3f, %.3f]", c.name, a.mean, a.low, a.high)
-			if a.mean > best.mean && a.low > best.high {
-				v.Holds = false
-				text += ", above ours"
-			}
-			detail = append(detail, text)
-		}
-		v.Detail = strings.Join(detail, "; ")
-		out = append(out, v)
 	}
 	return out
+}
+
+// compare compares the cells of one ε of a report. ok is false if none is ours.
+func (s sweep) compare(cells []*cell, epsilon float64) (v experiment.Verdict, ok bool) {
+	best, name := interval{}, ""
+	for _, c := range cells {
+		if a := c.accuracy(); c.role == ours && a.mean > best.mean {
+			best, name = a, s.label(c)
+		}
+	}
+	if name == "" {
+		return v, false
+	}
+	v = experiment.Verdict{
+		Claim: fmt.Sprintf("ε = %g per report: the best of ours is at or above every local baseline, or within error bars of it", epsilon), Holds: true,
+	}
+	detail := []string{fmt.Sprintf("%s %.3f [%.3f, %.3f]", name, best.mean, best.low, best.high)}
+	for _, c := range cells {
+		if c.role != localBaseline {
+			continue
+		}
+		a := c.accuracy()
+		text := fmt.Sprintf("%s %.3f [%.3f, %.3f]", s.label(c), a.mean, a.low, a.high)
+		if a.mean > best.mean && a.low > best.high {
+			v.Holds = false
+			text += ", above ours"
+		}
+		detail = append(detail, text)
+	}
+	v.Detail = strings.Join(detail, "; ")
+	return v, true
 }

@@ -30,8 +30,9 @@ func TestIntervals(t *testing.T) {
 // paid at most.
 func TestVerdicts(t *testing.T) {
 	local, cheap, dear := 2., 0.6, 0.61
-	own := &cell{contender: contender{name: "coco", role: ours}, epsilon: 2, outcomes: outcomesOf(0.86, 0.87, 0.88), course: course{local: &local, central: &cheap, participations: 3}}
-	plan := &cell{contender: contender{name: "auto", role: planned}, epsilon: 0.61, outcomes: outcomesOf(0.91, 0.92, 0.93), course: course{local: &local, central: &dear, participations: 3}}
+	edges, other := &task{features: "edges"}, &task{features: "grey"}
+	own := &cell{task: edges, contender: contender{name: "coco", role: ours}, epsilon: 2, outcomes: outcomesOf(0.86, 0.87, 0.88), course: course{local: &local, central: &cheap, participations: 3}}
+	plan := &cell{task: edges, contender: contender{name: "auto", role: planned}, epsilon: 0.61, outcomes: outcomesOf(0.91, 0.92, 0.93), course: course{local: &local, central: &dear, participations: 3}}
 	for name, c := range map[string]struct {
 		baseline []outcome
 		holds    bool
@@ -40,10 +41,15 @@ func TestVerdicts(t *testing.T) {
 		"above the mean": {outcomesOf(0.884, 0.885, 0.886), true},
 		"above":          {outcomesOf(0.95, 0.951, 0.952), false},
 	} {
-		other := &cell{contender: contender{name: "laplace", role: localBaseline}, epsilon: 2, outcomes: c.baseline}
-		s := sweep{locals: []float64{1, 2}}
-		if v := s.comparisons([]*cell{own, plan, other}); len(v) != 1 || v[0].Holds != c.holds {
+		baseline := &cell{task: edges, contender: contender{name: "laplace", role: localBaseline}, epsilon: 2, outcomes: c.baseline}
+		s := sweep{locals: []float64{1, 2}, features: []string{"edges", "grey"}}
+		if v := s.comparisons([]*cell{own, plan, baseline}); len(v) != 1 || v[0].Holds != c.holds {
 			t.Errorf("%s: %+v", name, v)
+		}
+		// It is compared with ours on the same features only.
+		baseline.task = other
+		if v := s.comparisons([]*cell{own, plan, baseline}); len(v) != 1 || !v[0].Holds {
+			t.Errorf("%s, on other features: %+v", name, v)
 		}
 	}
 	got := sweep{}.targets([]*cell{own, plan})

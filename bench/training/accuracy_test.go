@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
 )
 
@@ -19,7 +20,7 @@ import (
 // jobs, and from a checkpoint.
 func TestSweep(t *testing.T) {
 	data := digits(t, 900, 200)
-	s := sweep{rounds: 3, delta: 1e-6, server: planAll, locals: []float64{2}, centrals: []float64{2}, repeats: 2, contenders: contenders}
+	s := sweep{rounds: 3, delta: 1e-6, server: planAll, locals: []float64{2}, centrals: []float64{2}, repeats: 2, features: []string{dataset.Edges}, contenders: contenders}
 	path := filepath.Join(t.TempDir(), "checkpoint")
 	var results []*experiment.Result
 	for _, jobs := range []int{1, 2, 2} {
@@ -94,11 +95,37 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// Every kind of features has rows of its own, with its name, and a curve of its own.
+
+func TestSweepOverFeatures(t *testing.T) {
+	s := sweep{rounds: 3, delta: 1e-6, server: planAll, centrals: []float64{1, 4}, repeats: 1, features: []string{dataset.Edges, dataset.Grey}, contenders: contenders[1:2]}
+	r, err := s.on(t.Context(), experiment.Env{Seed: 5, Jobs: 2}, digits(t, 600, 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := slices.Index(r.Columns, "features")
+	var kinds []any
+	for _, row := range r.Rows {
+		kinds = append(kinds, row[column])
+	}
+	if want := []any{"edges", "edges", "grey", "grey"}; !slices.Equal(kinds, want) {
+		t.Errorf("rows are of %v, want %v", kinds, want)
+	}
+	central := r.Plot.Panels[1].Series
+	if len(central) != 2 || central[0].Name != "auto, edges" || central[1].Name != "auto, grey" || len(central[1].X) != 2 {
+		t.Errorf("curves %+v", central)
+	}
+	if note := r.Notes[0]; !strings.Contains(note, "edges: edges of 4×4 pixels, norm 1, 1970 weights") || !strings.Contains(note, "grey: grey values of 2×2 pixels, 1970 weights") {
+		t.Errorf("the notes say %q", note)
+	}
+}
+
 func TestAccuracyFlags(t *testing.T) {
 	for param, args := range map[string][]string{
 		"-rounds": {"-rounds", "2"}, "-delta": {"-delta", "0"}, "-mechanisms": {"-mechanisms", "coco,magic"},
 		"-lr": {"-lr", "NaN"}, "-momentum": {"-momentum", "1"}, "-averaging": {"-averaging", "-0.5"},
 		"-clients": {"-clients", "1"}, "-clients ": {"-clients", "6001"},
+		"-features": {"-features", "edges,magic"}, "-features ": {"-features", "edges,edges"},
 		"-local": {"-local", "1,x"}, "-central": {"-central", "0"},
 	} {
 		flags := flag.NewFlagSet("accuracy", flag.ContinueOnError)

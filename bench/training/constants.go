@@ -39,7 +39,7 @@ func constantsExperiment() experiment.Experiment {
 type choice struct {
 	what, value string
 	planned     bool
-	pixels      bool // grey values instead of oriented edges
+	grey        bool // grey values instead of oriented edges
 	setting
 	contender string
 	cell      *cell // shared by choices that are the same run
@@ -47,10 +47,10 @@ type choice struct {
 
 // search are the choices around a plan.
 type search struct {
-	edges, pixels *task
-	central       float64
-	repeats       int
-	demands       plan.Training
+	edges, grey *task
+	central     float64
+	repeats     int
+	demands     plan.Training
 }
 
 // choices returns rows of choices: each row has the planned value among its own.
@@ -91,7 +91,7 @@ func (s search) choices(ctx context.Context) ([]choice, error) {
 		with("decay of the average", "0", averaging(0)), with("decay of the average", "0.8", nil), with("decay of the average", "0.95", averaging(0.95)),
 		with("τ over the typical size", "0.5", share(0.5)), with("τ over the typical size", "0.35", nil), with("τ over the typical size", "0.25", share(0.25)),
 		with("reports of a client", "1", often(1)), with("reports of a client", "5", often(5)), with("reports of a client", fmt.Sprint(t.Rounds), nil),
-		with("features", "grey values", func(c *choice) { c.pixels = true }), with("features", "oriented edges", nil),
+		with("features", "grey values", func(c *choice) { c.grey = true }), with("features", "oriented edges", nil),
 		with("rate limit, no privacy", "40", limit(0.5)), with("rate limit, no privacy", "80", limit(1)), with("rate limit, no privacy", "160", limit(2)),
 	}, nil
 }
@@ -107,17 +107,17 @@ func runConstants(ctx context.Context, env experiment.Env, central float64) (*ex
 		return nil, err
 	}
 	note, data := data.Note, heldOut(data)
-	if s.edges, err = newTask(data, dataset.UnitEdges); err != nil {
+	if s.edges, err = newTask(ctx, env, data, dataset.Edges); err != nil {
 		return nil, err
 	}
-	if s.pixels, err = newTask(data, dataset.Pooled); err != nil {
+	if s.grey, err = newTask(ctx, env, data, dataset.Grey); err != nil {
 		return nil, err
 	}
 	sweep := sweep{rounds: rounds, delta: 1e-6, repeats: s.repeats, server: server{momentum: -1, averaging: -1}}
-	if s.demands, err = sweep.demands(ctx, s.edges, dataset.UnitEdges); err != nil {
+	if s.demands, err = sweep.demands(ctx, s.edges); err != nil {
 		return nil, err
 	}
-	grey, err := sweep.demands(ctx, s.pixels, dataset.Pooled)
+	grey, err := sweep.demands(ctx, s.grey)
 	if err != nil {
 		return nil, err
 	}
@@ -131,11 +131,11 @@ func runConstants(ctx context.Context, env experiment.Env, central float64) (*ex
 	group.SetLimit(env.Jobs)
 	for i := range choices {
 		c, t := &choices[i], s.edges
-		if c.pixels {
-			t, c.Training = s.pixels, grey
+		if c.grey {
+			t, c.Training = s.grey, grey
 		}
 		c.model = t.model
-		key := fmt.Sprintf("%s %v %d %d %v", c.contender, c.server, c.Sparsity, c.Participations, c.pixels)
+		key := fmt.Sprintf("%s %v %d %d %v", c.contender, c.server, c.Sparsity, c.Participations, c.grey)
 		if c.cell = cells[key]; c.cell != nil {
 			continue
 		}

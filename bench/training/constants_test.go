@@ -33,7 +33,7 @@ func TestChoicesChangeOneConstant(t *testing.T) {
 		if c.planned {
 			planned[c.what]++
 		}
-		untouched := c.server == planAll && c.Sparsity == 0 && c.Participations == 0 && !c.pixels
+		untouched := c.server == planAll && c.Sparsity == 0 && c.Participations == 0 && !c.grey
 		if c.contender == "auto" && untouched != c.planned {
 			t.Errorf("%s %s: planned %v, %+v", c.what, c.value, c.planned, c.setting)
 		}

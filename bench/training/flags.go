@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/hdsum/gkmps"
@@ -32,6 +33,19 @@ func parseContenders(list string) ([]contender, error) {
 			return nil, fl.Invalid("-mechanisms", name, "must be among %s", strings.Join(contenderNames(), ", "))
 		}
 		out = append(out, contenders[i])
+	}
+	return out, nil
+}
+
+// parseFeatures reads names between commas, each once.
+func parseFeatures(list string) ([]string, error) {
+	var out []string
+	for name := range strings.SplitSeq(list, ",") {
+		name = strings.TrimSpace(name)
+		if known := dataset.FeatureNames(); !slices.Contains(known, name) || slices.Contains(out, name) {
+			return nil, fl.Invalid("-features", name, "must be among %s, each once", strings.Join(known, ", "))
+		}
+		out = append(out, name)
 	}
 	return out, nil
 }

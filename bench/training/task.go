@@ -13,6 +13,7 @@ import (
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/trainer"
+	"github.com/hushgrad/hushgrad/trainer/features"
 )
 
 // Experiments are what this package can run.
@@ -20,22 +21,27 @@ func Experiments() []experiment.Experiment {
 	return []experiment.Experiment{tiersExperiment(), accuracyExperiment(), constantsExperiment()}
 }
 
-// task is a data set in the hands of clients, and softmax regression on it.
+// task is a data set in the hands of clients, and softmax regression on its features.
 type task struct {
+	features    string // name
+	opened      features.Features
 	train, test *dataset.Set
 	clients     int // who share the training pictures
 	model       *trainer.Model
 }
 
 // newTask gives every picture to a client of its own.
-func newTask(data *dataset.Data, of dataset.Features) (*task, error) {
-	data, err := data.In(of)
+func newTask(ctx context.Context, env experiment.Env, data *dataset.Data, name string) (*task, error) {
+	env.Progress.Describe("features")
+	f, err := dataset.OpenFeatures(ctx, name, env.Progress)
 	if err != nil {
 		return nil, err
 	}
-	t := &task{train: data.Train, test: data.Test, clients: data.Train.Len()}
-	in := trainer.Input{Channels: max(1, t.train.Channels), Height: t.train.Rows, Width: t.train.Cols}
-	t.model, err = trainer.NewModel("softmax", in, t.train.Classes)
+	if data, err = data.In(ctx, f, env.Progress); err != nil {
+		return nil, err
+	}
+	t := &task{features: name, opened: f, train: data.Train, test: data.Test, clients: data.Train.Len()}
+	t.model, err = trainer.NewModel("softmax", trainer.Input{Channels: 1, Height: t.train.Rows, Width: t.train.Cols}, t.train.Classes)
 	return t, err
 }
 

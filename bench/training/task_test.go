@@ -26,7 +26,7 @@ var planAll = server{momentum: -1, averaging: -1}
 
 // Without privacy the loop learns, and most of it in a few rounds.
 func TestTheLoopLearns(t *testing.T) {
-	task, err := newTask(digits(t, 1000, 300), dataset.UnitEdges)
+	task, err := newTask(t.Context(), experiment.Env{}, digits(t, 1000, 300), dataset.Edges)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestTheLoopLearns(t *testing.T) {
 // The model that is measured is the average: with a decay of nearly 1 the mean of all
 // models, with 0 the last one.
 func TestTheAverageIsMeasured(t *testing.T) {
-	task, err := newTask(digits(t, 400, 300), dataset.UnitEdges)
+	task, err := newTask(t.Context(), experiment.Env{}, digits(t, 400, 300), dataset.Edges)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestTheServerCanBeSet(t *testing.T) {
 	if got := (server{rate: 7, averaging: 0.1}).over(planned); got != want {
 		t.Errorf("all is set: %+v, want %+v", got, want)
 	}
-	task, err := newTask(digits(t, 300, 100), dataset.UnitEdges)
+	task, err := newTask(t.Context(), experiment.Env{}, digits(t, 300, 100), dataset.Edges)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -140,7 +140,7 @@ func runTiers(ctx context.Context, env experiment.Env, menu []tier) (*experiment
 	if data.Train.Len() < cohort*rounds {
 		return nil, fl.Invalid("clients", data.Train.Len(), "must be at least rounds × cohort = %d × %d", rounds, cohort)
 	}
-	t, err := newTask(data, dataset.Pooled)
+	t, err := newTask(ctx, env, data, dataset.Grey)
 	if err != nil {
 		return nil, err
 	}

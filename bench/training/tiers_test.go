@@ -39,7 +39,7 @@ func TestStrategiesTrain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	task, err := newTask(data, dataset.Pooled)
+	task, err := newTask(t.Context(), experiment.Env{}, data, dataset.Grey)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestMixedClientsTrain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	task, err := newTask(data, dataset.Pooled)
+	task, err := newTask(t.Context(), experiment.Env{}, data, dataset.Grey)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/bound"
@@ -14,6 +15,9 @@ import (
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/privacy"
 )
+
+// digits are those of a printed ε.
+const digits = 6
 
 // amplified is the answer of account amplify.
 type amplified struct {
@@ -143,16 +147,36 @@ const (
 	evaluationsForClients = 50
 )
 
+// localFor returns the largest local ε with that central ε. It is what is printed: a round that
+// is opened with these digits keeps the central ε, too.
+func (r randomizer) localFor(ctx context.Context, n int, delta, target float64, bar plan.Progress) (float64, error) {
+	largest, err := privacy.LocalFor(ctx, func(epsilon float64) (fl.Amplification, error) {
+		a, _, err := r.at(epsilon)
+		return watched{a, bar}, err
+	}, n, delta, target)
+	if err != nil {
+		return 0, err
+	}
+	printed, err := strconv.ParseFloat(bound.Below(largest, digits), 64)
+	if err != nil {
+		return 0, err
+	}
+	a, _, err := r.at(printed) // with other slots, perhaps
+	if err != nil {
+		return 0, err
+	}
+	if central, err := a.Epsilon(n, delta); err != nil || central > target {
+		return largest, err
+	}
+	return printed, nil
+}
+
 // answer computes what was asked.
 func (q *amplifyFlags) answer(ctx context.Context, bar plan.Progress) (answer amplified, err error) {
 	r, n, delta := q.randomizer, q.n, q.delta
 	if q.target > 0 {
 		bar.Grow(evaluationsForLocal)
-		r.epsilon, err = privacy.LocalFor(ctx, func(epsilon float64) (fl.Amplification, error) {
-			a, _, err := r.at(epsilon)
-			return watched{a, bar}, err
-		}, n, delta, q.target)
-		if err != nil {
+		if r.epsilon, err = r.localFor(ctx, n, delta, q.target, bar); err != nil {
 			return answer, err
 		}
 	}
@@ -186,9 +210,9 @@ func (a amplified) print(w io.Writer) {
 	if a.Slots > 0 {
 		fmt.Fprintf(w, ", s = %d, t = %d", a.Sparsity, a.Slots)
 	}
-	fmt.Fprintf(w, "\nlocal privacy      ε = %s, δ = 0 for one report: against everybody, the server included\n", bound.Above(a.Epsilon, 6))
+	fmt.Fprintf(w, "\nlocal privacy      ε = %s, δ = 0 for one report: against everybody, the server included\n", bound.Above(a.Epsilon, digits))
 	fmt.Fprintf(w, "shuffled reports   %d, one per client\n", a.N)
-	fmt.Fprintf(w, "central privacy    ε = %s, δ = %s, %s, by the %s (an upper bound)\n", bound.Above(a.EpsilonCentral, 6), bound.Above(a.Delta, 3), a.Relation, a.Bound)
+	fmt.Fprintf(w, "central privacy    ε = %s, δ = %s, %s, by the %s (an upper bound)\n", bound.Above(a.EpsilonCentral, digits), bound.Above(a.Delta, 3), a.Relation, a.Bound)
 	fmt.Fprintln(w, "                   against a party that sees only the shuffled reports, as a server behind a shuffler")
 	fmt.Fprintln(w, "                   It trusts the shuffler. Shuffler and server together are left with the local one.")
 }

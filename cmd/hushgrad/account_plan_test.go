@@ -25,14 +25,18 @@ func demo(t *testing.T, args ...string) plan.Request {
 		t.Fatal(err)
 	}
 	digits, err := dataset.Generate(t.Context(), dataset.Options{TrainSize: 256, TestSize: 1, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	edges, err := dataset.OpenFeatures(t.Context(), dataset.Edges, nil)
 	if err == nil {
-		digits, err = digits.In(dataset.UnitEdges)
+		digits, err = digits.In(t.Context(), edges, nil)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := digits.Train
-	model, err := trainer.NewModel("softmax", trainer.Input{Channels: d.Channels, Height: d.Rows, Width: d.Cols}, d.Classes)
+	model, err := trainer.NewModel("softmax", trainer.Input{Channels: 1, Height: d.Rows, Width: d.Cols}, d.Classes)
 	if err != nil {
 		t.Fatal(err)
 	}

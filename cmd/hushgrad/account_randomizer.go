@@ -104,6 +104,9 @@ func (r randomizer) at(epsilon float64) (a fl.Amplification, slots int, err erro
 		if err != nil {
 			return nil, 0, err
 		}
+		if m.Guarantee().RealNumbers {
+			return nil, 0, fl.Invalid("-mechanism", r.mechanism, "must have a proof that holds for the floating-point code, too")
+		}
 		shuffled, ok := m.(fl.Amplifier)
 		if !ok {
 			return nil, 0, fl.Invalid("-mechanism", r.mechanism, "must be one whose guarantee grows stronger when reports are shuffled")

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,6 +100,19 @@ func TestAmplifyIsAboutTheOpenedRound(t *testing.T) {
 			if opened > limit || got.EpsilonCentral < opened {
 				t.Errorf("%v %v: account says %g, the opened round has %g", s.amplify, question, got.EpsilonCentral, opened)
 			}
+		}
+	}
+}
+
+// A round that is opened with the ε as it is printed keeps the central ε that was asked for.
+func TestThePrintedLocalEpsilonKeepsTheTarget(t *testing.T) {
+	for _, target := range []string{"0.04", "0.5", "1"} {
+		flags := []string{"account", "amplify", "-sparsity", "1", "-dim", "100", "-n", "10000"}
+		printed := regexp.MustCompile(`ε = (\S+), δ = 0 for one report`).FindStringSubmatch(do(t, append(flags, "-target", target)...))
+		var got amplified
+		ask(t, &got, append(flags[1:], "-json", "-epsilon", printed[1])...)
+		if limit, err := strconv.ParseFloat(target, 64); err != nil || got.EpsilonCentral > limit || got.EpsilonCentral < 0.9999*limit {
+			t.Errorf("local ε = %s has central ε = %g, want %s at most", printed[1], got.EpsilonCentral, target)
 		}
 	}
 }

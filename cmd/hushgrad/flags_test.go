@@ -91,6 +91,7 @@ func TestFlagsThatWouldBeIgnoredAreErrors(t *testing.T) {
 		{"-delta", amplify("-dim", "9", "-epsilon-central", "1", "-delta", "1e-6")},
 		{"-target", amplify("-dim", "9", "-target", "0")},
 		{"-dim", amplify("-mechanism", "generic", "-dim", "9")},
+		{"-mechanism", amplify("-mechanism", "privunitg", "-dim", "9")},
 		{"-sparsity", amplify("-mechanism", "generic", "-sparsity", "9")},
 		{"-columns", amplify("-mechanism", "generic", "-columns", "")},
 		{"-param", amplify("-mechanism", "generic", "-param", "a=1")},

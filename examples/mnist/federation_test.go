@@ -7,13 +7,13 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
 	"google.golang.org/grpc"
 
-	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
@@ -27,7 +27,7 @@ import (
 func running(t *testing.T, mechanism string, args ...string) *federation {
 	t.Helper()
 	o, model, run, data := small(t, mechanism, args...)
-	data, err := data.In(o.features())
+	data, err := data.In(t.Context(), o.opened, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,6 +71,7 @@ func TestClientsRefuseRoundsBeyondTheirPolicy(t *testing.T) {
 	for id, change := range map[string]func(*fl.Round){
 		"larger-epsilon": func(r *fl.Round) { r.Epsilon *= 2 },
 		"fewer-reports":  func(r *fl.Round) { r.MinReports-- },
+		"other-features": func(r *fl.Round) { r.Features = "edges:00" },
 	} {
 		round := f.opened(t, func(r *fl.Round) { r.ID = id; change(r) })
 		if err := f.play(t.Context(), f.players[0], round, 0, 2); !errors.Is(err, fl.ErrPolicy) || f.bytes.Load() != 0 {
@@ -78,6 +79,9 @@ func TestClientsRefuseRoundsBeyondTheirPolicy(t *testing.T) {
 		}
 	}
 	round := f.opened(t, func(r *fl.Round) { r.ID = "smaller-epsilon"; r.Epsilon /= 2 })
+	if part, err := f.players[0].client.Join(t.Context(), round); err != nil || !strings.HasPrefix(part.Round().Features, "edges:") || len(part.Round().Features) != 6+64 {
+		t.Errorf("the round says %+v, %v", part, err)
+	}
 	if err := f.play(t.Context(), f.players[0], round, 0, 2); err != nil || f.bytes.Load() == 0 {
 		t.Errorf("a round that promises more: %d bytes, %v", f.bytes.Load(), err)
 	}
@@ -250,8 +254,8 @@ func TestTrafficIsReportsTimesTheirSize(t *testing.T) {
 func TestLearningIsVisibleAndRepeatable(t *testing.T) {
 	losses := func(mechanism string, args ...string) (out []float64) {
 		f := running(t, mechanism, args...)
-		_, _, _, data := small(t, mechanism)
-		data, err := data.In(dataset.UnitEdges)
+		o, _, _, data := small(t, mechanism)
+		data, err := data.In(t.Context(), o.opened, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,6 +38,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/trainer"
+	"github.com/hushgrad/hushgrad/trainer/features"
 )
 
 func main() { command.Main("mnist", mnist) }
@@ -55,7 +56,7 @@ func mnist(ctx context.Context, args []string, std command.Streams) error {
 	bar := progress.New(std.Err)
 	bar.Describe("planning")
 	o.request.Progress = bar
-	model, run, err := o.plan(ctx)
+	model, run, err := o.plan(ctx) // opens the features, too
 	bar.Close()
 	if err != nil {
 		return err
@@ -70,21 +71,25 @@ func mnist(ctx context.Context, args []string, std command.Streams) error {
 // train is the whole run: a model, a plan and images become a better model. An interrupt
 // ends it with the rounds so far.
 func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run, data *dataset.Data, std command.Streams) (err error) {
-	fmt.Fprintf(std.Out, "%s\n%s, %d parameters, simulated on %d cores\n", data.Note, o.model, model.Dim(), runtime.GOMAXPROCS(0))
+	fmt.Fprintf(std.Out, "%s\n%s, %d parameters, simulated on %d cores\nfeatures           %s: %v\n",
+		data.Note, o.model, model.Dim(), runtime.GOMAXPROCS(0), o.features, o.opened)
 	if err := run.PrintStart(std.Out, o.explain); err != nil {
 		return err
 	}
-	s := summary{Run: run, Data: data.Source, Model: o.model, Roles: o.roles}
-	// Each client gets its share of the training images, and they take part in turn.
-	digits, err := command.Await(ctx, func() (*dataset.Data, error) { return data.In(o.features()) })
+	s := summary{Run: run, Data: data.Source, Model: o.model, Features: o.features, Roles: o.roles}
+	bar := progress.New(std.Err)
+	bar.Describe("features")
+	digits, err := data.In(ctx, o.opened, bar)
+	bar.Close()
 	if err != nil {
 		return err
 	}
+	// Each client gets its share of the training images, and they take part in turn.
 	clients, err := trainer.NewClients(digits.Train.All(), digits.Train.Labels, run.Clients, o.seed.Order())
 	if err != nil {
 		return err
 	}
-	f := &federation{run: run, model: model, clients: clients, seed: o.seed, bar: progress.New(std.Err), site: o.site(run, std.Err)}
+	f := &federation{run: run, model: model, clients: clients, seed: o.seed, bar: bar, site: o.site(run, std.Err)}
 	defer func() { err = errors.Join(err, f.close()) }()
 	if err := f.start(ctx); err != nil {
 		return err
@@ -166,17 +171,24 @@ const networkRate = 2
 
 // plan decides what the flags leave open, before any client takes part and from public
 // numbers only: the size of the model, the number of clients, the budget, and the norms of
-// gradients on generated digits, which nobody wrote.
-func (o options) plan(ctx context.Context) (*trainer.Model, *plan.Run, error) {
+// gradients on generated digits, which nobody wrote. It opens the features first.
+func (o *options) plan(ctx context.Context) (*trainer.Model, *plan.Run, error) {
+	var err error
+	if o.opened, err = dataset.OpenFeatures(ctx, o.features, o.request.Progress); err != nil {
+		return nil, nil, err
+	}
+	if _, picture := o.opened.(features.Picture); o.model == "cnn" && !picture {
+		return nil, nil, fl.Invalid("-features", o.features, "must be a picture for -model %s, like %s", o.model, dataset.Grey)
+	}
 	digits, err := dataset.Generate(ctx, dataset.Options{TrainSize: 256, TestSize: 1, Seed: 1})
 	if err != nil {
 		return nil, nil, err
 	}
-	if digits, err = digits.In(o.features()); err != nil {
+	if digits, err = digits.In(ctx, o.opened, nil); err != nil {
 		return nil, nil, err
 	}
 	d := digits.Train
-	model, err := trainer.NewModel(o.model, trainer.Input{Channels: max(1, d.Channels), Height: d.Rows, Width: d.Cols}, d.Classes)
+	model, err := trainer.NewModel(o.model, trainer.Input{Channels: 1, Height: d.Rows, Width: d.Cols}, d.Classes)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -189,20 +201,18 @@ func (o options) plan(ctx context.Context) (*trainer.Model, *plan.Run, error) {
 		return nil, nil, err
 	}
 	run, err := r.Run(ctx)
-	return model, run, err
-}
-
-// features are a fixed function of one image, so they cost no privacy.
-func (o options) features() dataset.Features {
-	if o.model == "cnn" {
-		return dataset.Pooled
+	if err != nil {
+		return nil, nil, err
 	}
-	return dataset.UnitEdges
+	run.Template.Features = features.ID(o.features, o.opened)
+	return model, run, nil
 }
 
 // options are what the flags say.
 type options struct {
 	data, model, out string
+	features         string            // name
+	opened           features.Features // of that name, once there is a plan
 	request          *plan.Request
 	seed             trainer.Seed
 	explain          bool
@@ -229,6 +239,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	f.SetOutput(stderr)
 	f.StringVar(&o.data, "data", dataset.Generated, "`directory` with the four MNIST idx files, or download for MNIST from the cache or the network; empty: generated digits")
 	f.StringVar(&o.model, "model", "softmax", strings.Join(trainer.ModelNames(), ", "))
+	f.StringVar(&o.features, "features", "", "what the model sees of an image: "+strings.Join(dataset.FeatureNames(), ", ")+"; empty: "+dataset.Edges+", or "+dataset.Grey+" for -model cnn")
 	f.Uint64Var((*uint64)(&o.seed), "seed", 0, "0: fresh randomness for every client; any other value makes the run repeatable, without any privacy")
 	f.StringVar(&o.out, "out", "", "`directory` for history.csv, summary.json, accuracy.png and model.npy")
 	f.BoolVar(&o.explain, "explain", false, "print what was planned and why")
@@ -238,6 +249,12 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	o.request = request
 	if err := command.ParseOnly(f, args); err != nil {
 		return o, err
+	}
+	if o.features == "" {
+		o.features = dataset.Edges
+		if o.model == "cnn" { // convolutions need a picture
+			o.features = dataset.Grey
+		}
 	}
 	switch {
 	case o.roles != oneRole && o.roles != threeRoles:
@@ -263,5 +280,6 @@ type summary struct {
 	Seconds        float64 `json:"seconds"`
 	Data           string  `json:"data"`
 	Model          string  `json:"model"`
+	Features       string  `json:"features"`
 	Roles          int     `json:"roles"`
 }

@@ -76,6 +76,9 @@ func TestTheFirstScreenNamesTheData(t *testing.T) {
 	if err := o.train(t.Context(), model, run, data, command.Streams{Out: &out, Err: io.Discard}); err != nil {
 		t.Fatal(err)
 	}
+	if want := "\nfeatures           edges: edges of 4×4 pixels, norm 1\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("the output lacks %q:\n%s", want, out.String())
+	}
 	first, _, _ := strings.Cut(out.String(), "\n")
 	if first != "digits drawn from the Go fonts with seed 7: accuracy on them is not comparable with MNIST" {
 		t.Errorf("the first line is %q", first)
@@ -101,7 +104,7 @@ func TestFlags(t *testing.T) {
 		}
 	}
 	for arg, param := range map[string]string{
-		"-mechanism=magic": "mechanism", "-model=gpt": "model", "-epsilon=NaN": "epsilon", "-delta=1": "delta", "-cohort=1": "cohort",
+		"-mechanism=magic": "mechanism", "-model=gpt": "model", "-features=magic": "features", "-epsilon=NaN": "epsilon", "-delta=1": "delta", "-cohort=1": "cohort",
 		"-rounds=-1": "rounds", "-clients=1": "clients", "-budget=-1": "budget", "-sparsity=-1": "sparsity", "-clip=-1": "clip", "-clip=1e300": "clip", "-lr=-1": "learning rate",
 	} {
 		o, err := parse([]string{arg}, io.Discard)
@@ -111,6 +114,16 @@ func TestFlags(t *testing.T) {
 		var p *fl.ParamError
 		if !errors.As(err, &p) || p.Param != param {
 			t.Errorf("%s: error %v, want a ParamError for %s", arg, err, param)
+		}
+	}
+	for _, model := range []string{"cnn", "mlp"} {
+		o, err := parse([]string{"-model", model, "-features", dataset.Edges, "-mechanism", "none"}, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p *fl.ParamError
+		if _, _, err := o.plan(t.Context()); (model == "cnn") != (errors.As(err, &p) && p.Param == "-features") {
+			t.Errorf("%s on edges: %v", model, err)
 		}
 	}
 	o, model, run, data := small(t, "coco", "-clients", "1000")

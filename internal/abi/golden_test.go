@@ -30,6 +30,8 @@ type goldenCase struct {
 	// other processors may round once where amd64 rounds twice.
 	Mean   string `json:"mean_sha256"`
 	StdErr string `json:"std_err_sha256"`
+	// The norm of the mean's error.
+	NoiseNorm float64 `json:"noise_norm"`
 }
 
 // golden computes the cases from the test vectors of the mechanisms.
@@ -98,7 +100,7 @@ func goldenOf(t *testing.T, name string, r fl.Round, reports []string) goldenCas
 	sum := func(numbers []float64) string { return fmt.Sprintf("%x", sha256.Sum256(appendNumbers(nil, numbers))) }
 	return goldenCase{
 		Name: name, Description: hex.EncodeToString(description), Digest: hex.EncodeToString(digest[:]), Reports: reports,
-		Snapshot: hex.EncodeToString(snapshot), Mean: sum(e.Mean().Value), StdErr: sum(e.Mean().StdErr),
+		Snapshot: hex.EncodeToString(snapshot), Mean: sum(e.Mean().Value), StdErr: sum(e.Mean().StdErr), NoiseNorm: e.NoiseNorm,
 	}
 }
 

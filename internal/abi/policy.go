@@ -18,6 +18,7 @@ type policy struct {
 	Relation          string   `json:"relation"`
 	AcceptRealNumbers bool     `json:"accept_real_numbers"`
 	Mechanisms        []string `json:"mechanisms"`
+	Features          string   `json:"features"`
 	// Shuffled is null in a policy that pins no shuffler.
 	Shuffled *shuffledPolicy `json:"shuffled"`
 }
@@ -42,7 +43,7 @@ func (p *policy) parse() (*fl.Policy, error) {
 	pins, err := p.Shuffled.parse()
 	return &fl.Policy{
 		MaxEpsilon: float64(p.MaxEpsilon), MaxDelta: float64(p.MaxDelta), MinReports: p.MinReports, MaxDim: p.MaxDim,
-		TrustShuffler: p.TrustShuffler, TrustTwoServers: p.TrustTwoServers, Shuffled: pins, Relation: weakest, AcceptRealNumbers: p.AcceptRealNumbers, Mechanisms: p.Mechanisms,
+		TrustShuffler: p.TrustShuffler, TrustTwoServers: p.TrustTwoServers, Shuffled: pins, Relation: weakest, AcceptRealNumbers: p.AcceptRealNumbers, Mechanisms: p.Mechanisms, Features: p.Features,
 	}, err
 }
 

@@ -26,13 +26,14 @@ type description struct {
 	Params        params   `json:"params"`
 	Shuffler      string   `json:"shuffler"`
 	SealKey       []byte   `json:"seal_key"` // base64
+	Features      string   `json:"features"`
 }
 
 func describe(r fl.Round) description {
 	return description{
 		ID: r.ID, Mechanism: r.Mechanism, Dim: r.Dim, Scale: number(r.Scale), Epsilon: number(r.Epsilon), Delta: number(r.Delta),
 		Relation: r.Relation.String(), MinReports: r.MinReports, TargetReports: r.TargetReports, Columns: append([]string{}, r.Columns...), Params: params(r.Params),
-		Shuffler: r.Shuffler, SealKey: append([]byte{}, r.SealKey...),
+		Shuffler: r.Shuffler, SealKey: append([]byte{}, r.SealKey...), Features: r.Features,
 	}
 }
 
@@ -100,7 +101,7 @@ func roundNew(_ context.Context, s *Session, d description, _ []byte) (any, []by
 	r, m, err := fl.Complete(fl.Round{
 		ID: d.ID, Mechanism: d.Mechanism, Dim: d.Dim, Scale: float64(d.Scale), Epsilon: float64(d.Epsilon), Delta: float64(d.Delta),
 		Relation: neighbours, MinReports: d.MinReports, TargetReports: d.TargetReports, Columns: d.Columns, Params: fl.Params(d.Params),
-		Shuffler: d.Shuffler, SealKey: d.SealKey, PublicSeed: fl.NewPublicSeed(),
+		Shuffler: d.Shuffler, SealKey: d.SealKey, Features: d.Features, PublicSeed: fl.NewPublicSeed(),
 	})
 	if err != nil {
 		return nil, nil, err

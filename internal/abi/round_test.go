@@ -20,6 +20,7 @@ func TestARoundEncodesOnlyUnderAPolicyThatAcceptsIt(t *testing.T) {
 	for policy, param := range map[string]string{
 		`{}`: "epsilon", `{"max_epsilon": 3.9}`: "epsilon", `{"max_epsilon": 4, "min_reports": 4}`: "min_reports",
 		`{"max_epsilon": 4, "max_dim": 3}`: "dim", `{"max_epsilon": 4, "mechanisms": ["collision"]}`: "mechanism",
+		`{"max_epsilon": 4, "features": "edges:00"}`: "features",
 	} {
 		if _, _, failed := c.ask("round.open", `{"policy": `+policy+`}`, description); failed == nil || failed.Kind != KindPolicy || failed.Param != param {
 			t.Errorf("policy %s: %+v, want a refusal for %s", policy, failed, param)

@@ -42,7 +42,7 @@ var exceptions = map[string]string{
 // light are the packages that build without gRPC and Gorgonia.
 var light = []string{
 	"fl", "fl/reportfile", "ternarize", "rotation", "privacy", "sparse", "keyvalue", "hdsum", "hetero",
-	"coco", "collision", "signsketch", "baseline", "auto", "tiers", "plan", "server/seal",
+	"coco", "collision", "signsketch", "baseline", "auto", "tiers", "plan", "trainer/features", "server/seal",
 	"internal/abi", "cmd/hushgrad-bridge",
 }
 
@@ -178,6 +178,24 @@ func TestTheBinaryHoldsNoExperiments(t *testing.T) {
 		if below(dep, "gorgonia.org") || ours && (below(path, "bench") || below(path, "examples") || below(path, "trainer")) {
 			t.Errorf("cmd/hushgrad builds %s", dep)
 		}
+	}
+}
+
+// The weights of the public glyph features are made by code that cannot read pictures: what
+// reads MNIST's files is no part of it.
+func TestPretrainingReadsNoPictures(t *testing.T) {
+	all := packages(t)
+	recipe, ok := all["bench/pretrain/recipe"]
+	if !ok {
+		t.Fatal("no package bench/pretrain/recipe")
+	}
+	for _, dep := range recipe.Deps {
+		if path, ours := inModule(dep); ours && below(path, "examples") {
+			t.Errorf("bench/pretrain/recipe builds %s", path)
+		}
+	}
+	if !slices.Contains(all["bench/pretrain"].Deps, module+"/examples/mnist/dataset") {
+		t.Error("what measures the weights does not build the loader of MNIST: the loader is elsewhere, and this test looks at the wrong place")
 	}
 }
 

@@ -36,6 +36,7 @@ def test_golden_reports_have_the_snapshot_and_estimate_that_go_computes(
     if platform.machine().lower() in ("x86_64", "amd64"):
         assert hashlib.sha256(estimate.mean.tobytes()).hexdigest() == case["mean_sha256"]
         assert hashlib.sha256(estimate.std_err.tobytes()).hexdigest() == case["std_err_sha256"]
+        assert estimate.noise_norm == case["noise_norm"]
 
 
 def test_the_mean_is_unbiased(row: Row) -> None:

@@ -142,3 +142,14 @@ def test_what_is_no_report_is_a_failure_and_too_few_reports_no_step() -> None:
     assert stepped is None
     assert metrics is not None
     assert [metrics[f"hushgrad.{name}"] for name in ("reports", "refused", "failed")] == [3, 1, 6]
+
+
+def test_the_summary_has_all_digits_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    logged: list[str] = []
+
+    def note(text: str, *values: object) -> None:
+        logged.append(text % values)
+
+    monkeypatch.setattr("hushgrad.flower.aggregation.log.info", note)
+    HushgradAggregation(FedAvg(), epsilon=4.5031138, scale=1, sparsity=2).summary()
+    assert "ε = 4.5031138 for a report of a client" in logged[0]

@@ -25,7 +25,8 @@ def test_a_round_says_what_it_is(server: Round, client: Round) -> None:
     assert client.digest == server.digest
     assert client != server  # it has a policy
     assert client == Round(server.description, Policy(max_epsilon=4.0))
-    assert repr(server) == "<Round 'r': coco, dim=4, epsilon=4, delta=0, min_reports=3>"
+    assert repr(server) == "<Round 'r': coco, dim=4, epsilon=4.0, delta=0.0, min_reports=3>"
+    assert "epsilon=4.5031138," in repr(new_round(epsilon=4.5031138))  # all digits
 
 
 def test_auto_names_what_it_has_chosen() -> None:
@@ -50,6 +51,7 @@ def test_a_round_travels_between_processes(client: Round, row: Row) -> None:
         (Policy(max_epsilon=4, min_reports=4), "min_reports"),
         (Policy(max_epsilon=4, max_dim=3), "dim"),
         (Policy(max_epsilon=4, mechanisms=("collision",)), "mechanism"),
+        (Policy(max_epsilon=4, features="edges:00"), "features"),
     ],
 )
 def test_a_policy_refuses_what_falls_short(server: Round, policy: Policy, param: str) -> None:
@@ -59,6 +61,17 @@ def test_a_policy_refuses_what_falls_short(server: Round, policy: Policy, param:
     assert refused.value.got
     assert refused.value.rule
     assert isinstance(refused.value, PermissionError)
+
+
+def test_a_round_names_the_features_that_a_client_asks_for(server: Round) -> None:
+    named = new_round(features="edges:01")
+    assert named.features == "edges:01"
+    assert server.features == ""
+    assert (
+        Round(named.description, Policy(max_epsilon=4, features="edges:01")).features == "edges:01"
+    )
+    with pytest.raises(PolicyRefused):
+        Round(named.description, Policy(max_epsilon=4, features="edges:02"))
 
 
 def test_guarantees_that_need_trust_are_refused_unless_trusted() -> None:

@@ -85,6 +85,7 @@ def test_the_estimate_over_grpc_is_that_in_process_bit_for_bit(
     near = counts.estimate()
     assert far.mean.tobytes() == near.mean.tobytes()
     assert far.std_err.tobytes() == near.std_err.tobytes()
+    assert far.noise_norm == near.noise_norm > 0
     assert (far.reports, far.guarantee) == (near.reports, near.guarantee)
     assert list(far.columns) == list(near.columns)
     for column, series in near.columns.items():

@@ -9,16 +9,18 @@ import (
 	"sync/atomic"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/glyph"
 	"golang.org/x/sync/errgroup"
 )
 
 // side is the height and width of a generated picture, that of MNIST.
-const side = 28
+const side = glyph.Side
 
 // The splits of the generated pictures; part of the key of each one.
 const (
-	splitTrain = 1
-	splitTest  = 2
+	splitTrain  = 1
+	splitTest   = 2
+	splitPublic = 3 // of which features are made; in no Data
 )
 
 // Generate draws o.TrainSize and o.TestSize digits of 28×28 pixels (0: 60 000
@@ -49,7 +51,7 @@ func Generate(ctx context.Context, o Options) (*Data, error) {
 }
 
 func generate(ctx context.Context, o Options) (*Data, error) {
-	outlines, err := loadOutlines()
+	outlines, err := glyph.Digits()
 	if err != nil {
 		return nil, fmt.Errorf("fonts: %w", err)
 	}
@@ -81,7 +83,7 @@ func generate(ctx context.Context, o Options) (*Data, error) {
 }
 
 // drawAll draws the first n pictures of one split with a number of workers.
-func drawAll(ctx context.Context, outlines *[classes][]outline, seed, split uint64, n, workers int) (*Images, []uint8, error) {
+func drawAll(ctx context.Context, outlines *[classes][]glyph.Outline, seed, split uint64, n, workers int) (*Images, []uint8, error) {
 	im := &Images{Count: n, Rows: side, Cols: side, Pixels: make([]uint8, n*side*side)}
 	labels := make([]uint8, n)
 	const batch = 64 // pictures that a worker takes at a time, about a millisecond
@@ -89,7 +91,7 @@ func drawAll(ctx context.Context, outlines *[classes][]outline, seed, split uint
 	group, ctx := errgroup.WithContext(ctx)
 	for range workers {
 		group.Go(func() error {
-			p := newPen()
+			p := glyph.NewPen()
 			for {
 				end := int(taken.Add(batch))
 				start := end - batch
@@ -102,10 +104,10 @@ func drawAll(ctx context.Context, outlines *[classes][]outline, seed, split uint
 				for i := start; i < min(end, n); i++ {
 					rng := stream(seed, split, uint64(i))
 					digit := rng.IntN(classes)
-					s := randomStyle(rng, len(outlines[digit]))
-					p.draw(outlines[digit][s.face], &s)
-					p.spoil(&s, rng)
-					p.develop(im.Pixels[i*side*side : (i+1)*side*side])
+					s := glyph.RandomStyle(rng, len(outlines[digit]))
+					p.Draw(outlines[digit][s.Face], &s)
+					p.Spoil(&s, rng)
+					p.Develop(im.Pixels[i*side*side : (i+1)*side*side])
 					labels[i] = uint8(digit)
 				}
 			}

@@ -6,12 +6,23 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hushgrad/hushgrad/internal/glyph"
 )
+
+func mustDigits(t testing.TB) *[classes][]glyph.Outline {
+	t.Helper()
+	all, err := glyph.Digits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &all
+}
 
 // TestDrawAllDependsOnItsKeyOnly: not on the workers, nor on how many more
 // pictures are drawn; and the seed, the split and the index all matter.
 func TestDrawAllDependsOnItsKeyOnly(t *testing.T) {
-	all := mustOutlines(t)
+	all := mustDigits(t)
 	draw := func(seed, split uint64, n, workers int) (*Images, []uint8) {
 		im, labels, err := drawAll(t.Context(), all, seed, split, n, workers)
 		if err != nil {
@@ -155,7 +166,7 @@ func BenchmarkGenerate(b *testing.B) {
 }
 
 func BenchmarkDraw(b *testing.B) {
-	all := mustOutlines(b)
+	all := mustDigits(b)
 	const n = 1000
 	for b.Loop() {
 		if _, _, err := drawAll(b.Context(), all, 1, splitTrain, n, 1); err != nil {

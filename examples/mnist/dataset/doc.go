@@ -16,8 +16,8 @@
 //  3. Anything else is a directory. The four MNIST files must be there and be
 //     well formed.
 //
-// [Set.Pool] shrinks the images, and with them the model, by averaging square
-// blocks of pixels. [ReadImages] and [ReadLabels] read one idx file.
+// [OpenFeatures] returns a map of pictures to vectors on which a model learns better, and
+// [Data.In] applies it. [ReadImages] and [ReadLabels] read one idx file.
 //
 // # Shapes and memory
 //

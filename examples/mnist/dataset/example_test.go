@@ -7,8 +7,7 @@ import (
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 )
 
-// Generated digits need no file and no network. Averaging blocks of 2×2 pixels leaves a
-// quarter of the inputs for a model to learn from.
+// Generated digits need no file and no network. A model learns better on features of them.
 func ExampleGenerate() {
 	data, err := dataset.Generate(context.Background(), dataset.Options{TrainSize: 100, TestSize: 20, Seed: 1})
 	if err != nil {
@@ -16,13 +15,19 @@ func ExampleGenerate() {
 		return
 	}
 	fmt.Println(data.Note)
-	small, err := data.Train.Pool(2)
+	edges, err := dataset.OpenFeatures(context.Background(), dataset.Edges, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(small.Len(), "images of", small.Rows, "by", small.Cols)
+	if data, err = data.In(context.Background(), edges, nil); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(edges)
+	fmt.Println(data.Train.Len(), "vectors of", data.Train.Dim(), "values")
 	// Output:
 	// digits drawn from the Go fonts with seed 1: accuracy on them is not comparable with MNIST
-	// 100 images of 14 by 14
+	// edges of 4×4 pixels, norm 1
+	// 100 vectors of 196 values
 }

@@ -1,30 +1,34 @@
 package dataset
 
-// Features is a fixed function of one picture, applied to every picture of a set. It
-// learns nothing from the data, so it costs no privacy.
-type Features func(*Set) (*Set, error)
+import (
+	"context"
+	"fmt"
 
-// UnitEdges are oriented edges in blocks of 4×4 pixels, scaled to Euclidean norm 1: see
-// Set.Edges and Set.Unit. A linear model on them is far better than one on pixels.
-func UnitEdges(s *Set) (*Set, error) {
-	e, err := s.Edges(4)
-	if err != nil {
-		return nil, err
-	}
-	return e.Unit(), nil
-}
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/trainer/features"
+)
 
-// Pooled are the mean grey values of blocks of 2×2 pixels: see Set.Pool.
-func Pooled(s *Set) (*Set, error) { return s.Pool(2) }
-
-// In returns the same pictures, both sets in the given features.
-func (d *Data) In(of Features) (*Data, error) {
+// In returns the same examples as the vectors of f, both sets. The vectors have the size of a
+// features.Picture, and else are one row. p may be nil.
+//
+// It computes on all cores, see features.All. The error names images unless those of both sets
+// have f's Inputs values, or wraps that of ctx.
+func (d *Data) In(ctx context.Context, f features.Features, p features.Progress) (*Data, error) {
 	out := *d
 	for _, set := range []**Set{&out.Train, &out.Test} {
-		var err error
-		if *set, err = of(*set); err != nil {
-			return nil, err
+		s := **set
+		if s.Dim() != f.Inputs() || len(s.Images) != s.Len()*s.Dim() {
+			return nil, fmt.Errorf("dataset: %w", fl.Invalid("images", fmt.Sprintf("%d of %d×%d", s.Len(), s.Rows, s.Cols), "must have %d values each, for %v", f.Inputs(), f))
 		}
+		vectors, err := features.All(ctx, f, s.All(), p)
+		if err != nil {
+			return nil, fmt.Errorf("dataset: %w", err)
+		}
+		s.Images, s.Rows, s.Cols = vectors, 1, f.Dim()
+		if picture, ok := f.(features.Picture); ok {
+			s.Rows, s.Cols = picture.Size()
+		}
+		*set = &s
 	}
 	return &out, nil
 }

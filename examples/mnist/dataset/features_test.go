@@ -1,51 +1,69 @@
 package dataset
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 // Features are fixed functions of one picture, the same for both sets, and keep the labels.
-func TestFeatures(t *testing.T) {
+func TestDataIn(t *testing.T) {
 	data, err := Generate(t.Context(), Options{TrainSize: 3, TestSize: 2, Seed: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		of             Features
-		channels, rows int
-	}{{UnitEdges, 4, 7}, {Pooled, 0, 14}} {
-		got, err := data.In(c.of)
-		if err != nil || got.Train.Channels != c.channels || got.Test.Rows != c.rows || got.Train.Len() != 3 || got.Test.Len() != 2 || got.Note != data.Note {
-			t.Fatalf("%+v: %+v, %v", c, got, err)
+		name       string
+		rows, cols int
+	}{{"identity", 1, 784}, {Grey, 14, 14}, {Edges, 1, 196}} {
+		f, err := OpenFeatures(t.Context(), c.name, nil)
+		if err != nil {
+			t.Fatal(err)
 		}
-		alone, err := c.of(&Set{Images: data.Train.Image(1), Labels: data.Train.Labels[1:2], Rows: 28, Cols: 28, Classes: 10})
-		if err != nil || !slices.Equal(alone.Image(0), got.Train.Image(1)) || got.Train.Labels[1] != data.Train.Labels[1] {
-			t.Errorf("%+v: one picture has other features alone, %v", c, err)
+		got, err := data.In(t.Context(), f, nil)
+		if err != nil || got.Train.Rows != c.rows || got.Test.Cols != c.cols || got.Train.Len() != 3 || got.Test.Len() != 2 || got.Note != data.Note {
+			t.Fatalf("%s: %+v, %v", c.name, got, err)
+		}
+		want := make([]float64, f.Dim())
+		f.Apply(want, data.Test.Image(1))
+		if !slices.Equal(got.Test.Image(1), want) || !slices.Equal(got.Train.Labels, data.Train.Labels) {
+			t.Errorf("%s: a picture has other features alone", c.name)
+		}
+		odd := *data
+		odd.Test = &Set{Images: make([]float64, 9), Labels: []int{1}, Rows: 3, Cols: 3, Classes: 10}
+		var p *fl.ParamError
+		if _, err := odd.In(t.Context(), f, nil); !errors.As(err, &p) || p.Param != "images" {
+			t.Errorf("%s of 3×3 pixels: %v, want a ParamError for images", c.name, err)
 		}
 	}
-	edges, err := data.In(UnitEdges)
+	if data.Train.Rows != 28 || data.Test.Rows != 28 {
+		t.Error("the original changed")
+	}
+}
+
+// The demo's edges have norm 1.
+func TestEdgesHaveNormOne(t *testing.T) {
+	data, err := Generate(t.Context(), Options{TrainSize: 20, TestSize: 1, Seed: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, image := range edges.Train.All() {
+	f, err := OpenFeatures(t.Context(), Edges, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, err = data.In(t.Context(), f, nil); err != nil {
+		t.Fatal(err)
+	}
+	for i, image := range data.Train.All() {
 		square := 0.
 		for _, v := range image {
 			square += v * v
 		}
 		if math.Abs(square-1) > 1e-12 {
 			t.Errorf("edges of picture %d have the square norm %g, want 1", i, square)
-		}
-	}
-	if data.Train.Rows != 28 || data.Test.Rows != 28 {
-		t.Error("the original changed")
-	}
-	odd := *data
-	odd.Test = &Set{Images: make([]float64, 9), Labels: []int{1}, Rows: 3, Cols: 3, Classes: 10}
-	for _, of := range []Features{UnitEdges, Pooled} {
-		if _, err := odd.In(of); err == nil {
-			t.Error("3 pixels in blocks: want an error")
 		}
 	}
 }

@@ -8,14 +8,13 @@ const classes = 10
 // A Set is a list of labelled images of one size. Its methods only read
 // it, so a Set that nobody writes to is safe for concurrent use.
 type Set struct {
-	// Images holds image after image, each channel after channel, row after row:
-	// Len()·Dim() values. Those of grey images are in [0,1], 0 for paper and 1 for ink.
+	// Images holds image after image, each row after row: Len()·Dim() values. Those of
+	// pictures are in [0,1], 0 for paper and 1 for ink.
 	Images []float64
 	// Labels holds one class in [0, Classes) per image.
 	Labels []int
-	// Channels is the number of values per pixel; 0 is 1, a grey image.
-	Channels int
-	// Rows and Cols are the height and width of each image in pixels.
+	// Rows and Cols are the height and width of each image in pixels, or 1 and the number of
+	// values of other examples.
 	Rows, Cols int
 	// Classes is the number of classes; 10 for every Set of this package.
 	Classes int
@@ -43,10 +42,8 @@ const (
 // Len returns the number of images.
 func (s *Set) Len() int { return len(s.Labels) }
 
-// Dim returns the number of values of one image, Channels·Rows·Cols.
-func (s *Set) Dim() int { return s.channels() * s.Rows * s.Cols }
-
-func (s *Set) channels() int { return max(1, s.Channels) }
+// Dim returns the number of values of one image, Rows·Cols.
+func (s *Set) Dim() int { return s.Rows * s.Cols }
 
 // Image returns image i, 0 <= i < Len(), as Dim() values. The
 // slice aliases s.Images and cannot be grown over the next image. O(1).

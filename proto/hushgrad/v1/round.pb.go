@@ -277,7 +277,11 @@ type Round struct {
 	// Key of the server to which reports are sealed: the ids of KEM, KDF and AEAD of RFC 9180, 2
 	// bytes each, then the public key. At most 2048 bytes. There is one exactly if there is a
 	// shuffler. An operator leaves it empty, and the server fills it in.
-	SealKey       []byte `protobuf:"bytes,16,opt,name=seal_key,json=sealKey,proto3" json:"seal_key,omitempty"`
+	SealKey []byte `protobuf:"bytes,16,opt,name=seal_key,json=sealKey,proto3" json:"seal_key,omitempty"`
+	// The fixed map from an example to the vector that the model sees, for example
+	// "edges:5f70…": a name, a colon and the digest in hexadecimal. At most 128 bytes of
+	// [A-Za-z0-9._:-]. Empty means that the round does not say.
+	Features      string `protobuf:"bytes,17,opt,name=features,proto3" json:"features,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -424,6 +428,13 @@ func (x *Round) GetSealKey() []byte {
 	return nil
 }
 
+func (x *Round) GetFeatures() string {
+	if x != nil {
+		return x.Features
+	}
+	return ""
+}
+
 // Guarantee is what one report promises its sender.
 type Guarantee struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -511,7 +522,7 @@ const file_hushgrad_v1_round_proto_rawDesc = "" +
 	"\ainteger\x18\x01 \x01(\x03H\x00R\ainteger\x12\x14\n" +
 	"\x04real\x18\x02 \x01(\x01H\x00R\x04real\x12\x14\n" +
 	"\x04text\x18\x03 \x01(\tH\x00R\x04textB\x06\n" +
-	"\x04kind\"\xd8\x04\n" +
+	"\x04kind\"\xf4\x04\n" +
 	"\x05Round\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1c\n" +
 	"\tmechanism\x18\x02 \x01(\tR\tmechanism\x126\n" +
@@ -532,7 +543,8 @@ const file_hushgrad_v1_round_proto_rawDesc = "" +
 	"\n" +
 	"issuer_key\x18\x0e \x01(\fR\tissuerKey\x12\x1a\n" +
 	"\bshuffler\x18\x0f \x01(\tR\bshuffler\x12\x19\n" +
-	"\bseal_key\x18\x10 \x01(\fR\asealKey\x1aM\n" +
+	"\bseal_key\x18\x10 \x01(\fR\asealKey\x12\x1a\n" +
+	"\bfeatures\x18\x11 \x01(\tR\bfeatures\x1aM\n" +
 	"\vParamsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12(\n" +
 	"\x05value\x18\x02 \x01(\v2\x12.hushgrad.v1.ValueR\x05value:\x028\x01\"\xbb\x01\n" +

@@ -36,6 +36,8 @@ class RoundFacts:
         Parameters of the mechanism.
     shuffler : str
         Name of the shuffler that reports go through, or "".
+    features : str
+        What the clients' models see of an example, or "" where the round does not say.
     seal_key : bytes
         Public key of the server to which reports are sealed, or nothing.
     sealed : bool
@@ -70,6 +72,7 @@ class RoundFacts:
         self.params: Mapping[str, float | str] = MappingProxyType(answer["params"])
         self.shuffler: str = answer["shuffler"]
         self.seal_key: bytes = b64decode(answer["seal_key"])
+        self.features: str = answer["features"]
         self.sealed: bool = answer["sealed"]
         self.report_bytes: int = answer["report_bytes"]
         self.digest: str = answer["digest"]

@@ -86,6 +86,8 @@ class Policy:
         Accept guarantees that are proved for real numbers only. The code does not keep them.
     mechanisms : tuple of str, optional
         Names of the mechanisms that are accepted. None accepts all.
+    features : str
+        What the round must say of the features of an example. "" accepts anything.
     """
 
     max_epsilon: float = 0.0
@@ -98,6 +100,7 @@ class Policy:
     relation: Relation = "replace-one"
     accept_real_numbers: bool = False
     mechanisms: tuple[str, ...] | None = None
+    features: str = ""
 
     def arguments(self) -> dict[str, object]:
         """Return the policy as the helper reads it."""
@@ -112,6 +115,7 @@ class Policy:
             "relation": self.relation,
             "accept_real_numbers": self.accept_real_numbers,
             "mechanisms": None if self.mechanisms is None else list(self.mechanisms),
+            "features": self.features,
         }
 
 

@@ -66,6 +66,7 @@ class Round(RoundFacts):
         columns: Iterable[str] = (),
         shuffler: str = "",
         seal_key: bytes = b"",
+        features: str = "",
         **params: float | str,
     ) -> Round:
         """Describe a new round, with fresh public randomness.
@@ -95,14 +96,14 @@ class Round(RoundFacts):
         columns : iterable of str
             What is estimated beside the mean: "frequency", "conditional", "plus", "minus".
         shuffler : str
-            Name of the shuffler that the reports go through, for example the one in its
-            certificate. Empty: reports go to the server as they are.
+            Name of the shuffler that the reports go through, as in its certificate. Empty: none.
         seal_key : bytes
             Public key to which clients seal reports, required with a shuffler. A round that
             ``hushgrad serve`` opens has the server's own key: take the description from there.
+        features : str
+            What the clients' models see of an example: name, colon and digest. Empty: not said.
         **params : int, float or str
-            Parameters of the mechanism, for example ``sparsity=73``. What is left out is chosen
-            from public quantities where the mechanism can.
+            Parameters of the mechanism, for example ``sparsity=73``. Others are chosen if possible.
 
         Returns
         -------
@@ -127,6 +128,7 @@ class Round(RoundFacts):
             "columns": list(columns),
             "shuffler": shuffler,
             "seal_key": b64encode(seal_key).decode(),
+            "features": features,
             "params": {
                 name: _bridge.number(name, value) if isinstance(value, float) else value
                 for name, value in params.items()
@@ -287,8 +289,8 @@ class Round(RoundFacts):
     def __repr__(self) -> str:
         """Return the name, the mechanism and the budget."""
         return (
-            f"<Round {self.id!r}: {self.mechanism}, dim={self.dim}, epsilon={self.epsilon:g}, "
-            f"delta={self.delta:g}, min_reports={self.min_reports}>"
+            f"<Round {self.id!r}: {self.mechanism}, dim={self.dim}, epsilon={self.epsilon}, "
+            f"delta={self.delta}, min_reports={self.min_reports}>"
         )
 
 

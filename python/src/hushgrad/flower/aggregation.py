@@ -139,7 +139,7 @@ class HushgradAggregation(Strategy):
         """Log what the strategy is."""
         whose = "client" if self._unit == "client" else "record"
         epsilon, mechanism = self._params["epsilon"], self._params["mechanism"]
-        log.info("\t├──> hushgrad: ε = %g for a report of a %s, %s", epsilon, whose, mechanism)
+        log.info("\t├──> hushgrad: ε = %s for a report of a %s, %s", epsilon, whose, mechanism)
         self.strategy.summary()
 
     def configure_train(

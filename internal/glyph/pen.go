@@ -1,4 +1,4 @@
-package dataset
+package glyph
 
 import (
 	"image"
@@ -9,24 +9,26 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// A pen draws one picture at a time: draw, spoil, develop.
-type pen struct {
+// A Pen draws one picture at a time: Draw, Spoil, Develop.
+// It is not safe for concurrent use.
+type Pen struct {
 	raster  *vector.Rasterizer
 	mask    *image.Alpha
 	corners []point
 	ends    []int // corners[ends[i-1]:ends[i]] is polygon i
-	ink     [side * side]float64
+	ink     [Side * Side]float64
 }
 
-func newPen() *pen {
-	return &pen{raster: vector.NewRasterizer(side, side), mask: image.NewAlpha(image.Rect(0, 0, side, side))}
+// NewPen returns a pen.
+func NewPen() *Pen {
+	return &Pen{raster: vector.NewRasterizer(Side, Side), mask: image.NewAlpha(image.Rect(0, 0, Side, Side))}
 }
 
-// draw puts the digit o in style s on an empty picture, with its blur and gain
+// Draw puts the character o in style s on an empty picture, with its blur and gain
 // but without noise: ink in [0,1].
-func (p *pen) draw(o outline, s *style) {
+func (p *Pen) Draw(o Outline, s *Style) {
 	p.place(o, s)
-	p.raster.Reset(side, side)
+	p.raster.Reset(Side, Side)
 	p.raster.DrawOp = draw.Src
 	start := 0
 	for _, end := range p.ends {
@@ -44,16 +46,16 @@ func (p *pen) draw(o outline, s *style) {
 	for i, a := range p.mask.Pix {
 		p.ink[i] = float64(a) / 255
 	}
-	p.blur(s.blur)
+	p.blur(s.Blur)
 	for i, v := range p.ink {
-		p.ink[i] = min(1, v*s.gain)
+		p.ink[i] = min(1, v*s.Gain)
 	}
 }
 
 // place fills corners with the outline in picture coordinates: the centre of
-// mass of its ink at the centre of the picture plus (s.dx, s.dy), and the longer
-// side of its box s.size.
-func (p *pen) place(o outline, s *style) {
+// mass of its ink at the centre of the picture plus (s.DX, s.DY), and the longer
+// side of its box s.Size.
+func (p *Pen) place(o Outline, s *Style) {
 	p.corners, p.ends = p.corners[:0], p.ends[:0]
 	lo, hi := point{math.Inf(1), math.Inf(1)}, point{math.Inf(-1), math.Inf(-1)}
 	var area, mx, my float64 // twice the area of the ink, six times its moments
@@ -74,9 +76,9 @@ func (p *pen) place(o outline, s *style) {
 		}
 		p.ends = append(p.ends, len(p.corners))
 	}
-	scale := s.size / max(hi.x-lo.x, hi.y-lo.y)
-	x0 := side/2 + s.dx - scale*mx/(3*area)
-	y0 := side/2 + s.dy - scale*my/(3*area)
+	scale := s.Size / max(hi.x-lo.x, hi.y-lo.y)
+	x0 := Side/2 + s.DX - scale*mx/(3*area)
+	y0 := Side/2 + s.DY - scale*my/(3*area)
 	for i, c := range p.corners {
 		p.corners[i] = point{x0 + scale*c.x, y0 + scale*c.y}
 	}
@@ -84,14 +86,14 @@ func (p *pen) place(o outline, s *style) {
 
 // blur replaces each row, and then each column, by its mean with weights
 // (w, 1-2w, w). What leaves the picture is lost.
-func (p *pen) blur(w float64) {
-	for _, dir := range [2]struct{ next, line int }{{1, side}, {side, 1}} {
-		for l := range side {
+func (p *Pen) blur(w float64) {
+	for _, dir := range [2]struct{ next, line int }{{1, Side}, {Side, 1}} {
+		for l := range Side {
 			before := 0.0
-			for j := range side {
+			for j := range Side {
 				at := l*dir.line + j*dir.next
 				after := 0.0
-				if j < side-1 {
+				if j < Side-1 {
 					after = p.ink[at+dir.next]
 				}
 				v := p.ink[at]
@@ -102,22 +104,22 @@ func (p *pen) blur(w float64) {
 	}
 }
 
-// spoil multiplies each pixel by 1 plus normal noise, which leaves the paper
-// clean as in MNIST, and adds s.specks dots anywhere.
-func (p *pen) spoil(s *style, rng *rand.Rand) {
+// Spoil multiplies each pixel by 1 plus normal noise, which leaves the paper
+// clean as in MNIST, and adds s.Specks dots anywhere.
+func (p *Pen) Spoil(s *Style, rng *rand.Rand) {
 	for i, v := range p.ink {
 		if v > 0 {
-			p.ink[i] = min(1, max(0, v*(1+s.noise*rng.NormFloat64())))
+			p.ink[i] = min(1, max(0, v*(1+s.Noise*rng.NormFloat64())))
 		}
 	}
-	for range s.specks {
+	for range s.Specks {
 		at := rng.IntN(len(p.ink))
 		p.ink[at] = max(p.ink[at], rng.Float64())
 	}
 }
 
-// develop writes the picture to dst in steps of 1/255.
-func (p *pen) develop(dst []uint8) {
+// Develop writes the picture to dst, Side·Side values row after row, in steps of 1/255.
+func (p *Pen) Develop(dst []uint8) {
 	for i, v := range p.ink {
 		dst[i] = uint8(math.Round(255 * v))
 	}

@@ -1,4 +1,4 @@
-package dataset
+package glyph
 
 import (
 	"cmp"
@@ -15,9 +15,9 @@ func box(x0, y0, x1, y1 float64) []point {
 	return []point{{x0, y0}, {x1, y0}, {x1, y1}, {x0, y1}}
 }
 
-func mustOutlines(t testing.TB) *[classes][]outline {
+func mustOutlines(t testing.TB) *[10][]Outline {
 	t.Helper()
-	all, err := loadOutlines()
+	all, err := Digits()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func mustOutlines(t testing.TB) *[classes][]outline {
 }
 
 // pushed returns the polygons of o, pushed out by weight.
-func pushed(o outline, weight float64) [][]point {
+func pushed(o Outline, weight float64) [][]point {
 	var all [][]point
 	for _, poly := range o {
 		var moved []point
@@ -48,7 +48,7 @@ func inkArea(polygons [][]point) float64 {
 // TestOutlineTopology: each digit of each face has the holes that its shape has,
 // at the height where they belong, so that label and picture go together.
 func TestOutlineTopology(t *testing.T) {
-	holes := [classes]int{0: 1, 4: 1, 6: 1, 8: 2, 9: 1}
+	holes := [10]int{0: 1, 4: 1, 6: 1, 8: 2, 9: 1}
 	for d, faces := range mustOutlines(t) {
 		if len(faces) != 10 {
 			t.Errorf("digit %d: got %d faces, want 10", d, len(faces))

@@ -1,0 +1,61 @@
+package pages
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
+)
+
+// speedOfServer lists nanoseconds per report by size and dimension.
+func speedOfServer(in []*experiment.Record) (string, error) {
+	var dims []float64
+	var names []string
+	cells := map[string]string{}
+	for _, row := range in[0].Rows {
+		v, err := numbers(row, "dim", "sparsity", "epsilon", "nanoseconds")
+		if err != nil {
+			return "", err
+		}
+		if !strings.HasPrefix(fmt.Sprint(row["operation"]), "server") {
+			continue
+		}
+		name := fmt.Sprintf("`%v`, s = %g, ε = %g", row["hash"], v[1], v[2])
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		if !slices.Contains(dims, v[0]) {
+			dims = append(dims, v[0])
+		}
+		cells[key(name, v[0])] = fmt.Sprintf("%.0f", v[3])
+	}
+	head := []string{"hash family"}
+	for _, d := range dims {
+		head = append(head, fmt.Sprintf("d = %.0f", d))
+	}
+	g := newGrid(head...)
+	for _, name := range names {
+		line := []string{name}
+		for _, d := range dims {
+			line = append(line, cells[key(name, d)])
+		}
+		g.add(line...)
+	}
+	return g.String(), nil
+}
+
+// speedOfClient lists microseconds per report.
+func speedOfClient(in []*experiment.Record) (string, error) {
+	g := newGrid("operation", "microseconds")
+	for _, row := range in[0].Rows {
+		v, err := numbers(row, "dim", "sparsity", "nanoseconds")
+		if err != nil {
+			return "", err
+		}
+		if what := fmt.Sprint(row["operation"]); strings.HasPrefix(what, "client") {
+			g.add(fmt.Sprintf("%s, d = %.0f, s = %.0f", strings.TrimPrefix(what, "client: "), v[0], v[1]), fmt.Sprintf("%.1f", v[2]/1000))
+		}
+	}
+	return g.String(), nil
+}

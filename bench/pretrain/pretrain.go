@@ -1,0 +1,113 @@
+// Package pretrain makes the weights of the public glyph features and measures what they can
+// do before anybody has trained on them. Use it to check the weights that the module ships, or
+// to make others. Start with go run ./bench pretrain.
+//
+// Package recipe does the work and draws all pictures itself. This package only measures its
+// results, on MNIST, too, if it is given the files.
+package pretrain
+
+import (
+	"context"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/bench/pretrain/recipe"
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// Experiments returns the experiments of the package.
+func Experiments() []experiment.Experiment {
+	return []experiment.Experiment{{
+		Name:    "pretrain",
+		Title:   "Public glyph features: weights from handwriting fonts, and their zero-shot accuracy",
+		Source:  "Our own recipe, docs/pretraining.md; no paper",
+		Without: []string{experiment.FlagRepeats},
+		Alone:   true,
+		Aside:   []string{"fonts", "weights"},
+		Bind:    bind,
+	}}
+}
+
+// options are the flags of the experiment.
+type options struct{ size, fonts, weights string }
+
+func bind(f *flag.FlagSet) experiment.Run {
+	o := &options{}
+	f.StringVar(&o.size, "size", recipe.Small.Name, "`size` of the network: small or big")
+	f.StringVar(&o.fonts, "fonts", "", "`directory` that keeps the fonts; empty: hushgrad/fonts in the user's cache. Fonts that are missing come from the npm registry through the command npm")
+	f.StringVar(&o.weights, "weights", "", "`file` for the weights; empty: they are measured and not kept")
+	return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) { return run(ctx, env, o) }
+}
+
+// settings are those of a size. A quick run is a hundredth as long, and its weights are of no
+// use.
+func settings(size string, quick bool) (recipe.Settings, error) {
+	s := recipe.Settings{Size: recipe.Small, Stages: 12, Steps: 400, Batch: 128, Rate: 2e-3}
+	switch size {
+	case recipe.Small.Name:
+	case recipe.Big.Name:
+		s.Size = recipe.Big
+	default:
+		return s, fl.Invalid("-size", size, "must be %s or %s", recipe.Small.Name, recipe.Big.Name)
+	}
+	if quick {
+		s.Stages, s.Steps = 2, 24
+	}
+	return s, nil
+}
+
+// componentDigits is the number of digits that the mean and the components are computed from.
+const componentDigits = 10_000
+
+func run(ctx context.Context, env experiment.Env, o *options) (*experiment.Result, error) {
+	s, err := settings(o.size, env.Quick)
+	if err != nil {
+		return nil, err
+	}
+	s.Jobs = env.Jobs
+	if o.fonts == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return nil, err
+		}
+		o.fonts = filepath.Join(cache, "hushgrad", "fonts")
+	}
+	env.Progress.Describe("fonts")
+	train, heldOut, err := recipe.Load(ctx, o.fonts, env.Seed)
+	if err != nil {
+		return nil, err
+	}
+	env.Progress.Describe("pretrain")
+	env.Progress.Grow(s.Stages * s.Steps)
+	params, err := recipe.Train(ctx, train, s, func(stage string, compute func() ([]float64, error)) ([]float64, error) {
+		return env.Checkpoint.Do(o.size+" "+stage, compute)
+	}, env.Progress.Step)
+	if err != nil {
+		return nil, err
+	}
+	network, err := recipe.Finish(train, s.Size, params, componentDigits)
+	if err != nil {
+		return nil, err
+	}
+	digest := network.Digest()
+	r := &experiment.Result{
+		Columns: []string{"pictures", "trained_on", "count", "classes", "accuracy"},
+		Notes: []string{
+			fmt.Sprintf("%d pictures, each seen once. SHA-256 of the weights: %s", s.Stages*s.Steps*s.Batch, hex.EncodeToString(digest[:])),
+			"Every picture that is measured is a new one. trained_on says whether others of the same fonts were trained on.",
+		},
+	}
+	if err := measure(ctx, r, env, s.Size, train, heldOut, params, network); err != nil {
+		return nil, err
+	}
+	if o.weights != "" {
+		if err := write(o.weights, network); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}

@@ -1,0 +1,67 @@
+package pretrain
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/bench/pretrain/recipe"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/trainer/features"
+)
+
+// A size that does not exist is refused before any font is fetched.
+func TestUnknownSize(t *testing.T) {
+	t.Setenv("PATH", "")
+	f := flag.NewFlagSet("", flag.ContinueOnError)
+	run := bind(f)
+	if err := f.Parse([]string{"-size", "huge", "-fonts", t.TempDir()}); err != nil {
+		t.Fatal(err)
+	}
+	var wrong *fl.ParamError
+	if _, err := run(t.Context(), experiment.Env{Jobs: 1}); !errors.As(err, &wrong) || wrong.Param != "-size" {
+		t.Errorf("%v, want an error for -size", err)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	for size, want := range map[string]recipe.Size{"small": recipe.Small, "big": recipe.Big} {
+		whole, err := settings(size, false)
+		quick, err2 := settings(size, true)
+		if err != nil || err2 != nil || whole.Size != want || quick.Size != want {
+			t.Errorf("%s: %v and %v", size, whole.Size, quick.Size)
+		}
+		if n, all := quick.Stages*quick.Steps, whole.Stages*whole.Steps; n*100 > all*2 || whole.Batch%2 != 0 {
+			t.Errorf("%s: %d quick steps of %d", size, n, all)
+		}
+	}
+}
+
+// The share of right answers is that of the network's own: a network with one class's bias far
+// above the others is right on that class alone.
+func TestZeroShotAndWrite(t *testing.T) {
+	p := features.NetworkParts{Channels: [3]int{1, 1, 1}, Width: 1, Weights: make([]float64, 26+10+10+17), Mean: []float64{0}, Head: []float64{0, 0, 0}, HeadBias: []float64{0, 1, 0}}
+	n, err := features.NewNetwork(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := [][]float64{make([]float64, 784), make([]float64, 784), make([]float64, 784), make([]float64, 784)}
+	if share, err := zeroShot(t.Context(), n, x, []int{1, 0, 2, 1}); err != nil || share != 0.5 {
+		t.Errorf("share %g, %v; want 0.5", share, err)
+	}
+	path := filepath.Join(t.TempDir(), "weights")
+	if err := write(path, n); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if again, err := features.ReadNetwork(file); err != nil || again.Digest() != n.Digest() {
+		t.Errorf("read back: %v", err)
+	}
+}

@@ -1,0 +1,50 @@
+package features
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// The sizes of the glyph network that the module ships. weights/README.md says how they were
+// made, and from what.
+const (
+	GlyphsSmall = "small" // 64 values a picture
+)
+
+var glyphSizes = []string{GlyphsSmall}
+
+//go:embed weights/*.hushnet
+var weights embed.FS
+
+// GlyphNetwork returns the network of a size, as it was trained on handwriting fonts: its
+// classes are the ten digits. The error for an unknown size lists the known ones.
+func GlyphNetwork(size string) (*Network, error) {
+	if !slices.Contains(glyphSizes, size) {
+		return nil, fmt.Errorf("features: glyphs: %w", fl.Invalid("size", size, "must be one of %s", strings.Join(glyphSizes, ", ")))
+	}
+	file, err := weights.ReadFile("weights/" + size + ".hushnet")
+	if err != nil {
+		return nil, fmt.Errorf("features: glyphs: %w", err)
+	}
+	return ReadNetwork(bytes.NewReader(file))
+}
+
+// glyphBias is that of the features' Parts.
+const glyphBias = 0.3
+
+// Glyphs returns the features of a glyph network for pictures of 28×28 values in [0, 1], 0 for
+// paper and 1 for ink: its vector minus a public mean, along public principal components, with
+// norm 1/0.3. Handwriting is what they are for. Errors are those of GlyphNetwork.
+func Glyphs(size string) (*Pipeline, error) {
+	n, err := GlyphNetwork(size)
+	if err != nil {
+		return nil, err
+	}
+	mean, components := n.Parts()
+	return NewPipeline(n, Parts{Mean: mean, Components: components, Bias: glyphBias})
+}
