@@ -8,6 +8,7 @@ import (
 	"github.com/hushgrad/hushgrad/collision"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/sparse"
+	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 // The ternary search must find what trying every t finds.
@@ -142,4 +143,32 @@ func TestTheLinearFamilyLosesLittle(t *testing.T) {
 			t.Errorf("s=%d ε=0.1: the linear family loses %.2f %% (%v)", s, 100*lost, err)
 		}
 	}
+}
+
+// With one ε for all numbers of slots the best number is that of BestSlots. With an ε that only one
+// number may have, it is that number. A round with the parameters of the point opens as that point.
+func TestSlotsWithAnEpsilonOfTheirOwn(t *testing.T) {
+	p := sparse.Point{Dim: 1000, Sparsity: 10, Epsilon: 2}
+	want, err := Scheme.BestSlots(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Scheme.BestSlotsAt(p, func(int) float64 { return 2 }); err != nil || got != want {
+		t.Errorf("one ε: %d slots, want %d, %v", got, want, err)
+	}
+	only := 4 * want
+	p.Slots, err = Scheme.BestSlotsAt(p, func(slots int) float64 {
+		if slots == only {
+			return 2
+		}
+		return 0.1
+	})
+	if err != nil || p.Slots != only {
+		t.Errorf("the largest ε at %d slots: %d, %v", only, p.Slots, err)
+	}
+	r := sparsetest.RoundWith(t, Name, p.Dim, p.Epsilon, Scheme.Params(p))
+	if slots, err := r.Params.Int("slots"); err != nil || slots != only {
+		t.Errorf("a round with %d slots, %v", slots, err)
+	}
+	sparsetest.Open(t, r)
 }
