@@ -2,6 +2,7 @@ package training
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/floats"
@@ -38,7 +39,7 @@ func (t *trusted) Mean(ctx context.Context, round int, params []float64) (*fl.Es
 	if err != nil {
 		return nil, err
 	}
-	return &fl.Estimate{Columns: []fl.Column{{Name: fl.ColumnMean, Series: mean}}, Reports: int64(n)}, nil
+	return &fl.Estimate{Columns: []fl.Column{{Name: fl.ColumnMean, Series: mean}}, NoiseNorm: math.NaN(), Reports: int64(n)}, nil
 }
 
 // add clips a gradient and adds it to the sum.
