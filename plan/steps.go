@@ -60,6 +60,9 @@ func NewCentredSteps(noise, l2 float64, rounds int) Steps {
 	return centredSteps.steps(noise, l2, rounds)
 }
 
+// Steps are those of a run whose means have noise of the given standard deviation per coordinate.
+func (t Training) Steps(noise float64) Steps { return stepsFor(t.Centred).steps(noise, t.L2, t.Rounds) }
+
 func (r stepRule) steps(noise, l2 float64, rounds int) Steps {
 	rate := min(r.noiseGoal/(noise*l2*math.Sqrt(float64(rounds))), r.rateLimit/(l2*l2))
 	return Steps{LearningRate: (1 - stepMomentum) * rate, Momentum: stepMomentum, Averaging: stepAveraging}

@@ -190,7 +190,7 @@ func (t Training) Schedule(ctx context.Context) (*Schedule, error) {
 	noise := best.Error * scale
 	out := &Schedule{
 		Plan: best.Plan, Rounds: t.Rounds, Participations: best.Participations, Sparsity: s, Scale: scale,
-		Noise: noise, Steps: stepsFor(t.Centred).steps(noise, t.L2, t.Rounds), Considered: kept,
+		Noise: noise, Steps: t.Steps(noise), Considered: kept,
 		rule: stepsFor(t.Centred),
 	}
 	d.Participations = best.Participations

@@ -14,6 +14,7 @@ import (
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/plan"
 )
 
 // Every contender trains, with what it promises beside it; the same whatever the number of
@@ -136,6 +137,24 @@ func TestAccuracyFlags(t *testing.T) {
 		var p *fl.ParamError
 		if _, err := run(t.Context(), experiment.Env{Jobs: 1, Quick: true}); !errors.As(err, &p) || p.Param != strings.TrimSpace(param) {
 			t.Errorf("%v: error %v", args, err)
+		}
+	}
+}
+
+// Every contender takes the steps that the features bear.
+func TestCentredFeaturesHaveStepsOfTheirOwn(t *testing.T) {
+	for name, want := range map[string]bool{dataset.Edges: false, "edges-centred": true} {
+		task, err := newTask(t.Context(), experiment.Env{}, digits(t, 300, 100), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		demands, err := sweep{rounds: 10, delta: 1e-6}.demands(t.Context(), task)
+		if err != nil || demands.Centred != want {
+			t.Errorf("%s: %+v, %v, want centred %t", name, demands, err, want)
+		}
+		steps := setting{Training: demands, server: planAll}.steps(0.01)
+		if centred := steps == plan.NewCentredSteps(0.01, demands.L2, 10); centred != want {
+			t.Errorf("%s: steps %+v, want centred %t", name, steps, want)
 		}
 	}
 }

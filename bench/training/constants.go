@@ -81,7 +81,7 @@ func (s search) choices(ctx context.Context) ([]choice, error) {
 		return func(c *choice) { c.Sparsity = int(math.Ceil(t.L1 / t.L2 * (t.L1 / t.L2) / v)) }
 	}
 	often := func(k int) func(*choice) { return func(c *choice) { c.Participations = k } }
-	noiseless := plan.NewSteps(0, t.L2, t.Rounds).LearningRate
+	noiseless := t.Steps(0).LearningRate
 	limit := func(times float64) func(*choice) {
 		return func(c *choice) { c.contender, c.server.rate, c.planned = dense.Name, times*noiseless, times == 1 }
 	}

@@ -194,6 +194,7 @@ func (o *options) plan(ctx context.Context) (*trainer.Model, *plan.Run, error) {
 	}
 	r := *o.request
 	r.Seed = uint64(o.seed)
+	r.Centred = features.Centred(o.opened)
 	if r.Dim = model.Dim(); o.model != "softmax" {
 		r.MaxLearningRate = networkRate
 	}

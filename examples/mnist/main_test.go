@@ -41,6 +41,17 @@ func small(t *testing.T, mechanism string, args ...string) (options, *trainer.Mo
 	return o, model, run, data
 }
 
+// Features with a public centre are planned with the steps that they bear.
+func TestCentredFeaturesHaveStepsOfTheirOwn(t *testing.T) {
+	for name, want := range map[string]string{"edges": "noise 1.8, rate 80", "edges-centred": "noise 1, rate 640"} {
+		_, _, run, _ := small(t, "coco", "-features", name)
+		var text strings.Builder
+		if err := run.Explain(&text); err != nil || !strings.Contains(text.String(), want) {
+			t.Errorf("%s: the explanation lacks %q, %v:\n%s", name, want, err, text.String())
+		}
+	}
+}
+
 // A run stops before the round that its budget does not allow, and does not begin
 // when one round is too much.
 func TestTheBudgetEndsTheRun(t *testing.T) {

@@ -198,3 +198,10 @@ func (p *Pipeline) Apply(dst, x []float64) {
 func (p *Pipeline) Digest() [32]byte { return p.digest }
 
 func (p *Pipeline) String() string { return p.name }
+
+// Centred says whether f takes a public mean away and gives every vector one norm. Models on such
+// features bear larger steps: see plan.Training.
+func Centred(f Features) bool {
+	p, ok := f.(*Pipeline)
+	return ok && p.mean != nil && p.bias != 0
+}

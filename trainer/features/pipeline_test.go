@@ -34,6 +34,24 @@ func TestPipelineAppliesItsPartsInOrder(t *testing.T) {
 	}
 }
 
+// Only a pipeline with a mean and a norm is centred.
+func TestCentredFeaturesHaveAMeanAndANorm(t *testing.T) {
+	three := must[Features](t)(Identity(3))
+	for _, c := range []struct {
+		parts Parts
+		want  bool
+	}{
+		{Parts{Mean: []float64{1, 2, 3}, Bias: 1}, true}, {Parts{Mean: []float64{1, 2, 3}}, false}, {Parts{Bias: 1}, false}, {Parts{}, false},
+	} {
+		if got := Centred(must[*Pipeline](t)(NewPipeline(three, c.parts))); got != c.want {
+			t.Errorf("%+v: centred %t, want %t", c.parts, got, c.want)
+		}
+	}
+	if Centred(three) {
+		t.Error("features that are no pipeline are centred")
+	}
+}
+
 // The demo's unit edges have the same bits as v/√(Σv²), so that results can be repeated.
 func TestBiasOneDividesByTheNorm(t *testing.T) {
 	p := must[*Pipeline](t)(NewPipeline(must[Features](t)(Identity(3)), Parts{Bias: 1}))
