@@ -84,13 +84,9 @@ func byCentral(p *pivot, r *experiment.Record, mechanisms []string) error {
 			if row["mechanism"] != name {
 				continue
 			}
-			promise := ""
-			if local, ok := row["epsilon_local"].(float64); ok && row["epsilon_central"] != nil {
-				all, err := number(row, "epsilon_local_all")
-				if err != nil {
-					return err
-				}
-				promise = fmt.Sprintf(" (%s, %s)", bound.Above(local, 3), bound.Above(all, 4))
+			promise, err := againstEverybody(row)
+			if err != nil {
+				return err
 			}
 			if err := p.add(name, row["epsilon_central"], row, promise); err != nil {
 				return err
@@ -98,6 +94,17 @@ func byCentral(p *pivot, r *experiment.Record, mechanisms []string) error {
 		}
 	}
 	return nil
+}
+
+// againstEverybody is the ε of one report and of all of a client's, in brackets, where reports have
+// one.
+func againstEverybody(row map[string]any) (string, error) {
+	local, ok := row["epsilon_local"].(float64)
+	if !ok || row["epsilon_central"] == nil {
+		return "", nil
+	}
+	all, err := number(row, "epsilon_local_all")
+	return fmt.Sprintf(" (%s, %s)", bound.Above(local, 3), bound.Above(all, 4)), err
 }
 
 // longNames are those of the README.
@@ -136,6 +143,26 @@ func accuracyByLocal(in []*experiment.Record) (string, error) {
 		}
 	}
 	return p.table("ε of one report", longNames), nil
+}
+
+// accuracyByFeatures has a line for each features and mechanism.
+func accuracyByFeatures(in []*experiment.Record) (string, error) {
+	p, names := newPivot(0.1, 0.25, 1), map[string]string{}
+	for _, r := range in {
+		for _, row := range r.Rows {
+			promise, err := againstEverybody(row)
+			if err != nil {
+				return "", err
+			}
+			features, mechanism := fmt.Sprint(row["features"]), fmt.Sprint(row["mechanism"])
+			name := features + " " + mechanism
+			names[name] = fmt.Sprintf("`%s`, %s", features, longNames[mechanism])
+			if err := p.add(name, row["epsilon_central"], row, promise); err != nil {
+				return "", err
+			}
+		}
+	}
+	return p.table("central ε", names), nil
 }
 
 // accuracyByClients has a line for each number of clients.
