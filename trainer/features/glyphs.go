@@ -14,9 +14,10 @@ import (
 // made, and from what.
 const (
 	GlyphsSmall = "small" // 64 values a picture
+	GlyphsBig   = "big"   // 128 values
 )
 
-var glyphSizes = []string{GlyphsSmall}
+var glyphSizes = []string{GlyphsBig, GlyphsSmall}
 
 //go:embed weights/*.hushnet
 var weights embed.FS

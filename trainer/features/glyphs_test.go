@@ -23,6 +23,7 @@ var shipped = map[string]struct {
 	dim    int
 }{
 	features.GlyphsSmall: {"6052dfab474121145afe447325c3a808d90e7bb7e65b8f0137d086162bf19e88", 155_000, 64},
+	features.GlyphsBig:   {"5be8464bb0ec33960389a694b0060b660b9d80dbc104913adc67325dd5124e22", 700_000, 128},
 }
 
 func TestShippedWeightsArePinned(t *testing.T) {

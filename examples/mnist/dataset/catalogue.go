@@ -47,6 +47,9 @@ var catalogue = map[string]func(context.Context, features.Progress) (features.Fe
 	"glyphs": func(context.Context, features.Progress) (features.Features, error) {
 		return features.Glyphs(features.GlyphsSmall)
 	},
+	"glyphs-big": func(context.Context, features.Progress) (features.Features, error) {
+		return features.Glyphs(features.GlyphsBig)
+	},
 	Edges: func(context.Context, features.Progress) (features.Features, error) {
 		edges, err := features.Edges(side, side, block)
 		if err != nil {
@@ -95,6 +98,7 @@ func FeatureNames() []string { return slices.Sorted(maps.Keys(catalogue)) }
 //	               digits, along their 100 principal components, of norm 1/0.3
 //	glyphs         a small network that was trained on handwriting fonts, minus a public mean, along
 //	               public components, of norm 1/0.3: 64 values
+//	glyphs-big     a larger such network: 128 values
 //	grey           mean grey values of squares of 2×2 pixels: a picture of 14×14
 //	identity       the 784 grey values
 //

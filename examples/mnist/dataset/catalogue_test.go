@@ -32,6 +32,7 @@ func TestFeaturesAreWhatTheyWere(t *testing.T) {
 		"edges":         {"92f80bec", 196, 1, [2]float64{0.035032928, 0.201089843}},
 		"edges-centred": {"c65e7edf", 196, 1 / .3, [2]float64{-0.052861058, 0.490701289}},
 		"glyphs":        {"780ac99d", 64, 1 / .3, [2]float64{-0.193953197, 1.033343501}},
+		"glyphs-big":    {"706cff3d", 128, 1 / .3, [2]float64{0.653441529, 0.831383999}},
 		"scatter":       {"771c381b", 100, 1 / .3, [2]float64{0.120350188, 0.337279971}},
 	} {
 		seen[name] = true
