@@ -17,6 +17,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/trainer"
+	"github.com/hushgrad/hushgrad/trainer/features"
 )
 
 // sweep is what bench accuracy runs over.
@@ -170,7 +171,7 @@ func (s sweep) demands(ctx context.Context, t *task) (plan.Training, error) {
 	}
 	l1, l2, err := trainer.GradientNorms(t.model, t.model.Init(experiment.Stream(1)), public.Train.All(), public.Train.Labels)
 	return plan.Training{
-		Dim: t.model.Dim(), Clients: t.clients, Rounds: s.rounds, Delta: s.delta, L1: l1, L2: l2,
+		Dim: t.model.Dim(), Clients: t.clients, Rounds: s.rounds, Delta: s.delta, L1: l1, L2: l2, Centred: features.Centred(t.opened),
 	}, err
 }
 

@@ -164,7 +164,11 @@ func (s setting) cohort(participations int) int { return s.Clients * participati
 
 // steps are chosen from the noise that was measured in the first round.
 func (s setting) steps(noise float64) plan.Steps {
-	return s.server.over(plan.NewSteps(noise, s.L2, s.Rounds))
+	choose := plan.NewSteps
+	if s.Centred {
+		choose = plan.NewCentredSteps
+	}
+	return s.server.over(choose(noise, s.L2, s.Rounds))
 }
 
 // rounds is the course of a mechanism.

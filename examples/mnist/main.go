@@ -193,7 +193,7 @@ func (o *options) plan(ctx context.Context) (*trainer.Model, *plan.Run, error) {
 		return nil, nil, err
 	}
 	r := *o.request
-	r.Seed = uint64(o.seed)
+	r.Seed, r.Centred = uint64(o.seed), features.Centred(o.opened)
 	if r.Dim = model.Dim(); o.model != "softmax" {
 		r.MaxLearningRate = networkRate
 	}

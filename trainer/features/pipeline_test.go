@@ -34,6 +34,23 @@ func TestPipelineAppliesItsPartsInOrder(t *testing.T) {
 	}
 }
 
+func TestCentred(t *testing.T) {
+	three := must[Features](t)(Identity(3))
+	for want, parts := range map[bool][]Parts{
+		true:  {{Mean: []float64{1, 2, 3}, Bias: 1}, {Mean: []float64{1, 2, 3}, Components: [][]float64{{1, 0, 0}}, Bias: .3}},
+		false: {{}, {Mean: []float64{1, 2, 3}}, {Bias: 1}, {Components: [][]float64{{1, 0, 0}}, Bias: .3}},
+	} {
+		for _, p := range parts {
+			if f := must[*Pipeline](t)(NewPipeline(three, p)); Centred(f) != want {
+				t.Errorf("%v is centred: %v, want %v", f, !want, want)
+			}
+		}
+	}
+	if Centred(three) {
+		t.Error("examples as they are, centred")
+	}
+}
+
 // The demo's unit edges have the same bits as v/√(Σv²), so that results can be repeated.
 func TestBiasOneDividesByTheNorm(t *testing.T) {
 	p := must[*Pipeline](t)(NewPipeline(must[Features](t)(Identity(3)), Parts{Bias: 1}))
