@@ -108,3 +108,22 @@ func TestHeldOut(t *testing.T) {
 		t.Errorf("%d and %d pictures", got.Train.Len(), got.Test.Len())
 	}
 }
+
+// The steps are those for the features: with a public centre, larger ones without noise.
+func TestStepsFollowTheFeatures(t *testing.T) {
+	for name, want := range map[string]func(noise, l2 float64, rounds int) plan.Steps{dataset.Edges: plan.NewSteps, "edges-centred": plan.NewCentredSteps} {
+		task, err := newTask(t.Context(), experiment.Env{}, digits(t, 20, 5), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		demands, err := sweep{rounds: 30, delta: 1e-6}.demands(t.Context(), task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, noise := range []float64{0, .01} {
+			if got := (setting{Training: demands, server: planAll}).steps(noise); got != want(noise, demands.L2, 30) {
+				t.Errorf("%s, noise %g: %+v", name, noise, got)
+			}
+		}
+	}
+}

@@ -193,15 +193,15 @@ func (p *Pipeline) Apply(dst, x []float64) {
 	}
 }
 
+// Centred says whether all vectors of f have one norm around a public mean. Learning rates can then be
+// larger: see plan.Training.Centred.
+func Centred(f Features) bool {
+	p, ok := f.(*Pipeline)
+	return ok && p.mean != nil && p.bias != 0
+}
+
 // Digest covers the backbone and the parts: their bits after NewPipeline, and how they were
 // computed after Fit.
 func (p *Pipeline) Digest() [32]byte { return p.digest }
 
 func (p *Pipeline) String() string { return p.name }
-
-// Centred says whether f takes a public mean away and gives every vector one norm. Models on such
-// features bear larger steps: see plan.Training.
-func Centred(f Features) bool {
-	p, ok := f.(*Pipeline)
-	return ok && p.mean != nil && p.bias != 0
-}

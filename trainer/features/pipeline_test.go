@@ -34,21 +34,20 @@ func TestPipelineAppliesItsPartsInOrder(t *testing.T) {
 	}
 }
 
-// Only a pipeline with a mean and a norm is centred.
-func TestCentredFeaturesHaveAMeanAndANorm(t *testing.T) {
+func TestCentred(t *testing.T) {
 	three := must[Features](t)(Identity(3))
-	for _, c := range []struct {
-		parts Parts
-		want  bool
-	}{
-		{Parts{Mean: []float64{1, 2, 3}, Bias: 1}, true}, {Parts{Mean: []float64{1, 2, 3}}, false}, {Parts{Bias: 1}, false}, {Parts{}, false},
+	for want, parts := range map[bool][]Parts{
+		true:  {{Mean: []float64{1, 2, 3}, Bias: 1}, {Mean: []float64{1, 2, 3}, Components: [][]float64{{1, 0, 0}}, Bias: .3}},
+		false: {{}, {Mean: []float64{1, 2, 3}}, {Bias: 1}, {Components: [][]float64{{1, 0, 0}}, Bias: .3}},
 	} {
-		if got := Centred(must[*Pipeline](t)(NewPipeline(three, c.parts))); got != c.want {
-			t.Errorf("%+v: centred %t, want %t", c.parts, got, c.want)
+		for _, p := range parts {
+			if f := must[*Pipeline](t)(NewPipeline(three, p)); Centred(f) != want {
+				t.Errorf("%v is centred: %v, want %v", f, !want, want)
+			}
 		}
 	}
 	if Centred(three) {
-		t.Error("features that are no pipeline are centred")
+		t.Error("examples as they are, centred")
 	}
 }
 
