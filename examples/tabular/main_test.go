@@ -20,6 +20,9 @@ import (
 // Each kind of target is learnt under privacy, and leaves its files. The runs are seeded, so that
 // the scores are not chance: they are 0.85, 0.44 and, of four classes, 0.65.
 func TestEveryKindOfTargetIsLearnt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("three runs of 30 rounds")
+	}
 	for _, c := range []struct {
 		target, name, picture string
 		least                 float64

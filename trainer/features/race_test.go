@@ -1,0 +1,5 @@
+//go:build race
+
+package features_test
+
+const race = true
