@@ -158,8 +158,8 @@ func (q Request) Run(ctx context.Context) (*Run, error) {
 		r.Epsilon = math.Inf(1)
 	case hdsum.Name, shares.Name:
 		run.Cohort, run.Rounds = cmp.Or(q.Cohort, min(6000, q.Clients)), cmp.Or(q.Rounds, 10)
-		run.Steps = Steps{LearningRate: 20, Momentum: stepMomentum, Averaging: stepAveraging}
-		r.Epsilon, r.Scale, r.Delta = cmp.Or(q.Epsilon, 1), cmp.Or(q.Clip, 1.4), q.Delta
+		run.Steps = Steps{LearningRate: sumRate / (q.L2 * q.L2), Momentum: stepMomentum, Averaging: stepAveraging}
+		r.Epsilon, r.Scale, r.Delta = cmp.Or(q.Epsilon, 1), cmp.Or(q.Clip, sumClip*q.L2), q.Delta
 		if k := run.participations(); k > 1 {
 			r.Delta = q.Delta / float64(2*k) // half for the rounds, half for their composition
 		}
@@ -195,6 +195,12 @@ func (q Request) Run(ctx context.Context) (*Run, error) {
 	}
 	return run, nil
 }
+
+// Those of sums were found for gradients of norm √2: a clip of 1.4 and a learning rate of 20.
+const (
+	sumClip = 1.4 / math.Sqrt2 // over the norm of a gradient
+	sumRate = 20 * 2           // for gradients of norm 1
+)
 
 // schedule plans a local mechanism.
 func (run *Run) schedule(ctx context.Context, q Request) error {
