@@ -29,7 +29,7 @@ func NewClients(x [][]float64, labels []int, n int, rng *rand.Rand) (*Clients, e
 
 // NewSkewedClients is NewClients for clients that differ in their classes. Each client draws its
 // shares of the classes from a Dirichlet distribution with the given concentration, above 0
-// and at most 1e6: at 0.1 most of its examples are of one or two classes, at 100 it is much like
+// and at most MaxConcentration: at 0.1 most of its examples are of one or two classes, at 100 it is much like
 // every other. It then draws its examples without replacement, and leaves out classes of which
 // nothing is left (Hsu, Qi and Brown, Measuring the Effects of Non-Identical Data Distribution
 // for Federated Visual Classification, 2019, arXiv:1909.06335, section 3). The error names a

@@ -28,13 +28,13 @@ func deal(examples, clients int, rng *rand.Rand) (shares, error) {
 	return shares{order: rng.Perm(examples), each: examples / clients, clients: clients}, nil
 }
 
-// maxConcentration is one at which clients are alike.
-const maxConcentration = 1e6
+// MaxConcentration is the largest of NewSkewedClients: clients are alike there.
+const MaxConcentration = 1e6
 
 // dealSkewed gives each client examples of classes that it draws.
 func dealSkewed(labels []int, clients int, concentration float64, rng *rand.Rand) (shares, error) {
-	if !(concentration > 0 && concentration <= maxConcentration) {
-		return shares{}, invalid("concentration", concentration, "must be in (0, %g]", float64(maxConcentration))
+	if !(concentration > 0 && concentration <= MaxConcentration) {
+		return shares{}, invalid("concentration", concentration, "must be in (0, %g]", float64(MaxConcentration))
 	}
 	s, err := deal(len(labels), clients, rng)
 	if err != nil {

@@ -28,6 +28,7 @@ type sweep struct {
 	sumdp      fl.Params
 	heldOut    bool
 	clients    int
+	skew       float64
 	locals     []float64 // ε of one report
 	centrals   []float64 // ε of all of a client's reports
 	repeats    int
@@ -47,6 +48,7 @@ func accuracyExperiment() experiment.Experiment {
 			kinds := flags.String("features", dataset.Edges, "comma-separated `list` of what the model sees of a picture, among "+strings.Join(dataset.FeatureNames(), ","))
 			flags.BoolVar(&s.heldOut, "held-out", false, "test on the last sixth of the training pictures and train on the others: for choosing constants")
 			flags.IntVar(&s.clients, "clients", 0, "clients, who share the training pictures; 0: one per picture")
+			flags.Float64Var(&s.skew, "skew", 0, "concentration of the Dirichlet distribution from which each client draws its shares of the classes, with -clients: at 0.1 most of its pictures are of one or two classes; 0: no client differs")
 			flags.Float64Var(&s.server.rate, "lr", 0, "learning rate of every run; 0: planned from the noise")
 			flags.Float64Var(&s.server.momentum, "momentum", -1, "momentum of every run, in [0, 1); -1: planned")
 			flags.Float64Var(&s.server.averaging, "averaging", -1, "decay of the average of the models, in [0, 1), which is the one that counts; -1: planned")
@@ -98,6 +100,10 @@ func (s sweep) run(ctx context.Context, env experiment.Env) (*experiment.Result,
 		return nil, fl.Invalid("-momentum", s.server.momentum, "must be in [0, 1), or -1")
 	case s.clients != 0 && s.clients < 2:
 		return nil, fl.Invalid("-clients", s.clients, "must be at least 2, or 0")
+	case !(s.skew >= 0 && s.skew <= trainer.MaxConcentration):
+		return nil, fl.Invalid("-skew", s.skew, "must be in (0, %g], or 0", float64(trainer.MaxConcentration))
+	case s.skew > 0 && s.clients == 0:
+		return nil, fl.Invalid("-skew", s.skew, "needs -clients: one picture has one class")
 	case s.server.averaging != -1 && !(s.server.averaging >= 0 && s.server.averaging < 1):
 		return nil, fl.Invalid("-averaging", s.server.averaging, "must be in [0, 1), or -1")
 	}
@@ -136,7 +142,7 @@ func (s sweep) on(ctx context.Context, env experiment.Env, data *dataset.Data) (
 		if err != nil {
 			return nil, err
 		}
-		t.clients = cmp.Or(s.clients, t.clients)
+		t.clients, t.skew = cmp.Or(s.clients, t.clients), s.skew
 		demands, err := s.demands(ctx, t)
 		if err != nil {
 			return nil, err

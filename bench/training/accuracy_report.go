@@ -83,6 +83,9 @@ func (s sweep) protocol(cells []*cell, pictures int) string {
 		d := c.demands
 		if i == 0 {
 			fmt.Fprintf(&text, ". %d clients share %d training pictures, softmax regression, δ = %g.", d.Clients, pictures, d.Delta)
+			if s.skew > 0 {
+				fmt.Fprintf(&text, " Each client draws its shares of the classes from a Dirichlet distribution of concentration %g.", s.skew)
+			}
 		}
 		fmt.Fprintf(&text, " %s: %v, %d weights; gradients at the first model have mean norms L1 = %.3g and L2 = %.3g on generated digits, from which clips follow.",
 			c.task.features, c.task.opened, d.Dim, d.L1, d.L2)

@@ -26,7 +26,8 @@ type task struct {
 	features    string // name
 	opened      features.Features
 	train, test *dataset.Set
-	clients     int // who share the training pictures
+	clients     int     // who share the training pictures
+	skew        float64 // concentration of their shares of the classes; 0: they do not differ
 	model       *trainer.Model
 }
 
@@ -94,7 +95,7 @@ type outcome struct {
 // run trains once and measures the average of the models on the test pictures.
 func (t *task) run(ctx context.Context, r recipe, rng *rand.Rand) (out outcome, err error) {
 	params := t.model.Init(rng)
-	clients, err := trainer.NewClients(t.train.All(), t.train.Labels, t.clients, rng)
+	clients, err := t.deal(rng)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -117,6 +118,14 @@ func (t *task) run(ctx context.Context, r recipe, rng *rand.Rand) (out outcome, 
 	out.bytes = float64(means.Bytes()) / float64(r.rounds) / float64(r.cohort)
 	out.accuracy, err = t.accuracy(average)
 	return out, err
+}
+
+// deal gives the training pictures to the clients.
+func (t *task) deal(rng *rand.Rand) (*trainer.Clients, error) {
+	if t.skew > 0 {
+		return trainer.NewSkewedClients(t.train.All(), t.train.Labels, t.clients, t.skew, rng)
+	}
+	return trainer.NewClients(t.train.All(), t.train.Labels, t.clients, rng)
 }
 
 func (t *task) accuracy(params []float64) (accuracy float64, err error) {

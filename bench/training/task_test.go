@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/hushgrad/hushgrad/baseline/central"
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
@@ -40,6 +42,38 @@ func TestTheLoopLearns(t *testing.T) {
 	out, err := task.run(t.Context(), course.recipe, experiment.Stream(3))
 	if err != nil || out.accuracy < 0.8 || out.bytes != float64(4*task.model.Dim()) {
 		t.Errorf("outcome %+v, %v", out, err)
+	}
+}
+
+// The pictures of a skewed client are alike, so that its mean gradient is longer.
+func TestSkewedClientsHaveLongerGradients(t *testing.T) {
+	task, err := newTask(t.Context(), experiment.Env{}, digits(t, 1000, 300), dataset.Edges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task.clients = 100
+	var mean []float64 // L2 norm of a client's gradient, at skew 0 and 0.05
+	for _, task.skew = range []float64{0, 0.05} {
+		clients, err := task.deal(experiment.Stream(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := clients.On(task.model, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		sum := 0.
+		if err := g.Each(t.Context(), make([]float64, g.Dim()), 0, g.Len(), func(_ int, grad []float64) error {
+			sum += floats.Norm(grad, 2) / float64(g.Len())
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		mean = append(mean, sum)
+	}
+	if mean[1] < 1.5*mean[0] { // seeded: 0.44 and 1.03
+		t.Errorf("mean norms %g, want the second clearly longer", mean)
 	}
 }
 
