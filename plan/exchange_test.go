@@ -40,6 +40,9 @@ func TestWeightsAndTheirEpsilon(t *testing.T) {
 // 5/(nα) at all of 192 points that were tried, of which these are some. The test has no chance
 // in it.
 func TestTheAccountantAgreesWithGaussianNoise(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a comparison of numbers")
+	}
 	const delta = 1e-6
 	tried := 0
 	type run struct{ n, rounds int }

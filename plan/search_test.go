@@ -16,6 +16,9 @@ var joint = Demand{Dim: 1970, Sparsity: 73, Clients: 60000, Rounds: 30, Particip
 // The plan of each mechanism is as good as the best of all its numbers of slots, each solved for
 // by itself. Half a percent is what the end of the search for ε leaves open.
 func TestSlotsAndEpsilonAreChosenTogether(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a search through all numbers of slots")
+	}
 	some := Demand{Dim: 800, Sparsity: 30, Clients: 2000, Rounds: 3, Participations: 3, Epsilon: 0.25, Delta: 1e-6}
 	small := Demand{Dim: 300, Sparsity: 20, Clients: 500, Rounds: 4, Participations: 4, Epsilon: 0.5, Delta: 1e-5}
 	for name, change := range map[string]func() Demand{
