@@ -7,8 +7,8 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// weight is what one report reveals behind a shuffler, as one number: W, for a mechanism with t
-// slots of which s are likely, in
+// weight is what one report reveals behind a shuffler, as one number W. For a mechanism with t
+// slots, s of them likely:
 //
 //	W = min(s, t−s)·(e^ε − 1)²/Ω,   Ω = s·e^ε + t − s.
 //

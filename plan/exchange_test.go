@@ -36,9 +36,8 @@ func TestWeightsAndTheirEpsilon(t *testing.T) {
 //
 // The tolerance of μ has two parts. The grid of losses raises ε by up to one part in a thousand.
 // The counts of nα messages are normal in the limit only: their difference is symmetric, so
-// that the first correction is that of its kurtosis, in proportion to 1/(nα). It was at most
-// 5/(nα) at all of 192 points that were tried, of which these are some. The test has no chance
-// in it.
+// that the first correction is that of its kurtosis, in proportion to 1/(nα). At the
+// points below it is at most 5/(nα). The test has no chance in it.
 func TestTheAccountantAgreesWithGaussianNoise(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a comparison of numbers")

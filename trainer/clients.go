@@ -29,9 +29,9 @@ func NewClients(x [][]float64, labels []int, n int, rng *rand.Rand) (*Clients, e
 
 // NewSkewedClients is NewClients for clients that differ in their classes. Each client draws its
 // shares of the classes from a Dirichlet distribution with the given concentration, above 0
-// and at most MaxConcentration: at 0.1 most of its examples are of one or two classes, at 100 it is much like
-// every other. It then draws its examples without replacement, and leaves out classes of which
-// nothing is left (Hsu, Qi and Brown, Measuring the Effects of Non-Identical Data Distribution
+// and at most MaxConcentration. At 0.1 most of its examples are of one or two classes; at 100 it
+// is much like every other. It then draws its examples without replacement, and leaves out a class
+// once that is used up (Hsu, Qi and Brown, Measuring the Effects of Non-Identical Data Distribution
 // for Federated Visual Classification, 2019, arXiv:1909.06335, section 3). The error names a
 // label below 0.
 func NewSkewedClients(x [][]float64, labels []int, n int, concentration float64, rng *rand.Rand) (*Clients, error) {

@@ -70,16 +70,12 @@ func NewEmbedder(in Input, classes int, channels [3]int, width int) (*Model, err
 		}
 	}
 	// The widest tensors of one example: patches and outputs of the convolutions.
-	for _, sides := range [][]int{
+	if err := m.widen([][]int{
 		{h1, w1, in.Channels, embedderFirst * embedderFirst}, {h1, w1, channels[0]},
 		{h2, w2, channels[0], embedderSide * embedderSide}, {h2, w2, channels[1]},
 		{h3, w3, channels[1], embedderSide * embedderSide}, {flat}, {width}, {classes},
-	} {
-		v, err := volume("values of a layer", sides...)
-		if err != nil {
-			return nil, err
-		}
-		m.width = max(m.width, v)
+	}); err != nil {
+		return nil, err
 	}
 	m.logits = func(l *layers, x *G.Node) *G.Node {
 		x = l.reshape(x, l.batch, in.Channels, in.Height, in.Width)

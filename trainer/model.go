@@ -131,3 +131,15 @@ func (m *Model) addLayer(name string, gain float64, shape ...int) error {
 	m.dim += size + outputs
 	return nil
 }
+
+// widen makes room for tensors of one example with the given sides.
+func (m *Model) widen(tensors [][]int) error {
+	for _, sides := range tensors {
+		v, err := volume("values of a layer", sides...)
+		if err != nil {
+			return err
+		}
+		m.width = max(m.width, v)
+	}
+	return nil
+}

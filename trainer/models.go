@@ -147,14 +147,10 @@ func NewCNN(in Input, classes, first, second int) (*Model, error) {
 	}
 	// The widest tensors of one example: patches and outputs of both
 	// convolutions. Those of the rest are smaller.
-	for _, sides := range [][]int{
+	if err := m.widen([][]int{
 		{h1, w1, in.Channels, 25}, {h1, w1, first}, {h2, w2, first, 9}, {h2, w2, second}, {classes},
-	} {
-		v, err := volume("values of a layer", sides...)
-		if err != nil {
-			return nil, err
-		}
-		m.width = max(m.width, v)
+	}); err != nil {
+		return nil, err
 	}
 	m.logits = func(l *layers, x *G.Node) *G.Node {
 		x = l.reshape(x, l.batch, in.Channels, in.Height, in.Width)

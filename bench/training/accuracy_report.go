@@ -101,11 +101,24 @@ func (s sweep) label(c *cell) string {
 	return c.name + ", " + c.task.features
 }
 
+// limits are those of the axis of accuracy: all of it, or the upper tenths that hold all runs where
+// these would be too close to tell apart.
+func limits(cells []*cell) [2]float64 {
+	least := 1.
+	for _, c := range cells {
+		least = min(least, c.accuracy().low)
+	}
+	if least < 0.7 {
+		return [2]float64{0, 1}
+	}
+	return [2]float64{min(0.9, math.Floor(10*least)/10), 1}
+}
+
 // figure draws accuracy against both kinds of ε.
 func (s sweep) figure(cells []*cell) *figure.Figure {
 	panels := []figure.Panel{
-		{Title: "against everybody, from one of a client's reports", XLabel: "ε of one report", YLabel: "test accuracy", LogX: true, YRange: [2]float64{0, 1}},
-		{Title: fmt.Sprintf("against a party that sees shuffled reports, δ = %g", s.delta), XLabel: "ε of all rounds", YLabel: "test accuracy", LogX: true, YRange: [2]float64{0, 1}},
+		{Title: "against everybody, from one of a client's reports", XLabel: "ε of one report", YLabel: "test accuracy", LogX: true, YRange: limits(cells)},
+		{Title: fmt.Sprintf("against a party that sees shuffled reports, δ = %g", s.delta), XLabel: "ε of all rounds", YLabel: "test accuracy", LogX: true, YRange: limits(cells)},
 	}
 	for i := range panels {
 		at := func(c *cell) *float64 {

@@ -40,10 +40,12 @@ func main() { command.Main("tabular", tabular) }
 // options are what the flags say.
 type options struct {
 	data, out string
+	onePerRow bool // a client for each row of the file
 	schema    schema
 	request   *plan.Request
 	seed      uint64
 	explain   bool
+	check     func() error // of the request, once the number of clients is known
 }
 
 func parse(args []string, stderr io.Writer) (o options, err error) {
@@ -56,15 +58,12 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	f.Uint64Var(&o.seed, "seed", 0, "0: fresh randomness; any other value makes the run repeatable, without any privacy")
 	f.BoolVar(&o.explain, "explain", false, "print what was planned and why")
 	request, check := plan.Flags(f)
-	o.request = request
+	o.request, o.check = request, check
 	if err := command.ParseOnly(f, args); err != nil {
 		return o, err
 	}
 	if o.data != "" && !(command.Given(f, "columns") && command.Given(f, "target")) {
 		return o, fl.Invalid("-data", o.data, "needs -columns and -target, which say what is public")
-	}
-	if o.data != "" && !command.Given(f, "clients") {
-		o.request.Clients = 0 // one per row
 	}
 	if o.schema, err = parseSchema(*columns, *target); err != nil {
 		return o, err
@@ -77,8 +76,8 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	if plan.IsSum(request.Mechanism) {
 		return o, fl.Invalid("-mechanism", request.Mechanism, "must be local here: examples/mnist has the servers that sums need")
 	}
-	if o.request.Clients == 0 {
-		return o, nil // checked when the rows are known
+	if o.onePerRow = o.data != "" && !command.Given(f, "clients"); o.onePerRow {
+		return o, nil
 	}
 	return o, check()
 }
@@ -115,8 +114,11 @@ func tabular(ctx context.Context, args []string, std command.Streams) error {
 	if err != nil {
 		return err
 	}
-	if o.request.Clients == 0 {
+	if o.onePerRow {
 		o.request.Clients = len(train.y)
+		if err := o.check(); err != nil {
+			return err
+		}
 	}
 	if o.request.Clients > len(train.y) {
 		return fl.Invalid("-clients", o.request.Clients, "must be at most the number of rows for training, %d", len(train.y))

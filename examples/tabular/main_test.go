@@ -90,6 +90,10 @@ func TestAFileIsLearnt(t *testing.T) {
 	if err := tabular(t.Context(), args, command.Streams{Out: &out, Err: io.Discard}); err != nil {
 		t.Fatal(err)
 	}
+	ignored := append(args[:len(args)-4:len(args)-4], "-mechanism", "none", "-explain")
+	if err := tabular(t.Context(), ignored, command.Streams{Out: io.Discard, Err: io.Discard}); err == nil || !strings.Contains(err.Error(), "explain") {
+		t.Errorf("-explain without privacy: %v, want an error", err)
+	}
 	for _, want := range []string{"2000 rows of " + path, "500 for testing", "rounds of 2000 clients", "local privacy      ε = ", "central privacy    ε = ", "Nothing in this example shuffles"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, out.String())
@@ -105,6 +109,7 @@ func TestWrongCallsAreRefused(t *testing.T) {
 		`"color"`:         {"-target", "color=red|blue"},
 		"clients: got":    {"-clients", "1"},
 		"budget: got":     {"-budget", "-1"},
+		"clients: got 0":  {"-clients", "0"},
 	} {
 		err := tabular(t.Context(), args, command.Streams{Out: io.Discard, Err: io.Discard})
 		var p *fl.ParamError

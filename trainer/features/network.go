@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Shapes of a Network: pictures of 28×28 pixels with two zeros around, and squares of so many
-// positions after each convolution and after the pooling.
+// Shapes of a Network. A picture has 28×28 pixels and a frame of zeros, two pixels wide. Each
+// convolution and the pooling leave a square of positions, with these sides.
 const (
 	networkSide   = 28
 	networkPad    = 2

@@ -20,7 +20,7 @@ func testFont(content string) Font {
 	return Font{Package: "no-such-family", Version: "0.0.0", File: "400Regular/Test.ttf", SHA256: hex.EncodeToString(sum[:])}
 }
 
-// packed is a package with one file, whose head says so many bytes.
+// packed is a package with one file. Its head says that the file has the given size.
 func packed(t testing.TB, name, content string, size int64) []byte {
 	t.Helper()
 	var b bytes.Buffer

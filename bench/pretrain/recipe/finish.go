@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Finish returns the network of trained weights, with the mean and the principal components
-// of its vectors of so many digits, and with the digits' part of the last layer as its
-// classes. The digits are drawn with the fonts of the set and are none of those trained on.
+// Finish returns the network of trained weights. Its mean and its principal components are those
+// of its vectors of new digits, as many as the last argument says. Its classes are the digits: their
+// part of the last layer. The new digits are drawn with the fonts of the set and are none of those trained on.
 func Finish(set *Set, size Size, params []float64, digits int) (*features.Network, error) {
 	bias := len(params) - len(Characters)
 	head := bias - size.Width*len(Characters)

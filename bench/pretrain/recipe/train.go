@@ -45,8 +45,8 @@ type Settings struct {
 // added in order, so that the sum is the same on any number of cores.
 const halves = 2
 
-// Train returns the weights of the size's model, trained by Adam on pictures of the set, each
-// of which is seen once. Equal arguments give equal bits with the same build on the same kind
+// Train returns the weights of the size's model, trained by Adam on pictures of the set. Each
+// picture is seen once. Equal arguments give equal bits with the same build on the same kind
 // of processor. keep is called with the name of a stage and what computes the weights after
 // it: it may return those of an earlier run instead. step is called after each step.
 func Train(ctx context.Context, set *Set, s Settings, keep func(stage string, compute func() ([]float64, error)) ([]float64, error), step func()) ([]float64, error) {

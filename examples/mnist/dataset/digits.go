@@ -20,7 +20,7 @@ const side = glyph.Side
 const (
 	splitTrain  = 1
 	splitTest   = 2
-	splitPublic = 3 // of which features are made; in no Data
+	splitPublic = 3 // features are fitted on it; no Data has it
 )
 
 // Generate draws o.TrainSize and o.TestSize digits of 28×28 pixels (0: 60 000
