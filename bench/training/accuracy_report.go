@@ -53,13 +53,14 @@ func (s sweep) report(cells []*cell, data *dataset.Data) *experiment.Result {
 	r := &experiment.Result{
 		Columns: []string{
 			"mechanism", "features", "epsilon_local", "epsilon_local_all", "epsilon_central", "accuracy", "low", "high", "repeats", "rounds", "participations",
-			"clients", "cohort", "sparsity", "scale", "planned_noise", "noise", "learning_rate", "bytes_per_report", "seconds",
+			"clients", "cohort", "sparsity", "scale", "planned_noise", "noise", "learning_rate", "bytes_per_report", "seconds", "dim", "l1", "l2", "centred",
 		},
 		Notes: []string{
 			data.Note + s.protocol(cells, data.Train.Len()),
 			"epsilon_local is the ε of one report, against everybody. epsilon_local_all is that of all reports of a client together, participations times as much. epsilon_central is the ε of all of a client's reports at δ, against a party that sees only the shuffled reports of each round. That of gaussian is composed without any gain from shuffling. That of central trusts the server with every gradient. That of sumdp-shares is against either of two servers alone. auto, sumdp, sumdp-shares and central are given a central ε, the others a local one.",
 			"The learning rate follows from the standard errors of the first round's estimate, noise, and for auto from the exact error, planned_noise: both are of a coordinate, in units of the gradient. The rest of the training is the same for all.",
 			"low and high are Student's 95 % interval of the mean over the repeats, which differ in all randomness but not in the pictures. seconds are those of one run on one core.",
+			"dim is the number of coordinates of a gradient. l1 and l2 are its mean norms at the first model, on generated digits. centred says that the features have one norm around a public centre.",
 		},
 		Plot: s.figure(cells),
 	}
@@ -68,6 +69,7 @@ func (s sweep) report(cells []*cell, data *dataset.Data) *experiment.Result {
 		r.Rows = append(r.Rows, experiment.Row{
 			c.name, c.task.features, orNil(c.course.local), orNil(c.course.localOfAll()), orNil(c.course.central), a.mean, a.low, a.high, len(c.outcomes), c.course.rounds,
 			c.course.participations, c.demands.Clients, c.course.cohort, c.course.sparsity, c.course.scale, orNil(c.course.noise), c.outcomes[0].noise, c.outcomes[0].rate, c.bytes(), c.seconds,
+			c.demands.Dim, c.demands.L1, c.demands.L2, c.demands.Centred,
 		})
 	}
 	r.Verdicts = append(s.targets(cells), s.comparisons(cells)...)
