@@ -110,6 +110,11 @@ func limits(cells []*cell) [2]float64 {
 	for _, c := range cells {
 		least = min(least, c.accuracy().low)
 	}
+	return from(least)
+}
+
+// from returns the limits for a least accuracy.
+func from(least float64) [2]float64 {
 	if least < 0.7 {
 		return [2]float64{0, 1}
 	}
