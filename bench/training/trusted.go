@@ -2,7 +2,6 @@ package training
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/floats"
@@ -39,7 +38,7 @@ func (t *trusted) Mean(ctx context.Context, round int, params []float64) (*fl.Es
 	if err != nil {
 		return nil, err
 	}
-	return &fl.Estimate{Columns: []fl.Column{{Name: fl.ColumnMean, Series: mean}}, NoiseNorm: math.NaN(), Reports: int64(n)}, nil
+	return fl.NewEstimate(fl.Round{}, fl.Guarantee{}, int64(n), mean), nil
 }
 
 // add clips a gradient and adds it to the sum.
