@@ -26,30 +26,36 @@ func contenderOf(label string) int {
 	panic("keyvalues: no contender is called " + label)
 }
 
-// reduction is the share by which the error of a is below that of others, averaged over all others,
-// sparsities and ε. The interval is over the repeats. below counts the pairs in which the mean
-// logarithm is lower.
+// reduction is the share by which the error of a is below that of others, by the mean logarithms that
+// the figures draw, averaged over all others, sparsities and ε. The interval is that of the jackknife over
+// the repeats. below counts the pairs in which the mean logarithm is lower.
 func (st *study) reduction(f paperFigure, a string, others ...string) (average experiment.Interval, below, pairs int) {
-	gains := make([]float64, st.repeats)
+	all, without := 0.0, make([]float64, st.repeats) // with all repeats, and with all but one
+	n := float64(st.repeats)
 	for i := range st.sparsities {
 		for k := range st.epsilons {
 			own := st.of(f, i, contenderOf(a), k)
 			for _, label := range others {
 				other := st.of(f, i, contenderOf(label), k)
+				difference := stat.Mean(own, nil) - stat.Mean(other, nil)
 				pairs++
-				if stat.Mean(own, nil) < stat.Mean(other, nil) {
+				if difference < 0 {
 					below++
 				}
-				for r := range gains {
-					gains[r] -= math.Expm1(own[r] - other[r])
+				all -= math.Expm1(difference)
+				for r := range without {
+					without[r] -= math.Expm1((n*difference - (own[r] - other[r])) / (n - 1))
 				}
 			}
 		}
 	}
-	for r := range gains {
-		gains[r] /= float64(pairs)
+	if st.repeats == 1 {
+		return experiment.MeanInterval([]float64{all / float64(pairs)}), below, pairs
 	}
-	return experiment.MeanInterval(gains), below, pairs
+	for r, w := range without {
+		without[r] = (n*all - (n-1)*w) / float64(pairs)
+	}
+	return experiment.MeanInterval(without), below, pairs
 }
 
 func percent(i experiment.Interval) string {

@@ -68,6 +68,19 @@ func TestReductionsArePooled(t *testing.T) {
 	if v := claim(t, invented(figures[1:2], worse).verdicts(f), "almost all"); v.Holds || !strings.Contains(v.Detail, "12 of 16") {
 		t.Errorf("%+v", v)
 	}
+	// Two settings and the repeats 1, 1, 4 of PCKV-AGRR: the mean logarithm is ln(4)/3 above Collision's.
+	// Alone it gives 1 − 4^(−1/3); without a repeat 1/2, 1/2 or 0 takes its place.
+	noisy := func(_ paperFigure, label string, _ int, _ float64, repeat int) float64 {
+		if label == "PCKV-AGRR" && repeat == 2 {
+			return 4
+		}
+		return 1
+	}
+	got, _, _ := invented(figures[1:2], noisy).reduction(f, "Collision", "PCKV-AGRR")
+	all := 1 - math.Pow(4, -1./3)
+	if want := 3*all - 2*(0.5+0.5+0)/3; math.Abs(got.Value-want) > 1e-12 || !(got.Low < got.Value-0.1) {
+		t.Errorf("%+v, want %g", got, want)
+	}
 	if open(experiment.Interval{Value: 0.6, Low: 0.5, High: 0.7}, 0.6) == "" || open(experiment.Interval{Value: 0.6, Low: 0.61, High: 0.7}, 0.6) != "" {
 		t.Error("an interval that holds both outcomes is not found")
 	}
