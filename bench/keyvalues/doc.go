@@ -5,9 +5,9 @@
 // The papers are Wang et al., "Differentially Private Numerical Vector Analyses in the Local
 // and Shuffle Model" (Figures 6 to 16), and Gu et al., "PCKV" (Figures 6, 7 and 9).
 //
-// Every estimate comes from the real aggregators. Collision, CoCo and SUCCINCT get the
-// reports of their encoders. The others get counts that are drawn from the law of their
-// reports. The tests compare this law with the encoders.
+// Estimates come from the real aggregators, but that of a second reading of PrivKV. Collision, CoCo
+// and SUCCINCT get the reports of their encoders. The others get counts that are drawn from the law of
+// their reports. The tests compare this law with the encoders.
 package keyvalues
 
 import "github.com/hushgrad/hushgrad/bench/experiment"
