@@ -56,6 +56,11 @@ func TestVerdicts(t *testing.T) {
 	if v := g.unbeaten("", "A", "U", "LDP"); !v.Holds {
 		t.Errorf("a tie loses: %+v", v)
 	}
+	g.of(quantile, "U")[0], g.of(square, "U")[0] = 2, 2
+	if v := g.best("", "A", "U"); v.Holds {
+		t.Errorf("one data set decides: %+v", v)
+	}
+	g = alike(someLaw)
 	g.scale(quantile, "A", 0.5)
 	if v := g.best("", "A", "U"); v.Holds {
 		t.Errorf("better in one measure only: %+v", v)
