@@ -1,4 +1,4 @@
-package histograms
+package demands
 
 import (
 	"math"
@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-func draw(n int, s setting) *population {
-	return newPopulation(n, s, rand.New(rand.NewChaCha8([32]byte{7})))
+func draw(n int, d dependence) *population {
+	return d.draw(n, 5, rand.New(rand.NewChaCha8([32]byte{7})))
 }
 
 // share is the part of the clients of a category, or of all for category −1, whose ln ε
@@ -27,7 +27,7 @@ func (p *population) share(category int, bound float64) float64 {
 }
 
 // near allows 6 standard deviations of a share of at least 1/16 of 20,000 clients:
-// probability below 1e-8 for each of the 90 comparisons in this file.
+// probability below 1e-8 for each of the 80 comparisons in this file.
 func near(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if math.Abs(got-want) > 6*math.Sqrt(max(want*(1-want), 1e-4)*16/20_000) {
@@ -39,13 +39,12 @@ func near(t *testing.T, what string, got, want float64) {
 // and the three quarters of its window have these shares below them.
 func TestDemandsOfACategory(t *testing.T) {
 	for d, ends := range map[dependence]func(c float64) (low, high float64){
-		uncorrelated: func(float64) (float64, float64) { return -5, 5 },
-		sorted:       func(c float64) (float64, float64) { return -5 + 10*c*(c+1)/30, -5 + 10*(c+1)*(c+2)/30 },
-		windows:      func(c float64) (float64, float64) { return -5 + 2*c, -3 + 2*c },
-		overlapping:  func(c float64) (float64, float64) { return -5 + 5*c/4, 5 * c / 4 },
-		narrow:       func(c float64) (float64, float64) { return -2 + 0.8*c, -1.2 + 0.8*c },
+		sorted:      func(c float64) (float64, float64) { return -5 + 10*c*(c+1)/30, -5 + 10*(c+1)*(c+2)/30 },
+		windows:     func(c float64) (float64, float64) { return -5 + 2*c, -3 + 2*c },
+		overlapping: func(c float64) (float64, float64) { return -5 + 5*c/4, 5 * c / 4 },
+		narrow:      func(c float64) (float64, float64) { return -2 + 0.8*c, -1.2 + 0.8*c },
 	} {
-		p := draw(20_000, setting{d, 5})
+		p := draw(20_000, d)
 		for c := range 5 {
 			low, high := ends(float64(c))
 			if below, above := p.share(c, low-1e-9), p.share(c, high+1e-9); below != 0 || above != 1 {
@@ -60,7 +59,7 @@ func TestDemandsOfACategory(t *testing.T) {
 
 // Below the median demand the first category is the most frequent, above it the last.
 func TestHalvesAreReversed(t *testing.T) {
-	p := draw(20_000, setting{halves, 5})
+	p := draw(20_000, halves)
 	for c := range 5 {
 		near(t, "share of a category", p.truth[c], 0.2)
 		near(t, "strict clients of a category", p.share(c, 0), float64(5-c)/6)
@@ -71,7 +70,7 @@ func TestHalvesAreReversed(t *testing.T) {
 // One strict client in ten has the categories in reverse. Of 200 000 clients at least 32 000
 // are in each category, so that 6 standard deviations of a share are below 0.017.
 func TestWeakIsHalvesForOneInTen(t *testing.T) {
-	p := draw(200_000, setting{weak, 5})
+	p := draw(200_000, weak)
 	for c := range 5 {
 		loose := float64(c+1) / 15
 		strict := 0.9*loose + 0.1*float64(5-c)/15

@@ -1,4 +1,4 @@
-package histograms
+package demands
 
 import (
 	"math"
@@ -15,18 +15,19 @@ import (
 func TestErrorsAreWithinTheBounds(t *testing.T) {
 	rng := rand.New(rand.NewChaCha8([32]byte{7}))
 	for _, c := range []struct {
-		dependence
+		name  string
+		draw  func() *population
 		weigh weigher
 		bound func(w hetero.Weights, v float64) float64
 	}{
-		{sorted, calibratedC, func(w hetero.Weights, v float64) float64 {
+		{"sorted", func() *population { return sorted.draw(500, 5, rng) }, calibratedC, func(w hetero.Weights, v float64) float64 {
 			bias := 0.
 			for _, x := range w {
 				bias += max(0, x-1/float64(len(w)))
 			}
 			return bias + 2*v*math.Log(5/0.05)
 		}},
-		{uncorrelated, calibratedU, func(w hetero.Weights, v float64) float64 {
+		{"uncorrelated", func() *population { return independent(500, 5, triangle(5), rng) }, calibratedU, func(w hetero.Weights, v float64) float64 {
 			norm := 0.
 			for _, x := range w {
 				norm += x * x
@@ -36,8 +37,8 @@ func TestErrorsAreWithinTheBounds(t *testing.T) {
 	} {
 		missed := 0
 		for range 200 {
-			p := newPopulation(500, setting{c.dependence, 5}, rng)
-			w, err := c.weigh(p)
+			p := c.draw()
+			w, err := c.weigh(p, quantile)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,7 +46,11 @@ func TestErrorsAreWithinTheBounds(t *testing.T) {
 			for i, x := range w {
 				v = max(v, x/p.eps[i])
 			}
-			got, err := weighted("", func(*population) (hetero.Weights, error) { return w, nil }).estimate(p, rng)
+			estimate, err := centrally(p, w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := estimate(p.values, nil, rng)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,7 +59,7 @@ func TestErrorsAreWithinTheBounds(t *testing.T) {
 			}
 		}
 		if missed > 40 {
-			t.Errorf("%v: the bound is missed in %d of 200", c.dependence, missed)
+			t.Errorf("%s: the bound is missed in %d of 200", c.name, missed)
 		}
 	}
 }
