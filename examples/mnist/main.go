@@ -8,6 +8,7 @@
 //	go run ./examples/mnist -mechanism none       # without privacy
 //	go run ./examples/mnist -data download        # MNIST from the cache or the network
 //	go run ./examples/mnist -data DIR -out out    # your MNIST files, results in out
+//	go run ./examples/mnist -data DIR -features auto # pictures of another kind in files like those of MNIST
 //	go run ./examples/mnist -roles 3 -clients 6000 -cohort 6000 -rounds 5 # issuer, shuffler and aggregator apart
 //
 // Every client holds one image (or a few), and sends one report of a few bytes in each
@@ -147,7 +148,7 @@ func (o options) finish(ctx context.Context, s *summary, rounds *history.History
 		reported = min(reported+1, s.Affordable)
 		fmt.Fprintf(w, "\ninterrupted        after %d of %d rounds", s.Trained, s.Affordable)
 	}
-	fmt.Fprintf(w, "\ntest accuracy      %.4f  (%s digits, %.1f s%s)\n", s.TestAccuracy, s.Data, s.Seconds, s.before("; %.4f before any client took part"))
+	fmt.Fprintf(w, "\ntest accuracy      %.4f  (%s pictures, %.1f s%s)\n", s.TestAccuracy, s.Data, s.Seconds, s.before("; %.4f before any client took part"))
 	if s.Promise, err = s.PrintEnd(ctx, w, reported); err != nil {
 		return err
 	}
@@ -164,7 +165,7 @@ func (o options) finish(ctx context.Context, s *summary, rounds *history.History
 	if err := rounds.PrintUpload(w, s.Dim); err != nil || o.out == "" {
 		return err
 	}
-	title := fmt.Sprintf("%s on %s digits, %s, %v%s", s.Model, s.Data, s.Mechanism, s.Promise, s.before(", %.3f before any client took part"))
+	title := fmt.Sprintf("%s on %s pictures, %s, %v%s", s.Model, s.Data, s.Mechanism, s.Promise, s.before(", %.3f before any client took part"))
 	if err := errors.Join(rounds.Write(o.out, title, s), trainer.Save(filepath.Join(o.out, "model.npy"), model, trained)); err != nil {
 		return err
 	}
