@@ -54,6 +54,7 @@ type federations struct {
 	repeats  int
 	data     string
 	quick    bool
+	goals    bool // the pictures are MNIST's
 }
 
 // summary is what examples/mnist writes: summary.json.
@@ -70,7 +71,6 @@ type summary struct {
 	Dim        int      `json:"dim"`
 	Bytes      float64  `json:"bytes_per_report"`
 	Seconds    float64  `json:"seconds"`
-	Data       string   `json:"data"`
 }
 
 // federated is the same run, repeated.
@@ -103,6 +103,13 @@ func (f federations) run(ctx context.Context, env experiment.Env) (_ *experiment
 		return nil, errors.Join(ctx.Err(), fmt.Errorf("go build: %w\n%s", err, out))
 	}
 	env.Progress.Step()
+	if f.data != "" {
+		data, err := dataset.Load(ctx, dataset.Options{Source: f.data, TrainSize: 1})
+		if err != nil {
+			return nil, err
+		}
+		f.goals = isMNIST(data.Test) && !f.quick
+	}
 	env.Progress.Describe("federation")
 	var cells []*federated
 	for _, name := range f.features {
@@ -168,7 +175,7 @@ func (f federations) report(cells []*federated) *experiment.Result {
 			c.features, c.budget, one.Central, one.Local, one.LocalTotal, a.Value, a.Low, a.High, len(c.runs), orNil(one.ZeroShot),
 			one.Mechanism, one.Rounds, one.Clients, one.Dim, one.Bytes, seconds,
 		})
-		if goal, ok := goals[c.features][c.budget]; ok && one.Data == dataset.SourceMNIST && !f.quick {
+		if goal, ok := goals[c.features][c.budget]; ok && f.goals {
 			r.Verdicts = append(r.Verdicts, experiment.Verdict{
 				Claim: fmt.Sprintf("%s reach %.3f at a central ε of %g", c.features, goal, c.budget), Holds: a.Value >= goal,
 				Detail: fmt.Sprintf("%.4f [%.4f, %.4f]", a.Value, a.Low, a.High),
