@@ -18,11 +18,16 @@ import (
 // One repeat has none.
 type interval struct{ mean, low, high float64 }
 
-func (c *cell) accuracy() interval {
-	var values []float64
+// accuracies are those of the repeats.
+func (c *cell) accuracies() (values []float64) {
 	for _, o := range c.outcomes {
 		values = append(values, o.accuracy)
 	}
+	return values
+}
+
+func (c *cell) accuracy() interval {
+	values := c.accuracies()
 	mean, deviation := stat.MeanStdDev(values, nil)
 	if len(values) < 2 {
 		return interval{mean, mean, mean}
