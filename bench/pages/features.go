@@ -2,99 +2,183 @@ package pages
 
 import (
 	"fmt"
+	"math"
 	"slices"
-	"strings"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/internal/bound"
 )
 
-// pretraining says of features what public pictures they were trained on.
-func pretraining(features string) string {
-	if strings.HasPrefix(features, "glyphs") {
-		return "glyphs"
-	}
-	return "none"
+// publicMaterial says what a network behind features was trained on.
+var publicMaterial = map[any]string{"none": "no public pretraining", "glyphs": "public glyphs"}
+
+// byFeatures is a table with a column for each kind of features.
+type byFeatures struct {
+	rows  []map[string]any
+	names []string // of the features, those without public pretraining first
+	grid  *grid
 }
 
-// federation has a line for each features, and their accuracy before any client takes part.
-func federation(in []*experiment.Record) (string, error) {
-	var order, budgets []string
-	cells, zero := map[string]string{}, map[string]string{}
+func newByFeatures(in []*experiment.Record) *byFeatures {
+	t := &byFeatures{}
+	material := map[string]any{}
 	for _, r := range in {
 		for _, row := range r.Rows {
-			name, budget := fmt.Sprint(row["features"]), fmt.Sprintf("ε = %v", row["budget"])
-			if _, ok := zero[name]; !ok {
-				order = append(order, name)
+			name := fmt.Sprint(row["features"])
+			if _, ok := material[name]; !ok {
+				t.names = append(t.names, name)
 			}
-			zero[name] = "–"
-			if row["zero_shot"] != nil {
-				v, err := number(row, "zero_shot")
-				if err != nil {
-					return "", err
-				}
-				zero[name] = fmt.Sprintf("%.3f", v)
+			material[name] = row["public_pretraining"]
+			t.rows = append(t.rows, row)
+		}
+	}
+	slices.SortStableFunc(t.names, func(a, b string) int {
+		trained := func(name string) int {
+			if material[name] == "glyphs" {
+				return 1
 			}
-			if !slices.Contains(budgets, budget) {
-				budgets = append(budgets, budget)
-			}
-			accuracy, err := measured(row)
+			return 0
+		}
+		return trained(a) - trained(b)
+	})
+	head := []string{"central ε", ""}
+	for _, name := range t.names {
+		shown := "`" + name + "`"
+		if text := publicMaterial[material[name]]; text != "" {
+			shown = text + ", " + shown
+		}
+		head = append(head, shown)
+	}
+	t.grid = newGrid(head...)
+	return t
+}
+
+// at returns the row of a mechanism on features at a central ε, 0 for that without any; nil where there
+// is none.
+func (t *byFeatures) at(features, mechanism string, epsilon float64) map[string]any {
+	i := slices.IndexFunc(t.rows, func(row map[string]any) bool {
+		central, private := row["epsilon_central"].(float64)
+		_, near := asked(central, []float64{epsilon})
+		return row["features"] == features && row["mechanism"] == mechanism && (private && near || !private && epsilon == 0)
+	})
+	if i < 0 {
+		return nil
+	}
+	return t.rows[i]
+}
+
+// planned are the planner's rows on features.
+func (t *byFeatures) planned(features string) (rows []map[string]any) {
+	for _, row := range t.rows {
+		if row["features"] == features && row["mechanism"] == "auto" {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// add adds a line with a cell for each features, unless all are empty.
+func (t *byFeatures) add(epsilon, what string, cell func(features string) (string, error)) error {
+	cells, some := []string{epsilon, what}, false
+	for _, name := range t.names {
+		text, err := cell(name)
+		if err != nil {
+			return err
+		}
+		if some = some || text != ""; text == "" {
+			text = "–"
+		}
+		cells = append(cells, text)
+	}
+	if some {
+		t.grid.add(cells...)
+	}
+	return nil
+}
+
+// addPlanned adds a line about the planner's runs at a central ε.
+func (t *byFeatures) addPlanned(epsilon float64, what string, cell func(row map[string]any) (string, error)) error {
+	return t.add(fmt.Sprint(epsilon), what, func(features string) (string, error) {
+		if row := t.at(features, "auto", epsilon); row != nil {
+			return cell(row)
+		}
+		return "", nil
+	})
+}
+
+// accuracyByFeatures has lines for each central ε: the planned runs, with what stands beside them.
+func accuracyByFeatures(in []*experiment.Record) (string, error) {
+	t := newByFeatures(in)
+	err := t.add("no client", zeroShot.name, func(features string) (string, error) {
+		for _, row := range t.planned(features) {
+			return zeroShot.cell(row), nil
+		}
+		return "", nil
+	})
+	if err != nil {
+		return "", err
+	}
+	for _, epsilon := range []float64{0.1, 0.25, 0.6, 1, 2, 4} {
+		if err := t.budget(epsilon); err != nil {
+			return "", err
+		}
+	}
+	if err := t.add("no limit", longNames["none"], func(features string) (string, error) {
+		return referenceOf(t.at(features, "none", 0), t.planned(features), "no_privacy")
+	}); err != nil {
+		return "", err
+	}
+	err = t.add("", "bytes per report, planned", func(features string) (string, error) {
+		var bytes []float64
+		for _, row := range t.planned(features) {
+			v, err := number(row, "bytes_per_report")
 			if err != nil {
 				return "", err
 			}
-			cells[name+budget] = accuracy
+			bytes = append(bytes, math.Round(v))
 		}
-	}
-	g := newGrid(append([]string{"features", "public pretraining", "zero-shot"}, budgets...)...)
-	for _, name := range order {
-		line := []string{"`" + name + "`", pretraining(name), zero[name]}
-		for _, budget := range budgets {
-			line = append(line, cells[name+budget])
-		}
-		g.add(line...)
-	}
-	return g.String(), nil
+		return span(bytes), nil
+	})
+	return t.grid.String(), err
 }
 
-// publicFigures has a line for each features and a column for each kind of public pictures and budget.
-func publicFigures(in []*experiment.Record) (string, error) {
-	var order, heads []string
-	cells := map[string]string{}
-	for _, r := range in {
-		public := "generated digits"
-		if _, after, ok := strings.Cut(r.Command, "-data "); ok {
-			public, _, _ = strings.Cut(after, " ")
+// budget adds the lines of a central ε.
+func (t *byFeatures) budget(epsilon float64) error {
+	if err := t.addPlanned(epsilon, longNames["auto"], measured); err != nil {
+		return err
+	}
+	if err := t.addPlanned(epsilon, "ε of one report, of all of a client's", func(row map[string]any) (string, error) {
+		v, err := numbers(row, "epsilon_local", "epsilon_local_all")
+		if err != nil {
+			return "", err
 		}
-		for _, row := range r.Rows {
-			if row["mechanism"] != "auto" {
-				continue
-			}
-			central, err := number(row, "epsilon_central")
-			if err != nil {
-				return "", err
-			}
-			at, ok := asked(central, []float64{0.1, 0.25, 1})
-			if !ok {
-				continue
-			}
-			name, head := fmt.Sprint(row["features"]), fmt.Sprintf("%s, ε = %g", public, []float64{0.1, 0.25, 1}[at])
-			if !slices.Contains(order, name) {
-				order = append(order, name)
-			}
-			if !slices.Contains(heads, head) {
-				heads = append(heads, head)
-			}
-			if cells[name+head], err = measured(row); err != nil {
-				return "", err
-			}
+		return bound.Above(v[0], 3) + ", " + bound.Above(v[1], 4), nil
+	}); err != nil {
+		return err
+	}
+	for _, l := range []besideLine{foundOut, labelsFound} {
+		if err := t.addPlanned(epsilon, l.name, func(row map[string]any) (string, error) { return l.cell(row), nil }); err != nil {
+			return err
 		}
 	}
-	g := newGrid(append([]string{"features"}, heads...)...)
-	for _, name := range order {
-		line := []string{"`" + name + "`"}
-		for _, head := range heads {
-			line = append(line, cells[name+head])
+	return t.add(fmt.Sprint(epsilon), longNames["central"], func(features string) (string, error) {
+		var beside []map[string]any
+		if row := t.at(features, "auto", epsilon); row != nil {
+			beside = append(beside, row)
 		}
-		g.add(line...)
+		return referenceOf(t.at(features, "central", epsilon), beside, "trusted_gaussian")
+	})
+}
+
+// referenceOf writes the accuracy of a reference: of its own row, else of the column beside others.
+func referenceOf(own map[string]any, beside []map[string]any, column string) (string, error) {
+	if own != nil {
+		return measured(own)
 	}
-	return g.String(), nil
+	for _, row := range beside {
+		if v, ok := row[column].(float64); ok {
+			return fmt.Sprintf("%.3f", v), nil
+		}
+	}
+	return "", nil
 }

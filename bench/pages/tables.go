@@ -20,6 +20,7 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"flower":            flower,
 	"peers":             peers,
 	"accuracy-clients":  accuracyByClients,
+	"accuracy-dropout":  accuracyByDropout,
 	"constants":         constants,
 	"attack":            attack,
 	"coverage":          coverage,

@@ -18,11 +18,16 @@ import (
 // One repeat has none.
 type interval struct{ mean, low, high float64 }
 
-func (c *cell) accuracy() interval {
-	var values []float64
+// accuracies are those of the repeats.
+func (c *cell) accuracies() (values []float64) {
 	for _, o := range c.outcomes {
 		values = append(values, o.accuracy)
 	}
+	return values
+}
+
+func (c *cell) accuracy() interval {
+	values := c.accuracies()
 	mean, deviation := stat.MeanStdDev(values, nil)
 	if len(values) < 2 {
 		return interval{mean, mean, mean}
@@ -54,7 +59,7 @@ func (s sweep) report(cells, beside []*cell, anchors []anchor, data *dataset.Dat
 		Columns: slices.Concat([]string{
 			"mechanism", "features", "epsilon_local", "epsilon_local_all", "epsilon_central", "accuracy", "low", "high", "repeats",
 		}, besideColumns, []string{
-			"attack_labels_found", "rounds", "participations", "clients", "cohort", "quorum", "sparsity", "scale", "planned_noise", "noise", "learning_rate",
+			"attack_labels_found", "rounds", "participations", "clients", "skew", "dropout", "cohort", "quorum", "sparsity", "scale", "planned_noise", "noise", "learning_rate",
 			"bytes_per_report", "seconds", "dim", "l1", "l2", "centred",
 		}),
 		Notes: []string{
@@ -83,7 +88,7 @@ func (s sweep) report(cells, beside []*cell, anchors []anchor, data *dataset.Dat
 		r.Rows = append(r.Rows, slices.Concat(experiment.Row{
 			c.name, c.task.features, orNil(c.course.local), orNil(c.course.localOfAll()), orNil(c.course.central), a.mean, a.low, a.high, len(c.outcomes),
 		}, c.beside(), experiment.Row{
-			labels, c.course.rounds, c.course.participations, c.demands.Clients, c.course.cohort, c.course.quorum, c.course.sparsity, c.course.scale,
+			labels, c.course.rounds, c.course.participations, c.demands.Clients, s.skew, s.dropout, c.course.cohort, c.course.quorum, c.course.sparsity, c.course.scale,
 			orNil(c.course.noise), c.outcomes[0].noise, c.outcomes[0].rate, c.bytes(), c.seconds, c.demands.Dim, c.demands.L1, c.demands.L2, c.demands.Centred,
 		}))
 	}
