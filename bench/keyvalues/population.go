@@ -70,8 +70,8 @@ func (p *population) pairs(dst []fl.KeyValue, client int) []fl.KeyValue {
 	return dst
 }
 
-// send implements crowd. O(clients).
-func (p *population) send(rng *rand.Rand) (plus, minus []int) {
+// send implements crowd for padding lengths up to s, which leave no dummies. O(clients).
+func (p *population) send(_ int, rng *rand.Rand) (plus, minus []int) {
 	plus, minus = make([]int, p.dim), make([]int, p.dim)
 	for first := 0; first < len(p.index); first += p.sparsity {
 		i := first + rng.IntN(p.sparsity)

@@ -99,7 +99,7 @@ func TestFiguresAreThePapers(t *testing.T) {
 func TestRunsStop(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, name := range []string{"fig7", "figs6-16", "fig6-pckv", "fig7-pckv"} {
+	for _, name := range []string{"fig7", "figs6-16", "fig6-pckv", "fig9-pckv", "fig10-pckv"} {
 		if _, err := start(t, ctx, name, experiment.Env{Quick: true, Jobs: 1}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: error %v, want context.Canceled", name, err)
 		}
