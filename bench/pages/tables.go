@@ -34,6 +34,8 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"serving":           serving,
 	"sums":              sums,
 	"pretrain":          pretrained,
+	"contest":           contest,
+	"vector-sums":       vectorSums,
 }
 
 // grid is a table under construction.
