@@ -31,6 +31,7 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"serving":           serving,
 	"sums":              sums,
 	"pretrain":          pretrained,
+	"reductions":        reductions,
 }
 
 // grid is a table under construction.
