@@ -15,13 +15,12 @@ import (
 	"fmt"
 	"math"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
+	"github.com/hushgrad/hushgrad/sparse"
 	"github.com/hushgrad/hushgrad/trainer"
 )
 
@@ -88,178 +87,36 @@ func (s setting) run(ctx context.Context, env experiment.Env) (*experiment.Resul
 	}
 	env.Progress.Describe("attack")
 	env.Progress.Grow(s.victims)
-	a, err := s.newAttacker(ctx, data)
+	target, err := s.target(data)
 	if err != nil {
 		return nil, err
 	}
-	likelihoods, labels, err := a.read(ctx, data.Train, s.victims, env)
+	likelihoods, err := target.read(ctx, env)
 	if err != nil {
 		return nil, err
 	}
-	return s.report(likelihoods, labels, data.Train.Classes, note), nil
+	return s.report(likelihoods, target.labels(), data.Train.Classes, note), nil
 }
 
-// attacker is what the attacker knows before the first report.
-type attacker struct {
-	model  *trainer.Model
-	params []float64
-	round  fl.Round
-	// plus and minus are, per class and coordinate, the probabilities that a client of the
-	// class has +1 and −1 there in its ternary vector.
-	plus, minus [][]float64
-}
-
-// newAttacker learns the classes from the test pictures, which no client holds.
-func (s setting) newAttacker(ctx context.Context, data *dataset.Data) (*attacker, error) {
+// target is the first round of softmax regression.
+func (s setting) target(data *dataset.Data) (Target, error) {
 	public := data.Test
-	in := trainer.Input{Channels: 1, Height: public.Rows, Width: public.Cols}
-	model, err := trainer.NewModel("softmax", in, public.Classes)
+	model, err := trainer.NewModel("softmax", trainer.Input{Channels: 1, Height: public.Rows, Width: public.Cols}, public.Classes)
 	if err != nil {
-		return nil, err
+		return Target{}, err
 	}
-	a := &attacker{model: model, params: model.Init(experiment.Stream(0))}
-	l1, l2, err := trainer.GradientNorms(model, a.params, public.All()[:256], public.Labels[:256])
+	t := Target{Model: model, Params: model.Init(experiment.Stream(0)), Public: public, Clients: data.Train, Victims: s.victims, Reports: linked[len(linked)-1]}
+	l1, l2, err := trainer.GradientNorms(model, t.Params, public.All()[:256], public.Labels[:256])
 	if err != nil {
-		return nil, err
+		return Target{}, err
 	}
 	sparsity, scale := plan.Training{Dim: model.Dim(), L1: l1, L2: l2}.Shape()
-	a.round = fl.Round{
+	t.Round = fl.Round{
 		ID: "attack", Mechanism: coco.Name, Dim: model.Dim(), Scale: scale, Epsilon: s.epsilon, Relation: fl.ReplaceOne,
-		MinReports: 1, Params: fl.Params{"sparsity": fl.Int(sparsity)},
+		MinReports: 1, PublicSeed: [32]byte{1}, // replaced in every round
+		Params: fl.Params{sparse.ParamSparsity: fl.Int(sparsity)},
 	}
-	counts := make([]float64, public.Classes)
-	for range public.Classes {
-		a.plus, a.minus = append(a.plus, make([]float64, model.Dim())), append(a.minus, make([]float64, model.Dim()))
-	}
-	limit := scale * float64(sparsity)
-	err = a.gradients(ctx, public, public.Len(), func(i int, grad []float64) error {
-		class, norm := public.Labels[i], 0.0
-		counts[class]++
-		for _, g := range grad {
-			norm += math.Abs(g)
-		}
-		clip := min(1, limit/norm)
-		for j, g := range grad {
-			// Coordinates are sampled in proportion to their size, at most for certain.
-			p := min(1, math.Abs(g)*clip/scale)
-			if g > 0 {
-				a.plus[class][j] += p
-			} else {
-				a.minus[class][j] += p
-			}
-		}
-		return nil
-	})
-	for class, n := range counts {
-		for j := range a.plus[class] {
-			a.plus[class][j] /= max(1, n)
-			a.minus[class][j] /= max(1, n)
-		}
-	}
-	return a, err
-}
-
-// gradients calls visit with what clients with the first n pictures of a set would encode.
-func (a *attacker) gradients(ctx context.Context, set *dataset.Set, n int, visit func(i int, grad []float64) error) (err error) {
-	const batch = 256
-	examples, err := a.model.NewExamples(batch)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = examples.Close() }() // nothing was written
-	x, grad := set.All(), make([]float64, a.model.Dim())
-	for from := 0; from < n; from += batch {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		to := min(from+batch, n)
-		if _, err := examples.Run(a.params, x[from:to], set.Labels[from:to]); err != nil {
-			return err
-		}
-		for i := from; i < to; i++ {
-			if err := examples.Shrunk(grad, i-from); err != nil {
-				return err
-			}
-			if err := visit(i, grad); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// read lets every victim report in as many rounds as there are, and returns the
-// log-likelihoods of each report under each class, by victim and round.
-func (a *attacker) read(ctx context.Context, set *dataset.Set, victims int, env experiment.Env) (likelihoods [][][]float64, labels []int, err error) {
-	rounds := linked[len(linked)-1]
-	mechanisms := make([]fl.Mechanism, rounds)
-	for k := range mechanisms {
-		r, seed := a.round, experiment.Stream(env.Seed, 91, uint64(k))
-		for i := range r.PublicSeed {
-			r.PublicSeed[i] = byte(seed.Uint32())
-		}
-		if _, mechanisms[k], err = fl.Complete(r); err != nil {
-			return nil, nil, err
-		}
-	}
-	likelihoods = make([][][]float64, victims)
-	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(env.Jobs)
-	err = a.gradients(inner, set, victims, func(i int, grad []float64) error {
-		own := append([]float64(nil), grad...)
-		group.Go(func() error {
-			defer env.Progress.Step()
-			rng := experiment.Stream(env.Seed, 92, uint64(i))
-			for _, m := range mechanisms {
-				if err := inner.Err(); err != nil {
-					return err
-				}
-				report, err := m.Encode(nil, own, rng)
-				if err != nil {
-					return err
-				}
-				l, err := a.likelihood(m, report)
-				if err != nil {
-					return err
-				}
-				likelihoods[i] = append(likelihoods[i], l)
-			}
-			return nil
-		})
-		return nil
-	})
-	if wait := group.Wait(); err == nil {
-		err = wait
-	}
-	return likelihoods, set.Labels[:victims], err
-}
-
-// likelihood returns the logarithm of the probability of a report under each class, but for
-// a constant. A slot has weight e^ε if the client has one of its items, and about 1 if not.
-func (a *attacker) likelihood(m fl.Mechanism, report []byte) ([]float64, error) {
-	agg := m.NewAggregator()
-	if err := agg.Add(report); err != nil {
-		return nil, err
-	}
-	e, err := agg.Estimate() // of a single report: above 0 for + items of its slot, below for − items
-	if err != nil {
-		return nil, err
-	}
-	out := make([]float64, len(a.plus))
-	gain := math.Expm1(a.round.Epsilon)
-	for class := range out {
-		held := 0.0
-		for j, v := range e.Mean().Value {
-			switch {
-			case v > 0:
-				held += a.plus[class][j]
-			case v < 0:
-				held += a.minus[class][j]
-			}
-		}
-		out[class] = math.Log1p(gain * min(1, held))
-	}
-	return out, nil
+	return t, nil
 }
 
 // guess returns the class with the largest sum of log-likelihoods.

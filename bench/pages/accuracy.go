@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/internal/bound"
@@ -36,10 +37,7 @@ func (p *pivot) add(name string, epsilon any, row map[string]any, promise string
 	}
 	if p.cells[name] == nil {
 		p.names = append(p.names, name)
-		p.cells[name] = make([]string, len(p.epsilons))
-		for i := range p.epsilons {
-			p.cells[name][i] = "–"
-		}
+		p.cells[name] = slices.Repeat([]string{"–"}, len(p.epsilons))
 	}
 	bytes, err := number(row, "bytes_per_report")
 	if err != nil {
@@ -57,6 +55,18 @@ func (p *pivot) add(name string, epsilon any, row map[string]any, promise string
 	return nil
 }
 
+// span writes the least and the largest of some numbers, or nothing for none.
+func span(values []float64) string {
+	if len(values) == 0 {
+		return ""
+	}
+	least, largest := slices.Min(values), slices.Max(values)
+	if least < largest {
+		return fmt.Sprintf("%g to %g", least, largest)
+	}
+	return fmt.Sprint(largest)
+}
+
 func (p *pivot) table(corner string, names map[string]string) string {
 	head := []string{corner}
 	for _, e := range p.epsilons {
@@ -67,12 +77,10 @@ func (p *pivot) table(corner string, names map[string]string) string {
 		shown := "`" + name + "`"
 		if n, ok := names[name]; ok {
 			shown = n
+		} else if strings.Contains(name, " ") { // no mechanism
+			shown = name
 		}
-		bytes := fmt.Sprint(slices.Max(p.bytes[name]))
-		if least := slices.Min(p.bytes[name]); least < slices.Max(p.bytes[name]) {
-			bytes = fmt.Sprintf("%g to %s", least, bytes)
-		}
-		g.add(append(append([]string{shown}, p.cells[name]...), bytes)...)
+		g.add(append(append([]string{shown}, p.cells[name]...), span(p.bytes[name]))...)
 	}
 	return g.String()
 }
@@ -114,13 +122,38 @@ var longNames = map[string]string{"auto": "planned (`auto`)", "central": "Gaussi
 func accuracyInShort(in []*experiment.Record) (string, error) {
 	p := newPivot(0.1, 0.25, 1)
 	err := byCentral(p, in[0], []string{"auto", "central", "none"})
+	p.besideThePlan(in[0])
 	return p.table("", longNames), err
 }
 
 func accuracyByCentral(in []*experiment.Record) (string, error) {
 	p := newPivot(0.1, 0.25, 0.6, 1, 2, 4)
 	err := byCentral(p, in[0], []string{"auto", "sumdp", "central", "none"})
+	p.besideThePlan(in[0])
 	return p.table("central ε", longNames), err
+}
+
+// besideThePlan adds what stands beside the planner's runs: the accuracy of the features without any
+// client, and what parties find out.
+func (p *pivot) besideThePlan(r *experiment.Record) {
+	for _, row := range r.Rows {
+		epsilon, private := row["epsilon_central"].(float64)
+		at, ok := asked(epsilon, p.epsilons)
+		if row["mechanism"] != "auto" || !private || !ok {
+			continue
+		}
+		for _, l := range []besideLine{zeroShot, foundOut, labelsFound} {
+			text := l.cell(row)
+			if text == "" {
+				continue
+			}
+			if p.cells[l.name] == nil {
+				p.names = append(p.names, l.name)
+				p.cells[l.name] = slices.Repeat([]string{"–"}, len(p.epsilons))
+			}
+			p.cells[l.name][at] = text
+		}
+	}
 }
 
 // accuracyByLocal has the central ε of all reports in brackets.
@@ -145,26 +178,6 @@ func accuracyByLocal(in []*experiment.Record) (string, error) {
 	return p.table("ε of one report", longNames), nil
 }
 
-// accuracyByFeatures has a line for each features and mechanism.
-func accuracyByFeatures(in []*experiment.Record) (string, error) {
-	p, names := newPivot(0.1, 0.25, 1), map[string]string{}
-	for _, r := range in {
-		for _, row := range r.Rows {
-			promise, err := againstEverybody(row)
-			if err != nil {
-				return "", err
-			}
-			features, mechanism := fmt.Sprint(row["features"]), fmt.Sprint(row["mechanism"])
-			name := features + " " + mechanism
-			names[name] = fmt.Sprintf("`%s`, %s", features, longNames[mechanism])
-			if err := p.add(name, row["epsilon_central"], row, promise); err != nil {
-				return "", err
-			}
-		}
-	}
-	return p.table("central ε", names), nil
-}
-
 // accuracyByClients has a line for each number of clients.
 func accuracyByClients(in []*experiment.Record) (string, error) {
 	p, names := newPivot(0.25, 1), map[string]string{}
@@ -185,4 +198,30 @@ func accuracyByClients(in []*experiment.Record) (string, error) {
 		}
 	}
 	return p.table("central ε", names), nil
+}
+
+// accuracyByDropout has a line for each share of clients that drops out.
+func accuracyByDropout(in []*experiment.Record) (string, error) {
+	p, names := newPivot(0.25, 1), map[string]string{}
+	for _, r := range in {
+		for _, row := range r.Rows {
+			v, err := numbers(row, "dropout", "quorum")
+			if err != nil {
+				return "", err
+			}
+			if row["mechanism"] != "auto" {
+				continue
+			}
+			name := fmt.Sprintf("%g %% of the clients, rounds of at least %.0f reports", 100*v[0], v[1])
+			names[name] = name
+			promise, err := againstEverybody(row)
+			if err != nil {
+				return "", err
+			}
+			if err := p.add(name, row["epsilon_central"], row, promise); err != nil {
+				return "", err
+			}
+		}
+	}
+	return p.table("drop out", names), nil
 }

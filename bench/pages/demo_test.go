@@ -15,7 +15,11 @@ import (
 
 // What pages say in words about the demo's plan is what is planned, rounded up.
 func TestPagesSayWhatTheDemoPlans(t *testing.T) {
-	run, err := plan.Request{Mechanism: "coco", Dim: plan.DemoDim, Clients: 60000, Delta: 1e-6, L1: plan.DemoL1, L2: plan.DemoL2}.Run(t.Context())
+	demo, err := plan.NewTask(plan.DemoFeatures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := demo.Of(plan.Request{Mechanism: "coco", Clients: 60000, Delta: 1e-6}).Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,6 +35,7 @@ func TestPagesSayWhatTheDemoPlans(t *testing.T) {
 	right := math.Ceil(100 * (0.5 + s*(e-1)/(2*(s*e+tt-s))))
 	local := bound.Above(*p.Local, 3)
 	for page, says := range map[string][]string{
+		"README.md": {fmt.Sprintf("the ε of one report: %s with the default features at a central ε of 1, and %d times as much", local, run.Rounds)},
 		"docs/threat-model.md": {
 			fmt.Sprintf("ε = %s and s = %d", local, run.Sparsity), fmt.Sprintf("t = %d slots", slots), fmt.Sprintf("makes %.0f %%", right),
 			fmt.Sprintf("it is %s for %d reports", bound.Above(*p.LocalTotal, 4), run.Rounds), fmt.Sprintf("it is %s at δ", bound.Above(*p.Central, 2)),

@@ -52,7 +52,7 @@ func measure(ctx context.Context, r *experiment.Result, env experiment.Env, size
 		r.Rows = append(r.Rows, experiment.Row{kind.name, kind.trained, count, len(recipe.Characters), accuracy})
 	}
 	digits := func(name string, x [][]float64, labels []int) error {
-		accuracy, err := zeroShot(ctx, n, x, labels)
+		accuracy, _, err := features.ZeroShot(ctx, n, x, labels, nil)
 		r.Rows = append(r.Rows, experiment.Row{name, false, len(labels), recipe.Digits, accuracy})
 		return err
 	}
@@ -85,20 +85,6 @@ func draw(set *recipe.Set, count int, one func([]float64, *recipe.Set, uint64) i
 		x = append(x, picture)
 	}
 	return x, labels
-}
-
-// zeroShot returns the share of pictures that the network classifies right.
-func zeroShot(ctx context.Context, n *features.Network, x [][]float64, labels []int) (float64, error) {
-	right, vector := 0, make([]float64, n.Dim())
-	for i := range x {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		if n.Apply(vector, x[i]); n.Class(vector) == labels[i] {
-			right++
-		}
-	}
-	return float64(right) / float64(len(x)), nil
 }
 
 // write puts the network's file at path.

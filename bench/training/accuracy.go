@@ -1,23 +1,15 @@
 package training
 
 import (
-	"cmp"
 	"context"
 	"flag"
-	"fmt"
-	"hash/crc32"
 	"math"
 	"strings"
-	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/trainer"
-	"github.com/hushgrad/hushgrad/trainer/features"
 )
 
 // sweep is what bench accuracy runs over.
@@ -29,6 +21,9 @@ type sweep struct {
 	heldOut    bool
 	clients    int
 	skew       float64
+	dropout    float64
+	references bool // beside each result, whatever the contenders are
+	anchors    bool
 	locals     []float64 // ε of one report
 	centrals   []float64 // ε of all of a client's reports
 	repeats    int
@@ -49,6 +44,9 @@ func accuracyExperiment() experiment.Experiment {
 			flags.BoolVar(&s.heldOut, "held-out", false, "test on the last sixth of the training pictures and train on the others: for choosing constants")
 			flags.IntVar(&s.clients, "clients", 0, "clients, who share the training pictures; 0: one per picture")
 			flags.Float64Var(&s.skew, "skew", 0, "concentration of the Dirichlet distribution from which each client draws its shares of the classes, with -clients: at 0.1 most of its pictures are of one or two classes; 0: no client differs")
+			flags.Float64Var(&s.dropout, "dropout", 0, "probability with which each client of a round does not report, in [0, 0.9]. A round closes with the reports that all rounds but one in a million have, and what is promised rests on these")
+			flags.BoolVar(&s.references, "references", true, "train without privacy and with a trusted server, too, beside each result, where -mechanisms leaves these out")
+			flags.BoolVar(&s.anchors, "anchors", true, "on MNIST: mark what papers report in a picture of its own")
 			flags.Float64Var(&s.server.rate, "lr", 0, "learning rate of every run; 0: planned from the noise")
 			flags.Float64Var(&s.server.momentum, "momentum", -1, "momentum of every run, in [0, 1); -1: planned")
 			flags.Float64Var(&s.server.averaging, "averaging", -1, "decay of the average of the models, in [0, 1), which is the one that counts; -1: planned")
@@ -77,17 +75,6 @@ func accuracyExperiment() experiment.Experiment {
 	}
 }
 
-// cell is one contender at one ε, on one kind of features.
-type cell struct {
-	contender
-	task     *task
-	demands  plan.Training
-	epsilon  float64 // of the kind its role says; 0 without
-	course   course
-	outcomes []outcome // one per repeat
-	seconds  float64   // of one run on one core, on average
-}
-
 func (s sweep) run(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 	switch {
 	case s.rounds < 3:
@@ -104,6 +91,8 @@ func (s sweep) run(ctx context.Context, env experiment.Env) (*experiment.Result,
 		return nil, fl.Invalid("-skew", s.skew, "must be in (0, %g], or 0", float64(trainer.MaxConcentration))
 	case s.skew > 0 && s.clients == 0:
 		return nil, fl.Invalid("-skew", s.skew, "needs -clients: one picture has one class")
+	case !(s.dropout >= 0 && s.dropout <= 0.9):
+		return nil, fl.Invalid("-dropout", s.dropout, "must be in [0, 0.9]")
 	case s.server.averaging != -1 && !(s.server.averaging >= 0 && s.server.averaging < 1):
 		return nil, fl.Invalid("-averaging", s.server.averaging, "must be in [0, 1), or -1")
 	}
@@ -129,97 +118,4 @@ func (s sweep) run(ctx context.Context, env experiment.Env) (*experiment.Result,
 		data = heldOut(data)
 	}
 	return s.on(ctx, env, data)
-}
-
-// on sweeps over one data set.
-func (s sweep) on(ctx context.Context, env experiment.Env, data *dataset.Data) (*experiment.Result, error) {
-	if s.clients > data.Train.Len() {
-		return nil, fl.Invalid("-clients", s.clients, "must be at most the number of training pictures, %d", data.Train.Len())
-	}
-	var cells []*cell
-	for _, name := range s.features {
-		t, err := newTask(ctx, env, data, name)
-		if err != nil {
-			return nil, err
-		}
-		t.clients, t.skew = cmp.Or(s.clients, t.clients), s.skew
-		demands, err := s.demands(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		cells = append(cells, s.cells(t, demands)...)
-	}
-	env.Progress.Describe("accuracy")
-	env.Progress.Grow(len(cells) * s.repeats)
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(env.Jobs)
-	for _, c := range cells {
-		group.Go(func() error { return s.measure(ctx, env, c) })
-	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	return s.report(cells, data), nil
-}
-
-// publicDigits is the number of generated digits from which norms are guessed.
-const publicDigits = 256
-
-// demands are what all contenders share. The norms are those of generated digits, which
-// nobody wrote.
-func (s sweep) demands(ctx context.Context, t *task) (plan.Training, error) {
-	public, err := dataset.Generate(ctx, dataset.Options{TrainSize: publicDigits, TestSize: 1, Seed: 1})
-	if err != nil {
-		return plan.Training{}, err
-	}
-	if public, err = public.In(ctx, t.opened, nil); err != nil {
-		return plan.Training{}, err
-	}
-	l1, l2, err := trainer.GradientNorms(t.model, t.model.Init(experiment.Stream(1)), public.Train.All(), public.Train.Labels)
-	return plan.Training{
-		Dim: t.model.Dim(), Clients: t.clients, Rounds: s.rounds, Delta: s.delta, L1: l1, L2: l2,
-		Centred: features.Centred(t.opened),
-	}, err
-}
-
-// cells are every contender at every ε of its kind, on one task.
-func (s sweep) cells(t *task, demands plan.Training) []*cell {
-	var cells []*cell
-	for _, c := range s.contenders {
-		epsilons := s.locals
-		switch {
-		case c.role == reference:
-			epsilons = []float64{0}
-		case c.role.central():
-			epsilons = s.centrals
-		}
-		for _, epsilon := range epsilons {
-			cells = append(cells, &cell{contender: c, task: t, demands: demands, epsilon: epsilon})
-		}
-	}
-	return cells
-}
-
-// measure fills a cell. Repeats differ in the order of the clients and in all noise.
-func (s sweep) measure(ctx context.Context, env experiment.Env, c *cell) (err error) {
-	if c.course, err = c.contender.course(ctx, setting{Training: c.demands, epsilon: c.epsilon, model: c.task.model, server: s.server, sumdp: s.sumdp}); err != nil {
-		return fmt.Errorf("%s on %s at ε = %g: %w", c.name, c.task.features, c.epsilon, err)
-	}
-	c.outcomes = make([]outcome, s.repeats)
-	name := uint64(crc32.ChecksumIEEE([]byte(c.name))) // a stream of its own, whatever else is in the sweep; the same on all features
-	for k := range s.repeats {
-		key := fmt.Sprintf("%s %s %g %d", c.task.features, c.name, c.epsilon, k)
-		values, err := env.Checkpoint.Do(key, func() ([]float64, error) {
-			began := time.Now()
-			out, err := c.task.run(ctx, c.course.recipe, experiment.Stream(env.Seed, 8, name, math.Float64bits(c.epsilon), uint64(k)))
-			return []float64{out.accuracy, out.bytes, out.noise, out.rate, time.Since(began).Seconds()}, err
-		})
-		if err != nil {
-			return fmt.Errorf("%s: %w", key, err)
-		}
-		c.outcomes[k] = outcome{accuracy: values[0], bytes: values[1], noise: values[2], rate: values[3]}
-		c.seconds += values[4] / float64(s.repeats)
-		env.Progress.Step()
-	}
-	return nil
 }

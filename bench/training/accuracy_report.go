@@ -3,6 +3,7 @@ package training
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
@@ -11,18 +12,22 @@ import (
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/internal/bound"
-	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
 // interval is a mean with its 95 % confidence interval: Student's, over the repeats.
 // One repeat has none.
 type interval struct{ mean, low, high float64 }
 
-func (c *cell) accuracy() interval {
-	var values []float64
+// accuracies are those of the repeats.
+func (c *cell) accuracies() (values []float64) {
 	for _, o := range c.outcomes {
 		values = append(values, o.accuracy)
 	}
+	return values
+}
+
+func (c *cell) accuracy() interval {
+	values := c.accuracies()
 	mean, deviation := stat.MeanStdDev(values, nil)
 	if len(values) < 2 {
 		return interval{mean, mean, mean}
@@ -49,26 +54,43 @@ func orNil(v *float64) any {
 	return *v
 }
 
-func (s sweep) report(cells []*cell, data *dataset.Data) *experiment.Result {
+func (s sweep) report(cells, beside []*cell, anchors []anchor, data *dataset.Data) *experiment.Result {
 	r := &experiment.Result{
-		Columns: []string{
-			"mechanism", "features", "epsilon_local", "epsilon_local_all", "epsilon_central", "accuracy", "low", "high", "repeats", "rounds", "participations",
-			"clients", "cohort", "sparsity", "scale", "planned_noise", "noise", "learning_rate", "bytes_per_report", "seconds",
-		},
+		Columns: slices.Concat([]string{
+			"mechanism", "features", "epsilon_local", "epsilon_local_all", "epsilon_central", "accuracy", "low", "high", "repeats",
+		}, besideColumns, []string{
+			"attack_labels_found", "rounds", "participations", "clients", "skew", "dropout", "cohort", "quorum", "sparsity", "scale", "planned_noise", "noise", "learning_rate",
+			"bytes_per_report", "seconds", "dim", "l1", "l2", "centred",
+		}),
 		Notes: []string{
 			data.Note + s.protocol(cells, data.Train.Len()),
 			"epsilon_local is the ε of one report, against everybody. epsilon_local_all is that of all reports of a client together, participations times as much. epsilon_central is the ε of all of a client's reports at δ, against a party that sees only the shuffled reports of each round. That of gaussian is composed without any gain from shuffling. That of central trusts the server with every gradient. That of sumdp-shares is against either of two servers alone. auto, sumdp, sumdp-shares and central are given a central ε, the others a local one.",
 			"The learning rate follows from the standard errors of the first round's estimate, noise, and for auto from the exact error, planned_noise: both are of a coordinate, in units of the gradient. The rest of the training is the same for all.",
 			"low and high are Student's 95 % interval of the mean over the repeats, which differ in all randomness but not in the pictures. seconds are those of one run on one core.",
+			"dim is the number of coordinates of a gradient. l1 and l2 are its mean norms at the first model, on generated digits. centred says that the features have one norm around a public centre.",
 		},
-		Plot: s.figure(cells),
+		Plot: s.figure(slices.Concat(cells, beside), anchors),
+	}
+	r.Notes = append(r.Notes, besideNotes(s.delta)...)
+	r.Notes = append(r.Notes, fmt.Sprintf("attack_labels_found is what an attack finds that links all reports of a client: the share of labels of %d clients that the receiver of the reports guesses right, as in go run ./bench attack, at the first model. A better attack may find more.", victims))
+	if s.dropout > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("Each client of a round fails to report with probability %g. quorum is the number of reports below which a round is not released; a round misses it with a probability of at most %g. The ε against shuffled reports are those of rounds with quorum reports. They hold where it does not depend on a client's picture whether it reports.", s.dropout, shortfall))
+	}
+	if len(anchors) > 0 {
+		r.Notes = append(r.Notes, anchorsNote)
 	}
 	for _, c := range cells {
 		a := c.accuracy()
-		r.Rows = append(r.Rows, experiment.Row{
-			c.name, c.task.features, orNil(c.course.local), orNil(c.course.localOfAll()), orNil(c.course.central), a.mean, a.low, a.high, len(c.outcomes), c.course.rounds,
-			c.course.participations, c.demands.Clients, c.course.cohort, c.course.sparsity, c.course.scale, orNil(c.course.noise), c.outcomes[0].noise, c.outcomes[0].rate, c.bytes(), c.seconds,
-		})
+		var labels any
+		if c.found != nil {
+			labels = c.found.Value
+		}
+		r.Rows = append(r.Rows, slices.Concat(experiment.Row{
+			c.name, c.task.features, orNil(c.course.local), orNil(c.course.localOfAll()), orNil(c.course.central), a.mean, a.low, a.high, len(c.outcomes),
+		}, c.beside(), experiment.Row{
+			labels, c.course.rounds, c.course.participations, c.demands.Clients, s.skew, s.dropout, c.course.cohort, c.course.quorum, c.course.sparsity, c.course.scale,
+			orNil(c.course.noise), c.outcomes[0].noise, c.outcomes[0].rate, c.bytes(), c.seconds, c.demands.Dim, c.demands.L1, c.demands.L2, c.demands.Centred,
+		}))
 	}
 	r.Verdicts = append(s.targets(cells), s.comparisons(cells)...)
 	return r
@@ -87,7 +109,7 @@ func (s sweep) protocol(cells []*cell, pictures int) string {
 				fmt.Fprintf(&text, " Each client draws its shares of the classes from a Dirichlet distribution of concentration %g.", s.skew)
 			}
 		}
-		fmt.Fprintf(&text, " %s: %v, %d weights; gradients at the first model have mean norms L1 = %.3g and L2 = %.3g on generated digits, from which clips follow.",
+		fmt.Fprintf(&text, " %s: %v, %d weights; gradients at the first model have mean norms L1 = %.3g and L2 = %.3g for clients with as many generated digits, from which clips follow.",
 			c.task.features, c.task.opened, d.Dim, d.L1, d.L2)
 	}
 	return text.String()
@@ -99,57 +121,6 @@ func (s sweep) label(c *cell) string {
 		return c.name
 	}
 	return c.name + ", " + c.task.features
-}
-
-// limits are those of the axis of accuracy: all of it, or the upper tenths that hold all runs where
-// these would be too close to tell apart.
-func limits(cells []*cell) [2]float64 {
-	least := 1.
-	for _, c := range cells {
-		least = min(least, c.accuracy().low)
-	}
-	if least < 0.7 {
-		return [2]float64{0, 1}
-	}
-	return [2]float64{min(0.9, math.Floor(10*least)/10), 1}
-}
-
-// figure draws accuracy against both kinds of ε.
-func (s sweep) figure(cells []*cell) *figure.Figure {
-	panels := []figure.Panel{
-		{Title: "against everybody, from one of a client's reports", XLabel: "ε of one report", YLabel: "test accuracy", LogX: true, YRange: limits(cells)},
-		{Title: fmt.Sprintf("against a party that sees shuffled reports, δ = %g", s.delta), XLabel: "ε of all rounds", YLabel: "test accuracy", LogX: true, YRange: limits(cells)},
-	}
-	for i := range panels {
-		at := func(c *cell) *float64 {
-			if i == 0 {
-				return c.course.local
-			}
-			return c.course.central
-		}
-		lo, hi := math.Inf(1), 0.
-		last := ""
-		for _, c := range cells {
-			x := at(c)
-			if x == nil || math.IsInf(*x, 1) {
-				continue
-			}
-			if name := s.label(c); name != last {
-				last = name
-				panels[i].Series = append(panels[i].Series, figure.Series{Name: name, Style: figure.LinePoints})
-			}
-			a, series := c.accuracy(), &panels[i].Series[len(panels[i].Series)-1]
-			series.Add(*x, a.mean, a.low, a.high)
-			lo, hi = min(lo, *x), max(hi, *x)
-		}
-		for _, c := range cells {
-			if c.role == reference && lo < hi {
-				a := c.accuracy().mean
-				panels[i].Series = append(panels[i].Series, figure.Series{Name: strings.Replace(s.label(c), c.name, "no privacy", 1), X: []float64{lo, hi}, Y: []float64{a, a}, Style: figure.Dashed})
-			}
-		}
-	}
-	return &figure.Figure{Panels: panels, Columns: 2, ErrorBars: experiment.ErrorBars}
 }
 
 // targets says which accuracy the planner reaches for which central ε.

@@ -73,7 +73,7 @@ func TestTheAxisShowsDifferences(t *testing.T) {
 	}{{[]float64{0.2, 0.99}, 0}, {[]float64{0.97, 0.93}, 0.9}, {[]float64{0.85, 0.99}, 0.8}, {[]float64{1}, 0.9}} {
 		var cells []*cell
 		for _, a := range c.accuracies {
-			cells = append(cells, &cell{outcomes: []outcome{{accuracy: a}}})
+			cells = append(cells, &cell{task: &task{}, outcomes: []outcome{{accuracy: a}}})
 		}
 		if got := limits(cells); got != [2]float64{c.least, 1} {
 			t.Errorf("accuracies %v: axis %v, want from %g to 1", c.accuracies, got, c.least)

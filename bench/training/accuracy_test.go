@@ -124,7 +124,7 @@ func TestSweepOverFeatures(t *testing.T) {
 func TestAccuracyFlags(t *testing.T) {
 	for param, args := range map[string][]string{
 		"-rounds": {"-rounds", "2"}, "-delta": {"-delta", "0"}, "-mechanisms": {"-mechanisms", "coco,magic"},
-		"-lr": {"-lr", "NaN"}, "-momentum": {"-momentum", "1"}, "-averaging": {"-averaging", "-0.5"},
+		"-dropout": {"-dropout", "0.95"}, "-dropout ": {"-dropout", "NaN"}, "-lr": {"-lr", "NaN"}, "-momentum": {"-momentum", "1"}, "-averaging": {"-averaging", "-0.5"},
 		"-skew": {"-skew", "-1", "-clients", "600"}, "-skew ": {"-skew", "0.1"}, "-clients": {"-clients", "1"}, "-clients ": {"-clients", "6001"},
 		"-features": {"-features", "edges,magic"}, "-features ": {"-features", "edges,edges"},
 		"-local": {"-local", "1,x"}, "-central": {"-central", "0"},

@@ -177,9 +177,10 @@ func (c *choice) measure(ctx context.Context, env experiment.Env, t *task, key s
 
 func reportConstants(choices []choice, central float64, note string) *experiment.Result {
 	r := &experiment.Result{
-		Columns: []string{"constant", "value", "planned", "accuracy", "low", "high", "repeats", "learning_rate", "sparsity", "participations"},
+		Columns: []string{"constant", "value", "planned", "accuracy", "low", "high", "repeats", "learning_rate", "sparsity", "participations", "epsilon_local", "epsilon_central", "attack_one_report", "attack_linked"},
 		Notes: []string{
 			note + fmt.Sprintf(". Trained on the first five sixths of the training pictures, tested on the others. Central ε = %g of the whole run.", central),
+			"The features have no network behind them: nothing public was trained on, and there is no zero-shot accuracy. attack_one_report and attack_linked bound the probability with which the receiver of one report, or of all of a client's, finds out which of two equally likely gradients the client holds.",
 			"low and high are Student's 95 % interval of the mean over the repeats. Momentum is compared at equal learning_rate/(1 − momentum).",
 		},
 		Plot: &figure.Figure{Columns: 2, ErrorBars: experiment.ErrorBars},
@@ -193,8 +194,10 @@ func reportConstants(choices []choice, central float64, note string) *experiment
 	verdict := &experiment.Verdict{}
 	for i, c := range choices {
 		a := c.cell.accuracy()
+		one, all := c.cell.course.attacks()
 		r.Rows = append(r.Rows, experiment.Row{
 			c.what, c.value, c.planned, a.mean, a.low, a.high, len(c.cell.outcomes), c.cell.outcomes[0].rate, c.cell.course.sparsity, c.cell.course.participations,
+			orNil(c.cell.course.local), orNil(c.cell.course.central), one, all,
 		})
 		if i == 0 || choices[i-1].what != c.what {
 			verdict = &experiment.Verdict{Claim: c.what + ": no other value is better than the planned one, but for chance", Holds: true}

@@ -1,6 +1,7 @@
 package training
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math"
@@ -47,6 +48,9 @@ type contender struct {
 	shrunk bool
 }
 
+// trustedName is the contender that trusts the server.
+const trustedName = "central"
+
 var contenders = []contender{
 	{name: dense.Name, role: reference},
 	{name: auto.Name, role: planned, shrunk: true},
@@ -59,16 +63,20 @@ var contenders = []contender{
 	{name: laplace.Name, role: localBaseline, shrunk: true},
 	{name: privunit.Name, role: localBaseline},
 	{name: ternary.Name, role: localBaseline, shrunk: true},
-	{name: "central", role: trustedServer},
+	{name: trustedName, role: trustedServer},
 }
 
 // setting is what one cell of the sweep trains with.
 type setting struct {
 	plan.Training         // rounds, clients, δ, norms
 	epsilon       float64 // of the kind that the contender's role says
-	model         *trainer.Model
-	server        server
-	sumdp         fl.Params
+	// pictureL2 is the L2 norm of the gradient of one picture, which learning rates follow; 0: L2,
+	// as where each client has one picture.
+	pictureL2 float64
+	model     *trainer.Model
+	server    server
+	sumdp     fl.Params
+	dropout   float64 // probability that a client of a round does not report
 }
 
 // server is what the server does between rounds, where it is not left to the plan.
@@ -94,7 +102,10 @@ func (o server) over(s plan.Steps) plan.Steps {
 type course struct {
 	recipe
 	participations int
+	quorum         int      // reports below which a round is not released
 	local, central *float64 // ε of one report, and of all of a client's reports
+	localDelta     float64  // of all of a client's reports; the ε is localOfAll
+	round          fl.Round // described in full; none for a trusted server
 	sparsity       int      // 0 if not sparse
 	scale          float64
 	// noise is the standard error of a coordinate of a round's mean that was planned, in units of
@@ -115,15 +126,14 @@ func (c course) localOfAll() *float64 {
 func (c contender) course(ctx context.Context, s setting) (course, error) {
 	switch c.role {
 	case planned:
-		s.Epsilon = s.epsilon
-		schedule, err := s.Schedule(ctx)
+		schedule, err := s.schedule(ctx)
 		if err != nil {
 			return course{}, err
 		}
 		r := s.round(schedule.Mechanism, schedule.EpsilonLocal, schedule.Scale, 0)
 		r.Params = schedule.Params
 		out, err := c.rounds(ctx, s, schedule.Participations, r)
-		out.steps = func(float64) plan.Steps { return s.server.over(schedule.Steps) }
+		out.steps = func(float64) plan.Steps { return s.steps(schedule.Noise) }
 		out.noise = &schedule.Noise
 		return out, err
 	case trustedServer:
@@ -150,7 +160,7 @@ func (c contender) course(ctx context.Context, s setting) (course, error) {
 // round describes a round; sparsity 0 is none.
 func (s setting) round(mechanism string, epsilon, scale float64, sparsity int) fl.Round {
 	r := fl.Round{
-		ID: "bench", Mechanism: mechanism, Dim: s.Dim, Scale: scale, Epsilon: epsilon, Relation: fl.ReplaceOne, MinReports: 1,
+		ID: "bench", Mechanism: mechanism, Dim: s.Dim, Scale: scale, Epsilon: epsilon, Relation: fl.ReplaceOne,
 		PublicSeed: [32]byte{1}, // replaced in every round
 	}
 	if sparsity > 0 {
@@ -162,14 +172,22 @@ func (s setting) round(mechanism string, epsilon, scale float64, sparsity int) f
 // cohort is the number of clients of a round when each takes part in that number of rounds.
 func (s setting) cohort(participations int) int { return s.Clients * participations / s.Rounds }
 
-// steps are chosen from the noise that was measured in the first round.
+// steps are chosen from the noise of a round: the planned one, else that measured in the first round.
+// A mean over pictures of a client has a shorter gradient than one picture. Its model is as steep.
 func (s setting) steps(noise float64) plan.Steps {
-	return s.server.over(s.Steps(noise))
+	t := s.Training
+	t.L2 = cmp.Or(s.pictureL2, t.L2)
+	return s.server.over(t.Steps(noise))
 }
 
-// rounds is the course of a mechanism.
+// rounds is the course of a mechanism. What it promises rests on the reports of a quorum.
 func (c contender) rounds(ctx context.Context, s setting, participations int, r fl.Round) (course, error) {
-	out := course{participations: participations, scale: r.Scale, recipe: recipe{
+	least, err := s.quorum(participations)
+	if err != nil {
+		return course{}, err
+	}
+	r.MinReports = least
+	out := course{participations: participations, quorum: least, scale: r.Scale, recipe: recipe{
 		rounds: s.Rounds, cohort: s.cohort(participations), steps: s.steps,
 		open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
 			gradients, err := clients.On(s.model, c.shrunk)
@@ -177,7 +195,7 @@ func (c contender) rounds(ctx context.Context, s setting, participations int, r 
 				return nil, err
 			}
 			return trainer.NewSimulation(trainer.SimulationConfig{
-				Gradients: gradients, Cohort: s.cohort(participations), Describe: func(int) fl.Round { return r }, Rand: rng,
+				Gradients: gradients, Cohort: s.cohort(participations), Describe: func(int) fl.Round { return r }, Encode: s.encode, Rand: rng,
 			})
 		},
 	}}
@@ -190,12 +208,13 @@ func (c contender) rounds(ctx context.Context, s setting, participations int, r 
 			return course{}, err
 		}
 	}
-	spending, err := plan.NewSpending(ctx, compared(m), s.Clients, out.cohort, s.Delta)
+	out.round = completed
+	spending, err := plan.NewSpending(ctx, compared(m), least, least, s.Delta)
 	if err != nil {
 		return course{}, err
 	}
-	promise, err := spending.Promise(ctx, s.Rounds)
-	out.local, out.central = promise.Local, promise.Central
+	promise, err := spending.Promise(ctx, participations)
+	out.local, out.localDelta, out.central = promise.Local, promise.LocalDelta, promise.Central
 	return out, err
 }
 
@@ -232,7 +251,6 @@ func (c contender) summed(ctx context.Context, s setting) (course, error) {
 		delete(r.Params, hdsum.ParamBase)
 		delete(r.Params, hdsum.ParamCalibration)
 	}
-	r.MinReports = s.cohort(1)
 	return c.rounds(ctx, s, 1, r)
 }
 
@@ -243,11 +261,11 @@ func (c contender) trusted(s setting) (course, error) {
 		return course{}, err
 	}
 	return course{
-		participations: s.Rounds, scale: s.L2, central: &s.epsilon,
+		participations: s.Rounds, quorum: s.Clients, scale: s.L2, central: &s.epsilon,
 		recipe: recipe{
 			rounds: s.Rounds, cohort: s.Clients, steps: s.steps,
 			open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
-				return newTrusted(g, s.model, clients, rng)
+				return newTrusted(g, s.model, clients, s.Clients, s.dropout, rng)
 			},
 		},
 	}, nil

@@ -1,7 +1,8 @@
-// Package training holds the experiments that train a model with the real mechanisms, in one
-// process and without a network. Use it from the command bench: accuracy compares mechanisms,
-// tiers lets clients choose their own ε, constants varies those of the planner. Start with
-// [Experiments].
+// Package training holds the experiments that train a model with the real mechanisms. Use it from
+// the command bench: accuracy compares mechanisms, tiers lets clients choose their own ε, constants
+// varies those of the planner, federation runs examples/mnist. Start with [Experiments].
+//
+// federation talks gRPC. The others train in one process and without a network.
 package training
 
 import (
@@ -18,16 +19,19 @@ import (
 
 // Experiments are what this package can run.
 func Experiments() []experiment.Experiment {
-	return []experiment.Experiment{tiersExperiment(), accuracyExperiment(), constantsExperiment()}
+	return []experiment.Experiment{tiersExperiment(), accuracyExperiment(), federationExperiment(), constantsExperiment()}
 }
 
 // task is a data set in the hands of clients, and softmax regression on its features.
 type task struct {
 	features    string // name
 	opened      features.Features
+	pretraining string   // what a network behind the features learned from: a value of the column
+	zeroShot    *float64 // share of the test pictures whose class the features know; nil: they know none
 	train, test *dataset.Set
 	clients     int     // who share the training pictures
 	skew        float64 // concentration of their shares of the classes; 0: they do not differ
+	pictureL2   float64 // guess of the L2 norm of one picture's gradient at the first model
 	model       *trainer.Model
 }
 
@@ -38,10 +42,18 @@ func newTask(ctx context.Context, env experiment.Env, data *dataset.Data, name s
 	if err != nil {
 		return nil, err
 	}
+	t := &task{features: name, opened: f, pretraining: "none"}
+	known, ok, err := features.ZeroShot(ctx, f, data.Test.All(), data.Test.Labels, env.Progress)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		t.pretraining, t.zeroShot = "glyphs", &known
+	}
 	if data, err = data.In(ctx, f, env.Progress); err != nil {
 		return nil, err
 	}
-	t := &task{features: name, opened: f, train: data.Train, test: data.Test, clients: data.Train.Len()}
+	t.train, t.test, t.clients = data.Train, data.Test, data.Train.Len()
 	t.model, err = trainer.NewModel("softmax", trainer.Input{Channels: 1, Height: t.train.Rows, Width: t.train.Cols}, t.train.Classes)
 	return t, err
 }
@@ -71,7 +83,8 @@ type rounds interface {
 // recipe is how a model is trained.
 type recipe struct {
 	rounds int
-	// cohort is the number of clients of a round. They take part in turn.
+	// cohort is the number of clients of a round, whether they report or not. They take part in
+	// turn.
 	cohort int
 	// open starts the rounds. All randomness comes from rng.
 	open func(clients *trainer.Clients, rng *rand.Rand) (rounds, error)
@@ -104,8 +117,13 @@ func (t *task) run(ctx context.Context, r recipe, rng *rand.Rand) (out outcome, 
 		return outcome{}, err
 	}
 	defer func() { err = errors.Join(err, means.Close()) }()
+	reports := int64(0)
 	average, err := trainer.Run(ctx, means, params, trainer.RunConfig{
 		Rounds: r.rounds,
+		After: func(p trainer.Progress) error {
+			reports += p.Estimate.Reports
+			return nil
+		},
 		Choose: func(noise float64) trainer.Steps {
 			s := r.steps(noise)
 			out.noise, out.rate = noise, s.LearningRate
@@ -115,7 +133,7 @@ func (t *task) run(ctx context.Context, r recipe, rng *rand.Rand) (out outcome, 
 	if err != nil {
 		return outcome{}, err
 	}
-	out.bytes = float64(means.Bytes()) / float64(r.rounds) / float64(r.cohort)
+	out.bytes = float64(means.Bytes()) / float64(reports)
 	out.accuracy, err = t.accuracy(average)
 	return out, err
 }

@@ -88,7 +88,7 @@ func TestTheAverageIsMeasured(t *testing.T) {
 		r := recipe{
 			rounds: 6, cohort: 400,
 			open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
-				return newTrusted(&central.Gaussian{Clip: 1.4, Multiplier: 4}, task.model, clients, rng)
+				return newTrusted(&central.Gaussian{Clip: 1.4, Multiplier: 4}, task.model, clients, 400, 0, rng)
 			},
 			steps: func(float64) plan.Steps { return plan.Steps{LearningRate: 10, Averaging: averaging} },
 		}

@@ -6,17 +6,18 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
-	"gonum.org/v1/gonum/stat"
 
+	"github.com/hushgrad/hushgrad/baseline/central"
+	"github.com/hushgrad/hushgrad/baseline/dense"
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/figure"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/sparse"
 	"github.com/hushgrad/hushgrad/tiers"
@@ -80,9 +81,10 @@ type member func(m fl.Mechanism, dst []byte, i int, grad []float64, rng *rand.Ra
 
 // strategy is a way to treat the same clients.
 type strategy struct {
-	name   string
-	round  fl.Round
-	encode member // nil: everybody takes part
+	name    string
+	round   fl.Round
+	reports int    // of a round
+	encode  member // nil: everybody takes part
 }
 
 // strategiesFor are what is compared.
@@ -90,7 +92,14 @@ func strategiesFor(menu []tier, dim, cohort int) []strategy {
 	at := func(epsilon float64) fl.Round {
 		return fl.Round{
 			ID: "bench", Mechanism: coco.Name, Dim: dim, Scale: 0.5, Epsilon: epsilon, Relation: fl.ReplaceOne, MinReports: 1,
-			Params: fl.Params{sparse.ParamSparsity: fl.Int(40)},
+			PublicSeed: [32]byte{1}, // replaced in every round
+			Params:     fl.Params{sparse.ParamSparsity: fl.Int(40)},
+		}
+	}
+	permitted := 0
+	for i := range cohort {
+		if tierOf(menu, i, cohort) == len(menu)-1 {
+			permitted++
 		}
 	}
 	strictest, permissive := at(menu[0].epsilon), at(menu[len(menu)-1].epsilon)
@@ -98,11 +107,11 @@ func strategiesFor(menu []tier, dim, cohort int) []strategy {
 	mixed.Mechanism = tiers.Name
 	mixed.Params = mixed.Params.With(tiers.ParamBase, fl.Text(coco.Name)).With(tiers.ParamMenu, fl.Text(offer(menu)))
 	return []strategy{
-		{"mixed tiers", mixed, func(m fl.Mechanism, dst []byte, i int, grad []float64, rng *rand.Rand) ([]byte, error) {
+		{"mixed tiers", mixed, cohort, func(m fl.Mechanism, dst []byte, i int, grad []float64, rng *rand.Rand) ([]byte, error) {
 			return m.(fl.TieredMechanism).EncodeTier(dst, tierOf(menu, i, cohort), grad, rng)
 		}},
-		{"everybody at the smallest ε", strictest, nil},
-		{"only the most permissive tier", permissive, func(m fl.Mechanism, dst []byte, i int, grad []float64, rng *rand.Rand) ([]byte, error) {
+		{"everybody at the smallest ε", strictest, cohort, nil},
+		{"only the most permissive tier", permissive, permitted, func(m fl.Mechanism, dst []byte, i int, grad []float64, rng *rand.Rand) ([]byte, error) {
 			if tierOf(menu, i, cohort) != len(menu)-1 {
 				return dst, nil
 			}
@@ -124,8 +133,70 @@ func (s strategy) recipe(model *trainer.Model, cohort, n int) recipe {
 				Gradients: gradients, Cohort: cohort, Describe: func(int) fl.Round { return s.round }, Encode: s.encode, Rand: rng,
 			})
 		},
-		steps: func(float64) plan.Steps { return plan.Steps{LearningRate: 1.25, Momentum: 0.5} },
+		steps: tierSteps,
 	}
+}
+
+// tierSteps are those of all runs.
+func tierSteps(float64) plan.Steps { return plan.Steps{LearningRate: 1.25, Momentum: 0.5} }
+
+// course is the strategy's recipe with what it promises a client, who reports once. A report shows its
+// tier, so the promise is that of the last one.
+func (s strategy) course(ctx context.Context, model *trainer.Model, cohort, n int) (course, error) {
+	_, m, err := fl.Complete(s.round)
+	if err != nil {
+		return course{}, err
+	}
+	spending, err := plan.NewSpending(ctx, m, s.reports, s.reports, tierDelta)
+	if err != nil {
+		return course{}, err
+	}
+	promise, err := spending.Promise(ctx, 1)
+	return course{
+		recipe: s.recipe(model, cohort, n), participations: 1, round: s.round,
+		local: promise.Local, localDelta: promise.LocalDelta, central: promise.Central,
+	}, err
+}
+
+// tierDelta is where central ε are stated.
+const tierDelta = 1e-6
+
+// tierCells are the strategies and the runs that stand beside them: without privacy, and of a trusted
+// server at the same central ε. Each client takes part once in all of them.
+func tierCells(ctx context.Context, t *task, menu []tier, cohort, n int) (cells, beside []*cell, err error) {
+	demands, err := sweep{rounds: n, delta: tierDelta}.demands(ctx, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	demands.Clients = cohort * n
+	s := setting{Training: demands, model: t.model}
+	plain := &cell{contender: contender{name: dense.Name}, task: t}
+	if plain.course, err = plain.rounds(ctx, s, 1, s.round(dense.Name, math.Inf(1), 1, 0)); err != nil {
+		return nil, nil, err
+	}
+	plain.course.steps = tierSteps
+	beside = append(beside, plain)
+	for _, strategy := range strategiesFor(menu, t.model.Dim(), cohort) {
+		c := &cell{contender: contender{name: strategy.name}, task: t, plain: plain}
+		if c.course, err = strategy.course(ctx, t.model, cohort, n); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", strategy.name, err)
+		}
+		cells = append(cells, c)
+		if epsilon := c.budget(); epsilon > 0 {
+			g, err := central.New(epsilon, tierDelta, 1, demands.L2)
+			if err != nil {
+				return nil, nil, err
+			}
+			c.trusted = &cell{contender: contender{name: fmt.Sprintf("%s %g", trustedName, epsilon)}, task: t, course: course{recipe: recipe{
+				rounds: n, cohort: cohort, steps: tierSteps,
+				open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
+					return newTrusted(g, t.model, clients, cohort, 0, rng)
+				},
+			}}}
+			beside = append(beside, c.trusted)
+		}
+	}
+	return cells, beside, nil
 }
 
 func runTiers(ctx context.Context, env experiment.Env, menu []tier) (*experiment.Result, error) {
@@ -144,24 +215,27 @@ func runTiers(ctx context.Context, env experiment.Env, menu []tier) (*experiment
 	if err != nil {
 		return nil, err
 	}
-	strategies := strategiesFor(menu, t.model.Dim(), cohort)
+	cells, beside, err := tierCells(ctx, t, menu, cohort, rounds)
+	if err != nil {
+		return nil, err
+	}
 	env.Progress.Describe("tiers")
-	env.Progress.Grow(len(strategies) * repeats)
-	accuracies := make([][]float64, len(strategies))
+	all := slices.Concat(cells, beside)
+	env.Progress.Grow(len(all) * repeats)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(env.Jobs)
-	for i, s := range strategies {
-		accuracies[i] = make([]float64, repeats)
+	for _, c := range all {
+		c.outcomes = make([]outcome, repeats)
 		for k := range repeats {
 			group.Go(func() error {
 				defer env.Progress.Step()
-				values, err := env.Checkpoint.Do(fmt.Sprintf("%s %d", s.name, k), func() ([]float64, error) {
-					// The same clients and order for every strategy of a repeat.
-					out, err := t.run(ctx, s.recipe(t.model, cohort, rounds), experiment.Stream(env.Seed, 7, uint64(k)))
+				values, err := env.Checkpoint.Do(fmt.Sprintf("%s %d", c.name, k), func() ([]float64, error) {
+					// The same clients and order in every run of a repeat.
+					out, err := t.run(ctx, c.course.recipe, experiment.Stream(env.Seed, 7, uint64(k)))
 					return []float64{out.accuracy}, err
 				})
 				if err == nil {
-					accuracies[i][k] = values[0]
+					c.outcomes[k].accuracy = values[0]
 				}
 				return err
 			})
@@ -170,45 +244,6 @@ func runTiers(ctx context.Context, env experiment.Env, menu []tier) (*experiment
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	return tiersReport(strategies, accuracies, repeats, data.Note,
+	return tiersReport(cells, data.Note,
 		fmt.Sprintf("Softmax regression on 14×14 pixels, %d rounds of %d clients, each once; local %s; %d repeats.", rounds, cohort, describe(menu), repeats)), nil
-}
-
-func tiersReport(strategies []strategy, accuracies [][]float64, repeats int, notes ...string) *experiment.Result {
-	r := &experiment.Result{
-		Columns: []string{"strategy", "accuracy", "stderr", "lowest", "highest"},
-		Notes:   append(notes, "Error bars: Student's 95 % interval over the repeats."),
-	}
-	panel := figure.Panel{YLabel: "test accuracy", YRange: [2]float64{0, 1}}
-	bars := figure.Series{Style: figure.Bars}
-	means, errs := make([]float64, len(strategies)), make([]float64, len(strategies))
-	for i, s := range strategies {
-		var deviation float64
-		means[i], deviation = stat.MeanStdDev(accuracies[i], nil)
-		if repeats > 1 {
-			errs[i] = deviation / math.Sqrt(float64(repeats))
-		}
-		low, high := math.Inf(1), math.Inf(-1)
-		for _, a := range accuracies[i] {
-			low, high = min(low, a), max(high, a)
-		}
-		r.Rows = append(r.Rows, experiment.Row{s.name, means[i], errs[i], low, high})
-		panel.Categories = append(panel.Categories, s.name)
-		bars.Y = append(bars.Y, means[i])
-		interval := experiment.MeanInterval(accuracies[i])
-		bars.YLow, bars.YHigh = append(bars.YLow, interval.Low), append(bars.YHigh, interval.High)
-		if i > 0 {
-			gap, noise := means[0]-means[i], math.Hypot(errs[0], errs[i])
-			detail := fmt.Sprintf("%.3f against %.3f", means[0], means[i])
-			if noise > 0 { // one repeat has no standard error
-				detail += fmt.Sprintf(", by %.1f standard errors", gap/noise)
-			}
-			r.Verdicts = append(r.Verdicts, experiment.Verdict{
-				Claim: fmt.Sprintf("mixed tiers train better than with %s", s.name), Holds: gap > 2*noise, Detail: detail,
-			})
-		}
-	}
-	panel.Series = []figure.Series{bars}
-	r.Plot = &figure.Figure{Title: "Clients choose their own ε", ErrorBars: experiment.ErrorBars, Panels: []figure.Panel{panel}}
-	return r
 }

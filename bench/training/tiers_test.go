@@ -3,8 +3,10 @@ package training
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
@@ -80,7 +82,11 @@ func TestTheReportWeighsItsNoise(t *testing.T) {
 		"clear": {[][]float64{{0.80, 0.81, 0.82}, {0.5, 0.51, 0.52}, {0.6, 0.61, 0.62}}, true},
 		"noisy": {[][]float64{{0.80, 0.60, 0.90}, {0.7, 0.75, 0.72}, {0.7, 0.75, 0.72}}, false},
 	} {
-		r := tiersReport(strategiesFor(menuOf(t), 10, 10), c.others, 3, "note")
+		var cells []*cell
+		for i, accuracies := range c.others {
+			cells = append(cells, &cell{contender: contender{name: fmt.Sprint("strategy ", i)}, task: &task{}, outcomes: outcomesOf(accuracies...)})
+		}
+		r := tiersReport(cells, "note")
 		if err := r.Validate(); err != nil {
 			t.Fatal(err)
 		}
@@ -127,5 +133,39 @@ func TestMixedClientsTrain(t *testing.T) {
 				t.Errorf("round %d: %+v", i, e.Tiers)
 			}
 		}
+	}
+}
+
+// Beside each strategy stand runs without privacy and of a trusted server at the central ε of its own
+// clients: amplified where all reports look alike, and that of the last tier where they show theirs.
+func TestStrategiesHaveReferences(t *testing.T) {
+	task, err := newTask(t.Context(), experiment.Env{}, digits(t, 4000, 100), dataset.Grey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, beside, err := tierCells(t.Context(), task, menuOf(t), 2000, 2)
+	if err != nil || len(cells) != 3 || len(beside) != 4 {
+		t.Fatalf("%d strategies, %d beside them, %v", len(cells), len(beside), err)
+	}
+	for i, want := range []struct{ local, most float64 }{{8, 8}, {0.5, 0.06}, {8, 7.9}} {
+		c := cells[i]
+		central := *c.course.central
+		if *c.course.local != want.local || !(central > 0 && central <= want.most) || c.plain != beside[0] || c.trusted != beside[i+1] || !strings.HasSuffix(c.trusted.name, fmt.Sprint(central)) {
+			t.Errorf("%s: local ε %g, central %g, %+v", c.name, *c.course.local, central, c.trusted)
+		}
+	}
+	if mixed, last := *cells[0].course.central, *cells[2].course.central; mixed < 7.99 || last < 1 {
+		t.Errorf("a mixed client has a central ε of %g, one of the last tier alone %g", mixed, last)
+	}
+	var accuracies []float64
+	for _, c := range beside {
+		out, err := task.run(t.Context(), c.course.recipe, experiment.Stream(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		accuracies = append(accuracies, out.accuracy)
+	}
+	if !(accuracies[0] > 0.2) { // two rounds, seeded
+		t.Errorf("without privacy and with trusted servers: %g", accuracies)
 	}
 }

@@ -2,7 +2,7 @@ package training
 
 import (
 	"context"
-	"math"
+	"fmt"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/floats"
@@ -16,30 +16,39 @@ import (
 type trusted struct {
 	mechanism *central.Gaussian
 	gradients trainer.Gradients
+	cohort    int     // clients of a round, who take part in turn
+	dropout   float64 // probability that one of them sends nothing
 	rng       *rand.Rand
 	sent      int64
 }
 
-func newTrusted(g *central.Gaussian, model *trainer.Model, clients *trainer.Clients, rng *rand.Rand) (*trusted, error) {
+func newTrusted(g *central.Gaussian, model *trainer.Model, clients *trainer.Clients, cohort int, dropout float64, rng *rand.Rand) (*trusted, error) {
 	gradients, err := clients.On(model, false)
-	return &trusted{mechanism: g, gradients: gradients, rng: rng}, err
+	return &trusted{mechanism: g, gradients: gradients, cohort: cohort, dropout: dropout, rng: rng}, err
 }
 
-// Mean implements trainer.Rounds. Every client takes part in every round.
+// Mean implements trainer.Rounds.
 func (t *trusted) Mean(ctx context.Context, round int, params []float64) (*fl.Estimate, error) {
-	sum, n := make([]float64, len(params)), t.gradients.Len()
-	err := t.gradients.Each(ctx, params, round*n, (round+1)*n, func(_ int, grad []float64) error {
+	sum, n := make([]float64, len(params)), 0
+	err := t.gradients.Each(ctx, params, round*t.cohort, (round+1)*t.cohort, func(_ int, grad []float64) error {
+		if t.dropout > 0 && t.rng.Float64() < t.dropout {
+			return nil
+		}
 		t.add(sum, grad)
+		n++
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	if n == 0 {
+		return nil, fmt.Errorf("all %d clients dropped out: %w", t.cohort, fl.ErrTooFewReports)
+	}
 	mean, err := t.mechanism.Release(sum, n, t.rng)
 	if err != nil {
 		return nil, err
 	}
-	return &fl.Estimate{Columns: []fl.Column{{Name: fl.ColumnMean, Series: mean}}, NoiseNorm: math.NaN(), Reports: int64(n)}, nil
+	return fl.NewEstimate(fl.Round{}, fl.Guarantee{}, int64(n), mean), nil
 }
 
 // add clips a gradient and adds it to the sum.

@@ -31,7 +31,7 @@ func TestTheTrustedServerReleasesTheMean(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := newTrusted(&central.Gaussian{Clip: 1, Multiplier: 1e-6}, model, clients, experiment.Stream(4))
+	c, err := newTrusted(&central.Gaussian{Clip: 1, Multiplier: 1e-6}, model, clients, 2, 0, experiment.Stream(4))
 	if err != nil {
 		t.Fatal(err)
 	}

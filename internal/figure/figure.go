@@ -35,6 +35,7 @@ const (
 	LinePoints              // marks joined by a line
 	Dashed                  // points joined by a dashed line, for theory and references
 	Bars                    // one bar per category; not on a logarithmic axis, which has no zero for them to begin at
+	Stars                   // stars only, for what others report
 )
 
 // Series is a sequence of points.
@@ -97,8 +98,8 @@ func (f *Figure) Validate() error {
 func (s Series) validate(name string, p Panel) error {
 	n, categories := len(s.Y), len(p.Categories)
 	switch {
-	case s.Style > Bars:
-		return fl.Invalid(name+".Style", s.Style, "must be one of Line, Points, LinePoints, Dashed, Bars")
+	case s.Style > Stars:
+		return fl.Invalid(name+".Style", s.Style, "must be one of Line, Points, LinePoints, Dashed, Bars, Stars")
 	case s.Style == Bars && p.LogY:
 		return fl.Invalid(name+".Style", s.Style, "must not be Bars on a logarithmic axis, where their length means nothing")
 	case s.Of != "" && s.Style != Dashed && s.Style != Points:

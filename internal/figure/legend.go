@@ -31,9 +31,9 @@ func (f *Figure) legend(looks map[string]look) plot.Legend {
 // thumbnails returns what stands for the series in the legend.
 func (s Series) thumbnails(own look) []plot.Thumbnailer {
 	line := &plotter.Line{LineStyle: s.lineStyle(own)}
-	marks := &plotter.Scatter{GlyphStyle: glyphStyle(own)}
+	marks := &plotter.Scatter{GlyphStyle: s.glyphStyle(own)}
 	switch s.Style {
-	case Points:
+	case Points, Stars:
 		return []plot.Thumbnailer{marks}
 	case LinePoints:
 		return []plot.Thumbnailer{line, marks}

@@ -67,6 +67,8 @@ func (l look) seen(style Style) string {
 	switch style {
 	case Bars:
 		return fmt.Sprintf("bar %v", l.color)
+	case Stars:
+		return fmt.Sprintf("star %v", l.color)
 	case Points:
 		return fmt.Sprintf("mark %v %T", l.color, l.mark)
 	}

@@ -58,7 +58,7 @@ func numbered(n int, style figure.Style) figure.Figure {
 
 // A figure with more names than looks is refused: two curves would share colour and dashes.
 func TestMoreNamesThanLooksAreRefused(t *testing.T) {
-	for style, room := range map[figure.Style]int{figure.Line: 24, figure.LinePoints: 24, figure.Dashed: 24, figure.Points: 24, figure.Bars: 8} {
+	for style, room := range map[figure.Style]int{figure.Line: 24, figure.LinePoints: 24, figure.Dashed: 24, figure.Points: 24, figure.Bars: 8, figure.Stars: 8} {
 		f := numbered(room, style)
 		if err := f.Validate(); err != nil {
 			t.Errorf("style %d, %d names: %v", style, room, err)

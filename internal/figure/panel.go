@@ -154,11 +154,11 @@ func (s Series) addTo(drawn *plot.Plot, points []point, own look) error {
 	if err != nil {
 		return err
 	}
-	line.LineStyle, marks.GlyphStyle = s.lineStyle(own), glyphStyle(own)
-	if s.Style != Points {
+	line.LineStyle, marks.GlyphStyle = s.lineStyle(own), s.glyphStyle(own)
+	if s.Style != Points && s.Style != Stars {
 		drawn.Add(line)
 	}
-	if s.Style == Points || s.Style == LinePoints {
+	if s.Style == Points || s.Style == LinePoints || s.Style == Stars {
 		drawn.Add(marks)
 	}
 	return nil
@@ -168,6 +168,9 @@ func (s Series) lineStyle(own look) draw.LineStyle {
 	return draw.LineStyle{Color: own.color, Width: lineWidth, Dashes: own.dashes(s.Style)}
 }
 
-func glyphStyle(own look) draw.GlyphStyle {
+func (s Series) glyphStyle(own look) draw.GlyphStyle {
+	if s.Style == Stars {
+		own.mark = starGlyph{}
+	}
 	return draw.GlyphStyle{Color: own.color, Radius: markSize, Shape: own.mark}
 }
