@@ -36,6 +36,7 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"pretrain":          pretrained,
 	"contest":           contest,
 	"vector-sums":       vectorSums,
+	"reductions":        reductions,
 }
 
 // grid is a table under construction.
