@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/bench/demands"
 	"github.com/hushgrad/hushgrad/bench/experiment"
-	"github.com/hushgrad/hushgrad/bench/histograms"
 	"github.com/hushgrad/hushgrad/bench/keyvalues"
 	"github.com/hushgrad/hushgrad/bench/shufflesum"
 	"github.com/hushgrad/hushgrad/bench/vectors"
@@ -15,7 +15,7 @@ import (
 )
 
 // drawn are the experiments that need no training, which takes minutes.
-var drawn = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), histograms.Experiments())
+var drawn = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), demands.Experiments())
 
 // Every picture can be read alone: its axes have titles in words, every series that was
 // measured has error bars, the legend and the notes say what these are, and no two series

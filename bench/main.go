@@ -19,8 +19,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/hushgrad/hushgrad/bench/attack"
+	"github.com/hushgrad/hushgrad/bench/demands"
 	"github.com/hushgrad/hushgrad/bench/experiment"
-	"github.com/hushgrad/hushgrad/bench/histograms"
 	"github.com/hushgrad/hushgrad/bench/keyvalues"
 	"github.com/hushgrad/hushgrad/bench/pages"
 	"github.com/hushgrad/hushgrad/bench/predictions"
@@ -36,7 +36,7 @@ import (
 )
 
 // experiments are what the command can run, in the order of its list.
-var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), training.Experiments(), histograms.Experiments(), attack.Experiments(), predictions.Experiments(), speed.Experiments(), serving.Experiments(), pretrain.Experiments())
+var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), training.Experiments(), demands.Experiments(), attack.Experiments(), predictions.Experiments(), speed.Experiments(), serving.Experiments(), pretrain.Experiments())
 
 func main() {
 	command.Main("bench", func(ctx context.Context, args []string, std command.Streams) error {
@@ -217,7 +217,7 @@ func parseBench(e experiment.Experiment, args []string, stderr io.Writer, all bo
 	f.StringVar(&b.out, "out", "", "`directory` for "+e.Name+".csv and .json, and for .png, .svg and .pdf where there is a picture; empty: none are written")
 	for name, bind := range map[string]func(env *experiment.Env){
 		experiment.FlagData: func(env *experiment.Env) {
-			f.StringVar(&env.Data, experiment.FlagData, "", cmp.Or(e.DataHelp, "`directory` with the four MNIST files, or download for MNIST from the cache or the network; empty: generated digits"))
+			f.StringVar(&env.Data, experiment.FlagData, "", cmp.Or(e.DataHelp, "`directory` with the four MNIST files, download for MNIST from the cache or the network, or textures for generated clothes, shoes and bags; empty: generated digits"))
 		},
 		experiment.FlagQuick: func(env *experiment.Env) {
 			f.BoolVar(&env.Quick, experiment.FlagQuick, false, "a smaller run of the same form, for a first look")

@@ -25,7 +25,8 @@
 // may depend on the data, and demands that do not. [Saturating] is the choice when in doubt. It
 // needs no parameter, and no weight depends on another client's demand except through
 // the sum. [Turbo] is the paper's fast surrogate. [Uniform] and [Proportional] are
-// baselines, as are the estimators [Sampling] and [Local].
+// baselines, as are the estimators [Sampling] and [Local], which has the weights of
+// [LocalCorrelated] and [LocalUncorrelated].
 //
 // For histograms the published factors [PACFactor] and [MSEFactor] weigh the noise too
 // little. Those of [HistogramPACFactor] and its siblings have the constants of the bounds.
@@ -39,6 +40,12 @@
 // solved in closed form after sorting. Sums have terms of one sign. The one
 // difference, of 1/v and the truncated demands, is at least 1/n of its parts. So
 // demands may differ by any factor.
+//
+// # Limits
+//
+// [CorrelatedLowerBound] and [UncorrelatedLowerBound] return an error below which no mechanism
+// with the same demands can stay on every data set, whatever its weights. On the data at hand an
+// estimate may well be more accurate.
 //
 // # Privacy on a computer
 //

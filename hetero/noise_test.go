@@ -177,26 +177,36 @@ var exponents = []float64{1e-9, 1e-6, 0.01, 0.5, 1, 3, 7.7, 15}
 
 // A bit that flips with probability p reveals no more than ln((1−p)/p).
 func TestLocalFlipsProtect(t *testing.T) {
-	for _, categories := range []int{1, 2, 5} {
+	for _, categories := range []int{2, 5} {
 		for _, e := range exponents {
 			l, err := NewLocal([]float64{e}, Weights{1}, categories)
 			if err != nil {
 				t.Fatal(err)
 			}
-			bits := 2.
-			if categories == 1 {
-				bits = 1
-			}
 			flip := new(big.Int).SetUint64(uint64(l.flips[0]))
 			stay := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 64), flip)
-			lower, _ := expBounds(e / bits)
+			lower, _ := expBounds(e / 2)
 			// stay/flip ≤ e^x
 			if stay.Lsh(stay, 160).Cmp(flip.Mul(flip, lower)) > 0 {
 				t.Errorf("ε = %g, %d categories: a flip of probability %g is too rare", e, categories, l.flips[0].probability())
 			}
-			if got, want := l.flips[0].probability(), 1/(1+math.Exp(e/bits)); got > want*(1+1e-11) {
+			if got, want := l.flips[0].probability(), 1/(1+math.Exp(e/2)); got > want*(1+1e-11) {
 				t.Errorf("ε = %g, %d categories: flips with probability %g, want %g", e, categories, got, want)
 			}
+		}
+	}
+}
+
+// A number reveals no more than its units times the decay of its noise.
+func TestLocalNoiseProtects(t *testing.T) {
+	l, err := NewLocal(exponents, proportional(exponents, func(float64) float64 { return 1 }), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range l.noises {
+		eta := new(big.Rat).Mul(rat(n.eta), new(big.Rat).SetInt64(n.units[0]))
+		if got, _ := eta.Float64(); eta.Cmp(rat(exponents[i])) > 0 || got < exponents[i]*(1-1e-11) {
+			t.Errorf("ε = %g: a report reveals %s", exponents[i], eta.FloatString(20))
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // The line between 0.9 ± 0.01 and 0.8 ± 0.02 of three repeats each. A single run is off by twice
 // as much as their mean, and a point between is between both intervals.
 func TestAccuracyIsReadBetweenMeasuredRuns(t *testing.T) {
-	c := curve{Command: "the command", Rows: []sample{
+	c := curve{Task: Task{Features: "edges"}, command: "the command", rows: []sample{
 		{Noise: 0.01, Accuracy: 0.9, Low: 0.89, High: 0.91, Repeats: 3},
 		{Noise: 0.04, Accuracy: 0.8, Low: 0.78, High: 0.82, Repeats: 3},
 	}}
@@ -19,7 +19,7 @@ func TestAccuracyIsReadBetweenMeasuredRuns(t *testing.T) {
 		{0.01, 0.9, 0.02}, {0.04, 0.8, 0.04}, {0.02, 0.85, 0.09}, {0.04 * (1 + 1e-9), 0.8, 0.04}, {0.01 * (1 - 1e-9), 0.9, 0.02},
 	} {
 		e, ok := c.at(q.noise)
-		if !ok || math.Abs(e.Accuracy-q.accuracy) > 1e-6 || math.Abs(e.Error-q.err) > 1e-6 || e.Command != "the command" {
+		if !ok || math.Abs(e.Accuracy-q.accuracy) > 1e-6 || math.Abs(e.Error-q.err) > 1e-6 || e.Command != "the command" || e.Features != "edges" {
 			t.Errorf("noise %g: %+v, %v, want %g ± %g", q.noise, e, ok, q.accuracy, q.err)
 		}
 	}
@@ -28,30 +28,52 @@ func TestAccuracyIsReadBetweenMeasuredRuns(t *testing.T) {
 			t.Errorf("noise %g: %+v, but nothing was measured there", outside, e)
 		}
 	}
-	if text := (Expected{0.9, 0.0101, "x"}).String(); !strings.Contains(text, "0.900 ± 0.011") {
+	if text := (Expected{0.9, 0.0101, "edges", "x"}).String(); !strings.Contains(text, "0.900 ± 0.011") {
 		t.Errorf("%s: the error is not rounded up", text)
 	}
 }
 
-// The file holds a curve: more noise, less accuracy but for chance, in runs that are alike.
-func TestTheMeasuredCurveIsOne(t *testing.T) {
-	c, err := measured()
-	if err != nil || len(c.Rows) < 8 || !strings.HasPrefix(c.Command, "go run ./bench accuracy ") || strings.Contains(c.Command, "-data") {
-		t.Fatalf("%d rows of %q, %v", len(c.Rows), c.Command, err)
+// Each file holds a curve: more noise, less accuracy but for chance, in runs that are alike. The pictures are
+// public, and the demo's features are among those that were measured on digits.
+func TestTheMeasuredCurvesAreOnes(t *testing.T) {
+	curves, err := measured()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for i, s := range c.Rows {
-		if s.Rounds != 30 || s.Participations != 30 || s.Clients != 60000 || s.Repeats < 3 || !(s.Low <= s.Accuracy && s.Accuracy <= s.High) {
-			t.Errorf("%+v", s)
+	digits := map[string]Task{}
+	for _, c := range curves {
+		if len(c.rows) < 5 || !strings.HasPrefix(c.command, "go run ./bench accuracy ") || !strings.Contains(c.command, "-features "+c.Features+" ") {
+			t.Fatalf("%s on %s: %d rows of %q", c.Features, c.public, len(c.rows), c.command)
 		}
-		if i > 0 && (s.Noise <= c.Rows[i-1].Noise || s.Low > c.Rows[i-1].High) {
-			t.Errorf("%+v follows %+v", s, c.Rows[i-1])
+		if data := strings.Contains(c.command, "-data "+c.public+" "); data == (c.public == Digits) || strings.Contains(c.command, "-data") != data {
+			t.Errorf("%s: %q", c.public, c.command)
 		}
+		for i, s := range c.rows {
+			if s.Task != c.Task || s.Rounds != 30 || s.Participations != 30 || s.Clients != 60000 || s.Repeats < 3 || !(s.Low <= s.Accuracy && s.Accuracy <= s.High) {
+				t.Errorf("%+v", s)
+			}
+			if i > 0 && (s.Noise <= c.rows[i-1].Noise || s.Low > c.rows[i-1].High) {
+				t.Errorf("%+v follows %+v", s, c.rows[i-1])
+			}
+		}
+		if c.public == Digits {
+			digits[c.Features] = c.Task
+		} else if digits[c.Features] != c.Task {
+			t.Errorf("%s on %s: %+v, and %+v on digits", c.Features, c.public, c.Task, digits[c.Features])
+		}
+	}
+	if _, ok := digits[DemoFeatures]; !ok {
+		t.Errorf("%s was not measured", DemoFeatures)
 	}
 }
 
 // Only a question like the measured ones has an answer.
 func TestOnlyMeasuredQuestionsHaveAnAccuracy(t *testing.T) {
-	asked := Request{Mechanism: auto.Name, Dim: DemoDim, Clients: 60000, Delta: 1e-6, Budget: 1, L1: DemoL1, L2: DemoL2}
+	demo, err := NewTask(DemoFeatures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := demo.Of(Request{Mechanism: auto.Name, Clients: 60000, Delta: 1e-6, Budget: 1})
 	run, err := asked.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +88,7 @@ func TestOnlyMeasuredQuestionsHaveAnAccuracy(t *testing.T) {
 		"L2":         func(q *Request, _ *Run) { q.L2 *= 0.99 },
 		"sparsity":   func(q *Request, _ *Run) { q.Sparsity = 73 },
 		"clip":       func(q *Request, _ *Run) { q.Clip = 7 },
-		"centre":     func(q *Request, _ *Run) { q.Centred = true },
+		"centre":     func(q *Request, _ *Run) { q.Centred = !q.Centred },
 		"rate":       func(q *Request, _ *Run) { q.LearningRate = 20 },
 		"limit":      func(q *Request, _ *Run) { q.MaxLearningRate = 2 },
 		"clients":    func(q *Request, _ *Run) { q.Clients = 59999 },

@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/hushgrad/hushgrad/fl"
 )
 
@@ -124,7 +122,7 @@ func (r *run) round(ctx context.Context, rounds Rounds, i int) error {
 	}
 	mean := estimate.Mean()
 	if r.optimizer == nil {
-		if err := r.start(r.Choose(noiseOf(mean))); err != nil {
+		if err := r.start(r.Choose(noiseOf(estimate))); err != nil {
 			return err
 		}
 	}
@@ -137,10 +135,11 @@ func (r *run) round(ctx context.Context, rounds Rounds, i int) error {
 	return r.After(Progress{Round: i, Estimate: estimate, Params: r.params, Average: r.average})
 }
 
-// noiseOf is the root mean square of the standard errors.
-func noiseOf(mean fl.Series) float64 {
-	if len(mean.StdErr) == 0 {
+// noiseOf is the root mean square error of a coordinate, 0 where it is not known. It is not that of the standard
+// errors, which are widened for single coordinates of small rounds.
+func noiseOf(e *fl.Estimate) float64 {
+	if math.IsNaN(e.NoiseNorm) {
 		return 0
 	}
-	return floats.Norm(mean.StdErr, 2) / math.Sqrt(float64(len(mean.StdErr)))
+	return e.NoiseNorm / math.Sqrt(float64(len(e.Mean().Value)))
 }

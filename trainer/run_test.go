@@ -22,7 +22,11 @@ func (m meansOf) Mean(_ context.Context, round int, params []float64) (*fl.Estim
 	for i, v := range m[round] {
 		half[i] = v / 2
 	}
-	return &fl.Estimate{Columns: []fl.Column{{Name: fl.ColumnMean, Series: fl.Series{Value: m[round], StdErr: half}}}, Reports: 5}, nil
+	e := fl.NewEstimate(fl.Round{}, fl.Guarantee{}, 5, fl.Series{Value: m[round], StdErr: half})
+	for i := range half {
+		half[i] *= 3 // widened
+	}
+	return e, nil
 }
 
 // Run is the optimizer and the average, round by round.
@@ -76,7 +80,7 @@ func TestStepsFromTheNoise(t *testing.T) {
 		t.Errorf("%d calls, model %g, want 1 and (−22, −16), %v", calls, got, err)
 	}
 	silent := roundsFunc(func() (*fl.Estimate, error) {
-		return &fl.Estimate{Columns: []fl.Column{{Name: fl.ColumnMean, Series: fl.Series{Value: []float64{1}}}}}, nil
+		return fl.NewEstimate(fl.Round{}, fl.Guarantee{}, 5, fl.Series{Value: []float64{1}}), nil
 	})
 	if _, err := Run(t.Context(), silent, []float64{0}, RunConfig{Rounds: 1, Choose: func(noise float64) Steps {
 		if noise != 0 {

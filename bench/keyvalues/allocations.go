@@ -1,100 +1,128 @@
 package keyvalues
 
 import (
-	"context"
-	"flag"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
-	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/figure"
 	"github.com/hushgrad/hushgrad/keyvalue/pckv"
 )
 
-const pckvPaper = `Gu et al., "PCKV: Locally Differentially Private Correlated Key-Value Data Collection with Optimized Utility" (2020)`
-
-func allocations() experiment.Experiment {
-	return experiment.Experiment{
-		Name:    "fig9-pckv",
-		Title:   "PCKV: theoretical errors of three ways to split ε",
-		Source:  pckvPaper + ", Figure 9",
-		Without: []string{experiment.FlagData, experiment.FlagQuick, experiment.FlagRepeats, experiment.FlagSeed},
-		Bind: func(flags *flag.FlagSet) experiment.Run {
-			clients := flags.Int("clients", 1_000_000, "number of clients")
-			dim := flags.Int("dim", 100, "number of keys")
-			frequency := flags.Float64("frequency", 0.01, "frequency of the key; it holds values of mean 0")
-			return func(context.Context, experiment.Env) (*experiment.Result, error) {
-				return runAllocations(*clients, *dim, *frequency)
-			}
-		},
-	}
-}
-
-// split is one allocation in the figure.
-type split struct {
+// allocation is a way to split ε, by the paper's word for it.
+type allocation struct {
 	name string
 	by   pckv.Allocation
 }
 
-var splits = []split{{"optimized", pckv.Optimized}, {"even", pckv.Even}, {"naive", pckv.Naive}}
+var allocations = []allocation{{"naive", pckv.Naive}, {"non-optimized", pckv.NonOptimized}, {"optimized", pckv.Optimized}}
 
-func runAllocations(clients, dim int, frequency float64) (*experiment.Result, error) {
-	switch {
-	case clients < 1 || clients > fl.MaxReports:
-		return nil, fl.Invalid("-clients", clients, "must be in [1, %d]", fl.MaxReports)
-	case dim < 2 || dim > fl.MaxDim:
-		return nil, fl.Invalid("-dim", dim, "must be in [2, %d]", fl.MaxDim)
-	case !(frequency > 0 && frequency <= 1):
-		return nil, fl.Invalid("-frequency", frequency, "must be in (0, 1]")
-	}
-	epsilons := []float64{0.1, 0.2, 0.5, 1, 2, 3, 4, 5, 6}
-	r := &experiment.Result{
-		Columns: []string{"mechanism", "allocation", "epsilon", "frequency_mse", "mean_mse"},
-		Notes: []string{
-			fmt.Sprintf("n = %d, d = %d, padding length 1, a key of frequency %g.", clients, dim, frequency),
-			"Even: ε1 = ε2 with all of ε under the tight budget. Naive: ε1 = ε2 = ε/2 by sequential composition. Which two allocations the paper draws beside the optimized one is our reading.",
+// of is a mechanism with this allocation.
+func (a allocation) of(r rival) rival {
+	r.label, r.by = r.label+", "+a.name, a.by
+	return r
+}
+
+// byAllocation is Figure 9.
+var byAllocation = ofSingles{number: 9, title: "errors of three ways to split ε", sweep: sweepAllocations, claims: claimsOfAllocations}
+
+func sweepAllocations(quick bool, clients int) sweep {
+	s := sweep{
+		sources:  []source{singlesOf(uniformLaw, clients, 100), singlesOf(gaussianLaw, clients, 100)},
+		epsilons: []float64{0.5, 1, 2, 3, 4, 5, 6},
+		gauges:   []gauge{{frequency, 0}, {mean, 0}},
+		notes: []string{
+			"Naive: ε1 = ε2 = ε/2. Non-optimized: equation (21), ε2 = ε/2 and ε1 = ln((e^ε + e^(ε/2))/2). Optimized: Lemmas 2 and 3, what the mechanisms do.",
+			"The paper does not say which of its laws Figure 9 has: both are here. Its two numbers fit the uniform one.",
 		},
-		Plot: &figure.Figure{Columns: 2},
 	}
-	for _, mechanism := range []string{pckv.UE, pckv.GRR} {
-		panels := [2]figure.Panel{
-			{Title: strings.ToUpper(mechanism), XLabel: epsilonTitle, YLabel: "mean squared error of the frequency", LogX: true, LogY: true},
-			{Title: strings.ToUpper(mechanism), XLabel: epsilonTitle, YLabel: "mean squared error of the mean", LogX: true, LogY: true},
+	if quick {
+		s.epsilons = []float64{1, 4}
+	}
+	for _, r := range []rival{pckvUE, pckvGRR} {
+		for _, a := range allocations {
+			s.rivals = append(s.rivals, a.of(r))
 		}
-		worst := [2]float64{math.Inf(1), math.Inf(1)} // best other allocation over optimized
-		optimized := [2][]float64{}
-		for _, s := range splits {
-			series := [2]figure.Series{{Name: s.name, X: epsilons, Style: figure.LinePoints}, {Name: s.name, X: epsilons, Style: figure.LinePoints}}
-			for i, epsilon := range epsilons {
-				c, err := channelOf(s.by, mechanism, epsilon, dim, 1)
-				if err != nil {
-					return nil, err
-				}
-				errors := [2]float64{c.FrequencyMSE(1, frequency, float64(clients)), c.MeanMSE(1, frequency, 0, float64(clients))}
-				r.Rows = append(r.Rows, experiment.Row{mechanism, s.name, epsilon, errors[0], errors[1]})
-				for k, e := range errors {
-					series[k].Y = append(series[k].Y, e)
-					if s.by == pckv.Optimized {
-						optimized[k] = append(optimized[k], e)
-					} else {
-						worst[k] = min(worst[k], e/optimized[k][i])
-					}
-				}
-			}
-			for k := range panels {
-				panels[k].Series = append(panels[k].Series, series[k])
+		for _, from := range s.sources {
+			for gauge := range s.gauges {
+				s.views = append(s.views, view{title: fmt.Sprintf("%s, %s", r.label, from.name), source: from.name, mechanism: r.mechanism, gauge: gauge})
 			}
 		}
-		r.Plot.Panels = append(r.Plot.Panels, panels[0], panels[1])
-		for k, what := range [2]string{"frequency", "mean"} {
-			r.Verdicts = append(r.Verdicts, experiment.Verdict{
-				Claim:  fmt.Sprintf("%s: the optimized allocation has the smallest %s error at every ε", mechanism, what),
-				Holds:  worst[k] >= 1-1e-9,
-				Detail: fmt.Sprintf("the best other allocation has at least %.3g times its error", worst[k]),
-			})
+	}
+	return s
+}
+
+// claimsOfAllocations are the orders that the paper claims, and its two numbers.
+func claimsOfAllocations(s *sweep, points []*point) (out []experiment.Verdict) {
+	naive, other, optimized := allocations[0], allocations[1], allocations[2]
+	for _, r := range []rival{pckvUE, pckvGRR} {
+		for gauge, g := range s.gauges {
+			ratio := func(a, b allocation) experiment.Interval { return s.ratio(points, a.of(r), b.of(r), gauge) }
+			first, second, between := ratio(other, naive), ratio(optimized, naive), ratio(optimized, other)
+			what := fmt.Sprintf("%s: the %s", r.label, g.title())
+			claim, holds := "smaller", between.Value < 1
+			if g.of == frequency {
+				claim, holds = "slightly larger", between.Value > 1
+			}
+			out = append(out,
+				experiment.Verdict{
+					Claim: what + " is smaller with both other ways than with the naive one", Holds: max(first.Value, second.Value) < 1,
+					Detail: "in the geometric mean non-optimized has " + times(first) + " and optimized " + times(second),
+				},
+				experiment.Verdict{
+					Claim: what + " is " + claim + " with the optimized way than with the non-optimized one", Holds: holds,
+					Detail: times(between) + " in the geometric mean",
+				},
+			)
 		}
 	}
-	return r, nil
+	for gauge, said := range []struct {
+		low, high float64
+		text      string
+	}{{3.5e-6, 4.5e-6, "4e-6"}, {0.075, 0.085, "0.08"}} {
+		value := gap(points, string(uniformLaw), other.of(pckvUE), optimized.of(pckvUE), gauge)
+		gaussian := gap(points, string(gaussianLaw), other.of(pckvUE), optimized.of(pckvUE), gauge)
+		// The paper's number is an average of paperRepeats, too.
+		wide := (value.High - value.Value) * math.Sqrt(1+float64(s.repeats)/paperRepeats)
+		out = append(out, experiment.Verdict{
+			Claim:  fmt.Sprintf("PCKV-UE, ε = 1: the %s differs by %s between non-optimized and optimized, but for chance in five repeats", s.gauges[gauge].title(), said.text),
+			Holds:  value.Value+wide >= said.low && value.Value-wide <= said.high,
+			Detail: fmt.Sprintf("paper: %s; ours, uniform: %.2g [%.2g, %.2g]; Gaussian: %.2g", said.text, value.Value, value.Low, value.High, gaussian.Value),
+		})
+	}
+	return out
+}
+
+// gap is the difference of two rivals at ε = 1, without its sign, by repeat.
+func gap(points []*point, name string, a, b rival, gauge int) experiment.Interval {
+	one, two := find(points, name, 100, 1, a.label).values[gauge], find(points, name, 100, 1, b.label).values[gauge]
+	var differences []float64
+	for r := range one {
+		differences = append(differences, one[r]-two[r])
+	}
+	d := experiment.MeanInterval(differences)
+	if d.Value < 0 {
+		return experiment.Interval{Value: -d.Value, Low: -d.High, High: -d.Low}
+	}
+	return d
+}
+
+// ratio is the geometric mean of the errors of a over those of b, over all sources and ε, with its
+// interval over the repeats.
+func (s *sweep) ratio(points []*point, a, b rival, gauge int) experiment.Interval {
+	logs, settings := make([]float64, s.repeats), float64(len(s.sources)*len(s.epsilons))
+	for _, from := range s.sources {
+		for _, epsilon := range s.epsilons {
+			one, two := find(points, from.name, from.dim, epsilon, a.label), find(points, from.name, from.dim, epsilon, b.label)
+			for r := range logs {
+				logs[r] += math.Log(one.values[gauge][r]/two.values[gauge][r]) / settings
+			}
+		}
+	}
+	i := experiment.MeanInterval(logs)
+	return experiment.Interval{Value: math.Exp(i.Value), Low: math.Exp(i.Low), High: math.Exp(i.High)}
+}
+
+// times writes a ratio of errors.
+func times(i experiment.Interval) string {
+	return fmt.Sprintf("%.3g [%.3g, %.3g] times the error", i.Value, i.Low, i.High)
 }

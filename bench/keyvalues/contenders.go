@@ -2,8 +2,7 @@ package keyvalues
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/coco"
@@ -15,130 +14,122 @@ import (
 	"github.com/hushgrad/hushgrad/sparse"
 )
 
-// contender is a mechanism in the figures.
+// contender is a mechanism in the figures of Wang et al., or another reading of one.
 type contender struct {
-	label, name string
-	settings    func(p sparse.Point) ([]setting, error)
-	// fill adds one report of every client to the aggregator.
-	fill func(ctx context.Context, o *opened, p *population, rng *rand.Rand) error
+	label string
+	// of names the contender that this is another reading of; the figures draw it dashed.
+	of string
+	// reference is true of what is no mechanism.
+	reference bool
+	mechanism string // registered name; "" where there is none
+	settings  func(at shape, epsilon float64) ([]setting, error)
+	run       func(ctx context.Context, c *contender, p *population, epsilon float64, s setting, rng *rand.Rand) (estimate, error)
 }
 
 // setting is the parameters of a mechanism and what it is measured by with them.
 type setting struct {
-	params             fl.Params
-	slots              int // if they are chosen here, and 0 otherwise
-	frequencies, means bool
+	params fl.Params
+	// reports is the number of reports that the round is told of, at most that of the clients; 0: all.
+	reports     int
+	frequencies bool // whether they are asked for
+	by          []metric
 }
 
-// opened is a round with its code.
-type opened struct {
-	round     fl.Round
-	mechanism fl.Mechanism
-	agg       fl.Aggregator
+// slots is the number of slots, 0 where there are none.
+func (s setting) slots() int {
+	t, err := s.params.Int(sparse.ParamSlots)
+	if err != nil {
+		return 0
+	}
+	return t
 }
+
+const (
+	labelZero   = "0 for every key"
+	labelPrivKV = "PrivKV"
+	labelThree  = "PrivKV, 3-ary"
+)
 
 var contenders = []contender{
-	{"PrivKV", privkv.NamePrivKV, withNothing, fillCounts},
-	{"PCKV-GRR", pckv.GRR, withPadding, fillCounts},
-	{"PCKV-AGRR", pckv.AGRR, withPadding, fillCounts},
-	{"PCKV-UE", pckv.UE, withPadding, fillCounts},
-	{"Collision", collision.Name, withSparsity, fillTernaries},
-	{"CoCo", coco.Name, withSlots, fillTernaries},
-	{"SUCCINCT", succinct.Name, meansOnly, fillPairs},
+	{label: labelPrivKV, mechanism: privkv.NamePrivKV, settings: plain, run: fromCounts},
+	{label: labelThree, of: labelPrivKV, settings: plain, run: fromThreeStates},
+	{label: "PCKV-GRR", mechanism: pckv.GRR, settings: padded, run: fromCounts},
+	{label: "PCKV-AGRR", mechanism: pckv.AGRR, settings: padded, run: fromCounts},
+	{label: "PCKV-UE", mechanism: pckv.UE, settings: padded, run: fromCounts},
+	{label: "SUCCINCT", mechanism: succinct.Name, settings: clipped, run: fromPairs},
+	{label: "SUCCINCT, smaller clip", of: "SUCCINCT", mechanism: succinct.Name, settings: clippedMore, run: fromPairs},
+	{label: "Collision", mechanism: collision.Name, settings: closedForm, run: fromTernaries},
+	{label: "CoCo", mechanism: coco.Name, settings: closedForms, run: fromTernaries},
+	{label: "CoCo, t by search", of: "CoCo", mechanism: coco.Name, settings: searched, run: fromTernaries},
+	{label: labelZero, reference: true, settings: ofMeans, run: zero},
 }
 
-func withNothing(sparse.Point) ([]setting, error) {
-	return []setting{{frequencies: true, means: true}}, nil
+var meanMetrics = []metric{meanMAE, meanMAEPost, meanTVEPost}
+
+func plain(shape, float64) ([]setting, error) {
+	return []setting{{frequencies: true, by: metrics}}, nil
 }
 
-func withPadding(p sparse.Point) ([]setting, error) {
-	return []setting{{params: fl.Params{pckv.ParamPadding: fl.Int(p.Sparsity)}, frequencies: true, means: true}}, nil
+func ofMeans(shape, float64) ([]setting, error) { return []setting{{by: meanMetrics}}, nil }
+
+func padded(at shape, _ float64) ([]setting, error) {
+	return []setting{{params: fl.Params{pckv.ParamPadding: fl.Int(at.sparsity)}, frequencies: true, by: metrics}}, nil
 }
 
-// withSparsity is the number of slots that is best for means, for everything.
-func withSparsity(p sparse.Point) ([]setting, error) {
-	slots, err := collision.Scheme.BestSlots(p)
-	if err != nil {
-		return nil, err
-	}
-	params := fl.Params{sparse.ParamSparsity: fl.Int(p.Sparsity), sparse.ParamSlots: fl.Int(slots)}
-	return []setting{{params: params, frequencies: true, means: true}}, nil
+// clipped is SUCCINCT with the clip that its package proves.
+func clipped(at shape, _ float64) ([]setting, error) {
+	return []setting{{params: fl.Params{sparse.ParamSparsity: fl.Int(at.sparsity)}, by: meanMetrics}}, nil
 }
 
-func meansOnly(p sparse.Point) ([]setting, error) {
-	return []setting{{params: fl.Params{sparse.ParamSparsity: fl.Int(p.Sparsity)}, means: true}}, nil
+// clippedMore is SUCCINCT with the constant 1 in η = O(√(s·ln(n/β))), for β = 0.1. The package's
+// clip is about √(2s·ln(4m/β)) when the round is told of m reports.
+func clippedMore(at shape, epsilon float64) ([]setting, error) {
+	const beta = 0.1
+	s, err := clipped(at, epsilon)
+	s[0].reports = max(1, int(beta/4*math.Sqrt(float64(at.clients)/beta)))
+	return s, err
 }
 
-// withSlots chooses CoCo's number of slots for what is measured. With the best one for means
-// frequencies may have no estimate.
-func withSlots(p sparse.Point) ([]setting, error) {
+// withSlots are the parameters of Collision and CoCo.
+func withSlots(at shape, t int, hash string) fl.Params {
+	return fl.Params{sparse.ParamSparsity: fl.Int(at.sparsity), sparse.ParamSlots: fl.Int(t), sparse.ParamHash: fl.Text(hash)}
+}
+
+// closedForm is Collision with the paper's t and hash functions.
+func closedForm(at shape, epsilon float64) ([]setting, error) {
+	s := float64(at.sparsity)
+	t := int(math.Floor(s*math.Exp(epsilon) + 2*s - 1))
+	return []setting{{params: withSlots(at, t, sparse.HashIdeal), frequencies: true, by: metrics}}, nil
+}
+
+// closedForms is CoCo with the paper's numbers of slots, one for frequencies and one for means, made
+// even.
+func closedForms(at shape, epsilon float64) ([]setting, error) {
+	s := float64(at.sparsity)
+	even := func(t float64) int { return 2 * int(math.Ceil(math.Ceil(t)/2)) }
+	return []setting{
+		{params: withSlots(at, even(s*math.Exp(epsilon)+5*s), sparse.HashIdeal), frequencies: true, by: []metric{frequencyTVE, frequencyMAE}},
+		{params: withSlots(at, even(s*math.Exp(epsilon)+s+2), sparse.HashIdeal), frequencies: true, by: meanMetrics},
+	}, nil
+}
+
+// searched is CoCo as rounds have it: the fast hash functions, and the number of slots that is best
+// for what is estimated. Post-processed means need frequencies, of which there may be none with the
+// best number for means.
+func searched(at shape, epsilon float64) ([]setting, error) {
+	p := sparse.Point{Dim: at.dim, Sparsity: at.sparsity, Epsilon: epsilon, Hash: sparse.HashGF2}
 	support, err := coco.Scheme.BestSlotsForFrequency(p)
 	if err != nil {
 		return nil, err
 	}
 	mean, err := coco.Scheme.BestSlots(p)
-	if err != nil {
-		return nil, err
-	}
-	with := func(slots int, frequencies, means bool) setting {
-		params := fl.Params{sparse.ParamSparsity: fl.Int(p.Sparsity), sparse.ParamSlots: fl.Int(slots)}
-		return setting{params: params, slots: slots, frequencies: frequencies, means: means}
-	}
-	if support == mean {
-		return []setting{with(mean, true, true)}, nil
-	}
-	return []setting{with(support, true, false), with(mean, false, true)}, nil
+	return []setting{
+		{params: withSlots(at, support, sparse.HashGF2), frequencies: true, by: []metric{frequencyTVE, frequencyMAE, meanMAEPost, meanTVEPost}},
+		{params: withSlots(at, mean, sparse.HashGF2), by: []metric{meanMAE}},
+	}, err
 }
 
-// fillCounts draws the counts from their law.
-func fillCounts(ctx context.Context, o *opened, p *population, rng *rand.Rand) error {
-	return errors.Join(ctx.Err(), simulate(o.round, o.agg, p, rng))
-}
-
-// fillTernaries encodes the vectors of the clients: what the mechanism makes of s pairs with
-// values ±1 before it randomizes them.
-func fillTernaries(ctx context.Context, o *opened, p *population, rng *rand.Rand) error {
-	m, ok := o.mechanism.(fl.SparseMechanism)
-	if !ok {
-		return fmt.Errorf("%s is not for sparse vectors", o.round.Mechanism)
-	}
-	return o.encode(ctx, p.clients(), func(dst []byte, client int) ([]byte, error) {
-		return m.EncodeTernary(dst, p.ternary(client), rng)
-	})
-}
-
-// fillPairs encodes the pairs of the clients.
-func fillPairs(ctx context.Context, o *opened, p *population, rng *rand.Rand) error {
-	m, ok := o.mechanism.(fl.KeyValueMechanism)
-	if !ok {
-		return fmt.Errorf("%s is not for key-value pairs", o.round.Mechanism)
-	}
-	var pairs []fl.KeyValue
-	return o.encode(ctx, p.clients(), func(dst []byte, client int) ([]byte, error) {
-		pairs = p.pairs(pairs[:0], client)
-		return m.EncodeKeyValues(dst, pairs, rng)
-	})
-}
-
-// encode adds reports in batches, which share their memory.
-func (o *opened) encode(ctx context.Context, clients int, report func(dst []byte, client int) ([]byte, error)) error {
-	const size = 1024
-	var slab []byte
-	batch := make([][]byte, 0, size)
-	for client := range clients {
-		start := len(slab)
-		var err error
-		if slab, err = report(slab, client); err != nil {
-			return err
-		}
-		batch = append(batch, slab[start:])
-		if len(batch) < size && client < clients-1 {
-			continue
-		}
-		if err := errors.Join(ctx.Err(), fl.AddBatch(o.mechanism, o.agg, batch)); err != nil {
-			return err
-		}
-		slab, batch = slab[:0], batch[:0]
-	}
-	return nil
+// zero estimates nothing.
+func zero(_ context.Context, _ *contender, p *population, _ float64, _ setting, _ *rand.Rand) (estimate, error) {
+	return estimate{mean: make([]float64, p.dim)}, nil
 }

@@ -3,75 +3,67 @@ package keyvalues
 import (
 	"bytes"
 	"errors"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
-	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/keyvalue/succinct"
 	"github.com/hushgrad/hushgrad/sparse"
 )
 
-// Every mechanism is measured by each metric once, and CoCo by frequencies and by means
-// with the best slots for either.
+// Every contender is measured by each metric once, but for those without frequencies.
 func TestSettingsHaveEveryMetricOnce(t *testing.T) {
 	for _, c := range contenders {
-		for _, dim := range []int{1, 256} {
-			p := sparse.Point{Dim: dim, Sparsity: 1, Epsilon: 1, Hash: "gf2"}
-			settings, err := c.settings(p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for metric, name := range metricNames {
-				found := 0
-				for _, s := range settings {
-					if !s.has(metric) {
-						continue
-					}
+		settings, err := c.settings(shape{1000, 256, 4}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range metrics {
+			found := 0
+			for _, s := range settings {
+				if slices.Contains(s.by, m) {
 					found++
-					if at := s.column(metric); at < 0 || at >= s.width() {
-						t.Errorf("%s: %s is in column %d of %d", c.label, name, at, s.width())
-					}
-					best := coco.Scheme.BestSlots
-					if metric < firstMean {
-						best = coco.Scheme.BestSlotsForFrequency
-					}
-					if slots, err := best(p); c.name == coco.Name && (err != nil || s.slots != slots) {
-						t.Errorf("%s: %d slots, want %d, %v", name, s.slots, slots, err)
-					}
 				}
-				want := 1
-				if c.label == "SUCCINCT" && metric < firstMean {
-					want = 0
-				}
-				if found != want {
-					t.Errorf("%s, %s: measured in %d settings, want %d", c.label, name, found, want)
-				}
+			}
+			want := 1
+			if (c.mechanism == succinct.Name || c.reference) && !m.ofMeans() {
+				want = 0
+			}
+			if found != want {
+				t.Errorf("%s, %s: measured in %d settings, want %d", c.label, m.name(), found, want)
 			}
 		}
 	}
 }
 
-// Where the best number of slots is the same for both, one setting serves all metrics.
-func TestCoCoSharesARoundWhereItCan(t *testing.T) {
-	shared := 0
-	for _, epsilon := range []float64{0.1, 1, 2, 4, 6} {
-		p := sparse.Point{Dim: 256, Sparsity: 1, Epsilon: epsilon, Hash: "gf2"}
-		settings, err := withSlots(p)
+// ε = ln 2 and s = 5: ⌊10+10−1⌋ slots for Collision, 10+25 for CoCo's frequencies and 10+5+2 for its
+// means, made even.
+func TestSlotsAreThePapers(t *testing.T) {
+	at := shape{1000, 256, 5}
+	one, err := closedForm(at, math.Ln2)
+	if err != nil || one[0].slots() != 19 {
+		t.Errorf("Collision: %+v, %v", one, err)
+	}
+	two, err := closedForms(at, math.Ln2)
+	if err != nil || two[0].slots() != 36 || two[1].slots() != 18 || two[0].by[0] != frequencyTVE {
+		t.Errorf("CoCo: %+v, %v", two, err)
+	}
+}
+
+// The smaller clip of SUCCINCT is about √(s·ln(n/β)), where that is below the proven one and s.
+func TestSmallerClip(t *testing.T) {
+	const n = 100_000
+	for _, s := range []int{16, 32, 64} {
+		settings, err := clippedMore(shape{n, 256, s}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(settings) == 1 {
-			shared++
-			if s := settings[0]; s.width() != len(metricNames) {
-				t.Errorf("ε = %g: %d metrics", epsilon, s.width())
-			}
-		} else if len(settings) != 2 || settings[0].slots == settings[1].slots {
-			t.Errorf("ε = %g: %+v", epsilon, settings)
+		got, err := succinct.Clip(s, 1, settings[0].reports, 0.1)
+		if want := min(float64(s), math.Sqrt(float64(s)*math.Log(n/0.1))); err != nil || math.Abs(float64(got)/want-1) > 0.15 {
+			t.Errorf("s = %d: %d, want about %g, %v", s, got, want, err)
 		}
-	}
-	if shared == 0 {
-		t.Error("no ε in the list shares a round")
 	}
 }
 

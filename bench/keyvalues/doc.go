@@ -3,11 +3,11 @@
 // go run ./bench figs6-16 runs the largest of them.
 //
 // The papers are Wang et al., "Differentially Private Numerical Vector Analyses in the Local
-// and Shuffle Model" (Figures 6 to 16), and Gu et al., "PCKV" (Figures 6, 7 and 9).
+// and Shuffle Model" (Figures 6 to 16), and Gu et al., "PCKV" (Figures 4 and 6 to 10).
 //
-// Every estimate comes from the real aggregators. Collision, CoCo and SUCCINCT get the
-// reports of their encoders. The others get counts that are drawn from the law of their
-// reports. The tests compare this law with the encoders.
+// Estimates come from the real aggregators, but that of a second reading of PrivKV. Collision, CoCo
+// and SUCCINCT get the reports of their encoders. The others get counts that are drawn from the law of
+// their reports. The tests compare this law with the encoders.
 package keyvalues
 
 import "github.com/hushgrad/hushgrad/bench/experiment"
@@ -20,9 +20,9 @@ func Experiments() []experiment.Experiment {
 	for _, f := range figures {
 		out = append(out, f.experiment())
 	}
-	out = append(out, together())
-	for _, s := range sweeps {
-		out = append(out, s.experiment())
+	out = append(out, together(), coefficients())
+	for _, o := range []ofSingles{byEpsilon, byKeys, precisions, byAllocation} {
+		out = append(out, o.experiment())
 	}
-	return append(out, allocations())
+	return append(out, onRatings())
 }

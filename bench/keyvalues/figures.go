@@ -11,39 +11,43 @@ import (
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
-// paperFigure is one of the paper's: an error against ε, with one panel per sparsity.
+// paperFigure is one of Wang et al.: an error against ε, with one panel per sparsity.
 type paperFigure struct {
 	number       int
-	metric       int // of metricNames
+	by           metric
 	clients, dim int
-	title        string
 }
 
-// Which setting the paper shows in which figure is our reading; every setting of its
-// text is in one of them.
+// Figure 14's caption repeats that of Figure 13. The text uses it as the figure of the total variation.
 var figures = []paperFigure{
-	{6, 0, 10_000, 256, "frequencies, total variation"},
-	{7, 0, 100_000, 256, "frequencies, total variation"},
-	{8, 0, 100_000, 512, "frequencies, total variation"},
-	{9, 1, 10_000, 256, "frequencies, largest error"},
-	{10, 1, 100_000, 256, "frequencies, largest error"},
-	{11, 1, 100_000, 512, "frequencies, largest error"},
-	{12, 3, 10_000, 256, "means, largest error"},
-	{13, 3, 100_000, 256, "means, largest error"},
-	{14, 2, 100_000, 512, "means, total variation"},
-	{15, 4, 100_000, 512, "means after projection, total variation"},
-	{16, 5, 100_000, 512, "means after projection, largest error"},
+	{6, frequencyTVE, largeClients, 256},
+	{7, frequencyMAE, largeClients, 256},
+	{8, frequencyTVE, largeClients, 512},
+	{9, frequencyMAE, largeClients, 512},
+	{10, frequencyTVE, largeClients / 10, 256},
+	{11, frequencyMAE, largeClients / 10, 256},
+	{12, meanMAE, largeClients, 256},
+	{13, meanMAEPost, largeClients, 256},
+	{14, meanTVEPost, largeClients, 256},
+	{15, meanTVEPost, largeClients, 512},
+	{16, meanTVEPost, largeClients / 10, 256},
 }
+
+const (
+	largeClients = 100_000
+	quickClients = 10_000
+	maxClients   = 10_000_000 // whose keys fit into memory
+)
 
 func (f paperFigure) experiment() experiment.Experiment {
 	return experiment.Experiment{
 		Name:    fmt.Sprintf("fig%d", f.number),
-		Title:   fmt.Sprintf("Key-value pairs: %s, n = %d, d = %d", f.title, f.clients, f.dim),
+		Title:   fmt.Sprintf("Key-value pairs: %s, n = %d, d = %d", f.by.title(), f.clients, f.dim),
 		Source:  fmt.Sprintf("%s, Figure %d", paper, f.number),
 		PartOf:  togetherName,
 		Without: []string{experiment.FlagData},
 		Bind: bind(func(ctx context.Context, env experiment.Env, clients int) (*experiment.Result, error) {
-			return f.run(ctx, env, clients)
+			return runFigures(ctx, env, clients, []paperFigure{f})
 		}),
 	}
 }
@@ -51,94 +55,111 @@ func (f paperFigure) experiment() experiment.Experiment {
 // bind adds the flag that all figures have.
 func bind(run func(ctx context.Context, env experiment.Env, clients int) (*experiment.Result, error)) func(*flag.FlagSet) experiment.Run {
 	return func(flags *flag.FlagSet) experiment.Run {
-		clients := flags.Int("clients", 0, fmt.Sprintf("number of clients; 0: the figure's, with -quick at most %d", quickClients))
+		clients := flags.Int("clients", 0, fmt.Sprintf("number of clients where the paper has %d, and a tenth where it has %d; 0: the paper's, with -quick a tenth", largeClients, largeClients/10))
 		return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
-			if *clients < 0 || *clients > maxClients {
-				return nil, fl.Invalid("-clients", *clients, "must be in [0, %d]", maxClients)
+			if *clients != 0 && (*clients < 10 || *clients > maxClients) {
+				return nil, fl.Invalid("-clients", *clients, "must be 0 or in [10, %d]", maxClients)
 			}
 			return run(ctx, env, *clients)
 		}
 	}
 }
 
-const (
-	quickClients = 10_000
-	maxClients   = 10_000_000 // whose keys fit into memory
-)
-
-// of returns the figure with the number of clients that a run has.
-func (f paperFigure) of(env experiment.Env, clients int) paperFigure {
+// sized returns the figure with the number of clients that a run has.
+func (f paperFigure) sized(env experiment.Env, clients int) paperFigure {
 	switch {
 	case clients > 0:
-		f.clients = clients
+		f.clients = clients * (f.clients / 1000) / (largeClients / 1000)
 	case env.Quick:
-		f.clients = min(f.clients, quickClients)
+		f.clients = f.clients * (quickClients / 1000) / (largeClients / 1000)
 	}
 	return f
 }
 
-func (f paperFigure) run(ctx context.Context, env experiment.Env, clients int) (*experiment.Result, error) {
-	f = f.of(env, clients)
-	env.Progress.Describe(fmt.Sprintf("fig%d", f.number))
-	st, err := newStudy(newGrid(env), []paperFigure{f})
+// readings are the notes of all figures.
+var readings = []string{
+	"The columns log_error, low and high are the mean of the natural logarithm of the error over the repeats, as the paper draws it, with its 95 % interval. Every repeat draws clients anew: each has a uniformly random set of s keys, each with −1 or +1 with probability ½.",
+	"Frequencies are those of the 2d items, projected on the simplex of sum s. Post-processed means are differences of projected item frequencies.",
+	"Collision and CoCo have the paper's numbers of slots and hash functions. \"CoCo, t by search\" has the best number, and the fast hash functions that rounds have.",
+	"PCKV pads to the sparsity. PCKV-GRR has the budget of its theorem with padding length 1, PCKV-AGRR with the padding gain.",
+	"PrivKV has ε/2 for the key and ε/2 for the sign. The paper's words may also mean one response among three states with all of ε: \"" + labelThree + "\". SUCCINCT's clip is the proven one. The paper gives no constant, and \"SUCCINCT, smaller clip\" has about √(s·ln(n/β)). SUCCINCT has no frequencies, so that its means are not post-processed. The paper's BRR is left out, because its text does not define it.",
+	"\"" + labelZero + "\" is an estimate without any data. True means are of the order √(s/(dn)).",
+	"\"minimax lower bound\" is that of the paper on the expected error for the worst clients that there can be. These clients are easier: their means are 0 but for chance.",
+	"Collision, CoCo and SUCCINCT encode every vector. For PCKV and PrivKV the counts of the reports are drawn, from the law that the encoders give them. All estimates but that of \"" + labelThree + "\" are those of the aggregators.",
+}
+
+// epsilonTitle is the title of the axis of ε in all figures.
+const epsilonTitle = "local ε of one report"
+
+// runFigures does the simulations of figures. A run of several has the claims about pairs of them, too.
+func runFigures(ctx context.Context, env experiment.Env, clients int, shown []paperFigure) (*experiment.Result, error) {
+	for i, f := range shown {
+		shown[i] = f.sized(env, clients)
+	}
+	env.Progress.Describe("simulations")
+	st, err := newStudy(newGrid(env), shown)
 	if err != nil {
 		return nil, err
 	}
 	if err := st.run(ctx, env); err != nil {
 		return nil, err
 	}
-	return f.report(st.grid, st.cells(f)), nil
-}
-
-// readings are the notes of all figures.
-var readings = []string{
-	"The paper draws natural logarithms of errors, the column log_error.",
-	"Keys are drawn with popularity 1/√(k+1) and signs with a bias that depends on the key. The paper does not say how its vectors are drawn.",
-	"PCKV pads to the sparsity. PCKV-GRR has the budget of its theorem with padding length 1, PCKV-AGRR with the padding gain.",
-	"Error bars: Student's 95 % interval over the repeats, on the same clients.",
-	"Collision, CoCo and SUCCINCT encode every vector. For PCKV and PrivKV the counts of the reports are drawn, from the law that the encoders give them. All estimates are those of the aggregators.",
-}
-
-func (f paperFigure) report(g grid, cells []*cell) *experiment.Result {
 	r := &experiment.Result{
-		Columns: []string{"sparsity", "epsilon", "mechanism", metricNames[f.metric], "log_error", "stderr"},
-		Notes:   append([]string{fmt.Sprintf("n = %d, d = %d, %d repeats.", f.clients, f.dim, g.repeats)}, readings...),
-		Plot: &figure.Figure{
-			Title:   fmt.Sprintf("Key-value pairs: %s, n = %d, d = %d", f.title, f.clients, f.dim),
-			Columns: 2, ErrorBars: experiment.ErrorBars, Panels: f.panels(g, cells),
-		},
-		Verdicts: f.verdicts(g, cells),
+		Columns: []string{"figure", "clients", "dim", "sparsity", "epsilon", "mechanism", "metric", "log_error", "low", "high"},
+		Notes:   append([]string{fmt.Sprintf("%d repeats.", st.repeats)}, readings...),
+		Plot:    &figure.Figure{Columns: len(st.sparsities), ErrorBars: experiment.ErrorBars},
 	}
-	for _, at := range cells {
-		r.Rows = append(r.Rows, experiment.Row{
-			g.sparsities[at.sparsity], g.epsilons[at.epsilon], contenders[at.contender].label,
-			at.mean.Value, math.Log(at.mean.Value), at.stderr,
-		})
+	for _, f := range shown {
+		f.report(r, st)
+		r.Verdicts = append(r.Verdicts, st.verdicts(f)...)
 	}
-	return r
+	r.Verdicts = append(r.Verdicts, st.growth(shown)...)
+	return r, nil
 }
 
-// epsilonTitle is the title of the axis of ε in all figures.
-const epsilonTitle = "local ε of one report"
-
-// panels returns one panel per sparsity.
-func (f paperFigure) panels(g grid, cells []*cell) []figure.Panel {
-	var panels []figure.Panel
-	for i, s := range g.sparsities {
-		panel := figure.Panel{Title: fmt.Sprintf("s = %d keys per client", s), XLabel: epsilonTitle, YLabel: metricTitles[f.metric], LogX: true, LogY: true}
+// report adds the rows and panels of a figure.
+func (f paperFigure) report(r *experiment.Result, st *study) {
+	for i, s := range st.sparsities {
+		panel := figure.Panel{
+			Title:  fmt.Sprintf("Figure %d: n = %d, d = %d, s = %d keys per client", f.number, f.clients, f.dim, s),
+			XLabel: epsilonTitle, YLabel: "ln of the " + f.by.title(),
+		}
 		for j, c := range contenders {
-			series := figure.Series{Name: c.label, Style: figure.LinePoints}
-			for _, at := range cells {
-				if at.sparsity != i || at.contender != j {
+			series := figure.Series{Name: c.label, Of: c.of, Style: figure.LinePoints}
+			for k, epsilon := range st.epsilons {
+				values := st.of(f, i, j, k)
+				if values == nil {
 					continue
 				}
-				series.Add(g.epsilons[at.epsilon], at.mean.Value, at.mean.Low, at.mean.High)
+				mean := experiment.MeanInterval(values)
+				r.Rows = append(r.Rows, experiment.Row{f.number, f.clients, f.dim, s, epsilon, c.label, f.by.name(), mean.Value, mean.Low, mean.High})
+				if c.of != "" || c.reference { // without error bars
+					series.Style = figure.Dashed
+					series.X, series.Y = append(series.X, epsilon), append(series.Y, mean.Value)
+					continue
+				}
+				series.Add(epsilon, mean.Value, mean.Low, mean.High)
 			}
 			if len(series.X) > 0 {
 				panel.Series = append(panel.Series, series)
 			}
 		}
-		panels = append(panels, panel)
+		if f.by == meanTVEPost {
+			panel.Series = append(panel.Series, f.lowerBound(r, st, s))
+		}
+		r.Plot.Panels = append(r.Plot.Panels, panel)
 	}
-	return panels
+}
+
+// lowerBound adds the rows of the paper's lower bound on the expected total variation error of means, and
+// returns its curve: min{s/2, d·√s/(8(e^ε−1)√n)}. It holds for the worst clients that there can be.
+func (f paperFigure) lowerBound(r *experiment.Result, st *study, sparsity int) figure.Series {
+	series := figure.Series{Name: "minimax lower bound", Style: figure.Dashed}
+	s, n, d := float64(sparsity), float64(f.clients), float64(f.dim)
+	for _, epsilon := range st.epsilons {
+		bound := math.Log(min(s/2, d*math.Sqrt(s)/(8*math.Expm1(epsilon)*math.Sqrt(n))))
+		series.X, series.Y = append(series.X, epsilon), append(series.Y, bound)
+		r.Rows = append(r.Rows, experiment.Row{f.number, f.clients, f.dim, sparsity, epsilon, series.Name, f.by.name(), bound, nil, nil})
+	}
+	return series
 }

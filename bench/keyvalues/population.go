@@ -1,12 +1,10 @@
 package keyvalues
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/sample"
 )
 
 // population is clients who each hold s keys with values ±1.
@@ -20,47 +18,40 @@ type population struct {
 	held, sum []float64
 }
 
-// newPopulation draws clients: key k has popularity proportional to 1/√(k+1), and is
-// positive with probability ½ + 0.4·cos k. The paper does not say how its vectors are
-// drawn.
-func newPopulation(clients, dim, sparsity int, rng *rand.Rand) (*population, error) {
-	popularity, positive := make([]float64, dim), make([]float64, dim)
-	for k := range popularity {
-		popularity[k] = 1 / math.Sqrt(float64(k+1))
-		positive[k] = 0.5 + 0.4*math.Cos(float64(k))
-	}
-	draw, err := sample.NewAlias(popularity)
-	if err != nil {
-		return nil, err
-	}
+// newPopulation draws clients by the law of Section 8 of Wang et al.: the keys of a client are a
+// uniformly random set of s keys, and each of its values is −1 or +1 with probability ½.
+// O(clients·s·log s).
+func newPopulation(clients, dim, sparsity int, rng *rand.Rand) *population {
 	p := &population{
 		dim: dim, sparsity: sparsity,
 		index: make([]uint32, 0, clients*sparsity), sign: make([]int8, 0, clients*sparsity),
 		held: make([]float64, dim), sum: make([]float64, dim),
 	}
-	has := make([]bool, dim)
+	// Fisher and Yates: the first s places of a permutation, which goes on from client to client.
+	keys := make([]uint32, dim)
+	for k := range keys {
+		keys[k] = uint32(k)
+	}
 	for range clients {
-		for left := sparsity; left > 0; {
-			if k := draw.Rand(rng); !has[k] {
-				has[k] = true
-				left--
-			}
+		for i := range sparsity {
+			j := i + rng.IntN(dim-i)
+			keys[i], keys[j] = keys[j], keys[i]
 		}
-		for k := range has {
-			if !has[k] {
-				continue
-			}
-			has[k] = false
-			value := int8(-1)
-			if rng.Float64() < positive[k] {
-				value = 1
-			}
-			p.index, p.sign = append(p.index, uint32(k)), append(p.sign, value)
-			p.held[k] += 1 / float64(clients)
-			p.sum[k] += float64(value) / float64(clients)
+		own := len(p.index)
+		p.index = append(p.index, keys[:sparsity]...)
+		slices.Sort(p.index[own:])
+		for _, k := range p.index[own:] {
+			value := int8(2*rng.IntN(2) - 1)
+			p.sign = append(p.sign, value)
+			p.held[k]++
+			p.sum[k] += float64(value)
 		}
 	}
-	return p, nil
+	for k := range dim {
+		p.held[k] /= float64(clients)
+		p.sum[k] /= float64(clients)
+	}
+	return p
 }
 
 func (p *population) clients() int { return len(p.index) / p.sparsity }
@@ -79,8 +70,8 @@ func (p *population) pairs(dst []fl.KeyValue, client int) []fl.KeyValue {
 	return dst
 }
 
-// send implements crowd. O(clients).
-func (p *population) send(rng *rand.Rand) (plus, minus []int) {
+// send implements crowd for padding lengths up to s, which leave no dummies. O(clients).
+func (p *population) send(_ int, rng *rand.Rand) (plus, minus []int) {
 	plus, minus = make([]int, p.dim), make([]int, p.dim)
 	for first := 0; first < len(p.index); first += p.sparsity {
 		i := first + rng.IntN(p.sparsity)

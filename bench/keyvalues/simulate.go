@@ -14,10 +14,12 @@ import (
 // crowd is clients for which only counts are drawn. Mechanisms that perturb one pair per
 // client keep a sum over clients in their aggregators, and clients in one state are alike.
 type crowd interface {
+	// clients is how many they are.
+	clients() int
 	// send draws one pair per client, uniformly from its own, and rounds its value: how
-	// many send each key with + and with −. No client has fewer pairs than PCKV's
-	// padding length, so that no client sends a dummy.
-	send(rng *rand.Rand) (plus, minus []int)
+	// many send each key with + and with −. A client with fewer pairs than the padding length
+	// sends a dummy with the probability that is left.
+	send(padding int, rng *rand.Rand) (plus, minus []int)
 	// ask draws one key per client, uniformly from all: how many clients asked about each
 	// key hold it with + and with − (rounded), and how many do not.
 	ask(rng *rand.Rand) (plus, minus, absent []int)
@@ -41,10 +43,15 @@ func simulate(r fl.Round, agg fl.Aggregator, c crowd, rng *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	if r.Mechanism == pckv.UE {
-		return pckv.AddCounts(agg, unaryCounts(channel, c, rng))
+	return pckv.AddCounts(agg, pckvCounts(r.Mechanism, channel, c, padding, rng))
+}
+
+// pckvCounts draws the counts of a mechanism of PCKV.
+func pckvCounts(mechanism string, ch pckv.Channel, c crowd, padding int, rng *rand.Rand) pckv.Counts {
+	if mechanism == pckv.UE {
+		return unaryCounts(ch, c, padding, rng)
 	}
-	return pckv.AddCounts(agg, responseCounts(channel, c, padding, rng))
+	return responseCounts(ch, c, padding, rng)
 }
 
 // channelOf returns the channel of a mechanism of PCKV.
@@ -61,9 +68,9 @@ func channelOf(by pckv.Allocation, mechanism string, epsilon float64, dim, paddi
 }
 
 // unaryCounts draws the counts of PCKV-UE: all positions of all reports are independent.
-func unaryCounts(ch pckv.Channel, c crowd, rng *rand.Rand) pckv.Counts {
-	plus, minus := c.send(rng)
-	out, clients := newCounts(plus, minus)
+func unaryCounts(ch pckv.Channel, c crowd, padding int, rng *rand.Rand) pckv.Counts {
+	plus, minus := c.send(padding, rng)
+	out, clients := newCounts(c, len(plus)), c.clients()
 	shows := ch.Background + ch.Hold
 	right, wrong := (shows+ch.Sign)/2, (shows-ch.Sign)/2
 	for k := range plus {
@@ -78,13 +85,16 @@ func unaryCounts(ch pckv.Channel, c crowd, rng *rand.Rand) pckv.Counts {
 // responseCounts draws the counts of PCKV-GRR: a report is the pair that was sent, or
 // uniform over the signed keys, dummies among them.
 func responseCounts(ch pckv.Channel, c crowd, padding int, rng *rand.Rand) pckv.Counts {
-	plus, minus := c.send(rng)
-	out, uniform := newCounts(plus, minus)
+	plus, minus := c.send(padding, rng)
+	out, uniform := newCounts(c, len(plus)), c.clients()
+	dummies := c.clients()
 	for k := range plus {
 		kept := [2]int{binomial(rng, plus[k], ch.Hold), binomial(rng, minus[k], ch.Hold)}
 		out.Plus[k], out.Minus[k] = uint32(kept[0]), uint32(kept[1])
 		uniform -= kept[0] + kept[1]
+		dummies -= plus[k] + minus[k]
 	}
+	uniform -= binomial(rng, dummies, ch.Hold)
 	signedKeys := 2 * (len(plus) + padding)
 	for _, counts := range [][]uint32{out.Plus, out.Minus} {
 		for k := range counts {
@@ -97,20 +107,15 @@ func responseCounts(ch pckv.Channel, c crowd, padding int, rng *rand.Rand) pckv.
 	return out
 }
 
-// newCounts returns empty counts for the clients of plus and minus, and the number of them.
-func newCounts(plus, minus []int) (pckv.Counts, int) {
-	clients := 0
-	for k := range plus {
-		clients += plus[k] + minus[k]
-	}
-	return pckv.Counts{Reports: int64(clients), Plus: make([]uint32, len(plus)), Minus: make([]uint32, len(plus))}, clients
+func newCounts(c crowd, dim int) pckv.Counts {
+	return pckv.Counts{Reports: int64(c.clients()), Plus: make([]uint32, dim), Minus: make([]uint32, dim)}
 }
 
 // privkvCounts draws the counts of PrivKV: the key and the sign are reported truly with
 // probability p each.
 func privkvCounts(r fl.Round, c crowd, rng *rand.Rand) []privkv.Counts {
 	plus, minus, absent := c.ask(rng)
-	p := truth(r.Epsilon / 2)
+	p := truthful(r.Epsilon / 2)
 	out := make([]privkv.Counts, r.Dim)
 	for k := range out {
 		a, b := trinomial(rng, plus[k], p*p, p*(1-p))
@@ -129,7 +134,7 @@ func privkvCounts(r fl.Round, c crowd, rng *rand.Rand) []privkv.Counts {
 // kvueCounts draws the counts of KVUE: three bits, each reported truly with probability p.
 func kvueCounts(r fl.Round, c crowd, rng *rand.Rand) []privkv.Counts {
 	plus, minus, absent := c.ask(rng)
-	p := truth(r.Epsilon / 2)
+	p := truthful(r.Epsilon / 2)
 	out := make([]privkv.Counts, r.Dim)
 	for k := range out {
 		reports := plus[k] + minus[k] + absent[k]
@@ -141,8 +146,8 @@ func kvueCounts(r fl.Round, c crowd, rng *rand.Rand) []privkv.Counts {
 	return out
 }
 
-// truth is the probability that randomized response reports one of two values truly.
-func truth(epsilon float64) float64 { return 1 / (1 + math.Exp(-epsilon)) }
+// truthful is the probability that randomized response reports one of two values truly.
+func truthful(epsilon float64) float64 { return 1 / (1 + math.Exp(-epsilon)) }
 
 // binomial draws the successes of n trials, by inversion or rejection from the exact law.
 func binomial(rng *rand.Rand, n int, p float64) int {

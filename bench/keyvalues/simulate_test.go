@@ -11,7 +11,6 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/keyvalue/pckv"
 	"github.com/hushgrad/hushgrad/keyvalue/privkv"
-	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // encoded adds the reports that the mechanism's own encoder makes.
@@ -48,9 +47,9 @@ func features(t *testing.T, agg fl.Aggregator) []float64 {
 }
 
 // sameLaw compares the averages of the features over many rounds of both kinds. In the
-// whole package 570 differences of averages are within 6 standard errors. They are normal,
+// whole package fewer than 900 differences of averages are within 6 standard errors. They are normal,
 // as there are 400 rounds of each kind at least and a difference of two alike has no skew:
-// one is beyond with probability 1.1e-6.
+// one is beyond with probability 1.8e-6.
 func sameLaw(t *testing.T, what string, rounds int, left, right func(rng *rand.Rand) []float64) {
 	t.Helper()
 	var values [2][][]float64
@@ -88,88 +87,37 @@ func mechanismsOfCounts(padding int) map[string]fl.Params {
 }
 
 func TestSimulatedPopulationsHaveTheLawOfEncodedOnes(t *testing.T) {
-	p, err := newPopulation(40, 4, 2, rand.New(rand.NewChaCha8([32]byte{7})))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, params := range mechanismsOfCounts(2) {
-		round := func(rng *rand.Rand, fill func(o *opened)) []float64 {
-			r := roundOf(name, 4, 1, params)
-			r.Columns = []string{fl.ColumnFrequency, fl.ColumnConditional}
-			o, err := openRound(r, rng)
-			if err != nil {
-				t.Fatal(err)
-			}
-			fill(o)
-			return features(t, o.agg)
-		}
-		var pairs []fl.KeyValue
-		sameLaw(t, name, 3000,
-			func(rng *rand.Rand) []float64 {
-				return round(rng, func(o *opened) {
-					encoded(t, o, p.clients(), func(client int) []fl.KeyValue {
-						pairs = p.pairs(pairs[:0], client)
-						return pairs
-					}, rng)
-				})
-			},
-			func(rng *rand.Rand) []float64 {
-				return round(rng, func(o *opened) {
-					if err := simulate(o.round, o.agg, p, rng); err != nil {
-						t.Fatal(err)
-					}
-				})
-			})
-	}
+	p := newPopulation(40, 4, 2, rand.New(rand.NewChaCha8([32]byte{7})))
+	simulatedIsEncoded(t, p, 4, 2, func(client int) []fl.KeyValue { return p.pairs(nil, client) })
 }
 
 // The errors that the figures show are those of the mechanisms' encoders: at the settings
 // of a figure, mean metrics over rounds of both kinds. The metrics are the features.
 func TestMeasuredErrorsAreThoseOfTheEncoders(t *testing.T) {
 	const epsilon, rounds = 0.8, 400
-	p, err := newPopulation(400, 24, 4, rand.New(rand.NewChaCha8([32]byte{7})))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := newPopulation(400, 24, 4, rand.New(rand.NewChaCha8([32]byte{7})))
 	for _, c := range contenders {
-		settings, err := c.settings(sparse.Point{Dim: p.dim, Sparsity: p.sparsity, Epsilon: epsilon, Hash: "gf2"})
+		if c.mechanism == "" {
+			continue
+		}
+		settings, err := c.settings(shape{400, 24, 4}, epsilon)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range settings {
-			var pairs []fl.KeyValue
+			measure := func(e estimate, err error) []float64 {
+				if err != nil {
+					t.Fatal(err)
+				}
+				values, err := p.logErrors(e, s.by)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return values
+			}
 			sameLaw(t, c.label, rounds,
-				func(rng *rand.Rand) []float64 {
-					r := roundOf(c.name, p.dim, epsilon, s.params)
-					r.MinReports = p.clients()
-					if s.frequencies {
-						r.Columns = []string{fl.ColumnFrequency}
-					}
-					o, err := openRound(r, rng)
-					if err != nil {
-						t.Fatal(err)
-					}
-					encoded(t, o, p.clients(), func(client int) []fl.KeyValue {
-						pairs = p.pairs(pairs[:0], client)
-						return pairs
-					}, rng)
-					e, err := o.agg.Estimate()
-					if err != nil {
-						t.Fatal(err)
-					}
-					metrics, err := p.errors(e, s)
-					if err != nil {
-						t.Fatal(err)
-					}
-					return metrics
-				},
-				func(rng *rand.Rand) []float64 {
-					metrics, err := c.measure(t.Context(), p, epsilon, s, rng)
-					if err != nil {
-						t.Fatal(err)
-					}
-					return metrics
-				})
+				func(rng *rand.Rand) []float64 { return measure(fromPairs(t.Context(), &c, p, epsilon, s, rng)) },
+				func(rng *rand.Rand) []float64 { return measure(c.run(t.Context(), &c, p, epsilon, s, rng)) })
 		}
 	}
 }

@@ -1,20 +1,21 @@
 package keyvalues
 
 import (
-	"cmp"
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 )
 
-// The synthetic data of the PCKV paper: keys are uniform, or Gaussian around the middle.
+// law is how the synthetic data of the PCKV paper is drawn.
+type law string
+
 const (
-	uniformKeys = iota
-	gaussianKeys
+	// uniformLaw has uniform keys, and the mean of a key uniform on [−1, 1].
+	uniformLaw law = "uniform"
+	// gaussianLaw has the key 1, 2, … of a client from N(0, 50²), rounded, and the mean of a key from
+	// N(0, 1). What falls outside the keys or outside [−1, 1] is drawn again, so that the first
+	// key is the most frequent one.
+	gaussianLaw law = "Gaussian"
 )
-
-var distributions = [...]string{uniformKeys: "uniform", gaussianKeys: "Gaussian"}
 
 const (
 	sigmaKey  = 50
@@ -25,39 +26,44 @@ const (
 type singles struct {
 	holders []int     // of each key
 	mean    []float64 // value of each key
-	clients int
-	held    []int // the keys that have holders, the most frequent first
+	size    int       // clients
 }
 
-// newSingles draws the key of every client, and the value of every key from a Gaussian of
-// mean 0; what falls outside the keys or outside [−1, 1] is drawn again.
-func newSingles(distribution, clients, dim int, rng *rand.Rand) *singles {
-	p := &singles{holders: make([]int, dim), mean: make([]float64, dim), clients: clients}
+func newSingles(by law, clients, dim int, rng *rand.Rand) *singles {
+	p := &singles{holders: make([]int, dim), mean: make([]float64, dim), size: clients}
 	for k := range p.mean {
-		for p.mean[k] = 2; math.Abs(p.mean[k]) > 1; {
-			p.mean[k] = sigmaMean * rng.NormFloat64()
+		p.mean[k] = 2*rng.Float64() - 1
+		if by == gaussianLaw {
+			for p.mean[k] = 2; math.Abs(p.mean[k]) > 1; {
+				p.mean[k] = sigmaMean * rng.NormFloat64()
+			}
 		}
 	}
 	for range clients {
 		key := rng.IntN(dim)
-		if distribution == gaussianKeys {
+		if by == gaussianLaw {
 			for key = -1; key < 0 || key >= dim; {
-				key = int(math.Round(float64(dim)/2 + sigmaKey*rng.NormFloat64()))
+				key = int(math.Round(sigmaKey*rng.NormFloat64())) - 1
 			}
 		}
 		p.holders[key]++
 	}
-	for k, n := range p.holders {
-		if n > 0 {
-			p.held = append(p.held, k)
-		}
-	}
-	slices.SortStableFunc(p.held, func(a, b int) int { return cmp.Compare(p.holders[b], p.holders[a]) })
 	return p
 }
 
-// send implements crowd. O(dim).
-func (p *singles) send(rng *rand.Rand) (plus, minus []int) {
+// truth are the true frequencies and means.
+func (p *singles) truth() *truth {
+	t := &truth{frequency: make([]float64, len(p.holders)), mean: p.mean}
+	for k, n := range p.holders {
+		t.frequency[k] = float64(n) / float64(p.size)
+	}
+	return t.ranked()
+}
+
+func (p *singles) clients() int { return p.size }
+
+// send implements crowd for the padding length 1. O(dim).
+func (p *singles) send(_ int, rng *rand.Rand) (plus, minus []int) {
 	return p.round(p.holders, rng)
 }
 
@@ -86,22 +92,4 @@ func (p *singles) round(holders []int, rng *rand.Rand) (plus, minus []int) {
 		minus[k] = n - plus[k]
 	}
 	return plus, minus
-}
-
-// scope is a set of keys that errors are averaged over.
-type scope struct {
-	name string
-	top  int // number of keys, the most frequent ones; 0: all
-}
-
-var scopes = []scope{{"all keys", 0}, {fmt.Sprintf("top %d", topKeys), topKeys}}
-
-const topKeys = 20
-
-// keys are the keys of the scope that at least one client holds.
-func (s scope) keys(p *singles) []int {
-	if s.top == 0 {
-		return p.held
-	}
-	return p.held[:min(s.top, len(p.held))]
 }

@@ -8,59 +8,101 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-func TestSingles(t *testing.T) {
-	for distribution, name := range distributions {
-		const clients, dim = 20_000, 400
-		p := newSingles(distribution, clients, dim, rand.New(rand.NewChaCha8([32]byte{7})))
-		sum, centre := 0, 0
-		for k, n := range p.holders {
-			sum += n
-			if k >= 150 && k < 250 {
-				centre += n
-			}
-			if math.Abs(p.mean[k]) > 1 {
-				t.Errorf("%s: key %d has the mean %g", name, k, p.mean[k])
-			}
-		}
-		// 100 keys of 400, or one standard deviation (rounded to integers) to each side,
-		// 0.6827 up to 0.001: ± 5 standard deviations of 20000 clients.
-		want := 0.25
-		if distribution == gaussianKeys {
-			want = 0.6827
-		}
-		if share := float64(centre) / clients; sum != clients || math.Abs(share-want) > 0.018 {
-			t.Errorf("%s: %d clients, a share of %g in the middle, want %g", name, sum, share, want)
-		}
-		for _, s := range scopes {
-			keys := s.keys(p)
-			if s.top > 0 && len(keys) != s.top {
-				t.Errorf("%s, %s: %d keys", name, s.name, len(keys))
-			}
-			seen := 0
-			for i, k := range keys {
-				if p.holders[k] == 0 || i > 0 && p.holders[keys[i-1]] < p.holders[k] {
-					t.Errorf("%s, %s: key %d is out of order", name, s.name, k)
+// Gaussian keys fall from the first one on: with σ = 50 the first 50 of 400 hold the share of a
+// half-normal variable between 0.5/50 and 50.5/50, about 0.682; uniform ones hold an eighth. Means of
+// uniform clients have the variance 1/3, those of a normal variable within one standard deviation
+// 0.291. Bounds are 5 standard deviations and more.
+func TestSinglesHaveTheirLaw(t *testing.T) {
+	const clients, dim = 20_000, 400
+	inside := func(x float64) float64 { return math.Erf(x / math.Sqrt2) }
+	for by, want := range map[law]struct{ first, variance float64 }{
+		uniformLaw:  {0.125, 1. / 3},
+		gaussianLaw: {(inside(50.5/50) - inside(0.5/50)) / (1 - inside(0.5/50)), 0.2911},
+	} {
+		variance, first := 0.0, 0.0
+		rng := rand.New(rand.NewChaCha8([32]byte{7}))
+		for range 20 {
+			p := newSingles(by, clients, dim, rng)
+			sum := 0
+			for k, n := range p.holders {
+				sum += n
+				if k < 50 {
+					first += float64(n) / clients / 20
 				}
-				seen += p.holders[k]
+				if math.Abs(p.mean[k]) > 1 {
+					t.Errorf("%s: key %d has the mean %g", by, k, p.mean[k])
+				}
+				variance += p.mean[k] * p.mean[k] / dim / 20
 			}
-			if s.top == 0 && seen != clients {
-				t.Errorf("%s, %s: the keys have %d holders", name, s.name, seen)
+			if sum != clients || p.clients() != clients {
+				t.Errorf("%s: %d clients", by, sum)
 			}
+		}
+		// 400 000 clients: a deviation of 0.0008. 8000 means: one of 0.0034.
+		if math.Abs(first-want.first) > 0.004 || math.Abs(variance-want.variance) > 0.017 {
+			t.Errorf("%s: a share of %g and a variance of %g, want %+v", by, first, variance, want)
+		}
+	}
+}
+
+// The truth of one Gaussian draw is ranked, and is that of the clients.
+func TestTruthIsRanked(t *testing.T) {
+	p := &singles{holders: []int{20, 0, 50, 30}, mean: []float64{0.5, 1, -1, 0}, size: 100}
+	truth := p.truth()
+	if got := truth.held; len(got) != 3 || got[0] != 2 || got[1] != 3 || got[2] != 0 {
+		t.Errorf("keys %v", got)
+	}
+	if truth.frequency[2] != 0.5 || truth.frequency[1] != 0 {
+		t.Errorf("frequencies %v", truth.frequency)
+	}
+}
+
+// Errors and precisions by hand: frequencies off by 0.1, 0.2 and 0, means by 0.5, 0 and 1, of the three
+// keys that are held; of the two most frequent ones, 2 and 3, one is estimated to be.
+func TestGaugesByHand(t *testing.T) {
+	truth := (&singles{holders: []int{20, 0, 50, 30}, mean: []float64{0.5, 1, -1, 0}, size: 100}).truth()
+	frequencies, means := []float64{0.2, 0.9, 0.6, 0.5}, []float64{0.5, 0, -0.5, 1}
+	for g, want := range map[gauge]float64{
+		{frequency, 0}: 0.05 / 3, {frequency, 2}: 0.05 / 2, {frequency, 1}: 0.01,
+		{mean, 0}: 1.25 / 3, {mean, 1}: 0.25, {precision, 2}: 0.5, {precision, 1}: 0,
+	} {
+		if got := g.measure(truth, frequencies, means); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s, %s: %g, want %g", g.of, g.scope(), got, want)
 		}
 	}
 }
 
 func TestSimulatedSinglesHaveTheLawOfEncodedOnes(t *testing.T) {
-	p := &singles{holders: []int{20, 9, 0, 6}, mean: []float64{0.4, -1, 0.9, -0.3}, clients: 35}
+	p := &singles{holders: []int{20, 9, 0, 6}, mean: []float64{0.4, -1, 0.9, -0.3}, size: 35}
 	var pairs [][]fl.KeyValue
 	for k, n := range p.holders {
 		for range n {
 			pairs = append(pairs, []fl.KeyValue{{Key: uint32(k), Value: p.mean[k]}})
 		}
 	}
-	for name, params := range mechanismsOfCounts(1) {
+	simulatedIsEncoded(t, p, 4, 1, func(client int) []fl.KeyValue { return pairs[client] })
+}
+
+// Clients with fewer pairs than the padding length send dummies, and those with more send each pair less.
+func TestSimulatedRatingsHaveTheLawOfEncodedOnes(t *testing.T) {
+	p := &ratings{dim: 4, first: []int{0}}
+	for client := range 30 {
+		for key := range 4 {
+			if client%(key+1) == 0 {
+				p.pairs = append(p.pairs, rating{uint32(key), float32(key)/2 - 0.75})
+			}
+		}
+		p.first = append(p.first, len(p.pairs))
+	}
+	simulatedIsEncoded(t, p, 4, 2, func(client int) []fl.KeyValue { return p.keyValues(nil, client) })
+}
+
+// simulatedIsEncoded compares the law of the simulated counts of all mechanisms with that of encoders.
+func simulatedIsEncoded(t *testing.T, c crowd, dim, padding int, pairs func(client int) []fl.KeyValue) {
+	t.Helper()
+	for name, params := range mechanismsOfCounts(padding) {
 		round := func(rng *rand.Rand, fill func(o *opened)) []float64 {
-			r := roundOf(name, 4, 1.5, params)
+			r := roundOf(name, dim, 1.5, params)
 			r.Columns = []string{fl.ColumnFrequency, fl.ColumnConditional}
 			o, err := openRound(r, rng)
 			if err != nil {
@@ -71,13 +113,11 @@ func TestSimulatedSinglesHaveTheLawOfEncodedOnes(t *testing.T) {
 		}
 		sameLaw(t, name, 3000,
 			func(rng *rand.Rand) []float64 {
-				return round(rng, func(o *opened) {
-					encoded(t, o, p.clients, func(client int) []fl.KeyValue { return pairs[client] }, rng)
-				})
+				return round(rng, func(o *opened) { encoded(t, o, c.clients(), pairs, rng) })
 			},
 			func(rng *rand.Rand) []float64 {
 				return round(rng, func(o *opened) {
-					if err := simulate(o.round, o.agg, p, rng); err != nil {
+					if err := simulate(o.round, o.agg, c, rng); err != nil {
 						t.Fatal(err)
 					}
 				})

@@ -2,214 +2,154 @@ package keyvalues
 
 import (
 	"context"
-	"flag"
+	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"golang.org/x/sync/errgroup"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
-	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/keyvalue/pckv"
-	"github.com/hushgrad/hushgrad/keyvalue/privkv"
 )
 
-// sweep is a figure of the PCKV paper: errors on synthetic data.
+// dataset is clients and what they hold.
+type dataset interface {
+	crowd
+	truth() *truth
+}
+
+// source makes a dataset.
+type source struct {
+	name         string
+	dim, padding int
+	open         func(rng *rand.Rand) (dataset, error)
+}
+
+// sweep is a figure of the PCKV paper: rivals at several ε on several sources, measured by gauges.
 type sweep struct {
 	number     int
 	title      string
-	dims       []int
+	sources    []source
 	epsilons   []float64
-	quickDims  []int
-	quick      []float64 // ε
-	againstDim bool      // what the horizontal axis shows
+	rivals     []rival
+	gauges     []gauge
+	views      []view
+	againstDim bool // what the horizontal axis shows
+	withTheory bool
+	notes      []string
+	repeats    int
 }
 
-var sweeps = []sweep{
-	{
-		6, "errors against ε", []int{100}, []float64{0.1, 0.2, 0.5, 1, 2, 3, 4, 5, 6},
-		[]int{100}, []float64{0.5, 2, 5}, false,
-	},
-	{
-		7, "errors against the number of keys", []int{100, 200, 500, 1000, 2000}, []float64{1, 5},
-		[]int{100, 400}, []float64{1, 5}, true,
-	},
-}
-
-// rival is a mechanism in the sweeps.
-type rival struct{ label, name string }
-
-var rivals = []rival{
-	{"PrivKVM", privkv.NamePrivKVM},
-	{"KVUE", privkv.NameKVUE},
-	{"PCKV-UE", pckv.UE},
-	{"PCKV-GRR", pckv.GRR},
-}
-
-// isPCKV reports whether a rival is one of the paper's own.
-func isPCKV(name string) bool { return name == pckv.UE || name == pckv.GRR }
-
-func (s sweep) experiment() experiment.Experiment {
-	return experiment.Experiment{
-		Name:    fmt.Sprintf("fig%d-pckv", s.number),
-		Title:   "PCKV: " + s.title + ", synthetic data",
-		Source:  fmt.Sprintf("%s, Figure %d", pckvPaper, s.number),
-		Without: []string{experiment.FlagData},
-		Bind: func(flags *flag.FlagSet) experiment.Run {
-			clients := flags.Int("clients", 0, "number of clients; 0: 1000000, with -quick 100000")
-			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
-				switch {
-				case *clients < 0 || *clients > fl.MaxReports:
-					return nil, fl.Invalid("-clients", *clients, "must be in [0, %d]", fl.MaxReports)
-				case *clients > 0:
-					return s.run(ctx, env, *clients)
-				case env.Quick:
-					return s.run(ctx, env, 100_000)
-				}
-				return s.run(ctx, env, 1_000_000)
-			}
-		},
-	}
-}
-
-// Quantities whose errors are measured.
-const (
-	frequency = iota
-	mean
-)
-
-var quantities = [2]string{"frequency", "mean"}
-
-// point is one mechanism at one setting of a sweep.
+// point is a rival at one ε on one source.
 type point struct {
-	distribution int // index
-	dim          int
-	epsilon      float64
-	rival        int       // index
-	values       []float64 // a score for each repeat
-	scores       [len(quantities)][2]score
+	source
+	epsilon float64
+	rival   rival
+	values  [][]float64 // by gauge and repeat
+	theory  []theory    // by gauge, averaged over the repeats
 }
 
-// score is a mean squared error over the keys of a scope: the average of the repeats with
-// its interval and its standard error, and what is expected.
-type score struct {
-	mse    experiment.Interval
-	stderr float64
-	theory theory
+// value is what a gauge measured, with its interval over the repeats.
+func (at *point) value(gauge int) experiment.Interval {
+	return experiment.MeanInterval(at.values[gauge])
 }
 
-func (s sweep) run(ctx context.Context, env experiment.Env, clients int) (*experiment.Result, error) {
-	repeats := env.RepeatsOr(10)
-	if env.Quick {
-		repeats = env.RepeatsOr(3)
-		s.dims, s.epsilons = s.quickDims, s.quick
-	}
-	env.Progress.Describe(fmt.Sprintf("fig%d-pckv", s.number))
-	env.Progress.Grow(len(distributions) * len(s.dims) * len(s.epsilons) * len(rivals))
-	var points []*point
+// run measures every rival in every repeat, for which the data is drawn anew.
+func (s *sweep) run(ctx context.Context, env experiment.Env) ([]*point, error) {
+	env.Progress.Describe("datasets")
+	env.Progress.Grow(len(s.sources) * s.repeats)
+	results := make([][]float64, len(s.sources)*s.repeats)
 	group, running := errgroup.WithContext(ctx)
 	group.SetLimit(env.Jobs)
-	for distribution := range distributions {
-		for _, dim := range s.dims {
-			p := newSingles(distribution, clients, dim, experiment.Stream(env.Seed, 62, uint64(distribution), uint64(dim), uint64(clients)))
-			for _, epsilon := range s.epsilons {
-				for i := range rivals {
-					at := &point{distribution: distribution, dim: dim, epsilon: epsilon, rival: i}
-					points = append(points, at)
-					group.Go(func() error {
-						defer env.Progress.Step()
-						return at.run(running, env, p, repeats)
-					})
+	for i := range results {
+		if running.Err() != nil {
+			break
+		}
+		group.Go(func() (err error) {
+			defer env.Progress.Step()
+			results[i], err = s.measure(running, env, s.sources[i/s.repeats], i%s.repeats)
+			return err
+		})
+	}
+	if err := errors.Join(group.Wait(), ctx.Err()); err != nil {
+		return nil, err
+	}
+	var points []*point
+	for i, from := range s.sources {
+		at := 0
+		for _, epsilon := range s.epsilons {
+			for _, r := range s.rivals {
+				p := &point{source: from, epsilon: epsilon, rival: r, values: make([][]float64, len(s.gauges)), theory: make([]theory, len(s.gauges))}
+				for g := range s.gauges {
+					for _, values := range results[i*s.repeats : (i+1)*s.repeats] {
+						n := float64(s.repeats)
+						p.values[g] = append(p.values[g], values[at])
+						p.theory[g].mse += values[at+1] / n
+						p.theory[g].variance += values[at+2] / n / n
+						p.theory[g].corrected = p.theory[g].corrected || values[at+3] > 0
+					}
+					at += 4
+				}
+				points = append(points, p)
+			}
+		}
+	}
+	return points, nil
+}
+
+// measure draws data and returns, for every ε, rival and gauge, what was measured and the theory.
+func (s *sweep) measure(ctx context.Context, env experiment.Env, from source, repeat int) ([]float64, error) {
+	key := fmt.Sprintf("%s d=%d padding=%d repeat %d", from.name, from.dim, from.padding, repeat)
+	return env.Checkpoint.Do(key, func() ([]float64, error) {
+		data, err := from.open(experiment.Stream(env.Seed, 62, textNumber(from.name), uint64(from.dim), uint64(repeat)))
+		if err != nil {
+			return nil, err
+		}
+		t := data.truth()
+		var values []float64
+		for _, epsilon := range s.epsilons {
+			for _, r := range s.rivals {
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
+				// Both kinds of PrivKVM get the same reports.
+				rng := experiment.Stream(env.Seed, 63, uint64(s.number), textNumber(from.name), uint64(from.dim), uint64(repeat), math.Float64bits(epsilon), textNumber(r.mechanism), uint64(r.by))
+				frequencies, means, err := r.estimates(data, from.dim, from.padding, epsilon, rng)
+				if err != nil {
+					return nil, fmt.Errorf("%s, ε = %g, %s: %w", r.label, epsilon, key, err)
+				}
+				for _, g := range s.gauges {
+					var expected theory
+					if s.withTheory {
+						if expected, err = r.expected(t, g, from.dim, from.padding, data.clients(), epsilon); err != nil {
+							return nil, err
+						}
+					}
+					corrected := 0.0
+					if expected.corrected {
+						corrected = 1
+					}
+					values = append(values, g.measure(t, frequencies, means), expected.mse, expected.variance, corrected)
 				}
 			}
 		}
-	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	return s.report(points, clients, repeats), ctx.Err()
-}
-
-// run measures all repeats of a point and compares them with the theory.
-func (at *point) run(ctx context.Context, env experiment.Env, p *singles, repeats int) error {
-	r := rivals[at.rival]
-	key := fmt.Sprintf("%s %s n=%d d=%d eps=%g", r.label, distributions[at.distribution], p.clients, at.dim, at.epsilon)
-	values, err := env.Checkpoint.Do(key, func() ([]float64, error) {
-		var all []float64
-		for i := range repeats {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			scores, err := at.measure(env, p, i)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", key, err)
-			}
-			all = append(all, scores...)
-		}
-		return all, nil
+		return values, nil
 	})
-	if err != nil {
-		return err
-	}
-	at.values = values
-	return at.summarize(p, repeats)
 }
 
-// measure runs one round and returns the mean squared error of every quantity in every
-// scope.
-func (at *point) measure(env experiment.Env, p *singles, repeat int) ([]float64, error) {
-	rng := experiment.Stream(env.Seed, 63, uint64(at.distribution), uint64(at.dim), math.Float64bits(at.epsilon), uint64(at.rival), uint64(p.clients), uint64(repeat))
-	round := fl.Round{ID: "bench", Mechanism: rivals[at.rival].name, Dim: at.dim, Scale: 1, Epsilon: at.epsilon, MinReports: p.clients, Columns: []string{fl.ColumnFrequency, fl.ColumnConditional}}
-	if isPCKV(round.Mechanism) {
-		round.Params = fl.Params{pckv.ParamPadding: fl.Int(1)}
+// textNumber makes a part of a stream of a short name.
+func textNumber(name string) (n uint64) {
+	for _, b := range []byte(name) {
+		n = n*257 + uint64(b)
 	}
-	o, err := openRound(round, rng)
-	if err != nil {
-		return nil, err
-	}
-	if err := simulate(o.round, o.agg, p, rng); err != nil {
-		return nil, err
-	}
-	e, err := o.agg.Estimate()
-	if err != nil {
-		return nil, err
-	}
-	frequency, _ := e.Column(fl.ColumnFrequency)
-	conditional, _ := e.Column(fl.ColumnConditional)
-	var out []float64
-	for quantity := range quantities {
-		for _, s := range scopes {
-			sum, keys := 0.0, s.keys(p)
-			for _, k := range keys {
-				off := frequency.Value[k] - float64(p.holders[k])/float64(p.clients)
-				if quantity == mean {
-					off = conditional.Value[k] - p.mean[k]
-				}
-				sum += off * off
-			}
-			out = append(out, sum/float64(len(keys)))
-		}
-	}
-	return out, nil
+	return n
 }
 
-// summarize fills the scores from the values of the repeats.
-func (at *point) summarize(p *singles, repeats int) error {
-	for quantity := range quantities {
-		for i, s := range scopes {
-			var values []float64
-			for j := quantity*len(scopes) + i; j < len(at.values); j += len(quantities) * len(scopes) {
-				values = append(values, at.values[j])
-			}
-			c := &at.scores[quantity][i]
-			if c.mse = experiment.MeanInterval(values); len(values) > 1 {
-				c.stderr = stat.StdErr(stat.StdDev(values, nil), float64(len(values)))
-			}
-			var err error
-			if c.theory, err = at.expected(p, quantity, s, repeats); err != nil {
-				return err
-			}
+// find returns the point of a source with a number of keys, at an ε; nil if there is none.
+func find(points []*point, name string, dim int, epsilon float64, label string) *point {
+	for _, p := range points {
+		if p.name == name && p.dim == dim && p.epsilon == epsilon && p.rival.label == label {
+			return p
 		}
 	}
 	return nil

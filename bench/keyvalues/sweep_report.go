@@ -7,100 +7,82 @@ import (
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
-func (s sweep) report(points []*point, clients, repeats int) *experiment.Result {
+// view is a panel: what a gauge measured for some of the points.
+type view struct {
+	title     string
+	source    string  // "": all
+	epsilon   float64 // 0: all
+	mechanism string  // "": all
+	gauge     int
+}
+
+func (v view) shows(p *point) bool {
+	return (v.source == "" || p.name == v.source) && (v.epsilon == 0 || p.epsilon == v.epsilon) && (v.mechanism == "" || p.rival.mechanism == v.mechanism)
+}
+
+// report is the rows and the picture.
+func (s *sweep) report(points []*point) *experiment.Result {
 	r := &experiment.Result{
-		Columns: []string{"keys", "dim", "epsilon", "mechanism", "quantity", "scope", "mse", "stderr", "theory"},
-		Notes: []string{
-			fmt.Sprintf("n = %d, %d repeats, one pair per client, padding length 1.", clients, repeats),
-			fmt.Sprintf("Gaussian keys are round(d/2 + %d·N), drawn again outside the keys. All holders of a key have the same value. It is Gaussian with σ = %d, drawn again outside [−1, 1], for both kinds of keys. This is our reading of the paper.", sigmaKey, sigmaMean),
-			"Frequencies are the unbiased estimates. Means are those among the holders, by each mechanism's own corrected estimator. Keys that nobody holds are left out.",
-			"PrivKVM has one real round and 5 virtual iterations.",
-			"Theory is Theorem 4 averaged over the keys. It approximates the uncorrected mean for given signs. For the rounding of values to signs (1−m²) over the number of holders is added. The sum is cut at (1+|m|)², the largest squared error of an estimate in [−1, 1].",
-			"Error bars: Student's 95 % interval over the repeats, on the same clients.",
-			"The counts of the reports are drawn from the law that the encoders give them. All estimates are those of the aggregators.",
-		},
-		Plot: &figure.Figure{
-			Title:   fmt.Sprintf("PCKV: %s, n = %d, synthetic data", s.title, clients),
-			Columns: len(quantities) * len(scopes), ErrorBars: experiment.ErrorBars,
-		},
-		Verdicts: s.verdicts(points),
+		Columns: []string{"data", "dim", "epsilon", "mechanism", "quantity", "scope", "value", "low", "high", "theory"},
+		Notes: append([]string{
+			fmt.Sprintf("%d repeats, each with data drawn anew. Error bars: Student's 95 %% interval over the repeats.", s.repeats),
+		}, append(s.notes,
+			"The paper's ε cannot be read off its figures; these are ours.",
+			"Frequencies are corrected into [1/n, 1], and means are those among the holders, by each mechanism's own corrected estimator. Keys that nobody holds are left out.",
+			"The counts of the reports are drawn from the law that the encoders give them.",
+		)...),
+		Plot: &figure.Figure{Columns: 2, ErrorBars: experiment.ErrorBars},
 	}
-	for _, at := range points {
-		for quantity, name := range quantities {
-			for i, over := range scopes {
-				c := at.scores[quantity][i]
-				row := experiment.Row{distributions[at.distribution], at.dim, at.epsilon, rivals[at.rival].label, name, over.name, c.mse.Value, c.stderr, nil}
-				if c.theory.mse > 0 {
-					row[len(row)-1] = c.theory.mse
-				}
-				r.Rows = append(r.Rows, row)
+	for _, p := range points {
+		for i, g := range s.gauges {
+			value := p.value(i)
+			row := experiment.Row{p.name, p.dim, p.epsilon, p.rival.label, string(g.of), g.scope(), value.Value, value.Low, value.High, nil}
+			if p.theory[i].mse > 0 {
+				row[len(row)-1] = p.theory[i].mse
 			}
+			r.Rows = append(r.Rows, row)
 		}
 	}
-	r.Plot.Panels = s.panels(points)
+	if s.withTheory {
+		r.Notes = append(r.Notes, "Theory is Theorem 4, (9) and (10)² + (11), averaged over the keys. It is about estimates without the corrections. The sum is cut at (1+|m|)², the largest squared error of an estimate in [−1, 1].")
+	}
+	for _, v := range s.views {
+		r.Plot.Panels = append(r.Plot.Panels, s.panel(v, points))
+	}
 	return r
 }
 
-// panels returns one row of panels per distribution and, against the dimension, per ε.
-func (s sweep) panels(points []*point) []figure.Panel {
-	levels := []float64{0} // any ε
+func (s *sweep) panel(v view, points []*point) figure.Panel {
+	g := s.gauges[v.gauge]
+	p := figure.Panel{Title: v.title + ", " + g.scope(), XLabel: epsilonTitle, YLabel: g.title(), LogX: s.againstDim, LogY: g.of != precision}
 	if s.againstDim {
-		levels = s.epsilons
+		p.XLabel = "number of keys"
 	}
-	var panels []figure.Panel
-	for distribution, keys := range distributions {
-		for _, level := range levels {
-			var shown []*point
-			for _, at := range points {
-				if at.distribution == distribution && (level == 0 || at.epsilon == level) {
-					shown = append(shown, at)
-				}
-			}
-			title := keys + " keys"
-			if s.againstDim {
-				title = fmt.Sprintf("%s, ε = %g", title, level)
-			}
-			for quantity, name := range quantities {
-				for i, over := range scopes {
-					panels = append(panels, figure.Panel{
-						Title: title + ", " + over.name, XLabel: s.xLabel(), YLabel: "mean squared error of the " + name,
-						LogX: s.againstDim, LogY: true, Series: s.series(shown, quantity, i),
-					})
-				}
-			}
-		}
+	if g.of == precision {
+		p.YRange = [2]float64{0, 1.05}
 	}
-	return panels
-}
-
-func (s sweep) xLabel() string {
-	if s.againstDim {
-		return "number of keys"
-	}
-	return epsilonTitle
-}
-
-// series are the curves of the mechanisms and then those of the theory.
-func (s sweep) series(points []*point, quantity, over int) []figure.Series {
-	var measured, expected []figure.Series
-	for i, r := range rivals {
-		m := figure.Series{Name: r.label, Style: figure.LinePoints}
-		e := figure.Series{Name: r.label + ", theory", Of: r.label, Style: figure.Dashed}
+	var expected []figure.Series
+	for _, r := range s.rivals {
+		measured := figure.Series{Name: r.label, Style: figure.LinePoints}
+		line := figure.Series{Name: r.label + ", theory", Of: r.label, Style: figure.Dashed}
 		for _, at := range points {
-			if at.rival != i {
+			if at.rival.label != r.label || !v.shows(at) {
 				continue
 			}
-			x, c := at.epsilon, at.scores[quantity][over]
+			x, value := at.epsilon, at.value(v.gauge)
 			if s.againstDim {
 				x = float64(at.dim)
 			}
-			m.Add(x, c.mse.Value, c.mse.Low, c.mse.High)
-			e.X, e.Y = append(e.X, x), append(e.Y, c.theory.mse)
+			measured.Add(x, value.Value, value.Low, value.High)
+			line.X, line.Y = append(line.X, x), append(line.Y, at.theory[v.gauge].mse)
 		}
-		measured = append(measured, m)
-		if isPCKV(r.name) {
-			expected = append(expected, e)
+		if len(measured.X) > 0 {
+			p.Series = append(p.Series, measured)
+		}
+		if s.withTheory && r.isPCKV() {
+			expected = append(expected, line)
 		}
 	}
-	return append(measured, expected...)
+	p.Series = append(p.Series, expected...)
+	return p
 }

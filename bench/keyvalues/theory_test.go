@@ -2,43 +2,42 @@ package keyvalues
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/keyvalue/pckv"
-	"github.com/hushgrad/hushgrad/keyvalue/privkv"
 )
 
 func TestTheoryAveragesTheTheorem(t *testing.T) {
-	p := &singles{holders: []int{60_000, 40_000}, mean: []float64{0.5, -1}, clients: 100_000, held: []int{0, 1}}
-	index := func(name string) int {
-		return slices.IndexFunc(rivals, func(r rival) bool { return r.name == name })
-	}
-	at := &point{dim: 2, epsilon: 5, rival: index(pckv.UE)}
+	truth := (&singles{holders: []int{60_000, 40_000}, mean: []float64{0.5, -1}, size: 100_000}).truth()
 	b, err := pckv.Optimized.UE(5)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := b.UE()
-	for quantity, errors := range [][2]float64{
-		frequency: {c.FrequencyMSE(1, 0.6, 1e5), c.FrequencyMSE(1, 0.4, 1e5)},
+	bias := [2]float64{c.MeanBias(1, 0.6, 0.5, 1e5), c.MeanBias(1, 0.4, -1, 1e5)}
+	for g, errors := range map[gauge][2]float64{
+		{frequency, 0}: {c.FrequencyMSE(1, 0.6, 1e5), c.FrequencyMSE(1, 0.4, 1e5)},
 		// A value of 0.5 is rounded to a sign of variance 0.75, −1 to −1.
-		mean: {c.MeanMSE(1, 0.6, 0.5, 1e5) + 0.75/60_000, c.MeanMSE(1, 0.4, -1, 1e5)},
+		{mean, 0}: {c.MeanMSE(1, 0.6, 0.5, 1e5) + 0.75/60_000 + bias[0]*bias[0], c.MeanMSE(1, 0.4, -1, 1e5) + bias[1]*bias[1]},
 	} {
-		got, err := at.expected(p, quantity, scopes[0], 50)
+		got, err := pckvUE.expected(truth, g, 2, 1, 100_000, 5)
 		want := (errors[0] + errors[1]) / 2
-		// Two independent squares of Gaussians, each of variance 2v², over 50 repeats.
-		spread := math.Sqrt((errors[0]*errors[0]+errors[1]*errors[1])/4*2/50) / want
-		if err != nil || math.Abs(got.mse-want) > 1e-12*want || math.Abs(got.spread-spread) > 1e-12 {
-			t.Errorf("%s: %+v, want %g and %g, %v", quantities[quantity], got, want, spread, err)
+		// Two independent squares of Gaussians, each of variance 2v².
+		variance := (errors[0]*errors[0] + errors[1]*errors[1]) / 4 * 2
+		if err != nil || math.Abs(got.mse-want) > 1e-12*want || math.Abs(got.variance-variance) > 1e-12*variance || got.corrected {
+			t.Errorf("%s: %+v, want %g and %g, %v", g.of, got, want, variance, err)
 		}
 	}
-	at.epsilon = 0.001 // nothing is known: the errors are 1.5 and 2 at most
-	if got, err := at.expected(p, mean, scopes[0], 50); err != nil || got.mse != (1.5*1.5+2*2)/2 {
+	// Nothing is known at a tiny ε: the errors are 1.5 and 2 at most.
+	if got, err := pckvUE.expected(truth, gauge{mean, 0}, 2, 1, 100_000, 0.001); err != nil || got.mse != (1.5*1.5+2*2)/2 || !got.corrected {
 		t.Errorf("at a tiny ε: %+v, %v", got, err)
 	}
-	at.rival = index(privkv.NameKVUE)
-	if got, err := at.expected(p, mean, scopes[0], 50); err != nil || got != (theory{}) {
-		t.Errorf("KVUE: %+v, %v", got, err)
+	for _, got := range []func() (theory, error){
+		func() (theory, error) { return kvue.expected(truth, gauge{mean, 0}, 2, 1, 100_000, 1) },
+		func() (theory, error) { return pckvUE.expected(truth, gauge{precision, 1}, 2, 1, 100_000, 1) },
+	} {
+		if got, err := got(); err != nil || got != (theory{}) {
+			t.Errorf("%+v, %v", got, err)
+		}
 	}
 }

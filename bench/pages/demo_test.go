@@ -15,7 +15,11 @@ import (
 
 // What pages say in words about the demo's plan is what is planned, rounded up.
 func TestPagesSayWhatTheDemoPlans(t *testing.T) {
-	run, err := plan.Request{Mechanism: "coco", Dim: plan.DemoDim, Clients: 60000, Delta: 1e-6, L1: plan.DemoL1, L2: plan.DemoL2}.Run(t.Context())
+	demo, err := plan.NewTask(plan.DemoFeatures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := demo.Of(plan.Request{Mechanism: "coco", Clients: 60000, Delta: 1e-6}).Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,8 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"coverage":          coverage,
 	"bars":              bars,
 	"curve":             curve,
+	"federation":        federation,
+	"public-figures":    publicFigures,
 	"predictions":       predictions,
 	"speed-server":      speedOfServer,
 	"speed-client":      speedOfClient,

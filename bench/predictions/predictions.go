@@ -17,6 +17,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/internal/figure"
 	"github.com/hushgrad/hushgrad/plan"
 )
@@ -72,15 +73,18 @@ func run(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 			out = append(out, &prediction{clients: n, budget: budget})
 		}
 	}
+	edges, err := plan.NewTask(dataset.Edges)
+	if err != nil {
+		return nil, err
+	}
 	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(env.Jobs)
 	for _, p := range out {
 		group.Go(func() (err error) {
 			defer env.Progress.Step()
-			p.run, err = plan.Request{
-				Mechanism: auto.Name, Dim: plan.DemoDim, Clients: p.clients, Rounds: rounds, Budget: p.budget, Delta: delta,
-				L1: plan.DemoL1, L2: plan.DemoL2,
-			}.Run(inner)
+			p.run, err = edges.Of(plan.Request{
+				Mechanism: auto.Name, Clients: p.clients, Rounds: rounds, Budget: p.budget, Delta: delta,
+			}).Run(inner)
 			return err
 		})
 	}
@@ -90,7 +94,7 @@ func run(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 	if err := measure(ctx, env, out, measured, repeats); err != nil {
 		return nil, err
 	}
-	return report(out, repeats), nil
+	return report(edges, out, repeats), nil
 }
 
 // noise returns the measured noise of a round.
@@ -100,14 +104,14 @@ func (p *prediction) noise() experiment.Interval { return experiment.MeanInterva
 // repeats is off by a standard deviation of 0.9 %.
 const tolerance = 0.05
 
-func report(all []*prediction, repeats int) *experiment.Result {
+func report(edges plan.Task, all []*prediction, repeats int) *experiment.Result {
 	r := &experiment.Result{
 		Columns: []string{
 			"clients", "budget", "epsilon_central", "mechanism", "slots", "epsilon_local", "epsilon_local_total",
 			"planned_noise", "noise_of_run", "entries", "noise_for_entries", "measured_noise", "low", "high", "repeats",
 		},
 		Notes: []string{
-			fmt.Sprintf("The gradients are those of softmax regression on oriented edges, d = %d; %d rounds, δ = %g.", plan.DemoDim, rounds, delta),
+			fmt.Sprintf("The gradients are those of softmax regression on oriented edges, d = %d; %d rounds, δ = %g.", edges.Dim, rounds, delta),
 			"planned_noise and measured_noise are root mean squares over the coordinates of one round's mean, in units of the gradient. " +
 				"noise_of_run is the planned one of the mean of all rounds. " +
 				"Plans are for clients that fill every entry of a report. noise_for_entries is the exact noise for the number that the digits fill.",

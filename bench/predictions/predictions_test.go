@@ -9,6 +9,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/plan"
 )
 
@@ -17,10 +18,11 @@ import (
 // chance of less than 1e-8. The seed is fixed besides.
 func TestTheMeasuredNoiseIsThePlannedOne(t *testing.T) {
 	p := &prediction{clients: 1000, budget: 1}
-	var err error
-	p.run, err = plan.Request{
-		Mechanism: auto.Name, Dim: plan.DemoDim, Clients: 1000, Rounds: 3, Budget: 4, Delta: delta, L1: plan.DemoL1, L2: plan.DemoL2,
-	}.Run(t.Context())
+	edges, err := plan.NewTask(dataset.Edges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.run, err = edges.Of(plan.Request{Mechanism: auto.Name, Clients: 1000, Rounds: 3, Budget: 4, Delta: delta}).Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,19 +41,19 @@ func TestTheMeasuredNoiseIsThePlannedOne(t *testing.T) {
 	if planned := p.run.Schedule.Noise; p.exact > planned || p.exact < 0.8*planned || p.entries > float64(p.run.Sparsity) || p.entries < 0.5*float64(p.run.Sparsity) {
 		t.Errorf("noise %g for %g entries, planned %g for %d", p.exact, p.entries, planned, p.run.Sparsity)
 	}
-	r := report([]*prediction{other, p}, 2)
+	r := report(edges, []*prediction{other, p}, 2)
 	if err := r.Validate(); err != nil || len(r.Rows) != 2 || r.Rows[0][11] != nil || r.Rows[1][11] != p.noise().Value || !r.Verdicts[0].Holds || !r.Verdicts[1].Holds {
 		t.Errorf("%+v, %v", r, err)
 	}
 	p.measured = []float64{1.06 * p.run.Schedule.Noise}
-	if r := report([]*prediction{p}, 1); r.Verdicts[0].Holds || r.Verdicts[1].Holds {
+	if r := report(edges, []*prediction{p}, 1); r.Verdicts[0].Holds || r.Verdicts[1].Holds {
 		t.Errorf("6 %% off: %+v", r.Verdicts)
 	}
 	p.measured = []float64{0.94 * p.exact}
-	if r := report([]*prediction{p}, 1); r.Verdicts[0].Holds || !r.Verdicts[1].Holds {
+	if r := report(edges, []*prediction{p}, 1); r.Verdicts[0].Holds || !r.Verdicts[1].Holds {
 		t.Errorf("6 %% below: %+v", r.Verdicts)
 	}
-	if r := report([]*prediction{other}, 1); r.Verdicts[0].Holds || r.Verdicts[1].Holds {
+	if r := report(edges, []*prediction{other}, 1); r.Verdicts[0].Holds || r.Verdicts[1].Holds {
 		t.Errorf("nothing measured: %+v", r.Verdicts)
 	}
 	ended, end := context.WithCancel(t.Context())

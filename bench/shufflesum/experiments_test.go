@@ -100,24 +100,49 @@ func TestExperimentsRunAndRepeat(t *testing.T) {
 }
 
 // Under replace-one SumDP has half of the budget per sub-domain: its error is
-// larger on the same data and noise.
+// larger on the same data.
 func TestReplaceOneCostsAccuracy(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs the full data sets")
-	}
 	var errs [2]float64
 	for i, relation := range []string{"zeroout", "replaceone"} {
 		r, err := quickly(t, t.Context(), "table3", experiment.Env{Seed: 1, Quick: true, Jobs: 2}, "-relation", relation)
 		if err != nil {
 			t.Fatal(err)
 		}
-		errs[i] = r.Rows[6][2].(float64) // SumDP on Gauss μ=5 σ=5: noise, hardly any dropping
-		if r.Rows[6][0] != "Gauss μ=5 σ=5" || r.Rows[6][1] != "SumDP" {
-			t.Fatalf("row 6 is %v", r.Rows[6])
+		for _, row := range r.Rows { // noise, hardly any dropping
+			if row[0] == "Gauss μ=5 σ=5, clamped" && row[4] == sumDPName {
+				errs[i] = row[5].(float64)
+			}
 		}
 	}
-	if ratio := errs[1] / errs[0]; ratio < 1.5 {
+	if ratio := errs[1] / errs[0]; !(ratio > 1.3) {
 		t.Errorf("errors %v: replace-one is %.2f times worse, want about 2", errs, ratio)
+	}
+}
+
+// A run that is resumed has the numbers of one that is not.
+func TestCheckpointsKeepTheNumbers(t *testing.T) {
+	for name, args := range map[string][]string{"table3": nil, "fig5": nil, "table5": {"-dim", "32"}} {
+		path, env := filepath.Join(t.TempDir(), name+".checkpoint"), experiment.Env{Seed: 3, Quick: true, Repeats: 2, Jobs: 2}
+		var rows [2][]experiment.Row
+		for i := range rows {
+			var err error
+			if env.Checkpoint, err = experiment.OpenCheckpoint(path, "the command"); err != nil {
+				t.Fatal(err)
+			}
+			env.Seed = 3
+			r, err := quickly(t, t.Context(), name, env, args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows[i] = r.Rows
+			if err := env.Checkpoint.Close(false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || !reflect.DeepEqual(rows[0], rows[1]) || strings.Count(string(text), "\n") < 4 {
+			t.Errorf("%s: the second run does not have the numbers of the first, or the checkpoint has no parts, %v", name, err)
+		}
 	}
 }
 
@@ -136,7 +161,7 @@ func TestBadFlagsAreErrors(t *testing.T) {
 	for _, c := range []struct{ name, flag, value string }{
 		{"table3", "-epsilon", "0"}, {"table3", "-epsilon", "-1"}, {"table3", "-epsilon", "21"}, {"table3", "-epsilon", "NaN"}, {"table3", "-epsilon", "+Inf"},
 		{"table4", "-epsilon", "0"}, {"table4", "-epsilon", "21"}, {"table5", "-epsilon", "0"}, {"table5", "-epsilon", "21"},
-		{"table5", "-dim", "1"}, {"table5", "-dim", "-7"}, {"table5", "-dim", "65537"},
+		{"table5", "-dim", "1"}, {"table5", "-dim", "-7"}, {"table5", "-dim", "65537"}, {"table3", "-bound", "5"},
 	} {
 		_, err := quickly(t, t.Context(), c.name, experiment.Env{Data: "nowhere", Quick: true, Jobs: 1}, c.flag, c.value)
 		var wrong *fl.ParamError

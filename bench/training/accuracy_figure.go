@@ -21,6 +21,11 @@ func limits(cells []*cell) [2]float64 {
 			least = min(least, *c.task.zeroShot)
 		}
 	}
+	return from(least)
+}
+
+// from returns the limits for a least accuracy.
+func from(least float64) [2]float64 {
 	if least < 0.7 {
 		return [2]float64{0, 1}
 	}

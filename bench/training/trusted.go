@@ -3,7 +3,6 @@ package training
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/floats"
@@ -49,7 +48,7 @@ func (t *trusted) Mean(ctx context.Context, round int, params []float64) (*fl.Es
 	if err != nil {
 		return nil, err
 	}
-	return &fl.Estimate{Columns: []fl.Column{{Name: fl.ColumnMean, Series: mean}}, NoiseNorm: math.NaN(), Reports: int64(n)}, nil
+	return fl.NewEstimate(fl.Round{}, fl.Guarantee{}, int64(n), mean), nil
 }
 
 // add clips a gradient and adds it to the sum.

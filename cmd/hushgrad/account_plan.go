@@ -28,6 +28,7 @@ type planned struct {
 	// Expected is null where nothing was measured.
 	Expected *plan.Expected `json:"expected_accuracy"`
 	maxError float64
+	choice   *plan.Choice // nil: the features were given
 }
 
 func planQuestion(ctx context.Context, args []string, std command.Streams) error {
@@ -36,11 +37,9 @@ report, slots, shape and learning rate. With -error it returns the number of cli
 error takes. An error is the root mean square per coordinate of one round's mean, in
 units of τ. A client's coordinates are at most 1 in these units. -plot draws the errors
 against the number of clients. The accuracy of examples/mnist is known where it was measured:
-for other budgets and δ, and nothing else changed.`, std.Err)
+for these -features, other budgets and δ, and nothing else changed.`, std.Err)
 	q, check := plan.Flags(f)
-	f.IntVar(&q.Dim, "dim", plan.DemoDim, "coordinates of a gradient, d; those of the demo")
-	f.Float64Var(&q.L1, "l1", plan.DemoL1, "L1 norm of a gradient at the first model, from public data; that of the demo")
-	f.Float64Var(&q.L2, "l2", plan.DemoL2, "L2 norm of a gradient at the first model, from public data; that of the demo")
+	task := bindTask(f)
 	maxError := f.Float64("error", 0, "error that is acceptable; 0: any")
 	if err := command.ParseOnly(f, args); err != nil {
 		return err
@@ -60,18 +59,22 @@ for other budgets and δ, and nothing else changed.`, std.Err)
 	bar.Describe("planning")
 	q.Progress = bar
 	defer bar.Close()
-	run, err := q.Run(ctx)
+	question, choice, err := task.of(ctx, *q)
 	if err != nil {
 		return err
 	}
-	answer := planned{Run: run, Feasible: true, maxError: *maxError, Expected: run.Expected}
+	run, err := question.Run(ctx)
+	if err != nil {
+		return err
+	}
+	answer := planned{Run: run, choice: choice, Feasible: true, maxError: *maxError, Expected: run.Expected}
 	if answer.Promise, err = run.Promise(ctx, run.Affordable); err != nil {
 		return err
 	}
 	if s := run.Schedule; s != nil {
 		answer.Considered = s.Considered
 		d := plan.Demand{
-			Dim: q.Dim, Sparsity: run.Sparsity, Clients: q.Clients, Rounds: run.Rounds, Participations: s.Participations,
+			Dim: run.Dim, Sparsity: run.Sparsity, Clients: q.Clients, Rounds: run.Rounds, Participations: s.Participations,
 			Epsilon: run.Budget, Delta: q.Delta, EpsilonLocal: q.MaxEpsilon,
 		}
 		if answer.Feasible = *maxError == 0 || s.Error <= *maxError; !answer.Feasible {
@@ -97,6 +100,11 @@ for other budgets and δ, and nothing else changed.`, std.Err)
 }
 
 func (p planned) print(ctx context.Context, w io.Writer) error {
+	if p.choice != nil {
+		if err := p.choice.Explain(w); err != nil {
+			return err
+		}
+	}
 	if err := p.PrintStart(w, true); err != nil {
 		return err
 	}

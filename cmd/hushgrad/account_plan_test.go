@@ -13,6 +13,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/trainer"
+	"github.com/hushgrad/hushgrad/trainer/features"
 )
 
 // demo is the request that examples/mnist makes of the same flags: with the norms that it
@@ -28,9 +29,9 @@ func demo(t *testing.T, args ...string) plan.Request {
 	if err != nil {
 		t.Fatal(err)
 	}
-	edges, err := dataset.OpenFeatures(t.Context(), dataset.Edges, nil)
+	opened, err := dataset.OpenFeatures(t.Context(), plan.DemoFeatures, nil)
 	if err == nil {
-		digits, err = digits.In(t.Context(), edges, nil)
+		digits, err = digits.In(t.Context(), opened, nil)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +41,7 @@ func demo(t *testing.T, args ...string) plan.Request {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q.Dim = model.Dim()
+	q.Dim, q.Centred = model.Dim(), features.Centred(opened)
 	if q.L1, q.L2, err = trainer.GradientNorms(model, model.Init(fl.NewRand()), d.All(), d.Labels); err != nil {
 		t.Fatal(err)
 	}
@@ -94,6 +95,26 @@ func TestAccountPlanExpectsAnAccuracy(t *testing.T) {
 	text := ask(t, nil, "plan")
 	if want := "expected accuracy  of the demo: " + p.Expected.String(); !strings.Contains(text, want) || !strings.Contains(want, "measured by `go run ./bench accuracy") {
 		t.Errorf("account plan lacks %q:\n%s", want, text)
+	}
+}
+
+// A question names features, or has norms of its own. auto says what it compared.
+func TestAccountPlanAsksAboutATask(t *testing.T) {
+	var p planned
+	ask(t, &p, "plan", "-json", "-rounds", "1", "-clients", "2000", "-dim", "1234", "-l1", "5", "-l2", "1", "-centred=false")
+	if p.Dim != 1234 || p.Expected != nil {
+		t.Errorf("%+v", p.Run)
+	}
+	text := ask(t, nil, "plan", "-rounds", "1", "-clients", "2000", "-features", "auto", "-public", "digits")
+	if !strings.Contains(text, "loss") || !strings.Contains(text, "glyphs") || strings.Index(text, "loss") > strings.Index(text, "plan: ") {
+		t.Errorf("the comparison is not the first thing:\n%s", text)
+	}
+	for _, args := range [][]string{{"-features", "dreams"}, {"-public", "digits"}, {"-features", "auto", "-public", "clouds"}} {
+		var bad *fl.ParamError
+		err := account(t.Context(), append([]string{"plan"}, args...), command.Streams{Out: io.Discard, Err: io.Discard})
+		if !errors.As(err, &bad) {
+			t.Errorf("%q: error %v, want a ParamError", args, err)
+		}
 	}
 }
 

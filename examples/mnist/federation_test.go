@@ -79,7 +79,7 @@ func TestClientsRefuseRoundsBeyondTheirPolicy(t *testing.T) {
 		}
 	}
 	round := f.opened(t, func(r *fl.Round) { r.ID = "smaller-epsilon"; r.Epsilon /= 2 })
-	if part, err := f.players[0].client.Join(t.Context(), round); err != nil || !strings.HasPrefix(part.Round().Features, "edges:") || len(part.Round().Features) != 6+64 {
+	if part, err := f.players[0].client.Join(t.Context(), round); err != nil || !strings.HasPrefix(part.Round().Features, "glyphs:") || len(part.Round().Features) != 7+64 {
 		t.Errorf("the round says %+v, %v", part, err)
 	}
 	if err := f.play(t.Context(), f.players[0], round, 0, 2); err != nil || f.bytes.Load() == 0 {

@@ -8,31 +8,28 @@
 //	go run ./examples/mnist -mechanism none       # without privacy
 //	go run ./examples/mnist -data download        # MNIST from the cache or the network
 //	go run ./examples/mnist -data DIR -out out    # your MNIST files, results in out
+//	go run ./examples/mnist -data DIR -features auto # pictures of another kind in files like those of MNIST
 //	go run ./examples/mnist -roles 3 -clients 6000 -cohort 6000 -rounds 5 # issuer, shuffler and aggregator apart
 //
 // Every client holds one image (or a few), and sends one report of a few bytes in each
 // round in which it takes part. The server never sees a gradient.
 //
 // Read on below: the run from top to bottom. A round and its clients are in federation.go, the server in
-// oneprocess.go, and the parties of -roles 3 in threeparties.go.
+// oneprocess.go, the parties of -roles 3 in threeparties.go, and the flags in options.go.
 package main
 
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum"
-	"github.com/hushgrad/hushgrad/hdsum/shares"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/history"
 	"github.com/hushgrad/hushgrad/internal/progress"
@@ -71,13 +68,24 @@ func mnist(ctx context.Context, args []string, std command.Streams) error {
 // train is the whole run: a model, a plan and images become a better model. An interrupt
 // ends it with the rounds so far.
 func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run, data *dataset.Data, std command.Streams) (err error) {
+	s := summary{Run: run, Data: data.Source, Model: o.model, Features: o.features, Roles: o.roles}
+	bar := progress.New(std.Err)
+	if s.ZeroShot, err = o.zeroShot(ctx, data.Test, bar); err != nil {
+		return err
+	}
 	fmt.Fprintf(std.Out, "%s\n%s, %d parameters, simulated on %d cores\nfeatures           %s: %v\n",
 		data.Note, o.model, model.Dim(), runtime.GOMAXPROCS(0), o.features, o.opened)
+	if s.ZeroShot != nil {
+		fmt.Fprintf(std.Out, "zero-shot accuracy %.4f  (of the features' public network, before any client takes part)\n", *s.ZeroShot)
+	}
+	if o.choice != nil && o.explain {
+		if err := o.choice.Explain(std.Out); err != nil {
+			return err
+		}
+	}
 	if err := run.PrintStart(std.Out, o.explain); err != nil {
 		return err
 	}
-	s := summary{Run: run, Data: data.Source, Model: o.model, Features: o.features, Roles: o.roles}
-	bar := progress.New(std.Err)
 	bar.Describe("features")
 	digits, err := data.In(ctx, o.opened, bar)
 	bar.Close()
@@ -140,7 +148,7 @@ func (o options) finish(ctx context.Context, s *summary, rounds *history.History
 		reported = min(reported+1, s.Affordable)
 		fmt.Fprintf(w, "\ninterrupted        after %d of %d rounds", s.Trained, s.Affordable)
 	}
-	fmt.Fprintf(w, "\ntest accuracy      %.4f  (%s digits, %.1f s)\n", s.TestAccuracy, s.Data, s.Seconds)
+	fmt.Fprintf(w, "\ntest accuracy      %.4f  (%s pictures, %.1f s%s)\n", s.TestAccuracy, s.Data, s.Seconds, s.before("; %.4f before any client took part"))
 	if s.Promise, err = s.PrintEnd(ctx, w, reported); err != nil {
 		return err
 	}
@@ -157,7 +165,7 @@ func (o options) finish(ctx context.Context, s *summary, rounds *history.History
 	if err := rounds.PrintUpload(w, s.Dim); err != nil || o.out == "" {
 		return err
 	}
-	title := fmt.Sprintf("%s on %s digits, %s, %v", s.Model, s.Data, s.Mechanism, s.Promise)
+	title := fmt.Sprintf("%s on %s pictures, %s, %v%s", s.Model, s.Data, s.Mechanism, s.Promise, s.before(", %.3f before any client took part"))
 	if err := errors.Join(rounds.Write(o.out, title, s), trainer.Save(filepath.Join(o.out, "model.npy"), model, trained)); err != nil {
 		return err
 	}
@@ -169,11 +177,29 @@ func (o options) finish(ctx context.Context, s *summary, rounds *history.History
 // that of softmax regression, their loss is not convex.
 const networkRate = 2
 
+// zeroShot returns the accuracy of what the features know without any client, nil where they
+// know no classes.
+func (o options) zeroShot(ctx context.Context, test *dataset.Set, bar *progress.Bar) (*float64, error) {
+	bar.Describe("zero-shot")
+	defer bar.Close()
+	accuracy, known, err := features.ZeroShot(ctx, o.opened, test.All(), test.Labels, bar)
+	if !known {
+		return nil, err
+	}
+	return &accuracy, err
+}
+
 // plan decides what the flags leave open, before any client takes part and from public
-// numbers only: the size of the model, the number of clients, the budget, and the norms of
+// numbers only: the features, the size of the model, the number of clients, the budget, and the norms of
 // gradients on generated digits, which nobody wrote. It opens the features first.
 func (o *options) plan(ctx context.Context) (*trainer.Model, *plan.Run, error) {
 	var err error
+	if o.features == plan.AutoFeatures {
+		if o.choice, err = o.request.ChooseFeatures(ctx, o.public); err != nil {
+			return nil, nil, err
+		}
+		o.features = o.choice.Considered[0].Features
+	}
 	if o.opened, err = dataset.OpenFeatures(ctx, o.features, o.request.Progress); err != nil {
 		return nil, nil, err
 	}
@@ -209,67 +235,6 @@ func (o *options) plan(ctx context.Context) (*trainer.Model, *plan.Run, error) {
 	return model, run, nil
 }
 
-// options are what the flags say.
-type options struct {
-	data, model, out string
-	features         string            // name
-	opened           features.Features // of that name, once there is a plan
-	request          *plan.Request
-	seed             trainer.Seed
-	explain          bool
-	roles            int
-	binary           string // hushgrad for three roles, empty: it is built
-}
-
-// Values of -roles.
-const (
-	oneRole    = 1
-	threeRoles = 3
-)
-
-// site returns who holds the rounds.
-func (o options) site(run *plan.Run, log io.Writer) site {
-	if o.roles == threeRoles {
-		return &threeParties{run: run, binary: o.binary, log: log}
-	}
-	return &oneProcess{policy: run.Policy()}
-}
-
-func parse(args []string, stderr io.Writer) (o options, err error) {
-	f := flag.NewFlagSet("mnist", flag.ContinueOnError)
-	f.SetOutput(stderr)
-	f.StringVar(&o.data, "data", dataset.Generated, "`directory` with the four MNIST idx files, or download for MNIST from the cache or the network; empty: generated digits")
-	f.StringVar(&o.model, "model", "softmax", strings.Join(trainer.ModelNames(), ", "))
-	f.StringVar(&o.features, "features", "", "what the model sees of an image: "+strings.Join(dataset.FeatureNames(), ", ")+"; empty: "+dataset.Edges+", or "+dataset.Grey+" for -model cnn")
-	f.Uint64Var((*uint64)(&o.seed), "seed", 0, "0: fresh randomness for every client; any other value makes the run repeatable, without any privacy")
-	f.StringVar(&o.out, "out", "", "`directory` for history.csv, summary.json, accuracy.png and model.npy")
-	f.BoolVar(&o.explain, "explain", false, "print what was planned and why")
-	f.IntVar(&o.roles, "roles", oneRole, "1: a server in this process; 3: issuer, shuffler and aggregator, each in a process of its own, and every client with a token and a sealed report")
-	f.StringVar(&o.binary, "hushgrad", "", "with -roles 3: the hushgrad binary, a `file`; empty: it is built, in the directory of the module")
-	request, check := plan.Flags(f)
-	o.request = request
-	if err := command.ParseOnly(f, args); err != nil {
-		return o, err
-	}
-	if o.features == "" {
-		o.features = dataset.Edges
-		if o.model == "cnn" { // convolutions need a picture
-			o.features = dataset.Grey
-		}
-	}
-	switch {
-	case o.roles != oneRole && o.roles != threeRoles:
-		return o, fl.Invalid("-roles", o.roles, "must be %d or %d", oneRole, threeRoles)
-	case o.roles == threeRoles && request.Mechanism == hdsum.Name:
-		return o, fl.Invalid("-roles", o.roles, "must be %d with -mechanism %s: a report holds all messages of a client, which a shuffler of reports does not separate; %s is the sum by two servers", oneRole, hdsum.Name, shares.Name)
-	case o.roles == oneRole && request.Mechanism == shares.Name:
-		return o, fl.Invalid("-roles", o.roles, "must be %d with -mechanism %s: its two servers are the shuffler and the aggregator", threeRoles, shares.Name)
-	case o.roles == oneRole && o.binary != "":
-		return o, fl.Invalid("-hushgrad", o.binary, "needs -roles %d", threeRoles)
-	}
-	return o, check()
-}
-
 // summary is what a run led to: summary.json.
 type summary struct {
 	TestAccuracy float64 `json:"test_accuracy"`
@@ -283,4 +248,14 @@ type summary struct {
 	Model          string  `json:"model"`
 	Features       string  `json:"features"`
 	Roles          int     `json:"roles"`
+	// ZeroShot is what the features know without any client, null where they know no classes.
+	ZeroShot *float64 `json:"zero_shot_accuracy"`
+}
+
+// before returns the zero-shot accuracy in words, or nothing.
+func (s *summary) before(format string) string {
+	if s.ZeroShot == nil {
+		return ""
+	}
+	return fmt.Sprintf(format, *s.ZeroShot)
 }

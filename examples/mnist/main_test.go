@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -87,8 +88,13 @@ func TestTheFirstScreenNamesTheData(t *testing.T) {
 	if err := o.train(t.Context(), model, run, data, command.Streams{Out: &out, Err: io.Discard}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "\nfeatures           edges: edges of 4×4 pixels, norm 1\n"; !strings.Contains(out.String(), want) {
-		t.Errorf("the output lacks %q:\n%s", want, out.String())
+	for _, want := range []string{"\nfeatures           glyphs: glyph network", "\nzero-shot accuracy 0.99", " s; 0.99"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the output lacks %q:\n%s", want, out.String())
+		}
+	}
+	if zero, trained := strings.Index(out.String(), "zero-shot"), strings.Index(out.String(), "round  accuracy"); zero > trained {
+		t.Errorf("the zero-shot accuracy comes after the first round:\n%s", out.String())
 	}
 	first, _, _ := strings.Cut(out.String(), "\n")
 	if first != "digits drawn from the Go fonts with seed 7: accuracy on them is not comparable with MNIST" {
@@ -108,6 +114,7 @@ func TestFlags(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"stray"}, {"-magic"}, {"-rounds=x"}, {"-mechanism", "none", "-epsilon", "1"}, {"-mechanism", "none", "-explain"}, {"-mechanism", "sumdp", "-sparsity", "5"},
+		{"-public", "digits"}, {"-features", "auto", "-public", "clouds"}, {"-features", "auto", "-model", "mlp"},
 	} {
 		var p *fl.ParamError
 		if _, err := parse(args, io.Discard); !errors.As(err, &p) {
@@ -141,6 +148,32 @@ func TestFlags(t *testing.T) {
 	var p *fl.ParamError
 	if err := o.train(t.Context(), model, run, data, command.Streams{Out: io.Discard, Err: io.Discard}); !errors.As(err, &p) || p.Param != "clients" {
 		t.Errorf("1000 clients for 900 images: %v, want a ParamError for clients", err)
+	}
+}
+
+// Features that know no classes have no zero-shot accuracy, and nothing is printed or written of it.
+func TestFormulasHaveNoZeroShotAccuracy(t *testing.T) {
+	dir := t.TempDir()
+	o, model, run, data := small(t, "coco", "-features", "edges", "-out", dir)
+	var out strings.Builder
+	if err := o.train(t.Context(), model, run, data, command.Streams{Out: &out, Err: io.Discard}); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "summary.json"))
+	if err != nil || !strings.Contains(string(raw), `"zero_shot_accuracy": null`) || strings.Contains(out.String(), "zero-shot") || strings.Contains(out.String(), "before any client") {
+		t.Errorf("%v\n%s\n%s", err, raw, out.String())
+	}
+}
+
+// auto takes what was best on the public pictures that are named, and the round says what was taken.
+func TestFeaturesAreChosen(t *testing.T) {
+	o, model, run, data := small(t, "coco", "-features", "auto", "-public", "digits", "-explain")
+	if !strings.HasPrefix(o.features, "glyphs") || !strings.HasPrefix(run.Template.Features, o.features+":") {
+		t.Fatalf("features %s, in the round %s", o.features, run.Template.Features)
+	}
+	var out strings.Builder
+	if err := o.train(t.Context(), model, run, data, command.Streams{Out: &out, Err: io.Discard}); err != nil || !strings.Contains(out.String(), "No client's picture is") {
+		t.Errorf("%v:\n%s", err, out.String())
 	}
 }
 

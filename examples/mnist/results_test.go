@@ -53,7 +53,7 @@ func TestEveryMechanismTrainsAndWritesItsFiles(t *testing.T) {
 		}
 		for _, field := range []string{
 			"test_accuracy", "mechanism", "epsilon_local", "epsilon_central", "delta", "clients", "participations", "budget", "rounds", "cohort", "dim",
-			"sparsity", "epsilon_local_total", "seed", "interrupted", "rounds_trained", "bytes_per_report", "messages_per_report", "seconds", "data", "model", "learning_rate", "momentum", "averaging",
+			"sparsity", "epsilon_local_total", "seed", "interrupted", "rounds_trained", "bytes_per_report", "zero_shot_accuracy", "messages_per_report", "seconds", "data", "model", "learning_rate", "momentum", "averaging",
 		} {
 			if _, ok := summary[field]; !ok {
 				t.Errorf("%s: summary.json lacks %s", mechanism, field)
@@ -63,7 +63,7 @@ func TestEveryMechanismTrainsAndWritesItsFiles(t *testing.T) {
 		if private != (mechanism != "none") || private && !(central > 0 && central <= 5) {
 			t.Errorf("%s: epsilon_central is %v", mechanism, summary["epsilon_central"])
 		}
-		if summary["data"] != "generated" || summary["dim"] != float64(1970) {
+		if summary["data"] != "generated" || summary["dim"] != float64(650) {
 			t.Errorf("%s: summary is %s", mechanism, raw)
 		}
 

@@ -88,6 +88,7 @@ type planArgs struct {
 	LearningRate number `json:"learning_rate"`
 	L1           number `json:"l1"`
 	L2           number `json:"l2"`
+	Centred      bool   `json:"centred"`
 }
 
 // planAnswer is the answer of plan.
@@ -112,7 +113,7 @@ func makePlan(ctx context.Context, _ *Session, args planArgs, _ []byte) (any, []
 	run, err := plan.Request{
 		Mechanism: args.Mechanism, Dim: args.Dim, Clients: args.Clients, Cohort: args.Cohort, Rounds: args.Rounds,
 		Epsilon: float64(args.Epsilon), MaxEpsilon: float64(args.MaxEpsilon), Budget: float64(args.Budget), Delta: float64(args.Delta), Sparsity: args.Sparsity,
-		Clip: float64(args.Clip), LearningRate: float64(args.LearningRate), L1: float64(args.L1), L2: float64(args.L2),
+		Clip: float64(args.Clip), LearningRate: float64(args.LearningRate), L1: float64(args.L1), L2: float64(args.L2), Centred: args.Centred,
 	}.Run(ctx)
 	if err != nil {
 		return nil, nil, err

@@ -49,9 +49,9 @@ type Allocation int
 const (
 	// Optimized is Lemmas 2 and 3, what the mechanisms do: best for means.
 	Optimized Allocation = iota
-	// Even makes ε1 = ε2 and uses all of ε under Theorems 2 and 3. Frequencies of rare
-	// keys are more accurate than with Optimized, means less.
-	Even
+	// NonOptimized is equation (21): ε2 = ε/2, and all that Theorems 2 and 3 leave for ε1.
+	// Frequencies are a little more accurate than with Optimized, means less.
+	NonOptimized
 	// Naive is ε1 = ε2 = ε/2: sequential composition, which overestimates what is spent.
 	Naive
 )
@@ -69,15 +69,13 @@ func (a Allocation) GRR(epsilon float64, padding int) (Budget, error) {
 	switch a {
 	case Optimized:
 		return Budget{Key: math.Log1p(excess / 2), Value: math.Log1p(excess)}, nil
-	case Even:
-		// With x = e^ε1 = e^ε2 Theorem 3 says 2x² = (1 + excess)(x + 1).
-		c := 1 + excess
-		x := math.Log((c + math.Sqrt(c*c+8*c)) / 4)
-		return Budget{Key: x, Value: x}, nil
+	case NonOptimized:
+		// The minimum of Theorem 3 is its second term, and e^(ε1+ε/2) = (1 + excess)(e^(ε/2) + 1)/2.
+		return Budget{Key: math.Log1p(excess) + math.Log1p(math.Expm1(-epsilon/2)/2), Value: epsilon / 2}, nil
 	case Naive:
 		return Budget{Key: epsilon / 2, Value: epsilon / 2}, nil
 	}
-	return Budget{}, fmt.Errorf("pckv: %w", fl.Invalid("allocation", int(a), "must be Optimized, Even or Naive"))
+	return Budget{}, fmt.Errorf("pckv: %w", fl.Invalid("allocation", int(a), "must be Optimized, NonOptimized or Naive"))
 }
 
 // Best returns the mechanism, UE or AGRR, with the smaller error for rare keys, in the

@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// Optimized and Even spend all of ε, Naive less. For rare keys Optimized has the least
-// error in the means and beats Naive in the frequencies, where Even is better still.
+// Optimized and NonOptimized spend all of ε, Naive less. For rare keys Optimized has the least
+// error in the means and beats Naive in the frequencies, where NonOptimized is better still.
 func TestAllocationsSpendTheirBudget(t *testing.T) {
 	for _, epsilon := range []float64{0.1, 1, 3, 8} {
 		for _, padding := range []int{1, 2, 10} {
 			var frequency, mean [3]float64
-			for _, a := range []Allocation{Optimized, Even, Naive} {
+			for _, a := range []Allocation{Optimized, NonOptimized, Naive} {
 				b, err := a.GRR(epsilon, padding)
 				if err != nil {
 					t.Fatal(err)
@@ -20,8 +20,11 @@ func TestAllocationsSpendTheirBudget(t *testing.T) {
 				if a == Naive && !(total < epsilon) || a != Naive && !near(total, epsilon, 1e-12) {
 					t.Errorf("allocation %d, ε %g, ℓ %d: %+v spends %g", a, epsilon, padding, b, total)
 				}
-				if a != Optimized && (b.Key != b.Value || a == Naive && b.Key != epsilon/2) {
-					t.Errorf("allocation %d: %+v is not even", a, b)
+				if a != Optimized && b.Value != epsilon/2 || a == Naive && b.Key != epsilon/2 {
+					t.Errorf("allocation %d: %+v", a, b)
+				}
+				if want := math.Log((math.Exp(epsilon) + math.Exp(epsilon/2)) / 2); a == NonOptimized && padding == 1 && !near(b.Key, want, 1e-12) {
+					t.Errorf("ε1 is %g, (21) says %g", b.Key, want)
 				}
 				c := b.GRR(100, padding)
 				if padding == 1 {
@@ -32,7 +35,7 @@ func TestAllocationsSpendTheirBudget(t *testing.T) {
 				}
 				frequency[a], mean[a] = c.FrequencyMSE(padding, 0, 1), c.MeanMSE(padding, 1e-6, 0, 1)
 			}
-			for _, a := range []Allocation{Even, Naive} {
+			for _, a := range []Allocation{NonOptimized, Naive} {
 				if !(mean[a] > mean[Optimized]) || (frequency[a] > frequency[Optimized]) != (a == Naive) {
 					t.Errorf("ε %g, ℓ %d: allocation %d has errors %g, %g, Optimized %g, %g", epsilon, padding, a, frequency[a], mean[a], frequency[Optimized], mean[Optimized])
 				}
@@ -43,7 +46,7 @@ func TestAllocationsSpendTheirBudget(t *testing.T) {
 		t.Error("allocation 3 is accepted")
 	}
 	for _, epsilon := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := Even.UE(epsilon); err == nil {
+		if _, err := NonOptimized.UE(epsilon); err == nil {
 			t.Errorf("ε %g is accepted", epsilon)
 		}
 	}

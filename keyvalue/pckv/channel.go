@@ -6,7 +6,7 @@ package pckv
 // need the differences, which are small and lose no digits this way.
 //
 // The methods are plain formulas and check nothing: padding is ℓ ≥ 1, f in [0, 1] (above
-// 0 for MeanMSE) the share of clients with the key, m in [−1, 1] the mean of their
+// 0 for MeanMSE and MeanBias) the share of clients with the key, m in [−1, 1] the mean of their
 // values, n ≥ 1 the number of clients. All are O(1).
 type Channel struct {
 	Background float64 // b
@@ -49,6 +49,26 @@ func (c Channel) MeanMSE(padding int, f, m, n float64) float64 {
 	shows := share*c.held() + (1-share)*c.empty()
 	ratio := c.Sign * m / c.Hold
 	return (sign - 2*ratio*both + ratio*ratio*shows) / (n * share * share * c.Sign * c.Sign)
+}
+
+// MeanBias is the bias of the same estimate to first order in 1/n, equation (10) of Theorem 4 less m.
+func (c Channel) MeanBias(padding int, f, m, n float64) float64 {
+	delta := c.Hold * f / float64(padding)
+	return m * (1 - c.Background - delta) * c.Background / (n * delta * delta)
+}
+
+// Estimate is Algorithm 4 for one key that plus and minus of n reports show with either sign: its
+// frequency, which is not corrected, and the mean of its values among the clients that hold it, in
+// [−1, 1].
+func (c Channel) Estimate(padding int, plus, minus, n float64) (frequency, mean float64) {
+	l := float64(padding)
+	sum := plus + minus - n*c.Background // ≈ the clients that sent the key, times Hold
+	difference := plus - minus
+	frequency = l * sum / (n * c.Hold)
+	senders := n * min(max(frequency, 1/n), 1) / l
+	first := min(max((sum/c.Hold+difference/c.Sign)/2, 0), senders)
+	second := min(max((sum/c.Hold-difference/c.Sign)/2, 0), senders)
+	return frequency, (first - second) / senders
 }
 
 // held is the variance of whether the key of a sent pair shows, empty that of another.

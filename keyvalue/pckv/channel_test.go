@@ -106,6 +106,33 @@ func TestMeanMSEIsTheDeltaMethod(t *testing.T) {
 	}
 }
 
+// (11) is MeanMSE and the variance of rounding values to signs, (1−m²)ℓ/(nf); (10) by its own formula.
+func TestMeansHaveTheErrorsOfTheoremFour(t *testing.T) {
+	const a, b, p, l, f, m, n = 0.5, 0.125, 0.75, 3., 0.4, -0.3, 1000.
+	c := Channel{Background: b, Hold: a - b, Sign: a * (2*p - 1)}
+	delta, gamma := (a-b)*f/l, a*(2*p-1)*f/l
+	want := (b+delta)/(n*gamma*gamma) + (b*(1-b)-delta)/(n*delta*delta)*m*m
+	if got := c.MeanMSE(3, f, m, n) + (1-m*m)*l/(n*f); !near(got, want, 1e-12) {
+		t.Errorf("variance %g, want %g", got, want)
+	}
+	if got, want := c.MeanBias(3, f, m, n), m*(1+(1-b-delta)*b/(n*delta*delta))-m; !near(got, want, 1e-9) {
+		t.Errorf("bias %g, want %g", got, want)
+	}
+}
+
+// 1000 reports, ℓ = 2: 210 show + and 90 show −, 100 of them from other keys. 200 over a − b = 0.4 are
+// 500 senders: everybody holds the key. The signs are 120 over 0.3, 400 apart: 0.8. Fewer shows than
+// the background give a frequency below 0 and a mean within [−1, 1].
+func TestEstimateByHand(t *testing.T) {
+	c := Channel{Background: 0.1, Hold: 0.4, Sign: 0.3}
+	if f, m := c.Estimate(2, 210, 90, 1000); !near(f, 1, 1e-12) || !near(m, 0.8, 1e-12) {
+		t.Errorf("%g and %g, want 1 and 0.8", f, m)
+	}
+	if f, m := c.Estimate(2, 60, 0, 1000); !near(f, -0.2, 1e-12) || m != 1 {
+		t.Errorf("%g and %g, want -0.2 and 1", f, m)
+	}
+}
+
 // Best agrees with the leading terms of the errors for rare keys.
 func TestBestHasTheSmallerError(t *testing.T) {
 	chosen := map[string]int{}

@@ -57,9 +57,9 @@ func (k *counts) Estimate(reports int64) (*fl.Estimate, error) {
 	conditional := fl.Series{Value: make([]float64, dim)}
 	c, n, l, scale := m.channel(), float64(reports), float64(m.padding), m.round.Scale
 	for j := range dim {
-		sum := float64(k.plus[j]) + float64(k.minus[j]) - n*c.Background // ≈ the clients that sent key j, times Hold
-		difference := float64(k.plus[j]) - float64(k.minus[j])
-		f, v := l*sum/(n*c.Hold), l*difference/(n*c.Sign)
+		plus, minus := float64(k.plus[j]), float64(k.minus[j])
+		f, among := c.Estimate(m.padding, plus, minus, n)
+		v := l * (plus - minus) / (n * c.Sign)
 
 		held := min(max(f, 0), 1)
 		frequency.Value[j] = f
@@ -70,11 +70,7 @@ func (k *counts) Estimate(reports int64) (*fl.Estimate, error) {
 		}
 		mean.Value[j] = scale * v
 		mean.StdErr[j] = scale * math.Sqrt(c.MeanVariance(m.padding, held, average, n))
-
-		senders := n * min(max(f, 1/n), 1) / l
-		plus := min(max((sum/c.Hold+difference/c.Sign)/2, 0), senders)
-		minus := min(max((sum/c.Hold-difference/c.Sign)/2, 0), senders)
-		conditional.Value[j] = scale * ((plus - minus) / senders)
+		conditional.Value[j] = scale * among
 	}
 	return keyvalue.Estimate(m.round.Round, m.Guarantee(), reports, mean, frequency, conditional), nil
 }

@@ -14,7 +14,8 @@
 // is taken with probability 1/max(|S|, ℓ), and otherwise one of ℓ dummy keys, which
 // have the value 0. A value v becomes + with probability (1+v)/2, in units of 2^−53,
 // and − otherwise (Algorithm 1). Clients with more than ℓ pairs are heard too rarely:
-// frequencies and means are then low by ℓ/|S| of what such clients hold.
+// frequencies and means are then low by ℓ/|S| of what such clients hold. [SizePair] and
+// [PaddingFromSizes] choose ℓ by a round among other clients.
 //
 // # Exactness
 //

@@ -27,6 +27,16 @@ def test_a_plan_opens_rounds_that_keep_its_promise() -> None:
     assert promise.epsilon_central < 2
 
 
+def test_centred_inputs_have_steps_of_their_own() -> None:
+    plain, centred = (
+        plan(dim=100, clients=2000, l1=5, l2=1, rounds=4, epsilon=2, mechanism="coco", centred=how)
+        for how in (False, True)
+    )
+    assert centred.learning_rate != plain.learning_rate
+    assert "rate 640" in centred.explanation
+    assert (centred.epsilon, centred.scale) == (plain.epsilon, plain.scale)
+
+
 def test_a_limit_on_a_report_is_kept_and_slots_are_passed_on() -> None:
     free, limited = (
         plan(

@@ -73,17 +73,17 @@ func fit(ctx context.Context, backbone features.Features, o features.Fitting, p 
 	if err != nil {
 		return nil, fmt.Errorf("dataset: fonts: %w", err)
 	}
-	im, labels, err := drawAll(ctx, &outlines, publicSeed, splitPublic, publicDigits, runtime.GOMAXPROCS(0))
+	im, labels, err := drawAll(ctx, digits(&outlines), publicSeed, splitPublic, publicDigits, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return nil, fmt.Errorf("dataset: %w", err)
 	}
-	digits, err := newSet("public", im, labels, publicDigits)
+	public, err := newSet("public", im, labels, publicDigits)
 	if err != nil {
 		return nil, fmt.Errorf("dataset: %w", err)
 	}
 	return features.Fit(ctx, backbone, features.Public{
 		Recipe:   fmt.Sprintf("%d generated digits (version 1, seed %d)", publicDigits, publicSeed),
-		Examples: digits.All(),
+		Examples: public.All(),
 	}, o, p)
 }
 

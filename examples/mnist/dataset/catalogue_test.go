@@ -69,13 +69,13 @@ func TestFeaturesAreWhatTheyWere(t *testing.T) {
 // The digits that features are fitted on are those of no seed of Generate.
 func TestPublicDigitsAreInNoData(t *testing.T) {
 	outlines := mustDigits(t)
-	public, _, err := drawAll(t.Context(), outlines, publicSeed, splitPublic, 50, 1)
+	public, _, err := drawAll(t.Context(), digits(outlines), publicSeed, splitPublic, 50, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for seed := range uint64(3) {
 		for _, split := range []uint64{splitTrain, splitTest} {
-			im, _, err := drawAll(t.Context(), outlines, seed, split, 50, 1)
+			im, _, err := drawAll(t.Context(), digits(outlines), seed, split, 50, 1)
 			if err != nil {
 				t.Fatal(err)
 			}

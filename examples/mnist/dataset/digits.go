@@ -2,26 +2,15 @@ package dataset
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
-	"sync/atomic"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/glyph"
-	"golang.org/x/sync/errgroup"
 )
 
 // side is the height and width of a generated picture, that of MNIST.
 const side = glyph.Side
-
-// The splits of the generated pictures; part of the key of each one.
-const (
-	splitTrain  = 1
-	splitTest   = 2
-	splitPublic = 3 // features are fitted on it; no Data has it
-)
 
 // Generate draws o.TrainSize and o.TestSize digits of 28×28 pixels (0: 60 000
 // and 10 000) from the outlines of the Go fonts, bent at random and centred by
@@ -56,75 +45,20 @@ func generate(ctx context.Context, o Options) (*Data, error) {
 		return nil, fmt.Errorf("fonts: %w", err)
 	}
 	o.logf("drawing digits from the Go fonts")
-	split := func(what string, key uint64, size, all int) (*Set, error) {
-		if size == 0 {
-			size = all
-		}
-		im, labels, err := drawAll(ctx, &outlines, o.Seed, key, size, runtime.GOMAXPROCS(0))
-		if err != nil {
-			return nil, err
-		}
-		return newSet(what, im, labels, size)
-	}
-	train, err := split("train", splitTrain, o.TrainSize, maxTrain)
-	if err != nil {
-		return nil, err
-	}
-	test, err := split("test", splitTest, o.TestSize, maxTest)
-	if err != nil {
-		return nil, err
-	}
-	return &Data{
-		Train:  train,
-		Test:   test,
-		Source: SourceGenerated,
-		Note:   fmt.Sprintf("digits drawn from the Go fonts with seed %d: accuracy on them is not comparable with MNIST", o.Seed),
-	}, nil
+	return drawBoth(ctx, o, digits(&outlines), fmt.Sprintf("digits drawn from the Go fonts with seed %d: accuracy on them is not comparable with MNIST", o.Seed))
 }
 
-// drawAll draws the first n pictures of one split with a number of workers.
-func drawAll(ctx context.Context, outlines *[classes][]glyph.Outline, seed, split uint64, n, workers int) (*Images, []uint8, error) {
-	im := &Images{Count: n, Rows: side, Cols: side, Pixels: make([]uint8, n*side*side)}
-	labels := make([]uint8, n)
-	const batch = 64 // pictures that a worker takes at a time, about a millisecond
-	var taken atomic.Int64
-	group, ctx := errgroup.WithContext(ctx)
-	for range workers {
-		group.Go(func() error {
-			p := glyph.NewPen()
-			for {
-				end := int(taken.Add(batch))
-				start := end - batch
-				if start >= n {
-					return nil
-				}
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				for i := start; i < min(end, n); i++ {
-					rng := stream(seed, split, uint64(i))
-					digit := rng.IntN(classes)
-					s := glyph.RandomStyle(rng, len(outlines[digit]))
-					p.Draw(outlines[digit][s.Face], &s)
-					p.Spoil(&s, rng)
-					p.Develop(im.Pixels[i*side*side : (i+1)*side*side])
-					labels[i] = uint8(digit)
-				}
-			}
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return nil, nil, err
-	}
-	return im, labels, nil
-}
-
-// stream returns the random numbers of one picture.
-func stream(seed, split, index uint64) *rand.Rand {
-	var key [32]byte
-	copy(key[:8], "digits/1") // this use, and its version
-	binary.LittleEndian.PutUint64(key[8:], seed)
-	binary.LittleEndian.PutUint64(key[16:], split)
-	binary.LittleEndian.PutUint64(key[24:], index)
-	return rand.New(rand.NewChaCha8(key))
+// digits is the law of generated digits.
+func digits(outlines *[classes][]glyph.Outline) law {
+	return law{"digits/1", func() painter {
+		p := glyph.NewPen()
+		return func(dst []uint8, rng *rand.Rand) uint8 {
+			digit := rng.IntN(classes)
+			s := glyph.RandomStyle(rng, len(outlines[digit]))
+			p.Draw(outlines[digit][s.Face], &s)
+			p.Spoil(&s, rng)
+			p.Develop(dst)
+			return uint8(digit)
+		}
+	}}
 }

@@ -1,19 +1,21 @@
-// Package dataset supplies pictures of handwritten digits, labelled and in memory, for the
-// demo and for experiments: digits drawn from fonts, or MNIST where a caller asks for it.
+// Package dataset supplies labelled pictures in memory, for the demo and for experiments: digits drawn
+// from fonts, textured things drawn by a law, or MNIST where a caller asks for it.
 // Use it to train on something everybody knows. Start with [Load].
 //
 // # What to call first
 //
 // [Load] returns a train and a test [Set] from the source that [Options].Source
-// names. There are three, none stands in for another, and [Data] says which
+// names. There are four, none stands in for another, and [Data] says which
 // one it was:
 //
 //  1. [Generated], the zero value: digits drawn from the outlines of Go's own
 //     fonts. They need no network and no file, and depend only on the seed.
 //     [Generate] draws them, too.
-//  2. [Download]: MNIST from the user's cache directory or, once, from a public
+//  2. [Textures]: clothes, shoes and bags of textured cloth, drawn by a law with random
+//     measures. They stand in for pictures with texture, and depend only on the seed.
+//  3. [Download]: MNIST from the user's cache directory or, once, from a public
 //     mirror. A file counts only if its SHA-256 is the pinned one.
-//  3. Anything else is a directory. The four MNIST files must be there and be
+//  4. Anything else is a directory. The four MNIST files must be there and be
 //     well formed.
 //
 // [OpenFeatures] returns a map of pictures to vectors on which a model learns better, and

@@ -24,6 +24,10 @@ const (
 const (
 	// Generated: digits drawn from fonts, without a look at network or files.
 	Generated = ""
+	// Textures: clothes, shoes and bags of textured cloth in ten classes, drawn by a law without a look at
+	// network or files. They stand in for textured pictures, where digits are too plain. A directory of that
+	// name is "./textures".
+	Textures = "textures"
 	// Download: MNIST from the user's cache directory, or from a public mirror. A
 	// directory of that name is "./download".
 	Download = "download"
@@ -32,7 +36,7 @@ const (
 // Options says what Load loads. The zero value is usable: as many digits as MNIST
 // has, generated from seed 0.
 type Options struct {
-	// Source is Generated, Download, or a directory with the four MNIST files,
+	// Source is Generated, Textures, Download, or a directory with the four MNIST files,
 	// gzip-compressed or not: train-images-idx3-ubyte, train-labels-idx1-ubyte,
 	// t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, each with ".gz" or without.
 	Source string
@@ -40,7 +44,7 @@ type Options struct {
 	// and [0, 10000]: the first ones of the files, or of the generated ones. 0
 	// means all of them.
 	TrainSize, TestSize int
-	// Seed chooses the generated digits. It has no effect on MNIST.
+	// Seed chooses the generated pictures. It has no effect on MNIST.
 	Seed uint64
 	// Log, if not nil, gets a line for each thing that Load does while it does it.
 	Log io.Writer
@@ -83,6 +87,8 @@ func (m *mnist) load(ctx context.Context, o Options) (*Data, error) {
 	switch o.Source {
 	case Generated:
 		return generate(ctx, o)
+	case Textures:
+		return drawTextures(ctx, o)
 	case Download:
 		return m.download(ctx, o)
 	}

@@ -2,7 +2,7 @@ package dataset
 
 import "github.com/hushgrad/hushgrad/fl"
 
-// classes is the number of labels: the digits 0 to 9.
+// classes is the number of labels, 0 to 9.
 const classes = 10
 
 // A Set is a list of labelled images of one size. Its methods only read
@@ -35,7 +35,7 @@ type Data struct {
 const (
 	// SourceMNIST: images read from files in MNIST's format.
 	SourceMNIST = "mnist"
-	// SourceGenerated: images drawn by Generate.
+	// SourceGenerated: images that were drawn, of digits or of textured things.
 	SourceGenerated = "generated"
 )
 

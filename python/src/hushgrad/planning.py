@@ -146,6 +146,7 @@ def plan(
     sparsity: int = 0,
     clip: float = 0.0,
     learning_rate: float = 0.0,
+    centred: bool = False,
 ) -> Plan:
     """Plan a training run from public numbers. What is 0 is planned.
 
@@ -180,6 +181,9 @@ def plan(
         Norm to which gradients are clipped: L1, for sumdp L2.
     learning_rate : float
         That of the server.
+    centred : bool
+        Whether the inputs of the model have one norm, or nearly, around a public centre. The
+        learning rate is then planned for them.
 
     Raises
     ------
@@ -203,6 +207,7 @@ def plan(
         "learning_rate": _bridge.number("learning_rate", learning_rate),
         "l1": _bridge.number("l1", l1),
         "l2": _bridge.number("l2", l2),
+        "centred": centred,
     }
     answer, _ = _bridge.alone(lambda helper: helper.call("plan", arguments))
     described = answer["round"]

@@ -1,0 +1,87 @@
+package keyvalues
+
+import (
+	"context"
+	"flag"
+	"fmt"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/internal/figure"
+	"github.com/hushgrad/hushgrad/keyvalue/pckv"
+)
+
+// coefficients is Figure 4: what an allocation makes of the error of a mean, which is proportional to
+// g + h·m² for rare keys.
+func coefficients() experiment.Experiment {
+	return experiment.Experiment{
+		Name:    "fig4-pckv",
+		Title:   "PCKV: coefficients g and h of the error of a mean, for three ways to split ε",
+		Source:  pckvPaper + ", Figure 4",
+		Without: []string{experiment.FlagData, experiment.FlagQuick, experiment.FlagRepeats, experiment.FlagSeed},
+		Bind: func(*flag.FlagSet) experiment.Run {
+			return func(context.Context, experiment.Env) (*experiment.Result, error) { return runCoefficients() }
+		},
+	}
+}
+
+// ofMean returns g = b/(a²(2p−1)²) and h = b(1−b)/(a−b)² of equation (18).
+func ofMean(c pckv.Channel) (g, h float64) {
+	return c.Background / (c.Sign * c.Sign), c.Background * (1 - c.Background) / (c.Hold * c.Hold)
+}
+
+func runCoefficients() (*experiment.Result, error) {
+	r := &experiment.Result{
+		Columns: []string{"allocation", "epsilon", "epsilon_key", "epsilon_value", "g", "h"},
+		Notes:   []string{"PCKV-UE. For a rare key the MSE of the mean m is proportional to g + h·m²."},
+		Plot:    &figure.Figure{Columns: 2},
+	}
+	panels := []figure.Panel{{YLabel: "coefficient g"}, {YLabel: "coefficient h, of m²"}}
+	for i := range panels {
+		panels[i].XLabel, panels[i].LogY = epsilonTitle, true
+	}
+	values := map[string]map[float64][2]float64{}
+	var epsilons []float64
+	for e := 0.5; e <= 6; e += 0.5 {
+		epsilons = append(epsilons, e)
+	}
+	for _, a := range allocations {
+		values[a.name] = map[float64][2]float64{}
+		series := [2]figure.Series{{Name: a.name, Style: figure.LinePoints}, {Name: a.name, Style: figure.LinePoints}}
+		for _, epsilon := range epsilons {
+			b, err := a.by.UE(epsilon)
+			if err != nil {
+				return nil, err
+			}
+			g, h := ofMean(b.UE())
+			values[a.name][epsilon] = [2]float64{g, h}
+			r.Rows = append(r.Rows, experiment.Row{a.name, epsilon, b.Key, b.Value, g, h})
+			for k, v := range [2]float64{g, h} {
+				series[k].X, series[k].Y = append(series[k].X, epsilon), append(series[k].Y, v)
+			}
+		}
+		for k := range panels {
+			panels[k].Series = append(panels[k].Series, series[k])
+		}
+	}
+	r.Plot.Panels = panels
+	smaller, larger, sum := 0, 0, 0
+	for _, epsilon := range epsilons {
+		n, o, b := values["naive"][epsilon], values["non-optimized"][epsilon], values["optimized"][epsilon]
+		if b[0] < n[0] && b[0] < o[0] {
+			smaller++
+		}
+		if b[1] > o[1] {
+			larger++
+		}
+		if b[0]+b[1] < o[0]+o[1] {
+			sum++
+		}
+	}
+	in := func(n int) string { return fmt.Sprintf("at %d of %d ε", n, len(epsilons)) }
+	r.Verdicts = []experiment.Verdict{
+		{Claim: "the optimized allocation has a smaller g than the others", Holds: smaller == len(epsilons), Detail: in(smaller)},
+		{Claim: "it has a larger h than the non-optimized one", Holds: larger == len(epsilons), Detail: in(larger)},
+		{Claim: "what it gains in g is more than what it loses in h", Holds: sum == len(epsilons), Detail: in(sum)},
+	}
+	return r, nil
+}

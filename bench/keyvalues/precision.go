@@ -1,0 +1,51 @@
+package keyvalues
+
+import (
+	"fmt"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
+)
+
+// precisions is Figure 8: how many of the most frequent keys are found.
+var precisions = ofSingles{number: 8, title: "precision of the most frequent keys", sweep: sweepPrecision, claims: claimsOfPrecision}
+
+const mostKeys = 2000
+
+func sweepPrecision(quick bool, clients int) sweep {
+	s := sweep{
+		sources:    allDims(clients, []int{100, 200, 500, 1000, mostKeys}),
+		epsilons:   []float64{3, 5},
+		rivals:     []rival{privkvmOne, kvue, pckvUE, pckvGRR},
+		gauges:     []gauge{{precision, 10}, {precision, topKeys}},
+		views:      []view{{title: "Gaussian, ε = 3", epsilon: 3, gauge: 0}, {title: "Gaussian, ε = 5", epsilon: 5, gauge: 1}},
+		againstDim: true,
+		notes:      []string{"PrivKVM's frequencies do not depend on its iterations, so that it has one curve."},
+	}
+	if quick {
+		s.sources = allDims(clients, []int{100, mostKeys})
+	}
+	return s
+}
+
+// claimsOfPrecision are the numbers of the text, for the largest number of keys.
+func claimsOfPrecision(_ *sweep, points []*point) (out []experiment.Verdict) {
+	for _, c := range []struct {
+		rival     rival
+		gauge     int
+		epsilon   float64
+		low, high float64
+		said      string
+	}{
+		{pckvUE, 0, 3, 0.6, 1, "over 60 %"}, {privkvmOne, 0, 3, 0, 0.1, "almost none"}, {kvue, 0, 3, 0, 0.1, "almost none"},
+		{pckvUE, 1, 5, 0.925, 0.975, "95 %"}, {pckvGRR, 1, 5, 0.825, 0.875, "85 %"},
+	} {
+		p := find(points, string(gaussianLaw), mostKeys, c.epsilon, c.rival.label)
+		value := p.value(c.gauge)
+		out = append(out, experiment.Verdict{
+			Claim:  fmt.Sprintf("%s finds %s of the top %d keys of %d at ε = %g", c.rival.label, c.said, []int{10, topKeys}[c.gauge], mostKeys, c.epsilon),
+			Holds:  value.High >= c.low && value.Low <= c.high,
+			Detail: fmt.Sprintf("paper: %s; ours: %s", c.said, percent(value)),
+		})
+	}
+	return out
+}

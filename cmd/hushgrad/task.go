@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"flag"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/plan"
+)
+
+// task asks what is trained: softmax regression on features of pictures, or something with norms of its own.
+type task struct {
+	flags            *flag.FlagSet
+	features, public string
+	own              plan.Task
+}
+
+func bindTask(f *flag.FlagSet) *task {
+	t := &task{flags: f}
+	f.StringVar(&t.features, "features", plan.DemoFeatures, "what the model sees of a picture, as for examples/mnist; "+plan.AutoFeatures+": the best on public pictures")
+	f.StringVar(&t.public, "public", "", "with -features "+plan.AutoFeatures+": comma-separated `list` of the public pictures that decide; empty: all that were measured")
+	f.IntVar(&t.own.Dim, "dim", 0, "coordinates of a gradient, d; 0: those of softmax regression on -features")
+	f.Float64Var(&t.own.L1, "l1", 0, "L1 norm of a gradient at the first model, from public data; 0: that with -features")
+	f.Float64Var(&t.own.L2, "l2", 0, "L2 norm of a gradient at the first model, from public data; 0: that with -features")
+	f.BoolVar(&t.own.Centred, "centred", false, "examples have one norm around a public centre; not given: as with -features")
+	return t
+}
+
+// of returns the request for the task, and the choice of features where there was one.
+func (t *task) of(ctx context.Context, q plan.Request) (plan.Request, *plan.Choice, error) {
+	of, choice, err := t.measured(ctx, q)
+	if err != nil {
+		return q, nil, err
+	}
+	q = of.Of(q)
+	for name, set := range map[string]func(){
+		"dim":     func() { q.Dim = t.own.Dim },
+		"l1":      func() { q.L1 = t.own.L1 },
+		"l2":      func() { q.L2 = t.own.L2 },
+		"centred": func() { q.Centred = t.own.Centred },
+	} {
+		if command.Given(t.flags, name) {
+			set()
+		}
+	}
+	return q, choice, nil
+}
+
+// measured returns the task of -features.
+func (t *task) measured(ctx context.Context, q plan.Request) (plan.Task, *plan.Choice, error) {
+	if t.features != plan.AutoFeatures {
+		if t.public != "" {
+			return plan.Task{}, nil, fl.Invalid("-public", t.public, "needs -features %s", plan.AutoFeatures)
+		}
+		of, err := plan.NewTask(t.features)
+		return of, nil, err
+	}
+	kinds, err := plan.ParsePublic(t.public)
+	if err != nil {
+		return plan.Task{}, nil, err
+	}
+	choice, err := q.ChooseFeatures(ctx, kinds)
+	if err != nil {
+		return plan.Task{}, nil, err
+	}
+	return choice.Considered[0].Task, choice, nil
+}
