@@ -74,7 +74,7 @@ func (s sweep) report(cells, beside []*cell, anchors []anchor, data *dataset.Dat
 	r.Notes = append(r.Notes, besideNotes(s.delta)...)
 	r.Notes = append(r.Notes, fmt.Sprintf("attack_labels_found is what an attack finds that links all reports of a client: the share of labels of %d clients that the receiver of the reports guesses right, as in go run ./bench attack, at the first model. A better attack may find more.", victims))
 	if s.dropout > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("Each client of a round fails to report with probability %g. quorum is the number of reports below which a round is not released; a round misses it with a probability of at most %g. The ε against shuffled reports are those of rounds with quorum reports. They hold where it does not depend on a client's picture whether it reports.", s.dropout, shortfall))
+		r.Notes = append(r.Notes, fmt.Sprintf("Each client of a round fails to report with probability %g. quorum is the number of reports below which a round is not released; a round misses it with a probability of at most %g. The ε against shuffled reports are those of rounds with quorum reports. They hold where it does not depend on a client's picture whether it reports. The attacks are on clients that report in every round.", s.dropout, shortfall))
 	}
 	if len(anchors) > 0 {
 		r.Notes = append(r.Notes, anchorsNote)
