@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -213,10 +214,10 @@ func parseBench(e experiment.Experiment, args []string, stderr io.Writer, all bo
 		f.PrintDefaults()
 	}
 	f.IntVar(&b.env.Jobs, "jobs", runtime.GOMAXPROCS(0), "computations at the same time; the numbers do not depend on it")
-	f.StringVar(&b.out, "out", "", "`directory` for "+e.Name+".csv, .json, .png, .svg and .pdf; empty: none are written")
+	f.StringVar(&b.out, "out", "", "`directory` for "+e.Name+".csv and .json, and for .png, .svg and .pdf where there is a picture; empty: none are written")
 	for name, bind := range map[string]func(env *experiment.Env){
 		experiment.FlagData: func(env *experiment.Env) {
-			f.StringVar(&env.Data, experiment.FlagData, "", "`directory` with the four MNIST files, download for MNIST from the cache or the network, or textures for generated clothes, shoes and bags; empty: generated digits")
+			f.StringVar(&env.Data, experiment.FlagData, "", cmp.Or(e.DataHelp, "`directory` with the four MNIST files, download for MNIST from the cache or the network, or textures for generated clothes, shoes and bags; empty: generated digits"))
 		},
 		experiment.FlagQuick: func(env *experiment.Env) {
 			f.BoolVar(&env.Quick, experiment.FlagQuick, false, "a smaller run of the same form, for a first look")

@@ -95,10 +95,17 @@ func TestBench(t *testing.T) {
 	if !errors.Is(err, flag.ErrHelp) {
 		t.Errorf("help: %v", err)
 	}
-	for _, part := range []string{"Usage: go run ./bench echo [flags]", "What was said", "Nobody", "-word", "-seed", "echo.csv"} {
+	for _, part := range []string{"Usage: go run ./bench echo [flags]", "What was said", "Nobody", "-word", "-seed", "echo.csv", "where there is a picture", "empty: generated digits"} {
 		if !strings.Contains(stderr.String(), part) {
 			t.Errorf("help does not have %q:\n%s", part, stderr.String())
 		}
+	}
+	own := echo()
+	own.DataHelp = "numbers of one's own"
+	stderr.Reset()
+	if err = bench(t.Context(), []experiment.Experiment{own}, []string{"echo", "-help"}, command.Streams{Out: io.Discard, Err: &stderr}); !errors.Is(err, flag.ErrHelp) ||
+		!strings.Contains(stderr.String(), own.DataHelp) || strings.Contains(stderr.String(), "generated digits") {
+		t.Errorf("help with a text for -data: %v\n%s", err, stderr.String())
 	}
 }
 

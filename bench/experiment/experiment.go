@@ -24,6 +24,9 @@ type Experiment struct {
 	// them, so that a flag without effect is an error.
 	Without []string
 
+	// DataHelp is what -data is for; "": pictures that replace the generated digits.
+	DataHelp string
+
 	// Aside lists flags of its own that no number depends on, such as names of files. They are
 	// left out of the command that a result records.
 	Aside []string

@@ -122,20 +122,20 @@ var longNames = map[string]string{"auto": "planned (`auto`)", "central": "Gaussi
 func accuracyInShort(in []*experiment.Record) (string, error) {
 	p := newPivot(0.1, 0.25, 1)
 	err := byCentral(p, in[0], []string{"auto", "central", "none"})
-	p.besideThePlan(in[0])
+	p.besideThePlan(in[0], "")
 	return p.table("", longNames), err
 }
 
 func accuracyByCentral(in []*experiment.Record) (string, error) {
 	p := newPivot(0.1, 0.25, 0.6, 1, 2, 4)
 	err := byCentral(p, in[0], []string{"auto", "sumdp", "central", "none"})
-	p.besideThePlan(in[0])
+	p.besideThePlan(in[0], "")
 	return p.table("central ε", longNames), err
 }
 
-// besideThePlan adds what stands beside the planner's runs: the accuracy of the features without any
-// client, and what parties find out.
-func (p *pivot) besideThePlan(r *experiment.Record) {
+// besideThePlan adds lines, with names that begin like prefix, of what stands beside the planner's runs:
+// the accuracy of the features without any client, and what parties find out.
+func (p *pivot) besideThePlan(r *experiment.Record, prefix string) {
 	for _, row := range r.Rows {
 		epsilon, private := row["epsilon_central"].(float64)
 		at, ok := asked(epsilon, p.epsilons)
@@ -147,11 +147,12 @@ func (p *pivot) besideThePlan(r *experiment.Record) {
 			if text == "" {
 				continue
 			}
-			if p.cells[l.name] == nil {
-				p.names = append(p.names, l.name)
-				p.cells[l.name] = slices.Repeat([]string{"–"}, len(p.epsilons))
+			name := prefix + l.name
+			if p.cells[name] == nil {
+				p.names = append(p.names, name)
+				p.cells[name] = slices.Repeat([]string{"–"}, len(p.epsilons))
 			}
-			p.cells[l.name][at] = text
+			p.cells[name][at] = text
 		}
 	}
 }
@@ -178,41 +179,21 @@ func accuracyByLocal(in []*experiment.Record) (string, error) {
 	return p.table("ε of one report", longNames), nil
 }
 
-// accuracyByClients has a line for each number of clients.
-func accuracyByClients(in []*experiment.Record) (string, error) {
-	p, names := newPivot(0.25, 1), map[string]string{}
-	for _, r := range in {
-		for _, row := range r.Rows {
-			clients, err := number(row, "clients")
-			if err != nil || row["mechanism"] != "auto" {
-				continue
-			}
-			if _, ok := asked(row["epsilon_central"].(float64), p.epsilons); !ok {
-				continue
-			}
-			name := fmt.Sprintf("%.0f clients", clients)
-			names[name] = name
-			if err := p.add(name, row["epsilon_central"], row, ""); err != nil {
-				return "", err
-			}
-		}
-	}
-	return p.table("central ε", names), nil
-}
-
-// accuracyByDropout has a line for each share of clients that drops out.
+// accuracyByDropout has lines for each share of clients that drops out.
 func accuracyByDropout(in []*experiment.Record) (string, error) {
 	p, names := newPivot(0.25, 1), map[string]string{}
 	for _, r := range in {
+		share := ""
 		for _, row := range r.Rows {
 			v, err := numbers(row, "dropout", "quorum")
 			if err != nil {
 				return "", err
 			}
-			if row["mechanism"] != "auto" {
-				continue
+			share = fmt.Sprintf("%g %%", 100*v[0])
+			name := fmt.Sprintf("%s: %s", share, longNames[fmt.Sprint(row["mechanism"])])
+			if row["mechanism"] == "auto" {
+				name += fmt.Sprintf(", at least %.0f reports", v[1])
 			}
-			name := fmt.Sprintf("%g %% of the clients, rounds of at least %.0f reports", 100*v[0], v[1])
 			names[name] = name
 			promise, err := againstEverybody(row)
 			if err != nil {
@@ -222,6 +203,7 @@ func accuracyByDropout(in []*experiment.Record) (string, error) {
 				return "", err
 			}
 		}
+		p.besideThePlan(r, share+": ")
 	}
 	return p.table("drop out", names), nil
 }

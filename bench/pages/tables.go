@@ -19,7 +19,6 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"accuracy-features": accuracyByFeatures,
 	"flower":            flower,
 	"peers":             peers,
-	"accuracy-clients":  accuracyByClients,
 	"accuracy-dropout":  accuracyByDropout,
 	"constants":         constants,
 	"attack":            attack,

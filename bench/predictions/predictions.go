@@ -118,7 +118,7 @@ func report(edges plan.Task, all []*prediction, repeats int) *experiment.Result 
 			fmt.Sprintf("Measured: one round at the first model, every client with a generated digit, %d repeats; low and high are Student's 95 %% interval.", repeats),
 		},
 	}
-	panel := figure.Panel{XLabel: "clients", YLabel: "noise of the run per coordinate, units of the gradient", LogX: true, LogY: true}
+	panel := figure.Panel{XLabel: "clients", YLabel: "noise of the run, units of the gradient", LogX: true, LogY: true}
 	worst, above := 0.0, 0.0
 	for _, budget := range budgets {
 		line := figure.Series{Name: fmt.Sprintf("central ε = %g", budget), Style: figure.LinePoints}

@@ -42,9 +42,9 @@ const anchorsNote = "Stars are what others report for MNIST. Girgis et al. 2021:
 	"FLAME (Liu et al. 2021) reports no accuracy in these terms: 1.5 points below no privacy at ε = 4.7, δ = 1e-5, with 6000 clients of ten pictures each."
 
 // anchorsFor returns the anchors with their ε for replacing one client at the δ of the sweep: none
-// for other data than MNIST's test pictures.
+// for other data than MNIST's test pictures, and for clients with several of the training pictures.
 func (s sweep) anchorsFor(ctx context.Context, data *dataset.Data) ([]anchor, error) {
-	if !s.anchors || s.heldOut || !isMNIST(data.Test) {
+	if several := s.clients != 0 && s.clients != data.Train.Len(); !s.anchors || s.heldOut || several || !isMNIST(data.Test) {
 		return nil, nil
 	}
 	var out []anchor

@@ -19,8 +19,15 @@ const (
 	mostDigits    = 60_000
 )
 
+// clientClip is the norm to which mean gradients of several pictures are clipped, as a share of their norm
+// at the first model. They shrink as the model learns, and noise grows with the clip. For single
+// pictures it is 1: those that the model gets wrong keep long gradients. Of 0.6, 0.4 and 0.2 the
+// second is best for 6000 clients with ten generated digits each and centred edges.
+const clientClip = 0.4
+
 // demands are what all contenders share. The norms are those of clients who hold generated digits,
-// which nobody wrote: each as many as a client of the task, and dealt out in the same way. It also
+// which nobody wrote: each as many as a client of the task, and dealt out in the same way. Those of
+// clients with several are smaller by clientClip. It also
 // fills the task's pictureL2.
 func (s sweep) demands(ctx context.Context, t *task) (plan.Training, error) {
 	each := max(1, t.train.Len()/t.clients)
@@ -37,6 +44,7 @@ func (s sweep) demands(ctx context.Context, t *task) (plan.Training, error) {
 	if t.pictureL2 = l2; err == nil && each > 1 {
 		public := task{train: digits.Train, clients: len(x) / each, skew: t.skew, model: t.model}
 		l1, l2, err = public.norms(ctx, init)
+		l1, l2 = l1*clientClip, l2*clientClip
 	}
 	return plan.Training{
 		Dim: t.model.Dim(), Clients: t.clients, Rounds: s.rounds, Delta: s.delta, L1: l1, L2: l2,

@@ -34,7 +34,7 @@ func TestNormsAreThoseOfClients(t *testing.T) {
 	if norms[0] != pictures[0] || pictures[1] != pictures[0] || pictures[2] != pictures[0] {
 		t.Errorf("norms of a picture %g, of a client %g", pictures, norms)
 	}
-	if !(norms[1] < norms[0]/2 && norms[2] > 1.3*norms[1] && norms[2] < norms[0]) { // seeded
+	if !(norms[1] < clientClip*norms[0]/2 && norms[2] > 1.3*norms[1] && norms[2] < clientClip*norms[0]) { // seeded
 		t.Errorf("norms of a client %g", norms)
 	}
 }

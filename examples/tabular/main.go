@@ -58,6 +58,9 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	f.Uint64Var(&o.seed, "seed", 0, "0: fresh randomness; any other value makes the run repeatable, without any privacy")
 	f.BoolVar(&o.explain, "explain", false, "print what was planned and why")
 	request, check := plan.Flags(f)
+	for name, usage := range local {
+		f.Lookup(name).Usage = usage
+	}
 	o.request, o.check = request, check
 	if err := command.ParseOnly(f, args); err != nil {
 		return o, err
@@ -80,6 +83,14 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		return o, nil
 	}
 	return o, check()
+}
+
+// local are the flags of plan.Flags that say something of sums. This example has no servers for sums.
+var local = map[string]string{
+	"mechanism": "auto, coco, collision, signsketch or none",
+	"clip":      "L1 norm to which a client's gradient is clipped; 0: planned",
+	"epsilon":   "ε of one report; 0: the largest that -budget allows",
+	"rounds":    "rounds; the guarantees of a client's reports compose; 0: 30",
 }
 
 // isGenerated says whether all columns are of the generated table.

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"image/png"
 	"io"
@@ -98,6 +99,17 @@ func TestAFileIsLearnt(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, out.String())
 		}
+	}
+}
+
+// Help lists the mechanisms that the example has, and no sums.
+func TestHelpListsWhatThereIs(t *testing.T) {
+	var help strings.Builder
+	if err := tabular(t.Context(), []string{"-help"}, command.Streams{Out: io.Discard, Err: &help}); !errors.Is(err, flag.ErrHelp) {
+		t.Fatal(err)
+	}
+	if text := help.String(); strings.Contains(text, "sumdp") || !strings.Contains(text, "signsketch or none") {
+		t.Errorf("help is %s", text)
 	}
 }
 
