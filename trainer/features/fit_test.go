@@ -96,6 +96,7 @@ func TestTheDigestOfAFitIsItsRecipe(t *testing.T) {
 		"no rest":    fit("30 points", x, Fitting{Bias: .3}),
 		"logarithm":  fit("30 points", x, Fitting{Channels: 2, Logarithm: 1, Components: 2, Bias: .3}),
 		"whitening":  fit("30 points", x, Fitting{Components: 2, Whitening: .25, Bias: .3}),
+		"more of it": fit("30 points", x, Fitting{Components: 2, Whitening: .5, Bias: .3}),
 		"bias":       fit("30 points", x, Fitting{Components: 2, Bias: .4}),
 		"backbone":   must[*Pipeline](t)(Fit(t.Context(), must[Picture](t)(Grey(2, 2, 1)), Public{"30 points", x}, Fitting{Components: 2, Bias: .3}, nil)),
 	} {
