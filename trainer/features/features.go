@@ -9,8 +9,8 @@
 //
 //   - [Edges], [Scatter] and [Grey] are for grey pictures of any size; [Identity] leaves examples as they
 //     are. They are formulas: nothing in them is learned.
-//   - [Fit] adds to a map what public examples say of it: sizes of channels, a mean, and the principal
-//     components. [NewPipeline] does the same with numbers that are at hand.
+//   - [Fit] adds to a map what public examples say of it: logarithms, sizes of channels, a mean, and the
+//     principal components. [NewPipeline] does the same with numbers that are at hand.
 //   - A map of one's own is a type with the five methods of [Features]; see the example of Fit.
 //
 // [All] computes the vectors of many examples on all cores. [ID] is what a round says of its features, so

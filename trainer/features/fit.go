@@ -28,9 +28,17 @@ type Fitting struct {
 	// divided by the root mean square of its values over the public examples. It divides the
 	// backbone's Dim. 0 leaves values as they are.
 	Channels int
+	// Logarithm replaces each value v, before that, by log(1+|v|/c) with the sign of v, where c is Logarithm
+	// times the mean of |v| in its channel over the public examples. It is in [0.001, 1000] and needs Channels.
+	// 0 leaves values as they are.
+	Logarithm float64
 	// Components is the number of principal components that are kept, below the number of
 	// examples and at most the backbone's Dim. 0 keeps the vectors as they are.
 	Components int
+	// Whitening divides the value along each component by the power Whitening of the variance that
+	// the public examples have along it, over that along the first: 0 leaves the variances as they are and 1/2 makes them equal. It is
+	// in [0, 1/2] and needs Components.
+	Whitening float64
 	// Bias is that of Parts.
 	Bias float64
 }
@@ -57,6 +65,10 @@ func Fit(ctx context.Context, backbone Features, public Public, o Fitting, p Pro
 		return nil, fmt.Errorf("features: fit: %w", fl.Invalid("examples", n, "must be in [2, %d]", maxPublic))
 	case o.Channels < 0 || o.Channels > 0 && d%o.Channels != 0:
 		return nil, fmt.Errorf("features: fit: %w", fl.Invalid("channels", o.Channels, "must divide the %d values, or be 0", d))
+	case o.Logarithm != 0 && !(o.Channels > 0 && o.Logarithm >= 1e-3 && o.Logarithm <= 1e3):
+		return nil, fmt.Errorf("features: fit: %w", fl.Invalid("logarithm", o.Logarithm, "must be in [0.001, 1000] with channels, or 0"))
+	case !(o.Whitening >= 0 && o.Whitening <= .5) || o.Whitening > 0 && o.Components == 0:
+		return nil, fmt.Errorf("features: fit: %w", fl.Invalid("whitening", o.Whitening, "must be in [0, 0.5] with components, or 0"))
 	case o.Components < 0 || o.Components > min(n-1, d, maxComponents):
 		return nil, fmt.Errorf("features: fit: %w", fl.Invalid("components", o.Components, "must be in [0, %d]", min(n-1, d, maxComponents)))
 	}
@@ -66,6 +78,10 @@ func Fit(ctx context.Context, backbone Features, public Public, o Fitting, p Pro
 	}
 	vectors := mat.NewDense(n, d, seen)
 	parts, words := Parts{Bias: o.Bias}, []string(nil)
+	if o.Logarithm > 0 {
+		parts.Logarithm = typical(vectors, o.Channels, o.Logarithm)
+		words = append(words, fmt.Sprintf("logarithms from %g of the mean", o.Logarithm))
+	}
 	if o.Channels > 0 {
 		parts.Scale = level(vectors, o.Channels)
 		words = append(words, fmt.Sprintf("%d channels of equal size", o.Channels))
@@ -73,10 +89,13 @@ func Fit(ctx context.Context, backbone Features, public Public, o Fitting, p Pro
 	parts.Mean = centre(vectors)
 	words = append(words, "minus the mean of "+public.Recipe)
 	if o.Components > 0 {
-		if parts.Components, err = principal(ctx, vectors, o.Components); err != nil {
+		if parts.Components, err = principal(ctx, vectors, o.Components, o.Whitening); err != nil {
 			return nil, err
 		}
 		words = append(words, fmt.Sprintf("their %d principal components", o.Components))
+		if o.Whitening > 0 {
+			words = append(words, fmt.Sprintf("over the power %g of variances", o.Whitening))
+		}
 	}
 	if err := parts.validate(d); err != nil {
 		return nil, fmt.Errorf("features: fit: %w", err)
@@ -86,7 +105,36 @@ func Fit(ctx context.Context, backbone Features, public Public, o Fitting, p Pro
 	r.text(public.Recipe)
 	r.integers(n, o.Channels, o.Components)
 	r.reals(o.Bias)
+	if o.Logarithm > 0 || o.Whitening > 0 {
+		r.text("logarithm, whitening")
+		r.reals(o.Logarithm, o.Whitening)
+	}
 	return assemble(backbone, parts, r.digest(), words), nil
+}
+
+// typical returns, for each value, the mean of absolute values in its channel times share, and takes the
+// logarithms of the rows with it. A channel of zeros has 1.
+func typical(rows *mat.Dense, channels int, share float64) []float64 {
+	n, d := rows.Dims()
+	out, size := make([]float64, d), d/channels
+	for channel := range channels {
+		from, to := channel*size, (channel+1)*size
+		sum := 0.
+		for i := range n {
+			sum += floats.Norm(rows.RawRowView(i)[from:to], 1)
+		}
+		c := 1.
+		if sum > 0 {
+			c = share * sum / float64(n*size)
+		}
+		for j := from; j < to; j++ {
+			out[j] = c
+		}
+	}
+	for i := range n {
+		logarithms(rows.RawRowView(i), out)
+	}
+	return out
 }
 
 // level divides each channel of the rows by the root mean square of its values, unless that is 0, and
@@ -129,10 +177,10 @@ func centre(rows *mat.Dense) []float64 {
 	return mean
 }
 
-// principal returns the k orthonormal directions along which rows of mean 0 have the largest
-// variances, the largest first. The products of the rows with each other have the same eigenvalues
+// principal returns the k orthogonal directions along which rows of mean 0 have the largest
+// variances, the largest first, each divided by the power whitening of its variance over the largest. The products of the rows with each other have the same eigenvalues
 // as those of the columns, and are fewer where vectors are longer than many.
-func principal(ctx context.Context, rows *mat.Dense, k int) ([][]float64, error) {
+func principal(ctx context.Context, rows *mat.Dense, k int, whitening float64) ([][]float64, error) {
 	n, d := rows.Dims()
 	of := mat.Matrix(rows)
 	if d <= n {
@@ -168,6 +216,9 @@ func principal(ctx context.Context, rows *mat.Dense, k int) ([][]float64, error)
 		peak := slices.MaxFunc(out[i], func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
 		if peak < 0 {
 			floats.Scale(-1, out[i])
+		}
+		if whitening > 0 {
+			floats.Scale(math.Pow(values[size-1]/values[size-1-i], whitening), out[i])
 		}
 	}
 	return out, nil

@@ -94,6 +94,9 @@ func TestTheDigestOfAFitIsItsRecipe(t *testing.T) {
 		"components": fit("30 points", x, Fitting{Components: 3, Bias: .3}),
 		"channels":   fit("30 points", x, Fitting{Channels: 2, Components: 2, Bias: .3}),
 		"no rest":    fit("30 points", x, Fitting{Bias: .3}),
+		"logarithm":  fit("30 points", x, Fitting{Channels: 2, Logarithm: 1, Components: 2, Bias: .3}),
+		"whitening":  fit("30 points", x, Fitting{Components: 2, Whitening: .25, Bias: .3}),
+		"more of it": fit("30 points", x, Fitting{Components: 2, Whitening: .5, Bias: .3}),
 		"bias":       fit("30 points", x, Fitting{Components: 2, Bias: .4}),
 		"backbone":   must[*Pipeline](t)(Fit(t.Context(), must[Picture](t)(Grey(2, 2, 1)), Public{"30 points", x}, Fitting{Components: 2, Bias: .3}, nil)),
 	} {
@@ -135,6 +138,59 @@ func TestFitLevelsChannels(t *testing.T) {
 	}
 }
 
+// Logarithms are those of values over the mean of their channel, by the definition; and levels are those of logarithms.
+func TestFitTakesLogarithms(t *testing.T) {
+	x := cloud(50, 6)
+	mean := 0.
+	for i := range x {
+		x[i][4], x[i][5] = 0, 0
+		mean += (math.Abs(x[i][0]) + math.Abs(x[i][1])) / 100
+	}
+	p := must[*Pipeline](t)(Fit(t.Context(), must[Features](t)(Identity(6)), Public{"a cloud", x}, Fitting{Channels: 3, Logarithm: .5}, nil))
+	log := func(v float64) float64 { return math.Copysign(math.Log(1+math.Abs(v)/(.5*mean)), v) }
+	square, centre := 0., 0.
+	for i := range x {
+		square += (math.Pow(log(x[i][0]), 2) + math.Pow(log(x[i][1]), 2)) / 100
+		centre += log(x[i][0]) / 50
+	}
+	for _, v := range [][]float64{x[3], {-2, 0, 0, 0, 0, 0}} {
+		if got, want := apply(p, v)[0], (log(v[0])-centre)/math.Sqrt(square); math.Abs(got-want) > 1e-12 {
+			t.Errorf("got %g, want %g", got, want)
+		}
+	}
+	// With components, too: as many as there are directions keep all distances.
+	turned := must[*Pipeline](t)(Fit(t.Context(), must[Features](t)(Identity(6)), Public{"a cloud", x}, Fitting{Channels: 3, Logarithm: .5, Components: 4}, nil))
+	if a, b := floats.Norm(apply(p, x[3]), 2), floats.Norm(apply(turned, x[3]), 2); math.Abs(a-b) > 1e-12 {
+		t.Errorf("norm %g, and %g along components", a, b)
+	}
+	if want := "the values as they are, logarithms from 0.5 of the mean, 3 channels of equal size, minus the mean of a cloud"; p.String() != want {
+		t.Errorf("%v, want %s", p, want)
+	}
+}
+
+// The power 1/2 makes variances along components equal to the first, and 1/4 takes their roots.
+func TestFitWhitens(t *testing.T) {
+	x := cloud(60, 5)
+	variances := func(whitening float64) (out [3]float64) {
+		p := must[*Pipeline](t)(Fit(t.Context(), must[Features](t)(Identity(5)), Public{"a cloud", x}, Fitting{Components: 3, Whitening: whitening}, nil))
+		for i := range x {
+			for k, v := range apply(p, x[i]) {
+				out[k] += v * v / 60
+			}
+		}
+		return out
+	}
+	plain, quarter, half := variances(0), variances(.25), variances(.5)
+	for k := range 3 {
+		if math.Abs(half[k]/plain[0]-1) > 1e-9 || math.Abs(quarter[k]/math.Sqrt(plain[k]*plain[0])-1) > 1e-9 {
+			t.Errorf("component %d: variances %g, %g, %g", k, plain[k], quarter[k], half[k])
+		}
+	}
+	if plain[2] > .9*plain[0] {
+		t.Errorf("variances %v differ too little", plain)
+	}
+}
+
 func TestFitRefuses(t *testing.T) {
 	backbone, x := must[Features](t)(Identity(4)), cloud(30, 4)
 	flat := slices.Repeat([][]float64{{1, 2, 3, 4}, {2, 2, 3, 4}, {3, 2, 3, 4}}, 3)
@@ -152,6 +208,12 @@ func TestFitRefuses(t *testing.T) {
 		"components: got 3":  {Public{"x", x[:3]}, Fitting{Components: 3}},
 		"components: got -1": {Public{"x", x}, Fitting{Components: -1}},
 		"components: got 2":  {Public{"x", flat}, Fitting{Components: 2}},
+		"logarithm: got 1":   {Public{"x", x}, Fitting{Logarithm: 1}},
+		"logarithm: got NaN": {Public{"x", x}, Fitting{Channels: 2, Logarithm: math.NaN()}},
+		"logarithm: got -1":  {Public{"x", x}, Fitting{Channels: 2, Logarithm: -1}},
+		"whitening: got 0.6": {Public{"x", x}, Fitting{Components: 2, Whitening: .6}},
+		"whitening: got NaN": {Public{"x", x}, Fitting{Components: 2, Whitening: math.NaN()}},
+		"whitening: got 0.5": {Public{"x", x}, Fitting{Whitening: .5}},
 		"bias: got NaN":      {Public{"x", x}, Fitting{Bias: math.NaN()}},
 		"mean: got \"NaN":    {Public{"x", infinite}, Fitting{}},
 		"examples[1]: got 3": {Public{"x", [][]float64{{1, 2, 3, 4}, {1, 2, 3}}}, Fitting{}},

@@ -16,7 +16,10 @@ import (
 
 // Parts are what a Pipeline does behind its backbone, in this order. What is empty is left out.
 type Parts struct {
-	// Scale multiplies the values of the backbone's vector. It has the backbone's Dim values.
+	// Logarithm has the backbone's Dim values c > 0: each value v of the backbone's vector becomes
+	// log(1+|v|/c), with the sign of v. Values far above c then count little more than those near it.
+	Logarithm []float64
+	// Scale multiplies the values after that. It has the backbone's Dim values.
 	Scale []float64
 	// Mean is taken away after that. It has the backbone's Dim values.
 	Mean []float64
@@ -35,10 +38,11 @@ type Parts struct {
 	Bias float64
 }
 
-// Pipeline is a backbone with what follows it: public scales, minus a public mean, along public
+// Pipeline is a backbone with what follows it: logarithms, public scales, minus a public mean, along public
 // principal components, with a fixed norm. Make one with NewPipeline or Fit. It is immutable.
 type Pipeline struct {
 	backbone Features
+	logs     []float64      // nil: none
 	scale    []float64      // nil: none, or they are in project
 	mean     []float64      // nil: nothing is taken away
 	project  blas64.General // one component a row, times the scales; no rows: none
@@ -67,6 +71,10 @@ func NewPipeline(backbone Features, parts Parts) (*Pipeline, error) {
 	r := newRecipe("pipeline")
 	digest := backbone.Digest()
 	r.bytes(digest[:])
+	if len(parts.Logarithm) > 0 {
+		r.text("logarithm")
+		r.reals(parts.Logarithm...)
+	}
 	r.reals(parts.Scale...)
 	r.reals(parts.Mean...)
 	r.integers(len(parts.Components))
@@ -75,6 +83,9 @@ func NewPipeline(backbone Features, parts Parts) (*Pipeline, error) {
 	}
 	r.reals(parts.Bias)
 	var words []string
+	if len(parts.Logarithm) > 0 {
+		words = append(words, "logarithms")
+	}
 	if len(parts.Scale) > 0 {
 		words = append(words, "public scales")
 	}
@@ -92,6 +103,9 @@ func assemble(backbone Features, parts Parts, digest [32]byte, words []string) *
 	p := &Pipeline{backbone: backbone, bias: parts.Bias, digest: digest}
 	d := backbone.Dim()
 	p.vectors.New = func() any { v := make([]float64, d); return &v }
+	if len(parts.Logarithm) > 0 {
+		p.logs = slices.Clone(parts.Logarithm)
+	}
 	if len(parts.Mean) > 0 {
 		p.mean = slices.Clone(parts.Mean)
 	}
@@ -118,6 +132,10 @@ func assemble(backbone Features, parts Parts, digest [32]byte, words []string) *
 
 func (parts Parts) validate(d int) error {
 	switch {
+	case len(parts.Logarithm) != 0 && len(parts.Logarithm) != d:
+		return fl.Invalid("logarithm", len(parts.Logarithm), "must have %d values, or none", d)
+	case slices.ContainsFunc(parts.Logarithm, func(c float64) bool { return !(c > 0) || math.IsInf(c, 1) }):
+		return fl.Invalid("logarithm", "a value", "must be finite and above 0")
 	case len(parts.Scale) != 0 && len(parts.Scale) != d:
 		return fl.Invalid("scale", len(parts.Scale), "must have %d values, or none", d)
 	case slices.ContainsFunc(parts.Scale, notFinite):
@@ -137,6 +155,13 @@ func (parts Parts) validate(d int) error {
 		}
 	}
 	return nil
+}
+
+// logarithms replaces each value v by log(1+|v|/c), with the sign of v.
+func logarithms(values, c []float64) {
+	for i, v := range values {
+		values[i] = math.Copysign(math.Log1p(math.Abs(v)/c[i]), v)
+	}
 }
 
 func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
@@ -162,6 +187,9 @@ func (p *Pipeline) Apply(dst, x []float64) {
 	check(p, dst, x)
 	if p.project.Rows == 0 {
 		p.backbone.Apply(dst, x)
+		if p.logs != nil {
+			logarithms(dst, p.logs)
+		}
 		if p.scale != nil {
 			floats.Mul(dst, p.scale)
 		}
@@ -172,6 +200,9 @@ func (p *Pipeline) Apply(dst, x []float64) {
 		v := p.vectors.Get().(*[]float64)
 		defer p.vectors.Put(v)
 		p.backbone.Apply(*v, x)
+		if p.logs != nil {
+			logarithms(*v, p.logs)
+		}
 		p.along(dst, *v)
 		for i, o := range p.offset {
 			dst[i] -= o

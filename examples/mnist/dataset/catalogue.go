@@ -35,14 +35,23 @@ var catalogue = map[string]func(context.Context, features.Progress) (features.Fe
 		if err != nil {
 			return nil, err
 		}
-		return fit(ctx, edges, features.Fitting{Bias: bias}, p)
+		return fit(ctx, edges, onlyDigits, features.Fitting{Bias: bias}, p)
 	},
 	"scatter": func(ctx context.Context, p features.Progress) (features.Features, error) {
 		scatter, err := features.Scatter(side, side)
 		if err != nil {
 			return nil, err
 		}
-		return fit(ctx, scatter, features.Fitting{Channels: features.ScatterChannels, Components: 100, Bias: bias}, p)
+		return fit(ctx, scatter, onlyDigits, features.Fitting{Channels: features.ScatterChannels, Components: 100, Bias: bias}, p)
+	},
+	"scatter-log": func(ctx context.Context, p features.Progress) (features.Features, error) {
+		scatter, err := features.Scatter(side, side)
+		if err != nil {
+			return nil, err
+		}
+		return fit(ctx, scatter, digitsAndTextures, features.Fitting{
+			Channels: features.ScatterChannels, Logarithm: 1, Components: 100, Whitening: .25, Bias: bias,
+		}, p)
 	},
 	"glyphs": func(context.Context, features.Progress) (features.Features, error) {
 		return features.Glyphs(features.GlyphsSmall)
@@ -62,29 +71,51 @@ var catalogue = map[string]func(context.Context, features.Progress) (features.Fe
 const (
 	// bias is the input of a model's bias beside vectors of norm 1: see features.Parts.
 	bias = 0.3
-	// publicDigits and publicSeed choose the digits that features are fitted on.
-	publicDigits = 1000
-	publicSeed   = 1
+	// publicSeed chooses the pictures that features are fitted on.
+	publicSeed = 1
 )
 
-// fit fits a pipeline on generated digits.
-func fit(ctx context.Context, backbone features.Features, o features.Fitting, p features.Progress) (features.Features, error) {
+// mixture says how many generated pictures of each kind features are fitted on.
+type mixture struct {
+	digits, textures int
+	recipe           string
+}
+
+var (
+	onlyDigits        = mixture{digits: 1000, recipe: "1000 generated digits (version 1, seed 1)"}
+	digitsAndTextures = mixture{digits: 500, textures: 500, recipe: "500 generated digits and 500 textures (version 1, seed 1)"}
+)
+
+// draw draws the pictures.
+func (m mixture) draw(ctx context.Context) (pictures [][]float64, err error) {
 	outlines, err := glyph.Digits()
 	if err != nil {
-		return nil, fmt.Errorf("dataset: fonts: %w", err)
+		return nil, fmt.Errorf("fonts: %w", err)
 	}
-	im, labels, err := drawAll(ctx, digits(&outlines), publicSeed, splitPublic, publicDigits, runtime.GOMAXPROCS(0))
+	for _, part := range []struct {
+		law law
+		n   int
+	}{{digits(&outlines), m.digits}, {textures(), m.textures}} {
+		im, labels, err := drawAll(ctx, part.law, publicSeed, splitPublic, part.n, runtime.GOMAXPROCS(0))
+		if err != nil {
+			return nil, err
+		}
+		set, err := newSet("public", im, labels, part.n)
+		if err != nil {
+			return nil, err
+		}
+		pictures = append(pictures, set.All()...)
+	}
+	return pictures, nil
+}
+
+// fit fits a pipeline on generated pictures.
+func fit(ctx context.Context, backbone features.Features, m mixture, o features.Fitting, p features.Progress) (features.Features, error) {
+	pictures, err := m.draw(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("dataset: %w", err)
 	}
-	public, err := newSet("public", im, labels, publicDigits)
-	if err != nil {
-		return nil, fmt.Errorf("dataset: %w", err)
-	}
-	return features.Fit(ctx, backbone, features.Public{
-		Recipe:   fmt.Sprintf("%d generated digits (version 1, seed %d)", publicDigits, publicSeed),
-		Examples: public.All(),
-	}, o, p)
+	return features.Fit(ctx, backbone, features.Public{Recipe: m.recipe, Examples: pictures}, o, p)
 }
 
 // FeatureNames returns the names that OpenFeatures knows, sorted.
@@ -96,14 +127,16 @@ func FeatureNames() []string { return slices.Sorted(maps.Keys(catalogue)) }
 //	edges-centred  the same minus the mean of generated digits, of norm 1/0.3
 //	scatter        the scattering transform with channels of equal size, minus its mean on generated
 //	               digits, along their 100 principal components, of norm 1/0.3
+//	scatter-log    the same with logarithms of the transform, on generated digits and textures, each
+//	               component divided by the fourth root of its variance: better for pictures with texture
 //	glyphs         a small network that was trained on handwriting fonts, minus a public mean, along
 //	               public components, of norm 1/0.3: 64 values
 //	glyphs-big     a larger such network: 128 values
 //	grey           mean grey values of squares of 2×2 pixels: a picture of 14×14
 //	identity       the 784 grey values
 //
-// They are made of public data alone: of formulas, of 1000 generated digits that are in no Data, and of
-// fonts. It takes about 4 s on one core for scatter, and next to nothing for the others. p may be nil.
+// They are made of public data alone: of formulas, of 1000 generated pictures that are in no Data, and of
+// fonts. It takes about 4 s on one core for scatter and scatter-log, and next to nothing for the others. p may be nil.
 // The error names features for an unknown name, or wraps that of ctx.
 func OpenFeatures(ctx context.Context, name string, p features.Progress) (features.Features, error) {
 	open, ok := catalogue[name]

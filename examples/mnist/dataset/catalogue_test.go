@@ -33,10 +33,11 @@ func TestFeaturesAreWhatTheyWere(t *testing.T) {
 		"edges-centred": {"c65e7edf", 196, 1 / .3, [2]float64{-0.052861058, 0.490701289}},
 		"glyphs":        {"780ac99d", 64, 1 / .3, [2]float64{-0.193953197, 1.033343501}},
 		"glyphs-big":    {"706cff3d", 128, 1 / .3, [2]float64{0.653441529, 0.831383999}},
+		"scatter-log":   {"0c4e2d47", 100, 1 / .3, [2]float64{0.119500807, -0.336397150}},
 		"scatter":       {"771c381b", 100, 1 / .3, [2]float64{0.120350188, 0.337279971}},
 	} {
 		seen[name] = true
-		if name == "scatter" && testing.Short() {
+		if strings.HasPrefix(name, "scatter") && testing.Short() {
 			continue // takes seconds
 		}
 		f, err := OpenFeatures(t.Context(), name, nil)
@@ -95,7 +96,7 @@ func TestOpenFeaturesRefuses(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, name := range []string{"edges-centred", "scatter"} {
+	for _, name := range []string{"edges-centred", "scatter", "scatter-log"} {
 		if _, err := OpenFeatures(ctx, name, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s, canceled: %v", name, err)
 		}
