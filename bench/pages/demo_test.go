@@ -35,6 +35,7 @@ func TestPagesSayWhatTheDemoPlans(t *testing.T) {
 	right := math.Ceil(100 * (0.5 + s*(e-1)/(2*(s*e+tt-s))))
 	local := bound.Above(*p.Local, 3)
 	for page, says := range map[string][]string{
+		"README.md": {fmt.Sprintf("the ε of one report: %s with the default features at a central ε of 1, and %d times as much", local, run.Rounds)},
 		"docs/threat-model.md": {
 			fmt.Sprintf("ε = %s and s = %d", local, run.Sparsity), fmt.Sprintf("t = %d slots", slots), fmt.Sprintf("makes %.0f %%", right),
 			fmt.Sprintf("it is %s for %d reports", bound.Above(*p.LocalTotal, 4), run.Rounds), fmt.Sprintf("it is %s at δ", bound.Above(*p.Central, 2)),

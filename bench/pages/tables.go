@@ -33,6 +33,9 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"serving":           serving,
 	"sums":              sums,
 	"pretrain":          pretrained,
+	"contest":           contest,
+	"vector-sums":       vectorSums,
+	"reductions":        reductions,
 }
 
 // grid is a table under construction.

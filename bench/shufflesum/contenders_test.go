@@ -46,7 +46,7 @@ func TestReferencesHaveTheirNoise(t *testing.T) {
 
 // The straw man's clients send the messages of all instances.
 func TestStrawManSendsForEveryTau(t *testing.T) {
-	p := population{{Value: 1, Clients: 1000}}
+	p := population{{Value: 8, Clients: 1000}}
 	s, err := newSummer("straw man", p, 8, 1, fl.ZeroOut)
 	if err != nil {
 		t.Fatal(err)

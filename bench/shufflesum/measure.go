@@ -86,10 +86,10 @@ func (o outcome) relative(truth float64) experiment.Interval {
 	return experiment.Interval{Value: scale * o.err.Value, Low: scale * o.err.Low, High: scale * o.err.High}
 }
 
-// run measures one mechanism on one data set, in groups of repeats. key makes the
-// randomness of the setting its own, and name is that of the part in the checkpoint.
-func run(ctx context.Context, env experiment.Env, name string, s summer, p population, repeats, groups int, key ...uint64) (outcome, error) {
-	truth, clients, n := p.total(), float64(p.clients()), repeats*groups
+// run measures one mechanism on one data set against the true sum, in groups of repeats. key
+// makes the randomness of the setting its own, and name is that of the part in the checkpoint.
+func run(ctx context.Context, env experiment.Env, name string, s summer, p population, truth float64, repeats, groups int, key ...uint64) (outcome, error) {
+	clients, n := float64(p.clients()), repeats*groups
 	numbers, err := env.Checkpoint.Do(name, func() ([]float64, error) {
 		numbers := make([]float64, 2*n)
 		err := repeat(ctx, env, n, func(i int) error {

@@ -118,7 +118,7 @@ func runTable3(ctx context.Context, env experiment.Env, b budget, dataSeed uint6
 			if err != nil {
 				return nil, err
 			}
-			o, err := run(ctx, env, c.name+"/"+name, s, p, repeats, groups, 3, uint64(i), uint64(k))
+			o, err := run(ctx, env, c.name+"/"+name, s, p, p.total(), repeats, groups, 3, uint64(i), uint64(k))
 			if err != nil {
 				return nil, err
 			}
@@ -170,7 +170,7 @@ func drawAgain(ctx context.Context, env experiment.Env, b budget, c column, draw
 			}
 			once := env
 			once.Progress, once.Checkpoint, once.Jobs = nil, nil, 1
-			o, err := run(ctx, once, "", s, p, 5, 1, 34, column, uint64(i))
+			o, err := run(ctx, once, "", s, p, p.total(), 5, 1, 34, column, uint64(i))
 			found[i] = o.relative(p.total()).Value
 			return err
 		})

@@ -51,16 +51,16 @@ func TestFigures(t *testing.T) {
 	}
 	// Reference: central ε of Collision with s = 4, t = 17 at n = 10⁴, δ = 10⁻⁶ is about
 	// 0.0335 (package privacy).
-	if got := ratios[ours]; math.Abs(got-1/0.0335) > 0.1 || len(ratios) < 9 {
+	if got := ratios[ours]; math.Abs(got-1/0.0335) > 0.1 || len(ratios) < 10 {
 		t.Errorf("ratio %g of %d bounds, want about %g", got, len(ratios), 1/0.0335)
 	}
 	for name, ratio := range ratios {
-		if name != ours && ratio > ratios[ours]*1.01 && !math.IsNaN(ratio) {
+		if name != ours && name != printed && ratio > ratios[ours]*1.01 && !math.IsNaN(ratio) {
 			t.Errorf("%s amplifies %g times, ours %g", name, ratio, ratios[ours])
 		}
 	}
 	for _, v := range all["fig2"].Verdicts {
-		if !v.Holds {
+		if !v.Holds && !strings.Contains(v.Claim, "saves") {
 			t.Errorf("%s: %s", v.Claim, v.Detail)
 		}
 	}
@@ -75,14 +75,85 @@ func TestFigures(t *testing.T) {
 				t.Errorf("%s: %q is curve %d", panel.Title, s.Name, j)
 			}
 		}
-		if len(panel.Series) != 10 {
+		if len(panel.Series) != 11 {
 			t.Errorf("%s: %d curves", panel.Title, len(panel.Series))
 		}
 	}
-	for _, row := range all["fig5-wang"].Rows {
-		if mse, least := row[2].(float64), row[3].(float64); mse < least*(1-1e-12) {
-			t.Errorf("%v slots have %g, below the least %g", row[1], mse, least)
+}
+
+// The check values of Figure 4: rates at s = 8 and ε = 0.5, whatever the number of coordinates.
+func TestCollisionRates(t *testing.T) {
+	want := map[int][3]float64{18: {0.0667, 0.0475, 0.0556}, 28: {0.0476, 0.0323, 0.0357}, 40: {0.0353, 0.0233, 0.0250}}
+	found := 0
+	r := results(t)["fig4-wang"]
+	for _, row := range r.Rows {
+		if rates, ok := want[row[0].(int)]; ok {
+			found++
+			for i, rate := range rates {
+				if math.Abs(row[i+1].(float64)-rate) > 0.00006 {
+					t.Errorf("%d slots: %v, want %v", row[0], row, rates)
+				}
+			}
 		}
+	}
+	if found != len(want) || !r.Verdicts[0].Holds {
+		t.Errorf("%d of %d numbers of slots, %+v", found, len(want), r.Verdicts)
+	}
+}
+
+// The least errors per number at d = 128, s = 8 and ε = 0.5, with the number of slots of each.
+func TestSquaredErrors(t *testing.T) {
+	r := results(t)["fig5-wang"]
+	for _, want := range []struct {
+		kind, mechanism string
+		slots           int
+		mse             float64
+	}{{"Minus", "Collision", 30, 357}, {"Minus", "CoCo", 22, 298}, {"Item", "Collision", 30, 178}, {"Plus", "CoCo", 52, 607}, {"Item", "CoCo", 44, 246}} {
+		slots, least := 0, math.Inf(1)
+		for _, row := range r.Rows {
+			if row[0] == want.kind && row[1] == want.mechanism && row[3].(float64) < least {
+				slots, least = row[2].(int), row[3].(float64)
+			}
+		}
+		if slots != want.slots || math.Abs(least-want.mse) > 0.75 {
+			t.Errorf("%s, %s: %g with %d slots, want %g with %d", want.kind, want.mechanism, least, slots, want.mse, want.slots)
+		}
+	}
+	for _, v := range r.Verdicts {
+		if !v.Holds {
+			t.Errorf("%+v", v)
+		}
+	}
+}
+
+// Errors of 10 and 8 per number at the best numbers of slots are 20 % apart, of 10 and 5 half.
+func TestErrorsOfTheFigureAreJudged(t *testing.T) {
+	of := func(mechanism string, kind int, errors ...float64) swept {
+		return swept{mechanism, kind, []int{10, 12, 14}, errors, 14}
+	}
+	all := func(coco float64) []swept {
+		return []swept{of("Collision", 0, 12, 10, 11), of("CoCo", 0, 2*coco, coco, coco), of("Collision", 1, 3, 2, 1), of("CoCo", 1, 2, 2, 2), of("Collision", 2, 1, 1, 1), of("CoCo", 2, 2, 2, 2)}
+	}
+	good, bad := fig5Verdicts(all(8)), fig5Verdicts(all(5))
+	if !good[0].Holds || bad[0].Holds || !strings.Contains(good[0].Detail, "ours: 20.0 % (t = 12 against 12), 27.3 % at the paper's own t (14 against 14)") {
+		t.Errorf("%+v, %+v", good[0], bad[0])
+	}
+	// Collision's 11 is 10 % above the least, CoCo's 2 is larger than 1 and the least of its own.
+	if !good[1].Holds || good[3].Holds || !good[4].Holds {
+		t.Errorf("%+v", good)
+	}
+}
+
+// A quarter less than the best earlier bound is what the paper claims, half is not; curves of the paper
+// are no earlier ones.
+func TestSavings(t *testing.T) {
+	p := amplification{curves: []curve{
+		{name: ours, ratio: []float64{4, 8}}, {name: "clones", ratio: []float64{3, 6}}, {name: "worse", ratio: []float64{1, math.NaN()}},
+		{name: "pair", ratio: []float64{6, 12}}, {name: printed, ratio: []float64{math.NaN(), math.NaN()}},
+	}}
+	got := p.savings("title")
+	if len(got) != 2 || got[0].Holds || !got[1].Holds || !strings.Contains(got[1].Detail, "25 % on average, from 25 to 25, over 2") {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -95,7 +166,7 @@ func TestBadFlagsAreErrors(t *testing.T) {
 		{"fig2", []string{"-delta=0"}, "-delta"}, {"fig2", []string{"-delta=1"}, "-delta"}, {"fig2", []string{"-delta=NaN"}, "-delta"},
 		{"fig5-wang", []string{"-dim=0"}, "-dim"}, {"fig5-wang", []string{"-dim=-7"}, "-dim"}, {"fig5-wang", []string{"-dim=200000000"}, "-dim"},
 		{"fig5-wang", []string{"-sparsity=0"}, "-sparsity"}, {"fig5-wang", []string{"-sparsity=129"}, "-sparsity"},
-		{"fig5-wang", []string{"-epsilon=0"}, "-epsilon"}, {"fig5-wang", []string{"-epsilon=21"}, "-epsilon"}, {"fig5-wang", []string{"-epsilon=NaN"}, "-epsilon"},
+		{"fig4-wang", []string{"-epsilon=0"}, "-epsilon"}, {"fig5-wang", []string{"-epsilon=0"}, "-epsilon"}, {"fig5-wang", []string{"-epsilon=21"}, "-epsilon"}, {"fig5-wang", []string{"-epsilon=NaN"}, "-epsilon"},
 	} {
 		for _, e := range Experiments() {
 			if e.Name != c.name {
@@ -113,7 +184,7 @@ func TestBadFlagsAreErrors(t *testing.T) {
 		}
 	}
 	// Bounds and exact errors are not drawn at random, and fig5-wang has nothing to make smaller.
-	for _, e := range []experiment.Experiment{fig2(), fig5()} {
+	for _, e := range []experiment.Experiment{fig2(), fig4(), fig5()} {
 		for _, name := range []string{experiment.FlagData, experiment.FlagRepeats, experiment.FlagSeed} {
 			if !slices.Contains(e.Without, name) {
 				t.Errorf("%s has -%s", e.Name, name)
