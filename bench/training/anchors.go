@@ -36,7 +36,7 @@ var anchors = []anchor{
 }
 
 // anchorsNote says what the anchors are compared by.
-const anchorsNote = "Stars are what others report for MNIST. Girgis et al. 2021: shuffled reports of 60 000 clients with one picture each, no public data; their ε is at δ = 1e-5, and is left as it is. " +
+const anchorsNote = "Stars are what others report for MNIST. Compare them with features without public pretraining. Girgis et al. 2021: shuffled reports of 60 000 clients with one picture each, no public data; their ε is at δ = 1e-5, and is left as it is. " +
 	"Tramèr, Boneh 2021 (scattering features, ε = 3) and the tutorial of TensorFlow Privacy (ε = 1.2 and 2.9) trust a server with the pictures, at δ = 1e-5 and for adding or removing one of them. " +
 	"Their ε here are those for replacing one, at the δ of this run. They are converted as if their noise were Gaussian and without sampling, which is nearly so. " +
 	"FLAME (Liu et al. 2021) reports no accuracy in these terms: 1.5 points below no privacy at ε = 4.7, δ = 1e-5, with 6000 clients of ten pictures each."
@@ -44,7 +44,7 @@ const anchorsNote = "Stars are what others report for MNIST. Girgis et al. 2021:
 // anchorsFor returns the anchors with their ε for replacing one client at the δ of the sweep: none
 // for other data than MNIST's test pictures, and for clients with several of the training pictures.
 func (s sweep) anchorsFor(ctx context.Context, data *dataset.Data) ([]anchor, error) {
-	if several := s.clients != 0 && s.clients != data.Train.Len(); !s.anchors || s.heldOut || several || !isMNIST(data.Test) {
+	if !s.anchors || s.heldOut || !s.single(data.Train) || !isMNIST(data.Test) {
 		return nil, nil
 	}
 	var out []anchor
@@ -60,6 +60,9 @@ func (s sweep) anchorsFor(ctx context.Context, data *dataset.Data) ([]anchor, er
 	}
 	return out, nil
 }
+
+// single reports whether every client has one picture, as in what the anchors guarantee.
+func (s sweep) single(train *dataset.Set) bool { return s.clients == 0 || s.clients == train.Len() }
 
 // labelsOfMNIST is the SHA-256 of the labels of MNIST's first 1000 test pictures, a byte each.
 const labelsOfMNIST = "d14ba0a1a3818edefa35518ed001ece84b7ac0eabe9394551c73928493175d3f"

@@ -48,6 +48,11 @@ func TestAnchorsAreForMNISTOnly(t *testing.T) {
 	if isMNIST(data.Test) {
 		t.Error("five labels are taken for MNIST's")
 	}
+	for clients, want := range map[int]bool{0: true, 10: true, 5: false} {
+		if got := (sweep{clients: clients}).single(data.Train); got != want {
+			t.Errorf("%d clients share 10 pictures: %t, want %t", clients, got, want)
+		}
+	}
 	central := 0.5
 	cells := []*cell{{task: &task{features: "edges"}, contender: contender{name: "auto"}, outcomes: outcomesOf(0.93), course: course{central: &central}}}
 	s.features = []string{"edges"}
