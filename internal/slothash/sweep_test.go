@@ -91,3 +91,24 @@ func TestSumsTakeAnyNumber(t *testing.T) {
 		s.put(2, -v)
 	}
 }
+
+// A sum of a four grows beyond 2 bytes when the others of its four are small, whichever it is.
+func TestOneOfAFourGrowsBeyondTwoBytes(t *testing.T) {
+	const times = 100_000
+	// Of each pair of cosets, one point is in both, and at the same position of the four.
+	for position, pair := range [4][2][3]uint32{
+		{{0, 8, 16}, {0, 9, 18}}, {{0, 8, 16}, {1, 9, 18}}, {{0, 8, 16}, {1, 10, 17}}, {{2, 8, 16}, {1, 9, 18}},
+	} {
+		s := newSweep(8, 4)
+		s.blockBits = 6
+		both := [4]uint32{0, 8, 16, 26}[position]
+		for i := range times {
+			p := pair[i&1]
+			s.add(p[0], []uint32{p[1], p[2], 1 << 6, 1 << 7})
+		}
+		s.settle()
+		if got := s.at(both); got != times {
+			t.Errorf("position %d: %d, want %d", position, got, times)
+		}
+	}
+}
