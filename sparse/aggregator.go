@@ -29,38 +29,22 @@ func (t *tally) Merge(other *tally) {
 }
 
 // Append implements count.State. The payload is the number of reports as an uvarint and
-// then the integers of the tally as varints, array after array. They are sums of integers,
+// then the integers of the tally as varints. They are sums of integers,
 // so the bytes do not depend on how the reports were split or ordered.
 func (t *tally) Append(payload []byte, reports int64) []byte {
 	payload = binary.AppendUvarint(payload, uint64(reports))
-	for _, array := range t.hits.State() {
-		for _, v := range array {
-			payload = binary.AppendVarint(payload, int64(v))
-		}
+	for v := range t.hits.State() {
+		payload = binary.AppendVarint(payload, int64(v))
 	}
 	return payload
 }
 
 // MaxBytes implements count.State.
-func (t *tally) MaxBytes() int {
-	integers := 1
-	for _, array := range t.hits.State() {
-		integers += len(array)
-	}
-	return integers * binary.MaxVarintLen64
-}
+func (t *tally) MaxBytes() int { return (1 + t.hits.Integers()) * binary.MaxVarintLen64 }
 
 // Restore implements count.State.
 func (t *tally) Restore(p *count.Payload) (reports int64) {
 	reports = p.Reports()
-	shape := t.hits.State()
-	state := make([][]int32, len(shape))
-	for i := range state {
-		state[i] = make([]int32, len(shape[i]))
-		for j := range state[i] {
-			state[i][j] = int32(p.Varint(-reports, reports))
-		}
-	}
-	t.hits.SetState(state)
+	t.hits.SetState(func() int32 { return int32(p.Varint(-reports, reports)) })
 	return reports
 }

@@ -14,6 +14,12 @@ type Affine struct {
 	Offset    uint32   // k bits
 	Character uint32   // m bits
 	Flip      uint32   // 0 or 1
+
+	// A in row echelon form: the lower half of a word is a row, and the upper half has a bit
+	// for every row of A that was added up to it. pivots are the lowest bits of the rows, one
+	// bit set in each. No later row has that bit.
+	echelon []uint64
+	pivots  []uint32
 }
 
 // Expander draws Affines from 32-bit seeds. A is uniform among the matrices of full
@@ -34,7 +40,9 @@ func NewExpander(m, k int, key0, key1 uint64) (*Expander, error) {
 }
 
 // NewAffine returns an Affine for Draw to fill.
-func (e *Expander) NewAffine() *Affine { return &Affine{Rows: make([]uint32, e.k)} }
+func (e *Expander) NewAffine() *Affine {
+	return &Affine{Rows: make([]uint32, e.k), echelon: make([]uint64, e.k), pivots: make([]uint32, e.k)}
+}
 
 // Draw fills a with the map of a seed. A row that depends on the rows before it
 // is drawn again. Each row is then uniform outside their span, and A is uniform
@@ -48,21 +56,32 @@ func (e *Expander) Draw(a *Affine, seed uint32) {
 	a.Flip = uint32(first & 1)
 	state += splitmix.Gamma
 	a.Offset = uint32(splitmix.Mix(state)) & (1<<e.k - 1)
-	// reduced[j] is row j with the pivots of the rows before it cleared, pivot[j]
-	// its highest bit. The loop over them has no branch to mispredict.
-	var reduced, pivot [MaxBits]uint32
 	for i := range a.Rows {
-		rest := uint32(0)
-		for rest == 0 {
+		state += splitmix.Gamma
+		a.Rows[i] = uint32(splitmix.Mix(state) >> shift)
+		for !a.reduce(i) {
 			state += splitmix.Gamma
 			a.Rows[i] = uint32(splitmix.Mix(state) >> shift)
-			rest = a.Rows[i]
-			for j := range i {
-				rest ^= reduced[j] & -(rest >> (pivot[j] & 31) & 1)
-			}
 		}
-		reduced[i], pivot[i] = rest, uint32(bits.Len32(rest)-1)
 	}
+}
+
+// reduce is the step of Gaussian elimination for row i, after those before it. It is false for a
+// row that depends on them. There is no branch to mispredict, and a processor can be at several
+// rows at a time.
+func (a *Affine) reduce(i int) bool {
+	rest := uint64(a.Rows[i]) | 1<<(32+i)
+	before := a.echelon[:i]
+	pivots := a.pivots[:len(before)]
+	for j, row := range before {
+		if uint32(rest)&pivots[j] == 0 {
+			row = 0
+		}
+		rest ^= row
+	}
+	lowest := uint32(rest) & -uint32(rest)
+	a.echelon[i], a.pivots[i] = rest, lowest
+	return lowest != 0
 }
 
 // Apply returns A·label ⊕ Offset. O(k).

@@ -1,53 +1,52 @@
 package slothash
 
 import (
+	"iter"
 	"math/bits"
 
 	"github.com/hushgrad/hushgrad/internal/gf2"
 )
 
-// cosetTally counts hits label by label: for + and − in the Paired layout (the
-// labels are coordinates), in one array in the Separate layout (the labels are
-// items).
+// cosetTally counts hits label by label. In the Paired layout, where the labels are
+// coordinates, a place is a label and then a bit, 1 for −. In the Separate layout, where the labels
+// are items, a place is a label.
 type cosetTally struct {
-	counters
 	family *linear
 	affine *gf2.Affine
 	coset  *gf2.Coset
+	sweep  *sweep
 }
 
 func newCosetTally(f *linear) *cosetTally {
-	arrays := 1
-	if f.shape.Layout == Paired {
-		arrays = 2
+	return &cosetTally{
+		family: f, affine: f.expander.NewAffine(), coset: gf2.NewCoset(f.m, f.k),
+		sweep: newSweep(f.m+f.signBits(), f.m-f.k),
 	}
-	sizes := make([]int, arrays)
-	for i := range sizes {
-		sizes[i] = 1 << f.m
-	}
-	return &cosetTally{counters: newCounters(sizes...), family: f, affine: f.expander.NewAffine(), coset: gf2.NewCoset(f.m, f.k)}
 }
 
-// Add implements Tally: 2^(m−k) additions.
+// signBits is the number of bits of a place that are a sign.
+func (f *linear) signBits() int {
+	if f.shape.Layout == Paired {
+		return 1
+	}
+	return 0
+}
+
+// Add implements Tally: 2^(m−k) additions. In the Paired layout the places that are hit are an
+// affine subspace, too: the sign of a label is affine.
 func (c *cosetTally) Add(seed, slot uint32) {
-	c.family.expander.Draw(c.affine, seed)
+	a, coset := c.affine, c.coset
+	c.family.expander.Draw(a, seed)
 	if c.family.shape.Layout == Separate {
-		c.coset.Solve(c.affine, slot)
-		hits, label := c.arrays[0], c.coset.Point
-		hits.add(label, 0)
-		for i := uint32(1); i < 1<<len(c.coset.Kernel); i++ {
-			label ^= c.coset.Kernel[bits.TrailingZeros32(i)]
-			hits.add(label, 0)
-		}
+		coset.Solve(a, slot)
+		c.sweep.add(coset.Point, coset.Kernel)
 		return
 	}
-	c.coset.Solve(c.affine, slot>>1)
-	label := c.coset.Point
-	c.arrays[c.affine.SignBit(label)^slot&1].add(label, 0)
-	for i := uint32(1); i < 1<<len(c.coset.Kernel); i++ {
-		label ^= c.coset.Kernel[bits.TrailingZeros32(i)]
-		c.arrays[c.affine.SignBit(label)^slot&1].add(label, 0)
+	coset.Solve(a, slot>>1)
+	for i, v := range coset.Kernel {
+		coset.Kernel[i] = v<<1 | uint32(bits.OnesCount32(a.Character&v)&1)
 	}
+	c.sweep.add(coset.Point<<1|a.SignBit(coset.Point)^slot&1, coset.Kernel)
 }
 
 func (c *cosetTally) Merge(other Tally) error {
@@ -55,22 +54,57 @@ func (c *cosetTally) Merge(other Tally) error {
 	if !ok || !c.family.sameRound(o.family) {
 		return errOtherRound
 	}
-	c.merge(o.counters)
+	o.sweep.settle()
+	c.sweep.merge(o.sweep.sums)
 	return nil
 }
 
+// Counts implements Tally. O(dim).
 func (c *cosetTally) Counts() (plus, minus []int64) {
+	c.sweep.settle()
 	dim, labels := c.family.shape.Dim, c.family.labels
 	plus, minus = make([]int64, dim), make([]int64, dim)
-	hits := c.State()
-	for j := range dim {
-		if c.family.shape.Layout == Paired {
-			label := labels.Of(uint32(j))
-			plus[j], minus[j] = int64(hits[0][label]), int64(hits[1][label])
-		} else {
-			plus[j] = int64(hits[0][labels.Of(uint32(2*j))])
-			minus[j] = int64(hits[0][labels.Of(uint32(2*j+1))])
+	inParallel(dim, func(from, to int) {
+		for j := from; j < to; j++ {
+			if c.family.shape.Layout == Paired {
+				place := labels.Of(uint32(j)) << 1
+				plus[j], minus[j] = int64(c.sweep.at(place)), int64(c.sweep.at(place|1))
+			} else {
+				plus[j] = int64(c.sweep.at(labels.Of(uint32(2 * j))))
+				minus[j] = int64(c.sweep.at(labels.Of(uint32(2*j + 1))))
+			}
+		}
+	})
+	return plus, minus
+}
+
+// Integers implements Tally.
+func (c *cosetTally) Integers() int { return len(c.sweep.low) }
+
+// State implements Tally: the hits of all labels with the sign +, and then those with −.
+func (c *cosetTally) State() iter.Seq[int32] {
+	c.sweep.settle()
+	return func(yield func(int32) bool) {
+		c.places(func(place uint32) bool { return yield(c.sweep.at(place)) })
+	}
+}
+
+// SetState implements Tally.
+func (c *cosetTally) SetState(next func() int32) {
+	c.places(func(place uint32) bool {
+		c.sweep.put(place, next())
+		return true
+	})
+}
+
+// places goes through all places in the order of State, for as long as more is true.
+func (c *cosetTally) places(more func(place uint32) bool) {
+	signs := c.family.signBits()
+	for sign := range uint32(1) << signs {
+		for label := range uint32(1) << c.family.m {
+			if !more(label<<signs | sign) {
+				return
+			}
 		}
 	}
-	return plus, minus
 }

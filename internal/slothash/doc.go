@@ -32,7 +32,8 @@
 //     places move by c.
 //
 // The cheaper one is taken: a report costs at most about √(2^m) additions,
-// whatever d is. Both count in integers. A tally depends neither on the order of the
+// whatever d is. Where the counters do not fit a processor's own cache, reports are collected and
+// added block of counters by block. Both count in integers. A tally depends neither on the order of the
 // reports nor on how they were split. Both give the same counts.
 //
 // # Exact probabilities of the linear family

@@ -1,6 +1,9 @@
 package slothash
 
 import (
+	"errors"
+	"iter"
+
 	"github.com/hushgrad/hushgrad/fl"
 )
 
@@ -34,12 +37,15 @@ type Tally interface {
 	Merge(other Tally) error
 	// Counts returns the counts for + and − of every coordinate.
 	Counts() (plus, minus []int64)
-	// State returns the integers behind the counts, to store them. They belong
-	// to the tally and must not be changed.
-	State() [][]int32
-	// SetState replaces them; the shapes are those of State.
-	SetState([][]int32)
+	// Integers is the number of integers behind the counts.
+	Integers() int
+	// State yields them, to store them. The tally must not change meanwhile.
+	State() iter.Seq[int32]
+	// SetState sets them in an empty tally to what next returns, in the order of State.
+	SetState(next func() int32)
 }
+
+var errOtherRound = errors.New("slothash: merge: the tallies belong to different rounds")
 
 const (
 	// MaxSlots is the largest number of slots: a slot travels in at most 4 bytes.

@@ -1,6 +1,8 @@
 package slothash
 
 import (
+	"iter"
+	"math"
 	"slices"
 	"testing"
 
@@ -57,7 +59,9 @@ func TestTalliesCountWhatTheFunctionSays(t *testing.T) {
 				}
 			}
 			restored := newFamily(t, name, shape, [32]byte{4}).NewTally()
-			restored.SetState(second.State())
+			next, stop := iter.Pull(second.State())
+			restored.SetState(func() int32 { v, _ := next(); return v })
+			stop()
 			if err := first.Merge(restored); err != nil {
 				t.Fatal(err)
 			}
@@ -121,6 +125,70 @@ func TestNewFamilyRefuses(t *testing.T) {
 		p, ok := err.(*fl.ParamError)
 		if !ok || p.Param != c.param {
 			t.Errorf("%s %+v: error %v, want a ParamError for %s", c.name, c.shape, err, c.param)
+		}
+	}
+}
+
+// Shapes of so many labels that additions are collected, and a spectrum whose numbers need the
+// transform in 64 bits or take it in halves: a tally agrees with the function at some coordinates.
+func TestTalliesOfManyLabelsCountWhatTheFunctionSays(t *testing.T) {
+	for _, shape := range []Shape{
+		{Layout: Paired, Dim: 1 << 17, Sparsity: 64, Slots: 1 << 12},
+		{Layout: Separate, Dim: 1 << 17, Sparsity: 64, Slots: 1 << 12},
+		{Layout: Paired, Dim: 1 << 18, Sparsity: 8, Slots: 32},
+		{Layout: Separate, Dim: 1 << 18, Sparsity: 8, Slots: 32},
+	} {
+		family := newFamily(t, GF2, shape, [32]byte{6})
+		tally, first, h := family.NewTally(), family.NewTally(), family.Func()
+		const some = 40 // coordinates
+		var want [2][some]int64
+		for seed := range uint32(20_000) {
+			h.Bind(seed)
+			// The slot of an item, so that there is something to count.
+			slot := shape.Layout.Item(h, seed%some, 1-2*int8(seed&1))
+			if seed < 500 {
+				first.Add(seed, slot)
+			} else {
+				tally.Add(seed, slot)
+			}
+			for j := range uint32(some) {
+				for i, sign := range []int8{1, -1} {
+					if shape.Layout.Item(h, j, sign) == slot {
+						want[i][j]++
+					}
+				}
+			}
+		}
+		if err := tally.Merge(first); err != nil {
+			t.Fatal(err)
+		}
+		plus, minus := tally.Counts()
+		if !slices.Equal(plus[:some], want[0][:]) || !slices.Equal(minus[:some], want[1][:]) {
+			t.Errorf("%+v: counts\n%v %v, want\n%v", shape, plus[:some], minus[:some], want)
+		}
+	}
+}
+
+// One transform for both spectra has the counts of two.
+func TestLargeSpectraAreTransformedOneByOne(t *testing.T) {
+	tally := newFamily(t, GF2, shapes[0], [32]byte{4}).NewTally().(*spectrumTally)
+	for seed := range uint32(300) {
+		tally.Add(seed, seed%8)
+	}
+	plus, minus := tally.Counts()
+	const times = 7_000_000 // 300 of them fit 32 bits, as place 0 has, and all of a spectrum do not
+	for _, s := range tally.spectra {
+		for place := range uint32(len(s.low)) {
+			s.put(place, (times-1)*s.at(place))
+		}
+	}
+	if tally.spectra[0].magnitude() <= math.MaxInt32 {
+		t.Fatalf("magnitude %d", tally.spectra[0].magnitude())
+	}
+	morePlus, moreMinus := tally.Counts()
+	for j := range plus {
+		if morePlus[j] != times*plus[j] || moreMinus[j] != times*minus[j] {
+			t.Fatalf("coordinate %d: %d and %d, want %d times %d and %d", j, morePlus[j], moreMinus[j], times, plus[j], minus[j])
 		}
 	}
 }

@@ -2,7 +2,9 @@ package slothash
 
 import (
 	"encoding/binary"
+	"iter"
 	"math/bits"
+	"slices"
 
 	"github.com/hushgrad/hushgrad/internal/splitmix"
 )
@@ -55,18 +57,18 @@ func (h *idealFunc) Slot(key uint32) uint32 {
 
 // idealTally scans all coordinates for every report.
 type idealTally struct {
-	counters
-	family *ideal
+	family      *ideal
+	plus, minus []int32 // hits of each coordinate
 }
 
 func (f *ideal) NewTally() Tally {
-	return &idealTally{counters: newCounters(f.shape.Dim, f.shape.Dim), family: f}
+	return &idealTally{family: f, plus: make([]int32, f.shape.Dim), minus: make([]int32, f.shape.Dim)}
 }
 
 // Add implements Tally, in O(dim).
 func (c *idealTally) Add(seed, slot uint32) {
 	start, slots, want := c.family.seeded(seed), c.family.slots, uint64(slot)
-	plus, minus := c.arrays[0].array, c.arrays[1].array
+	plus, minus := c.plus, c.minus
 	if c.family.shape.Layout == Separate {
 		for j := range plus {
 			if slotAt(start, slots, uint32(2*j)) == want {
@@ -93,10 +95,34 @@ func (c *idealTally) Merge(other Tally) error {
 	if !ok || o.family.shape != c.family.shape || o.family.key0 != c.family.key0 || o.family.key1 != c.family.key1 {
 		return errOtherRound
 	}
-	c.merge(o.counters)
+	for j := range c.plus {
+		c.plus[j] += o.plus[j]
+		c.minus[j] += o.minus[j]
+	}
 	return nil
 }
 
-func (c *idealTally) Counts() (plus, minus []int64) {
-	return widen(c.arrays[0].array), widen(c.arrays[1].array)
+func (c *idealTally) Counts() (plus, minus []int64) { return widened(c.plus), widened(c.minus) }
+
+func widened(a []int32) []int64 {
+	out := make([]int64, len(a))
+	for i, v := range a {
+		out[i] = int64(v)
+	}
+	return out
+}
+
+// Integers implements Tally.
+func (c *idealTally) Integers() int { return 2 * c.family.shape.Dim }
+
+// State implements Tally: the hits of + and then those of −.
+func (c *idealTally) State() iter.Seq[int32] { return slices.Values(slices.Concat(c.plus, c.minus)) }
+
+// SetState implements Tally.
+func (c *idealTally) SetState(next func() int32) {
+	for _, hits := range [][]int32{c.plus, c.minus} {
+		for j := range hits {
+			hits[j] = next()
+		}
+	}
 }

@@ -51,11 +51,10 @@ func (h *linearFunc) Slot(key uint32) uint32 {
 	return h.affine.Apply(label)
 }
 
-// NewTally implements Family: the tally whose additions are fewer. A step through
-// the spectrum costs as much as one through the coset, and a coset has to be
-// solved for first.
+// NewTally implements Family: the tally whose additions are fewer. Of two with as many, that of
+// cosets needs no transform.
 func (f *linear) NewTally() Tally {
-	if f.k <= f.m-f.k {
+	if spectrum := f.k + f.signBits(); spectrum < f.m-f.k {
 		return newSpectrumTally(f)
 	}
 	return newCosetTally(f)

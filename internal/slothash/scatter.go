@@ -1,52 +1,73 @@
 package slothash
 
-// scatter adds ±1 at random places of a large array. Places of one region of the
-// array, which fits a processor's own cache, are collected and applied together:
-// an addition then costs two accesses near the core instead of one to memory.
-// Arrays of a few regions are written directly.
+// scatter adds ±1 at random places. Where the sums are too many for a processor's own cache,
+// places of one region are collected and applied together: an addition then costs two accesses
+// near the core instead of one to memory.
 type scatter struct {
-	array   []int32
-	pending [][]uint32 // by region: place·2 + 1 for −1
+	*sums
+	pending [][]uint32 // by region: places as add has them
 }
 
 const (
-	regionBits  = 16   // 2^16 counters of 4 bytes: 256 KiB
 	regionQueue = 2048 // additions collected per region
-	directBits  = 18   // arrays up to this size are written directly
+	directBits  = 18   // sums up to that many are added to directly
 )
 
-func newScatter(array []int32) *scatter {
-	s := &scatter{array: array}
-	if len(array) > 1<<directBits {
-		s.pending = make([][]uint32, (len(array)-1)>>regionBits+1)
+func newScatter(n int) *scatter {
+	s := &scatter{sums: newSums(n)}
+	if n > 1<<directBits {
+		s.pending = make([][]uint32, (n-1)>>regionBits+1)
 	}
 	return s
 }
 
-// add adds 1 − 2·minus at a place; minus is 0 or 1.
-func (s *scatter) add(place, minus uint32) {
-	if s.pending == nil {
-		s.array[place] += 1 - 2*int32(minus)
+// add adds ±1 at places ⊕ shift. The lowest bit of each is 1 for −1, and the others are the number
+// of the place.
+func (s *scatter) add(places []uint32, shift uint32) {
+	if s.pending != nil {
+		s.collect(places, shift)
 		return
 	}
-	queue := &s.pending[place>>regionBits]
-	*queue = append(*queue, place<<1|minus)
-	if len(*queue) == regionQueue {
-		s.apply(queue)
+	low := s.low
+	for _, at := range places {
+		at ^= shift
+		sum := low[at>>1] + 1 - 2*int16(at&1)
+		low[at>>1] = sum
+		if full(sum) < 0 {
+			s.spillFull(at >> 1)
+		}
 	}
 }
 
-func (s *scatter) apply(queue *[]uint32) {
-	for _, q := range *queue {
-		s.array[q>>1] += 1 - 2*int32(q&1)
+// collect is add for later.
+func (s *scatter) collect(places []uint32, shift uint32) {
+	for _, at := range places {
+		at ^= shift
+		region := at >> (1 + regionBits)
+		queue := append(s.pending[region], at)
+		s.pending[region] = queue
+		if len(queue) == regionQueue {
+			s.apply(region)
+		}
 	}
-	*queue = (*queue)[:0]
 }
 
-// values applies everything that was collected and returns the array.
-func (s *scatter) values() []int32 {
-	for i := range s.pending {
-		s.apply(&s.pending[i])
+// apply adds what was collected for a region.
+func (s *scatter) apply(region uint32) {
+	low := s.low
+	for _, at := range s.pending[region] {
+		sum := low[at>>1] + 1 - 2*int16(at&1)
+		low[at>>1] = sum
+		if full(sum) < 0 {
+			s.spillFull(at >> 1)
+		}
 	}
-	return s.array
+	s.pending[region] = s.pending[region][:0]
+}
+
+// settle adds everything that was collected.
+func (s *scatter) settle() {
+	for region := range s.pending {
+		s.apply(uint32(region))
+	}
 }

@@ -1,7 +1,8 @@
 package slothash
 
 import (
-	"math/bits"
+	"iter"
+	"math"
 
 	"github.com/hushgrad/hushgrad/internal/gf2"
 	"github.com/hushgrad/hushgrad/internal/walsh"
@@ -10,50 +11,43 @@ import (
 // spectrumTally keeps the Walsh spectrum of the hits, times 2^k: of the hits of
 // either sign and, in the Paired layout, of + minus −.
 type spectrumTally struct {
-	counters
-	family *linear
-	affine *gf2.Affine
+	family  *linear
+	affine  *gf2.Affine
+	places  []uint32 // of a report, see scatter.add
+	spectra []*scatter
 }
 
 func newSpectrumTally(f *linear) *spectrumTally {
-	sizes := []int{1 << f.m}
+	hits := 1 << f.m
 	if f.k == 0 {
-		sizes[0] = 1 // every report hits every label: only place 0 is ever used
+		hits = 1 // every report hits every label: only place 0 is ever used
 	}
+	c := &spectrumTally{family: f, affine: f.expander.NewAffine(), places: make([]uint32, 1<<f.k), spectra: []*scatter{newScatter(hits)}}
 	if f.shape.Layout == Paired {
-		sizes = append(sizes, 1<<f.m)
+		c.spectra = append(c.spectra, newScatter(1<<f.m))
 	}
-	return &spectrumTally{counters: newCounters(sizes...), family: f, affine: f.expander.NewAffine()}
+	return c
 }
 
-// Add implements Tally: 2^k additions in each spectrum. u runs through GF(2)^k in
-// Gray code, at = Aᵀu and minus = u·right.
+// Add implements Tally: 2^k additions in each spectrum. For u in GF(2)^k they are at Aᵀu, with the
+// sign u·right.
 func (c *spectrumTally) Add(seed, slot uint32) {
 	a := c.affine
 	c.family.expander.Draw(a, seed)
-	at, minus, hits := uint32(0), uint32(0), c.arrays[0]
-	if c.family.shape.Layout == Separate {
-		right := slot ^ a.Offset
-		hits.add(0, 0)
-		for u := uint32(1); u < 1<<len(a.Rows); u++ {
-			row := bits.TrailingZeros32(u)
-			at ^= a.Rows[row]
-			minus ^= right >> row & 1
-			hits.add(at, minus)
+	cell := slot >> c.family.signBits()
+	right := cell ^ a.Offset
+	for i, row := range a.Rows {
+		step := row<<1 | right>>i&1
+		known, next := c.places[:1<<i], c.places[1<<i:2<<i] // place 0 is always 0
+		for j, at := range known {
+			next[j] = at ^ step
 		}
-		return
 	}
-	// How the signed spectrum differs: by the character of the sign, which moves
-	// the place, and by a factor that all its terms share.
-	right, signed, turn := slot>>1^a.Offset, c.arrays[1], slot&1^a.Flip
-	hits.add(0, 0)
-	signed.add(a.Character, turn)
-	for u := uint32(1); u < 1<<len(a.Rows); u++ {
-		row := bits.TrailingZeros32(u)
-		at ^= a.Rows[row]
-		minus ^= right >> row & 1
-		hits.add(at, minus)
-		signed.add(at^a.Character, minus^turn)
+	c.spectra[0].add(c.places, 0)
+	if c.family.shape.Layout == Paired {
+		// How the signed spectrum differs: by the character of the sign, which moves
+		// the place, and by a factor that all its terms share.
+		c.spectra[1].add(c.places, a.Character<<1|slot&1^a.Flip)
 	}
 }
 
@@ -62,40 +56,104 @@ func (c *spectrumTally) Merge(other Tally) error {
 	if !ok || !c.family.sameRound(o.family) {
 		return errOtherRound
 	}
-	c.merge(o.counters)
+	for i, s := range c.spectra {
+		o.spectra[i].settle()
+		s.merge(o.spectra[i].sums)
+	}
 	return nil
 }
 
-// Counts implements Tally: one Walsh–Hadamard transform per spectrum,
-// O(m·2^m). Its sums are below reports·2^k ≤ 2^62, so the counts are exact.
+// Counts implements Tally: a Walsh–Hadamard transform, O(m·2^m). Its sums are below
+// reports·2^k ≤ 2^62, so the counts are exact. While they are below 2^31, one transform does both
+// spectra: it is linear, so that of hits + 2^32·signed has both results in the halves of its
+// numbers.
 func (c *spectrumTally) Counts() (plus, minus []int64) {
 	dim, labels, k := c.family.shape.Dim, c.family.labels, c.family.k
 	plus, minus = make([]int64, dim), make([]int64, dim)
-	hits := transformed(c.arrays[0].values(), c.family.m)
+	for _, s := range c.spectra {
+		s.settle()
+	}
 	if c.family.shape.Layout == Separate {
-		for j := range dim {
-			plus[j] = hits[labels.Of(uint32(2*j))] >> k
-			minus[j] = hits[labels.Of(uint32(2*j+1))] >> k
-		}
+		hits := c.transformed(0)
+		inParallel(dim, func(from, to int) {
+			for j := from; j < to; j++ {
+				plus[j] = hits[labels.Of(uint32(2*j))] >> k
+				minus[j] = hits[labels.Of(uint32(2*j+1))] >> k
+			}
+		})
 		return plus, minus
 	}
-	signed := transformed(c.arrays[1].values(), c.family.m)
-	for j := range dim {
-		label := labels.Of(uint32(j))
-		either, difference := hits[label]>>k, signed[label]>>k
+	split := func(j int, hits, signed int64) {
+		either, difference := hits>>k, signed>>k
 		plus[j], minus[j] = (either+difference)/2, (either-difference)/2
 	}
+	if c.spectra[0].magnitude() <= math.MaxInt32 && c.spectra[1].magnitude() <= math.MaxInt32 {
+		both := c.transformed(0, 1)
+		inParallel(dim, func(from, to int) {
+			for j := from; j < to; j++ {
+				v := both[labels.Of(uint32(j))]
+				hits := int64(int32(v))
+				split(j, hits, (v-hits)>>32)
+			}
+		})
+		return plus, minus
+	}
+	hits, signed := c.transformed(0), c.transformed(1)
+	inParallel(dim, func(from, to int) {
+		for j := from; j < to; j++ {
+			label := labels.Of(uint32(j))
+			split(j, hits[label], signed[label])
+		}
+	})
 	return plus, minus
 }
 
-// transformed returns the values whose spectrum is given. A spectrum of length 1
-// stands for one that is zero everywhere else.
-func transformed(spectrum []int32, m int) []int64 {
-	out := make([]int64, 1<<m)
-	for i, v := range spectrum {
-		out[i] = int64(v)
+// transformed returns the values whose spectrum is that of the given numbers, the second
+// times 2^32. A spectrum of length 1 stands for one that is zero everywhere else.
+func (c *spectrumTally) transformed(spectra ...int) []int64 {
+	out := make([]int64, 1<<c.family.m)
+	for i, number := range spectra {
+		s := c.spectra[number]
+		inParallel(len(s.low), func(from, to int) {
+			for place := from; place < to; place++ {
+				out[place] += int64(s.at(uint32(place))) << (32 * i)
+			}
+		})
 	}
 	// The length is a power of two, the only thing the transform asks for.
 	_ = walsh.Transform(out)
 	return out
+}
+
+// Integers implements Tally.
+func (c *spectrumTally) Integers() (n int) {
+	for _, s := range c.spectra {
+		n += len(s.low)
+	}
+	return n
+}
+
+// State implements Tally: spectrum after spectrum.
+func (c *spectrumTally) State() iter.Seq[int32] {
+	for _, s := range c.spectra {
+		s.settle()
+	}
+	return func(yield func(int32) bool) {
+		for _, s := range c.spectra {
+			for place := range s.low {
+				if !yield(s.at(uint32(place))) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// SetState implements Tally.
+func (c *spectrumTally) SetState(next func() int32) {
+	for _, s := range c.spectra {
+		for place := range s.low {
+			s.put(uint32(place), next())
+		}
+	}
 }
