@@ -27,6 +27,7 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"curve":             curve,
 	"federation":        federation,
 	"public-figures":    publicFigures,
+	"scattering":        scattering,
 	"predictions":       predictions,
 	"speed-server":      speedOfServer,
 	"speed-client":      speedOfClient,
