@@ -23,7 +23,7 @@ func TestTablesAreValidAndRepeat(t *testing.T) {
 	for _, e := range Experiments() {
 		var results []*experiment.Result
 		for _, jobs := range []int{2, 1} {
-			if e.Name == "table4-hetero" && jobs == 1 { // the same code, and the longer table
+			if jobs == 1 && (e.Name == "table4-hetero" || testing.Short()) { // the same code, and the longer table
 				results = append(results, results[0])
 				continue
 			}
@@ -76,6 +76,9 @@ func TestCheckpointKeepsDataSets(t *testing.T) {
 }
 
 func TestTablesStop(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs what TestTablesAreValidAndRepeat runs")
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, e := range Experiments() {

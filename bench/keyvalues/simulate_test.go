@@ -87,6 +87,9 @@ func mechanismsOfCounts(padding int) map[string]fl.Params {
 }
 
 func TestSimulatedPopulationsHaveTheLawOfEncodedOnes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("laws do not depend on the race detector")
+	}
 	p := newPopulation(40, 4, 2, rand.New(rand.NewChaCha8([32]byte{7})))
 	simulatedIsEncoded(t, p, 4, 2, func(client int) []fl.KeyValue { return p.pairs(nil, client) })
 }
@@ -94,6 +97,9 @@ func TestSimulatedPopulationsHaveTheLawOfEncodedOnes(t *testing.T) {
 // The errors that the figures show are those of the mechanisms' encoders: at the settings
 // of a figure, mean metrics over rounds of both kinds. The metrics are the features.
 func TestMeasuredErrorsAreThoseOfTheEncoders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("laws do not depend on the race detector")
+	}
 	const epsilon, rounds = 0.8, 400
 	p := newPopulation(400, 24, 4, rand.New(rand.NewChaCha8([32]byte{7})))
 	for _, c := range contenders {

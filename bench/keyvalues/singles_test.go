@@ -73,6 +73,9 @@ func TestGaugesByHand(t *testing.T) {
 }
 
 func TestSimulatedSinglesHaveTheLawOfEncodedOnes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("laws do not depend on the race detector")
+	}
 	p := &singles{holders: []int{20, 9, 0, 6}, mean: []float64{0.4, -1, 0.9, -0.3}, size: 35}
 	var pairs [][]fl.KeyValue
 	for k, n := range p.holders {
@@ -85,6 +88,9 @@ func TestSimulatedSinglesHaveTheLawOfEncodedOnes(t *testing.T) {
 
 // Clients with fewer pairs than the padding length send dummies, and those with more send each pair less.
 func TestSimulatedRatingsHaveTheLawOfEncodedOnes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("laws do not depend on the race detector")
+	}
 	p := &ratings{dim: 4, first: []int{0}}
 	for client := range 30 {
 		for key := range 4 {

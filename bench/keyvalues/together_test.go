@@ -34,6 +34,9 @@ func start(t *testing.T, ctx context.Context, name string, env experiment.Env, a
 
 // All figures in one run are what they are alone, and every simulation is done once.
 func TestFiguresTogetherAreTheFigures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs what TestFiguresRunRepeatAndResume runs")
+	}
 	path := filepath.Join(t.TempDir(), "checkpoint")
 	checkpoint, err := experiment.OpenCheckpoint(path, "bench")
 	if err != nil {

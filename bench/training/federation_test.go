@@ -3,14 +3,19 @@ package training
 import (
 	"context"
 	"errors"
-	"strings"
+	"flag"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 )
 
+var long = flag.Bool("long", false, "run examples/mnist, too")
+
 // The real command trains for a few rounds, and its summary has everything that the table shows.
 func TestTheFederationIsTheRealCommand(t *testing.T) {
+	if !*long {
+		t.Skip("needs half a minute: -long")
+	}
 	f := federations{features: []string{"glyphs"}, centrals: []float64{1}, repeats: 1, quick: true}
 	r, err := f.run(t.Context(), experiment.Env{Jobs: 1})
 	if err != nil {
@@ -50,11 +55,8 @@ func TestTheFederationReportsItsGoals(t *testing.T) {
 	}
 }
 
-func TestAFederationThatFailsSaysWhy(t *testing.T) {
-	f := federations{features: []string{"glyphs"}, centrals: []float64{1}, repeats: 1, quick: true, data: t.TempDir()}
-	if _, err := f.run(t.Context(), experiment.Env{Jobs: 1}); err == nil || !strings.Contains(err.Error(), "no such file") {
-		t.Errorf("error %v", err)
-	}
+func TestAFederationStops(t *testing.T) {
+	f := federations{features: []string{"glyphs"}, centrals: []float64{1}, repeats: 1, quick: true}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := f.run(ctx, experiment.Env{Jobs: 1}); !errors.Is(err, context.Canceled) {
