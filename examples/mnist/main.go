@@ -173,6 +173,13 @@ func (o options) finish(ctx context.Context, s *summary, rounds *history.History
 	return err
 }
 
+// compares says whether -explain shows what other features would bring: where all of them can be planned
+// as the flags say.
+func (o options) compares() bool {
+	q := o.request
+	return o.explain && o.model == "softmax" && !plan.IsSum(q.Mechanism) && q.Sparsity == 0 && q.Clip == 0
+}
+
 // networkRate is a learning rate at which networks with hidden units still learn: unlike
 // that of softmax regression, their loss is not convex.
 const networkRate = 2
@@ -194,11 +201,14 @@ func (o options) zeroShot(ctx context.Context, test *dataset.Set, bar *progress.
 // gradients on generated digits, which nobody wrote. It opens the features first.
 func (o *options) plan(ctx context.Context) (*trainer.Model, *plan.Run, error) {
 	var err error
-	if o.features == plan.AutoFeatures {
-		if o.choice, err = o.request.ChooseFeatures(ctx, o.public); err != nil {
+	if auto := o.features == plan.AutoFeatures; auto || o.compares() {
+		var bad *fl.ParamError
+		if o.choice, err = o.request.ChooseFeatures(ctx, o.public); err != nil && (auto || !errors.As(err, &bad)) {
 			return nil, nil, err
 		}
-		o.features = o.choice.Considered[0].Features
+		if auto {
+			o.features = o.choice.Considered[0].Features
+		}
 	}
 	if o.opened, err = dataset.OpenFeatures(ctx, o.features, o.request.Progress); err != nil {
 		return nil, nil, err

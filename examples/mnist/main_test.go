@@ -177,6 +177,17 @@ func TestFeaturesAreChosen(t *testing.T) {
 	}
 }
 
+// -explain shows what other features would bring, and takes the ones that were asked for.
+func TestExplainComparesFeatures(t *testing.T) {
+	o, _, run, _ := small(t, "coco", "-features", "edges", "-explain")
+	if o.choice == nil || len(o.choice.Considered) < 2 || !strings.HasPrefix(run.Template.Features, "edges:") {
+		t.Errorf("%+v, features in the round %s", o.choice, run.Template.Features)
+	}
+	if o, _, _, _ := small(t, "coco", "-features", "edges", "-explain", "-sparsity", "1500"); o.choice != nil {
+		t.Errorf("a sparsity that other features cannot have: %+v", o.choice)
+	}
+}
+
 // What the flags say stays, and networks with hidden units take small steps.
 func TestTheFlagsArePlannedWith(t *testing.T) {
 	o, model, run, _ := small(t, "signsketch", "-cohort", "450", "-sparsity", "9", "-clip", "3", "-lr", "0.7", "-delta", "1e-4")
