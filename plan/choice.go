@@ -67,7 +67,7 @@ func ParsePublic(list string) ([]string, error) {
 }
 
 // ChooseFeatures plans the request for every task that was measured on all of these kinds of public pictures,
-// and chooses the features whose Loss is smallest: no other features are clearly better on any kind.
+// and chooses the features whose Loss is smallest.
 //
 // The request's Dim, L1, L2 and Centred have no effect. Its mechanism must be one that can be planned,
 // or "none". Cost: that of Run for each task.

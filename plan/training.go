@@ -85,6 +85,8 @@ type Alternative struct {
 
 func (t Training) validate() error {
 	switch {
+	case t.Dim < 1:
+		return fl.Invalid("dim", t.Dim, "must be at least 1")
 	case t.Rounds < 1:
 		return fl.Invalid("rounds", t.Rounds, "must be at least 1")
 	case t.Participations < 0 || t.Participations > t.Rounds:

@@ -21,7 +21,7 @@ type Target struct {
 	Round fl.Round
 	// Public are examples that no client holds. The attacker learns the classes from them.
 	Public *dataset.Set
-	// Clients are the clients' examples, of which the first Victims, at least 1, are attacked.
+	// Clients are the clients' examples. The first Victims of them, at least 1, are attacked.
 	Clients *dataset.Set
 	Victims int
 	// Reports is the number of reports of each victim, at least 1.

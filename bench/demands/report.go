@@ -28,7 +28,7 @@ func (t table) report(groups []group, sets, repeats int) (*experiment.Result, er
 		}
 		panel := figure.Panel{ // series by place: measured, the paper's, the bound
 			Title: g.name, YLabel: "largest error, 95 % quantile", LogY: true,
-			Series: []figure.Series{{Name: "measured", Style: figure.Points}, {Name: "the paper's", Of: "measured", Style: figure.Points}, {Name: "lower bound for all data", Style: figure.Dashed}},
+			Series: []figure.Series{{Name: "measured", Style: figure.Points}, {Name: "the paper's", Of: "measured", Style: figure.Points}, {Name: "lower bound, worst data", Style: figure.Dashed}},
 		}
 		bound := stat.Mean(g.bounds, nil)
 		for m, measure := range measures {

@@ -114,8 +114,8 @@ func closedForms(at shape, epsilon float64) ([]setting, error) {
 }
 
 // searched is CoCo as rounds have it: the fast hash functions, and the number of slots that is best
-// for what is estimated. Post-processed means need frequencies, of which there may be none with the
-// best number for means.
+// for what is estimated. Post-processed means need frequencies. The best number for
+// means may not give any.
 func searched(at shape, epsilon float64) ([]setting, error) {
 	p := sparse.Point{Dim: at.dim, Sparsity: at.sparsity, Epsilon: epsilon, Hash: sparse.HashGF2}
 	support, err := coco.Scheme.BestSlotsForFrequency(p)

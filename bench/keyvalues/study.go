@@ -46,7 +46,7 @@ type cell struct {
 	by                 metric
 }
 
-// study is simulations, each of which all figures use that show clients of its shape.
+// study is a set of simulations. All figures of clients of one shape use the same simulations.
 type study struct {
 	grid
 	shapes []shape

@@ -35,7 +35,7 @@ func clicks(n, dim int, rng *rand.Rand) ([][]int, []float64, error) {
 	return clients, counts, nil
 }
 
-// distinct draws items until there are so many different ones, in ascending order. Once 20
+// distinct draws items until that number of them differ, and returns those in ascending order. Once 20
 // times as many have been drawn, it is content with fewer.
 func distinct(want int, item *sample.Alias, rng *rand.Rand) []int {
 	held := make(map[int]bool, want)

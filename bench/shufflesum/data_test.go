@@ -89,7 +89,7 @@ func TestStandIns(t *testing.T) {
 		if mean := p.total() / float64(s.clients); p.clients() != s.clients || p.largest(1) != s.largest || math.Abs(mean-0.5-s.mean) > 0.03*s.mean {
 			t.Errorf("%s: %d clients, mean %g, largest %d", s.name, p.clients(), mean, p.largest(1))
 		}
-		// The second largest of so many lognormal inputs is near the largest.
+		// The second largest of these lognormal inputs is near the largest.
 		if next := p.largest(2); next < s.largest/3 {
 			t.Errorf("%s: the second largest is %d of %d", s.name, next, s.largest)
 		}

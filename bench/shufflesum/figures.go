@@ -1,6 +1,7 @@
 package shufflesum
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -167,24 +168,13 @@ func fig3Claims(at points) []experiment.Verdict {
 	last := len(s) - 1
 	return []experiment.Verdict{flat("GKMPS", "BBGN", centralName), flat(sumDPName), {
 		Claim:  at.title + ": GKMPS's messages fall with n, BBGN's hardly change, SumDP's fall in the end",
-		Holds:  slices.IsSortedFunc(g, func(a, b float64) int { return compareDown(a, b) }) && spreadOf(b) < 3 && s[last] < s[0]/3,
+		Holds:  slices.IsSortedFunc(g, func(a, b float64) int { return cmp.Compare(b, a) }) && spreadOf(b) < 3 && s[last] < s[0]/3,
 		Detail: fmt.Sprintf("from n = 10³ to 10⁹ GKMPS's from %.3g to %.3g, BBGN's from %.3g to %.3g, SumDP's from %.3g to %.3g", g[0], g[last], b[0], b[last], s[0], s[last]),
 	}, {
 		Claim:  at.title + ": GKMPS's and SumDP's messages approach one per client",
 		Holds:  g[last] < 2 && s[last] < 2,
 		Detail: fmt.Sprintf("%.3g and %.3g at n = 10⁹, with certified constants; below 2 counts", g[last], s[last]),
 	}}
-}
-
-// compareDown orders descending numbers.
-func compareDown(a, b float64) int {
-	switch {
-	case a > b:
-		return -1
-	case a < b:
-		return 1
-	}
-	return 0
 }
 
 // fig4 is the error against the bound U.

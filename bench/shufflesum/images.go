@@ -92,7 +92,7 @@ func hly(images [][]int64, sum []float64, epsilon float64, l logarithm) (vectorM
 	d := float64(len(padded))
 	bound := math.Ceil(norm * l.of(float64(n)*d))
 	if bound < float64(len(sum)) {
-		return vectorMethod{}, fl.Invalid("images", n, "must be so many that HLY clips none: its bound is %g", bound)
+		return vectorMethod{}, fl.Invalid("images", n, "must be more, so that HLY clips none of them: its bound is %g", bound)
 	}
 	each := hdsum.Config{
 		Clients: n, Epsilon: epsilon / (2 * math.Sqrt(d*l.of(2/paperDelta))), Delta: paperDelta / (2 * d),

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
-	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
@@ -32,16 +31,7 @@ func buckets(numbers []float64, bound int64) population {
 	for i, x := range numbers {
 		values[i] = int64(math.Round(x * float64(bound)))
 	}
-	slices.Sort(values)
-	var p population
-	for _, v := range values {
-		if last := len(p) - 1; last >= 0 && p[last].Value == v {
-			p[last].Clients++
-			continue
-		}
-		p = append(p, hdsum.Count{Value: v, Clients: 1})
-	}
-	return p
+	return counted(values)
 }
 
 func runReals(ctx context.Context, env experiment.Env, b budget) (*experiment.Result, error) {

@@ -62,17 +62,23 @@ func parseValues(r io.Reader, bound int64, most int) (population, error) {
 	if len(values) < 2 {
 		return nil, fl.Invalid("values", len(values), "must be at least 2")
 	}
-	slices.Sort(values)
-	var p population
-	for _, x := range values {
-		if last := len(p) - 1; last >= 0 && p[last].Value == x {
-			p[last].Clients++
-			continue
-		}
-		p = append(p, hdsum.Count{Value: x, Clients: 1})
-	}
+	p := counted(values)
 	if p.total() == 0 {
 		return nil, fl.Invalid("values", "all 0", "must have one that is not: errors are relative to the sum")
 	}
 	return p, nil
+}
+
+// counted counts the clients of each value. It sorts values.
+func counted(values []int64) population {
+	slices.Sort(values)
+	var p population
+	for _, v := range values {
+		if last := len(p) - 1; last >= 0 && p[last].Value == v {
+			p[last].Clients++
+			continue
+		}
+		p = append(p, hdsum.Count{Value: v, Clients: 1})
+	}
+	return p
 }

@@ -67,7 +67,7 @@ func (s sweep) single(train *dataset.Set) bool { return s.clients == 0 || s.clie
 // labelsOfMNIST is the SHA-256 of the labels of MNIST's first 1000 test pictures, a byte each.
 const labelsOfMNIST = "d14ba0a1a3818edefa35518ed001ece84b7ac0eabe9394551c73928493175d3f"
 
-// isMNIST tells MNIST's test pictures from other sets in the same format, by their labels.
+// isMNIST reports whether these are MNIST's test pictures and no other set in the same format, by their labels.
 func isMNIST(test *dataset.Set) bool {
 	var labels []byte
 	for _, label := range test.Labels[:min(1000, test.Len())] {

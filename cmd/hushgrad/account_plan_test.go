@@ -105,6 +105,10 @@ func TestAccountPlanAsksAboutATask(t *testing.T) {
 	if p.Dim != 1234 || p.Expected != nil {
 		t.Errorf("%+v", p.Run)
 	}
+	var zero planned // 0 is what -help says: the task of -features
+	if ask(t, &zero, "plan", "-json", "-rounds", "1", "-clients", "2000", "-features", "edges", "-dim", "0", "-l1", "0"); zero.Dim != 1970 {
+		t.Errorf("-dim 0: %+v", zero.Run)
+	}
 	text := ask(t, nil, "plan", "-rounds", "1", "-clients", "2000", "-features", "auto", "-public", "digits")
 	if !strings.Contains(text, "loss") || !strings.Contains(text, "glyphs") || strings.Index(text, "loss") > strings.Index(text, "plan: ") {
 		t.Errorf("the comparison is not the first thing:\n%s", text)
@@ -150,7 +154,7 @@ func TestPlanChoosesOrSaysHowManyClientsItTakes(t *testing.T) {
 func TestAccountPlanRefuses(t *testing.T) {
 	for param, args := range map[string][]string{
 		"clients": {"-clients", "1"}, "-error": {"-error", "-1"}, "cohort": {"-cohort", "1"}, "-epsilon": {"-mechanism", "none", "-epsilon", "1"},
-		"max epsilon": {"-epsilon", "1", "-max-epsilon", "2"}, "clip": {"-clip", "1e300"}, "l1": {"-l1", "1e300"}, "l2": {"-l2", "0"}, "dim": {"-dim", "0"}, "-error and -plot": {"-error", "1", "-epsilon", "1"},
+		"max epsilon": {"-epsilon", "1", "-max-epsilon", "2"}, "clip": {"-clip", "1e300"}, "l1": {"-l1", "1e300"}, "l2": {"-l2", "-1"}, "dim": {"-dim", "-1"}, "-error and -plot": {"-error", "1", "-epsilon", "1"},
 	} {
 		err := account(t.Context(), append([]string{"plan"}, args...), command.Streams{Out: io.Discard, Err: io.Discard})
 		var p *fl.ParamError

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 
@@ -34,15 +35,9 @@ func (t *task) of(ctx context.Context, q plan.Request) (plan.Request, *plan.Choi
 		return q, nil, err
 	}
 	q = of.Of(q)
-	for name, set := range map[string]func(){
-		"dim":     func() { q.Dim = t.own.Dim },
-		"l1":      func() { q.L1 = t.own.L1 },
-		"l2":      func() { q.L2 = t.own.L2 },
-		"centred": func() { q.Centred = t.own.Centred },
-	} {
-		if command.Given(t.flags, name) {
-			set()
-		}
+	q.Dim, q.L1, q.L2 = cmp.Or(t.own.Dim, q.Dim), cmp.Or(t.own.L1, q.L1), cmp.Or(t.own.L2, q.L2)
+	if command.Given(t.flags, "centred") {
+		q.Centred = t.own.Centred
 	}
 	return q, choice, nil
 }
