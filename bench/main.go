@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/hushgrad/hushgrad/bench/attack"
 	"github.com/hushgrad/hushgrad/bench/demands"
@@ -174,11 +175,13 @@ func (b *benchRun) do(ctx context.Context, std command.Streams) (err error) {
 			return err
 		}
 	}
+	started := time.Now()
 	result, err := b.run(ctx, b.env)
 	b.env.Progress.Close()
 	if err = errors.Join(err, b.env.Checkpoint.Close(err == nil)); err != nil {
 		return fmt.Errorf("%s: %w", b.Name, err)
 	}
+	result.Seconds = b.env.Checkpoint.Earlier() + time.Since(started).Seconds()
 	if result.Quick = b.env.Quick; result.Quick {
 		result.Notes = append(result.Notes, "This was a quick run at smaller settings than the claims are about. It decides none of them.")
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"time"
 )
 
 // Checkpoint keeps the numbers of a long run's finished parts in a file, so that the
@@ -17,18 +18,23 @@ type Checkpoint struct {
 	mu   sync.Mutex
 	file *os.File
 	done map[string][]float64
+
+	earlier float64 // seconds that the interrupted runs took, up to the last part they finished
+	opened  time.Time
 }
 
 // part is one line of the file. The first line has the command as its key.
 type part struct {
 	Key    string    `json:"key"`
 	Values []float64 `json:"values,omitempty"`
+	// Seconds that the run had taken when the part was done, with those of the runs before it.
+	Seconds float64 `json:"seconds,omitempty"`
 }
 
 // OpenCheckpoint opens the checkpoint of a command. A file of another command, or one
 // that cannot be read to its end, starts anew from what could be read.
 func OpenCheckpoint(path, command string) (*Checkpoint, error) {
-	c := &Checkpoint{done: map[string][]float64{}}
+	c := &Checkpoint{done: map[string][]float64{}, opened: time.Now()}
 	old, err := os.Open(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("experiment: checkpoint: %w", err)
@@ -44,7 +50,7 @@ func OpenCheckpoint(path, command string) (*Checkpoint, error) {
 		return nil, errors.Join(err, c.file.Close())
 	}
 	for key, values := range c.done {
-		if err := c.append(part{key, values}); err != nil {
+		if err := c.append(part{key, values, c.earlier}); err != nil {
 			return nil, errors.Join(err, c.file.Close())
 		}
 	}
@@ -61,7 +67,7 @@ func (c *Checkpoint) load(old *os.File, command string) {
 			return // a line cut short by the interruption, or another command
 		}
 		if !first {
-			c.done[p.Key] = p.Values
+			c.done[p.Key], c.earlier = p.Values, max(c.earlier, p.Seconds)
 		}
 	}
 }
@@ -96,7 +102,15 @@ func (c *Checkpoint) Do(key string, compute func() ([]float64, error)) ([]float6
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done[key] = values
-	return values, c.append(part{key, values})
+	return values, c.append(part{key, values, c.Earlier() + time.Since(c.opened).Seconds()})
+}
+
+// Earlier returns the seconds that interrupted runs took for the parts that they finished.
+func (c *Checkpoint) Earlier() float64 {
+	if c == nil {
+		return 0
+	}
+	return c.earlier
 }
 
 // Close closes the file; with finished it also removes it.

@@ -54,6 +54,9 @@ func TestCheckpointGoesOnWhereItWas(t *testing.T) {
 	if got := do(c, "x", 9); !slices.Equal(got, []float64{1, 2}) || computed != 2 {
 		t.Errorf("after the restart x is %v, %d computed", got, computed)
 	}
+	if now := c.Earlier(); now <= 0 || now > 60 {
+		t.Errorf("the interrupted run took %g seconds", now)
+	}
 	if got := do(c, "z", 5); !slices.Equal(got, []float64{5}) || computed != 3 {
 		t.Errorf("after the restart z is %v, %d computed", got, computed)
 	}

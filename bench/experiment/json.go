@@ -12,7 +12,9 @@ type document struct {
 	Origin
 	// Quick is true of a run at smaller settings than the paper's. Its verdicts decide
 	// nothing: Holds is null there, and Suggests is what the smaller run points to.
-	Quick    bool       `json:"quick"`
+	Quick bool `json:"quick"`
+	// Seconds that the run took on the machine, which may have done other work.
+	Seconds  float64    `json:"seconds,omitempty"`
 	Rows     []object   `json:"rows"`
 	Verdicts []Decision `json:"verdicts"`
 	Notes    []string   `json:"notes"`
@@ -20,22 +22,29 @@ type document struct {
 
 // Decision is a verdict in the JSON file.
 type Decision struct {
-	Claim    string `json:"claim"`
-	Holds    *bool  `json:"holds"`
-	Suggests *bool  `json:"suggests,omitempty"`
-	Detail   string `json:"detail"`
+	Claim     string `json:"claim"`
+	Holds     *bool  `json:"holds"`
+	Suggests  *bool  `json:"suggests,omitempty"`
+	Unsettled string `json:"unsettled,omitempty"`
+	Ours      string `json:"ours,omitempty"`
+	Paper     string `json:"paper,omitempty"`
+	Detail    string `json:"detail"`
 }
 
 func (r *Result) writeJSON(w *bytes.Buffer, name string, from Origin) error {
 	// Empty lists, and not null, for what there is none of.
-	d := document{Name: name, Origin: from, Quick: r.Quick, Rows: []object{}, Verdicts: []Decision{}, Notes: []string{}}
+	d := document{Name: name, Origin: from, Quick: r.Quick, Seconds: math.Round(r.Seconds), Rows: []object{}, Verdicts: []Decision{}, Notes: []string{}}
 	for _, row := range r.Rows {
 		d.Rows = append(d.Rows, object{r.Columns, row})
 	}
 	for _, v := range r.Verdicts {
-		out := Decision{Claim: v.Claim, Holds: &v.Holds, Detail: v.Detail}
-		if r.Quick {
-			out.Holds, out.Suggests = nil, &v.Holds
+		out := Decision{Claim: v.Claim, Unsettled: v.Unsettled, Ours: v.Ours, Paper: v.Paper, Detail: v.Detail}
+		switch {
+		case v.Unsettled != "":
+		case r.Quick:
+			out.Suggests = &v.Holds
+		default:
+			out.Holds = &v.Holds
 		}
 		d.Verdicts = append(d.Verdicts, out)
 	}

@@ -40,9 +40,9 @@ func Print(w io.Writer, r *Result) error {
 		fmt.Fprintln(out)
 	}
 	for _, v := range r.Verdicts {
-		fmt.Fprintf(out, "%-14s %s", outcome(v.Holds, r.Quick)+":", v.Claim)
-		if v.Detail != "" {
-			fmt.Fprintf(out, " (%s)", v.Detail)
+		fmt.Fprintf(out, "%-14s %s", v.outcome(r.Quick)+":", v.Claim)
+		if numbers := v.numbers(); numbers != "" {
+			fmt.Fprintf(out, " (%s)", numbers)
 		}
 		fmt.Fprintln(out)
 	}
@@ -56,16 +56,29 @@ func Print(w io.Writer, r *Result) error {
 }
 
 // outcome says what was found about a claim. A quick run decides nothing.
-func outcome(holds, quick bool) string {
+func (v Verdict) outcome(quick bool) string {
 	switch {
-	case quick && holds:
+	case v.Unsettled != "":
+		return "cannot be settled"
+	case quick && v.Holds:
 		return "quick run, yes"
 	case quick:
 		return "quick run, no"
-	case holds:
+	case v.Holds:
 		return "holds"
 	}
 	return "does not hold"
+}
+
+// numbers are the paper's, ours, why they settle nothing, and the rest.
+func (v Verdict) numbers() string {
+	var parts []string
+	for _, p := range []struct{ name, text string }{{"paper: ", v.Paper}, {"ours: ", v.Ours}, {"", v.Unsettled}, {"", v.Detail}} {
+		if p.text != "" {
+			parts = append(parts, p.name+p.text)
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 func plural(n int, what string) string {

@@ -20,7 +20,8 @@ func small() *experiment.Result {
 		},
 		Verdicts: []experiment.Verdict{
 			{Claim: "MSE < 1 & more", Holds: true, Detail: "0.3333"},
-			{Claim: "it is unbiased", Holds: false},
+			{Claim: "it is unbiased", Holds: false, Ours: "0.2 %", Paper: "none"},
+			{Claim: "its clip is the best", Unsettled: "the text has no clip", Detail: "two clips"},
 		},
 		Notes: []string{"one seed"},
 	}
@@ -33,7 +34,8 @@ CoCo        5     0.3333     2000                 true
 –           +Inf  -Inf       -1                   –
 
 holds:         MSE < 1 & more (0.3333)
-does not hold: it is unbiased
+does not hold: it is unbiased (paper: none; ours: 0.2 %)
+cannot be settled: its clip is the best (the text has no clip; two clips)
 
 Note: one seed
 `

@@ -13,6 +13,7 @@ type Record struct {
 	Name string `json:"name"`
 	Origin
 	Quick    bool             `json:"quick"`
+	Seconds  float64          `json:"seconds"`
 	Rows     []map[string]any `json:"rows"`
 	Verdicts []Decision       `json:"verdicts"`
 	Notes    []string         `json:"notes"`
@@ -32,8 +33,12 @@ func ReadRecord(path string) (*Record, error) {
 	return r, nil
 }
 
-// Outcome says what was found about a claim: yes or no. A quick run decides nothing.
+// Outcome says what was found about a claim: yes, no, or that it cannot be settled. A quick run
+// decides nothing.
 func (d Decision) Outcome() string {
+	if d.Unsettled != "" {
+		return "cannot be settled"
+	}
 	holds, text := d.Holds, ""
 	if holds == nil {
 		holds, text = d.Suggests, "quick run: "

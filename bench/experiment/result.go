@@ -17,17 +17,24 @@ type Result struct {
 	Plot     *figure.Figure // nil: no figure
 	// Quick is true of a run at smaller settings than those that the claims are about.
 	Quick bool
+	// Seconds that the run took, with those of interrupted runs that it went on from.
+	Seconds float64
 }
 
 // Row has one cell per column: string, float64, int, int64, bool or, where there
 // is no value, nil.
 type Row []any
 
-// Verdict says whether a claim of the paper holds in these rows.
+// Verdict says whether a claim of the paper, or of ours, holds in these rows.
 type Verdict struct {
-	Claim  string
-	Holds  bool
-	Detail string // the numbers it was decided by
+	Claim string
+	Holds bool
+	// Unsettled says why the claim cannot be settled: what the text does not say, and what each
+	// reading gives. "" if it can. Holds means nothing then.
+	Unsettled string
+	Ours      string // our number with its unit and interval, short enough for a cell of a table
+	Paper     string // the paper's number or words; "" for a claim that no paper makes
+	Detail    string // the other numbers that it was decided by
 }
 
 // Validate returns a *fl.ParamError unless the columns have distinct names,

@@ -79,7 +79,9 @@ func TestWriteJSON(t *testing.T) {
 		Command: "go run ./bench fig1", Commit: "abc+changes", Go: "go1.26", Machine: "a machine, 2 cores, linux",
 		Date: time.Date(2026, 11, 22, 1, 2, 3, 0, time.UTC),
 	}
-	if err := experiment.Write(t.Context(), dir, "fig1", from, small()); err != nil {
+	r := small()
+	r.Seconds = 61.4
+	if err := experiment.Write(t.Context(), dir, "fig1", from, r); err != nil {
 		t.Fatal(err)
 	}
 	const want = `{
@@ -90,6 +92,7 @@ func TestWriteJSON(t *testing.T) {
   "machine": "a machine, 2 cores, linux",
   "date": "2026-11-22T01:02:03Z",
   "quick": false,
+  "seconds": 61,
   "rows": [
     {
       "mechanism": "CoCo",
@@ -122,7 +125,15 @@ func TestWriteJSON(t *testing.T) {
     {
       "claim": "it is unbiased",
       "holds": false,
+      "ours": "0.2 %",
+      "paper": "none",
       "detail": ""
+    },
+    {
+      "claim": "its clip is the best",
+      "holds": null,
+      "unsettled": "the text has no clip",
+      "detail": "two clips"
     }
   ],
   "notes": [
@@ -164,7 +175,7 @@ func TestQuickRunsDecideNothing(t *testing.T) {
 	if err := json.Unmarshal(read(t, dir, "fig1.json"), &got); err != nil {
 		t.Fatal(err)
 	}
-	if v := got.Verdicts; !got.Quick || len(v) != 2 || v[0].Holds != nil || v[1].Holds != nil || !*v[0].Suggests || *v[1].Suggests {
+	if v := got.Verdicts; !got.Quick || len(v) != 3 || v[2].Holds != nil || v[2].Suggests != nil || v[0].Holds != nil || v[1].Holds != nil || !*v[0].Suggests || *v[1].Suggests {
 		t.Errorf("JSON %s", read(t, dir, "fig1.json"))
 	}
 	var out bytes.Buffer

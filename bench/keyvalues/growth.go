@@ -51,7 +51,9 @@ func (st *study) growth(shown []paperFigure) (out []experiment.Verdict) {
 		out = append(out, experiment.Verdict{
 			Claim:  fmt.Sprintf("Figures %d and %d, %s: errors %s", p.small, p.large, large.by.title(), p.said),
 			Holds:  math.Abs(average/p.factor-1) <= 0.1,
-			Detail: fmt.Sprintf("paper: %.2f times; ours: %.2f times in the geometric mean, from %.2f to %.2f", p.factor, average, low, high),
+			Ours:   fmt.Sprintf("%.2f times in the geometric mean", average),
+			Paper:  fmt.Sprintf("%.2f times", p.factor),
+			Detail: fmt.Sprintf("from %.2f to %.2f times", low, high),
 		})
 	}
 	return out

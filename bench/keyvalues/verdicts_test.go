@@ -49,11 +49,11 @@ func TestReductionsArePooled(t *testing.T) {
 		return e * float64(repeat+1) // cancels
 	}
 	v := claim(t, invented(figures[1:2], errorOf).verdicts(f), "60 %")
-	if !strings.Contains(v.Detail, "ours: 60.0 % [60.0, 60.0] pooled, with 3-ary PrivKV 42.5 %") {
+	if !strings.Contains(v.Ours+", "+v.Detail, "60.0 % [60.0, 60.0] pooled, with 3-ary PrivKV 42.5 %") {
 		t.Errorf("%+v", v)
 	}
 	v = claim(t, invented(figures[1:2], errorOf).verdicts(f), "almost all")
-	if !v.Holds || !strings.Contains(v.Detail, "16 of 16") {
+	if !v.Holds || !strings.Contains(v.Ours, "16 of 16") {
 		t.Errorf("%+v", v)
 	}
 	worse := func(f paperFigure, label string, s int, epsilon float64, repeat int) float64 {
@@ -65,7 +65,7 @@ func TestReductionsArePooled(t *testing.T) {
 	if v := claim(t, invented(figures[1:2], worse).verdicts(f), "60 %"); v.Holds {
 		t.Errorf("%+v", v)
 	}
-	if v := claim(t, invented(figures[1:2], worse).verdicts(f), "almost all"); v.Holds || !strings.Contains(v.Detail, "12 of 16") {
+	if v := claim(t, invented(figures[1:2], worse).verdicts(f), "almost all"); v.Holds || !strings.Contains(v.Ours, "12 of 16") {
 		t.Errorf("%+v", v)
 	}
 	// Two settings and the repeats 1, 1, 4 of PCKV-AGRR: the mean logarithm is ln(4)/3 above Collision's.
@@ -140,7 +140,7 @@ func TestGrowth(t *testing.T) {
 		return math.Sqrt(float64(f.dim) / 256)
 	})
 	got := st.growth(shown)
-	if len(got) != 2 || !got[0].Holds || got[1].Holds || !strings.Contains(got[0].Detail, "ours: 1.41 times in the geometric mean, from 1.41 to 1.41") {
+	if len(got) != 2 || !got[0].Holds || got[1].Holds || !strings.Contains(got[0].Ours+", "+got[0].Detail, "1.41 times in the geometric mean, from 1.41 to 1.41") {
 		t.Errorf("%+v", got)
 	}
 }
