@@ -111,12 +111,7 @@ func (c *spectrumTally) Counts() (plus, minus []int64) {
 func (c *spectrumTally) transformed(spectra ...int) []int64 {
 	out := make([]int64, 1<<c.family.m)
 	for i, number := range spectra {
-		s := c.spectra[number]
-		inParallel(len(s.low), func(from, to int) {
-			for place := from; place < to; place++ {
-				out[place] += int64(s.at(uint32(place))) << (32 * i)
-			}
-		})
+		c.spectra[number].addTo(out, 32*i)
 	}
 	// The length is a power of two, the only thing the transform asks for.
 	_ = walsh.Transform(out)
