@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 )
@@ -56,9 +57,21 @@ func TestSweepsRunRepeatAndResume(t *testing.T) {
 				t.Errorf("%s: theory in %v", name, row)
 			}
 		}
+		complete(t, first.Verdicts)
 		var png bytes.Buffer
 		if err := first.Plot.WritePNG(&png); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// complete checks that the claims name a figure, or are not the paper's, and that the numbers fit the cells
+// of a table.
+func complete(t *testing.T, all []experiment.Verdict) {
+	t.Helper()
+	for _, v := range all {
+		if n := utf8.RuneCountInString(v.Ours); n == 0 || n > 60 || strings.HasPrefix(v.Claim, "Figure ") != (v.Paper != "") {
+			t.Errorf("%+v", v)
 		}
 	}
 }
@@ -143,7 +156,7 @@ func TestClaimsAboutErrors(t *testing.T) {
 		}
 	}
 	for gauge := range s.gauges {
-		if v := s.agreement(points, gauge); v.Holds || !strings.HasPrefix(v.Detail, "0 of 16 settings, measured over theory from 0.5 to 0.5") {
+		if v := s.agreement(points, gauge); v.Holds || v.Ours != "in 0 of 16 settings, 0.5 to 0.5 times the theory" {
 			t.Errorf("%+v", v)
 		}
 	}
@@ -154,9 +167,39 @@ func TestClaimsAboutErrors(t *testing.T) {
 		}
 	}
 	for gauge := range s.gauges {
-		if v := s.agreement(points, gauge); v.Holds || v.Detail != "0 of 0 settings" {
+		if v := s.agreement(points, gauge); v.Holds || v.Ours != "in 0 of 0 settings" {
 			t.Errorf("nothing to compare: %+v", v)
 		}
+	}
+}
+
+// An order at some ε only is not settled where the paper's ε are not known, and an error that is flat up to
+// ε = 3 is not settled, either.
+func TestClaimsAtSomeEpsilonsAreOpen(t *testing.T) {
+	s := sweepEpsilon(true, 1000)
+	points := madeUp(&s, func(p *point, _ gauge, _ int) float64 {
+		switch {
+		case p.rival.isPCKV() && p.epsilon < 6, p.rival.label == privkvmOne.label && p.epsilon == 6:
+			return 0.1
+		case p.rival.isPCKV():
+			return 8
+		}
+		return 1
+	})
+	// Ten times at three ε, and 1/80 at the fourth.
+	all := claimsByEpsilon(&s, points)
+	if v := all[0]; v.Holds || v.Unsettled == "" || v.Ours != "next best 1.88 [1.88, 1.88] times, in 6 of 8 settings" {
+		t.Errorf("%+v", v)
+	}
+	if v := all[6]; v.Holds || !strings.HasSuffix(v.Unsettled, "up to ε = 3 only") || v.Ours != "0.1 [0.1, 0.1] times the error at ε = 6" {
+		t.Errorf("%+v", v)
+	}
+	k := sweepKeys(true, 1000)
+	points = madeUp(&k, func(p *point, _ gauge, _ int) float64 {
+		return map[bool]float64{true: 2 / p.epsilon, false: 1}[p.rival.isPCKV()]
+	})
+	if v := claimsByKeys(&k, points)[0]; v.Holds || v.Unsettled != "" {
+		t.Errorf("Figure 7 has known ε: %+v", v)
 	}
 }
 
@@ -202,8 +245,18 @@ func TestClaimsAboutAllocations(t *testing.T) {
 	if got := outcomes(all); got != "yes yes yes yes yes yes yes yes yes yes" {
 		t.Errorf("as claimed: %s", got)
 	}
-	if !strings.Contains(all[9].Detail, "ours, uniform: 0.08 [0.08, 0.08]") || !strings.Contains(all[1].Detail, "1.67 [1.67, 1.67] times") {
+	if all[9].Ours != "0.08 [0.08, 0.08] with uniform keys" || all[9].Unsettled != "" || all[1].Ours != "1.67 [1.67, 1.67] times the error" || all[0].Ours != "0.5 [0.5, 0.5] times the error or less" {
 		t.Errorf("%+v", all)
+	}
+	// A number that fits one law only settles nothing.
+	other := claimsOfAllocations(&s, madeUp(&s, func(p *point, g gauge, r int) float64 {
+		if p.name == string(gaussianLaw) {
+			return 2 * paper(p, g, r)
+		}
+		return paper(p, g, r)
+	}))
+	if !other[8].Holds || other[8].Unsettled == "" || other[1].Unsettled != "" {
+		t.Errorf("%+v", other)
 	}
 	got := outcomes(claimsOfAllocations(&s, madeUp(&s, func(p *point, g gauge, r int) float64 { return 1 / paper(p, g, r) })))
 	if got != "no no no no no no no no no no" {

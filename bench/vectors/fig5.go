@@ -175,18 +175,20 @@ func fig5Verdicts(all []swept) (out []experiment.Verdict) {
 	two, best := b.least()
 	gain := 1 - best/least
 	out = append(out, experiment.Verdict{
-		Claim: "CoCo's Minus error is about 20 % below Collision's, each at its best number of slots",
+		Claim: "Figure 5: CoCo's Minus error is about 20 % below Collision's, each at its best number of slots",
 		Holds: math.Abs(gain-0.2) <= 0.05,
-		Detail: fmt.Sprintf("paper: about 20 %%; ours: %.1f %% (t = %d against %d), %.1f %% at the paper's own t (%d against %d)",
-			100*gain, two, one, 100*(1-b.at(b.paper)/a.at(a.paper)), b.paper, a.paper),
+		Paper: "about 20 %",
+		Ours:  fmt.Sprintf("%.1f %%, exact (t = %d against %d)", 100*gain, two, one),
+		Detail: fmt.Sprintf("%.1f %% at the paper's own t (%d against %d)",
+			100*(1-b.at(b.paper)/a.at(a.paper)), b.paper, a.paper),
 	})
 	for kind := 1; kind < len(kinds); kind++ {
 		_, collisions := find("Collision", kind).least()
 		_, other := find("CoCo", kind).least()
 		out = append(out, experiment.Verdict{
-			Claim:  fmt.Sprintf("Collision has the smaller %s error, at the best number of slots", kinds[kind].name),
-			Holds:  collisions < other,
-			Detail: fmt.Sprintf("CoCo has %.2f times as much", other/collisions),
+			Claim: fmt.Sprintf("Figure 5: Collision has the smaller %s error, each at its best number of slots", kinds[kind].name),
+			Holds: collisions < other,
+			Ours:  fmt.Sprintf("CoCo has %.2f times as much, exact", other/collisions),
 		})
 	}
 	for _, s := range all {
@@ -196,9 +198,11 @@ func fig5Verdicts(all []swept) (out []experiment.Verdict) {
 		slots, least := s.least()
 		theirs := s.at(s.paper)
 		out = append(out, experiment.Verdict{
-			Claim:  fmt.Sprintf("%s, %s: the paper's t = %d has nearly the smallest error", s.mechanism, kinds[s.kind].name, s.paper),
+			Claim:  fmt.Sprintf("Figure 5: the paper's number of slots for %s has nearly the smallest %s error", s.mechanism, kinds[s.kind].name),
 			Holds:  theirs <= 1.05*least,
-			Detail: fmt.Sprintf("%.3g, %.3g %% above that of t = %d", theirs, 100*(theirs/least-1), slots),
+			Paper:  fmt.Sprintf("t = %d", s.paper),
+			Ours:   fmt.Sprintf("%.2g %% above the least, at t = %d, exact", 100*(theirs/least-1), slots),
+			Detail: fmt.Sprintf("%.3g with the paper's t", theirs),
 		})
 	}
 	return out
