@@ -10,7 +10,7 @@ import (
 // alike has errors of 1 for all schemes, on four data sets, with an alternating relative
 // deviation.
 func alike(l law) group {
-	g := newGroup(l, 4)
+	g := newGroup(l, 4, 100)
 	for m := range measures {
 		for s := range g.list {
 			for d := range g.errors[m][s] {

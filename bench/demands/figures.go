@@ -109,7 +109,8 @@ func (d dataSet) surrogates() figure.Panel {
 	return panel
 }
 
-// distribution is the empirical distribution function of the largest error on the first data set.
+// distribution is the empirical distribution function of the largest error on the first data set. Every
+// fourth point has Wilson's interval.
 func (g group) distribution() figure.Panel {
 	panel := figure.Panel{Title: "Appendix B: " + g.name, XLabel: "largest error", YLabel: "share of the repeats below", LogX: true}
 	for s := range (row{}) {
@@ -119,7 +120,12 @@ func (g group) distribution() figure.Panel {
 		}
 		curve := figure.Series{Name: name, Style: figure.Line}
 		for i, x := range g.curves[s] {
-			curve.X, curve.Y = append(curve.X, x), append(curve.Y, float64(i+1)/curvePoints)
+			share := experiment.Interval{Value: float64(i+1) / curvePoints}
+			share.Low, share.High = share.Value, share.Value
+			if i%4 == 3 && i+1 < curvePoints {
+				share = experiment.ShareInterval((i+1)*g.repeats/curvePoints, g.repeats)
+			}
+			curve.Add(x, float64(i+1)/curvePoints, share.Low, share.High)
 		}
 		panel.Series = append(panel.Series, curve)
 	}

@@ -43,7 +43,8 @@ func TestPanelsOfThePaper(t *testing.T) {
 	if p := panels[6]; !reflect.DeepEqual(p.Categories, []string{"C", "C-T", "A"}) || len(p.Series[0].Y) != 18 || !reflect.DeepEqual(p.Series[1].X, []float64{0, 2}) || !reflect.DeepEqual(p.Series[1].Y, []float64{0.105, 0.083}) {
 		t.Errorf("%+v", p)
 	}
-	if curve := panels[11].Series[1]; curve.Name != "A" || curve.X[4] != 10 || curve.Y[4] != 0.25 || curve.Y[19] != 1 {
+	if curve := panels[11].Series[1]; curve.Name != "A" || curve.X[4] != 10 || curve.Y[4] != 0.25 || curve.Y[19] != 1 ||
+		curve.YLow[4] != 0.25 || math.Abs(curve.YLow[7]-0.309) > 0.001 || math.Abs(curve.YHigh[7]-0.498) > 0.001 {
 		t.Errorf("%+v", curve)
 	}
 }
@@ -56,7 +57,7 @@ func TestCurvesAreThoseOfTheErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := newGroup(l, 1)
+	g := newGroup(l, 1, 40)
 	if err := g.keep(0, numbers); err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,9 @@ func (t table) report(groups []group, sets, repeats int) (*experiment.Result, er
 		},
 		Plot: &figure.Figure{Columns: t.columns, ErrorBars: experiment.ErrorBars, Panels: t.panels(groups)},
 	}
+	if slices.ContainsFunc(groups, func(g group) bool { return g.curve }) {
+		r.Notes = append(r.Notes, "Curves of Appendix B: shares of the repeats on the first data set of a law, with Wilson's 95 % interval.")
+	}
 	for _, g := range groups {
 		if g.what != "" {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: %s.", g.name, g.what))

@@ -48,19 +48,20 @@ type table struct {
 // group is what was measured under one law: numbers by measure, scheme and data set.
 type group struct {
 	law
-	list   []scheme
-	errors [2][][]float64
-	risks  [2][][]float64
-	lower  []float64 // bounds by data set
-	upper  []float64
-	curves [][]float64 // by scheme, of the first data set: curvePoints quantiles of the error
+	list    []scheme
+	errors  [2][][]float64
+	risks   [2][][]float64
+	lower   []float64 // bounds by data set
+	upper   []float64
+	curves  [][]float64 // by scheme, of the first data set: curvePoints quantiles of the error
+	repeats int
 }
 
 // curvePoints is how many quantiles are kept of the errors of a scheme: i/curvePoints for i = 1, 2, ….
 const curvePoints = 20
 
-func newGroup(l law, sets int) group {
-	g := group{law: l, list: l.schemes(), lower: make([]float64, sets), upper: make([]float64, sets)}
+func newGroup(l law, sets, repeats int) group {
+	g := group{law: l, repeats: repeats, list: l.schemes(), lower: make([]float64, sets), upper: make([]float64, sets)}
 	if l.curve {
 		g.curves = make([][]float64, len(g.list))
 	}
@@ -89,7 +90,7 @@ func (t table) run(ctx context.Context, env experiment.Env) (*experiment.Result,
 	jobs, ctx := errgroup.WithContext(ctx)
 	jobs.SetLimit(env.Jobs)
 	for i, l := range t.laws {
-		groups[i] = newGroup(l, sets)
+		groups[i] = newGroup(l, sets, repeats)
 		for d := range sets {
 			jobs.Go(func() error {
 				defer env.Progress.Step()
