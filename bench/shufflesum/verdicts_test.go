@@ -80,6 +80,15 @@ func TestTable3Claims(t *testing.T) {
 		}
 	}
 	found := asPrinted()
+	found[4].spread, found[9].errors[sumDPName] = []float64{100, 200}, experiment.Interval{Value: 0.3, Low: 0.3, High: 0.3}
+	all := outcomes(found)
+	if v := all["Table 3, Gauss μ=50 σ=50: the paper's error of SumDP is one that data of this law give"]; v.Unsettled != noReading || v.Ours != "100 to 200 %; 0.00254 to 0.0102 %" {
+		t.Errorf("one of two readings: %+v", v)
+	}
+	if v := all["Table 3: SumDP's error is below 0.2 %"]; v.Unsettled != noAccount {
+		t.Errorf("only a stand-in is above: %+v", v)
+	}
+	found = asPrinted()
 	for i := range found {
 		e := found[i].errors["GKMPS"]
 		found[i].errors["GKMPS"] = experiment.Interval{Value: 3 * e.Value, Low: 2.9 * e.Value, High: 3.1 * e.Value}
