@@ -123,7 +123,7 @@ func TestReadingsOfHLY(t *testing.T) {
 		hlyName(baseTwo): at(1024), hlyName(natural): at(700), centralName: at(paperCentral),
 	}
 	all := found.table4Claims(fl.ZeroOut, 2, "")
-	if v := all[1]; v.Unsettled == "" || !strings.Contains(v.Detail, "0/1 pixels 1020 %, pixels in [0, 1] 2050 %, pixels in [0, U₂/28] 56 %") {
+	if v := all[1]; v.Unsettled == "" || !strings.Contains(v.Detail, "0/1 pixels 1024 %, pixels in [0, 1] 2048 %, pixels in [0, U₂/28] 56 %") {
 		t.Errorf("%+v", v)
 	}
 	for i, v := range all {
