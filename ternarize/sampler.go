@@ -33,7 +33,7 @@ type Sampler struct {
 }
 
 // blockSize is the number of coordinates that are passed over at once when no point lies on them.
-const blockSize = 32
+const blockSize = 16
 
 // number is a coordinate of a gradient.
 type number interface{ float32 | float64 }
@@ -156,15 +156,22 @@ func drawAt[F number](s *Sampler, grad []F, start, period uint64) fl.Ternary {
 			left -= inBlock
 			continue
 		}
+		from, rest := left, inBlock // where the walk began, and what was ahead then
 		for j, g := range blockOf(grad, b) {
 			w := s.rule.weight(float64(g))
 			if left >= w {
 				left -= w
 				continue
 			}
-			left += period - w
 			s.index = append(s.index, uint32(b*blockSize+j))
 			s.sign = append(s.sign, signOf(float64(g)))
+			rest -= from - left + w
+			left += period - w
+			if left >= rest { // no more points in this block
+				left -= rest
+				break
+			}
+			from = left
 		}
 	}
 	for dummy := uint32(s.dim); len(s.index) < s.sparsity; dummy++ {
