@@ -17,7 +17,7 @@ import (
 // checkpoint.
 func TestSweepsRunRepeatAndResume(t *testing.T) {
 	for name, want := range map[string]struct{ rows, verdicts int }{
-		"fig6-pckv": {2 * 4 * 5 * 4, 10}, "fig7-pckv": {2 * 2 * 5 * 2, 8}, "fig8-pckv": {2 * 2 * 4 * 2, 5}, "fig9-pckv": {2 * 2 * 6 * 2, 10},
+		"fig6-pckv": {2 * 4 * 6 * 4, 11}, "fig7-pckv": {2 * 2 * 5 * 2, 8}, "fig8-pckv": {2 * 2 * 4 * 2, 5}, "fig9-pckv": {2 * 2 * 6 * 2, 10},
 	} {
 		var results []*experiment.Result
 		path := filepath.Join(t.TempDir(), "checkpoint")
@@ -110,9 +110,9 @@ func outcomes(all []experiment.Verdict) string {
 func TestClaimsAboutErrors(t *testing.T) {
 	s := sweepEpsilon(true, 1000)
 	good := func(p *point, g gauge, _ int) float64 {
-		e := 1.0
-		if p.rival.isPCKV() {
-			e = 0.001
+		e := map[bool]float64{true: 0.001, false: 1}[p.rival.isPCKV()]
+		if p.rival.label == privkvmReal.label {
+			e = 5
 		}
 		if p.name == string(gaussianLaw) && g.of == mean {
 			e *= map[int]float64{0: 2, topKeys: 0.5}[g.top]
@@ -127,13 +127,15 @@ func TestClaimsAboutErrors(t *testing.T) {
 			}
 		}
 	}
-	if got := outcomes(claimsByEpsilon(&s, points)); got != "yes yes yes yes yes yes yes yes yes yes" {
+	if got := outcomes(claimsByEpsilon(&s, points)); got != "yes yes yes yes yes yes yes yes yes yes yes" {
 		t.Errorf("as claimed: %s", got)
 	}
 	points = madeUp(&s, func(p *point, g gauge, r int) float64 {
 		switch {
 		case p.rival.label == kvue.label:
 			return 1e-6 // beats PCKV
+		case p.rival.label == privkvmReal.label:
+			return 0.1 / p.epsilon // falls with the number of rounds
 		case p.rival.label == privkvmOne.label:
 			return 1 / p.epsilon // falls, and is not that of 1r5v
 		case g.of == mean && g.top == topKeys:
@@ -143,7 +145,7 @@ func TestClaimsAboutErrors(t *testing.T) {
 		}
 		return good(p, g, r)
 	})
-	if got := outcomes(claimsByEpsilon(&s, points)); got != "no no no no no no no no no no" {
+	if got := outcomes(claimsByEpsilon(&s, points)); got != "no no no no no no no no no no no" {
 		t.Errorf("otherwise: %s", got)
 	}
 	// Half of the theory is not the theory.
@@ -183,6 +185,8 @@ func TestClaimsAtSomeEpsilonsAreOpen(t *testing.T) {
 			return 0.1
 		case p.rival.isPCKV():
 			return 8
+		case p.rival.label == privkvmReal.label:
+			return map[bool]float64{true: 5, false: 1}[p.epsilon == 6]
 		}
 		return 1
 	})
@@ -192,6 +196,10 @@ func TestClaimsAtSomeEpsilonsAreOpen(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	if v := all[6]; v.Holds || !strings.HasSuffix(v.Unsettled, "up to ε = 3 only") || v.Ours != "0.1 [0.1, 0.1] times the error at ε = 6" {
+		t.Errorf("%+v", v)
+	}
+	// 50 times the error at one ε of four, and as much at the others.
+	if v := all[10]; !v.Holds || v.Unsettled == "" || v.Ours != "2.66 [2.66, 2.66] times, larger in 2 of 8 settings" {
 		t.Errorf("%+v", v)
 	}
 	k := sweepKeys(true, 1000)
