@@ -22,6 +22,12 @@ type law struct {
 // mean is true where the clients have numbers.
 func (l law) mean() bool { return l.categories == 1 }
 
+// The paper's data sets that are no synthetic ones.
+const (
+	salarySet = "UC salaries"
+	cancerSet = "Cancer types"
+)
+
 // The sizes of the paper's sets.
 const (
 	syntheticSize = 10_000
@@ -68,12 +74,12 @@ func salaries(weights []float64, rng *rand.Rand) *population {
 func histogramLaws() []law {
 	all := []law{
 		{
-			name: "UC salaries, skewed bins", set: "UC salaries", correlated: true, clients: salarySize, categories: 12, paper: salaryRows,
+			name: "UC salaries, skewed bins", set: salarySet, correlated: true, clients: salarySize, categories: 12, paper: salaryRows,
 			what: "12 bins with shares that fall from 19 % to 2.5 %, ln ε = −|bin − 6.5| + uniform in [−3, 3]",
 			draw: func(rng *rand.Rand) *population { return salaries(skewed, rng) },
 		},
 		{
-			name: "UC salaries, equal bins", set: "UC salaries", correlated: true, clients: salarySize, categories: 12, paper: salaryRows,
+			name: "UC salaries, equal bins", set: salarySet, correlated: true, clients: salarySize, categories: 12, paper: salaryRows,
 			what: "the same with equal bins",
 			draw: func(rng *rand.Rand) *population { return salaries(equal(12), rng) },
 		},
@@ -87,7 +93,7 @@ func histogramLaws() []law {
 		}
 	}
 	all = append(all, law{
-		name: "Cancer types", set: "Cancer types", clients: cancerSize, categories: 10, paper: cancerRows,
+		name: "Cancer types", set: cancerSet, clients: cancerSize, categories: 10, paper: cancerRows,
 		what: "17 000 clients, ten equally frequent types, ln ε uniform in [−5, 5]",
 		draw: func(rng *rand.Rand) *population { return independent(cancerSize, 5, equal(10), rng) },
 	})
@@ -107,7 +113,7 @@ func synthetic(k int) string { return fmt.Sprintf("(10000, %d)", k) }
 func meanLaws() []law {
 	return []law{
 		{
-			name: "UC salaries", set: "UC salaries", correlated: true, clients: salarySize, categories: 1, paper: salaryMeanRows,
+			name: "UC salaries", set: salarySet, correlated: true, clients: salarySize, categories: 1, paper: salaryMeanRows,
 			what: "lognormal salaries with a standard deviation of 1 of the logarithm, over the largest; the demands are those of the bin, whose shares fall from 19 % to 2.5 %",
 			draw: salaryMean,
 		},

@@ -17,21 +17,22 @@ import (
 // column is one data set of Table 3. The paper's numbers are those of SumDP, GKMPS, BBGN and
 // central DP.
 type column struct {
-	name     string
-	bound    int64
-	draw     func(rng *rand.Rand) population
-	errors   *[4]float64 // percent; nil: the paper has no such column
-	messages [3]float64  // per client
+	name      string
+	bound     int64
+	draw      func(rng *rand.Rand) population
+	errors    *[4]float64 // percent; nil: the paper has no such column
+	messages  [3]float64  // per client
+	isStandIn bool
 }
 
 const tableClients, tableBound = 100_000, 100_000
 
 func simulated(d distribution, errors [4]float64, messages [3]float64) column {
-	return column{d.name, tableBound, func(rng *rand.Rand) population { return d.draw(tableClients, tableBound, rng) }, &errors, messages}
+	return column{d.name, tableBound, func(rng *rand.Rand) population { return d.draw(tableClients, tableBound, rng) }, &errors, messages, false}
 }
 
 func instead(s standIn, errors [4]float64, messages [3]float64) column {
-	return column{s.name, s.bound, s.draw, &errors, messages}
+	return column{s.name, s.bound, s.draw, &errors, messages, true}
 }
 
 func table3Columns() []column {
@@ -112,7 +113,7 @@ func runTable3(ctx context.Context, env experiment.Env, b budget, dataSeed uint6
 	var found []measuredColumn
 	for i, c := range columns {
 		p := c.draw(experiment.Stream(dataSeed, 3, uint64(i)))
-		m := measuredColumn{column: c, errors: map[string]float64{}}
+		m := measuredColumn{column: c, groups: groups, errors: map[string]experiment.Interval{}, messages: map[string]float64{}}
 		for k, name := range sumNames {
 			s, err := newSummer(name, p, c.bound, b.epsilon, b.relation)
 			if err != nil {
@@ -123,7 +124,7 @@ func runTable3(ctx context.Context, env experiment.Env, b budget, dataSeed uint6
 				return nil, err
 			}
 			e := o.relative(p.total())
-			m.errors[name] = e.Value
+			m.errors[name], m.messages[name] = e, o.messages.Value
 			row := experiment.Row{c.name, p.clients(), c.bound, p.largest(1), name, e.Value, nil, o.messages.Value, nil, o.bits, nil, nil, nil, e.Low, e.High}
 			if s.bitsPerMessage() == 0 {
 				row[7], row[9] = nil, nil

@@ -18,3 +18,29 @@ func BenchmarkAdd(b *testing.B) {
 		}
 	}
 }
+
+// A round of many coordinates: to open it, to count what it got.
+func BenchmarkManyCoordinates(b *testing.B) {
+	const dim = 10_000_000
+	for _, slots := range []int{32, 1 << 13} {
+		shape := Shape{Layout: Paired, Dim: dim, Sparsity: 64, Slots: slots}
+		b.Run(fmt.Sprintf("slots=%d/open", slots), func(b *testing.B) {
+			b.ReportAllocs()
+			for range b.N {
+				newFamily(b, GF2, shape, [32]byte{1}).NewTally()
+			}
+		})
+		b.Run(fmt.Sprintf("slots=%d/close", slots), func(b *testing.B) {
+			tally := newFamily(b, GF2, shape, [32]byte{1}).NewTally()
+			for seed := range uint32(10_000) {
+				tally.Add(seed, seed*5%uint32(slots))
+			}
+			tally.Counts()
+			b.ResetTimer()
+			b.ReportAllocs()
+			for range b.N {
+				tally.Counts()
+			}
+		})
+	}
+}
