@@ -39,7 +39,7 @@
 // The server publishes the first round's conditional means (virtual = 0), both sides
 // make the second iteration from them with [NewIteration], and so on.
 //
-// The papers say that the key has a budget of 0 in these rounds. Randomized response with a budget of 0
+// The paper of PCKV, Section 4.2, says that the key has a budget of 0 in these rounds. Randomized response with a budget of 0
 // would say "none" in half of the reports, whatever the client holds. Here every report has a
 // sign: the privacy is the same, and the noise is that of twice as many reports.
 //
@@ -52,8 +52,9 @@
 // paper leaves some budget unused.
 //
 // A report of an iteration is ε/(2c)-LDP, for all means that may have been published. The c reports of a
-// client are ε-LDP together, by basic composition: ε/2 + ε/(2c), and c−1 times ε/(2c). Any two
-// clients are neighbours, whatever they hold (replace one).
+// client are ε-LDP together, by basic composition: ε/2 + ε/(2c), and c−1 times ε/(2c). That the
+// published means depend on earlier reports changes nothing. Any two clients are neighbours,
+// whatever they hold (replace one).
 //
 // # Reports
 //
@@ -78,6 +79,6 @@
 //     the estimated frequency. Frequencies are moved into [1/N, 1] for these, and results
 //     into [−1, 1] times Round.Scale. With N = 0 it is 0.
 //   - Iterations: the mean of the signs over the gain, moved into the same range. In expectation it is
-//     f·m + (1−f)·m' after a published mean m'. The bias shrinks by 1−f, and so hardly for rare
-//     keys. The variance of the last iteration is that of the budget ε/(2c).
+//     f·m + (1−f)·m' after a published mean m'. The bias shrinks by the factor 1−f: hardly
+//     at all for rare keys. The variance of the last iteration is that of the budget ε/(2c).
 package privkv
