@@ -10,7 +10,7 @@ import (
 // alike has errors of 1 for all schemes, on four data sets, with an alternating relative
 // deviation.
 func alike(l law) group {
-	g := newGroup(l, 4)
+	g := newGroup(l, 4, 100)
 	for m := range measures {
 		for s := range g.list {
 			for d := range g.errors[m][s] {
@@ -74,10 +74,13 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// printedBy has the paper's numbers on every data set.
+// printedBy has the paper's numbers on every data set, if there are any.
 func printedBy(t *testing.T, l law) group {
 	t.Helper()
 	g := alike(l)
+	if l.paper == nil {
+		return g
+	}
 	for m, measure := range measures {
 		for s := range (row{}) {
 			value, _, err := g.paper[measure].printed(s)
@@ -143,7 +146,7 @@ func TestVerdictsAreComplete(t *testing.T) {
 	all := append(histogramClaims(groups), meanClaims(means)...)
 	for _, v := range all {
 		of := strings.HasPrefix(v.Claim, "Table 4, ") || strings.HasPrefix(v.Claim, "Table 5, ") || strings.HasPrefix(v.Claim, "Figure 2, ")
-		if of != (v.Paper != "") || of == strings.HasSuffix(v.Claim, "which is ours") || v.Ours == "" || utf8.RuneCountInString(v.Ours) > 60 || utf8.RuneCountInString(v.Paper) > 60 {
+		if of != (v.Paper != "") || of == strings.HasSuffix(v.Claim, " ours") || v.Ours == "" || utf8.RuneCountInString(v.Ours) > 60 || utf8.RuneCountInString(v.Paper) > 60 {
 			t.Errorf("%+v", v)
 		}
 	}

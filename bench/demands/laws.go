@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // law is how a data set and its demands are drawn: one group of rows.
@@ -14,7 +16,8 @@ type law struct {
 	what       string // the law, for the notes
 	correlated bool
 	clients    int
-	categories int // 1 for numbers
+	categories int  // 1 for numbers
+	curve      bool // whether the distribution function of the errors is drawn
 	draw       func(rng *rand.Rand) *population
 	paper      map[measure]row // nil: the paper has no such rows
 }
@@ -26,6 +29,8 @@ func (l law) mean() bool { return l.categories == 1 }
 const (
 	salarySet = "UC salaries"
 	cancerSet = "Cancer types"
+	// carefulSet is none of the paper's. Its demands are at most 1, as those of the two-sided bound.
+	carefulSet = "ε ≤ 1"
 )
 
 // The sizes of the paper's sets.
@@ -74,7 +79,7 @@ func salaries(weights []float64, rng *rand.Rand) *population {
 func histogramLaws() []law {
 	all := []law{
 		{
-			name: "UC salaries, skewed bins", set: salarySet, correlated: true, clients: salarySize, categories: 12, paper: salaryRows,
+			name: "UC salaries, skewed bins", set: salarySet, correlated: true, curve: true, clients: salarySize, categories: 12, paper: salaryRows,
 			what: "12 bins with shares that fall from 19 % to 2.5 %, ln ε = −|bin − 6.5| + uniform in [−3, 3]",
 			draw: func(rng *rand.Rand) *population { return salaries(skewed, rng) },
 		},
@@ -93,7 +98,7 @@ func histogramLaws() []law {
 		}
 	}
 	all = append(all, law{
-		name: "Cancer types", set: cancerSet, clients: cancerSize, categories: 10, paper: cancerRows,
+		name: "Cancer types", set: cancerSet, curve: true, clients: cancerSize, categories: 10, paper: cancerRows,
 		what: "17 000 clients, ten equally frequent types, ln ε uniform in [−5, 5]",
 		draw: func(rng *rand.Rand) *population { return independent(cancerSize, 5, equal(10), rng) },
 	})
@@ -104,7 +109,15 @@ func histogramLaws() []law {
 			draw: func(rng *rand.Rand) *population { return independent(syntheticSize, 6, peaked(k), rng) },
 		})
 	}
-	return all
+	return append(all, law{
+		name: "ε ≤ 1, k = 5", set: carefulSet, clients: syntheticSize, categories: 5,
+		what: "ours: equally frequent categories, ln ε uniform in [−4, 0]",
+		draw: func(rng *rand.Rand) *population {
+			p := independent(syntheticSize, 2, equal(5), rng)
+			floats.Scale(math.Exp(-2), p.eps)
+			return p
+		},
+	})
 }
 
 func synthetic(k int) string { return fmt.Sprintf("(10000, %d)", k) }

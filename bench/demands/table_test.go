@@ -46,6 +46,9 @@ func TestTablesAreValidAndRepeat(t *testing.T) {
 			if within := row[4] == quantile.String(); within != (row[13] != nil) {
 				t.Errorf("lower bound: %v", row)
 			}
+			if careful := row[1] == carefulSet && row[4] == quantile.String() && row[5] == heuristic; careful != (row[14] != nil) || careful && !(row[13].(float64) < row[6].(float64) && row[6].(float64) < row[14].(float64)) {
+				t.Errorf("upper bound: %v", row)
+			}
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -141,8 +142,13 @@ func runTable4(ctx context.Context, env experiment.Env, b budget) (*experiment.R
 	}
 	panel := figure.Panel{
 		Title: fmt.Sprintf("ε = %g, %d %s", b.epsilon, len(images), pictures), YLabel: "relative error of the sum, %", LogY: true,
-		Series: []figure.Series{{Name: "measured", Style: figure.Points}, {Name: "the paper's, MNIST", Of: "measured", Style: figure.Points}},
 	}
+	for _, relation := range relations {
+		panel.Series = append(panel.Series, figure.Series{Name: "HighDimSum, " + relation.String(), Style: figure.Points})
+	}
+	theirs := len(panel.Series) + 1
+	panel.Series = append(panel.Series, figure.Series{Name: "HLY and central DP", Style: figure.Points},
+		figure.Series{Name: "the paper's, MNIST", Of: "HLY and central DP", Style: figure.Points})
 	found := vectorOutcomes{}
 	for i, m := range methods {
 		o, err := m.run(ctx, env, sum, len(images), repeats, uint64(i))
@@ -155,9 +161,10 @@ func runTable4(ctx context.Context, env experiment.Env, b budget) (*experiment.R
 		if m.relation != "" {
 			row[1], row[2] = m.relation, m.composition
 		}
+		x := category(&panel, m.tick())
 		if m.paper > 0 {
 			row[4] = m.paper
-			panel.Series[1].X, panel.Series[1].Y = append(panel.Series[1].X, float64(i)), append(panel.Series[1].Y, m.paper)
+			panel.Series[theirs].X, panel.Series[theirs].Y = append(panel.Series[theirs].X, x), append(panel.Series[theirs].Y, m.paper)
 		}
 		if m.bits > 0 {
 			row[5], row[7] = o.messages.Value, o.bits
@@ -166,8 +173,11 @@ func runTable4(ctx context.Context, env experiment.Env, b budget) (*experiment.R
 			row[6] = m.paperMessages
 		}
 		r.Rows = append(r.Rows, row)
-		panel.Series[0].Add(float64(i), e.Value, e.Low, e.High)
-		panel.Categories = append(panel.Categories, label)
+		own := theirs - 1
+		if at := slices.IndexFunc(relations, func(r fl.Relation) bool { return r.String() == m.relation }); at >= 0 {
+			own = at
+		}
+		panel.Series[own].Add(x, e.Value, e.Low, e.High)
 	}
 	r.Verdicts = found.table4Claims(b.relation, floats.Norm(sum, 2)/floats.Norm(grey, 2), others)
 	r.Plot = &figure.Figure{ErrorBars: experiment.ErrorBars, Panels: []figure.Panel{panel}}
@@ -179,6 +189,27 @@ func (m vectorMethod) label() string {
 		return m.name
 	}
 	return fmt.Sprintf("%s, %s, %s composition", m.name, m.relation, m.composition)
+}
+
+// shorten makes names fit below an axis.
+var shorten = strings.NewReplacer("DimSum", "Dim", "VecSum", "Vec", "base-2 logarithms", "log₂", "natural logarithms", "ln",
+	", stand-in", "", "μ=", "", " σ=", "/")
+
+// tick is the name of a method below an axis: both relations share one.
+func (m vectorMethod) tick() string {
+	if m.composition != "" {
+		return shorten.Replace(m.name + ", " + m.composition)
+	}
+	return shorten.Replace(m.name)
+}
+
+// category returns where a name is below an axis, and adds it if it is new.
+func category(p *figure.Panel, name string) float64 {
+	i := slices.Index(p.Categories, name)
+	if i < 0 {
+		i, p.Categories = len(p.Categories), append(p.Categories, name)
+	}
+	return float64(i)
 }
 
 // run measures the L2 error of a method, relative to the sum of all vectors.

@@ -101,7 +101,7 @@ func runTable5(ctx context.Context, env experiment.Env, b budget, dim int) (*exp
 		r.Rows = append(r.Rows, row)
 		panel.Series[0].Add(float64(i), e.Value, e.Low, e.High)
 		panel.Series[1].X, panel.Series[1].Y = append(panel.Series[1].X, float64(i)), append(panel.Series[1].Y, m.paper)
-		panel.Categories = append(panel.Categories, m.countLabel())
+		panel.Categories = append(panel.Categories, m.tick())
 	}
 	r.Verdicts = found.table5Claims()
 	r.Plot = &figure.Figure{ErrorBars: experiment.ErrorBars, Panels: []figure.Panel{panel}}

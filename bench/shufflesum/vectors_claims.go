@@ -55,8 +55,8 @@ func (found vectorOutcomes) table4Claims(relation fl.Relation, toGrey float64, o
 				Unsettled: "the paper prints neither HLY's constants nor the scale of the pixels",
 				Ours:      written(two.err),
 				Paper:     fmt.Sprintf("%g %%", float64(paperHLY)),
-				Detail: fmt.Sprintf("with base-2 logarithms: 0/1 pixels %s %%, pixels in [0, 1] %s %%, pixels in [0, U₂/28] %s %%; with natural ones: %s %%, %s %%, %s %%",
-					short(two.err.Value), short(toGrey*two.err.Value), short(full*two.err.Value), short(log.err.Value), short(toGrey*log.err.Value), short(full*log.err.Value)),
+				Detail: fmt.Sprintf("with base-2 logarithms: 0/1 pixels %.0f %%, pixels in [0, 1] %.0f %%, pixels in [0, U₂/28] %.3g %%; with natural ones: %.0f %%, %.0f %%, %.3g %%",
+					two.err.Value, toGrey*two.err.Value, full*two.err.Value, log.err.Value, toGrey*log.err.Value, full*log.err.Value),
 			},
 			found.number("Table 4: central DP has the paper's error", centralName, paperCentral, 0.5),
 			experiment.Verdict{

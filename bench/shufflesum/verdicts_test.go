@@ -80,6 +80,25 @@ func TestTable3Claims(t *testing.T) {
 		}
 	}
 	found := asPrinted()
+	found[4].spread, found[9].errors[sumDPName] = []float64{100, 200}, experiment.Interval{Value: 0.3, Low: 0.3, High: 0.3}
+	all := outcomes(found)
+	if v := all["Table 3, Gauss μ=50 σ=50: the paper's error of SumDP is one that data of this law give"]; v.Unsettled != noReading || v.Ours != "100 to 200 %; 0.00254 to 0.0102 %" {
+		t.Errorf("one of two readings: %+v", v)
+	}
+	if v := all["Table 3: SumDP's error is below 0.2 %"]; v.Unsettled != noAccount {
+		t.Errorf("only a stand-in is above: %+v", v)
+	}
+	found = asPrinted()
+	for i := range found {
+		e := found[i].errors["GKMPS"]
+		found[i].errors["GKMPS"] = experiment.Interval{Value: 3 * e.Value, Low: 2.9 * e.Value, High: 3.1 * e.Value}
+	}
+	for claim, v := range outcomes(found) {
+		if strings.Contains(claim, "within the spread") && v.Holds {
+			t.Errorf("one of two errors is three times the paper's: %+v", v)
+		}
+	}
+	found = asPrinted()
 	for i := range found {
 		for name, e := range found[i].errors {
 			if name != centralName {
@@ -104,7 +123,7 @@ func TestReadingsOfHLY(t *testing.T) {
 		hlyName(baseTwo): at(1024), hlyName(natural): at(700), centralName: at(paperCentral),
 	}
 	all := found.table4Claims(fl.ZeroOut, 2, "")
-	if v := all[1]; v.Unsettled == "" || !strings.Contains(v.Detail, "0/1 pixels 1020 %, pixels in [0, 1] 2050 %, pixels in [0, U₂/28] 56 %") {
+	if v := all[1]; v.Unsettled == "" || !strings.Contains(v.Detail, "0/1 pixels 1024 %, pixels in [0, 1] 2048 %, pixels in [0, U₂/28] 56 %") {
 		t.Errorf("%+v", v)
 	}
 	for i, v := range all {

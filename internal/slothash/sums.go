@@ -35,11 +35,15 @@ func (s *sums) spillFull(place uint32) {
 }
 
 func (s *sums) widen(place uint32, v int32) {
-	wide := &s.wide[place>>regionBits]
-	if *wide == nil {
-		*wide = make([]int32, min(1<<regionBits, len(s.low)))
+	s.widened(place >> regionBits)[place&(1<<regionBits-1)] += v
+}
+
+// widened returns the 4 bytes of each sum of a region.
+func (s *sums) widened(region uint32) []int32 {
+	if s.wide[region] == nil {
+		s.wide[region] = make([]int32, min(1<<regionBits, len(s.low)))
 	}
-	(*wide)[place&(1<<regionBits-1)] += v
+	return s.wide[region]
 }
 
 // at returns the sum at a place.
