@@ -3,6 +3,7 @@ package keyvalues
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
@@ -20,9 +21,10 @@ func sweepEpsilon(quick bool, clients int) sweep {
 	s := sweep{
 		sources:    []source{singlesOf(uniformLaw, clients, 100), singlesOf(gaussianLaw, clients, 100)},
 		epsilons:   []float64{0.1, 0.2, 0.5, 1, 2, 3, 4, 5, 6},
-		rivals:     allRivals,
+		rivals:     slices.Insert(slices.Clone(allRivals), 2, privkvmReal),
 		gauges:     []gauge{{frequency, 0}, {mean, 0}, {frequency, topKeys}, {mean, topKeys}},
 		withTheory: true,
+		notes:      []string{"PrivKVM (c = 5) has five reports of every client. ε is that of all five together."},
 	}
 	if quick {
 		s.epsilons = []float64{0.5, 2, 3, 6}
@@ -84,7 +86,7 @@ func claimsByEpsilon(s *sweep, points []*point) []experiment.Verdict {
 		Ours:   fmt.Sprintf("the same at %d of %d ε", same, len(s.epsilons)),
 		Detail: "both get the same reports",
 	})
-	return append(out, s.byLaw(points, 1, "larger"), s.byLaw(points, 3, "smaller"))
+	return append(out, s.byLaw(points, 1, "larger"), s.byLaw(points, 3, "smaller"), s.realRounds(points))
 }
 
 // stopsFalling is the claim about PrivKVM's means, up to the largest ε. The paper's figure goes beyond ε = 2, by
@@ -145,6 +147,7 @@ func claimsByKeys(s *sweep, points []*point) []experiment.Verdict {
 		s.smallest(points, 0, 0, "Figure 7", "much less MSE"), s.smallest(points, 1, 2, "Figure 7", "much smaller for ε > 2"),
 		s.agreement(points, 0), s.agreement(points, 1),
 	}
+	const near = 0.2
 	for _, r := range []rival{privkvmOne, kvue, pckvGRR, pckvUE} {
 		want, claim, said := 1.0, "proportional to the number of keys", "∝ d"
 		if r.label == pckvUE.label {
@@ -152,12 +155,12 @@ func claimsByKeys(s *sweep, points []*point) []experiment.Verdict {
 		}
 		v := experiment.Verdict{
 			Claim: fmt.Sprintf("Figure 7, %s: the MSE of the frequency is %s", r.label, claim), Holds: true,
-			Paper: said, Detail: fmt.Sprintf("exponents from d = 100 on; %g is claimed, within 0.2", want),
+			Paper: said, Detail: fmt.Sprintf("exponents from d = 100 on, %g within %g or but for chance; the correction into [1/n, 1] makes errors at many keys smaller", want, near),
 		}
 		var parts, at []string
 		for _, epsilon := range s.epsilons {
 			exponent := s.exponent(points, r, epsilon)
-			v.Holds = v.Holds && math.Abs(exponent.Value-want) < 0.2
+			v.Holds = v.Holds && exponent.Low < want+near && exponent.High > want-near
 			parts = append(parts, fmt.Sprintf("d^%.2f [%.2f, %.2f]", exponent.Value, exponent.Low, exponent.High))
 			at = append(at, fmt.Sprint(epsilon))
 		}

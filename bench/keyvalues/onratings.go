@@ -39,7 +39,7 @@ func onRatings() experiment.Experiment {
 }
 
 // quickShare is the part of the larger stand-ins that a quick run has.
-const quickShare = 20
+const quickShare = 40
 
 func runStandIns(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 	s := ratingSweep(env)
@@ -95,7 +95,7 @@ func ratingSweep(env experiment.Env) sweep {
 		repeats:  env.RepeatsOr(paperRepeats),
 	}
 	if env.Quick {
-		s.epsilons, s.repeats = []float64{1, 4}, env.RepeatsOr(2)
+		s.epsilons = []float64{1, 4}
 	}
 	return s
 }

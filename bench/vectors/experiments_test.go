@@ -138,6 +138,21 @@ func TestSquaredErrors(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 	}
+	// The panels show the least errors, and not those of few slots; both curves end at the same number.
+	for i, panel := range r.Plot.Panels {
+		if largest := []float64{2 * 357, 2 * 607, 2 * 246}[i]; math.Abs(panel.YRange[1]/largest-1) > 0.01 || !(panel.YRange[0] < []float64{298, 357, 178}[i]) {
+			t.Errorf("%s: %v, want up to %g", panel.Title, panel.YRange, largest)
+		}
+		ends := map[float64]bool{}
+		for _, s := range panel.Series {
+			if s.Style == figure.Line {
+				ends[s.X[len(s.X)-1]] = true
+			}
+		}
+		if len(ends) != 1 || !ends[[]float64{64, 108, 64}[i]] {
+			t.Errorf("%s: curves end at %v", panel.Title, ends)
+		}
+	}
 }
 
 // Errors of 10 and 8 per number at the best numbers of slots are 20 % apart, of 10 and 5 half.

@@ -123,12 +123,18 @@ func runFig5(p sparse.Point, err error) (*experiment.Result, error) {
 	var all []swept
 	for kind, k := range kinds {
 		panel := figure.Panel{Title: k.name + " error: " + k.what, XLabel: "number of slots, t", YLabel: "squared error of one report, per number"}
-		for _, m := range slottedAt(p) {
-			curve, err := m.sweep(p, kind)
+		mechanisms, last, lowest, highest := slottedAt(p), 8*p.Sparsity, math.Inf(1), 0.0
+		for _, m := range mechanisms {
+			last = max(last, 2*m.by[kind].paper)
+		}
+		for _, m := range mechanisms {
+			curve, err := m.sweep(p, kind, last)
 			if err != nil {
 				return nil, err
 			}
 			all = append(all, curve)
+			_, least := curve.least()
+			lowest, highest = min(lowest, least), max(highest, least)
 			series := figure.Series{Name: m.name, Y: curve.mse, Style: figure.Line}
 			for i, t := range curve.slots {
 				series.X = append(series.X, float64(t))
@@ -139,17 +145,18 @@ func runFig5(p sparse.Point, err error) (*experiment.Result, error) {
 				panel.Series = append(panel.Series, figure.Series{Name: m.name + ", the paper's t", Of: m.name, X: []float64{float64(curve.paper)}, Y: []float64{curve.at(curve.paper)}, Style: figure.Points})
 			}
 		}
+		panel.YRange = [2]float64{0.9 * lowest, 2 * highest} // without the steep part of few slots
 		r.Plot.Panels = append(r.Plot.Panels, panel)
 	}
 	r.Verdicts = fig5Verdicts(all)
 	return r, nil
 }
 
-// sweep computes an error from the fewest slots on to twice the paper's number, or to 8s.
-func (m slotted) sweep(p sparse.Point, kind int) (swept, error) {
+// sweep computes an error from the fewest slots on to the last number.
+func (m slotted) sweep(p sparse.Point, kind, last int) (swept, error) {
 	of := m.by[kind]
 	out := swept{mechanism: m.name, kind: kind, paper: of.paper}
-	for t := m.first; t <= max(8*p.Sparsity, 2*of.paper); t += m.step {
+	for t := m.first; t <= last; t += m.step {
 		p.Slots = t
 		mse, err := of.mse(p)
 		if err != nil {
