@@ -60,7 +60,7 @@ func (b *bound) positivePart(l losses, t tilt, n int, kept *tables) float64 {
 	for k := first; k <= last; {
 		table := kept.at(b, t, n, k, block)
 		widest = max(widest, len(table.values))
-		for end := table.start + block(table); k < end && k <= last; k++ {
+		for end := max(k+1, table.start+block(table)); k < end && k <= last; k++ {
 			drift := b.drift(l, n, k) - 0x1p-49*l.neutral*b.neutral*float64(n-table.start)
 			sum += weights[k-first] * given(l, table, &tail, k, drift)
 		}
