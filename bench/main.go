@@ -87,7 +87,7 @@ func listExperiments(list []experiment.Experiment, stdout io.Writer) error {
 
 Runs an experiment, or all of them with the flags they share, and says which claims of
 its paper hold in the numbers. With -out, an interrupted run goes on where it was.
-pages writes the numbers of README.md and docs/*.md from docs/results.
+pages writes the numbers of README.md, docs/*.md and docs/results/*.md from docs/results.
 go run ./bench NAME -help lists the flags of an experiment.
 
 `)
@@ -167,6 +167,7 @@ type benchRun struct {
 // do runs the experiment, prints what it found and writes the files.
 func (b *benchRun) do(ctx context.Context, std command.Streams) (err error) {
 	b.env.Progress = progress.New(std.Err)
+	b.env.Progress.Describe(b.Name)
 	if b.out != "" {
 		if err := os.MkdirAll(b.out, 0o755); err != nil {
 			return err

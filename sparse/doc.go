@@ -22,6 +22,6 @@
 // and by a quarter at most for a hundred. Standard errors of the sign sketch contain the error
 // of the round's labels, which does not fall with the number of reports.
 //
-// The columns frequency, plus and minus have the same. docs/results.md has the shares that
+// The columns frequency, plus and minus have the same. docs/results/sparse-vectors.md has the shares that
 // go run ./bench coverage measures.
 package sparse

@@ -31,22 +31,27 @@ type Decision struct {
 	Detail    string `json:"detail"`
 }
 
+// decision is the verdict as it is written.
+func (v Verdict) decision(quick bool) Decision {
+	d := Decision{Claim: v.Claim, Unsettled: v.Unsettled, Ours: v.Ours, Paper: v.Paper, Detail: v.Detail}
+	switch {
+	case v.Unsettled != "":
+	case quick:
+		d.Suggests = &v.Holds
+	default:
+		d.Holds = &v.Holds
+	}
+	return d
+}
+
 func (r *Result) writeJSON(w *bytes.Buffer, name string, from Origin) error {
 	// Empty lists, and not null, for what there is none of.
-	d := document{Name: name, Origin: from, Quick: r.Quick, Seconds: math.Round(r.Seconds), Rows: []object{}, Verdicts: []Decision{}, Notes: []string{}}
+	d := document{Name: name, Origin: from, Quick: r.Quick, Seconds: math.Ceil(r.Seconds), Rows: []object{}, Verdicts: []Decision{}, Notes: []string{}}
 	for _, row := range r.Rows {
 		d.Rows = append(d.Rows, object{r.Columns, row})
 	}
 	for _, v := range r.Verdicts {
-		out := Decision{Claim: v.Claim, Unsettled: v.Unsettled, Ours: v.Ours, Paper: v.Paper, Detail: v.Detail}
-		switch {
-		case v.Unsettled != "":
-		case r.Quick:
-			out.Suggests = &v.Holds
-		default:
-			out.Holds = &v.Holds
-		}
-		d.Verdicts = append(d.Verdicts, out)
+		d.Verdicts = append(d.Verdicts, v.decision(r.Quick))
 	}
 	d.Notes = append(d.Notes, r.Notes...)
 	e := json.NewEncoder(w)

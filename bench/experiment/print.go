@@ -41,7 +41,7 @@ func Print(w io.Writer, r *Result) error {
 	}
 	for _, v := range r.Verdicts {
 		fmt.Fprintf(out, "%-14s %s", v.outcome(r.Quick)+":", v.Claim)
-		if numbers := v.numbers(); numbers != "" {
+		if numbers := v.decision(r.Quick).Numbers(); numbers != "" {
 			fmt.Fprintf(out, " (%s)", numbers)
 		}
 		fmt.Fprintln(out)
@@ -68,17 +68,6 @@ func (v Verdict) outcome(quick bool) string {
 		return "holds"
 	}
 	return "does not hold"
-}
-
-// numbers are the paper's, ours, why they settle nothing, and the rest.
-func (v Verdict) numbers() string {
-	var parts []string
-	for _, p := range []struct{ name, text string }{{"paper: ", v.Paper}, {"ours: ", v.Ours}, {"", v.Unsettled}, {"", v.Detail}} {
-		if p.text != "" {
-			parts = append(parts, p.name+p.text)
-		}
-	}
-	return strings.Join(parts, "; ")
 }
 
 func plural(n int, what string) string {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 )
 
 // Record is a result as Write left it in NAME.json, for what is made from results. Cells are
@@ -47,4 +48,15 @@ func (d Decision) Outcome() string {
 		return text + "yes"
 	}
 	return text + "no"
+}
+
+// Numbers are the paper's and ours, what they cannot settle, and the rest.
+func (d Decision) Numbers() string {
+	var parts []string
+	for _, p := range []struct{ name, text string }{{"paper: ", d.Paper}, {"ours: ", d.Ours}, {"", d.Unsettled}, {"", d.Detail}} {
+		if p.text != "" {
+			parts = append(parts, p.name+p.text)
+		}
+	}
+	return strings.Join(parts, "; ")
 }

@@ -33,7 +33,11 @@ func Paths(root string) ([]string, error) {
 	if err != nil || len(docs) == 0 {
 		return nil, fmt.Errorf("pages: no docs/*.md below %s: %w", root, errors.Join(err, os.ErrNotExist))
 	}
-	return append([]string{filepath.Join(root, "README.md")}, docs...), nil
+	long, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(results), "*.md"))
+	if err != nil {
+		return nil, fmt.Errorf("pages: %w", err)
+	}
+	return slices.Concat([]string{filepath.Join(root, "README.md")}, docs, long), nil
 }
 
 // Write makes the tables and values of all pages again and returns the pages that changed.

@@ -13,6 +13,9 @@ import (
 // tables make the body of a table from results.
 var tables = map[string]func([]*experiment.Record) (string, error){
 	"verdicts":          verdicts,
+	"claims":            claims,
+	"tally":             tally,
+	"durations":         durations,
 	"accuracy":          accuracyInShort,
 	"accuracy-central":  accuracyByCentral,
 	"accuracy-local":    accuracyByLocal,
@@ -90,24 +93,6 @@ func measured(row map[string]any) (string, error) {
 		return fmt.Sprintf("%.3f", v[0]), nil
 	}
 	return fmt.Sprintf("%.3f ± %.3f", v[0], max(0, math.Ceil(1000*(v[2]-v[1])/2-1e-6)/1000)), nil
-}
-
-// verdicts lists what was found about the claims.
-func verdicts(in []*experiment.Record) (string, error) {
-	g := newGrid("claim", "holds", "numbers")
-	for _, r := range in {
-		if len(r.Verdicts) == 0 {
-			return "", fmt.Errorf("%s has no verdicts", r.Name)
-		}
-		for _, v := range r.Verdicts {
-			outcome := v.Outcome()
-			if outcome == "no" {
-				outcome = "**no**"
-			}
-			g.add(v.Claim, outcome, v.Detail)
-		}
-	}
-	return g.String(), nil
 }
 
 // constants lists the values of each constant of the planner beside one another.

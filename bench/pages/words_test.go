@@ -10,7 +10,7 @@ import (
 	"github.com/hushgrad/hushgrad/bench/experiment"
 )
 
-// docs/results.md says in words: from a central ε of 0.25 on the planner's runs are within two
+// docs/results/training.md says in words: from a central ε of 0.25 on the planner's runs are within two
 // points of no privacy, and from 0.6 on within one.
 func TestThePriceOfPrivacyIsAsThePageSays(t *testing.T) {
 	r, err := experiment.ReadRecord(filepath.Join(root, results, "accuracy-central", "accuracy.json"))

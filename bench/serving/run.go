@@ -47,8 +47,8 @@ func (s setting) run(ctx context.Context, env experiment.Env) (_ *experiment.Res
 	b := &bench{setting: s, tokens: 2048, sealed: 16_384, replayed: 1_000_000, servers: map[string]*server{}}
 	b.window, b.kills = cmp.Or(s.window, time.Second), cmp.Or(s.kills, 20)
 	if env.Quick {
-		repeats = env.RepeatsOr(3)
-		b.tokens, b.sealed, b.replayed = 512, 2048, 64_000
+		repeats = env.RepeatsOr(2)
+		b.tokens, b.sealed, b.replayed = 256, 2048, 64_000
 		b.window, b.kills = cmp.Or(s.window, 200*time.Millisecond), cmp.Or(s.kills, 3)
 	}
 	if b.work, err = os.MkdirTemp(s.dir, "hushgrad-serve-"); err != nil {

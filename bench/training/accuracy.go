@@ -102,7 +102,7 @@ func (s sweep) run(ctx context.Context, env experiment.Env) (*experiment.Result,
 	if env.Quick {
 		options.TrainSize, options.TestSize = 6000, 1000
 		s.rounds = min(s.rounds, 10)
-		locals, centrals, s.repeats = []float64{1, 4}, []float64{1, 4}, env.RepeatsOr(2)
+		locals, centrals, s.repeats = []float64{1, 4}, []float64{1}, env.RepeatsOr(2)
 	}
 	if s.locals == nil {
 		s.locals = locals

@@ -32,7 +32,7 @@ func federationExperiment() experiment.Experiment {
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 				f := federations{data: env.Data, repeats: env.RepeatsOr(3), quick: env.Quick}
 				if env.Quick {
-					f.repeats = env.RepeatsOr(2)
+					f.repeats = env.RepeatsOr(1)
 				}
 				var err error
 				if f.features, err = parseFeatures(*names); err != nil {

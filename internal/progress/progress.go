@@ -1,8 +1,10 @@
-// Package progress shows on a terminal how far a long computation is. Use it for
-// anything that may take more than two seconds. Start with [New].
+// Package progress shows how far a long computation is: a bar on a terminal, and lines anywhere else. Use
+// it for anything that may take more than two seconds. Start with [New].
 package progress
 
 import (
+	"cmp"
+	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -21,17 +23,24 @@ type Bar struct {
 	description string
 	total, done int
 	bar         *progressbar.ProgressBar // nil until there is something to count, and again when all is counted
+
+	now           func() time.Time
+	began, spoken time.Time // of the bar, and when a line was last written
+	before        int       // steps done before this bar
 }
 
-// New returns a Bar that shows itself on w if w is a terminal, and
-// nowhere otherwise.
+// between is the least time between two lines where there is no terminal, and before the first one.
+const between = 10 * time.Second
+
+// New returns a Bar that shows itself on w if w is a terminal. On a file or a pipe it writes a line
+// every ten seconds instead.
 func New(w io.Writer) *Bar {
 	file, ok := w.(*os.File)
 	return newBar(w, ok && term.IsTerminal(int(file.Fd())))
 }
 
 func newBar(w io.Writer, visible bool) *Bar {
-	return &Bar{w: w, visible: visible}
+	return &Bar{w: w, visible: visible, now: time.Now}
 }
 
 // Describe says what is being done.
@@ -59,6 +68,8 @@ func (p *Bar) Grow(n int) {
 		p.bar.AddMax(n)
 		return
 	}
+	p.began, p.before = p.now(), p.done
+	p.spoken = p.began
 	// A bar that was full once stays full, so that later steps need a new one.
 	p.bar = progressbar.NewOptions(p.total-p.done,
 		progressbar.OptionSetWriter(p.w),
@@ -85,7 +96,18 @@ func (p *Bar) Step() {
 	_ = p.bar.Add(1) // the bar is decoration: it cannot fail the run
 	if p.done == p.total {
 		p.bar = nil
+		return
 	}
+	if now := p.now(); !p.visible && now.Sub(p.spoken) >= between {
+		p.spoken = now
+		p.say(now.Sub(p.began))
+	}
+}
+
+// say writes a line after the time that this bar took.
+func (p *Bar) say(taken time.Duration) {
+	left := time.Duration(float64(taken) * float64(p.total-p.done) / float64(p.done-p.before))
+	fmt.Fprintf(p.w, "%s: %d of %d, about %s left\n", cmp.Or(p.description, "working"), p.done, p.total, left.Round(time.Second))
 }
 
 // Close erases the bar, to make room for results. What is announced later makes a

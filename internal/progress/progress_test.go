@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 func TestProgressCounts(t *testing.T) {
@@ -51,7 +52,7 @@ func lastLine(out *bytes.Buffer) string {
 	return strings.TrimSpace(text[strings.LastIndexByte(text, '\r')+1:])
 }
 
-func TestProgressIsForTerminalsOnly(t *testing.T) {
+func TestTheBarIsForTerminalsOnly(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
 		t.Fatal(err)
@@ -67,6 +68,37 @@ func TestProgressIsForTerminalsOnly(t *testing.T) {
 	info, err := file.Stat()
 	if err != nil || info.Size() != 0 || out.Len() != 0 {
 		t.Errorf("%d and %d bytes, error %v, want none", info.Size(), out.Len(), err)
+	}
+}
+
+// Where there is no terminal a line comes every ten seconds, and says how long the rest takes at the same pace.
+func TestLinesWhereThereIsNoTerminal(t *testing.T) {
+	var out bytes.Buffer
+	p, clock := newBar(&out, false), time.Unix(0, 0)
+	p.now = func() time.Time { return clock }
+	step := func(after time.Duration) {
+		clock = clock.Add(after)
+		p.Step()
+	}
+	p.Describe("table 3")
+	p.Grow(10)
+	step(4 * time.Second)
+	step(5 * time.Second)
+	if out.Len() != 0 {
+		t.Errorf("after nine seconds %q", out.String())
+	}
+	step(3 * time.Second)
+	step(time.Second)
+	step(9 * time.Second)
+	if got, want := out.String(), "table 3: 3 of 10, about 28s left\ntable 3: 5 of 10, about 22s left\n"; got != want {
+		t.Errorf("wrote %q, want %q", got, want)
+	}
+	out.Reset()
+	for range 5 {
+		step(time.Minute)
+	}
+	if got := strings.Count(out.String(), "\n"); got != 4 {
+		t.Errorf("%d lines for the rest, want none for the last step:\n%s", got, out.String())
 	}
 }
 

@@ -15,7 +15,7 @@ const root = "../.."
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md", "*/*/README.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/results/*.md", "*/*/README.md"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatal(err)
