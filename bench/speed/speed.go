@@ -67,7 +67,7 @@ func (s *setting) run(ctx context.Context, env experiment.Env) (*experiment.Resu
 		if err != nil {
 			return nil, err
 		}
-		defer os.RemoveAll(dir)
+		defer remove(dir)
 		if sides, err = s.build(ctx, env, root, dir); err != nil {
 			return nil, err
 		}
