@@ -34,6 +34,18 @@ func TestCurveIsDelta(t *testing.T) {
 			}
 		}
 	}
+	// Large ε want values that the first table, for a small one, does not have.
+	for _, c := range []struct{ sparsity, slots, clients int }{{4, 17, 2000}, {1, 40, 500}} {
+		b := mustBlanket(t, 3, c.sparsity, c.slots)
+		curve := b.Curve(c.clients)
+		for at := range 30 {
+			epsilon := 0.09 * float64(at)
+			got, err := curve(epsilon)
+			if want := mustDelta(t, b, c.clients, epsilon); err != nil || got < want*(1-1e-11) || got > want*(1+1e-7) {
+				t.Errorf("%+v: δ(%v) = %v, %v, Delta has %v", c, epsilon, got, err, want)
+			}
+		}
+	}
 	curve := mustBlanket(t, 1, 4, 17).Curve(100)
 	if got, err := curve(math.NaN()); err == nil {
 		t.Errorf("NaN: got %v", got)

@@ -67,7 +67,7 @@ func (s *setting) run(ctx context.Context, env experiment.Env) (*experiment.Resu
 		if err != nil {
 			return nil, err
 		}
-		defer os.RemoveAll(dir)
+		defer remove(dir)
 		if sides, err = s.build(ctx, env, root, dir); err != nil {
 			return nil, err
 		}
@@ -101,7 +101,6 @@ func table(ctx context.Context, env experiment.Env, rows []row, sides []side, re
 	r := &experiment.Result{
 		Columns: []string{"operation", "hash", "dim", "sparsity", "epsilon", "unit", "median", "aim", "base", "ratio"},
 		Notes: []string{
-			fmt.Sprintf("median is that of %d repeats, base that of the other revision, each work in a process of its own and both in turn. ratio is median over base.", repeats),
 			"Of reports, what is paid once per round is left out: tables of the client, and one transform of the server.",
 			"The memory of a client is all that it allocates, in gradients of float64. That of a round is what is in use when 10000 reports are in and after an estimate.",
 			"A cold test run is left out: GOCACHE=$(mktemp -d) go test ./... with time before it measures it.",
@@ -109,6 +108,11 @@ func table(ctx context.Context, env experiment.Env, rows []row, sides []side, re
 	}
 	if _, inside := sides[0].(here); inside {
 		r.Notes = append(r.Notes, "All was measured in one process, without what takes a build in the checkout.")
+	} else {
+		r.Notes = append(r.Notes, fmt.Sprintf("median is that of %d repeats, at most three of the demo, each in a process of its own.", repeats))
+	}
+	if len(sides) > 1 {
+		r.Notes = append(r.Notes, "base is the median of the other revision, measured in turn with this one. ratio is median over base.")
 	}
 	env.Progress.Describe("speed")
 	env.Progress.Grow(len(rows))

@@ -138,7 +138,9 @@ func (t *tree) build(ctx context.Context) error {
 	for name, args := range map[string][]string{
 		"probe": {"-overlay", file, "./" + place + "/command"}, "hushgrad": {"./cmd/hushgrad"}, "demo": {"./examples/mnist"},
 	} {
-		if _, err := run(ctx, t.source, nil, "go", append([]string{"build", "-buildvcs=false", "-o", t.program(name)}, args...)...); err != nil {
+		cmd := command(ctx, t.source, "go", append([]string{"build", "-buildvcs=false", "-o", t.program(name)}, args...)...)
+		cmd.Env = append(os.Environ(), "GOTMPDIR="+t.programs) // an interrupted build leaves files behind
+		if _, err := output(ctx, cmd); err != nil {
 			return fmt.Errorf("in %s: %w", t.source, err)
 		}
 	}
@@ -190,12 +192,34 @@ func (t *tree) demo(ctx context.Context) (map[string]float64, error) {
 	return map[string]float64{demoTime: time.Since(began).Seconds()}, err
 }
 
-// run returns the output of a command. It interrupts the command when ctx ends, and does not wait long.
+// remove removes a directory. A compiler whose build was interrupted may be about to write a last file
+// into it.
+func remove(dir string) {
+	for range 50 {
+		if os.RemoveAll(dir) == nil {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// run returns the output of a command.
 func run(ctx context.Context, dir string, in io.Reader, name string, args ...string) (string, error) {
+	cmd := command(ctx, dir, name, args...)
+	cmd.Stdin = in
+	return output(ctx, cmd)
+}
+
+// command is interrupted when ctx ends, and not waited for long.
+func command(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir, cmd.Stdin = dir, in
+	cmd.Dir = dir
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
+	return cmd
+}
+
+func output(ctx context.Context, cmd *exec.Cmd) (string, error) {
 	var complaint strings.Builder
 	cmd.Stderr = &complaint
 	out, err := cmd.Output()
@@ -203,7 +227,7 @@ func run(ctx context.Context, dir string, in io.Reader, name string, args ...str
 		return "", ctx.Err()
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s: %w: %s", filepath.Base(name), err, strings.TrimSpace(complaint.String()))
+		return "", fmt.Errorf("%s: %w: %s", filepath.Base(cmd.Path), err, strings.TrimSpace(complaint.String()))
 	}
 	return string(out), nil
 }

@@ -151,6 +151,9 @@ func TestTailsAreTheirSums(t *testing.T) {
 				if math.Abs(got-want) > off+1e-12*math.Abs(want) || off > 1e-12 {
 					t.Errorf("%s, θ = %v, from %d with gap %v: %v ± %v, want %v", name, theta, start, gap, got, off, want)
 				}
+				if name == "spectrum" && !(off > ulp*math.Abs(want)) { // of terms with both signs
+					t.Errorf("θ = %v, from %d with gap %v: no bound on rounding: %v", theta, start, gap, off)
+				}
 			}
 		}
 	}
