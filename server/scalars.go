@@ -16,9 +16,9 @@ import (
 
 // Bounds of what a training run may publish, so that it takes at most about 1 MB.
 const (
-	maxSeries      = 32 // names, and scalars of a call
-	maxSeriesName  = 64 // bytes
-	maxSeriesPoint = 1000
+	maxSeries       = 32 // names, and scalars of a call
+	maxSeriesName   = 64 // bytes
+	maxSeriesPoints = 1000
 )
 
 // Series is what a training run has published under one name.
@@ -73,7 +73,7 @@ func (s *scalars) put(given []*service.Scalar) error {
 		} else {
 			points = slices.Insert(points, at, p)
 		}
-		names[one.GetName()] = points[max(0, len(points)-maxSeriesPoint):]
+		names[one.GetName()] = points[max(0, len(points)-maxSeriesPoints):]
 	}
 	if len(names) > maxSeries {
 		return because(errLimit, "scalars", fmt.Sprintf("%d names", len(names)), "must have at most %d on this server", maxSeries)
