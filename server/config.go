@@ -35,7 +35,7 @@ type Config struct {
 	// Credentials secure the clients' listener, OperatorCredentials the
 	// operator's and ShufflerCredentials the shuffler's. Default: no transport security.
 	Credentials, OperatorCredentials, ShufflerCredentials credentials.TransportCredentials
-	// Metrics registers the figures of the server for Prometheus. Default: none are kept.
+	// Metrics registers the figures of the server for Prometheus. Default: they are not shown there.
 	Metrics prometheus.Registerer
 	// StatsHandler is told of every connection and call of Serve, for traces. Default: nobody.
 	StatsHandler stats.Handler

@@ -79,6 +79,12 @@
 // [Server.Ready] says in words whether the server can work, and the health service follows
 // it. Config.Metrics has the figures for Prometheus.
 //
+// # Watching
+//
+// [Server.Overview] says how the server stands: rounds, totals, models, and the numbers that a
+// training run publishes. Package server/dashboard shows it in a browser. The totals, those
+// numbers and the worth of estimates are in memory and begin anew with the server.
+//
 // In a round without a shuffler the server sees which connection a report came from. In a round
 // with one it sees what the shuffler shows it. docs/threat-model.md says what that means for
 // privacy in the shuffle model.

@@ -28,7 +28,7 @@ func (r *round) finish(why string) {
 	if !r.keepEnd(h, estimate) {
 		return // the server stops; the next one finishes the round
 	}
-	r.state, r.ended, r.failure = state, h.ended, failure
+	r.state, r.ended, r.failure, r.worth = state, h.ended, failure, worthOf(estimate)
 	if failure != nil {
 		r.logger.Warn("round without estimate", "why", why, "reports", reports, "error", failure)
 	} else {

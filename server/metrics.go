@@ -13,8 +13,7 @@ import (
 	"github.com/hushgrad/hushgrad/server/seal"
 )
 
-// metrics are the figures of a server. On nil, a server without Config.Metrics, the methods
-// do nothing. Labels have a few values that are known beforehand. No label names a client, an
+// metrics are the figures of a server. Labels have a few values that are known beforehand. No label names a client, an
 // address or a round: those series would have no end, and the first two would say who sent
 // what.
 type metrics struct {
@@ -23,11 +22,8 @@ type metrics struct {
 	decode, commit                         prometheus.Histogram
 }
 
-// newMetrics registers the figures, with those that now collects.
+// newMetrics registers the figures, with those that now collects, unless r is nil.
 func newMetrics(r prometheus.Registerer, now prometheus.Collector) (*metrics, error) {
-	if r == nil {
-		return nil, nil
-	}
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "hushgrad_" + name, Help: help}, labels)
 	}
@@ -52,14 +48,16 @@ func newMetrics(r prometheus.Registerer, now prometheus.Collector) (*metrics, er
 		decode: seconds("decode_seconds", "Time to decode the reports of one batch and add them up."),
 		commit: seconds("commit_seconds", "Time until one change of the journal is durable."),
 	}
-	var errs []error
-	for _, c := range []prometheus.Collector{
-		m.reports, m.batches, m.refusals, m.rejections, m.sealed, m.tokens, m.bytes, m.unkept, m.decode, m.commit, now,
-	} {
-		errs = append(errs, r.Register(c))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, fl.Invalid("Metrics", err, "must have no figures of another server")
+	if r != nil {
+		var errs []error
+		for _, c := range []prometheus.Collector{
+			m.reports, m.batches, m.refusals, m.rejections, m.sealed, m.tokens, m.bytes, m.unkept, m.decode, m.commit, now,
+		} {
+			errs = append(errs, r.Register(c))
+		}
+		if err := errors.Join(errs...); err != nil {
+			return nil, fl.Invalid("Metrics", err, "must have no figures of another server")
+		}
 	}
 	for _, result := range []string{resultAccepted, resultDuplicate} { // a rate needs a zero to begin with
 		m.reports.WithLabelValues(result)
@@ -86,9 +84,6 @@ const (
 
 // counted notes an accepted batch.
 func (m *metrics) counted(got receipt, req *service.SubmitReportsRequest) {
-	if m == nil {
-		return
-	}
 	m.reports.WithLabelValues(resultAccepted).Add(float64(got.accepted))
 	m.reports.WithLabelValues(resultDuplicate).Add(float64(got.duplicates))
 	m.batches.WithLabelValues(resultAccepted).Inc()
@@ -101,9 +96,6 @@ func (m *metrics) counted(got receipt, req *service.SubmitReportsRequest) {
 // forwarded notes what became of reports from the shuffler: reasons says, for each, why it does
 // not count, or nil.
 func (m *metrics) forwarded(got receipt, reasons []error, tokens bool) {
-	if m == nil {
-		return
-	}
 	m.sealed.Add(float64(len(reasons)))
 	m.reports.WithLabelValues(resultAccepted).Add(float64(got.accepted))
 	m.reports.WithLabelValues(resultDuplicate).Add(float64(got.duplicates))
@@ -132,29 +124,22 @@ func rejectionOf(why error) string {
 
 // refused notes a batch that was refused with an error.
 func (m *metrics) refused(err error) {
-	if m == nil {
-		return
-	}
 	m.batches.WithLabelValues(resultRefused).Inc()
 	m.refusals.WithLabelValues(reasonOf(err)).Inc()
 }
 
 // decoded notes that a batch was decoded, from its start until now.
 func (m *metrics) decoded(start time.Time) {
-	if m != nil {
-		m.decode.Observe(time.Since(start).Seconds())
-	}
+	m.decode.Observe(time.Since(start).Seconds())
 }
 
 // committed notes how a change of the journal ended, from its start until now.
 func (m *metrics) committed(start time.Time, err error) {
-	switch {
-	case m == nil:
-	case err != nil:
+	if err != nil {
 		m.unkept.Inc()
-	default:
-		m.commit.Observe(time.Since(start).Seconds())
+		return
 	}
+	m.commit.Observe(time.Since(start).Seconds())
 }
 
 // reasonOf is the code of the answer to a refused batch.

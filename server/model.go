@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
@@ -21,6 +23,9 @@ type models struct {
 	model.Current
 	journal *keeper
 	writing sync.Mutex // one publication at a time
+
+	noting sync.Mutex
+	noted  []ModelVersion // oldest first
 }
 
 // put replaces the model by one that fits its header. data are GetModelResponses.
@@ -39,6 +44,7 @@ func (s *models) put(h *service.ModelHeader, data [][]byte) (version uint64, err
 		return 0, err
 	}
 	s.Set(m)
+	s.note(ModelVersion{Version: m.Version, Format: h.GetFormat(), Bytes: int64(h.GetSize()), Published: time.Now()})
 	return m.Version, nil
 }
 
@@ -89,6 +95,12 @@ func (s *models) recover() error {
 	if len(m.Parts) == 0 {
 		return fmt.Errorf("model: %w", fl.Invalid("parts", 0, "must be there for version %d", m.Version))
 	}
+	var first service.GetModelResponse
+	if err := proto.Unmarshal(m.Parts[0], &first); err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	h := first.GetHeader()
+	s.note(ModelVersion{Version: m.Version, Format: h.GetFormat(), Bytes: int64(h.GetSize())})
 	s.Set(m)
 	return nil
 }

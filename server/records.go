@@ -20,7 +20,7 @@ import (
 //	round/<id>/log/<number>      packed reports that were counted after the snapshot
 //	round/<id>/snapshot          number of the next log entry, number of reports, aggregator
 //	round/<id>/estimate/<part>   a GetEstimateResponse
-//	used/<id>                    nothing: the round is forgotten, and its id stays taken
+//	used/<id>                    a Round: it is forgotten, and its id stays taken; older servers left nothing
 //	model                        the version of the current model
 //	model/<version>/<part>       a GetModelResponse
 //

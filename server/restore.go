@@ -145,6 +145,9 @@ func (s *Server) recover() error {
 		}
 		s.rounds.restored(r)
 	}
+	if err := s.rounds.recoverPast(); err != nil {
+		return err
+	}
 	return s.model.recover()
 }
 

@@ -51,6 +51,7 @@ type round struct {
 	state   service.RoundState
 	ended   time.Time
 	failure error // why there is no estimate, nil if there is one
+	worth   *Worth
 }
 
 // newRound returns an open round. onEnd is called once, when it has ended.

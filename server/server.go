@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
@@ -24,6 +25,8 @@ type Server struct {
 	model   *models
 	tasks   tasks
 	metrics *metrics
+	scalars scalars
+	started time.Time
 	// completing holds a value while a round is being completed: one at a time.
 	completing chan struct{}
 	calls      atomic.Int64 // in flight
@@ -47,6 +50,7 @@ func New(cfg Config) (*Server, error) {
 		rounds:  &store{journal: kept, maxOpen: cfg.MaxOpenRounds, keep: cfg.KeepRounds, rounds: map[string]*round{}},
 		model:   &models{journal: kept},
 		tasks:   tasks{stopping: make(chan struct{})},
+		started: time.Now(),
 
 		completing: make(chan struct{}, 1),
 

@@ -23,6 +23,7 @@ type store struct {
 	mu     sync.Mutex
 	rounds map[string]*round
 	order  []*round // oldest first
+	past   past     // forgotten rounds
 }
 
 // open adds a round to the journal and starts its clock, unless its id was used before.
@@ -142,6 +143,7 @@ func (s *store) trim() error {
 		}
 	}
 	var b journal.Batch
+	var forgotten []fl.Round
 	forget := func(r *round) bool {
 		if ended <= s.keep || !r.settled() {
 			return false
@@ -150,7 +152,9 @@ func (s *store) trim() error {
 		id := r.description.ID
 		below(&b, roundKey(id, ""))
 		b.Delete(headKey(id), append(headKey(id), 0))
-		b.Put([]byte(usedPrefix+id), nil)
+		description, _ := r.description.MarshalBinary() // it was valid when it was opened
+		b.Put([]byte(usedPrefix+id), description)
+		forgotten = append(forgotten, r.description)
 		return true
 	}
 	kept := make([]*round, 0, len(s.order))
@@ -164,6 +168,9 @@ func (s *store) trim() error {
 	}
 	if err := s.journal.commit(&b); err != nil {
 		return err
+	}
+	for _, r := range forgotten {
+		s.past.add(r)
 	}
 	s.order = kept
 	s.rounds = map[string]*round{}

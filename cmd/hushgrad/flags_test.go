@@ -34,6 +34,7 @@ func TestFlagsThatWouldBeIgnoredAreErrors(t *testing.T) {
 		{"-round", []string{"aggregate", "-round", "-", "-"}},
 		{"flags", []string{"round", "-dim", "5", "-param", "sparsity=2", "-param", "sparsity=3"}},
 		{"arguments", []string{"version", "now"}},
+		{"-dashboard", []string{"serve", "-dashboard", "7122"}},
 		{"-keep-rounds", []string{"serve", "-keep-rounds", "0"}},
 		{"-keep-rounds", []string{"serve", "-keep-rounds", "-1"}},
 		{"-max-open-rounds", []string{"serve", "-max-open-rounds", "0"}},

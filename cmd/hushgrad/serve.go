@@ -35,8 +35,9 @@ hushgrad serve key -help lists the flags of key, and so on.
 // serveFlags are the flags of the serve command.
 type serveFlags struct {
 	operated
-	shuffler shufflerFlags
-	config   server.Config
+	shuffler  shufflerFlags
+	dashboard dashboardFlags
+	config    server.Config
 }
 
 // serve runs the server, or one of the commands about its keys.
@@ -93,6 +94,11 @@ func (s *serveFlags) serve(ctx context.Context, std command.Streams) (err error)
 		return err
 	}
 	defer monitor.close()
+	shown, err := s.dashboard.listen(own, logger)
+	if err != nil {
+		return err
+	}
+	defer s.dashboard.serve(ctx, shown, srv, logger)()
 	l, err := s.open()
 	if err != nil {
 		return err
@@ -107,6 +113,7 @@ func parseServe(args []string, stderr io.Writer) (*serveFlags, error) {
 	f := newFlags("serve", serveUsage, stderr)
 	s.operated.bind(f, "serve", 7117, 7118)
 	s.shuffler.bind(f)
+	s.dashboard.bind(f)
 	f.BoolVar(&s.listening.insecure, "insecure", false, "answer clients without TLS on addresses that other machines reach: whoever is on the way reads and changes everything")
 	bindLimits(f, &s.config.Limits)
 	f.IntVar(&s.config.MaxOpenRounds, "max-open-rounds", 16, "rounds open at the same time")
@@ -124,6 +131,9 @@ func (s *serveFlags) validate() error {
 		return err
 	}
 	if err := s.shuffler.validate(s.listening, s.state); err != nil {
+		return err
+	}
+	if err := s.dashboard.validate(); err != nil {
 		return err
 	}
 	return s.operated.validate()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -160,6 +161,19 @@ func (f *federation) play(ctx context.Context, p *player, round string, first, l
 	sent, err := f.site.send(ctx, part, first, reports, f.bar.Step)
 	f.bytes.Add(sent)
 	return err
+}
+
+// publish has the server show how a round went. The accuracy is that of n test images, which are of no
+// client.
+func (f *federation) publish(ctx context.Context, p trainer.Progress, accuracy, loss float64, n int) error {
+	scalars := []client.Scalar{
+		{Name: "test accuracy", Round: p.Round + 1, Value: accuracy, StdErr: math.Sqrt(accuracy * (1 - accuracy) / float64(n))},
+		{Name: "test loss", Round: p.Round + 1, Value: loss},
+	}
+	if noise := p.Estimate.NoiseNorm; !math.IsNaN(noise) {
+		scalars = append(scalars, client.Scalar{Name: "noise norm", Round: p.Round + 1, Value: noise})
+	}
+	return f.operator.PutScalars(ctx, scalars...)
 }
 
 // close frees what the federation holds and stops the site.

@@ -26,6 +26,12 @@ import (
 // running is a started federation whose server has the first model.
 func running(t *testing.T, mechanism string, args ...string) *federation {
 	t.Helper()
+	return runningWith(t, io.Discard, mechanism, args...)
+}
+
+// runningWith is running, with a log.
+func runningWith(t *testing.T, log io.Writer, mechanism string, args ...string) *federation {
+	t.Helper()
 	o, model, run, data := small(t, mechanism, args...)
 	data, err := data.In(t.Context(), o.opened, nil)
 	if err != nil {
@@ -35,7 +41,7 @@ func running(t *testing.T, mechanism string, args ...string) *federation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &federation{run: run, model: model, clients: clients, seed: o.seed, bar: progress.New(io.Discard), site: o.site(run, io.Discard)}
+	f := &federation{run: run, model: model, clients: clients, seed: o.seed, bar: progress.New(io.Discard), site: o.site(run, log)}
 	t.Cleanup(func() {
 		if err := f.close(); err != nil {
 			t.Error(err)

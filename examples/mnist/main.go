@@ -3,6 +3,7 @@
 // gRPC over loopback ports. Start with the first of these:
 //
 //	go run ./examples/mnist                       # planned for a central ε of 1, on generated digits
+//	go run ./examples/mnist -dashboard            # the same, watched in a browser
 //	go run ./examples/mnist -explain -budget 0.25 # for 0.25, and why so
 //	go run ./examples/mnist -epsilon 5 -cohort 2000 # one report of local ε = 5 per client
 //	go run ./examples/mnist -mechanism none       # without privacy
@@ -122,6 +123,9 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 			accuracy, loss, err := test.Evaluate(p.Average, digits.Test.All(), digits.Test.Labels)
 			promise, failed := run.Promise(ctx, p.Round+1)
 			if err := errors.Join(err, failed); err != nil {
+				return err
+			}
+			if err := f.publish(ctx, p, accuracy, loss, digits.Test.Len()); err != nil {
 				return err
 			}
 			seconds := time.Since(began).Seconds() - s.Seconds

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"slices"
@@ -11,19 +13,26 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
+	"github.com/hushgrad/hushgrad/server/dashboard"
+	"github.com/hushgrad/hushgrad/trainer"
 )
 
 // oneProcess is a server in this process. It sees who sends which report.
 type oneProcess struct {
-	policy    fl.Policy // of the clients
+	run       *plan.Run
+	seed      trainer.Seed
+	delta     float64
+	log       io.Writer
+	dashboard string // address, "" for none
 	listeners server.Listeners
 	closers   []func() error
 }
 
 func (o *oneProcess) start(context.Context) error {
-	srv, err := server.New(server.Config{Logger: slog.New(slog.DiscardHandler)})
+	srv, err := server.New(server.Config{Logger: slog.New(slog.DiscardHandler), KeepRounds: o.run.Affordable})
 	if err != nil {
 		return err
 	}
@@ -38,6 +47,27 @@ func (o *oneProcess) start(context.Context) error {
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(ctx, *l) }()
 	o.closers = append(o.closers, func() error { stop(); return <-ended })
+	return o.show(srv)
+}
+
+// show offers the dashboard of the server, where it was asked for.
+func (o *oneProcess) show(srv *server.Server) error {
+	if o.dashboard == "" {
+		return nil
+	}
+	l, err := net.Listen("tcp", o.dashboard)
+	if err != nil {
+		return fmt.Errorf("-dashboard: %w", err)
+	}
+	c := dashboard.Config{Public: dashboard.Public(l.Addr()), Delta: o.delta, Logger: slog.New(slog.DiscardHandler)}
+	if o.seed != 0 {
+		c.Void = "the seed of this run repeats the noise"
+	}
+	fmt.Fprintf(o.log, "dashboard: http://%s/\n", l.Addr())
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- dashboard.New(srv, c).Serve(ctx, l) }()
+	o.closers = append(o.closers, func() error { stop(); return <-ended })
 	return nil
 }
 
@@ -51,7 +81,7 @@ func (o *oneProcess) operator() (*client.Operator, error) {
 
 func (o *oneProcess) connect() (*grpc.ClientConn, client.Options, error) {
 	conn, err := o.dial(o.listeners.Clients)
-	return conn, client.Options{Policy: o.policy}, err
+	return conn, client.Options{Policy: o.run.Policy()}, err
 }
 
 func (o *oneProcess) dial(to net.Listener) (*grpc.ClientConn, error) {

@@ -27,6 +27,7 @@ type options struct {
 	explain          bool
 	roles            int
 	binary           string // hushgrad for three roles, empty: it is built
+	dashboard        watched
 }
 
 // Values of -roles.
@@ -38,9 +39,9 @@ const (
 // site returns who holds the rounds.
 func (o options) site(run *plan.Run, log io.Writer) site {
 	if o.roles == threeRoles {
-		return &threeParties{run: run, binary: o.binary, log: log}
+		return &threeParties{run: run, binary: o.binary, log: log, dashboard: o.dashboard.address}
 	}
-	return &oneProcess{policy: run.Policy()}
+	return &oneProcess{run: run, seed: o.seed, delta: o.request.Delta, log: log, dashboard: o.dashboard.address}
 }
 
 func parse(args []string, stderr io.Writer) (o options, err error) {
@@ -55,6 +56,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	f.BoolVar(&o.explain, "explain", false, "print what was planned and why")
 	f.IntVar(&o.roles, "roles", oneRole, "1: a server in this process; 3: issuer, shuffler and aggregator, each in a process of its own, and every client with a token and a sealed report")
 	f.StringVar(&o.binary, "hushgrad", "", "with -roles 3: the hushgrad binary, a `file`; empty: it is built, in the directory of the module")
+	f.Var(&o.dashboard, "dashboard", "show the run in a browser; -dashboard=`host:port` chooses the address")
 	request, check := plan.Flags(f)
 	o.request = request
 	if err := command.ParseOnly(f, args); err != nil {
@@ -80,6 +82,8 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		return o, fl.Invalid("-roles", o.roles, "must be %d with -mechanism %s: a report holds all messages of a client, which a shuffler of reports does not separate; %s is the sum by two servers", oneRole, hdsum.Name, shares.Name)
 	case o.roles == oneRole && request.Mechanism == shares.Name:
 		return o, fl.Invalid("-roles", o.roles, "must be %d with -mechanism %s: its two servers are the shuffler and the aggregator", threeRoles, shares.Name)
+	case o.roles == threeRoles && o.seed != 0 && o.dashboard.address != "":
+		return o, fl.Invalid("-seed", o.seed, "must be 0 with -dashboard and -roles %d: the aggregator shows what rounds promise, and does not know that the noise repeats", threeRoles)
 	case o.roles == oneRole && o.binary != "":
 		return o, fl.Invalid("-hushgrad", o.binary, "needs -roles %d", threeRoles)
 	}

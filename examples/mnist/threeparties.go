@@ -26,14 +26,15 @@ const atOnce = 16
 // threeParties are an issuer, a shuffler and an aggregator in processes of their own. Every client
 // fetches a token, seals its report and sends it by itself.
 type threeParties struct {
-	run     *plan.Run
-	binary  string // hushgrad; empty: it is built
-	log     io.Writer
-	dir     string // of this run
-	running *parties.Parties
-	keys    service.IssuerOperatorClient
-	issuer  grpc.ClientConnInterface // for clients; set by the first connect
-	policy  fl.Policy
+	run       *plan.Run
+	binary    string // hushgrad; empty: it is built
+	log       io.Writer
+	dashboard string // address, "" for none
+	dir       string // of this run
+	running   *parties.Parties
+	keys      service.IssuerOperatorClient
+	issuer    grpc.ClientConnInterface // for clients; set by the first connect
+	policy    fl.Policy
 }
 
 func (t *threeParties) start(ctx context.Context) (err error) {
@@ -50,9 +51,12 @@ func (t *threeParties) start(ctx context.Context) (err error) {
 		}
 	}
 	fmt.Fprintln(t.log, "starting the issuer, the shuffler and the aggregator")
-	t.running, err = parties.Start(ctx, parties.Config{Binary: t.binary, Dir: t.dir, Clients: t.run.Clients, Floor: t.run.Cohort})
+	t.running, err = parties.Start(ctx, parties.Config{Binary: t.binary, Dir: t.dir, Clients: t.run.Clients, Floor: t.run.Cohort, Rounds: t.run.Affordable, Dashboard: t.dashboard})
 	if err != nil {
 		return err
+	}
+	if t.running.Dashboard != "" {
+		fmt.Fprintf(t.log, "dashboard of the aggregator: %s\n", t.running.Dashboard)
 	}
 	if pins := t.policy.Shuffled; pins != nil {
 		pins.SealKeys = [][32]byte{t.running.SealKey}

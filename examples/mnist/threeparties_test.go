@@ -130,16 +130,20 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 		}
 	})
 
-	o, model, run, data := small(t, "coco", "-roles", "3", "-hushgrad", binary, "-seed", "0", "-cohort", "450")
+	o, model, run, data := small(t, "coco", "-roles", "3", "-hushgrad", binary, "-seed", "0", "-cohort", "450", "-dashboard")
+	var log kept
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	out := &trigger{word: "\n    1  ", then: func() {
 		if runtime.GOOS == "linux" && len(processes(t, binary)) != 3 {
 			t.Errorf("%v run, want three", processes(t, binary))
 		}
+		if r := shownBy(t, log.String()).Rounds; len(r) != 1 || r[0].Shuffler != parties.Shuffler || !r[0].Tokens || r[0].Reports != 450 {
+			t.Errorf("the aggregator shows %+v", r)
+		}
 		cancel()
 	}}
-	if err := o.train(ctx, model, run, data, command.Streams{Out: out, Err: io.Discard}); !errors.Is(err, context.Canceled) {
+	if err := o.train(ctx, model, run, data, command.Streams{Out: out, Err: &log}); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 	gone("after an interrupt")

@@ -23,8 +23,9 @@ import (
 
 // Server is a running server with a connection to it. It is safe for concurrent use.
 type Server struct {
-	conn  *grpc.ClientConn
-	close func() error
+	conn       *grpc.ClientConn
+	parameters *server.Server // nil after StartGRPC
+	close      func() error
 }
 
 // Start runs a parameter server that offers both services, for clients and for the
@@ -40,7 +41,12 @@ func Start(cfg server.Config) (*Server, error) {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	return start(stop, func(l net.Listener) error { return srv.Serve(ctx, server.Listeners{Clients: l}) })
+	running, err := start(stop, func(l net.Listener) error { return srv.Serve(ctx, server.Listeners{Clients: l}) })
+	if err != nil {
+		return nil, err
+	}
+	running.parameters = srv
+	return running, nil
 }
 
 // StartGRPC runs a gRPC server with the services that are registered on it. Use it for a
@@ -78,6 +84,14 @@ func start(stop func(), serve func(net.Listener) error) (*Server, error) {
 
 // Conn returns the connection to the server. Close closes it.
 func (s *Server) Conn() *grpc.ClientConn { return s.conn }
+
+// Overview returns how the parameter server stands. After StartGRPC, which has none, it is empty.
+func (s *Server) Overview() server.Overview {
+	if s.parameters == nil {
+		return server.Overview{}
+	}
+	return s.parameters.Overview()
+}
 
 // Operator returns an operator of the server.
 func (s *Server) Operator() *client.Operator { return client.NewOperator(s.conn) }

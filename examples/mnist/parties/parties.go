@@ -41,6 +41,10 @@ type Config struct {
 	Dir     string // a directory for this run alone
 	Clients int    // that the issuer knows
 	Floor   int    // fewest reports that the shuffler forwards
+	Rounds  int    // that the aggregator keeps when they have ended
+	// Dashboard is the address of the page that shows the aggregator. Port 0 is a free one. Empty:
+	// there is no page.
+	Dashboard string
 }
 
 // Parties are three running processes, and what the clients and the trainer know of them. Bearer is
@@ -48,6 +52,8 @@ type Config struct {
 type Parties struct {
 	// SealKey is the fingerprint of the aggregator's key.
 	SealKey seal.Fingerprint
+	// Dashboard is the URL of the aggregator's page, empty for none.
+	Dashboard string
 
 	secrets   []client.Bearer
 	security  *security
@@ -74,8 +80,8 @@ func Start(ctx context.Context, c Config) (_ *Parties, err error) {
 			err = errors.Join(err, p.Close())
 		}
 	}()
-	if c.Clients < 1 || c.Floor < 1 {
-		return nil, fl.Invalid("Clients and Floor", fmt.Sprint(c.Clients, " and ", c.Floor), "must be at least 1")
+	if c.Clients < 1 || c.Floor < 1 || c.Rounds < 1 {
+		return nil, fl.Invalid("Clients, Floor and Rounds", fmt.Sprint(c.Clients, ", ", c.Floor, " and ", c.Rounds), "must be at least 1")
 	}
 	if p.security, err = newSecurity(c.Dir); err != nil {
 		return nil, err
@@ -85,6 +91,10 @@ func Start(ctx context.Context, c Config) (_ *Parties, err error) {
 		return nil, err
 	}
 	if err := p.reserve("issuer", "issuer-operator", "shuffler", "aggregator", "aggregator-operator", "aggregator-shuffler"); err != nil {
+		return nil, err
+	}
+	shown, err := p.page(c.Dashboard)
+	if err != nil {
 		return nil, err
 	}
 	aggregatorState := filepath.Join(c.Dir, "aggregator")
@@ -100,7 +110,7 @@ func Start(ctx context.Context, c Config) (_ *Parties, err error) {
 		{"serve", Aggregator, []string{"aggregator", "aggregator-operator", "aggregator-shuffler"}, []string{
 			"-operator-listen", p.addresses["aggregator-operator"], "-operator-ca", p.security.authority, "-operator-name", trainer,
 			"-shuffler-listen", p.addresses["aggregator-shuffler"], "-shuffler-ca", p.security.authority, "-shuffler-name", Shuffler,
-			"-listen", p.addresses["aggregator"], "-data", aggregatorState,
+			"-listen", p.addresses["aggregator"], "-data", aggregatorState, "-dashboard", shown, "-keep-rounds", strconv.Itoa(c.Rounds),
 		}},
 		{"shuffle", Shuffler, []string{"shuffler"}, []string{
 			"-name", Shuffler, "-floor", strconv.Itoa(c.Floor), "-upstream", p.addresses["aggregator-shuffler"], "-upstream-tls-ca", p.security.authority,

@@ -81,7 +81,7 @@ func TestFailuresSayWhatWasLogged(t *testing.T) {
 	if _, err := start(filepath.Join(t.TempDir(), "none"), "serve"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no binary: %v", err)
 	}
-	if _, err := Start(t.Context(), Config{Dir: t.TempDir(), Clients: 0, Floor: 1}); err == nil {
+	if _, err := Start(t.Context(), Config{Dir: t.TempDir(), Clients: 0, Floor: 1, Rounds: 1}); err == nil {
 		t.Error("parties without clients were started")
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/server/admit/issuer"
 	"github.com/hushgrad/hushgrad/server/client"
+	"github.com/hushgrad/hushgrad/server/dashboard"
 )
 
 // life is how long the certificates are good.
@@ -123,4 +124,22 @@ func (p *Parties) reserve(listeners ...string) error {
 		p.addresses[name] = l.Addr().String()
 	}
 	return nil
+}
+
+// page returns the address of the dashboard, with a free port in the place of port 0, and notes its
+// URL. "" is none.
+func (p *Parties) page(address string) (string, error) {
+	if address == "" {
+		return "", nil
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return "", err
+	}
+	scheme := "http"
+	if dashboard.Public(l.Addr()) {
+		scheme = "https"
+	}
+	p.Dashboard = scheme + "://" + l.Addr().String() + "/"
+	return l.Addr().String(), l.Close()
 }

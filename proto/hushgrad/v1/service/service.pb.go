@@ -1552,6 +1552,162 @@ func (x *GetEstimateResponse) GetColumns() []*ColumnChunk {
 	return nil
 }
 
+// Scalar is one point of a series: what a training run measured in one of its rounds. A point
+// with the name and the round of an earlier one replaces it.
+type Scalar struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 1 to 64 characters of [A-Za-z0-9 ._/-], for example "test accuracy". A server keeps at most
+	// 32 names.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Number of the round in the training run, from 1. A server keeps the 1000 highest of a name.
+	Round uint32 `protobuf:"varint,2,opt,name=round,proto3" json:"round,omitempty"`
+	// Finite, in a unit of the caller's choice.
+	Value float64 `protobuf:"fixed64,3,opt,name=value,proto3" json:"value,omitempty"`
+	// Standard error of the value, in its unit: finite and at least 0. 0 means that none is known.
+	StdErr        float64 `protobuf:"fixed64,4,opt,name=std_err,json=stdErr,proto3" json:"std_err,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Scalar) Reset() {
+	*x = Scalar{}
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Scalar) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Scalar) ProtoMessage() {}
+
+func (x *Scalar) ProtoReflect() protoreflect.Message {
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Scalar.ProtoReflect.Descriptor instead.
+func (*Scalar) Descriptor() ([]byte, []int) {
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *Scalar) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Scalar) GetRound() uint32 {
+	if x != nil {
+		return x.Round
+	}
+	return 0
+}
+
+func (x *Scalar) GetValue() float64 {
+	if x != nil {
+		return x.Value
+	}
+	return 0
+}
+
+func (x *Scalar) GetStdErr() float64 {
+	if x != nil {
+		return x.StdErr
+	}
+	return 0
+}
+
+type PutScalarsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At least one and at most 32.
+	Scalars       []*Scalar `protobuf:"bytes,1,rep,name=scalars,proto3" json:"scalars,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PutScalarsRequest) Reset() {
+	*x = PutScalarsRequest{}
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PutScalarsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PutScalarsRequest) ProtoMessage() {}
+
+func (x *PutScalarsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PutScalarsRequest.ProtoReflect.Descriptor instead.
+func (*PutScalarsRequest) Descriptor() ([]byte, []int) {
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *PutScalarsRequest) GetScalars() []*Scalar {
+	if x != nil {
+		return x.Scalars
+	}
+	return nil
+}
+
+type PutScalarsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PutScalarsResponse) Reset() {
+	*x = PutScalarsResponse{}
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PutScalarsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PutScalarsResponse) ProtoMessage() {}
+
+func (x *PutScalarsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hushgrad_v1_service_service_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PutScalarsResponse.ProtoReflect.Descriptor instead.
+func (*PutScalarsResponse) Descriptor() ([]byte, []int) {
+	return file_hushgrad_v1_service_service_proto_rawDescGZIP(), []int{29}
+}
+
 var File_hushgrad_v1_service_service_proto protoreflect.FileDescriptor
 
 const file_hushgrad_v1_service_service_proto_rawDesc = "" +
@@ -1642,7 +1798,15 @@ const file_hushgrad_v1_service_service_proto_rawDesc = "" +
 	"\x13GetEstimateResponse\x123\n" +
 	"\x06header\x18\x01 \x01(\v2\x1b.hushgrad.v1.EstimateHeaderR\x06header\x12\x16\n" +
 	"\x06offset\x18\x02 \x01(\rR\x06offset\x122\n" +
-	"\acolumns\x18\x03 \x03(\v2\x18.hushgrad.v1.ColumnChunkR\acolumns*\xa1\x01\n" +
+	"\acolumns\x18\x03 \x03(\v2\x18.hushgrad.v1.ColumnChunkR\acolumns\"a\n" +
+	"\x06Scalar\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05round\x18\x02 \x01(\rR\x05round\x12\x14\n" +
+	"\x05value\x18\x03 \x01(\x01R\x05value\x12\x17\n" +
+	"\astd_err\x18\x04 \x01(\x01R\x06stdErr\"B\n" +
+	"\x11PutScalarsRequest\x12-\n" +
+	"\ascalars\x18\x01 \x03(\v2\x13.hushgrad.v1.ScalarR\ascalars\"\x14\n" +
+	"\x12PutScalarsResponse*\xa1\x01\n" +
 	"\n" +
 	"RoundState\x12\x1b\n" +
 	"\x17ROUND_STATE_UNSPECIFIED\x10\x00\x12\x14\n" +
@@ -1657,7 +1821,7 @@ const file_hushgrad_v1_service_service_proto_rawDesc = "" +
 	"\rSubmitReports\x12!.hushgrad.v1.SubmitReportsRequest\x1a\".hushgrad.v1.SubmitReportsResponse(\x012\xbd\x01\n" +
 	"\bShuffled\x12Y\n" +
 	"\x0eForwardReports\x12\".hushgrad.v1.ForwardReportsRequest\x1a#.hushgrad.v1.ForwardReportsResponse\x12V\n" +
-	"\rCompleteRound\x12!.hushgrad.v1.CompleteRoundRequest\x1a\".hushgrad.v1.CompleteRoundResponse2\xe4\x03\n" +
+	"\rCompleteRound\x12!.hushgrad.v1.CompleteRoundRequest\x1a\".hushgrad.v1.CompleteRoundResponse2\xb3\x04\n" +
 	"\bOperator\x12J\n" +
 	"\tOpenRound\x12\x1d.hushgrad.v1.OpenRoundRequest\x1a\x1e.hushgrad.v1.OpenRoundResponse\x12M\n" +
 	"\n" +
@@ -1667,7 +1831,9 @@ const file_hushgrad_v1_service_service_proto_rawDesc = "" +
 	"\n" +
 	"ListRounds\x12\x1e.hushgrad.v1.ListRoundsRequest\x1a\x1f.hushgrad.v1.ListRoundsResponse0\x01\x12R\n" +
 	"\vGetEstimate\x12\x1f.hushgrad.v1.GetEstimateRequest\x1a .hushgrad.v1.GetEstimateResponse0\x01\x12I\n" +
-	"\bPutModel\x12\x1c.hushgrad.v1.PutModelRequest\x1a\x1d.hushgrad.v1.PutModelResponse(\x01B8Z6github.com/hushgrad/hushgrad/proto/hushgrad/v1/serviceb\x06proto3"
+	"\bPutModel\x12\x1c.hushgrad.v1.PutModelRequest\x1a\x1d.hushgrad.v1.PutModelResponse(\x01\x12M\n" +
+	"\n" +
+	"PutScalars\x12\x1e.hushgrad.v1.PutScalarsRequest\x1a\x1f.hushgrad.v1.PutScalarsResponseB8Z6github.com/hushgrad/hushgrad/proto/hushgrad/v1/serviceb\x06proto3"
 
 var (
 	file_hushgrad_v1_service_service_proto_rawDescOnce sync.Once
@@ -1682,7 +1848,7 @@ func file_hushgrad_v1_service_service_proto_rawDescGZIP() []byte {
 }
 
 var file_hushgrad_v1_service_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_hushgrad_v1_service_service_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_hushgrad_v1_service_service_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_hushgrad_v1_service_service_proto_goTypes = []any{
 	(RoundState)(0),                // 0: hushgrad.v1.RoundState
 	(*ForwardReportsRequest)(nil),  // 1: hushgrad.v1.ForwardReportsRequest
@@ -1712,55 +1878,61 @@ var file_hushgrad_v1_service_service_proto_goTypes = []any{
 	(*TierEstimate)(nil),           // 25: hushgrad.v1.TierEstimate
 	(*ColumnChunk)(nil),            // 26: hushgrad.v1.ColumnChunk
 	(*GetEstimateResponse)(nil),    // 27: hushgrad.v1.GetEstimateResponse
-	(*v1.Round)(nil),               // 28: hushgrad.v1.Round
-	(*timestamppb.Timestamp)(nil),  // 29: google.protobuf.Timestamp
-	(*v1.Guarantee)(nil),           // 30: hushgrad.v1.Guarantee
+	(*Scalar)(nil),                 // 28: hushgrad.v1.Scalar
+	(*PutScalarsRequest)(nil),      // 29: hushgrad.v1.PutScalarsRequest
+	(*PutScalarsResponse)(nil),     // 30: hushgrad.v1.PutScalarsResponse
+	(*v1.Round)(nil),               // 31: hushgrad.v1.Round
+	(*timestamppb.Timestamp)(nil),  // 32: google.protobuf.Timestamp
+	(*v1.Guarantee)(nil),           // 33: hushgrad.v1.Guarantee
 }
 var file_hushgrad_v1_service_service_proto_depIdxs = []int32{
-	28, // 0: hushgrad.v1.RoundStatus.round:type_name -> hushgrad.v1.Round
+	31, // 0: hushgrad.v1.RoundStatus.round:type_name -> hushgrad.v1.Round
 	0,  // 1: hushgrad.v1.RoundStatus.state:type_name -> hushgrad.v1.RoundState
-	29, // 2: hushgrad.v1.RoundStatus.opened:type_name -> google.protobuf.Timestamp
-	29, // 3: hushgrad.v1.RoundStatus.ended:type_name -> google.protobuf.Timestamp
+	32, // 2: hushgrad.v1.RoundStatus.opened:type_name -> google.protobuf.Timestamp
+	32, // 3: hushgrad.v1.RoundStatus.ended:type_name -> google.protobuf.Timestamp
 	6,  // 4: hushgrad.v1.GetRoundResponse.status:type_name -> hushgrad.v1.RoundStatus
 	11, // 5: hushgrad.v1.GetModelResponse.header:type_name -> hushgrad.v1.ModelHeader
 	11, // 6: hushgrad.v1.PutModelRequest.header:type_name -> hushgrad.v1.ModelHeader
-	28, // 7: hushgrad.v1.OpenRoundRequest.round:type_name -> hushgrad.v1.Round
-	28, // 8: hushgrad.v1.OpenRoundResponse.round:type_name -> hushgrad.v1.Round
+	31, // 7: hushgrad.v1.OpenRoundRequest.round:type_name -> hushgrad.v1.Round
+	31, // 8: hushgrad.v1.OpenRoundResponse.round:type_name -> hushgrad.v1.Round
 	6,  // 9: hushgrad.v1.CloseRoundResponse.status:type_name -> hushgrad.v1.RoundStatus
 	6,  // 10: hushgrad.v1.AbortRoundResponse.status:type_name -> hushgrad.v1.RoundStatus
 	6,  // 11: hushgrad.v1.ListRoundsResponse.status:type_name -> hushgrad.v1.RoundStatus
-	30, // 12: hushgrad.v1.EstimateHeader.guarantee:type_name -> hushgrad.v1.Guarantee
+	33, // 12: hushgrad.v1.EstimateHeader.guarantee:type_name -> hushgrad.v1.Guarantee
 	25, // 13: hushgrad.v1.EstimateHeader.tiers:type_name -> hushgrad.v1.TierEstimate
-	30, // 14: hushgrad.v1.TierEstimate.guarantee:type_name -> hushgrad.v1.Guarantee
+	33, // 14: hushgrad.v1.TierEstimate.guarantee:type_name -> hushgrad.v1.Guarantee
 	24, // 15: hushgrad.v1.GetEstimateResponse.header:type_name -> hushgrad.v1.EstimateHeader
 	26, // 16: hushgrad.v1.GetEstimateResponse.columns:type_name -> hushgrad.v1.ColumnChunk
-	5,  // 17: hushgrad.v1.Rounds.GetRound:input_type -> hushgrad.v1.GetRoundRequest
-	10, // 18: hushgrad.v1.Rounds.GetModel:input_type -> hushgrad.v1.GetModelRequest
-	8,  // 19: hushgrad.v1.Rounds.SubmitReports:input_type -> hushgrad.v1.SubmitReportsRequest
-	1,  // 20: hushgrad.v1.Shuffled.ForwardReports:input_type -> hushgrad.v1.ForwardReportsRequest
-	3,  // 21: hushgrad.v1.Shuffled.CompleteRound:input_type -> hushgrad.v1.CompleteRoundRequest
-	15, // 22: hushgrad.v1.Operator.OpenRound:input_type -> hushgrad.v1.OpenRoundRequest
-	17, // 23: hushgrad.v1.Operator.CloseRound:input_type -> hushgrad.v1.CloseRoundRequest
-	19, // 24: hushgrad.v1.Operator.AbortRound:input_type -> hushgrad.v1.AbortRoundRequest
-	21, // 25: hushgrad.v1.Operator.ListRounds:input_type -> hushgrad.v1.ListRoundsRequest
-	23, // 26: hushgrad.v1.Operator.GetEstimate:input_type -> hushgrad.v1.GetEstimateRequest
-	13, // 27: hushgrad.v1.Operator.PutModel:input_type -> hushgrad.v1.PutModelRequest
-	7,  // 28: hushgrad.v1.Rounds.GetRound:output_type -> hushgrad.v1.GetRoundResponse
-	12, // 29: hushgrad.v1.Rounds.GetModel:output_type -> hushgrad.v1.GetModelResponse
-	9,  // 30: hushgrad.v1.Rounds.SubmitReports:output_type -> hushgrad.v1.SubmitReportsResponse
-	2,  // 31: hushgrad.v1.Shuffled.ForwardReports:output_type -> hushgrad.v1.ForwardReportsResponse
-	4,  // 32: hushgrad.v1.Shuffled.CompleteRound:output_type -> hushgrad.v1.CompleteRoundResponse
-	16, // 33: hushgrad.v1.Operator.OpenRound:output_type -> hushgrad.v1.OpenRoundResponse
-	18, // 34: hushgrad.v1.Operator.CloseRound:output_type -> hushgrad.v1.CloseRoundResponse
-	20, // 35: hushgrad.v1.Operator.AbortRound:output_type -> hushgrad.v1.AbortRoundResponse
-	22, // 36: hushgrad.v1.Operator.ListRounds:output_type -> hushgrad.v1.ListRoundsResponse
-	27, // 37: hushgrad.v1.Operator.GetEstimate:output_type -> hushgrad.v1.GetEstimateResponse
-	14, // 38: hushgrad.v1.Operator.PutModel:output_type -> hushgrad.v1.PutModelResponse
-	28, // [28:39] is the sub-list for method output_type
-	17, // [17:28] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	28, // 17: hushgrad.v1.PutScalarsRequest.scalars:type_name -> hushgrad.v1.Scalar
+	5,  // 18: hushgrad.v1.Rounds.GetRound:input_type -> hushgrad.v1.GetRoundRequest
+	10, // 19: hushgrad.v1.Rounds.GetModel:input_type -> hushgrad.v1.GetModelRequest
+	8,  // 20: hushgrad.v1.Rounds.SubmitReports:input_type -> hushgrad.v1.SubmitReportsRequest
+	1,  // 21: hushgrad.v1.Shuffled.ForwardReports:input_type -> hushgrad.v1.ForwardReportsRequest
+	3,  // 22: hushgrad.v1.Shuffled.CompleteRound:input_type -> hushgrad.v1.CompleteRoundRequest
+	15, // 23: hushgrad.v1.Operator.OpenRound:input_type -> hushgrad.v1.OpenRoundRequest
+	17, // 24: hushgrad.v1.Operator.CloseRound:input_type -> hushgrad.v1.CloseRoundRequest
+	19, // 25: hushgrad.v1.Operator.AbortRound:input_type -> hushgrad.v1.AbortRoundRequest
+	21, // 26: hushgrad.v1.Operator.ListRounds:input_type -> hushgrad.v1.ListRoundsRequest
+	23, // 27: hushgrad.v1.Operator.GetEstimate:input_type -> hushgrad.v1.GetEstimateRequest
+	13, // 28: hushgrad.v1.Operator.PutModel:input_type -> hushgrad.v1.PutModelRequest
+	29, // 29: hushgrad.v1.Operator.PutScalars:input_type -> hushgrad.v1.PutScalarsRequest
+	7,  // 30: hushgrad.v1.Rounds.GetRound:output_type -> hushgrad.v1.GetRoundResponse
+	12, // 31: hushgrad.v1.Rounds.GetModel:output_type -> hushgrad.v1.GetModelResponse
+	9,  // 32: hushgrad.v1.Rounds.SubmitReports:output_type -> hushgrad.v1.SubmitReportsResponse
+	2,  // 33: hushgrad.v1.Shuffled.ForwardReports:output_type -> hushgrad.v1.ForwardReportsResponse
+	4,  // 34: hushgrad.v1.Shuffled.CompleteRound:output_type -> hushgrad.v1.CompleteRoundResponse
+	16, // 35: hushgrad.v1.Operator.OpenRound:output_type -> hushgrad.v1.OpenRoundResponse
+	18, // 36: hushgrad.v1.Operator.CloseRound:output_type -> hushgrad.v1.CloseRoundResponse
+	20, // 37: hushgrad.v1.Operator.AbortRound:output_type -> hushgrad.v1.AbortRoundResponse
+	22, // 38: hushgrad.v1.Operator.ListRounds:output_type -> hushgrad.v1.ListRoundsResponse
+	27, // 39: hushgrad.v1.Operator.GetEstimate:output_type -> hushgrad.v1.GetEstimateResponse
+	14, // 40: hushgrad.v1.Operator.PutModel:output_type -> hushgrad.v1.PutModelResponse
+	30, // 41: hushgrad.v1.Operator.PutScalars:output_type -> hushgrad.v1.PutScalarsResponse
+	30, // [30:42] is the sub-list for method output_type
+	18, // [18:30] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_hushgrad_v1_service_service_proto_init() }
@@ -1774,7 +1946,7 @@ func file_hushgrad_v1_service_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hushgrad_v1_service_service_proto_rawDesc), len(file_hushgrad_v1_service_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   27,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

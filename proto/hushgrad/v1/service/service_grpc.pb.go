@@ -398,6 +398,7 @@ const (
 	Operator_ListRounds_FullMethodName  = "/hushgrad.v1.Operator/ListRounds"
 	Operator_GetEstimate_FullMethodName = "/hushgrad.v1.Operator/GetEstimate"
 	Operator_PutModel_FullMethodName    = "/hushgrad.v1.Operator/PutModel"
+	Operator_PutScalars_FullMethodName  = "/hushgrad.v1.Operator/PutScalars"
 )
 
 // OperatorClient is the client API for Operator service.
@@ -427,6 +428,11 @@ type OperatorClient interface {
 	GetEstimate(ctx context.Context, in *GetEstimateRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[GetEstimateResponse], error)
 	// PutModel replaces the current model.
 	PutModel(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[PutModelRequest, PutModelResponse], error)
+	// PutScalars publishes numbers of a training run, such as its test accuracy, for the
+	// dashboard. All of a call are taken or none. Whoever sees the dashboard reads them: do not
+	// publish what was measured on data of clients. They are in memory until the server stops.
+	// INVALID_ARGUMENT: names the field; RESOURCE_EXHAUSTED: too many names.
+	PutScalars(ctx context.Context, in *PutScalarsRequest, opts ...grpc.CallOption) (*PutScalarsResponse, error)
 }
 
 type operatorClient struct {
@@ -518,6 +524,16 @@ func (c *operatorClient) PutModel(ctx context.Context, opts ...grpc.CallOption) 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Operator_PutModelClient = grpc.ClientStreamingClient[PutModelRequest, PutModelResponse]
 
+func (c *operatorClient) PutScalars(ctx context.Context, in *PutScalarsRequest, opts ...grpc.CallOption) (*PutScalarsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PutScalarsResponse)
+	err := c.cc.Invoke(ctx, Operator_PutScalars_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // OperatorServer is the server API for Operator service.
 // All implementations must embed UnimplementedOperatorServer
 // for forward compatibility.
@@ -545,6 +561,11 @@ type OperatorServer interface {
 	GetEstimate(*GetEstimateRequest, grpc.ServerStreamingServer[GetEstimateResponse]) error
 	// PutModel replaces the current model.
 	PutModel(grpc.ClientStreamingServer[PutModelRequest, PutModelResponse]) error
+	// PutScalars publishes numbers of a training run, such as its test accuracy, for the
+	// dashboard. All of a call are taken or none. Whoever sees the dashboard reads them: do not
+	// publish what was measured on data of clients. They are in memory until the server stops.
+	// INVALID_ARGUMENT: names the field; RESOURCE_EXHAUSTED: too many names.
+	PutScalars(context.Context, *PutScalarsRequest) (*PutScalarsResponse, error)
 	mustEmbedUnimplementedOperatorServer()
 }
 
@@ -572,6 +593,9 @@ func (UnimplementedOperatorServer) GetEstimate(*GetEstimateRequest, grpc.ServerS
 }
 func (UnimplementedOperatorServer) PutModel(grpc.ClientStreamingServer[PutModelRequest, PutModelResponse]) error {
 	return status.Error(codes.Unimplemented, "method PutModel not implemented")
+}
+func (UnimplementedOperatorServer) PutScalars(context.Context, *PutScalarsRequest) (*PutScalarsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PutScalars not implemented")
 }
 func (UnimplementedOperatorServer) mustEmbedUnimplementedOperatorServer() {}
 func (UnimplementedOperatorServer) testEmbeddedByValue()                  {}
@@ -677,6 +701,24 @@ func _Operator_PutModel_Handler(srv interface{}, stream grpc.ServerStream) error
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Operator_PutModelServer = grpc.ClientStreamingServer[PutModelRequest, PutModelResponse]
 
+func _Operator_PutScalars_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PutScalarsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OperatorServer).PutScalars(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Operator_PutScalars_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OperatorServer).PutScalars(ctx, req.(*PutScalarsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Operator_ServiceDesc is the grpc.ServiceDesc for Operator service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -695,6 +737,10 @@ var Operator_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "AbortRound",
 			Handler:    _Operator_AbortRound_Handler,
+		},
+		{
+			MethodName: "PutScalars",
+			Handler:    _Operator_PutScalars_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

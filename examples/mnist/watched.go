@@ -1,0 +1,32 @@
+package main
+
+import (
+	"net"
+	"strconv"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// watched is the value of -dashboard: where the page is that shows the run, or nowhere.
+type watched struct{ address string }
+
+func (w *watched) String() string { return w.address }
+
+// IsBoolFlag lets -dashboard stand alone.
+func (w *watched) IsBoolFlag() bool { return true }
+
+// Set takes true for a free port of this machine, false for no page, or an address.
+func (w *watched) Set(text string) error {
+	if on, err := strconv.ParseBool(text); err == nil {
+		w.address = ""
+		if on {
+			w.address = "127.0.0.1:0"
+		}
+		return nil
+	}
+	if _, _, err := net.SplitHostPort(text); err != nil {
+		return fl.Invalid("-dashboard", text, "must be host:port, or nothing for a free port of this machine")
+	}
+	w.address = text
+	return nil
+}

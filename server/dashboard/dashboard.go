@@ -1,0 +1,106 @@
+package dashboard
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/net/netutil"
+
+	"github.com/hushgrad/hushgrad/server"
+)
+
+// Source is what a dashboard shows: a *server.Server.
+type Source interface {
+	// Overview returns how the server stands. It is called at most every 500 ms.
+	Overview() server.Overview
+}
+
+// Config holds the settings of a Dashboard. The zero value of every field means its default.
+type Config struct {
+	// Public says that others than the operator may see the pages. Counts of open rounds and
+	// totals are then rounded down, and the page says who can read it. Otherwise requests must name
+	// this machine as their host, so that no other site can have a browser read the pages.
+	Public bool
+	// Delta is the δ at which central ε are stated, in (0, 1). Default 1e-6.
+	Delta float64
+	// Void says why nothing is promised whatever the rounds say, in words that end a sentence: "the
+	// seed of this run repeats the noise". Default: the rounds' promises are shown.
+	Void string
+	// Logger receives what goes wrong. Default slog.Default().
+	Logger *slog.Logger
+}
+
+// Public reports whether other machines may reach a listener with that address.
+func Public(a net.Addr) bool {
+	tcp, ok := a.(*net.TCPAddr)
+	return !ok || !tcp.IP.IsLoopback()
+}
+
+const (
+	period         = 500 * time.Millisecond // between two states
+	heartbeat      = 15 * time.Second       // of streams where nothing happens
+	maxConnections = 64
+	maxStreams     = 16
+	writeTimeout   = 10 * time.Second
+)
+
+// Dashboard answers the requests for its pages. It is safe for concurrent use.
+type Dashboard struct {
+	config   Config
+	pages    http.Handler
+	feed     *feed
+	promises *promises
+	streams  chan struct{} // holds a value for each
+}
+
+// New returns a dashboard of a source. [Dashboard.Run] must run while it answers requests.
+func New(source Source, c Config) *Dashboard {
+	c.Delta = cmp.Or(c.Delta, 1e-6)
+	c.Logger = cmp.Or(c.Logger, slog.Default())
+	d := &Dashboard{config: c, promises: newPromises(c.Delta, c.Void), streams: make(chan struct{}, maxStreams)}
+	d.feed = newFeed(source, func(o server.Overview, rates []Rate) State { return stateOf(o, rates, d.promises, c) })
+	d.pages = d.handler()
+	return d
+}
+
+// ServeHTTP answers a request.
+func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.pages.ServeHTTP(w, r) }
+
+// Run watches the source until ctx ends. Then it sends the last state and ends all streams.
+func (d *Dashboard) Run(ctx context.Context) {
+	var working sync.WaitGroup
+	working.Go(func() { d.promises.work(ctx) })
+	d.feed.run(ctx)
+	working.Wait()
+}
+
+// Serve answers requests on a listener, which it closes, and runs the dashboard until ctx ends.
+func (d *Dashboard) Serve(ctx context.Context, l net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &http.Server{
+		Handler: d, ErrorLog: slog.NewLogLogger(d.config.Logger.Handler(), slog.LevelDebug),
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 30 * time.Second,
+		MaxHeaderBytes: 8 << 10,
+	}
+	var running sync.WaitGroup
+	running.Go(func() {
+		d.Run(ctx)
+		last, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer stop()
+		_ = errors.Join(s.Shutdown(last), s.Close()) // nothing is lost
+	})
+	err := s.Serve(netutil.LimitListener(l, maxConnections))
+	cancel()
+	running.Wait()
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
