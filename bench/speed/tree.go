@@ -98,7 +98,7 @@ func extract(ctx context.Context, root, revision, dir string) error {
 	return err
 }
 
-// build builds the measuring program, the hushgrad binary and the demo. The sources of the first are
+// build builds the measuring program, the hushgrad binary as releases have it, and the demo. The sources of the first are
 // laid over the tree, in which no file changes.
 func (t *tree) build(ctx context.Context) error {
 	if err := os.MkdirAll(t.programs, 0o755); err != nil {
@@ -136,7 +136,7 @@ func (t *tree) build(ctx context.Context) error {
 		return err
 	}
 	for name, args := range map[string][]string{
-		"probe": {"-overlay", file, "./" + place + "/command"}, "hushgrad": {"./cmd/hushgrad"}, "demo": {"./examples/mnist"},
+		"probe": {"-overlay", file, "./" + place + "/command"}, "hushgrad": {"-trimpath", "-tags", "grpcnotrace", "-ldflags", "-s -w", "./cmd/hushgrad"}, "demo": {"./examples/mnist"},
 	} {
 		cmd := command(ctx, t.source, "go", append([]string{"build", "-buildvcs=false", "-o", t.program(name)}, args...)...)
 		cmd.Env = append(os.Environ(), "GOTMPDIR="+t.programs) // an interrupted build leaves files behind
