@@ -45,7 +45,8 @@
 //
 // [CorrelatedLowerBound] and [UncorrelatedLowerBound] return an error below which no mechanism
 // with the same demands can stay on every data set, whatever its weights. On the data at hand an
-// estimate may well be more accurate.
+// estimate may well be more accurate. [UncorrelatedBounds] adds an error that the weights of
+// [Saturating] stay below, for demands of at most 1.
 //
 // # Privacy on a computer
 //

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/hushgrad/hushgrad/fl"
 )
 
@@ -13,9 +15,10 @@ import (
 // safe for concurrent use.
 type Local struct {
 	weights    Weights
-	flips      []coin  // of a category's bits
-	noises     []Noise // of a number, one per client
-	categories int     // 1 for a mean
+	flips      []coin    // of a category's bits
+	steps      []float64 // what a bit of 1 adds to ½·Σ w, and a bit of 0 takes away
+	noises     []Noise   // of a number, one per client
+	categories int       // 1 for a mean
 }
 
 // NewLocal prepares weighted averages of local reports for k categories, or for
@@ -34,12 +37,15 @@ func NewLocal(eps []float64, w Weights, categories int) (*Local, error) {
 		return nil, fmt.Errorf("hetero: %w", err)
 	}
 	l := &Local{weights: append(Weights(nil), w...), categories: categories}
-	for _, e := range eps {
+	for i, e := range eps {
 		if categories == 1 {
 			l.noises = append(l.noises, newNoise([]float64{e}, Weights{1}, 1, defaultNoiseBits))
 			continue
 		}
-		l.flips = append(l.flips, coinAbove(1/(1+math.Exp(e/2))))
+		flip := coinAbove(1 / (1 + math.Exp(e/2)))
+		// 1 − 2·P[flip] is tanh(ε/4) up to rounding. The difference is taken in integers.
+		unbias := math.Ldexp(float64(1<<63-uint64(flip)), -63)
+		l.flips, l.steps = append(l.flips, flip), append(l.steps, w[i]*0.5/unbias)
 	}
 	return l, nil
 }
@@ -75,24 +81,20 @@ func (l *Local) Histogram(values []int, rng *rand.Rand) ([]float64, error) {
 	rng = orFresh(rng)
 	frequencies := make([]float64, l.categories)
 	for i, category := range values {
+		flip, step := l.flips[i], l.steps[i]
 		for j := range frequencies {
-			frequencies[j] += l.weights[i] * l.report(i, j == category, rng)
+			if (j == category) != flip.flip(rng) {
+				frequencies[j] += step
+			} else {
+				frequencies[j] -= step
+			}
 		}
 	}
+	half := 0.5 * floats.Sum(l.weights)
 	for j, f := range frequencies {
-		frequencies[j] = clamp(f)
+		frequencies[j] = clamp(half + f)
 	}
 	return frequencies, nil
-}
-
-// report flips the bit of client i, or not, and divides its distance from 1/2 by
-// 1 − 2·P[flip], which is tanh(ε/4) up to rounding. The difference is taken in integers.
-func (l *Local) report(i int, bit bool, rng *rand.Rand) float64 {
-	unbias := math.Ldexp(float64(1<<63-uint64(l.flips[i])), -63)
-	if bit != l.flips[i].flip(rng) {
-		return 0.5 + 0.5/unbias
-	}
-	return 0.5 - 0.5/unbias
 }
 
 // The bound of the ℓ∞ error of randomized bits has L·Σ c_i·w_i² with c_i = coth(ε_i/4)/ε_i

@@ -174,11 +174,14 @@ func TestPlanningEndsWithItsContext(t *testing.T) {
 				t.Errorf("%s, after %d questions: error %v, want Canceled", name, asked, err)
 			}
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		const deadline = 5 * time.Millisecond
+		ctx, cancel := context.WithTimeout(t.Context(), deadline)
 		began := time.Now()
 		err := ask(ctx)
 		cancel()
-		if late := time.Since(began) - 100*time.Millisecond; !errors.Is(err, context.DeadlineExceeded) || late > 2*time.Second {
+		if late := time.Since(began) - deadline; err == nil && late <= 0 {
+			t.Logf("%s: planned before the deadline", name)
+		} else if !errors.Is(err, context.DeadlineExceeded) || late > 2*time.Second {
 			t.Errorf("%s: error %v %v after the deadline, want DeadlineExceeded at once", name, err, late)
 		} else {
 			t.Logf("%s: %v late", name, late)

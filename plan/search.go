@@ -217,8 +217,7 @@ func composedCentral(ctx context.Context, b *privacy.Blanket, local float64, d D
 		return b.Epsilon(d.cohort(), d.Delta)
 	}
 	basic := float64(d.Participations) * local
-	coarse := b.Coarse()
-	one, err := compose.FromCurve(ctx, func(epsilon float64) (float64, error) { return coarse.Delta(d.cohort(), epsilon) }, local, d.options())
+	one, err := compose.FromCurve(ctx, b.Coarse().Curve(d.cohort()), local, d.options())
 	if err != nil {
 		return 0, err
 	}

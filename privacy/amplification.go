@@ -21,14 +21,14 @@ const (
 const safetyMargin = 5e-7
 
 // checkedDelta is delta behind the checks that Blanket and Clone share.
-func (b *bound) checkedDelta(n int, epsilonCentral float64) (float64, error) {
+func (b *bound) checkedDelta(n int, epsilonCentral float64, kept *tables) (float64, error) {
 	if err := checkClients(n); err != nil {
 		return 0, err
 	}
 	if !(epsilonCentral >= 0) || math.IsInf(epsilonCentral, 1) {
 		return 0, invalid("epsilonCentral", epsilonCentral, "must be finite and >= 0")
 	}
-	return b.delta(n, epsilonCentral, b.budget()), nil
+	return b.deltaWith(n, epsilonCentral, kept), nil
 }
 
 // checkedEpsilon is the root of Delta with the safety margin.
@@ -51,8 +51,9 @@ func (b *bound) checkedRoot(n int, delta float64) (float64, error) {
 // root returns the smallest ε_c at which the bound is at most delta, rounded up by at most
 // root.Tolerance of itself. It is in [0, ε].
 func (b *bound) root(n int, delta float64) float64 {
+	kept := &tables{budget: b.budget()}
 	excess := func(epsilon float64) float64 { // log of the ratio, with the exact sign of the difference
-		return math.Log1p((b.delta(n, epsilon, b.budget()) - delta) / delta)
+		return math.Log1p((b.deltaWith(n, epsilon, kept) - delta) / delta)
 	}
 	atZero := excess(0)
 	if atZero <= 0 {

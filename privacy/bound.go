@@ -33,6 +33,11 @@ func (b *bound) budget() int {
 
 // delta returns the bound for checked arguments; budget limits the work spent on tables.
 func (b *bound) delta(n int, epsilonCentral float64, budget int) float64 {
+	return b.deltaWith(n, epsilonCentral, &tables{budget: budget})
+}
+
+// deltaWith is delta with tables that may be there already, for the same n.
+func (b *bound) deltaWith(n int, epsilonCentral float64, kept *tables) float64 {
 	if epsilonCentral >= b.epsilon {
 		return 0 // the local guarantee holds with δ = 0
 	}
@@ -43,7 +48,7 @@ func (b *bound) delta(n int, epsilonCentral float64, budget int) float64 {
 	if t.chernoff < minChernoff {
 		return max(chernoff, math.SmallestNonzeroFloat64)
 	}
-	return min(chernoff, b.positivePart(l, t, n, budget)*unit)
+	return min(chernoff, b.positivePart(l, t, n, kept)*unit)
 }
 
 // unit is what an expectation in the unit of losses is multiplied by to give δ.

@@ -56,7 +56,7 @@ func NewClone(epsilon float64) (*Clone, error) {
 //
 // Cost: O(√n) steps; about 0.3 ms at n = 10^6 and 10 ms at 10^9.
 func (c *Clone) Delta(n int, epsilonCentral float64) (float64, error) {
-	return c.checkedDelta(n, epsilonCentral)
+	return c.checkedDelta(n, epsilonCentral, &tables{budget: c.budget()})
 }
 
 // Epsilon returns an ε_c for which the n shuffled reports are (ε_c, delta)-differentially

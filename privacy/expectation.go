@@ -26,7 +26,7 @@ const (
 // for which x(a)/c lies in the range of D; above it the positive part is the
 // identity and the rest of the sum is a tail of A in closed form; below it is zero.
 //
-// One table serves a block of consecutive k. D is a sum of n−k independent centred
+// One table serves a block of consecutive k, also one that was made for a smaller first k. D is a sum of n−k independent centred
 // terms, so E φ(D) for convex φ grows with the number of terms: the table for the first k
 // of a block bounds all of them from above. The growth per term is at most a factor
 // e^{blockCost}. Up to n of about 10^5 each k has its own table; beyond, blockLength
@@ -41,29 +41,29 @@ const (
 //     rounding of drift, of x and of the position of x in the table;
 //   - the sum is raised by its possible relative error (see roundings): at δ >= 10^-15 less
 //     than 10^-12 for n <= 60, 2·10^-11 at n = 10^6 and 5·10^-10 at n = 10^9.
-func (b *bound) positivePart(l losses, t tilt, n, budget int) float64 {
+func (b *bound) positivePart(l losses, t tilt, n int, kept *tables) float64 {
 	cut := binomial.LogTail + math.Log(t.some)
 	first := max(binomial.LowerQuantile(n, t.paired, t.unpaired, cut), 1) // K = 0 gives S <= 0
 	last := max(binomial.UpperQuantile(n, t.paired, t.unpaired, cut), first)
 	weights := make([]float64, last-first+1)
 	binomial.Row(weights, first, n, b.paired, b.unpaired)
 
-	var table shortfall
 	var tail coinTail
 	var sum float64
 	work, widest := 0.0, 0
-	for start := first; start <= last; {
-		table.fill(n-start, b.neutral, b.unneutral, t.neutral, t.unneutral)
+	block := func(table *shortfall) int {
+		if work == 0 {
+			work = float64(len(table.values)) / float64(kept.budget)
+		}
+		return b.blockLength(l, t, n, table.start, last-first+1, work)
+	}
+	for k := first; k <= last; {
+		table := kept.at(b, t, n, k, block)
 		widest = max(widest, len(table.values))
-		if start == first {
-			work = float64(len(table.values)) / float64(budget)
+		for end := max(k+1, table.start+block(table)); k < end && k <= last; k++ {
+			drift := b.drift(l, n, k) - 0x1p-49*l.neutral*b.neutral*float64(n-table.start)
+			sum += weights[k-first] * given(l, table, &tail, k, drift)
 		}
-		block := b.blockLength(l, t, n, start, last-first+1, work)
-		for k := start; k < start+block && k <= last; k++ {
-			drift := b.drift(l, n, k) - 0x1p-49*l.neutral*b.neutral*float64(n-start)
-			sum += weights[k-first] * given(l, &table, &tail, k, drift)
-		}
-		start += block
 	}
 
 	return sum*(1+roundings(t, n, len(weights), widest)*0x1p-53) + t.chernoff*4*binomial.TailMass + float64(n)*math.Exp(-500)

@@ -12,20 +12,22 @@ import (
 // accounts for them by its tilt) and values above the last entry are moved down to it,
 // which can only raise the result.
 type shortfall struct {
+	start  int // number of messages of the other kinds that it was made for
+	first  int
 	values []float64 // values[i] = E[(first + i − R)_+; R >= first]
 	base   float64   // first − n·p
 	top    float64   // last − n·p
 	spill  float64   // bound on E[(R − last)_+]
-	pmf    []float64 // scratch
 }
 
 // fill computes the table for Binomial(n, p), q = 1 − p, on the range from the lower
-// quantile of Binomial(n, tiltedP) to the upper quantile of Binomial(n, p). Cost: O(√n).
-func (s *shortfall) fill(n int, p, q, tiltedP, tiltedQ float64) {
+// quantile of Binomial(n, tiltedP), or spare values further down, to the upper quantile of
+// Binomial(n, p). Cost: O(√n).
+func (s *shortfall) fill(n int, p, q, tiltedP, tiltedQ float64, spare int) {
 	mean := float64(n) * p
 	last := binomial.UpperQuantile(n, p, q, binomial.LogTail)
-	first := min(binomial.LowerQuantile(n, tiltedP, tiltedQ, binomial.LogTail), last)
-	s.base, s.top = float64(first)-mean, float64(last)-mean
+	s.first = max(0, min(binomial.LowerQuantile(n, tiltedP, tiltedQ, binomial.LogTail), last)-spare)
+	s.base, s.top = float64(s.first)-mean, float64(last)-mean
 	s.spill = 0
 	if last < n {
 		// E[(R−last)_+] = P[R > last] + E[(R−last−1)_+], and by Chernoff at last+1 the second
@@ -34,14 +36,10 @@ func (s *shortfall) fill(n int, p, q, tiltedP, tiltedQ float64) {
 		lambda := math.Log(k*q) - math.Log((float64(n)-k)*p)
 		s.spill = binomial.TailMass * (1 + 1/(math.E*lambda))
 	}
-	size := last - first + 1
-	if cap(s.pmf) < size {
-		s.pmf, s.values = make([]float64, size+size/8), make([]float64, size+size/8)
-	}
-	s.pmf, s.values = s.pmf[:size], s.values[:size]
-	binomial.Row(s.pmf, first, n, p, q)
+	s.values = make([]float64, last-s.first+1)
+	binomial.Row(s.values, s.first, n, p, q)
 	value, mass := 0.0, 0.0
-	for i, point := range s.pmf {
+	for i, point := range s.values {
 		s.values[i] = value
 		mass += point
 		value += mass

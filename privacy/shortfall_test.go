@@ -14,8 +14,7 @@ func TestShortfall(t *testing.T) {
 		p, tiltedP float64
 	}{{0, 0.3, 0.2}, {1, 0.5, 0.5}, {50, 0.3, 0.2}, {2000, 0.25, 0.2}, {2000, 0, 0}, {5000, 0x1p-10, 0x1p-11}} {
 		var s shortfall
-		s.fill(3, 0.5, 0.5, 0.5, 0.5) // a table is refilled
-		s.fill(c.n, c.p, 1-c.p, c.tiltedP, 1-c.tiltedP)
+		s.fill(c.n, c.p, 1-c.p, c.tiltedP, 1-c.tiltedP, 0)
 		mean := float64(c.n) * c.p
 		first, last := int(math.Round(s.base+mean)), int(math.Round(s.top+mean))
 		if len(s.values) != last-first+1 {

@@ -21,7 +21,7 @@ func TestChernoffBound(t *testing.T) {
 			if tilted.chernoff < minChernoff {
 				continue
 			}
-			sum := b.positivePart(l, tilted, c.n, tableBudget)
+			sum := b.positivePart(l, tilted, c.n, &tables{budget: tableBudget})
 			if ratio := tilted.chernoff / sum; ratio < 1-1e-9 || ratio > 100 {
 				t.Errorf("%+v share %v: the Chernoff bound is %v times the sum", c, share, ratio)
 			}

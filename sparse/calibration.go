@@ -80,13 +80,16 @@ func (c Calibration) ItemMSE(dim, s int) float64 {
 // counts are the hits of n reports on the two items of one coordinate.
 type counts struct{ plus, minus, n float64 }
 
-func (c Calibration) mean(k counts) float64 {
-	return c.meanGain() * (k.plus - k.minus) / k.n
+// gains turn counts into estimates. They are those of one calibration, for many coordinates.
+type gains struct{ mean, frequency, foreign float64 }
+
+func (c Calibration) gains() gains {
+	return gains{mean: c.meanGain(), frequency: c.frequencyGain(), foreign: 2 * c.Out.Own}
 }
 
-func (c Calibration) frequency(k counts) float64 {
-	return c.frequencyGain() * ((k.plus+k.minus)/k.n - 2*c.Out.Own)
-}
+func (g gains) meanOf(k counts) float64 { return g.mean * (k.plus - k.minus) / k.n }
+
+func (g gains) frequencyOf(k counts) float64 { return g.frequency * ((k.plus+k.minus)/k.n - g.foreign) }
 
 // estimatesFrequency is false when a coordinate of the client is hit, by either sign,
 // as often as any other: CoCo with t = 2s, where every pair has the same weight.

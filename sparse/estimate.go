@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/parallel"
 )
 
 // Estimate implements count.State. O(dim) for each column, after the counts.
@@ -45,9 +46,7 @@ func (h hits) column(name string, mean fl.Series, scale float64) (fl.Series, err
 	case fl.ColumnPlus:
 		return h.series(item), nil
 	case fl.ColumnMinus:
-		return h.series(func(c Calibration, k counts) (value, variance float64) {
-			return item(c, counts{plus: k.minus, minus: k.plus, n: k.n})
-		}), nil
+		return hits{calibration: h.calibration, plus: h.minus, minus: h.plus, n: h.n}.series(item), nil
 	case fl.ColumnConditional:
 		return h.conditional(mean, h.series(frequency), scale), nil
 	}
@@ -76,15 +75,18 @@ const moreHits = 3
 // report's estimate Y over the sampling of coordinates and the randomizer, E[Y²] − E[Y]², from
 // the estimated frequency and from moreHits. Where hits do not show the frequency, E[Y²] is
 // the same at any.
-func mean(c Calibration, k counts) (value, variance float64) {
+func mean(c Calibration) estimator {
 	in, out := c.MeanVariance()
-	value = c.mean(k)
-	f := 1.0
-	if c.estimatesFrequency() {
-		f = max(c.frequency(k), 0)
+	g, shown := c.gains(), c.estimatesFrequency()
+	return func(k counts) (value, variance float64) {
+		value = g.meanOf(k)
+		f := 1.0
+		if shown {
+			f = max(g.frequencyOf(k), 0)
+		}
+		expected := min(math.Abs(value), f, 1)
+		return value, f*(in+1) + (1-f)*out + moreHits*g.mean*g.mean/k.n - expected*expected
 	}
-	expected, gain := min(math.Abs(value), f, 1), c.meanGain()
-	return value, f*(in+1) + (1-f)*out + moreHits*gain*gain/k.n - expected*expected
 }
 
 // noiseNorm returns the norm of the mean's error, in ternary units. perSquare is that of widen.
@@ -93,11 +95,12 @@ func mean(c Calibration, k counts) (value, variance float64) {
 // is unbiased. A single report shows E[Y²] alone, which is at least as large.
 func (h hits) noiseNorm(mean fl.Series, perSquare float64) float64 {
 	in, out := h.calibration.MeanVariance()
+	g, shown := h.calibration.gains(), h.calibration.estimatesFrequency()
 	seconds, squares := 0.0, 0.0
 	for j, v := range mean.Value {
 		f := 1.0
-		if h.calibration.estimatesFrequency() {
-			f = h.calibration.frequency(counts{plus: float64(h.plus[j]), minus: float64(h.minus[j]), n: h.n})
+		if shown {
+			f = g.frequencyOf(h.counts(j))
 		}
 		seconds += f*(in+1) + (1-f)*out
 		squares += v * v
@@ -129,33 +132,48 @@ func widen(mean fl.Series, perSquare float64) {
 
 // frequency estimates the share of clients whose entry is not zero. The variance is that of
 // mean.
-func frequency(c Calibration, k counts) (value, variance float64) {
+func frequency(c Calibration) estimator {
 	in, out := c.FrequencyVariance()
-	value = c.frequency(k)
-	f, gain := max(value, 0), c.frequencyGain()
-	expected := min(f, 1)
-	return value, f*(in+1) + (1-f)*out + moreHits*gain*gain/k.n - expected*expected
+	g := c.gains()
+	return func(k counts) (value, variance float64) {
+		value = g.frequencyOf(k)
+		f := max(value, 0)
+		expected := min(f, 1)
+		return value, f*(in+1) + (1-f)*out + moreHits*g.frequency*g.frequency/k.n - expected*expected
+	}
 }
 
 // item estimates the share of clients with the item +. The variance is that of mean.
-func item(c Calibration, k counts) (value, variance float64) {
+func item(c Calibration) estimator {
 	own, opposite, out := c.ItemVariance()
-	value = (c.frequency(k) + c.mean(k)) / 2
-	all := max(c.frequency(k), 0)
-	f := min(max(value, 0), all)
-	expected := min(f, 1)
+	g := c.gains()
 	gain, _ := c.itemGains()
-	return value, f*(own+1) + (all-f)*opposite + (1-all)*out + moreHits*gain*gain/k.n - expected*expected
+	return func(k counts) (value, variance float64) {
+		value = (g.frequencyOf(k) + g.meanOf(k)) / 2
+		all := max(g.frequencyOf(k), 0)
+		f := min(max(value, 0), all)
+		expected := min(f, 1)
+		return value, f*(own+1) + (all-f)*opposite + (1-all)*out + moreHits*gain*gain/k.n - expected*expected
+	}
 }
 
-// series applies an estimator to every coordinate. The estimator returns the
-// variance of a single report.
-func (h hits) series(estimate func(Calibration, counts) (value, variance float64)) fl.Series {
+// estimator estimates from the counts of a coordinate. The variance is that of a single report.
+type estimator func(k counts) (value, variance float64)
+
+// series applies an estimator to every coordinate.
+func (h hits) series(of func(Calibration) estimator) fl.Series {
 	s := fl.Series{Value: make([]float64, len(h.plus)), StdErr: make([]float64, len(h.plus))}
-	for j := range h.plus {
-		k := counts{plus: float64(h.plus[j]), minus: float64(h.minus[j]), n: h.n}
-		value, variance := estimate(h.calibration, k)
-		s.Value[j], s.StdErr[j] = value, math.Sqrt(variance/h.n)
-	}
+	estimate := of(h.calibration)
+	parallel.Ranges(len(h.plus), func(from, to int) {
+		for j := from; j < to; j++ {
+			value, variance := estimate(h.counts(j))
+			s.Value[j], s.StdErr[j] = value, math.Sqrt(variance/h.n)
+		}
+	})
 	return s
+}
+
+// counts are those of a coordinate.
+func (h hits) counts(j int) counts {
+	return counts{plus: float64(h.plus[j]), minus: float64(h.minus[j]), n: h.n}
 }

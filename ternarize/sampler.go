@@ -33,11 +33,7 @@ type Sampler struct {
 }
 
 // blockSize is the number of coordinates that are passed over at once when no point lies on them.
-const blockSize = 32
-
-// lastExponent, added to the bits of a number that is not negative, sets the sign bit exactly for
-// Inf and NaN.
-const lastExponent = 1 << 52
+const blockSize = 16
 
 // number is a coordinate of a gradient.
 type number interface{ float32 | float64 }
@@ -115,18 +111,20 @@ func weigh[F number](s *Sampler, grad []F) (period uint64, err error) {
 		return 0, invalid("gradient", len(grad), "must have dim = %d coordinates", s.dim)
 	}
 	rule := s.rule
-	var sum, bits uint64
+	var sum uint64
 	for b := range s.blocks {
 		var inBlock uint64
+		finite := 0.0 // NaN as soon as a coordinate is NaN or Inf
 		for _, g := range blockOf(grad, b) {
-			inBlock += rule.weight(float64(g))
-			bits |= math.Float64bits(math.Abs(float64(g))) + lastExponent
+			g := float64(g)
+			inBlock += rule.weight(g)
+			finite += g - g
+		}
+		if finite != 0 {
+			return 0, firstNotFinite(grad)
 		}
 		s.blocks[b] = inBlock
 		sum += inBlock
-	}
-	if bits>>63 != 0 {
-		return 0, firstNotFinite(grad)
 	}
 	// A period above the unit is the L1 clip: it scales every probability by
 	// unit/period, just enough for their sum to be at most s.
@@ -158,15 +156,22 @@ func drawAt[F number](s *Sampler, grad []F, start, period uint64) fl.Ternary {
 			left -= inBlock
 			continue
 		}
+		from, rest := left, inBlock // where the walk began, and what was ahead then
 		for j, g := range blockOf(grad, b) {
 			w := s.rule.weight(float64(g))
 			if left >= w {
 				left -= w
 				continue
 			}
-			left += period - w
 			s.index = append(s.index, uint32(b*blockSize+j))
 			s.sign = append(s.sign, signOf(float64(g)))
+			rest -= from - left + w
+			left += period - w
+			if left >= rest { // no more points in this block
+				left -= rest
+				break
+			}
+			from = left
 		}
 	}
 	for dummy := uint32(s.dim); len(s.index) < s.sparsity; dummy++ {

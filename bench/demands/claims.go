@@ -23,20 +23,33 @@ func (g group) ratio(m measure, name, other string) experiment.Interval {
 // beats says whether the errors of a scheme are clearly smaller than those of another.
 func (g group) beats(m measure, name, other string) bool { return g.ratio(m, other, name).Low > 1 }
 
-// best claims that a scheme beats others in both measures.
-func (g group) best(claim, name string, others ...string) experiment.Verdict {
-	v := experiment.Verdict{Claim: g.name + ": " + claim, Holds: true}
+// finding is what one reading of a data set says about a claim.
+type finding struct {
+	reading      string
+	holds        bool
+	inside       int // of the paper's numbers
+	ours, detail string
+}
+
+// best says whether a scheme beats others in both measures.
+func (g group) best(name string, others ...string) finding {
+	f := finding{reading: g.reading(), holds: true}
 	var details []string
+	closest, what := experiment.Interval{Value: math.Inf(1)}, ""
 	for _, m := range measures {
 		var parts []string
 		for _, other := range others {
-			v.Holds = v.Holds && g.beats(m, name, other)
+			f.holds = f.holds && g.beats(m, name, other)
+			if r := g.ratio(m, other, name); r.Value < closest.Value {
+				closest, what = r, other
+			}
 			parts = append(parts, fmt.Sprintf("%s %s", other, g.times(m, other, name)))
 		}
 		details = append(details, fmt.Sprintf("%s: of %s, %s", m, name, strings.Join(parts, ", ")))
 	}
-	v.Detail = strings.Join(details, "; ")
-	return v
+	f.ours = fmt.Sprintf("error of %s %.3g times [%.3g, %.3g]", what, closest.Value, closest.Low, closest.High)
+	f.detail = strings.Join(details, "; ")
+	return f
 }
 
 // times writes a ratio, with its interval where it is close to 1.
@@ -45,26 +58,25 @@ func (g group) times(m measure, name, other string) string {
 	if r.Low > 1.2 || r.High < 1/1.2 {
 		return fmt.Sprintf("%.3g times", r.Value)
 	}
-	return fmt.Sprintf("%.3g times (%.3g to %.3g)", r.Value, r.Low, r.High)
+	return fmt.Sprintf("%.3g times [%.3g, %.3g]", r.Value, r.Low, r.High)
 }
 
-// unbeaten claims that no other scheme beats one.
-func (g group) unbeaten(claim, name string, others ...string) experiment.Verdict {
-	v := g.best(claim, name, others...)
-	v.Holds = true
+// unbeaten says whether no other scheme beats one.
+func (g group) unbeaten(name string, others ...string) finding {
+	f := g.best(name, others...)
+	f.holds = true
 	for _, m := range measures {
 		for _, other := range others {
-			v.Holds = v.Holds && !g.beats(m, other, name)
+			f.holds = f.holds && !g.beats(m, other, name)
 		}
 	}
-	return v
+	return f
 }
 
-// numbers claims that the paper's row is one that data of the law gives: that each of its
+// numbers says whether the paper's row is one that data of the law give: whether each of its
 // numbers, up to the rounding of print, lies between the smallest and the largest of the data
 // sets.
-func (g group) numbers() experiment.Verdict {
-	v := experiment.Verdict{Claim: g.name + ": data of this law give the numbers that the paper prints"}
+func (g group) numbers() finding {
 	var inside int
 	var out []string
 	for m, measure := range measures {
@@ -78,78 +90,15 @@ func (g group) numbers() experiment.Verdict {
 			out = append(out, fmt.Sprintf("%s of %s %s, here %.2g to %.2g", measure, g.list[s].name, g.paper[measure][s], least, largest))
 		}
 	}
-	v.Holds = len(out) == 0
-	v.Detail = fmt.Sprintf("%d of %d numbers", inside, inside+len(out))
+	f := finding{reading: g.reading(), holds: len(out) == 0, inside: inside, ours: fmt.Sprintf("%d of %d within ours", inside, inside+len(out))}
 	if len(out) > 0 {
-		v.Detail += "; not: " + strings.Join(out, "; ")
+		f.detail = "not: " + strings.Join(out, "; ")
 	}
-	return v
+	return f
 }
 
-// pooled claims something of several laws, the readings of one of the paper's sets.
-func pooled(claim string, parts []experiment.Verdict) experiment.Verdict {
-	v := experiment.Verdict{Claim: claim, Holds: true}
-	var held, missed []string
-	for _, p := range parts {
-		name, _, _ := strings.Cut(p.Claim, ":")
-		reading := name[strings.LastIndex(name, " ")+1:]
-		if p.Holds {
-			held = append(held, reading)
-			continue
-		}
-		v.Holds = false
-		missed = append(missed, reading)
-	}
-	v.Detail = fmt.Sprintf("in %d of %d readings", len(held), len(parts))
-	if len(held) > 0 {
-		v.Detail += ": " + strings.Join(held, ", ")
-	}
-	if len(missed) > 0 {
-		v.Detail += "; not in " + strings.Join(missed, ", ")
-	}
-	return v
-}
-
-// histogramClaims are what the paper says about Table 4 and Figure 2, and one claim of ours.
-func histogramClaims(groups []group) []experiment.Verdict {
-	var out []experiment.Verdict
-	sets := map[string][4][]experiment.Verdict{}
-	for _, g := range groups {
-		switch {
-		case g.set == "UC salaries":
-			out = append(out,
-				g.best("C is the best, before A", "C", heuristic, proportional, uniform, jorgensen, localReports),
-				g.best("A is the next best", heuristic, proportional, uniform, jorgensen, localReports),
-				g.unbeaten("LDP is on par with some central baselines: SM does not beat it", localReports, jorgensen),
-				g.numbers())
-		case g.correlated:
-			claims := sets[g.set]
-			claims[0] = append(claims[0], g.best("", heuristic, "C"))
-			claims[1] = append(claims[1], g.best("", "C", "C-T"))
-			claims[2] = append(claims[2], g.unbeaten("", localReports, jorgensen))
-			claims[3] = append(claims[3], g.unbeaten("", "calibrated C", baselines...))
-			sets[g.set] = claims
-		default:
-			out = append(out,
-				g.best("A is the best", heuristic, "U", proportional, uniform, jorgensen, localReports),
-				g.unbeaten("U is not beaten by a baseline", "U", baselines...),
-				g.sameRisk(),
-				g.unbeaten("calibrated U (ours) is not beaten by a baseline", "calibrated U", baselines...),
-				g.numbers())
-		}
-	}
-	for _, k := range []int{5, 20} {
-		set := synthetic(k)
-		for i, claim := range []string{"A is better than C", "C is better than C-T", "LDP is on par with some central baselines: SM does not beat it", "calibrated C (ours) is not beaten by a baseline"} {
-			out = append(out, pooled(set+", correlated, every reading: "+claim, sets[set][i]))
-		}
-	}
-	return out
-}
-
-// sameRisk claims that U and U-T are identical.
-func (g group) sameRisk() experiment.Verdict {
-	v := experiment.Verdict{Claim: g.name + ": the weights of U and U-T are the same", Holds: true}
+// sameRisk says whether U and U-T are identical.
+func (g group) sameRisk() finding {
 	worst := 0.
 	at := func(name string) int {
 		return slices.IndexFunc(g.list, func(s scheme) bool { return s.name == name })
@@ -159,22 +108,39 @@ func (g group) sameRisk() experiment.Verdict {
 			worst = max(worst, math.Abs(g.risks[m][at("U-T")][d]/risk-1))
 		}
 	}
-	v.Holds, v.Detail = worst < 1e-9, fmt.Sprintf("their risks differ by %.2g at most, relatively", worst)
-	return v
+	return finding{reading: g.reading(), holds: worst < 1e-9, ours: fmt.Sprintf("risks differ by %.2g at most, relatively", worst)}
 }
 
-// meanClaims are what the paper says about Table 5, or its numbers do.
-func meanClaims(groups []group) []experiment.Verdict {
-	var out []experiment.Verdict
-	for _, g := range groups {
-		switch {
-		case g.set == "UC salaries":
-		case g.correlated:
-			out = append(out, g.best("C is better than A", "C", heuristic))
-		default:
-			out = append(out, g.best("A is the best", heuristic, "U", proportional, uniform, jorgensen, localReports))
-		}
-		out = append(out, g.numbers())
+// reading names the law among those of one data set.
+func (l law) reading() string { return strings.TrimSpace(l.name[strings.LastIndex(l.name, ",")+1:]) }
+
+// about makes a verdict of a claim about one of the paper's data sets. Where the paper leaves the
+// law open, there are several readings: the claim holds if it does in each, and cannot be settled
+// otherwise. One of ours, for which open is "", does not hold otherwise.
+func about(claim, theirs, open string, found ...finding) experiment.Verdict {
+	v := experiment.Verdict{Claim: claim, Paper: theirs}
+	if len(found) == 1 {
+		v.Holds, v.Ours, v.Detail = found[0].holds, found[0].ours, found[0].detail
+		return v
 	}
-	return out
+	var held, details []string
+	missed := 0
+	for _, f := range found {
+		if f.holds {
+			held = append(held, f.reading)
+		} else {
+			missed++
+		}
+		details = append(details, fmt.Sprintf("%s: %s", f.reading, f.ours))
+	}
+	v.Holds = missed == 0
+	v.Ours = fmt.Sprintf("in %d of %d readings", len(held), len(found))
+	if !v.Holds {
+		v.Unsettled = open
+		if len(held) > 0 {
+			v.Ours += ": " + strings.Join(held, ", ")
+		}
+	}
+	v.Detail = strings.Join(details, "; ")
+	return v
 }

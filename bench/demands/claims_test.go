@@ -4,14 +4,13 @@ import (
 	"math"
 	"strings"
 	"testing"
-
-	"github.com/hushgrad/hushgrad/bench/experiment"
+	"unicode/utf8"
 )
 
 // alike has errors of 1 for all schemes, on four data sets, with an alternating relative
 // deviation.
 func alike(l law) group {
-	g := newGroup(l, 4)
+	g := newGroup(l, 4, 100)
 	for m := range measures {
 		for s := range g.list {
 			for d := range g.errors[m][s] {
@@ -48,35 +47,40 @@ func TestRatio(t *testing.T) {
 }
 
 // A tie is neither a win nor a defeat.
-func TestVerdicts(t *testing.T) {
+func TestFindings(t *testing.T) {
 	g := alike(someLaw)
-	if v := g.best("", "A", "U"); v.Holds {
-		t.Errorf("a tie wins: %+v", v)
+	if f := g.best("A", "U"); f.holds {
+		t.Errorf("a tie wins: %+v", f)
 	}
-	if v := g.unbeaten("", "A", "U", "LDP"); !v.Holds {
-		t.Errorf("a tie loses: %+v", v)
+	if f := g.unbeaten("A", "U", "LDP"); !f.holds {
+		t.Errorf("a tie loses: %+v", f)
 	}
 	g.of(quantile, "U")[0], g.of(square, "U")[0] = 2, 2
-	if v := g.best("", "A", "U"); v.Holds {
-		t.Errorf("one data set decides: %+v", v)
+	if f := g.best("A", "U"); f.holds {
+		t.Errorf("one data set decides: %+v", f)
 	}
 	g = alike(someLaw)
 	g.scale(quantile, "A", 0.5)
-	if v := g.best("", "A", "U"); v.Holds {
-		t.Errorf("better in one measure only: %+v", v)
+	if f := g.best("A", "U"); f.holds {
+		t.Errorf("better in one measure only: %+v", f)
 	}
-	g.scale(square, "A", 0.5)
-	if v := g.best("A is the best", "A", "U", "LDP"); !v.Holds || v.Claim != "law: A is the best" || strings.Count(v.Detail, "2 times") != 4 {
-		t.Errorf("%+v", v)
+	g.scale(square, "A", 0.25)
+	if f := g.best("A", "U", "LDP"); !f.holds || f.ours != "error of U 2 times [2, 2]" || strings.Count(f.detail, "2 times") != 2 || strings.Count(f.detail, "4 times") != 2 {
+		t.Errorf("%+v", f)
 	}
-	g.scale(square, "LDP", 0.25)
-	if v := g.unbeaten("", "A", "U", "LDP"); v.Holds {
-		t.Errorf("beaten in one measure: %+v", v)
+	g.scale(square, "LDP", 0.125)
+	if f := g.unbeaten("A", "U", "LDP"); f.holds {
+		t.Errorf("beaten in one measure: %+v", f)
 	}
 }
 
-func TestNumbersOfThePaper(t *testing.T) {
-	g := alike(someLaw)
+// printedBy has the paper's numbers on every data set, if there are any.
+func printedBy(t *testing.T, l law) group {
+	t.Helper()
+	g := alike(l)
+	if l.paper == nil {
+		return g
+	}
 	for m, measure := range measures {
 		for s := range (row{}) {
 			value, _, err := g.paper[measure].printed(s)
@@ -86,22 +90,65 @@ func TestNumbersOfThePaper(t *testing.T) {
 			copy(g.errors[m][s], []float64{value * 0.99, value * 1.01, value, value})
 		}
 	}
-	if v := g.numbers(); !v.Holds || v.Detail != "12 of 12 numbers" {
+	return g
+}
+
+// Numbers of a law that is the paper's are a claim that holds or not; those of a reading settle
+// nothing, and the reading with most of them is named.
+func TestNumbersOfThePaper(t *testing.T) {
+	first, second := someLaw, someLaw
+	first.name, second.name = "law, first", "law, second"
+	g, h := printedBy(t, first), printedBy(t, second)
+	h.scale(quantile, "SM", 1.1)
+	if v := (dataSet{g}).numbers("Table 4", ""); !v.Holds || v.Ours != "12 of 12 within ours" || v.Paper != "quantiles 0.105, 0.083, 0.202, 1.000, 0.924, 0.253" || v.Unsettled != "" {
 		t.Errorf("%+v", v)
 	}
-	g.scale(quantile, "SM", 1.1)
-	if v := g.numbers(); v.Holds || !strings.Contains(v.Detail, "11 of 12 numbers; not: 95 % quantile of SM 0.924") {
+	if v := (dataSet{h}).numbers("Table 4", ""); v.Holds || v.Ours != "11 of 12 within ours" || !strings.Contains(v.Detail, "not: 95 % quantile of SM 0.924") {
+		t.Errorf("%+v", v)
+	}
+	if v := (dataSet{h, g}).numbers("Table 4", openGenerator); v.Unsettled != openGenerator || v.Ours != `12 of 12 within ours, reading "first" at best` || !strings.Contains(v.Detail, "second: 11 of 12") {
 		t.Errorf("%+v", v)
 	}
 }
 
-func TestPooled(t *testing.T) {
+// A claim that holds in some readings cannot be settled; in all of them it holds.
+func TestReadings(t *testing.T) {
 	g, h := alike(law{name: "set, first"}), alike(law{name: "set, second"})
-	h.scale(quantile, "A", 0.5)
-	h.scale(square, "A", 0.5)
-	v := pooled("claim", []experiment.Verdict{g.best("", "A", "U"), h.best("", "A", "U")})
-	if v.Holds || v.Detail != "in 1 of 2 readings: second; not in first" {
+	for _, m := range measures {
+		h.scale(m, "A", 0.5)
+	}
+	both := dataSet{g, h}
+	v := about("claim", "A better", openGenerator, both.best("A", "U")...)
+	if v.Holds || v.Unsettled != openGenerator || v.Paper != "A better" || v.Ours != "in 1 of 2 readings: second" || !strings.Contains(v.Detail, "first: error of U 1 times") {
 		t.Errorf("%+v", v)
+	}
+	if v := about("claim", "", "", both.best("A", "U")...); v.Holds || v.Unsettled != "" {
+		t.Errorf("%+v", v)
+	}
+	if v := about("claim", "A better", openGenerator, dataSet{h, h}.best("A", "U")...); !v.Holds || v.Unsettled != "" || v.Ours != "in 2 of 2 readings" {
+		t.Errorf("%+v", v)
+	}
+	if v := about("claim", "A better", openGenerator, both[1:].best("A", "U")...); !v.Holds || v.Ours != "error of U 2 times [2, 2]" {
+		t.Errorf("%+v", v)
+	}
+}
+
+// Every claim names its table or figure, or is one of ours; what each data set is compared with
+// is the paper's; and cells of a table are short.
+func TestVerdictsAreComplete(t *testing.T) {
+	var groups, means []group
+	for _, l := range histogramLaws() {
+		groups = append(groups, printedBy(t, l))
+	}
+	for _, l := range meanLaws() {
+		means = append(means, printedBy(t, l))
+	}
+	all := append(histogramClaims(groups), meanClaims(means)...)
+	for _, v := range all {
+		of := strings.HasPrefix(v.Claim, "Table 4, ") || strings.HasPrefix(v.Claim, "Table 5, ") || strings.HasPrefix(v.Claim, "Figure 2, ")
+		if of != (v.Paper != "") || of == strings.HasSuffix(v.Claim, " ours") || v.Ours == "" || utf8.RuneCountInString(v.Ours) > 60 || utf8.RuneCountInString(v.Paper) > 60 {
+			t.Errorf("%+v", v)
+		}
 	}
 }
 

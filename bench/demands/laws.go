@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // law is how a data set and its demands are drawn: one group of rows.
@@ -14,13 +16,22 @@ type law struct {
 	what       string // the law, for the notes
 	correlated bool
 	clients    int
-	categories int // 1 for numbers
+	categories int  // 1 for numbers
+	curve      bool // whether the distribution function of the errors is drawn
 	draw       func(rng *rand.Rand) *population
 	paper      map[measure]row // nil: the paper has no such rows
 }
 
 // mean is true where the clients have numbers.
 func (l law) mean() bool { return l.categories == 1 }
+
+// The paper's data sets that are no synthetic ones.
+const (
+	salarySet = "UC salaries"
+	cancerSet = "Cancer types"
+	// carefulSet is none of the paper's. Its demands are at most 1, as those of the two-sided bound.
+	carefulSet = "ε ≤ 1"
+)
 
 // The sizes of the paper's sets.
 const (
@@ -68,12 +79,12 @@ func salaries(weights []float64, rng *rand.Rand) *population {
 func histogramLaws() []law {
 	all := []law{
 		{
-			name: "UC salaries, skewed bins", set: "UC salaries", correlated: true, clients: salarySize, categories: 12, paper: salaryRows,
+			name: "UC salaries, skewed bins", set: salarySet, correlated: true, curve: true, clients: salarySize, categories: 12, paper: salaryRows,
 			what: "12 bins with shares that fall from 19 % to 2.5 %, ln ε = −|bin − 6.5| + uniform in [−3, 3]",
 			draw: func(rng *rand.Rand) *population { return salaries(skewed, rng) },
 		},
 		{
-			name: "UC salaries, equal bins", set: "UC salaries", correlated: true, clients: salarySize, categories: 12, paper: salaryRows,
+			name: "UC salaries, equal bins", set: salarySet, correlated: true, clients: salarySize, categories: 12, paper: salaryRows,
 			what: "the same with equal bins",
 			draw: func(rng *rand.Rand) *population { return salaries(equal(12), rng) },
 		},
@@ -87,7 +98,7 @@ func histogramLaws() []law {
 		}
 	}
 	all = append(all, law{
-		name: "Cancer types", set: "Cancer types", clients: cancerSize, categories: 10, paper: cancerRows,
+		name: "Cancer types", set: cancerSet, curve: true, clients: cancerSize, categories: 10, paper: cancerRows,
 		what: "17 000 clients, ten equally frequent types, ln ε uniform in [−5, 5]",
 		draw: func(rng *rand.Rand) *population { return independent(cancerSize, 5, equal(10), rng) },
 	})
@@ -98,7 +109,15 @@ func histogramLaws() []law {
 			draw: func(rng *rand.Rand) *population { return independent(syntheticSize, 6, peaked(k), rng) },
 		})
 	}
-	return all
+	return append(all, law{
+		name: "ε ≤ 1, k = 5", set: carefulSet, clients: syntheticSize, categories: 5,
+		what: "ours: equally frequent categories, ln ε uniform in [−4, 0]",
+		draw: func(rng *rand.Rand) *population {
+			p := independent(syntheticSize, 2, equal(5), rng)
+			floats.Scale(math.Exp(-2), p.eps)
+			return p
+		},
+	})
 }
 
 func synthetic(k int) string { return fmt.Sprintf("(10000, %d)", k) }
@@ -107,7 +126,7 @@ func synthetic(k int) string { return fmt.Sprintf("(10000, %d)", k) }
 func meanLaws() []law {
 	return []law{
 		{
-			name: "UC salaries", set: "UC salaries", correlated: true, clients: salarySize, categories: 1, paper: salaryMeanRows,
+			name: "UC salaries", set: salarySet, correlated: true, clients: salarySize, categories: 1, paper: salaryMeanRows,
 			what: "lognormal salaries with a standard deviation of 1 of the logarithm, over the largest; the demands are those of the bin, whose shares fall from 19 % to 2.5 %",
 			draw: salaryMean,
 		},

@@ -216,13 +216,3 @@ func single(mean func([]float64, *rand.Rand) (float64, error)) estimator {
 func several(histogram func([]int, *rand.Rand) ([]float64, error)) estimator {
 	return func(values []int, _ []float64, rng *rand.Rand) ([]float64, error) { return histogram(values, rng) }
 }
-
-// lowerBound is an error below which no mechanism with the demands stays on every data set with
-// probability 1−β.
-func lowerBound(p *population, correlated bool) (float64, error) {
-	bound, err := hetero.UncorrelatedLowerBound(p.eps, p.categories, failure)
-	if correlated {
-		bound, err = hetero.CorrelatedLowerBound(p.eps, p.categories, failure)
-	}
-	return bound, err
-}

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
 func table4() experiment.Experiment {
@@ -18,7 +19,7 @@ func table4() experiment.Experiment {
 		Source:  paper + ", Table 4 and Figures 1 and 2",
 		Without: []string{experiment.FlagData},
 		Bind: func(*flag.FlagSet) experiment.Run {
-			return table{number: 4, laws: histogramLaws(), claims: histogramClaims}.run
+			return table{number: 4, laws: histogramLaws(), claims: histogramClaims, panels: histogramPanels, columns: 3}.run
 		},
 	}
 }
@@ -30,29 +31,40 @@ func table5() experiment.Experiment {
 		Source:  paper + ", Table 5",
 		Without: []string{experiment.FlagData},
 		Bind: func(*flag.FlagSet) experiment.Run {
-			return table{number: 5, laws: meanLaws(), claims: meanClaims}.run
+			return table{number: 5, laws: meanLaws(), claims: meanClaims, panels: lawPanels, columns: 2}.run
 		},
 	}
 }
 
 // table is one of the paper's tables.
 type table struct {
-	number uint64
-	laws   []law
-	claims func([]group) []experiment.Verdict
+	number  uint64
+	laws    []law
+	claims  func([]group) []experiment.Verdict
+	panels  func([]group) []figure.Panel
+	columns int // of the picture
 }
 
 // group is what was measured under one law: numbers by measure, scheme and data set.
 type group struct {
 	law
-	list   []scheme
-	errors [2][][]float64
-	risks  [2][][]float64
-	bounds []float64 // by data set
+	list    []scheme
+	errors  [2][][]float64
+	risks   [2][][]float64
+	lower   []float64 // bounds by data set
+	upper   []float64
+	curves  [][]float64 // by scheme, of the first data set: curvePoints quantiles of the error
+	repeats int
 }
 
-func newGroup(l law, sets int) group {
-	g := group{law: l, list: l.schemes(), bounds: make([]float64, sets)}
+// curvePoints is how many quantiles are kept of the errors of a scheme: i/curvePoints for i = 1, 2, ….
+const curvePoints = 20
+
+func newGroup(l law, sets, repeats int) group {
+	g := group{law: l, repeats: repeats, list: l.schemes(), lower: make([]float64, sets), upper: make([]float64, sets)}
+	if l.curve {
+		g.curves = make([][]float64, len(g.list))
+	}
 	for m := range measures {
 		for range g.list {
 			g.errors[m] = append(g.errors[m], make([]float64, sets))
@@ -70,7 +82,7 @@ func (g group) of(m measure, name string) []float64 {
 func (t table) run(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 	sets, repeats := 20, env.RepeatsOr(200)
 	if env.Quick {
-		sets, repeats = 4, env.RepeatsOr(40)
+		sets, repeats = 4, env.RepeatsOr(20)
 	}
 	env.Progress.Describe(fmt.Sprintf("table%d-hetero", t.number))
 	env.Progress.Grow(len(t.laws) * sets)
@@ -78,7 +90,7 @@ func (t table) run(ctx context.Context, env experiment.Env) (*experiment.Result,
 	jobs, ctx := errgroup.WithContext(ctx)
 	jobs.SetLimit(env.Jobs)
 	for i, l := range t.laws {
-		groups[i] = newGroup(l, sets)
+		groups[i] = newGroup(l, sets, repeats)
 		for d := range sets {
 			jobs.Go(func() error {
 				defer env.Progress.Step()
@@ -100,24 +112,30 @@ func (t table) run(ctx context.Context, env experiment.Env) (*experiment.Result,
 
 // keep takes the numbers of a data set apart as measure puts them together.
 func (g group) keep(d int, numbers []float64) error {
-	if want := 1 + 2*len(measures)*len(g.list); len(numbers) != want {
+	if want := 2 + 2*len(measures)*len(g.list) + curvePoints*len(g.curves); len(numbers) != want {
 		return fmt.Errorf("the checkpoint has %d numbers for a data set, want %d", len(numbers), want)
 	}
-	g.bounds[d], numbers = numbers[0], numbers[1:]
+	g.lower[d], g.upper[d], numbers = numbers[0], numbers[1], numbers[2:]
 	for m := range measures {
 		for s := range g.list {
 			g.errors[m][s][d], g.risks[m][s][d], numbers = numbers[0], numbers[1], numbers[2:]
+		}
+	}
+	if d == 0 {
+		for s := range g.curves {
+			g.curves[s], numbers = numbers[:curvePoints], numbers[curvePoints:]
 		}
 	}
 	return nil
 }
 
 // measure draws a data set with its demands and repeats the mechanisms on it. Without
-// correlation every repeat permutes the data, for all schemes alike. It returns the lower bound
-// and, for each measure and scheme, the error and the risk.
+// correlation every repeat permutes the data, for all schemes alike. It returns both bounds
+// and, for each measure and scheme, the error and the risk; then the quantiles of the errors with the
+// weights for the quantile where they are drawn.
 func (l law) measure(ctx context.Context, seed uint64, repeats int, key ...uint64) ([]float64, error) {
 	p := l.draw(experiment.Stream(seed, key...))
-	bound, err := lowerBound(p, l.correlated)
+	lower, upper, err := bounds(p, l.correlated)
 	if err != nil {
 		return nil, err
 	}
@@ -150,9 +168,17 @@ func (l law) measure(ctx context.Context, seed uint64, repeats int, key ...uint6
 			errors[i] = append(errors[i], largestError(got, p.truth))
 		}
 	}
-	numbers := []float64{bound}
+	numbers := []float64{lower, upper}
 	for i := range estimators {
 		numbers = append(numbers, measures[i/len(list)].of(errors[i]), risks[i])
+	}
+	if !l.curve {
+		return numbers, nil
+	}
+	for _, found := range errors[:len(list)] { // sorted by the quantile
+		for i := range curvePoints {
+			numbers = append(numbers, found[((i+1)*len(found)+curvePoints-1)/curvePoints-1])
+		}
 	}
 	return numbers, nil
 }

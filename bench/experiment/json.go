@@ -46,7 +46,7 @@ func (v Verdict) decision(quick bool) Decision {
 
 func (r *Result) writeJSON(w *bytes.Buffer, name string, from Origin) error {
 	// Empty lists, and not null, for what there is none of.
-	d := document{Name: name, Origin: from, Quick: r.Quick, Seconds: math.Round(r.Seconds), Rows: []object{}, Verdicts: []Decision{}, Notes: []string{}}
+	d := document{Name: name, Origin: from, Quick: r.Quick, Seconds: math.Ceil(r.Seconds), Rows: []object{}, Verdicts: []Decision{}, Notes: []string{}}
 	for _, row := range r.Rows {
 		d.Rows = append(d.Rows, object{r.Columns, row})
 	}

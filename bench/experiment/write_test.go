@@ -92,7 +92,7 @@ func TestWriteJSON(t *testing.T) {
   "machine": "a machine, 2 cores, linux",
   "date": "2026-11-22T01:02:03Z",
   "quick": false,
-  "seconds": 61,
+  "seconds": 62,
   "rows": [
     {
       "mechanism": "CoCo",

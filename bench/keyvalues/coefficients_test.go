@@ -29,6 +29,7 @@ func TestCoefficientsOfTheFigure(t *testing.T) {
 	if err := r.Validate(); err != nil || len(r.Rows) != 36 || outcomes(r.Verdicts) != "yes yes yes" {
 		t.Errorf("%d rows, %v, %v", len(r.Rows), r.Verdicts, err)
 	}
+	complete(t, r.Verdicts)
 	var png bytes.Buffer
 	if err := r.Plot.WritePNG(&png); err != nil {
 		t.Error(err)

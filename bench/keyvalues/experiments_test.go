@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
@@ -37,6 +38,9 @@ func TestFiguresRunRepeatAndResume(t *testing.T) {
 		first := results[0]
 		if err := first.Validate(); err != nil {
 			t.Errorf("figure %d: %v", f.number, err)
+		}
+		if n := fmt.Sprintf("n = %v, d = %v", first.Rows[0][1], first.Rows[0][2]); !strings.HasSuffix(first.Plot.Title, n) {
+			t.Errorf("figure %d: the picture is %q, want %q", f.number, first.Plot.Title, n)
 		}
 		for _, r := range results[1:] {
 			if !reflect.DeepEqual(first.Rows, r.Rows) {

@@ -42,7 +42,7 @@ const (
 func (f paperFigure) experiment() experiment.Experiment {
 	return experiment.Experiment{
 		Name:    fmt.Sprintf("fig%d", f.number),
-		Title:   fmt.Sprintf("Key-value pairs: %s, n = %d, d = %d", f.by.title(), f.clients, f.dim),
+		Title:   f.title(),
 		Source:  fmt.Sprintf("%s, Figure %d", paper, f.number),
 		PartOf:  togetherName,
 		Without: []string{experiment.FlagData},
@@ -50,6 +50,10 @@ func (f paperFigure) experiment() experiment.Experiment {
 			return runFigures(ctx, env, clients, []paperFigure{f})
 		}),
 	}
+}
+
+func (f paperFigure) title() string {
+	return fmt.Sprintf("Key-value pairs: %s, n = %d, d = %d", f.by.title(), f.clients, f.dim)
 }
 
 // bind adds the flag that all figures have.
@@ -108,6 +112,9 @@ func runFigures(ctx context.Context, env experiment.Env, clients int, shown []pa
 		Columns: []string{"figure", "clients", "dim", "sparsity", "epsilon", "mechanism", "metric", "log_error", "low", "high"},
 		Notes:   append([]string{fmt.Sprintf("%d repeats.", st.repeats)}, readings...),
 		Plot:    &figure.Figure{Columns: len(st.sparsities), ErrorBars: experiment.ErrorBars},
+	}
+	if len(shown) == 1 {
+		r.Plot.Title = shown[0].title()
 	}
 	for _, f := range shown {
 		f.report(r, st)

@@ -20,6 +20,7 @@ type rival struct {
 var (
 	privkvmOne     = rival{label: "PrivKVM (c = 1)", mechanism: privkv.NamePrivKVM, params: fl.Params{privkv.ParamVirtual: fl.Int(0)}}
 	privkvmVirtual = rival{label: "PrivKVM (1r5v)", mechanism: privkv.NamePrivKVM, params: fl.Params{privkv.ParamVirtual: fl.Int(5)}}
+	privkvmReal    = rival{label: "PrivKVM (c = 5)", mechanism: privkv.NamePrivKVM, params: fl.Params{privkv.ParamRounds: fl.Int(5), privkv.ParamVirtual: fl.Int(0)}}
 	kvue           = rival{label: "KVUE", mechanism: privkv.NameKVUE}
 	pckvUE         = rival{label: "PCKV-UE", mechanism: pckv.UE}
 	pckvGRR        = rival{label: "PCKV-GRR", mechanism: pckv.AGRR} // Lemma 3, whose budget grows with padding
@@ -76,6 +77,10 @@ func (r rival) uncorrected(data dataset, dim, padding int, epsilon float64, rng 
 	conditional, both := e.Column(fl.ColumnConditional)
 	if !ok || !both {
 		return nil, nil, fmt.Errorf("%s has no frequencies or no means", r.mechanism)
+	}
+	if r.mechanism == privkv.NamePrivKVM {
+		means, err = iterate(o.round, data, conditional.Value, rng)
+		return frequency.Value, means, err
 	}
 	return frequency.Value, conditional.Value, nil
 }

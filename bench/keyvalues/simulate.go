@@ -26,12 +26,16 @@ type crowd interface {
 }
 
 // simulate adds the reports of a crowd to the aggregator of a round of PCKV, PrivKV,
-// PrivKVM with one real round, or KVUE: counts that have the law which the reports of the
+// PrivKVM (the first round), or KVUE: counts that have the law which the reports of the
 // mechanism's encoder give them.
 func simulate(r fl.Round, agg fl.Aggregator, c crowd, rng *rand.Rand) error {
 	switch r.Mechanism {
 	case privkv.NamePrivKV, privkv.NamePrivKVM:
-		return privkv.AddCounts(agg, privkvCounts(r, c, rng))
+		counts, err := privkvCounts(r, c, rng)
+		if err != nil {
+			return err
+		}
+		return privkv.AddCounts(agg, counts)
 	case privkv.NameKVUE:
 		return privkv.AddCounts(agg, kvueCounts(r, c, rng))
 	}
@@ -111,15 +115,22 @@ func newCounts(c crowd, dim int) pckv.Counts {
 	return pckv.Counts{Reports: int64(c.clients()), Plus: make([]uint32, dim), Minus: make([]uint32, dim)}
 }
 
-// privkvCounts draws the counts of PrivKV: the key and the sign are reported truly with
-// probability p each.
-func privkvCounts(r fl.Round, c crowd, rng *rand.Rand) []privkv.Counts {
+// privkvCounts draws the counts of PrivKV: the key is reported truly with probability p, and the sign
+// with probability s.
+func privkvCounts(r fl.Round, c crowd, rng *rand.Rand) ([]privkv.Counts, error) {
+	rounds := 1
+	if r.Mechanism == privkv.NamePrivKVM {
+		var err error
+		if rounds, err = r.Params.Int(privkv.ParamRounds); err != nil {
+			return nil, err
+		}
+	}
 	plus, minus, absent := c.ask(rng)
-	p := truthful(r.Epsilon / 2)
+	p, s := truthful(r.Epsilon/2), truthful(r.Epsilon/2/float64(rounds))
 	out := make([]privkv.Counts, r.Dim)
 	for k := range out {
-		a, b := trinomial(rng, plus[k], p*p, p*(1-p))
-		d, e := trinomial(rng, minus[k], p*(1-p), p*p)
+		a, b := trinomial(rng, plus[k], p*s, p*(1-s))
+		d, e := trinomial(rng, minus[k], p*(1-s), p*s)
 		f, g := trinomial(rng, absent[k], (1-p)/2, (1-p)/2)
 		reports := plus[k] + minus[k] + absent[k]
 		votes := [2]int{a + d + f, b + e + g}
@@ -128,7 +139,7 @@ func privkvCounts(r fl.Round, c crowd, rng *rand.Rand) []privkv.Counts {
 			Plus: int32(votes[0]), Minus: int32(votes[1]),
 		}
 	}
-	return out
+	return out, nil
 }
 
 // kvueCounts draws the counts of KVUE: three bits, each reported truly with probability p.

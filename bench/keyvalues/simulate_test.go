@@ -82,7 +82,7 @@ func roundOf(mechanism string, dim int, epsilon float64, params fl.Params) fl.Ro
 func mechanismsOfCounts(padding int) map[string]fl.Params {
 	return map[string]fl.Params{
 		pckv.UE: {pckv.ParamPadding: fl.Int(padding)}, pckv.GRR: {pckv.ParamPadding: fl.Int(padding)}, pckv.AGRR: {pckv.ParamPadding: fl.Int(padding)},
-		privkv.NamePrivKV: nil, privkv.NamePrivKVM: nil, privkv.NameKVUE: nil,
+		privkv.NamePrivKV: nil, privkv.NamePrivKVM: {privkv.ParamRounds: fl.Int(3)}, privkv.NameKVUE: nil,
 	}
 }
 

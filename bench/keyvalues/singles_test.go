@@ -1,11 +1,13 @@
 package keyvalues
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/keyvalue/privkv"
 )
 
 // Gaussian keys fall from the first one on: with σ = 50 the first 50 of 400 hold the share of a
@@ -129,4 +131,45 @@ func simulatedIsEncoded(t *testing.T, c crowd, dim, padding int, pairs func(clie
 				})
 			})
 	}
+	// An iteration of PrivKVM after some published means.
+	first, err := openRound(roundOf(privkv.NamePrivKVM, dim, 6, fl.Params{privkv.ParamRounds: fl.Int(2)}), rand.New(rand.NewChaCha8([32]byte{7})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	published := []float64{0.7, -1, 0, 0.2}[:dim]
+	i, err := privkv.NewIteration(first.round, 2, published)
+	if err != nil {
+		t.Fatal(err)
+	}
+	means := func(fill func(agg *privkv.IterationAggregator) error) (out []float64) {
+		agg := i.NewAggregator()
+		if err := fill(agg); err != nil {
+			t.Fatal(err)
+		}
+		m, err := agg.Means()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, v := range m {
+			out = append(out, v, v*v, v*m[(k+1)%dim])
+		}
+		return out
+	}
+	sameLaw(t, "iteration", 3000,
+		func(rng *rand.Rand) []float64 {
+			return means(func(agg *privkv.IterationAggregator) error {
+				for client := range c.clients() {
+					report, err := i.EncodeKeyValues(nil, pairs(client), rng)
+					if err := errors.Join(err, agg.Add(report)); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+		func(rng *rand.Rand) []float64 {
+			return means(func(agg *privkv.IterationAggregator) error {
+				return agg.AddCounts(signCounts(i.Guarantee().Epsilon, published, c, rng))
+			})
+		})
 }

@@ -112,7 +112,7 @@ func (s *sweep) measure(ctx context.Context, env experiment.Env, from source, re
 				if err := ctx.Err(); err != nil {
 					return nil, err
 				}
-				// Both kinds of PrivKVM get the same reports.
+				// PrivKVM with one round gets the same reports with and without virtual iterations.
 				rng := experiment.Stream(env.Seed, 63, uint64(s.number), textNumber(from.name), uint64(from.dim), uint64(repeat), math.Float64bits(epsilon), textNumber(r.mechanism), uint64(r.by))
 				frequencies, means, err := r.estimates(data, from.dim, from.padding, epsilon, rng)
 				if err != nil {

@@ -56,9 +56,6 @@ func (o ofSingles) run(ctx context.Context, env experiment.Env, clients int) (*e
 	s := o.sweep(env.Quick, clients)
 	s.number, s.title = o.number, o.title
 	s.repeats = env.RepeatsOr(paperRepeats)
-	if env.Quick {
-		s.repeats = env.RepeatsOr(3)
-	}
 	s.notes = append([]string{
 		fmt.Sprintf("n = %d, one pair per client, padding length 1.", clients),
 		fmt.Sprintf("Uniform: uniform keys, and the mean of a key uniform on [−1, 1]. Gaussian: the key 1, 2, … is N(0, %d²), rounded, and the mean of a key N(0, %d); draws outside the keys or outside [−1, 1] are discarded. All holders of a key have its mean as their value.", sigmaKey, sigmaMean),

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/bench/speed/probe"
 )
 
 // speedOfServer lists nanoseconds per report by size and dimension.
@@ -14,12 +15,12 @@ func speedOfServer(in []*experiment.Record) (string, error) {
 	var names []string
 	cells := map[string]string{}
 	for _, row := range in[0].Rows {
-		v, err := numbers(row, "dim", "sparsity", "epsilon", "nanoseconds")
+		if row["operation"] != probe.Decode {
+			continue
+		}
+		v, err := numbers(row, "dim", "sparsity", "epsilon", timeColumn(row))
 		if err != nil {
 			return "", err
-		}
-		if !strings.HasPrefix(fmt.Sprint(row["operation"]), "server") {
-			continue
 		}
 		name := fmt.Sprintf("`%v`, s = %g, ε = %g", row["hash"], v[1], v[2])
 		if !slices.Contains(names, name) {
@@ -49,13 +50,30 @@ func speedOfServer(in []*experiment.Record) (string, error) {
 func speedOfClient(in []*experiment.Record) (string, error) {
 	g := newGrid("operation", "microseconds")
 	for _, row := range in[0].Rows {
-		v, err := numbers(row, "dim", "sparsity", "nanoseconds")
+		what := fmt.Sprint(row["operation"])
+		if what != probe.Encode && what != probe.Ternary {
+			continue
+		}
+		v, err := numbers(row, "dim", "sparsity", timeColumn(row))
 		if err != nil {
 			return "", err
 		}
-		if what := fmt.Sprint(row["operation"]); strings.HasPrefix(what, "client") {
-			g.add(fmt.Sprintf("%s, d = %.0f, s = %.0f", strings.TrimPrefix(what, "client: "), v[0], v[1]), fmt.Sprintf("%.1f", v[2]/1000))
+		if timeColumn(row) == nanoseconds {
+			v[2] /= 1000
 		}
+		g.add(fmt.Sprintf("%s, d = %.0f, s = %.0f", strings.TrimPrefix(what, "client: "), v[0], v[1]), fmt.Sprintf("%.1f", v[2]))
 	}
 	return g.String(), nil
+}
+
+// nanoseconds is the only time of results from before there were medians in other units.
+const nanoseconds = "nanoseconds"
+
+// timeColumn is where a result has the time of an operation: nanoseconds of a server, and otherwise
+// microseconds.
+func timeColumn(row map[string]any) string {
+	if _, old := row[nanoseconds]; old {
+		return nanoseconds
+	}
+	return "median"
 }

@@ -20,11 +20,12 @@ type summer interface {
 }
 
 // sumNames are the contenders in the order of the paper's tables, and two references.
-var sumNames = []string{sumDPName, "GKMPS", "BBGN", centralName, "central DP, lower τ", "two rounds", "straw man"}
+var sumNames = []string{sumDPName, "GKMPS", "BBGN", centralName, lowerName, "two rounds", "straw man"}
 
 const (
 	sumDPName   = "SumDP"
 	centralName = "central DP"
+	lowerName   = "central DP, lower τ"
 )
 
 // references says how sumNames that are no protocols of this module are meant.
@@ -43,7 +44,7 @@ func newSummer(name string, p population, bound int64, epsilon float64, relation
 		c.Base = hdsum.BBGN
 	case centralName:
 		return central{tau: min(2*p.largest(1), bound), epsilon: epsilon}, nil
-	case "central DP, lower τ":
+	case lowerName:
 		k := min(math.Ceil(math.Log2(math.Log2(float64(bound)))/epsilon), float64(c.Clients))
 		return central{tau: p.largest(int64(max(k, 1))), epsilon: epsilon}, nil
 	case "two rounds":

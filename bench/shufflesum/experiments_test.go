@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"
@@ -88,6 +89,12 @@ func TestExperimentsRunAndRepeat(t *testing.T) {
 		}
 		if len(results[0].Verdicts) == 0 || len(results[0].Rows) == 0 {
 			t.Errorf("%s: %d rows, %d verdicts", e.Name, len(results[0].Rows), len(results[0].Verdicts))
+		}
+		for _, v := range results[0].Verdicts {
+			of := strings.HasPrefix(v.Claim, "Table ") || strings.HasPrefix(v.Claim, "Figure ") || strings.HasPrefix(v.Claim, "Section ")
+			if of != (v.Paper != "") || v.Ours == "" || utf8.RuneCountInString(v.Ours) > 60 || utf8.RuneCountInString(v.Paper) > 60 {
+				t.Errorf("%s: a claim that names no table, or cells that are empty or long: %+v", e.Name, v)
+			}
 		}
 		if !reflect.DeepEqual(results[0].Rows, results[1].Rows) {
 			t.Errorf("%s: 1 and 2 jobs give different rows", e.Name)

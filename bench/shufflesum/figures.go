@@ -1,12 +1,9 @@
 package shufflesum
 
 import (
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"
@@ -30,8 +27,8 @@ type sweep struct {
 	label               string // of the axis
 	value               func(setting) float64
 	panels              []sweepPanel
-	number              uint64 // of the figure
-	claims              func(points) []experiment.Verdict
+	number              uint64                              // of the figure
+	claims              func([]points) []experiment.Verdict // of all panels
 }
 
 type sweepPanel struct {
@@ -78,6 +75,7 @@ func (s sweep) run(ctx context.Context, env experiment.Env, relation fl.Relation
 	}
 	env.Progress.Grow(total * len(sumNames) * repeats * groups)
 	fig := &figure.Figure{Columns: 2, ErrorBars: experiment.ErrorBars}
+	var all []points
 	for i, panel := range s.panels {
 		at := points{title: panel.title, errors: map[string][]float64{}, messages: map[string][]float64{}}
 		found := map[string][]outcome{}
@@ -103,13 +101,13 @@ func (s sweep) run(ctx context.Context, env experiment.Env, relation fl.Relation
 				found[name] = append(found[name], o)
 			}
 		}
-		r.Verdicts = append(r.Verdicts, s.claims(at)...)
+		all = append(all, at)
 		errors := s.panel(panel.title, "absolute error of the sum", at.x, found, func(o outcome) experiment.Interval { return o.err })
 		errors.Series = append(errors.Series, figure.Series{Name: "the sum itself", X: at.x, Y: at.truth, Style: figure.Dashed})
 		fig.Panels = append(fig.Panels, errors,
 			s.panel(panel.title, "messages per client", at.x, found, func(o outcome) experiment.Interval { return o.messages }))
 	}
-	r.Plot = fig
+	r.Verdicts, r.Plot = s.claims(all), fig
 	return r, nil
 }
 
@@ -130,10 +128,6 @@ func (s sweep) panel(title, label string, x []float64, found map[string][]outcom
 	return p
 }
 
-func spreadOf(values []float64) float64 { return slices.Max(values) / slices.Min(values) }
-
-func ends(values []float64) float64 { return values[len(values)-1] / values[0] }
-
 // fig3 is the error and the number of messages against the number of clients.
 func fig3() sweep {
 	s := sweep{
@@ -150,33 +144,6 @@ func fig3() sweep {
 	return s
 }
 
-func fig3Claims(at points) []experiment.Verdict {
-	flat := func(names ...string) experiment.Verdict {
-		v := experiment.Verdict{Claim: fmt.Sprintf("%s: n hardly changes the error of %s", at.title, strings.Join(names, ", ")), Holds: true}
-		for i, name := range names {
-			ratio := spreadOf(at.errors[name])
-			v.Holds = v.Holds && ratio < 3
-			if i > 0 {
-				v.Detail += ", "
-			}
-			v.Detail += fmt.Sprintf("%s's differs by a factor of up to %.3g", name, ratio)
-		}
-		v.Detail += " between n = 10³ and 10⁹; less than 3 counts"
-		return v
-	}
-	g, b, s := at.messages["GKMPS"], at.messages["BBGN"], at.messages[sumDPName]
-	last := len(s) - 1
-	return []experiment.Verdict{flat("GKMPS", "BBGN", centralName), flat(sumDPName), {
-		Claim:  at.title + ": GKMPS's messages fall with n, BBGN's hardly change, SumDP's fall in the end",
-		Holds:  slices.IsSortedFunc(g, func(a, b float64) int { return cmp.Compare(b, a) }) && spreadOf(b) < 3 && s[last] < s[0]/3,
-		Detail: fmt.Sprintf("from n = 10³ to 10⁹ GKMPS's from %.3g to %.3g, BBGN's from %.3g to %.3g, SumDP's from %.3g to %.3g", g[0], g[last], b[0], b[last], s[0], s[last]),
-	}, {
-		Claim:  at.title + ": GKMPS's and SumDP's messages approach one per client",
-		Holds:  g[last] < 2 && s[last] < 2,
-		Detail: fmt.Sprintf("%.3g and %.3g at n = 10⁹, with certified constants; below 2 counts", g[last], s[last]),
-	}}
-}
-
 // fig4 is the error against the bound U.
 func fig4() sweep {
 	s := sweep{
@@ -190,19 +157,6 @@ func fig4() sweep {
 	return s
 }
 
-func fig4Claims(at points) []experiment.Verdict {
-	g, b, s := ends(at.errors["GKMPS"]), ends(at.errors["BBGN"]), ends(at.errors[sumDPName])
-	return []experiment.Verdict{{
-		Claim:  at.title + ": the errors of GKMPS and BBGN are proportional to U",
-		Holds:  g > 1e5/2 && g < 2e5 && b > 1e5/2 && b < 2e5,
-		Detail: fmt.Sprintf("from U = 10³ to 10⁸ they grow by factors of %.3g and %.3g; 10⁵/2 to 2·10⁵ counts", g, b),
-	}, {
-		Claim:  at.title + ": the error of SumDP follows the largest input and not U",
-		Holds:  s < 3,
-		Detail: fmt.Sprintf("from U = 10³ to 10⁸ it grows by a factor of %.3g, while the largest input is %g to %g; less than 3 counts", s, slices.Min(at.largest), slices.Max(at.largest)),
-	}}
-}
-
 // fig5 is the error against the deviation of the data.
 func fig5() sweep {
 	s := sweep{
@@ -214,18 +168,4 @@ func fig5() sweep {
 		s.panels[0].settings = append(s.panels[0].settings, setting{100_000, 100_000, 1, gauss(1, sigma, clamped), sigma})
 	}
 	return s
-}
-
-func fig5Claims(at points) []experiment.Verdict {
-	last := len(at.x) - 1
-	s, other := at.errors[sumDPName], min(at.errors["GKMPS"][last], at.errors["BBGN"][last])
-	return []experiment.Verdict{{
-		Claim:  at.title + ": the error of SumDP grows with the largest input",
-		Holds:  slices.IsSorted(s) && at.largest[last] == 1e5,
-		Detail: fmt.Sprintf("from %.3g to %.3g, while the largest input grows from %g to %g", s[0], s[last], at.largest[0], at.largest[last]),
-	}, {
-		Claim:  at.title + ": where the largest input reaches U, SumDP is nearly as good as GKMPS and BBGN",
-		Holds:  s[last] <= 2*other,
-		Detail: fmt.Sprintf("%.3g against %.3g at σ = 10⁵; up to twice as much counts", s[last], other),
-	}}
 }

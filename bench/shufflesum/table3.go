@@ -17,21 +17,22 @@ import (
 // column is one data set of Table 3. The paper's numbers are those of SumDP, GKMPS, BBGN and
 // central DP.
 type column struct {
-	name     string
-	bound    int64
-	draw     func(rng *rand.Rand) population
-	errors   *[4]float64 // percent; nil: the paper has no such column
-	messages [3]float64  // per client
+	name      string
+	bound     int64
+	draw      func(rng *rand.Rand) population
+	errors    *[4]float64 // percent; nil: the paper has no such column
+	messages  [3]float64  // per client
+	isStandIn bool
 }
 
 const tableClients, tableBound = 100_000, 100_000
 
 func simulated(d distribution, errors [4]float64, messages [3]float64) column {
-	return column{d.name, tableBound, func(rng *rand.Rand) population { return d.draw(tableClients, tableBound, rng) }, &errors, messages}
+	return column{d.name, tableBound, func(rng *rand.Rand) population { return d.draw(tableClients, tableBound, rng) }, &errors, messages, false}
 }
 
 func instead(s standIn, errors [4]float64, messages [3]float64) column {
-	return column{s.name, s.bound, s.draw, &errors, messages}
+	return column{s.name, s.bound, s.draw, &errors, messages, true}
 }
 
 func table3Columns() []column {
@@ -102,17 +103,20 @@ func runTable3(ctx context.Context, env experiment.Env, b budget, dataSeed uint6
 	}
 	env.Progress.Describe("table3")
 	env.Progress.Grow(len(columns) * (len(sumNames)*repeats*groups + others))
-	panel := figure.Panel{Title: fmt.Sprintf("ε = %g, %s", b.epsilon, b.relation), YLabel: "relative error of the sum, %", LogY: true}
-	for i, name := range sumNames {
-		panel.Series = append(panel.Series, figure.Series{Name: name, Style: figure.Points})
-		if i < len(column{}.messages)+1 && columns[0].errors != nil {
-			panel.Series = append(panel.Series, figure.Series{Name: name + ", the paper's", Of: name, Style: figure.Points})
-		}
+	panels := []figure.Panel{table3Panel(b, "simulated data", columns[0].errors != nil)}
+	if len(columns) > 1 {
+		panels = append(panels, table3Panel(b, "stand-ins for real data", true))
+	} else {
+		panels[0].Title = fmt.Sprintf("ε = %g, %s", b.epsilon, b.relation)
 	}
 	var found []measuredColumn
 	for i, c := range columns {
 		p := c.draw(experiment.Stream(dataSeed, 3, uint64(i)))
-		m := measuredColumn{column: c, errors: map[string]float64{}}
+		panel := &panels[0]
+		if c.isStandIn {
+			panel = &panels[1]
+		}
+		m := measuredColumn{column: c, groups: groups, errors: map[string]experiment.Interval{}, messages: map[string]float64{}}
 		for k, name := range sumNames {
 			s, err := newSummer(name, p, c.bound, b.epsilon, b.relation)
 			if err != nil {
@@ -123,7 +127,7 @@ func runTable3(ctx context.Context, env experiment.Env, b budget, dataSeed uint6
 				return nil, err
 			}
 			e := o.relative(p.total())
-			m.errors[name] = e.Value
+			m.errors[name], m.messages[name] = e, o.messages.Value
 			row := experiment.Row{c.name, p.clients(), c.bound, p.largest(1), name, e.Value, nil, o.messages.Value, nil, o.bits, nil, nil, nil, e.Low, e.High}
 			if s.bitsPerMessage() == 0 {
 				row[7], row[9] = nil, nil
@@ -150,12 +154,24 @@ func runTable3(ctx context.Context, env experiment.Env, b budget, dataSeed uint6
 				}
 			}
 		}
-		panel.Categories = append(panel.Categories, c.name)
+		panel.Categories = append(panel.Categories, shorten.Replace(c.name))
 		found = append(found, m)
 	}
 	r.Verdicts = table3Claims(found)
-	r.Plot = &figure.Figure{ErrorBars: experiment.ErrorBars, Panels: []figure.Panel{panel}}
+	r.Plot = &figure.Figure{ErrorBars: experiment.ErrorBars, Panels: panels}
 	return r, nil
+}
+
+// table3Panel has a series for each mechanism, and one for the paper's numbers where there are any.
+func table3Panel(b budget, what string, paper bool) figure.Panel {
+	panel := figure.Panel{Title: fmt.Sprintf("%s, ε = %g, %s", what, b.epsilon, b.relation), YLabel: "relative error of the sum, %", LogY: true}
+	for i, name := range sumNames {
+		panel.Series = append(panel.Series, figure.Series{Name: name, Style: figure.Points})
+		if i < len(column{}.messages)+1 && paper {
+			panel.Series = append(panel.Series, figure.Series{Name: name + ", the paper's", Of: name, Style: figure.Points})
+		}
+	}
+	return panel
 }
 
 // drawAgain returns the errors of SumDP on fresh data sets, sorted, in percent.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -58,22 +59,28 @@ func integerImages(images [][]int64, sum []float64, set *dataset.Set) [][]int64 
 }
 
 // loadImages returns training and test images together, as the paper sums them: those of a
-// directory, MNIST from the network where -data asks for it, or generated digits.
-func loadImages(ctx context.Context, env experiment.Env) (images [][]int64, sum []float64, source string, err error) {
+// directory, MNIST from the network where -data asks for it, or generated digits. sum is that of the
+// 0/1 images, and grey that of pixels in [0, 1].
+func loadImages(ctx context.Context, env experiment.Env) (images [][]int64, sum, grey []float64, source string, err error) {
 	options := dataset.Options{Source: env.Data, Seed: env.Seed}
 	if env.Quick && env.Data == dataset.Generated {
 		options.TrainSize, options.TestSize = 4000, 1000
 	}
 	data, err := dataset.Load(ctx, options)
 	if err != nil {
-		return nil, nil, "", err
+		return nil, nil, nil, "", err
 	}
-	sum = make([]float64, data.Train.Dim())
-	images = integerImages(integerImages(nil, sum, data.Train), sum, data.Test)
+	sum, grey = make([]float64, data.Train.Dim()), make([]float64, data.Train.Dim())
+	for _, set := range []*dataset.Set{data.Train, data.Test} {
+		images = integerImages(images, sum, set)
+		for i := range set.Len() {
+			floats.Add(grey, set.Image(i))
+		}
+	}
 	if floats.Norm(sum, 2) == 0 {
-		return nil, nil, "", errors.New("all images are black")
+		return nil, nil, nil, "", errors.New("all images are black")
 	}
-	return images, sum, data.Note, nil
+	return images, sum, grey, data.Note, nil
 }
 
 // vectorMethod estimates a sum of vectors.
@@ -85,7 +92,7 @@ type vectorMethod struct {
 }
 
 func runTable4(ctx context.Context, env experiment.Env, b budget) (*experiment.Result, error) {
-	images, sum, source, err := loadImages(ctx, env)
+	images, sum, grey, source, err := loadImages(ctx, env)
 	if err != nil {
 		return nil, err
 	}
@@ -129,29 +136,35 @@ func runTable4(ctx context.Context, env experiment.Env, b budget) (*experiment.R
 	}
 	env.Progress.Describe("table4")
 	env.Progress.Grow(len(methods) * repeats)
-	pictures := "images"
-	if env.Data == "" {
-		pictures = "generated digits"
+	pictures, others := "images", map[string]string{dataset.Generated: "generated digits", dataset.Textures: "generated clothes"}[env.Data]
+	if others != "" {
+		pictures = others
 	}
 	panel := figure.Panel{
 		Title: fmt.Sprintf("ε = %g, %d %s", b.epsilon, len(images), pictures), YLabel: "relative error of the sum, %", LogY: true,
-		Series: []figure.Series{{Name: "measured", Style: figure.Points}, {Name: "the paper's, MNIST", Of: "measured", Style: figure.Points}},
 	}
-	measured := map[string]float64{}
+	for _, relation := range relations {
+		panel.Series = append(panel.Series, figure.Series{Name: "HighDimSum, " + relation.String(), Style: figure.Points})
+	}
+	theirs := len(panel.Series) + 1
+	panel.Series = append(panel.Series, figure.Series{Name: "HLY and central DP", Style: figure.Points},
+		figure.Series{Name: "the paper's, MNIST", Of: "HLY and central DP", Style: figure.Points})
+	found := vectorOutcomes{}
 	for i, m := range methods {
 		o, err := m.run(ctx, env, sum, len(images), repeats, uint64(i))
 		if err != nil {
 			return nil, err
 		}
 		e, label := o.err, m.label()
-		measured[label] = e.Value
+		found[label] = o
 		row := experiment.Row{m.name, nil, nil, e.Value, nil, nil, nil, nil, e.Low, e.High}
 		if m.relation != "" {
 			row[1], row[2] = m.relation, m.composition
 		}
+		x := category(&panel, m.tick())
 		if m.paper > 0 {
 			row[4] = m.paper
-			panel.Series[1].X, panel.Series[1].Y = append(panel.Series[1].X, float64(i)), append(panel.Series[1].Y, m.paper)
+			panel.Series[theirs].X, panel.Series[theirs].Y = append(panel.Series[theirs].X, x), append(panel.Series[theirs].Y, m.paper)
 		}
 		if m.bits > 0 {
 			row[5], row[7] = o.messages.Value, o.bits
@@ -160,10 +173,13 @@ func runTable4(ctx context.Context, env experiment.Env, b budget) (*experiment.R
 			row[6] = m.paperMessages
 		}
 		r.Rows = append(r.Rows, row)
-		panel.Series[0].Add(float64(i), e.Value, e.Low, e.High)
-		panel.Categories = append(panel.Categories, label)
+		own := theirs - 1
+		if at := slices.IndexFunc(relations, func(r fl.Relation) bool { return r.String() == m.relation }); at >= 0 {
+			own = at
+		}
+		panel.Series[own].Add(x, e.Value, e.Low, e.High)
 	}
-	r.Verdicts = table4Claims(measured, b.relation == fl.ZeroOut)
+	r.Verdicts = found.table4Claims(b.relation, floats.Norm(sum, 2)/floats.Norm(grey, 2), others)
 	r.Plot = &figure.Figure{ErrorBars: experiment.ErrorBars, Panels: []figure.Panel{panel}}
 	return r, nil
 }
@@ -175,39 +191,25 @@ func (m vectorMethod) label() string {
 	return fmt.Sprintf("%s, %s, %s composition", m.name, m.relation, m.composition)
 }
 
-// table4Claims are the paper's numbers and what it says about them. Under zero-out its settings
-// are the measured ones.
-func table4Claims(measured map[string]float64, zeroOut bool) []experiment.Verdict {
-	var out []experiment.Verdict
-	number := func(label string, theirs, tolerance float64) {
-		ours := measured[label]
-		out = append(out, experiment.Verdict{
-			Claim:  fmt.Sprintf("the error of %s is the paper's %g %%", label, theirs),
-			Holds:  ours < theirs*(1+tolerance) && ours > theirs/(1+tolerance),
-			Detail: fmt.Sprintf("%.4g %%; within %g %% of it counts", ours, 100*tolerance),
-		})
+// shorten makes names fit below an axis.
+var shorten = strings.NewReplacer("DimSum", "Dim", "VecSum", "Vec", "base-2 logarithms", "log₂", "natural logarithms", "ln",
+	", stand-in", "", "μ=", "", " σ=", "/")
+
+// tick is the name of a method below an axis: both relations share one.
+func (m vectorMethod) tick() string {
+	if m.composition != "" {
+		return shorten.Replace(m.name + ", " + m.composition)
 	}
-	relation := fl.ReplaceOne
-	if zeroOut {
-		relation = fl.ZeroOut
-		number("HighDimSum, zero-out, paper composition", paperHighDim, 0.1)
-		number(hlyName(baseTwo), paperHLY, 0.1)
-		number(centralName, paperCentral, 0.5)
+	return shorten.Replace(m.name)
+}
+
+// category returns where a name is below an axis, and adds it if it is new.
+func category(p *figure.Panel, name string) float64 {
+	i := slices.Index(p.Categories, name)
+	if i < 0 {
+		i, p.Categories = len(p.Categories), append(p.Categories, name)
 	}
-	for _, composition := range []hdsum.Composition{hdsum.Paper, hdsum.Tight} {
-		label := fmt.Sprintf("HighDimSum, %s, %s composition", relation, composition)
-		ours, theirs := measured[label], min(measured[hlyName(baseTwo)], measured[hlyName(natural)])
-		out = append(out, experiment.Verdict{
-			Claim:  label + " is much more accurate than HLY",
-			Holds:  100*ours < theirs,
-			Detail: fmt.Sprintf("%.3g %% against %.4g %% or more; 100 times counts", ours, theirs),
-		}, experiment.Verdict{
-			Claim:  label + " is close to central DP",
-			Holds:  ours < 10*measured[centralName],
-			Detail: fmt.Sprintf("%.3g %% against %.3g %%; less than 10 times counts", ours, measured[centralName]),
-		})
-	}
-	return out
+	return float64(i)
 }
 
 // run measures the L2 error of a method, relative to the sum of all vectors.

@@ -83,14 +83,14 @@ func runTable5(ctx context.Context, env experiment.Env, b budget, dim int) (*exp
 		Title: fmt.Sprintf("ε = %g, %s, n = %d", b.epsilon, b.relation, n), YLabel: "largest error, % of the largest count", LogY: true,
 		Series: []figure.Series{{Name: "measured", Style: figure.Points}, {Name: "the paper's, its own data", Of: "measured", Style: figure.Points}},
 	}
-	measured := map[string]float64{}
+	found := vectorOutcomes{}
 	for i, m := range methods {
 		o, err := m.runCounts(ctx, env, counts, n, repeats, uint64(i))
 		if err != nil {
 			return nil, err
 		}
 		e := o.err
-		measured[m.countLabel()] = e.Value
+		found[m.countLabel()] = o
 		row := experiment.Row{m.name, nil, e.Value, m.paper, e.Value * top / 100, nil, nil, nil, e.Low, e.High}
 		if m.composition != "" {
 			row[1] = m.composition
@@ -101,9 +101,9 @@ func runTable5(ctx context.Context, env experiment.Env, b budget, dim int) (*exp
 		r.Rows = append(r.Rows, row)
 		panel.Series[0].Add(float64(i), e.Value, e.Low, e.High)
 		panel.Series[1].X, panel.Series[1].Y = append(panel.Series[1].X, float64(i)), append(panel.Series[1].Y, m.paper)
-		panel.Categories = append(panel.Categories, m.countLabel())
+		panel.Categories = append(panel.Categories, m.tick())
 	}
-	r.Verdicts = table5Claims(measured)
+	r.Verdicts = found.table5Claims()
 	r.Plot = &figure.Figure{ErrorBars: experiment.ErrorBars, Panels: []figure.Panel{panel}}
 	return r, nil
 }
@@ -125,25 +125,6 @@ func (m vectorMethod) countLabel() string {
 const sparseName = "SparVecSum"
 
 func naiveName(l logarithm) string { return fmt.Sprintf("NaiveVecSum, %s logarithms", l) }
-
-// table5Claims are what the paper says about Table 5.
-func table5Claims(measured map[string]float64) []experiment.Verdict {
-	var out []experiment.Verdict
-	for _, composition := range []hdsum.Composition{hdsum.Paper, hdsum.Tight} {
-		label := fmt.Sprintf("%s, %s composition", sparseName, composition)
-		ours, theirs := measured[label], min(measured[naiveName(baseTwo)], measured[naiveName(natural)])
-		out = append(out, experiment.Verdict{
-			Claim:  label + " is much more accurate than NaiveVecSum",
-			Holds:  3*ours < theirs,
-			Detail: fmt.Sprintf("%.3g %% against %.3g %% or more; 3 times counts, the paper has 4.8", ours, theirs),
-		}, experiment.Verdict{
-			Claim:  label + " is close to central DP",
-			Holds:  ours < 2*measured[centralName],
-			Detail: fmt.Sprintf("%.3g %% against %.3g %%; less than twice counts, the paper has 1.4", ours, measured[centralName]),
-		})
-	}
-	return out
-}
 
 func sparse(clients [][]int, dim int, b budget, composition hdsum.Composition) (vectorMethod, error) {
 	s, err := hdsum.NewSparseVecSum(hdsum.SparseConfig{

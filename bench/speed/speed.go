@@ -1,189 +1,232 @@
-// Package speed measures what a report of a sparse mechanism costs its client and the server.
-// Use it to size a server, and to see what a change of an encoder or decoder does. Start with
-// go run ./bench speed.
+// Package speed measures what a report of a sparse mechanism costs its client and the server, and what
+// else takes time. Use it to size a server, and to see what a change does. Start with
+// go run ./bench speed, or with -base REVISION beside the state of another revision.
 package speed
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
+	"math"
+	"os"
+	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
-	"github.com/hushgrad/hushgrad/coco"
+	"github.com/hushgrad/hushgrad/bench/speed/probe"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/figure"
-	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // Experiments returns the experiments of the package.
 func Experiments() []experiment.Experiment {
 	return []experiment.Experiment{{
 		Name:    "speed",
-		Title:   "Time per report of CoCo, on the server and on the client",
-		Source:  "The cost of a report in Wang et al. is one scan of all coordinates",
-		Without: []string{experiment.FlagData},
-		Bind:    func(*flag.FlagSet) experiment.Run { return run },
+		Title:   "Time of a report of CoCo on the server and on the client, and of all else that was to become fast",
+		Source:  "The cost of a report in Wang et al. is one scan of all coordinates. The aims are this module's",
+		Without: []string{experiment.FlagData, experiment.FlagSeed},
+		Bind: func(f *flag.FlagSet) experiment.Run {
+			s := setting{}
+			f.StringVar(&s.base, "base", "", "`revision` of the checkout that is built and measured beside this one, by the same code; empty: none")
+			return s.run
+		},
 	}, sums}
 }
 
-// work is one operation at one size. All run on one core.
-type work struct {
-	what    string
-	hash    string
-	dim, s  int
-	epsilon float64
+// setting is what the flags say.
+type setting struct{ base string }
+
+// side does the works of one revision.
+type side interface {
+	measure(ctx context.Context, w probe.Work) (map[string]float64, error)
+	size() (map[string]float64, error)
+	demo(ctx context.Context) (map[string]float64, error)
 }
 
-func (w work) round() fl.Round {
-	return fl.Round{
-		ID: "speed", Mechanism: coco.Name, Dim: w.dim, Scale: 1, Epsilon: w.epsilon, Relation: fl.ReplaceOne, MinReports: 1, PublicSeed: [32]byte{1},
-		Params: fl.Params{sparse.ParamSparsity: fl.Int(w.s), sparse.ParamHash: fl.Text(w.hash)},
-	}
+// here measures in this process. It knows nothing of programs.
+type here struct{}
+
+func (here) measure(ctx context.Context, w probe.Work) (map[string]float64, error) {
+	return probe.Measure(ctx, w)
 }
+func (here) size() (map[string]float64, error)                { return nil, nil }
+func (here) demo(context.Context) (map[string]float64, error) { return nil, nil }
 
-const (
-	decode         = "server: add a report"
-	encode         = "client: encode a gradient"
-	encodesTernary = "client: encode a ternary vector"
-)
-
-// all are what is measured: the server for two sizes of reports, and the client.
-func all(quick bool) (works []work) {
-	dims := []int{1 << 10, 1 << 14, 1 << 17, 1 << 20}
-	if quick {
-		dims = dims[:2]
+func (s *setting) run(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
+	root := checkout(ctx)
+	switch {
+	case s.base != "" && env.Quick:
+		return nil, fl.Invalid("-base", s.base, "must not be given with -quick")
+	case s.base != "" && root == "":
+		return nil, fl.Invalid("-base", s.base, "must be given within a checkout of the module only")
 	}
-	for _, w := range []work{
-		{what: decode, hash: sparse.HashGF2, s: 8, epsilon: 1}, {what: decode, hash: sparse.HashIdeal, s: 8, epsilon: 1},
-		{what: decode, hash: sparse.HashGF2, s: 64, epsilon: 5}, {what: decode, hash: sparse.HashIdeal, s: 64, epsilon: 5},
-	} {
-		for _, w.dim = range dims {
-			works = append(works, w)
+	sides, repeats := []side{here{}}, 1
+	if root != "" && !env.Quick {
+		dir, err := os.MkdirTemp("", "hushgrad-speed")
+		if err != nil {
+			return nil, err
 		}
+		defer remove(dir)
+		if sides, err = s.build(ctx, env, root, dir); err != nil {
+			return nil, err
+		}
+		repeats = 5
 	}
-	client := work{what: encode, hash: sparse.HashGF2, dim: 7850, s: 64, epsilon: 5}
-	ternary := client
-	ternary.what = encodesTernary
-	return append(works, client, ternary)
+	return table(ctx, env, rows(env.Quick), sides, env.RepeatsOr(repeats))
 }
 
-func run(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
-	works, repeats := all(env.Quick), env.RepeatsOr(200)
-	if env.Quick {
-		repeats = env.RepeatsOr(20)
+// build builds this revision and the base.
+func (s *setting) build(ctx context.Context, env experiment.Env, root, dir string) (sides []side, err error) {
+	env.Progress.Describe("building")
+	trees := []*tree{{source: root, programs: filepath.Join(dir, "today")}}
+	if s.base != "" {
+		base := &tree{source: filepath.Join(dir, "base", "source"), programs: filepath.Join(dir, "base", "programs")}
+		if err := extract(ctx, root, s.base, base.source); err != nil {
+			return nil, err
+		}
+		trees = append(trees, base)
 	}
+	for _, t := range trees {
+		if err := t.build(ctx); err != nil {
+			return nil, err
+		}
+		sides = append(sides, t)
+	}
+	return sides, nil
+}
+
+// table measures all rows, on one side after the other in each repeat.
+func table(ctx context.Context, env experiment.Env, rows []row, sides []side, repeats int) (*experiment.Result, error) {
 	r := &experiment.Result{
-		Columns: []string{"operation", "hash", "dim", "sparsity", "epsilon", "nanoseconds", "median_nanoseconds"},
+		Columns: []string{"operation", "hash", "dim", "sparsity", "epsilon", "unit", "median", "aim", "base", "ratio"},
 		Notes: []string{
-			fmt.Sprintf("nanoseconds is the fastest of %d repeats of a millisecond or more each, on one core: what else the machine does makes repeats slower and never faster.", repeats),
-			"What is paid once per round is left out: tables of the client, and one transform of the server.",
+			"Of reports, what is paid once per round is left out: tables of the client, and one transform of the server.",
+			"The memory of a client is all that it allocates, in gradients of float64. That of a round is what is in use when 10000 reports are in and after an estimate.",
+			"A cold test run is left out: GOCACHE=$(mktemp -d) go test ./... with time before it measures it.",
 		},
 	}
+	if _, inside := sides[0].(here); inside {
+		r.Notes = append(r.Notes, "All was measured in one process, without what takes a build in the checkout.")
+	} else {
+		r.Notes = append(r.Notes, fmt.Sprintf("median is that of %d repeats, at most three of the demo, each in a process of its own.", repeats))
+	}
+	if len(sides) > 1 {
+		r.Notes = append(r.Notes, "base is the median of the other revision, measured in turn with this one. ratio is median over base.")
+	}
 	env.Progress.Describe("speed")
-	env.Progress.Grow(len(works))
-	panel := figure.Panel{XLabel: "coordinates, d", YLabel: "nanoseconds per report on the server", LogX: true, LogY: true}
-	for i := range works {
-		w := &works[i]
-		times, err := w.measure(ctx, env.Seed, uint64(i), repeats)
-		if err != nil {
-			return nil, fmt.Errorf("%s, d = %d: %w", w.what, w.dim, err)
-		}
-		slices.Sort(times)
-		r.Rows = append(r.Rows, experiment.Row{w.what, w.hash, w.dim, w.s, w.epsilon, times[0], times[len(times)/2]})
-		if name := fmt.Sprintf("%s, s = %d, ε = %g", w.hash, w.s, w.epsilon); w.what == decode {
-			if k := len(panel.Series); k == 0 || panel.Series[k-1].Name != name {
-				panel.Series = append(panel.Series, figure.Series{Name: name, Style: figure.LinePoints})
+	env.Progress.Grow(len(rows))
+	var last probe.Work
+	var got []map[string][]float64
+	for i, w := range rows {
+		if i == 0 || w.Work != last || w.Kind == "" {
+			var err error
+			if got, err = repeated(ctx, w, sides, repeats); err != nil {
+				return nil, fmt.Errorf("%s: %w", w.quantity, err)
 			}
-			s := &panel.Series[len(panel.Series)-1]
-			s.X, s.Y = append(s.X, float64(w.dim)), append(s.Y, times[0])
+			last = w.Work
 		}
+		w.report(r, got)
 		env.Progress.Step()
 	}
-	r.Plot = &figure.Figure{Panels: []figure.Panel{panel}}
+	r.Plot = &figure.Figure{Panels: []figure.Panel{panel(r)}}
 	return r, nil
 }
 
-// measure returns nanoseconds of an operation, once per repeat.
-func (w *work) measure(ctx context.Context, seed, number uint64, repeats int) ([]float64, error) {
-	do, err := w.operation(seed, number)
-	if err != nil {
-		return nil, err
+// repeated does a row's work on all sides in turn, and returns the values of each side by quantity.
+func repeated(ctx context.Context, w row, sides []side, repeats int) ([]map[string][]float64, error) {
+	if w.quantity == demoTime {
+		repeats = min(repeats, 3) // of half a minute each
 	}
-	// As many as take a millisecond, also when nothing interrupts them. A server collects reports
-	// and adds them together, so that few of them may cost nothing.
-	n, out := 1, []float64(nil)
-	if w.what == decode && w.hash == sparse.HashGF2 {
-		n = 1 << 16
-	}
-	for ; ; n *= 2 {
-		if out, err = take(ctx, n, 3, do); err != nil || slices.Min(out)*float64(n) > 1e6 {
-			break
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return take(ctx, n, repeats, do)
-}
-
-// take returns nanoseconds of an operation that is done n times in each repeat.
-func take(ctx context.Context, n, repeats int, do func() error) (out []float64, err error) {
+	out := make([]map[string][]float64, len(sides))
 	for range repeats {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+		for i, s := range sides {
+			var got map[string]float64
+			var err error
+			switch {
+			case ctx.Err() != nil:
+				return nil, ctx.Err()
+			case w.quantity == binarySize:
+				got, err = s.size()
+			case w.quantity == demoTime:
+				got, err = s.demo(ctx)
+			default:
+				got, err = s.measure(ctx, w.Work)
+			}
+			if err != nil {
+				return nil, err
+			}
+			if out[i] == nil {
+				out[i] = map[string][]float64{}
+			}
+			for name, v := range got {
+				out[i][name] = append(out[i][name], v)
+			}
 		}
-		began := time.Now()
-		if err := times(n, do); err != nil {
-			return nil, err
-		}
-		out = append(out, float64(time.Since(began).Nanoseconds())/float64(n))
 	}
 	return out, nil
 }
 
-func times(n int, do func() error) error {
-	for range n {
-		if err := do(); err != nil {
-			return err
-		}
+// report adds a row with the medians, and a verdict where there is an aim. got are the values of this
+// revision and, if there is one, of the base.
+func (w row) report(r *experiment.Result, got []map[string][]float64) {
+	values := got[0][w.quantity]
+	if len(values) == 0 {
+		return
 	}
-	return nil
+	slices.Sort(values)
+	now := median(values) * w.scale
+	cells := experiment.Row{w.quantity, nil, nil, nil, nil, w.unit, now, nil, nil, nil}
+	what := w.quantity
+	if w.Hash != "" {
+		cells[1], cells[2], cells[3], cells[4] = w.Hash, w.Dim, w.Sparsity, w.Epsilon
+		what = fmt.Sprintf("%s, %s, d = %d, s = %d, ε = %g", what, w.Hash, w.Dim, w.Sparsity, w.Epsilon)
+	}
+	detail := ""
+	if len(got) > 1 {
+		slices.Sort(got[1][w.quantity])
+		base := median(got[1][w.quantity]) * w.scale
+		cells[8], cells[9] = base, now/base
+		detail = fmt.Sprintf("base %.3g %s, ratio %.3g", base, w.unit, now/base)
+	}
+	if w.aim > 0 {
+		cells[7] = w.aim
+		bound, holds := "at most", now <= w.aim
+		if w.atLeast {
+			bound, holds = "at least", now >= w.aim
+		}
+		r.Verdicts = append(r.Verdicts, experiment.Verdict{
+			Claim: fmt.Sprintf("%s: %s %g %s", what, bound, w.aim, w.unit), Holds: holds,
+			Ours:   fmt.Sprintf("%.3g %s, from %.3g to %.3g", now, w.unit, values[0]*w.scale, values[len(values)-1]*w.scale),
+			Detail: detail,
+		})
+	}
+	r.Rows = append(r.Rows, cells)
 }
 
-// operation returns the operation on real reports or a gradient of normal entries.
-func (w *work) operation(seed, number uint64) (func() error, error) {
-	_, opened, err := fl.Complete(w.round())
-	if err != nil {
-		return nil, err
+// median is that of sorted values, and NaN of none.
+func median(sorted []float64) float64 {
+	if len(sorted) == 0 {
+		return math.NaN()
 	}
-	m, rng := opened.(fl.SparseMechanism), experiment.Stream(seed, 94, number)
-	x := fl.Ternary{Dim: w.dim}
-	for j := range w.s {
-		x.Index, x.Sign = append(x.Index, uint32(j)), append(x.Sign, int8(1-2*(j%2)))
-	}
-	switch w.what {
-	case encode:
-		grad := make([]float64, w.dim)
-		for j := range grad {
-			grad[j] = rng.NormFloat64() / 40
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+}
+
+// panel shows the time of a report on the server.
+func panel(r *experiment.Result) figure.Panel {
+	p := figure.Panel{XLabel: "coordinates, d", YLabel: "nanoseconds per report on the server", LogX: true, LogY: true}
+	for _, row := range r.Rows {
+		if row[0] != probe.Decode {
+			continue
 		}
-		var report []byte
-		return func() (err error) { report, err = m.Encode(report[:0], grad, rng); return err }, nil
-	case encodesTernary:
-		var report []byte
-		return func() (err error) { report, err = m.EncodeTernary(report[:0], x, rng); return err }, nil
-	}
-	reports := make([][]byte, 4096)
-	for i := range reports {
-		if reports[i], err = m.EncodeTernary(nil, x, rng); err != nil {
-			return nil, err
+		name := fmt.Sprintf("%s, s = %d, ε = %g", row[1], row[3], row[4])
+		i := slices.IndexFunc(p.Series, func(s figure.Series) bool { return s.Name == name })
+		if i < 0 {
+			i = len(p.Series)
+			p.Series = append(p.Series, figure.Series{Name: name, Style: figure.LinePoints})
 		}
+		s := &p.Series[i]
+		s.X, s.Y = append(s.X, float64(cmp.Or(row[2].(int), 1))), append(s.Y, row[6].(float64))
 	}
-	agg, i := m.NewAggregator(), 0
-	return func() error {
-		i++
-		return agg.Add(reports[i%len(reports)])
-	}, nil
+	return p
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"
@@ -96,4 +97,21 @@ func (s *sumsSetting) measure(ctx context.Context, form sum, repeats int, seed u
 		form.mechanism, form.against, s.dim, s.clients, s.epsilon, s.delta,
 		float64(total) / float64(encoded), times[0], times[len(times)/2],
 	}, nil
+}
+
+// take returns nanoseconds of an operation that is done n times in each repeat.
+func take(ctx context.Context, n, repeats int, do func() error) (out []float64, err error) {
+	for range repeats {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		began := time.Now()
+		for range n {
+			if err := do(); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, float64(time.Since(began).Nanoseconds())/float64(n))
+	}
+	return out, nil
 }

@@ -16,7 +16,7 @@ import (
 func limits(cells []*cell) [2]float64 {
 	least := 1.
 	for _, c := range cells {
-		least = min(least, c.accuracy().low)
+		least = min(least, c.accuracy().Low)
 		if c.task.zeroShot != nil {
 			least = min(least, *c.task.zeroShot)
 		}
@@ -78,7 +78,7 @@ func (s sweep) panel(cells []*cell, title, axis string, at func(*cell) *float64)
 		series := figure.Series{Name: name, Style: figure.LinePoints}
 		for _, c := range curves[name] {
 			a := c.accuracy()
-			series.Add(*at(c), a.mean, a.low, a.high)
+			series.Add(*at(c), a.Value, a.Low, a.High)
 		}
 		p.Series = append(p.Series, series)
 	}
@@ -91,7 +91,7 @@ func (s sweep) panel(cells []*cell, title, axis string, at func(*cell) *float64)
 	}
 	for i, c := range cells {
 		if c.role == reference {
-			level("no privacy", c, c.accuracy().mean)
+			level("no privacy", c, c.accuracy().Value)
 		}
 		if first := i == slices.IndexFunc(cells, func(o *cell) bool { return o.task == c.task }); first && c.task.zeroShot != nil {
 			level("zero-shot", c, *c.task.zeroShot)

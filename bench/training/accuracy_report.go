@@ -2,21 +2,13 @@ package training
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
-
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/internal/bound"
 )
-
-// interval is a mean with its 95 % confidence interval: Student's, over the repeats.
-// One repeat has none.
-type interval struct{ mean, low, high float64 }
 
 // accuracies are those of the repeats.
 func (c *cell) accuracies() (values []float64) {
@@ -26,16 +18,8 @@ func (c *cell) accuracies() (values []float64) {
 	return values
 }
 
-func (c *cell) accuracy() interval {
-	values := c.accuracies()
-	mean, deviation := stat.MeanStdDev(values, nil)
-	if len(values) < 2 {
-		return interval{mean, mean, mean}
-	}
-	n := float64(len(values))
-	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975) * deviation / math.Sqrt(n)
-	return interval{mean, mean - half, mean + half}
-}
+// accuracy is the mean over the repeats, with its interval.
+func (c *cell) accuracy() experiment.Interval { return experiment.MeanInterval(c.accuracies()) }
 
 // bytes is the mean length of a report.
 func (c *cell) bytes() float64 {
@@ -86,7 +70,7 @@ func (s sweep) report(cells, beside []*cell, anchors []anchor, data *dataset.Dat
 			labels = c.found.Value
 		}
 		r.Rows = append(r.Rows, slices.Concat(experiment.Row{
-			c.name, c.task.features, orNil(c.course.local), orNil(c.course.localOfAll()), orNil(c.course.central), a.mean, a.low, a.high, len(c.outcomes),
+			c.name, c.task.features, orNil(c.course.local), orNil(c.course.localOfAll()), orNil(c.course.central), a.Value, a.Low, a.High, len(c.outcomes),
 		}, c.beside(), experiment.Row{
 			labels, c.course.rounds, c.course.participations, c.demands.Clients, s.skew, s.dropout, c.course.cohort, c.course.quorum, c.course.sparsity, c.course.scale,
 			orNil(c.course.noise), c.outcomes[0].noise, c.outcomes[0].rate, c.bytes(), c.seconds, c.demands.Dim, c.demands.L1, c.demands.L2, c.demands.Centred,
@@ -127,9 +111,9 @@ func (s sweep) label(c *cell) string {
 func (s sweep) targets(cells []*cell) []experiment.Verdict {
 	var out []experiment.Verdict
 	for _, t := range []struct{ accuracy, epsilon float64 }{{0.86, 0.6}, {0.88, 1}, {0.90, 1}} {
-		best, found := interval{}, (*cell)(nil)
+		best, found := experiment.Interval{}, (*cell)(nil)
 		for _, c := range cells {
-			if a := c.accuracy(); (c.role == planned || c.role == ours) && c.course.central != nil && *c.course.central <= t.epsilon && a.mean > best.mean {
+			if a := c.accuracy(); (c.role == planned || c.role == ours) && c.course.central != nil && *c.course.central <= t.epsilon && a.Value > best.Value {
 				best, found = a, c
 			}
 		}
@@ -138,9 +122,9 @@ func (s sweep) targets(cells []*cell) []experiment.Verdict {
 		}
 		out = append(out, experiment.Verdict{
 			Claim: fmt.Sprintf("accuracy %.2f within central ε = %g", t.accuracy, t.epsilon),
-			Holds: best.mean >= t.accuracy,
+			Holds: best.Value >= t.accuracy,
 			Detail: fmt.Sprintf("%.4f [%.4f, %.4f] with %s at central ε = %s; of one report ε = %s against everybody, of all %d reports of a client %s",
-				best.mean, best.low, best.high, s.label(found), bound.Above(*found.course.central, 4), bound.Above(*found.course.local, 4), found.course.participations, bound.Above(*found.course.local*float64(found.course.participations), 4)),
+				best.Value, best.Low, best.High, s.label(found), bound.Above(*found.course.central, 4), bound.Above(*found.course.local, 4), found.course.participations, bound.Above(*found.course.local*float64(found.course.participations), 4)),
 		})
 	}
 	return out
@@ -167,9 +151,9 @@ func (s sweep) comparisons(cells []*cell) []experiment.Verdict {
 
 // compare compares the cells of one ε of a report. ok is false if none is ours.
 func (s sweep) compare(cells []*cell, epsilon float64) (v experiment.Verdict, ok bool) {
-	best, name := interval{}, ""
+	best, name := experiment.Interval{}, ""
 	for _, c := range cells {
-		if a := c.accuracy(); c.role == ours && a.mean > best.mean {
+		if a := c.accuracy(); c.role == ours && a.Value > best.Value {
 			best, name = a, s.label(c)
 		}
 	}
@@ -179,14 +163,14 @@ func (s sweep) compare(cells []*cell, epsilon float64) (v experiment.Verdict, ok
 	v = experiment.Verdict{
 		Claim: fmt.Sprintf("ε = %g per report: the best of ours is at or above every local baseline, or within error bars of it", epsilon), Holds: true,
 	}
-	detail := []string{fmt.Sprintf("%s %.3f [%.3f, %.3f]", name, best.mean, best.low, best.high)}
+	detail := []string{fmt.Sprintf("%s %.3f [%.3f, %.3f]", name, best.Value, best.Low, best.High)}
 	for _, c := range cells {
 		if c.role != localBaseline {
 			continue
 		}
 		a := c.accuracy()
-		text := fmt.Sprintf("%s %.3f [%.3f, %.3f]", s.label(c), a.mean, a.low, a.high)
-		if a.mean > best.mean && a.low > best.high {
+		text := fmt.Sprintf("%s %.3f [%.3f, %.3f]", s.label(c), a.Value, a.Low, a.High)
+		if a.Value > best.Value && a.Low > best.High {
 			v.Holds = false
 			text += ", above ours"
 		}

@@ -3,6 +3,8 @@ package training
 import (
 	"math"
 	"testing"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
 )
 
 // outcomesOf are those of repeats with these accuracies.
@@ -17,11 +19,11 @@ func outcomesOf(accuracies ...float64) (out []outcome) {
 // 4.30265·0.01/√3.
 func TestIntervals(t *testing.T) {
 	c := &cell{outcomes: outcomesOf(0.49, 0.5, 0.51)}
-	if a := c.accuracy(); math.Abs(a.mean-0.5) > 1e-12 || math.Abs(a.high-a.mean-4.302652729749464*0.01/math.Sqrt(3)) > 1e-9 || math.Abs(a.mean-a.low-(a.high-a.mean)) > 1e-12 {
+	if a := c.accuracy(); math.Abs(a.Value-0.5) > 1e-12 || math.Abs(a.High-a.Value-4.302652729749464*0.01/math.Sqrt(3)) > 1e-9 || math.Abs(a.Value-a.Low-(a.High-a.Value)) > 1e-12 {
 		t.Errorf("%+v", a)
 	}
 	c.outcomes = outcomesOf(0.7)
-	if a := c.accuracy(); a != (interval{0.7, 0.7, 0.7}) {
+	if a := c.accuracy(); a != (experiment.Interval{Value: 0.7, Low: 0.7, High: 0.7}) {
 		t.Errorf("one repeat: %+v", a)
 	}
 }

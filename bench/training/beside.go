@@ -58,7 +58,7 @@ func (c *cell) mean() any {
 	if c == nil {
 		return nil
 	}
-	return c.accuracy().mean
+	return c.accuracy().Value
 }
 
 // found returns the largest probability with which any party distinguishes two equally likely

@@ -185,7 +185,7 @@ func reportConstants(choices []choice, central float64, note string) *experiment
 		},
 		Plot: &figure.Figure{Columns: 2, ErrorBars: experiment.ErrorBars},
 	}
-	planned := map[string]interval{}
+	planned := map[string]experiment.Interval{}
 	for _, c := range choices {
 		if c.planned {
 			planned[c.what] = c.cell.accuracy()
@@ -196,7 +196,7 @@ func reportConstants(choices []choice, central float64, note string) *experiment
 		a := c.cell.accuracy()
 		one, all := c.cell.course.attacks()
 		r.Rows = append(r.Rows, experiment.Row{
-			c.what, c.value, c.planned, a.mean, a.low, a.high, len(c.cell.outcomes), c.cell.outcomes[0].rate, c.cell.course.sparsity, c.cell.course.participations,
+			c.what, c.value, c.planned, a.Value, a.Low, a.High, len(c.cell.outcomes), c.cell.outcomes[0].rate, c.cell.course.sparsity, c.cell.course.participations,
 			orNil(c.cell.course.local), orNil(c.cell.course.central), one, all,
 		})
 		if i == 0 || choices[i-1].what != c.what {
@@ -209,11 +209,11 @@ func reportConstants(choices []choice, central float64, note string) *experiment
 		} else {
 			verdict.Detail += "; "
 		}
-		verdict.Detail += fmt.Sprintf("%s: %.3f", c.value, a.mean)
-		verdict.Holds = verdict.Holds && a.low <= planned[c.what].high
+		verdict.Detail += fmt.Sprintf("%s: %.3f", c.value, a.Value)
+		verdict.Holds = verdict.Holds && a.Low <= planned[c.what].High
 		p := &r.Plot.Panels[len(r.Plot.Panels)-1]
 		p.Categories = append(p.Categories, c.value)
-		p.Series[0].AddNext(a.mean, a.low, a.high)
+		p.Series[0].AddNext(a.Value, a.Low, a.High)
 	}
 	return r
 }

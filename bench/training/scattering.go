@@ -115,7 +115,7 @@ func runScattering(ctx context.Context, env experiment.Env, centrals []float64) 
 		for _, c := range cells {
 			a := c.accuracy()
 			r.Rows = append(r.Rows, experiment.Row{
-				v.fittedOn(), v.Components, v.Whitening, v.Logarithm, c.name, orNil(c.course.central), a.mean, a.low, a.high, len(c.outcomes), orNil(c.course.noise), c.demands.Clients, c.course.rounds,
+				v.fittedOn(), v.Components, v.Whitening, v.Logarithm, c.name, orNil(c.course.central), a.Value, a.Low, a.High, len(c.outcomes), orNil(c.course.noise), c.demands.Clients, c.course.rounds,
 			})
 		}
 	}

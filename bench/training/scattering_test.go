@@ -35,7 +35,7 @@ func TestAVariantTrains(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, c.demands)
 		}
 	}
-	if a := cells[1].accuracy().mean; a < 0.8 {
+	if a := cells[1].accuracy().Value; a < 0.8 {
 		t.Errorf("accuracy %g without noise", a)
 	}
 }

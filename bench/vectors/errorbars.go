@@ -185,15 +185,15 @@ func reportCoverage(settings []*covered) *experiment.Result {
 	}
 	panels := map[string]int{}
 	plot := &figure.Figure{Columns: 2, ErrorBars: experiment.ErrorBars}
-	verdict := experiment.Verdict{Claim: fmt.Sprintf("intervals cover at least %g %% of the coordinates that clients hold, in every setting and but for chance", 100*promised), Holds: true}
-	least, where := 1.0, ""
+	verdict := experiment.Verdict{Claim: fmt.Sprintf("Error bars: intervals cover at least %g %% of the coordinates that clients hold, in every setting and but for chance", 100*promised), Holds: true}
+	least, where := experiment.Interval{Value: 1}, ""
 	for _, c := range settings {
 		all, held := c.all.interval(), c.held.interval()
 		r.Rows = append(r.Rows, experiment.Row{
 			c.name, c.sparsity, c.epsilon, c.reports, all.Value, all.Low, all.High, held.Value, held.Low, held.High, math.Sqrt(c.held.bars / c.held.errors),
 		})
-		if held.Value < least {
-			least, where = held.Value, fmt.Sprintf("%s, s = %d, ε = %g, %d reports", c.name, c.sparsity, c.epsilon, c.reports)
+		if held.Value < least.Value {
+			least, where = held, fmt.Sprintf("%s, s = %d, ε = %g, %d reports", c.name, c.sparsity, c.epsilon, c.reports)
 		}
 		verdict.Holds = verdict.Holds && held.High >= promised && all.High >= promised
 		title := fmt.Sprintf("s = %d, ε = %g", c.sparsity, c.epsilon)
@@ -211,7 +211,8 @@ func reportCoverage(settings []*covered) *experiment.Result {
 		}
 		p.Series[len(p.Series)-1].Add(float64(c.reports), held.Value, held.Low, held.High)
 	}
-	verdict.Detail = fmt.Sprintf("the least is %.3f: %s", least, where)
+	verdict.Ours = fmt.Sprintf("at least %.1f %% [%.1f, %.1f]", 100*least.Value, 100*least.Low, 100*least.High)
+	verdict.Detail = "the least is that of " + where
 	r.Verdicts, r.Plot = []experiment.Verdict{verdict}, plot
 	for i := range plot.Panels {
 		p := &plot.Panels[i]

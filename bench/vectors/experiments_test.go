@@ -8,16 +8,22 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/figure"
+	"github.com/hushgrad/hushgrad/privacy"
 )
 
-func results(t *testing.T) map[string]*experiment.Result {
+// results runs the experiments of these names.
+func results(t *testing.T, names ...string) map[string]*experiment.Result {
 	t.Helper()
 	out := map[string]*experiment.Result{}
 	for _, e := range Experiments() {
+		if !slices.Contains(names, e.Name) {
+			continue
+		}
 		f := flag.NewFlagSet(e.Name, flag.ContinueOnError)
 		run := e.Bind(f)
 		if err := f.Parse(nil); err != nil {
@@ -34,6 +40,11 @@ func results(t *testing.T) map[string]*experiment.Result {
 		if err := r.Plot.WritePNG(&png); err != nil {
 			t.Errorf("%s: %v", e.Name, err)
 		}
+		for _, v := range r.Verdicts {
+			if n := utf8.RuneCountInString(v.Ours); n == 0 || n > 60 {
+				t.Errorf("%s: %q is not for a cell of a table: %s", e.Name, v.Ours, v.Claim)
+			}
+		}
 		out[e.Name] = r
 	}
 	return out
@@ -42,7 +53,7 @@ func results(t *testing.T) map[string]*experiment.Result {
 // Our bound is proved and beats the other proved ones, and the pair, which is not a
 // bound, is below it.
 func TestFigures(t *testing.T) {
-	all := results(t)
+	all := results(t, "fig2", "coverage")
 	ratios := map[string]float64{}
 	for _, row := range all["fig2"].Rows {
 		if row[0] == 4 && row[1] == 10_000 && row[2] == 1.0 {
@@ -61,7 +72,10 @@ func TestFigures(t *testing.T) {
 	}
 	for _, v := range all["fig2"].Verdicts {
 		if !v.Holds && !strings.Contains(v.Claim, "saves") {
-			t.Errorf("%s: %s", v.Claim, v.Detail)
+			t.Errorf("%+v", v)
+		}
+		if strings.Contains(v.Claim, "our proved bound") && !strings.Contains(v.Detail, "at δ = 1e-08 ") {
+			t.Errorf("a δ is missing: %+v", v)
 		}
 	}
 	for _, panel := range all["fig2"].Plot.Panels {
@@ -85,7 +99,7 @@ func TestFigures(t *testing.T) {
 func TestCollisionRates(t *testing.T) {
 	want := map[int][3]float64{18: {0.0667, 0.0475, 0.0556}, 28: {0.0476, 0.0323, 0.0357}, 40: {0.0353, 0.0233, 0.0250}}
 	found := 0
-	r := results(t)["fig4-wang"]
+	r := results(t, "fig4-wang")["fig4-wang"]
 	for _, row := range r.Rows {
 		if rates, ok := want[row[0].(int)]; ok {
 			found++
@@ -103,7 +117,7 @@ func TestCollisionRates(t *testing.T) {
 
 // The least errors per number at d = 128, s = 8 and ε = 0.5, with the number of slots of each.
 func TestSquaredErrors(t *testing.T) {
-	r := results(t)["fig5-wang"]
+	r := results(t, "fig5-wang")["fig5-wang"]
 	for _, want := range []struct {
 		kind, mechanism string
 		slots           int
@@ -124,6 +138,21 @@ func TestSquaredErrors(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 	}
+	// The panels show the least errors, and not those of few slots; both curves end at the same number.
+	for i, panel := range r.Plot.Panels {
+		if largest := []float64{2 * 357, 2 * 607, 2 * 246}[i]; math.Abs(panel.YRange[1]/largest-1) > 0.01 || !(panel.YRange[0] < []float64{298, 357, 178}[i]) {
+			t.Errorf("%s: %v, want up to %g", panel.Title, panel.YRange, largest)
+		}
+		ends := map[float64]bool{}
+		for _, s := range panel.Series {
+			if s.Style == figure.Line {
+				ends[s.X[len(s.X)-1]] = true
+			}
+		}
+		if len(ends) != 1 || !ends[[]float64{64, 108, 64}[i]] {
+			t.Errorf("%s: curves end at %v", panel.Title, ends)
+		}
+	}
 }
 
 // Errors of 10 and 8 per number at the best numbers of slots are 20 % apart, of 10 and 5 half.
@@ -135,7 +164,7 @@ func TestErrorsOfTheFigureAreJudged(t *testing.T) {
 		return []swept{of("Collision", 0, 12, 10, 11), of("CoCo", 0, 2*coco, coco, coco), of("Collision", 1, 3, 2, 1), of("CoCo", 1, 2, 2, 2), of("Collision", 2, 1, 1, 1), of("CoCo", 2, 2, 2, 2)}
 	}
 	good, bad := fig5Verdicts(all(8)), fig5Verdicts(all(5))
-	if !good[0].Holds || bad[0].Holds || !strings.Contains(good[0].Detail, "ours: 20.0 % (t = 12 against 12), 27.3 % at the paper's own t (14 against 14)") {
+	if !good[0].Holds || bad[0].Holds || good[0].Ours != "20.0 %, exact (t = 12 against 12)" || good[0].Detail != "27.3 % at the paper's own t (14 against 14)" {
 		t.Errorf("%+v, %+v", good[0], bad[0])
 	}
 	// Collision's 11 is 10 % above the least, CoCo's 2 is larger than 1 and the least of its own.
@@ -145,15 +174,41 @@ func TestErrorsOfTheFigureAreJudged(t *testing.T) {
 }
 
 // A quarter less than the best earlier bound is what the paper claims, half is not; curves of the paper
-// are no earlier ones.
+// are no earlier ones. At another δ nothing is saved: what holds at one δ only is not settled.
 func TestSavings(t *testing.T) {
-	p := amplification{curves: []curve{
-		{name: ours, ratio: []float64{4, 8}}, {name: "clones", ratio: []float64{3, 6}}, {name: "worse", ratio: []float64{1, math.NaN()}},
-		{name: "pair", ratio: []float64{6, 12}}, {name: printed, ratio: []float64{math.NaN(), math.NaN()}},
-	}}
-	got := p.savings("title")
-	if len(got) != 2 || got[0].Holds || !got[1].Holds || !strings.Contains(got[1].Detail, "25 % on average, from 25 to 25, over 2") {
+	at := func(delta, own float64) []amplification {
+		return []amplification{{delta: delta, curves: []curve{
+			{name: ours, ratio: []float64{own, 2 * own}}, {name: "clones", ratio: []float64{3, 6}}, {name: "worse", ratio: []float64{1, math.NaN()}},
+			{name: "pair", ratio: []float64{6, 12}}, {name: printed, ratio: []float64{math.NaN(), math.NaN()}},
+		}}}
+	}
+	got := fig2Verdicts([][]amplification{at(0.5, 4), at(0.1, 4)}, []float64{1, 2})[2:]
+	if len(got) != 2 || !got[0].Holds || got[0].Unsettled != "" || got[0].Ours != "25.0 % on average at δ = 0.5" || got[1].Holds {
 		t.Errorf("%+v", got)
+	}
+	got = fig2Verdicts([][]amplification{at(0.5, 4), at(0.1, 3)}, []float64{1, 2})[2:]
+	if !got[0].Holds || got[0].Unsettled == "" || !strings.Contains(got[0].Detail, "at δ = 0.5 25 % (25 to 25), at δ = 0.1 0 % (0 to 0)") || got[1].Unsettled != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// The least advantage over a proved bound counts, in all panels, and the least amplification.
+func TestBoundsOfTheFigureAreJudged(t *testing.T) {
+	at := func(own float64, status privacy.Status) []amplification {
+		return []amplification{{curves: []curve{{name: ours, status: privacy.Proved, ratio: []float64{9, 8}}}}, {curves: []curve{
+			{name: ours, status: privacy.Proved, ratio: []float64{own, 3}}, {name: "clones", status: status, ratio: []float64{1.5, 2.5}},
+		}}}
+	}
+	for _, c := range []struct {
+		own    float64
+		status privacy.Status
+		best   bool
+		ours   string
+	}{{3, privacy.Proved, true, "at least 1.2 times"}, {1.2, privacy.Proved, false, "at least 0.8 times"}, {1.2, privacy.NotABound, true, "at least +Inf"}} {
+		got := fig2Verdicts([][]amplification{at(c.own, c.status)}, []float64{1, 2})
+		if got[0].Holds != c.best || !strings.HasPrefix(got[0].Ours, c.ours) || got[1].Holds != (c.own > 2) || !strings.HasSuffix(got[1].Ours, ", 3 at 2") {
+			t.Errorf("%+v: %+v", c, got)
+		}
 	}
 }
 

@@ -44,6 +44,7 @@ func golden(t *testing.T) (cases []goldenCase) {
 		var recorded struct {
 			Cases []struct {
 				Hash    string
+				Dim     int
 				Slots   int
 				Reports []string
 			}
@@ -53,13 +54,13 @@ func golden(t *testing.T) (cases []goldenCase) {
 		}
 		for _, c := range recorded.Cases {
 			r := fl.Round{
-				ID: "vectors", Mechanism: mechanism, Dim: 1000, Scale: 0.25, Epsilon: 2, Relation: fl.ReplaceOne, MinReports: 1,
+				ID: "vectors", Mechanism: mechanism, Dim: c.Dim, Scale: 0.25, Epsilon: 2, Relation: fl.ReplaceOne, MinReports: 1,
 				Params: fl.Params{"sparsity": fl.Int(8), "slots": fl.Int(c.Slots), "hash": fl.Text(c.Hash)},
 			}
 			for i := range r.PublicSeed {
 				r.PublicSeed[i] = byte(i + 1)
 			}
-			cases = append(cases, goldenOf(t, mechanism+" "+c.Hash, r, c.Reports))
+			cases = append(cases, goldenOf(t, fmt.Sprintf("%s %s %d", mechanism, c.Hash, c.Dim), r, c.Reports))
 		}
 	}
 	return cases

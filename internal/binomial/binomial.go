@@ -93,10 +93,13 @@ func powComplement(p, q, m float64) float64 {
 
 // Row fills row[i] = P[X = lo+i] for X ~ Binomial(n, p) in O(len(row)).
 func Row(row []float64, lo, n int, p, q float64) {
-	odds := p / q
+	odds, every := p/q, AnchorEvery
+	if math.IsInf(odds, 1) { // no ratio is one
+		every = 1
+	}
 	for i := range row {
 		k := lo + i
-		if i%AnchorEvery == 0 {
+		if i%every == 0 || row[i-1] == 0 { // after an underflow nothing is left to go on from
 			row[i] = PMF(k, n, p, q)
 			continue
 		}

@@ -105,3 +105,20 @@ func TestQuantiles(t *testing.T) {
 		t.Errorf("e^LogTail = %v above TailMass = %v", math.Exp(LogTail), TailMass)
 	}
 }
+
+// A row that begins with zeros, or whose odds are too large for a float64, has the values of its
+// positions all the same.
+func TestRowGoesOnAfterAnUnderflow(t *testing.T) {
+	for _, c := range []struct {
+		n    int
+		p, q float64
+	}{{3, 1, 2e-309}, {3, 1, 0}, {40, 1, 1e-20}, {5, 1, 1e-120}} {
+		row := make([]float64, c.n+1)
+		Row(row, 0, c.n, c.p, c.q)
+		for k, got := range row {
+			if want := PMF(k, c.n, c.p, c.q); !(math.Abs(got-want) <= 1e-12*want) {
+				t.Errorf("%+v: row[%d] = %v, want %v", c, k, got, want)
+			}
+		}
+	}
+}

@@ -9,55 +9,6 @@ import (
 	"testing"
 )
 
-func TestLabelsAreAUniformPermutation(t *testing.T) {
-	l, err := NewLabels(1000, [32]byte{1})
-	if err != nil || l.Bits() != 10 {
-		t.Fatalf("%v, %v bits", err, l.Bits())
-	}
-	all := slices.Clone(l.of)
-	slices.Sort(all)
-	for i, v := range all {
-		if v != uint32(i) {
-			t.Fatalf("not a permutation: %d at %d", v, i)
-		}
-	}
-	// Each of the 24 permutations of 4 labels: χ² with 23 degrees of freedom over
-	// 24 000 keys, P[χ² > 85] = 5e-9.
-	counts := map[[4]uint32]int{}
-	for i := range 24_000 {
-		l, err := NewLabels(4, [32]byte{byte(i), byte(i >> 8), 7})
-		if err != nil {
-			t.Fatal(err)
-		}
-		counts[[4]uint32(l.of)]++
-	}
-	chi2 := 0.0
-	for _, n := range counts {
-		chi2 += float64((n-1000)*(n-1000)) / 1000
-	}
-	if len(counts) != 24 || chi2 > 85 {
-		t.Errorf("%d permutations, χ² = %.1f", len(counts), chi2)
-	}
-	for _, keys := range []int{0, -1, 1<<MaxBits + 1} {
-		if _, err := NewLabels(keys, [32]byte{}); err == nil {
-			t.Errorf("%d keys: want an error", keys)
-		}
-	}
-}
-
-// All parties of a round must draw the same labels. Computed by this code when the
-// format was fixed.
-func TestLabelsArePinned(t *testing.T) {
-	key := [32]byte{1, 2, 3, 4, 5, 6, 7, 8}
-	l, err := NewLabels(1000, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := l.of[:8], []uint32{472, 793, 776, 949, 284, 556, 577, 959}; !slices.Equal(got, want) {
-		t.Errorf("labels %v, want %v", got, want)
-	}
-}
-
 // There are (8−1)(8−2) = 42 matrices of full rank from 3 to 2 bits: each must come
 // equally often, and so must every offset, character and flip.
 // χ² tests: P[χ²(41) > 120] = 1e-9, P[χ²(63) > 150] = 4e-9.

@@ -19,7 +19,7 @@ func Solve(f func(float64) float64, lo, hi, atLo, atHi float64) float64 {
 	mark, side := hi-lo, 0
 	for step := 1; hi-lo > Tolerance*hi; step++ {
 		x := lo + (hi-lo)*(atLo/(atLo-atHi))
-		if math.IsInf(atLo, 1) || math.IsInf(atHi, -1) {
+		if math.IsInf(atLo, 1) || math.IsInf(atHi, -1) || math.IsNaN(x) {
 			x = lo + (hi-lo)/2
 		}
 		if step%4 == 0 {

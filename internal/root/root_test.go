@@ -23,6 +23,12 @@ func TestSolve(t *testing.T) {
 		}, 0.7},
 		{"infinite below", func(x float64) float64 { return math.Log(math.Max(0, 0.2-x)) + 3 }, 0.2 - math.Exp(-3)},
 		{"infinite above", func(x float64) float64 { return 1/math.Max(0, x-0.5) - 4 }, 0.75},
+		{"the smallest numbers", func(x float64) float64 {
+			if x < 0.7 {
+				return math.SmallestNonzeroFloat64
+			}
+			return 0
+		}, 0.7},
 	} {
 		calls := 0
 		got := Solve(func(x float64) float64 { calls++; return c.f(x) }, 0, 1, c.f(0), c.f(1))

@@ -62,17 +62,16 @@ func (c *cosetTally) Merge(other Tally) error {
 // Counts implements Tally. O(dim).
 func (c *cosetTally) Counts() (plus, minus []int64) {
 	c.sweep.settle()
-	dim, labels := c.family.shape.Dim, c.family.labels
-	plus, minus = make([]int64, dim), make([]int64, dim)
-	inParallel(dim, func(from, to int) {
-		for j := from; j < to; j++ {
-			if c.family.shape.Layout == Paired {
-				place := labels.Of(uint32(j)) << 1
-				plus[j], minus[j] = int64(c.sweep.at(place)), int64(c.sweep.at(place|1))
-			} else {
-				plus[j] = int64(c.sweep.at(labels.Of(uint32(2 * j))))
-				minus[j] = int64(c.sweep.at(labels.Of(uint32(2*j + 1))))
+	plus, minus = make([]int64, c.family.shape.Dim), make([]int64, c.family.shape.Dim)
+	c.family.eachLabel(func(first int, labels []uint32) {
+		if c.family.shape.Layout == Paired {
+			for i, label := range labels {
+				plus[first+i], minus[first+i] = int64(c.sweep.at(label<<1)), int64(c.sweep.at(label<<1|1))
 			}
+			return
+		}
+		for i := range len(labels) / 2 {
+			plus[first+i], minus[first+i] = int64(c.sweep.at(labels[2*i])), int64(c.sweep.at(labels[2*i+1]))
 		}
 	})
 	return plus, minus

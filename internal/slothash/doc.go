@@ -16,8 +16,9 @@
 //
 // # The linear family over GF(2)
 //
-// A public random permutation, fresh in every round, gives each of the keys a
-// label ℓ of m bits, 2^m ≥ keys. With 2^k cells a function puts label ℓ into the
+// A public permutation, fresh in every round, gives each of the keys a label ℓ of m bits,
+// 2^m ≥ keys. Up to m = 16 it is uniformly random. Beyond, it is computed label by label and close
+// to uniform for any few keys (package gf2 says how close). With 2^k cells a function puts label ℓ into the
 // cell A·ℓ ⊕ o. The matrix A is uniform among the k×m matrices of full rank. In the
 // Paired layout (−1)^(c·ℓ⊕f) decides which slot of the pair stands for +.
 //
@@ -40,8 +41,8 @@
 //
 // Let N = 2^m − 1, C = 2^(m−k) and K = C − 1. Since A is uniform of full rank, the
 // set of labels in the cell of a given label ℓ is ℓ plus a uniformly random
-// subspace of C elements. Since labels are a random permutation, the other keys of
-// a client have random labels. So the number of r other keys in that cell is
+// subspace of C elements. The other keys of a client have random labels, for which the formulas
+// take a uniform permutation. So the number of r other keys in that cell is
 // hypergeometric. None of them is there with probability
 // C(N−K, r)/C(N, r) = Π_{i<r} (N−K−i)/(N−i). With random order the number of later
 // keys is uniform on 0 … s−1, hence
@@ -66,4 +67,16 @@
 // since two own keys share a cell with probability K/N. If one item of a coordinate
 // is the client's own and hit, the other is hit as well with probability
 // (K − (s−1)K/N)/(2^m−s) = K/N = Together.
+//
+// # What rests on the labels
+//
+// Privacy does not: a report is ε-LDP for every fixed labelling, the identity included.
+//
+// The chances above, and with them that estimates are unbiased, are averages over labels and
+// functions. Together is exact for every fixed labelling, and so is Overwritten for up to three
+// keys: A treats any two or three labels alike. For more keys they rest on how often the labels of
+// four keys, or of a larger even number, have the sum 0 modulo 2. Under a uniform permutation four do
+// once in 2^m − 3 times. From 2^17 labels on, that the computed ones do as often is what
+// the tests of package gf2 see, for keys in any order and of any structure that they try. It is not
+// proven. Estimates of a round vary with its labels either way.
 package slothash

@@ -70,7 +70,7 @@ type Shape struct {
 func (s Shape) keys() int { return max(s.Layout.Keys(s.Dim, s.Sparsity), s.MinKeys) }
 
 // NewFamily returns the family with that name, keyed by the round's public
-// randomness. O(d) for the linear family, O(1) for the ideal one.
+// randomness. O(√d) for the linear family, O(1) for the ideal one.
 func NewFamily(name string, shape Shape, key [32]byte) (Family, error) {
 	chances, err := NewChances(name, shape.Layout, shape.keys(), shape.Slots)
 	if err != nil {

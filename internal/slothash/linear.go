@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/hushgrad/hushgrad/internal/gf2"
+	"github.com/hushgrad/hushgrad/internal/parallel"
 )
 
 // linear is the family over GF(2); see the package documentation.
@@ -62,3 +63,25 @@ func (f *linear) NewTally() Tally {
 
 // sameRound reports whether counts of two families may be added.
 func (f *linear) sameRound(o *linear) bool { return f.shape == o.shape && f.key == o.key }
+
+// labelBlock is the number of labels that are computed before they are used.
+const labelBlock = 1 << 11
+
+// eachLabel calls use for ranges of coordinates that cover all, in parallel. labels has those of
+// their keys: one for a coordinate in the Paired layout, in the Separate layout one for + and one
+// for −. It is valid during the call.
+func (f *linear) eachLabel(use func(first int, labels []uint32)) {
+	keys := 1
+	if f.shape.Layout == Separate {
+		keys = 2
+	}
+	parallel.Ranges(f.shape.Dim, func(from, to int) {
+		var labels [labelBlock]uint32
+		for from < to {
+			n := min(to-from, labelBlock/keys)
+			f.labels.Fill(labels[:n*keys], uint32(from*keys))
+			use(from, labels[:n*keys])
+			from += n
+		}
+	})
+}

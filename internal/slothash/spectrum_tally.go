@@ -68,17 +68,16 @@ func (c *spectrumTally) Merge(other Tally) error {
 // spectra: it is linear, so that of hits + 2^32·signed has both results in the halves of its
 // numbers.
 func (c *spectrumTally) Counts() (plus, minus []int64) {
-	dim, labels, k := c.family.shape.Dim, c.family.labels, c.family.k
+	dim, k := c.family.shape.Dim, c.family.k
 	plus, minus = make([]int64, dim), make([]int64, dim)
 	for _, s := range c.spectra {
 		s.settle()
 	}
 	if c.family.shape.Layout == Separate {
 		hits := c.transformed(0)
-		inParallel(dim, func(from, to int) {
-			for j := from; j < to; j++ {
-				plus[j] = hits[labels.Of(uint32(2*j))] >> k
-				minus[j] = hits[labels.Of(uint32(2*j+1))] >> k
+		c.family.eachLabel(func(first int, labels []uint32) {
+			for i := range len(labels) / 2 {
+				plus[first+i], minus[first+i] = hits[labels[2*i]]>>k, hits[labels[2*i+1]]>>k
 			}
 		})
 		return plus, minus
@@ -89,20 +88,19 @@ func (c *spectrumTally) Counts() (plus, minus []int64) {
 	}
 	if c.spectra[0].magnitude() <= math.MaxInt32 && c.spectra[1].magnitude() <= math.MaxInt32 {
 		both := c.transformed(0, 1)
-		inParallel(dim, func(from, to int) {
-			for j := from; j < to; j++ {
-				v := both[labels.Of(uint32(j))]
+		c.family.eachLabel(func(first int, labels []uint32) {
+			for i, label := range labels {
+				v := both[label]
 				hits := int64(int32(v))
-				split(j, hits, (v-hits)>>32)
+				split(first+i, hits, (v-hits)>>32)
 			}
 		})
 		return plus, minus
 	}
 	hits, signed := c.transformed(0), c.transformed(1)
-	inParallel(dim, func(from, to int) {
-		for j := from; j < to; j++ {
-			label := labels.Of(uint32(j))
-			split(j, hits[label], signed[label])
+	c.family.eachLabel(func(first int, labels []uint32) {
+		for i, label := range labels {
+			split(first+i, hits[label], signed[label])
 		}
 	})
 	return plus, minus
@@ -113,12 +111,7 @@ func (c *spectrumTally) Counts() (plus, minus []int64) {
 func (c *spectrumTally) transformed(spectra ...int) []int64 {
 	out := make([]int64, 1<<c.family.m)
 	for i, number := range spectra {
-		s := c.spectra[number]
-		inParallel(len(s.low), func(from, to int) {
-			for place := from; place < to; place++ {
-				out[place] += int64(s.at(uint32(place))) << (32 * i)
-			}
-		})
+		c.spectra[number].addTo(out, 32*i)
 	}
 	// The length is a power of two, the only thing the transform asks for.
 	_ = walsh.Transform(out)

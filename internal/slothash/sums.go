@@ -1,5 +1,7 @@
 package slothash
 
+import "github.com/hushgrad/hushgrad/internal/parallel"
+
 // sums are the integers in which a tally keeps what it counted. Each has 2 bytes for as long as
 // it stays small, which keeps more of them near the processor. What goes beyond is moved to 4
 // bytes each, which a region of neighbours gets when the first of them needs it.
@@ -33,11 +35,15 @@ func (s *sums) spillFull(place uint32) {
 }
 
 func (s *sums) widen(place uint32, v int32) {
-	wide := &s.wide[place>>regionBits]
-	if *wide == nil {
-		*wide = make([]int32, min(1<<regionBits, len(s.low)))
+	s.widened(place >> regionBits)[place&(1<<regionBits-1)] += v
+}
+
+// widened returns the 4 bytes of each sum of a region.
+func (s *sums) widened(region uint32) []int32 {
+	if s.wide[region] == nil {
+		s.wide[region] = make([]int32, min(1<<regionBits, len(s.low)))
 	}
-	(*wide)[place&(1<<regionBits-1)] += v
+	return s.wide[region]
 }
 
 // at returns the sum at a place.
@@ -62,18 +68,45 @@ func (s *sums) put(place uint32, v int32) {
 
 // merge adds the sums of o, of which there are as many.
 func (s *sums) merge(o *sums) {
-	for place := range uint32(len(s.low)) {
-		if v := o.at(place); v != 0 {
-			s.put(place, v)
+	for region, wide := range o.wide {
+		for i, v := range wide {
+			if v != 0 {
+				s.widen(uint32(region<<regionBits|i), v)
+			}
+		}
+	}
+	for place, v := range o.low {
+		sum := s.low[place] + v // two that are not full
+		s.low[place] = sum
+		if full(sum) < 0 {
+			s.spillFull(uint32(place))
 		}
 	}
 }
 
-// magnitude is the sum of the magnitudes.
+// addTo adds the sums, times 2^shift, to out.
+func (s *sums) addTo(out []int64, shift int) {
+	parallel.Ranges(len(s.low), func(from, to int) {
+		for place := from; place < to; place++ {
+			out[place] += int64(s.low[place]) << shift
+		}
+	})
+	for region, wide := range s.wide {
+		for i, v := range wide {
+			out[region<<regionBits|i] += int64(v) << shift
+		}
+	}
+}
+
+// magnitude is at least the sum of the magnitudes.
 func (s *sums) magnitude() (sum int64) {
-	for place := range uint32(len(s.low)) {
-		v := int64(s.at(place))
-		sum += max(v, -v)
+	for _, v := range s.low {
+		sum += max(int64(v), -int64(v))
+	}
+	for _, wide := range s.wide {
+		for _, v := range wide {
+			sum += max(int64(v), -int64(v))
+		}
 	}
 	return sum
 }

@@ -18,15 +18,30 @@
 //     randomized response with ε/2.
 //   - "privkvm" (ibid.) is the first of c rounds of the iterative mechanism, the only
 //     one in which keys are perturbed: ε/2 for the key and ε/(2c) for the sign
-//     (parameter rounds = c). In further rounds a client would report the last mean for a key
-//     that it does not hold. Here the server computes what those rounds would have given in
-//     expectation (parameter virtual, the number of virtual iterations): 1 and 5 is the
-//     "1r5v" of the literature. With c > 1 the report spends ε/2 + ε/(2c) only. What is
-//     left for later rounds is not used.
+//     (parameter rounds = c). Further rounds are each an [Iteration]. Without them the server
+//     computes what c rounds of the first kind would have given in expectation (parameter
+//     virtual, the number of virtual iterations): rounds = 1 and virtual = 5 is the "1r5v" of the
+//     literature. With c > 1 the first report spends ε/2 + ε/(2c).
 //   - "kvue" (Sun, Zhao, Ye, Feng, Wang, Bai, Conditional Analysis for Key-Value Data
 //     with Local Differential Privacy, arXiv 1907.05014) has the three states as a unary
 //     code of three bits. Each bit goes through randomized response with ε/2
 //     (symmetric unary encoding).
+//
+// # Iterations
+//
+// A client of an [Iteration] draws a key again. It reports the key and a sign: that of its value,
+// or, for a key that it does not hold, that of the mean which was published for the key after the
+// iteration before. The sign goes through randomized response with ε/(2c). Signs of clients without
+// the key pull the next estimate to the published mean, and no longer to 0.
+//
+// Iterations are for the library and for experiments. No registered mechanism runs them: a
+// round's description would have to hold d means, and every client would have to send c reports.
+// The server publishes the first round's conditional means (virtual = 0), both sides
+// make the second iteration from them with [NewIteration], and so on.
+//
+// The paper of PCKV, Section 4.2, says that the key has a budget of 0 in these rounds. Randomized response with a budget of 0
+// would say "none" in half of the reports, whatever the client holds. Here every report has a
+// sign: the privacy is the same, and the noise is that of twice as many reports.
 //
 // # Privacy
 //
@@ -36,10 +51,16 @@
 // max(e^ε1·2/(1+e^−ε2), e^ε2, (1+e^ε2)/(2·e^ε1)). It is below e^(ε1+ε2): the split of the
 // paper leaves some budget unused.
 //
+// A report of an iteration is ε/(2c)-LDP, for all means that may have been published. The c reports of a
+// client are ε-LDP together, by basic composition: ε/2 + ε/(2c), and c−1 times ε/(2c). That the
+// published means depend on earlier reports changes nothing. Any two clients are neighbours,
+// whatever they hold (replace one).
+//
 // # Reports
 //
 // A report is the integer j·m + message, little-endian in as many bytes as d·m − 1 needs.
-// PrivKV has m = 3 (none, +, −). KVUE has m = 8 (bit 0: none, bit 1: +, bit 2: −).
+// PrivKV has m = 3 (none, +, −). KVUE has m = 8 (bit 0: none, bit 1: +, bit 2: −). An iteration has
+// m = 2 (+, −).
 //
 // # Estimation
 //
@@ -57,4 +78,7 @@
 //     (1 − (1−w)^(1+v))/w, with f estimated. KVUE's is the estimated sum of values over
 //     the estimated frequency. Frequencies are moved into [1/N, 1] for these, and results
 //     into [−1, 1] times Round.Scale. With N = 0 it is 0.
+//   - Iterations: the mean of the signs over the gain, moved into the same range. In expectation it is
+//     f·m + (1−f)·m' after a published mean m'. The bias shrinks by the factor 1−f: hardly
+//     at all for rare keys. The variance of the last iteration is that of the budget ε/(2c).
 package privkv

@@ -138,15 +138,20 @@ func (m *mechanism) EncodeChoosing(dst []byte, pairs []fl.KeyValue, choose exact
 	if err := fl.CheckKeyValues(pairs, m.round.Dim); err != nil {
 		return dst, m.round.Wrap("encode", err)
 	}
-	key := uint32(choose.Uniform(uint64(m.round.Dim)))
+	key, value, held := sampled(pairs, m.round.Dim, choose)
+	return m.codec.append(dst, entry{key, m.protocol.message(held, value, choose)}), nil
+}
+
+// sampled draws a key and returns it with the value that the client has there, if it holds the key.
+func sampled(pairs []fl.KeyValue, dim int, choose exact.Chooser) (key uint32, value float64, held bool) {
+	key = uint32(choose.Uniform(uint64(dim)))
 	at, held := slices.BinarySearchFunc(pairs, key, func(p fl.KeyValue, key uint32) int {
 		return int(int64(p.Key) - int64(key))
 	})
-	value := 0.0
 	if held {
 		value = pairs[at].Value
 	}
-	return m.codec.append(dst, entry{key, m.protocol.message(held, value, choose)}), nil
+	return key, value, held
 }
 
 func (m *mechanism) NewAggregator() fl.Aggregator { return count.New(m.round, m.newTallies) }
@@ -164,7 +169,7 @@ func (m *mechanism) Advice() []string {
 	if m.rounds == 1 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s = %d keeps budget for real rounds that are not run; 1 gives less noise", ParamRounds, m.rounds)}
+	return []string{fmt.Sprintf("%s = %d keeps budget for later rounds, which run by NewIteration only; 1 gives less noise", ParamRounds, m.rounds)}
 }
 
 // entry is what a report says: a message about a key.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Bounds encloses a number: Upper is the privacy guarantee and Upper − Lower bounds by how
@@ -17,17 +19,21 @@ func (b Bounds) Error() float64 { return b.Upper - b.Lower }
 // (epsilon, δ)-differentially private; epsilon must be finite and at least 0. It ends with the
 // error of ctx once that is done.
 //
-// Cost: O(N log N), N the number of grid points that hold the composed loss.
+// Cost: at most O(N log N), N the number of grid points that hold the composed loss; O(grid) of
+// one mechanism where many smooth losses are composed.
 func (d *Distribution) Delta(ctx context.Context, epsilon float64) (Bounds, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return Bounds{}, err
 	}
 	upper, lower := d.sides()
-	_, hi, err := upper.deltaAt(ctx, epsilon-upper.shift())
-	if err != nil {
-		return Bounds{}, fmt.Errorf("compose: %w", err)
-	}
-	lo, _, err := lower.deltaAt(ctx, epsilon+lower.shift())
+	var lo, hi float64
+	err := inParallel(func() (err error) {
+		_, hi, err = upper.deltaAt(ctx, epsilon-upper.shift())
+		return err
+	}, func() (err error) {
+		lo, _, err = lower.deltaAt(ctx, epsilon+lower.shift())
+		return err
+	})
 	if err != nil {
 		return Bounds{}, fmt.Errorf("compose: %w", err)
 	}
@@ -38,7 +44,8 @@ func (d *Distribution) Delta(ctx context.Context, epsilon float64) (Bounds, erro
 // (ε, delta)-differentially private. delta must be in (0, 1) and above Infinite(). It ends with
 // the error of ctx once that is done.
 //
-// Cost: O(N log N), N the number of grid points that hold the composed loss.
+// Cost: at most O(N log N), N the number of grid points that hold the composed loss; O(grid) of
+// one mechanism where many smooth losses are composed.
 func (d *Distribution) Epsilon(ctx context.Context, delta float64) (Bounds, error) {
 	if !(delta > 0 && delta < 1) {
 		return Bounds{}, invalid("delta", delta, "must be in (0, 1)")
@@ -47,11 +54,19 @@ func (d *Distribution) Epsilon(ctx context.Context, delta float64) (Bounds, erro
 	if infinite := upper.infinite(); !(delta > infinite) {
 		return Bounds{}, invalid("delta", delta, "must be above %v, the probability of an infinite loss", infinite)
 	}
-	hi, err := upper.epsilonAbove(ctx, delta)
+	var hi float64
+	var below *window
+	err := inParallel(func() (err error) {
+		hi, err = upper.epsilonAbove(ctx, delta)
+		return err
+	}, func() (err error) {
+		below, err = lower.windowFor(ctx, delta)
+		return err
+	})
 	if err != nil {
 		return Bounds{}, fmt.Errorf("compose: %w", err)
 	}
-	lo, err := lower.epsilonBelow(ctx, delta, hi)
+	lo, err := below.epsilonBelow(ctx, delta, hi)
 	if err != nil {
 		return Bounds{}, fmt.Errorf("compose: %w", err)
 	}
@@ -60,6 +75,14 @@ func (d *Distribution) Epsilon(ctx context.Context, delta float64) (Bounds, erro
 		hi += upper.shift()
 	}
 	return Bounds{math.Min(lo, hi), hi}, nil
+}
+
+// inParallel does both and returns the first error. The two sides of a distribution share nothing.
+func inParallel(upper, lower func() error) error {
+	var group errgroup.Group
+	group.Go(upper)
+	group.Go(lower)
+	return group.Wait()
 }
 
 // Infinite returns an upper bound on the probability of an infinite loss, below which no δ
@@ -131,11 +154,7 @@ func (s sums) epsilonAbove(ctx context.Context, delta float64) (float64, error) 
 // epsilonBelow returns an ε <= above at which the δ of s is certainly more than delta, or 0 if none
 // is found. Far below the mean of the tilt the lower bound on δ is useless, so the
 // search starts from above.
-func (s sums) epsilonBelow(ctx context.Context, delta, above float64) (float64, error) {
-	w, err := s.windowFor(ctx, delta)
-	if err != nil {
-		return 0, err
-	}
+func (w *window) epsilonBelow(ctx context.Context, delta, above float64) (float64, error) {
 	large := func(epsilon float64) bool {
 		lo, _ := w.delta(epsilon)
 		return lo > delta

@@ -4,10 +4,8 @@ import (
 	"context"
 	"math"
 	"math/bits"
-	"math/cmplx"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"gonum.org/v1/gonum/dsp/fourier"
 )
 
 const (
@@ -19,26 +17,31 @@ const (
 )
 
 // A window is the law of a sum of losses under an exponential tilt theta, in which a loss
-// has its mass times e^{theta·loss − value}, on a range of grid points. The range covers all
+// has its mass times e^{theta·loss − value}, on a range of size grid points. The range covers all
 // but outside of the probability, and what is outside is folded into it.
 type window struct {
 	sums
 	theta, value float64
-	first        int       // grid point of mass[0]
-	mass         []float64 // at least 0
+	first, size  int // the grid points from first to first + size − 1
+	tail         tail
 	outside      float64
-	roundoff     float64 // bounds Σ |error| of mass, apart from the relative error
-	relative     float64 // bounds the relative error of the tilted terms
+	roundoff     float64 // bounds Σ |error| of the masses in tail, apart from the relative error
+	relative     float64 // bounds the relative error of the tilted terms and of their sums
 }
 
-// convolve computes a window around center, in losses.
+// A tail knows the masses m of a window. above returns
 //
-// The transform of each tilted law is raised to its count and the product transformed
-// back. With e = 8·log2(N)·ulp, which is twice what the butterflies of a transform of
-// length N can do to a law of total mass 1, every coefficient z of a law has an error below
-// e; the product is then off by at most Σ count·e·Π(|z|+e)^count/(|z|+e) at that frequency,
-// and by Parseval the sum of all |errors| of the result is at most the Euclidean norm of
-// that, plus e times the norm of the product for the transform back. Cost: O(N log N).
+//	Σ_{i >= start} m_i·e^{−theta·x_i}·(1 − e^{−x_i}),   x_i = gap + (i − start)·step,
+//
+// for 0 <= start < size and gap > 0, and a bound on its error beyond the relative one of the
+// window. Positions count from the start of the window.
+type tail interface {
+	above(start int, gap float64) (sum, off float64)
+}
+
+// convolve computes a window around center, in losses. The masses are those that a Fourier
+// transform of length size gives, in one of two ways: see spectrum and pointwise.
+// Cost: at most O(size·log(size)).
 func (s sums) convolve(ctx context.Context, theta, center float64) (*window, error) {
 	value, _, variance := s.cumulant(theta)
 	w := &window{sums: s, theta: theta, value: value}
@@ -62,76 +65,65 @@ func (s sums) convolve(ctx context.Context, theta, center float64) (*window, err
 		}
 		radius += radius/4 + 1
 	}
-	n := max(16, 1<<bits.Len(uint(2*radius)))
-	w.first = middle - n/2
-
-	fft := fourier.NewFFT(n)
-	e := 8 * float64(bits.Len(uint(n))) * ulp
-	product := make([]complex128, n/2+1)
-	bound := make([]float64, n/2+1)  // log Π (|z|+e)^count
-	factor := make([]float64, n/2+1) // Σ count·e/(|z|+e)
-	for i := range product {
-		product[i] = 1
+	w.size = max(16, 1<<bits.Len(uint(2*radius)))
+	w.first = middle - w.size/2
+	laws := s.tilted(theta)
+	for _, l := range laws {
+		// Rounding of weights and exponents, and of value, per mechanism.
+		w.relative += l.count * ulp * (16 + 4*(theta*float64(l.reach())*s.step+math.Abs(l.value)))
 	}
-	tilted, z := make([]float64, n), make([]complex128, n/2+1)
-	for _, t := range s.terms {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		clear(tilted)
-		own, _, _ := sums{terms: []term{{t.law, 1}}, step: s.step}.cumulant(theta)
-		k := len(t.law.mass) / 2
-		for i, mass := range t.law.mass {
+	few, err := w.spectrum(ctx, laws)
+	if err != nil || few {
+		return w, err
+	}
+	return w, w.pointwise(ctx, laws)
+}
+
+// A tilted law has the weights of one mechanism under an exponential tilt: weight[i] at the
+// grid point i − reach, with sum 1.
+type tilted struct {
+	weight    []float64
+	count     float64
+	value     float64 // logarithm of what the weights were divided by
+	deviation float64 // standard deviation, in steps
+}
+
+func (t tilted) reach() int { return len(t.weight) / 2 }
+
+// tilted returns the tilted laws of the terms.
+func (s sums) tilted(theta float64) []tilted {
+	out := make([]tilted, len(s.terms))
+	for i, t := range s.terms {
+		value, _, variance := sums{terms: []term{{t.law, 1}}, step: s.step}.cumulant(theta)
+		l := tilted{make([]float64, len(t.law.mass)), float64(t.count), value, math.Sqrt(variance) / s.step}
+		for j, mass := range t.law.mass {
 			if mass > 0 {
-				tilted[(i-k)&(n-1)] += mass * math.Exp(theta*float64(i-k)*s.step-own)
+				l.weight[j] = mass * math.Exp(theta*float64(j-l.reach())*s.step-value)
 			}
 		}
-		fft.Coefficients(z, tilted)
-		count := float64(t.count)
-		for i, c := range z {
-			size := cmplx.Abs(c) + e
-			bound[i] += count * math.Log(size)
-			factor[i] += count * e / size
-			product[i] *= cmplx.Pow(c, complex(count, 0))
-		}
-		// Rounding of weights and exponents, and of value, per mechanism.
-		w.relative += count * ulp * (16 + 4*(theta*float64(k)*s.step+math.Abs(own)))
+		out[i] = l
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	var off, norm float64
-	for i := range product {
-		p := math.Exp(bound[i])
-		off, norm = off+2*p*p*factor[i]*factor[i], norm+2*p*p
-	}
-	w.roundoff = math.Sqrt(off) + e*math.Sqrt(norm)
-
-	folded := fft.Sequence(tilted, product)
-	w.mass = make([]float64, n)
-	for i := range w.mass {
-		w.mass[i] = math.Max(0, folded[(w.first+i)&(n-1)]/float64(n))
-	}
-	w.relative += float64(n) * ulp // summation
-	return w, nil
+	return out
 }
 
 // divergence returns bounds on Σ (1 − e^{epsilon − loss})_+·mass over the finite losses.
 // Whatever the tilted masses are off by counts at most e^{value − theta·epsilon} times
 // itself, because it is only losses above epsilon that count.
 //
-// For a window far above epsilon what is below the window belongs to outside.
+// For a window far above epsilon what is below the window belongs to outside. Cost: that of
+// tail.above.
 func (w *window) divergence(epsilon float64) (lo, hi float64) {
 	start := max(0, int(math.Floor(epsilon/w.step))-w.first)
-	sum := 0.0
-	for i := start; i < len(w.mass); i++ {
-		excess := float64(w.first+i)*w.step - epsilon
-		if excess > 0 && w.mass[i] > 0 {
-			sum += w.mass[i] * math.Exp(-w.theta*excess) * -math.Expm1(-excess)
-		}
+	gap := float64(w.first+start)*w.step - epsilon
+	for ; gap <= 0; gap = float64(w.first+start)*w.step - epsilon {
+		start++
+	}
+	sum, off := 0.0, w.outside+w.roundoff
+	if start < w.size {
+		above, more := w.tail.above(start, gap)
+		sum, off = above, off+more
 	}
 	scale := math.Exp(w.value - w.theta*epsilon)
 	slack := 1 + w.relative + 16*ulp*(1+math.Abs(w.value)+w.theta*math.Abs(epsilon))
-	off := w.outside + w.roundoff
 	return math.Max(0, (sum/slack-off)*scale), (sum + off) * slack * scale
 }

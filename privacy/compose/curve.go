@@ -72,13 +72,18 @@ func Reports(ctx context.Context, m fl.Mechanism, clients int, options Options) 
 		return nil, fmt.Errorf("compose: %w", err)
 	}
 	if amplifier, ok := m.(fl.Amplifier); ok && !tiered {
-		curve := amplifier.Shuffled()
-		if blanket, ok := curve.(*privacy.Blanket); ok {
-			curve = blanket.Coarse() // an upper bound, too; what it adds is small beside the error of the composition
-		}
-		return FromCurve(ctx, func(epsilon float64) (float64, error) { return curve.Delta(clients, epsilon) }, epsilon, options)
+		return FromCurve(ctx, shuffledCurve(amplifier.Shuffled(), clients), epsilon, options)
 	}
 	return Approximate(epsilon, delta, options)
+}
+
+// shuffledCurve is the curve of a bound for a number of clients. That of a coarse blanket is an
+// upper bound, too; what it adds is small beside the error of the composition.
+func shuffledCurve(a fl.Amplification, clients int) Curve {
+	if blanket, ok := a.(*privacy.Blanket); ok {
+		return blanket.Coarse().Curve(clients)
+	}
+	return func(epsilon float64) (float64, error) { return a.Delta(clients, epsilon) }
 }
 
 // weakest returns the smallest ε and δ that cover all guarantees. Each must hold under
@@ -106,28 +111,35 @@ func weakest(guarantees []fl.Guarantee) (epsilon, delta float64, err error) {
 type curved struct{ curver }
 
 type curver interface {
-	// delta returns an upper bound on δ(epsilon), epsilon >= 0.
-	delta(epsilon float64) (float64, error)
-	// gap bounds by how much delta is above the curve that the lower bounds refer to.
+	// curve returns an upper bound on δ(epsilon), epsilon >= 0, for many calls one after another.
+	curve() (Curve, error)
+	// gap bounds by how much the curve is above the curve that the lower bounds refer to.
 	gap() float64
-	// end returns a loss at which delta is 0, or beyond which it need not be known.
+	// end returns a loss at which the curve is 0, or beyond which it need not be known.
 	end() float64
 }
 
 func (c curved) lattice() float64 { return 0 }
 
-// deltaAt is delta until ctx is done. One point of a curve can take a tenth of a second.
-func (c curved) deltaAt(ctx context.Context, epsilon float64) (float64, error) {
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.delta(epsilon)
+// until is the curve until ctx is done. One point of it can take a tenth of a second.
+func (c curved) until(ctx context.Context) (Curve, error) {
+	curve, err := c.curve()
+	return func(epsilon float64) (float64, error) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		return curve(epsilon)
+	}, err
 }
 
 func (c curved) largest(ctx context.Context, tail float64) (float64, error) {
+	curve, err := c.until(ctx)
+	if err != nil {
+		return 0, err
+	}
 	lo, hi := 0.0, math.Min(1, c.end())
 	for {
-		delta, err := c.deltaAt(ctx, hi)
+		delta, err := curve(hi)
 		if err != nil {
 			return 0, err
 		}
@@ -138,7 +150,7 @@ func (c curved) largest(ctx context.Context, tail float64) (float64, error) {
 	}
 	for hi-lo > 1e-3*hi {
 		mid := lo + (hi-lo)/2
-		delta, err := c.deltaAt(ctx, mid)
+		delta, err := curve(mid)
 		if err != nil {
 			return 0, err
 		}
@@ -152,10 +164,14 @@ func (c curved) largest(ctx context.Context, tail float64) (float64, error) {
 }
 
 func (c curved) discretise(ctx context.Context, step, largest float64) (upper, lower masses, err error) {
+	curve, err := c.until(ctx)
+	if err != nil {
+		return masses{}, masses{}, err
+	}
 	points := make([]vertex, int(math.Ceil(largest/step))+1)
 	for i := range points {
 		loss := float64(i) * step
-		delta, err := c.deltaAt(ctx, loss)
+		delta, err := curve(loss)
 		if err != nil {
 			return masses{}, masses{}, err
 		}
@@ -182,6 +198,8 @@ func newGaussian(sigma float64) (mechanism, error) {
 }
 
 func (g gaussian) end() float64 { return maxLoss }
+
+func (g gaussian) curve() (Curve, error) { return g.delta, nil }
 
 // delta adds gap: erfc has a relative error below 2 ulp, rounding its argument x costs
 // another 4x²·ulp, and x²·erfc(x) < 0.3; the second term is never above the first.
@@ -214,25 +232,27 @@ func newShuffled(epsilon float64, sparsity, slots, clients int) (mechanism, erro
 func (s shuffled) end() float64 { return s.epsilon }
 func (s shuffled) gap() float64 { return 0 }
 
-func (s shuffled) delta(epsilon float64) (float64, error) {
+func (s shuffled) curve() (Curve, error) {
 	blanket, err := privacy.NewBlanket(s.epsilon, s.sparsity, s.slots)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return blanket.Delta(s.clients, epsilon)
+	return Curve(blanket.Curve(s.clients)), nil
 }
 
 // givenCurve is used by address: two are the same only if one call of FromCurve made them.
 type givenCurve struct {
-	curve      Curve
+	given      Curve
 	maxEpsilon float64
 }
 
 func (g *givenCurve) end() float64 { return g.maxEpsilon }
 func (g *givenCurve) gap() float64 { return 0 }
 
+func (g *givenCurve) curve() (Curve, error) { return g.delta, nil }
+
 func (g *givenCurve) delta(epsilon float64) (float64, error) {
-	delta, err := g.curve(epsilon)
+	delta, err := g.given(epsilon)
 	if err != nil {
 		return 0, fmt.Errorf("curve at %v: %w", epsilon, err)
 	}

@@ -197,11 +197,19 @@ func TestFromCurveStopsAtOnce(t *testing.T) {
 	}
 }
 
-// BenchmarkThousand discretises and composes 1000 mechanisms and reports the error in ε.
+// BenchmarkThousand discretises and composes 1000 mechanisms, alike or of ten kinds, and reports the error in ε.
 func BenchmarkThousand(b *testing.B) {
-	for name, build := range map[string]func() (*compose.Distribution, error){
+	for name, one := range map[string]func() (*compose.Distribution, error){
 		"pure":     func() (*compose.Distribution, error) { return compose.Pure(0.1, compose.Options{}) },
 		"gaussian": func() (*compose.Distribution, error) { return compose.Gaussian(b.Context(), 10, compose.Options{}) },
+		"wide":     func() (*compose.Distribution, error) { return compose.Gaussian(b.Context(), 1.5, compose.Options{}) },
+		"mixed": func() (*compose.Distribution, error) {
+			var events []compose.Event
+			for i := range 10 {
+				events = append(events, compose.Event{Kind: compose.KindGaussian, Sigma: 10 + float64(i), Count: 1})
+			}
+			return compose.Compose(b.Context(), events, compose.Options{})
+		},
 		"shuffled5": func() (*compose.Distribution, error) {
 			return compose.Shuffled(b.Context(), 5, 40, 5975, 2000, compose.Options{})
 		},
@@ -212,7 +220,8 @@ func BenchmarkThousand(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			var bounds compose.Bounds
 			for b.Loop() {
-				all := must[*compose.Distribution](b)(must[*compose.Distribution](b)(build()).Compose(1000))
+				d := must[*compose.Distribution](b)(one())
+				all := must[*compose.Distribution](b)(d.Compose(1000 / d.Count()))
 				bounds = must[compose.Bounds](b)(all.Epsilon(b.Context(), 1e-6))
 			}
 			b.ReportMetric(bounds.Error(), "ε-error")

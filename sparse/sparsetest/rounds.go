@@ -79,8 +79,8 @@ func MeasureRounds(t *testing.T, r fl.Round, rounds, perRound int, mse, heavyVar
 
 // CheckRounds runs whole rounds of a slotted mechanism with both hash families
 // against the exact error, and checks the bias of coordinates that half of the
-// clients share. At most 144 t-tests with 39 degrees of freedom at 8 (1e-9 each) and
-// 72·128 normal tests at 6.5 standard errors (8e-11 each): false-positive rate below
+// clients share. At most 120 t-tests with 39 degrees of freedom at 8 (1e-9 each) and
+// 60·128 normal tests at 6.5 standard errors (8e-11 each): false-positive rate below
 // 1e-6.
 func CheckRounds(t *testing.T, scheme *sparse.Scheme) {
 	t.Helper()
@@ -93,6 +93,9 @@ func CheckRounds(t *testing.T, scheme *sparse.Scheme) {
 		for _, s := range []int{1, 8, 31, 64} {
 			for _, eps := range []float64{0.5, 1, 5} {
 				for _, hash := range []string{"gf2", "ideal"} {
+					if hash == "ideal" && dim > 10_000 {
+						continue // it reads every coordinate for every report, whatever their number
+					}
 					t.Run(fmt.Sprintf("%s/d=%d/s=%d/eps=%g", hash, dim, s, eps), func(t *testing.T) {
 						p := sparse.Point{Dim: dim, Sparsity: s, Epsilon: eps, Hash: hash}
 						var err error

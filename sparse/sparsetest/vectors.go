@@ -19,6 +19,7 @@ type vectors struct {
 	Note  string `json:"note"`
 	Cases []struct {
 		Hash           string   `json:"hash"`
+		Dim            int      `json:"dim"`
 		Slots          int      `json:"slots"`
 		Reports        []string `json:"reports"`         // hexadecimal
 		PayloadSHA256  string   `json:"payload_sha256"`  // of the number of reports and the tally
@@ -41,12 +42,12 @@ func CheckVectors(t *testing.T, mechanism, path string) {
 	if err := json.Unmarshal(text, &recorded); err != nil {
 		t.Fatal(err)
 	}
-	if len(recorded.Cases) != 2 {
-		t.Fatalf("%d recorded cases, want one per hash family", len(recorded.Cases))
+	if len(recorded.Cases) != 3 {
+		t.Fatalf("%d recorded cases, want one per hash family and one of many coordinates", len(recorded.Cases))
 	}
 	for _, c := range recorded.Cases {
 		r := fl.Round{
-			ID: "vectors", Mechanism: mechanism, Dim: 1000, Scale: 0.25, Epsilon: 2, Relation: fl.ReplaceOne, MinReports: 1,
+			ID: "vectors", Mechanism: mechanism, Dim: c.Dim, Scale: 0.25, Epsilon: 2, Relation: fl.ReplaceOne, MinReports: 1,
 			Params: fl.Params{"sparsity": fl.Int(8), "slots": fl.Int(c.Slots), "hash": fl.Text(c.Hash)},
 		}
 		for i := range r.PublicSeed {
@@ -72,10 +73,10 @@ func CheckVectors(t *testing.T, mechanism, path string) {
 			}
 			slotBytes := (bits.Len(uint(c.Slots-1)) + 7) / 8
 			if slot := binary.LittleEndian.Uint32(append(append([]byte(nil), report[4:]...), 0, 0, 0)); len(report) != 4+slotBytes || int(slot) >= c.Slots {
-				t.Errorf("%s: report % x: %d bytes with slot %d of %d, want %d bytes", c.Hash, report, len(report), slot, c.Slots, 4+slotBytes)
+				t.Errorf("%s, d = %d: report % x: %d bytes with slot %d of %d, want %d bytes", c.Hash, c.Dim, report, len(report), slot, c.Slots, 4+slotBytes)
 			}
 			if got := hex.EncodeToString(report); i >= len(c.Reports) || got != c.Reports[i] {
-				t.Errorf("%s: report %d is %s, not the recorded one", c.Hash, i, got)
+				t.Errorf("%s, d = %d: report %d is %s, not the recorded one", c.Hash, c.Dim, i, got)
 			}
 		}
 		data, err := agg.MarshalBinary()
@@ -91,10 +92,10 @@ func CheckVectors(t *testing.T, mechanism, path string) {
 			t.Fatal(err)
 		}
 		if got := sum(payload); got != c.PayloadSHA256 {
-			t.Errorf("%s: the payload's SHA-256 is %s, want %s", c.Hash, got, c.PayloadSHA256)
+			t.Errorf("%s, d = %d: the payload's SHA-256 is %s, want %s", c.Hash, c.Dim, got, c.PayloadSHA256)
 		}
 		if got := sum(data); got != c.SnapshotSHA256 {
-			t.Errorf("%s: the snapshot's SHA-256 is %s, want %s", c.Hash, got, c.SnapshotSHA256)
+			t.Errorf("%s, d = %d: the snapshot's SHA-256 is %s, want %s", c.Hash, c.Dim, got, c.SnapshotSHA256)
 		}
 	}
 }

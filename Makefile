@@ -1,0 +1,42 @@
+# The commands that people type. Each is one line that works without make, too.
+.PHONY: help demo test race check ci fmt generate pages bench build wheel
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: ## train a model under differential privacy
+	go run ./examples/mnist
+
+test: ## all tests of the Go module
+	go test ./...
+
+race: ## the tests with the race detector
+	go test -race -short ./...
+
+check: ## what is fast: vet, staticcheck, formatting, pages
+	test -z "$$(gofmt -l .)"
+	go vet ./...
+	go tool staticcheck ./...
+	go run ./bench pages -check
+
+ci: ## everything a change must pass
+	.ci/run
+
+fmt: ## format the Go and Python code
+	gofmt -w .
+	cd python && ruff format .
+
+generate: ## generated code, after a change of proto
+	go generate ./proto/...
+
+pages: ## the numbers of the pages, after a new result
+	go run ./bench pages
+
+bench: ## list the experiments
+	go run ./bench
+
+build: ## the program hushgrad, as in a release
+	CGO_ENABLED=0 go build -trimpath -tags grpcnotrace -ldflags "-s -w" ./cmd/hushgrad
+
+wheel: ## the Python package for this machine
+	python3 -m pip wheel --no-deps -w dist ./python
