@@ -73,8 +73,8 @@ func TestBadScalarsAreRefusedAndNothingOfTheCallIsKept(t *testing.T) {
 	if kept := s.Overview().Series; len(kept) != 0 {
 		t.Errorf("kept %v", kept)
 	}
-	if err := p.operator.PutScalars(t.Context(), client.Scalar{Name: "a", Round: 1 << 32, Value: 1}); err == nil {
-		t.Error("the client sent round 2³²")
+	if err := p.operator.PutScalars(t.Context(), client.Scalar{Name: "a", Round: 1<<32 + 1, Value: 1}); err == nil {
+		t.Error("the client sent round 2³² + 1 as another one")
 	}
 }
 

@@ -74,6 +74,9 @@ func (p *promises) all(ctx context.Context, of []server.Kind, kinds []*kind) (pl
 	if none { // a client that took part in that round has shown its gradient
 		return plan.Promise{Delta: p.delta, Participations: out.Participations}, nil
 	}
+	if !local && !shuffled {
+		return out, errors.New("the rounds promise nothing against one and the same party")
+	}
 	if local {
 		total, err := compose.SumUp(epsilons)
 		if err != nil {
