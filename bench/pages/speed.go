@@ -18,7 +18,7 @@ func speedOfServer(in []*experiment.Record) (string, error) {
 		if row["operation"] != probe.Decode {
 			continue
 		}
-		v, err := numbers(row, "dim", "sparsity", "epsilon", timeColumn(row))
+		v, err := numbers(row, "dim", "sparsity", "epsilon", "median")
 		if err != nil {
 			return "", err
 		}
@@ -54,26 +54,11 @@ func speedOfClient(in []*experiment.Record) (string, error) {
 		if what != probe.Encode && what != probe.Ternary {
 			continue
 		}
-		v, err := numbers(row, "dim", "sparsity", timeColumn(row))
+		v, err := numbers(row, "dim", "sparsity", "median")
 		if err != nil {
 			return "", err
-		}
-		if timeColumn(row) == nanoseconds {
-			v[2] /= 1000
 		}
 		g.add(fmt.Sprintf("%s, d = %.0f, s = %.0f", strings.TrimPrefix(what, "client: "), v[0], v[1]), fmt.Sprintf("%.1f", v[2]))
 	}
 	return g.String(), nil
-}
-
-// nanoseconds is the only time of results from before there were medians in other units.
-const nanoseconds = "nanoseconds"
-
-// timeColumn is where a result has the time of an operation: nanoseconds of a server, and otherwise
-// microseconds.
-func timeColumn(row map[string]any) string {
-	if _, old := row[nanoseconds]; old {
-		return nanoseconds
-	}
-	return "median"
 }
