@@ -170,17 +170,22 @@ func TestTheDeadlineClosesOrExpires(t *testing.T) {
 // for that, and then opens.
 func TestOpenRoundHonoursItsDeadline(t *testing.T) {
 	p := start(t, server.Config{Limits: limits.Limits{MaxDim: 4_000_000}})
-	large := cocoRound("large")
-	large.Dim = 4_000_000
-	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	slow := fl.Round{ID: "slow", Mechanism: "puppet", Dim: 2, Scale: 1, Epsilon: 1, MinReports: 1, Params: fl.Params{"waits": fl.Int(1)}}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	_, err := p.operator.OpenRound(ctx, large)
+	_, err := p.operator.OpenRound(ctx, slow)
 	wantCode(t, "OpenRound", errors.Unwrap(err), codes.DeadlineExceeded)
+	again, stop := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer stop()
+	_, err = p.operator.OpenRound(again, cocoRound("second"))
+	wantCode(t, "OpenRound while the mechanism computes on", errors.Unwrap(err), codes.DeadlineExceeded)
+	server.PuppetOpens <- struct{}{}
 	open(t, p, cocoRound("small"))
-	if _, err := p.rounds.GetRound(t.Context(), &service.GetRoundRequest{RoundId: "large"}); status.Code(err) != codes.NotFound {
+	if _, err := p.rounds.GetRound(t.Context(), &service.GetRoundRequest{RoundId: "slow"}); status.Code(err) != codes.NotFound {
 		t.Errorf("the round is there: %v", err)
 	}
-	large.Dim++
+	large := cocoRound("large")
+	large.Dim = 4_000_001
 	_, err = p.operator.OpenRound(t.Context(), large)
 	wantCode(t, "a dim beyond the limit", errors.Unwrap(err), codes.InvalidArgument)
 }

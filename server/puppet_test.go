@@ -20,7 +20,8 @@ import (
 // and anything else is no report. Parameters of the round make it misbehave: "panics"
 // (open or estimate) names a method that panics, "fails" (merge or estimate) one that
 // returns an error, "returns" an estimate that is wrong in the way of PuppetEstimates, and
-// "report_bytes" is what the mechanism says about its reports.
+// "report_bytes" is what the mechanism says about its reports. With "waits" it opens once the test
+// sends on PuppetOpens.
 type puppet struct {
 	round                  fl.Round
 	panics, fails, returns string
@@ -29,6 +30,9 @@ type puppet struct {
 
 // puppetSecret is in every panic and error of a puppet: callers must not see it.
 const puppetSecret = "strings attached"
+
+// PuppetOpens lets a puppet that waits open.
+var PuppetOpens = make(chan struct{})
 
 func init() { fl.Register("puppet", puppetFactory{}) }
 
@@ -53,6 +57,9 @@ func (puppetFactory) Open(r fl.Round) (fl.Mechanism, error) {
 		}
 	}
 	m.perform("open")
+	if r.Params.Has("waits") {
+		<-PuppetOpens
+	}
 	return m, nil
 }
 

@@ -32,7 +32,13 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
+// long runs what compiles and measures other programs.
+var long = flag.Bool("long", false, "do every measurement once, with real processes")
+
 func TestOnRealProcesses(t *testing.T) {
+	if !*long {
+		t.Skip("runs with -long: builds and measures two programs")
+	}
 	b := newBench(t)
 	defer func() {
 		if err := b.close(); err != nil {

@@ -72,6 +72,9 @@ func outlives(t *testing.T, role string) {
 	binary := buildServe(t)
 	for _, name := range slices.Sorted(maps.Keys(attacks)) {
 		t.Run(name, func(t *testing.T) {
+			if !*long {
+				t.Parallel() // most of the time of a short attack is that of beginning and ending it
+			}
 			p := startVictim(t, binary, role)
 			rounds := service.NewRoundsClient(dialServe(t, p.clients))
 			ctx, cancel := context.WithCancel(t.Context())

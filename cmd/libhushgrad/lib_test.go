@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -24,11 +25,14 @@ import (
 // within is how long a program of a test may run. A library that hangs takes longer.
 const within = 3 * time.Minute
 
+// long runs what compiles all code of the library anew, for programs in C.
+var long = flag.Bool("long", false, "build the library and run programs in C with it")
+
 // build makes the library in a mode of go build, and returns the folder that holds it.
 func build(t *testing.T, mode, name string) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("builds the library")
+	if !*long {
+		t.Skip("runs with -long: builds the library, which takes a minute")
 	}
 	if _, err := exec.LookPath(compiler(t)); err != nil {
 		t.Skipf("no C compiler: %v", err)
