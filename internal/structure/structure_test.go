@@ -199,16 +199,16 @@ func TestPretrainingReadsNoPictures(t *testing.T) {
 	}
 }
 
-// README's Go snippet is the example of package fl, so that it compiles and runs.
-func TestTheSnippetOfTheREADMEIsAnExample(t *testing.T) {
-	page, err := os.ReadFile("../../README.md")
+// The Go snippet of docs/use.md is the example of package fl, so that it compiles and runs.
+func TestTheSnippetOfThePageIsAnExample(t *testing.T) {
+	page, err := os.ReadFile("../../docs/use.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, ok := strings.Cut(string(page), "```go\n")
 	snippet, _, closed := strings.Cut(rest, "```")
 	if !ok || !closed {
-		t.Fatal("README.md has no Go snippet")
+		t.Fatal("docs/use.md has no Go snippet")
 	}
 	code, err := os.ReadFile("../../fl/example_test.go")
 	if err != nil {
@@ -220,7 +220,7 @@ func TestTheSnippetOfTheREADMEIsAnExample(t *testing.T) {
 		}
 		before, after, found := strings.Cut(string(code), line)
 		if !found {
-			t.Fatalf("%q of README.md is not in fl/example_test.go, behind what stands above it", line)
+			t.Fatalf("%q of docs/use.md is not in fl/example_test.go, behind what stands above it", line)
 		}
 		_, code = before, []byte(after)
 	}
