@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -125,14 +126,13 @@ func TestErrors(t *testing.T) {
 // fuse is a context that is cancelled when it has been asked a number of times.
 type fuse struct {
 	context.Context
-	left int
+	left atomic.Int64 // the two sides of a distribution ask at the same time
 }
 
 func (f *fuse) Err() error {
-	if f.left <= 0 {
+	if f.left.Add(-1) < 0 {
 		return context.Canceled
 	}
-	f.left--
 	return nil
 }
 
@@ -168,7 +168,9 @@ func TestCancelled(t *testing.T) {
 		"Delta":   {func(ctx context.Context) error { _, err := ten.Delta(ctx, 0.3); return err }, 20},
 	} {
 		for asked := 0; ; asked = asked*5/4 + 1 {
-			err := c.do(&fuse{t.Context(), asked})
+			ctx := &fuse{Context: t.Context()}
+			ctx.left.Store(int64(asked))
+			err := c.do(ctx)
 			if err == nil {
 				if asked < c.least {
 					t.Errorf("%s: asked the context %d times at most, want %d", name, asked, c.least)
