@@ -38,7 +38,7 @@ def test_the_examples_of_the_package_run(
 
 
 def test_the_example_of_the_repository_runs() -> None:
-    page = PACKAGE.parent / "README.md"
+    page = PACKAGE.parent / "docs" / "use.md"
     if not page.is_file():
         pytest.skip("the source distribution has no page of the repository")
     (example,) = blocks(page)
