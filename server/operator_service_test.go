@@ -171,13 +171,18 @@ func TestTheDeadlineClosesOrExpires(t *testing.T) {
 func TestOpenRoundHonoursItsDeadline(t *testing.T) {
 	p := start(t, server.Config{Limits: limits.Limits{MaxDim: 4_000_000}})
 	slow := fl.Round{ID: "slow", Mechanism: "puppet", Dim: 2, Scale: 1, Epsilon: 1, MinReports: 1, Params: fl.Params{"waits": fl.Int(1)}}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	_, err := p.operator.OpenRound(ctx, slow)
-	wantCode(t, "OpenRound", errors.Unwrap(err), codes.DeadlineExceeded)
+	ctx, cancel := context.WithCancel(t.Context())
+	failed := make(chan error, 1)
+	go func() {
+		_, err := p.operator.OpenRound(ctx, slow)
+		failed <- err
+	}()
+	<-server.PuppetOpens
+	cancel()
+	wantCode(t, "OpenRound", errors.Unwrap(<-failed), codes.Canceled)
 	again, stop := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer stop()
-	_, err = p.operator.OpenRound(again, cocoRound("second"))
+	_, err := p.operator.OpenRound(again, cocoRound("second"))
 	wantCode(t, "OpenRound while the mechanism computes on", errors.Unwrap(err), codes.DeadlineExceeded)
 	server.PuppetOpens <- struct{}{}
 	open(t, p, cocoRound("small"))

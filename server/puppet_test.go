@@ -21,7 +21,7 @@ import (
 // (open or estimate) names a method that panics, "fails" (merge or estimate) one that
 // returns an error, "returns" an estimate that is wrong in the way of PuppetEstimates, and
 // "report_bytes" is what the mechanism says about its reports. With "waits" it opens once the test
-// sends on PuppetOpens.
+// has received from PuppetOpens and then sent on it.
 type puppet struct {
 	round                  fl.Round
 	panics, fails, returns string
@@ -31,7 +31,7 @@ type puppet struct {
 // puppetSecret is in every panic and error of a puppet: callers must not see it.
 const puppetSecret = "strings attached"
 
-// PuppetOpens lets a puppet that waits open.
+// PuppetOpens says that a puppet that waits is opening, and then lets it open.
 var PuppetOpens = make(chan struct{})
 
 func init() { fl.Register("puppet", puppetFactory{}) }
@@ -58,6 +58,7 @@ func (puppetFactory) Open(r fl.Round) (fl.Mechanism, error) {
 	}
 	m.perform("open")
 	if r.Params.Has("waits") {
+		PuppetOpens <- struct{}{}
 		<-PuppetOpens
 	}
 	return m, nil
