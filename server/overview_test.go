@@ -49,9 +49,10 @@ func TestTheOverviewSaysWhatHappened(t *testing.T) {
 	for _, x := range estimate.Mean().Value {
 		squares += x * x
 	}
+	// Where both norms are equal but for rounding, their difference of some 1e-16 has a root of some 1e-8.
 	want := math.Sqrt(max(0, squares/(estimate.NoiseNorm*estimate.NoiseNorm)-1))
 	got := s.Overview().Rounds[0]
-	if got.State != service.RoundState_ROUND_STATE_CLOSED || got.Ended.IsZero() || got.Worth == nil || got.Worth.NoiseNorm != estimate.NoiseNorm || math.Abs(got.Worth.SignalToNoise-want) > 1e-9 {
+	if got.State != service.RoundState_ROUND_STATE_CLOSED || got.Ended.IsZero() || got.Worth == nil || got.Worth.NoiseNorm != estimate.NoiseNorm || math.Abs(got.Worth.SignalToNoise-want) > 1e-6 {
 		t.Errorf("closed round %+v, worth %+v, want signal to noise %v", got, got.Worth, want)
 	}
 }
