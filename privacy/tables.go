@@ -19,7 +19,7 @@ type tables struct {
 // forgetAt is how many times the budget the kept tables may have before they are dropped.
 const forgetAt = 3
 
-// at returns a table for n clients, of which k are of kind A or B, that was made for table.start <= k of
+// at returns a table for n clients when k of them are of kind A or B. It was made for table.start <= k of
 // them. length returns the number of values of k that a table may serve.
 func (s *tables) at(b *bound, t tilt, n, k int, length func(*shortfall) int) *shortfall {
 	i, same := slices.BinarySearchFunc(s.kept, k, func(table *shortfall, k int) int { return table.start - k })

@@ -17,7 +17,7 @@ type Kind struct {
 	Count int
 }
 
-// maxKinds bounds the kinds of rounds that a server tells apart.
+// maxKinds bounds the kinds of rounds that a server counts one by one.
 const maxKinds = 256
 
 // past counts rounds by their kind. The zero value has none.

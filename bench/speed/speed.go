@@ -23,7 +23,7 @@ import (
 func Experiments() []experiment.Experiment {
 	return []experiment.Experiment{{
 		Name:    "speed",
-		Title:   "Time of a report of CoCo on the server and on the client, and of all else that was to become fast",
+		Title:   "Times of reports, rounds, plans and accounting, beside what is aimed at",
 		Source:  "The cost of a report in Wang et al. is one scan of all coordinates. The aims are this module's",
 		Without: []string{experiment.FlagData, experiment.FlagSeed},
 		Bind: func(f *flag.FlagSet) experiment.Run {
@@ -129,7 +129,7 @@ func table(ctx context.Context, env experiment.Env, rows []row, sides []side, re
 		w.report(r, got)
 		env.Progress.Step()
 	}
-	r.Plot = &figure.Figure{Panels: []figure.Panel{panel(r)}}
+	r.Plot = &figure.Figure{Title: "Time of a report of CoCo on the server", Panels: []figure.Panel{panel(r)}}
 	return r, nil
 }
 

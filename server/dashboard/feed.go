@@ -123,8 +123,8 @@ func (f *feed) current() []byte {
 	return f.newest
 }
 
-// join returns a channel with the newest state and all that follow, of which a slow reader misses
-// some. It is closed at the end.
+// join returns a channel with the newest state and those that follow. A slow reader misses some. It is
+// closed at the end.
 func (f *feed) join() (states <-chan []byte, leave func()) {
 	newest := f.current()
 	f.mu.Lock()
