@@ -50,6 +50,7 @@ type encodeFlags struct {
 	strict                   bool
 	seed                     uint64
 	file                     string
+	output                   output
 }
 
 func newEncode() *cobra.Command {
@@ -73,7 +74,8 @@ func (e *encodeFlags) bind(f *flag.FlagSet) {
 	f.StringVar(&e.round, "round", "", "`file` with the complete round, see hushgrad round; with -server its id, empty: the newest open round")
 	f.StringVar(&e.keys, "keys", "", "public dictionary: a `file` with one key per line; without it keys are numbers")
 	f.StringVar(&e.format, "format", "", "csv or jsonl; empty: by the file's ending")
-	f.StringVar(&e.out, "out", "", "`file` for the reports; empty: standard output")
+	f.StringVar(&e.out, "out", "", "`file` for the reports; empty: standard output, unless that is a terminal; -: standard output")
+	e.output.bind(f)
 	f.BoolVar(&e.strict, "strict", false, "refuse clients with more pairs than a report of the round takes in; otherwise they are counted in a note")
 	f.Uint64Var(&e.seed, "seed", 0, "0: fresh randomness for every client; any other value voids the guarantee, for experiments only")
 	command.Topic(f, "The server", func(f *flag.FlagSet) {
@@ -92,6 +94,9 @@ func (e *encodeFlags) encode(ctx context.Context, std command.Streams) error {
 	if e.remote.server != "" {
 		return e.submit(ctx, std)
 	}
+	if e.out == "" && isTerminal(std.Out) {
+		return fl.Invalid("-out", "", "must be a file, or - for a terminal: reports are binary")
+	}
 	r, m, err := openRound(ctx, e.round, std.In)
 	if err != nil {
 		return err
@@ -101,10 +106,38 @@ func (e *encodeFlags) encode(ctx context.Context, std command.Streams) error {
 		return err
 	}
 	write := func(out io.Writer) error { return e.writeReports(out, r, reports) }
-	if e.out == "" {
+	if e.toStdout() {
 		return write(command.Writer(ctx, std.Out))
 	}
-	return command.Replace(ctx, e.out, write)
+	if err := command.Replace(ctx, e.out, write); err != nil {
+		return err
+	}
+	guarantee := m.Guarantee()
+	made := encoded{Reports: len(reports), Round: r.ID, Guarantee: promisedBy(guarantee), File: e.out}
+	text := guarantee.String()
+	if e.seed != 0 {
+		made.Guarantee, text = nil, "no guarantee, because of seeds"
+	}
+	return e.output.print(std.Out, made, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%d reports under %s: in %s\n", len(reports), text, e.out)
+		return err
+	})
+}
+
+// toStdout says whether the reports themselves go to standard output.
+func (e *encodeFlags) toStdout() bool { return e.out == "" || e.out == "-" }
+
+// encoded is what encode did, for programs.
+type encoded struct {
+	Reports int    `json:"reports"`
+	Round   string `json:"round"`
+	// Guarantee is that of one report, null for seeded ones.
+	Guarantee *promised `json:"guarantee"`
+	File      string    `json:"file,omitempty"`
+	Server    string    `json:"server,omitempty"`
+	Shuffler  string    `json:"shuffler,omitempty"`
+	// Central is the guarantee against the server of a round with a shuffler.
+	Central *promised `json:"central_guarantee,omitempty"`
 }
 
 // writeReports writes a file of reports.

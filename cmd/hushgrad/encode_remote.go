@@ -67,7 +67,11 @@ func (e *encodeFlags) validate(f *flag.FlagSet) error {
 		if e.round == "-" && e.file == "-" {
 			return fl.Invalid("-round", e.round, "must be a file when the pairs come from standard input")
 		}
-		if e.out != "" {
+		if e.toStdout() {
+			if err := command.Unused(f, "without -out or -server: standard output has the reports", outputFlag); err != nil {
+				return err
+			}
+		} else {
 			if err := command.Place("-out", e.out); err != nil {
 				return err
 			}
@@ -125,7 +129,14 @@ func (e *encodeFlags) submit(ctx context.Context, std command.Streams) error {
 	if err != nil {
 		return err
 	}
-	return printReceipt(std.Out, part, receipt)
+	sent := encoded{
+		Reports: int(receipt.Accepted + receipt.Duplicates), Round: part.Round().ID, Guarantee: promisedBy(part.Guarantee()),
+		Server: e.remote.server, Shuffler: part.Round().Shuffler,
+	}
+	if central, ok := part.Central(); ok {
+		sent.Central = promisedBy(central)
+	}
+	return e.output.print(std.Out, sent, func(w io.Writer) error { return printReceipt(w, part, receipt) })
 }
 
 // printReceipt says what was sent, and against whom it is protected.
