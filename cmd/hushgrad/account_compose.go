@@ -193,7 +193,11 @@ func (c *composed) classical() {
 }
 
 func (c composed) print(w io.Writer) {
-	fmt.Fprintf(w, "reports            %d of %d kinds\n", c.Count, len(c.Events))
+	kinds := ""
+	if len(c.Events) > 1 {
+		kinds = fmt.Sprintf(", of %d kinds", len(c.Events))
+	}
+	fmt.Fprintf(w, "reports            %d%s\n", c.Count, kinds)
 	fmt.Fprintf(w, "together           ε = %s, δ = %s (an upper bound, too large by at most %s)\n", bound.Above(c.Epsilon, 6), bound.Above(c.Delta, 3), bound.Above(c.Error, 1))
 	for _, other := range []struct {
 		name  string

@@ -46,6 +46,7 @@ type encodeFlags struct {
 	bearer                   string
 	maxEpsilon               float64
 	pins                     pins
+	ledger                   ledgerFlags
 	round, keys, format, out string
 	strict                   bool
 	seed                     uint64
@@ -78,6 +79,7 @@ func (e *encodeFlags) bind(f *flag.FlagSet) {
 	e.output.bind(f)
 	f.BoolVar(&e.strict, "strict", false, "refuse clients with more pairs than a report of the round takes in; otherwise they are counted in a note")
 	f.Uint64Var(&e.seed, "seed", 0, "0: fresh randomness for every client; any other value voids the guarantee, for experiments only")
+	command.Topic(f, "A ledger", e.ledger.bind)
 	command.Topic(f, "The server", func(f *flag.FlagSet) {
 		e.remote.bind(f, "take the round from its clients' listener and send the reports there")
 		f.Float64Var(&e.maxEpsilon, "max-epsilon", 0, "with -server: refuse a round in which a report costs more")
@@ -101,7 +103,11 @@ func (e *encodeFlags) encode(ctx context.Context, std command.Streams) error {
 	if err != nil {
 		return err
 	}
-	reports, err := e.reports(ctx, r, m, std)
+	people, err := e.read(ctx, r, m, std)
+	if err != nil {
+		return err
+	}
+	reports, err := e.ledger.charged(ctx, r, m, func() ([][]byte, error) { return e.reports(ctx, m, people, std) })
 	if err != nil {
 		return err
 	}
@@ -158,22 +164,14 @@ func (e *encodeFlags) writeReports(out io.Writer, r fl.Round, reports [][]byte) 
 	return w.Close()
 }
 
-// reports reads the pairs and makes one report per client, in random order.
-func (e *encodeFlags) reports(ctx context.Context, r fl.Round, m fl.Mechanism, std command.Streams) ([][]byte, error) {
-	kv, ok := m.(fl.KeyValueMechanism)
-	if !ok {
-		return nil, fl.Invalid("-round", r.Mechanism, "must have a mechanism for key-value pairs")
-	}
-	people, err := e.read(ctx, r, std)
-	if err != nil {
-		return nil, err
-	}
+// reports makes one report per client, in random order.
+func (e *encodeFlags) reports(ctx context.Context, m fl.Mechanism, people *clientPairs, std command.Streams) ([][]byte, error) {
 	if e.seed != 0 {
 		fmt.Fprintf(std.Err, "note: %s\n", seededWarning)
 	}
 	bar := progress.New(std.Err)
 	bar.Describe("encoding")
-	reports, err := encodeAll(ctx, kv, people, e.stream, bar)
+	reports, err := encodeAll(ctx, m.(fl.KeyValueMechanism), people, e.stream, bar)
 	bar.Close()
 	if err != nil {
 		return nil, err
@@ -182,8 +180,11 @@ func (e *encodeFlags) reports(ctx context.Context, r fl.Round, m fl.Mechanism, s
 	return reports, nil
 }
 
-// read reads the pairs of all clients.
-func (e *encodeFlags) read(ctx context.Context, r fl.Round, std command.Streams) (*clientPairs, error) {
+// read reads the pairs of all clients for a mechanism, which must take pairs.
+func (e *encodeFlags) read(ctx context.Context, r fl.Round, m fl.Mechanism, std command.Streams) (*clientPairs, error) {
+	if _, ok := m.(fl.KeyValueMechanism); !ok {
+		return nil, fl.Invalid("-round", r.Mechanism, "must have a mechanism for key-value pairs")
+	}
 	keys, err := readDictionary(e.keys, r.Dim)
 	if err != nil {
 		return nil, err
