@@ -25,7 +25,8 @@
 // The labels that a report hits are the solutions of A·ℓ = o ⊕ cell: an affine
 // subspace of 2^(m−k) labels. They can be counted in two ways:
 //
-//   - one by one, walking the subspace in Gray code: 2^(m−k) additions;
+//   - one by one, walking the subspace in Gray code: 2^(m−k) additions, after 64 reports were solved
+//     together;
 //   - through their Walsh spectrum. The indicator of the subspace is
 //     1{A·ℓ = y} = 2^−k Σ_u (−1)^(u·y) (−1)^((Aᵀu)·ℓ) over u of k bits, so the report
 //     adds ±1 at the 2^k distinct places Aᵀu, and one Walsh–Hadamard transform
