@@ -34,9 +34,10 @@
 //     places move by c.
 //
 // The cheaper one is taken: a report costs at most about √(2^m) additions,
-// whatever d is. Where the counters do not fit a processor's own cache, reports are collected and
-// added block of counters by block. Both count in integers. A tally depends neither on the order of the
-// reports nor on how they were split. Both give the same counts.
+// whatever d is. Where the counters of labels do not fit a processor's own cache, reports are
+// collected and added block of counters by block. Sums of a spectrum go up and down, so that a byte
+// for each is enough most of the time. Both ways count in integers. A tally depends neither on the order of
+// the reports nor on how they were split. Both ways give the same counts.
 //
 // # Exact probabilities of the linear family
 //
