@@ -27,12 +27,12 @@
 // A stream whose leading node is killed takes no messages until the other nodes have elected
 // another, which takes 4 to 9 seconds. So there are three streams, the lanes, each with all
 // partitions and led by different nodes as far as possible. A publisher whose lane does not
-// acknowledge within a second sends the same message by another lane. If both arrive, ids tell.
+// acknowledge within half a second sends the same message by another lane. If both arrive, ids tell.
 //
 // # Who works
 //
 // Members hold leases, one for each shard and one for the leader. A lease that was not renewed for
-// two seconds, measured by the member that watches it, is taken by another member. Leases only
+// 1.5 seconds, measured by the member that watches it, is taken by another member. Leases only
 // avoid double work. A member that lost its lease without knowing fails at its next write of a
 // manifest or of the state, whose revisions have moved on.
 //

@@ -14,7 +14,7 @@ const (
 	// beat is between two renewals of a lease, and between two looks at one of another member.
 	beat = 300 * time.Millisecond
 	// leaseTime is how long a lease may stay as it is before another member takes it.
-	leaseTime = 2 * time.Second
+	leaseTime = 1500 * time.Millisecond
 )
 
 // lease is the right to do some work, for one member at a time. It is a key whose value changes

@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -15,6 +14,8 @@ import (
 )
 
 const (
+	// patience is how long a lane may take to acknowledge before the message goes by another one.
+	patience = attempt / 2
 	// restTime is how long a lane that did not acknowledge is avoided: an election takes about so
 	// long.
 	restTime = 5 * time.Second
@@ -74,7 +75,7 @@ func (p *publisher) send(ctx context.Context, shard int, data []byte) error {
 
 // publish sends a message by one lane, once, and returns its number there.
 func (p *publisher) publish(ctx context.Context, lane, shard int, data []byte) (uint64, error) {
-	trying, cancel := context.WithTimeout(ctx, attempt)
+	trying, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	ack, err := p.js.Publish(trying, p.reportSubject(lane, shard), data,
 		jetstream.WithExpectStream(p.lanes[lane].CachedInfo().Config.Name), jetstream.WithRetryAttempts(0))
@@ -134,10 +135,4 @@ func (p *publisher) forward(ctx context.Context, digest [32]byte, sealed []byte,
 		}
 	}
 	return group.Wait()
-}
-
-// noAnswer reports whether the brokers did not answer, so that it is unknown what they did.
-func noAnswer(err error) bool {
-	var api *jetstream.APIError
-	return !errors.As(err, &api)
 }
