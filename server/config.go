@@ -27,6 +27,8 @@ type Config struct {
 	// Seal holds the keys to which reports are sealed in rounds with a shuffler. Default: none,
 	// and such rounds are refused.
 	Seal *seal.Keys
+	// Counters count sealed reports in the place of this server. Default: it counts them itself.
+	Counters Counters
 	// Limits bound what peers send.
 	limits.Limits
 	// MaxOpenRounds bounds the rounds open at the same time. Default 16.
