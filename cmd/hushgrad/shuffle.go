@@ -123,7 +123,7 @@ func (s *shuffleFlags) shuffle(ctx context.Context, std command.Streams) (err er
 	go monitor.serve()
 	logger.Info("this shuffler sees who takes part in which round and when, and no report. "+
 		"The server does not learn who sent what, if the two do not work together and the reports of a round are those of different clients", "name", s.config.Name, "floor", s.config.Floor)
-	return sh.Serve(ctx, clients)
+	return sh.Serve(ctx, shuffler.Listeners{Clients: clients})
 }
 
 // secretsDir is the directory of the secrets, "" for memory.
