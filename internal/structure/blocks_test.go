@@ -144,7 +144,7 @@ func TestBlocksOnPagesAreRun(t *testing.T) {
 	for _, c := range []struct{ above, language, code string }{
 		{"text", "python", "pass\n"}, {"text", "go", "x\n"}, {"text", "bash", "ls\n"},
 		{"<!-- run by TestUnheardOf -->", "python", "pass\n"},
-		{"<!-- run by TestArrowsRunOneWay -->", "go", "unheard.Of()\n"},
+		{"<!-- run by ExampleOperator_PutScalars -->", "go", "unheard.Of()\n"},
 		{"<!-- run by TestArrowsRunOneWay -->", "python", "pass\n"},
 		{"<!-- run by .ci/run -->", "sh", "unheard of\n"}, {"*Not run in CI: no.*", "python", "pass\n"},
 	} {
