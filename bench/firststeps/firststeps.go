@@ -7,7 +7,6 @@ package firststeps
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"
@@ -29,7 +30,7 @@ func Experiments() []experiment.Experiment {
 		Source:  "Our own measurement; no paper",
 		Alone:   true,
 		Without: []string{experiment.FlagData, experiment.FlagSeed, experiment.FlagRepeats},
-		Bind: func(f *flag.FlagSet) experiment.Run {
+		Bind: func(f *pflag.FlagSet) experiment.Run {
 			s := setting{}
 			f.StringVar(&s.root, "root", ".", "`directory` of the repository; what is not committed is not measured")
 			f.StringVar(&s.caches, "caches", cachesBuild, "what is empty when a command is run first: keep (nothing: one run), build (Go's build cache), all (the modules, too, which are fetched)")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,13 +13,13 @@ const deployDir = "../../docs/deploy"
 
 // The example files of the deployment page are what the commands accept.
 func TestTheExampleConfigurationsAreAccepted(t *testing.T) {
-	if _, err := parseServe([]string{"-config", filepath.Join(deployDir, "serve.toml")}, io.Discard); err != nil {
+	if err := parse("serve", &serveFlags{}, "-config", filepath.Join(deployDir, "serve.toml")); err != nil {
 		t.Error(err)
 	}
-	if _, err := parseShuffle([]string{"-config", filepath.Join(deployDir, "shuffle.toml")}, io.Discard); err != nil {
+	if err := parse("shuffle", &shuffleFlags{}, "-config", filepath.Join(deployDir, "shuffle.toml")); err != nil {
 		t.Error(err)
 	}
-	if _, err := parseIssue([]string{"-config", filepath.Join(deployDir, "issue.toml")}, io.Discard); err != nil {
+	if err := parse("issue", &issueFlags{}, "-config", filepath.Join(deployDir, "issue.toml")); err != nil {
 		t.Error(err)
 	}
 }

@@ -164,6 +164,29 @@ func TestTheVocabularyIsLight(t *testing.T) {
 	}
 }
 
+// The core links no broker and no client of one: package server/jetstream alone does.
+func TestTheCoreKnowsNoBroker(t *testing.T) {
+	all := packages(t)
+	for path, p := range all {
+		if path != "server" && !below(path, "server/shuffler") && !below(path, "server/client") && !below(path, "server/journal") {
+			continue
+		}
+		for _, dep := range p.Deps {
+			if strings.HasPrefix(dep, "github.com/nats-io/") {
+				t.Errorf("%s builds %s", path, dep)
+				break
+			}
+		}
+	}
+	cluster := all["server/jetstream"]
+	if !slices.Contains(cluster.Deps, "github.com/nats-io/nats.go") {
+		t.Error("server/jetstream builds no client of a broker: it is elsewhere, and this test looks at the wrong place")
+	}
+	if slices.Contains(cluster.Deps, "github.com/nats-io/nats-server/v2/server") {
+		t.Error("server/jetstream builds a broker, which server/jetstream/embedded alone is to do")
+	}
+}
+
 // isTestHelper is true of packages that only tests import.
 func isTestHelper(path string) bool { return strings.HasSuffix(path, "test") }
 
