@@ -90,7 +90,7 @@ func TestADrawingStaysInItsTab(t *testing.T) {
 
 	must(t, ctx, chromedp.Evaluate[chromedp.Void](`document.querySelector("#send").click()`))
 	until(t, ctx, `document.querySelector("#sent").textContent !== "" && !document.querySelector("#send").disabled`)
-	if text := value[string](t, ctx, `document.querySelector("#sent").textContent`); text != "Sent: 6 bytes. The drawing is still only here." {
+	if text := value[string](t, ctx, `document.querySelector("#sent").textContent`); text != "Sent: a report of 6 bytes. The drawing is still only here." {
 		t.Errorf("the page says %q", text)
 	}
 	left := slices.DeleteFunc(seen.requests(), func(r sent) bool { return r.method == "OPTIONS" })

@@ -10,7 +10,6 @@ import (
 	"google.golang.org/grpc/stats"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/server/internal/gateway"
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/limits"
 	"github.com/hushgrad/hushgrad/server/seal"
@@ -27,6 +26,8 @@ type Config struct {
 	// Seal holds the keys to which reports are sealed in rounds with a shuffler. Default: none,
 	// and such rounds are refused.
 	Seal *seal.Keys
+	// Counters count sealed reports in the place of this server. Default: it counts them itself.
+	Counters Counters
 	// Limits bound what peers send.
 	limits.Limits
 	// MaxOpenRounds bounds the rounds open at the same time. Default 16.
@@ -68,7 +69,7 @@ func (c Config) withDefaults() (_ Config, err error) {
 	case c.KeepRounds < 0:
 		return c, fl.Invalid("KeepRounds", c.KeepRounds, "must be > 0")
 	}
-	if err := gateway.CheckOrigins(c.HTTPOrigins); err != nil {
+	if err := limits.CheckOrigins("HTTPOrigins", c.HTTPOrigins); err != nil {
 		return c, err
 	}
 	c.Limits, err = c.Limits.WithDefaults()

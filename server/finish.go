@@ -19,8 +19,14 @@ func (r *round) finish(why string) {
 	if r.stale {
 		restored = r.alone(r.restore)
 	}
-	reports := r.reports
 	r.mu.Unlock()
+	if r.counters != nil && why == completed {
+		var ok bool
+		if ok, restored = r.gather(); !ok {
+			return // the server stops; the next one is told again that the round is complete
+		}
+	}
+	reports := r.reports // nothing changes it any more
 
 	start := time.Now()
 	estimate, state, failure := r.outcome(why, reports, restored)
@@ -35,6 +41,9 @@ func (r *round) finish(why string) {
 		r.logger.Info("round closed", "why", why, "reports", reports, "decode", time.Since(start))
 	}
 	close(r.done)
+	if r.counters != nil {
+		r.counters.End(r.description)
+	}
 	r.onEnd()
 }
 

@@ -61,6 +61,9 @@ func (s operatorService) open(ctx context.Context, req *service.OpenRoundRequest
 	if err == nil {
 		err = r.checkReportSize(s.cfg.MaxMessageBytes)
 	}
+	if err == nil {
+		err = s.openCounters(ctx, r)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -168,7 +169,13 @@ func (s *Server) recoverRound(h head) (*round, error) {
 		return nil, err
 	}
 	r, err := newRound(h, m, s)
-	if err == nil {
+	switch {
+	case err != nil:
+	case r.counters != nil:
+		ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
+		err = r.counters.Open(ctx, r.description)
+		cancel()
+	default:
 		err = r.restore()
 	}
 	if err != nil {

@@ -26,6 +26,7 @@ type round struct {
 	journal     *keeper
 	tasks       *tasks
 	metrics     *metrics
+	counters    Counters // nil if this server counts
 	logger      *slog.Logger
 	onEnd       func()
 	done        chan struct{} // closed when the round has ended
@@ -83,6 +84,7 @@ func newRound(h head, m fl.Mechanism, s *Server) (*round, error) {
 		journal:     s.journal,
 		tasks:       &s.tasks,
 		metrics:     s.metrics,
+		counters:    s.cfg.Counters,
 		logger:      s.cfg.Logger.With("round", h.round.ID, "mechanism", h.round.Mechanism),
 		onEnd:       s.trim,
 		done:        make(chan struct{}),
@@ -259,6 +261,8 @@ func (r *round) head() head {
 	r.mu.Unlock()
 	if r.settled() {
 		h.state, h.closing, h.ended = r.state, false, r.ended
+	} else if r.counters != nil {
+		h.reports = r.counters.Counted(r.description)
 	}
 	return h
 }

@@ -30,6 +30,9 @@ func (s shuffledService) forward(ctx context.Context, req *service.ForwardReport
 	if err != nil {
 		return nil, err
 	}
+	if r.counters != nil {
+		return nil, because(errElsewhere, "round_id", req.GetRoundId(), "must be one whose reports this server counts")
+	}
 	if r.settled() { // it may have no keys any more
 		return nil, because(errClosed, "round_id", req.GetRoundId(), "must be open")
 	}

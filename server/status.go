@@ -47,6 +47,7 @@ var statuses = rpcstatus.Table{
 	{Err: errOtherRound, Code: codes.FailedPrecondition},
 	{Err: errShuffled, Code: codes.FailedPrecondition},
 	{Err: errUnshuffled, Code: codes.FailedPrecondition},
+	{Err: errElsewhere, Code: codes.FailedPrecondition},
 	{Err: errIncomplete, Code: codes.FailedPrecondition},
 	{Err: fl.ErrUnmatched, Code: codes.FailedPrecondition},
 	{Err: admit.ErrToken, Code: codes.Unauthenticated},

@@ -30,7 +30,24 @@ type store struct {
 func (s *store) open(r *round) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id := r.description.ID
+	if err := s.free(r.description.ID); err != nil {
+		return err
+	}
+	var b journal.Batch
+	if err := r.head().put(&b); err != nil {
+		return err
+	}
+	if err := s.journal.commit(&b); err != nil {
+		return err
+	}
+	s.add(r)
+	r.startClock()
+	return nil
+}
+
+// free returns an error when there is no room for another round, or its id was used before. The
+// caller holds s.mu.
+func (s *store) free(id string) error {
 	if err := s.unused(id); err != nil {
 		return err
 	}
@@ -43,15 +60,6 @@ func (s *store) open(r *round) error {
 	if open >= s.maxOpen {
 		return because(errLimit, "open_rounds", open+1, "must be at most %d", s.maxOpen)
 	}
-	var b journal.Batch
-	if err := r.head().put(&b); err != nil {
-		return err
-	}
-	if err := s.journal.commit(&b); err != nil {
-		return err
-	}
-	s.add(r)
-	r.startClock()
 	return nil
 }
 

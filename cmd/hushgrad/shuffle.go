@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"time"
 
@@ -11,44 +10,57 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/keepalive"
 
+	"github.com/spf13/cobra"
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/server/shuffler"
 )
 
-const shuffleUsage = `Usage: hushgrad shuffle -name NAME -upstream ADDRESS [flags]
-
-Runs the shuffler until it is interrupted: the party between clients and hushgrad serve that
+const shuffleHelp = `Runs the shuffler until it is interrupted: the party between clients and hushgrad serve that
 hides who sent what. It sees who takes part, and no report: reports are sealed to the server.
 It keeps them until there are enough, forwards them once in a random order, and deletes them.
 Whoever runs both learns who sent what. So run it apart from hushgrad serve.
-
 `
 
 // shuffleFlags are the flags of the shuffle command.
 type shuffleFlags struct {
 	daemon
 	upstream remote
+	http     httpFlags
 	secrets  string
 	config   shuffler.Config
 }
 
-func parseShuffle(args []string, stderr io.Writer) (*shuffleFlags, error) {
+func newShuffle() *cobra.Command {
 	s := &shuffleFlags{}
-	f := newFlags("shuffle", shuffleUsage, stderr)
+	c := newCommand("shuffle -name NAME -upstream ADDRESS [flags]", "run the shuffler: hide from the server who sent what", shuffleHelp,
+		func(ctx context.Context, _ []string, std command.Streams) error {
+			if err := s.validate(); err != nil {
+				return err
+			}
+			return s.shuffle(ctx, std)
+		})
+	s.bind(c.Flags())
+	return c
+}
+
+func (s *shuffleFlags) bind(f *flag.FlagSet) {
+	f.StringVar(&s.config.Name, "name", "", "`name` of this shuffler: a DNS name. Rounds that name another one are refused")
 	s.daemon.bind(f, "shuffle", 7124)
 	f.BoolVar(&s.listening.insecure, "insecure", false, "answer clients without TLS on addresses that other machines reach: whoever is on the way sees who sends what, sealed")
-	f.StringVar(&s.config.Name, "name", "", "`name` of this shuffler: a DNS name. Rounds that name another one are refused")
-	f.IntVar(&s.config.Floor, "floor", shuffler.DefaultFloor, "fewest sealed reports that are forwarded, whatever min_reports of a round says")
-	s.upstream.bindParty(f, "upstream", "upstream-", "hushgrad serve", "its listener for the shuffler")
 	f.StringVar(&s.secrets, "secrets", "", "`directory` for the secrets of rounds, which are destroyed with them: no backup should have it; empty: that of -data with -secrets behind its name")
-	bindLimits(f, &s.config.Limits)
-	f.IntVar(&s.config.MaxRounds, "max-rounds", 16, "rounds at the same time whose reports are kept")
-	f.IntVar(&s.config.ForwardBytes, "forward-bytes", 1<<20, "sealed reports in one message to the server, in bytes: less than its -max-message-bytes")
-	if err := command.ParseOnly(f, args); err != nil {
-		return nil, err
-	}
-	return s, s.validate()
+	f.IntVar(&s.config.Floor, "floor", shuffler.DefaultFloor, "fewest sealed reports that are forwarded, whatever min_reports of a round says")
+	command.Topic(f, "HTTP", s.http.bind)
+	command.Topic(f, "The server", func(f *flag.FlagSet) {
+		s.upstream.bindParty(f, "upstream", "upstream-", "hushgrad serve", "its listener for the shuffler")
+		f.IntVar(&s.config.ForwardBytes, "forward-bytes", 1<<20, "sealed reports in one message to the server, in bytes: less than its -max-message-bytes")
+	})
+	command.Topic(f, "Limits", func(f *flag.FlagSet) {
+		bindLimits(f, &s.config.Limits)
+		f.IntVar(&s.config.MaxRounds, "max-rounds", 16, "rounds at the same time whose reports are kept")
+	})
 }
 
 func (s *shuffleFlags) validate() error {
@@ -67,15 +79,14 @@ func (s *shuffleFlags) validate() error {
 	if err := s.upstream.validate(); err != nil {
 		return err
 	}
+	if err := s.http.validate(s.listening); err != nil {
+		return err
+	}
 	return s.daemon.validate()
 }
 
 // shuffle runs the shuffler.
-func shuffle(ctx context.Context, args []string, std command.Streams) (err error) {
-	s, err := parseShuffle(args, std.Err)
-	if err != nil {
-		return err
-	}
+func (s *shuffleFlags) shuffle(ctx context.Context, std command.Streams) (err error) {
 	logger := s.logging.logger(std.Err)
 	s.config.Logger = logger
 	own, err := s.listening.certificate(logger)
@@ -85,6 +96,7 @@ func shuffle(ctx context.Context, args []string, std command.Streams) (err error
 	if own != nil {
 		s.config.Credentials = credentials.NewTLS(own.Config())
 	}
+	s.config.HTTPSecurity, s.config.HTTPOrigins = s.http.security(own), s.http.origins
 	s.config.Ready = func() error { return own.CheckValid(time.Now()) }
 	conn, err := s.dial(logger)
 	if err != nil {
@@ -110,14 +122,17 @@ func shuffle(ctx context.Context, args []string, std command.Streams) (err error
 		return err
 	}
 	defer monitor.close()
-	clients, err := s.open()
-	if err != nil {
+	var l shuffler.Listeners
+	if l.Clients, err = s.open(); err != nil {
 		return err
+	}
+	if l.HTTP, err = s.http.listen(); err != nil {
+		return errors.Join(err, l.Clients.Close())
 	}
 	go monitor.serve()
 	logger.Info("this shuffler sees who takes part in which round and when, and no report. "+
 		"The server does not learn who sent what, if the two do not work together and the reports of a round are those of different clients", "name", s.config.Name, "floor", s.config.Floor)
-	return sh.Serve(ctx, shuffler.Listeners{Clients: clients})
+	return sh.Serve(ctx, l)
 }
 
 // secretsDir is the directory of the secrets, "" for memory.

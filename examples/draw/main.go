@@ -12,14 +12,16 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"log/slog"
 	"net"
 	"os"
 	"os/exec"
 
+	flag "github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
@@ -28,9 +30,6 @@ import (
 	"github.com/hushgrad/hushgrad/server/client"
 	"github.com/hushgrad/hushgrad/sparse"
 	"github.com/hushgrad/hushgrad/trainer"
-
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 )
 
 func main() { command.Main("draw", draw) }

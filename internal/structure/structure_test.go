@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -165,6 +164,29 @@ func TestTheVocabularyIsLight(t *testing.T) {
 	}
 }
 
+// The core links no broker and no client of one: package server/jetstream alone does.
+func TestTheCoreKnowsNoBroker(t *testing.T) {
+	all := packages(t)
+	for path, p := range all {
+		if path != "server" && !below(path, "server/shuffler") && !below(path, "server/client") && !below(path, "server/journal") {
+			continue
+		}
+		for _, dep := range p.Deps {
+			if strings.HasPrefix(dep, "github.com/nats-io/") {
+				t.Errorf("%s builds %s", path, dep)
+				break
+			}
+		}
+	}
+	cluster := all["server/jetstream"]
+	if !slices.Contains(cluster.Deps, "github.com/nats-io/nats.go") {
+		t.Error("server/jetstream builds no client of a broker: it is elsewhere, and this test looks at the wrong place")
+	}
+	if slices.Contains(cluster.Deps, "github.com/nats-io/nats-server/v2/server") {
+		t.Error("server/jetstream builds a broker, which server/jetstream/embedded alone is to do")
+	}
+}
+
 // isTestHelper is true of packages that only tests import.
 func isTestHelper(path string) bool { return strings.HasSuffix(path, "test") }
 
@@ -196,32 +218,5 @@ func TestPretrainingReadsNoPictures(t *testing.T) {
 	}
 	if !slices.Contains(all["bench/pretrain"].Deps, module+"/examples/mnist/dataset") {
 		t.Error("what measures the weights does not build the loader of MNIST: the loader is elsewhere, and this test looks at the wrong place")
-	}
-}
-
-// The Go snippet of docs/use.md is the example of package fl, so that it compiles and runs.
-func TestTheSnippetOfThePageIsAnExample(t *testing.T) {
-	page, err := os.ReadFile("../../docs/use.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, ok := strings.Cut(string(page), "```go\n")
-	snippet, _, closed := strings.Cut(rest, "```")
-	if !ok || !closed {
-		t.Fatal("docs/use.md has no Go snippet")
-	}
-	code, err := os.ReadFile("../../fl/example_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(snippet) {
-		if line != "\n" {
-			line = "\t" + line
-		}
-		before, after, found := strings.Cut(string(code), line)
-		if !found {
-			t.Fatalf("%q of docs/use.md is not in fl/example_test.go, behind what stands above it", line)
-		}
-		_, code = before, []byte(after)
 	}
 }

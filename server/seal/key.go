@@ -2,6 +2,7 @@ package seal
 
 import (
 	"crypto/ecdh"
+	"crypto/hkdf"
 	"crypto/hpke"
 	"crypto/sha256"
 	"encoding/binary"
@@ -140,3 +141,13 @@ func (k *Key) Changed() time.Time { return k.changed }
 
 // Fingerprint returns that of Public.
 func (k *Key) Fingerprint() Fingerprint { return FingerprintOf(k.public) }
+
+// Derive returns a key of 32 bytes for another purpose, which says nothing about this one: the
+// HKDF-SHA256 (RFC 5869) of the private key. Different purposes have different keys.
+func (k *Key) Derive(purpose string) ([]byte, error) {
+	raw, err := k.private.Bytes()
+	if err != nil {
+		return nil, fmt.Errorf("seal: %w", err)
+	}
+	return hkdf.Key(sha256.New, raw, nil, "hushgrad derived "+purpose, 32)
+}

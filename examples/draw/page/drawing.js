@@ -34,7 +34,7 @@ export class Drawing {
   }
 
   line(points) {
-    Object.assign(this.pen, { lineWidth: 22, lineCap: "round", lineJoin: "round", strokeStyle: getComputedStyle(this.canvas).color });
+    Object.assign(this.pen, { lineWidth: 22, lineCap: "round", lineJoin: "round", strokeStyle: "#1a1a1a" });
     this.pen.beginPath();
     this.pen.moveTo(...points[0]);
     for (const point of points.slice(1)) this.pen.lineTo(...point);

@@ -35,7 +35,7 @@ async function join(client) {
     participant = await client.join();
     say("promise", participant.guarantee);
   } catch (error) {
-    say("promise", error instanceof HushgradError && error.kind === "policy" ? `Refused by your policy: ${error.message}. Nothing is sent.` : String(error.message));
+    say("promise", error instanceof HushgradError && error.kind === "policy" ? `Refused by your policy: ${error.param} is ${error.got}, and ${error.rule}. Nothing is sent.` : String(error.message));
   }
   look();
 }
@@ -46,7 +46,7 @@ async function send(client) {
   look();
   try {
     const { accepted } = await client.submit(participant);
-    say("sent", accepted === 1 ? `Sent: ${report.length} bytes. The drawing is still only here.` : "The server had this report already.");
+    say("sent", accepted === 1 ? `Sent: a report of ${report.length} bytes. The drawing is still only here.` : "The server had this report already.");
   } catch (error) {
     say("sent", `Not sent: ${error.message}`);
   }

@@ -1,0 +1,243 @@
+package jetstream_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	natsjs "github.com/nats-io/nats.go/jetstream"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server"
+	"github.com/hushgrad/hushgrad/server/client"
+	"github.com/hushgrad/hushgrad/server/servertest"
+)
+
+var (
+	long  = flag.Bool("long", false, "run the tests with real processes")
+	kills = flag.Int("kills", 30, "how often TestAKilledClusterLosesNothing kills a node, and how often a member")
+)
+
+// A gap is how long no report is acknowledged, and a takeover is from the kill of a member to the
+// moment from which another one counts its shard.
+const (
+	longestGap      = 3 * time.Second
+	longestTakeover = 5 * time.Second
+)
+
+// Three shards on three nodes, all of them processes, count every report once while nodes and
+// members are killed under load. The estimate is that of one server, bit for bit. Needs -long:
+// about ten seconds for each kill of a node and of a member.
+func TestAKilledClusterLosesNothing(t *testing.T) {
+	if !*long {
+		t.Skip("needs -long")
+	}
+	const shards, n = 3, 24000
+	f := startFarm(t, shards)
+	nc, cluster := f.connect(t, shards)
+	conn, err := grpc.NewClient(f.address, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.WaitForReady(true)), grpc.WithConnectParams(grpc.ConnectParams{MinConnectTimeout: time.Second}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	operator := client.NewOperator(conn)
+	opened, err := operator.OpenRound(t.Context(), withKey(t, f, cocoRound("r", n)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := gather(t, opened, n)
+	load := &load{crowd: c, to: cluster.Upstream(conn), allowed: n / (2 * *kills), rng: rand.New(rand.NewPCG(7, 8))}
+	ctx, stop := context.WithCancel(t.Context())
+	var sending sync.WaitGroup
+	sending.Go(func() { load.run(ctx) })
+	var slowest time.Duration
+	for i := range 2 * *kills {
+		healthy(t, nc, f)
+		if i%2 == 0 {
+			node := f.nodes[(i/2)%3]
+			node.kill()
+			time.Sleep(load.pause())
+			node.start()
+		} else {
+			member := (i / 2) % shards
+			at := time.Now()
+			f.members[member].kill()
+			eventually(t, "takeover", func() bool {
+				took, ok := f.takenSince(member, at)
+				slowest = max(slowest, took)
+				return ok
+			})
+			f.members[member].start()
+		}
+		load.allow((i + 2) * n / (2 * *kills))
+	}
+	load.allow(n)
+	eventually(t, "end of the load", load.done)
+	stop()
+	sending.Wait()
+	finishing, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := c.complete(finishing, load.to); err != nil {
+		t.Fatalf("%v\n%s", err, f.logged())
+	}
+	got, err := operator.Estimate(finishing, "r", true)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, f.logged())
+	}
+	if want := oneServer(t, f, c); !reflect.DeepEqual(got, want) {
+		t.Errorf("the estimate of %d reports is not that of one server, of %d\n%s", got.Reports, want.Reports, f.logged())
+	}
+	if load.again == 0 {
+		t.Error("nothing was sent twice")
+	}
+	if load.gap > longestGap {
+		t.Errorf("no report was acknowledged for %v", load.gap)
+	}
+	if slowest > longestTakeover {
+		t.Errorf("a takeover took %v\n%s", slowest, f.logged())
+	}
+	t.Logf("%d kills of nodes and %d of members: %d reports counted once, %d sent again; longest gap %v, slowest takeover %v",
+		*kills, *kills, got.Reports, load.again, load.gap.Round(time.Millisecond), slowest.Round(time.Millisecond))
+}
+
+// withKey gives a round the key of the farm, so that one server has the same round.
+func withKey(t *testing.T, f *farm, r fl.Round) fl.Round {
+	t.Helper()
+	key, err := f.keys.Newest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.SealKey = key.Public()
+	return r
+}
+
+// oneServer returns the estimate of a server without a cluster from the same reports.
+func oneServer(t *testing.T, f *farm, c *crowd) *fl.Estimate {
+	t.Helper()
+	s, err := servertest.Start(server.Config{Seal: f.keys, Logger: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	operator := client.NewOperator(s.Conn())
+	if opened, err := operator.OpenRound(t.Context(), c.round); err != nil || !reflect.DeepEqual(opened, c.round) {
+		t.Fatalf("%v: another round: %v", err, opened)
+	}
+	for part := range slices.Chunk(c.sealed, 4096) {
+		if err := c.forward(t.Context(), s.Conn(), part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.complete(t.Context(), s.Conn()); err != nil {
+		t.Fatal(err)
+	}
+	e, err := operator.Estimate(t.Context(), c.round.ID, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// healthy waits until every stream has a leader and all its nodes are up to date.
+func healthy(t *testing.T, nc *nats.Conn, f *farm) {
+	t.Helper()
+	js, err := natsjs.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var state string
+	defer func() {
+		if t.Failed() {
+			t.Log(state, f.logged())
+		}
+	}()
+	eventually(t, "healthy cluster", func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		streams, good := js.ListStreams(ctx), true
+		var seen strings.Builder
+		n := 0
+		for info := range streams.Info() {
+			n++
+			if info.Cluster == nil || info.Cluster.Leader == "" || len(info.Cluster.Replicas) != 2 {
+				good = false
+				continue
+			}
+			for _, peer := range info.Cluster.Replicas {
+				good = good && peer.Current && !peer.Offline
+				fmt.Fprintf(&seen, "%s %s %+v\n", info.Config.Name, info.Cluster.Leader, *peer)
+			}
+		}
+		state = seen.String()
+		return good && n == 6 && streams.Err() == nil
+	})
+}
+
+// load sends reports without a pause, new ones as far as it is allowed, and otherwise some again.
+type load struct {
+	*crowd
+	to  grpc.ClientConnInterface
+	rng *rand.Rand
+
+	mu      sync.Mutex
+	allowed int
+	sent    int // acknowledged
+	again   int
+	gap     time.Duration
+}
+
+const loadBatch = 120
+
+func (l *load) run(ctx context.Context) {
+	last := time.Now()
+	for ctx.Err() == nil {
+		l.mu.Lock()
+		from, to := l.sent, min(l.allowed, l.sent+loadBatch)
+		old := 0
+		if from > 0 {
+			old = l.rng.IntN(from)
+		}
+		l.mu.Unlock()
+		batch := slices.Concat(l.sealed[from:to], l.sealed[old:min(from, old+10)])
+		if err := l.forward(ctx, l.to, batch); err != nil {
+			continue // and send it again, as a shuffler does
+		}
+		l.mu.Lock()
+		l.sent = to
+		l.again += len(batch) - (to - from)
+		l.gap = max(l.gap, time.Since(last))
+		l.mu.Unlock()
+		last = time.Now()
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func (l *load) allow(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.allowed = n
+}
+
+func (l *load) done() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.sent == len(l.sealed)
+}
+
+// pause is how long a killed node is away.
+func (l *load) pause() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Duration(l.rng.IntN(int(time.Second)))
+}

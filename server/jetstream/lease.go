@@ -1,0 +1,159 @@
+package jetstream
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// beat is between two renewals of a lease, and between two looks at one of another member.
+	beat = 300 * time.Millisecond
+	// leaseTime is how long a lease may stay as it is before another member takes it.
+	leaseTime = 1500 * time.Millisecond
+)
+
+// lease is the right to do some work, for one member at a time. It is a key whose value changes
+// with every renewal. Clocks of different machines are never compared.
+type lease struct {
+	table  jetstream.KeyValue
+	key    string
+	holder string // this member
+	// preferred is set for the member whose work this is when it is there. It takes a free lease at
+	// once, and is given the lease by a holder that is not preferred.
+	preferred bool
+
+	revision uint64 // of the last renewal
+	wanted   uint64 // revision of the preferred member's wish when the lease was taken
+}
+
+// newHolder returns a name that no other member has.
+func newHolder() string { return rand.Text() }
+
+// watch is what a member knows of a lease that it does not hold.
+type watch struct {
+	revision uint64
+	still    time.Duration // how long the revision has not changed
+}
+
+// errWanted is wrapped by the error of hold when the preferred member asks for the lease.
+var errWanted = errors.New("the preferred member is back")
+
+// acquire takes the lease as soon as nobody else holds it, and returns false when ctx ends before.
+func (l *lease) acquire(ctx context.Context) bool {
+	var seen watch
+	for last := time.Now(); ; last = last.Add(beat) {
+		if l.try(ctx, &seen) {
+			return true
+		}
+		select {
+		case <-time.After(time.Until(last.Add(beat))):
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// try looks at the lease once. A look counts only if this member can write, too: while the brokers
+// elect a leader the holder cannot renew, and is not to be replaced for that.
+func (l *lease) try(ctx context.Context, seen *watch) bool {
+	ctx, cancel := context.WithTimeout(ctx, attempt)
+	defer cancel()
+	probe := "probe"
+	if l.preferred {
+		probe = l.wish()
+	}
+	if _, err := l.table.Put(ctx, probe, nil); err != nil {
+		return false
+	}
+	entry, err := l.table.Get(ctx, l.key)
+	revision, free := uint64(0), false
+	switch {
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		free = true
+	case err != nil:
+		return false
+	default:
+		revision, free = entry.Revision(), len(entry.Value()) == 0
+	}
+	if revision != seen.revision {
+		*seen = watch{revision: revision}
+	} else {
+		seen.still += beat
+	}
+	if seen.still < leaseTime && !(free && l.preferred) {
+		return false
+	}
+	wanted, err := l.wishRevision(ctx)
+	if err != nil {
+		return false
+	}
+	l.wanted = wanted
+	l.revision, err = l.table.Update(ctx, l.key, []byte(l.holder), revision)
+	return err == nil
+}
+
+// wish is the key that the preferred member writes while it waits.
+func (l *lease) wish() string { return "want." + l.key }
+
+func (l *lease) wishRevision(ctx context.Context) (uint64, error) {
+	entry, err := l.table.Get(ctx, l.wish())
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return entry.Revision(), nil
+}
+
+// hold renews the lease until ctx ends, which is no error, another member has it, or the preferred
+// one wants it.
+func (l *lease) hold(ctx context.Context) error {
+	for {
+		select {
+		case <-time.After(beat):
+		case <-ctx.Done():
+			return nil
+		}
+		if err := l.renew(ctx); errors.Is(err, errFenced) || errors.Is(err, errWanted) {
+			return err
+		}
+	}
+}
+
+// renew writes the lease again. An error that does not wrap errFenced is of the brokers.
+func (l *lease) renew(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, attempt)
+	defer cancel()
+	revision, err := l.table.Update(ctx, l.key, []byte(l.holder), l.revision)
+	if err == nil {
+		l.revision = revision
+		if wanted, err := l.wishRevision(ctx); !l.preferred && err == nil && wanted > l.wanted {
+			return fmt.Errorf("%w: lease %s", errWanted, l.key)
+		}
+		return nil
+	}
+	entry, seen := l.table.Get(ctx, l.key)
+	switch {
+	case seen != nil:
+		return err
+	case string(entry.Value()) == l.holder:
+		l.revision = max(l.revision, entry.Revision()) // that of a renewal whose answer was lost
+		return err
+	case entry.Revision() > l.revision:
+		return fmt.Errorf("%w: lease %s", errFenced, l.key)
+	}
+	return err
+}
+
+// release lets another member take the lease at once.
+func (l *lease) release(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, attempt)
+	defer cancel()
+	_, _ = l.table.Update(ctx, l.key, nil, l.revision) // or it runs out
+}

@@ -1,0 +1,244 @@
+package jetstream_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hushgrad/hushgrad/server"
+	"github.com/hushgrad/hushgrad/server/jetstream"
+	"github.com/hushgrad/hushgrad/server/jetstream/embedded"
+	"github.com/hushgrad/hushgrad/server/journal/disk"
+	"github.com/hushgrad/hushgrad/server/seal"
+)
+
+// These variables make the test binary a process of a cluster.
+const (
+	roleEnv    = "HUSHGRAD_TEST_ROLE" // node or member
+	dirEnv     = "HUSHGRAD_TEST_DIR"
+	brokersEnv = "HUSHGRAD_TEST_BROKERS"
+	addressEnv = "HUSHGRAD_TEST_ADDRESS" // of the leader, whoever it is
+	shardEnv   = "HUSHGRAD_TEST_SHARD"
+)
+
+func TestMain(m *testing.M) {
+	role := map[string]func(context.Context, string) error{"node": nodeRole, "member": memberRole}[os.Getenv(roleEnv)]
+	if role == nil {
+		os.Exit(m.Run())
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	if err := role(ctx, os.Getenv(dirEnv)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// nodeRole is a node of the brokers.
+func nodeRole(ctx context.Context, dir string) error {
+	broker, err := embedded.Start(embedded.Config{File: filepath.Join(dir, "nats.conf"), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	<-ctx.Done()
+	broker.Close()
+	return nil
+}
+
+// memberRole is a member that logs to standard error.
+func memberRole(ctx context.Context, dir string) error {
+	var shard, shards int
+	if _, err := fmt.Sscanf(os.Getenv(shardEnv), "%d/%d", &shard, &shards); err != nil {
+		return err
+	}
+	kept, err := disk.Open(filepath.Join(dir, "journal"), disk.Options{MinFree: 1, BallastBytes: 1 << 20, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	defer kept.Close()
+	keys, err := seal.OpenKeys(filepath.Join(filepath.Dir(dir), "keys"), seal.X25519)
+	if err != nil {
+		return err
+	}
+	nc, err := nats.Connect(os.Getenv(brokersEnv), jetstream.Options()...)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	c, err := jetstream.Connect(ctx, nc, jetstream.Config{Shards: shards, Logger: logger})
+	if err != nil {
+		return err
+	}
+	return c.Serve(ctx, jetstream.Member{
+		Shard: shard, Journal: kept, Seal: keys, Server: server.Config{Logger: logger},
+		Listen: func() (l server.Listeners, err error) {
+			l.Clients, err = net.Listen("tcp", os.Getenv(addressEnv))
+			return l, err
+		},
+	})
+}
+
+// process is one process of a cluster.
+type process struct {
+	t     *testing.T
+	name  string
+	env   []string
+	lines func(string) // told of every line on standard error
+	cmd   *exec.Cmd
+	read  sync.WaitGroup
+}
+
+// start starts the process, for the first time or again.
+func (p *process) start() {
+	p.t.Helper()
+	p.cmd = exec.Command(os.Args[0])
+	p.cmd.Env = append(os.Environ(), p.env...)
+	out, err := p.cmd.StderrPipe()
+	if err == nil {
+		err = p.cmd.Start()
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.read.Go(func() {
+		lines := bufio.NewScanner(out)
+		for lines.Scan() {
+			p.lines(lines.Text())
+		}
+		_, _ = io.Copy(io.Discard, out)
+	})
+}
+
+// kill ends the process by SIGKILL.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	p.read.Wait()
+	_ = p.cmd.Wait() // it says that it was killed
+}
+
+// farm is a cluster of three nodes and some members, each in a process of its own.
+type farm struct {
+	nodes, members []*process
+	brokers        string
+	address        string
+	keys           *seal.Keys
+
+	mu    sync.Mutex
+	taken map[string]time.Time // when a shard was taken last
+	log   strings.Builder
+}
+
+// freeAddresses returns addresses at which nobody listens.
+func freeAddresses(t *testing.T, n int) (addresses []string) {
+	t.Helper()
+	var held []net.Listener
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, l)
+		addresses = append(addresses, l.Addr().String())
+	}
+	for _, l := range held {
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return addresses
+}
+
+func startFarm(t *testing.T, shards int) *farm {
+	t.Helper()
+	dir := t.TempDir()
+	keys, err := seal.OpenKeys(filepath.Join(dir, "keys"), seal.X25519)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addresses := freeAddresses(t, 7)
+	f := &farm{address: addresses[6], keys: keys, taken: map[string]time.Time{}}
+	f.brokers = "nats://" + strings.Join(addresses[:3], ",nats://")
+	for i := range 3 {
+		home := filepath.Join(dir, fmt.Sprint("node", i))
+		if err := os.Mkdir(home, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		conf := fmt.Sprintf("server_name: node%d\nlisten: %q\njetstream { store_dir: %q, sync_interval: always }\n"+
+			"cluster { name: farm, listen: %q, routes: [ %s ] }\n", i, addresses[i], home, addresses[3+i],
+			`"nats://`+strings.Join(addresses[3:6], `", "nats://`)+`"`)
+		if err := os.WriteFile(filepath.Join(home, "nats.conf"), []byte(conf), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f.nodes = append(f.nodes, f.process(t, fmt.Sprint("node ", i), roleEnv+"=node", dirEnv+"="+home))
+	}
+	for i := range shards {
+		home := filepath.Join(dir, fmt.Sprint("member", i))
+		f.members = append(f.members, f.process(t, fmt.Sprint("member ", i), roleEnv+"=member", dirEnv+"="+home,
+			brokersEnv+"="+f.brokers, addressEnv+"="+f.address, fmt.Sprintf("%s=%d/%d", shardEnv, i, shards)))
+	}
+	return f
+}
+
+func (f *farm) process(t *testing.T, name string, env ...string) *process {
+	p := &process{t: t, name: name, env: env}
+	p.lines = func(line string) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		fmt.Fprintf(&f.log, "%s: %s\n", name, line)
+		if _, rest, ok := strings.Cut(line, `msg="shard taken" shard=`); ok {
+			shard, _, _ := strings.Cut(rest, " ")
+			f.taken[shard] = time.Now()
+		}
+	}
+	p.start()
+	t.Cleanup(p.kill)
+	return p
+}
+
+// takenSince returns how long after a moment a shard was taken, if it was.
+func (f *farm) takenSince(shard int, moment time.Time) (time.Duration, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at := f.taken[fmt.Sprint(shard)]
+	return at.Sub(moment), at.After(moment)
+}
+
+// logged returns the last lines of all processes.
+func (f *farm) logged() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	text := f.log.String()
+	return text[max(0, len(text)-20000):]
+}
+
+// connect connects to the brokers when they are up.
+func (f *farm) connect(t *testing.T, shards int) (*nats.Conn, *jetstream.Cluster) {
+	t.Helper()
+	nc, err := nats.Connect(f.brokers, jetstream.Options()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	c, err := jetstream.Connect(t.Context(), nc, jetstream.Config{Shards: shards, Logger: quiet()})
+	if err != nil {
+		t.Fatal(errors.Join(err, errors.New(f.logged())))
+	}
+	return nc, c
+}
