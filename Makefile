@@ -1,5 +1,5 @@
 # The commands that people type. Each is one line that works without make, too.
-.PHONY: help demo test race check ci fmt generate pages bench build wheel
+.PHONY: help demo test race check ci fmt generate pages bench build wheel site
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,3 +40,8 @@ build: ## the program hushgrad, as in a release
 
 wheel: ## the Python package for this machine
 	python3 -m pip wheel --no-deps -w dist ./python
+
+site: ## the site of the documentation, into out/site
+	python3 -m venv out/site-python
+	out/site-python/bin/pip install --quiet --requirement docs/site/requirements.txt
+	NO_MKDOCS_2_WARNING=1 out/site-python/bin/mkdocs build --strict

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -19,9 +18,12 @@ import (
 	"text/tabwriter"
 	"time"
 
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/bench/attack"
 	"github.com/hushgrad/hushgrad/bench/demands"
 	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/bench/firststeps"
 	"github.com/hushgrad/hushgrad/bench/keyvalues"
 	"github.com/hushgrad/hushgrad/bench/pages"
 	"github.com/hushgrad/hushgrad/bench/predictions"
@@ -37,7 +39,7 @@ import (
 )
 
 // experiments are what the command can run, in the order of its list.
-var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), training.Experiments(), demands.Experiments(), attack.Experiments(), predictions.Experiments(), speed.Experiments(), serving.Experiments(), pretrain.Experiments())
+var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), training.Experiments(), demands.Experiments(), attack.Experiments(), predictions.Experiments(), speed.Experiments(), serving.Experiments(), pretrain.Experiments(), firststeps.Experiments())
 
 func main() {
 	command.Main("bench", func(ctx context.Context, args []string, std command.Streams) error {
@@ -215,7 +217,7 @@ func parseBench(e experiment.Experiment, args []string, stderr io.Writer, all bo
 	f.SetOutput(stderr)
 	f.Usage = func() {
 		fmt.Fprintf(stderr, "Usage: go run ./bench %s [flags]\n\n%s\n%s\n\n", e.Name, e.Title, e.Source)
-		f.PrintDefaults()
+		command.PrintFlags(stderr, f)
 	}
 	f.IntVar(&b.env.Jobs, "jobs", runtime.GOMAXPROCS(0), "computations at the same time; the numbers do not depend on it")
 	f.StringVar(&b.out, "out", "", "`directory` for "+e.Name+".csv and .json, and for .png, .svg and .pdf where there is a picture; empty: none are written")

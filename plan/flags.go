@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"flag"
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/baseline/dense"

@@ -2,11 +2,13 @@ package plan
 
 import (
 	"errors"
-	"flag"
 	"reflect"
 	"testing"
 
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 )
 
 // A flag that would change nothing is an error, and no other is.
@@ -35,7 +37,7 @@ func TestIgnoredFlagsAreErrors(t *testing.T) {
 		f := flag.NewFlagSet("x", flag.ContinueOnError)
 		f.Bool("explain", false, "")
 		_, check := Flags(f)
-		if err := f.Parse(c.args); err != nil {
+		if err := command.Parse(f, c.args); err != nil {
 			t.Fatal(err)
 		}
 		var p *fl.ParamError

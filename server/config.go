@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"crypto/tls"
 	"log/slog"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -9,6 +10,7 @@ import (
 	"google.golang.org/grpc/stats"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/internal/gateway"
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/limits"
 	"github.com/hushgrad/hushgrad/server/seal"
@@ -37,6 +39,11 @@ type Config struct {
 	// Credentials secure the clients' listener, OperatorCredentials the
 	// operator's and ShufflerCredentials the shuffler's. Default: no transport security.
 	Credentials, OperatorCredentials, ShufflerCredentials credentials.TransportCredentials
+	// HTTPSecurity secures the listener for HTTP. Default: no transport security.
+	HTTPSecurity *tls.Config
+	// HTTPOrigins are the origins, such as https://example.org, whose pages may call over HTTP from a
+	// browser. Default: none but that of the listener.
+	HTTPOrigins []string
 	// Metrics registers the figures of the server for Prometheus. Default: they are not shown there.
 	Metrics prometheus.Registerer
 	// StatsHandler is told of every connection and call of Serve, for traces. Default: nobody.
@@ -62,6 +69,9 @@ func (c Config) withDefaults() (_ Config, err error) {
 		return c, fl.Invalid("MaxOpenRounds", c.MaxOpenRounds, "must be > 0")
 	case c.KeepRounds < 0:
 		return c, fl.Invalid("KeepRounds", c.KeepRounds, "must be > 0")
+	}
+	if err := gateway.CheckOrigins(c.HTTPOrigins); err != nil {
+		return c, err
 	}
 	c.Limits, err = c.Limits.WithDefaults()
 	return c, err

@@ -10,8 +10,8 @@ type Load = guard.Load
 
 // Load returns the load of the listeners. When the clients' and the operator's services are on
 // one, it is the operator's.
-func (s *Server) Load() (clients, operator, shuffler Load) {
-	return s.clients.Load(), s.operator.Load(), s.shuffler.Load()
+func (s *Server) Load() (clients, operator, shuffler, http Load) {
+	return s.clients.Load(), s.operator.Load(), s.shuffler.Load(), s.http.Load()
 }
 
 // openingCost is decodingCost for a message of sealed reports: each becomes a unit of its own,

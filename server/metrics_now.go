@@ -39,10 +39,11 @@ func (n now) Collect(to chan<- prometheus.Metric) {
 	for state, count := range n.rounds.states() {
 		to <- prometheus.MustNewConstMetric(roundsNow, prometheus.GaugeValue, float64(count), state)
 	}
-	clients, operator, shuffler := n.Load()
+	clients, operator, shuffler, http := n.Load()
 	for _, f := range loadNow {
 		to <- prometheus.MustNewConstMetric(f.desc, f.kind, float64(f.value(clients)), "clients")
 		to <- prometheus.MustNewConstMetric(f.desc, f.kind, float64(f.value(operator)), "operator")
 		to <- prometheus.MustNewConstMetric(f.desc, f.kind, float64(f.value(shuffler)), "shuffler")
+		to <- prometheus.MustNewConstMetric(f.desc, f.kind, float64(f.value(http)), "http")
 	}
 }

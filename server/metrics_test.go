@@ -46,6 +46,7 @@ func TestMetricsSayWhatWasCounted(t *testing.T) {
 		# HELP hushgrad_connections Open connections.
 		# TYPE hushgrad_connections gauge
 		hushgrad_connections{listener="clients"} 0
+		hushgrad_connections{listener="http"} 0
 		hushgrad_connections{listener="operator"} 1
 		hushgrad_connections{listener="shuffler"} 0
 		# HELP hushgrad_failed_commits_total Changes that the journal could not keep.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/internal/endpoint"
+	"github.com/hushgrad/hushgrad/server/internal/gateway"
 	"github.com/hushgrad/hushgrad/server/internal/guard"
 	"github.com/hushgrad/hushgrad/server/internal/model"
 )
@@ -31,7 +32,7 @@ type Server struct {
 	completing chan struct{}
 	calls      atomic.Int64 // in flight
 
-	clients, operator, shuffler *guard.Guard // of the three listeners
+	clients, operator, shuffler, http *guard.Guard // of the listeners
 }
 
 // New returns a server with the rounds and the model that its journal has. Rounds that were
@@ -57,6 +58,7 @@ func New(cfg Config) (*Server, error) {
 		clients:  guard.New(endpoint.Public(cfg.Limits, decodingCost), cfg.Logger),
 		operator: guard.New(endpoint.Operated(cfg.Limits, decodingCost), cfg.Logger),
 		shuffler: guard.New(endpoint.Operated(cfg.Limits, openingCost), cfg.Logger),
+		http:     guard.New(endpoint.Public(cfg.Limits, decodingCost), cfg.Logger),
 	}
 	if s.metrics, err = newMetrics(cfg.Metrics, now{s}); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
@@ -75,7 +77,7 @@ func (s *Server) Close() { s.tasks.stop() }
 
 // RegisterRounds adds the clients' service to a gRPC server.
 func (s *Server) RegisterRounds(r grpc.ServiceRegistrar) {
-	service.RegisterRoundsServer(r, roundsService{Server: s})
+	service.RegisterRounds(r, roundsService{Server: s})
 }
 
 // RegisterOperator adds the operator's service to a gRPC server. A party that can
@@ -102,6 +104,9 @@ type Listeners struct {
 	// shuffler is served, unless Operator is nil: then the shuffler's service is offered on
 	// Clients.
 	Shuffler net.Listener
+	// HTTP is where the clients' service, and no other, is offered over HTTP/1.1 and h2, too: to
+	// browsers and curl. When nil, it is not.
+	HTTP net.Listener
 }
 
 // Serve answers calls, with health checks, until ctx ends. Then
@@ -112,7 +117,7 @@ func (s *Server) Serve(ctx context.Context, l Listeners) error {
 	if l.Operator == nil {
 		guarded = s.operator // whose calls may take long
 	}
-	clients := s.endpoint(guarded, s.cfg.Credentials)
+	clients := endpoint.New(s.endpoint(guarded, s.cfg.Credentials))
 	s.RegisterRounds(clients)
 	if l.Operator == nil {
 		s.RegisterOperator(clients)
@@ -120,15 +125,22 @@ func (s *Server) Serve(ctx context.Context, l Listeners) error {
 			s.RegisterShuffled(clients)
 		}
 	} else {
-		operator := s.endpoint(s.operator, s.cfg.OperatorCredentials)
+		operator := endpoint.New(s.endpoint(s.operator, s.cfg.OperatorCredentials))
 		s.RegisterOperator(operator)
 		group.Go(func() error { return operator.Serve(ctx, l.Operator) })
 	}
 	if l.Shuffler != nil {
-		shuffler := s.endpoint(s.shuffler, s.cfg.ShufflerCredentials)
+		shuffler := endpoint.New(s.endpoint(s.shuffler, s.cfg.ShufflerCredentials))
 		s.RegisterShuffled(shuffler)
 		s.RegisterRounds(shuffler)
 		group.Go(func() error { return shuffler.Serve(ctx, l.Shuffler) })
+	}
+	if l.HTTP != nil {
+		http, err := s.gateway()
+		if err != nil {
+			return fmt.Errorf("server: %w", err)
+		}
+		group.Go(func() error { return http.Serve(ctx, l.HTTP) })
 	}
 	group.Go(func() error { return clients.Serve(ctx, l.Clients) })
 	group.Go(func() error { // in the group, so that Serve does not return before it
@@ -156,14 +168,22 @@ func (s *Server) stopping() {
 	s.cfg.Logger.Info("stopping", "calls_in_flight", s.calls.Load(), "open_rounds", open, "reports_in_them", reports, "timeout", s.cfg.ShutdownTimeout)
 }
 
-// endpoint returns the gRPC server of a listener.
-func (s *Server) endpoint(g *guard.Guard, creds credentials.TransportCredentials) *endpoint.Endpoint {
+// endpoint returns the settings of the gRPC server of a listener.
+func (s *Server) endpoint(g *guard.Guard, creds credentials.TransportCredentials) endpoint.Config {
 	var options []grpc.ServerOption
 	if s.cfg.StatsHandler != nil {
 		options = append(options, grpc.StatsHandler(s.cfg.StatsHandler))
 	}
-	return endpoint.New(endpoint.Config{
+	return endpoint.Config{
 		Guard: g, Codec: model.NewCodec(), Logger: s.cfg.Logger, Ready: s.Ready, StopTimeout: s.cfg.ShutdownTimeout,
 		Credentials: creds, Reflection: s.cfg.Reflection, Options: options, Calls: &s.calls,
+	}
+}
+
+// gateway returns what answers clients over HTTP.
+func (s *Server) gateway() (*gateway.Gateway, error) {
+	return gateway.New(gateway.Config{
+		Endpoint: s.endpoint(s.http, nil), Register: s.RegisterRounds, Service: service.Rounds_ServiceDesc.ServiceName,
+		MessageBytes: s.cfg.MaxMessageBytes, Security: s.cfg.HTTPSecurity, Origins: s.cfg.HTTPOrigins,
 	})
 }

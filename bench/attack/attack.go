@@ -11,9 +11,10 @@ package attack
 import (
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"math"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/coco"

@@ -3,13 +3,15 @@ package attack
 import (
 	"context"
 	"errors"
-	"flag"
 	"io"
 	"reflect"
 	"testing"
 
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 )
 
 // Two classes, four clients; reports speak for the class by 1, and in round 1 of client 3 by
@@ -46,7 +48,7 @@ func bound(t *testing.T, args ...string) experiment.Run {
 	f := flag.NewFlagSet("attack", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	run := Experiments()[0].Bind(f)
-	if err := f.Parse(args); err != nil {
+	if err := command.Parse(f, args); err != nil {
 		t.Fatal(err)
 	}
 	return run

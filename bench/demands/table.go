@@ -2,10 +2,10 @@ package demands
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"slices"
 
+	flag "github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"

@@ -3,12 +3,13 @@ package demands
 import (
 	"context"
 	"errors"
-	"flag"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
 	"testing"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/hetero"

@@ -4,8 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"flag"
 	"math/rand/v2"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/internal/progress"
 )

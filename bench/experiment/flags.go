@@ -1,8 +1,9 @@
 package experiment
 
 import (
-	"flag"
 	"strings"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
@@ -29,6 +30,9 @@ func CheckEpsilon(epsilon float64) error {
 type relationValue fl.Relation
 
 func (v *relationValue) String() string { return fl.Relation(*v).String() }
+
+// Type implements flag.Value.
+func (v *relationValue) Type() string { return "relation" }
 
 func (v *relationValue) Set(text string) error {
 	for _, r := range []fl.Relation{fl.ReplaceOne, fl.ZeroOut} {

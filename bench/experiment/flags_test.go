@@ -2,12 +2,14 @@ package experiment_test
 
 import (
 	"bytes"
-	"flag"
 	"strings"
 	"testing"
 
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 )
 
 func TestRelationFlag(t *testing.T) {
@@ -20,7 +22,7 @@ func TestRelationFlag(t *testing.T) {
 		f := flag.NewFlagSet("test", flag.ContinueOnError)
 		f.SetOutput(&out)
 		got := experiment.RelationFlag(f, fl.ZeroOut)
-		err := f.Parse(strings.Fields(args))
+		err := command.Parse(f, strings.Fields(args))
 		if want == 0 {
 			if err == nil || *got != fl.ZeroOut {
 				t.Errorf("%q: %v, error %v, want an error", args, *got, err)
@@ -29,7 +31,7 @@ func TestRelationFlag(t *testing.T) {
 			t.Errorf("%q: %v, error %v, want %v", args, *got, err, want)
 		}
 		out.Reset()
-		f.PrintDefaults()
+		command.PrintFlags(&out, f)
 		if !strings.Contains(out.String(), "(default zero-out)") {
 			t.Errorf("help: %s", out.String())
 		}

@@ -2,9 +2,10 @@ package keyvalues
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"

@@ -4,14 +4,16 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"testing"
 
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/internal/command"
 )
 
 // start runs an experiment by its name.
@@ -23,7 +25,7 @@ func start(t *testing.T, ctx context.Context, name string, env experiment.Env, a
 		}
 		flags := flag.NewFlagSet(e.Name, flag.ContinueOnError)
 		do := e.Bind(flags)
-		if err := flags.Parse(args); err != nil {
+		if err := command.Parse(flags, args); err != nil {
 			t.Fatal(err)
 		}
 		return do(ctx, env)

@@ -22,6 +22,7 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"accuracy-features": accuracyByFeatures,
 	"flower":            flower,
 	"peers":             peers,
+	"first-steps":       firstSteps,
 	"accuracy-dropout":  accuracyByDropout,
 	"constants":         constants,
 	"attack":            attack,

@@ -8,11 +8,11 @@ package predictions
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math"
 	"slices"
 
+	flag "github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hushgrad/hushgrad/auto"

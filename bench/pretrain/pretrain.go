@@ -9,10 +9,11 @@ package pretrain
 import (
 	"context"
 	"encoding/hex"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/bench/pretrain/recipe"

@@ -2,14 +2,16 @@ package pretrain
 
 import (
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
 
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/bench/pretrain/recipe"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/trainer/features"
 )
 
@@ -18,7 +20,7 @@ func TestUnknownSize(t *testing.T) {
 	t.Setenv("PATH", "")
 	f := flag.NewFlagSet("", flag.ContinueOnError)
 	run := bind(f)
-	if err := f.Parse([]string{"-size", "huge", "-fonts", t.TempDir()}); err != nil {
+	if err := command.Parse(f, []string{"-size", "huge", "-fonts", t.TempDir()}); err != nil {
 		t.Fatal(err)
 	}
 	var wrong *fl.ParamError

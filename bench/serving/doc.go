@@ -8,7 +8,8 @@ package serving
 
 import (
 	"context"
-	"flag"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 )

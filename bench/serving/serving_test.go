@@ -10,8 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 )
 
 // newBench returns the state of a run with real processes and short windows.
@@ -159,9 +162,9 @@ func TestFlags(t *testing.T) {
 	}{
 		{[]string{"-window=-1s"}, "-window"}, {[]string{"-window=1h"}, "-window"}, {[]string{"-kills=-1"}, "-kills"}, {[]string{"-kills=1000000"}, "-kills"}, {[]string{"-dir=/nowhere/at/all"}, ""},
 	} {
-		f := flag.NewFlagSet("serve", flag.ContinueOnError)
+		f := pflag.NewFlagSet("serve", pflag.ContinueOnError)
 		run := Experiments()[0].Bind(f)
-		if err := f.Parse(c.args); err != nil {
+		if err := command.Parse(f, c.args); err != nil {
 			t.Fatal(err)
 		}
 		_, err := run(t.Context(), experiment.Env{Jobs: 1})

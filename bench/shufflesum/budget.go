@@ -2,7 +2,8 @@ package shufflesum
 
 import (
 	"context"
-	"flag"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -14,8 +13,11 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 )
 
 // images writes a tiny data set in MNIST's format.
@@ -55,7 +57,7 @@ func quickly(t *testing.T, ctx context.Context, name string, env experiment.Env,
 		}
 		f := flag.NewFlagSet(name, flag.ContinueOnError)
 		run := e.Bind(f)
-		if err := f.Parse(args); err != nil {
+		if err := command.Parse(f, args); err != nil {
 			t.Fatal(err)
 		}
 		return run(ctx, env)

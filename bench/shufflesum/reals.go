@@ -2,11 +2,11 @@ package shufflesum
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math"
 	"slices"
 
+	flag "github.com/spf13/pflag"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"

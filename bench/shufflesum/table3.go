@@ -2,11 +2,11 @@ package shufflesum
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 
+	flag "github.com/spf13/pflag"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"

@@ -3,12 +3,12 @@ package shufflesum
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
+	flag "github.com/spf13/pflag"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"

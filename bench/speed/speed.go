@@ -6,12 +6,13 @@ package speed
 import (
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/bench/speed/probe"

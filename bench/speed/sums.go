@@ -2,10 +2,11 @@ package speed
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"slices"
 	"time"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"

@@ -2,9 +2,10 @@ package training
 
 import (
 	"context"
-	"flag"
 	"math"
 	"strings"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"

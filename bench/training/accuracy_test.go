@@ -4,16 +4,18 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/plan"
 )
 
@@ -131,7 +133,7 @@ func TestAccuracyFlags(t *testing.T) {
 	} {
 		flags := flag.NewFlagSet("accuracy", flag.ContinueOnError)
 		run := accuracyExperiment().Bind(flags)
-		if err := flags.Parse(args); err != nil {
+		if err := command.Parse(flags, args); err != nil {
 			t.Fatal(err)
 		}
 		var p *fl.ParamError

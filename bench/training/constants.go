@@ -2,11 +2,11 @@ package training
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"hash/crc32"
 	"math"
 
+	flag "github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hushgrad/hushgrad/auto"

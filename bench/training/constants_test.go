@@ -2,12 +2,14 @@ package training
 
 import (
 	"errors"
-	"flag"
 	"slices"
 	"testing"
 
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/plan"
 )
 
@@ -82,7 +84,7 @@ func TestBetterConstantsAreFound(t *testing.T) {
 func TestConstantsFlags(t *testing.T) {
 	flags := flag.NewFlagSet("constants", flag.ContinueOnError)
 	run := constantsExperiment().Bind(flags)
-	if err := flags.Parse([]string{"-central", "0"}); err != nil {
+	if err := command.Parse(flags, []string{"-central", "0"}); err != nil {
 		t.Fatal(err)
 	}
 	var p *fl.ParamError

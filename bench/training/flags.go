@@ -1,11 +1,12 @@
 package training
 
 import (
-	"flag"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"

@@ -2,12 +2,14 @@ package training
 
 import (
 	"errors"
-	"flag"
 	"maps"
 	"slices"
 	"testing"
 
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 )
 
 func TestLists(t *testing.T) {
@@ -54,7 +56,7 @@ func TestSumDPFlags(t *testing.T) {
 	} {
 		flags := flag.NewFlagSet("accuracy", flag.ContinueOnError)
 		params := bindSumDP(flags)
-		if err := flags.Parse(c.args); err != nil || !maps.Equal(params(), c.want) {
+		if err := command.Parse(flags, c.args); err != nil || !maps.Equal(params(), c.want) {
 			t.Errorf("%v: %v, want %v, %v", c.args, params(), c.want, err)
 		}
 	}

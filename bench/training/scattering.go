@@ -2,9 +2,9 @@ package training
 
 import (
 	"context"
-	"flag"
 	"fmt"
 
+	flag "github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"

@@ -2,7 +2,6 @@ package training
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	flag "github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hushgrad/hushgrad/baseline/central"

@@ -2,11 +2,11 @@ package vectors
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
 
+	flag "github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"

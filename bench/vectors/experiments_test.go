@@ -3,15 +3,17 @@ package vectors
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/figure"
 	"github.com/hushgrad/hushgrad/privacy"
 )
@@ -26,7 +28,7 @@ func results(t *testing.T, names ...string) map[string]*experiment.Result {
 		}
 		f := flag.NewFlagSet(e.Name, flag.ContinueOnError)
 		run := e.Bind(f)
-		if err := f.Parse(nil); err != nil {
+		if err := command.Parse(f, nil); err != nil {
 			t.Fatal(err)
 		}
 		r, err := run(t.Context(), experiment.Env{Quick: true, Jobs: 2, Repeats: 20, Seed: 1})
@@ -229,7 +231,7 @@ func TestBadFlagsAreErrors(t *testing.T) {
 			}
 			f := flag.NewFlagSet(e.Name, flag.ContinueOnError)
 			run := e.Bind(f)
-			if err := f.Parse(c.args); err != nil {
+			if err := command.Parse(f, c.args); err != nil {
 				t.Fatal(err)
 			}
 			var wrong *fl.ParamError

@@ -3,10 +3,10 @@ package vectors
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 
+	flag "github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"

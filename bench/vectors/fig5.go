@@ -2,9 +2,10 @@ package vectors
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/coco"

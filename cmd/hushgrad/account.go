@@ -4,69 +4,45 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
-	"github.com/hushgrad/hushgrad/fl"
+	"github.com/spf13/cobra"
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
-const accountUsage = `Usage: hushgrad account QUESTION [flags]
-
-  amplify   central ε of shuffled reports, or the local ε and the clients it takes
-  compose   what several reports of one client promise together
-  plan      mechanism and parameters for a central budget and an error
-
-hushgrad account QUESTION -help lists the flags of a question.
-`
-
-// questions are the sub-commands of account.
-var questions = []struct {
-	name   string
-	answer command.Func
-}{
-	{"amplify", amplify},
-	{"compose", accountCompose},
-	{"plan", planQuestion},
+// newAccount returns the command that answers questions about guarantees, without data.
+func newAccount() *cobra.Command {
+	return newParent("account QUESTION", "compute central ε, composition and plans", "question", newAmplify(), newCompose(), newPlan())
 }
 
-// account answers questions about guarantees, without data.
-func account(ctx context.Context, args []string, std command.Streams) error {
-	if len(args) == 0 {
-		fmt.Fprint(std.Out, accountUsage)
-		return nil
-	}
-	switch args[0] {
-	case "help", "-h", "-help", "--help":
-		fmt.Fprint(std.Out, accountUsage)
-		return nil
-	}
-	var names []string
-	for _, q := range questions {
-		if q.name == args[0] {
-			return q.answer(ctx, args[1:], std)
-		}
-		names = append(names, q.name)
-	}
-	return fl.Invalid("question", args[0], "must be one of %s", strings.Join(names, ", "))
+// answerForms are the flags for the form of an answer.
+type answerForms struct {
+	asJSON bool
+	plot   string // file, empty for none
 }
 
-// newQuestion returns the flags of a question, with -json and -plot.
-func newQuestion(name, what string, stderr io.Writer) (f *flag.FlagSet, asJSON *bool, plot *string) {
-	f = newFlags("account "+name, fmt.Sprintf("Usage: hushgrad account %s [flags]\n\n%s\n\n", name, what), stderr)
-	plot = new(string)
+func (a *answerForms) bind(f *flag.FlagSet) {
 	f.Func("plot", "`file` for a picture of the curve: .png, .svg or .pdf", func(path string) error {
-		*plot = path
 		if _, ok := pictures[filepath.Ext(path)]; !ok {
 			return errors.New("must end with .png, .svg or .pdf")
 		}
-		return command.Place("-plot", path)
+		a.plot = path
+		return nil
 	})
-	return f, f.Bool("json", false, "print JSON"), plot
+	f.BoolVar(&a.asJSON, "json", false, "print JSON")
+}
+
+// validate refuses a picture that cannot be written.
+func (a *answerForms) validate() error {
+	if a.plot == "" {
+		return nil
+	}
+	return command.Place("-plot", a.plot)
 }
 
 func printJSON(w io.Writer, v any) error {

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
+
+	"github.com/spf13/cobra"
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/bound"
@@ -36,29 +39,36 @@ type amplified struct {
 // amplifyFlags are the flags of account amplify.
 type amplifyFlags struct {
 	randomizer
+	answerForms
 	n                                  int
 	delta, central, target, clientsFor float64
-	asJSON                             *bool
-	plot                               *string
 }
 
-func parseAmplify(args []string, stderr io.Writer) (*amplifyFlags, error) {
+func newAmplify() *cobra.Command {
 	q := &amplifyFlags{}
-	f, asJSON, plot := newQuestion("amplify", `Bounds the central ε of n shuffled reports from above. Each report is ε-LDP, each client
+	var f *flag.FlagSet
+	c := newCommand("amplify [flags]", "central ε of shuffled reports, or what a central ε takes", `Bounds the central ε of n shuffled reports from above. Each report is ε-LDP, each client
 sends one, and the relation is replace-one. The round is the one that hushgrad round
 opens for the same flags. -epsilon-central asks for the δ at that ε.
--target asks for the largest local ε with that central ε, -clients-for for the smallest n.`, stderr)
-	q.asJSON, q.plot = asJSON, plot
+-target asks for the largest local ε with that central ε, -clients-for for the smallest n.`, func(ctx context.Context, _ []string, std command.Streams) error {
+		if err := q.validate(f); err != nil {
+			return err
+		}
+		return q.amplify(ctx, std)
+	})
+	f = c.Flags()
 	q.bind(f)
+	return c
+}
+
+func (q *amplifyFlags) bind(f *flag.FlagSet) {
+	q.randomizer.bind(f)
 	f.IntVar(&q.n, "n", 1000, "number of reports that are shuffled together")
 	f.Float64Var(&q.delta, "delta", 1e-6, "δ")
 	f.Float64Var(&q.central, "epsilon-central", 0, "print the δ at this central ε")
 	f.Float64Var(&q.target, "target", 0, "print the largest local ε with this central ε")
 	f.Float64Var(&q.clientsFor, "clients-for", 0, "print the smallest n with this central ε")
-	if err := command.ParseOnly(f, args); err != nil {
-		return nil, err
-	}
-	return q, q.validate(f)
+	q.answerForms.bind(f)
 }
 
 func (q *amplifyFlags) validate(f *flag.FlagSet) error {
@@ -88,19 +98,16 @@ func (q *amplifyFlags) validate(f *flag.FlagSet) error {
 			return err
 		}
 	}
-	if q.central > 0 && *q.plot == "" {
+	if q.central > 0 && q.plot == "" {
 		if err := command.Unused(f, "with -epsilon-central, which finds it", "delta"); err != nil {
 			return err
 		}
 	}
-	return q.randomizer.validate(f)
+	return cmp.Or(q.randomizer.validate(f), q.answerForms.validate())
 }
 
-func amplify(ctx context.Context, args []string, std command.Streams) error {
-	q, err := parseAmplify(args, std.Err)
-	if err != nil {
-		return err
-	}
+// amplify answers the question.
+func (q *amplifyFlags) amplify(ctx context.Context, std command.Streams) error {
 	bar := progress.New(std.Err)
 	bar.Describe("searching")
 	answer, err := command.Await(ctx, func() (amplified, error) { return q.answer(ctx, bar) })
@@ -108,17 +115,17 @@ func amplify(ctx context.Context, args []string, std command.Streams) error {
 	if err != nil {
 		return err
 	}
-	if *q.plot != "" {
+	if q.plot != "" {
 		q.epsilon = answer.Epsilon
 		figure, err := q.curves(ctx, q.delta, std.Err)
 		if err != nil {
 			return err
 		}
-		if err := writePlot(*q.plot, figure); err != nil {
+		if err := writePlot(q.plot, figure); err != nil {
 			return err
 		}
 	}
-	if *q.asJSON {
+	if q.asJSON {
 		return printJSON(std.Out, answer)
 	}
 	answer.print(std.Out)

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+
+	"github.com/spf13/cobra"
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/bound"
@@ -37,6 +40,41 @@ type eventFlags struct {
 	file  string
 	event compose.Event
 	kind  string
+}
+
+func newCompose() *cobra.Command {
+	q := &composeFlags{}
+	var f *flag.FlagSet
+	c := newCommand("compose [flags]", "what several reports of one client promise together", `Bounds from above what several reports of one client promise together, at -delta. The
+bound comes from privacy-loss distributions and is printed with its numerical error.
+For pure and approximate reports basic, advanced and optimal homogeneous composition
+stand beside it. Reports may depend on earlier ones through the model. Their budgets
+are fixed in advance. Count the rounds in which a client may be asked: rounds that
+leave it out by chance do not make the guarantee stronger.`, func(ctx context.Context, _ []string, std command.Streams) error {
+		if err := q.validate(f); err != nil {
+			return err
+		}
+		return q.compose(ctx, std)
+	})
+	f = c.Flags()
+	q.given.bind(f)
+	f.Float64Var(&q.delta, "delta", 1e-6, "δ of the composition")
+	q.answerForms.bind(f)
+	return c
+}
+
+// composeFlags are the flags of account compose.
+type composeFlags struct {
+	answerForms
+	given eventFlags
+	delta float64
+}
+
+func (q *composeFlags) validate(f *flag.FlagSet) error {
+	if !(q.delta > 0 && q.delta < 1) {
+		return fl.Invalid("-delta", q.delta, "must be in (0, 1)")
+	}
+	return cmp.Or(q.given.validate(f), q.answerForms.validate())
 }
 
 func (e *eventFlags) bind(f *flag.FlagSet) {
@@ -103,26 +141,9 @@ func (e *eventFlags) read(stdin io.Reader) ([]compose.Event, error) {
 	return events, nil
 }
 
-func accountCompose(ctx context.Context, args []string, std command.Streams) error {
-	f, asJSON, plot := newQuestion("compose", `Bounds from above what several reports of one client promise together, at -delta. The
-bound comes from privacy-loss distributions and is printed with its numerical error.
-For pure and approximate reports basic, advanced and optimal homogeneous composition
-stand beside it. Reports may depend on earlier ones through the model. Their budgets
-are fixed in advance. Count the rounds in which a client may be asked: rounds that
-leave it out by chance do not make the guarantee stronger.`, std.Err)
-	var given eventFlags
-	given.bind(f)
-	delta := f.Float64("delta", 1e-6, "δ of the composition")
-	if err := command.ParseOnly(f, args); err != nil {
-		return err
-	}
-	if !(*delta > 0 && *delta < 1) {
-		return fl.Invalid("-delta", *delta, "must be in (0, 1)")
-	}
-	if err := given.validate(f); err != nil {
-		return err
-	}
-	events, err := given.read(std.In)
+// compose answers the question.
+func (q *composeFlags) compose(ctx context.Context, std command.Streams) error {
+	events, err := q.given.read(std.In)
 	if err != nil {
 		return err
 	}
@@ -130,22 +151,22 @@ leave it out by chance do not make the guarantee stronger.`, std.Err)
 	if err != nil {
 		return err
 	}
-	bounds, err := loss.Epsilon(ctx, *delta)
+	bounds, err := loss.Epsilon(ctx, q.delta)
 	if err != nil {
 		return err
 	}
-	answer := composed{Events: events, Count: loss.Count(), Delta: *delta, Epsilon: bounds.Upper, Error: bounds.Error()}
+	answer := composed{Events: events, Count: loss.Count(), Delta: q.delta, Epsilon: bounds.Upper, Error: bounds.Error()}
 	answer.classical()
-	if *plot != "" {
+	if q.plot != "" {
 		figure, err := lossCurve(ctx, loss, bounds.Upper, std.Err)
 		if err != nil {
 			return err
 		}
-		if err := writePlot(*plot, figure); err != nil {
+		if err := writePlot(q.plot, figure); err != nil {
 			return err
 		}
 	}
-	if *asJSON {
+	if q.asJSON {
 		return printJSON(std.Out, answer)
 	}
 	answer.print(std.Out)

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/spf13/cobra"
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/fl"
@@ -31,35 +35,61 @@ type planned struct {
 	choice   *plan.Choice // nil: the features were given
 }
 
-func planQuestion(ctx context.Context, args []string, std command.Streams) error {
-	f, asJSON, plot := newQuestion("plan", `Plans a training run from public numbers, as examples/mnist does: mechanism, rounds, ε of a
+// planFlags are the flags of account plan.
+type planFlags struct {
+	answerForms
+	request  *plan.Request
+	check    func() error // of the request
+	task     *task
+	maxError float64
+}
+
+func newPlan() *cobra.Command {
+	q := &planFlags{}
+	c := newCommand("plan [flags]", "mechanism and parameters for a central budget and an error", `Plans a training run from public numbers, as examples/mnist does: mechanism, rounds, ε of a
 report, slots, shape and learning rate. With -error it returns the number of clients that an
 error takes. An error is the root mean square per coordinate of one round's mean, in
 units of τ. A client's coordinates are at most 1 in these units. -plot draws the errors
 against the number of clients. The accuracy of examples/mnist is known where it was measured:
-for these -features, other budgets and δ, and nothing else changed.`, std.Err)
-	q, check := plan.Flags(f)
-	task := bindTask(f)
-	maxError := f.Float64("error", 0, "error that is acceptable; 0: any")
-	if err := command.ParseOnly(f, args); err != nil {
+for these -features, other budgets and δ, and nothing else changed.`, func(ctx context.Context, _ []string, std command.Streams) error {
+		if err := q.validate(); err != nil {
+			return err
+		}
+		return q.plan(ctx, std)
+	})
+	q.bind(c.Flags())
+	return c
+}
+
+func (q *planFlags) bind(f *flag.FlagSet) {
+	q.request, q.check = plan.Flags(f)
+	q.task = bindTask(f)
+	f.Float64Var(&q.maxError, "error", 0, "error that is acceptable; 0: any")
+	q.answerForms.bind(f)
+}
+
+func (q *planFlags) validate() error {
+	if err := cmp.Or(q.check(), q.answerForms.validate()); err != nil {
 		return err
 	}
-	if err := check(); err != nil {
-		return err
+	if !(q.maxError >= 0) || math.IsInf(q.maxError, 1) {
+		return fl.Invalid("-error", q.maxError, "must be finite and at least 0")
 	}
-	if !(*maxError >= 0) || math.IsInf(*maxError, 1) {
-		return fl.Invalid("-error", *maxError, "must be finite and at least 0")
-	}
-	if *maxError > 0 || *plot != "" {
-		if q.Mechanism != auto.Name || q.Epsilon != 0 || q.Cohort != 0 {
-			return fl.Invalid("-error and -plot", q.Mechanism, "must be asked with -mechanism %s, and without -epsilon and -cohort", auto.Name)
+	if q.maxError > 0 || q.plot != "" {
+		if r := q.request; r.Mechanism != auto.Name || r.Epsilon != 0 || r.Cohort != 0 {
+			return fl.Invalid("-error and -plot", r.Mechanism, "must be asked with -mechanism %s, and without -epsilon and -cohort", auto.Name)
 		}
 	}
+	return nil
+}
+
+// plan answers the question.
+func (q *planFlags) plan(ctx context.Context, std command.Streams) error {
 	bar := progress.New(std.Err)
 	bar.Describe("planning")
-	q.Progress = bar
+	q.request.Progress = bar
 	defer bar.Close()
-	question, choice, err := task.of(ctx, *q)
+	question, choice, err := q.task.of(ctx, *q.request)
 	if err != nil {
 		return err
 	}
@@ -67,33 +97,33 @@ for these -features, other budgets and δ, and nothing else changed.`, std.Err)
 	if err != nil {
 		return err
 	}
-	answer := planned{Run: run, choice: choice, Feasible: true, maxError: *maxError, Expected: run.Expected}
+	answer := planned{Run: run, choice: choice, Feasible: true, maxError: q.maxError, Expected: run.Expected}
 	if answer.Promise, err = run.Promise(ctx, run.Affordable); err != nil {
 		return err
 	}
 	if s := run.Schedule; s != nil {
 		answer.Considered = s.Considered
 		d := plan.Demand{
-			Dim: run.Dim, Sparsity: run.Sparsity, Clients: q.Clients, Rounds: run.Rounds, Participations: s.Participations,
-			Epsilon: run.Budget, Delta: q.Delta, EpsilonLocal: q.MaxEpsilon,
+			Dim: run.Dim, Sparsity: run.Sparsity, Clients: q.request.Clients, Rounds: run.Rounds, Participations: s.Participations,
+			Epsilon: run.Budget, Delta: q.request.Delta, EpsilonLocal: q.request.MaxEpsilon,
 		}
-		if answer.Feasible = *maxError == 0 || s.Error <= *maxError; !answer.Feasible {
-			if answer.ClientsNeeded, err = d.ClientsFor(ctx, *maxError); err != nil && !errors.Is(err, plan.ErrInfeasible) {
+		if answer.Feasible = q.maxError == 0 || s.Error <= q.maxError; !answer.Feasible {
+			if answer.ClientsNeeded, err = d.ClientsFor(ctx, q.maxError); err != nil && !errors.Is(err, plan.ErrInfeasible) {
 				return err
 			}
 		}
-		if *plot != "" {
+		if q.plot != "" {
 			figure, err := planCurve(ctx, d)
 			if err != nil {
 				return err
 			}
-			if err := writePlot(*plot, figure); err != nil {
+			if err := writePlot(q.plot, figure); err != nil {
 				return err
 			}
 		}
 	}
 	bar.Close()
-	if *asJSON {
+	if q.asJSON {
 		return printJSON(std.Out, answer)
 	}
 	return answer.print(ctx, std.Out)

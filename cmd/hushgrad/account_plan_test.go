@@ -2,11 +2,11 @@ package main
 
 import (
 	"errors"
-	"flag"
-	"io"
 	"math"
 	"strings"
 	"testing"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
@@ -22,7 +22,7 @@ func demo(t *testing.T, args ...string) plan.Request {
 	t.Helper()
 	f := flag.NewFlagSet("mnist", flag.ContinueOnError)
 	q, check := plan.Flags(f)
-	if err := errors.Join(f.Parse(args), check()); err != nil {
+	if err := errors.Join(command.Parse(f, args), check()); err != nil {
 		t.Fatal(err)
 	}
 	digits, err := dataset.Generate(t.Context(), dataset.Options{TrainSize: 256, TestSize: 1, Seed: 1})
@@ -115,7 +115,7 @@ func TestAccountPlanAsksAboutATask(t *testing.T) {
 	}
 	for _, args := range [][]string{{"-features", "dreams"}, {"-public", "digits"}, {"-features", "auto", "-public", "clouds"}} {
 		var bad *fl.ParamError
-		err := account(t.Context(), append([]string{"plan"}, args...), command.Streams{Out: io.Discard, Err: io.Discard})
+		err := try(t, append([]string{"account", "plan"}, args...))
 		if !errors.As(err, &bad) {
 			t.Errorf("%q: error %v, want a ParamError", args, err)
 		}
@@ -156,7 +156,7 @@ func TestAccountPlanRefuses(t *testing.T) {
 		"clients": {"-clients", "1"}, "-error": {"-error", "-1"}, "cohort": {"-cohort", "1"}, "-epsilon": {"-mechanism", "none", "-epsilon", "1"},
 		"max epsilon": {"-epsilon", "1", "-max-epsilon", "2"}, "clip": {"-clip", "1e300"}, "l1": {"-l1", "1e300"}, "l2": {"-l2", "-1"}, "dim": {"-dim", "-1"}, "-error and -plot": {"-error", "1", "-epsilon", "1"},
 	} {
-		err := account(t.Context(), append([]string{"plan"}, args...), command.Streams{Out: io.Discard, Err: io.Discard})
+		err := try(t, append([]string{"account", "plan"}, args...))
 		var p *fl.ParamError
 		if !errors.As(err, &p) || p.Param != param {
 			t.Errorf("%v: error %v, want a ParamError for %s", args, err, param)

@@ -1,10 +1,11 @@
 package main
 
 import (
-	"flag"
 	"maps"
 	"slices"
 	"strings"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/coco"

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/figure"
@@ -201,12 +203,24 @@ func TestAccountDrawsCurves(t *testing.T) {
 	}
 }
 
-// Bounds that are proved are drawn as bench fig2 draws them, and only those.
-func TestOnlyProvedBoundsAreDrawnSolid(t *testing.T) {
-	q, err := parseAmplify([]string{"-mechanism", "collision", "-dim", "100", "-sparsity", "4"}, io.Discard)
-	if err != nil {
+// amplifyOf returns the question of a command line.
+func amplifyOf(t *testing.T, args ...string) *amplifyFlags {
+	t.Helper()
+	q := &amplifyFlags{}
+	f := flag.NewFlagSet("amplify", flag.ContinueOnError)
+	q.bind(f)
+	if err := command.ParseOnly(f, args); err != nil {
 		t.Fatal(err)
 	}
+	if err := q.validate(f); err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+// Bounds that are proved are drawn as bench fig2 draws them, and only those.
+func TestOnlyProvedBoundsAreDrawnSolid(t *testing.T) {
+	q := amplifyOf(t, "-mechanism", "collision", "-dim", "100", "-sparsity", "4")
 	f, err := q.curves(t.Context(), 1e-6, io.Discard)
 	if err != nil {
 		t.Fatal(err)
@@ -238,10 +252,7 @@ func TestSearchesShowProgress(t *testing.T) {
 		{"-mechanism", "collision", "-dim", "100", "-sparsity", "4", "-clients-for", "0.05"},
 		{"-mechanism", "collision", "-dim", "100", "-sparsity", "4", "-n", "10000", "-target", "0.2"},
 	} {
-		q, err := parseAmplify(args, io.Discard)
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := amplifyOf(t, args...)
 		var c counter
 		if _, err := q.answer(t.Context(), &c); err != nil || c.done < c.announced/2 || c.done > c.announced*2 || c.announced == 0 {
 			t.Errorf("%q: %d of %d steps, %v", args, c.done, c.announced, err)
@@ -266,13 +277,13 @@ func TestAccountRefuses(t *testing.T) {
 		"-kind":            {"compose", "-kind", "magic"},
 		"-events":          {"compose", "-events", os.DevNull},
 	} {
-		err := account(t.Context(), args, command.Streams{Out: io.Discard, Err: io.Discard})
+		err := try(t, append([]string{"account"}, args...))
 		var p *fl.ParamError
 		if !errors.As(err, &p) || p.Param != param {
 			t.Errorf("%v: error %v, want a ParamError for %s", args, err, param)
 		}
 	}
-	if text := ask(t, nil); !strings.Contains(text, "amplify") || !strings.Contains(text, "plan") {
+	if text := ask(t, nil, "-help"); !strings.Contains(text, "amplify") || !strings.Contains(text, "plan") {
 		t.Errorf("usage: %s", text)
 	}
 }

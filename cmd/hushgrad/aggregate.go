@@ -8,23 +8,22 @@ import (
 	"os"
 	"slices"
 
+	"github.com/spf13/cobra"
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
-const aggregateUsage = `Usage: hushgrad aggregate -round ROUND [flags] REPORTS...
-       hushgrad aggregate -server ADDRESS -round ID [-close | -wait] [flags]
-
-Estimates the columns of a round from files of reports, or asks a server for those of a
+const aggregateHelp = `Estimates the columns of a round from files of reports, or asks a server for those of a
 round that is closed there. Without -out it prints CSV. With -out it writes estimates.csv,
 estimates.json and one .npy file per column into a directory. The column mean is the sum of
 the clients' values over all clients, frequency is the share of clients that hold the key,
 and conditional is the mean value of those clients. A file that was cut, and the same file
 given twice, are errors. Reports of encode -seed are counted, with a note that they promise
 nothing.
-
 `
 
 // aggregateFlags are the flags of aggregate.
@@ -35,27 +34,34 @@ type aggregateFlags struct {
 	files            []string
 }
 
-func parseAggregate(args []string, stderr io.Writer) (*aggregateFlags, error) {
+func newAggregate() *cobra.Command {
 	a := &aggregateFlags{}
-	f := newFlags("aggregate", aggregateUsage, stderr)
-	a.remote.bind(f, "take the estimates from its operator's listener")
-	f.BoolVar(&a.close, "close", false, "with -server: close the round first; a round with a shuffler when that has forwarded its reports")
-	f.BoolVar(&a.wait, "wait", false, "with -server: wait until the round is closed")
+	c := newCommand("aggregate -round ROUND [flags] REPORTS...\n       hushgrad aggregate -server ADDRESS -round ID [-close | -wait] [flags]",
+		"turn reports into estimates, or fetch those of a server", aggregateHelp, func(ctx context.Context, files []string, std command.Streams) error {
+			a.files = files
+			if err := a.validate(); err != nil {
+				return err
+			}
+			return a.aggregate(ctx, std)
+		})
+	c.Args = cobra.ArbitraryArgs
+	a.bind(c.Flags())
+	return c
+}
+
+func (a *aggregateFlags) bind(f *flag.FlagSet) {
 	f.StringVar(&a.round, "round", "", "`file` with the complete round, see hushgrad round; with -server its id")
 	f.StringVar(&a.keys, "keys", "", "public dictionary: a `file` with one key per line")
 	f.StringVar(&a.out, "out", "", "`directory` for the results")
-	if err := command.Parse(f, args); err != nil {
-		return nil, err
-	}
-	a.files = f.Args()
-	return a, a.validate()
+	command.Topic(f, "The server", func(f *flag.FlagSet) {
+		a.remote.bind(f, "take the estimates from its operator's listener")
+		f.BoolVar(&a.close, "close", false, "with -server: close the round first; a round with a shuffler when that has forwarded its reports")
+		f.BoolVar(&a.wait, "wait", false, "with -server: wait until the round is closed")
+	})
 }
 
-func aggregate(ctx context.Context, args []string, std command.Streams) error {
-	a, err := parseAggregate(args, std.Err)
-	if err != nil {
-		return err
-	}
+// aggregate estimates from files or asks a server.
+func (a *aggregateFlags) aggregate(ctx context.Context, std command.Streams) (err error) {
 	if a.out != "" { // before the work, not after it
 		if err := os.MkdirAll(a.out, 0o755); err != nil {
 			return fl.Invalid("-out", a.out, "must be a directory, or one that can be made: %v", err)

@@ -2,9 +2,12 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"net"
+
+	flag "github.com/spf13/pflag"
+
+	"github.com/hushgrad/hushgrad/internal/command"
 )
 
 // daemon are the flags of commands that run until they are interrupted: a listener for
@@ -20,10 +23,10 @@ type daemon struct {
 // bind binds the flags. role is the command, and the port is that of the default address.
 func (d *daemon) bind(f *flag.FlagSet, role string, port int) {
 	f.StringVar(&d.listen, "listen", fmt.Sprintf("127.0.0.1:%d", port), "`address` for clients")
-	d.listening.bind(f)
 	d.state.bind(f, role)
-	d.monitoring.bind(f)
 	d.logging.bind(f)
+	command.Topic(f, "TLS", d.listening.bind)
+	command.Topic(f, "Watching", d.monitoring.bind)
 }
 
 func (d *daemon) validate() error {
@@ -58,9 +61,9 @@ type operated struct {
 
 // bind binds the flags as those of a daemon.
 func (o *operated) bind(f *flag.FlagSet, role string, clientsPort, operatorPort int) {
-	o.daemon.bind(f, role, clientsPort)
 	f.StringVar(&o.operatorListen, "operator-listen", fmt.Sprintf("127.0.0.1:%d", operatorPort), "`address` for the operator of rounds: a loopback address, or -operator-ca must be given")
-	o.operators.bind(f, "operator")
+	o.daemon.bind(f, role, clientsPort)
+	command.Topic(f, "TLS", func(f *flag.FlagSet) { o.operators.bind(f, "operator") })
 }
 
 func (o *operated) validate() error {

@@ -11,6 +11,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/spf13/cobra"
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/reportfile"
 	"github.com/hushgrad/hushgrad/internal/command"
@@ -19,19 +22,19 @@ import (
 	"github.com/hushgrad/hushgrad/sparse"
 )
 
-const encodeUsage = `Usage: hushgrad encode -round ROUND [flags] FILE
-       hushgrad encode -server ADDRESS -round ID -max-epsilon E [flags] FILE
-
-Turns key-value pairs into reports, one per client, in random order. FILE has lines of
+const encodeHelp = `Turns key-value pairs into reports, one per client, in random order. FILE has lines of
 client,key,value (CSV) or, with the ending .jsonl, objects like
-{"client": "c1", "values": {"apples": 0.5}}; - is standard input. Values are in [-1, 1].
+
+  {"client": "c1", "values": {"apples": 0.5}}
+
+and - is standard input. Values are in [-1, 1].
 A header may put the columns of a CSV in another order. Every client must be listed, also
 one without pairs: by a line with its name alone, or with empty values in JSON lines.
+
 With -server the round is one that is open there, and the reports are sent to it. A second
 run after a failure makes new reports and spends their ε again. A round with a shuffler needs
 the shuffler's address. -shuffler, -seal-key and -max-central-epsilon then say whom you trust
 and what for: they hold only together, and no other round is accepted.
-
 `
 
 // seededWarning is printed with reports that were drawn from a seed.
@@ -49,44 +52,43 @@ type encodeFlags struct {
 	file                     string
 }
 
-func parseEncode(args []string, stderr io.Writer) (*encodeFlags, error) {
+func newEncode() *cobra.Command {
 	e := &encodeFlags{}
-	f := newFlags("encode", encodeUsage, stderr)
-	e.remote.bind(f, "take the round from its clients' listener and send the reports there")
-	e.issuer.bindParty(f, "issuer", "issuer-", "hushgrad issue", "fetch a token for a round that asks for one, which is for one client's report")
-	f.StringVar(&e.bearer, "bearer-file", "", "with -issuer: `file` with the secret by which the issuer knows the client")
-	f.Float64Var(&e.maxEpsilon, "max-epsilon", 0, "with -server: refuse a round in which a report costs more")
-	e.pins.bind(f)
+	var f *flag.FlagSet
+	c := newCommand("encode -round ROUND [flags] FILE\n       hushgrad encode -server ADDRESS -round ID -max-epsilon E [flags] FILE",
+		"turn key-value pairs into reports, or send them to a server", encodeHelp, func(ctx context.Context, args []string, std command.Streams) error {
+			e.file = args[0]
+			if err := e.validate(f); err != nil {
+				return err
+			}
+			return e.encode(ctx, std)
+		})
+	c.Args = oneArgument("file, or -,")
+	f = c.Flags()
+	e.bind(f)
+	return c
+}
+
+func (e *encodeFlags) bind(f *flag.FlagSet) {
 	f.StringVar(&e.round, "round", "", "`file` with the complete round, see hushgrad round; with -server its id, empty: the newest open round")
 	f.StringVar(&e.keys, "keys", "", "public dictionary: a `file` with one key per line; without it keys are numbers")
 	f.StringVar(&e.format, "format", "", "csv or jsonl; empty: by the file's ending")
 	f.StringVar(&e.out, "out", "", "`file` for the reports; empty: standard output")
 	f.BoolVar(&e.strict, "strict", false, "refuse clients with more pairs than a report of the round takes in; otherwise they are counted in a note")
 	f.Uint64Var(&e.seed, "seed", 0, "0: fresh randomness for every client; any other value voids the guarantee, for experiments only")
-	if err := command.Parse(f, args); err != nil {
-		return nil, err
-	}
-	if f.NArg() != 1 {
-		return nil, fl.Invalid("arguments", f.NArg(), "exactly one file, or -, is required, see hushgrad encode -help")
-	}
-	if err := e.validate(f); err != nil {
-		return nil, err
-	}
-	e.file = f.Arg(0)
-	if e.format == "" {
-		e.format = "csv"
-		if filepath.Ext(e.file) == ".jsonl" {
-			e.format = "jsonl"
-		}
-	}
-	return e, nil
+	command.Topic(f, "The server", func(f *flag.FlagSet) {
+		e.remote.bind(f, "take the round from its clients' listener and send the reports there")
+		f.Float64Var(&e.maxEpsilon, "max-epsilon", 0, "with -server: refuse a round in which a report costs more")
+	})
+	command.Topic(f, "A shuffler", e.pins.bind)
+	command.Topic(f, "An issuer", func(f *flag.FlagSet) {
+		e.issuer.bindParty(f, "issuer", "issuer-", "hushgrad issue", "fetch a token for a round that asks for one, which is for one client's report")
+		f.StringVar(&e.bearer, "bearer-file", "", "with -issuer: `file` with the secret by which the issuer knows the client")
+	})
 }
 
-func encode(ctx context.Context, args []string, std command.Streams) error {
-	e, err := parseEncode(args, std.Err)
-	if err != nil {
-		return err
-	}
+// encode makes the reports, for a file or for a server.
+func (e *encodeFlags) encode(ctx context.Context, std command.Streams) error {
 	if e.remote.server != "" {
 		return e.submit(ctx, std)
 	}
@@ -162,7 +164,7 @@ func (e *encodeFlags) read(ctx context.Context, r fl.Round, std command.Streams)
 	defer bar.Close()
 	var people *clientPairs
 	err = withInput(ctx, e.file, std.In, bar, func(in io.Reader) (err error) {
-		people, err = readPairs(in, name, e.format, keys)
+		people, err = readPairs(in, name, e.formatOfFile(), keys)
 		return err
 	})
 	if err != nil {
@@ -177,6 +179,17 @@ func (e *encodeFlags) read(ctx context.Context, r fl.Round, std command.Streams)
 		fmt.Fprintf(std.Err, "note: %d of %d clients have more than %d pairs, the %s of the round. A report takes in no more: the rest is left out at random or clipped, and the frequencies and means of their keys come out too small.\n", count, len(people.order), limit, param)
 	}
 	return people, nil
+}
+
+// formatOfFile is that of -format, or the one that the name of the file says.
+func (e *encodeFlags) formatOfFile() string {
+	switch {
+	case e.format != "":
+		return e.format
+	case filepath.Ext(e.file) == ".jsonl":
+		return "jsonl"
+	}
+	return "csv"
 }
 
 // pairsOf returns how many pairs of a client a report of the round takes in, and the name of

@@ -3,9 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"io"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
@@ -63,7 +64,7 @@ func (e *encodeFlags) validate(f *flag.FlagSet) error {
 		if err := command.Unused(f, "without -server", append(pinFlags, "max-epsilon", "issuer", "bearer-file")...); err != nil {
 			return err
 		}
-		if e.round == "-" && f.Arg(0) == "-" {
+		if e.round == "-" && e.file == "-" {
 			return fl.Invalid("-round", e.round, "must be a file when the pairs come from standard input")
 		}
 		if e.out != "" {

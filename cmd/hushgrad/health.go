@@ -9,40 +9,44 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 )
 
-const healthUsage = `Usage: hushgrad health [flags]
-
-Asks hushgrad serve, shuffle or issue on this machine whether it is ready, at its
--metrics-listen. Prints what it says, and fails unless it is ready: for containers and
-scripts.
-
-`
-
 // errNotReady is returned for a server that is not ready.
 var errNotReady = errors.New("the server is not ready")
 
-// health asks a monitor.
-func health(ctx context.Context, args []string, std command.Streams) error {
-	f := newFlags("health", healthUsage, std.Err)
-	address := f.String("server", "127.0.0.1:7121", "loopback `address` of its -metrics-listen")
-	timeout := f.Duration("timeout", 5*time.Second, "how long to wait for an answer")
-	if err := command.ParseOnly(f, args); err != nil {
-		return err
-	}
+// healthFlags are the flags of health.
+type healthFlags struct {
+	address string
+	timeout time.Duration
+}
+
+func newHealth() *cobra.Command {
+	h := &healthFlags{}
+	c := newCommand("health [flags]", "ask a service on this machine whether it is ready", `Asks hushgrad serve, shuffle or issue on this machine whether it is ready, at its
+-metrics-listen. Prints what it says, and fails unless it is ready: for containers and
+scripts.`, func(ctx context.Context, _ []string, std command.Streams) error { return h.ask(ctx, std.Out) })
+	c.Flags().StringVar(&h.address, "server", "127.0.0.1:7121", "loopback `address` of its -metrics-listen")
+	c.Flags().DurationVar(&h.timeout, "timeout", 5*time.Second, "how long to wait for an answer")
+	return c
+}
+
+// ask asks a monitor.
+func (h *healthFlags) ask(ctx context.Context, w io.Writer) error {
 	switch {
-	case !loopback(*address):
-		return fl.Invalid("-server", *address, "must be a loopback address")
-	case *timeout <= 0:
-		return fl.Invalid("-timeout", *timeout, "must be > 0")
+	case !loopback(h.address):
+		return fl.Invalid("-server", h.address, "must be a loopback address")
+	case h.timeout <= 0:
+		return fl.Invalid("-timeout", h.timeout, "must be > 0")
 	}
-	bounded, cancel := context.WithTimeout(ctx, *timeout)
+	bounded, cancel := context.WithTimeout(ctx, h.timeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(bounded, http.MethodGet, "http://"+*address+"/readyz", nil)
+	req, err := http.NewRequestWithContext(bounded, http.MethodGet, "http://"+h.address+"/readyz", nil)
 	if err != nil {
-		return fl.Invalid("-server", *address, "must be an address: %v", err)
+		return fl.Invalid("-server", h.address, "must be an address: %v", err)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -56,6 +60,6 @@ func health(ctx context.Context, args []string, std command.Streams) error {
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("%w: %q", errNotReady, strings.TrimSpace(string(text)))
 	}
-	_, err = fmt.Fprint(std.Out, string(text))
+	_, err = fmt.Fprint(w, string(text))
 	return err
 }

@@ -5,10 +5,12 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"google.golang.org/grpc/credentials"
+
+	"github.com/spf13/cobra"
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
@@ -16,20 +18,9 @@ import (
 	"github.com/hushgrad/hushgrad/server/admit/issuer"
 )
 
-const issueUsage = `Usage: hushgrad issue [flags]
-       hushgrad issue key|keys|drop|bearer [flags]
-
-Runs the issuer until it is interrupted: the party that knows who may take part, and gives
+const issueHelp = `Runs the issuer until it is interrupted: the party that knows who may take part, and gives
 each client one token for each round. It sees who asks, and no report. The server sees
 tokens, and not whose they are. So run it apart from hushgrad serve.
-
-  key     make the key of a round, for hushgrad round -issuer-key
-  keys    list the keys
-  drop    destroy the key of a round
-  bearer  draw a secret for a client
-
-hushgrad issue key -help lists the flags of key, and so on.
-
 `
 
 // issueFlags are the flags of the issue command.
@@ -39,38 +30,27 @@ type issueFlags struct {
 	config            issuer.Config
 }
 
-// issue runs the issuer, or one of the commands about its keys.
-func issue(ctx context.Context, args []string, std command.Streams) error {
-	if len(args) > 0 {
-		switch args[0] {
-		case "key":
-			return issueKey(ctx, args[1:], std)
-		case "keys":
-			return issueKeys(ctx, args[1:], std)
-		case "drop":
-			return issueDrop(ctx, args[1:], std)
-		case "bearer":
-			return issueBearer(args[1:], std)
+// newIssue returns the command that runs the issuer, with the commands about its keys.
+func newIssue() *cobra.Command {
+	s := &issueFlags{}
+	c := newCommand("issue [flags]", "admit clients to rounds: give each one token", issueHelp, func(ctx context.Context, _ []string, std command.Streams) error {
+		if err := s.validate(); err != nil {
+			return err
 		}
-	}
-	s, err := parseIssue(args, std.Err)
-	if err != nil {
-		return err
-	}
-	return s.serve(ctx, std)
+		return s.serve(ctx, std)
+	})
+	s.bind(c.Flags())
+	c.AddCommand(newIssueKey(), newIssueKeys(), newIssueDrop(), newIssueBearer())
+	return c
 }
 
-func parseIssue(args []string, stderr io.Writer) (*issueFlags, error) {
-	s := &issueFlags{}
-	f := newFlags("issue", issueUsage, stderr)
+func (s *issueFlags) bind(f *flag.FlagSet) {
 	s.operated.bind(f, "issue", 7119, 7120)
-	f.StringVar(&s.clientCA, "client-ca", "", "PEM `file` with authorities: a client is the subject of a certificate from one of them; reread when it changes")
-	f.StringVar(&s.bearers, "bearer-file", "", "`file` with clients and the SHA-256 of their secrets, see hushgrad issue bearer; reread when it changes")
 	f.IntVar(&s.config.MaxKeys, "max-keys", 64, "keys at the same time, one for each round")
-	if err := command.ParseOnly(f, args); err != nil {
-		return nil, err
-	}
-	return s, s.validate()
+	command.Topic(f, "Who is a client", func(f *flag.FlagSet) {
+		f.StringVar(&s.clientCA, "client-ca", "", "PEM `file` with authorities: a client is the subject of a certificate from one of them; reread when it changes")
+		f.StringVar(&s.bearers, "bearer-file", "", "`file` with clients and the SHA-256 of their secrets, see hushgrad issue bearer; reread when it changes")
+	})
 }
 
 func (s *issueFlags) validate() error {
@@ -148,25 +128,18 @@ func (s *issueFlags) secure(own *tlsfile.Certificate) error {
 	return nil
 }
 
-// issueBearer draws a secret and prints it with its line of the file.
-func issueBearer(args []string, std command.Streams) error {
-	f := newFlags("issue bearer", `Usage: hushgrad issue bearer NAME
-
-Draws a secret for a client. The first line is the secret: give it to the client, who keeps
+// newIssueBearer returns the command that draws a secret and prints it with its line of the file.
+func newIssueBearer() *cobra.Command {
+	c := newCommand("bearer NAME", "draw a secret for a client", `Draws a secret for a client. The first line is the secret: give it to the client, who keeps
 it in a file for hushgrad encode -bearer-file. The second is for the issuer's -bearer-file
-and does not let its reader in. A name with two lines is one client.
-
-`, std.Err)
-	if err := command.Parse(f, args); err != nil {
+and does not let its reader in. A name with two lines is one client.`, func(_ context.Context, args []string, std command.Streams) error {
+		secret, line, err := issuer.NewBearer(args[0])
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(std.Out, "%s\n%s\n", secret, line)
 		return err
-	}
-	if f.NArg() != 1 {
-		return fl.Invalid("arguments", f.NArg(), "exactly one name is required, see hushgrad issue bearer -help")
-	}
-	secret, line, err := issuer.NewBearer(f.Arg(0))
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(std.Out, "%s\n%s\n", secret, line)
-	return err
+	})
+	c.Args = oneArgument("name")
+	return c
 }

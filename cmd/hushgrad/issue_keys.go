@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/pem"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/cobra"
+	flag "github.com/spf13/pflag"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -26,90 +27,101 @@ const pemKey = "PUBLIC KEY"
 
 // issuerFlags are the flags of commands that talk to the issuer as its operator.
 type issuerFlags struct {
-	*flag.FlagSet
 	remote remote
 	round  string
+	life   time.Duration
 }
 
-func newIssuerFlags(name, help string, stderr io.Writer) *issuerFlags {
-	f := &issuerFlags{FlagSet: newFlags("issue "+name, fmt.Sprintf("Usage: hushgrad issue %s [flags]\n\n%s\n\n", name, help), stderr)}
-	f.remote.bindParty(f.FlagSet, "server", "", "hushgrad issue", "its operator's listener")
-	return f
+func (i *issuerFlags) bind(f *flag.FlagSet) {
+	i.remote.bindParty(f, "server", "", "hushgrad issue", "its operator's listener")
 }
 
 // bindRound adds the flag that names a round.
-func (f *issuerFlags) bindRound() { f.StringVar(&f.round, "id", "", "name of the round") }
-
-// dial parses the flags and returns a connection.
-func (f *issuerFlags) dial(args []string) (*grpc.ClientConn, error) {
-	if err := command.ParseOnly(f.FlagSet, args); err != nil {
-		return nil, err
-	}
-	switch {
-	case f.remote.server == "":
-		return nil, fl.Invalid("-server", "", "is required: the operator's listener of hushgrad issue")
-	case f.Lookup("id") != nil && f.round == "":
-		return nil, fl.Invalid("-id", "", "is required: the name of a round")
-	}
-	if err := f.remote.validate(); err != nil {
-		return nil, err
-	}
-	return f.remote.dial()
+func (i *issuerFlags) bindRound(f *flag.FlagSet) {
+	f.StringVar(&i.round, "id", "", "name of the round")
 }
 
-// issueKey makes the key of a round and prints it.
-func issueKey(ctx context.Context, args []string, std command.Streams) error {
-	f := newIssuerFlags("key", `Makes the key of a round on the issuer and prints it as PEM, for hushgrad round
--issuer-key. Called again without -life it prints the same key.`, std.Err)
-	f.bindRound()
-	life := f.Duration("life", issuer.DefaultLife, "time until the issuer destroys the key: longer than the round lasts")
-	conn, err := f.dial(args)
+// onRound is onIssuer for a command about one round.
+func (i *issuerFlags) onRound(use func(service.IssuerOperatorClient) error) error {
+	if i.round == "" && i.remote.server != "" {
+		return fl.Invalid("-id", "", "is required: the name of a round")
+	}
+	return i.onIssuer(use)
+}
+
+// onIssuer calls use with the operator's service.
+func (i *issuerFlags) onIssuer(use func(service.IssuerOperatorClient) error) error {
+	if i.remote.server == "" {
+		return fl.Invalid("-server", "", "is required: the operator's listener of hushgrad issue")
+	}
+	if err := i.remote.validate(); err != nil {
+		return err
+	}
+	conn, err := i.remote.dial()
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	req := &service.CreateKeyRequest{RoundId: f.round}
-	if command.Given(f.FlagSet, "life") {
-		req.Expires = timestamppb.New(time.Now().Add(*life))
-	}
-	resp, err := service.NewIssuerOperatorClient(conn).CreateKey(ctx, req)
-	if err != nil {
-		return err
-	}
-	return pem.Encode(command.Writer(ctx, std.Out), &pem.Block{Type: pemKey, Bytes: resp.GetKey().GetPublicKey()})
+	return use(service.NewIssuerOperatorClient(conn))
 }
 
-// issueKeys lists the keys.
-func issueKeys(ctx context.Context, args []string, std command.Streams) error {
-	conn, err := newIssuerFlags("keys", "Lists the rounds that have a key, how many clients have a token, and when the keys end.", std.Err).dial(args)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	resp, err := service.NewIssuerOperatorClient(conn).ListKeys(ctx, &service.ListKeysRequest{})
-	if err != nil {
-		return err
-	}
-	table := tabwriter.NewWriter(command.Writer(ctx, std.Out), 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "round\tissued\texpires")
-	for _, k := range resp.GetKeys() {
-		fmt.Fprintf(table, "%s\t%d\t%s\n", k.GetRoundId(), k.GetIssued(), k.GetExpires().AsTime().Format(time.RFC3339))
-	}
-	return table.Flush()
+func newIssueKey() *cobra.Command {
+	i := &issuerFlags{}
+	var f *flag.FlagSet
+	c := newCommand("key -server ADDRESS -id ROUND [flags]", "make the key of a round, for hushgrad round -issuer-key", `Makes the key of a round on the issuer and prints it as PEM, for hushgrad round
+-issuer-key. Called again without -life it prints the same key.`, func(ctx context.Context, _ []string, std command.Streams) error {
+		return i.onRound(func(c service.IssuerOperatorClient) error {
+			req := &service.CreateKeyRequest{RoundId: i.round}
+			if command.Given(f, "life") {
+				req.Expires = timestamppb.New(time.Now().Add(i.life))
+			}
+			resp, err := c.CreateKey(ctx, req)
+			if err != nil {
+				return err
+			}
+			return pem.Encode(command.Writer(ctx, std.Out), &pem.Block{Type: pemKey, Bytes: resp.GetKey().GetPublicKey()})
+		})
+	})
+	f = c.Flags()
+	i.bind(f)
+	i.bindRound(f)
+	f.DurationVar(&i.life, "life", issuer.DefaultLife, "time until the issuer destroys the key: longer than the round lasts")
+	return c
 }
 
-// issueDrop destroys a key.
-func issueDrop(ctx context.Context, args []string, std command.Streams) error {
-	f := newIssuerFlags("drop", `Destroys the key of a round and the record of who had a token under it. Tokens that clients
-have already stay good.`, std.Err)
-	f.bindRound()
-	conn, err := f.dial(args)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	_, err = service.NewIssuerOperatorClient(conn).DropKey(ctx, &service.DropKeyRequest{RoundId: f.round})
-	return err
+func newIssueKeys() *cobra.Command {
+	i := &issuerFlags{}
+	c := newCommand("keys -server ADDRESS [flags]", "list the keys", "Lists the rounds that have a key, how many clients have a token, and when the keys end.",
+		func(ctx context.Context, _ []string, std command.Streams) error {
+			return i.onIssuer(func(c service.IssuerOperatorClient) error {
+				resp, err := c.ListKeys(ctx, &service.ListKeysRequest{})
+				if err != nil {
+					return err
+				}
+				table := tabwriter.NewWriter(command.Writer(ctx, std.Out), 0, 0, 2, ' ', 0)
+				fmt.Fprintln(table, "round\tissued\texpires")
+				for _, k := range resp.GetKeys() {
+					fmt.Fprintf(table, "%s\t%d\t%s\n", k.GetRoundId(), k.GetIssued(), k.GetExpires().AsTime().Format(time.RFC3339))
+				}
+				return table.Flush()
+			})
+		})
+	i.bind(c.Flags())
+	return c
+}
+
+func newIssueDrop() *cobra.Command {
+	i := &issuerFlags{}
+	c := newCommand("drop -server ADDRESS -id ROUND [flags]", "destroy the key of a round", `Destroys the key of a round and the record of who had a token under it. Tokens that clients
+have already stay good.`, func(ctx context.Context, _ []string, _ command.Streams) error {
+		return i.onRound(func(c service.IssuerOperatorClient) error {
+			_, err := c.DropKey(ctx, &service.DropKeyRequest{RoundId: i.round})
+			return err
+		})
+	})
+	i.bind(c.Flags())
+	i.bindRound(c.Flags())
+	return c
 }
 
 // readIssuerKey puts the key of a file of hushgrad issue key into a round.

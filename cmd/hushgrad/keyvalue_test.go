@@ -160,7 +160,7 @@ func TestKeyValueCommandsRefuse(t *testing.T) {
 		"-round ":   {"encode", "-round", sum, good},
 		"file":      {"aggregate", "-round", other, reports},
 		"file ":     {"aggregate", "-round", round, damaged},
-		"flags":     {"round", "-param", "x"},
+		"-param":    {"round", "-param", "x"},
 		"dim":       {"round"},
 	} {
 		err := try(t, args)

@@ -3,13 +3,13 @@ package main
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"flag"
 	"fmt"
 	"log/slog"
 	"net"
 	"slices"
 	"strings"
 
+	flag "github.com/spf13/pflag"
 	"google.golang.org/grpc/credentials"
 
 	"github.com/hushgrad/hushgrad/fl"

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"flag"
 	"io"
 	"log/slog"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
@@ -16,7 +17,7 @@ type logging struct {
 
 func (l *logging) bind(f *flag.FlagSet) {
 	f.StringVar(&l.format, "log-format", "text", "text or json")
-	f.TextVar(&l.level, "log-level", slog.LevelInfo, "debug, info, warn or error")
+	f.TextVar(&l.level, "log-level", slog.LevelInfo, "`level`: debug, info, warn or error")
 }
 
 func (l *logging) validate() error {

@@ -26,6 +26,8 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/server/client"
@@ -36,6 +38,26 @@ func call(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return command.Run(ctx, "hushgrad", dispatch, args, command.Streams{In: os.Stdin, Out: stdout, Err: stderr})
 }
 
+// checked are the flags of a command.
+type checked interface {
+	bind(*flag.FlagSet)
+	validate() error
+}
+
+// parse reads flags as the command of that name does, and checks them.
+func parse(name string, flags checked, args ...string) error {
+	f := flag.NewFlagSet(name, flag.ContinueOnError)
+	flags.bind(f)
+	command.Configurable(f)
+	if err := command.ParseOnly(f, args); err != nil {
+		return err
+	}
+	if err := command.Configure("hushgrad "+name, f); err != nil {
+		return err
+	}
+	return flags.validate()
+}
+
 func TestDispatch(t *testing.T) {
 	for name, c := range map[string]struct {
 		args   []string
@@ -43,12 +65,12 @@ func TestDispatch(t *testing.T) {
 		stdout string
 		stderr string
 	}{
-		"nothing":         {nil, 2, "", "Usage:"},
-		"help":            {[]string{"-help"}, 0, "hushgrad serve", ""},
+		"nothing":         {nil, 2, "", "  serve       run"},
+		"help":            {[]string{"-help"}, 0, "  serve       run", ""},
 		"version":         {[]string{"version"}, 0, "hushgrad ", ""},
 		"unknown":         {[]string{"srve"}, 2, "", `command: got "srve", rule: must be one of serve`},
-		"serve help":      {[]string{"serve", "-help"}, 0, "", "-operator-listen"},
-		"verify help":     {[]string{"verify", "-help"}, 0, "", "-confidence"},
+		"serve help":      {[]string{"serve", "-help"}, 0, "-operator-listen", ""},
+		"verify help":     {[]string{"verify", "-help"}, 0, "-confidence", ""},
 		"verify nothing":  {[]string{"verify"}, 2, "", "arguments: got 0"},
 		"verify a ghost":  {[]string{"verify", "absent.json"}, 2, "", `file: got "absent.json"`},
 		"unknown flag":    {[]string{"serve", "-port", "1"}, 2, "", "-port"},

@@ -98,7 +98,7 @@ func TestTheMonitorIsForItsReaders(t *testing.T) {
 		{[]string{"-metrics-listen", ":0", "-metrics-ca", "ca.pem", "-tls-cert", "c", "-tls-key", "k"}, false},
 		{[]string{"-metrics-listen", ":0", "-metrics-ca", "ca.pem", "-metrics-name", "a", "-tls-cert", "c", "-tls-key", "k"}, true},
 	} {
-		if _, err := parseServe(c.args, io.Discard); (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "-metrics-") {
+		if err := parse("serve", &serveFlags{}, c.args...); (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "-metrics-") {
 			t.Errorf("%v: error %v, want accepted: %t", c.args, err, c.ok)
 		}
 	}

@@ -16,6 +16,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 )
@@ -77,14 +79,29 @@ func TestRemoteEstimatesAreTheLocalOnes(t *testing.T) {
 // silent are streams without input that print nothing.
 var silent = command.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}
 
+// encodeOf returns the flags of a call of encode.
+func encodeOf(t *testing.T, args ...string) *encodeFlags {
+	t.Helper()
+	e := &encodeFlags{}
+	f := flag.NewFlagSet("encode", flag.ContinueOnError)
+	e.bind(f)
+	if err := command.Parse(f, args); err != nil {
+		t.Fatal(err)
+	}
+	if e.file = f.Arg(0); f.NArg() != 1 {
+		t.Fatalf("%q: %d files", args, f.NArg())
+	}
+	if err := e.validate(f); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
 // submitSeeded is encode -server with a seed, which the command line refuses, and returns what
 // it prints.
 func submitSeeded(t *testing.T, seed uint64, args ...string) string {
 	t.Helper()
-	e, err := parseEncode(args, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := encodeOf(t, args...)
 	e.seed = seed
 	var out bytes.Buffer
 	if err := e.submit(t.Context(), command.Streams{Out: &out, Err: io.Discard}); err != nil {
@@ -97,10 +114,7 @@ func submitSeeded(t *testing.T, seed uint64, args ...string) string {
 // which a server does not get to see either.
 func encodeSeeded(t *testing.T, seed uint64, args ...string) string {
 	t.Helper()
-	e, err := parseEncode(args, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := encodeOf(t, args...)
 	r, m, err := openRound(t.Context(), e.round, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -128,10 +142,7 @@ func TestReportsLoseTheOrderOfTheClients(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := parseEncode([]string{"-round", round, "-keys", keys, "-seed", "5", data}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := encodeOf(t, "-round", round, "-keys", keys, "-seed", "5", data)
 	reports, err := e.reports(t.Context(), r, m, silent)
 	if err != nil || len(reports) != 60 {
 		t.Fatalf("%d reports, %v", len(reports), err)

@@ -11,6 +11,9 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 
+	"github.com/spf13/cobra"
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/server/client"
@@ -42,56 +45,75 @@ func (p paramFlag) Set(text string) error {
 	return nil
 }
 
-// round prints a complete round and, on request, opens it on a server.
-func round(ctx context.Context, args []string, std command.Streams) error {
-	r := fl.Round{Params: fl.Params{}, Relation: fl.ReplaceOne, PublicSeed: fl.NewPublicSeed()}
-	f := newFlags("round", fmt.Sprintf(`Usage: hushgrad round [flags]
+// Type implements flag.Value.
+func (p paramFlag) Type() string { return "param" }
 
-Prints a complete round as JSON (message hushgrad.v1.Round), for encode, aggregate and
+// roundFlags are the flags of round.
+type roundFlags struct {
+	remote                       remote
+	round                        fl.Round
+	issuerKey, shuffler, columns string
+}
+
+func newRound() *cobra.Command {
+	r := &roundFlags{}
+	c := newCommand("round [flags]", "describe a round, or open it on a server", fmt.Sprintf(`Prints a complete round as JSON (message hushgrad.v1.Round), for encode, aggregate and
 verify. Parameters that are left open are chosen from public quantities. With -server
 the round is opened there, for encode -server and aggregate -server.
-Mechanisms: %s.
-
-`, strings.Join(fl.Mechanisms(), ", ")), std.Err)
-	var to remote
-	to.bind(f, "open the round on its operator's listener")
-	f.StringVar(&r.ID, "id", "round", "name of the round")
-	f.StringVar(&r.Mechanism, "mechanism", "coco", "mechanism")
-	f.IntVar(&r.Dim, "dim", 0, "number of coordinates or keys")
-	f.Float64Var(&r.Scale, "scale", 1, "τ or clip norm, in units of the gradient; 1 for key-value rounds")
-	f.Float64Var(&r.Epsilon, "epsilon", 1, "ε of one report")
-	f.Float64Var(&r.Delta, "delta", 0, "δ of one report; 0 for local mechanisms")
-	f.IntVar(&r.MinReports, "min-reports", 100, "reports below which nothing is released")
-	f.IntVar(&r.TargetReports, "target-reports", 0, "reports at which a server closes the round; 0: open")
-	issuerKey := f.String("issuer-key", "", "PEM `file` of hushgrad issue key: every report then needs a token under it; empty: none does, and whoever reaches the server sends any number of reports")
-	shuffler := f.String("shuffler", "", "with -server: `name` of the shuffler to which clients send their reports, sealed to the newest key of the server; empty: they send them to the server")
-	columns := f.String("columns", "pairs", "comma-separated `list` of what is estimated beside the mean; \"\" is nothing, pairs stands for frequency and conditional where the mechanism estimates them")
-	f.Var(paramFlag(r.Params), "param", "`name=value` of a parameter of the mechanism; may be repeated")
-	if err := command.ParseOnly(f, args); err != nil {
-		return err
-	}
-	if err := to.validate(); err != nil {
-		return err
-	}
-	if *shuffler != "" && to.server == "" {
-		return fl.Invalid("-shuffler", *shuffler, "needs -server, which has the key to which reports are sealed")
-	}
-	if err := readIssuerKey(&r, *issuerKey); err != nil {
-		return err
-	}
-	r.Columns = columnsOf(r.Mechanism, *columns)
-	r, err := command.Await(ctx, func() (fl.Round, error) {
-		r, _, err := fl.Complete(r)
-		return r, err
+Mechanisms: %s.`, strings.Join(fl.Mechanisms(), ", ")), func(ctx context.Context, _ []string, std command.Streams) error {
+		if err := r.validate(); err != nil {
+			return err
+		}
+		return r.describe(ctx, std.Out)
 	})
-	if err == nil && to.server != "" {
-		r.Shuffler = *shuffler
-		r, err = to.open(ctx, r)
+	r.bind(c.Flags())
+	return c
+}
+
+func (r *roundFlags) bind(f *flag.FlagSet) {
+	r.round = fl.Round{Params: fl.Params{}, Relation: fl.ReplaceOne, PublicSeed: fl.NewPublicSeed()}
+	f.StringVar(&r.round.ID, "id", "round", "name of the round")
+	f.StringVar(&r.round.Mechanism, "mechanism", "coco", "mechanism")
+	f.IntVar(&r.round.Dim, "dim", 0, "number of coordinates or keys")
+	f.Float64Var(&r.round.Scale, "scale", 1, "τ or clip norm, in units of the gradient; 1 for key-value rounds")
+	f.Float64Var(&r.round.Epsilon, "epsilon", 1, "ε of one report")
+	f.Float64Var(&r.round.Delta, "delta", 0, "δ of one report; 0 for local mechanisms")
+	f.IntVar(&r.round.MinReports, "min-reports", 100, "reports below which nothing is released")
+	f.IntVar(&r.round.TargetReports, "target-reports", 0, "reports at which a server closes the round; 0: open")
+	f.StringVar(&r.columns, "columns", "pairs", "comma-separated `list` of what is estimated beside the mean; \"\" is nothing, pairs stands for frequency and conditional where the mechanism estimates them")
+	f.Var(paramFlag(r.round.Params), "param", "`name=value` of a parameter of the mechanism; may be repeated")
+	f.StringVar(&r.issuerKey, "issuer-key", "", "PEM `file` of hushgrad issue key: every report then needs a token under it; empty: none does, and whoever reaches the server sends any number of reports")
+	command.Topic(f, "The server", func(f *flag.FlagSet) {
+		r.remote.bind(f, "open the round on its operator's listener")
+		f.StringVar(&r.shuffler, "shuffler", "", "with -server: `name` of the shuffler to which clients send their reports, sealed to the newest key of the server; empty: they send them to the server")
+	})
+}
+
+func (r *roundFlags) validate() error {
+	if r.shuffler != "" && r.remote.server == "" {
+		return fl.Invalid("-shuffler", r.shuffler, "needs -server, which has the key to which reports are sealed")
+	}
+	return r.remote.validate()
+}
+
+// describe prints a complete round and, on request, opens it on a server.
+func (r *roundFlags) describe(ctx context.Context, w io.Writer) error {
+	if err := readIssuerKey(&r.round, r.issuerKey); err != nil {
+		return err
+	}
+	r.round.Columns = columnsOf(r.round.Mechanism, r.columns)
+	complete, err := command.Await(ctx, func() (fl.Round, error) {
+		complete, _, err := fl.Complete(r.round)
+		return complete, err
+	})
+	if err == nil && r.remote.server != "" {
+		complete.Shuffler = r.shuffler
+		complete, err = r.remote.open(ctx, complete)
 	}
 	if err != nil {
 		return err
 	}
-	return writeRound(std.Out, r)
+	return writeRound(w, complete)
 }
 
 // writeRound writes a round as JSON.

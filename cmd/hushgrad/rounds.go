@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"strconv"
@@ -11,6 +10,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/cobra"
+	flag "github.com/spf13/pflag"
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -19,54 +20,17 @@ import (
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
-const roundsUsage = `Usage: hushgrad rounds ACTION [flags]
-
-  list     the rounds of a server, oldest first
-  watch    the same, again and again until it is interrupted
-  abort    end rounds without an estimate and drop their reports
-  export   write the description and the estimate of a closed round into a directory
-
-hushgrad rounds ACTION -help lists the flags of an action.
-`
-
-// roundsActions are the sub-commands of rounds.
-var roundsActions = []struct {
-	name string
-	act  command.Func
-}{
-	{"list", roundsList},
-	{"watch", roundsWatch},
-	{"abort", roundsAbort},
-	{"export", roundsExport},
+// newRounds returns the command by which an operator sees the rounds of a server.
+func newRounds() *cobra.Command {
+	return newParent("rounds ACTION", "list, watch, abort and export the rounds of a server", "action",
+		newRoundsList(), newRoundsWatch(), newRoundsAbort(), newRoundsExport())
 }
 
-// rounds shows an operator the rounds of a server.
-func rounds(ctx context.Context, args []string, std command.Streams) error {
-	if len(args) == 0 {
-		fmt.Fprint(std.Out, roundsUsage)
-		return fl.Invalid("action", "", "is required")
-	}
-	switch args[0] {
-	case "help", "-h", "-help", "--help":
-		fmt.Fprint(std.Out, roundsUsage)
-		return nil
-	}
-	var names []string
-	for _, a := range roundsActions {
-		if a.name == args[0] {
-			return a.act(ctx, args[1:], std)
-		}
-		names = append(names, a.name)
-	}
-	return fl.Invalid("action", args[0], "must be one of %s", strings.Join(names, ", "))
-}
-
-// newAction returns the flags of an action, with those of the connection.
-func newAction(name, arguments, what string, stderr io.Writer) (*flag.FlagSet, *remote) {
-	f := newFlags("rounds "+name, fmt.Sprintf("Usage: hushgrad rounds %s [flags]%s\n\n%s\n\n", name, arguments, what), stderr)
+// bindServer adds the flags of the connection to a server's operator.
+func bindServer(f *flag.FlagSet) *remote {
 	to := &remote{server: "127.0.0.1:7118"}
 	to.bind(f, "its operator's listener")
-	return f, to
+	return to
 }
 
 // onServer calls use with an operator's connection.
@@ -141,47 +105,61 @@ func writeTable(w io.Writer, rounds []listed) error {
 	return table.Flush()
 }
 
-func roundsList(ctx context.Context, args []string, std command.Streams) error {
-	f, to := newAction("list", "", "Lists the rounds that a server remembers, oldest first, with the exact numbers of reports.", std.Err)
-	asJSON := f.Bool("json", false, "print JSON (messages hushgrad.v1.RoundStatus)")
-	if err := command.ParseOnly(f, args); err != nil {
-		return err
-	}
-	return to.onServer(func(o *client.Operator) error {
-		rounds, err := list(ctx, o)
-		if err != nil {
-			return err
-		}
-		if !*asJSON {
-			return writeTable(std.Out, rounds)
-		}
-		messages := make([]json.RawMessage, len(rounds))
-		for i, l := range rounds {
-			if messages[i], err = (protojson.MarshalOptions{UseProtoNames: true, EmitUnpopulated: true}).Marshal(l.status); err != nil {
-				return err
-			}
-		}
-		return printJSON(std.Out, messages)
-	})
+func newRoundsList() *cobra.Command {
+	var to *remote
+	var asJSON bool
+	c := newCommand("list [flags]", "the rounds of a server, oldest first", "Lists the rounds that a server remembers, oldest first, with the exact numbers of reports.",
+		func(ctx context.Context, _ []string, std command.Streams) error {
+			return to.onServer(func(o *client.Operator) error {
+				rounds, err := list(ctx, o)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return printStatuses(std.Out, rounds)
+				}
+				return writeTable(std.Out, rounds)
+			})
+		})
+	to = bindServer(c.Flags())
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON (messages hushgrad.v1.RoundStatus)")
+	return c
 }
 
-func roundsAbort(ctx context.Context, args []string, std command.Streams) error {
-	f, to := newAction("abort", " ROUND...", "Ends rounds without an estimate. Their reports are dropped, and clients cannot submit more.", std.Err)
-	if err := command.Parse(f, args); err != nil {
-		return err
+// printStatuses writes rounds for programs.
+func printStatuses(w io.Writer, rounds []listed) (err error) {
+	messages := make([]json.RawMessage, len(rounds))
+	for i, l := range rounds {
+		if messages[i], err = (protojson.MarshalOptions{UseProtoNames: true, EmitUnpopulated: true}).Marshal(l.status); err != nil {
+			return err
+		}
 	}
-	if f.NArg() == 0 {
-		return fl.Invalid("arguments", 0, "at least one round is required")
-	}
-	return to.onServer(func(o *client.Operator) error {
-		for _, id := range f.Args() {
-			if err := o.AbortRound(ctx, id); err != nil {
-				return fmt.Errorf("round %q: %w", id, err)
-			}
-			if _, err := fmt.Fprintf(std.Out, "aborted %s\n", id); err != nil {
-				return err
-			}
+	return printJSON(w, messages)
+}
+
+func newRoundsAbort() *cobra.Command {
+	var to *remote
+	c := newCommand("abort [flags] ROUND...", "end rounds without an estimate and drop their reports",
+		"Ends rounds without an estimate. Their reports are dropped, and clients cannot submit more.",
+		func(ctx context.Context, ids []string, std command.Streams) error {
+			return to.onServer(func(o *client.Operator) error {
+				for _, id := range ids {
+					if err := o.AbortRound(ctx, id); err != nil {
+						return fmt.Errorf("round %q: %w", id, err)
+					}
+					if _, err := fmt.Fprintf(std.Out, "aborted %s\n", id); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		})
+	c.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fl.Invalid("arguments", 0, "at least one round is required")
 		}
 		return nil
-	})
+	}
+	to = bindServer(c.Flags())
+	return c
 }

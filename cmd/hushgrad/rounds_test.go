@@ -163,10 +163,14 @@ func TestAnOpenRoundHasNoEnd(t *testing.T) {
 
 func TestRoundsExplainsItself(t *testing.T) {
 	for _, args := range [][]string{nil, {"help"}, {"-h"}, {"-help"}, {"--help"}} {
-		var out bytes.Buffer
-		err := dispatch(t.Context(), append([]string{"rounds"}, args...), command.Streams{Out: &out, Err: io.Discard})
-		if (err == nil) != (args != nil) || out.String() != roundsUsage {
-			t.Errorf("%v: error %v, printed %q", args, err, out.String())
+		var out, errors bytes.Buffer
+		err := dispatch(t.Context(), append([]string{"rounds"}, args...), command.Streams{Out: &out, Err: &errors})
+		text, other := out.String(), errors.String()
+		if args == nil {
+			text, other = other, text
+		}
+		if (err == nil) != (args != nil) || !strings.HasPrefix(text, "Usage: hushgrad rounds ACTION\n") || !strings.Contains(text, "\n  watch  ") || other != "" {
+			t.Errorf("%v: error %v, printed %q and %q", args, err, out.String(), errors.String())
 		}
 	}
 }

@@ -10,41 +10,48 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
-func roundsWatch(ctx context.Context, args []string, std command.Streams) error {
-	f, to := newAction("watch", "", `Shows the rounds of a server until it is interrupted: on a terminal as a table, elsewhere
-one line whenever a round changes.`, std.Err)
-	every := f.Duration("every", time.Second, "how often to look, at least 100ms")
-	if err := command.ParseOnly(f, args); err != nil {
-		return err
-	}
-	if *every < 100*time.Millisecond {
-		return fl.Invalid("-every", *every, "must be at least 100ms")
-	}
-	return to.onServer(func(o *client.Operator) error {
-		v := view{out: std.Out, terminal: isTerminal(std.Out), shown: map[string]string{}}
-		for {
-			rounds, err := list(ctx, o)
-			if err == nil {
-				err = v.show(rounds)
-			}
-			if ctx.Err() != nil {
-				return nil // this is how it ends
-			}
-			if err != nil {
-				return err
-			}
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-time.After(*every):
-			}
+func newRoundsWatch() *cobra.Command {
+	var to *remote
+	var every time.Duration
+	c := newCommand("watch [flags]", "the same, again and again until it is interrupted", `Shows the rounds of a server until it is interrupted: on a terminal as a table, elsewhere
+one line whenever a round changes.`, func(ctx context.Context, _ []string, std command.Streams) error {
+		if every < 100*time.Millisecond {
+			return fl.Invalid("-every", every, "must be at least 100ms")
 		}
+		return to.onServer(func(o *client.Operator) error { return watch(ctx, o, every, std.Out) })
 	})
+	to = bindServer(c.Flags())
+	c.Flags().DurationVar(&every, "every", time.Second, "how often to look, at least 100ms")
+	return c
+}
+
+// watch shows the rounds until ctx ends.
+func watch(ctx context.Context, o *client.Operator, every time.Duration, w io.Writer) error {
+	v := view{out: w, terminal: isTerminal(w), shown: map[string]string{}}
+	for {
+		rounds, err := list(ctx, o)
+		if err == nil {
+			err = v.show(rounds)
+		}
+		if ctx.Err() != nil {
+			return nil // this is how it ends
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(every):
+		}
+	}
 }
 
 func isTerminal(w io.Writer) bool {

@@ -4,32 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"time"
 
 	"google.golang.org/grpc/credentials"
+
+	"github.com/spf13/cobra"
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/tlsfile"
 	"github.com/hushgrad/hushgrad/server"
 )
 
-const serveUsage = `Usage: hushgrad serve [flags]
-       hushgrad serve key|keys [flags]
-
-Runs the gRPC parameter server until it is interrupted. Rounds, reports, estimates
+const serveHelp = `Runs the gRPC parameter server until it is interrupted. Rounds, reports, estimates
 and the model are kept in the directory of -data: a server that is stopped or killed
 goes on where it was when it is started again. Clients and the operator have listeners of
 their own. A party that reaches the operator's listener decides what clients are asked.
 With -shuffler-listen there can be rounds with a shuffler, which brings sealed reports. A
 party that reaches that listener decides which of them count.
-
-  key     make a new key to which clients seal reports
-  keys    list these keys
-
-hushgrad serve key -help lists the flags of key, and so on.
-
 `
 
 // serveFlags are the flags of the serve command.
@@ -40,21 +33,18 @@ type serveFlags struct {
 	config    server.Config
 }
 
-// serve runs the server, or one of the commands about its keys.
-func serve(ctx context.Context, args []string, std command.Streams) error {
-	if len(args) > 0 {
-		switch args[0] {
-		case "key":
-			return serveKey(args[1:], std)
-		case "keys":
-			return serveKeys(args[1:], std)
+// newServe returns the command that runs the server, with the commands about its keys.
+func newServe() *cobra.Command {
+	s := &serveFlags{}
+	c := newCommand("serve [flags]", "run the gRPC parameter server", serveHelp, func(ctx context.Context, _ []string, std command.Streams) error {
+		if err := s.validate(); err != nil {
+			return err
 		}
-	}
-	s, err := parseServe(args, std.Err)
-	if err != nil {
-		return err
-	}
-	return s.serve(ctx, std)
+		return s.serve(ctx, std)
+	})
+	s.bind(c.Flags())
+	c.AddCommand(newServeKey(), newServeKeys())
+	return c
 }
 
 func (s *serveFlags) serve(ctx context.Context, std command.Streams) (err error) {
@@ -108,21 +98,17 @@ func (s *serveFlags) serve(ctx context.Context, std command.Streams) (err error)
 	return srv.Serve(ctx, l)
 }
 
-func parseServe(args []string, stderr io.Writer) (*serveFlags, error) {
-	s := &serveFlags{}
-	f := newFlags("serve", serveUsage, stderr)
+func (s *serveFlags) bind(f *flag.FlagSet) {
 	s.operated.bind(f, "serve", 7117, 7118)
-	s.shuffler.bind(f)
-	s.dashboard.bind(f)
 	f.BoolVar(&s.listening.insecure, "insecure", false, "answer clients without TLS on addresses that other machines reach: whoever is on the way reads and changes everything")
-	bindLimits(f, &s.config.Limits)
-	f.IntVar(&s.config.MaxOpenRounds, "max-open-rounds", 16, "rounds open at the same time")
-	f.IntVar(&s.config.KeepRounds, "keep-rounds", 16, "closed rounds whose estimates are kept")
 	f.BoolVar(&s.config.Reflection, "reflection", false, "describe the services to whoever asks, for tools such as grpcurl")
-	if err := command.ParseOnly(f, args); err != nil {
-		return nil, err
-	}
-	return s, s.validate()
+	command.Topic(f, "A shuffler", s.shuffler.bind)
+	command.Topic(f, "Watching", s.dashboard.bind)
+	command.Topic(f, "Limits", func(f *flag.FlagSet) {
+		bindLimits(f, &s.config.Limits)
+		f.IntVar(&s.config.MaxOpenRounds, "max-open-rounds", 16, "rounds open at the same time")
+		f.IntVar(&s.config.KeepRounds, "keep-rounds", 16, "closed rounds whose estimates are kept")
+	})
 }
 
 func (s *serveFlags) validate() error {

@@ -1,11 +1,14 @@
 package main
 
 import (
-	"flag"
+	"context"
 	"fmt"
 	"io"
 	"text/tabwriter"
 	"time"
+
+	"github.com/spf13/cobra"
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
@@ -14,23 +17,17 @@ import (
 
 // keysFlags are the flags of commands about the keys of a server on this machine.
 type keysFlags struct {
-	*flag.FlagSet
 	data  string
 	seals sealFlags
 }
 
-func newKeysFlags(name, help string, stderr io.Writer) *keysFlags {
-	k := &keysFlags{FlagSet: newFlags("serve "+name, fmt.Sprintf("Usage: hushgrad serve %s [flags]\n\n%s\n\n", name, help), stderr)}
-	k.StringVar(&k.data, "data", stateDir("serve"), "`directory` of the server's state, see hushgrad serve")
-	k.seals.bind(k.FlagSet)
-	return k
+func (k *keysFlags) bind(f *flag.FlagSet) {
+	f.StringVar(&k.data, "data", stateDir("serve"), "`directory` of the server's state, see hushgrad serve")
+	k.seals.bind(f)
 }
 
-// open parses the flags and returns the keys, of which there must be one.
-func (k *keysFlags) open(args []string) (*seal.Keys, error) {
-	if err := command.ParseOnly(k.FlagSet, args); err != nil {
-		return nil, err
-	}
+// open returns the keys. There must be one.
+func (k *keysFlags) open() (*seal.Keys, error) {
 	if k.seals.dir == "" && (k.data == "" || k.data == noData) {
 		return nil, fl.Invalid("-seal-keys", "", "is required with -data %q", k.data)
 	}
@@ -41,12 +38,20 @@ func (k *keysFlags) open(args []string) (*seal.Keys, error) {
 	return keys, nil
 }
 
-// serveKey makes a key.
-func serveKey(args []string, std command.Streams) error {
-	k := newKeysFlags("key", `Makes a new key to which clients seal reports. It is that of new rounds, also of a server that
-runs. Rounds that are open keep theirs. Prints the fingerprint, for clients who pin it.`, std.Err)
-	k.seals.bindSuite(k.FlagSet, "of the key")
-	keys, err := k.open(args)
+func newServeKey() *cobra.Command {
+	k := &keysFlags{}
+	c := newCommand("key [flags]", "make a new key to which clients seal reports", `Makes a new key to which clients seal reports. It is that of new rounds, also of a server that
+runs. Rounds that are open keep theirs. Prints the fingerprint, for clients who pin it.`, func(_ context.Context, _ []string, std command.Streams) error {
+		return k.add(std.Out)
+	})
+	k.bind(c.Flags())
+	k.seals.bindSuite(c.Flags(), "of the key")
+	return c
+}
+
+// add makes a key and prints its fingerprint.
+func (k *keysFlags) add(w io.Writer) error {
+	keys, err := k.open()
 	if err != nil {
 		return err
 	}
@@ -57,14 +62,23 @@ runs. Rounds that are open keep theirs. Prints the fingerprint, for clients who 
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(std.Out, key.Fingerprint())
+	_, err = fmt.Fprintln(w, key.Fingerprint())
 	return err
 }
 
-// serveKeys lists the keys.
-func serveKeys(args []string, std command.Streams) error {
-	keys, err := newKeysFlags("keys", `Lists the keys to which clients seal reports, the newest first. Remove the file of a key when no
-open round names it: its name begins with the first 16 digits of the fingerprint.`, std.Err).open(args)
+func newServeKeys() *cobra.Command {
+	k := &keysFlags{}
+	c := newCommand("keys [flags]", "list these keys", `Lists the keys to which clients seal reports, the newest first. Remove the file of a key when no
+open round names it: its name begins with the first 16 digits of the fingerprint.`, func(_ context.Context, _ []string, std command.Streams) error {
+		return k.list(std.Out)
+	})
+	k.bind(c.Flags())
+	return c
+}
+
+// list prints the keys.
+func (k *keysFlags) list(w io.Writer) error {
+	keys, err := k.open()
 	if err != nil {
 		return err
 	}
@@ -72,7 +86,7 @@ open round names it: its name begins with the first 16 digits of the fingerprint
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(std.Out, 0, 0, 2, ' ', 0)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "fingerprint\tsuite\tage")
 	for _, key := range all {
 		fmt.Fprintf(table, "%s\t%s\t%v\n", key.Fingerprint(), key.Suite(), time.Since(key.Changed()).Round(time.Second))

@@ -27,7 +27,7 @@ func TestTheOperatorListensOnThisMachineOnly(t *testing.T) {
 		"example.com:1": false, "localhost.example.com:1": false, "127.0.0.1": false, "localhost": false, ":7118": false,
 		"0.0.0.0:0": false, "[::]:0": false, "192.0.2.1:0": false, "": false,
 	} {
-		_, err := parseServe([]string{"-operator-listen", address}, io.Discard)
+		err := parse("serve", &serveFlags{}, "-operator-listen", address)
 		if (err == nil) != ok {
 			t.Errorf("%q: %v, want accepted: %t", address, err, ok)
 		}
@@ -37,7 +37,7 @@ func TestTheOperatorListensOnThisMachineOnly(t *testing.T) {
 	}
 	// With an authority for operators any address will do.
 	for _, address := range []string{"0.0.0.0:0", "example.com:1"} {
-		if _, err := parseServe([]string{"-operator-listen", address, "-tls-cert", "c", "-tls-key", "k", "-operator-ca", "a", "-operator-name", "*"}, io.Discard); err != nil {
+		if err := parse("serve", &serveFlags{}, "-operator-listen", address, "-tls-cert", "c", "-tls-key", "k", "-operator-ca", "a", "-operator-name", "*"); err != nil {
 			t.Errorf("%q with -operator-ca: %v", address, err)
 		}
 	}
@@ -155,7 +155,7 @@ func TestServeRefusesPlaintextOnPublicAddresses(t *testing.T) {
 		{[]string{"-listen", ":7117", "-tls-cert", "c", "-tls-key", "k"}, true},
 		{[]string{"-listen", "127.0.0.1:7117"}, true},
 	} {
-		if _, err := parseServe(c.args, io.Discard); (err == nil) != c.ok {
+		if err := parse("serve", &serveFlags{}, c.args...); (err == nil) != c.ok {
 			t.Errorf("%v: error %v, want accepted: %t", c.args, err, c.ok)
 		}
 	}

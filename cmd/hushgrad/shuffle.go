@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"time"
 
@@ -11,18 +10,18 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/keepalive"
 
+	"github.com/spf13/cobra"
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/server/shuffler"
 )
 
-const shuffleUsage = `Usage: hushgrad shuffle -name NAME -upstream ADDRESS [flags]
-
-Runs the shuffler until it is interrupted: the party between clients and hushgrad serve that
+const shuffleHelp = `Runs the shuffler until it is interrupted: the party between clients and hushgrad serve that
 hides who sent what. It sees who takes part, and no report: reports are sealed to the server.
 It keeps them until there are enough, forwards them once in a random order, and deletes them.
 Whoever runs both learns who sent what. So run it apart from hushgrad serve.
-
 `
 
 // shuffleFlags are the flags of the shuffle command.
@@ -33,22 +32,33 @@ type shuffleFlags struct {
 	config   shuffler.Config
 }
 
-func parseShuffle(args []string, stderr io.Writer) (*shuffleFlags, error) {
+func newShuffle() *cobra.Command {
 	s := &shuffleFlags{}
-	f := newFlags("shuffle", shuffleUsage, stderr)
+	c := newCommand("shuffle -name NAME -upstream ADDRESS [flags]", "run the shuffler: hide from the server who sent what", shuffleHelp,
+		func(ctx context.Context, _ []string, std command.Streams) error {
+			if err := s.validate(); err != nil {
+				return err
+			}
+			return s.shuffle(ctx, std)
+		})
+	s.bind(c.Flags())
+	return c
+}
+
+func (s *shuffleFlags) bind(f *flag.FlagSet) {
+	f.StringVar(&s.config.Name, "name", "", "`name` of this shuffler: a DNS name. Rounds that name another one are refused")
 	s.daemon.bind(f, "shuffle", 7124)
 	f.BoolVar(&s.listening.insecure, "insecure", false, "answer clients without TLS on addresses that other machines reach: whoever is on the way sees who sends what, sealed")
-	f.StringVar(&s.config.Name, "name", "", "`name` of this shuffler: a DNS name. Rounds that name another one are refused")
-	f.IntVar(&s.config.Floor, "floor", shuffler.DefaultFloor, "fewest sealed reports that are forwarded, whatever min_reports of a round says")
-	s.upstream.bindParty(f, "upstream", "upstream-", "hushgrad serve", "its listener for the shuffler")
 	f.StringVar(&s.secrets, "secrets", "", "`directory` for the secrets of rounds, which are destroyed with them: no backup should have it; empty: that of -data with -secrets behind its name")
-	bindLimits(f, &s.config.Limits)
-	f.IntVar(&s.config.MaxRounds, "max-rounds", 16, "rounds at the same time whose reports are kept")
-	f.IntVar(&s.config.ForwardBytes, "forward-bytes", 1<<20, "sealed reports in one message to the server, in bytes: less than its -max-message-bytes")
-	if err := command.ParseOnly(f, args); err != nil {
-		return nil, err
-	}
-	return s, s.validate()
+	f.IntVar(&s.config.Floor, "floor", shuffler.DefaultFloor, "fewest sealed reports that are forwarded, whatever min_reports of a round says")
+	command.Topic(f, "The server", func(f *flag.FlagSet) {
+		s.upstream.bindParty(f, "upstream", "upstream-", "hushgrad serve", "its listener for the shuffler")
+		f.IntVar(&s.config.ForwardBytes, "forward-bytes", 1<<20, "sealed reports in one message to the server, in bytes: less than its -max-message-bytes")
+	})
+	command.Topic(f, "Limits", func(f *flag.FlagSet) {
+		bindLimits(f, &s.config.Limits)
+		f.IntVar(&s.config.MaxRounds, "max-rounds", 16, "rounds at the same time whose reports are kept")
+	})
 }
 
 func (s *shuffleFlags) validate() error {
@@ -71,11 +81,7 @@ func (s *shuffleFlags) validate() error {
 }
 
 // shuffle runs the shuffler.
-func shuffle(ctx context.Context, args []string, std command.Streams) (err error) {
-	s, err := parseShuffle(args, std.Err)
-	if err != nil {
-		return err
-	}
+func (s *shuffleFlags) shuffle(ctx context.Context, std command.Streams) (err error) {
 	logger := s.logging.logger(std.Err)
 	s.config.Logger = logger
 	own, err := s.listening.certificate(logger)
@@ -117,7 +123,7 @@ func shuffle(ctx context.Context, args []string, std command.Streams) (err error
 	go monitor.serve()
 	logger.Info("this shuffler sees who takes part in which round and when, and no report. "+
 		"The server does not learn who sent what, if the two do not work together and the reports of a round are those of different clients", "name", s.config.Name, "floor", s.config.Floor)
-	return sh.Serve(ctx, clients)
+	return sh.Serve(ctx, shuffler.Listeners{Clients: clients})
 }
 
 // secretsDir is the directory of the secrets, "" for memory.

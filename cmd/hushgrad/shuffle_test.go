@@ -104,7 +104,7 @@ func TestTheThreePartiesOfAReportFromTheShell(t *testing.T) {
 
 func TestShuffleRefusesFlags(t *testing.T) {
 	base := []string{"-name", "s.test", "-upstream", "127.0.0.1:1"}
-	if _, err := parseShuffle(base, io.Discard); err != nil {
+	if err := parse("shuffle", &shuffleFlags{}, base...); err != nil {
 		t.Error(err)
 	}
 	for _, c := range []struct {
@@ -126,12 +126,12 @@ func TestShuffleRefusesFlags(t *testing.T) {
 		{"-metrics-listen", append(base[:4:4], "-metrics-listen", ":0")},
 	} {
 		var p *fl.ParamError
-		if _, err := parseShuffle(c.args, io.Discard); !errors.As(err, &p) || p.Param != c.param {
+		if err := parse("shuffle", &shuffleFlags{}, c.args...); !errors.As(err, &p) || p.Param != c.param {
 			t.Errorf("%v: %v, want an error for %s", c.args, err, c.param)
 		}
 	}
 	for _, flag := range []string{"-operator-listen", "-operator-ca"} {
-		if _, err := parseShuffle(append(base[:4:4], flag, "x"), io.Discard); err == nil {
+		if err := parse("shuffle", &shuffleFlags{}, append(base[:4:4], flag, "x")...); err == nil {
 			t.Errorf("%s was accepted by a role without an operator", flag)
 		}
 	}

@@ -3,7 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"flag"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"

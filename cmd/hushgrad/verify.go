@@ -12,6 +12,9 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/spf13/cobra"
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/progress"
@@ -19,40 +22,77 @@ import (
 	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
 )
 
-const verifyUsage = `Usage: hushgrad verify [flags] FILE
-
-Checks that the code in this binary keeps the guarantee that a round promises. FILE is
+const verifyHelp = `Checks that the code in this binary keeps the guarantee that a round promises. FILE is
 the round as protobuf (message hushgrad.v1.Round) or as its JSON form; - is standard
 input. For example:
 
-  {"id": "r", "mechanism": "coco", "dim": 3, "scale": 1, "epsilon": 1, "min_reports": 100,
-   "params": {"sparsity": {"integer": 2}}}
+  {"id": "r", "mechanism": "coco", "dim": 3, "scale": 1, "epsilon": 1,
+   "min_reports": 100, "params": {"sparsity": {"integer": 2}}}
 
 Parameters that the round leaves open are chosen as a server would choose them. The exit
 code is 0 when the promise holds or no violation was found, 1 when it is broken or the
 check did not end, and 2 for a wrong call.
-
 `
 
 // errViolation is a broken promise. The report describes it.
 var errViolation = errors.New("verify: the round's promise is broken")
 
-// verifyRun is one call of the command.
-type verifyRun struct {
+// verifyFlags are the flags of verify.
+type verifyFlags struct {
 	options verify.Options
+	method  string
+	seed    uint64
 	json    bool
-	round   fl.Round
 }
 
-func runVerify(ctx context.Context, args []string, std command.Streams) error {
-	v, err := parseVerify(args, std.In, std.Err)
+func newVerify() *cobra.Command {
+	v := &verifyFlags{}
+	var f *flag.FlagSet
+	c := newCommand("verify [flags] FILE", "check that the code keeps a round's promise", verifyHelp, func(ctx context.Context, args []string, std command.Streams) error {
+		if err := v.validate(f); err != nil {
+			return err
+		}
+		return v.verify(ctx, args[0], std)
+	})
+	c.Args = oneArgument("file, or -,")
+	f = c.Flags()
+	v.bind(f)
+	return c
+}
+
+func (v *verifyFlags) bind(f *flag.FlagSet) {
+	f.StringVar(&v.method, "method", string(verify.Auto), "auto, exact or statistical; auto is exact where feasible")
+	f.IntVar(&v.options.Seeds, "seeds", 0, "hash functions of the exact method; 0: 200")
+	f.IntVar(&v.options.Samples, "samples", 0, "reports (shuffle model: rounds) per gradient of the statistical method; 0: 10000, or what is affordable")
+	f.Float64Var(&v.options.Confidence, "confidence", 0, "probability that the statistical method does not accuse a correct mechanism; 0: 1 - 1e-6")
+	f.Uint64Var(&v.seed, "seed", 0, "seed of all randomness; 0: drawn anew")
+	f.BoolVar(&v.json, "json", false, "print the report as JSON")
+}
+
+func (v *verifyFlags) validate(f *flag.FlagSet) error {
+	v.options.Method = verify.Method(v.method)
+	if v.seed != 0 {
+		v.options.Rand = rand.New(rand.NewPCG(v.seed, 0))
+	}
+	switch v.options.Method {
+	case verify.Exact:
+		return command.Unused(f, "with -method exact", "samples", "confidence")
+	case verify.Statistical:
+		return command.Unused(f, "with -method statistical", "seeds")
+	}
+	return nil
+}
+
+// verify checks the round of a file and prints the report.
+func (v *verifyFlags) verify(ctx context.Context, file string, std command.Streams) error {
+	round, err := readRound(file, std.In)
 	if err != nil {
 		return err
 	}
 	bar := progress.New(std.Err)
 	bar.Describe("verify")
 	v.options.Progress = bar
-	report, err := verify.Round(ctx, v.round, v.options)
+	report, err := verify.Round(ctx, round, v.options)
 	bar.Close()
 	if err != nil {
 		return err
@@ -68,39 +108,6 @@ func runVerify(ctx context.Context, args []string, std command.Streams) error {
 		err = errViolation
 	}
 	return err
-}
-
-func parseVerify(args []string, stdin io.Reader, stderr io.Writer) (*verifyRun, error) {
-	v := &verifyRun{}
-	var err error
-	f := newFlags("verify", verifyUsage, stderr)
-	method := f.String("method", string(verify.Auto), "auto, exact or statistical; auto is exact where feasible")
-	f.IntVar(&v.options.Seeds, "seeds", 0, "hash functions of the exact method; 0: 200")
-	f.IntVar(&v.options.Samples, "samples", 0, "reports (shuffle model: rounds) per gradient of the statistical method; 0: 10000, or what is affordable")
-	f.Float64Var(&v.options.Confidence, "confidence", 0, "probability that the statistical method does not accuse a correct mechanism; 0: 1 - 1e-6")
-	seed := f.Uint64("seed", 0, "seed of all randomness; 0: drawn anew")
-	f.BoolVar(&v.json, "json", false, "print the report as JSON")
-	if err = command.Parse(f, args); err != nil {
-		return nil, err
-	}
-	if f.NArg() != 1 {
-		return nil, fl.Invalid("arguments", f.NArg(), "exactly one file, or -, is required, see hushgrad verify -help")
-	}
-	v.options.Method = verify.Method(*method)
-	switch v.options.Method {
-	case verify.Exact:
-		err = command.Unused(f, "with -method exact", "samples", "confidence")
-	case verify.Statistical:
-		err = command.Unused(f, "with -method statistical", "seeds")
-	}
-	if err != nil {
-		return nil, err
-	}
-	if *seed != 0 {
-		v.options.Rand = rand.New(rand.NewPCG(*seed, 0))
-	}
-	v.round, err = readRound(f.Arg(0), stdin)
-	return v, err
 }
 
 // maxRoundFile bounds what is read: the JSON form of the largest round is smaller.

@@ -93,7 +93,7 @@ func TestVerifyExitCodes(t *testing.T) {
 		"refused":   {strings.Replace(smallRound, `"dim": 3`, `"dim": 0`, 1), nil, 2, "", "dim: got 0"},
 		"method":    {smallRound, []string{"-method", "guess"}, 2, "", "method: got"},
 		"samples":   {smallRound, []string{"-samples", "-1"}, 2, "", "samples: got -1"},
-		"flag":      {smallRound, []string{"-samples", "many"}, 2, "", "flags: got"},
+		"flag":      {smallRound, []string{"-samples", "many"}, 2, "", "-samples: got"},
 		"none":      {`{"id": "r", "mechanism": "none", "dim": 3, "scale": 1, "epsilon": "Infinity", "min_reports": 1}`, nil, 2, "", "must promise privacy"},
 	} {
 		file := filepath.Join(dir, "round.json")
@@ -110,7 +110,7 @@ func TestVerifyExitCodes(t *testing.T) {
 
 func TestVerifyPrintsJSON(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	if err := runVerify(t.Context(), []string{"-json", "-seeds", "5", "-"}, command.Streams{In: strings.NewReader(smallRound), Out: &stdout, Err: &stderr}); err != nil {
+	if err := dispatch(t.Context(), []string{"verify", "-json", "-seeds", "5", "-"}, command.Streams{In: strings.NewReader(smallRound), Out: &stdout, Err: &stderr}); err != nil {
 		t.Fatal(err)
 	}
 	var report verify.Report

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"flag"
 	"io"
 	"strings"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
@@ -56,7 +57,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	f.BoolVar(&o.explain, "explain", false, "print what was planned and why")
 	f.IntVar(&o.roles, "roles", oneRole, "1: a server in this process; 3: issuer, shuffler and aggregator, each in a process of its own, and every client with a token and a sealed report")
 	f.StringVar(&o.binary, "hushgrad", "", "with -roles 3: the hushgrad binary, a `file`; empty: it is built, in the directory of the module")
-	f.Var(&o.dashboard, "dashboard", "show the run in a browser; -dashboard=`host:port` chooses the address")
+	f.VarPF(&o.dashboard, "dashboard", "", "show the run in a browser; -dashboard=`host:port` chooses the address").NoOptDefVal = "true"
 	request, check := plan.Flags(f)
 	o.request = request
 	if err := command.ParseOnly(f, args); err != nil {

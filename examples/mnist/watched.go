@@ -12,8 +12,8 @@ type watched struct{ address string }
 
 func (w *watched) String() string { return w.address }
 
-// IsBoolFlag lets -dashboard stand alone.
-func (w *watched) IsBoolFlag() bool { return true }
+// Type implements flag.Value.
+func (w *watched) Type() string { return "address" }
 
 // Set takes true for a free port of this machine, false for no page, or an address.
 func (w *watched) Set(text string) error {

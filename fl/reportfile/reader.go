@@ -18,7 +18,9 @@ type Reader struct {
 	r      *bufio.Reader
 	hash   hash.Hash
 	seeded bool
-	read   uint64 // reports so far
+	read   uint64    // reports so far
+	offset int64     // of the report that is read next
+	part   hash.Hash // of the reports since Scan cut a range, nil for other readers
 	body   bytes.Buffer
 	digest [sha256.Size]byte
 	end    error // what Next returns from now on; nil before
@@ -40,7 +42,7 @@ func NewReader(in io.Reader, round fl.Round) (*Reader, error) {
 	digest := head[len(magic):len(want)]
 	switch {
 	case err != nil || string(head[:len(magic)]) != magic:
-		err = fl.Invalid("file", fmt.Sprintf("%d bytes %q…", n, head[:min(n, len(magic))]), "must begin with %q and have a head of %d bytes", magic, headBytes)
+		err = notAFile(n, head)
 	case !bytes.Equal(head[:len(want)], want):
 		err = fl.Invalid("file", fmt.Sprintf("reports of a round with digest %x…", digest[:8]), "must hold reports of this round, %x…", want[len(magic):][:8])
 	case head[len(want)] > 1:
@@ -49,6 +51,7 @@ func NewReader(in io.Reader, round fl.Round) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reportfile: %w", err)
 	}
+	r.offset = int64(headBytes)
 	r.seeded = head[len(want)] == 1
 	_, _ = r.hash.Write(head) // never fails
 	return r, nil
@@ -62,16 +65,16 @@ func (r *Reader) Seeded() bool { return r.seeded }
 func (r *Reader) Digest() [sha256.Size]byte { return r.digest }
 
 // Next returns the next report, which is the caller's. It returns io.EOF after the last one,
-// when the trailer has shown that the file is complete. Any other error says at which report
-// the file is cut or damaged; then the reports before it must not be used either. It
-// allocates what the file holds and not what it announces.
+// when the trailer has shown that the file is complete. Any other error says at which report,
+// and at which byte, the file is cut or damaged; then the reports before it must not be used
+// either. It allocates what the file holds and not what it announces.
 func (r *Reader) Next() ([]byte, error) {
 	if r.end != nil {
 		return nil, r.end
 	}
 	report, err := r.next()
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = fmt.Errorf("reportfile: report %d: %w", r.read, err)
+		err = fmt.Errorf("reportfile: report %d, at byte %d: %w", r.read, r.offset, err)
 	}
 	r.end = err
 	r.read++
@@ -93,8 +96,14 @@ func (r *Reader) next() ([]byte, error) {
 	if _, err := io.CopyN(&r.body, r.r, int64(size-1)); err != nil {
 		return nil, cut(err)
 	}
-	_, _ = r.hash.Write(binary.AppendUvarint(nil, size))
-	_, _ = r.hash.Write(r.body.Bytes())
+	length := binary.AppendUvarint(make([]byte, 0, binary.MaxVarintLen64), size)
+	for _, h := range []hash.Hash{r.hash, r.part} {
+		if h != nil {
+			_, _ = h.Write(length)
+			_, _ = h.Write(r.body.Bytes())
+		}
+	}
+	r.offset += int64(len(length) + r.body.Len())
 	return bytes.Clone(r.body.Bytes()), nil
 }
 

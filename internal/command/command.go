@@ -6,12 +6,13 @@ package command
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"syscall"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
@@ -40,12 +41,33 @@ func Main(name string, run Func) {
 // shells have it.
 const interrupted = 130
 
+// Within returns an error that Run prints after the path of a command, such as hushgrad serve,
+// in place of the program's name.
+func Within(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &pathError{path, err}
+}
+
+type pathError struct {
+	path string
+	err  error
+}
+
+func (e *pathError) Error() string { return e.err.Error() }
+func (e *pathError) Unwrap() error { return e.err }
+
 // Run runs a command line and returns its exit code: 0, 1 for a failure, 2 for a wrong
 // call, and 130 when it ended because ctx did. It prints the error after the program's name.
 func Run(ctx context.Context, name string, run Func, args []string, s Streams) int {
 	err := run(ctx, args, s)
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return 0
+	}
+	var within *pathError
+	if errors.As(err, &within) {
+		name = within.path
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		fmt.Fprintf(s.Err, "%s: interrupted\n", name)

@@ -2,34 +2,29 @@ package command
 
 import (
 	"errors"
-	"flag"
-	"io"
+	"fmt"
+	"strconv"
 	"strings"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// Parse parses the flags of a command, see Configurable for those that are not on the
-// command line. It returns a *fl.ParamError of one line for a wrong flag, and flag.ErrHelp
-// after it has printed the help that was asked for.
+// Parse parses the flags of a command. It returns a *fl.ParamError of one line for a wrong
+// flag, and flag.ErrHelp after it has printed the help that was asked for.
 func Parse(f *flag.FlagSet, args []string) error {
-	out, usage := f.Output(), f.Usage
-	// The flag package prints the whole help after an error, which then is out of sight.
-	f.SetOutput(io.Discard)
-	f.Usage = func() {}
-	err := f.Parse(args)
-	f.SetOutput(out)
-	f.Usage = usage
-	if errors.Is(err, flag.ErrHelp) {
-		return f.Parse([]string{"-help"})
-	}
-	if err != nil {
-		if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: "); unknown {
-			return fl.Invalid("flags", name, "must be a flag of the command, see %s -help", f.Name())
+	if f.Usage == nil {
+		f.Usage = func() {
+			fmt.Fprintf(f.Output(), "Usage of %s:\n", f.Name())
+			PrintFlags(f.Output(), f)
 		}
-		return fl.Invalid("flags", err, "see %s -help", f.Name())
 	}
-	return configure(f)
+	err := f.Parse(TwoDashes(args, f.Lookup, func(string) {}))
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return err
+	}
+	return FlagError(f.Name(), err, nil)
 }
 
 // ParseOnly is Parse for a command that takes no arguments.
@@ -43,11 +38,92 @@ func ParseOnly(f *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// Given says whether a flag was set, on the command line or otherwise.
-func Given(f *flag.FlagSet, name string) (given bool) {
-	f.Visit(func(g *flag.Flag) { given = given || g.Name == name })
-	return given
+// TwoDashes returns a command line as pflag reads it. People write flags with one dash,
+// -name value or -name=value, as the help prints them. Two dashes are accepted, too. find
+// returns the flag of a name, nil for none. word gets each argument that is no flag,
+// before the flags behind it are looked for. What follows -- is left as it is.
+func TwoDashes(args []string, find func(name string) *flag.Flag, word func(string)) []string {
+	long := make([]string, 0, len(args))
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if arg == "--" {
+			return append(long, args[i:]...)
+		}
+		text, isFlag := strings.CutPrefix(arg, "-")
+		if !isFlag || text == "" {
+			word(arg)
+			long = append(long, arg)
+			continue
+		}
+		text = strings.TrimPrefix(text, "-")
+		name, _, valued := strings.Cut(text, "=")
+		if name == "h" {
+			text, name = "help"+text[1:], "help"
+		}
+		known := find(name)
+		if known != nil && !valued && known.NoOptDefVal == "" && i+1 < len(args) {
+			i++ // joined, so that a value may begin with a dash
+			text += "=" + args[i]
+		}
+		if known != nil {
+			text = known.Name + text[len(name):] // name may be the short form
+		}
+		long = append(long, "--"+text)
+	}
+	return long
 }
+
+// kinds say what the values of pflag's types must be.
+var kinds = map[string]string{
+	"bool": "must be true or false", "int": "must be a whole number", "int64": "must be a whole number",
+	"uint64": "must be a whole number of at least 0", "float64": "must be a number", "duration": "must be a time with its unit, such as 90s",
+}
+
+// FlagError returns an error of pflag as one line about a flag of a command. similar are
+// flags that may have been meant by an unknown one.
+func FlagError(command string, err error, similar []string) error {
+	var (
+		unknown *flag.NotExistError
+		missing *flag.ValueRequiredError
+		wrong   *flag.InvalidValueError
+	)
+	switch {
+	case errors.As(err, &unknown):
+		return fl.Invalid("flags", "-"+unknown.GetSpecifiedName(), "must be a flag of the command%s, see %s -help", Meant(similar), command)
+	case errors.As(err, &missing):
+		return fl.Invalid("-"+missing.GetSpecifiedName(), "", "needs a value, see %s -help", command)
+	case errors.As(err, &wrong):
+		return fl.Invalid("-"+wrong.GetFlag().Name, wrong.GetValue(), "%s, see %s -help", reason(wrong.GetFlag(), errors.Unwrap(wrong)), command)
+	}
+	return fl.Invalid("flags", err.Error(), "must be -name or -name=value, see %s -help", command)
+}
+
+// reason says why a flag does not take a value.
+func reason(of *flag.Flag, err error) string {
+	kind, known := kinds[of.Value.Type()]
+	switch {
+	case !known:
+		return err.Error()
+	case errors.Is(err, strconv.ErrRange):
+		return kind + " in its range"
+	}
+	return kind
+}
+
+// Meant asks whether one of the names was meant. It returns nothing for no names.
+func Meant(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	last := len(names) - 1
+	if last == 0 {
+		return fmt.Sprintf(" (did you mean %s?)", names[0])
+	}
+	return fmt.Sprintf(" (did you mean %s or %s?)", strings.Join(names[:last], ", "), names[last])
+}
+
+// Given says whether a flag was set, on the command line or otherwise.
+func Given(f *flag.FlagSet, name string) bool { return f.Changed(name) }
 
 // Unused returns a *fl.ParamError for the first of the named flags that was set, and nil
 // when none was. Use it for flags that would be ignored: a caller who sets

@@ -3,11 +3,12 @@ package command
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
@@ -44,7 +45,7 @@ func TestParse(t *testing.T) {
 func TestAWrongFlagPrintsNoHelp(t *testing.T) {
 	for _, own := range []bool{false, true} {
 		for _, c := range []struct{ arg, says string }{
-			{"-m=1", `got "-m", rule: must be a flag of the command`}, {"-n=many", `invalid value "many" for flag -n`}, {"-help", ""},
+			{"-m=1", `got "-m", rule: must be a flag of the command`}, {"-n=many", `-n: got "many", rule: must be a whole number, see`}, {"-n", `-n: got "", rule: needs a value, see`}, {"-help", ""},
 		} {
 			var out bytes.Buffer
 			f := flag.NewFlagSet("name", flag.ContinueOnError)
@@ -81,5 +82,56 @@ func TestUnused(t *testing.T) {
 	var p *fl.ParamError
 	if err := Unused(f, "with x", "n", "m"); !errors.As(err, &p) || err.Error() != `-m: got "5", rule: must not be given with x` {
 		t.Errorf("a flag that has its default: error %v", err)
+	}
+}
+
+// One dash is enough, and whatever follows a flag with a value is its value.
+func TestOneDashAndTwo(t *testing.T) {
+	for line, want := range map[string]string{
+		"-n 1":             "--n=1",
+		"-n=1 --n 2 --n=3": "--n=1 --n=2 --n=3",
+		"-n -3.5":          "--n=-3.5",
+		"-n -on":           "--n=-on",
+		"-n -- -n 1":       "--n=-- --n=1",
+		"-on x -on=false":  "--on x --on=false",
+		"-o json -o=text":  "--output=json --output=text",
+		"-h -help":         "--help --help",
+		"-odd 1 -":         "--odd 1 -",
+		"x -n":             "x --n",
+		"-on -- -n 1 x":    "--on -- -n 1 x",
+		"---n":             "---n",
+		"-n=":              "--n=",
+		"-n=a=b":           "--n=a=b",
+		"-=1":              "--=1",
+	} {
+		f := flag.NewFlagSet("name", flag.ContinueOnError)
+		f.String("n", "", "")
+		f.Bool("on", false, "")
+		f.StringP("output", "o", "", "")
+		find := func(name string) *flag.Flag {
+			if name == "o" {
+				name = "output"
+			}
+			return f.Lookup(name)
+		}
+		if got := strings.Join(TwoDashes(strings.Fields(line), find, func(string) {}), " "); got != want {
+			t.Errorf("%q became %q, want %q", line, got, want)
+		}
+	}
+}
+
+// The words are told before the flags behind them are looked for.
+func TestWordsDecideAboutFlags(t *testing.T) {
+	f := flag.NewFlagSet("name", flag.ContinueOnError)
+	f.String("n", "", "")
+	at := ""
+	got := TwoDashes([]string{"-n", "a", "b", "-n", "c"}, func(name string) *flag.Flag {
+		if at != "b" {
+			return nil
+		}
+		return f.Lookup(name)
+	}, func(word string) { at = word })
+	if strings.Join(got, " ") != "--n a b --n=c" {
+		t.Errorf("%q", got)
 	}
 }

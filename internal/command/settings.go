@@ -2,7 +2,6 @@ package command
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
@@ -22,36 +22,20 @@ const configFlag = "config"
 // maxConfigBytes bounds a configuration file.
 const maxConfigBytes = 64 << 10
 
-// Configurable adds -config to the flags of a command. Parse then takes a flag that is not
-// on the command line from the environment, and one that is not there either from the file.
+// helpFlag is the one flag that is for the command line only.
+const helpFlag = "help"
+
+// Configurable adds -config to the flags of a command, for [Configure].
 func Configurable(f *flag.FlagSet) {
-	f.String(configFlag, "", fmt.Sprintf("TOML `file` with flags as its keys. Every flag can be set in the environment, too: %s for -%s. The command line wins over the environment, and the environment over the file", variable(f, configFlag), configFlag))
+	f.String(configFlag, "", "TOML `file` with flags, see hushgrad help configuration")
 }
 
-// ListFlag is a flag.Value that may be given several times. A file sets it with a list.
-type ListFlag interface {
-	flag.Value
-	IsListFlag() bool
-}
-
-// variable returns the environment variable of a flag: HUSHGRAD_SERVE_OPERATOR_LISTEN is
-// -operator-listen of hushgrad serve.
-func variable(f *flag.FlagSet, name string) string {
-	return variables(f) + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
-}
-
-// variables returns what the environment variables of a command begin with.
-func variables(f *flag.FlagSet) string {
-	return strings.ToUpper(strings.NewReplacer(" ", "_", "-", "_").Replace(f.Name())) + "_"
-}
-
-// configure sets the flags that the command line left open. It does nothing unless
-// Configurable was called.
-func configure(f *flag.FlagSet) error {
-	if f.Lookup(configFlag) == nil {
-		return nil
-	}
-	if err := fromEnvironment(f, os.Environ()); err != nil {
+// Configure sets the flags of a command that the command line left open: from the
+// environment, and those that are not there either from the file of -config. It returns a
+// *fl.ParamError for a value that is wrong or that no flag has.
+func Configure(command string, f *flag.FlagSet) error {
+	c := settings{command, f}
+	if err := c.fromEnvironment(os.Environ()); err != nil {
 		return err
 	}
 	name := f.Lookup(configFlag).Value.String()
@@ -63,25 +47,52 @@ func configure(f *flag.FlagSet) error {
 		return fl.Invalid("-"+configFlag, name, "must be a file that can be read: %v", err)
 	}
 	defer file.Close()
-	return fromFile(f, name, file)
+	return c.fromFile(name, file)
+}
+
+// settings are the flags of a command, which may be set elsewhere than on the command line.
+type settings struct {
+	command string // as it is called: hushgrad serve
+	flags   *flag.FlagSet
+}
+
+// ListFlag is a flag.Value that may be given several times. A file sets it with a list.
+type ListFlag interface {
+	flag.Value
+	IsListFlag() bool
+}
+
+// Variable returns the environment variable of a flag: HUSHGRAD_SERVE_OPERATOR_LISTEN is
+// -operator-listen of hushgrad serve.
+func Variable(command, name string) string {
+	return variables(command) + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
+
+// variables returns what the environment variables of a command begin with.
+func variables(command string) string {
+	return strings.ToUpper(strings.NewReplacer(" ", "_", "-", "_").Replace(command)) + "_"
 }
 
 // fromEnvironment sets the flags that have a variable. A variable that begins like those of
 // the command and has no flag is an error: it is likely a slip.
-func fromEnvironment(f *flag.FlagSet, environment []string) error {
+func (c settings) fromEnvironment(environment []string) error {
 	flags := map[string]string{}
-	f.VisitAll(func(g *flag.Flag) { flags[variable(f, g.Name)] = g.Name })
-	given := givenFlags(f)
+	c.flags.VisitAll(func(g *flag.Flag) {
+		if g.Name != helpFlag {
+			flags[Variable(c.command, g.Name)] = g.Name
+		}
+	})
+	given := c.given()
 	for _, entry := range environment {
 		key, text, _ := strings.Cut(entry, "=")
 		name, known := flags[key]
 		switch {
-		case !strings.HasPrefix(key, variables(f)):
+		case !strings.HasPrefix(key, variables(c.command)):
 		case !known:
-			return fl.Invalid(key, text, "must be a variable of a flag, see %s -help", f.Name())
+			return fl.Invalid(key, text, "must be a variable of a flag, see %s -help", c.command)
 		case !given[name]:
-			if err := f.Set(name, text); err != nil {
-				return fl.Invalid(key, text, "must be a value of -%s: %v", name, err)
+			if err := c.set(key, name, text); err != nil {
+				return err
 			}
 		}
 	}
@@ -89,7 +100,7 @@ func fromEnvironment(f *flag.FlagSet, environment []string) error {
 }
 
 // fromFile sets the flags that a file has and that have no value yet.
-func fromFile(f *flag.FlagSet, file string, in io.Reader) error {
+func (c settings) fromFile(file string, in io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(in, maxConfigBytes+1))
 	if err != nil {
 		return fl.Invalid("-"+configFlag, file, "must be a file that can be read: %v", err)
@@ -105,12 +116,12 @@ func fromFile(f *flag.FlagSet, file string, in io.Reader) error {
 		}
 		return fl.Invalid(file, err, "must be TOML with every key once")
 	}
-	given := givenFlags(f)
+	given := c.given()
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		key := file + ": " + name
-		known := f.Lookup(name)
-		if known == nil || name == configFlag {
-			return fl.Invalid(key, values[name], "must be a flag of the command, see %s -help", f.Name())
+		known := c.flags.Lookup(name)
+		if known == nil || name == configFlag || name == helpFlag {
+			return fl.Invalid(key, values[name], "must be a flag of the command, see %s -help", c.command)
 		}
 		texts, ok := textsOf(known, values[name])
 		if !ok {
@@ -120,18 +131,32 @@ func fromFile(f *flag.FlagSet, file string, in io.Reader) error {
 			continue
 		}
 		for _, text := range texts {
-			if err := f.Set(name, text); err != nil {
-				return fl.Invalid(key, text, "must be a value of -%s: %v", name, err)
+			if err := c.set(key, name, text); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-// givenFlags returns the flags that have been set.
-func givenFlags(f *flag.FlagSet) map[string]bool {
+// set gives a flag the text of a key.
+func (c settings) set(key, name, text string) error {
+	err := c.flags.Set(name, text)
+	if err == nil {
+		return nil
+	}
+	cause := err
+	var wrong *flag.InvalidValueError
+	if errors.As(err, &wrong) {
+		cause = errors.Unwrap(wrong)
+	}
+	return fl.Invalid(key, text, "must be a value of -%s: %s", name, reason(c.flags.Lookup(name), cause))
+}
+
+// given returns the flags that have been set.
+func (c settings) given() map[string]bool {
 	given := map[string]bool{}
-	f.Visit(func(g *flag.Flag) { given[g.Name] = true })
+	c.flags.Visit(func(g *flag.Flag) { given[g.Name] = true })
 	return given
 }
 

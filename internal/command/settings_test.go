@@ -2,13 +2,14 @@ package command
 
 import (
 	"errors"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
@@ -18,10 +19,11 @@ type list []string
 
 func (l *list) String() string        { return strings.Join(*l, ",") }
 func (l *list) Set(text string) error { *l = append(*l, text); return nil }
+func (l *list) Type() string          { return "list" }
 func (l *list) IsListFlag() bool      { return true }
 
-// settings are one flag of every kind.
-type settings struct {
+// every is one flag of every kind.
+type every struct {
 	f     *flag.FlagSet
 	name  string
 	on    bool
@@ -31,8 +33,8 @@ type settings struct {
 	each  list
 }
 
-func newSettings() *settings {
-	s := &settings{f: flag.NewFlagSet("hushgrad try it", flag.ContinueOnError)}
+func newEvery() *every {
+	s := &every{f: flag.NewFlagSet("it", flag.ContinueOnError)}
 	s.f.SetOutput(io.Discard)
 	s.f.StringVar(&s.name, "a-name", "default", "")
 	s.f.BoolVar(&s.on, "on", false, "")
@@ -42,6 +44,14 @@ func newSettings() *settings {
 	s.f.Var(&s.each, "each", "")
 	Configurable(s.f)
 	return s
+}
+
+// parse reads a command line and what it leaves open.
+func (s *every) parse(args ...string) error {
+	if err := ParseOnly(s.f, args); err != nil {
+		return err
+	}
+	return Configure("hushgrad try it", s.f)
 }
 
 func configFile(t *testing.T, text string) string {
@@ -74,8 +84,8 @@ func TestTheCommandLineWinsOverTheEnvironmentOverTheFile(t *testing.T) {
 			if c.file {
 				t.Setenv("HUSHGRAD_TRY_IT_CONFIG", file)
 			}
-			s := newSettings()
-			if err := ParseOnly(s.f, c.args); err != nil || s.name != c.want {
+			s := newEvery()
+			if err := s.parse(c.args...); err != nil || s.name != c.want {
 				t.Errorf("%q, %v, want %q", s.name, err, c.want)
 			}
 			if given := c.want != "default"; Given(s.f, "a-name") != given {
@@ -86,9 +96,9 @@ func TestTheCommandLineWinsOverTheEnvironmentOverTheFile(t *testing.T) {
 }
 
 func TestAFileSetsFlagsOfEveryKind(t *testing.T) {
-	s := newSettings()
+	s := newEvery()
 	file := configFile(t, "# settings\na-name = \"b\"\non = true\nn = -3\nx = 1e-5\nafter = \"2m\"\neach = [\"p=1\", 2]\n")
-	if err := Parse(s.f, []string{"-config", file}); err != nil {
+	if err := s.parse("-config", file); err != nil {
 		t.Fatal(err)
 	}
 	if s.name != "b" || !s.on || s.n != -3 || s.x != 1e-5 || s.after != 2*time.Minute || s.each.String() != "p=1,2" {
@@ -111,17 +121,17 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		strings.Repeat("\n", 65537): `got "more than 65536 bytes", rule: must be a configuration file of at most that`,
 	} {
 		file := configFile(t, text)
-		err := Parse(newSettings().f, []string{"-config", file})
+		err := newEvery().parse("-config", file)
 		var p *fl.ParamError
 		if !errors.As(err, &p) || !strings.HasPrefix(p.Param, file) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}
 	// A value that the command line replaces must be right, too.
-	if err := Parse(newSettings().f, []string{"-n=1", "-config", configFile(t, "n = []")}); err == nil {
+	if err := newEvery().parse("-n=1", "-config", configFile(t, "n = []")); err == nil {
 		t.Error("a list for a number: no error")
 	}
-	if err := Parse(newSettings().f, []string{"-config", "absent"}); err == nil || !strings.Contains(err.Error(), `-config: got "absent"`) {
+	if err := newEvery().parse("-config", "absent"); err == nil || !strings.Contains(err.Error(), `-config: got "absent"`) {
 		t.Errorf("a file that is not there: error %v", err)
 	}
 }
@@ -137,7 +147,7 @@ func TestWrongVariablesAreNamed(t *testing.T) {
 		key, value, _ := strings.Cut(variable, "=")
 		t.Run(key, func(t *testing.T) {
 			t.Setenv(key, value)
-			err := Parse(newSettings().f, nil)
+			err := newEvery().parse()
 			var p *fl.ParamError
 			if (err == nil) != (want == "") || err != nil && (!errors.As(err, &p) || !strings.Contains(err.Error(), want)) {
 				t.Errorf("error %v, want %q", err, want)
@@ -157,7 +167,7 @@ func FuzzConfigFile(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		err := fromFile(newSettings().f, "file", strings.NewReader(text))
+		err := settings{"hushgrad try it", newEvery().f}.fromFile("file", strings.NewReader(text))
 		var p *fl.ParamError
 		if err != nil && (!errors.As(err, &p) || !strings.HasPrefix(p.Param, "file")) {
 			t.Errorf("error %v", err)

@@ -15,10 +15,8 @@ type Affine struct {
 	Character uint32   // m bits
 	Flip      uint32   // 0 or 1
 
-	// A in row echelon form: the lower half of a word is a row, and the upper half has a bit
-	// for every row of A that was added up to it. pivots are the lowest bits of the rows, one
-	// bit set in each. No later row has that bit.
-	echelon []uint64
+	// A in row echelon form, and the lowest bits of its rows. No later row has that bit.
+	echelon []uint32
 	pivots  []uint32
 }
 
@@ -41,21 +39,32 @@ func NewExpander(m, k int, key0, key1 uint64) (*Expander, error) {
 
 // NewAffine returns an Affine for Draw to fill.
 func (e *Expander) NewAffine() *Affine {
-	return &Affine{Rows: make([]uint32, e.k), echelon: make([]uint64, e.k), pivots: make([]uint32, e.k)}
+	return &Affine{Rows: make([]uint32, e.k), echelon: make([]uint32, e.k), pivots: make([]uint32, e.k)}
+}
+
+// drawn is what the stream of a seed begins with, and its state before the rows.
+type drawn struct {
+	character, flip, offset uint32
+	state                   uint64
+}
+
+func (e *Expander) begin(seed uint32) drawn {
+	state := splitmix.Keyed(e.key0, e.key1, seed) + splitmix.Gamma
+	first := splitmix.Mix(state)
+	state += splitmix.Gamma
+	return drawn{
+		character: uint32(first >> ((64 - e.m) & 63)), flip: uint32(first & 1),
+		offset: uint32(splitmix.Mix(state)) & (1<<e.k - 1), state: state,
+	}
 }
 
 // Draw fills a with the map of a seed. A row that depends on the rows before it
 // is drawn again. Each row is then uniform outside their span, and A is uniform
 // among the matrices of full rank. O(k) draws and O(k²) operations.
 func (e *Expander) Draw(a *Affine, seed uint32) {
-	state := splitmix.Keyed(e.key0, e.key1, seed)
-	shift := 64 - e.m
-	state += splitmix.Gamma
-	first := splitmix.Mix(state)
-	a.Character = uint32(first >> shift)
-	a.Flip = uint32(first & 1)
-	state += splitmix.Gamma
-	a.Offset = uint32(splitmix.Mix(state)) & (1<<e.k - 1)
+	d := e.begin(seed)
+	a.Character, a.Flip, a.Offset = d.character, d.flip, d.offset
+	state, shift := d.state, (64-e.m)&63
 	for i := range a.Rows {
 		state += splitmix.Gamma
 		a.Rows[i] = uint32(splitmix.Mix(state) >> shift)
@@ -70,16 +79,15 @@ func (e *Expander) Draw(a *Affine, seed uint32) {
 // row that depends on them. There is no branch to mispredict, and a processor can be at several
 // rows at a time.
 func (a *Affine) reduce(i int) bool {
-	rest := uint64(a.Rows[i]) | 1<<(32+i)
-	before := a.echelon[:i]
+	rest, before := a.Rows[i], a.echelon[:i]
 	pivots := a.pivots[:len(before)]
 	for j, row := range before {
-		if uint32(rest)&pivots[j] == 0 {
+		if rest&pivots[j] == 0 {
 			row = 0
 		}
 		rest ^= row
 	}
-	lowest := uint32(rest) & -uint32(rest)
+	lowest := rest & -rest
 	a.echelon[i], a.pivots[i] = rest, lowest
 	return lowest != 0
 }

@@ -12,15 +12,17 @@ import (
 // are items, a place is a label.
 type cosetTally struct {
 	family *linear
-	affine *gf2.Affine
-	coset  *gf2.Coset
+	cosets *gf2.Cosets
+	seeds  []uint32 // of reports whose cosets are not in the sweep yet
+	slots  []uint32
+	cells  []uint32
 	sweep  *sweep
 }
 
 func newCosetTally(f *linear) *cosetTally {
 	return &cosetTally{
-		family: f, affine: f.expander.NewAffine(), coset: gf2.NewCoset(f.m, f.k),
-		sweep: newSweep(f.m+f.signBits(), f.m-f.k),
+		family: f, cosets: f.expander.NewCosets(), sweep: newSweep(f.m+f.signBits(), f.m-f.k),
+		seeds: make([]uint32, 0, gf2.Batch), slots: make([]uint32, 0, gf2.Batch), cells: make([]uint32, gf2.Batch),
 	}
 }
 
@@ -32,21 +34,42 @@ func (f *linear) signBits() int {
 	return 0
 }
 
-// Add implements Tally: 2^(m−k) additions. In the Paired layout the places that are hit are an
-// affine subspace, too: the sign of a label is affine.
+// Add implements Tally: 2^(m−k) additions.
 func (c *cosetTally) Add(seed, slot uint32) {
-	a, coset := c.affine, c.coset
-	c.family.expander.Draw(a, seed)
-	if c.family.shape.Layout == Separate {
-		coset.Solve(a, slot)
-		c.sweep.add(coset.Point, coset.Kernel)
-		return
+	c.seeds, c.slots = append(c.seeds, seed), append(c.slots, slot)
+	if len(c.seeds) == gf2.Batch {
+		c.solve()
 	}
-	coset.Solve(a, slot>>1)
-	for i, v := range coset.Kernel {
-		coset.Kernel[i] = v<<1 | uint32(bits.OnesCount32(a.Character&v)&1)
+}
+
+// solve finds the cosets of the reports. In the Paired layout the places that are hit are an affine
+// subspace, too: the sign of a label is affine.
+func (c *cosetTally) solve() {
+	signs := c.family.signBits()
+	for i, slot := range c.slots {
+		c.cells[i] = slot >> signs
 	}
-	c.sweep.add(coset.Point<<1|a.SignBit(coset.Point)^slot&1, coset.Kernel)
+	c.cosets.Solve(c.seeds, c.cells[:len(c.seeds)])
+	for i, slot := range c.slots {
+		point, kernel := c.cosets.Coset(i)
+		if signs > 0 {
+			character, flip := c.cosets.Sign(i)
+			for j, v := range kernel {
+				kernel[j] = v<<1 | parity(character&v)
+			}
+			point = point<<1 | parity(character&point) ^ flip ^ slot&1
+		}
+		c.sweep.add(point, kernel)
+	}
+	c.seeds, c.slots = c.seeds[:0], c.slots[:0]
+}
+
+func parity(x uint32) uint32 { return uint32(bits.OnesCount32(x) & 1) }
+
+// settle counts everything that was added.
+func (c *cosetTally) settle() {
+	c.solve()
+	c.sweep.settle()
 }
 
 func (c *cosetTally) Merge(other Tally) error {
@@ -54,14 +77,14 @@ func (c *cosetTally) Merge(other Tally) error {
 	if !ok || !c.family.sameRound(o.family) {
 		return errOtherRound
 	}
-	o.sweep.settle()
+	o.settle()
 	c.sweep.merge(o.sweep.sums)
 	return nil
 }
 
 // Counts implements Tally. O(dim).
 func (c *cosetTally) Counts() (plus, minus []int64) {
-	c.sweep.settle()
+	c.settle()
 	plus, minus = make([]int64, c.family.shape.Dim), make([]int64, c.family.shape.Dim)
 	c.family.eachLabel(func(first int, labels []uint32) {
 		if c.family.shape.Layout == Paired {
@@ -82,7 +105,7 @@ func (c *cosetTally) Integers() int { return len(c.sweep.low) }
 
 // State implements Tally: the hits of all labels with the sign +, and then those with −.
 func (c *cosetTally) State() iter.Seq[int32] {
-	c.sweep.settle()
+	c.settle()
 	return func(yield func(int32) bool) {
 		c.places(func(place uint32) bool { return yield(c.sweep.at(place)) })
 	}

@@ -25,7 +25,8 @@
 // The labels that a report hits are the solutions of A·ℓ = o ⊕ cell: an affine
 // subspace of 2^(m−k) labels. They can be counted in two ways:
 //
-//   - one by one, walking the subspace in Gray code: 2^(m−k) additions;
+//   - one by one, walking the subspace in Gray code: 2^(m−k) additions, after 64 reports were solved
+//     together;
 //   - through their Walsh spectrum. The indicator of the subspace is
 //     1{A·ℓ = y} = 2^−k Σ_u (−1)^(u·y) (−1)^((Aᵀu)·ℓ) over u of k bits, so the report
 //     adds ±1 at the 2^k distinct places Aᵀu, and one Walsh–Hadamard transform
@@ -33,9 +34,10 @@
 //     places move by c.
 //
 // The cheaper one is taken: a report costs at most about √(2^m) additions,
-// whatever d is. Where the counters do not fit a processor's own cache, reports are collected and
-// added block of counters by block. Both count in integers. A tally depends neither on the order of the
-// reports nor on how they were split. Both give the same counts.
+// whatever d is. Where the counters of labels do not fit a processor's own cache, reports are
+// collected and added block of counters by block. Sums of a spectrum go up and down, so that a byte
+// for each is enough most of the time. Both ways count in integers. A tally depends neither on the order of
+// the reports nor on how they were split. Both ways give the same counts.
 //
 // # Exact probabilities of the linear family
 //

@@ -57,7 +57,6 @@ func (c *spectrumTally) Merge(other Tally) error {
 		return errOtherRound
 	}
 	for i, s := range c.spectra {
-		o.spectra[i].settle()
 		s.merge(o.spectra[i].sums)
 	}
 	return nil
@@ -70,9 +69,6 @@ func (c *spectrumTally) Merge(other Tally) error {
 func (c *spectrumTally) Counts() (plus, minus []int64) {
 	dim, k := c.family.shape.Dim, c.family.k
 	plus, minus = make([]int64, dim), make([]int64, dim)
-	for _, s := range c.spectra {
-		s.settle()
-	}
 	if c.family.shape.Layout == Separate {
 		hits := c.transformed(0)
 		c.family.eachLabel(func(first int, labels []uint32) {
@@ -128,9 +124,6 @@ func (c *spectrumTally) Integers() (n int) {
 
 // State implements Tally: spectrum after spectrum.
 func (c *spectrumTally) State() iter.Seq[int32] {
-	for _, s := range c.spectra {
-		s.settle()
-	}
 	return func(yield func(int32) bool) {
 		for _, s := range c.spectra {
 			for place := range s.low {

@@ -1,45 +1,51 @@
 package slothash
 
-import "github.com/hushgrad/hushgrad/internal/parallel"
+import (
+	"unsafe"
 
-// sums are the integers in which a tally keeps what it counted. Each has 2 bytes for as long as
+	"github.com/hushgrad/hushgrad/internal/parallel"
+)
+
+// sums are the integers in which a tally keeps what it counted. Each has 1 or 2 bytes for as long as
 // it stays small, which keeps more of them near the processor. What goes beyond is moved to 4
 // bytes each, which a region of neighbours gets when the first of them needs it.
-type sums struct {
-	low  []int16
+type sums[N short] struct {
+	low  []N
 	wide [][]int32 // by region, nil for most
 }
 
-const (
-	// spillBits: a sum of 2^spillBits or more in magnitude is moved from low to wide.
-	spillBits  = 14
-	regionBits = 16 // 2^16 sums of 2 bytes: 128 KiB, which fit a processor's own cache
-)
+// short is the type of a small sum.
+type short interface{ int8 | int16 }
 
-func newSums(n int) *sums {
-	return &sums{low: make([]int16, n), wide: make([][]int32, (n-1)>>regionBits+1)}
+const regionBits = 16 // 2^16 sums of 4 bytes: 256 KiB
+
+func newSums[N short](n int) *sums[N] {
+	return &sums[N]{low: make([]N, n), wide: make([][]int32, (n-1)>>regionBits+1)}
 }
 
-// full is negative for a sum that is at least 2^spillBits or below −2^spillBits. Who adds ±1 to a
-// sum of low calls spillFull then.
-func full(sum int16) int16 { return sum + 1<<spillBits }
+// limit is half of what an N holds. A sum of limit or more, or below −limit, is full: it is moved from
+// low to wide.
+func limit[N short]() N { return 1 << (8*unsafe.Sizeof(N(0)) - 2) }
 
-// spillFull moves what is at a place when it is full. That is once in 2^14 additions.
+// full is negative for a full sum. Who adds ±1 to a sum of low calls spillFull then.
+func full[N short](sum N) N { return sum + limit[N]() }
+
+// spillFull moves what is at a place when it is full. That is once in limit additions, or seldomer.
 //
 //go:noinline
-func (s *sums) spillFull(place uint32) {
+func (s *sums[N]) spillFull(place uint32) {
 	if v := s.low[place]; full(v) < 0 {
 		s.low[place] = 0
 		s.widen(place, int32(v))
 	}
 }
 
-func (s *sums) widen(place uint32, v int32) {
+func (s *sums[N]) widen(place uint32, v int32) {
 	s.widened(place >> regionBits)[place&(1<<regionBits-1)] += v
 }
 
 // widened returns the 4 bytes of each sum of a region.
-func (s *sums) widened(region uint32) []int32 {
+func (s *sums[N]) widened(region uint32) []int32 {
 	if s.wide[region] == nil {
 		s.wide[region] = make([]int32, min(1<<regionBits, len(s.low)))
 	}
@@ -47,7 +53,7 @@ func (s *sums) widened(region uint32) []int32 {
 }
 
 // at returns the sum at a place.
-func (s *sums) at(place uint32) int32 {
+func (s *sums[N]) at(place uint32) int32 {
 	v := int32(s.low[place])
 	if wide := s.wide[place>>regionBits]; wide != nil {
 		v += wide[place&(1<<regionBits-1)]
@@ -56,9 +62,9 @@ func (s *sums) at(place uint32) int32 {
 }
 
 // put adds any number to the sum at a place. The sum itself fits.
-func (s *sums) put(place uint32, v int32) {
+func (s *sums[N]) put(place uint32, v int32) {
 	v += int32(s.low[place])
-	if low := int16(v); int32(low) == v && full(low) >= 0 {
+	if low := N(v); int32(low) == v && full(low) >= 0 {
 		s.low[place] = low
 		return
 	}
@@ -67,7 +73,7 @@ func (s *sums) put(place uint32, v int32) {
 }
 
 // merge adds the sums of o, of which there are as many.
-func (s *sums) merge(o *sums) {
+func (s *sums[N]) merge(o *sums[N]) {
 	for region, wide := range o.wide {
 		for i, v := range wide {
 			if v != 0 {
@@ -85,7 +91,7 @@ func (s *sums) merge(o *sums) {
 }
 
 // addTo adds the sums, times 2^shift, to out.
-func (s *sums) addTo(out []int64, shift int) {
+func (s *sums[N]) addTo(out []int64, shift int) {
 	parallel.Ranges(len(s.low), func(from, to int) {
 		for place := from; place < to; place++ {
 			out[place] += int64(s.low[place]) << shift
@@ -99,7 +105,7 @@ func (s *sums) addTo(out []int64, shift int) {
 }
 
 // magnitude is at least the sum of the magnitudes.
-func (s *sums) magnitude() (sum int64) {
+func (s *sums[N]) magnitude() (sum int64) {
 	for _, v := range s.low {
 		sum += max(int64(v), -int64(v))
 	}

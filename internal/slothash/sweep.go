@@ -17,7 +17,7 @@ import "math/bits"
 // outside of half of the blocks and counts nothing there. For that it has a vector more inside of
 // the block. It is collected as two cosets, one beside the other, along this vector.
 type sweep struct {
-	*sums
+	*sums[int16]
 	blockBits int
 	dim       int        // vectors in the basis of a coset
 	first     []uint32   // of the cosets that were collected, a point
@@ -31,7 +31,7 @@ const (
 
 // newSweep counts cosets of 2^dim places among 2^bits.
 func newSweep(placeBits, dim int) *sweep {
-	s := &sweep{sums: newSums(1 << placeBits), blockBits: placeBits, dim: dim}
+	s := &sweep{sums: newSums[int16](1 << placeBits), blockBits: placeBits, dim: dim}
 	if numbers := min(placeBits-blockBits, dim-2); numbers > 0 {
 		s.blockBits = placeBits - numbers
 	}
@@ -145,7 +145,7 @@ func (s *sweep) fours(from uint32, step, v0, v1 []uint32) {
 		d := b ^ v1[i]
 		sumA, sumB, sumC, sumD := block[a]+one, block[b]+one, block[c]+one, block[d]+one
 		block[a], block[b], block[c], block[d] = sumA, sumB, sumC, sumD
-		if (sumA|sumB|sumC|sumD)&(1<<spillBits) != 0 { // one of them may be full
+		if (sumA|sumB|sumC|sumD)&limit[int16]() != 0 { // one of them may be full
 			for _, at := range [4]uint32{a, b, c, d} {
 				s.spillFull(from | at)
 			}

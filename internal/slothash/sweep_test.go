@@ -44,51 +44,57 @@ func TestSweepCountsAsAWalk(t *testing.T) {
 	}
 }
 
-// Sums grow beyond 2 bytes by additions one by one, in fours and in queues, upwards and
-// downwards, and merge.
-func TestSumsGrowBeyondTwoBytes(t *testing.T) {
+// Sums grow beyond their bytes by additions one by one and in fours, upwards and downwards, and merge.
+func TestSumsGrowBeyondTheirBytes(t *testing.T) {
 	const times = 100_000
 	walked := newSweep(4, 2)
 	swept := newSweep(8, 4)
 	swept.blockBits = 6
-	direct, queued := newScatter(8), newScatter(1<<19)
+	direct, short := newScatter(8), newScatter(1<<19)
 	up, down := uint32(3<<1), uint32(1<<18<<1|1)
 	for range times {
 		walked.walk(5, []uint32{1, 2})
 		swept.add(0b101, []uint32{1, 2, 1 << 6, 1 << 7})
 		direct.add([]uint32{up, 4<<1 | 1}, 0)
-		queued.add([]uint32{up ^ 1, down ^ 1}, 1)
+		short.add([]uint32{up ^ 1, down ^ 1}, 1)
 	}
 	swept.settle()
-	queued.settle()
 	for i := range 2 {
 		n := int32(times << i)
-		got := []int32{walked.at(4), walked.at(8), swept.at(0b1000_0110), swept.at(0b0100_0101), swept.at(8), direct.at(3), direct.at(4), queued.at(3), queued.at(1 << 18), queued.at(4)}
+		got := []int32{walked.at(4), walked.at(8), swept.at(0b1000_0110), swept.at(0b0100_0101), swept.at(8), direct.at(3), direct.at(4), short.at(3), short.at(1 << 18), short.at(4)}
 		if want := []int32{n, 0, n, n, 0, n, -n, n, -n, 0}; !slices.Equal(got, want) {
 			t.Errorf("%d times: %v, want %v", n, got, want)
 		}
-		for _, s := range []*sums{walked.sums, swept.sums, direct.sums, queued.sums} {
-			s.merge(s)
-		}
+		walked.merge(walked.sums)
+		swept.merge(swept.sums)
+		direct.merge(direct.sums)
+		short.merge(short.sums)
 	}
 	if m := direct.magnitude(); m != 8*times {
 		t.Errorf("magnitude %d", m)
 	}
 }
 
-// What is put is there, at the borders of 2 bytes, too.
+// What is put is there, at the borders of its bytes, too.
 func TestSumsTakeAnyNumber(t *testing.T) {
-	s := newSums(4)
-	for _, v := range []int32{0, 1, -1, 1<<14 - 1, 1 << 14, -1 << 14, -1<<14 - 1, 1 << 15, -1 << 15, 1e9, -1e9} {
-		before := s.at(2)
-		s.put(2, v)
-		if got := s.at(2); got != before+v {
-			t.Errorf("%d + %d = %d", before, v, got)
+	t.Run("1 byte", takesAnyNumber[int8])
+	t.Run("2 bytes", takesAnyNumber[int16])
+}
+
+func takesAnyNumber[N short](t *testing.T) {
+	s := newSums[N](4)
+	for _, border := range []int32{0, 1, 1 << 6, 1 << 7, 1 << 8, 1 << 14, 1 << 15, 1 << 16, 1e9} {
+		for _, v := range []int32{border - 1, border, border + 1, -border - 1, -border, -border + 1} {
+			before := s.at(2)
+			s.put(2, v)
+			if got := s.at(2); got != before+v {
+				t.Errorf("%d + %d = %d", before, v, got)
+			}
+			if full(s.low[2]) < 0 {
+				t.Errorf("%d is left in the short sum", s.low[2])
+			}
+			s.put(2, -v)
 		}
-		if full(s.low[2]) < 0 {
-			t.Errorf("%d is left in 2 bytes", s.low[2])
-		}
-		s.put(2, -v)
 	}
 }
 

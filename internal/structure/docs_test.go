@@ -3,6 +3,7 @@ package structure
 import (
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -15,7 +16,7 @@ const root = "../.."
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/results/*.md", "*/*/README.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/results/*.md", "*/README.md", "*/*/README.md", "*/*/*/README.md"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatal(err)
@@ -92,5 +93,43 @@ func TestLinksOnPagesLeadSomewhere(t *testing.T) {
 	}
 	if links < 20 {
 		t.Errorf("the pages have %d links", links)
+	}
+}
+
+// anchors returns the anchors of a page's headings, as the forge and the site make them.
+func anchors(text string) map[string]bool {
+	out := map[string]bool{}
+	for line := range strings.Lines(fenced.ReplaceAllString(text, "")) {
+		marks, heading, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok || strings.Trim(marks, "#") != "" {
+			continue
+		}
+		anchor := regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`).ReplaceAllString(heading, "$1")
+		anchor = regexp.MustCompile(`[^\p{L}\p{N}_ -]`).ReplaceAllString(strings.ToLower(anchor), "")
+		out[strings.ReplaceAll(anchor, " ", "-")] = true
+	}
+	return out
+}
+
+// Links with an anchor lead to a heading.
+func TestAnchorsOnPagesLeadToHeadings(t *testing.T) {
+	all, links := pages(t), 0
+	for page, text := range all {
+		for _, m := range regexp.MustCompile(`\]\(([^)#\s]*)#([^)]*)\)`).FindAllStringSubmatch(text, -1) {
+			target := page
+			if m[1] != "" {
+				target = path.Join(path.Dir(page), m[1])
+			}
+			goal, ok := all[target]
+			if !ok {
+				continue // a file of code, or another site
+			}
+			if links++; !anchors(goal)[m[2]] {
+				t.Errorf("%s links to %s#%s, which no heading has", page, target, m[2])
+			}
+		}
+	}
+	if links < 20 {
+		t.Errorf("the pages have %d links with anchors", links)
 	}
 }

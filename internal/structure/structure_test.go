@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -219,32 +218,5 @@ func TestPretrainingReadsNoPictures(t *testing.T) {
 	}
 	if !slices.Contains(all["bench/pretrain"].Deps, module+"/examples/mnist/dataset") {
 		t.Error("what measures the weights does not build the loader of MNIST: the loader is elsewhere, and this test looks at the wrong place")
-	}
-}
-
-// The Go snippet of docs/use.md is the example of package fl, so that it compiles and runs.
-func TestTheSnippetOfThePageIsAnExample(t *testing.T) {
-	page, err := os.ReadFile("../../docs/use.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, ok := strings.Cut(string(page), "```go\n")
-	snippet, _, closed := strings.Cut(rest, "```")
-	if !ok || !closed {
-		t.Fatal("docs/use.md has no Go snippet")
-	}
-	code, err := os.ReadFile("../../fl/example_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(snippet) {
-		if line != "\n" {
-			line = "\t" + line
-		}
-		before, after, found := strings.Cut(string(code), line)
-		if !found {
-			t.Fatalf("%q of docs/use.md is not in fl/example_test.go, behind what stands above it", line)
-		}
-		_, code = before, []byte(after)
 	}
 }

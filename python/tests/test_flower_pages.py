@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,26 +15,16 @@ pytest.importorskip("ray")
 from flower_engine import PATIENCE
 from flwr.clientapp import ClientApp
 from flwr.serverapp.strategy import FedAvg
+from pages import DOCS, blocks, needs_docs
 
 from hushgrad import Policy
 from hushgrad.flower import HushgradAggregation, HushgradMod
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
-
-pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="the source distribution has no docs")
-
-
-def blocks(page: str, kind: str) -> list[str]:
-    """Return the code blocks of a page that are of a kind."""
-    text = (DOCS / page).read_text(encoding="utf-8")
-    found: list[tuple[str, str]] = re.findall(
-        r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE
-    )
-    return [body for its, body in found if its == kind]
+pytestmark = needs_docs
 
 
 def test_the_built_in_mod_does_what_the_page_says(tmp_path: Path) -> None:
-    page = "why-not-the-built-in-mod.md"
+    page = DOCS / "why-not-the-built-in-mod.md"
     (script,), (printed,) = blocks(page, "python"), blocks(page, "")
     program = tmp_path / "script.py"
     program.write_text(script, encoding="utf-8")
@@ -51,7 +40,7 @@ def test_the_built_in_mod_does_what_the_page_says(tmp_path: Path) -> None:
 
 
 def test_the_lines_for_records_are_python() -> None:
-    lines, _ = blocks("flower.md", "python")
+    lines, _ = blocks(DOCS / "flower.md", "python")
     names = {
         "ClientApp": ClientApp,
         "FedAvg": FedAvg,

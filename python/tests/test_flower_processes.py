@@ -16,6 +16,7 @@ pytest.importorskip("flwr")
 
 from flower_engine import Processes, free_port
 from mnist import write
+from pages import blocks
 
 from hushgrad import Ledger
 
@@ -31,8 +32,7 @@ pytestmark = [
 
 def page(flower: Processes, ports: dict[str, int]) -> list[str]:
     """Return the shell blocks of the page's second part, for free ports and the data here."""
-    text = (EXAMPLE / "README.md").read_text(encoding="utf-8")
-    blocks: list[str] = re.findall(r"```sh\n(.*?)```", text.split("\n## With ")[1], re.DOTALL)
+    commands = blocks(EXAMPLE / "README.md", "sh")[-4:]
     changes = {
         "--port 910$i": "--port $((" + str(ports["node"]) + " + i))",
         "--port 8000": f"--port {ports['superlink']}",
@@ -41,9 +41,9 @@ def page(flower: Processes, ports: dict[str, int]) -> list[str]:
         "/path/to/mnist": str(flower.folder),
     }
     for old, new in changes.items():
-        assert any(old in block for block in blocks)
-        blocks = [block.replace(old, new) for block in blocks]
-    return blocks
+        assert any(old in block for block in commands)
+        commands = [block.replace(old, new) for block in commands]
+    return commands
 
 
 @pytest.fixture(scope="module")

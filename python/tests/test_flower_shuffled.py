@@ -18,6 +18,7 @@ from flower_engine import run_metrics
 from flower_messages import NODES, Nodes, be_a_task, context, model, never, reason, trained
 from flwr.app import ConfigRecord, Message
 from flwr.serverapp.strategy import FedAvg
+from pages import DOCS, blocks, needs_docs
 
 from hushgrad import InvalidParameter, Ledger, Policy
 from hushgrad.flower import HushgradAggregation, HushgradMod, PlainReply, Shuffled
@@ -130,6 +131,23 @@ def test_sealed_reports_come_to_a_step(parties: Parties, strategy: HushgradAggre
         noise = metrics["hushgrad.std-err"]
         assert isinstance(noise, float)
         assert np.all(np.abs(step - wanted) < 6 * np.sqrt(7) * noise)
+
+
+@needs_docs
+def test_the_lines_for_sealed_reports_open_a_round(parties: Parties) -> None:
+    _, lines = blocks(DOCS / "flower.md", "python")
+    changes = {
+        "127.0.0.1:7118": parties.addresses[0],
+        "127.0.0.1:7124": parties.addresses[1],
+        "shuffler.example": NAME,
+        "strategy.start(grid, arrays, num_rounds=20)": "sent = ask(strategy)",
+    }
+    for old, new in changes.items():
+        assert old in lines
+        lines = lines.replace(old, new)
+    names = {**globals()}
+    exec(lines, names)
+    assert len(names["sent"]) == NODES
 
 
 def test_a_run_of_the_simulation_engine_with_sealed_reports(parties: Parties) -> None:

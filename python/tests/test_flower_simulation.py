@@ -13,9 +13,9 @@ pytest.importorskip("flwr")
 pytest.importorskip("ray")
 
 from flower_engine import Processes, free_port, run_metrics
+from pages import DOCS, blocks, needs_docs
 
 HERE = Path(__file__).parent
-PAGE = HERE.parents[1] / "docs" / "flower.md"
 
 
 def test_a_run_in_the_simulation_engine() -> None:
@@ -25,10 +25,10 @@ def test_a_run_in_the_simulation_engine() -> None:
     assert [r["hushgrad.epsilon-local-total"] for r in rounds] == [8.0, 16.0, 24.0]
 
 
-@pytest.mark.skipif(not PAGE.is_file(), reason="the source distribution has no docs")
+@needs_docs
 @pytest.mark.skipif(shutil.which("patch") is None, reason="needs patch")
 def test_five_lines_make_the_quickstart_private(tmp_path: Path) -> None:
-    (diff,) = re.findall(r"```diff\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    (diff,) = blocks(DOCS / "flower.md", "diff")
     assert len(re.findall(r"^\+(?!\+\+ )", diff, re.MULTILINE)) <= 5
     app = tmp_path / "quickstart-numpy"
     shutil.copytree(HERE / "testdata" / "quickstart-numpy", app)

@@ -32,8 +32,9 @@ from nvflare.app_common.np.recipes import NumpyFedAvgRecipe
 from nvflare.app_common.utils.fl_model_utils import FLModelUtils
 from nvflare.fuel.utils.class_loader import load_class
 from nvflare_site import Model, Site, model, params, result, task
+from pages import DOCS, blocks, needs_docs
 
-from hushgrad import InvalidParameter, _bridge
+from hushgrad import InvalidParameter, Ledger, _bridge
 from hushgrad.nvflare import HushgradAggregator, HushgradPrivatize, PlainReply, private_recipe
 from hushgrad.nvflare import messages as m
 
@@ -253,6 +254,22 @@ def test_a_recipe_carries_both_parts_and_not_the_package(tmp_path: Path) -> None
     again = load_class(each["path"])(**each["args"])
     names = [*NOISY, "unit", "server_lr", "momentum", "central_delta"]
     assert [getattr(again, n) for n in names] == [getattr(aggregator, n) for n in names]
+
+
+@needs_docs
+def test_the_page_shows_a_job_and_a_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("client.py").write_text("")
+    job, ledger = blocks(DOCS / "nvflare.md", "python")
+    names: dict[str, Any] = {"model": np.zeros((8, 8), np.float32)}
+    exec(job, names)
+    names["recipe"].export("out")
+    assert Path("out/job/app/custom/client.py").is_file()
+    assert "/var/lib/hushgrad/ledger" in ledger
+    Ledger("ledger", "nvflare", must_exist=False).close()
+    exec(ledger.replace("/var/lib/hushgrad/ledger", "ledger"))
+    with Ledger("ledger", "nvflare", must_exist=True) as made:
+        assert made.spent().epsilon == 0
 
 
 def test_a_recipe_without_a_policy_leaves_it_to_the_sites() -> None:

@@ -15,20 +15,18 @@ import numpy as np
 import pytest
 from conftest import KEY, new_round
 from daemons import Server, free_address
-from test_readme import PACKAGE, blocks
+from pages import DOCS, blocks, needs_docs
 
 from hushgrad import AlreadyCharged, Ledger, Policy, Round
 
-PAGE = PACKAGE.parent / "docs" / "own-server.md"
-if not PAGE.is_file():
-    pytest.skip("the source distribution has no pages", allow_module_level=True)
-
+pytestmark = needs_docs
+PAGE = DOCS / "own-server.md"
 CLIENTS = 20
 
 
 def programs() -> dict[str, str]:
     """Return the programs of the page by their names."""
-    return {b.partition("\n")[0].removeprefix("# "): b for b in blocks(PAGE)}
+    return {b.partition("\n")[0].removeprefix("# "): b for b in blocks(PAGE, "python")}
 
 
 def run(program: str) -> dict[str, Any]:

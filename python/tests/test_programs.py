@@ -34,9 +34,10 @@ def installed() -> Path:
 @pytest.mark.parametrize("how", [[installed()], [sys.executable, "-m", "hushgrad"]])
 def test_the_command_comes_with_the_package(how: list[object]) -> None:
     version, usage, wrong = run(*how, "version"), run(*how, "--help"), run(*how, "unheard")
-    assert (version.returncode, version.stdout) == (0, f"hushgrad {hushgrad.__version__}\n")
+    assert version.returncode == 0
+    assert version.stdout.splitlines()[0] == f"hushgrad {hushgrad.__version__}"
     assert usage.returncode == 0
-    assert "hushgrad serve" in usage.stdout + usage.stderr
+    assert "run the gRPC parameter server" in usage.stdout
     assert wrong.returncode != 0
     assert "unheard" in wrong.stderr
 

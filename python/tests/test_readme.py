@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -10,20 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import KEY, new_round
-
-PACKAGE = Path(__file__).resolve().parents[1]
-
-
-def blocks(page: Path) -> list[str]:
-    """Return the Python code of a page."""
-    return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+from pages import DOCS, PACKAGE, blocks, needs_docs
 
 
 def test_the_examples_of_the_package_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    first, second, sealed = blocks(PACKAGE / "README.md")
+    first, second, sealed = blocks(PACKAGE / "README.md", "python")
     names: dict[str, Any] = {}
     exec(first, names)
     printed = first.rstrip().rpartition("# ")[2] + "\n"
@@ -37,11 +30,9 @@ def test_the_examples_of_the_package_run(
     assert len(names["item"]) == server.report_bytes
 
 
+@needs_docs
 def test_the_example_of_the_repository_runs() -> None:
-    page = PACKAGE.parent / "docs" / "use.md"
-    if not page.is_file():
-        pytest.skip("the source distribution has no page of the repository")
-    (example,) = blocks(page)
+    (example,) = blocks(DOCS / "use.md", "python")
     names: dict[str, Any] = {"gradients": np.zeros((1000, 4), np.float32)}
     exec(example, names)
     assert names["estimate"].reports == 1000

@@ -114,3 +114,16 @@ func ExampleOperator() {
 	// key 1: 0.20 ± 0.01
 	// key 2: 0.20 ± 0.01
 }
+
+// The operator publishes a number of a training run, for the dashboard.
+func ExampleOperator_PutScalars() {
+	s, err := servertest.Start(server.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	ctx, operator := context.Background(), client.NewOperator(s.Conn())
+	err = operator.PutScalars(ctx, client.Scalar{Name: "test accuracy", Round: 3, Value: 0.91, StdErr: 0.004})
+	fmt.Println(err, s.Overview().Series)
+	// Output: <nil> [{test accuracy [{3 0.91 0.004}]}]
+}

@@ -2,6 +2,7 @@ package shuffler
 
 import (
 	"cmp"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/internal/gateway"
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/limits"
 )
@@ -45,6 +47,11 @@ type Config struct {
 	ForwardBytes int
 	// Credentials secure the listener of Serve. Default: no transport security.
 	Credentials credentials.TransportCredentials
+	// HTTPSecurity secures the listener for HTTP. Default: no transport security.
+	HTTPSecurity *tls.Config
+	// HTTPOrigins are the origins, such as https://example.org, whose pages may call over HTTP from a
+	// browser. Default: none but that of the listener.
+	HTTPOrigins []string
 	// Metrics registers the figures of the shuffler for Prometheus. Default: none are kept.
 	Metrics prometheus.Registerer
 	// Ready says in words why the shuffler should get no calls, for reasons that it does not know
@@ -86,6 +93,9 @@ func (c Config) withDefaults() (_ Config, err error) {
 		return c, fl.Invalid("MaxRounds", c.MaxRounds, "must be > 0")
 	case c.ForwardBytes < 0 || c.ForwardBytes > limits.MaxMessageBytes:
 		return c, fl.Invalid("ForwardBytes", c.ForwardBytes, "must be in [1, %d]", limits.MaxMessageBytes)
+	}
+	if err := gateway.CheckOrigins(c.HTTPOrigins); err != nil {
+		return c, err
 	}
 	c.Limits, err = c.Limits.WithDefaults()
 	return c, err

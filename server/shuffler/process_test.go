@@ -87,7 +87,7 @@ func shufflerRole(ctx context.Context, dir string, l net.Listener) error {
 	if err != nil {
 		return err
 	}
-	err = s.Serve(ctx, l)
+	err = s.Serve(ctx, Listeners{Clients: l})
 	s.Close()
 	return errors.Join(err, kept.Close())
 }

@@ -6,23 +6,43 @@ import (
 	"net"
 
 	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc/credentials"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/internal/endpoint"
+	"github.com/hushgrad/hushgrad/server/internal/gateway"
+	"github.com/hushgrad/hushgrad/server/internal/guard"
 	"github.com/hushgrad/hushgrad/server/internal/model"
 )
 
-// Serve answers clients on a listener, which it closes, with health checks, until ctx ends. Then it
-// lets calls in progress finish for Config.ShutdownTimeout and returns nil. It returns an error when
-// the shuffler has failed, see Failed.
-func (s *Shuffler) Serve(ctx context.Context, clients net.Listener) error {
+// Listeners are where Serve answers clients. It closes them.
+type Listeners struct {
+	// Clients is required.
+	Clients net.Listener
+	// HTTP is where the same service is offered over HTTP/1.1 and h2, too: to browsers and curl.
+	// When nil, it is not.
+	HTTP net.Listener
+}
+
+// Serve answers clients, with health checks, until ctx ends. Then it lets calls in progress finish
+// for Config.ShutdownTimeout and returns nil. It returns an error when the shuffler has failed, see
+// Failed.
+func (s *Shuffler) Serve(ctx context.Context, l Listeners) error {
 	group, ctx := errgroup.WithContext(ctx)
-	e := endpoint.New(endpoint.Config{
-		Guard: s.clients, Codec: model.NewCodec(), Logger: s.cfg.Logger, Ready: s.Ready, StopTimeout: s.cfg.ShutdownTimeout,
-		Credentials: s.cfg.Credentials, Reflection: s.cfg.Reflection,
-	})
+	e := endpoint.New(s.endpoint(s.clients, s.cfg.Credentials))
 	s.Register(e)
-	group.Go(func() error { return e.Serve(ctx, clients) })
+	if l.HTTP != nil {
+		http, err := gateway.New(gateway.Config{
+			Endpoint: s.endpoint(s.http, nil), Register: s.Register, Service: service.Rounds_ServiceDesc.ServiceName,
+			MessageBytes: s.cfg.MaxMessageBytes, Security: s.cfg.HTTPSecurity, Origins: s.cfg.HTTPOrigins,
+		})
+		if err != nil {
+			return fmt.Errorf("shuffler: %w", err)
+		}
+		group.Go(func() error { return http.Serve(ctx, l.HTTP) })
+	}
+	group.Go(func() error { return e.Serve(ctx, l.Clients) })
 	group.Go(func() error {
 		select {
 		case <-s.Failed():
@@ -35,6 +55,14 @@ func (s *Shuffler) Serve(ctx context.Context, clients net.Listener) error {
 		return fmt.Errorf("shuffler: %w", err)
 	}
 	return nil
+}
+
+// endpoint returns the settings of the gRPC server of a listener.
+func (s *Shuffler) endpoint(g *guard.Guard, creds credentials.TransportCredentials) endpoint.Config {
+	return endpoint.Config{
+		Guard: g, Codec: model.NewCodec(), Logger: s.cfg.Logger, Ready: s.Ready, StopTimeout: s.cfg.ShutdownTimeout,
+		Credentials: creds, Reflection: s.cfg.Reflection,
+	}
 }
 
 // decodingCost is the memory that a message of n bytes takes until it is kept: its bytes as they

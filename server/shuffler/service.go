@@ -20,7 +20,7 @@ import (
 
 // Register adds the clients' service to a gRPC server.
 func (s *Shuffler) Register(r grpc.ServiceRegistrar) {
-	service.RegisterRoundsServer(r, roundsService{Shuffler: s})
+	service.RegisterRounds(r, roundsService{Shuffler: s})
 }
 
 var statuses = rpcstatus.Table{

@@ -14,12 +14,12 @@ import (
 
 // Shuffler keeps the sealed reports of rounds and forwards them. It is safe for concurrent use.
 type Shuffler struct {
-	cfg      Config
-	vault    *vault
-	upstream *upstream
-	model    relay
-	clients  *guard.Guard
-	metrics  *metrics
+	cfg           Config
+	vault         *vault
+	upstream      *upstream
+	model         relay
+	clients, http *guard.Guard // of the listeners
+	metrics       *metrics
 
 	adopting chan struct{} // held by the call that begins a round
 	mu       sync.Mutex
@@ -57,6 +57,7 @@ func open(cfg Config) (*Shuffler, error) {
 	}
 	s := &Shuffler{
 		cfg: cfg, upstream: newUpstream(cfg.Upstream, cfg.every), clients: guard.New(endpoint.Public(cfg.Limits, decodingCost), cfg.Logger),
+		http:     guard.New(endpoint.Public(cfg.Limits, decodingCost), cfg.Logger),
 		adopting: make(chan struct{}, 1), rounds: map[string]*round{}, failed: make(chan struct{}),
 	}
 	s.model.upstream, s.model.maxBytes = s.upstream, cfg.MaxModelBytes

@@ -55,7 +55,7 @@ func listen(t *testing.T, p *party) *listener {
 	l := &listener{Listener: listenTCP(t)}
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
-	go func() { served <- p.Serve(ctx, l) }()
+	go func() { served <- p.Serve(ctx, Listeners{Clients: l}) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-served; err != nil {

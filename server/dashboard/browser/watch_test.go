@@ -101,7 +101,7 @@ func shoot(t *testing.T, ctx context.Context, width, height int, scheme, name st
 }
 
 // A training run is watched from a round that is open to the last one. The page shows it, without an error,
-// for everybody, on small and large screens, in light and dark.
+// for everybody, on small and large screens, in light and dark. docs/dashboard.md has the command.
 func TestATrainingRunIsWatchedToItsEnd(t *testing.T) {
 	ctx, seen := start(t)
 	d := train(t)

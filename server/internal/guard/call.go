@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/stats"
+	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/tap"
 )
 
@@ -22,6 +23,10 @@ type call struct {
 
 	received atomic.Bool  // a complete message
 	cost     atomic.Int64 // of the message at work
+	// transcoded is what the conn holds for bodies that become messages.
+	transcoded atomic.Int64
+	// over, if not nil, ends what reads the peer's bytes. It is called once the answer is there.
+	over func()
 }
 
 var errStalled = errors.New("the peer makes no progress")
@@ -54,6 +59,15 @@ func (c *call) Err() error {
 	return err
 }
 
+// reason returns an error of the stream, or DEADLINE_EXCEEDED where its cause is that the peer made
+// no progress.
+func (c *call) reason(err error) error {
+	if err != nil && c.Context.Err() != nil && context.Cause(c.Context) == errStalled {
+		return status.FromContextError(context.DeadlineExceeded).Err()
+	}
+	return err
+}
+
 // begin is the tap.ServerInHandle. It sees every stream before a goroutine exists for it. It lets
 // other connections go first, since one read of a connection can begin a hundred calls.
 func (g *Guard) begin(ctx context.Context, _ *tap.Info) (context.Context, error) {
@@ -70,6 +84,7 @@ func (g *Guard) begin(ctx context.Context, _ *tap.Info) (context.Context, error)
 	context.AfterFunc(c.Context, func() { // gRPC ends the context with the stream
 		c.timer.Stop()
 		g.streams.Add(-1)
+		conn.give(c.transcoded.Swap(0))
 		conn.end(!c.received.Load())
 	})
 	return c, nil
@@ -125,7 +140,7 @@ func (s stream) RecvMsg(m any) error {
 	s.call.leave()
 	s.call.waits()
 	defer s.call.works()
-	return s.ServerStream.RecvMsg(&incoming{m, s.call})
+	return s.call.reason(s.ServerStream.RecvMsg(&incoming{m, s.call}))
 }
 
 // SendMsg implements grpc.ServerStream.
@@ -133,7 +148,7 @@ func (s stream) SendMsg(m any) error {
 	s.call.leave()
 	s.call.waits()
 	defer s.call.works()
-	return s.ServerStream.SendMsg(m)
+	return s.call.reason(s.ServerStream.SendMsg(m))
 }
 
 // observer is the stats.Handler that tells a guard about complete messages.
@@ -170,7 +185,12 @@ func (observer) HandleRPC(ctx context.Context, event stats.RPCStats) {
 		c.works()
 		c.received.Store(true)
 		c.conn.complete(e.WireLength)
+		c.conn.give(c.transcoded.Swap(0))
 	case *stats.OutPayload:
 		c.conn.give(int64(e.WireLength/256 + 32)) // the peer's WINDOW_UPDATE frames
+	case *stats.End:
+		if c.over != nil {
+			c.over()
+		}
 	}
 }

@@ -1,9 +1,11 @@
 package guard
 
 import (
+	"io"
 	"net"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,7 +23,7 @@ func (l listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: raw, guard: l.guard}
+	c := &conn{Conn: raw, guard: l.guard, born: time.Now()}
 	l.guard.admit(c)
 	return c, nil
 }
@@ -30,6 +32,8 @@ func (l listener) Accept() (net.Conn, error) {
 type conn struct {
 	net.Conn
 	guard *Guard
+	born  time.Time
+	ended atomic.Bool // the rest of a body did not come: what comes later is no new request
 
 	mu       sync.Mutex
 	shutDown bool
@@ -56,6 +60,9 @@ func (c *conn) RemoteAddr() net.Addr { return address{c.Conn.RemoteAddr(), c} }
 // their turns would otherwise come after 10 ms of frames of each connection that floods.
 func (c *conn) Read(p []byte) (int, error) {
 	runtime.Gosched()
+	if c.ended.Load() {
+		return 0, io.EOF
+	}
 	n, err := c.Conn.Read(p)
 	c.take(int64(n))
 	return n, err

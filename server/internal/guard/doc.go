@@ -36,4 +36,9 @@
 // A call whose handler waits for its peer for Limits.Progress, to send a message or to take one,
 // ends with DEADLINE_EXCEEDED. A write that a peer does not take for that long closes the
 // connection. Handshakes have handshakeTimeout.
+//
+// # HTTP
+//
+// [Guard.ServeHTTP] and [Guard.Handler] keep the same bounds where net/http reads the connections and
+// passes calls to the gRPC server. A body counts for what becomes of it before gRPC sees a message.
 package guard

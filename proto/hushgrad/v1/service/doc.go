@@ -2,5 +2,5 @@
 // for the clients and one for the operator each. Use it to generate a client in another
 // language; in Go, packages server and server/client are simpler. Start with service.proto;
 // issuer.proto admits clients.
-// Everything but this file is generated from it.
+// Everything but this file and rounds.go is generated from it.
 package service

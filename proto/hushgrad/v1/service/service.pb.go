@@ -1814,11 +1814,12 @@ const file_hushgrad_v1_service_service_proto_rawDesc = "" +
 	"\x12ROUND_STATE_CLOSED\x10\x02\x12\x17\n" +
 	"\x13ROUND_STATE_EXPIRED\x10\x03\x12\x17\n" +
 	"\x13ROUND_STATE_ABORTED\x10\x04\x12\x16\n" +
-	"\x12ROUND_STATE_FAILED\x10\x052\xf6\x01\n" +
+	"\x12ROUND_STATE_FAILED\x10\x052\xcc\x02\n" +
 	"\x06Rounds\x12G\n" +
 	"\bGetRound\x12\x1c.hushgrad.v1.GetRoundRequest\x1a\x1d.hushgrad.v1.GetRoundResponse\x12I\n" +
 	"\bGetModel\x12\x1c.hushgrad.v1.GetModelRequest\x1a\x1d.hushgrad.v1.GetModelResponse0\x01\x12X\n" +
-	"\rSubmitReports\x12!.hushgrad.v1.SubmitReportsRequest\x1a\".hushgrad.v1.SubmitReportsResponse(\x012\xbd\x01\n" +
+	"\rSubmitReports\x12!.hushgrad.v1.SubmitReportsRequest\x1a\".hushgrad.v1.SubmitReportsResponse(\x01\x12T\n" +
+	"\vSubmitBatch\x12!.hushgrad.v1.SubmitReportsRequest\x1a\".hushgrad.v1.SubmitReportsResponse2\xbd\x01\n" +
 	"\bShuffled\x12Y\n" +
 	"\x0eForwardReports\x12\".hushgrad.v1.ForwardReportsRequest\x1a#.hushgrad.v1.ForwardReportsResponse\x12V\n" +
 	"\rCompleteRound\x12!.hushgrad.v1.CompleteRoundRequest\x1a\".hushgrad.v1.CompleteRoundResponse2\xb3\x04\n" +
@@ -1907,29 +1908,31 @@ var file_hushgrad_v1_service_service_proto_depIdxs = []int32{
 	5,  // 18: hushgrad.v1.Rounds.GetRound:input_type -> hushgrad.v1.GetRoundRequest
 	10, // 19: hushgrad.v1.Rounds.GetModel:input_type -> hushgrad.v1.GetModelRequest
 	8,  // 20: hushgrad.v1.Rounds.SubmitReports:input_type -> hushgrad.v1.SubmitReportsRequest
-	1,  // 21: hushgrad.v1.Shuffled.ForwardReports:input_type -> hushgrad.v1.ForwardReportsRequest
-	3,  // 22: hushgrad.v1.Shuffled.CompleteRound:input_type -> hushgrad.v1.CompleteRoundRequest
-	15, // 23: hushgrad.v1.Operator.OpenRound:input_type -> hushgrad.v1.OpenRoundRequest
-	17, // 24: hushgrad.v1.Operator.CloseRound:input_type -> hushgrad.v1.CloseRoundRequest
-	19, // 25: hushgrad.v1.Operator.AbortRound:input_type -> hushgrad.v1.AbortRoundRequest
-	21, // 26: hushgrad.v1.Operator.ListRounds:input_type -> hushgrad.v1.ListRoundsRequest
-	23, // 27: hushgrad.v1.Operator.GetEstimate:input_type -> hushgrad.v1.GetEstimateRequest
-	13, // 28: hushgrad.v1.Operator.PutModel:input_type -> hushgrad.v1.PutModelRequest
-	29, // 29: hushgrad.v1.Operator.PutScalars:input_type -> hushgrad.v1.PutScalarsRequest
-	7,  // 30: hushgrad.v1.Rounds.GetRound:output_type -> hushgrad.v1.GetRoundResponse
-	12, // 31: hushgrad.v1.Rounds.GetModel:output_type -> hushgrad.v1.GetModelResponse
-	9,  // 32: hushgrad.v1.Rounds.SubmitReports:output_type -> hushgrad.v1.SubmitReportsResponse
-	2,  // 33: hushgrad.v1.Shuffled.ForwardReports:output_type -> hushgrad.v1.ForwardReportsResponse
-	4,  // 34: hushgrad.v1.Shuffled.CompleteRound:output_type -> hushgrad.v1.CompleteRoundResponse
-	16, // 35: hushgrad.v1.Operator.OpenRound:output_type -> hushgrad.v1.OpenRoundResponse
-	18, // 36: hushgrad.v1.Operator.CloseRound:output_type -> hushgrad.v1.CloseRoundResponse
-	20, // 37: hushgrad.v1.Operator.AbortRound:output_type -> hushgrad.v1.AbortRoundResponse
-	22, // 38: hushgrad.v1.Operator.ListRounds:output_type -> hushgrad.v1.ListRoundsResponse
-	27, // 39: hushgrad.v1.Operator.GetEstimate:output_type -> hushgrad.v1.GetEstimateResponse
-	14, // 40: hushgrad.v1.Operator.PutModel:output_type -> hushgrad.v1.PutModelResponse
-	30, // 41: hushgrad.v1.Operator.PutScalars:output_type -> hushgrad.v1.PutScalarsResponse
-	30, // [30:42] is the sub-list for method output_type
-	18, // [18:30] is the sub-list for method input_type
+	8,  // 21: hushgrad.v1.Rounds.SubmitBatch:input_type -> hushgrad.v1.SubmitReportsRequest
+	1,  // 22: hushgrad.v1.Shuffled.ForwardReports:input_type -> hushgrad.v1.ForwardReportsRequest
+	3,  // 23: hushgrad.v1.Shuffled.CompleteRound:input_type -> hushgrad.v1.CompleteRoundRequest
+	15, // 24: hushgrad.v1.Operator.OpenRound:input_type -> hushgrad.v1.OpenRoundRequest
+	17, // 25: hushgrad.v1.Operator.CloseRound:input_type -> hushgrad.v1.CloseRoundRequest
+	19, // 26: hushgrad.v1.Operator.AbortRound:input_type -> hushgrad.v1.AbortRoundRequest
+	21, // 27: hushgrad.v1.Operator.ListRounds:input_type -> hushgrad.v1.ListRoundsRequest
+	23, // 28: hushgrad.v1.Operator.GetEstimate:input_type -> hushgrad.v1.GetEstimateRequest
+	13, // 29: hushgrad.v1.Operator.PutModel:input_type -> hushgrad.v1.PutModelRequest
+	29, // 30: hushgrad.v1.Operator.PutScalars:input_type -> hushgrad.v1.PutScalarsRequest
+	7,  // 31: hushgrad.v1.Rounds.GetRound:output_type -> hushgrad.v1.GetRoundResponse
+	12, // 32: hushgrad.v1.Rounds.GetModel:output_type -> hushgrad.v1.GetModelResponse
+	9,  // 33: hushgrad.v1.Rounds.SubmitReports:output_type -> hushgrad.v1.SubmitReportsResponse
+	9,  // 34: hushgrad.v1.Rounds.SubmitBatch:output_type -> hushgrad.v1.SubmitReportsResponse
+	2,  // 35: hushgrad.v1.Shuffled.ForwardReports:output_type -> hushgrad.v1.ForwardReportsResponse
+	4,  // 36: hushgrad.v1.Shuffled.CompleteRound:output_type -> hushgrad.v1.CompleteRoundResponse
+	16, // 37: hushgrad.v1.Operator.OpenRound:output_type -> hushgrad.v1.OpenRoundResponse
+	18, // 38: hushgrad.v1.Operator.CloseRound:output_type -> hushgrad.v1.CloseRoundResponse
+	20, // 39: hushgrad.v1.Operator.AbortRound:output_type -> hushgrad.v1.AbortRoundResponse
+	22, // 40: hushgrad.v1.Operator.ListRounds:output_type -> hushgrad.v1.ListRoundsResponse
+	27, // 41: hushgrad.v1.Operator.GetEstimate:output_type -> hushgrad.v1.GetEstimateResponse
+	14, // 42: hushgrad.v1.Operator.PutModel:output_type -> hushgrad.v1.PutModelResponse
+	30, // 43: hushgrad.v1.Operator.PutScalars:output_type -> hushgrad.v1.PutScalarsResponse
+	31, // [31:44] is the sub-list for method output_type
+	18, // [18:31] is the sub-list for method input_type
 	18, // [18:18] is the sub-list for extension type_name
 	18, // [18:18] is the sub-list for extension extendee
 	0,  // [0:18] is the sub-list for field type_name

@@ -22,6 +22,7 @@ const (
 	Rounds_GetRound_FullMethodName      = "/hushgrad.v1.Rounds/GetRound"
 	Rounds_GetModel_FullMethodName      = "/hushgrad.v1.Rounds/GetModel"
 	Rounds_SubmitReports_FullMethodName = "/hushgrad.v1.Rounds/SubmitReports"
+	Rounds_SubmitBatch_FullMethodName   = "/hushgrad.v1.Rounds/SubmitBatch"
 )
 
 // RoundsClient is the client API for Rounds service.
@@ -46,6 +47,9 @@ type RoundsClient interface {
 	// another report; RESOURCE_EXHAUSTED: the server has no room now, try again later.
 	// Batches before the refused one stay counted.
 	SubmitReports(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[SubmitReportsRequest, SubmitReportsResponse], error)
+	// SubmitBatch is SubmitReports with one batch, for callers over HTTP that cannot stream, such as
+	// curl. The same batch by either of them is counted once.
+	SubmitBatch(ctx context.Context, in *SubmitReportsRequest, opts ...grpc.CallOption) (*SubmitReportsResponse, error)
 }
 
 type roundsClient struct {
@@ -98,6 +102,16 @@ func (c *roundsClient) SubmitReports(ctx context.Context, opts ...grpc.CallOptio
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Rounds_SubmitReportsClient = grpc.ClientStreamingClient[SubmitReportsRequest, SubmitReportsResponse]
 
+func (c *roundsClient) SubmitBatch(ctx context.Context, in *SubmitReportsRequest, opts ...grpc.CallOption) (*SubmitReportsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SubmitReportsResponse)
+	err := c.cc.Invoke(ctx, Rounds_SubmitBatch_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // RoundsServer is the server API for Rounds service.
 // All implementations must embed UnimplementedRoundsServer
 // for forward compatibility.
@@ -120,6 +134,9 @@ type RoundsServer interface {
 	// another report; RESOURCE_EXHAUSTED: the server has no room now, try again later.
 	// Batches before the refused one stay counted.
 	SubmitReports(grpc.ClientStreamingServer[SubmitReportsRequest, SubmitReportsResponse]) error
+	// SubmitBatch is SubmitReports with one batch, for callers over HTTP that cannot stream, such as
+	// curl. The same batch by either of them is counted once.
+	SubmitBatch(context.Context, *SubmitReportsRequest) (*SubmitReportsResponse, error)
 	mustEmbedUnimplementedRoundsServer()
 }
 
@@ -138,6 +155,9 @@ func (UnimplementedRoundsServer) GetModel(*GetModelRequest, grpc.ServerStreaming
 }
 func (UnimplementedRoundsServer) SubmitReports(grpc.ClientStreamingServer[SubmitReportsRequest, SubmitReportsResponse]) error {
 	return status.Error(codes.Unimplemented, "method SubmitReports not implemented")
+}
+func (UnimplementedRoundsServer) SubmitBatch(context.Context, *SubmitReportsRequest) (*SubmitReportsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SubmitBatch not implemented")
 }
 func (UnimplementedRoundsServer) mustEmbedUnimplementedRoundsServer() {}
 func (UnimplementedRoundsServer) testEmbeddedByValue()                {}
@@ -196,6 +216,24 @@ func _Rounds_SubmitReports_Handler(srv interface{}, stream grpc.ServerStream) er
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Rounds_SubmitReportsServer = grpc.ClientStreamingServer[SubmitReportsRequest, SubmitReportsResponse]
 
+func _Rounds_SubmitBatch_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SubmitReportsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RoundsServer).SubmitBatch(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Rounds_SubmitBatch_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RoundsServer).SubmitBatch(ctx, req.(*SubmitReportsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Rounds_ServiceDesc is the grpc.ServiceDesc for Rounds service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -206,6 +244,10 @@ var Rounds_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetRound",
 			Handler:    _Rounds_GetRound_Handler,
+		},
+		{
+			MethodName: "SubmitBatch",
+			Handler:    _Rounds_SubmitBatch_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

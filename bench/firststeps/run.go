@@ -1,0 +1,90 @@
+package firststeps
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// What a time ends with.
+const (
+	untilEnd  = "end"
+	untilPage = "page"
+)
+
+// address is how a program says where its page is.
+var address = regexp.MustCompile(`http://[0-9.:]+/`)
+
+// run runs a command in a directory. It returns the time until it ends. A command that shows a page
+// (-dashboard) waits for a reader, so it is the time until the page answers.
+func run(ctx context.Context, command, dir string, variables []string) (took time.Duration, until string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	c := exec.CommandContext(ctx, "sh", "-c", command)
+	c.Dir, c.Env, c.WaitDelay = dir, variables, 10*time.Second
+	// The processes that go run has started end with it.
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGTERM) }
+	begin := time.Now()
+	if !strings.Contains(command, "-dashboard") {
+		out, err := c.CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("%w: %s", err, tail(out))
+		}
+		return time.Since(begin), untilEnd, err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return 0, "", err
+	}
+	defer r.Close()
+	c.Stdout, c.Stderr = w, w
+	if err := c.Start(); err != nil {
+		return 0, "", errors.Join(err, w.Close())
+	}
+	if err := w.Close(); err != nil {
+		return 0, "", err
+	}
+	err = answered(ctx, r)
+	took = time.Since(begin)
+	stop := syscall.Kill(-c.Process.Pid, syscall.SIGTERM)
+	_, drained := io.Copy(io.Discard, r)
+	_ = c.Wait() // it was interrupted
+	return took, untilPage, errors.Join(err, stop, drained)
+}
+
+// answered reads until a line has the address of a page, and asks for the page.
+func answered(ctx context.Context, r io.Reader) error {
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		page := address.FindString(lines.Text())
+		if page == "" {
+			continue
+		}
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
+		if err != nil {
+			return err
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return err
+		}
+		if answer.StatusCode != http.StatusOK {
+			err = fmt.Errorf("%s: %s", page, answer.Status)
+		}
+		return errors.Join(err, answer.Body.Close())
+	}
+	return errors.Join(errors.New("it ended without a page"), lines.Err())
+}
+
+// tail returns the last bytes of an output.
+func tail(out []byte) []byte { return out[max(0, len(out)-2000):] }

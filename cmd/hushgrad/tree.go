@@ -1,0 +1,151 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	flag "github.com/spf13/pflag"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
+)
+
+// maxSlips is the number of letters by which a name may differ from the one that was meant.
+const maxSlips = 2
+
+// newCommand returns a command that takes no arguments. use is the usage without the name of
+// the program.
+func newCommand(use, summary, long string, run command.Func) *cobra.Command {
+	c := &cobra.Command{
+		Use: use, Short: summary, Long: long, Args: onlyFlags, DisableFlagsInUseLine: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			return run(c.Context(), args, command.Streams{In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr()})
+		},
+	}
+	c.Flags().SortFlags = false
+	return c
+}
+
+// configurable lets the flags of a command and its children be set in the environment and in a
+// file, too.
+func configurable(c *cobra.Command) {
+	if c.Flags().HasFlags() || !c.HasSubCommands() {
+		command.Configurable(c.Flags())
+	}
+	for _, child := range c.Commands() {
+		configurable(child)
+	}
+}
+
+// newParent returns a command that only has commands of its own. what names them in errors.
+func newParent(use, summary, what string, children ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{
+		Use: use, Short: summary, Long: strings.ToUpper(summary[:1]) + summary[1:] + ".", DisableFlagsInUseLine: true,
+	}
+	requireChild(c, what)
+	c.AddCommand(children...)
+	return c
+}
+
+// requireChild makes a command that is called without one of its own, or with an unknown one,
+// an error.
+func requireChild(c *cobra.Command, what string) {
+	c.SuggestionsMinimumDistance = maxSlips
+	c.Args = cobra.ArbitraryArgs
+	c.RunE = func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			printHelp(c.ErrOrStderr(), c)
+			return fl.Invalid(what, "", "is required")
+		case args[0] == "help":
+			return c.Help()
+		}
+		return notOne(c, what, args[0])
+	}
+}
+
+// notOne is the error for a name that no command of c has.
+func notOne(c *cobra.Command, what, name string) error {
+	return fl.Invalid(what, name, "must be one of %s%s", strings.Join(names(c), ", "), command.Meant(c.SuggestionsFor(name)))
+}
+
+// names returns the names of the commands of a command.
+func names(c *cobra.Command) (names []string) {
+	for _, child := range c.Commands() {
+		if child.IsAvailableCommand() {
+			names = append(names, child.Name())
+		}
+	}
+	return names
+}
+
+// onlyFlags refuses arguments.
+func onlyFlags(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	c.SuggestionsMinimumDistance = maxSlips
+	return fl.Invalid("arguments", args[0], "only flags are allowed%s, see %s -help", command.Meant(c.SuggestionsFor(args[0])), c.CommandPath())
+}
+
+// oneArgument requires exactly one, which is what.
+func oneArgument(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return fl.Invalid("arguments", len(args), "exactly one %s is required, see %s -help", what, c.CommandPath())
+		}
+		return nil
+	}
+}
+
+// longFlags returns a command line as cobra reads it.
+func longFlags(root *cobra.Command, args []string) []string {
+	at, done := root, false
+	return command.TwoDashes(args, func(name string) *flag.Flag { return findFlag(at, name) }, func(word string) {
+		i := slices.IndexFunc(at.Commands(), func(c *cobra.Command) bool { return c.Name() == word })
+		if done = done || i < 0; !done {
+			at = at.Commands()[i]
+		}
+	})
+}
+
+// findFlag returns the flag of a command that has a name or a short form, nil for none.
+func findFlag(c *cobra.Command, name string) *flag.Flag {
+	c.InitDefaultHelpFlag()
+	if len(name) == 1 {
+		if short := c.Flags().ShorthandLookup(name); short != nil {
+			return short
+		}
+	}
+	return c.Flag(name)
+}
+
+// flagsLike returns the flags that may have been meant by an unknown one. Cobra measures the
+// distance of the names of commands only.
+func flagsLike(c *cobra.Command, err error) (similar []string) {
+	var unknown *flag.NotExistError
+	if !errors.As(err, &unknown) || len(unknown.GetSpecifiedName()) < 2 {
+		return nil
+	}
+	flags := &cobra.Command{SuggestionsMinimumDistance: min(maxSlips, len(unknown.GetSpecifiedName())-1)}
+	c.Flags().VisitAll(func(f *flag.Flag) {
+		flags.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+	})
+	for _, name := range flags.SuggestionsFor(unknown.GetSpecifiedName()) {
+		similar = append(similar, "-"+name)
+	}
+	return similar[:min(len(similar), maxMeant)]
+}
+
+// maxMeant is the most that an error asks about.
+const maxMeant = 4
+
+// configure sets the flags that the command line left open.
+func configure(c *cobra.Command) error {
+	if c.Flags().Lookup("config") == nil {
+		return nil
+	}
+	return command.Configure(c.CommandPath(), c.Flags())
+}

@@ -1,0 +1,129 @@
+package reportfile
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// Range is a part of a file with whole reports. A batch engine reads the ranges of a file at the
+// same time, on different machines. [Scan] finds them.
+type Range struct {
+	Offset  int64             // of its first byte in the file
+	Bytes   int64             // its length, at most MaxRangeBytes
+	Reports int               // how many it holds
+	Digest  [sha256.Size]byte // SHA-256 of its bytes
+}
+
+const (
+	// RangeBytes is the length from which on Scan ends a range.
+	RangeBytes = 1 << 20
+	// MaxRangeBytes is the length of the longest range: one more report fits behind RangeBytes.
+	MaxRangeBytes = RangeBytes + MaxReportBytes + binary.MaxVarintLen64
+)
+
+// Scanned is what Scan found in a complete file.
+type Scanned struct {
+	Digest  [sha256.Size]byte // identifies the file, see Reader.Digest
+	Seeded  bool              // see Reader.Seeded
+	Reports int64
+	Ranges  []Range // in the order of the file; none for a file without reports
+}
+
+// Scan reads a file to its end, checks it as Reader does and returns its ranges. Its memory is
+// that of one report and of the list of ranges. O(bytes).
+func Scan(in io.Reader, round fl.Round) (*Scanned, error) {
+	r, err := NewReader(in, round)
+	if err != nil {
+		return nil, err
+	}
+	r.part = sha256.New()
+	found := &Scanned{Seeded: r.seeded}
+	next := Range{Offset: r.offset}
+	cut := func() {
+		if next.Reports == 0 {
+			return
+		}
+		next.Bytes = r.offset - next.Offset
+		r.part.Sum(next.Digest[:0])
+		found.Ranges = append(found.Ranges, next)
+		next = Range{Offset: r.offset}
+		r.part.Reset()
+	}
+	for {
+		_, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			cut()
+			found.Digest = r.digest
+			return found, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		found.Reports++
+		next.Reports++
+		if r.offset-next.Offset >= RangeBytes {
+			cut()
+		}
+	}
+}
+
+// Read returns the reports of a range from a reader that stands at its first byte, with the
+// offset of each in the file. It checks all bytes before it returns any. The reports share
+// memory. The error is a *fl.ParamError, wrapped, when they are not those that Scan saw. It
+// allocates what the file holds and not what the range announces.
+func (g Range) Read(in io.Reader) (reports [][]byte, offsets []int64, err error) {
+	if g.Bytes < 0 || g.Bytes > MaxRangeBytes {
+		return nil, nil, g.wrong("range", fmt.Sprintf("%d bytes", g.Bytes), "must have between 0 and %d", MaxRangeBytes)
+	}
+	var body bytes.Buffer
+	if _, err := io.CopyN(&body, in, g.Bytes); err != nil {
+		return nil, nil, fmt.Errorf("reportfile: range at byte %d: %w", g.Offset, cut(err))
+	}
+	rest := body.Bytes()
+	if got := sha256.Sum256(rest); got != g.Digest {
+		return nil, nil, g.wrong("file", fmt.Sprintf("bytes with digest %x…", got[:8]), "must not change while it is read, and had %x… there", g.Digest[:8])
+	}
+	for at := g.Offset; len(rest) > 0; {
+		size, used := binary.Uvarint(rest)
+		if used <= 0 || size == 0 || size-1 > uint64(len(rest)-used) {
+			return nil, nil, g.wrong("range", fmt.Sprintf("a cut report after %d", len(reports)), "must hold whole reports")
+		}
+		end := used + int(size-1)
+		reports, offsets = append(reports, rest[used:end:end]), append(offsets, at)
+		rest = rest[end:]
+		at += int64(end)
+	}
+	if len(reports) != g.Reports {
+		return nil, nil, g.wrong("range", fmt.Sprintf("%d reports", len(reports)), "must have %d", g.Reports)
+	}
+	return reports, offsets, nil
+}
+
+func (g Range) wrong(param string, got any, rule string, args ...any) error {
+	return fmt.Errorf("reportfile: range at byte %d: %w", g.Offset, fl.Invalid(param, got, rule, args...))
+}
+
+// HeadBytes is the length of the head of a file.
+const HeadBytes = headBytes
+
+// RoundOf returns the digest of the round of a file, given at least HeadBytes of its beginning.
+// Use it where a file may be of one of several rounds. The error is a *fl.ParamError, wrapped,
+// for bytes that are not the head of a file of reports.
+func RoundOf(head []byte) (digest [sha256.Size]byte, err error) {
+	if len(head) < headBytes || string(head[:len(magic)]) != magic {
+		return digest, fmt.Errorf("reportfile: %w", notAFile(len(head), head))
+	}
+	copy(digest[:], head[len(magic):])
+	return digest, nil
+}
+
+// notAFile is the error for n bytes that do not begin like a file of reports.
+func notAFile(n int, head []byte) error {
+	return fl.Invalid("file", fmt.Sprintf("%d bytes %q…", n, head[:min(n, len(magic))]), "must begin with %q and have a head of %d bytes", magic, headBytes)
+}

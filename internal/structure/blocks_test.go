@@ -1,0 +1,133 @@
+package structure
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// fenced finds blocks of code: the line above, the language, and the code.
+var fenced = regexp.MustCompile("(?m)^(.*)\n\n?```([a-z]*)\n((?s:.*?))^```$")
+
+// A block says how it is run in the line above: by a test or by .ci/run, or that it is not run.
+var (
+	runBy  = regexp.MustCompile(`^<!-- run by ([\w./]+) -->$`)
+	notRun = regexp.MustCompile(`^\*Not run in CI: .{10,}\.\*$`)
+	serves = regexp.MustCompile(`^<!-- serves (127\.0\.0\.1:\d+) -->$`)
+	all    = regexp.MustCompile(`(?m)^<!-- all blocks are run by (\w+) -->$`)
+)
+
+// show are the languages of blocks that nobody runs.
+var show = []string{"", "json", "toml", "diff", "csv", "text"}
+
+// declarations returns the code beside which a test or an example is declared, by its name.
+func declarations(t *testing.T) map[string]string {
+	t.Helper()
+	out, declared := map[string]string{}, regexp.MustCompile(`(?m)^(?:func ((?:Test|Example)\w*)\(|def (test_\w+)\()`)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") && !strings.HasPrefix(d.Name(), "test_") {
+			return err
+		}
+		code, err := os.ReadFile(path)
+		for _, m := range declared.FindAllStringSubmatch(string(code), -1) {
+			out[m[1]+m[2]] += string(code) // examples of several packages have one name
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// contains is true of code with all lines of a snippet, in their order, at one indent.
+func contains(code, snippet string) bool {
+	for line := range strings.Lines(snippet) {
+		_, after, found := strings.Cut(code, strings.TrimSpace(line))
+		if !found {
+			return false
+		}
+		code = after
+	}
+	return true
+}
+
+// wrongBlock returns what is wrong with a block of a page, or "". TestPagesWorkFromTopToBottom runs
+// each block of shell commands without a mark.
+func wrongBlock(page, above, language, code string, tests map[string]string, ci string) string {
+	m := runBy.FindStringSubmatch(above)
+	switch {
+	case slices.Contains(show, language), notRun.MatchString(above):
+		return ""
+	case m == nil && language == "sh":
+		return ""
+	case m == nil:
+		return "is neither run nor marked as not run"
+	case m[1] == ".ci/run":
+		for line := range strings.Lines(code) {
+			if command, _, _ := strings.Cut(line, "  #"); !strings.Contains(ci, strings.TrimSpace(command)+"\n") {
+				return ".ci/run does not have " + line
+			}
+		}
+		return ""
+	}
+	file, ok := tests[m[1]]
+	switch {
+	case !ok:
+		return "is run by " + m[1] + ", which does not exist"
+	case language == "go" && !contains(file, code):
+		return "is not in the file of " + m[1]
+	case language != "go" && !strings.Contains(file, filepath.Base(page)) && !contains(file, code):
+		return "is run by " + m[1] + ", whose file does not name the page"
+	}
+	return ""
+}
+
+// Each block of code on a page is run, or the page says that it is not.
+func TestBlocksOnPagesAreRun(t *testing.T) {
+	tests, blocks := declarations(t), 0
+	ci, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for page, text := range pages(t) {
+		if page != "README.md" && page != "python/README.md" && !strings.HasPrefix(page, "docs/") {
+			continue
+		}
+		whole := ""
+		if m := all.FindStringSubmatch(text); m != nil {
+			whole = "<!-- run by " + m[1] + " -->"
+		}
+		if opened := strings.Count("\n"+text, "\n```"); opened != 2*len(fenced.FindAllString(text, -1)) {
+			t.Errorf("%s has %d marks of blocks, and %d blocks were found", page, opened, len(fenced.FindAllString(text, -1)))
+		}
+		for _, b := range fenced.FindAllStringSubmatch(text, -1) {
+			blocks++
+			above := b[1]
+			if whole != "" {
+				above = whole
+			}
+			if wrong := wrongBlock(page, above, b[2], b[3], tests, string(ci)); wrong != "" {
+				t.Errorf("%s: the block of %q that begins with %.60q %s", page, b[2], b[3], wrong)
+			}
+		}
+	}
+	if blocks < 50 {
+		t.Errorf("the pages have %d blocks", blocks)
+	}
+	for _, c := range []struct{ above, language, code string }{
+		{"text", "python", "pass\n"}, {"text", "go", "x\n"}, {"text", "bash", "ls\n"},
+		{"<!-- run by TestUnheardOf -->", "python", "pass\n"},
+		{"<!-- run by TestArrowsRunOneWay -->", "go", "unheard.Of()\n"},
+		{"<!-- run by TestArrowsRunOneWay -->", "python", "pass\n"},
+		{"<!-- run by .ci/run -->", "sh", "unheard of\n"}, {"*Not run in CI: no.*", "python", "pass\n"},
+	} {
+		if wrongBlock("docs/unheard.md", c.above, c.language, c.code, tests, string(ci)) == "" {
+			t.Errorf("a block of %q below %q passes", c.language, c.above)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+// Package gateway answers the clients' service over HTTP: Connect, gRPC-Web and JSON, over HTTP/1.1
+// and h2. Use it for callers without gRPC, such as browsers and curl. Start with [New] and
+// [Gateway.Serve].
+//
+// Every call goes through a gRPC server with the guard of the listener. It meets the same limits,
+// deadlines and refusals as a call over gRPC. Only the services of the [Config] can be reached.
+package gateway
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"connectrpc.com/vanguard"
+	"google.golang.org/grpc"
+
+	"github.com/hushgrad/hushgrad/server/internal/endpoint"
+)
+
+// Config holds the settings of a Gateway. All fields are required but the last two.
+type Config struct {
+	// Endpoint are the settings of the gRPC server behind it. Its guard is that of the listener.
+	Endpoint endpoint.Config
+	// Register adds the only service that is reached, of this full name.
+	Register func(grpc.ServiceRegistrar)
+	Service  string
+	// MessageBytes bounds one message in the form that gRPC has.
+	MessageBytes int
+	// Security is the transport security, nil for none.
+	Security *tls.Config
+	// Origins are those whose pages may call from a browser, such as https://example.org, as
+	// [CheckOrigins] takes them. Default: none but the listener's own.
+	Origins []string
+}
+
+// Gateway answers calls over HTTP.
+type Gateway struct {
+	config  Config
+	handler http.Handler
+	calls   *endpoint.Endpoint
+}
+
+// New returns a gateway.
+func New(c Config) (*Gateway, error) {
+	calls := endpoint.New(c.Endpoint)
+	c.Register(calls)
+	// JSON has bytes in base64, 4 characters for 3, and names of fields.
+	buffer := uint32(c.MessageBytes/3*4 + 4<<10)
+	transcoder, err := vanguard.NewTranscoder(
+		[]*vanguard.Service{vanguard.NewService(c.Service, calls)},
+		vanguard.WithDefaultServiceOptions(
+			vanguard.WithTargetProtocols(vanguard.ProtocolGRPC), vanguard.WithTargetCodecs(vanguard.CodecProto),
+			vanguard.WithNoTargetCompression(), vanguard.WithMaxMessageBufferBytes(buffer),
+		),
+		vanguard.WithCodec(strictJSON))
+	if err != nil {
+		return nil, fmt.Errorf("gateway: %w", err)
+	}
+	guarded := c.Endpoint.Guard.Handler(checked(transcoder, int64(buffer)))
+	return &Gateway{config: c, calls: calls, handler: shared(guarded, c.Origins)}, nil
+}
+
+// Serve answers calls on a listener, which it closes, until ctx ends. Then it lets calls in progress
+// finish for Config.Endpoint.StopTimeout and returns nil.
+func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
+	defer g.calls.Stop()
+	logger := g.config.Endpoint.Logger
+	s := &http.Server{Handler: g.handler, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug)}
+	logger.Info("serving HTTP", "address", l.Addr().String(), "tls", g.config.Security != nil, "origins", g.config.Origins)
+	stopped := make(chan struct{})
+	served, end := context.WithCancel(ctx)
+	go func() {
+		defer close(stopped)
+		<-served.Done()
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(g.config.Endpoint.StopTimeout, time.Millisecond))
+		defer cancel()
+		_ = errors.Join(s.Shutdown(last), s.Close()) // what is in progress then is UNAVAILABLE
+	}()
+	err := g.config.Endpoint.Guard.ServeHTTP(s, l, g.config.Security)
+	end()
+	<-stopped
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", l.Addr(), err)
+}

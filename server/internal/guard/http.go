@@ -1,0 +1,152 @@
+package guard
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// transcodedBytes is what a byte of a body counts, beside itself, until the message that it is
+	// part of is complete: what makes gRPC messages of bodies has it in a buffer, decoded, and
+	// encoded again.
+	transcodedBytes = 4
+	// lingerTimeout is how long the rest of a body is waited for that nobody reads, and drainBytes is
+	// how much of it is read.
+	lingerTimeout = time.Second
+	drainBytes    = 256 << 10
+)
+
+// ServeHTTP answers HTTP/1.1 and h2 on the guard's listener, which it closes, until the server is
+// shut down. It sets what bounds connections. security is nil for none. The handler is one of
+// [Guard.Handler].
+func (g *Guard) ServeHTTP(s *http.Server, l net.Listener, security *tls.Config) error {
+	s.ReadHeaderTimeout, s.IdleTimeout, s.MaxHeaderBytes = handshakeTimeout, g.limits.Idle, headerBytes
+	s.HTTP2 = &http.HTTP2Config{
+		MaxConcurrentStreams: streamsPerConnection, MaxReceiveBufferPerStream: streamWindow, MaxReceiveBufferPerConnection: connWindow,
+		SendPingTimeout: time.Minute, PingTimeout: 20 * time.Second, WriteByteTimeout: g.limits.Progress,
+	}
+	s.Protocols = new(http.Protocols)
+	s.Protocols.SetHTTP1(true)
+	s.ConnContext = func(ctx context.Context, raw net.Conn) context.Context {
+		if secure, ok := raw.(*tls.Conn); ok {
+			raw = secure.NetConn()
+		}
+		return context.WithValue(ctx, connKey{}, raw)
+	}
+	if security == nil {
+		s.Protocols.SetUnencryptedHTTP2(true)
+		return s.Serve(g.Listener(l))
+	}
+	s.Protocols.SetHTTP2(true)
+	s.TLSConfig = security
+	return s.ServeTLS(g.Listener(l), "", "")
+}
+
+// Handler returns a handler whose requests are calls that the guard watches, from [Guard.ServeHTTP].
+// Next passes them to the ServeHTTP of a gRPC server with the guard's options.
+func (g *Guard) Handler(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, err := g.begin(r.Context(), nil)
+		c := callOf(ctx)
+		if err != nil || c == nil {
+			http.Error(w, "not a connection of this listener", http.StatusInternalServerError)
+			return
+		}
+		defer c.cancel(nil)
+		if age := g.limits.Age; age > 0 {
+			if time.Since(c.conn.born) > age {
+				w.Header().Set("Connection", "close")
+			}
+			end := time.AfterFunc(age+g.limits.Grace, c.stall)
+			defer end.Stop()
+		}
+		control := http.NewResponseController(w)
+		defer context.AfterFunc(ctx, func() { _ = control.SetReadDeadline(time.Now()) })()
+		r = r.WithContext(ctx)
+		in := &body{ReadCloser: r.Body, control: control, call: c, http1: r.ProtoMajor == 1}
+		r.Body, c.over = in, in.linger
+		in.ended.Store(in.ReadCloser == http.NoBody)
+		defer in.drain()
+		next.ServeHTTP(&answer{w, control, in}, r)
+	})
+}
+
+// body is the body of a request. What was read of it is held until a message is complete.
+type body struct {
+	io.ReadCloser
+	control *http.ResponseController
+	call    *call
+	http1   bool
+	ended   atomic.Bool
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.call.transcoded.Add(transcodedBytes * int64(n))
+	b.call.conn.take(transcodedBytes * int64(n))
+	if err != nil {
+		b.ended.Store(true)
+	}
+	return n, err
+}
+
+// linger ends a Read in progress soon: who closes a body waits for it.
+func (b *body) linger() {
+	if !b.ended.Load() {
+		_ = b.control.SetReadDeadline(time.Now().Add(lingerTimeout))
+	}
+}
+
+// drain waits a little for the rest of a body, which stands before the next request. A connection of
+// HTTP/1.1 where it does not come has no next request.
+func (b *body) drain() {
+	if b.ended.Load() {
+		return
+	}
+	b.linger()
+	if _, err := io.CopyN(io.Discard, b, drainBytes); b.http1 && errors.Is(err, os.ErrDeadlineExceeded) {
+		b.call.conn.ended.Store(true)
+	}
+}
+
+// Close implements io.Closer.
+func (b *body) Close() error {
+	b.drain()
+	return b.ReadCloser.Close()
+}
+
+// answer is the answer to a request. Its peer has to take what is written in time.
+type answer struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	body    *body
+}
+
+// begin goes before all that writes. Before its first bytes an answer over HTTP/1.1 waits for the
+// rest of the body.
+func (a *answer) begin() {
+	if a.body.http1 {
+		a.body.linger()
+	}
+	_ = a.control.SetWriteDeadline(time.Now().Add(a.body.call.guard.limits.Progress))
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (a *answer) WriteHeader(status int) { a.begin(); a.ResponseWriter.WriteHeader(status) }
+
+// Write implements io.Writer.
+func (a *answer) Write(p []byte) (int, error) { a.begin(); return a.ResponseWriter.Write(p) }
+
+// Flush implements http.Flusher, which gRPC asks for. What cannot be sent is an error of the next Write.
+func (a *answer) Flush() { a.begin(); _ = a.control.Flush() }
+
+// Unwrap is for http.ResponseController.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
