@@ -19,18 +19,22 @@ import (
 // names under which Chromium is installed.
 var names = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 
+// chromium returns the path of the browser.
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Fatalf("no browser: install Chromium, such as with apt-get install chromium; looked in PATH for %s", strings.Join(names, ", "))
+	return ""
+}
+
 // start starts a browser with one tab until the test ends.
 func start(t *testing.T) (context.Context, *seen) {
 	t.Helper()
-	var binary string
-	for _, name := range names {
-		if path, err := exec.LookPath(name); err == nil && binary == "" {
-			binary = path
-		}
-	}
-	if binary == "" {
-		t.Fatalf("no browser: install Chromium, such as with apt-get install chromium; looked in PATH for %s", strings.Join(names, ", "))
-	}
+	binary := chromium(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(binary), chromedp.Flag("disable-background-networking", true))
 	if os.Getuid() == 0 { // Chromium's sandbox refuses to run as root
 		options = append(options, chromedp.NoSandbox)

@@ -13,7 +13,9 @@ import (
 // for everybody, on small and large screens, in light and dark. docs/dashboard.md has the command.
 func TestATrainingRunIsWatchedToItsEnd(t *testing.T) {
 	ctx, seen := start(t)
-	d := train(t)
+	// Long enough for a browser to load a page meanwhile.
+	const rounds = "60"
+	d := train(t, rounds)
 	must(t, ctx, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(d.url))
 	until(t, ctx, `document.querySelector("#link").textContent === "Live"`)
 	until(t, ctx, `document.querySelectorAll("#open article progress").length > 0`)
