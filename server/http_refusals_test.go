@@ -198,6 +198,39 @@ func TestPartsOfBodiesAreBounded(t *testing.T) {
 	s.eventually(t, "no connection goes", func(l server.Load) bool { return l.EvictedMemory > 0 && l.HeldBytes <= 1<<20 })
 }
 
+// What a refused body held is free when its call has ended, on a connection that goes on.
+func TestRefusedBodiesAreLetGo(t *testing.T) {
+	s := serveHTTP(t, server.Config{})
+	plain := &http.Transport{Protocols: new(http.Protocols)}
+	plain.Protocols.SetUnencryptedHTTP2(true)
+	reader, writer := io.Pipe() // a call that lasts, so that the connection never rests
+	lasting, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+rounds+"SubmitReports", reader)
+	lasting.Header.Set("Content-Type", "application/connect+json")
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if resp, err := plain.RoundTrip(lasting); err == nil {
+			_ = resp.Body.Close()
+		}
+	}()
+	s.eventually(t, "the call does not begin", func(l server.Load) bool { return l.Streams == 1 })
+	for range 20 {
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+rounds+"SubmitBatch", strings.NewReader(strings.Repeat("x", 100_000)))
+		req.Header.Set("Content-Type", "application/json")
+		resp, err := plain.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusBadRequest {
+			t.Errorf("a body of no JSON: %d", resp.StatusCode)
+		}
+	}
+	s.eventually(t, "bodies are held", func(l server.Load) bool { return l.Streams == 1 && l.HeldBytes < 300_000 })
+	_ = writer.Close()
+	<-ended
+}
+
 // There is room for so many connections, and a new one takes the place of an old one.
 func TestConnectionsOverHTTPAreBounded(t *testing.T) {
 	s := serveHTTP(t, server.Config{Limits: limits.Limits{MaxConnections: 5}})

@@ -86,7 +86,7 @@ type body struct {
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	b.call.transcoded.Add(transcodedBytes * int64(n))
+	b.call.body.Add((1 + transcodedBytes) * int64(n))
 	b.call.conn.take(transcodedBytes * int64(n))
 	if err != nil {
 		b.ended.Store(true)
