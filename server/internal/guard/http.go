@@ -3,11 +3,9 @@ package guard
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"sync/atomic"
 	"time"
 )
@@ -17,10 +15,8 @@ const (
 	// part of is complete: what makes gRPC messages of bodies has it in a buffer, decoded, and
 	// encoded again.
 	transcodedBytes = 4
-	// lingerTimeout is how long the rest of a body is waited for that nobody reads, and drainBytes is
-	// how much of it is read.
+	// lingerTimeout is how long the rest of a body is waited for that nobody reads.
 	lingerTimeout = time.Second
-	drainBytes    = 256 << 10
 )
 
 // ServeHTTP answers HTTP/1.1 and h2 on the guard's listener, which it closes, until the server is
@@ -73,7 +69,7 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 		in := &body{ReadCloser: r.Body, control: control, call: c, http1: r.ProtoMajor == 1}
 		r.Body, c.over = in, in.linger
 		in.ended.Store(in.ReadCloser == http.NoBody)
-		defer in.drain()
+		defer in.linger()
 		next.ServeHTTP(&answer{w, control, in}, r)
 	})
 }
@@ -90,7 +86,7 @@ type body struct {
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	b.call.transcoded.Add(transcodedBytes * int64(n))
+	b.call.body.Add((1 + transcodedBytes) * int64(n))
 	b.call.conn.take(transcodedBytes * int64(n))
 	if err != nil {
 		b.ended.Store(true)
@@ -105,21 +101,9 @@ func (b *body) linger() {
 	}
 }
 
-// drain waits a little for the rest of a body, which stands before the next request. A connection of
-// HTTP/1.1 where it does not come has no next request.
-func (b *body) drain() {
-	if b.ended.Load() {
-		return
-	}
-	b.linger()
-	if _, err := io.CopyN(io.Discard, b, drainBytes); b.http1 && errors.Is(err, os.ErrDeadlineExceeded) {
-		b.call.conn.ended.Store(true)
-	}
-}
-
 // Close implements io.Closer.
 func (b *body) Close() error {
-	b.drain()
+	b.linger()
 	return b.ReadCloser.Close()
 }
 
@@ -130,8 +114,8 @@ type answer struct {
 	body    *body
 }
 
-// begin goes before all that writes. Before its first bytes an answer over HTTP/1.1 waits for the
-// rest of the body.
+// begin goes before all that writes. Before its first bytes net/http waits for the rest of the body, over
+// HTTP/1.1, and closes the connection afterwards if that does not come.
 func (a *answer) begin() {
 	if a.body.http1 {
 		a.body.linger()
