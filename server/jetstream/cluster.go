@@ -16,6 +16,8 @@ import (
 const (
 	// attempt bounds one request to the brokers: they answer sooner, or another one has to.
 	attempt = time.Second
+	// mostPatience bounds what again waits for one request: a large object takes its time.
+	mostPatience = 30 * time.Second
 	// pause is between two tries.
 	pause = 100 * time.Millisecond
 	// setupTimeout bounds the creation of the streams.
@@ -66,10 +68,11 @@ func Connect(ctx context.Context, nc *nats.Conn, cfg Config) (*Cluster, error) {
 	return c, nil
 }
 
-// again calls do, each time with a time to answer, until it succeeds, fails in a way that stays, or ctx ends.
+// again calls do, each time with twice the time to answer, until it succeeds, fails in a way that
+// stays, or ctx ends.
 func again(ctx context.Context, do func(context.Context) error) error {
-	for {
-		trying, cancel := context.WithTimeout(ctx, 5*attempt)
+	for patience := attempt; ; patience = min(2*patience, mostPatience) {
+		trying, cancel := context.WithTimeout(ctx, patience)
 		err := do(trying)
 		cancel()
 		if err == nil || ctx.Err() != nil || lasting(err) {

@@ -35,18 +35,24 @@ func newPublisher(c *Cluster) *publisher {
 	return &publisher{Cluster: c, resting: make([]time.Time, len(c.lanes))}
 }
 
-// lane returns the lane for the next message: in turn, without those that rest unless all do.
+// lane returns the lane for the next message: in turn, without those that rest. If all do, it is the
+// one that was tried longest ago.
 func (p *publisher) lane() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := time.Now()
-	for range p.resting {
-		p.next = (p.next + 1) % len(p.resting)
-		if p.resting[p.next].Before(now) {
+	best, now := -1, time.Now()
+	for i := range p.resting {
+		lane := (p.next + 1 + i) % len(p.resting)
+		if p.resting[lane].Before(now) {
+			best = lane
 			break
 		}
+		if best < 0 || p.resting[lane].Before(p.resting[best]) {
+			best = lane
+		}
 	}
-	return p.next
+	p.next = best
+	return best
 }
 
 func (p *publisher) rest(lane int) {
