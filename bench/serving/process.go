@@ -27,6 +27,8 @@ type process struct {
 	stderr *strings.Builder
 	ended  chan error
 	conns  []*grpc.ClientConn
+
+	address string // as it said itself
 }
 
 // build compiles the server process and returns its path.
@@ -58,8 +60,9 @@ func start(ctx context.Context, binary string, args ...string) (p *process, err 
 	if err != nil { // it ended before it listened
 		return nil, errors.Join(ctx.Err(), p.failed(<-p.ended))
 	}
+	p.address = strings.TrimSpace(address)
 	for range connections {
-		conn, err := grpc.NewClient(strings.TrimSpace(address), grpc.WithTransportCredentials(insecure.NewCredentials()))
+		conn, err := grpc.NewClient(p.address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 		if err != nil {
 			return nil, errors.Join(err, p.kill())
 		}

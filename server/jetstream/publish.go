@@ -3,6 +3,7 @@ package jetstream
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -110,6 +111,19 @@ func (p *publisher) everywhere(ctx context.Context, m message) ([][]uint64, erro
 		}
 	}
 	return numbers, group.Wait()
+}
+
+// Publish publishes sealed reports of the round with a digest, each to its shard, as a shuffler does.
+// It returns when the brokers have them on disk, and tries until ctx ends. All have one size. The
+// error is a *fl.ParamError (wrapped) for other reports, or for none.
+func (c *Cluster) Publish(ctx context.Context, digest [32]byte, sealed [][]byte) error {
+	if len(sealed) == 0 {
+		return fmt.Errorf("jetstream: %w", fl.Invalid("sealed", 0, "must be at least one report"))
+	}
+	if err := c.publisher.forward(ctx, digest, slices.Concat(sealed...), len(sealed[0])); err != nil {
+		return fmt.Errorf("jetstream: %w", err)
+	}
+	return nil
 }
 
 // forward publishes sealed reports of one size, each to its shard.
