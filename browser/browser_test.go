@@ -59,7 +59,11 @@ type seen struct {
 	bytes   float64 // of the page and what it loads, as transferred
 	foreign []string
 	errors  []string
+	sent    []sent // requests that are no GET, and GETs with a query
 }
+
+// sent is a request that carries something.
+type sent struct{ method, url, body string }
 
 func (s *seen) event(event any) {
 	s.mu.Lock()
@@ -69,6 +73,13 @@ func (s *seen) event(event any) {
 		s.urls[e.RequestID] = e.Request.URL
 		if !strings.HasPrefix(e.Request.URL, "http://127.0.0.1:") && !strings.HasPrefix(e.Request.URL, "data:") && e.Request.URL != "about:blank" {
 			s.foreign = append(s.foreign, e.Request.URL)
+		}
+		if r := e.Request; r.Method != "GET" || strings.Contains(r.URL, "?") {
+			one := sent{method: r.Method, url: r.URL}
+			for _, entry := range r.PostDataEntries {
+				one.body += string(entry.Bytes)
+			}
+			s.sent = append(s.sent, one)
 		}
 	case *network.EventLoadingFinished:
 		if !strings.HasSuffix(s.urls[e.RequestID], "/events") {
@@ -89,8 +100,17 @@ func (s *seen) event(event any) {
 	}
 }
 
-// check reports what went wrong in the browser.
-func (s *seen) check(t *testing.T) {
+// requests returns the requests so far that carry something, and forgets them.
+func (s *seen) requests() []sent {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := s.sent
+	s.sent = nil
+	return all
+}
+
+// check reports what went wrong in the browser, and a page that has not from least to most kB.
+func (s *seen) check(t *testing.T, least, most float64) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,8 +120,8 @@ func (s *seen) check(t *testing.T) {
 	if len(s.foreign) > 0 {
 		t.Errorf("the page asks other servers: %q", s.foreign)
 	}
-	if kB := s.bytes / 1000; kB < 20 || kB > 300 {
-		t.Errorf("the page has %.0f kB, want 20 to 300", kB)
+	if kB := s.bytes / 1000; kB < least || kB > most {
+		t.Errorf("the page has %.0f kB, want %v to %v", kB, least, most)
 	} else {
 		t.Logf("the page has %.0f kB", kB)
 	}

@@ -23,11 +23,7 @@ type demo struct {
 func train(t *testing.T, rounds string) *demo {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "mnist")
-	build := exec.Command("go", "build", "-o", binary, "./examples/mnist")
-	build.Dir = filepath.Join("..", "..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	inModule(t, "go", "build", "-o", binary, "./examples/mnist")
 	d := &demo{ended: make(chan struct{})}
 	run := exec.CommandContext(t.Context(), binary, "-dashboard", "-rounds", rounds, "-mechanism", "coco", "-epsilon", "4")
 	run.Stdout = &d.out
