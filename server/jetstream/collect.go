@@ -156,7 +156,6 @@ func (c *counters) manifest(ctx context.Context, shard int) (manifest, time.Time
 func (c *counters) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		c.look(ctx)
-		c.spread(ctx)
 		select {
 		case <-time.After(time.Second):
 		case <-ctx.Done():

@@ -65,6 +65,7 @@ func (p *publisher) send(ctx context.Context, shard int, data []byte) error {
 			return err
 		}
 		p.rest(lane)
+		p.cfg.Logger.Debug("a lane did not acknowledge", "lane", lane, "shard", shard, "error", err)
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
