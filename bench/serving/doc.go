@@ -16,7 +16,7 @@ import (
 
 // Experiments returns the experiments of the package.
 func Experiments() []experiment.Experiment {
-	return []experiment.Experiment{{
+	return []experiment.Experiment{shardsExperiment(), {
 		Name:    "serve",
 		Title:   "Reports per second of a parameter server, beside gRPC alone and Prio3",
 		Source:  "Our own measurement; no paper",

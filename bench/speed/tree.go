@@ -144,6 +144,9 @@ func (t *tree) build(ctx context.Context, programs ...string) error {
 	for _, name := range programs {
 		cmd := command(ctx, t.source, "go", append([]string{"build", "-buildvcs=false", "-o", t.program(name)}, from[name]...)...)
 		cmd.Env = append(os.Environ(), "GOTMPDIR="+t.programs) // an interrupted build leaves files behind
+		if name == "hushgrad" || name == "symbols" {
+			cmd.Env = append(cmd.Env, "CGO_ENABLED=0")
+		}
 		if _, err := output(ctx, cmd); err != nil {
 			return fmt.Errorf("in %s: %w", t.source, err)
 		}
