@@ -71,7 +71,7 @@ func runShards(ctx context.Context, env experiment.Env, dir string) (_ *experime
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.work)) }()
 	env.Progress.Describe("build")
-	if b.binary, err = build(ctx, b.work); err != nil {
+	if b.binary, err = Build(ctx, b.work); err != nil {
 		return nil, errors.Join(ctx.Err(), err)
 	}
 	if err := b.prepare(env); err != nil {
@@ -130,11 +130,11 @@ func (b *shardBench) measure(ctx context.Context, shards int, dir string) (r sha
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return r, err
 	}
-	broker, err := start(ctx, b.binary, "-role", "broker", "-data", filepath.Join(dir, "broker"))
+	broker, err := Start(ctx, b.binary, "-role", "broker", "-data", filepath.Join(dir, "broker"))
 	if err != nil {
 		return r, err
 	}
-	defer func() { err = errors.Join(err, broker.stop()) }()
+	defer func() { err = errors.Join(err, broker.Stop()) }()
 	nc, err := nats.Connect(broker.address, jetstream.Options()...)
 	if err != nil {
 		return r, err
@@ -148,9 +148,9 @@ func (b *shardBench) measure(ctx context.Context, shards int, dir string) (r sha
 	if err != nil {
 		return r, err
 	}
-	join := func() (members []*process, err error) {
+	join := func() (members []*Process, err error) {
 		for i := range shards {
-			m, err := start(ctx, b.binary, "-role", "member", "-nats", broker.address, "-leader", leader, "-shard", strconv.Itoa(i), "-shards", strconv.Itoa(shards),
+			m, err := Start(ctx, b.binary, "-role", "member", "-nats", broker.address, "-leader", leader, "-shard", strconv.Itoa(i), "-shards", strconv.Itoa(shards),
 				"-data", filepath.Join(dir, fmt.Sprint("member", i)), "-seal-keys", filepath.Join(b.work, "keys"), "-processors", "1")
 			if err != nil {
 				return members, err
@@ -173,7 +173,7 @@ func (b *shardBench) measure(ctx context.Context, shards int, dir string) (r sha
 }
 
 // publish opens the round, stops the members, and publishes the reports.
-func (b *shardBench) publish(ctx context.Context, c *jetstream.Cluster, leader string, sealed [][]byte, stop func() error, broker *process, r *shardRate) error {
+func (b *shardBench) publish(ctx context.Context, c *jetstream.Cluster, leader string, sealed [][]byte, stop func() error, broker *Process, r *shardRate) error {
 	conn, err := grpc.NewClient(leader, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultCallOptions(grpc.WaitForReady(true)))
 	if err != nil {
 		return err
@@ -210,7 +210,7 @@ type point struct {
 }
 
 // count watches members until they have counted everything.
-func (b *shardBench) count(ctx context.Context, c *jetstream.Cluster, shards int, processes []*process, r *shardRate) error {
+func (b *shardBench) count(ctx context.Context, c *jetstream.Cluster, shards int, processes []*Process, r *shardRate) error {
 	total := int64(shards * b.snapshots * perSnapshot)
 	broker := processes[len(processes)-1]
 	before, err := processorSeconds(broker.cmd.Process.Pid)
@@ -256,9 +256,9 @@ func (b *shardBench) count(ctx context.Context, c *jetstream.Cluster, shards int
 	return nil
 }
 
-func stopAll(processes []*process) (err error) {
+func stopAll(processes []*Process) (err error) {
 	for _, p := range processes {
-		err = errors.Join(err, p.stop())
+		err = errors.Join(err, p.Stop())
 	}
 	return err
 }

@@ -65,7 +65,7 @@ func (e *estimates) writeCSV(out io.Writer) error {
 }
 
 // write leaves all forms in a directory.
-func (e *estimates) write(ctx context.Context, dir string, stdout io.Writer) error {
+func (e *estimates) write(ctx context.Context, dir string, stdout io.Writer, form *output) error {
 	forms := []struct {
 		name  string
 		write func(io.Writer) error
@@ -81,8 +81,23 @@ func (e *estimates) write(ctx context.Context, dir string, stdout io.Writer) err
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(stdout, "%d reports under %s: estimates.csv, estimates.json and %d .npy files in %s\n", e.reports, e.promise(), len(e.columns), dir)
-	return err
+	var names []string
+	for _, f := range forms {
+		names = append(names, f.name)
+	}
+	summary := map[string]any{"reports": e.reports, "seeded_reports": e.seeded, "guarantee": e.promisedToAll(), "directory": dir, "files": names}
+	return form.print(stdout, summary, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%d reports under %s: estimates.csv, estimates.json and %d .npy files in %s\n", e.reports, e.promise(), len(e.columns), dir)
+		return err
+	})
+}
+
+// promisedToAll is what the reports promised, nil for nothing, because of seeds.
+func (e *estimates) promisedToAll() *promised {
+	if e.seeded > 0 {
+		return nil
+	}
+	return promisedBy(e.guarantee)
 }
 
 // promise says what the reports promised.

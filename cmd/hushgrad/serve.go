@@ -31,6 +31,7 @@ party that reaches that listener decides which of them count.
 type serveFlags struct {
 	operated
 	shuffler  shufflerFlags
+	http      httpFlags
 	dashboard dashboardFlags
 	cluster   clusterFlags
 	config    server.Config
@@ -109,6 +110,7 @@ func (s *serveFlags) bind(f *flag.FlagSet) {
 	f.BoolVar(&s.listening.insecure, "insecure", false, "answer clients without TLS on addresses that other machines reach: whoever is on the way reads and changes everything")
 	f.BoolVar(&s.config.Reflection, "reflection", false, "describe the services to whoever asks, for tools such as grpcurl")
 	command.Topic(f, "A shuffler", s.shuffler.bind)
+	command.Topic(f, "HTTP", s.http.bind)
 	command.Topic(f, "A cluster", s.cluster.bind)
 	command.Topic(f, "Watching", s.dashboard.bind)
 	command.Topic(f, "Limits", func(f *flag.FlagSet) {
@@ -124,6 +126,9 @@ func (s *serveFlags) validate() error {
 		return err
 	}
 	if err := s.shuffler.validate(s.listening, s.state); err != nil {
+		return err
+	}
+	if err := s.http.validate(s.listening); err != nil {
 		return err
 	}
 	if err := s.dashboard.validate(); err != nil {
@@ -169,6 +174,7 @@ func (s *serveFlags) serveMember(ctx context.Context, own *tlsfile.Certificate, 
 
 // secure fills in the transport security of the listeners, none without a certificate.
 func (s *serveFlags) secure(own *tlsfile.Certificate) (err error) {
+	s.config.HTTPSecurity, s.config.HTTPOrigins = s.http.security(own), s.http.origins
 	if own == nil {
 		return nil
 	}
@@ -182,11 +188,20 @@ func (s *serveFlags) secure(own *tlsfile.Certificate) (err error) {
 
 // open opens the listeners.
 func (s *serveFlags) open() (l server.Listeners, err error) {
-	if l.Clients, l.Operator, err = s.operated.open(); err != nil || s.shuffler.listen == "" {
+	if l.Clients, l.Operator, err = s.operated.open(); err != nil {
 		return l, err
 	}
-	if l.Shuffler, err = net.Listen("tcp", s.shuffler.listen); err != nil {
-		return l, errors.Join(fmt.Errorf("-shuffler-listen: %w", err), l.Clients.Close(), l.Operator.Close())
+	if l.HTTP, err = s.http.listen(); err != nil {
+		return l, errors.Join(err, l.Clients.Close(), l.Operator.Close())
 	}
-	return l, nil
+	if s.shuffler.listen == "" {
+		return l, nil
+	}
+	if l.Shuffler, err = net.Listen("tcp", s.shuffler.listen); err != nil {
+		err = errors.Join(fmt.Errorf("-shuffler-listen: %w", err), l.Clients.Close(), l.Operator.Close())
+		if l.HTTP != nil {
+			err = errors.Join(err, l.HTTP.Close())
+		}
+	}
+	return l, err
 }

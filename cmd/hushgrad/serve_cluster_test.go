@@ -29,14 +29,14 @@ func TestAClusterFromTheShell(t *testing.T) {
 	shuffler := runRole(t, "shuffle", "-name", "127.0.0.1", "-floor", "3", "-listen", "127.0.0.1:0", "-data", filepath.Join(dir, "shuffler"),
 		"-upstream", strings.Join(shufflers, ","), "-nats", "nats://"+broker).addresses(t, 1)[0]
 	operator := strings.Join([]string{operators[1], operators[0]}, ",")
-	output(t, "round", "-server", operator, "-id", "r", "-dim", "4", "-epsilon", "2", "-min-reports", "3", "-param", "sparsity=2", "-shuffler", "127.0.0.1")
+	printed(t, "round", "-server", operator, "-id", "r", "-dim", "4", "-epsilon", "2", "-min-reports", "3", "-param", "sparsity=2", "-shuffler", "127.0.0.1")
 	pairs := writeFile(t, dir, "pairs.csv", "anna,1,0.5\nbert,2,0.25\n")
 	for range 2 {
-		output(t, "encode", "-server", shuffler, "-round", "r", "-max-epsilon", "2", "-shuffler", "127.0.0.1",
+		printed(t, "encode", "-server", shuffler, "-round", "r", "-max-epsilon", "2", "-shuffler", "127.0.0.1",
 			"-seal-key", fingerprint, "-max-central-epsilon", "2", pairs)
 	}
-	output(t, "aggregate", "-server", operator, "-round", "r", "-close")
-	if text := output(t, "rounds", "list", "-server", operator); !strings.Contains(text, "closed") || !strings.Contains(text, " 4 ") {
+	printed(t, "aggregate", "-server", operator, "-round", "r", "-close")
+	if text := printed(t, "rounds", "list", "-server", operator); !strings.Contains(text, "closed") || !strings.Contains(text, " 4 ") {
 		t.Errorf("rounds %q", text)
 	}
 	if text := refusal(t, "round", "-server", operator, "-id", "direct", "-dim", "4", "-param", "sparsity=2"); !strings.Contains(text, "shuffler") {

@@ -34,7 +34,7 @@ type Config struct {
 	// Security is the transport security, nil for none.
 	Security *tls.Config
 	// Origins are those whose pages may call from a browser, such as https://example.org, as
-	// [CheckOrigins] takes them. Default: none but the listener's own.
+	// limits.CheckOrigins takes them. Default: none but the listener's own.
 	Origins []string
 }
 
