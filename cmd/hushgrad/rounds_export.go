@@ -62,5 +62,5 @@ func (e *exportFlags) export(ctx context.Context, o *client.Operator, id string,
 	if err := command.Replace(ctx, filepath.Join(e.out, "round.json"), describe); err != nil {
 		return err
 	}
-	return got.write(ctx, e.out, stdout, &e.output)
+	return writeEstimates(ctx, got, e.out, stdout, &e.output)
 }

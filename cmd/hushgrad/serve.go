@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc/credentials"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/tlsfile"
 	"github.com/hushgrad/hushgrad/server"
+	"github.com/hushgrad/hushgrad/server/jetstream"
 )
 
 const serveHelp = `Runs the gRPC parameter server until it is interrupted. Rounds, reports, estimates
@@ -31,6 +33,7 @@ type serveFlags struct {
 	shuffler  shufflerFlags
 	http      httpFlags
 	dashboard dashboardFlags
+	cluster   clusterFlags
 	config    server.Config
 }
 
@@ -76,6 +79,9 @@ func (s *serveFlags) serve(ctx context.Context, std command.Streams) (err error)
 	if s.config.Seal, err = s.shuffler.keys(s.state.dir, logger); err != nil {
 		return err
 	}
+	if s.cluster.urls != "" {
+		return s.serveMember(ctx, own, figures)
+	}
 	srv, err := server.New(s.config)
 	if err != nil {
 		return s.shuffler.explain(err)
@@ -105,6 +111,7 @@ func (s *serveFlags) bind(f *flag.FlagSet) {
 	f.BoolVar(&s.config.Reflection, "reflection", false, "describe the services to whoever asks, for tools such as grpcurl")
 	command.Topic(f, "A shuffler", s.shuffler.bind)
 	command.Topic(f, "HTTP", s.http.bind)
+	command.Topic(f, "A cluster", s.cluster.bind)
 	command.Topic(f, "Watching", s.dashboard.bind)
 	command.Topic(f, "Limits", func(f *flag.FlagSet) {
 		bindLimits(f, &s.config.Limits)
@@ -127,7 +134,42 @@ func (s *serveFlags) validate() error {
 	if err := s.dashboard.validate(); err != nil {
 		return err
 	}
+	if err := s.cluster.validate(s.state, s.shuffler); err != nil {
+		return err
+	}
 	return s.operated.validate()
+}
+
+// serveMember is serve as a member of a cluster. The listeners are open while this member leads.
+func (s *serveFlags) serveMember(ctx context.Context, own *tlsfile.Certificate, figures *prometheus.Registry) error {
+	logger := s.config.Logger
+	cluster, nc, leave, err := s.cluster.meet(ctx, s.state.dir, logger)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	ready := func() error {
+		if !nc.IsConnected() {
+			return errNotConnected
+		}
+		return own.CheckValid(time.Now())
+	}
+	monitor, err := s.monitoring.listen(figures, ready, own, logger)
+	if err != nil {
+		return err
+	}
+	defer monitor.close()
+	shown, err := s.dashboard.listen(own, logger)
+	if err != nil {
+		return err
+	}
+	var now leading
+	defer s.dashboard.serve(ctx, shown, &now, logger)()
+	go monitor.serve()
+	logger.Info(s.shuffler.whatHolds())
+	return cluster.Serve(ctx, jetstream.Member{
+		Shard: s.cluster.own, Journal: s.config.Journal, Seal: s.config.Seal, Server: s.config, Listen: s.open, Led: now.set,
+	})
 }
 
 // secure fills in the transport security of the listeners, none without a certificate.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/server/jetstream"
 	"github.com/hushgrad/hushgrad/server/shuffler"
 )
 
@@ -29,6 +31,7 @@ type shuffleFlags struct {
 	daemon
 	upstream remote
 	http     httpFlags
+	brokers  brokers
 	secrets  string
 	config   shuffler.Config
 }
@@ -57,6 +60,9 @@ func (s *shuffleFlags) bind(f *flag.FlagSet) {
 		s.upstream.bindParty(f, "upstream", "upstream-", "hushgrad serve", "its listener for the shuffler")
 		f.IntVar(&s.config.ForwardBytes, "forward-bytes", 1<<20, "sealed reports in one message to the server, in bytes: less than its -max-message-bytes")
 	})
+	command.Topic(f, "A cluster", func(f *flag.FlagSet) {
+		s.brokers.bind(f, "sealed reports go there in place of -upstream; empty: they go to -upstream")
+	})
 	command.Topic(f, "Limits", func(f *flag.FlagSet) {
 		bindLimits(f, &s.config.Limits)
 		f.IntVar(&s.config.MaxRounds, "max-rounds", 16, "rounds at the same time whose reports are kept")
@@ -82,6 +88,9 @@ func (s *shuffleFlags) validate() error {
 	if err := s.http.validate(s.listening); err != nil {
 		return err
 	}
+	if err := s.brokers.validate(); err != nil {
+		return err
+	}
 	return s.daemon.validate()
 }
 
@@ -104,6 +113,18 @@ func (s *shuffleFlags) shuffle(ctx context.Context, std command.Streams) (err er
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	s.config.Upstream = conn
+	if s.brokers.urls != "" {
+		nc, err := s.brokers.connect(logger)
+		if err != nil {
+			return err
+		}
+		defer nc.Close()
+		cluster, err := jetstream.Connect(ctx, nc, jetstream.Config{Name: s.brokers.name, Logger: logger})
+		if err != nil {
+			return fmt.Errorf("-nats: %w", err)
+		}
+		s.config.Upstream = cluster.Upstream(conn)
+	}
 	figures := s.monitoring.registry()
 	s.config.Metrics = figures
 	kept, err := s.state.open(logger)

@@ -57,7 +57,7 @@ func TestAKilledClusterLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := gather(t, opened, n)
-	load := &load{t: t, crowd: c, to: cluster.Upstream(conn), allowed: n / (2 * *kills), rng: rand.New(rand.NewPCG(7, 8))}
+	load := &load{t: t, said: f.logged, crowd: c, to: cluster.Upstream(conn), allowed: n / (2 * *kills), rng: rand.New(rand.NewPCG(7, 8))}
 	ctx, stop := context.WithCancel(t.Context())
 	var sending sync.WaitGroup
 	sending.Go(func() { load.run(ctx) })
@@ -187,6 +187,7 @@ type load struct {
 	t    *testing.T
 	to   grpc.ClientConnInterface
 	kill atomic.Int64 // number of the next one
+	said func() string
 	rng  *rand.Rand
 
 	mu      sync.Mutex
@@ -218,6 +219,9 @@ func (l *load) run(ctx context.Context) {
 		if gap := time.Since(last); gap > l.gap {
 			l.gap = gap
 			l.t.Logf("%v without an acknowledgement, before kill %d, at %v", gap.Round(time.Millisecond), l.kill.Load(), time.Now())
+			if gap > longestGap {
+				l.t.Log(l.said())
+			}
 		}
 		l.mu.Unlock()
 		last = time.Now()

@@ -40,7 +40,7 @@ type Leader struct {
 }
 
 // Shards returns how the shards stand, as of about a second ago.
-func (l *Leader) Shards() []ShardStatus { return l.counters.status() }
+func (l *Leader) Shards() []ShardStatus { return l.counters.seen() }
 
 func (m Member) check(shards int) error {
 	switch {

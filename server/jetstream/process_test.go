@@ -269,7 +269,7 @@ func (f *farm) logged() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	text := f.log.String()
-	return text[max(0, len(text)-60000):]
+	return text[max(0, len(text)-12000):]
 }
 
 // connect connects to the brokers when they are up.

@@ -225,7 +225,7 @@ func TestALeavingMemberTakesASnapshot(t *testing.T) {
 	c := newCounters(b.Cluster, b.keys)
 	for seen := false; !seen; {
 		c.look(t.Context())
-		seen = len(c.status()) > 0 && c.status()[0].Holder == "first"
+		seen = len(c.seen()) > 0 && c.seen()[0].Holder == "first"
 		m, _, err := c.manifest(t.Context(), 0)
 		seen = seen && err == nil && len(m.Rounds) > 0
 	}
