@@ -3,7 +3,7 @@
 // [Gateway.Serve].
 //
 // Every call goes through a gRPC server with the guard of the listener. It meets the same limits,
-// deadlines and refusals as a call over gRPC. Only the services of the [Config] can be reached.
+// deadlines and refusals as a call over gRPC. Only the service of the [Config] can be reached.
 package gateway
 
 import (
