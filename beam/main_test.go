@@ -200,3 +200,25 @@ func TestCommandErrors(t *testing.T) {
 		t.Errorf("keys %+v, error %v", got.Estimates[:3], err)
 	}
 }
+
+// The example of docs/beam.md works as it stands there.
+func TestThePageRuns(t *testing.T) {
+	page, err := os.ReadFile("../docs/beam.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, marked := strings.Cut(string(page), "<!-- run by TestThePageRuns -->\n```sh\n")
+	script, _, ended := strings.Cut(rest, "```\n")
+	if !marked || !ended {
+		t.Fatal("the page has no example")
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer stop()
+	c := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", script)
+	c.Dir = ".."
+	c.Env = append(os.Environ(), "TMPDIR="+t.TempDir(), "PATH="+filepath.Dir(hushgradProgram)+":"+os.Getenv("PATH"))
+	out, err := c.CombinedOutput()
+	if text := string(out); err != nil || !strings.Contains(text, "week-12: 600 reports, in ") || !strings.Contains(text, "estimates.parquet\n") {
+		t.Errorf("error %v, printed\n%s", err, out)
+	}
+}

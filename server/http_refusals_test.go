@@ -77,7 +77,7 @@ func (endless) Read(p []byte) (int, error) { return copy(p, bytes.Repeat([]byte(
 
 // A body that does not come ends its call, however much of it is there and whatever the answer is.
 func TestASlowBodyEndsItsCall(t *testing.T) {
-	s := serveHTTP(t, server.Config{Limits: limits.Limits{ProgressTimeout: 100 * time.Millisecond}})
+	s := serveHTTP(t, server.Config{HTTPOrigins: []string{"https://example.org"}, Limits: limits.Limits{ProgressTimeout: 100 * time.Millisecond}})
 	head := func(method, kind string) string {
 		return "POST " + rounds + method + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + kind + "\r\nContent-Length: 10000\r\n\r\n"
 	}
@@ -94,6 +94,7 @@ func TestASlowBodyEndsItsCall(t *testing.T) {
 		"after a good message":    head("SubmitReports", "application/connect+json") + first,
 		"after a refused message": head("SubmitReports", "application/connect+json") + refused,
 		"after a wrong type":      head("GetRound", "text/plain"),
+		"a preflight":             "OPTIONS " + rounds + "GetRound HTTP/1.1\r\nHost: localhost\r\nOrigin: https://example.org\r\nAccess-Control-Request-Method: POST\r\nContent-Length: 9\r\n\r\n",
 		"a gRPC-Web message":      head("GetRound", "application/grpc-web+proto") + "\x00\x00\x00\x00\x00",
 	} {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -18,7 +19,8 @@ import (
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 
@@ -209,6 +211,36 @@ func TestReportsAreCountedWhereTheyAreRead(t *testing.T) {
 	// Prism may split a bundle when it takes long; a bundle has at least one range.
 	if slices.Min(accumulators) < 1 || slices.Max(accumulators) > 16 {
 		t.Errorf("%d accumulators were stored, want a few", accumulators)
+	}
+}
+
+// stream is a file system without offsets, as object stores are.
+type stream struct{ filesystem.Interface }
+
+func (s stream) OpenRead(ctx context.Context, name string) (io.ReadCloser, error) {
+	opened.Add(1)
+	in, err := s.Interface.OpenRead(ctx, strings.TrimPrefix(name, "stream://"))
+	return struct{ io.ReadCloser }{in}, err
+}
+
+var opened atomic.Int64
+
+func init() {
+	filesystem.Register("stream", func(ctx context.Context) filesystem.Interface {
+		return stream{local.New(ctx)}
+	})
+}
+
+// A file that can be read from its beginning only is opened twice, to scan it and to read it.
+func TestAStreamIsReadTwice(t *testing.T) {
+	w := newWorld(t, "w", 500_000)
+	out, err := run(t, []fl.Round{w.Round}, "stream://"+w.write(t, 0, 500_000, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, filepath.Join(out, "w"), w.estimate(t, 0, 500_000, 0))
+	if n := opened.Load(); n != 2 {
+		t.Errorf("it was opened %d times", n)
 	}
 }
 

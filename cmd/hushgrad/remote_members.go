@@ -25,6 +25,10 @@ func (r *remote) nearby() bool {
 	return true
 }
 
+// untilElected tries calls again for about ten seconds in which no member leads.
+const untilElected = `{"methodConfig": [{"name": [{}], "retryPolicy": {"maxAttempts": 5, "initialBackoff": "1s", "maxBackoff": "4s",
+	"backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}]}`
+
 // tryAll makes a connection to members:/// use the address at which somebody listens, now and
 // after another member leads.
 func tryAll(addresses []string) []grpc.DialOption {
@@ -38,7 +42,7 @@ func tryAll(addresses []string) []grpc.DialOption {
 	wait := backoff.DefaultConfig
 	wait.BaseDelay, wait.MaxDelay = 100*time.Millisecond, time.Second
 	return []grpc.DialOption{
-		grpc.WithResolvers(members),
+		grpc.WithResolvers(members), grpc.WithDefaultServiceConfig(untilElected),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: wait, MinConnectTimeout: 5 * time.Second}),
 	}
 }

@@ -28,6 +28,9 @@ estimates.csv, estimates.json and .npy files as hushgrad aggregate writes them.`
 		if e.out == "" {
 			return fl.Invalid("-out", "", "is required")
 		}
+		if info, err := os.Stat(e.out); err == nil && !info.IsDir() {
+			return fl.Invalid("-out", e.out, "must be a directory, or one that can be made")
+		}
 		return to.onServer(func(o *client.Operator) error { return e.export(ctx, o, args[0], std.Out) })
 	})
 	c.Args = oneArgument("round")

@@ -16,8 +16,9 @@ import (
 const (
 	// attempt bounds one request to the brokers: they answer sooner, or another one has to.
 	attempt = time.Second
-	// mostPatience bounds what again waits for one request: a large object takes its time.
-	mostPatience = 30 * time.Second
+	// fewSeconds bounds what again waits for a request, and objectTime for one that moves an object.
+	fewSeconds = 4 * attempt
+	objectTime = 30 * attempt
 	// pause is between two tries.
 	pause = 100 * time.Millisecond
 	// setupTimeout bounds the creation of the streams.
@@ -68,10 +69,14 @@ func Connect(ctx context.Context, nc *nats.Conn, cfg Config) (*Cluster, error) {
 	return c, nil
 }
 
-// again calls do, each time with twice the time to answer, until it succeeds, fails in a way that
-// stays, or ctx ends.
+// again calls do until it succeeds, fails in a way that stays, or ctx ends.
 func again(ctx context.Context, do func(context.Context) error) error {
-	for patience := attempt; ; patience = min(2*patience, mostPatience) {
+	return againWithin(ctx, fewSeconds, do)
+}
+
+// againWithin is again. do gets a second, and each time twice as much up to a limit.
+func againWithin(ctx context.Context, most time.Duration, do func(context.Context) error) error {
+	for patience := attempt; ; patience = min(2*patience, most) {
 		trying, cancel := context.WithTimeout(ctx, patience)
 		err := do(trying)
 		cancel()

@@ -6,7 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -64,12 +64,11 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 			defer end.Stop()
 		}
 		control := http.NewResponseController(w)
-		defer context.AfterFunc(ctx, func() { _ = control.SetReadDeadline(time.Now()) })()
 		r = r.WithContext(ctx)
 		in := &body{ReadCloser: r.Body, control: control, call: c, http1: r.ProtoMajor == 1}
 		r.Body, c.over = in, in.linger
-		in.ended.Store(in.ReadCloser == http.NoBody)
-		defer in.linger()
+		in.ended = in.ReadCloser == http.NoBody
+		defer in.end()
 		next.ServeHTTP(&answer{w, control, in}, r)
 	})
 }
@@ -80,7 +79,9 @@ type body struct {
 	control *http.ResponseController
 	call    *call
 	http1   bool
-	ended   atomic.Bool
+
+	mu    sync.Mutex
+	ended bool // all of it was read, or its request is over
 }
 
 // Read implements io.Reader.
@@ -89,16 +90,29 @@ func (b *body) Read(p []byte) (int, error) {
 	b.call.body.Add((1 + transcodedBytes) * int64(n))
 	b.call.conn.take(transcodedBytes * int64(n))
 	if err != nil {
-		b.ended.Store(true)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.ended = true
 	}
 	return n, err
 }
 
 // linger ends a Read in progress soon: who closes a body waits for it.
 func (b *body) linger() {
-	if !b.ended.Load() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.ended {
 		_ = b.control.SetReadDeadline(time.Now().Add(lingerTimeout))
 	}
+}
+
+// end is linger for the last time: gRPC may end its call after the request, whose connection has
+// another one then.
+func (b *body) end() {
+	b.linger()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended = true
 }
 
 // Close implements io.Closer.
