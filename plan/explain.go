@@ -71,7 +71,7 @@ func (run *Run) PrintEnd(ctx context.Context, w io.Writer, rounds int) (Promise,
 	}
 	fresh, err := run.Spending.Promise(ctx, rounds)
 	if err == nil {
-		_, err = fmt.Fprintf(w, "                   With fresh randomness the same run has: %v.\n", fresh)
+		err = Words{Text: []string{fmt.Sprintf("With fresh randomness the same run has: %v.", fresh)}}.Print(w)
 	}
 	return p, err
 }
