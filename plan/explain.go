@@ -15,7 +15,11 @@ func (run *Run) String() string {
 	if k := run.participations(); k > 1 {
 		times = fmt.Sprintf("up to %d times", k)
 	}
-	return fmt.Sprintf("mechanism %s: %d rounds of %d clients, each client %s", run.Mechanism, run.Rounds, run.Cohort, times)
+	rounds := "one round"
+	if run.Rounds > 1 {
+		rounds = fmt.Sprintf("%d rounds", run.Rounds)
+	}
+	return fmt.Sprintf("mechanism %s: %s of %d clients, each client %s", run.Mechanism, rounds, run.Cohort, times)
 }
 
 // Remarks returns what is worth knowing beforehand, one sentence each: the upload where a

@@ -60,39 +60,59 @@ func (p Promise) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Print writes the promise in words: first what holds against everybody for all reports of a
-// client together, then what holds behind a shuffler alone.
-func (p Promise) Print(w io.Writer) error {
-	var b strings.Builder
+// Words are sentences about one thing.
+type Words struct {
+	About string // a heading of two words at most
+	Text  []string
+}
+
+// Words are the promise in words: first what holds against everybody for all reports of a client
+// together, then what holds behind a shuffler alone.
+func (p Promise) Words() (out []Words) {
+	about := func(heading string, sentences ...string) { out = append(out, Words{heading, sentences}) }
 	switch {
 	case p.Seed != 0:
-		fmt.Fprintf(&b, "privacy            none: the seed repeats the noise, and a party that guesses %d reads the reports\n", p.Seed)
+		about("privacy", fmt.Sprintf("none: the seed repeats the noise, and a party that guesses %d reads the reports", p.Seed))
 	case p.Local != nil && p.Participations > 1:
-		fmt.Fprintf(&b, "local privacy      ε = %s, δ = %s for the %d reports of a client together: against everybody, the server included\n",
-			above(*p.LocalTotal), above(p.LocalDelta), p.Participations)
-		fmt.Fprintf(&b, "                   One report has ε = %s. Whether its client holds this gradient or that one, it may betray with %s accuracy.\n",
-			above(*p.Local), telling(*p.Local))
-		fmt.Fprintf(&b, "                   A party that links all of a client's reports may find out with %s accuracy.\n", telling(*p.LocalTotal))
+		about("local privacy",
+			fmt.Sprintf("ε = %s, δ = %s for the %d reports of a client together: against everybody, the server included", above(*p.LocalTotal), above(p.LocalDelta), p.Participations),
+			fmt.Sprintf("One report has ε = %s. Whether its client holds this gradient or that one, it may betray with %s accuracy.", above(*p.Local), telling(*p.Local)),
+			fmt.Sprintf("A party that links all of a client's reports may find out with %s accuracy.", telling(*p.LocalTotal)))
 	case p.Local != nil:
-		fmt.Fprintf(&b, "local privacy      ε = %s, δ = %s for the one report of a client: against everybody, the server included\n", above(*p.LocalTotal), above(p.LocalDelta))
-		fmt.Fprintf(&b, "                   Whether its client holds this gradient or that one, a report may betray with %s accuracy.\n", telling(*p.Local))
+		about("local privacy",
+			fmt.Sprintf("ε = %s, δ = %s for the one report of a client: against everybody, the server included", above(*p.LocalTotal), above(p.LocalDelta)),
+			fmt.Sprintf("Whether its client holds this gradient or that one, a report may betray with %s accuracy.", telling(*p.Local)))
 	case p.TwoServers:
-		fmt.Fprintf(&b, "local privacy      none: the two servers together read a client's gradient\n")
+		about("local privacy", "none: the two servers together read a client's gradient")
 	case p.Central != nil:
-		fmt.Fprintf(&b, "local privacy      none: a party that sees one client's messages together learns its gradient\n")
+		about("local privacy", "none: a party that sees one client's messages together learns its gradient")
 	default:
-		fmt.Fprintf(&b, "privacy            none: the server sees every gradient\n")
+		about("privacy", "none: the server sees every gradient")
 	}
-	if p.Central != nil {
-		against, trusts := "only against a party that sees only shuffled reports", "the shuffler"
-		if p.TwoServers {
-			against, trusts = "only against either of two servers alone", "one of the two servers not to work together with the other"
+	if p.Central == nil {
+		return out
+	}
+	against, trusts := "only against a party that sees only shuffled reports", "the shuffler"
+	if p.TwoServers {
+		against, trusts = "only against either of two servers alone", "one of the two servers not to work together with the other"
+	}
+	central := []string{fmt.Sprintf("ε = %s, δ = %g (replace one client), %s", above(*p.Central), p.Delta, against)}
+	if p.Participations > 1 {
+		central = append(central, fmt.Sprintf("It is composed over the %d rounds in which a client takes part.", p.Participations))
+	}
+	about("central privacy", append(central, "It trusts "+trusts+".")...)
+	return out
+}
+
+// Print writes Words, a line for each sentence and the heading before the first.
+func (p Promise) Print(w io.Writer) error {
+	var b strings.Builder
+	for _, words := range p.Words() {
+		heading := words.About
+		for _, sentence := range words.Text {
+			fmt.Fprintf(&b, "%-19s%s\n", heading, sentence)
+			heading = ""
 		}
-		fmt.Fprintf(&b, "central privacy    ε = %s, δ = %g (replace one client), %s\n", above(*p.Central), p.Delta, against)
-		if p.Participations > 1 {
-			fmt.Fprintf(&b, "                   It is composed over the %d rounds in which a client takes part.\n", p.Participations)
-		}
-		fmt.Fprintf(&b, "                   It trusts %s.\n", trusts)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -110,26 +110,37 @@ func weigh[F number](s *Sampler, grad []F) (period uint64, err error) {
 	if len(grad) != s.dim {
 		return 0, invalid("gradient", len(grad), "must have dim = %d coordinates", s.dim)
 	}
-	rule := s.rule
+	weighed, finite := weighVectors(s.blocks, grad, s.rule)
+	if !finite || !weighBlocks(s.blocks[weighed:], grad[weighed*blockSize:], s.rule) {
+		return 0, firstNotFinite(grad)
+	}
 	var sum uint64
-	for b := range s.blocks {
-		var inBlock uint64
-		finite := 0.0 // NaN as soon as a coordinate is NaN or Inf
-		for _, g := range blockOf(grad, b) {
-			g := float64(g)
-			inBlock += rule.weight(g)
-			finite += g - g
-		}
-		if finite != 0 {
-			return 0, firstNotFinite(grad)
-		}
-		s.blocks[b] = inBlock
+	for _, inBlock := range s.blocks {
 		sum += inBlock
 	}
 	// A period above the unit is the L1 clip: it scales every probability by
 	// unit/period, just enough for their sum to be at most s.
 	period = (sum + uint64(s.sparsity) - 1) / uint64(s.sparsity)
-	return max(period, uint64(rule.unit)), nil
+	return max(period, uint64(s.rule.unit)), nil
+}
+
+// weighBlocks writes the sums of the weights of all blocks, and reports whether all coordinates are
+// finite.
+func weighBlocks[F number](blocks []uint64, grad []F, r weighing) bool {
+	for b := range blocks {
+		var inBlock uint64
+		finite := 0.0 // NaN as soon as a coordinate is NaN or Inf
+		for _, g := range blockOf(grad, b) {
+			g := float64(g)
+			inBlock += r.weight(g)
+			finite += g - g
+		}
+		if finite != 0 {
+			return false
+		}
+		blocks[b] = inBlock
+	}
+	return true
 }
 
 func firstNotFinite[F number](grad []F) error {

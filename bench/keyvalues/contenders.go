@@ -50,18 +50,33 @@ const (
 	labelThree  = "PrivKV, 3-ary"
 )
 
-var contenders = []contender{
-	{label: labelPrivKV, mechanism: privkv.NamePrivKV, settings: plain, run: fromCounts},
-	{label: labelThree, of: labelPrivKV, settings: plain, run: fromThreeStates},
-	{label: "PCKV-GRR", mechanism: pckv.GRR, settings: padded, run: fromCounts},
-	{label: "PCKV-AGRR", mechanism: pckv.AGRR, settings: padded, run: fromCounts},
-	{label: "PCKV-UE", mechanism: pckv.UE, settings: padded, run: fromCounts},
-	{label: "SUCCINCT", mechanism: succinct.Name, settings: clipped, run: fromPairs},
-	{label: "SUCCINCT, smaller clip", of: "SUCCINCT", mechanism: succinct.Name, settings: clippedMore, run: fromPairs},
-	{label: "Collision", mechanism: collision.Name, settings: closedForm, run: fromTernaries},
-	{label: "CoCo", mechanism: coco.Name, settings: closedForms, run: fromTernaries},
-	{label: "CoCo, t by search", of: "CoCo", mechanism: coco.Name, settings: searched, run: fromTernaries},
-	{label: labelZero, reference: true, settings: ofMeans, run: zero},
+// Places in contenders.
+const (
+	byPrivKV = iota
+	byThreeStates
+	byGRR
+	byAGRR
+	byUE
+	bySUCCINCT
+	bySmallerClip
+	byCollision
+	byCoCo
+	bySearchedCoCo
+	byZero
+)
+
+var contenders = [...]contender{
+	byPrivKV:       {label: labelPrivKV, mechanism: privkv.NamePrivKV, settings: plain, run: fromCounts},
+	byThreeStates:  {label: labelThree, of: labelPrivKV, settings: plain, run: fromThreeStates},
+	byGRR:          {label: "PCKV-GRR", mechanism: pckv.GRR, settings: padded, run: fromCounts},
+	byAGRR:         {label: "PCKV-AGRR", mechanism: pckv.AGRR, settings: padded, run: fromCounts},
+	byUE:           {label: "PCKV-UE", mechanism: pckv.UE, settings: padded, run: fromCounts},
+	bySUCCINCT:     {label: "SUCCINCT", mechanism: succinct.Name, settings: clipped, run: fromPairs},
+	bySmallerClip:  {label: "SUCCINCT, smaller clip", of: "SUCCINCT", mechanism: succinct.Name, settings: clippedMore, run: fromPairs},
+	byCollision:    {label: "Collision", mechanism: collision.Name, settings: closedForm, run: fromTernaries},
+	byCoCo:         {label: "CoCo", mechanism: coco.Name, settings: closedForms, run: fromTernaries},
+	bySearchedCoCo: {label: "CoCo, t by search", of: "CoCo", mechanism: coco.Name, settings: searched, run: fromTernaries},
+	byZero:         {label: labelZero, reference: true, settings: ofMeans, run: zero},
 }
 
 var meanMetrics = []metric{meanMAE, meanMAEPost, meanTVEPost}

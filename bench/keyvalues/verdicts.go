@@ -10,33 +10,24 @@ import (
 	"github.com/hushgrad/hushgrad/bench/experiment"
 )
 
-// rivalLabels are the mechanisms that Collision is compared with, under the first reading of PrivKV and
+// rivals are the contenders that Collision is compared with, under the first reading of PrivKV and
 // under the second.
-var rivalLabels = [][]string{
-	{labelPrivKV, "PCKV-GRR", "PCKV-AGRR", "PCKV-UE"},
-	{labelThree, "PCKV-GRR", "PCKV-AGRR", "PCKV-UE"},
-}
-
-func contenderOf(label string) int {
-	for i, c := range contenders {
-		if c.label == label {
-			return i
-		}
-	}
-	panic("keyvalues: no contender is called " + label)
+var rivals = [][]int{
+	{byPrivKV, byGRR, byAGRR, byUE},
+	{byThreeStates, byGRR, byAGRR, byUE},
 }
 
 // reduction is the share by which the error of a is below that of others, by the mean logarithms that
 // the figures draw, averaged over all others, sparsities and ε. The interval is that of the jackknife over
 // the repeats. below counts the pairs in which the mean logarithm is lower.
-func (st *study) reduction(f paperFigure, a string, others ...string) (average experiment.Interval, below, pairs int) {
+func (st *study) reduction(f paperFigure, a int, others ...int) (average experiment.Interval, below, pairs int) {
 	all, without := 0.0, make([]float64, st.repeats) // with all repeats, and with all but one
 	n := float64(st.repeats)
 	for i := range st.sparsities {
 		for k := range st.epsilons {
-			own := st.of(f, i, contenderOf(a), k)
-			for _, label := range others {
-				other := st.of(f, i, contenderOf(label), k)
+			own := st.of(f, i, a, k)
+			for _, b := range others {
+				other := st.of(f, i, b, k)
 				difference := stat.Mean(own, nil) - stat.Mean(other, nil)
 				pairs++
 				if difference < 0 {
@@ -64,12 +55,12 @@ func percent(i experiment.Interval) string {
 
 // verdicts are the paper's claims about one figure, with the averages that they pool.
 func (st *study) verdicts(f paperFigure) []experiment.Verdict {
-	collision, what := "Collision", fmt.Sprintf("Figure %d, %s: ", f.number, f.by.title())
+	what := fmt.Sprintf("Figure %d, %s: ", f.number, f.by.title())
 	var out []experiment.Verdict
 	claimed := map[int]float64{6: 0.6, 7: 0.6, 12: 0.3, 13: 0.3, 15: 0.3}[f.number]
-	pooled, _, _ := st.reduction(f, collision, rivalLabels[0]...)
-	other, _, _ := st.reduction(f, collision, rivalLabels[1]...)
-	averages := fmt.Sprintf("with 3-ary PrivKV %s; %s", percent(other), st.each(f, collision))
+	pooled, _, _ := st.reduction(f, byCollision, rivals[0]...)
+	other, _, _ := st.reduction(f, byCollision, rivals[1]...)
+	averages := fmt.Sprintf("with 3-ary PrivKV %s; %s", percent(other), st.each(f))
 	if claimed > 0 {
 		out = append(out, experiment.Verdict{
 			Claim:  fmt.Sprintf("%sCollision's error is %g %% below that of the others on average", what, 100*claimed),
@@ -79,7 +70,7 @@ func (st *study) verdicts(f paperFigure) []experiment.Verdict {
 			Detail: averages + open(pooled, claimed),
 		})
 	}
-	_, below, pairs := st.reduction(f, collision, rivalLabels[0]...)
+	_, below, pairs := st.reduction(f, byCollision, rivals[0]...)
 	v := experiment.Verdict{
 		Claim: what + "Collision's error is below that of the others in almost all settings",
 		Holds: float64(below) >= 0.9*float64(pairs),
@@ -91,7 +82,8 @@ func (st *study) verdicts(f paperFigure) []experiment.Verdict {
 		details = append(details, percent(pooled)+" pooled, "+averages)
 	}
 	if f.by == meanTVEPost {
-		details = append(details, st.cocoByEpsilon(f))
+		average, _, _ := st.reduction(f, byCoCo, byCollision)
+		details = append(details, fmt.Sprintf("CoCo below Collision by %s, %s", percent(average), st.cocoByEpsilon(f)))
 	}
 	v.Detail = strings.Join(details, "; ")
 	out = append(out, v)
@@ -115,12 +107,12 @@ func open(i experiment.Interval, claimed float64) string {
 	return ""
 }
 
-// each lists the averages against each mechanism.
-func (st *study) each(f paperFigure, a string) string {
+// each lists the averages of Collision against each mechanism.
+func (st *study) each(f paperFigure) string {
 	var parts []string
-	for _, label := range []string{labelPrivKV, labelThree, "PCKV-GRR", "PCKV-AGRR", "PCKV-UE"} {
-		average, _, _ := st.reduction(f, a, label)
-		parts = append(parts, fmt.Sprintf("%s %.0f %%", label, 100*average.Value))
+	for _, other := range []int{byPrivKV, byThreeStates, byGRR, byAGRR, byUE} {
+		average, _, _ := st.reduction(f, byCollision, other)
+		parts = append(parts, fmt.Sprintf("%s %.0f %%", contenders[other].label, 100*average.Value))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -128,7 +120,7 @@ func (st *study) each(f paperFigure, a string) string {
 // coco is the claim about CoCo in Figures 12 and 13.
 func (st *study) coco(f paperFigure, what string) experiment.Verdict {
 	const claimed = 0.15
-	average, _, _ := st.reduction(f, "CoCo", "Collision")
+	average, _, _ := st.reduction(f, byCoCo, byCollision)
 	return experiment.Verdict{
 		Claim:  what + "CoCo's error is 15 % below Collision's on average",
 		Holds:  average.Value >= claimed,
@@ -138,31 +130,30 @@ func (st *study) coco(f paperFigure, what string) experiment.Verdict {
 	}
 }
 
-// cocoByEpsilon says by how much CoCo's error is below Collision's.
+// cocoByEpsilon says by how much CoCo's error is below Collision's, with t by search and for each ε.
 func (st *study) cocoByEpsilon(f paperFigure) string {
-	average, _, _ := st.reduction(f, "CoCo", "Collision")
-	searched, _, _ := st.reduction(f, "CoCo, t by search", "Collision")
+	searched, _, _ := st.reduction(f, bySearchedCoCo, byCollision)
 	var where []string
 	for k, epsilon := range st.epsilons {
 		gain := 0.0
 		for i := range st.sparsities {
-			gain += st.gain(f, "CoCo", "Collision", i, k) / float64(len(st.sparsities))
+			gain += st.gain(f, byCoCo, byCollision, i, k) / float64(len(st.sparsities))
 		}
 		where = append(where, fmt.Sprintf("%.0f %% at ε = %g", 100*gain, epsilon))
 	}
-	return fmt.Sprintf("CoCo below Collision by %s, with t by search %s; %s", percent(average), percent(searched), strings.Join(where, ", "))
+	return fmt.Sprintf("with t by search %s; %s", percent(searched), strings.Join(where, ", "))
 }
 
 // gain is the share by which the error of a is below that of b at one sparsity and ε.
-func (st *study) gain(f paperFigure, a, b string, sparsity, epsilon int) float64 {
-	own, other := st.of(f, sparsity, contenderOf(a), epsilon), st.of(f, sparsity, contenderOf(b), epsilon)
+func (st *study) gain(f paperFigure, a, b, sparsity, epsilon int) float64 {
+	own, other := st.of(f, sparsity, a, epsilon), st.of(f, sparsity, b, epsilon)
 	return -math.Expm1(stat.Mean(own, nil) - stat.Mean(other, nil))
 }
 
 // clipped is the claim about SUCCINCT.
 func (st *study) clipped(f paperFigure, what string) experiment.Verdict {
-	average, below, pairs := st.reduction(f, "Collision", "SUCCINCT")
-	small, _, _ := st.reduction(f, "Collision", "SUCCINCT, smaller clip")
+	average, below, pairs := st.reduction(f, byCollision, bySUCCINCT)
+	small, _, _ := st.reduction(f, byCollision, bySmallerClip)
 	return experiment.Verdict{
 		Claim:  what + "Collision's error is 30 % below SUCCINCT's",
 		Holds:  average.Value >= 0.3,
@@ -174,7 +165,7 @@ func (st *study) clipped(f paperFigure, what string) experiment.Verdict {
 
 // againstZero is no claim of the paper, and says what its figures of means can show.
 func (st *study) againstZero(f paperFigure, what string) experiment.Verdict {
-	_, below, pairs := st.reduction(f, "Collision", labelZero)
+	_, below, pairs := st.reduction(f, byCollision, byZero)
 	return experiment.Verdict{
 		Claim:  what + "Collision is closer to the truth than 0 for every key",
 		Holds:  below == pairs,
@@ -189,7 +180,7 @@ func (st *study) narrows(f paperFigure, what string) experiment.Verdict {
 	var dense, sparse []float64
 	var parts []string
 	for i, s := range st.sparsities {
-		gain := st.gain(f, "Collision", "PCKV-AGRR", i, last)
+		gain := st.gain(f, byCollision, byAGRR, i, last)
 		if s >= 16 {
 			dense = append(dense, gain)
 		} else {
@@ -208,20 +199,20 @@ func (st *study) narrows(f paperFigure, what string) experiment.Verdict {
 // unaryAgainstPrivKV is the claim that PCKV-UE improves on PrivKV for small s, and is similar for s = 32:
 // here by 5 % at least, and within 10 %.
 func (st *study) unaryAgainstPrivKV(f paperFigure, what string) experiment.Verdict {
-	gains := func(label string) (by []float64, text string) {
+	gains := func(other int) (by []float64, text string) {
 		var parts []string
 		for i, s := range st.sparsities {
 			gain := 0.0
 			for k := range st.epsilons {
-				gain += st.gain(f, "PCKV-UE", label, i, k) / float64(len(st.epsilons))
+				gain += st.gain(f, byUE, other, i, k) / float64(len(st.epsilons))
 			}
 			by = append(by, gain)
 			parts = append(parts, fmt.Sprintf("%.0f %% at s = %d", 100*gain, s))
 		}
 		return by, strings.Join(parts, ", ")
 	}
-	by, text := gains(labelPrivKV)
-	_, other := gains(labelThree)
+	by, text := gains(byPrivKV)
+	_, other := gains(byThreeStates)
 	return experiment.Verdict{
 		Claim:  what + "PCKV-UE improves on PrivKV for small s, and is about as good for s = 32",
 		Holds:  by[0] > 0.05 && math.Abs(by[len(by)-1]) < 0.1,

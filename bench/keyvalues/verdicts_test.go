@@ -76,7 +76,7 @@ func TestReductionsArePooled(t *testing.T) {
 		}
 		return 1
 	}
-	got, _, _ := invented(figures[1:2], noisy).reduction(f, "Collision", "PCKV-AGRR")
+	got, _, _ := invented(figures[1:2], noisy).reduction(f, byCollision, byAGRR)
 	all := 1 - math.Pow(4, -1./3)
 	if want := 3*all - 2*(0.5+0.5+0)/3; math.Abs(got.Value-want) > 1e-12 || !(got.Low < got.Value-0.1) {
 		t.Errorf("%+v, want %g", got, want)

@@ -62,3 +62,42 @@ func speedOfClient(in []*experiment.Record) (string, error) {
 	}
 	return g.String(), nil
 }
+
+// instructions lists instructions per report, beside those of the base.
+func instructions(in []*experiment.Record) (string, error) {
+	g := newGrid("operation", "instructions", "base", "ratio")
+	for _, row := range in[0].Rows {
+		v, err := numbers(row, "dim", "sparsity", "epsilon", "instructions", "base", "ratio")
+		if err != nil {
+			return "", err
+		}
+		g.add(fmt.Sprintf("%v, d = %.0f, s = %g, ε = %g", row["operation"], v[0], v[1], v[2]), fmt.Sprintf("%.0f", v[3]), fmt.Sprintf("%.0f", v[4]), fmt.Sprintf("%.2f", v[5]))
+	}
+	return g.String(), nil
+}
+
+// least is the size in megabytes from which on a part has a line of its own.
+const least = 0.25
+
+// parts lists the megabytes of the binary by module.
+func parts(in []*experiment.Record) (string, error) {
+	g := newGrid("module", "MB", "code", "data", "tables of functions")
+	var small [4]float64
+	others := 0
+	for _, row := range in[0].Rows {
+		v, err := numbers(row, "megabytes", "code", "data", "tables")
+		if err != nil {
+			return "", err
+		}
+		if v[0] < least {
+			others++
+			for i := range small {
+				small[i] += v[i]
+			}
+			continue
+		}
+		g.add(fmt.Sprint(row["part"]), fmt.Sprintf("%.1f", v[0]), fmt.Sprintf("%.1f", v[1]), fmt.Sprintf("%.1f", v[2]), fmt.Sprintf("%.1f", v[3]))
+	}
+	g.add(fmt.Sprintf("%d others", others), fmt.Sprintf("%.1f", small[0]), fmt.Sprintf("%.1f", small[1]), fmt.Sprintf("%.1f", small[2]), fmt.Sprintf("%.1f", small[3]))
+	return g.String(), nil
+}

@@ -26,3 +26,20 @@ func TestSpeedTables(t *testing.T) {
 		t.Errorf("client: %v\n%s", err, client)
 	}
 }
+
+// A line for each operation, and one for all parts that are small.
+func TestTablesOfInstructionsAndParts(t *testing.T) {
+	counted := []*experiment.Record{{Rows: []map[string]any{
+		{"operation": probe.Decode, "dim": 1024., "sparsity": 64., "epsilon": 5., "instructions": 1684.4, "base": 5677., "ratio": 0.2967},
+	}}}
+	if got, err := instructions(counted); err != nil || !strings.Contains(got, "| "+probe.Decode+", d = 1024, s = 64, ε = 5 | 1684 | 5677 | 0.30 |") {
+		t.Errorf("%v\n%s", err, got)
+	}
+	part := func(name string, code, data float64) map[string]any {
+		return map[string]any{"part": name, "megabytes": code + data, "code": code, "data": data, "tables": 0.}
+	}
+	built := []*experiment.Record{{Rows: []map[string]any{part("big", 2, 1), part("b", 0.1, 0), part("c", 0.1, 0.1)}}}
+	if got, err := parts(built); err != nil || !strings.Contains(got, "| big | 3.0 | 2.0 | 1.0 | 0.0 |\n| 2 others | 0.3 | 0.2 | 0.1 | 0.0 |\n") {
+		t.Errorf("%v\n%s", err, got)
+	}
+}

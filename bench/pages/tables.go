@@ -35,6 +35,8 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"predictions":       predictions,
 	"speed-server":      speedOfServer,
 	"speed-client":      speedOfClient,
+	"instructions":      instructions,
+	"parts":             parts,
 	"serving":           serving,
 	"scale":             scaled,
 	"population":        population,

@@ -27,6 +27,8 @@ type Process struct {
 	stderr *strings.Builder
 	ended  chan error
 	Conns  []*grpc.ClientConn
+
+	address string // as it said itself
 }
 
 // Build compiles the server process and returns its path.
@@ -58,8 +60,9 @@ func Start(ctx context.Context, binary string, args ...string) (p *Process, err 
 	if err != nil { // it ended before it listened
 		return nil, errors.Join(ctx.Err(), p.failed(<-p.ended))
 	}
+	p.address = strings.TrimSpace(address)
 	for range connections {
-		conn, err := grpc.NewClient(strings.TrimSpace(address), grpc.WithTransportCredentials(insecure.NewCredentials()))
+		conn, err := grpc.NewClient(p.address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 		if err != nil {
 			return nil, errors.Join(err, p.Kill())
 		}

@@ -32,7 +32,7 @@ func Experiments() []experiment.Experiment {
 			f.StringVar(&s.base, "base", "", "`revision` of the checkout that is built and measured beside this one, by the same code; empty: none")
 			return s.run
 		},
-	}, sums}
+	}, sums, instructions, parts}
 }
 
 // setting is what the flags say.
@@ -69,16 +69,21 @@ func (s *setting) run(ctx context.Context, env experiment.Env) (*experiment.Resu
 			return nil, err
 		}
 		defer remove(dir)
-		if sides, err = s.build(ctx, env, root, dir); err != nil {
+		trees, err := s.build(ctx, env, root, dir, "probe", "hushgrad", "demo")
+		if err != nil {
 			return nil, err
+		}
+		sides = nil
+		for _, t := range trees {
+			sides = append(sides, t)
 		}
 		repeats = 5
 	}
 	return table(ctx, env, rows(env.Quick), sides, env.RepeatsOr(repeats))
 }
 
-// build builds this revision and the base.
-func (s *setting) build(ctx context.Context, env experiment.Env, root, dir string) (sides []side, err error) {
+// build builds programs of this revision and of the base.
+func (s *setting) build(ctx context.Context, env experiment.Env, root, dir string, programs ...string) ([]*tree, error) {
 	env.Progress.Describe("building")
 	trees := []*tree{{source: root, programs: filepath.Join(dir, "today")}}
 	if s.base != "" {
@@ -89,12 +94,11 @@ func (s *setting) build(ctx context.Context, env experiment.Env, root, dir strin
 		trees = append(trees, base)
 	}
 	for _, t := range trees {
-		if err := t.build(ctx); err != nil {
+		if err := t.build(ctx, programs...); err != nil {
 			return nil, err
 		}
-		sides = append(sides, t)
 	}
-	return sides, nil
+	return trees, nil
 }
 
 // table measures all rows, on one side after the other in each repeat.

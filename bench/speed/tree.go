@@ -98,9 +98,9 @@ func extract(ctx context.Context, root, revision, dir string) error {
 	return err
 }
 
-// build builds the measuring program, the hushgrad binary as releases have it, and the demo. The sources of the first are
-// laid over the tree, in which no file changes.
-func (t *tree) build(ctx context.Context) error {
+// build builds some of the measuring program, the hushgrad binary as releases have it, and the demo. The sources of
+// the first are laid over the tree, in which no file changes.
+func (t *tree) build(ctx context.Context, programs ...string) error {
 	if err := os.MkdirAll(t.programs, 0o755); err != nil {
 		return err
 	}
@@ -135,11 +135,18 @@ func (t *tree) build(ctx context.Context) error {
 	if err := os.WriteFile(file, list, 0o644); err != nil {
 		return err
 	}
-	for name, args := range map[string][]string{
-		"probe": {"-overlay", file, "./" + place + "/command"}, "hushgrad": {"-trimpath", "-tags", "grpcnotrace", "-ldflags", "-s -w", "./cmd/hushgrad"}, "demo": {"./examples/mnist"},
-	} {
-		cmd := command(ctx, t.source, "go", append([]string{"build", "-buildvcs=false", "-o", t.program(name)}, args...)...)
+	from := map[string][]string{
+		"probe":    {"-overlay", file, "./" + place + "/command"},
+		"hushgrad": {"-trimpath", "-tags", "grpcnotrace", "-ldflags", "-s -w", "./cmd/hushgrad"},
+		"symbols":  {"-trimpath", "-tags", "grpcnotrace", "-ldflags", "-w", "./cmd/hushgrad"}, // hushgrad with its symbols
+		"demo":     {"./examples/mnist"},
+	}
+	for _, name := range programs {
+		cmd := command(ctx, t.source, "go", append([]string{"build", "-buildvcs=false", "-o", t.program(name)}, from[name]...)...)
 		cmd.Env = append(os.Environ(), "GOTMPDIR="+t.programs) // an interrupted build leaves files behind
+		if name == "hushgrad" || name == "symbols" {
+			cmd.Env = append(cmd.Env, "CGO_ENABLED=0")
+		}
 		if _, err := output(ctx, cmd); err != nil {
 			return fmt.Errorf("in %s: %w", t.source, err)
 		}

@@ -20,7 +20,7 @@ import (
 )
 
 const aggregateHelp = `Estimates the columns of a round from files of reports, or asks a server for those of a
-round that is closed there. Without -out it prints CSV. With -out it writes estimates.csv,
+round that is closed there. Without -out it prints CSV, with -o json what estimates.json has. With -out it writes estimates.csv,
 estimates.json and one .npy file per column into a directory. The column mean is the sum of
 the clients' values over all clients, frequency is the share of clients that hold the key,
 and conditional is the mean value of those clients. A file that was cut, and the same file
@@ -34,6 +34,7 @@ type aggregateFlags struct {
 	close, wait      bool
 	round, keys, out string
 	files            []string
+	output           output
 }
 
 func newAggregate() *cobra.Command {
@@ -55,6 +56,7 @@ func (a *aggregateFlags) bind(f *flag.FlagSet) {
 	f.StringVar(&a.round, "round", "", "`file` with the complete round, see hushgrad round; with -server its id")
 	f.StringVar(&a.keys, "keys", "", "public dictionary: a `file` with one key per line")
 	f.StringVar(&a.out, "out", "", "`directory` for the results")
+	a.output.bind(f)
 	command.Topic(f, "The server", func(f *flag.FlagSet) {
 		a.remote.bind(f, "take the estimates from its operator's listener")
 		f.BoolVar(&a.close, "close", false, "with -server: close the round first; a round with a shuffler when that has forwarded its reports")
@@ -81,10 +83,13 @@ func (a *aggregateFlags) aggregate(ctx context.Context, std command.Streams) (er
 	if e.Seeded > 0 {
 		fmt.Fprintf(std.Err, "note: %d of %d reports: %s\n", e.Seeded, e.Reports, estimates.SeededNote)
 	}
-	if a.out == "" {
-		return e.WriteCSV(command.Writer(ctx, std.Out))
+	if a.out != "" {
+		return writeEstimates(ctx, e, a.out, std.Out, &a.output)
 	}
-	return writeEstimates(ctx, e, a.out, std.Out)
+	if a.output == jsonOutput {
+		return e.WriteJSON(command.Writer(ctx, std.Out))
+	}
+	return e.WriteCSV(command.Writer(ctx, std.Out))
 }
 
 // count aggregates reports files.

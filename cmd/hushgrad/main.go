@@ -33,8 +33,8 @@ func newRoot() *cobra.Command {
 	}{
 		{"Run a service", []*cobra.Command{newServe(), newShuffle(), newIssue(), newHealth()}},
 		{"Run rounds, take part", []*cobra.Command{newRound(), newRounds(), newEncode(), newAggregate()}},
-		{"Ask what a round promises", []*cobra.Command{newAccount(), newVerify()}},
-		{"This program", []*cobra.Command{newVersion(), newMan()}},
+		{"Ask what a round promises", []*cobra.Command{newAccount(), newVerify(), newLedger()}},
+		{"This program", []*cobra.Command{newNew(), newVersion(), newMan()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		for _, c := range g.commands {

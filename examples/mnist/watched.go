@@ -1,10 +1,9 @@
 package main
 
 import (
+	"errors"
 	"net"
 	"strconv"
-
-	"github.com/hushgrad/hushgrad/fl"
 )
 
 // watched is the value of -dashboard: where the page is that shows the run, or nowhere.
@@ -25,7 +24,7 @@ func (w *watched) Set(text string) error {
 		return nil
 	}
 	if _, _, err := net.SplitHostPort(text); err != nil {
-		return fl.Invalid("-dashboard", text, "must be host:port, or nothing for a free port of this machine")
+		return errors.New("must be host:port, or nothing for a free port of this machine")
 	}
 	w.address = text
 	return nil

@@ -27,8 +27,8 @@ func TestTheDashboardFlagTakesAnAddressOrStandsAlone(t *testing.T) {
 	}
 	for param, args := range map[string][]string{"-dashboard": {"-dashboard=here"}, "-seed": {"-dashboard", "-roles", "3", "-seed", "1"}} {
 		var p *fl.ParamError
-		if _, err := parse(args, io.Discard); !errors.As(err, &p) || !strings.Contains(err.Error(), param) {
-			t.Errorf("%v: %v, want a ParamError for %s", args, err, param)
+		if _, err := parse(args, io.Discard); !errors.As(err, &p) || p.Param != param || strings.Count(err.Error(), "rule:") != 1 {
+			t.Errorf("%v: %v, want a ParamError for %s with one rule", args, err, param)
 		}
 	}
 }

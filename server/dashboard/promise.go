@@ -3,7 +3,6 @@ package dashboard
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -215,22 +214,11 @@ func inWords(given plan.Promise) *Promise {
 	if given.Central != nil {
 		p.Central = &Budget{bound.Above(*given.Central, 4), bound.Above(given.Delta, 4)}
 	}
-	var text strings.Builder
-	_ = given.Print(&text) // a Builder takes everything
-	for line := range strings.Lines(text.String()) {
-		line = strings.TrimRight(line, "\n")
-		about, rest := strings.TrimSpace(line[:min(labelWidth, len(line))]), strings.TrimSpace(line[min(labelWidth, len(line)):])
-		if about != "" {
-			p.Words = append(p.Words, Words{About: about})
-		}
-		last := &p.Words[len(p.Words)-1]
-		last.Text = append(last.Text, rest)
+	for _, w := range given.Words() {
+		p.Words = append(p.Words, Words(w))
 	}
 	return p
 }
-
-// labelWidth is the width of the first column of plan.Promise.Print.
-const labelWidth = 19
 
 // notes say what a promise rests on here.
 func notes(p plan.Promise, shuffler string, tokens bool, honest string) (out []string) {

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"time"
@@ -45,9 +46,8 @@ func (w Work) ternary() fl.Ternary {
 	return x
 }
 
-// perReport times as many reports as take a millisecond. A server collects reports and adds them
-// together, so that few of them may cost nothing.
-func (w Work) perReport(ctx context.Context) (func() (map[string]float64, error), error) {
+// operation returns what makes or adds one report.
+func (w Work) operation() (func() error, error) {
 	r, err := w.describe()
 	if err != nil {
 		return nil, err
@@ -58,7 +58,6 @@ func (w Work) perReport(ctx context.Context) (func() (map[string]float64, error)
 	}
 	m, rng := opened.(fl.SparseMechanism), w.rng()
 	var report []byte
-	do, n := func() error { return nil }, 1
 	switch w.Kind {
 	case Decode:
 		reports, err := w.reports(m, 4096, rng)
@@ -66,15 +65,25 @@ func (w Work) perReport(ctx context.Context) (func() (map[string]float64, error)
 			return nil, err
 		}
 		agg, i := m.NewAggregator(), 0
-		do = func() error { i++; return agg.Add(reports[i%len(reports)]) }
-		n = max(w.Reports, 1)
+		return func() error { i++; return agg.Add(reports[i%len(reports)]) }, nil
 	case Encode:
 		grad := w.gradient(rng)
-		do = func() (err error) { report, err = m.Encode(report[:0], grad, rng); return err }
-	default:
+		return func() (err error) { report, err = m.Encode(report[:0], grad, rng); return err }, nil
+	case Ternary:
 		x := w.ternary()
-		do = func() (err error) { report, err = m.EncodeTernary(report[:0], x, rng); return err }
+		return func() (err error) { report, err = m.EncodeTernary(report[:0], x, rng); return err }, nil
 	}
+	return nil, fmt.Errorf("probe: %w", fl.Invalid("kind", w.Kind, "must be a kind of work on one report"))
+}
+
+// perReport times as many reports as take a millisecond. A server collects reports and adds them
+// together, so that few of them may cost nothing.
+func (w Work) perReport(ctx context.Context) (func() (map[string]float64, error), error) {
+	do, err := w.operation()
+	if err != nil {
+		return nil, err
+	}
+	n := max(w.Reports, 1)
 	many := func() (time.Duration, error) {
 		began := time.Now()
 		for range n {

@@ -19,18 +19,22 @@ import (
 // names under which Chromium is installed.
 var names = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 
+// chromium returns the path of the browser.
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Fatalf("no browser: install Chromium, such as with apt-get install chromium; looked in PATH for %s", strings.Join(names, ", "))
+	return ""
+}
+
 // start starts a browser with one tab until the test ends.
 func start(t *testing.T) (context.Context, *seen) {
 	t.Helper()
-	var binary string
-	for _, name := range names {
-		if path, err := exec.LookPath(name); err == nil && binary == "" {
-			binary = path
-		}
-	}
-	if binary == "" {
-		t.Fatalf("no browser: install Chromium, such as with apt-get install chromium; looked in PATH for %s", strings.Join(names, ", "))
-	}
+	binary := chromium(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(binary), chromedp.Flag("disable-background-networking", true))
 	if os.Getuid() == 0 { // Chromium's sandbox refuses to run as root
 		options = append(options, chromedp.NoSandbox)
@@ -55,7 +59,11 @@ type seen struct {
 	bytes   float64 // of the page and what it loads, as transferred
 	foreign []string
 	errors  []string
+	sent    []sent // requests that are no GET, and GETs with a query
 }
+
+// sent is a request that carries something.
+type sent struct{ method, url, body string }
 
 func (s *seen) event(event any) {
 	s.mu.Lock()
@@ -63,8 +71,15 @@ func (s *seen) event(event any) {
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
 		s.urls[e.RequestID] = e.Request.URL
-		if !strings.HasPrefix(e.Request.URL, "http://127.0.0.1:") && e.Request.URL != "about:blank" {
+		if !strings.HasPrefix(e.Request.URL, "http://127.0.0.1:") && !strings.HasPrefix(e.Request.URL, "data:") && e.Request.URL != "about:blank" {
 			s.foreign = append(s.foreign, e.Request.URL)
+		}
+		if r := e.Request; r.Method != "GET" || strings.Contains(r.URL, "?") {
+			one := sent{method: r.Method, url: r.URL}
+			for _, entry := range r.PostDataEntries {
+				one.body += string(entry.Bytes)
+			}
+			s.sent = append(s.sent, one)
 		}
 	case *network.EventLoadingFinished:
 		if !strings.HasSuffix(s.urls[e.RequestID], "/events") {
@@ -85,8 +100,17 @@ func (s *seen) event(event any) {
 	}
 }
 
-// check reports what went wrong in the browser.
-func (s *seen) check(t *testing.T) {
+// requests returns the requests so far that carry something, and forgets them.
+func (s *seen) requests() []sent {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := s.sent
+	s.sent = nil
+	return all
+}
+
+// check reports what went wrong in the browser, and a page that has not from least to most kB.
+func (s *seen) check(t *testing.T, least, most float64) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,8 +120,8 @@ func (s *seen) check(t *testing.T) {
 	if len(s.foreign) > 0 {
 		t.Errorf("the page asks other servers: %q", s.foreign)
 	}
-	if kB := s.bytes / 1000; kB < 20 || kB > 300 {
-		t.Errorf("the page has %.0f kB, want 20 to 300", kB)
+	if kB := s.bytes / 1000; kB < least || kB > most {
+		t.Errorf("the page has %.0f kB, want %v to %v", kB, least, most)
 	} else {
 		t.Logf("the page has %.0f kB", kB)
 	}

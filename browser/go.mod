@@ -1,4 +1,4 @@
-module github.com/hushgrad/hushgrad/server/dashboard/browser
+module github.com/hushgrad/hushgrad/browser
 
 go 1.26.0
 

@@ -11,9 +11,6 @@ import (
 	"time"
 )
 
-// rounds is how long the run is that is watched: long enough for a browser to load a page meanwhile.
-const rounds = "60"
-
 // demo is a running examples/mnist.
 type demo struct {
 	url   string
@@ -22,15 +19,11 @@ type demo struct {
 	out   bytes.Buffer
 }
 
-// train starts the demo with a dashboard and returns when the page is there.
-func train(t *testing.T) *demo {
+// train starts the demo with a dashboard, for a number of rounds, and returns when the page is there.
+func train(t *testing.T, rounds string) *demo {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "mnist")
-	build := exec.Command("go", "build", "-o", binary, "./examples/mnist")
-	build.Dir = filepath.Join("..", "..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	inModule(t, "go", "build", "-o", binary, "./examples/mnist")
 	d := &demo{ended: make(chan struct{})}
 	run := exec.CommandContext(t.Context(), binary, "-dashboard", "-rounds", rounds, "-mechanism", "coco", "-epsilon", "4")
 	run.Stdout = &d.out

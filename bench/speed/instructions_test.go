@@ -1,0 +1,39 @@
+package speed
+
+import (
+	"flag"
+	"os/exec"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/bench/speed/probe"
+)
+
+var long = flag.Bool("long", false, "count instructions by valgrind")
+
+// A gradient of twice the coordinates takes about as many more instructions, and a count is nearly the
+// same when it is taken again.
+func TestInstructionsAreCounted(t *testing.T) {
+	if !*long {
+		t.Skip("takes a quarter of a minute: -long")
+	}
+	root := checkout(t.Context())
+	if _, err := exec.LookPath(counter); err != nil || root == "" {
+		t.Skip("no valgrind, or no checkout")
+	}
+	trees, err := (&setting{}).build(t.Context(), experiment.Env{}, root, t.TempDir(), "probe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := func(dim int) float64 {
+		n, err := trees[0].instructions(t.Context(), probe.Work{Kind: probe.Encode, Hash: "gf2", Dim: dim, Sparsity: 4, Epsilon: 5, Times: 64})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	small, again, large := count(40_000), count(40_000), count(80_000)
+	if perCoordinate := (large - small) / 40_000; perCoordinate < 1 || perCoordinate > 30 || again/small < 0.99 || again/small > 1.01 {
+		t.Errorf("%.0f and %.0f instructions for 40000 coordinates, %.0f for 80000", small, again, large)
+	}
+}
