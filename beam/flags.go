@@ -47,12 +47,12 @@ func (s *settings) bind(f *flag.FlagSet) {
 
 // parse parses the flags. It returns a *fl.ParamError of one line for a wrong flag, and
 // pflag.ErrHelp after it has printed the help that was asked for.
-func (s *settings) parse(f *flag.FlagSet, args []string, stderr io.Writer) error {
+func (s *settings) parse(f *flag.FlagSet, args []string, stdout io.Writer) error {
 	err := f.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		f.SetOutput(stderr)
-		fmt.Fprint(stderr, usage)
+		f.SetOutput(stdout)
+		fmt.Fprint(stdout, usage)
 		f.PrintDefaults()
 		return pflag.ErrHelp
 	case err != nil:

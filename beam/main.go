@@ -44,7 +44,7 @@ func main() { command.Main("beam", run) }
 func run(ctx context.Context, args []string, std command.Streams) error {
 	var s settings
 	s.bind(flag.CommandLine)
-	if err := s.parse(flag.CommandLine, args, std.Err); err != nil {
+	if err := s.parse(flag.CommandLine, args, std.Out); err != nil {
 		return err
 	}
 	beam.Init() // does not return in a worker

@@ -69,7 +69,7 @@ func bench(ctx context.Context, list []experiment.Experiment, args []string, std
 	}
 	for _, e := range list {
 		if e.Name == args[0] {
-			b, err := parseBench(e, args[1:], std.Err, false)
+			b, err := parseBench(e, args[1:], std.Out, false)
 			if err != nil {
 				return err
 			}
@@ -104,7 +104,7 @@ go run ./bench NAME -help lists the flags of an experiment.
 // writePages makes the numbers of the pages of the module in this directory.
 func writePages(ctx context.Context, args []string, std command.Streams) error {
 	f := flag.NewFlagSet("go run ./bench pages", flag.ContinueOnError)
-	f.SetOutput(std.Err)
+	f.SetOutput(std.Out)
 	check := f.Bool("check", false, "write nothing; fail when a page differs from what the results give")
 	if err := command.ParseOnly(f, args); err != nil {
 		return err
@@ -129,7 +129,7 @@ var everything = experiment.Experiment{
 // flags, which must be flags of all. An experiment without one of the common flags runs
 // without it. One that fails does not keep the others from running.
 func runAll(ctx context.Context, list []experiment.Experiment, args []string, std command.Streams) error {
-	if _, err := parseBench(everything, args, std.Err, true); err != nil {
+	if _, err := parseBench(everything, args, std.Out, true); err != nil {
 		return err
 	}
 	var runs []*benchRun
@@ -137,7 +137,7 @@ func runAll(ctx context.Context, list []experiment.Experiment, args []string, st
 		if e.Alone || slices.ContainsFunc(list, func(whole experiment.Experiment) bool { return whole.Name == e.PartOf }) {
 			continue
 		}
-		b, err := parseBench(e, args, std.Err, true)
+		b, err := parseBench(e, args, std.Out, true)
 		if err != nil {
 			return err
 		}
@@ -212,13 +212,13 @@ func (b *benchRun) do(ctx context.Context, std command.Streams) (err error) {
 
 // parseBench reads the flags of an experiment. With all they are those of a run of all
 // experiments: the common flags that this one is without are there and do nothing.
-func parseBench(e experiment.Experiment, args []string, stderr io.Writer, all bool) (*benchRun, error) {
+func parseBench(e experiment.Experiment, args []string, stdout io.Writer, all bool) (*benchRun, error) {
 	b := &benchRun{Experiment: e}
 	f := flag.NewFlagSet("go run ./bench "+e.Name, flag.ContinueOnError)
-	f.SetOutput(stderr)
+	f.SetOutput(stdout)
 	f.Usage = func() {
-		fmt.Fprintf(stderr, "Usage: go run ./bench %s [flags]\n\n%s\n%s\n\n", e.Name, e.Title, e.Source)
-		command.PrintFlags(stderr, f)
+		fmt.Fprintf(stdout, "Usage: go run ./bench %s [flags]\n\n%s\n%s\n\n", e.Name, e.Title, e.Source)
+		command.PrintFlags(stdout, f)
 	}
 	f.IntVar(&b.env.Jobs, "jobs", runtime.GOMAXPROCS(0), "computations at the same time; the numbers do not depend on it")
 	f.StringVar(&b.out, "out", "", "`directory` for "+e.Name+".csv and .json, and for .png, .svg and .pdf where there is a picture; empty: none are written")

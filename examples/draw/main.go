@@ -42,7 +42,7 @@ type options struct {
 
 func parse(args []string, std command.Streams) (o options, err error) {
 	f := flag.NewFlagSet("draw", flag.ContinueOnError)
-	f.SetOutput(std.Err)
+	f.SetOutput(std.Out)
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` of the page, on this machine")
 	f.Float64Var(&o.epsilon, "epsilon", 4, "privacy budget of one report")
 	f.StringVar(&o.sdk, "sdk", "", "`directory` of the built package sdk/web; empty: it is built, in the directory of the module")

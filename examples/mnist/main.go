@@ -43,7 +43,7 @@ func main() { command.Main("mnist", mnist) }
 
 // mnist plans a run, loads the data and trains.
 func mnist(ctx context.Context, args []string, std command.Streams) error {
-	o, err := parse(args, std.Err)
+	o, err := parse(args, std.Out)
 	if err != nil {
 		return err
 	}

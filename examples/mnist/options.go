@@ -45,9 +45,9 @@ func (o options) site(run *plan.Run, log io.Writer) site {
 	return &oneProcess{run: run, seed: o.seed, delta: o.request.Delta, log: log, dashboard: o.dashboard.address}
 }
 
-func parse(args []string, stderr io.Writer) (o options, err error) {
+func parse(args []string, stdout io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("mnist", flag.ContinueOnError)
-	f.SetOutput(stderr)
+	f.SetOutput(stdout)
 	f.StringVar(&o.data, "data", dataset.Generated, "`directory` with the four MNIST idx files, download for MNIST from the cache or the network, or textures for generated clothes, shoes and bags; empty: generated digits")
 	f.StringVar(&o.model, "model", "softmax", strings.Join(trainer.ModelNames(), ", "))
 	f.StringVar(&o.features, "features", "", "what the model sees of an image: "+strings.Join(dataset.FeatureNames(), ", ")+"; "+plan.AutoFeatures+": the best on public pictures; empty: "+plan.DemoFeatures+", or "+dataset.Grey+" for -model cnn")

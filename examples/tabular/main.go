@@ -49,9 +49,9 @@ type options struct {
 	check     func() error // of the request, once the number of clients is known
 }
 
-func parse(args []string, stderr io.Writer) (o options, err error) {
+func parse(args []string, stdout io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("tabular", flag.ContinueOnError)
-	f.SetOutput(stderr)
+	f.SetOutput(stdout)
 	f.StringVar(&o.data, "data", "", "CSV `file` with a header, one row per client; every fifth row is for testing; empty: a generated table")
 	columns := f.String("columns", generatedColumns, "columns of the model with what is public about them: a range of numbers, or a `list` of values")
 	target := f.String("target", generatedTarget, "column to predict: two values for logistic regression, more for softmax regression, a range for linear regression")
@@ -115,7 +115,7 @@ func (s schema) isGenerated() error {
 
 // tabular reads the table, plans a run and trains.
 func tabular(ctx context.Context, args []string, std command.Streams) error {
-	o, err := parse(args, std.Err)
+	o, err := parse(args, std.Out)
 	if err != nil {
 		return err
 	}

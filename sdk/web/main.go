@@ -26,8 +26,8 @@ func main() { command.Main("web", run) }
 
 func run(ctx context.Context, args []string, std command.Streams) error {
 	f := flag.NewFlagSet("web", flag.ContinueOnError)
-	f.SetOutput(std.Err)
-	f.Usage = func() { fmt.Fprint(std.Err, usage); f.PrintDefaults() }
+	f.SetOutput(std.Out)
+	f.Usage = func() { fmt.Fprint(std.Out, usage); command.PrintFlags(std.Out, f) }
 	out := f.String("out", filepath.Join("sdk", "web", "dist"), "`directory` for the package")
 	if err := command.ParseOnly(f, args); err != nil {
 		return err
