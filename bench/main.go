@@ -28,6 +28,7 @@ import (
 	"github.com/hushgrad/hushgrad/bench/pages"
 	"github.com/hushgrad/hushgrad/bench/predictions"
 	"github.com/hushgrad/hushgrad/bench/pretrain"
+	"github.com/hushgrad/hushgrad/bench/scale"
 	"github.com/hushgrad/hushgrad/bench/serving"
 	"github.com/hushgrad/hushgrad/bench/shufflesum"
 	"github.com/hushgrad/hushgrad/bench/speed"
@@ -39,7 +40,7 @@ import (
 )
 
 // experiments are what the command can run, in the order of its list.
-var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), training.Experiments(), demands.Experiments(), attack.Experiments(), predictions.Experiments(), speed.Experiments(), serving.Experiments(), pretrain.Experiments(), firststeps.Experiments())
+var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), training.Experiments(), demands.Experiments(), attack.Experiments(), predictions.Experiments(), speed.Experiments(), serving.Experiments(), scale.Experiments(), pretrain.Experiments(), firststeps.Experiments())
 
 func main() {
 	command.Main("bench", func(ctx context.Context, args []string, std command.Streams) error {

@@ -10,7 +10,6 @@ import (
 	"google.golang.org/grpc/stats"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/server/internal/gateway"
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/limits"
 	"github.com/hushgrad/hushgrad/server/seal"
@@ -70,7 +69,7 @@ func (c Config) withDefaults() (_ Config, err error) {
 	case c.KeepRounds < 0:
 		return c, fl.Invalid("KeepRounds", c.KeepRounds, "must be > 0")
 	}
-	if err := gateway.CheckOrigins(c.HTTPOrigins); err != nil {
+	if err := limits.CheckOrigins("HTTPOrigins", c.HTTPOrigins); err != nil {
 		return c, err
 	}
 	c.Limits, err = c.Limits.WithDefaults()

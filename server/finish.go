@@ -52,6 +52,8 @@ func (r *round) outcome(why string, reports int64, restored error) (*fl.Estimate
 	switch {
 	case why == "aborted":
 		return nil, service.RoundState_ROUND_STATE_ABORTED, because(errAborted, "round_id", r.description.ID, "must have been closed")
+	case r.counters != nil && restored != nil: // it is not known how many reports there are
+		return nil, service.RoundState_ROUND_STATE_FAILED, restored
 	case reports < int64(r.description.MinReports):
 		return nil, service.RoundState_ROUND_STATE_EXPIRED, r.tooFew(reports, errExpired)
 	case r.shuffled() && why != completed:

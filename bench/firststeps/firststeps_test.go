@@ -41,7 +41,8 @@ func TestUnknownCachesAreRefused(t *testing.T) {
 	}
 }
 
-// The first commands of README.md work in a clone. The tests are left out: they run this.
+// The first commands of README.md work in a clone: docs/own-model.md has the last of them. The tests are left out: they
+// run this.
 func TestFirstStepsOfTheReadme(t *testing.T) {
 	if !*long {
 		t.Skip("runs with -long")

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -31,9 +30,8 @@ func run(ctx context.Context, command, dir string, variables []string) (took tim
 	defer cancel()
 	c := exec.CommandContext(ctx, "sh", "-c", command)
 	c.Dir, c.Env, c.WaitDelay = dir, variables, 10*time.Second
-	// The processes that go run has started end with it.
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGTERM) }
+	apart(c)
+	c.Cancel = func() error { return end(c) }
 	begin := time.Now()
 	if !strings.Contains(command, "-dashboard") {
 		out, err := c.CombinedOutput()
@@ -56,7 +54,7 @@ func run(ctx context.Context, command, dir string, variables []string) (took tim
 	}
 	err = answered(ctx, r)
 	took = time.Since(begin)
-	stop := syscall.Kill(-c.Process.Pid, syscall.SIGTERM)
+	stop := end(c)
 	_, drained := io.Copy(io.Discard, r)
 	_ = c.Wait() // it was interrupted
 	return took, untilPage, errors.Join(err, stop, drained)

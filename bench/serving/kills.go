@@ -85,7 +85,7 @@ func (b *bench) killed(ctx context.Context, env experiment.Env) (d damage, err e
 		d.again = k.again
 		err = k.compare(ctx, &d)
 	}
-	return d, errors.Join(err, k.server.kill())
+	return d, errors.Join(err, k.server.Kill())
 }
 
 // send lets all clients send their reports until each is acknowledged.
@@ -140,7 +140,7 @@ func (k *kills) deliver(ctx context.Context, n uint64) (*service.SubmitReportsRe
 		k.mu.Lock()
 		s, restarted := k.server, k.restarted
 		k.mu.Unlock()
-		stream, err := service.NewRoundsClient(s.conns[int(n)%len(s.conns)]).SubmitReports(ctx)
+		stream, err := service.NewRoundsClient(s.Conns[int(n)%len(s.Conns)]).SubmitReports(ctx)
 		if err == nil {
 			_ = stream.Send(k.round.request(n)) // what is wrong comes with the answer
 			var resp *service.SubmitReportsResponse
@@ -169,7 +169,7 @@ func (k *kills) acknowledge(ctx context.Context) error {
 		return nil
 	}
 	k.after = k.after[1:]
-	if err := k.server.kill(); err != nil {
+	if err := k.server.Kill(); err != nil {
 		return err
 	}
 	s, err := k.bench.durable(ctx, k.dir)
@@ -186,7 +186,7 @@ func (k *kills) acknowledge(ctx context.Context) error {
 // compare closes the round and compares its estimate with that of the same reports, counted once
 // each by an aggregator in this process.
 func (k *kills) compare(ctx context.Context, d *damage) error {
-	operator := client.NewOperator(k.server.conns[0])
+	operator := client.NewOperator(k.server.Conns[0])
 	if err := operator.CloseRound(ctx, k.round.ID); err != nil {
 		return err
 	}

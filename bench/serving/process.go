@@ -19,18 +19,20 @@ import (
 // connections of the clients to a server. Each carries the calls of several clients.
 const connections = 8
 
-// process is a server process with connections to it.
-type process struct {
+// Process is a server process with connections to it.
+type Process struct {
 	ctx    context.Context // its end kills the process
 	cmd    *exec.Cmd
 	stdin  io.Closer
 	stderr *strings.Builder
 	ended  chan error
-	conns  []*grpc.ClientConn
+	Conns  []*grpc.ClientConn
+
+	address string // as it said itself
 }
 
-// build compiles the server process and returns its path.
-func build(ctx context.Context, dir string) (string, error) {
+// Build compiles the server process and returns its path.
+func Build(ctx context.Context, dir string) (string, error) {
 	binary := filepath.Join(dir, "process")
 	out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "github.com/hushgrad/hushgrad/bench/serving/process").CombinedOutput()
 	if err != nil {
@@ -39,9 +41,9 @@ func build(ctx context.Context, dir string) (string, error) {
 	return binary, nil
 }
 
-// start starts a server process and connects to it. It is killed when ctx ends.
-func start(ctx context.Context, binary string, args ...string) (p *process, err error) {
-	p = &process{ctx: ctx, cmd: exec.CommandContext(ctx, binary, args...), stderr: &strings.Builder{}, ended: make(chan error, 1)}
+// Start starts a server process and connects to it. It is killed when ctx ends.
+func Start(ctx context.Context, binary string, args ...string) (p *Process, err error) {
+	p = &Process{ctx: ctx, cmd: exec.CommandContext(ctx, binary, args...), stderr: &strings.Builder{}, ended: make(chan error, 1)}
 	p.cmd.Stderr = p.stderr
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -58,23 +60,24 @@ func start(ctx context.Context, binary string, args ...string) (p *process, err 
 	if err != nil { // it ended before it listened
 		return nil, errors.Join(ctx.Err(), p.failed(<-p.ended))
 	}
+	p.address = strings.TrimSpace(address)
 	for range connections {
-		conn, err := grpc.NewClient(strings.TrimSpace(address), grpc.WithTransportCredentials(insecure.NewCredentials()))
+		conn, err := grpc.NewClient(p.address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 		if err != nil {
-			return nil, errors.Join(err, p.kill())
+			return nil, errors.Join(err, p.Kill())
 		}
-		p.conns = append(p.conns, conn)
+		p.Conns = append(p.Conns, conn)
 	}
 	return p, nil
 }
 
 // failed describes the end of a process that should not have ended so.
-func (p *process) failed(err error) error {
+func (p *Process) failed(err error) error {
 	return fmt.Errorf("server process: %v\n%s", err, p.stderr)
 }
 
-// stop ends the process and waits for it.
-func (p *process) stop() error {
+// Stop ends the process and waits for it.
+func (p *Process) Stop() error {
 	p.hangUp()
 	_ = p.stdin.Close() // it is closed, or there is nobody to read it
 	if err := <-p.ended; err != nil && p.ctx.Err() == nil {
@@ -83,16 +86,16 @@ func (p *process) stop() error {
 	return nil
 }
 
-// kill ends the process at once, as kill -9 does.
-func (p *process) kill() error {
+// Kill ends the process at once, as kill -9 does.
+func (p *Process) Kill() error {
 	err := p.cmd.Process.Kill()
 	<-p.ended // says that it was killed
 	p.hangUp()
 	return err
 }
 
-func (p *process) hangUp() {
-	for _, conn := range p.conns {
+func (p *Process) hangUp() {
+	for _, conn := range p.Conns {
 		_ = conn.Close()
 	}
 }
@@ -114,8 +117,8 @@ func processorSeconds(pid int) (seconds float64, err error) {
 	return seconds, nil
 }
 
-// processors is the processor time of the server's process and of this one, in seconds.
-func (p *process) processors() (server, clients float64, err error) {
+// Processors is the processor time of the server's process and of this one, in seconds.
+func (p *Process) Processors() (server, clients float64, err error) {
 	server, err = processorSeconds(p.cmd.Process.Pid)
 	if err == nil {
 		clients, err = processorSeconds(os.Getpid())
@@ -123,8 +126,8 @@ func (p *process) processors() (server, clients float64, err error) {
 	return server, clients, err
 }
 
-// peakBytes is the largest memory that the process has had: VmHWM.
-func (p *process) peakBytes() (float64, error) {
+// PeakBytes is the largest memory that the process has had: VmHWM.
+func (p *Process) PeakBytes() (float64, error) {
 	proc, err := procfs.NewProc(p.cmd.Process.Pid)
 	if err != nil {
 		return 0, err

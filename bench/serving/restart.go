@@ -12,7 +12,7 @@ import (
 
 // durable starts a server with a journal in a directory.
 func (b *bench) durable(ctx context.Context, dir string) (*server, error) {
-	p, err := start(ctx, b.binary, "-role", "server", "-data", dir)
+	p, err := Start(ctx, b.binary, "-role", "server", "-data", dir)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (b *bench) recovery() *measurement {
 			if err == nil {
 				_, err = t.send(ctx, s, r, 0)
 			}
-			if err := errors.Join(err, s.kill()); err != nil {
+			if err := errors.Join(err, s.Kill()); err != nil {
 				return 0, err
 			}
 			begin := time.Now()
@@ -56,7 +56,7 @@ func (b *bench) recovery() *measurement {
 			if err == nil && reports != uint64(b.replayed) {
 				err = fmt.Errorf("serving: %d of %d reports came back", reports, b.replayed)
 			}
-			return took, errors.Join(err, s.kill())
+			return took, errors.Join(err, s.Kill())
 		})
 	}
 	return m
@@ -73,8 +73,8 @@ func (b *bench) memory() *measurement {
 				return 0, err
 			}
 			_, err = t.measure(ctx, s, b.window)
-			peak, unknown := s.peakBytes()
-			return peak / 1e6, errors.Join(err, unknown, s.kill())
+			peak, unknown := s.PeakBytes()
+			return peak / 1e6, errors.Join(err, unknown, s.Kill())
 		})
 	}
 	return m
@@ -82,7 +82,7 @@ func (b *bench) memory() *measurement {
 
 // reports is the exact number of reports of a round, as the operator gets it.
 func (s *server) reports(ctx context.Context, id string) (uint64, error) {
-	rounds, err := client.NewOperator(s.conns[0]).Rounds(ctx)
+	rounds, err := client.NewOperator(s.Conns[0]).Rounds(ctx)
 	if err != nil {
 		return 0, err
 	}

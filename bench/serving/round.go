@@ -13,13 +13,13 @@ import (
 
 // server is a process with a service that takes reports.
 type server struct {
-	*process
+	*Process
 	drops  bool            // it is gRPC alone
 	rounds map[traffic]int // opened so far, by what was sent in them
 	sealed int             // rounds with a shuffler opened so far
 }
 
-func newServer(p *process) *server { return &server{process: p, rounds: map[traffic]int{}} }
+func newServer(p *Process) *server { return &server{Process: p, rounds: map[traffic]int{}} }
 
 // round is a round that is open on a server, with what clients send in it.
 type round struct {
@@ -53,7 +53,7 @@ func (s *server) open(ctx context.Context, t traffic) (r *round, err error) {
 		}
 	}
 	if !s.drops {
-		_, err = client.NewOperator(s.conns[0]).OpenRound(ctx, r.Round)
+		_, err = client.NewOperator(s.Conns[0]).OpenRound(ctx, r.Round)
 	}
 	return r, err
 }
@@ -63,7 +63,7 @@ func (s *server) abort(ctx context.Context, r *round) error {
 	if s.drops {
 		return nil
 	}
-	return client.NewOperator(s.conns[0]).AbortRound(ctx, r.ID)
+	return client.NewOperator(s.Conns[0]).AbortRound(ctx, r.ID)
 }
 
 // counts is what a receipt says of one report of a load: gRPC alone counts bytes.

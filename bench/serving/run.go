@@ -56,7 +56,7 @@ func (s setting) run(ctx context.Context, env experiment.Env) (_ *experiment.Res
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
 	env.Progress.Describe("build")
-	if b.binary, err = build(ctx, b.work); err != nil {
+	if b.binary, err = Build(ctx, b.work); err != nil {
 		return nil, errors.Join(ctx.Err(), err)
 	}
 	if b.peer, err = buildPeer(ctx, b.work, b.window/10); err != nil {
@@ -128,7 +128,7 @@ func (b *bench) server(ctx context.Context, role string) (*server, error) {
 	if b.profiles != "" {
 		args = append(args, "-cpuprofile", filepath.Join(b.profiles, role+".pprof"))
 	}
-	p, err := start(ctx, b.binary, args...)
+	p, err := Start(ctx, b.binary, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (b *bench) server(ctx context.Context, role string) (*server, error) {
 // close stops the servers and removes their files.
 func (b *bench) close() (err error) {
 	for _, s := range b.servers {
-		err = errors.Join(err, s.stop())
+		err = errors.Join(err, s.Stop())
 	}
 	return errors.Join(err, os.RemoveAll(b.work))
 }

@@ -85,7 +85,7 @@ func (t sealed) open(ctx context.Context, s *server) (r *round, err error) {
 	if t.issuer != nil {
 		r.IssuerKey = t.issuer.public
 	}
-	if r.Round, err = client.NewOperator(s.conns[0]).OpenRound(ctx, r.Round); err != nil {
+	if r.Round, err = client.NewOperator(s.Conns[0]).OpenRound(ctx, r.Round); err != nil {
 		return nil, err
 	}
 	r.digest, err = r.Digest()
@@ -133,7 +133,7 @@ func (t sealed) messages(ctx context.Context, r *round) ([][]byte, error) {
 // send forwards the messages and waits for the last answer. A report that is rejected is an error,
 // and one that is not counted.
 func (t sealed) send(ctx context.Context, s *server, r *round, messages [][]byte) (speed, error) {
-	server, clients, err := s.processors()
+	server, clients, err := s.Processors()
 	if err != nil {
 		return speed{}, err
 	}
@@ -142,7 +142,7 @@ func (t sealed) send(ctx context.Context, s *server, r *round, messages [][]byte
 	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(sealedCalls)
 	for i, m := range messages {
-		shuffler := service.NewShuffledClient(s.conns[i%len(s.conns)])
+		shuffler := service.NewShuffledClient(s.Conns[i%len(s.Conns)])
 		group.Go(func() error {
 			resp, err := shuffler.ForwardReports(inner, &service.ForwardReportsRequest{RoundId: r.ID, RoundDigest: r.digest[:], Sealed: m})
 			rejected.Add(int64(len(resp.GetRejected())))
@@ -153,7 +153,7 @@ func (t sealed) send(ctx context.Context, s *server, r *round, messages [][]byte
 		return speed{}, err
 	}
 	took, reports := time.Since(start), float64(t.reports)
-	serverAfter, clientsAfter, err := s.processors()
+	serverAfter, clientsAfter, err := s.Processors()
 	if err != nil {
 		return speed{}, err
 	}

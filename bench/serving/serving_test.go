@@ -23,7 +23,7 @@ func newBench(t *testing.T) *bench {
 	b := &bench{work: t.TempDir(), tokens: 64, sealed: 200, replayed: 6400, servers: map[string]*server{}}
 	b.window, b.kills = time.Millisecond, 2
 	var err error
-	if b.binary, err = build(t.Context(), b.work); err != nil {
+	if b.binary, err = Build(t.Context(), b.work); err != nil {
 		t.Fatal(err)
 	}
 	if b.peer, err = buildPeer(t.Context(), b.work, time.Millisecond); err != nil {
@@ -82,7 +82,7 @@ func measureAll(ctx context.Context, t *testing.T, b *bench) {
 	if err := r.Validate(); err != nil {
 		t.Error(err)
 	}
-	if peak, err := b.servers[inMemory].peakBytes(); err != nil || peak < 1<<20 {
+	if peak, err := b.servers[inMemory].PeakBytes(); err != nil || peak < 1<<20 {
 		t.Errorf("the server's largest memory is %g bytes, %v", peak, err)
 	}
 }

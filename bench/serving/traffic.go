@@ -54,7 +54,7 @@ func (t traffic) measure(ctx context.Context, s *server, window time.Duration) (
 // send lets clients send for about the window, or until the limit, and waits for the last
 // acknowledgement. Reports that are not acknowledged as counted are an error.
 func (t traffic) send(ctx context.Context, s *server, r *round, window time.Duration) (speed, error) {
-	server, clients, err := s.processors()
+	server, clients, err := s.Processors()
 	if err != nil {
 		return speed{}, err
 	}
@@ -72,7 +72,7 @@ func (t traffic) send(ctx context.Context, s *server, r *round, window time.Dura
 	}
 	group, inner := errgroup.WithContext(ctx)
 	for i := range t.clients {
-		rounds := service.NewRoundsClient(s.conns[i%len(s.conns)])
+		rounds := service.NewRoundsClient(s.Conns[i%len(s.Conns)])
 		group.Go(func() error {
 			for m := next(); m != nil; m = next() {
 				n, err := t.call(inner, rounds, s.counts(t.load), m, next)
@@ -88,7 +88,7 @@ func (t traffic) send(ctx context.Context, s *server, r *round, window time.Dura
 		return speed{}, err
 	}
 	took, reports := time.Since(start), float64(sent.Load())
-	serverAfter, clientsAfter, err := s.processors()
+	serverAfter, clientsAfter, err := s.Processors()
 	return speed{reports / took.Seconds(), (serverAfter - server) / reports, (clientsAfter - clients) / reports}, err
 }
 

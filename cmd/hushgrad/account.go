@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 
@@ -22,7 +20,7 @@ func newAccount() *cobra.Command {
 
 // answerForms are the flags for the form of an answer.
 type answerForms struct {
-	asJSON bool
+	output output
 	plot   string // file, empty for none
 }
 
@@ -34,7 +32,7 @@ func (a *answerForms) bind(f *flag.FlagSet) {
 		a.plot = path
 		return nil
 	})
-	f.BoolVar(&a.asJSON, "json", false, "print JSON")
+	a.output.bind(f)
 }
 
 // validate refuses a picture that cannot be written.
@@ -43,15 +41,6 @@ func (a *answerForms) validate() error {
 		return nil
 	}
 	return command.Place("-plot", a.plot)
-}
-
-func printJSON(w io.Writer, v any) error {
-	text, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "%s\n", text)
-	return err
 }
 
 // pictures are the forms of a figure by the ending of its file.

@@ -125,11 +125,10 @@ func (q *amplifyFlags) amplify(ctx context.Context, std command.Streams) error {
 			return err
 		}
 	}
-	if q.asJSON {
-		return printJSON(std.Out, answer)
-	}
-	answer.print(std.Out)
-	return nil
+	return q.output.print(std.Out, answer, func(w io.Writer) error {
+		answer.print(w)
+		return nil
+	})
 }
 
 // watched is a bound whose evaluations are steps of a computation.

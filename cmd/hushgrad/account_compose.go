@@ -78,7 +78,7 @@ func (q *composeFlags) validate(f *flag.FlagSet) error {
 }
 
 func (e *eventFlags) bind(f *flag.FlagSet) {
-	f.StringVar(&e.file, "events", "", "JSON `file` with a list of events, as -json prints them, instead of the flags below; - is stdin")
+	f.StringVar(&e.file, "events", "", "JSON `file` with a list of events, as -o json prints them, instead of the flags below; - is stdin")
 	f.StringVar(&e.kind, "kind", string(compose.KindPure), "pure, approximate, gaussian, discrete-laplace or shuffled")
 	f.IntVar(&e.event.Count, "count", 1, "how often a client takes part")
 	f.Float64Var(&e.event.Epsilon, "epsilon", 0, "pure, approximate: ε of one report; shuffled: its local ε")
@@ -127,7 +127,7 @@ func (e *eventFlags) read(stdin io.Reader) ([]compose.Event, error) {
 	if e.file != "-" {
 		file, err := os.Open(e.file)
 		if err != nil {
-			return nil, err
+			return nil, fl.Invalid("-events", e.file, "must be readable: %v", err)
 		}
 		defer file.Close()
 		in = file
@@ -166,11 +166,10 @@ func (q *composeFlags) compose(ctx context.Context, std command.Streams) error {
 			return err
 		}
 	}
-	if q.asJSON {
-		return printJSON(std.Out, answer)
-	}
-	answer.print(std.Out)
-	return nil
+	return q.output.print(std.Out, answer, func(w io.Writer) error {
+		answer.print(w)
+		return nil
+	})
 }
 
 // classical fills the bounds that know only (ε, δ) of one kind of report.
@@ -194,7 +193,11 @@ func (c *composed) classical() {
 }
 
 func (c composed) print(w io.Writer) {
-	fmt.Fprintf(w, "reports            %d of %d kinds\n", c.Count, len(c.Events))
+	kinds := ""
+	if len(c.Events) > 1 {
+		kinds = fmt.Sprintf(", of %d kinds", len(c.Events))
+	}
+	fmt.Fprintf(w, "reports            %d%s\n", c.Count, kinds)
 	fmt.Fprintf(w, "together           ε = %s, δ = %s (an upper bound, too large by at most %s)\n", bound.Above(c.Epsilon, 6), bound.Above(c.Delta, 3), bound.Above(c.Error, 1))
 	for _, other := range []struct {
 		name  string

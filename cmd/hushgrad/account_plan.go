@@ -123,10 +123,7 @@ func (q *planFlags) plan(ctx context.Context, std command.Streams) error {
 		}
 	}
 	bar.Close()
-	if q.asJSON {
-		return printJSON(std.Out, answer)
-	}
-	return answer.print(ctx, std.Out)
+	return q.output.print(std.Out, answer, func(w io.Writer) error { return answer.print(ctx, w) })
 }
 
 func (p planned) print(ctx context.Context, w io.Writer) error {

@@ -65,7 +65,7 @@ func TestAccountPlanIsTheDemosPlan(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got planned
-		ask(t, &got, append([]string{"plan", "-json"}, args...)...)
+		ask(t, &got, append([]string{"plan", "-o", "json"}, args...)...)
 		alike := func(x, y *float64) bool { return (x == nil) == (y == nil) && (x == nil || *x == *y) }
 		if got.Mechanism != want.Mechanism || got.Dim != want.Dim || got.Clients != want.Clients || got.Cohort != want.Cohort || got.Rounds != want.Rounds ||
 			got.Sparsity != want.Sparsity || got.Budget != want.Budget || got.Momentum != want.Momentum || got.Averaging != want.Averaging ||
@@ -89,7 +89,7 @@ func TestAccountPlanInWords(t *testing.T) {
 // The demo's own question has an accuracy, with its error and the command that measured it.
 func TestAccountPlanExpectsAnAccuracy(t *testing.T) {
 	var p planned
-	if ask(t, &p, "plan", "-json"); p.Expected == nil || p.Expected.Accuracy < 0.9 {
+	if ask(t, &p, "plan", "-o", "json"); p.Expected == nil || p.Expected.Accuracy < 0.9 {
 		t.Fatalf("%+v", p.Expected)
 	}
 	text := ask(t, nil, "plan")
@@ -101,12 +101,12 @@ func TestAccountPlanExpectsAnAccuracy(t *testing.T) {
 // A question names features, or has norms of its own. auto says what it compared.
 func TestAccountPlanAsksAboutATask(t *testing.T) {
 	var p planned
-	ask(t, &p, "plan", "-json", "-rounds", "1", "-clients", "2000", "-dim", "1234", "-l1", "5", "-l2", "1", "-centred=false")
+	ask(t, &p, "plan", "-o", "json", "-rounds", "1", "-clients", "2000", "-dim", "1234", "-l1", "5", "-l2", "1", "-centred=false")
 	if p.Dim != 1234 || p.Expected != nil {
 		t.Errorf("%+v", p.Run)
 	}
 	var zero planned // 0 is what -help says: the task of -features
-	if ask(t, &zero, "plan", "-json", "-rounds", "1", "-clients", "2000", "-features", "edges", "-dim", "0", "-l1", "0"); zero.Dim != 1970 {
+	if ask(t, &zero, "plan", "-o", "json", "-rounds", "1", "-clients", "2000", "-features", "edges", "-dim", "0", "-l1", "0"); zero.Dim != 1970 {
 		t.Errorf("-dim 0: %+v", zero.Run)
 	}
 	text := ask(t, nil, "plan", "-rounds", "1", "-clients", "2000", "-features", "auto", "-public", "digits")
@@ -127,22 +127,22 @@ func TestPlanChoosesOrSaysHowManyClientsItTakes(t *testing.T) {
 		return append([]string{"plan", "-dim", "1000", "-sparsity", "8", "-rounds", "1", "-clients", jsonNumber(clients)}, more...)
 	}
 	var p planned
-	ask(t, &p, question(20000, "-json")...)
+	ask(t, &p, question(20000, "-o", "json")...)
 	if !p.Feasible || len(p.Considered) != 3 || p.Considered[0].Mechanism != p.Mechanism || *p.Central > 1 || p.Cohort != 20000 || p.Considered[0].NoiseOfRun > p.Considered[1].NoiseOfRun {
 		t.Errorf("feasible plan: %+v", p)
 	}
 	want := p.Considered[0].Error / 3
 	var q planned
-	ask(t, &q, question(20000, "-error", jsonNumber(want), "-json")...)
+	ask(t, &q, question(20000, "-error", jsonNumber(want), "-o", "json")...)
 	if q.Feasible || q.ClientsNeeded < 30000 || q.ClientsNeeded > 200000 {
 		t.Errorf("a third of the error: %+v", q)
 	}
-	ask(t, &p, question(float64(q.ClientsNeeded), "-error", jsonNumber(want), "-json")...)
+	ask(t, &p, question(float64(q.ClientsNeeded), "-error", jsonNumber(want), "-o", "json")...)
 	if !p.Feasible {
 		t.Errorf("with the %d clients asked for: %+v", q.ClientsNeeded, p)
 	}
 	var limited planned
-	ask(t, &limited, question(20000, "-error", jsonNumber(want), "-max-epsilon", "0.5", "-json")...)
+	ask(t, &limited, question(20000, "-error", jsonNumber(want), "-max-epsilon", "0.5", "-o", "json")...)
 	if *limited.Local != 0.5 || limited.ClientsNeeded < 2*q.ClientsNeeded {
 		t.Errorf("with at most ε = 0.5 in a report %d clients are needed, and %d without: %+v", limited.ClientsNeeded, q.ClientsNeeded, limited)
 	}

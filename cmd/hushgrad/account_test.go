@@ -52,7 +52,7 @@ func TestAmplifyGivesTheReferenceNumbers(t *testing.T) {
 		{[]string{"-mechanism", "generic", "-epsilon", "1", "-n", "1000000"}, 0.004334519802986406, "standard clone"},
 	} {
 		var got map[string]any
-		ask(t, &got, append([]string{"amplify", "-delta", "1e-6", "-json"}, c.args...)...)
+		ask(t, &got, append([]string{"amplify", "-delta", "1e-6", "-o", "json"}, c.args...)...)
 		e, _ := got["epsilon_central"].(float64)
 		if e < c.want || e > c.want*(1+1e-6) || got["bound"] != c.name || got["delta"] != 1e-6 || c.name == "privacy blanket" && got["slots"] != 17.0 {
 			t.Errorf("%v: %v, want ε from %v up to a millionth more", c.args, got, c.want)
@@ -82,7 +82,7 @@ func TestAmplifyIsAboutTheOpenedRound(t *testing.T) {
 	for _, s := range shapes {
 		for _, question := range [][]string{{"-epsilon", "0.1"}, {"-epsilon", "0.7"}, {"-epsilon", "4"}, {"-target", "0.04"}, {"-target", "0.5"}} {
 			var got amplified
-			args := append([]string{"amplify", "-json", "-n", fmt.Sprint(n), "-dim", "500"}, s.amplify...)
+			args := append([]string{"amplify", "-o", "json", "-n", fmt.Sprint(n), "-dim", "500"}, s.amplify...)
 			ask(t, &got, append(args, question...)...)
 			args = append([]string{"round", "-dim", "500", "-epsilon", jsonNumber(got.Epsilon)}, s.round...)
 			_, m, err := openRound(t.Context(), writeFile(t, t.TempDir(), "round.json", do(t, args...)), nil)
@@ -112,7 +112,7 @@ func TestThePrintedLocalEpsilonKeepsTheTarget(t *testing.T) {
 		flags := []string{"account", "amplify", "-sparsity", "1", "-dim", "100", "-n", "10000"}
 		printed := regexp.MustCompile(`ε = (\S+), δ = 0 for one report`).FindStringSubmatch(do(t, append(flags, "-target", target)...))
 		var got amplified
-		ask(t, &got, append(flags[1:], "-json", "-epsilon", printed[1])...)
+		ask(t, &got, append(flags[1:], "-o", "json", "-epsilon", printed[1])...)
 		if limit, err := strconv.ParseFloat(target, 64); err != nil || got.EpsilonCentral > limit || got.EpsilonCentral < 0.9999*limit {
 			t.Errorf("local ε = %s has central ε = %g, want %s at most", printed[1], got.EpsilonCentral, target)
 		}
@@ -121,11 +121,11 @@ func TestThePrintedLocalEpsilonKeepsTheTarget(t *testing.T) {
 
 func TestAmplifyAnswersTheInverseQuestions(t *testing.T) {
 	var at, local, clients, delta amplified
-	ask(t, &local, "amplify", "-mechanism", "coco", "-dim", "7850", "-target", "0.5", "-n", "5000", "-json")
+	ask(t, &local, "amplify", "-mechanism", "coco", "-dim", "7850", "-target", "0.5", "-n", "5000", "-o", "json")
 	if local.EpsilonCentral > 0.5 || local.EpsilonCentral < 0.4999 || local.Epsilon < 3 || local.Epsilon > 6 {
 		t.Errorf("local ε for a central 0.5: %+v", local)
 	}
-	ask(t, &clients, "amplify", "-mechanism", "generic", "-epsilon", "2", "-clients-for", "0.1", "-json")
+	ask(t, &clients, "amplify", "-mechanism", "generic", "-epsilon", "2", "-clients-for", "0.1", "-o", "json")
 	if clients.EpsilonCentral > 0.1 || clients.Bound != "standard clone" {
 		t.Errorf("clients for a central 0.1: %+v", clients)
 	}
@@ -136,8 +136,8 @@ func TestAmplifyAnswersTheInverseQuestions(t *testing.T) {
 	if fewer, err := clone.Epsilon(clients.N-1, 1e-6); err != nil || fewer <= 0.1 {
 		t.Errorf("one client fewer than %d has ε = %g, %v", clients.N, fewer, err)
 	}
-	ask(t, &at, "amplify", "-mechanism", "signsketch", "-epsilon", "1", "-n", "1000", "-json")
-	ask(t, &delta, "amplify", "-mechanism", "signsketch", "-epsilon", "1", "-n", "1000", "-epsilon-central", jsonNumber(at.EpsilonCentral), "-json")
+	ask(t, &at, "amplify", "-mechanism", "signsketch", "-epsilon", "1", "-n", "1000", "-o", "json")
+	ask(t, &delta, "amplify", "-mechanism", "signsketch", "-epsilon", "1", "-n", "1000", "-epsilon-central", jsonNumber(at.EpsilonCentral), "-o", "json")
 	if math.Abs(delta.Delta-1e-6) > 1e-10 || delta.EpsilonCentral != at.EpsilonCentral {
 		t.Errorf("δ at ε = %g is %g, want about 1e-6", at.EpsilonCentral, delta.Delta)
 	}
@@ -156,7 +156,7 @@ func jsonNumber(x float64) string {
 // composition says.
 func TestComposeMatchesClosedForms(t *testing.T) {
 	var g composed
-	ask(t, &g, "compose", "-kind", "gaussian", "-sigma", "20", "-count", "100", "-delta", "1e-6", "-json")
+	ask(t, &g, "compose", "-kind", "gaussian", "-sigma", "20", "-count", "100", "-delta", "1e-6", "-o", "json")
 	mu := math.Sqrt(100) / 20
 	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	delta := func(e float64) float64 { return phi(mu/2-e/mu) - math.Exp(e)*phi(-mu/2-e/mu) }
@@ -164,11 +164,11 @@ func TestComposeMatchesClosedForms(t *testing.T) {
 		t.Errorf("gaussian: %+v; exact δ there %g", g, delta(g.Epsilon))
 	}
 	var p composed
-	ask(t, &p, "compose", "-kind", "approximate", "-epsilon", "0.2", "-delta-each", "1e-9", "-count", "50", "-delta", "1e-6", "-json")
+	ask(t, &p, "compose", "-kind", "approximate", "-epsilon", "0.2", "-delta-each", "1e-9", "-count", "50", "-delta", "1e-6", "-o", "json")
 	if p.Optimal == nil || p.Advanced == nil || p.Basic == nil || math.Abs(p.Epsilon-*p.Optimal) > 1e-3 || !(*p.Optimal < *p.Advanced) || *p.Basic < 9.99 {
 		t.Errorf("approximate: %+v", p)
 	}
-	// What -json prints can be given back, with more events.
+	// What -o json prints can be given back, with more events.
 	file := filepath.Join(t.TempDir(), "events.json")
 	events, err := json.Marshal(append(p.Events, g.Events...))
 	if err != nil {
@@ -178,7 +178,7 @@ func TestComposeMatchesClosedForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	var both composed
-	ask(t, &both, "compose", "-events", file, "-json")
+	ask(t, &both, "compose", "-events", file, "-o", "json")
 	if both.Count != 150 || both.Epsilon < max(p.Epsilon, g.Epsilon) || both.Epsilon > p.Epsilon+g.Epsilon || both.Optimal != nil {
 		t.Errorf("both: %+v", both)
 	}

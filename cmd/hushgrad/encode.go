@@ -17,6 +17,8 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/reportfile"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/dictionary"
+	"github.com/hushgrad/hushgrad/internal/estimates"
 	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/keyvalue/pckv"
 	"github.com/hushgrad/hushgrad/sparse"
@@ -37,19 +39,18 @@ the shuffler's address. -shuffler, -seal-key and -max-central-epsilon then say w
 and what for: they hold only together, and no other round is accepted.
 `
 
-// seededWarning is printed with reports that were drawn from a seed.
-const seededWarning = "these reports were drawn from a seed: they promise nothing, whatever the round says"
-
 // encodeFlags are the flags of encode.
 type encodeFlags struct {
 	remote, issuer           remote
 	bearer                   string
 	maxEpsilon               float64
 	pins                     pins
+	ledger                   ledgerFlags
 	round, keys, format, out string
 	strict                   bool
 	seed                     uint64
 	file                     string
+	output                   output
 }
 
 func newEncode() *cobra.Command {
@@ -73,9 +74,11 @@ func (e *encodeFlags) bind(f *flag.FlagSet) {
 	f.StringVar(&e.round, "round", "", "`file` with the complete round, see hushgrad round; with -server its id, empty: the newest open round")
 	f.StringVar(&e.keys, "keys", "", "public dictionary: a `file` with one key per line; without it keys are numbers")
 	f.StringVar(&e.format, "format", "", "csv or jsonl; empty: by the file's ending")
-	f.StringVar(&e.out, "out", "", "`file` for the reports; empty: standard output")
+	f.StringVar(&e.out, "out", "", "`file` for the reports; empty: standard output, unless that is a terminal; -: standard output")
+	e.output.bind(f)
 	f.BoolVar(&e.strict, "strict", false, "refuse clients with more pairs than a report of the round takes in; otherwise they are counted in a note")
 	f.Uint64Var(&e.seed, "seed", 0, "0: fresh randomness for every client; any other value voids the guarantee, for experiments only")
+	command.Topic(f, "A ledger", e.ledger.bind)
 	command.Topic(f, "The server", func(f *flag.FlagSet) {
 		e.remote.bind(f, "take the round from its clients' listener and send the reports there")
 		f.Float64Var(&e.maxEpsilon, "max-epsilon", 0, "with -server: refuse a round in which a report costs more")
@@ -92,19 +95,54 @@ func (e *encodeFlags) encode(ctx context.Context, std command.Streams) error {
 	if e.remote.server != "" {
 		return e.submit(ctx, std)
 	}
+	if e.out == "" && isTerminal(std.Out) {
+		return fl.Invalid("-out", "", "must be a file, or - for a terminal: reports are binary")
+	}
 	r, m, err := openRound(ctx, e.round, std.In)
 	if err != nil {
 		return err
 	}
-	reports, err := e.reports(ctx, r, m, std)
+	people, err := e.read(ctx, r, m, std)
+	if err != nil {
+		return err
+	}
+	reports, err := e.ledger.charged(ctx, r, m, func() ([][]byte, error) { return e.reports(ctx, m, people, std) })
 	if err != nil {
 		return err
 	}
 	write := func(out io.Writer) error { return e.writeReports(out, r, reports) }
-	if e.out == "" {
+	if e.toStdout() {
 		return write(command.Writer(ctx, std.Out))
 	}
-	return command.Replace(ctx, e.out, write)
+	if err := command.Replace(ctx, e.out, write); err != nil {
+		return err
+	}
+	guarantee := m.Guarantee()
+	made := encoded{Reports: len(reports), Round: r.ID, Guarantee: promisedBy(guarantee), File: e.out}
+	text := guarantee.String()
+	if e.seed != 0 {
+		made.Guarantee, text = nil, "no guarantee, because of seeds"
+	}
+	return e.output.print(std.Out, made, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%d reports under %s: in %s\n", len(reports), text, e.out)
+		return err
+	})
+}
+
+// toStdout says whether the reports themselves go to standard output.
+func (e *encodeFlags) toStdout() bool { return e.out == "" || e.out == "-" }
+
+// encoded is what encode did, for programs.
+type encoded struct {
+	Reports int    `json:"reports"`
+	Round   string `json:"round"`
+	// Guarantee is that of one report, null for seeded ones.
+	Guarantee *promised `json:"guarantee"`
+	File      string    `json:"file,omitempty"`
+	Server    string    `json:"server,omitempty"`
+	Shuffler  string    `json:"shuffler,omitempty"`
+	// Central is the guarantee against the server of a round with a shuffler.
+	Central *promised `json:"central_guarantee,omitempty"`
 }
 
 // writeReports writes a file of reports.
@@ -125,22 +163,14 @@ func (e *encodeFlags) writeReports(out io.Writer, r fl.Round, reports [][]byte) 
 	return w.Close()
 }
 
-// reports reads the pairs and makes one report per client, in random order.
-func (e *encodeFlags) reports(ctx context.Context, r fl.Round, m fl.Mechanism, std command.Streams) ([][]byte, error) {
-	kv, ok := m.(fl.KeyValueMechanism)
-	if !ok {
-		return nil, fl.Invalid("-round", r.Mechanism, "must have a mechanism for key-value pairs")
-	}
-	people, err := e.read(ctx, r, std)
-	if err != nil {
-		return nil, err
-	}
+// reports makes one report per client, in random order.
+func (e *encodeFlags) reports(ctx context.Context, m fl.Mechanism, people *clientPairs, std command.Streams) ([][]byte, error) {
 	if e.seed != 0 {
-		fmt.Fprintf(std.Err, "note: %s\n", seededWarning)
+		fmt.Fprintf(std.Err, "note: %s\n", estimates.SeededNote)
 	}
 	bar := progress.New(std.Err)
 	bar.Describe("encoding")
-	reports, err := encodeAll(ctx, kv, people, e.stream, bar)
+	reports, err := encodeAll(ctx, m.(fl.KeyValueMechanism), people, e.stream, bar)
 	bar.Close()
 	if err != nil {
 		return nil, err
@@ -149,9 +179,12 @@ func (e *encodeFlags) reports(ctx context.Context, r fl.Round, m fl.Mechanism, s
 	return reports, nil
 }
 
-// read reads the pairs of all clients.
-func (e *encodeFlags) read(ctx context.Context, r fl.Round, std command.Streams) (*clientPairs, error) {
-	keys, err := readDictionary(e.keys, r.Dim)
+// read reads the pairs of all clients for a mechanism, which must take pairs.
+func (e *encodeFlags) read(ctx context.Context, r fl.Round, m fl.Mechanism, std command.Streams) (*clientPairs, error) {
+	if _, ok := m.(fl.KeyValueMechanism); !ok {
+		return nil, fl.Invalid("-round", r.Mechanism, "must have a mechanism for key-value pairs")
+	}
+	keys, err := dictionary.Open(e.keys, r.Dim)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -61,18 +62,22 @@ func (e *encodeFlags) policy() (fl.Policy, error) {
 // validate checks the flags that -server needs or excludes.
 func (e *encodeFlags) validate(f *flag.FlagSet) error {
 	if e.remote.server == "" {
-		if err := command.Unused(f, "without -server", append(pinFlags, "max-epsilon", "issuer", "bearer-file")...); err != nil {
+		if err := command.Unused(f, "without -server", append(pinFlags, "max-epsilon", "issuer", "issuer-tls-ca", "issuer-tls-cert", "issuer-tls-key", "bearer-file")...); err != nil {
 			return err
 		}
 		if e.round == "-" && e.file == "-" {
 			return fl.Invalid("-round", e.round, "must be a file when the pairs come from standard input")
 		}
-		if e.out != "" {
+		if e.toStdout() {
+			if err := command.Unused(f, "without -out or -server: standard output has the reports", outputFlag); err != nil {
+				return err
+			}
+		} else {
 			if err := command.Place("-out", e.out); err != nil {
 				return err
 			}
 		}
-		return e.remote.validate()
+		return cmp.Or(e.ledger.validate(f, e.seed), e.remote.validate())
 	}
 	if err := command.Unused(f, "with -server, which gets the reports", "out"); err != nil {
 		return err
@@ -86,11 +91,11 @@ func (e *encodeFlags) validate(f *flag.FlagSet) error {
 	if e.bearer != "" && e.issuer.ca == "" {
 		return fl.Invalid("-bearer-file", e.bearer, "needs -issuer and -issuer-tls-ca: a secret leaves over TLS only")
 	}
-	return cmp.Or(e.pins.validate(f), e.issuer.validate(), e.remote.validate())
+	return cmp.Or(e.ledger.validate(f, e.seed), e.pins.validate(f), e.issuer.validate(), e.remote.validate())
 }
 
 // submit encodes for a round of a server and sends the reports there.
-func (e *encodeFlags) submit(ctx context.Context, std command.Streams) error {
+func (e *encodeFlags) submit(ctx context.Context, std command.Streams) (failed error) {
 	conn, err := e.remote.dial()
 	if err != nil {
 		return err
@@ -109,6 +114,14 @@ func (e *encodeFlags) submit(ctx context.Context, std command.Streams) error {
 		defer issuer.Close()
 		opts.Issuer = issuer
 	}
+	if e.ledger.file != "" {
+		kept, err := e.ledger.open()
+		if err != nil {
+			return err
+		}
+		defer func() { failed = errors.Join(failed, kept.Close()) }()
+		opts.Ledger, opts.Purpose = kept, e.ledger.purpose
+	}
 	c, err := client.New(conn, opts)
 	if err != nil {
 		return err
@@ -117,7 +130,7 @@ func (e *encodeFlags) submit(ctx context.Context, std command.Streams) error {
 	if err != nil {
 		return err
 	}
-	reports, err := e.reports(ctx, part.Round(), part.Mechanism(), std)
+	reports, err := e.reportsOf(ctx, part, std)
 	if err != nil {
 		return err
 	}
@@ -125,7 +138,27 @@ func (e *encodeFlags) submit(ctx context.Context, std command.Streams) error {
 	if err != nil {
 		return err
 	}
-	return printReceipt(std.Out, part, receipt)
+	sent := encoded{
+		Reports: int(receipt.Accepted + receipt.Duplicates), Round: part.Round().ID, Guarantee: promisedBy(part.Guarantee()),
+		Server: e.remote.server, Shuffler: part.Round().Shuffler,
+	}
+	if central, ok := part.Central(); ok {
+		sent.Central = promisedBy(central)
+	}
+	return e.output.print(std.Out, sent, func(w io.Writer) error { return printReceipt(w, part, receipt) })
+}
+
+// reportsOf makes the reports of a participation.
+func (e *encodeFlags) reportsOf(ctx context.Context, part *client.Participation, std command.Streams) ([][]byte, error) {
+	if e.ledger.file != "" {
+		report, err := e.oneReport(ctx, part, std)
+		return [][]byte{report}, err
+	}
+	people, err := e.read(ctx, part.Round(), part.Mechanism(), std)
+	if err != nil {
+		return nil, err
+	}
+	return e.reports(ctx, part.Mechanism(), people, std)
 }
 
 // printReceipt says what was sent, and against whom it is protected.

@@ -17,16 +17,16 @@ func TestEncodeSaysAgainstWhomItsFiguresHold(t *testing.T) {
 	out := runRole(t, "shuffle", "-name", "127.0.0.1", "-listen", "127.0.0.1:0", "-data", filepath.Join(dir, "data"), "-tls-cert", cert, "-tls-key", key,
 		"-upstream", listener, "-upstream-tls-ca", cert, "-upstream-tls-cert", cert, "-upstream-tls-key", key)
 	shuffler := out.addresses(t, 1)[0]
-	output(t, "round", "-server", operator, "-id", "r", "-dim", "4", "-epsilon", "2", "-min-reports", "1000", "-param", "sparsity=2",
+	printed(t, "round", "-server", operator, "-id", "r", "-dim", "4", "-epsilon", "2", "-min-reports", "1000", "-param", "sparsity=2",
 		"-shuffler", "127.0.0.1", "-tls-ca", cert, "-tls-cert", cert, "-tls-key", key)
 	encode := []string{"encode", "-server", shuffler, "-tls-ca", cert, "-round", "r", "-max-epsilon", "2"}
 	pairs := writeFile(t, dir, "pairs.csv", "anna,1,0.5\n")
-	if text := output(t, append(encode, pairs)...); !strings.Contains(text, "1 reports under (ε=2, δ=0)-DP, local model, replace-one: taken in for round r by the shuffler 127.0.0.1\n") || strings.Contains(text, "against the server") {
+	if text := printed(t, append(encode, pairs)...); !strings.Contains(text, "1 reports under (ε=2, δ=0)-DP, local model, replace-one: taken in for round r by the shuffler 127.0.0.1\n") || strings.Contains(text, "against the server") {
 		t.Errorf("without pins it prints %q", text)
 	}
 	pinned := append(encode[:len(encode):len(encode)], "-shuffler", "127.0.0.1", "-seal-key", fingerprint, "-max-central-epsilon", "1", "-central-delta", "1e-5", pairs)
 	central := regexp.MustCompile(`against the server: \(ε=0\.\d+, δ=1e-05\)-DP, shuffle model, replace-one, if 127\.0\.0\.1 does not work together with it and 1000 of the reports are from honest clients\n$`)
-	if text := output(t, pinned...); !central.MatchString(text) {
+	if text := printed(t, pinned...); !central.MatchString(text) {
 		t.Errorf("with pins it prints %q", text)
 	}
 	if text := refusal(t, append(pinned[:len(pinned)-5:len(pinned)-5], "-max-central-epsilon", "0.01", pairs)...); !strings.Contains(text, "central guarantee: fl: refused by the client's policy") {

@@ -22,6 +22,7 @@ var errNotReady = errors.New("the server is not ready")
 type healthFlags struct {
 	address string
 	timeout time.Duration
+	output  output
 }
 
 func newHealth() *cobra.Command {
@@ -31,6 +32,7 @@ func newHealth() *cobra.Command {
 scripts.`, func(ctx context.Context, _ []string, std command.Streams) error { return h.ask(ctx, std.Out) })
 	c.Flags().StringVar(&h.address, "server", "127.0.0.1:7121", "loopback `address` of its -metrics-listen")
 	c.Flags().DurationVar(&h.timeout, "timeout", 5*time.Second, "how long to wait for an answer")
+	h.output.bind(c.Flags())
 	return c
 }
 
@@ -60,6 +62,8 @@ func (h *healthFlags) ask(ctx context.Context, w io.Writer) error {
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("%w: %q", errNotReady, strings.TrimSpace(string(text)))
 	}
-	_, err = fmt.Fprint(w, string(text))
-	return err
+	return h.output.print(w, map[string]bool{"ready": true}, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
 }

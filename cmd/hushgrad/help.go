@@ -54,7 +54,7 @@ func printHelp(w io.Writer, c *cobra.Command) {
 	if !c.HasParent() {
 		fmt.Fprintf(w, "%s: %s\n\n", c.Name(), c.Short)
 		printChildren(w, c)
-		fmt.Fprint(w, "\nSee hushgrad help COMMAND. More help: configuration, exit-codes.\n")
+		fmt.Fprint(w, "See hushgrad help COMMAND. More help: configuration, exit-codes.\n")
 		return
 	}
 	fmt.Fprintf(w, "Usage: %s\n\n%s", c.UseLine(), command.Wrap(c.Long, ""))

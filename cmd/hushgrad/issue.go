@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"google.golang.org/grpc/credentials"
@@ -130,16 +131,21 @@ func (s *issueFlags) secure(own *tlsfile.Certificate) error {
 
 // newIssueBearer returns the command that draws a secret and prints it with its line of the file.
 func newIssueBearer() *cobra.Command {
-	c := newCommand("bearer NAME", "draw a secret for a client", `Draws a secret for a client. The first line is the secret: give it to the client, who keeps
+	var form output
+	c := newCommand("bearer [flags] NAME", "draw a secret for a client", `Draws a secret for a client. The first line is the secret: give it to the client, who keeps
 it in a file for hushgrad encode -bearer-file. The second is for the issuer's -bearer-file
 and does not let its reader in. A name with two lines is one client.`, func(_ context.Context, args []string, std command.Streams) error {
 		secret, line, err := issuer.NewBearer(args[0])
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(std.Out, "%s\n%s\n", secret, line)
-		return err
+		made := map[string]string{"name": args[0], "secret": secret, "line": line}
+		return form.print(std.Out, made, func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "%s\n%s\n", secret, line)
+			return err
+		})
 	})
+	form.bind(c.Flags())
 	c.Args = oneArgument("name")
 	return c
 }

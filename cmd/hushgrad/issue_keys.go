@@ -30,10 +30,12 @@ type issuerFlags struct {
 	remote remote
 	round  string
 	life   time.Duration
+	output output
 }
 
 func (i *issuerFlags) bind(f *flag.FlagSet) {
 	i.remote.bindParty(f, "server", "", "hushgrad issue", "its operator's listener")
+	i.output.bind(f)
 }
 
 // bindRound adds the flag that names a round.
@@ -70,6 +72,9 @@ func newIssueKey() *cobra.Command {
 	var f *flag.FlagSet
 	c := newCommand("key -server ADDRESS -id ROUND [flags]", "make the key of a round, for hushgrad round -issuer-key", `Makes the key of a round on the issuer and prints it as PEM, for hushgrad round
 -issuer-key. Called again without -life it prints the same key.`, func(ctx context.Context, _ []string, std command.Streams) error {
+		if i.life <= 0 {
+			return fl.Invalid("-life", i.life, "must be > 0")
+		}
 		return i.onRound(func(c service.IssuerOperatorClient) error {
 			req := &service.CreateKeyRequest{RoundId: i.round}
 			if command.Given(f, "life") {
@@ -79,7 +84,13 @@ func newIssueKey() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return pem.Encode(command.Writer(ctx, std.Out), &pem.Block{Type: pemKey, Bytes: resp.GetKey().GetPublicKey()})
+			key, err := protoJSON(resp.GetKey())
+			if err != nil {
+				return err
+			}
+			return i.output.print(command.Writer(ctx, std.Out), key, func(w io.Writer) error {
+				return pem.Encode(w, &pem.Block{Type: pemKey, Bytes: resp.GetKey().GetPublicKey()})
+			})
 		})
 	})
 	f = c.Flags()
@@ -98,25 +109,39 @@ func newIssueKeys() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				table := tabwriter.NewWriter(command.Writer(ctx, std.Out), 0, 0, 2, ' ', 0)
-				fmt.Fprintln(table, "round\tissued\texpires")
-				for _, k := range resp.GetKeys() {
-					fmt.Fprintf(table, "%s\t%d\t%s\n", k.GetRoundId(), k.GetIssued(), k.GetExpires().AsTime().Format(time.RFC3339))
+				keys, err := protoJSON(resp)
+				if err != nil {
+					return err
 				}
-				return table.Flush()
+				return i.output.print(command.Writer(ctx, std.Out), keys, func(w io.Writer) error { return writeKeys(w, resp.GetKeys()) })
 			})
 		})
 	i.bind(c.Flags())
 	return c
 }
 
+// writeKeys lists keys for people.
+func writeKeys(w io.Writer, keys []*service.IssuerKey) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "round\tissued\texpires")
+	for _, k := range keys {
+		fmt.Fprintf(table, "%s\t%d\t%s\n", k.GetRoundId(), k.GetIssued(), k.GetExpires().AsTime().Format(time.RFC3339))
+	}
+	return table.Flush()
+}
+
 func newIssueDrop() *cobra.Command {
 	i := &issuerFlags{}
 	c := newCommand("drop -server ADDRESS -id ROUND [flags]", "destroy the key of a round", `Destroys the key of a round and the record of who had a token under it. Tokens that clients
-have already stay good.`, func(ctx context.Context, _ []string, _ command.Streams) error {
+have already stay good.`, func(ctx context.Context, _ []string, std command.Streams) error {
 		return i.onRound(func(c service.IssuerOperatorClient) error {
-			_, err := c.DropKey(ctx, &service.DropKeyRequest{RoundId: i.round})
-			return err
+			if _, err := c.DropKey(ctx, &service.DropKeyRequest{RoundId: i.round}); err != nil {
+				return err
+			}
+			return i.output.print(std.Out, map[string]string{"dropped": i.round}, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "dropped %s\n", i.round)
+				return err
+			})
 		})
 	})
 	i.bind(c.Flags())
@@ -162,7 +187,7 @@ func readSmall(name, file string) ([]byte, error) {
 	const limit = 16 << 10
 	in, err := os.Open(file)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fl.Invalid(name, file, "must be readable: %v", err)
 	}
 	defer in.Close()
 	text, err := io.ReadAll(io.LimitReader(in, limit+1))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,8 +29,8 @@ func runIssue(t *testing.T, args ...string) []string {
 	return out.addresses(t, 2)
 }
 
-// output runs a command line that must work and returns what it prints.
-func output(t *testing.T, args ...string) string {
+// printed runs a command line that must work and returns what it prints.
+func printed(t *testing.T, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	if code := call(t.Context(), args, &stdout, &stderr); code != 0 {
@@ -60,10 +59,10 @@ func TestARoundWithTokensFromTheShell(t *testing.T) {
 
 	var secrets, lines []string
 	for _, name := range []string{"anna", "bert"} {
-		text := strings.Split(output(t, "issue", "bearer", name), "\n")
+		text := strings.Split(printed(t, "issue", "bearer", name), "\n")
 		secrets, lines = append(secrets, writeFile(t, dir, name, text[0]+"\n")), append(lines, text[1])
 	}
-	stranger := writeFile(t, dir, "carl", strings.Split(output(t, "issue", "bearer", "carl"), "\n")[0])
+	stranger := writeFile(t, dir, "carl", strings.Split(printed(t, "issue", "bearer", "carl"), "\n")[0])
 	bearers := writeFile(t, dir, "bearers", strings.Join(lines, "\n")+"\n")
 	addresses := runIssue(t, "-tls-cert", cert, "-tls-key", key, "-bearer-file", bearers)
 	issuers, keys := addresses[0], addresses[1]
@@ -74,11 +73,11 @@ func TestARoundWithTokensFromTheShell(t *testing.T) {
 		t.Errorf("the clients' listener offers the operator's service: %q", text)
 	}
 
-	pem := output(t, "issue", "key", "-server", keys, "-tls-ca", cert, "-id", "r")
-	if again := output(t, "issue", "key", "-server", keys, "-tls-ca", cert, "-id", "r"); again != pem {
+	pem := printed(t, "issue", "key", "-server", keys, "-tls-ca", cert, "-id", "r")
+	if again := printed(t, "issue", "key", "-server", keys, "-tls-ca", cert, "-id", "r"); again != pem {
 		t.Error("the same call prints another key")
 	}
-	output(t, "round", "-server", operator, "-id", "r", "-dim", "4", "-epsilon", "5", "-min-reports", "2", "-param", "sparsity=2", "-issuer-key", writeFile(t, dir, "r.pem", pem))
+	printed(t, "round", "-server", operator, "-id", "r", "-dim", "4", "-epsilon", "5", "-min-reports", "2", "-param", "sparsity=2", "-issuer-key", writeFile(t, dir, "r.pem", pem))
 
 	encode := func(data string, flags ...string) []string {
 		return append(append([]string{"encode", "-server", clients, "-max-epsilon", "5", "-round", "r"}, flags...), data)
@@ -100,19 +99,19 @@ func TestARoundWithTokensFromTheShell(t *testing.T) {
 		}
 	}
 	for _, secret := range secrets {
-		if text := output(t, encode(one, as(secret)...)...); !strings.Contains(text, "1 reports under") {
+		if text := printed(t, encode(one, as(secret)...)...); !strings.Contains(text, "1 reports under") {
 			t.Errorf("printed %q", text)
 		}
 		if text := refusal(t, encode(one, as(secret)...)...); !strings.Contains(text, "AlreadyExists") {
 			t.Errorf("a second report: %q", text)
 		}
 	}
-	if text := output(t, "issue", "keys", "-server", keys, "-tls-ca", cert); !strings.Contains(text, "\nr      2       ") {
+	if text := printed(t, "issue", "keys", "-server", keys, "-tls-ca", cert); !strings.Contains(text, "\nr      2       ") {
 		t.Errorf("keys %q", text)
 	}
-	output(t, "aggregate", "-server", operator, "-round", "r", "-close")
-	output(t, "issue", "drop", "-server", keys, "-tls-ca", cert, "-id", "r")
-	if text := output(t, "issue", "keys", "-server", keys, "-tls-ca", cert); strings.Count(text, "\n") != 1 {
+	printed(t, "aggregate", "-server", operator, "-round", "r", "-close")
+	printed(t, "issue", "drop", "-server", keys, "-tls-ca", cert, "-id", "r")
+	if text := printed(t, "issue", "keys", "-server", keys, "-tls-ca", cert); strings.Count(text, "\n") != 1 {
 		t.Errorf("keys %q after the only one was dropped", text)
 	}
 }
@@ -139,14 +138,14 @@ func TestIssueWithCertificates(t *testing.T) {
 	if text := refusal(t, "issue", "keys", "-server", keys, "-tls-ca", cert); !strings.Contains(text, "Unavailable") {
 		t.Errorf("an operator without a certificate: %q", text)
 	}
-	pem := output(t, append([]string{"issue", "key", "-server", keys, "-id", "r", "-life", "1h"}, tls...)...)
-	output(t, "round", "-server", operator, "-id", "r", "-dim", "4", "-epsilon", "5", "-min-reports", "1", "-param", "sparsity=2", "-issuer-key", writeFile(t, dir, "r.pem", pem))
+	pem := printed(t, append([]string{"issue", "key", "-server", keys, "-id", "r", "-life", "1h"}, tls...)...)
+	printed(t, "round", "-server", operator, "-id", "r", "-dim", "4", "-epsilon", "5", "-min-reports", "1", "-param", "sparsity=2", "-issuer-key", writeFile(t, dir, "r.pem", pem))
 	encode := []string{"encode", "-server", clients, "-max-epsilon", "5", "-issuer", issuers, "-issuer-tls-ca", cert}
 	data := writeFile(t, dir, "data.csv", "anna,1,0.5\n")
 	if text := refusal(t, append(encode, data)...); !strings.Contains(text, "Unavailable") {
 		t.Errorf("a client without a certificate: %q", text)
 	}
-	output(t, append(encode, "-issuer-tls-cert", cert, "-issuer-tls-key", key, data)...)
+	printed(t, append(encode, "-issuer-tls-cert", cert, "-issuer-tls-key", key, data)...)
 }
 
 func TestIssuerKeysAreReadFromPEM(t *testing.T) {
@@ -165,7 +164,8 @@ func TestIssuerKeysAreReadFromPEM(t *testing.T) {
 			t.Errorf("%s: %x, %v", name, r.IssuerKey, err)
 		}
 	}
-	if err := readIssuerKey(new(fl.Round), filepath.Join(dir, "absent")); !errors.Is(err, os.ErrNotExist) {
+	var p *fl.ParamError
+	if err := readIssuerKey(new(fl.Round), filepath.Join(dir, "absent")); !errors.As(err, &p) || p.Param != "-issuer-key" {
 		t.Errorf("no file: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 // Command hushgrad runs the parts of a private aggregation service. Operators use serve,
 // shuffle, issue, round and aggregate. Clients and batch jobs use encode. Any party can use
-// account and verify to find out what a round promises. Start with hushgrad help.
+// account and verify to find out what a round promises, and ledger to find out what was spent. Start
+// with hushgrad help.
 package main
 
 import (
@@ -33,8 +34,8 @@ func newRoot() *cobra.Command {
 	}{
 		{"Run a service", []*cobra.Command{newServe(), newShuffle(), newIssue(), newHealth()}},
 		{"Run rounds, take part", []*cobra.Command{newRound(), newRounds(), newEncode(), newAggregate()}},
-		{"Ask what a round promises", []*cobra.Command{newAccount(), newVerify()}},
-		{"This program", []*cobra.Command{newVersion(), newMan()}},
+		{"Ask what a round promises", []*cobra.Command{newAccount(), newVerify(), newLedger()}},
+		{"This program", []*cobra.Command{newNew(), newVersion(), newMan()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		for _, c := range g.commands {

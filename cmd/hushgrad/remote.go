@@ -45,7 +45,7 @@ func (r *remote) validate() error {
 		return fl.Invalid(cert+" and "+key, r.cert+" and "+r.key, "must be given together")
 	case r.cert != "" && r.ca == "":
 		return fl.Invalid(cert, r.cert, "needs %s", ca)
-	case r.server != "" && r.ca == "" && !loopback(r.server):
+	case r.server != "" && r.ca == "" && !r.nearby():
 		return fl.Invalid(r.flag, r.server, "must be a loopback address, or %s must be given", ca)
 	}
 	return nil
@@ -69,7 +69,12 @@ func (r *remote) dial(options ...grpc.DialOption) (*grpc.ClientConn, error) {
 }
 
 func (r *remote) connect(creds credentials.TransportCredentials, options ...grpc.DialOption) (*grpc.ClientConn, error) {
-	conn, err := grpc.NewClient(r.server, append(options, grpc.WithTransportCredentials(creds))...)
+	target := r.server
+	if addresses := r.addresses(); len(addresses) > 1 {
+		target = "members:///" + addresses[0]
+		options = append(options, tryAll(addresses)...)
+	}
+	conn, err := grpc.NewClient(target, append(options, grpc.WithTransportCredentials(creds))...)
 	if err != nil {
 		return nil, fl.Invalid(r.flag, r.server, "must be an address: %v", err)
 	}

@@ -110,6 +110,16 @@ func submitSeeded(t *testing.T, seed uint64, args ...string) string {
 	return out.String()
 }
 
+// readAndEncode returns the reports that encode makes of its file.
+func readAndEncode(t *testing.T, e *encodeFlags, r fl.Round, m fl.Mechanism) ([][]byte, error) {
+	t.Helper()
+	people, err := e.read(t.Context(), r, m, silent)
+	if err != nil {
+		return nil, err
+	}
+	return e.reports(t.Context(), m, people, silent)
+}
+
 // encodeSeeded returns the file of encode -seed without the mark that its reports are seeded,
 // which a server does not get to see either.
 func encodeSeeded(t *testing.T, seed uint64, args ...string) string {
@@ -120,7 +130,7 @@ func encodeSeeded(t *testing.T, seed uint64, args ...string) string {
 		t.Fatal(err)
 	}
 	e.seed = seed
-	reports, err := e.reports(t.Context(), r, m, silent)
+	reports, err := readAndEncode(t, e, r, m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +153,7 @@ func TestReportsLoseTheOrderOfTheClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := encodeOf(t, "-round", round, "-keys", keys, "-seed", "5", data)
-	reports, err := e.reports(t.Context(), r, m, silent)
+	reports, err := readAndEncode(t, e, r, m)
 	if err != nil || len(reports) != 60 {
 		t.Fatalf("%d reports, %v", len(reports), err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,6 +54,7 @@ type roundFlags struct {
 	remote                       remote
 	round                        fl.Round
 	issuerKey, shuffler, columns string
+	output                       output
 }
 
 func newRound() *cobra.Command {
@@ -83,6 +85,7 @@ func (r *roundFlags) bind(f *flag.FlagSet) {
 	f.StringVar(&r.columns, "columns", "pairs", "comma-separated `list` of what is estimated beside the mean; \"\" is nothing, pairs stands for frequency and conditional where the mechanism estimates them")
 	f.Var(paramFlag(r.round.Params), "param", "`name=value` of a parameter of the mechanism; may be repeated")
 	f.StringVar(&r.issuerKey, "issuer-key", "", "PEM `file` of hushgrad issue key: every report then needs a token under it; empty: none does, and whoever reaches the server sends any number of reports")
+	r.output.bindTo(f, jsonOutput)
 	command.Topic(f, "The server", func(f *flag.FlagSet) {
 		r.remote.bind(f, "open the round on its operator's listener")
 		f.StringVar(&r.shuffler, "shuffler", "", "with -server: `name` of the shuffler to which clients send their reports, sealed to the newest key of the server; empty: they send them to the server")
@@ -102,8 +105,9 @@ func (r *roundFlags) describe(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	r.round.Columns = columnsOf(r.round.Mechanism, r.columns)
-	complete, err := command.Await(ctx, func() (fl.Round, error) {
-		complete, _, err := fl.Complete(r.round)
+	var m fl.Mechanism
+	complete, err := command.Await(ctx, func() (complete fl.Round, err error) {
+		complete, m, err = fl.Complete(r.round)
 		return complete, err
 	})
 	if err == nil && r.remote.server != "" {
@@ -113,7 +117,25 @@ func (r *roundFlags) describe(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return writeRound(w, complete)
+	if r.output == jsonOutput {
+		return writeRound(w, complete)
+	}
+	return describeRound(w, complete, m.Guarantee())
+}
+
+// describeRound writes a round for people.
+func describeRound(w io.Writer, r fl.Round, g fl.Guarantee) error {
+	var params []string
+	for _, name := range slices.Sorted(maps.Keys(r.Params)) {
+		params = append(params, fmt.Sprintf("%s = %v", name, r.Params[name]))
+	}
+	closes := "by the operator"
+	if r.TargetReports > 0 {
+		closes = fmt.Sprintf("at %d reports", r.TargetReports)
+	}
+	_, err := fmt.Fprintf(w, "round       %s\nmechanism   %s\nestimates   %s of %d coordinates or keys\nreport      %s\nreleased    from %d reports on\ncloses      %s\n",
+		r.ID, strings.Join(append([]string{r.Mechanism}, params...), ", "), strings.Join(append([]string{fl.ColumnMean}, r.Columns...), ", "), r.Dim, g, r.MinReports, closes)
+	return err
 }
 
 // writeRound writes a round as JSON.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 	flag "github.com/spf13/pflag"
-	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
@@ -107,7 +107,7 @@ func writeTable(w io.Writer, rounds []listed) error {
 
 func newRoundsList() *cobra.Command {
 	var to *remote
-	var asJSON bool
+	var form output
 	c := newCommand("list [flags]", "the rounds of a server, oldest first", "Lists the rounds that a server remembers, oldest first, with the exact numbers of reports.",
 		func(ctx context.Context, _ []string, std command.Streams) error {
 			return to.onServer(func(o *client.Operator) error {
@@ -115,30 +115,32 @@ func newRoundsList() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if asJSON {
-					return printStatuses(std.Out, rounds)
+				messages, err := messagesOf(rounds)
+				if err != nil {
+					return err
 				}
-				return writeTable(std.Out, rounds)
+				return form.print(std.Out, messages, func(w io.Writer) error { return writeTable(w, rounds) })
 			})
 		})
 	to = bindServer(c.Flags())
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON (messages hushgrad.v1.RoundStatus)")
+	form.bind(c.Flags())
 	return c
 }
 
-// printStatuses writes rounds for programs.
-func printStatuses(w io.Writer, rounds []listed) (err error) {
-	messages := make([]json.RawMessage, len(rounds))
+// messagesOf returns rounds for programs: messages hushgrad.v1.RoundStatus.
+func messagesOf(rounds []listed) (messages []json.RawMessage, err error) {
+	messages = make([]json.RawMessage, len(rounds))
 	for i, l := range rounds {
-		if messages[i], err = (protojson.MarshalOptions{UseProtoNames: true, EmitUnpopulated: true}).Marshal(l.status); err != nil {
-			return err
+		if messages[i], err = protoJSON(l.status); err != nil {
+			return nil, err
 		}
 	}
-	return printJSON(w, messages)
+	return messages, nil
 }
 
 func newRoundsAbort() *cobra.Command {
 	var to *remote
+	var form output
 	c := newCommand("abort [flags] ROUND...", "end rounds without an estimate and drop their reports",
 		"Ends rounds without an estimate. Their reports are dropped, and clients cannot submit more.",
 		func(ctx context.Context, ids []string, std command.Streams) error {
@@ -147,19 +149,26 @@ func newRoundsAbort() *cobra.Command {
 					if err := o.AbortRound(ctx, id); err != nil {
 						return fmt.Errorf("round %q: %w", id, err)
 					}
+					if form == jsonOutput {
+						continue
+					}
 					if _, err := fmt.Fprintf(std.Out, "aborted %s\n", id); err != nil {
 						return err
 					}
 				}
-				return nil
+				return form.print(std.Out, map[string][]string{"aborted": ids}, func(io.Writer) error { return nil })
 			})
 		})
 	c.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return fl.Invalid("arguments", 0, "at least one round is required")
 		}
+		if slices.Contains(args, "") {
+			return fl.Invalid("arguments", "", "must be rounds of the server, see hushgrad rounds list")
+		}
 		return nil
 	}
 	to = bindServer(c.Flags())
+	form.bind(c.Flags())
 	return c
 }

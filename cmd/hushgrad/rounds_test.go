@@ -66,7 +66,7 @@ func TestRoundsFromOpenToExport(t *testing.T) {
 		Reports       string
 		Opened, Ended time.Time
 	}
-	if err := json.Unmarshal([]byte(do(t, "rounds", "list", "-json", "-server", operator)), &messages); err != nil || len(messages) != 2 {
+	if err := json.Unmarshal([]byte(do(t, "rounds", "list", "-o", "json", "-server", operator)), &messages); err != nil || len(messages) != 2 {
 		t.Fatalf("%v, %v", messages, err)
 	}
 	if m := messages[1]; m.Round.ID != "r" || m.State != "ROUND_STATE_CLOSED" || m.Reports != "60" || m.Ended.Before(m.Opened) {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -20,21 +21,25 @@ import (
 func newRoundsWatch() *cobra.Command {
 	var to *remote
 	var every time.Duration
+	var form output
 	c := newCommand("watch [flags]", "the same, again and again until it is interrupted", `Shows the rounds of a server until it is interrupted: on a terminal as a table, elsewhere
-one line whenever a round changes.`, func(ctx context.Context, _ []string, std command.Streams) error {
+one line whenever a round changes: with -o json a message hushgrad.v1.RoundStatus.`, func(ctx context.Context, _ []string, std command.Streams) error {
 		if every < 100*time.Millisecond {
 			return fl.Invalid("-every", every, "must be at least 100ms")
 		}
-		return to.onServer(func(o *client.Operator) error { return watch(ctx, o, every, std.Out) })
+		return to.onServer(func(o *client.Operator) error {
+			v := view{out: std.Out, output: form, terminal: form == textOutput && isTerminal(std.Out), shown: map[string]string{}}
+			return v.watch(ctx, o, every)
+		})
 	})
 	to = bindServer(c.Flags())
+	form.bind(c.Flags())
 	c.Flags().DurationVar(&every, "every", time.Second, "how often to look, at least 100ms")
 	return c
 }
 
 // watch shows the rounds until ctx ends.
-func watch(ctx context.Context, o *client.Operator, every time.Duration, w io.Writer) error {
-	v := view{out: w, terminal: isTerminal(w), shown: map[string]string{}}
+func (v *view) watch(ctx context.Context, o *client.Operator, every time.Duration) error {
 	for {
 		rounds, err := list(ctx, o)
 		if err == nil {
@@ -62,6 +67,7 @@ func isTerminal(w io.Writer) bool {
 // view shows rounds that change.
 type view struct {
 	out      io.Writer
+	output   output
 	terminal bool
 	shown    map[string]string // last line of each round
 }
@@ -85,9 +91,28 @@ func (v *view) show(rounds []listed) error {
 			continue
 		}
 		v.shown[l.round.ID] = line
-		if _, err := fmt.Fprintf(v.out, "%s %s\n", time.Now().UTC().Format(time.RFC3339), line); err != nil {
+		if err := v.say(l, line); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// say writes what has changed, in one line.
+func (v *view) say(l listed, line string) error {
+	if v.output != jsonOutput {
+		_, err := fmt.Fprintf(v.out, "%s %s\n", time.Now().UTC().Format(time.RFC3339), line)
+		return err
+	}
+	message, err := protoJSON(l.status)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := json.Compact(&out, message); err != nil {
+		return err
+	}
+	out.WriteByte('\n')
+	_, err = v.out.Write(out.Bytes())
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc/credentials"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/tlsfile"
 	"github.com/hushgrad/hushgrad/server"
+	"github.com/hushgrad/hushgrad/server/jetstream"
 )
 
 const serveHelp = `Runs the gRPC parameter server until it is interrupted. Rounds, reports, estimates
@@ -29,7 +31,9 @@ party that reaches that listener decides which of them count.
 type serveFlags struct {
 	operated
 	shuffler  shufflerFlags
+	http      httpFlags
 	dashboard dashboardFlags
+	cluster   clusterFlags
 	config    server.Config
 }
 
@@ -75,6 +79,9 @@ func (s *serveFlags) serve(ctx context.Context, std command.Streams) (err error)
 	if s.config.Seal, err = s.shuffler.keys(s.state.dir, logger); err != nil {
 		return err
 	}
+	if s.cluster.urls != "" {
+		return s.serveMember(ctx, own, figures)
+	}
 	srv, err := server.New(s.config)
 	if err != nil {
 		return s.shuffler.explain(err)
@@ -103,6 +110,8 @@ func (s *serveFlags) bind(f *flag.FlagSet) {
 	f.BoolVar(&s.listening.insecure, "insecure", false, "answer clients without TLS on addresses that other machines reach: whoever is on the way reads and changes everything")
 	f.BoolVar(&s.config.Reflection, "reflection", false, "describe the services to whoever asks, for tools such as grpcurl")
 	command.Topic(f, "A shuffler", s.shuffler.bind)
+	command.Topic(f, "HTTP", s.http.bind)
+	command.Topic(f, "A cluster", s.cluster.bind)
 	command.Topic(f, "Watching", s.dashboard.bind)
 	command.Topic(f, "Limits", func(f *flag.FlagSet) {
 		bindLimits(f, &s.config.Limits)
@@ -119,14 +128,53 @@ func (s *serveFlags) validate() error {
 	if err := s.shuffler.validate(s.listening, s.state); err != nil {
 		return err
 	}
+	if err := s.http.validate(s.listening); err != nil {
+		return err
+	}
 	if err := s.dashboard.validate(); err != nil {
+		return err
+	}
+	if err := s.cluster.validate(s.state, s.shuffler); err != nil {
 		return err
 	}
 	return s.operated.validate()
 }
 
+// serveMember is serve as a member of a cluster. The listeners are open while this member leads.
+func (s *serveFlags) serveMember(ctx context.Context, own *tlsfile.Certificate, figures *prometheus.Registry) error {
+	logger := s.config.Logger
+	cluster, nc, leave, err := s.cluster.meet(ctx, s.state.dir, logger)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	ready := func() error {
+		if !nc.IsConnected() {
+			return errNotConnected
+		}
+		return own.CheckValid(time.Now())
+	}
+	monitor, err := s.monitoring.listen(figures, ready, own, logger)
+	if err != nil {
+		return err
+	}
+	defer monitor.close()
+	shown, err := s.dashboard.listen(own, logger)
+	if err != nil {
+		return err
+	}
+	var now leading
+	defer s.dashboard.serve(ctx, shown, &now, logger)()
+	go monitor.serve()
+	logger.Info(s.shuffler.whatHolds())
+	return cluster.Serve(ctx, jetstream.Member{
+		Shard: s.cluster.own, Journal: s.config.Journal, Seal: s.config.Seal, Server: s.config, Listen: s.open, Led: now.set,
+	})
+}
+
 // secure fills in the transport security of the listeners, none without a certificate.
 func (s *serveFlags) secure(own *tlsfile.Certificate) (err error) {
+	s.config.HTTPSecurity, s.config.HTTPOrigins = s.http.security(own), s.http.origins
 	if own == nil {
 		return nil
 	}
@@ -140,11 +188,20 @@ func (s *serveFlags) secure(own *tlsfile.Certificate) (err error) {
 
 // open opens the listeners.
 func (s *serveFlags) open() (l server.Listeners, err error) {
-	if l.Clients, l.Operator, err = s.operated.open(); err != nil || s.shuffler.listen == "" {
+	if l.Clients, l.Operator, err = s.operated.open(); err != nil {
 		return l, err
 	}
-	if l.Shuffler, err = net.Listen("tcp", s.shuffler.listen); err != nil {
-		return l, errors.Join(fmt.Errorf("-shuffler-listen: %w", err), l.Clients.Close(), l.Operator.Close())
+	if l.HTTP, err = s.http.listen(); err != nil {
+		return l, errors.Join(err, l.Clients.Close(), l.Operator.Close())
 	}
-	return l, nil
+	if s.shuffler.listen == "" {
+		return l, nil
+	}
+	if l.Shuffler, err = net.Listen("tcp", s.shuffler.listen); err != nil {
+		err = errors.Join(fmt.Errorf("-shuffler-listen: %w", err), l.Clients.Close(), l.Operator.Close())
+		if l.HTTP != nil {
+			err = errors.Join(err, l.HTTP.Close())
+		}
+	}
+	return l, err
 }

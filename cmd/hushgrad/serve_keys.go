@@ -17,17 +17,37 @@ import (
 
 // keysFlags are the flags of commands about the keys of a server on this machine.
 type keysFlags struct {
-	data  string
-	seals sealFlags
+	flags  *flag.FlagSet
+	data   string
+	seals  sealFlags
+	output output
 }
 
 func (k *keysFlags) bind(f *flag.FlagSet) {
+	k.flags = f
 	f.StringVar(&k.data, "data", stateDir("serve"), "`directory` of the server's state, see hushgrad serve")
 	k.seals.bind(f)
+	k.output.bind(f)
+}
+
+// listedKey is a key for programs.
+type listedKey struct {
+	Fingerprint string     `json:"fingerprint"`
+	Suite       seal.Suite `json:"suite"`
+	Changed     time.Time  `json:"changed"`
+}
+
+func listKey(key *seal.Key) listedKey {
+	return listedKey{key.Fingerprint().String(), key.Suite(), key.Changed().UTC()}
 }
 
 // open returns the keys. There must be one.
 func (k *keysFlags) open() (*seal.Keys, error) {
+	if k.seals.dir != "" {
+		if err := command.Unused(k.flags, "with -seal-keys", "data"); err != nil {
+			return nil, err
+		}
+	}
 	if k.seals.dir == "" && (k.data == "" || k.data == noData) {
 		return nil, fl.Invalid("-seal-keys", "", "is required with -data %q", k.data)
 	}
@@ -62,8 +82,10 @@ func (k *keysFlags) add(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(w, key.Fingerprint())
-	return err
+	return k.output.print(w, listKey(key), func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, key.Fingerprint())
+		return err
+	})
 }
 
 func newServeKeys() *cobra.Command {
@@ -86,10 +108,16 @@ func (k *keysFlags) list(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "fingerprint\tsuite\tage")
-	for _, key := range all {
-		fmt.Fprintf(table, "%s\t%s\t%v\n", key.Fingerprint(), key.Suite(), time.Since(key.Changed()).Round(time.Second))
+	listed := make([]listedKey, len(all))
+	for i, key := range all {
+		listed[i] = listKey(key)
 	}
-	return table.Flush()
+	return k.output.print(w, listed, func(w io.Writer) error {
+		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "fingerprint\tsuite\tage")
+		for _, key := range listed {
+			fmt.Fprintf(table, "%s\t%s\t%v\n", key.Fingerprint, key.Suite, time.Since(key.Changed).Round(time.Second))
+		}
+		return table.Flush()
+	})
 }

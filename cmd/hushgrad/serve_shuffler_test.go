@@ -55,16 +55,16 @@ func TestARoundWithAShufflerFromTheShell(t *testing.T) {
 	}
 
 	keys := []string{"serve", "keys", "-data", data}
-	first := regexp.MustCompile(`[0-9a-f]{64}`).FindAllString(output(t, keys...), -1)
+	first := regexp.MustCompile(`[0-9a-f]{64}`).FindAllString(printed(t, keys...), -1)
 	if len(first) != 1 || !strings.Contains(out.String(), "fingerprint="+first[0]) {
 		t.Errorf("the keys are %v", first)
 	}
-	added := strings.TrimSpace(output(t, "serve", "key", "-data", data, "-seal-suite", "mlkem768-x25519"))
-	if list := output(t, keys...); !strings.Contains(list, added+"  mlkem768-x25519") || !strings.Contains(list, first[0]+"  x25519") {
+	added := strings.TrimSpace(printed(t, "serve", "key", "-data", data, "-seal-suite", "mlkem768-x25519"))
+	if list := printed(t, keys...); !strings.Contains(list, added+"  mlkem768-x25519") || !strings.Contains(list, first[0]+"  x25519") {
 		t.Errorf("after another key: %s", list)
 	}
 
-	r := roundOf(t, output(t, "round", "-server", operator, "-tls-ca", cert, "-id", "r", "-dim", "4", "-epsilon", "5", "-min-reports", "2", "-param", "sparsity=2", "-shuffler", "shuffler.example"))
+	r := roundOf(t, printed(t, "round", "-server", operator, "-tls-ca", cert, "-id", "r", "-dim", "4", "-epsilon", "5", "-min-reports", "2", "-param", "sparsity=2", "-shuffler", "shuffler.example"))
 	if r.Shuffler != "shuffler.example" || seal.FingerprintOf(r.SealKey).String() != added {
 		t.Errorf("the round has the shuffler %q and the key %s, want %s", r.Shuffler, seal.FingerprintOf(r.SealKey), added)
 	}
@@ -115,7 +115,7 @@ func TestARoundWithAShufflerFromTheShell(t *testing.T) {
 	if err := forward(at, pair); err != nil {
 		t.Fatal(err)
 	}
-	if text := output(t, "aggregate", "-server", operator, "-tls-ca", cert, "-round", "r"); !strings.Contains(text, "mean") {
+	if text := printed(t, "aggregate", "-server", operator, "-tls-ca", cert, "-round", "r"); !strings.Contains(text, "mean") {
 		t.Errorf("the estimate: %s", text)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/server/jetstream"
 	"github.com/hushgrad/hushgrad/server/shuffler"
 )
 
@@ -28,6 +30,8 @@ Whoever runs both learns who sent what. So run it apart from hushgrad serve.
 type shuffleFlags struct {
 	daemon
 	upstream remote
+	http     httpFlags
+	brokers  brokers
 	secrets  string
 	config   shuffler.Config
 }
@@ -51,9 +55,13 @@ func (s *shuffleFlags) bind(f *flag.FlagSet) {
 	f.BoolVar(&s.listening.insecure, "insecure", false, "answer clients without TLS on addresses that other machines reach: whoever is on the way sees who sends what, sealed")
 	f.StringVar(&s.secrets, "secrets", "", "`directory` for the secrets of rounds, which are destroyed with them: no backup should have it; empty: that of -data with -secrets behind its name")
 	f.IntVar(&s.config.Floor, "floor", shuffler.DefaultFloor, "fewest sealed reports that are forwarded, whatever min_reports of a round says")
+	command.Topic(f, "HTTP", s.http.bind)
 	command.Topic(f, "The server", func(f *flag.FlagSet) {
 		s.upstream.bindParty(f, "upstream", "upstream-", "hushgrad serve", "its listener for the shuffler")
 		f.IntVar(&s.config.ForwardBytes, "forward-bytes", 1<<20, "sealed reports in one message to the server, in bytes: less than its -max-message-bytes")
+	})
+	command.Topic(f, "A cluster", func(f *flag.FlagSet) {
+		s.brokers.bind(f, "sealed reports go there in place of -upstream; empty: they go to -upstream")
 	})
 	command.Topic(f, "Limits", func(f *flag.FlagSet) {
 		bindLimits(f, &s.config.Limits)
@@ -77,6 +85,12 @@ func (s *shuffleFlags) validate() error {
 	if err := s.upstream.validate(); err != nil {
 		return err
 	}
+	if err := s.http.validate(s.listening); err != nil {
+		return err
+	}
+	if err := s.brokers.validate(); err != nil {
+		return err
+	}
 	return s.daemon.validate()
 }
 
@@ -91,6 +105,7 @@ func (s *shuffleFlags) shuffle(ctx context.Context, std command.Streams) (err er
 	if own != nil {
 		s.config.Credentials = credentials.NewTLS(own.Config())
 	}
+	s.config.HTTPSecurity, s.config.HTTPOrigins = s.http.security(own), s.http.origins
 	s.config.Ready = func() error { return own.CheckValid(time.Now()) }
 	conn, err := s.dial(logger)
 	if err != nil {
@@ -98,6 +113,18 @@ func (s *shuffleFlags) shuffle(ctx context.Context, std command.Streams) (err er
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	s.config.Upstream = conn
+	if s.brokers.urls != "" {
+		nc, err := s.brokers.connect(logger)
+		if err != nil {
+			return err
+		}
+		defer nc.Close()
+		cluster, err := jetstream.Connect(ctx, nc, jetstream.Config{Name: s.brokers.name, Logger: logger})
+		if err != nil {
+			return fmt.Errorf("-nats: %w", err)
+		}
+		s.config.Upstream = cluster.Upstream(conn)
+	}
 	figures := s.monitoring.registry()
 	s.config.Metrics = figures
 	kept, err := s.state.open(logger)
@@ -116,14 +143,17 @@ func (s *shuffleFlags) shuffle(ctx context.Context, std command.Streams) (err er
 		return err
 	}
 	defer monitor.close()
-	clients, err := s.open()
-	if err != nil {
+	var l shuffler.Listeners
+	if l.Clients, err = s.open(); err != nil {
 		return err
+	}
+	if l.HTTP, err = s.http.listen(); err != nil {
+		return errors.Join(err, l.Clients.Close())
 	}
 	go monitor.serve()
 	logger.Info("this shuffler sees who takes part in which round and when, and no report. "+
 		"The server does not learn who sent what, if the two do not work together and the reports of a round are those of different clients", "name", s.config.Name, "floor", s.config.Floor)
-	return sh.Serve(ctx, shuffler.Listeners{Clients: clients})
+	return sh.Serve(ctx, l)
 }
 
 // secretsDir is the directory of the secrets, "" for memory.

@@ -60,7 +60,7 @@ func TestTheThreePartiesOfAReportFromTheShell(t *testing.T) {
 	if text := out.String(); !strings.Contains(text, "who takes part") || !strings.Contains(text, "floor=3") {
 		t.Errorf("the log does not say what the shuffler sees: %s", text)
 	}
-	output(t, append([]string{"round", "-server", operator, "-id", "r", "-dim", "4", "-epsilon", "2", "-min-reports", "2", "-param", "sparsity=2", "-shuffler", "127.0.0.1"}, mutual...)...)
+	printed(t, append([]string{"round", "-server", operator, "-id", "r", "-dim", "4", "-epsilon", "2", "-min-reports", "2", "-param", "sparsity=2", "-shuffler", "127.0.0.1"}, mutual...)...)
 	pairs := writeFile(t, dir, "pairs.csv", "anna,1,0.5\n")
 	encode := func(server, seal string) []string {
 		return []string{"encode", "-server", server, "-tls-ca", cert, "-round", "r", "-max-epsilon", "2", "-shuffler", "127.0.0.1",
@@ -73,7 +73,7 @@ func TestTheThreePartiesOfAReportFromTheShell(t *testing.T) {
 		t.Errorf("reports to the server itself: %q", text)
 	}
 	for range 3 {
-		if text := output(t, encode(shuffler, fingerprint)...); !strings.Contains(text, "by the shuffler 127.0.0.1") {
+		if text := printed(t, encode(shuffler, fingerprint)...); !strings.Contains(text, "by the shuffler 127.0.0.1") {
 			t.Errorf("printed %q", text)
 		}
 	}
@@ -88,8 +88,8 @@ func TestTheThreePartiesOfAReportFromTheShell(t *testing.T) {
 	if n := secrets(); n != 1 {
 		t.Errorf("%d secrets of one round", n)
 	}
-	output(t, append([]string{"aggregate", "-server", operator, "-round", "r", "-close"}, mutual...)...)
-	if text := output(t, append([]string{"rounds", "list", "-server", operator}, mutual...)...); !strings.Contains(text, "closed") || !strings.Contains(text, " 3 ") {
+	printed(t, append([]string{"aggregate", "-server", operator, "-round", "r", "-close"}, mutual...)...)
+	if text := printed(t, append([]string{"rounds", "list", "-server", operator}, mutual...)...); !strings.Contains(text, "closed") || !strings.Contains(text, " 3 ") {
 		t.Errorf("rounds %q", text)
 	}
 	for end := time.Now().Add(20 * time.Second); secrets() > 0; time.Sleep(10 * time.Millisecond) {

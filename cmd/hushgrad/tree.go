@@ -34,6 +34,7 @@ func configurable(c *cobra.Command) {
 	if c.Flags().HasFlags() || !c.HasSubCommands() {
 		command.Configurable(c.Flags())
 	}
+	completeForms(c)
 	for _, child := range c.Commands() {
 		configurable(child)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -42,7 +41,7 @@ type verifyFlags struct {
 	options verify.Options
 	method  string
 	seed    uint64
-	json    bool
+	output  output
 }
 
 func newVerify() *cobra.Command {
@@ -66,7 +65,7 @@ func (v *verifyFlags) bind(f *flag.FlagSet) {
 	f.IntVar(&v.options.Samples, "samples", 0, "reports (shuffle model: rounds) per gradient of the statistical method; 0: 10000, or what is affordable")
 	f.Float64Var(&v.options.Confidence, "confidence", 0, "probability that the statistical method does not accuse a correct mechanism; 0: 1 - 1e-6")
 	f.Uint64Var(&v.seed, "seed", 0, "seed of all randomness; 0: drawn anew")
-	f.BoolVar(&v.json, "json", false, "print the report as JSON")
+	v.output.bind(f)
 }
 
 func (v *verifyFlags) validate(f *flag.FlagSet) error {
@@ -97,13 +96,7 @@ func (v *verifyFlags) verify(ctx context.Context, file string, std command.Strea
 	if err != nil {
 		return err
 	}
-	if v.json {
-		e := json.NewEncoder(std.Out)
-		e.SetIndent("", "  ")
-		err = e.Encode(report)
-	} else {
-		err = report.Write(std.Out)
-	}
+	err = v.output.print(std.Out, report, report.Write)
 	if err == nil && !report.Holds {
 		err = errViolation
 	}

@@ -110,7 +110,7 @@ func TestVerifyExitCodes(t *testing.T) {
 
 func TestVerifyPrintsJSON(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	if err := dispatch(t.Context(), []string{"verify", "-json", "-seeds", "5", "-"}, command.Streams{In: strings.NewReader(smallRound), Out: &stdout, Err: &stderr}); err != nil {
+	if err := dispatch(t.Context(), []string{"verify", "-o", "json", "-seeds", "5", "-"}, command.Streams{In: strings.NewReader(smallRound), Out: &stdout, Err: &stderr}); err != nil {
 		t.Fatal(err)
 	}
 	var report verify.Report

@@ -51,8 +51,13 @@ func (b build) print(w io.Writer) error {
 }
 
 func newVersion() *cobra.Command {
-	return newCommand("version", "print the version, the commit and its date", "Prints the version of this program, its commit with the date, and the version of Go that built it.",
-		func(_ context.Context, _ []string, std command.Streams) error { return thisBuild().print(std.Out) })
+	var form output
+	c := newCommand("version", "print the version, the commit and its date", "Prints the version of this program, its commit with the date, and the version of Go that built it.",
+		func(_ context.Context, _ []string, std command.Streams) error {
+			return form.print(std.Out, thisBuild(), thisBuild().print)
+		})
+	form.bind(c.Flags())
+	return c
 }
 
 // bindVersion adds -version to the root.

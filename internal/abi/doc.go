@@ -56,6 +56,8 @@
 // the rows. All of them are encoded or none. Columns of an estimate are float64: all values
 // of a column and then, if it has them, all standard errors.
 //
+// A browser has no ledger, account, plan and verify: see package sdk/web.
+//
 // # Privacy
 //
 // A round encodes only if it was opened under a policy that accepts it. Randomness comes from

@@ -2,11 +2,8 @@ package abi
 
 import (
 	"errors"
-	"io/fs"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/plan"
-	"github.com/hushgrad/hushgrad/privacy/ledger"
 )
 
 // Kinds of errors in an answer. KindParam is any other error with a parameter, and
@@ -26,28 +23,18 @@ const (
 	KindOther         = "other"
 )
 
-// kinds are looked through in this order: the first error that is wrapped decides.
-var kinds = []struct {
+// kind is how an error is called in an answer.
+type kind struct {
 	err  error
-	kind string
-}{
+	name string
+}
+
+// kinds are looked through in this order: the first error that is wrapped decides.
+var kinds = []kind{
 	{fl.ErrPolicy, KindPolicy},
 	{fl.ErrBadReport, KindBadReport},
 	{fl.ErrNoReports, KindNoReports},
 	{fl.ErrTooFewReports, KindTooFewReports},
-	{plan.ErrInfeasible, KindInfeasible},
-	{ledger.ErrBudget, KindBudget},
-	{ledger.ErrDuplicate, KindCharged},
-	{ledger.ErrLocked, KindLedgerInUse},
-	{ledger.ErrState, KindLedgerState},
-	{ledger.ErrUnknown, KindLedgerState},
-	{ledger.ErrNotLedger, KindLedger},
-	{ledger.ErrDamaged, KindLedger},
-	{ledger.ErrFailed, KindLedger},
-	{ledger.ErrReplaced, KindLedger},
-	{fs.ErrNotExist, KindLedger},
-	{fs.ErrPermission, KindLedger},
-	{fs.ErrClosed, KindLedger},
 }
 
 // failure is an error in an answer.
@@ -67,7 +54,7 @@ func failureOf(err error) *failure {
 	}
 	for _, k := range kinds {
 		if errors.Is(err, k.err) {
-			f.Kind = k.kind
+			f.Kind = k.name
 			break
 		}
 	}

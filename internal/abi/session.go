@@ -102,10 +102,7 @@ func reading[A any](f func(ctx context.Context, s *Session, args A, payload []by
 var operations = map[string]operation{
 	"round.new": reading(roundNew), "round.open": reading(roundOpen), "encode": reading(encode),
 	"aggregator": reading(newAggregator), "add": reading(add), "merge": reading(merge),
-	"snapshot": reading(takeSnapshot), "restore": reading(restore), "estimate": reading(estimate),
-	"ledger": reading(openLedger), "budget": reading(setBudget), "spent": reading(spent), "reserve": reading(reserve),
-	"spend": reading(spend), "unspend": reading(unspend), "receipt": reading(receipt),
-	"account": reading(account), "plan": reading(makePlan), "verify": reading(verifyRound), "release": reading(nothing),
+	"snapshot": reading(takeSnapshot), "restore": reading(restore), "estimate": reading(estimate), "release": reading(nothing),
 }
 
 // strictly decodes JSON and refuses unknown names and what follows.

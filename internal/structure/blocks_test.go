@@ -24,19 +24,39 @@ var (
 // show are the languages of blocks that nobody runs.
 var show = []string{"", "json", "toml", "diff", "csv", "text"}
 
-// declarations returns the code beside which a test or an example is declared, by its name.
-func declarations(t *testing.T) map[string]string {
+// declarations returns where a test or an example is declared, by its name: the code of the file, and
+// of the files beside it.
+func declarations(t *testing.T) map[string][]string {
 	t.Helper()
-	out, declared := map[string]string{}, regexp.MustCompile(`(?m)^(?:func ((?:Test|Example)\w*)\(|def (test_\w+)\()`)
+	out, declared := map[string][]string{}, regexp.MustCompile(`(?m)^(?:func ((?:Test|Example)\w*)\(|def (test_\w+)\()`)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") && !strings.HasPrefix(d.Name(), "test_") {
+		if err != nil || !d.IsDir() {
 			return err
 		}
-		code, err := os.ReadFile(path)
-		for _, m := range declared.FindAllStringSubmatch(string(code), -1) {
-			out[m[1]+m[2]] += string(code) // examples of several packages have one name
+		var names, code []string
+		for _, pattern := range []string{"*.go", "test_*.py"} {
+			files, err := filepath.Glob(filepath.Join(path, pattern))
+			if err != nil {
+				return err
+			}
+			for _, file := range files {
+				text, err := os.ReadFile(file)
+				if err != nil {
+					return err
+				}
+				code = append(code, string(text))
+				if strings.HasSuffix(file, "_test.go") || strings.HasSuffix(file, ".py") {
+					for _, m := range declared.FindAllStringSubmatch(string(text), -1) {
+						names = append(names, m[1]+m[2])
+						out[m[1]+m[2]] = append(out[m[1]+m[2]], string(text))
+					}
+				}
+			}
 		}
-		return err
+		for _, name := range names { // examples of several packages have one name
+			out[name] = append(out[name], code...)
+		}
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +78,7 @@ func contains(code, snippet string) bool {
 
 // wrongBlock returns what is wrong with a block of a page, or "". TestPagesWorkFromTopToBottom runs
 // each block of shell commands without a mark.
-func wrongBlock(page, above, language, code string, tests map[string]string, ci string) string {
+func wrongBlock(page, above, language, code string, tests map[string][]string, ci string) string {
 	m := runBy.FindStringSubmatch(above)
 	switch {
 	case slices.Contains(show, language), notRun.MatchString(above):
@@ -75,13 +95,15 @@ func wrongBlock(page, above, language, code string, tests map[string]string, ci 
 		}
 		return ""
 	}
-	file, ok := tests[m[1]]
+	shown := func(file string) bool { return contains(file, code) }
+	named := func(file string) bool { return strings.Contains(file, filepath.Base(page)) }
+	files := tests[m[1]]
 	switch {
-	case !ok:
+	case files == nil:
 		return "is run by " + m[1] + ", which does not exist"
-	case language == "go" && !contains(file, code):
-		return "is not in the file of " + m[1]
-	case language != "go" && !strings.Contains(file, filepath.Base(page)) && !contains(file, code):
+	case language == "go" && !slices.ContainsFunc(files, shown):
+		return "is not in a file beside " + m[1]
+	case language != "go" && !named(files[0]) && !shown(files[0]):
 		return "is run by " + m[1] + ", whose file does not name the page"
 	}
 	return ""
@@ -122,7 +144,7 @@ func TestBlocksOnPagesAreRun(t *testing.T) {
 	for _, c := range []struct{ above, language, code string }{
 		{"text", "python", "pass\n"}, {"text", "go", "x\n"}, {"text", "bash", "ls\n"},
 		{"<!-- run by TestUnheardOf -->", "python", "pass\n"},
-		{"<!-- run by TestArrowsRunOneWay -->", "go", "unheard.Of()\n"},
+		{"<!-- run by ExampleOperator_PutScalars -->", "go", "unheard.Of()\n"},
 		{"<!-- run by TestArrowsRunOneWay -->", "python", "pass\n"},
 		{"<!-- run by .ci/run -->", "sh", "unheard of\n"}, {"*Not run in CI: no.*", "python", "pass\n"},
 	} {

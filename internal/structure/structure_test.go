@@ -29,7 +29,7 @@ var floors = [][]string{
 	{"plan"},
 	{"trainer", "server"},
 	{"internal/abi"},
-	{"cmd", "bench", "examples"},
+	{"cmd", "sdk", "bench", "examples"},
 }
 
 // exceptions are arrows within a floor, each with its reason.
@@ -42,7 +42,7 @@ var exceptions = map[string]string{
 var light = []string{
 	"fl", "fl/reportfile", "ternarize", "rotation", "privacy", "sparse", "keyvalue", "hdsum", "hetero",
 	"coco", "collision", "signsketch", "baseline", "auto", "tiers", "plan", "trainer/features", "server/seal",
-	"internal/abi", "cmd/hushgrad-bridge",
+	"internal/abi", "cmd/hushgrad-bridge", "sdk",
 }
 
 // listed is what go list says of a package.

@@ -140,6 +140,7 @@ def test_the_lines_for_sealed_reports_open_a_round(parties: Parties) -> None:
         "127.0.0.1:7118": parties.addresses[0],
         "127.0.0.1:7124": parties.addresses[1],
         "shuffler.example": NAME,
+        "sparsity=64": "sparsity=2",  # of a model of seven parameters
         "strategy.start(grid, arrays, num_rounds=20)": "sent = ask(strategy)",
     }
     for old, new in changes.items():

@@ -16,6 +16,9 @@ import (
 const (
 	// attempt bounds one request to the brokers: they answer sooner, or another one has to.
 	attempt = time.Second
+	// fewSeconds bounds what again waits for a request, and objectTime for one that moves an object.
+	fewSeconds = 4 * attempt
+	objectTime = 30 * attempt
 	// pause is between two tries.
 	pause = 100 * time.Millisecond
 	// setupTimeout bounds the creation of the streams.
@@ -66,10 +69,15 @@ func Connect(ctx context.Context, nc *nats.Conn, cfg Config) (*Cluster, error) {
 	return c, nil
 }
 
-// again calls do, each time with a time to answer, until it succeeds, fails in a way that stays, or ctx ends.
+// again calls do until it succeeds, fails in a way that stays, or ctx ends.
 func again(ctx context.Context, do func(context.Context) error) error {
-	for {
-		trying, cancel := context.WithTimeout(ctx, 5*attempt)
+	return againWithin(ctx, fewSeconds, do)
+}
+
+// againWithin is again. do gets a second, and each time twice as much up to a limit.
+func againWithin(ctx context.Context, most time.Duration, do func(context.Context) error) error {
+	for patience := attempt; ; patience = min(2*patience, most) {
+		trying, cancel := context.WithTimeout(ctx, patience)
 		err := do(trying)
 		cancel()
 		if err == nil || ctx.Err() != nil || lasting(err) {
@@ -94,6 +102,11 @@ var errFenced = errors.New("another member has taken over")
 
 // setUp makes what is missing.
 func (c *Cluster) setUp(ctx context.Context) (err error) {
+	if c.cfg.Shards == 0 {
+		if err := c.adoptLayout(ctx); err != nil {
+			return err
+		}
+	}
 	c.lanes = nil
 	for lane := range c.cfg.Lanes {
 		s, err := c.stream(ctx, fmt.Sprintf("%s-reports-%d", c.cfg.Name, lane), fmt.Sprintf("%s.reports.%d.*", c.cfg.Name, lane))
@@ -129,10 +142,29 @@ const (
 	lanesKey  = "hushgrad-lanes"
 )
 
+// adoptLayout takes the numbers of shards and lanes from the streams that are there.
+func (c *Cluster) adoptLayout(ctx context.Context) error {
+	s, err := c.js.Stream(ctx, c.cfg.Name+"-state")
+	if err != nil {
+		return fmt.Errorf("stream %s-state: %w", c.cfg.Name, err)
+	}
+	found := s.CachedInfo().Config.Metadata
+	shards, err := strconv.Atoi(found[shardsKey])
+	if err != nil || shards < 1 || shards > maxShards {
+		return fl.Invalid(shardsKey, found[shardsKey], "must be a number in [1, %d]", maxShards)
+	}
+	lanes, err := strconv.Atoi(found[lanesKey])
+	if err != nil || lanes < 1 || lanes > maxLanes {
+		return fl.Invalid(lanesKey, found[lanesKey], "must be a number in [1, %d]", maxLanes)
+	}
+	c.cfg.Shards, c.cfg.Lanes = shards, lanes
+	return nil
+}
+
 // stream returns a stream, which it makes if it is missing.
 func (c *Cluster) stream(ctx context.Context, name, subject string) (jetstream.Stream, error) {
 	s, err := c.js.Stream(ctx, name)
-	if errors.Is(err, jetstream.ErrStreamNotFound) && c.cfg.Shards > 0 {
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		s, err = c.js.CreateStream(ctx, jetstream.StreamConfig{
 			Name: name, Subjects: []string{subject}, Storage: jetstream.FileStorage, Replicas: c.cfg.Replicas,
 			// What does not fit is refused. Nothing is ever dropped by age or size.
@@ -152,9 +184,6 @@ func (c *Cluster) agree(found jetstream.StreamConfig) error {
 	shards, err := strconv.Atoi(found.Metadata[shardsKey])
 	if err != nil || shards < 1 || shards > maxShards {
 		return fl.Invalid(shardsKey, found.Metadata[shardsKey], "must be a number in [1, %d]: stream %s is not one of a cluster of hushgrad", maxShards, found.Name)
-	}
-	if c.cfg.Shards == 0 {
-		c.cfg.Shards = shards
 	}
 	if shards != c.cfg.Shards {
 		return fl.Invalid("Shards", c.cfg.Shards, "must be %d, as the cluster %q was made", shards, c.cfg.Name)

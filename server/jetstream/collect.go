@@ -28,16 +28,6 @@ type counters struct {
 
 var _ server.Counters = (*counters)(nil)
 
-// ShardStatus is how a shard stands, as its last snapshot says.
-type ShardStatus struct {
-	Shard    int
-	Holder   string    // the member that does its work; random, new with each process
-	Reports  int64     // counted, in open rounds
-	Rejected int64     // that do not count, in open rounds
-	Snapshot time.Time // when the manifest was written last, by the clock of a broker
-	Waiting  uint64    // messages that no snapshot covers yet
-}
-
 func newCounters(c *Cluster, keys *seal.Keys) *counters {
 	return &counters{Cluster: c, keys: keys, open: map[[32]byte]bool{}, counts: map[[32]byte]int64{}}
 }
@@ -135,7 +125,7 @@ func (c *counters) part(ctx context.Context, t *tally, shard int, fence []uint64
 }
 
 // manifest reads the manifest of a shard. It may be an older one.
-func (c *counters) manifest(ctx context.Context, shard int) (manifest, time.Time, error) {
+func (c *Cluster) manifest(ctx context.Context, shard int) (manifest, time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, attempt)
 	defer cancel()
 	found, err := c.table.Get(ctx, manifestKey(shard))
@@ -156,7 +146,6 @@ func (c *counters) manifest(ctx context.Context, shard int) (manifest, time.Time
 func (c *counters) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		c.look(ctx)
-		c.spread(ctx)
 		select {
 		case <-time.After(time.Second):
 		case <-ctx.Done():
@@ -167,27 +156,9 @@ func (c *counters) watch(ctx context.Context) {
 // look reads all manifests, and says to the shards which rounds have ended.
 func (c *counters) look(ctx context.Context) {
 	counts := map[[32]byte]int64{}
-	shards := make([]ShardStatus, c.cfg.Shards)
-	for i := range shards {
-		m, at, err := c.manifest(ctx, i)
-		if err != nil {
-			return // the brokers are busy
-		}
-		shards[i] = ShardStatus{Shard: i, Holder: m.Holder, Snapshot: at}
-		for _, e := range m.Rounds {
-			counts[e.digest] += e.Reports
-			shards[i].Reports += e.Reports
-			shards[i].Rejected += e.Rejected
-		}
-	}
-	for lane, s := range c.lanes {
-		info, err := c.info(ctx, s, jetstream.WithSubjectFilter(">"))
-		if err != nil {
-			return
-		}
-		for i := range shards {
-			shards[i].Waiting += info.State.Subjects[c.reportSubject(lane, i)]
-		}
+	shards, err := c.status(ctx, counts)
+	if err != nil {
+		return // the brokers are busy
 	}
 	c.mu.Lock()
 	c.counts, c.shards = counts, shards
@@ -205,14 +176,8 @@ func (c *counters) look(ctx context.Context) {
 	}
 }
 
-func (c *Cluster) info(ctx context.Context, s jetstream.Stream, opts ...jetstream.StreamInfoOpt) (*jetstream.StreamInfo, error) {
-	ctx, cancel := context.WithTimeout(ctx, attempt)
-	defer cancel()
-	return s.Info(ctx, opts...)
-}
-
-// status returns how the shards stand.
-func (c *counters) status() []ShardStatus {
+// seen returns how the shards stood at the last look.
+func (c *counters) seen() []ShardStatus {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.shards)

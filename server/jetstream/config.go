@@ -14,8 +14,8 @@ type Config struct {
 	// Name begins the names of streams and subjects: 1 to 32 characters of [A-Za-z0-9_-].
 	// Default "hushgrad".
 	Name string
-	// Shards is the number of partitions, 1 to 256. It is fixed when the cluster is first used. A shuffler may leave
-	// it 0 and takes the number that it finds.
+	// Shards is the number of partitions, 1 to 256. It is fixed when the cluster is first used. 0 is for a
+	// shuffler, which waits for the members to make the cluster and takes their numbers.
 	Shards int
 	// Replicas is on how many nodes everything is kept: 1, 3 or 5. Default 3.
 	Replicas int

@@ -3,12 +3,12 @@ package jetstream_test
 import (
 	"context"
 	"flag"
-	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,13 +57,14 @@ func TestAKilledClusterLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := gather(t, opened, n)
-	load := &load{crowd: c, to: cluster.Upstream(conn), allowed: n / (2 * *kills), rng: rand.New(rand.NewPCG(7, 8))}
+	load := &load{t: t, said: f.logged, crowd: c, to: cluster.Upstream(conn), allowed: n / (2 * *kills), rng: rand.New(rand.NewPCG(7, 8))}
 	ctx, stop := context.WithCancel(t.Context())
 	var sending sync.WaitGroup
 	sending.Go(func() { load.run(ctx) })
 	var slowest time.Duration
 	for i := range 2 * *kills {
 		healthy(t, nc, f)
+		load.kill.Store(int64(i) + 1)
 		if i%2 == 0 {
 			node := f.nodes[(i/2)%3]
 			node.kill()
@@ -71,9 +72,10 @@ func TestAKilledClusterLosesNothing(t *testing.T) {
 			node.start()
 		} else {
 			member := (i / 2) % shards
+			f.eventually(t, "member at its own shard", f.home)
 			at := time.Now()
 			f.members[member].kill()
-			eventually(t, "takeover", func() bool {
+			f.eventually(t, "takeover", func() bool {
 				took, ok := f.takenSince(member, at)
 				slowest = max(slowest, took)
 				return ok
@@ -83,7 +85,7 @@ func TestAKilledClusterLosesNothing(t *testing.T) {
 		load.allow((i + 2) * n / (2 * *kills))
 	}
 	load.allow(n)
-	eventually(t, "end of the load", load.done)
+	f.eventually(t, "end of the load", load.done)
 	stop()
 	sending.Wait()
 	finishing, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -102,7 +104,7 @@ func TestAKilledClusterLosesNothing(t *testing.T) {
 		t.Error("nothing was sent twice")
 	}
 	if load.gap > longestGap {
-		t.Errorf("no report was acknowledged for %v", load.gap)
+		t.Errorf("no report was acknowledged for %v\n%s", load.gap, f.logged())
 	}
 	if slowest > longestTakeover {
 		t.Errorf("a takeover took %v\n%s", slowest, f.logged())
@@ -149,46 +151,44 @@ func oneServer(t *testing.T, f *farm, c *crowd) *fl.Estimate {
 	return e
 }
 
-// healthy waits until every stream has a leader and all its nodes are up to date.
+// healthy waits until every stream has a leader, all its nodes are up to date, and the lanes are led
+// by different nodes.
 func healthy(t *testing.T, nc *nats.Conn, f *farm) {
 	t.Helper()
 	js, err := natsjs.New(nc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var state string
-	defer func() {
-		if t.Failed() {
-			t.Log(state, f.logged())
-		}
-	}()
-	eventually(t, "healthy cluster", func() bool {
+	f.eventually(t, "healthy cluster", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		streams, good := js.ListStreams(ctx), true
-		var seen strings.Builder
-		n := 0
+		n, lanes := 0, map[string]bool{}
 		for info := range streams.Info() {
 			n++
 			if info.Cluster == nil || info.Cluster.Leader == "" || len(info.Cluster.Replicas) != 2 {
 				good = false
 				continue
 			}
+			if strings.Contains(info.Config.Name, "-reports-") {
+				lanes[info.Cluster.Leader] = true
+			}
 			for _, peer := range info.Cluster.Replicas {
 				good = good && peer.Current && !peer.Offline
-				fmt.Fprintf(&seen, "%s %s %+v\n", info.Config.Name, info.Cluster.Leader, *peer)
 			}
 		}
-		state = seen.String()
-		return good && n == 6 && streams.Err() == nil
+		return good && n == 6 && len(lanes) == 3 && streams.Err() == nil
 	})
 }
 
 // load sends reports without a pause, new ones as far as it is allowed, and otherwise some again.
 type load struct {
 	*crowd
-	to  grpc.ClientConnInterface
-	rng *rand.Rand
+	t    *testing.T
+	to   grpc.ClientConnInterface
+	kill atomic.Int64 // number of the next one
+	said func() string
+	rng  *rand.Rand
 
 	mu      sync.Mutex
 	allowed int
@@ -216,7 +216,13 @@ func (l *load) run(ctx context.Context) {
 		l.mu.Lock()
 		l.sent = to
 		l.again += len(batch) - (to - from)
-		l.gap = max(l.gap, time.Since(last))
+		if gap := time.Since(last); gap > l.gap {
+			l.gap = gap
+			l.t.Logf("%v without an acknowledgement, before kill %d, at %v", gap.Round(time.Millisecond), l.kill.Load(), time.Now())
+			if gap > longestGap {
+				l.t.Log(l.said())
+			}
+		}
 		l.mu.Unlock()
 		last = time.Now()
 		time.Sleep(5 * time.Millisecond)

@@ -68,6 +68,7 @@ func (l *lease) try(ctx context.Context, seen *watch) bool {
 		probe = l.wish()
 	}
 	if _, err := l.table.Put(ctx, probe, nil); err != nil {
+		seen.still = 0 // the holder gets the whole time again
 		return false
 	}
 	entry, err := l.table.Get(ctx, l.key)
@@ -76,6 +77,7 @@ func (l *lease) try(ctx context.Context, seen *watch) bool {
 	case errors.Is(err, jetstream.ErrKeyNotFound):
 		free = true
 	case err != nil:
+		seen.still = 0
 		return false
 	default:
 		revision, free = entry.Revision(), len(entry.Value()) == 0
@@ -126,9 +128,10 @@ func (l *lease) hold(ctx context.Context) error {
 	}
 }
 
-// renew writes the lease again. An error that does not wrap errFenced is of the brokers.
+// renew writes the lease again. An error that wraps neither errFenced nor errWanted is of the
+// brokers.
 func (l *lease) renew(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, attempt)
+	ctx, cancel := context.WithTimeout(ctx, attempt/2)
 	defer cancel()
 	revision, err := l.table.Update(ctx, l.key, []byte(l.holder), l.revision)
 	if err == nil {

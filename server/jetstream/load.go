@@ -126,7 +126,7 @@ func (c *Cluster) sum(ctx context.Context, t *tally, shard int, name string) (fl
 
 // fetch returns what is in an object.
 func (c *Cluster) fetch(ctx context.Context, b *box, what string, shard int, name string) (plaintext []byte, err error) {
-	err = again(ctx, func(ctx context.Context) error {
+	err = againWithin(ctx, objectTime, func(ctx context.Context) error {
 		object, err := c.snapshots.Get(ctx, name)
 		if err != nil {
 			return err

@@ -40,7 +40,7 @@ type Leader struct {
 }
 
 // Shards returns how the shards stand, as of about a second ago.
-func (l *Leader) Shards() []ShardStatus { return l.counters.status() }
+func (l *Leader) Shards() []ShardStatus { return l.counters.seen() }
 
 func (m Member) check(shards int) error {
 	switch {
@@ -67,6 +67,7 @@ func (c *Cluster) Serve(ctx context.Context, m Member) error {
 	working.Go(func() {
 		c.campaign(ctx, &lease{table: c.table, key: "leader", holder: holder, preferred: true}, func(ctx context.Context) error { return c.lead(ctx, m) })
 	})
+	working.Go(func() { c.keepSpread(ctx) })
 	for i := range c.cfg.Shards {
 		s := newShard(c, i, holder, m.Seal, m.Journal)
 		l := &lease{table: c.table, key: fmt.Sprintf("shard.%d", i), holder: holder, preferred: i == m.Shard}

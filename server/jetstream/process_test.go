@@ -141,8 +141,14 @@ type farm struct {
 	keys           *seal.Keys
 
 	mu    sync.Mutex
-	taken map[string]time.Time // when a shard was taken last
+	taken map[string]taking // the last one of each shard
 	log   strings.Builder
+}
+
+// taking is that a member took a shard.
+type taking struct {
+	by string
+	at time.Time
 }
 
 // freeAddresses returns addresses at which nobody listens.
@@ -173,7 +179,7 @@ func startFarm(t *testing.T, shards int) *farm {
 		t.Fatal(err)
 	}
 	addresses := freeAddresses(t, 7)
-	f := &farm{address: addresses[6], keys: keys, taken: map[string]time.Time{}}
+	f := &farm{address: addresses[6], keys: keys, taken: map[string]taking{}}
 	f.brokers = "nats://" + strings.Join(addresses[:3], ",nats://")
 	for i := range 3 {
 		home := filepath.Join(dir, fmt.Sprint("node", i))
@@ -204,7 +210,7 @@ func (f *farm) process(t *testing.T, name string, env ...string) *process {
 		fmt.Fprintf(&f.log, "%s: %s\n", name, line)
 		if _, rest, ok := strings.Cut(line, `msg="shard taken" shard=`); ok {
 			shard, _, _ := strings.Cut(rest, " ")
-			f.taken[shard] = time.Now()
+			f.taken[shard] = taking{name, time.Now()}
 		}
 	}
 	p.start()
@@ -212,12 +218,50 @@ func (f *farm) process(t *testing.T, name string, env ...string) *process {
 	return p
 }
 
+// logger adds what the test's own connection says to what the processes say.
+func (f *farm) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(writer(func(line []byte) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		fmt.Fprintf(&f.log, "test: %s", line)
+	}), &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+type writer func([]byte)
+
+func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }
+
 // takenSince returns how long after a moment a shard was taken, if it was.
 func (f *farm) takenSince(shard int, moment time.Time) (time.Duration, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	at := f.taken[fmt.Sprint(shard)]
+	at := f.taken[fmt.Sprint(shard)].at
 	return at.Sub(moment), at.After(moment)
+}
+
+// home reports whether every shard is counted by its own member.
+func (f *farm) home() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, m := range f.members {
+		if f.taken[fmt.Sprint(i)].by != m.name {
+			return false
+		}
+	}
+	return true
+}
+
+// eventually is eventually, and shows what the processes said if it fails.
+func (f *farm) eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	failed := true
+	defer func() {
+		if failed {
+			t.Log(f.logged())
+		}
+	}()
+	eventually(t, what, holds)
+	failed = false
 }
 
 // logged returns the last lines of all processes.
@@ -225,7 +269,7 @@ func (f *farm) logged() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	text := f.log.String()
-	return text[max(0, len(text)-20000):]
+	return text[max(0, len(text)-12000):]
 }
 
 // connect connects to the brokers when they are up.
@@ -236,7 +280,7 @@ func (f *farm) connect(t *testing.T, shards int) (*nats.Conn, *jetstream.Cluster
 		t.Fatal(err)
 	}
 	t.Cleanup(nc.Close)
-	c, err := jetstream.Connect(t.Context(), nc, jetstream.Config{Shards: shards, Logger: quiet()})
+	c, err := jetstream.Connect(t.Context(), nc, jetstream.Config{Shards: shards, Logger: f.logger()})
 	if err != nil {
 		t.Fatal(errors.Join(err, errors.New(f.logged())))
 	}

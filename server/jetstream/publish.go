@@ -3,6 +3,7 @@ package jetstream
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,18 +36,24 @@ func newPublisher(c *Cluster) *publisher {
 	return &publisher{Cluster: c, resting: make([]time.Time, len(c.lanes))}
 }
 
-// lane returns the lane for the next message: in turn, without those that rest unless all do.
+// lane returns the lane for the next message: in turn, without those that rest. If all do, it is the
+// one that was tried longest ago.
 func (p *publisher) lane() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := time.Now()
-	for range p.resting {
-		p.next = (p.next + 1) % len(p.resting)
-		if p.resting[p.next].Before(now) {
+	best, now := -1, time.Now()
+	for i := range p.resting {
+		lane := (p.next + 1 + i) % len(p.resting)
+		if p.resting[lane].Before(now) {
+			best = lane
 			break
 		}
+		if best < 0 || p.resting[lane].Before(p.resting[best]) {
+			best = lane
+		}
 	}
-	return p.next
+	p.next = best
+	return best
 }
 
 func (p *publisher) rest(lane int) {
@@ -65,6 +72,7 @@ func (p *publisher) send(ctx context.Context, shard int, data []byte) error {
 			return err
 		}
 		p.rest(lane)
+		p.cfg.Logger.Debug("a lane did not acknowledge", "lane", lane, "shard", shard, "error", err)
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -103,6 +111,19 @@ func (p *publisher) everywhere(ctx context.Context, m message) ([][]uint64, erro
 		}
 	}
 	return numbers, group.Wait()
+}
+
+// Publish publishes sealed reports of the round with a digest, each to its shard, as a shuffler does.
+// It returns when the brokers have them on disk, and tries until ctx ends. All have one size. The
+// error is a *fl.ParamError (wrapped) for other reports, or for none.
+func (c *Cluster) Publish(ctx context.Context, digest [32]byte, sealed [][]byte) error {
+	if len(sealed) == 0 {
+		return fmt.Errorf("jetstream: %w", fl.Invalid("sealed", 0, "must be at least one report"))
+	}
+	if err := c.publisher.forward(ctx, digest, slices.Concat(sealed...), len(sealed[0])); err != nil {
+		return fmt.Errorf("jetstream: %w", err)
+	}
+	return nil
 }
 
 // forward publishes sealed reports of one size, each to its shard.

@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -160,8 +159,8 @@ func (s *shard) apply(ctx context.Context, d delivery) error {
 	return nil
 }
 
-// open begins a round. A round that this member cannot open stops the shard: its reports must not
-// be passed over.
+// open begins a round. A round that this member cannot count, for lack of its key or of its
+// mechanism, stops the shard: its reports must not be passed over.
 func (s *shard) open(m message) error {
 	r, err := m.round()
 	if err != nil {
@@ -169,12 +168,8 @@ func (s *shard) open(m message) error {
 		return nil
 	}
 	t, err := newTally(r, s.keys, len(s.lanes))
-	switch {
-	case errors.Is(err, seal.ErrNoKey):
+	if err != nil {
 		return fmt.Errorf("round %s: %w", r.ID, err)
-	case err != nil:
-		s.logger.Warn("round ignored", "round", r.ID, "error", err)
-		return nil
 	}
 	s.tallies[t.digest] = t
 	s.since += snapshotReports // the manifest is to have it

@@ -76,7 +76,7 @@ func (s *shard) store(ctx context.Context, t *tally) (head, sum string, err erro
 // put puts an object into the object store.
 func (s *shard) put(ctx context.Context, t *tally, what string, plaintext []byte) (name string, err error) {
 	name, object := t.box.seal(what, s.index, plaintext)
-	return name, again(ctx, func(ctx context.Context) error {
+	return name, againWithin(ctx, objectTime, func(ctx context.Context) error {
 		_, err := s.snapshots.PutBytes(ctx, name, object)
 		return err
 	})

@@ -3,9 +3,24 @@ package jetstream
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
+
+// spreadEvery is between two looks at where the lanes are led.
+const spreadEvery = time.Second
+
+// keepSpread spreads the lanes until ctx ends. Every member does, so that it does not wait for an election.
+func (c *Cluster) keepSpread(ctx context.Context) {
+	for ctx.Err() == nil {
+		c.spread(ctx)
+		select {
+		case <-time.After(spreadEvery):
+		case <-ctx.Done():
+		}
+	}
+}
 
 // spread lets another node lead a lane whose node leads two, if there is one that leads none: the
 // loss of one node then stops one lane.

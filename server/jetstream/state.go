@@ -32,6 +32,7 @@ type state struct {
 	last   uint64 // number of the last message
 	count  uint64 // messages of this writer
 	bytes  int64  // of the messages since the beginning of the stream
+	most   int64  // bytes from which on the stream may be written anew
 	err    error  // the first failure
 }
 
@@ -54,7 +55,7 @@ const (
 // openState returns the journal of a new leader. ctx ends with the leadership. failed is told when
 // another leader has written, or the brokers refuse.
 func (c *Cluster) openState(ctx context.Context, failed func(error)) (*state, error) {
-	s := &state{Cluster: c, ctx: ctx, failed: failed, memory: journal.NewMemory()}
+	s := &state{Cluster: c, ctx: ctx, failed: failed, memory: journal.NewMemory(), most: compactBytes}
 	_, _ = rand.Read(s.writer[:]) // never fails
 	var parts []byte
 	for {
@@ -188,7 +189,7 @@ func (s *state) Commit(b *journal.Batch) error {
 	if err == nil {
 		err = s.memory.Commit(b)
 	}
-	if err == nil && s.bytes > compactBytes {
+	if err == nil && s.bytes > s.most {
 		err = s.compact()
 	}
 	return err
@@ -200,6 +201,9 @@ func (s *state) write(b *journal.Batch) error {
 		return s.err
 	}
 	rest := marshalBatch(b)
+	if _, err := parseBatch(rest); err != nil {
+		return err // nobody could read it
+	}
 	for kind := byte(kindPart); kind == kindPart; {
 		n := min(partBytes, len(rest))
 		if n == len(rest) {

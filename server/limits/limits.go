@@ -1,5 +1,5 @@
 // Package limits bounds what a server takes in from its peers: sizes, connections, memory and
-// times. Use it to set the limits of a server or of a shuffler. Start with [Limits], whose zero
+// times, and the pages that may call over HTTP. Use it to set the limits of a server or of a shuffler. Start with [Limits], whose zero
 // value has the defaults.
 package limits
 

@@ -12,7 +12,6 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/server/internal/gateway"
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/limits"
 )
@@ -94,7 +93,7 @@ func (c Config) withDefaults() (_ Config, err error) {
 	case c.ForwardBytes < 0 || c.ForwardBytes > limits.MaxMessageBytes:
 		return c, fl.Invalid("ForwardBytes", c.ForwardBytes, "must be in [1, %d]", limits.MaxMessageBytes)
 	}
-	if err := gateway.CheckOrigins(c.HTTPOrigins); err != nil {
+	if err := limits.CheckOrigins("HTTPOrigins", c.HTTPOrigins); err != nil {
 		return c, err
 	}
 	c.Limits, err = c.Limits.WithDefaults()

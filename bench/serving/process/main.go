@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime"
 	"runtime/pprof"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -36,15 +37,25 @@ func main() { command.Main("process", run) }
 func run(ctx context.Context, args []string, s command.Streams) (err error) {
 	f := flag.NewFlagSet("process", flag.ContinueOnError)
 	f.SetOutput(s.Err)
-	role := f.String("role", "server", "server: a parameter server; drop: gRPC alone, which receives reports and drops them")
+	role := f.String("role", "server", "server: a parameter server; drop: gRPC alone, which receives reports and drops them; broker: a NATS broker; member: of a cluster")
+	processors := f.Int("processors", 0, "`number` of processors that the process uses at the same time; 0: all")
+	var in cluster
+	in.bind(f)
 	data := f.String("data", "", "`directory` of the server's journal; empty: it is in memory")
 	keys := f.String("seal-keys", "", "`directory` of the keys of rounds with a shuffler; empty: there are none")
 	profile := f.String("cpuprofile", "", "`file` for a profile of the processor time")
 	if err := command.ParseOnly(f, args); err != nil {
 		return err
 	}
-	if *role != "server" && *role != "drop" {
-		return fl.Invalid("-role", *role, "must be server or drop")
+	roles := map[string]func(context.Context) error{
+		"server": func(ctx context.Context) error { return serve(ctx, *data, *keys, s.Out) },
+		"drop":   func(ctx context.Context) error { return dropReports(ctx, s.Out) },
+		"broker": func(ctx context.Context) error { return runBroker(ctx, *data, s.Out) },
+		"member": func(ctx context.Context) error { return in.serve(ctx, *data, *keys, s.Out) },
+	}
+	work := roles[*role]
+	if work == nil {
+		return fl.Invalid("-role", *role, "must be server, drop, broker or member")
 	}
 	if *profile != "" {
 		file, err := os.Create(*profile)
@@ -59,16 +70,14 @@ func run(ctx context.Context, args []string, s command.Streams) (err error) {
 			err = errors.Join(err, file.Close())
 		}()
 	}
+	runtime.GOMAXPROCS(*processors) // 0 changes nothing
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
 		_, _ = io.Copy(io.Discard, s.In) // until whoever started this process is gone
 		stop()
 	}()
-	if *role == "drop" {
-		return dropReports(ctx, s.Out)
-	}
-	return serve(ctx, *data, *keys, s.Out)
+	return work(ctx)
 }
 
 // listen listens on a free port and prints it.

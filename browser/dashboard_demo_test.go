@@ -1,0 +1,56 @@
+package browser
+
+import (
+	"bufio"
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"testing"
+	"time"
+)
+
+// demo is a running examples/mnist.
+type demo struct {
+	url   string
+	ended chan struct{} // closed when it has ended
+	err   error
+	out   bytes.Buffer
+}
+
+// train starts the demo with a dashboard, for a number of rounds, and returns when the page is there.
+func train(t *testing.T, rounds string) *demo {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "mnist")
+	inModule(t, "go", "build", "-o", binary, "./examples/mnist")
+	d := &demo{ended: make(chan struct{})}
+	run := exec.CommandContext(t.Context(), binary, "-dashboard", "-rounds", rounds, "-mechanism", "coco", "-epsilon", "4")
+	run.Stdout = &d.out
+	stderr, err := run.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	url := make(chan string, 1)
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		for lines := bufio.NewScanner(stderr); lines.Scan(); {
+			if found := regexp.MustCompile(`dashboard: (http\S+)`).FindStringSubmatch(lines.Text()); found != nil {
+				url <- found[1]
+			}
+		}
+	})
+	go func() { reading.Wait(); d.err = run.Wait(); close(d.ended) }()
+	t.Cleanup(func() { <-d.ended }) // the test's context kills it
+	select {
+	case d.url = <-url:
+	case <-d.ended:
+		t.Fatalf("the demo has ended without a page: %v\n%s", d.err, &d.out)
+	case <-time.After(4 * time.Minute):
+		t.Fatal("the demo shows no page")
+	}
+	return d
+}

@@ -1,0 +1,62 @@
+package browser
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// A training run is watched from a round that is open to the last one. The page shows it, without an error,
+// for everybody, on small and large screens, in light and dark. docs/dashboard.md has the command.
+func TestATrainingRunIsWatchedToItsEnd(t *testing.T) {
+	ctx, seen := start(t)
+	// Long enough for a browser to load a page meanwhile.
+	const rounds = "60"
+	d := train(t, rounds)
+	must(t, ctx, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(d.url))
+	until(t, ctx, `document.querySelector("#link").textContent === "Live"`)
+	until(t, ctx, `document.querySelectorAll("#open article progress").length > 0`)
+	until(t, ctx, `document.querySelectorAll("#training canvas").length === 3`)
+	select {
+	case <-d.ended:
+		t.Error("the run has ended before the page has shown any of it")
+	default:
+	}
+	accessible(t, ctx, "during the run")
+	shoot(t, ctx, 1280, 900, "light", "running-1280-light")
+	until(t, ctx, `document.querySelector("#past tr th") && document.querySelector("#news").textContent.startsWith("Round mnist-")`)
+	until(t, ctx, `document.querySelector("#together dl") !== null`)
+
+	until(t, ctx, `document.querySelector("#link").textContent.startsWith("Connection lost")`)
+	<-d.ended
+	if d.err != nil {
+		t.Fatalf("the demo: %v\n%s", d.err, &d.out)
+	}
+	until(t, ctx, `document.querySelector("#training tbody th").textContent === "`+rounds+`"`)
+	if n := value[int](t, ctx, `document.querySelectorAll("#past tr").length`); fmt.Sprint(n) != rounds {
+		t.Errorf("%d rounds are on the page, want %s", n, rounds)
+	}
+	// Both have four decimals. The page leaves out zeros at the end.
+	shown := value[float64](t, ctx, `Number(document.querySelector('#training [data-key="test accuracy"] tbody td').textContent)`)
+	if !strings.Contains(d.out.String(), fmt.Sprintf("test accuracy      %.4f", shown)) {
+		t.Errorf("the page ends with an accuracy of %v, the demo with\n%s", shown, &d.out)
+	}
+	if text := value[string](t, ctx, "document.body.innerText"); !strings.Contains(text, "The central ε does not hold against it.") || strings.Contains(text, "undefined") || strings.Contains(text, "NaN") {
+		t.Errorf("the page says:\n%s", text)
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		for _, size := range [][2]int{{360, 740}, {1280, 900}, {3840, 2160}} {
+			shoot(t, ctx, size[0], size[1], scheme, fmt.Sprintf("ended-%d-%s", size[0], scheme))
+			accessible(t, ctx, fmt.Sprintf("%d px, %s", size[0], scheme))
+		}
+	}
+	// The first thing that the tab key reaches leads past the heading.
+	must(t, ctx, chromedp.Evaluate[chromedp.Void]("document.activeElement.blur()"), chromedp.KeyEvent(kb.Tab))
+	if class := value[string](t, ctx, "document.activeElement.className"); class != "skip" {
+		t.Errorf("the tab key reaches %q first", class)
+	}
+	seen.check(t, 20, 300)
+}

@@ -1,0 +1,118 @@
+package browser
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// built builds the npm package, once for all tests, and returns its directory.
+func built(t *testing.T) string {
+	t.Helper()
+	build.Do(func() {
+		if build.dir, build.err = os.MkdirTemp("", "hushgrad-web-"); build.err == nil {
+			inModule(t, "go", "run", "./sdk/web", "-out", build.dir)
+		}
+	})
+	if build.err != nil {
+		t.Fatal(build.err)
+	}
+	return build.dir
+}
+
+var build struct {
+	sync.Once
+	dir string
+	err error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	_ = os.RemoveAll(build.dir)
+	os.Exit(code)
+}
+
+// open opens an empty page that has the package at /sdk/ and the vectors beside it. run returns what
+// the body of a function returns there, or the parts of the error that it throws.
+func open(t *testing.T) (run func(expression string) string, origin string, seen *seen) {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.Handle("/sdk/", http.StripPrefix("/sdk/", http.FileServer(http.Dir(built(t)))))
+	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(`<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>sdk</title>`))
+	})
+	mux.HandleFunc("/vectors.json", func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFile(w, r, filepath.Join("..", "sdk", "web", "testdata", "vectors.json"))
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	ctx, seen := start(t)
+	must(t, ctx, chromedp.Navigate(server.URL+"/"))
+	return func(expression string) string {
+		t.Helper()
+		return got(t, ctx, chromedp.Evaluate[string](`(async () => {
+			const web = await import("/sdk/index.js");
+			const began = performance.now();
+			await web.load();
+			const loaded = performance.now() - began;
+			try { return await (async () => { `+expression+` })(); } catch (error) { return [error.kind, error.param, error.got, error.rule, error.message].join(" | "); }
+		})()`, chromedp.EvalAwaitPromise))
+	}, server.URL, seen
+}
+
+// For the same randomness a report has the bytes of the Go client's.
+func TestReportsHaveTheBytesOfGo(t *testing.T) {
+	run, _, seen := open(t)
+	if wrong := run(`
+		const vectors = await (await fetch("/vectors.json")).json();
+		const real = crypto.getRandomValues.bind(crypto);
+		let wrong = vectors.cases.length < 5 ? "few cases" : "";
+		for (const c of vectors.cases) {
+			const round = web.joinRound(c.round, { maxEpsilon: Infinity, maxDelta: 1, acceptRealNumbers: true });
+			const gradient = Float64Array.from({ length: round.dim }, (_, i) => ((i * 7919) % 1000) / 1000 - 0.5);
+			const seed = Uint8Array.from(c.seed.match(/../g), (pair) => parseInt(pair, 16));
+			crypto.getRandomValues = (array) => { new Uint8Array(array.buffer, array.byteOffset, array.byteLength).forEach((_, i, a) => (a[i] = seed[i % seed.length])); return array; };
+			const report = round.encode(gradient);
+			crypto.getRandomValues = real;
+			const hex = Array.from(report, (b) => b.toString(16).padStart(2, "0")).join("");
+			if (hex !== c.report) wrong += c.name + ": " + hex.slice(0, 80) + ", want " + c.report.slice(0, 80) + "\n";
+		}
+		return wrong;`); wrong != "" {
+		t.Errorf("reports differ:\n%s", wrong)
+	}
+	seen.check(t, 1000, 4000)
+}
+
+// Errors say what is wrong, what it was and what the rule is.
+func TestErrorsOfThePackageNameWhatIsWrong(t *testing.T) {
+	run, _, _ := open(t)
+	const join = `const { cases } = await (await fetch("/vectors.json")).json(); const round = cases[0].round; const p = web.joinRound(round, { maxEpsilon: 4 });`
+	for expression, want := range map[string]string{
+		join + `return p.guarantee;`: "One report costs ε = 4, against everybody, the server included. Reports of several rounds add up.",
+		join + `return web.joinRound(JSON.stringify(round), { maxEpsilon: 4 }).id;`:                       "vectors",
+		join + `web.joinRound(round, { maxEpsilon: 1 });`:                                                 "policy | epsilon | 4 | must be at most 1 | ",
+		join + `web.joinRound({ ...round, dim: 0 }, { maxEpsilon: 4 });`:                                  "param | dim | 0 | ",
+		join + `web.joinRound({ ...round, dimm: 1 }, { maxEpsilon: 4 });`:                                 "param | round | ",
+		join + `web.joinRound(round, { maxEps: 4 });`:                                                     "param | args | ",
+		join + `web.joinRound(round);`:                                                                    "param | policy | undefined | must say at least maxEpsilon",
+		join + `web.joinRound({ ...round, issuerKey: "AAAA" }, { maxEpsilon: 4 });`:                       "issuer_key | ",
+		join + `p.encode([1, 2]);`:                                                                        "param | gradient | Array | must be a Float32Array or a Float64Array",
+		join + `p.encode(new Float64Array(3));`:                                                           "param | gradient | 3 numbers | must have 7850",
+		join + `p.encode(new Float64Array(p.dim).fill(NaN));`:                                             "NaN",
+		join + `p.encode(new Float32Array(p.dim)); p.encode(new Float32Array(p.dim));`:                    "param | encode | a second report | must be called once",
+		join + `p.message();`:                                                                             "param | report | nothing | ",
+		`return [0, 0.1234501, 4, 1e-7, 99999, Infinity].map(web.above).join(" ");`:                       "0 0.1235 4 1e-7 100000 ∞",
+		`const c = new web.Client("http://127.0.0.1:1", { policy: {}, attempts: 1 }); return "" + c.url;`: "http://127.0.0.1:1/",
+	} {
+		if said := run(expression); !strings.Contains(said, want) {
+			t.Errorf("%s\nsays %q, want %q", expression, said, want)
+		}
+	}
+}

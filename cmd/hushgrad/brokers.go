@@ -1,0 +1,107 @@
+package main
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	flag "github.com/spf13/pflag"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/tlsfile"
+	"github.com/hushgrad/hushgrad/server/jetstream"
+)
+
+// brokers are the flags of a command that works in a cluster: which brokers it uses, and how it
+// shows them who it is.
+type brokers struct {
+	urls          string
+	name          string
+	creds         string
+	ca, cert, key string
+}
+
+// bind binds the flags. use says what the brokers are for.
+func (b *brokers) bind(f *flag.FlagSet, use string) {
+	f.StringVar(&b.urls, "nats", "", "comma-separated `URLs` of NATS brokers with JetStream: "+use)
+	f.StringVar(&b.name, "nats-cluster", "hushgrad", "`name` of the cluster of hushgrad at these brokers")
+	f.StringVar(&b.creds, "nats-creds", "", "`file` with the credentials for the brokers")
+	f.StringVar(&b.ca, "nats-tls-ca", "", "PEM `file` with the authorities that sign the certificates of the brokers; required unless all have loopback addresses")
+	f.StringVar(&b.cert, "nats-tls-cert", "", "PEM `file` with a certificate chain for brokers that ask for one")
+	f.StringVar(&b.key, "nats-tls-key", "", "PEM `file` with its private key")
+}
+
+func (b *brokers) validate() error {
+	if b.urls == "" {
+		return b.unused("needs -nats")
+	}
+	if (b.cert == "") != (b.key == "") {
+		return fl.Invalid("-nats-tls-cert and -nats-tls-key", b.cert+" and "+b.key, "must be given together")
+	}
+	if b.cert != "" && b.ca == "" {
+		return fl.Invalid("-nats-tls-cert", b.cert, "needs -nats-tls-ca")
+	}
+	for _, one := range strings.Split(b.urls, ",") {
+		u, err := url.Parse(one)
+		if err != nil || u.Hostname() == "" || u.Scheme != "nats" && u.Scheme != "tls" {
+			return fl.Invalid("-nats", one, "must be a URL such as nats://broker.example:4222")
+		}
+		if b.ca == "" && !loopback(u.Hostname()+":0") {
+			return fl.Invalid("-nats", one, "must have a loopback address, or -nats-tls-ca must be given")
+		}
+	}
+	return nil
+}
+
+// unused returns an error for a flag about brokers that is given where there are none.
+func (b *brokers) unused(rule string) error {
+	for _, f := range []struct{ name, value string }{{"-nats-creds", b.creds}, {"-nats-tls-ca", b.ca}, {"-nats-tls-cert", b.cert}, {"-nats-tls-key", b.key}} {
+		if f.value != "" {
+			return fl.Invalid(f.name, f.value, "%s", rule)
+		}
+	}
+	return nil
+}
+
+// connect returns a connection that goes on trying.
+func (b *brokers) connect(logger *slog.Logger) (*nats.Conn, error) {
+	options := append(jetstream.Options(),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { logger.Warn("no connection to the brokers", "error", err) }),
+		nats.ReconnectHandler(func(*nats.Conn) { logger.Info("connected to the brokers again") }))
+	if b.creds != "" {
+		options = append(options, nats.UserCredentials(b.creds))
+	}
+	if b.ca != "" {
+		config, err := b.tls(logger)
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, nats.Secure(config))
+	}
+	nc, err := nats.Connect(b.urls, options...)
+	if err != nil {
+		return nil, fmt.Errorf("-nats: %w", err)
+	}
+	return nc, nil
+}
+
+func (b *brokers) tls(logger *slog.Logger) (*tls.Config, error) {
+	authorities, err := tlsfile.LoadAuthorities(b.ca, logger)
+	if err != nil {
+		return nil, fmt.Errorf("-nats-tls-ca: %w", err)
+	}
+	var own *tlsfile.Certificate
+	if b.cert != "" {
+		if own, err = tlsfile.LoadCertificate(b.cert, b.key, logger); err != nil {
+			return nil, fmt.Errorf("-nats-tls-cert, -nats-tls-key: %w", err)
+		}
+	}
+	return own.ClientConfig(authorities), nil
+}
+
+// errNotConnected is why a member is not ready.
+var errNotConnected = errors.New("no connection to the brokers")

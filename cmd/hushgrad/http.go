@@ -1,0 +1,77 @@
+package main
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"strings"
+
+	flag "github.com/spf13/pflag"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/tlsfile"
+	"github.com/hushgrad/hushgrad/server/limits"
+)
+
+// httpFlags are the flags of commands that answer clients over HTTP, too.
+type httpFlags struct {
+	address string
+	origins originsFlag
+}
+
+func (h *httpFlags) bind(f *flag.FlagSet) {
+	f.StringVar(&h.address, "http", "", "`address` where clients are answered over HTTP, too: JSON, Connect and gRPC-Web, for curl and browsers, such as 127.0.0.1:7125; \"\" is none")
+	f.Var(&h.origins, "http-origin", "`origin` whose pages may call over HTTP from a browser, such as https://example.org; may be repeated")
+}
+
+func (h *httpFlags) validate(l listening) error {
+	if h.address == "" {
+		if len(h.origins) > 0 {
+			return fl.Invalid("-http-origin", h.origins.String(), "needs -http")
+		}
+		return nil
+	}
+	for _, origin := range h.origins {
+		if err := limits.CheckOrigin("-http-origin", origin); err != nil {
+			return err
+		}
+	}
+	return l.validate("-http", h.address)
+}
+
+// listen opens the listener, nil for none.
+func (h *httpFlags) listen() (net.Listener, error) {
+	if h.address == "" {
+		return nil, nil
+	}
+	l, err := net.Listen("tcp", h.address)
+	if err != nil {
+		return nil, fmt.Errorf("-http: %w", err)
+	}
+	return l, nil
+}
+
+// security is the transport security of the listener, nil for none.
+func (h *httpFlags) security(own *tlsfile.Certificate) *tls.Config {
+	if own == nil {
+		return nil
+	}
+	return own.Config()
+}
+
+// originsFlag collects -http-origin.
+type originsFlag []string
+
+func (o *originsFlag) String() string { return strings.Join(*o, ",") }
+
+// IsListFlag says that it may be repeated.
+func (o *originsFlag) IsListFlag() bool { return true }
+
+// Set implements flag.Value.
+func (o *originsFlag) Set(text string) error {
+	*o = append(*o, text)
+	return nil
+}
+
+// Type implements flag.Value.
+func (o *originsFlag) Type() string { return "origin" }

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/spf13/cobra"
+	flag "github.com/spf13/pflag"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/bound"
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/privacy/ledger"
+)
+
+// explained is what ledger explain says of one subject.
+type explained struct {
+	Subject     string   `json:"subject"`
+	Promises    []string `json:"promises"`
+	DoesNotHold []string `json:"does_not_promise"`
+}
+
+func newLedgerExplain() *cobra.Command {
+	var form output
+	var entry uint64
+	var f *flag.FlagSet
+	c := newCommand("explain [flags] FILE", "in words what the entries promise, and what they do not", `Says in words what all reports of a client promise together, for each purpose of a ledger, and
+what they do not promise. With -entry it is about one report.`, func(ctx context.Context, args []string, std command.Streams) error {
+		return onRecord(args[0], func(r *record) error {
+			all := r.explain()
+			if command.Given(f, "entry") {
+				one, err := r.explainEntry(entry)
+				if err != nil {
+					return err
+				}
+				all = []explained{one}
+			}
+			return form.print(command.Writer(ctx, std.Out), all, func(w io.Writer) error { return writeExplained(w, all) })
+		})
+	})
+	f = c.Flags()
+	c.Args = oneArgument("file")
+	f.Uint64Var(&entry, "entry", 0, "`number` of an entry, see hushgrad ledger show")
+	form.bind(f)
+	return c
+}
+
+// factor says in words what an ε is, rounded against us.
+func (g guaranteeRecord) factor(what string) string {
+	switch {
+	case math.IsInf(float64(g.Epsilon), 1):
+		return fmt.Sprintf("%s without privacy: it may show the data as they are.", what)
+	case g.Epsilon == 0:
+		return fmt.Sprintf("%s nothing about the data.", what)
+	}
+	change := "the client's data are exchanged for any others"
+	if g.Relation == fl.ZeroOut.String() {
+		change = "the client's data are left out"
+	}
+	text := fmt.Sprintf("%s at most this: whatever is seen becomes at most %s times as likely, or as unlikely, when %s (ε = %s).",
+		what, bound.Above(math.Exp(float64(g.Epsilon)), 3), change, g.Epsilon.above())
+	if g.Delta > 0 {
+		text += fmt.Sprintf(" Outcomes of a probability of δ = %s in all are excepted.", bound.Above(g.Delta, 3))
+	}
+	return text
+}
+
+// notPromised is what no entry promises, whatever it says.
+var notPromised = []string{
+	"That the client took part, and when, is not hidden.",
+	"Conclusions about the client that follow from what holds for everybody are not prevented.",
+	"Reports that were made without this ledger are not counted, nor is what became public otherwise.",
+	"The guarantee is that of one client. Several clients with the data of one person reveal more of it.",
+}
+
+// explain says what the purposes of a ledger promise.
+func (r *record) explain() []explained {
+	all := []explained{}
+	_ = r.each(func(name string, p purposeRecord) error { // visit never fails
+		count := 0
+		for _, e := range p.Entries {
+			if e.counts() {
+				count++
+			}
+		}
+		e := explained{
+			Subject:     fmt.Sprintf("purpose %s: %d entries count, %d released", name, count, len(p.Entries)-count),
+			Promises:    []string{p.Spent.factor("A party that links all reports of a client learns of it")},
+			DoesNotHold: slices.Clone(notPromised),
+		}
+		if p.Spent.Central != nil {
+			e.Promises = append(e.Promises, p.Spent.Central.factor("A party that sees only whole rounds learns of it"))
+			e.DoesNotHold = append(e.DoesNotHold, "The second promise does not hold against a party that works together with the shuffler, or with all but a few clients. The first one does.")
+		}
+		e.Promises = append(e.Promises,
+			"Where one entry stands for a file of many clients, as that of hushgrad encode does, this holds for each of them by itself, also for one that was in every file.")
+		e.DoesNotHold = append(e.DoesNotHold, "Data that serve several purposes are protected by all their budgets together, which is less.")
+		all = append(all, e)
+		return nil
+	})
+	return all
+}
+
+// states say what the states of an entry mean.
+var states = map[string]string{
+	ledger.Reserved.String():     "The report may have been made, and has not left. It counts.",
+	ledger.Spent.String():        "The report may have left. It counts.",
+	ledger.Acknowledged.String(): "The server has confirmed the report. It counts.",
+	ledger.Released.String():     "Nothing has left and nothing will. It does not count.",
+}
+
+// explainEntry says what one report promises.
+func (r *record) explainEntry(id uint64) (out explained, err error) {
+	found := false
+	_ = r.each(func(name string, p purposeRecord) error { // visit never fails
+		for _, e := range p.Entries {
+			if e.ID != id {
+				continue
+			}
+			found = true
+			out = explained{
+				Subject:     fmt.Sprintf("entry %d, round %s of %s, purpose %s. %s", id, e.RoundID, e.Mechanism, name, states[e.State]),
+				Promises:    []string{e.factor("A party that " + seesOf[e.Model] + " learns of the client")},
+				DoesNotHold: append(slices.Clone(notPromised), "Other reports of the client add to it: see the whole purpose."),
+			}
+			if e.Central != nil {
+				out.Promises = append(out.Promises, e.Central.factor("A party that "+seesOf[e.Central.Model]+" learns of the client"))
+			}
+		}
+		return nil
+	})
+	if !found {
+		return out, fl.Invalid("-entry", id, "must be an entry of the ledger, see hushgrad ledger show")
+	}
+	return out, nil
+}
+
+// seesOf says who a guarantee of a trust holds against.
+var seesOf = map[string]string{
+	fl.NoPrivacy.String():  "sees the report",
+	fl.Local.String():      "sees the report, the server included,",
+	fl.Shuffle.String():    "sees only the shuffled reports of the whole round, and does not work together with the shuffler,",
+	fl.TwoServers.String(): "sees what one of the two servers sees, and does not work together with the other,",
+}
+
+// writeExplained writes it for people.
+func writeExplained(w io.Writer, all []explained) error {
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(w, "nothing is recorded, and nothing is promised")
+		return err
+	}
+	for _, e := range all {
+		fmt.Fprint(w, command.Wrap(e.Subject, ""))
+		for _, part := range []struct {
+			title string
+			lines []string
+		}{{"What is promised", e.Promises}, {"What is not", e.DoesNotHold}} {
+			fmt.Fprintf(w, "%s:\n", part.title)
+			for _, line := range part.lines {
+				if _, err := fmt.Fprint(w, command.Wrap(line, "  ")); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/privacy/ledger"
+)
+
+func newLedgerExport() *cobra.Command {
+	var format string
+	c := newCommand("export [flags] FILE", "the whole ledger as JSON or CSV", `Prints a ledger for other programs. JSON has budgets, sums and entries: docs/cli.md describes it.
+CSV has a line for each entry.`, func(ctx context.Context, args []string, std command.Streams) error {
+		if format != "json" && format != "csv" {
+			return fl.Invalid("-format", format, "must be json or csv")
+		}
+		out := command.Writer(ctx, std.Out)
+		return withLedger(args[0], "", func(l *ledger.Ledger) error {
+			if format == "json" {
+				return l.Export(out)
+			}
+			r, err := readLedger(l)
+			if err != nil {
+				return err
+			}
+			return r.writeCSV(out)
+		})
+	})
+	c.Args = oneArgument("file")
+	c.Flags().StringVar(&format, "format", "json", "json or csv")
+	return c
+}
+
+// writeCSV writes a line for each entry.
+func (r *record) writeCSV(out io.Writer) error {
+	w := csv.NewWriter(out)
+	if err := w.Write([]string{
+		"purpose", "id", "state", "round_id", "digest", "mechanism", "model", "epsilon", "delta", "relation",
+		"central_model", "central_epsilon", "central_delta", "central_relation",
+		"reserved_at", "spent_at", "released_at", "acknowledged_at", "receipt",
+	}); err != nil {
+		return err
+	}
+	err := r.each(func(name string, p purposeRecord) error {
+		for _, e := range p.Entries {
+			line := append([]string{name, strconv.FormatUint(e.ID, 10), e.State, e.RoundID, e.Digest, e.Mechanism}, e.cells()...)
+			central := make([]string, 4)
+			if e.Central != nil {
+				central = e.Central.cells()
+			}
+			line = append(line, central...)
+			for _, t := range []time.Time{e.ReservedAt, e.SpentAt, e.ReleasedAt, e.AcknowledgedAt} {
+				text := ""
+				if !t.IsZero() {
+					text = t.Format(time.RFC3339Nano)
+				}
+				line = append(line, text)
+			}
+			if err := w.Write(append(line, e.Receipt)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	w.Flush()
+	return cmp.Or(err, w.Error())
+}
+
+func (g guaranteeRecord) cells() []string {
+	float := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	return []string{g.Model, float(float64(g.Epsilon)), float(g.Delta), g.Relation}
+}
+
+// verifiedLedger is the answer of ledger verify.
+type verifiedLedger struct {
+	Sound    bool                    `json:"sound"`
+	Entries  int                     `json:"entries"`
+	Spent    map[string]budgetRecord `json:"spent"`
+	Compared string                  `json:"compared_with,omitempty"`
+}
+
+func newLedgerVerify() *cobra.Command {
+	var form output
+	var counter, export string
+	c := newCommand("verify [flags] FILE", "check that a ledger is whole and has forgotten nothing", `Checks every record of a ledger: its checksum, the numbers of the entries, both headers and the
+structure of the file. It adds up again what was spent. With -counter it refuses a ledger that
+is behind its counter. With -export it refuses one that has forgotten or changed what an
+earlier hushgrad ledger export had. Without the two an older copy of a ledger is a sound ledger.`,
+		func(ctx context.Context, args []string, std command.Streams) error {
+			if counter != "" {
+				if _, err := os.Stat(counter); err != nil {
+					return fl.Invalid("-counter", counter, "must be a file of the ledger's counter: %v", err)
+				}
+			}
+			return withLedger(args[0], counter, func(l *ledger.Ledger) error {
+				r, err := readLedger(l)
+				if err != nil {
+					return err
+				}
+				if export != "" {
+					if err := compareExport(r, export); err != nil {
+						return err
+					}
+				}
+				answer := verifiedLedger{Sound: true, Spent: map[string]budgetRecord{}, Compared: export}
+				for name, p := range r.Purposes {
+					answer.Entries += len(p.Entries)
+					answer.Spent[name] = p.Spent
+				}
+				return form.print(command.Writer(ctx, std.Out), answer, func(w io.Writer) error {
+					fmt.Fprintf(w, "sound     %d entries, each with its checksum\n", answer.Entries)
+					return r.each(func(name string, p purposeRecord) error {
+						_, err := fmt.Fprintf(w, "spent     ε = %s of %s for %s\n", p.Spent.Epsilon.above(), p.Budget.Epsilon.above(), name)
+						return err
+					})
+				})
+			})
+		})
+	c.Args = oneArgument("file")
+	c.Flags().StringVar(&counter, "counter", "", "`file` of the counter that the ledger has in another place")
+	c.Flags().StringVar(&export, "export", "", "JSON `file` of an earlier hushgrad ledger export")
+	form.bind(c.Flags())
+	return c
+}
+
+// maxExport bounds the file of an earlier export.
+const maxExport = 1 << 30
+
+// compareExport returns an error unless a ledger has all that an earlier export of it has.
+func compareExport(r *record, file string) error {
+	in, err := os.Open(file)
+	if err != nil {
+		return fl.Invalid("-export", file, "must be readable: %v", err)
+	}
+	defer in.Close()
+	earlier, err := parseRecord(io.LimitReader(in, maxExport))
+	if err != nil {
+		return fl.Invalid("-export", file, "must be an exported ledger: %v", err)
+	}
+	return earlier.each(func(name string, before purposeRecord) error {
+		now := map[uint64]entryRecord{}
+		for _, e := range r.Purposes[name].Entries {
+			now[e.ID] = e
+		}
+		for _, e := range before.Entries {
+			kept, ok := now[e.ID]
+			if !ok {
+				return fmt.Errorf("%w: entry %d of purpose %q is in %s and not in the ledger", ledger.ErrReplaced, e.ID, name, file)
+			}
+			if kept.Digest != e.Digest || kept.guaranteeRecord != e.guaranteeRecord || !kept.ReservedAt.Equal(e.ReservedAt) || !e.counts() && kept.counts() ||
+				e.State == ledger.Spent.String() && !kept.counts() {
+				return fmt.Errorf("%w: entry %d of purpose %q is another one in %s", ledger.ErrReplaced, e.ID, name, file)
+			}
+		}
+		return nil
+	})
+}

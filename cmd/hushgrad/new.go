@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
+)
+
+// skeletons are projects to start from, one directory each. The one in Go is a program of
+// this module, too, so that it is compiled and tested with it.
+//
+//go:embed skeleton/training/*.go skeleton/training/README.md skeleton/python/*.py skeleton/python/README.md
+var skeletons embed.FS
+
+// languages are the directories of the skeletons.
+var languages = map[string]string{"go": "skeleton/training", "python": "skeleton/python"}
+
+// modulePath is that of hushgrad.
+const modulePath = "github.com/hushgrad/hushgrad"
+
+// newFlags are the flags of new.
+type newFlags struct {
+	language, source, module string
+}
+
+func newNew() *cobra.Command {
+	n := &newFlags{}
+	c := newCommand("new [flags] DIR", "write a training project with a model of your own", `Writes a project that trains a small model under differential privacy into a new directory,
+with a test and a README. What to change for a model of your own is marked.
+
+  hushgrad new mymodel && cd mymodel && go run .`, func(ctx context.Context, args []string, std command.Streams) error {
+		return n.write(ctx, args[0], std.Out)
+	})
+	c.Args = oneArgument("directory")
+	f := c.Flags()
+	f.StringVar(&n.language, "lang", "go", "go, or python for clients with the Python package")
+	f.StringVar(&n.module, "module", "", "`path` of the module in Go; empty: the name of the directory")
+	f.StringVar(&n.source, "source", "", "`directory` of a clone of hushgrad that a project in Go is built with; empty: the release of this program, or else the clone that the working directory is in")
+	return c
+}
+
+// write makes the project.
+func (n *newFlags) write(ctx context.Context, dir string, stdout io.Writer) error {
+	from, known := languages[n.language]
+	switch {
+	case !known:
+		return fl.Invalid("-lang", n.language, "must be go or python")
+	case n.language != "go" && n.source+n.module != "":
+		return fl.Invalid("-source and -module", n.source+n.module, "need -lang go")
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fl.Invalid("DIR", dir, "must be a directory, or a name that is free: %v", err)
+	}
+	if len(entries) > 0 {
+		return fl.Invalid("DIR", dir, "must be empty, and has %s", entries[0].Name())
+	}
+	files, err := readSkeleton(from)
+	if err != nil {
+		return err
+	}
+	then := "python train.py"
+	if n.language == "go" {
+		if then, err = n.addModule(dir, files); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fl.Invalid("DIR", dir, "must be a directory that can be made: %v", err)
+	}
+	for name, text := range files {
+		if err := command.Replace(ctx, filepath.Join(dir, name), func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(stdout, "%d files in %s. Next: cd %s && %s\n", len(files), dir, dir, then)
+	return err
+}
+
+// readSkeleton returns the files of a skeleton by name.
+func readSkeleton(dir string) (map[string][]byte, error) {
+	entries, err := skeletons.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for _, e := range entries {
+		if files[e.Name()], err = skeletons.ReadFile(path.Join(dir, e.Name())); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// addModule adds go.mod, and go.sum where there is a clone to take it from. It returns the
+// commands that run the project.
+func (n *newFlags) addModule(dir string, files map[string][]byte) (then string, err error) {
+	at, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	name := n.module
+	if name == "" {
+		name = filepath.Base(at)
+	}
+	if err := module.CheckImportPath(name); err != nil {
+		return "", fl.Invalid("-module", name, "must be the path of a Go module: %v", err)
+	}
+	source, version, err := n.find()
+	if err != nil {
+		return "", err
+	}
+	m := &modfile.File{}
+	if err := errors.Join(m.AddModuleStmt(name), m.AddGoStmt(goVersion)); err != nil {
+		return "", err
+	}
+	if source != "" {
+		if files["go.sum"], err = addClone(m, source); err != nil {
+			return "", err
+		}
+		version = replaced
+	}
+	if err := m.AddRequire(modulePath, version); err != nil {
+		return "", err
+	}
+	m.Cleanup()
+	if files["go.mod"], err = m.Format(); err != nil {
+		return "", err
+	}
+	if source == "" {
+		return "go mod tidy && go run .", nil
+	}
+	return "go run .", nil
+}
+
+const (
+	// goVersion is the least version of Go for a project.
+	goVersion = "1.26.0"
+	// replaced is the version that go mod writes for a module in a directory.
+	replaced = "v0.0.0-00010101000000-000000000000"
+)
+
+// find returns the clone to build with, or the released version of this program.
+func (n *newFlags) find() (source, version string, err error) {
+	if n.source != "" {
+		source, err = filepath.Abs(n.source)
+		if err == nil && !isClone(source) {
+			err = fl.Invalid("-source", n.source, "must be a clone of hushgrad, with its go.mod")
+		}
+		return source, "", err
+	}
+	if version := released(); version != "" {
+		return "", version, nil
+	}
+	working, err := os.Getwd()
+	if err != nil {
+		return "", "", err
+	}
+	for at := working; ; at = filepath.Dir(at) {
+		if isClone(at) {
+			return at, "", nil
+		}
+		if at == filepath.Dir(at) {
+			return "", "", fl.Invalid("-source", "", "is required: this program is no release, and %s is in no clone of hushgrad", working)
+		}
+	}
+}
+
+// released returns the version of a released build, in the form of Go modules, or "".
+func released() string {
+	version := thisBuild().Version
+	if release != "" {
+		version = "v" + strings.TrimPrefix(release, "v")
+	}
+	if !semver.IsValid(version) || semver.Build(version) != "" || module.IsPseudoVersion(version) {
+		return "" // of a clone
+	}
+	return version
+}
+
+// isClone says whether the module is in a directory.
+func isClone(dir string) bool {
+	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	return err == nil && modfile.ModulePath(text) == modulePath
+}
+
+// addClone makes a module one that is built with a clone: it needs what the clone needs. It returns
+// the checksums of all that.
+func addClone(m *modfile.File, dir string) (sums []byte, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return nil, err
+	}
+	clone, err := modfile.Parse("go.mod", text, nil)
+	if err != nil {
+		return nil, err
+	}
+	var required []*modfile.Require
+	for _, r := range clone.Require {
+		required = append(required, &modfile.Require{Mod: r.Mod, Indirect: true})
+	}
+	m.SetRequireSeparateIndirect(required)
+	if err := m.AddReplace(modulePath, "", dir, ""); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(filepath.Join(dir, "go.sum"))
+}

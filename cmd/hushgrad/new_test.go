@@ -1,0 +1,99 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// The project in Go compiles without a network, runs, learns and says what that cost.
+func TestNewWritesARunnableProject(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "mymodel")
+	text := do(t, "new", "-source", filepath.Join("..", ".."), dir)
+	if !strings.HasSuffix(text, "cd "+dir+" && go run .\n") {
+		t.Errorf("printed %q", text)
+	}
+	goTool := func(args ...string) string {
+		t.Helper()
+		c := exec.CommandContext(t.Context(), "go", args...)
+		c.Dir, c.Env = dir, append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "GOWORK=off")
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+		return string(out)
+	}
+	goTool("vet", ".")
+	out := goTool("run", ".", "-clients", "20000")
+	for _, part := range []string{"round  1  20000 reports", "local privacy      ε = ", "against everybody", "central privacy    ε = ", "Nothing here shuffles"} {
+		if !strings.Contains(out, part) {
+			t.Errorf("no %q in\n%s", part, out)
+		}
+	}
+	readme, err := os.ReadFile(filepath.Join(dir, "README.md"))
+	if lines := strings.Count(string(readme), "\n"); err != nil || lines > 16 {
+		t.Errorf("README.md: %d lines, %v", lines, err)
+	}
+}
+
+// Without -source a program that is no release builds with the clone that it is called in.
+func TestNewFindsTheClone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "there")
+	do(t, "new", dir)
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	text, readErr := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err = errors.Join(err, readErr); err != nil || !strings.Contains(string(text), "replace github.com/hushgrad/hushgrad => "+root+"\n") || !strings.HasPrefix(string(text), "module there\n") {
+		t.Errorf("%v: %.200s", err, text)
+	}
+}
+
+// A release is required by its version, and a program elsewhere needs -source.
+func TestNewOutsideOfAClone(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var p *fl.ParamError
+	if err := try(t, []string{"new", "a"}); !errors.As(err, &p) || p.Param != "-source" {
+		t.Errorf("no clone: %v", err)
+	}
+	if _, err := os.Stat("a"); err == nil {
+		t.Error("a refused project is there")
+	}
+	release = "1.2.3"
+	t.Cleanup(func() { release = "" })
+	if text := do(t, "new", "-module", "example.com/b", "b"); !strings.HasSuffix(text, "go mod tidy && go run .\n") {
+		t.Errorf("printed %q", text)
+	}
+	text, err := os.ReadFile("b/go.mod")
+	if want := "module example.com/b\n\ngo " + goVersion + "\n\nrequire github.com/hushgrad/hushgrad v1.2.3\n"; err != nil || string(text) != want {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	dir := t.TempDir()
+	full := filepath.Join(dir, "full")
+	if err := errors.Join(os.Mkdir(full, 0o700), os.WriteFile(filepath.Join(full, "mine"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for param, args := range map[string][]string{
+		"DIR":                 {full},
+		"DIR ":                {filepath.Join(full, "mine")},
+		"-lang":               {"-lang", "cobol", filepath.Join(dir, "a")},
+		"-source":             {"-source", full, filepath.Join(dir, "a")},
+		"-module":             {"-module", "a b", filepath.Join(dir, "a")},
+		"-source and -module": {"-lang", "python", "-module", "a", filepath.Join(dir, "a")},
+		"arguments":           {},
+	} {
+		var p *fl.ParamError
+		if err := try(t, append([]string{"new"}, args...)); !errors.As(err, &p) || p.Param != strings.TrimSpace(param) {
+			t.Errorf("%v: %v, want an error about %s", args, err, param)
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+	flag "github.com/spf13/pflag"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server"
+	"github.com/hushgrad/hushgrad/server/jetstream"
+	"github.com/hushgrad/hushgrad/server/jetstream/embedded"
+)
+
+// embeddedBroker is the value of -nats for a broker in the process.
+const embeddedBroker = "embedded"
+
+// clusterFlags are the flags of hushgrad serve as a member of a cluster.
+type clusterFlags struct {
+	brokers
+	shard    string
+	replicas int
+	listen   string // of the embedded broker
+	file     string
+
+	own, shards int // as -shard says
+}
+
+func (c *clusterFlags) bind(f *flag.FlagSet) {
+	c.brokers.bind(f, "be a member of the cluster that meets there; "+embeddedBroker+" runs a broker in this process; empty: there is no cluster")
+	f.StringVar(&c.shard, "shard", "", "`i/n`: this member counts shard i of n, from 0, and others while their members are away; */n: it counts what is free")
+	f.IntVar(&c.replicas, "nats-replicas", 3, "`number` of brokers that keep everything: 1, 3 or 5; an embedded one without -nats-config keeps it alone")
+	f.StringVar(&c.listen, "nats-listen", "", "loopback `address` of the embedded broker for the shuffler and other members on this machine")
+	f.StringVar(&c.file, "nats-config", "", "configuration `file` of nats-server for the embedded broker, with routes to others, TLS and accounts")
+}
+
+// validate checks the flags. What is kept is what the other flags say.
+func (c *clusterFlags) validate(kept state, shuffler shufflerFlags) (err error) {
+	switch {
+	case c.urls == "":
+		for _, f := range []struct{ name, value string }{{"-shard", c.shard}, {"-nats-listen", c.listen}, {"-nats-config", c.file}} {
+			if f.value != "" {
+				return fl.Invalid(f.name, f.value, "needs -nats")
+			}
+		}
+		return c.brokers.validate()
+	case shuffler.listen == "":
+		return fl.Invalid("-shuffler-listen", "", "is required with -nats: all rounds of a cluster have a shuffler")
+	case c.urls != embeddedBroker && c.listen != "":
+		return fl.Invalid("-nats-listen", c.listen, "needs -nats %s", embeddedBroker)
+	case c.urls != embeddedBroker && c.file != "":
+		return fl.Invalid("-nats-config", c.file, "needs -nats %s", embeddedBroker)
+	}
+	if c.own, c.shards, err = parseShard(c.shard); err != nil {
+		return err
+	}
+	if c.urls != embeddedBroker {
+		return c.brokers.validate()
+	}
+	switch {
+	case kept.dir == noData:
+		return fl.Invalid("-data", kept.dir, "must be a directory with -nats %s, which keeps its streams beside it", embeddedBroker)
+	case c.listen != "" && !loopback(c.listen):
+		return fl.Invalid("-nats-listen", c.listen, "must be a loopback address: others need TLS and accounts, which -nats-config has")
+	}
+	return c.unused("is for a broker in another process")
+}
+
+// parseShard reads i/n, or */n for −1 and n.
+func parseShard(text string) (own, shards int, err error) {
+	i, n, ok := strings.Cut(text, "/")
+	if shards, err = strconv.Atoi(n); !ok || err != nil || shards < 1 {
+		return 0, 0, fl.Invalid("-shard", text, "must be i/n or */n, with n ≥ 1 shards")
+	}
+	if i == "*" {
+		return -1, shards, nil
+	}
+	if own, err = strconv.Atoi(i); err != nil || own < 0 || own >= shards {
+		return 0, 0, fl.Invalid("-shard", text, "must have i in [0, %d)", shards)
+	}
+	return own, shards, nil
+}
+
+// meet returns the cluster, and what ends the connection to it.
+func (c *clusterFlags) meet(ctx context.Context, data string, logger *slog.Logger) (_ *jetstream.Cluster, _ *nats.Conn, leave func(), err error) {
+	replicas, leave := c.replicas, func() {}
+	var nc *nats.Conn
+	if c.urls == embeddedBroker {
+		broker, err := embedded.Start(embedded.Config{Dir: data + "-nats", Listen: c.listen, File: c.file, Logger: logger})
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		leave = broker.Close
+		if c.file == "" {
+			replicas = 1
+		}
+		if nc, err = broker.Connect(jetstream.Options()...); err != nil {
+			leave()
+			return nil, nil, nil, err
+		}
+	} else if nc, err = c.connect(logger); err != nil {
+		return nil, nil, nil, err
+	}
+	closeBroker := leave
+	leave = func() { nc.Close(); closeBroker() }
+	cluster, err := jetstream.Connect(ctx, nc, jetstream.Config{Name: c.name, Shards: c.shards, Replicas: replicas, Logger: logger})
+	if err != nil {
+		leave()
+		return nil, nil, nil, fmt.Errorf("-nats: %w", err)
+	}
+	return cluster, nc, leave, nil
+}
+
+// leading is the server of this member while it leads.
+type leading struct {
+	mu     sync.Mutex
+	leader *jetstream.Leader
+}
+
+func (l *leading) set(leader *jetstream.Leader) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.leader = leader
+}
+
+// Overview implements dashboard.Source.
+func (l *leading) Overview() server.Overview {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.leader == nil {
+		return server.Overview{Ready: errNotLeading}
+	}
+	return l.leader.Overview()
+}
+
+var errNotLeading = errors.New("another member leads: its dashboard shows the rounds")

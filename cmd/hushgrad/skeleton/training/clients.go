@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"github.com/hushgrad/hushgrad/trainer"
+)
+
+// clients are simulated clients with one example each, who take part in turn. It implements
+// trainer.Gradients.
+type clients struct {
+	examples []example
+	grad     []float64
+}
+
+var _ trainer.Gradients = (*clients)(nil)
+
+func newClients(examples []example, rng *rand.Rand) *clients {
+	rng.Shuffle(len(examples), func(i, j int) { examples[i], examples[j] = examples[j], examples[i] })
+	return &clients{examples: examples, grad: make([]float64, dim)}
+}
+
+func (c *clients) Len() int     { return len(c.examples) }
+func (c *clients) Dim() int     { return dim }
+func (c *clients) Close() error { return nil }
+
+// Each computes the gradients of the clients whose turn it is.
+func (c *clients) Each(ctx context.Context, params []float64, first, last int, visit func(int, []float64) error) error {
+	for turn := first; turn < last; turn++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		gradient(c.grad, params, c.examples[turn%len(c.examples)])
+		if err := visit(turn, c.grad); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// norms returns the mean L1 and L2 norms of the gradients of n clients.
+func norms(ctx context.Context, c *clients, params []float64, n int) (l1, l2 float64, err error) {
+	err = c.Each(ctx, params, 0, n, func(_ int, grad []float64) error {
+		squares := 0.
+		for _, v := range grad {
+			l1 += math.Abs(v) / float64(n)
+			squares += v * v
+		}
+		l2 += math.Sqrt(squares) / float64(n)
+		return nil
+	})
+	return l1, l2, err
+}
+
+// share is the share of examples that a model gets right.
+func share(params []float64, examples []example) float64 {
+	right := 0
+	for _, e := range examples {
+		if (predict(params, e.x) > 0.5) == e.yes {
+			right++
+		}
+	}
+	return float64(right) / float64(len(examples))
+}

@@ -1,0 +1,85 @@
+// Command training trains a model of your own under differential privacy: every client sends
+// one small randomized report in each round in which it takes part. Start with go run .
+//
+// Change model.go and data.go, which are marked. The clients are simulated in this process, and
+// nothing shuffles: hushgrad help serve is about servers.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"math/rand/v2"
+	"os"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/plan"
+	"github.com/hushgrad/hushgrad/trainer"
+)
+
+func main() {
+	budget := flag.Float64("budget", 1, "central ε of the whole run")
+	clients := flag.Int("clients", 20_000, "number of simulated clients")
+	flag.Parse()
+	if _, err := train(context.Background(), *clients, *budget, os.Stdout); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// delta is the δ at which the central ε is stated.
+const delta = 1e-6
+
+// train plans a run, trains, and returns the accuracy on examples that no client holds.
+func train(ctx context.Context, clients int, budget float64, out io.Writer) (accuracy float64, err error) {
+	run, err := decide(ctx, clients, budget)
+	if err != nil {
+		return 0, err
+	}
+	if err := run.PrintStart(out, false); err != nil {
+		return 0, err
+	}
+	rng := fl.NewRand()
+	rounds, err := trainer.NewSimulation(trainer.SimulationConfig{
+		Gradients: newClients(generate(rng, clients), rng), Cohort: run.Cohort, Rand: rng,
+		Describe: func(i int) fl.Round { return run.Round(fmt.Sprintf("round-%d", i+1), fl.NewPublicSeed()) },
+	})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, rounds.Close()) }()
+	test := generate(rng, 5000)
+	_, err = trainer.Run(ctx, rounds, firstModel(), trainer.RunConfig{
+		Rounds: run.Affordable, Steps: trainer.Momentum(run.LearningRate, run.Momentum, run.Averaging),
+		After: func(p trainer.Progress) error {
+			accuracy = share(p.Average, test)
+			_, err := fmt.Fprintf(out, "round %2d  %5d reports  accuracy %.3f\n", p.Round+1, p.Estimate.Reports, accuracy)
+			return err
+		},
+	})
+	if err != nil {
+		return 0, err
+	}
+	// What the run cost a client, and against whom that holds.
+	if _, err := run.PrintEnd(ctx, out, run.Affordable); err != nil {
+		return 0, err
+	}
+	_, err = fmt.Fprintln(out, "\nNothing here shuffles, and all clients are simulated: this is what they would be promised.")
+	return accuracy, err
+}
+
+// decide chooses mechanism, rounds, ε of a report and learning rate from public numbers: how
+// large a gradient is comes from examples that are drawn, not from those of clients.
+func decide(ctx context.Context, clients int, budget float64) (*plan.Run, error) {
+	const drawn = 1000
+	rng := rand.New(rand.NewPCG(1, 1))
+	l1, l2, err := norms(ctx, newClients(generate(rng, drawn), rng), firstModel(), drawn)
+	if err != nil {
+		return nil, err
+	}
+	return plan.Request{
+		Mechanism: "auto", Dim: dim, Clients: clients, Budget: budget, Delta: delta, L1: l1, L2: l2,
+	}.Run(ctx)
+}

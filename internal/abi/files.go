@@ -1,0 +1,35 @@
+//go:build !js
+
+package abi
+
+import (
+	"io/fs"
+	"maps"
+
+	"github.com/hushgrad/hushgrad/plan"
+	"github.com/hushgrad/hushgrad/privacy/ledger"
+)
+
+// A browser has no files for a ledger, and what plans and verifies is not needed there.
+func init() {
+	maps.Copy(operations, map[string]operation{
+		"ledger": reading(openLedger), "budget": reading(setBudget), "spent": reading(spent), "reserve": reading(reserve),
+		"spend": reading(spend), "unspend": reading(unspend), "receipt": reading(receipt),
+		"account": reading(account), "plan": reading(makePlan), "verify": reading(verifyRound),
+	})
+	kinds = append(kinds,
+		kind{plan.ErrInfeasible, KindInfeasible},
+		kind{ledger.ErrBudget, KindBudget},
+		kind{ledger.ErrDuplicate, KindCharged},
+		kind{ledger.ErrLocked, KindLedgerInUse},
+		kind{ledger.ErrState, KindLedgerState},
+		kind{ledger.ErrUnknown, KindLedgerState},
+		kind{ledger.ErrNotLedger, KindLedger},
+		kind{ledger.ErrDamaged, KindLedger},
+		kind{ledger.ErrFailed, KindLedger},
+		kind{ledger.ErrReplaced, KindLedger},
+		kind{fs.ErrNotExist, KindLedger},
+		kind{fs.ErrPermission, KindLedger},
+		kind{fs.ErrClosed, KindLedger},
+	)
+}

@@ -1,0 +1,112 @@
+/** An error with the name of what is wrong (param), what it was (got) and the rule. */
+export class HushgradError extends Error {
+  /** "policy": the round was refused; "server": the server's answer, got is its code; else "param" or "other". */
+  readonly kind: string;
+  readonly param: string;
+  readonly got: string;
+  readonly rule: string;
+}
+
+/** What a client demands of a round. What is left out demands the most. */
+export interface Policy {
+  /** Largest ε of one report. Infinity also accepts rounds without privacy. */
+  maxEpsilon: number;
+  /** Largest δ of one report. Default 0. */
+  maxDelta?: number;
+  /** Smallest min_reports of a round. */
+  minReports?: number;
+  /** Largest number of coordinates: it bounds memory. */
+  maxDim?: number;
+  trustShuffler?: boolean;
+  trustTwoServers?: boolean;
+  /** "replace-one" (default) or "zero-out". */
+  relation?: string;
+  acceptRealNumbers?: boolean;
+  /** Names of mechanisms. Default: all. */
+  mechanisms?: string[];
+  /** What Round.features must be. */
+  features?: string;
+  /** Also accepts rounds of these shufflers. */
+  shuffled?: {
+    shufflers: string[];
+    /** SHA-256 of the seal keys, hexadecimal. */
+    sealKeys: string[];
+    maxEpsilonLocal: number;
+    maxEpsilon: number;
+    maxDelta: number;
+  };
+}
+
+/** What one report promises its sender. */
+export interface Guarantee {
+  /** "none", "local", "shuffle" or "two-servers": whom the sender has to trust. */
+  trust: string;
+  epsilon: number;
+  delta: number;
+  relation: string;
+  /** The proof is about real numbers. The code does not keep it. */
+  realNumbers: boolean;
+}
+
+/** Loads the program, once. The source is a URL or the bytes of hushgrad.wasm.gz or hushgrad.wasm. */
+export function load(source?: URL | string | Uint8Array): Promise<void>;
+
+/**
+ * Joins a round under a policy. Nothing is sent. The round is its canonical bytes, or its JSON as text
+ * or object. It throws a HushgradError of kind "policy" when the policy refuses the round.
+ */
+export function joinRound(round: Uint8Array | string | object, policy: Policy): Participant;
+
+/** A number as text with 4 digits, rounded up. */
+export function above(x: number): string;
+
+/** What this tab does in one round: it makes one report. */
+export class Participant {
+  private constructor();
+  readonly id: string;
+  readonly mechanism: string;
+  /** Length of a gradient. */
+  readonly dim: number;
+  /** Name of the shuffler, "" for none. */
+  readonly shuffler: string;
+  readonly sealed: boolean;
+  readonly features: string;
+  /** SHA-256 of the round, 32 bytes. */
+  readonly digest: Uint8Array;
+  /** Length of every report, 0 where lengths vary. */
+  readonly reportBytes: number;
+  /** What the report costs, against the party that `trust` names. */
+  readonly cost: Guarantee;
+  /** What it costs among the reports of others; null unless the policy pins the shuffler. */
+  readonly central: Guarantee | null;
+  /** Both in words. */
+  readonly guarantee: string;
+  /**
+   * Makes the report of a gradient of `dim` numbers: sealed, in a round with a shuffler. The second call
+   * throws. The randomness is that of crypto.getRandomValues.
+   */
+  encode(gradient: Float32Array | Float64Array): Uint8Array;
+  /** What SubmitBatch takes, as an object for JSON. */
+  message(): { roundId: string; roundDigest: string; batchKey?: string; reports: string };
+}
+
+export interface ClientOptions {
+  policy: Policy;
+  /** How often a submission is tried while the server is unavailable. Default 5. */
+  attempts?: number;
+  /** Milliseconds for each request. Default 30 000. */
+  timeout?: number;
+  /** Default 64 MiB. */
+  maxModelBytes?: number;
+}
+
+/** Talks to a server, or to the shuffler in front of it, over HTTP. */
+export class Client {
+  constructor(url: URL | string, options: ClientOptions);
+  /** Fetches an open round ("" is the newest one) and joins it under the policy. */
+  join(id?: string): Promise<Participant>;
+  /** Fetches the current model and checks its size and SHA-256, which needs https or localhost. */
+  model(): Promise<{ version: number; format: string; data: Uint8Array }>;
+  /** Sends the report that encode made, and again while the server is unavailable: it counts once. */
+  submit(participant: Participant): Promise<{ accepted: number; duplicates: number }>;
+}

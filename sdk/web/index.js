@@ -1,0 +1,280 @@
+// hushgrad in a browser: one randomized report per round, of which the privacy is checked here, in the
+// tab. Start with load, then Client for a server, or joinRound for a round that you have.
+
+const key = Symbol.for("hushgrad");
+let loading;
+
+/** An error with the name of what is wrong (param), what it was (got) and the rule. */
+export class HushgradError extends Error {
+  constructor({ kind = "param", message, param = "", got = "", rule = "" }) {
+    super(message ?? `${param} = ${got}: ${rule}`);
+    Object.assign(this, { name: "HushgradError", kind, param, got, rule });
+  }
+}
+
+const invalid = (param, got, rule, kind = "param") => new HushgradError({ kind, param, got: String(got), rule });
+
+/** Loads the program, once. */
+export function load(source = new URL("hushgrad.wasm.gz", import.meta.url)) {
+  loading ??= start(source).catch((error) => {
+    loading = undefined;
+    throw error;
+  });
+  return loading;
+}
+
+async function start(source) {
+  await import("./wasm_exec.js");
+  let bytes = source;
+  if (!(source instanceof Uint8Array)) {
+    const response = await fetch(source);
+    if (!response.ok) throw invalid("source", `${source}: ${response.status}`, "must be hushgrad.wasm.gz of this package");
+    bytes = new Uint8Array(await response.arrayBuffer());
+  }
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
+    const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    bytes = new Uint8Array(await new Response(plain).arrayBuffer());
+  }
+  const go = new globalThis.Go();
+  const { instance } = await WebAssembly.instantiate(bytes, go.importObject);
+  go.run(instance);
+}
+
+function program() {
+  const functions = globalThis[key];
+  if (!functions) throw invalid("load", "not called", "must have ended: await load() first");
+  return functions;
+}
+
+function call(op, args, payload = null, release = []) {
+  const [header, out] = program().call(JSON.stringify({ op, args, release }), payload);
+  const { answer, error } = JSON.parse(header);
+  if (error) throw new HushgradError(error);
+  return [answer, out];
+}
+
+/** Names of a policy as the program has them: maxEpsilon is max_epsilon there. */
+function snake(value) {
+  if (value === Infinity) return "inf";
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, v]) => [name.replace(/[A-Z]/g, (c) => "_" + c.toLowerCase()), snake(v)]));
+}
+
+/** Joins a round under a policy, which the round has to meet. Nothing is sent. */
+export function joinRound(round, policy) {
+  if (typeof policy !== "object" || policy === null) throw invalid("policy", policy, "must say at least maxEpsilon");
+  let bytes = round;
+  if (!(round instanceof Uint8Array)) {
+    bytes = program().canonical(typeof round === "string" ? round : JSON.stringify(round));
+    if (!(bytes instanceof Uint8Array)) throw new HushgradError(bytes);
+  }
+  const [answer] = call("round.open", { policy: snake(policy), max_dim: 0 }, bytes);
+  return new Participant(answer);
+}
+
+const number = (x) => (x === "inf" ? Infinity : x);
+
+/** A number as text with 4 digits, rounded up. */
+export function above(x) {
+  if (x === 0 || !Number.isFinite(x)) return x === 0 ? "0" : "∞";
+  let text = x.toPrecision(4);
+  if (Number(text) < x) text = (Number(text) + 10 ** (Math.floor(Math.log10(x)) - 3)).toPrecision(4);
+  return String(Number(text));
+}
+
+function guaranteeOf(g) {
+  return { trust: g.trust, epsilon: number(g.epsilon), delta: number(g.delta), relation: g.relation, realNumbers: g.real_numbers };
+}
+
+const against = {
+  local: "against everybody, the server included",
+  shuffle: "against a party that sees only what the shuffler forwards. It does not hold against the shuffler and the server together",
+  "two-servers": "against either of the two servers alone. It does not hold against both together",
+};
+
+function words(g, extra = "") {
+  if (g.trust === "none") return "There is no privacy: whoever reads the report learns about your data.";
+  const real = g.realNumbers ? " The proof is for real numbers only: the code does not keep it." : "";
+  const delta = g.delta > 0 ? ` and δ = ${above(g.delta)}` : "";
+  return `One report costs ε = ${above(g.epsilon)}${delta}, ${against[g.trust]}${extra}.${real} Reports of several rounds add up.`;
+}
+
+/** What this tab does in one round: it makes one report. */
+export class Participant {
+  #handle;
+  #report;
+  #batchKey;
+
+  constructor(answer) {
+    this.#handle = answer.round;
+    this.#batchKey = answer.sealed ? new Uint8Array() : crypto.getRandomValues(new Uint8Array(16));
+    this.id = answer.id;
+    this.mechanism = answer.mechanism;
+    this.dim = answer.dim;
+    this.shuffler = answer.shuffler;
+    this.sealed = answer.sealed;
+    this.features = answer.features;
+    this.digest = Uint8Array.from(answer.digest.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+    this.reportBytes = answer.report_bytes;
+    this.cost = guaranteeOf(answer.guarantee);
+    this.central = answer.central ? guaranteeOf(answer.central) : null;
+    this.guarantee = words(this.cost);
+    if (this.central) {
+      this.guarantee += ` Together with the reports of ${answer.min_reports - 1} other honest clients: ${words(this.central)}`;
+    }
+  }
+
+  /** Makes the report of a gradient: sealed, in a round with a shuffler. There is one for a participant. */
+  encode(gradient) {
+    const type = gradient instanceof Float32Array ? "f4" : gradient instanceof Float64Array ? "f8" : null;
+    if (!type) throw invalid("gradient", gradient?.constructor?.name ?? gradient, "must be a Float32Array or a Float64Array");
+    if (gradient.length !== this.dim) throw invalid("gradient", `${gradient.length} numbers`, `must have ${this.dim}`);
+    if (this.#report) throw invalid("encode", "a second report", "must be called once for a participant: each report costs again");
+    const payload = new Uint8Array(gradient.buffer, gradient.byteOffset, gradient.byteLength);
+    [, this.#report] = call("encode", { round: this.#handle, type, rows: 1 }, payload);
+    call("release", {}, null, [this.#handle]);
+    return this.#report.slice();
+  }
+
+  /** What SubmitBatch takes, as an object for JSON. It is the same each time. */
+  message() {
+    if (!this.#report) throw invalid("report", "nothing", "must be there: call encode first");
+    const message = { roundId: this.id, roundDigest: base64(this.digest), reports: base64(this.#report) };
+    if (this.#batchKey.length > 0) message.batchKey = base64(this.#batchKey);
+    return message;
+  }
+}
+
+function base64(bytes) {
+  let text = "";
+  for (let i = 0; i < bytes.length; i += 0x8000) text += String.fromCharCode(...bytes.subarray(i, i + 0x8000));
+  return btoa(text);
+}
+
+const bytesOf = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+const service = "/hushgrad.v1.Rounds/";
+const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Talks to a server, or to the shuffler in front of it, over HTTP. */
+export class Client {
+  constructor(url, { policy, attempts = 5, timeout = 30_000, maxModelBytes = 64 << 20 } = {}) {
+    this.url = new URL(url);
+    Object.assign(this, { policy, attempts, timeout, maxModelBytes });
+  }
+
+  async #post(method, body, type = "application/json") {
+    const response = await fetch(new URL(service + method, this.url), {
+      method: "POST", body, headers: { "Content-Type": type, "Connect-Protocol-Version": "1" },
+      credentials: "omit", referrerPolicy: "no-referrer", signal: AbortSignal.timeout(this.timeout),
+    });
+    if (!response.ok) {
+      const text = (await response.text()).slice(0, 1000);
+      let answer = { code: response.status === 503 ? "unavailable" : "unknown", message: text };
+      try {
+        answer = JSON.parse(text);
+      } catch {
+        // it is no answer of the server
+      }
+      throw new HushgradError({ kind: "server", param: method, got: answer.code, rule: answer.message, message: `${method}: ${answer.code}: ${answer.message}` });
+    }
+    return response;
+  }
+
+  /** Fetches an open round ("" is the newest one) and joins it under the policy. */
+  async join(id = "") {
+    await load();
+    const { status } = await (await this.#post("GetRound", JSON.stringify({ roundId: id }))).json();
+    if (status?.state !== "ROUND_STATE_OPEN") throw invalid("state", status?.state, "the round must be open");
+    if (id !== "" && status.round.id !== id) throw invalid("id", status.round.id, `must be ${id}, as asked for`);
+    const participant = joinRound(status.round, this.policy);
+    if (participant.shuffler && this.url.protocol === "https:" && this.url.hostname !== participant.shuffler) {
+      throw invalid("shuffler", participant.shuffler, `must be the party at ${this.url.hostname}`, "policy");
+    }
+    return participant;
+  }
+
+  /** Fetches the current model and checks its size and SHA-256. */
+  async model() {
+    const request = new Uint8Array([0, 0, 0, 0, 2, 0x7b, 0x7d]); // {} in an envelope
+    const response = await this.#post("GetModel", request, "application/connect+json");
+    const envelopes = new Envelopes(response.body.getReader(), this.maxModelBytes * 2);
+    const parts = [];
+    let header;
+    let size = 0;
+    for await (const { last, message } of envelopes) {
+      if (last) {
+        if (message.error) throw new HushgradError({ kind: "server", param: "GetModel", got: message.error.code, rule: message.error.message, message: `GetModel: ${message.error.code}: ${message.error.message}` });
+        break;
+      }
+      header ??= message.header;
+      const part = bytesOf(message.data ?? "");
+      size += part.length;
+      if (!header || size > Number(header.size) || size > this.maxModelBytes) {
+        throw invalid("model", `${size} bytes or more`, `must be the ${header?.size} that were announced, at most ${this.maxModelBytes}`);
+      }
+      parts.push(part);
+    }
+    const data = new Uint8Array(size);
+    let at = 0;
+    for (const part of parts) {
+      data.set(part, at);
+      at += part.length;
+    }
+    const sum = base64(new Uint8Array(await crypto.subtle.digest("SHA-256", data)));
+    if (!header || size !== Number(header.size) || sum !== header.sha256) {
+      throw invalid("model", `${size} bytes with SHA-256 ${sum}`, `must be the ${header?.size} with ${header?.sha256} that were announced`);
+    }
+    return { version: Number(header.version), format: header.format, data };
+  }
+
+  /** Sends the report that encode made, and again while the server is unavailable: it counts once. */
+  async submit(participant) {
+    const body = JSON.stringify(participant.message());
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const answer = await (await this.#post("SubmitBatch", body)).json();
+        return { accepted: Number(answer.accepted ?? 0), duplicates: Number(answer.duplicates ?? 0) };
+      } catch (error) {
+        const again = error instanceof HushgradError ? error.got === "unavailable" : true; // fetch itself has failed
+        if (!again || attempt >= this.attempts) throw error;
+        await wait(Math.min(100 * 2 ** (attempt - 1), 5000) * (0.5 + Math.random() / 2));
+      }
+    }
+  }
+}
+
+/** Messages in envelopes: a byte of flags, 4 of length, and JSON. */
+class Envelopes {
+  constructor(reader, most) {
+    Object.assign(this, { reader, most, rest: new Uint8Array() });
+  }
+
+  async #take(n) {
+    if (n > this.most) throw invalid("message", `${n} bytes`, `must have at most ${this.most}`);
+    while (this.rest.length < n) {
+      const { done, value } = await this.reader.read();
+      if (done) throw invalid("stream", "an early end", "must have a last message");
+      const both = new Uint8Array(this.rest.length + value.length);
+      both.set(this.rest);
+      both.set(value, this.rest.length);
+      this.rest = both;
+    }
+    const taken = this.rest.subarray(0, n);
+    this.rest = this.rest.subarray(n);
+    return taken;
+  }
+
+  async *[Symbol.asyncIterator]() {
+    try {
+      for (;;) {
+        const prefix = await this.#take(5);
+        const [flags, length] = [prefix[0], new DataView(prefix.buffer, prefix.byteOffset).getUint32(1)];
+        const message = JSON.parse(new TextDecoder().decode(await this.#take(length)));
+        yield { last: (flags & 2) !== 0, message };
+        if (flags & 2) return;
+      }
+    } finally {
+      await this.reader.cancel();
+    }
+  }
+}
