@@ -1,7 +1,8 @@
 // Package firststeps measures what a newcomer waits for: each command at the top of README.md, in a
 // clone of the repository. Use it before a release. Start with go run ./bench first-steps -caches all.
 //
-// A command is run twice, in a clone of its own. What it leaves beside the clone is removed in between.
+// A command is run twice, in a clone of its own; with -caches keep once, in one clone for all. What it leaves beside the
+// clone is removed in between.
 package firststeps
 
 import (
