@@ -1,18 +1,21 @@
 // Package firststeps measures what a newcomer waits for: each command at the top of README.md, in a
 // clone of the repository. Use it before a release. Start with go run ./bench first-steps -caches all.
 //
-// A command is run twice, in a clone of its own. What it leaves beside the clone is removed in between.
+// A command is run twice, in a clone of its own; with -caches keep once, in one clone for all. What it leaves beside the
+// clone is removed in between.
 package firststeps
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -52,7 +55,7 @@ const tests = "go test ./..."
 // setting is what the flags say.
 type setting struct{ root, caches string }
 
-func (s setting) run(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
+func (s setting) run(ctx context.Context, env experiment.Env) (result *experiment.Result, err error) {
 	if !slices.Contains([]string{cachesKeep, cachesBuild, cachesAll}, s.caches) {
 		return nil, fl.Invalid("-caches", s.caches, "must be keep, build or all")
 	}
@@ -66,14 +69,23 @@ func (s setting) run(ctx context.Context, env experiment.Env) (*experiment.Resul
 	}
 	out := &experiment.Result{
 		Columns: []string{"command", "first_s", "again_s", "until"},
-		Notes:   []string{"Each command has a clone of its own.", "Seconds until the command ends, or until its page answers."},
+		Notes:   []string{"Each command has a clone and caches of its own, but with -caches keep.", "Seconds until the command ends, or until its page answers."},
 		Quick:   env.Quick,
 	}
-	for _, command := range typed {
+	dir, err := os.MkdirTemp("", "hushgrad-first-steps-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	for i, command := range typed {
 		if env.Quick && command == tests {
 			continue
 		}
-		row, err := s.measure(ctx, command)
+		own := filepath.Join(dir, strconv.Itoa(i))
+		if s.caches == cachesKeep { // one clone, which is compiled once
+			own = filepath.Join(dir, "all")
+		}
+		row, err := s.measure(ctx, command, own)
 		if err != nil {
 			return nil, fmt.Errorf("firststeps: %s: %w", command, err)
 		}
@@ -98,20 +110,17 @@ func commands(page string) ([]string, error) {
 	return out, nil
 }
 
-// measure runs a command in a clone, with caches as -caches says.
-func (s setting) measure(ctx context.Context, command string) (row experiment.Row, err error) {
-	dir, err := os.MkdirTemp("", "hushgrad-first-steps-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+// measure runs a command in a clone below dir, with caches as -caches says.
+func (s setting) measure(ctx context.Context, command, dir string) (experiment.Row, error) {
 	place := filepath.Join(dir, "place", "hushgrad")
 	source, err := filepath.Abs(s.root)
 	if err != nil {
 		return nil, err
 	}
-	if out, err := exec.CommandContext(ctx, "git", "clone", "--quiet", "--depth=1", "file://"+source, place).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("git clone: %w: %s", err, out)
+	if _, err := os.Stat(place); errors.Is(err, fs.ErrNotExist) {
+		if out, err := exec.CommandContext(ctx, "git", "clone", "--quiet", "--depth=1", "file://"+source, place).CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("git clone: %w: %s", err, out)
+		}
 	}
 	// Modules that may be written to can be removed.
 	variables := append(os.Environ(), "TMPDIR="+dir, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -modcacherw"))

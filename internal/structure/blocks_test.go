@@ -18,7 +18,6 @@ var (
 	runBy  = regexp.MustCompile(`^<!-- run by ([\w./]+) -->$`)
 	notRun = regexp.MustCompile(`^\*Not run in CI: .{10,}\.\*$`)
 	serves = regexp.MustCompile(`^<!-- serves (127\.0\.0\.1:\d+) -->$`)
-	all    = regexp.MustCompile(`(?m)^<!-- all blocks are run by (\w+) -->$`)
 )
 
 // show are the languages of blocks that nobody runs.
@@ -120,20 +119,12 @@ func TestBlocksOnPagesAreRun(t *testing.T) {
 		if page != "README.md" && page != "python/README.md" && !strings.HasPrefix(page, "docs/") {
 			continue
 		}
-		whole := ""
-		if m := all.FindStringSubmatch(text); m != nil {
-			whole = "<!-- run by " + m[1] + " -->"
-		}
 		if opened := strings.Count("\n"+text, "\n```"); opened != 2*len(fenced.FindAllString(text, -1)) {
 			t.Errorf("%s has %d marks of blocks, and %d blocks were found", page, opened, len(fenced.FindAllString(text, -1)))
 		}
 		for _, b := range fenced.FindAllStringSubmatch(text, -1) {
 			blocks++
-			above := b[1]
-			if whole != "" {
-				above = whole
-			}
-			if wrong := wrongBlock(page, above, b[2], b[3], tests, string(ci)); wrong != "" {
+			if wrong := wrongBlock(page, b[1], b[2], b[3], tests, string(ci)); wrong != "" {
 				t.Errorf("%s: the block of %q that begins with %.60q %s", page, b[2], b[3], wrong)
 			}
 		}
