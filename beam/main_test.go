@@ -176,8 +176,8 @@ func TestCommandErrors(t *testing.T) {
 			t.Errorf("%s: exit code %d, printed %q and %q, want %d and %q", name, code, stdout, stderr, c.code, c.want)
 		}
 	}
-	if _, stderr, code, _ := call(t, beamProgram, "-help"); code != 0 || !strings.HasPrefix(stderr, "Usage: cd beam") || !strings.Contains(stderr, "-runner") {
-		t.Errorf("help: exit code %d, %q", code, stderr)
+	if help, _, code, _ := call(t, beamProgram, "-help"); code != 0 || !strings.HasPrefix(help, "Usage: cd beam") || !strings.Contains(help, "-runner") {
+		t.Errorf("help: exit code %d, %q", code, help)
 	}
 	stdout, _, code, _ := call(t, beamProgram, "-digests", "-round", round)
 	r, err := readRound(round)

@@ -91,22 +91,22 @@ func TestBench(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "one of echo, table3") {
 		t.Errorf("an unknown name: %v, want the names", err)
 	}
-	var stderr bytes.Buffer
-	err = bench(t.Context(), list, []string{"echo", "-help"}, command.Streams{Out: io.Discard, Err: &stderr})
+	var help bytes.Buffer
+	err = bench(t.Context(), list, []string{"echo", "-help"}, command.Streams{Out: &help, Err: io.Discard})
 	if !errors.Is(err, flag.ErrHelp) {
 		t.Errorf("help: %v", err)
 	}
 	for _, part := range []string{"Usage: go run ./bench echo [flags]", "What was said", "Nobody", "-word", "-seed", "echo.csv", "where there is a picture", "empty: generated digits"} {
-		if !strings.Contains(strings.Join(strings.Fields(stderr.String()), " "), part) {
-			t.Errorf("help does not have %q:\n%s", part, stderr.String())
+		if !strings.Contains(strings.Join(strings.Fields(help.String()), " "), part) {
+			t.Errorf("help does not have %q:\n%s", part, help.String())
 		}
 	}
 	own := echo()
 	own.DataHelp = "numbers of one's own"
-	stderr.Reset()
-	if err = bench(t.Context(), []experiment.Experiment{own}, []string{"echo", "-help"}, command.Streams{Out: io.Discard, Err: &stderr}); !errors.Is(err, flag.ErrHelp) ||
-		!strings.Contains(stderr.String(), own.DataHelp) || strings.Contains(stderr.String(), "generated digits") {
-		t.Errorf("help with a text for -data: %v\n%s", err, stderr.String())
+	help.Reset()
+	if err = bench(t.Context(), []experiment.Experiment{own}, []string{"echo", "-help"}, command.Streams{Out: &help, Err: io.Discard}); !errors.Is(err, flag.ErrHelp) ||
+		!strings.Contains(help.String(), own.DataHelp) || strings.Contains(help.String(), "generated digits") {
+		t.Errorf("help with a text for -data: %v\n%s", err, help.String())
 	}
 }
 

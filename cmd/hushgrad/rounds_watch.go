@@ -86,7 +86,7 @@ func (v *view) show(rounds []listed) error {
 		return err
 	}
 	for _, l := range rounds {
-		line := fmt.Sprintf("%s %s %d reports, minimum %d, target %s", l.round.ID, l.state(), l.status.GetReports(), l.round.MinReports, l.target())
+		line := fmt.Sprintf("%s %s: reports %d, minimum %d, target %s", l.round.ID, l.state(), l.status.GetReports(), l.round.MinReports, l.target())
 		if v.shown[l.round.ID] == line {
 			continue
 		}

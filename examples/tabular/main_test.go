@@ -106,7 +106,7 @@ func TestAFileIsLearnt(t *testing.T) {
 // Help lists the mechanisms that the example has, and no sums.
 func TestHelpListsWhatThereIs(t *testing.T) {
 	var help strings.Builder
-	if err := tabular(t.Context(), []string{"-help"}, command.Streams{Out: io.Discard, Err: &help}); !errors.Is(err, flag.ErrHelp) {
+	if err := tabular(t.Context(), []string{"-help"}, command.Streams{Out: &help, Err: io.Discard}); !errors.Is(err, flag.ErrHelp) {
 		t.Fatal(err)
 	}
 	if text := help.String(); strings.Contains(text, "sumdp") || !strings.Contains(text, "signsketch or none") {
