@@ -16,8 +16,8 @@ import (
 const (
 	// attempt bounds one request to the brokers: they answer sooner, or another one has to.
 	attempt = time.Second
-	// fewSeconds bounds what again waits for a request, and objectTime for one that moves an object.
-	fewSeconds = 4 * attempt
+	// requestTime bounds what again waits for a request, and objectTime for one that moves an object.
+	requestTime = 4 * attempt
 	objectTime = 30 * attempt
 	// pause is between two tries.
 	pause = 100 * time.Millisecond
@@ -71,7 +71,7 @@ func Connect(ctx context.Context, nc *nats.Conn, cfg Config) (*Cluster, error) {
 
 // again calls do until it succeeds, fails in a way that stays, or ctx ends.
 func again(ctx context.Context, do func(context.Context) error) error {
-	return againWithin(ctx, fewSeconds, do)
+	return againWithin(ctx, requestTime, do)
 }
 
 // againWithin is again. do gets a second, and each time twice as much up to a limit.
