@@ -8,6 +8,7 @@ require (
 	github.com/apache/beam/sdks/v2 v2.77.0
 	github.com/hushgrad/hushgrad v0.0.0-00010101000000-000000000000
 	github.com/parquet-go/parquet-go v0.32.0
+	github.com/spf13/pflag v1.0.10
 	google.golang.org/protobuf v1.36.12
 )
 
@@ -77,7 +78,6 @@ require (
 	github.com/parquet-go/jsonlite v1.0.0 // indirect
 	github.com/pierrec/lz4/v4 v4.1.26 // indirect
 	github.com/planetscale/vtprotobuf v0.6.1-0.20240319094008-0393e58bdf10 // indirect
-	github.com/spf13/pflag v1.0.10 // indirect
 	github.com/spiffe/go-spiffe/v2 v2.8.1 // indirect
 	github.com/twpayne/go-geom v1.6.1 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect

@@ -41,49 +41,13 @@ underscores are those of the Beam SDK.
 
 func main() { command.Main("beam", run) }
 
-// settings are the flags.
-type settings struct {
-	rounds  list
-	keys    string
-	out     string
-	digests bool
-	verbose bool
-	files   []string
-}
-
-// list is a flag that may be given several times.
-type list []string
-
-func (l *list) String() string { return strings.Join(*l, ",") }
-
-func (l *list) Set(text string) error {
-	*l = append(*l, text)
-	return nil
-}
-
-// bind adds the flags to those of the Beam SDK, which are on the command line of the process.
-func (s *settings) bind(f *flag.FlagSet, stderr io.Writer) {
-	f.Init("beam", flag.ContinueOnError)
-	f.SetOutput(stderr)
-	f.Usage = func() {
-		fmt.Fprint(stderr, usage)
-		f.PrintDefaults()
-	}
-	f.Var(&s.rounds, "round", "`file` with a complete round, see hushgrad round; may be given several times")
-	f.StringVar(&s.keys, "keys", "", "public dictionary: a `file` with one key per line, for all rounds")
-	f.StringVar(&s.out, "out", "", "`directory` for the results")
-	f.BoolVar(&s.digests, "digests", false, "print the digest of every round, by which CSV files name it, and do nothing else")
-	f.BoolVar(&s.verbose, "v", false, "print what the runner logs, and all of an error")
-}
-
 func run(ctx context.Context, args []string, std command.Streams) error {
 	var s settings
-	s.bind(flag.CommandLine, std.Err)
-	if err := command.Parse(flag.CommandLine, args); err != nil {
+	s.bind(flag.CommandLine)
+	if err := s.parse(flag.CommandLine, args, std.Err); err != nil {
 		return err
 	}
 	beam.Init() // does not return in a worker
-	s.files = flag.Args()
 	if !s.verbose {
 		silence()
 	}

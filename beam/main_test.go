@@ -24,17 +24,28 @@ import (
 
 var long = flag.Bool("long", false, "estimate 10^7 reports, and compare the memory with that for 10^6")
 
-// programs builds this command and hushgrad.
-func programs(t *testing.T) (beam, hushgrad string) {
-	t.Helper()
-	dir := t.TempDir()
-	beam, hushgrad = filepath.Join(dir, "beam"), filepath.Join(dir, "hushgrad")
-	for _, args := range [][]string{{"build", "-o", beam, "."}, {"build", "-C", "..", "-o", hushgrad, "./cmd/hushgrad"}} {
-		if out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {
-			t.Fatalf("go %v: %v\n%s", args, err, out)
+// This command and hushgrad, which TestMain builds.
+var beamProgram, hushgradProgram string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(built(m.Run))
+}
+
+// built runs tests with both programs.
+func built(run func() int) int {
+	dir, err := os.MkdirTemp("", "beam-test-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	beamProgram, hushgradProgram = filepath.Join(dir, "beam"), filepath.Join(dir, "hushgrad")
+	for _, args := range [][]string{{"build", "-o", beamProgram, "."}, {"build", "-C", "..", "-o", hushgradProgram, "./cmd/hushgrad"}} {
+		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+			panic(fmt.Sprintf("go %v: %v\n%s", args, err, out))
 		}
 	}
-	return beam, hushgrad
+	return run()
 }
 
 // call runs a program for at most ten minutes. It returns what it printed, its exit code and its
@@ -102,13 +113,12 @@ func TestTheResultIsThatOfAggregate(t *testing.T) {
 	if *long {
 		sizes = []int{1_000_000, 10_000_000}
 	}
-	beam, hushgrad := programs(t)
 	var memory []int64
 	for _, clients := range sizes {
 		round, files := fleet(t, clients)
 		out := filepath.Join(t.TempDir(), "out")
 		began := time.Now()
-		stdout, stderr, code, most := call(t, beam, append([]string{"-round", round, "-out", out}, files...)...)
+		stdout, stderr, code, most := call(t, beamProgram, append([]string{"-round", round, "-out", out}, files...)...)
 		if want := fmt.Sprintf("fleet: %d reports, in %s/fleet\n", clients, out); code != 0 || stdout != want || stderr != "" {
 			t.Fatalf("exit code %d, printed %q and %q, want %q", code, stdout, stderr, want)
 		}
@@ -116,7 +126,7 @@ func TestTheResultIsThatOfAggregate(t *testing.T) {
 		memory = append(memory, most)
 		want := filepath.Join(t.TempDir(), "want")
 		began = time.Now()
-		if _, stderr, code, most = call(t, hushgrad, append([]string{"aggregate", "-round", round, "-out", want}, files...)...); code != 0 {
+		if _, stderr, code, most = call(t, hushgradProgram, append([]string{"aggregate", "-round", round, "-out", want}, files...)...); code != 0 {
 			t.Fatal(stderr)
 		}
 		t.Logf("%d reports by hushgrad aggregate: %v, largest memory %d MiB", clients, time.Since(began).Round(time.Millisecond), most>>20)
@@ -140,7 +150,6 @@ func TestTheResultIsThatOfAggregate(t *testing.T) {
 
 // Wrong calls end with 2, failures with 1, and both with one line.
 func TestCommandErrors(t *testing.T) {
-	beam, _ := programs(t)
 	round, files := fleet(t, 10)
 	data, err := os.ReadFile(files[0])
 	cut := filepath.Join(t.TempDir(), "cut")
@@ -162,15 +171,15 @@ func TestCommandErrors(t *testing.T) {
 		"no such flag": {[]string{"-wrod"}, 2, `beam: flags: got "-wrod", rule: must be a flag of the command, see beam -help`},
 		"cut":          {[]string{"-round", round, "-out", filepath.Join(t.TempDir(), "o"), cut}, 1, fmt.Sprintf(`beam: %s: reportfile: report 2, at byte %d: file: got "a cut or unfinished file", rule: must end with its trailer`, cut, len(data)-41)},
 	} {
-		stdout, stderr, code, _ := call(t, beam, c.args...)
+		stdout, stderr, code, _ := call(t, beamProgram, c.args...)
 		if code != c.code || stdout != "" || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s: exit code %d, printed %q and %q, want %d and %q", name, code, stdout, stderr, c.code, c.want)
 		}
 	}
-	if _, stderr, code, _ := call(t, beam, "-help"); code != 0 || !strings.HasPrefix(stderr, "Usage: cd beam") || !strings.Contains(stderr, "-runner") {
+	if _, stderr, code, _ := call(t, beamProgram, "-help"); code != 0 || !strings.HasPrefix(stderr, "Usage: cd beam") || !strings.Contains(stderr, "-runner") {
 		t.Errorf("help: exit code %d, %q", code, stderr)
 	}
-	stdout, _, code, _ := call(t, beam, "-digests", "-round", round)
+	stdout, _, code, _ := call(t, beamProgram, "-digests", "-round", round)
 	r, err := readRound(round)
 	if err != nil {
 		t.Fatal(err)
@@ -182,12 +191,34 @@ func TestCommandErrors(t *testing.T) {
 	if err := os.WriteFile(keys, []byte("first\nsecond\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, code, _ := call(t, beam, append([]string{"-round", round, "-keys", keys, "-out", out}, files...)...); code != 0 {
+	if _, stderr, code, _ := call(t, beamProgram, append([]string{"-round", round, "-keys", keys, "-out", out}, files...)...); code != 0 {
 		t.Fatal(stderr)
 	}
 	var got struct{ Estimates []struct{ Key string } }
 	text, err := os.ReadFile(filepath.Join(out, "fleet", "estimates.json"))
 	if err = errors.Join(err, json.Unmarshal(text, &got)); err != nil || got.Estimates[1].Key != "second" || got.Estimates[2].Key != "2" {
 		t.Errorf("keys %+v, error %v", got.Estimates[:3], err)
+	}
+}
+
+// The example of docs/beam.md works as it stands there.
+func TestThePageRuns(t *testing.T) {
+	page, err := os.ReadFile("../docs/beam.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, marked := strings.Cut(string(page), "<!-- run by TestThePageRuns -->\n```sh\n")
+	script, _, ended := strings.Cut(rest, "```\n")
+	if !marked || !ended {
+		t.Fatal("the page has no example")
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer stop()
+	c := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", script)
+	c.Dir = ".."
+	c.Env = append(os.Environ(), "TMPDIR="+t.TempDir(), "PATH="+filepath.Dir(hushgradProgram)+":"+os.Getenv("PATH"))
+	out, err := c.CombinedOutput()
+	if text := string(out); err != nil || !strings.Contains(text, "week-12: 600 reports, in ") || !strings.Contains(text, "estimates.parquet\n") {
+		t.Errorf("error %v, printed\n%s", err, out)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	_ "github.com/hushgrad/hushgrad/baseline/ternary"
 	"github.com/hushgrad/hushgrad/fl"
 	_ "github.com/hushgrad/hushgrad/hdsum"
+	_ "github.com/hushgrad/hushgrad/hdsum/shares" // to say why its rounds are refused
 	_ "github.com/hushgrad/hushgrad/keyvalue/pckv"
 	_ "github.com/hushgrad/hushgrad/keyvalue/privkv"
 	_ "github.com/hushgrad/hushgrad/keyvalue/succinct"

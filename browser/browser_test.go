@@ -71,7 +71,7 @@ func (s *seen) event(event any) {
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
 		s.urls[e.RequestID] = e.Request.URL
-		if !strings.HasPrefix(e.Request.URL, "http://127.0.0.1:") && e.Request.URL != "about:blank" {
+		if !strings.HasPrefix(e.Request.URL, "http://127.0.0.1:") && !strings.HasPrefix(e.Request.URL, "data:") && e.Request.URL != "about:blank" {
 			s.foreign = append(s.foreign, e.Request.URL)
 		}
 		if r := e.Request; r.Method != "GET" || strings.Contains(r.URL, "?") {

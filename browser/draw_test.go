@@ -64,6 +64,26 @@ const strokes = `(() => {
 	point("pointerup", 125, 220);
 })()`
 
+// derivative is the largest distance of the page's gradient from difference quotients of the loss at some
+// weights and biases. With steps of 1e-4 they are 1e-8 away from the derivative.
+const derivative = `import("/softmax.js").then(({ gradient, probabilities, side, classes }) => {
+	const picture = Float64Array.from({ length: side * side }, (_, i) => (i * 37 % 101) / 100);
+	const params = Float64Array.from({ length: (side * side + 1) * classes }, (_, i) => (i * 7919 % 1000) / 1e5 - 0.005);
+	const loss = () => -Math.log(probabilities(params, picture)[3]);
+	const found = gradient(params, picture, 3);
+	let most = found.length === 7850 ? 0 : Infinity;
+	for (const i of [0, 3, 4, 1013, 5003, 7839, 7840, 7843, 7849]) {
+		const at = params[i];
+		params[i] = at + 1e-4;
+		const up = loss();
+		params[i] = at - 1e-4;
+		const down = loss();
+		params[i] = at;
+		most = Math.max(most, Math.abs((up - down) / 2e-4 - found[i]));
+	}
+	return most;
+})`
+
 // A visitor draws a digit and sends a report. Nothing but that report, of the size that its round has,
 // leaves the tab, and a policy that the round does not meet lets nothing leave.
 func TestADrawingStaysInItsTab(t *testing.T) {
@@ -86,6 +106,9 @@ func TestADrawingStaysInItsTab(t *testing.T) {
 	}
 	if left := seen.requests(); len(left) != 0 {
 		t.Errorf("drawing sends %q", left)
+	}
+	if wrong := got(t, ctx, chromedp.Evaluate[float64](derivative, chromedp.EvalAwaitPromise)); wrong > 1e-6 {
+		t.Errorf("the gradient is %g away from the difference quotients", wrong)
 	}
 
 	must(t, ctx, chromedp.Evaluate[chromedp.Void](`document.querySelector("#send").click()`))

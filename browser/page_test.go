@@ -78,17 +78,22 @@ func accessible(t *testing.T, ctx context.Context, when string) {
 	}
 }
 
+// screen sets the size of the screen, and light or dark.
+func screen(width, height int, scheme string) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		if _, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		}); err != nil {
+			return err
+		}
+		return chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), int64(height)))
+	})
+}
+
 // shoot writes a picture of the page and checks that it needs no scrolling to the side.
 func shoot(t *testing.T, ctx context.Context, width, height int, scheme, name string) {
 	t.Helper()
-	must(t, ctx, chromedp.EmulateViewport(int64(width), int64(height)),
-		chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-			_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
-			})
-			return err
-		}),
-		chromedp.Sleep(300*time.Millisecond)) // until it is drawn: a picture that is too early is only ugly
+	must(t, ctx, screen(width, height, scheme), chromedp.Sleep(300*time.Millisecond)) // until it is drawn: a picture that is too early is only ugly
 	picture := got(t, ctx, chromedp.FullScreenshot(100))
 	if wide := value[int](t, ctx, "document.documentElement.scrollWidth"); wide > width {
 		t.Errorf("%s: the page is %d px wide on %d", name, wide, width)

@@ -38,8 +38,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// open opens an empty page that has the package at /sdk/ and the vectors beside it.
-func open(t *testing.T) (run func(expression string) string, seen *seen) {
+// open opens an empty page that has the package at /sdk/ and the vectors beside it. run returns what
+// the body of a function returns there, or the parts of the error that it throws.
+func open(t *testing.T) (run func(expression string) string, origin string, seen *seen) {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.Handle("/sdk/", http.StripPrefix("/sdk/", http.FileServer(http.Dir(built(t)))))
@@ -58,15 +59,17 @@ func open(t *testing.T) (run func(expression string) string, seen *seen) {
 		t.Helper()
 		return got(t, ctx, chromedp.Evaluate[string](`(async () => {
 			const web = await import("/sdk/index.js");
+			const began = performance.now();
 			await web.load();
+			const loaded = performance.now() - began;
 			try { return await (async () => { `+expression+` })(); } catch (error) { return [error.kind, error.param, error.got, error.rule, error.message].join(" | "); }
 		})()`, chromedp.EvalAwaitPromise))
-	}, seen
+	}, server.URL, seen
 }
 
 // For the same randomness a report has the bytes of the Go client's.
 func TestReportsHaveTheBytesOfGo(t *testing.T) {
-	run, seen := open(t)
+	run, _, seen := open(t)
 	if wrong := run(`
 		const vectors = await (await fetch("/vectors.json")).json();
 		const real = crypto.getRandomValues.bind(crypto);
@@ -89,7 +92,7 @@ func TestReportsHaveTheBytesOfGo(t *testing.T) {
 
 // Errors say what is wrong, what it was and what the rule is.
 func TestErrorsOfThePackageNameWhatIsWrong(t *testing.T) {
-	run, _ := open(t)
+	run, _, _ := open(t)
 	const join = `const { cases } = await (await fetch("/vectors.json")).json(); const round = cases[0].round; const p = web.joinRound(round, { maxEpsilon: 4 });`
 	for expression, want := range map[string]string{
 		join + `return p.guarantee;`: "One report costs ε = 4, against everybody, the server included. Reports of several rounds add up.",

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"flag"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -28,12 +29,12 @@ func TestTheSiteIsReadableEverywhere(t *testing.T) {
 	address := serve(t)
 	ctx, seen := start(t)
 	for _, page := range []string{"index", "glossary", "comparison", "own-model", "threat-model", "accounting", "results/training", "api-python"} {
-		must(t, ctx, chromedp.Navigate(address+"/"+page+".html"))
-		name := strings.ReplaceAll(page, "/", "-")
-		shoot(t, ctx, 360, 800, "light", "site-"+name+"-360-light")
-		accessible(t, ctx, page+" in light")
-		shoot(t, ctx, 1280, 800, "dark", "site-"+name+"-1280-dark")
-		accessible(t, ctx, page+" in dark")
+		for scheme, width := range map[string]int{"light": 360, "dark": 1280} {
+			// The theme looks for light or dark when a page is loaded.
+			must(t, ctx, screen(width, 800, scheme), chromedp.Navigate(address+"/"+page+".html"))
+			shoot(t, ctx, width, 800, scheme, fmt.Sprintf("site-%s-%d-%s", strings.ReplaceAll(page, "/", "-"), width, scheme))
+			accessible(t, ctx, page+" in "+scheme)
+		}
 	}
 	seen.mu.Lock()
 	defer seen.mu.Unlock()

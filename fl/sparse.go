@@ -77,7 +77,7 @@ func CheckKeyValues(pairs []KeyValue, dim int) error {
 		case i > 0 && pairs[i-1].Key >= p.Key:
 			return Invalid("pairs", p.Key, "keys must be strictly increasing, pair %d is not", i)
 		case !(p.Value >= -1 && p.Value <= 1):
-			return Invalid("pairs", p.Value, "values must be in [-1, 1], that of key %d is not", p.Key)
+			return Invalid("pairs", p.Value, "the value of key %d must be in [-1, 1]", p.Key)
 		}
 	}
 	return nil

@@ -15,7 +15,11 @@ func (run *Run) String() string {
 	if k := run.participations(); k > 1 {
 		times = fmt.Sprintf("up to %d times", k)
 	}
-	return fmt.Sprintf("mechanism %s: %d rounds of %d clients, each client %s", run.Mechanism, run.Rounds, run.Cohort, times)
+	rounds := "one round"
+	if run.Rounds > 1 {
+		rounds = fmt.Sprintf("%d rounds", run.Rounds)
+	}
+	return fmt.Sprintf("mechanism %s: %s of %d clients, each client %s", run.Mechanism, rounds, run.Cohort, times)
 }
 
 // Remarks returns what is worth knowing beforehand, one sentence each: the upload where a
@@ -67,7 +71,7 @@ func (run *Run) PrintEnd(ctx context.Context, w io.Writer, rounds int) (Promise,
 	}
 	fresh, err := run.Spending.Promise(ctx, rounds)
 	if err == nil {
-		_, err = fmt.Fprintf(w, "                   With fresh randomness the same run has: %v.\n", fresh)
+		err = Words{Text: []string{fmt.Sprintf("With fresh randomness the same run has: %v.", fresh)}}.Print(w)
 	}
 	return p, err
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/hushgrad/hushgrad/internal/bound"
 )
@@ -106,13 +107,40 @@ func (p Promise) Words() (out []Words) {
 
 // Print writes Words, a line for each sentence and the heading before the first.
 func (p Promise) Print(w io.Writer) error {
-	var b strings.Builder
 	for _, words := range p.Words() {
-		heading := words.About
-		for _, sentence := range words.Text {
-			fmt.Fprintf(&b, "%-19s%s\n", heading, sentence)
-			heading = ""
+		if err := words.Print(w); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// Terminals have 80 columns or more, and headings take the first ones.
+const columns, indent = 80, 19
+
+// Print writes the sentences beside their heading, each on lines of its own.
+func (x Words) Print(w io.Writer) error {
+	var b strings.Builder
+	heading := x.About
+	for _, sentence := range x.Text {
+		fmt.Fprintf(&b, "%-*s", indent, heading)
+		room := columns - indent
+		for i, word := range strings.Fields(sentence) {
+			length := utf8.RuneCountInString(word)
+			switch {
+			case i == 0:
+			case length+1 > room:
+				fmt.Fprintf(&b, "\n%*s", indent, "")
+				room = columns - indent
+			default:
+				b.WriteByte(' ')
+				room--
+			}
+			b.WriteString(word)
+			room -= length
+		}
+		b.WriteByte('\n')
+		heading = ""
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -3,6 +3,7 @@ package plan
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // What is said is what holds against whom for all reports of a client together, the local
@@ -30,8 +31,14 @@ func TestPromisesInWords(t *testing.T) {
 		if err := c.promise.Print(&b); err != nil || c.promise.String() != c.short {
 			t.Errorf("%v, want %s, %v", c.promise, c.short, err)
 		}
+		flat := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+		for line := range strings.Lines(b.String()) {
+			if utf8.RuneCountInString(line) > 80+1 {
+				t.Errorf("wider than a terminal: %q", line)
+			}
+		}
 		for _, want := range c.holds {
-			if !strings.Contains(b.String(), want) {
+			if !strings.Contains(flat(b.String()), flat(want)) {
 				t.Errorf("%v lacks %q:\n%s", c.promise, want, b.String())
 			}
 		}

@@ -64,6 +64,11 @@
 // The journal is the truth. When it refuses a batch that was counted, or when a mechanism
 // panics, the aggregators are made anew from it.
 //
+// # HTTP
+//
+// Listeners.HTTP offers the clients' service, and no other, over HTTP/1.1 and h2, as JSON, Connect and
+// gRPC-Web: to curl and browsers. Calls there pass through a gRPC server with the same limits.
+//
 // # Limits
 //
 // Config bounds the size of a message and of the model, the open rounds and the closed ones

@@ -4,26 +4,21 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"connectrpc.com/connect"
 	"github.com/prometheus/client_golang/prometheus"
-	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
-	"github.com/hushgrad/hushgrad/server/limits"
 )
 
 // site is a server with a listener for HTTP and an open round.
@@ -192,141 +187,6 @@ func TestProtocolsOverHTTP(t *testing.T) {
 			if err := model.Err(); err != nil || !bytes.Equal(data, weights) {
 				t.Errorf("%s: a model of %d bytes, %v, want %d", what, len(data), err, len(weights))
 			}
-		}
-	}
-}
-
-// Nothing is reachable that a caller over gRPC is refused.
-func TestRefusalsOverHTTP(t *testing.T) {
-	s := serveHTTP(t, server.Config{Limits: limits.Limits{MaxMessageBytes: 64 << 10}})
-	large, err := protojson.Marshal(&service.SubmitReportsRequest{RoundId: "r", Reports: make([]byte, 65<<10)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	stream := append(binary.BigEndian.AppendUint32([]byte{0}, 1<<30), "{}"...)
-	for name, c := range map[string]struct {
-		path, kind string
-		body       io.Reader
-		headers    []string
-		code       int
-		says       string
-	}{
-		"operator":          {"/hushgrad.v1.Operator/ListRounds", "application/json", strings.NewReader("{}"), nil, 404, ""},
-		"shuffled":          {"/hushgrad.v1.Shuffled/CompleteRound", "application/json", strings.NewReader("{}"), nil, 404, ""},
-		"health":            {"/grpc.health.v1.Health/Check", "application/json", strings.NewReader("{}"), nil, 404, ""},
-		"no method":         {rounds + "Nothing", "application/json", strings.NewReader("{}"), nil, 404, ""},
-		"another type":      {rounds + "GetRound", "text/plain", strings.NewReader("{}"), nil, 415, "Content-Type"},
-		"another charset":   {rounds + "GetRound", "application/json; charset=latin1", strings.NewReader("{}"), nil, 415, "Content-Type"},
-		"compressed":        {rounds + "GetRound", "application/json", strings.NewReader("{}"), []string{"Content-Encoding", "gzip"}, 501, "must not be compressed"},
-		"compressed stream": {rounds + "SubmitReports", "application/connect+json", strings.NewReader("{}"), []string{"Connect-Content-Encoding", "gzip"}, 200, "must not be compressed"},
-		"compressed flag":   {rounds + "SubmitReports", "application/connect+proto", strings.NewReader("\x01\x00\x00\x00\x02{}"), nil, 200, "error"},
-		"no JSON":           {rounds + "GetRound", "application/json", strings.NewReader("{"), nil, 400, "invalid_argument"},
-		"unknown name":      {rounds + "GetRound", "application/json", strings.NewReader(`{"id": "r"}`), nil, 400, "id"},
-		"long body":         {rounds + "SubmitBatch", "application/json", bytes.NewReader(make([]byte, 1<<20)), nil, 429, "resource_exhausted"},
-		"endless body":      {rounds + "SubmitBatch", "application/json", endless{}, nil, 429, "resource_exhausted"},
-		"long unary":        {rounds + "GetRound", "application/json", strings.NewReader(`{"roundId": "` + strings.Repeat("x", 66<<10) + `"}`), nil, 429, "resource_exhausted"},
-		"long message":      {rounds + "SubmitBatch", "application/json", bytes.NewReader(large), nil, 429, "resource_exhausted"},
-		"long in a stream":  {rounds + "SubmitReports", "application/connect+json", bytes.NewReader(stream), nil, 200, "resource_exhausted"},
-		"bad report":        {rounds + "SubmitBatch", "application/json", strings.NewReader(`{"roundId": "r"}`), nil, 400, "round_digest"},
-	} {
-		code, text := s.call(t, c.path, c.kind, c.body, c.headers...)
-		if code != c.code || !strings.Contains(text, c.says) {
-			t.Errorf("%s: %d %q, want %d %q", name, code, text, c.code, c.says)
-		}
-	}
-	resp, err := http.Get(s.url + rounds + "GetRound?connect=v1&encoding=json&message={}")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = resp.Body.Close()
-	if resp.StatusCode != http.StatusMethodNotAllowed {
-		t.Errorf("GET: %d, want 405", resp.StatusCode)
-	}
-	if o := s.Overview().Totals; o.Accepted != 0 {
-		t.Errorf("%d reports are accepted, want 0", o.Accepted)
-	}
-}
-
-// endless is a body without an end.
-type endless struct{}
-
-func (endless) Read(p []byte) (int, error) { return copy(p, bytes.Repeat([]byte(" "), len(p))), nil }
-
-// A body that does not come ends its call, however much of it is there and whatever the answer is.
-func TestASlowBodyEndsItsCall(t *testing.T) {
-	s := serveHTTP(t, server.Config{Limits: limits.Limits{ProgressTimeout: 100 * time.Millisecond}})
-	head := func(method, kind string) string {
-		return "POST " + rounds + method + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + kind + "\r\nContent-Length: 10000\r\n\r\n"
-	}
-	message, err := protojson.Marshal(s.batch(t, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	first := string(append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...))
-	refused := "\x00\x00\x00\x00\x02{}"
-	for name, sent := range map[string]string{
-		"a part of JSON":          head("SubmitBatch", "application/json") + `{"round`,
-		"no body":                 head("GetRound", "application/json"),
-		"a part of a message":     head("SubmitReports", "application/connect+json") + "\x00\x00\x00\x10",
-		"after a good message":    head("SubmitReports", "application/connect+json") + first,
-		"after a refused message": head("SubmitReports", "application/connect+json") + refused,
-		"after a wrong type":      head("GetRound", "text/plain"),
-		"a gRPC-Web message":      head("GetRound", "application/grpc-web+proto") + "\x00\x00\x00\x00\x00",
-	} {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(conn, sent); err != nil {
-			t.Fatal(err)
-		}
-		_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
-		if _, err := io.Copy(io.Discard, conn); err != nil && !strings.Contains(err.Error(), "reset") {
-			t.Errorf("%s: the connection stays: %v", name, err)
-		}
-		_ = conn.Close()
-	}
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		if _, _, _, load := s.Load(); load.Streams == 0 && load.HeldBytes == 0 && load.DecodingBytes == 0 && load.Connections == 0 {
-			if load.Stalled == 0 {
-				t.Error("no stalled call is counted")
-			}
-			break
-		} else if time.Now().After(end) {
-			t.Fatalf("calls are left: %+v", load)
-		}
-	}
-}
-
-// Without an origin no page of another site may call, and with one no other.
-func TestOriginsAreNamed(t *testing.T) {
-	s := serveHTTP(t, server.Config{HTTPOrigins: []string{"https://example.org"}})
-	without := serveHTTP(t, server.Config{})
-	for _, c := range []struct {
-		site         *site
-		origin, want string
-	}{{s, "https://example.org", "https://example.org"}, {s, "https://example.com", ""}, {without, "https://example.org", ""}} {
-		for _, method := range []string{http.MethodOptions, http.MethodPost} {
-			req, _ := http.NewRequestWithContext(t.Context(), method, c.site.url+rounds+"GetRound", strings.NewReader("{}"))
-			req.Header.Set("Origin", c.origin)
-			req.Header.Set("Content-Type", "application/json")
-			if method == http.MethodOptions {
-				req.Header.Set("Access-Control-Request-Method", "POST")
-				req.Header.Set("Access-Control-Request-Headers", "connect-protocol-version,content-type")
-			}
-			resp, err := http.DefaultClient.Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_ = resp.Body.Close()
-			if got := resp.Header.Get("Access-Control-Allow-Origin"); got != c.want {
-				t.Errorf("%s from %s: %q is allowed, want %q", method, c.origin, got, c.want)
-			}
-		}
-	}
-	for _, origin := range []string{"*", "https://*", "example.org", "http://example.org", "https://example.org/", "https://example.org/x", "https://a@example.org", "null", ""} {
-		if _, err := server.New(server.Config{HTTPOrigins: []string{origin}}); err == nil || !strings.Contains(err.Error(), "HTTPOrigins[0]") {
-			t.Errorf("origin %q: %v", origin, err)
 		}
 	}
 }

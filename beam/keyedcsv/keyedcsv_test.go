@@ -45,13 +45,14 @@ func read(t testing.TB, data []byte) []Report {
 // The ranges of a file hold its lines in their order, whatever their ends, and where they are.
 func TestRangesHoldTheLines(t *testing.T) {
 	const lines = 40_000 // several ranges
-	text := "round,report,id\r\n"
+	var text bytes.Buffer
+	text.WriteString("round,report,id\r\n")
 	var offsets []int64
 	for i := range lines {
-		offsets = append(offsets, int64(len(text)))
-		text += row(i%3, fmt.Sprint("report ", i), fmt.Sprintf(",id%d%s", i, strings.Repeat("\r", i%2)))
+		offsets = append(offsets, int64(text.Len()))
+		text.WriteString(row(i%3, fmt.Sprint("report ", i), fmt.Sprintf(",id%d%s", i, strings.Repeat("\r", i%2))))
 	}
-	for i, r := range read(t, []byte(text)) {
+	for i, r := range read(t, text.Bytes()) {
 		if r.Round[31] != byte(i%3) || string(r.Report) != fmt.Sprint("report ", i) || r.ID != fmt.Sprint("id", i) || r.Offset != offsets[i] {
 			t.Fatalf("line %d at byte %d: %+v", i, offsets[i], r)
 		}

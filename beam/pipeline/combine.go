@@ -1,6 +1,10 @@
 package pipeline
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
 
 // Combine is the CombineFn of rounds: it merges the accumulators of a round and estimates. Every
 // key must have the accumulators of one round.
@@ -15,7 +19,7 @@ type Estimate struct {
 	ID        string // of the round
 	Reports   int64
 	Seeded    int64 // of them, drawn from a seed
-	Guarantee string
+	Guarantee fl.Guarantee
 	Columns   []Column
 }
 
@@ -53,7 +57,7 @@ func (f *Combine) ExtractOutput(a Accumulator) (Estimate, error) {
 	if err != nil {
 		return Estimate{}, fmt.Errorf("round %s: %w", id, err)
 	}
-	e := Estimate{ID: id, Reports: got.Reports, Seeded: a.seeded, Guarantee: got.Guarantee.String()}
+	e := Estimate{ID: id, Reports: got.Reports, Seeded: a.seeded, Guarantee: got.Guarantee}
 	for _, c := range got.Columns {
 		e.Columns = append(e.Columns, Column{c.Name, c.Value, c.StdErr})
 	}

@@ -5,9 +5,10 @@
 //
 //	names of files
 //	  scan     each file is read once: its head names the round, its trailer or its last line
-//	           shows that it is whole, and it is cut into ranges of about one megabyte
+//	           shows that it is whole, and it is cut into ranges of about 256 KiB
 //	  once     files are grouped by their SHA-256; two of one content are an error
-//	  read     each range is read again, checked against the scan, and leaves as one batch
+//	  read     each range is read again, checked against the scan, and leaves as one batch. Where a
+//	           file cannot be read from the middle, one worker reads all of it
 //	  distinct only for CSV with ids: reports are grouped by round and id, and one of each stays
 //	  count    a worker adds batches to one aggregator for every round, until a bundle ends
 //	  combine  aggregators are merged and estimate, see [Combine]

@@ -10,17 +10,26 @@ import (
 
 	"github.com/hushgrad/hushgrad/beam/keyedcsv"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/fl/reportfile"
 )
 
 // readFn reads ranges and emits one batch for every round that it meets, or one for every report
 // that has an id.
 type readFn struct{}
 
-// ProcessElement reads a range.
+// ProcessElement reads the ranges of a piece.
 func (f *readFn) ProcessElement(ctx context.Context, p piece, plain, named func(string, Batch)) error {
-	in, err := open(ctx, p.Name, p.Range.Offset)
+	if len(p.Ranges) == 0 {
+		return nil
+	}
+	in, err := open(ctx, p.Name, p.Ranges[0].Offset)
 	if err == nil {
-		err = errors.Join(p.read(in, plain, named), in.Close())
+		for _, r := range p.Ranges {
+			if err == nil {
+				err = p.read(in, r, plain, named)
+			}
+		}
+		err = errors.Join(err, in.Close())
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.Name, err)
@@ -28,24 +37,24 @@ func (f *readFn) ProcessElement(ctx context.Context, p piece, plain, named func(
 	return nil
 }
 
-func (p piece) read(in io.Reader, plain, named func(string, Batch)) error {
+func (p piece) read(in io.Reader, r reportfile.Range, plain, named func(string, Batch)) error {
 	if p.CSV {
-		return p.readCSV(in, plain, named)
+		return p.readCSV(in, r, plain, named)
 	}
 	b := Batch{Seeded: p.Seeded, File: p.Name}
 	if copy(b.Round[:], p.Round) != len(b.Round) {
 		return fl.Invalid("range", fmt.Sprintf("a round of %d bytes", len(p.Round)), "must have %d, its digest", len(b.Round))
 	}
 	var err error
-	if b.Reports, b.Offsets, err = p.Range.Read(in); err != nil {
+	if b.Reports, b.Offsets, err = r.Read(in); err != nil {
 		return err
 	}
 	plain(key(b.Round), b)
 	return nil
 }
 
-func (p piece) readCSV(in io.Reader, plain, named func(string, Batch)) error {
-	reports, err := keyedcsv.Read(in, p.Range, p.IDs)
+func (p piece) readCSV(in io.Reader, of reportfile.Range, plain, named func(string, Batch)) error {
+	reports, err := keyedcsv.Read(in, of, p.IDs)
 	if err != nil {
 		return err
 	}

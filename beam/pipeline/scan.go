@@ -23,17 +23,19 @@ type scannedFile struct {
 	IDs    bool   // the CSV has ids
 	Round  []byte // the digest of its round; empty for CSV
 	Seeded bool
+	Whole  bool // it cannot be read from the middle
 	Ranges []reportfile.Range
 }
 
-// piece is a range of a file.
+// piece is what one worker reads of a file: a range, or all of them where a file is read from its
+// beginning only.
 type piece struct {
 	Name   string
 	CSV    bool
 	IDs    bool
 	Round  []byte
 	Seeded bool
-	Range  reportfile.Range
+	Ranges []reportfile.Range // one behind the other
 }
 
 // scanFn reads a file to its end, and emits it under its SHA-256.
@@ -56,10 +58,11 @@ func (f *scanFn) ProcessElement(ctx context.Context, name string, emit func(stri
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	found, digest, err := f.scan(in)
+	_, seeks := in.(io.Seeker)
 	if err = errors.Join(err, in.Close()); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	found.Name = name
+	found.Name, found.Whole = name, !seeks
 	emit(key(digest), *found)
 	return nil
 }
@@ -127,8 +130,12 @@ func (f *onceFn) ProcessElement(digest string, files func(*scannedFile) bool, em
 		slices.Sort(names) // the runner's order is any
 		return fmt.Errorf("%s: %w", names[1], fl.Invalid("file", names[1], "must be counted once, and has the reports of %s", names[0]))
 	}
-	for _, r := range first.Ranges {
-		emit(piece{first.Name, first.CSV, first.IDs, first.Round, first.Seeded, r})
+	size := 1
+	if first.Whole {
+		size = max(1, len(first.Ranges))
+	}
+	for ranges := range slices.Chunk(first.Ranges, size) {
+		emit(piece{first.Name, first.CSV, first.IDs, first.Round, first.Seeded, ranges})
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func newByFeatures(in []*experiment.Record) *byFeatures {
 		}
 		return trained(a) - trained(b)
 	})
-	head := []string{"central ε", ""}
+	head := []string{"central ε", "row"}
 	for _, name := range t.names {
 		shown := "`" + name + "`"
 		if text := publicMaterial[material[name]]; text != "" {

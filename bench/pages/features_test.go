@@ -32,7 +32,7 @@ func TestFeaturesStandBesideEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := strings.Join([]string{
-		"| central ε |  | no public pretraining, `edges` | public glyphs, `glyphs` |",
+		"| central ε | row | no public pretraining, `edges` | public glyphs, `glyphs` |",
 		"|---|---|---|---|",
 		"| no client | zero-shot: the features alone | – | 0.938 |",
 		"| 0.1 | planned (`auto`) | 0.910 ± 0.000 | 0.960 ± 0.000 |",

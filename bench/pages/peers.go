@@ -8,7 +8,7 @@ import (
 
 // peers lists what bench/peers has measured, a line for each contender.
 func peers(in []*experiment.Record) (string, error) {
-	g := newGrid("", "bytes per client", "client µs", "server µs per report", "ratio", "once per round: client, server µs")
+	g := newGrid("contender", "bytes per client", "client µs", "server µs per report", "ratio", "once per round: client, server µs")
 	for _, row := range in[0].Rows {
 		v, err := numbers(row, "bytes_per_client", "client_us_per_report", "server_us_per_report", "server_ratio_to_first", "client_setup_us_per_round", "sum_us_per_round")
 		if err != nil {

@@ -15,6 +15,7 @@ var columns = []string{
 	"server_core_seconds", "client_core_seconds", "server_core_seconds_per_million", "client_core_seconds_per_million",
 	"peak_server_bytes", "journal_bytes", "closing_seconds", "price", "price_per_million",
 	"error", "error_predicted", "error_exact", "dropped", "late_refused", "sent_again", "liars", "pull", "pull_stderr", "pull_expected", "pull_bound",
+	"price_core_hour", "price_gb_in", "price_gb_month",
 }
 
 // row is what a simulated round came to.
@@ -26,6 +27,7 @@ func (o *outcome) row() experiment.Row {
 		o.server, o.tally.devices, o.server / million, o.tally.devices / million,
 		o.memory, o.journal, o.closing, price, price / million,
 		o.noise, o.predicted, o.exact(), o.dropped, o.refused, o.duplicates, o.liars(), o.pull, o.pullStdErr, o.expectedPull(), o.pullBound(),
+		o.prices.coreHour, o.prices.gigabyteIn, o.prices.gigabyteMonth,
 	}
 }
 
@@ -47,6 +49,7 @@ func (o *outcome) extrapolated(clients int) experiment.Row {
 		o.server * times, o.tally.devices * times, o.server / o.sent * 1e6, o.tally.devices / o.sent * 1e6,
 		nil, journal, nil, price, price / million,
 		nil, nil, o.exact() / math.Sqrt(times), nil, nil, nil, nil, nil, nil, o.expectedPull(), o.pullBound(),
+		o.prices.coreHour, o.prices.gigabyteIn, o.prices.gigabyteMonth,
 	}
 }
 
@@ -71,7 +74,7 @@ func (s *setting) report(found []*outcome, jobs int) (*experiment.Result, error)
 		"seconds are from the first message to the last acknowledgement, closing_seconds from then to the estimate. Core seconds are processor time. The clients' would be their own devices'.",
 		"error is the Euclidean norm of the estimate's error, apart from what lies do; error_predicted is what the server estimates of it (Estimate.NoiseNorm), error_exact the root of the expected square by the mechanism's formula, sqrt(MSE / reports). A gradient has the L1 norm " + fmt.Sprint(s.sparsity) + ".",
 		"pull is how far the estimate of one coordinate is from the mean of the clients that were counted. Liars send the report that moves it furthest: each counts as gain = 1/(P[own] − P[opposite]). pull_expected = share of liars × gain − what their gradients had there. pull_bound = share of liars × (gain + largest entry) holds for any lies and any coordinate.",
-		"Extrapolated: bytes, core seconds and journal × clients / " + fmt.Sprint(largest.clients) + "; error_exact × sqrt(" + fmt.Sprint(largest.clients) + " / clients). A round has at most 10^9 reports: more clients are several rounds, whose estimates are averaged.",
+		"Extrapolated: bytes, core seconds and journal × clients / " + fmt.Sprint(largest.clients) + "; error_exact × sqrt(" + fmt.Sprint(largest.clients) + " / clients). The journal grows less than that, because snapshots take the place of reports. A round has at most 10^9 reports: more clients are several rounds, whose estimates are averaged.",
 		"price = " + s.prices.String() + ". The prices are assumptions, and no provider's.",
 	}
 	return r, nil

@@ -30,6 +30,7 @@ var parts = experiment.Experiment{
 
 // Names of parts that no module has.
 const (
+	whole           = "hushgrad" // the binary
 	standardLibrary = "standard library"
 	shared          = "shared by all"
 )
@@ -66,10 +67,12 @@ func weighParts(ctx context.Context, env experiment.Env) (*experiment.Result, er
 		all = size{all.code + s.code, all.data + s.data, all.tables + s.tables}
 	}
 	sizes[shared] = size{data: built[binarySize] - all.total()}
+	sizes[whole] = size{all.code, all.data + sizes[shared].data, all.tables}
 	r := &experiment.Result{
 		Columns: []string{"part", "megabytes", "code", "data", "tables"},
 		Notes: []string{
 			"code and data are the symbols of a module's packages. tables is a share of the tables of functions, in proportion to code.",
+			fmt.Sprintf("%s is the binary as releases have it.", whole),
 			fmt.Sprintf("%s is the rest of the binary: descriptions of types, short strings, and what surrounds all.", shared),
 		},
 	}

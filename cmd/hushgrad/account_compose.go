@@ -127,7 +127,7 @@ func (e *eventFlags) read(stdin io.Reader) ([]compose.Event, error) {
 	if e.file != "-" {
 		file, err := os.Open(e.file)
 		if err != nil {
-			return nil, err
+			return nil, fl.Invalid("-events", e.file, "must be readable: %v", err)
 		}
 		defer file.Close()
 		in = file

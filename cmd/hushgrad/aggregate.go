@@ -13,6 +13,8 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/dictionary"
+	"github.com/hushgrad/hushgrad/internal/estimates"
 	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/server/client"
 )
@@ -69,7 +71,7 @@ func (a *aggregateFlags) aggregate(ctx context.Context, std command.Streams) (er
 			return fl.Invalid("-out", a.out, "must be a directory, or one that can be made: %v", err)
 		}
 	}
-	var e *estimates
+	var e *estimates.Table
 	if a.remote.server != "" {
 		e, err = a.fetch(ctx)
 	} else {
@@ -78,20 +80,20 @@ func (a *aggregateFlags) aggregate(ctx context.Context, std command.Streams) (er
 	if err != nil {
 		return err
 	}
-	if e.seeded > 0 {
-		fmt.Fprintf(std.Err, "note: %d of %d reports: %s\n", e.seeded, e.reports, seededWarning)
+	if e.Seeded > 0 {
+		fmt.Fprintf(std.Err, "note: %d of %d reports: %s\n", e.Seeded, e.Reports, estimates.SeededNote)
 	}
 	if a.out != "" {
-		return e.write(ctx, a.out, std.Out, &a.output)
+		return writeEstimates(ctx, e, a.out, std.Out, &a.output)
 	}
 	if a.output == jsonOutput {
-		return e.writeJSON(command.Writer(ctx, std.Out))
+		return e.WriteJSON(command.Writer(ctx, std.Out))
 	}
-	return e.writeCSV(command.Writer(ctx, std.Out))
+	return e.WriteCSV(command.Writer(ctx, std.Out))
 }
 
 // count aggregates reports files.
-func (a *aggregateFlags) count(ctx context.Context, std command.Streams) (*estimates, error) {
+func (a *aggregateFlags) count(ctx context.Context, std command.Streams) (*estimates.Table, error) {
 	r, m, err := openRound(ctx, a.round, std.In)
 	if err != nil {
 		return nil, err
@@ -99,7 +101,7 @@ func (a *aggregateFlags) count(ctx context.Context, std command.Streams) (*estim
 	if _, shared := m.(fl.SharedMechanism); shared {
 		return nil, fl.Invalid("-round", r.Mechanism, "must have a mechanism whose reports go to one server: whoever has both shares reads the gradient")
 	}
-	names, err := readDictionary(a.keys, r.Dim)
+	names, err := dictionary.Open(a.keys, r.Dim)
 	if err != nil {
 		return nil, err
 	}
@@ -117,8 +119,8 @@ func (a *aggregateFlags) count(ctx context.Context, std command.Streams) (*estim
 	if err != nil {
 		return nil, err
 	}
-	e := tabulate(got)
-	e.keys, e.dim, e.seeded = names, r.Dim, c.seeded
+	e := estimates.Of(got)
+	e.Name, e.Seeded = names.Name, c.seeded
 	return e, nil
 }
 
@@ -142,7 +144,7 @@ func (a *aggregateFlags) validate() error {
 }
 
 // fetch asks a server for the estimate of a round.
-func (a *aggregateFlags) fetch(ctx context.Context) (*estimates, error) {
+func (a *aggregateFlags) fetch(ctx context.Context) (*estimates.Table, error) {
 	conn, err := a.remote.dial()
 	if err != nil {
 		return nil, err
@@ -158,15 +160,16 @@ func (a *aggregateFlags) fetch(ctx context.Context) (*estimates, error) {
 }
 
 // fetchEstimate asks for the estimate of a round, whose coordinates have names in the file keys.
-func fetchEstimate(ctx context.Context, o *client.Operator, id string, wait bool, keys string) (*estimates, error) {
+func fetchEstimate(ctx context.Context, o *client.Operator, id string, wait bool, keys string) (*estimates.Table, error) {
 	got, err := o.Estimate(ctx, id, wait)
 	if err != nil {
 		return nil, err
 	}
-	e := tabulate(got)
-	e.dim = len(e.columns[0].values)
-	if e.keys, err = readDictionary(keys, e.dim); err != nil {
+	e := estimates.Of(got)
+	names, err := dictionary.Open(keys, e.Dim)
+	if err != nil {
 		return nil, err
 	}
+	e.Name = names.Name
 	return e, nil
 }

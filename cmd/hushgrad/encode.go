@@ -17,6 +17,8 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/reportfile"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/dictionary"
+	"github.com/hushgrad/hushgrad/internal/estimates"
 	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/keyvalue/pckv"
 	"github.com/hushgrad/hushgrad/sparse"
@@ -36,9 +38,6 @@ run after a failure makes new reports and spends their ε again. A round with a 
 the shuffler's address. -shuffler, -seal-key and -max-central-epsilon then say whom you trust
 and what for: they hold only together, and no other round is accepted.
 `
-
-// seededWarning is printed with reports that were drawn from a seed.
-const seededWarning = "these reports were drawn from a seed: they promise nothing, whatever the round says"
 
 // encodeFlags are the flags of encode.
 type encodeFlags struct {
@@ -167,7 +166,7 @@ func (e *encodeFlags) writeReports(out io.Writer, r fl.Round, reports [][]byte) 
 // reports makes one report per client, in random order.
 func (e *encodeFlags) reports(ctx context.Context, m fl.Mechanism, people *clientPairs, std command.Streams) ([][]byte, error) {
 	if e.seed != 0 {
-		fmt.Fprintf(std.Err, "note: %s\n", seededWarning)
+		fmt.Fprintf(std.Err, "note: %s\n", estimates.SeededNote)
 	}
 	bar := progress.New(std.Err)
 	bar.Describe("encoding")
@@ -185,7 +184,7 @@ func (e *encodeFlags) read(ctx context.Context, r fl.Round, m fl.Mechanism, std 
 	if _, ok := m.(fl.KeyValueMechanism); !ok {
 		return nil, fl.Invalid("-round", r.Mechanism, "must have a mechanism for key-value pairs")
 	}
-	keys, err := readDictionary(e.keys, r.Dim)
+	keys, err := dictionary.Open(e.keys, r.Dim)
 	if err != nil {
 		return nil, err
 	}

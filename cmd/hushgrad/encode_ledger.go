@@ -53,6 +53,9 @@ func (l *ledgerFlags) open() (*ledger.Ledger, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fl.Invalid("-ledger", l.file, "must be a ledger, or -budget must be given for a new one")
 	}
+	if errors.Is(err, ledger.ErrNotLedger) {
+		return nil, fl.Invalid("-ledger", l.file, "must be a ledger: %v", err)
+	}
 	if err != nil {
 		return nil, err
 	}

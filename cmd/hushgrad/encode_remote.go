@@ -62,7 +62,7 @@ func (e *encodeFlags) policy() (fl.Policy, error) {
 // validate checks the flags that -server needs or excludes.
 func (e *encodeFlags) validate(f *flag.FlagSet) error {
 	if e.remote.server == "" {
-		if err := command.Unused(f, "without -server", append(pinFlags, "max-epsilon", "issuer", "bearer-file")...); err != nil {
+		if err := command.Unused(f, "without -server", append(pinFlags, "max-epsilon", "issuer", "issuer-tls-ca", "issuer-tls-cert", "issuer-tls-key", "bearer-file")...); err != nil {
 			return err
 		}
 		if e.round == "-" && e.file == "-" {

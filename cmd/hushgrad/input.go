@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/progress"
 )
@@ -17,12 +18,15 @@ func withInput(ctx context.Context, name string, stdin io.Reader, bar *progress.
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return err
+		return fl.Invalid("file", name, "must be readable: %v", err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
 		return err
+	}
+	if info.IsDir() {
+		return fl.Invalid("file", name, "must be a file, not a directory")
 	}
 	bar.Grow(int(info.Size() / stepBytes))
 	return use(command.Reader(ctx, &stepReader{r: file, bar: bar}))

@@ -72,6 +72,9 @@ func newIssueKey() *cobra.Command {
 	var f *flag.FlagSet
 	c := newCommand("key -server ADDRESS -id ROUND [flags]", "make the key of a round, for hushgrad round -issuer-key", `Makes the key of a round on the issuer and prints it as PEM, for hushgrad round
 -issuer-key. Called again without -life it prints the same key.`, func(ctx context.Context, _ []string, std command.Streams) error {
+		if i.life <= 0 {
+			return fl.Invalid("-life", i.life, "must be > 0")
+		}
 		return i.onRound(func(c service.IssuerOperatorClient) error {
 			req := &service.CreateKeyRequest{RoundId: i.round}
 			if command.Given(f, "life") {
@@ -184,7 +187,7 @@ func readSmall(name, file string) ([]byte, error) {
 	const limit = 16 << 10
 	in, err := os.Open(file)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fl.Invalid(name, file, "must be readable: %v", err)
 	}
 	defer in.Close()
 	text, err := io.ReadAll(io.LimitReader(in, limit+1))

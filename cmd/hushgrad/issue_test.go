@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -165,7 +164,8 @@ func TestIssuerKeysAreReadFromPEM(t *testing.T) {
 			t.Errorf("%s: %x, %v", name, r.IssuerKey, err)
 		}
 	}
-	if err := readIssuerKey(new(fl.Round), filepath.Join(dir, "absent")); !errors.Is(err, os.ErrNotExist) {
+	var p *fl.ParamError
+	if err := readIssuerKey(new(fl.Round), filepath.Join(dir, "absent")); !errors.As(err, &p) || p.Param != "-issuer-key" {
 		t.Errorf("no file: %v", err)
 	}
 }

@@ -97,6 +97,11 @@ structure of the file. It adds up again what was spent. With -counter it refuses
 is behind its counter. With -export it refuses one that has forgotten or changed what an
 earlier hushgrad ledger export had. Without the two an older copy of a ledger is a sound ledger.`,
 		func(ctx context.Context, args []string, std command.Streams) error {
+			if counter != "" {
+				if _, err := os.Stat(counter); err != nil {
+					return fl.Invalid("-counter", counter, "must be a file of the ledger's counter: %v", err)
+				}
+			}
 			return withLedger(args[0], counter, func(l *ledger.Ledger) error {
 				r, err := readLedger(l)
 				if err != nil {

@@ -216,6 +216,8 @@ func TestLedgerVerify(t *testing.T) {
 	for _, flags := range [][]string{{"-export", export}, {"-counter", counter}} {
 		if err := try(t, append(append([]string{"ledger", "verify"}, flags...), file)); !errors.Is(err, ledger.ErrReplaced) {
 			t.Errorf("an older copy with %v: %v", flags, err)
+		} else if flags[0] == "-export" && !strings.Contains(err.Error(), "entry 4 of purpose \"typing\" is in") {
+			t.Errorf("an older copy with %v: %v does not name the entry", flags, err)
 		}
 	}
 	other := writeFile(t, dir, "other.json", strings.Replace(do(t, "ledger", "export", file), `"epsilon": 2,`, `"epsilon": 3,`, 10))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 
@@ -17,7 +18,12 @@ type logging struct {
 
 func (l *logging) bind(f *flag.FlagSet) {
 	f.StringVar(&l.format, "log-format", "text", "text or json")
-	f.TextVar(&l.level, "log-level", slog.LevelInfo, "`level`: debug, info, warn or error")
+	f.Func("log-level", "`level`: debug, info, warn or error; info when it is not given", func(text string) error {
+		if l.level.UnmarshalText([]byte(text)) != nil {
+			return errors.New("must be debug, info, warn or error")
+		}
+		return nil
+	})
 }
 
 func (l *logging) validate() error {

@@ -1,6 +1,7 @@
 // Command hushgrad runs the parts of a private aggregation service. Operators use serve,
 // shuffle, issue, round and aggregate. Clients and batch jobs use encode. Any party can use
-// account and verify to find out what a round promises. Start with hushgrad help.
+// account and verify to find out what a round promises, and ledger to find out what was spent. Start
+// with hushgrad help.
 package main
 
 import (

@@ -86,6 +86,8 @@ func TestCompletion(t *testing.T) {
 		"serve -listen x -da": {"-data\t"},
 		"rounds w":            {"watch\t"},
 		"help acc":            {"account\t"},
+		"version -o ":         {"text\n", "json\n"},
+		"version -output j":   {"json\n"},
 	} {
 		words := strings.Split(line, " ")
 		var stdout, stderr bytes.Buffer

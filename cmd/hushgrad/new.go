@@ -24,7 +24,7 @@ import (
 // skeletons are projects to start from, one directory each. The one in Go is a program of
 // this module, too, so that it is compiled and tested with it.
 //
-//go:embed skeleton/training/*.go skeleton/training/README.md skeleton/python/*
+//go:embed skeleton/training/*.go skeleton/training/README.md skeleton/python/*.py skeleton/python/README.md
 var skeletons embed.FS
 
 // languages are the directories of the skeletons.

@@ -3,6 +3,9 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +16,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
@@ -96,5 +100,29 @@ func TestOutputForms(t *testing.T) {
 	form.bind(f)
 	if form != textOutput || form.Set("yaml") == nil || form.Set("json") != nil || form.String() != jsonOutput {
 		t.Errorf("%q", form)
+	}
+}
+
+// Reports do not go to a terminal, unless -out says so.
+func TestNoReportsOnATerminal(t *testing.T) {
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil || !isTerminal(terminal) {
+		t.Skip("no terminal here")
+	}
+	defer terminal.Close()
+	dir := t.TempDir()
+	round, _ := reportsOf(t, dir)
+	encode := func(flags ...string) error {
+		args := append(append([]string{"encode", "-round", round}, flags...), filepath.Join(dir, "clients.csv"))
+		return dispatch(t.Context(), args, command.Streams{Out: terminal, Err: io.Discard})
+	}
+	var p *fl.ParamError
+	if err := encode(); !errors.As(err, &p) || p.Param != "-out" {
+		t.Errorf("on a terminal: %v", err)
+	}
+	for _, out := range []string{"-", filepath.Join(dir, "file")} {
+		if err := encode("-out", out); err != nil {
+			t.Errorf("-out %s: %v", out, err)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/dictionary"
 )
 
 // pair is a key-value pair with the line of the input that it stands on.
@@ -19,7 +20,7 @@ type pair struct {
 type clientPairs struct {
 	order []string
 	pairs map[string][]pair
-	keys  *dictionary
+	keys  *dictionary.Dictionary
 }
 
 // client lists a client, which takes part whether it has pairs or not.
@@ -39,7 +40,7 @@ func (c *clientPairs) add(client, key string, value float64, line int) error {
 	if !(value >= -1 && value <= 1) {
 		return fl.Invalid("value", value, "must be in [-1, 1]")
 	}
-	number, err := c.keys.lookup(key)
+	number, err := c.keys.Lookup(key)
 	if err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func (c *clientPairs) finish() error {
 		slices.SortStableFunc(pairs, func(a, b pair) int { return int(int64(a.key) - int64(b.key)) })
 		for i := 1; i < len(pairs); i++ {
 			if key := pairs[i].key; key == pairs[i-1].key {
-				return fmt.Errorf("line %d: %w", pairs[i].line, fl.Invalid("key", c.keys.name(int(key)), "client %q must have it once, and has it on line %d", client, pairs[i-1].line))
+				return fmt.Errorf("line %d: %w", pairs[i].line, fl.Invalid("key", c.keys.Name(int(key)), "client %q must have it once, and has it on line %d", client, pairs[i-1].line))
 			}
 		}
 	}
@@ -87,7 +88,7 @@ func (c *clientPairs) above(limit int) (count int, first string) {
 
 // readPairs reads pairs of clients in one of the formats. Errors begin with the name of the
 // input and, where there is one, the line.
-func readPairs(in io.Reader, name, format string, d *dictionary) (*clientPairs, error) {
+func readPairs(in io.Reader, name, format string, d *dictionary.Dictionary) (*clientPairs, error) {
 	c := &clientPairs{pairs: map[string][]pair{}, keys: d}
 	var err error
 	switch format {

@@ -13,13 +13,14 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/dictionary"
 )
 
 // smallDictionary has three keys.
-func smallDictionary(t *testing.T) *dictionary {
+func smallDictionary(t *testing.T) *dictionary.Dictionary {
 	t.Helper()
-	d := &dictionary{dim: 3}
-	if err := d.read(strings.NewReader("apple\npear\nfig\n"), "keys.txt"); err != nil {
+	d, err := dictionary.Read(strings.NewReader("apple\npear\nfig\n"), "keys.txt", 3)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return d

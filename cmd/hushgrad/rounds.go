@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -161,6 +162,9 @@ func newRoundsAbort() *cobra.Command {
 	c.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return fl.Invalid("arguments", 0, "at least one round is required")
+		}
+		if slices.Contains(args, "") {
+			return fl.Invalid("arguments", "", "must be rounds of the server, see hushgrad rounds list")
 		}
 		return nil
 	}

@@ -28,6 +28,9 @@ estimates.csv, estimates.json and .npy files as hushgrad aggregate writes them.`
 		if e.out == "" {
 			return fl.Invalid("-out", "", "is required")
 		}
+		if info, err := os.Stat(e.out); err == nil && !info.IsDir() {
+			return fl.Invalid("-out", e.out, "must be a directory, or one that can be made")
+		}
 		return to.onServer(func(o *client.Operator) error { return e.export(ctx, o, args[0], std.Out) })
 	})
 	c.Args = oneArgument("round")
@@ -59,5 +62,5 @@ func (e *exportFlags) export(ctx context.Context, o *client.Operator, id string,
 	if err := command.Replace(ctx, filepath.Join(e.out, "round.json"), describe); err != nil {
 		return err
 	}
-	return got.write(ctx, e.out, stdout, &e.output)
+	return writeEstimates(ctx, got, e.out, stdout, &e.output)
 }

@@ -17,12 +17,14 @@ import (
 
 // keysFlags are the flags of commands about the keys of a server on this machine.
 type keysFlags struct {
+	flags  *flag.FlagSet
 	data   string
 	seals  sealFlags
 	output output
 }
 
 func (k *keysFlags) bind(f *flag.FlagSet) {
+	k.flags = f
 	f.StringVar(&k.data, "data", stateDir("serve"), "`directory` of the server's state, see hushgrad serve")
 	k.seals.bind(f)
 	k.output.bind(f)
@@ -41,6 +43,11 @@ func listKey(key *seal.Key) listedKey {
 
 // open returns the keys. There must be one.
 func (k *keysFlags) open() (*seal.Keys, error) {
+	if k.seals.dir != "" {
+		if err := command.Unused(k.flags, "with -seal-keys", "data"); err != nil {
+			return nil, err
+		}
+	}
 	if k.seals.dir == "" && (k.data == "" || k.data == noData) {
 		return nil, fl.Invalid("-seal-keys", "", "is required with -data %q", k.data)
 	}

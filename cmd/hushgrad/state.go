@@ -10,6 +10,7 @@ import (
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/journal/disk"
 )
@@ -19,12 +20,14 @@ const noData = "none"
 
 // state is the flags that say where a command keeps what must survive a restart.
 type state struct {
+	flags   *flag.FlagSet
 	dir     string
 	minFree int64
 }
 
 // bind binds the flags. role is the last part of the default directory.
 func (s *state) bind(f *flag.FlagSet, role string) {
+	s.flags = f
 	f.StringVar(&s.dir, "data", stateDir(role), "`directory` to keep the state in, which survives restarts and crashes; none keeps it in memory")
 	f.Int64Var(&s.minFree, "min-free", 256<<20, "refuse what is to be kept when fewer than this many bytes of the disk would stay free")
 }
@@ -35,6 +38,8 @@ func (s *state) validate() error {
 		return fl.Invalid("-data", "", "must be a directory, or none: there is no home directory to choose one in")
 	case s.minFree <= 0:
 		return fl.Invalid("-min-free", s.minFree, "must be > 0")
+	case s.dir == noData:
+		return command.Unused(s.flags, "with -data none, which keeps nothing on a disk", "min-free")
 	}
 	return nil
 }

@@ -161,7 +161,7 @@ func (o options) finish(ctx context.Context, s *summary, rounds *history.History
 	case o.roles == threeRoles:
 		err = printParties(w, s.Promise, s.Cohort)
 	default:
-		_, err = fmt.Fprintln(w, "                   Nothing in this demo shuffles: it does not hold against the demo's server.")
+		err = plan.Words{Text: []string{"Nothing in this demo shuffles: it does not hold against the demo's server."}}.Print(w)
 	}
 	if err != nil {
 		return err

@@ -264,7 +264,10 @@ func (o options) finish(ctx context.Context, t task, run *plan.Run, table *histo
 		return err
 	}
 	if promise.Central != nil {
-		fmt.Fprintln(w, "                   Nothing in this example shuffles, and it simulates all clients: it shows what they would be promised.")
+		err = plan.Words{Text: []string{"Nothing in this example shuffles, and it simulates all clients: it shows what they would be promised."}}.Print(w)
+	}
+	if err != nil {
+		return err
 	}
 	if err := table.PrintUpload(w, t.dim); err != nil || o.out == "" {
 		return err

@@ -22,7 +22,7 @@ type Range struct {
 
 const (
 	// RangeBytes is the length from which on Scan ends a range.
-	RangeBytes = 1 << 20
+	RangeBytes = 1 << 18
 	// MaxRangeBytes is the length of the longest range: one more report fits behind RangeBytes.
 	MaxRangeBytes = RangeBytes + MaxReportBytes + binary.MaxVarintLen64
 )
@@ -89,6 +89,8 @@ func (g Range) Read(in io.Reader) (reports [][]byte, offsets []int64, err error)
 	if got := sha256.Sum256(rest); got != g.Digest {
 		return nil, nil, g.wrong("file", fmt.Sprintf("bytes with digest %x…", got[:8]), "must not change while it is read, and had %x… there", g.Digest[:8])
 	}
+	most := max(0, min(g.Reports, len(rest))) // a report has a byte at least
+	reports, offsets = make([][]byte, 0, most), make([]int64, 0, most)
 	for at := g.Offset; len(rest) > 0; {
 		size, used := binary.Uvarint(rest)
 		if used <= 0 || size == 0 || size-1 > uint64(len(rest)-used) {

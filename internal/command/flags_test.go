@@ -120,7 +120,7 @@ func TestOneDashAndTwo(t *testing.T) {
 	}
 }
 
-// The words are told before the flags behind them are looked for.
+// A word is handed over before the flags behind it are looked for.
 func TestWordsDecideAboutFlags(t *testing.T) {
 	f := flag.NewFlagSet("name", flag.ContinueOnError)
 	f.String("n", "", "")

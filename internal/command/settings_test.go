@@ -42,6 +42,7 @@ func newEvery() *every {
 	s.f.Float64Var(&s.x, "x", 1, "")
 	s.f.DurationVar(&s.after, "after", time.Second, "")
 	s.f.Var(&s.each, "each", "")
+	s.f.Bool("help", false, "")
 	Configurable(s.f)
 	return s
 }
@@ -110,6 +111,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 	for text, want := range map[string]string{
 		"colour = 'red'":            `: colour: got "red", rule: must be a flag of the command, see hushgrad try it -help`,
 		"config = 'other'":          `: config: got "other", rule: must be a flag`,
+		"help = true":               `: help: got true, rule: must be a flag`,
 		"n = 1\nn = 2":              ": line 2: got \"Key 'n' has already been defined.\"",
 		"on = true\nn = = 1":        ": line 2: got ",
 		"n = 'many'":                `: n: got "many", rule: must be a value of -n: `,
@@ -140,6 +142,7 @@ func TestWrongVariablesAreNamed(t *testing.T) {
 	for variable, want := range map[string]string{
 		"HUSHGRAD_TRY_IT_N=many":      `HUSHGRAD_TRY_IT_N: got "many", rule: must be a value of -n: `,
 		"HUSHGRAD_TRY_IT_NAME=x":      `HUSHGRAD_TRY_IT_NAME: got "x", rule: must be a variable of a flag, see hushgrad try it -help`,
+		"HUSHGRAD_TRY_IT_HELP=true":   `HUSHGRAD_TRY_IT_HELP: got "true", rule: must be a variable of a flag`,
 		"HUSHGRAD_TRY_IT_A_NAME=x":    "",
 		"HUSHGRAD_TRY_NAME=x":         "",
 		"HUSHGRAD_TRY_ITS_OWN_NAME=x": "",

@@ -51,7 +51,7 @@ func TestTheTableHasOneLinePerRound(t *testing.T) {
 	if h.Score() != 0.78125 || h.BytesPerReport() != 8 {
 		t.Errorf("accuracy %g, %g bytes, want the last one and the mean of all reports", h.Score(), h.BytesPerReport())
 	}
-	for dim, want := range map[int]string{1000: "8 bytes, against 4000 bytes of a dense float32 gradient (500x less)", 1: "against 4 bytes of a dense float32 gradient (2x more)"} {
+	for dim, want := range map[int]string{1000: "8 bytes; 4000 for a dense float32 gradient (500x less)", 1: "8 bytes; 4 for a dense float32 gradient (2x more)"} {
 		var b strings.Builder
 		if err := h.PrintUpload(&b, dim); err != nil || !strings.Contains(b.String(), want) {
 			t.Errorf("%s, %v, want %s", b.String(), err, want)

@@ -38,7 +38,8 @@ func (c *spectrumTally) Add(seed, slot uint32) {
 	right := cell ^ a.Offset
 	for i, row := range a.Rows {
 		step := row<<1 | right>>i&1
-		known, next := c.places[:1<<i], c.places[1<<i:2<<i] // place 0 is always 0
+		known := c.places[:1<<i] // place 0 is always 0
+		next := c.places[1<<i:][:len(known)]
 		for j, at := range known {
 			next[j] = at ^ step
 		}

@@ -17,11 +17,12 @@ import (
 var long = flag.Bool("long", false, "run the commands of the pages")
 
 // isolate keeps what a page does in namespaces of its own: no process stays behind, ports are nobody
-// else's, and what is written to the module goes to memory. $layer is an empty folder.
+// else's, and what is written to the module or below HOME goes to memory. $layer is an empty folder.
 const isolate = `set -euo pipefail
 mount --make-rprivate /
 mount -t tmpfs tmpfs "$layer"
-mkdir "$layer/upper" "$layer/work"
+mkdir "$layer/upper" "$layer/work" "$layer/home"
+export HOME="$layer/home"
 mount -t overlay -o "lowerdir=$PWD,upperdir=$layer/upper,workdir=$layer/work" overlay "$PWD"
 cd "$PWD"
 ip link set lo up 2>/dev/null || ifconfig lo up
@@ -32,6 +33,7 @@ var before = map[string]string{
 	// The accounts and files of a machine.
 	"docs/deploy.md": `
 cp "$(which hushgrad)" hushgrad
+export PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin
 copy=$(mktemp -d)
 cp -a /etc/. "$copy"
 for place in /etc /home /root /var/lib /var/log /usr/local/bin; do mount -t tmpfs -o mode=755 tmpfs $place; done
@@ -80,10 +82,15 @@ func TestPagesWorkFromTopToBottom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	caches, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, modules, _ := strings.Cut(strings.TrimSpace(string(caches)), "\n")
 	unshare := func(ctx context.Context, script string) *exec.Cmd {
 		c := exec.CommandContext(ctx, "unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "bash", "-c", isolate+script)
 		c.Dir, c.WaitDelay = module, 10*time.Second
-		c.Env = append(os.Environ(), "layer="+t.TempDir(), "GOPROXY=off")
+		c.Env = append(os.Environ(), "layer="+t.TempDir(), "GOPROXY=off", "GOCACHE="+cache, "GOMODCACHE="+modules)
 		return c
 	}
 	if out, err := unshare(t.Context(), "").CombinedOutput(); err != nil {

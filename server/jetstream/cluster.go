@@ -18,7 +18,7 @@ const (
 	attempt = time.Second
 	// requestTime bounds what again waits for a request, and objectTime for one that moves an object.
 	requestTime = 4 * attempt
-	objectTime = 30 * attempt
+	objectTime  = 30 * attempt
 	// pause is between two tries.
 	pause = 100 * time.Millisecond
 	// setupTimeout bounds the creation of the streams.

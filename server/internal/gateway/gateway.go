@@ -3,7 +3,7 @@
 // [Gateway.Serve].
 //
 // Every call goes through a gRPC server with the guard of the listener. It meets the same limits,
-// deadlines and refusals as a call over gRPC. Only the services of the [Config] can be reached.
+// deadlines and refusals as a call over gRPC. Only the service of the [Config] can be reached.
 package gateway
 
 import (
@@ -61,8 +61,8 @@ func New(c Config) (*Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
-	guarded := c.Endpoint.Guard.Handler(checked(transcoder, int64(buffer)))
-	return &Gateway{config: c, calls: calls, handler: shared(guarded, c.Origins)}, nil
+	handler := c.Endpoint.Guard.Handler(shared(checked(transcoder, int64(buffer)), c.Origins))
+	return &Gateway{config: c, calls: calls, handler: handler}, nil
 }
 
 // Serve answers calls on a listener, which it closes, until ctx ends. Then it lets calls in progress

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"fmt"
 	"mime"
 	"net/http"
@@ -47,7 +48,7 @@ func checked(next http.Handler, bodyBytes int64) http.Handler {
 				_ = refusals.Write(w, r, err)
 				return
 			}
-			http.Error(w, err.Error(), status)
+			http.Error(w, err.Error(), cmp.Or(status, http.StatusBadRequest))
 			return
 		}
 		if kind == "application/json" || kind == "application/proto" {

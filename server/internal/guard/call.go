@@ -23,8 +23,8 @@ type call struct {
 
 	received atomic.Bool  // a complete message
 	cost     atomic.Int64 // of the message at work
-	// transcoded is what the conn holds for bodies that become messages.
-	transcoded atomic.Int64
+	// body is what the conn holds for a body that becomes messages.
+	body atomic.Int64
 	// over, if not nil, ends what reads the peer's bytes. It is called once the answer is there.
 	over func()
 }
@@ -84,7 +84,7 @@ func (g *Guard) begin(ctx context.Context, _ *tap.Info) (context.Context, error)
 	context.AfterFunc(c.Context, func() { // gRPC ends the context with the stream
 		c.timer.Stop()
 		g.streams.Add(-1)
-		conn.give(c.transcoded.Swap(0))
+		conn.give(c.body.Swap(0))
 		conn.end(!c.received.Load())
 	})
 	return c, nil
@@ -184,8 +184,12 @@ func (observer) HandleRPC(ctx context.Context, event stats.RPCStats) {
 	case *stats.InPayload:
 		c.works()
 		c.received.Store(true)
-		c.conn.complete(e.WireLength)
-		c.conn.give(c.transcoded.Swap(0))
+		if c.over == nil {
+			c.conn.complete(e.WireLength)
+		} else { // it was longer on the wire
+			c.conn.complete(0)
+			c.conn.give(c.body.Swap(0))
+		}
 	case *stats.OutPayload:
 		c.conn.give(int64(e.WireLength/256 + 32)) // the peer's WINDOW_UPDATE frames
 	case *stats.End:

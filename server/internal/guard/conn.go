@@ -1,11 +1,9 @@
 package guard
 
 import (
-	"io"
 	"net"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -33,7 +31,6 @@ type conn struct {
 	net.Conn
 	guard *Guard
 	born  time.Time
-	ended atomic.Bool // the rest of a body did not come: what comes later is no new request
 
 	mu       sync.Mutex
 	shutDown bool
@@ -60,9 +57,6 @@ func (c *conn) RemoteAddr() net.Addr { return address{c.Conn.RemoteAddr(), c} }
 // their turns would otherwise come after 10 ms of frames of each connection that floods.
 func (c *conn) Read(p []byte) (int, error) {
 	runtime.Gosched()
-	if c.ended.Load() {
-		return 0, io.EOF
-	}
 	n, err := c.Conn.Read(p)
 	c.take(int64(n))
 	return n, err

@@ -3,12 +3,10 @@ package guard
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -17,10 +15,8 @@ const (
 	// part of is complete: what makes gRPC messages of bodies has it in a buffer, decoded, and
 	// encoded again.
 	transcodedBytes = 4
-	// lingerTimeout is how long the rest of a body is waited for that nobody reads, and drainBytes is
-	// how much of it is read.
+	// lingerTimeout is how long the rest of a body is waited for that nobody reads.
 	lingerTimeout = time.Second
-	drainBytes    = 256 << 10
 )
 
 // ServeHTTP answers HTTP/1.1 and h2 on the guard's listener, which it closes, until the server is
@@ -68,12 +64,11 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 			defer end.Stop()
 		}
 		control := http.NewResponseController(w)
-		defer context.AfterFunc(ctx, func() { _ = control.SetReadDeadline(time.Now()) })()
 		r = r.WithContext(ctx)
 		in := &body{ReadCloser: r.Body, control: control, call: c, http1: r.ProtoMajor == 1}
 		r.Body, c.over = in, in.linger
-		in.ended.Store(in.ReadCloser == http.NoBody)
-		defer in.drain()
+		in.ended = in.ReadCloser == http.NoBody
+		defer in.end()
 		next.ServeHTTP(&answer{w, control, in}, r)
 	})
 }
@@ -84,42 +79,45 @@ type body struct {
 	control *http.ResponseController
 	call    *call
 	http1   bool
-	ended   atomic.Bool
+
+	mu    sync.Mutex
+	ended bool // all of it was read, or its request is over
 }
 
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	b.call.transcoded.Add(transcodedBytes * int64(n))
+	b.call.body.Add((1 + transcodedBytes) * int64(n))
 	b.call.conn.take(transcodedBytes * int64(n))
 	if err != nil {
-		b.ended.Store(true)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.ended = true
 	}
 	return n, err
 }
 
 // linger ends a Read in progress soon: who closes a body waits for it.
 func (b *body) linger() {
-	if !b.ended.Load() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.ended {
 		_ = b.control.SetReadDeadline(time.Now().Add(lingerTimeout))
 	}
 }
 
-// drain waits a little for the rest of a body, which stands before the next request. A connection of
-// HTTP/1.1 where it does not come has no next request.
-func (b *body) drain() {
-	if b.ended.Load() {
-		return
-	}
+// end is linger for the last time: gRPC may end its call after the request, whose connection has
+// another one then.
+func (b *body) end() {
 	b.linger()
-	if _, err := io.CopyN(io.Discard, b, drainBytes); b.http1 && errors.Is(err, os.ErrDeadlineExceeded) {
-		b.call.conn.ended.Store(true)
-	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended = true
 }
 
 // Close implements io.Closer.
 func (b *body) Close() error {
-	b.drain()
+	b.linger()
 	return b.ReadCloser.Close()
 }
 
@@ -130,8 +128,8 @@ type answer struct {
 	body    *body
 }
 
-// begin goes before all that writes. Before its first bytes an answer over HTTP/1.1 waits for the
-// rest of the body.
+// begin goes before all that writes. Before its first bytes net/http waits for the rest of the body, over
+// HTTP/1.1, and closes the connection afterwards if that does not come.
 func (a *answer) begin() {
 	if a.body.http1 {
 		a.body.linger()

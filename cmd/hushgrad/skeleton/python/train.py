@@ -71,10 +71,10 @@ def main() -> None:
         "reports of a client together: against everybody, the server included"
     )
     print(
-        f"central privacy  ε = {cost.epsilon_central:.4g}, δ = {cost.delta:g}, only against a party "
-        "that sees only shuffled reports. It trusts the shuffler."
+        f"central privacy  ε = {cost.epsilon_central:.4g}, δ = {cost.delta:g}, only against "
+        "a party that sees only shuffled reports. It trusts the shuffler."
     )
-    print("Nothing here shuffles, and all clients are simulated: this is what they would be promised.")
+    print("Nothing here shuffles, and all clients are simulated: this would be promised to them.")
 
 
 if __name__ == "__main__":

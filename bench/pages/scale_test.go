@@ -1,0 +1,82 @@
+package pages
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/bench/speed/probe"
+)
+
+func TestWholeNumbersAreGrouped(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 999: "999", 1000: "1 000", 1_048_576: "1 048 576", 1e9: "1 000 000 000", 1e16: "1e+16"} {
+		if got := grouped(v); got != want {
+			t.Errorf("%g is written %q, want %q", v, got, want)
+		}
+	}
+}
+
+// scaleRecord has a round that was simulated and one that was computed.
+func scaleRecord() *experiment.Record {
+	row := map[string]any{"simulated": true}
+	for i, name := range []string{"clients", "reports", "reports_per_second", "bytes_per_report", "server_core_seconds_per_million", "client_core_seconds_per_million", "peak_server_bytes", "journal_bytes", "price_per_million", "dropped", "sent_again", "late_refused", "liars", "pull", "pull_stderr", "pull_bound", "error", "error_predicted"} {
+		row[name] = float64(i + 1)
+	}
+	row["clients"], row["price_core_hour"], row["price_gb_in"] = 5000.0, 1.0, 2.0
+	return &experiment.Record{Name: "scale", Rows: []map[string]any{row, {"simulated": false, "clients": 1e9, "rounds": 1.0, "server_core_seconds": 7200.0, "bytes": 3e9, "price": 4.0, "error_exact": 0.5}}}
+}
+
+func TestScaleTablesTellWhatWasSimulated(t *testing.T) {
+	in := []*experiment.Record{scaleRecord()}
+	for name, c := range map[string]struct {
+		table func([]*experiment.Record) (string, error)
+		want  string
+	}{
+		"cost":       {scaled, "| 5 000 | 2 | 3 | 4.00 | 5 | 6 | 0 MB | 0 MB | 9 |"},
+		"population": {population, "| 5 000 | 10 | 11 | 12 | 13 | 14.0000 ± 15.0000 | 16.0000 | 17 | 18 |"},
+		"computed":   {extrapolated, "| 1 000 000 000 | 1 | 2 | 3 GB | 4 | 0.5 |"},
+	} {
+		got, err := c.table(in)
+		if err != nil || !strings.HasSuffix(got, "|\n"+c.want+"\n") {
+			t.Errorf("%s: error %v, want %s in\n%s", name, err, c.want, got)
+		}
+	}
+	delete(in[0].Rows[0], "pull")
+	if _, err := population(in); err == nil {
+		t.Error("no error for a row without a number")
+	}
+}
+
+// A row of the sizing table is the arithmetic that the page describes.
+func TestSizingIsArithmetic(t *testing.T) {
+	serve := &experiment.Record{Name: "serve", Rows: []map[string]any{
+		{"what": "journal in memory", "setting": "4096 reports per message, s = 64", "server_us_per_report": 1e9},
+		{"what": "journal on disk", "setting": "4096 reports per message, s = 64, ε = 5", "server_us_per_report": 0.36},
+		{"what": "journal on disk", "setting": "sealed with token, 2048 at once", "server_us_per_report": 86.4},
+	}}
+	add := func(dim, ns float64) map[string]any {
+		return map[string]any{"operation": probe.Decode, "hash": "gf2", "sparsity": 64.0, "dim": dim, "median": ns}
+	}
+	speed := &experiment.Record{Name: "speed", Rows: []map[string]any{add(1<<14, 100), add(1<<20, 740)}}
+	got, err := sizing([]*experiment.Record{scaleRecord(), serve, speed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		// 10^9 × 0.36 µs = 360 s = 0.1 h at 1, and 4 GB at 2 are 8.1; 3·360/86400 cores.
+		"| 1 000 000 000 | 7 850 | in groups of 4096 | 0.36 | 0.1 | 0.013 | 1 | 4 | 8.1 | 0.0081 |",
+		// 0.64 µs more: 1000 s.
+		"| 1 000 000 000 | 1 048 576 | in groups of 4096 | 1 | 0.278 | 0.035 | 1 | 4 | 8.3 | 0.0083 |",
+		// 86400 s are 3 cores at the peak, which two servers have.
+		"| 1 000 000 000 | 7 850 | sealed, with tokens | 86.4 | 24 | 3 | 2 |",
+	} {
+		if !strings.Contains(got, line) {
+			t.Errorf("no line %s in\n%s", line, got)
+		}
+	}
+	for _, in := range [][]*experiment.Record{{scaleRecord()}, {{}, serve, speed}, {scaleRecord(), {}, speed}, {scaleRecord(), serve, {}}} {
+		if _, err := sizing(in); err == nil {
+			t.Errorf("no error for %d results", len(in))
+		}
+	}
+}
