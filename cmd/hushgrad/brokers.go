@@ -69,12 +69,7 @@ func (b *brokers) unused(rule string) error {
 
 // connect returns a connection that goes on trying.
 func (b *brokers) connect(logger *slog.Logger) (*nats.Conn, error) {
-	options := append(jetstream.Options(),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { logger.Warn("no connection to the brokers", "error", err) }),
-		nats.ReconnectHandler(func(*nats.Conn) { logger.Info("connected to the brokers again") }))
-	if b.creds != "" {
-		options = append(options, nats.UserCredentials(b.creds))
-	}
+	options := b.options(logger)
 	if b.ca != "" {
 		config, err := b.tls(logger)
 		if err != nil {
@@ -87,6 +82,17 @@ func (b *brokers) connect(logger *slog.Logger) (*nats.Conn, error) {
 		return nil, fmt.Errorf("-nats: %w", err)
 	}
 	return nc, nil
+}
+
+// options are those of all connections.
+func (b *brokers) options(logger *slog.Logger) []nats.Option {
+	options := append(jetstream.Options(),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { logger.Warn("no connection to the brokers", "error", err) }),
+		nats.ReconnectHandler(func(*nats.Conn) { logger.Info("connected to the brokers again") }))
+	if b.creds != "" {
+		options = append(options, nats.UserCredentials(b.creds))
+	}
+	return options
 }
 
 func (b *brokers) tls(logger *slog.Logger) (*tls.Config, error) {

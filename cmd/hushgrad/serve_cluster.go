@@ -69,7 +69,11 @@ func (c *clusterFlags) validate(kept state, shuffler shufflerFlags) (err error) 
 	case c.listen != "" && !loopback(c.listen):
 		return fl.Invalid("-nats-listen", c.listen, "must be a loopback address: others need TLS and accounts, which -nats-config has")
 	}
-	return c.unused("is for a broker in another process")
+	others := c.brokers
+	if c.file != "" {
+		others.creds = "" // it may ask this process, too
+	}
+	return others.unused("is for a broker in another process")
 }
 
 // parseShard reads i/n, or */n for −1 and n.
@@ -100,7 +104,7 @@ func (c *clusterFlags) meet(ctx context.Context, data string, logger *slog.Logge
 		if c.file == "" {
 			replicas = 1
 		}
-		if nc, err = broker.Connect(jetstream.Options()...); err != nil {
+		if nc, err = broker.Connect(c.options(logger)...); err != nil {
 			leave()
 			return nil, nil, nil, err
 		}

@@ -19,6 +19,9 @@ import (
 type counters struct {
 	*Cluster
 	keys *seal.Keys
+	// confirm returns nil if no other member has begun to lead. Then every round that was seen before
+	// is known here, or has ended.
+	confirm func() error
 
 	mu     sync.Mutex
 	open   map[[32]byte]bool // rounds of the server that have not ended
@@ -28,8 +31,8 @@ type counters struct {
 
 var _ server.Counters = (*counters)(nil)
 
-func newCounters(c *Cluster, keys *seal.Keys) *counters {
-	return &counters{Cluster: c, keys: keys, open: map[[32]byte]bool{}, counts: map[[32]byte]int64{}}
+func newCounters(c *Cluster, keys *seal.Keys, confirm func() error) *counters {
+	return &counters{Cluster: c, keys: keys, confirm: confirm, open: map[[32]byte]bool{}, counts: map[[32]byte]int64{}}
 }
 
 // Open implements server.Counters.
@@ -169,6 +172,9 @@ func (c *counters) look(ctx context.Context) {
 		}
 	}
 	c.mu.Unlock()
+	if len(ended) == 0 || c.confirm() != nil {
+		return
+	}
 	for _, digest := range ended {
 		trying, cancel := context.WithTimeout(ctx, 5*attempt)
 		_, _ = c.publisher.everywhere(trying, message{kind: kindEnd, digest: digest}) // or with the next look

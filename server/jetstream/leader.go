@@ -17,7 +17,7 @@ func (c *Cluster) lead(ctx context.Context, m Member) error {
 	if err != nil {
 		return ignoreEnd(ctx, err)
 	}
-	shards := newCounters(c, m.Seal)
+	shards := newCounters(c, m.Seal, kept.confirm)
 	cfg := m.Server
 	cfg.Journal, cfg.Seal, cfg.Counters = kept, m.Seal, shards
 	figures := &registerer{Registerer: cfg.Metrics}

@@ -213,29 +213,61 @@ func TestAShardWaitsForWhatItNeeds(t *testing.T) {
 	}
 }
 
-// A shard ends when its context does, and leaves a snapshot for the next member.
+// A member that leaves takes a last snapshot: the next one has nothing to read again.
 func TestALeavingMemberTakesASnapshot(t *testing.T) {
+	b := newBench(t, 1)
+	b.put(0, kindOpen)
+	b.put(0, kindReports, sealReports(t, b.round, 3)...)
+	b.drain()
+	ended, end := context.WithCancel(t.Context())
+	end()
+	b.leave(ended)
+	next := b.other("next")
+	b.must(next.load(t.Context()))
+	if n := next.counted(); n != 3 {
+		t.Errorf("the next member begins with %d reports, there are 3", n)
+	}
+}
+
+// A shard works until its context ends, and leaves what it has read.
+func TestAShardWorksUntilItIsStopped(t *testing.T) {
 	b := newBench(t, 1)
 	b.put(0, kindOpen)
 	b.put(0, kindReports, sealReports(t, b.round, 3)...)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	next := b.other("next")
 	go func() { done <- b.work(ctx) }()
-	c := newCounters(b.Cluster, b.keys)
-	for seen := false; !seen; {
-		c.look(t.Context())
-		seen = len(c.seen()) > 0 && c.seen()[0].Holder == "first"
-		m, _, err := c.manifest(t.Context(), 0)
-		seen = seen && err == nil && len(m.Rounds) > 0
+	for counted := int64(0); counted < 3; {
+		if status, err := b.Status(t.Context()); err == nil {
+			counted = status[0].Reports
+		}
 	}
 	stop()
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	b.must(next.load(t.Context()))
-	next.drain()
-	if n := next.counted(); n != 3 {
-		t.Errorf("the next member has %d reports, there are 3", n)
+}
+
+// A leader that was replaced does not end the rounds of the new one.
+func TestAnOldLeaderEndsNoRounds(t *testing.T) {
+	b := newBench(t, 2)
+	old, _ := newState(t, b.Cluster)
+	former := newCounters(b.Cluster, b.keys, old.confirm)
+	_, _ = newState(t, b.Cluster)
+	b.put(0, kindOpen) // the new leader's
+	b.put(1, kindOpen)
+	b.drain()
+	b.must(b.save(t.Context()))
+	former.look(t.Context())
+	b.drain()
+	if b.tallies[b.open.digest] == nil {
+		t.Error("the round has ended")
+	}
+	current, _ := newState(t, b.Cluster)
+	now := newCounters(b.Cluster, b.keys, current.confirm)
+	now.look(t.Context())
+	b.drain()
+	if b.tallies[b.open.digest] != nil {
+		t.Error("the leader did not end a round that nobody knows")
 	}
 }

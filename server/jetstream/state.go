@@ -195,6 +195,13 @@ func (s *state) Commit(b *journal.Batch) error {
 	return err
 }
 
+// confirm returns nil if no other leader has written before the call.
+func (s *state) confirm() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.write(&journal.Batch{})
+}
+
 // write appends a batch. After an error nothing is written any more.
 func (s *state) write(b *journal.Batch) error {
 	if s.err != nil {
