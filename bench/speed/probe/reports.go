@@ -22,12 +22,16 @@ func (w Work) gradient(rng *rand.Rand) []float64 {
 	return grad
 }
 
-// reports returns n reports of one ternary vector, fewer different ones.
+// different is the number of reports that are not copies. Copies move a sum one way only, further than
+// the reports of many clients do. So they are to be few on one place of a tally.
+const different = 1 << 16
+
+// reports returns n reports of one ternary vector.
 func (w Work) reports(m fl.SparseMechanism, n int, rng *rand.Rand) ([][]byte, error) {
 	out := make([][]byte, n)
 	for i := range out {
-		if i >= 4096 {
-			out[i] = out[i%4096]
+		if i >= different {
+			out[i] = out[i%different]
 			continue
 		}
 		var err error
@@ -60,7 +64,7 @@ func (w Work) operation() (func() error, error) {
 	var report []byte
 	switch w.Kind {
 	case Decode:
-		reports, err := w.reports(m, 4096, rng)
+		reports, err := w.reports(m, different, rng)
 		if err != nil {
 			return nil, err
 		}
