@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -22,16 +23,12 @@ func (w Work) gradient(rng *rand.Rand) []float64 {
 	return grad
 }
 
-// different is the number of reports that are not copies. Copies move a sum one way only, further than
-// the reports of many clients do. So they are to be few on one place of a tally.
-const different = 1 << 16
-
-// reports returns n reports of one ternary vector.
+// reports returns n reports of one ternary vector, fewer different ones.
 func (w Work) reports(m fl.SparseMechanism, n int, rng *rand.Rand) ([][]byte, error) {
 	out := make([][]byte, n)
 	for i := range out {
-		if i >= different {
-			out[i] = out[i%different]
+		if i >= 4096 {
+			out[i] = out[i%4096]
 			continue
 		}
 		var err error
@@ -64,12 +61,19 @@ func (w Work) operation() (func() error, error) {
 	var report []byte
 	switch w.Kind {
 	case Decode:
-		reports, err := w.reports(m, different, rng)
+		reports, err := w.reports(m, 4096, rng)
 		if err != nil {
 			return nil, err
 		}
-		agg, i := m.NewAggregator(), 0
-		return func() error { i++; return agg.Add(reports[i%len(reports)]) }, nil
+		// Every report gets a hash function of its own, by the seed in its first four bytes. Reports that
+		// come again would move a sum one way only, further than the reports of many clients do.
+		agg, i := m.NewAggregator(), uint32(0)
+		return func() error {
+			report := reports[i%uint32(len(reports))]
+			binary.LittleEndian.PutUint32(report, i*0x9e3779b1)
+			i++
+			return agg.Add(report)
+		}, nil
 	case Encode:
 		grad := w.gradient(rng)
 		return func() (err error) { report, err = m.Encode(report[:0], grad, rng); return err }, nil
@@ -80,8 +84,7 @@ func (w Work) operation() (func() error, error) {
 	return nil, fmt.Errorf("probe: %w", fl.Invalid("kind", w.Kind, "must be a kind of work on one report"))
 }
 
-// perReport times as many reports as take a millisecond. A server collects reports and adds them
-// together, so that few of them may cost nothing.
+// perReport times as many reports as take 50 ms: the memory of a tally is then in use.
 func (w Work) perReport(ctx context.Context) (func() (map[string]float64, error), error) {
 	do, err := w.operation()
 	if err != nil {
@@ -102,7 +105,7 @@ func (w Work) perReport(ctx context.Context) (func() (map[string]float64, error)
 		if err != nil {
 			return nil, err
 		}
-		if took > time.Millisecond {
+		if took > 50*time.Millisecond {
 			break
 		}
 		if err := ctx.Err(); err != nil {
