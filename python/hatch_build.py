@@ -100,6 +100,10 @@ def sources(module: Path) -> dict[str, str]:
         if not package.get("Module", {}).get("Main"):
             continue
         folder = Path(package["Dir"])
-        code = [f for f in sorted(folder.iterdir()) if f.suffix in {".go", ".s"} and not f.name.endswith("_test.go")]
+        code = [
+            f
+            for f in sorted(folder.iterdir())
+            if f.suffix in {".go", ".s"} and not f.name.endswith("_test.go")
+        ]
         files += code + [folder / f for f in package.get("EmbedFiles", [])]
     return {str(f): f"go/{f.relative_to(module).as_posix()}" for f in files}
