@@ -21,8 +21,20 @@ type Counters interface {
 	// Sum returns the sum of all reports that were forwarded before the call, each counted once,
 	// and their number. It tries until it succeeds or ctx ends. Any other error is final.
 	Sum(ctx context.Context, r fl.Round, m fl.Mechanism) (sum fl.Aggregator, reports int64, err error)
+	// Shards returns how those stand that count, nil before that is known.
+	Shards() []Shard
 	// End says that the reports of a round are needed no more. It does not wait.
 	End(r fl.Round)
+}
+
+// Shard is how one part of the counters stands, which counts a share of the reports.
+type Shard struct {
+	Number   int
+	Holder   string    // the process that does its work; random, new with each process
+	Reports  int64     // counted, in open rounds
+	Rejected int64     // that do not count, in open rounds
+	Snapshot time.Time // when it was kept last, by the clock of a broker
+	Waiting  int64     // messages that no snapshot covers yet
 }
 
 // openTimeout bounds Counters.Open when a server starts.

@@ -48,6 +48,10 @@ func (e *elsewhere) Sum(ctx context.Context, _ fl.Round, m fl.Mechanism) (fl.Agg
 	return sum, int64(len(e.reports)), fl.AddBatch(m, sum, e.reports)
 }
 
+func (e *elsewhere) Shards() []server.Shard {
+	return []server.Shard{{Number: 0, Reports: int64(len(e.reports))}}
+}
+
 func (e *elsewhere) End(r fl.Round) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -57,11 +61,14 @@ func (e *elsewhere) End(r fl.Round) {
 // A server with counters releases what they have counted, and says meanwhile how much that is.
 func TestAServerReleasesWhatItsCountersHave(t *testing.T) {
 	counters := &elsewhere{}
-	p := start(t, server.Config{Seal: newKeys(t), Counters: counters})
+	p, s := watched(t, server.Config{Seal: newKeys(t), Counters: counters})
 	r := open(t, p, shuffled(cocoRound("r")))
 	counters.reports = made(t, r, 7)
 	if rounds, err := p.operator.Rounds(t.Context()); err != nil || rounds[0].GetReports() != 7 {
 		t.Errorf("the open round: %v, %v", rounds, err)
+	}
+	if shards := s.Overview().Shards; len(shards) != 1 || shards[0].Reports != 7 {
+		t.Errorf("shards %+v, want one with 7 reports", shards)
 	}
 	_, err := forward(t, p, r, sealed(t, r, counters.reports...)...)
 	wantCode(t, "reports to the server itself", err, codes.FailedPrecondition)

@@ -26,6 +26,7 @@ type Overview struct {
 	Totals  Totals
 	Models  []ModelVersion // the newest 16 that were published since the start, and the one before; oldest first
 	Series  []Series       // what the training run has published, by name
+	Shards  []Shard        // of Config.Counters, nil without them
 	// Clients, Operator and Shuffler are the open connections on the listeners.
 	Clients, Operator, Shuffler int64
 }
@@ -68,6 +69,9 @@ func (s *Server) Overview() Overview {
 			Refused: byLabel(s.metrics.refusals), Rejected: byLabel(s.metrics.rejections),
 		},
 		Clients: s.clients.Load().Connections, Operator: s.operator.Load().Connections, Shuffler: s.shuffler.Load().Connections,
+	}
+	if s.cfg.Counters != nil {
+		o.Shards = s.cfg.Counters.Shards()
 	}
 	rounds, all := s.rounds.everything()
 	for _, r := range rounds {

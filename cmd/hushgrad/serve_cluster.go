@@ -124,10 +124,10 @@ func (c *clusterFlags) meet(ctx context.Context, data string, logger *slog.Logge
 // leading is the server of this member while it leads.
 type leading struct {
 	mu     sync.Mutex
-	leader *jetstream.Leader
+	leader *server.Server
 }
 
-func (l *leading) set(leader *jetstream.Leader) {
+func (l *leading) set(leader *server.Server) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.leader = leader

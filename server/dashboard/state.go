@@ -31,6 +31,7 @@ type State struct {
 	Totals      Totals      `json:"totals"`
 	Rates       []Rate      `json:"rates"`
 	Models      []Model     `json:"models"` // oldest first
+	Shards      []Shard     `json:"shards"` // of a cluster, none elsewhere
 	Connections Connections `json:"connections"`
 	Series      []Series    `json:"series"` // by name
 }
@@ -86,6 +87,16 @@ type Model struct {
 	Published *time.Time `json:"published,omitempty"` // unknown if that was before the server was started
 }
 
+// Shard is how one part of a cluster stands, which counts a share of the reports.
+type Shard struct {
+	Number   int        `json:"number"`
+	Holder   string     `json:"holder"`
+	Reports  int64      `json:"reports"`
+	Rejected int64      `json:"rejected"`
+	Snapshot *time.Time `json:"snapshot,omitempty"` // none was kept yet
+	Waiting  int64      `json:"waiting"`            // messages that no snapshot covers
+}
+
 // Connections are how many are open.
 type Connections struct {
 	Clients  int64 `json:"clients"`
@@ -114,7 +125,7 @@ func stateOf(o server.Overview, rates []Rate, promises *promises, c Config) Stat
 	}
 	s := State{
 		Version: Version, Started: o.Started.UTC(), Ready: o.Ready == nil, Public: c.Public, Void: c.Void,
-		Rounds: []Round{}, Rates: []Rate{}, Models: []Model{}, Series: []Series{},
+		Rounds: []Round{}, Rates: []Rate{}, Models: []Model{}, Series: []Series{}, Shards: []Shard{},
 		Totals:      Totals{shown(o.Totals.Accepted), shown(o.Totals.Duplicates), each(o.Totals.Refused, shown), each(o.Totals.Rejected, shown)},
 		Connections: Connections{shown(o.Clients), shown(o.Operator), shown(o.Shuffler)},
 	}
@@ -133,6 +144,9 @@ func stateOf(o server.Overview, rates []Rate, promises *promises, c Config) Stat
 	}
 	for _, m := range o.Models {
 		s.Models = append(s.Models, Model{m.Version, m.Format, m.Bytes, known(m.Published)})
+	}
+	for _, p := range o.Shards {
+		s.Shards = append(s.Shards, Shard{p.Number, p.Holder, shown(p.Reports), shown(p.Rejected), known(p.Snapshot), shown(p.Waiting)})
 	}
 	for _, given := range o.Series {
 		series := Series{Name: given.Name, Points: make([]Point, len(given.Points))}

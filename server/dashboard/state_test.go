@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
@@ -136,6 +137,22 @@ func TestAPublicPageRoundsCountsDown(t *testing.T) {
 	}
 }
 
+// The shards of a cluster are shown, and on a public page their counts are rounded down.
+func TestShardsAreShown(t *testing.T) {
+	o := server.Overview{Shards: []server.Shard{
+		{Number: 0, Holder: "ABC", Reports: 157, Rejected: 3, Snapshot: time.Unix(1e9, 0), Waiting: 12}, {Number: 1, Reports: 7},
+	}}
+	for public, want := range map[bool]string{false: "157 3 12 7", true: "100 2 10 5"} {
+		got := state(t, New(&source{o: o}, Config{Public: public})).Shards
+		if len(got) != 2 || got[0].Holder != "ABC" || got[0].Snapshot == nil || got[1].Snapshot != nil || got[1].Number != 1 {
+			t.Fatalf("shards %+v", got)
+		}
+		if text := fmt.Sprint(got[0].Reports, got[0].Rejected, got[0].Waiting, got[1].Reports); text != want {
+			t.Errorf("counts %s, want %s", text, want)
+		}
+	}
+}
+
 // keys adds the names of all fields of a JSON value.
 func keys(v any, to map[string]bool) {
 	switch v := v.(type) {
@@ -169,7 +186,7 @@ func TestNothingOfAClientIsInTheState(t *testing.T) {
 	}
 	names := map[string]bool{}
 	keys(all, names)
-	known := strings.Fields(`version time started ready public rounds together totals rates models connections series
+	known := strings.Fields(`version time started ready public rounds together totals rates models shards connections series
 		id state mechanism dim reports min_reports target_reports epsilon tokens opened ended reports_per_second promise worth
 		signal_to_noise below_noise noise_norm accepted duplicates refused rejected sealed token spent report InvalidArgument
 		format bytes published clients operator shuffler name points round value std_err composed unknown`)

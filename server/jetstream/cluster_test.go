@@ -33,7 +33,7 @@ type party struct {
 	address string // of the leader
 
 	mu     sync.Mutex
-	leader *jetstream.Leader
+	leader *server.Server
 }
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
@@ -93,7 +93,7 @@ func (p *party) join(shard int, kept journal.Journal) (stop func()) {
 				l.Clients, err = net.Listen("tcp", p.address)
 				return l, err
 			},
-			Led: func(l *jetstream.Leader) {
+			Led: func(l *server.Server) {
 				p.mu.Lock()
 				defer p.mu.Unlock()
 				p.leader = l

@@ -26,7 +26,7 @@ type counters struct {
 	mu     sync.Mutex
 	open   map[[32]byte]bool // rounds of the server that have not ended
 	counts map[[32]byte]int64
-	shards []ShardStatus
+	shards []server.Shard
 }
 
 var _ server.Counters = (*counters)(nil)
@@ -182,8 +182,8 @@ func (c *counters) look(ctx context.Context) {
 	}
 }
 
-// seen returns how the shards stood at the last look.
-func (c *counters) seen() []ShardStatus {
+// Shards implements server.Counters: how they stood at the last look, about a second ago.
+func (c *counters) Shards() []server.Shard {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.shards)

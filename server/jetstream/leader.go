@@ -36,7 +36,7 @@ func (c *Cluster) lead(ctx context.Context, m Member) error {
 	}
 	go shards.watch(ctx)
 	if m.Led != nil {
-		m.Led(&Leader{srv, shards})
+		m.Led(srv)
 		defer m.Led(nil)
 	}
 	c.cfg.Logger.Info("this member leads")

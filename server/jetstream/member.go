@@ -30,17 +30,8 @@ type Member struct {
 	Listen func() (server.Listeners, error)
 	// Led is told of the server when this member is elected, and of nil when it leads no more.
 	// Default: nobody is.
-	Led func(*Leader)
+	Led func(*server.Server)
 }
-
-// Leader is the server of the member that leads.
-type Leader struct {
-	*server.Server
-	counters *counters
-}
-
-// Shards returns how the shards stand, as of about a second ago.
-func (l *Leader) Shards() []ShardStatus { return l.counters.seen() }
 
 func (m Member) check(shards int) error {
 	switch {

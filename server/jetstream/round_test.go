@@ -49,8 +49,8 @@ func TestShardsCountEveryReportOnce(t *testing.T) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		left := int64(0)
-		for _, s := range p.leader.Shards() {
-			left += s.Reports + int64(s.Waiting)
+		for _, s := range p.leader.Overview().Shards {
+			left += s.Reports + s.Waiting
 		}
 		return left == 0
 	})

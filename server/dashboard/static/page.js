@@ -151,6 +151,9 @@ function show(s) {
   keyed($("open"), open, (r) => r.id, openRound, nothing("No round is open."));
   together(s.together);
   keyed($("past"), past, (r) => r.id, pastRound, emptyRow(9, "No round has ended."));
+  $("cluster").hidden = !s.shards.length;
+  keyed($("shards"), s.shards, (p) => String(p.number), (p) => node("tr", {}, node("th", { scope: "row", class: "n" }, String(p.number)), node("td", { class: "n" }, count(p.reports)),
+    node("td", { class: "n" }, count(p.rejected)), node("td", { class: "n" }, count(p.waiting)), node("td", {}, p.snapshot ? when(p.snapshot) : "none yet"), node("td", {}, p.holder)));
   keyed($("models"), [...s.models].reverse(), (m) => String(m.version), (m) => node("tr", {}, node("th", { scope: "row", class: "n" }, String(m.version)), node("td", {}, m.format),
     node("td", { class: "n" }, count(m.bytes)), node("td", {}, m.published ? when(m.published) : "before the start")), emptyRow(4, "No model was published."));
   drawn($("training"), s.series.map((one) => ({ name: one.name, first: "Round", unit: "Value", x: one.points.map((p) => p.round), y: one.points.map((p) => p.value),
