@@ -63,7 +63,7 @@ func (g guaranteeRecord) factor(what string) string {
 	text := fmt.Sprintf("%s at most this: whatever is seen becomes at most %s times as likely, or as unlikely, when %s (ε = %s).",
 		what, bound.Above(math.Exp(float64(g.Epsilon)), 3), change, g.Epsilon.above())
 	if g.Delta > 0 {
-		text += fmt.Sprintf(" Outcomes of a probability of δ = %s in all are excepted.", bound.Above(g.Delta, 3))
+		text += fmt.Sprintf(" The probability of what is seen may lie δ = %s beyond that.", bound.Above(g.Delta, 3))
 	}
 	return text
 }
