@@ -111,14 +111,11 @@ func (g Range) wrong(param string, got any, rule string, args ...any) error {
 	return fmt.Errorf("reportfile: range at byte %d: %w", g.Offset, fl.Invalid(param, got, rule, args...))
 }
 
-// HeadBytes is the length of the head of a file.
-const HeadBytes = headBytes
-
 // RoundOf returns the digest of the round of a file, given at least HeadBytes of its beginning.
 // Use it where a file may be of one of several rounds. The error is a *fl.ParamError, wrapped,
 // for bytes that are not the head of a file of reports.
 func RoundOf(head []byte) (digest [sha256.Size]byte, err error) {
-	if len(head) < headBytes || string(head[:len(magic)]) != magic {
+	if len(head) < HeadBytes || string(head[:len(magic)]) != magic {
 		return digest, fmt.Errorf("reportfile: %w", notAFile(len(head), head))
 	}
 	copy(digest[:], head[len(magic):])
@@ -127,5 +124,5 @@ func RoundOf(head []byte) (digest [sha256.Size]byte, err error) {
 
 // notAFile is the error for n bytes that do not begin like a file of reports.
 func notAFile(n int, head []byte) error {
-	return fl.Invalid("file", fmt.Sprintf("%d bytes %q…", n, head[:min(n, len(magic))]), "must begin with %q and have a head of %d bytes", magic, headBytes)
+	return fl.Invalid("file", fmt.Sprintf("%d bytes %q…", n, head[:min(n, len(magic))]), "must begin with %q and have a head of %d bytes", magic, HeadBytes)
 }

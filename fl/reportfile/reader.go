@@ -34,7 +34,7 @@ func NewReader(in io.Reader, round fl.Round) (*Reader, error) {
 		return nil, fmt.Errorf("reportfile: %w", err)
 	}
 	r := &Reader{r: bufio.NewReaderSize(in, bufferSize), hash: sha256.New()}
-	head := make([]byte, headBytes)
+	head := make([]byte, HeadBytes)
 	n, err := io.ReadFull(r.r, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, fmt.Errorf("reportfile: %w", err)
@@ -51,7 +51,7 @@ func NewReader(in io.Reader, round fl.Round) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reportfile: %w", err)
 	}
-	r.offset = int64(headBytes)
+	r.offset = int64(HeadBytes)
 	r.seeded = head[len(want)] == 1
 	_, _ = r.hash.Write(head) // never fails
 	return r, nil

@@ -34,7 +34,7 @@ import (
 const (
 	magic      = "hgrpts2\n"
 	idBytes    = 16
-	headBytes  = len(magic) + sha256.Size + 1 + idBytes
+	HeadBytes  = len(magic) + sha256.Size + 1 + idBytes
 	bufferSize = 1 << 16
 
 	// MaxReportBytes is the length of the longest report that a file may hold.

@@ -8,9 +8,10 @@
 // The shuffler publishes sealed reports to streams. The number of a partition, which is the
 // subject's last part, comes from the first bits of a report's SHA-256, so a copy of a report always
 // meets the same shard. Each shard reads one partition and adds up the reports that it has not seen
-// before, known by those ids. Its state is a function of the messages that it has read. So it does not matter which process does
-// it, how often, or whether two do it at once. Nothing rests on a time window or on what a broker
-// remembers of a consumer: there are no consumers. A shard asks for the message after the last one.
+// before, known by those ids. Its state is a function of the messages that it has read. So it does not
+// matter which process does it, how often, or whether two do it at once. Nothing rests on a time window
+// or on what a broker remembers of a consumer: there are no consumers. A shard asks for the message
+// after the last one.
 //
 // # Snapshots
 //
@@ -27,7 +28,7 @@
 // A stream whose leading node is killed takes no messages until the other nodes have elected
 // another, which takes 4 to 9 seconds. So there are three streams, the lanes, each with all
 // partitions and led by different nodes as far as possible. A publisher whose lane does not
-// acknowledge within half a second sends the same message by another lane. If both arrive, ids tell.
+// acknowledge within half a second sends the same message by another lane. If both arrive, the ids show it.
 //
 // # Who works
 //
