@@ -34,9 +34,10 @@ import (
 const (
 	magic      = "hgrpts2\n"
 	idBytes    = 16
-	HeadBytes  = len(magic) + sha256.Size + 1 + idBytes
 	bufferSize = 1 << 16
 
+	// HeadBytes is the length of the head of a file.
+	HeadBytes = len(magic) + sha256.Size + 1 + idBytes
 	// MaxReportBytes is the length of the longest report that a file may hold.
 	MaxReportBytes = 1 << 26
 )
