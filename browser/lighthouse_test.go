@@ -70,7 +70,8 @@ func light(t *testing.T, url string) (bytes int) {
 		}
 	}
 	var items []struct {
-		Size int `json:"transferSize"`
+		URL  string `json:"url"`
+		Size int    `json:"transferSize"`
 	}
 	if err := json.Unmarshal(found.Audits["network-requests"].Details.Items, &items); err != nil {
 		t.Fatal(err)
