@@ -1,24 +1,20 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"math/rand/v2"
 	"os"
 
-	"google.golang.org/protobuf/encoding/protojson"
-	"google.golang.org/protobuf/proto"
-
 	"github.com/spf13/cobra"
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/fl/roundfile"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/privacy/verify"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
 )
 
 const verifyHelp = `Checks that the code in this binary keeps the guarantee that a round promises. FILE is
@@ -103,9 +99,6 @@ func (v *verifyFlags) verify(ctx context.Context, file string, std command.Strea
 	return err
 }
 
-// maxRoundFile bounds what is read: the JSON form of the largest round is smaller.
-const maxRoundFile = 1 << 20
-
 // readRound reads a round that may be incomplete, in either form.
 func readRound(name string, stdin io.Reader) (fl.Round, error) {
 	in := stdin
@@ -117,23 +110,9 @@ func readRound(name string, stdin io.Reader) (fl.Round, error) {
 		defer file.Close()
 		in = file
 	}
-	data, err := io.ReadAll(io.LimitReader(in, maxRoundFile+1))
+	m, err := roundfile.Read(name, in)
 	if err != nil {
-		return fl.Round{}, fl.Invalid("file", name, "must be readable: %v", err)
+		return fl.Round{}, err
 	}
-	if len(data) > maxRoundFile {
-		return fl.Round{}, fl.Invalid("file", name, "must have at most %d bytes", maxRoundFile)
-	}
-	var m pb.Round
-	// A protobuf round starts with the tag of its id, which is a newline, the id's
-	// length, at most 64, and the id: no brace among them.
-	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
-		err = protojson.Unmarshal(data, &m)
-	} else {
-		err = proto.Unmarshal(data, &m)
-	}
-	if err != nil {
-		return fl.Round{}, fl.Invalid("file", name, "must hold a round: %v", err)
-	}
-	return fl.RoundFromPartialProto(&m)
+	return fl.RoundFromPartialProto(m)
 }

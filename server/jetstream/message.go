@@ -36,7 +36,7 @@ func (m message) marshal() []byte {
 	return append(append(out, m.digest[:]...), m.body...)
 }
 
-// parseMessage reads a message, of which it keeps parts. The error is a *fl.ParamError.
+// parseMessage reads a message and keeps parts of its bytes. The error is a *fl.ParamError.
 func parseMessage(data []byte) (m message, err error) {
 	if len(data) < headerBytes || len(data) > maxMessageBytes {
 		return m, fl.Invalid("message", fmt.Sprintf("%d bytes", len(data)), "must have %d to %d", headerBytes, maxMessageBytes)

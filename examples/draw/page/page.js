@@ -35,7 +35,7 @@ async function join(client) {
     participant = await client.join();
     say("promise", participant.guarantee);
   } catch (error) {
-    say("promise", error instanceof HushgradError && error.kind === "policy" ? `Refused by your policy: ${error.param} is ${error.got}, and ${error.rule}. Nothing is sent.` : String(error.message));
+    say("promise", error instanceof HushgradError && error.kind === "policy" ? `Refused by your policy: ${error.param} is ${error.got}, and ${error.rule}. No report can be sent.` : String(error.message));
   }
   look();
 }
