@@ -9,17 +9,18 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/klauspost/compress/gzhttp"
 )
 
 var site = flag.String("site", "", "directory with the site of the documentation, as make site builds it")
 
-// serve serves the site until the test ends.
+// serve serves the site until the test ends, with gzip, as hosts of static pages do.
 func serve(t *testing.T) (address string) {
 	t.Helper()
 	if *site == "" {
 		t.Skip("runs with -site")
 	}
-	s := httptest.NewServer(http.FileServer(http.Dir(*site)))
+	s := httptest.NewServer(gzhttp.GzipHandler(http.FileServer(http.Dir(*site))))
 	t.Cleanup(s.Close)
 	return s.URL
 }
@@ -46,6 +47,7 @@ func TestTheSiteIsReadableEverywhere(t *testing.T) {
 	}
 }
 
-func TestLighthouseFindsTheSiteAccessible(t *testing.T) {
-	t.Logf("the start page has %d bytes", light(t, serve(t)+"/index.html"))
+// The page that is read first has its styles, its search and the index of all pages with it.
+func TestLighthouseFindsTheSiteAccessibleAndSmall(t *testing.T) {
+	small(t, serve(t)+"/index.html")
 }

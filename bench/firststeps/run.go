@@ -2,6 +2,7 @@ package firststeps
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -84,5 +85,11 @@ func answered(ctx context.Context, r io.Reader) error {
 	return errors.Join(errors.New("it ended without a page"), lines.Err())
 }
 
-// tail returns the last bytes of an output.
-func tail(out []byte) []byte { return out[max(0, len(out)-2000):] }
+// failures finds the lines of go test that name a test, or a package, that failed.
+var failures = regexp.MustCompile(`(?m)^\s*(--- FAIL|FAIL\s|panic:|\S+_test\.go:\d+:).*$`)
+
+// tail returns what of an output says why a command failed: its lines about failed tests, and its last bytes.
+func tail(out []byte) []byte {
+	said := bytes.Join(failures.FindAll(out, 20), []byte("\n"))
+	return append(append(said, '\n'), out[max(0, len(out)-2000):]...)
+}
