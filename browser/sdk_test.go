@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 }
 
 // open opens an empty page that has the package at /sdk/ and the vectors beside it. run returns what
-// the body of a function returns there, or the parts of the error that it throws.
+// the body of a function returns there, "nothing" if it does not, or the parts of the error that it throws.
 func open(t *testing.T, more ...chromedp.ExecAllocatorOption) (run func(expression string) string, origin string, seen *seen) {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -62,7 +62,7 @@ func open(t *testing.T, more ...chromedp.ExecAllocatorOption) (run func(expressi
 			const began = performance.now();
 			await web.load();
 			const loaded = performance.now() - began;
-			try { return await (async () => { `+expression+` })(); } catch (error) { return [error.kind, error.param, error.got, error.rule, error.message].join(" | "); }
+			try { return (await (async () => { `+expression+` })()) ?? "nothing"; } catch (error) { return [error.kind, error.param, error.got, error.rule, error.message].join(" | "); }
 		})()`, chromedp.EvalAwaitPromise))
 	}, server.URL, seen
 }

@@ -70,8 +70,8 @@ func TestSealedReportsAreCounted(t *testing.T) {
 	opened := func(id string, more ...string) {
 		inModule(t, binary, append([]string{"round", "-server", at[1], "-id", id, "-dim", "4", "-epsilon", "2", "-min-reports", "2", "-target-reports", "2", "-param", "sparsity=2"}, more...)...)
 	}
-	counted := func(id string) {
-		if text := inModule(t, binary, "aggregate", "-server", at[1], "-round", id, "-out", filepath.Join(dir, "results of "+id)); !strings.Contains(text, "2 reports") {
+	counted := func(id string) { // once the round is closed
+		if text := inModule(t, binary, "aggregate", "-wait", "-server", at[1], "-round", id, "-out", filepath.Join(dir, "results of "+id)); !strings.Contains(text, "2 reports") {
 			t.Errorf("%s: the server says %s", id, text)
 		}
 	}
@@ -88,7 +88,7 @@ func TestSealedReportsAreCounted(t *testing.T) {
 		}
 		return sizes.join(" ");`)
 	if want := `true {"accepted":1,"duplicates":0} {"accepted":0,"duplicates":1} true {"accepted":1,"duplicates":0}`; said != want {
-		t.Errorf("the tabs say %s, want %s", said, want)
+		t.Fatalf("the tabs say %s, want %s", said, want)
 	}
 	counted("r")
 
@@ -123,6 +123,7 @@ func TestSealedReportsAreCounted(t *testing.T) {
 			return said.join(" ");`, web, id, secrets, at[8]))
 		if want := `issuer true {"accepted":1,"duplicates":0} {"accepted":0,"duplicates":1} true {"accepted":1,"duplicates":0}`; said != want {
 			t.Errorf("%s: the tabs say %s, want %s", id, said, want)
+			continue
 		}
 		counted(id)
 	}
