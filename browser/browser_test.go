@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -32,14 +33,14 @@ func chromium(t *testing.T) string {
 }
 
 // start starts a browser with one tab until the test ends.
-func start(t *testing.T) (context.Context, *seen) {
+func start(t *testing.T, more ...chromedp.ExecAllocatorOption) (context.Context, *seen) {
 	t.Helper()
 	binary := chromium(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(binary), chromedp.Flag("disable-background-networking", true))
 	if os.Getuid() == 0 { // Chromium's sandbox refuses to run as root
 		options = append(options, chromedp.NoSandbox)
 	}
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(options, more...)...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
@@ -62,8 +63,11 @@ type seen struct {
 	sent    []sent // requests that are no GET, and GETs with a query
 }
 
-// sent is a request that carries something.
-type sent struct{ method, url, body string }
+// sent is a request that carries something, with the headers that the page gave it.
+type sent struct{ method, url, headers, body string }
+
+// ours are where pages of tests may ask.
+var ours = regexp.MustCompile(`^(https?://127\.0\.0\.1:|data:|about:blank$)`)
 
 func (s *seen) event(event any) {
 	s.mu.Lock()
@@ -71,11 +75,11 @@ func (s *seen) event(event any) {
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
 		s.urls[e.RequestID] = e.Request.URL
-		if !strings.HasPrefix(e.Request.URL, "http://127.0.0.1:") && !strings.HasPrefix(e.Request.URL, "data:") && e.Request.URL != "about:blank" {
+		if !ours.MatchString(e.Request.URL) {
 			s.foreign = append(s.foreign, e.Request.URL)
 		}
 		if r := e.Request; r.Method != "GET" || strings.Contains(r.URL, "?") {
-			one := sent{method: r.Method, url: r.URL}
+			one := sent{method: r.Method, url: r.URL, headers: fmt.Sprintf("%s", r.Headers)}
 			for _, entry := range r.PostDataEntries {
 				one.body += string(entry.Bytes)
 			}

@@ -39,8 +39,8 @@ func TestMain(m *testing.M) {
 }
 
 // open opens an empty page that has the package at /sdk/ and the vectors beside it. run returns what
-// the body of a function returns there, or the parts of the error that it throws.
-func open(t *testing.T) (run func(expression string) string, origin string, seen *seen) {
+// the body of a function returns there, "nothing" if it does not, or the parts of the error that it throws.
+func open(t *testing.T, more ...chromedp.ExecAllocatorOption) (run func(expression string) string, origin string, seen *seen) {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.Handle("/sdk/", http.StripPrefix("/sdk/", http.FileServer(http.Dir(built(t)))))
@@ -53,7 +53,7 @@ func open(t *testing.T) (run func(expression string) string, origin string, seen
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	ctx, seen := start(t)
+	ctx, seen := start(t, more...)
 	must(t, ctx, chromedp.Navigate(server.URL+"/"))
 	return func(expression string) string {
 		t.Helper()
@@ -62,12 +62,12 @@ func open(t *testing.T) (run func(expression string) string, origin string, seen
 			const began = performance.now();
 			await web.load();
 			const loaded = performance.now() - began;
-			try { return await (async () => { `+expression+` })(); } catch (error) { return [error.kind, error.param, error.got, error.rule, error.message].join(" | "); }
+			try { return (await (async () => { `+expression+` })()) ?? "nothing"; } catch (error) { return [error.kind, error.param, error.got, error.rule, error.message].join(" | "); }
 		})()`, chromedp.EvalAwaitPromise))
 	}, server.URL, seen
 }
 
-// For the same randomness a report has the bytes of the Go client's.
+// For the same randomness a report has the bytes of the Go client's, and so have a token and the request for it.
 func TestReportsHaveTheBytesOfGo(t *testing.T) {
 	run, _, seen := open(t)
 	if wrong := run(`
@@ -84,6 +84,19 @@ func TestReportsHaveTheBytesOfGo(t *testing.T) {
 			const hex = Array.from(report, (b) => b.toString(16).padStart(2, "0")).join("");
 			if (hex !== c.report) wrong += c.name + ": " + hex.slice(0, 80) + ", want " + c.report.slice(0, 80) + "\n";
 		}
+		const bytes = (text) => Uint8Array.from(text.match(/../g), (pair) => parseInt(pair, 16));
+		const base64 = (text) => btoa(String.fromCharCode(...bytes(text)));
+		if (vectors.tokens.length < 1) wrong += "no tokens";
+		for (const c of vectors.tokens) {
+			crypto.getRandomValues = (array) => { new Uint8Array(array.buffer, array.byteOffset, array.byteLength).forEach((_, i, a) => (a[i] = bytes(c.seed)[i % 32])); return array; };
+			const round = web.joinRound(c.round, { maxEpsilon: 4 });
+			if (round.tokenRequest().blindedMessage !== base64(c.blinded)) wrong += "another blinded message\n";
+			round.takeToken(bytes(c.signature));
+			round.encode(Float64Array.from({ length: round.dim }, (_, i) => ((i * 7919) % 1000) / 1000 - 0.5));
+			crypto.getRandomValues = real;
+			const { tokens, reports, batchKey } = round.message();
+			if (tokens !== base64(c.token) || reports !== base64(c.report) || batchKey !== undefined) wrong += "another message with a token: " + JSON.stringify(round.message()) + "\n";
+		}
 		return wrong;`); wrong != "" {
 		t.Errorf("reports differ:\n%s", wrong)
 	}
@@ -94,22 +107,32 @@ func TestReportsHaveTheBytesOfGo(t *testing.T) {
 func TestErrorsOfThePackageNameWhatIsWrong(t *testing.T) {
 	run, _, _ := open(t)
 	const join = `const { cases } = await (await fetch("/vectors.json")).json(); const round = cases[0].round; const p = web.joinRound(round, { maxEpsilon: 4 });`
+	const tokens = `const { tokens } = await (await fetch("/vectors.json")).json(); const p = web.joinRound(tokens[0].round, { maxEpsilon: 4 });`
 	for expression, want := range map[string]string{
 		join + `return p.guarantee;`: "One report costs ε = 4, against everybody, the server included. Reports of several rounds add up.",
-		join + `return web.joinRound(JSON.stringify(round), { maxEpsilon: 4 }).id;`:                       "vectors",
-		join + `web.joinRound(round, { maxEpsilon: 1 });`:                                                 "policy | epsilon | 4 | must be at most 1 | ",
-		join + `web.joinRound({ ...round, dim: 0 }, { maxEpsilon: 4 });`:                                  "param | dim | 0 | ",
-		join + `web.joinRound({ ...round, dimm: 1 }, { maxEpsilon: 4 });`:                                 "param | round | ",
-		join + `web.joinRound(round, { maxEps: 4 });`:                                                     "param | args | ",
-		join + `web.joinRound(round);`:                                                                    "param | policy | undefined | must say at least maxEpsilon",
-		join + `web.joinRound({ ...round, issuerKey: "AAAA" }, { maxEpsilon: 4 });`:                       "issuer_key | ",
-		join + `p.encode([1, 2]);`:                                                                        "param | gradient | Array | must be a Float32Array or a Float64Array",
-		join + `p.encode(new Float64Array(3));`:                                                           "param | gradient | 3 numbers | must have 7850",
-		join + `p.encode(new Float64Array(p.dim).fill(NaN));`:                                             "NaN",
-		join + `p.encode(new Float32Array(p.dim)); p.encode(new Float32Array(p.dim));`:                    "param | encode | a second report | must be called once",
-		join + `p.message();`:                                                                             "param | report | nothing | ",
-		`return [0, 0.1234501, 4, 1e-7, 99999, Infinity].map(web.above).join(" ");`:                       "0 0.1235 4 1e-7 100000 ∞",
-		`const c = new web.Client("http://127.0.0.1:1", { policy: {}, attempts: 1 }); return "" + c.url;`: "http://127.0.0.1:1/",
+		join + `return web.joinRound(JSON.stringify(round), { maxEpsilon: 4 }).id;`:                                "vectors",
+		join + `web.joinRound(round, { maxEpsilon: 1 });`:                                                          "policy | epsilon | 4 | must be at most 1 | ",
+		join + `web.joinRound({ ...round, dim: 0 }, { maxEpsilon: 4 });`:                                           "param | dim | 0 | ",
+		join + `web.joinRound({ ...round, dimm: 1 }, { maxEpsilon: 4 });`:                                          "param | round | ",
+		join + `web.joinRound(round, { maxEps: 4 });`:                                                              "param | args | ",
+		join + `web.joinRound(round);`:                                                                             "param | policy | undefined | must say at least maxEpsilon",
+		join + `web.joinRound({ ...round, issuerKey: "AAAA" }, { maxEpsilon: 4 });`:                                "issuer_key | ",
+		join + `p.encode([1, 2]);`:                                                                                 "param | gradient | Array | must be a Float32Array or a Float64Array",
+		join + `p.encode(new Float64Array(3));`:                                                                    "param | gradient | 3 numbers | must have 7850",
+		join + `p.encode(new Float64Array(p.dim).fill(NaN));`:                                                      "NaN",
+		join + `p.encode(new Float32Array(p.dim)); p.encode(new Float32Array(p.dim));`:                             "param | encode | a second report | must be called once",
+		join + `p.message();`:                                                                                      "param | report | nothing | ",
+		join + `p.tokenRequest();`:                                                                                 "param | round | vectors | must ask for tokens",
+		tokens + `return [p.asksForToken, p.hasToken, p.tokenRequest().tokenKeyId.length].join(" ");`:              "true false 44",
+		tokens + `return "" + (p.tokenRequest().blindedMessage === p.tokenRequest().blindedMessage);`:              "true",
+		tokens + `p.encode(new Float64Array(p.dim));`:                                                              `param | token | "nothing" | must be there before a report is made`,
+		tokens + `p.takeToken("signature");`:                                                                       "param | blindSignature | String | must be a Uint8Array",
+		tokens + `p.takeToken(new Uint8Array(256));`:                                                               "param | blind_signature | ",
+		`new web.Client("http://a.example", { policy: {}, issuer: { url: "http://127.0.0.1", secret: "x" } });`:    "param | issuer.url | http://127.0.0.1 | must be https",
+		`new web.Client("http://a.example", { policy: {}, issuer: { url: "https://a.example", secret: "x\n" } });`: "param | issuer.secret | another text | ",
+		`await new web.Client("http://a.example", { policy: {} }).fetchToken({});`:                                 "param | issuer | nothing | is required",
+		`return [0, 0.1234501, 4, 1e-7, 99999, Infinity].map(web.above).join(" ");`:                                "0 0.1235 4 1e-7 100000 ∞",
+		`const c = new web.Client("http://127.0.0.1:1", { policy: {}, attempts: 1 }); return "" + c.url;`:          "http://127.0.0.1:1/",
 	} {
 		if said := run(expression); !strings.Contains(said, want) {
 			t.Errorf("%s\nsays %q, want %q", expression, said, want)

@@ -1,7 +1,9 @@
 package browser
 
 import (
+	"fmt"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -51,20 +53,32 @@ func answering(t *testing.T, address string) {
 	t.Fatalf("nobody answers at %s", address)
 }
 
-// Reports that two tabs have sealed go through a shuffler, and the server opens and counts them.
+// Reports that two tabs have sealed go through a shuffler, and the server opens and counts them: in a round
+// that asks for no tokens, and in one that asks for them. docs/http.md says what each party sees.
 func TestSealedReportsAreCounted(t *testing.T) {
-	at := ports(t, 5) // clients, operator, shuffler's, shuffler, its HTTP
+	at := ports(t, 9) // clients, operator, shuffler's, HTTP; shuffler, its HTTP; issuer, its operator, its HTTP
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "hushgrad")
 	inModule(t, "go", "build", "-o", binary, "./cmd/hushgrad")
-	run, origin, seen := open(t)
-	daemon(t, binary, "serve", "-listen", at[0], "-operator-listen", at[1], "-shuffler-listen", at[2], "-data", filepath.Join(dir, "server"))
+	cert, key, trusted := certificate(t, dir)
+	run, origin, seen := open(t, trusted)
+	daemon(t, binary, "serve", "-listen", at[0], "-operator-listen", at[1], "-shuffler-listen", at[2], "-http", at[3], "-http-origin", origin, "-data", filepath.Join(dir, "server"))
+	secrets, bearers := admitted(t, binary, dir, "anna", "bert")
+	daemon(t, binary, "issue", "-listen", at[6], "-operator-listen", at[7], "-http", at[8], "-http-origin", origin, "-tls-cert", cert, "-tls-key", key, "-bearer-file", bearers, "-data", filepath.Join(dir, "issuer"))
 	answering(t, at[2])
-	daemon(t, binary, "shuffle", "-name", "127.0.0.1", "-listen", at[3], "-upstream", at[2], "-http", at[4], "-http-origin", origin, "-floor", "2", "-data", filepath.Join(dir, "shuffler"))
-	inModule(t, binary, "round", "-server", at[1], "-id", "r", "-dim", "4", "-epsilon", "2", "-min-reports", "2", "-target-reports", "2", "-param", "sparsity=2", "-shuffler", "127.0.0.1")
-	answering(t, at[4])
+	daemon(t, binary, "shuffle", "-name", "127.0.0.1", "-listen", at[4], "-upstream", at[2], "-http", at[5], "-http-origin", origin, "-floor", "2", "-data", filepath.Join(dir, "shuffler"))
+	opened := func(id string, more ...string) {
+		inModule(t, binary, append([]string{"round", "-server", at[1], "-id", id, "-dim", "4", "-epsilon", "2", "-min-reports", "2", "-target-reports", "2", "-param", "sparsity=2"}, more...)...)
+	}
+	counted := func(id string) { // once the round is closed
+		if text := inModule(t, binary, "aggregate", "-wait", "-server", at[1], "-round", id, "-out", filepath.Join(dir, "results of "+id)); !strings.Contains(text, "2 reports") {
+			t.Errorf("%s: the server says %s", id, text)
+		}
+	}
+	opened("r", "-shuffler", "127.0.0.1")
+	answering(t, at[5])
 	said := run(`
-		const client = new web.Client("http://` + at[4] + `", { policy: { maxEpsilon: 2 } });
+		const client = new web.Client("http://` + at[5] + `", { policy: { maxEpsilon: 2 } });
 		const sizes = [];
 		for (let i = 0; i < 2; i++) {
 			const tab = await client.join("r");
@@ -74,10 +88,45 @@ func TestSealedReportsAreCounted(t *testing.T) {
 		}
 		return sizes.join(" ");`)
 	if want := `true {"accepted":1,"duplicates":0} {"accepted":0,"duplicates":1} true {"accepted":1,"duplicates":0}`; said != want {
-		t.Errorf("the tabs say %s, want %s", said, want)
+		t.Fatalf("the tabs say %s, want %s", said, want)
 	}
-	if text := inModule(t, binary, "aggregate", "-server", at[1], "-round", "r", "-out", filepath.Join(dir, "results")); !strings.Contains(text, "2 reports") {
-		t.Errorf("the server says %s", text)
+	counted("r")
+
+	answering(t, at[7])
+	issuerKey := func(id string) string {
+		file := filepath.Join(dir, id+".pem")
+		if err := os.WriteFile(file, []byte(inModule(t, binary, "issue", "key", "-server", at[7], "-tls-ca", cert, "-id", id)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
 	}
+	opened("sealed", "-shuffler", "127.0.0.1", "-issuer-key", issuerKey("sealed"))
+	opened("direct", "-issuer-key", issuerKey("direct"))
+	answering(t, at[8])
+	_ = seen.requests() // what follows is another matter
+	for id, web := range map[string]string{"sealed": at[5], "direct": at[3]} {
+		said := run(fmt.Sprintf(`
+			const said = [];
+			try {
+				await new web.Client("http://%[1]s", { policy: { maxEpsilon: 2 } }).join("%[2]s");
+			} catch (error) {
+				said.push(error.param);
+			}
+			for (const secret of %[3]s) {
+				const client = new web.Client("http://%[1]s", { policy: { maxEpsilon: 2 }, issuer: { url: "https://%[4]s", secret } });
+				const tab = await client.join("%[2]s");
+				for (let i = 0; i < 2; i++) await client.fetchToken(tab); // the second time it is there
+				said.push(tab.asksForToken && tab.hasToken && tab.encode(new Float64Array([0.5, 0, 0, 0])).length === tab.reportBytes);
+				said.push(JSON.stringify(await client.submit(tab)));
+				if (said.length === 3) said.push(JSON.stringify(await client.submit(tab))); // again, as after a lost answer
+			}
+			return said.join(" ");`, web, id, secrets, at[8]))
+		if want := `issuer true {"accepted":1,"duplicates":0} {"accepted":0,"duplicates":1} true {"accepted":1,"duplicates":0}`; said != want {
+			t.Errorf("%s: the tabs say %s, want %s", id, said, want)
+			continue
+		}
+		counted(id)
+	}
+	apart(t, seen.requests(), parties{issuer: "https://" + at[8], shuffler: "http://" + at[5], server: "http://" + at[3], secrets: secrets})
 	seen.check(t, 1000, 4000)
 }

@@ -68,6 +68,9 @@ func TestFlagsThatWouldBeIgnoredAreErrors(t *testing.T) {
 		{"-tls-cert", []string{"issue", "-bearer-file", "b"}},
 		{"flags", []string{"issue", "-bearer-file", "b", "-insecure"}}, // the issuer has no such flag
 		{"-operator-listen", []string{"issue", "-bearer-file", "b", "-tls-cert", "c", "-tls-key", "k", "-operator-listen", ":0"}},
+		{"-http-origin", []string{"issue", "-bearer-file", "b", "-tls-cert", "c", "-tls-key", "k", "-http-origin", "https://example.org"}},
+		{"-http-origin", []string{"issue", "-bearer-file", "b", "-tls-cert", "c", "-tls-key", "k", "-http", "127.0.0.1:0", "-http-origin", "*"}},
+		{"-http-origin", []string{"issue", "-client-ca", "a", "-tls-cert", "c", "-tls-key", "k", "-http", "127.0.0.1:0", "-http-origin", "https://example.org"}},
 		{"-operator-name", []string{"issue", "-bearer-file", "b", "-tls-cert", "c", "-tls-key", "k", "-operator-ca", "a"}},
 		{"-server", []string{"issue", "key", "-id", "r"}},
 		{"-id", []string{"issue", "drop", "-server", "127.0.0.1:1"}},

@@ -27,6 +27,7 @@ tokens, and not whose they are. So run it apart from hushgrad serve.
 // issueFlags are the flags of the issue command.
 type issueFlags struct {
 	operated
+	http              httpFlags
 	clientCA, bearers string
 	config            issuer.Config
 }
@@ -48,6 +49,7 @@ func newIssue() *cobra.Command {
 func (s *issueFlags) bind(f *flag.FlagSet) {
 	s.operated.bind(f, "issue", 7119, 7120)
 	f.IntVar(&s.config.MaxKeys, "max-keys", 64, "keys at the same time, one for each round")
+	command.Topic(f, "HTTP", s.http.bind)
 	command.Topic(f, "Who is a client", func(f *flag.FlagSet) {
 		f.StringVar(&s.clientCA, "client-ca", "", "PEM `file` with authorities: a client is the subject of a certificate from one of them; reread when it changes")
 		f.StringVar(&s.bearers, "bearer-file", "", "`file` with clients and the SHA-256 of their secrets, see hushgrad issue bearer; reread when it changes")
@@ -64,6 +66,11 @@ func (s *issueFlags) validate() error {
 		return fl.Invalid("-client-ca and -bearer-file", s.clientCA+" and "+s.bearers, "must be one of the two: it says who is a client")
 	case s.listening.cert == "":
 		return fl.Invalid("-tls-cert", "", "is required: without TLS the issuer cannot distinguish clients")
+	case s.clientCA != "" && len(s.http.origins) > 0:
+		return fl.Invalid("-http-origin", s.http.origins.String(), "needs -bearer-file: a browser asks without a certificate whether a page may call")
+	}
+	if err := s.http.validate(s.listening); err != nil {
+		return err
 	}
 	return s.operated.validate()
 }
@@ -100,14 +107,27 @@ func (s *issueFlags) serve(ctx context.Context, std command.Streams) (err error)
 	if l.Clients, l.Operator, err = s.open(); err != nil {
 		return err
 	}
+	if l.HTTP, err = s.http.listen(); err != nil {
+		return errors.Join(err, l.Clients.Close(), l.Operator.Close())
+	}
 	go monitor.serve()
 	s.config.Logger.Info("this issuer sees which client asks for a token of which round, and no report. It could make tokens for anybody")
 	return i.Serve(ctx, l)
 }
 
-// secure fills in who is a client and the transport security of both listeners.
+// secure fills in who is a client and the transport security of the listeners. Clients are known over
+// HTTP by what they are known by over gRPC.
 func (s *issueFlags) secure(own *tlsfile.Certificate) error {
-	s.config.Credentials = credentials.NewTLS(own.Config())
+	security := own.Config()
+	if s.clientCA != "" {
+		authorities, err := tlsfile.LoadAuthorities(s.clientCA, s.config.Logger)
+		if err != nil {
+			return fmt.Errorf("-client-ca: %w", err)
+		}
+		security = own.MutualConfig(authorities, func(*x509.Certificate) error { return nil })
+		s.config.Admit = issuer.Certificate
+	}
+	s.config.Credentials, s.config.HTTPSecurity, s.config.HTTPOrigins = credentials.NewTLS(security), security, s.http.origins
 	var err error
 	if s.config.OperatorCredentials, err = s.operators.credentials(own, s.config.Logger); err != nil {
 		return err
@@ -118,14 +138,7 @@ func (s *issueFlags) secure(own *tlsfile.Certificate) error {
 			return fmt.Errorf("-bearer-file: %w", err)
 		}
 		s.config.Admit = known.Admit
-		return nil
 	}
-	authorities, err := tlsfile.LoadAuthorities(s.clientCA, s.config.Logger)
-	if err != nil {
-		return fmt.Errorf("-client-ca: %w", err)
-	}
-	s.config.Credentials = credentials.NewTLS(own.MutualConfig(authorities, func(*x509.Certificate) error { return nil }))
-	s.config.Admit = issuer.Certificate
 	return nil
 }
 

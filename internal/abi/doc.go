@@ -28,7 +28,8 @@
 //
 //	op          args                                  payload in    answer and payload out
 //	round.new   a description, see below              -             the round; its canonical bytes
-//	round.open  policy or null, max_dim               description   the round; its canonical bytes
+//	round.open  policy or null, max_dim, tokens       description   the round; its canonical bytes
+//	token       round                                 signature     -; the token
 //	encode      round, type "f4" or "f8", rows        the rows      -; the packed reports
 //	aggregator  round                                 -             aggregator
 //	add         aggregator                            reports       reports, the number of them
@@ -63,6 +64,12 @@
 // A round encodes only if it was opened under a policy that accepts it. Randomness comes from
 // the operating system, and no request sets a seed. In a round with a shuffler encode returns
 // sealed items of one size (package server/seal), which nobody on the way can read, and add
-// refuses them: only the server has the key. A round that asks for admission tokens is not
-// opened under a policy, because no operation fetches one.
+// refuses them: only the server has the key.
+//
+// A round that asks for admission tokens is opened under a policy only if "tokens" is true: the caller then
+// fetches the token. The answer's token_request is what IssueToken of the issuer takes. The blind signature that
+// comes back is for the operation token, which checks it and returns the token. Then encode makes one
+// report. In a round with a shuffler the token is sealed with the report. In every other round the
+// caller sends both to the server. The issuer must not get the token: it would know whose report has it. The
+// server and the shuffler must not get the token_request: the issuer knows whose it is.
 package abi

@@ -16,7 +16,7 @@ type encodeArgs struct {
 	Rows  int    `json:"rows"`
 }
 
-// encode makes one report of each row.
+// encode makes one report of each row. In a round that asks for tokens there is one.
 func encode(ctx context.Context, s *Session, args encodeArgs, payload []byte) (any, []byte, error) {
 	r, err := held[*round](s, "round", args.Round)
 	if err != nil {
@@ -31,6 +31,9 @@ func encode(ctx context.Context, s *Session, args encodeArgs, payload []byte) (a
 	}
 	if args.Rows < 1 || args.Rows > fl.MaxBatch {
 		return nil, nil, fl.Invalid("rows", args.Rows, "must be in [1, %d]", fl.MaxBatch)
+	}
+	if err := r.admission.admits(args.Rows); err != nil {
+		return nil, nil, err
 	}
 	size := width * r.Dim
 	if len(payload) != args.Rows*size {
@@ -48,6 +51,9 @@ func encode(ctx context.Context, s *Session, args encodeArgs, payload []byte) (a
 		}
 	}
 	packed, err := r.pack(reports)
+	if err == nil && r.admission != nil {
+		r.admission.spent = true
+	}
 	return none{}, packed, err
 }
 
@@ -75,10 +81,14 @@ func (r *round) forget() {
 	clear(r.wide)
 }
 
-// pack joins reports as they leave. In a round with a shuffler they leave sealed.
+// pack joins reports as they leave. In a round with a shuffler they leave sealed, and the token with
+// its report.
 func (r *round) pack(reports [][]byte) ([]byte, error) {
 	if r.sealing == nil {
 		return fl.PackReports(r.mechanism, nil, reports...)
+	}
+	if r.admission != nil {
+		return r.sealing.Item(reports[0], r.admission.token)
 	}
 	items, err := r.sealing.Items(reports)
 	return slices.Concat(items...), err

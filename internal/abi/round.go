@@ -73,6 +73,8 @@ type round struct {
 	terms fl.Terms
 	// sealing is nil in a round without a shuffler.
 	sealing *seal.ItemSealer
+	// admission is nil in a round that asks for no tokens, and without a policy.
+	admission *admission
 	// narrow and wide are memory for a row.
 	narrow []float32
 	wide   []float64
@@ -91,6 +93,8 @@ type roundAnswer struct {
 	// Central is null unless the policy pins the round's shuffler.
 	Central *guarantee `json:"central"`
 	Advice  []string   `json:"advice"`
+	// TokenRequest is there in a round with a policy that asks for tokens.
+	TokenRequest *tokenRequest `json:"token_request,omitempty"`
 }
 
 func roundNew(_ context.Context, s *Session, d description, _ []byte) (any, []byte, error) {
@@ -114,6 +118,8 @@ type roundOpenArgs struct {
 	Policy *policy `json:"policy"`
 	// MaxDim bounds the memory that a round without a policy takes; 0 means fl.DefaultMaxDim.
 	MaxDim int `json:"max_dim"`
+	// Tokens says that the caller fetches a token where the round asks for one.
+	Tokens bool `json:"tokens"`
 }
 
 func roundOpen(_ context.Context, s *Session, args roundOpenArgs, payload []byte) (any, []byte, error) {
@@ -137,7 +143,7 @@ func roundOpen(_ context.Context, s *Session, args roundOpenArgs, payload []byte
 		return nil, nil, err
 	}
 	if demanded != nil {
-		if err := s.accept(opened); err != nil {
+		if err := s.accept(opened, args.Tokens); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -145,8 +151,8 @@ func roundOpen(_ context.Context, s *Session, args roundOpenArgs, payload []byte
 }
 
 // accept checks a round against its policy.
-func (s *Session) accept(r *round) (err error) {
-	if len(r.IssuerKey) > 0 {
+func (s *Session) accept(r *round, tokens bool) (err error) {
+	if len(r.IssuerKey) > 0 && !tokens {
 		return fmt.Errorf("%w: %w", fl.ErrPolicy, fl.Invalid("issuer_key", fmt.Sprintf("%d bytes", len(r.IssuerKey)), "must be empty: this program fetches no tokens"))
 	}
 	r.terms, err = s.accepter.Accept(*r.accepted, r.Round, r.mechanism)
@@ -167,6 +173,11 @@ func (s *Session) holdRound(r *round) (any, []byte, error) {
 			return nil, nil, err
 		}
 	}
+	if r.accepted != nil && len(r.IssuerKey) > 0 {
+		if r.admission, err = newAdmission(r.IssuerKey, r.digest); err != nil {
+			return nil, nil, err
+		}
+	}
 	handle, err := s.hold(r)
 	if err != nil {
 		return nil, nil, err
@@ -174,6 +185,7 @@ func (s *Session) holdRound(r *round) (any, []byte, error) {
 	answer := roundAnswer{
 		Round: handle, description: describe(r.Round), Sealed: r.sealing != nil, Digest: hex.EncodeToString(r.digest[:]),
 		Guarantee: guaranteeOf(r.mechanism.Guarantee()), Advice: []string{},
+		TokenRequest: r.admission.describe(),
 	}
 	if r.accepted != nil {
 		answer.Guarantee = guaranteeOf(r.terms.Guarantee)

@@ -100,7 +100,7 @@ func reading[A any](f func(ctx context.Context, s *Session, args A, payload []by
 
 // operations are listed in the documentation of the package.
 var operations = map[string]operation{
-	"round.new": reading(roundNew), "round.open": reading(roundOpen), "encode": reading(encode),
+	"round.new": reading(roundNew), "round.open": reading(roundOpen), "token": reading(token), "encode": reading(encode),
 	"aggregator": reading(newAggregator), "add": reading(add), "merge": reading(merge),
 	"snapshot": reading(takeSnapshot), "restore": reading(restore), "estimate": reading(estimate), "release": reading(nothing),
 }

@@ -70,6 +70,10 @@ export class Participant {
   /** Name of the shuffler, "" for none. */
   readonly shuffler: string;
   readonly sealed: boolean;
+  /** The round takes a report only with a token of its issuer: see Client.fetchToken. */
+  readonly asksForToken: boolean;
+  /** The token is there. */
+  readonly hasToken: boolean;
   readonly features: string;
   /** SHA-256 of the round, 32 bytes. */
   readonly digest: Uint8Array;
@@ -82,16 +86,32 @@ export class Participant {
   /** Both in words. */
   readonly guarantee: string;
   /**
+   * What IssueToken of the issuer takes, as an object for JSON: it is blinded. Send it to no other party.
+   * It throws in a round that asks for no tokens. Client.fetchToken does this and takeToken.
+   */
+  tokenRequest(): { tokenKeyId: string; blindedMessage: string };
+  /**
+   * Takes the issuer's answer: the blind signature, of which it makes the token. It throws when the issuer
+   * has not signed the request.
+   */
+  takeToken(blindSignature: Uint8Array): void;
+  /**
    * Makes the report of a gradient of `dim` numbers: sealed, in a round with a shuffler. The second call
-   * throws. The randomness is that of crypto.getRandomValues.
+   * throws, and so does one without the token that the round asks for. The randomness is that of
+   * crypto.getRandomValues.
    */
   encode(gradient: Float32Array | Float64Array): Uint8Array;
   /** What SubmitBatch takes, as an object for JSON. */
-  message(): { roundId: string; roundDigest: string; batchKey?: string; reports: string };
+  message(): { roundId: string; roundDigest: string; batchKey?: string; reports: string; tokens?: string };
 }
 
 export interface ClientOptions {
   policy: Policy;
+  /**
+   * The party that admits clients, which rounds with tokens need: the address of hushgrad issue -http,
+   * https always, and the secret by which it knows this client.
+   */
+  issuer?: { url: URL | string; secret: string };
   /** How often a submission is tried while the server is unavailable. Default 5. */
   attempts?: number;
   /** Milliseconds for each request. Default 30 000. */
@@ -100,11 +120,17 @@ export interface ClientOptions {
   maxModelBytes?: number;
 }
 
-/** Talks to a server, or to the shuffler in front of it, over HTTP. */
+/** Talks to a server, or to the shuffler in front of it, over HTTP, and to an issuer of tokens. */
 export class Client {
   constructor(url: URL | string, options: ClientOptions);
   /** Fetches an open round ("" is the newest one) and joins it under the policy. */
   join(id?: string): Promise<Participant>;
+  /**
+   * Gets the token of a round that asks for one: before encode, and some time before submit, so that the
+   * moments say less about who is who. The issuer signs once for each client and round, and the same
+   * request again. A tab that is closed loses its token.
+   */
+  fetchToken(participant: Participant): Promise<void>;
   /** Fetches the current model and checks its size and SHA-256, which needs https or localhost. */
   model(): Promise<{ version: number; format: string; data: Uint8Array }>;
   /** Sends the report that encode made, and again while the server is unavailable: it counts once. */

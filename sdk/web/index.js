@@ -68,7 +68,7 @@ export function joinRound(round, policy) {
     bytes = program().canonical(typeof round === "string" ? round : JSON.stringify(round));
     if (!(bytes instanceof Uint8Array)) throw new HushgradError(bytes);
   }
-  const [answer] = call("round.open", { policy: snake(policy), max_dim: 0 }, bytes);
+  const [answer] = call("round.open", { policy: snake(policy), max_dim: 0, tokens: true }, bytes);
   return new Participant(answer);
 }
 
@@ -104,15 +104,19 @@ export class Participant {
   #handle;
   #report;
   #batchKey;
+  #request;
+  #token;
 
   constructor(answer) {
     this.#handle = answer.round;
-    this.#batchKey = answer.sealed ? new Uint8Array() : crypto.getRandomValues(new Uint8Array(16));
+    this.#request = answer.token_request;
+    this.#batchKey = answer.sealed || this.#request ? new Uint8Array() : crypto.getRandomValues(new Uint8Array(16));
     this.id = answer.id;
     this.mechanism = answer.mechanism;
     this.dim = answer.dim;
     this.shuffler = answer.shuffler;
     this.sealed = answer.sealed;
+    this.asksForToken = Boolean(this.#request);
     this.features = answer.features;
     this.digest = Uint8Array.from(answer.digest.match(/../g) ?? [], (pair) => parseInt(pair, 16));
     this.reportBytes = answer.report_bytes;
@@ -122,6 +126,24 @@ export class Participant {
     if (this.central) {
       this.guarantee += ` Together with the reports of ${answer.min_reports - 1} other honest clients: ${words(this.central)}`;
     }
+  }
+
+  /** What IssueToken of the issuer takes, as an object for JSON. It is the same each time. */
+  tokenRequest() {
+    if (!this.#request) throw invalid("round", this.id, "must ask for tokens");
+    return { tokenKeyId: this.#request.token_key_id, blindedMessage: this.#request.blinded_message };
+  }
+
+  /** Whether the token is there. */
+  get hasToken() {
+    return this.#token !== undefined;
+  }
+
+  /** Makes the token of the issuer's answer, and checks it. */
+  takeToken(blindSignature) {
+    if (!(blindSignature instanceof Uint8Array)) throw invalid("blindSignature", blindSignature?.constructor?.name ?? blindSignature, "must be a Uint8Array");
+    if (this.hasToken) throw invalid("token", "a second one", "must come once");
+    [, this.#token] = call("token", { round: this.#handle }, blindSignature);
   }
 
   /** Makes the report of a gradient: sealed, in a round with a shuffler. There is one for a participant. */
@@ -141,6 +163,7 @@ export class Participant {
     if (!this.#report) throw invalid("report", "nothing", "must be there: call encode first");
     const message = { roundId: this.id, roundDigest: base64(this.digest), reports: base64(this.#report) };
     if (this.#batchKey.length > 0) message.batchKey = base64(this.#batchKey);
+    if (this.#token && !this.sealed) message.tokens = base64(this.#token);
     return message;
   }
 }
@@ -152,19 +175,29 @@ function base64(bytes) {
 }
 
 const bytesOf = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-const service = "/hushgrad.v1.Rounds/";
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Talks to a server, or to the shuffler in front of it, over HTTP. */
+/** Talks to a server, or to the shuffler in front of it, over HTTP, and to an issuer of tokens. */
 export class Client {
-  constructor(url, { policy, attempts = 5, timeout = 30_000, maxModelBytes = 64 << 20 } = {}) {
+  #secret;
+
+  constructor(url, { policy, issuer, attempts = 5, timeout = 30_000, maxModelBytes = 64 << 20 } = {}) {
     this.url = new URL(url);
     Object.assign(this, { policy, attempts, timeout, maxModelBytes });
+    if (!issuer) return;
+    this.issuer = new URL(issuer.url);
+    if (this.issuer.protocol !== "https:") throw invalid("issuer.url", issuer.url, "must be https: the secret leaves over no other connection");
+    if (!/^[\x21-\x7e]+$/.test(issuer.secret ?? "")) throw invalid("issuer.secret", "another text", "must be what hushgrad issue bearer printed");
+    this.#secret = issuer.secret;
   }
 
-  async #post(method, body, type = "application/json") {
-    const response = await fetch(new URL(service + method, this.url), {
-      method: "POST", body, headers: { "Content-Type": type, "Connect-Protocol-Version": "1" },
+  #post(method, body, type = "application/json") {
+    return this.#send(new URL(`/hushgrad.v1.Rounds/${method}`, this.url), method, body, { "Content-Type": type });
+  }
+
+  async #send(url, method, body, headers) {
+    const response = await fetch(url, {
+      method: "POST", body, headers: { ...headers, "Connect-Protocol-Version": "1" }, redirect: "error",
       credentials: "omit", referrerPolicy: "no-referrer", signal: AbortSignal.timeout(this.timeout),
     });
     if (!response.ok) {
@@ -190,7 +223,31 @@ export class Client {
     if (participant.shuffler && this.url.protocol === "https:" && this.url.hostname !== participant.shuffler) {
       throw invalid("shuffler", participant.shuffler, `must be the party at ${this.url.hostname}`, "policy");
     }
+    if (participant.asksForToken && !this.issuer) throw invalid("issuer", "nothing", "is required: the round asks for tokens");
     return participant;
+  }
+
+  /** Gets the token of a round that asks for one, and asks again while the issuer is unavailable. */
+  async fetchToken(participant) {
+    if (!this.issuer) throw invalid("issuer", "nothing", "is required to get a token");
+    if (participant.hasToken) return;
+    const body = JSON.stringify(participant.tokenRequest());
+    const headers = { "Content-Type": "application/json", Authorization: `Bearer ${this.#secret}` };
+    const answer = await this.#again(() => this.#send(new URL("/hushgrad.v1.Issuer/IssueToken", this.issuer), "IssueToken", body, headers));
+    if (!participant.hasToken) participant.takeToken(bytesOf(answer.blindSignature ?? ""));
+  }
+
+  /** What a request answers, after another try while the party is unavailable. */
+  async #again(request) {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await (await request()).json();
+      } catch (error) {
+        const again = error instanceof HushgradError ? error.got === "unavailable" : true; // fetch itself has failed
+        if (!again || attempt >= this.attempts) throw error;
+        await wait(Math.min(100 * 2 ** (attempt - 1), 5000) * (0.5 + Math.random() / 2));
+      }
+    }
   }
 
   /** Fetches the current model and checks its size and SHA-256. */
@@ -230,16 +287,8 @@ export class Client {
   /** Sends the report that encode made, and again while the server is unavailable: it counts once. */
   async submit(participant) {
     const body = JSON.stringify(participant.message());
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const answer = await (await this.#post("SubmitBatch", body)).json();
-        return { accepted: Number(answer.accepted ?? 0), duplicates: Number(answer.duplicates ?? 0) };
-      } catch (error) {
-        const again = error instanceof HushgradError ? error.got === "unavailable" : true; // fetch itself has failed
-        if (!again || attempt >= this.attempts) throw error;
-        await wait(Math.min(100 * 2 ** (attempt - 1), 5000) * (0.5 + Math.random() / 2));
-      }
-    }
+    const answer = await this.#again(() => this.#post("SubmitBatch", body));
+    return { accepted: Number(answer.accepted ?? 0), duplicates: Number(answer.duplicates ?? 0) };
   }
 }
 

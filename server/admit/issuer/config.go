@@ -2,6 +2,7 @@ package issuer
 
 import (
 	"cmp"
+	"crypto/tls"
 	"log/slog"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/server/journal"
+	"github.com/hushgrad/hushgrad/server/limits"
 )
 
 // Config holds the settings of an Issuer. The zero value of every field but Journal means its
@@ -30,6 +32,13 @@ type Config struct {
 	// Credentials secure the clients' listener of Serve, OperatorCredentials the operator's.
 	// Default: no transport security.
 	Credentials, OperatorCredentials credentials.TransportCredentials
+	// HTTPSecurity secures the listener for HTTP. It is required there with Credentials, and should ask
+	// for what they ask for: Admit sees a certificate only if the listener has verified one. Default: no
+	// transport security.
+	HTTPSecurity *tls.Config
+	// HTTPOrigins are the origins, such as https://example.org, whose pages may call over HTTP from a
+	// browser. Default: none but that of the listener. They admit nobody: Admit does.
+	HTTPOrigins []string
 	// Metrics registers the figures of the issuer for Prometheus. Default: none are kept.
 	Metrics prometheus.Registerer
 	// Ready says in words why the issuer should get no calls, for reasons that it does not
@@ -67,5 +76,5 @@ func (c Config) withDefaults() (Config, error) {
 	case c.MaxWaiting < 0:
 		return c, fl.Invalid("MaxWaiting", c.MaxWaiting, "must be > 0")
 	}
-	return c, nil
+	return c, limits.CheckOrigins("HTTPOrigins", c.HTTPOrigins)
 }

@@ -18,6 +18,7 @@ func TestConfigsAreRefused(t *testing.T) {
 	j := journal.NewMemory()
 	for param, cfg := range map[string]Config{
 		"Journal": {}, "MaxKeys": {Journal: j, MaxKeys: -1}, "MaxWaiting": {Journal: j, MaxWaiting: -1},
+		"HTTPOrigins[0]": {Journal: j, HTTPOrigins: []string{"http://example.org"}},
 	} {
 		_, err := New(cfg)
 		wantError(t, param, err, nil, param)

@@ -25,6 +25,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/admit"
 	"github.com/hushgrad/hushgrad/server/journal"
@@ -320,5 +321,28 @@ func TestServeEndsWithItsContext(t *testing.T) {
 	cancel()
 	if err := <-served; err != nil {
 		t.Errorf("Serve returned %v", err)
+	}
+}
+
+// A secret must not be readable over HTTP where it is not over gRPC.
+func TestHTTPNeedsTheSecurityOfTheOtherListeners(t *testing.T) {
+	i := start(t, Config{Journal: journal.NewMemory(), Credentials: credentials.NewTLS(&tls.Config{})})
+	var l Listeners
+	for _, to := range []*net.Listener{&l.Clients, &l.Operator, &l.HTTP} {
+		var err error
+		if *to, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // for one that serves and should not
+	defer cancel()
+	var p *fl.ParamError
+	if err := i.Serve(ctx, l); !errors.As(err, &p) || p.Param != "HTTPSecurity" {
+		t.Errorf("Serve returned %v, want an error for HTTPSecurity", err)
+	}
+	for _, one := range []net.Listener{l.Clients, l.Operator, l.HTTP} {
+		if err := one.Close(); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("%v is open: %v", one.Addr(), err)
+		}
 	}
 }

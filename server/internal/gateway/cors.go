@@ -11,13 +11,14 @@ import (
 // preflight is how long a browser may remember what it may send.
 const preflight = 10 * time.Minute
 
-// shared lets pages of these origins call. Without origins browsers let none but the listener's own.
-func shared(next http.Handler, origins []string) http.Handler {
+// shared lets pages of these origins call, with these headers beside those of the protocols. Without
+// origins browsers let none but the listener's own.
+func shared(next http.Handler, origins, headers []string) http.Handler {
 	if len(origins) == 0 {
 		return next
 	}
 	return cors.New(cors.Options{
-		AllowedOrigins: origins, AllowedMethods: []string{http.MethodPost}, AllowedHeaders: connectcors.AllowedHeaders(),
+		AllowedOrigins: origins, AllowedMethods: []string{http.MethodPost}, AllowedHeaders: append(connectcors.AllowedHeaders(), headers...),
 		ExposedHeaders: connectcors.ExposedHeaders(), MaxAge: int(preflight.Seconds()),
 	}).Handler(next)
 }

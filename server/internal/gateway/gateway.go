@@ -1,4 +1,4 @@
-// Package gateway answers the clients' service over HTTP: Connect, gRPC-Web and JSON, over HTTP/1.1
+// Package gateway answers one service for clients over HTTP: Connect, gRPC-Web and JSON, over HTTP/1.1
 // and h2. Use it for callers without gRPC, such as browsers and curl. Start with [New] and
 // [Gateway.Serve].
 //
@@ -22,7 +22,7 @@ import (
 	"github.com/hushgrad/hushgrad/server/internal/endpoint"
 )
 
-// Config holds the settings of a Gateway. All fields are required but the last two.
+// Config holds the settings of a Gateway. All fields are required but the last three.
 type Config struct {
 	// Endpoint are the settings of the gRPC server behind it. Its guard is that of the listener.
 	Endpoint endpoint.Config
@@ -36,6 +36,9 @@ type Config struct {
 	// Origins are those whose pages may call from a browser, such as https://example.org, as
 	// limits.CheckOrigins takes them. Default: none but the listener's own.
 	Origins []string
+	// Headers are what those pages may send beside the headers of the protocols, such as
+	// Authorization. Default: none.
+	Headers []string
 }
 
 // Gateway answers calls over HTTP.
@@ -61,7 +64,7 @@ func New(c Config) (*Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
-	handler := c.Endpoint.Guard.Handler(shared(checked(transcoder, int64(buffer)), c.Origins))
+	handler := c.Endpoint.Guard.Handler(shared(checked(transcoder, int64(buffer)), c.Origins, c.Headers))
 	return &Gateway{config: c, calls: calls, handler: handler}, nil
 }
 

@@ -41,8 +41,27 @@ func (g *Guard) ServeHTTP(s *http.Server, l net.Listener, security *tls.Config) 
 		return s.Serve(g.Listener(l))
 	}
 	s.Protocols.SetHTTP2(true)
-	s.TLSConfig = security
+	s.TLSConfig = withProtocols(security)
 	return s.ServeTLS(g.Listener(l), "", "")
+}
+
+// withProtocols returns settings whose GetConfigForClient offers h2, too. net/http adds the protocols to
+// the other settings alone.
+func withProtocols(security *tls.Config) *tls.Config {
+	find := security.GetConfigForClient
+	if find == nil {
+		return security
+	}
+	security = security.Clone()
+	security.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		found, err := find(hello)
+		if found != nil {
+			found = found.Clone()
+			found.NextProtos = []string{"h2", "http/1.1"}
+		}
+		return found, err
+	}
+	return security
 }
 
 // Handler returns a handler whose requests are calls that the guard watches, from [Guard.ServeHTTP].
