@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"io"
 	"slices"
 	"strings"
@@ -13,6 +14,12 @@ import (
 	"github.com/hushgrad/hushgrad/bench/vectors"
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
+
+var long = flag.Bool("long", false, "draw the figures of all experiments, with as many clients as a quick run has")
+
+// slow are the experiments that -long adds: table4-hetero draws what table5-hetero draws, and fig10-pckv
+// what the other sweeps draw, both of more data.
+var slow = []string{"table4-hetero", "fig10-pckv"}
 
 // drawn are the experiments that need no training, which takes minutes.
 var drawn = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), demands.Experiments())
@@ -29,8 +36,14 @@ func TestFiguresCanBeRead(t *testing.T) {
 			continue // its panels are among those of the whole
 		}
 		t.Run(e.Name, func(t *testing.T) {
+			if !*long && slices.Contains(slow, e.Name) {
+				t.Skip("runs with -long")
+			}
 			t.Parallel()
 			var args []string
+			if !*long && e.Name == "figs6-16" {
+				args = append(args, "-clients=300")
+			}
 			for flag, value := range map[string]string{experiment.FlagQuick: "true", experiment.FlagRepeats: "3"} {
 				if !slices.Contains(e.Without, flag) {
 					args = append(args, "-"+flag+"="+value)

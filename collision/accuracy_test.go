@@ -1,6 +1,7 @@
 package collision
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -10,13 +11,16 @@ import (
 	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
+var long = flag.Bool("long", false, "measure more rounds, and rounds of many coordinates at every ε")
+
 // The estimates of the real code against the exact errors. 32 cases with 2
-// errors each and at most 100 coordinates: 3264 normal tests at 6.3 standard
-// errors fail by chance with probability below 3264·3e-10 < 1e-6.
+// errors each and at most 100 coordinates: 3264 tests. Of the averages of 150 rounds Student's t with
+// 149 degrees of freedom is beyond 6.7 with probability 4.1e-10: they fail by chance with probability
+// below 2e-6. Those of 400 rounds do so less often.
 func TestErrorsAreTheExactOnes(t *testing.T) {
-	rounds := 400
-	if testing.Short() {
-		rounds = 150
+	rounds := 150
+	if *long {
+		rounds = 400
 	}
 	rng := rand.New(rand.NewChaCha8([32]byte{11}))
 	for _, hash := range []string{"gf2", "ideal"} {
@@ -50,5 +54,5 @@ func measure(t *testing.T, p sparse.Point, dummies int, rounds int, rng *rand.Ra
 	sparsetest.Measure(t, r, sparsetest.Input(p.Dim, p.Sparsity, dummies), rounds, 10, sparsetest.Errors{
 		Mean:  c.MeanMSE(p.Dim, signal),
 		Items: float64(signal)*(own+opposite) + 2*float64(p.Dim-signal)*out,
-	}, 6.3, rng)
+	}, 6.7, rng)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func TestRoundsHaveTheExactError(t *testing.T) {
-	sparsetest.CheckRounds(t, Scheme)
+	sparsetest.CheckRounds(t, Scheme, *long)
 }
 
 // The bytes of reports and snapshots, as docs/report-format.md describes them.

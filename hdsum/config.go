@@ -77,7 +77,7 @@ func newNoisySum(c Config, bound int64) (noisySum, error) {
 	}
 	best := candidates[0]
 	for _, s := range candidates[1:] {
-		if s.cost().Bits < best.cost().Bits {
+		if s.bits() < best.bits() {
 			best = s
 		}
 	}

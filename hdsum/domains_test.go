@@ -87,10 +87,14 @@ func TestKeptIsUpToTheLastOneAboveItsThreshold(t *testing.T) {
 // 1e-15 of either.
 func twoSums(first, second sample.DiscreteLaplace, a, b int64, epsilon float64) (delta float64) {
 	far := func(d sample.DiscreteLaplace, shift int64) int64 { return int64(36/d.Eta) + shift }
+	var risen [][2]float64 // the probabilities of y before and after
+	for y := -far(second, b); y <= far(second, b); y++ {
+		risen = append(risen, [2]float64{second.Prob(y), math.Exp(epsilon) * second.Prob(y-b)})
+	}
 	for x := -far(first, a); x <= far(first, a); x++ {
 		p, q := first.Prob(x), first.Prob(x+a)
-		for y := -far(second, b); y <= far(second, b); y++ {
-			delta += max(0, p*second.Prob(y)-math.Exp(epsilon)*q*second.Prob(y-b))
+		for _, r := range risen {
+			delta += max(0, p*r[0]-q*r[1])
 		}
 	}
 	return delta

@@ -63,6 +63,8 @@ type noisySum interface {
 	variance() float64
 	// cost of an input 0.
 	cost() Cost
+	// bits are those of cost, which takes longer.
+	bits() float64
 	// payload is the number of messages that carry a rounded input.
 	payload(rounded int64) int64
 

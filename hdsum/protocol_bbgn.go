@@ -100,10 +100,12 @@ func (s bbgnSum) checkSum(sum int64) error {
 
 func (s bbgnSum) decode(sum int64) float64 { return float64(s.Decode(uint64(sum))) }
 
+func (s bbgnSum) bits() float64 { return float64(s.Messages()) * float64(s.MessageBits()) }
+
 // cost is that of any input.
 func (s bbgnSum) cost() Cost {
 	m, bits := float64(s.Messages()), float64(s.MessageBits())
 	// Sorted shares are about q/m apart; instance and count take a byte each.
 	gap := math.Ceil((bits + 1 - math.Log2(m)) / 7)
-	return Cost{Messages: m, Bits: m * bits, Entries: m, Bytes: m * (gap + 2)}
+	return Cost{Messages: m, Bits: s.bits(), Entries: m, Bytes: m * (gap + 2)}
 }

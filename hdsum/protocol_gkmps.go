@@ -67,24 +67,26 @@ func (gkmpsSum) checkSum(int64) error { return nil }
 
 func (s gkmpsSum) decode(sum int64) float64 { return float64(sum) * float64(s.Width()) }
 
+func (s gkmpsSum) bits() float64 { return s.ExpectedMessages() * float64(s.MessageBits()) }
+
 // cost is that of the floods. Any input but 0 adds one message. O(U).
 func (s gkmpsSum) cost() Cost {
-	messages := s.ExpectedMessages()
-	c := Cost{Messages: messages, Bits: messages * float64(s.MessageBits())}
+	c := Cost{Messages: s.ExpectedMessages(), Bits: s.bits()}
 	// Equal messages form one entry: a value has one unless all floods that hold it
 	// are without a cluster, and the clusters of a value add up.
 	clusters := s.clusters()
 	for _, f := range s.Floods() {
 		share := f.Total.Share(s.Clients())
+		own, size := share.Clusters(), share.Cluster()
 		for k, v := range f.Messages {
 			if slices.Contains(f.Messages[:k], v) {
 				continue
 			}
 			all := clusters[s.Bound()+v]
 			occurs := -math.Expm1(-all)
-			entries := occurs * share.Clusters() / all // this flood's part
+			entries := occurs * own / all // this flood's part
 			c.Entries += entries
-			c.Bytes += entries * (s.valueBytes() + 1 + countBytes(share.Cluster(), all/occurs))
+			c.Bytes += entries * (s.valueBytes() + 1 + countBytes(size, all/occurs))
 		}
 	}
 	return c
@@ -96,10 +98,10 @@ func (s gkmpsSum) clusters() []float64 {
 	bound := s.Bound()
 	count := make([]float64, 2*bound+1)
 	for _, f := range s.Floods() {
-		share := f.Total.Share(s.Clients())
+		own := f.Total.Share(s.Clients()).Clusters()
 		for k, v := range f.Messages {
 			if !slices.Contains(f.Messages[:k], v) {
-				count[bound+v] += share.Clusters()
+				count[bound+v] += own
 			}
 		}
 	}

@@ -1,14 +1,20 @@
 package privacy
 
 import (
+	"flag"
 	"math"
 	"math/rand/v2"
 	"testing"
 )
 
+var long = flag.Bool("long", false, "compare curves at three times as many points")
+
 // A curve is Delta, in whatever order it is asked and also where its tables were dropped in between.
 func TestCurveIsDelta(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 3))
+	rng, points := rand.New(rand.NewPCG(3, 3)), 20
+	if *long {
+		points = 60
+	}
 	for _, c := range []struct {
 		epsilon                  float64
 		sparsity, slots, clients int
@@ -17,7 +23,7 @@ func TestCurveIsDelta(t *testing.T) {
 		for _, b := range []*Blanket{fine, fine.Coarse()} {
 			curve := b.Curve(c.clients)
 			atMost := mustEpsilon(t, b, c.clients, 1e-20)
-			for range 60 {
+			for range points {
 				at := atMost * rng.Float64()
 				want := mustDelta(t, b, c.clients, at)
 				got, err := curve(at)

@@ -134,6 +134,9 @@ func (g group) keep(d int, numbers []float64) error {
 // and, for each measure and scheme, the error and the risk; then the quantiles of the errors with the
 // weights for the quantile where they are drawn.
 func (l law) measure(ctx context.Context, seed uint64, repeats int, key ...uint64) ([]float64, error) {
+	if err := ctx.Err(); err != nil { // before the weights, which take most of the time
+		return nil, err
+	}
 	p := l.draw(experiment.Stream(seed, key...))
 	lower, upper, err := bounds(p, l.correlated)
 	if err != nil {

@@ -20,16 +20,28 @@ func quickly(t *testing.T, ctx context.Context, e experiment.Experiment, env exp
 	return e.Bind(flag.NewFlagSet(e.Name, flag.ContinueOnError))(ctx, env)
 }
 
-func TestTablesAreValidAndRepeat(t *testing.T) {
+// A table is the same whatever the number of jobs, and goes on from a checkpoint without measuring again.
+func TestTablesAreValidRepeatAndResume(t *testing.T) {
 	for _, e := range Experiments() {
+		path := filepath.Join(t.TempDir(), "checkpoint")
 		var results []*experiment.Result
-		for _, jobs := range []int{2, 1} {
-			if jobs == 1 && (e.Name == "table4-hetero" || testing.Short()) { // the same code, and the longer table
-				results = append(results, results[0])
+		for i, env := range []experiment.Env{
+			{Jobs: 2, Repeats: 2},
+			{Jobs: 2, Repeats: 3}, // measured again, this would give other numbers
+			{Jobs: 1, Repeats: 2},
+		} {
+			env.Seed, env.Quick = 2, true
+			if i == 2 && (e.Name == "table4-hetero" || testing.Short()) { // the same code, and the longer table
 				continue
 			}
-			r, err := quickly(t, t.Context(), e, experiment.Env{Seed: 2, Quick: true, Repeats: 2, Jobs: jobs})
-			if err != nil {
+			if i < 2 {
+				var err error
+				if env.Checkpoint, err = experiment.OpenCheckpoint(path, "the command"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r, err := quickly(t, t.Context(), e, env)
+			if err := errors.Join(err, env.Checkpoint.Close(false)); err != nil {
 				t.Fatal(err)
 			}
 			results = append(results, r)
@@ -37,7 +49,12 @@ func TestTablesAreValidAndRepeat(t *testing.T) {
 		if err := results[0].Validate(); err != nil {
 			t.Error(err)
 		}
-		if !reflect.DeepEqual(results[0].Rows, results[1].Rows) || len(results[0].Rows) < 50 || len(results[0].Verdicts) < 5 {
+		for _, r := range results[1:] {
+			if !reflect.DeepEqual(results[0].Rows, r.Rows) {
+				t.Errorf("%s: the rows differ between runs", e.Name)
+			}
+		}
+		if len(results[0].Rows) < 50 || len(results[0].Verdicts) < 5 {
 			t.Errorf("%s: %d rows, %d verdicts", e.Name, len(results[0].Rows), len(results[0].Verdicts))
 		}
 		for _, row := range results[0].Rows {
@@ -54,41 +71,20 @@ func TestTablesAreValidAndRepeat(t *testing.T) {
 	}
 }
 
-// A run that is resumed has the numbers of one that is not, without measuring again.
-func TestCheckpointKeepsDataSets(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "table5-hetero.checkpoint")
-	env, tables := experiment.Env{Seed: 2, Quick: true, Repeats: 2, Jobs: 2}, Experiments()
-	var rows [2][]experiment.Row
-	for i := range rows {
-		var err error
-		if env.Checkpoint, err = experiment.OpenCheckpoint(path, "the command"); err != nil {
-			t.Fatal(err)
-		}
-		r, err := quickly(t, t.Context(), tables[1], env)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows[i] = r.Rows
-		if err := env.Checkpoint.Close(false); err != nil {
-			t.Fatal(err)
-		}
-		env.Repeats = 3 // measured again, this would give other numbers
-	}
-	if !reflect.DeepEqual(rows[0], rows[1]) {
-		t.Error("the second run does not have the numbers of the first")
-	}
-}
-
 func TestTablesStop(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs what TestTablesAreValidAndRepeat runs")
-	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, e := range Experiments() {
 		if _, err := quickly(t, ctx, e, experiment.Env{Quick: true, Jobs: 1}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v, want context.Canceled", e.Name, err)
 		}
+	}
+	l := law{draw: func(*rand.Rand) *population {
+		t.Error("data is drawn for nothing")
+		return sorted.draw(100, 5, rand.New(rand.NewPCG(1, 2)))
+	}}
+	if _, err := l.measure(ctx, 1, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("one data set: %v, want context.Canceled", err)
 	}
 }
 

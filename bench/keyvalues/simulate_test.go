@@ -1,6 +1,7 @@
 package keyvalues
 
 import (
+	"flag"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -12,6 +13,8 @@ import (
 	"github.com/hushgrad/hushgrad/keyvalue/pckv"
 	"github.com/hushgrad/hushgrad/keyvalue/privkv"
 )
+
+var long = flag.Bool("long", false, "compare simulated counts with encoded ones in three times as many rounds")
 
 // encoded adds the reports that the mechanism's own encoder makes.
 func encoded(t *testing.T, o *opened, clients int, pairs func(client int) []fl.KeyValue, rng *rand.Rand) {

@@ -105,9 +105,14 @@ func TestSimulatedRatingsHaveTheLawOfEncodedOnes(t *testing.T) {
 	simulatedIsEncoded(t, p, 4, 2, func(client int) []fl.KeyValue { return p.keyValues(nil, client) })
 }
 
-// simulatedIsEncoded compares the law of the simulated counts of all mechanisms with that of encoders.
+// simulatedIsEncoded compares the law of the simulated counts of all mechanisms with that of encoders. With
+// a third of the rounds it sees what is 1.7 times as far apart.
 func simulatedIsEncoded(t *testing.T, c crowd, dim, padding int, pairs func(client int) []fl.KeyValue) {
 	t.Helper()
+	rounds := 1000
+	if *long {
+		rounds = 3000
+	}
 	for name, params := range mechanismsOfCounts(padding) {
 		round := func(rng *rand.Rand, fill func(o *opened)) []float64 {
 			r := roundOf(name, dim, 1.5, params)
@@ -119,7 +124,7 @@ func simulatedIsEncoded(t *testing.T, c crowd, dim, padding int, pairs func(clie
 			fill(o)
 			return features(t, o.agg)
 		}
-		sameLaw(t, name, 3000,
+		sameLaw(t, name, rounds,
 			func(rng *rand.Rand) []float64 {
 				return round(rng, func(o *opened) { encoded(t, o, c.clients(), pairs, rng) })
 			},
@@ -155,7 +160,7 @@ func simulatedIsEncoded(t *testing.T, c crowd, dim, padding int, pairs func(clie
 		}
 		return out
 	}
-	sameLaw(t, "iteration", 3000,
+	sameLaw(t, "iteration", rounds,
 		func(rng *rand.Rand) []float64 {
 			return means(func(agg *privkv.IterationAggregator) error {
 				for client := range c.clients() {

@@ -115,16 +115,17 @@ func TestReplaceOneCostsAccuracy(t *testing.T) {
 		t.Skip("accuracy does not depend on the race detector")
 	}
 	var errs [2]float64
-	for i, relation := range []string{"zeroout", "replaceone"} {
-		r, err := quickly(t, t.Context(), "table3", experiment.Env{Seed: 1, Quick: true, Jobs: 2}, "-relation", relation)
+	p := gauss(5, 5, clamped).draw(tableClients, tableBound, newRand()) // noise, hardly any dropping
+	for i, relation := range []fl.Relation{fl.ZeroOut, fl.ReplaceOne} {
+		s, err := newSummer(sumDPName, p, tableBound, 1, relation)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, row := range r.Rows { // noise, hardly any dropping
-			if row[0] == "Gauss μ=5 σ=5, clamped" && row[4] == sumDPName {
-				errs[i] = row[5].(float64)
-			}
+		o, err := run(t.Context(), experiment.Env{Seed: 1, Jobs: 2}, "", s, p, p.total(), paperRepeats, 4)
+		if err != nil {
+			t.Fatal(err)
 		}
+		errs[i] = o.err.Value
 	}
 	if ratio := errs[1] / errs[0]; !(ratio > 1.3) {
 		t.Errorf("errors %v: replace-one is %.2f times worse, want about 2", errs, ratio)

@@ -36,7 +36,10 @@ var instructions = experiment.Experiment{
 const counter = "valgrind"
 
 func (s *setting) count(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
-	root := checkout(ctx)
+	root, err := checkout(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if root == "" {
 		return nil, fl.Invalid("directory", "no checkout", "must be within a checkout of the module")
 	}

@@ -17,9 +17,9 @@ func TestInstructionsAreCounted(t *testing.T) {
 	if !*long {
 		t.Skip("takes a quarter of a minute: -long")
 	}
-	root := checkout(t.Context())
-	if _, err := exec.LookPath(counter); err != nil || root == "" {
-		t.Skip("no valgrind, or no checkout")
+	root := mustCheckout(t)
+	if _, err := exec.LookPath(counter); err != nil {
+		t.Skip("no valgrind")
 	}
 	trees, err := (&setting{}).build(t.Context(), experiment.Env{}, root, t.TempDir(), "probe")
 	if err != nil {

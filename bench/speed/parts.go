@@ -41,7 +41,10 @@ type size struct{ code, data, tables float64 }
 func (s size) total() float64 { return s.code + s.data + s.tables }
 
 func weighParts(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
-	root := checkout(ctx)
+	root, err := checkout(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if root == "" {
 		return nil, fl.Invalid("directory", "no checkout", "must be within a checkout of the module")
 	}

@@ -55,8 +55,10 @@ func (here) size() (map[string]float64, error)                { return nil, nil 
 func (here) demo(context.Context) (map[string]float64, error) { return nil, nil }
 
 func (s *setting) run(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
-	root := checkout(ctx)
+	root, err := checkout(ctx)
 	switch {
+	case err != nil:
+		return nil, err
 	case s.base != "" && env.Quick:
 		return nil, fl.Invalid("-base", s.base, "must not be given with -quick")
 	case s.base != "" && root == "":

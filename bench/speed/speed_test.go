@@ -107,12 +107,22 @@ func TestTableHasMediansAndRatios(t *testing.T) {
 	}
 }
 
-// A base has the files of its revision and the names of its packages, and the checkout stays as it is.
-func TestBaseIsItsRevision(t *testing.T) {
-	root := checkout(t.Context())
+// mustCheckout is checkout. It skips a test where there is none.
+func mustCheckout(t *testing.T) string {
+	t.Helper()
+	root, err := checkout(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	if root == "" {
 		t.Skip("no checkout")
 	}
+	return root
+}
+
+// A base has the files of its revision and the names of its packages, and the checkout stays as it is.
+func TestBaseIsItsRevision(t *testing.T) {
+	root := mustCheckout(t)
 	dir := filepath.Join(t.TempDir(), "base", "source")
 	if err := extract(t.Context(), root, "HEAD", dir); err != nil {
 		t.Fatal(err)
@@ -142,10 +152,8 @@ func TestBaseIsItsRevision(t *testing.T) {
 
 // An interrupted run leaves no file behind, wherever it was.
 func TestInterruptedRunLeavesNothing(t *testing.T) {
-	if checkout(t.Context()) == "" {
-		t.Skip("no checkout")
-	}
-	for _, after := range []time.Duration{100 * time.Millisecond, time.Second} {
+	mustCheckout(t)
+	for _, after := range []time.Duration{0, 100 * time.Millisecond, time.Second} {
 		temporary := t.TempDir()
 		t.Setenv("TMPDIR", temporary)
 		ctx, cancel := context.WithTimeout(t.Context(), after)

@@ -62,18 +62,18 @@ var moved = map[string]string{"privacy/compose": "privacy/pld", "plan": "auto"}
 const modulePath = "github.com/hushgrad/hushgrad"
 
 // checkout returns the root of the checkout of this module that the working directory lies in, and ""
-// if there is none.
-func checkout(ctx context.Context) string {
+// if there is none. The error is that of ctx: a search that was interrupted has found nothing out.
+func checkout(ctx context.Context) (string, error) {
 	root, err := exec.CommandContext(ctx, "git", "rev-parse", "--show-toplevel").Output()
 	if err != nil {
-		return ""
+		return "", ctx.Err()
 	}
 	dir := strings.TrimSpace(string(root))
 	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if err != nil || !strings.HasPrefix(string(mod), "module "+modulePath+"\n") {
-		return ""
+		return "", nil
 	}
-	return dir
+	return dir, nil
 }
 
 // extract writes the files of a revision of the checkout to a directory. Nothing in the checkout

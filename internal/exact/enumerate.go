@@ -14,7 +14,7 @@ func Enumerate[T comparable](maxBranches int, f func(Chooser) (T, error)) (map[T
 	walk := &walk{maxBranches: maxBranches}
 	law := map[T]*big.Rat{}
 	for {
-		walk.depth, walk.probability = 0, big.NewRat(1, 1)
+		walk.depth = 0
 		result, err := f(walk)
 		if err == nil {
 			err = walk.err
@@ -25,7 +25,7 @@ func Enumerate[T comparable](maxBranches int, f func(Chooser) (T, error)) (map[T
 		if law[result] == nil {
 			law[result] = new(big.Rat)
 		}
-		law[result].Add(law[result], walk.probability)
+		law[result].Add(law[result], walk.probability())
 		if !walk.next() {
 			return law, nil
 		}
@@ -38,7 +38,6 @@ type walk struct {
 	maxBranches int
 	path        []branching
 	depth       int
-	probability *big.Rat
 	err         error
 }
 
@@ -48,6 +47,7 @@ type branching struct {
 	outcomes []outcome
 	total    uint64
 	taken    int
+	reached  *big.Rat // probability of the path up to the outcome; nil until it is taken
 }
 
 type outcome struct{ value, weight uint64 }
@@ -88,11 +88,22 @@ func (w *walk) Weighted(weights []uint64) int {
 
 func (w *walk) take() uint64 {
 	b := &w.path[w.depth]
-	w.depth++
 	chosen := b.outcomes[b.taken]
-	w.probability.Mul(w.probability, new(big.Rat).SetFrac(
-		new(big.Int).SetUint64(chosen.weight), new(big.Int).SetUint64(b.total)))
+	if b.reached == nil { // else as in the run before
+		before := w.probability()
+		weight, total := new(big.Int).SetUint64(chosen.weight), new(big.Int).SetUint64(b.total)
+		b.reached = new(big.Rat).SetFrac(weight.Mul(weight, before.Num()), total.Mul(total, before.Denom()))
+	}
+	w.depth++
 	return chosen.value
+}
+
+// probability is that of the choices made so far.
+func (w *walk) probability() *big.Rat {
+	if w.depth == 0 {
+		return big.NewRat(1, 1)
+	}
+	return w.path[w.depth-1].reached
 }
 
 func (w *walk) fail(choice string, outcomes uint64, most int) {
@@ -106,6 +117,7 @@ func (w *walk) next() bool {
 	for len(w.path) > 0 {
 		last := &w.path[len(w.path)-1]
 		if last.taken++; last.taken < len(last.outcomes) {
+			last.reached = nil
 			return true
 		}
 		w.path = w.path[:len(w.path)-1]

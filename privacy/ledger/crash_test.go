@@ -139,8 +139,11 @@ func (k known) since(later known) known {
 // the budget holds. The counter, which is written after each step, never refuses the ledger.
 func TestKilledProcesses(t *testing.T) {
 	const perLedger = 25
-	ledgers := 20
-	if testing.Short() {
+	ledgers := 6
+	switch {
+	case *long:
+		ledgers = 20
+	case testing.Short():
 		ledgers = 1
 	}
 	var mu sync.Mutex

@@ -96,8 +96,11 @@ func TestTruncated(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	data, es := sample(t)
 	rng := random(7)
-	trials := 1500
-	if testing.Short() {
+	trials := 500
+	switch {
+	case *long:
+		trials = 1500
+	case testing.Short():
 		trials = 100
 	}
 	opened := 0

@@ -90,8 +90,6 @@ func TestFetchWithoutACache(t *testing.T) {
 // TestFetchErrors: each failure names its reason and leaves nothing behind.
 func TestFetchErrors(t *testing.T) {
 	content := fourFiles(t)
-	closed := newMirror(t, content, nil)
-	closed.Close()
 	for _, c := range []struct {
 		name   string
 		answer func(w http.ResponseWriter, r *http.Request) bool
@@ -115,7 +113,7 @@ func TestFetchErrors(t *testing.T) {
 			<-r.Context().Done()
 			return true
 		}, func(m *mnist) { m.timeout = 50 * time.Millisecond }, "deadline exceeded"},
-		{"offline", nil, func(m *mnist) { m.mirrors = []string{closed.url()} }, "connect"},
+		{"offline", nil, func(m *mnist) { m.mirrors = []string{"http://127.0.0.1:0/"} }, "connect"}, // nothing listens on port 0
 		{"bad address", nil, func(m *mnist) { m.mirrors = []string{"http://[::1/"} }, "missing ']'"},
 	} {
 		server := newMirror(t, content, c.answer)
