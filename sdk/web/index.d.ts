@@ -91,8 +91,8 @@ export class Participant {
    */
   tokenRequest(): { tokenKeyId: string; blindedMessage: string };
   /**
-   * Takes the issuer's answer: the blind signature, of which it makes the token. It throws when the issuer
-   * has not signed the request.
+   * Makes the token of the issuer's answer, a blind signature, and keeps it. It throws when the issuer has
+   * not signed the request.
    */
   takeToken(blindSignature: Uint8Array): void;
   /**
