@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"net/http"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -22,7 +24,7 @@ func TestAClusterFromTheShell(t *testing.T) {
 		return runRole(t, append([]string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", operators[len(operators)-1],
 			"-shuffler-listen", shufflers[len(shufflers)-1], "-seal-keys", keys, "-data", filepath.Join(dir, name)}, flags...)...)
 	}
-	first := member("a", "-nats", "embedded", "-nats-listen", broker, "-shard", "0/2")
+	first := member("a", "-nats", "embedded", "-nats-listen", broker, "-shard", "0/2", "-metrics-listen", "127.0.0.1:0")
 	first.waitFor(t, "this member leads")
 	member("b", "-nats", "nats://"+broker, "-nats-replicas", "1", "-shard", "1/2").waitFor(t, "shard taken")
 	fingerprint := regexp.MustCompile(`fingerprint=([0-9a-f]{64})`).FindStringSubmatch(first.String())[1]
@@ -42,6 +44,41 @@ func TestAClusterFromTheShell(t *testing.T) {
 	if text := refusal(t, "round", "-server", operator, "-id", "direct", "-dim", "4", "-param", "sparsity=2"); !strings.Contains(text, "shuffler") {
 		t.Errorf("a round without a shuffler: %q", text)
 	}
+	monitor := regexp.MustCompile(`msg=monitoring address=(\S+)`).FindStringSubmatch(first.String())[1]
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		_, shown := page(t, http.DefaultClient, "http://"+monitor+"/metrics")
+		missing := namedFigures(t)
+		for name := range missing {
+			if regexp.MustCompile(`(?m)^` + name + `[{ ]`).MatchString(shown) {
+				delete(missing, name)
+			}
+		}
+		if len(missing) == 0 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("pages name figures that a member does not show: %v", missing)
+		}
+	}
+}
+
+// namedFigures are the figures of a cluster that pages name.
+func namedFigures(t *testing.T) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	for _, path := range []string{"scale.md", "deploy.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "docs", path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range regexp.MustCompile(`hushgrad_(?:cluster|shard)_\w+`).FindAllString(string(text), -1) {
+			names[name] = true
+		}
+	}
+	if len(names) < 6 {
+		t.Errorf("pages name the figures %v, want at least six", names)
+	}
+	return names
 }
 
 // waitFor waits until the log says something.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
@@ -84,11 +85,17 @@ func (p *party) nats() *nats.Conn {
 // join lets a member work until stop is called.
 func (p *party) join(shard int, kept journal.Journal) (stop func()) {
 	p.t.Helper()
+	return p.joinWatched(shard, kept, nil)
+}
+
+// joinWatched is join for a member with metrics.
+func (p *party) joinWatched(shard int, kept journal.Journal, metrics prometheus.Registerer) (stop func()) {
+	p.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
 		done <- p.cluster.Serve(ctx, jetstream.Member{
-			Shard: shard, Journal: kept, Seal: p.keys, Server: server.Config{Logger: quiet()},
+			Shard: shard, Journal: kept, Seal: p.keys, Server: server.Config{Logger: quiet(), Metrics: metrics},
 			Listen: func() (l server.Listeners, err error) {
 				l.Clients, err = net.Listen("tcp", p.address)
 				return l, err

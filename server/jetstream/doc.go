@@ -35,7 +35,8 @@
 // Members hold leases, one for each shard and one for the leader. A lease that was not renewed for
 // 1.5 seconds, measured by the member that watches it, is taken by another member. Leases only
 // avoid double work. A member that lost its lease without knowing fails at its next write of a
-// manifest or of the state, whose revisions have moved on.
+// manifest or of the state, whose revisions have moved on. The metrics of a member say whether it leads and
+// what it counts.
 //
 // # The leader
 //

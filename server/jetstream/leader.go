@@ -10,7 +10,7 @@ import (
 )
 
 // lead runs the leader's server until ctx ends or the state is another leader's.
-func (c *Cluster) lead(ctx context.Context, m Member) error {
+func (c *Cluster) lead(ctx context.Context, m Member, shown *figures) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	kept, err := c.openState(ctx, func(err error) { stop(err) })
@@ -20,10 +20,10 @@ func (c *Cluster) lead(ctx context.Context, m Member) error {
 	shards := newCounters(c, m.Seal, kept.confirm)
 	cfg := m.Server
 	cfg.Journal, cfg.Seal, cfg.Counters = kept, m.Seal, shards
-	figures := &registerer{Registerer: cfg.Metrics}
-	defer figures.forget()
+	registered := &registerer{Registerer: cfg.Metrics}
+	defer registered.forget()
 	if cfg.Metrics != nil {
-		cfg.Metrics = figures
+		cfg.Metrics = registered
 	}
 	srv, err := server.New(cfg)
 	if err != nil {
@@ -39,6 +39,8 @@ func (c *Cluster) lead(ctx context.Context, m Member) error {
 		m.Led(srv)
 		defer m.Led(nil)
 	}
+	shown.leads.Store(true)
+	defer shown.leads.Store(false)
 	c.cfg.Logger.Info("this member leads")
 	if err := srv.Serve(ctx, listeners); err != nil {
 		return err

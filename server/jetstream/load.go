@@ -18,6 +18,7 @@ const maxObjectBytes = 1 << 30
 // load makes the shard what its manifest says. From then on no other member can write it.
 func (s *shard) load(ctx context.Context) error {
 	s.cleaner.objects, s.cleaner.rounds = nil, nil
+	s.cleaner.left.Store(true) // a member that was killed may have left some
 	m, err := s.claim(ctx)
 	if err != nil {
 		return err

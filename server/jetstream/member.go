@@ -24,7 +24,8 @@ type Member struct {
 	Journal journal.Journal
 	// Seal holds the keys to which reports are sealed. All members need the same. Required.
 	Seal *seal.Keys
-	// Server has the settings of the leader's server, whose Journal, Seal and Counters are filled in.
+	// Server has the settings of the leader's server, whose Journal, Seal and Counters are filled in. Its
+	// Metrics get the figures of the member, too.
 	Server server.Config
 	// Listen opens the listeners of the leader's server, when this member is elected. Required.
 	Listen func() (server.Listeners, error)
@@ -54,13 +55,22 @@ func (c *Cluster) Serve(ctx context.Context, m Member) error {
 		return fmt.Errorf("jetstream: %w", err)
 	}
 	holder := newHolder()
+	shown := &figures{Cluster: c, ctx: ctx}
+	for i := range c.cfg.Shards {
+		shown.shards = append(shown.shards, newShard(c, i, holder, m.Seal, m.Journal))
+	}
+	if r := m.Server.Metrics; r != nil {
+		if err := r.Register(shown); err != nil {
+			return fmt.Errorf("jetstream: %w", fl.Invalid("Metrics", err, "must have no figures of another member"))
+		}
+		defer r.Unregister(shown)
+	}
 	var working sync.WaitGroup
 	working.Go(func() {
-		c.campaign(ctx, &lease{table: c.table, key: "leader", holder: holder, preferred: true}, func(ctx context.Context) error { return c.lead(ctx, m) })
+		c.campaign(ctx, &lease{table: c.table, key: "leader", holder: holder, preferred: true}, func(ctx context.Context) error { return c.lead(ctx, m, shown) })
 	})
 	working.Go(func() { c.keepSpread(ctx) })
-	for i := range c.cfg.Shards {
-		s := newShard(c, i, holder, m.Seal, m.Journal)
+	for i, s := range shown.shards {
 		l := &lease{table: c.table, key: fmt.Sprintf("shard.%d", i), holder: holder, preferred: i == m.Shard}
 		working.Go(func() { c.campaign(ctx, l, s.work) })
 	}

@@ -31,7 +31,9 @@ type shard struct {
 	keys    *seal.Keys
 	ids     idStore
 	logger  *slog.Logger
+	every   time.Duration // snapshotTime, less in tests
 	cleaner cleaner
+	board   board
 
 	at       []uint64 // last messages that were read, by lane
 	tallies  map[[32]byte]*tally
@@ -42,7 +44,7 @@ type shard struct {
 }
 
 func newShard(c *Cluster, index int, holder string, keys *seal.Keys, kept journal.Journal) *shard {
-	s := &shard{Cluster: c, index: index, holder: holder, keys: keys, ids: idStore{kept, index}, logger: c.cfg.Logger.With("shard", index)}
+	s := &shard{Cluster: c, index: index, holder: holder, keys: keys, ids: idStore{kept, index}, logger: c.cfg.Logger.With("shard", index), every: snapshotTime}
 	s.cleaner = cleaner{shard: s, busy: make(chan struct{}, 1)}
 	return s
 }
@@ -61,6 +63,10 @@ func (s *shard) work(ctx context.Context) error {
 		return ignoreEnd(ctx, err)
 	}
 	s.logger.Info("shard taken", "reports", s.counted(), "load", time.Since(begun))
+	s.board.note(func(now *standing) {
+		now.held, now.reports, now.snapshot = true, s.counted(), time.Now()
+		now.takeovers++
+	})
 	reading, stop := context.WithCancel(ctx)
 	in := make(chan delivery, len(s.lanes))
 	var readers sync.WaitGroup
@@ -70,8 +76,9 @@ func (s *shard) work(ctx context.Context) error {
 		readers.Go(func() { s.read(reading, lane, s.at[lane]+1, in) })
 	}
 	defer s.cleaner.wait()
-	tick := time.NewTicker(snapshotTime)
+	tick := time.NewTicker(s.every)
 	defer tick.Stop()
+	defer s.board.note(func(now *standing) { now.held = false })
 	for {
 		late := false
 		select {
@@ -79,16 +86,20 @@ func (s *shard) work(ctx context.Context) error {
 			if err := s.apply(ctx, d); err != nil {
 				return ignoreEnd(ctx, err)
 			}
+			s.board.note(func(now *standing) { now.reports = s.counted() })
 		case <-tick.C:
 			late = true
 		case <-ctx.Done():
 			s.leave(ctx)
 			return nil
 		}
-		if s.since >= snapshotReports || s.fenced && len(in) == 0 || late && !slices.Equal(s.at, s.saved) {
+		switch {
+		case s.since >= snapshotReports || s.fenced && len(in) == 0 || late && !slices.Equal(s.at, s.saved):
 			if err := s.save(ctx); err != nil {
 				return ignoreEnd(ctx, err)
 			}
+		case late:
+			s.cleaner.finish(s.saved)
 		}
 	}
 }

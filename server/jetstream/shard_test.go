@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -232,6 +233,7 @@ func TestALeavingMemberTakesASnapshot(t *testing.T) {
 // A shard works until its context ends, and leaves what it has read.
 func TestAShardWorksUntilItIsStopped(t *testing.T) {
 	b := newBench(t, 1)
+	b.every = 10 * time.Millisecond
 	b.put(0, kindOpen)
 	b.put(0, kindReports, sealReports(t, b.round, 3)...)
 	ctx, stop := context.WithCancel(t.Context())

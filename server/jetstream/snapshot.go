@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -51,6 +52,7 @@ func (s *shard) save(ctx context.Context) error {
 		clear(t.recent)
 	}
 	s.saved, s.since, s.fenced = slices.Clone(s.at), 0, false
+	s.board.note(func(now *standing) { now.snapshot = time.Now() })
 	s.cleaner.start(s.saved)
 	return nil
 }
@@ -107,11 +109,12 @@ func (s *shard) replace(ctx context.Context, data []byte) error {
 	})
 }
 
-// cleaner deletes what no manifest needs any more, while the shard works. What it does not get to is
-// left: it costs room and nothing else.
+// cleaner deletes what no manifest needs any more, while the shard works. Objects that it does not get to
+// are left: they cost room and nothing else.
 type cleaner struct {
 	*shard
 	busy    chan struct{} // holds a value while it is at work
+	left    atomic.Bool   // messages may be there that a snapshot covers
 	objects []string
 	rounds  []*tally
 }
@@ -127,13 +130,22 @@ func (c *cleaner) round(t *tally) { c.rounds = append(c.rounds, t) }
 // cleaningTime bounds the work after one snapshot.
 const cleaningTime = 10 * time.Second
 
-// start deletes in the background, unless it is still at work: then the next start does.
+// finish deletes messages that are left of earlier snapshots, so that messages which are there wait for one.
+func (c *cleaner) finish(read []uint64) {
+	if c.left.Load() {
+		c.start(read)
+	}
+}
+
+// start deletes in the background, unless it is still at work: then the next start or finish does.
 func (c *cleaner) start(read []uint64) {
 	select {
 	case c.busy <- struct{}{}:
 	default:
+		c.left.Store(true)
 		return
 	}
+	c.left.Store(false)
 	objects, rounds := c.objects, c.rounds
 	c.objects, c.rounds = nil, nil
 	go func() {
@@ -146,6 +158,7 @@ func (c *cleaner) start(read []uint64) {
 			}
 			err := c.lanes[lane].Purge(ctx, jetstream.WithPurgeSubject(c.reportSubject(lane, c.index)), jetstream.WithPurgeSequence(number+1))
 			if err != nil {
+				c.left.Store(true)
 				c.logger.Debug("messages are left", "lane", lane, "error", err)
 			}
 		}

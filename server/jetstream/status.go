@@ -33,16 +33,29 @@ func (c *Cluster) status(ctx context.Context, counts map[[32]byte]int64) ([]serv
 			shards[i].Rejected += e.Rejected
 		}
 	}
+	waiting, err := c.waiting(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i, messages := range waiting {
+		shards[i].Waiting = messages
+	}
+	return shards, nil
+}
+
+// waiting returns how many messages of each shard are in the lanes.
+func (c *Cluster) waiting(ctx context.Context) ([]int64, error) {
+	messages := make([]int64, c.cfg.Shards)
 	for lane, s := range c.lanes {
 		info, err := c.info(ctx, s, jetstream.WithSubjectFilter(">"))
 		if err != nil {
 			return nil, err
 		}
-		for i := range shards {
-			shards[i].Waiting += int64(info.State.Subjects[c.reportSubject(lane, i)])
+		for shard := range messages {
+			messages[shard] += int64(info.State.Subjects[c.reportSubject(lane, shard)])
 		}
 	}
-	return shards, nil
+	return messages, nil
 }
 
 func (c *Cluster) info(ctx context.Context, s jetstream.Stream, opts ...jetstream.StreamInfoOpt) (*jetstream.StreamInfo, error) {
