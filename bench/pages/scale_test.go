@@ -23,6 +23,7 @@ func scaleRecord() *experiment.Record {
 		row[name] = float64(i + 1)
 	}
 	row["clients"], row["price_core_hour"], row["price_gb_in"] = 5000.0, 1.0, 2.0
+	row["peak_server_bytes"], row["journal_bytes"] = 7e6, 8e6
 	return &experiment.Record{Name: "scale", Rows: []map[string]any{row, {"simulated": false, "clients": 1e9, "rounds": 1.0, "server_core_seconds": 7200.0, "bytes": 3e9, "price": 4.0, "error_exact": 0.5}}}
 }
 
@@ -32,7 +33,7 @@ func TestScaleTablesTellWhatWasSimulated(t *testing.T) {
 		table func([]*experiment.Record) (string, error)
 		want  string
 	}{
-		"cost":       {scaled, "| 5 000 | 2 | 3 | 4.00 | 5 | 6 | 0 MB | 0 MB | 9 |"},
+		"cost":       {scaled, "| 5 000 | 2 | 3 | 4.00 | 5 | 6 | 7 MB | 8 MB | 9 |"},
 		"population": {population, "| 5 000 | 10 | 11 | 12 | 13 | 14.0000 ± 15.0000 | 16.0000 | 17 | 18 |"},
 		"computed":   {extrapolated, "| 1 000 000 000 | 1 | 2 | 3 GB | 4 | 0.5 |"},
 	} {
@@ -54,11 +55,16 @@ func TestSizingIsArithmetic(t *testing.T) {
 		{"what": "journal on disk", "setting": "4096 reports per message, s = 64, ε = 5", "server_us_per_report": 0.36},
 		{"what": "journal on disk", "setting": "sealed with token, 2048 at once", "server_us_per_report": 86.4},
 	}}
-	add := func(dim, ns float64) map[string]any {
-		return map[string]any{"operation": probe.Decode, "hash": "gf2", "sparsity": 64.0, "dim": dim, "median": ns}
+	add := func(operation, hash string, sparsity, dim, ns float64) map[string]any {
+		return map[string]any{"operation": operation, "hash": hash, "sparsity": sparsity, "dim": dim, "median": ns}
 	}
-	speed := &experiment.Record{Name: "speed", Rows: []map[string]any{add(1<<14, 100), add(1<<20, 740)}}
-	got, err := sizing([]*experiment.Record{scaleRecord(), serve, speed})
+	speed := &experiment.Record{Name: "speed", Rows: []map[string]any{
+		add(probe.Decode, "gf2", 64, 1<<14, 100), add(probe.Decode, "gf2", 64, 1<<20, 740),
+		add(probe.Decode, "gf2", 8, 1<<20, 1e9), add(probe.Decode, "ideal", 64, 1<<20, 1e9), add(probe.Encode, "gf2", 64, 1<<20, 1e9),
+	}}
+	largest := scaleRecord()
+	largest.Rows = append([]map[string]any{{"simulated": true, "bytes_per_report": 1e9, "price_core_hour": 1e9, "price_gb_in": 1e9}}, largest.Rows...)
+	got, err := sizing([]*experiment.Record{largest, serve, speed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +74,9 @@ func TestSizingIsArithmetic(t *testing.T) {
 		// 0.64 µs more: 1000 s.
 		"| 1 000 000 000 | 1 048 576 | in groups of 4096 | 1 | 0.278 | 0.035 | 1 | 4 | 8.3 | 0.0083 |",
 		// 86400 s are 3 cores at the peak, which two servers have.
-		"| 1 000 000 000 | 7 850 | sealed, with tokens | 86.4 | 24 | 3 | 2 |",
+		// A token of 354 bytes and a seal of 48 come to the 4 of a report: 406 GB at 2, and 24 h at 1.
+		"| 1 000 000 000 | 7 850 | sealed, with tokens | 86.4 | 24 | 3 | 2 | 406 | 8.4e+02 | 0.84 |",
+		"| 1 000 000 | 7 850 | in groups of 4096 | 0.36 | 0.0001 | 1.3e-05 | 1 | 0.004 |",
 	} {
 		if !strings.Contains(got, line) {
 			t.Errorf("no line %s in\n%s", line, got)

@@ -52,6 +52,21 @@ func serving(in []*experiment.Record) (string, error) {
 	return g.String() + "\n" + rest.String(), nil
 }
 
+// shards lists the rates of clusters by their shards, and what a report costs the members and the broker.
+func shards(in []*experiment.Record) (string, error) {
+	g := newGrid("shards", "processors", "reports/s: median, least and largest", "member, µs per report", "broker, µs per report: reading", "broker, µs per report: publishing", "the broker's share")
+	for _, row := range in[0].Rows {
+		v, err := numbers(row, "shards", "processors_of_members", "reports_per_second", "low", "high",
+			"member_us_per_report", "broker_reading_us_per_report", "broker_publishing_us_per_report", "broker_share")
+		if err != nil {
+			return "", err
+		}
+		g.add(fmt.Sprint(v[0]), fmt.Sprint(v[1]), fmt.Sprintf("%s (%s to %s)", counted(v[2]), counted(v[3]), counted(v[4])),
+			fmt.Sprintf("%.3g", v[5]), fmt.Sprintf("%.2g", v[6]), fmt.Sprintf("%.2g", v[7]), fmt.Sprintf("%.1f %%", 100*v[8]))
+	}
+	return g.String(), nil
+}
+
 // counted writes a number with at most three significant digits and a space between thousands.
 func counted(v float64) string {
 	if v < 1000 {

@@ -17,6 +17,24 @@ func TestNumbersAreRoundedDownAndGrouped(t *testing.T) {
 	}
 }
 
+// A line has one number of shards, and each cell is that of its column.
+func TestShardsAreListed(t *testing.T) {
+	row := map[string]any{}
+	for i, name := range []string{"shards", "processors_of_members", "reports_per_second", "low", "high", "member_us_per_report", "broker_reading_us_per_report", "broker_publishing_us_per_report"} {
+		row[name] = float64(i + 1)
+	}
+	row["reports_per_second"], row["broker_share"] = 12_948.7, 0.0444
+	in := []*experiment.Record{{Rows: []map[string]any{row, row}}}
+	const line = "| 1 | 2 | 12 900 (4 to 5) | 6 | 7 | 8 | 4.4 % |\n"
+	if got, err := shards(in); err != nil || !strings.HasSuffix(got, "|\n"+line+line) || strings.Count(got, "\n") != 4 {
+		t.Errorf("%v, want %s twice in\n%s", err, line, got)
+	}
+	delete(row, "low")
+	if _, err := shards(in); err == nil {
+		t.Error("no error for a row without a number")
+	}
+}
+
 // A line has one kind of messages with the servers that got them beside one another, and what is
 // not a rate of a server stands below.
 func TestServingPutsServersBesideOneAnother(t *testing.T) {

@@ -38,6 +38,7 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"instructions":      instructions,
 	"parts":             parts,
 	"serving":           serving,
+	"shards":            shards,
 	"scale":             scaled,
 	"population":        population,
 	"extrapolated":      extrapolated,
