@@ -37,11 +37,13 @@ func main() { command.Main("process", run) }
 func run(ctx context.Context, args []string, s command.Streams) (err error) {
 	f := flag.NewFlagSet("process", flag.ContinueOnError)
 	f.SetOutput(s.Err)
-	role := f.String("role", "server", "server: a parameter server; drop: gRPC alone, which receives reports and drops them; broker: a NATS broker; member: of a cluster")
+	role := f.String("role", "server", "server: a parameter server; drop: gRPC alone, which receives reports and drops them; broker: a NATS broker; member: of a cluster; issuer: of tokens")
 	processors := f.Int("processors", 0, "`number` of processors that the process uses at the same time; 0: all")
 	var in cluster
 	in.bind(f)
-	data := f.String("data", "", "`directory` of the server's journal; empty: it is in memory")
+	var of admission
+	of.bind(f)
+	data := f.String("data", "", "`directory` of the journal; empty: that of a server is in memory")
 	keys := f.String("seal-keys", "", "`directory` of the keys of rounds with a shuffler; empty: there are none")
 	profile := f.String("cpuprofile", "", "`file` for a profile of the processor time")
 	if err := command.ParseOnly(f, args); err != nil {
@@ -52,10 +54,11 @@ func run(ctx context.Context, args []string, s command.Streams) (err error) {
 		"drop":   func(ctx context.Context) error { return dropReports(ctx, s.Out) },
 		"broker": func(ctx context.Context) error { return runBroker(ctx, *data, s.Out) },
 		"member": func(ctx context.Context) error { return in.serve(ctx, *data, *keys, s.Out) },
+		"issuer": func(ctx context.Context) error { return of.serve(ctx, *data, s.Out) },
 	}
 	work := roles[*role]
 	if work == nil {
-		return fl.Invalid("-role", *role, "must be server, drop, broker or member")
+		return fl.Invalid("-role", *role, "must be server, drop, broker, member or issuer")
 	}
 	if *profile != "" {
 		file, err := os.Create(*profile)
