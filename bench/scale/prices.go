@@ -1,8 +1,6 @@
 package scale
 
 import (
-	"fmt"
-
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -37,9 +35,4 @@ const roundHours = 24
 func (p *prices) of(coreSeconds, bytes, journal float64) float64 {
 	const monthHours = 730
 	return coreSeconds/3600*p.coreHour + bytes/1e9*p.gigabyteIn + journal/1e9*p.gigabyteMonth*roundHours/monthHours
-}
-
-// String is the formula with the prices.
-func (p *prices) String() string {
-	return fmt.Sprintf("server core seconds / 3600 × %g + bytes in / 10^9 × %g + bytes of journal / 10^9 × %g × %d/730", p.coreHour, p.gigabyteIn, p.gigabyteMonth, roundHours)
 }

@@ -53,7 +53,7 @@ func (o *outcome) extrapolated(clients int) experiment.Row {
 	}
 }
 
-func (s *setting) report(found []*outcome, jobs int) (*experiment.Result, error) {
+func (s *setting) report(found []*outcome) *experiment.Result {
 	r := &experiment.Result{Columns: columns}
 	largest := found[0]
 	for _, o := range found {
@@ -69,15 +69,11 @@ func (s *setting) report(found []*outcome, jobs int) (*experiment.Result, error)
 		}
 	}
 	r.Notes = []string{
-		fmt.Sprintf("CoCo, d = %d, s = %d, ε = %g. %s. A message has the reports of %d clients and one key; it is late, or sent again, as a whole.", s.dim, s.sparsity, s.epsilon, s.rates, s.batch),
-		fmt.Sprintf("Clients share %d gradients; each encodes one with randomness of its own. %d goroutines encode and send over loopback TCP without TLS. The server is a process of its own with a journal on disk. Both share %d processors. There are no tokens, no shuffler and no seals: bench serve has their cost.", pool, jobs, runtime.NumCPU()),
-		"seconds are from the first message to the last acknowledgement, closing_seconds from then to the estimate. Core seconds are processor time. The clients' would be their own devices'.",
-		"error is the Euclidean norm of the estimate's error, apart from what lies do; error_predicted is what the server estimates of it (Estimate.NoiseNorm), error_exact the root of the expected square by the mechanism's formula, sqrt(MSE / reports). A gradient has the L1 norm " + fmt.Sprint(s.sparsity) + ".",
-		"pull is how far the estimate of one coordinate is from the mean of the clients that were counted. Liars send the report that moves it furthest: each counts as gain = 1/(P[own] − P[opposite]). pull_expected = share of liars × gain − what their gradients had there. pull_bound = share of liars × (gain + largest entry) holds for any lies and any coordinate.",
-		"Extrapolated: bytes, core seconds and journal × clients / " + fmt.Sprint(largest.clients) + "; error_exact × sqrt(" + fmt.Sprint(largest.clients) + " / clients). The journal grows less than that, because snapshots take the place of reports. A round has at most 10^9 reports: more clients are several rounds, whose estimates are averaged.",
-		"price = " + s.prices.String() + ". The prices are assumptions, and no provider's.",
+		fmt.Sprintf("CoCo, d = %d, s = %d, ε = %g, %d reports in a message.", s.dim, s.sparsity, s.epsilon, s.batch),
+		s.rates.String(),
+		"Prices are assumed. What is not simulated is computed: docs/sizing.md.",
 	}
-	return r, nil
+	return r
 }
 
 // withinHour is the time in which every simulated round should end.

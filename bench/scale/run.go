@@ -52,7 +52,7 @@ func (s *setting) run(ctx context.Context, env experiment.Env) (_ *experiment.Re
 		}
 		found = append(found, o)
 	}
-	return s.report(found, env.Jobs)
+	return s.report(found), nil
 }
 
 // startProfile starts the profile of the clients, if one is asked for.

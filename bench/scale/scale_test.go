@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -64,6 +66,104 @@ func TestExtrapolation(t *testing.T) {
 	}
 	if v := got["error_exact"].(float64) * 2000 / o.exact(); v < 0.999999 || v > 1.000001 {
 		t.Errorf("the error of 4·10^6 times as many reports is %v", got["error_exact"])
+	}
+}
+
+// A price has a part for each quantity.
+func TestPricesAreSums(t *testing.T) {
+	for want, p := range map[float64]prices{2: {coreHour: 1}, 3: {gigabyteIn: 1}, 4 * 24. / 730: {gigabyteMonth: 1}, 5: {coreHour: 1, gigabyteIn: 1}} {
+		if got := p.of(7200, 3e9, 4e9); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%+v: %g, want %g", p, got, want)
+		}
+	}
+}
+
+// sound is an outcome of which all claims hold.
+func sound(p *population) *outcome {
+	o := &outcome{population: p, tally: tally{sent: 800, resent: 60, duplicates: 60, late: 30}, refused: 30, counted: 800, noise: 1.05, predicted: 1, pullStdErr: 0.01}
+	o.lies[0] = 8
+	o.honest[0] = 792
+	o.pull = o.expectedPull() + 4*o.pullStdErr
+	return o
+}
+
+// Each claim is decided by what it is about: one that is broken fails alone.
+func TestClaimsAreDecided(t *testing.T) {
+	p := small(t, 1000)
+	for what, c := range map[string]struct {
+		broken int // the claim
+		spoil  func(*outcome)
+	}{
+		"nothing":                    {-1, func(*outcome) {}},
+		"a report too few":           {0, func(o *outcome) { o.counted-- }},
+		"a report too many":          {0, func(o *outcome) { o.counted++ }},
+		"a copy that was counted":    {0, func(o *outcome) { o.duplicates-- }},
+		"a late report that counted": {1, func(o *outcome) { o.refused-- }},
+		"a large error":              {2, func(o *outcome) { o.noise = 1.11 }},
+		"a small error":              {2, func(o *outcome) { o.noise = 0.89 }},
+		"a strong pull":              {3, func(o *outcome) { o.pull += 2 * o.pullStdErr }},
+		"a weak pull":                {3, func(o *outcome) { o.pull -= 10 * o.pullStdErr }},
+		"a long round":               {4, func(o *outcome) { o.seconds = withinHour }},
+		"a long end":                 {4, func(o *outcome) { o.closing = withinHour }},
+	} {
+		o := sound(p)
+		o.seconds, o.closing = 0.5, 0.5
+		c.spoil(o)
+		for i, v := range o.verdicts() {
+			if v.Holds != (i != c.broken) {
+				t.Errorf("%s: %s: %t, %s", what, v.Claim, v.Holds, v.Detail)
+			}
+		}
+	}
+}
+
+// A row has each number in its column.
+func TestRowsHaveTheirColumns(t *testing.T) {
+	p := small(t, 1000)
+	p.prices = prices{coreHour: 3600}
+	o := sound(p)
+	o.seconds, o.server, o.devices, o.memory, o.bytes, o.journal, o.closing, o.dropped = 10, 4, 6, 50, 1600, 70, 8, 90
+	got := map[string]any{}
+	for i, v := range o.row() {
+		got[columns[i]] = v
+	}
+	for name, want := range map[string]any{
+		"clients": int64(1000), "simulated": true, "dim": 100, "sparsity": 4, "reports": 800., "seconds": 10., "reports_per_second": 80., "bytes_per_report": 2., "bytes": 1600.,
+		"server_core_seconds": 4., "client_core_seconds": 6., "server_core_seconds_per_million": 5000., "client_core_seconds_per_million": 7500.,
+		"peak_server_bytes": 50., "journal_bytes": 70., "closing_seconds": 8., "price": 4., "price_per_million": 5000.,
+		"error": 1.05, "error_predicted": 1., "error_exact": o.exact(), "dropped": 90., "late_refused": 30., "sent_again": 60., "liars": 8.,
+		"pull": o.pull, "pull_stderr": 0.01, "pull_expected": o.expectedPull(), "pull_bound": o.pullBound(), "price_core_hour": 3600.,
+	} {
+		if v, ok := got[name].(float64); ok {
+			if w := want.(float64); math.Abs(v-w) > 1e-9*math.Abs(w) {
+				t.Errorf("%s is %g, want %g", name, v, w)
+			}
+		} else if got[name] != want {
+			t.Errorf("%s is %v, want %v", name, got[name], want)
+		}
+	}
+}
+
+// What is printed below the rows fits a terminal: three lines of at most 80 columns with the word "Note: " before them. A quick run
+// adds one.
+func TestNotesFitATerminal(t *testing.T) {
+	s := parsed(t)
+	s.batch = 4096
+	p, err := newPopulation(s, 1, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := s.report([]*outcome{{population: p, tally: tally{sent: 900}}})
+	if len(r.Notes) > 3 {
+		t.Errorf("%d notes", len(r.Notes))
+	}
+	for _, note := range r.Notes {
+		if columns := utf8.RuneCountInString("Note: " + note); columns > 80 || strings.Contains(note, "\n") {
+			t.Errorf("a note of %d columns: %s", columns, note)
+		}
+	}
+	if notes := strings.Join(r.Notes, " "); !strings.Contains(notes, "10 % drop out, 0.1 % lie. Messages: 1 % late, 5 % sent again") || !strings.Contains(notes, "docs/sizing.md") {
+		t.Errorf("notes %q", r.Notes)
 	}
 }
 

@@ -97,5 +97,5 @@ func (s *setting) validate() error {
 
 // String describes the population.
 func (r rates) String() string {
-	return fmt.Sprintf("%g %% of the clients drop out and %g %% lie; %g %% of the messages come late and %g %% are sent again", 100*r.dropout, 100*r.lie, 100*r.late, 100*r.resend)
+	return fmt.Sprintf("Clients: %g %% drop out, %g %% lie. Messages: %g %% late, %g %% sent again.", 100*r.dropout, 100*r.lie, 100*r.late, 100*r.resend)
 }
