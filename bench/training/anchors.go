@@ -44,10 +44,14 @@ const anchorsNote = "Stars are what others report for MNIST. Compare them with f
 // anchorsFor returns the anchors with their ε for replacing one client at the δ of the sweep: none
 // for other data than MNIST's test pictures, and for clients with several of the training pictures.
 func (s sweep) anchorsFor(ctx context.Context, data *dataset.Data) ([]anchor, error) {
-	if !s.anchors || s.heldOut || !s.single(data.Train) || !isMNIST(data.Test) {
+	if !s.comparable(data.Train) || !isMNIST(data.Test) {
 		return nil, nil
 	}
-	var out []anchor
+	return s.converted(ctx)
+}
+
+// converted returns all anchors with their ε for replacing one client at the δ of the sweep.
+func (s sweep) converted(ctx context.Context) (out []anchor, err error) {
 	for _, a := range anchors {
 		if a.addRemove {
 			epsilon, err := replaceOne(ctx, a.epsilon, a.delta, s.delta)
@@ -61,20 +65,28 @@ func (s sweep) anchorsFor(ctx context.Context, data *dataset.Data) ([]anchor, er
 	return out, nil
 }
 
+// comparable reports whether the sweep does what the anchors are of: one training picture for each client, and the test pictures.
+func (s sweep) comparable(train *dataset.Set) bool {
+	return s.anchors && !s.heldOut && s.single(train)
+}
+
 // single reports whether every client has one picture, as in what the anchors guarantee.
 func (s sweep) single(train *dataset.Set) bool { return s.clients == 0 || s.clients == train.Len() }
 
-// labelsOfMNIST is the SHA-256 of the labels of MNIST's first 1000 test pictures, a byte each.
+// labelsOfMNIST is labelsOf for MNIST's test pictures.
 const labelsOfMNIST = "d14ba0a1a3818edefa35518ed001ece84b7ac0eabe9394551c73928493175d3f"
 
 // isMNIST reports whether these are MNIST's test pictures and no other set in the same format, by their labels.
-func isMNIST(test *dataset.Set) bool {
+func isMNIST(test *dataset.Set) bool { return labelsOf(test) == labelsOfMNIST }
+
+// labelsOf is the SHA-256 of the labels of the first 1000 pictures, a byte each.
+func labelsOf(test *dataset.Set) string {
 	var labels []byte
 	for _, label := range test.Labels[:min(1000, test.Len())] {
 		labels = append(labels, byte(label))
 	}
 	sum := sha256.Sum256(labels)
-	return hex.EncodeToString(sum[:]) == labelsOfMNIST
+	return hex.EncodeToString(sum[:])
 }
 
 // replaceOne returns the ε at δ to for replacing one client, of Gaussian noise that is (ε, δ from)-

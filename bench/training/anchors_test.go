@@ -44,9 +44,19 @@ func TestAnchorsAreForMNISTOnly(t *testing.T) {
 	if got, err := s.anchorsFor(t.Context(), data); len(got) != 0 || err != nil {
 		t.Errorf("generated digits have %d anchors, %v", len(got), err)
 	}
-	data.Test = &dataset.Set{Labels: data.Test.Labels[:5]}
-	if isMNIST(data.Test) {
+	if isMNIST(&dataset.Set{Labels: data.Test.Labels[:5]}) {
 		t.Error("five labels are taken for MNIST's")
+	}
+	for name, c := range map[string]struct {
+		sweep sweep
+		want  bool
+	}{
+		"as reported": {s, true}, "not asked for": {sweep{}, false}, "held out": {sweep{anchors: true, heldOut: true}, false},
+		"several pictures": {sweep{anchors: true, clients: 5}, false},
+	} {
+		if got := c.sweep.comparable(data.Train); got != c.want {
+			t.Errorf("%s: comparable: %t", name, got)
+		}
 	}
 	for clients, want := range map[int]bool{0: true, 10: true, 5: false} {
 		if got := (sweep{clients: clients}).single(data.Train); got != want {
@@ -76,8 +86,34 @@ func TestAnchorsAreForMNISTOnly(t *testing.T) {
 	}
 }
 
-// Only guarantees of Gaussian noise are converted.
+// Labels are told apart by the first thousand, each of which counts.
+func TestLabelsOfTheFirstThousandCount(t *testing.T) {
+	labels := make([]int, 1001)
+	sum := func() string { return labelsOf(&dataset.Set{Labels: labels}) }
+	before := sum()
+	if labels[1000]++; sum() != before {
+		t.Error("the label of picture 1001 counts")
+	}
+	if labels[999]++; sum() == before {
+		t.Error("the label of picture 1000 does not count")
+	}
+	if labels[999], labels[0] = 0, 1; sum() == before {
+		t.Error("the first label does not count")
+	}
+}
+
+// Only guarantees of Gaussian noise are converted: they get the δ of the sweep and a larger ε, and the others stay as they are.
 func TestOnlyGaussianGuaranteesAreConverted(t *testing.T) {
+	got, err := sweep{delta: 1e-6}.converted(t.Context())
+	if err != nil || len(got) != len(anchors) {
+		t.Fatalf("%d anchors, %v", len(got), err)
+	}
+	for i, a := range anchors {
+		changed := got[i].epsilon > 2*a.epsilon && got[i].delta == 1e-6 && !got[i].addRemove && got[i].source == a.source && got[i].accuracy == a.accuracy
+		if a.addRemove && !changed || !a.addRemove && got[i] != a {
+			t.Errorf("%+v became %+v", a, got[i])
+		}
+	}
 	for _, a := range anchors {
 		shuffled := a.source == "Girgis et al. 2021, shuffled reports"
 		if a.addRemove == shuffled {
