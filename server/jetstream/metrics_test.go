@@ -121,6 +121,10 @@ func unclean(t *testing.T) *bench {
 	b := newBench(t, 1)
 	b.put(0, kindOpen)
 	b.drain()
+	b.must(b.save(t.Context()))
+	b.cleaner.wait()
+	b.put(0, kindReports, sealReports(t, b.round, 1)...)
+	b.drain()
 	b.cleaner.busy <- struct{}{}
 	b.must(b.save(t.Context()))
 	<-b.cleaner.busy
