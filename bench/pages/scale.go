@@ -53,11 +53,19 @@ func extrapolated(in []*experiment.Record) (string, error) {
 	err := eachScale(in, false, func(row map[string]any) error {
 		v, err := numbers(row, "clients", "rounds", "server_core_seconds", "bytes", "price", "error_exact")
 		if err == nil {
-			g.add(grouped(v[0]), grouped(v[1]), fmt.Sprintf("%.3g", v[2]/3600), fmt.Sprintf("%.3g GB", v[3]/1e9), fmt.Sprintf("%.3g", v[4]), fmt.Sprintf("%.2g", v[5]))
+			g.add(grouped(v[0]), grouped(v[1]), fmt.Sprintf("%.3g", v[2]/3600), volume(v[3]), fmt.Sprintf("%.3g", v[4]), fmt.Sprintf("%.2g", v[5]))
 		}
 		return err
 	})
 	return g.String(), err
+}
+
+// volume is a number of bytes, with three digits.
+func volume(bytes float64) string {
+	if bytes >= 1e12 {
+		return fmt.Sprintf("%.3g TB", bytes/1e12)
+	}
+	return fmt.Sprintf("%.3g GB", bytes/1e9)
 }
 
 // eachScale calls use with the rows that were simulated, or with those that were not.

@@ -24,7 +24,7 @@ func scaleRecord() *experiment.Record {
 	}
 	row["clients"], row["price_core_hour"], row["price_gb_in"] = 5000.0, 1.0, 2.0
 	row["peak_server_bytes"], row["journal_bytes"] = 7e6, 8e6
-	return &experiment.Record{Name: "scale", Rows: []map[string]any{row, {"simulated": false, "clients": 1e9, "rounds": 1.0, "server_core_seconds": 7200.0, "bytes": 3e9, "price": 4.0, "error_exact": 0.5}}}
+	return &experiment.Record{Name: "scale", Rows: []map[string]any{row, {"simulated": false, "clients": 1e9, "rounds": 1.0, "server_core_seconds": 7200.0, "bytes": 3e9, "price": 4.0, "error_exact": 0.5}, {"simulated": false, "clients": 1e12, "rounds": 891.0, "server_core_seconds": 7200.0, "bytes": 5.632e12, "price": 4.0, "error_exact": 0.5}}}
 }
 
 func TestScaleTablesTellWhatWasSimulated(t *testing.T) {
@@ -35,7 +35,7 @@ func TestScaleTablesTellWhatWasSimulated(t *testing.T) {
 	}{
 		"cost":       {scaled, "| 5 000 | 2 | 3 | 4.00 | 5 | 6 | 7 MB | 8 MB | 9 |"},
 		"population": {population, "| 5 000 | 10 | 11 | 12 | 13 | 14.0000 ± 15.0000 | 16.0000 | 17 | 18 |"},
-		"computed":   {extrapolated, "| 1 000 000 000 | 1 | 2 | 3 GB | 4 | 0.5 |"},
+		"computed":   {extrapolated, "| 1 000 000 000 | 1 | 2 | 3 GB | 4 | 0.5 |\n| 1 000 000 000 000 | 891 | 2 | 5.63 TB | 4 | 0.5 |"},
 	} {
 		got, err := c.table(in)
 		if err != nil || !strings.HasSuffix(got, "|\n"+c.want+"\n") {
