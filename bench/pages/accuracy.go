@@ -115,16 +115,8 @@ func againstEverybody(row map[string]any) (string, error) {
 	return fmt.Sprintf(" (%s, %s)", bound.Above(local, 3), bound.Above(all, 4)), err
 }
 
-// longNames are those of the README.
+// longNames say what the mechanisms of a table are.
 var longNames = map[string]string{"auto": "planned (`auto`)", "central": "Gaussian noise of a trusted server", "none": "no privacy"}
-
-// accuracyInShort is the table of the README.
-func accuracyInShort(in []*experiment.Record) (string, error) {
-	p := newPivot(0.1, 0.25, 1)
-	err := byCentral(p, in[0], []string{"auto", "central", "none"})
-	p.besideThePlan(in[0], "")
-	return p.table("", longNames), err
-}
 
 func accuracyByCentral(in []*experiment.Record) (string, error) {
 	p := newPivot(0.1, 0.25, 0.6, 1, 2, 4)

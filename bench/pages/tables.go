@@ -16,7 +16,6 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"claims":            claims,
 	"tally":             tally,
 	"durations":         durations,
-	"accuracy":          accuracyInShort,
 	"accuracy-central":  accuracyByCentral,
 	"accuracy-local":    accuracyByLocal,
 	"accuracy-features": accuracyByFeatures,
