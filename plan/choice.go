@@ -132,10 +132,10 @@ func (c *Choice) order() {
 
 // Explain writes what was compared.
 func (c *Choice) Explain(w io.Writer) error {
-	fmt.Fprintf(w, `features: accuracies that were measured on public pictures, at the noise of this plan. No client's picture is
-among them. The best have the smallest loss: on the kind where they are farthest below the best features.
-
-`)
+	if err := paragraphs(w, `features: accuracies that were measured on public pictures, at the noise of this plan. No client's picture is
+among them. The best have the smallest loss: on the kind where they are farthest below the best features.`); err != nil {
+		return err
+	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "  features\tweights\tnoise of a round\t%s\tloss\n", strings.Join(c.Public, "\t"))
 	for _, one := range c.Considered {
@@ -145,9 +145,6 @@ among them. The best have the smallest loss: on the kind where they are farthest
 		}
 		fmt.Fprintf(table, "%.3f\n", one.Loss)
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
-	return err
+	fmt.Fprintln(table)
+	return table.Flush()
 }

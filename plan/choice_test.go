@@ -33,6 +33,7 @@ func TestTheChoiceLosesLeastOnEachKind(t *testing.T) {
 	if err := c.Explain(&text); err != nil || !strings.Contains(text.String(), "for both") || !strings.Contains(text.String(), "0.970") || !strings.Contains(text.String(), "0.810") {
 		t.Errorf("%v:\n%s", err, text.String())
 	}
+	fitsATerminal(t, text.String())
 }
 
 // Outside the measured range the nearest run counts. Without noise it is the run without privacy.

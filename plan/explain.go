@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 )
 
 // String states the mechanism, the rounds and how often clients take part.
@@ -42,11 +43,7 @@ func (run *Run) Remarks() (remarks []string) {
 // PrintStart writes what the run is and what is worth knowing beforehand, and what was
 // compared where explain is true.
 func (run *Run) PrintStart(w io.Writer, explain bool) error {
-	text := run.String() + "\n\n"
-	for _, remark := range run.Remarks() {
-		text += remark + "\n\n"
-	}
-	if _, err := io.WriteString(w, text); err != nil || !explain {
+	if err := paragraphs(w, append([]string{run.String()}, run.Remarks()...)...); err != nil || !explain {
 		return err
 	}
 	return run.Explain(w)
@@ -64,7 +61,10 @@ func (run *Run) PrintEnd(ctx context.Context, w io.Writer, rounds int) (Promise,
 		if err != nil {
 			return p, err
 		}
-		fmt.Fprintf(w, "stopped            the budget of central ε = %g is spent: another round would make it %s\n", run.Budget, above(*next.Central))
+		stopped := fmt.Sprintf("the budget of central ε = %g is spent: another round would make it %s", run.Budget, above(*next.Central))
+		if err := (Words{About: "stopped", Text: []string{stopped}}).Print(w); err != nil {
+			return p, err
+		}
 	}
 	if err := p.Print(w); err != nil || run.Seed == 0 {
 		return p, err
@@ -81,52 +81,52 @@ func (run *Run) Explain(w io.Writer) error {
 	steps := fmt.Sprintf("learning rate %.3g, momentum %g, models averaged with decay %g", run.LearningRate, run.Momentum, run.Averaging)
 	s := run.Schedule
 	if s == nil {
-		_, err := fmt.Fprintf(w, "plan: %s\n\n", steps)
+		return paragraphs(w, "plan: "+steps)
+	}
+	if err := paragraphs(w, fmt.Sprintf(`plan: the mechanism, its number of slots t and the way to take part with the least noise in the mean
+of all rounds. Each has the largest local ε within the budget. Exact errors per coordinate, in units of the
+gradient; composed central ε at δ = %g:`, run.Spending.delta)); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, `plan: the mechanism, its number of slots t and the way to take part with the least noise in the mean
-of all rounds. Each has the largest local ε within the budget. Exact errors per coordinate, in units of the
-gradient; composed central ε at δ = %g:
-
-`, run.Spending.delta)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "  mechanism\tt\treports of a client\tcohort\tlocal ε of each\tcentral ε of all\terror of a round\terror of the run\n")
+	fmt.Fprintf(table, "  mechanism\tt\treports\tcohort\tlocal ε\tcentral ε\terror of\terror of\n  \t\ta client\t\tof each\tof all\ta round\tthe run\n")
 	for _, a := range s.Considered {
 		fmt.Fprintf(table, "  %s\t%d\t%d\t%d\t%s\t%s\t%.3g\t%.3g\n",
 			a.Mechanism, a.Slots, a.Participations, a.Cohort, above(a.EpsilonLocal), above(a.EpsilonCentral), a.Error*s.Scale, a.NoiseOfRun)
 	}
+	fmt.Fprintln(table)
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	if err := s.explainChoices(w); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, `
-s = %d entries and τ = %.3g: from the norms of public gradients, so that the L1 norm fits and most entries do.
-%s: as large as lets the noise of all rounds pass.
-All of this follows from public numbers, and from nothing in the clients' data of this run.
-The constants of these rules (τ a share of %g, noise %g, rate %g, momentum %g, decay %g) were %s: docs/training.md.
-
-`, s.Sparsity, s.Scale, steps, peakShare, s.rule.noiseGoal, s.rule.rateLimit, stepMomentum, stepAveraging, s.rule.origin)
-	return err
+	return paragraphs(w, append(s.choices(),
+		fmt.Sprintf("s = %d entries and τ = %.3g: from the norms of public gradients, so that the L1 norm fits and most entries do.", s.Sparsity, s.Scale),
+		steps+": as large as lets the noise of all rounds pass.",
+		"All of this follows from public numbers, and from nothing in the clients' data of this run.",
+		fmt.Sprintf("The constants of these rules (τ a share of %g, noise %g, rate %g, momentum %g, decay %g) were %s: docs/training.md.",
+			peakShare, s.rule.noiseGoal, s.rule.rateLimit, stepMomentum, stepAveraging, s.rule.origin))...)
 }
 
-// explainChoices writes what the number of slots costs and buys, and what more reports would.
-func (s *Schedule) explainChoices(w io.Writer) error {
-	if f := s.FewerSlots; f != nil {
-		if _, err := fmt.Fprintf(w, `
-a larger local ε: %s instead of %s. t = %d slots take it and have an error of %.3g in a round. The number of
-slots that is best for its own ε, %d with %s, has %.3g at the same central ε. -max-epsilon limits the local ε.
-`, above(s.EpsilonLocal), above(f.EpsilonLocal), s.Slots, s.Error*s.Scale, f.Slots, f.Mechanism, f.Error*s.Scale); err != nil {
+// paragraphs writes texts as wide as a terminal, with an empty line behind each.
+func paragraphs(w io.Writer, texts ...string) error {
+	for _, text := range texts {
+		if _, err := io.WriteString(w, command.Wrap(text, "")+"\n"); err != nil {
 			return err
 		}
 	}
-	if s.NoiseOfFour == 0 {
-		return nil
+	return nil
+}
+
+// choices are what the number of slots costs and buys, and what more reports would.
+func (s *Schedule) choices() (texts []string) {
+	if f := s.FewerSlots; f != nil {
+		texts = append(texts, fmt.Sprintf(`a larger local ε: %s instead of %s. t = %d slots take it and have an error of %.3g in a round. The number of
+slots that is best for its own ε, %d with %s, has %.3g at the same central ε. -max-epsilon limits the local ε.`,
+			above(s.EpsilonLocal), above(f.EpsilonLocal), s.Slots, s.Error*s.Scale, f.Slots, f.Mechanism, f.Error*s.Scale))
 	}
-	_, err := fmt.Fprintf(w, `
-one report of a client at a time: four, each with its share of the budget, would have an error of the run of about
-%.3g instead of %.3g, for four times the upload. Four times as many rounds (-rounds %d) have the same.
-`, s.NoiseOfFour, s.Considered[0].NoiseOfRun, 4*s.Rounds)
-	return err
+	if s.NoiseOfFour != 0 {
+		texts = append(texts, fmt.Sprintf(`one report of a client at a time: four, each with its share of the budget, would have an error of the run of about
+%.3g instead of %.3g, for four times the upload. Four times as many rounds (-rounds %d) have the same.`,
+			s.NoiseOfFour, s.Considered[0].NoiseOfRun, 4*s.Rounds))
+	}
+	return texts
 }

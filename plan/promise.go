@@ -5,9 +5,9 @@ import (
 	"io"
 	"math"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/hushgrad/hushgrad/internal/bound"
+	"github.com/hushgrad/hushgrad/internal/command"
 )
 
 // Promise is what a run guarantees each of its clients.
@@ -115,31 +115,15 @@ func (p Promise) Print(w io.Writer) error {
 	return nil
 }
 
-// Terminals have 80 columns or more, and headings take the first ones.
-const columns, indent = 80, 19
+// indent is the width of headings.
+const indent = 19
 
-// Print writes the sentences beside their heading, each on lines of its own.
+// Print writes the sentences beside their heading, each on lines of its own, as wide as a terminal.
 func (x Words) Print(w io.Writer) error {
 	var b strings.Builder
-	heading := x.About
+	heading, below := x.About, strings.Repeat(" ", indent)
 	for _, sentence := range x.Text {
-		fmt.Fprintf(&b, "%-*s", indent, heading)
-		room := columns - indent
-		for i, word := range strings.Fields(sentence) {
-			length := utf8.RuneCountInString(word)
-			switch {
-			case i == 0:
-			case length+1 > room:
-				fmt.Fprintf(&b, "\n%*s", indent, "")
-				room = columns - indent
-			default:
-				b.WriteByte(' ')
-				room--
-			}
-			b.WriteString(word)
-			room -= length
-		}
-		b.WriteByte('\n')
+		fmt.Fprintf(&b, "%-*s%s", indent, heading, strings.TrimPrefix(command.Wrap(sentence, below), below))
 		heading = ""
 	}
 	_, err := io.WriteString(w, b.String())

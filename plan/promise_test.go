@@ -3,7 +3,6 @@ package plan
 import (
 	"strings"
 	"testing"
-	"unicode/utf8"
 )
 
 // What is said is what holds against whom for all reports of a client together, the local
@@ -32,11 +31,7 @@ func TestPromisesInWords(t *testing.T) {
 			t.Errorf("%v, want %s, %v", c.promise, c.short, err)
 		}
 		flat := func(text string) string { return strings.Join(strings.Fields(text), " ") }
-		for line := range strings.Lines(b.String()) {
-			if utf8.RuneCountInString(line) > 80+1 {
-				t.Errorf("wider than a terminal: %q", line)
-			}
-		}
+		fitsATerminal(t, b.String())
 		for _, want := range c.holds {
 			if !strings.Contains(flat(b.String()), flat(want)) {
 				t.Errorf("%v lacks %q:\n%s", c.promise, want, b.String())

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/baseline/dense"
@@ -34,7 +35,18 @@ func decided(t *testing.T, change func(*Request)) (*Run, string) {
 	if err := run.Explain(&why); err != nil {
 		t.Fatal(err)
 	}
+	fitsATerminal(t, why.String())
 	return run, why.String()
+}
+
+// fitsATerminal checks that no printed line has more than 80 columns.
+func fitsATerminal(t *testing.T, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
 }
 
 // What a request leaves open is planned, for a central ε of 1.
@@ -45,12 +57,12 @@ func TestRunsAreDecided(t *testing.T) {
 		run.Sparsity < 2 || run.LearningRate <= 0 || run.Momentum != 0.5 || run.Averaging != 0.8 || run.Budget != 1 || run.Affordable != 4 || run.MessagesPerReport != 1 {
 		t.Errorf("decided %+v", run)
 	}
-	for _, want := range []string{"local ε of each", "  4  ", "  225 ", "δ = 1e-06", "nothing in the clients' data of this run", "first found on\ntraining pictures of mnist", "learning rate"} {
-		if !strings.Contains(strings.ToLower(why), strings.ToLower(want)) {
+	for _, want := range []string{"local ε", " 4 ", " 225 ", "δ = 1e-06", "nothing in the clients' data of this run", "first found on training pictures of mnist", "learning rate"} {
+		if !strings.Contains(strings.ToLower(strings.Join(strings.Fields(why), " ")), strings.ToLower(want)) {
 			t.Errorf("the explanation lacks %q:\n%s", want, why)
 		}
 	}
-	if _, why := decided(t, func(q *Request) { q.Budget = 0.1 }); !strings.Contains(why, "a larger local ε: ") || !strings.Contains(why, "(-rounds 16)") {
+	if _, why := decided(t, func(q *Request) { q.Budget = 0.1 }); !strings.Contains(why, "a larger local ε: ") || !strings.Contains(strings.Join(strings.Fields(why), " "), "(-rounds 16)") {
 		t.Errorf("the explanation lacks what its choices buy:\n%s", why)
 	}
 	if p, err := run.Promise(t.Context(), run.Affordable); err != nil || *p.Central > 1 || *p.Central < 0.95 || *p.Local != r.Epsilon || p.Participations != 4 {
@@ -84,9 +96,10 @@ func TestRequestsAreKept(t *testing.T) {
 		t.Errorf("a budget for two rounds: %d", run.Affordable)
 	}
 	var end strings.Builder
-	if _, err := run.PrintEnd(t.Context(), &end, run.Affordable); err != nil || !strings.Contains(end.String(), "another round would make it") || !strings.Contains(end.String(), "composed over the 2 rounds") {
+	if _, err := run.PrintEnd(t.Context(), &end, run.Affordable); err != nil || !strings.Contains(strings.Join(strings.Fields(end.String()), " "), "another round would make it") || !strings.Contains(end.String(), "composed over the 2 rounds") {
 		t.Errorf("%s, %v", end.String(), err)
 	}
+	fitsATerminal(t, end.String())
 	if run, _ = decided(t, func(q *Request) { q.MaxLearningRate, q.Epsilon = 0.01, 1 }); run.LearningRate != 0.01 {
 		t.Errorf("a limit of 0.01 for the learning rate: %g", run.LearningRate)
 	}

@@ -32,10 +32,8 @@ type stepRule struct {
 
 // Those for centred features were found on generated digits alone.
 var (
-	plainSteps = stepRule{noiseGoal: 1.8, rateLimit: 80, origin: `first found on
-training pictures of MNIST. A search on generated digits alone confirms them`}
-	centredSteps = stepRule{noiseGoal: 1, rateLimit: 640, origin: `first found on
-training pictures of MNIST, but noise and rate on generated digits alone`}
+	plainSteps   = stepRule{noiseGoal: 1.8, rateLimit: 80, origin: "first found on training pictures of MNIST. A search on generated digits alone confirms them"}
+	centredSteps = stepRule{noiseGoal: 1, rateLimit: 640, origin: "first found on training pictures of MNIST, but noise and rate on generated digits alone"}
 )
 
 // stepsFor is the rule for features with or without a public centre.

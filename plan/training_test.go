@@ -188,7 +188,7 @@ func TestStepsOfCentredFeatures(t *testing.T) {
 	}
 	q.Mechanism, q.Epsilon = coco.Name, 3
 	var why strings.Builder
-	if run, err := q.Run(t.Context()); err != nil || run.Explain(&why) != nil || !strings.Contains(why.String(), "noise 1, rate 640, momentum") {
+	if run, err := q.Run(t.Context()); err != nil || run.Explain(&why) != nil || !strings.Contains(strings.Join(strings.Fields(why.String()), " "), "noise 1, rate 640, momentum") {
 		t.Errorf("%s, %v", why.String(), err)
 	}
 }

@@ -50,7 +50,10 @@ func newAmplify() *cobra.Command {
 	c := newCommand("amplify [flags]", "central ε of shuffled reports, or what a central ε takes", `Bounds the central ε of n shuffled reports from above. Each report is ε-LDP, each client
 sends one, and the relation is replace-one. The round is the one that hushgrad round
 opens for the same flags. -epsilon-central asks for the δ at that ε.
--target asks for the largest local ε with that central ε, -clients-for for the smallest n.`, func(ctx context.Context, _ []string, std command.Streams) error {
+-target asks for the largest local ε with that central ε, -clients-for for the smallest n.
+
+  hushgrad account amplify -dim 7850 -epsilon 4 -n 60000
+`, func(ctx context.Context, _ []string, std command.Streams) error {
 		if err := q.validate(f); err != nil {
 			return err
 		}
@@ -125,10 +128,7 @@ func (q *amplifyFlags) amplify(ctx context.Context, std command.Streams) error {
 			return err
 		}
 	}
-	return q.output.print(std.Out, answer, func(w io.Writer) error {
-		answer.print(w)
-		return nil
-	})
+	return q.output.print(std.Out, answer, answer.print)
 }
 
 // watched is a bound whose evaluations are steps of a computation.
@@ -211,14 +211,24 @@ func (q *amplifyFlags) answer(ctx context.Context, bar plan.Progress) (answer am
 	return answer, err
 }
 
-func (a amplified) print(w io.Writer) {
-	fmt.Fprintf(w, "mechanism          %s", a.Mechanism)
+func (a amplified) print(w io.Writer) error {
+	mechanism := a.Mechanism
 	if a.Slots > 0 {
-		fmt.Fprintf(w, ", s = %d, t = %d", a.Sparsity, a.Slots)
+		mechanism += fmt.Sprintf(", s = %d, t = %d", a.Sparsity, a.Slots)
 	}
-	fmt.Fprintf(w, "\nlocal privacy      ε = %s, δ = 0 for one report: against everybody, the server included\n", bound.Above(a.Epsilon, digits))
-	fmt.Fprintf(w, "shuffled reports   %d, one per client\n", a.N)
-	fmt.Fprintf(w, "central privacy    ε = %s, δ = %s, %s, by the %s (an upper bound)\n", bound.Above(a.EpsilonCentral, digits), bound.Above(a.Delta, 3), a.Relation, a.Bound)
-	fmt.Fprintln(w, "                   against a party that sees only the shuffled reports, as a server behind a shuffler")
-	fmt.Fprintln(w, "                   It trusts the shuffler. Shuffler and server together are left with the local one.")
+	for _, words := range []plan.Words{
+		{About: "mechanism", Text: []string{mechanism}},
+		{About: "local privacy", Text: []string{fmt.Sprintf("ε = %s, δ = 0 for one report: against everybody, the server included", bound.Above(a.Epsilon, digits))}},
+		{About: "shuffled reports", Text: []string{fmt.Sprintf("%d, one per client", a.N)}},
+		{About: "central privacy", Text: []string{
+			fmt.Sprintf("ε = %s, δ = %s, %s, by the %s (an upper bound)", bound.Above(a.EpsilonCentral, digits), bound.Above(a.Delta, 3), a.Relation, a.Bound),
+			"It holds only against a party that sees only the shuffled reports, as a server behind a shuffler.",
+			"It trusts the shuffler. Against shuffler and server together only the local one holds.",
+		}},
+	} {
+		if err := words.Print(w); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/figure"
 	"github.com/hushgrad/hushgrad/internal/progress"
+	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/privacy/compose"
 )
 
@@ -50,7 +51,10 @@ bound comes from privacy-loss distributions and is printed with its numerical er
 For pure and approximate reports basic, advanced and optimal homogeneous composition
 stand beside it. Reports may depend on earlier ones through the model. Their budgets
 are fixed in advance. Count the rounds in which a client may be asked: rounds that
-leave it out by chance do not make the guarantee stronger.`, func(ctx context.Context, _ []string, std command.Streams) error {
+leave it out by chance do not make the guarantee stronger.
+
+  hushgrad account compose -epsilon 0.5 -count 30
+`, func(ctx context.Context, _ []string, std command.Streams) error {
 		if err := q.validate(f); err != nil {
 			return err
 		}
@@ -166,10 +170,7 @@ func (q *composeFlags) compose(ctx context.Context, std command.Streams) error {
 			return err
 		}
 	}
-	return q.output.print(std.Out, answer, func(w io.Writer) error {
-		answer.print(w)
-		return nil
-	})
+	return q.output.print(std.Out, answer, answer.print)
 }
 
 // classical fills the bounds that know only (ε, δ) of one kind of report.
@@ -192,21 +193,32 @@ func (c *composed) classical() {
 	c.Optimal = keep(optimal, c.Delta, err)
 }
 
-func (c composed) print(w io.Writer) {
-	kinds := ""
+func (c composed) print(w io.Writer) error {
+	reports := fmt.Sprint(c.Count)
 	if len(c.Events) > 1 {
-		kinds = fmt.Sprintf(", of %d kinds", len(c.Events))
+		reports += fmt.Sprintf(", of %d kinds", len(c.Events))
 	}
-	fmt.Fprintf(w, "reports            %d%s\n", c.Count, kinds)
-	fmt.Fprintf(w, "together           ε = %s, δ = %s (an upper bound, too large by at most %s)\n", bound.Above(c.Epsilon, 6), bound.Above(c.Delta, 3), bound.Above(c.Error, 1))
+	all := []plan.Words{
+		{About: "reports", Text: []string{reports}},
+		{About: "together", Text: []string{
+			fmt.Sprintf("ε = %s, δ = %s", bound.Above(c.Epsilon, 6), bound.Above(c.Delta, 3)),
+			fmt.Sprintf("It is an upper bound, too large by at most %s.", bound.Above(c.Error, 1)),
+		}},
+	}
 	for _, other := range []struct {
 		name  string
 		value *float64
 	}{{"optimal, (ε, δ)", c.Optimal}, {"advanced", c.Advanced}, {"basic", c.Basic}} {
 		if other.value != nil {
-			fmt.Fprintf(w, "%-18s ε = %s\n", other.name, bound.Above(*other.value, 6))
+			all = append(all, plan.Words{About: other.name, Text: []string{"ε = " + bound.Above(*other.value, 6)}})
 		}
 	}
+	for _, words := range all {
+		if err := words.Print(w); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lossCurve draws δ against ε.

@@ -51,7 +51,10 @@ report, slots, shape and learning rate. With -error it returns the number of cli
 error takes. An error is the root mean square per coordinate of one round's mean, in
 units of τ. A client's coordinates are at most 1 in these units. -plot draws the errors
 against the number of clients. The accuracy of examples/mnist is known where it was measured:
-for these -features, other budgets and δ, and nothing else changed.`, func(ctx context.Context, _ []string, std command.Streams) error {
+for these -features, other budgets and δ, and nothing else changed.
+
+  hushgrad account plan -clients 60000 -rounds 30 -budget 0.5
+`, func(ctx context.Context, _ []string, std command.Streams) error {
 		if err := q.validate(); err != nil {
 			return err
 		}
@@ -142,7 +145,7 @@ func (p planned) print(ctx context.Context, w io.Writer) error {
 	if p.Expected != nil {
 		expected = fmt.Sprintf("%v", p.Expected)
 	}
-	if _, err := fmt.Fprintf(w, "expected accuracy  of the demo: %s\n", expected); err != nil || p.Feasible {
+	if err := (plan.Words{About: "expected accuracy", Text: []string{"of the demo: " + expected}}).Print(w); err != nil || p.Feasible {
 		return err
 	}
 	if p.ClientsNeeded > 0 {

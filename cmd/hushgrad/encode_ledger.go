@@ -67,11 +67,11 @@ func (l *ledgerFlags) open() (*ledger.Ledger, error) {
 
 // settle sets the budget of a purpose that has none, and refuses another one than that which it has.
 func (l *ledgerFlags) settle(kept *ledger.Ledger) error {
-	record, err := readLedger(kept)
+	x, err := kept.Exported()
 	if err != nil {
 		return err
 	}
-	p, known := record.Purposes[l.purpose]
+	p, known := x.Purposes[l.purpose]
 	switch wanted := (ledger.Budget{Epsilon: l.budget, Delta: l.delta, Relation: fl.ReplaceOne}); {
 	case !known && l.budget == 0:
 		return fl.Invalid("-budget", l.budget, "is required: %s has none for the purpose %q", l.file, l.purpose)

@@ -29,10 +29,10 @@ func newLedgerExplain() *cobra.Command {
 	var f *flag.FlagSet
 	c := newCommand("explain [flags] FILE", "in words what the entries promise, and what they do not", `Says in words what all reports of a client promise together, for each purpose of a ledger, and
 what they do not promise. With -entry it is about one report.`, func(ctx context.Context, args []string, std command.Streams) error {
-		return onRecord(args[0], func(r *record) error {
-			all := r.explain()
+		return onExported(args[0], func(x *ledger.Exported) error {
+			all := explainLedger(x)
 			if command.Given(f, "entry") {
-				one, err := r.explainEntry(entry)
+				one, err := explainEntry(x, entry)
 				if err != nil {
 					return err
 				}
@@ -49,21 +49,21 @@ what they do not promise. With -entry it is about one report.`, func(ctx context
 }
 
 // factor says in words what an ε is, rounded against us.
-func (g guaranteeRecord) factor(what string) string {
+func factor(what string, b ledger.ExportedBound) string {
 	switch {
-	case math.IsInf(float64(g.Epsilon), 1):
+	case math.IsInf(float64(b.Epsilon), 1):
 		return fmt.Sprintf("%s without privacy: it may show the data as they are.", what)
-	case g.Epsilon == 0:
+	case b.Epsilon == 0:
 		return fmt.Sprintf("%s nothing about the data.", what)
 	}
 	change := "the client's data are exchanged for any others"
-	if g.Relation == fl.ZeroOut.String() {
+	if b.Relation == fl.ZeroOut.String() {
 		change = "the client's data are left out"
 	}
 	text := fmt.Sprintf("%s at most this: whatever is seen becomes at most %s times as likely, or as unlikely, when %s (ε = %s).",
-		what, bound.Above(math.Exp(float64(g.Epsilon)), 3), change, g.Epsilon.above())
-	if g.Delta > 0 {
-		text += fmt.Sprintf(" The probability of what is seen may lie δ = %s beyond that.", bound.Above(g.Delta, 3))
+		what, bound.Above(math.Exp(float64(b.Epsilon)), 3), change, above(b.Epsilon))
+	if b.Delta > 0 {
+		text += fmt.Sprintf(" The probability of what is seen may lie δ = %s beyond that.", bound.Above(b.Delta, 3))
 	}
 	return text
 }
@@ -76,23 +76,23 @@ var notPromised = []string{
 	"The guarantee is that of one client. Several clients with the data of one person reveal more of it.",
 }
 
-// explain says what the purposes of a ledger promise.
-func (r *record) explain() []explained {
+// explainLedger says what the purposes of a ledger promise.
+func explainLedger(x *ledger.Exported) []explained {
 	all := []explained{}
-	_ = r.each(func(name string, p purposeRecord) error { // visit never fails
+	_ = eachPurpose(x, func(name string, p ledger.ExportedPurpose) error { // visit never fails
 		count := 0
 		for _, e := range p.Entries {
-			if e.counts() {
+			if e.Counts() {
 				count++
 			}
 		}
 		e := explained{
 			Subject:     fmt.Sprintf("purpose %s: %d entries count, %d released", name, count, len(p.Entries)-count),
-			Promises:    []string{p.Spent.factor("A party that links all reports of a client learns of it")},
+			Promises:    []string{factor("A party that links all reports of a client learns of it", p.Spent.ExportedBound)},
 			DoesNotHold: slices.Clone(notPromised),
 		}
 		if p.Spent.Central != nil {
-			e.Promises = append(e.Promises, p.Spent.Central.factor("A party that sees only whole rounds learns of it"))
+			e.Promises = append(e.Promises, factor("A party that sees only whole rounds learns of it", *p.Spent.Central))
 			e.DoesNotHold = append(e.DoesNotHold, "The second promise does not hold against a party that works together with the shuffler, or with all but a few clients. The first one does.")
 		}
 		e.Promises = append(e.Promises,
@@ -113,9 +113,9 @@ var states = map[string]string{
 }
 
 // explainEntry says what one report promises.
-func (r *record) explainEntry(id uint64) (out explained, err error) {
+func explainEntry(x *ledger.Exported, id uint64) (out explained, err error) {
 	found := false
-	_ = r.each(func(name string, p purposeRecord) error { // visit never fails
+	_ = eachPurpose(x, func(name string, p ledger.ExportedPurpose) error { // visit never fails
 		for _, e := range p.Entries {
 			if e.ID != id {
 				continue
@@ -123,11 +123,11 @@ func (r *record) explainEntry(id uint64) (out explained, err error) {
 			found = true
 			out = explained{
 				Subject:     fmt.Sprintf("entry %d, round %s of %s, purpose %s. %s", id, e.RoundID, e.Mechanism, name, states[e.State]),
-				Promises:    []string{e.factor("A party that " + seesOf[e.Model] + " learns of the client")},
+				Promises:    []string{factor("A party that "+seesOf[e.Model]+" learns of the client", e.ExportedBound)},
 				DoesNotHold: append(slices.Clone(notPromised), "Other reports of the client add to it: see the whole purpose."),
 			}
 			if e.Central != nil {
-				out.Promises = append(out.Promises, e.Central.factor("A party that "+seesOf[e.Central.Model]+" learns of the client"))
+				out.Promises = append(out.Promises, factor("A party that "+seesOf[e.Central.Model]+" learns of the client", e.Central.ExportedBound))
 			}
 		}
 		return nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -29,11 +30,11 @@ CSV has a line for each entry.`, func(ctx context.Context, args []string, std co
 			if format == "json" {
 				return l.Export(out)
 			}
-			r, err := readLedger(l)
+			x, err := l.Exported()
 			if err != nil {
 				return err
 			}
-			return r.writeCSV(out)
+			return writeCSV(out, x)
 		})
 	})
 	c.Args = oneArgument("file")
@@ -42,7 +43,7 @@ CSV has a line for each entry.`, func(ctx context.Context, args []string, std co
 }
 
 // writeCSV writes a line for each entry.
-func (r *record) writeCSV(out io.Writer) error {
+func writeCSV(out io.Writer, x *ledger.Exported) error {
 	w := csv.NewWriter(out)
 	if err := w.Write([]string{
 		"purpose", "id", "state", "round_id", "digest", "mechanism", "model", "epsilon", "delta", "relation",
@@ -51,12 +52,12 @@ func (r *record) writeCSV(out io.Writer) error {
 	}); err != nil {
 		return err
 	}
-	err := r.each(func(name string, p purposeRecord) error {
+	err := eachPurpose(x, func(name string, p ledger.ExportedPurpose) error {
 		for _, e := range p.Entries {
-			line := append([]string{name, strconv.FormatUint(e.ID, 10), e.State, e.RoundID, e.Digest, e.Mechanism}, e.cells()...)
+			line := append([]string{name, strconv.FormatUint(e.ID, 10), e.State, e.RoundID, e.Digest, e.Mechanism}, cells(e.ExportedGuarantee)...)
 			central := make([]string, 4)
 			if e.Central != nil {
-				central = e.Central.cells()
+				central = cells(*e.Central)
 			}
 			line = append(line, central...)
 			for _, t := range []time.Time{e.ReservedAt, e.SpentAt, e.ReleasedAt, e.AcknowledgedAt} {
@@ -76,17 +77,17 @@ func (r *record) writeCSV(out io.Writer) error {
 	return cmp.Or(err, w.Error())
 }
 
-func (g guaranteeRecord) cells() []string {
+func cells(g ledger.ExportedGuarantee) []string {
 	float := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	return []string{g.Model, float(float64(g.Epsilon)), float(g.Delta), g.Relation}
 }
 
 // verifiedLedger is the answer of ledger verify.
 type verifiedLedger struct {
-	Sound    bool                    `json:"sound"`
-	Entries  int                     `json:"entries"`
-	Spent    map[string]budgetRecord `json:"spent"`
-	Compared string                  `json:"compared_with,omitempty"`
+	Sound    bool                             `json:"sound"`
+	Entries  int                              `json:"entries"`
+	Spent    map[string]ledger.ExportedBudget `json:"spent"`
+	Compared string                           `json:"compared_with,omitempty"`
 }
 
 func newLedgerVerify() *cobra.Command {
@@ -103,24 +104,24 @@ earlier hushgrad ledger export had. Without the two an older copy of a ledger is
 				}
 			}
 			return withLedger(args[0], counter, func(l *ledger.Ledger) error {
-				r, err := readLedger(l)
+				x, err := l.Exported()
 				if err != nil {
 					return err
 				}
 				if export != "" {
-					if err := compareExport(r, export); err != nil {
+					if err := compareExport(x, export); err != nil {
 						return err
 					}
 				}
-				answer := verifiedLedger{Sound: true, Spent: map[string]budgetRecord{}, Compared: export}
-				for name, p := range r.Purposes {
+				answer := verifiedLedger{Sound: true, Spent: map[string]ledger.ExportedBudget{}, Compared: export}
+				for name, p := range x.Purposes {
 					answer.Entries += len(p.Entries)
 					answer.Spent[name] = p.Spent
 				}
 				return form.print(command.Writer(ctx, std.Out), answer, func(w io.Writer) error {
 					fmt.Fprintf(w, "sound     %d entries, each with its checksum\n", answer.Entries)
-					return r.each(func(name string, p purposeRecord) error {
-						_, err := fmt.Fprintf(w, "spent     ε = %s of %s for %s\n", p.Spent.Epsilon.above(), p.Budget.Epsilon.above(), name)
+					return eachPurpose(x, func(name string, p ledger.ExportedPurpose) error {
+						_, err := fmt.Fprintf(w, "spent     ε = %s of %s for %s\n", above(p.Spent.Epsilon), above(p.Budget.Epsilon), name)
 						return err
 					})
 				})
@@ -133,23 +134,20 @@ earlier hushgrad ledger export had. Without the two an older copy of a ledger is
 	return c
 }
 
-// maxExport bounds the file of an earlier export.
-const maxExport = 1 << 30
-
 // compareExport returns an error unless a ledger has all that an earlier export of it has.
-func compareExport(r *record, file string) error {
+func compareExport(x *ledger.Exported, file string) error {
 	in, err := os.Open(file)
 	if err != nil {
 		return fl.Invalid("-export", file, "must be readable: %v", err)
 	}
 	defer in.Close()
-	earlier, err := parseRecord(io.LimitReader(in, maxExport))
+	earlier, err := ledger.ReadExported(in)
 	if err != nil {
 		return fl.Invalid("-export", file, "must be an exported ledger: %v", err)
 	}
-	return earlier.each(func(name string, before purposeRecord) error {
-		now := map[uint64]entryRecord{}
-		for _, e := range r.Purposes[name].Entries {
+	return eachPurpose(earlier, func(name string, before ledger.ExportedPurpose) error {
+		now := map[uint64]ledger.ExportedEntry{}
+		for _, e := range x.Purposes[name].Entries {
 			now[e.ID] = e
 		}
 		for _, e := range before.Entries {
@@ -157,11 +155,30 @@ func compareExport(r *record, file string) error {
 			if !ok {
 				return fmt.Errorf("%w: entry %d of purpose %q is in %s and not in the ledger", ledger.ErrReplaced, e.ID, name, file)
 			}
-			if kept.Digest != e.Digest || kept.guaranteeRecord != e.guaranteeRecord || !kept.ReservedAt.Equal(e.ReservedAt) || !e.counts() && kept.counts() ||
-				e.State == ledger.Spent.String() && !kept.counts() {
+			if !follows(e, kept) {
 				return fmt.Errorf("%w: entry %d of purpose %q is another one in %s", ledger.ErrReplaced, e.ID, name, file)
 			}
 		}
 		return nil
 	})
+}
+
+// later are the states that an entry of a state can be in at a later time.
+var later = map[string][]string{
+	ledger.Reserved.String():     {ledger.Reserved.String(), ledger.Spent.String(), ledger.Acknowledged.String(), ledger.Released.String()},
+	ledger.Spent.String():        {ledger.Spent.String(), ledger.Acknowledged.String()},
+	ledger.Acknowledged.String(): {ledger.Acknowledged.String()},
+	ledger.Released.String():     {ledger.Released.String()},
+}
+
+// follows says whether an entry can have become the one that is there now: of the same report, with the same
+// promises, and in a later state or the same.
+func follows(before, now ledger.ExportedEntry) bool {
+	switch {
+	case before.Digest != now.Digest || before.ExportedGuarantee != now.ExportedGuarantee || !before.ReservedAt.Equal(now.ReservedAt):
+		return false
+	case (before.Central == nil) != (now.Central == nil) || before.Central != nil && *before.Central != *now.Central:
+		return false
+	}
+	return slices.Contains(later[before.State], now.State)
 }

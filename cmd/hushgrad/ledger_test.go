@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/privacy/ledger"
 )
 
@@ -60,7 +61,7 @@ func TestEncodeKeepsALedger(t *testing.T) {
 	if err := encode(third, "-purpose", "other", "-budget", "0.5"); !errors.Is(err, ledger.ErrBudget) {
 		t.Errorf("a purpose with a budget below one report: %v", err)
 	}
-	var r record
+	var r ledger.Exported
 	if err := json.Unmarshal([]byte(do(t, "ledger", "show", "-o", "json", kept)), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -128,8 +129,8 @@ func written(t *testing.T, dir string) string {
 func TestLedgerShowsSumsAndAgainstWhom(t *testing.T) {
 	text := do(t, "ledger", "show", written(t, t.TempDir()))
 	for _, part := range []string{
-		"purpose   typing\nbudget    ε = 4, δ = 0, replace-one\nspent     ε = 2 by all that counts, composed\n          " + againstAll,
-		"budget    ε = 4, δ = 1e-06, replace-one\nspent     ε = 1.25 by all", againstCentral, "\n2      r2     coco       local  2  0  -          released",
+		"purpose   typing\nbudget    ε = 4, δ = 0, replace-one\nspent     ε = 2 by all that counts, composed\n" + command.Wrap(againstAll, "          ") + "budget",
+		"budget    ε = 4, δ = 1e-06, replace-one\nspent     ε = 1.25 by all that counts, composed\n" + command.Wrap(againstCentral, "          ") + "ENTRY", "\n2      r2     coco       local  2  0  -          released",
 	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in\n%s", part, text)
@@ -220,9 +221,19 @@ func TestLedgerVerify(t *testing.T) {
 			t.Errorf("an older copy with %v: %v does not name the entry", flags, err)
 		}
 	}
-	other := writeFile(t, dir, "other.json", strings.Replace(do(t, "ledger", "export", file), `"epsilon": 2,`, `"epsilon": 3,`, 10))
-	if err := try(t, []string{"ledger", "verify", "-export", other, file}); !errors.Is(err, ledger.ErrReplaced) {
-		t.Errorf("an entry of another ε: %v", err)
+	for what, c := range map[string]struct{ old, changed string }{
+		"an entry of another ε":          {`"epsilon": 2,`, `"epsilon": 3,`},
+		"an entry of another central ε":  {`"epsilon": 0.25,`, `"epsilon": 0.2,`},
+		"an entry of another round":      {`"digest": "01`, `"digest": "11`},
+		"an entry that was spent":        {`"state": "reserved"`, `"state": "spent"`},
+		"an entry that was released":     {`"state": "acknowledged"`, `"state": "released"`},
+		"an entry that was not released": {`"state": "released"`, `"state": "spent"`},
+	} {
+		text := do(t, "ledger", "export", file)
+		other := writeFile(t, dir, "other.json", strings.Replace(text, c.old, c.changed, -1))
+		if err := try(t, []string{"ledger", "verify", "-export", other, file}); !strings.Contains(text, c.old) || !errors.Is(err, ledger.ErrReplaced) {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 	changed := bytes.ReplaceAll(old, []byte(`"round_id":"r1"`), []byte(`"round_id":"r0"`))
 	if err := os.WriteFile(file, changed, 0o600); err != nil {

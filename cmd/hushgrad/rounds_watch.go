@@ -22,7 +22,7 @@ func newRoundsWatch() *cobra.Command {
 	var to *remote
 	var every time.Duration
 	var form output
-	c := newCommand("watch [flags]", "the same, again and again until it is interrupted", `Shows the rounds of a server until it is interrupted: on a terminal as a table, elsewhere
+	c := newCommand("watch [flags]", "show the rounds again and again until interrupted", `Shows the rounds of a server until it is interrupted: on a terminal as a table, elsewhere
 one line whenever a round changes: with -o json a message hushgrad.v1.RoundStatus.`, func(ctx context.Context, _ []string, std command.Streams) error {
 		if every < 100*time.Millisecond {
 			return fl.Invalid("-every", every, "must be at least 100ms")

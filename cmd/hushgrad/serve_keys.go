@@ -90,7 +90,7 @@ func (k *keysFlags) add(w io.Writer) error {
 
 func newServeKeys() *cobra.Command {
 	k := &keysFlags{}
-	c := newCommand("keys [flags]", "list these keys", `Lists the keys to which clients seal reports, the newest first. Remove the file of a key when no
+	c := newCommand("keys [flags]", "list the keys to which clients seal reports", `Lists the keys to which clients seal reports, the newest first. Remove the file of a key when no
 open round names it: its name begins with the first 16 digits of the fingerprint.`, func(_ context.Context, _ []string, std command.Streams) error {
 		return k.list(std.Out)
 	})

@@ -74,12 +74,23 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 	if s.ZeroShot, err = o.zeroShot(ctx, data.Test, bar); err != nil {
 		return err
 	}
-	fmt.Fprintf(std.Out, "%s\n%s, %d parameters, simulated on %d cores\nfeatures           %s: %v\n",
-		data.Note, o.model, model.Dim(), runtime.GOMAXPROCS(0), o.features, o.opened)
+	about := []plan.Words{
+		{About: "data", Text: []string{data.Note}},
+		{About: "model", Text: []string{fmt.Sprintf("%s, %d parameters, simulated on %d cores", o.model, model.Dim(), runtime.GOMAXPROCS(0))}},
+		{About: "features", Text: []string{fmt.Sprintf("%s: %v", o.features, o.opened)}},
+	}
 	if s.ZeroShot != nil {
-		fmt.Fprintf(std.Out, "zero-shot accuracy %.4f  (of the features' public network, before any client takes part)\n", *s.ZeroShot)
+		about = append(about, plan.Words{About: "zero-shot accuracy", Text: []string{
+			fmt.Sprintf("%.4f", *s.ZeroShot), "It is that of the features' public network, before any client takes part.",
+		}})
+	}
+	for _, words := range about {
+		if err := words.Print(std.Out); err != nil {
+			return err
+		}
 	}
 	if o.choice != nil && o.explain {
+		fmt.Fprintln(std.Out)
 		if err := o.choice.Explain(std.Out); err != nil {
 			return err
 		}
@@ -148,11 +159,12 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 // finish prints and writes what a run led to.
 func (o options) finish(ctx context.Context, s *summary, rounds *history.History, model *trainer.Model, trained []float64, w io.Writer) (err error) {
 	reported := s.Trained
+	fmt.Fprintln(w)
 	if s.Interrupted { // clients may have reported for the round that did not end
 		reported = min(reported+1, s.Affordable)
-		fmt.Fprintf(w, "\ninterrupted        after %d of %d rounds", s.Trained, s.Affordable)
+		fmt.Fprintf(w, "interrupted        after %d of %d rounds\n", s.Trained, s.Affordable)
 	}
-	fmt.Fprintf(w, "\ntest accuracy      %.4f  (%s pictures, %.1f s%s)\n", s.TestAccuracy, s.Data, s.Seconds, s.before("; %.4f before any client took part"))
+	fmt.Fprintf(w, "test accuracy      %.4f  (%s pictures, %.1f s%s)\n", s.TestAccuracy, s.Data, s.Seconds, s.before("; zero-shot %.4f"))
 	if s.Promise, err = s.PrintEnd(ctx, w, reported); err != nil {
 		return err
 	}
@@ -173,8 +185,7 @@ func (o options) finish(ctx context.Context, s *summary, rounds *history.History
 	if err := errors.Join(rounds.Write(o.out, title, s), trainer.Save(filepath.Join(o.out, "model.npy"), model, trained)); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "results            %s: history.csv, summary.json, accuracy.png, model.npy\n", o.out)
-	return err
+	return plan.Words{About: "results", Text: []string{o.out + ": history.csv, summary.json, accuracy.png, model.npy"}}.Print(w)
 }
 
 // compares says whether -explain shows what other features would bring: where all of them can be planned

@@ -32,6 +32,7 @@ func TestEveryMechanismTrainsAndWritesItsFiles(t *testing.T) {
 			t.Fatalf("%s: %v", mechanism, err)
 		}
 		text := stdout.String()
+		fitsATerminal(t, strings.ReplaceAll(text, dir, "out"))
 		for _, want := range []string{"round  accuracy", "test accuracy", "upload per client", "3 rounds of 300 clients, each client once"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: the output lacks %q:\n%s", mechanism, want, text)
@@ -197,6 +198,7 @@ func TestSeededRunsSayThatTheyPromiseNothing(t *testing.T) {
 		if err := o.train(t.Context(), model, run, data, command.Streams{Out: &out, Err: io.Discard}); err != nil {
 			t.Fatal(err)
 		}
+		fitsATerminal(t, strings.ReplaceAll(out.String(), dir, "out"))
 		if text := out.String(); !strings.Contains(text, "privacy            none: the seed repeats the noise") || strings.Contains(text, "against") && !strings.Contains(text, "bytes, against") ||
 			strings.Contains(text, "central privacy") || strings.Contains(text, "local privacy") || !strings.Contains(text, "      –          –") {
 			t.Errorf("%s: a seeded run says\n%s", mechanism, text)

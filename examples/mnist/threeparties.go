@@ -154,8 +154,14 @@ func (a as) Invoke(ctx context.Context, method string, args, reply any, opts ...
 	return a.ClientConnInterface.Invoke(ctx, method, args, reply, append(opts, grpc.PerRPCCredentials(a.secret))...)
 }
 
-// sees is what a set of parties sees, and what holds against it.
-type sees struct{ who, holds, what string }
+// sees is what a set of parties sees.
+type sees struct{ who, what string }
+
+// holding is what holds against sets of parties.
+type holding struct {
+	what    string
+	against []sees
+}
 
 // printParties writes against whom what holds for all reports of a client together.
 func printParties(w io.Writer, p plan.Promise, cohort int) error {
@@ -163,41 +169,52 @@ func printParties(w io.Writer, p plan.Promise, cohort int) error {
 	if p.Participations > 1 {
 		reports = fmt.Sprintf("the %d reports of a client together", p.Participations)
 	}
-	fmt.Fprintf(w, "against            for %s, if the parties do what they should and look at all they see:\n", reports)
-	for _, row := range against(p) {
-		fmt.Fprintf(w, "  %-20s %-28s sees %s\n", row.who, row.holds, row.what)
+	text := fmt.Sprintf("for %s, if the parties do what they should and look at all they see:", reports)
+	if err := (plan.Words{About: "against", Text: []string{text}}).Print(w); err != nil {
+		return err
 	}
-	_, err := fmt.Fprintf(w, `                   The central ε counts on %d honest clients in every round. Reports that are made up hide nobody:
-                   the aggregator can make up some, and issuer and shuffler together can.
-                   Sealed reports are as safe as HPKE with X25519. In this demo one user runs all three parties on one
-                   machine and sees everything.
-`, cohort)
-	return err
-}
-
-// against lists all sets of the three parties.
-func against(p plan.Promise) []sees {
-	central := fmt.Sprintf("central ε = %s, δ = %g", bound.Above(*p.Central, 4), p.Delta)
-	if p.TwoServers {
-		const nothing = "no privacy"
-		return []sees{
-			{"issuer", central, "who asks for tokens, and the models"},
-			{"shuffler", central, "who sends which share, and the models"},
-			{"aggregator", central, "the other shares, and the sums"},
-			{"issuer+shuffler", central, "who sends which share, and the models"},
-			{"issuer+aggregator", central, "the other shares, and the sums; tokens do not say whose they are"},
-			{"shuffler+aggregator", nothing, "both shares: the gradients"},
-			{"all three", nothing, "both shares: the gradients"},
+	for _, h := range holds(p) {
+		fmt.Fprintf(w, "  %s against\n", h.what)
+		for _, row := range h.against {
+			fmt.Fprintf(w, "    %-19s  sees %s\n", row.who, row.what)
 		}
 	}
-	local := fmt.Sprintf("local ε = %s, δ = %g", bound.Above(*p.LocalTotal, 4), p.LocalDelta)
-	return []sees{
-		{"issuer", central, "who asks for tokens, and the models"},
-		{"shuffler", central, "who sends sealed reports, and the models"},
-		{"aggregator", central, "the shuffled reports"},
-		{"issuer+shuffler", central, "who takes part, and the models"},
-		{"issuer+aggregator", central, "the shuffled reports; tokens do not say whose they are"},
-		{"shuffler+aggregator", local, "whose each report is"},
-		{"all three", local, "whose each report is"},
+	return plan.Words{Text: []string{
+		fmt.Sprintf("The central ε counts on %d honest clients in every round. Reports that are made up hide nobody: the aggregator can make up some, and issuer and shuffler together can.", cohort),
+		"Sealed reports are as safe as HPKE with X25519.",
+		"In this demo one user runs all three parties on one machine and sees everything.",
+	}}.Print(w)
+}
+
+// holds lists all sets of the three parties by what holds against them.
+func holds(p plan.Promise) []holding {
+	central := fmt.Sprintf("central ε = %s, δ = %g", bound.Above(*p.Central, 4), p.Delta)
+	if p.TwoServers {
+		return []holding{
+			{central, []sees{
+				{"issuer", "who asks for tokens, and the models"},
+				{"shuffler", "who sends which share, and the models"},
+				{"aggregator", "the other shares and the sums"},
+				{"issuer+shuffler", "who sends which share, and the models"},
+				{"issuer+aggregator", "the other shares, the sums; tokens name no client"},
+			}},
+			{"no privacy", []sees{
+				{"shuffler+aggregator", "both shares: the gradients"},
+				{"all three", "both shares: the gradients"},
+			}},
+		}
+	}
+	return []holding{
+		{central, []sees{
+			{"issuer", "who asks for tokens, and the models"},
+			{"shuffler", "who sends sealed reports, and the models"},
+			{"aggregator", "the shuffled reports"},
+			{"issuer+shuffler", "who takes part, and the models"},
+			{"issuer+aggregator", "the shuffled reports; tokens name no client"},
+		}},
+		{fmt.Sprintf("local ε = %s, δ = %g", bound.Above(*p.LocalTotal, 4), p.LocalDelta), []sees{
+			{"shuffler+aggregator", "whose each report is"},
+			{"all three", "whose each report is"},
+		}},
 	}
 }

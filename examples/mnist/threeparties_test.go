@@ -124,7 +124,7 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		flat := strings.Join(strings.Fields(out.String()), " ")
-		for _, want := range []string{"the two servers together read a client's gradient", "only against either of two servers alone", "shuffler+aggregator no privacy", "all three no privacy"} {
+		for _, want := range []string{"the two servers together read a client's gradient", "only against either of two servers alone", "no privacy against shuffler+aggregator sees both shares: the gradients all three sees both"} {
 			if !strings.Contains(flat, want) {
 				t.Errorf("the output lacks %q:\n%s", want, out.String())
 			}
@@ -154,13 +154,15 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		fmt.Sprintf("\n  aggregator           central ε = %s, δ = 1e-06", bound.Above(*p.Central, 4)), fmt.Sprintf("\n  shuffler+aggregator  local ε = %s, δ = 0", bound.Above(*p.LocalTotal, 4)),
-		"\n  issuer+aggregator    central ε", "\n  all three            local ε", "counts on 450 honest clients", "for the one report of a client, if",
+		fmt.Sprintf("\n  central ε = %s, δ = 1e-06 against\n    issuer               sees", bound.Above(*p.Central, 4)),
+		fmt.Sprintf("\n    issuer+aggregator    sees the shuffled reports; tokens name no client\n  local ε = %s, δ = 0 against\n    shuffler+aggregator  sees whose", bound.Above(*p.LocalTotal, 4)),
+		"counts on 450 honest clients", "for the one report of a client, if",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, out.String())
 		}
 	}
+	fitsATerminal(t, out.String())
 	if strings.Contains(out.String(), "Nothing in this demo shuffles") {
 		t.Error("the output says that nothing shuffles")
 	}

@@ -64,7 +64,7 @@ func (l *Ledger) setBudgets(purpose string, b Budget, change func(*bolt.Tx) (bud
 		if err != nil {
 			return err
 		}
-		return put(tx.Bucket(budgetBucket), []byte(purpose), bs.toJSON())
+		return put(tx.Bucket(budgetBucket), []byte(purpose), bs.exported())
 	})
 }
 

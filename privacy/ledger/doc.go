@@ -86,7 +86,8 @@
 //
 // # Exported form
 //
-// Export writes one JSON object:
+// Export writes one JSON object, an [Exported], whose fields say what they hold and promise. [ReadExported] reads
+// it. For example:
 //
 //	{"version": 1, "purposes": {"keyboard": {
 //	  "budget": {"epsilon": 4, "delta": 0, "relation": "replace-one",
@@ -99,10 +100,5 @@
 //	    "reserved_at": "2026-01-02T03:04:05Z", "spent_at": "...", "released_at": "...",
 //	    "acknowledged_at": "...", "receipt": "..."}]}}}
 //
-// Times are RFC 3339 in UTC. What has not happened is left out, and so is what entries keep. Entries are in the order of
-// their ids, which are shared by all purposes. An infinite epsilon is the string "inf".
-// The key "central" is there where there is such a budget or guarantee. The key "model" holds the
-// guarantee's Trust: "none", "local", "shuffle" or "two-servers". Relations are
-// "replace-one" and "zero-out". A charge without privacy may have no relation, which is the
-// empty string.
+// What has not happened is left out, and so is what entries keep. An infinite epsilon is the string "inf".
 package ledger

@@ -66,46 +66,40 @@ func (l *Ledger) spentOf(purpose string, add func(*account) (Budget, error)) (Bu
 	return add(a)
 }
 
-// exportVersion is the version of the exported form.
-const exportVersion = 1
-
-// Export writes the whole ledger as JSON, in the form that the package documentation
-// describes, without what entries keep. The writer is not called while the ledger is locked.
-// Cost: reading all entries and one composition for each budget.
+// Export writes what Exported returns as JSON. The writer is not called while the ledger is locked.
 func (l *Ledger) Export(w io.Writer) error {
-	type purposeJSON struct {
-		Budget  budgetsJSON `json:"budget"`
-		Spent   budgetsJSON `json:"spent"`
-		Entries []entryJSON `json:"entries"`
-	}
-	out := struct {
-		Version  int                    `json:"version"`
-		Purposes map[string]purposeJSON `json:"purposes"`
-	}{exportVersion, map[string]purposeJSON{}}
-
-	accounts, err := l.accounts()
+	x, err := l.Exported()
 	if err != nil {
-		return fmt.Errorf("ledger: export: %w", err)
-	}
-	for purpose, a := range accounts {
-		spent, err := l.spentBudgets(a)
-		if err != nil {
-			return fmt.Errorf("ledger: export: %w", err)
-		}
-		p := purposeJSON{Budget: a.budgets.toJSON(), Spent: spent.toJSON(), Entries: []entryJSON{}}
-		for _, e := range a.entries {
-			j := e.toJSON()
-			j.Purpose = ""
-			p.Entries = append(p.Entries, j)
-		}
-		out.Purposes[purpose] = p
+		return err
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(out); err != nil {
+	if err := encoder.Encode(x); err != nil {
 		return fmt.Errorf("ledger: export: %w", err)
 	}
 	return nil
+}
+
+// Exported returns the whole ledger as it is at one moment, without what entries keep.
+// Cost: reading all entries and one composition for each budget.
+func (l *Ledger) Exported() (*Exported, error) {
+	accounts, err := l.accounts()
+	if err != nil {
+		return nil, fmt.Errorf("ledger: export: %w", err)
+	}
+	x := &Exported{Version: exportVersion, Purposes: map[string]ExportedPurpose{}}
+	for purpose, a := range accounts {
+		spent, err := l.spentBudgets(a)
+		if err != nil {
+			return nil, fmt.Errorf("ledger: export: %w", err)
+		}
+		p := ExportedPurpose{Budget: a.budgets.exported(), Spent: spent.exported(), Entries: []ExportedEntry{}}
+		for _, e := range a.entries {
+			p.Entries = append(p.Entries, e.exported())
+		}
+		x.Purposes[purpose] = p
+	}
+	return x, nil
 }
 
 // account is all that is recorded for one purpose.

@@ -8,153 +8,110 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// entryJSON is an Entry as it is stored and exported.
-type entryJSON struct {
-	ID        uint64 `json:"id"`
-	State     string `json:"state"`
-	Purpose   string `json:"purpose,omitempty"` // stored only
-	RoundID   string `json:"round_id"`
-	Digest    string `json:"digest"`
-	Mechanism string `json:"mechanism"`
-	guaranteeJSON
-	Central        *guaranteeJSON `json:"central,omitempty"`
-	ReservedAt     time.Time      `json:"reserved_at"`
-	SpentAt        time.Time      `json:"spent_at,omitzero"`
-	ReleasedAt     time.Time      `json:"released_at,omitzero"`
-	AcknowledgedAt time.Time      `json:"acknowledged_at,omitzero"`
-	Receipt        string         `json:"receipt,omitempty"`
+// storedEntry is an Entry as it is stored: as it is exported, with its purpose. Budgets are stored as
+// they are exported.
+type storedEntry struct {
+	Purpose string `json:"purpose"`
+	ExportedEntry
 }
 
-type guaranteeJSON struct {
-	Model    string  `json:"model"`
-	Epsilon  epsilon `json:"epsilon"`
-	Delta    float64 `json:"delta"`
-	Relation string  `json:"relation"`
-}
-
-type budgetJSON struct {
-	Epsilon  epsilon `json:"epsilon"`
-	Delta    float64 `json:"delta"`
-	Relation string  `json:"relation"`
-}
-
-// budgetsJSON are the budgets of a purpose as they are stored and exported.
-type budgetsJSON struct {
-	budgetJSON
-	Central *budgetJSON `json:"central,omitempty"`
-}
-
-// epsilon is a number or, because JSON has no infinity, the string "inf".
-type epsilon float64
-
-func (e epsilon) MarshalJSON() ([]byte, error) {
-	if math.IsInf(float64(e), 1) {
-		return []byte(`"inf"`), nil
-	}
-	return json.Marshal(float64(e))
-}
-
-func (e *epsilon) UnmarshalJSON(text []byte) error {
-	if string(text) == `"inf"` {
-		*e = epsilon(math.Inf(1))
-		return nil
-	}
-	return json.Unmarshal(text, (*float64)(e))
-}
-
-func guaranteeToJSON(g fl.Guarantee) guaranteeJSON {
-	j := guaranteeJSON{Model: g.Trust.String(), Epsilon: epsilon(g.Epsilon), Delta: g.Delta}
+func exportedGuarantee(g fl.Guarantee) ExportedGuarantee {
+	x := ExportedGuarantee{Model: g.Trust.String(), ExportedBound: ExportedBound{Epsilon: Epsilon(g.Epsilon), Delta: g.Delta}}
 	if g.Relation != 0 {
-		j.Relation = g.Relation.String()
+		x.Relation = g.Relation.String()
 	}
-	return j
+	return x
 }
 
-func (j guaranteeJSON) guarantee() (g fl.Guarantee, err error) {
-	g = fl.Guarantee{Epsilon: float64(j.Epsilon), Delta: j.Delta}
-	if g.Trust, err = parse("model", j.Model, fl.NoPrivacy, fl.Local, fl.Shuffle, fl.TwoServers); err != nil {
+func (x ExportedGuarantee) guarantee() (g fl.Guarantee, err error) {
+	g = fl.Guarantee{Epsilon: float64(x.Epsilon), Delta: x.Delta}
+	if g.Trust, err = parse("model", x.Model, fl.NoPrivacy, fl.Local, fl.Shuffle, fl.TwoServers); err != nil {
 		return fl.Guarantee{}, err
 	}
-	if j.Relation != "" {
-		if g.Relation, err = parse("relation", j.Relation, fl.ReplaceOne, fl.ZeroOut); err != nil {
+	if x.Relation != "" {
+		if g.Relation, err = parse("relation", x.Relation, fl.ReplaceOne, fl.ZeroOut); err != nil {
 			return fl.Guarantee{}, err
 		}
 	}
 	return g, nil
 }
 
-func (e Entry) toJSON() entryJSON {
-	j := entryJSON{
-		ID: uint64(e.ID), State: e.State.String(), Purpose: e.Charge.Purpose, RoundID: e.Charge.RoundID,
-		Digest: hex.EncodeToString(e.Charge.Round[:]), Mechanism: e.Charge.Mechanism, guaranteeJSON: guaranteeToJSON(e.Charge.Guarantee),
+func (e Entry) exported() ExportedEntry {
+	x := ExportedEntry{
+		ID: uint64(e.ID), State: e.State.String(), RoundID: e.Charge.RoundID,
+		Digest: hex.EncodeToString(e.Charge.Round[:]), Mechanism: e.Charge.Mechanism, ExportedGuarantee: exportedGuarantee(e.Charge.Guarantee),
 		ReservedAt: e.ReservedAt, SpentAt: e.SpentAt, ReleasedAt: e.ReleasedAt,
 		AcknowledgedAt: e.AcknowledgedAt, Receipt: e.Receipt,
 	}
 	if e.Charge.Central != (fl.Guarantee{}) {
-		central := guaranteeToJSON(e.Charge.Central)
-		j.Central = &central
+		central := exportedGuarantee(e.Charge.Central)
+		x.Central = &central
 	}
-	return j
+	return x
 }
 
-func (j entryJSON) entry() (Entry, error) {
+// entry returns the entry of a purpose.
+func (x ExportedEntry) entry(purpose string) (Entry, error) {
 	e := Entry{
-		ID: ID(j.ID), ReservedAt: j.ReservedAt, SpentAt: j.SpentAt, ReleasedAt: j.ReleasedAt,
-		AcknowledgedAt: j.AcknowledgedAt, Receipt: j.Receipt,
-		Charge: Charge{Purpose: j.Purpose, RoundID: j.RoundID, Mechanism: j.Mechanism},
+		ID: ID(x.ID), ReservedAt: x.ReservedAt, SpentAt: x.SpentAt, ReleasedAt: x.ReleasedAt,
+		AcknowledgedAt: x.AcknowledgedAt, Receipt: x.Receipt,
+		Charge: Charge{Purpose: purpose, RoundID: x.RoundID, Mechanism: x.Mechanism},
 	}
 	var err error
-	if e.State, err = parse("state", j.State, Reserved, Spent, Acknowledged, Released); err != nil {
+	if e.State, err = parse("state", x.State, Reserved, Spent, Acknowledged, Released); err != nil {
 		return Entry{}, err
 	}
-	if e.Charge.Guarantee, err = j.guarantee(); err != nil {
+	if e.Charge.Guarantee, err = x.guarantee(); err != nil {
 		return Entry{}, err
 	}
-	if j.Central != nil {
-		if e.Charge.Central, err = j.Central.guarantee(); err != nil {
+	if x.Central != nil {
+		if e.Charge.Central, err = x.Central.guarantee(); err != nil {
 			return Entry{}, fmt.Errorf("central: %w", err)
 		}
 	}
-	digest, err := hex.DecodeString(j.Digest)
+	digest, err := hex.DecodeString(x.Digest)
 	if err != nil || len(digest) != len(e.Charge.Round) {
-		return Entry{}, fl.Invalid("digest", j.Digest, "must be 64 hexadecimal digits")
+		return Entry{}, fl.Invalid("digest", x.Digest, "must be 64 hexadecimal digits")
 	}
 	e.Charge.Round = [32]byte(digest)
+	if x.Receipt != "" {
+		if err := checkText("receipt", x.Receipt); err != nil {
+			return Entry{}, err
+		}
+	}
 	return e, e.Charge.validate()
 }
 
-func (b Budget) toJSON() budgetJSON {
-	return budgetJSON{Epsilon: epsilon(b.Epsilon), Delta: b.Delta, Relation: b.Relation.String()}
+func (b Budget) exported() ExportedBound {
+	return ExportedBound{Epsilon: Epsilon(b.Epsilon), Delta: b.Delta, Relation: b.Relation.String()}
 }
 
-func (j budgetJSON) budget() (b Budget, err error) {
-	b = Budget{Epsilon: float64(j.Epsilon), Delta: j.Delta}
-	if b.Relation, err = parse("relation", j.Relation, fl.ReplaceOne, fl.ZeroOut); err != nil {
+func (x ExportedBound) budget() (b Budget, err error) {
+	b = Budget{Epsilon: float64(x.Epsilon), Delta: x.Delta}
+	if b.Relation, err = parse("relation", x.Relation, fl.ReplaceOne, fl.ZeroOut); err != nil {
 		return Budget{}, err
 	}
 	return b, b.validate()
 }
 
-func (bs budgets) toJSON() budgetsJSON {
-	j := budgetsJSON{budgetJSON: bs.all.toJSON()}
+func (bs budgets) exported() ExportedBudget {
+	x := ExportedBudget{ExportedBound: bs.all.exported()}
 	if bs.central != nil {
-		central := bs.central.toJSON()
-		j.Central = &central
+		central := bs.central.exported()
+		x.Central = &central
 	}
-	return j
+	return x
 }
 
-func (j budgetsJSON) budgets() (bs budgets, err error) {
-	if bs.all, err = j.budget(); err != nil || j.Central == nil {
+func (x ExportedBudget) budgets() (bs budgets, err error) {
+	if bs.all, err = x.budget(); err != nil || x.Central == nil {
 		return bs, err
 	}
-	central, err := j.Central.budget()
+	central, err := x.Central.budget()
 	if err != nil {
 		return budgets{}, fmt.Errorf("central: %w", err)
 	}
@@ -196,15 +153,23 @@ func unseal(key, sealed []byte, record any) error {
 	if want := checksum(key, text); !bytes.Equal(sum, want[:]) {
 		return errChecksum
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
+	return decodeOne(bytes.NewReader(text), record)
+}
+
+// decodeOne reads one JSON value with nothing behind it. It refuses names that the value does not have.
+func decodeOne(r io.Reader, value any) error {
+	d := json.NewDecoder(r)
 	d.DisallowUnknownFields()
-	if err := d.Decode(record); err != nil {
+	if err := d.Decode(value); err != nil {
 		return err
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return fl.Invalid("record", fmt.Sprintf("%d bytes", len(text)), "must be one JSON value")
+	switch _, err := d.Token(); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return err
 	}
-	return nil
+	return fl.Invalid("JSON", "more than one value", "must be one")
 }
 
 func checksum(key, text []byte) [sha256.Size]byte {

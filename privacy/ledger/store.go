@@ -17,8 +17,8 @@ import (
 // 1, 2, …, up to the bucket's sequence. What an entry keeps is deleted when it ends.
 var (
 	headBucket   = []byte("hushgrad ledger") // formatKey -> head
-	budgetBucket = []byte("budgets")         // purpose -> budgetsJSON
-	entryBucket  = []byte("entries")         // ID, 8 bytes, big endian -> entryJSON
+	budgetBucket = []byte("budgets")         // purpose -> ExportedBudget
+	entryBucket  = []byte("entries")         // ID, 8 bytes, big endian -> storedEntry
 	keptBucket   = []byte("kept")            // ID of an entry that has not ended -> bytes
 
 	formatKey = []byte("format")
@@ -70,7 +70,7 @@ func put(b *bolt.Bucket, key []byte, record any) error {
 func (id ID) key() []byte { return binary.BigEndian.AppendUint64(nil, uint64(id)) }
 
 func putEntry(tx *bolt.Tx, e Entry) error {
-	return put(tx.Bucket(entryBucket), e.ID.key(), e.toJSON())
+	return put(tx.Bucket(entryBucket), e.ID.key(), storedEntry{e.Charge.Purpose, e.exported()})
 }
 
 // getEntry returns an entry, or an error that wraps ErrUnknown.
@@ -83,11 +83,11 @@ func getEntry(tx *bolt.Tx, id ID) (Entry, error) {
 }
 
 func decodeEntry(id ID, sealed []byte) (Entry, error) {
-	var j entryJSON
-	if err := unseal(id.key(), sealed, &j); err != nil {
+	var s storedEntry
+	if err := unseal(id.key(), sealed, &s); err != nil {
 		return Entry{}, fmt.Errorf("entry %v: %w: %w", id, ErrDamaged, err)
 	}
-	e, err := j.entry()
+	e, err := s.entry(s.Purpose)
 	if err != nil {
 		return Entry{}, fmt.Errorf("entry %v: %w: %w", id, ErrDamaged, err)
 	}
@@ -115,11 +115,11 @@ func eachEntry(tx *bolt.Tx, do func(Entry) error) error {
 }
 
 func decodeBudgets(purpose string, sealed []byte) (budgets, error) {
-	var j budgetsJSON
-	if err := unseal([]byte(purpose), sealed, &j); err != nil {
+	var x ExportedBudget
+	if err := unseal([]byte(purpose), sealed, &x); err != nil {
 		return budgets{}, fmt.Errorf("budget %q: %w: %w", purpose, ErrDamaged, err)
 	}
-	b, err := j.budgets()
+	b, err := x.budgets()
 	if err != nil {
 		return budgets{}, fmt.Errorf("budget %q: %w: %w", purpose, ErrDamaged, err)
 	}
