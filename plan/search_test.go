@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"flag"
 	"math"
 	"testing"
 
@@ -13,14 +14,21 @@ import (
 // joint is a demand under which more slots than are best for an ε pay.
 var joint = Demand{Dim: 1970, Sparsity: 73, Clients: 60000, Rounds: 30, Participations: 30, Epsilon: 0.1, Delta: 1e-6}
 
-// The plan of each mechanism is as good as the best of all its numbers of slots, each solved for
-// by itself. Half a percent is what the end of the search for ε leaves open.
+var long = flag.Bool("long", false, "search through all numbers of slots")
+
+// The plan of each mechanism is as good as the best of its numbers of slots, each solved for by
+// itself: of every second one, and with -long of all. Half a percent is what the end of the search
+// for ε leaves open.
 func TestSlotsAndEpsilonAreChosenTogether(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a search through all numbers of slots")
 	}
 	some := Demand{Dim: 800, Sparsity: 30, Clients: 2000, Rounds: 3, Participations: 3, Epsilon: 0.25, Delta: 1e-6}
 	small := Demand{Dim: 300, Sparsity: 20, Clients: 500, Rounds: 4, Participations: 4, Epsilon: 0.5, Delta: 1e-5}
+	next := 4
+	if *long {
+		next = 2
+	}
 	for name, change := range map[string]func() Demand{
 		"some clients":       func() Demand { return some },
 		"once each":          func() Demand { d := some; d.Participations = 1; return d },
@@ -39,7 +47,7 @@ func TestSlotsAndEpsilonAreChosenTogether(t *testing.T) {
 			if got.EpsilonCentral > d.Epsilon || d.EpsilonLocal > 0 && got.EpsilonLocal > d.EpsilonLocal {
 				t.Errorf("%s: %+v is beyond %+v", name, got, d)
 			}
-			for slots := 2; slots <= 1<<12; slots *= 2 {
+			for slots := 2; slots <= 1<<12; slots *= next {
 				p := d.point()
 				p.Slots, p.Epsilon = slots, 1
 				if _, err := c.Calibration(p); err != nil {

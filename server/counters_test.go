@@ -107,7 +107,7 @@ func TestCountersWithTooFewReportsOrAnErrorReleaseNothing(t *testing.T) {
 func TestAServerWithCountersRefusesRounds(t *testing.T) {
 	counters := &elsewhere{}
 	p := start(t, server.Config{Seal: newKeys(t), Counters: counters, MaxOpenRounds: 1})
-	key, err := newIssuer(t).CreateKey(t.Context(), "tokens", time.Time{})
+	key, err := theIssuer(t).CreateKey(t.Context(), "tokens", time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}

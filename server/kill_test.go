@@ -29,8 +29,8 @@ import (
 )
 
 var (
-	kills   = flag.Int("kills", 12, "how often TestAKilledServerLosesNothing kills the server")
-	clients = flag.Int("clients", 6000, "clients of TestAKilledServerLosesNothing")
+	kills   = flag.Int("kills", 4, "how often TestAKilledServerLosesNothing kills the server")
+	clients = flag.Int("clients", 2000, "clients of TestAKilledServerLosesNothing")
 )
 
 // serveIn names the environment variable that makes the test binary a server, with its

@@ -94,7 +94,7 @@ func TestMetricsSayWhatWasCounted(t *testing.T) {
 // Why sealed reports do not count is visible, and how many came.
 func TestMetricsSayWhyReportsAreRejected(t *testing.T) {
 	figures := prometheus.NewRegistry()
-	p, i := start(t, server.Config{Metrics: figures, Seal: newKeys(t)}), newIssuer(t)
+	p, i := start(t, server.Config{Metrics: figures, Seal: newKeys(t)}), theIssuer(t)
 	r := openAdmitted(t, p, i, shuffled(cocoRound("r")))
 	reports, good, other := made(t, r, 2), token(t, i, "anna", r), token(t, i, "ben", r)
 	all := sealed(t, r,
@@ -135,7 +135,7 @@ func TestMetricsSayWhyReportsAreRejected(t *testing.T) {
 // A token that comes again is not spent again, and a batch without tokens spends none.
 func TestMetricsCountATokenOnce(t *testing.T) {
 	figures := prometheus.NewRegistry()
-	p, i := start(t, server.Config{Metrics: figures}), newIssuer(t)
+	p, i := start(t, server.Config{Metrics: figures}), theIssuer(t)
 	plain, r := open(t, p, cocoRound("plain")), openAdmitted(t, p, i, cocoRound("r"))
 	reports := made(t, r, 3)
 	first := [][]byte{token(t, i, "anna", r), token(t, i, "bert", r)}

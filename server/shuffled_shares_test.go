@@ -50,7 +50,7 @@ func released(t testing.TB, m fl.SharedMechanism, sealed, second [][]byte) []byt
 // only if both have added the same ones.
 func TestTwoServersReleaseTheEstimateOfACurator(t *testing.T) {
 	cfg := server.Config{Journal: journal.NewMemory(), Seal: newKeys(t)}
-	p, i := start(t, cfg), newIssuer(t)
+	p, i := start(t, cfg), theIssuer(t)
 	for _, r := range []fl.Round{open(t, p, sharesRound("plain")), openAdmitted(t, p, i, sharesRound("admitted"))} {
 		m := mechanismOf(t, r).(fl.SharedMechanism)
 		var whole, plain, second [][]byte

@@ -23,7 +23,7 @@ import (
 // the server is stopped and started and the operator asks for the end. Each good report is counted
 // once, and no other.
 func TestForwardingThroughRestartsCountsEachReportOnce(t *testing.T) {
-	const good, bad, restarts = 300, 100, 5
+	const good, bad, restarts = 100, 50, 5
 	cfg := server.Config{Journal: journal.NewMemory(), Seal: newKeys(t)}
 	var current atomic.Pointer[servertest.Server]
 	begin := func() {
@@ -35,7 +35,7 @@ func TestForwardingThroughRestartsCountsEachReportOnce(t *testing.T) {
 		current.Store(s)
 	}
 	begin()
-	i := newIssuer(t)
+	i := theIssuer(t)
 	r := shuffled(cocoRound("r"))
 	k, err := i.CreateKey(t.Context(), r.ID, time.Time{})
 	if err != nil {

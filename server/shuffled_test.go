@@ -177,7 +177,7 @@ func TestRejectionsAreTheSameEachTime(t *testing.T) {
 // The token inside the seal admits one sealed report.
 func TestATokenInTheSealIsSpentOnce(t *testing.T) {
 	cfg := server.Config{Journal: journal.NewMemory(), Seal: newKeys(t)}
-	p, i := start(t, cfg), newIssuer(t)
+	p, i := start(t, cfg), theIssuer(t)
 	r, other := openAdmitted(t, p, i, shuffled(cocoRound("r"))), openAdmitted(t, p, i, shuffled(cocoRound("other")))
 	reports := made(t, r, 6)
 	outside := bytes.Repeat([]byte{0xFF}, len(reports[0]))
@@ -229,7 +229,7 @@ func TestATokenInTheSealIsSpentOnce(t *testing.T) {
 
 // A report that the mechanism refuses does not spend its token.
 func TestARefusedReportLeavesItsToken(t *testing.T) {
-	p, i := start(t, server.Config{Seal: newKeys(t)}), newIssuer(t)
+	p, i := start(t, server.Config{Seal: newKeys(t)}), theIssuer(t)
 	r := openAdmitted(t, p, i, shuffled(cocoRound("r")))
 	report, tk := made(t, r, 1)[0], token(t, i, "anna", r)
 	all := sealed(t, r, slices.Concat(bytes.Repeat([]byte{0xFF}, len(report)), tk), slices.Concat(report, tk))

@@ -22,16 +22,20 @@ import (
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
-// newIssuer is an issuer in this process.
-func newIssuer(t testing.TB) *issuer.Issuer {
+// theIssuer is an issuer in this process, one for all tests: a key takes it some tenths of a second.
+// Rounds with one id have one key. Their clients are different ones, see issued.
+func theIssuer(t testing.TB) *issuer.Issuer {
 	t.Helper()
-	i, err := issuer.New(issuer.Config{Journal: journal.NewMemory(), Logger: slog.New(slog.DiscardHandler)})
+	i, err := newIssuer()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(i.Close)
 	return i
 }
+
+var newIssuer = sync.OnceValues(func() (*issuer.Issuer, error) {
+	return issuer.New(issuer.Config{Journal: journal.NewMemory(), Logger: slog.New(slog.DiscardHandler)})
+})
 
 // openAdmitted opens a round that asks for tokens of the issuer.
 func openAdmitted(t testing.TB, p *peers, i *issuer.Issuer, r fl.Round) fl.Round {
@@ -54,7 +58,7 @@ func token(t testing.TB, i *issuer.Issuer, name string, r fl.Round) []byte {
 	return token
 }
 
-// issued is token, for goroutines.
+// issued is token, for goroutines. The issuer knows the client as one of this round alone.
 func issued(ctx context.Context, i *issuer.Issuer, name string, r fl.Round) ([]byte, error) {
 	digest, err := r.Digest()
 	if err != nil {
@@ -64,7 +68,7 @@ func issued(ctx context.Context, i *issuer.Issuer, name string, r fl.Round) ([]b
 	if err != nil {
 		return nil, err
 	}
-	answer, err := i.Issue(ctx, name, request.KeyID(), request.BlindedMessage())
+	answer, err := i.Issue(ctx, fmt.Sprintf("%s of %x", name, digest), request.KeyID(), request.BlindedMessage())
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +84,7 @@ func admitted(t testing.TB, r fl.Round, tokens [][]byte, reports ...[]byte) *ser
 }
 
 func TestTokensAreAskedFor(t *testing.T) {
-	p, i := start(t, server.Config{}), newIssuer(t)
+	p, i := start(t, server.Config{}), theIssuer(t)
 	plain, r, other := open(t, p, cocoRound("plain")), openAdmitted(t, p, i, cocoRound("r")), openAdmitted(t, p, i, cocoRound("other"))
 	reports := made(t, r, 3)
 	good := token(t, i, "anna", r)
@@ -139,7 +143,7 @@ func (p *peers) rawOperator(t testing.TB) service.OperatorClient {
 func TestOneAttackerWithOneTokenCountsOnce(t *testing.T) {
 	kept := journal.NewMemory()
 	cfg := server.Config{Journal: kept}
-	p, i := start(t, cfg), newIssuer(t)
+	p, i := start(t, cfg), theIssuer(t)
 	description := cocoRound("r")
 	description.TargetReports = 3
 	r, other := openAdmitted(t, p, i, description), openAdmitted(t, p, i, cocoRound("other"))
@@ -218,7 +222,7 @@ func made(t testing.TB, r fl.Round, n int) [][]byte {
 }
 
 func TestTheSameSubmissionAThousandTimesIsOne(t *testing.T) {
-	p, i := start(t, server.Config{}), newIssuer(t)
+	p, i := start(t, server.Config{}), theIssuer(t)
 	r := openAdmitted(t, p, i, cocoRound("r"))
 	req := admitted(t, r, [][]byte{token(t, i, "anna", r)}, made(t, r, 1)...)
 	var all []*service.SubmitReportsRequest
@@ -240,7 +244,7 @@ func TestTheSameSubmissionAThousandTimesIsOne(t *testing.T) {
 
 // A batch of many clients, as a shuffler sends it, counts those that are new.
 func TestABatchWithTokensCountsEachReportOnItsOwn(t *testing.T) {
-	p, i := start(t, server.Config{}), newIssuer(t)
+	p, i := start(t, server.Config{}), theIssuer(t)
 	r := openAdmitted(t, p, i, cocoRound("r"))
 	reports, tokens := made(t, r, 6), [][]byte(nil)
 	for n := range reports {

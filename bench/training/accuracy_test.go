@@ -22,8 +22,8 @@ import (
 // Every contender trains, with what it promises beside it; the same whatever the number of
 // jobs, and from a checkpoint.
 func TestSweep(t *testing.T) {
-	data := digits(t, 900, 200)
-	s := sweep{rounds: 3, delta: 1e-6, server: planAll, locals: []float64{2}, centrals: []float64{2}, repeats: 2, features: []string{dataset.Edges}, contenders: contenders}
+	data := digits(t, 450, 100)
+	s := sweep{rounds: 3, delta: 1e-6, server: planAll, locals: []float64{2}, centrals: []float64{2}, repeats: 2, features: []string{plan.DemoFeatures}, contenders: contenders}
 	path := filepath.Join(t.TempDir(), "checkpoint")
 	var results []*experiment.Result
 	for _, jobs := range []int{1, 2, 2} {

@@ -23,16 +23,6 @@ import (
 	"github.com/hushgrad/hushgrad/server/seal"
 )
 
-// buildServe builds the command as users do.
-func buildServe(t *testing.T) (binary string) {
-	t.Helper()
-	binary = filepath.Join(t.TempDir(), "hushgrad")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	return binary
-}
-
 // Roles that strangers reach.
 const (
 	serverRole   = "serve"
@@ -45,6 +35,7 @@ type process struct {
 	clients, operator string                               // addresses, the operator's always that of the server
 	request           func() *service.SubmitReportsRequest // with one report
 
+	// What was seen during the last attack.
 	slowest [2]time.Duration // of GetRound and SubmitReports
 	calls   int
 	files   int // open at most
@@ -60,10 +51,11 @@ func dialServe(t testing.TB, address string) *grpc.ClientConn {
 	return conn
 }
 
-// startCommand runs the binary until the test ends.
-func startCommand(t *testing.T, binary string, args ...string) *exec.Cmd {
+// startCommand runs a hushgrad command in a process of its own until the test ends.
+func startCommand(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	command := exec.Command(binary, append(args, "-data", filepath.Join(t.TempDir(), "data"))...)
+	command := exec.Command(os.Args[0], append(args, "-data", filepath.Join(t.TempDir(), "data"))...)
+	command.Env = append(os.Environ(), asCommand+"=1")
 	var out log
 	command.Stdout, command.Stderr = &out, &out
 	if err := command.Start(); err != nil {
@@ -81,18 +73,18 @@ func startCommand(t *testing.T, binary string, args ...string) *exec.Cmd {
 
 // startVictim runs a role in front of strangers until the test ends. A shuffler has a server of its
 // own behind it.
-func startVictim(t *testing.T, binary, role string) *process {
+func startVictim(t *testing.T, role string) *process {
 	t.Helper()
 	p := &process{clients: freeAddress(t), operator: freeAddress(t)}
 	wanted := fl.Round{ID: "r", Mechanism: "coco", Dim: 20, Scale: 0.5, Epsilon: 2, MinReports: 1, Params: fl.Params{"sparsity": fl.Int(4)}}
 	switch role {
 	case serverRole:
-		p.command = startCommand(t, binary, "serve", "-listen", p.clients, "-operator-listen", p.operator)
+		p.command = startCommand(t, "serve", "-listen", p.clients, "-operator-listen", p.operator)
 	case shufflerRole:
 		wanted.Shuffler = "shuffler.test"
 		upstream := freeAddress(t)
-		startCommand(t, binary, "serve", "-listen", freeAddress(t), "-operator-listen", p.operator, "-shuffler-listen", upstream)
-		p.command = startCommand(t, binary, "shuffle", "-listen", p.clients, "-name", wanted.Shuffler, "-upstream", upstream)
+		startCommand(t, "serve", "-listen", freeAddress(t), "-operator-listen", p.operator, "-shuffler-listen", upstream)
+		p.command = startCommand(t, "shuffle", "-listen", p.clients, "-name", wanted.Shuffler, "-upstream", upstream)
 	}
 	operator := client.NewOperator(dialServe(t, p.operator))
 	var round fl.Round
@@ -177,6 +169,7 @@ func requests(t *testing.T, round fl.Round) func() *service.SubmitReportsRequest
 // A call that finds the server unavailable is tried again, and the time of all tries counts.
 func (p *process) behave(ctx context.Context, rounds service.RoundsClient) error {
 	var failed error
+	p.slowest, p.calls, p.files = [2]time.Duration{}, 0, 0
 	timed := func(slowest *time.Duration, call func(context.Context) error) {
 		start := time.Now()
 		patience, cancel := context.WithTimeout(context.Background(), attackPatience)

@@ -20,8 +20,8 @@ import (
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
-// long runs what takes a minute: attacks that fill memory, and the deployment page.
-var long = flag.Bool("long", false, "run attacks until they have sent more than the memory they may use, and the deployment page")
+// long runs what takes a minute: attacks that fill memory, and a new project.
+var long = flag.Bool("long", false, "run attacks until they have sent more than the memory they may use, and a new project")
 
 const (
 	// attackPatience is what a good client waits for an answer. The server is to answer within a
@@ -69,13 +69,19 @@ func outlives(t *testing.T, role string) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reads the memory of a process from /proc")
 	}
-	binary := buildServe(t)
+	if testing.Short() {
+		t.Skip("it attacks for seconds")
+	}
+	var all *process // withstands all short attacks, one after the other
+	if !*long {
+		all = startVictim(t, role)
+	}
 	for _, name := range slices.Sorted(maps.Keys(attacks)) {
 		t.Run(name, func(t *testing.T) {
-			if !*long {
-				t.Parallel() // most of the time of a short attack is that of beginning and ending it
+			p := all
+			if p == nil {
+				p = startVictim(t, role)
 			}
-			p := startVictim(t, binary, role)
 			rounds := service.NewRoundsClient(dialServe(t, p.clients))
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()

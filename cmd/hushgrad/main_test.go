@@ -148,12 +148,17 @@ func run(t *testing.T, args ...string) []string {
 	return runLogging(t, &log{}, args...)
 }
 
-// runLogging is run with the server's log in out.
+// runLogging is run with the server's log in out. The state is in memory, as long as nobody says
+// otherwise: on a disk it begins with a file of 64 MiB. A server with a shuffler has keys to keep.
 func runLogging(t *testing.T, out *log, args ...string) []string {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	code := make(chan int, 1)
-	args = append([]string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-data", filepath.Join(t.TempDir(), "data")}, args...)
+	shuffled, data := slices.Contains(args, "-shuffler-listen"), noData
+	if shuffled {
+		data = filepath.Join(t.TempDir(), "data")
+	}
+	args = append([]string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-data", data}, args...)
 	go func() { code <- call(ctx, args, io.Discard, out) }()
 	t.Cleanup(func() {
 		stop()
@@ -161,7 +166,7 @@ func runLogging(t *testing.T, out *log, args ...string) []string {
 			t.Errorf("exit code %d: %s", c, out.text.String())
 		}
 	})
-	if slices.Contains(args, "-shuffler-listen") {
+	if shuffled {
 		return out.addresses(t, 3)
 	}
 	return out.addresses(t, 2)

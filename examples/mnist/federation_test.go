@@ -32,8 +32,8 @@ func running(t *testing.T, mechanism string, args ...string) *federation {
 // runningWith is running, with a log.
 func runningWith(t *testing.T, log io.Writer, mechanism string, args ...string) *federation {
 	t.Helper()
-	o, model, run, data := small(t, mechanism, args...)
-	data, err := data.In(t.Context(), o.opened, nil)
+	o, model, run, _ := small(t, mechanism, args...)
+	data, err := glyphs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,8 +260,7 @@ func TestTrafficIsReportsTimesTheirSize(t *testing.T) {
 func TestLearningIsVisibleAndRepeatable(t *testing.T) {
 	losses := func(mechanism string, args ...string) (out []float64) {
 		f := running(t, mechanism, args...)
-		o, _, _, data := small(t, mechanism)
-		data, err := data.In(t.Context(), o.opened, nil)
+		data, err := glyphs()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	flag "github.com/spf13/pflag"
@@ -28,20 +30,51 @@ func small(t *testing.T, mechanism string, args ...string) (options, *trainer.Mo
 	if mechanism != "none" && !plan.IsSum(mechanism) {
 		line = append(line, "-epsilon", "5")
 	}
-	o, err := parse(append(line, args...), io.Discard)
+	line = append(line, args...)
+	data, err := generated()
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, run, err := o.plan(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	key := strings.Join(line, " ")
+	p, known := plans[key]
+	if !known {
+		if p.options, err = parse(line, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		if p.model, p.run, err = p.options.plan(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		plans[key] = p
 	}
-	data, err := dataset.Generate(t.Context(), dataset.Options{TrainSize: 900, TestSize: 200, Seed: 7})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o, model, run, data
+	o, request := p.options, *p.options.request
+	o.request = &request // a test may change it
+	return o, p.model, p.run, data
 }
+
+// plans are those of small by their flags: many tests have the same one.
+var plans = map[string]struct {
+	options options
+	model   *trainer.Model
+	run     *plan.Run
+}{}
+
+// generated are the digits of all tests.
+var generated = sync.OnceValues(func() (*dataset.Data, error) {
+	return dataset.Generate(context.Background(), dataset.Options{TrainSize: 900, TestSize: 200, Seed: 7})
+})
+
+// glyphs are the generated digits as the features see them that the flags leave open.
+var glyphs = sync.OnceValues(func() (*dataset.Data, error) {
+	data, err := generated()
+	if err != nil {
+		return nil, err
+	}
+	opened, err := dataset.OpenFeatures(context.Background(), plan.DemoFeatures, nil)
+	if err != nil {
+		return nil, err
+	}
+	return data.In(context.Background(), opened, nil)
+})
 
 // Features with a public centre are planned with the steps that they bear.
 func TestCentredFeaturesHaveStepsOfTheirOwn(t *testing.T) {
