@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/wrap"
 )
 
 // String states the mechanism, the rounds and how often clients take part.
@@ -109,7 +109,7 @@ gradient; composed central ε at δ = %g:`, run.Spending.delta)); err != nil {
 // paragraphs writes texts as wide as a terminal, with an empty line behind each.
 func paragraphs(w io.Writer, texts ...string) error {
 	for _, text := range texts {
-		if _, err := io.WriteString(w, command.Wrap(text, "")+"\n"); err != nil {
+		if _, err := io.WriteString(w, wrap.Text(text, "")+"\n"); err != nil {
 			return err
 		}
 	}

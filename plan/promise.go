@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/hushgrad/hushgrad/internal/bound"
-	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/wrap"
 )
 
 // Promise is what a run guarantees each of its clients.
@@ -123,7 +123,7 @@ func (x Words) Print(w io.Writer) error {
 	var b strings.Builder
 	heading, below := x.About, strings.Repeat(" ", indent)
 	for _, sentence := range x.Text {
-		fmt.Fprintf(&b, "%-*s%s", indent, heading, strings.TrimPrefix(command.Wrap(sentence, below), below))
+		fmt.Fprintf(&b, "%-*s%s", indent, heading, strings.TrimPrefix(wrap.Text(sentence, below), below))
 		heading = ""
 	}
 	_, err := io.WriteString(w, b.String())

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/wrap"
 )
 
 // newHelp returns the command help.
@@ -48,7 +49,7 @@ func help(c *cobra.Command, _ []string) { printHelp(c.OutOrStdout(), c) }
 // printHelp does not report errors: nothing can be done about a closed terminal.
 func printHelp(w io.Writer, c *cobra.Command) {
 	if c.Hidden { // a topic
-		fmt.Fprint(w, command.Wrap(c.Long, ""))
+		fmt.Fprint(w, wrap.Text(c.Long, ""))
 		return
 	}
 	if !c.HasParent() {
@@ -57,7 +58,7 @@ func printHelp(w io.Writer, c *cobra.Command) {
 		fmt.Fprint(w, "See hushgrad help COMMAND. More help: configuration, exit-codes.\n")
 		return
 	}
-	fmt.Fprintf(w, "Usage: %s\n\n%s", c.UseLine(), command.Wrap(c.Long, ""))
+	fmt.Fprintf(w, "Usage: %s\n\n%s", c.UseLine(), wrap.Text(c.Long, ""))
 	if c.HasAvailableSubCommands() {
 		fmt.Fprintln(w)
 		printChildren(w, c)

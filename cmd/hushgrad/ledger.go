@@ -17,6 +17,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/bound"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/wrap"
 	"github.com/hushgrad/hushgrad/privacy/ledger"
 )
 
@@ -109,7 +110,7 @@ func showLedger(w io.Writer, x *ledger.Exported) error {
 // showBudget writes a budget and what is spent of it.
 func showBudget(w io.Writer, budget, spent ledger.ExportedBound, against string) {
 	fmt.Fprintf(w, "budget    ε = %s, δ = %s, %s\n", above(budget.Epsilon), bound.Above(budget.Delta, 3), budget.Relation)
-	fmt.Fprintf(w, "spent     ε = %s by all that counts, composed\n%s", above(spent.Epsilon), command.Wrap(against, "          "))
+	fmt.Fprintf(w, "spent     ε = %s by all that counts, composed\n%s", above(spent.Epsilon), wrap.Text(against, "          "))
 }
 
 // above prints an ε rounded up.

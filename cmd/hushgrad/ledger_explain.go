@@ -13,6 +13,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/bound"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/wrap"
 	"github.com/hushgrad/hushgrad/privacy/ledger"
 )
 
@@ -153,14 +154,14 @@ func writeExplained(w io.Writer, all []explained) error {
 		return err
 	}
 	for _, e := range all {
-		fmt.Fprint(w, command.Wrap(e.Subject, ""))
+		fmt.Fprint(w, wrap.Text(e.Subject, ""))
 		for _, part := range []struct {
 			title string
 			lines []string
 		}{{"What is promised", e.Promises}, {"What is not", e.DoesNotHold}} {
 			fmt.Fprintf(w, "%s:\n", part.title)
 			for _, line := range part.lines {
-				if _, err := fmt.Fprint(w, command.Wrap(line, "  ")); err != nil {
+				if _, err := fmt.Fprint(w, wrap.Text(line, "  ")); err != nil {
 					return err
 				}
 			}

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/wrap"
 	"github.com/hushgrad/hushgrad/privacy/ledger"
 )
 
@@ -129,8 +129,8 @@ func written(t *testing.T, dir string) string {
 func TestLedgerShowsSumsAndAgainstWhom(t *testing.T) {
 	text := do(t, "ledger", "show", written(t, t.TempDir()))
 	for _, part := range []string{
-		"purpose   typing\nbudget    ε = 4, δ = 0, replace-one\nspent     ε = 2 by all that counts, composed\n" + command.Wrap(againstAll, "          ") + "budget",
-		"budget    ε = 4, δ = 1e-06, replace-one\nspent     ε = 1.25 by all that counts, composed\n" + command.Wrap(againstCentral, "          ") + "ENTRY", "\n2      r2     coco       local  2  0  -          released",
+		"purpose   typing\nbudget    ε = 4, δ = 0, replace-one\nspent     ε = 2 by all that counts, composed\n" + wrap.Text(againstAll, "          ") + "budget",
+		"budget    ε = 4, δ = 1e-06, replace-one\nspent     ε = 1.25 by all that counts, composed\n" + wrap.Text(againstCentral, "          ") + "ENTRY", "\n2      r2     coco       local  2  0  -          released",
 	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in\n%s", part, text)

@@ -6,13 +6,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	flag "github.com/spf13/pflag"
-)
 
-// columns is the width of help: that of the terminals that are there everywhere.
-const columns = 80
+	"github.com/hushgrad/hushgrad/internal/wrap"
+)
 
 // topicKey is the annotation of a flag with the title under which help lists it.
 const topicKey = "topic"
@@ -72,43 +70,5 @@ func printFlag(w io.Writer, one *flag.Flag) {
 		}
 		usage += " (default " + value + ")"
 	}
-	fmt.Fprintf(w, "%s\n%s", line, Wrap(usage, "        "))
-}
-
-// Wrap breaks text into lines of at most 80 columns with an indent. Lines that begin with a
-// space stay as they are.
-func Wrap(text, indent string) string {
-	var out strings.Builder
-	used := 0 // columns of the last line
-	end := func() {
-		if used > 0 {
-			out.WriteByte('\n')
-		}
-		used = 0
-	}
-	for line := range strings.Lines(text) {
-		words := strings.Fields(line)
-		if len(words) == 0 || line[0] == ' ' {
-			end()
-			out.WriteString(strings.TrimRight(indent+line, " \n") + "\n")
-			continue
-		}
-		for _, word := range words {
-			width := utf8.RuneCountInString(word)
-			if used > 0 && used+1+width > columns {
-				end()
-			}
-			if used == 0 {
-				out.WriteString(indent)
-				used = len(indent)
-			} else {
-				out.WriteByte(' ')
-				used++
-			}
-			out.WriteString(word)
-			used += width
-		}
-	}
-	end()
-	return out.String()
+	fmt.Fprintf(w, "%s\n%s", line, wrap.Text(usage, "        "))
 }

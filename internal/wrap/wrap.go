@@ -1,0 +1,49 @@
+// Package wrap breaks text into lines for a terminal. Use it for sentences that a command prints; tables
+// have columns of their own. Start with Text.
+package wrap
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// columns is the width of the terminals that are there everywhere.
+const columns = 80
+
+// Text breaks text into lines of at most 80 columns with an indent. Lines that begin with a
+// space stay as they are.
+func Text(text, indent string) string {
+	var out strings.Builder
+	used := 0 // columns of the last line
+	end := func() {
+		if used > 0 {
+			out.WriteByte('\n')
+		}
+		used = 0
+	}
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		if len(words) == 0 || line[0] == ' ' {
+			end()
+			out.WriteString(strings.TrimRight(indent+line, " \n") + "\n")
+			continue
+		}
+		for _, word := range words {
+			width := utf8.RuneCountInString(word)
+			if used > 0 && used+1+width > columns {
+				end()
+			}
+			if used == 0 {
+				out.WriteString(indent)
+				used = len(indent)
+			} else {
+				out.WriteByte(' ')
+				used++
+			}
+			out.WriteString(word)
+			used += width
+		}
+	}
+	end()
+	return out.String()
+}
