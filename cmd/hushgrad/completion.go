@@ -19,7 +19,7 @@ func bindCompletion(root *cobra.Command) {
 	c.GroupID = root.Groups()[len(root.Groups())-1].ID
 	requireChild(c, "shell")
 	for _, shell := range c.Commands() {
-		shell.Args = onlyFlags
+		shell.Args, shell.Short = onlyFlags, "print the script for "+shell.Name()
 		shell.Use, shell.DisableFlagsInUseLine = shell.Name()+" [flags]", true
 	}
 }

@@ -32,7 +32,7 @@ func (r *remote) bindParty(f *flag.FlagSet, party, prefix, of, use string) {
 	r.flag, r.prefix = "-"+party, prefix
 	f.StringVar(&r.server, party, r.server, "`address` of "+of+": "+use)
 	f.StringVar(&r.ca, prefix+"tls-ca", "", "PEM `file` with the authorities that sign the certificate of -"+party+"; required unless that is a loopback address")
-	f.StringVar(&r.cert, prefix+"tls-cert", "", "PEM `file` with a certificate chain for a "+party+" that asks for one")
+	f.StringVar(&r.cert, prefix+"tls-cert", "", "PEM `file` with a certificate chain, where the "+party+" asks for one")
 	f.StringVar(&r.key, prefix+"tls-key", "", "PEM `file` with its private key")
 }
 
