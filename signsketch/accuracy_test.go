@@ -89,8 +89,8 @@ func TestErrorsAreTheExactOnes(t *testing.T) {
 // If all clients hold the same vector, the labels of a round alias it onto itself and onto all
 // other coordinates. The expectation over all sign functions, for fixed labels, is computed
 // exactly: the majority as a function of c, transformed, is the expected bit·σ at every label.
-// The majority is the sign of a sum of 64 signs, which is a transform, too: that of the places of
-// the labels.
+// The majority is the sign of a sum of 64 signs. As a function of c that sum is a transform, too: of
+// the number of coordinates at each label.
 // The errors of the 64 coordinates that are held must have a standard deviation below 1 %.
 // They, and those of 1024 others, must have the one that function aliasing predicts. Over 30
 // rounds the 1920 errors of the former estimate their mean square to √(2/1920) = 3.2 % of

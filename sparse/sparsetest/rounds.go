@@ -81,8 +81,10 @@ func MeasureRounds(t *testing.T, r fl.Round, rounds, perRound int, mse, heavyVar
 // against the exact error, and checks the bias of coordinates that half of the
 // clients share. At most 120 t-tests with 39 degrees of freedom at 8 (1e-9 each) and
 // 60·128 normal tests at 6.5 standard errors (8e-11 each): false-positive rate below
-// 1e-6. Rounds of 131072 coordinates, for which most of the time is spent, are run at
-// ε = 1 only unless everything is asked for.
+// 1e-6.
+//
+// Rounds of 131072 coordinates take most of the time. They run at ε = 1 alone, unless
+// everything is true.
 func CheckRounds(t *testing.T, scheme *sparse.Scheme, everything bool) {
 	t.Helper()
 	dims := []int{1000, 7850, 131072}
