@@ -16,6 +16,9 @@ import (
 // No two of 24 series look alike: each pair of pictures of one series among others of no
 // extent differs.
 func TestManySeriesLookDifferent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("every pixel of 27 pictures, which takes a minute with the race detector")
+	}
 	for _, style := range []figure.Style{figure.LinePoints, figure.Dashed} {
 		seen := map[string]int{}
 		for k := range 24 {
