@@ -101,6 +101,9 @@ func TestSweep(t *testing.T) {
 // Every kind of features has rows of its own, with its name, and a curve of its own.
 
 func TestSweepOverFeatures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains as TestSweep does")
+	}
 	s := sweep{rounds: 3, delta: 1e-6, server: planAll, centrals: []float64{1, 4}, repeats: 1, features: []string{dataset.Edges, dataset.Grey}, contenders: contenders[1:2]}
 	r, err := s.on(t.Context(), experiment.Env{Seed: 5, Jobs: 2}, digits(t, 600, 100))
 	if err != nil {

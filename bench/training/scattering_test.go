@@ -10,6 +10,9 @@ import (
 
 // A variant trains with and without noise, and every run is counted.
 func TestAVariantTrains(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a scattering transform of 250 pictures")
+	}
 	scatter, err := features.Scatter(28, 28)
 	if err != nil {
 		t.Fatal(err)

@@ -55,6 +55,9 @@ func results(t *testing.T, names ...string) map[string]*experiment.Result {
 // Our bound is proved and beats the other proved ones, and the pair, which is not a
 // bound, is below it.
 func TestFigures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws two experiments")
+	}
 	all := results(t, "fig2", "coverage")
 	ratios := map[string]float64{}
 	for _, row := range all["fig2"].Rows {

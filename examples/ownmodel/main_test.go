@@ -39,6 +39,9 @@ func TestTheGradientIsThatOfTheLoss(t *testing.T) {
 }
 
 func TestARunIsPlannedAndTrained(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains with 1000 clients: half a minute with the race detector")
+	}
 	var out strings.Builder
 	accuracy, err := train(t.Context(), 1000, &out)
 	if err != nil || accuracy < 0 || accuracy > 1 {
