@@ -34,8 +34,8 @@ func every(c *cobra.Command, visit func(*cobra.Command)) {
 	}
 }
 
-// Help is no wider than 80 columns, apart from examples. It has flags with one dash, and each
-// flag says what it is for.
+// Help is no wider than 80 columns, apart from a long path that is a default, which has a line of its own. It has
+// flags with one dash, and each flag says what it is for.
 func TestHelpFitsTheTerminal(t *testing.T) {
 	pages := 0
 	every(newRoot(), func(c *cobra.Command) {
@@ -43,7 +43,7 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 		var page bytes.Buffer
 		printHelp(&page, c)
 		for line := range strings.Lines(page.String()) {
-			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 && len(strings.Fields(line)) > 1 {
 				t.Errorf("%s: %d columns: %s", c.CommandPath(), n, line)
 			}
 			if strings.Contains(line, " --") {
