@@ -78,7 +78,7 @@ func TestPricesAreSums(t *testing.T) {
 	}
 }
 
-// sound is an outcome of which all claims hold.
+// sound is an outcome whose claims all hold.
 func sound(p *population) *outcome {
 	o := &outcome{population: p, tally: tally{sent: 800, resent: 60, duplicates: 60, late: 30}, refused: 30, counted: 800, noise: 1.05, predicted: 1, pullStdErr: 0.01}
 	o.lies[0] = 8

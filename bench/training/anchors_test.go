@@ -86,7 +86,7 @@ func TestAnchorsAreForMNISTOnly(t *testing.T) {
 	}
 }
 
-// Labels are told apart by the first thousand, each of which counts.
+// Each of the first thousand labels counts, and no other one.
 func TestLabelsOfTheFirstThousandCount(t *testing.T) {
 	labels := make([]int, 1001)
 	sum := func() string { return labelsOf(&dataset.Set{Labels: labels}) }

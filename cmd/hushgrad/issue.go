@@ -111,7 +111,7 @@ func (s *issueFlags) serve(ctx context.Context, std command.Streams) (err error)
 		return errors.Join(err, l.Clients.Close(), l.Operator.Close())
 	}
 	go monitor.serve()
-	s.config.Logger.Info("this issuer sees which client asks for a token of which round, and no report. It could make tokens for anybody")
+	s.config.Logger.Info("this issuer sees which client asks for a token, and for what round. It sees no report. It could make tokens for anybody")
 	return i.Serve(ctx, l)
 }
 

@@ -13,9 +13,9 @@ import (
 )
 
 // Admit decides who the caller is, from the context of its call: peer.FromContext has the address
-// and the TLS state, metadata.FromIncomingContext the headers, also of a call over HTTP. identity tells clients apart:
-// two callers with one identity get one token between them, and a party that can have two
-// identities gets two. It has 1 to MaxIdentityBytes bytes. An error refuses the call: one with a
+// and the TLS state, metadata.FromIncomingContext the headers, also of a call over HTTP. identity
+// distinguishes clients: two callers with one identity get one token between them, and a party that
+// can have two identities gets two. It has 1 to MaxIdentityBytes bytes. An error refuses the call: one with a
 // gRPC status as it is, every other one as UNAUTHENTICATED without its text.
 type Admit func(ctx context.Context) (identity string, err error)
 

@@ -20,9 +20,9 @@
 //
 // # What the issuer learns
 //
-// The issuer learns who asked for a token of which round, and when. It learns the address, and of a
-// browser the headers. It does not learn who spent the token, and sees no report. It can make any number of tokens itself: the server trusts it to
-// admit one report for each client.
+// The issuer learns who asked for a token, for what round, and when. It learns the address, and of a
+// browser the headers. It does not learn who spent the token, and sees no report. It can make any
+// number of tokens itself: the server trusts it to admit one report for each client.
 //
 // # Exactly once
 //

@@ -15,7 +15,7 @@ import (
 )
 
 // Issue returns the blind signature of a client's message under a key, after the record of it is
-// durable. identity tells clients apart, see Admit. blinded is admit.Request.BlindedMessage. The
+// durable. identity distinguishes clients, see Admit. blinded is admit.Request.BlindedMessage. The
 // same message again gets the same signature; another one of the same client is ErrIssued. The
 // error wraps ErrNoKey for a key that there is not, ErrBusy when it may be tried again soon, and
 // journal.ErrFull when there is no room: nothing was signed then.
