@@ -1,10 +1,13 @@
 package collision
 
 import (
+	"errors"
 	"math"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/sparse"
+	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 // The ternary search must find what trying every t finds.
@@ -69,5 +72,21 @@ func TestMSEAtRecordedPoints(t *testing.T) {
 		if least, err := Scheme.MSE(sparse.Point{Dim: c.dim, Sparsity: c.s, Slots: best, Epsilon: c.eps, Hash: "ideal"}); err != nil || least > mse {
 			t.Errorf("%+v: MSE %g at the best t = %d, %g at the paper's %d (%v)", c, least, best, mse, slots, err)
 		}
+	}
+}
+
+// One slot more than items is enough for privacy, and the smallest number there is.
+func TestSlotsAreMoreThanItems(t *testing.T) {
+	for _, hash := range []string{"ideal", "gf2"} {
+		p := sparse.Point{Dim: 10, Sparsity: 3, Slots: 4, Epsilon: 1, Hash: hash}
+		if _, err := Scheme.MSE(p); err != nil {
+			t.Errorf("%s: 4 slots for 3 items: %v", hash, err)
+		}
+		sparsetest.Open(t, sparsetest.RoundWith(t, Name, p.Dim, p.Epsilon, Scheme.Params(p)))
+	}
+	p := sparse.Point{Dim: 10, Sparsity: 4, Slots: 4, Epsilon: 1}
+	var refused *fl.ParamError
+	if _, err := Scheme.MSE(p); !errors.As(err, &refused) || refused.Param != sparse.ParamSlots {
+		t.Errorf("4 slots for 4 items: %v, want a ParamError for slots", err)
 	}
 }

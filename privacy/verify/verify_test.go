@@ -172,3 +172,40 @@ func TestAProofForRealNumbersIsAFault(t *testing.T) {
 		t.Errorf("%+v, want the fault of a proof about real numbers", report)
 	}
 }
+
+// promised is a mechanism with another guarantee.
+type promised struct {
+	verify.Enumerable
+	guarantee fl.Guarantee
+}
+
+func (p promised) Guarantee() fl.Guarantee { return p.guarantee }
+
+// The law of one report says nothing about a promise that rests on other clients, and a largest ratio says
+// nothing about a δ: the exact method leaves both to the statistical one.
+func TestOnlyPureLocalPromisesAreEnumerated(t *testing.T) {
+	r := round("coco", 2, 1, 4, "ideal", 1)
+	m, err := fl.Open(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Delta = 0.1
+	for name, c := range map[string]struct {
+		guarantee fl.Guarantee
+		exact     bool
+	}{
+		"local":    {fl.Guarantee{Trust: fl.Local, Epsilon: 1, Relation: fl.ReplaceOne}, true},
+		"with a δ": {fl.Guarantee{Trust: fl.Local, Epsilon: 1, Delta: 0.1, Relation: fl.ReplaceOne}, false},
+		"shuffled": {fl.Guarantee{Trust: fl.Shuffle, Epsilon: 1, Relation: fl.ReplaceOne}, false},
+	} {
+		claims := promised{m.(verify.Enumerable), c.guarantee}
+		report, err := verify.Mechanism(t.Context(), claims, r, verify.Options{Method: verify.Exact, Seeds: 2, Rand: seeded()})
+		var p *fl.ParamError
+		switch {
+		case c.exact && (err != nil || report.Method != verify.Exact):
+			t.Errorf("%s: %+v, %v, want an exact check", name, report, err)
+		case !c.exact && (!errors.As(err, &p) || p.Param != "method"):
+			t.Errorf("%s: %+v, %v, want a ParamError for method", name, report, err)
+		}
+	}
+}
