@@ -1,7 +1,6 @@
 package coco
 
 import (
-	"math/big"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/internal/exact"
@@ -34,15 +33,7 @@ func TestLocalPrivacyByEnumeration(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := sparsetest.Prove(t, c, newSampler(w, c.Sparsity, c.Slots))
-			if r.Worst.Cmp(sparsetest.LowerExp(eps)) > 0 {
-				t.Errorf("%+v ε=%g: worst ratio %s exceeds e^ε", c, eps, r.Worst.FloatString(12))
-			}
-			// The bound is attained: two inputs can put a slot's weight at e^ε and at 1.
-			if want := new(big.Rat).SetFrac(new(big.Int).SetUint64(w.High), new(big.Int).SetUint64(w.Low)); r.Worst.Cmp(want) != 0 {
-				t.Errorf("%+v ε=%g: worst ratio %s, want High/Low = %s", c, eps, r.Worst.FloatString(12), want.FloatString(12))
-			}
-			t.Logf("%+v ε=%g: %d inputs, %d hash functions, worst ratio %s", c, eps, r.Inputs, r.Functions, r.Worst.FloatString(9))
+			sparsetest.CheckPrivacy(t, c, eps, w, newSampler(w, c.Sparsity, c.Slots))
 		}
 	}
 }

@@ -72,6 +72,20 @@ func Prove(t *testing.T, c Case, randomizer Slotter) Result {
 	return result
 }
 
+// CheckPrivacy proves ε-LDP of a randomizer on a small domain: no ratio is above a rational lower bound of e^ε.
+// The bound is attained: two inputs can put a slot's weight at w.High and at w.Low.
+func CheckPrivacy(t *testing.T, c Case, epsilon float64, w exact.Weights, randomizer Slotter) {
+	t.Helper()
+	r := Prove(t, c, randomizer)
+	if r.Worst.Cmp(LowerExp(epsilon)) > 0 {
+		t.Errorf("%+v ε=%g: worst ratio %s exceeds e^ε", c, epsilon, r.Worst.FloatString(12))
+	}
+	if want := new(big.Rat).SetFrac(new(big.Int).SetUint64(w.High), new(big.Int).SetUint64(w.Low)); r.Worst.Cmp(want) != 0 {
+		t.Errorf("%+v ε=%g: worst ratio %s, want High/Low = %s", c, epsilon, r.Worst.FloatString(12), want.FloatString(12))
+	}
+	t.Logf("%+v ε=%g: %d inputs, %d hash functions, worst ratio %s", c, epsilon, r.Inputs, r.Functions, r.Worst.FloatString(9))
+}
+
 // LowerExp returns a rational lower bound of e^x, 0 ≤ x ≤ 20: the Taylor sum
 // to degree 160, independent of the code under proof.
 func LowerExp(x float64) *big.Rat {
