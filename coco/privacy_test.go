@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/internal/exact"
+	"github.com/hushgrad/hushgrad/internal/slothash"
+	"github.com/hushgrad/hushgrad/sparse"
 	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
@@ -34,6 +36,22 @@ func TestLocalPrivacyByEnumeration(t *testing.T) {
 				t.Fatal(err)
 			}
 			sparsetest.CheckPrivacy(t, c, eps, w, newSampler(w, c.Sparsity, c.Slots))
+		}
+	}
+}
+
+// The hit probabilities of Lemma 3, by enumeration. With t = 2s there is no slot outside the marked pairs when
+// no two items share one.
+func TestCalibrationByEnumeration(t *testing.T) {
+	for _, p := range []sparse.Point{
+		{Dim: 2, Sparsity: 1, Slots: 2}, {Dim: 2, Sparsity: 1, Slots: 6}, {Dim: 3, Sparsity: 2, Slots: 4}, {Dim: 3, Sparsity: 2, Slots: 8}, {Dim: 4, Sparsity: 3, Slots: 6},
+	} {
+		for _, p.Epsilon = range []float64{0.1, 1, 5} {
+			w, err := exact.NewWeights(p.Epsilon, p.Sparsity, p.Slots)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sparsetest.CheckCalibration(t, Scheme, slothash.Paired, p, newSampler(w, p.Sparsity, p.Slots))
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/internal/exact"
+	"github.com/hushgrad/hushgrad/internal/slothash"
+	"github.com/hushgrad/hushgrad/sparse"
 	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
@@ -31,6 +33,22 @@ func TestLocalPrivacyByEnumeration(t *testing.T) {
 				t.Fatal(err)
 			}
 			sparsetest.CheckPrivacy(t, c, eps, w, newSampler(w, c.Sparsity, c.Slots))
+		}
+	}
+}
+
+// The hit probabilities by enumeration: of an own item, of the one with the opposite sign, of both at once, and of
+// the items of another coordinate.
+func TestCalibrationByEnumeration(t *testing.T) {
+	for _, p := range []sparse.Point{
+		{Dim: 2, Sparsity: 1, Slots: 2}, {Dim: 2, Sparsity: 1, Slots: 5}, {Dim: 3, Sparsity: 2, Slots: 3}, {Dim: 3, Sparsity: 2, Slots: 4},
+	} {
+		for _, p.Epsilon = range []float64{0.1, 1, 5} {
+			w, err := exact.NewWeights(p.Epsilon, p.Sparsity, p.Slots)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sparsetest.CheckCalibration(t, Scheme, slothash.Separate, p, newSampler(w, p.Sparsity, p.Slots))
 		}
 	}
 }

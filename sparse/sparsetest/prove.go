@@ -1,12 +1,14 @@
 package sparsetest
 
 import (
+	"math"
 	"math/big"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/exact"
 	"github.com/hushgrad/hushgrad/internal/slothash"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // Slotter is the randomizer under proof.
@@ -96,4 +98,60 @@ func LowerExp(x float64) *big.Rat {
 		sum.Add(sum, term)
 	}
 	return sum
+}
+
+// CheckCalibration compares the hit probabilities that a scheme states at a point, with the ideal hash family, with
+// those of its randomizer: over all hash functions and all random choices. The client holds the coordinates 0 … s−1
+// with alternating signs, and the last one, s = p.Dim − 1, is none of its own.
+func CheckCalibration(t *testing.T, scheme *sparse.Scheme, layout slothash.Layout, p sparse.Point, randomizer Slotter) {
+	t.Helper()
+	p.Hash = sparse.HashIdeal
+	stated, err := scheme.Calibration(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := Input(p.Dim, p.Sparsity, 0)
+	sums := map[string]*big.Rat{}
+	hit := func(what string, p *big.Rat) {
+		if sums[what] == nil {
+			sums[what] = new(big.Rat)
+		}
+		sums[what].Add(sums[what], p)
+	}
+	functions := int64(0)
+	Tables(layout.Keys(p.Dim, 0), uint32(p.Slots), func(hash Table) {
+		functions++
+		law, err := exact.Enumerate(64, func(choose exact.Chooser) (uint32, error) { return randomizer.Slot(x, hash, choose), nil })
+		if err != nil {
+			t.Fatalf("hash %v: %v", hash, err)
+		}
+		for j := range uint32(p.Dim) {
+			where, sign := "out", int8(1)
+			if int(j) < p.Sparsity {
+				where, sign = "in", x.Sign[j]
+			}
+			own, opposite := layout.Item(hash, j, sign), layout.Item(hash, j, -sign)
+			hit(where+": own", law[own])
+			hit(where+": opposite", law[opposite])
+			if own == opposite {
+				hit(where+": both", law[own])
+			}
+		}
+	})
+	for what, v := range map[string]struct {
+		stated      float64
+		coordinates int
+	}{
+		"in: own": {stated.In.Own, p.Sparsity}, "in: opposite": {stated.In.Opposite, p.Sparsity}, "in: both": {stated.In.Both, p.Sparsity},
+		"out: own": {stated.Out.Own, 1}, "out: opposite": {stated.Out.Opposite, 1}, "out: both": {stated.Out.Both, 1},
+	} {
+		got := 0.0
+		if sums[what] != nil {
+			got, _ = sums[what].Quo(sums[what], big.NewRat(functions*int64(v.coordinates), 1)).Float64()
+		}
+		// The weights are integers whose ratio is less than 2^−24 of itself below e^ε.
+		if math.Abs(got-v.stated) > 1e-6*got {
+			t.Errorf("%+v, %s: hit with probability %.9g, stated is %.9g", p, what, got, v.stated)
+		}
+	}
 }
