@@ -209,3 +209,22 @@ func TestOnlyPureLocalPromisesAreEnumerated(t *testing.T) {
 		}
 	}
 }
+
+// short is a mechanism whose Encode sends less than a seed.
+type short struct{ verify.Enumerable }
+
+func (short) Encode(dst []byte, _ []float64, _ *rand.Rand) ([]byte, error) {
+	return append(dst, 1, 2, 3), nil
+}
+
+func TestReportsWithoutASeedAreFaults(t *testing.T) {
+	r := round("coco", 2, 1, 4, "ideal", 1)
+	m, err := fl.Open(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := verify.Mechanism(t.Context(), short{m.(verify.Enumerable)}, r, verify.Options{Method: verify.Exact, Seeds: 2, Rand: seeded()})
+	if err != nil || report.Holds || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], "Encode sends 010203, must start with a seed") {
+		t.Errorf("%+v, %v, want one fault", report, err)
+	}
+}
