@@ -228,3 +228,29 @@ func TestReportsWithoutASeedAreFaults(t *testing.T) {
 		t.Errorf("%+v, %v, want one fault", report, err)
 	}
 }
+
+// A mechanism that itself promises less than its round is at fault, whatever its reports reveal.
+func TestGuaranteesBelowTheRoundAreFaults(t *testing.T) {
+	r := round("coco", 2, 1, 4, "ideal", 1)
+	m, err := fl.Open(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		guarantee fl.Guarantee
+		fault     bool
+	}{
+		"the same":   {fl.Guarantee{Trust: fl.Local, Epsilon: 1, Relation: fl.ReplaceOne}, false},
+		"larger ε":   {fl.Guarantee{Trust: fl.Local, Epsilon: 1.01, Relation: fl.ReplaceOne}, true},
+		"larger δ":   {fl.Guarantee{Trust: fl.Local, Epsilon: 1, Delta: 1e-9, Relation: fl.ReplaceOne}, true},
+		"a relation": {fl.Guarantee{Trust: fl.Local, Epsilon: 1, Relation: fl.ZeroOut}, true},
+	} {
+		report, err := verify.Mechanism(t.Context(), promised{m.(verify.Enumerable), c.guarantee}, r, verify.Options{Seeds: 2, Samples: 200, Rand: seeded()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := strings.Contains(strings.Join(report.Faults, "\n"), "which is weaker than the round's"); found != c.fault || report.Holds == c.fault {
+			t.Errorf("%s: %+v, want a fault: %v", name, report, c.fault)
+		}
+	}
+}
