@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -249,8 +250,45 @@ func TestGuaranteesBelowTheRoundAreFaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found := strings.Contains(strings.Join(report.Faults, "\n"), "which is weaker than the round's"); found != c.fault || report.Holds == c.fault {
+		if found := strings.Contains(strings.Join(report.Faults, "\n"), "which is weaker than the round's"); found != c.fault || report.Holds == c.fault || report.EpsilonPromised != 1 {
 			t.Errorf("%s: %+v, want a fault: %v", name, report, c.fault)
+		}
+	}
+}
+
+// lenient is a mechanism that encodes one kind of number that it should refuse.
+type lenient struct {
+	verify.Enumerable
+	takes func(float64) bool
+}
+
+func (l lenient) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
+	grad = slices.Clone(grad)
+	for j, g := range grad {
+		if l.takes(g) {
+			grad[j] = 0
+		}
+	}
+	return l.Enumerable.Encode(dst, grad, rng)
+}
+
+func TestEncodedNonsenseIsAFault(t *testing.T) {
+	r := round("coco", 2, 1, 4, "ideal", 1)
+	m, err := fl.Open(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, takes := range map[string]func(float64) bool{
+		"NaN":  math.IsNaN,
+		"+Inf": func(g float64) bool { return math.IsInf(g, 1) },
+		"-Inf": func(g float64) bool { return math.IsInf(g, -1) },
+	} {
+		report, err := verify.Mechanism(t.Context(), lenient{m.(verify.Enumerable), takes}, r, verify.Options{Method: verify.Exact, Seeds: 2, Rand: seeded()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "a coordinate " + name + " was encoded"; report.Holds || !strings.Contains(strings.Join(report.Faults, "\n"), want) {
+			t.Errorf("%s: %+v, want a fault with %q", name, report, want)
 		}
 	}
 }
