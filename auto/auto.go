@@ -9,6 +9,7 @@ package auto
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/collision"
@@ -56,7 +57,9 @@ func (factory) Complete(r fl.Round) (fl.Round, error) {
 }
 
 // Best returns the mechanism with the smallest squared error of the mean, among those that
-// estimate all the given columns. The number of slots and the hash family of p are ignored.
+// estimate all the given columns. The number of slots and the hash family of p are ignored. The
+// error is a *fl.ParamError for columns that no mechanism estimates, and for a point that none
+// can serve. Cost: that of Scheme.LeastMSE for each mechanism.
 func Best(p sparse.Point, columns ...string) (*sparse.Scheme, error) {
 	p.Hash = sparse.HashGF2
 	var best *sparse.Scheme
@@ -73,8 +76,12 @@ func Best(p sparse.Point, columns ...string) (*sparse.Scheme, error) {
 			best, least = s, mse
 		}
 	}
-	if best == nil {
+	switch {
+	case best != nil:
+		return best, nil
+	case failed != nil:
 		return nil, failed
 	}
-	return best, nil
+	return nil, fl.Invalid("columns", strings.Join(columns, ", "), "must be among what one mechanism estimates beside the mean: %s",
+		strings.Join(coco.Scheme.Columns(), ", "))
 }

@@ -78,3 +78,20 @@ func TestCompleteNamesTheMechanism(t *testing.T) {
 		t.Errorf("slots for auto: %v, want a ParamError for params", err)
 	}
 }
+
+// Best is an error, and no mechanism, where none estimates what is asked for, or none can serve the point.
+func TestBestRefuses(t *testing.T) {
+	for param, c := range map[string]struct {
+		p       sparse.Point
+		columns []string
+	}{
+		"columns":  {sparse.Point{Dim: 100, Sparsity: 8, Epsilon: 1}, []string{fl.ColumnFrequency, "median"}},
+		"epsilon":  {sparse.Point{Dim: 100, Sparsity: 8}, nil},
+		"sparsity": {sparse.Point{Dim: 100, Sparsity: 101, Epsilon: 1}, []string{fl.ColumnFrequency}},
+	} {
+		var refused *fl.ParamError
+		if best, err := Best(c.p, c.columns...); best != nil || !errors.As(err, &refused) || refused.Param != param {
+			t.Errorf("%s: %v, %v, want a ParamError", param, best, err)
+		}
+	}
+}

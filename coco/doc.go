@@ -40,9 +40,13 @@
 //
 // # Accuracy
 //
-// Scheme.MSE is the exact squared error, and Scheme.BestSlots the t that minimises it. At
-// small ε that is t = 2s. Every pair then has the same weight, and the round estimates the
-// mean only. Scheme.BestSlotsForFrequency serves rounds that ask for more.
+// A report hits the slot of an own item, of the same coordinate with the opposite sign, or of another item with
+// the probabilities of the paper's Lemma 3 ([sparse.Calibration]). The tests enumerate them for the ideal hash;
+// package internal/slothash derives those of the linear family.
+//
+// Scheme.MSE is the exact squared error, and Scheme.BestSlots the t that minimises it. At small ε that
+// is t = 2s. Every pair then has the same weight, and the round estimates the mean only.
+// Scheme.BestSlotsForFrequency serves rounds that ask for more.
 //
 // The round's parameters are sparsity (required), slots and hash. fl.Open needs all three.
 // fl.Complete fills the last two.

@@ -13,41 +13,9 @@ import (
 
 // The ternary search must find what trying every t finds.
 func TestBestSlotsAgainstExhaustion(t *testing.T) {
-	for _, search := range []struct {
-		hash string
-		name string
-		best func(sparse.Point) (int, error)
-		mse  func(sparse.Point) (float64, error)
-	}{
-		{"ideal", "mean", Scheme.BestSlots, Scheme.MSE}, {"ideal", "support", Scheme.BestSlotsForFrequency, Scheme.FrequencyMSE},
-		{"gf2", "mean", Scheme.BestSlots, Scheme.MSE}, {"gf2", "support", Scheme.BestSlotsForFrequency, Scheme.FrequencyMSE},
-	} {
-		for _, c := range []struct {
-			dim, s int
-			eps    float64
-		}{{100, 1, 0.01}, {100, 1, 5}, {7850, 8, 0.1}, {7850, 8, 1}, {7850, 64, 1}, {100, 64, 5}, {131072, 3, 2}} {
-			got, err := search.best(sparse.Point{Dim: c.dim, Sparsity: c.s, Epsilon: c.eps, Hash: search.hash})
-			if err != nil {
-				t.Fatal(err)
-			}
-			best, at := math.Inf(1), 0
-			for slots := 2 * c.s; slots < 60*c.s*int(1+math.Exp(c.eps)); slots += 2 {
-				if search.hash == "gf2" && slots&(slots-1) != 0 {
-					continue // the family has powers of two only
-				}
-				mse, err := search.mse(sparse.Point{Dim: c.dim, Sparsity: c.s, Slots: slots, Epsilon: c.eps, Hash: search.hash})
-				if err != nil { // more slots than the family has
-					continue
-				}
-				if mse < best {
-					best, at = mse, slots
-				}
-			}
-			if got != at {
-				t.Errorf("%s %s %+v: got t = %d, exhaustion finds %d", search.hash, search.name, c, got, at)
-			}
-		}
-	}
+	sparsetest.CheckBestSlots(t, minSlots, 2,
+		sparsetest.Search{Name: "mean", Best: Scheme.BestSlots, Error: Scheme.MSE},
+		sparsetest.Search{Name: "frequency", Best: Scheme.BestSlotsForFrequency, Error: Scheme.FrequencyMSE})
 }
 
 // n·MSE/(d·s) at the best t, from a direct evaluation of Lemma 3 in Python over

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/sparse"
 	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
@@ -42,17 +41,5 @@ func measure(t *testing.T, p sparse.Point, dummies int, rounds int, rng *rand.Ra
 	if p.Slots, err = Scheme.BestSlotsForItems(p); err != nil {
 		t.Fatal(err)
 	}
-	r := sparsetest.RoundWith(t, Name, p.Dim, p.Epsilon, fl.Params{
-		"sparsity": fl.Int(p.Sparsity), "slots": fl.Int(p.Slots), "hash": fl.Text(p.Hash),
-	})
-	c, err := Scheme.Calibration(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, opposite, out := c.ItemVariance()
-	signal := p.Sparsity - dummies
-	sparsetest.Measure(t, r, sparsetest.Input(p.Dim, p.Sparsity, dummies), rounds, 10, sparsetest.Errors{
-		Mean:  c.MeanMSE(p.Dim, signal),
-		Items: float64(signal)*(own+opposite) + 2*float64(p.Dim-signal)*out,
-	}, 6.7, rng)
+	sparsetest.MeasureScheme(t, Scheme, p, dummies, rounds, 10, 6.7, rng)
 }

@@ -1,10 +1,11 @@
 package collision
 
 import (
-	"math/big"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/internal/exact"
+	"github.com/hushgrad/hushgrad/internal/slothash"
+	"github.com/hushgrad/hushgrad/sparse"
 	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
@@ -31,14 +32,23 @@ func TestLocalPrivacyByEnumeration(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := sparsetest.Prove(t, c, newSampler(w, c.Sparsity, c.Slots))
-			if r.Worst.Cmp(sparsetest.LowerExp(eps)) > 0 {
-				t.Errorf("%+v ε=%g: worst ratio %s exceeds e^ε", c, eps, r.Worst.FloatString(12))
+			sparsetest.CheckPrivacy(t, c, eps, w, newSampler(w, c.Sparsity, c.Slots))
+		}
+	}
+}
+
+// The hit probabilities by enumeration: of an own item, of the one with the opposite sign, of both at once, and of
+// the items of another coordinate.
+func TestCalibrationByEnumeration(t *testing.T) {
+	for _, p := range []sparse.Point{
+		{Dim: 2, Sparsity: 1, Slots: 2}, {Dim: 2, Sparsity: 1, Slots: 5}, {Dim: 3, Sparsity: 2, Slots: 3}, {Dim: 3, Sparsity: 2, Slots: 4},
+	} {
+		for _, p.Epsilon = range []float64{0.1, 1, 5} {
+			w, err := exact.NewWeights(p.Epsilon, p.Sparsity, p.Slots)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if want := new(big.Rat).SetFrac(new(big.Int).SetUint64(w.High), new(big.Int).SetUint64(w.Low)); r.Worst.Cmp(want) != 0 {
-				t.Errorf("%+v ε=%g: worst ratio %s, want High/Low = %s", c, eps, r.Worst.FloatString(12), want.FloatString(12))
-			}
-			t.Logf("%+v ε=%g: %d inputs, %d hash functions, worst ratio %s", c, eps, r.Inputs, r.Functions, r.Worst.FloatString(9))
+			sparsetest.CheckCalibration(t, Scheme, slothash.Separate, p, newSampler(w, p.Sparsity, p.Slots))
 		}
 	}
 }

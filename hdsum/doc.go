@@ -42,6 +42,13 @@
 // nothing but the sum of the messages of each instance, and Sums holds nothing
 // else.
 //
+// # What is not exact
+//
+// The noise of GKMPS and BBGN is negative binomial. It comes from floating-point samplers, whose
+// probabilities are off by about 10^-13 of themselves (package internal/sample). The proofs are for the
+// exact law, and δ does not pay for the difference. Messages are integers, and which ones can occur
+// does not depend on the input. Package hdsum/shares has exact noise.
+//
 // # Neighbours
 //
 // Every sum takes the relation explicitly. Under fl.ZeroOut the neighbours

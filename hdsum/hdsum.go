@@ -204,7 +204,8 @@ func (m *mechanism) NewAggregator() fl.Aggregator {
 }
 
 // Guarantee implements fl.Mechanism. It holds in the shuffle model only: a party that
-// reads one client's report learns its gradient.
+// reads one client's report learns its gradient. It is proved for the exact law of the noise, from
+// which the samplers differ a little (package comment, "What is not exact").
 func (m *mechanism) Guarantee() fl.Guarantee {
 	return fl.Guarantee{Trust: fl.Shuffle, Epsilon: m.round.Epsilon, Delta: m.round.Delta, Relation: m.round.Relation}
 }

@@ -237,3 +237,30 @@ func TestHighDimSumRefuses(t *testing.T) {
 		t.Errorf("an empty population: error %v", err)
 	}
 }
+
+// In no one-sided sum of any coordinate does noise alone keep a sub-domain, but with probability Beta/2 of
+// them all: exactly, from the laws of the instances. The other half is for clipping.
+func TestNoiseAloneKeepsNothingOfAVector(t *testing.T) {
+	for _, relation := range []fl.Relation{fl.ZeroOut, fl.ReplaceOne} {
+		for _, base := range []Protocol{GKMPS, BBGN} {
+			const dim, beta = 64, 0.1
+			h := newHighDim(t, HighDimConfig{
+				Config: Config{Clients: 1000, Epsilon: 5, Delta: 1e-6, Relation: relation, Base: base},
+				Dim:    dim, Norm: 16, Beta: beta, Key: [32]byte{1},
+			})
+			total := 0.0
+			for j, g := range h.groups {
+				least := math.Floor(h.domains.thresholds[j]/float64(g.sum.Width())) + 1
+				total += float64(g.count) * g.sum.Noise().CDF(-int64(least)) // symmetric
+				// With BBGN η is the ε of an instance over its bound.
+				want := 1.3 * math.Log(2*float64(len(h.groups))*2*dim/(beta/2))
+				if got := h.domains.thresholds[j] * g.sum.Noise().Eta; base == BBGN && math.Abs(got-want) > 1e-9*want {
+					t.Errorf("%v: threshold %d is %.12g of the noise, want %.12g", relation, j, got, want)
+				}
+			}
+			if !(total <= beta/2) {
+				t.Errorf("%v, %v: noise counts with probability %g, want at most %g", relation, base, total, beta/2)
+			}
+		}
+	}
+}

@@ -62,7 +62,7 @@ var demandSets = [][]float64{
 // Every data set, every neighbour and every output on a coarse grid; on the fine
 // one, the outputs at which the sums are, between which and beyond which the log
 // ratio has no extremes.
-func TestEveryUserGetsTheOwnEpsilon(t *testing.T) {
+func TestEveryClientGetsTheOwnEpsilon(t *testing.T) {
 	values := []float64{0, 0.2, 0.5, 1}
 	for _, eps := range demandSets {
 		for name, w := range map[string]Weights{

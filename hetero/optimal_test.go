@@ -141,7 +141,7 @@ const many = 1_000_000
 // Σ ε·(ρ−ε)_+ = noise with ρ = λ/v, and for Correlated L²v is between
 // 4·Σ (1/n−vε)_+ times the sum of the demands below τ = 1/(nv), and times the sum of
 // those up to τ.
-func TestOptimalityConditionsOfManyUsers(t *testing.T) {
+func TestOptimalityConditionsOfManyClients(t *testing.T) {
 	n := many
 	if testing.Short() {
 		n /= 10

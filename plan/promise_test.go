@@ -24,6 +24,8 @@ func TestPromisesInWords(t *testing.T) {
 			[]string{"ε = 10, δ = 0 for the 5 reports of a client together: against everybody", "One report has ε = 2.", "may betray with up to 88.1 %", "may find out with up to 100.0 %",
 				"only against a party that sees only shuffled reports", "composed over the 5 rounds"}, nil},
 		{Promise{Local: &two, LocalTotal: &ten, LocalDelta: 4.99999e-8, Participations: 5}, "local ε = 10", []string{"ε = 10, δ = 5e-08 for the 5 reports"}, []string{"central"}},
+		{Promise{Local: &two, LocalTotal: &two, LocalDelta: 0.1, Participations: 1}, "local ε = 2", []string{"may betray with up to 89.3 % accuracy"}, nil}, // (e²+0.1)/(e²+1)
+		{Promise{Local: &half, LocalTotal: &two, LocalDelta: 0.5, Participations: 4}, "local ε = 2", []string{"may betray with up to 81.2 %", "may find out with up to 94.1 %"}, nil},
 		{Promise{Participations: 5, Seed: 9}, "no privacy: the seed repeats the noise", []string{"none: the seed repeats the noise", "guesses 9"}, []string{"ε", "against"}},
 	} {
 		var b strings.Builder

@@ -64,9 +64,11 @@ func (s *Spending) Participations(rounds int) int {
 func (s *Spending) Promise(ctx context.Context, rounds int) (Promise, error) {
 	p := Promise{Delta: s.delta, Participations: s.Participations(rounds), TwoServers: s.guarantee.Trust == fl.TwoServers}
 	if s.guarantee.Trust == fl.Local {
-		k := float64(p.Participations)
-		total := k * s.guarantee.Epsilon
-		p.Local, p.LocalTotal, p.LocalDelta = &s.guarantee.Epsilon, &total, k*s.guarantee.Delta
+		total, delta, err := compose.Basic(s.guarantee.Epsilon, s.guarantee.Delta, p.Participations)
+		if err != nil {
+			return Promise{}, fmt.Errorf("plan: %w", err)
+		}
+		p.Local, p.LocalTotal, p.LocalDelta = &s.guarantee.Epsilon, &total, delta
 	}
 	if s.loss == nil {
 		return p, nil

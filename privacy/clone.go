@@ -24,8 +24,9 @@ import "math"
 //
 //	δ(ε_c) <= (1/n)·2e^ε/(e^ε + 1)·E[((e^ε − q)·A − (e^ε·q − 1)·B)_+],
 //
-// the form of [Blanket] without a neutral kind. Where both apply Blanket is the sharper:
-// at the t of Wang et al. its ε_c is lower by a fifth (ε = 0.1) to more than a half (ε = 5).
+// the form of [Blanket] without a neutral kind. Where both apply Blanket is the sharper: at the t
+// of Wang et al., 10^4 and 10^5 clients and δ = 10^-6 its ε_c is lower by a fifth (ε = 0.1) to
+// more than a half (ε = 5). Command: hushgrad account amplify.
 type Clone struct{ bound }
 
 // NewClone returns the bound for local budget epsilon in (0, 20]. Cost: O(1). It returns

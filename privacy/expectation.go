@@ -26,9 +26,9 @@ const (
 // for which x(a)/c lies in the range of D; above it the positive part is the
 // identity and the rest of the sum is a tail of A in closed form; below it is zero.
 //
-// One table serves a block of consecutive k, also one that was made for a smaller first k. D is a sum of n−k independent centred
-// terms, so E φ(D) for convex φ grows with the number of terms: the table for the first k
-// of a block bounds all of them from above. The growth per term is at most a factor
+// One table serves a block of consecutive k, also one that was made for a smaller first k. D is a
+// sum of n−k independent centred terms, so E φ(D) for convex φ grows with the number of terms: the
+// table for the first k of a block bounds all of them from above. The growth per term is at most a factor
 // e^{blockCost}. Up to n of about 10^5 each k has its own table; beyond, blockLength
 // keeps blocks short where the weight is.
 //

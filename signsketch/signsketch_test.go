@@ -3,7 +3,6 @@ package signsketch
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -50,11 +49,7 @@ func TestLocalPrivacyByEnumeration(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := sparsetest.Prove(t, c, newSampler(w))
-			want := new(big.Rat).SetFrac(new(big.Int).SetUint64(w.High), new(big.Int).SetUint64(w.Low))
-			if r.Worst.Cmp(sparsetest.LowerExp(eps)) > 0 || r.Worst.Cmp(want) != 0 {
-				t.Errorf("%+v ε=%g: worst ratio %s, want High/Low = %s below e^ε", c, eps, r.Worst.FloatString(12), want.FloatString(12))
-			}
+			sparsetest.CheckPrivacy(t, c, eps, w, newSampler(w))
 		}
 	}
 }

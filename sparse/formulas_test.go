@@ -231,3 +231,37 @@ func TestTheNormOfTheNoiseAddsUpTheVariances(t *testing.T) {
 		}
 	}
 }
+
+// A conditional mean is the mean over the share of clients that hold the key. That share is moved into
+// [1/n, 1], and the quotient into ±Scale.
+func TestConditionalMeansStayInTheirRange(t *testing.T) {
+	const scale, n = 3.0, 1024
+	c := paired
+	in, off := c.In.Own+c.In.Opposite, 2*c.Out.Own
+	share := func(plus, minus int64) float64 { return (float64(plus+minus)/n - off) / (in - off) }
+	mean := func(plus, minus int64) float64 { return float64(plus-minus) / n / (c.In.Own - c.In.Opposite) }
+	plus, minus := []int64{300, 500, 100, 280, 20}, []int64{40, 400, 100, 5, 10}
+	m := &mechanism{scheme: &Scheme{}, round: &count.Round{Round: fl.Round{Scale: scale, Columns: []string{fl.ColumnConditional}}}, calibration: c}
+	e, err := (&tally{mechanism: m, hits: given{plus: plus, minus: minus}}).Estimate(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := column(t, e, fl.ColumnConditional)
+	for j, want := range []float64{
+		1,                       // every client holds it, with +
+		mean(plus[1], minus[1]), // more than every client: as if all
+		0,                       // none
+		1,                       // the mean is larger than the share
+		1,                       // fewer than none: as if one
+	} {
+		if want *= scale; !(math.Abs(got.Value[j]-want) <= 1e-12) {
+			t.Errorf("coordinate %d: %.15g, want %.15g", j, got.Value[j], want)
+		}
+	}
+	if share(plus[1], minus[1]) < 1.1 || mean(plus[3], minus[3]) < 1.1*share(plus[3], minus[3]) || share(plus[4], minus[4]) > -0.1 {
+		t.Error("the counts do not leave the ranges")
+	}
+	if got.StdErr != nil {
+		t.Errorf("a standard error: %v", got.StdErr)
+	}
+}

@@ -146,8 +146,8 @@ func (m *mechanism) Guarantee() fl.Guarantee {
 
 func (m *mechanism) ReportBytes() int { return m.codec.Bytes() }
 
-// MeanVariance returns the variance of the mean of so many reports, on average over the
-// coordinates and in squared units of Scale. It is exact for clients with sparsity entries and
+// MeanVariance returns the variance of the mean of the given number of reports, on average over
+// the coordinates and in squared units of Scale. It is exact for clients with sparsity entries and
 // leaves out the error of a round's labels. Standard errors are longer where hits are few.
 func (m *mechanism) MeanVariance(reports int64) float64 {
 	return m.calibration.MeanMSE(m.round.Dim, m.point.Sparsity) / float64(m.round.Dim) / float64(reports)

@@ -119,7 +119,7 @@ func (a *aggregator) grow(what string, more []int64, add func(tier int, to fl.Ag
 	return nil
 }
 
-// meanVariance is a mechanism that knows the variance of the mean of so many reports: per
+// meanVariance is a mechanism that knows the variance of the mean of a number of reports: per
 // coordinate, in squared units of Scale. Weights that follow from it depend on no report.
 type meanVariance interface{ MeanVariance(reports int64) float64 }
 

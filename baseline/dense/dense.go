@@ -4,8 +4,8 @@
 //
 // A report is the gradient's coordinates as IEEE 754 binary32, little-endian,
 // 4·dim bytes. Coordinates beyond the range of binary32, ±3.4·10^38, are clipped to it, so that
-// whether a client takes part does not depend on its gradient. A round must say Epsilon = +Inf, so that it is not opened by
-// mistake. Sums are float64. Their last bits depend on the order of the reports.
+// whether a client takes part does not depend on its gradient. A round must say Epsilon = +Inf, so
+// that it is not opened by mistake. Sums are float64. Their last bits depend on the order of the reports.
 package dense
 
 import (

@@ -19,7 +19,8 @@
 // coin decides which. m is drawn from a table of integers. Its neighbours differ by a factor
 // of at most e^(ε/(2B)), certified by rational arithmetic. Two gradients give any
 // report with probabilities within e^(ε·Σ|k_j−k'_j|/(2B)) ≤ e^ε of one another, to the last
-// bit. Only the client's gradient itself depends on floating-point numbers. The sums are clamped to 16 bits, after the noise, with probability below 10^-35.
+// bit. Only the client's gradient itself depends on floating-point numbers. The sums are clamped to
+// 16 bits, after the noise, with probability below 10^-35.
 //
 // # Accuracy and cost
 //

@@ -35,7 +35,8 @@
 // The shuffled messages of one instance are (ε, δ)-differentially private under the
 // relation of the Config, if all n clients send their shares. The guarantee is void when
 // the messages of one client can be distinguished from the others'. With h < n honest
-// clients only NB(rh/n, p) copies hide an input.
+// clients only NB(rh/n, p) copies hide an input. The proof is for shares with exactly these
+// laws. The samplers of package hdsum are floating-point ones, off by about 10^-13 of each probability.
 //
 // The proof splits what the shuffler hands on into independent parts and adds up what
 // each of them reveals.

@@ -1,6 +1,6 @@
 // Package shares is the mechanism "sumdp-shares" of package fl: sums of gradients by two
-// servers, neither of which learns anything alone. Use it where clients trust no single
-// party with their gradients. Start with [Name] in a Round, and with fl.SharedMechanism.
+// servers. Use it where clients trust no single party with their gradients: one server alone sees
+// random bytes and the noisy sum. Start with [Name] in a Round, and with fl.SharedMechanism.
 //
 // The mechanism "sumdp" of package hdsum sends all messages of a client to one party, which
 // could read the gradient. Here the client adds its part of the noise to the gradient itself

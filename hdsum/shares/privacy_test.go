@@ -8,6 +8,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/sample"
+	"github.com/hushgrad/hushgrad/privacy/compose"
 )
 
 // law is a law on the integers modulo its length.
@@ -195,5 +196,48 @@ func TestTheCutIsPaidFor(t *testing.T) {
 		if cost := (1 + math.Exp(c.epsilon)) * n.Missing(); cost <= c.delta*cut {
 			t.Errorf("%+v: a block less costs only %g", c, cost)
 		}
+	}
+}
+
+// The coordinates of one report compose to what the cut leaves of δ, and to most of it.
+func TestTheCutComesOutOfTheBudget(t *testing.T) {
+	for relation, shift := range map[fl.Relation]float64{fl.ReplaceOne: 6, fl.ZeroOut: 3} {
+		r := oneLevel(1, 6000)
+		r.Epsilon, r.Delta, r.Relation = 1, 1e-6, relation
+		const dim, levels = 64, 3
+		n, err := calibrate(r, dim, levels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spent, err := compose.Homogeneous{Epsilon: shift * n.Eta, Count: dim}.DeltaAt(r.Epsilon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if least := r.Delta * (1 - 2*cut); !(spent <= r.Delta*(1-cut) && spent >= least) {
+			t.Errorf("%v: %d coordinates spend δ = %.9g, want %.9g to %.9g", relation, dim, spent, least, r.Delta*(1-cut))
+		}
+	}
+}
+
+// The variance of a sum is that of the noise, in proportion to the reports, and at most 1/4 for the rounding
+// of each report. At this ε the rounding is most of it.
+func TestStandardErrorsHaveTheRounding(t *testing.T) {
+	r := oneLevel(1, 100)
+	r.Epsilon, r.Delta = 20, 1e-6
+	m := open(t, r)
+	sum := m.newTotal()
+	sum.reports = 150
+	e, err := m.estimate(&sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	noise := sample.DiscreteLaplace{Eta: m.noise.Eta}.Variance()
+	if noise > 0.01*float64(sum.reports)/4 {
+		t.Fatalf("the noise has the variance %g, the rounding %g", noise, float64(sum.reports)/4)
+	}
+	// One level is worth Scale: the range and d' are 1.
+	want := r.Scale * math.Sqrt(1.5*noise+150./4) / 150
+	if got := e.Mean().StdErr[0]; math.Abs(got-want) > 1e-12*want {
+		t.Errorf("standard error %.15g, want %.15g", got, want)
 	}
 }

@@ -39,8 +39,8 @@
 // The server publishes the first round's conditional means (virtual = 0), both sides
 // make the second iteration from them with [NewIteration], and so on.
 //
-// The paper of PCKV, Section 4.2, says that the key has a budget of 0 in these rounds. Randomized response with a budget of 0
-// would say "none" in half of the reports, whatever the client holds. Here every report has a
+// The paper of PCKV, Section 4.2, says that the key has a budget of 0 in these rounds. Randomized
+// response with a budget of 0 would say "none" in half of the reports, whatever the client holds. Here every report has a
 // sign: the privacy is the same, and the noise is that of twice as many reports.
 //
 // # Privacy

@@ -233,3 +233,23 @@ func TestReportsTakeTheWeakestTier(t *testing.T) {
 		}
 	}
 }
+
+// A bound on a curve may rise where the curve cannot: what holds at an ε holds at every larger one.
+func TestACurveThatRisesIsItsRunningMinimum(t *testing.T) {
+	falling := func(epsilon float64) (float64, error) { return 0.4 * math.Exp(-3*min(epsilon, 1)), nil }
+	rising := func(epsilon float64) (float64, error) {
+		delta, err := falling(epsilon)
+		return delta + 0.2*max(0, epsilon-1), err
+	}
+	want := must[*compose.Distribution](t)(compose.FromCurve(t.Context(), falling, 2, compose.Options{}))
+	got := must[*compose.Distribution](t)(compose.FromCurve(t.Context(), rising, 2, compose.Options{}))
+	if got.Infinite() != want.Infinite() {
+		t.Errorf("infinite losses have %v, want %v", got.Infinite(), want.Infinite())
+	}
+	for _, epsilon := range []float64{0, 0.5, 1, 1.9} {
+		a, b := must[compose.Bounds](t)(got.Delta(t.Context(), epsilon)), must[compose.Bounds](t)(want.Delta(t.Context(), epsilon))
+		if a != b {
+			t.Errorf("δ(%v): %v, want %v", epsilon, a, b)
+		}
+	}
+}

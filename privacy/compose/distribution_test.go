@@ -103,6 +103,7 @@ func TestErrors(t *testing.T) {
 		"curve":           {one(compose.FromCurve(t.Context(), nil, 1, compose.Options{})), one(compose.FromCurve(t.Context(), curve, 1, compose.Options{}))},
 		"maxEpsilon":      {one(compose.FromCurve(t.Context(), curve, 0, compose.Options{})), one(compose.FromCurve(t.Context(), curve, nan, compose.Options{}))},
 		"k":               {one(d.Compose(0)), one(d.Compose(compose.MaxCount + 1)), totals(compose.Basic(1, 0, 0))},
+		"count":           {one(must[*compose.Distribution](t)(d.Compose(compose.MaxCount)).Then(t.Context(), d))},
 		"other":           {one(d.Then(t.Context(), nil))},
 		"slack":           {totals(compose.Advanced(1, 0, 0, 1)), totals(compose.Advanced(1, 0, nan, 1))},
 		"events":          {one(compose.Compose(t.Context(), nil, compose.Options{}))},
@@ -228,5 +229,20 @@ func BenchmarkThousand(b *testing.B) {
 			}
 			b.ReportMetric(bounds.Error(), "ε-error")
 		})
+	}
+}
+
+// Of one mechanism that was cut off twice, less is cut off: in both orders.
+func TestTheSmallerTailCounts(t *testing.T) {
+	coarse := must[*compose.Distribution](t)(compose.Gaussian(t.Context(), 2, compose.Options{Tail: 1e-3}))
+	fine := must[*compose.Distribution](t)(compose.Gaussian(t.Context(), 2, compose.Options{Tail: 1e-12}))
+	if got := coarse.Infinite(); got < 1e-4 || got > 1e-3*(1+1e-9) {
+		t.Fatalf("the coarse one cuts off %v", got)
+	}
+	for _, both := range [][2]*compose.Distribution{{coarse, fine}, {fine, coarse}} {
+		composed := must[*compose.Distribution](t)(both[0].Then(t.Context(), both[1]))
+		if got := composed.Infinite(); got > 2e-12*(1+1e-9) || composed.Count() != 2 {
+			t.Errorf("%d mechanisms cut off %v, want 2 and 2e-12 at most", composed.Count(), got)
+		}
 	}
 }

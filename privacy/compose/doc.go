@@ -74,17 +74,17 @@
 // The laws of sums are computed by fast Fourier transform (Koskela, Jälkö and Honkela,
 // AISTATS 2020) of exponentially tilted laws: masses times e^{θ·loss}, normalised, with θ
 // such that the tilted mean is at the ε in question. Transforms err by about 10^-16 of the
-// total mass. Where the sum is so smooth that some hundred frequencies make up its law, only those
-// are computed. What the others can do is bounded, and added. The tilt makes this an error relative to the Chernoff bound on δ(ε) and not to
-// 1. So δ of any size is reliable, down to Infinite(): there are about 10^-18 per mechanism of
-// cut tails. Four errors are bounded, added to Upper and taken from Lower: rounding of the
+// total mass. The tilt makes this an error relative to the Chernoff bound on δ(ε) and not to 1. So δ
+// of any size is reliable, down to Infinite(): there are about 10^-18 per mechanism of cut tails.
+// Where the sum is so smooth that some hundred frequencies make up its law, only those are computed.
+// What the others can do is bounded, and added. Four errors are bounded, added to Upper and taken from Lower: rounding of the
 // transforms, rounding of all sums, the probability outside the window of the transform, and
 // losses that count as on the grid.
 //
 // Times with default options on one core: a query about 1000 rounds of Gaussian noise takes 5 to
 // 30 ms, with errors below 10^-3 in ε. A lattice of losses (Pure, Approximate, DiscreteLaplace
 // alone) takes milliseconds, with errors below 10^-6. The loss of one shuffled round of up to 10^4
-// clients takes up to 0.1 s. What can take longer than 0.2 s has a context as its first parameter. It asks the context between the
-// points of a curve and between passes over the grid. One pass takes milliseconds, and up to
-// half a second on the largest grids. A query computes its two bounds at the same time.
+// clients takes up to 0.1 s. What can take longer than 0.2 s has a context as its first parameter. It
+// asks the context between the points of a curve and between passes over the grid. One pass takes
+// milliseconds, and up to half a second on the largest grids. A query computes its two bounds at the same time.
 package compose

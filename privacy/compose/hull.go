@@ -99,9 +99,25 @@ func innerHull(hull []vertex, gap float64) []vertex {
 		inner = append(inner, vertex{math.Max(0, a.loss+math.Log1p(y)), a.delta + left*y})
 	}
 	for i := range inner {
-		inner[i].delta = math.Max(0, inner[i].delta-gap*(1+2*extension))
+		inner[i].delta -= gap * (1 + 2*extension)
 	}
-	return symmetricHull(inner)
+	return symmetricHull(aboveZero(inner))
+}
+
+// aboveZero ends a falling curve where it meets 0. To raise what is below 0 to it, at the same loss, would
+// raise the curve before it.
+func aboveZero(curve []vertex) []vertex {
+	for i, v := range curve {
+		switch {
+		case v.delta >= 0:
+		case i == 0:
+			return []vertex{{0, 0}} // the curve of two equal laws
+		default:
+			a := curve[i-1]
+			return append(curve[:i], vertex{a.loss + math.Log1p(-a.delta/slope(a, v)), 0})
+		}
+	}
+	return curve
 }
 
 // mirror returns the point that the symmetry of a pair gives for −v.loss.

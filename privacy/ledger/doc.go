@@ -86,8 +86,8 @@
 //
 // # Exported form
 //
-// Export writes one JSON object, an [Exported], whose fields say what they hold and promise. [ReadExported] reads
-// it. For example:
+// Export writes one JSON object, an [Exported], whose fields say what they hold and promise.
+// [ReadExported] reads it. For example:
 //
 //	{"version": 1, "purposes": {"keyboard": {
 //	  "budget": {"epsilon": 4, "delta": 0, "relation": "replace-one",

@@ -44,12 +44,12 @@ type ExportedBudget struct {
 	Central *ExportedBound `json:"central,omitempty"`
 }
 
-// ExportedBound is (ε, δ)-differential privacy.
+// ExportedBound is (ε, δ)-differential privacy: when the client's data change as Relation says, an event of
+// probability p has a probability of at most e^ε·p + δ.
 type ExportedBound struct {
-	// Epsilon is at least 0. What is seen becomes at most e^ε times as likely, or as unlikely, when the
-	// client's data change as Relation says. An infinite ε bounds nothing.
+	// Epsilon is at least 0. An infinite ε bounds nothing.
 	Epsilon Epsilon `json:"epsilon"`
-	// Delta is the probability that may lie beyond that, in [0, 1).
+	// Delta is in [0, 1). It is added to the probability of every event.
 	Delta float64 `json:"delta"`
 	// Relation is "replace-one", where the client's data are exchanged for any others, or "zero-out",
 	// where they are left out. It may be empty for an entry without privacy.

@@ -53,9 +53,10 @@ type Ledger struct {
 
 // Reserve records a charge, durably, and returns its id. Only then may the client encode.
 // The error wraps ErrBudget when the charges composed would exceed the budget of the
-// purpose, or its central one if it has one, and a *fl.ParamError has the numbers. It wraps ErrDuplicate when the same round
-// has an entry for the purpose that was not released. It wraps ErrReplaced when the file is not in
-// its place before the record is written or after. With any error nothing may be encoded.
+// purpose, or its central one if it has one, and a *fl.ParamError has the numbers. It wraps
+// ErrDuplicate when the same round has an entry for the purpose that was not released. It wraps
+// ErrReplaced when the file is not in its place before the record is written or after. With any
+// error nothing may be encoded.
 //
 // Cost: reading all entries, one composition for each budget and one synchronised write.
 func (l *Ledger) Reserve(ctx context.Context, c Charge) (ID, error) {

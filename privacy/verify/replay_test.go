@@ -31,28 +31,6 @@ func (d detour) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, erro
 	return report, err
 }
 
-// careless encodes what is not a number.
-type careless struct{ enumerable }
-
-func (c careless) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
-	clean := make([]float64, len(grad))
-	for j, v := range grad {
-		if v == v {
-			clean[j] = v
-		}
-	}
-	return c.Enumerable.Encode(dst, clean, rng)
-}
-
-// generous promises more ε than its round.
-type generous struct{ enumerable }
-
-func (g generous) Guarantee() fl.Guarantee {
-	weak := g.Enumerable.Guarantee()
-	weak.Epsilon *= 2
-	return weak
-}
-
 func TestWhatWasEnumeratedIsWhatRuns(t *testing.T) {
 	r := round("collision", 3, 2, 4, "gf2", 1)
 	m, err := fl.Open(r)
@@ -61,7 +39,7 @@ func TestWhatWasEnumeratedIsWhatRuns(t *testing.T) {
 	}
 	e := enumerable{m.(verify.Enumerable)}
 	for want, m := range map[string]fl.Mechanism{
-		"EncodeTernary sends": leaky{e}, "no input should": detour{e}, "must be refused": careless{e}, "weaker than": generous{e},
+		"EncodeTernary sends": leaky{e}, "no input should": detour{e},
 	} {
 		report := audit(t, m, r, verify.Options{Seeds: 5})
 		if report.Holds || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], want) || report.EpsilonFound > 1 || report.EpsilonPromised != 1 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -170,5 +171,124 @@ func TestAProofForRealNumbersIsAFault(t *testing.T) {
 	report := check(t, r, verify.Options{Samples: 1000})
 	if report.Holds || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], "real numbers") || !strings.Contains(report.Promise, "real numbers") {
 		t.Errorf("%+v, want the fault of a proof about real numbers", report)
+	}
+}
+
+// promised is a mechanism with another guarantee.
+type promised struct {
+	verify.Enumerable
+	guarantee fl.Guarantee
+}
+
+func (p promised) Guarantee() fl.Guarantee { return p.guarantee }
+
+// The law of one report says nothing about a promise that rests on other clients, and a largest ratio says
+// nothing about a δ: the exact method leaves both to the statistical one.
+func TestOnlyPureLocalPromisesAreEnumerated(t *testing.T) {
+	r := round("coco", 2, 1, 4, "ideal", 1)
+	m, err := fl.Open(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Delta = 0.1
+	for name, c := range map[string]struct {
+		guarantee fl.Guarantee
+		exact     bool
+	}{
+		"local":    {fl.Guarantee{Trust: fl.Local, Epsilon: 1, Relation: fl.ReplaceOne}, true},
+		"with a δ": {fl.Guarantee{Trust: fl.Local, Epsilon: 1, Delta: 0.1, Relation: fl.ReplaceOne}, false},
+		"shuffled": {fl.Guarantee{Trust: fl.Shuffle, Epsilon: 1, Relation: fl.ReplaceOne}, false},
+	} {
+		claims := promised{m.(verify.Enumerable), c.guarantee}
+		report, err := verify.Mechanism(t.Context(), claims, r, verify.Options{Method: verify.Exact, Seeds: 2, Rand: seeded()})
+		var p *fl.ParamError
+		switch {
+		case c.exact && (err != nil || report.Method != verify.Exact):
+			t.Errorf("%s: %+v, %v, want an exact check", name, report, err)
+		case !c.exact && (!errors.As(err, &p) || p.Param != "method"):
+			t.Errorf("%s: %+v, %v, want a ParamError for method", name, report, err)
+		}
+	}
+}
+
+// short is a mechanism whose Encode sends less than a seed.
+type short struct{ verify.Enumerable }
+
+func (short) Encode(dst []byte, _ []float64, _ *rand.Rand) ([]byte, error) {
+	return append(dst, 1, 2, 3), nil
+}
+
+func TestReportsWithoutASeedAreFaults(t *testing.T) {
+	r := round("coco", 2, 1, 4, "ideal", 1)
+	m, err := fl.Open(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := verify.Mechanism(t.Context(), short{m.(verify.Enumerable)}, r, verify.Options{Method: verify.Exact, Seeds: 2, Rand: seeded()})
+	if err != nil || report.Holds || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], "Encode sends 010203, must start with a seed") {
+		t.Errorf("%+v, %v, want one fault", report, err)
+	}
+}
+
+// A mechanism that itself promises less than its round is at fault, whatever its reports reveal.
+func TestGuaranteesBelowTheRoundAreFaults(t *testing.T) {
+	r := round("coco", 2, 1, 4, "ideal", 1)
+	m, err := fl.Open(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		guarantee fl.Guarantee
+		fault     bool
+	}{
+		"the same":   {fl.Guarantee{Trust: fl.Local, Epsilon: 1, Relation: fl.ReplaceOne}, false},
+		"larger ε":   {fl.Guarantee{Trust: fl.Local, Epsilon: 1.01, Relation: fl.ReplaceOne}, true},
+		"larger δ":   {fl.Guarantee{Trust: fl.Local, Epsilon: 1, Delta: 1e-9, Relation: fl.ReplaceOne}, true},
+		"a relation": {fl.Guarantee{Trust: fl.Local, Epsilon: 1, Relation: fl.ZeroOut}, true},
+	} {
+		report, err := verify.Mechanism(t.Context(), promised{m.(verify.Enumerable), c.guarantee}, r, verify.Options{Seeds: 2, Samples: 200, Rand: seeded()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := strings.Contains(strings.Join(report.Faults, "\n"), "which is weaker than the round's"); found != c.fault || report.Holds == c.fault || report.EpsilonPromised != 1 {
+			t.Errorf("%s: %+v, want a fault: %v", name, report, c.fault)
+		}
+	}
+}
+
+// lenient is a mechanism that encodes one kind of number that it should refuse.
+type lenient struct {
+	verify.Enumerable
+	takes func(float64) bool
+}
+
+func (l lenient) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
+	grad = slices.Clone(grad)
+	for j, g := range grad {
+		if l.takes(g) {
+			grad[j] = 0
+		}
+	}
+	return l.Enumerable.Encode(dst, grad, rng)
+}
+
+func TestEncodedNonsenseIsAFault(t *testing.T) {
+	r := round("coco", 2, 1, 4, "ideal", 1)
+	m, err := fl.Open(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, takes := range map[string]func(float64) bool{
+		"NaN":  math.IsNaN,
+		"+Inf": func(g float64) bool { return math.IsInf(g, 1) },
+		"-Inf": func(g float64) bool { return math.IsInf(g, -1) },
+	} {
+		report, err := verify.Mechanism(t.Context(), lenient{m.(verify.Enumerable), takes}, r, verify.Options{Method: verify.Exact, Seeds: 2, Rand: seeded()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "a coordinate " + name + " was encoded"; report.Holds || !strings.Contains(strings.Join(report.Faults, "\n"), want) {
+			t.Errorf("%s: %+v, want a fault with %q", name, report, want)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // Errors are exact squared errors of one report, summed over the coordinates.
@@ -142,6 +143,23 @@ func Measure(t *testing.T, r fl.Round, x fl.Ternary, rounds, perRound int, want 
 	for j := range coordinates {
 		coordinates[j].compare(t, "mean of a coordinate", truth[j], least, z)
 	}
+}
+
+// MeasureScheme is Measure for a scheme against its own formulas, with vectors of which a number of entries
+// are dummies.
+func MeasureScheme(t *testing.T, scheme *sparse.Scheme, p sparse.Point, dummies, rounds, perRound int, z float64, rng *rand.Rand) {
+	t.Helper()
+	c, err := scheme.Calibration(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signal := p.Sparsity - dummies
+	own, opposite, out := c.ItemVariance()
+	want := Errors{Mean: c.MeanMSE(p.Dim, signal), Items: float64(signal)*(own+opposite) + 2*float64(p.Dim-signal)*out}
+	if c.In.Own+c.In.Opposite-2*c.Out.Own < 1e-9*c.In.Own {
+		want.Items = math.Inf(1) // items are hit as often as any other, and not estimated
+	}
+	Measure(t, RoundWith(t, scheme.Name(), p.Dim, p.Epsilon, scheme.Params(p)), Input(p.Dim, p.Sparsity, dummies), rounds, perRound, want, z, rng)
 }
 
 func itemError(plus, minus, truth []float64) (squared float64) {

@@ -1,12 +1,14 @@
 package sparsetest
 
 import (
+	"math"
 	"math/big"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/exact"
 	"github.com/hushgrad/hushgrad/internal/slothash"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // Slotter is the randomizer under proof.
@@ -72,6 +74,20 @@ func Prove(t *testing.T, c Case, randomizer Slotter) Result {
 	return result
 }
 
+// CheckPrivacy proves ε-LDP of a randomizer on a small domain: no ratio is above a rational lower bound of e^ε.
+// The bound is attained: two inputs can put a slot's weight at w.High and at w.Low.
+func CheckPrivacy(t *testing.T, c Case, epsilon float64, w exact.Weights, randomizer Slotter) {
+	t.Helper()
+	r := Prove(t, c, randomizer)
+	if r.Worst.Cmp(LowerExp(epsilon)) > 0 {
+		t.Errorf("%+v ε=%g: worst ratio %s exceeds e^ε", c, epsilon, r.Worst.FloatString(12))
+	}
+	if want := new(big.Rat).SetFrac(new(big.Int).SetUint64(w.High), new(big.Int).SetUint64(w.Low)); r.Worst.Cmp(want) != 0 {
+		t.Errorf("%+v ε=%g: worst ratio %s, want High/Low = %s", c, epsilon, r.Worst.FloatString(12), want.FloatString(12))
+	}
+	t.Logf("%+v ε=%g: %d inputs, %d hash functions, worst ratio %s", c, epsilon, r.Inputs, r.Functions, r.Worst.FloatString(9))
+}
+
 // LowerExp returns a rational lower bound of e^x, 0 ≤ x ≤ 20: the Taylor sum
 // to degree 160, independent of the code under proof.
 func LowerExp(x float64) *big.Rat {
@@ -82,4 +98,60 @@ func LowerExp(x float64) *big.Rat {
 		sum.Add(sum, term)
 	}
 	return sum
+}
+
+// CheckCalibration compares the hit probabilities that a scheme states at a point, with the ideal hash family, with
+// those of its randomizer: over all hash functions and all random choices. The client holds the coordinates 0 … s−1
+// with alternating signs, and the last one, s = p.Dim − 1, is none of its own.
+func CheckCalibration(t *testing.T, scheme *sparse.Scheme, layout slothash.Layout, p sparse.Point, randomizer Slotter) {
+	t.Helper()
+	p.Hash = sparse.HashIdeal
+	stated, err := scheme.Calibration(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := Input(p.Dim, p.Sparsity, 0)
+	sums := map[string]*big.Rat{}
+	hit := func(what string, p *big.Rat) {
+		if sums[what] == nil {
+			sums[what] = new(big.Rat)
+		}
+		sums[what].Add(sums[what], p)
+	}
+	functions := int64(0)
+	Tables(layout.Keys(p.Dim, 0), uint32(p.Slots), func(hash Table) {
+		functions++
+		law, err := exact.Enumerate(64, func(choose exact.Chooser) (uint32, error) { return randomizer.Slot(x, hash, choose), nil })
+		if err != nil {
+			t.Fatalf("hash %v: %v", hash, err)
+		}
+		for j := range uint32(p.Dim) {
+			where, sign := "out", int8(1)
+			if int(j) < p.Sparsity {
+				where, sign = "in", x.Sign[j]
+			}
+			own, opposite := layout.Item(hash, j, sign), layout.Item(hash, j, -sign)
+			hit(where+": own", law[own])
+			hit(where+": opposite", law[opposite])
+			if own == opposite {
+				hit(where+": both", law[own])
+			}
+		}
+	})
+	for what, v := range map[string]struct {
+		stated      float64
+		coordinates int
+	}{
+		"in: own": {stated.In.Own, p.Sparsity}, "in: opposite": {stated.In.Opposite, p.Sparsity}, "in: both": {stated.In.Both, p.Sparsity},
+		"out: own": {stated.Out.Own, 1}, "out: opposite": {stated.Out.Opposite, 1}, "out: both": {stated.Out.Both, 1},
+	} {
+		got := 0.0
+		if sums[what] != nil {
+			got, _ = sums[what].Quo(sums[what], big.NewRat(functions*int64(v.coordinates), 1)).Float64()
+		}
+		// The weights are integers whose ratio is less than 2^−24 of itself below e^ε.
+		if math.Abs(got-v.stated) > 1e-6*got {
+			t.Errorf("%+v, %s: hit with probability %.9g, stated is %.9g", p, what, got, v.stated)
+		}
+	}
 }

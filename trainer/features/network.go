@@ -159,7 +159,7 @@ func (n *Network) convolve(i int, dst, src []float32, kernel, stride, side int, 
 	}
 }
 
-// affine writes x·m + bias for a matrix x of so many rows.
+// affine writes x·m + bias for a matrix x with the given number of rows.
 func affine(dst, x []float32, rows int, m blas32.General, bias []float32) {
 	for r := range rows {
 		copy(dst[r*m.Cols:], bias)

@@ -1,0 +1,52 @@
+package sparsetest
+
+import (
+	"math"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/sparse"
+)
+
+// Search is a search for a number of slots, and the error that it makes small.
+type Search struct {
+	Name  string
+	Best  func(sparse.Point) (int, error)
+	Error func(sparse.Point) (float64, error)
+}
+
+// CheckBestSlots compares what searches find with what trying every number of slots finds, with both hash
+// families. least is the smallest number for s entries; those of the ideal family are step apart.
+func CheckBestSlots(t *testing.T, least func(s int) int, step int, searches ...Search) {
+	t.Helper()
+	for _, hash := range []string{sparse.HashIdeal, sparse.HashGF2} {
+		for _, p := range []sparse.Point{
+			{Dim: 100, Sparsity: 1, Epsilon: 0.01}, {Dim: 100, Sparsity: 1, Epsilon: 5}, {Dim: 7850, Sparsity: 8, Epsilon: 0.1}, {Dim: 7850, Sparsity: 8, Epsilon: 1},
+			{Dim: 7850, Sparsity: 64, Epsilon: 1}, {Dim: 100, Sparsity: 64, Epsilon: 5}, {Dim: 131072, Sparsity: 3, Epsilon: 2},
+		} {
+			p.Hash = hash
+			for _, search := range searches {
+				got, err := search.Best(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				best, at := math.Inf(1), 0
+				for slots := least(p.Sparsity); slots < 60*p.Sparsity*int(1+math.Exp(p.Epsilon)); slots += step {
+					if hash == sparse.HashGF2 && slots&(slots-1) != 0 {
+						continue // the family has powers of two only
+					}
+					p.Slots = slots
+					mse, err := search.Error(p)
+					if err != nil { // more slots than the family has
+						continue
+					}
+					if mse < best {
+						best, at = mse, slots
+					}
+				}
+				if got != at {
+					t.Errorf("%s, %s, %+v: got t = %d, exhaustion finds %d", hash, search.Name, p, got, at)
+				}
+			}
+		}
+	}
+}
