@@ -114,7 +114,7 @@ func TestErrorsOfThePackageNameWhatIsWrong(t *testing.T) {
 		join + `web.joinRound(round, { maxEpsilon: 1 });`:                                                          "policy | epsilon | 4 | must be at most 1 | ",
 		join + `web.joinRound({ ...round, dim: 0 }, { maxEpsilon: 4 });`:                                           "param | dim | 0 | ",
 		join + `web.joinRound({ ...round, dimm: 1 }, { maxEpsilon: 4 });`:                                          "param | round | ",
-		join + `web.joinRound(round, { maxEps: 4 });`:                                                              "param | args | ",
+		join + `web.joinRound(round, { maxEps: 4 });`:                                                              "param | max_eps | ",
 		join + `web.joinRound(round);`:                                                                             "param | policy | undefined | must say at least maxEpsilon",
 		join + `web.joinRound({ ...round, issuerKey: "AAAA" }, { maxEpsilon: 4 });`:                                "issuer_key | ",
 		join + `p.encode([1, 2]);`:                                                                                 "param | gradient | Array | must be a Float32Array or a Float64Array",
