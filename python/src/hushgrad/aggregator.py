@@ -66,7 +66,8 @@ class Aggregator:
     """Counts the reports of a round. Make one with :meth:`hushgrad.Round.aggregator`.
 
     It lives in the helper of the process that has made it. When the helper dies, or in a
-    forked child, every method raises AggregatorLost. It is safe for concurrent use.
+    forked child, every method raises AggregatorLost. An interrupt (Ctrl-C) in the middle of any
+    call but plan, account and verify ends the helper. It is safe for concurrent use.
     """
 
     def __init__(self, round_id: str, round_: _bridge.Handle) -> None:

@@ -43,7 +43,7 @@ class Round(RoundFacts):
     PolicyRefused
         If the round promises less than the policy demands, or asks for admission tokens, which
         this package does not fetch.
-    InvalidParameter, HushgradError
+    InvalidParameter
         If the bytes are not the canonical description of a round.
     """
 
@@ -82,11 +82,13 @@ class Round(RoundFacts):
         epsilon : float
             Budget of one report, in (0, 20], or ``math.inf`` for a mechanism without privacy.
         scale : float
-            Units of the gradient; see the class.
+            In units of the gradient. With coco, collision and signsketch a gradient is clipped to
+            the L1 norm ``scale * sparsity``. What it means for others is in their packages.
         min_reports : int
             At least 1. The server releases nothing for fewer reports.
         mechanism : str
-            "auto" chooses among coco, collision and signsketch by their exact errors.
+            "auto" chooses among coco, collision and signsketch by their exact errors. The others
+            are tiers, gaussian, laplace, privunitg, sumdp, sumdp-shares and none.
         delta : float
             0 for local mechanisms, else in [0, 1).
         relation : {"replace-one", "zero-out"}
@@ -103,7 +105,9 @@ class Round(RoundFacts):
         features : str
             What the clients' models see of an example: name, colon and digest. Empty: not said.
         **params : int, float or str
-            Parameters of the mechanism, for example ``sparsity=73``. Others are chosen if possible.
+            Parameters of the mechanism. coco, collision and signsketch need ``sparsity``, the
+            number of signed coordinates to which a gradient is reduced. What else is left out is
+            chosen where that is possible. An error lists the names that a mechanism has.
 
         Returns
         -------
@@ -180,7 +184,8 @@ class Round(RoundFacts):
         AlreadyCharged
             If the ledger has a charge for this round.
         InvalidParameter
-            If the rows have another type or shape, or a number that is not finite.
+            If the rows have another type or shape, or a number that is not finite: rows[i] is the
+            row of this call.
         """
         if self.policy is None:
             raise PolicyRefused(
