@@ -1,10 +1,13 @@
 package browser
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -103,6 +106,46 @@ func TestReportsHaveTheBytesOfGo(t *testing.T) {
 	seen.check(t, 1000, 4000)
 }
 
+// The lines of the README load the program in Node, where fetch reads no file. Without them the error says what to give.
+func TestNodeLoadsTheProgram(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("there is no node")
+	}
+	readme, err := os.ReadFile(filepath.Join("..", "sdk", "web", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, found := strings.Cut(string(readme), "Node cannot fetch a file, so that a program there reads it:\n\n```js\n")
+	lines, _, closed := strings.Cut(after, "```")
+	if !found || !closed {
+		t.Fatal("the README has no lines for Node")
+	}
+	vectors, err := filepath.Abs(filepath.Join("..", "sdk", "web", "testdata", "vectors.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "node_modules"), 0o755), os.Symlink(built(t), filepath.Join(dir, "node_modules", "hushgrad"))); err != nil {
+		t.Fatal(err)
+	}
+	program := `import { joinRound, load } from "hushgrad";
+try { await load(); } catch (error) { console.log(error.kind, error.param, error.rule.slice(0, 38)); }
+` + lines + `
+const { cases } = JSON.parse(await readFile(` + strconv.Quote(vectors) + `));
+const tab = joinRound(cases[0].round, { maxEpsilon: 4 });
+console.log(tab.encode(new Float64Array(tab.dim)).length === tab.reportBytes);
+`
+	file := filepath.Join(dir, "program.mjs")
+	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	printed, err := exec.CommandContext(t.Context(), node, file).CombinedOutput()
+	if want := "param source must be the bytes of hushgrad.wasm.gz,\ntrue\n"; err != nil || string(printed) != want {
+		t.Errorf("node prints %q, %v, want %q", printed, err, want)
+	}
+}
+
 // Errors say what is wrong, what it was and what the rule is.
 func TestErrorsOfThePackageNameWhatIsWrong(t *testing.T) {
 	run, _, _ := open(t)
@@ -147,6 +190,7 @@ func TestErrorsOfThePackageNameWhatIsWrong(t *testing.T) {
 		answered + `await answered("{\"code\": \"not_found\"}", 404, (c) => c.join());`:                            "server | GetRound | not_found | ",
 		`await (await import("/sdk/index.js?1")).load(new Uint8Array([1, 2, 3]));`:                                 "param | source | other bytes | must be the bytes of hushgrad.wasm.gz",
 		`await (await import("/sdk/index.js?2")).load("/nothing");`:                                                "param | source | /nothing | must be the bytes of hushgrad.wasm.gz, or a URL from which fetch gets them: status 404",
+		`await new web.Client("http://a.example", { policy: {} }).submit();`:                                       "param | participant | undefined | must be what join has returned",
 		`return [0, 0.1234501, 4, 1e-7, 99999, Infinity].map(web.above).join(" ");`:                                "0 0.1235 4 1e-7 100000 ∞",
 		`const c = new web.Client("http://127.0.0.1:1", { policy: {}, attempts: 1 }); return "" + c.url;`:          "http://127.0.0.1:1/",
 	} {

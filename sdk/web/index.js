@@ -338,6 +338,7 @@ export class Client {
 
   /** Sends the report that encode made, and again while the server is unavailable: it counts once. */
   async submit(participant) {
+    if (!(participant instanceof Participant)) throw invalid("participant", typeof participant, "must be what join has returned");
     const body = JSON.stringify(participant.message());
     const answer = await this.#again(() => this.#post("SubmitBatch", body, JSON_TYPE, object("SubmitBatch")));
     return { accepted: Number(answer.accepted ?? 0), duplicates: Number(answer.duplicates ?? 0) };
