@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -154,6 +155,9 @@ func estimate(_ context.Context, s *Session, args aggregatorArg, _ []byte) (any,
 		return nil, nil, err
 	}
 	e, err := a.Estimate()
+	if errors.Is(err, fl.ErrNoReports) {
+		err = fmt.Errorf("%w: %w", err, fl.Invalid("min_reports", a.round.MinReports, "must be at most the number of reports, 0"))
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -30,7 +30,9 @@
 //	round.new   a description, see below              -             the round; its canonical bytes
 //	round.open  policy or null, max_dim, tokens       description   the round; its canonical bytes
 //	token       round                                 signature     -; the token
-//	encode      round, type "f4" or "f8", rows        the rows      -; the packed reports
+//	encode      round, type "f4" or "f8", rows;       the rows      -; the packed reports
+//	            first, the number of the first row,
+//	            from which errors count
 //	aggregator  round                                 -             aggregator
 //	add         aggregator                            reports       reports, the number of them
 //	merge       aggregator, other                     -             -

@@ -9,11 +9,13 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// encodeArgs are the arguments of encode.
+// encodeArgs are the arguments of encode. First is the number of the first row, for errors: a caller
+// may send its rows in several requests.
 type encodeArgs struct {
 	Round uint64 `json:"round"`
 	Type  string `json:"type"`
 	Rows  int    `json:"rows"`
+	First int    `json:"first"`
 }
 
 // encode makes one report of each row. In a round that asks for tokens there is one.
@@ -47,7 +49,7 @@ func encode(ctx context.Context, s *Session, args encodeArgs, payload []byte) (a
 			return nil, nil, err
 		}
 		if reports[i], err = r.encode(payload[i*size:(i+1)*size], width, private); err != nil {
-			return nil, nil, fmt.Errorf("rows[%d]: %w", i, err)
+			return nil, nil, fmt.Errorf("rows[%d]: %w", args.First+i, err)
 		}
 	}
 	packed, err := r.pack(reports)

@@ -4,6 +4,9 @@ package abi
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/privacy/ledger"
@@ -21,6 +24,16 @@ func openLedger(_ context.Context, s *Session, args ledgerOpenArgs, _ []byte) (a
 		return nil, nil, fl.Invalid("path", args.Path, "is required: the file of the ledger")
 	}
 	l, err := ledger.Open(args.Path, ledger.Options{Counter: args.Counter, MustExist: args.MustExist})
+	if errors.Is(err, fs.ErrNotExist) {
+		rule := "must be in a directory that is there"
+		if args.MustExist {
+			rule = "must be the file of a ledger that was made before"
+		}
+		err = fmt.Errorf("%w: %w", err, fl.Invalid("path", args.Path, "%s", rule))
+	}
+	if errors.Is(err, ledger.ErrLocked) {
+		err = fmt.Errorf("%w: %w", err, fl.Invalid("path", args.Path, "must be open in one place, in this process or in another"))
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -60,9 +73,17 @@ func setBudget(_ context.Context, s *Session, args budgetArgs, _ []byte) (any, [
 	}
 	limit := ledger.Budget{Epsilon: float64(args.Epsilon), Delta: float64(args.Delta), Relation: neighbours}
 	if args.Central {
-		return none{}, nil, l.SetCentralBudget(args.Purpose, limit)
+		return none{}, nil, withPurpose(l.SetCentralBudget(args.Purpose, limit), args.Purpose)
 	}
 	return none{}, nil, l.SetBudget(args.Purpose, limit)
+}
+
+// withPurpose adds to an error of a purpose without a budget which one it is.
+func withPurpose(err error, purpose string) error {
+	if errors.Is(err, ledger.ErrUnknown) {
+		return fmt.Errorf("%w: %w", err, fl.Invalid("purpose", purpose, "must have a budget: set it first"))
+	}
+	return err
 }
 
 // spentArgs are the arguments of spent.
@@ -83,7 +104,7 @@ func spent(_ context.Context, s *Session, args spentArgs, _ []byte) (any, []byte
 	}
 	b, err := sum(args.Purpose)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, withPurpose(err, args.Purpose)
 	}
 	return budget{Epsilon: number(b.Epsilon), Delta: number(b.Delta), Relation: b.Relation.String()}, nil, nil
 }
@@ -111,6 +132,9 @@ func reserve(ctx context.Context, s *Session, args reserveArgs, _ []byte) (any, 
 	g, central := r.terms.Guarantee, r.terms.Central
 	g.RealNumbers, central.RealNumbers = false, false // the policy accepts it where it is so
 	id, err := l.Reserve(ctx, ledger.Charge{Purpose: args.Purpose, Round: r.digest, RoundID: r.ID, Mechanism: r.Mechanism, Guarantee: g, Central: central})
+	if errors.Is(err, ledger.ErrDuplicate) {
+		err = fmt.Errorf("%w: %w", err, fl.Invalid("round", r.ID, "must have no charge yet: a client sends one report in a round"))
+	}
 	return struct {
 		Entry ledger.ID `json:"entry"`
 	}{id}, nil, err

@@ -18,10 +18,15 @@ func TestALedgerChargesReservesAndRefuses(t *testing.T) {
 	if _, _, failed := c.ask("reserve", reserveArgs, nil); failed == nil || failed.Kind != KindBudget {
 		t.Errorf("without a budget: %+v", failed)
 	}
+	for op, args := range map[string]string{"spent": `"central": false`, "budget": `"central": true, "epsilon": 1, "delta": 0.1`} {
+		if _, _, failed := c.ask(op, fmt.Sprintf(`{"ledger": %v, "purpose": "p", %s}`, l, args), nil); failed == nil || failed.Kind != KindLedgerState || failed.Param != "purpose" {
+			t.Errorf("%s without a budget: %+v", op, failed)
+		}
+	}
 	c.must("budget", fmt.Sprintf(`{"ledger": %v, "purpose": "p", "epsilon": 5, "delta": 0}`, l), nil)
 	entry, _ := c.must("reserve", reserveArgs, nil)
 	step := fmt.Sprintf(`{"ledger": %v, "entry": %v}`, l, entry["entry"])
-	if _, _, failed := c.ask("reserve", reserveArgs, nil); failed == nil || failed.Kind != KindCharged {
+	if _, _, failed := c.ask("reserve", reserveArgs, nil); failed == nil || failed.Kind != KindCharged || failed.Param != "round" {
 		t.Errorf("the same round again: %+v", failed)
 	}
 	c.must("unspend", step, nil)
@@ -42,7 +47,7 @@ func TestALedgerChargesReservesAndRefuses(t *testing.T) {
 	// Released, the file can be opened again.
 	c.Call(context.Background(), fmt.Appendf(nil, `{"op": "release", "args": {}, "release": [%v]}`, l), nil)
 	c.must("ledger", fmt.Sprintf(`{"path": %q, "must_exist": true}`, path), nil)
-	if _, _, failed := c.ask("ledger", fmt.Sprintf(`{"path": %q}`, path), nil); failed == nil || failed.Kind != KindLedgerInUse {
+	if _, _, failed := c.ask("ledger", fmt.Sprintf(`{"path": %q}`, path), nil); failed == nil || failed.Kind != KindLedgerInUse || failed.Param != "path" {
 		t.Errorf("opened twice: %+v", failed)
 	}
 }

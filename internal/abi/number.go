@@ -3,6 +3,7 @@ package abi
 import (
 	"encoding/json"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -37,11 +38,11 @@ func (n *number) UnmarshalJSON(data []byte) error {
 		*n = number(math.Inf(1))
 		return nil
 	}
-	var x float64
-	if err := json.Unmarshal(data, &x); err != nil {
-		return fl.Invalid("number", string(data), "must be a number or %q", infinite)
+	var x *float64
+	if err := json.Unmarshal(data, &x); err != nil || x == nil {
+		return &json.UnmarshalTypeError{Value: string(data), Type: reflect.TypeFor[number]()} // the decoder adds the name
 	}
-	*n = number(x)
+	*n = number(*x)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -129,6 +130,10 @@ func roundOpen(_ context.Context, s *Session, args roundOpenArgs, payload []byte
 	}
 	opened := &round{accepted: demanded}
 	if err := opened.UnmarshalBinary(payload); err != nil {
+		var named *fl.ParamError
+		if !errors.As(err, &named) {
+			err = fl.Invalid("description", fmt.Sprintf("%d bytes", len(payload)), "must be the canonical bytes of a round: %v", err)
+		}
 		return nil, nil, err
 	}
 	if most := cmp.Or(args.MaxDim, fl.DefaultMaxDim); demanded == nil && opened.Dim > most {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -121,9 +122,29 @@ func strictly(raw []byte, into any, name string) error {
 	case errors.As(err, &param):
 		return err
 	case errors.As(err, &wrong) && wrong.Field != "":
-		return fl.Invalid(wrong.Field, wrong.Value, "must be of type %v", wrong.Type)
+		return fl.Invalid(wrong.Field, strings.TrimPrefix(wrong.Value, "number "), "must be %s", inWords(wrong.Type))
+	}
+	if unknown, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return fl.Invalid(strings.Trim(unknown, `"`), "a value", "must be left out: there is no such name")
 	}
 	return fl.Invalid(name, err.Error(), "must be one JSON object with the names of the operation")
+}
+
+// inWords says what JSON has to have for a type.
+func inWords(t reflect.Type) string {
+	switch {
+	case t == reflect.TypeFor[number]():
+		return fmt.Sprintf("a number or %q", infinite)
+	case t.Kind() == reflect.String:
+		return "a text"
+	case t.Kind() == reflect.Bool:
+		return "true or false"
+	case t.Kind() == reflect.Slice:
+		return "a list"
+	case t.Kind() == reflect.Struct, t.Kind() == reflect.Map:
+		return "an object"
+	}
+	return "a whole number of 64 bits"
 }
 
 // Call answers one request: the header of the answer, and its payload. It keeps neither

@@ -118,15 +118,18 @@ func TestBadRequestsAreNamed(t *testing.T) {
 		kind, param string
 	}{
 		{"dance", `{}`, nil, KindParam, "op"},
-		{"encode", `{"rounds": 1}`, nil, KindParam, "args"},
+		{"encode", `{"rounds": 1}`, nil, KindParam, "rounds"},
+		{"encode", `[]`, nil, KindParam, "args"},
 		{"encode", `{} {}`, nil, KindParam, "header"},
 		{"round.new", `{"id": "r", "mechanism": "coco", "dim": 4, "scale": 1, "epsilon": 4, "min_reports": 3, "params": {"sparsity": null}}`, nil, KindParam, "sparsity"},
 		{"round.new", strings.Replace(small, `"sparsity": 2`, `"sparsity": 2.5`, 1), nil, KindParam, "sparsity"},
 		{"round.new", strings.Replace(small, `"dim": 4`, `"dim": 4.5`, 1), nil, KindParam, "dim"},
-		{"round.new", strings.Replace(small, `"epsilon": 4`, `"epsilon": "much"`, 1), nil, KindParam, "number"},
+		{"round.new", strings.Replace(small, `"epsilon": 4`, `"epsilon": "much"`, 1), nil, KindParam, "epsilon"},
+		{"round.new", strings.Replace(small, `"epsilon": 4`, `"epsilon": null`, 1), nil, KindParam, "epsilon"},
+		{"round.open", `{"policy": {"max_epsilon": "4"}}`, description, KindParam, "policy.max_epsilon"},
 		{"round.new", strings.Replace(small, `"dim": 4`, `"dim": 0`, 1), nil, KindParam, "dim"},
 		{"round.new", strings.Replace(small, `"id"`, `"relation": "add-one", "id"`, 1), nil, KindParam, "relation"},
-		{"round.open", `{"policy": {}}`, []byte("x"), KindOther, ""},
+		{"round.open", `{"policy": {}}`, []byte("x"), KindParam, "description"},
 		{"encode", `{"round": 99, "type": "f4", "rows": 1}`, nil, KindParam, "round"},
 		{"encode", fmt.Sprintf(`{"round": %v, "type": "f4", "rows": 1}`, a), nil, KindParam, "round"},
 		{"encode", fmt.Sprintf(`{"round": %d, "type": "f2", "rows": 1}`, r), nil, KindParam, "type"},
@@ -139,9 +142,10 @@ func TestBadRequestsAreNamed(t *testing.T) {
 		{"add", fmt.Sprintf(`{"aggregator": %v}`, a), bytes.Repeat([]byte{255}, int(made["report_bytes"].(float64))), KindBadReport, ""},
 		{"merge", fmt.Sprintf(`{"aggregator": %v, "other": %v}`, a, a), nil, KindParam, "other"},
 		{"restore", fmt.Sprintf(`{"aggregator": %v}`, a), []byte("no snapshot, but long enough for its header to be there"), KindParam, "format"},
-		{"estimate", fmt.Sprintf(`{"aggregator": %v}`, a), nil, KindNoReports, ""},
+		{"estimate", fmt.Sprintf(`{"aggregator": %v}`, a), nil, KindNoReports, "min_reports"},
 		{"ledger", `{"path": ""}`, nil, KindParam, "path"},
-		{"ledger", `{"path": "/no/such/folder/ledger", "must_exist": true}`, nil, KindLedger, ""},
+		{"ledger", `{"path": "/no/such/folder/ledger", "must_exist": true}`, nil, KindLedger, "path"},
+		{"ledger", `{"path": "/no/such/folder/ledger"}`, nil, KindLedger, "path"},
 		{"account", fmt.Sprintf(`{"round": %d, "clients": 100, "participations": 0, "delta": 1e-6}`, r), nil, KindParam, "participations"},
 		{"account", fmt.Sprintf(`{"round": %d, "clients": 1, "participations": 1, "delta": 1e-6}`, r), nil, KindParam, "clients"},
 		{"account", fmt.Sprintf(`{"round": %d, "clients": 100, "participations": 1, "delta": 1e-6, "ahead": -1}`, r), nil, KindParam, "ahead"},
@@ -153,6 +157,20 @@ func TestBadRequestsAreNamed(t *testing.T) {
 		_, out, failed := c.ask(q.op, q.args, q.payload)
 		if failed == nil || failed.Kind != q.kind || q.param != "" && failed.Param != q.param || len(out) > 0 {
 			t.Errorf("%s %s: %+v and %d bytes, want an error of kind %s for %q", q.op, q.args, failed, len(out), q.kind, q.param)
+		}
+	}
+}
+
+// A caller that sends its rows in several requests learns which of all of them is wrong.
+func TestAnErrorCountsRowsFromTheFirst(t *testing.T) {
+	c := newCaller(t)
+	_, description := c.must("round.new", small, nil)
+	r := c.open(description)
+	payload := append(floats(false, 1, 2, 3, 4), floats(false, 1, 2, 3, math.Inf(1))...)
+	for first, want := range map[string]string{"": "rows[1]: ", `, "first": 65536`: "rows[65537]: "} {
+		_, _, failed := c.ask("encode", fmt.Sprintf(`{"round": %d, "type": "f8", "rows": 2%s}`, r, first), payload)
+		if failed == nil || !strings.HasPrefix(failed.Message, want) {
+			t.Errorf("%q: %+v, want %q", first, failed, want)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import math
 import os
 import signal
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -265,6 +266,17 @@ def test_the_noise_of_a_small_round_is_what_it_is() -> None:
     signal = math.sqrt(float(np.sum(estimate.mean**2)) - estimate.noise_norm**2)
     worth = measures(estimate, 1)
     assert worth["hushgrad.signal-to-noise"] == pytest.approx(signal / estimate.noise_norm)
+
+
+def test_a_few_reports_that_agree_have_noise(server: Round, client: Round) -> None:
+    counts = server.aggregator()
+    counts.add(client.encode(np.zeros((3, 4))))
+    estimate = replace(counts.estimate(), noise_norm=0.0)
+    noise = float(np.linalg.norm(estimate.std_err))
+    far = replace(estimate, mean=np.full(4, noise))  # of the norm 2 * noise
+    assert measures(far, 15)["hushgrad.signal-to-noise"] == pytest.approx(math.sqrt(3))
+    exact = replace(far, std_err=np.zeros(4))
+    assert measures(exact, 15)["hushgrad.signal-to-noise"] == math.inf
 
 
 def test_what_an_estimate_is_worth(server: Round, client: Round) -> None:

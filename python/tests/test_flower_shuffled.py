@@ -146,7 +146,7 @@ def test_the_lines_for_sealed_reports_open_a_round(parties: Parties) -> None:
     for old, new in changes.items():
         assert old in lines
         lines = lines.replace(old, new)
-    names = {**globals()}
+    names: dict[str, Any] = {"ask": ask}
     exec(lines, names)
     assert len(names["sent"]) == NODES
 

@@ -65,12 +65,19 @@ def test_a_server_of_thirty_lines_estimates_what_its_clients_send(tmp_path: Path
                 client["send"](address, gradient, ledger)
                 with pytest.raises(AlreadyCharged):
                     client["send"](address, gradient, ledger)
-        size = server["round_"].report_bytes
+        size, digest = server["round_"].report_bytes, server["round_"].digest
         for data, code in ((b"x", 400), (b"\xff" * size, 400), (b"x" * (size + 1), 413)):
-            assert status(f"{address}/report", data) == code
+            assert status(f"{address}/report/{digest}", data) == code
+        # The server began again with another round: a report of it would count.
+        other = run("server.py")["round_"]
+        late = Round(other.description, Policy(max_epsilon=4)).encode(gradient)
+        assert other.id == server["round_"].id
+        assert status(f"{address}/report/{other.digest}", late) == 409
         estimate = server["close"]()
-        assert status(f"{address}/report", bytes(size)) == 409
+        assert status(f"{address}/report/{digest}", bytes(size)) == 409
     assert estimate.reports == CLIENTS
+    after = Round(server["round_"].description).aggregator(server["counts"].snapshot()).estimate()
+    assert after.mean.tobytes() == estimate.mean.tobytes()
     # Reports are random. A normal variable is beyond 6 standard errors once in 5e8 tries.
     assert abs(estimate.mean[0] - gradient[0]) < 6 * estimate.std_err[0]
 

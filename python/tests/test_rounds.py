@@ -151,7 +151,7 @@ def test_rows_with_a_number_that_is_not_finite_are_refused(client: Round, number
         ({"sparsity": 2.5}, "sparsity"),
         ({"sparsety": 2}, "params"),
         ({"min_reports": 1 << 70}, "min_reports"),
-        ({"min_reports": math.nan}, "arguments"),
+        ({"min_reports": math.nan}, "min_reports"),
         ({"min_reports": "3"}, "min_reports"),
         ({"min_reports": True}, "min_reports"),
         ({"mechanism": "unheard"}, "mechanism"),

@@ -252,3 +252,44 @@ def test_a_connection_without_tls_stays_on_this_machine(
     with pytest.raises(InvalidParameter) as refused:
         connect(**arguments)
     assert refused.value.param == param
+
+
+@pytest.mark.parametrize(
+    ("target", "rule"),
+    [(None, "must be a text"), ("127.0.0.1", "a port"), ("server.example:7118", "loopback")],
+)
+def test_an_address_that_cannot_be_is_named(target: Any, rule: str) -> None:
+    with pytest.raises(InvalidParameter, match=rule) as refused:
+        Client.connect(target)
+    assert refused.value.param == "target"
+
+
+def test_wrong_arguments_are_named_before_a_call(operator: Operator, client: Client) -> None:
+    wrong: Any = 5
+    text: Any = "text"
+    several: Any = [b"12345"]
+    with pytest.raises(InvalidParameter, match="timeout"):
+        Client.connect("127.0.0.1:1", timeout=text)
+    for call in (client.round, operator.close_round, operator.abort_round, operator.estimate):
+        with pytest.raises(InvalidParameter) as refused:
+            call(wrong)
+        assert refused.value.param == "round_id"
+    for reports in (text, several):
+        with pytest.raises(InvalidParameter) as refused:
+            client.submit(new_round(), reports)
+        assert (refused.value.param, refused.value.rule) == ("reports", "must be bytes")
+    with pytest.raises(InvalidParameter, match="key: got 'text'"):
+        client.submit(new_round(), b"12345", key=text)
+    with pytest.raises(InvalidParameter, match="data: got 'text'"):
+        operator.put_model("a/b", text)
+    with pytest.raises(InvalidParameter, match="deadline"):
+        operator.open_round(new_round(id="late"), deadline=text)
+
+
+def test_a_call_of_the_other_listener_says_so(server: Server) -> None:
+    with (
+        Operator.connect(server.clients) as wrong,
+        pytest.raises(ServerRefused, match="another listener") as refused,
+    ):
+        wrong.rounds()
+    assert refused.value.code == "UNIMPLEMENTED"

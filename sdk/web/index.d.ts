@@ -1,30 +1,36 @@
 /** An error with the name of what is wrong (param), what it was (got) and the rule. */
 export class HushgradError extends Error {
-  /** "policy": the round was refused; "server": the server's answer, got is its code; else "param" or "other". */
+  /**
+   * "policy": the round was refused; "server": the server's answer, got is its code, "unavailable" where there was
+   * none; else "param" or "other".
+   */
   readonly kind: string;
   readonly param: string;
   readonly got: string;
   readonly rule: string;
 }
 
-/** What a client demands of a round. What is left out demands the most. */
+/** What a client demands of a round. NaN and null are errors. */
 export interface Policy {
   /** Largest ε of one report. Infinity also accepts rounds without privacy. */
   maxEpsilon: number;
   /** Largest δ of one report. Default 0. */
   maxDelta?: number;
-  /** Smallest min_reports of a round. */
+  /** Smallest number of reports below which a round releases nothing. Default 0, which demands nothing. */
   minReports?: number;
-  /** Largest number of coordinates: it bounds memory. */
+  /** Largest number of coordinates: it bounds memory. Default 2 ** 24. */
   maxDim?: number;
+  /** Accepts guarantees that hold only for the shuffled reports of all clients. Default false. */
   trustShuffler?: boolean;
+  /** Accepts guarantees that hold against either of two servers, and not against both together. Default false. */
   trustTwoServers?: boolean;
-  /** "replace-one" (default) or "zero-out". */
-  relation?: string;
+  /** Weakest relation. "zero-out" also accepts "replace-one", which protects more. Default "replace-one". */
+  relation?: "replace-one" | "zero-out";
+  /** Accepts guarantees that are proved for real numbers only. The code does not keep them. Default false. */
   acceptRealNumbers?: boolean;
   /** Names of mechanisms. Default: all. */
   mechanisms?: string[];
-  /** What Round.features must be. */
+  /** What Round.features must be. Default: anything. */
   features?: string;
   /** Also accepts rounds of these shufflers. */
   shuffled?: {
@@ -40,15 +46,18 @@ export interface Policy {
 /** What one report promises its sender. */
 export interface Guarantee {
   /** "none", "local", "shuffle" or "two-servers": whom the sender has to trust. */
-  trust: string;
+  trust: "none" | "local" | "shuffle" | "two-servers";
   epsilon: number;
   delta: number;
-  relation: string;
+  relation: "replace-one" | "zero-out";
   /** The proof is about real numbers. The code does not keep it. */
   realNumbers: boolean;
 }
 
-/** Loads the program, once. The source is a URL or the bytes of hushgrad.wasm.gz or hushgrad.wasm. */
+/**
+ * Loads the program, once. The source is a URL or the bytes of hushgrad.wasm.gz or hushgrad.wasm. Default the file
+ * beside index.js. Node cannot fetch a file: give it the bytes there.
+ */
 export function load(source?: URL | string | Uint8Array): Promise<void>;
 
 /**

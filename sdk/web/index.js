@@ -6,13 +6,13 @@ let loading;
 
 /** An error with the name of what is wrong (param), what it was (got) and the rule. */
 export class HushgradError extends Error {
-  constructor({ kind = "param", message, param = "", got = "", rule = "" }) {
-    super(message ?? `${param} = ${got}: ${rule}`);
+  constructor({ kind = "param", message, param = "", got = "", rule = "", cause }) {
+    super(message ?? `${param}: got ${got}, rule: ${rule}`, cause && { cause });
     Object.assign(this, { name: "HushgradError", kind, param, got, rule });
   }
 }
 
-const invalid = (param, got, rule, kind = "param") => new HushgradError({ kind, param, got: String(got), rule });
+const invalid = (param, got, rule, kind = "param", cause) => new HushgradError({ kind, param, got: String(got), rule, cause });
 
 /** Loads the program, once. */
 export function load(source = new URL("hushgrad.wasm.gz", import.meta.url)) {
@@ -25,19 +25,29 @@ export function load(source = new URL("hushgrad.wasm.gz", import.meta.url)) {
 
 async function start(source) {
   await import("./wasm_exec.js");
-  let bytes = source;
-  if (!(source instanceof Uint8Array)) {
-    const response = await fetch(source);
-    if (!response.ok) throw invalid("source", `${source}: ${response.status}`, "must be hushgrad.wasm.gz of this package");
-    bytes = new Uint8Array(await response.arrayBuffer());
-  }
-  if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
-    const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    bytes = new Uint8Array(await new Response(plain).arrayBuffer());
-  }
   const go = new globalThis.Go();
-  const { instance } = await WebAssembly.instantiate(bytes, go.importObject);
-  go.run(instance);
+  go.run(await instanceOf(source, go.importObject));
+}
+
+/** Compiles the program. Node cannot fetch a file: there a caller reads it. */
+async function instanceOf(source, imports) {
+  let bytes = source;
+  let got = "other bytes";
+  try {
+    if (!(source instanceof Uint8Array)) {
+      got = source;
+      const response = await fetch(source);
+      if (!response.ok) throw new Error(`status ${response.status}`);
+      bytes = new Uint8Array(await response.arrayBuffer());
+    }
+    if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
+      const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+      bytes = new Uint8Array(await new Response(plain).arrayBuffer());
+    }
+    return (await WebAssembly.instantiate(bytes, imports)).instance;
+  } catch (error) {
+    throw invalid("source", got, `must be the bytes of hushgrad.wasm.gz, or a URL from which fetch gets them: ${error.message}`, "param", error);
+  }
 }
 
 function program() {
@@ -49,15 +59,22 @@ function program() {
 function call(op, args, payload = null, release = []) {
   const [header, out] = program().call(JSON.stringify({ op, args, release }), payload);
   const { answer, error } = JSON.parse(header);
-  if (error) throw new HushgradError(error);
+  if (error) throw failure(error);
   return [answer, out];
 }
 
-/** Names of a policy as the program has them: maxEpsilon is max_epsilon there. */
-function snake(value) {
+/** An error of the program. Names are as they are here: max_epsilon there is maxEpsilon. */
+function failure({ param = "", message, ...rest }) {
+  const name = param.replace(/_([a-z])/g, (_, c) => c.toUpperCase());
+  return new HushgradError({ ...rest, param: name, message: message.replace(param, name) });
+}
+
+/** A policy with the program's names. JSON would make null of NaN, and no demand of null. */
+function snake(value, path = "policy") {
   if (value === Infinity) return "inf";
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, v]) => [name.replace(/[A-Z]/g, (c) => "_" + c.toLowerCase()), snake(v)]));
+  if (value === null || (typeof value === "number" && !Number.isFinite(value))) throw invalid(path, value, "must be a number, or be left out");
+  if (typeof value !== "object" || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, v]) => [name.replace(/[A-Z]/g, (c) => "_" + c.toLowerCase()), snake(v, `${path}.${name}`)]));
 }
 
 /** Joins a round under a policy, which the round has to meet. Nothing is sent. */
@@ -66,7 +83,7 @@ export function joinRound(round, policy) {
   let bytes = round;
   if (!(round instanceof Uint8Array)) {
     bytes = program().canonical(typeof round === "string" ? round : JSON.stringify(round));
-    if (!(bytes instanceof Uint8Array)) throw new HushgradError(bytes);
+    if (!(bytes instanceof Uint8Array)) throw failure(bytes);
   }
   const [answer] = call("round.open", { policy: snake(policy), max_dim: 0, tokens: true }, bytes);
   return new Participant(answer);
@@ -177,46 +194,79 @@ function base64(bytes) {
 const bytesOf = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
+const JSON_TYPE = "application/json";
+
+/** An error of a server, or of the way to it. got is its code. */
+const refused = (method, code, text, cause) => new HushgradError({ kind: "server", param: method, got: code, rule: text, message: `${method}: ${code}: ${text}`, cause });
+
+/** The error of an answer with a status that is none of success. It may be of another program, such as a proxy. */
+function refusal(method, status, text) {
+  let answer;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    // it is no answer of hushgrad
+  }
+  if (answer?.code) return refused(method, answer.code, answer.message ?? "");
+  return refused(method, status === 503 ? "unavailable" : "unknown", `status ${status}: ${text.replace(/\s+/g, " ").slice(0, 200)}`);
+}
+
+/** Reads the JSON of an answer. */
+const object = (method) => async (response) => {
+  const text = await response.text();
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw refused(method, "unknown", `the answer must be the JSON of a hushgrad server: ${text.replace(/\s+/g, " ").slice(0, 200)}`, error);
+  }
+};
+
+function absolute(name, url) {
+  try {
+    return new URL(url);
+  } catch (error) {
+    throw invalid(name, url, "must be an absolute URL, such as https://server.example", "param", error);
+  }
+}
+
 /** Talks to a server, or to the shuffler in front of it, over HTTP, and to an issuer of tokens. */
 export class Client {
   #secret;
 
   constructor(url, { policy, issuer, attempts = 5, timeout = 30_000, maxModelBytes = 64 << 20 } = {}) {
-    this.url = new URL(url);
+    this.url = absolute("url", url);
     Object.assign(this, { policy, attempts, timeout, maxModelBytes });
     if (!issuer) return;
-    this.issuer = new URL(issuer.url);
+    this.issuer = absolute("issuer.url", issuer.url);
     if (this.issuer.protocol !== "https:") throw invalid("issuer.url", issuer.url, "must be https: the secret leaves over no other connection");
     if (!/^[\x21-\x7e]+$/.test(issuer.secret ?? "")) throw invalid("issuer.secret", "another text", "must be what hushgrad issue bearer printed");
     this.#secret = issuer.secret;
   }
 
-  #post(method, body, type = "application/json") {
-    return this.#send(new URL(`/hushgrad.v1.Rounds/${method}`, this.url), method, body, { "Content-Type": type });
+  #post(method, body, type, read) {
+    return this.#send(new URL(`/hushgrad.v1.Rounds/${method}`, this.url), method, body, { "Content-Type": type }, read);
   }
 
-  async #send(url, method, body, headers) {
-    const response = await fetch(url, {
-      method: "POST", body, headers: { ...headers, "Connect-Protocol-Version": "1" }, redirect: "error",
-      credentials: "omit", referrerPolicy: "no-referrer", signal: AbortSignal.timeout(this.timeout),
-    });
-    if (!response.ok) {
-      const text = (await response.text()).slice(0, 1000);
-      let answer = { code: response.status === 503 ? "unavailable" : "unknown", message: text };
-      try {
-        answer = JSON.parse(text);
-      } catch {
-        // it is no answer of the server
-      }
-      throw new HushgradError({ kind: "server", param: method, got: answer.code, rule: answer.message, message: `${method}: ${answer.code}: ${answer.message}` });
+  /** Sends a request and returns what read makes of the answer. */
+  async #send(url, method, body, headers, read) {
+    try {
+      const response = await fetch(url, {
+        method: "POST", body, headers: { ...headers, "Connect-Protocol-Version": "1" }, redirect: "error",
+        credentials: "omit", referrerPolicy: "no-referrer", signal: AbortSignal.timeout(this.timeout),
+      });
+      if (!response.ok) throw refusal(method, response.status, await response.text());
+      return await read(response);
+    } catch (error) {
+      if (error instanceof HushgradError) throw error;
+      const rule = error.name === "TimeoutError" ? `within ${this.timeout} ms` : "and name the origin of this page by -http-origin";
+      throw refused(method, "unavailable", `${url.origin} must answer ${rule}: ${error.message}`, error);
     }
-    return response;
   }
 
   /** Fetches an open round ("" is the newest one) and joins it under the policy. */
   async join(id = "") {
     await load();
-    const { status } = await (await this.#post("GetRound", JSON.stringify({ roundId: id }))).json();
+    const { status } = await this.#post("GetRound", JSON.stringify({ roundId: id }), JSON_TYPE, object("GetRound"));
     if (status?.state !== "ROUND_STATE_OPEN") throw invalid("state", status?.state, "the round must be open");
     if (id !== "" && status.round.id !== id) throw invalid("id", status.round.id, `must be ${id}, as asked for`);
     const participant = joinRound(status.round, this.policy);
@@ -232,8 +282,8 @@ export class Client {
     if (!this.issuer) throw invalid("issuer", "nothing", "is required to get a token");
     if (participant.hasToken) return;
     const body = JSON.stringify(participant.tokenRequest());
-    const headers = { "Content-Type": "application/json", Authorization: `Bearer ${this.#secret}` };
-    const answer = await this.#again(() => this.#send(new URL("/hushgrad.v1.Issuer/IssueToken", this.issuer), "IssueToken", body, headers));
+    const headers = { "Content-Type": JSON_TYPE, Authorization: `Bearer ${this.#secret}` };
+    const answer = await this.#again(() => this.#send(new URL("/hushgrad.v1.Issuer/IssueToken", this.issuer), "IssueToken", body, headers, object("IssueToken")));
     if (!participant.hasToken) participant.takeToken(bytesOf(answer.blindSignature ?? ""));
   }
 
@@ -241,10 +291,9 @@ export class Client {
   async #again(request) {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await (await request()).json();
+        return await request();
       } catch (error) {
-        const again = error instanceof HushgradError ? error.got === "unavailable" : true; // fetch itself has failed
-        if (!again || attempt >= this.attempts) throw error;
+        if (error.got !== "unavailable" || attempt >= this.attempts) throw error;
         await wait(Math.min(100 * 2 ** (attempt - 1), 5000) * (0.5 + Math.random() / 2));
       }
     }
@@ -253,14 +302,17 @@ export class Client {
   /** Fetches the current model and checks its size and SHA-256. */
   async model() {
     const request = new Uint8Array([0, 0, 0, 0, 2, 0x7b, 0x7d]); // {} in an envelope
-    const response = await this.#post("GetModel", request, "application/connect+json");
+    return this.#post("GetModel", request, "application/connect+json", (response) => this.#received(response));
+  }
+
+  async #received(response) {
     const envelopes = new Envelopes(response.body.getReader(), this.maxModelBytes * 2);
     const parts = [];
     let header;
     let size = 0;
     for await (const { last, message } of envelopes) {
       if (last) {
-        if (message.error) throw new HushgradError({ kind: "server", param: "GetModel", got: message.error.code, rule: message.error.message, message: `GetModel: ${message.error.code}: ${message.error.message}` });
+        if (message.error) throw refused("GetModel", message.error.code, message.error.message);
         break;
       }
       header ??= message.header;
@@ -286,8 +338,9 @@ export class Client {
 
   /** Sends the report that encode made, and again while the server is unavailable: it counts once. */
   async submit(participant) {
+    if (!(participant instanceof Participant)) throw invalid("participant", typeof participant, "must be what join has returned");
     const body = JSON.stringify(participant.message());
-    const answer = await this.#again(() => this.#post("SubmitBatch", body));
+    const answer = await this.#again(() => this.#post("SubmitBatch", body, JSON_TYPE, object("SubmitBatch")));
     return { accepted: Number(answer.accepted ?? 0), duplicates: Number(answer.duplicates ?? 0) };
   }
 }

@@ -11,7 +11,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
-import math
 import os
 import struct
 import subprocess
@@ -32,6 +31,7 @@ _PREFIX = struct.Struct("<IQ")
 _IN_MEMORY = 1 << 63  # in the length of a payload that lies in the shared memory
 _MAX_HEADER = 1 << 24  # of an answer; a plan has the longest ones
 _MAX_RELEASED = 10_000  # handles in one request
+_MAX_ARGUMENTS = 1 << 19  # bytes; with the handles less than the helper reads
 _PIPE_BYTES = 1 << 20
 _F_SETPIPE_SZ = 1031  # fcntl's, which Python names on Linux alone
 
@@ -96,19 +96,20 @@ class Helper:
         """Call an operation and return its answer and payload.
 
         A call that is interrupted ends the helper, because the pipes are then in the middle
-        of a frame.
+        of a frame. What is wrong with the arguments is found before that.
         """
-        try:
-            given = json.dumps(arguments, allow_nan=False, default=_plain)
-        except ValueError as error:
-            raise invalid("arguments", error, "must be numbers and texts") from error
+        given = json.dumps(arguments, allow_nan=False)
+        if len(given) > _MAX_ARGUMENTS:
+            got = f"{len(given)} bytes"
+            raise invalid("arguments", got, f"must have at most {_MAX_ARGUMENTS} together")
+        view = memoryview(payload).cast("B")
         with self._lock:
             garbage = [
                 self._garbage.popleft() for _ in range(min(len(self._garbage), _MAX_RELEASED))
             ]
             header = f'{{"op": "{operation}", "release": {garbage}, "args": {given}}}'.encode()
             try:
-                self._send(header, payload)
+                self._send(header, view)
                 answer, out = self._receive()
             except OSError as error:
                 self.close()
@@ -142,8 +143,7 @@ class Helper:
         self._memory.close()
         self._process.returncode = 0  # it is no child of this process
 
-    def _send(self, header: bytes, payload: Payload) -> None:
-        view = memoryview(payload).cast("B")
+    def _send(self, header: bytes, view: memoryview) -> None:
         if self._memory.take(view):
             self._write(memoryview(_PREFIX.pack(len(header), len(view) | _IN_MEMORY) + header))
             return
@@ -261,24 +261,6 @@ def about(
         return answer
 
     return alone(run)
-
-
-def number(name: str, value: float) -> float | str:
-    """Return a number as the helper reads it: +Inf is a text."""
-    value = float(value)
-    if value == math.inf:
-        return "inf"
-    if not math.isfinite(value):
-        raise invalid(name, value, "must be a number")
-    return value
-
-
-def _plain(value: object) -> object:
-    """Return what JSON can hold of a numpy scalar."""
-    item = getattr(value, "item", None)
-    if item is None:
-        raise invalid("argument", repr(value), "must be a number or a text")
-    return item()
 
 
 def _widen(pipe: int) -> None:

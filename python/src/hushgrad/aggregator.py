@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _bridge
-from .errors import AggregatorLost, HelperFailed
+from . import _arguments, _bridge
+from .errors import AggregatorLost, HelperFailed, invalid
 from .policy import Guarantee
 
 
@@ -66,7 +66,8 @@ class Aggregator:
     """Counts the reports of a round. Make one with :meth:`hushgrad.Round.aggregator`.
 
     It lives in the helper of the process that has made it. When the helper dies, or in a
-    forked child, every method raises AggregatorLost. It is safe for concurrent use.
+    forked child, every method raises AggregatorLost. An interrupt (Ctrl-C) in the middle of any
+    call but plan, account and verify ends the helper. It is safe for concurrent use.
     """
 
     def __init__(self, round_id: str, round_: _bridge.Handle) -> None:
@@ -90,12 +91,13 @@ class Aggregator:
         Raises
         ------
         BadReport, InvalidParameter
-            If the bytes are not reports of the round, or if its reports are sealed: only the
-            server that has the key opens them.
+            If the bytes cannot be reports of the round, or if its reports are sealed: only the
+            server that has the key opens them. Reports of another round of the same size are
+            counted: a report does not name its round. Let clients send the digest beside it.
         AggregatorLost
             If the helper has died.
         """
-        answer, _ = self._call("add", payload=reports)
+        answer, _ = self._call("add", payload=_arguments.data("reports", reports))
         return answer["reports"]
 
     def merge(self, other: Aggregator) -> None:
@@ -108,6 +110,8 @@ class Aggregator:
         AggregatorLost
             If the helper of one of them has died.
         """
+        if not isinstance(other, Aggregator):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise invalid("other", type(other).__name__, "must be an Aggregator")
         other._call("release", named=False)  # raises where the other one is lost
         self._call("merge", other=other._handle.number)
 
@@ -129,7 +133,7 @@ class Aggregator:
         AggregatorLost
             If the helper has died.
         """
-        self._call("restore", payload=snapshot)
+        self._call("restore", payload=_arguments.data("snapshot", snapshot))
 
     def estimate(self) -> Estimate:
         """Return what the reports come to. It changes nothing.
@@ -161,10 +165,18 @@ class Aggregator:
         )
 
     def _call(
-        self, operation: str, payload: bytes = b"", *, named: bool = True, **arguments: object
+        self,
+        operation: str,
+        payload: _bridge.Payload = b"",
+        *,
+        named: bool = True,
+        **arguments: object,
     ) -> tuple[dict[str, Any], bytearray]:
         helper = self._handle.helper
-        lost = f"the aggregator of round {self._round_id!r} is lost"
+        lost = (
+            f"the aggregator of round {self._round_id!r} is lost, and a new one needs its reports "
+            "again or a snapshot"
+        )
         if not helper.usable():
             raise AggregatorLost(f"{lost}: its helper has ended, or is another process's")
         if named:

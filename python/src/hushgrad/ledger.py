@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import _bridge
+from . import _arguments, _bridge
 from .errors import LedgerState, invalid
 from .policy import Relation
 
@@ -67,8 +67,10 @@ class Ledger:
         must_exist: bool = False,
         counter: str | os.PathLike[str] | None = None,
     ) -> None:
+        if not isinstance(path, str | os.PathLike) or not os.fspath(path):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise invalid("path", repr(path), "must be the path of a file")
         self.path = Path(path).absolute()
-        self.purpose = purpose
+        self.purpose = _arguments.text("purpose", purpose)
         self._counter = None if counter is None else Path(counter).absolute()
         self._must_exist = must_exist
         self._closed = False
@@ -124,9 +126,9 @@ class Ledger:
             "budget",
             purpose=self.purpose,
             central=central,
-            epsilon=_bridge.number("epsilon", epsilon),
-            delta=_bridge.number("delta", delta),
-            relation=relation,
+            epsilon=_arguments.number("epsilon", epsilon),
+            delta=_arguments.number("delta", delta),
+            relation=_arguments.text("relation", relation),
         )
 
     def spent(self) -> Budget:

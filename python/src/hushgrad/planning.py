@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import _bridge
+from . import _arguments, _bridge
 from .rounds import Round
 
 
@@ -193,20 +193,20 @@ def plan(
         If no plan meets the demand.
     """
     arguments = {
-        "mechanism": mechanism,
-        "dim": dim,
-        "clients": clients,
-        "cohort": cohort,
-        "rounds": rounds,
-        "epsilon": _bridge.number("epsilon", epsilon),
-        "max_epsilon": _bridge.number("max_epsilon", max_epsilon),
-        "budget": _bridge.number("budget", budget),
-        "delta": _bridge.number("delta", delta),
-        "sparsity": sparsity,
-        "clip": _bridge.number("clip", clip),
-        "learning_rate": _bridge.number("learning_rate", learning_rate),
-        "l1": _bridge.number("l1", l1),
-        "l2": _bridge.number("l2", l2),
+        "mechanism": _arguments.text("mechanism", mechanism),
+        "dim": _arguments.whole("dim", dim),
+        "clients": _arguments.whole("clients", clients),
+        "cohort": _arguments.whole("cohort", cohort),
+        "rounds": _arguments.whole("rounds", rounds),
+        "epsilon": _arguments.number("epsilon", epsilon),
+        "max_epsilon": _arguments.number("max_epsilon", max_epsilon),
+        "budget": _arguments.number("budget", budget),
+        "delta": _arguments.number("delta", delta),
+        "sparsity": _arguments.whole("sparsity", sparsity),
+        "clip": _arguments.number("clip", clip),
+        "learning_rate": _arguments.number("learning_rate", learning_rate),
+        "l1": _arguments.number("l1", l1),
+        "l2": _arguments.number("l2", l2),
         "centred": centred,
     }
     answer, _ = _bridge.alone(lambda helper: helper.call("plan", arguments))
@@ -267,9 +267,9 @@ def accounts(
     What one round costs is computed once for all of them, which takes most of the time.
     """
     arguments = {
-        "clients": clients,
-        "participations": participations,
-        "delta": _bridge.number("delta", delta),
+        "clients": _arguments.whole("clients", clients),
+        "participations": _arguments.whole("participations", participations),
+        "delta": _arguments.number("delta", delta),
         "ahead": ahead,
     }
     answer = _bridge.about(round_.description, round_.dim, "account", arguments)

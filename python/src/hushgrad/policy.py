@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from . import _bridge
+from . import _arguments
 
 Relation = Literal["replace-one", "zero-out"]
 """Which data sets are neighbours: one client's input is replaced by any other, or by zero."""
@@ -43,11 +43,11 @@ class ShuffledPolicy:
     def arguments(self) -> dict[str, object]:
         """Return the policy as the helper reads it."""
         return {
-            "shufflers": list(self.shufflers),
-            "seal_keys": list(self.seal_keys),
-            "max_epsilon_local": _bridge.number("max_epsilon_local", self.max_epsilon_local),
-            "max_epsilon": _bridge.number("max_epsilon", self.max_epsilon),
-            "max_delta": _bridge.number("max_delta", self.max_delta),
+            "shufflers": _arguments.texts("shufflers", self.shufflers),
+            "seal_keys": _arguments.texts("seal_keys", self.seal_keys),
+            "max_epsilon_local": _arguments.number("max_epsilon_local", self.max_epsilon_local),
+            "max_epsilon": _arguments.number("max_epsilon", self.max_epsilon),
+            "max_delta": _arguments.number("max_delta", self.max_delta),
         }
 
 
@@ -105,17 +105,19 @@ class Policy:
     def arguments(self) -> dict[str, object]:
         """Return the policy as the helper reads it."""
         return {
-            "max_epsilon": _bridge.number("max_epsilon", self.max_epsilon),
-            "max_delta": _bridge.number("max_delta", self.max_delta),
-            "min_reports": self.min_reports,
-            "max_dim": self.max_dim,
+            "max_epsilon": _arguments.number("max_epsilon", self.max_epsilon),
+            "max_delta": _arguments.number("max_delta", self.max_delta),
+            "min_reports": _arguments.whole("min_reports", self.min_reports),
+            "max_dim": _arguments.whole("max_dim", self.max_dim),
             "trust_shuffler": self.trust_shuffler,
             "trust_two_servers": self.trust_two_servers,
             "shuffled": self.shuffled and self.shuffled.arguments(),
-            "relation": self.relation,
+            "relation": _arguments.text("relation", self.relation),
             "accept_real_numbers": self.accept_real_numbers,
-            "mechanisms": None if self.mechanisms is None else list(self.mechanisms),
-            "features": self.features,
+            "mechanisms": None
+            if self.mechanisms is None
+            else _arguments.texts("mechanisms", self.mechanisms),
+            "features": _arguments.text("features", self.features),
         }
 
 

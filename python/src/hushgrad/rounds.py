@@ -6,7 +6,7 @@ from base64 import b64encode
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from . import _bridge
+from . import _arguments, _bridge
 from .aggregator import Aggregator
 from .errors import HushgradError, PolicyRefused, invalid
 from .facts import RoundFacts
@@ -43,7 +43,7 @@ class Round(RoundFacts):
     PolicyRefused
         If the round promises less than the policy demands, or asks for admission tokens, which
         this package does not fetch.
-    InvalidParameter, HushgradError
+    InvalidParameter
         If the bytes are not the canonical description of a round.
     """
 
@@ -82,11 +82,13 @@ class Round(RoundFacts):
         epsilon : float
             Budget of one report, in (0, 20], or ``math.inf`` for a mechanism without privacy.
         scale : float
-            Units of the gradient; see the class.
+            In units of the gradient. With coco, collision and signsketch a gradient is clipped to
+            the L1 norm ``scale * sparsity``. What it means for others is in their packages.
         min_reports : int
             At least 1. The server releases nothing for fewer reports.
         mechanism : str
-            "auto" chooses among coco, collision and signsketch by their exact errors.
+            "auto" chooses among coco, collision and signsketch by their exact errors. The others
+            are tiers, gaussian, laplace, privunitg, sumdp, sumdp-shares and none.
         delta : float
             0 for local mechanisms, else in [0, 1).
         relation : {"replace-one", "zero-out"}
@@ -103,7 +105,9 @@ class Round(RoundFacts):
         features : str
             What the clients' models see of an example: name, colon and digest. Empty: not said.
         **params : int, float or str
-            Parameters of the mechanism, for example ``sparsity=73``. Others are chosen if possible.
+            Parameters of the mechanism. coco, collision and signsketch need ``sparsity``, the
+            number of signed coordinates to which a gradient is reduced. What else is left out is
+            chosen where that is possible. An error lists the names that a mechanism has.
 
         Returns
         -------
@@ -116,23 +120,20 @@ class Round(RoundFacts):
             If a parameter is missing or breaks a rule.
         """
         arguments = {
-            "id": id,
-            "mechanism": mechanism,
-            "dim": dim,
-            "scale": _bridge.number("scale", scale),
-            "epsilon": _bridge.number("epsilon", epsilon),
-            "delta": _bridge.number("delta", delta),
-            "relation": relation,
-            "min_reports": min_reports,
-            "target_reports": target_reports,
-            "columns": list(columns),
-            "shuffler": shuffler,
-            "seal_key": b64encode(seal_key).decode(),
-            "features": features,
-            "params": {
-                name: _bridge.number(name, value) if isinstance(value, float) else value
-                for name, value in params.items()
-            },
+            "id": _arguments.text("id", id),
+            "mechanism": _arguments.text("mechanism", mechanism),
+            "dim": _arguments.whole("dim", dim),
+            "scale": _arguments.number("scale", scale),
+            "epsilon": _arguments.number("epsilon", epsilon),
+            "delta": _arguments.number("delta", delta),
+            "relation": _arguments.text("relation", relation),
+            "min_reports": _arguments.whole("min_reports", min_reports),
+            "target_reports": _arguments.whole("target_reports", target_reports),
+            "columns": _arguments.texts("columns", columns),
+            "shuffler": _arguments.text("shuffler", shuffler),
+            "seal_key": b64encode(_arguments.data("seal_key", seal_key)).decode(),
+            "features": _arguments.text("features", features),
+            "params": {name: _arguments.parameter(name, value) for name, value in params.items()},
         }
         made = cls.__new__(cls)
 
@@ -183,7 +184,8 @@ class Round(RoundFacts):
         AlreadyCharged
             If the ledger has a charge for this round.
         InvalidParameter
-            If the rows have another type or shape, or a number that is not finite.
+            If the rows have another type or shape, or a number that is not finite: rows[i] is the
+            row of this call.
         """
         if self.policy is None:
             raise PolicyRefused(
@@ -192,10 +194,12 @@ class Round(RoundFacts):
                 *("policy", "nothing", "is required to encode"),
             )
         matrix = checked(rows, self.dim)
-        if ledger is None:
-            return self._encode(matrix)
         if unit not in ("client", "example"):
             raise invalid("unit", repr(unit), "must be 'client' or 'example'")
+        if ledger is None:
+            return self._encode(matrix)
+        if not isinstance(ledger, Ledger | Reservation):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise invalid("ledger", type(ledger).__name__, "must be a Ledger or a Reservation")
         if unit == "client" and len(matrix) > 1:
             raise invalid("rows", len(matrix), "must be one with a ledger, unless unit='example'")
         reservation = ledger if isinstance(ledger, Reservation) else ledger.reserve(self)
@@ -240,11 +244,14 @@ class Round(RoundFacts):
         return held
 
     def _open(self, description: bytes, policy: Policy | None, max_dim: int) -> None:
+        if not (policy is None or isinstance(policy, Policy)):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise invalid("policy", type(policy).__name__, "must be a hushgrad.Policy")
+        given = _arguments.data("description", description)
         arguments = {"policy": policy and policy.arguments(), "max_dim": max_dim}
 
         def attempt() -> None:
             helper = _bridge.helper()
-            answer, canonical = helper.call("round.open", arguments, description)
+            answer, canonical = helper.call("round.open", arguments, given)
             self._hold(helper, answer, bytes(canonical), policy)
 
         _bridge.again(attempt)
@@ -263,10 +270,11 @@ class Round(RoundFacts):
     def _encode(self, matrix: Matrix) -> bytes:
         def attempt() -> bytes:
             parts: list[bytes] = []
-            for part in frames(matrix):
+            for first, part in frames(matrix):
                 round_ = self.handle()
-                given = {"round": round_.number, "type": f"f{part.itemsize}", "rows": len(part)}
-                _, reports = round_.helper.call("encode", given, part.data.cast("B"))
+                kind = f"f{part.itemsize}"
+                given = {"round": round_.number, "type": kind, "rows": len(part), "first": first}
+                _, reports = round_.helper.call("encode", given, part.data)
                 parts.append(bytes(reports))
             return b"".join(parts)
 

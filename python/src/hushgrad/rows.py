@@ -35,8 +35,8 @@ def checked(rows: Floats, dim: int) -> Matrix:
     return np.ascontiguousarray(np.atleast_2d(rows), dtype=little)
 
 
-def frames(matrix: Matrix) -> Iterator[Matrix]:
-    """Yield the matrix in parts of whole rows that fit into one request each."""
+def frames(matrix: Matrix) -> Iterator[tuple[int, Matrix]]:
+    """Yield parts of whole rows that fit into one request each, and the number of the first row."""
     step = max(1, min(_MAX_ROWS, _FRAME_BYTES // (matrix.itemsize * matrix.shape[1])))
     for start in range(0, len(matrix), step):
-        yield matrix[start : start + step]
+        yield start, matrix[start : start + step]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from . import _bridge
+from . import _arguments, _bridge
 from .rounds import Round
 
 
@@ -103,10 +103,10 @@ def verify(
         feasible.
     """
     arguments = {
-        "method": method,
-        "seeds": seeds,
-        "samples": samples,
-        "confidence": _bridge.number("confidence", confidence),
+        "method": _arguments.text("method", method),
+        "seeds": _arguments.whole("seeds", seeds),
+        "samples": _arguments.whole("samples", samples),
+        "confidence": _arguments.number("confidence", confidence),
     }
 
     answer = _bridge.about(round_.description, round_.dim, "verify", arguments)

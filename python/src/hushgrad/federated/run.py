@@ -111,9 +111,10 @@ def measures(estimate: Estimate, sent: int) -> dict[str, float]:
     dict
         ``hushgrad.bytes-per-report``; ``hushgrad.std-err``, the root mean square of the
         standard errors; ``hushgrad.signal-to-noise``, the Euclidean norm of the mean, without
-        what noise adds to it, over ``noise_norm``.
+        what noise adds to it, over ``noise_norm``. A few reports that agree make that 0: then
+        the norm of the standard errors stands for it.
     """
-    noise = estimate.noise_norm
+    noise = estimate.noise_norm or float(np.linalg.norm(estimate.std_err))
     squares = float(np.sum(estimate.mean**2))
     signal = math.sqrt(max(0.0, squares - noise**2))
     return {

@@ -53,7 +53,8 @@ class HushgradAggregator(ModelAggregator):
     - ``hushgrad.std-err``: root mean square of the standard errors of the mean update. They are
       on the large side where there are few reports;
     - ``hushgrad.signal-to-noise``: Euclidean norm of the mean update, without what noise adds to
-      it, over the ``noise_norm`` of the estimate;
+      it, over the ``noise_norm`` of the estimate, or the norm of the standard errors where a
+      few reports that agree make that 0;
     - ``hushgrad.epsilon-local``: of one report, against everybody;
     - ``hushgrad.epsilon-local-total``: of a client that took part in all rounds so far;
     - ``hushgrad.epsilon-central-if-shuffled``: the same client, composed, only against a party

@@ -1,7 +1,7 @@
 """The aggregator over gRPC: ``hushgrad serve`` and ``hushgrad shuffle``, from Python.
 
 Use it when a parameter server of its own counts the reports, and when clients send them to a
-shuffler. It needs ``pip install hushgrad[server]``. Start with :class:`Operator` for the party
+shuffler. It needs the extra ``hushgrad[server]``. Start with :class:`Operator` for the party
 that runs the rounds and with :class:`Client` for whoever brings reports::
 
     from hushgrad.server import Client, Operator

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 import grpc
 
+from .. import _arguments
 from ..errors import invalid
 from . import messages
 from .channel import connect
@@ -115,6 +116,7 @@ class Party:
 
 
 def _checked(timeout: float) -> float:
-    if not (0 < timeout < math.inf):
+    seconds = float(_arguments.number("timeout", timeout))
+    if not (0 < seconds < math.inf):
         raise invalid("timeout", timeout, "must be positive and finite")
-    return timeout
+    return seconds

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import grpc
 
+from .. import _arguments
 from ..errors import invalid
 
 # A server that was restarted is found soon.
@@ -44,12 +45,15 @@ def connect(
     OSError
         If a file cannot be read.
     """
+    _arguments.text("target", target)
     if (cert is None) != (key is None):
         raise invalid("cert and key", f"{cert} and {key}", "must be given together")
     if ca is None:
         for label, value in (("cert", cert), ("name", name)):
             if value is not None:
                 raise invalid(label, repr(str(value)), "needs ca")
+        if not target.rpartition(":")[2].isdigit():
+            raise invalid("target", repr(target), "must be a host and a port, as 127.0.0.1:7118")
         if not _loopback(target):
             raise invalid("target", repr(target), "must be a loopback address, or ca must be given")
         return grpc.insecure_channel(target, options=_OPTIONS)
@@ -71,9 +75,7 @@ def _pem(param: str, path: str | Path, kind: bytes) -> bytes:
 
 def _loopback(target: str) -> bool:
     """Say whether a target can be reached from this machine only."""
-    host, _, port = target.rpartition(":")
-    if not port.isdigit():
-        return False
+    host = target.rpartition(":")[0]
     try:
         return host == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
+from .. import _arguments
 from ..errors import invalid
 from ..rounds import Round
 from . import messages, model
@@ -56,7 +57,8 @@ class Client(Party):
 
     def round(self, round_id: str = "") -> RoundStatus:
         """Return a round, or the newest open one. Open its description under a policy."""
-        answer = self._retried(lambda left: self._call("GetRound", timeout=left, round_id=round_id))
+        asked = _arguments.text("round_id", round_id)
+        answer = self._retried(lambda left: self._call("GetRound", timeout=left, round_id=asked))
         return RoundStatus.from_message(answer.status)
 
     def model(self) -> Model:
@@ -89,17 +91,18 @@ class Client(Party):
         described: Message = messages.Round.FromString(round_.description)
         if described.issuer_key:
             raise invalid("round", repr(round_.id), "must not ask for tokens")
-        if key is not None and len(key) < _KEY_BYTES:
-            raise invalid("key", f"{len(key)} bytes", f"must have at least {_KEY_BYTES}")
-        secret = secrets.token_bytes(_KEY_BYTES) if key is None else key
+        secret = secrets.token_bytes(_KEY_BYTES) if key is None else _arguments.data("key", key)
+        if len(secret) < _KEY_BYTES:
+            raise invalid("key", f"{len(secret)} bytes", f"must have at least {_KEY_BYTES}")
+        packed = bytes(_arguments.data("reports", reports))
         batches = [
             messages.SubmitReportsRequest(
                 round_id=round_.id,
                 round_digest=bytes.fromhex(round_.digest),
-                batch_key=b"" if described.shuffler else _batch_key(secret, i),
+                batch_key=b"" if described.shuffler else _batch_key(bytes(secret), i),
                 reports=batch,
             )
-            for i, batch in enumerate(_batches(reports, round_.report_bytes))
+            for i, batch in enumerate(_batches(packed, round_.report_bytes))
         ]
         answer = self._retried(lambda left: self._send("SubmitReports", batches, timeout=left))
         return Receipt(answer.accepted, answer.duplicates)

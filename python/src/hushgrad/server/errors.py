@@ -68,6 +68,8 @@ def from_status(method: str, error: grpc.RpcError) -> HushgradError:
     if code is grpc.StatusCode.INVALID_ARGUMENT:
         kind = BadReport if param == "reports" else InvalidParameter
         return kind(message, param, got, rule)
+    if code is grpc.StatusCode.UNIMPLEMENTED:
+        message += ": the connection leads to another listener or another program"
     kind = ServerUnreachable if code in _NO_ANSWER else ServerRefused
     return kind(message, param, got, rule, code.name)
 

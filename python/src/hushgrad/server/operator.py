@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 
+from .. import _arguments
 from ..aggregator import Estimate
 from ..errors import invalid
 from ..rounds import Round
@@ -50,8 +51,8 @@ class Operator(Party):
         if shuffler:
             asked.shuffler = shuffler
         if deadline is not None:
-            if deadline.tzinfo is None:
-                raise invalid("deadline", deadline, "must have a time zone")
+            if not isinstance(deadline, datetime) or deadline.tzinfo is None:  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise invalid("deadline", deadline, "must be a datetime with a time zone")
             asked.deadline.FromDatetime(deadline.astimezone(timezone.utc))
         answer = self._call("OpenRound", round=asked)
         return Round(description(answer.round))
@@ -70,12 +71,14 @@ class Operator(Party):
         timeout : float, optional
             Seconds to wait. Default that of the operator.
         """
-        answer = self._call("CloseRound", timeout=timeout, round_id=round_id)
+        asked = _arguments.text("round_id", round_id)
+        answer = self._call("CloseRound", timeout=timeout, round_id=asked)
         return RoundStatus.from_message(answer.status)
 
     def abort_round(self, round_id: str) -> RoundStatus:
         """End a round without an estimate. Its reports are dropped."""
-        return RoundStatus.from_message(self._call("AbortRound", round_id=round_id).status)
+        asked = _arguments.text("round_id", round_id)
+        return RoundStatus.from_message(self._call("AbortRound", round_id=asked).status)
 
     def rounds(self) -> list[RoundStatus]:
         """Return the rounds that the server remembers, oldest first."""
@@ -122,7 +125,8 @@ class Operator(Party):
         DamagedTransfer
             If something else arrives than was announced.
         """
-        answers = self._receive("GetEstimate", timeout=timeout, round_id=round_id, wait=wait)
+        asked = _arguments.text("round_id", round_id)
+        answers = self._receive("GetEstimate", timeout=timeout, round_id=asked, wait=wait)
         return estimates.received(answers)
 
     def put_model(self, format: str, data: bytes, *, timeout: float | None = None) -> int:  # noqa: A002
@@ -137,4 +141,5 @@ class Operator(Party):
         timeout : float, optional
             Seconds that it may take. Default that of the operator.
         """
-        return self._send("PutModel", model.sent(format, data), timeout=timeout).version
+        parts = model.sent(_arguments.text("format", format), bytes(_arguments.data("data", data)))
+        return self._send("PutModel", parts, timeout=timeout).version
