@@ -48,6 +48,7 @@ const (
 	maxConnections = 64
 	maxStreams     = 16
 	writeTimeout   = 10 * time.Second
+	lastTimeout    = time.Second // to compute what all rounds promise together, at the end
 )
 
 // Dashboard answers the requests for its pages. It is safe for concurrent use.
@@ -72,12 +73,16 @@ func New(source Source, c Config) *Dashboard {
 // ServeHTTP answers a request.
 func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.pages.ServeHTTP(w, r) }
 
-// Run watches the source until ctx ends. Then it sends the last state and ends all streams.
+// Run watches the source until ctx ends. Then it sends the last state, with what all rounds promise
+// together, and ends all streams.
 func (d *Dashboard) Run(ctx context.Context) {
 	var working sync.WaitGroup
 	working.Go(func() { d.promises.work(ctx) })
 	d.feed.run(ctx)
 	working.Wait()
+	last, stop := context.WithTimeout(context.WithoutCancel(ctx), lastTimeout)
+	defer stop()
+	d.feed.end(func(o server.Overview) { d.promises.compute(last, o) })
 }
 
 // Serve answers requests on a listener, which it closes, and runs the dashboard until ctx ends.
