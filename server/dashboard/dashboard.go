@@ -48,7 +48,6 @@ const (
 	maxConnections = 64
 	maxStreams     = 16
 	writeTimeout   = 10 * time.Second
-	lastTimeout    = time.Second // to compute what all rounds promise together, at the end
 )
 
 // Dashboard answers the requests for its pages. It is safe for concurrent use.
@@ -58,13 +57,14 @@ type Dashboard struct {
 	feed     *feed
 	promises *promises
 	streams  chan struct{} // holds a value for each
+	patience time.Duration // at the end, for what all rounds promise together
 }
 
 // New returns a dashboard of a source. [Dashboard.Run] must run while it answers requests.
 func New(source Source, c Config) *Dashboard {
 	c.Delta = cmp.Or(c.Delta, 1e-6)
 	c.Logger = cmp.Or(c.Logger, slog.Default())
-	d := &Dashboard{config: c, promises: newPromises(c.Delta, c.Void), streams: make(chan struct{}, maxStreams)}
+	d := &Dashboard{config: c, promises: newPromises(c.Delta, c.Void), streams: make(chan struct{}, maxStreams), patience: 2 * time.Second}
 	d.feed = newFeed(source, func(o server.Overview, rates []Rate) State { return stateOf(o, rates, d.promises, c) })
 	d.pages = d.handler()
 	return d
@@ -80,7 +80,7 @@ func (d *Dashboard) Run(ctx context.Context) {
 	working.Go(func() { d.promises.work(ctx) })
 	d.feed.run(ctx)
 	working.Wait()
-	last, stop := context.WithTimeout(context.WithoutCancel(ctx), lastTimeout)
+	last, stop := context.WithTimeout(context.WithoutCancel(ctx), d.patience)
 	defer stop()
 	d.feed.end(func(o server.Overview) { d.promises.compute(last, o) })
 }

@@ -24,7 +24,9 @@ func serve(t *testing.T, s Source) (url string, stop func()) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- New(s, Config{}).Serve(ctx, l) }()
+	d := New(s, Config{})
+	d.patience = time.Minute // on a slow machine
+	go func() { ended <- d.Serve(ctx, l) }()
 	done := false
 	stop = func() {
 		cancel()
