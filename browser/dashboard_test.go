@@ -30,7 +30,7 @@ func TestATrainingRunIsWatchedToItsEnd(t *testing.T) {
 	until(t, ctx, `document.querySelector("#past tr th") && document.querySelector("#news").textContent.startsWith("Round mnist-")`)
 	until(t, ctx, `document.querySelector("#together dl") !== null`)
 
-	until(t, ctx, `document.querySelector("#link").textContent.startsWith("Connection lost")`)
+	until(t, ctx, `document.querySelector("#link").textContent.startsWith("The server has ended")`)
 	<-d.ended
 	if d.err != nil {
 		t.Fatalf("the demo: %v\n%s", d.err, &d.out)
@@ -38,6 +38,10 @@ func TestATrainingRunIsWatchedToItsEnd(t *testing.T) {
 	until(t, ctx, `document.querySelector("#training tbody th").textContent === "`+rounds+`"`)
 	if n := value[int](t, ctx, `document.querySelectorAll("#past tr").length`); fmt.Sprint(n) != rounds {
 		t.Errorf("%d rounds are on the page, want %s", n, rounds)
+	}
+	// What all rounds cost a client has the last one, too.
+	if text := value[string](t, ctx, `document.querySelector("#together").textContent`); !strings.Contains(text, "for the "+rounds+" reports of a client together") {
+		t.Errorf("all rounds together: %s", text)
 	}
 	// Both have four decimals. The page leaves out zeros at the end.
 	shown := value[float64](t, ctx, `Number(document.querySelector('#training [data-key="test accuracy"] tbody td').textContent)`)

@@ -77,12 +77,12 @@ func (p Promise) Words() (out []Words) {
 	case p.Local != nil && p.Participations > 1:
 		about("local privacy",
 			fmt.Sprintf("ε = %s, δ = %s for the %d reports of a client together: against everybody, the server included", above(*p.LocalTotal), above(p.LocalDelta), p.Participations),
-			fmt.Sprintf("One report has ε = %s. Whether its client holds this gradient or that one, it may betray with %s accuracy.", above(*p.Local), p.accuracy(*p.Local)),
-			fmt.Sprintf("A party that links all of a client's reports may find out with %s accuracy.", p.accuracy(*p.LocalTotal)))
+			fmt.Sprintf("One report has ε = %s. A party that reads it and guesses which of two gradients its client has is right in %s of cases.", above(*p.Local), p.accuracy(*p.Local)),
+			fmt.Sprintf("A party that links all reports of a client is right in %s of cases.", p.accuracy(*p.LocalTotal)))
 	case p.Local != nil:
 		about("local privacy",
 			fmt.Sprintf("ε = %s, δ = %s for the one report of a client: against everybody, the server included", above(*p.LocalTotal), above(p.LocalDelta)),
-			fmt.Sprintf("Whether its client holds this gradient or that one, a report may betray with %s accuracy.", p.accuracy(*p.Local)))
+			fmt.Sprintf("A party that reads the report and guesses which of two gradients its client has is right in %s of cases.", p.accuracy(*p.Local)))
 	case p.TwoServers:
 		about("local privacy", "none: the two servers together read a client's gradient")
 	case p.Central != nil:
@@ -133,8 +133,8 @@ func (x Words) Print(w io.Writer) error {
 // above writes a guarantee as it is printed everywhere here: four digits, rounded up.
 func above(guarantee float64) string { return bound.Above(guarantee, 4) }
 
-// accuracy is the largest one with which any party distinguishes two equally likely inputs under a local
-// ε: (e^ε+δ)/(e^ε+1), rounded up to a tenth of a percent. δ is that of all reports, which no single report
+// accuracy is the largest share of right guesses with which any party distinguishes two equally likely inputs
+// under a local ε: (e^ε+δ)/(e^ε+1), rounded up to a tenth of a percent. δ is that of all reports, which no single report
 // exceeds.
 func (p Promise) accuracy(epsilon float64) string {
 	share := 1000 * (1 + p.LocalDelta*math.Exp(-epsilon)) / (1 + math.Exp(-epsilon))

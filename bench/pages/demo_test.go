@@ -35,7 +35,10 @@ func TestPagesSayWhatTheDemoPlans(t *testing.T) {
 	right := math.Ceil(100 * (0.5 + s*(e-1)/(2*(s*e+tt-s))))
 	local := bound.Above(*p.Local, 3)
 	for page, says := range map[string][]string{
-		"README.md": {fmt.Sprintf("the ε of one report: %s with the default features at a central ε of 1, and %d times as much", local, run.Rounds)},
+		"README.md": {
+			fmt.Sprintf("The local ε is larger: %s for one report, with the default features at a central ε of 1.", local),
+			fmt.Sprintf("The %d reports of a client together have %d times as much.", run.Rounds, run.Rounds),
+		},
 		"docs/threat-model.md": {
 			fmt.Sprintf("ε = %s and s = %d", local, run.Sparsity), fmt.Sprintf("t = %d slots", slots), fmt.Sprintf("makes %.0f %%", right),
 			fmt.Sprintf("it is %s for %d reports", bound.Above(*p.LocalTotal, 4), run.Rounds), fmt.Sprintf("it is %s at δ", bound.Above(*p.Central, 2)),

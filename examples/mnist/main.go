@@ -20,6 +20,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ func mnist(ctx context.Context, args []string, std command.Streams) error {
 	if err != nil {
 		return err
 	}
-	if err := history.Prepare(o.out); err != nil {
+	if err := cmp.Or(history.Prepare(o.out), o.dashboard.check()); err != nil {
 		return err
 	}
 	fmt.Fprintln(std.Err, "planning the run from public numbers")
@@ -153,6 +154,9 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 	if s.TestAccuracy, s.BytesPerReport = rounds.Score(), rounds.BytesPerReport(); err == nil || s.Interrupted && s.Trained > 0 {
 		err = errors.Join(o.finish(context.WithoutCancel(ctx), &s, rounds, model, trained, std.Out), err)
 	}
+	if err == nil {
+		o.dashboard.stay(ctx, std.Err)
+	}
 	return err
 }
 
@@ -182,7 +186,10 @@ func (o options) finish(ctx context.Context, s *summary, rounds *history.History
 		return err
 	}
 	title := fmt.Sprintf("%s on %s pictures, %s, %v%s", s.Model, s.Data, s.Mechanism, s.Promise, s.before(", %.3f before any client took part"))
-	if err := errors.Join(rounds.Write(o.out, title, s), trainer.Save(filepath.Join(o.out, "model.npy"), model, trained)); err != nil {
+	if err := rounds.Write(o.out, title, s); err != nil {
+		return err
+	}
+	if err := trainer.Save(filepath.Join(o.out, "model.npy"), model, trained); err != nil {
 		return err
 	}
 	return plan.Words{About: "results", Text: []string{o.out + ": history.csv, summary.json, accuracy.png, model.npy"}}.Print(w)

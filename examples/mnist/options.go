@@ -57,7 +57,7 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	f.BoolVar(&o.explain, "explain", false, "print what was planned and why")
 	f.IntVar(&o.roles, "roles", oneRole, "1: a server in this process; 3: issuer, shuffler and aggregator, each in a process of its own, and every client with a token and a sealed report")
 	f.StringVar(&o.binary, "hushgrad", "", "with -roles 3: the hushgrad binary, a `file`; empty: it is built, in the directory of the module")
-	f.VarPF(&o.dashboard, "dashboard", "", "show the run in a browser; -dashboard=`host:port` chooses the address").NoOptDefVal = "true"
+	f.VarPF(&o.dashboard, "dashboard", "", "show the run in a browser, at `host:port`, or at a free port of this machine; the page stays until Ctrl-C where there is a terminal").NoOptDefVal = "true"
 	request, check := plan.Flags(f)
 	o.request = request
 	if err := command.ParseOnly(f, args); err != nil {

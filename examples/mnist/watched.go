@@ -1,9 +1,17 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net"
+	"os"
 	"strconv"
+
+	"golang.org/x/term"
+
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 // watched is the value of -dashboard: where the page is that shows the run, or nowhere.
@@ -28,4 +36,25 @@ func (w *watched) Set(text string) error {
 	}
 	w.address = text
 	return nil
+}
+
+// check finds out whether the page can be shown: a run of minutes should not end with the news that it cannot.
+func (w watched) check() error {
+	if w.address == "" {
+		return nil
+	}
+	l, err := net.Listen("tcp", w.address)
+	if err != nil {
+		return fl.Invalid("-dashboard", w.address, "must be an address of this machine that is free: %v", err)
+	}
+	return l.Close()
+}
+
+// stay keeps the page of a run that has ended until ctx ends, where a person sees that it waits: on a terminal.
+func (w watched) stay(ctx context.Context, log io.Writer) {
+	if file, ok := log.(*os.File); w.address == "" || !ok || !term.IsTerminal(int(file.Fd())) {
+		return
+	}
+	fmt.Fprintln(log, "the run has ended: its page stays until you press Ctrl-C")
+	<-ctx.Done()
 }

@@ -1,16 +1,20 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/server/dashboard"
@@ -30,6 +34,49 @@ func TestTheDashboardFlagTakesAnAddressOrStandsAlone(t *testing.T) {
 		if _, err := parse(args, io.Discard); !errors.As(err, &p) || p.Param != param || strings.Count(err.Error(), "rule:") != 1 {
 			t.Errorf("%v: %v, want a ParamError for %s with one rule", args, err, param)
 		}
+	}
+}
+
+// An address that is taken, or that no machine has, is found out before the run is planned.
+func TestThePlaceOfThePageIsChecked(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for _, address := range []string{taken.Addr().String(), "127.0.0.1:80000"} {
+		var p *fl.ParamError
+		if err := (watched{address}).check(); !errors.As(err, &p) || p.Param != "-dashboard" {
+			t.Errorf("%s: %v, want an error about -dashboard", address, err)
+		}
+	}
+	if err := errors.Join(watched{}.check(), watched{"127.0.0.1:0"}.check()); err != nil {
+		t.Error(err)
+	}
+}
+
+// On a terminal the page of a run that has ended stays until an interrupt. In a script nothing waits.
+func TestThePageStaysOnATerminal(t *testing.T) {
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("no terminal here")
+	}
+	defer terminal.Close()
+	var log strings.Builder
+	watched{"127.0.0.1:0"}.stay(t.Context(), &log) // returns, and so do the next ones
+	watched{}.stay(t.Context(), terminal)
+	ctx, interrupt := context.WithCancel(t.Context())
+	left := make(chan struct{})
+	go func() { watched{"127.0.0.1:0"}.stay(ctx, terminal); close(left) }()
+	select {
+	case <-left:
+		t.Error("the page is gone before an interrupt")
+	case <-time.After(200 * time.Millisecond):
+	}
+	interrupt()
+	<-left
+	if log.Len() > 0 {
+		t.Errorf("a log that is no terminal has %q", log.String())
 	}
 }
 

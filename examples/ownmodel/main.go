@@ -10,6 +10,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -23,9 +24,15 @@ import (
 )
 
 func main() {
+	log.SetFlags(0)
+	clients := flag.Int("clients", 10_000, "number of simulated clients")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		log.Fatalf("arguments: got %q, rule: only flags are allowed", flag.Arg(0))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if _, err := train(ctx, 10_000, os.Stdout); err != nil {
+	if _, err := train(ctx, *clients, os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -105,8 +112,10 @@ func train(ctx context.Context, clients int, w io.Writer) (accuracy float64, err
 	if err != nil {
 		return 0, err
 	}
-	_, err = run.PrintEnd(ctx, w, run.Affordable)
-	return accuracy, err
+	if _, err := run.PrintEnd(ctx, w, run.Affordable); err != nil {
+		return 0, err
+	}
+	return accuracy, plan.Words{Text: []string{"Nothing in this example shuffles, and it simulates all clients: it shows what they would be promised."}}.Print(w)
 }
 
 // norms returns the mean L1 and L2 norms of gradients.

@@ -47,7 +47,7 @@ func TestARunIsPlannedAndTrained(t *testing.T) {
 	if err != nil || accuracy < 0 || accuracy > 1 {
 		t.Errorf("%v, %v", accuracy, err)
 	}
-	for _, want := range []string{"round 20", "central privacy", "local privacy"} {
+	for _, want := range []string{"round 20", "central privacy", "local privacy", "Nothing in this example shuffles"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, &out)
 		}

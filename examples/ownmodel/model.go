@@ -37,9 +37,9 @@ func newNetwork() (*network, error) {
 
 	// Gorgonia's errors are those of shapes that do not fit: G.Must panics while you write the model.
 	layer := G.Must(G.Tanh(G.Must(G.Add(G.Must(G.Mul(x, w1)), b1))))
-	odds := G.Must(G.Add(G.Must(G.Mul(layer, w2)), b2)) // their logarithm
-	chance := G.Must(G.Sigmoid(odds))
-	loss := G.Must(G.Sum(G.Must(G.Sub(G.Must(G.Softplus(odds)), G.Must(G.HadamardProd(y, odds))))))
+	logOdds := G.Must(G.Add(G.Must(G.Mul(layer, w2)), b2))
+	chance := G.Must(G.Sigmoid(logOdds))
+	loss := G.Must(G.Sum(G.Must(G.Sub(G.Must(G.Softplus(logOdds)), G.Must(G.HadamardProd(y, logOdds))))))
 	derivatives, err := G.Grad(loss, weights...)
 	if err != nil {
 		return nil, err

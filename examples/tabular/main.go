@@ -278,9 +278,10 @@ func (o options) finish(ctx context.Context, t task, run *plan.Run, table *histo
 	}
 	title := fmt.Sprintf("%s of %s, %s, %v", t.name, o.schema.target.name, run.Mechanism, promise)
 	coefficients := filepath.Join(o.out, "coefficients.csv")
-	if err := errors.Join(table.Write(o.out, title, s), command.Replace(ctx, coefficients, func(w io.Writer) error {
-		return o.writeCoefficients(w, t, trained)
-	})); err != nil {
+	if err := table.Write(o.out, title, s); err != nil {
+		return err
+	}
+	if err := command.Replace(ctx, coefficients, func(w io.Writer) error { return o.writeCoefficients(w, t, trained) }); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(w, "results            %s: history.csv, summary.json, %s.png, coefficients.csv\n", o.out, t.measure.Column)

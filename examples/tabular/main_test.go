@@ -76,19 +76,20 @@ func TestEveryKindOfTargetIsLearnt(t *testing.T) {
 	}
 }
 
-// A run without a seed states what it promises, and a file's rows are its clients.
+// A run without a seed states what it promises, and a file's rows are its clients. docs/own-model.md has
+// the command.
 func TestAFileIsLearnt(t *testing.T) {
 	var table strings.Builder
-	table.WriteString("x,y\n")
+	table.WriteString("age,sector,income\n")
 	for i := range 2500 {
-		fmt.Fprintf(&table, "%d,%d\n", i%100, i%100/50)
+		fmt.Fprintf(&table, "%d,%s,%s\n", 17+i%74, []string{"public", "private", "none"}[i%3], []string{"low", "high"}[i%74/37])
 	}
 	path := filepath.Join(t.TempDir(), "table.csv")
 	if err := os.WriteFile(path, []byte(table.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	args := []string{"-data", path, "-columns", "x=0..99", "-target", "y=0|1", "-budget", "8", "-rounds", "5"}
+	args := []string{"-data", path, "-columns", "age=17..90,sector=public|private|none", "-target", "income=low|high", "-budget", "8", "-rounds", "5"}
 	if err := tabular(t.Context(), args, command.Streams{Out: &out, Err: io.Discard}); err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ const (
 func readFile(ctx context.Context, path string, s schema) (train, test rows, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return train, test, err
+		return train, test, fl.Invalid("-data", path, "must be readable: %v", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -8,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 const people = `id,wage,age,note
@@ -55,8 +58,9 @@ func TestWhatIsNoTableIsAnError(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
-	if _, _, err := readFile(t.Context(), filepath.Join(t.TempDir(), "none.csv"), s); err == nil {
-		t.Error("no such file: want an error")
+	var wrong *fl.ParamError
+	if _, _, err := readFile(t.Context(), filepath.Join(t.TempDir(), "none.csv"), s); !errors.As(err, &wrong) || wrong.Param != "-data" {
+		t.Errorf("no such file: %v, want an error about -data", err)
 	}
 }
 

@@ -61,7 +61,10 @@ func printFlag(w io.Writer, one *flag.Flag) {
 	if one.Shorthand != "" {
 		line = "  -" + one.Shorthand + ", -" + one.Name
 	}
-	if kind != "" {
+	switch {
+	case kind != "" && one.NoOptDefVal != "": // a value is taken behind = alone
+		line += "[=" + kind + "]"
+	case kind != "":
 		line += " " + kind
 	}
 	if value := one.DefValue; !slices.Contains([]string{"", "0", "false", "0s"}, value) {

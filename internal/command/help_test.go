@@ -16,12 +16,16 @@ func TestHelpGroupsFlagsByTopic(t *testing.T) {
 	Topic(f, "Air", func(f *flag.FlagSet) { f.Bool("wind", false, "whether there is wind") })
 	Topic(f, "Water", func(f *flag.FlagSet) { f.StringVar(&second, "snow", "", "`amount` of it") })
 	f.BoolP("help", "h", false, "print this")
+	f.StringVar(new(string), "ice", "", "there is some, of a `kind`")
+	f.Lookup("ice").NoOptDefVal = "hail"
 	var out bytes.Buffer
 	PrintFlags(&out, f)
 	const want = `  -n int
         a number
   -h, -help
         print this
+  -ice[=kind]
+        there is some, of a kind
 
 Water:
   -rain amount

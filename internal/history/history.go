@@ -3,6 +3,7 @@
 package history
 
 import (
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -12,7 +13,9 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/bound"
+	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
@@ -108,24 +111,27 @@ func (h *History) PrintUpload(w io.Writer, dim int) error {
 	return err
 }
 
-// Prepare makes a directory and finds out whether Write will be able to write there: a run of
-// an hour should not end with the news that it is not. "" is no directory, and no error.
+// Prepare makes the directory of -out and finds out whether Write will be able to write there: a run
+// of an hour should not end with the news that it is not. "" is no directory, and no error.
 func Prepare(dir string) error {
 	if dir == "" {
 		return nil
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
+	err := os.MkdirAll(dir, 0o755)
+	if err == nil {
+		var probe *os.File
+		if probe, err = os.CreateTemp(dir, ".writable-*"); err == nil {
+			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+		}
 	}
-	probe, err := os.CreateTemp(dir, ".writable-*")
 	if err != nil {
-		return err
+		return fl.Invalid("-out", dir, "must be a directory that can be made and written: %v", err)
 	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+	return nil
 }
 
 // Write leaves history.csv, summary.json with the given summary, and a picture of the measure, such
-// as accuracy.png, under the given title in a directory, which it makes.
+// as accuracy.png, under the given title in a directory, which it makes. Each file is whole or not there.
 func (h *History) Write(dir, title string, summary any) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -134,19 +140,19 @@ func (h *History) Write(dir, title string, summary any) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(
-		os.WriteFile(filepath.Join(dir, "summary.json"), append(text, '\n'), 0o644),
-		create(filepath.Join(dir, "history.csv"), h.writeCSV),
-		create(filepath.Join(dir, h.measure.Column+".png"), h.figure(title).WritePNG),
-	)
-}
-
-func create(path string, write func(io.Writer) error) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
+	for _, file := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{"summary.json", func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err }},
+		{"history.csv", h.writeCSV},
+		{h.measure.Column + ".png", h.figure(title).WritePNG},
+	} {
+		if err := command.Replace(context.Background(), filepath.Join(dir, file.name), file.write); err != nil {
+			return fmt.Errorf("-out: %s: %w", file.name, err)
+		}
 	}
-	return errors.Join(write(f), f.Close())
+	return nil
 }
 
 func (h *History) writeCSV(w io.Writer) error {

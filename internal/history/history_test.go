@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/history"
 )
 
@@ -109,8 +110,9 @@ func TestPrepare(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := history.Prepare(file); err == nil {
-		t.Error("a file for a directory: want an error")
+	var wrong *fl.ParamError
+	if err := history.Prepare(file); !errors.As(err, &wrong) || wrong.Param != "-out" {
+		t.Errorf("a file for a directory: %v, want an error about -out", err)
 	}
 	if err := os.Chmod(dir, 0o500); err != nil {
 		t.Fatal(err)

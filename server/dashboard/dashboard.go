@@ -57,13 +57,14 @@ type Dashboard struct {
 	feed     *feed
 	promises *promises
 	streams  chan struct{} // holds a value for each
+	patience time.Duration // at the end, for what all rounds promise together
 }
 
 // New returns a dashboard of a source. [Dashboard.Run] must run while it answers requests.
 func New(source Source, c Config) *Dashboard {
 	c.Delta = cmp.Or(c.Delta, 1e-6)
 	c.Logger = cmp.Or(c.Logger, slog.Default())
-	d := &Dashboard{config: c, promises: newPromises(c.Delta, c.Void), streams: make(chan struct{}, maxStreams)}
+	d := &Dashboard{config: c, promises: newPromises(c.Delta, c.Void), streams: make(chan struct{}, maxStreams), patience: 2 * time.Second}
 	d.feed = newFeed(source, func(o server.Overview, rates []Rate) State { return stateOf(o, rates, d.promises, c) })
 	d.pages = d.handler()
 	return d
@@ -72,12 +73,16 @@ func New(source Source, c Config) *Dashboard {
 // ServeHTTP answers a request.
 func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.pages.ServeHTTP(w, r) }
 
-// Run watches the source until ctx ends. Then it sends the last state and ends all streams.
+// Run watches the source until ctx ends. Then it sends the last state, with what all rounds promise
+// together, and ends all streams.
 func (d *Dashboard) Run(ctx context.Context) {
 	var working sync.WaitGroup
 	working.Go(func() { d.promises.work(ctx) })
 	d.feed.run(ctx)
 	working.Wait()
+	last, stop := context.WithTimeout(context.WithoutCancel(ctx), d.patience)
+	defer stop()
+	d.feed.end(func(o server.Overview) { d.promises.compute(last, o) })
 }
 
 // Serve answers requests on a listener, which it closes, and runs the dashboard until ctx ends.

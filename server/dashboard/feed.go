@@ -32,15 +32,12 @@ func newFeed(source Source, make func(server.Overview, []Rate) State) *feed {
 	return &feed{source: source, make: make, readers: map[chan []byte]bool{}}
 }
 
-// run looks at the source until ctx ends, and once more then.
+// run looks at the source until ctx ends.
 func (f *feed) run(ctx context.Context) {
 	tick := time.NewTicker(period)
 	defer tick.Stop()
-	for {
-		f.look(ctx.Err() != nil)
-		if ctx.Err() != nil {
-			return
-		}
+	for ctx.Err() == nil {
+		f.look()
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -48,22 +45,35 @@ func (f *feed) run(ctx context.Context) {
 	}
 }
 
-// look notes how fast reports come, and sends a new state. The last time it ends all streams.
-func (f *feed) look(last bool) {
+// look notes how fast reports come, and sends a new state.
+func (f *feed) look() {
 	o := f.source.Overview()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.measure(o.Totals.Accepted, time.Now())
-	if len(f.readers) > 0 || last {
+	if len(f.readers) > 0 {
 		f.update(o)
 	}
-	if last {
-		f.ended = true
-		for r := range f.readers {
-			close(r)
-		}
-		f.readers = nil
+}
+
+// end sends the last state and ends all streams. compute is called before, where somebody looks.
+func (f *feed) end(compute func(server.Overview)) {
+	o := f.source.Overview()
+	f.mu.Lock()
+	looked := len(f.readers) > 0
+	f.mu.Unlock()
+	if looked {
+		compute(o)
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.measure(o.Totals.Accepted, time.Now())
+	f.update(o)
+	f.ended = true
+	for r := range f.readers {
+		close(r)
+	}
+	f.readers = nil
 }
 
 // sampling is the time over which reports are counted, and maxRates how many rates are kept.

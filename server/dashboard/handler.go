@@ -110,7 +110,8 @@ func (d *Dashboard) events(w http.ResponseWriter, r *http.Request) {
 		ok := true
 		select {
 		case state, more := <-states:
-			if !more {
+			if !more { // the dashboard has ended, and a reader knows it from a broken connection
+				send([]byte("event: end\ndata: {}\n\n"))
 				return
 			}
 			ok = send([]byte("event: state\ndata: "), state, []byte("\n\n"))

@@ -73,17 +73,23 @@ func until(t *testing.T, d http.Handler, what string, ok func(State) bool) State
 }
 
 // events reads the states of a stream of server-sent events.
-type events struct{ lines *bufio.Scanner }
+type events struct {
+	lines *bufio.Scanner
+	ended bool // the stream has said that the dashboard ends
+}
 
 func newEvents(body io.Reader) *events {
 	lines := bufio.NewScanner(body)
 	lines.Buffer(nil, 1<<20)
-	return &events{lines}
+	return &events{lines: lines}
 }
 
 // next returns the next state, and io.EOF at the end.
 func (e *events) next() (s State, err error) {
 	for e.lines.Scan() {
+		if e.ended = e.ended || e.lines.Text() == "event: end"; e.ended {
+			continue
+		}
 		if data, ok := strings.CutPrefix(e.lines.Text(), "data: "); ok {
 			return s, json.Unmarshal([]byte(data), &s)
 		}

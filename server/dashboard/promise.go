@@ -112,18 +112,32 @@ func (p *promises) work(ctx context.Context) {
 		o := p.wanted
 		p.mu.Unlock()
 		began := time.Now()
-		kinds := p.learn(ctx, o.Kinds)
-		if name := fmt.Sprint(counts(o), o.Unknown); name != p.composed {
-			together := p.add(ctx, o, kinds)
-			p.mu.Lock()
-			p.together, p.composed = together, name
-			p.mu.Unlock()
-		}
+		p.compute(ctx, o)
 		select {
 		case <-time.After(4 * time.Since(began)):
 		case <-ctx.Done():
 		}
 	}
+}
+
+// compute finds out what the rounds promise, each by itself and all together. It is called by one goroutine
+// at a time. What is not known when ctx ends stays as it was.
+func (p *promises) compute(ctx context.Context, o server.Overview) {
+	if p.void != "" {
+		return
+	}
+	kinds := p.learn(ctx, o.Kinds)
+	name := fmt.Sprint(counts(o), o.Unknown)
+	if name == p.composed {
+		return
+	}
+	together := p.add(ctx, o, kinds)
+	if ctx.Err() != nil {
+		return
+	}
+	p.mu.Lock()
+	p.together, p.composed = together, name
+	p.mu.Unlock()
 }
 
 // total is the number of rounds that there ever were.

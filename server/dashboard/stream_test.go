@@ -24,7 +24,9 @@ func serve(t *testing.T, s Source) (url string, stop func()) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- New(s, Config{}).Serve(ctx, l) }()
+	d := New(s, Config{})
+	d.patience = time.Minute // on a slow machine
+	go func() { ended <- d.Serve(ctx, l) }()
 	done := false
 	stop = func() {
 		cancel()
@@ -70,7 +72,11 @@ func TestAStreamShowsEveryStateThatLasts(t *testing.T) {
 		}
 		s.change(func(o *server.Overview) { o.Models = append(o.Models, server.ModelVersion{Version: version + 1}) })
 	}
-	s.change(func(o *server.Overview) { o.Models = nil })
+	if stream.ended {
+		t.Error("the stream has said the end before it came")
+	}
+	k := kindOf(t, cocoRound("r"), nil, 3)
+	s.change(func(o *server.Overview) { o.Models, o.Kinds = nil, []server.Kind{k} })
 	stop()
 	var last State
 	for {
@@ -82,8 +88,12 @@ func TestAStreamShowsEveryStateThatLasts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if last.Time == nil || len(last.Models) != 0 {
-		t.Errorf("the stream ends with %+v", last)
+	if last.Time == nil || len(last.Models) != 0 || !stream.ended {
+		t.Errorf("the stream ends with %+v, and says so: %t", last, stream.ended)
+	}
+	// Rounds that ended just before the dashboard are in the promise of all rounds, too.
+	if p := last.Together.Promise; p == nil || last.Together.Composed != 3 || !strings.Contains(p.text(), "3 reports") {
+		t.Errorf("at the end all rounds together promise %+v", last.Together)
 	}
 }
 

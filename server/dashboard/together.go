@@ -122,7 +122,7 @@ func (p *promises) central(ctx context.Context, of []server.Kind, kinds []*kind)
 
 // togetherNotes say what the promise of all rounds rests on.
 func togetherNotes(p plan.Promise, kinds []*kind) []string {
-	out := []string{"This is about a client that reported once in every round that this server knows of. Rounds of other servers cost it more."}
+	out := []string{"This is about a client that reported once in every round that this server knows of. What it reports to other servers comes on top."}
 	if p.Local != nil && len(kinds) > 1 {
 		out = append(out, "The rounds differ. The ε of one report is the largest of them.")
 	}

@@ -193,16 +193,21 @@ function link(state, text) {
   $("link").textContent = text;
 }
 
-let latest = null;
+let latest = null, stopped = false;
 function take(text) {
   const s = JSON.parse(text);
   if (s.version !== 1) { location.reload(); return; } // the server is a newer one
   latest = s.time;
+  stopped = false;
   link("live", "Live");
   show(s);
 }
 
-function lost() { link("lost", latest ? `Connection lost: as of ${new Date(latest).toLocaleTimeString()}` : "No connection"); }
+function lost() {
+  const as = latest ? `as of ${new Date(latest).toLocaleTimeString()}` : "";
+  if (stopped) link("ended", `The server has ended: ${as}`);
+  else link("lost", as ? `Connection lost: ${as}` : "No connection");
+}
 
 // poll asks for the state again and again, where there are too many streams.
 async function poll() {
@@ -215,4 +220,5 @@ async function poll() {
 
 const events = new EventSource("/events");
 events.addEventListener("state", (e) => take(e.data));
+events.addEventListener("end", () => { stopped = true; lost(); });
 events.addEventListener("error", () => { lost(); if (events.readyState === EventSource.CLOSED) poll(); });

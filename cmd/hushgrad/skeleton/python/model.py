@@ -9,11 +9,35 @@ INPUTS = 8
 DIM = 2 * INPUTS + 1
 
 
-def examples(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw n examples, one for each client: inputs in [-1, 1], and 1 for yes.
+def client_examples(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the private examples, one row for each client. READ YOUR DATA HERE.
+
+    Here they are drawn. The inputs are in [-1, 1]. A range like this has to be public: do not
+    read it off the data.
+    """
+    return generate(rng, n)
+
+
+def test_examples(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return examples of no client. The accuracy is measured on them, and no ε covers it."""
+    return generate(rng, 5000)
+
+
+def public_examples() -> tuple[np.ndarray, np.ndarray]:
+    """Return examples that say how large a gradient is. NEVER READ A CLIENT'S ROW HERE.
+
+    The clip and the learning rate follow from them, and no ε covers that. These are drawn from
+    what everybody knows: each input from its range, and either answer.
+    """
+    rng = np.random.default_rng(1)
+    return rng.uniform(-1, 1, (1000, INPUTS)), rng.integers(0, 2, 1000).astype(float)
+
+
+def generate(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw n examples: inputs in [-1, 1], and 1 for yes.
 
     An example is a yes when its inputs are near enough to the middle, and one in twenty is
-    wrong. A range like [-1, 1] has to be public: it must not be read off the data.
+    wrong.
     """
     x = rng.uniform(-1, 1, (n, INPUTS))
     near = (x**2).mean(axis=1) < 1 / 3

@@ -16,7 +16,7 @@ def test_a_run_learns() -> None:
 
 def test_a_step_down_the_gradient_helps() -> None:
     """It brings the probability nearer to what is true."""
-    x, y = model.examples(np.random.default_rng(2), 1)
+    x, y = model.client_examples(np.random.default_rng(2), 1)
     params = model.first_model()
     step = params - 0.01 * model.gradients(params, x, y)[0]
     truth = float(y[0])

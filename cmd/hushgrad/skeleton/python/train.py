@@ -15,10 +15,11 @@ import model
 
 def train(clients: int, budget: float) -> tuple[float, Plan]:
     """Train, and return the accuracy on examples that no client holds, with the plan."""
-    run = decide(clients, budget)
     rng = np.random.default_rng()
-    x, y = model.examples(rng, clients)
-    test_x, test_y = model.examples(rng, 5000)
+    x, y = model.client_examples(rng, clients)
+    clients = len(y)
+    run = decide(clients, budget)
+    test_x, test_y = model.test_examples(rng)
     params = model.first_model()
     velocity, average, weight = np.zeros(model.DIM), np.zeros(model.DIM), 0.0
     order = rng.permutation(clients)
@@ -44,11 +45,13 @@ def train(clients: int, budget: float) -> tuple[float, Plan]:
 
 
 def decide(clients: int, budget: float) -> Plan:
-    """Choose mechanism, rounds, ε and learning rate from public numbers.
+    """Choose mechanism, rounds, ε and learning rate from public numbers alone.
 
-    How large a gradient is comes from examples that are drawn, not from those of clients.
+    These are the number of clients, the budget, and how large a gradient of a public example is.
     """
-    public = model.gradients(model.first_model(), *model.examples(np.random.default_rng(1), 1000))
+    if not budget > 0:  # a plan takes 0 for its default, which is 1
+        raise ValueError(f"budget: got {budget}, rule: must be > 0")
+    public = model.gradients(model.first_model(), *model.public_examples())
     return plan(
         dim=model.DIM,
         clients=clients,
@@ -61,7 +64,9 @@ def decide(clients: int, budget: float) -> Plan:
 def main() -> None:
     """Train, and say what it cost a client and against whom that holds."""
     flags = argparse.ArgumentParser(description=__doc__)
-    flags.add_argument("--budget", type=float, default=1.0, help="central ε of the whole run")
+    flags.add_argument(
+        "--budget", type=float, default=1.0, help="central ε of the whole run, above 0"
+    )
     flags.add_argument("--clients", type=int, default=20_000, help="simulated clients")
     given = flags.parse_args()
     _, run = train(given.clients, given.budget)
@@ -74,7 +79,8 @@ def main() -> None:
         f"central privacy  ε = {cost.epsilon_central:.4g}, δ = {cost.delta:g}, only against "
         "a party that sees only shuffled reports. It trusts the shuffler."
     )
-    print("Nothing here shuffles, and all clients are simulated: this would be promised to them.")
+    print("Nothing here shuffles: the central ε does not hold against this program.")
+    print("All clients are simulated: this is what real ones would be promised.")
 
 
 if __name__ == "__main__":

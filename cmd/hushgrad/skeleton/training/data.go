@@ -2,16 +2,36 @@ package main
 
 import "math/rand/v2"
 
-// CHANGE THIS FILE for data of your own: what an example is, and where the examples come from.
+// CHANGE THIS FILE for data of your own: what an example is, and where the three kinds of examples
+// come from. Read your own rows in clientExamples, and nowhere else.
 
 // inputs is the number of inputs of an example.
 const inputs = 8
 
-// example is what one client holds. The inputs are in [-1, 1], and a range like this has to be
-// public: it must not be read off the data.
+// example is what one client holds. The inputs are in [-1, 1]. A range like this has to be public:
+// do not read it off the data.
 type example struct {
 	x   []float64
 	yes bool
+}
+
+// clientExamples returns the private examples, one for each client. READ YOUR DATA HERE. Here they
+// are drawn.
+func clientExamples(rng *rand.Rand, n int) []example { return generate(rng, n) }
+
+// testExamples returns examples of no client. The accuracy is measured on them, and no ε covers it.
+func testExamples(rng *rand.Rand) []example { return generate(rng, 5000) }
+
+// publicExamples returns examples that say how large a gradient is. The clip and the learning rate
+// follow from them, and no ε covers that. So NEVER READ A CLIENT'S ROW HERE. These are drawn from
+// what everybody knows: each input from its range, and either answer.
+func publicExamples() []example {
+	rng := rand.New(rand.NewPCG(1, 1))
+	examples := make([]example, 1000)
+	for i := range examples {
+		examples[i] = example{uniform(rng), rng.IntN(2) == 1}
+	}
+	return examples
 }
 
 // generate draws n examples. An example is a yes when its inputs are near enough to the middle, and
@@ -19,12 +39,20 @@ type example struct {
 func generate(rng *rand.Rand, n int) []example {
 	examples := make([]example, n)
 	for i := range examples {
-		x, squares := make([]float64, inputs), 0.
-		for j := range x {
-			x[j] = 2*rng.Float64() - 1
-			squares += x[j] * x[j] / inputs
+		x, squares := uniform(rng), 0.
+		for _, v := range x {
+			squares += v * v / inputs
 		}
 		examples[i] = example{x, (squares < 1./3) != (rng.Float64() < 0.05)}
 	}
 	return examples
+}
+
+// uniform draws the inputs of an example from their range.
+func uniform(rng *rand.Rand) []float64 {
+	x := make([]float64, inputs)
+	for j := range x {
+		x[j] = 2*rng.Float64() - 1
+	}
+	return x
 }

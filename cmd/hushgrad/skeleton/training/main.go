@@ -1,7 +1,7 @@
 // Command training trains a model of your own under differential privacy: every client sends
 // one small randomized report in each round in which it takes part. Start with go run .
 //
-// Change model.go and data.go, which are marked. The clients are simulated in this process, and
+// Change data.go and model.go, which are marked. The clients are simulated in this process, and
 // nothing shuffles: hushgrad help serve is about servers.
 package main
 
@@ -14,6 +14,7 @@ import (
 	"log"
 	"math/rand/v2"
 	"os"
+	"os/signal"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
@@ -21,10 +22,16 @@ import (
 )
 
 func main() {
-	budget := flag.Float64("budget", 1, "central ε of the whole run")
+	log.SetFlags(0)
+	budget := flag.Float64("budget", 1, "central ε of the whole run, above 0")
 	clients := flag.Int("clients", 20_000, "number of simulated clients")
 	flag.Parse()
-	if _, err := train(context.Background(), *clients, *budget, os.Stdout); err != nil {
+	if flag.NArg() > 0 {
+		log.Fatalf("arguments: got %q, rule: only flags are allowed", flag.Arg(0))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if _, err := train(ctx, *clients, *budget, os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -34,23 +41,27 @@ const delta = 1e-6
 
 // train plans a run, trains, and returns the accuracy on examples that no client holds.
 func train(ctx context.Context, clients int, budget float64, out io.Writer) (accuracy float64, err error) {
-	run, err := decide(ctx, clients, budget)
+	if clients < 1 || clients > fl.MaxReports {
+		return 0, fmt.Errorf("-clients: got %d, rule: must be in [1, %d]", clients, fl.MaxReports)
+	}
+	rng := fl.NewRand()
+	private := clientExamples(rng, clients)
+	run, err := decide(ctx, len(private), budget)
 	if err != nil {
 		return 0, err
 	}
 	if err := run.PrintStart(out, false); err != nil {
 		return 0, err
 	}
-	rng := fl.NewRand()
 	rounds, err := trainer.NewSimulation(trainer.SimulationConfig{
-		Gradients: newClients(generate(rng, clients), rng), Cohort: run.Cohort, Rand: rng,
+		Gradients: newClients(private, rng), Cohort: run.Cohort, Rand: rng,
 		Describe: func(i int) fl.Round { return run.Round(fmt.Sprintf("round-%d", i+1), fl.NewPublicSeed()) },
 	})
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, rounds.Close()) }()
-	test := generate(rng, 5000)
+	test := testExamples(rng)
 	_, err = trainer.Run(ctx, rounds, firstModel(), trainer.RunConfig{
 		Rounds: run.Affordable, Steps: trainer.Momentum(run.LearningRate, run.Momentum, run.Averaging),
 		After: func(p trainer.Progress) error {
@@ -66,16 +77,18 @@ func train(ctx context.Context, clients int, budget float64, out io.Writer) (acc
 	if _, err := run.PrintEnd(ctx, out, run.Affordable); err != nil {
 		return 0, err
 	}
-	_, err = fmt.Fprintln(out, "\nNothing here shuffles, and all clients are simulated: this is what they would be promised.")
+	_, err = fmt.Fprintln(out, "\nNothing here shuffles: the central ε does not hold against this program.\nAll clients are simulated: this is what real ones would be promised.")
 	return accuracy, err
 }
 
-// decide chooses mechanism, rounds, ε of a report and learning rate from public numbers: how
-// large a gradient is comes from examples that are drawn, not from those of clients.
+// decide chooses mechanism, rounds, ε of a report and learning rate from public numbers alone: the
+// number of clients, the budget, and how large a gradient of a public example is.
 func decide(ctx context.Context, clients int, budget float64) (*plan.Run, error) {
-	const drawn = 1000
-	rng := rand.New(rand.NewPCG(1, 1))
-	l1, l2, err := norms(ctx, newClients(generate(rng, drawn), rng), firstModel(), drawn)
+	if !(budget > 0) { // a plan takes 0 for its default, which is 1
+		return nil, fmt.Errorf("-budget: got %v, rule: must be > 0", budget)
+	}
+	public := publicExamples()
+	l1, l2, err := norms(ctx, newClients(public, rand.New(rand.NewPCG(1, 1))), firstModel(), len(public))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"strings"
 	"testing"
 )
@@ -18,6 +19,18 @@ func TestTrain(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "ε = ") {
 		t.Errorf("no ε in:\n%s", out.String())
+	}
+}
+
+// The least that can be asked for is not more than the default.
+func TestABudgetOfNothingIsRefused(t *testing.T) {
+	for _, budget := range []float64{0, -1} {
+		if _, err := train(t.Context(), 1000, budget, io.Discard); err == nil || !strings.Contains(err.Error(), "budget") {
+			t.Errorf("a budget of %v: error %v", budget, err)
+		}
+	}
+	if _, err := train(t.Context(), -1, 1, io.Discard); err == nil {
+		t.Error("fewer clients than none are taken")
 	}
 }
 
