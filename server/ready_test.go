@@ -93,3 +93,21 @@ func TestHealthFollowsReady(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// crowded is a journal on a disk that somebody else has filled.
+type crowded struct{ journal.Journal }
+
+// Room implements journal.Roomy.
+func (crowded) Room() error { return fmt.Errorf("a test: %w", journal.ErrFull) }
+
+// A server whose disk is full is not ready before it has refused a report.
+func TestAServerOnAFullDiskIsNeverReady(t *testing.T) {
+	s, err := New(Config{Logger: slog.New(slog.DiscardHandler), Journal: crowded{journal.NewMemory()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Ready(); !errors.Is(err, journal.ErrFull) {
+		t.Errorf("got %v", err)
+	}
+}

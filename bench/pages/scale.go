@@ -2,24 +2,9 @@ package pages
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 )
-
-// grouped writes a whole number with spaces between thousands, as counted does for short ones.
-func grouped(v float64) string {
-	if v >= 1e15 {
-		return fmt.Sprintf("%.3g", v)
-	}
-	text := ""
-	for n := int64(math.Round(v)); ; n /= 1000 {
-		if n < 1000 {
-			return fmt.Sprint(n) + text
-		}
-		text = fmt.Sprintf(" %03d", n%1000) + text
-	}
-}
 
 // scaled lists what rounds cost that were simulated.
 func scaled(in []*experiment.Record) (string, error) {
@@ -27,7 +12,7 @@ func scaled(in []*experiment.Record) (string, error) {
 	err := eachScale(in, true, func(row map[string]any) error {
 		v, err := numbers(row, "clients", "reports", "reports_per_second", "bytes_per_report", "server_core_seconds_per_million", "client_core_seconds_per_million", "peak_server_bytes", "journal_bytes", "price_per_million")
 		if err == nil {
-			g.add(grouped(v[0]), grouped(v[1]), counted(v[2]), fmt.Sprintf("%.2f", v[3]), fmt.Sprintf("%.3g", v[4]), fmt.Sprintf("%.3g", v[5]), fmt.Sprintf("%.0f MB", v[6]/1e6), fmt.Sprintf("%.0f MB", v[7]/1e6), fmt.Sprintf("%.2g", v[8]))
+			g.add(experiment.Grouped(v[0]), experiment.Grouped(v[1]), counted(v[2]), fmt.Sprintf("%.2f", v[3]), fmt.Sprintf("%.3g", v[4]), fmt.Sprintf("%.3g", v[5]), fmt.Sprintf("%.0f MB", v[6]/1e6), fmt.Sprintf("%.0f MB", v[7]/1e6), fmt.Sprintf("%.2g", v[8]))
 		}
 		return err
 	})
@@ -40,7 +25,7 @@ func population(in []*experiment.Record) (string, error) {
 	err := eachScale(in, true, func(row map[string]any) error {
 		v, err := numbers(row, "clients", "dropped", "sent_again", "late_refused", "liars", "pull", "pull_stderr", "pull_bound", "error", "error_predicted")
 		if err == nil {
-			g.add(grouped(v[0]), grouped(v[1]), grouped(v[2]), grouped(v[3]), grouped(v[4]), fmt.Sprintf("%.4f ± %.4f", v[5], v[6]), fmt.Sprintf("%.4f", v[7]), fmt.Sprintf("%.4g", v[8]), fmt.Sprintf("%.4g", v[9]))
+			g.add(experiment.Grouped(v[0]), experiment.Grouped(v[1]), experiment.Grouped(v[2]), experiment.Grouped(v[3]), experiment.Grouped(v[4]), fmt.Sprintf("%.4f ± %.4f", v[5], v[6]), fmt.Sprintf("%.4f", v[7]), fmt.Sprintf("%.4g", v[8]), fmt.Sprintf("%.4g", v[9]))
 		}
 		return err
 	})
@@ -53,7 +38,7 @@ func extrapolated(in []*experiment.Record) (string, error) {
 	err := eachScale(in, false, func(row map[string]any) error {
 		v, err := numbers(row, "clients", "rounds", "server_core_seconds", "bytes", "price", "error_exact")
 		if err == nil {
-			g.add(grouped(v[0]), grouped(v[1]), fmt.Sprintf("%.3g", v[2]/3600), volume(v[3]), fmt.Sprintf("%.3g", v[4]), fmt.Sprintf("%.2g", v[5]))
+			g.add(experiment.Grouped(v[0]), experiment.Grouped(v[1]), fmt.Sprintf("%.3g", v[2]/3600), volume(v[3]), fmt.Sprintf("%.3g", v[4]), fmt.Sprintf("%.2g", v[5]))
 		}
 		return err
 	})

@@ -8,14 +8,6 @@ import (
 	"github.com/hushgrad/hushgrad/bench/speed/probe"
 )
 
-func TestWholeNumbersAreGrouped(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 999: "999", 1000: "1 000", 1_048_576: "1 048 576", 1e9: "1 000 000 000", 1e16: "1e+16"} {
-		if got := grouped(v); got != want {
-			t.Errorf("%g is written %q, want %q", v, got, want)
-		}
-	}
-}
-
 // scaleRecord has a round that was simulated and one that was computed.
 func scaleRecord() *experiment.Record {
 	row := map[string]any{"simulated": true}

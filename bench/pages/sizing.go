@@ -74,7 +74,7 @@ func sizing(in []*experiment.Record) (string, error) {
 			seconds, gigabytes := l.reports*each/1e6, l.reports*(base[0]+w.more)/1e9
 			cores := peak * seconds / 86400
 			price := seconds/3600*base[1] + gigabytes*base[2]
-			g.add(grouped(l.reports), grouped(l.dim), w.name, fmt.Sprintf("%.3g", each), fmt.Sprintf("%.3g", seconds/3600), fmt.Sprintf("%.2g", cores),
+			g.add(experiment.Grouped(l.reports), experiment.Grouped(l.dim), w.name, fmt.Sprintf("%.3g", each), fmt.Sprintf("%.3g", seconds/3600), fmt.Sprintf("%.2g", cores),
 				fmt.Sprint(max(1, math.Ceil(cores/shardCores))), fmt.Sprintf("%.3g", gigabytes), fmt.Sprintf("%.2g", price), fmt.Sprintf("%.2g", price/l.reports*1e6))
 		}
 	}

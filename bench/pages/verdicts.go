@@ -15,7 +15,7 @@ func verdicts(in []*experiment.Record) (string, error) {
 			return "", fmt.Errorf("%s has no verdicts", r.Name)
 		}
 		for _, v := range r.Verdicts {
-			g.add(v.Claim, emphasised(v), v.Numbers())
+			g.add(experiment.GroupedText(v.Claim), emphasised(v), experiment.GroupedText(v.Numbers()))
 		}
 	}
 	return g.String(), nil

@@ -13,14 +13,14 @@ func decided() *experiment.Record {
 		{Claim: "a", Holds: &yes, Ours: "1 %", Paper: "2 %", Detail: "d"},
 		{Claim: "b", Holds: &no, Ours: "3", Paper: "4"},
 		{Claim: "c", Unsettled: "two readings", Ours: "in 1 of 2", Paper: "best"},
-		{Claim: "ours", Holds: &yes, Detail: "e"},
+		{Claim: "ours", Holds: &yes, Detail: "12345 of 10000"},
 	}}
 }
 
 func TestClaimsAreThePapers(t *testing.T) {
 	const (
 		short  = "| claim | ours | paper | holds |\n|---|---|---|---|\n| a | 1 % | 2 % | yes |\n| b | 3 | 4 | **no** |\n| c | in 1 of 2 | best | cannot be settled: two readings |\n"
-		long   = "| claim | holds | numbers |\n|---|---|---|\n| a | yes | paper: 2 %; ours: 1 %; d |\n| b | **no** | paper: 4; ours: 3 |\n| c | cannot be settled | paper: best; ours: in 1 of 2; two readings |\n| ours | yes | e |\n"
+		long   = "| claim | holds | numbers |\n|---|---|---|\n| a | yes | paper: 2 %; ours: 1 %; d |\n| b | **no** | paper: 4; ours: 3 |\n| c | cannot be settled | paper: best; ours: in 1 of 2; two readings |\n| ours | yes | 12 345 of 10 000 |\n"
 		counts = "Of 3 claims 1 hold, 1 do not, and 1 cannot be settled.\n"
 		times  = "| experiment | time |\n|---|---|\n| `table3` | 1m15s |\n"
 	)

@@ -80,16 +80,17 @@ func (s *setting) report(found []*outcome) *experiment.Result {
 const withinHour = 3600
 
 func (o *outcome) verdicts() []experiment.Verdict {
-	who := fmt.Sprintf("%d clients: ", o.clients)
+	who := experiment.Grouped(float64(o.clients)) + " clients: "
+	n := experiment.Grouped
 	expected, bound := o.expectedPull(), o.pullBound()
 	return []experiment.Verdict{{
 		Claim:  who + "every report that was sent in time is counted, and once, also where it was sent again",
 		Holds:  o.counted == o.sent && o.duplicates >= o.resent,
-		Detail: fmt.Sprintf("%.0f sent, %.0f counted; %.0f were sent again, and %.0f acknowledged as counted before", o.sent, o.counted, o.resent, o.duplicates),
+		Detail: fmt.Sprintf("%s sent, %s counted; %s were sent again, and %s acknowledged as counted before", n(o.sent), n(o.counted), n(o.resent), n(o.duplicates)),
 	}, {
 		Claim:  who + "every report that comes after the end is refused",
 		Holds:  o.refused == o.late,
-		Detail: fmt.Sprintf("%.0f sent, %.0f refused", o.late, o.refused),
+		Detail: fmt.Sprintf("%s sent, %s refused", n(o.late), n(o.refused)),
 	}, {
 		Claim:  who + "the error is within 10 % of the one that the server predicts",
 		Holds:  math.Abs(o.noise/o.predicted-1) <= 0.1,
@@ -97,7 +98,7 @@ func (o *outcome) verdicts() []experiment.Verdict {
 	}, {
 		Claim:  who + "lies move a coordinate as far as expected, up to five standard errors, and within the bound for any lies",
 		Holds:  math.Abs(o.pull-expected) <= 5*o.pullStdErr && expected <= bound,
-		Detail: fmt.Sprintf("%.0f liars move it by %.4g ± %.2g; expected %.4g, bound %.4g", o.liars(), o.pull, o.pullStdErr, expected, bound),
+		Detail: fmt.Sprintf("%s liars move it by %.4g ± %.2g; expected %.4g, bound %.4g", n(o.liars()), o.pull, o.pullStdErr, expected, bound),
 	}, {
 		Claim:  who + "the round ends within an hour",
 		Holds:  o.seconds+o.closing <= withinHour,

@@ -110,6 +110,9 @@ func TestClaimsAreDecided(t *testing.T) {
 		o.seconds, o.closing = 0.5, 0.5
 		c.spoil(o)
 		for i, v := range o.verdicts() {
+			if !strings.HasPrefix(v.Claim, "1 000 clients: ") {
+				t.Errorf("%s: the claim is %q", what, v.Claim)
+			}
 			if v.Holds != (i != c.broken) {
 				t.Errorf("%s: %s: %t, %s", what, v.Claim, v.Holds, v.Detail)
 			}

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	flag "github.com/spf13/pflag"
@@ -86,8 +89,19 @@ func (b *brokers) connect(logger *slog.Logger) (*nats.Conn, error) {
 
 // options are those of all connections.
 func (b *brokers) options(logger *slog.Logger) []nats.Option {
+	var complained atomic.Int64 // when, in nanoseconds of the Unix time
 	options := append(jetstream.Options(),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { logger.Warn("no connection to the brokers", "error", err) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil { // or this process has closed the connection
+				logger.Warn("no connection to the brokers", "error", err)
+			}
+		}),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) {
+			last, now := complained.Load(), time.Now()
+			if now.Sub(time.Unix(0, last)) >= complainEvery && complained.CompareAndSwap(last, now.UnixNano()) {
+				logger.Warn("the brokers cannot be reached, trying again", "error", err)
+			}
+		}),
 		nats.ReconnectHandler(func(*nats.Conn) { logger.Info("connected to the brokers again") }))
 	if b.creds != "" {
 		options = append(options, nats.UserCredentials(b.creds))
@@ -109,5 +123,17 @@ func (b *brokers) tls(logger *slog.Logger) (*tls.Config, error) {
 	return own.ClientConfig(authorities), nil
 }
 
-// errNotConnected is why a member is not ready.
-var errNotConnected = errors.New("no connection to the brokers")
+// unlessStopped returns the error of waiting for brokers, and nil for a process that was stopped
+// while it waited.
+func unlessStopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// complainEvery is between two lines of the log about brokers that cannot be reached.
+const complainEvery = 10 * time.Second
+
+// errNotMet is why a member that waits for brokers is not ready.
+var errNotMet = errors.New("waiting for the brokers: a majority of them is needed")

@@ -34,9 +34,17 @@ func (l *logging) validate() error {
 }
 
 func (l *logging) logger(w io.Writer) *slog.Logger {
-	options := &slog.HandlerOptions{Level: l.level}
+	options := &slog.HandlerOptions{Level: l.level, ReplaceAttr: readable}
 	if l.format == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// readable writes a time span in JSON as text does: 2s, and not a number of nanoseconds.
+func readable(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -143,14 +144,14 @@ func (s *serveFlags) validate() error {
 // serveMember is serve as a member of a cluster. The listeners are open while this member leads.
 func (s *serveFlags) serveMember(ctx context.Context, own *tlsfile.Certificate, figures *prometheus.Registry) error {
 	logger := s.config.Logger
-	cluster, nc, leave, err := s.cluster.meet(ctx, s.state.dir, logger)
-	if err != nil {
-		return err
-	}
-	defer leave()
+	var met atomic.Pointer[jetstream.Cluster] // nil while the member waits for brokers
 	ready := func() error {
-		if !nc.IsConnected() {
-			return errNotConnected
+		cluster := met.Load()
+		if cluster == nil {
+			return errNotMet
+		}
+		if err := cluster.Ready(); err != nil {
+			return err
 		}
 		return own.CheckValid(time.Now())
 	}
@@ -159,13 +160,19 @@ func (s *serveFlags) serveMember(ctx context.Context, own *tlsfile.Certificate, 
 		return err
 	}
 	defer monitor.close()
+	go monitor.serve()
+	cluster, leave, err := s.cluster.meet(ctx, s.state.dir, logger)
+	if err != nil {
+		return unlessStopped(ctx, err)
+	}
+	defer leave()
+	met.Store(cluster)
 	shown, err := s.dashboard.listen(own, logger)
 	if err != nil {
 		return err
 	}
 	var now leading
 	defer s.dashboard.serve(ctx, shown, &now, logger)()
-	go monitor.serve()
 	logger.Info(s.shuffler.whatHolds())
 	return cluster.Serve(ctx, jetstream.Member{
 		Shard: s.cluster.own, Journal: s.config.Journal, Seal: s.config.Seal, Server: s.config, Listen: s.open, Led: now.set,

@@ -92,13 +92,13 @@ func parseShard(text string) (own, shards int, err error) {
 }
 
 // meet returns the cluster, and what ends the connection to it.
-func (c *clusterFlags) meet(ctx context.Context, data string, logger *slog.Logger) (_ *jetstream.Cluster, _ *nats.Conn, leave func(), err error) {
+func (c *clusterFlags) meet(ctx context.Context, data string, logger *slog.Logger) (_ *jetstream.Cluster, leave func(), err error) {
 	replicas, leave := c.replicas, func() {}
 	var nc *nats.Conn
 	if c.urls == embeddedBroker {
 		broker, err := embedded.Start(embedded.Config{Dir: data + "-nats", Listen: c.listen, File: c.file, Logger: logger})
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, nil, err
 		}
 		leave = broker.Close
 		if c.file == "" {
@@ -106,19 +106,23 @@ func (c *clusterFlags) meet(ctx context.Context, data string, logger *slog.Logge
 		}
 		if nc, err = broker.Connect(c.options(logger)...); err != nil {
 			leave()
-			return nil, nil, nil, err
+			return nil, nil, err
 		}
 	} else if nc, err = c.connect(logger); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	closeBroker := leave
 	leave = func() { nc.Close(); closeBroker() }
 	cluster, err := jetstream.Connect(ctx, nc, jetstream.Config{Name: c.name, Shards: c.shards, Replicas: replicas, Logger: logger})
 	if err != nil {
 		leave()
-		return nil, nil, nil, fmt.Errorf("-nats: %w", err)
+		var p *fl.ParamError
+		if errors.As(err, &p) && p.Param == "Shards" {
+			err = fl.Invalid("-shard", c.shard, "must have another number of shards, or -nats-cluster another name: %v", err)
+		}
+		return nil, nil, fmt.Errorf("-nats: %w", err)
 	}
-	return cluster, nc, leave, nil
+	return cluster, leave, nil
 }
 
 // leading is the server of this member while it leads.

@@ -26,6 +26,10 @@ func TestAClusterFromTheShell(t *testing.T) {
 	}
 	first := member("a", "-nats", "embedded", "-nats-listen", broker, "-shard", "0/2", "-metrics-listen", "127.0.0.1:0")
 	first.waitFor(t, "this member leads")
+	if text := refusal(t, "serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-shuffler-listen", "127.0.0.1:0", "-seal-keys", keys,
+		"-data", filepath.Join(dir, "other"), "-nats", "nats://"+broker, "-nats-replicas", "1", "-shard", "1/3"); !strings.Contains(text, `-shard: got "1/3"`) || !strings.Contains(text, "must be 2") {
+		t.Errorf("another number of shards: %q", text)
+	}
 	member("b", "-nats", "nats://"+broker, "-nats-replicas", "1", "-shard", "1/2").waitFor(t, "shard taken")
 	fingerprint := regexp.MustCompile(`fingerprint=([0-9a-f]{64})`).FindStringSubmatch(first.String())[1]
 	shuffler := runRole(t, "shuffle", "-name", "127.0.0.1", "-floor", "3", "-listen", "127.0.0.1:0", "-data", filepath.Join(dir, "shuffler"),

@@ -121,7 +121,7 @@ func (s *shuffleFlags) shuffle(ctx context.Context, std command.Streams) (err er
 		defer nc.Close()
 		cluster, err := jetstream.Connect(ctx, nc, jetstream.Config{Name: s.brokers.name, Logger: logger})
 		if err != nil {
-			return fmt.Errorf("-nats: %w", err)
+			return unlessStopped(ctx, fmt.Errorf("-nats: %w", err))
 		}
 		s.config.Upstream = cluster.Upstream(conn)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -21,8 +22,8 @@ const (
 	objectTime  = 30 * attempt
 	// pause is between two tries.
 	pause = 100 * time.Millisecond
-	// setupTimeout bounds the creation of the streams.
-	setupTimeout = time.Minute
+	// complainEvery is between two lines of the log about brokers that are waited for.
+	complainEvery = 10 * time.Second
 )
 
 // Cluster is a connection to the streams of a cluster. It is safe for concurrent use.
@@ -35,6 +36,7 @@ type Cluster struct {
 	table     jetstream.KeyValue // leases and manifests
 	snapshots jetstream.ObjectStore
 	publisher *publisher
+	written   atomic.Int64 // when the brokers took the last write of a lease, in nanoseconds of the Unix time
 }
 
 // Options are the options of a connection that finds another node soon when its own is gone. Add
@@ -47,9 +49,9 @@ func Options() []nats.Option {
 	}
 }
 
-// Connect finds the streams of a cluster, and makes those that are missing. The connection stays
-// the caller's. The error is a *fl.ParamError (wrapped) for a cluster with other numbers of shards
-// or lanes.
+// Connect finds the streams of a cluster, and makes those that are missing. It waits for brokers that
+// are away until ctx ends, and logs why. The connection stays the caller's. The error is a
+// *fl.ParamError (wrapped) for a cluster with other numbers of shards or lanes.
 func Connect(ctx context.Context, nc *nats.Conn, cfg Config) (*Cluster, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -59,14 +61,56 @@ func Connect(ctx context.Context, nc *nats.Conn, cfg Config) (*Cluster, error) {
 	if c.js, err = jetstream.New(nc, jetstream.WithDefaultTimeout(attempt)); err != nil {
 		return nil, fmt.Errorf("jetstream: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, setupTimeout)
-	defer cancel()
-	err = again(ctx, func(ctx context.Context) error { return c.setUp(ctx) })
+	complained := time.Now().Add(attempt - complainEvery) // what is there in a second is not worth a line
+	err = again(ctx, func(ctx context.Context) error {
+		err := c.setUp(ctx)
+		if err != nil && !lasting(err) && time.Since(complained) >= complainEvery {
+			complained = time.Now()
+			c.cfg.Logger.Warn(c.waitsFor(), "error", err)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("jetstream: %w", err)
 	}
 	c.publisher = newPublisher(c)
+	c.wrote()
 	return c, nil
+}
+
+// silence is how long the brokers may take no write before a member is not ready. Members write at
+// every beat.
+const silence = 5 * time.Second
+
+func (c *Cluster) wrote() { c.written.Store(time.Now().UnixNano()) }
+
+// Ready returns nil if the brokers take what this member writes, and otherwise an error that says in
+// words what is wrong. It is for a process that is in Serve.
+func (c *Cluster) Ready() error {
+	switch {
+	case !c.nc.IsConnected():
+		return errNotConnected
+	case time.Since(time.Unix(0, c.written.Load())) > silence:
+		return errNoMajority
+	}
+	return nil
+}
+
+// Why a member is not ready.
+var (
+	errNotConnected = errors.New("no connection to the brokers")
+	errNoMajority   = fmt.Errorf("the brokers took no write in the last %v: a majority is needed, with room on its disks", silence)
+)
+
+// waitsFor says what has to come before the streams can be found or made.
+func (c *Cluster) waitsFor() string {
+	switch {
+	case !c.nc.IsConnected():
+		return "waiting for a connection to the brokers"
+	case c.cfg.Shards == 0:
+		return "waiting for the streams of the cluster: a majority of the brokers and a first member make them"
+	}
+	return "waiting for the streams of the cluster: a majority of the brokers makes them"
 }
 
 // again calls do until it succeeds, fails in a way that stays, or ctx ends.

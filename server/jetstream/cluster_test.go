@@ -91,11 +91,17 @@ func (p *party) join(shard int, kept journal.Journal) (stop func()) {
 // joinWatched is join for a member with metrics.
 func (p *party) joinWatched(shard int, kept journal.Journal, metrics prometheus.Registerer) (stop func()) {
 	p.t.Helper()
+	return p.joinWith(p.keys, shard, kept, metrics)
+}
+
+// joinWith is joinWatched for a member with keys of its own.
+func (p *party) joinWith(keys *seal.Keys, shard int, kept journal.Journal, metrics prometheus.Registerer) (stop func()) {
+	p.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
 		done <- p.cluster.Serve(ctx, jetstream.Member{
-			Shard: shard, Journal: kept, Seal: p.keys, Server: server.Config{Logger: quiet(), Metrics: metrics},
+			Shard: shard, Journal: kept, Seal: keys, Server: server.Config{Logger: quiet(), Metrics: metrics},
 			Listen: func() (l server.Listeners, err error) {
 				l.Clients, err = net.Listen("tcp", p.address)
 				return l, err

@@ -15,20 +15,29 @@ const (
 	beat = 300 * time.Millisecond
 	// leaseTime is how long a lease may stay as it is before another member takes it.
 	leaseTime = 1500 * time.Millisecond
+	// stepBack is how long a member that failed at its own work leaves it to others.
+	stepBack = time.Minute
 )
 
 // lease is the right to do some work, for one member at a time. It is a key whose value changes
 // with every renewal. Clocks of different machines are never compared.
 type lease struct {
 	table  jetstream.KeyValue
+	wrote  func() // is called when the brokers have taken a write
 	key    string
 	holder string // this member
 	// preferred is set for the member whose work this is when it is there. It takes a free lease at
 	// once, and is given the lease by a holder that is not preferred.
 	preferred bool
+	failed    time.Time // when the member failed at the work, of which it is not preferred for a while
 
 	revision uint64 // of the last renewal
 	wanted   uint64 // revision of the preferred member's wish when the lease was taken
+}
+
+// prefers reports whether the work is this member's now.
+func (l *lease) prefers() bool {
+	return l.preferred && (l.failed.IsZero() || time.Since(l.failed) >= stepBack)
 }
 
 // newHolder returns a name that no other member has.
@@ -63,14 +72,15 @@ func (l *lease) acquire(ctx context.Context) bool {
 func (l *lease) try(ctx context.Context, seen *watch) bool {
 	ctx, cancel := context.WithTimeout(ctx, attempt)
 	defer cancel()
-	probe := "probe"
-	if l.preferred {
+	probe, preferred := "probe", l.prefers()
+	if preferred {
 		probe = l.wish()
 	}
 	if _, err := l.table.Put(ctx, probe, nil); err != nil {
 		seen.still = 0 // the holder gets the whole time again
 		return false
 	}
+	l.wrote()
 	entry, err := l.table.Get(ctx, l.key)
 	revision, free := uint64(0), false
 	switch {
@@ -87,7 +97,7 @@ func (l *lease) try(ctx context.Context, seen *watch) bool {
 	} else {
 		seen.still += beat
 	}
-	if seen.still < leaseTime && !(free && l.preferred) {
+	if seen.still < leaseTime && !(free && preferred) {
 		return false
 	}
 	wanted, err := l.wishRevision(ctx)
@@ -135,8 +145,9 @@ func (l *lease) renew(ctx context.Context) error {
 	defer cancel()
 	revision, err := l.table.Update(ctx, l.key, []byte(l.holder), l.revision)
 	if err == nil {
+		l.wrote()
 		l.revision = revision
-		if wanted, err := l.wishRevision(ctx); !l.preferred && err == nil && wanted > l.wanted {
+		if wanted, err := l.wishRevision(ctx); !l.prefers() && err == nil && wanted > l.wanted {
 			return fmt.Errorf("%w: lease %s", errWanted, l.key)
 		}
 		return nil

@@ -3,12 +3,13 @@ package jetstream
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 )
 
 func newLease(c *Cluster, holder string, preferred bool) *lease {
-	return &lease{table: c.table, key: "shard.0", holder: holder, preferred: preferred}
+	return &lease{table: c.table, wrote: c.wrote, key: "shard.0", holder: holder, preferred: preferred}
 }
 
 // A lease that is renewed stays. One that is not is taken, and its holder finds out.
@@ -75,5 +76,41 @@ func TestALeaseGoesBackToItsMember(t *testing.T) {
 	}
 	if err := own.renew(t.Context()); err != nil {
 		t.Errorf("the lease of its own member: %v", err)
+	}
+}
+
+// A member that cannot do its own work, for lack of a key, leaves it to one that can, and does not ask for
+// it back at once.
+func TestAMemberThatFailsLeavesItsWorkToOthers(t *testing.T) {
+	c := testCluster(t, Config{Shards: 1})
+	ctx, stop := context.WithCancel(t.Context())
+	var working sync.WaitGroup
+	defer working.Wait()
+	defer stop()
+	failed, taken, lost := make(chan bool, 1000), make(chan bool, 1000), make(chan bool, 1000)
+	working.Go(func() {
+		c.campaign(ctx, newLease(c, "first", true), func(context.Context) error {
+			failed <- true
+			return errors.New("no key")
+		})
+	})
+	<-failed
+	working.Go(func() {
+		c.campaign(ctx, newLease(c, "second", false), func(ctx context.Context) error {
+			taken <- true
+			<-ctx.Done()
+			lost <- true
+			return nil
+		})
+	})
+	select {
+	case <-taken:
+	case <-time.After(10 * leaseTime):
+		t.Fatal("the member that can work does not get the lease")
+	}
+	select {
+	case <-lost:
+		t.Error("the member that cannot work has the lease again")
+	case <-time.After(2 * leaseTime):
 	}
 }

@@ -67,11 +67,11 @@ func (c *Cluster) Serve(ctx context.Context, m Member) error {
 	}
 	var working sync.WaitGroup
 	working.Go(func() {
-		c.campaign(ctx, &lease{table: c.table, key: "leader", holder: holder, preferred: true}, func(ctx context.Context) error { return c.lead(ctx, m, shown) })
+		c.campaign(ctx, &lease{table: c.table, wrote: c.wrote, key: "leader", holder: holder, preferred: true}, func(ctx context.Context) error { return c.lead(ctx, m, shown) })
 	})
 	working.Go(func() { c.keepSpread(ctx) })
 	for i, s := range shown.shards {
-		l := &lease{table: c.table, key: fmt.Sprintf("shard.%d", i), holder: holder, preferred: i == m.Shard}
+		l := &lease{table: c.table, wrote: c.wrote, key: fmt.Sprintf("shard.%d", i), holder: holder, preferred: i == m.Shard}
 		working.Go(func() { c.campaign(ctx, l, s.work) })
 	}
 	working.Wait()
@@ -103,6 +103,7 @@ func (c *Cluster) campaign(ctx context.Context, l *lease, work func(context.Cont
 			logger.Error("work failed, trying again", "error", err)
 		}
 		if err != nil {
+			l.failed = time.Now()
 			select {
 			case <-time.After(leaseTime / 2):
 			case <-ctx.Done():

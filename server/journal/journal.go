@@ -32,6 +32,20 @@ var (
 	ErrFull = errors.New("journal: no room left")
 )
 
+// Roomy is a Journal that can find out whether it has room without writing.
+type Roomy interface {
+	// Room returns nil, or why Commit refuses what adds: an error that wraps ErrFull.
+	Room() error
+}
+
+// Room returns the Room of a journal that is Roomy, and nil for any other.
+func Room(j Journal) error {
+	if r, ok := j.(Roomy); ok {
+		return r.Room()
+	}
+	return nil
+}
+
 // After returns the first key after all keys that begin with prefix: with it, [prefix,
 // After(prefix)) are the keys below prefix. prefix has a byte that is not 255.
 func After(prefix []byte) []byte {

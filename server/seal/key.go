@@ -96,6 +96,9 @@ func FingerprintOf(sealKey []byte) Fingerprint { return sha256.Sum256(sealKey) }
 // String returns 64 hexadecimal digits.
 func (f Fingerprint) String() string { return hex.EncodeToString(f[:]) }
 
+// MarshalText implements encoding.TextMarshaler: JSON, as in logs, has the digits of String.
+func (f Fingerprint) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
 // ParseFingerprint is the inverse of Fingerprint.String.
 func ParseFingerprint(text string) (Fingerprint, error) {
 	digits, err := hex.DecodeString(text)

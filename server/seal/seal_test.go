@@ -2,7 +2,9 @@ package seal_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"strconv"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/coco"
@@ -175,6 +177,9 @@ func TestFingerprintsAreReadAsTheyArePrinted(t *testing.T) {
 	f := seal.FingerprintOf([]byte("key"))
 	if got, err := seal.ParseFingerprint(f.String()); err != nil || got != f {
 		t.Errorf("got %v, %v", got, err)
+	}
+	if got, err := json.Marshal(f); err != nil || string(got) != strconv.Quote(f.String()) {
+		t.Errorf("JSON has %s, %v", got, err)
 	}
 	for _, text := range []string{"", "12", f.String() + "00", "zz" + f.String()[2:]} {
 		if _, err := seal.ParseFingerprint(text); err == nil {

@@ -182,3 +182,16 @@ func TestABrokenJournalStopsEverything(t *testing.T) {
 		t.Error("Failed is open")
 	}
 }
+
+// crowded is a journal on a disk that somebody else has filled.
+type crowded struct{ journal.Journal }
+
+// Room implements journal.Roomy.
+func (crowded) Room() error { return journal.ErrFull }
+
+// A shuffler whose disk is full is not ready before it has refused a report.
+func TestAShufflerOnAFullDiskIsNeverReady(t *testing.T) {
+	if err := start(t, Config{Journal: crowded{journal.NewMemory()}}, newRecorder()).Ready(); !errors.Is(err, journal.ErrFull) {
+		t.Errorf("got %v", err)
+	}
+}

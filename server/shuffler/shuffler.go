@@ -98,6 +98,9 @@ func (s *Shuffler) Ready() error {
 	if full := s.full.Load(); full != nil {
 		return *full
 	}
+	if err := journal.Room(s.cfg.Journal); err != nil {
+		return err
+	}
 	if s.cfg.Ready != nil {
 		return s.cfg.Ready()
 	}

@@ -87,7 +87,10 @@ func (i *Issuer) Failed() <-chan struct{} { return i.failed }
 // Ready returns nil while the issuer can give tokens, and otherwise an error that says in words
 // what is wrong. The health service of Serve follows it within a second.
 func (i *Issuer) Ready() error {
-	if err := i.ready(); err != nil || i.cfg.Ready == nil {
+	if err := i.ready(); err != nil {
+		return err
+	}
+	if err := journal.Room(i.cfg.Journal); err != nil || i.cfg.Ready == nil {
 		return err
 	}
 	return i.cfg.Ready()

@@ -282,3 +282,21 @@ func TestCallsInProgressAreBounded(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// crowded is a journal on a disk that somebody else has filled.
+type crowded struct{ journal.Journal }
+
+// Room implements journal.Roomy.
+func (crowded) Room() error { return journal.ErrFull }
+
+// An issuer whose disk is full is not ready before it has refused a token.
+func TestAnIssuerOnAFullDiskIsNeverReady(t *testing.T) {
+	i, err := New(Config{Journal: crowded{journal.NewMemory()}, Admit: func(context.Context) (string, error) { return "anna", nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer i.Close()
+	if err := i.Ready(); !errors.Is(err, journal.ErrFull) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -186,4 +187,23 @@ func TestMinFreeStaysFree(t *testing.T) {
 		t.Errorf("got error %v", err)
 	}
 	must(t, remove(j, "key"))
+}
+
+// A journal says that there is no room before anybody writes, what would be enough, and that there is room again.
+func TestRoomIsKnownBeforeAWrite(t *testing.T) {
+	disc := newCrowded(filepath.Join(t.TempDir(), "journal"))
+	opts := small().With(disc, nil)
+	opts.MinFree, opts.BallastBytes = 3000, 500
+	disc.free = 3400
+	j := open(t, filepath.Join(t.TempDir(), "journal"), opts)
+	for _, c := range []struct {
+		free uint64
+		want string
+	}{{3400, "must be more than 3500: 3000 stay free, and 500 are set aside"}, {3600, ""}, {2000, "must be more than 3000"}, {3001, ""}} {
+		disc.free = c.free
+		time.Sleep(110 * time.Millisecond) // how long a look holds
+		if err := j.Room(); errors.Is(err, journal.ErrFull) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%d free bytes: got error %v, want %q", c.free, err, c.want)
+		}
+	}
 }

@@ -58,6 +58,14 @@ func (j *Journal) usable() error {
 	return j.failure.err()
 }
 
+// Room implements journal.Roomy. Cost: a question to the file system, ten times in a second at most.
+func (j *Journal) Room() error {
+	if err := j.usable(); err != nil {
+		return err
+	}
+	return j.room.check()
+}
+
 // Get implements journal.Journal. Cost: a read of at most one block of a table for a key with a
 // value, and nearly always none for a key without one.
 func (j *Journal) Get(key []byte) ([]byte, error) {

@@ -90,7 +90,7 @@ func (r *room) measure() (left int64, full error) {
 		left -= r.size
 	}
 	if left <= 0 {
-		return 0, fmt.Errorf("%w: %w", journal.ErrFull, fl.Invalid("free space", usage.AvailBytes, "must be at least %d bytes more", 1-left))
+		return 0, fmt.Errorf("%w: %w", journal.ErrFull, fl.Invalid("free bytes of the disk", usage.AvailBytes, "must be more than %s", r.reserve()))
 	}
 	if !r.ballast {
 		if err := r.fill(); err != nil {
@@ -99,6 +99,14 @@ func (r *room) measure() (left int64, full error) {
 		r.ballast = true
 	}
 	return left, nil
+}
+
+// reserve says what has to stay free.
+func (r *room) reserve() string {
+	if r.ballast {
+		return fmt.Sprintf("%d, the least that stays free", r.minFree)
+	}
+	return fmt.Sprintf("%d: %d stay free, and %d are set aside for a disk that others fill", r.minFree+r.size, r.minFree, r.size)
 }
 
 // fill writes the ballast, of random bytes: some file systems keep zeros without using room.
@@ -138,6 +146,16 @@ func (r *room) release() {
 		r.logger.Error("journal: refuses what adds, since the disk is full", "error", r.full)
 	}
 	r.ballast, r.granted, r.looked = false, 0, time.Now()
+}
+
+// check asks the disk, once in lookEvery, and returns why there is no room, or nil.
+func (r *room) check() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if time.Since(r.looked) > lookEvery {
+		r.look(1)
+	}
+	return r.full
 }
 
 // isFull says whether what adds was refused at the last look.
