@@ -234,7 +234,7 @@ func (run *Run) schedule(ctx context.Context, q Request) error {
 
 // account finds out where the budget ends the run.
 func (run *Run) account(ctx context.Context, delta float64) (err error) {
-	if run.Spending, err = NewSpending(ctx, run.Opened, run.Clients, run.Cohort, delta); err != nil {
+	if run.Spending, err = NewSpending(run.Opened, run.Clients, run.Cohort, delta); err != nil {
 		return err
 	}
 	run.Affordable = run.Rounds

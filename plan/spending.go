@@ -17,16 +17,18 @@ type Spending struct {
 	clients, cohort int
 	delta           float64
 	guarantee       fl.Guarantee
+	mechanism       fl.Mechanism            // nil where nothing is composed
 	once            func() (float64, error) // central ε of one participation, at delta
-	loss            *compose.Distribution   // of one participation; nil where nothing is composed
+	loss            *compose.Distribution   // of one participation; nil before it is needed
 	known           map[int]float64         // by number of participations
 }
 
 // NewSpending returns the cost of a run whose rounds have the mechanism m and cohorts of the
 // given size. Central ε are stated at delta, which is in (0, 1).
 //
-// Cost: that of one compose.Reports.
-func NewSpending(ctx context.Context, m fl.Mechanism, clients, cohort int, delta float64) (*Spending, error) {
+// Cost: O(1). The first Promise that composes costs one compose.Reports, too: that of more than one
+// participation, or of a mechanism that says nothing of one at delta.
+func NewSpending(m fl.Mechanism, clients, cohort int, delta float64) (*Spending, error) {
 	switch {
 	case cohort < 1:
 		return nil, fmt.Errorf("plan: %w", fl.Invalid("cohort", cohort, "must be at least 1"))
@@ -49,9 +51,11 @@ func NewSpending(ctx context.Context, m fl.Mechanism, clients, cohort int, delta
 	case s.guarantee.Delta <= delta:
 		s.once = func() (float64, error) { return s.guarantee.Epsilon, nil }
 	}
-	var err error
-	s.loss, err = compose.Reports(ctx, m, cohort, compose.Options{})
-	return s, err
+	if err := compose.CheckReports(m, cohort); err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
+	}
+	s.mechanism = m
+	return s, nil
 }
 
 // Participations returns how often a client takes part in the first rounds, at most:
@@ -70,7 +74,7 @@ func (s *Spending) Promise(ctx context.Context, rounds int) (Promise, error) {
 		}
 		p.Local, p.LocalTotal, p.LocalDelta = &s.guarantee.Epsilon, &total, delta
 	}
-	if s.loss == nil {
+	if s.mechanism == nil {
 		return p, nil
 	}
 	epsilon, err := s.central(ctx, p.Participations)
@@ -89,12 +93,7 @@ func (s *Spending) central(ctx context.Context, k int) (epsilon float64, err err
 	if k == 1 && s.once != nil {
 		epsilon, err = s.once()
 	} else {
-		var composed *compose.Distribution
-		if composed, err = s.loss.Compose(k); err == nil {
-			var bounds compose.Bounds
-			bounds, err = composed.Epsilon(ctx, s.delta)
-			epsilon = bounds.Upper
-		}
+		epsilon, err = s.composed(ctx, k)
 	}
 	if err != nil {
 		return 0, err
@@ -103,10 +102,27 @@ func (s *Spending) central(ctx context.Context, k int) (epsilon float64, err err
 	return epsilon, nil
 }
 
+// composed is the ε of k participations by composition.
+func (s *Spending) composed(ctx context.Context, k int) (float64, error) {
+	if s.loss == nil {
+		one, err := compose.Reports(ctx, s.mechanism, s.cohort, compose.Options{})
+		if err != nil {
+			return 0, err
+		}
+		s.loss = one
+	}
+	all, err := s.loss.Compose(k)
+	if err != nil {
+		return 0, err
+	}
+	bounds, err := all.Epsilon(ctx, s.delta)
+	return bounds.Upper, err
+}
+
 // Within returns how many of the given rounds keep the composed central ε within a budget:
 // from 0 to rounds, and rounds where nothing is composed.
 func (s *Spending) Within(ctx context.Context, budget float64, rounds int) (int, error) {
-	if s.loss == nil {
+	if s.mechanism == nil {
 		return rounds, nil
 	}
 	fits := func(n int) (bool, error) {

@@ -35,7 +35,7 @@ func opened(t *testing.T, mechanism string, cohort int, change func(*fl.Round)) 
 
 func spendingOf(t *testing.T, m fl.Mechanism, clients, cohort int, delta float64) *Spending {
 	t.Helper()
-	s, err := NewSpending(t.Context(), m, clients, cohort, delta)
+	s, err := NewSpending(m, clients, cohort, delta)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,8 +175,60 @@ func TestSpendingErrors(t *testing.T) {
 		param           string
 	}{{300, 0, 1e-6, "cohort"}, {299, 300, 1e-6, "clients"}, {300, 300, 0, "delta"}, {300, 300, 1, "delta"}, {300, 300, math.NaN(), "delta"}} {
 		var p *fl.ParamError
-		if _, err := NewSpending(t.Context(), m, c.clients, c.cohort, c.delta); !errors.As(err, &p) || p.Param != c.param || !strings.HasPrefix(err.Error(), "plan: ") {
+		if _, err := NewSpending(m, c.clients, c.cohort, c.delta); !errors.As(err, &p) || p.Param != c.param || !strings.HasPrefix(err.Error(), "plan: ") {
 			t.Errorf("%+v: error %v", c, err)
 		}
+	}
+	// What cannot be composed is known at once, and not by the first promise.
+	guarantee := m.Guarantee()
+	zeroOut := guarantee
+	zeroOut.Relation = fl.ZeroOut
+	for param, c := range map[string]struct {
+		m      fl.Mechanism
+		cohort int
+	}{"clients": {m, 1}, "relation": {promising{m, zeroOut}, 300}} {
+		var p *fl.ParamError
+		if _, err := NewSpending(c.m, 300, c.cohort, 1e-6); !errors.As(err, &p) || p.Param != param || !strings.HasPrefix(err.Error(), "plan: ") {
+			t.Errorf("error %v, want one about %s", err, param)
+		}
+	}
+}
+
+// promising is a mechanism with another guarantee.
+type promising struct {
+	fl.Mechanism
+	guarantee fl.Guarantee
+}
+
+func (p promising) Guarantee() fl.Guarantee { return p.guarantee }
+
+// curious counts how often its curve is asked for a δ.
+type curious struct {
+	fl.Mechanism
+	fl.Amplification
+	asked int
+}
+
+func (c *curious) Shuffled() fl.Amplification { return c }
+func (c *curious) Delta(n int, epsilon float64) (float64, error) {
+	c.asked++
+	return c.Amplification.Delta(n, epsilon)
+}
+
+// The curve is asked for hundreds of δ by a composition, which waits for the first promise of several
+// participations and serves all later ones.
+func TestNothingIsComposedBeforeItIsNeeded(t *testing.T) {
+	m := opened(t, coco.Name, 300, func(*fl.Round) {})
+	c := &curious{Mechanism: m, Amplification: m.(fl.Amplifier).Shuffled()}
+	s := spendingOf(t, c, 900, 300, 1e-6)
+	if _, err := s.Promise(t.Context(), 3); err != nil || c.asked > 1 {
+		t.Errorf("one participation: asked for %d δ, %v", c.asked, err)
+	}
+	if _, err := s.Promise(t.Context(), 4); err != nil || c.asked < 100 {
+		t.Errorf("two participations: asked for %d δ, %v", c.asked, err)
+	}
+	asked := c.asked
+	if _, err := s.Promise(t.Context(), 7); err != nil || c.asked > asked {
+		t.Errorf("three participations: asked for %d more δ, %v", c.asked-asked, err)
 	}
 }

@@ -13,29 +13,46 @@ type coinTail struct {
 	point  float64 // P[A = b]
 	mass   float64 // P[A >= b]
 	excess float64 // E[(A − b)_+]
-	age    int     // ratio steps since the last anchor
+	age    int     // moves of one toss since the last anchor
+	most   float64 // the largest mass since then
 }
 
-// moveTo sets the threshold to b and the number of tosses to k. A move of one toss
-// and a few thresholds in the body of the tail costs O(1); any other is computed anew.
+// farAnchorEvery is binomial.AnchorEvery for tails in which one point carries a sixteenth of the mass or more.
+const farAnchorEvery = 4
+
+// moveTo sets the threshold to b and the number of tosses to k. A move of one toss and a few
+// thresholds costs O(1) where one point carries less than half of the mass; any other is computed
+// anew. Further out the fraction below converges at once.
+//
+// On the way, absolute errors of mass and excess add up. They stay small beside both: the mass does
+// not fall below half of the largest, and the excess is at least P[A > b], so at least half of the
+// mass. The errors of points weigh most where points carry much of the mass. There the way is shorter.
 func (c *coinTail) moveTo(k, b int) {
 	const far = 4
-	// In the body of the tail one point carries little of the mass, so that taking
-	// it away loses no precision; further out the fraction below converges at once.
-	body := c.point*16 < c.mass
-	if !body || k != c.k+1 || b-c.b > far || c.b-b > far || b >= k || c.age >= binomial.AnchorEvery {
+	every := binomial.AnchorEvery
+	if c.point*16 >= c.mass {
+		every = farAnchorEvery
+	}
+	if k != c.k+1 || b-c.b > far || c.b-b > far || b >= k || c.age >= every || !c.steady() {
 		c.anchor(k, b)
 		return
 	}
 	c.age++
 	c.toss()
+	c.most = max(c.most, c.mass)
 	for c.b < b {
 		c.raise()
 	}
 	for c.b > b {
 		c.lower()
 	}
+	if !c.steady() {
+		c.anchor(k, b)
+	}
 }
+
+// steady says that the tail is near enough to its anchor, and that moves may go on from here.
+func (c *coinTail) steady() bool { return c.point*2 < c.mass && c.mass*2 >= c.most }
 
 // toss adds one coin: A' = A + 1 with probability ½.
 func (c *coinTail) toss() {
@@ -82,6 +99,7 @@ func (c *coinTail) anchor(k, b int) {
 	f := betaFraction(x, n)
 	c.mass = c.point * (x / 2) / (x*(x-n/2+0.5)/(x+1) + f)
 	c.excess = c.mass * (f + (n-x)/(2*(x+1)))
+	c.most = c.mass
 }
 
 // betaFraction evaluates f = a1/(c1 + a2/(c2 + ...)) of anchor by the modified

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -77,6 +78,7 @@ func (endless) Read(p []byte) (int, error) { return copy(p, bytes.Repeat([]byte(
 
 // A body that does not come ends its call, however much of it is there and whatever the answer is.
 func TestASlowBodyEndsItsCall(t *testing.T) {
+	t.Parallel() // it mostly waits
 	s := serveHTTP(t, server.Config{HTTPOrigins: []string{"https://example.org"}, Limits: limits.Limits{ProgressTimeout: 100 * time.Millisecond}})
 	head := func(method, kind string) string {
 		return "POST " + rounds + method + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + kind + "\r\nContent-Length: 10000\r\n\r\n"
@@ -87,6 +89,7 @@ func TestASlowBodyEndsItsCall(t *testing.T) {
 	}
 	first := string(append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...))
 	refused := "\x00\x00\x00\x00\x02{}"
+	var waiting sync.WaitGroup // for all at the same time
 	for name, sent := range map[string]string{
 		"a part of JSON":          head("SubmitBatch", "application/json") + `{"round`,
 		"no body":                 head("GetRound", "application/json"),
@@ -97,19 +100,24 @@ func TestASlowBodyEndsItsCall(t *testing.T) {
 		"a preflight":             "OPTIONS " + rounds + "GetRound HTTP/1.1\r\nHost: localhost\r\nOrigin: https://example.org\r\nAccess-Control-Request-Method: POST\r\nContent-Length: 9\r\n\r\n",
 		"a gRPC-Web message":      head("GetRound", "application/grpc-web+proto") + "\x00\x00\x00\x00\x00",
 	} {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(conn, sent); err != nil {
-			t.Fatal(err)
-		}
-		_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
-		if _, err := io.Copy(io.Discard, conn); err != nil && !strings.Contains(err.Error(), "reset") {
-			t.Errorf("%s: the connection stays: %v", name, err)
-		}
-		_ = conn.Close()
+		waiting.Go(func() {
+			conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				return
+			}
+			defer conn.Close()
+			if _, err := io.WriteString(conn, sent); err != nil {
+				t.Errorf("%s: %v", name, err)
+				return
+			}
+			_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
+			if _, err := io.Copy(io.Discard, conn); err != nil && !strings.Contains(err.Error(), "reset") {
+				t.Errorf("%s: the connection stays: %v", name, err)
+			}
+		})
 	}
+	waiting.Wait()
 	s.eventually(t, "calls are left", func(l server.Load) bool {
 		return l.Streams == 0 && l.HeldBytes == 0 && l.DecodingBytes == 0 && l.Connections == 0 && l.Stalled > 0
 	})

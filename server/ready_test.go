@@ -45,6 +45,7 @@ func TestReadySaysWhatIsWrong(t *testing.T) {
 
 // The health service says what Ready says.
 func TestHealthFollowsReady(t *testing.T) {
+	t.Parallel() // it mostly waits
 	var mu sync.Mutex
 	var wrong error
 	s, err := New(Config{Logger: slog.New(slog.DiscardHandler), Ready: func() error {

@@ -52,6 +52,7 @@ func TestASnapshotStandsForItsReports(t *testing.T) {
 
 // Snapshots are taken by themselves, in the midst of submissions, and count nothing twice.
 func TestSnapshotsAreTakenUnderLoad(t *testing.T) {
+	t.Parallel() // it mostly waits
 	kept := journal.NewMemory()
 	c := call(t, kept, smallRound())
 	batch := c.reports(fl.MaxBatch)

@@ -23,6 +23,7 @@ import (
 // the server is stopped and started and the operator asks for the end. Each good report is counted
 // once, and no other.
 func TestForwardingThroughRestartsCountsEachReportOnce(t *testing.T) {
+	t.Parallel() // it mostly waits
 	const good, bad, restarts = 100, 50, 5
 	cfg := server.Config{Journal: journal.NewMemory(), Seal: newKeys(t)}
 	var current atomic.Pointer[servertest.Server]

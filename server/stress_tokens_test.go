@@ -27,6 +27,7 @@ import (
 // each token at most one report is acknowledged, and an estimate is that of exactly the
 // acknowledged ones.
 func TestTokensThroughAbortsClosesAndRestarts(t *testing.T) {
+	t.Parallel()
 	clients := int64(50) // a token takes some milliseconds
 	if *long {
 		clients = 200

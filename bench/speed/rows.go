@@ -88,7 +88,7 @@ func client(quick bool) []row {
 	ternary.Kind = probe.Ternary
 	join := probe.Work{Kind: probe.Join, Hash: sparse.HashGF2, Dim: 1_000_000, Sparsity: 128, Epsilon: 5, Repeats: 20, Seconds: 1}
 	if quick {
-		join.Dim, join.Repeats, encode.Repeats, ternary.Repeats = 100_000, 3, 20, 20
+		join.Dim, join.Repeats, encode.Repeats, ternary.Repeats = 100_000, 3, 3, 3
 	}
 	return []row{
 		{Work: encode, quantity: probe.Encode, unit: "µs", scale: 1e6, aim: 8},

@@ -209,7 +209,7 @@ func (c contender) rounds(ctx context.Context, s setting, participations int, r 
 		}
 	}
 	out.round = completed
-	spending, err := plan.NewSpending(ctx, compared(m), least, least, s.Delta)
+	spending, err := plan.NewSpending(compared(m), least, least, s.Delta)
 	if err != nil {
 		return course{}, err
 	}

@@ -147,7 +147,7 @@ func (s strategy) course(ctx context.Context, model *trainer.Model, cohort, n in
 	if err != nil {
 		return course{}, err
 	}
-	spending, err := plan.NewSpending(ctx, m, s.reports, s.reports, tierDelta)
+	spending, err := plan.NewSpending(m, s.reports, s.reports, tierDelta)
 	if err != nil {
 		return course{}, err
 	}

@@ -1,8 +1,8 @@
 package vectors
 
 import (
-	"bytes"
 	"errors"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -38,8 +38,7 @@ func results(t *testing.T, names ...string) map[string]*experiment.Result {
 		if err := r.Validate(); err != nil {
 			t.Errorf("%s: %v", e.Name, err)
 		}
-		var png bytes.Buffer
-		if err := r.Plot.WritePNG(&png); err != nil {
+		if err := r.Plot.WriteSVG(io.Discard); err != nil {
 			t.Errorf("%s: %v", e.Name, err)
 		}
 		for _, v := range r.Verdicts {

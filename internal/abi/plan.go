@@ -54,7 +54,7 @@ func account(ctx context.Context, s *Session, args accountArgs, _ []byte) (any, 
 	if args.Ahead < 0 || args.Ahead > maxAhead {
 		return nil, nil, fl.Invalid("ahead", args.Ahead, "must be in [0, %d]", maxAhead)
 	}
-	spending, err := plan.NewSpending(ctx, r.mechanism, args.Clients, args.Clients, float64(args.Delta))
+	spending, err := plan.NewSpending(r.mechanism, args.Clients, args.Clients, float64(args.Delta))
 	if err != nil {
 		return nil, nil, err
 	}

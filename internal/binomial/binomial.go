@@ -46,7 +46,7 @@ func stirlingError(x float64) float64 {
 }
 
 // deviance returns x·log(x/m) + m − x >= 0, where m = n·p, without cancellation
-// for x near m: there it sums the series in v = (x−m)/(x+m). The rounding of n·p
+// for x near m: between m/2 and 2m it sums the series in v = (x−m)/(x+m). The rounding of n·p
 // is recovered by a fused multiply-add. deviance(0, n, p) is n·p.
 func deviance(x, n, p float64) float64 {
 	m := n * p
@@ -54,17 +54,20 @@ func deviance(x, n, p float64) float64 {
 		return m
 	}
 	d := (x - m) - math.FMA(n, p, -m)
-	if math.Abs(d) >= 0.1*(x+m) {
+	v := d / (x + m)
+	if !(3*math.Abs(v) < 1) {
 		return x*math.Log(x/m) - d
 	}
-	v := d / (x + m)
 	sum, term := d*v, 2*x*v
 	v *= v
-	for j := 3.0; j < 25; j += 2 { // v² < 0.01: eleven terms reach 2^-60
+	for j := 3.0; ; j += 2 { // terms fall by a factor of 9 or more
 		term *= v
-		sum += term / j
+		next := term / j
+		sum += next
+		if !(math.Abs(next) > sum*0x1p-60) {
+			return sum
+		}
 	}
-	return sum
 }
 
 // PMF returns P[X = k] for X ~ Binomial(n, p), 0 <= k <= n, where q is

@@ -51,6 +51,25 @@ func TestBinomialPMFExact(t *testing.T) {
 	}
 }
 
+// Far from the mean the exponent is a difference of larger terms. It keeps its digits there, against exact integers
+// with p = 1/2.
+func TestBinomialPMFFarOut(t *testing.T) {
+	for _, n := range []int{1300, 11_250} {
+		all := new(big.Int).Lsh(big.NewInt(1), uint(n))
+		for k := n / 2; k <= n; k += n / 50 {
+			want, _ := new(big.Rat).SetFrac(new(big.Int).Binomial(int64(n), int64(k)), all).Float64()
+			if want < 1e-300 {
+				break
+			}
+			for _, k := range []int{k, n - k} {
+				if got := PMF(k, n, 0.5, 0.5); math.Abs(got/want-1) > pmfTolerance(got) {
+					t.Errorf("P[Binomial(%d, 1/2) = %d]: got %v, want %v (off by %.2g)", n, k, got, want, got/want-1)
+				}
+			}
+		}
+	}
+}
+
 // A row carries its values on from one anchor to the next; they must meet what each
 // position gives on its own. Between anchors 64 steps of at most four roundings, and both
 // ends are as accurate as a single value.

@@ -47,8 +47,12 @@ func broken(style text.Style, title string, width vg.Length) string {
 // for an invalid figure and the error of w. O(points + pixels).
 func (f *Figure) WritePNG(w io.Writer) error {
 	return f.write(w, func(width, height vg.Length) vg.CanvasWriterTo {
-		return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dotsPerInch))}
+		return vgimg.PngCanvas{Canvas: pixels(width, height)}
 	})
+}
+
+func pixels(width, height vg.Length) *vgimg.Canvas {
+	return vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dotsPerInch))
 }
 
 // WriteSVG is WritePNG for an SVG.

@@ -14,8 +14,18 @@ import (
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
-// picture draws a figure and reads it back.
-func picture(t *testing.T, f figure.Figure) image.Image {
+// picture draws a figure.
+func picture(t *testing.T, f figure.Figure) *image.RGBA {
+	t.Helper()
+	img, err := f.Picture()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return img
+}
+
+// readBack draws a figure as a PNG, which it reads.
+func readBack(t *testing.T, f figure.Figure) image.Image {
 	t.Helper()
 	var b bytes.Buffer
 	if err := f.WritePNG(&b); err != nil {
@@ -28,13 +38,29 @@ func picture(t *testing.T, f figure.Figure) image.Image {
 	return img
 }
 
+// What the other tests look at is what a reader of the PNG sees.
+func TestThePNGIsThePicture(t *testing.T) {
+	f := figure.Figure{Title: "Figure 1", Panels: []figure.Panel{{Series: lines("a", "b")}}}
+	drawn, read := picture(t, f), readBack(t, f)
+	if read.Bounds() != drawn.Bounds() {
+		t.Fatalf("the PNG has %v, the picture %v", read.Bounds(), drawn.Bounds())
+	}
+	for y := range drawn.Bounds().Dy() {
+		for x := range drawn.Bounds().Dx() {
+			if got, want := color.RGBAModel.Convert(read.At(x, y)), drawn.RGBAAt(x, y); got != want {
+				t.Fatalf("pixel %d, %d: %v in the PNG, %v in the picture", x, y, got, want)
+			}
+		}
+	}
+}
+
 // colours counts the pixels of each colour within a rectangle.
-func colours(img image.Image, in image.Rectangle) map[color.RGBA]int {
+func colours(img *image.RGBA, in image.Rectangle) map[color.RGBA]int {
 	n := map[color.RGBA]int{}
 	in = in.Intersect(img.Bounds())
 	for y := in.Min.Y; y < in.Max.Y; y++ {
 		for x := in.Min.X; x < in.Max.X; x++ {
-			n[color.RGBAModel.Convert(img.At(x, y)).(color.RGBA)]++
+			n[img.RGBAAt(x, y)]++
 		}
 	}
 	return n
@@ -65,7 +91,7 @@ func TestPictureSize(t *testing.T) {
 		"square grid": {figure.Figure{Panels: make([]figure.Panel, 3)}, 2*960 + 40, 2*720 + 40},
 		"one row":     {figure.Figure{Columns: 3, Panels: make([]figure.Panel, 3)}, 3*960 + 40, 720 + 40},
 	} {
-		size := picture(t, c.figure).Bounds().Size()
+		size := readBack(t, c.figure).Bounds().Size()
 		// Lengths become whole pixels one way or the other.
 		if max(abs(size.X-c.width), abs(size.Y-c.height)) > 1 {
 			t.Errorf("%s: %v, want %d × %d", name, size, c.width, c.height)
@@ -137,7 +163,7 @@ func TestPictureOfAnyNumbers(t *testing.T) {
 	for _, log := range []bool{false, true} {
 		for _, values := range cases {
 			f := figure.Figure{Panels: []figure.Panel{panel(log, log, values, values)}}
-			if err := f.WritePNG(io.Discard); err != nil {
+			if _, err := f.Picture(); err != nil {
 				t.Errorf("%g, logarithmic %v: %v", values, log, err)
 			}
 		}
@@ -146,7 +172,7 @@ func TestPictureOfAnyNumbers(t *testing.T) {
 			upright.Style = figure.Points
 		}
 		f := figure.Figure{Panels: []figure.Panel{{LogY: log, Categories: make([]string, len(strange)), Series: []figure.Series{upright, upright}}}}
-		if err := f.WritePNG(io.Discard); err != nil {
+		if _, err := f.Picture(); err != nil {
 			t.Errorf("categories, logarithmic %v: %v", log, err)
 		}
 	}

@@ -53,14 +53,10 @@ func TestInvalidFigures(t *testing.T) {
 }
 
 // encoded returns the bytes of the picture of one panel.
-func encoded(t *testing.T, p figure.Panel) []byte {
+// dots are the pixels of a picture of one panel.
+func dots(t *testing.T, p figure.Panel) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	f := figure.Figure{Panels: []figure.Panel{p}}
-	if err := f.WritePNG(&b); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return picture(t, figure.Figure{Panels: []figure.Panel{p}}).Pix
 }
 
 func TestPointsWithoutAPlaceAreLeftOut(t *testing.T) {
@@ -72,11 +68,11 @@ func TestPointsWithoutAPlaceAreLeftOut(t *testing.T) {
 		all.Style, some.Style = style, style
 		a, b := axes, axes
 		a.Series, b.Series = []figure.Series{all}, []figure.Series{some}
-		if !bytes.Equal(encoded(t, a), encoded(t, b)) {
+		if !bytes.Equal(dots(t, a), dots(t, b)) {
 			t.Errorf("style %d: points without a place change the picture", style)
 		}
 		a.LogX, a.LogY, b.LogX, b.LogY = false, false, false, false
-		if bytes.Equal(encoded(t, a), encoded(t, b)) {
+		if bytes.Equal(dots(t, a), dots(t, b)) {
 			t.Errorf("style %d: zero and negative points do not show on linear axes", style)
 		}
 	}
@@ -86,7 +82,7 @@ func TestEverySettingShows(t *testing.T) {
 	base := func() figure.Panel {
 		return figure.Panel{Series: []figure.Series{{X: []float64{1, 2, 4}, Y: []float64{1, 3, 9}}}}
 	}
-	seen := map[string]string{string(encoded(t, base())): "the plain panel"}
+	seen := map[string]string{string(dots(t, base())): "the plain panel"}
 	for name, change := range map[string]func(*figure.Panel){
 		"Title":      func(p *figure.Panel) { p.Title = "title" },
 		"XLabel":     func(p *figure.Panel) { p.XLabel = "x" },
@@ -119,7 +115,7 @@ func TestEverySettingShows(t *testing.T) {
 	} {
 		p := base()
 		change(&p)
-		text := string(encoded(t, p))
+		text := string(dots(t, p))
 		if other, ok := seen[text]; ok {
 			t.Errorf("%s looks like %s", name, other)
 		}

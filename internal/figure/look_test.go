@@ -38,7 +38,7 @@ func TestManySeriesLookDifferent(t *testing.T) {
 			var text bytes.Buffer
 			for y := area.Min.Y; y < area.Max.Y; y++ {
 				for x := area.Min.X; x < area.Max.X; x++ {
-					c := color.GrayModel.Convert(img.At(x, y)).(color.Gray)
+					c := color.GrayModel.Convert(img.RGBAAt(x, y)).(color.Gray)
 					text.WriteByte(c.Y)
 				}
 			}
@@ -108,7 +108,7 @@ func TestReferencesHaveTheColourOfTheirSeries(t *testing.T) {
 		}
 	}
 	shape := func(series ...figure.Series) []byte {
-		return encoded(t, figure.Panel{YRange: [2]float64{0, 5}, Series: append(series, figure.Series{Name: "a", X: x, Y: x})})
+		return dots(t, figure.Panel{YRange: [2]float64{0, 5}, Series: append(series, figure.Series{Name: "a", X: x, Y: x})})
 	}
 	if bytes.Equal(shape(figure.Series{Name: "a", X: x[1:2], Y: x[2:], Style: figure.Points}), shape(figure.Series{Name: "a's", Of: "a", X: x[1:2], Y: x[2:], Style: figure.Points})) {
 		t.Error("a reference has the mark of its series")

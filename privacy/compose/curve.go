@@ -23,13 +23,8 @@ type Curve func(epsilon float64) (delta float64, err error)
 // Two distributions count as the same mechanism only if they come from one call. FromCurve ends
 // with the error of ctx once that is done, after the call of curve in progress.
 func FromCurve(ctx context.Context, curve Curve, maxEpsilon float64, options Options) (*Distribution, error) {
-	if curve == nil {
-		return nil, invalid("curve", "nil", "must not be nil")
-	}
-	if !(maxEpsilon > 0 && maxEpsilon <= maxLoss) {
-		return nil, invalid("maxEpsilon", maxEpsilon, "must be in (0, %v]", maxLoss)
-	}
-	return distributionOf(ctx, curved{&givenCurve{curve, maxEpsilon}}, nil, options)
+	m, err := newGivenCurve(curve, maxEpsilon)
+	return distributionOf(ctx, m, err, options)
 }
 
 // Gaussian returns the loss of Gaussian noise with standard deviation sigma times the
@@ -62,6 +57,21 @@ func Shuffled(ctx context.Context, epsilon float64, sparsity, slots, clients int
 // says wraps the mechanism in one whose guarantee has no such mark. Reports ends with the error
 // of ctx once that is done.
 func Reports(ctx context.Context, m fl.Mechanism, clients int, options Options) (*Distribution, error) {
+	loss, err := reportLoss(m, clients)
+	return distributionOf(ctx, loss, err, options)
+}
+
+// CheckReports returns an error where Reports refuses the mechanism or the number of clients,
+// before anything is composed. Cost: O(1).
+func CheckReports(m fl.Mechanism, clients int) error {
+	if _, err := reportLoss(m, clients); err != nil {
+		return fmt.Errorf("compose: %w", err)
+	}
+	return nil
+}
+
+// reportLoss is the loss of one report of m.
+func reportLoss(m fl.Mechanism, clients int) (mechanism, error) {
 	guarantees := []fl.Guarantee{m.Guarantee()}
 	menu, tiered := m.(fl.TieredMechanism)
 	if tiered {
@@ -69,12 +79,17 @@ func Reports(ctx context.Context, m fl.Mechanism, clients int, options Options) 
 	}
 	epsilon, delta, err := weakest(guarantees)
 	if err != nil {
-		return nil, fmt.Errorf("compose: %w", err)
+		return nil, err
 	}
-	if amplifier, ok := m.(fl.Amplifier); ok && !tiered {
-		return FromCurve(ctx, shuffledCurve(amplifier.Shuffled(), clients), epsilon, options)
+	amplifier, amplified := m.(fl.Amplifier)
+	if !amplified || tiered {
+		return newResponse(epsilon, delta)
 	}
-	return Approximate(epsilon, delta, options)
+	curve := shuffledCurve(amplifier.Shuffled(), clients)
+	if _, err := curve(epsilon); err != nil { // beyond the local ε there is nothing to compute
+		return nil, err
+	}
+	return newGivenCurve(curve, epsilon)
 }
 
 // shuffledCurve is the curve of a bound for a number of clients. That of a coarse blanket is an
@@ -244,6 +259,16 @@ func (s shuffled) curve() (Curve, error) {
 type givenCurve struct {
 	given      Curve
 	maxEpsilon float64
+}
+
+func newGivenCurve(curve Curve, maxEpsilon float64) (mechanism, error) {
+	if curve == nil {
+		return nil, fl.Invalid("curve", "nil", "must not be nil")
+	}
+	if !(maxEpsilon > 0 && maxEpsilon <= maxLoss) {
+		return nil, fl.Invalid("maxEpsilon", maxEpsilon, "must be in (0, %v]", maxLoss)
+	}
+	return curved{&givenCurve{curve, maxEpsilon}}, nil
 }
 
 func (g *givenCurve) end() float64 { return g.maxEpsilon }

@@ -195,7 +195,7 @@ func newKind(ctx context.Context, r fl.Round, delta float64) (k *kind) {
 		return k
 	}
 	if err == nil {
-		k.spending, err = plan.NewSpending(ctx, m, r.MinReports, r.MinReports, delta)
+		k.spending, err = plan.NewSpending(m, r.MinReports, r.MinReports, delta)
 	}
 	if err == nil {
 		k.promise, err = k.spending.Promise(ctx, 1)

@@ -71,7 +71,7 @@ func TestPromisesAreThoseOfThePlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spending, err := plan.NewSpending(t.Context(), m, 100, 100, 1e-5)
+	spending, err := plan.NewSpending(m, 100, 100, 1e-5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,6 +146,46 @@ func TestWhatIsUnknownIsSaid(t *testing.T) {
 	void := promised(t, Config{Void: "the seed repeats the noise"}, k)
 	if void.Void == "" || void.Together.Unknown != "the seed repeats the noise" || void.Rounds[0].Promise.Local != nil || void.Rounds[0].Promise.Central != nil {
 		t.Errorf("%+v, %+v", void.Together, void.Rounds[0].Promise)
+	}
+}
+
+// fragile is a mechanism of somebody else's: CoCo, whose curve panics below the local ε.
+type fragile struct{ fl.Mechanism }
+
+func (f fragile) Open(r fl.Round) (fl.Mechanism, error) {
+	r.Mechanism = "coco"
+	m, err := fl.Open(r)
+	return fragile{m}, err
+}
+
+func (f fragile) Shuffled() fl.Amplification {
+	return fragileCurve{f.Mechanism.(fl.Amplifier).Shuffled(), f.Guarantee().Epsilon}
+}
+
+type fragileCurve struct {
+	fl.Amplification
+	local float64
+}
+
+func (f fragileCurve) Delta(n int, epsilon float64) (float64, error) {
+	if epsilon < f.local {
+		panic("a mistake")
+	}
+	return f.Amplification.Delta(n, epsilon)
+}
+
+func init() { fl.Register("fragile", fragile{}) }
+
+// A mechanism that panics when its rounds are composed leaves the promise of one round, and the program.
+func TestAPanicOfAMechanismIsSaid(t *testing.T) {
+	k := kindOf(t, cocoRound("r"), nil, 3)
+	k.Round.Mechanism = "fragile"
+	other := kindOf(t, cocoRound("r"), nil, 1)
+	for _, kinds := range [][]server.Kind{{k}, {k, other}} {
+		s := promised(t, Config{}, kinds...)
+		if s.Rounds[0].Promise.Central == nil || s.Together.Promise != nil || !strings.Contains(s.Together.Unknown, "panicked") {
+			t.Errorf("%d kinds: %+v, together %+v", len(kinds), s.Rounds[0].Promise, s.Together)
+		}
 	}
 }
 

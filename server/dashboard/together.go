@@ -36,7 +36,7 @@ func (p *promises) add(ctx context.Context, o server.Overview, kinds []*kind) To
 	if t.Unknown != "" {
 		return t
 	}
-	promise, err := p.all(ctx, o.Kinds, kinds)
+	promise, err := p.guarded(ctx, o.Kinds, kinds)
 	if err != nil {
 		t.Unknown = err.Error()
 		return t
@@ -44,6 +44,16 @@ func (p *promises) add(ctx context.Context, o server.Overview, kinds []*kind) To
 	t.Promise = inWords(promise)
 	t.Promise.Notes = append(t.Promise.Notes, togetherNotes(promise, kinds)...)
 	return t
+}
+
+// guarded is all. A mechanism of somebody else's may panic when it is composed.
+func (p *promises) guarded(ctx context.Context, of []server.Kind, kinds []*kind) (promise plan.Promise, err error) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			err = errors.New("a mechanism panicked when it was composed")
+		}
+	}()
+	return p.all(ctx, of, kinds)
 }
 
 // all composes what one round of each kind promises, as often as there are rounds.

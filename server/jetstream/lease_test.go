@@ -14,6 +14,7 @@ func newLease(c *Cluster, holder string, preferred bool) *lease {
 
 // A lease that is renewed stays. One that is not is taken, and its holder finds out.
 func TestALeaseIsOneMembersAtATime(t *testing.T) {
+	t.Parallel() // it mostly waits
 	c := testCluster(t, Config{Shards: 1})
 	first, second := newLease(c, "first", true), newLease(c, "second", false)
 	if !first.acquire(t.Context()) {
@@ -58,6 +59,7 @@ func TestALostRenewalIsNoOtherMember(t *testing.T) {
 
 // A member that stands in for another one gives the lease back when that one is there again.
 func TestALeaseGoesBackToItsMember(t *testing.T) {
+	t.Parallel() // it mostly waits
 	c := testCluster(t, Config{Shards: 1})
 	standIn, own := newLease(c, "stand-in", false), newLease(c, "own", true)
 	if !standIn.acquire(t.Context()) {

@@ -12,6 +12,7 @@ import (
 // estimate is that of one aggregator. A member that leaves in the midst of it is replaced, on a
 // disk that has nothing.
 func TestShardsCountEveryReportOnce(t *testing.T) {
+	t.Parallel() // it mostly waits
 	const n = 6000
 	p := startParty(t, 3)
 	first := p.join(0, journal.NewMemory())
