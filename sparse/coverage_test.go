@@ -61,6 +61,9 @@ func apply(x []float64, f func(float64) float64) []float64 {
 // than the entry. Rounds are independent. A share of 93 % fails at 5.5 of its standard errors,
 // 320 times 2e-8.
 func TestFewReportsAreCovered(t *testing.T) {
+	if testing.Short() {
+		t.Skip("38400 rounds on one goroutine")
+	}
 	const dim, rounds, perOpening = 60, 400, 8
 	rng := rand.New(rand.NewChaCha8([32]byte{23}))
 	for _, c := range []struct {

@@ -78,8 +78,12 @@ func TestExperimentsRunAndRepeat(t *testing.T) {
 		if e.Name == "table5" {
 			args = append(args, "-dim", "32")
 		}
+		runs := []int{1, 2}
+		if testing.Short() {
+			runs = runs[1:]
+		}
 		var results []*experiment.Result
-		for _, jobs := range []int{1, 2} {
+		for _, jobs := range runs {
 			r, err := quickly(t, t.Context(), e.Name, experiment.Env{Data: data, Seed: 3, Quick: true, Repeats: 2, Jobs: jobs}, args...)
 			if err != nil {
 				t.Fatalf("%s: %v", e.Name, err)
@@ -98,7 +102,7 @@ func TestExperimentsRunAndRepeat(t *testing.T) {
 				t.Errorf("%s: a claim that names no table, or cells that are empty or long: %+v", e.Name, v)
 			}
 		}
-		if !reflect.DeepEqual(results[0].Rows, results[1].Rows) {
+		if !reflect.DeepEqual(results[0].Rows, results[len(results)-1].Rows) {
 			t.Errorf("%s: 1 and 2 jobs give different rows", e.Name)
 		}
 		if err := results[0].Plot.WriteSVG(io.Discard); err != nil {

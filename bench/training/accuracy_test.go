@@ -26,7 +26,11 @@ func TestSweep(t *testing.T) {
 	s := sweep{rounds: 3, delta: 1e-6, server: planAll, locals: []float64{2}, centrals: []float64{2}, repeats: 2, features: []string{plan.DemoFeatures}, contenders: contenders}
 	path := filepath.Join(t.TempDir(), "checkpoint")
 	var results []*experiment.Result
-	for _, jobs := range []int{1, 2, 2} {
+	runs := []int{1, 2, 2}
+	if testing.Short() {
+		runs = runs[1:2]
+	}
+	for _, jobs := range runs {
 		env := experiment.Env{Seed: 5, Jobs: jobs}
 		if len(results) > 0 {
 			var err error
@@ -42,9 +46,6 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 		results = append(results, r)
-		if testing.Short() {
-			break
-		}
 	}
 	seconds := slices.Index(results[0].Columns, "seconds")
 	for _, r := range results {

@@ -139,6 +139,9 @@ func TestMixedClientsTrain(t *testing.T) {
 // Beside each strategy stand runs without privacy and of a trusted server at the central ε of its own
 // clients: amplified where all reports look alike, and that of the last tier where they show theirs.
 func TestStrategiesHaveReferences(t *testing.T) {
+	if testing.Short() {
+		t.Skip("four runs, one after the other")
+	}
 	task, err := newTask(t.Context(), experiment.Env{}, digits(t, 4000, 100), dataset.Grey)
 	if err != nil {
 		t.Fatal(err)

@@ -37,6 +37,7 @@ const (
 type attack struct {
 	run   func(ctx context.Context, v victim)
 	bytes int64
+	waits bool // for the disk, most of the time
 }
 
 // attacks are what attackers do until ctx ends. The letters are those of the findings in the first
@@ -46,7 +47,7 @@ var attacks = map[string]attack{
 	"A1 parts of the largest messages":               {run: cutMessages, bytes: 3 * attackMemory / 2},
 	"A1 messages in frames of one byte":              {run: crumbs},
 	"A3 readers of models that do not read":          {run: unreadModels, bytes: 3 * attackMemory / 2},
-	"A5 batches with new keys":                       {run: newKeys, bytes: 200 << 20},
+	"A5 batches with new keys":                       {run: newKeys, bytes: 200 << 20, waits: true},
 	"A8 five thousand slow connections":              {run: slowConnections},
 	"A8 headers that grow":                           {run: headerBombs},
 	"A8 floods of small frames":                      {run: frameFloods},
@@ -64,6 +65,11 @@ func TestShuffleOutlivesAttacks(t *testing.T) {
 	outlives(t, shufflerRole)
 }
 
+// processors is locked by an attack that computes: no other one takes its processor time.
+var processors sync.Mutex
+
+// With -long an attack that waits takes a minute. It runs beside the others, which run one after the
+// other, those on the server and those on the shuffler.
 func outlives(t *testing.T, role string) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -73,37 +79,61 @@ func outlives(t *testing.T, role string) {
 		t.Skip("it attacks for seconds")
 	}
 	var all *process // withstands all short attacks, one after the other
-	if !*long {
+	if *long {
+		t.Parallel()
+	} else {
 		all = startVictim(t, role)
 	}
-	for _, name := range slices.Sorted(maps.Keys(attacks)) {
+	withstand := func(name string) {
 		t.Run(name, func(t *testing.T) {
 			p := all
 			if p == nil {
 				p = startVictim(t, role)
 			}
-			rounds := service.NewRoundsClient(dialServe(t, p.clients))
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			attacked := startAttack(t, name, p)
-			context.AfterFunc(attacked, cancel)
-			if err := p.behave(ctx, rounds); err != nil {
-				t.Errorf("the good client's call %d: %v", p.calls, err)
-			}
-			<-attacked.Done()
-			peak := p.peakMemory(t)
-			t.Logf("at most %d MiB of memory and %d open files; the slowest of %d good GetRound took %v, of SubmitReports %v",
-				peak>>20, p.files, p.calls, p.slowest[0].Round(time.Millisecond), p.slowest[1].Round(time.Millisecond))
-			if limit := int64(attackMemory + attackModel); peak > limit {
-				t.Errorf("%d bytes of memory, want at most %d", peak, limit)
-			}
-			if p.files < 5 || p.files > attackFiles {
-				t.Errorf("%d open files, want at most %d", p.files, attackFiles)
-			}
-			if p.calls < 2 {
-				t.Errorf("%d good calls during the attack", p.calls)
-			}
+			p.withstand(t, name)
 		})
+	}
+	names := slices.Sorted(maps.Keys(attacks))
+	beside := func(name string) bool { return *long && attacks[name].waits }
+	var waiting sync.WaitGroup
+	for _, name := range names {
+		if beside(name) {
+			waiting.Go(func() { withstand(name) })
+		}
+	}
+	for _, name := range names {
+		if !beside(name) {
+			processors.Lock()
+			withstand(name)
+			processors.Unlock()
+		}
+	}
+	waiting.Wait()
+}
+
+// withstand attacks a process while a good client calls it, and says what both saw.
+func (p *process) withstand(t *testing.T, name string) {
+	t.Helper()
+	rounds := service.NewRoundsClient(dialServe(t, p.clients))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	attacked := startAttack(t, name, p)
+	context.AfterFunc(attacked, cancel)
+	if err := p.behave(ctx, rounds); err != nil {
+		t.Errorf("the good client's call %d: %v", p.calls, err)
+	}
+	<-attacked.Done()
+	peak := p.peakMemory(t)
+	t.Logf("at most %d MiB of memory and %d open files; the slowest of %d good GetRound took %v, of SubmitReports %v",
+		peak>>20, p.files, p.calls, p.slowest[0].Round(time.Millisecond), p.slowest[1].Round(time.Millisecond))
+	if limit := int64(attackMemory + attackModel); peak > limit {
+		t.Errorf("%d bytes of memory, want at most %d", peak, limit)
+	}
+	if p.files < 5 || p.files > attackFiles {
+		t.Errorf("%d open files, want at most %d", p.files, attackFiles)
+	}
+	if p.calls < 2 {
+		t.Errorf("%d good calls during the attack", p.calls)
 	}
 }
 

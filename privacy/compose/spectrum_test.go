@@ -52,7 +52,11 @@ func composed(t *testing.T, counts ...int) []*Distribution {
 // A few frequencies say what all points of the same window do: their bounds on δ overlap and are as
 // close to each other.
 func TestFewFrequenciesAreEnough(t *testing.T) {
-	for i, d := range composed(t, 200, 1000) {
+	rounds := []int{200, 1000}
+	if testing.Short() {
+		rounds = rounds[:1]
+	}
+	for i, d := range composed(t, rounds...) {
 		for side, w := range windows(t, d, 1e-6) {
 			few, ok := w.tail.(*spectrum)
 			if !ok || len(few.waves) > w.size/100 {

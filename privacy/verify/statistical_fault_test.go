@@ -104,6 +104,9 @@ func TestTheErrorIsSharedByAllBounds(t *testing.T) {
 // with a margin: the bounds of ε come out at least 5 standard errors above what is asked
 // for, where that of the logarithm of k/k', two counts, is √(1/k + 1/k') at most.
 func TestStatisticsFindPlantedFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("audits on as many goroutines as TestCorrectMechanismsAreNotAccused does")
+	}
 	single := round("laplace", 1, 1, 0, "", 1)
 	small := round("coco", 3, 2, 6, "ideal", 0.1)
 	strict, weak := sumRound(2), sumRound(2)
