@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -147,6 +148,23 @@ func TestDamagedHeader(t *testing.T) {
 			if _, err := openBytes(t, bad); err == nil {
 				t.Errorf("header %d, byte %d: damage not noticed", page, offset)
 			}
+		}
+	}
+}
+
+// The headers are written in turn. If one is older than the step before the other, it was put back.
+func TestHeadersOfDistantSteps(t *testing.T) {
+	data, _ := sample(t)
+	order := binary.NativeEndian
+	for page := range 2 {
+		bad := slices.Clone(data)
+		header := bad[page*4096+16:]
+		order.PutUint64(header[48:], order.Uint64(header[48:])+4) // still of its own parity
+		sum := fnv.New64a()
+		sum.Write(header[:56])
+		order.PutUint64(header[56:], sum.Sum64())
+		if _, err := openBytes(t, bad); !errors.Is(err, ledger.ErrDamaged) {
+			t.Errorf("header %d is four steps ahead: %v, want ErrDamaged", page, err)
 		}
 	}
 }
