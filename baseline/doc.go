@@ -12,6 +12,7 @@
 //	pckv-ue, pckv-grr, pckv-agrr keyvalue/pckv     three mechanisms in one package
 //	privkv, privkvm, kvue        keyvalue/privkv   three mechanisms in one package
 //	sumdp                        hdsum             the protocols below SumDP are there too
+//	sumdp-shares                 hdsum/shares      package names have no hyphens
 //
 // The other names are those of their packages: gaussian and laplace here, succinct below
 // keyvalue, and coco, collision, signsketch, auto and tiers. Package central below this one is

@@ -213,6 +213,12 @@ func TestReportsTakeTheWeakestTier(t *testing.T) {
 	if got := epsilonOf(t, d).Upper; got < 7.9 {
 		t.Errorf("amplified menu: ε = %g, want 8", got)
 	}
+	// In whatever order they are listed.
+	backwards := menu{tiered, []fl.Guarantee{local(8, 0), local(2, 0), local(0.5, 0)}}
+	d = must[*compose.Distribution](t)(compose.Reports(t.Context(), backwards, 1000, compose.Options{}))
+	if got := epsilonOf(t, d).Upper; got < 7.9 {
+		t.Errorf("the weakest first: ε = %g, want 8", got)
+	}
 	// The largest ε and the largest δ hold for all, whichever tier has them.
 	crossed := menu{tiered, []fl.Guarantee{local(0.5, 1e-7), local(2, 0)}}
 	d = must[*compose.Distribution](t)(compose.Reports(t.Context(), crossed, 1000, compose.Options{}))

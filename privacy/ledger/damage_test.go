@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -73,14 +74,23 @@ func openBytes(t *testing.T, data []byte) ([]ledger.Entry, error) {
 	return nil, ledger.ErrDamaged
 }
 
-// A file that was cut off anywhere is refused, unless what is missing was never used.
+// A file that was cut off anywhere is refused, unless what is missing was never used: lies beyond the pages that
+// its headers count, whether these hold anything or are free.
 func TestTruncated(t *testing.T) {
 	data, es := sample(t)
+	page := int(binary.NativeEndian.Uint32(data[24:]))
+	used := page * int(max(binary.NativeEndian.Uint64(data[56:]), binary.NativeEndian.Uint64(data[page+56:])))
+	if used <= 2*page || used > len(data) {
+		t.Fatalf("%d of %d bytes are used, in pages of %d", used, len(data), page)
+	}
 	opened := 0
 	for size := 0; size < len(data); size += 509 {
 		got, err := openBytes(t, data[:size])
 		if err == nil && !reflect.DeepEqual(got, es) {
 			t.Errorf("%d of %d bytes: opened with %d entries, want %d", size, len(data), len(got), len(es))
+		}
+		if err == nil && size < used {
+			t.Errorf("%d of %d bytes in use: opened", size, used)
 		}
 		if err == nil {
 			opened++
@@ -138,6 +148,23 @@ func TestDamagedHeader(t *testing.T) {
 			if _, err := openBytes(t, bad); err == nil {
 				t.Errorf("header %d, byte %d: damage not noticed", page, offset)
 			}
+		}
+	}
+}
+
+// The headers are written in turn. If one is older than the step before the other, it was put back.
+func TestHeadersOfDistantSteps(t *testing.T) {
+	data, _ := sample(t)
+	order := binary.NativeEndian
+	for page := range 2 {
+		bad := slices.Clone(data)
+		header := bad[page*4096+16:]
+		order.PutUint64(header[48:], order.Uint64(header[48:])+4) // still of its own parity
+		sum := fnv.New64a()
+		sum.Write(header[:56])
+		order.PutUint64(header[56:], sum.Sum64())
+		if _, err := openBytes(t, bad); !errors.Is(err, ledger.ErrDamaged) {
+			t.Errorf("header %d is four steps ahead: %v, want ErrDamaged", page, err)
 		}
 	}
 }

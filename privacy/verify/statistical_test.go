@@ -1,6 +1,10 @@
 package verify_test
 
 import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -44,5 +48,38 @@ func TestCorrectMechanismsAreNotAccused(t *testing.T) {
 			t.Errorf("%+v", report)
 		}
 		t.Logf("%s: ε >= %.3g of %g, %+v", report.Mechanism, report.EpsilonFound, report.EpsilonPromised, *report.Worst)
+	}
+}
+
+// counted counts what its clients encode: all gradients, and those that are not zero.
+type counted struct {
+	fl.Mechanism
+	all, own *atomic.Int64
+}
+
+func (c counted) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
+	if !slices.ContainsFunc(grad, func(g float64) bool { return math.IsNaN(g) || math.IsInf(g, 0) }) {
+		c.all.Add(1)
+		if slices.ContainsFunc(grad, func(g float64) bool { return g != 0 }) {
+			c.own.Add(1)
+		}
+	}
+	return c.Mechanism.Encode(dst, grad, rng)
+}
+
+// The rounds that are compared in the shuffle model are neighbours: one client has a gradient, and the others
+// have zero. Four of the five gradients are not zero.
+func TestOneClientOfARoundDiffers(t *testing.T) {
+	const clients, samples = 3, 100
+	r, m, err := fl.Complete(sumRound(clients))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := counted{m, new(atomic.Int64), new(atomic.Int64)}
+	if _, err := verify.Mechanism(t.Context(), c, r, verify.Options{Samples: samples, Rand: seeded()}); err != nil {
+		t.Fatal(err)
+	}
+	if all, own := c.all.Load(), c.own.Load(); all != 5*clients*samples || own != 4*samples {
+		t.Errorf("%d gradients encoded, %d not zero, want %d and %d", all, own, 5*clients*samples, 4*samples)
 	}
 }

@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ func menuRound() fl.Round {
 
 // Every tier is checked against its own promise, and the round promises the weakest.
 func TestTiersAreCheckedOneByOne(t *testing.T) {
-	report := check(t, menuRound(), verify.Options{Samples: 2000})
+	report := check(t, menuRound(), verify.Options{Samples: 2000, Confidence: 1 - 3e-6})
 	if !report.Holds || report.EpsilonPromised != 8 || len(report.Tiers) != 3 {
 		t.Fatalf("got %+v", report)
 	}
@@ -27,6 +28,9 @@ func TestTiersAreCheckedOneByOne(t *testing.T) {
 		tier := report.Tiers[i]
 		if !tier.Holds || tier.EpsilonPromised != want || tier.EpsilonFound > want || tier.Tiers != nil || tier.Method != verify.Statistical {
 			t.Errorf("tier %d: %+v, want a promise of %v", i, tier, want)
+		}
+		if math.Abs(tier.Confidence-(1-1e-6)) > 1e-12 { // that of all three together is 1 − 3e-6
+			t.Errorf("tier %d: confidence %v, want 1 - 1e-6", i, tier.Confidence)
 		}
 	}
 	// Clients of the weakest tier are distinguished better than the strictest tier would allow.
