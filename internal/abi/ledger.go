@@ -24,18 +24,8 @@ func openLedger(_ context.Context, s *Session, args ledgerOpenArgs, _ []byte) (a
 		return nil, nil, fl.Invalid("path", args.Path, "is required: the file of the ledger")
 	}
 	l, err := ledger.Open(args.Path, ledger.Options{Counter: args.Counter, MustExist: args.MustExist})
-	if errors.Is(err, fs.ErrNotExist) {
-		rule := "must be in a directory that is there"
-		if args.MustExist {
-			rule = "must be the file of a ledger that was made before"
-		}
-		err = fmt.Errorf("%w: %w", err, fl.Invalid("path", args.Path, "%s", rule))
-	}
-	if errors.Is(err, ledger.ErrLocked) {
-		err = fmt.Errorf("%w: %w", err, fl.Invalid("path", args.Path, "must be open in one place, in this process or in another"))
-	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, withPath(err, args)
 	}
 	handle, err := s.hold(l)
 	if err != nil {
@@ -45,6 +35,24 @@ func openLedger(_ context.Context, s *Session, args ledgerOpenArgs, _ []byte) (a
 	return struct {
 		Ledger uint64 `json:"ledger"`
 	}{handle}, nil, nil
+}
+
+// withPath adds to an error of a file what the file must be.
+func withPath(err error, args ledgerOpenArgs) error {
+	rule := ""
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && args.MustExist:
+		rule = "must be the file of a ledger that was made before"
+	case errors.Is(err, fs.ErrNotExist):
+		rule = "must be in a directory that is there"
+	case errors.Is(err, ledger.ErrLocked):
+		rule = "must be open in one place, in this process or in another"
+	case errors.Is(err, ledger.ErrNotLedger), errors.Is(err, ledger.ErrDamaged):
+		rule = "must be the file of a ledger, as it was written"
+	default:
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, fl.Invalid("path", args.Path, "%s", rule))
 }
 
 // budget is a ledger.Budget in JSON.

@@ -3,6 +3,7 @@ package abi
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 )
@@ -49,6 +50,19 @@ func TestALedgerChargesReservesAndRefuses(t *testing.T) {
 	c.must("ledger", fmt.Sprintf(`{"path": %q, "must_exist": true}`, path), nil)
 	if _, _, failed := c.ask("ledger", fmt.Sprintf(`{"path": %q}`, path), nil); failed == nil || failed.Kind != KindLedgerInUse || failed.Param != "path" {
 		t.Errorf("opened twice: %+v", failed)
+	}
+}
+
+func TestAFileThatIsNoLedgerIsNamed(t *testing.T) {
+	c := newCaller(t)
+	for name, data := range map[string]string{"other": "hello", "empty": ""} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, failed := c.ask("ledger", fmt.Sprintf(`{"path": %q}`, path), nil); failed == nil || failed.Kind != KindLedger || failed.Param != "path" || failed.Rule == "" {
+			t.Errorf("%s: %+v", name, failed)
+		}
 	}
 }
 
