@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 
@@ -51,5 +52,8 @@ var pictures = map[string]func(*figure.Figure, io.Writer) error{
 // writePlot writes a figure to a file, in the form of its ending. It takes no context: the
 // curve is computed.
 func writePlot(path string, f *figure.Figure) error {
-	return command.Replace(context.Background(), path, func(w io.Writer) error { return pictures[filepath.Ext(path)](f, w) })
+	if err := command.Replace(context.Background(), path, func(w io.Writer) error { return pictures[filepath.Ext(path)](f, w) }); err != nil {
+		return fmt.Errorf("-plot: %w", err)
+	}
+	return nil
 }

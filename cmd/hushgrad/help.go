@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/wrap"
 )
@@ -34,6 +35,9 @@ func newHelp() *cobra.Command {
 			of, rest, err := c.Root().Find(args)
 			if err != nil {
 				return err
+			}
+			if len(rest) > 0 && !of.HasAvailableSubCommands() {
+				return fl.Invalid("command", rest[0], "must not be given: %s has no commands of its own", of.CommandPath())
 			}
 			if len(rest) > 0 {
 				return notOne(of, "command", rest[0])

@@ -69,7 +69,7 @@ func TestARoundWithTokensFromTheShell(t *testing.T) {
 	if complaint(t, "issue", "keys", "-server", keys, "-tls-ca", cert) != "" {
 		issuers, keys = keys, issuers
 	}
-	if text := complaint(t, "issue", "keys", "-server", issuers, "-tls-ca", cert); !strings.Contains(text, "unknown service") {
+	if text := complaint(t, "issue", "keys", "-server", issuers, "-tls-ca", cert); !strings.Contains(text, "must be its listener for hushgrad.v1.IssuerOperator") {
 		t.Errorf("the clients' listener offers the operator's service: %q", text)
 	}
 

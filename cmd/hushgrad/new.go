@@ -85,6 +85,9 @@ func (n *newFlags) write(ctx context.Context, dir string, stdout io.Writer) erro
 	}
 	for name, text := range files {
 		if err := command.Replace(ctx, filepath.Join(dir, name), func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+			for name := range files { // half a project would keep the next attempt from this place
+				_ = os.Remove(filepath.Join(dir, name))
+			}
 			return err
 		}
 	}

@@ -51,7 +51,7 @@ func (s *state) open(logger *slog.Logger) (journal.Journal, error) {
 		return journal.NewMemory(), nil
 	}
 	if err := os.MkdirAll(filepath.Dir(s.dir), 0o700); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("-data: %w", err)
 	}
 	kept, err := disk.Open(s.dir, disk.Options{Logger: logger, MinFree: s.minFree})
 	if err != nil {

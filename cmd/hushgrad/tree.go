@@ -69,7 +69,23 @@ func requireChild(c *cobra.Command, what string) {
 
 // notOne is the error for a name that no command of c has.
 func notOne(c *cobra.Command, what, name string) error {
-	return fl.Invalid(what, name, "must be one of %s%s", strings.Join(names(c), ", "), command.Meant(c.SuggestionsFor(name)))
+	meant := below(c, name)
+	if len(meant) == 0 {
+		meant = c.SuggestionsFor(name)
+	}
+	return fl.Invalid(what, name, "must be one of %s%s", strings.Join(names(c), ", "), command.Meant(meant))
+}
+
+// below returns the commands of the commands of c that have a name, with their parents: account plan.
+func below(c *cobra.Command, name string) (found []string) {
+	for _, child := range c.Commands() {
+		for _, one := range child.Commands() {
+			if child.IsAvailableCommand() && one.Name() == name {
+				found = append(found, child.Name()+" "+name)
+			}
+		}
+	}
+	return found
 }
 
 // names returns the names of the commands of a command.

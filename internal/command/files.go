@@ -33,8 +33,15 @@ func Replace(ctx context.Context, path string, write func(io.Writer) error) (err
 	if target, linkErr := filepath.EvalSymlinks(path); linkErr == nil {
 		path = target
 	}
+	beside := path + "." + rand.Text() + ".tmp"
+	defer func() {
+		var failed *fs.PathError
+		if errors.As(err, &failed) && failed.Path == beside {
+			failed.Path = path // a caller knows no other
+		}
+	}()
 	// os.CreateTemp would keep others from reading, whatever the umask says.
-	f, err := os.OpenFile(path+"."+rand.Text()+".tmp", os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	f, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}

@@ -66,8 +66,9 @@ func TestReplaceWritesAllOrNothing(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("permissions %v, %v, want those of the old file", info, err)
 	}
-	if err := Replace(t.Context(), filepath.Join(dir, "absent", "file"), func(io.Writer) error { return nil }); err == nil {
-		t.Error("a directory that is not there: no error")
+	absent := filepath.Join(dir, "absent", "file")
+	if err := Replace(t.Context(), absent, func(io.Writer) error { return nil }); err == nil || !strings.Contains(err.Error(), " "+absent+": ") {
+		t.Errorf("a directory that is not there: %v, want an error that names the file", err)
 	}
 }
 

@@ -31,7 +31,9 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if _, err := train(ctx, *clients, *budget, os.Stdout); err != nil {
+	if _, err := train(ctx, *clients, *budget, os.Stdout); ctx.Err() != nil {
+		log.Fatal("interrupted")
+	} else if err != nil {
 		log.Fatal(err)
 	}
 }
