@@ -21,13 +21,13 @@ import (
 	"github.com/hushgrad/hushgrad/trainer"
 )
 
-var long = flag.Bool("long", false, "run three processes for each way to train")
+var long = flag.Bool("long", false, "build hushgrad, and run three processes for each way to train")
 
 // hushgrad builds the binary for a test of real processes.
 func hushgrad(t *testing.T) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("it builds hushgrad and runs three processes")
+	if !*long {
+		t.Skip("builds hushgrad and runs three processes: -long")
 	}
 	binary, err := parties.Build(t.Context(), t.TempDir())
 	if err != nil {
@@ -52,8 +52,8 @@ func processes(t *testing.T, binary string) (found []string) {
 }
 
 // Three real processes train the same model as one: tokens, seals and the shuffler change no bit of
-// an estimate. They end with the run and leave no file behind. With -long they do so when the run
-// is interrupted, too, and are two servers.
+// an estimate. They end with the run, also when it is interrupted, and leave no file behind. They can be
+// two servers.
 func TestThreePartiesTrainTheSameModel(t *testing.T) {
 	binary, temporary := hushgrad(t), t.TempDir()
 	t.Setenv("TMPDIR", temporary)
@@ -88,9 +88,6 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 		if models[threeRoles][i] != want {
 			t.Fatalf("coordinate %d is %v with three parties and %v with one", i, models[threeRoles][i], want)
 		}
-	}
-	if !*long {
-		return
 	}
 
 	// What leaves is 300 sealed reports, and the issuer forgets a round that has ended.
