@@ -127,9 +127,7 @@ func TestNothingIsKeptThatIsNotNeeded(t *testing.T) {
 	sealed := sealReports(t, b.round, 20)
 	left := func() (messages uint64, objects int) {
 		for _, lane := range b.lanes {
-			info, err := b.info(t.Context(), lane)
-			b.must(err)
-			messages += info.State.Msgs
+			messages += b.has(lane).Msgs
 		}
 		list, err := b.snapshots.List(t.Context())
 		if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
@@ -174,9 +172,7 @@ func TestStrangeMessagesAreIgnored(t *testing.T) {
 		nil, []byte("?"), make([]byte, headerBytes), message{kindOpen, b.open.digest, []byte("no round")}.marshal(),
 		message{kindReports, [32]byte{7}, sealed[0]}.marshal(),
 	} {
-		if _, err := b.publisher.publish(t.Context(), 0, 0, data); err != nil {
-			t.Fatal(err)
-		}
+		b.publish(0, data)
 	}
 	b.put(0, kindOpen)
 	b.put(0, kindReports, []byte("cut off"))

@@ -116,7 +116,9 @@ func TestTheStateIsWrittenAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	info, err := c.info(t.Context(), c.state)
+	ctx, cancel := patient(t)
+	defer cancel()
+	info, err := c.state.Info(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
