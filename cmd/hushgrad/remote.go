@@ -74,7 +74,8 @@ func (r *remote) connect(creds credentials.TransportCredentials, options ...grpc
 		target = "members:///" + addresses[0]
 		options = append(options, tryAll(addresses)...)
 	}
-	conn, err := grpc.NewClient(target, append(options, grpc.WithTransportCredentials(creds))...)
+	options = append(options, grpc.WithTransportCredentials(creds), grpc.WithChainUnaryInterceptor(r.explainCall), grpc.WithChainStreamInterceptor(r.explainStream))
+	conn, err := grpc.NewClient(target, options...)
 	if err != nil {
 		return nil, fl.Invalid(r.flag, r.server, "must be an address: %v", err)
 	}
