@@ -35,12 +35,8 @@ func (k *keeper) commit(b *journal.Batch) error {
 	return err
 }
 
-// ready returns an error while the journal is full. A journal that is not journal.Roomy is known to be
-// full when it has refused something.
+// ready returns an error while the journal is full, from the first commit on that it has refused.
 func (k *keeper) ready() error {
-	if err := journal.Room(k.Journal); err != nil {
-		return err
-	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.full == nil {

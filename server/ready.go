@@ -1,5 +1,7 @@
 package server
 
+import "github.com/hushgrad/hushgrad/server/journal"
+
 // Ready returns nil while the server can count reports, and otherwise an error that says in
 // words what is wrong. The health service of Serve follows it within a second.
 func (s *Server) Ready() error {
@@ -9,6 +11,9 @@ func (s *Server) Ready() error {
 	default:
 	}
 	if err := s.journal.ready(); err != nil {
+		return err
+	}
+	if err := journal.Room(s.journal.Journal); err != nil { // before something was refused
 		return err
 	}
 	if s.cfg.Ready != nil {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"time"
 
 	flag "github.com/spf13/pflag"
 	"google.golang.org/grpc/credentials"
@@ -49,6 +50,9 @@ func (l *listening) certificate(logger *slog.Logger) (*tlsfile.Certificate, erro
 	c, err := tlsfile.LoadCertificate(l.cert, l.key, logger)
 	if err != nil {
 		return nil, fmt.Errorf("-tls-cert, -tls-key: %w", err)
+	}
+	if err := c.CheckValid(time.Now()); err != nil {
+		logger.Warn("callers refuse the certificate of this process", "error", err)
 	}
 	return c, nil
 }
@@ -129,7 +133,13 @@ func (c *callers) config(own *tlsfile.Certificate, logger *slog.Logger) (*tls.Co
 	if err != nil {
 		return nil, fmt.Errorf("-%s-ca: %w", c.who, err)
 	}
-	return own.MutualConfig(authorities, c.accept), nil
+	return own.MutualConfig(authorities, func(shown *x509.Certificate) error {
+		err := c.accept(shown)
+		if err != nil { // its owner sees bad certificate, and no more
+			logger.Warn("a caller was refused", "listener", c.who, "error", err)
+		}
+		return err
+	}), nil
 }
 
 // accept refuses a certificate that has none of the names.

@@ -220,8 +220,23 @@ func TestServeWithTLSAsksTheOperatorForACertificate(t *testing.T) {
 	}
 }
 
+// A server that starts with a certificate that has ended says so: its callers see no more than a failed handshake.
+func TestAnExpiredCertificateIsLogged(t *testing.T) {
+	cert, key := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
+	selfSignedUntil(t, cert, key, time.Now().Add(-time.Minute))
+	var out log
+	runLogging(t, &out, "-tls-cert", cert, "-tls-key", key)
+	out.waitFor(t, cert+" has expired at")
+}
+
 // selfSigned writes a certificate for 127.0.0.1 that signs itself.
 func selfSigned(t *testing.T, certFile, keyFile string) (tls.Certificate, *x509.CertPool) {
+	t.Helper()
+	return selfSignedUntil(t, certFile, keyFile, time.Now().Add(time.Hour))
+}
+
+// selfSignedUntil is selfSigned for a certificate that ends at a time.
+func selfSignedUntil(t *testing.T, certFile, keyFile string, end time.Time) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -229,7 +244,7 @@ func selfSigned(t *testing.T, certFile, keyFile string) (tls.Certificate, *x509.
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: end,
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
 		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},

@@ -1,19 +1,15 @@
 package main
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"os"
-	"strings"
 
 	flag "github.com/spf13/pflag"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
@@ -78,53 +74,12 @@ func (r *remote) connect(creds credentials.TransportCredentials, options ...grpc
 		target = "members:///" + addresses[0]
 		options = append(options, tryAll(addresses)...)
 	}
-	options = append(options, grpc.WithTransportCredentials(creds), grpc.WithChainUnaryInterceptor(
-		func(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-			return r.explain(method, invoke(ctx, method, req, reply, conn, opts...))
-		}), grpc.WithChainStreamInterceptor(
-		func(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-			stream, err := open(ctx, desc, conn, method, opts...)
-			return callStream{stream, func(err error) error { return r.explain(method, err) }}, r.explain(method, err)
-		}))
+	options = append(append(options, r.explained()...), grpc.WithTransportCredentials(creds))
 	conn, err := grpc.NewClient(target, options...)
 	if err != nil {
 		return nil, fl.Invalid(r.flag, r.server, "must be an address: %v", err)
 	}
 	return conn, nil
-}
-
-// callError is an error of gRPC in the words of a flag.
-type callError struct {
-	err   error
-	words string
-}
-
-func (e callError) Error() string { return e.words }
-func (e callError) Unwrap() error { return e.err }
-
-// callStream is a stream whose errors are explained.
-type callStream struct {
-	grpc.ClientStream
-	explain func(error) error
-}
-
-// RecvMsg implements grpc.ClientStream. What ends a stream comes from here.
-func (s callStream) RecvMsg(m any) error { return s.explain(s.ClientStream.RecvMsg(m)) }
-
-// explain returns the error of a call. Where nobody listens, or a listener for others, it names the flag with the
-// address.
-func (r *remote) explain(method string, err error) error {
-	rule, s := "", status.Convert(err)
-	service, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
-	switch _, dialing, failed := strings.Cut(s.Message(), "while dialing: "); {
-	case s.Code() == codes.Unavailable && failed:
-		rule = "must be where it listens: " + strings.TrimSuffix(dialing, `"`)
-	case s.Code() == codes.Unimplemented && s.Message() == "unknown service "+service:
-		rule = "must be its listener for " + service + ", and is another one"
-	default:
-		return err
-	}
-	return callError{err, fmt.Sprintf("%s: got %q, rule: %s", r.flag, r.server, rule)}
 }
 
 func (r *remote) tls() (*tls.Config, error) {

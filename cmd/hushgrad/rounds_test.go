@@ -83,6 +83,48 @@ func digestOf(t *testing.T, r fl.Round) [32]byte {
 	return d
 }
 
+// Who watches sees a server that was restarted again. A server that was never there is an error.
+func TestRoundsWatchOutlivesTheServer(t *testing.T) {
+	clients, operator := freeAddress(t), freeAddress(t)
+	if text := refusal(t, "rounds", "watch", "-server", operator); !strings.Contains(text, "Unavailable") {
+		t.Errorf("without a server: %q", text)
+	}
+	serve := func() (stop func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan int, 1)
+		go func() {
+			ended <- call(ctx, []string{"serve", "-data", "none", "-listen", clients, "-operator-listen", operator}, io.Discard, io.Discard)
+		}()
+		for end := time.Now().Add(30 * time.Second); try(t, []string{"rounds", "list", "-server", operator}) != nil; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("the server does not answer")
+			}
+		}
+		return func() {
+			cancel()
+			<-ended
+		}
+	}
+	stop := serve()
+	do(t, "round", "-server", operator, "-id", "before", "-dim", "4", "-param", "sparsity=2")
+	ctx, end := context.WithCancel(t.Context())
+	var out, notes log
+	done := make(chan error, 1)
+	go func() {
+		done <- dispatch(ctx, []string{"rounds", "watch", "-server", operator, "-every", "100ms"}, command.Streams{Out: &out, Err: &notes})
+	}()
+	out.waitFor(t, "before open")
+	stop()
+	notes.waitFor(t, "note: no answer, trying again")
+	defer serve()()
+	do(t, "round", "-server", operator, "-id", "after", "-dim", "4", "-param", "sparsity=2")
+	out.waitFor(t, "after open")
+	end()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
 // Without a terminal a change is a line, and an interrupt is the usual end.
 func TestRoundsWatchShowsChanges(t *testing.T) {
 	_, operator := parts(t, run(t))

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +30,7 @@ one line whenever a round changes: with -o json a message hushgrad.v1.RoundStatu
 			return fl.Invalid("-every", every, "must be at least 100ms")
 		}
 		return to.onServer(func(o *client.Operator) error {
-			v := view{out: std.Out, output: form, terminal: form == textOutput && isTerminal(std.Out), shown: map[string]string{}}
+			v := view{out: std.Out, notes: std.Err, output: form, terminal: form == textOutput && isTerminal(std.Out), shown: map[string]string{}}
 			return v.watch(ctx, o, every)
 		})
 	})
@@ -38,17 +40,24 @@ one line whenever a round changes: with -o json a message hushgrad.v1.RoundStatu
 	return c
 }
 
-// watch shows the rounds until ctx ends.
+// watch shows the rounds until ctx ends. A server that has answered may be away: it is restarted, or another
+// member of its cluster is to lead.
 func (v *view) watch(ctx context.Context, o *client.Operator, every time.Duration) error {
-	for {
+	for answered, away := false, false; ; {
 		rounds, err := list(ctx, o)
 		if err == nil {
+			answered, away = true, false
 			err = v.show(rounds)
 		}
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return nil // this is how it ends
-		}
-		if err != nil {
+		case answered && status.Code(err) == codes.Unavailable:
+			if !away {
+				fmt.Fprintf(v.notes, "note: no answer, trying again: %v\n", err)
+			}
+			away = true
+		case err != nil:
 			return err
 		}
 		select {
@@ -67,6 +76,7 @@ func isTerminal(w io.Writer) bool {
 // view shows rounds that change.
 type view struct {
 	out      io.Writer
+	notes    io.Writer
 	output   output
 	terminal bool
 	shown    map[string]string // last line of each round

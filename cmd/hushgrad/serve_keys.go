@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -52,10 +53,10 @@ func (k *keysFlags) open() (*seal.Keys, error) {
 		return nil, fl.Invalid("-seal-keys", "", "is required with -data %q", k.data)
 	}
 	keys, err := seal.FindKeys(k.seals.place(k.data))
-	if err != nil {
+	if errors.Is(err, seal.ErrNoKey) {
 		return nil, fmt.Errorf("%w: hushgrad serve -shuffler-listen makes the first one", err)
 	}
-	return keys, nil
+	return keys, err
 }
 
 func newServeKey() *cobra.Command {

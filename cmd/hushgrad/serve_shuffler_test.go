@@ -132,3 +132,25 @@ func TestKeysAreNotMadeByLookingForThem(t *testing.T) {
 		t.Error("there is a directory")
 	}
 }
+
+// What helps where there is no key does not help where others may read one.
+func TestKeysSayWhatHelps(t *testing.T) {
+	dir := t.TempDir()
+	if text := refusal(t, "serve", "keys", "-seal-keys", filepath.Join(dir, "none")); !strings.Contains(text, "makes the first one") {
+		t.Errorf("no key: %q", text)
+	}
+	keys, err := seal.OpenKeys(filepath.Join(dir, "keys"), seal.X25519)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest, err := keys.Newest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(dir, "keys", newest.Fingerprint().String()[:16]+".key"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if text := refusal(t, "serve", "keys", "-seal-keys", filepath.Join(dir, "keys")); !strings.Contains(text, "mode") || strings.Contains(text, "makes the first one") {
+		t.Errorf("a key that others read: %q", text)
+	}
+}
