@@ -47,7 +47,7 @@ func (r *remote) explain(method string, err error) error {
 	if err == nil || !ok {
 		return err
 	}
-	if words := r.words(method, s.Code(), s.Message()); words != "" {
+	if words := r.words(method, s); words != "" {
 		return callError{err, words}
 	}
 	return err
@@ -55,7 +55,8 @@ func (r *remote) explain(method string, err error) error {
 
 // words say which flag is likely to be wrong, "" for an error that says so itself: the address of nobody, that of a
 // listener for others, or those of TLS.
-func (r *remote) words(method string, code codes.Code, message string) string {
+func (r *remote) words(method string, s *status.Status) string {
+	code, message := s.Code(), s.Message()
 	ca, cert, key := r.tlsFlags()
 	service, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
 	_, dialing, failed := strings.Cut(message, "while dialing: ")
@@ -68,11 +69,11 @@ func (r *remote) words(method string, code codes.Code, message string) string {
 	case failed:
 		return rule("must be where it listens: " + strings.TrimSuffix(dialing, `"`))
 	case r.ca == "" && strings.Contains(message, "server preface: EOF"):
-		return message + ": a server with TLS needs " + ca
+		return s.String() + ": a server with TLS needs " + ca
 	case strings.Contains(message, "tls: certificate required"):
-		return message + ": give " + cert + " and " + key
+		return s.String() + ": give " + cert + " and " + key
 	case strings.Contains(message, "remote error: tls: bad certificate"):
-		return message + ": the other party does not accept " + cert + ", and its log says why"
+		return s.String() + ": the other party does not accept " + cert + ", and its log says why"
 	}
 	return ""
 }

@@ -86,7 +86,7 @@ func digestOf(t *testing.T, r fl.Round) [32]byte {
 // Who watches sees a server that was restarted again. A server that was never there is an error.
 func TestRoundsWatchOutlivesTheServer(t *testing.T) {
 	clients, operator := freeAddress(t), freeAddress(t)
-	if text := refusal(t, "rounds", "watch", "-server", operator); !strings.Contains(text, "Unavailable") {
+	if text := refusal(t, "rounds", "watch", "-server", operator); !strings.Contains(text, "must be where it listens") {
 		t.Errorf("without a server: %q", text)
 	}
 	serve := func() (stop func()) {

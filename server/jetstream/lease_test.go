@@ -84,6 +84,7 @@ func TestALeaseGoesBackToItsMember(t *testing.T) {
 // A member that cannot do its own work, for lack of a key, leaves it to one that can, and does not ask for
 // it back at once.
 func TestAMemberThatFailsLeavesItsWorkToOthers(t *testing.T) {
+	t.Parallel() // it mostly waits
 	c := testCluster(t, Config{Shards: 1})
 	ctx, stop := context.WithCancel(t.Context())
 	var working sync.WaitGroup

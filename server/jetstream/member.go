@@ -103,7 +103,9 @@ func (c *Cluster) campaign(ctx context.Context, l *lease, work func(context.Cont
 			logger.Error("work failed, trying again", "error", err)
 		}
 		if err != nil {
-			l.failed = time.Now()
+			if !errors.Is(err, errFenced) { // a member that has taken over can do the work
+				l.failed = time.Now()
+			}
 			select {
 			case <-time.After(leaseTime / 2):
 			case <-ctx.Done():
