@@ -10,8 +10,8 @@ import (
 // columns is the width of the terminals that are there everywhere.
 const columns = 80
 
-// Text breaks text into lines of at most 80 columns with an indent. Lines that begin with a
-// space stay as they are.
+// Text breaks text into lines of at most 80 columns with an indent. A number keeps its percent sign.
+// Lines that begin with a space stay as they are.
 func Text(text, indent string) string {
 	var out strings.Builder
 	used := 0 // columns of the last line
@@ -22,7 +22,7 @@ func Text(text, indent string) string {
 		used = 0
 	}
 	for line := range strings.Lines(text) {
-		words := strings.Fields(line)
+		words := words(line)
 		if len(words) == 0 || line[0] == ' ' {
 			end()
 			out.WriteString(strings.TrimRight(indent+line, " \n") + "\n")
@@ -46,4 +46,16 @@ func Text(text, indent string) string {
 	}
 	end()
 	return out.String()
+}
+
+// words returns what no line is broken within.
+func words(line string) (out []string) {
+	for _, word := range strings.Fields(line) {
+		if last := len(out) - 1; word == "%" && last >= 0 {
+			out[last] += " %"
+			continue
+		}
+		out = append(out, word)
+	}
+	return out
 }

@@ -22,3 +22,14 @@ func TestText(t *testing.T) {
 		t.Errorf("%q", lines[4:])
 	}
 }
+
+// A number stays with its percent sign, and a percent sign of its own is a word.
+func TestPercentSignsFollowTheirNumbers(t *testing.T) {
+	text := strings.Repeat("x", 76) + " 98 % of it"
+	if got, want := Text(text, ""), strings.Repeat("x", 76)+"\n98 % of it\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := Text("% is a sign", ""); got != "% is a sign\n" {
+		t.Errorf("got %q", got)
+	}
+}
