@@ -176,7 +176,7 @@ func TestFlagsAreCheckedFirst(t *testing.T) {
 	}
 }
 
-// A directory that cannot be written is an error before anything is planned.
+// A directory that cannot be written is a wrong call, before anything is planned.
 func TestTheOutputIsCheckedFirst(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -184,7 +184,7 @@ func TestTheOutputIsCheckedFirst(t *testing.T) {
 	}
 	var stderr bytes.Buffer
 	code := command.Run(t.Context(), "mnist", mnist, []string{"-out", file}, command.Streams{Out: io.Discard, Err: &stderr})
-	if code != 1 || strings.Contains(stderr.String(), "planning") || !strings.Contains(stderr.String(), "not a directory") {
+	if code != 2 || strings.Contains(stderr.String(), "planning") || !strings.Contains(stderr.String(), "not a directory") {
 		t.Errorf("exit code %d, %s", code, stderr.String())
 	}
 }
