@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"google.golang.org/protobuf/encoding/protojson"
 
@@ -54,6 +55,7 @@ type roundFlags struct {
 	remote                       remote
 	round                        fl.Round
 	issuerKey, shuffler, columns string
+	lasts                        time.Duration
 	output                       output
 }
 
@@ -89,12 +91,19 @@ func (r *roundFlags) bind(f *flag.FlagSet) {
 	command.Topic(f, "The server", func(f *flag.FlagSet) {
 		r.remote.bind(f, "open the round on its operator's listener")
 		f.StringVar(&r.shuffler, "shuffler", "", "with -server: `name` of the shuffler to which clients send their reports, sealed to the newest key of the server; empty: they send them to the server")
+		f.DurationVar(&r.lasts, "deadline", 0, "with -server: time from now at which the round closes; 0: none")
 	})
 }
 
 func (r *roundFlags) validate() error {
 	if r.shuffler != "" && r.remote.server == "" {
 		return fl.Invalid("-shuffler", r.shuffler, "needs -server, which has the key to which reports are sealed")
+	}
+	if r.lasts < 0 {
+		return fl.Invalid("-deadline", r.lasts, "must be >= 0")
+	}
+	if r.lasts > 0 && r.remote.server == "" {
+		return fl.Invalid("-deadline", r.lasts, "needs -server, which closes the round")
 	}
 	return r.remote.validate()
 }
@@ -112,6 +121,9 @@ func (r *roundFlags) describe(ctx context.Context, w io.Writer) error {
 	})
 	if err == nil && r.remote.server != "" {
 		complete.Shuffler = r.shuffler
+		if r.lasts > 0 {
+			complete.Deadline = time.Now().Add(r.lasts)
+		}
 		complete, err = r.remote.open(ctx, complete)
 	}
 	if err != nil {
@@ -131,7 +143,10 @@ func describeRound(w io.Writer, r fl.Round, g fl.Guarantee) error {
 	}
 	closes := "by the operator"
 	if r.TargetReports > 0 {
-		closes = fmt.Sprintf("at %d reports", r.TargetReports)
+		closes += fmt.Sprintf(", or at %d reports", r.TargetReports)
+	}
+	if !r.Deadline.IsZero() {
+		closes += ", or at " + r.Deadline.Local().Format(time.RFC1123)
 	}
 	_, err := fmt.Fprintf(w, "round       %s\nmechanism   %s\nestimates   %s of %d coordinates or keys\nreport      %s\nreleased    from %d reports on\ncloses      %s\n",
 		r.ID, strings.Join(append([]string{r.Mechanism}, params...), ", "), strings.Join(append([]string{fl.ColumnMean}, r.Columns...), ", "), r.Dim, g, r.MinReports, closes)

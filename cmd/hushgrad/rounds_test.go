@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -252,5 +253,35 @@ func TestRoundsRefuses(t *testing.T) {
 	}
 	if err := try(t, []string{"rounds", "export", "-server", operator, "-out", t.TempDir(), "probe"}); status.Code(err) != codes.FailedPrecondition {
 		t.Errorf("an open round: %v", err)
+	}
+}
+
+// A round with a deadline is closed by its server, and says when.
+func TestADeadlineClosesARound(t *testing.T) {
+	_, operator := parts(t, run(t))
+	open := []string{"round", "-server", operator, "-dim", "4", "-param", "sparsity=2"}
+	began := time.Now()
+	text := printed(t, append(open, "-id", "long", "-deadline", "1h", "-o", "text")...)
+	if want := "closes      by the operator, or at "; !strings.Contains(text, want) {
+		t.Errorf("%q, want %q", text, want)
+	}
+	r, err := readRound("-", strings.NewReader(printed(t, append(open, "-id", "short", "-deadline", "200ms")...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := r.Deadline.Sub(began); after < 200*time.Millisecond || after > time.Hour {
+		t.Errorf("the deadline is %v after the command began", after)
+	}
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		text = printed(t, "rounds", "list", "-server", operator)
+		if state := regexp.MustCompile(`(?m)^short +(\S+)`).FindStringSubmatch(text); state != nil && state[1] != "open" {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the round is open:\n%s", text)
+		}
+	}
+	if !regexp.MustCompile(`(?m)^long +open`).MatchString(text) {
+		t.Errorf("the other round has ended:\n%s", text)
 	}
 }
