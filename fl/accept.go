@@ -1,6 +1,9 @@
 package fl
 
-import "sync"
+import (
+	"fmt"
+	"sync"
+)
 
 // Terms are what one report of a round promises a client whose policy accepts the round.
 type Terms struct {
@@ -52,10 +55,13 @@ func (a *Accepter) Accept(p Policy, r Round, m Mechanism) (Terms, error) {
 		}
 	}
 	if err := p.Check(r, t.Guarantee); err != nil {
-		if pinned != nil {
-			return Terms{}, err
+		if pinned == nil {
+			return t, p.CheckShuffled(r, t.Guarantee, t.Central)
 		}
-		return t, p.CheckShuffled(r, t.Guarantee, t.Central)
+		if p.Shuffled != nil && r.Shuffler != "" { // what the client counted on
+			err = fmt.Errorf("%w; behind its shuffler: %w", err, pinned)
+		}
+		return Terms{}, err
 	}
 	if menu, ok := m.(TieredMechanism); ok {
 		for i, g := range menu.Tiers() {

@@ -3,6 +3,7 @@ package fl
 import (
 	"errors"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -47,5 +48,29 @@ func TestABoundIsRememberedForItsRoundAndDelta(t *testing.T) {
 	pins.MaxEpsilon, policy.Shuffled = 0.5, &pins
 	if _, err := a.Accept(policy, round, m); !errors.Is(err, ErrPolicy) {
 		t.Errorf("a central ε of 0.6 for one of at most 0.5: %v", err)
+	}
+}
+
+// Where the pins do not fit, the error says which, beside what the report by itself lacks.
+func TestARefusalNamesThePinThatDoesNotFit(t *testing.T) {
+	policy, round, _, _ := pinning()
+	round.ID, round.Scale, round.Epsilon, round.Relation, round.PublicSeed = "r", 1, 5, ReplaceOne, [32]byte{1}
+	var a Accepter
+	var first *ParamError
+	for pin, change := range map[string]func(){
+		"shuffler": func() { round.Shuffler = "another" },
+		"seal_key": func() { round.SealKey = []byte("another") },
+	} {
+		kept := round
+		change()
+		_, err := a.Accept(policy, round, amplified{bounds: new(int)})
+		if !errors.Is(err, ErrPolicy) || !errors.As(err, &first) || first.Param != "epsilon" || !strings.Contains(err.Error(), "; behind its shuffler: ") || !strings.Contains(err.Error(), pin+": got") {
+			t.Errorf("%s: %v", pin, err)
+		}
+		round = kept
+	}
+	round.Shuffler = ""
+	if _, err := a.Accept(policy, round, amplified{bounds: new(int)}); !errors.Is(err, ErrPolicy) || strings.Contains(err.Error(), "shuffler") {
+		t.Errorf("without a shuffler: %v", err)
 	}
 }
