@@ -29,7 +29,7 @@ type lease struct {
 	// preferred is set for the member whose work this is when it is there. It takes a free lease at
 	// once, and is given the lease by a holder that is not preferred.
 	preferred bool
-	failed    time.Time // when the member failed at the work, of which it is not preferred for a while
+	failed    time.Time // when the member failed at the work: for a while it is not preferred then
 
 	revision uint64 // of the last renewal
 	wanted   uint64 // revision of the preferred member's wish when the lease was taken
