@@ -8,11 +8,11 @@ import (
 	"log/slog"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	flag "github.com/spf13/pflag"
+	"golang.org/x/time/rate"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/tlsfile"
@@ -89,7 +89,7 @@ func (b *brokers) connect(logger *slog.Logger) (*nats.Conn, error) {
 
 // options are those of all connections.
 func (b *brokers) options(logger *slog.Logger) []nats.Option {
-	var complained atomic.Int64 // when, in nanoseconds of the Unix time
+	away := rate.Sometimes{Interval: complainEvery}
 	options := append(jetstream.Options(),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil { // or this process has closed the connection
@@ -97,10 +97,7 @@ func (b *brokers) options(logger *slog.Logger) []nats.Option {
 			}
 		}),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) {
-			last, now := complained.Load(), time.Now()
-			if now.Sub(time.Unix(0, last)) >= complainEvery && complained.CompareAndSwap(last, now.UnixNano()) {
-				logger.Warn("the brokers cannot be reached, trying again", "error", err)
-			}
+			away.Do(func() { logger.Warn("the brokers cannot be reached, trying again", "error", err) })
 		}),
 		nats.ReconnectHandler(func(*nats.Conn) { logger.Info("connected to the brokers again") }))
 	if b.creds != "" {

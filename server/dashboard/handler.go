@@ -110,7 +110,7 @@ func (d *Dashboard) events(w http.ResponseWriter, r *http.Request) {
 		ok := true
 		select {
 		case state, more := <-states:
-			if !more { // the dashboard has ended, and a reader knows it from a broken connection
+			if !more { // the dashboard has ended: without this event it would look like a broken connection
 				send([]byte("event: end\ndata: {}\n\n"))
 				return
 			}

@@ -36,7 +36,7 @@ type Cluster struct {
 	table     jetstream.KeyValue // leases and manifests
 	snapshots jetstream.ObjectStore
 	publisher *publisher
-	written   atomic.Int64 // when the brokers took the last write of a lease, in nanoseconds of the Unix time
+	written   atomic.Pointer[time.Time] // when the brokers took the last write of a lease
 }
 
 // Options are the options of a connection that finds another node soon when its own is gone. Add
@@ -82,7 +82,11 @@ func Connect(ctx context.Context, nc *nats.Conn, cfg Config) (*Cluster, error) {
 // every beat.
 const silence = 5 * time.Second
 
-func (c *Cluster) wrote() { c.written.Store(time.Now().UnixNano()) }
+// wrote notes that the brokers have taken a write. The time is monotonic: a clock that is set changes nothing.
+func (c *Cluster) wrote() {
+	now := time.Now()
+	c.written.Store(&now)
+}
 
 // Ready returns nil if the brokers take what this member writes, and otherwise an error that says in
 // words what is wrong. It is for a process that is in Serve.
@@ -90,7 +94,7 @@ func (c *Cluster) Ready() error {
 	switch {
 	case !c.nc.IsConnected():
 		return errNotConnected
-	case time.Since(time.Unix(0, c.written.Load())) > silence:
+	case time.Since(*c.written.Load()) > silence:
 		return errNoMajority
 	}
 	return nil

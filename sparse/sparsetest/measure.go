@@ -145,8 +145,7 @@ func Measure(t *testing.T, r fl.Round, x fl.Ternary, rounds, perRound int, want 
 	}
 }
 
-// MeasureScheme is Measure for a scheme against its own formulas, with vectors of which a number of entries
-// are dummies.
+// MeasureScheme is Measure for a scheme against its own formulas. Some entries of the vectors are dummies.
 func MeasureScheme(t *testing.T, scheme *sparse.Scheme, p sparse.Point, dummies, rounds, perRound int, z float64, rng *rand.Rand) {
 	t.Helper()
 	c, err := scheme.Calibration(p)
