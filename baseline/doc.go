@@ -15,6 +15,5 @@
 //	sumdp-shares                 hdsum/shares      package names have no hyphens
 //
 // The other names are those of their packages: gaussian and laplace here, succinct below
-// keyvalue, and coco, collision, signsketch, auto and tiers. Package central below this one is
-// no mechanism, because it needs a trusted server.
+// keyvalue, and coco, collision, signsketch, auto and tiers.
 package baseline

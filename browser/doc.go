@@ -1,5 +1,5 @@
 // Package browser tests in Chromium what people and pages use there: the dashboard, watched from the
-// first round of examples/mnist to its last; the npm package sdk/web; the page of examples/draw; and the site of
+// first round of examples/mnist to its last; the npm package bridge/web; the page of examples/draw; and the site of
 // the documentation. It needs a Chromium in PATH, and fails without one. It is a module of its own, so that
 // hushgrad needs no browser. Start with:
 //

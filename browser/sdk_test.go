@@ -20,7 +20,7 @@ func built(t *testing.T) string {
 	t.Helper()
 	build.Do(func() {
 		if build.dir, build.err = os.MkdirTemp("", "hushgrad-web-"); build.err == nil {
-			inModule(t, "go", "run", "./sdk/web", "-out", build.dir)
+			inModule(t, "go", "run", "./bridge/web", "-out", build.dir)
 		}
 	})
 	if build.err != nil {
@@ -52,7 +52,7 @@ func open(t *testing.T, more ...chromedp.ExecAllocatorOption) (run func(expressi
 		_, _ = w.Write([]byte(`<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>sdk</title>`))
 	})
 	mux.HandleFunc("/vectors.json", func(w http.ResponseWriter, r *http.Request) {
-		http.ServeFile(w, r, filepath.Join("..", "sdk", "web", "testdata", "vectors.json"))
+		http.ServeFile(w, r, filepath.Join("..", "bridge", "web", "testdata", "vectors.json"))
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
@@ -112,7 +112,7 @@ func TestNodeLoadsTheProgram(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no node")
 	}
-	readme, err := os.ReadFile(filepath.Join("..", "sdk", "web", "README.md"))
+	readme, err := os.ReadFile(filepath.Join("..", "bridge", "web", "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestNodeLoadsTheProgram(t *testing.T) {
 	if !found || !closed {
 		t.Fatal("the README has no lines for Node")
 	}
-	vectors, err := filepath.Abs(filepath.Join("..", "sdk", "web", "testdata", "vectors.json"))
+	vectors, err := filepath.Abs(filepath.Join("..", "bridge", "web", "testdata", "vectors.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

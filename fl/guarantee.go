@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/hushgrad/hushgrad/internal/bound"
 )
 
 // Trust says whom a client must trust for a guarantee to hold.
@@ -89,7 +87,7 @@ func (g Guarantee) String() string {
 	if g.Trust == NoPrivacy {
 		return "no privacy"
 	}
-	text := fmt.Sprintf("(ε=%s, δ=%s)-DP, %s model, %s", bound.Above(g.Epsilon, 4), bound.Above(g.Delta, 3), g.Trust, g.Relation)
+	text := fmt.Sprintf("(ε=%s, δ=%s)-DP, %s model, %s", FormatUp(g.Epsilon, 4), FormatUp(g.Delta, 3), g.Trust, g.Relation)
 	if g.RealNumbers {
 		text += ", for real numbers only: the code does not keep it"
 	}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/hushgrad/hushgrad/internal/bound"
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/wrap"
 )
 
@@ -131,7 +131,7 @@ func (x Words) Print(w io.Writer) error {
 }
 
 // above writes a guarantee as it is printed everywhere here: four digits, rounded up.
-func above(guarantee float64) string { return bound.Above(guarantee, 4) }
+func above(guarantee float64) string { return fl.FormatUp(guarantee, 4) }
 
 // accuracy is the largest share of right guesses with which any party distinguishes two equally likely inputs
 // under a local ε: (e^ε+δ)/(e^ε+1), rounded up to a tenth of a percent. δ is that of all reports, which no single report

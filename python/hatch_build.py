@@ -18,7 +18,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-COMMANDS = ("./cmd/hushgrad-bridge", "./cmd/hushgrad")
+COMMANDS = {"hushgrad-bridge": "./bridge/pipe", "hushgrad": "./cmd/hushgrad"}
 
 # The platform tags of a wheel. The programs are static files: on Linux they need no C library,
 # so that they run with glibc and with musl. Go 1.26 needs macOS 12.
@@ -86,13 +86,16 @@ def build(module: Path, target: str, version: str, folder: Path) -> None:
     flags = f"-s -w -X main.release={version}"
     # grpcnotrace leaves out gRPC's debugging pages, whose templates keep unused code in a program.
     arguments = ["build", "-trimpath", "-tags", "grpcnotrace", "-ldflags", flags]
-    arguments += ["-o", f"{folder}{os.sep}", *COMMANDS]
-    go(module, *arguments, CGO_ENABLED="0", GOOS=system, GOARCH=processor)
+    folder.mkdir(parents=True, exist_ok=True)
+    suffix = ".exe" if system == "windows" else ""
+    for name, package in COMMANDS.items():
+        output = str(folder / f"{name}{suffix}")
+        go(module, *arguments, "-o", output, package, CGO_ENABLED="0", GOOS=system, GOARCH=processor)
 
 
 def sources(module: Path) -> dict[str, str]:
     """Return the files of the Go module that the programs are built from, and their places."""
-    listing = go(module, "list", "-deps", "-json=Dir,Module,EmbedFiles", *COMMANDS)
+    listing = go(module, "list", "-deps", "-json=Dir,Module,EmbedFiles", *COMMANDS.values())
     decoder, files = json.JSONDecoder(), [module / "go.mod", module / "go.sum"]
     while listing:
         package, end = decoder.raw_decode(listing)

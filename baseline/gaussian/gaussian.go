@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/hushgrad/hushgrad/baseline/internal/integers"
-	"github.com/hushgrad/hushgrad/baseline/internal/rounded"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/rounded"
 )
 
 // Name is the registered name.

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/hushgrad/hushgrad/baseline/internal/rounded"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/rounded"
 	"github.com/hushgrad/hushgrad/privacy/compose"
 )
 

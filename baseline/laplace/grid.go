@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/hushgrad/hushgrad/baseline/internal/table"
 	"github.com/hushgrad/hushgrad/internal/exact"
+	"github.com/hushgrad/hushgrad/internal/table"
 )
 
 type perturber struct {

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/hushgrad/hushgrad/baseline/internal/table"
+	"github.com/hushgrad/hushgrad/internal/table"
 	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 

@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/hushgrad/hushgrad/baseline/internal/integers"
-	"github.com/hushgrad/hushgrad/baseline/internal/table"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/table"
 	"github.com/hushgrad/hushgrad/privacy"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/hushgrad/hushgrad/internal/bound"
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 // absent stands for a cell without a value in a printed table.
@@ -96,7 +96,7 @@ func printed(column string, cell any) string {
 		return absent
 	case float64:
 		if guarantee := strings.HasPrefix(column, "epsilon") || strings.HasPrefix(column, "delta"); guarantee && v > 0 && !math.IsInf(v, 1) {
-			return bound.Above(v, 4)
+			return fl.FormatUp(v, 4)
 		}
 		return strconv.FormatFloat(v, 'g', 4, 64)
 	default:

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
-	"github.com/hushgrad/hushgrad/internal/bound"
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 // asked returns which of the ε that a run may have been asked for is the one of a row: the plan
@@ -112,7 +112,7 @@ func againstEverybody(row map[string]any) (string, error) {
 		return "", nil
 	}
 	all, err := number(row, "epsilon_local_all")
-	return fmt.Sprintf(" (%s, %s)", bound.Above(local, 3), bound.Above(all, 4)), err
+	return fmt.Sprintf(" (%s, %s)", fl.FormatUp(local, 3), fl.FormatUp(all, 4)), err
 }
 
 // longNames say what the mechanisms of a table are.
@@ -162,7 +162,7 @@ func accuracyByLocal(in []*experiment.Record) (string, error) {
 	for _, row := range in[0].Rows {
 		promise := ""
 		if central, ok := row["epsilon_central"].(float64); ok {
-			promise = fmt.Sprintf(" (%s)", bound.Above(central, 3))
+			promise = fmt.Sprintf(" (%s)", fl.FormatUp(central, 3))
 		}
 		if err := p.add(fmt.Sprint(row["mechanism"]), row["epsilon_local"], row, promise); err != nil {
 			return "", err

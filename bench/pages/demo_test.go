@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hushgrad/hushgrad/internal/bound"
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/sparse"
 )
@@ -33,7 +33,7 @@ func TestPagesSayWhatTheDemoPlans(t *testing.T) {
 	}
 	s, tt, e := float64(run.Sparsity), float64(slots), math.Exp(*p.Local)
 	right := math.Ceil(100 * (0.5 + s*(e-1)/(2*(s*e+tt-s))))
-	local := bound.Above(*p.Local, 3)
+	local := fl.FormatUp(*p.Local, 3)
 	for page, says := range map[string][]string{
 		"README.md": {
 			fmt.Sprintf("The local ε is larger: %s for one report, with the default features at a central ε of 1.", local),
@@ -41,7 +41,7 @@ func TestPagesSayWhatTheDemoPlans(t *testing.T) {
 		},
 		"docs/threat-model.md": {
 			fmt.Sprintf("ε = %s and s = %d", local, run.Sparsity), fmt.Sprintf("t = %d slots", slots), fmt.Sprintf("makes %.0f %%", right),
-			fmt.Sprintf("it is %s for %d reports", bound.Above(*p.LocalTotal, 4), run.Rounds), fmt.Sprintf("it is %s at δ", bound.Above(*p.Central, 2)),
+			fmt.Sprintf("it is %s for %d reports", fl.FormatUp(*p.LocalTotal, 4), run.Rounds), fmt.Sprintf("it is %s at δ", fl.FormatUp(*p.Central, 2)),
 		},
 	} {
 		text, err := os.ReadFile(filepath.Join(root, page))

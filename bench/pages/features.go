@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
-	"github.com/hushgrad/hushgrad/internal/bound"
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 // publicMaterial says what a network behind features was trained on.
@@ -152,7 +152,7 @@ func (t *byFeatures) budget(epsilon float64) error {
 		if err != nil {
 			return "", err
 		}
-		return bound.Above(v[0], 3) + ", " + bound.Above(v[1], 4), nil
+		return fl.FormatUp(v[0], 3) + ", " + fl.FormatUp(v[1], 4), nil
 	}); err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
-	"github.com/hushgrad/hushgrad/internal/bound"
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 // flower lists what python -m hushgrad.bench flower has measured, a line for each way to train.
@@ -35,5 +35,5 @@ func promised(row map[string]any, column string) string {
 	if !ok {
 		return "–"
 	}
-	return bound.Above(v, 3)
+	return fl.FormatUp(v, 3)
 }

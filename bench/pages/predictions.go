@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
-	"github.com/hushgrad/hushgrad/internal/bound"
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 // predictions lists the noise of runs by number of clients, with what was measured.
@@ -21,9 +21,9 @@ func predictions(in []*experiment.Record) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			measured = fmt.Sprintf("%#.3g ± %s", m[0], bound.Above((m[2]-m[1])/2, 1))
+			measured = fmt.Sprintf("%#.3g ± %s", m[0], fl.FormatUp((m[2]-m[1])/2, 1))
 		}
-		g.add(fmt.Sprint(v[0]), fmt.Sprintf("%.0f", v[1]), fmt.Sprintf("%.0f", v[2]), bound.Above(v[3], 4),
+		g.add(fmt.Sprint(v[0]), fmt.Sprintf("%.0f", v[1]), fmt.Sprintf("%.0f", v[2]), fl.FormatUp(v[3], 4),
 			fmt.Sprintf("%#.3g", v[4]), fmt.Sprintf("%#.3g", v[5]), measured)
 	}
 	return g.String(), nil

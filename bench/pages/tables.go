@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
-	"github.com/hushgrad/hushgrad/internal/bound"
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 // tables make the body of a table from results.
@@ -143,7 +143,7 @@ func curve(in []*experiment.Record) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		g.add(bound.Above(v[0], 3), fmt.Sprintf("%.5f", v[1]), accuracy)
+		g.add(fl.FormatUp(v[0], 3), fmt.Sprintf("%.5f", v[1]), accuracy)
 	}
 	return g.String(), nil
 }
@@ -260,7 +260,7 @@ const guesses = "guesses"
 func guessTable() string {
 	g := newGrid("ε", "odds change at most by a factor of", "right guesses, at most")
 	for _, epsilon := range []float64{0.1, 0.5, 1, 2, 4.5, 8} {
-		g.add(fmt.Sprint(epsilon), bound.Above(math.Exp(epsilon), 3), fmt.Sprintf("%.2f %%", math.Ceil(1e4/(1+math.Exp(-epsilon)))/100))
+		g.add(fmt.Sprint(epsilon), fl.FormatUp(math.Exp(epsilon), 3), fmt.Sprintf("%.2f %%", math.Ceil(1e4/(1+math.Exp(-epsilon)))/100))
 	}
 	return g.String()
 }

@@ -3,7 +3,10 @@ package pretrain
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	flag "github.com/spf13/pflag"
@@ -60,5 +63,26 @@ func TestWrite(t *testing.T) {
 	defer file.Close()
 	if again, err := features.ReadNetwork(file); err != nil || again.Digest() != n.Digest() {
 		t.Errorf("read back: %v", err)
+	}
+}
+
+// The weights of the public glyph features are made by code that cannot read pictures: what
+// reads MNIST's files is no part of it.
+func TestPretrainingReadsNoPictures(t *testing.T) {
+	const loader = "github.com/hushgrad/hushgrad/examples/mnist/dataset"
+	deps := func(path string) []string {
+		out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", path).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Fields(string(out))
+	}
+	for _, dep := range deps("./recipe") {
+		if strings.HasPrefix(dep, "github.com/hushgrad/hushgrad/examples") {
+			t.Errorf("package recipe builds %s", dep)
+		}
+	}
+	if !slices.Contains(deps("."), loader) {
+		t.Error("what measures the weights does not build the loader of MNIST: the loader is elsewhere, and this test looks at the wrong place")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/hushgrad/hushgrad/bench/experiment"
 )
 
-// peer is the program of bench/peers, which is a module of its own. It measures Prio3 on the same
+// peer is the program of bench/peers. It measures Prio3 on the same
 // vectors, both aggregators in one process and without a network.
 type peer struct {
 	binary, dir string

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
-	"github.com/hushgrad/hushgrad/internal/bound"
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 // accuracies are those of the repeats.
@@ -124,7 +124,7 @@ func (s sweep) targets(cells []*cell) []experiment.Verdict {
 			Claim: fmt.Sprintf("accuracy %.2f within central ε = %g", t.accuracy, t.epsilon),
 			Holds: best.Value >= t.accuracy,
 			Detail: fmt.Sprintf("%.4f [%.4f, %.4f] with %s at central ε = %s; of one report ε = %s against everybody, of all %d reports of a client %s",
-				best.Value, best.Low, best.High, s.label(found), bound.Above(*found.course.central, 4), bound.Above(*found.course.local, 4), found.course.participations, bound.Above(*found.course.local*float64(found.course.participations), 4)),
+				best.Value, best.Low, best.High, s.label(found), fl.FormatUp(*found.course.central, 4), fl.FormatUp(*found.course.local, 4), found.course.participations, fl.FormatUp(*found.course.local*float64(found.course.participations), 4)),
 		})
 	}
 	return out

@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
-	"github.com/hushgrad/hushgrad/baseline/central"
+	"github.com/hushgrad/hushgrad/bench/central"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/privacy/compose"
 )

@@ -8,12 +8,12 @@ import (
 	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/auto"
-	"github.com/hushgrad/hushgrad/baseline/central"
 	"github.com/hushgrad/hushgrad/baseline/dense"
 	"github.com/hushgrad/hushgrad/baseline/gaussian"
 	"github.com/hushgrad/hushgrad/baseline/laplace"
 	"github.com/hushgrad/hushgrad/baseline/privunit"
 	"github.com/hushgrad/hushgrad/baseline/ternary"
+	"github.com/hushgrad/hushgrad/bench/central"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/collision"
 	"github.com/hushgrad/hushgrad/fl"

@@ -12,8 +12,8 @@ import (
 	flag "github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/hushgrad/hushgrad/baseline/central"
 	"github.com/hushgrad/hushgrad/baseline/dense"
+	"github.com/hushgrad/hushgrad/bench/central"
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/hushgrad/hushgrad/baseline/central"
+	"github.com/hushgrad/hushgrad/bench/central"
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/trainer"
 )

@@ -12,7 +12,6 @@ import (
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/bound"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/plan"
@@ -163,7 +162,7 @@ func (r randomizer) localFor(ctx context.Context, n int, delta, target float64, 
 	if err != nil {
 		return 0, err
 	}
-	printed, err := strconv.ParseFloat(bound.Below(largest, digits), 64)
+	printed, err := strconv.ParseFloat(fl.FormatDown(largest, digits), 64)
 	if err != nil {
 		return 0, err
 	}
@@ -218,10 +217,10 @@ func (a amplified) print(w io.Writer) error {
 	}
 	for _, words := range []plan.Words{
 		{About: "mechanism", Text: []string{mechanism}},
-		{About: "local privacy", Text: []string{fmt.Sprintf("ε = %s, δ = 0 for one report: against everybody, the server included", bound.Above(a.Epsilon, digits))}},
+		{About: "local privacy", Text: []string{fmt.Sprintf("ε = %s, δ = 0 for one report: against everybody, the server included", fl.FormatUp(a.Epsilon, digits))}},
 		{About: "shuffled reports", Text: []string{fmt.Sprintf("%d, one per client", a.N)}},
 		{About: "central privacy", Text: []string{
-			fmt.Sprintf("ε = %s, δ = %s, %s, by the %s (an upper bound)", bound.Above(a.EpsilonCentral, digits), bound.Above(a.Delta, 3), a.Relation, a.Bound),
+			fmt.Sprintf("ε = %s, δ = %s, %s, by the %s (an upper bound)", fl.FormatUp(a.EpsilonCentral, digits), fl.FormatUp(a.Delta, 3), a.Relation, a.Bound),
 			"It holds only against a party that sees only the shuffled reports, as a server behind a shuffler.",
 			"It trusts the shuffler. Against shuffler and server together only the local one holds.",
 		}},

@@ -13,7 +13,6 @@ import (
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/bound"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/figure"
 	"github.com/hushgrad/hushgrad/internal/progress"
@@ -201,8 +200,8 @@ func (c composed) print(w io.Writer) error {
 	all := []plan.Words{
 		{About: "reports", Text: []string{reports}},
 		{About: "together", Text: []string{
-			fmt.Sprintf("ε = %s, δ = %s", bound.Above(c.Epsilon, 6), bound.Above(c.Delta, 3)),
-			fmt.Sprintf("It is an upper bound, too large by at most %s.", bound.Above(c.Error, 1)),
+			fmt.Sprintf("ε = %s, δ = %s", fl.FormatUp(c.Epsilon, 6), fl.FormatUp(c.Delta, 3)),
+			fmt.Sprintf("It is an upper bound, too large by at most %s.", fl.FormatUp(c.Error, 1)),
 		}},
 	}
 	for _, other := range []struct {
@@ -210,7 +209,7 @@ func (c composed) print(w io.Writer) error {
 		value *float64
 	}{{"optimal, (ε, δ)", c.Optimal}, {"advanced", c.Advanced}, {"basic", c.Basic}} {
 		if other.value != nil {
-			all = append(all, plan.Words{About: other.name, Text: []string{"ε = " + bound.Above(*other.value, 6)}})
+			all = append(all, plan.Words{About: other.name, Text: []string{"ε = " + fl.FormatUp(*other.value, 6)}})
 		}
 	}
 	for _, words := range all {

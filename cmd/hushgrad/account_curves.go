@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/hushgrad/hushgrad/internal/bound"
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/figure"
 	"github.com/hushgrad/hushgrad/internal/progress"
@@ -34,7 +34,7 @@ func (r randomizer) curves(ctx context.Context, delta float64, stderr io.Writer)
 		x = append(x, math.Round(math.Pow(10, exponent)))
 	}
 	panel := figure.Panel{
-		Title:  fmt.Sprintf("%s, local ε = %s, δ = %g", r.mechanism, bound.Above(r.epsilon, 4), delta),
+		Title:  fmt.Sprintf("%s, local ε = %s, δ = %g", r.mechanism, fl.FormatUp(r.epsilon, 4), delta),
 		XLabel: "shuffled reports", YLabel: "central ε", LogX: true, LogY: true,
 	}
 	bar := progress.New(stderr)

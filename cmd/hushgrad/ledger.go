@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/bound"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/wrap"
 	"github.com/hushgrad/hushgrad/privacy/ledger"
@@ -101,7 +100,7 @@ func showLedger(w io.Writer, x *ledger.Exported) error {
 				central = above(e.Central.Epsilon)
 			}
 			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.ID, e.RoundID, e.Mechanism, e.Model,
-				above(e.Epsilon), bound.Above(e.Delta, 3), central, e.State, e.ReservedAt.Format(time.RFC3339))
+				above(e.Epsilon), fl.FormatUp(e.Delta, 3), central, e.State, e.ReservedAt.Format(time.RFC3339))
 		}
 		return table.Flush()
 	})
@@ -109,7 +108,7 @@ func showLedger(w io.Writer, x *ledger.Exported) error {
 
 // showBudget writes a budget and what is spent of it.
 func showBudget(w io.Writer, budget, spent ledger.ExportedBound, against string) {
-	fmt.Fprintf(w, "budget    ε = %s, δ = %s, %s\n", above(budget.Epsilon), bound.Above(budget.Delta, 3), budget.Relation)
+	fmt.Fprintf(w, "budget    ε = %s, δ = %s, %s\n", above(budget.Epsilon), fl.FormatUp(budget.Delta, 3), budget.Relation)
 	fmt.Fprintf(w, "spent     ε = %s by all that counts, composed\n%s", above(spent.Epsilon), wrap.Text(against, "          "))
 }
 
@@ -118,5 +117,5 @@ func above(e ledger.Epsilon) string {
 	if math.IsInf(float64(e), 1) {
 		return "∞"
 	}
-	return bound.Above(float64(e), digits)
+	return fl.FormatUp(float64(e), digits)
 }

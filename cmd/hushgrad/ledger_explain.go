@@ -11,7 +11,6 @@ import (
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/bound"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/wrap"
 	"github.com/hushgrad/hushgrad/privacy/ledger"
@@ -62,9 +61,9 @@ func factor(what string, b ledger.ExportedBound) string {
 		change = "the client's data are left out"
 	}
 	text := fmt.Sprintf("%s at most this: whatever is seen becomes at most %s times as likely, or as unlikely, when %s (ε = %s).",
-		what, bound.Above(math.Exp(float64(b.Epsilon)), 3), change, above(b.Epsilon))
+		what, fl.FormatUp(math.Exp(float64(b.Epsilon)), 3), change, above(b.Epsilon))
 	if b.Delta > 0 {
-		text += fmt.Sprintf(" The probability of what is seen may lie δ = %s beyond that.", bound.Above(b.Delta, 3))
+		text += fmt.Sprintf(" The probability of what is seen may lie δ = %s beyond that.", fl.FormatUp(b.Delta, 3))
 	}
 	return text
 }

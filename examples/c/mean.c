@@ -1,8 +1,8 @@
 /*
  * The mean gradient of 20 000 clients, in C. Build and run, in the folder of the module:
  *
- *   go build -buildmode=c-shared -o libhushgrad.so ./cmd/libhushgrad
- *   cc -Icmd/libhushgrad -o mean examples/c/mean.c -L. -lhushgrad -Wl,-rpath,.
+ *   go build -buildmode=c-shared -o libhushgrad.so ./bridge/c
+ *   cc -Ibridge/c -o mean examples/c/mean.c -L. -lhushgrad -Wl,-rpath,.
  *   ./mean
  *
  * A program of more than a page reads the headers by a JSON library. This one looks for the few

@@ -6,7 +6,7 @@
 //	go run ./examples/draw -epsilon 8   # a round that the page refuses until its visitor allows it
 //
 // Read on below: the server from top to bottom. The model is in model.go, and what happens in the tab in
-// page/page.js, on the npm package sdk/web.
+// page/page.js, on the npm package bridge/web.
 package main
 
 import (
@@ -45,7 +45,7 @@ func parse(args []string, std command.Streams) (o options, err error) {
 	f.SetOutput(std.Out)
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` of the page, on this machine")
 	f.Float64Var(&o.epsilon, "epsilon", 4, "privacy budget of one report")
-	f.StringVar(&o.sdk, "sdk", "", "`directory` of the built package sdk/web; empty: it is built, in the directory of the module")
+	f.StringVar(&o.sdk, "sdk", "", "`directory` of the built package bridge/web; empty: it is built, in the directory of the module")
 	if err := command.ParseOnly(f, args); err != nil {
 		return o, err
 	}
@@ -68,9 +68,9 @@ func draw(ctx context.Context, args []string, std command.Streams) error {
 			return err
 		}
 		defer os.RemoveAll(built)
-		fmt.Fprintln(std.Err, "building sdk/web")
-		if text, err := exec.CommandContext(ctx, "go", "run", "./sdk/web", "-out", built).CombinedOutput(); err != nil {
-			return fmt.Errorf("go run ./sdk/web, in the directory of the module: %w\n%s", err, text)
+		fmt.Fprintln(std.Err, "building bridge/web")
+		if text, err := exec.CommandContext(ctx, "go", "run", "./bridge/web", "-out", built).CombinedOutput(); err != nil {
+			return fmt.Errorf("go run ./bridge/web, in the directory of the module: %w\n%s", err, text)
 		}
 		o.sdk = built
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/hushgrad/hushgrad/examples/mnist/parties"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/bound"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/client"
@@ -188,7 +187,7 @@ func printParties(w io.Writer, p plan.Promise, cohort int) error {
 
 // holds lists all sets of the three parties by what holds against them.
 func holds(p plan.Promise) []holding {
-	central := fmt.Sprintf("central ε = %s, δ = %g", bound.Above(*p.Central, 4), p.Delta)
+	central := fmt.Sprintf("central ε = %s, δ = %g", fl.FormatUp(*p.Central, 4), p.Delta)
 	if p.TwoServers {
 		return []holding{
 			{central, []sees{
@@ -212,7 +211,7 @@ func holds(p plan.Promise) []holding {
 			{"issuer+shuffler", "who takes part, and the models"},
 			{"issuer+aggregator", "the shuffled reports; tokens name no client"},
 		}},
-		{fmt.Sprintf("local ε = %s, δ = %g", bound.Above(*p.LocalTotal, 4), p.LocalDelta), []sees{
+		{fmt.Sprintf("local ε = %s, δ = %g", fl.FormatUp(*p.LocalTotal, 4), p.LocalDelta), []sees{
 			{"shuffler+aggregator", "whose each report is"},
 			{"all three", "whose each report is"},
 		}},

@@ -14,7 +14,6 @@ import (
 
 	"github.com/hushgrad/hushgrad/examples/mnist/parties"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/bound"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/admit"
@@ -158,8 +157,8 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		fmt.Sprintf("\n  central ε = %s, δ = 1e-06 against\n    issuer               sees", bound.Above(*p.Central, 4)),
-		fmt.Sprintf("\n    issuer+aggregator    sees the shuffled reports; tokens name no client\n  local ε = %s, δ = 0 against\n    shuffler+aggregator  sees whose", bound.Above(*p.LocalTotal, 4)),
+		fmt.Sprintf("\n  central ε = %s, δ = 1e-06 against\n    issuer               sees", fl.FormatUp(*p.Central, 4)),
+		fmt.Sprintf("\n    issuer+aggregator    sees the shuffled reports; tokens name no client\n  local ε = %s, δ = 0 against\n    shuffler+aggregator  sees whose", fl.FormatUp(*p.LocalTotal, 4)),
 		"counts on 450 honest clients", "for the one report of a client, if",
 	} {
 		if !strings.Contains(out.String(), want) {

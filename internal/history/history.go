@@ -14,7 +14,6 @@ import (
 	"strconv"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/bound"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
@@ -77,7 +76,7 @@ func optional(write func(float64) string, x *float64, none string) string {
 }
 
 // shown writes a guarantee in a table: four digits, rounded up.
-func shown(x float64) string { return bound.Above(x, 4) }
+func shown(x float64) string { return fl.FormatUp(x, 4) }
 
 // number writes all digits, for a file.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -4,23 +4,29 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/parser"
+	"go/token"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/graph/simple"
+	"gonum.org/v1/gonum/graph/topo"
 )
 
 const module = "github.com/hushgrad/hushgrad"
 
-// floors lists the packages of the module from the ground up. A package may import those
-// of the floors below it, its own parents and children, and on the ground floor its
-// neighbours. An entry stands for the packages below its folder, too, unless they have
-// one of their own.
+// floors lists the packages of the module from the ground up. A package imports packages of the
+// floors below its own, and its own parents and children. An entry stands for the packages below its
+// folder, too, unless they have one of their own.
 var floors = [][]string{
-	{"proto/hushgrad/v1", "internal/bound"}, // internal/bound imports nothing: fl prints by it
-	{"fl"},
-	{"internal"}, // may import fl and internal/bound alone; fl does not import it
+	{"proto/hushgrad/v1"},
+	{"proto/hushgrad/v1/service", "fl"},
+	{"internal"},
 	{"ternarize", "rotation", "privacy"},
 	{"sparse", "hdsum", "hetero"},
 	{"keyvalue"},
@@ -28,34 +34,28 @@ var floors = [][]string{
 	{"auto", "tiers"},
 	{"plan"},
 	{"trainer", "server"},
-	{"internal/abi"},
-	{"cmd", "sdk", "bench", "examples"},
-}
-
-// exceptions are arrows within a floor, each with its reason.
-var exceptions = map[string]string{
-	"bench/ -> examples/mnist/dataset":                "experiments and the demo train on the same pictures",
-	"proto/hushgrad/v1/service -> proto/hushgrad/v1/": "services send rounds",
+	{"bridge", "cmd", "examples"},
 }
 
 // light are the packages that build without gRPC and Gorgonia.
 var light = []string{
 	"fl", "fl/reportfile", "ternarize", "rotation", "privacy", "sparse", "keyvalue", "hdsum", "hetero",
 	"coco", "collision", "signsketch", "baseline", "auto", "tiers", "plan", "trainer/features", "server/seal",
-	"internal/abi", "cmd/hushgrad-bridge", "sdk",
+	"bridge",
 }
 
 // listed is what go list says of a package.
 type listed struct {
-	ImportPath string
-	Imports    []string
-	Deps       []string
+	Dir, ImportPath string
+	GoFiles         []string
+	Imports, Deps   []string
 }
 
 // packages returns the packages of the module by their path in it.
 func packages(t *testing.T) map[string]listed {
 	t.Helper()
-	command := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports,Deps", module+"/...")
+	command := exec.Command("go", "list", "-json=Dir,ImportPath,GoFiles,Imports,Deps", "./...")
+	command.Dir = root
 	var stderr strings.Builder
 	command.Stderr = &stderr
 	out, err := command.Output()
@@ -80,6 +80,25 @@ func packages(t *testing.T) map[string]listed {
 	return all
 }
 
+// importLine returns the file and line at which a package imports another one.
+func importLine(t *testing.T, p listed, imported string) string {
+	t.Helper()
+	for _, name := range p.GoFiles {
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, filepath.Join(p.Dir, name), nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range file.Imports {
+			if i.Path.Value == strconv.Quote(imported) {
+				path, _ := inModule(p.ImportPath)
+				return fmt.Sprintf("%s/%s:%d", path, name, files.Position(i.Pos()).Line)
+			}
+		}
+	}
+	return p.ImportPath
+}
+
 func inModule(path string) (string, bool) { return strings.CutPrefix(path, module+"/") }
 
 // below says whether path is the package dir or lies below its folder.
@@ -102,12 +121,6 @@ func floorOf(path string) (floor int, entry string, err error) {
 
 // wrongArrow returns what is wrong with an import, or "".
 func wrongArrow(from, to string) string {
-	for arrow := range exceptions {
-		f, t, _ := strings.Cut(arrow, " -> ")
-		if below(from, strings.TrimSuffix(f, "/")) && below(to, strings.TrimSuffix(t, "/")) {
-			return ""
-		}
-	}
 	high, own, err := floorOf(from)
 	if err != nil {
 		return err.Error()
@@ -116,12 +129,10 @@ func wrongArrow(from, to string) string {
 	switch {
 	case err != nil:
 		return err.Error()
-	case own == other:
-		return "" // the compiler refuses circles
-	case own == "internal" && other != "fl" && other != "internal/bound":
-		return fmt.Sprintf("%s imports %s: internal is the ground floor", from, to)
+	case own == other: // the compiler refuses circles
 	case low >= high:
-		return fmt.Sprintf("%s imports %s, which is not below it", from, to)
+		return fmt.Sprintf("%s is on floor %d and %s on floor %d: remove the import, or move a package in floors of internal/structure/structure_test.go",
+			from, high, to, low)
 	}
 	return ""
 }
@@ -131,19 +142,53 @@ func TestArrowsRunOneWay(t *testing.T) {
 		for _, imported := range p.Imports {
 			if to, ours := inModule(imported); ours {
 				if wrong := wrongArrow(path, to); wrong != "" {
-					t.Error(wrong)
+					t.Errorf("%s: %s", importLine(t, p, imported), wrong)
 				}
 			}
 		}
 	}
 	for _, c := range []struct{ from, to string }{
 		{"internal/sample", "coco"}, {"coco", "server"}, {"trainer", "server"}, {"server", "trainer"}, {"fl", "privacy"},
-		{"cmd/hushgrad", "bench/experiment"}, {"privacy/ledger", "coco"}, {"server", "unheard/of"},
-		{"internal/sample", "internal/abi"}, {"plan", "internal/abi"}, {"server/seal", "internal/abi"},
+		{"fl", "internal/sample"}, {"cmd/hushgrad", "bench/experiment"}, {"privacy/ledger", "coco"}, {"server", "unheard/of"},
+		{"internal/sample", "bridge/internal/abi"}, {"plan", "bridge/internal/abi"}, {"server/seal", "bridge/internal/abi"},
 	} {
 		if wrongArrow(c.from, c.to) == "" {
 			t.Errorf("%s may import %s", c.from, c.to)
 		}
+	}
+}
+
+// Folders depend on each other in one direction: no two import each other, however long the way.
+func TestFoldersAreNoKnot(t *testing.T) {
+	arrows, ids := simple.NewDirectedGraph(), map[string]int64{}
+	var names []string
+	id := func(path string) int64 {
+		folder, _, _ := strings.Cut(path, "/")
+		if _, known := ids[folder]; !known {
+			ids[folder] = int64(len(names))
+			names = append(names, folder)
+			arrows.AddNode(simple.Node(ids[folder]))
+		}
+		return ids[folder]
+	}
+	for path, p := range packages(t) {
+		for _, imported := range p.Imports {
+			if to, ours := inModule(imported); ours && id(path) != id(to) {
+				arrows.SetEdge(arrows.NewEdge(simple.Node(id(path)), simple.Node(id(to))))
+			}
+		}
+	}
+	for _, circle := range topo.TarjanSCC(arrows) {
+		if len(circle) > 1 {
+			var folders []string
+			for _, node := range circle {
+				folders = append(folders, names[node.ID()])
+			}
+			t.Errorf("these folders import each other: %s", strings.Join(folders, ", "))
+		}
+	}
+	if len(names) < 15 {
+		t.Errorf("found %d folders", len(names))
 	}
 }
 
@@ -200,23 +245,5 @@ func TestTheBinaryHoldsNoExperiments(t *testing.T) {
 		if below(dep, "gorgonia.org") || ours && (below(path, "bench") || below(path, "examples") || below(path, "trainer")) {
 			t.Errorf("cmd/hushgrad builds %s", dep)
 		}
-	}
-}
-
-// The weights of the public glyph features are made by code that cannot read pictures: what
-// reads MNIST's files is no part of it.
-func TestPretrainingReadsNoPictures(t *testing.T) {
-	all := packages(t)
-	recipe, ok := all["bench/pretrain/recipe"]
-	if !ok {
-		t.Fatal("no package bench/pretrain/recipe")
-	}
-	for _, dep := range recipe.Deps {
-		if path, ours := inModule(dep); ours && below(path, "examples") {
-			t.Errorf("bench/pretrain/recipe builds %s", path)
-		}
-	}
-	if !slices.Contains(all["bench/pretrain"].Deps, module+"/examples/mnist/dataset") {
-		t.Error("what measures the weights does not build the loader of MNIST: the loader is elsewhere, and this test looks at the wrong place")
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/hushgrad/hushgrad/internal/bound"
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 // Epsilon is a privacy budget. Its JSON form is a number, or the text "Infinity".
@@ -103,15 +103,15 @@ func (r *Report) Write(w io.Writer) error {
 	}
 	switch {
 	case r.Holds && r.Method == Exact:
-		fmt.Fprintf(&b, "HOLDS: ε = %s at most.\n", bound.Above(float64(r.EpsilonFound), 12))
+		fmt.Fprintf(&b, "HOLDS: ε = %s at most.\n", fl.FormatUp(float64(r.EpsilonFound), 12))
 	case r.Holds:
-		fmt.Fprintf(&b, "No violation found (this is not a proof): ε >= %s.\n", bound.Below(float64(r.EpsilonFound), 4))
+		fmt.Fprintf(&b, "No violation found (this is not a proof): ε >= %s.\n", fl.FormatDown(float64(r.EpsilonFound), 4))
 	case r.EpsilonFound <= r.EpsilonPromised:
 		fmt.Fprintf(&b, "VIOLATION: see the faults; ε found %.4g.\n", float64(r.EpsilonFound))
 	case r.Method == Exact:
 		fmt.Fprintf(&b, "VIOLATION: ε = %.17g.\n", float64(r.EpsilonFound))
 	default:
-		fmt.Fprintf(&b, "VIOLATION: ε >= %s with confidence %.9g.\n", bound.Below(float64(r.EpsilonFound), 4), r.Confidence)
+		fmt.Fprintf(&b, "VIOLATION: ε >= %s with confidence %.9g.\n", fl.FormatDown(float64(r.EpsilonFound), 4), r.Confidence)
 	}
 	for _, f := range r.Faults {
 		fmt.Fprintf(&b, "Fault: %s.\n", f)

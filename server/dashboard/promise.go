@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/bound"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/server"
 )
@@ -223,10 +222,10 @@ func (k *kind) inWords(r fl.Round) *Promise {
 func inWords(given plan.Promise) *Promise {
 	p := &Promise{Words: []Words{}, Notes: []string{}}
 	if given.LocalTotal != nil {
-		p.Local = &Budget{bound.Above(*given.LocalTotal, 4), bound.Above(given.LocalDelta, 4)}
+		p.Local = &Budget{fl.FormatUp(*given.LocalTotal, 4), fl.FormatUp(given.LocalDelta, 4)}
 	}
 	if given.Central != nil {
-		p.Central = &Budget{bound.Above(*given.Central, 4), bound.Above(given.Delta, 4)}
+		p.Central = &Budget{fl.FormatUp(*given.Central, 4), fl.FormatUp(given.Delta, 4)}
 	}
 	for _, w := range given.Words() {
 		p.Words = append(p.Words, Words(w))

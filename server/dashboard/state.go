@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hushgrad/hushgrad/internal/bound"
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/internal/crowd"
@@ -162,7 +162,7 @@ func roundOf(r server.RoundOverview, shown func(int64) int64) Round {
 	d := r.Round
 	view := Round{
 		ID: d.ID, State: strings.ToLower(strings.TrimPrefix(r.State.String(), "ROUND_STATE_")), Mechanism: d.Mechanism, Dim: d.Dim,
-		Reports: r.Reports, Min: d.MinReports, Target: d.TargetReports, Epsilon: bound.Above(d.Epsilon, 4),
+		Reports: r.Reports, Min: d.MinReports, Target: d.TargetReports, Epsilon: fl.FormatUp(d.Epsilon, 4),
 		Shuffler: d.Shuffler, Tokens: len(d.IssuerKey) > 0, Opened: r.Opened.UTC(), Ended: known(r.Ended), Deadline: known(d.Deadline),
 	}
 	if r.State == service.RoundState_ROUND_STATE_OPEN {

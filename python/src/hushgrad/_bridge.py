@@ -3,7 +3,7 @@
 A process has one helper. It starts at the first call and ends with its process. After a fork
 the child starts a helper of its own: the two never share randomness or a pipe. A helper that
 has died is replaced at the next call. The frames on its pipes are described in the Go package
-``internal/abi``.
+``bridge/internal/abi``.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ import (
 	"math/big"
 	"sync"
 
-	"github.com/hushgrad/hushgrad/baseline/internal/table"
 	"github.com/hushgrad/hushgrad/internal/exact"
+	"github.com/hushgrad/hushgrad/internal/table"
 )
 
 const (

@@ -1,5 +1,5 @@
 // Package abi lets programs in other languages use this module: it answers requests that
-// come in frames of bytes. Command hushgrad-bridge runs it on its pipes, and libhushgrad is
+// come in frames of bytes. Command bridge/pipe runs it on its pipes, and bridge/c is
 // called from C. Start with [Serve], and for one request without frames with [Session.Call].
 //
 // # Frames
@@ -59,7 +59,7 @@
 // the rows. All of them are encoded or none. Columns of an estimate are float64: all values
 // of a column and then, if it has them, all standard errors.
 //
-// A browser has no ledger, account, plan and verify: see package sdk/web.
+// A browser has no ledger, account, plan and verify: see package bridge/web.
 //
 // # Privacy
 //

@@ -195,6 +195,6 @@ func TestVectorsAreCurrent(t *testing.T) {
 		compact(&got.Tokens[i].Round)
 	}
 	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%s is not current: go test ./sdk/web -update", vectorsFile)
+		t.Errorf("%s is not current: go test ./bridge/web -update", vectorsFile)
 	}
 }

@@ -1,7 +1,7 @@
 //go:build js
 
-// Command wasm is what index.js runs in a browser: it answers the requests of package internal/abi.
-// Build it with go run ./sdk/web.
+// Command wasm is what index.js runs in a browser: it answers the requests of package bridge/internal/abi.
+// Build it with go run ./bridge/web.
 package main
 
 import (
@@ -11,8 +11,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 
+	"github.com/hushgrad/hushgrad/bridge/internal/abi"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/abi"
 	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/hushgrad/hushgrad/baseline/internal/table"
+	"github.com/hushgrad/hushgrad/internal/table"
 )
 
 // The probabilities of magnitudes, computed independently by mpmath 1.3 with 60 digits:

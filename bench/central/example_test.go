@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/hushgrad/hushgrad/baseline/central"
+	"github.com/hushgrad/hushgrad/bench/central"
 )
 
 // How accurate would a trusted server be? It releases the mean of 60 000 clients' gradients in 30 rounds, with

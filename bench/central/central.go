@@ -23,8 +23,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/hushgrad/hushgrad/baseline/internal/rounded"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/rounded"
 )
 
 // Gaussian is a sequence of releases.

@@ -6,7 +6,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/hushgrad/hushgrad/internal/abi"
+	"github.com/hushgrad/hushgrad/bridge/internal/abi"
 )
 
 // sessions are the open ones of this process by their number. The zero value has none.

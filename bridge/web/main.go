@@ -16,7 +16,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/command"
 )
 
-const usage = `Usage: go run ./sdk/web [-out DIR]
+const usage = `Usage: go run ./bridge/web [-out DIR]
 
 Builds the npm package for browsers. Run it in the directory of the module.
 
@@ -28,7 +28,7 @@ func run(ctx context.Context, args []string, std command.Streams) error {
 	f := flag.NewFlagSet("web", flag.ContinueOnError)
 	f.SetOutput(std.Out)
 	f.Usage = func() { fmt.Fprint(std.Out, usage); command.PrintFlags(std.Out, f) }
-	out := f.String("out", filepath.Join("sdk", "web", "dist"), "`directory` for the package")
+	out := f.String("out", filepath.Join("bridge", "web", "dist"), "`directory` for the package")
 	if err := command.ParseOnly(f, args); err != nil {
 		return err
 	}
@@ -55,15 +55,15 @@ func build(ctx context.Context, out string) (plain, packed int64, err error) {
 	}
 	for _, file := range []string{
 		filepath.Join(root, "LICENSE"), filepath.Join(goroot, "lib", "wasm", "wasm_exec.js"),
-		filepath.Join(root, "sdk", "web", "index.js"), filepath.Join(root, "sdk", "web", "index.d.ts"),
-		filepath.Join(root, "sdk", "web", "package.json"), filepath.Join(root, "sdk", "web", "README.md"),
+		filepath.Join(root, "bridge", "web", "index.js"), filepath.Join(root, "bridge", "web", "index.d.ts"),
+		filepath.Join(root, "bridge", "web", "package.json"), filepath.Join(root, "bridge", "web", "README.md"),
 	} {
 		if err := copyFile(filepath.Join(out, filepath.Base(file)), file); err != nil {
 			return 0, 0, err
 		}
 	}
 	program := filepath.Join(out, "hushgrad.wasm")
-	compile := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, "github.com/hushgrad/hushgrad/sdk/web/wasm")
+	compile := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, "github.com/hushgrad/hushgrad/bridge/web/wasm")
 	compile.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
 	if text, err := compile.CombinedOutput(); err != nil {
 		return 0, 0, fmt.Errorf("go build: %w\n%s", err, text)

@@ -1,4 +1,4 @@
-package bound
+package fl
 
 import (
 	"math"
@@ -19,7 +19,7 @@ func TestBoundsAreRoundedToTheirSide(t *testing.T) {
 		{1e-6, 3, "1e-06", "1e-06"}, {1.0001e-6, 3, "1.01e-06", "1e-06"}, {7, 1, "7", "7"}, {7.5, 1, "8", "7"},
 		{0, 3, "0", "0"}, {math.Inf(1), 3, "+Inf", "+Inf"}, {math.NaN(), 3, "NaN", "NaN"},
 	} {
-		if above, below := Above(c.x, c.digits), Below(c.x, c.digits); above != c.above || below != c.below {
+		if above, below := FormatUp(c.x, c.digits), FormatDown(c.x, c.digits); above != c.above || below != c.below {
 			t.Errorf("%v with %d digits: %s and %s, want %s and %s", c.x, c.digits, above, below, c.above, c.below)
 		}
 	}
@@ -30,10 +30,10 @@ func TestBoundsHold(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 100_000 {
 		x, digits := math.Exp(60*r.Float64()-30), 1+r.IntN(15)
-		above, _ := strconv.ParseFloat(Above(x, digits), 64)
-		below, _ := strconv.ParseFloat(Below(x, digits), 64)
+		above, _ := strconv.ParseFloat(FormatUp(x, digits), 64)
+		below, _ := strconv.ParseFloat(FormatDown(x, digits), 64)
 		unit := math.Pow(10, 1-float64(digits)) // relative, at most
-		if above < x*(1-slack) || below > x*(1+slack) || above-below > 1.01*unit*x+slack*x {
+		if above < x*(1-boundSlack) || below > x*(1+boundSlack) || above-below > 1.01*unit*x+boundSlack*x {
 			t.Fatalf("%v with %d digits is in [%v, %v]", x, digits, below, above)
 		}
 	}

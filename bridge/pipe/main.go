@@ -1,6 +1,6 @@
-// Command hushgrad-bridge lets other languages use hushgrad. The Python package ships it and
+// Command pipe, installed as hushgrad-bridge, lets other languages use hushgrad. The Python package ships it and
 // starts it: it reads requests from its standard input and writes answers to its standard
-// output until the input ends. Package internal/abi describes them.
+// output until the input ends. Package bridge/internal/abi describes them.
 package main
 
 import (
@@ -9,8 +9,8 @@ import (
 	"os/signal"
 	"strconv"
 
+	"github.com/hushgrad/hushgrad/bridge/internal/abi"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/abi"
 	"github.com/hushgrad/hushgrad/internal/command"
 )
 

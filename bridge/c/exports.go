@@ -10,7 +10,7 @@ import "C"
 import (
 	"unsafe"
 
-	"github.com/hushgrad/hushgrad/internal/abi"
+	"github.com/hushgrad/hushgrad/bridge/internal/abi"
 )
 
 // The limits of the header are those of the package.

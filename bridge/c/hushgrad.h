@@ -3,7 +3,7 @@
  * are not at hand. Start with hushgrad_open, and see examples/c/mean.c.
  *
  * A session answers requests. A request is a JSON header and a payload of bytes, and so is its
- * answer. The documentation of the Go package internal/abi lists the operations:
+ * answer. The documentation of the Go package bridge/internal/abi lists the operations:
  *
  *   request   {"op": "encode", "args": {"round": 2, "type": "f4", "rows": 1}}, and the numbers
  *   answer    {"answer": {...}}, and the reports
@@ -11,8 +11,8 @@
  *
  * Build the library with Go 1.26 or newer and a C compiler:
  *
- *   go build -buildmode=c-shared  -o libhushgrad.so ./cmd/libhushgrad
- *   go build -buildmode=c-archive -o libhushgrad.a  ./cmd/libhushgrad
+ *   go build -buildmode=c-shared  -o libhushgrad.so ./bridge/c
+ *   go build -buildmode=c-archive -o libhushgrad.a  ./bridge/c
  *
  * DO NOT CALL IT IN A FORKED CHILD. The library holds the Go runtime, whose threads do not
  * survive fork(). A child that uses a library which its parent has loaded hangs, most often at
