@@ -11,13 +11,10 @@ test: ## all tests of the Go module
 	go test ./...
 
 race: ## the tests with the race detector
-	go test -race -short ./...
+	.ci/run race
 
-check: ## what is fast: vet, staticcheck, formatting, pages
-	test -z "$$(gofmt -l .)"
-	go vet ./...
-	go tool staticcheck ./...
-	go run ./bench pages -check
+check: ## what is fast: formatting, generated code, vet, staticcheck
+	.ci/run check
 
 ci: ## everything a change must pass
 	.ci/run
