@@ -131,7 +131,7 @@ func TestFlagsThatMeanNothingAreErrors(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		"echo":  {`"command": "go run ./bench echo -seed 9 -data d -quick=true -repeats 3"`, `"quick": true`},
-		"exact": {`"command": "go run ./bench exact"`, `"quick": false`, `"repeats": 0`},
+		"exact": {`"command": "go run ./bench exact"`, `"quick": false`, `"repeats":0`},
 	} {
 		text, err := os.ReadFile(filepath.Join(dir, name+".json"))
 		if err != nil {

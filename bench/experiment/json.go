@@ -3,10 +3,12 @@ package experiment
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 )
 
-// document is the JSON file.
+// document is the head of the JSON file. The rows, the verdicts and the notes follow it, each on a line of
+// its own: a change of a result is as many lines in a diff as rows that changed.
 type document struct {
 	Name string `json:"name"`
 	Origin
@@ -14,10 +16,7 @@ type document struct {
 	// nothing: Holds is null there, and Suggests is what the smaller run points to.
 	Quick bool `json:"quick"`
 	// Seconds that the run took on the machine, which may have done other work.
-	Seconds  float64    `json:"seconds,omitempty"`
-	Rows     []object   `json:"rows"`
-	Verdicts []Decision `json:"verdicts"`
-	Notes    []string   `json:"notes"`
+	Seconds float64 `json:"seconds,omitempty"`
 }
 
 // Decision is a verdict in the JSON file.
@@ -45,19 +44,46 @@ func (v Verdict) decision(quick bool) Decision {
 }
 
 func (r *Result) writeJSON(w *bytes.Buffer, name string, from Origin) error {
-	// Empty lists, and not null, for what there is none of.
-	d := document{Name: name, Origin: from, Quick: r.Quick, Seconds: math.Ceil(r.Seconds), Rows: []object{}, Verdicts: []Decision{}, Notes: []string{}}
-	for _, row := range r.Rows {
-		d.Rows = append(d.Rows, object{r.Columns, row})
-	}
-	for _, v := range r.Verdicts {
-		d.Verdicts = append(d.Verdicts, v.decision(r.Quick))
-	}
-	d.Notes = append(d.Notes, r.Notes...)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false) // claims have < and > in them
 	e.SetIndent("", "  ")
-	return e.Encode(d)
+	if err := e.Encode(document{Name: name, Origin: from, Quick: r.Quick, Seconds: math.Ceil(r.Seconds)}); err != nil {
+		return err
+	}
+	w.Truncate(w.Len() - len("\n}\n"))
+	var rows, verdicts, notes []any
+	for _, row := range r.Rows {
+		rows = append(rows, object{r.Columns, row})
+	}
+	for _, v := range r.Verdicts {
+		verdicts = append(verdicts, v.decision(r.Quick))
+	}
+	for _, n := range r.Notes {
+		notes = append(notes, n)
+	}
+	e.SetIndent("", "")
+	for _, list := range []struct {
+		name  string
+		lines []any
+	}{{"rows", rows}, {"verdicts", verdicts}, {"notes", notes}} {
+		fmt.Fprintf(w, ",\n  %q: [", list.name)
+		for i, line := range list.lines {
+			if i > 0 {
+				w.WriteByte(',')
+			}
+			w.WriteString("\n    ")
+			if err := e.Encode(line); err != nil {
+				return err
+			}
+			w.Truncate(w.Len() - len("\n"))
+		}
+		if len(list.lines) > 0 {
+			w.WriteString("\n  ")
+		}
+		w.WriteByte(']')
+	}
+	w.WriteString("\n}\n")
+	return nil
 }
 
 // object is a JSON object whose fields keep the order of the columns.

@@ -94,47 +94,14 @@ func TestWriteJSON(t *testing.T) {
   "quick": false,
   "seconds": 62,
   "rows": [
-    {
-      "mechanism": "CoCo",
-      "ε": 5,
-      "MSE": 0.3333333333333333,
-      "clients": 2000,
-      "unbiased": true
-    },
-    {
-      "mechanism": "<a, \"b\"\tc>",
-      "ε": null,
-      "MSE": 123456.789,
-      "clients": 9223372036854775807,
-      "unbiased": false
-    },
-    {
-      "mechanism": null,
-      "ε": "+Inf",
-      "MSE": "-Inf",
-      "clients": -1,
-      "unbiased": null
-    }
+    {"mechanism":"CoCo","ε":5,"MSE":0.3333333333333333,"clients":2000,"unbiased":true},
+    {"mechanism":"<a, \"b\"\tc>","ε":null,"MSE":123456.789,"clients":9223372036854775807,"unbiased":false},
+    {"mechanism":null,"ε":"+Inf","MSE":"-Inf","clients":-1,"unbiased":null}
   ],
   "verdicts": [
-    {
-      "claim": "MSE < 1 & more",
-      "holds": true,
-      "detail": "0.3333"
-    },
-    {
-      "claim": "it is unbiased",
-      "holds": false,
-      "ours": "0.2 %",
-      "paper": "none",
-      "detail": ""
-    },
-    {
-      "claim": "its clip is the best",
-      "holds": null,
-      "unsettled": "the text has no clip",
-      "detail": "two clips"
-    }
+    {"claim":"MSE < 1 & more","holds":true,"detail":"0.3333"},
+    {"claim":"it is unbiased","holds":false,"ours":"0.2 %","paper":"none","detail":""},
+    {"claim":"its clip is the best","holds":null,"unsettled":"the text has no clip","detail":"two clips"}
   ],
   "notes": [
     "one seed"

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from .contenders import Contender, Promise
 from .process import apart
@@ -152,9 +152,23 @@ def _number(value: float | None) -> str:
 def write(folder: Path, made: dict[str, Any], rows: list[Row]) -> None:
     """Write flower.json and flower.md, each whole or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {"flower.json": json.dumps(made, indent=2, allow_nan=False) + "\n"}
+    texts = {"flower.json": _document(made)}
     texts["flower.md"] = table(rows)
     for name, text in texts.items():
         part = folder / f"{name}.part"
         part.write_text(text, encoding="utf-8")
         part.replace(folder / name)
+
+
+def _document(made: dict[str, Any]) -> str:
+    """Return the JSON file: an element of a list is a line, as in what the Go experiments write."""
+
+    def line(value: Any) -> str:
+        return json.dumps(value, allow_nan=False, separators=(",", ":"))
+
+    def field(value: Any) -> str:
+        if not isinstance(value, list) or not value:
+            return json.dumps(value, allow_nan=False)
+        return "[\n    " + ",\n    ".join(map(line, cast("list[Any]", value))) + "\n  ]"
+
+    return "{\n  " + ",\n  ".join(f"{json.dumps(k)}: {field(v)}" for k, v in made.items()) + "\n}\n"
