@@ -2,7 +2,7 @@ package coco
 
 import (
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/exact"
+	"github.com/hushgrad/hushgrad/fl/exact"
 	"github.com/hushgrad/hushgrad/internal/slothash"
 	"github.com/hushgrad/hushgrad/sparse"
 )

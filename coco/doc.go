@@ -35,7 +35,7 @@
 // and t = 2s no slot is left over.
 //
 // On a computer the weights are integers. They are rounded so that the factor is
-// never exceeded (package internal/exact). The tests prove the bound by enumerating
+// never exceeded (package fl/exact). The tests prove the bound by enumerating
 // all inputs, all hash functions and all random choices of this code on small domains.
 //
 // # Accuracy

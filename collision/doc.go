@@ -23,7 +23,7 @@
 // any report with probabilities within a factor e^ε, whatever the hash function.
 //
 // On a computer the weights are integers. They are rounded so that the factor is
-// never exceeded (package internal/exact). The tests prove the bound by enumerating
+// never exceeded (package fl/exact). The tests prove the bound by enumerating
 // all inputs, all hash functions and all random choices of this code on small domains.
 //
 // # Accuracy

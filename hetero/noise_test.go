@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/hushgrad/hushgrad/internal/exact"
+	"github.com/hushgrad/hushgrad/fl/exact"
 	"github.com/hushgrad/hushgrad/internal/sample"
 )
 

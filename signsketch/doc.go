@@ -17,7 +17,7 @@
 //
 // The hash function does not depend on the data. Given the hash function, the report is
 // a bit with probabilities between 1/(e^ε+1) and e^ε/(e^ε+1): ε-LDP. The probabilities
-// are ratios of integers (package internal/exact), and the tests enumerate small domains.
+// are ratios of integers (package fl/exact), and the tests enumerate small domains.
 // The privacy blanket with s = 1 and t = 2 covers the shuffled reports.
 //
 // # Estimation

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/exact"
+	"github.com/hushgrad/hushgrad/fl/exact"
 	"github.com/hushgrad/hushgrad/internal/sample"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"sync"
 
-	"github.com/hushgrad/hushgrad/internal/exact"
+	"github.com/hushgrad/hushgrad/fl/exact"
 	"github.com/hushgrad/hushgrad/internal/table"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/exact"
+	"github.com/hushgrad/hushgrad/fl/exact"
 )
 
 // Bytes that are accepted are the only ones for what they show.

@@ -1,6 +1,6 @@
 package pckv
 
-import "github.com/hushgrad/hushgrad/internal/exact"
+import "github.com/hushgrad/hushgrad/fl/exact"
 
 // geometric draws the number of failures before the first success of trials that
 // succeed with probability hits/total ≤ 1/2, exactly and in O(1) expected time,

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/exact"
+	"github.com/hushgrad/hushgrad/fl/exact"
 )
 
 // signedKey is what a client sends: a key below dim, or a dummy in [dim, dim+ℓ).

@@ -45,7 +45,7 @@
 //
 // # Privacy
 //
-// A report is ε-LDP. All choices are integers (package internal/exact), and the tests enumerate
+// A report is ε-LDP. All choices are integers (package fl/exact), and the tests enumerate
 // all messages of all inputs. Two codes of KVUE differ in two bits, and e^ε is attained. For
 // PrivKV with key budget ε1 and value budget ε2 the largest ratio is
 // max(e^ε1·2/(1+e^−ε2), e^ε2, (1+e^ε2)/(2·e^ε1)). It is below e^(ε1+ε2): the split of the

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/exact"
+	"github.com/hushgrad/hushgrad/fl/exact"
 )
 
 // Votes of a message.

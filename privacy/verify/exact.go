@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/exact"
+	"github.com/hushgrad/hushgrad/fl/exact"
 )
 
 // Chooser takes the random decisions of a randomizer. A [rand.Rand] draws them in a

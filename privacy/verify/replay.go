@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/hushgrad/hushgrad/internal/exact"
+	"github.com/hushgrad/hushgrad/fl/exact"
 )
 
 // replays is the number of runs of EncodeTernary, per input, and of Encode, per
