@@ -11,7 +11,6 @@ import (
 	"github.com/hushgrad/hushgrad/baseline/ternary"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/fltest"
-	"github.com/hushgrad/hushgrad/internal/count/counttest"
 )
 
 // round is a complete round of a baseline.
@@ -51,6 +50,6 @@ func TestGoldenBytes(t *testing.T) {
 	} {
 		r := round(name)
 		r.Columns = nil
-		counttest.Golden(t, r, want[0], want[1])
+		fltest.Golden(t, r, want[0], want[1])
 	}
 }

@@ -2,132 +2,76 @@ package hdsum
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/snapshot"
+	"github.com/hushgrad/hushgrad/fl/count"
 )
 
-// aggregator implements fl.Aggregator: it is the shuffler's side, which merges
-// the clients' messages, and then the analyzer. It holds one integer per instance.
-type aggregator struct {
+// tally is the shuffler's side, which merges the clients' messages, and then the analyzer. It holds
+// one integer per instance. It implements count.State.
+type tally struct {
 	mechanism *mechanism
 	sums      *Sums
-	reports   int64
 }
 
-var _ fl.BatchAdder = (*aggregator)(nil)
+var _ count.State[Multiset, *tally] = (*tally)(nil)
 
-func (a *aggregator) Add(report []byte) error {
-	messages, err := a.read(report)
-	if err != nil {
-		return err
-	}
-	a.count(messages)
-	return nil
-}
-
-func (a *aggregator) read(report []byte) (Multiset, error) {
-	messages, err := a.mechanism.codec.parse(report)
+// Read implements count.State.
+func (t *tally) Read(report []byte) (Multiset, error) {
+	messages, err := t.mechanism.codec.parse(report)
 	if err != nil {
 		return nil, err
 	}
-	return messages, a.sums.layout.check(messages)
+	return messages, t.sums.layout.check(messages)
 }
 
-func (a *aggregator) count(messages Multiset) {
-	a.sums.add(messages)
-	a.reports++
-}
+// Count implements count.State.
+func (t *tally) Count(messages Multiset) { t.sums.add(messages) }
 
-// AddBatch implements fl.BatchAdder: it reads everything before it counts
-// anything.
-func (a *aggregator) AddBatch(reports [][]byte) error {
-	batch := make([]Multiset, len(reports))
-	for i, report := range reports {
-		var err error
-		if batch[i], err = a.read(report); err != nil {
-			return &fl.BatchError{Index: i, Err: err}
-		}
-	}
-	for _, messages := range batch {
-		a.count(messages)
-	}
-	return nil
-}
+// Merge implements count.State.
+func (t *tally) Merge(other *tally) { t.sums.merge(other.sums.values) }
 
-func (a *aggregator) Merge(other fl.Aggregator) error {
-	o, ok := other.(*aggregator)
-	if !ok || o.mechanism.digest != a.mechanism.digest {
-		return fmt.Errorf("sumdp: merge: %w", fl.Invalid("aggregator", "one of another round", "must belong to the same round"))
+// Estimate implements count.State. The standard errors are those of the noise, and an upper bound
+// for the rounding. O(instances + d' log d').
+func (t *tally) Estimate(reports int64) (*fl.Estimate, error) {
+	if most := capacity(t.mechanism.round.Round); reports > int64(most) {
+		return nil, fl.Invalid("reports", reports, "must be at most %d", most)
 	}
-	a.sums.merge(o.sums.values)
-	a.reports += o.reports
-	return nil
-}
-
-// Estimate implements fl.Aggregator. The standard errors are those of the noise,
-// and an upper bound for the rounding. O(instances + d' log d').
-func (a *aggregator) Estimate() (*fl.Estimate, error) {
-	// Fewer reports than the noise was spread over would reveal too much.
-	if err := a.mechanism.round.CheckReports(a.reports); err != nil {
-		return nil, fmt.Errorf("sumdp: estimate: %w", err)
-	}
-	if most := capacity(a.mechanism.round); a.reports > int64(most) {
-		return nil, fmt.Errorf("sumdp: estimate: %w", fl.Invalid("reports", a.reports, "must be at most %d", most))
-	}
-	sum, err := a.mechanism.sum.Analyze(a.sums, a.reports)
+	sum, err := t.mechanism.sum.Analyze(t.sums, reports)
 	if err != nil {
 		return nil, err
 	}
-	n := float64(a.reports)
+	n := float64(reports)
 	mean := fl.Series{Value: sum.Value, StdErr: make([]float64, len(sum.Value))}
 	for i := range mean.Value {
 		mean.Value[i] /= n
 		mean.StdErr[i] = sum.StdErr / n
 	}
-	return fl.NewEstimate(a.mechanism.round, a.mechanism.Guarantee(), a.reports, mean), nil
+	return fl.NewEstimate(t.mechanism.round.Round, t.mechanism.Guarantee(), reports, mean), nil
 }
 
-// MarshalBinary implements fl.Aggregator: the number of reports as an uvarint and
-// the sum of each instance as a varint.
-func (a *aggregator) MarshalBinary() ([]byte, error) {
-	payload := binary.AppendUvarint(make([]byte, 0, 8+4*len(a.sums.values)), uint64(a.reports))
-	for _, v := range a.sums.values {
+// Append implements count.State: the number of reports as a uvarint and the sum of each instance as
+// a varint.
+func (t *tally) Append(payload []byte, reports int64) []byte {
+	payload = binary.AppendUvarint(payload, uint64(reports))
+	for _, v := range t.sums.values {
 		payload = binary.AppendVarint(payload, v)
 	}
-	return snapshot.Encode(a.mechanism.digest, payload)
+	return payload
 }
 
-// UnmarshalBinary implements fl.Aggregator. On error the state is unchanged.
-func (a *aggregator) UnmarshalBinary(data []byte) error {
-	payload, err := snapshot.Decode(a.mechanism.digest, (1+len(a.sums.values))*binary.MaxVarintLen64, data)
-	if err != nil {
-		return badSnapshot(err)
-	}
-	reports, used := binary.Uvarint(payload)
-	if used <= 0 || reports > math.MaxInt64 {
-		return badSnapshot(fl.Invalid("reports", reports, "must be a varint of at most 63 bits"))
-	}
-	payload = payload[used:]
-	sums := a.mechanism.sum.NewSums()
-	for i := range sums.values {
-		v, used := binary.Varint(payload)
-		if used <= 0 {
-			return badSnapshot(fl.Invalid("sums", i, "must be a varint for each of %d instances", len(sums.values)))
-		}
-		payload = payload[used:]
-		sums.values[i] = v
-	}
-	if len(payload) > 0 {
-		return badSnapshot(fl.Invalid("rest", len(payload), "must be 0 bytes after the last sum"))
-	}
-	if err := sums.check(); err != nil {
-		return badSnapshot(err)
-	}
-	a.sums, a.reports = sums, int64(reports)
-	return nil
-}
+// MaxBytes implements count.State.
+func (t *tally) MaxBytes() int { return (1 + len(t.sums.values)) * binary.MaxVarintLen64 }
 
-func badSnapshot(err error) error { return fmt.Errorf("sumdp: aggregator snapshot: %w", err) }
+// Restore implements count.State.
+func (t *tally) Restore(p *count.Payload) (reports int64) {
+	reports = p.Reports()
+	for i := range t.sums.values {
+		t.sums.values[i] = p.Varint(math.MinInt64, math.MaxInt64)
+	}
+	if err := t.sums.check(); err != nil {
+		p.Refuse("sums", err, "must be sums of the round")
+	}
+	return reports
+}

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/fl/count"
 	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/hdsum/gkmps"
-	snap "github.com/hushgrad/hushgrad/internal/snapshot"
 )
 
 // A whole round: unbiased mean of the clipped gradients within the announced
@@ -248,7 +248,7 @@ func TestDamagedSnapshotsAreRefused(t *testing.T) {
 // Payloads that no aggregator writes: cut short, too long, residues that are none.
 func TestForgedSnapshotsAreRefused(t *testing.T) {
 	r := withBase(t, 2, "bbgn") // four instances
-	digest, err := r.Digest()
+	round, err := count.NewRound(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func TestForgedSnapshotsAreRefused(t *testing.T) {
 		"negative":       {[]byte{0, 0, 1, 0, 0}, false},
 		"beyond modulus": {[]byte{0, 0, 0, 0, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}, false},
 	} {
-		data, err := snap.Encode(digest, c.payload)
+		data, err := round.Snapshot(c.payload)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/fl/count"
 	"github.com/hushgrad/hushgrad/hdsum/gkmps"
 )
 
@@ -159,10 +160,9 @@ func parseSelect(name string) (threshold bool, err error) {
 // Round.MinReports as the number of clients: with more reports there is more
 // noise, and fewer are never decoded.
 type mechanism struct {
-	round  fl.Round
-	sum    *GradientSum
-	codec  *codec
-	digest [32]byte
+	round *count.Round
+	sum   *GradientSum
+	codec *codec
 }
 
 var (
@@ -172,7 +172,7 @@ var (
 )
 
 func newMechanism(r fl.Round, c GradientConfig) (*mechanism, error) {
-	digest, err := r.Digest()
+	round, err := count.NewRound(r)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func newMechanism(r fl.Round, c GradientConfig) (*mechanism, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &mechanism{round: r, sum: sum, digest: digest}
+	m := &mechanism{round: round, sum: sum}
 	m.codec, err = newCodec(sum.instances, sum.entryLimit())
 	return m, err
 }
@@ -200,7 +200,7 @@ func (m *mechanism) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, 
 
 // NewAggregator implements fl.Mechanism.
 func (m *mechanism) NewAggregator() fl.Aggregator {
-	return &aggregator{mechanism: m, sums: m.sum.NewSums()}
+	return count.New(m.round, func() *tally { return &tally{mechanism: m, sums: m.sum.NewSums()} })
 }
 
 // Guarantee implements fl.Mechanism. It holds in the shuffle model only: a party that

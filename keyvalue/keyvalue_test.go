@@ -9,7 +9,6 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/fltest"
-	"github.com/hushgrad/hushgrad/internal/count/counttest"
 	"github.com/hushgrad/hushgrad/keyvalue"
 	"github.com/hushgrad/hushgrad/keyvalue/pckv"
 	"github.com/hushgrad/hushgrad/keyvalue/privkv"
@@ -183,6 +182,6 @@ func TestGoldenBytes(t *testing.T) {
 		privkv.NameKVUE:    {"f6addc4a4d7564c7", "347bd489db222a5f"},
 		succinct.Name:      {"b50c4f95f59bdba6", "a3cabb1688af6fa1"},
 	} {
-		counttest.Golden(t, round(name), want[0], want[1])
+		fltest.Golden(t, round(name), want[0], want[1])
 	}
 }

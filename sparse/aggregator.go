@@ -3,7 +3,7 @@ package sparse
 import (
 	"encoding/binary"
 
-	"github.com/hushgrad/hushgrad/internal/count"
+	"github.com/hushgrad/hushgrad/fl/count"
 	"github.com/hushgrad/hushgrad/internal/slothash"
 )
 

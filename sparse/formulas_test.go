@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/count"
+	"github.com/hushgrad/hushgrad/fl/count"
 	"github.com/hushgrad/hushgrad/internal/slothash"
 )
 

@@ -6,9 +6,9 @@ import (
 	"sync"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/fl/count"
 	"github.com/hushgrad/hushgrad/fl/exact"
 	"github.com/hushgrad/hushgrad/internal/cells"
-	"github.com/hushgrad/hushgrad/internal/count"
 	"github.com/hushgrad/hushgrad/internal/slothash"
 	"github.com/hushgrad/hushgrad/privacy"
 	"github.com/hushgrad/hushgrad/ternarize"

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/fl/count"
 	"github.com/hushgrad/hushgrad/internal/slothash"
-	"github.com/hushgrad/hushgrad/internal/snapshot"
 	"github.com/hushgrad/hushgrad/privacy"
 	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
@@ -155,7 +155,7 @@ func TestSnapshotsWithImpossiblePayloadsAreRefused(t *testing.T) {
 		for _, hash := range slothash.Families() {
 			r := sparsetest.RoundWith(t, name, 20, 2, fl.Params{"sparsity": fl.Int(2), "hash": fl.Text(hash)})
 			m := sparsetest.Open(t, r)
-			digest, err := r.Digest()
+			counted, err := count.NewRound(r)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,11 +163,11 @@ func TestSnapshotsWithImpossiblePayloadsAreRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			zeros, err := snapshot.Decode(digest, 1<<20, empty)
+			zeros, err := counted.Payload(empty, 1<<20)
 			if err != nil {
 				t.Fatal(err)
 			}
-			integers := len(zeros) - 1 // after the number of reports, one byte for each
+			integers := len(zeros.Rest()) - 1 // after the number of reports, one byte for each
 			payload := func(reports uint64, counter func(i int) int64) []byte {
 				p := binary.AppendUvarint(nil, reports)
 				for i := range integers {
@@ -184,7 +184,7 @@ func TestSnapshotsWithImpossiblePayloadsAreRefused(t *testing.T) {
 				}
 			}
 			restore := func(p []byte) error {
-				data, err := snapshot.Encode(digest, p)
+				data, err := counted.Snapshot(p)
 				if err != nil {
 					t.Fatal(err)
 				}

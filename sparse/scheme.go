@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/fl/count"
 	"github.com/hushgrad/hushgrad/fl/exact"
-	"github.com/hushgrad/hushgrad/internal/count"
 	"github.com/hushgrad/hushgrad/internal/gf2"
 	"github.com/hushgrad/hushgrad/internal/slothash"
 	"github.com/hushgrad/hushgrad/privacy"

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/fl/count"
 	"github.com/hushgrad/hushgrad/hetero"
-	"github.com/hushgrad/hushgrad/internal/count"
 )
 
 // aggregator holds one aggregator per tier.

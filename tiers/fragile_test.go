@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/count/counttest"
+	"github.com/hushgrad/hushgrad/fl/fltest"
 	"github.com/hushgrad/hushgrad/tiers"
 )
 
@@ -116,7 +116,7 @@ func TestFullAggregatorsRefuseMore(t *testing.T) {
 		for _, n := range []uint64{first, second} {
 			payload = append(binary.AppendUvarint(payload, n), 1, 0) // a part of one byte
 		}
-		return agg.UnmarshalBinary(counttest.Snapshot(t, r, payload))
+		return agg.UnmarshalBinary(fltest.Snapshot(t, r, payload))
 	}
 	full, one := m.NewAggregator(), m.NewAggregator()
 	if err := errors.Join(restore(full, fl.MaxReports-1, 1), one.Add([]byte{0, 5})); err != nil {
@@ -145,7 +145,7 @@ func TestBadSnapshotsChangeNothing(t *testing.T) {
 	}
 	before := snapshotOf(t, agg)
 	for _, payload := range [][]byte{nil, {1}, {1, 1}, {1, 1, 0, 1, 2, 0}, {1, 1, 0}, {1, 1, 0, 1, 1, 0, 0}, {0x80}, {1, 0x80}} {
-		if err := agg.UnmarshalBinary(counttest.Snapshot(t, r, payload)); err == nil {
+		if err := agg.UnmarshalBinary(fltest.Snapshot(t, r, payload)); err == nil {
 			t.Errorf("% x: want an error", payload)
 		}
 	}

@@ -36,7 +36,7 @@ import (
 	"strings"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/count"
+	"github.com/hushgrad/hushgrad/fl/count"
 )
 
 // Name is the registered name.

@@ -10,7 +10,6 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/fltest"
 	_ "github.com/hushgrad/hushgrad/hdsum"
-	"github.com/hushgrad/hushgrad/internal/count/counttest"
 	_ "github.com/hushgrad/hushgrad/keyvalue/pckv"
 	"github.com/hushgrad/hushgrad/tiers"
 )
@@ -120,7 +119,7 @@ func TestScaleIsAUnit(t *testing.T) {
 
 func TestGoldenBytes(t *testing.T) {
 	r := fl.Round{Mechanism: tiers.Name, Epsilon: 2, Params: fl.Params{"base": fl.Text("coco"), "menu": fl.Text("0.5,2"), "sparsity": fl.Int(4)}}
-	counttest.Golden(t, r, "ed2d50edf171e01d", "b30cd1a538b310cd")
+	fltest.Golden(t, r, "ed2d50edf171e01d", "b30cd1a538b310cd")
 }
 
 func TestTheMenuIsWhatTheTiersPromise(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/count"
+	"github.com/hushgrad/hushgrad/fl/count"
 )
 
 // Name is the registered name: what a client gets. The package is named after what it sends,

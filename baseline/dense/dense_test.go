@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/count/counttest"
+	"github.com/hushgrad/hushgrad/fl/fltest"
 )
 
 func round(dim int) fl.Round {
@@ -145,7 +145,7 @@ func TestSnapshotsWithImpossiblePayloadsAreRefused(t *testing.T) {
 		return p
 	}
 	restore := func(agg fl.Aggregator, p []byte) error {
-		return agg.UnmarshalBinary(counttest.Snapshot(t, round(2), p))
+		return agg.UnmarshalBinary(fltest.Snapshot(t, round(2), p))
 	}
 	agg := m.NewAggregator()
 	good := payload(2, 3, -1, 5, 1)

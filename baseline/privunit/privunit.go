@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/fl/count"
 	"github.com/hushgrad/hushgrad/internal/clip"
-	"github.com/hushgrad/hushgrad/internal/count"
 	"github.com/hushgrad/hushgrad/privacy"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/count"
+	"github.com/hushgrad/hushgrad/fl/count"
 )
 
 // sums is the State of an aggregator: the sum of every coordinate of the reports.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/count/counttest"
+	"github.com/hushgrad/hushgrad/fl/fltest"
 )
 
 // whole makes a report of small whole numbers, whose sums do not depend on the order.
@@ -109,7 +109,7 @@ func TestImpossibleSnapshotsAreRefused(t *testing.T) {
 		for _, v := range c.sums {
 			payload = binary.LittleEndian.AppendUint64(payload, math.Float64bits(v))
 		}
-		data := counttest.Snapshot(t, round(1, 1), payload)
+		data := fltest.Snapshot(t, round(1, 1), payload)
 		if err := m.NewAggregator().UnmarshalBinary(data); (err == nil) != c.good {
 			t.Errorf("%+v: %v", c, err)
 		}

@@ -59,7 +59,7 @@ func (a *aggregator) AddBatch(reports [][]byte) error {
 
 func (a *aggregator) Merge(other fl.Aggregator) error {
 	o, ok := other.(*aggregator)
-	if !ok || o.mechanism.digest != a.mechanism.digest {
+	if !ok || a.mechanism.round.CheckSame(o.mechanism.round) != nil {
 		return fmt.Errorf("%s: merge: %w", Name, fl.Invalid("aggregator", "one of another round", "must belong to the same round"))
 	}
 	a.merge(&o.total)

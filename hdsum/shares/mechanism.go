@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/fl/count"
 	"github.com/hushgrad/hushgrad/hdsum/internal/quantize"
 	"github.com/hushgrad/hushgrad/internal/sample"
 )
@@ -13,8 +14,7 @@ import (
 // mechanism is that of one round, with Round.Scale as the clip norm and Round.MinReports as
 // the number of clients over which the noise is spread.
 type mechanism struct {
-	round     fl.Round
-	digest    [32]byte
+	round     *count.Round
 	quantizer *quantize.Quantizer
 	noise     sample.Clusters
 	ring      ring
@@ -26,8 +26,8 @@ var (
 )
 
 func newMechanism(r fl.Round) (m *mechanism, err error) {
-	m = &mechanism{round: r}
-	if m.digest, err = r.Digest(); err != nil {
+	m = &mechanism{}
+	if m.round, err = count.NewRound(r); err != nil {
 		return nil, err
 	}
 	if m.quantizer, err = quantizer(r); err != nil {
@@ -116,7 +116,7 @@ func (m *mechanism) estimate(t *total) (*fl.Estimate, error) {
 	if err := m.round.CheckReports(t.reports); err != nil {
 		return nil, err
 	}
-	if most := capacity(m.round); t.reports > most {
+	if most := capacity(m.round.Round); t.reports > most {
 		return nil, fl.Invalid("reports", t.reports, "must be at most %d", most)
 	}
 	sum := make([]float64, len(t.sums))
@@ -136,5 +136,5 @@ func (m *mechanism) estimate(t *total) (*fl.Estimate, error) {
 		mean.Value[i] /= n
 		mean.StdErr[i] = stdErr / n
 	}
-	return fl.NewEstimate(m.round, m.Guarantee(), t.reports, mean), nil
+	return fl.NewEstimate(m.round.Round, m.Guarantee(), t.reports, mean), nil
 }

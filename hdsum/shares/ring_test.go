@@ -100,7 +100,7 @@ func TestTheExtremesDoNotWrap(t *testing.T) {
 func TestAsManyReportsAsFitDoNotWrap(t *testing.T) {
 	m := open(t, oneLevel(1, 2))
 	rng := newRand(2)
-	n := capacity(m.round)
+	n := capacity(m.round.Round)
 	for _, sign := range []float64{1, -1} {
 		a := m.NewAggregator().(*aggregator)
 		for range n {

@@ -54,7 +54,7 @@ func (s *server) Add(id, share []byte) error {
 
 func (s *server) Merge(other fl.ShareAggregator) error {
 	o, ok := other.(*server)
-	if !ok || o.mechanism.digest != s.mechanism.digest || o.side != s.side {
+	if !ok || s.mechanism.round.CheckSame(o.mechanism.round) != nil || o.side != s.side {
 		return fmt.Errorf("%s: merge: %w", Name, fl.Invalid("aggregator", "one of another round or server", "must belong to the same round and server"))
 	}
 	s.merge(&o.total)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/idset"
-	"github.com/hushgrad/hushgrad/internal/snapshot"
 )
 
 func marshalled(t testing.TB, s encoding.BinaryMarshaler) []byte {
@@ -77,6 +76,16 @@ func TestStrangersAreNotMerged(t *testing.T) {
 	}
 }
 
+// payloadOf returns what a snapshot of a round holds.
+func payloadOf(t testing.TB, m *mechanism, data []byte) []byte {
+	t.Helper()
+	payload, err := m.round.Payload(data, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return payload.Rest()
+}
+
 // Each change of a payload that a snapshot must not have.
 func TestBadSnapshotsAreRefused(t *testing.T) {
 	m := open(t, unevenRound())
@@ -85,10 +94,7 @@ func TestBadSnapshotsAreRefused(t *testing.T) {
 	if err := s.Add(p.id, p.second); err != nil {
 		t.Fatal(err)
 	}
-	good, err := snapshot.Decode(m.digest, 1<<20, marshalled(t, s))
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := payloadOf(t, m, marshalled(t, s))
 	if want := 1 + 1 + idset.Bytes + m.ring.bytes(); len(good) != want {
 		t.Fatalf("a payload has %d bytes, want %d", len(good), want)
 	}
@@ -106,7 +112,7 @@ func TestBadSnapshotsAreRefused(t *testing.T) {
 		"unused bits":        {func(b []byte) []byte { b[len(b)-1] |= 0x80; return b }, "sums"},
 		"more than the most": {func(b []byte) []byte { return append(b, make([]byte, 70<<10)...) }, "payload"},
 	} {
-		data, err := snapshot.Encode(m.digest, c.change(bytes.Clone(good)))
+		data, err := m.round.Snapshot(c.change(bytes.Clone(good)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,14 +136,11 @@ func FuzzShareAggregatorUnmarshal(f *testing.F) {
 			f.Fatal(err)
 		}
 	}
-	payload, err := snapshot.Decode(m.digest, 1<<20, marshalled(f, s))
-	if err != nil {
-		f.Fatal(err)
-	}
+	payload := payloadOf(f, m, marshalled(f, s))
 	f.Add(payload)
 	f.Add(payload[:5])
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		data, err := snapshot.Encode(m.digest, payload)
+		data, err := m.round.Snapshot(payload)
 		if err != nil {
 			t.Fatal(err)
 		}

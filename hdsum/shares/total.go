@@ -6,7 +6,6 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/idset"
-	"github.com/hushgrad/hushgrad/internal/snapshot"
 )
 
 // total is what was added up: one residue for each rotated coordinate.
@@ -37,7 +36,7 @@ func (m *mechanism) encode(side fl.ShareSide, t *total, ids *idset.Digest) ([]by
 	if side != both {
 		payload = ids.Append(payload)
 	}
-	return snapshot.Encode(m.digest, m.ring.pack(payload, t.sums))
+	return m.round.Snapshot(m.ring.pack(payload, t.sums))
 }
 
 // decode is the inverse of encode. The error is a *fl.ParamError, wrapped.
@@ -46,10 +45,11 @@ func (m *mechanism) decode(side fl.ShareSide, data []byte) (t total, ids idset.D
 	if side != both {
 		rest += idset.Bytes
 	}
-	payload, err := snapshot.Decode(m.digest, 1+binary.MaxVarintLen64+rest, data)
+	read, err := m.round.Payload(data, 1+binary.MaxVarintLen64+rest)
 	if err != nil {
 		return t, ids, err
 	}
+	payload := read.Rest()
 	if len(payload) == 0 || fl.ShareSide(payload[0]) != side {
 		return t, ids, fl.Invalid("side", fmt.Sprintf("% x", payload[:min(1, len(payload))]), "must be %d", side)
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"github.com/hushgrad/hushgrad/internal/count"
+	"github.com/hushgrad/hushgrad/fl/count"
 )
 
 // Report is what a client sends: the seed of its hash function and a slot.

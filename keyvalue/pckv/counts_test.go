@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/count/counttest"
+	"github.com/hushgrad/hushgrad/fl/fltest"
 )
 
 func reports(t *testing.T, m fl.KeyValueMechanism, n int) [][]byte {
@@ -108,7 +108,7 @@ func TestImpossibleSnapshotsAreRefused(t *testing.T) {
 		{fl.MaxReports + 1, []uint32{1, 0}, []uint32{2, 3}, false},
 	} {
 		k := &counts{plus: c.plus, minus: c.minus}
-		if err := m.NewAggregator().UnmarshalBinary(counttest.Snapshot(t, m.round.Round, k.Append(nil, c.reports))); (err == nil) != c.good {
+		if err := m.NewAggregator().UnmarshalBinary(fltest.Snapshot(t, m.round.Round, k.Append(nil, c.reports))); (err == nil) != c.good {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

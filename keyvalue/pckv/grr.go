@@ -3,8 +3,8 @@ package pckv
 import (
 	"math/bits"
 
+	"github.com/hushgrad/hushgrad/fl/count"
 	"github.com/hushgrad/hushgrad/fl/exact"
-	"github.com/hushgrad/hushgrad/internal/count"
 )
 
 // response is PCKV-GRR (Algorithm 3), with or without the gain of padding.

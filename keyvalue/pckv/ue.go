@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/hushgrad/hushgrad/fl/count"
 	"github.com/hushgrad/hushgrad/fl/exact"
-	"github.com/hushgrad/hushgrad/internal/count"
 )
 
 // unary is PCKV-UE (Algorithm 2).

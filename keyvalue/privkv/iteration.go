@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/fl/count"
 	"github.com/hushgrad/hushgrad/fl/exact"
-	"github.com/hushgrad/hushgrad/internal/count"
 )
 
 // Iteration is a real round of PrivKVM after the first one. It estimates the conditional means once

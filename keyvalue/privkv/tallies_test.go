@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/count/counttest"
+	"github.com/hushgrad/hushgrad/fl/fltest"
 	"github.com/hushgrad/hushgrad/keyvalue/privkv"
 )
 
@@ -119,7 +119,7 @@ func TestBadSnapshotsChangeNothing(t *testing.T) {
 			bad = append(bad, []byte{2, 0, 1, 0}, []byte{1, 1, 1, 0})
 		}
 		for _, payload := range bad {
-			if agg.UnmarshalBinary(counttest.Snapshot(t, r, payload)) == nil {
+			if agg.UnmarshalBinary(fltest.Snapshot(t, r, payload)) == nil {
 				t.Errorf("%s: % x: want an error", name, payload)
 			}
 		}
@@ -137,7 +137,7 @@ func TestFullAggregatorsRefuseMore(t *testing.T) {
 		for _, n := range reports {
 			payload = append(binary.AppendUvarint(payload, n), 0, 0, 0)
 		}
-		return agg.UnmarshalBinary(counttest.Snapshot(t, round(t, privkv.NameKVUE, 2, 2, nil), payload))
+		return agg.UnmarshalBinary(fltest.Snapshot(t, round(t, privkv.NameKVUE, 2, 2, nil), payload))
 	}
 	full, one := m.NewAggregator(), m.NewAggregator()
 	if restore(full, fl.MaxReports, 1) == nil {

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/fl/count"
 	"github.com/hushgrad/hushgrad/fl/exact"
-	"github.com/hushgrad/hushgrad/internal/count"
 	"github.com/hushgrad/hushgrad/internal/sample"
 	"github.com/hushgrad/hushgrad/keyvalue"
 	"github.com/hushgrad/hushgrad/sparse"

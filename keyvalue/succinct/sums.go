@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/count"
+	"github.com/hushgrad/hushgrad/fl/count"
 )
 
 // sums is the State of an aggregator: it sums the sketches, with the sign of each key.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/count"
-	"github.com/hushgrad/hushgrad/internal/count/counttest"
+	"github.com/hushgrad/hushgrad/fl/count"
+	"github.com/hushgrad/hushgrad/fl/fltest"
 )
 
 // One aggregator, a batch, and two merged halves in another order have the same
@@ -83,7 +83,7 @@ func TestSnapshots(t *testing.T) {
 	}
 	agg := m.NewAggregator().(*count.Aggregator[sketch, *sums])
 	restore := func(payload ...byte) error {
-		return agg.UnmarshalBinary(counttest.Snapshot(t, m.round.Round, payload))
+		return agg.UnmarshalBinary(fltest.Snapshot(t, m.round.Round, payload))
 	}
 	if err := restore(1, 0, 0x81, 0x7e, 0xfd, 0x01); err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestSnapshots(t *testing.T) {
 // An aggregator that has counted fl.MaxReports takes no more.
 func TestFullAggregatorsRefuseMore(t *testing.T) {
 	m := open(t, 1, 20, fl.Params{ParamSparsity: fl.Int(1)})
-	data := counttest.Snapshot(t, m.round.Round, append(binary.AppendUvarint(nil, fl.MaxReports), 0, 0, 0))
+	data := fltest.Snapshot(t, m.round.Round, append(binary.AppendUvarint(nil, fl.MaxReports), 0, 0, 0))
 	full, one, report := m.NewAggregator(), m.NewAggregator(), make([]byte, m.ReportBytes())
 	if err := errors.Join(full.UnmarshalBinary(data), one.Add(report)); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/snapshot"
+	"github.com/hushgrad/hushgrad/fl/count"
 )
 
 // vectors is the content of a file of test vectors.
@@ -83,15 +83,15 @@ func CheckVectors(t *testing.T, mechanism, path string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		digest, err := r.Digest()
+		counted, err := count.NewRound(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		payload, err := snapshot.Decode(digest, 1<<20, data)
+		payload, err := counted.Payload(data, 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := sum(payload); got != c.PayloadSHA256 {
+		if got := sum(payload.Rest()); got != c.PayloadSHA256 {
 			t.Errorf("%s, d = %d: the payload's SHA-256 is %s, want %s", c.Hash, c.Dim, got, c.PayloadSHA256)
 		}
 		if got := sum(data); got != c.SnapshotSHA256 {

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/fl/count"
 	"github.com/hushgrad/hushgrad/internal/clip"
-	"github.com/hushgrad/hushgrad/internal/count"
 )
 
 // Law says how reports are made and what they are worth. A report is Dim integers

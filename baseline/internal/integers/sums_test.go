@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/count/counttest"
+	"github.com/hushgrad/hushgrad/fl/fltest"
 )
 
 func snapshotOf(t testing.TB, a fl.Aggregator) []byte {
@@ -83,7 +83,7 @@ func payload(t testing.TB, reports uint64, sums ...int64) []byte {
 	for _, v := range sums {
 		b = binary.AppendVarint(b, v)
 	}
-	return counttest.Snapshot(t, round(2), b)
+	return fltest.Snapshot(t, round(2), b)
 }
 
 func TestImpossibleSnapshotsAreRefused(t *testing.T) {

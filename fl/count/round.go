@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/snapshot"
+	"github.com/hushgrad/hushgrad/fl/internal/snapshot"
 )
 
 // Round is a round whose reports are counted. It is immutable.

@@ -1,6 +1,6 @@
 // Package count is the part of an aggregator that is the same for every mechanism. It counts
 // reports up to a limit, merges the shards of a round, and writes and reads snapshots.
-// Use it to write a mechanism of this module. Start with [State] and [New].
+// Use it to write a mechanism. Start with [State] and [New].
 //
 // A mechanism writes a State: how one report is read and counted, how two states add up, and
 // which bytes they become. [Aggregator] makes an fl.Aggregator of it and keeps the contract

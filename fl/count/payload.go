@@ -72,6 +72,13 @@ func (p *Payload) Part() []byte {
 	return part
 }
 
+// Rest takes the bytes that are left.
+func (p *Payload) Rest() []byte {
+	rest := p.rest
+	p.rest = nil
+	return rest
+}
+
 // word returns the next 8 bytes, and how many there are: 8 or 0.
 func (p *Payload) word() (v uint64, n int) {
 	if len(p.rest) < 8 {

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/count"
-	"github.com/hushgrad/hushgrad/internal/count/counttest"
+	"github.com/hushgrad/hushgrad/fl/count"
+	"github.com/hushgrad/hushgrad/fl/fltest"
 )
 
 // letters is a State that counts reports of one byte below 4.
@@ -79,7 +79,7 @@ func restored(t testing.TB, reports int64, counts ...uint64) *count.Aggregator[b
 	t.Helper()
 	l, agg := &letters{}, open(t, "a")
 	copy(l.counts[:], counts)
-	if err := agg.UnmarshalBinary(counttest.Snapshot(t, round("a"), l.Append(nil, reports))); err != nil {
+	if err := agg.UnmarshalBinary(fltest.Snapshot(t, round("a"), l.Append(nil, reports))); err != nil {
 		t.Fatal(err)
 	}
 	return agg
@@ -199,7 +199,7 @@ func TestBadSnapshotsChangeNothing(t *testing.T) {
 		"payload":    {{2, 0, 1, 0, 0, 0}, make([]byte, 51)},
 	} {
 		for _, payload := range payloads {
-			param(t, "a bad payload", agg.UnmarshalBinary(counttest.Snapshot(t, round("a"), payload)), want)
+			param(t, "a bad payload", agg.UnmarshalBinary(fltest.Snapshot(t, round("a"), payload)), want)
 			if !bytes.Equal(before, snapshotOf(t, agg)) {
 				t.Fatalf("% x: a refused snapshot has changed the aggregator to %+v", payload, agg.State())
 			}

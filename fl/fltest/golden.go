@@ -1,6 +1,4 @@
-// Package counttest is what the tests of aggregators share. Use Golden to pin the bytes of a
-// mechanism and Snapshot to make a snapshot by hand. Start with [Golden].
-package counttest
+package fltest
 
 import (
 	"crypto/sha256"
@@ -9,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/snapshot"
+	"github.com/hushgrad/hushgrad/fl/count"
 )
 
 // Golden checks that ten clients' reports, and the snapshot of an aggregator that has added
@@ -25,7 +23,7 @@ func Golden(t testing.TB, r fl.Round, wantReports, wantSnapshot string) {
 	agg, sent := m.NewAggregator(), sha256.New()
 	rng := rand.New(rand.NewChaCha8([32]byte{2}))
 	for i := range 10 {
-		report, err := encode(m, i, gradient(i, r.Dim), rng)
+		report, err := encodeAs(m, i, exactGradient(i, r.Dim), rng)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,16 +45,16 @@ func Golden(t testing.TB, r fl.Round, wantReports, wantSnapshot string) {
 	}
 }
 
-// encode returns the report of client i, which takes tier i mod tiers where there are tiers.
-func encode(m fl.Mechanism, i int, grad []float64, rng *rand.Rand) ([]byte, error) {
+// encodeAs returns the report of client i, which takes tier i mod tiers where there are tiers.
+func encodeAs(m fl.Mechanism, i int, grad []float64, rng *rand.Rand) ([]byte, error) {
 	if tiered, ok := m.(fl.TieredMechanism); ok {
 		return tiered.EncodeTier(nil, i%len(tiered.Tiers()), grad, rng)
 	}
 	return m.Encode(nil, grad, rng)
 }
 
-// gradient is that of client i, with coordinates that are exact in every floating-point format.
-func gradient(i, dim int) []float64 {
+// exactGradient is the gradient of client i, with coordinates that are exact in every floating-point format.
+func exactGradient(i, dim int) []float64 {
 	grad := make([]float64, dim)
 	for j := range grad {
 		grad[j] = float64((i+j)*37%101-50) / 64
@@ -68,11 +66,11 @@ func gradient(i, dim int) []float64 {
 // payload.
 func Snapshot(t testing.TB, r fl.Round, payload []byte) []byte {
 	t.Helper()
-	digest, err := r.Digest()
+	counted, err := count.NewRound(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := snapshot.Encode(digest, payload)
+	data, err := counted.Snapshot(payload)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/count"
-	"github.com/hushgrad/hushgrad/internal/count/counttest"
+	"github.com/hushgrad/hushgrad/fl/count"
+	"github.com/hushgrad/hushgrad/fl/fltest"
 )
 
 func payload(t *testing.T, data []byte) (*count.Round, *count.Payload) {
@@ -16,7 +16,7 @@ func payload(t *testing.T, data []byte) (*count.Round, *count.Payload) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := r.Payload(counttest.Snapshot(t, round("a"), data), 1000)
+	p, err := r.Payload(fltest.Snapshot(t, round("a"), data), 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
