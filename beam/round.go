@@ -3,21 +3,9 @@ package main
 import (
 	"os"
 
-	// The mechanisms that rounds know by name. Importing a package registers them.
-	_ "github.com/hushgrad/hushgrad/auto" // and with it coco, collision and signsketch
-	_ "github.com/hushgrad/hushgrad/baseline/dense"
-	_ "github.com/hushgrad/hushgrad/baseline/gaussian"
-	_ "github.com/hushgrad/hushgrad/baseline/laplace"
-	_ "github.com/hushgrad/hushgrad/baseline/privunit"
-	_ "github.com/hushgrad/hushgrad/baseline/ternary"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/roundfile"
-	_ "github.com/hushgrad/hushgrad/hdsum"
-	_ "github.com/hushgrad/hushgrad/hdsum/shares" // to say why its rounds are refused
-	_ "github.com/hushgrad/hushgrad/keyvalue/pckv"
-	_ "github.com/hushgrad/hushgrad/keyvalue/privkv"
-	_ "github.com/hushgrad/hushgrad/keyvalue/succinct"
-	_ "github.com/hushgrad/hushgrad/tiers"
+	_ "github.com/hushgrad/hushgrad/mechanisms"
 )
 
 // readRound reads a round as JSON or as protobuf.

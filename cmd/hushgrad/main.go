@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hushgrad/hushgrad/internal/command"
+	_ "github.com/hushgrad/hushgrad/mechanisms"
 )
 
 func main() { command.Main("hushgrad", dispatch) }

@@ -7,24 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/hushgrad/hushgrad/auto"
-	_ "github.com/hushgrad/hushgrad/baseline/dense"
-	_ "github.com/hushgrad/hushgrad/baseline/gaussian"
-	_ "github.com/hushgrad/hushgrad/baseline/laplace"
-	_ "github.com/hushgrad/hushgrad/baseline/privunit"
-	_ "github.com/hushgrad/hushgrad/baseline/ternary"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/collision"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/fltest"
-	_ "github.com/hushgrad/hushgrad/hdsum"
-	_ "github.com/hushgrad/hushgrad/hdsum/shares"
-	_ "github.com/hushgrad/hushgrad/keyvalue/pckv"
-	_ "github.com/hushgrad/hushgrad/keyvalue/privkv"
-	_ "github.com/hushgrad/hushgrad/keyvalue/succinct"
+	_ "github.com/hushgrad/hushgrad/mechanisms"
 	"github.com/hushgrad/hushgrad/signsketch"
 	"github.com/hushgrad/hushgrad/sparse"
-	_ "github.com/hushgrad/hushgrad/tiers"
 )
 
 // variants are what is asked of each mechanism of this module, beside its parameters left

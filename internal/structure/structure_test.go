@@ -32,6 +32,7 @@ var floors = [][]string{
 	{"keyvalue"},
 	{"coco", "collision", "signsketch", "baseline"},
 	{"auto", "tiers"},
+	{"mechanisms"},
 	{"plan"},
 	{"trainer", "server"},
 	{"bridge", "cmd", "examples"},
@@ -40,7 +41,7 @@ var floors = [][]string{
 // light are the packages that build without gRPC and Gorgonia.
 var light = []string{
 	"fl", "fl/reportfile", "ternarize", "rotation", "privacy", "sparse", "keyvalue", "hdsum", "hetero",
-	"coco", "collision", "signsketch", "baseline", "auto", "tiers", "plan", "trainer/features", "server/seal",
+	"coco", "collision", "signsketch", "baseline", "auto", "tiers", "mechanisms", "plan", "trainer/features", "server/seal",
 	"bridge",
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // goldenFile has what the tests of the Python package compare with.
-const goldenFile = "../../python/tests/golden.json"
+const goldenFile = "../../../python/tests/golden.json"
 
 var update = flag.Bool("update", false, "write "+goldenFile)
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/hushgrad/hushgrad/fl"
+	_ "github.com/hushgrad/hushgrad/mechanisms" // a round names any of them
 )
 
 // Protocol is the version of the frames and operations. It grows with every change that an

@@ -21,7 +21,7 @@ import (
 // issuerKey returns the private key of RFC 9578's test vectors, and its public half.
 func issuerKey(t *testing.T) (*rsa.PrivateKey, []byte) {
 	t.Helper()
-	text, err := os.ReadFile("../../server/admit/testdata/rfc9578-key.pem")
+	text, err := os.ReadFile("../../../server/admit/testdata/rfc9578-key.pem")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,12 @@
-package main
+// Package mechanisms registers every mechanism of the module. Import it for its effect in a program that opens
+// rounds it does not choose itself: a server, a client of a server, a tool. Start with
+//
+//	import _ "github.com/hushgrad/hushgrad/mechanisms"
+//
+// and fl.Mechanisms, which lists the names. A program that needs one mechanism imports the mechanism's own
+// package. This package builds without gRPC and without Gorgonia.
+package mechanisms
 
-// The mechanisms that the commands know by name. Importing a package registers them.
 import (
 	_ "github.com/hushgrad/hushgrad/auto" // and with it coco, collision and signsketch
 	_ "github.com/hushgrad/hushgrad/baseline/dense"
