@@ -37,7 +37,7 @@ type goldenCase struct {
 // golden computes the cases from the test vectors of the mechanisms.
 func golden(t *testing.T) (cases []goldenCase) {
 	for _, mechanism := range []string{"coco", "collision"} {
-		text, err := os.ReadFile("../../" + mechanism + "/testdata/vectors.json")
+		text, err := os.ReadFile("../../../" + mechanism + "/testdata/vectors.json")
 		if err != nil {
 			t.Fatal(err)
 		}
