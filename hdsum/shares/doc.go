@@ -34,7 +34,7 @@
 //
 // A second assumption is on the client's generator, ChaCha8 from fl.NewRand: noise and seeds are what
 // they should be to a party that cannot predict it. Whoever carries the shares adds assumptions.
-// Package server/seal rests on HPKE.
+// Package server/seal rests on HPKE, and on HMAC-SHA256 for the tag of the second server's share.
 //
 // So everything that one server receives from clients can be made without them. If both servers
 // follow the protocol, the view of one server, together with the other server's sum, follows from

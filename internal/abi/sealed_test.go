@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,7 +63,8 @@ func unsealed(t *testing.T, key *seal.Key, description, items []byte) (reports [
 		if err != nil {
 			t.Fatal(err)
 		}
-		reports = append(reports, append(plain, item[format.Sealed:]...))
+		share, _ := format.Second(item)
+		reports = append(reports, append(slices.Delete(plain, format.Report, format.Report+format.Tag), share...))
 	}
 	return reports, m
 }
