@@ -36,8 +36,8 @@ const maxKnown = 64
 
 // Accept returns the terms of a round and its mechanism under a policy. The error wraps ErrPolicy
 // when the round does not meet it. A guarantee with trust TwoServers is accepted only if the
-// policy pins both parties: the seal key is that of the first server, and the shuffler is the
-// second.
+// policy names the mechanism and pins both parties: the seal key is the first server's, and the
+// shuffler is the second server.
 func (a *Accepter) Accept(p Policy, r Round, m Mechanism) (Terms, error) {
 	t := Terms{Guarantee: m.Guarantee()}
 	pinned := p.CheckShuffler(r)

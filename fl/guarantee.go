@@ -19,9 +19,10 @@ const (
 	// Shuffle: against a party that sees only the shuffled reports of all clients of
 	// the round. The client trusts the party that shuffles.
 	Shuffle Trust = 3
-	// TwoServers: against either of two servers alone, and against everybody who sees what
-	// the two release together. Not against both servers together: a party that sees both
-	// shares of a report reads the gradient.
+	// TwoServers: against one passive server of two, and against everybody who sees what the
+	// two release together. A passive server follows the protocol and looks at all it gets. A
+	// server that makes up reports and chooses who counts can read a gradient alone. So can a
+	// party that sees both shares of a report.
 	TwoServers Trust = 4
 )
 
@@ -87,7 +88,11 @@ func (g Guarantee) String() string {
 	if g.Trust == NoPrivacy {
 		return "no privacy"
 	}
-	text := fmt.Sprintf("(ε=%s, δ=%s)-DP, %s model, %s", FormatUp(g.Epsilon, 4), FormatUp(g.Delta, 3), g.Trust, g.Relation)
+	text := fmt.Sprintf("(ε=%s, δ=%s)-DP, %s model, ", FormatUp(g.Epsilon, 4), FormatUp(g.Delta, 3), g.Trust)
+	if g.Trust == TwoServers {
+		text += "against one passive server, "
+	}
+	text += g.Relation.String()
 	if g.RealNumbers {
 		text += ", for real numbers only: the code does not keep it"
 	}
@@ -111,15 +116,14 @@ type Policy struct {
 	// TrustShuffler accepts guarantees of the shuffle model. They do not hold against
 	// a party that sees the messages of a single client together.
 	TrustShuffler bool
-	// TrustTwoServers accepts guarantees with trust TwoServers. They do not hold against the
-	// two servers together. Check does not look at who they are, see CheckShuffler.
-	TrustTwoServers bool
 	// Relation is the weakest acceptable relation: ZeroOut also accepts ReplaceOne,
 	// which protects more. 0 means ReplaceOne.
 	Relation Relation
 	// AcceptRealNumbers accepts guarantees with RealNumbers. The code does not keep them.
 	AcceptRealNumbers bool
-	// Mechanisms are the names of the acceptable mechanisms; nil accepts all.
+	// Mechanisms are the names of the acceptable mechanisms. nil accepts all whose guarantee has
+	// another trust than TwoServers: such a mechanism is accepted only by its name. Check does
+	// not look at who the two servers are, see CheckShuffler.
 	Mechanisms []string
 	// Features is what Round.Features must be; empty accepts any.
 	Features string
@@ -159,8 +163,8 @@ func (p Policy) Check(r Round, g Guarantee) error {
 		return short("trust", g.Trust, "must be private: epsilon at most %g", p.MaxEpsilon)
 	case g.Trust == Shuffle && !p.TrustShuffler:
 		return short("trust", g.Trust, "must hold without trust in a shuffler")
-	case g.Trust == TwoServers && !p.TrustTwoServers:
-		return short("trust", g.Trust, "must hold against two servers together")
+	case g.Trust == TwoServers && !slices.Contains(p.Mechanisms, r.Mechanism):
+		return short("mechanism", r.Mechanism, "must be named among the policy's mechanisms: its ε holds against one passive server only")
 	case g.RealNumbers && !p.AcceptRealNumbers:
 		return short("real_numbers", g.RealNumbers, "must hold for the floating-point code, too")
 	case !(g.Epsilon <= p.MaxEpsilon):

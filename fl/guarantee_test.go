@@ -7,7 +7,7 @@ import (
 )
 
 func TestPolicyRefusesWeakerGuarantees(t *testing.T) {
-	round := Round{MinReports: 100}
+	round, halves := Round{MinReports: 100}, Round{Mechanism: "halves", MinReports: 100}
 	strict := Policy{MaxEpsilon: 2, MaxDelta: 1e-6, MinReports: 100}
 	good := Guarantee{Trust: Local, Epsilon: 2, Relation: ReplaceOne}
 	if err := strict.Check(round, good); err != nil {
@@ -35,7 +35,8 @@ func TestPolicyRefusesWeakerGuarantees(t *testing.T) {
 		"other features":       {Policy{MaxEpsilon: 2, Features: "edges:00"}, good, Round{Mechanism: "coco", MinReports: 100, Features: "edges:01"}, "features"},
 		"features unsaid":      {Policy{MaxEpsilon: 2, Features: "edges:00"}, good, round, "features"},
 		"unknown relation":     {Policy{MaxEpsilon: 2, Relation: ZeroOut}, Guarantee{Trust: Local, Epsilon: 1}, round, "relation"},
-		"two servers":          {trusted(strict), Guarantee{Trust: TwoServers, Epsilon: 1, Delta: 1e-6, Relation: ReplaceOne}, round, "trust"},
+		"two servers":          {trusted(strict), Guarantee{Trust: TwoServers, Epsilon: 1, Delta: 1e-6, Relation: ReplaceOne}, halves, "mechanism"},
+		"two servers, another": {named(strict, "coco"), Guarantee{Trust: TwoServers, Epsilon: 1, Delta: 1e-6, Relation: ReplaceOne}, halves, "mechanism"},
 		"real numbers":         {strict, Guarantee{Trust: Local, Epsilon: 1, Relation: ReplaceOne, RealNumbers: true}, round, "real_numbers"},
 		"real numbers, any ε":  {Policy{MaxEpsilon: math.Inf(1)}, Guarantee{Trust: Local, Epsilon: 1, Relation: ReplaceOne, RealNumbers: true}, round, "real_numbers"},
 		"too few participants": {strict, good, Round{MinReports: 99}, "min_reports"},
@@ -51,10 +52,8 @@ func TestPolicyRefusesWeakerGuarantees(t *testing.T) {
 	if err := trusting.Check(round, Guarantee{Trust: Shuffle, Epsilon: 1, Delta: 1e-6, Relation: ReplaceOne}); err != nil {
 		t.Errorf("a trusted shuffler: %v", err)
 	}
-	halves := strict
-	halves.TrustTwoServers = true
-	if err := halves.Check(round, Guarantee{Trust: TwoServers, Epsilon: 1, Delta: 1e-6, Relation: ReplaceOne}); err != nil {
-		t.Errorf("two trusted servers: %v", err)
+	if err := named(strict, "coco", "halves").Check(halves, Guarantee{Trust: TwoServers, Epsilon: 1, Delta: 1e-6, Relation: ReplaceOne}); err != nil {
+		t.Errorf("two servers, asked for by the mechanism's name: %v", err)
 	}
 	for _, wanted := range []string{"", "edges:01"} {
 		p := strict
@@ -88,6 +87,11 @@ func trusted(p Policy) Policy {
 	return p
 }
 
+func named(p Policy, mechanisms ...string) Policy {
+	p.Mechanisms = mechanisms
+	return p
+}
+
 func TestPoliciesLookAtEverything(t *testing.T) {
 	trusting := Policy{MaxEpsilon: 2, MaxDelta: 1e-6, TrustShuffler: true}
 	for name, c := range map[string]struct {
@@ -113,6 +117,7 @@ func TestGuaranteesAreSpelledOut(t *testing.T) {
 	for want, g := range map[string]Guarantee{
 		"no privacy": {Trust: NoPrivacy, Epsilon: math.Inf(1)},
 		"(ε=1, δ=0)-DP, local model, replace-one":                                                   {Trust: Local, Epsilon: 1, Relation: ReplaceOne},
+		"(ε=1, δ=1e-06)-DP, two-servers model, against one passive server, replace-one":             {Trust: TwoServers, Epsilon: 1, Delta: 1e-6, Relation: ReplaceOne},
 		"(ε=1, δ=1e-06)-DP, shuffle model, zero-out":                                                {Trust: Shuffle, Epsilon: 1, Delta: 1e-6, Relation: ZeroOut},
 		"(ε=1, δ=0)-DP, local model, replace-one, for real numbers only: the code does not keep it": {Trust: Local, Epsilon: 1, Relation: ReplaceOne, RealNumbers: true},
 	} {

@@ -39,7 +39,7 @@ func TestCentralBudgetsNeedBothPins(t *testing.T) {
 		"central relation":   {func(_ *Policy, _ *Round, _, central *Guarantee) { central.Relation = ZeroOut }, "relation"},
 		"not central":        {func(_ *Policy, _ *Round, _, central *Guarantee) { central.Trust = Local }, "trust"},
 		"none":               {func(_ *Policy, _ *Round, _, central *Guarantee) { *central = Guarantee{} }, "trust"},
-		"two servers":        {func(_ *Policy, _ *Round, _, central *Guarantee) { central.Trust = TwoServers }, "trust"},
+		"two servers":        {func(_ *Policy, _ *Round, _, central *Guarantee) { central.Trust = TwoServers }, "mechanism"},
 		"too few reports":    {func(_ *Policy, r *Round, _, _ *Guarantee) { r.MinReports = 99 }, "min_reports"},
 		"real numbers":       {func(_ *Policy, _ *Round, _, central *Guarantee) { central.RealNumbers = true }, "real_numbers"},
 		"no central budget":  {func(p *Policy, _ *Round, _, _ *Guarantee) { p.Shuffled.MaxEpsilon = 0 }, "epsilon"},

@@ -19,8 +19,8 @@
 //   - [GradientSum]: the same for real vectors, which are clipped and rounded first.
 //   - [SparseVecSum]: sums of sparse 0/1 vectors whose sparsity varies.
 //   - [Name], the mechanism "sumdp" of package fl: GradientSum for the clients of a round.
-//   - Package hdsum/shares, the mechanism "sumdp-shares": the same sums by two servers, for
-//     clients that trust no single party.
+//   - Package hdsum/shares, the mechanism "sumdp-shares": the same sums by two passive servers,
+//     for clients that trust both to follow the protocol and not to work together.
 //
 // All of them are from Dong, Luo, Fanti, Yi, Shi, "Instance-optimal Clipping for
 // Summation Problems in the Shuffle Model of Differential Privacy" (2024), called

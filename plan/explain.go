@@ -24,12 +24,15 @@ func (run *Run) String() string {
 }
 
 // Remarks returns what is worth knowing beforehand, one sentence each: the upload where a
-// report holds many messages, and the mechanism's advice.
+// report holds many messages, against whom ε holds with two servers, and the mechanism's advice.
 func (run *Run) Remarks() (remarks []string) {
 	if c, ok := run.Opened.(fl.Coster); ok {
 		cost, round := c.Cost(), c.Cost().Bytes*float64(run.Cohort)
 		remarks = append(remarks, fmt.Sprintf("cost: about %.3g messages per client, sent as one multiset of values and counts in %.3g bytes, %.3g MB per round, %.3g MB in all",
 			cost.Messages, cost.Bytes, round/1e6, round*float64(run.Rounds)/1e6))
+	}
+	if run.Opened.Guarantee().Trust == fl.TwoServers {
+		remarks = append(remarks, fmt.Sprintf("privacy: no local ε. Every central ε of %s is against one passive server, which follows the protocol", run.Mechanism))
 	}
 	// Advice is about slots at a given ε, not about those that were chosen together with it.
 	if a, ok := run.Opened.(fl.Adviser); ok && (run.Schedule == nil || run.Schedule.FewerSlots == nil) {
@@ -61,7 +64,11 @@ func (run *Run) PrintEnd(ctx context.Context, w io.Writer, rounds int) (Promise,
 		if err != nil {
 			return p, err
 		}
-		stopped := fmt.Sprintf("the budget of central ε = %g is spent: another round would make it %s", run.Budget, above(*next.Central))
+		against := ""
+		if p.TwoServers {
+			against = " against one passive server"
+		}
+		stopped := fmt.Sprintf("the budget of central ε = %g%s is spent: another round would make it %s", run.Budget, against, above(*next.Central))
 		if err := (Words{About: "stopped", Text: []string{stopped}}).Print(w); err != nil {
 			return p, err
 		}

@@ -22,9 +22,9 @@ type Promise struct {
 	// Central is the ε at Delta of all of a client's reports together, against a party that
 	// sees only the shuffled reports of each round. nil where there is no such guarantee.
 	Central *float64 `json:"epsilon_central"`
-	// TwoServers says that Central holds against either of two servers alone instead, and against
-	// everybody who sees what they release together.
-	TwoServers bool    `json:"-"`
+	// TwoServers says that Central holds against one passive server of two instead, and against
+	// everybody who sees what they release together. See fl.TwoServers.
+	TwoServers bool    `json:"against_one_passive_server,omitempty"`
 	Delta      float64 `json:"delta"`
 	// Participations is how often a client takes part, at most.
 	Participations int `json:"participations"`
@@ -51,7 +51,7 @@ func (p Promise) String() string {
 	if p.Central != nil {
 		needs := "if shuffled"
 		if p.TwoServers {
-			needs = "by two servers"
+			needs = "against one passive server"
 		}
 		parts = append(parts, fmt.Sprintf("central ε = %s %s", above(*p.Central), needs))
 	}
@@ -84,7 +84,7 @@ func (p Promise) Words() (out []Words) {
 			fmt.Sprintf("ε = %s, δ = %s for the one report of a client: against everybody, the server included", above(*p.LocalTotal), above(p.LocalDelta)),
 			fmt.Sprintf("A party that reads the report and guesses which of two gradients its client has is right in %s of cases.", p.accuracy(*p.Local)))
 	case p.TwoServers:
-		about("local privacy", "none: the two servers together read a client's gradient")
+		about("local privacy", "none: the two servers together read a client's gradient, and so does one server that does not follow the protocol")
 	case p.Central != nil:
 		about("local privacy", "none: a party that sees one client's messages together learns its gradient")
 	default:
@@ -95,7 +95,7 @@ func (p Promise) Words() (out []Words) {
 	}
 	against, trusts := "only against a party that sees only shuffled reports", "the shuffler"
 	if p.TwoServers {
-		against, trusts = "only against either of two servers alone", "one of the two servers not to work together with the other"
+		against, trusts = "only against one passive server", "both servers to follow the protocol, and one of them not to work together with the other"
 	}
 	central := []string{fmt.Sprintf("ε = %s, δ = %g (replace one client), %s", above(*p.Central), p.Delta, against)}
 	if p.Participations > 1 {

@@ -271,10 +271,10 @@ func (run *Run) Round(id string, publicSeed [32]byte) fl.Round {
 	return r
 }
 
-// Policy is what a client demands that takes part as planned, and in nothing weaker. In the
-// shuffle model it trusts the shuffler.
+// Policy is what a client demands that takes part as planned, and in nothing weaker. It names the
+// run's mechanism. In the shuffle model it trusts the shuffler.
 func (run *Run) Policy() fl.Policy {
 	g := run.Opened.Guarantee()
-	return fl.Policy{MaxEpsilon: g.Epsilon, MaxDelta: g.Delta, TrustShuffler: g.Trust == fl.Shuffle,
-		TrustTwoServers: g.Trust == fl.TwoServers, MinReports: run.Cohort, Features: run.Template.Features}
+	return fl.Policy{MaxEpsilon: g.Epsilon, MaxDelta: g.Delta, TrustShuffler: g.Trust == fl.Shuffle, MinReports: run.Cohort,
+		Mechanisms: []string{run.Mechanism}, Features: run.Template.Features}
 }

@@ -13,8 +13,14 @@ import (
 // It takes about 0.1 s.
 const partReports = 1024
 
+// forwardedReport is a report as the shuffler passes it on.
+type forwardedReport struct {
+	sealed []byte
+	tag    []byte // of the second server's share, empty for a mechanism for one server
+}
+
 // forward counts sealed reports. reasons says, for each, why it does not count, or nil.
-func (r *round) forward(ctx context.Context, sealed [][]byte) (reasons []error, got receipt, err error) {
+func (r *round) forward(ctx context.Context, sealed []forwardedReport) (reasons []error, got receipt, err error) {
 	reasons = make([]error, len(sealed))
 	var accepted, duplicates atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
@@ -37,7 +43,7 @@ func (r *round) forward(ctx context.Context, sealed [][]byte) (reasons []error, 
 	return reasons, receipt{accepted.Load(), duplicates.Load()}, err
 }
 
-func (r *round) forwardPart(ctx context.Context, sealed [][]byte, reasons []error) (got receipt, err error) {
+func (r *round) forwardPart(ctx context.Context, sealed []forwardedReport, reasons []error) (got receipt, err error) {
 	units, err := r.unseal(ctx, sealed, reasons)
 	// What has the key of another unit is decided after it, when it is known whether that one counts.
 	for err == nil && len(units) > 0 {
@@ -52,13 +58,13 @@ func (r *round) forwardPart(ctx context.Context, sealed [][]byte, reasons []erro
 }
 
 // unseal returns the units in sealed reports that can be opened.
-func (r *round) unseal(ctx context.Context, sealed [][]byte, reasons []error) ([]unit, error) {
+func (r *round) unseal(ctx context.Context, sealed []forwardedReport, reasons []error) ([]unit, error) {
 	units := make([]unit, 0, len(sealed))
 	for i, s := range sealed {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		u, err := r.sealing.open(s)
+		u, err := r.sealing.open(s.sealed, s.tag)
 		if err != nil {
 			reasons[i] = err
 			continue

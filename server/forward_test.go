@@ -27,6 +27,7 @@ type shuffler struct {
 	shuffledService
 	round  *round
 	sealer *seal.Sealer
+	tag    int // bytes of a tag
 }
 
 // shuffle opens a round with a shuffler, of the puppet unless it names another mechanism.
@@ -56,6 +57,7 @@ func shuffle(t testing.TB, cfg Config, mutate func(*fl.Round)) *shuffler {
 	if sh.sealer, err = seal.NewSealer(sh.round.description.SealKey, sh.round.digest); err != nil {
 		t.Fatal(err)
 	}
+	sh.tag = sh.round.sealing.format.Tag
 	return sh
 }
 
@@ -75,6 +77,7 @@ func (sh *shuffler) seals(plaintexts ...string) (sealed [][]byte) {
 func (sh *shuffler) send(sealed ...[]byte) (rejected []uint32, err error) {
 	resp, err := sh.ForwardReports(context.Background(), &service.ForwardReportsRequest{
 		RoundId: sh.round.description.ID, RoundDigest: sh.round.digest[:], Sealed: bytes.Join(sealed, nil),
+		ShareTags: make([]byte, sh.tag*len(sealed)), // zeros, as in plaintexts
 	})
 	return resp.GetRejected(), err
 }
@@ -202,7 +205,7 @@ func TestASumIsComparedWithoutWhatCouldNotBeKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sealed := sh.seals(string(a))
+		sealed := sh.seals(string(a) + string(make([]byte, seal.TagBytes)))
 		if n == 3 {
 			kept.mood(fmt.Errorf("a test: %w", journal.ErrFull))
 			if _, err := sh.send(sealed...); status.Code(err) != codes.ResourceExhausted {

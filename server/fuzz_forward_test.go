@@ -26,7 +26,8 @@ func FuzzForwardReports(f *testing.F) {
 		}),
 	}
 	for _, sh := range rounds {
-		good, err := proto.Marshal(&service.ForwardReportsRequest{RoundId: "r", RoundDigest: sh.round.digest[:], Sealed: sh.seals(string(make([]byte, sh.round.sealing.format.Report)))[0]})
+		good, err := proto.Marshal(&service.ForwardReportsRequest{RoundId: "r", RoundDigest: sh.round.digest[:], Sealed: sh.seals(string(make([]byte, sh.round.sealing.format.Report+sh.round.sealing.format.Tag)))[0],
+			ShareTags: make([]byte, sh.round.sealing.format.Tag)})
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -41,8 +42,8 @@ func FuzzForwardReports(f *testing.F) {
 					t.Fatalf("%v: %v", &req, err)
 				}
 			}
-			size := sh.round.sealing.format.Report
-			plaintext = append(plaintext, make([]byte, size)...)[:size]
+			format := sh.round.sealing.format
+			plaintext = append(append(plaintext, make([]byte, format.Report)...)[:format.Report:format.Report], make([]byte, format.Tag)...)
 			one, err := sh.sealer.Seal(nil, plaintext)
 			if err != nil {
 				t.Fatal(err)

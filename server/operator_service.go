@@ -23,7 +23,7 @@ func (s operatorService) OpenRound(ctx context.Context, req *service.OpenRoundRe
 		return nil, s.fail("OpenRound", err, "round")
 	}
 	d := r.description
-	r.logger.Info("round open", "dim", d.Dim, "epsilon", d.Epsilon, "min_reports", d.MinReports, "target_reports", d.TargetReports)
+	r.logger.Info("round open", "dim", d.Dim, "guarantee", m.Guarantee().String(), "min_reports", d.MinReports, "target_reports", d.TargetReports)
 	if a, ok := m.(fl.Adviser); ok {
 		for _, advice := range a.Advice() {
 			r.logger.Warn("round could be more accurate", "advice", advice)

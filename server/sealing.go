@@ -1,11 +1,15 @@
 package server
 
 import (
+	"crypto/hmac"
 	"fmt"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
+
+// errOtherShare is why a report does not count whose second share is another one than its client's.
+var errOtherShare = fmt.Errorf("%w: the second server's share was changed on its way", seal.ErrSealed)
 
 // sealing is what a round with a shuffler needs to read its reports.
 type sealing struct {
@@ -70,17 +74,21 @@ func (s *sealing) mechanism(m fl.Mechanism) fl.Mechanism {
 	return firstServer{s.shared}
 }
 
-// open returns the unit in a sealed report. Its token, if there is one, is not verified yet. The
-// error wraps seal.ErrSealed.
-func (s *sealing) open(sealed []byte) (unit, error) {
+// open returns the unit in a sealed report. Its token, if there is one, is not verified yet. tag is that of
+// the second server's share, for a mechanism that has one. The error wraps seal.ErrSealed.
+func (s *sealing) open(sealed, tag []byte) (unit, error) {
 	plaintext, err := s.opener.Open(sealed)
 	if err != nil {
 		return unit{}, err
 	}
+	report, rest := plaintext[:s.format.Report:s.format.Report], plaintext[s.format.Report:]
+	if !hmac.Equal(tag, rest[:s.format.Tag]) {
+		return unit{}, errOtherShare
+	}
 	id := seal.ID(sealed)
-	u := unit{key: string(id[:16]), content: [16]byte(id[:16]), packed: plaintext[:s.format.Report:s.format.Report]}
+	u := unit{key: string(id[:16]), content: [16]byte(id[:16]), packed: report}
 	if s.format.Token > 0 {
-		u.token = plaintext[s.format.Report:]
+		u.token = rest[s.format.Tag:]
 		u.key = tokenKey(u.token)
 	}
 	if s.shared != nil {

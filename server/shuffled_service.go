@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -40,11 +41,20 @@ func (s shuffledService) forward(ctx context.Context, req *service.ForwardReport
 	if err != nil {
 		return nil, fl.Invalid("sealed", fmt.Sprintf("%d bytes", len(req.GetSealed())), "must hold sealed reports of the round: %v", err)
 	}
-	reasons, got, err := r.forward(ctx, sealed)
+	size, tags := r.sealing.format.Tag, req.GetShareTags()
+	if len(tags) != size*len(sealed) {
+		return nil, fl.Invalid("share_tags", fmt.Sprintf("%d bytes", len(tags)), "must have %d for each of %d reports", size, len(sealed))
+	}
+	reports := make([]forwardedReport, len(sealed))
+	for i := range reports {
+		reports[i] = forwardedReport{sealed[i], tags[i*size : (i+1)*size]}
+	}
+	reasons, got, err := r.forward(ctx, reports)
 	if err != nil {
 		return nil, err
 	}
 	s.metrics.forwarded(got, reasons, r.tokens != nil)
+	r.logRejections(reports, reasons)
 	resp := &service.ForwardReportsResponse{}
 	for i, why := range reasons {
 		if why != nil {
@@ -52,6 +62,29 @@ func (s shuffledService) forward(ctx context.Context, req *service.ForwardReport
 		}
 	}
 	return resp, nil
+}
+
+// maxNamed bounds the reports of a message that a line of log names: whoever can send reports to the
+// shuffler could fill the log otherwise.
+const maxNamed = 8
+
+// logRejections names the first reports of a message that do not count, by their ids.
+func (r *round) logRejections(reports []forwardedReport, reasons []error) {
+	rejected := 0
+	var names []string
+	var first error
+	for i, why := range reasons {
+		if why == nil {
+			continue
+		}
+		if rejected++; rejected <= maxNamed {
+			names = append(names, fmt.Sprintf("%x", seal.ID(reports[i].sealed)))
+		}
+		first = cmp.Or(first, why)
+	}
+	if rejected > 0 {
+		r.logger.Warn("reports from the shuffler do not count", "rejected", rejected, "of", len(reports), "ids", names, "first_reason", first)
+	}
 }
 
 func (s shuffledService) CompleteRound(ctx context.Context, req *service.CompleteRoundRequest) (*service.CompleteRoundResponse, error) {

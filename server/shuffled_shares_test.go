@@ -3,8 +3,11 @@ package server_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"log/slog"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"google.golang.org/grpc/codes"
@@ -62,6 +65,7 @@ func TestTwoServersReleaseTheEstimateOfACurator(t *testing.T) {
 				t.Fatal(err)
 			}
 			whole, second = append(whole, slices.Concat(a, b)), append(second, b)
+			a = append(a, noTag...)
 			if len(r.IssuerKey) > 0 {
 				a = append(a, token(t, i, string(rune('a'+n)), r)...)
 			}
@@ -109,6 +113,52 @@ func TestTwoServersReleaseTheEstimateOfACurator(t *testing.T) {
 	}
 }
 
+// A report counts only with the tag of its own second share, and a message has a tag for each report.
+func TestASecondShareIsTheOneOfItsReport(t *testing.T) {
+	logged := &bytes.Buffer{}
+	p := start(t, server.Config{Seal: newKeys(t), Logger: slog.New(slog.NewTextHandler(logged, nil))})
+	r := open(t, p, sharesRound("r"))
+	m := mechanismOf(t, r)
+	sealer, err := seal.NewItemSealer(r, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	format := sealer.Format()
+	req := forwarding(t, r)
+	var ids []string
+	for n := range 3 {
+		report, err := m.Encode(nil, make([]float64, r.Dim), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		item, err := sealer.Item(report, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 1 {
+			item[len(item)-2] ^= 1
+		}
+		_, tag := format.Second(item)
+		req.Sealed, req.ShareTags = append(req.Sealed, item[:format.Sealed]...), append(req.ShareTags, tag...)
+		ids = append(ids, fmt.Sprintf("%x", seal.ID(item[:format.Sealed])))
+	}
+	for range 2 {
+		resp, err := service.NewShuffledClient(p.conn).ForwardReports(t.Context(), req)
+		if err != nil || !slices.Equal(resp.GetRejected(), []uint32{1}) {
+			t.Errorf("%v, %v, want the one rejected whose share was changed", resp.GetRejected(), err)
+		}
+	}
+	if text := logged.String(); !strings.Contains(text, ids[1]) || strings.Contains(text, ids[0]) || !strings.Contains(text, "share was changed") {
+		t.Errorf("the log does not name %s:\n%s", ids[1], text)
+	}
+	for name, tags := range map[string][]byte{"no tags": nil, "a tag too few": req.ShareTags[32:], "a part": req.ShareTags[1:]} {
+		short := forwarding(t, r)
+		short.Sealed, short.ShareTags = req.Sealed, tags
+		_, err := service.NewShuffledClient(p.conn).ForwardReports(t.Context(), short)
+		wantField(t, name, err, codes.InvalidArgument, "share_tags")
+	}
+}
+
 // Only the first server's share travels to the server.
 func TestTheSecondSharesMayBeLargerThanAMessage(t *testing.T) {
 	p := start(t, server.Config{Seal: newKeys(t), Limits: limits.Limits{MaxMessageBytes: 64 << 10}})
@@ -128,7 +178,7 @@ func TestARoundOfTwoServersWithTooFewReportsExpires(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forwardGood(t, p, r, sealed(t, r, a)...)
+	forwardGood(t, p, r, sealed(t, r, append(a, noTag...))...)
 	if err := complete(t, p, r, nil); err != nil {
 		t.Error(err)
 	}

@@ -11,12 +11,16 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum/shares"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/limits"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
+
+// noTag is in place of the tags of second shares, where these do not matter.
+var noTag = make([]byte, seal.TagBytes)
 
 // newKeys are those of a server, in a directory of the test.
 func newKeys(t testing.TB) *seal.Keys {
@@ -61,7 +65,11 @@ func forwarding(t testing.TB, r fl.Round, sealed ...[]byte) *service.ForwardRepo
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &service.ForwardReportsRequest{RoundId: r.ID, RoundDigest: digest[:], Sealed: bytes.Join(sealed, nil)}
+	req := &service.ForwardReportsRequest{RoundId: r.ID, RoundDigest: digest[:], Sealed: bytes.Join(sealed, nil)}
+	if r.Mechanism == shares.Name {
+		req.ShareTags = bytes.Repeat(noTag, len(sealed))
+	}
+	return req
 }
 
 // forward sends sealed reports and returns the positions of those that do not count.

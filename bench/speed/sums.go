@@ -42,7 +42,7 @@ type sum struct{ mechanism, against string }
 func (s *sumsSetting) run(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 	forms := []sum{
 		{mechanism: hdsum.Name, against: "everybody but the one who receives the reports"},
-		{mechanism: shares.Name, against: "either of two servers alone"},
+		{mechanism: shares.Name, against: "one passive server of two"},
 	}
 	repeats := env.RepeatsOr(50)
 	if env.Quick {

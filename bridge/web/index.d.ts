@@ -22,13 +22,14 @@ export interface Policy {
   maxDim?: number;
   /** Accepts guarantees that hold only for the shuffled reports of all clients. Default false. */
   trustShuffler?: boolean;
-  /** Accepts guarantees that hold against either of two servers, and not against both together. Default false. */
-  trustTwoServers?: boolean;
   /** Weakest relation. "zero-out" also accepts "replace-one", which protects more. Default "replace-one". */
   relation?: "replace-one" | "zero-out";
   /** Accepts guarantees that are proved for real numbers only. The code does not keep them. Default false. */
   acceptRealNumbers?: boolean;
-  /** Names of mechanisms. Default: all. */
+  /**
+   * Names of mechanisms. Default: all but those of two servers ("sumdp-shares"), which are accepted only by their names:
+   * they hold against one passive server only.
+   */
   mechanisms?: string[];
   /** What Round.features must be. Default: anything. */
   features?: string;
@@ -45,7 +46,7 @@ export interface Policy {
 
 /** What one report promises its sender. */
 export interface Guarantee {
-  /** "none", "local", "shuffle" or "two-servers": whom the sender has to trust. */
+  /** Whom the sender has to trust. "two-servers" holds against one passive server of two: one that follows the protocol. */
   trust: "none" | "local" | "shuffle" | "two-servers";
   epsilon: number;
   delta: number;

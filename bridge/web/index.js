@@ -106,7 +106,7 @@ function guaranteeOf(g) {
 const against = {
   local: "against everybody, the server included",
   shuffle: "against a party that sees only what the shuffler forwards. It does not hold against the shuffler and the server together",
-  "two-servers": "against either of the two servers alone. It does not hold against both together",
+  "two-servers": "against one passive server. It does not hold against a server that makes up reports, nor against both servers together",
 };
 
 function words(g, extra = "") {

@@ -80,6 +80,15 @@ const (
 	againstCentral = "against a party that sees only whole rounds, if the shuffler does not work with it"
 )
 
+// againstWhom says against whom what is spent of a purpose's budget bounds the loss. Entries in the
+// shuffle model and in that of two servers bound nothing against everybody.
+func againstWhom(p ledger.ExportedPurpose) string {
+	if sees := seesAtMost(p); sees != "" {
+		return "only against a party that " + sees + ": there is no bound against everybody"
+	}
+	return againstAll
+}
+
 // showLedger writes a ledger for people.
 func showLedger(w io.Writer, x *ledger.Exported) error {
 	if len(x.Purposes) == 0 {
@@ -88,7 +97,7 @@ func showLedger(w io.Writer, x *ledger.Exported) error {
 	}
 	return eachPurpose(x, func(name string, p ledger.ExportedPurpose) error {
 		fmt.Fprintf(w, "purpose   %s\n", name)
-		showBudget(w, p.Budget.ExportedBound, p.Spent.ExportedBound, againstAll)
+		showBudget(w, p.Budget.ExportedBound, p.Spent.ExportedBound, againstWhom(p))
 		if p.Budget.Central != nil && p.Spent.Central != nil {
 			showBudget(w, *p.Budget.Central, *p.Spent.Central, againstCentral)
 		}

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	flag "github.com/spf13/pflag"
@@ -86,14 +88,18 @@ func explainLedger(x *ledger.Exported) []explained {
 				count++
 			}
 		}
+		reads := cmp.Or(seesAtMost(p), "links all reports of a client")
 		e := explained{
 			Subject:     fmt.Sprintf("purpose %s: %d entries count, %d released", name, count, len(p.Entries)-count),
-			Promises:    []string{factor("A party that links all reports of a client learns of it", p.Spent.ExportedBound)},
+			Promises:    []string{factor("A party that "+reads+" learns of a client", p.Spent.ExportedBound)},
 			DoesNotHold: slices.Clone(notPromised),
 		}
 		if p.Spent.Central != nil {
-			e.Promises = append(e.Promises, factor("A party that sees only whole rounds learns of it", *p.Spent.Central))
-			e.DoesNotHold = append(e.DoesNotHold, "The second promise does not hold against a party that works together with the shuffler, or with all but a few clients. The first one does.")
+			e.Promises = append(e.Promises, factor("A party that sees only whole rounds learns of a client", *p.Spent.Central))
+			e.DoesNotHold = append(e.DoesNotHold, "The second promise does not hold against a party that works together with the shuffler, or with all but a few clients.")
+		}
+		if seesAtMost(p) != "" {
+			e.DoesNotHold = append(e.DoesNotHold, "There is no promise against a party that reads the client's report or both of its shares.")
 		}
 		e.Promises = append(e.Promises,
 			"Where one entry stands for a file of many clients, as that of hushgrad encode does, this holds for each of them by itself, also for one that was in every file.")
@@ -138,12 +144,24 @@ func explainEntry(x *ledger.Exported, id uint64) (out explained, err error) {
 	return out, nil
 }
 
+// seesAtMost says what a party sees against whom all that counts in a purpose promises something,
+// and "" where that is everybody.
+func seesAtMost(p ledger.ExportedPurpose) string {
+	var all []string
+	for _, trust := range []fl.Trust{fl.Shuffle, fl.TwoServers} {
+		if slices.ContainsFunc(p.Entries, func(e ledger.ExportedEntry) bool { return e.Counts() && e.Model == trust.String() }) {
+			all = append(all, strings.TrimSuffix(seesOf[trust.String()], ","))
+		}
+	}
+	return strings.Join(all, ", and in other rounds ")
+}
+
 // seesOf says who a guarantee of a trust holds against.
 var seesOf = map[string]string{
 	fl.NoPrivacy.String():  "sees the report",
 	fl.Local.String():      "sees the report, the server included,",
 	fl.Shuffle.String():    "sees only the shuffled reports of the whole round, and does not work together with the shuffler,",
-	fl.TwoServers.String(): "sees what one of the two servers sees, and does not work together with the other,",
+	fl.TwoServers.String(): "sees what one passive server of two sees, and does not work together with the other,",
 }
 
 // writeExplained writes it for people.

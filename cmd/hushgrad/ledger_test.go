@@ -138,6 +138,31 @@ func TestLedgerShowsSumsAndAgainstWhom(t *testing.T) {
 	}
 }
 
+// An ε of two servers is no bound against everybody, in no sum and in no entry.
+func TestLedgerSaysThatTwoServersArePassive(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "l")
+	l, err := ledger.Open(file, ledger.Options{})
+	if err == nil {
+		err = l.SetBudget("typing", ledger.Budget{Epsilon: 4, Delta: 1e-6, Relation: fl.ReplaceOne})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	halves := ledger.Charge{Purpose: "typing", Round: [32]byte{1}, RoundID: "r1", Mechanism: "sumdp-shares"}
+	halves.Guarantee = fl.Guarantee{Trust: fl.TwoServers, Epsilon: 1, Delta: 1e-7, Relation: fl.ReplaceOne}
+	halves.Central = halves.Guarantee
+	_, err = l.Reserve(t.Context(), halves)
+	if err = errors.Join(err, l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"show", file}, {"explain", file}, {"explain", "-entry", "1", file}} {
+		text := strings.Join(strings.Fields(do(t, append([]string{"ledger"}, args...)...)), " ")
+		if !strings.Contains(text, "what one passive server of two sees") || strings.Contains(text, againstAll) || strings.Contains(text, "links all reports") {
+			t.Errorf("%v: %s", args, text)
+		}
+	}
+}
+
 // The words have the numbers of the composition, rounded up, and of one entry.
 func TestLedgerExplains(t *testing.T) {
 	file := written(t, t.TempDir())
@@ -149,7 +174,7 @@ func TestLedgerExplains(t *testing.T) {
 	}
 	for _, part := range []string{
 		"purpose typing: 2 entries count, 1 released", "at most 7.39 times as likely, or as unlikely, when the client's data are exchanged for any others (ε = 2).",
-		"only whole rounds learns of it at most this: whatever is seen becomes at most 3.5 times", "δ = 1e-06", "What is not: That the client took part",
+		"only whole rounds learns of a client at most this: whatever is seen becomes at most 3.5 times", "δ = 1e-06", "What is not: That the client took part",
 	} {
 		if text := flat(); !strings.Contains(text, part) {
 			t.Errorf("no %q in %s", part, text)

@@ -94,13 +94,23 @@ func (l listed) target() string {
 	return strconv.Itoa(l.round.TargetReports)
 }
 
+// localEpsilon is the ε of one report against everybody, and "-" where the report has none: alone
+// or with all others of its client it then shows the gradient.
+func (l listed) localEpsilon() string {
+	m, err := fl.Open(l.round)
+	if err != nil || m.Guarantee().Trust != fl.Local {
+		return "-"
+	}
+	return fmt.Sprint(l.round.Epsilon)
+}
+
 // writeTable writes rounds for people.
 func writeTable(w io.Writer, rounds []listed) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "ROUND\tSTATE\tREPORTS\tMINIMUM\tTARGET\tMECHANISM\tDIM\tLOCAL ε\tOPENED\tENDED")
 	for _, l := range rounds {
 		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\t%s\t%d\t%v\t%s\t%s\n", l.round.ID, l.state(), l.status.GetReports(), l.round.MinReports, l.target(),
-			l.round.Mechanism, l.round.Dim, l.round.Epsilon, l.status.GetOpened().AsTime().Format(time.RFC3339), l.ended())
+			l.round.Mechanism, l.round.Dim, l.localEpsilon(), l.status.GetOpened().AsTime().Format(time.RFC3339), l.ended())
 	}
 	return table.Flush()
 }

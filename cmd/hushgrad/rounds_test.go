@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
@@ -72,6 +73,32 @@ func TestRoundsFromOpenToExport(t *testing.T) {
 	}
 	if m := messages[1]; m.Round.ID != "r" || m.State != "ROUND_STATE_CLOSED" || m.Reports != "60" || m.Ended.Before(m.Opened) {
 		t.Errorf("%+v", m)
+	}
+}
+
+// The ε of a round of two servers is no local one, and so is that of a sum in the shuffle model.
+func TestTheListHasLocalEpsilonsOnly(t *testing.T) {
+	for mechanism, want := range map[string]string{"coco": "1", "sumdp-shares": "-", "none": "-"} {
+		r := fl.Round{ID: "r", Mechanism: mechanism, Dim: 4, Scale: 1, Epsilon: 1, MinReports: 100, Relation: fl.ReplaceOne, PublicSeed: [32]byte{1}}
+		switch mechanism {
+		case "coco":
+			r.Params = fl.Params{"sparsity": fl.Int(2)}
+		case "sumdp-shares":
+			r.Delta = 1e-6
+		case "none":
+			r.Epsilon = math.Inf(1)
+		}
+		r, _, err := fl.Complete(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var table strings.Builder
+		if err := writeTable(&table, []listed{{r, &service.RoundStatus{}}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Fields(strings.Split(table.String(), "\n")[1])[7]; got != want {
+			t.Errorf("%s: local ε %s, want %s", mechanism, got, want)
+		}
 	}
 }
 

@@ -178,8 +178,12 @@ func printParties(w io.Writer, p plan.Promise, cohort int) error {
 			fmt.Fprintf(w, "    %-19s  sees %s\n", row.who, row.what)
 		}
 	}
+	madeUp := "Reports that are made up hide nobody: the aggregator can make up some, and issuer and shuffler together can."
+	if p.TwoServers {
+		madeUp = "An aggregator that makes up reports reads a gradient alone."
+	}
 	return plan.Words{Text: []string{
-		fmt.Sprintf("The central ε counts on %d honest clients in every round. Reports that are made up hide nobody: the aggregator can make up some, and issuer and shuffler together can.", cohort),
+		fmt.Sprintf("The central ε counts on %d honest clients in every round. %s", cohort, madeUp),
 		"Sealed reports are as safe as HPKE with X25519.",
 		"In this demo one user runs all three parties on one machine and sees everything.",
 	}}.Print(w)
@@ -190,7 +194,7 @@ func holds(p plan.Promise) []holding {
 	central := fmt.Sprintf("central ε = %s, δ = %g", fl.FormatUp(*p.Central, 4), p.Delta)
 	if p.TwoServers {
 		return []holding{
-			{central, []sees{
+			{central + ", for passive parties only,", []sees{
 				{"issuer", "who asks for tokens, and the models"},
 				{"shuffler", "who sends which share, and the models"},
 				{"aggregator", "the other shares and the sums"},

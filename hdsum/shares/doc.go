@@ -1,6 +1,6 @@
 // Package shares is the mechanism "sumdp-shares" of package fl: sums of gradients by two
-// servers. Use it where clients trust no single party with their gradients: one server alone sees
-// random bytes and the noisy sum. Start with [Name] in a Round, and with fl.SharedMechanism.
+// passive servers. Use it where both servers follow the protocol and do not work together: each
+// sees random bytes and the noisy sum. Start with [Name] in a Round, and with fl.SharedMechanism.
 //
 // The mechanism "sumdp" of package hdsum sends all messages of a client to one party, which
 // could read the gradient. Here the client adds its part of the noise to the gradient itself
@@ -30,10 +30,15 @@
 //
 // The seeds do not depend on the gradients. The second server sees y − G(seed) and not the
 // seed. If G is a pseudo-random generator, this is uniform bytes to every party of bounded
-// computing power, whatever y is. That is an assumption on AES, and the only one.
+// computing power, whatever y is. That is an assumption on AES.
 //
-// So everything that one server receives from clients can be made without them. Its view,
-// together with the other server's sum, follows from random bytes and the noisy sum.
+// A second assumption is on the client's generator, ChaCha8 from fl.NewRand: noise and seeds are what
+// they should be to a party that cannot predict it. Whoever carries the shares adds assumptions.
+// Package server/seal rests on HPKE, and on HMAC-SHA256 for the tag of the second server's share.
+//
+// So everything that one server receives from clients can be made without them. If both servers
+// follow the protocol, the view of one server, together with the other server's sum, follows from
+// random bytes and the noisy sum.
 //
 // The noisy sum mod 2^k is a function of the noisy sum. It is (ε, δ)-differentially private
 // under the relation of the round, by the calibration below, if n clients follow the
@@ -74,7 +79,9 @@
 // # What is not protected
 //
 // Both servers together read every gradient. With h < n honest clients the noise has the
-// shape h/n instead of 1 and protects less. A client can shift the sum at will. A server can
-// shift it too, or leave clients out. It cannot read them. Where a server may choose who
-// counts, it must not be able to bring n − 1 clients of its own: see docs/threat-model.md.
+// shape h/n instead of 1 and protects less. A client can shift the sum at will, and so can a server.
+//
+// A server that does not follow the protocol reads a gradient alone. It makes up n − 1 reports, sees
+// to it that one client's report counts beside them, and subtracts its own from the sum. That
+// client's noise is left, of shape 1/n, which leaves most coordinates bare: see docs/threat-model.md.
 package shares

@@ -18,7 +18,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	policy := fl.Policy{MaxEpsilon: 4, MaxDelta: 1e-6, MinReports: 1000, TrustTwoServers: true}
+	policy := fl.Policy{MaxEpsilon: 4, MaxDelta: 1e-6, MinReports: 1000, Mechanisms: []string{shares.Name}}
 	if err := policy.Check(round, mechanism.Guarantee()); err != nil {
 		log.Fatal(err)
 	}
@@ -57,5 +57,5 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Printf("%.1f from %d reports, %v\n", estimate.Mean().Value[0], estimate.Reports, mechanism.Guarantee())
-	// Output: 0.5 from 2000 reports, (ε=4, δ=1e-06)-DP, two-servers model, replace-one
+	// Output: 0.5 from 2000 reports, (ε=4, δ=1e-06)-DP, two-servers model, against one passive server, replace-one
 }

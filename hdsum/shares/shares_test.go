@@ -82,8 +82,8 @@ func TestTheGuaranteeNamesTwoServers(t *testing.T) {
 		if want := (fl.Guarantee{Trust: fl.TwoServers, Epsilon: 4, Delta: 1e-6, Relation: relation}); g != want {
 			t.Errorf("%v, want %v", g, want)
 		}
-		if text := g.String(); !strings.Contains(text, "two-servers") {
-			t.Errorf("%q does not name them", text)
+		if text := g.String(); !strings.Contains(text, "two-servers model, against one passive server") {
+			t.Errorf("%q does not say against whom it holds", text)
 		}
 	}
 }

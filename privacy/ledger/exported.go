@@ -60,7 +60,7 @@ type ExportedBound struct {
 type ExportedGuarantee struct {
 	// Model is the guarantee's Trust: "local" holds against every party that reads the report. "shuffle"
 	// holds against a party that sees only the shuffled reports of the whole round, and that does not work
-	// together with the shuffler. "two-servers" holds against either of two servers alone. "none" holds
+	// together with the shuffler. "two-servers" holds against one passive server of two. "none" holds
 	// against nobody, and its ε is infinite.
 	Model string `json:"model"`
 	ExportedBound

@@ -145,8 +145,8 @@ def test_rounds_of_two_servers_seal_the_share_of_the_first_one(row: Row) -> None
     demand = Policy(max_epsilon=1, max_delta=1e-6, shuffled=PINS)
     with pytest.raises(PolicyRefused) as refused:
         Round(server.description, demand)
-    assert refused.value.param == "trust"
-    client = Round(server.description, replace(demand, trust_two_servers=True))
+    assert refused.value.param == "mechanism"
+    client = Round(server.description, replace(demand, mechanisms=("sumdp-shares",)))
     assert client.guarantee.trust == "two-servers"
     assert client.central == client.guarantee
     assert len(client.encode(row)) == client.report_bytes

@@ -38,7 +38,8 @@ type Participation struct {
 // A round with a shuffler is joined over a connection to that shuffler. If the connection has TLS,
 // its certificate must be valid for Round.Shuffler. Without TLS it is the caller's word that the
 // party at the other end is that shuffler. A guarantee with trust fl.TwoServers is accepted only if
-// the policy pins both parties: the seal key is that of the first server, and the shuffler is the second.
+// the policy names the mechanism and pins both parties: the seal key is the first server's, and the
+// shuffler is the second server.
 func (c *Client) Join(ctx context.Context, roundID string) (*Participation, error) {
 	p, err := c.join(ctx, roundID)
 	if err != nil {
@@ -122,7 +123,8 @@ func (p *Participation) Round() fl.Round { return p.round }
 func (p *Participation) Mechanism() fl.Mechanism { return p.mechanism }
 
 // Guarantee is what one report by itself promises its sender. A local one holds against everybody.
-// One with trust fl.TwoServers holds against either server, and not against both together.
+// One with trust fl.TwoServers holds against one passive server. It does not hold against a server
+// that makes up reports, nor against both servers together.
 func (p *Participation) Guarantee() fl.Guarantee { return p.terms.Guarantee }
 
 // Central is what one report promises against a party that sees only what the shuffler forwards, for

@@ -150,7 +150,7 @@ func TestClientsSendNoWholeReportOfTwoServers(t *testing.T) {
 		ID: "r", Mechanism: shares.Name, Dim: 8, Scale: 1, Epsilon: 1, Delta: 1e-6, MinReports: 2000, PublicSeed: [32]byte{1},
 		Params: fl.Params{shares.ParamLevels: fl.Int(16)},
 	})
-	policy := fl.Policy{MaxEpsilon: 1, MaxDelta: 1e-6, TrustTwoServers: true, Relation: fl.ZeroOut}
+	policy := fl.Policy{MaxEpsilon: 1, MaxDelta: 1e-6, Mechanisms: []string{shares.Name}, Relation: fl.ZeroOut}
 	c, err := client.New(dial(t, &liar{status: status}), client.Options{Policy: policy})
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/hdsum/shares"
 	"github.com/hushgrad/hushgrad/privacy/ledger"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/client"
@@ -68,7 +69,7 @@ func TestEachReportIsSealedByItself(t *testing.T) {
 func TestTwoServersGetTheirShares(t *testing.T) {
 	s, conn := openShuffler(t, twoServers)
 	policy := s.pinned()
-	policy.MaxEpsilon, policy.MaxDelta, policy.TrustTwoServers = 1, 1e-6, true
+	policy.MaxEpsilon, policy.MaxDelta, policy.Mechanisms = 1, 1e-6, []string{shares.Name}
 	p := joinWith(t, conn, client.Options{Policy: policy})
 	report, err := p.Encode(nil, make([]float64, 8), nil)
 	if err != nil {
@@ -88,14 +89,14 @@ func TestTwoServersGetTheirShares(t *testing.T) {
 		change func(*fl.Policy)
 		param  string
 	}{
-		"no trust in two":  {func(p *fl.Policy) { p.TrustTwoServers = false }, "trust"},
+		"not by its name":  {func(p *fl.Policy) { p.Mechanisms = nil }, "mechanism"},
 		"no pins":          {func(p *fl.Policy) { p.Shuffled = nil }, "shuffler"},
 		"the first server": {func(p *fl.Policy) { p.Shuffled.SealKeys = nil }, "seal_key"},
 		"the second one":   {func(p *fl.Policy) { p.Shuffled.Shufflers = []string{"other.example"} }, "shuffler"},
 		"its ε":            {func(p *fl.Policy) { p.MaxEpsilon = 0.5 }, "epsilon"},
 	} {
 		policy := s.pinned()
-		policy.MaxEpsilon, policy.MaxDelta, policy.TrustTwoServers = 1, 1e-6, true
+		policy.MaxEpsilon, policy.MaxDelta, policy.Mechanisms = 1, 1e-6, []string{shares.Name}
 		c.change(&policy)
 		refused, err := client.New(conn, client.Options{Policy: policy})
 		if err != nil {

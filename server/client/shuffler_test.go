@@ -134,12 +134,16 @@ func (s *shuffler) take(req *service.SubmitReportsRequest, resp *service.SubmitR
 			return err
 		}
 		if s.verifier != nil {
-			if err := s.verifier.Verify(plain[s.format.Report:]); err != nil {
+			if err := s.verifier.Verify(plain[s.format.Report+s.format.Tag:]); err != nil {
 				return err
 			}
 		}
+		share, tag := s.format.Second(item)
+		if !slices.Equal(tag, plain[s.format.Report:s.format.Report+s.format.Tag]) {
+			return errors.New("the tag in the seal is not that of the second share")
+		}
 		s.items[id] = slices.Clone(item)
-		s.reports = append(s.reports, slices.Concat(plain[:s.format.Report], item[s.format.Sealed:]))
+		s.reports = append(s.reports, slices.Concat(plain[:s.format.Report], share))
 		resp.Accepted++
 	}
 	return nil

@@ -25,6 +25,7 @@ type Promise struct {
 type Budget struct {
 	Epsilon string `json:"epsilon"`
 	Delta   string `json:"delta"`
+	Against string `json:"against,omitempty"` // the party, where the heading says too much
 }
 
 // Words are sentences under a heading.
@@ -222,10 +223,13 @@ func (k *kind) inWords(r fl.Round) *Promise {
 func inWords(given plan.Promise) *Promise {
 	p := &Promise{Words: []Words{}, Notes: []string{}}
 	if given.LocalTotal != nil {
-		p.Local = &Budget{fl.FormatUp(*given.LocalTotal, 4), fl.FormatUp(given.LocalDelta, 4)}
+		p.Local = &Budget{Epsilon: fl.FormatUp(*given.LocalTotal, 4), Delta: fl.FormatUp(given.LocalDelta, 4)}
 	}
 	if given.Central != nil {
-		p.Central = &Budget{fl.FormatUp(*given.Central, 4), fl.FormatUp(given.Delta, 4)}
+		p.Central = &Budget{Epsilon: fl.FormatUp(*given.Central, 4), Delta: fl.FormatUp(given.Delta, 4)}
+		if given.TwoServers {
+			p.Central.Against = "against one passive server"
+		}
 	}
 	for _, w := range given.Words() {
 		p.Words = append(p.Words, Words(w))

@@ -7,8 +7,12 @@
 // A sealed report is one single-shot message of HPKE (RFC 9180), base mode: the encapsulated key
 // and then the ciphertext. Its info is "hushgrad sealed report" and the 32 bytes of the round's
 // digest, its aad is empty. The plaintext is the report and then the token, if the round asks for
-// one. In a round of a mechanism for two servers it is the share of the first server and then the
-// token. [FormatOf] has the lengths.
+// one. In a round of a mechanism for two servers it is the share of the first server, the tag of the second
+// server's share and then the token. [FormatOf] has the lengths.
+//
+// The second server's share travels outside the seal, behind 32 random bytes: the key of its tag. The tag
+// is HMAC-SHA256 of the share. Both servers compare it, so that a share that was changed on its way does not
+// count. The first server learns nothing from a tag, because the key does not reach it.
 //
 // Every sealed report of a round has the same length: rounds whose reports have several lengths
 // are refused. A sealed report cannot be changed into another one that opens. So its SHA-256 is

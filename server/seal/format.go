@@ -11,12 +11,15 @@ import (
 type Format struct {
 	// Report is the length of the report, or of the first server's share.
 	Report int
+	// Tag is TagBytes in a round of a mechanism for two servers, and otherwise 0: the length of
+	// the second share's tag, and of the tag's key.
+	Tag int
 	// Token is admit.TokenBytes in a round that asks for tokens, and otherwise 0.
 	Token int
-	// Sealed is the length of the sealed report: Report and Token, encrypted.
+	// Sealed is the length of the sealed report: Report, Tag and Token, encrypted.
 	Sealed int
-	// Share is the length of the second server's share, which follows the sealed report. It
-	// is 0 in a round of a mechanism for one server.
+	// Share is the length of the second server's share. The tag's key and then this share follow
+	// the sealed report. Share is 0 in a round of a mechanism for one server.
 	Share int
 }
 
@@ -40,7 +43,7 @@ func FormatOf(r fl.Round, m fl.Mechanism) (f Format, err error) {
 	}
 	switch m := m.(type) {
 	case fl.SharedMechanism:
-		f.Report, f.Share = m.ShareBytes(fl.FirstServer), m.ShareBytes(fl.SecondServer)
+		f.Report, f.Tag, f.Share = m.ShareBytes(fl.FirstServer), TagBytes, m.ShareBytes(fl.SecondServer)
 	case fl.ReportSizer:
 		f.Report = m.ReportBytes()
 	default:
@@ -49,12 +52,13 @@ func FormatOf(r fl.Round, m fl.Mechanism) (f Format, err error) {
 	if g := m.Guarantee(); g.Trust == fl.Shuffle {
 		return refuse("mechanism", r.Mechanism, "must not hold all messages of a client in one report, which a permutation of reports does not separate")
 	}
-	f.Sealed = f.Report + f.Token + a.overhead
+	f.Sealed = f.Report + f.Tag + f.Token + a.overhead
 	return f, nil
 }
 
-// Item is the length of what one client sends: the sealed report and the second server's share.
-func (f Format) Item() int { return f.Sealed + f.Share }
+// Item is the length of what one client sends: the sealed report, and for two servers the tag's key
+// and the second server's share.
+func (f Format) Item() int { return f.Sealed + f.Tag + f.Share }
 
 // Split cuts the items of a message apart. They are parts of it. The error is a *fl.ParamError
 // for reports when there is none, more than fl.MaxBatch, or an incomplete one.

@@ -1,6 +1,7 @@
 package seal
 
 import (
+	"crypto/rand"
 	"fmt"
 	"runtime"
 	"slices"
@@ -37,8 +38,8 @@ func NewItemSealer(r fl.Round, m fl.Mechanism) (*ItemSealer, error) {
 // Format returns the lengths of the items.
 func (s *ItemSealer) Format() Format { return s.format }
 
-// Item seals a report and its token. Of a report for two servers it seals the first share, and the
-// second one follows as it is. The same report gives other bytes each time. The error is a
+// Item seals a report and its token. Of a report for two servers it seals the first share and the tag of
+// the second share, which follows as it is. The same report gives other bytes each time. The error is a
 // *fl.ParamError for a report or a token that has not the length of the Format. Cost: about 0.1 ms.
 func (s *ItemSealer) Item(report, token []byte) ([]byte, error) {
 	f := s.format
@@ -48,8 +49,15 @@ func (s *ItemSealer) Item(report, token []byte) ([]byte, error) {
 	if len(token) != f.Token {
 		return nil, fl.Invalid("token", fmt.Sprintf("%d bytes", len(token)), "must have %d", f.Token)
 	}
-	item, err := s.sealer.Seal(make([]byte, 0, f.Item()), slices.Concat(report[:f.Report], token))
-	return append(item, report[f.Report:]...), err
+	first, second := report[:f.Report], report[f.Report:]
+	key := make([]byte, f.Tag)
+	_, _ = rand.Read(key) // never fails
+	var tag []byte
+	if f.Tag > 0 {
+		tag = tagOf(key, second)
+	}
+	item, err := s.sealer.Seal(make([]byte, 0, f.Item()), slices.Concat(first, tag, token))
+	return append(append(item, key...), second...), err
 }
 
 // Items seals reports without tokens, over all cores.

@@ -132,7 +132,7 @@ func TestTheFormatOfTwoServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Report != len(first) || f.Token != 0 || f.Share != len(second) || f.Item() != f.Sealed+len(second) {
+	if f.Report != len(first) || f.Token != 0 || f.Tag != seal.TagBytes || f.Share != len(second) || f.Item() != f.Sealed+f.Tag+len(second) {
 		t.Errorf("%+v for shares of %d and %d bytes", f, len(first), len(second))
 	}
 }

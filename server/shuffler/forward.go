@@ -123,6 +123,7 @@ func (f *forwarding) places(ctx context.Context, pass, passes uint64, about int)
 type message struct {
 	sealed []byte
 	shares [][]byte // of the second server
+	tags   []byte   // of these shares
 	bytes  int
 }
 
@@ -144,7 +145,8 @@ func (f *forwarding) add(ctx context.Context, m *message, p place) (*message, er
 	m.sealed = append(m.sealed, item[:sealed]...)
 	m.bytes += size
 	if f.sum != nil {
-		m.shares = append(m.shares, item[sealed:])
+		share, tag := f.format.Second(item)
+		m.shares, m.tags = append(m.shares, share), append(m.tags, tag...)
 	}
 	if len(m.sealed)/sealed == messageReports || len(m.sealed)+sealed > f.shuffler.cfg.ForwardBytes || m.bytes+size > messageItems {
 		f.send(ctx, m)
@@ -162,7 +164,7 @@ func (f *forwarding) send(ctx context.Context, m *message) {
 		var resp *service.ForwardReportsResponse
 		err := f.persist(ctx, func(ctx context.Context) (err error) {
 			resp, err = f.shuffler.upstream.shuffled.ForwardReports(ctx, &service.ForwardReportsRequest{
-				RoundId: f.description.ID, RoundDigest: f.digest[:], Sealed: m.sealed,
+				RoundId: f.description.ID, RoundDigest: f.digest[:], Sealed: m.sealed, ShareTags: m.tags,
 			})
 			return err
 		})

@@ -157,7 +157,7 @@ func (l *load) seal(i *issuer.Issuer, at int) error {
 	}
 	token, err := request.Finalize(answer)
 	if err == nil {
-		l.sealed[at], err = l.round.sealer.Seal(nil, append(l.reports[at][:len(l.reports[at]):len(l.reports[at])], token...))
+		l.sealed[at], err = l.round.sealer.Item(l.reports[at], token)
 	}
 	return err
 }

@@ -27,7 +27,7 @@ type sealedRound struct {
 	digest    [32]byte
 	mechanism fl.Mechanism
 	format    seal.Format
-	sealer    *seal.Sealer
+	sealer    *seal.ItemSealer
 	rng       *rand.Rand
 }
 
@@ -55,7 +55,7 @@ func newSealedRound(t testing.TB, change func(*fl.Round)) *sealedRound {
 	if out.format, err = seal.FormatOf(out.Round, out.mechanism); err != nil {
 		t.Fatal(err)
 	}
-	if out.sealer, err = seal.NewSealer(out.SealKey, out.digest); err != nil {
+	if out.sealer, err = seal.NewItemSealer(out.Round, out.mechanism); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -66,21 +66,13 @@ func (r *sealedRound) items(t testing.TB, n int) [][]byte {
 	t.Helper()
 	out := make([][]byte, n)
 	for i := range out {
-		grad := make([]float64, r.Dim)
-		var report, share []byte
-		var err error
-		if m, ok := r.mechanism.(fl.SharedMechanism); ok {
-			report, share, err = m.EncodeShares(nil, nil, grad, r.rng)
-		} else {
-			report, err = r.mechanism.Encode(nil, grad, r.rng)
-		}
+		report, err := r.mechanism.Encode(nil, make([]float64, r.Dim), r.rng)
 		if err == nil {
-			out[i], err = r.sealer.Seal(nil, append(report, make([]byte, r.format.Token)...))
+			out[i], err = r.sealer.Item(report, make([]byte, r.format.Token))
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		out[i] = append(out[i], share...)
 	}
 	return out
 }

@@ -187,7 +187,8 @@ func (r *round) accepts(ctx context.Context, fresh []entry) error {
 	case agg := <-r.shares:
 		defer func() { r.shares <- agg }()
 		for _, e := range fresh {
-			if err := agg.Add(e.key[:], e.item[r.format.Sealed:]); err != nil {
+			share, _ := r.format.Second(e.item)
+			if err := agg.Add(e.key[:], share); err != nil {
 				return &fl.BatchError{Index: e.at, Err: err}
 			}
 		}

@@ -101,7 +101,8 @@ func TestBadSharesAreRefused(t *testing.T) {
 	}
 	bad := items[1]
 	bad[len(bad)-1] = 0xFF // bits that no share uses
-	if err := agg.Add([]byte{1}, bad[r.format.Sealed:]); !errors.Is(err, fl.ErrBadReport) {
+	share, _ := r.format.Second(bad)
+	if err := agg.Add([]byte{1}, share); !errors.Is(err, fl.ErrBadReport) {
 		t.Fatalf("the mechanism takes the share: %v", err)
 	}
 	p.refuses(t, "a bad share", codes.InvalidArgument, r, items...)

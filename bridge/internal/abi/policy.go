@@ -14,7 +14,6 @@ type policy struct {
 	MinReports        int      `json:"min_reports"`
 	MaxDim            int      `json:"max_dim"`
 	TrustShuffler     bool     `json:"trust_shuffler"`
-	TrustTwoServers   bool     `json:"trust_two_servers"`
 	Relation          string   `json:"relation"`
 	AcceptRealNumbers bool     `json:"accept_real_numbers"`
 	Mechanisms        []string `json:"mechanisms"`
@@ -43,7 +42,7 @@ func (p *policy) parse() (*fl.Policy, error) {
 	pins, err := p.Shuffled.parse()
 	return &fl.Policy{
 		MaxEpsilon: float64(p.MaxEpsilon), MaxDelta: float64(p.MaxDelta), MinReports: p.MinReports, MaxDim: p.MaxDim,
-		TrustShuffler: p.TrustShuffler, TrustTwoServers: p.TrustTwoServers, Shuffled: pins, Relation: weakest, AcceptRealNumbers: p.AcceptRealNumbers, Mechanisms: p.Mechanisms, Features: p.Features,
+		TrustShuffler: p.TrustShuffler, Shuffled: pins, Relation: weakest, AcceptRealNumbers: p.AcceptRealNumbers, Mechanisms: p.Mechanisms, Features: p.Features,
 	}, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,7 +63,8 @@ func unsealed(t *testing.T, key *seal.Key, description, items []byte) (reports [
 		if err != nil {
 			t.Fatal(err)
 		}
-		reports = append(reports, append(plain, item[format.Sealed:]...))
+		share, _ := format.Second(item)
+		reports = append(reports, append(slices.Delete(plain, format.Report, format.Report+format.Tag), share...))
 	}
 	return reports, m
 }
@@ -75,7 +77,7 @@ func TestTheServerOpensWhatWasSealed(t *testing.T) {
 		`{"id": "r", "mechanism": "sumdp-shares", "dim": 4, "scale": 4, "epsilon": 1, "delta": 1e-6, "min_reports": 1000, "params": {"levels": 1024}}`,
 	} {
 		made, description := c.must("round.new", behind(dense, key), nil)
-		opened, _ := c.must("round.open", pinning(key, `"max_epsilon": "inf", "max_delta": 0.1, "trust_two_servers": true,`), description)
+		opened, _ := c.must("round.open", pinning(key, `"max_epsilon": "inf", "max_delta": 0.1, "mechanisms": ["none", "sumdp-shares"],`), description)
 		payload := append(floats(false, 1, 2, 3, 4), floats(false, 1, 0, -1, 0.5)...)
 		_, items := c.must("encode", fmt.Sprintf(`{"round": %v, "type": "f8", "rows": 2}`, opened["round"]), payload)
 		if size := opened["report_bytes"].(float64); opened["sealed"] != true || made["report_bytes"] != size || len(items) != 2*int(size) {
@@ -146,7 +148,7 @@ func TestRoundsThatCannotBeSealedAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _, failed := c.ask("round.open", `{"policy": {"max_epsilon": 4, "max_delta": 0.1, "trust_two_servers": true}}`, description)
+		_, _, failed := c.ask("round.open", `{"policy": {"max_epsilon": 4, "max_delta": 0.1, "mechanisms": ["coco", "sumdp-shares"]}}`, description)
 		if failed == nil || failed.Kind != KindPolicy || failed.Param != param {
 			t.Errorf("%s: %+v, want a refusal for %s", r.Mechanism, failed, param)
 		}

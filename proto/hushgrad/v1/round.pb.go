@@ -89,8 +89,8 @@ const (
 	// The shuffler. The guarantee holds only against a party that sees only the shuffled
 	// reports of all clients.
 	Trust_TRUST_SHUFFLE Trust = 3
-	// One of two servers. The guarantee holds against either server alone and against
-	// everybody who sees what they release together. It does not hold against both.
+	// Two passive servers. The guarantee holds against one server that follows the protocol, and
+	// against everybody who sees what the two release together. It does not hold against both.
 	Trust_TRUST_TWO_SERVERS Trust = 4
 )
 

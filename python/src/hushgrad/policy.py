@@ -73,10 +73,6 @@ class Policy:
     trust_shuffler : bool
         Accept guarantees that hold only for the shuffled reports of all clients. They do not
         hold against a party that sees the report of a single client.
-    trust_two_servers : bool
-        Accept guarantees that hold against either of two servers, and not against both
-        together. The round must have a shuffler and a key that ``shuffled`` pins: they are
-        those of the two servers.
     shuffled : ShuffledPolicy, optional
         Also accept rounds behind the shufflers that it pins, with a smaller ε by the shuffling.
         Every other round counts as one without a shuffler.
@@ -85,7 +81,10 @@ class Policy:
     accept_real_numbers : bool
         Accept guarantees that are proved for real numbers only. The code does not keep them.
     mechanisms : tuple of str, optional
-        Names of the mechanisms that are accepted. None accepts all.
+        Names of the mechanisms that are accepted. None accepts all but "sumdp-shares", which is
+        accepted only by its name: its ε holds against one passive server of two. A passive
+        server follows the protocol. The round must have a shuffler and a key that ``shuffled``
+        pins: they are the two servers'.
     features : str
         What the round must say of the features of an example. "" accepts anything.
     """
@@ -95,7 +94,6 @@ class Policy:
     min_reports: int = 0
     max_dim: int = 0
     trust_shuffler: bool = False
-    trust_two_servers: bool = False
     shuffled: ShuffledPolicy | None = None
     relation: Relation = "replace-one"
     accept_real_numbers: bool = False
@@ -110,7 +108,6 @@ class Policy:
             "min_reports": _arguments.whole("min_reports", self.min_reports),
             "max_dim": _arguments.whole("max_dim", self.max_dim),
             "trust_shuffler": self.trust_shuffler,
-            "trust_two_servers": self.trust_two_servers,
             "shuffled": self.shuffled and self.shuffled.arguments(),
             "relation": _arguments.text("relation", self.relation),
             "accept_real_numbers": self.accept_real_numbers,
@@ -130,7 +127,8 @@ class Guarantee:
     trust : {"none", "local", "shuffle", "two-servers"}
         Whom the client must trust. "local" holds against every party that sees the report,
         the server included. "shuffle" holds against a party that sees only shuffled reports.
-        "none" is no privacy.
+        "two-servers" holds against one passive server of two: one that follows the protocol. It
+        is no local privacy. "none" is no privacy.
     epsilon, delta : float
         The budget of the report. epsilon is ``math.inf`` without privacy.
     relation : {"replace-one", "zero-out"}

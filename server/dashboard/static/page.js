@@ -80,7 +80,7 @@ function openRound(r) {
 
 function pastRound(r) {
   const short = !r.promise ? "being computed" : [r.promise.local ? `local ε ${r.promise.local.epsilon}` : "no local privacy",
-    r.promise.central ? `central ε ${r.promise.central.epsilon}${r.shuffler ? "" : ", not against this server"}` : ""].filter(Boolean).join("; ");
+    r.promise.central ? `central ε ${r.promise.central.epsilon}${r.promise.central.against ? ` ${r.promise.central.against}` : ""}${r.shuffler ? "" : ", not against this server"}` : ""].filter(Boolean).join("; ");
   const words = r.promise ? node("details", {}, node("summary", {}, short), ...promise(r.promise)) : short;
   return node("tr", {}, node("th", { scope: "row" }, r.id), node("td", {}, r.state), node("td", {}, r.mechanism), node("td", { class: "n" }, count(r.reports)),
     node("td", { class: "n" }, count(r.min_reports)), node("td", { class: "n" }, r.reports_per_second === undefined ? "–" : number(r.reports_per_second)),

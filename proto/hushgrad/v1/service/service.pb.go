@@ -92,7 +92,11 @@ type ForwardReportsRequest struct {
 	RoundDigest []byte `protobuf:"bytes,2,opt,name=round_digest,json=roundDigest,proto3" json:"round_digest,omitempty"`
 	// At least one sealed report and at most 65536, one after the other. All of a round have
 	// one size.
-	Sealed        []byte `protobuf:"bytes,3,opt,name=sealed,proto3" json:"sealed,omitempty"`
+	Sealed []byte `protobuf:"bytes,3,opt,name=sealed,proto3" json:"sealed,omitempty"`
+	// In a round of a mechanism for two servers: 32 bytes for each sealed report, in their order.
+	// They are the HMAC-SHA256 of the second server's share under the key that came with it.
+	// Empty in every other round.
+	ShareTags     []byte `protobuf:"bytes,4,opt,name=share_tags,json=shareTags,proto3" json:"share_tags,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -148,10 +152,18 @@ func (x *ForwardReportsRequest) GetSealed() []byte {
 	return nil
 }
 
+func (x *ForwardReportsRequest) GetShareTags() []byte {
+	if x != nil {
+		return x.ShareTags
+	}
+	return nil
+}
+
 type ForwardReportsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Positions in the message of the reports that do not count, from 0, in order: they cannot be
-	// opened, the token is missing, bad or spent on another report, or the mechanism refuses them.
+	// opened, the second server's share has another tag than the one in the seal, the token is
+	// missing, bad or spent on another report, or the mechanism refuses them.
 	Rejected      []uint32 `protobuf:"varint,1,rep,packed,name=rejected,proto3" json:"rejected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -485,8 +497,8 @@ type SubmitReportsRequest struct {
 	//
 	// In a round with a shuffler: sealed reports, all of one size. The sealed bytes are the
 	// report and then the token, if the round asks for one. In a round of a mechanism for two
-	// servers the share of the first server is sealed in place of the report, and the share of
-	// the second server follows the seal.
+	// servers the share of the first server and the tag of the second share are sealed in place of
+	// the report. The tag's key, 32 bytes, and the share of the second server follow the seal.
 	Reports []byte `protobuf:"bytes,4,opt,name=reports,proto3" json:"reports,omitempty"`
 	// In a round that asks for tokens: one for each report, in the order of the reports,
 	// one after the other. All have the same size. Empty in a round with a shuffler.
@@ -1712,11 +1724,13 @@ var File_hushgrad_v1_service_service_proto protoreflect.FileDescriptor
 
 const file_hushgrad_v1_service_service_proto_rawDesc = "" +
 	"\n" +
-	"!hushgrad/v1/service/service.proto\x12\vhushgrad.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17hushgrad/v1/round.proto\"m\n" +
+	"!hushgrad/v1/service/service.proto\x12\vhushgrad.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17hushgrad/v1/round.proto\"\x8c\x01\n" +
 	"\x15ForwardReportsRequest\x12\x19\n" +
 	"\bround_id\x18\x01 \x01(\tR\aroundId\x12!\n" +
 	"\fround_digest\x18\x02 \x01(\fR\vroundDigest\x12\x16\n" +
-	"\x06sealed\x18\x03 \x01(\fR\x06sealed\"4\n" +
+	"\x06sealed\x18\x03 \x01(\fR\x06sealed\x12\x1d\n" +
+	"\n" +
+	"share_tags\x18\x04 \x01(\fR\tshareTags\"4\n" +
 	"\x16ForwardReportsResponse\x12\x1a\n" +
 	"\brejected\x18\x01 \x03(\rR\brejected\"q\n" +
 	"\x14CompleteRoundRequest\x12\x19\n" +
