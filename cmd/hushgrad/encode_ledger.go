@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 
 	flag "github.com/spf13/pflag"
@@ -54,10 +53,11 @@ func (l *ledgerFlags) validate(f *flag.FlagSet, seed uint64) error {
 
 // open opens the ledger, which then has a budget for the purpose.
 func (l *ledgerFlags) open() (*ledger.Ledger, error) {
-	kept, err := openLedger("-ledger", l.file, ledger.Options{MustExist: l.budget == 0, Counter: l.counter})
-	if errors.Is(err, fs.ErrNotExist) && l.budget == 0 {
-		return nil, fmt.Errorf("%w; -budget makes a new one", err)
+	instead := ""
+	if l.budget == 0 {
+		instead = ", or -budget must be given for a new one"
 	}
+	kept, err := openLedger("-ledger", l.file, instead, ledger.Options{MustExist: l.budget == 0, Counter: l.counter})
 	if err != nil {
 		return nil, err
 	}

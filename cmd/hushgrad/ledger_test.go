@@ -111,7 +111,7 @@ func TestEncodeRefusesARestoredLedger(t *testing.T) {
 	if err := os.Remove(counter); err != nil {
 		t.Fatal(err)
 	}
-	if err := encode("r3", "-counter", counter); !errors.As(err, &p) || p.Param != "-counter" || !strings.Contains(err.Error(), "-budget makes a new one") {
+	if err := encode("r3", "-counter", counter); !errors.As(err, &p) || p.Param != "-counter" || !strings.Contains(err.Error(), "-budget must be given for a new one") {
 		t.Errorf("a counter that is gone: %v", err)
 	}
 	if err := encode("r3", "-counter", counter, "-budget", "9"); err != nil {
