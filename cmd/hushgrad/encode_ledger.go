@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 
 	flag "github.com/spf13/pflag"
@@ -18,17 +17,19 @@ import (
 // ledgerFlags are the flags of encode for a record of what reports have cost.
 type ledgerFlags struct {
 	file, purpose string
+	counter       string
 	budget, delta float64
 }
 
 // ledgerFlagNames are the names of the flags, that of the file first.
-var ledgerFlagNames = []string{"ledger", "purpose", "budget", "budget-delta"}
+var ledgerFlagNames = []string{"ledger", "purpose", "budget", "budget-delta", "counter"}
 
 func (l *ledgerFlags) bind(f *flag.FlagSet) {
 	f.StringVar(&l.file, "ledger", "", "`file` that records what the reports cost a client, before they leave, and refuses what its budget does not allow")
 	f.StringVar(&l.purpose, "purpose", "pairs", "with -ledger: `name` of the data; each has a budget of its own")
 	f.Float64Var(&l.budget, "budget", 0, "with -ledger: the most ε that all reports of a client cost together; recorded at the first use, and never changed")
 	f.Float64Var(&l.delta, "budget-delta", 0, "with -budget: the δ of that ε")
+	f.StringVar(&l.counter, "counter", "", "with -ledger: `file` in another folder that counts the ledger's steps, so that a restored copy of the ledger is refused; made at the first use of -budget")
 }
 
 func (l *ledgerFlags) validate(f *flag.FlagSet, seed uint64) error {
@@ -44,18 +45,19 @@ func (l *ledgerFlags) validate(f *flag.FlagSet, seed uint64) error {
 	case !(l.delta >= 0 && l.delta < 1):
 		return fl.Invalid("-budget-delta", l.delta, "must be in [0, 1)")
 	}
-	return command.Place("-ledger", l.file)
+	if err := command.Place("-ledger", l.file); err != nil || l.counter == "" {
+		return err
+	}
+	return command.Place("-counter", l.counter)
 }
 
 // open opens the ledger, which then has a budget for the purpose.
 func (l *ledgerFlags) open() (*ledger.Ledger, error) {
-	kept, err := ledger.Open(l.file, ledger.Options{MustExist: l.budget == 0})
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fl.Invalid("-ledger", l.file, "must be a ledger, or -budget must be given for a new one")
+	instead := ""
+	if l.budget == 0 {
+		instead = ", or -budget must be given for a new one"
 	}
-	if errors.Is(err, ledger.ErrNotLedger) {
-		return nil, fl.Invalid("-ledger", l.file, "must be a ledger: %v", err)
-	}
+	kept, err := openLedger("-ledger", l.file, instead, ledger.Options{MustExist: l.budget == 0, Counter: l.counter})
 	if err != nil {
 		return nil, err
 	}

@@ -26,13 +26,30 @@ func newLedger() *cobra.Command {
 		newLedgerShow(), newLedgerExplain(), newLedgerExport(), newLedgerVerify())
 }
 
+// openLedger opens a ledger. Its errors name the argument that is wrong: name for the file, or -counter.
+// instead is what else helps where one of the two is missing.
+func openLedger(name, file, instead string, opts ledger.Options) (*ledger.Ledger, error) {
+	l, err := ledger.Open(file, opts)
+	var p *fl.ParamError
+	switch counter := errors.As(err, &p) && p.Param == "Counter"; {
+	case counter && errors.Is(err, fs.ErrNotExist):
+		return nil, fl.Invalid("-counter", opts.Counter, "must be the counter of %s%s: %v", file, instead, fs.ErrNotExist)
+	case counter && errors.Is(err, ledger.ErrReplaced):
+		return nil, fmt.Errorf("%w: %w", ledger.ErrReplaced, fl.Invalid("-counter", opts.Counter, "%s", p.Rule))
+	case counter:
+		return nil, fl.Invalid("-counter", opts.Counter, "%s", p.Rule)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fl.Invalid(name, file, "must be a ledger%s: %v", instead, err)
+	case errors.Is(err, ledger.ErrNotLedger):
+		return nil, fl.Invalid(name, file, "must be a ledger: %v", err)
+	}
+	return l, err
+}
+
 // withLedger calls use with the ledger in a file, which must be there. Opening it checks
 // every record.
 func withLedger(file, counter string, use func(*ledger.Ledger) error) (err error) {
-	l, err := ledger.Open(file, ledger.Options{MustExist: true, Counter: counter})
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ledger.ErrNotLedger) {
-		return fl.Invalid("FILE", file, "must be a ledger: %v", err)
-	}
+	l, err := openLedger("FILE", file, "", ledger.Options{MustExist: true, Counter: counter})
 	if err != nil {
 		return err
 	}

@@ -71,6 +71,54 @@ func TestEncodeKeepsALedger(t *testing.T) {
 	}
 }
 
+// A folder that is restored brings an older ledger back. With a counter in another folder encode refuses
+// it, says what to do, and makes no report.
+func TestEncodeRefusesARestoredLedger(t *testing.T) {
+	dir := t.TempDir()
+	data := writeFile(t, dir, "c.csv", "a,0,1\nb,1,0.5\n")
+	folder, counter, out := filepath.Join(dir, "kept"), filepath.Join(dir, "counter"), filepath.Join(dir, "r.reports")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	kept := filepath.Join(folder, "pairs.ledger")
+	encode := func(id string, flags ...string) error {
+		return try(t, append(append([]string{"encode", "-round", keyValueRound(t, dir, id), "-ledger", kept, "-out", out}, flags...), data))
+	}
+	var p *fl.ParamError
+	if err := encode("r1", "-budget", "9", "-counter", filepath.Join(folder, "counter")); !errors.As(err, &p) || p.Param != "-counter" || !strings.Contains(p.Rule, "another directory") {
+		t.Errorf("a counter beside the ledger: %v", err)
+	}
+	if err := encode("r1", "-budget", "9", "-counter", counter); err != nil {
+		t.Fatal(err)
+	}
+	backup := filepath.Join(dir, "backup")
+	if err := os.CopyFS(backup, os.DirFS(folder)); err != nil {
+		t.Fatal(err)
+	}
+	if err := encode("r2", "-counter", counter); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.RemoveAll(folder), os.CopyFS(folder, os.DirFS(backup)), os.Remove(out)); err != nil {
+		t.Fatal(err)
+	}
+	err := encode("r2", "-counter", counter)
+	if !errors.Is(err, ledger.ErrReplaced) || !strings.Contains(err.Error(), "put the newest copy of the ledger back") {
+		t.Errorf("a restored folder: %v", err)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("reports that were refused are in a file")
+	}
+	if err := os.Remove(counter); err != nil {
+		t.Fatal(err)
+	}
+	if err := encode("r3", "-counter", counter); !errors.As(err, &p) || p.Param != "-counter" || !strings.Contains(err.Error(), "-budget must be given for a new one") {
+		t.Errorf("a counter that is gone: %v", err)
+	}
+	if err := encode("r3", "-counter", counter, "-budget", "9"); err != nil {
+		t.Errorf("a new counter: %v", err)
+	}
+}
+
 // A client's own ledger pays for the report that goes to a server, and for one only.
 func TestEncodeToAServerUsesTheClientsLedger(t *testing.T) {
 	clients, operator := parts(t, run(t))
@@ -224,7 +272,7 @@ func TestLedgerVerify(t *testing.T) {
 	if text := do(t, "ledger", "verify", file); text != "sound     3 entries, each with its checksum\nspent     ε = 2 of 4 for typing\n" {
 		t.Errorf("printed %q", text)
 	}
-	counter := filepath.Join(dir, "counter")
+	counter := filepath.Join(t.TempDir(), "counter")
 	l, err := ledger.Open(file, ledger.Options{Counter: counter})
 	if err == nil {
 		_, err = l.Reserve(t.Context(), ledger.Charge{Purpose: "typing", Round: [32]byte{9}, RoundID: "r9", Mechanism: "coco", Guarantee: fl.Guarantee{Trust: fl.Local, Epsilon: 1, Relation: fl.ReplaceOne}})

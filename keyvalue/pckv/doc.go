@@ -39,8 +39,11 @@
 //
 // A report of PCKV-UE is one uvarint 2·gap+s per non-zero position, in increasing order, where
 // gap counts the zeros since the last one and s is 1 for −. Every uvarint has its
-// shortest form. The length depends on the noise and on the pair. The guarantee
-// covers it, as it covers all of the report.
+// shortest form. The length depends on the noise and on the pair: a report is empty more often
+// without a pair than with one. The guarantee covers the length, as it covers all of the report. A party
+// that sees only the length, such as one that watches an encrypted connection, learns at most what ε
+// allows. Reports are not padded: the longest has a byte for each of the d positions. Rounds with a
+// shuffler need reports of one length, and refuse PCKV-UE. PCKV-GRR has one length.
 //
 // A report of PCKV-GRR is the integer 2·key+s, little-endian, in the least number of bytes that
 // holds 2(d+ℓ)−1. Keys from d on are dummies.

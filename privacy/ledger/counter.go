@@ -18,6 +18,9 @@ type counter struct {
 	Step   uint64 `json:"step"`
 }
 
+// putBack says what to do about a ledger that has forgotten something.
+const putBack = "put the newest copy of the ledger back; if it is lost, count its whole budget as spent"
+
 // counterKey binds the checksum of a counter.
 var counterKey = []byte("counter")
 
@@ -30,13 +33,16 @@ func (l *Ledger) checkCounter(mustExist bool) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !mustExist:
 		return l.count()
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: %w", err, fl.Invalid("Counter", l.counter,
+			"must be the counter of this ledger, and is missing: put it back, or open the ledger once without MustExist to make one"))
 	case err != nil:
 		return fmt.Errorf("counter: %w", err)
 	case c.Ledger != l.id:
-		return fmt.Errorf("%w: the counter %s belongs to another ledger", ErrReplaced, l.counter)
+		return fmt.Errorf("%w: %w", ErrReplaced, fl.Invalid("Counter", l.counter, "must be the counter of this ledger, and is another ledger's"))
 	case c.Step > l.transaction:
 		return fmt.Errorf("%w: %s is an older copy: %w", ErrReplaced, l.path,
-			fl.Invalid("step", l.transaction, "must be at least %d, which its counter has reached", c.Step))
+			fl.Invalid("step", l.transaction, "must be at least %d, which its counter %s has reached: %s", c.Step, l.counter, putBack))
 	case c.Step < l.transaction:
 		return l.count()
 	}

@@ -104,7 +104,8 @@ func TestCountersThatCannotBeUsed(t *testing.T) {
 	l, path := fresh(t, limit(10), ledger.Options{})
 	must(t, l.Close())
 	opts.MustExist = true
-	refused(t, path, opts, fs.ErrNotExist) // the counter
+	_, err := ledger.Open(path, opts)
+	wantError(t, err, fs.ErrNotExist, "Counter")
 	opts.MustExist = false
 	must(t, reopen(t, path, opts).Close())
 	sound := read(t, opts.Counter)
@@ -121,11 +122,14 @@ func TestCountersThatCannotBeUsed(t *testing.T) {
 	must(t, os.WriteFile(opts.Counter, sound, 0o600))
 	l = reopen(t, path, opts)
 	must(t, os.RemoveAll(filepath.Dir(opts.Counter)))
-	_, err := l.Reserve(context.Background(), charge(1, 1))
+	_, err = l.Reserve(context.Background(), charge(1, 1))
 	wantError(t, err, ledger.ErrFailed, "")
 	must(t, os.MkdirAll(filepath.Dir(opts.Counter), 0o700))
 	_, err = l.Reserve(context.Background(), charge(2, 1))
 	wantError(t, err, ledger.ErrFailed, "")
 	must(t, l.Close())
-	refused(t, path, ledger.Options{Counter: path}, ledger.ErrDamaged) // that is no counter
+	must(t, os.WriteFile(opts.Counter, read(t, path), 0o600))
+	refused(t, path, opts, ledger.ErrDamaged) // that is no counter
+	_, err = ledger.Open(path, ledger.Options{Counter: path + ".counter"})
+	wantError(t, err, nil, "Counter") // a restored directory would bring back both
 }

@@ -18,10 +18,13 @@ import (
 
 const crashBudget = 60 // charges of ε = 1
 
+// counterOf is the counter of a ledger, in a directory beside its own.
+func counterOf(path string) string { return filepath.Dir(path) + ".counter" }
+
 // worker opens the ledger and takes random steps. It prints each step when it is durable. It
 // ends only by being killed, or when the budget is used up and nothing is left to do.
 func worker(path string, seed uint64) error {
-	l, err := ledger.Open(path, ledger.Options{Counter: path + ".counter"})
+	l, err := ledger.Open(path, ledger.Options{Counter: counterOf(path)})
 	if err != nil {
 		return err
 	}
@@ -226,7 +229,7 @@ func killOne(t *testing.T, path string, seed uint64, n int, later time.Duration)
 // returns how many there were.
 func compare(t *testing.T, path string, model map[ledger.ID]known) (extra int) {
 	t.Helper()
-	l, err := ledger.Open(path, ledger.Options{Counter: path + ".counter"})
+	l, err := ledger.Open(path, ledger.Options{Counter: counterOf(path)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@
 // is a sound ledger. Two things help:
 //
 //   - Options.MustExist refuses a ledger that is gone. Use it for a client that has had one.
-//   - Options.Counter names a second file, in another place. It holds the ledger's id and the
+//   - Options.Counter names a second file, in another directory. It holds the ledger's id and the
 //     number of its last step. Open refuses a ledger that has fewer steps, another id, or is gone.
 //
 // A ledger that has forgotten a step which was reported as done is behind its counter. A ledger

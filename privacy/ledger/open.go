@@ -26,7 +26,7 @@ type Options struct {
 	Timeout time.Duration
 	// MustExist makes a missing file an error instead of a new ledger.
 	MustExist bool
-	// Counter is the file of a counter in another place than the ledger: on another disk, or
+	// Counter is the file of a counter in another directory than the ledger: on another disk, or
 	// outside of what is backed up. It is written after every step, before the step is reported.
 	// With it Open refuses a ledger that is gone, another one, or an older copy. A counter that is
 	// missing is made, unless MustExist is set. Default "", none.
@@ -65,11 +65,14 @@ func open(path string, opts Options) (*Ledger, error) {
 			return nil, err
 		}
 	}
+	if opts.Counter != "" && filepath.Dir(opts.Counter) == filepath.Dir(path) {
+		return nil, fl.Invalid("Counter", opts.Counter, "must be in another directory than the ledger: whoever restores the directory restores both")
+	}
 	// A counter is made after its ledger, so its presence is asked for first.
 	_, uncounted := os.Lstat(opts.Counter)
 	switch _, err := os.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist) && opts.Counter != "" && uncounted == nil:
-		return nil, fmt.Errorf("%w: it is gone, and its counter %s is not", ErrReplaced, opts.Counter)
+		return nil, fmt.Errorf("%w: it is gone, and its counter %s is not: %s", ErrReplaced, opts.Counter, putBack)
 	case errors.Is(err, fs.ErrNotExist) && !opts.MustExist:
 		if err := create(path, timeout); err != nil {
 			return nil, err

@@ -130,7 +130,8 @@ func TestLinksAreRefused(t *testing.T) {
 // A path is what it was when the ledger was opened, wherever the process goes.
 func TestRelativePaths(t *testing.T) {
 	t.Chdir(t.TempDir())
-	l := reopen(t, "ledger", ledger.Options{Counter: "counter"})
+	must(t, os.Mkdir("away", 0o700))
+	l := reopen(t, "ledger", ledger.Options{Counter: filepath.Join("away", "counter")})
 	t.Chdir(t.TempDir())
 	must(t, l.SetBudget(purpose, limit(1)))
 	reserve(t, l, charge(1, 1))

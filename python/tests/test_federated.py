@@ -112,6 +112,10 @@ def test_a_node_without_settings_leaves_evaluation_to_the_app() -> None:
     assert not Node({"hushgrad-max-epsilon": 4}).allow_evaluate
     node = Node({"hushgrad-allow-evaluate": True, "hushgrad-ledger": "a", "hushgrad-purpose": "b"})
     assert (node.allow_evaluate, node.ledger, node.purpose) == (True, "a", "b")
+    counted = Node({"hushgrad-ledger": "a", "hushgrad-counter": "c/counter"})
+    assert (node.counter, counted.counter) == (None, "c/counter")
+    with pytest.raises(InvalidParameter, match=r"hushgrad-counter: .*hushgrad-ledger"):
+        Node({"hushgrad-counter": "c/counter"})
     units = [
         Node(each).unit for each in ({}, {"hushgrad-ledger": "a"}, {"hushgrad-unit": "example"})
     ]

@@ -128,6 +128,21 @@ def test_the_ledger_of_a_node_ends_its_part(tmp_path: Path) -> None:
         assert ledger.spent().epsilon == 8
 
 
+def test_a_node_with_a_counter_refuses_a_restored_ledger(tmp_path: Path) -> None:
+    path, counter = tmp_path / "kept" / "ledger", tmp_path / "counter"
+    path.parent.mkdir()
+    node = context(
+        hushgrad_max_epsilon=4.0, hushgrad_ledger=str(path), hushgrad_counter=str(counter)
+    )
+    with Ledger(path, "flower", counter=counter) as ledger:
+        ledger.set_budget(9)
+    older = path.read_bytes()
+    assert not HushgradMod()(described(new_round()), node, trained).has_error()
+    path.write_bytes(older)
+    refused = reason(HushgradMod()(described(new_round()), node, never))
+    assert "put the newest copy of the ledger back" in refused
+
+
 def test_a_diverged_client_sends_a_report_all_the_same(round_: Round) -> None:
     def diverged(message: Message, given: Context) -> Message:
         reply = trained(message, given)

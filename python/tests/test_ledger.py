@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,6 +56,25 @@ def test_the_run_ends_when_the_budget_ends(ledger: Ledger, row: Row) -> None:
         opened_round().encode(row, ledger=ledger)
     assert refused.value.param
     assert isinstance(refused.value, PermissionError)
+
+
+def test_a_restored_copy_of_the_folder_is_refused(tmp_path: Path, row: Row) -> None:
+    folder, counter = tmp_path / "kept", tmp_path / "counters" / "ledger"
+    folder.mkdir()
+    counter.parent.mkdir()
+    with Ledger(folder / "ledger", "keyboard", counter=counter) as ledger:
+        ledger.set_budget(9.0)
+    shutil.copytree(folder, tmp_path / "backup")
+    with Ledger(folder / "ledger", "keyboard", must_exist=True, counter=counter) as ledger:
+        opened_round().encode(row, ledger=ledger)
+    shutil.rmtree(folder)
+    shutil.copytree(tmp_path / "backup", folder)
+    with pytest.raises(LedgerError, match=r"older copy.*put the newest copy of the ledger back"):
+        Ledger(folder / "ledger", "keyboard", must_exist=True, counter=counter)
+    with pytest.raises(LedgerError, match=r"counter.*put it back, or open the ledger once"):
+        Ledger(folder / "ledger", "keyboard", must_exist=True, counter=tmp_path / "other")
+    with pytest.raises(InvalidParameter, match=r"counter: .*another directory"):
+        Ledger(folder / "ledger", "keyboard", counter=folder / "counter")
 
 
 def test_without_a_budget_nothing_is_encoded(path: Path, row: Row) -> None:

@@ -209,6 +209,19 @@ def test_the_ledger_of_a_site_ends_its_part(tmp_path: Path, own: bool) -> None:
         assert ledger.spent().epsilon == 8
 
 
+def test_a_site_with_a_counter_refuses_a_restored_ledger(tmp_path: Path, round_: Round) -> None:
+    path, counter = tmp_path / "kept" / "ledger", tmp_path / "counter"
+    path.parent.mkdir()
+    with Ledger(path, "nvflare", counter=counter) as ledger:
+        ledger.set_budget(9)
+    older = path.read_bytes()
+    scope = POLICY | {"hushgrad-ledger": str(path), "hushgrad-counter": str(counter)}
+    assert m.REPORT in params(Site(JOB, scope=scope).answer(task(round_), result(model(1))))
+    path.write_bytes(older)
+    refused = refusal(Site(JOB, scope=scope).answer(task(round_), result(model(1))))
+    assert "put the newest copy of the ledger back" in refused
+
+
 def test_records_have_a_purpose_of_their_own(tmp_path: Path, round_: Round) -> None:
     path = tmp_path / "ledger"
     with Ledger(path, "nvflare-records") as ledger:

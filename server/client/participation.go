@@ -29,6 +29,7 @@ type Participation struct {
 	terms     fl.Terms         // of this client's report
 	sealing   *seal.ItemSealer // nil in a round without a shuffler
 	spending  *spending        // nil without a ledger in a round that asks for no tokens
+	doubtful  *doubtful        // what was submitted without spending and not acknowledged
 }
 
 // Join fetches a round ("" is the newest open one), builds its mechanism and checks it
@@ -56,7 +57,7 @@ func (c *Client) join(ctx context.Context, roundID string) (*Participation, erro
 	if err := c.opts.Policy.CheckRound(r); err != nil {
 		return nil, err
 	}
-	p := &Participation{client: c, issuer: c.issuer, round: r}
+	p := &Participation{client: c, issuer: c.issuer, round: r, doubtful: new(doubtful)}
 	if p.digest, err = r.Digest(); err != nil {
 		return nil, err
 	}
@@ -109,7 +110,7 @@ func (p *Participation) As(issuer grpc.ClientConnInterface) (*Participation, err
 		return nil, fmt.Errorf("client: as: %w", fl.Invalid("Ledger", "one", "must not be there: it is that of one client"))
 	}
 	other := *p
-	other.issuer = service.NewIssuerClient(issuer)
+	other.issuer, other.doubtful = service.NewIssuerClient(issuer), new(doubtful)
 	if p.spending != nil {
 		other.spending = &spending{part: &other}
 	}

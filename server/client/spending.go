@@ -116,7 +116,9 @@ func (s *spending) submission(report []byte) (*submission, error) {
 	}
 	out := &submission{Version: submissionVersion, Report: bytes.Clone(report)}
 	if !s.part.admitted() {
-		out.BatchKey = s.part.newBatchKey()
+		if s.part.sealing == nil {
+			out.BatchKey = newBatchKey()
+		}
 		return out, nil
 	}
 	request, err := admit.NewRequest(s.part.round.IssuerKey, s.part.digest)

@@ -27,6 +27,12 @@ type Receipt struct {
 // counted twice, however many attempts it takes. In a round with a shuffler each report is sealed by
 // itself, about 0.1 ms for each, and starting over sends the same sealed bytes.
 //
+// After an error the reports may have been counted. To submit the same reports again, in the same
+// order, sends the same batch keys and the same sealed bytes, until a call returns a receipt. Without a
+// shuffler the order and the grouping matter, because a key belongs to a batch. The participation
+// keeps them in memory: a client that may be killed needs a ledger. After a receipt the same bytes are
+// another report.
+//
 // With a ledger there is one report, the one that Encode or Unfinished returned. The ledger
 // records it as spent before its first byte leaves, and records the receipt in the end. In a
 // round that asks for tokens there is one report, too, and Submit fetches its token first, as
@@ -45,7 +51,14 @@ func (p *Participation) submit(ctx context.Context, reports [][]byte) (receipt R
 	}
 	var batches []*service.SubmitReportsRequest
 	if p.spending == nil {
-		batches, err = p.batches(reports)
+		var marks []mark
+		if batches, marks, err = p.batches(reports); err == nil {
+			defer func() {
+				if err != nil {
+					p.doubtful.leave(marks)
+				}
+			}()
+		}
 	} else {
 		batches, err = p.spending.spend(ctx, reports)
 	}
@@ -80,14 +93,54 @@ func (c *Client) retry(ctx context.Context, do func() error) error {
 	}
 }
 
-// batches splits reports into messages. Without a shuffler each has a key of its own.
-func (p *Participation) batches(reports [][]byte) (out []*service.SubmitReportsRequest, err error) {
+// batches splits reports into messages. Without a shuffler each message has a key of its own. The
+// marks are the keys, or the sealed reports.
+func (p *Participation) batches(reports [][]byte) (out []*service.SubmitReportsRequest, marks []mark, err error) {
 	items := reports
 	if p.sealing != nil {
-		if items, err = p.sealing.Items(reports); err != nil {
-			return nil, err
+		if items, marks, err = p.items(reports); err != nil {
+			return nil, nil, err
 		}
 	}
+	if out, err = p.split(items); err != nil || p.sealing != nil {
+		return out, marks, err
+	}
+	for _, message := range out {
+		m := p.doubtful.take(message.Reports)
+		if m.value == nil {
+			m.value = newBatchKey()
+		}
+		message.BatchKey = m.value
+		marks = append(marks, m)
+	}
+	return out, marks, nil
+}
+
+// items seals reports, except those that were sealed for a submission that is in doubt.
+func (p *Participation) items(reports [][]byte) (items [][]byte, marks []mark, err error) {
+	var fresh [][]byte
+	for _, report := range reports {
+		m := p.doubtful.take(report)
+		if marks = append(marks, m); m.value == nil {
+			fresh = append(fresh, report)
+		}
+	}
+	sealed, err := p.sealing.Items(fresh)
+	if err != nil {
+		p.doubtful.leave(marks)
+		return nil, nil, err
+	}
+	for i := range marks {
+		if marks[i].value == nil {
+			marks[i].value, sealed = sealed[0], sealed[1:]
+		}
+		items = append(items, marks[i].value)
+	}
+	return items, marks, nil
+}
+
+// split packs reports, or sealed reports, into messages.
+func (p *Participation) split(items [][]byte) (out []*service.SubmitReportsRequest, err error) {
 	inLast := 0
 	var packed []byte
 	for _, item := range items {
@@ -97,9 +150,7 @@ func (p *Participation) batches(reports [][]byte) (out []*service.SubmitReportsR
 			return nil, err
 		}
 		if last := len(out) - 1; last < 0 || inLast == fl.MaxBatch || len(out[last].Reports)+len(packed) > p.client.opts.BatchBytes {
-			message := p.message()
-			message.BatchKey = p.newBatchKey()
-			out = append(out, message)
+			out = append(out, p.message())
 			inLast = 0
 		}
 		last := out[len(out)-1]
@@ -116,10 +167,7 @@ func (p *Participation) message() *service.SubmitReportsRequest {
 
 // newBatchKey draws a key by which a batch is known when it comes again. A shuffler knows a sealed
 // report by itself.
-func (p *Participation) newBatchKey() []byte {
-	if p.sealing != nil {
-		return nil
-	}
+func newBatchKey() []byte {
 	key := make([]byte, batchKeyBytes)
 	_, _ = crand.Read(key) // never fails
 	return key

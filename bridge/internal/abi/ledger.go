@@ -40,7 +40,15 @@ func openLedger(_ context.Context, s *Session, args ledgerOpenArgs, _ []byte) (a
 // withPath adds to an error of a file what the file must be.
 func withPath(err error, args ledgerOpenArgs) error {
 	rule := ""
+	var p *fl.ParamError
 	switch {
+	case errors.As(err, &p) && p.Param == "Counter" && errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: %w", fs.ErrNotExist, fl.Invalid("counter", args.Counter,
+			"must be the counter of the ledger, and is missing: put it back, or open the ledger once without must_exist to make one"))
+	case errors.As(err, &p) && p.Param == "Counter" && errors.Is(err, ledger.ErrReplaced):
+		return fmt.Errorf("%w: %w", ledger.ErrReplaced, fl.Invalid("counter", args.Counter, "%s", p.Rule))
+	case errors.As(err, &p) && p.Param == "Counter":
+		return fl.Invalid("counter", args.Counter, "%s", p.Rule)
 	case errors.Is(err, fs.ErrNotExist) && args.MustExist:
 		rule = "must be the file of a ledger that was made before"
 	case errors.Is(err, fs.ErrNotExist):

@@ -49,7 +49,9 @@ class Ledger:
     must_exist : bool
         Make a missing file an error, for a client that has had a ledger.
     counter : str or path, optional
-        A second file in another place. With it an older copy of the ledger is refused.
+        A second file in another folder, outside of what is backed up with the ledger. It counts
+        the ledger's steps. With it an older copy of the ledger is refused. It is made with a new
+        ledger, and for a ledger without one unless ``must_exist`` is set.
 
     Raises
     ------

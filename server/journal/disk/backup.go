@@ -42,8 +42,13 @@ func (j *Journal) backup(ctx context.Context, dir string) (err error) {
 	for _, step := range []func() error{
 		func() error { return j.db.Checkpoint(engine) },
 		func() error { return j.readable(engine) },
-		func() error { return makeSums(j.options.fs, dir) },
-		func() error { return noteAll(j.options.fs, dir, engine) },
+		func() error {
+			notes, err := noteAll(j.options.fs, engine, j.sums)
+			if err != nil {
+				return err
+			}
+			return makeSums(j.options.fs, dir, notes)
+		},
 		func() error { return writeFormat(j.options.fs, dir) },
 		func() error { return syncDir(j.options.fs, filepath.Dir(dir)) },
 	} {

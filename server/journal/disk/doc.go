@@ -10,11 +10,17 @@
 //
 // # Damage
 //
-// Every block has a checksum. The engine, Pebble, takes a damaged record in its log, or in its list
-// of tables, for the end of the file, and would lose what follows without a word. So the journal
-// keeps checksums of the two files in one of its own, and Open compares. After a crash of the
-// machine the checksum of the log may be older than its end: there, damage may look like a batch
-// that was on its way. A wrong table is an error of Open, Get or Scan. All these wrap ErrDamaged.
+// The engine, Pebble, takes a damaged record in a log, or in its list of tables, for the end of the
+// file. It takes a log that is gone for one that it has removed. It would lose what was there without
+// a word. So the journal keeps a file of notes, "sums", with the name, the length and the checksum of
+// each log, list of tables, table and marker. Open compares all of them. It refuses a journal with a
+// file that was removed, cut short, changed, or exchanged with another. A log is also required while
+// the engine keeps it to write over it.
+//
+// After a crash of the machine the noted length of a log may be older than its end: there, damage
+// may look like a batch that was on its way. A table that is damaged while the journal is open is an
+// error of Get or Scan. All these errors wrap ErrDamaged. An older copy of the whole directory is a
+// sound journal, and is not noticed.
 //
 // # One process, one directory
 //

@@ -23,3 +23,9 @@ func DecodeNote(data []byte) (again []byte, err error) {
 	n, err := decodeNote(data)
 	return n.encode(), err
 }
+
+// Tables returns options with tables of a size in memory.
+func (o Options) Tables(bytes uint64) Options {
+	o.memTable = bytes
+	return o
+}

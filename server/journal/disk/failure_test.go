@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-
 	"path/filepath"
 	"strings"
 	"sync/atomic"

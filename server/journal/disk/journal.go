@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"sync/atomic"
 	"time"
@@ -169,9 +170,9 @@ func (j *Journal) Scan(from, to []byte) iter.Seq2[journal.Pair, error] {
 	}
 }
 
-// readError names damage as such.
+// readError names damage as such. A file that the engine needs and does not find is damage, too.
 func readError(err error) error {
-	if pebble.IsCorruptionError(err) {
+	if pebble.IsCorruptionError(err) || errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return err

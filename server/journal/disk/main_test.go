@@ -24,10 +24,12 @@ const (
 )
 
 var children = map[string]func(dir, life string) error{
-	"holder": holder,
-	"writer": writer,
-	"broken": broken,
-	"filler": filler,
+	"holder":  holder,
+	"writer":  writer,
+	"broken":  broken,
+	"filler":  filler,
+	"loader":  loader,
+	"rotator": rotator,
 }
 
 func TestMain(m *testing.M) {

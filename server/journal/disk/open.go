@@ -14,8 +14,9 @@ import (
 // Open opens the journal in a directory, which it locks, and makes it with mode 0700 if it is
 // missing. The error wraps ErrLocked if another process uses the journal, ErrNotJournal if the
 // directory is a symbolic link, holds something else, was written by a later version, or on Unix
-// belongs to another user, and ErrDamaged if it is a journal with any damage that is found. Cost:
-// reading what was committed since tables were written last, at most 32 MiB and one batch.
+// belongs to another user, and ErrDamaged if a file of the journal is missing or is not what was
+// written. Cost: reading the whole journal once, and what was committed since tables were written
+// last, at most 32 MiB and one batch, a second time.
 func Open(dir string, opts Options) (*Journal, error) {
 	j, err := open(dir, opts)
 	if err != nil {
@@ -63,7 +64,7 @@ func (j *Journal) start() error {
 		return err
 	}
 	if !found {
-		if err := errors.Join(checkEmpty(j.dir), makeSums(files, j.dir), writeFormat(files, j.dir)); err != nil {
+		if err := errors.Join(checkEmpty(j.dir), makeSums(files, j.dir, nil), writeFormat(files, j.dir)); err != nil {
 			return err
 		}
 	}

@@ -26,12 +26,10 @@ type Options struct {
 	// CacheBytes is the memory for blocks of tables that were read. Default 16 MiB.
 	CacheBytes int64
 
-	fs   vfs.FS // the file system. Default vfs.Default. Tests inject failures here.
-	exit func() // ends the process. Default os.Exit(1).
+	fs       vfs.FS // the file system. Default vfs.Default. Tests inject failures here.
+	exit     func() // ends the process. Default os.Exit(1).
+	memTable uint64 // the size of a table in memory. Default 16 MiB. Tests have small ones.
 }
-
-// memTableBytes is the size of a table in memory. There are at most two that wait to be written.
-const memTableBytes = 16 << 20
 
 func (o Options) withDefaults() (Options, error) {
 	if o.Logger == nil {
@@ -43,6 +41,8 @@ func (o Options) withDefaults() (Options, error) {
 	if o.exit == nil {
 		o.exit = exitProcess
 	}
+	// At most two tables in memory wait to be written.
+	o.memTable = cmp.Or(o.memTable, 16<<20)
 	o.MinFree = cmp.Or(o.MinFree, 256<<20)
 	o.BallastBytes = cmp.Or(o.BallastBytes, 64<<20)
 	o.CacheBytes = cmp.Or(o.CacheBytes, 16<<20)
@@ -62,7 +62,7 @@ func (o Options) pebble(fs vfs.FS, f *failure) *pebble.Options {
 		EventListener:               f.events(),
 		FormatMajorVersion:          pebble.FormatValueSeparation,
 		CacheSize:                   o.CacheBytes,
-		MemTableSize:                memTableBytes,
+		MemTableSize:                o.memTable,
 		MemTableStopWritesThreshold: 2,
 		MaxOpenFiles:                500,
 		CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },

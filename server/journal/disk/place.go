@@ -24,10 +24,11 @@ const (
 )
 
 // format is the content of the format file. A change that older versions cannot read gets a new
-// number.
+// number. Journals of version 1 had notes about two files only.
 const (
-	formatHead = "hushgrad journal, version "
-	format     = formatHead + "1\n"
+	formatHead    = "hushgrad journal, version "
+	formatVersion = "2"
+	format        = formatHead + formatVersion + "\n"
 )
 
 // makeDir makes the directory if it is missing, and checks that nobody else can change it.
@@ -85,7 +86,7 @@ func checkFormat(files vfs.FS, dir string) (found bool, err error) {
 	case !ours:
 		return true, fmt.Errorf("%w: %w", ErrNotJournal, fl.Invalid(formatName, string(text), "must begin with %q", formatHead))
 	case string(text) != format:
-		return true, fmt.Errorf("%w: %w", ErrNotJournal, fl.Invalid("version", strings.TrimSpace(version), "must be 1: use the version of hushgrad that wrote it, or a newer one"))
+		return true, fmt.Errorf("%w: %w", ErrNotJournal, fl.Invalid("version", strings.TrimSpace(version), "must be %s: use the version of hushgrad that wrote the journal", formatVersion))
 	}
 	return true, nil
 }

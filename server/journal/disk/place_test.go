@@ -67,8 +67,11 @@ func TestPlacesThatAreRefused(t *testing.T) {
 			return errors.Join(os.Remove(filepath.Join(dir, "format")), os.WriteFile(filepath.Join(dir, "thesis.tex"), nil, 0o600))
 		}, disk.ErrNotJournal, "must be empty or a journal"},
 		"a later version": {func(dir string) error {
-			return os.WriteFile(filepath.Join(dir, "format"), []byte("hushgrad journal, version 2\n"), 0o600)
-		}, disk.ErrNotJournal, `version: got "2"`},
+			return os.WriteFile(filepath.Join(dir, "format"), []byte("hushgrad journal, version 3\n"), 0o600)
+		}, disk.ErrNotJournal, `version: got "3", rule: must be 2: use the version`},
+		"an earlier version": {func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "format"), []byte("hushgrad journal, version 1\n"), 0o600)
+		}, disk.ErrNotJournal, `version: got "1", rule: must be 2: use the version`},
 		"another format": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "format"), []byte("PNG\n"), 0o600)
 		}, disk.ErrNotJournal, "format"},

@@ -13,7 +13,7 @@ PREFIX = "hushgrad-"
 
 _POLICY = ("max-epsilon", "max-delta", "min-reports", "max-dim", "trust-shuffler")
 _PINS = ("shuffler", "seal-key", "max-central-epsilon", "central-delta")
-_OTHERS = ("ledger", "purpose", "allow-evaluate", "unit")
+_OTHERS = ("ledger", "counter", "purpose", "allow-evaluate", "unit")
 _UNITS = ("client", "example")
 
 
@@ -35,6 +35,9 @@ class Node:
         behind that shuffler are accepted, and ``max-epsilon`` is the largest local ε.
     ledger : str or None
         The file of the ledger.
+    counter : str or None
+        The file of the ledger's counter, in another folder. With it a restored copy of the ledger
+        is refused.
     purpose : str or None
         The purpose in the ledger.
     allow_evaluate : bool
@@ -70,6 +73,10 @@ class Node:
                 shuffled=pins,
             )
         self.ledger = _text(given, "ledger")
+        self.counter = _text(given, "counter")
+        if self.counter is not None and self.ledger is None:
+            rule = f"must be given with {PREFIX}ledger, and only then"
+            raise invalid(f"{PREFIX}counter", repr(self.counter), rule)
         self.purpose = _text(given, "purpose")
         self.allow_evaluate = _flag(given, "allow-evaluate", default=not given)
         self.unit = _text(given, "unit") or ("client" if given else "example")

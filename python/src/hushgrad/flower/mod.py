@@ -52,6 +52,8 @@ class HushgradMod:
       this fingerprint, see :class:`hushgrad.ShuffledPolicy`;
     - ``hushgrad-unit``: the weakest unit that it accepts, "client" without;
     - ``hushgrad-ledger``: the file of a ledger, whose budget is set;
+    - ``hushgrad-counter``: the file of the ledger's counter, in another folder. With it a restored
+      copy of the ledger is refused;
     - ``hushgrad-purpose``: the purpose in the ledger. Without it "flower", and
       "flower-records" where the unit is "example";
     - ``hushgrad-allow-evaluate``: let replies to evaluation leave as they are.
@@ -156,7 +158,9 @@ def _reserve(round_: Round, node: Node, stack: ExitStack) -> Reservation | None:
     if node.ledger is None:
         return None
     unit = "flower" if node.unit == "client" else "flower-records"
-    ledger = stack.enter_context(Ledger(node.ledger, node.purpose or unit, must_exist=True))
+    ledger = stack.enter_context(
+        Ledger(node.ledger, node.purpose or unit, must_exist=True, counter=node.counter)
+    )
     return stack.enter_context(ledger.reserve(round_))
 
 

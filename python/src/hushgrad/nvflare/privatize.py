@@ -47,6 +47,8 @@ class HushgradPrivatize(Filter):
       ``hushgrad-max-dim``, ``hushgrad-trust-shuffler``: a policy, see :class:`hushgrad.Policy`;
     - ``hushgrad-unit``: the weakest unit that it accepts, "client" without;
     - ``hushgrad-ledger``: the file of a ledger, whose budget is set;
+    - ``hushgrad-counter``: the file of the ledger's counter, in another folder. With it a restored
+      copy of the ledger is refused;
     - ``hushgrad-purpose``: the purpose in the ledger. Without it "nvflare", and
       "nvflare-records" where the unit is "example";
     - ``hushgrad-allow-evaluate``: let results without a model leave as they are, in tasks
@@ -210,7 +212,7 @@ class _Task:
             return round_.encode(rows)
         unit = "example" if self._unit == "example" else "client"
         purpose = node.purpose or ("nvflare" if node.unit == "client" else "nvflare-records")
-        with Ledger(node.ledger, purpose, must_exist=True) as ledger:
+        with Ledger(node.ledger, purpose, must_exist=True, counter=node.counter) as ledger:
             return round_.encode(rows, ledger=ledger, unit=unit)
 
     def _check_other(self, result: Shareable, node: Node) -> None:
