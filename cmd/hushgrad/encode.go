@@ -73,7 +73,7 @@ func newEncode() *cobra.Command {
 func (e *encodeFlags) bind(f *flag.FlagSet) {
 	f.StringVar(&e.round, "round", "", "`file` with the complete round, see hushgrad round; with -server its id, empty: the newest open round")
 	f.StringVar(&e.keys, "keys", "", "public dictionary: a `file` with one key per line; without it keys are numbers")
-	f.StringVar(&e.format, "format", "", "csv or jsonl; empty: by the file's ending")
+	command.OneOf(f, &e.format, "format", "", []string{"csv", "jsonl"}, "csv or jsonl; not given: by the file's ending")
 	f.StringVar(&e.out, "out", "", "`file` for the reports; empty: standard output, unless that is a terminal; -: standard output")
 	e.output.bind(f)
 	f.BoolVar(&e.strict, "strict", false, "refuse clients with more pairs than a report of the round takes in; otherwise they are counted in a note")

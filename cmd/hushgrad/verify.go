@@ -35,7 +35,6 @@ var errViolation = errors.New("verify: the round's promise is broken")
 // verifyFlags are the flags of verify.
 type verifyFlags struct {
 	options verify.Options
-	method  string
 	seed    uint64
 	output  output
 }
@@ -56,7 +55,8 @@ func newVerify() *cobra.Command {
 }
 
 func (v *verifyFlags) bind(f *flag.FlagSet) {
-	f.StringVar(&v.method, "method", string(verify.Auto), "auto, exact or statistical; auto is exact where feasible")
+	v.options.Method = verify.Auto
+	command.OneOf(f, &v.options.Method, "method", "", []verify.Method{verify.Auto, verify.Exact, verify.Statistical}, "auto, exact or statistical; auto is exact where feasible")
 	f.IntVar(&v.options.Seeds, "seeds", 0, "hash functions of the exact method; 0: 200")
 	f.IntVar(&v.options.Samples, "samples", 0, "reports (shuffle model: rounds) per gradient of the statistical method; 0: 10000, or what is affordable")
 	f.Float64Var(&v.options.Confidence, "confidence", 0, "probability that the statistical method does not accuse a correct mechanism; 0: 1 - 1e-6")
@@ -65,7 +65,6 @@ func (v *verifyFlags) bind(f *flag.FlagSet) {
 }
 
 func (v *verifyFlags) validate(f *flag.FlagSet) error {
-	v.options.Method = verify.Method(v.method)
 	if v.seed != 0 {
 		v.options.Rand = rand.New(rand.NewPCG(v.seed, 0))
 	}

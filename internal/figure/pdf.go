@@ -148,7 +148,9 @@ func (c *pdfCanvas) FillString(face font.Face, at vg.Point, text string) {
 }
 
 // DrawImage implements vg.Canvas.
-func (c *pdfCanvas) DrawImage(vg.Rectangle, image.Image) { c.doc.SetErrorf("figure: a PDF of an image") }
+func (c *pdfCanvas) DrawImage(vg.Rectangle, image.Image) {
+	c.doc.SetErrorf("figure: a PDF of an image")
+}
 
 // WriteTo implements io.WriterTo.
 func (c *pdfCanvas) WriteTo(w io.Writer) (int64, error) {
