@@ -132,10 +132,17 @@ func factoryOf(r Round) (Factory, error) {
 	case 1:
 		return fs[0], nil
 	case 0:
-		return nil, fmt.Errorf("fl: round %q: %w", r.ID,
-			Invalid("mechanism", r.Mechanism, "must be one of %s", strings.Join(slices.Sorted(maps.Keys(registry.factories)), ", ")))
+		return nil, fmt.Errorf("fl: round %q: %w", r.ID, unregistered(r.Mechanism))
 	default:
 		return nil, fmt.Errorf("fl: round %q: %w", r.ID,
 			Invalid("mechanism", r.Mechanism, "must be registered once, is registered %d times", len(fs)))
 	}
+}
+
+// unregistered is the error for a name that is not registered. The registry is locked.
+func unregistered(mechanism string) error {
+	if len(registry.factories) == 0 {
+		return Invalid("mechanism", mechanism, `no mechanism is registered: import one, for example _ "github.com/hushgrad/hushgrad/coco"`)
+	}
+	return Invalid("mechanism", mechanism, "must be one of %s", strings.Join(slices.Sorted(maps.Keys(registry.factories)), ", "))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -83,6 +84,14 @@ type Alternative struct {
 	NoiseOfRun float64 `json:"noise_of_run"`
 }
 
+// planned returns the names of the mechanisms that can be planned.
+func planned() (names []string) {
+	for _, s := range auto.Schemes() {
+		names = append(names, s.Name())
+	}
+	return names
+}
+
 func (t Training) validate() error {
 	switch {
 	case t.Dim < 1:
@@ -95,8 +104,8 @@ func (t Training) validate() error {
 		return fl.Invalid("epsilon local", t.EpsilonLocal, "must be in [0, %d]", fl.MaxEpsilon)
 	case t.Sparsity < 0 || t.Sparsity > t.Dim:
 		return fl.Invalid("sparsity", t.Sparsity, "must be in [0, dim = %d]", t.Dim)
-	case t.Mechanism != "" && !slices.ContainsFunc(auto.Schemes(), func(s *sparse.Scheme) bool { return s.Name() == t.Mechanism }):
-		return fl.Invalid("mechanism", t.Mechanism, "must be one that can be planned")
+	case t.Mechanism != "" && !slices.Contains(planned(), t.Mechanism):
+		return fl.Invalid("mechanism", t.Mechanism, "must be one that can be planned: %s", strings.Join(planned(), ", "))
 	case t.Epsilon == 0 && t.EpsilonLocal == 0:
 		return fl.Invalid("epsilon", 0, "must be > 0, or that of a report must be")
 	case !(t.L1 >= leastNorm && t.L1 <= largestNorm):

@@ -16,8 +16,8 @@ import (
 )
 
 // toy is a mechanism written outside the module: Warner's randomized response
-// on the sign of one randomly chosen coordinate. Its report is the coordinate
-// and the answer, 5 bytes.
+// on one randomly chosen coordinate, which is first rounded at random to plus or minus Scale.
+// Its report is the coordinate and the answer, 5 bytes.
 type toy struct {
 	round  fl.Round
 	digest [32]byte
@@ -48,8 +48,8 @@ func (m toy) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) 
 		rng = fl.NewRand()
 	}
 	j := rng.Uint32N(uint32(m.round.Dim))
-	answer := byte(0)
-	if (grad[j] > 0) == (rng.Float64() < m.keep()) {
+	answer, share := byte(0), min(max(grad[j]/m.round.Scale, -1), 1)
+	if plus := rng.Float64() < (1+share)/2; plus == (rng.Float64() < m.keep()) {
 		answer = 1
 	}
 	return append(binary.LittleEndian.AppendUint32(dst, j), answer), nil
@@ -126,7 +126,7 @@ func Example_pluggingInAMechanism() {
 	defer s.Close()
 	ctx, operator := context.Background(), s.Operator()
 	if _, err := operator.OpenRound(ctx, fl.Round{
-		ID: "signs", Mechanism: "toy-warner", Dim: 2, Scale: 1, Epsilon: 3, MinReports: 1000,
+		ID: "plugged-in", Mechanism: "toy-warner", Dim: 2, Scale: 1, Epsilon: 3, MinReports: 1000,
 	}); err != nil {
 		log.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func Example_pluggingInAMechanism() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	round, err := c.Join(ctx, "signs")
+	round, err := c.Join(ctx, "plugged-in")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -149,16 +149,16 @@ func Example_pluggingInAMechanism() {
 	if _, err := round.Submit(ctx, reports); err != nil {
 		log.Fatal(err)
 	}
-	if err := operator.CloseRound(ctx, "signs"); err != nil {
+	if err := operator.CloseRound(ctx, "plugged-in"); err != nil {
 		log.Fatal(err)
 	}
-	estimate, err := operator.Estimate(ctx, "signs", false)
+	estimate, err := operator.Estimate(ctx, "plugged-in", false)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("%d reports under %v\n", estimate.Reports, estimate.Guarantee)
-	fmt.Printf("signs %+.1f %+.1f\n", estimate.Mean().Value[0], estimate.Mean().Value[1])
+	fmt.Printf("mean %+.1f %+.1f\n", estimate.Mean().Value[0], estimate.Mean().Value[1])
 	// Output:
 	// 20000 reports under (ε=3, δ=0)-DP, local model, replace-one
-	// signs +1.0 -1.0
+	// mean +0.7 -0.2
 }

@@ -61,6 +61,9 @@ func ReadSparsity(r fl.Round, params ...string) (int, error) {
 	if err := r.Params.Only(params...); err != nil {
 		return 0, err
 	}
+	if !r.Params.Has(ParamSparsity) {
+		return 0, fl.Invalid(ParamSparsity, "nothing", "an integer in [1, %d] is required: the number of coordinates or keys of a client that a report takes in", min(r.Dim, MaxSparsity))
+	}
 	s, err := r.Params.Int(ParamSparsity)
 	if err != nil {
 		return 0, err

@@ -39,7 +39,7 @@ type composed struct {
 type eventFlags struct {
 	file  string
 	event compose.Event
-	kind  string
+	kind  compose.Kind
 }
 
 func newCompose() *cobra.Command {
@@ -82,7 +82,9 @@ func (q *composeFlags) validate(f *flag.FlagSet) error {
 
 func (e *eventFlags) bind(f *flag.FlagSet) {
 	f.StringVar(&e.file, "events", "", "JSON `file` with a list of events, as -o json prints them, instead of the flags below; - is stdin")
-	f.StringVar(&e.kind, "kind", string(compose.KindPure), "pure, approximate, gaussian, discrete-laplace or shuffled")
+	e.kind = compose.KindPure
+	kinds := []compose.Kind{compose.KindPure, compose.KindApproximate, compose.KindGaussian, compose.KindDiscreteLaplace, compose.KindShuffled}
+	command.OneOf(f, &e.kind, "kind", "", kinds, "pure, approximate, gaussian, discrete-laplace or shuffled")
 	f.IntVar(&e.event.Count, "count", 1, "how often a client takes part")
 	f.Float64Var(&e.event.Epsilon, "epsilon", 0, "pure, approximate: ε of one report; shuffled: its local ε")
 	f.Float64Var(&e.event.Delta, "delta-each", 0, "approximate: δ of one report")
@@ -108,22 +110,19 @@ func (e *eventFlags) validate(f *flag.FlagSet) error {
 	if e.file != "" {
 		return command.Unused(f, "with -events", "kind", "count", "epsilon", "delta-each", "sigma", "eta", "shift", "sparsity", "slots", "n")
 	}
-	used, known := kindFlags[compose.Kind(e.kind)]
-	if !known {
-		return fl.Invalid("-kind", e.kind, "must be pure, approximate, gaussian, discrete-laplace or shuffled")
-	}
+	used := kindFlags[e.kind]
 	var others []string
 	for _, names := range kindFlags {
 		others = append(others, slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(used, name) })...)
 	}
 	slices.Sort(others)
-	return command.Unused(f, "with -kind "+e.kind, others...)
+	return command.Unused(f, "with -kind "+string(e.kind), others...)
 }
 
 // read returns the events of the flags or of the file.
 func (e *eventFlags) read(stdin io.Reader) ([]compose.Event, error) {
 	if e.file == "" {
-		e.event.Kind = compose.Kind(e.kind)
+		e.event.Kind = e.kind
 		return []compose.Event{e.event}, nil
 	}
 	in := stdin

@@ -2,8 +2,6 @@ package main
 
 import (
 	"maps"
-	"slices"
-	"strings"
 
 	flag "github.com/spf13/pflag"
 
@@ -28,8 +26,8 @@ type randomizer struct {
 }
 
 func (r *randomizer) bind(f *flag.FlagSet) {
-	r.params = fl.Params{}
-	f.StringVar(&r.mechanism, "mechanism", coco.Name, "mechanism of the round, or generic for any ε-LDP randomizer")
+	r.mechanism, r.params = coco.Name, fl.Params{}
+	command.OneOf(f, &r.mechanism, "mechanism", "", append(fl.Mechanisms(), generic), "mechanism of the round, or generic for any ε-LDP randomizer")
 	f.Float64Var(&r.epsilon, "epsilon", 1, "local ε of one report")
 	f.IntVar(&r.dim, "dim", 0, "number of coordinates or keys of the round; required where the round's number of slots depends on it")
 	f.IntVar(&r.sparsity, "sparsity", 40, "entries of a ternary vector, s; coco, collision and signsketch")
@@ -49,12 +47,9 @@ func (r randomizer) scheme() *sparse.Scheme {
 }
 
 func (r randomizer) validate(f *flag.FlagSet) error {
-	names := append(fl.Mechanisms(), generic)
 	scheme := r.scheme()
 	asksForSlots := scheme != nil && len(scheme.Columns()) > 0
 	switch {
-	case !slices.Contains(names, r.mechanism):
-		return fl.Invalid("-mechanism", r.mechanism, "must be one of %s", strings.Join(names, ", "))
 	case !(r.epsilon > 0 && r.epsilon <= fl.MaxEpsilon):
 		return fl.Invalid("-epsilon", r.epsilon, "must be in (0, %d]", fl.MaxEpsilon)
 	case scheme != nil && r.sparsity < 1:

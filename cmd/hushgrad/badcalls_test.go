@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 )
 
@@ -38,7 +39,7 @@ func TestBadCallsAreOneLine(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		names := strings.NewReplacer("{dir}", dir, "{round}", round, "{reports}", reports, "{data}", filepath.Join(top, "clients.csv"), "{ledger}", kept, "{empty}", filepath.Join(dir, "file"))
+		names := strings.NewReplacer("{dir}", dir, "{round}", round, "{reports}", reports, "{data}", filepath.Join(top, "clients.csv"), "{ledger}", kept, "{mechanisms}", strings.Join(fl.Mechanisms()[2:], ", "), "{empty}", filepath.Join(dir, "file"))
 		code, stdout, stderr := boundedCall(t, names.Replace(cells[0]))
 		if strconv.Itoa(code) != cells[1] || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, names.Replace(cells[2])) {
 			t.Errorf("%s: exit code %d, printed %q and %q; want %s and %q", cells[0], code, stdout, stderr, cells[1], cells[2])

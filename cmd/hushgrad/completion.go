@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	flag "github.com/spf13/pflag"
+
+	"github.com/hushgrad/hushgrad/internal/command"
 )
 
 // bindCompletion adds the command that prints scripts for shells.
@@ -54,4 +57,17 @@ func completeWord(ctx context.Context, root *cobra.Command, args []string) error
 		}
 	}
 	return nil
+}
+
+// completeChoices lets shells complete the values of flags that have a few.
+func completeChoices(c *cobra.Command) {
+	c.Flags().VisitAll(func(f *flag.Flag) {
+		values := command.Choices(f)
+		if values == nil {
+			return
+		}
+		if err := c.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+			panic(err) // the flag is there, and this is the only call for it
+		}
+	})
 }

@@ -36,10 +36,7 @@ func (d *daemon) validate() error {
 	if err := d.monitoring.validate(d.listening); err != nil {
 		return err
 	}
-	if err := d.state.validate(); err != nil {
-		return err
-	}
-	return d.logging.validate()
+	return d.state.validate()
 }
 
 // open opens the listener.

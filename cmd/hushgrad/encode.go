@@ -73,7 +73,7 @@ func newEncode() *cobra.Command {
 func (e *encodeFlags) bind(f *flag.FlagSet) {
 	f.StringVar(&e.round, "round", "", "`file` with the complete round, see hushgrad round; with -server its id, empty: the newest open round")
 	f.StringVar(&e.keys, "keys", "", "public dictionary: a `file` with one key per line; without it keys are numbers")
-	f.StringVar(&e.format, "format", "", "csv or jsonl; empty: by the file's ending")
+	command.OneOf(f, &e.format, "format", "", []string{"csv", "jsonl"}, "csv or jsonl; not given: by the file's ending")
 	f.StringVar(&e.out, "out", "", "`file` for the reports; empty: standard output, unless that is a terminal; -: standard output")
 	e.output.bind(f)
 	f.BoolVar(&e.strict, "strict", false, "refuse clients with more pairs than a report of the round takes in; otherwise they are counted in a note")
@@ -83,7 +83,9 @@ func (e *encodeFlags) bind(f *flag.FlagSet) {
 		e.remote.bind(f, "take the round from its clients' listener and send the reports there")
 		f.Float64Var(&e.maxEpsilon, "max-epsilon", 0, "with -server: refuse a round in which a report costs more")
 	})
-	command.Topic(f, "A shuffler", e.pins.bind)
+	command.Topic(f, "A shuffler", func(f *flag.FlagSet) {
+		e.pins.bind(f, "with -server: `name` of the shuffler that is trusted not to work together with the server; -server is its address")
+	})
 	command.Topic(f, "An issuer", func(f *flag.FlagSet) {
 		e.issuer.bindParty(f, "issuer", "issuer-", "hushgrad issue", "fetch a token for a round that asks for one, which is for one client's report")
 		f.StringVar(&e.bearer, "bearer-file", "", "with -issuer: `file` with the secret by which the issuer knows the client")

@@ -19,12 +19,9 @@ import (
 )
 
 func newLedgerExport() *cobra.Command {
-	var format string
+	format := "json"
 	c := newCommand("export [flags] FILE", "the whole ledger as JSON or CSV", `Prints a ledger for other programs. JSON has budgets, sums and entries: docs/cli.md describes it.
 CSV has a line for each entry.`, func(ctx context.Context, args []string, std command.Streams) error {
-		if format != "json" && format != "csv" {
-			return fl.Invalid("-format", format, "must be json or csv")
-		}
 		out := command.Writer(ctx, std.Out)
 		return withLedger(args[0], "", func(l *ledger.Ledger) error {
 			if format == "json" {
@@ -38,7 +35,7 @@ CSV has a line for each entry.`, func(ctx context.Context, args []string, std co
 		})
 	})
 	c.Args = oneArgument("file")
-	c.Flags().StringVar(&format, "format", "json", "json or csv")
+	command.OneOf(c.Flags(), &format, "format", "", []string{"json", "csv"}, "json or csv")
 	return c
 }
 

@@ -7,7 +7,7 @@ import (
 
 	flag "github.com/spf13/pflag"
 
-	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 )
 
 // logging are the flags of commands that run for long.
@@ -17,7 +17,8 @@ type logging struct {
 }
 
 func (l *logging) bind(f *flag.FlagSet) {
-	f.StringVar(&l.format, "log-format", "text", "text or json")
+	l.format = textOutput
+	command.OneOf(f, &l.format, "log-format", "", []string{textOutput, jsonOutput}, "text or json")
 	f.Func("log-level", "`level`: debug, info, warn or error; info when it is not given", func(text string) error {
 		if l.level.UnmarshalText([]byte(text)) != nil {
 			return errors.New("must be debug, info, warn or error")
@@ -26,16 +27,9 @@ func (l *logging) bind(f *flag.FlagSet) {
 	})
 }
 
-func (l *logging) validate() error {
-	if l.format != "text" && l.format != "json" {
-		return fl.Invalid("-log-format", l.format, "must be text or json")
-	}
-	return nil
-}
-
 func (l *logging) logger(w io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: l.level, ReplaceAttr: readable}
-	if l.format == "json" {
+	if l.format == jsonOutput {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))

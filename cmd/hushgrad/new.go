@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,7 +50,8 @@ with a test and a README. What to change for a model of your own is marked.
 	})
 	c.Args = oneArgument("directory")
 	f := c.Flags()
-	f.StringVar(&n.language, "lang", "go", "go, or python for clients with the Python package")
+	n.language = "go"
+	command.OneOf(f, &n.language, "lang", "", slices.Sorted(maps.Keys(languages)), "go, or python for clients with the Python package")
 	f.StringVar(&n.module, "module", "", "`path` of the module in Go; empty: the name of the directory")
 	f.StringVar(&n.source, "source", "", "`directory` of a clone of hushgrad that a project in Go is built with; empty: the release of this program, or else the clone that the working directory is in")
 	return c
@@ -56,11 +59,7 @@ with a test and a README. What to change for a model of your own is marked.
 
 // write makes the project.
 func (n *newFlags) write(ctx context.Context, dir string, stdout io.Writer) error {
-	from, known := languages[n.language]
-	switch {
-	case !known:
-		return fl.Invalid("-lang", n.language, "must be go or python")
-	case n.language != "go" && n.source+n.module != "":
+	if n.language != "go" && n.source+n.module != "" {
 		return fl.Invalid("-source and -module", n.source+n.module, "need -lang go")
 	}
 	entries, err := os.ReadDir(dir)
@@ -70,7 +69,7 @@ func (n *newFlags) write(ctx context.Context, dir string, stdout io.Writer) erro
 	if len(entries) > 0 {
 		return fl.Invalid("DIR", dir, "must be empty, and has %s", entries[0].Name())
 	}
-	files, err := readSkeleton(from)
+	files, err := readSkeleton(languages[n.language])
 	if err != nil {
 		return err
 	}

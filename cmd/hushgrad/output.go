@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/spf13/cobra"
 	flag "github.com/spf13/pflag"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 )
 
 // outputFlag is the flag for the form of what a command prints.
@@ -22,7 +22,7 @@ const (
 	jsonOutput = "json" // for programs
 )
 
-// output is the form of what a command prints. It implements flag.Value.
+// output is the form of what a command prints.
 type output string
 
 // bind adds the flag, with text as its default.
@@ -30,18 +30,7 @@ func (o *output) bind(f *flag.FlagSet) { o.bindTo(f, textOutput) }
 
 func (o *output) bindTo(f *flag.FlagSet, form output) {
 	*o = form
-	f.VarP(o, outputFlag, "o", "`form` of what is printed: text or json")
-}
-
-func (o *output) String() string { return string(*o) }
-func (o *output) Type() string   { return "form" }
-
-func (o *output) Set(form string) error {
-	if form != textOutput && form != jsonOutput {
-		return fmt.Errorf("must be %s or %s", textOutput, jsonOutput)
-	}
-	*o = output(form)
-	return nil
+	command.OneOf(f, o, outputFlag, "o", []output{textOutput, jsonOutput}, "`form` of what is printed: text or json")
 }
 
 // print prints v as JSON, or what text writes.
@@ -83,15 +72,4 @@ func promisedBy(g fl.Guarantee) *promised {
 		p.Epsilon = &g.Epsilon
 	}
 	return p
-}
-
-// completeForms lets shells complete the form.
-func completeForms(c *cobra.Command) {
-	if c.Flags().Lookup(outputFlag) == nil {
-		return
-	}
-	forms := cobra.FixedCompletions([]cobra.Completion{textOutput, jsonOutput}, cobra.ShellCompDirectiveNoFileComp)
-	if err := c.RegisterFlagCompletionFunc(outputFlag, forms); err != nil {
-		panic(err) // the flag is there, and this is the only call for it
-	}
 }

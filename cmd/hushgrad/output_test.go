@@ -98,7 +98,7 @@ func TestOutputForms(t *testing.T) {
 	var form output
 	f := flag.NewFlagSet("name", flag.ContinueOnError)
 	form.bind(f)
-	if form != textOutput || form.Set("yaml") == nil || form.Set("json") != nil || form.String() != jsonOutput {
+	if form != textOutput || f.Set(outputFlag, "yaml") == nil || form != textOutput || f.Set(outputFlag, "json") != nil || form != jsonOutput {
 		t.Errorf("%q", form)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	flag "github.com/spf13/pflag"
 
+	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/server/client"
@@ -62,8 +63,12 @@ type roundFlags struct {
 func newRound() *cobra.Command {
 	r := &roundFlags{}
 	c := newCommand("round [flags]", "describe a round, or open it on a server", fmt.Sprintf(`Prints a complete round as JSON (message hushgrad.v1.Round), for encode, aggregate and
-verify. Parameters that are left open are chosen from public quantities. With -server
-the round is opened there, for encode -server and aggregate -server.
+verify. Parameters that are left open are chosen from public quantities, and what no mechanism
+can choose is asked for: how many coordinates or keys of a client a report takes in, for
+example. With -server the round is opened there, for encode -server and aggregate -server.
+
+  hushgrad round -dim 10 -param sparsity=2
+
 Mechanisms: %s.`, strings.Join(fl.Mechanisms(), ", ")), func(ctx context.Context, _ []string, std command.Streams) error {
 		if err := r.validate(); err != nil {
 			return err
@@ -77,7 +82,8 @@ Mechanisms: %s.`, strings.Join(fl.Mechanisms(), ", ")), func(ctx context.Context
 func (r *roundFlags) bind(f *flag.FlagSet) {
 	r.round = fl.Round{Params: fl.Params{}, Relation: fl.ReplaceOne, PublicSeed: fl.NewPublicSeed()}
 	f.StringVar(&r.round.ID, "id", "round", "name of the round")
-	f.StringVar(&r.round.Mechanism, "mechanism", "coco", "mechanism")
+	r.round.Mechanism = coco.Name
+	command.OneOf(f, &r.round.Mechanism, "mechanism", "", fl.Mechanisms(), "mechanism")
 	f.IntVar(&r.round.Dim, "dim", 0, "number of coordinates or keys")
 	f.Float64Var(&r.round.Scale, "scale", 1, "τ or clip norm, in units of the gradient; 1 for key-value rounds")
 	f.Float64Var(&r.round.Epsilon, "epsilon", 1, "ε of one report")
@@ -119,6 +125,7 @@ func (r *roundFlags) describe(ctx context.Context, w io.Writer) error {
 		complete, m, err = fl.Complete(r.round)
 		return complete, err
 	})
+	err = r.asked(err)
 	if err == nil && r.remote.server != "" {
 		complete.Shuffler = r.shuffler
 		if r.lasts > 0 {
@@ -133,6 +140,15 @@ func (r *roundFlags) describe(ctx context.Context, w io.Writer) error {
 		return writeRound(w, complete)
 	}
 	return describeRound(w, complete, m.Guarantee())
+}
+
+// asked returns the error of a mechanism that lacks a parameter as an error that says what to type.
+func (r *roundFlags) asked(err error) error {
+	var p *fl.ParamError
+	if !errors.As(err, &p) || p.Got != `"nothing"` {
+		return err
+	}
+	return fl.Invalid("-param", "", "must have %s, which -mechanism %s does not choose: type -param %[1]s=VALUE; %[3]s", p.Param, r.round.Mechanism, p.Rule)
 }
 
 // describeRound writes a round for people.

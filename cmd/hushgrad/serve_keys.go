@@ -76,9 +76,6 @@ func (k *keysFlags) add(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := k.seals.validateSuite(); err != nil {
-		return err
-	}
 	key, err := keys.Add(k.seals.suite)
 	if err != nil {
 		return err

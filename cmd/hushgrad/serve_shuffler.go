@@ -9,6 +9,7 @@ import (
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
 
@@ -38,9 +39,6 @@ func (s *shufflerFlags) validate(l listening, kept state) error {
 	}
 	if s.seals.dir == "" && kept.dir == noData {
 		return fl.Invalid("-seal-keys", "", "is required with -shuffler-listen and -data none")
-	}
-	if err := s.seals.validateSuite(); err != nil {
-		return err
 	}
 	return s.callers.validate(l, s.listen)
 }
@@ -93,16 +91,8 @@ func (s *sealFlags) bind(f *flag.FlagSet) {
 
 // bindSuite adds the flag for a key that is made.
 func (s *sealFlags) bindSuite(f *flag.FlagSet, of string) {
-	f.StringVar((*string)(&s.suite), "seal-suite", string(seal.X25519), "algorithms "+of+": x25519, or mlkem768-x25519, which also resists quantum computers and makes sealed reports 1088 bytes longer")
-}
-
-func (s *sealFlags) validateSuite() error {
-	for _, known := range seal.Suites() {
-		if s.suite == known {
-			return nil
-		}
-	}
-	return fl.Invalid("-seal-suite", string(s.suite), "must be one of %v", seal.Suites())
+	s.suite = seal.X25519
+	command.OneOf(f, &s.suite, "seal-suite", "", seal.Suites(), "algorithms "+of+": x25519, or mlkem768-x25519, which also resists quantum computers and makes sealed reports 1088 bytes longer")
 }
 
 // place returns the directory of the keys.

@@ -34,7 +34,7 @@ func configurable(c *cobra.Command) {
 	if c.Flags().HasFlags() || !c.HasSubCommands() {
 		command.Configurable(c.Flags())
 	}
-	completeForms(c)
+	completeChoices(c)
 	for _, child := range c.Commands() {
 		configurable(child)
 	}
@@ -139,21 +139,34 @@ func findFlag(c *cobra.Command, name string) *flag.Flag {
 	return c.Flag(name)
 }
 
-// flagsLike returns the flags that may have been meant by an unknown one. Cobra measures the
-// distance of the names of commands only.
-func flagsLike(c *cobra.Command, err error) (similar []string) {
+// meantBy returns what may have been meant by the flag that a command does not have, or by the value that a flag does not have.
+func meantBy(c *cobra.Command, err error) (meant []string) {
 	var unknown *flag.NotExistError
-	if !errors.As(err, &unknown) || len(unknown.GetSpecifiedName()) < 2 {
+	var wrong *flag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown):
+		var flags []string
+		c.Flags().VisitAll(func(f *flag.Flag) { flags = append(flags, f.Name) })
+		for _, name := range similar(flags, unknown.GetSpecifiedName()) {
+			meant = append(meant, "-"+name)
+		}
+	case errors.As(err, &wrong):
+		meant = similar(command.Choices(wrong.GetFlag()), wrong.GetValue())
+	}
+	return meant
+}
+
+// similar returns the names that are like another one. Cobra measures the distance of the names of commands only.
+func similar(names []string, name string) []string {
+	if len(name) < 2 {
 		return nil
 	}
-	flags := &cobra.Command{SuggestionsMinimumDistance: min(maxSlips, len(unknown.GetSpecifiedName())-1)}
-	c.Flags().VisitAll(func(f *flag.Flag) {
-		flags.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
-	})
-	for _, name := range flags.SuggestionsFor(unknown.GetSpecifiedName()) {
-		similar = append(similar, "-"+name)
+	of := &cobra.Command{SuggestionsMinimumDistance: min(maxSlips, len(name)-1)}
+	for _, one := range names {
+		of.AddCommand(&cobra.Command{Use: one, Run: func(*cobra.Command, []string) {}})
 	}
-	return similar[:min(len(similar), maxMeant)]
+	found := of.SuggestionsFor(name)
+	return found[:min(len(found), maxMeant)]
 }
 
 // maxMeant is the most that an error asks about.

@@ -168,6 +168,26 @@ func estimateFaults() []fault {
 			}
 		}},
 
+		{"doubles the mean and states a hundredth of its errors", "unbiased", "ε = 4: bias: ", estimates(func(_ *faultyAggregator, e *fl.Estimate) {
+			for j := range e.Mean().Value {
+				e.Mean().Value[j] *= 2
+				e.Mean().StdErr[j] /= 100
+			}
+		})},
+		{"states a hundredth of its errors", "unbiased", "ε = 20: standard errors: ", estimates(func(_ *faultyAggregator, e *fl.Estimate) {
+			for j := range e.Mean().StdErr {
+				e.Mean().StdErr[j] /= 100
+			}
+		})},
+		{"states ten times its errors", "unbiased", "standard errors: ", estimates(func(_ *faultyAggregator, e *fl.Estimate) {
+			for j := range e.Mean().StdErr {
+				e.Mean().StdErr[j] *= 10
+			}
+		})},
+		{"adds to one coordinate", "unbiased", "ε = 20: bias: 1 of 6 coordinates", estimates(func(a *faultyAggregator, e *fl.Estimate) {
+			e.Mean().Value[5] += a.round.Scale
+		})},
+
 		{"estimates from nothing", "estimate", "without reports", func(f *faulty) {
 			f.estimate = func(a *faultyAggregator) (*fl.Estimate, error) {
 				if a.Reports == [2]int64{} {

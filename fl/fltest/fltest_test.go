@@ -35,6 +35,18 @@ func TestTheToyKeepsTheContract(t *testing.T) {
 	}
 }
 
+// A mechanism that is biased by design says so.
+func TestABiasCanBeByDesign(t *testing.T) {
+	r := round(register(plainFactory{local, func(e *fl.Estimate) { e.Columns[0].Value[3] += 10 }}))
+	r.Columns = nil
+	if err := fltest.Mechanism(r, fltest.Options{}); err == nil || !strings.Contains(err.Error(), "fltest: unbiased: ") {
+		t.Errorf("a bias was found as %v", err)
+	}
+	if err := fltest.Mechanism(r, fltest.Options{Biased: true}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestOptionsAreChecked(t *testing.T) {
 	many := round("toy")
 	many.MinReports = 10_001

@@ -61,31 +61,59 @@ func Rounds(r fl.Round, a Accuracy) error {
 	if err != nil {
 		return fmt.Errorf("fltest: accuracy: %w", err)
 	}
-	squared, stdErrs, noise := sample{}, sample{}, sample{}
-	coordinates := make([]sample, r.Dim)
+	m, err := measure(r, a)
+	if err != nil {
+		return fmt.Errorf("fltest: %w", err)
+	}
+	errs := []error{a.accuracy(m.squared), a.bias(m.coordinates)}
+	if f := a.StdErrFactor; f != 0 {
+		errs = append(errs, a.stated("standard errors", m.stdErrs, m.squared, 1/f, f))
+	}
+	if f := a.NoiseFactor; f != 0 {
+		errs = append(errs, a.stated("norm of the noise", m.noise, m.squared, 1/f, f))
+	}
+	for i, err := range errs {
+		if err != nil {
+			errs[i] = fmt.Errorf("fltest: %w", err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// measured are statistics of whole rounds: the squared error, the squares of the standard errors and of the norm of the noise that
+// estimates state, and each coordinate of the mean. There are no standard errors where estimates have none.
+type measured struct {
+	squared, stdErrs, noise sample
+	coordinates             []sample
+}
+
+// measure runs whole rounds.
+func measure(r fl.Round, a Accuracy) (m measured, err error) {
+	m.coordinates = make([]sample, r.Dim)
 	for k := range a.Rounds {
 		var e *fl.Estimate
 		if err := protect(func() (err error) { e, err = a.round(r, k); return err }); err != nil {
-			return fmt.Errorf("fltest: round %d: %w", k, err)
+			return m, fmt.Errorf("round %d: %w", k, err)
 		}
 		mean := e.Mean()
 		if len(mean.Value) != r.Dim {
-			return fmt.Errorf("fltest: round %d: a mean of %d coordinates, want dim = %d", k, len(mean.Value), r.Dim)
+			return m, fmt.Errorf("round %d: a mean of %d coordinates, want dim = %d", k, len(mean.Value), r.Dim)
 		}
 		var error2, stdErr2 float64
 		for j, v := range mean.Value {
 			error2 += (v - a.Truth[j]) * (v - a.Truth[j])
-			coordinates[j].add(v)
+			m.coordinates[j].add(v)
 		}
 		for _, v := range mean.StdErr {
 			stdErr2 += v * v
 		}
-		squared.add(error2)
-		stdErrs.add(stdErr2)
-		noise.add(e.NoiseNorm * e.NoiseNorm)
+		m.squared.add(error2)
+		if mean.StdErr != nil {
+			m.stdErrs.add(stdErr2)
+		}
+		m.noise.add(e.NoiseNorm * e.NoiseNorm)
 	}
-	return errors.Join(a.accuracy(squared), a.bias(coordinates),
-		a.stated("standard errors", stdErrs, squared, a.StdErrFactor), a.stated("norm of the noise", noise, squared, a.NoiseFactor))
+	return m, nil
 }
 
 // complete fills in defaults and checks everything.
@@ -153,7 +181,7 @@ func (a Accuracy) accuracy(squared sample) error {
 	if math.Abs(got-want) <= a.Z*se {
 		return nil
 	}
-	return fmt.Errorf("fltest: accuracy: the squared error is %.6g ± %.2g, want %.6g (%.1f standard errors)", got, se, want, (got-want)/se)
+	return fmt.Errorf("accuracy: the squared error is %.6g ± %.2g, want %.6g (%.1f standard errors)", got, se, want, (got-want)/se)
 }
 
 func (a Accuracy) bias(coordinates []sample) error {
@@ -176,21 +204,18 @@ func (a Accuracy) bias(coordinates []sample) error {
 		return nil
 	}
 	mean, se := coordinates[at].mean()
-	return fmt.Errorf("fltest: bias: %d of %d coordinates are biased, most of all coordinate %d: %.6g ± %.2g, want %.6g (%.1f standard errors)",
+	return fmt.Errorf("bias: %d of %d coordinates are biased, most of all coordinate %d: %.6g ± %.2g, want %.6g (%.1f standard errors)",
 		wrong, len(coordinates), at, mean, max(se, least), a.Truth[at], worst)
 }
 
-// stated compares the squared error that estimates state with the measured one.
-func (a Accuracy) stated(what string, stated, squared sample, factor float64) error {
-	if factor == 0 {
-		return nil
-	}
+// stated compares the squared error that estimates state with the measured one, by the least and the most of it that they may state.
+func (a Accuracy) stated(what string, stated, squared sample, least, most float64) error {
 	says, _ := stated.mean()
 	is, se := squared.mean()
-	if says >= (is-a.Z*se)/factor && says <= (is+a.Z*se)*factor {
+	if says >= (is-a.Z*se)*least && says <= (is+a.Z*se)*most {
 		return nil
 	}
-	return fmt.Errorf("fltest: %s: squares sum to %.6g, the squared error is %.6g ± %.2g, want them within a factor of %g", what, says, is, se, factor)
+	return fmt.Errorf("%s: squares sum to %.6g, the squared error is %.6g ± %.2g, want between %.3g and %.3g times that", what, says, is, se, least, most)
 }
 
 // sample is the moments of independent numbers, in the manner of Welford.

@@ -17,6 +17,7 @@ type suite struct {
 	gradients [][]float64
 	reports   [][]byte // good ones; report i is that of client i
 	seed      [32]byte
+	biased    bool // by design
 }
 
 const (
@@ -34,7 +35,7 @@ func newSuite(r fl.Round, o Options) (*suite, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open: %w", err)
 	}
-	s := &suite{round: r, mechanism: m, gradients: o.Gradients, seed: o.Seed}
+	s := &suite{round: r, mechanism: m, gradients: o.Gradients, seed: o.Seed, biased: o.Biased}
 	if len(s.gradients) == 0 {
 		s.gradients = randomGradients(r, s.rand(1))
 	}

@@ -80,7 +80,7 @@ var kinds = map[string]string{
 }
 
 // FlagError returns an error of pflag as one line about a flag of a command. similar are
-// flags that may have been meant by an unknown one.
+// flags that may have been meant by an unknown one, or values by one that a flag of OneOf does not take.
 func FlagError(command string, err error, similar []string) error {
 	var (
 		unknown *flag.NotExistError
@@ -93,7 +93,7 @@ func FlagError(command string, err error, similar []string) error {
 	case errors.As(err, &missing):
 		return fl.Invalid("-"+missing.GetSpecifiedName(), "", "needs a value, see %s -help", command)
 	case errors.As(err, &wrong):
-		return fl.Invalid("-"+wrong.GetFlag().Name, wrong.GetValue(), "%s, see %s -help", reason(wrong.GetFlag(), errors.Unwrap(wrong)), command)
+		return fl.Invalid("-"+wrong.GetFlag().Name, wrong.GetValue(), "%s%s, see %s -help", reason(wrong.GetFlag(), errors.Unwrap(wrong)), Meant(similar), command)
 	}
 	return fl.Invalid("flags", err.Error(), "must be -name or -name=value, see %s -help", command)
 }

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
@@ -62,7 +61,7 @@ func (f *Figure) WriteSVG(w io.Writer) error {
 
 // WritePDF is WritePNG for a PDF of one page.
 func (f *Figure) WritePDF(w io.Writer) error {
-	return f.write(w, func(width, height vg.Length) vg.CanvasWriterTo { return vgpdf.New(width, height) })
+	return f.write(w, func(width, height vg.Length) vg.CanvasWriterTo { return newPDF(width, height) })
 }
 
 // write draws the figure on a canvas of the size it needs.

@@ -75,6 +75,9 @@ func contains(code, snippet string) bool {
 	return true
 }
 
+// programsTest runs all whole programs in Go.
+const programsTest = "TestProgramsOnPagesRun"
+
 // wrongBlock returns what is wrong with a block of a page, or "". TestPagesWorkFromTopToBottom runs
 // each block of shell commands without a mark.
 func wrongBlock(page, above, language, code string, tests map[string][]string, ci string) string {
@@ -94,13 +97,16 @@ func wrongBlock(page, above, language, code string, tests map[string][]string, c
 		}
 		return ""
 	}
+	if whole := strings.HasPrefix(code, "package "); language == "go" && whole != (m[1] == programsTest) {
+		return programsTest + " runs whole programs in Go, and nothing else"
+	}
 	shown := func(file string) bool { return contains(file, code) }
 	named := func(file string) bool { return strings.Contains(file, filepath.Base(page)) }
 	files := tests[m[1]]
 	switch {
 	case files == nil:
 		return "is run by " + m[1] + ", which does not exist"
-	case language == "go" && !slices.ContainsFunc(files, shown):
+	case language == "go" && m[1] != programsTest && !slices.ContainsFunc(files, shown):
 		return "is not in a file beside " + m[1]
 	case language != "go" && !named(files[0]) && !shown(files[0]):
 		return "is run by " + m[1] + ", whose file does not name the page"
@@ -137,6 +143,7 @@ func TestBlocksOnPagesAreRun(t *testing.T) {
 		{"<!-- run by TestUnheardOf -->", "python", "pass\n"},
 		{"<!-- run by ExampleOperator_PutScalars -->", "go", "unheard.Of()\n"},
 		{"<!-- run by TestArrowsRunOneWay -->", "python", "pass\n"},
+		{"<!-- run by ExampleOperator_PutScalars -->", "go", "package client_test\n"}, {"<!-- run by TestProgramsOnPagesRun -->", "go", "x\n"},
 		{"<!-- run by .ci/run -->", "sh", "unheard of\n"}, {"*Not run in CI: no.*", "python", "pass\n"},
 	} {
 		if wrongBlock("docs/unheard.md", c.above, c.language, c.code, tests, string(ci)) == "" {

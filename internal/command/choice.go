@@ -1,0 +1,46 @@
+package command
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	flag "github.com/spf13/pflag"
+)
+
+// OneOf adds a flag that has one of a few values, and a short form where short is not empty. Any other value is an error that lists
+// them. The flag's present value is its default, and may be none of them: an empty text for a flag that is not given.
+func OneOf[T ~string](f *flag.FlagSet, at *T, name, short string, values []T, usage string) {
+	c := &choice{text: string(*at), set: func(text string) { *at = T(text) }}
+	for _, v := range values {
+		c.values = append(c.values, string(v))
+	}
+	f.VarP(c, name, short, usage)
+}
+
+// Choices returns the values of a flag of OneOf, and nil for any other flag.
+func Choices(f *flag.Flag) []string {
+	if c, ok := f.Value.(*choice); ok {
+		return c.values
+	}
+	return nil
+}
+
+// choice implements flag.Value.
+type choice struct {
+	text   string
+	set    func(text string)
+	values []string
+}
+
+func (c *choice) String() string { return c.text }
+func (c *choice) Type() string   { return "string" }
+
+func (c *choice) Set(text string) error {
+	if !slices.Contains(c.values, text) {
+		return errors.New("must be one of " + strings.Join(c.values, ", "))
+	}
+	c.text = text
+	c.set(text)
+	return nil
+}
