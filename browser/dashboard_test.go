@@ -2,6 +2,7 @@ package browser
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,7 +20,7 @@ func TestATrainingRunIsWatchedToItsEnd(t *testing.T) {
 	must(t, ctx, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(d.url))
 	until(t, ctx, `document.querySelector("#link").textContent === "Live"`)
 	until(t, ctx, `document.querySelectorAll("#open article progress").length > 0`)
-	until(t, ctx, `document.querySelectorAll("#training canvas").length === 3`)
+	until(t, ctx, `document.querySelectorAll("#training canvas").length === 2 && document.querySelectorAll("#spent canvas, #flow canvas").length === 2 && document.querySelectorAll("#signal canvas").length === 2`)
 	select {
 	case <-d.ended:
 		t.Error("the run has ended before the page has shown any of it")
@@ -27,6 +28,25 @@ func TestATrainingRunIsWatchedToItsEnd(t *testing.T) {
 	}
 	accessible(t, ctx, "during the run")
 	shoot(t, ctx, 1280, 900, "light", "running-1280-light")
+	// What is of most interest comes first, and each axis has a title.
+	want := []string{
+		"test accuracy: Round, test accuracy", "test loss: Round, test loss",
+		"Local ε spent: Round, Sum of local ε", "Reports per second: Time, Reports per second",
+		"Signal to noise: Round, Estimate ÷ its error", "noise norm: Round, noise norm",
+	}
+	got := value[[]string](t, ctx, `[...document.querySelectorAll("article.card .plot")].map((p) => p.closest("article").querySelector("h3").textContent + ": " + charts.get(p).plot.axes.map((a) => a.label).join(", "))`)
+	if !slices.Equal(got, want) {
+		t.Errorf("the charts are %q, want %q", got, want)
+	}
+	if cut := value[[]string](t, ctx, `[...document.querySelectorAll(".chart .scroll")].filter((b) => b.scrollWidth > b.clientWidth).map((b) => b.getAttribute("aria-label"))`); len(cut) > 0 {
+		t.Errorf("columns are cut: %q", cut)
+	}
+	// A page that is opened in the middle has news, too.
+	must(t, ctx, chromedp.Reload())
+	until(t, ctx, `document.querySelector("#link").textContent === "Live"`)
+	if text := value[string](t, ctx, `document.querySelector("#news").textContent`); !strings.HasPrefix(text, "Round mnist-") {
+		t.Errorf("the news are %q", text)
+	}
 	until(t, ctx, `document.querySelector("#past tr th") && document.querySelector("#news").textContent.startsWith("Round mnist-")`)
 	until(t, ctx, `document.querySelector("#together dl") !== null`)
 
@@ -39,6 +59,7 @@ func TestATrainingRunIsWatchedToItsEnd(t *testing.T) {
 	if n := value[int](t, ctx, `document.querySelectorAll("#past tr").length`); fmt.Sprint(n) != rounds {
 		t.Errorf("%d rounds are on the page, want %s", n, rounds)
 	}
+	until(t, ctx, `document.querySelector("#spent tbody th").textContent === "`+rounds+`" && document.querySelector("#spent tbody td").textContent === "240"`)
 	// What all rounds cost a client has the last one, too.
 	if text := value[string](t, ctx, `document.querySelector("#together").textContent`); !strings.Contains(text, "for the "+rounds+" reports of a client together") {
 		t.Errorf("all rounds together: %s", text)
@@ -52,7 +73,7 @@ func TestATrainingRunIsWatchedToItsEnd(t *testing.T) {
 		t.Errorf("the page says:\n%s", text)
 	}
 	for _, scheme := range []string{"light", "dark"} {
-		for _, size := range [][2]int{{360, 740}, {1280, 900}, {3840, 2160}} {
+		for _, size := range [][2]int{{360, 740}, {768, 1024}, {1280, 900}, {1920, 1080}, {3840, 2160}} {
 			shoot(t, ctx, size[0], size[1], scheme, fmt.Sprintf("ended-%d-%s", size[0], scheme))
 			accessible(t, ctx, fmt.Sprintf("%d px, %s", size[0], scheme))
 		}

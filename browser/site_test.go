@@ -47,6 +47,45 @@ func TestTheSiteIsReadableEverywhere(t *testing.T) {
 	}
 }
 
+// No picture of a page is cut at any width, nor is it scrolled. The letters of the first one keep a size at which
+// they can be read: its smallest ones have 14 units.
+func TestThePicturesOfTheSiteAreWhole(t *testing.T) {
+	address := serve(t)
+	ctx, _ := start(t)
+	for _, page := range []string{"index", "glossary"} {
+		for _, scheme := range []string{"light", "dark"} {
+			for _, width := range []int{360, 768, 1280, 1920} {
+				name := fmt.Sprintf("pictures-%s-%d-%s", page, width, scheme)
+				must(t, ctx, screen(width, 900, scheme), chromedp.Navigate(address+"/"+page+".html"))
+				until(t, ctx, `[...document.querySelectorAll(".md-content img")].every((i) => { i.loading = "eager"; return i.complete; })`)
+				cut := value[[]string](t, ctx, `(() => {
+					const cut = [];
+					if (!document.querySelector(".md-content img")) cut.push("there is no picture");
+					for (const i of document.querySelectorAll(".md-content img")) {
+						const box = i.getBoundingClientRect();
+						if (!i.naturalWidth || box.width < 50) cut.push(i.src + " is not there");
+						for (let around = i.parentElement; around; around = around.parentElement) {
+							const whole = around.getBoundingClientRect();
+							if (getComputedStyle(around).display === "inline") continue; // its box is that of a line
+							if (box.left < whole.left - 1 || box.right > whole.right + 1) cut.push(i.src + " is cut by " + around.tagName);
+						}
+					}
+					return cut;
+				})()`)
+				if len(cut) > 0 {
+					t.Errorf("%s: %q", name, cut)
+				}
+				if page == "index" {
+					if letters := value[float64](t, ctx, `(() => { const i = document.querySelector(".md-content img"); return 14 * i.getBoundingClientRect().width / i.naturalWidth; })()`); letters < 9.5 {
+						t.Errorf("%s: the letters of the first picture have %.1f px", name, letters)
+					}
+				}
+				shoot(t, ctx, width, 900, scheme, name)
+			}
+		}
+	}
+}
+
 // The page that is read first has its styles, its search and the index of all pages with it.
 func TestLighthouseFindsTheSiteAccessibleAndSmall(t *testing.T) {
 	small(t, serve(t)+"/index.html")

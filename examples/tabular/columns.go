@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -27,9 +28,9 @@ const (
 func parseColumns(flag, text string) ([]column, error) {
 	var columns []column
 	for field := range strings.SplitSeq(text, ",") {
-		c, ok := parseColumn(field)
-		if !ok {
-			return nil, fl.Invalid(flag, field, `must be columns like "age=17..90" or "sector=public|private", between commas`)
+		c, err := parseColumn(flag, field)
+		if err != nil {
+			return nil, err
 		}
 		if slices.ContainsFunc(columns, func(o column) bool { return o.name == c.name }) {
 			return nil, fl.Invalid(flag, c.name, "must name each column once")
@@ -41,27 +42,50 @@ func parseColumns(flag, text string) ([]column, error) {
 	return columns, nil
 }
 
-func parseColumn(field string) (c column, ok bool) {
-	var known string
-	if c.name, known, ok = strings.Cut(field, "="); !ok || strings.TrimSpace(c.name) == "" {
-		return c, false
+func parseColumn(flag, field string) (column, error) {
+	name, known, described := strings.Cut(field, "=")
+	c := column{name: strings.TrimSpace(name)}
+	if !described || c.name == "" {
+		return c, fl.Invalid(flag, shortened(field), `must be columns like "age=17..90" or "sector=public|private", between commas`)
 	}
-	c.name = strings.TrimSpace(c.name)
-	low, high, isRange := strings.Cut(known, "..")
-	if isRange {
-		var errLow, errHigh error
-		c.low, errLow = number(low)
-		c.high, errHigh = number(high)
-		return c, errLow == nil && errHigh == nil && c.low < c.high && !math.IsInf(c.high-c.low, 0)
+	if low, high, isRange := strings.Cut(known, ".."); isRange {
+		err := c.parseRange(flag, field, low, high)
+		return c, err
 	}
+	err := c.parseList(flag, field, known)
+	return c, err
+}
+
+func (c *column) parseRange(flag, field, low, high string) error {
+	var errLow, errHigh error
+	c.low, errLow = number(low)
+	c.high, errHigh = number(high)
+	switch {
+	case errLow != nil || errHigh != nil:
+		return fl.Invalid(flag, shortened(field), "must be two numbers with .. between them, such as %s=0..100", c.name)
+	case c.low > c.high:
+		return fl.Invalid(flag, shortened(field), "must begin with the smaller number: type %s=%s..%s", c.name, text(c.high), text(c.low))
+	case c.low == c.high || math.IsInf(c.high-c.low, 0):
+		return fl.Invalid(flag, shortened(field), "must be a range from one number to a larger one, and the difference must be a float64")
+	}
+	return nil
+}
+
+func (c *column) parseList(flag, field, known string) error {
 	for value := range strings.SplitSeq(known, "|") {
 		value = strings.TrimSpace(value)
-		if value == "" || slices.Contains(c.values, value) {
-			return c, false
+		switch {
+		case value == "":
+			return fl.Invalid(flag, shortened(field), "must have a value on both sides of each |: type %s=a|b, or a range such as %s=0..100", c.name, c.name)
+		case slices.Contains(c.values, value):
+			return fl.Invalid(flag, shortened(field), "must list each value once, and %s is there twice", value)
 		}
 		c.values = append(c.values, value)
 	}
-	return c, len(c.values) >= 2 && len(c.values) <= maxValues
+	if n := len(c.values); n < 2 || n > maxValues {
+		return fl.Invalid(flag, shortened(field), "must list from 2 to %d values, and lists %d: type %s=a|b, or a range such as %s=0..100", maxValues, n, c.name, c.name)
+	}
+	return nil
 }
 
 func number(text string) (float64, error) {
@@ -75,20 +99,46 @@ func number(text string) (float64, error) {
 // width is the number of values that a column becomes.
 func (c column) width() int { return max(1, len(c.values)) }
 
+// fit says how a cell fits what is public about its column.
+type fit int
+
+const (
+	fits    fit = iota
+	clipped     // a number beyond its range: the nearest end stands for it
+	ignored     // missing, unreadable or not in the list: zeros stand for it
+)
+
 // encode writes what a cell becomes: for a number its place in the range, from −1 to 1, and for a
-// value of a list a 1 at its place. What is missing, unreadable or not in the list becomes
-// zeros: whether a client takes part must not depend on its row.
-func (c column) encode(dst []float64, cell string) {
+// value of a list a 1 at its place. A cell that does not fit becomes a number, too: whether a client
+// takes part must not depend on its row.
+func (c column) encode(dst []float64, cell string) fit {
 	clear(dst)
 	if c.values != nil {
-		if i := slices.Index(c.values, strings.TrimSpace(cell)); i >= 0 {
-			dst[i] = 1
+		i := slices.Index(c.values, strings.TrimSpace(cell))
+		if i < 0 {
+			return ignored
 		}
-		return
+		dst[i] = 1
+		return fits
 	}
-	if v, err := number(cell); err == nil {
-		dst[0] = 2*(min(max(v, c.low), c.high)-c.low)/(c.high-c.low) - 1
+	v, err := number(cell)
+	if err != nil {
+		return ignored
 	}
+	inside := min(max(v, c.low), c.high)
+	dst[0] = 2*(inside-c.low)/(c.high-c.low) - 1
+	if inside != v {
+		return clipped
+	}
+	return fits
+}
+
+// String returns the column as -columns and -target have it.
+func (c column) String() string {
+	if c.values == nil {
+		return fmt.Sprintf("%s=%s..%s", c.name, text(c.low), text(c.high))
+	}
+	return c.name + "=" + strings.Join(c.values, "|")
 }
 
 // names are the names of the values that a column becomes.
@@ -129,6 +179,9 @@ func parseSchema(columns, target string) (s schema, err error) {
 	return s, nil
 }
 
+// columns are the inputs, and then the target.
+func (s schema) columns() []column { return append(slices.Clone(s.inputs), s.target) }
+
 // width is the number of values of a row.
 func (s schema) width() int {
 	n := 0
@@ -147,24 +200,23 @@ func (s schema) names() (names []string) {
 }
 
 // row returns the values of a row, whose Euclidean norm is at most 1, and its target: from −1 to 1
-// for a number, the place in the list for a value. A number that is missing or unreadable counts
-// as the middle of the range, and a value that is not in the list as the first. cell returns the
-// cell of a column.
-func (s schema) row(cell func(name string) string) (x []float64, y float64) {
+// for a number, the place in the list for a value. cells and how they fit are in the order of columns.
+// A target that is ignored stands for nothing: such a row must not train and must not be scored.
+func (s schema) row(cells []string) (x []float64, y float64, how []fit) {
 	x = make([]float64, s.width())
 	at := 0
-	for _, c := range s.inputs {
-		c.encode(x[at:at+c.width()], cell(c.name))
+	for i, c := range s.inputs {
+		how = append(how, c.encode(x[at:at+c.width()], cells[i]))
 		at += c.width()
 	}
 	norm := math.Sqrt(float64(len(s.inputs)))
 	for i := range x {
 		x[i] /= norm
 	}
+	target := make([]float64, s.target.width())
+	how = append(how, s.target.encode(target, cells[len(s.inputs)]))
 	if s.target.values != nil {
-		return x, float64(max(0, slices.Index(s.target.values, strings.TrimSpace(cell(s.target.name)))))
+		return x, float64(max(0, slices.Index(target, 1))), how
 	}
-	var scaled [1]float64
-	s.target.encode(scaled[:], cell(s.target.name))
-	return x, scaled[0]
+	return x, target[0], how
 }

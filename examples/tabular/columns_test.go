@@ -26,23 +26,24 @@ func TestARowBecomesPublicNumbers(t *testing.T) {
 		age, sector, income string
 		x                   []float64
 		y                   float64
+		how                 []fit
 	}{
-		{"60", "public", "low", []float64{half, half, 0}, 0},
-		{" 40 ", " private ", " high ", []float64{0, 0, half}, 1},
-		{"-1e300", "", "?", []float64{-half, 0, 0}, 0},
-		{"NaN", "PUBLIC", "low", []float64{0, 0, 0}, 0},
-		{"1e999", "public", "high", []float64{0, half, 0}, 1},
-		{"", "private", "high", []float64{0, 0, half}, 1},
+		{"60", "public", "low", []float64{half, half, 0}, 0, []fit{fits, fits, fits}},
+		{" 40 ", " private ", " high ", []float64{0, 0, half}, 1, []fit{fits, fits, fits}},
+		{"-1e300", "", "?", []float64{-half, 0, 0}, 0, []fit{clipped, ignored, ignored}},
+		{"NaN", "PUBLIC", "low", []float64{0, 0, 0}, 0, []fit{ignored, ignored, fits}},
+		{"1e999", "public", "high", []float64{0, half, 0}, 1, []fit{ignored, fits, fits}},
+		{"", "private", "high", []float64{0, 0, half}, 1, []fit{ignored, fits, fits}},
 	} {
-		cells := map[string]string{"age": c.age, "sector": c.sector, "income": c.income}
-		x, y := s.row(func(name string) string { return cells[name] })
-		if !slices.Equal(x, c.x) || y != c.y {
-			t.Errorf("%v: %v and %g, want %v and %g", cells, x, y, c.x, c.y)
+		cells := []string{c.age, c.sector, c.income}
+		x, y, how := s.row(cells)
+		if !slices.Equal(x, c.x) || y != c.y || !slices.Equal(how, c.how) {
+			t.Errorf("%v: %v, %g and %v, want %v, %g and %v", cells, x, y, how, c.x, c.y, c.how)
 		}
 	}
 	number := someSchema(t, "age=20..60,wage=0..10", "wage=0..100")
-	if x, y := number.row(func(name string) string { return map[string]string{"age": "30", "wage": "75"}[name] }); !slices.Equal(x, []float64{-0.5}) || y != 0.5 {
-		t.Errorf("%v and %g, want −0.5 and 0.5", x, y)
+	if x, y, how := number.row([]string{"30", "75"}); !slices.Equal(x, []float64{-0.5}) || y != 0.5 || !slices.Equal(how, []fit{fits, fits}) {
+		t.Errorf("%v, %g and %v, want −0.5 and 0.5 that fit", x, y, how)
 	}
 }
 
@@ -50,18 +51,20 @@ func TestWhatIsNoSchemaIsAnError(t *testing.T) {
 	for _, c := range []struct{ columns, target, want string }{
 		{"age", "y=0..1", "-columns: got \"age\""},
 		{"=0..1", "y=0..1", "-columns: got"},
-		{"age=1..1", "y=0..1", "-columns: got"},
-		{"age=2..1", "y=0..1", "-columns: got"},
-		{"age=NaN..1", "y=0..1", "-columns: got"},
+		{"age=1..1", "y=0..1", "must be a range from one number to a larger one"},
+		{"age=2..1", "y=0..1", "-columns: got \"age=2..1\", rule: must begin with the smaller number: type age=1..2"},
+		{"age=NaN..1", "y=0..1", "must be two numbers with .. between them"},
 		{"age=-1.7e308..1.7e308", "y=0..1", "-columns: got"},
 		{"age=0..inf", "y=0..1", "-columns: got"},
-		{"sector=one", "y=0..1", "-columns: got"},
-		{"sector=a|a", "y=0..1", "-columns: got"},
-		{"sector=a||b", "y=0..1", "-columns: got"},
+		{"sector=one", "y=0..1", "must list from 2 to 1000 values, and lists 1"},
+		{"sector=a|b|a", "y=0..1", "must list each value once, and a is there twice"},
+		{"sector=a||b", "y=0..1", "must have a value on both sides of each |"},
 		{"", "y=0..1", "-columns: got"},
 		{"age=0..1,age=0..2", "y=0..1", "-columns: got \"age\", rule: must name each column once"},
 		{"age=0..1", "y=0..1,z=0..1", "-target: got"},
 		{"age=0..1", "y", "-target: got"},
+		{"age=0..1", "y=90..17", "-target: got \"y=90..17\", rule: must begin with the smaller number: type y=17..90"},
+		{"age=0..1", "y=LOW|LOW", "-target: got \"y=LOW|LOW\", rule: must list each value once, and LOW is there twice"},
 		{"age=0..1", "age=0..1", "must have a column beside the target"},
 		{"s=" + strings.Repeat("x|", 1000) + "y", "y=0..1", "-columns: got"},
 	} {

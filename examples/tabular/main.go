@@ -41,6 +41,7 @@ func main() { command.Main("tabular", tabular) }
 // options are what the flags say.
 type options struct {
 	data, out string
+	separator rune // of the cells of the file
 	onePerRow bool // a client for each row of the file
 	schema    schema
 	request   *plan.Request
@@ -53,6 +54,7 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("tabular", flag.ContinueOnError)
 	f.SetOutput(stdout)
 	f.StringVar(&o.data, "data", "", "CSV `file` with a header, one row per client; every fifth row is for testing; empty: a generated table")
+	separator := f.String("separator", ",", "`character` between the cells of the file, such as ; or tab")
 	columns := f.String("columns", generatedColumns, "columns of the model with what is public about them: a range of numbers, or a `list` of values")
 	target := f.String("target", generatedTarget, "column to predict: two values for logistic regression, more for softmax regression, a range for linear regression")
 	f.StringVar(&o.out, "out", "", "`directory` for history.csv, summary.json, a picture and coefficients.csv")
@@ -68,6 +70,14 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	}
 	if o.data != "" && !(command.Given(f, "columns") && command.Given(f, "target")) {
 		return o, fl.Invalid("-data", o.data, "needs -columns and -target, which say what is public")
+	}
+	if o.data == "" {
+		if err := command.Unused(f, "without -data", "separator"); err != nil {
+			return o, err
+		}
+	}
+	if o.separator, err = parseSeparator(*separator); err != nil {
+		return o, err
 	}
 	if o.schema, err = parseSchema(*columns, *target); err != nil {
 		return o, err
@@ -122,10 +132,11 @@ func tabular(ctx context.Context, args []string, std command.Streams) error {
 	if err := history.Prepare(o.out); err != nil {
 		return err
 	}
-	train, test, note, err := o.load(ctx)
+	table, note, err := o.load(ctx)
 	if err != nil {
 		return err
 	}
+	train, test := table.train, table.test
 	if o.onePerRow {
 		o.request.Clients = len(train.y)
 		if err := o.check(); err != nil {
@@ -145,6 +156,11 @@ func tabular(ctx context.Context, args []string, std command.Streams) error {
 		return err
 	}
 	fmt.Fprintf(std.Out, "%s\n%s of %s, %d parameters, simulated on one of %d cores\n", note, t.name, o.schema.target.name, t.dim, runtime.NumCPU())
+	if wrong := table.misfits.sentences(); len(wrong) > 0 {
+		if err := (plan.Words{About: "does not fit", Text: wrong}).Print(std.Out); err != nil {
+			return err
+		}
+	}
 	if err := run.PrintStart(std.Out, o.explain); err != nil {
 		return err
 	}
@@ -154,15 +170,19 @@ func tabular(ctx context.Context, args []string, std command.Streams) error {
 // testRows is the number of generated rows that no client holds.
 const testRows = 10_000
 
-// load returns the rows and a line about where they come from.
-func (o options) load(ctx context.Context) (train, test rows, note string, err error) {
-	if o.data != "" {
-		train, test, err = readFile(ctx, o.data, o.schema)
-		return train, test, fmt.Sprintf("%d rows of %s for training, %d for testing", len(train.y), o.data, len(test.y)), err
+// load returns the table and a line about where it comes from.
+func (o options) load(ctx context.Context) (t *table, note string, err error) {
+	from := o.data
+	if from == "" {
+		from, t = "a generated table", generate(rand.New(rand.NewPCG(1, o.seed)), o.request.Clients, testRows, o.schema)
+		err = t.check()
+	} else {
+		t, err = readFile(ctx, o.data, o.separator, o.schema)
 	}
-	all := generate(rand.New(rand.NewPCG(1, o.seed)), o.request.Clients+testRows, o.schema)
-	n := o.request.Clients
-	return rows{all.x[:n], all.y[:n]}, rows{all.x[n:], all.y[n:]}, fmt.Sprintf("a generated table: %d rows for training, %d for testing", n, testRows), nil
+	if err != nil {
+		return nil, "", err
+	}
+	return t, fmt.Sprintf("%d rows of %s for training, %d for testing", len(t.train.y), from, len(t.test.y)), nil
 }
 
 // publicRows is the number of rows that are drawn to see the size of gradients.

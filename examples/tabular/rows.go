@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -22,75 +21,101 @@ type rows struct {
 	y []float64
 }
 
+func (r *rows) add(x []float64, y float64) { r.x, r.y = append(r.x, x), append(r.y, y) }
+
+// table is what was read or generated.
+type table struct {
+	schema      schema
+	train, test rows
+	misfits     *misfits
+}
+
+func newTable(s schema, place string) *table {
+	return &table{schema: s, misfits: newMisfits(s, place)}
+}
+
+// add takes a row whose cells are in the order of the schema's columns. A row without a known target
+// is counted as a misfit and goes nowhere.
+func (t *table) add(place int, cells []string, forTest bool) {
+	x, y, how := t.schema.row(cells)
+	t.misfits.add(place, cells, how)
+	switch target := how[len(how)-1]; {
+	case target == ignored:
+	case !forTest:
+		t.train.add(x, y)
+	case target == fits:
+		t.test.add(x, y)
+	}
+}
+
+// check refuses a table that a score says nothing about.
+func (t *table) check() error {
+	if err := t.misfits.check(); err != nil {
+		return err
+	}
+	if len(t.train.y) < 2 || len(t.test.y) == 0 {
+		return fl.Invalid("rows", len(t.train.y)+len(t.test.y), "must be at least 5 with a target")
+	}
+	if constant(t.train.y) {
+		return fl.Invalid("-target", shortened(t.schema.target.String()), "must have two different values in the rows for training: there is nothing to learn")
+	}
+	if t.schema.target.values == nil && constant(t.test.y) {
+		return fl.Invalid("-target", t.schema.target.String(), "must have two different values in the rows for testing: R² is not defined for these %d rows", len(t.test.y))
+	}
+	return nil
+}
+
+func constant(y []float64) bool { return slices.Min(y) == slices.Max(y) }
+
 // Limits of a file.
 const (
 	maxFileBytes   = 4 << 30
+	maxRowBytes    = 1 << 20
 	maxFileNumbers = 1 << 28 // rows times columns: 2 GiB
 )
 
 // readFile reads a CSV file with a header. Every fifth row is for testing.
-func readFile(ctx context.Context, path string, s schema) (train, test rows, err error) {
+func readFile(ctx context.Context, path string, separator rune, s schema) (*table, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return train, test, fl.Invalid("-data", path, "must be readable: %v", err)
+		return nil, fl.Invalid("-data", path, "must be readable: %v", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return train, test, err
+		return nil, err
 	}
 	if info.Size() > maxFileBytes {
-		return train, test, fl.Invalid(path, fmt.Sprintf("%d bytes", info.Size()), "must have at most %d", int64(maxFileBytes))
+		return nil, fl.Invalid(path, fmt.Sprintf("%d bytes", info.Size()), "must have at most %d", int64(maxFileBytes))
 	}
-	if train, test, err = read(command.Reader(ctx, f), s); err != nil {
-		err = fmt.Errorf("%s: %w", path, err)
+	t, err := read(command.Reader(ctx, f), separator, s)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return train, test, err
+	return t, nil
 }
 
 // read reads rows from a CSV stream.
-func read(r io.Reader, s schema) (train, test rows, err error) {
-	in := csv.NewReader(io.LimitReader(r, maxFileBytes))
-	in.ReuseRecord = true
-	header, err := in.Read()
-	if errors.Is(err, io.EOF) {
-		err = fl.Invalid("header", "nothing", "must name the columns")
-	}
+func read(r io.Reader, separator rune, s schema) (*table, error) {
+	in, err := newRecords(r, separator, s.columns())
 	if err != nil {
-		return train, test, err
+		return nil, err
 	}
-	at := map[string]int{}
-	for _, c := range append(slices.Clone(s.inputs), s.target) {
-		i := slices.Index(header, c.name)
-		if i < 0 {
-			return train, test, fl.Invalid("header", header, "must have the column %q", c.name)
-		}
-		at[c.name] = i
-	}
+	t := newTable(s, "line")
 	for n := 0; ; n++ {
-		record, err := in.Read()
+		cells, line, err := in.next()
 		if errors.Is(err, io.EOF) {
-			break
+			return t, t.check()
 		}
 		if err != nil {
-			return train, test, err
+			return nil, err
 		}
 		if n >= maxFileNumbers/s.width() {
-			return train, test, fl.Invalid("rows", n+1, "must be at most %d with %d values each", maxFileNumbers/s.width(), s.width())
+			return nil, fl.Invalid("rows", n+1, "must be at most %d with %d values each", maxFileNumbers/s.width(), s.width())
 		}
-		to := &train
-		if n%5 == 4 {
-			to = &test
-		}
-		to.add(s.row(func(name string) string { return record[at[name]] }))
+		t.add(line, cells, n%5 == 4)
 	}
-	if len(train.y) < 2 || len(test.y) == 0 {
-		return train, test, fl.Invalid("rows", len(train.y)+len(test.y), "must be at least 5")
-	}
-	return train, test, nil
 }
-
-func (r *rows) add(x []float64, y float64) { r.x, r.y = append(r.x, x), append(r.y, y) }
 
 // What is public about the generated table: people, and what they earn.
 const (
@@ -99,13 +124,14 @@ const (
 	generatedOther   = "wage=0..100" // another target
 )
 
-// generate draws rows of the generated table. Schooling leads to the public sector, long hours to
+// generate draws the generated table: rows for training, and then rows for testing. Schooling leads to the public sector, long hours to
 // work of one's own, and short ones to none. Pay per hour grows with schooling and with age up to
 // 55, and depends on the sector. Income is high where the wage of the week is above 20.
-func generate(rng *rand.Rand, n int, s schema) (r rows) {
+func generate(rng *rand.Rand, train, test int, s schema) *table {
+	t, cells := newTable(s, "row"), make([]string, len(s.inputs)+1)
 	sectors := []string{"private", "public", "self-employed", "none"}
 	pay := []float64{0, 0.1, 0.2, -2}
-	for range n {
+	for n := range train + test {
 		age, school := 17+73*rng.Float64()*rng.Float64(), math.Min(20, math.Max(0, 11+3*rng.NormFloat64()))
 		hours := math.Min(99, math.Max(1, 38+12*rng.NormFloat64()))
 		sector, best := 0, math.Inf(-1)
@@ -119,13 +145,16 @@ func generate(rng *rand.Rand, n int, s schema) (r rows) {
 		if wage > 20 {
 			income = "high"
 		}
-		cells := map[string]string{
+		all := map[string]string{
 			"age": text(math.Floor(age)), "school": text(math.Floor(school)), "hours": text(math.Floor(hours)), "sector": sectors[sector],
 			"income": income, "wage": text(math.Round(10*wage) / 10),
 		}
-		r.add(s.row(func(name string) string { return cells[name] }))
+		for i, c := range s.columns() {
+			cells[i] = all[c.name]
+		}
+		t.add(n+1, cells, n >= train)
 	}
-	return r
+	return t
 }
 
 func text(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
@@ -133,16 +162,18 @@ func text(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 // draw returns rows that anybody can draw from what is public: each cell is as likely to be any
 // of its range or list. They show the size of gradients before anybody takes part.
 func draw(rng *rand.Rand, n int, s schema) (r rows) {
+	columns := s.columns()
+	cells := make([]string, len(columns))
 	for range n {
-		cells := map[string]string{}
-		for _, c := range append(slices.Clone(s.inputs), s.target) {
+		for i, c := range columns {
 			if c.values != nil {
-				cells[c.name] = c.values[rng.IntN(len(c.values))]
+				cells[i] = c.values[rng.IntN(len(c.values))]
 			} else {
-				cells[c.name] = text(c.low + (c.high-c.low)*rng.Float64())
+				cells[i] = text(c.low + (c.high-c.low)*rng.Float64())
 			}
 		}
-		r.add(s.row(func(name string) string { return cells[name] }))
+		x, y, _ := s.row(cells)
+		r.add(x, y)
 	}
 	return r
 }

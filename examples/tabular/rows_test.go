@@ -20,6 +20,10 @@ const people = `id,wage,age,note
 4,40,50,
 5,50,60,
 6,60,,x
+7,70,20,
+8,80,20,
+9,85,20,
+10,90,20,
 `
 
 func TestEveryFifthRowIsForTesting(t *testing.T) {
@@ -28,19 +32,19 @@ func TestEveryFifthRowIsForTesting(t *testing.T) {
 	if err := os.WriteFile(path, []byte(people), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	train, test, err := readFile(t.Context(), path, s)
+	table, err := readFile(t.Context(), path, ',', s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var ages []float64
-	for _, x := range train.x {
+	for _, x := range table.train.x {
 		ages = append(ages, x...)
 	}
-	if want := []float64{-1, -0.5, 0, 0.5, 0}; !slices.Equal(ages, want) {
+	if want := []float64{-1, -0.5, 0, 0.5, 0, -1, -1, -1}; !slices.Equal(ages, want) {
 		t.Errorf("ages %v, want %v", ages, want)
 	}
-	if len(test.y) != 1 || test.x[0][0] != 1 || test.y[0] != 0 {
-		t.Errorf("test rows %v, want the fifth", test)
+	if test := table.test; len(test.y) != 2 || test.x[0][0] != 1 || test.y[0] != 0 || test.y[1] != 0.8 {
+		t.Errorf("test rows %v, want the fifth and the tenth", test)
 	}
 }
 
@@ -49,17 +53,17 @@ func TestWhatIsNoTableIsAnError(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"nothing":          {"", "header: got \"nothing\""},
 		"no such column":   {"id,wage\n1,2\n", `must have the column "age"`},
-		"too few rows":     {"age,wage\n1,2\n3,4\n", "rows: got 2"},
+		"too few rows":     {"age,wage\n21,2\n23,4\n", "rows: got 2"},
 		"a row is short":   {"age,wage\n1,2\n3\n", "line 3"},
 		"a quote is open":  {"age,wage\n\"1,2\n", "line"},
 		"no header at all": {"\n\n", "header: got \"nothing\""},
 	} {
-		if _, _, err := read(strings.NewReader(c.text), s); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := read(strings.NewReader(c.text), ',', s); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
 	var wrong *fl.ParamError
-	if _, _, err := readFile(t.Context(), filepath.Join(t.TempDir(), "none.csv"), s); !errors.As(err, &wrong) || wrong.Param != "-data" {
+	if _, err := readFile(t.Context(), filepath.Join(t.TempDir(), "none.csv"), ',', s); !errors.As(err, &wrong) || wrong.Param != "-data" {
 		t.Errorf("no such file: %v, want an error about -data", err)
 	}
 }
@@ -67,13 +71,15 @@ func TestWhatIsNoTableIsAnError(t *testing.T) {
 // Whatever a file holds, its rows are finite and within the unit ball.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(people))
+	f.Add([]byte("age,wage,sector\n20,1,a\n90,2,b\nNA,3,c\n40,4,\n50,5,a\n60,6,a\n60,7,a\n60,8,a\n60,9,a\n60,10,a\n"))
 	f.Add([]byte("age,wage,sector\n1e400,-1,a\n,,\n\"\",2,b\n1,1,1\n2,2,2\n"))
 	s := someSchema(f, "age=20..60,sector=a|b", "wage=0..100")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		train, test, err := read(strings.NewReader(string(data)), s)
+		table, err := read(strings.NewReader(string(data)), ',', s)
 		if err != nil {
 			return
 		}
+		train, test := table.train, table.test
 		for i, x := range append(train.x, test.x...) {
 			square := 0.
 			for _, v := range x {
@@ -94,7 +100,11 @@ func FuzzRead(f *testing.F) {
 // Generated rows use the ranges that they declare: no column is constant, and few are clipped.
 func TestGeneratedRowsAreWithinWhatIsPublic(t *testing.T) {
 	s := someSchema(t, generatedColumns, "wage=0..100")
-	r := generate(rand.New(rand.NewPCG(1, 2)), 4000, s)
+	table := generate(rand.New(rand.NewPCG(1, 2)), 4000, 10, s)
+	if wrong := table.misfits.sentences(); len(wrong) > 1 { // some wages
+		t.Errorf("cells do not fit: %q", wrong)
+	}
+	r := table.train
 	for j, name := range s.names() {
 		least, most, ends := math.Inf(1), math.Inf(-1), 0
 		for _, x := range r.x {

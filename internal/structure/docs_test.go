@@ -77,11 +77,11 @@ func TestTestsNamedOnPagesExist(t *testing.T) {
 	}
 }
 
-// Links to files of the module lead to files.
+// Links to files of the module lead to files, and pictures are there.
 func TestLinksOnPagesLeadSomewhere(t *testing.T) {
 	links := 0
 	for page, text := range pages(t) {
-		for _, m := range regexp.MustCompile(`\]\(([^)#\s]+)(?:#[^)]*)?\)`).FindAllStringSubmatch(text, -1) {
+		for _, m := range regexp.MustCompile(`(?:\]\(|<(?:img|source) [^>]*src(?:set)?=")([^)"#\s]+)(?:#[^)]*)?[)"]`).FindAllStringSubmatch(text, -1) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}
@@ -93,6 +93,15 @@ func TestLinksOnPagesLeadSomewhere(t *testing.T) {
 	}
 	if links < 20 {
 		t.Errorf("the pages have %d links", links)
+	}
+}
+
+// A newcomer reads what a link leads to, and not the name of a file.
+func TestTheStartPageNamesNoFiles(t *testing.T) {
+	for _, m := range regexp.MustCompile(`\[([^]]+)\]\(`).FindAllStringSubmatch(pages(t)["docs/index.md"], -1) {
+		if regexp.MustCompile(`^\S+\.[a-z]{2,5}$`).MatchString(m[1]) {
+			t.Errorf("docs/index.md has a link with the name %s", m[1])
+		}
 	}
 }
 

@@ -72,24 +72,19 @@ func newPromises(delta float64, void string) *promises {
 }
 
 // of returns what is known so far, and has the rest computed.
-func (p *promises) of(o server.Overview) (one func(server.RoundOverview) *Promise, together Together) {
+func (p *promises) of(o server.Overview) (one func(server.RoundOverview) *Promise, spent []*Budget, together Together) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.void != "" {
 		none := &Promise{Words: []Words{}, Notes: []string{"Nothing is promised: " + p.void + "."}}
-		return func(server.RoundOverview) *Promise { return none }, Together{Rounds: total(o), Unknown: p.void}
+		return func(server.RoundOverview) *Promise { return none }, make([]*Budget, len(o.Rounds)), Together{Rounds: total(o), Unknown: p.void}
 	}
 	p.wanted = o
 	select {
 	case p.wake <- struct{}{}:
 	default:
 	}
-	known := make([]*kind, len(o.Kinds))
-	for i, k := range o.Kinds {
-		if name, err := k.Round.Digest(); err == nil {
-			known[i] = p.kinds[name]
-		}
-	}
+	known := p.known(o.Kinds)
 	together = p.together
 	together.Rounds = total(o)
 	return func(r server.RoundOverview) *Promise {
@@ -97,7 +92,18 @@ func (p *promises) of(o server.Overview) (one func(server.RoundOverview) *Promis
 			return nil
 		}
 		return known[r.Kind].inWords(r.Round)
-	}, together
+	}, spentIn(o, known), together
+}
+
+// known returns what was computed of each kind, nil where nothing was. The caller holds p.mu.
+func (p *promises) known(of []server.Kind) []*kind {
+	out := make([]*kind, len(of))
+	for i, k := range of {
+		if name, err := k.Round.Digest(); err == nil {
+			out[i] = p.kinds[name]
+		}
+	}
+	return out
 }
 
 // work computes what is wanted until ctx ends, for at most a fifth of the time.

@@ -55,7 +55,10 @@ type Round struct {
 	// PerSecond is the mean rate of reports over the whole round, once it has ended.
 	PerSecond *float64 `json:"reports_per_second,omitempty"`
 	Promise   *Promise `json:"promise"` // null while it is computed
-	Worth     *Worth   `json:"worth,omitempty"`
+	// Spent is the local budget of a client that reported once in this round and in every round before
+	// it: a sum. null where one of them promises nothing locally, or is not known.
+	Spent *Budget `json:"spent"`
+	Worth *Worth  `json:"worth,omitempty"`
 }
 
 // Worth says how an estimate compares with its own error.
@@ -135,11 +138,11 @@ func stateOf(o server.Overview, rates []Rate, promises *promises, c Config) Stat
 			s.Problem = o.Ready.Error()
 		}
 	}
-	one, together := promises.of(o)
+	one, spent, together := promises.of(o)
 	s.Together = together
-	for _, r := range o.Rounds {
+	for i, r := range o.Rounds {
 		view := roundOf(r, shown)
-		view.Promise = one(r)
+		view.Promise, view.Spent = one(r), spent[i]
 		s.Rounds = append(s.Rounds, view)
 	}
 	for _, m := range o.Models {

@@ -44,7 +44,8 @@ function range(errs) {
   };
 }
 
-// drawChart shows data = { x, y, errs, time } in an element.
+// drawChart shows data = { x, y, errs, time, first, unit } in an element. first and unit are the titles of the
+// axes.
 function drawChart(holder, data) {
   const old = charts.get(holder);
   if (old && old.time === data.time) {
@@ -53,13 +54,13 @@ function drawChart(holder, data) {
     return;
   }
   if (old) old.stop();
-  const kept = { errs: data.errs || [], time: data.time };
+  const kept = { errs: data.errs || [], time: data.time, first: data.first, unit: data.unit };
   const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
   const font = `${0.75 * rem}px ${getComputedStyle(document.body).fontFamily}`;
-  const axis = (size) => ({ font, stroke: colour("--soft"), grid: { stroke: colour("--grid"), width: 1 }, ticks: { stroke: colour("--line"), width: 1 }, size });
+  const axis = (label, size) => ({ label, labelFont: font, labelSize: 1.5 * rem, labelGap: 0, font, stroke: colour("--soft"), grid: { stroke: colour("--grid"), width: 1 }, ticks: { stroke: colour("--line"), width: 1 }, size });
   const size = () => ({ width: Math.max(120, holder.clientWidth), height: Math.max(100, holder.clientHeight) });
-  const x = Object.assign(axis(2.2 * rem), data.time ? { space: 6 * rem, incrs: [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400], values: (_, at) => at.map((s) => new Date(1000 * s).toLocaleTimeString()) } : { space: 3 * rem, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10000, 100000] });
-  const y = Object.assign(axis(4 * rem), { space: 2 * rem, values: (_, at) => at.map((v) => number(v)) });
+  const x = Object.assign(axis(data.first, 2.2 * rem), data.time ? { space: 6 * rem, incrs: [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400], values: (_, at) => at.map((s) => new Date(1000 * s).toLocaleTimeString()) } : { space: 3 * rem, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10000, 100000] });
+  const y = Object.assign(axis(data.unit, 4.8 * rem), { space: 2 * rem, values: (_, at) => at.map((v) => number(v)) });
   kept.plot = new uPlot({
     ...size(),
     scales: { x: { time: false, range: (_, min, max) => (min === null ? [0, 1] : min === max ? [min - 1, max + 1] : [min, max]) }, y: { range: range(() => kept.errs) } },
@@ -81,7 +82,7 @@ function drawChart(holder, data) {
 // Colours and letters are drawn anew when they change.
 function redraw() {
   for (const [holder, c] of [...charts]) {
-    const data = { x: c.plot.data[0], y: c.plot.data[1], errs: c.errs, time: c.time };
+    const data = { x: c.plot.data[0], y: c.plot.data[1], errs: c.errs, time: c.time, first: c.first, unit: c.unit };
     c.stop();
     drawChart(holder, data);
   }

@@ -102,7 +102,8 @@ function together(t) {
   keyed($("together"), [t], () => "t", () => node("div", {}, ...text.filter(Boolean)));
 }
 
-// chart shows a figure: a chart and, beside it, its table. data = { name, first, unit, x, y, errs, time, labels }.
+// chart shows a figure: a chart and, beside it, its table. data = { name, first, unit, column, x, y, errs, time, labels }:
+// name is the title, first and unit are the titles of the axes, first and column those of the table.
 function chart(parent, data) {
   let card = [...parent.children].find((c) => c.dataset.key === data.name);
   if (!card) {
@@ -111,7 +112,7 @@ function chart(parent, data) {
       node("div", { class: "plot", role: "img" }),
       node("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Table: ${data.name}` }, node("table", {},
         node("caption", {}, `${data.name}, the newest first`),
-        node("thead", {}, node("tr", {}, node("th", { scope: "col" }, data.first), node("th", { scope: "col", class: "n" }, data.unit), data.errs ? node("th", { scope: "col", class: "n" }, "Std. error") : undefined)),
+        node("thead", {}, node("tr", {}, node("th", { scope: "col" }, data.first), node("th", { scope: "col", class: "n" }, data.column), data.errs ? node("th", { scope: "col", class: "n" }, "Std. error") : undefined)),
         node("tbody")))));
     parent.append(card);
   }
@@ -126,7 +127,7 @@ function chart(parent, data) {
   return card;
 }
 
-// drawn shows charts and removes those that are gone.
+// drawn shows charts in their order and removes those that are gone.
 function drawn(parent, all, none) {
   if (parent.firstElementChild && parent.firstElementChild.tagName === "P") parent.firstElementChild.remove();
   const cards = all.map((data) => chart(parent, data));
@@ -136,6 +137,7 @@ function drawn(parent, all, none) {
     if (held) held.stop();
     c.remove();
   }
+  cards.forEach((c, i) => { if (parent.children[i] !== c) parent.insertBefore(c, parent.children[i]); });
   if (!cards.length) parent.append(node("p", {}, none));
 }
 
@@ -156,25 +158,44 @@ function show(s) {
     node("td", { class: "n" }, count(p.rejected)), node("td", { class: "n" }, count(p.waiting)), node("td", {}, p.snapshot ? when(p.snapshot) : "none yet"), node("td", {}, p.holder)));
   keyed($("models"), [...s.models].reverse(), (m) => String(m.version), (m) => node("tr", {}, node("th", { scope: "row", class: "n" }, String(m.version)), node("td", {}, m.format),
     node("td", { class: "n" }, count(m.bytes)), node("td", {}, m.published ? when(m.published) : "before the start")), emptyRow(4, "No model was published."));
-  drawn($("training"), s.series.map((one) => ({ name: one.name, first: "Round", unit: "Value", x: one.points.map((p) => p.round), y: one.points.map((p) => p.value),
-    errs: one.points.some((p) => p.std_err) ? one.points.map((p) => p.std_err) : null, labels: one.points.map((p) => String(p.round)) })), "The training run has published nothing.");
-  const worth = s.rounds.filter((r) => r.worth), last = worth[worth.length - 1];
-  $("signal-last").textContent = last ? `The newest estimate, of ${last.id}, is ${last.worth.below_noise ? "below noise: its error is larger than itself" : `above noise: ${number(last.worth.signal_to_noise)} times its error`}.` : "";
-  drawn($("signal"), worth.length ? [{ name: "Signal to noise", first: "Round", unit: "Ratio", x: worth.map((_, i) => i + 1), y: worth.map((r) => r.worth.signal_to_noise), labels: worth.map((r) => r.id) }] : [], "There is no estimate whose error is known.");
-  drawn($("flow"), s.rates.length ? [{ name: "Reports per second", first: "Time", unit: "Reports/s", time: true, x: s.rates.map((r) => Date.parse(r.time) / 1000), y: s.rates.map((r) => r.reports_per_second), labels: s.rates.map((r) => new Date(r.time).toLocaleTimeString()) }] : [],
+  const [training, noise] = ofInterest(s.series);
+  drawn($("training"), training.map(published), "The training run has published nothing.");
+  const forgotten = s.together.rounds - s.rounds.length;
+  const spent = s.rounds.map((r, i) => ({ number: forgotten + i + 1, spent: r.spent })).filter((r) => r.spent);
+  drawn($("spent"), spent.length ? [{ name: "Local ε spent", first: "Round", unit: "Sum of local ε", column: "Local ε", x: spent.map((r) => r.number), y: spent.map((r) => Number(r.spent.epsilon)), labels: spent.map((r) => String(r.number)) }] : [], "There is no local ε that adds up.");
+  drawn($("flow"), s.rates.length ? [{ name: "Reports per second", first: "Time", unit: "Reports per second", column: "Reports/s", time: true, x: s.rates.map((r) => Date.parse(r.time) / 1000), y: s.rates.map((r) => r.reports_per_second), labels: s.rates.map((r) => new Date(r.time).toLocaleTimeString()) }] : [],
     s.public ? "How fast reports come is not shown on a page that others can read." : "No report has come while this page's server was watching.");
+  const worth = s.rounds.map((r, i) => ({ number: forgotten + i + 1, ...r })).filter((r) => r.worth), last = worth[worth.length - 1];
+  $("signal-last").textContent = last ? `The newest estimate, of ${last.id}, is ${last.worth.below_noise ? "below noise: its error is larger than itself" : `above noise: ${number(last.worth.signal_to_noise)} times its error`}.` : "";
+  const ratios = worth.length ? [{ name: "Signal to noise", first: "Round", unit: "Estimate ÷ its error", column: "Ratio", x: worth.map((r) => r.number), y: worth.map((r) => r.worth.signal_to_noise), labels: worth.map((r) => r.id) }] : [];
+  drawn($("signal"), [...ratios, ...noise.map(published)], "There is no estimate whose error is known.");
   announce(s);
 }
 
-// announce says what has changed, for those who listen to the page.
+// ofInterest splits published series into the run's own and those of noise. Scores come first, losses and
+// errors after them. What a series is follows from its name.
+function ofInterest(series) {
+  const first = [/accuracy|score|auc|r²|r2/i, /loss|error/i];
+  const rank = (one) => { const at = first.findIndex((words) => words.test(one.name)); return at < 0 ? first.length : at; };
+  const noise = (one) => /noise/i.test(one.name);
+  return [series.filter((one) => !noise(one)).sort((a, b) => rank(a) - rank(b)), series.filter(noise)];
+}
+
+// published is the chart of a series. Its unit is the operator's: the name says what is measured.
+function published(one) {
+  return { name: one.name, first: "Round", unit: one.name, column: "Value", x: one.points.map((p) => p.round), y: one.points.map((p) => p.value),
+    errs: one.points.some((p) => p.std_err) ? one.points.map((p) => p.std_err) : null, labels: one.points.map((p) => String(p.round)) };
+}
+
+// announce says what has changed, for those who listen to the page. At first it says what was last.
 let before = null, spoken = 0, unspoken = "";
 function announce(s) {
-  if (before) {
+  if (!before) unspoken = newest(s);
+  else {
     const was = new Map(before.rounds.map((r) => [r.id, r]));
     for (const r of s.rounds) {
       const old = was.get(r.id);
-      if (!old && !r.ended) unspoken = `Round ${r.id} is open.`;
-      if (r.ended && (!old || !old.ended)) unspoken = `Round ${r.id} has ended: ${r.state}, ${count(r.reports)} reports${r.worth && r.worth.below_noise ? ", below noise" : ""}.`;
+      if (!old && !r.ended || r.ended && (!old || !old.ended)) unspoken = news(r);
     }
     if (before.ready !== s.ready) unspoken = s.ready ? "The server is ready again." : "The server is not ready.";
   }
@@ -184,6 +205,17 @@ function announce(s) {
     spoken = Date.now();
     unspoken = "";
   }
+}
+
+function news(r) {
+  return r.ended ? `Round ${r.id} has ended: ${r.state}, ${count(r.reports)} reports${r.worth && r.worth.below_noise ? ", below noise" : ""}.` : `Round ${r.id} is open.`;
+}
+
+// newest is the news of a page that has just been opened.
+function newest(s) {
+  if (!s.rounds.length) return s.together.rounds ? "All rounds have ended, and the server keeps none." : "No round was opened yet.";
+  const time = (r) => Date.parse(r.ended || r.opened);
+  return news(s.rounds.reduce((a, b) => (time(b) >= time(a) ? b : a)));
 }
 setInterval(() => before && announce(before), 1000);
 

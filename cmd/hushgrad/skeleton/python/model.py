@@ -9,6 +9,28 @@ INPUTS = 8
 DIM = 2 * INPUTS + 1
 
 
+def check(whose: str, x: np.ndarray, y: np.ndarray) -> None:
+    """Refuse examples that are not what this file says.
+
+    A run that is not a simulation cannot check: no client reveals its row.
+    """
+    if len(x) == 0 or np.shape(x) != (len(y), INPUTS):
+        raise ValueError(
+            f"{whose}: got the shapes {np.shape(x)} and {np.shape(y)}, "
+            f"rule: must be (rows, {INPUTS}) and (rows,) with at least 1 row"
+        )
+    for what, wrong in (
+        ("an input in [-1, 1]: scale it by a public range", ~(np.abs(x) <= 1).all(axis=1)),
+        ("an answer 0 or 1", ~np.isin(y, (0, 1))),
+    ):
+        if wrong.any():
+            first = int(wrong.argmax())
+            raise ValueError(
+                f"{whose}: got {int(wrong.sum())} of {len(y)} rows such as row {first}, "
+                f"{x[first]} with the answer {y[first]}, rule: must have {what}"
+            )
+
+
 def client_examples(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the private examples, one row for each client. READ YOUR DATA HERE.
 

@@ -1,6 +1,7 @@
 """A run learns, and its gradient is that of its loss."""
 
 import numpy as np
+import pytest
 
 import model
 import train
@@ -12,6 +13,29 @@ def test_a_run_learns() -> None:
     assert accuracy > 0.7
     assert run.promise.epsilon_central is not None
     assert run.promise.epsilon_central <= 1
+
+
+@pytest.mark.parametrize(
+    ("column", "wrong"), [(0, 41.0), (0, np.nan), (model.INPUTS, 2.0), (model.INPUTS, np.nan)]
+)
+def test_wrong_examples_are_refused(
+    monkeypatch: pytest.MonkeyPatch, column: int, wrong: float
+) -> None:
+    """A row that was read wrongly is named, and trains nothing."""
+    x, y = model.public_examples()
+    rows = np.column_stack([x, y])
+    rows[7, column] = wrong
+    monkeypatch.setattr(model, "client_examples", lambda *_: (rows[:, :-1], rows[:, -1]))
+    with pytest.raises(ValueError, match="client_examples: got 1 of 1000 rows such as row 7"):
+        train.train(1000, 1.0)
+
+
+def test_missing_examples_are_refused() -> None:
+    """An input too few, an answer too few, and no rows."""
+    x, y = model.public_examples()
+    for few in ((x[:, 1:], y), (x, y[1:]), (x[:0], y[:0])):
+        with pytest.raises(ValueError, match="test_examples: got the shapes"):
+            model.check("test_examples", *few)
 
 
 def test_a_step_down_the_gradient_helps() -> None:

@@ -17,9 +17,12 @@ def train(clients: int, budget: float) -> tuple[float, Plan]:
     """Train, and return the accuracy on examples that no client holds, with the plan."""
     rng = np.random.default_rng()
     x, y = model.client_examples(rng, clients)
+    test_x, test_y = model.test_examples(rng)
+    model.check("client_examples", x, y)
+    model.check("test_examples", test_x, test_y)
+    model.check("public_examples", *model.public_examples())
     clients = len(y)
     run = decide(clients, budget)
-    test_x, test_y = model.test_examples(rng)
     params = model.first_model()
     velocity, average, weight = np.zeros(model.DIM), np.zeros(model.DIM), 0.0
     order = rng.permutation(clients)

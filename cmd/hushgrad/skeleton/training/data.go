@@ -1,6 +1,9 @@
 package main
 
-import "math/rand/v2"
+import (
+	"fmt"
+	"math/rand/v2"
+)
 
 // CHANGE THIS FILE for data of your own: what an example is, and where the three kinds of examples
 // come from. Read your own rows in clientExamples, and nowhere else.
@@ -13,6 +16,25 @@ const inputs = 8
 type example struct {
 	x   []float64
 	yes bool
+}
+
+// check refuses examples that are not what this file says: no rows, another number of inputs, or an
+// input that is not in [-1, 1]. A run that is not a simulation cannot check: no client reveals its row.
+func check(whose string, examples []example) error {
+	if len(examples) == 0 {
+		return fmt.Errorf("%s: got no examples, rule: must be at least 1", whose)
+	}
+	for i, e := range examples {
+		if len(e.x) != inputs {
+			return fmt.Errorf("%s: got %d inputs in row %d, rule: must be %d, see data.go", whose, len(e.x), i, inputs)
+		}
+		for j, v := range e.x {
+			if !(v >= -1 && v <= 1) { // NaN, too
+				return fmt.Errorf("%s: got %v as input %d of row %d, rule: must be in [-1, 1]: scale it by a public range in data.go", whose, v, j, i)
+			}
+		}
+	}
+	return nil
 }
 
 // clientExamples returns the private examples, one for each client. READ YOUR DATA HERE. Here they

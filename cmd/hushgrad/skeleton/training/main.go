@@ -47,7 +47,10 @@ func train(ctx context.Context, clients int, budget float64, out io.Writer) (acc
 		return 0, fmt.Errorf("-clients: got %d, rule: must be in [1, %d]", clients, fl.MaxReports)
 	}
 	rng := fl.NewRand()
-	private := clientExamples(rng, clients)
+	private, test := clientExamples(rng, clients), testExamples(rng)
+	if err := errors.Join(check("clientExamples", private), check("testExamples", test), check("publicExamples", publicExamples())); err != nil {
+		return 0, err
+	}
 	run, err := decide(ctx, len(private), budget)
 	if err != nil {
 		return 0, err
@@ -63,7 +66,6 @@ func train(ctx context.Context, clients int, budget float64, out io.Writer) (acc
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, rounds.Close()) }()
-	test := testExamples(rng)
 	_, err = trainer.Run(ctx, rounds, firstModel(), trainer.RunConfig{
 		Rounds: run.Affordable, Steps: trainer.Momentum(run.LearningRate, run.Momentum, run.Averaging),
 		After: func(p trainer.Progress) error {

@@ -1,9 +1,14 @@
 package main
 
 import (
+	"errors"
 	"io"
+	"math"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 // A run learns, and says what it cost. Of 5000 examples a model that guesses gets about half
@@ -31,6 +36,22 @@ func TestABudgetOfNothingIsRefused(t *testing.T) {
 	}
 	if _, err := train(t.Context(), -1, 1, io.Discard); err == nil {
 		t.Error("fewer clients than none are taken")
+	}
+}
+
+// A row that was read wrongly is named, and trains nothing.
+func TestWrongExamplesAreRefused(t *testing.T) {
+	right := publicExamples()[0].x
+	for _, x := range [][]float64{nil, right[1:], append(slices.Clone(right[1:]), 41), append(slices.Clone(right[1:]), math.NaN())} {
+		if err := check("clientExamples", []example{{right, true}, {x, false}}); err == nil || !strings.Contains(err.Error(), "row 1") {
+			t.Errorf("inputs %v: error %v", x, err)
+		}
+	}
+	if err := errors.Join(check("clientExamples", publicExamples()), check("testExamples", testExamples(fl.NewRand()))); err != nil {
+		t.Error(err)
+	}
+	if err := check("testExamples", nil); err == nil {
+		t.Error("a run without examples to test on is taken")
 	}
 }
 

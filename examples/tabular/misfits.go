@@ -1,0 +1,168 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
+)
+
+// misfits counts the cells that do not fit what is public about their columns. A simulation holds all
+// rows and can count. A server of real clients cannot: no client reveals whether its row fits.
+type misfits struct {
+	columns []column // the last is the target
+	place   string   // what the number of a row means: "line" of a file, "row" of a generated table
+	rows    int
+	counts  [][ignored + 1]tally // by column and fit
+	// spelled has, for a value of a list, a cell that differs from it in upper and lower case alone.
+	spelled []map[string]string
+}
+
+// tally counts cells. It keeps the first of them.
+type tally struct {
+	n     int
+	place int
+	cell  string
+}
+
+func newMisfits(s schema, place string) *misfits {
+	m := &misfits{columns: s.columns(), place: place}
+	m.counts = make([][ignored + 1]tally, len(m.columns))
+	for range m.columns {
+		m.spelled = append(m.spelled, map[string]string{})
+	}
+	return m
+}
+
+// add counts the cells of a row, which are in the order of the schema's columns. Cells are copied.
+func (m *misfits) add(place int, cells []string, how []fit) {
+	m.rows++
+	for i, c := range m.columns {
+		if how[i] == fits {
+			continue
+		}
+		t := &m.counts[i][how[i]]
+		if t.n++; t.n == 1 {
+			t.place, t.cell = place, strings.Clone(cells[i])
+		}
+		if t.n > 1000 { // enough for a question
+			continue
+		}
+		cell := strings.TrimSpace(cells[i])
+		for _, v := range c.values {
+			if strings.EqualFold(v, cell) && m.spelled[i][v] == "" {
+				m.spelled[i][v] = strings.Clone(cell)
+			}
+		}
+	}
+}
+
+func (m *misfits) isTarget(i int) bool { return i == len(m.columns)-1 }
+
+// of is the number of cells of column i that do not fit.
+func (m *misfits) of(i int) int { return m.counts[i][clipped].n + m.counts[i][ignored].n }
+
+// Columns that do not fit in more rows are refused: the description is wrong, and not the rows.
+const (
+	maxTargetShare = 0.01 // a score says nothing about the rows that it leaves out
+	maxInputShare  = 0.5  // an input is often missing
+)
+
+// check refuses a description that too many rows do not fit.
+func (m *misfits) check() error {
+	for i, c := range m.columns {
+		flag, share := "-columns", maxInputShare
+		if m.isTarget(i) {
+			flag, share = "-target", maxTargetShare
+		}
+		if n := m.of(i); float64(n) <= share*float64(m.rows) {
+			continue
+		}
+		var wrong []string
+		for _, one := range m.about(i) {
+			wrong = append(wrong, one.wrong)
+		}
+		return fl.Invalid(flag, shortened(c.String()), "must fit at least %g %% of the rows: %s; mend the description or the rows%s",
+			100*(1-share), strings.Join(wrong, "; "), m.meant(i))
+	}
+	return nil
+}
+
+// sentences say which cells do not fit, and what becomes of them.
+func (m *misfits) sentences() (out []string) {
+	for i := range m.columns {
+		for _, one := range m.about(i) {
+			out = append(out, fmt.Sprintf("%s; %s%s", one.wrong, one.then, m.meant(i)))
+		}
+	}
+	return out
+}
+
+// sentence says which cells do not fit, and what becomes of them.
+type sentence struct{ wrong, then string }
+
+// about says how the cells of column i do not fit.
+func (m *misfits) about(i int) (out []sentence) {
+	c := m.columns[i]
+	say := func(how fit, rule, then string) {
+		if t := m.counts[i][how]; t.n > 0 {
+			wrong := fmt.Sprintf("%d of %d rows: %s is not %s (first: %s %d, %q)", t.n, m.rows, c.name, rule, m.place, t.place, shortened(t.cell))
+			out = append(out, sentence{wrong, then})
+		}
+	}
+	const neither = "such a row neither trains nor is scored"
+	between := fmt.Sprintf("from %s to %s", text(c.low), text(c.high))
+	switch {
+	case m.isTarget(i) && c.values != nil:
+		say(ignored, oneOf(c.values), neither)
+	case m.isTarget(i):
+		say(clipped, between, "the nearest end stands for it in training, and such a row is not scored")
+		say(ignored, "a number", neither)
+	case c.values != nil:
+		say(ignored, oneOf(c.values), "zeros stand for it")
+	default:
+		say(clipped, between, "the nearest end stands for it")
+		say(ignored, "a number", "the middle of the range stands for it")
+	}
+	return out
+}
+
+// meant asks for the cells' spelling where upper and lower case alone differ.
+func (m *misfits) meant(i int) string {
+	if len(m.spelled[i]) == 0 {
+		return ""
+	}
+	c := m.columns[i]
+	c.values = slices.Clone(c.values)
+	for k, v := range c.values {
+		if cell := m.spelled[i][v]; cell != "" {
+			c.values[k] = cell
+		}
+	}
+	return command.Meant([]string{fmt.Sprintf("%q", shortened(c.String()))})
+}
+
+// oneOf lists values for people.
+func oneOf(values []string) string {
+	const shown = 8
+	if last := len(values) - 1; last < shown {
+		return strings.Join(values[:last], ", ") + " or " + values[last]
+	}
+	return fmt.Sprintf("%s or one of %d more values", strings.Join(values[:shown], ", "), len(values)-shown)
+}
+
+// shortened cuts a text of a file or a flag to what a message can show.
+func shortened(text string) string {
+	const most = 200 // bytes
+	if len(text) <= most {
+		return text
+	}
+	cut := most
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}
