@@ -41,14 +41,15 @@ func (r *round) stopComplete(second []byte) error {
 	if r.closing {
 		return nil
 	}
-	if err := r.alone(func() error { return r.fits(second) }); err != nil {
-		return err
-	}
-	if !r.closing {
+	err := r.alone(func() error { return r.fits(second) })
+	switch {
+	case r.closing: // meanwhile
+		return nil
+	case err == nil:
 		r.sealing.second = second
 		r.stopLocked(completed)
 	}
-	return nil
+	return err
 }
 
 // fits returns nil if there will be an estimate with what the second server released, or none for

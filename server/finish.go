@@ -16,10 +16,11 @@ func (r *round) finish(why string) {
 	for r.inFlight > 0 || r.exclusive {
 		r.changed.Wait()
 	}
-	if r.stale {
-		restored = r.alone(r.restore)
-	}
+	stale := r.stale
 	r.mu.Unlock()
+	if stale {
+		restored = r.restore()
+	}
 	if r.counters != nil && why == completed {
 		var ok bool
 		if ok, restored = r.gather(); !ok {
@@ -30,6 +31,7 @@ func (r *round) finish(why string) {
 
 	start := time.Now()
 	estimate, state, failure := r.outcome(why, reports, restored)
+	r.shards = newShards(r.mechanism) // an end without an estimate leaves aggregators, too
 	h := head{round: r.description, state: state, reports: reports, opened: r.opened, ended: time.Now()}
 	if !r.keepEnd(h, estimate) {
 		return // the server stops; the next one finishes the round
@@ -39,6 +41,9 @@ func (r *round) finish(why string) {
 		r.logger.Warn("round without estimate", "why", why, "reports", reports, "error", failure)
 	} else {
 		r.logger.Info("round closed", "why", why, "reports", reports, "decode", time.Since(start))
+	}
+	if r.sealing != nil {
+		r.sealing.second = nil // as long as a sum
 	}
 	close(r.done)
 	if r.counters != nil {
@@ -97,7 +102,7 @@ func (r *round) decode(restored error) (e *fl.Estimate, err error) {
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	sum, err := r.shards.sum()
+	sum, err := r.shards.take()
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -102,6 +103,7 @@ func (s *models) note(v ModelVersion) {
 	s.noting.Lock()
 	defer s.noting.Unlock()
 	s.noted = append(s.noted, v)
+	slices.SortFunc(s.noted, func(a, b ModelVersion) int { return cmp.Compare(a.Version, b.Version) })
 	s.noted = s.noted[max(0, len(s.noted)-keptVersions):]
 }
 

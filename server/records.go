@@ -21,8 +21,7 @@ import (
 //	round/<id>/snapshot          number of the next log entry, number of reports, aggregator
 //	round/<id>/estimate/<part>   a GetEstimateResponse
 //	used/<id>                    a Round: it is forgotten, and its id stays taken; older servers left nothing
-//	model                        the version of the current model
-//	model/<version>/<part>       a GetModelResponse
+//	model                        the current model, and model/ its parts: see server/internal/model
 //
 // Numbers are big-endian, so that they are in order. A round that has ended has no units, no
 // log and no snapshot.
@@ -30,7 +29,6 @@ const (
 	headPrefix   = "server/head/"
 	roundsPrefix = "server/round/"
 	usedPrefix   = "server/used/"
-	modelPrefix  = "server/model/"
 	modelKey     = "server/model"
 )
 

@@ -93,7 +93,7 @@ func (r *round) takeSnapshot() {
 		}
 		return r.writeSnapshot()
 	})
-	if err != nil { // the log entries are still there
+	if err != nil && !r.closing { // the log entries are still there
 		r.logger.Error("no snapshot", "error", err)
 	}
 }
@@ -149,7 +149,7 @@ func (s *Server) recover() error {
 	if err := s.rounds.recoverPast(); err != nil {
 		return err
 	}
-	return s.model.recover()
+	return s.model.recover(s.journal, s.cfg.MaxModelBytes)
 }
 
 // recoverRound returns a round that the journal knows. An open one goes on.

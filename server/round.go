@@ -15,7 +15,7 @@ import (
 
 // round is one round's life: open, then closing (no new units, those in flight are
 // finished), then ended. The journal is the truth about it; the aggregators in shards are
-// what the journal's reports add up to, as long as stale is false.
+// what the journal's reports add up to, as long as stale is false. A round that has ended has none.
 type round struct {
 	description fl.Round
 	digest      [32]byte
@@ -126,7 +126,7 @@ func (r *round) begin(n int64) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for r.exclusive || r.stale && !r.closing {
+	for (r.exclusive || r.stale) && !r.closing {
 		if r.exclusive {
 			r.changed.Wait()
 		} else if err := r.alone(r.restore); err != nil {
@@ -135,7 +135,7 @@ func (r *round) begin(n int64) error {
 	}
 	switch {
 	case r.closing:
-		return because(errClosed, "round_id", r.description.ID, "must be open")
+		return r.closed()
 	case n > fl.MaxReports-r.reports-r.pending:
 		return because(errLimit, "reports", r.reports+r.pending+n, "must be at most %d in a round", fl.MaxReports)
 	}
@@ -164,11 +164,19 @@ func (r *round) end(n, counted int64, err error) {
 	}
 }
 
-// alone runs do while no call is between begin and end. The caller holds r.mu, which do does
-// not.
+// closed refuses what only an open round takes.
+func (r *round) closed() error {
+	return because(errClosed, "round_id", r.description.ID, "must be open")
+}
+
+// alone runs do while no call is between begin and end, unless the round is closing: then finish alone
+// uses the aggregators. The caller holds r.mu, which do does not.
 func (r *round) alone(do func() error) error {
 	for r.exclusive {
 		r.changed.Wait()
+	}
+	if r.closing {
+		return r.closed()
 	}
 	r.exclusive = true
 	for r.inFlight > 0 {
@@ -207,7 +215,7 @@ func (r *round) abort(ctx context.Context) error {
 	r.mu.Lock()
 	if r.closing {
 		r.mu.Unlock()
-		return because(errClosed, "round_id", r.description.ID, "must be open")
+		return r.closed()
 	}
 	r.stopLocked("aborted")
 	r.mu.Unlock()

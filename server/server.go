@@ -49,7 +49,7 @@ func New(cfg Config) (*Server, error) {
 		cfg:     cfg,
 		journal: kept,
 		rounds:  &store{journal: kept, maxOpen: cfg.MaxOpenRounds, keep: cfg.KeepRounds, rounds: map[string]*round{}},
-		model:   &models{journal: kept},
+		model:   &models{},
 		tasks:   tasks{stopping: make(chan struct{})},
 		started: time.Now(),
 

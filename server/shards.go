@@ -72,10 +72,20 @@ func addEach(agg fl.Aggregator, units []unit, drop drop) (counted []unit) {
 
 // sum returns the sum of all shards, which stay as they are. No add may be running.
 func (s *shards) sum() (fl.Aggregator, error) {
+	return s.merged(func(agg fl.Aggregator) { s.free <- agg })
+}
+
+// take is sum for the last time: no shard stays.
+func (s *shards) take() (fl.Aggregator, error) {
+	return s.merged(func(fl.Aggregator) { s.free <- nil })
+}
+
+// merged returns the sum of all shards, each of which it gives to leave.
+func (s *shards) merged(leave func(fl.Aggregator)) (fl.Aggregator, error) {
 	sum := s.mechanism.NewAggregator()
 	for range cap(s.free) {
 		agg := <-s.free
-		s.free <- agg
+		leave(agg)
 		if agg == nil {
 			continue
 		}

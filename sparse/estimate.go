@@ -34,7 +34,7 @@ func (t *tally) Estimate(reports int64) (*fl.Estimate, error) {
 // hits are the counts of all coordinates in n reports.
 type hits struct {
 	calibration Calibration
-	plus, minus []int64
+	plus, minus []int32
 	n           float64
 }
 

@@ -14,12 +14,12 @@ import (
 // given is a tally in a state that a test chose.
 type given struct {
 	slothash.Tally // nothing else is asked of it
-	plus, minus    []int64
+	plus, minus    []int32
 }
 
-func (g given) Counts() (plus, minus []int64) { return g.plus, g.minus }
+func (g given) Counts() (plus, minus []int32) { return g.plus, g.minus }
 
-func estimated(t *testing.T, c Calibration, scale float64, n int64, plus, minus []int64) *fl.Estimate {
+func estimated(t *testing.T, c Calibration, scale float64, n int64, plus, minus []int32) *fl.Estimate {
 	r := fl.Round{Mechanism: "test", Scale: scale}
 	if c.estimatesFrequency() {
 		r.Columns = []string{fl.ColumnFrequency, fl.ColumnPlus, fl.ColumnMinus}
@@ -67,8 +67,8 @@ func TestEstimatesAreUnbiased(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]Calibration{"paired": paired, "separate": separate, "t = 2s": meanOnly} {
-		own, opposite, out := int64(n*c.In.Own), int64(n*c.In.Opposite), int64(n*c.Out.Own)
-		e := estimated(t, c, 1, n, []int64{own, opposite, out}, []int64{opposite, own, out})
+		own, opposite, out := int32(n*c.In.Own), int32(n*c.In.Opposite), int32(n*c.Out.Own)
+		e := estimated(t, c, 1, n, []int32{own, opposite, out}, []int32{opposite, own, out})
 		near(name+": mean", e.Mean().Value, []float64{1, -1, 0})
 		if !c.estimatesFrequency() {
 			continue
@@ -99,11 +99,11 @@ func (p Joint) moment(power float64, f func(own, opposite float64) float64) floa
 // E[Y²] is linear in the shares, which are moved up to 0 and not down to 1 there. Three hits more
 // than were seen are counted in it: three squared gains of a hit, per report.
 func TestStandardErrorsAreTheExactOnes(t *testing.T) {
-	standardErrorsAreExact(t, 4096, []int64{700, 420, 390, 2000, 10, 512, 60}, []int64{450, 900, 405, 1500, 20, 512, 1400})
-	standardErrorsAreExact(t, 12, []int64{0, 1, 0, 2, 5, 12}, []int64{0, 0, 1, 2, 1, 0})
+	standardErrorsAreExact(t, 4096, []int32{700, 420, 390, 2000, 10, 512, 60}, []int32{450, 900, 405, 1500, 20, 512, 1400})
+	standardErrorsAreExact(t, 12, []int32{0, 1, 0, 2, 5, 12}, []int32{0, 0, 1, 2, 1, 0})
 }
 
-func standardErrorsAreExact(t *testing.T, reports int64, plus, minus []int64) {
+func standardErrorsAreExact(t *testing.T, reports int64, plus, minus []int32) {
 	const scale = 3.0
 	n := float64(reports)
 	for name, c := range map[string]Calibration{"paired": paired, "separate": separate, "t = 2s": meanOnly} {
@@ -209,7 +209,7 @@ func TestTheNormOfTheNoiseAddsUpTheVariances(t *testing.T) {
 			h := hits{calibration: c, n: float64(n)}
 			seconds, squares := 0.0, 0.0
 			for j := range plus {
-				h.plus, h.minus = append(h.plus, int64(plus[j]*h.n)), append(h.minus, int64(minus[j]*h.n))
+				h.plus, h.minus = append(h.plus, int32(plus[j]*h.n)), append(h.minus, int32(minus[j]*h.n))
 				share := 1.0
 				if toSupport > 0 {
 					share = toSupport * (plus[j] + minus[j] - 2*c.Out.Own) // below 0 at the second one
@@ -238,9 +238,9 @@ func TestConditionalMeansStayInTheirRange(t *testing.T) {
 	const scale, n = 3.0, 1024
 	c := paired
 	in, off := c.In.Own+c.In.Opposite, 2*c.Out.Own
-	share := func(plus, minus int64) float64 { return (float64(plus+minus)/n - off) / (in - off) }
-	mean := func(plus, minus int64) float64 { return float64(plus-minus) / n / (c.In.Own - c.In.Opposite) }
-	plus, minus := []int64{300, 500, 100, 280, 20}, []int64{40, 400, 100, 5, 10}
+	share := func(plus, minus int32) float64 { return (float64(plus+minus)/n - off) / (in - off) }
+	mean := func(plus, minus int32) float64 { return float64(plus-minus) / n / (c.In.Own - c.In.Opposite) }
+	plus, minus := []int32{300, 500, 100, 280, 20}, []int32{40, 400, 100, 5, 10}
 	m := &mechanism{scheme: &Scheme{}, round: &count.Round{Round: fl.Round{Scale: scale, Columns: []string{fl.ColumnConditional}}}, calibration: c}
 	e, err := (&tally{mechanism: m, hits: given{plus: plus, minus: minus}}).Estimate(n)
 	if err != nil {

@@ -77,6 +77,7 @@ func (s *issueFlags) validate() error {
 
 func (s *issueFlags) serve(ctx context.Context, std command.Streams) (err error) {
 	s.config.Logger = s.logging.logger(std.Err)
+	limitMemory(s.config.Logger)
 	own, err := s.listening.certificate(s.config.Logger)
 	if err != nil {
 		return err

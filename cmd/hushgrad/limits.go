@@ -13,7 +13,7 @@ func bindLimits(f *flag.FlagSet, l *limits.Limits) {
 	d, _ := limits.Limits{}.WithDefaults() // the defaults are in their ranges
 	f.IntVar(&l.MaxDim, "max-dim", d.MaxDim, "most coordinates of a round")
 	f.IntVar(&l.MaxMessageBytes, "max-message-bytes", d.MaxMessageBytes, "largest gRPC message accepted")
-	f.Int64Var(&l.MaxModelBytes, "max-model-bytes", d.MaxModelBytes, "largest model accepted; a shuffler keeps two in memory")
+	f.Int64Var(&l.MaxModelBytes, "max-model-bytes", d.MaxModelBytes, "largest model accepted; the directory of -data holds up to three")
 	f.IntVar(&l.MaxConnections, "max-connections", d.MaxConnections, "connections at the same time, on each listener; one more closes an old one")
 	f.Int64Var(&l.MaxInFlightBytes, "max-in-flight-bytes", d.MaxInFlightBytes, "memory for messages on their way in, on each listener; at least 8 times -max-message-bytes")
 	f.DurationVar(&l.ProgressTimeout, "progress-timeout", d.ProgressTimeout, "how long a call waits for its peer to send or take a message")

@@ -54,6 +54,7 @@ func newServe() *cobra.Command {
 
 func (s *serveFlags) serve(ctx context.Context, std command.Streams) (err error) {
 	logger := s.logging.logger(std.Err)
+	limitMemory(logger)
 	s.config.Logger = logger
 	own, err := s.listening.certificate(logger)
 	if err != nil {

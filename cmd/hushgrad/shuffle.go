@@ -97,6 +97,7 @@ func (s *shuffleFlags) validate() error {
 // shuffle runs the shuffler.
 func (s *shuffleFlags) shuffle(ctx context.Context, std command.Streams) (err error) {
 	logger := s.logging.logger(std.Err)
+	limitMemory(logger)
 	s.config.Logger = logger
 	own, err := s.listening.certificate(logger)
 	if err != nil {

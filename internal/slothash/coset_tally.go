@@ -83,18 +83,18 @@ func (c *cosetTally) Merge(other Tally) error {
 }
 
 // Counts implements Tally. O(dim).
-func (c *cosetTally) Counts() (plus, minus []int64) {
+func (c *cosetTally) Counts() (plus, minus []int32) {
 	c.settle()
-	plus, minus = make([]int64, c.family.shape.Dim), make([]int64, c.family.shape.Dim)
+	plus, minus = make([]int32, c.family.shape.Dim), make([]int32, c.family.shape.Dim)
 	c.family.eachLabel(func(first int, labels []uint32) {
 		if c.family.shape.Layout == Paired {
 			for i, label := range labels {
-				plus[first+i], minus[first+i] = int64(c.sweep.at(label<<1)), int64(c.sweep.at(label<<1|1))
+				plus[first+i], minus[first+i] = c.sweep.at(label<<1), c.sweep.at(label<<1|1)
 			}
 			return
 		}
 		for i := range len(labels) / 2 {
-			plus[first+i], minus[first+i] = int64(c.sweep.at(labels[2*i])), int64(c.sweep.at(labels[2*i+1]))
+			plus[first+i], minus[first+i] = c.sweep.at(labels[2*i]), c.sweep.at(labels[2*i+1])
 		}
 	})
 	return plus, minus

@@ -36,7 +36,7 @@ type Tally interface {
 	// Merge adds the counts of a tally of the same family.
 	Merge(other Tally) error
 	// Counts returns the counts for + and − of every coordinate.
-	Counts() (plus, minus []int64)
+	Counts() (plus, minus []int32)
 	// Integers is the number of integers behind the counts.
 	Integers() int
 	// State yields them, to store them. The tally must not change meanwhile.

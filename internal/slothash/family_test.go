@@ -38,7 +38,7 @@ func TestTalliesCountWhatTheFunctionSays(t *testing.T) {
 		for _, shape := range shapes {
 			family := newFamily(t, name, shape, [32]byte{4})
 			first, second, whole := family.NewTally(), family.NewTally(), family.NewTally()
-			plus, minus := make([]int64, shape.Dim), make([]int64, shape.Dim)
+			plus, minus := make([]int32, shape.Dim), make([]int32, shape.Dim)
 			h := family.Func()
 			for seed := range uint32(300) {
 				slot := seed * 5 % uint32(shape.Slots)
@@ -141,7 +141,7 @@ func TestTalliesOfManyLabelsCountWhatTheFunctionSays(t *testing.T) {
 		family := newFamily(t, GF2, shape, [32]byte{6})
 		tally, first, h := family.NewTally(), family.NewTally(), family.Func()
 		const some = 40 // coordinates
-		var want [2][some]int64
+		var want [2][some]int32
 		for seed := range uint32(20_000) {
 			h.Bind(seed)
 			// The slot of an item, so that there is something to count.

@@ -102,15 +102,7 @@ func (c *idealTally) Merge(other Tally) error {
 	return nil
 }
 
-func (c *idealTally) Counts() (plus, minus []int64) { return widened(c.plus), widened(c.minus) }
-
-func widened(a []int32) []int64 {
-	out := make([]int64, len(a))
-	for i, v := range a {
-		out[i] = int64(v)
-	}
-	return out
-}
+func (c *idealTally) Counts() (plus, minus []int32) { return slices.Clone(c.plus), slices.Clone(c.minus) }
 
 // Integers implements Tally.
 func (c *idealTally) Integers() int { return 2 * c.family.shape.Dim }

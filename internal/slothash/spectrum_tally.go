@@ -67,21 +67,21 @@ func (c *spectrumTally) Merge(other Tally) error {
 // reports·2^k ≤ 2^62, so the counts are exact. While they are below 2^31, one transform does both
 // spectra: it is linear, so that of hits + 2^32·signed has both results in the halves of its
 // numbers.
-func (c *spectrumTally) Counts() (plus, minus []int64) {
+func (c *spectrumTally) Counts() (plus, minus []int32) {
 	dim, k := c.family.shape.Dim, c.family.k
-	plus, minus = make([]int64, dim), make([]int64, dim)
+	plus, minus = make([]int32, dim), make([]int32, dim)
 	if c.family.shape.Layout == Separate {
 		hits := c.transformed(0)
 		c.family.eachLabel(func(first int, labels []uint32) {
 			for i := range len(labels) / 2 {
-				plus[first+i], minus[first+i] = hits[labels[2*i]]>>k, hits[labels[2*i+1]]>>k
+				plus[first+i], minus[first+i] = int32(hits[labels[2*i]]>>k), int32(hits[labels[2*i+1]]>>k)
 			}
 		})
 		return plus, minus
 	}
 	split := func(j int, hits, signed int64) {
 		either, difference := hits>>k, signed>>k
-		plus[j], minus[j] = (either+difference)/2, (either-difference)/2
+		plus[j], minus[j] = int32((either+difference)/2), int32((either-difference)/2)
 	}
 	if c.spectra[0].magnitude() <= math.MaxInt32 && c.spectra[1].magnitude() <= math.MaxInt32 {
 		both := c.transformed(0, 1)

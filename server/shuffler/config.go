@@ -39,7 +39,7 @@ type Config struct {
 	Logger *slog.Logger
 	// MaxRounds bounds the rounds at one time whose reports are kept. Default 16.
 	MaxRounds int
-	// Limits bound what clients send. Two models of MaxModelBytes are kept in memory.
+	// Limits bound what clients send. The journal holds two models of MaxModelBytes.
 	limits.Limits
 	// ForwardBytes bounds the sealed reports in one message to the server, which must take it. A
 	// message has one report at least. Default 1 MiB.

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/internal/model"
 )
@@ -21,20 +22,18 @@ import (
 // modelTimeout bounds the time in which the server sends its model.
 const modelTimeout = 10 * time.Minute
 
-// relay passes on the server's model, of which it has one copy for all readers. It asks the server
+// relay passes on the server's model, which is in the shuffler's journal. It asks the server
 // once in a second for the current version, and again when a round has begun: a client that knows
 // of a round gets no model from before the round.
 type relay struct {
-	model.Current
+	*model.Store
 	upstream *upstream
-	maxBytes int64
 	calls    singleflight.Group
 
-	mu     sync.Mutex
-	at     time.Time // when the server was asked last
-	err    error     // what it answered
-	begun  time.Time // when the last round began
-	sha256 []byte    // of the current model
+	mu    sync.Mutex
+	at    time.Time // when the server was asked last
+	err   error     // what it answered
+	begun time.Time // when the last round began
 }
 
 // GetModel streams the server's model.
@@ -103,31 +102,28 @@ func (m *relay) fetch(ctx context.Context) error {
 		return unavailable(err)
 	}
 	h := first.GetHeader()
-	if version, err := m.Version(); err == nil && version == h.GetVersion() && bytes.Equal(m.sha256, h.GetSha256()) {
+	if now, err := m.Header(); err == nil && now.GetVersion() == h.GetVersion() && bytes.Equal(now.GetSha256(), h.GetSha256()) {
 		return nil
 	}
-	upload := model.NewUpload(m.maxBytes)
+	if h.GetVersion() == 0 {
+		return unavailable(fl.Invalid("version", 0, "must be > 0"))
+	}
+	upload := m.Upload()
 	for next := first; ; {
-		if err := upload.Add(next.GetHeader(), next.GetData()); err != nil {
-			return unavailable(err)
+		if err = upload.Add(next.GetHeader(), next.GetData()); err != nil {
+			break
 		}
 		if next, err = stream.Recv(); errors.Is(err, io.EOF) {
-			break
+			if _, err = upload.Finish(h.GetVersion()); err != nil {
+				return unavailable(err)
+			}
+			return nil
 		} else if err != nil {
-			return unavailable(err)
+			break
 		}
 	}
-	header, parts, err := upload.Finish()
-	if err != nil {
-		return unavailable(err)
-	}
-	complete, err := model.New(header.GetVersion(), header, parts)
-	if err != nil {
-		return err
-	}
-	m.sha256 = header.GetSha256() // read and written by one fetch at a time
-	m.Set(complete)
-	return nil
+	upload.Abort()
+	return unavailable(err)
 }
 
 // unavailable says that the server gave no model that can be passed on.

@@ -15,6 +15,8 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/client"
+	"github.com/hushgrad/hushgrad/server/internal/model"
+	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/limits"
 	"github.com/hushgrad/hushgrad/sparse"
 )
@@ -71,6 +73,17 @@ func (s *modelServer) GetModel(_ *service.GetModelRequest, stream grpc.ServerStr
 	return stream.Send(&service.GetModelResponse{Data: s.data})
 }
 
+// newRelay returns a relay of a server that asks it once in an hour.
+func newRelay(t *testing.T, g *grpc.Server) *relay {
+	t.Helper()
+	kept := journal.NewMemory()
+	store, err := model.Open(model.Config{Journal: kept, Commit: kept.Commit, Key: modelKey, MaxBytes: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &relay{Store: store, upstream: newUpstream(conn(t, g), time.Hour)}
+}
+
 // The server sends its model once for many readers. A model that is not what its header says is
 // not passed on.
 func TestAModelIsFetchedOnceAndChecked(t *testing.T) {
@@ -79,14 +92,14 @@ func TestAModelIsFetchedOnceAndChecked(t *testing.T) {
 	s := &modelServer{data: data, sums: [][]byte{right[:], wrong[:]}}
 	g := grpc.NewServer()
 	service.RegisterRoundsServer(g, s)
-	m := relay{upstream: newUpstream(conn(t, g), time.Hour), maxBytes: 100}
+	m := newRelay(t, g)
 	for range 5 {
 		if err := m.refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if version, err := m.Version(); version != 1 || err != nil || s.sent != 1 {
-		t.Errorf("version %d, %v, fetched %d times", version, err, s.sent)
+	if h, err := m.Header(); h.GetVersion() != 1 || err != nil || s.sent != 1 {
+		t.Errorf("%v, %v, fetched %d times", h, err, s.sent)
 	}
 	m.at = time.Time{}
 	if err := m.refresh(t.Context()); status.Code(statusOf(err)) != codes.Unavailable {
@@ -121,7 +134,7 @@ func TestAModelIsNotOlderThanTheRound(t *testing.T) {
 	s := &slowServer{asked: make(chan struct{}), answer: make(chan struct{})}
 	g := grpc.NewServer()
 	service.RegisterRoundsServer(g, s)
-	m := relay{upstream: newUpstream(conn(t, g), time.Hour), maxBytes: 100}
+	m := newRelay(t, g)
 	read := func() chan error {
 		done := make(chan error, 1)
 		go func() { done <- m.refresh(t.Context()) }()
@@ -132,8 +145,8 @@ func TestAModelIsNotOlderThanTheRound(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
-		if got, err := m.Version(); got != version || err != nil {
-			t.Errorf("version %d, %v, want %d", got, err, version)
+		if h, err := m.Header(); h.GetVersion() != version || err != nil {
+			t.Errorf("%v, %v, want version %d", h, err, version)
 		}
 	}
 	s.version.Store(1)

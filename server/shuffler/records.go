@@ -15,8 +15,9 @@ import (
 //	shuffler/sum/<id>             the encrypted sum of the second server's shares, before it leaves
 //	shuffler/used/<id>            an outcome: the round has ended
 //	shuffler/probe                nothing: there is room again
+//	shuffler/model                the server's model, and shuffler/model/ its parts: see server/internal/model
 //
-// Values are encrypted under the secret of the round, and their keys are authenticated. The key of
+// The model is what everybody may read. Other values are encrypted under the secret of the round, and their keys are authenticated. The key of
 // a report has 32 bytes. A round that has ended has a record of its id and its outcome
 // alone.
 const (
@@ -26,6 +27,7 @@ const (
 	sumPrefix    = "shuffler/sum/"
 	usedPrefix   = "shuffler/used/"
 	probeKey     = "shuffler/probe"
+	modelKey     = "shuffler/model"
 )
 
 func headKey(id string) []byte { return []byte(headPrefix + id) }

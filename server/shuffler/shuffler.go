@@ -9,6 +9,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/server/internal/endpoint"
 	"github.com/hushgrad/hushgrad/server/internal/guard"
+	"github.com/hushgrad/hushgrad/server/internal/model"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
@@ -60,11 +61,14 @@ func open(cfg Config) (*Shuffler, error) {
 		http:     guard.New(endpoint.Public(cfg.Limits, decodingCost), cfg.Logger),
 		adopting: make(chan struct{}, 1), rounds: map[string]*round{}, failed: make(chan struct{}),
 	}
-	s.model.upstream, s.model.maxBytes = s.upstream, cfg.MaxModelBytes
+	s.model.upstream = s.upstream
 	if s.vault, err = openVault(cfg.Secrets); err != nil {
 		return nil, err
 	}
 	if err := s.restore(); err != nil {
+		return nil, err
+	}
+	if s.model.Store, err = model.Open(model.Config{Journal: cfg.Journal, Commit: s.commit, Key: modelKey, MaxBytes: cfg.MaxModelBytes}); err != nil {
 		return nil, err
 	}
 	if s.metrics, err = newMetrics(cfg.Metrics, now{s}); err != nil {

@@ -13,12 +13,12 @@ import (
 // bytes from a copy each.
 type encoded struct {
 	*service.GetModelResponse
-	wire []byte
+	wire *[]byte
 }
 
-func newEncoded(wire []byte) encoded {
+func newEncoded(wire *[]byte) encoded {
 	m := &service.GetModelResponse{}
-	m.ProtoReflect().SetUnknown(wire) // fields that are not looked at are sent as they are
+	m.ProtoReflect().SetUnknown(*wire) // fields that are not looked at are sent as they are
 	return encoded{m, wire}
 }
 
@@ -28,10 +28,11 @@ type Codec struct{ encoding.CodecV2 }
 // NewCodec returns the codec.
 func NewCodec() Codec { return Codec{encoding.GetCodecV2(proto.Name)} }
 
-// Marshal implements encoding.CodecV2.
+// Marshal implements encoding.CodecV2. With a pool, though one that keeps nothing, the buffer holds the
+// pointer of a part until it is sent.
 func (c Codec) Marshal(v any) (mem.BufferSlice, error) {
 	if e, ok := v.(encoded); ok {
-		return mem.BufferSlice{mem.SliceBuffer(e.wire)}, nil
+		return mem.BufferSlice{mem.NewBuffer(e.wire, mem.NopBufferPool{})}, nil
 	}
 	return c.CodecV2.Marshal(v)
 }

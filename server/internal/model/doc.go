@@ -1,4 +1,6 @@
-// Package model holds the current model in the messages that its readers get, one copy for all of
-// them. Use it in every role that answers GetModel. Start with [Current], and with [Upload] for a
-// model on its way in.
+// Package model keeps the current model in a journal, in the messages that its readers get, and sends
+// it from there. Use it in every role that answers GetModel. Start with [Open], and with [Store.Upload]
+// for a model on its way in.
+//
+// In memory there are only the parts that are on their way to readers, each once for all of them.
 package model

@@ -3,36 +3,54 @@ package model
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash"
+	"weak"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/journal"
 )
 
-// partBytes is the payload of one message of a model. A reader that does not read makes the
-// server keep one or two of them, even of a model that was replaced.
-const partBytes = 64 << 10
+const (
+	// partBytes is the payload of one message of a model. A reader that does not read makes the
+	// server keep one or two of them, even of a model that was replaced.
+	partBytes = 64 << 10
+	// commitBytes is about how much of a model goes into the journal at once.
+	commitBytes = 4 << 20
+)
 
-// Upload is a model on its way in. It holds the data once, in messages for readers.
+// Upload is a model on its way into the journal, where its parts are as soon as there are commitBytes
+// of them.
 type Upload struct {
-	maxBytes int64
-	header   *service.ModelHeader
-	hash     hash.Hash
-	size     uint64
-	parts    [][]byte
-	next     []byte // what will be the next part
+	store  *Store
+	place  uint64
+	header *service.ModelHeader
+	hash   hash.Hash
+	size   uint64
+	parts  uint32        // that were flushed, with the header
+	begun  bool          // some parts are in the journal
+	batch  journal.Batch // those that are not yet
+	next   []byte        // what will be the next part
 }
 
-// NewUpload returns an upload of at most maxBytes.
-func NewUpload(maxBytes int64) *Upload { return &Upload{maxBytes: maxBytes, hash: sha256.New()} }
+// Upload begins a model. Exactly one of Finish and Abort must follow.
+func (s *Store) Upload() *Upload {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last++
+	return &Upload{store: s, place: s.last, hash: sha256.New(), parts: 1}
+}
 
-// Add takes one message. Only the first one has a header. The error is a *fl.ParamError.
+// Add takes one message. Only the first one has a header. The error is a *fl.ParamError or the
+// journal's.
 func (u *Upload) Add(h *service.ModelHeader, data []byte) error {
 	if u.header == nil {
-		if err := checkHeader(h, u.maxBytes); err != nil {
+		if err := checkHeader(h, u.store.config.MaxBytes); err != nil {
 			return err
 		}
 		u.header = h
@@ -47,37 +65,86 @@ func (u *Upload) Add(h *service.ModelHeader, data []byte) error {
 	for len(data) > 0 {
 		n := min(len(data), partBytes-len(u.next))
 		u.next, data = append(u.next, data[:n]...), data[n:]
-		if len(u.next) == partBytes {
-			if err := u.flush(); err != nil {
+		if len(u.next) < partBytes {
+			break
+		}
+		if err := u.flush(); err != nil {
+			return err
+		}
+		if u.batch.Bytes() >= commitBytes {
+			u.begun = true
+			if err := u.store.config.Commit(&u.batch); err != nil {
 				return err
 			}
+			u.batch = journal.Batch{}
 		}
 	}
 	return nil
 }
 
+// flush makes a part of next.
 func (u *Upload) flush() error {
 	part, err := proto.Marshal(&service.GetModelResponse{Data: u.next})
-	u.parts, u.next = append(u.parts, part), u.next[:0]
+	u.batch.Put(u.store.partKey(u.place, u.parts), part)
+	u.parts, u.next = u.parts+1, u.next[:0]
 	return err
 }
 
-// Finish checks the model as a whole, and returns its header and its data in parts. The error is
-// a *fl.ParamError.
-func (u *Upload) Finish() (*service.ModelHeader, [][]byte, error) {
+// Finish checks the model as a whole and makes it the current one, with the given version, or for 0 with
+// the one after the current version. It returns the header. The error is a *fl.ParamError or the
+// journal's.
+func (u *Upload) Finish(version uint64) (*service.ModelHeader, error) {
+	h, err := u.finish(version)
+	if err != nil {
+		u.Abort()
+	}
+	return h, err
+}
+
+func (u *Upload) finish(version uint64) (*service.ModelHeader, error) {
 	switch sum := u.hash.Sum(nil); {
 	case u.header == nil:
-		return nil, nil, checkHeader(nil, u.maxBytes)
+		return nil, checkHeader(nil, u.store.config.MaxBytes)
 	case u.size != u.header.GetSize():
-		return nil, nil, fl.Invalid("data", fmt.Sprintf("%d bytes", u.size), "must be header.size = %d bytes", u.header.GetSize())
+		return nil, fl.Invalid("data", fmt.Sprintf("%d bytes", u.size), "must be header.size = %d bytes", u.header.GetSize())
 	case !bytes.Equal(sum, u.header.GetSha256()):
-		return nil, nil, fl.Invalid("header.sha256", fmt.Sprintf("%x", u.header.GetSha256()), "must be the data's, %x", sum)
+		return nil, fl.Invalid("header.sha256", fmt.Sprintf("%x", u.header.GetSha256()), "must be the data's, %x", sum)
 	case len(u.next) > 0:
 		if err := u.flush(); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	return u.header, u.parts, nil
+	s := u.store
+	s.finishing.Lock()
+	defer s.finishing.Unlock()
+	if version == 0 {
+		version = 1
+		if now, err := s.Header(); err == nil {
+			version = now.GetVersion() + 1
+		}
+	}
+	h := &service.ModelHeader{Version: version, Format: u.header.GetFormat(), Size: u.header.GetSize(), Sha256: u.header.GetSha256()}
+	first, err := proto.Marshal(&service.GetModelResponse{Header: h})
+	if err != nil {
+		return nil, err
+	}
+	u.batch.Put(s.partKey(u.place, 0), first)
+	u.batch.Put([]byte(s.config.Key), binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, version), u.place))
+	if err := s.config.Commit(&u.batch); err != nil {
+		if !errors.Is(err, journal.ErrFull) {
+			u.begun = false // the journal may point to the parts: the next Open finds out
+		}
+		return nil, err
+	}
+	s.set(&kept{header: h, place: u.place, sent: make([]weak.Pointer[[]byte], u.parts)})
+	return h, nil
+}
+
+// Abort removes what is in the journal of a model that did not come as a whole.
+func (u *Upload) Abort() {
+	if u.begun {
+		u.store.drop([]*kept{{place: u.place}})
+	}
 }
 
 // checkHeader checks what a model is announced with.
