@@ -35,7 +35,7 @@ func (r Round) CheckReports(reports int64) error {
 	case reports == 0:
 		return ErrNoReports
 	case reports < int64(r.MinReports):
-		return fmt.Errorf("%w: %w", ErrTooFewReports, Invalid("min_reports", r.MinReports, "must be at most the number of reports, %d", reports))
+		return fmt.Errorf("%w: %w", ErrTooFewReports, Invalid("reports", reports, "must be at least min_reports, %d", r.MinReports))
 	}
 	return nil
 }

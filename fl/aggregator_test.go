@@ -46,11 +46,11 @@ func TestAddBatchUsesBatchAdder(t *testing.T) {
 func TestTooFewReportsAreNamed(t *testing.T) {
 	r := Round{MinReports: 3}
 	for reports, want := range map[int64]string{
-		0: "no reports", 1: "too few reports: min_reports: got 3, rule: must be at most the number of reports, 1", 2: "too few reports: min_reports: got 3, rule: must be at most the number of reports, 2",
+		0: "no reports", 1: "too few reports: reports: got 1, rule: must be at least min_reports, 3", 2: "too few reports: reports: got 2, rule: must be at least min_reports, 3",
 	} {
 		err := r.CheckReports(reports)
 		var p *ParamError
-		few := errors.Is(err, ErrTooFewReports) && errors.As(err, &p) && p.Param == "min_reports"
+		few := errors.Is(err, ErrTooFewReports) && errors.As(err, &p) && p.Param == "reports"
 		if err == nil || err.Error() != want || errors.Is(err, ErrNoReports) != (reports == 0) || few != (reports > 0) {
 			t.Errorf("%d reports: %v, want %q", reports, err, want)
 		}

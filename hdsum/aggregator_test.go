@@ -199,7 +199,7 @@ func TestEstimateNeedsEnoughReports(t *testing.T) {
 			}
 			_, err := agg.Estimate()
 			var p *fl.ParamError
-			if refused := errors.As(err, &p) && p.Param == "min_reports" && errors.Is(err, fl.ErrTooFewReports); refused != (n < 30) {
+			if refused := errors.As(err, &p) && p.Param == "reports" && errors.Is(err, fl.ErrTooFewReports); refused != (n < 30) {
 				t.Errorf("%s: estimate of %d reports: %v", base, n, err)
 			}
 		}

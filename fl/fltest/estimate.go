@@ -26,7 +26,7 @@ func (s *suite) estimateNeedsReports() error {
 		switch _, err := agg.Estimate(); {
 		case err == nil:
 			return fmt.Errorf("of %d reports, although min_reports is %d", least-1, least)
-		case !errors.Is(err, fl.ErrTooFewReports) || !errors.As(err, &p) || p.Param != "min_reports":
+		case !errors.Is(err, fl.ErrTooFewReports) || !errors.As(err, &p) || p.Param != "reports":
 			return fmt.Errorf("of %d reports, where min_reports is %d: error %w, want that of Round.CheckReports", least-1, least, err)
 		}
 	}

@@ -216,7 +216,7 @@ func estimateFaults() []fault {
 			f.estimate = func(a *faultyAggregator) (*fl.Estimate, error) {
 				e, err := a.toyAggregator.Estimate()
 				if errors.Is(err, fl.ErrTooFewReports) {
-					err = fl.Invalid("min_reports", a.Reports[0], "must be more")
+					err = fl.Invalid("reports", a.Reports[0], "must be more")
 				}
 				return e, err
 			}

@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/hushgrad/hushgrad/internal/exact"
+	"github.com/hushgrad/hushgrad/fl/exact"
 )
 
 // Lengths of PCKV-UE, over all random choices: they depend on whether a pair is sent, by a factor of at

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import ExitStack
+from typing import Any
 
 import numpy as np
 from flwr.app import Array, ArrayRecord, Context, Message, MetricRecord, RecordDict
@@ -16,6 +17,7 @@ from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 from flwr.serverapp.strategy import FedAvg
 from flwr.simulation import run_simulation
+from numpy.typing import NDArray
 
 from hushgrad import Policy, ShuffledPolicy
 from hushgrad.flower import HushgradAggregation, HushgradMod, Shuffled
@@ -51,18 +53,25 @@ client, server = ClientApp(mods=[HushgradMod(policy())]), ServerApp()
 
 @client.train()
 def train(message: Message, _: Context) -> Message:
-    """Take a step of one in every coordinate."""
-    before = message.content.array_records["arrays"]["w"].numpy()
-    after = ArrayRecord({"w": Array(before + np.float32(1))})
+    """Take a step of one in every coordinate, and count as PyTorch does."""
+    before = message.content.array_records["arrays"]
+    steps = {n: Array(np.asarray(a.numpy() + a.numpy().dtype.type(1))) for n, a in before.items()}
+    after = ArrayRecord(steps)
     metrics = MetricRecord({"num-examples": 1})
     return Message(RecordDict({"arrays": after, "metrics": metrics}), reply_to=message)
 
 
 @server.main()
 def main(grid: Grid, _: Context) -> None:
-    """Train for three rounds."""
+    """Train for five rounds. Nothing but the parameters may move, and no type may change."""
     everybody = FedAvg(fraction_evaluate=0, min_train_nodes=NODES, min_available_nodes=NODES)
-    model = ArrayRecord({"w": Array(np.zeros(4, np.float32))})
+    arrays: dict[str, NDArray[Any]] = {
+        "bn.num_batches_tracked": np.array(7),
+        "w": np.zeros(3, np.float32),
+        "mask": np.array([True, False]),
+        "scale": np.array(1, np.float16),
+    }
+    model = ArrayRecord({name: Array(array) for name, array in arrays.items()})
     with ExitStack() as stack:
         strategy = HushgradAggregation(
             everybody,
@@ -72,8 +81,13 @@ def main(grid: Grid, _: Context) -> None:
             min_reports=NODES,
             shuffled=shuffled(stack),
         )
-        result = strategy.start(grid, model, num_rounds=3)
-    assert np.isfinite(result.arrays["w"].numpy()).all()
+        result = strategy.start(grid, model, num_rounds=5)
+    assert list(result.arrays) == list(arrays)
+    for name, before in arrays.items():
+        after = result.arrays[name].numpy()
+        assert (after.dtype, after.shape) == (before.dtype, before.shape), name
+        assert np.isfinite(after).all()
+        assert (after.tobytes() == before.tobytes()) == (name not in ("w", "scale")), name
     print(json.dumps([dict(m) for m in result.train_metrics_clientapp.values()]))
 
 

@@ -80,7 +80,8 @@ def test_too_few_reports_release_nothing(server: Round, client: Round, row: Row)
     counts.add(client.encode(np.stack([row, row])))
     with pytest.raises(TooFewReports) as refused:
         counts.estimate()
-    assert refused.value.param == "min_reports"
+    assert str(refused.value).endswith("reports: got 2, rule: must be at least min_reports, 3")
+    assert refused.value.param == "reports"
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,31 @@ def test_a_policy_names_an_argument_of_a_wrong_type(
     refused(lambda: Round(server.description, demands), param)
 
 
+@pytest.mark.parametrize(
+    ("policy", "param", "rule"),
+    [
+        ({"max_epsilon": -1.0}, "max_epsilon", "must be at least 0"),
+        ({"max_delta": -1e-6}, "max_delta", "must be in [0, 1]"),
+        ({"max_delta": 1.5}, "max_delta", "must be in [0, 1]"),
+        ({"min_reports": -1}, "min_reports", "must be at least 0"),
+        ({"max_dim": -1}, "max_dim", "must be at least 0"),
+        ({"mechanisms": ("coco", "cocoa")}, "mechanisms[1]", "must be one of"),
+        ({"mechanisms": ()}, "mechanisms", "must be some of"),
+        ({"shuffled": (-1, 1, 0)}, "shuffled.max_epsilon_local", "must be at least 0"),
+        ({"shuffled": (1, -1, 0)}, "shuffled.max_epsilon", "must be at least 0"),
+        ({"shuffled": (1, 1, 2)}, "shuffled.max_delta", "must be in [0, 1]"),
+    ],
+)
+def test_a_policy_that_no_round_can_meet_is_a_wrong_argument(
+    server: Round, policy: dict[str, Any], param: str, rule: str
+) -> None:
+    if pins := policy.pop("shuffled", None):
+        policy["shuffled"] = ShuffledPolicy(("shuffler.example",), ("00" * 32,), *pins)
+    demands = Policy(**{"max_epsilon": 4, **policy})
+    error = refused(lambda: Round(server.description, demands), param)
+    assert rule in error.rule
+
+
 def test_names_of_shufflers_are_no_letters(server: Round) -> None:
     name: Any = "shuffler.example"
     policy = Policy(shuffled=ShuffledPolicy(name, ("00" * 32,), 1, 1, 0))
@@ -189,6 +214,7 @@ def test_errors_of_ledgers_and_estimates_say_the_rule(
         with pytest.raises(AlreadyCharged) as again:
             client.encode(row, ledger=ledger)
     errors = [e.value for e in (few, lost, twice, unset, again)]
-    params = ["min_reports", "path", "path", "purpose", "round"]
+    params = ["reports", "path", "path", "purpose", "round"]
     assert [error.param for error in errors] == params
     assert all(error.got and error.rule for error in errors)
+    assert (few.value.got, few.value.rule) == ("0", "must be at least min_reports, 3")

@@ -35,6 +35,7 @@ from hushgrad.federated import (
     differences,
     measures,
     moved,
+    noisy,
 )
 from hushgrad.planning import Promise, accounts
 
@@ -52,7 +53,7 @@ def model(value: float) -> dict[str, NDArray[Any]]:
 
 
 def test_a_model_moves_by_the_difference() -> None:
-    row = difference(model(3), model(1))
+    row = difference(model(3), model(1), never)
     assert row.dtype == np.float32
     assert row.tolist() == [2.0] * 7
     after = moved(model(1), row.astype(np.float64))
@@ -62,29 +63,57 @@ def test_a_model_moves_by_the_difference() -> None:
     assert all((array == model(3)[name]).all() for name, array in after.items())
 
 
+def never(text: str) -> None:
+    """Fail where nothing is to be warned of."""
+    raise AssertionError(text)
+
+
 def test_a_difference_is_finite_and_as_wide_as_the_model() -> None:
+    warned: list[str] = []
     before, after = model(0), model(1)
     before["b"], after["b"] = before["b"].astype(np.float64), np.array([np.nan, np.inf, 1])
-    row = difference(after, before)
+    row = difference(after, before, warned.append)
     assert row.dtype == np.float64
     assert row.tolist() == [1, 1, 1, 1, 0, 0, 1]
+    (text,) = warned
+    assert "diverged: 2 of the 7 numbers of its update are not finite (b)" in text
+    assert "Lower the learning rate or the number of local steps" in text
+    # A model that has come diverged stays so: no number of the difference is finite.
+    before["b"] = np.full(3, np.inf)
+    assert difference(after, before, warned.append).tolist() == [1, 1, 1, 1, 0, 0, 0]
+    assert "diverged: 3 of the 7" in warned[1]
+
+
+def test_arrays_that_a_training_leaves_as_they_came_are_named() -> None:
+    warned: list[str] = []
+    difference(model(1) | {"b": np.zeros(3, np.float32)}, model(0), warned.append)
+    (text,) = warned
+    assert "left 1 of 2 arrays as they came (b)" in text
+    assert "leave them out of the model that the server sends" in text
+    difference(model(0), model(0), never)  # an update of zeros is one like any other
+
+
+def test_a_server_says_which_arrays_get_noise() -> None:
+    assert noisy(model(0)) == "noise goes into all 7 numbers of w, b; n stay as they are"
+    many = {f"layer{i}": np.zeros(2) for i in range(25)}
+    assert noisy(many).endswith("layer9 and 15 more")
 
 
 def test_several_models_differ_row_by_row() -> None:
     numbers = np.array([[[0, 1], [2, 3]], [[4, 5], [6, 7]]], np.float64)
-    rows = differences({"w": numbers, "b": np.ones((2, 3))}, model(1))
+    rows = differences({"w": numbers, "b": np.ones((2, 3))}, model(1), print)
     assert rows.tolist() == [[-1, 0, 1, 2, 0, 0, 0], [3, 4, 5, 6, 0, 0, 0]]
     for bad in ({"w": np.ones((2, 2, 2)), "b": np.ones((3, 3))}, {}, model(1)):
         with pytest.raises(InvalidParameter):
-            differences(bad, model(1))
+            differences(bad, model(1), never)
     with pytest.raises(InvalidParameter):
-        differences({"w": np.ones((0, 2, 2)), "b": np.ones((0, 3))}, model(1))
+        differences({"w": np.ones((0, 2, 2)), "b": np.ones((0, 3))}, model(1), never)
 
 
 @pytest.mark.parametrize("change", [{"b": np.zeros(4, np.float32)}, {"c": np.zeros(1, np.float32)}])
 def test_models_of_other_names_or_shapes_have_no_difference(change: Any) -> None:
     with pytest.raises(InvalidParameter) as refused:
-        difference(model(1) | change, model(1))
+        difference(model(1) | change, model(1), never)
     assert refused.value.param == "arrays"
 
 

@@ -23,10 +23,10 @@ from flower_messages import (
     never,
     trained,
 )
-from flwr.app import ConfigRecord, Error, Message
-from flwr.serverapp.strategy import FedAvg, FedAvgM
+from flwr.app import Array, ArrayRecord, ConfigRecord, Context, Error, Message, RecordDict
+from flwr.serverapp.strategy import FedAdam, FedAvg, FedAvgM, FedYogi, Strategy
 
-from hushgrad import Aggregator, Policy, _bridge
+from hushgrad import Aggregator, Policy, Round, _bridge
 from hushgrad.flower import HushgradAggregation, HushgradMod, PlainReply
 
 
@@ -58,6 +58,60 @@ def test_the_inner_strategy_steps_by_the_mean_update() -> None:
         assert stepped["steps"].numpy().tolist() == [7]
         assert metrics["hushgrad.reports"] == NODES
         assert metrics["hushgrad.bytes-per-report"] == 28
+
+
+def state_dict() -> ArrayRecord:
+    """Return a model as PyTorch has it, with counters, a mask and numbers of several types."""
+    arrays: dict[str, Any] = {
+        "conv.weight": np.full((2, 3), 0.5, np.float16),
+        "bn.num_batches_tracked": np.array(7),
+        "bn.running_mean": np.zeros(3, np.float64),
+        "mask": np.array([True, False]),
+        "head.bias": np.float32(0.25) * np.ones((), np.float32),
+        "ids": np.arange(4, dtype=np.uint8),
+    }
+    return ArrayRecord({name: Array(np.asarray(array)) for name, array in arrays.items()})
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [FedAvg(), FedAvgM(server_learning_rate=1.0, server_momentum=0.5), FedAdam(), FedYogi()],
+    ids=lambda inner: type(inner).__name__,
+)
+def test_counters_and_masks_never_become_parameters(inner: Strategy) -> None:
+    strategy = HushgradAggregation(inner, epsilon=8, scale=1, sparsity=2, mechanism="coco")
+    mod, start = HushgradMod(Policy(max_epsilon=8)), state_dict()
+    arrays = start
+
+    def train(message: Message, _: Context) -> Message:
+        """Train as PyTorch does: counters count."""
+        sent = message.content.array_records["arrays"]
+        assert list(sent) == list(start)
+        after = {
+            name: Array(np.asarray(array.numpy() + array.numpy().dtype.type(1)))
+            for name, array in sent.items()
+        }
+        return Message(RecordDict({"arrays": ArrayRecord(after)}), reply_to=message)
+
+    for server_round in range(1, 6):
+        sent = list(strategy.configure_train(server_round, arrays, ConfigRecord(), Nodes()))
+        dims = {Round(bytes(m.content.config_records["hushgrad"]["round"])).dim for m in sent}  # type: ignore[arg-type]
+        assert dims == {10}
+        stepped, _ = strategy.aggregate_train(
+            server_round, [mod(message, context(), train) for message in sent]
+        )
+        assert stepped is not None
+        arrays = stepped
+        assert list(arrays) == list(start)
+        for name, array in arrays.items():
+            before = start[name].numpy()
+            assert (array.numpy().dtype, array.numpy().shape) == (before.dtype, before.shape)
+            if before.dtype.kind != "f":
+                assert array.numpy().tobytes() == before.tobytes()
+    assert any(
+        arrays[name].numpy().tobytes() != start[name].numpy().tobytes()
+        for name in ("conv.weight", "bn.running_mean", "head.bias")
+    )
 
 
 def test_metrics_say_what_holds() -> None:

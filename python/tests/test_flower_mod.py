@@ -143,12 +143,34 @@ def test_a_node_with_a_counter_refuses_a_restored_ledger(tmp_path: Path) -> None
     assert "put the newest copy of the ledger back" in refused
 
 
-def test_a_diverged_client_sends_a_report_all_the_same(round_: Round) -> None:
+def test_a_diverged_client_sends_a_report_and_says_so_in_its_log(
+    round_: Round, caplog: pytest.LogCaptureFixture
+) -> None:
     def diverged(message: Message, given: Context) -> Message:
         reply = trained(message, given)
         reply.content.array_records["arrays"]["b"] = Array(np.full(3, np.nan, np.float32))
         return reply
 
-    assert not HushgradMod(Policy(max_epsilon=4))(
-        described(round_), context(), diverged
-    ).has_error()
+    mod = HushgradMod(Policy(max_epsilon=4))
+    assert not mod(described(round_), context(), trained).has_error()
+    assert "diverged" not in caplog.text
+    reply = mod(described(round_), context(), diverged)
+    assert not reply.has_error()
+    assert list(reply.content.config_records["hushgrad"]) == ["report"]
+    (logged,) = [r for r in caplog.records if "diverged" in r.getMessage()]
+    assert logged.levelname == "ERROR"
+    assert "round r, node 2: the training has diverged: 3 of the 7 numbers" in logged.getMessage()
+    assert "Lower the learning rate" in logged.getMessage()
+
+
+def test_an_array_that_the_training_left_alone_is_in_the_log_and_in_no_reply(
+    round_: Round, caplog: pytest.LogCaptureFixture
+) -> None:
+    def frozen(message: Message, given: Context) -> Message:
+        reply = trained(message, given)
+        reply.content.array_records["arrays"]["b"] = message.content.array_records["arrays"]["b"]
+        return reply
+
+    reply = HushgradMod(Policy(max_epsilon=4))(described(round_), context(), frozen)
+    assert list(reply.content.config_records["hushgrad"]) == ["report"]
+    assert "round r, node 2: the training has left 1 of 2 arrays as they came (b)" in caplog.text

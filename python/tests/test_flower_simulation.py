@@ -20,9 +20,9 @@ HERE = Path(__file__).parent
 
 def test_a_run_in_the_simulation_engine() -> None:
     rounds = run_metrics()
-    assert [r["hushgrad.reports"] for r in rounds] == [10, 10, 10]
-    assert [r["hushgrad.refused"] for r in rounds] == [0, 0, 0]
-    assert [r["hushgrad.epsilon-local-total"] for r in rounds] == [8.0, 16.0, 24.0]
+    assert [r["hushgrad.reports"] for r in rounds] == [10] * 5
+    assert [r["hushgrad.refused"] for r in rounds] == [0] * 5
+    assert [r["hushgrad.epsilon-local-total"] for r in rounds] == [8.0, 16.0, 24.0, 32.0, 40.0]
 
 
 @needs_docs

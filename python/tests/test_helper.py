@@ -6,14 +6,17 @@ import gc
 import math
 import os
 import pickle
+import random
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -21,7 +24,16 @@ from conftest import new_round
 from numpy.typing import NDArray
 
 import hushgrad
-from hushgrad import AggregatorLost, BadReport, HelperFailed, Policy, Round, _bridge, _programs
+from hushgrad import (
+    AggregatorLost,
+    BadReport,
+    HelperFailed,
+    Ledger,
+    Policy,
+    Round,
+    _bridge,
+    _programs,
+)
 
 Row = NDArray[np.float32]
 
@@ -135,22 +147,88 @@ def test_a_kill_in_the_middle_of_a_call(server: Round, client: Round, row: Row) 
     assert [len(e) for e in encoded] == [5]  # a second try made another report
 
 
+class Late(Exception):
+    """What the handler of an alarm raises, as helpers for timeouts do."""
+
+
+@contextmanager
+def alarm(seconds: float, error: BaseException) -> Generator[None, None, None]:
+    """Raise an error in this thread after some time, unless the body has ended before."""
+
+    def ring(*_: object) -> NoReturn:
+        raise error
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 @posix
-def test_an_interrupted_call_leaves_nothing_half_done(client: Round, row: Row) -> None:
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), TimeoutError("late"), Late("late")])
+def test_an_interrupted_call_loses_no_other_aggregator(
+    server: Round, client: Round, row: Row, error: BaseException
+) -> None:
+    helper, pack = _bridge.helper(), client.encode(np.tile(row, (3, 1)))
+    counts, mine, whole = server.aggregator(), server.aggregator(), server.aggregator()
+    for each in (counts, mine, whole):
+        each.add(pack)
+    stop(helper)
+    with pytest.raises(type(error)), alarm(0.2, error):
+        mine.add(pack * 100_000)  # more than a pipe holds: the helper has a part of it
+    os.kill(helper.pid, signal.SIGCONT)
+    assert counts.add(pack) == 3
+    stop(helper)
+    with pytest.raises(type(error)), alarm(0.2, error):
+        whole.estimate()  # which changes nothing
+    os.kill(helper.pid, signal.SIGCONT)
+    assert [counts.estimate().reports, whole.estimate().reports] == [6, 3]
+    assert _bridge.helper() is helper
+    with pytest.raises(AggregatorLost, match="interrupted"):
+        mine.estimate()
+    with pytest.raises(AggregatorLost, match="interrupted"):
+        counts.merge(mine)
+
+
+@posix
+def test_interrupts_at_any_moment_mix_up_no_answers(
+    server: Round, client: Round, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def quiet(_: object) -> None:
+        """Say nothing of an exception that was raised in a finalizer."""
+
+    monkeypatch.setattr(sys, "unraisablehook", quiet)
+    helper, late = _bridge.helper(), 0
+    rows = np.zeros((1000, 4), np.float32)
+    counts, added = server.aggregator(), 0
+    chance = random.Random(1)
+    for _ in range(2000):
+        try:
+            with alarm(chance.uniform(1e-5, 2e-3), Late("late")):
+                for size in (1, 300, 7, 1000):
+                    assert len(client.encode(rows[:size])) == 5 * size
+                    assert server.aggregator().add(client.encode(rows[:size])) == size
+        except Late:
+            late += 1
+        added += counts.add(client.encode(rows[:3]))
+        assert counts.estimate().reports == added
+    assert late > 100  # as a rule almost all of them
+    assert _bridge.helper() is helper
+
+
+@posix
+def test_an_interrupted_ledger_lets_go_of_its_file(tmp_path: Path) -> None:
     helper = _bridge.helper()
     stop(helper)
-    # A process that was started in the background ignores interrupts.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    alarm = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
-    alarm.start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            client.encode(row)
-        alarm.join()
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert len(client.encode(row)) == 5
-    assert _bridge.helper().pid != helper.pid
+    with pytest.raises(Late), alarm(0.2, Late("late")):
+        Ledger(tmp_path / "ledger", "p", must_exist=False)
+    os.kill(helper.pid, signal.SIGCONT)
+    with Ledger(tmp_path / "ledger", "p") as ledger:
+        ledger.set_budget(1)
+    assert _bridge.helper() is helper
 
 
 @posix

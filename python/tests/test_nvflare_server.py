@@ -34,7 +34,7 @@ from nvflare.fuel.utils.class_loader import load_class
 from nvflare_site import Model, Site, model, params, result, task
 from pages import DOCS, blocks, needs_docs
 
-from hushgrad import InvalidParameter, Ledger, _bridge
+from hushgrad import InvalidParameter, Ledger, Round, _bridge
 from hushgrad.nvflare import HushgradAggregator, HushgradPrivatize, PlainReply, private_recipe
 from hushgrad.nvflare import messages as m
 
@@ -104,6 +104,36 @@ def test_the_model_moves_by_the_mean_difference() -> None:
     assert made.metrics is not None
     assert made.metrics["hushgrad.reports"] == SITES
     assert made.metrics["hushgrad.bytes-per-report"] == 28
+
+
+def test_counters_and_masks_never_become_parameters() -> None:
+    aggregator = HushgradAggregator(
+        epsilon=8.0, scale=1.0, params={"sparsity": 2}, min_reports=4, momentum=0.5
+    )
+    start: Model = {
+        "conv.weight": np.full((2, 3), 0.5, np.float16),
+        "bn.num_batches_tracked": np.array(7),
+        "bn.running_mean": np.zeros(3, np.float64),
+        "mask": np.array([True, False]),
+        "head.bias": np.array(0.25, np.float32),
+        "ids": np.arange(4, dtype=np.uint8),
+    }
+    whole = FLModel(params_type=ParamsType.FULL, params={n: a.copy() for n, a in start.items()})
+    for _ in range(5):
+        aggregator.reset_stats()
+        sent: Model = whole.params  # type: ignore[assignment]
+        after = {name: np.asarray(array + array.dtype.type(1)) for name, array in sent.items()}
+        for i in range(SITES):
+            data = send(aggregator, sent)
+            assert Round(data.get_header(m.ROUND)).dim == 10
+            receive(aggregator, i, Site(JOB).answer(data, result(after)))
+        whole = FLModelUtils.update_model(whole, aggregator.aggregate_model())
+    for name, before in start.items():
+        array = np.asarray(whole.params[name])  # type: ignore[index]
+        assert (array.dtype, np.shape(array)) == (before.dtype, before.shape)
+        if before.dtype.kind != "f":
+            assert array.tobytes() == before.tobytes()
+    assert whole.params["conv.weight"].tobytes() != start["conv.weight"].tobytes()  # type: ignore[index]
 
 
 def test_momentum_carries_a_step_on() -> None:

@@ -242,8 +242,20 @@ def test_a_site_sends_one_report_in_a_round(tmp_path: Path, round_: Round) -> No
     assert "AlreadyCharged" in refusal(site.answer(task(round_), result(model(1))))
 
 
-def test_a_diverged_site_sends_a_report_all_the_same(round_: Round) -> None:
-    assert m.REPORT in params(Site(JOB).answer(task(round_), result(model(math.nan))))
+def test_a_diverged_site_sends_a_report_and_says_so_in_its_log(
+    round_: Round, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert set(params(Site(JOB).answer(task(round_), result(model(1))))) == {m.ROUND, m.REPORT}
+    assert "diverged" not in caplog.text
+    answer = Site(JOB).answer(task(round_), result(model(math.nan)))
+    assert set(params(answer)) == {m.ROUND, m.REPORT}
+    (logged,) = [r for r in caplog.records if "diverged" in r.getMessage()]
+    assert logged.levelname == "ERROR"
+    assert "round r: the training has diverged: 7 of the 7 numbers" in logged.getMessage()
+    assert "Lower the learning rate" in logged.getMessage()
+    frozen = model(1) | {"b": model()["b"]}
+    assert m.REPORT in params(Site(JOB).answer(task(round_), result(frozen)))
+    assert "left 1 of 2 arrays as they came (b)" in caplog.text
 
 
 def test_an_error_leaves_without_content(round_: Round) -> None:

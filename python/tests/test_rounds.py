@@ -90,7 +90,7 @@ def test_no_policy_no_report(server: Round, row: Row) -> None:
         assert refused.value.param == "policy"
 
 
-@pytest.mark.parametrize("kind", [np.float32, np.float64, ">f4", ">f8"])
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, ">f2", ">f4", ">f8"])
 def test_every_float_type_and_order_gives_one_report_per_row(kind: Any) -> None:
     plain = new_round(mechanism="none", epsilon=math.inf, sparsity=None)
     client = Round(plain.description, Policy(max_epsilon=math.inf))
@@ -103,6 +103,23 @@ def test_every_float_type_and_order_gives_one_report_per_row(kind: Any) -> None:
     assert len(client.encode(rows[0])) == plain.report_bytes
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [1, 2, 3, 4],
+        (1.0, 2, 3, 4),
+        [[1, 2, 3, 4]] * 2,
+        [np.array([1, 2, 3, 4], np.float32)] * 2,
+        [np.float16(1), np.float16(2), np.float16(3), np.float16(4)],
+    ],
+)
+def test_lists_of_numbers_are_rows(rows: Any) -> None:
+    plain = new_round(mechanism="none", epsilon=math.inf, sparsity=None, min_reports=1)
+    counts = plain.aggregator()
+    counts.add(Round(plain.description, Policy(max_epsilon=math.inf)).encode(rows))
+    assert counts.estimate().mean.tolist() == [1, 2, 3, 4]
+
+
 def test_a_matrix_of_several_frames_gives_one_report_per_row() -> None:
     server = new_round(dim=1000, sparsity=8)
     client = Round(server.description, Policy(max_epsilon=4))
@@ -112,9 +129,14 @@ def test_a_matrix_of_several_frames_gives_one_report_per_row() -> None:
 @pytest.mark.parametrize(
     "bad",
     [
-        [0.1, 0.2, 0.3, 0.4],
+        ["0.1", "0.2", "0.3", "0.4"],
+        [True] * DIM,
+        [[0.1] * DIM, [0.2]],
+        [0.1] * (DIM - 1),
+        [],
+        {0.1, 0.2, 0.3, 0.4},
+        [np.ma.masked_array(np.zeros(DIM))],
         np.zeros(DIM, np.int64),
-        np.zeros(DIM, np.float16),
         np.zeros(DIM, np.longdouble),
         np.zeros(DIM, np.complex128),
         np.zeros(DIM, object),

@@ -1,7 +1,7 @@
 package dashboard
 
 import (
-	"github.com/hushgrad/hushgrad/internal/bound"
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/privacy/compose"
 	"github.com/hushgrad/hushgrad/server"
 )
@@ -56,5 +56,5 @@ func summed(kinds []*kind, reported []int) *Budget {
 	if err != nil {
 		return nil
 	}
-	return &Budget{bound.Above(epsilon, 4), bound.Above(min(1, delta), 4)}
+	return &Budget{Epsilon: fl.FormatUp(epsilon, 4), Delta: fl.FormatUp(min(1, delta), 4)}
 }

@@ -156,7 +156,7 @@ func estimate(_ context.Context, s *Session, args aggregatorArg, _ []byte) (any,
 	}
 	e, err := a.Estimate()
 	if errors.Is(err, fl.ErrNoReports) {
-		err = fmt.Errorf("%w: %w", err, fl.Invalid("min_reports", a.round.MinReports, "must be at most the number of reports, 0"))
+		err = fmt.Errorf("%w: %w", err, fl.Invalid("reports", 0, "must be at least min_reports, %d", a.round.MinReports))
 	}
 	if err != nil {
 		return nil, nil, err

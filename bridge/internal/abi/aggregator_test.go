@@ -21,7 +21,7 @@ func TestAnAggregatorIsMergedStoredAndRestored(t *testing.T) {
 	one := func(handle string) string { return `{"aggregator": ` + handle + `}` }
 	a, b, whole := fresh(), fresh(), fresh()
 	c.must("add", one(a), reports)
-	if _, _, failed := c.ask("estimate", one(a), nil); failed == nil || failed.Kind != KindTooFewReports || failed.Param != "min_reports" {
+	if _, _, failed := c.ask("estimate", one(a), nil); failed == nil || failed.Kind != KindTooFewReports || failed.Param != "reports" {
 		t.Errorf("an estimate of 2 of 3 reports: %+v", failed)
 	}
 	_, stored := c.must("snapshot", one(a), nil)

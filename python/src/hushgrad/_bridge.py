@@ -2,7 +2,8 @@
 
 A process has one helper. It starts at the first call and ends with its process. After a fork
 the child starts a helper of its own: the two never share randomness or a pipe. A helper that
-has died is replaced at the next call. The frames on its pipes are described in the Go package
+has died is replaced at the next call. A call that is interrupted goes on in the helper, and the
+next call takes its answer off the pipe. The frames on the pipes are described in the Go package
 ``bridge/internal/abi``.
 """
 
@@ -12,13 +13,15 @@ import atexit
 import contextlib
 import json
 import os
+import signal
 import struct
 import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from typing import Any, BinaryIO, TypeVar
 
 from ._memory import Memory
 from ._programs import program
@@ -33,10 +36,72 @@ _MAX_HEADER = 1 << 24  # of an answer; a plan has the longest ones
 _MAX_RELEASED = 10_000  # handles in one request
 _MAX_ARGUMENTS = 1 << 19  # bytes; with the handles less than the helper reads
 _PIPE_BYTES = 1 << 20
+_HANDLES = ("round", "aggregator", "ledger")  # what an answer calls an object that was made
 _F_SETPIPE_SZ = 1031  # fcntl's, which Python names on Linux alone
 
 Payload = bytes | bytearray | memoryview
 T = TypeVar("T")
+
+
+class _Call:
+    """A call on its way: the request, the answer, and how much of them has passed the pipes.
+
+    The handler of a signal may raise an exception after a write and before its result is stored.
+    It would then be unknown how many bytes have passed. So `extend` and `map` store a result in
+    one step of Python, and run goes on where it was after any exception.
+    """
+
+    def __init__(
+        self, parts: Sequence[memoryview], released: Sequence[int], into: BinaryIO, out: BinaryIO
+    ) -> None:
+        self.released = released
+        self._parts = parts
+        self._into, self._out = into, out
+        self._sent: list[int] = []  # bytes of each write
+        self._answer = [_Arriving(_PREFIX.size)]
+
+    def started(self) -> bool:
+        """Say whether the helper has got a part of the request."""
+        return bool(self._sent)
+
+    def run(self) -> tuple[dict[str, Any], bytearray]:
+        """Pass what is left, and return the header and the payload of the answer."""
+        self._write()
+        self._read(self._answer[0])
+        header, payload = _PREFIX.unpack(self._answer[0].data)
+        if header > _MAX_HEADER:
+            raise HelperFailed(f"the helper sent a header of {header} bytes")
+        if len(self._answer) == 1:
+            self._answer += [_Arriving(header), _Arriving(payload)]
+        for part in self._answer[1:]:
+            self._read(part)
+        return json.loads(self._answer[1].data), self._answer[2].data
+
+    def _write(self) -> None:
+        passed = sum(self._sent)
+        for part in self._parts:
+            left = part[passed:]
+            passed = max(0, passed - len(part))
+            while len(left):
+                self._sent.extend(map(self._into.write, (left,)))
+                left = left[self._sent[-1] :]
+
+    def _read(self, part: _Arriving) -> None:
+        left = memoryview(part.data)[sum(part.got) :]
+        while len(left):
+            # An unbuffered pipe of subprocess is a FileIO.
+            part.got.extend(map(self._out.readinto, (left,)))  # type: ignore[attr-defined]
+            if not part.got[-1]:
+                raise HelperFailed("the helper ended in the middle of a call")
+            left = left[part.got[-1] :]
+
+
+class _Arriving:
+    """A part of an answer, and the bytes that each read has put into it."""
+
+    def __init__(self, size: int) -> None:
+        self.data = bytearray(size)
+        self.got: list[int] = []
 
 
 class Helper:
@@ -50,8 +115,10 @@ class Helper:
 
     def __init__(self) -> None:
         self.owner = os.getpid()
+        self._closed = False
         self._lock = threading.Lock()
         self._garbage: deque[int] = deque()
+        self._pending: _Call | None = None  # from its start until its answer has come
         helper = program("hushgrad-bridge")
         self._memory = Memory()
         passed = self._memory.descriptors
@@ -74,7 +141,7 @@ class Helper:
         _widen(self._in.fileno())
         _widen(self._out.fileno())
         try:
-            greeting, _ = self._receive()
+            greeting, _ = _Call((), (), self._in, self._out).run()
             if greeting.get("protocol") != PROTOCOL:
                 raise HelperFailed(f"the helper speaks {greeting}, and not protocol {PROTOCOL}")
         except BaseException:
@@ -88,15 +155,15 @@ class Helper:
 
     def usable(self) -> bool:
         """Say whether this process may call it: it runs, and it is not a parent's."""
-        return self.owner == os.getpid() and self._process.poll() is None
+        return self.owner == os.getpid() and not self._closed and self._process.poll() is None
 
     def call(
         self, operation: str, arguments: Mapping[str, object], payload: Payload = b""
     ) -> tuple[dict[str, Any], bytearray]:
         """Call an operation and return its answer and payload.
 
-        A call that is interrupted ends the helper, because the pipes are then in the middle
-        of a frame. What is wrong with the arguments is found before that.
+        After an exception of a signal's handler the call goes on in the helper, and its answer is
+        dropped. What is wrong with the arguments is found before anything is sent.
         """
         given = json.dumps(arguments, allow_nan=False)
         if len(given) > _MAX_ARGUMENTS:
@@ -104,24 +171,45 @@ class Helper:
             raise invalid("arguments", got, f"must have at most {_MAX_ARGUMENTS} together")
         view = memoryview(payload).cast("B")
         with self._lock:
-            garbage = [
-                self._garbage.popleft() for _ in range(min(len(self._garbage), _MAX_RELEASED))
-            ]
-            header = f'{{"op": "{operation}", "release": {garbage}, "args": {given}}}'.encode()
-            try:
-                self._send(header, view)
-                answer, out = self._receive()
-            except OSError as error:
-                self.close()
-                raise HelperFailed(
-                    f"the helper ended in the middle of the call {operation}: {error}"
-                ) from error
-            except BaseException:
-                self.close()
-                raise
+            self._settle()
+            released = list(islice(self._garbage, _MAX_RELEASED))
+            header = f'{{"op": "{operation}", "release": {released}, "args": {given}}}'.encode()
+            self._pending = _Call(self._parts(header, view), released, self._in, self._out)
+            answer, out = self._passed(self._pending)
+            self._pending = None
         if "error" in answer:
             raise from_helper(answer["error"])
         return answer["answer"], out
+
+    def _settle(self) -> None:
+        """Drop a call that was interrupted: pass the rest of it, and release what it made."""
+        call = self._pending
+        if call is not None and call.started():
+            answer, _ = self._passed(call)
+            made = answer.get("answer", {})
+            handles = (made.get(name) for name in _HANDLES)
+            self._garbage.extend(handle for handle in handles if isinstance(handle, int))
+        self._pending = None
+
+    def _passed(self, call: _Call) -> tuple[dict[str, Any], bytearray]:
+        """Return the answer of a call. What it released is garbage no more."""
+        try:
+            answer = call.run()
+        except TimeoutError:
+            raise  # a signal's handler raised it: no pipe does
+        except OSError as error:
+            self.close()
+            raise HelperFailed(f"the helper ended in the middle of a call: {error}") from error
+        except HelperFailed:
+            self.close()
+            raise
+        except ValueError as error:
+            self.close()
+            raise HelperFailed(f"the helper sent no answer: {error}") from error
+        for handle in call.released:
+            with contextlib.suppress(ValueError):  # removed before an interrupt
+                self._garbage.remove(handle)
+        return answer
 
     def forget(self, handle: int) -> None:
         """Release a handle with the next call. It never blocks, so that finalizers call it."""
@@ -129,11 +217,18 @@ class Helper:
 
     def close(self) -> None:
         """End the helper and wait for its end."""
+        self._closed = True
         self._process.kill()
         self._memory.close()
         self._in.close()
         self._out.close()
-        self._process.wait()
+        if sys.platform == "win32":
+            self._process.wait()
+        elif self._process.returncode is None:
+            # A poll that was interrupted may hold the lock that Popen.wait needs.
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(self._process.pid, 0)
+            self._process.returncode = -signal.SIGKILL
 
     def abandon(self) -> None:
         """Let go of a helper that belongs to the parent of this process."""
@@ -143,37 +238,14 @@ class Helper:
         self._memory.close()
         self._process.returncode = 0  # it is no child of this process
 
-    def _send(self, header: bytes, view: memoryview) -> None:
+    def _parts(self, header: bytes, view: memoryview) -> list[memoryview]:
+        """Return a request as what passes the pipe."""
         if self._memory.take(view):
-            self._write(memoryview(_PREFIX.pack(len(header), len(view) | _IN_MEMORY) + header))
-            return
+            return [memoryview(_PREFIX.pack(len(header), len(view) | _IN_MEMORY) + header)]
         start = _PREFIX.pack(len(header), len(view)) + header
         if len(view) <= _PIPE_BYTES // 16:
-            self._write(memoryview(start + bytes(view)))
-        else:
-            self._write(memoryview(start))
-            self._write(view)
-
-    def _write(self, view: memoryview) -> None:
-        while len(view):
-            view = view[self._in.write(view) :]
-
-    def _receive(self) -> tuple[dict[str, Any], bytearray]:
-        header, payload = _PREFIX.unpack(self._read(_PREFIX.size))
-        if header > _MAX_HEADER:
-            raise HelperFailed(f"the helper sent a header of {header} bytes")
-        return json.loads(self._read(header)), self._read(payload)
-
-    def _read(self, size: int) -> bytearray:
-        data = bytearray(size)
-        view = memoryview(data)
-        while len(view):
-            # An unbuffered pipe of subprocess is a FileIO.
-            got = self._out.readinto(view)  # type: ignore[attr-defined]
-            if not got:
-                raise HelperFailed("the helper ended in the middle of a call")
-            view = view[got:]
-        return data
+            return [memoryview(start + bytes(view))]
+        return [memoryview(start), view]
 
 
 class Handle:

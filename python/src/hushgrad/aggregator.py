@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _arguments, _bridge
-from .errors import AggregatorLost, HelperFailed, invalid
+from .errors import AggregatorLost, HelperFailed, HushgradError, invalid
 from .policy import Guarantee
+
+_CHANGES = ("add", "merge", "restore")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,14 +68,16 @@ class Aggregator:
     """Counts the reports of a round. Make one with :meth:`hushgrad.Round.aggregator`.
 
     It lives in the helper of the process that has made it. When the helper dies, or in a
-    forked child, every method raises AggregatorLost. An interrupt (Ctrl-C) in the middle of any
-    call but plan, account and verify ends the helper. It is safe for concurrent use.
+    forked child, every method raises AggregatorLost. So does an aggregator whose add, merge or
+    restore was interrupted, by Ctrl-C or by a timeout: nobody knows whether it counted. Other
+    aggregators of the process go on. It is safe for concurrent use.
     """
 
     def __init__(self, round_id: str, round_: _bridge.Handle) -> None:
         self._round_id = round_id
         answer, _ = round_.helper.call("aggregator", {"round": round_.number})
         self._handle = _bridge.Handle(round_.helper, answer["aggregator"])
+        self._unknown = False  # what it has counted, after an interrupt
 
     def add(self, reports: bytes) -> int:
         """Count packed reports: all of them or none.
@@ -179,12 +183,19 @@ class Aggregator:
         )
         if not helper.usable():
             raise AggregatorLost(f"{lost}: its helper has ended, or is another process's")
+        if self._unknown:
+            raise AggregatorLost(f"{lost}: a call was interrupted while it counted")
         if named:
             arguments = {"aggregator": self._handle.number, **arguments}
         try:
             return helper.call(operation, arguments, payload)
         except HelperFailed as error:
             raise AggregatorLost(f"{lost}: {error}") from error
+        except HushgradError:
+            raise
+        except BaseException:  # of a signal's handler
+            self._unknown = operation in _CHANGES
+            raise
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be pickled."""

@@ -55,8 +55,9 @@ class ShuffledPolicy:
 class Policy:
     """What a client demands before it encodes.
 
-    The default refuses every round: a budget of 0 allows no report. A policy belongs to the
-    client. Never take it from the party that opens the rounds.
+    The default refuses every round: a budget of 0 allows no report. A policy with a negative
+    limit, or with a mechanism that does not exist, raises InvalidParameter when a round is opened.
+    A policy belongs to the client. Never take it from the party that opens the rounds.
 
     Parameters
     ----------

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .errors import invalid
 
-Floats = NDArray[np.float32] | NDArray[np.float64]
+Floats = (
+    NDArray[np.float16]
+    | NDArray[np.float32]
+    | NDArray[np.float64]
+    | Sequence[float]
+    | Sequence[Sequence[float]]
+    | Sequence[NDArray[np.floating]]
+)
 Matrix = NDArray[np.float32 | np.float64]
 
 _FRAME_BYTES = 4 << 20
@@ -24,15 +32,30 @@ def checked(rows: Floats, dim: int) -> Matrix:
     InvalidParameter
         If the rows have another type or shape.
     """
-    if not isinstance(rows, np.ndarray) or isinstance(rows, np.ma.MaskedArray):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise invalid("rows", type(rows).__name__, "must be a numpy array without a mask")
-    if rows.dtype.kind != "f" or rows.dtype.itemsize not in (4, 8):
-        raise invalid("rows", rows.dtype, "must be of type float32 or float64")
-    if rows.ndim not in (1, 2) or rows.shape[-1] != dim or len(rows) == 0:
+    array = _array(rows)
+    if array.dtype.kind != "f" or array.dtype.itemsize not in (2, 4, 8):
+        raise invalid("rows", array.dtype, "must be of type float16, float32 or float64")
+    if array.ndim not in (1, 2) or array.shape[-1] != dim or len(array) == 0:
         rule = f"must be of shape ({dim},) or (n, {dim}) with n of at least 1"
-        raise invalid("rows", rows.shape, rule)
-    little = np.dtype[np.float32 | np.float64](f"<f{rows.dtype.itemsize}")
-    return np.ascontiguousarray(np.atleast_2d(rows), dtype=little)
+        raise invalid("rows", array.shape, rule)
+    # Every float16 is a float32.
+    little = np.dtype[np.float32 | np.float64](f"<f{max(4, array.dtype.itemsize)}")
+    return np.ascontiguousarray(np.atleast_2d(array), dtype=little)
+
+
+def _array(rows: object) -> NDArray[Any]:
+    """Return an array as it is, and a list or a tuple as an array."""
+    if isinstance(rows, np.ndarray) and not isinstance(rows, np.ma.MaskedArray):
+        return rows
+    each = cast("Sequence[object]", rows if isinstance(rows, list | tuple) else [None])
+    if any(row is None or isinstance(row, np.ma.MaskedArray) for row in each):
+        rule = "must be a numpy array without a mask, or a list of numbers or of such arrays"
+        raise invalid("rows", type(rows).__name__, rule)
+    try:
+        made = np.asarray(each)
+    except ValueError:
+        raise invalid("rows", "rows of several lengths", "must have one length") from None
+    return made.astype(np.float64) if made.dtype.kind in "iu" else made
 
 
 def frames(matrix: Matrix) -> Iterator[tuple[int, Matrix]]:

@@ -4,7 +4,7 @@ Use it to write an adapter for another framework. Users of Flower and NVFlare ne
 Start with :func:`estimate` on the server's side and :class:`Node` on the client's side.
 """
 
-from .models import difference, differences, moved
+from .models import difference, differences, moved, noisy
 from .node import Node
 from .reports import Answers, PlainReply, count, estimate
 from .run import Run, measures
@@ -20,4 +20,5 @@ __all__ = [
     "estimate",
     "measures",
     "moved",
+    "noisy",
 ]

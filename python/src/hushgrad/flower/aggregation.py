@@ -14,7 +14,7 @@ from flwr.serverapp.strategy import Strategy
 
 from ..aggregator import Estimate
 from ..errors import TooFewReports, invalid
-from ..federated import Answers, PlainReply, Run, estimate, measures
+from ..federated import Answers, PlainReply, Run, estimate, measures, noisy
 from ..rounds import Round
 from . import records
 from .replies import answers, rejected
@@ -40,6 +40,10 @@ class HushgradAggregation(Strategy):
     strategy chooses. It estimates the mean of their updates from the reports. The inner
     strategy then aggregates one reply: the model plus the mean update. So FedAvg, FedAvgM and
     FedAdam step as always. Too few reports leave the model as it is.
+
+    Arrays of floating-point numbers are trained, and the estimate has noise in all of them: send
+    no array that no client trains. All other arrays stay as they are, and the inner strategy
+    does not see them.
 
     With ``shuffled`` the reports are sealed, and this program reads none of them.
 
@@ -135,6 +139,7 @@ class HushgradAggregation(Strategy):
         }
         self._run = Run(central_delta, log)
         self._open: _Open | None = None
+        self._said = False  # which arrays get noise
 
     def summary(self) -> None:
         """Log what the strategy is."""
@@ -153,10 +158,14 @@ class HushgradAggregation(Strategy):
         InvalidParameter
             If the parameters describe no round.
         """
-        messages = list(self.strategy.configure_train(server_round, arrays, config, grid))
+        part = records.trainable(arrays)
+        messages = list(self.strategy.configure_train(server_round, part, config, grid))
         self._drop()
         if not messages:
             return messages
+        if not self._said:
+            log.info("hushgrad: %s", noisy(records.arrays(arrays)))
+            self._said = True
         least = self._min_reports
         round_ = Round.new(
             f"round-{server_round}-{secrets.token_hex(8)}",
@@ -169,6 +178,9 @@ class HushgradAggregation(Strategy):
         described = {records.ROUND: round_.description, records.UNIT: self._unit}
         for message in messages:
             message.content[records.RECORD] = ConfigRecord({**described})
+            for name, sent in list(message.content.array_records.items()):
+                if sent is part:
+                    message.content[name] = arrays
         self._open = _Open(round_, arrays, len(messages))
         return messages
 
@@ -205,7 +217,8 @@ class HushgradAggregation(Strategy):
         stepped, inner = self.strategy.aggregate_train(
             server_round, [self._reply(answered.reports[0][0], mean, result.reports)]
         )
-        return stepped, MetricRecord({**(inner or {}), **metrics})
+        after = None if stepped is None else records.whole(opened.model, stepped)
+        return after, MetricRecord({**(inner or {}), **metrics})
 
     def _metrics(self, opened: _Open, answered: Answers[Message]) -> dict[str, float]:
         # A client that did not refuse may have sent a report, even if none came.

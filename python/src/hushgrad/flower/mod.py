@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from logging import getLogger
 
 from flwr.app import ArrayRecord, ConfigRecord, Context, Error, Message, MessageType, RecordDict
@@ -111,7 +112,8 @@ class HushgradMod:
                 return reply
             made = _only("reply", reply)
             rows = records.difference if self._unit == "client" else records.differences
-            report = round_.encode(rows(made, model), ledger=reservation, unit=self._unit)
+            warn = partial(_warn, round_, context)
+            report = round_.encode(rows(made, model, warn), ledger=reservation, unit=self._unit)
         content = RecordDict({records.RECORD: ConfigRecord({records.REPORT: report})})
         return Message(content, reply_to=msg)
 
@@ -143,6 +145,11 @@ class HushgradMod:
                 "private: allow_evaluate lets it leave",
                 *("message_type", repr(msg.metadata.message_type), "must be train"),
             )
+
+
+def _warn(round_: Round, context: Context, text: str) -> None:
+    """Put a warning about private data into the log of the node."""
+    log.error("hushgrad: round %s, node %d: %s", round_.id, context.node_id, text)
 
 
 def _only(name: str, message: Message) -> ArrayRecord:

@@ -31,26 +31,46 @@ FAILED = "hushgrad: the app failed, and the log of the node says why"
 
 def parameters(model: ArrayRecord) -> dict[str, NDArray[Any]]:
     """Return the arrays of floating-point numbers. Only these are trained."""
-    return models.trained_arrays(_arrays(model))
+    return models.trained_arrays(arrays(model))
 
 
-def difference(trained: ArrayRecord, model: ArrayRecord) -> models.Row:
+def difference(trained: ArrayRecord, model: ArrayRecord, warn: models.Warn) -> models.Row:
     """Return trained - model as one row; see :func:`hushgrad.federated.difference`."""
-    return models.difference(_arrays(trained), _arrays(model))
+    return models.difference(arrays(trained), arrays(model), warn)
 
 
-def differences(trained: ArrayRecord, model: ArrayRecord) -> models.Row:
+def differences(trained: ArrayRecord, model: ArrayRecord, warn: models.Warn) -> models.Row:
     """Return one row for each of several models; see :func:`hushgrad.federated.differences`."""
-    return models.differences(_arrays(trained), _arrays(model))
+    return models.differences(arrays(trained), arrays(model), warn)
+
+
+def trainable(model: ArrayRecord) -> ArrayRecord:
+    """Return the part of a model that is trained, and the model itself if that is all of it.
+
+    Strategies of Flower get no other arrays: they multiply every array by weights, which makes
+    floating-point numbers of a counter. In the next round it would be a parameter.
+    """
+    names = parameters(model)
+    return model if len(names) == len(model) else ArrayRecord({name: model[name] for name in names})
 
 
 def moved(model: ArrayRecord, row: NDArray[np.float64]) -> ArrayRecord:
-    """Return the model plus a row. Arrays that are not trained stay as they are."""
-    before = _arrays(model)
-    after = models.moved(before, row)
-    changed = {n: Array(a) if a is not before[n] else model[n] for n, a in after.items()}
-    return ArrayRecord(changed)
+    """Return the trained part of the model plus a row."""
+    part = models.trained_arrays(arrays(model))
+    return ArrayRecord({name: Array(array) for name, array in models.moved(part, row).items()})
 
 
-def _arrays(model: ArrayRecord) -> dict[str, NDArray[Any]]:
+def whole(model: ArrayRecord, stepped: ArrayRecord) -> ArrayRecord:
+    """Return a model with the trained arrays of a step, in the types of the model."""
+    types = {name: array.dtype for name, array in parameters(model).items()}
+    return ArrayRecord(
+        {
+            name: Array(np.asarray(stepped[name].numpy(), types[name])) if name in types else array
+            for name, array in model.items()
+        }
+    )
+
+
+def arrays(model: ArrayRecord) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a model as NumPy has them."""
     return {name: array.numpy() for name, array in model.items()}

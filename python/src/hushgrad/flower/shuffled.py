@@ -102,10 +102,9 @@ class Shuffled:
         sent = len(items) // round_.report_bytes
         try:
             if sent < round_.min_reports:
+                rule = f"must be at least min_reports, {round_.min_reports}"
                 raise TooFewReports(
-                    f"min_reports: got {round_.min_reports}, rule: must be at most the number of "
-                    f"reports, {sent}",
-                    *("min_reports", str(round_.min_reports), f"must be at most {sent}"),
+                    f"reports: got {sent}, rule: {rule}", *("reports", str(sent), rule)
                 )
             self._shuffler.submit(round_, items)
             self._close(round_)

@@ -22,7 +22,7 @@ from nvflare.app_common.app_constant import AppConstants
 from nvflare.app_common.app_event_type import AppEventType
 
 from ..errors import HushgradError, TooFewReports, invalid
-from ..federated import Answers, PlainReply, Run, estimate, measures, moved
+from ..federated import Answers, PlainReply, Run, estimate, measures, moved, noisy
 from ..federated.models import trained_arrays
 from ..rounds import Round
 from . import messages
@@ -127,6 +127,7 @@ class HushgradAggregator(ModelAggregator):
         self._open: _Open | None = None
         self._run = Run(central_delta, log)
         self._step: NDArray[np.float64] | None = None
+        self._said = False  # which arrays get noise
 
     def handle_event(self, event_type: str, fl_ctx: FLContext) -> None:
         """Put the round into the task that is about to be sent."""
@@ -197,6 +198,9 @@ class HushgradAggregator(ModelAggregator):
         model = arrays(data, (DataKind.WEIGHTS,))
         if model is None:
             raise invalid("model", "another type", "must be a dict of NumPy arrays")
+        if not self._said:
+            log.info("hushgrad: %s", noisy(model))
+            self._said = True
         zero = {name: np.zeros_like(array) for name, array in sorted(trained_arrays(model).items())}
         round_ = Round.new(
             f"round-{data.get_header(AppConstants.CURRENT_ROUND, 0)}",

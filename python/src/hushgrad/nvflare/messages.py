@@ -35,10 +35,15 @@ def kind(shareable: Shareable) -> str | None:
 
 
 def arrays(shareable: Shareable, kinds: tuple[str, ...]) -> dict[str, NDArray[Any]] | None:
-    """Return a model, or None where there is none of NumPy arrays."""
+    """Return a model, or None where there is none of NumPy arrays.
+
+    NVFlare adds a step to a model: an array of no axis becomes one of NumPy's numbers then.
+    """
     if kind(shareable) not in kinds:
         return None
     data = cast("object", from_shareable(shareable).data)
-    if not isinstance(data, dict) or not all(isinstance(a, np.ndarray) for a in data.values()):
+    if not isinstance(data, dict):
         return None
-    return data
+    if not all(isinstance(array, np.ndarray | np.generic) for array in data.values()):
+        return None
+    return {name: np.asarray(array) for name, array in data.items()}

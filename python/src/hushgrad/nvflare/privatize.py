@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from nvflare.apis.shareable import Shareable, make_reply
 
 from ..errors import HushgradError, PolicyRefused, invalid
 from ..federated import Node, difference, differences
-from ..federated.models import Row
+from ..federated.models import Row, Warn
 from ..ledger import Ledger
 from ..policy import Policy
 from ..rounds import Round
@@ -108,7 +109,7 @@ class HushgradPrivatize(Filter):
             return shareable
         try:
             node = Node(fl_ctx.get_prop(FLContextKey.SCOPE_PROPERTIES) or {})
-            left = task.leaves(shareable, node)
+            left = task.leaves(shareable, node, partial(self._warn, fl_ctx))
         except HushgradError as error:
             # An event would carry the message to the server, if the job asks for that.
             self.log_warning(fl_ctx, f"hushgrad: {error}", fire_event=False)
@@ -116,6 +117,11 @@ class HushgradPrivatize(Filter):
         if left is not shareable:
             fl_ctx.set_prop(_DONE, left, private=True, sticky=False)
         return left
+
+    def _warn(self, fl_ctx: FLContext, text: str) -> None:
+        """Put a warning about private data into the log of the site, and into no event."""
+        site = fl_ctx.get_identity_name()
+        self.log_error(fl_ctx, f"hushgrad: node {site}, {text}", fire_event=False)
 
     def policy(self) -> Policy | None:
         """Return what the job demands, or None."""
@@ -149,7 +155,7 @@ class _Task:
             model = arrays(data, (DataKind.WEIGHTS,))
             self._model = model and {name: model[name].copy() for name in sorted(model)}
 
-    def leaves(self, result: Shareable, node: Node) -> Shareable:
+    def leaves(self, result: Shareable, node: Node, warn: Warn) -> Shareable:
         """Return what may leave of a result."""
         code = result.get_return_code()
         if code != ReturnCode.OK:
@@ -158,7 +164,8 @@ class _Task:
             self._check_other(result, node)
             return result
         round_ = self._accepted(node)
-        reports = self._encode(round_, self._rows(round_, result), node)
+        rows = self._rows(round_, result, lambda text: warn(f"round {round_.id}: {text}"))
+        reports = self._encode(round_, rows, node)
         return _reply({messages.ROUND: round_.digest, messages.REPORT: reports})
 
     def refusal(self, error: HushgradError) -> Shareable:
@@ -192,7 +199,7 @@ class _Task:
             )
         return rounds[0]
 
-    def _rows(self, round_: Round, result: Shareable) -> Row:
+    def _rows(self, round_: Round, result: Shareable, warn: Warn) -> Row:
         """Return what the report is made of."""
         model = self._model
         if model is None:
@@ -205,7 +212,7 @@ class _Task:
             raise invalid("result", "another type", "must be a dict of NumPy arrays")
         if from_shareable(result).data_kind == DataKind.WEIGHT_DIFF:
             model = {name: np.zeros_like(array) for name, array in model.items()}
-        return (differences if self._unit == "example" else difference)(trained, model)
+        return (differences if self._unit == "example" else difference)(trained, model, warn)
 
     def _encode(self, round_: Round, rows: Row, node: Node) -> bytes:
         if node.ledger is None:
