@@ -29,4 +29,6 @@ func limitMemory(logger *slog.Logger) {
 }
 
 // heapLimit is what a process with a memory limit leaves to the heap, at least half.
-func heapLimit(limit uint64) uint64 { return max(limit/2, limit-max(limit/10, min(outsideBytes, limit))) }
+func heapLimit(limit uint64) uint64 {
+	return max(limit/2, limit-max(limit/10, min(outsideBytes, limit)))
+}

@@ -11,6 +11,7 @@ import (
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum/shares"
 	"github.com/hushgrad/hushgrad/internal/command"
 )
 
@@ -29,10 +30,9 @@ func (p *policyFlags) bind(f *flag.FlagSet) {
 	f.IntVar(&p.MaxDim, "max-dim", fl.DefaultMaxDim, "refuse a round of more coordinates")
 	p.relation = fl.ReplaceOne.String()
 	command.OneOf(f, &p.relation, "relation", "", []string{fl.ReplaceOne.String(), fl.ZeroOut.String()}, "weakest relation that is acceptable: replace-one, or zero-out")
-	f.StringSliceVar(&p.Mechanisms, "mechanism", nil, "comma-separated `names` of the mechanisms that are acceptable; not given: all")
+	f.StringSliceVar(&p.Mechanisms, "mechanism", nil, "comma-separated `names` of the mechanisms that are acceptable; not given: all but "+shares.Name)
 	f.StringVar(&p.Features, "features", "", "what the round's features must be, with their digest; empty: any")
 	f.BoolVar(&p.TrustShuffler, "trust-shuffler", false, "accept a guarantee that holds against a party that sees only shuffled reports, and not against the shuffler")
-	f.BoolVar(&p.TrustTwoServers, "trust-two-servers", false, "accept a guarantee that does not hold against two servers together; with -shuffler and -seal-key, which say who they are")
 	f.BoolVar(&p.AcceptRealNumbers, "accept-real-numbers", false, "accept a guarantee that is proved for real numbers only; the code does not keep it")
 	p.pins.bind(f, "`name` of the shuffler that is trusted not to work together with the server; no round without it is accepted then")
 	f.VisitAll(func(one *flag.Flag) { p.flags = append(p.flags, one.Name) })

@@ -80,9 +80,9 @@ func TestVerifyAnswersShouldIJoin(t *testing.T) {
 		{"sum", "-max-epsilon 2 -max-delta 1e-7 -trust-shuffler", "delta: got 1e-06, rule: must be at most 1e-07"},
 		{"zero-out", "-max-epsilon 2 -max-delta 1e-6 -trust-shuffler", "relation: got zero-out, rule: must be replace-one"},
 		{"zero-out", "-max-epsilon 2 -max-delta 1e-6 -trust-shuffler -relation zero-out", ""},
-		{"shares", "-max-epsilon 2 -max-delta 1e-6" + pins + "2", "trust: got two-servers, rule: must hold against two servers together"},
-		{"shares", "-max-epsilon 2 -max-delta 1e-6 -trust-two-servers" + pins + "2", ""},
-		{"shares", "-max-epsilon 2 -max-delta 1e-6 -trust-two-servers", `shuffler: got "shuffler.example", rule: must be one that the policy pins: ""`},
+		{"shares", "-max-epsilon 2 -max-delta 1e-6" + pins + "2", `mechanism: got "sumdp-shares", rule: must be named among the policy's mechanisms`},
+		{"shares", "-max-epsilon 2 -max-delta 1e-6 -mechanism sumdp-shares" + pins + "2", ""},
+		{"shares", "-max-epsilon 2 -max-delta 1e-6 -mechanism sumdp-shares", `shuffler: got "shuffler.example", rule: must be one that the policy pins: ""`},
 		{"real", "-max-epsilon 2", "real_numbers: got true, rule: must hold for the floating-point code, too"},
 		{"real", "-max-epsilon 2 -accept-real-numbers", ""},
 		{"none", "-max-epsilon 20", "trust: got none, rule: must be private: epsilon at most 20"},
@@ -126,7 +126,7 @@ func TestVerifyRefusesHalfAPolicy(t *testing.T) {
 func TestEveryFieldOfAPolicyHasAFlag(t *testing.T) {
 	flags := map[string]string{
 		"MaxEpsilon": "max-epsilon", "MaxDelta": "max-delta", "Shuffled": "shuffler", "MinReports": "min-reports", "MaxDim": "max-dim",
-		"TrustShuffler": "trust-shuffler", "TrustTwoServers": "trust-two-servers", "Relation": "relation", "AcceptRealNumbers": "accept-real-numbers",
+		"TrustShuffler": "trust-shuffler", "Relation": "relation", "AcceptRealNumbers": "accept-real-numbers",
 		"Mechanisms": "mechanism", "Features": "features",
 	}
 	f := flag.NewFlagSet("verify", flag.ContinueOnError)

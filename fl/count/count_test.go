@@ -247,6 +247,6 @@ func TestEstimatesNeedTheRoundsReports(t *testing.T) {
 		if !errors.Is(err, fl.ErrTooFewReports) || e != nil {
 			t.Errorf("%d reports: %v, %v, want ErrTooFewReports", n, e, err)
 		}
-		param(t, "too few", err, "min_reports")
+		param(t, "too few", err, "reports")
 	}
 }
