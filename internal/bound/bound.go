@@ -1,6 +1,6 @@
 // Package bound writes upper and lower bounds as text. Use it wherever a privacy parameter is
 // printed with fewer digits than it has: rounding to the nearest may promise more than what
-// holds. Start with [Above].
+// holds. Start with [Above]. An ε that a user types in again is chosen with [Down].
 package bound
 
 import (
@@ -20,6 +20,10 @@ func Above(x float64, digits int) string { return text(x, digits, 1) }
 // Below writes a lower bound x, rounded down to the given number of significant digits.
 // x is at least 0 and digits is in [1, 15]. Zeros at the end are left out, as %g does.
 func Below(x float64, digits int) string { return text(x, digits, 0) }
+
+// Down returns the number that [Below] writes. Use it for an ε that a program chooses and a user types
+// into another call: printed with these digits it is exact, so that what was promised for it holds.
+func Down(x float64, digits int) float64 { return parse(Below(x, digits)) }
 
 // text drops the digits of x behind the last one that is kept, and adds units of that one if x was
 // changed.
