@@ -19,6 +19,10 @@ func FormatUp(x float64, digits int) string { return boundText(x, digits, 1) }
 // x is at least 0 and digits is in [1, 15]. Zeros at the end are left out, as %g does.
 func FormatDown(x float64, digits int) string { return boundText(x, digits, 0) }
 
+// RoundDown returns the number that FormatDown writes. Use it for an ε that a program chooses and a user
+// types into another call: printed with these digits it is exact, so that what was promised for it holds.
+func RoundDown(x float64, digits int) float64 { return parseBound(FormatDown(x, digits)) }
+
 // boundText drops the digits of x behind the last one that is kept, and adds units of that one if x was
 // changed.
 func boundText(x float64, digits int, units int64) string {

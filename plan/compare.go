@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/sparse"
 )
 
@@ -14,7 +15,7 @@ func (s *Schedule) compare(ctx context.Context, f *search, schemes []*sparse.Sch
 	}
 	const reports = 4
 	within := weight(chosen.Likely(s.Sparsity), s.Slots, s.EpsilonLocal)
-	if s.EpsilonLocal == d.EpsilonLocal { // which leaves some of the budget
+	if s.EpsilonLocal == d.limited(fl.MaxEpsilon) { // which leaves some of the budget
 		within = weightWithin(d.Epsilon, d.Delta, d.cohort(), d.Participations)
 	}
 	mse, err := d.leastMSE(schemes, within/reports)

@@ -130,8 +130,11 @@ func (x Words) Print(w io.Writer) error {
 	return err
 }
 
-// above writes a guarantee as it is printed everywhere here: four digits, rounded up.
-func above(guarantee float64) string { return fl.FormatUp(guarantee, 4) }
+// digits is how many digits of an ε are printed.
+const digits = 4
+
+// above writes a guarantee as it is printed everywhere here: rounded up.
+func above(guarantee float64) string { return fl.FormatUp(guarantee, digits) }
 
 // accuracy is the largest share of right guesses with which any party distinguishes two equally likely inputs
 // under a local ε: (e^ε+δ)/(e^ε+1), rounded up to a tenth of a percent. δ is that of all reports, which no single report

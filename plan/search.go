@@ -105,18 +105,26 @@ func (d Demand) point() sparse.Point {
 }
 
 // limited is a local ε within the demand's limits: at most EpsilonLocal, and at least the share
-// of the budget that needs no shuffling.
+// of the budget that needs no shuffling. A limit with more digits than are printed is rounded
+// down to them.
 func (d Demand) limited(local float64) float64 {
 	most := float64(fl.MaxEpsilon)
 	if d.EpsilonLocal > 0 {
-		most = d.EpsilonLocal
+		most = fl.RoundDown(d.EpsilonLocal, digits)
 	}
 	return min(most, max(local, d.Epsilon/float64(d.Participations)))
 }
 
 // localFor returns the largest local ε at a number of slots that is within EpsilonLocal and whose
-// composed central ε is within the budget, rounded down. weight is about that of the result.
+// composed central ε is within the budget, rounded down to the digits that are printed: a run that is
+// asked for with them keeps the budget, too. weight is about that of the result.
 func (f *search) localFor(ctx context.Context, c *sparse.Scheme, d Demand, slots int, weight float64) (float64, error) {
+	local, err := f.largest(ctx, c, d, slots, weight)
+	return fl.RoundDown(local, digits), err
+}
+
+// largest is localFor without rounding to digits.
+func (f *search) largest(ctx context.Context, c *sparse.Scheme, d Demand, slots int, weight float64) (float64, error) {
 	p := d.point()
 	p.Slots = slots
 	if d.Participations == 1 {

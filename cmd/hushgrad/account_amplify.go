@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 
 	"github.com/spf13/cobra"
 	flag "github.com/spf13/pflag"
@@ -162,18 +161,17 @@ func (r randomizer) localFor(ctx context.Context, n int, delta, target float64, 
 	if err != nil {
 		return 0, err
 	}
-	printed, err := strconv.ParseFloat(fl.FormatDown(largest, digits), 64)
-	if err != nil {
-		return 0, err
+	for kept := digits; kept > 0; kept-- {
+		printed := fl.RoundDown(largest, kept)
+		a, _, err := r.at(printed) // with other slots, perhaps
+		if err != nil {
+			return 0, err
+		}
+		if central, err := a.Epsilon(n, delta); err != nil || central <= target {
+			return printed, err
+		}
 	}
-	a, _, err := r.at(printed) // with other slots, perhaps
-	if err != nil {
-		return 0, err
-	}
-	if central, err := a.Epsilon(n, delta); err != nil || central > target {
-		return largest, err
-	}
-	return printed, nil
+	return largest, nil
 }
 
 // answer computes what was asked.
