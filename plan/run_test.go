@@ -16,6 +16,7 @@ import (
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/hdsum/shares"
 	"github.com/hushgrad/hushgrad/signsketch"
 	"github.com/hushgrad/hushgrad/sparse"
 )
@@ -246,9 +247,33 @@ func TestRunsThatAreNotPlanned(t *testing.T) {
 	}
 }
 
+// A run by two servers says against whom its ε holds before the first round, and where its budget ends it. It has no local ε.
+func TestRunsByTwoServersSayThatTheyArePassive(t *testing.T) {
+	run, why := decided(t, func(q *Request) { q.Mechanism, q.Cohort, q.Rounds, q.Budget, q.Epsilon = shares.Name, 300, 30, 3, 1 })
+	var end strings.Builder
+	p, err := run.PrintEnd(t.Context(), &end, run.Affordable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Affordable >= run.Rounds || p.Local != nil || p.LocalTotal != nil || p.Central == nil {
+		t.Errorf("%d of %d rounds under %+v", run.Affordable, run.Rounds, p)
+	}
+	for what, text := range map[string]string{
+		"no local ε. Every central ε of sumdp-shares is against one passive server": why + strings.Join(run.Remarks(), " "),
+		"the budget of central ε = 3 against one passive server is spent":           strings.Join(strings.Fields(end.String()), " "),
+	} {
+		if !strings.Contains(text, what) {
+			t.Errorf("no %q in %s", what, text)
+		}
+	}
+	if text, err := json.Marshal(p); err != nil || !strings.Contains(string(text), `"epsilon_local":null`) || !strings.Contains(string(text), `"against_one_passive_server":true`) {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
 // A round says what the run says, and a client accepts it and nothing weaker.
 func TestRoundsOfARun(t *testing.T) {
-	for _, mechanism := range []string{coco.Name, hdsum.Name, dense.Name} {
+	for _, mechanism := range []string{coco.Name, hdsum.Name, shares.Name, dense.Name} {
 		run, _ := decided(t, func(q *Request) { q.Mechanism, q.Cohort = mechanism, 450 })
 		r := run.Round("mnist-005", [32]byte{9})
 		if r.ID != "mnist-005" || r.PublicSeed != [32]byte{9} || r.Mechanism != mechanism || r.Dim != 500 || r.Relation != fl.ReplaceOne ||

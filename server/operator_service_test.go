@@ -1,8 +1,10 @@
 package server_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"math"
 	"strings"
 	"testing"
@@ -203,4 +205,14 @@ func TestMechanismsForTwoServersNeedAShuffler(t *testing.T) {
 		Params: fl.Params{shares.ParamLevels: fl.Int(16)},
 	})
 	wantField(t, "OpenRound", errors.Unwrap(err), codes.InvalidArgument, "round.mechanism")
+}
+
+// The log of a round says against whom its ε holds.
+func TestTheLogOfARoundHasItsGuarantee(t *testing.T) {
+	logged := &bytes.Buffer{}
+	p := start(t, server.Config{Seal: newKeys(t), Logger: slog.New(slog.NewTextHandler(logged, nil))})
+	open(t, p, sharesRound("r"))
+	if text := logged.String(); !strings.Contains(text, "against one passive server") || strings.Contains(text, " epsilon=") {
+		t.Errorf("%s", text)
+	}
 }

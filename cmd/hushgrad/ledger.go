@@ -94,7 +94,7 @@ budget, what all reports of a client cost together and against whom, and the ent
 // Against whom the two budgets of a purpose hold.
 const (
 	againstAll     = "against everybody, also against a party that links all reports of the client"
-	againstCentral = "against a party that sees only whole rounds, if the shuffler does not work with it"
+	againstCentral = "against a party that sees only whole rounds%s, if the shuffler does not work with it"
 )
 
 // againstWhom says against whom what is spent of a purpose's budget bounds the loss. Entries in the
@@ -116,7 +116,7 @@ func showLedger(w io.Writer, x *ledger.Exported) error {
 		fmt.Fprintf(w, "purpose   %s\n", name)
 		showBudget(w, p.Budget.ExportedBound, p.Spent.ExportedBound, againstWhom(p))
 		if p.Budget.Central != nil && p.Spent.Central != nil {
-			showBudget(w, *p.Budget.Central, *p.Spent.Central, againstCentral)
+			showBudget(w, *p.Budget.Central, *p.Spent.Central, fmt.Sprintf(againstCentral, passively(p)))
 		}
 		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(table, "ENTRY\tROUND\tMECHANISM\tTRUST\tε\tδ\tCENTRAL ε\tSTATE\tRESERVED")

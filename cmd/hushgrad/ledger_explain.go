@@ -95,11 +95,14 @@ func explainLedger(x *ledger.Exported) []explained {
 			DoesNotHold: slices.Clone(notPromised),
 		}
 		if p.Spent.Central != nil {
-			e.Promises = append(e.Promises, factor("A party that sees only whole rounds learns of a client", *p.Spent.Central))
+			e.Promises = append(e.Promises, factor("A party that sees only whole rounds"+passively(p)+" learns of a client", *p.Spent.Central))
 			e.DoesNotHold = append(e.DoesNotHold, "The second promise does not hold against a party that works together with the shuffler, or with all but a few clients.")
 		}
-		if seesAtMost(p) != "" {
+		switch local := seesAtMost(p) == ""; {
+		case !local:
 			e.DoesNotHold = append(e.DoesNotHold, "There is no promise against a party that reads the client's report or both of its shares.")
+		case p.Spent.Central != nil:
+			e.DoesNotHold = append(e.DoesNotHold, "The first promise holds against such a party.")
 		}
 		e.Promises = append(e.Promises,
 			"Where one entry stands for a file of many clients, as that of hushgrad encode does, this holds for each of them by itself, also for one that was in every file.")
@@ -149,11 +152,24 @@ func explainEntry(x *ledger.Exported, id uint64) (out explained, err error) {
 func seesAtMost(p ledger.ExportedPurpose) string {
 	var all []string
 	for _, trust := range []fl.Trust{fl.Shuffle, fl.TwoServers} {
-		if slices.ContainsFunc(p.Entries, func(e ledger.ExportedEntry) bool { return e.Counts() && e.Model == trust.String() }) {
+		if counts(p, trust) {
 			all = append(all, strings.TrimSuffix(seesOf[trust.String()], ","))
 		}
 	}
 	return strings.Join(all, ", and in other rounds ")
+}
+
+// passively restricts whom the central sum of a purpose holds against, if it has rounds of two servers.
+func passively(p ledger.ExportedPurpose) string {
+	if counts(p, fl.TwoServers) {
+		return ", in rounds of two servers as a passive server does,"
+	}
+	return ""
+}
+
+// counts says whether an entry of this trust counts in a purpose.
+func counts(p ledger.ExportedPurpose, trust fl.Trust) bool {
+	return slices.ContainsFunc(p.Entries, func(e ledger.ExportedEntry) bool { return e.Counts() && e.Model == trust.String() })
 }
 
 // seesOf says who a guarantee of a trust holds against.

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -178,7 +179,7 @@ func TestLedgerShowsSumsAndAgainstWhom(t *testing.T) {
 	text := do(t, "ledger", "show", written(t, t.TempDir()))
 	for _, part := range []string{
 		"purpose   typing\nbudget    ε = 4, δ = 0, replace-one\nspent     ε = 2 by all that counts, composed\n" + wrap.Text(againstAll, "          ") + "budget",
-		"budget    ε = 4, δ = 1e-06, replace-one\nspent     ε = 1.25 by all that counts, composed\n" + wrap.Text(againstCentral, "          ") + "ENTRY", "\n2      r2     coco       local  2  0  -          released",
+		"budget    ε = 4, δ = 1e-06, replace-one\nspent     ε = 1.25 by all that counts, composed\n" + wrap.Text(fmt.Sprintf(againstCentral, ""), "          ") + "ENTRY", "\n2      r2     coco       local  2  0  -          released",
 	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in\n%s", part, text)
@@ -190,8 +191,11 @@ func TestLedgerShowsSumsAndAgainstWhom(t *testing.T) {
 func TestLedgerSaysThatTwoServersArePassive(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "l")
 	l, err := ledger.Open(file, ledger.Options{})
-	if err == nil {
-		err = l.SetBudget("typing", ledger.Budget{Epsilon: 4, Delta: 1e-6, Relation: fl.ReplaceOne})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range []func(string, ledger.Budget) error{l.SetBudget, l.SetCentralBudget} {
+		err = errors.Join(err, set("typing", ledger.Budget{Epsilon: 4, Delta: 1e-6, Relation: fl.ReplaceOne}))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -207,6 +211,9 @@ func TestLedgerSaysThatTwoServersArePassive(t *testing.T) {
 		text := strings.Join(strings.Fields(do(t, append([]string{"ledger"}, args...)...)), " ")
 		if !strings.Contains(text, "what one passive server of two sees") || strings.Contains(text, againstAll) || strings.Contains(text, "links all reports") {
 			t.Errorf("%v: %s", args, text)
+		}
+		if len(args) == 2 && !strings.Contains(text, "whole rounds, in rounds of two servers as a passive server does") {
+			t.Errorf("%v: the central sum is not against a passive server: %s", args, text)
 		}
 	}
 }

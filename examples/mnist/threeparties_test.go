@@ -17,6 +17,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/admit"
+	"github.com/hushgrad/hushgrad/server/seal"
 	"github.com/hushgrad/hushgrad/trainer"
 )
 
@@ -114,7 +115,7 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := f.run.Opened.(fl.SharedMechanism)
-		sealed := m.ShareBytes(fl.FirstServer) + admit.TokenBytes + 48
+		sealed := m.ShareBytes(fl.FirstServer) + admit.TokenBytes + 48 + 2*seal.TagBytes // the tag, and its key
 		if want := int64(300 * (sealed + m.ShareBytes(fl.SecondServer))); estimate.Reports != 300 || f.bytes.Load() != want || estimate.Guarantee.Trust != fl.TwoServers {
 			t.Errorf("%d reports of %d bytes in all under %v, want 300 of %d by two servers", estimate.Reports, f.bytes.Load(), estimate.Guarantee, want)
 		}

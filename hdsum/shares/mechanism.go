@@ -88,8 +88,9 @@ func (m *mechanism) noisy(grad []float64, rng *rand.Rand) ([]uint64, error) {
 	return y, nil
 }
 
-// Guarantee implements fl.Mechanism. It holds for a client that sends its shares to two
-// servers, and not against a party that reads both.
+// Guarantee implements fl.Mechanism. It holds for a client that sends its shares to two servers
+// that follow the protocol. It does not hold against a party that reads both shares, nor against a server
+// that makes up reports.
 func (m *mechanism) Guarantee() fl.Guarantee {
 	return fl.Guarantee{Trust: fl.TwoServers, Epsilon: m.round.Epsilon, Delta: m.round.Delta, Relation: m.round.Relation}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/baseline/dense"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum/shares"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/server"
 )
@@ -95,6 +96,18 @@ func TestPromisesAreThoseOfThePlan(t *testing.T) {
 		}
 		if !strings.Contains(got.text(), "The central ε does not hold against it.") {
 			t.Errorf("no shuffler, and no word of it: %s", got.text())
+		}
+	}
+}
+
+// A round of two servers has no local ε, and its central one is against a passive server, in one round and in all.
+func TestAPromiseOfTwoServersIsAgainstAPassiveOne(t *testing.T) {
+	s := promised(t, Config{Delta: 1e-5}, kindOf(t, fl.Round{
+		ID: "r", Mechanism: shares.Name, Dim: 8, Scale: 1, Epsilon: 1, Delta: 1e-6, MinReports: 100, Shuffler: "shuffler.example", SealKey: []byte{1},
+	}, nil, 2))
+	for what, got := range map[string]*Promise{"one round": s.Rounds[0].Promise, "all rounds": s.Together.Promise} {
+		if got == nil || got.Local != nil || got.Central == nil || got.Central.Against != "against one passive server" || !strings.Contains(got.text(), "only against one passive server") {
+			t.Errorf("%s: %+v", what, got)
 		}
 	}
 }

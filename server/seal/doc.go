@@ -11,8 +11,10 @@
 // server's share and then the token. [FormatOf] has the lengths.
 //
 // The second server's share travels outside the seal, behind 32 random bytes: the key of its tag. The tag
-// is HMAC-SHA256 of the share. Both servers compare it, so that a share that was changed on its way does not
-// count. The first server learns nothing from a tag, because the key does not reach it.
+// is HMAC-SHA256 of the share. The second server forwards the tag of the share that it got. The first server
+// compares it with the tag in the seal: a share that was changed on its way does not count. The key does not
+// reach the first server. Without the key a tag shows nothing of the share, if HMAC-SHA256 is a pseudo-random
+// function.
 //
 // Every sealed report of a round has the same length: rounds whose reports have several lengths
 // are refused. A sealed report cannot be changed into another one that opens. So its SHA-256 is

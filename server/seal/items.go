@@ -50,10 +50,10 @@ func (s *ItemSealer) Item(report, token []byte) ([]byte, error) {
 		return nil, fl.Invalid("token", fmt.Sprintf("%d bytes", len(token)), "must have %d", f.Token)
 	}
 	first, second := report[:f.Report], report[f.Report:]
-	key := make([]byte, f.Tag)
-	_, _ = rand.Read(key) // never fails
-	var tag []byte
+	var key, tag []byte
 	if f.Tag > 0 {
+		key = make([]byte, f.Tag)
+		_, _ = rand.Read(key) // never fails
 		tag = tagOf(key, second)
 	}
 	item, err := s.sealer.Seal(make([]byte, 0, f.Item()), slices.Concat(first, tag, token))

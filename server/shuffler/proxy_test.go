@@ -7,6 +7,7 @@ import (
 	"math"
 	"net"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -154,6 +155,9 @@ func TestAShareThatWasChangedOnItsWayDoesNotCount(t *testing.T) {
 		if stdErr := got.Mean().StdErr[i]; !(math.Abs(v) <= 8*stdErr) {
 			t.Errorf("mean[%d] = %g ± %g", i, v, stdErr)
 		}
+	}
+	if err := parameter.end(syscall.SIGTERM); err != nil { // its log is complete then
+		t.Errorf("the server: %v", err)
 	}
 	for id := range changed {
 		if !strings.Contains(parameter.log.String(), id) {
