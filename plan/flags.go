@@ -20,7 +20,7 @@ func Flags(f *flag.FlagSet) (q *Request, check func() error) {
 	mechanisms := append([]string{auto.Name}, planned()...)
 	mechanisms = append(mechanisms, hdsum.Name, shares.Name, dense.Name)
 	command.OneOf(f, &q.Mechanism, "mechanism", "", mechanisms, "auto, coco, collision, signsketch, sumdp, sumdp-shares or none")
-	f.Float64Var(&q.Epsilon, "epsilon", 0, "ε of one report: local, or central with sumdp and sumdp-shares; 0: the largest that -budget allows, or 1 with these two")
+	f.Float64Var(&q.Epsilon, "epsilon", 0, "ε of one report: local, or central with sumdp and sumdp-shares; 0: the largest that -budget allows; 1 with these two and no -budget")
 	f.Float64Var(&q.MaxEpsilon, "max-epsilon", 0, "largest ε of one report that may be planned; 0: only -budget limits it")
 	f.Float64Var(&q.Budget, "budget", 0, "central ε of the whole run at -delta, after which it ends; 0: none, or 1 where -epsilon is not given either")
 	f.Float64Var(&q.Delta, "delta", 1e-6, "δ at which the central ε is stated")

@@ -11,6 +11,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/hdsum/shares"
+	"github.com/hushgrad/hushgrad/privacy/compose"
 )
 
 // Request is what a training run is asked to be. What is 0 is planned.
@@ -25,8 +26,8 @@ type Request struct {
 	Cohort int
 	// Rounds is the number of rounds, at most. 0: 30, for "sumdp" 10.
 	Rounds int
-	// Epsilon is the ε of one report: local, for "sumdp" central. 0: the largest that
-	// Budget allows, for "sumdp" 1.
+	// Epsilon is the ε of one report: local, for "sumdp" and "sumdp-shares" central. 0: the largest that
+	// Budget allows, and 1 for these two without a Budget.
 	Epsilon float64
 	// MaxEpsilon limits the planned ε of one report. 0: only Budget limits it. It is 0 where Epsilon
 	// is given, and for "sumdp" and "none".
@@ -139,10 +140,10 @@ func (q Request) validate() error {
 // Run decides what the request leaves open. What it says stays.
 //
 // With an Epsilon the run is planned for it, and the budget, if there is one, ends the run.
-// Without one the run is planned for the budget, as by Training.Schedule, within MaxEpsilon. The rounds of
-// "sumdp" and "sumdp-shares" are not planned: their noise depends on the cohort alone, so few large cohorts with
-// each client in one of them are best. When the budget does not allow a single round, that
-// is an error.
+// Without one the run is planned for the budget, as by Training.Schedule, within MaxEpsilon. The number of rounds of
+// "sumdp" and "sumdp-shares" is not planned: their noise depends on the cohort and ε alone, so few large cohorts with
+// each client in one of them are best. Their ε is the largest with which all rounds stay within the budget. When the
+// budget does not allow a single round, that is an error.
 //
 // Cost: that of Training.Schedule and of NewSpending.
 func (q Request) Run(ctx context.Context) (*Run, error) {
@@ -159,9 +160,15 @@ func (q Request) Run(ctx context.Context) (*Run, error) {
 	case hdsum.Name, shares.Name:
 		run.Cohort, run.Rounds = cmp.Or(q.Cohort, min(6000, q.Clients)), cmp.Or(q.Rounds, 10)
 		run.Steps = Steps{LearningRate: sumRate / (q.L2 * q.L2), Momentum: stepMomentum, Averaging: stepAveraging}
-		r.Epsilon, r.Scale, r.Delta = cmp.Or(q.Epsilon, 1), cmp.Or(q.Clip, sumClip*q.L2), q.Delta
+		r.Scale, r.Delta = cmp.Or(q.Clip, sumClip*q.L2), q.Delta
 		if k := run.participations(); k > 1 {
 			r.Delta = q.Delta / float64(2*k) // half for the rounds, half for their composition
+		}
+		if r.Epsilon == 0 {
+			var err error
+			if r.Epsilon, err = run.sumWithin(ctx, q.Budget, q.Delta, r.Delta); err != nil {
+				return nil, fmt.Errorf("plan: %w", err)
+			}
 		}
 		r.Params = fl.Params{hdsum.ParamRange: fl.Real(0.8), hdsum.ParamLevels: fl.Int(1)}
 	default:
@@ -201,6 +208,36 @@ const (
 	sumClip = 1.4 / math.Sqrt2 // over the norm of a gradient
 	sumRate = 20 * 2           // for gradients of norm 1
 )
+
+// sumWithin returns the ε of a round of a sum, 1 without a budget. With one it is the largest, up to a share of 1e-4, at
+// which the rounds of a client have at most this central ε together. each is the δ of a round.
+func (run *Run) sumWithin(ctx context.Context, budget, delta, each float64) (float64, error) {
+	k := run.participations()
+	if budget == 0 {
+		return 1, nil
+	}
+	if k == 1 {
+		return budget, nil
+	}
+	low, high := budget/float64(2*k), budget // the k-fold sum of low is half of the budget
+	for high-low > 1e-4*low {
+		mid := (low + high) / 2
+		all, err := compose.Compose(ctx, []compose.Event{{Kind: compose.KindApproximate, Epsilon: mid, Delta: each, Count: k}}, compose.Options{})
+		if err != nil {
+			return 0, err
+		}
+		bounds, err := all.Epsilon(ctx, delta)
+		if err != nil {
+			return 0, err
+		}
+		if bounds.Upper <= budget {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low, nil
+}
 
 // schedule plans a local mechanism.
 func (run *Run) schedule(ctx context.Context, q Request) error {

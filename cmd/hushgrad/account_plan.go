@@ -24,15 +24,32 @@ import (
 type planned struct {
 	*plan.Run
 	plan.Promise
-	Feasible bool `json:"feasible"`
-	// ClientsNeeded is the number of clients that makes an infeasible plan feasible, 0 if
-	// there is none.
-	ClientsNeeded int                `json:"clients_needed,omitempty"`
-	Considered    []plan.Alternative `json:"considered"`
+	Feasible   bool               `json:"feasible"` // true: see infeasible
+	Considered []plan.Alternative `json:"considered"`
 	// Expected is null where nothing was measured.
 	Expected *plan.Expected `json:"expected_accuracy"`
-	maxError float64
-	choice   *plan.Choice // nil: the features were given
+	choice   *plan.Choice   // nil: the features were given
+}
+
+// infeasible is the answer where no plan has an error that is small enough.
+type infeasible struct {
+	Feasible bool    `json:"feasible"` // false
+	MaxError float64 `json:"max_error"`
+	// Error is the best plan's.
+	Error   float64 `json:"error"`
+	Clients int     `json:"clients"`
+	// ClientsNeeded is the number of clients with which a plan has the error, within 1 %. It is null where fl.MaxReports are
+	// not enough.
+	ClientsNeeded *int `json:"clients_needed"`
+}
+
+func (i infeasible) err() error {
+	reach := fmt.Sprintf("more than %d clients", fl.MaxReports)
+	if i.ClientsNeeded != nil {
+		reach = fmt.Sprintf("-clients %d, within 1 %%,", *i.ClientsNeeded)
+	}
+	return fmt.Errorf("-error %g is %w: the least error of %d clients is %.3g; %s would reach it. A larger -budget and fewer -rounds lower the error",
+		i.MaxError, plan.ErrInfeasible, i.Clients, i.Error, reach)
 }
 
 // planFlags are the flags of account plan.
@@ -47,10 +64,10 @@ type planFlags struct {
 func newPlan() *cobra.Command {
 	q := &planFlags{}
 	c := newCommand("plan [flags]", "mechanism and parameters for a central budget and an error", `Plans a training run from public numbers, as examples/mnist does: mechanism, rounds, ε of a
-report, slots, shape and learning rate. With -error it returns the number of clients that an
-error takes. An error is the root mean square per coordinate of one round's mean, in
-units of τ. A client's coordinates are at most 1 in these units. -plot draws the errors
-against the number of clients. The accuracy of examples/mnist is known where it was measured:
+report, slots, shape and learning rate. With -error there is no plan whose error is larger: the
+command says how many clients would reach the error, and ends with exit code 1. An error is
+the root mean square per coordinate of one round's mean, in units of τ. A client's coordinates
+are at most 1 in these units. -plot draws the errors against the number of clients. The accuracy of examples/mnist is known where it was measured:
 for these -features, other budgets and δ, and nothing else changed.
 
   hushgrad account plan -clients 60000 -rounds 30 -budget 0.5
@@ -72,7 +89,7 @@ func (q *planFlags) bind(f *flag.FlagSet) {
 }
 
 func (q *planFlags) validate() error {
-	if err := cmp.Or(q.check(), q.answerForms.validate()); err != nil {
+	if err := cmp.Or(q.check(), q.task.validate(), q.answerForms.validate()); err != nil {
 		return err
 	}
 	if !(q.maxError >= 0) || math.IsInf(q.maxError, 1) {
@@ -100,7 +117,7 @@ func (q *planFlags) plan(ctx context.Context, std command.Streams) error {
 	if err != nil {
 		return err
 	}
-	answer := planned{Run: run, choice: choice, Feasible: true, maxError: q.maxError, Expected: run.Expected}
+	answer := planned{Run: run, choice: choice, Feasible: true, Expected: run.Expected}
 	if answer.Promise, err = run.Promise(ctx, run.Affordable); err != nil {
 		return err
 	}
@@ -110,10 +127,9 @@ func (q *planFlags) plan(ctx context.Context, std command.Streams) error {
 			Dim: run.Dim, Sparsity: run.Sparsity, Clients: q.request.Clients, Rounds: run.Rounds, Participations: s.Participations,
 			Epsilon: run.Budget, Delta: q.request.Delta, EpsilonLocal: q.request.MaxEpsilon,
 		}
-		if answer.Feasible = q.maxError == 0 || s.Error <= q.maxError; !answer.Feasible {
-			if answer.ClientsNeeded, err = d.ClientsFor(ctx, q.maxError); err != nil && !errors.Is(err, plan.ErrInfeasible) {
-				return err
-			}
+		if q.maxError > 0 && s.Error > q.maxError {
+			bar.Describe("counting clients")
+			return q.refuse(ctx, std, d, s.Error, bar)
 		}
 		if q.plot != "" {
 			figure, err := planCurve(ctx, d)
@@ -145,15 +161,21 @@ func (p planned) print(ctx context.Context, w io.Writer) error {
 	if p.Expected != nil {
 		expected = fmt.Sprintf("%v", p.Expected)
 	}
-	if err := (plan.Words{About: "expected accuracy", Text: []string{"of the demo: " + expected}}).Print(w); err != nil || p.Feasible {
+	return plan.Words{About: "expected accuracy", Text: []string{"of the demo: " + expected}}.Print(w)
+}
+
+// refuse says how many clients reach the error that was asked for. JSON has that, too. Text is the error alone.
+func (q *planFlags) refuse(ctx context.Context, std command.Streams, d plan.Demand, least float64, bar *progress.Bar) error {
+	answer := infeasible{MaxError: q.maxError, Error: least, Clients: d.Clients}
+	n, err := d.ClientsFor(ctx, q.maxError)
+	switch {
+	case err == nil:
+		answer.ClientsNeeded = &n
+	case !errors.Is(err, plan.ErrInfeasible):
 		return err
 	}
-	if p.ClientsNeeded > 0 {
-		_, err := fmt.Fprintf(w, "\nnot feasible: an error of %g needs n ≥ %d clients, within 1 %%\n", p.maxError, p.ClientsNeeded)
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\nnot feasible: an error of %g needs more than %d clients\n", p.maxError, fl.MaxReports)
-	return err
+	bar.Close()
+	return errors.Join(q.output.print(std.Out, answer, func(io.Writer) error { return nil }), answer.err())
 }
 
 // planCurve draws the error of each mechanism against the number of clients.

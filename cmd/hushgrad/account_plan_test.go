@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -133,45 +135,76 @@ func TestAccountPlanAsksAboutATask(t *testing.T) {
 	}
 }
 
+// No plan is printed that has a larger error than was asked for. The number of clients that reach the error is.
 func TestPlanChoosesOrSaysHowManyClientsItTakes(t *testing.T) {
 	question := func(clients float64, more ...string) []string {
-		return append([]string{"plan", "-dim", "1000", "-sparsity", "8", "-rounds", "1", "-clients", jsonNumber(clients)}, more...)
+		return append([]string{"account", "plan", "-dim", "1000", "-l1", "4", "-l2", "1.5", "-sparsity", "8", "-rounds", "1", "-clients", jsonNumber(clients)}, more...)
 	}
 	var p planned
-	ask(t, &p, question(2000, "-o", "json")...)
+	ask(t, &p, question(2000, "-o", "json")[1:]...)
 	if !p.Feasible || len(p.Considered) != 3 || p.Considered[0].Mechanism != p.Mechanism || *p.Central > 1 || p.Cohort != 2000 || p.Considered[0].NoiseOfRun > p.Considered[1].NoiseOfRun {
 		t.Errorf("feasible plan: %+v", p)
 	}
 	want := p.Considered[0].Error / 3
-	var q planned
-	ask(t, &q, question(2000, "-error", jsonNumber(want), "-o", "json")...)
-	if q.Feasible || q.ClientsNeeded < 3000 || q.ClientsNeeded > 20000 {
-		t.Errorf("a third of the error: %+v", q)
+	refused := func(args ...string) (answer infeasible, stderr string) {
+		t.Helper()
+		var out, errs bytes.Buffer
+		if code := call(t.Context(), append(args, "-o", "json"), &out, &errs); code != 1 || json.Unmarshal(out.Bytes(), &answer) != nil || answer.Feasible || strings.Contains(out.String(), "mechanism") {
+			t.Errorf("%q: exit code %d, printed %s", args, code, out.String())
+		}
+		return answer, errs.String()
 	}
-	ask(t, &p, question(float64(q.ClientsNeeded), "-error", jsonNumber(want), "-o", "json")...)
-	if !p.Feasible {
-		t.Errorf("with the %d clients asked for: %+v", q.ClientsNeeded, p)
+	third := question(2000, "-error", jsonNumber(want))
+	q, says := refused(third...)
+	if q.ClientsNeeded == nil || *q.ClientsNeeded < 3000 || *q.ClientsNeeded > 20000 || !strings.Contains(says, fmt.Sprintf("-clients %d, within 1 %%, would reach it", *q.ClientsNeeded)) {
+		t.Fatalf("a third of the error: %+v, %s", q, says)
 	}
-	var limited planned
-	ask(t, &limited, question(2000, "-error", jsonNumber(want), "-max-epsilon", "0.5", "-o", "json")...)
-	if *limited.Local != 0.5 || limited.ClientsNeeded < 2*q.ClientsNeeded {
-		t.Errorf("with at most ε = 0.5 in a report %d clients are needed, and %d without: %+v", limited.ClientsNeeded, q.ClientsNeeded, limited)
+	var out, errs bytes.Buffer
+	if code := call(t.Context(), third, &out, &errs); code != 1 || out.Len() > 0 || errs.String() != says {
+		t.Errorf("a third of the error: exit code %d, printed %q and %q", code, out.String(), errs.String())
 	}
-	if text := ask(t, nil, question(2000, "-error", jsonNumber(want))...); !strings.Contains(text, fmt.Sprintf("not feasible: an error of %s needs n ≥ %d clients", jsonNumber(want), q.ClientsNeeded)) {
-		t.Errorf("a third of the error: %s", text)
+	ask(t, &p, question(float64(*q.ClientsNeeded), "-error", jsonNumber(want), "-o", "json")[1:]...)
+	if !p.Feasible || p.Considered[0].Error > want {
+		t.Errorf("with the %d clients asked for: %+v", *q.ClientsNeeded, p)
+	}
+	limited, _ := refused(question(2000, "-error", jsonNumber(want), "-max-epsilon", "0.5")...)
+	if limited.ClientsNeeded == nil || *limited.ClientsNeeded < 2**q.ClientsNeeded {
+		t.Errorf("with at most ε = 0.5 in a report: %+v, and %d clients without", limited, *q.ClientsNeeded)
 	}
 	if !*long { // planning for up to 10⁹ clients takes seconds
 		return
 	}
-	if text := ask(t, nil, question(2000, "-error", "1e-9")...); !strings.Contains(text, "needs more than") {
-		t.Errorf("an impossible error: %s", text)
+	if hopeless, says := refused(question(2000, "-error", "1e-9")...); hopeless.ClientsNeeded != nil || !strings.Contains(says, "more than 1000000000 clients would reach it") {
+		t.Errorf("an impossible error: %+v, %s", hopeless, says)
+	}
+}
+
+// The sum of gradients of a round gets all of the budget that a client's rounds leave to it, and not more.
+func TestAccountPlanSpendsTheBudgetOfSums(t *testing.T) {
+	for _, mechanism := range []string{"sumdp", "sumdp-shares"} {
+		for _, rounds := range []string{"10", "30"} { // each client takes part once, and three times
+			var p planned
+			if ask(t, &p, "plan", "-o", "json", "-mechanism", mechanism, "-rounds", rounds, "-budget", "0.5"); *p.Central > 0.5 || *p.Central < 0.499 {
+				t.Errorf("%s, %s rounds: central ε %g of a budget of 0.5", mechanism, rounds, *p.Central)
+			}
+		}
+	}
+}
+
+// The error of a gradient follows from its norms: another model's are no default.
+func TestAccountPlanAsksForTheNormsOfAGradient(t *testing.T) {
+	for _, args := range [][]string{{"-dim", "100000"}, {"-dim", "100000", "-l1", "5"}, {"-dim", "100000", "-l2", "5"}, {"-l1", "5"}, {"-l2", "1"}} {
+		var p *fl.ParamError
+		if err := try(t, append([]string{"account", "plan"}, args...)); !errors.As(err, &p) || !strings.Contains(err.Error(), "-l1 and -l2") {
+			t.Errorf("%q: %v", args, err)
+		}
 	}
 }
 
 func TestAccountPlanRefuses(t *testing.T) {
 	for param, args := range map[string][]string{
 		"clients": {"-clients", "1"}, "-error": {"-error", "-1"}, "cohort": {"-cohort", "1"}, "-epsilon": {"-mechanism", "none", "-epsilon", "1"},
-		"max epsilon": {"-epsilon", "1", "-max-epsilon", "2"}, "clip": {"-clip", "1e300"}, "l1": {"-l1", "1e300"}, "l2": {"-l2", "-1"}, "dim": {"-dim", "-1"}, "-error and -plot": {"-error", "1", "-epsilon", "1"},
+		"max epsilon": {"-epsilon", "1", "-max-epsilon", "2"}, "clip": {"-clip", "1e300"}, "l1": {"-l1", "1e300", "-l2", "1"}, "l2": {"-l1", "1", "-l2", "-1"}, "dim": {"-dim", "-1"}, "-error and -plot": {"-error", "1", "-epsilon", "1"},
 	} {
 		err := try(t, append([]string{"account", "plan"}, args...))
 		var p *fl.ParamError

@@ -88,7 +88,7 @@ func TestDispatch(t *testing.T) {
 		"open operator":   {[]string{"serve", "-operator-listen", "0.0.0.0:0"}, 2, "", "must be a loopback address"},
 		"operator's name": {[]string{"serve", "-operator-listen", "example.com:1"}, 2, "", "must be a loopback address"},
 		"operator's port": {[]string{"serve", "-operator-listen", "127.0.0.1"}, 2, "", "must be a loopback address"},
-		"log format":      {[]string{"serve", "-log-format", "xml"}, 2, "", "must be text or json"},
+		"log format":      {[]string{"serve", "-log-format", "xml"}, 2, "", "must be one of text, json"},
 		"message limit":   {[]string{"serve", "-max-message-bytes", "5"}, 2, "", "MaxMessageBytes: got 5"},
 		"address in use":  {[]string{"serve", "-listen", "127.0.0.1:99999"}, 1, "", "-listen"},
 		"missing TLS key": {[]string{"serve", "-tls-cert", "absent.pem", "-tls-key", "absent.pem"}, 1, "", "-tls-cert"},

@@ -156,7 +156,7 @@ func TestFlags(t *testing.T) {
 		}
 	}
 	for arg, param := range map[string]string{
-		"-mechanism=magic": "mechanism", "-model=gpt": "model", "-features=magic": "features", "-epsilon=NaN": "epsilon", "-delta=1": "delta", "-cohort=1": "cohort",
+		"-mechanism=magic": "-mechanism", "-model=gpt": "model", "-features=magic": "features", "-epsilon=NaN": "epsilon", "-delta=1": "delta", "-cohort=1": "cohort",
 		"-rounds=-1": "rounds", "-clients=1": "clients", "-budget=-1": "budget", "-sparsity=-1": "sparsity", "-clip=-1": "clip", "-clip=1e300": "clip", "-lr=-1": "learning rate",
 	} {
 		o, err := parse([]string{arg}, io.Discard)

@@ -163,7 +163,8 @@ def plan(
     rounds : int
         Number of rounds, at most. 0 stands for 30, and for 10 with sumdp.
     epsilon : float
-        ε of one report. 0 stands for the largest that the budget allows.
+        ε of one report. 0 stands for the largest that the budget allows, and for 1 with sumdp and
+        no budget.
     max_epsilon : float
         Largest ε of one report that may be planned. 0: only the budget limits it.
     budget : float
