@@ -83,7 +83,9 @@ func (e *encodeFlags) bind(f *flag.FlagSet) {
 		e.remote.bind(f, "take the round from its clients' listener and send the reports there")
 		f.Float64Var(&e.maxEpsilon, "max-epsilon", 0, "with -server: refuse a round in which a report costs more")
 	})
-	command.Topic(f, "A shuffler", e.pins.bind)
+	command.Topic(f, "A shuffler", func(f *flag.FlagSet) {
+		e.pins.bind(f, "with -server: `name` of the shuffler that is trusted not to work together with the server; -server is its address")
+	})
 	command.Topic(f, "An issuer", func(f *flag.FlagSet) {
 		e.issuer.bindParty(f, "issuer", "issuer-", "hushgrad issue", "fetch a token for a round that asks for one, which is for one client's report")
 		f.StringVar(&e.bearer, "bearer-file", "", "with -issuer: `file` with the secret by which the issuer knows the client")

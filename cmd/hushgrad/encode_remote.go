@@ -24,8 +24,8 @@ type pins struct {
 // pinFlags are the names of the flags, the one with a default last.
 var pinFlags = []string{"shuffler", "seal-key", "max-central-epsilon", "central-delta"}
 
-func (p *pins) bind(f *flag.FlagSet) {
-	f.StringVar(&p.shuffler, "shuffler", "", "with -server: `name` of the shuffler that is trusted not to work together with the server; -server is its address")
+func (p *pins) bind(f *flag.FlagSet, use string) {
+	f.StringVar(&p.shuffler, "shuffler", "", use)
 	f.StringVar(&p.sealKey, "seal-key", "", "with -shuffler: `fingerprint` of the server's key, to which reports are sealed")
 	f.Float64Var(&p.epsilon, "max-central-epsilon", 0, "with -shuffler: refuse a round in which a report costs more against the server")
 	f.Float64Var(&p.delta, "central-delta", 1e-6, "with -shuffler: the δ of that ε")
@@ -47,16 +47,19 @@ func (p *pins) validate(f *flag.FlagSet) error {
 	return nil
 }
 
-// policy is what a client demands. Its flags have been validated.
-func (e *encodeFlags) policy() (fl.Policy, error) {
-	if e.pins.shuffler == "" {
-		return fl.Policy{MaxEpsilon: e.maxEpsilon}, nil
+// policy returns a policy for rounds of the shuffler alone, where one is pinned. MaxEpsilon is then the most that a report by
+// itself may cost. The flags have been validated.
+func (p *pins) policy(demand fl.Policy) (fl.Policy, error) {
+	if p.shuffler == "" {
+		return demand, nil
 	}
-	key, err := seal.ParseFingerprint(e.pins.sealKey)
-	return fl.Policy{Shuffled: &fl.ShuffledPolicy{
-		Shufflers: []string{e.pins.shuffler}, SealKeys: [][32]byte{key},
-		MaxEpsilonLocal: e.maxEpsilon, MaxEpsilon: e.pins.epsilon, MaxDelta: e.pins.delta,
-	}}, err
+	key, err := seal.ParseFingerprint(p.sealKey)
+	demand.Shuffled = &fl.ShuffledPolicy{
+		Shufflers: []string{p.shuffler}, SealKeys: [][32]byte{key},
+		MaxEpsilonLocal: demand.MaxEpsilon, MaxEpsilon: p.epsilon, MaxDelta: p.delta,
+	}
+	demand.MaxEpsilon = 0
+	return demand, err
 }
 
 // validate checks the flags that -server needs or excludes.
@@ -101,7 +104,7 @@ func (e *encodeFlags) submit(ctx context.Context, std command.Streams) (failed e
 		return err
 	}
 	defer conn.Close()
-	policy, err := e.policy()
+	policy, err := e.pins.policy(fl.Policy{MaxEpsilon: e.maxEpsilon})
 	if err != nil {
 		return err
 	}

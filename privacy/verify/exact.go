@@ -49,7 +49,8 @@ type enumeration struct {
 	sequences atomic.Int64
 }
 
-func (c *check) exact(ctx context.Context) error {
+// exact tries the seeds until the limited context ends.
+func (c *check) exact(ctx, limited context.Context) error {
 	e, err := c.feasible()
 	if err != nil {
 		return err
@@ -64,20 +65,18 @@ func (c *check) exact(ctx context.Context) error {
 	if _, err := first.law(ctx, e.inputs[0], seeds[0]); err != nil && !errors.As(err, &empty) {
 		return err
 	}
-	found := make([]seedResult, len(seeds))
-	c.Progress.Grow(len(seeds))
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, seed := range seeds {
-		group.Go(func() error {
-			defer c.Progress.Step()
-			var err error
-			found[i], err = e.seed(groupCtx, seed)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	found, err := c.trySeeds(ctx, limited, e, seeds)
+	if err != nil {
 		return err
+	}
+	c.report.Method, c.report.Inputs, c.report.Seeds = Exact, len(e.inputs), len(found)
+	c.report.Sequences = e.sequences.Load()
+	if len(found) < len(seeds) {
+		c.report.note("the time limit of %s ended the check after %d of %d seeds", c.Time, len(found), len(seeds))
+	}
+	if len(found) == 0 {
+		c.report.Undecided = true
+		return nil
 	}
 	worst := 0
 	for i, f := range found {
@@ -94,12 +93,41 @@ func (c *check) exact(ctx context.Context) error {
 			return err
 		}
 	}
-	c.report.Method, c.report.Inputs, c.report.Seeds = Exact, len(e.inputs), len(seeds)
-	c.report.Sequences = e.sequences.Load()
 	c.report.note("the result holds for the seeds tried, a sample of the hash functions that occur")
 	c.judge(found[worst], e.inputs)
 	return nil
 }
+
+// trySeeds returns the results of the seeds that were done when the limited context ended.
+func (c *check) trySeeds(ctx, limited context.Context, e *enumeration, seeds []uint32) ([]seedResult, error) {
+	found, done := make([]seedResult, len(seeds)), make([]bool, len(seeds))
+	c.Progress.Grow(len(seeds))
+	group, groupCtx := errgroup.WithContext(limited)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, seed := range seeds {
+		group.Go(func() (err error) {
+			defer c.Progress.Step()
+			if found[i], err = e.seed(groupCtx, seed); timeIsUp(ctx, limited) && err != nil {
+				return nil
+			}
+			done[i] = err == nil
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	tried := found[:0]
+	for i, f := range found {
+		if done[i] {
+			tried = append(tried, f)
+		}
+	}
+	return tried, nil
+}
+
+// timeIsUp says whether the limit of time ended, and nothing else.
+func timeIsUp(ctx, limited context.Context) bool { return limited.Err() != nil && ctx.Err() == nil }
 
 // maxFaults bounds how many seeds are reported with a fault.
 const maxFaults = 5

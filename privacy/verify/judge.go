@@ -8,6 +8,11 @@ import (
 // judge chooses an event for every pair and direction from the first half of the
 // samples, and bounds ε by the second half.
 func (a *attack) judge(ctx context.Context) error {
+	a.report.Method, a.report.Inputs, a.report.Samples, a.report.Confidence = Statistical, a.inputs(), a.samples, a.Confidence
+	if a.samples < 2 {
+		a.report.Undecided = true
+		return nil
+	}
 	half := a.samples / 2
 	rest := a.samples - half
 	tests := 2 * len(a.pairs) // directions
@@ -47,17 +52,13 @@ func (a *attack) judge(ctx context.Context) error {
 			}
 		}
 	}
-	inputs := 0
-	for _, v := range a.values {
-		if v != nil {
-			inputs++
-		}
-	}
-	a.report.Method, a.report.Inputs, a.report.Samples, a.report.Confidence = Statistical, inputs, a.samples, a.Confidence
 	a.report.EpsilonFound = Epsilon(max(best, 0))
 	a.report.Holds = best <= a.promise.Epsilon
 	most, _, _ := epsilonBound(rest, 0, rest, a.promise.Delta, alpha)
-	a.report.note("with this many samples no ε above %.3g can be found", most)
+	a.report.note("with this many samples no ε above %.3g can be found", max(most, 0))
+	if a.ended && a.report.Holds && most <= a.promise.Epsilon {
+		a.report.Holds, a.report.Undecided = false, true
+	}
 	return nil
 }
 

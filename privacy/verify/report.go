@@ -39,7 +39,10 @@ type Report struct {
 	// Holds is false when the promise is broken. With the exact method true is a proof
 	// for the seeds tried; with the statistical one it says that no violation was
 	// found.
-	Holds           bool    `json:"holds"`
+	Holds bool `json:"holds"`
+	// Undecided is true when the time limit ended the check before it could have found a broken promise. Holds is false then,
+	// and there are no faults.
+	Undecided       bool    `json:"undecided,omitempty"`
 	EpsilonPromised Epsilon `json:"epsilon_promised"`
 	DeltaPromised   float64 `json:"delta_promised"`
 	// EpsilonFound is the ε of the worst ratio, rounded up (exact), or the best lower
@@ -58,8 +61,8 @@ type Report struct {
 	Notes []string `json:"notes,omitempty"`
 
 	// Tiers has one report for each tier of a mechanism with a menu. The fields above are then
-	// those of one of them: of the first that breaks its promise, and otherwise of the last,
-	// which promises least. Holds is the promise of them all.
+	// those of one of them: of the first that breaks its promise, or else of the first that is undecided, or else of
+	// the last, which promises least. Holds is the promise of them all.
 	Tiers []*Report `json:"tiers,omitempty"`
 }
 
@@ -102,10 +105,12 @@ func (r *Report) Write(w io.Writer) error {
 		fmt.Fprintf(&b, "Statistical: %d gradients x %d samples, confidence %.9g.\n", r.Inputs, r.Samples, r.Confidence)
 	}
 	switch {
+	case r.Undecided:
+		fmt.Fprintf(&b, "UNDECIDED: the check ended before it could have found a violation.\n")
 	case r.Holds && r.Method == Exact:
 		fmt.Fprintf(&b, "HOLDS: ε = %s at most.\n", bound.Above(float64(r.EpsilonFound), 12))
 	case r.Holds:
-		fmt.Fprintf(&b, "No violation found (this is not a proof): ε >= %s.\n", bound.Below(float64(r.EpsilonFound), 4))
+		fmt.Fprintf(&b, "No violation found (this is not a proof): ε >= %s with confidence %.9g.\n", bound.Below(float64(r.EpsilonFound), 4), r.Confidence)
 	case r.EpsilonFound <= r.EpsilonPromised:
 		fmt.Fprintf(&b, "VIOLATION: see the faults; ε found %.4g.\n", float64(r.EpsilonFound))
 	case r.Method == Exact:
@@ -116,7 +121,7 @@ func (r *Report) Write(w io.Writer) error {
 	for _, f := range r.Faults {
 		fmt.Fprintf(&b, "Fault: %s.\n", f)
 	}
-	if v := r.Worst; v != nil {
+	if v := r.Worst; v != nil && !r.Undecided {
 		fmt.Fprintf(&b, "Worst: %s against %s", v.Input, v.Other)
 		if v.Seed != nil {
 			fmt.Fprintf(&b, ", seed %d, report %s, ratio %s.\n", *v.Seed, v.Report, v.Ratio)

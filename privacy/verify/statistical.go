@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -26,11 +27,14 @@ type attack struct {
 	reports [][]string
 	// observer makes the aggregators that what is observed is read from.
 	observer fl.Mechanism
+	// ended is set when the time limit ended the check.
+	ended bool
 	// sightless is set when a single report cannot be estimated.
 	sightless bool
 }
 
-func (c *check) statistical(ctx context.Context) error {
+// statistical draws samples until the limited context ends.
+func (c *check) statistical(ctx, limited context.Context) error {
 	a := &attack{check: c, observer: c.mechanism, gradients: gradients(c.round), pairs: pairs(c.promise, c.round.Dim), samples: c.Samples}
 	if a.samples == 0 {
 		a.samples = defaultSamples
@@ -38,7 +42,7 @@ func (c *check) statistical(ctx context.Context) error {
 	if err := a.plan(); err != nil {
 		return err
 	}
-	if err := a.draw(ctx); err != nil {
+	if err := a.draw(ctx, limited); err != nil {
 		return err
 	}
 	return a.judge(ctx)
@@ -122,14 +126,44 @@ func (a *attack) planRounds() error {
 	return nil
 }
 
-// chunk is the number of samples that one generator draws.
-const chunk = 250
+const (
+	// chunk is the number of samples that one generator draws.
+	chunk = 250
+	// steps is the least number of chunks of a gradient where the time limit leaves fewer samples than were asked for. All
+	// gradients then have about as many samples when it ends.
+	steps = 20
+)
 
-func (a *attack) draw(ctx context.Context) error {
+// pace returns how many samples one generator draws, and how many of each gradient are expected. It times one.
+func (a *attack) pace(limited context.Context) (each, expected int, err error) {
+	if a.Time == 0 {
+		return chunk, a.samples, nil
+	}
+	start := time.Now()
+	if _, err := a.sample(limited, denseUp, 0, 1, rand.New(rand.NewChaCha8([32]byte{}))); err != nil {
+		return 0, 0, err
+	}
+	one := float64(time.Since(start)+1) * float64(a.inputs()) / float64(runtime.GOMAXPROCS(0))
+	affordable := int(min(float64(a.Time)/one, float64(a.samples)))
+	if affordable == a.samples {
+		return chunk, a.samples, nil
+	}
+	return min(max(affordable/steps, 1), chunk), max(affordable, 1), nil
+}
+
+// inputs returns the number of gradients that are in a pair.
+func (a *attack) inputs() (n int) {
+	for _, v := range a.values {
+		if v != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// draw takes the samples until the limited context ends. All gradients have the same number of samples then.
+func (a *attack) draw(ctx, limited context.Context) error {
 	a.values, a.reports = make([][][]float64, len(a.gradients)), make([][]string, len(a.gradients))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	steps := (a.samples + chunk - 1) / chunk
 	for g := range a.gradients {
 		in := a.used(g)
 		if len(in) == 0 {
@@ -139,32 +173,90 @@ func (a *attack) draw(ctx context.Context) error {
 		for _, p := range in {
 			a.values[g][p] = make([]float64, a.samples)
 		}
-		a.Progress.Grow(steps)
 	}
-	for g := range a.gradients {
-		if a.values[g] == nil {
-			continue
+	each, expected, err := a.pace(limited)
+	if err != nil && !timeIsUp(ctx, limited) {
+		return err
+	}
+	if err != nil {
+		a.cut(0)
+		return nil
+	}
+	chunks := (a.samples + each - 1) / each
+	a.Progress.Grow((expected + each - 1) / each * a.inputs())
+	drawn := make([][]*int, len(a.gradients)) // by gradient and chunk
+	group, groupCtx := errgroup.WithContext(limited)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for c := range chunks {
+		if groupCtx.Err() != nil {
+			break
 		}
-		for from := 0; from < a.samples; from += chunk {
+		for g := range a.gradients {
+			if a.values[g] == nil {
+				continue
+			}
 			var key [32]byte
 			for i := range key {
 				key[i] = byte(a.Rand.Uint32())
 			}
-			group.Go(func() error {
+			n := new(int)
+			drawn[g] = append(drawn[g], n)
+			group.Go(func() (err error) {
 				defer a.Progress.Step()
-				err := a.sample(ctx, g, from, min(from+chunk, a.samples), rand.New(rand.NewChaCha8(key)))
-				if err != nil {
+				from := c * each
+				*n, err = a.sample(groupCtx, g, from, min(from+each, a.samples), rand.New(rand.NewChaCha8(key)))
+				if err != nil && !timeIsUp(ctx, limited) {
 					return fmt.Errorf("gradient %s: %w", a.gradients[g].name, err)
 				}
 				return nil
 			})
 		}
 	}
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	least := a.samples
+	for g := range a.gradients {
+		if a.values[g] != nil {
+			least = min(least, inARow(drawn[g], each))
+		}
+	}
+	if least < a.samples {
+		a.cut(least)
+	}
+	return nil
 }
 
-// sample draws samples from to to−1 of a gradient.
-func (a *attack) sample(ctx context.Context, g, from, to int, rng *rand.Rand) error {
+// inARow returns how many samples were drawn before the first that was not.
+func inARow(drawn []*int, each int) (n int) {
+	for _, d := range drawn {
+		if n += *d; *d < each {
+			break
+		}
+	}
+	return n
+}
+
+// cut keeps the first samples of every gradient: the time limit ended the others.
+func (a *attack) cut(samples int) {
+	a.report.note("the time limit of %s ended the check after %d of %d samples of each gradient", a.Time, samples, a.samples)
+	a.samples, a.ended = samples, true
+	for g := range a.gradients {
+		if a.values[g] == nil {
+			continue
+		}
+		a.reports[g] = a.reports[g][:samples]
+		for _, p := range a.used(g) {
+			a.values[g][p] = a.values[g][p][:samples]
+		}
+	}
+}
+
+// sample draws samples from to to−1 of a gradient, and returns how many of them it has drawn when it fails or ctx ends.
+func (a *attack) sample(ctx context.Context, g, from, to int, rng *rand.Rand) (drawn int, err error) {
 	own, others := a.gradients[g].values(), a.gradients[zero].values()
 	clients := 1
 	if a.promise.Trust.Central() {
@@ -174,7 +266,7 @@ func (a *attack) sample(ctx context.Context, g, from, to int, rng *rand.Rand) er
 		agg := a.observer.NewAggregator()
 		for client := range clients {
 			if err := ctx.Err(); err != nil {
-				return err
+				return i - from, err
 			}
 			gradient := others
 			if client == 0 {
@@ -182,10 +274,10 @@ func (a *attack) sample(ctx context.Context, g, from, to int, rng *rand.Rand) er
 			}
 			report, err := a.mechanism.Encode(nil, gradient, rng)
 			if err != nil {
-				return err
+				return i - from, err
 			}
 			if err := agg.Add(report); err != nil {
-				return err
+				return i - from, err
 			}
 			if clients == 1 {
 				a.reports[g][i] = string(report)
@@ -196,16 +288,16 @@ func (a *attack) sample(ctx context.Context, g, from, to int, rng *rand.Rand) er
 		}
 		estimate, err := agg.Estimate()
 		if err != nil {
-			return err
+			return i - from, err
 		}
 		if len(estimate.Mean().Value) != a.round.Dim {
-			return errors.New("the estimate has not the round's dimension")
+			return i - from, errors.New("the estimate has not the round's dimension")
 		}
 		for _, p := range a.used(g) {
 			a.values[g][p][i] = a.project(estimate.Mean().Value, p)
 		}
 	}
-	return nil
+	return to - from, nil
 }
 
 // project is the estimate along the difference of a pair's gradients, in units of

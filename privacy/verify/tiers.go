@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
@@ -33,6 +34,7 @@ func checkTiers(ctx context.Context, menu fl.TieredMechanism, r fl.Round, o Opti
 		return nil, fl.Invalid("mechanism", r.Mechanism, "must have at least one tier")
 	}
 	o.Confidence = 1 - (1-o.Confidence)/float64(count)
+	o.Time /= time.Duration(count)
 	reports := make([]*Report, count)
 	for i := range reports {
 		var err error
@@ -40,7 +42,10 @@ func checkTiers(ctx context.Context, menu fl.TieredMechanism, r fl.Round, o Opti
 			return nil, fmt.Errorf("tier %d: %w", i, err)
 		}
 	}
-	shown := slices.IndexFunc(reports, func(r *Report) bool { return !r.Holds })
+	shown := slices.IndexFunc(reports, func(r *Report) bool { return !r.Holds && !r.Undecided })
+	if shown < 0 {
+		shown = slices.IndexFunc(reports, func(r *Report) bool { return r.Undecided })
+	}
 	if shown < 0 {
 		shown = count - 1
 	}

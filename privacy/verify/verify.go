@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
@@ -35,8 +36,11 @@ type Options struct {
 	// Confidence in (0, 1) is the probability with which a mechanism that keeps its
 	// promise is not accused by the statistical method; 0 means 1 − 1e-6.
 	Confidence float64
+	// Time limits the check; 0 means no limit. A check that the limit ends says what holds after
+	// the work that was done, see Report.Undecided. The limit of a menu is shared by its tiers.
+	Time time.Duration
 	// Rand draws seeds and reports; nil means fl.NewRand. The result is a function of
-	// its state.
+	// its state, unless Time ends the check.
 	Rand *rand.Rand
 	// Progress counts the steps of the check; nil counts nothing.
 	Progress Progress
@@ -90,6 +94,8 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fl.Invalid("limit", o.Limit, "must be in [1, %d]", maxLimit)
 	case o.Samples != 0 && (o.Samples < minSamples || o.Samples > maxSamples):
 		return o, fl.Invalid("samples", o.Samples, "must be in [%d, %d]", minSamples, maxSamples)
+	case o.Time < 0:
+		return o, fl.Invalid("time", o.Time, "must be at least 0")
 	case !(o.Confidence > 0 && o.Confidence < 1):
 		return o, fl.Invalid("confidence", o.Confidence, "must be in (0, 1)")
 	}
@@ -131,7 +137,7 @@ func Round(ctx context.Context, r fl.Round, o Options) (*Report, error) {
 // promised is the stronger of the round's and of the mechanism's own guarantee. Each tier of an
 // fl.TieredMechanism is checked against its own promise.
 //
-// Cost: exact, inputs × seeds × sequences of choices, at most o.Limit; statistical,
+// Cost: at most o.Time and a few reports more. Without a limit: exact, inputs × seeds × sequences of choices, at most o.Limit; statistical,
 // 8 gradients × samples reports and single-report estimates, or 5 × samples whole
 // rounds of min_reports reports in the shuffle model; either for each tier.
 func Mechanism(ctx context.Context, m fl.Mechanism, r fl.Round, o Options) (*Report, error) {
@@ -178,9 +184,15 @@ func checkOne(ctx context.Context, m fl.Mechanism, r fl.Round, o Options) (*Repo
 	if g.RealNumbers {
 		report.fault("the guarantee is proved for real numbers only, and floating-point code does not keep it")
 	}
+	limited := ctx
+	if o.Time > 0 {
+		var stop context.CancelFunc
+		limited, stop = context.WithTimeout(ctx, o.Time)
+		defer stop()
+	}
 	check := &check{mechanism: m, round: r, promise: promise, Options: o, report: report}
 	if o.Method != Statistical {
-		err := check.exact(ctx)
+		err := check.exact(ctx, limited)
 		var why *infeasible
 		switch {
 		case err == nil:
@@ -192,7 +204,7 @@ func checkOne(ctx context.Context, m fl.Mechanism, r fl.Round, o Options) (*Repo
 		}
 		report.note("not exact: %v", err)
 	}
-	if err := check.statistical(ctx); err != nil {
+	if err := check.statistical(ctx, limited); err != nil {
 		return nil, fmt.Errorf("statistical: %w", err)
 	}
 	return check.close(), nil
@@ -220,6 +232,7 @@ func (c *check) close() *Report {
 			c.report.fault("a gradient with a coordinate %v was encoded, must be refused", bad)
 		}
 	}
-	c.report.Holds = c.report.Holds && len(c.report.Faults) == 0
+	sound := len(c.report.Faults) == 0
+	c.report.Holds, c.report.Undecided = c.report.Holds && sound, c.report.Undecided && sound
 	return c.report
 }
