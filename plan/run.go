@@ -142,8 +142,8 @@ func (q Request) validate() error {
 // With an Epsilon the run is planned for it, and the budget, if there is one, ends the run.
 // Without one the run is planned for the budget, as by Training.Schedule, within MaxEpsilon. The number of rounds of
 // "sumdp" and "sumdp-shares" is not planned: their noise depends on the cohort and ε alone, so few large cohorts with
-// each client in one of them are best. Their ε is the largest with which all rounds stay within the budget. When the budget does not allow a single round, that
-// is an error.
+// each client in one of them are best. Their ε is the largest with which all rounds stay within the budget. When the
+// budget does not allow a single round, that is an error.
 //
 // Cost: that of Training.Schedule and of NewSpending.
 func (q Request) Run(ctx context.Context) (*Run, error) {

@@ -65,9 +65,9 @@ func newPlan() *cobra.Command {
 	q := &planFlags{}
 	c := newCommand("plan [flags]", "mechanism and parameters for a central budget and an error", `Plans a training run from public numbers, as examples/mnist does: mechanism, rounds, ε of a
 report, slots, shape and learning rate. With -error there is no plan whose error is larger: the
-command says how many clients would reach the error, and ends with exit code 1. An error is the root mean square per coordinate of one round's mean, in
-units of τ. A client's coordinates are at most 1 in these units. -plot draws the errors
-against the number of clients. The accuracy of examples/mnist is known where it was measured:
+command says how many clients would reach the error, and ends with exit code 1. An error is
+the root mean square per coordinate of one round's mean, in units of τ. A client's coordinates
+are at most 1 in these units. -plot draws the errors against the number of clients. The accuracy of examples/mnist is known where it was measured:
 for these -features, other budgets and δ, and nothing else changed.
 
   hushgrad account plan -clients 60000 -rounds 30 -budget 0.5

@@ -188,7 +188,7 @@ func TestAccountDrawsCurves(t *testing.T) {
 	for _, args := range [][]string{
 		{"amplify", "-mechanism", "collision", "-dim", "100", "-epsilon", "1", "-sparsity", "4"},
 		{"compose", "-epsilon", "0.5", "-count", "4"},
-		{"plan", "-dim", "100", "-sparsity", "4", "-clients", "2000", "-rounds", "1"},
+		{"plan", "-dim", "100", "-l1", "2", "-l2", "1", "-sparsity", "4", "-clients", "2000", "-rounds", "1"},
 	} {
 		file := filepath.Join(t.TempDir(), "curve.png")
 		ask(t, nil, append(args, "-plot", file)...)

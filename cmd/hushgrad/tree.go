@@ -139,7 +139,8 @@ func findFlag(c *cobra.Command, name string) *flag.Flag {
 	return c.Flag(name)
 }
 
-// meantBy returns what may have been meant by the flag that a command does not have, or by the value that a flag does not have.
+// meantBy returns what may have been meant by a flag that a command does not have, or by a value that a flag does not
+// take.
 func meantBy(c *cobra.Command, err error) (meant []string) {
 	var unknown *flag.NotExistError
 	var wrong *flag.InvalidValueError

@@ -15,7 +15,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/command"
 )
 
-// policyFlags are a client's policy. Those that hushgrad encode has are called as there.
+// policyFlags are a client's policy. A flag that hushgrad encode has, too, has its name there.
 type policyFlags struct {
 	fl.Policy
 	pins     pins

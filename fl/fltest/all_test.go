@@ -68,7 +68,8 @@ func variants() map[string][]func(r *fl.Round) {
 	}
 }
 
-// Every mechanism of this module keeps the contract.
+// Every mechanism of this module keeps the contract. False-positive rate of the part "unbiased": 70 rounds at two ε with
+// 21 statistics each, at 8 standard errors of 39 degrees of freedom, 3e-6.
 func TestOurMechanismsKeepTheContract(t *testing.T) {
 	rounds := variants()
 	for _, name := range fl.Mechanisms() {

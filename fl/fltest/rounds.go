@@ -80,8 +80,8 @@ func Rounds(r fl.Round, a Accuracy) error {
 	return errors.Join(errs...)
 }
 
-// measured are statistics of whole rounds: the squared error, the squares of the standard errors and of the norm of the noise that
-// estimates state, and each coordinate of the mean. There are no standard errors where estimates have none.
+// measured are statistics of whole rounds: the squared error, each coordinate of the mean, and the squares of what
+// estimates state. These are their standard errors, if they have any, and their norm of the noise.
 type measured struct {
 	squared, stdErrs, noise sample
 	coordinates             []sample
@@ -208,7 +208,8 @@ func (a Accuracy) bias(coordinates []sample) error {
 		wrong, len(coordinates), at, mean, max(se, least), a.Truth[at], worst)
 }
 
-// stated compares the squared error that estimates state with the measured one, by the least and the most of it that they may state.
+// stated compares the squared error that estimates state with the measured one: least and most say how much of it they
+// may state.
 func (a Accuracy) stated(what string, stated, squared sample, least, most float64) error {
 	says, _ := stated.mean()
 	is, se := squared.mean()

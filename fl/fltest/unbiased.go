@@ -21,8 +21,8 @@ const (
 // meanIsUnbiased: clients that all have one gradient have it as their mean, up to the standard errors that estimates state.
 func (s *suite) meanIsUnbiased() error { return s.unbiasedAt(s.round) }
 
-// meanIsUnbiasedInQuiet is meanIsUnbiased at the largest ε: with little noise a bias is large beside the noise. A mechanism may
-// refuse that ε together with the round's parameters.
+// meanIsUnbiasedInQuiet is meanIsUnbiased at the largest ε: with little noise a bias is large beside the noise. A
+// mechanism may refuse that ε together with the round's parameters.
 func (s *suite) meanIsUnbiasedInQuiet() error {
 	quiet := s.round
 	quiet.Epsilon = fl.MaxEpsilon
@@ -32,7 +32,8 @@ func (s *suite) meanIsUnbiasedInQuiet() error {
 	return s.unbiasedAt(quiet)
 }
 
-// unclipped returns a gradient that the mechanism does not clip: a vector of its own, or else one coordinate of half the scale.
+// unclipped returns a gradient that the mechanism does not clip: a ternary vector, where it takes them, or else one
+// coordinate of half the scale.
 func (s *suite) unclipped() []float64 {
 	gradient := make([]float64, s.round.Dim)
 	if m, sparsity, err := s.sparsity(); m != nil && err == nil {

@@ -8,8 +8,8 @@ import (
 	flag "github.com/spf13/pflag"
 )
 
-// OneOf adds a flag that has one of a few values, and a short form where short is not empty. Any other value is an error that lists
-// them. The flag's present value is its default, and may be none of them: an empty text for a flag that is not given.
+// OneOf adds a flag that has one of a few values, and a short form where short is not empty. Any other value is an error
+// that lists the values. The default is what is there already. It may be none of the values, such as an empty text.
 func OneOf[T ~string](f *flag.FlagSet, at *T, name, short string, values []T, usage string) {
 	c := &choice{text: string(*at), set: func(text string) { *at = T(text) }}
 	for _, v := range values {

@@ -137,8 +137,8 @@ func Round(ctx context.Context, r fl.Round, o Options) (*Report, error) {
 // promised is the stronger of the round's and of the mechanism's own guarantee. Each tier of an
 // fl.TieredMechanism is checked against its own promise.
 //
-// Cost: at most o.Time and a few reports more. Without a limit: exact, inputs × seeds × sequences of choices, at most o.Limit; statistical,
-// 8 gradients × samples reports and single-report estimates, or 5 × samples whole
+// Cost: o.Time and a few reports, at most. Without a limit: exact, inputs × seeds × sequences of
+// choices, at most o.Limit; statistical, 8 gradients × samples reports and single-report estimates, or 5 × samples whole
 // rounds of min_reports reports in the shuffle model; either for each tier.
 func Mechanism(ctx context.Context, m fl.Mechanism, r fl.Round, o Options) (*Report, error) {
 	o, err := o.withDefaults()
