@@ -56,11 +56,12 @@ func (t *table) check() error {
 	if len(t.train.y) < 2 || len(t.test.y) == 0 {
 		return fl.Invalid("rows", len(t.train.y)+len(t.test.y), "must be at least 5 with a target")
 	}
+	target := shortened(t.schema.target.String())
 	if constant(t.train.y) {
-		return fl.Invalid("-target", shortened(t.schema.target.String()), "must have two different values in the rows for training: there is nothing to learn")
+		return fl.Invalid("-target", target, "must have two different values in the rows for training: there is nothing to learn")
 	}
-	if t.schema.target.values == nil && constant(t.test.y) {
-		return fl.Invalid("-target", t.schema.target.String(), "must have two different values in the rows for testing: R² is not defined for these %d rows", len(t.test.y))
+	if constant(t.test.y) {
+		return fl.Invalid("-target", target, "must have two different values in the rows for testing, every fifth: mix the rows, or add some. A score of one value says nothing")
 	}
 	return nil
 }
