@@ -65,28 +65,28 @@ func (m *misfits) isTarget(i int) bool { return i == len(m.columns)-1 }
 // of is the number of cells of column i that do not fit.
 func (m *misfits) of(i int) int { return m.counts[i][clipped].n + m.counts[i][ignored].n }
 
-// Columns that do not fit in more rows are refused: the description is wrong, and not the rows.
+// A column that does not fit in more percent of the rows is refused.
 const (
-	maxTargetShare = 0.01 // a score says nothing about the rows that it leaves out
-	maxInputShare  = 0.5  // an input is often missing
+	maxTargetPercent = 1  // a score says nothing about the rows that it leaves out
+	maxInputPercent  = 50 // an input is often missing
 )
 
 // check refuses a description that too many rows do not fit.
 func (m *misfits) check() error {
 	for i, c := range m.columns {
-		flag, share := "-columns", maxInputShare
+		flag, percent := "-columns", maxInputPercent
 		if m.isTarget(i) {
-			flag, share = "-target", maxTargetShare
+			flag, percent = "-target", maxTargetPercent
 		}
-		if n := m.of(i); float64(n) <= share*float64(m.rows) {
+		if 100*m.of(i) <= percent*m.rows {
 			continue
 		}
 		var wrong []string
 		for _, one := range m.about(i) {
 			wrong = append(wrong, one.wrong)
 		}
-		return fl.Invalid(flag, shortened(c.String()), "must fit at least %g %% of the rows: %s; mend the description or the rows%s",
-			100*(1-share), strings.Join(wrong, "; "), m.meant(i))
+		return fl.Invalid(flag, shortened(c.String()), "must fit at least %d %% of the rows: %s; mend the description or the rows%s",
+			100-percent, strings.Join(wrong, "; "), m.meant(i))
 	}
 	return nil
 }

@@ -158,7 +158,7 @@ func (in *records) read() ([]string, error) {
 	var wrong *csv.ParseError
 	switch {
 	case errors.Is(err, errTooLong):
-		return nil, fl.Invalid("row", fmt.Sprintf("more than %d bytes", maxRowBytes), "must end before that: is a quote missing after line %d?", in.line)
+		return nil, fl.Invalid("row", fmt.Sprintf("more than %d bytes", maxRowBytes), "must end before that: is a quote missing in line %d or below?", in.line+1)
 	case errors.Is(err, csv.ErrFieldCount) && errors.As(err, &wrong):
 		return nil, fl.Invalid(fmt.Sprintf("line %d", wrong.StartLine), fmt.Sprintf("%d cells", len(record)), "must have as many as the header, %d: a cell with %s in it needs quotes",
 			in.csv.FieldsPerRecord, typed(in.csv.Comma))

@@ -56,11 +56,12 @@ func (t *table) check() error {
 	if len(t.train.y) < 2 || len(t.test.y) == 0 {
 		return fl.Invalid("rows", len(t.train.y)+len(t.test.y), "must be at least 5 with a target")
 	}
+	target := shortened(t.schema.target.String())
 	if constant(t.train.y) {
-		return fl.Invalid("-target", shortened(t.schema.target.String()), "must have two different values in the rows for training: there is nothing to learn")
+		return fl.Invalid("-target", target, "must have two different values in the rows for training: there is nothing to learn")
 	}
-	if t.schema.target.values == nil && constant(t.test.y) {
-		return fl.Invalid("-target", t.schema.target.String(), "must have two different values in the rows for testing: R² is not defined for these %d rows", len(t.test.y))
+	if constant(t.test.y) {
+		return fl.Invalid("-target", target, "must have two different values in the rows for testing, every fifth: mix the rows, or add some; a score of one value says nothing")
 	}
 	return nil
 }
@@ -124,9 +125,10 @@ const (
 	generatedOther   = "wage=0..100" // another target
 )
 
-// generate draws the generated table: rows for training, and then rows for testing. Schooling leads to the public sector, long hours to
-// work of one's own, and short ones to none. Pay per hour grows with schooling and with age up to
-// 55, and depends on the sector. Income is high where the wage of the week is above 20.
+// generate draws the generated table: rows for training, and then rows for testing. Schooling leads to
+// the public sector, long hours to work of one's own, and short ones to none. Pay per hour grows with
+// schooling and with age up to 55, and depends on the sector. Income is high where the wage of the week
+// is above 20.
 func generate(rng *rand.Rand, train, test int, s schema) *table {
 	t, cells := newTable(s, "row"), make([]string, len(s.inputs)+1)
 	sectors := []string{"private", "public", "self-employed", "none"}

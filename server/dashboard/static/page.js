@@ -102,8 +102,8 @@ function together(t) {
   keyed($("together"), [t], () => "t", () => node("div", {}, ...text.filter(Boolean)));
 }
 
-// chart shows a figure: a chart and, beside it, its table. data = { name, first, unit, column, x, y, errs, time, labels }:
-// name is the title, first and unit are the titles of the axes, first and column those of the table.
+// chart shows a figure: a chart and, beside it, its table. data = { name, first, unit, column, x, y, errs, time,
+// labels }: name is the title, first and unit are the titles of the axes, first and column those of the table.
 function chart(parent, data) {
   let card = [...parent.children].find((c) => c.dataset.key === data.name);
   if (!card) {
