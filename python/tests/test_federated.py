@@ -271,7 +271,11 @@ def test_a_mechanism_without_a_local_guarantee_has_no_local_metric(
     sealed: dict[str, Any] = {"shuffler": "shuffler.example", "seal_key": KEY}
     server = new_round(
         mechanism=mechanism,
-        **{"epsilon": 2.0, "delta": 1e-6, "sparsity": None, "levels": 1, "range": 0.8},
+        epsilon=2.0,
+        delta=1e-6,
+        sparsity=None,
+        levels=1,
+        range=0.8,
         **(sealed if mechanism == "sumdp-shares" else {}),
     )
     assert server.guarantee.trust != "local"

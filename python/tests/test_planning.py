@@ -42,7 +42,7 @@ def test_a_plan_needs_norms_and_says_which_it_used(mechanism: str) -> None:
             assert "public data" in refused.value.rule
     run = plan(**public, l1=5, l2=1.25, mechanism=mechanism)
     assert (run.l1, run.l2) == (5, 1.25)
-    assert run.explanation.startswith("norms of a client's gradient, as given: L1 5, L2 1.25\n")
+    assert run.explanation.startswith("norms of a gradient, as given: L1 5, L2 1.25\n")
     assert math.isfinite(run.learning_rate)
 
 

@@ -235,7 +235,7 @@ def plan(
         l1=float(l1),
         l2=float(l2),
         promise=Promise.from_answer(answer["promise"]),
-        explanation=f"norms of a client's gradient, as given: L1 {float(l1):g}, L2 {float(l2):g}\n\n"
+        explanation=f"norms of a gradient, as given: L1 {float(l1):g}, L2 {float(l2):g}\n\n"
         + answer["explanation"],
         _template=described,
     )
@@ -245,7 +245,7 @@ def _norm(name: str, value: object) -> float | str:
     """Return a norm of a gradient. A sum with a clip would take 0 and plan an infinite rate."""
     number = _arguments.number(name, value)
     if isinstance(number, str) or number <= 0:
-        rule = "must be positive: the norm of a client's gradient at the first model, on public data"
+        rule = "must be positive: the norm of a gradient at the first model, on public data"
         raise invalid(name, value, rule)
     return number
 

@@ -134,8 +134,8 @@ def _secret(reports: bytes, key: bytes | None) -> bytes:
         return reports.key
     if key is None:
         rule = (
-            f"is required for reports that were joined or stored: {KEY_BYTES} random bytes, such as "
-            f"secrets.token_bytes({KEY_BYTES}), that you keep beside the reports"
+            f"is required for reports that were joined or stored: {KEY_BYTES} random bytes that "
+            f"you keep beside the reports. secrets.token_bytes({KEY_BYTES}) makes them"
         )
         raise invalid("key", "nothing", rule)
     secret = bytes(_arguments.data("key", key))
