@@ -85,7 +85,7 @@ class CustomBuildHook(BuildHookInterface[Any]):
             shutil.rmtree(made)
 
     def _module(self) -> Path:
-        """Return the folder of the Go module: in a source distribution "go", else the repository."""
+        """Return the folder of the Go module: "go" in a source distribution, or the repository."""
         root = Path(self.root)
         return root / "go" if (root / "go").is_dir() else root.parent
 
