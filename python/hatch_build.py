@@ -2,7 +2,7 @@
 
 Use it through ``pip install`` or ``python build_wheels.py``. A wheel holds the two programs for
 one platform: the one that ``HUSHGRAD_TARGET`` names, for example ``linux/arm64``, and otherwise
-that of this machine. A source distribution holds the Go code instead. What the build needs and
+this machine's platform. A source distribution holds the Go code instead. What the build needs and
 does is printed: ``pip install -v`` shows it, and pip shows it when the build fails.
 """
 

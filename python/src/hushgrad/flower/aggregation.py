@@ -69,7 +69,7 @@ class HushgradAggregation(Strategy):
     - ``hushgrad.epsilon-two-servers``: with sumdp-shares, against one of the two servers if both
       follow the protocol, at ``hushgrad.delta``. There is no local ε then.
 
-    With ``unit="example"`` the ε are those of one record, and not of a client.
+    With ``unit="example"`` every ε is for one record, and not for a client.
 
     Parameters
     ----------
