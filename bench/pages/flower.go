@@ -7,9 +7,10 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// flower lists what python -m hushgrad.bench flower has measured, a line for each way to train.
+// flower lists what python -m hushgrad.bench flower has measured, a line for each way to train. The ε of
+// the run comes first: ways with the same ε asked differ in it.
 func flower(in []*experiment.Record) (string, error) {
-	g := newGrid("training", "ε asked", "accuracy", "bytes of a reply", "s a round", "ε of a report", "ε of the run", "against")
+	g := newGrid("training", "ε of the run", "against", "ε asked", "ε of a report", "accuracy", "bytes of a reply", "s a round")
 	for _, row := range in[0].Rows {
 		accuracy, err := measured(row)
 		if err != nil {
@@ -23,8 +24,8 @@ func flower(in []*experiment.Record) (string, error) {
 		if cost[2] > 0 {
 			run += fmt.Sprintf(" at δ = %g", cost[2])
 		}
-		g.add(fmt.Sprint(row["name"]), promised(row, "epsilon"), accuracy, fmt.Sprintf("%.0f", cost[0]), fmt.Sprintf("%.1f", cost[1]),
-			promised(row, "epsilon_report"), run, fmt.Sprint(row["against"]))
+		g.add(fmt.Sprint(row["name"]), run, fmt.Sprint(row["against"]), promised(row, "epsilon"), promised(row, "epsilon_report"),
+			accuracy, fmt.Sprintf("%.0f", cost[0]), fmt.Sprintf("%.1f", cost[1]))
 	}
 	return g.String(), nil
 }

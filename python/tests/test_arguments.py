@@ -155,7 +155,8 @@ def test_a_policy_that_no_round_can_meet_is_a_wrong_argument(
 ) -> None:
     if pins := policy.pop("shuffled", None):
         policy["shuffled"] = ShuffledPolicy(("shuffler.example",), ("00" * 32,), *pins)
-    demands = Policy(**{"max_epsilon": 4, **policy})
+    given: dict[str, Any] = {"max_epsilon": 4, **policy}
+    demands = Policy(**given)
     error = refused(lambda: Round(server.description, demands), param)
     assert rule in error.rule
 

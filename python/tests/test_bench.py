@@ -124,7 +124,7 @@ def test_a_simulation_that_does_not_start_ends_the_command(tmp_path: Path) -> No
     done = bench("--quick", env={**os.environ, "PYTHONPATH": str(tmp_path)})
     assert done.returncode == 1
     assert "hushgrad: the simulation failed" in done.stderr
-    assert done.stdout.startswith("| training |")
+    assert done.stdout.startswith("| training | ε of the run | ε asked |")
 
 
 def test_an_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_an_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
         finally:
             command.kill()
     assert command.returncode == 130
-    assert "| hushgrad | 8 |" in printed
+    assert "| hushgrad | 8 against everybody | 8 | 8 |" in printed
     assert "no privacy" not in printed
 
 

@@ -8,11 +8,12 @@ import os
 import signal
 import sys
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import new_round
+from conftest import KEY, new_round
 from numpy.typing import NDArray
 
 from hushgrad import (
@@ -259,6 +260,47 @@ def test_a_run_promises_what_its_worst_round_does(server: Round) -> None:
     assert 4 < central[1] <= 8  # of two rounds with the fewest reports
     assert central[1] < central[2] <= 12
     assert all(m["hushgrad.delta"] == 1e-6 for m in (many, few, again))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "name", "other"),
+    [
+        ("sumdp-shares", "epsilon-two-servers", "epsilon-central-if-shuffled"),
+        ("sumdp", "epsilon-central-if-shuffled", "epsilon-two-servers"),
+    ],
+)
+def test_a_mechanism_without_a_local_guarantee_has_no_local_metric(
+    mechanism: str, name: str, other: str
+) -> None:
+    sealed: dict[str, Any] = {"shuffler": "shuffler.example", "seal_key": KEY}
+    server = new_round(
+        mechanism=mechanism,
+        epsilon=2.0,
+        delta=1e-6,
+        sparsity=None,
+        levels=1,
+        range=0.8,
+        **(sealed if mechanism == "sumdp-shares" else {}),
+    )
+    assert server.guarantee.trust != "local"
+    run = Run(1e-6, logging.getLogger("test"))
+    for rounds in range(1, 8):  # from the second on the composition at 1e-6 is not known
+        promised = run.promise(server, 1000)
+        assert set(promised) == {f"hushgrad.{name}", "hushgrad.delta"}
+        assert f"hushgrad.{other}" not in promised
+        assert promised[f"hushgrad.{name}"] == 2.0 * rounds
+        assert Fraction(promised["hushgrad.delta"]) >= rounds * Fraction(1e-6)
+        assert promised["hushgrad.delta"] == pytest.approx(rounds * 1e-6)
+
+
+def test_reports_whose_composition_is_not_known_add_up() -> None:
+    server = new_round(mechanism="gaussian", epsilon=0.3, delta=1e-6, sparsity=None)
+    run = Run(1e-6, logging.getLogger("test"))
+    run.promise(server, 10)
+    promised = [run.promise(server, 10) for _ in range(2)][-1]
+    assert promised["hushgrad.epsilon-local"] == 0.3
+    assert promised["hushgrad.epsilon-local-total"] == math.nextafter(3 * 0.3, 1)
+    assert Fraction(promised["hushgrad.delta-local"]) >= 3 * Fraction(1e-6)
 
 
 def test_what_rounds_cost_is_found_once_for_several(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import signal
@@ -78,7 +79,10 @@ def state_dict() -> ArrayRecord:
     [FedAvg(), FedAvgM(server_learning_rate=1.0, server_momentum=0.5), FedAdam(), FedYogi()],
     ids=lambda inner: type(inner).__name__,
 )
-def test_counters_and_masks_never_become_parameters(inner: Strategy) -> None:
+def test_counters_and_masks_never_become_parameters(
+    inner: Strategy, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "flwr")
     strategy = HushgradAggregation(inner, epsilon=8, scale=1, sparsity=2, mechanism="coco")
     mod, start = HushgradMod(Policy(max_epsilon=8)), state_dict()
     arrays = start
@@ -108,6 +112,11 @@ def test_counters_and_masks_never_become_parameters(inner: Strategy) -> None:
             assert (array.numpy().dtype, array.numpy().shape) == (before.dtype, before.shape)
             if before.dtype.kind != "f":
                 assert array.numpy().tobytes() == before.tobytes()
+    (said,) = [text for text in caplog.messages if "noise goes into" in text]
+    assert said == (
+        "hushgrad: noise goes into all 10 numbers of conv.weight, bn.running_mean, head.bias; "
+        "bn.num_batches_tracked, mask, ids stay as they are"
+    )
     assert any(
         arrays[name].numpy().tobytes() != start[name].numpy().tobytes()
         for name in ("conv.weight", "bn.running_mean", "head.bias")

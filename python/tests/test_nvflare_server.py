@@ -125,7 +125,7 @@ def test_counters_and_masks_never_become_parameters() -> None:
         after = {name: np.asarray(array + array.dtype.type(1)) for name, array in sent.items()}
         for i in range(SITES):
             data = send(aggregator, sent)
-            assert Round(data.get_header(m.ROUND)).dim == 10
+            assert Round(bytes(data.get_header(m.ROUND) or b"")).dim == 10
             receive(aggregator, i, Site(JOB).answer(data, result(after)))
         whole = FLModelUtils.update_model(whole, aggregator.aggregate_model())
     for name, before in start.items():

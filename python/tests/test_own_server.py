@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import runpy
+import subprocess
+import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,7 +18,7 @@ import numpy as np
 import pytest
 from conftest import KEY, new_round
 from daemons import Server, free_address
-from pages import DOCS, blocks, needs_docs
+from pages import DOCS, needs_docs, saved
 
 from hushgrad import AlreadyCharged, Ledger, Policy, Round
 
@@ -24,16 +27,23 @@ PAGE = DOCS / "own-server.md"
 CLIENTS = 20
 
 
-def programs() -> dict[str, str]:
-    """Return the programs of the page by their names."""
-    return {b.partition("\n")[0].removeprefix("# "): b for b in blocks(PAGE, "python")}
+@pytest.fixture
+def run(tmp_path: Path) -> Callable[[str], dict[str, Any]]:
+    """Return what runs a file of the page and returns its names."""
+    saved(PAGE, tmp_path)
+    return lambda name: runpy.run_path(str(tmp_path / name), run_name=name)
 
 
-def run(program: str) -> dict[str, Any]:
-    """Run a program of the page and return its names."""
-    names: dict[str, Any] = {"__name__": program}
-    exec(compile(programs()[program], program, "exec"), names)
-    return names
+def test_the_programs_of_the_page_start_from_their_folder(tmp_path: Path) -> None:
+    pytest.importorskip("flask")
+    pytest.importorskip("grpc")
+    files = saved(PAGE, tmp_path)
+    assert [file.name for file in files] == ["server.py", "client.py", "aggregate.py", "pinned.py"]
+    for file in files:
+        done = subprocess.run(
+            [sys.executable, file.name], cwd=tmp_path, capture_output=True, text=True, timeout=60
+        )
+        assert (done.returncode, done.stderr) == (0, ""), file.name
 
 
 @contextmanager
@@ -51,7 +61,9 @@ def listening(app: Any) -> Generator[str, None, None]:
         server.server_close()
 
 
-def test_a_server_of_thirty_lines_estimates_what_its_clients_send(tmp_path: Path) -> None:
+def test_a_server_of_thirty_lines_estimates_what_its_clients_send(
+    tmp_path: Path, run: Callable[[str], dict[str, Any]]
+) -> None:
     pytest.importorskip("flask")
     server, client = run("server.py"), run("client.py")
     gradient = np.zeros(7850, np.float32)
@@ -92,7 +104,10 @@ def status(address: str, data: bytes) -> int:
 
 
 def test_hushgrad_serve_counts_for_a_server(
-    command: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    run: Callable[[str], dict[str, Any]],
 ) -> None:
     pytest.importorskip("grpc")
     from hushgrad import server as grpc_server
@@ -105,7 +120,7 @@ def test_hushgrad_serve_counts_for_a_server(
     connect = grpc_server.connect
     monkeypatch.setattr("hushgrad.server.calls.connect", dial)
     with Server(command, tmp_path, *where.values()).start():
-        names = run("operator.py")
+        names = run("aggregate.py")
         with names["Operator"].connect("127.0.0.1:7118") as operator:
             opened = names["open_round"](operator)
         client = Round(opened.description, Policy(max_epsilon=4, min_reports=CLIENTS))
@@ -116,7 +131,9 @@ def test_hushgrad_serve_counts_for_a_server(
     assert estimate.mean.tobytes() == counts.estimate().mean.tobytes()
 
 
-def test_a_policy_of_the_page_pins_a_shuffler_and_a_key() -> None:
+def test_a_policy_of_the_page_pins_a_shuffler_and_a_key(
+    run: Callable[[str], dict[str, Any]],
+) -> None:
     policy = run("pinned.py")["policy"](hashlib.sha256(KEY).hexdigest())
     round_ = new_round(shuffler="shuffler.example", seal_key=KEY, min_reports=10_000)
     assert Round(round_.description, policy).central is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 from conftest import new_round
@@ -25,6 +26,24 @@ def test_a_plan_opens_rounds_that_keep_its_promise() -> None:
     assert promise == run.promise
     assert promise.epsilon_central is not None
     assert promise.epsilon_central < 2
+
+
+@pytest.mark.parametrize("mechanism", ["auto", "coco", "sumdp", "sumdp-shares"])
+def test_a_plan_needs_norms_and_says_which_it_used(mechanism: str) -> None:
+    public: dict[str, Any] = {"dim": 100, "clients": 2000, "rounds": 2, "budget": 1}
+    with pytest.raises(TypeError, match="'l1' and 'l2'"):
+        plan(**public, mechanism=mechanism)
+    for name in ("l1", "l2"):
+        for wrong in (0, -1.0, math.inf):
+            norms: dict[str, Any] = {"l1": 5, "l2": 1, name: wrong}
+            with pytest.raises(InvalidParameter) as refused:
+                plan(**public, **norms, mechanism=mechanism, clip=1.0)
+            assert refused.value.param == name
+            assert "public data" in refused.value.rule
+    run = plan(**public, l1=5, l2=1.25, mechanism=mechanism)
+    assert (run.l1, run.l2) == (5, 1.25)
+    assert run.explanation.startswith("norms of a gradient, as given: L1 5, L2 1.25\n")
+    assert math.isfinite(run.learning_rate)
 
 
 def test_centred_inputs_have_steps_of_their_own() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from conftest import KEY, new_round
-from pages import DOCS, PACKAGE, blocks, needs_docs
+from pages import DOCS, PACKAGE, blocks, needs_docs, programs, shadowed
 
 
 def test_the_examples_of_the_package_run(
@@ -27,6 +27,19 @@ def test_the_examples_of_the_package_run(
     names |= {"description": server.description, "fingerprint": sha256(KEY).hexdigest()}
     exec(sealed, names)
     assert len(names["item"]) == server.report_bytes
+
+
+@needs_docs
+def test_no_program_of_a_page_hides_a_module_of_python() -> None:
+    found = {page: programs(page) for page in [PACKAGE / "README.md", *DOCS.rglob("*.md")]}
+    assert sum(map(len, found.values())) >= 4
+    wrong = {page.name: hidden for page, names in found.items() if (hidden := shadowed(names))}
+    assert wrong == {}
+    assert shadowed(["operator.py", "server.py", "types.py"]) == ["operator.py", "types.py"]
+    folders = [PACKAGE / "examples", PACKAGE.parent / "cmd" / "hushgrad" / "skeleton" / "python"]
+    files = [file for folder in folders for file in folder.rglob("*.py")]
+    assert len(files) > 5
+    assert shadowed(file.name for file in files) == []
 
 
 @needs_docs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import threading
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from conftest import new_round
 from daemons import Daemon, Server, free_address
 from numpy.typing import NDArray
 
-from hushgrad import BadReport, HushgradError, InvalidParameter, Policy, Round
+from hushgrad import BadReport, HushgradError, InvalidParameter, Policy, Reports, Round
 
 pytest.importorskip("grpc")
 from hushgrad.server import (
@@ -55,7 +56,7 @@ def client(server: Server) -> Iterator[Client]:
         yield made
 
 
-def reports_of(round_: Round, rows: NDArray[Any]) -> bytes:
+def reports_of(round_: Round, rows: NDArray[Any]) -> Reports:
     """Return the reports of clients that accept the round."""
     policy = Policy(max_epsilon=20.0, max_delta=1e-6, trust_shuffler=True, accept_real_numbers=True)
     return Round(round_.description, policy).encode(rows)
@@ -105,10 +106,35 @@ def test_a_key_counts_reports_once(operator: Operator, client: Client, row: Row)
     reports = reports_of(opened, np.stack([row] * 3))
     assert client.submit(opened, reports, key=b"k" * 16) == Receipt(accepted=3, duplicates=0)
     assert client.submit(opened, reports, key=b"k" * 16) == Receipt(accepted=0, duplicates=3)
-    assert client.submit(opened, reports) == Receipt(accepted=3, duplicates=0)
     with pytest.raises(InvalidParameter) as refused:
         client.submit(opened, reports[: -opened.report_bytes], key=b"k" * 16)
     assert refused.value.param == "batch_key"
+
+
+def test_reports_that_are_submitted_again_count_once(
+    operator: Operator, client: Client, server: Server, row: Row
+) -> None:
+    opened = operator.open_round(new_round(id="again"))
+    mine, other = (reports_of(opened, np.stack([row] * 3)) for _ in range(2))
+    assert client.submit(opened, mine) == Receipt(accepted=3, duplicates=0)
+    assert client.submit(opened, mine) == Receipt(accepted=0, duplicates=3)
+    with Client.connect(server.clients) as later:  # of another connection, or another process
+        assert later.submit(opened, pickle.loads(pickle.dumps(mine))) == Receipt(0, 3)
+    assert client.submit(opened, other) == Receipt(accepted=3, duplicates=0)
+    # Joined reports are of several clients, and nobody but the caller has their key.
+    with pytest.raises(InvalidParameter, match=r"secrets\.token_bytes\(16\)") as refused:
+        client.submit(opened, mine + other)
+    assert refused.value.param == "key"
+    assert operator.status("again").reports == 6
+
+
+def test_equal_reports_of_two_clients_both_count(operator: Operator, client: Client) -> None:
+    exact = new_round(id="equal", mechanism="none", epsilon=math.inf, sparsity=None)
+    opened = operator.open_round(exact)
+    client_round = Round(opened.description, Policy(max_epsilon=math.inf))
+    one, two = (client_round.encode(np.ones(4)) for _ in range(2))
+    assert one == two
+    assert [client.submit(opened, each).accepted for each in (one, two)] == [1, 1]
 
 
 def test_a_server_that_is_killed_in_between_counts_once(
@@ -185,7 +211,7 @@ def test_models_go_to_the_server_and_come_back(operator: Operator, client: Clien
 def test_a_refusal_names_the_field(operator: Operator, client: Client, row: Row) -> None:
     opened = operator.open_round(new_round(id="named"))
     reports = reports_of(opened, row)
-    taken, naive = new_round(id="named"), datetime(2100, 1, 1)
+    taken, naive, key = new_round(id="named"), datetime(2100, 1, 1), b"k" * 16
     cases: list[tuple[type[HushgradError], str, Any]] = [
         (InvalidParameter, "round.shuffler", lambda: operator.open_round(taken, shuffler="a b")),
         (InvalidParameter, "deadline", lambda: operator.open_round(taken, deadline=naive)),
@@ -194,7 +220,7 @@ def test_a_refusal_names_the_field(operator: Operator, client: Client, row: Row)
         (ServerRefused, "round_id", lambda: client.round("unknown")),
         (InvalidParameter, "round_id", lambda: operator.status("unknown")),
         (InvalidParameter, "timeout", lambda: operator.close_round("named", timeout=0)),
-        (BadReport, "reports", lambda: client.submit(opened, b"\xff" * len(reports))),
+        (BadReport, "reports", lambda: client.submit(opened, b"\xff" * len(reports), key=key)),
         (InvalidParameter, "reports", lambda: client.submit(opened, reports + b"1")),
         (InvalidParameter, "reports", lambda: client.submit(opened, b"")),
         (InvalidParameter, "key", lambda: client.submit(opened, reports, key=b"short")),

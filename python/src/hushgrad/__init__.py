@@ -39,6 +39,7 @@ from .facts import RoundFacts
 from .ledger import Budget, Ledger, Reservation
 from .planning import Plan, Promise, account, plan
 from .policy import Guarantee, Policy, ShuffledPolicy
+from .reports import Reports
 from .rounds import Round
 from .verification import Verification, verify
 
@@ -65,6 +66,7 @@ __all__ = [
     "Policy",
     "PolicyRefused",
     "Promise",
+    "Reports",
     "Reservation",
     "Round",
     "RoundFacts",

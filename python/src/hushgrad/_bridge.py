@@ -21,7 +21,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
-from typing import Any, BinaryIO, TypeVar
+from typing import IO, Any, TypeVar
 
 from ._memory import Memory
 from ._programs import program
@@ -52,7 +52,7 @@ class _Call:
     """
 
     def __init__(
-        self, parts: Sequence[memoryview], released: Sequence[int], into: BinaryIO, out: BinaryIO
+        self, parts: Sequence[memoryview], released: Sequence[int], into: IO[bytes], out: IO[bytes]
     ) -> None:
         self.released = released
         self._parts = parts

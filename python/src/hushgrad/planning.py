@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import _arguments, _bridge
+from .errors import invalid
 from .rounds import Round
 
 
@@ -81,8 +82,10 @@ class Plan:
         models.
     promise : Promise
         What the affordable rounds promise a client.
+    l1, l2 : float
+        The norms of a client's gradient that the plan rests on, as they were given.
     explanation : str
-        What was compared, what was chosen and why.
+        What was compared, what was chosen and why. It begins with the norms.
     """
 
     mechanism: str
@@ -99,6 +102,8 @@ class Plan:
     learning_rate: float
     momentum: float
     averaging: float
+    l1: float
+    l2: float
     promise: Promise
     explanation: str = field(repr=False)
     _template: Mapping[str, Any] = field(repr=False)
@@ -159,7 +164,8 @@ def plan(
     clients : int
         Number of clients, which take part in turn.
     l1, l2 : float
-        Guess of the norms of a client's gradient at the first model, from public data.
+        Guess of the norms of a client's gradient at the first model, from public data. They have
+        no default: scale, sparsity and learning rate follow from them, and another task has others.
     rounds : int
         Number of rounds, at most. 0 stands for 30, and for 10 with sumdp.
     epsilon : float
@@ -206,8 +212,8 @@ def plan(
         "sparsity": _arguments.whole("sparsity", sparsity),
         "clip": _arguments.number("clip", clip),
         "learning_rate": _arguments.number("learning_rate", learning_rate),
-        "l1": _arguments.number("l1", l1),
-        "l2": _arguments.number("l2", l2),
+        "l1": _norm("l1", l1),
+        "l2": _norm("l2", l2),
         "centred": centred,
     }
     answer, _ = _bridge.alone(lambda helper: helper.call("plan", arguments))
@@ -227,10 +233,22 @@ def plan(
         learning_rate=float(answer["learning_rate"]),
         momentum=float(answer["momentum"]),
         averaging=float(answer["averaging"]),
+        l1=float(l1),
+        l2=float(l2),
         promise=Promise.from_answer(answer["promise"]),
-        explanation=answer["explanation"],
+        explanation=f"norms of a gradient, as given: L1 {float(l1):g}, L2 {float(l2):g}\n\n"
+        + answer["explanation"],
         _template=described,
     )
+
+
+def _norm(name: str, value: object) -> float | str:
+    """Return a norm of a gradient. A sum with a clip would take 0 and plan an infinite rate."""
+    number = _arguments.number(name, value)
+    if isinstance(number, str) or number <= 0:
+        rule = "must be positive: the norm of a gradient at the first model, on public data"
+        raise invalid(name, value, rule)
+    return number
 
 
 def account(

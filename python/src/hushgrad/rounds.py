@@ -12,6 +12,7 @@ from .errors import HushgradError, PolicyRefused, invalid
 from .facts import RoundFacts
 from .ledger import Ledger, Reservation
 from .policy import Policy, Relation
+from .reports import Reports
 from .rows import Floats, Matrix, checked, frames
 
 
@@ -151,7 +152,7 @@ class Round(RoundFacts):
         *,
         ledger: Ledger | Reservation | None = None,
         unit: Literal["client", "example"] = "client",
-    ) -> bytes:
+    ) -> Reports:
         """Turn gradients into reports: one report for each row.
 
         The randomness comes from the operating system. All rows are encoded or none.
@@ -171,9 +172,9 @@ class Round(RoundFacts):
 
         Returns
         -------
-        bytes
-            The reports, packed one after the other. In a round with a shuffler they are sealed,
-            and each has report_bytes bytes.
+        Reports
+            Bytes: the reports, packed one after the other. In a round with a shuffler they are
+            sealed, and each has report_bytes bytes.
 
         Raises
         ------
@@ -197,7 +198,7 @@ class Round(RoundFacts):
         if unit not in ("client", "example"):
             raise invalid("unit", repr(unit), "must be 'client' or 'example'")
         if ledger is None:
-            return self._encode(matrix)
+            return Reports(self._encode(matrix))
         if not isinstance(ledger, Ledger | Reservation):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise invalid("ledger", type(ledger).__name__, "must be a Ledger or a Reservation")
         if unit == "client" and len(matrix) > 1:
@@ -211,7 +212,7 @@ class Round(RoundFacts):
                 reservation.cancel()  # nothing has left
             raise
         reservation.spend()
-        return reports
+        return Reports(reports)
 
     def aggregator(self, snapshot: bytes | None = None) -> Aggregator:
         """Return a new aggregator.

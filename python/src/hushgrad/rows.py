@@ -45,12 +45,13 @@ def checked(rows: Floats, dim: int) -> Matrix:
 
 def _array(rows: object) -> NDArray[Any]:
     """Return an array as it is, and a list or a tuple as an array."""
-    if isinstance(rows, np.ndarray) and not isinstance(rows, np.ma.MaskedArray):
-        return rows
-    each = cast("Sequence[object]", rows if isinstance(rows, list | tuple) else [None])
-    if any(row is None or isinstance(row, np.ma.MaskedArray) for row in each):
+    masked = isinstance(rows, np.ma.MaskedArray)
+    if isinstance(rows, np.ndarray) and not masked:
+        return cast("NDArray[Any]", rows)
+    each = cast("Sequence[object]", rows) if isinstance(rows, list | tuple) else ()
+    if masked or any(isinstance(row, np.ma.MaskedArray) for row in each) or not each:
         rule = "must be a numpy array without a mask, or a list of numbers or of such arrays"
-        raise invalid("rows", type(rows).__name__, rule)
+        raise invalid("rows", type(cast("object", rows)).__name__, rule)
     try:
         made = np.asarray(each)
     except ValueError:

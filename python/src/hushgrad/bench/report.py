@@ -23,7 +23,8 @@ from .simulation import Run, Task
 _STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 
 
-_HEAD = ("training", "ε asked", "accuracy", "bytes", "s a round", "ε a report", "ε of the run")
+# The ε of the run comes first: ways with the same ε asked differ in it.
+_HEAD = ("training", "ε of the run", "ε asked", "ε a report", "accuracy", "bytes", "s a round")
 
 
 @dataclass(frozen=True)
@@ -132,13 +133,13 @@ def table(rows: list[Row]) -> str:
         lines.append(
             (
                 row.name,
+                f"{_number(promise.epsilon_run)} against {promise.against}"
+                + (f", δ = {promise.delta:g}" if promise.delta else ""),
                 _number(row.epsilon),
+                _number(promise.epsilon_report),
                 f"{mean:.3f} ({low:.3f} to {high:.3f})",
                 f"{row.bytes:.0f}",
                 f"{row.seconds:.1f}",
-                _number(promise.epsilon_report),
-                f"{_number(promise.epsilon_run)} against {promise.against}"
-                + (f", δ = {promise.delta:g}" if promise.delta else ""),
             )
         )
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)

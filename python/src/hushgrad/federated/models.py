@@ -108,8 +108,8 @@ def _check(parts: Model, warn: Warn) -> None:
     if 0 < len(same) < len(parts):
         warn(
             f"the training has left {len(same)} of {len(parts)} arrays as they came "
-            f"({_named(same)}). The estimate has noise there all the same. If no client trains them, "
-            "leave them out of the model that the server sends, and keep them at the clients"
+            f"({_named(same)}). The estimate has noise there all the same. If no client trains "
+            "them, leave them out of the model that the server sends, and keep them at the clients"
         )
 
 

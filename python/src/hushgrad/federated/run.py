@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from logging import Logger
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from ..aggregator import Estimate
 from ..errors import InvalidParameter
 from ..planning import Promise, accounts
+from ..policy import Guarantee
 from ..rounds import Round
 
 _AHEAD = 7  # rounds whose promises are found with that of a round
@@ -47,9 +49,11 @@ class Run:
         Returns
         -------
         dict
-            ``hushgrad.epsilon-local``, ``hushgrad.epsilon-local-total``,
-            ``hushgrad.delta-local``, ``hushgrad.epsilon-central-if-shuffled`` and
-            ``hushgrad.delta``, as far as they are known. Nothing for a round without reports.
+            ``hushgrad.epsilon-local``, ``hushgrad.epsilon-local-total`` and
+            ``hushgrad.delta-local`` for a mechanism with a local guarantee;
+            ``hushgrad.epsilon-central-if-shuffled``, or ``hushgrad.epsilon-two-servers`` for a
+            mechanism of two servers, and ``hushgrad.delta``. Each is there if it holds. Nothing
+            for a round without reports.
         """
         if reports + lost <= 0:
             return {}
@@ -59,7 +63,7 @@ class Run:
             promise = self._promise(round_)
         except InvalidParameter as error:  # nothing is known of several such reports
             self._log.warning("hushgrad: %s", error)
-            return {"hushgrad.epsilon-local": round_.guarantee.epsilon}
+            return self._added(round_.guarantee)
         local, total = promise.epsilon_local, promise.epsilon_local_total
         central = promise.epsilon_central
         if self._fewest < 2:  # one report hides behind none
@@ -71,9 +75,18 @@ class Run:
             metrics["hushgrad.epsilon-local-total"] = total
             metrics["hushgrad.delta-local"] = promise.delta_local
         if central is not None:
-            metrics["hushgrad.epsilon-central-if-shuffled"] = central
+            metrics[_central(round_.guarantee)] = central
             metrics["hushgrad.delta"] = promise.delta
         return metrics
+
+    def _added(self, one: Guarantee) -> dict[str, float]:
+        """Return what basic composition promises: the sums of ε and of δ."""
+        epsilon, delta = _times(self._rounds, one.epsilon), _times(self._rounds, one.delta)
+        if one.trust == "local":
+            alone = {"hushgrad.epsilon-local": one.epsilon}
+            total = {"hushgrad.epsilon-local-total": epsilon, "hushgrad.delta-local": delta}
+            return alone | total if delta < 1 else alone
+        return {_central(one): epsilon, "hushgrad.delta": delta} if delta < 1 else {}
 
     def _promise(self, round_: Round) -> Promise:
         """Return what all rounds so far promise if each was like this one.
@@ -96,6 +109,21 @@ class Run:
             )
             self._known = dict(enumerate(found, self._rounds))
         return self._known[self._rounds]
+
+
+def _central(one: Guarantee) -> str:
+    """Return the name of the ε that does not hold against a party that sees single reports."""
+    if one.trust in ("local", "shuffle"):
+        return "hushgrad.epsilon-central-if-shuffled"
+    return "hushgrad.epsilon-two-servers"
+
+
+def _times(count: int, value: float) -> float:
+    """Return a multiple, rounded up."""
+    product = count * value
+    if math.isinf(product) or Fraction(product) >= count * Fraction(value):
+        return product
+    return math.nextafter(product, math.inf)
 
 
 def measures(estimate: Estimate, sent: int) -> dict[str, float]:

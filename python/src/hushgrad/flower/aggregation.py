@@ -65,9 +65,11 @@ class HushgradAggregation(Strategy):
     - ``hushgrad.epsilon-local-total``: of a client that took part in all rounds so far, at
       ``hushgrad.delta-local``, which is 0 for local mechanisms;
     - ``hushgrad.epsilon-central-if-shuffled``: the same client, composed, only against a party
-      that sees nothing but shuffled reports, at ``hushgrad.delta``.
+      that sees nothing but shuffled reports, at ``hushgrad.delta``;
+    - ``hushgrad.epsilon-two-servers``: with sumdp-shares, against one of the two servers if both
+      follow the protocol, at ``hushgrad.delta``. There is no local ε then.
 
-    With ``unit="example"`` the three ε are those of one record, and not of a client.
+    With ``unit="example"`` every ε is for one record, and not for a client.
 
     Parameters
     ----------

@@ -114,7 +114,7 @@ class HushgradMod:
             rows = records.difference if self._unit == "client" else records.differences
             warn = partial(_warn, round_, context)
             report = round_.encode(rows(made, model, warn), ledger=reservation, unit=self._unit)
-        content = RecordDict({records.RECORD: ConfigRecord({records.REPORT: report})})
+        content = RecordDict({records.RECORD: ConfigRecord({records.REPORT: bytes(report)})})
         return Message(content, reply_to=msg)
 
     def _round(self, msg: Message, node: Node) -> Round:

@@ -44,7 +44,8 @@ class HushgradAggregator(ModelAggregator):
 
     The reports of a site reveal little to everybody, the server included. The server sees
     which site sent a report: a central ε holds only for a party that does not, and its metric
-    is named so.
+    is named so. Arrays of floating-point numbers are trained, and the estimate has noise in all
+    of them: send no array that no site trains. All other arrays stay as they are.
 
     Every round logs these metrics, and returns them as metrics of the model:
 

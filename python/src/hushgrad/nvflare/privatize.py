@@ -166,7 +166,7 @@ class _Task:
         round_ = self._accepted(node)
         rows = self._rows(round_, result, lambda text: warn(f"round {round_.id}: {text}"))
         reports = self._encode(round_, rows, node)
-        return _reply({messages.ROUND: round_.digest, messages.REPORT: reports})
+        return _reply({messages.ROUND: round_.digest, messages.REPORT: bytes(reports)})
 
     def refusal(self, error: HushgradError) -> Shareable:
         """Return what says why. It quotes the rule, and nothing that the training made."""

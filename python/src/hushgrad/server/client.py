@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from .. import _arguments
 from ..errors import invalid
+from ..reports import KEY_BYTES, Reports
 from ..rounds import Round
 from . import messages, model
 from .calls import Party
@@ -22,7 +23,6 @@ from .status import RoundStatus
 _ATTEMPTS = 5
 _BATCH_BYTES = 512 << 10
 _MAX_BATCH = 1 << 16  # reports
-_KEY_BYTES = 16
 
 T = TypeVar("T")
 
@@ -77,32 +77,33 @@ class Client(Party):
             round with a shuffler they are sealed, and the connection leads to the shuffler.
         key : bytes, optional
             At least 16 random bytes, kept beside the reports. A program that was stopped in
-            the middle sends the same reports again with the same key. Default fresh ones. In a
-            round with a shuffler a sealed report is known by itself.
+            the middle sends the same reports again with the same key. Default the key of
+            :class:`hushgrad.Reports`. Reports that were joined or stored have none, and need it
+            here. In a round with a shuffler a sealed report is known by itself.
 
         Raises
         ------
         BadReport
             If a report is none of the round. Batches of up to 512 KiB before it stay counted.
         InvalidParameter
-            If the bytes do not end where a report ends, or if the round asks for tokens, which
-            this package does not hold.
+            If the bytes do not end where a report ends, if there is no key, or if the round asks
+            for tokens, which this package does not hold.
         """
         described: Message = messages.Round.FromString(round_.description)
         if described.issuer_key:
             raise invalid("round", repr(round_.id), "must not ask for tokens")
-        secret = secrets.token_bytes(_KEY_BYTES) if key is None else _arguments.data("key", key)
-        if len(secret) < _KEY_BYTES:
-            raise invalid("key", f"{len(secret)} bytes", f"must have at least {_KEY_BYTES}")
         packed = bytes(_arguments.data("reports", reports))
+        parts = list(_batches(packed, round_.report_bytes))
+        secret = b"" if described.shuffler else _secret(reports, key)
+        keys = [_batch_key(secret, i) if secret else b"" for i in range(len(parts))]
         batches = [
             messages.SubmitReportsRequest(
                 round_id=round_.id,
                 round_digest=bytes.fromhex(round_.digest),
-                batch_key=b"" if described.shuffler else _batch_key(bytes(secret), i),
-                reports=batch,
+                batch_key=batch_key,
+                reports=part,
             )
-            for i, batch in enumerate(_batches(packed, round_.report_bytes))
+            for batch_key, part in zip(keys, parts, strict=True)
         ]
         answer = self._retried(lambda left: self._send("SubmitReports", batches, timeout=left))
         return Receipt(answer.accepted, answer.duplicates)
@@ -127,9 +128,25 @@ def _pause(attempt: int) -> float:
     return most / 2 * (1 + secrets.randbelow(1 << 20) / (1 << 20))
 
 
+def _secret(reports: bytes, key: bytes | None) -> bytes:
+    """Return the key of reports: the one that is given, or their own."""
+    if key is None and isinstance(reports, Reports):
+        return reports.key
+    if key is None:
+        rule = (
+            f"is required for reports that were joined or stored: {KEY_BYTES} random bytes that "
+            f"you keep beside the reports. secrets.token_bytes({KEY_BYTES}) makes them"
+        )
+        raise invalid("key", "nothing", rule)
+    secret = bytes(_arguments.data("key", key))
+    if len(secret) < KEY_BYTES:
+        raise invalid("key", f"{len(secret)} bytes", f"must have at least {KEY_BYTES}")
+    return secret
+
+
 def _batch_key(secret: bytes, number: int) -> bytes:
     """Return the key of a batch: the same for the same secret and number."""
-    return hashlib.sha256(number.to_bytes(8, "big") + secret).digest()[:_KEY_BYTES]
+    return hashlib.sha256(number.to_bytes(8, "big") + secret).digest()[:KEY_BYTES]
 
 
 def _batches(reports: bytes, size: int) -> Iterator[bytes]:
