@@ -59,7 +59,7 @@ func (factory) Complete(r fl.Round) (fl.Round, error) {
 // Best returns the mechanism with the smallest squared error of the mean, among those that
 // estimate all the given columns. The number of slots and the hash family of p are ignored. The
 // error is a *fl.ParamError for columns that no mechanism estimates, and for a point that none
-// can serve. Cost: that of Scheme.LeastMSE for each mechanism.
+// can serve. Cost: one call of Scheme.LeastMSE for each mechanism.
 func Best(p sparse.Point, columns ...string) (*sparse.Scheme, error) {
 	p.Hash = sparse.HashGF2
 	var best *sparse.Scheme

@@ -39,7 +39,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// Reports and snapshots are those of the first version.
+// Reports and snapshots have the first version's bytes.
 func TestGoldenBytes(t *testing.T) {
 	for name, want := range map[string][2]string{
 		dense.Name:    {"ed2600f1a273ecca", "0b14f2650a95ccc0"},

@@ -14,6 +14,6 @@
 //	sumdp                        hdsum             the protocols below SumDP are there too
 //	sumdp-shares                 hdsum/shares      package names have no hyphens
 //
-// The other names are those of their packages: gaussian and laplace here, succinct below
+// The other mechanisms have their packages' names: gaussian and laplace here, succinct below
 // keyvalue, and coco, collision, signsketch, auto and tiers.
 package baseline

@@ -32,8 +32,8 @@ func (l *list) Set(text string) error {
 	return nil
 }
 
-// bind adds the flags to those of the Beam SDK. The SDK has its flags in package flag, and looks
-// there which of them were set.
+// bind adds the flags to the Beam SDK's flags. The SDK has its flags in package flag, and looks
+// there for the flags that were set.
 func (s *settings) bind(f *flag.FlagSet) {
 	f.Init("beam", flag.ContinueOnError)
 	f.SetOutput(io.Discard) // the help, and errors by this command's own rules

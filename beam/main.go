@@ -35,7 +35,7 @@ A file that was cut or damaged is an error with its name and the byte, and two f
 content are an error, too. Reports of a CSV with the same id in a round are counted once.
 
 -runner prism, the default, runs here. See docs/beam.md for Dataflow, Flink and Spark. Flags with
-underscores are those of the Beam SDK.
+underscores are the Beam SDK's own.
 
 `
 

@@ -33,7 +33,7 @@ func TestFiguresCanBeRead(t *testing.T) {
 	}
 	for _, e := range drawn {
 		if e.PartOf != "" {
-			continue // its panels are among those of the whole
+			continue // the whole has its panels
 		}
 		t.Run(e.Name, func(t *testing.T) {
 			if !*long && slices.Contains(slow, e.Name) {

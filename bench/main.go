@@ -210,8 +210,8 @@ func (b *benchRun) do(ctx context.Context, std command.Streams) (err error) {
 	return nil
 }
 
-// parseBench reads the flags of an experiment. With all they are those of a run of all
-// experiments: the common flags that this one is without are there and do nothing.
+// parseBench reads the flags of an experiment. With all they are the flags of a run of all
+// experiments: the common flags that this experiment is without are there and do nothing.
 func parseBench(e experiment.Experiment, args []string, stdout io.Writer, all bool) (*benchRun, error) {
 	b := &benchRun{Experiment: e}
 	f := flag.NewFlagSet("go run ./bench "+e.Name, flag.ContinueOnError)

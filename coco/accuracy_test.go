@@ -14,8 +14,8 @@ var long = flag.Bool("long", false, "measure more rounds, and rounds of many coo
 
 // The estimates of the real code against the exact errors. 62 cases with 2
 // errors each and at most 100 coordinates: 6324 tests. Of the averages of 150 rounds Student's t with
-// 149 degrees of freedom is beyond 6.7 with probability 4.1e-10: they fail by chance with probability
-// below 3e-6. Those of 400 rounds do so less often.
+// 149 degrees of freedom is beyond 6.7 with probability 4.1e-10: the tests fail by chance with probability
+// below 3e-6. Tests of 400 rounds do so less often.
 func TestErrorsAreTheExactOnes(t *testing.T) {
 	rounds := 150
 	if *long {

@@ -13,7 +13,7 @@ import (
 // Figure 3 of the paper: d = 10, s = 3, t = 8 and ε = log 2 on (0, 0, 1, 0, −1, 0, 0, 0, −1, 0), where
 // Ω = 11. Without a conflict each marked pair has 2/11 and 1/11, and the slots of the fourth pair have 1/11.
 // When the first two items share a pair, with different slots, each wins half of the time: their slots
-// have 3/22 each, and those of the two pairs without items (11 − 6)/4 of 11, 5/44.
+// have 3/22 each, and the slots of the two pairs without items have (11 − 6)/4 of 11, 5/44.
 func TestWorkedExampleOfThePaper(t *testing.T) {
 	const dim = 10
 	w, err := exact.NewWeights(math.Ln2, 3, 8)

@@ -116,8 +116,8 @@ func TestTheLinearFamilyLosesLittle(t *testing.T) {
 	}
 }
 
-// With one ε for all numbers of slots the best number is that of BestSlots. With an ε that only one
-// number may have, it is that number. A round with the parameters of the point opens as that point.
+// With one ε for all numbers of slots the best number is BestSlots' number. With an ε that only one
+// number may have, that number is the best. A round with the parameters of the point opens as that point.
 func TestSlotsWithAnEpsilonOfTheirOwn(t *testing.T) {
 	p := sparse.Point{Dim: 1000, Sparsity: 10, Epsilon: 2}
 	want, err := Scheme.BestSlots(p)

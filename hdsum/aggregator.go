@@ -32,8 +32,8 @@ func (t *tally) Count(messages Multiset) { t.sums.add(messages) }
 // Merge implements count.State.
 func (t *tally) Merge(other *tally) { t.sums.merge(other.sums.values) }
 
-// Estimate implements count.State. The standard errors are those of the noise, and an upper bound
-// for the rounding. O(instances + d' log d').
+// Estimate implements count.State. The standard errors are the noise's standard errors, with an
+// upper bound for the rounding. O(instances + d' log d').
 func (t *tally) Estimate(reports int64) (*fl.Estimate, error) {
 	if most := capacity(t.mechanism.round.Round); reports > int64(most) {
 		return nil, fl.Invalid("reports", reports, "must be at most %d", most)

@@ -120,7 +120,7 @@ func TestSeparateClientsAndSimulateHaveTheExactLaw(t *testing.T) {
 	}
 }
 
-// Variance is that of the noise and, at its worst, of the rounding.
+// Variance is the variance of the noise and, at its worst, of the rounding.
 func TestBaseSumVariance(t *testing.T) {
 	for _, c := range smallSums {
 		s := c.open(t)

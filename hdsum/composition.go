@@ -97,8 +97,8 @@ func (c Composition) perCoordinate(total budget, dim int, relation fl.Relation) 
 }
 
 // perItem returns the budget of each of the coordinates of a class with up to
-// items of them. The closed form is that of Algorithm 7 with half of its δ', which
-// otherwise leaves none for the composition itself.
+// items of them. The closed form is Algorithm 7's with half of its δ': all of δ' would
+// leave no δ for the composition itself.
 func (c Composition) perItem(half, total budget, items int) (budget, error) {
 	k := float64(items)
 	paper := budget{

@@ -61,8 +61,8 @@ func bbgnBits(t *testing.T, c Config, bound int64) float64 {
 	return float64(m * bits.Len64(q-1))
 }
 
-// Auto is the cheapest of BBGN, GKMPS and GKMPS with rounding, in bits, and GKMPS
-// the cheaper of the latter two.
+// Auto is the cheapest of BBGN, GKMPS and GKMPS with rounding, in bits. GKMPS is the
+// cheaper of GKMPS with rounding and without.
 func TestTheCheapestProtocolIsChosen(t *testing.T) {
 	seen := map[string]int{}
 	for _, base := range []Protocol{Auto, GKMPS} {

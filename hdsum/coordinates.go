@@ -22,10 +22,10 @@ type coordinates struct {
 // noise alone keeps a sub-domain, anywhere.
 //
 // A non-zero coordinate has an input in one instance. Neighbours therefore touch
-// at most touched(dim, relation) instances: those of the coordinates of the one
-// vector and, under replace-one, of the other. An instance that both share changes
-// from one input to another, which its own budget under the same relation covers,
-// so it counts once. No halving of budgets is needed on top, because the
+// at most touched(dim, relation) instances: the instances of the one vector's
+// coordinates and, under replace-one, of the other's. An instance that both share
+// changes from one input to another. Its own budget under the same relation covers
+// the change, so it counts once. No halving of budgets is needed on top, because the
 // composition counts the instances.
 func newCoordinates(c Config, split Composition, dim int, bound int64, beta float64) (*coordinates, error) {
 	if err := c.check(bound, beta); err != nil {
@@ -42,8 +42,8 @@ func newCoordinates(c Config, split Composition, dim int, bound int64, beta floa
 	return v, nil
 }
 
-// inputs appends those of a vector whose coordinates are within the bound, in the
-// order of its coordinates.
+// inputs appends the inputs of a vector whose coordinates are within the bound, in
+// the order of its coordinates.
 func (c *coordinates) inputs(dst []input, v []int64) []input {
 	for i, x := range v {
 		switch {
@@ -75,8 +75,8 @@ type vectorSum struct {
 	kept              int // one-sided sums in which anything counts
 }
 
-// combine subtracts the sums of the negative parts from those of the positive
-// ones. With every, all sub-domains count: unbiased, at the noise of the largest.
+// combine subtracts the sums of the negative parts from the sums of the positive
+// parts. With every, all sub-domains count: unbiased, at the noise of the largest.
 // Otherwise each one-sided sum keeps its own.
 func (c *coordinates) combine(estimates []float64, every bool) *vectorSum {
 	out := &vectorSum{values: make([]float64, c.dim), variances: make([]float64, c.dim)}
@@ -109,7 +109,7 @@ type VectorEstimate struct {
 	Kept float64
 }
 
-// unrotate turns the sums of rotated coordinates into those of the vectors, times
+// unrotate turns the sums of rotated coordinates into the sums of the vectors, times
 // scale.
 func unrotate(r *rotation.Rotation, sum *vectorSum, scale float64) (*VectorEstimate, error) {
 	e := &VectorEstimate{Value: make([]float64, r.Dim()), Kept: float64(sum.kept) / float64(2*len(sum.values))}

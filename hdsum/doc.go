@@ -1,5 +1,5 @@
 // Package hdsum estimates sums of what many clients hold, numbers or vectors.
-// Use it when clients trust a shuffler: the noise is that of one central curator.
+// Use it when clients trust a shuffler: the noise is a single central curator's noise.
 // Start with [SumDP] for numbers, and with the mechanism [Name] of package fl for gradients.
 //
 // In the shuffle model of differential privacy every client sends several short

@@ -49,8 +49,8 @@ func Example() {
 }
 
 // All numbers are small but one, which is a million. SumDP finds the range in which
-// numbers stand out of the noise. The noise of the estimate is that of this range, and
-// the million is dropped.
+// numbers stand out of the noise. The estimate has this range's noise, and the million is
+// dropped.
 func ExampleSumDP() {
 	const clients = 3000
 	sum, err := hdsum.NewSumDP(hdsum.Config{Clients: clients, Epsilon: 1, Delta: 1e-6, Relation: fl.ReplaceOne}, 1_000_000, 0.01)

@@ -227,7 +227,7 @@ func TestEncodeRefuses(t *testing.T) {
 	}
 }
 
-// The announced cost is about that of real gradients. With a thousand million clients
+// The announced cost is about the cost of real gradients. With a thousand million clients
 // GKMPS sends hardly any noise.
 func TestMechanismCost(t *testing.T) {
 	for _, base := range bases {

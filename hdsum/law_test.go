@@ -13,10 +13,10 @@ import (
 )
 
 // All draws are seeded. Were they not, a chi-square test would fail with
-// probability 1e-7 and a mean or variance beyond 6 standard errors with 2e-9 if it
-// is normal, which those of a few variances are not quite: 1e-7 for them. The package
-// has 26 chi-square tests, below 300 means and 40 variances: 8e-6 with the levels
-// named in single tests.
+// probability 1e-7. A mean or variance would be beyond 6 standard errors with
+// probability 2e-9 if it is normal. A few variances are not quite normal: 1e-7 for
+// each of these. The package has 26 chi-square tests, below 300 means and 40
+// variances: 8e-6 with the levels named in single tests.
 const (
 	chiSquareLevel = 1e-7
 	deviations     = 6

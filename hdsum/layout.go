@@ -130,7 +130,7 @@ type population struct {
 	layout   *layout
 	clients  int
 	sums     []int64
-	messages int64 // of the inputs, beyond those of inputs 0
+	messages int64 // of the inputs, beyond the messages of inputs 0
 }
 
 func (l *layout) newPopulation(clients int) *population {
@@ -158,7 +158,7 @@ func (p *population) finish(rng *rand.Rand) (estimates []float64, messages int64
 	messages = p.messages
 	for _, g := range p.layout.groups {
 		if want := g.sum.Clients(); p.clients != want {
-			return nil, 0, fmt.Errorf("hdsum: simulate: %w", fl.Invalid("inputs", p.clients, "must be those of exactly %d clients", want))
+			return nil, 0, fmt.Errorf("hdsum: simulate: %w", fl.Invalid("inputs", p.clients, "must come from exactly %d clients", want))
 		}
 		noise, width := g.sum.Noise(), float64(g.sum.Width())
 		for k := g.first; k < g.end(); k++ {

@@ -53,7 +53,7 @@ type noisySum interface {
 	// Noise is the law of the noise in the sum of the messages of exactly Clients
 	// clients, in units of Width.
 	Noise() sample.DiscreteLaplace
-	// Floods lists the noise messages. The layout draws those of all instances at once.
+	// Floods lists the noise messages. The layout draws the noise messages of all instances at once.
 	Floods() []gkmps.Flood
 	// Round returns the integer that stands for an input in the sum of messages. An
 	// input outside {0, …, U} is an error.
@@ -63,7 +63,7 @@ type noisySum interface {
 	variance() float64
 	// cost of an input 0.
 	cost() Cost
-	// bits are those of cost, which takes longer.
+	// bits returns the bits of cost. It takes less time than cost.
 	bits() float64
 	// payload is the number of messages that carry a rounded input.
 	payload(rounded int64) int64

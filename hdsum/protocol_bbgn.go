@@ -102,7 +102,7 @@ func (s bbgnSum) decode(sum int64) float64 { return float64(s.Decode(uint64(sum)
 
 func (s bbgnSum) bits() float64 { return float64(s.Messages()) * float64(s.MessageBits()) }
 
-// cost is that of any input.
+// cost is the same for any input.
 func (s bbgnSum) cost() Cost {
 	m, bits := float64(s.Messages()), float64(s.MessageBits())
 	// Sorted shares are about q/m apart; instance and count take a byte each.

@@ -69,7 +69,7 @@ func (s gkmpsSum) decode(sum int64) float64 { return float64(sum) * float64(s.Wi
 
 func (s gkmpsSum) bits() float64 { return s.ExpectedMessages() * float64(s.MessageBits()) }
 
-// cost is that of the floods. Any input but 0 adds one message. O(U).
+// cost is the cost of the floods. Any input but 0 adds one message. O(U).
 func (s gkmpsSum) cost() Cost {
 	c := Cost{Messages: s.ExpectedMessages(), Bits: s.bits()}
 	// Equal messages form one entry: a value has one unless all floods that hold it

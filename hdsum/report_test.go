@@ -39,7 +39,7 @@ func openCodec(t testing.TB, instances, entries int) *codec {
 }
 
 // randomMultiset has values and counts of all sizes. Values of one instance are less
-// than 2^63 apart, as those of messages are.
+// than 2^63 apart, as the values of messages are.
 func randomMultiset(rng *rand.Rand, instances, entries int) Multiset {
 	m := make([]Message, rng.IntN(entries+1))
 	for i := range m {

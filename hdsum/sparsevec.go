@@ -121,7 +121,7 @@ func (s *SparseVecSum) inputs(dst []input, items []int) ([]input, error) {
 // ItemCounts is the outcome of a SparseVecSum.
 type ItemCounts struct {
 	Value []float64 // length Dim
-	// StdErr is that of every coordinate, from noise alone.
+	// StdErr is the standard error of every coordinate, from noise alone.
 	StdErr float64
 	// MaxItems is the largest number of items of the clients that count; 0 when no
 	// class stands out of the noise.

@@ -149,8 +149,7 @@ func TestSparseVecSumDropsRareClasses(t *testing.T) {
 	}
 }
 
-// The class of a client is that of its number of items, and its items and the
-// counter go to that class.
+// A client's number of items decides its class. Its items and its count go to that class.
 func TestItemsGoToTheirClass(t *testing.T) {
 	const dim = 6
 	s := newSparse(t, SparseConfig{Config: Config{Clients: 1, Epsilon: 2, Delta: 1e-6, Relation: fl.ZeroOut, Base: BBGN}, Dim: dim, Beta: 0.1})

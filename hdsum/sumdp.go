@@ -14,8 +14,8 @@ import (
 // Each sub-domain of the inputs has an instance of its own. The analyzer finds the
 // last sub-domain whose sum stands out of the noise and adds up the sums up to
 // there. It drops larger inputs, which the paper calls clipping. The estimate is low
-// by the sum of what was dropped. Its noise is that of inputs as large as the last
-// sub-domain kept.
+// by the sum of the dropped inputs. Its noise is the noise of inputs as large as the
+// last sub-domain kept.
 type SumDP struct {
 	*layout
 	domains domains
@@ -77,7 +77,7 @@ type SumEstimate struct {
 	// Tau is the largest input that counts; larger ones were dropped. 0 when
 	// nothing stands out of the noise; Value is 0 then.
 	Tau int64
-	// Variance is that of the noise in Value. Dropped inputs are not in it.
+	// Variance is the variance of the noise in Value. Dropped inputs are not in it.
 	Variance float64
 }
 

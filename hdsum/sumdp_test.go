@@ -71,8 +71,8 @@ func TestSimulateSumDP(t *testing.T) {
 	}
 }
 
-// With many clients what is kept is the sum of the inputs up to τ, the rest is
-// dropped, and the error is that of the instances kept. (18 comparisons at 12
+// With many clients the estimate has the sum of the inputs up to τ, the rest is
+// dropped, and the error is the error of the instances kept. (18 comparisons at 12
 // standard deviations of about a Laplace variable, e^(−12·√2) = 4e-8 each, and 18
 // times β = 1e-9.)
 func TestLargeInputsAreDropped(t *testing.T) {

@@ -77,7 +77,7 @@ func (s *Sums) Merge(other *Sums) error {
 // own refuses Sums of another sum.
 func (l *layout) own(sums *Sums) error {
 	if sums.layout != l {
-		return fl.Invalid("sums", "those of another sum", "must come from NewSums of the same one")
+		return fl.Invalid("sums", "Sums of another sum", "must come from NewSums of the same sum")
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func TestSumsRefuseBadMultisets(t *testing.T) {
 	}
 }
 
-// Sums are those of the entries: integers with GKMPS, residues with BBGN.
+// Sums are the sums of the entries: integers with GKMPS, residues with BBGN.
 func TestSumsAddUp(t *testing.T) {
 	l := mixedLayout(t)
 	b := l.groups[1].sum.(bbgnSum)

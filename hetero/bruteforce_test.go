@@ -105,7 +105,7 @@ func bruteForce(eps []float64, factor float64, g func([]float64) float64, l1 boo
 	if math.IsInf(least, 1) {
 		return at(math.Log(1e-300))
 	}
-	// Smaller caps allow no w; a larger one than that of the uniform weights is of no use.
+	// Smaller caps allow no w. A cap larger than the uniform weights' cap is of no use.
 	lo, hi := math.Log(1/sum)+1e-9, math.Log(1/(n*least))
 	if math.IsInf(sum, 1) {
 		lo = hi - 50

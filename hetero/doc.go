@@ -2,7 +2,7 @@
 // it where a trusted server sees the data; package tiers is for clients that trust no
 // server. Start with [Saturating] and [NewMean].
 //
-// The estimators are those of Chaudhuri, Courtade, "Empirical Mean and Frequency Estimation
+// The estimators come from Chaudhuri, Courtade, "Empirical Mean and Frequency Estimation
 // Under Heterogeneous Privacy: A Worst-Case Analysis".
 //
 // # Model
@@ -29,10 +29,10 @@
 // [LocalCorrelated] and [LocalUncorrelated].
 //
 // For histograms the published factors [PACFactor] and [MSEFactor] weigh the noise too
-// little. Those of [HistogramPACFactor] and its siblings have the constants of the bounds.
-// The experiment table4-hetero compares them. Correlated is for the worst case. Where
-// demands and values have little to do with one another, weights that risk some bias are more
-// accurate, those of Saturating above all.
+// little. The factors of [HistogramPACFactor] and its siblings have the constants of the
+// bounds. The experiment table4-hetero compares the factors. Correlated is for the worst case.
+// Where demands and values have little to do with one another, weights that risk some bias are
+// more accurate, Saturating's weights above all.
 //
 // All optimal weights are proportional to min(ε_i, ρ) for some ρ. For a fixed
 // noise scale the best weights are a water-filling, and the optimal scale is a

@@ -106,7 +106,7 @@ func (l *Local) Histogram(values []int, rng *rand.Rand) ([]float64, error) {
 //	n·‖w − 1/n‖₂² + L·Σ c_i·w_i²,
 //
 // which are proportional to 1/(n + L·c_i). See [PACFactor] and [MSEFactor] for l in [0, 1e9].
-// For a mean the paper takes those of [Correlated]. O(n).
+// For a mean the paper takes the weights of [Correlated]. O(n).
 func LocalCorrelated(eps []float64, l float64) (Weights, error) {
 	if err := checkOptimal(eps, "l", l, maxFactor); err != nil {
 		return nil, fmt.Errorf("hetero: %w", err)
@@ -118,8 +118,8 @@ func LocalCorrelated(eps []float64, l float64) (Weights, error) {
 //
 //	min(n·‖w − 1/n‖₂², L·‖w‖₂²) + L·Σ c_i·w_i²:
 //
-// those of [LocalCorrelated], or those proportional to 1/(1 + c_i) where they are better. For
-// a mean the paper takes those of [Uncorrelated]. O(n).
+// the weights of [LocalCorrelated], or weights proportional to 1/(1 + c_i) where these are better.
+// For a mean the paper takes the weights of [Uncorrelated]. O(n).
 func LocalUncorrelated(eps []float64, l float64) (Weights, error) {
 	if err := checkOptimal(eps, "l", l, maxFactor); err != nil {
 		return nil, fmt.Errorf("hetero: %w", err)

@@ -16,8 +16,8 @@ import (
 // seen, and privacy limits how well that can be said (paper, Theorem C.3 and its proof). For a
 // mean there are two data sets: the m clients have 0 or 1.
 //
-// The paper states the condition on m up to a constant. Here the constants are those of the
-// proof. Let m be the least number for which the condition holds. R below (m−1)/(2n) means
+// The paper states the condition on m up to a constant. Here the constants are the proof's
+// constants. Let m be the least number for which the condition holds. R below (m−1)/(2n) means
 // ⌊2nR⌋ + 1 < m clients that contradict it. So no mechanism has R < (m−1)/(2n). As the constant
 // ½ is within ½ of everything, R is at most ½.
 

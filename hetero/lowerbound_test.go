@@ -63,7 +63,7 @@ func TestUncorrelatedLowerBoundByEnumeration(t *testing.T) {
 	}
 }
 
-// Beyond the subsets that are computed, the bound of equal demands is that of Jensen's
+// Beyond the subsets that are computed, the bound of equal demands comes from Jensen's
 // inequality, which is an equality: m = ⌈ln(0.5/0.05)/ε⌉ for two data sets.
 func TestUncorrelatedLowerBoundOfManyCarefulClients(t *testing.T) {
 	eps := make([]float64, 20_000)

@@ -153,7 +153,7 @@ func TestNoiseIsCalibratedTightly(t *testing.T) {
 			}
 		} else if got := n.StdDev() / (math.Sqrt2 * v); got > 1+1e-9 || got < 0.99 {
 			// Below 1 by no more than the rounding of weights to the grid; 1/1000 for ε = 1e−9.
-			t.Errorf("ε = %v: standard deviation %g times that of the paper's noise", eps, got)
+			t.Errorf("ε = %v: the noise has %g times the standard deviation of the paper's noise", eps, got)
 		}
 		if n.eta < sample.MinEta {
 			t.Errorf("ε = %v: η = %g is below what can be drawn", eps, n.eta)

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Correlated returns the weights of least [CorrelatedRisk]; where several have
-// it, those of least ‖w‖₂. See [PACFactor] and [MSEFactor] for l in [0, 1e9].
+// Correlated returns the weights of least [CorrelatedRisk]. Where several have the least
+// risk, it returns the weights of least ‖w‖₂. See [PACFactor] and [MSEFactor] for l in [0, 1e9].
 // O(n log n).
 func Correlated(eps []float64, l float64) (Weights, error) {
 	if err := checkOptimal(eps, "l", l, maxFactor); err != nil {

@@ -108,8 +108,8 @@ func (w Weights) noiseScale(eps []float64) float64 {
 //
 // Noise. Replacing a value changes two frequencies, so that each has Laplace noise
 // of scale 2v. The largest of k is below 2v·ln(k/β) with probability 1−β, and its
-// mean square is (2v)²·m, where m = H_k² + Σ 1/j², j ≤ k, is that of the largest of
-// k exponential variables.
+// mean square is (2v)²·m, where m = H_k² + Σ 1/j², j ≤ k, is the mean square of the
+// largest of k exponential variables.
 //
 // Correlated. The frequency of any set of clients is off by ½B at most: the weights
 // above 1/n gain what the others lose. So error² ≤ 2·((½B)² + (2Lv)²), which is

@@ -116,8 +116,8 @@ func (s *Sampling) sampled(i int, rng *rand.Rand) bool {
 // coin is true with probability coin/2^64, exactly.
 type coin uint64
 
-// coinMargin is above the relative error of computed probabilities: that of e^−x
-// is x·2^−53 for a rounded x, and at x = 745 nothing is left.
+// coinMargin is above the relative error of computed probabilities: the relative error of
+// e^−x is x·2^−53 for a rounded x, and at x = 745 nothing is left of e^−x.
 const coinMargin = 0x1p-40
 
 // coinAbove and coinBelow return coins whose probability is close to p < 1 and on

@@ -12,7 +12,7 @@ import (
 
 // For ε ≤ 1 the paper bounds the error on both sides, up to constants, where demands do not depend
 // on the data: it is at least ln(k/β)/‖ε‖₁, and at most that plus
-// √(n²·Var(e^−ε) ∧ n·ln(k/β))/‖ε‖₁. The constants here are those of these steps.
+// √(n²·Var(e^−ε) ∧ n·ln(k/β))/‖ε‖₁. The constants here come from these steps.
 //
 // Below. The conditions of UncorrelatedLowerBound on m follow from m·ε̄ ≥ ln((k−1)/(kβ)), by
 // Jensen's inequality, and from m·(e−1)·ε̄ ≥ ln(k(1−β)), as the mean of e^ε is at most 1 + (e−1)·ε̄.

@@ -58,8 +58,8 @@ func Uniform(eps []float64) (Weights, error) {
 	return proportional(eps, func(float64) float64 { return 1 }), nil
 }
 
-// Proportional returns weights in proportion to ε_i, those of the least noise.
-// When there are demands of +Inf, they share all of the weight equally: the
+// Proportional returns weights in proportion to ε_i, the weights of the least noise.
+// When there are demands of +Inf, their clients share all of the weight equally: the
 // limit of equal demands that grow. O(n).
 func Proportional(eps []float64) (Weights, error) {
 	if err := checkDemands(eps); err != nil {

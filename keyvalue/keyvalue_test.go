@@ -171,7 +171,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// Reports and snapshots are those of the first version.
+// Reports and snapshots have the first version's bytes.
 func TestGoldenBytes(t *testing.T) {
 	for name, want := range map[string][2]string{
 		pckv.UE:            {"21795fffc4da4502", "e5ce709005d59652"},

@@ -35,7 +35,7 @@ func Simplex(dst, v []float64, total float64) error {
 // L1Ball sets dst to the point of {x : Σ |x_j| ≤ radius} closest to v in the
 // Euclidean norm: v itself if it is inside, and else the projection of the absolute
 // values onto the simplex, with the signs of v. Arguments, errors, cost and source
-// are those of Simplex, but v may be empty.
+// are Simplex's, but v may be empty.
 func L1Ball(dst, v []float64, radius float64) error {
 	if err := check(dst, v, "radius", radius); err != nil {
 		return fmt.Errorf("keyvalue: l1 ball: %w", err)
@@ -57,7 +57,7 @@ func L1Ball(dst, v []float64, radius float64) error {
 }
 
 // cut is the soft threshold top + level, kept in two parts so that it has the digits
-// of the projection and not those of v.
+// of the projection and not the digits of v.
 type cut struct{ top, level float64 }
 
 // apply returns the part of x above the threshold. x − top may be −Inf, not +Inf.

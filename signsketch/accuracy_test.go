@@ -95,9 +95,10 @@ func TestErrorsAreTheExactOnes(t *testing.T) {
 // The majority is the sign of a sum of 64 signs. As a function of c that sum is a transform, too: of
 // the number of coordinates at each label.
 // The errors of the 64 coordinates that are held must have a standard deviation below 1 %.
-// They, and those of 1024 others, must have the one that function aliasing predicts. Over 30
-// rounds the 1920 errors of the former estimate their mean square to √(2/1920) = 3.2 % of
-// itself and the 30 720 of the latter to 0.8 %: 20 and 5 percent are 6 standard errors.
+// These errors, and the errors of 1024 other coordinates, must have the standard deviation that
+// function aliasing predicts. Over 30 rounds the 1920 errors of held coordinates estimate their mean
+// square to √(2/1920) = 3.2 % of itself, and the 30 720 errors of the others estimate theirs to
+// 0.8 %: 20 and 5 percent are 6 standard errors.
 //
 // With 2·10^6 reports at ε = 3 on top of that, intervals of 95 % must cover 93 %: at 95 % fewer
 // of 32 640 have probability below 1e-20.

@@ -34,12 +34,12 @@
 //
 // Within one round the labels are fixed. Products of an odd number of signs can alias
 // the sign of another coordinate. If all clients hold the same vector, the estimate of a
-// coordinate is off by a relative error of standard deviation about √(0.57·s/2^m). So is that of
-// a coordinate that nobody holds, in units of the scale. The error is zero on average over
-// rounds. m is chosen such that it is below 1 %: 2^m ≥ 5700·s. A larger m costs only memory.
-// Standard errors contain the error, as far as the mean shows that clients are alike
+// coordinate is off by a relative error of standard deviation about √(0.57·s/2^m). The estimate of
+// a coordinate that nobody holds is off by as much, in units of the scale. The error is zero on
+// average over rounds. m is chosen such that the error is below 1 %: 2^m ≥ 5700·s. A larger m costs
+// only memory. Standard errors contain the error, as far as the mean shows that clients are alike
 // (function aliasing).
 //
 // Source: Wang et al. compare with dense one-bit mechanisms. Randomized response is
-// Warner's (1965). The sign sketch below it is that of Charikar, Chen, Farach-Colton (2002).
+// Warner's (1965). The sign sketch below it comes from Charikar, Chen, Farach-Colton (2002).
 package signsketch

@@ -66,7 +66,7 @@ func labelBits(p sparse.Point) int {
 // adds (q − s·ρ²)/(ρ²·2^m) to the squared error of every coordinate.
 //
 // Of n clients, those errors add up as far as the vectors are alike. The correlation of the
-// rests of two clients whose vectors have the scalar product κ·s is that of products of three
+// rests of two clients whose vectors have the scalar product κ·s is the correlation of products of three
 // or more signs, (arcsin κ − κ)/(π/2 − 1) for many signs, at most κ for κ ≥ 0. Where no two
 // clients' vectors point away from one another the squared error of the mean is thus at most
 // the above times the mean of κ over all pairs of clients, which is the squared norm of the

@@ -80,7 +80,7 @@ func (c Calibration) ItemMSE(dim, s int) float64 {
 // counts are the hits of n reports on the two items of one coordinate.
 type counts struct{ plus, minus, n float64 }
 
-// gains turn counts into estimates. They are those of one calibration, for many coordinates.
+// gains turn counts into estimates: the gains of one calibration, for many coordinates.
 type gains struct{ mean, frequency, foreign float64 }
 
 func (c Calibration) gains() gains {

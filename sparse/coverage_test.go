@@ -33,8 +33,8 @@ func (c *coverage) add(s fl.Series, truth []float64, include func(truth float64)
 	c.squares += covered / n * covered / n
 }
 
-// share returns the average share and its standard error, at least that of one round in 100
-// with no coordinate covered.
+// share returns the average share and its standard error, at least the standard error of one round
+// in 100 with no coordinate covered.
 func (c *coverage) share() (share, se float64) {
 	share = c.sum / c.rounds
 	return share, max(math.Sqrt((c.squares/c.rounds-share*share)/c.rounds), 0.1/math.Sqrt(c.rounds)/10)
@@ -56,10 +56,10 @@ func apply(x []float64, f func(float64) float64) []float64 {
 }
 
 // Intervals of 95 % cover at least 93 % of the coordinates, however few reports there are: of
-// all, and of those that clients hold, of which a dozen hits once covered 88 %. All clients hold
-// the same vector. One entry at ε = 6 is the case in which the noise of a report is hardly more
-// than the entry. Rounds are independent. A share of 93 % fails at 5.5 of its standard errors,
-// 320 times 2e-8.
+// all coordinates, and of the coordinates that clients hold. A dozen hits once covered 88 % of the held
+// coordinates. All clients hold the same vector. One entry at ε = 6 is the case in which the noise of a
+// report is hardly more than the entry. Rounds are independent. A share of 93 % fails at 5.5 of its
+// standard errors, 320 times 2e-8.
 func TestFewReportsAreCovered(t *testing.T) {
 	if testing.Short() {
 		t.Skip("38400 rounds on one goroutine")

@@ -24,7 +24,7 @@ func (t *tally) Estimate(reports int64) (*fl.Estimate, error) {
 	}
 	e.NoiseNorm = m.round.Scale * h.noiseNorm(mean, m.aliasing)
 	widen(mean, m.aliasing)
-	for j := range mean.Value { // now from ternary units to those of the gradient
+	for j := range mean.Value { // now from ternary units to the gradient's units
 		mean.Value[j] *= m.round.Scale
 		mean.StdErr[j] *= m.round.Scale
 	}
@@ -71,10 +71,10 @@ func (h hits) conditional(mean, frequency fl.Series, scale float64) fl.Series {
 // small. Of X ± 1.96·√(X+3) at least 94 % cover it, at every λ.
 const moreHits = 3
 
-// mean estimates an entry of the mean ternary vector. The variance is that of one
+// mean estimates an entry of the mean ternary vector. The variance is the variance of one
 // report's estimate Y over the sampling of coordinates and the randomizer, E[Y²] − E[Y]², from
 // the estimated frequency and from moreHits. Where hits do not show the frequency, E[Y²] is
-// the same at any.
+// the same at any frequency.
 func mean(c Calibration) estimator {
 	in, out := c.MeanVariance()
 	g, shown := c.gains(), c.estimatesFrequency()
@@ -89,7 +89,7 @@ func mean(c Calibration) estimator {
 	}
 }
 
-// noiseNorm returns the norm of the mean's error, in ternary units. perSquare is that of widen.
+// noiseNorm returns the norm of the mean's error, in ternary units. perSquare is as in widen.
 // E[Y²] is linear in the frequency, so a sum over the coordinates needs neither moreHits nor a
 // frequency that is moved up to 0. A mean of n reports has E[Y²] − E[Y]² over n, for which n−1
 // is unbiased. A single report shows E[Y²] alone, which is at least as large.
@@ -130,8 +130,8 @@ func widen(mean fl.Series, perSquare float64) {
 	}
 }
 
-// frequency estimates the share of clients whose entry is not zero. The variance is that of
-// mean.
+// frequency estimates the share of clients whose entry is not zero. The variance is of one
+// report's estimate, as for mean.
 func frequency(c Calibration) estimator {
 	in, out := c.FrequencyVariance()
 	g := c.gains()
@@ -143,7 +143,8 @@ func frequency(c Calibration) estimator {
 	}
 }
 
-// item estimates the share of clients with the item +. The variance is that of mean.
+// item estimates the share of clients with the item +. The variance is of one report's estimate,
+// as for mean.
 func item(c Calibration) estimator {
 	own, opposite, out := c.ItemVariance()
 	g := c.gains()
@@ -157,7 +158,7 @@ func item(c Calibration) estimator {
 	}
 }
 
-// estimator estimates from the counts of a coordinate. The variance is that of a single report.
+// estimator estimates from the counts of a coordinate. The variance is a single report's variance.
 type estimator func(k counts) (value, variance float64)
 
 // series applies an estimator to every coordinate.
@@ -173,7 +174,7 @@ func (h hits) series(of func(Calibration) estimator) fl.Series {
 	return s
 }
 
-// counts are those of a coordinate.
+// counts returns the counts of coordinate j.
 func (h hits) counts(j int) counts {
 	return counts{plus: float64(h.plus[j]), minus: float64(h.minus[j]), n: h.n}
 }

@@ -173,8 +173,8 @@ func TestThreeHitsMoreCoverEveryRate(t *testing.T) {
 	}
 }
 
-// The labels of a round add perSquare·Σx² to the squares of all standard errors, where Σx² is
-// that of the estimates without their noise, and nothing where the noise hides it.
+// The labels of a round add perSquare·Σx² to the squares of all standard errors. Σx² is the sum of
+// the estimates' squares without their noise. Where the noise hides Σx², the labels add nothing.
 func TestLabelsWidenStandardErrors(t *testing.T) {
 	const perSquare = 0.25
 	for _, c := range []struct{ value, stdErr, want []float64 }{
@@ -191,8 +191,8 @@ func TestLabelsWidenStandardErrors(t *testing.T) {
 }
 
 // The squared norm of the noise is the variance of the reports' estimates over n−1, or their
-// second moment for one report, and with fixed labels perSquare·d·Σx² more. Σx² is that of the
-// estimates without their noise.
+// second moment for one report, and with fixed labels perSquare·d·Σx² more. Σx² is the sum of the
+// estimates' squares without their noise.
 func TestTheNormOfTheNoiseAddsUpTheVariances(t *testing.T) {
 	for name, c := range map[string]Calibration{"paired": paired, "separate": separate, "t = 2s": meanOnly} {
 		toMean, toSupport := c.meanGain(), 0.0

@@ -32,7 +32,7 @@ type Definition struct {
 	// MinKeys is the smallest number of labels of the hash family for s entries; nil: none.
 	MinKeys func(s int) int
 	// Calibrate returns the hit probabilities for slots of weight high and low, Ω = total
-	// in all. chances are those of the hash family.
+	// in all. chances are the hash family's chances.
 	Calibrate func(chances slothash.Chances, p Point, high, low, total float64) Calibration
 	// Aliasing is the squared error that the fixed labels of a round add to a coordinate,
 	// divided by the squared norm of the mean ternary vector; nil: none. It does not fall

@@ -20,7 +20,7 @@ func (s *Scheme) BestSlotsForFrequency(p Point) (int, error) { return s.best(p, 
 func (s *Scheme) BestSlotsForItems(p Point) (int, error) { return s.best(p, s.ItemMSE) }
 
 // BestSlotsAt is BestSlots where ε depends on the number of slots, as under a budget for shuffled
-// reports: epsilon returns that of a number of slots, in (0, fl.MaxEpsilon]. p.Slots and
+// reports: epsilon returns the ε of a number of slots, in (0, fl.MaxEpsilon]. p.Slots and
 // p.Epsilon are ignored. The MSE must be unimodal all the same.
 func (s *Scheme) BestSlotsAt(p Point, epsilon func(slots int) float64) (int, error) {
 	p.Epsilon = fl.MaxEpsilon // of no number of slots: mse replaces it

@@ -21,7 +21,7 @@ import (
 // Sampling is done in integers: |g_j|/τ is first rounded down to a multiple of
 // 2^−k, k = min(52, 62−⌈log2 d⌉), and everything after that is exact.
 //
-// Gradients of float32 are sampled as they are. The result is that of the same numbers as float64.
+// Gradients of float32 are sampled as they are. The same numbers as float64 give the same result.
 //
 // A Sampler is reused without allocating and is not safe for concurrent use.
 type Sampler struct {
@@ -44,8 +44,8 @@ type weighing struct {
 	unit    float64 // weight of probability 1, a power of two
 }
 
-// weight is |g|/τ, at most 1, as an integer. It has no branch, which gradients of which many
-// coordinates are clipped would take at random.
+// weight is |g|/τ, at most 1, as an integer. It has no branch. Gradients with many clipped
+// coordinates would take a branch at random.
 func (r weighing) weight(g float64) uint64 {
 	return uint64(int64(min(math.Abs(g)*r.perUnit, r.unit))) // int64 takes one instruction
 }

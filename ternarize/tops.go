@@ -22,8 +22,7 @@ type TopS struct {
 	sign          []int8
 }
 
-// NewTopS returns a TopS with an empty memory. The arguments are those of
-// NewSampler.
+// NewTopS returns a TopS with an empty memory. The arguments are NewSampler's.
 func NewTopS(dim, sparsity int, scale float64) (*TopS, error) {
 	if err := checkShape(dim, sparsity, scale); err != nil {
 		return nil, err

@@ -14,7 +14,7 @@
 	VADDPD Y3, Y6, Y6; \
 	VPADDQ Y6, Y5, Y5
 
-// BLOCKS is the body of both functions. size is that of a coordinate in bytes.
+// BLOCKS is the body of both functions. size is the size of a coordinate in bytes.
 #define BLOCKS(load, size) \
 	MOVQ blocks+0(FP), DI; \
 	MOVQ grad+8(FP), SI; \

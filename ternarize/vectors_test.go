@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Weights by vector instructions are those of one coordinate after the other, to the bit: for numbers
+// Vector instructions give the same weights as one coordinate after the other, to the bit: for numbers
 // of every magnitude, for scales at both ends, and in more blocks than one call takes.
 func TestVectorsWeighAsOneByOne(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { weighsAsOneByOne(t, math.Float64frombits) })

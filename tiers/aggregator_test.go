@@ -14,8 +14,8 @@ import (
 )
 
 // The combined mean is unbiased: 30 coordinates are within 5.5 standard errors
-// (probability of a false alarm 1.2e-6), its standard errors are smaller than those of
-// the best tier alone, and the weights favour the tiers that ask for less privacy.
+// (probability of a false alarm 1.2e-6), its standard errors are smaller than the best
+// tier's alone, and the weights favour the tiers that ask for less privacy.
 func TestMixedClientsBeatEachTierAlone(t *testing.T) {
 	m := open(t)
 	rng := rand.New(rand.NewChaCha8([32]byte{61}))
@@ -64,7 +64,7 @@ func TestMixedClientsBeatEachTierAlone(t *testing.T) {
 	if want := math.Sqrt(noise2); !(math.Abs(e.NoiseNorm-want) <= 1e-12*want) {
 		t.Errorf("norm of the noise %g, want %g from the tiers", e.NoiseNorm, want)
 	}
-	// The weights are those of the exact errors, and of no report.
+	// The weights follow from the exact errors, and from no report.
 	var precisions [3]float64
 	total := 0.0
 	for i, epsilon := range []float64{0.5, 2, 8} {

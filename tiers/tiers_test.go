@@ -66,7 +66,6 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// Reports and snapshots are those of the first version.
 // A round in other units is the same round: weights are equal, and values and errors scale,
 // also where squares would overflow or vanish.
 func TestScaleIsAUnit(t *testing.T) {
@@ -117,6 +116,7 @@ func TestScaleIsAUnit(t *testing.T) {
 	}
 }
 
+// Reports and snapshots have the first version's bytes.
 func TestGoldenBytes(t *testing.T) {
 	r := fl.Round{Mechanism: tiers.Name, Epsilon: 2, Params: fl.Params{"base": fl.Text("coco"), "menu": fl.Text("0.5,2"), "sparsity": fl.Int(4)}}
 	fltest.Golden(t, r, "ed2d50edf171e01d", "b30cd1a538b310cd")

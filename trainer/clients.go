@@ -7,7 +7,7 @@ import "math/rand/v2"
 // gradients.
 //
 // Clients take part in turn, and each as often as every other, give or take once: turn
-// number t, from 0, is that of client t mod Len. A round of n clients is n turns, and the
+// number t, from 0, is the turn of client t mod Len. A round of n clients is n turns, and the
 // next round goes on where it ended.
 type Clients struct {
 	x      [][]float64
@@ -45,7 +45,7 @@ func NewSkewedClients(x [][]float64, labels []int, n int, concentration float64,
 // Len returns the number of clients.
 func (c *Clients) Len() int { return c.shares.clients }
 
-// examples appends those of the client whose turn it is.
+// examples appends the examples of the client whose turn it is.
 func (c *Clients) examples(turn int, x [][]float64, labels []int) ([][]float64, []int) {
 	for _, i := range c.shares.of(turn) {
 		x, labels = append(x, c.x[i]), append(labels, c.labels[i])

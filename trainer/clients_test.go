@@ -49,7 +49,7 @@ func TestSharesAreDisjoint(t *testing.T) {
 	}
 	again, _ := clients.examples(7+3*430, nil, nil)
 	if first, _ := clients.examples(7, nil, nil); &first[0][0] != &again[0][0] {
-		t.Error("turn 7 + 3·Len is not that of client 7")
+		t.Error("turn 7 + 3·Len is not client 7's")
 	}
 	if same := must[*Clients](t)(NewClients(clients.x, clients.labels, 430, testRand(6))); !slices.Equal(same.shares.order, clients.shares.order) {
 		t.Error("equal generators deal differently")
@@ -95,8 +95,8 @@ func TestTheTurnsGoRound(t *testing.T) {
 	}
 }
 
-// The gradient of a client is that of its own examples as a Worker computes it, shrunk on
-// request, also where a client's examples do not fit together with those of others.
+// The gradient of a client is the gradient of its own examples as a Worker computes it, shrunk on
+// request, also where a client's examples do not fit together with other clients' examples.
 func TestAClientsGradientIsThatOfItsExamples(t *testing.T) {
 	for _, shape := range []struct{ examples, clients int }{{900, 300}, {600, 2}, {300, 300}} {
 		c, clients := someClients(t, shape.examples, shape.clients)

@@ -38,9 +38,9 @@
 //
 // A simulation of many clients needs as many gradients, but not as many runs of a graph:
 // [Examples] computes the gradients of a whole batch of examples from one run, each on its
-// own, and [Clients] those of clients with one or more examples each. [Linear] is a linear model
-// of rows of numbers with any loss: linear and logistic regression. Whatever else has
-// gradients implements [Gradients].
+// own. [Clients] computes the gradients of clients with one or more examples each. [Linear] is a
+// linear model of rows of numbers with any loss: linear and logistic regression. Whatever else
+// has gradients implements [Gradients].
 //
 // [Save] and [Load] keep a parameter vector in a .npy file, which
 // numpy.load reads too; [WriteWeights] and [ReadWeights] do the same for a
@@ -48,14 +48,14 @@
 //
 // # Models
 //
-// The known names are those of [ModelNames]. [NewAdapter] fits a frozen layer. All models map an image to one
+// [ModelNames] returns the known names. [NewAdapter] fits a frozen layer. All models map an image to one
 // logit per class and are trained on the mean cross-entropy. There is no
 // regularisation, no batch normalisation and no dropout, so the gradient of a
 // set of examples is exactly the mean of the gradients of its members.
 //
 // # Gorgonia
 //
-// Graphs, symbolic differentiation, execution and the optimizers are those of
+// Graphs, symbolic differentiation, execution and the optimizers come from
 // gorgonia.org/gorgonia v0.9.18. A graph is built and differentiated once per
 // worker, for a fixed batch size, and then run again and again. Three of
 // Gorgonia's habits shape this package:

@@ -62,7 +62,7 @@ func (e *Examples) Run(params []float64, x [][]float64, labels []int) (losses []
 	if len(x) > e.m.batch {
 		return nil, invalid("x", len(x), "must be at most %d examples", e.m.batch)
 	}
-	// The weight 1 makes the derivatives those of each example's own loss.
+	// With the weight 1 the derivatives are the derivatives of each example's own loss.
 	if err := e.m.forEachBatch(x, labels, 1, e.keep); err != nil {
 		return nil, err
 	}
@@ -107,18 +107,18 @@ func (e *Examples) Gradient(dst []float64, i int) error {
 	return nil
 }
 
-// Shrunk writes into dst a gradient like that of ShrinkL1: shifted along
+// Shrunk writes into dst a gradient like ShrinkL1's: shifted along
 // directions that do not change the model, and of the smallest L1 norm that
-// such shifts reach. Arguments, errors and cost are those of Gradient.
+// such shifts reach. Arguments, errors and cost are Gradient's.
 //
 // ShrinkL1 subtracts a median of its own from each row of the last layer. For
 // one example the row of unit j is a_j·δ, with the unit's activation a_j and
-// the derivatives δ by the logits, and its median is a_j times that of δ. So it
+// the derivatives δ by the logits, and its median is a_j times δ's median. So it
 // is enough to subtract one number from δ, before the outer product. When the
 // number of classes is even any number between the two middle elements of δ is
-// a median; Shrunk takes the larger one. ShrinkL1 does so row by row, which for
-// negative a_j is the smaller one times a_j: there the two results differ, and
-// have the same norm.
+// a median; Shrunk takes the larger one. ShrinkL1 does so row by row. For
+// negative a_j it takes the smaller one times a_j: there the two results differ,
+// and have the same norm.
 func (e *Examples) Shrunk(dst []float64, i int) error {
 	if err := e.check(dst, i); err != nil {
 		return err

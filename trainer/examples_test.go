@@ -116,7 +116,7 @@ func TestShrunk(t *testing.T) {
 					t.Fatal(err)
 				}
 				if a, b := floats.Norm(short, 1), floats.Norm(want, 1); !(math.Abs(a-b) <= 1e-12*b) {
-					t.Errorf("%s classes=%d: L1 norm %g, that of ShrinkL1 %g, unshifted %g", c.name, classes, a, b, floats.Norm(plain, 1))
+					t.Errorf("%s classes=%d: L1 norm %g, with ShrinkL1 %g, unshifted %g", c.name, classes, a, b, floats.Norm(plain, 1))
 				}
 				layout := c.model.Layout()
 				output := layout[len(layout)-2].Offset

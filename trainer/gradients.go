@@ -7,11 +7,12 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Gradients computes the gradients of simulated clients, who take part in turn: see [Clients].
-// [Clients.On] returns those of a Model and [NewLinear] those of a linear model with any loss. A
-// model or a loss of one's own is another implementation. It is not safe for concurrent use.
+// Gradients computes the gradients of simulated clients, which take part in turn: see [Clients].
+// [Clients.On] returns the Gradients of a Model, and [NewLinear] the Gradients of a linear model with
+// any loss. A model or a loss of one's own is another implementation. Gradients is not safe for
+// concurrent use.
 type Gradients interface {
-	// Len is the number of clients, and Dim that of coordinates of a gradient.
+	// Len is the number of clients. Dim is the number of coordinates of a gradient.
 	Len() int
 	Dim() int
 	// Each computes the gradients at params of the clients whose turns are first, …, last−1,
@@ -29,7 +30,7 @@ const together = 256
 // On returns the clients' gradients of a model. Where shrunk is true they are shifted as by
 // ShrinkL1, without effect on the model: that suits mechanisms that clip the L1 norm.
 //
-// One run of the graph computes some 256 examples, and all those of one client at least. O(d)
+// One run of the graph computes some 256 examples, and all examples of one client at least. O(d)
 // per example beside it.
 func (c *Clients) On(m *Model, shrunk bool) (Gradients, error) {
 	g := &modelGradients{clients: c, atOnce: max(1, together/c.shares.each)}
@@ -45,7 +46,7 @@ func (c *Clients) On(m *Model, shrunk bool) (Gradients, error) {
 	return g, nil
 }
 
-// modelGradients are those of clients' examples by a graph.
+// modelGradients computes the gradients of clients' examples by a graph.
 type modelGradients struct {
 	clients  *Clients
 	examples *Examples

@@ -179,9 +179,9 @@ func (m *machine) load(params []float64, x [][]float64, labels []int) error {
 // forEachBatch runs the graph over the loaded examples, at most m.batch at a
 // time, and calls visit after each run with the log-probabilities of its
 // examples, len(labels) × classes, and their labels. The seeds of the
-// examples of a run are -weight at the label, which makes the gradient of the
-// graph that of weight times the sum of their losses; unused places are seeded
-// with zero.
+// examples of a run are -weight at the label. The graph's gradient is then the
+// gradient of weight times the sum of the examples' losses. Unused places are
+// seeded with zero.
 func (m *machine) forEachBatch(x [][]float64, labels []int, weight float64, visit func(logp []float64, labels []int) error) error {
 	size, classes := m.net.input.Size(), m.net.classes
 	for len(labels) > 0 {

@@ -92,7 +92,7 @@ func (m *Model) NewWorker(batch int) (*Worker, error) {
 	return &Worker{g}, nil
 }
 
-// NewEvaluator builds the forward half of that graph alone. Errors as those of NewWorker.
+// NewEvaluator builds the forward half of that graph alone. Errors are NewWorker's.
 func (m *Model) NewEvaluator(batch int) (*Evaluator, error) {
 	g, err := newMachine(m, batch, byNothing)
 	if err != nil {
@@ -103,7 +103,7 @@ func (m *Model) NewEvaluator(batch int) (*Evaluator, error) {
 
 // NewExamples builds the graph that computes the gradients of single
 // examples, up to batch of them in one run: for clients with one example
-// each that are simulated in one process. Errors as those of NewWorker.
+// each that are simulated in one process. Errors are NewWorker's.
 func (m *Model) NewExamples(batch int) (*Examples, error) {
 	g, err := newMachine(m, batch, byOutputs)
 	if err != nil {

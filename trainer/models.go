@@ -146,7 +146,7 @@ func NewCNN(in Input, classes, first, second int) (*Model, error) {
 		return nil, err
 	}
 	// The widest tensors of one example: patches and outputs of both
-	// convolutions. Those of the rest are smaller.
+	// convolutions. The tensors of the rest are smaller.
 	if err := m.widen([][]int{
 		{h1, w1, in.Channels, 25}, {h1, w1, first}, {h2, w2, first, 9}, {h2, w2, second}, {classes},
 	}); err != nil {

@@ -135,8 +135,8 @@ func (r *run) round(ctx context.Context, rounds Rounds, i int) error {
 	return r.After(Progress{Round: i, Estimate: estimate, Params: r.params, Average: r.average})
 }
 
-// noiseOf is the root mean square error of a coordinate, 0 where it is not known. It is not that of the standard
-// errors, which are widened for single coordinates of small rounds.
+// noiseOf is the root mean square error of a coordinate, 0 where it is not known. It is not the root mean square
+// of the standard errors. Standard errors are widened for single coordinates of small rounds.
 func noiseOf(e *fl.Estimate) float64 {
 	if math.IsNaN(e.NoiseNorm) {
 		return 0

@@ -65,8 +65,8 @@ func dealSkewed(labels []int, clients int, concentration float64, rng *rand.Rand
 	return s, nil
 }
 
-// pick draws a class by the client's shares, among those of which something is left. Where the
-// shares of all of these are 0, the one with the most examples left is taken.
+// pick draws a class by the client's shares, among the classes with examples left. Where the
+// shares of all these classes are 0, it takes the class with the most examples left.
 func pick(share []float64, left [][]int, rng *rand.Rand) int {
 	total, most := 0., 0
 	for k, l := range left {

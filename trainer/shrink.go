@@ -38,8 +38,8 @@ func ShrinkL1(m *Model, grad []float64) error {
 }
 
 // GradientNorms returns the mean L1 and L2 norms of the gradients at params of single
-// examples, shifted as by ShrinkL1. From public examples like those of the clients they
-// show where to clip. Arguments and errors are those of Worker.Gradient.
+// examples, shifted as by ShrinkL1. The norms of public examples like the clients' examples
+// show where to clip. Arguments and errors are Worker.Gradient's.
 func GradientNorms(m *Model, params []float64, x [][]float64, labels []int) (l1, l2 float64, err error) {
 	examples, err := m.NewExamples(max(1, len(x)))
 	if err != nil {

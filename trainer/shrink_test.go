@@ -70,7 +70,7 @@ func TestShrinkL1(t *testing.T) {
 }
 
 // At the zero model of three classes the shifted derivatives are −1 for the label and 0
-// for the others: the gradient is that of the example and the bias.
+// for the others: a gradient's norm is the norm of the example and the bias.
 func TestGradientNorms(t *testing.T) {
 	model, err := NewModel("softmax", Input{Channels: 1, Height: 1, Width: 2}, 3)
 	if err != nil {

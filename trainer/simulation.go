@@ -10,7 +10,7 @@ import (
 
 // SimulationConfig describes rounds without a server. All fields but Encode are required.
 type SimulationConfig struct {
-	// Gradients are those of the clients. The simulation closes them.
+	// Gradients are the clients' gradients. The simulation closes them.
 	Gradients Gradients
 	// Cohort is the number of clients of a round, in [1, Gradients.Len()].
 	Cohort int
@@ -27,7 +27,7 @@ type SimulationConfig struct {
 
 // Simulation is Rounds in one process. The clients of a round compute their gradients,
 // encode them with the round's mechanism, and an aggregator decodes the mean. Reports and
-// means are those of a federation, only the network is missing.
+// means are as in a federation, only the network is missing.
 //
 // It is not safe for concurrent use, and it computes on one core: run several at once.
 type Simulation struct {

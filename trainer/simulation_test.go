@@ -35,8 +35,8 @@ func simulated(t *testing.T, change func(*SimulationConfig)) (testCase, *Simulat
 	return c, s
 }
 
-// Without privacy a round's mean is that of the gradients of its clients. They are the next
-// in turn after those of the round before.
+// Without privacy a round's mean is the mean of its clients' gradients. These clients are the next
+// in turn after the clients of the round before.
 func TestASimulatedMeanIsTheClients(t *testing.T) {
 	for _, shrunk := range []bool{false, true} {
 		c, s := simulated(t, func(c *SimulationConfig) {
@@ -159,7 +159,7 @@ func TestSimulationErrors(t *testing.T) {
 		c.Encode = func(_ fl.Mechanism, dst []byte, _ int, _ []float64, _ *rand.Rand) ([]byte, error) { return dst, broken }
 	})
 	if _, err := s.Mean(t.Context(), 0, make([]float64, s.c.Gradients.Dim())); !errors.Is(err, broken) {
-		t.Errorf("got %v, want that of the client", err)
+		t.Errorf("got %v, want the client's error", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

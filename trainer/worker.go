@@ -63,10 +63,10 @@ type Evaluator struct {
 	m *machine
 }
 
-// Evaluate returns the fraction of the examples whose largest logit is that of
-// their label, in [0, 1], and their mean cross-entropy in nats. The first of
-// several equal logits counts as the largest. The arguments are those of
-// Worker.Gradient, and so are the errors. O(⌈n/B⌉) runs of the graph.
+// Evaluate returns the fraction of the examples whose largest logit is their
+// label's, in [0, 1], and their mean cross-entropy in nats. The first of
+// several equal logits counts as the largest. Arguments and errors are
+// Worker.Gradient's. O(⌈n/B⌉) runs of the graph.
 func (e *Evaluator) Evaluate(params []float64, x [][]float64, labels []int) (accuracy, loss float64, err error) {
 	if err := e.m.load(params, x, labels); err != nil {
 		return 0, 0, err

@@ -113,8 +113,8 @@ func (s *sums) Merge(other *sums) {
 	}
 }
 
-// Estimate implements count.State. The standard error is that of the mean of a sample: it says
-// how much the cohort, not the noise, matters.
+// Estimate implements count.State. The standard error is the standard error of a sample's mean: it
+// says how much the cohort, not the noise, matters.
 func (s *sums) Estimate(reports int64) (*fl.Estimate, error) {
 	n := float64(reports)
 	mean := fl.Series{Value: make([]float64, len(s.sum)), StdErr: make([]float64, len(s.sum))}

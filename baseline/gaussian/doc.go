@@ -6,11 +6,10 @@
 //
 // A client clips its gradient to the L2 norm Scale and adds normal noise of standard
 // deviation σ to every coordinate. Any two clipped gradients are at most 2·Scale apart. The
-// report is (ε, δ)-differentially private against everybody, replace-one. σ is that of
-// [Sigma], the least there is: Balle and Wang, Improving the Gaussian
-// Mechanism for Differential Privacy: Analytical Calibration and Optimal Denoising, ICML
-// 2018, Theorem 8 and Algorithm 1. Round.Delta is δ, in (0, 1). The round has no other
-// parameters.
+// report is (ε, δ)-differentially private against everybody, replace-one. [Sigma] returns σ, the
+// least there is: Balle and Wang, Improving the Gaussian Mechanism for Differential Privacy:
+// Analytical Calibration and Optimal Denoising, ICML 2018, Theorem 8 and Algorithm 1.
+// Round.Delta is δ, in (0, 1). The round has no other parameters.
 //
 // # Exactness
 //

@@ -192,8 +192,8 @@ func TestSigmaRefuses(t *testing.T) {
 	}
 }
 
-// With the same randomness, coordinates less than a step apart from 0 give the report of 0,
-// on either side, and others that of the next multiple towards 0.
+// With the same randomness, coordinates less than a step apart from 0, on either side, give the
+// report of 0. Other coordinates give the report of the next multiple towards 0.
 func TestTruncationIsTowardsZero(t *testing.T) {
 	noise, err := rounded.New()
 	if err != nil {

@@ -80,8 +80,8 @@ const (
 	expBits = 160 // fractional bits of exact.LowerExp
 )
 
-// magnitudes returns weights w_0, …, w_{block−1} and that of escape, of sum T =
-// 2^table.TotalBits, in about the proportion of e^(−η·m). With them magnitude m has the
+// magnitudes returns the weights w_0, …, w_{block−1} and w_escape, of sum T =
+// 2^table.TotalBits, in about the proportion of e^(−η·m). With these weights magnitude m has the
 // probability
 //
 //	P[m] = w_{m mod block}/T·(w_escape/T)^⌊m/block⌋,

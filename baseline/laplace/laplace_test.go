@@ -114,7 +114,7 @@ func TestPromise(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := m.(fl.Amplifier).Shuffled().Epsilon(10_000, 1e-6); err != nil || got != want {
-		t.Errorf("central ε %g, %v, want that of clones, %g", got, err, want)
+		t.Errorf("central ε %g, %v, want the bound of clones, %g", got, err, want)
 	}
 	if got, err := m.(fl.Amplifier).Shuffled().Delta(10_000, want); err != nil || !(got <= 1e-6 && got > 0.9e-6) {
 		t.Errorf("central δ %g, %v, want 1e-6", got, err)

@@ -8,8 +8,8 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// split is how the budget is used: the side of the threshold that a report is on is that of
-// the direction with probability p.
+// split is how the budget is used: a report is on the direction's side of the threshold with
+// probability p.
 type split struct {
 	z     float64 // threshold, in standard deviations
 	q     float64 // P[U < z]
@@ -66,8 +66,8 @@ func (s split) error(dim int) float64 {
 }
 
 // Error returns the expected squared error of one report, E‖R − u‖² in squared units of
-// Scale: of the whole lifted vector u, which has dim+1 coordinates. That of a gradient is
-// less by what the last one takes, about one part in dim+1. epsilon is in [MinEpsilon, 20] and
+// Scale: of the whole lifted vector u, which has dim+1 coordinates. A gradient's error is less by
+// the last coordinate's part, about one part in dim+1. epsilon is in [MinEpsilon, 20] and
 // dim in [1, fl.MaxDim]; the error otherwise is a *fl.ParamError (wrapped). O(1).
 func Error(epsilon float64, dim int) (float64, error) {
 	if !(epsilon >= MinEpsilon && epsilon <= fl.MaxEpsilon) {

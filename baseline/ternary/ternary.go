@@ -18,13 +18,13 @@
 //
 // # Privacy and accuracy
 //
-// A report is ε-LDP, replace-one, for every ternary vector, as those of pckv are, with exact
+// A report is ε-LDP, replace-one, for every ternary vector, as pckv's reports are, with exact
 // integer probabilities. Means are unbiased, and standard errors have the estimates plugged
-// in. Shuffled is the bound of privacy.Clone. The columns are those of pckv for the ternary
+// in. Shuffled is the bound of privacy.Clone. The columns are pckv's columns for the ternary
 // vectors.
 //
-// Encode takes O(dim) time, about 2 ns for a coordinate, and Add O(1). A report is that of
-// "pckv-grr", 2 bytes for dim = 2000, and so is a snapshot.
+// Encode takes O(dim) time, about 2 ns for a coordinate, and Add O(1). Reports and snapshots are
+// reports and snapshots of "pckv-grr". A report has 2 bytes for dim = 2000.
 package ternary
 
 import (

@@ -16,11 +16,11 @@
 //
 // Between read and count nothing is stored or sent: a runner fuses them. What leaves a worker is
 // one aggregator for every bundle and round. Memory and traffic thus grow with the number of
-// files, ranges and bundles, and not with that of reports. The stage distinct is the exception:
+// files, ranges and bundles, and not with the number of reports. The stage distinct is the exception:
 // its reports are sent to the machine that holds their id.
 //
-// Aggregators are sums of integers. The estimate has the same bits, however a runner splits files,
-// and as those of hushgrad aggregate and of a server on the same reports.
+// Aggregators are sums of integers. The estimate has the same bits, however a runner splits files.
+// The estimates of hushgrad aggregate and of a server on the same reports have these bits, too.
 package pipeline
 
 import (

@@ -190,8 +190,8 @@ func TestEstimatesHaveTheBitsOfOneAggregator(t *testing.T) {
 	equal(t, filepath.Join(out, "bb"), b.estimate(t, 0, 9000, 0))
 }
 
-// Reports do not leave the worker that reads them: no batch is ever stored, and what is stored
-// instead are accumulators, whose number does not depend on that of reports.
+// Reports do not leave the worker that reads them: no batch is ever stored. Accumulators are stored
+// instead, and their number does not depend on the number of reports.
 func TestReportsAreCountedWhereTheyAreRead(t *testing.T) {
 	w := newWorld(t, "w", 400_000)
 	var accumulators []int64

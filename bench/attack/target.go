@@ -17,7 +17,7 @@ import (
 type Target struct {
 	Model  *trainer.Model
 	Params []float64 // of the model
-	// Round is that of every report, of a sparse mechanism. Each has a PublicSeed of its own.
+	// Round is the round of every report, of a sparse mechanism. Each report's round has a PublicSeed of its own.
 	Round fl.Round
 	// Public are examples that no client holds. The attacker learns the classes from them.
 	Public *dataset.Set
@@ -38,7 +38,7 @@ func (t Target) Linked(ctx context.Context, env experiment.Env) (experiment.Inte
 	return attackLinked(likelihoods, t.labels(), t.Reports), nil
 }
 
-// labels are those of the victims.
+// labels returns the victims' labels.
 func (t Target) labels() []int { return t.Clients.Labels[:t.Victims] }
 
 // attacker is what the attacker knows before the first report.

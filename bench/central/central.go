@@ -63,7 +63,7 @@ func New(epsilon, delta float64, releases int, clip float64) (*Gaussian, error) 
 }
 
 // Release returns the mean of n gradients, given their sum, with noise. The standard errors
-// are those of the noise, Multiplier·Clip/n, and hardly more. The noise also covers what the
+// are the noise's, Multiplier·Clip/n, and hardly more. The noise also covers what the
 // rounding to the grid adds to the sensitivity, less than one part in 10^6 for 10^5
 // coordinates and a Multiplier of 20. A nil rng is a fresh fl.NewRand.
 //

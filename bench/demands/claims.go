@@ -9,7 +9,7 @@ import (
 	"github.com/hushgrad/hushgrad/bench/experiment"
 )
 
-// ratio returns how many times larger the errors of a scheme are than those of another, in the
+// ratio returns how many times larger the errors of a scheme are than another scheme's errors, in the
 // geometric mean over the data sets, with its 95 % interval.
 func (g group) ratio(m measure, name, other string) experiment.Interval {
 	logs := slices.Clone(g.of(m, name))
@@ -20,7 +20,7 @@ func (g group) ratio(m measure, name, other string) experiment.Interval {
 	return experiment.Interval{Value: math.Exp(r.Value), Low: math.Exp(r.Low), High: math.Exp(r.High)}
 }
 
-// beats says whether the errors of a scheme are clearly smaller than those of another.
+// beats says whether the errors of a scheme are clearly smaller than another scheme's errors.
 func (g group) beats(m measure, name, other string) bool { return g.ratio(m, other, name).Low > 1 }
 
 // finding is what one reading of a data set says about a claim.
@@ -111,7 +111,7 @@ func (g group) sameRisk() finding {
 	return finding{reading: g.reading(), holds: worst < 1e-9, ours: fmt.Sprintf("risks differ by %.2g at most, relatively", worst)}
 }
 
-// reading names the law among those of one data set.
+// reading names the law among the laws of one data set.
 func (l law) reading() string { return strings.TrimSpace(l.name[strings.LastIndex(l.name, ",")+1:]) }
 
 // about makes a verdict of a claim about one of the paper's data sets. Where the paper leaves the

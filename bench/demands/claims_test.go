@@ -93,8 +93,8 @@ func printedBy(t *testing.T, l law) group {
 	return g
 }
 
-// Numbers of a law that is the paper's are a claim that holds or not; those of a reading settle
-// nothing, and the reading with most of them is named.
+// Numbers of a law that is the paper's are a claim that holds or not. Numbers of a reading settle
+// nothing, and the reading with most of the paper's numbers is named.
 func TestNumbersOfThePaper(t *testing.T) {
 	first, second := someLaw, someLaw
 	first.name, second.name = "law, first", "law, second"

@@ -17,7 +17,7 @@ const (
 	readingOf = "measured, each reading"
 )
 
-// lawPanels has a panel for each law: the quantiles of all schemes with those of the paper.
+// lawPanels has a panel for each law: the quantiles of all schemes with the paper's quantiles.
 func lawPanels(groups []group) (panels []figure.Panel) {
 	for _, g := range groups {
 		panel := figure.Panel{Title: g.name, YLabel: "largest error, 95 % quantile", LogY: true}

@@ -7,7 +7,7 @@ import (
 )
 
 // Figures 1 and 2 have the numbers of their sets: mean squares with correlation and quantiles
-// without, and a point for each reading; the distribution function is that of the errors.
+// without, and a point for each reading. The distribution function is the errors' distribution function.
 func TestPanelsOfThePaper(t *testing.T) {
 	var groups []group
 	for _, l := range histogramLaws() {
@@ -49,7 +49,7 @@ func TestPanelsOfThePaper(t *testing.T) {
 	}
 }
 
-// The quantiles that are kept are those of the errors: the last is the largest, and the 19th of 20
+// The quantiles that are kept are quantiles of the errors: the last is the largest, and the 19th of 20
 // is the 95 % quantile.
 func TestCurvesAreThoseOfTheErrors(t *testing.T) {
 	l := law{name: "law", categories: 5, curve: true, draw: histogramLaws()[len(histogramLaws())-1].draw}

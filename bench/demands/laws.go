@@ -29,7 +29,7 @@ func (l law) mean() bool { return l.categories == 1 }
 const (
 	salarySet = "UC salaries"
 	cancerSet = "Cancer types"
-	// carefulSet is none of the paper's. Its demands are at most 1, as those of the two-sided bound.
+	// carefulSet is none of the paper's. Its demands are at most 1, as the two-sided bound's demands are.
 	carefulSet = "ε ≤ 1"
 )
 
@@ -127,7 +127,7 @@ func meanLaws() []law {
 	return []law{
 		{
 			name: "UC salaries", set: salarySet, correlated: true, clients: salarySize, categories: 1, paper: salaryMeanRows,
-			what: "lognormal salaries with a standard deviation of 1 of the logarithm, over the largest; the demands are those of the bin, whose shares fall from 19 % to 2.5 %",
+			what: "lognormal salaries with a standard deviation of 1 of the logarithm, over the largest; the demands follow the bin, and the bins' shares fall from 19 % to 2.5 %",
 			draw: salaryMean,
 		},
 		{

@@ -13,7 +13,7 @@ import (
 const (
 	needsDownload  = "the data need a download, and the paper prints no histogram of them"
 	openGenerator  = "the paper does not say how demands depend on data"
-	openLaw        = "the paper prints neither the law of the demands nor that of the data"
+	openLaw        = "the paper prints neither the law of the demands nor the law of the data"
 	contradictions = openLaw + ", and some of its cells contradict one another"
 )
 

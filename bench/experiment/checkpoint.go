@@ -27,7 +27,7 @@ type Checkpoint struct {
 type part struct {
 	Key    string    `json:"key"`
 	Values []float64 `json:"values,omitempty"`
-	// Seconds that the run had taken when the part was done, with those of the runs before it.
+	// Seconds that the run had taken when the part was done, with the seconds of the runs before it.
 	Seconds float64 `json:"seconds,omitempty"`
 }
 
@@ -83,8 +83,8 @@ func (c *Checkpoint) append(p part) error {
 	return nil
 }
 
-// Do returns the values of a part: those of an earlier run, or what compute returns,
-// which must be finite.
+// Do returns the values of a part: the values of an earlier run, or the values that
+// compute returns, which must be finite.
 func (c *Checkpoint) Do(key string, compute func() ([]float64, error)) ([]float64, error) {
 	if c == nil {
 		return compute()

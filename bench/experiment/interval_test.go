@@ -58,8 +58,8 @@ func TestTrimmedIntervalsHoldTheMean(t *testing.T) {
 	}
 }
 
-// Wilson's interval of 8 of 10, by his formula, and that of 10 of 10 and 0 of 10, which have a
-// width.
+// Wilson's interval of 8 of 10, by his formula, and the intervals of 10 of 10 and 0 of 10, which
+// have a width.
 func TestShareInterval(t *testing.T) {
 	for _, c := range []struct {
 		hits      int

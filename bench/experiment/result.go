@@ -17,7 +17,7 @@ type Result struct {
 	Plot     *figure.Figure // nil: no figure
 	// Quick is true of a run at smaller settings than those that the claims are about.
 	Quick bool
-	// Seconds that the run took, with those of interrupted runs that it went on from.
+	// Seconds that the run took, with the seconds of interrupted runs that it went on from.
 	Seconds float64
 }
 

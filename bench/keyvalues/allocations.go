@@ -116,7 +116,7 @@ func gap(points []*point, name string, a, b rival, gauge int) experiment.Interva
 	return d
 }
 
-// ratio is the geometric mean of the errors of a over those of b, over all sources and ε.
+// ratio is the geometric mean of the errors of a over the errors of b, over all sources and ε.
 func (s *sweep) ratio(points []*point, a, b rival, gauge int) experiment.Interval {
 	var pairs [][2]*point
 	for _, from := range s.sources {

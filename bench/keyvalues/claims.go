@@ -15,8 +15,8 @@ func onlySome(holds, settings int) string {
 	return "the paper's ε cannot be read off its figure, and the claim holds at some of ours only"
 }
 
-// geometric is the geometric mean of the errors of first points over those of second ones, with its
-// interval over the repeats.
+// geometric is the geometric mean of the errors of first points over the errors of second points, with
+// its interval over the repeats.
 func (s *sweep) geometric(pairs [][2]*point, gauge int) experiment.Interval {
 	logs := make([]float64, s.repeats)
 	for _, p := range pairs {

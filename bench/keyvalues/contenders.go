@@ -29,7 +29,7 @@ type contender struct {
 // setting is the parameters of a mechanism and what it is measured by with them.
 type setting struct {
 	params fl.Params
-	// reports is the number of reports that the round is told of, at most that of the clients; 0: all.
+	// reports is the round's MinReports, at most the number of clients; 0: all.
 	reports     int
 	frequencies bool // whether they are asked for
 	by          []metric

@@ -5,7 +5,7 @@
 // The papers are Wang et al., "Differentially Private Numerical Vector Analyses in the Local
 // and Shuffle Model" (Figures 6 to 16), and Gu et al., "PCKV" (Figures 4 and 6 to 10).
 //
-// Estimates come from the real aggregators, but that of a second reading of PrivKV. Collision, CoCo
+// Estimates come from the real aggregators, except for a second reading of PrivKV. Collision, CoCo
 // and SUCCINCT get the reports of their encoders. The others get counts that are drawn from the law of
 // their reports. The tests compare this law with the encoders.
 package keyvalues

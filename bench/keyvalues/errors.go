@@ -24,7 +24,7 @@ func sweepEpsilon(quick bool, clients int) sweep {
 		rivals:     slices.Insert(slices.Clone(allRivals), 2, privkvmReal),
 		gauges:     []gauge{{frequency, 0}, {mean, 0}, {frequency, topKeys}, {mean, topKeys}},
 		withTheory: true,
-		notes:      []string{"PrivKVM (c = 5) has five reports of every client. ε is that of all five together."},
+		notes:      []string{"PrivKVM (c = 5) has five reports of every client. ε is the budget of all five together."},
 	}
 	if quick {
 		s.epsilons = []float64{0.5, 2, 3, 6}
@@ -63,7 +63,7 @@ func sweepKeys(quick bool, clients int) sweep {
 // topKeys is the number of keys that the paper looks at.
 const topKeys = 20
 
-// claimsByEpsilon are those of Section 6 about Figure 6.
+// claimsByEpsilon are the claims of Section 6 about Figure 6.
 func claimsByEpsilon(s *sweep, points []*point) []experiment.Verdict {
 	out := []experiment.Verdict{
 		s.smallest(points, 0, 0, "Figure 6", "much less MSE"), s.smallest(points, 1, 2, "Figure 6", "much smaller for ε > 2"),
@@ -265,7 +265,7 @@ func (s *sweep) agreement(points []*point, gauge int) experiment.Verdict {
 		}
 	}
 	v := experiment.Verdict{
-		Claim:  fmt.Sprintf("Figure %d: PCKV's %s, %s, is that of Theorem 4", s.number, g.title(), g.scope()),
+		Claim:  fmt.Sprintf("Figure %d: PCKV's %s, %s, is Theorem 4's", s.number, g.title(), g.scope()),
 		Holds:  within == settings && settings > 0,
 		Paper:  "a small gap",
 		Ours:   fmt.Sprintf("in %d of %d settings", within, settings),

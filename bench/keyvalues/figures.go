@@ -19,7 +19,7 @@ type paperFigure struct {
 	clients, dim int
 }
 
-// Figure 14's caption repeats that of Figure 13. The text uses it as the figure of the total variation.
+// Figure 14's caption repeats Figure 13's. The text uses Figure 14 as the figure of the total variation.
 var figures = []paperFigure{
 	{6, frequencyTVE, largeClients, 256},
 	{7, frequencyMAE, largeClients, 256},
@@ -84,13 +84,13 @@ func (f paperFigure) sized(env experiment.Env, clients int) paperFigure {
 // readings are the notes of all figures.
 var readings = []string{
 	"The columns log_error, low and high are the mean of the natural logarithm of the error over the repeats, as the paper draws it, with its 95 % interval. Every repeat draws clients anew: each has a uniformly random set of s keys, each with −1 or +1 with probability ½.",
-	"Frequencies are those of the 2d items, projected on the simplex of sum s. Post-processed means are differences of projected item frequencies.",
+	"Frequencies are the frequencies of the 2d items, projected on the simplex of sum s. Post-processed means are differences of projected item frequencies.",
 	"Collision and CoCo have the paper's numbers of slots and hash functions. \"CoCo, t by search\" has the best number, and the fast hash functions that rounds have.",
 	"PCKV pads to the sparsity. PCKV-GRR has the budget of its theorem with padding length 1, PCKV-AGRR with the padding gain.",
 	"PrivKV has ε/2 for the key and ε/2 for the sign. The paper's words may also mean one response among three states with all of ε: \"" + labelThree + "\". SUCCINCT's clip is the proven one. The paper gives no constant, and \"SUCCINCT, smaller clip\" has about √(s·ln(n/β)). SUCCINCT has no frequencies, so that its means are not post-processed. The paper's BRR is left out, because its text does not define it.",
 	"\"" + labelZero + "\" is an estimate without any data. True means are of the order √(s/(dn)).",
-	"\"minimax lower bound\" is that of the paper on the expected error for the worst clients that there can be. These clients are easier: their means are 0 but for chance.",
-	"Collision, CoCo and SUCCINCT encode every vector. For PCKV and PrivKV the counts of the reports are drawn, from the law that the encoders give them. All estimates but that of \"" + labelThree + "\" are those of the aggregators.",
+	"\"minimax lower bound\" is the paper's bound on the expected error for the worst clients that there can be. These clients are easier: their means are 0 but for chance.",
+	"Collision, CoCo and SUCCINCT encode every vector. For PCKV and PrivKV the counts of the reports are drawn, from the law that the encoders give them. All estimates but the estimate of \"" + labelThree + "\" come from the aggregators.",
 }
 
 // epsilonTitle is the title of the axis of ε in all figures.

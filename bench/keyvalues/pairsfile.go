@@ -79,7 +79,7 @@ func (n *names) number(what, name string) (uint32, error) {
 // readPairs reads lines of client, key and value, in any order, with commas between. What follows the
 // value, such as a time, is not read, and the first line may be a header. Quotes mean nothing. Values
 // are scaled linearly to [−1, 1], from their smallest to their largest. Of several values for a key of a
-// client the last one counts. Errors name the line; those of its content are *fl.ParamErrors (wrapped).
+// client the last one counts. Errors name the line. Errors in a line's content are *fl.ParamErrors (wrapped).
 func readPairs(in io.Reader, most limits) (*ratings, error) {
 	lines := bufio.NewScanner(io.LimitReader(in, most.bytes))
 	lines.Buffer(make([]byte, 0, min(4096, most.lineLength)), most.lineLength)

@@ -41,7 +41,7 @@ func (r rival) estimates(data dataset, dim, padding int, epsilon float64, rng *r
 }
 
 // uncorrected leaves the frequencies as they are. The registered mechanisms have the optimized
-// allocation; with another one the estimate is that of Algorithm 4 with its channel.
+// allocation. With another allocation the estimate is Algorithm 4's with the allocation's channel.
 func (r rival) uncorrected(data dataset, dim, padding int, epsilon float64, rng *rand.Rand) (frequencies, means []float64, err error) {
 	if r.by != pckv.Optimized {
 		ch, err := channelOf(r.by, r.mechanism, epsilon, dim, padding)

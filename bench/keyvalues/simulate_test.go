@@ -28,8 +28,8 @@ func encoded(t *testing.T, o *opened, clients int, pairs func(client int) []fl.K
 }
 
 // features are what two laws of the counts are compared by: per key the frequency, the
-// mean and the conditional mean, their squares, the products of two of them and of those
-// of neighbouring keys. For PCKV the frequency and the mean determine the counts.
+// mean and the conditional mean, their squares, products of two of them, and products with
+// the next key's. For PCKV the frequency and the mean determine the counts.
 func features(t *testing.T, agg fl.Aggregator) []float64 {
 	t.Helper()
 	e, err := agg.Estimate()
@@ -97,7 +97,7 @@ func TestSimulatedPopulationsHaveTheLawOfEncodedOnes(t *testing.T) {
 	simulatedIsEncoded(t, p, 4, 2, func(client int) []fl.KeyValue { return p.pairs(nil, client) })
 }
 
-// The errors that the figures show are those of the mechanisms' encoders: at the settings
+// The errors that the figures show are the errors of the mechanisms' encoders: at the settings
 // of a figure, mean metrics over rounds of both kinds. The metrics are the features.
 func TestMeasuredErrorsAreThoseOfTheEncoders(t *testing.T) {
 	if testing.Short() {

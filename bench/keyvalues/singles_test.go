@@ -12,8 +12,8 @@ import (
 
 // Gaussian keys fall from the first one on: with σ = 50 the first 50 of 400 hold the share of a
 // half-normal variable between 0.5/50 and 50.5/50, about 0.682; uniform ones hold an eighth. Means of
-// uniform clients have the variance 1/3, those of a normal variable within one standard deviation
-// 0.291. Bounds are 5 standard deviations and more.
+// uniform clients have the variance 1/3. Means of a normal variable within one standard deviation have
+// the variance 0.291. Bounds are 5 standard deviations and more.
 func TestSinglesHaveTheirLaw(t *testing.T) {
 	const clients, dim = 20_000, 400
 	inside := func(x float64) float64 { return math.Erf(x / math.Sqrt2) }
@@ -47,7 +47,7 @@ func TestSinglesHaveTheirLaw(t *testing.T) {
 	}
 }
 
-// The truth of one Gaussian draw is ranked, and is that of the clients.
+// The truth of one Gaussian draw is ranked, and is the clients' truth.
 func TestTruthIsRanked(t *testing.T) {
 	p := &singles{holders: []int{20, 0, 50, 30}, mean: []float64{0.5, 1, -1, 0}, size: 100}
 	truth := p.truth()
@@ -105,8 +105,8 @@ func TestSimulatedRatingsHaveTheLawOfEncodedOnes(t *testing.T) {
 	simulatedIsEncoded(t, p, 4, 2, func(client int) []fl.KeyValue { return p.keyValues(nil, client) })
 }
 
-// simulatedIsEncoded compares the law of the simulated counts of all mechanisms with that of encoders. With
-// a third of the rounds it sees what is 1.7 times as far apart.
+// simulatedIsEncoded compares the law of the simulated counts of all mechanisms with the encoders' law. With
+// a third of the rounds it sees laws that are 1.7 times as far apart.
 func simulatedIsEncoded(t *testing.T, c crowd, dim, padding int, pairs func(client int) []fl.KeyValue) {
 	t.Helper()
 	rounds := 1000

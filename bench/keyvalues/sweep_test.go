@@ -136,7 +136,7 @@ func TestClaimsAboutErrors(t *testing.T) {
 		case p.rival.label == privkvmReal.label:
 			return 0.1 / p.epsilon // falls with the number of rounds
 		case p.rival.label == privkvmOne.label:
-			return 1 / p.epsilon // falls, and is not that of 1r5v
+			return 1 / p.epsilon // falls, and is not the error of 1r5v
 		case g.of == mean && g.top == topKeys:
 			return 1 / good(p, g, r)
 		case g.of == mean:

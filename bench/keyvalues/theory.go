@@ -8,7 +8,7 @@ import (
 // for what it says nothing about.
 type theory struct {
 	mse float64
-	// variance is that of the measured average of one round, for errors that are Gaussian and
+	// variance is the variance of the measured average of one round, for errors that are Gaussian and
 	// independent between keys.
 	variance float64
 	// corrected is true where the frequency of a key is less than three standard deviations: the

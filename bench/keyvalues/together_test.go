@@ -83,7 +83,7 @@ func TestFiguresTogetherAreTheFigures(t *testing.T) {
 	}
 }
 
-// The settings are those of the paper's figures, in which n and d differ as the metric does.
+// The settings are the settings of the paper's figures, in which n and d differ as the metric does.
 func TestFiguresAreThePapers(t *testing.T) {
 	sizes := map[int][2]int{}
 	for _, f := range figures {

@@ -17,9 +17,9 @@ var rivals = [][]int{
 	{byThreeStates, byGRR, byAGRR, byUE},
 }
 
-// reduction is the share by which the error of a is below that of others, by the mean logarithms that
-// the figures draw, averaged over all others, sparsities and ε. The interval is that of the jackknife over
-// the repeats. below counts the pairs in which the mean logarithm is lower.
+// reduction is the share by which the error of a is below the error of others, by the mean logarithms that
+// the figures draw, averaged over all others, sparsities and ε. The interval is the jackknife's over the
+// repeats. below counts the pairs in which the mean logarithm is lower.
 func (st *study) reduction(f paperFigure, a int, others ...int) (average experiment.Interval, below, pairs int) {
 	all, without := 0.0, make([]float64, st.repeats) // with all repeats, and with all but one
 	n := float64(st.repeats)
@@ -63,7 +63,7 @@ func (st *study) verdicts(f paperFigure) []experiment.Verdict {
 	averages := fmt.Sprintf("with 3-ary PrivKV %s; %s", percent(other), st.each(f))
 	if claimed > 0 {
 		out = append(out, experiment.Verdict{
-			Claim:  fmt.Sprintf("%sCollision's error is %g %% below that of the others on average", what, 100*claimed),
+			Claim:  fmt.Sprintf("%sCollision's error is %g %% below the others' error on average", what, 100*claimed),
 			Holds:  pooled.Value >= claimed,
 			Ours:   percent(pooled) + " pooled",
 			Paper:  map[float64]string{0.6: "more than 60 %", 0.3: "about 30 %"}[claimed],
@@ -72,7 +72,7 @@ func (st *study) verdicts(f paperFigure) []experiment.Verdict {
 	}
 	_, below, pairs := st.reduction(f, byCollision, rivals[0]...)
 	v := experiment.Verdict{
-		Claim: what + "Collision's error is below that of the others in almost all settings",
+		Claim: what + "Collision's error is below the others' error in almost all settings",
 		Holds: float64(below) >= 0.9*float64(pairs),
 		Ours:  fmt.Sprintf("in %d of %d pairs of a setting and a mechanism", below, pairs),
 		Paper: "almost all",
@@ -144,7 +144,7 @@ func (st *study) cocoByEpsilon(f paperFigure) string {
 	return fmt.Sprintf("with t by search %s; %s", percent(searched), strings.Join(where, ", "))
 }
 
-// gain is the share by which the error of a is below that of b at one sparsity and ε.
+// gain is the share by which the error of a is below the error of b at one sparsity and ε.
 func (st *study) gain(f paperFigure, a, b, sparsity, epsilon int) float64 {
 	own, other := st.of(f, sparsity, a, epsilon), st.of(f, sparsity, b, epsilon)
 	return -math.Expm1(stat.Mean(own, nil) - stat.Mean(other, nil))

@@ -37,8 +37,8 @@ func claim(t *testing.T, all []experiment.Verdict, part string) experiment.Verdi
 	return experiment.Verdict{}
 }
 
-// Collision has 0.3 of the error of three mechanisms and 0.7 of that of the fourth: 60 % less on
-// average. With the 3-ary PrivKV, as good as Collision, it is 42.5 %.
+// Collision has 0.3 of the error of three mechanisms and 0.7 of the fourth mechanism's error: 60 % less
+// on average. With the 3-ary PrivKV, as good as Collision, it is 42.5 % less.
 func TestReductionsArePooled(t *testing.T) {
 	f := figures[1]
 	errorOf := func(_ paperFigure, label string, _ int, _ float64, repeat int) float64 {

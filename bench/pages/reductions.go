@@ -13,8 +13,8 @@ var rivals = []string{"PrivKV", "PCKV-GRR", "PCKV-AGRR", "PCKV-UE", "PrivKV, 3-a
 // claimedReductions are what Wang et al. say about their figures.
 var claimedReductions = map[float64]string{6: "more than 60 %", 7: "more than 60 %", 12: "about 30 %", 13: "about 30 %", 15: "about 30 %"}
 
-// reductions lists by how much Collision's errors are below those of others, by the mean logarithms that the
-// figures draw, averaged over all sparsities and ε.
+// reductions lists by how much Collision's errors are below other mechanisms' errors, by the mean logarithms
+// that the figures draw, averaged over all sparsities and ε.
 func reductions(in []*experiment.Record) (string, error) {
 	type setting struct{ figure, sparsity, epsilon float64 }
 	errors, titles := map[setting]map[string]float64{}, map[float64]string{}

@@ -17,7 +17,7 @@ func TestNumbersAreRoundedDownAndGrouped(t *testing.T) {
 	}
 }
 
-// A line has one number of shards, and each cell is that of its column.
+// A line has one number of shards, and each cell is its column's.
 func TestShardsAreListed(t *testing.T) {
 	row := map[string]any{}
 	for i, name := range []string{"shards", "processors_of_members", "reports_per_second", "low", "high", "member_us_per_report", "broker_reading_us_per_report", "broker_publishing_us_per_report"} {

@@ -14,10 +14,10 @@ import (
 type way struct {
 	name    string
 	setting string  // of bench serve, where a report's processor time is, in its beginning
-	more    float64 // bytes of a report beside those of bench scale
+	more    float64 // bytes of a report beside the bytes of bench scale
 }
 
-// ways are those of the sizing table.
+// ways are the ways of the sizing table.
 var ways = []way{
 	{"in groups of 4096", "4096 reports per message, s = 64", 0},
 	{"sealed, with tokens", "sealed with token, ", admit.TokenBytes + sealBytes},
@@ -33,7 +33,7 @@ const (
 	sealBytes = 32 + 16
 	// peak is how far the rate of reports rises above its mean, an assumption.
 	peak = 3
-	// shardCores are the cores of one server, those of the machine that was measured.
+	// shardCores are the cores of one server: the cores of the machine that was measured.
 	shardCores = 2
 	// measuredDim is the dimension of bench serve and bench scale; a larger one costs what bench
 	// speed finds beyond slowDim, its size next to it.

@@ -63,7 +63,7 @@ func speedOfClient(in []*experiment.Record) (string, error) {
 	return g.String(), nil
 }
 
-// instructions lists instructions per report, beside those of the base.
+// instructions lists instructions per report, beside the base's.
 func instructions(in []*experiment.Record) (string, error) {
 	g := newGrid("operation", "instructions", "base", "ratio")
 	for _, row := range in[0].Rows {

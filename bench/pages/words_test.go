@@ -47,7 +47,7 @@ func TestThePriceOfPrivacyIsAsThePageSays(t *testing.T) {
 	}
 }
 
-// Every ε in the words of a verdict is at least that of the run.
+// Every ε in the words of a verdict is at least the run's ε.
 func TestVerdictsStateNoLessThanTheRuns(t *testing.T) {
 	said := regexp.MustCompile(`with (\S+) at central ε = (\S+); of one report ε = (\S+) against everybody, of all \d+ reports of a client (\S+)$`)
 	paths, err := filepath.Glob(filepath.Join(root, results, "*", "accuracy.json"))
@@ -78,7 +78,7 @@ func TestVerdictsStateNoLessThanTheRuns(t *testing.T) {
 	}
 }
 
-// atLeast reports whether a printed ε is that of a row, rounded up.
+// atLeast reports whether a printed ε is the ε of a row, rounded up.
 func atLeast(printed string, of any) bool {
 	epsilon, ok := of.(float64)
 	said, err := strconv.ParseFloat(printed, 64)

@@ -79,8 +79,8 @@ func TestMeasureStopsAtErrors(t *testing.T) {
 	}
 }
 
-// Every repetition runs the same number of operations, and the cost is that of
-// one of them.
+// Every repetition runs the same number of operations, and the cost is the cost of
+// one operation.
 func TestLoopDividesByItsCount(t *testing.T) {
 	calls := 0
 	l := &loop{count: 40, op: func(i int) error {

@@ -12,7 +12,7 @@ import (
 // Number 0 is the leader, number 1 the helper.
 const aggregators = 2
 
-// application separates the hash functions of this program from those of others.
+// application separates the hash functions of this program from other programs' hash functions.
 var application = []byte("hushgrad bench/peers")
 
 // vdaf is what the aggregators need of circl's SumVec and Histogram. Both work

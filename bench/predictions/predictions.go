@@ -43,7 +43,7 @@ const (
 	rounds = 30
 )
 
-// sizes are the numbers of clients, and those of them that are measured.
+// sizes returns all numbers of clients, and the numbers that are measured.
 func sizes(quick bool) (all, measured []int) {
 	if quick {
 		return []int{1000, 6000}, []int{1000}
@@ -111,7 +111,7 @@ func report(edges plan.Task, all []*prediction, repeats int) *experiment.Result 
 			"planned_noise", "noise_of_run", "entries", "noise_for_entries", "measured_noise", "low", "high", "repeats",
 		},
 		Notes: []string{
-			fmt.Sprintf("The gradients are those of softmax regression on oriented edges, d = %d; %d rounds, δ = %g.", edges.Dim, rounds, delta),
+			fmt.Sprintf("The gradients come from softmax regression on oriented edges, d = %d; %d rounds, δ = %g.", edges.Dim, rounds, delta),
 			"planned_noise and measured_noise are root mean squares over the coordinates of one round's mean, in units of the gradient. " +
 				"noise_of_run is the planned one of the mean of all rounds. " +
 				"Plans are for clients that fill every entry of a report. noise_for_entries is the exact noise for the number that the digits fill.",

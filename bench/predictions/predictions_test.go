@@ -59,7 +59,7 @@ func TestTheMeasuredNoiseIsThePlannedOne(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	if err := measure(ended, experiment.Env{Seed: 1, Jobs: 1}, []*prediction{p}, []int{1000}, 1); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want that of the context", err)
+		t.Errorf("error %v, want the context's", err)
 	}
 }
 

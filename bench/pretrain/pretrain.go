@@ -45,8 +45,8 @@ func bind(f *flag.FlagSet) experiment.Run {
 	return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) { return run(ctx, env, o) }
 }
 
-// settings are those of a size. A quick run is a hundredth as long, and its weights are of no
-// use.
+// settings returns the settings of a size. A quick run is a hundredth as long, and its weights are
+// of no use.
 func settings(size string, quick bool) (recipe.Settings, error) {
 	s := recipe.Settings{Size: recipe.Small, Stages: 12, Steps: 400, Batch: 128, Rate: 2e-3}
 	switch size {

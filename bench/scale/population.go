@@ -156,7 +156,7 @@ func (s *sender) message(i int) (*message, error) {
 	return m, nil
 }
 
-// lie appends the report whose slot is that of the target with the sign +, under a hash function
+// lie appends the report whose slot is the slot of the target with the sign +, under a hash function
 // drawn at random.
 func (s *sender) lie(dst []byte, rng *rand.Rand) []byte {
 	seed := rng.Uint32()

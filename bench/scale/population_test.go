@@ -52,9 +52,9 @@ func TestALieCountsAsTheGain(t *testing.T) {
 	}
 }
 
-// A message is the same whenever it is made; messages have all clients, and those of a rate are
-// about as many as it says: within 6 standard deviations, of a binomial law, a probability of 2e-9
-// for each of four rates.
+// A message is the same whenever it is made. Messages have all clients. Liars, dropped, late and resent
+// are about as many as their rates say: within 6 standard deviations, of a binomial law, a probability
+// of 2e-9 for each of four rates.
 func TestMessagesHaveAllClients(t *testing.T) {
 	p := small(t, 20_001)
 	first, second := p.sender(), p.sender()

@@ -23,7 +23,7 @@ import (
 
 const (
 	reportsPerKill = 500 // by as many clients
-	sentAgain      = 20  // one acknowledged report of so many is sent again
+	sentAgain      = 20  // one acknowledged report of 20 is sent again
 )
 
 // kills is a server with a journal on disk that is killed while clients send one report each.
@@ -183,8 +183,8 @@ func (k *kills) acknowledge(ctx context.Context) error {
 	return nil
 }
 
-// compare closes the round and compares its estimate with that of the same reports, counted once
-// each by an aggregator in this process.
+// compare closes the round and compares its estimate with the estimate of the same reports, counted
+// once each by an aggregator in this process.
 func (k *kills) compare(ctx context.Context, d *damage) error {
 	operator := client.NewOperator(k.server.Conns[0])
 	if err := operator.CloseRound(ctx, k.round.ID); err != nil {

@@ -14,7 +14,7 @@ import (
 // spread is the median of repeats, with the smallest and the largest one.
 type spread struct{ median, low, high float64 }
 
-// spread returns that of value i of every repeat.
+// spread returns the spread of value i of every repeat.
 func (m *measurement) spread(i int) spread {
 	var values []float64
 	for _, v := range m.values {

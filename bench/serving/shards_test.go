@@ -9,7 +9,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/progress"
 )
 
-// The verdict compares the medians, and the shares are those of the processor time.
+// The verdict compares the medians, and the shares are shares of the processor time.
 func TestTheReportOfShardsComparesMedians(t *testing.T) {
 	one := []shardRate{{100, 8e-6, 1e-6, 1e-6}, {110, 8e-6, 1e-6, 1e-6}, {500, 8e-6, 1e-6, 1e-6}}
 	for rate, holds := range map[float64]bool{1.6 * 110: true, 1.59 * 110: false} {

@@ -12,10 +12,10 @@ import (
 	"github.com/hushgrad/hushgrad/hdsum"
 )
 
-// The mean absolute errors of the references are those of their noise: a Laplace variable's is
-// its scale, with standard deviation equal to it, so that 4000 draws are within 6/√4000 = 9.5 %
-// (2e-9). The straw man's scale is τ·2(log₂ U + 2)/ε, the second round's 2τ/ε, up to the part of
-// the budget that GKMPS would need for floods: both are BBGN here.
+// The mean absolute errors of the references are their noise's: a Laplace variable's is
+// its scale, with a standard deviation equal to the scale, so that 4000 draws are within
+// 6/√4000 = 9.5 % (2e-9). The straw man's scale is τ·2(log₂ U + 2)/ε, the second round's 2τ/ε,
+// up to the part of the budget that GKMPS would need for floods: both are BBGN here.
 func TestReferencesHaveTheirNoise(t *testing.T) {
 	p, bound := population{{Value: 10, Clients: 9_990}, {Value: 50, Clients: 10}}, int64(1<<14)
 	for name, want := range map[string]float64{

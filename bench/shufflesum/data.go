@@ -13,8 +13,8 @@ import (
 // distribution is a law of integers in {1, …, U}.
 type distribution struct {
 	name string
-	// weights returns those of 1, 2, …, in proportion to probabilities; beyond its end there
-	// is nothing.
+	// weights returns the weights of 1, 2, …, in proportion to probabilities. Integers beyond
+	// its end have no weight.
 	weights func(bound int64) []float64
 }
 

@@ -78,7 +78,7 @@ func hlyName(l logarithm) string { return fmt.Sprintf("HLY, %s logarithms", l) }
 
 // hly is the one-round protocol of Huang, Liang, Yi, "Instance-optimal mean estimation under
 // differential privacy" (2021), as Dong et al. describe it. Its instances are BBGN, whose
-// noise does not depend on the inputs: an instance is that of zeros plus the rotated sum. No
+// noise does not depend on the inputs: an instance is an instance of zeros plus the rotated sum. No
 // 0/1 image has a rotated coordinate beyond B, as ‖x‖₁ ≤ d < B.
 func hly(images [][]int64, sum []float64, epsilon float64, l logarithm) (vectorMethod, error) {
 	first, err := rotation.New(len(sum), [32]byte{})

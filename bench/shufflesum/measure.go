@@ -32,7 +32,7 @@ func sumRepeats(env experiment.Env) (repeats, groups int, note string) {
 }
 
 // intervals says what the error bars of all figures show.
-const intervals = "Error bars, and the columns that end in low and high: the 95 % interval over the repeats, which share one draw of the data. It is Student's for the mean of the groups of repeats, and that of Tukey and McLaughlin for one trimmed mean."
+const intervals = "Error bars, and the columns that end in low and high: the 95 % interval over the repeats, which share one draw of the data. It is Student's for the mean of the groups of repeats, and Tukey and McLaughlin's for one trimmed mean."
 
 // trimmed averages repeats as the paper does: of 20 it drops the 4 largest and the
 // 4 smallest, and as large a part of any other number.
@@ -87,7 +87,7 @@ func (o outcome) relative(truth float64) experiment.Interval {
 }
 
 // run measures one mechanism on one data set against the true sum, in groups of repeats. key
-// makes the randomness of the setting its own, and name is that of the part in the checkpoint.
+// makes the randomness of the setting its own, and name is the name of the part in the checkpoint.
 func run(ctx context.Context, env experiment.Env, name string, s summer, p population, truth float64, repeats, groups int, key ...uint64) (outcome, error) {
 	clients, n := float64(p.clients()), repeats*groups
 	numbers, err := env.Checkpoint.Do(name, func() ([]float64, error) {

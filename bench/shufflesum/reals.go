@@ -47,7 +47,7 @@ func runReals(ctx context.Context, env experiment.Env, b budget) (*experiment.Re
 		Notes: []string{
 			fmt.Sprintf("n = %d, ε = %g, δ = %g, β = %g, %s; %s.", n, b.epsilon, paperDelta, paperBeta, b.relation, note),
 			fmt.Sprintf("Numbers are lognormal with median 0.02 and standard deviation 0.5 of the logarithm, at most 1. Their sum is %.5g and the largest is %.3g. The paper has no such experiment: it says that buckets add an error of O(n/U).", truth, slices.Max(numbers)),
-			"rounding_error is that of the sum of rounded numbers without privacy, and rounding_bound is n/(2U).",
+			"rounding_error is the error of the sum of rounded numbers without privacy, and rounding_bound is n/(2U).",
 			intervals,
 		},
 	}

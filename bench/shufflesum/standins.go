@@ -10,11 +10,11 @@ import (
 )
 
 // standIn takes the place of one of the paper's data sets, which need an account to download.
-// The number of clients, the bound U and the largest input are those of the paper's Table 2.
+// The number of clients, the bound U and the largest input come from the paper's Table 2.
 // Its mean is ours: the error of BBGN that the paper prints is 0.785·U/ε over the sum, up to
 // 20 %. Inputs are lognormal, rounded up. The deviation is the one for which the largest
-// input of these clients is about that of the paper. A larger one is drawn again, and one client has the
-// paper's.
+// input of these clients is about the paper's largest input. A larger input is drawn again, and
+// one client has the paper's largest input.
 type standIn struct {
 	name    string
 	clients int

@@ -14,7 +14,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
-// column is one data set of Table 3. The paper's numbers are those of SumDP, GKMPS, BBGN and
+// column is one data set of Table 3. The paper's numbers are for SumDP, GKMPS, BBGN and
 // central DP.
 type column struct {
 	name      string

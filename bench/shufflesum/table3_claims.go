@@ -9,7 +9,7 @@ import (
 )
 
 // measuredColumn is a column with the errors of the mechanisms in percent, each the mean of groups
-// of repeats, and those of SumDP on other draws of the data in ascending order.
+// of repeats, and SumDP's errors on other draws of the data in ascending order.
 type measuredColumn struct {
 	column
 	groups   int
@@ -187,7 +187,7 @@ func (m measuredColumn) claims() []experiment.Verdict {
 		Holds:  lowest <= slack*theirs[0] && theirs[0] <= slack*highest,
 		Ours:   drawn,
 		Paper:  fmt.Sprintf("%.3g %%", theirs[0]),
-		Detail: fmt.Sprintf("over %d draws of the data, %s on that of the table; up to %g times more or less counts", len(m.spread), written(m.errors[sumDPName]), slack),
+		Detail: fmt.Sprintf("over %d draws of the data, %s on the table's draw; up to %g times more or less counts", len(m.spread), written(m.errors[sumDPName]), slack),
 	}, v}
 }
 

@@ -39,7 +39,7 @@ const (
 	paperCentral                       = 0.328
 )
 
-// threshold makes pixels 0 or 1: those of at least 128 of 255 are 1. The paper does not say how
+// threshold makes pixels 0 or 1: pixels of at least 128 of 255 are 1. The paper does not say how
 // it scales pixels; its error of HLY, whose noise depends on no data, fits values of order 1.
 const threshold = 128. / 255
 
@@ -58,9 +58,9 @@ func integerImages(images [][]int64, sum []float64, set *dataset.Set) [][]int64 
 	return images
 }
 
-// loadImages returns training and test images together, as the paper sums them: those of a
-// directory, MNIST from the network where -data asks for it, or generated digits. sum is that of the
-// 0/1 images, and grey that of pixels in [0, 1].
+// loadImages returns training and test images together, as the paper sums them: a directory's images,
+// MNIST from the network where -data asks for it, or generated digits. sum is the sum of the 0/1
+// images, and grey is the sum of images with pixels in [0, 1].
 func loadImages(ctx context.Context, env experiment.Env) (images [][]int64, sum, grey []float64, source string, err error) {
 	options := dataset.Options{Source: env.Data, Seed: env.Seed}
 	if env.Quick && env.Data == dataset.Generated {
@@ -128,9 +128,9 @@ func runTable4(ctx context.Context, env experiment.Env, b budget) (*experiment.R
 			source,
 			fmt.Sprintf("n = %d, d = %d, U₂ = %d, ε = %g, δ = %g, β = %g; %d repeats, the smallest and largest fifth dropped.", len(images), len(sum), norm, b.epsilon, paperDelta, paperBeta, repeats),
 			"Error: L2 distance to the sum of the images, relative to its L2 norm. Pixels are 1 from 128 of 255 on and 0 below.",
-			"HLY rotates as HighDimSum does, clips to ±B with B = U₂·log(nd) and sums each coordinate in [0, 2B] with ε/(2√(d·log(2/δ))) and δ/(2d), d being that of the rotation, 1024. Its constants and the base of its logarithms are not printed: both bases are here. Its budgets are the paper's, and not certified. Its error is that of all coordinates of the rotation, as it comes out before the padding is cut off: a cut would take an eighth of it.",
+			"HLY rotates as HighDimSum does, clips to ±B with B = U₂·log(nd) and sums each coordinate in [0, 2B] with ε/(2√(d·log(2/δ))) and δ/(2d), d being the rotation's dimension, 1024. Its constants and the base of its logarithms are not printed: both bases are here. Its budgets are the paper's, and not certified. Its error is the error of all coordinates of the rotation, as it comes out before the padding is cut off: a cut would take an eighth of it.",
 			"Central DP is a trusted server with Gaussian noise, by the classical formula, for a clipping norm of twice the largest norm of an image. It is given that norm, so that it is a reference and no private mechanism.",
-			"The messages that the paper prints are not those of its budgets: ours are beside them.",
+			"The messages that the paper prints do not belong to its budgets: ours are beside them.",
 			intervals,
 		},
 	}

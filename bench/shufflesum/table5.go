@@ -175,7 +175,7 @@ func naive(counts []float64, n int, epsilon float64, l logarithm) (vectorMethod,
 }
 
 // centralCounts cuts clients to their first 2^j items, so that two neighbours are √(2^j) apart, and
-// adds Gaussian noise by the classical formula. The error that decides j is that of the cut plus
+// adds Gaussian noise by the classical formula. The error that decides j is the cut's error plus
 // the expected largest of d normal variables, σ·√(2·ln d).
 func centralCounts(clients [][]int, counts []float64, epsilon float64) vectorMethod {
 	best, sigma, cut := math.Inf(1), 0., counts

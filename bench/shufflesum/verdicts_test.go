@@ -115,7 +115,7 @@ func TestTable3Claims(t *testing.T) {
 	}
 }
 
-// The readings of HLY are those of its error: for images of half the norm the error is twice as large.
+// The readings of HLY are readings of its error: for images of half the norm the error is twice as large.
 func TestReadingsOfHLY(t *testing.T) {
 	at := func(x float64) outcome { return outcome{err: experiment.Interval{Value: x, Low: x, High: x}} }
 	found := vectorOutcomes{

@@ -35,7 +35,7 @@ const (
 	shared          = "shared by all"
 )
 
-// size is that of a part of a binary in bytes.
+// size is the size of a part of a binary in bytes.
 type size struct{ code, data, tables float64 }
 
 func (s size) total() float64 { return s.code + s.data + s.tables }

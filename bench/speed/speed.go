@@ -109,14 +109,14 @@ func table(ctx context.Context, env experiment.Env, rows []row, sides []side, re
 		Columns: []string{"operation", "hash", "dim", "sparsity", "epsilon", "unit", "median", "aim", "base", "ratio"},
 		Notes: []string{
 			"Of reports, what is paid once per round is left out: tables of the client, and one transform of the server.",
-			"The memory of a client is all that it allocates, in gradients of float64. That of a round is what is in use when 10000 reports are in and after an estimate.",
+			"The memory of a client is all that it allocates, in gradients of float64. The memory of a round is the memory in use when 10000 reports are in and after an estimate.",
 			"A cold test run is left out: GOCACHE=$(mktemp -d) go test ./... with time before it measures it.",
 		},
 	}
 	if _, inside := sides[0].(here); inside {
 		r.Notes = append(r.Notes, "All was measured in one process, without what takes a build in the checkout.")
 	} else {
-		r.Notes = append(r.Notes, fmt.Sprintf("median is that of %d repeats, at most three of the demo, each in a process of its own.", repeats))
+		r.Notes = append(r.Notes, fmt.Sprintf("median is the median of %d repeats, at most three of the demo, each in a process of its own.", repeats))
 	}
 	if len(sides) > 1 {
 		r.Notes = append(r.Notes, "base is the median of the other revision, measured in turn with this one. ratio is median over base.")
@@ -211,7 +211,7 @@ func (w row) report(r *experiment.Result, got []map[string][]float64) {
 	r.Rows = append(r.Rows, cells)
 }
 
-// median is that of sorted values, and NaN of none.
+// median returns the median of sorted values, and NaN of none.
 func median(sorted []float64) float64 {
 	if len(sorted) == 0 {
 		return math.NaN()

@@ -14,7 +14,7 @@ import (
 	"github.com/hushgrad/hushgrad/hdsum/shares"
 )
 
-// sums is the experiment that sets the sums by two servers beside those of one shuffler.
+// sums is the experiment that sets the sums by two servers beside the sums by one shuffler.
 var sums = experiment.Experiment{
 	Name:    "sums",
 	Title:   "What a client pays for a private sum: by one trusted shuffler, and by two servers",

@@ -23,7 +23,7 @@ type tree struct {
 	programs string
 }
 
-// source is that of the operations, to be built in another revision.
+// source is the operations' source, to be built in another revision.
 //
 //go:embed probe/*.go
 var source embed.FS
@@ -62,7 +62,7 @@ var moved = map[string]string{"privacy/compose": "privacy/pld", "plan": "auto"}
 const modulePath = "github.com/hushgrad/hushgrad"
 
 // checkout returns the root of the checkout of this module that the working directory lies in, and ""
-// if there is none. The error is that of ctx: a search that was interrupted has found nothing out.
+// if there is none. The error is ctx's error: a search that was interrupted has found nothing out.
 func checkout(ctx context.Context) (string, error) {
 	root, err := exec.CommandContext(ctx, "git", "rev-parse", "--show-toplevel").Output()
 	if err != nil {
@@ -179,7 +179,7 @@ func (t *tree) measure(ctx context.Context, w probe.Work) (out map[string]float6
 	return out, json.Unmarshal([]byte(answer), &out)
 }
 
-// size is that of the hushgrad binary.
+// size returns the size of the hushgrad binary.
 func (t *tree) size() (map[string]float64, error) {
 	info, err := os.Stat(t.program("hushgrad"))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
-// limits are those of the axis of accuracy: all of it, or the upper tenths that hold all runs where
-// these would be too close to tell apart.
+// limits returns the limits of the axis of accuracy: all of it, or the upper tenths that hold all runs
+// where the runs would be too close to distinguish.
 func limits(cells []*cell) [2]float64 {
 	least := 1.
 	for _, c := range cells {

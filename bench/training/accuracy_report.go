@@ -10,7 +10,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// accuracies are those of the repeats.
+// accuracies returns the accuracies of the repeats.
 func (c *cell) accuracies() (values []float64) {
 	for _, o := range c.outcomes {
 		values = append(values, o.accuracy)
@@ -48,9 +48,9 @@ func (s sweep) report(cells, beside []*cell, anchors []anchor, data *dataset.Dat
 		}),
 		Notes: []string{
 			data.Note + s.protocol(cells, data.Train.Len()),
-			"epsilon_local is the ε of one report, against everybody. epsilon_local_all is that of all reports of a client together, participations times as much. epsilon_central is the ε of all of a client's reports at δ, against a party that sees only the shuffled reports of each round. That of gaussian is composed without any gain from shuffling. That of central trusts the server with every gradient. That of sumdp-shares is against one passive server of two, which follows the protocol. auto, sumdp, sumdp-shares and central are given a central ε, the others a local one.",
+			"epsilon_local is the ε of one report, against everybody. epsilon_local_all is the ε of all reports of a client together, participations times as much. epsilon_central is the ε of all of a client's reports at δ, against a party that sees only the shuffled reports of each round. The epsilon_central of gaussian is composed without any gain from shuffling. The epsilon_central of central trusts the server with every gradient. The epsilon_central of sumdp-shares is against one passive server of two, which follows the protocol. auto, sumdp, sumdp-shares and central are given a central ε, the others a local one.",
 			"The learning rate follows from the standard errors of the first round's estimate, noise, and for auto from the exact error, planned_noise: both are of a coordinate, in units of the gradient. The rest of the training is the same for all.",
-			"low and high are Student's 95 % interval of the mean over the repeats, which differ in all randomness but not in the pictures. seconds are those of one run on one core.",
+			"low and high are Student's 95 % interval of the mean over the repeats, which differ in all randomness but not in the pictures. seconds are the seconds of one run on one core.",
 			fmt.Sprintf("dim is the number of coordinates of a gradient. l1 and l2 are its mean norms at the first model, on generated digits; for clients with several pictures, %g of these. centred says that the features have one norm around a public centre.", clientClip),
 		},
 		Plot: s.figure(slices.Concat(cells, beside), anchors),
@@ -58,7 +58,7 @@ func (s sweep) report(cells, beside []*cell, anchors []anchor, data *dataset.Dat
 	r.Notes = append(r.Notes, besideNotes(s.delta)...)
 	r.Notes = append(r.Notes, fmt.Sprintf("attack_labels_found is what an attack finds that links all reports of a client: the share of labels of %d clients that the receiver of the reports guesses right, as in go run ./bench attack, at the first model. A better attack may find more.", victims))
 	if s.dropout > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("Each client of a round fails to report with probability %g. quorum is the number of reports below which a round is not released; a round misses it with a probability of at most %g. The ε against shuffled reports are those of rounds with quorum reports. They hold where it does not depend on a client's picture whether it reports. The attacks are on clients that report in every round.", s.dropout, shortfall))
+		r.Notes = append(r.Notes, fmt.Sprintf("Each client of a round fails to report with probability %g. quorum is the number of reports below which a round is not released; a round misses it with a probability of at most %g. The ε against shuffled reports are for rounds with quorum reports. They hold where it does not depend on a client's picture whether it reports. The attacks are on clients that report in every round.", s.dropout, shortfall))
 	}
 	if len(anchors) > 0 {
 		r.Notes = append(r.Notes, anchorsNote)

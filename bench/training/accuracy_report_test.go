@@ -7,7 +7,7 @@ import (
 	"github.com/hushgrad/hushgrad/bench/experiment"
 )
 
-// outcomesOf are those of repeats with these accuracies.
+// outcomesOf returns the outcomes of repeats with these accuracies.
 func outcomesOf(accuracies ...float64) (out []outcome) {
 	for _, a := range accuracies {
 		out = append(out, outcome{accuracy: a})

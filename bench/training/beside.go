@@ -116,7 +116,7 @@ func (c *cell) beside() experiment.Row {
 // besideNotes explain the columns.
 func besideNotes(delta float64) []string {
 	return []string{
-		fmt.Sprintf("Beside each accuracy are others on the same features and test pictures. public_pretraining says what a network behind the features was trained on: glyphs are letters and digits of handwriting fonts. zero_shot is the accuracy of that network itself, without any client. no_privacy is that of training without noise. trusted_gaussian is that of Gaussian noise by a server that sees every gradient, at the same central ε and δ = %g; for mechanisms that are given a local ε, at the central ε of their row, up to %d.", delta, mostTrusted),
+		fmt.Sprintf("Beside each accuracy are others on the same features and test pictures. public_pretraining says what a network behind the features was trained on: glyphs are letters and digits of handwriting fonts. zero_shot is the accuracy of that network itself, without any client. no_privacy is the accuracy of training without noise. trusted_gaussian is the accuracy with Gaussian noise by a server that sees every gradient, at the same central ε and δ = %g; for mechanisms that are given a local ε, at the central ε of their row, up to %d.", delta, mostTrusted),
 		"attack_one_report and attack_linked bound what the party that receives the reports can find out: whether a client holds this gradient or that one, both equally likely. It is right with at most this probability, from one report, or from all of the client's. It is (e^ε + δ)/(e^ε + 1) for its local (ε, δ), rounded up. It is 1 where that party reads the gradient: for none, central, sumdp, and for the two servers of sumdp-shares together.",
 	}
 }

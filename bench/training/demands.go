@@ -25,10 +25,9 @@ const (
 // second is best for 6000 clients with ten generated digits each and centred edges.
 const clientClip = 0.4
 
-// demands are what all contenders share. The norms are those of clients who hold generated digits,
-// which nobody wrote: each as many as a client of the task, and dealt out in the same way. Those of
-// clients with several are smaller by clientClip. It also
-// fills the task's pictureL2.
+// demands returns what all contenders share. The norms are norms of clients that hold generated digits,
+// which nobody wrote: each as many as a client of the task, and dealt out in the same way. Norms of
+// clients with several digits are smaller by clientClip. demands also fills the task's pictureL2.
 func (s sweep) demands(ctx context.Context, t *task) (plan.Training, error) {
 	each := max(1, t.train.Len()/t.clients)
 	digits, err := dataset.Generate(ctx, dataset.Options{TrainSize: min(publicClients*each, mostDigits), TestSize: 1, Seed: 1})

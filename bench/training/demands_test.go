@@ -8,7 +8,8 @@ import (
 )
 
 // Clips follow the norms of clients' gradients: shorter ones for clients with more pictures, and longer
-// ones again where these are alike. Learning rates follow those of one picture, whatever clients hold.
+// ones again where the pictures are alike. Learning rates follow the norms of one picture, whatever
+// clients hold.
 func TestNormsAreThoseOfClients(t *testing.T) {
 	task, err := newTask(t.Context(), experiment.Env{}, digits(t, 400, 10), dataset.Edges)
 	if err != nil {
@@ -28,7 +29,7 @@ func TestNormsAreThoseOfClients(t *testing.T) {
 		norms, pictures = append(norms, d.L2), append(pictures, task.pictureL2)
 		at := setting{Training: d, pictureL2: task.pictureL2, server: planAll}
 		if got, want := at.steps(0), (setting{Training: d, server: planAll}).steps(0); (got == want) != (c.clients == 400) {
-			t.Errorf("%d clients: steps %+v with the norm of a picture, %+v with that of a client", c.clients, got, want)
+			t.Errorf("%d clients: steps %+v with the norm of a picture, %+v with the norm of a client", c.clients, got, want)
 		}
 	}
 	if norms[0] != pictures[0] || pictures[1] != pictures[0] || pictures[2] != pictures[0] {

@@ -30,7 +30,7 @@ func quorum(cohort int, dropout float64) (int, error) {
 	return q, nil
 }
 
-// quorum is that of a round when each client takes part in that number of rounds.
+// quorum returns the quorum of a round when each client takes part in that number of rounds.
 func (s setting) quorum(participations int) (int, error) {
 	return quorum(s.cohort(participations), s.dropout)
 }

@@ -160,8 +160,8 @@ func (f federations) report(cells []*federated) *experiment.Result {
 		},
 		Notes: []string{
 			"Every run is a process of its own and has fresh randomness, so a repetition gives other numbers. low and high are Student's 95 % interval of the mean over the repeats.",
-			"epsilon_central is the ε of all of a client's reports at δ = 1e-6, against a party that sees only the shuffled reports of each round. epsilon_local is that of one report and epsilon_local_all that of all reports of a client together, against everybody. Nothing in these runs shuffles.",
-			"zero_shot is the accuracy of what the features know before any client takes part. seconds are those of the rounds of one run.",
+			"epsilon_central is the ε of all of a client's reports at δ = 1e-6, against a party that sees only the shuffled reports of each round. epsilon_local is the ε of one report and epsilon_local_all the ε of all reports of a client together, both against everybody. Nothing in these runs shuffles.",
+			"zero_shot is the accuracy of what the features know before any client takes part. seconds are the seconds of the rounds of one run.",
 		},
 		Plot:  f.figure(cells),
 		Quick: f.quick,

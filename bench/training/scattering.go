@@ -47,7 +47,7 @@ func (v variant) String() string {
 	return fmt.Sprintf("%s; %d components; whitening %g; logarithm %g", v.fittedOn(), v.Components, v.Whitening, v.Logarithm)
 }
 
-// variants has those of the catalogue and their neighbours.
+// variants returns the variants of the catalogue and their neighbours.
 func variants() []variant {
 	of := func(digits, textures, components int, whitening, logarithm float64) variant {
 		return variant{digits, textures, features.Fitting{
@@ -101,7 +101,7 @@ func runScattering(ctx context.Context, env experiment.Env, centrals []float64) 
 		Columns: []string{"fitted_on", "components", "whitening", "logarithm", "mechanism", "epsilon_central", "accuracy", "low", "high", "repeats", "planned_noise", "clients", "rounds"},
 		Notes: []string{
 			note + fmt.Sprintf(". %d clients with one picture each, %d rounds, softmax regression, δ = %g, the planner's mechanism in one process.", data.Train.Len(), s.rounds, s.delta),
-			"fitted_on are the public pictures that give sizes, mean and components. whitening and logarithm are those of features.Fitting.",
+			"fitted_on are the public pictures that give sizes, mean and components. whitening and logarithm are as in features.Fitting.",
 			"Differences between single runs may be chance. Numbers on MNIST decide nothing: the features of the catalogue were chosen on generated pictures.",
 		},
 		Quick: env.Quick,

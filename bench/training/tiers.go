@@ -137,11 +137,11 @@ func (s strategy) recipe(model *trainer.Model, cohort, n int) recipe {
 	}
 }
 
-// tierSteps are those of all runs.
+// tierSteps returns the steps of all runs.
 func tierSteps(float64) plan.Steps { return plan.Steps{LearningRate: 1.25, Momentum: 0.5} }
 
-// course is the strategy's recipe with what it promises a client, who reports once. A report shows its
-// tier, so the promise is that of the last one.
+// course is the strategy's recipe with its promise to a client, which reports once. A report shows its
+// tier, so the promise is the last tier's promise.
 func (s strategy) course(ctx context.Context, model *trainer.Model, cohort, n int) (course, error) {
 	_, m, err := fl.Complete(s.round)
 	if err != nil {

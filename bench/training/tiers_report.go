@@ -16,7 +16,7 @@ func tiersReport(cells []*cell, notes ...string) *experiment.Result {
 		Columns: slices.Concat([]string{"strategy", "epsilon_local", "epsilon_central", "accuracy", "stderr", "lowest", "highest"}, besideColumns),
 		Notes: slices.Concat(notes, []string{
 			"Error bars: Student's 95 % interval over the repeats.",
-			"epsilon_local is the largest ε of a client's one report, against everybody. epsilon_central is that of the same client against a party that sees only shuffled reports. Reports of mixed tiers show their tier, so shuffling adds nothing there.",
+			"epsilon_local is the largest ε of a client's one report, against everybody. epsilon_central is the ε of the same client against a party that sees only shuffled reports. Reports of mixed tiers show their tier, so shuffling adds nothing there.",
 		}, besideNotes(tierDelta)),
 	}
 	panel := figure.Panel{YLabel: "test accuracy", YRange: [2]float64{0, 1}}

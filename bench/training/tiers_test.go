@@ -137,7 +137,7 @@ func TestMixedClientsTrain(t *testing.T) {
 }
 
 // Beside each strategy stand runs without privacy and of a trusted server at the central ε of its own
-// clients: amplified where all reports look alike, and that of the last tier where they show theirs.
+// clients: amplified where all reports look alike, and the last tier's ε where reports show their tier.
 func TestStrategiesHaveReferences(t *testing.T) {
 	if testing.Short() {
 		t.Skip("four runs, one after the other")

@@ -57,7 +57,7 @@ func (t *trusted) add(sum, grad []float64) {
 	t.sent += 4 * int64(len(sum))
 }
 
-// Bytes is that of dense gradients in 32-bit numbers.
+// Bytes counts the bytes of dense gradients in 32-bit numbers.
 func (t *trusted) Bytes() int64 { return t.sent }
 
 func (t *trusted) Close() error { return t.gradients.Close() }

@@ -21,7 +21,7 @@ func TestTheTrustedServerClips(t *testing.T) {
 	}
 }
 
-// The released mean is that of the clipped gradients of all clients, in every round.
+// The released mean is the mean of the clipped gradients of all clients, in every round.
 func TestTheTrustedServerReleasesTheMean(t *testing.T) {
 	model, err := trainer.NewModel("softmax", trainer.Input{Channels: 1, Height: 1, Width: 2}, 3)
 	if err != nil {

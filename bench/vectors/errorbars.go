@@ -122,7 +122,7 @@ func runCoverage(ctx context.Context, env experiment.Env) (*experiment.Result, e
 	return reportCoverage(settings), nil
 }
 
-// params are those of the setting's rounds.
+// params returns the parameters of the setting's rounds.
 func (c *covered) params() fl.Params {
 	p := fl.Params{sparse.ParamSparsity: fl.Int(c.sparsity)}
 	if c.doubled {
@@ -180,7 +180,7 @@ func reportCoverage(settings []*covered) *experiment.Result {
 		Columns: []string{"mechanism", "sparsity", "epsilon", "reports", "covered", "low", "high", "covered_held", "held_low", "held_high", "bar_over_error"},
 		Notes: []string{
 			fmt.Sprintf("All clients of a round hold the same ternary vector with s of %d coordinates. covered counts all coordinates, covered_held those that clients hold.", coverageDim),
-			"low and high are Wilson's 95 % interval. bar_over_error is the root mean square of the standard errors over that of the errors, for coordinates that clients hold: 1 is a bar that is as long as it has to be.",
+			"low and high are Wilson's 95 % interval. bar_over_error is the root mean square of the standard errors over the root mean square of the errors, for coordinates that clients hold: 1 is a bar that is as long as it has to be.",
 		},
 	}
 	panels := map[string]int{}
@@ -212,7 +212,7 @@ func reportCoverage(settings []*covered) *experiment.Result {
 		p.Series[len(p.Series)-1].Add(float64(c.reports), held.Value, held.Low, held.High)
 	}
 	verdict.Ours = fmt.Sprintf("at least %.1f %% [%.1f, %.1f]", 100*least.Value, 100*least.Low, 100*least.High)
-	verdict.Detail = "the least is that of " + where
+	verdict.Detail = "the least is for " + where
 	r.Verdicts, r.Plot = []experiment.Verdict{verdict}, plot
 	for i := range plot.Panels {
 		p := &plot.Panels[i]

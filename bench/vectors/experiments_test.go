@@ -142,7 +142,7 @@ func TestSquaredErrors(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 	}
-	// The panels show the least errors, and not those of few slots; both curves end at the same number.
+	// The panels show the least errors, and not the errors of few slots. Both curves end at the same number.
 	for i, panel := range r.Plot.Panels {
 		if largest := []float64{2 * 357, 2 * 607, 2 * 246}[i]; math.Abs(panel.YRange[1]/largest-1) > 0.01 || !(panel.YRange[0] < []float64{298, 357, 178}[i]) {
 			t.Errorf("%s: %v, want up to %g", panel.Title, panel.YRange, largest)

@@ -93,7 +93,7 @@ func runFig2(ctx context.Context, env experiment.Env, delta float64) (*experimen
 		Columns: []string{"sparsity", "reports", "epsilon", "bound", "status", "epsilon_central", "ratio"},
 		Notes: []string{
 			fmt.Sprintf("Collision with t = ⌊s·e^ε + 2s − 1⌋, δ = %g. Ratio: local ε over central ε.", delta),
-			"The paper does not give its δ. Earlier bounds are those of Erlingsson et al., Balle et al., and clones. Stronger clones are among them, as in the paper.",
+			"The paper does not give its δ. Earlier bounds are by Erlingsson et al. and by Balle et al., and clones. Stronger clones are among them, as in the paper.",
 			"A bound that is not proved is drawn for comparison only, and dashed. A counterexample refutes the pair. Stronger clones are withdrawn for general randomizers.",
 		},
 		Plot: &figure.Figure{Columns: 2},

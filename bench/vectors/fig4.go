@@ -12,7 +12,7 @@ import (
 	"github.com/hushgrad/hushgrad/sparse"
 )
 
-// fig4 is CoCo's collision rates: how likely the reported slot is that of an item of the client (P_t), of
+// fig4 is CoCo's collision rates: how likely the reported slot is the slot of an item of the client (P_t), of
 // the item with the other sign (P_o), and of any other item (P_f).
 func fig4() experiment.Experiment {
 	return experiment.Experiment{

@@ -12,7 +12,7 @@ import (
 // otherDeltas are readings of the δ that the paper does not give.
 var otherDeltas = []float64{1e-5, 1e-6, 1e-7, 1e-8}
 
-// fig2Verdicts are the claims about Figure 2, over its panels at each δ. The first δ is that of the run.
+// fig2Verdicts are the claims about Figure 2, over its panels at each δ. The first δ is the run's δ.
 func fig2Verdicts(all [][]amplification, epsilons []float64) []experiment.Verdict {
 	least, first, last := math.Inf(1), math.Inf(1), math.Inf(1)
 	for _, p := range all[0] {
@@ -29,7 +29,7 @@ func fig2Verdicts(all [][]amplification, epsilons []float64) []experiment.Verdic
 	out := []experiment.Verdict{
 		{
 			Claim: "Figure 2: our bound is at least as good as every other proved one", Holds: least >= 1,
-			Paper: "tighter than known bounds", Ours: fmt.Sprintf("at least %.3g times that of the next best", least),
+			Paper: "tighter than known bounds", Ours: fmt.Sprintf("at least %.3g times the next best bound's ratio", least),
 			Detail: fmt.Sprintf("in all panels and at all ε, δ = %g", all[0][0].delta),
 		},
 		{
@@ -80,8 +80,8 @@ func savingsVerdict(all [][]amplification, name string) (v experiment.Verdict, o
 	return v, true
 }
 
-// savings is the share by which central ε is below that of the best earlier bound, over the panels and
-// local ε.
+// savings is the share by which central ε is below the central ε of the best earlier bound, over the
+// panels and local ε.
 func savings(panels []amplification, name string) (average, low, high float64, n int) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, p := range panels {

@@ -13,7 +13,7 @@ import (
 	"github.com/hushgrad/hushgrad/bridge/internal/abi"
 )
 
-// The limits of the header are those of the package.
+// The header's limits are package abi's limits.
 const (
 	_ = uint(C.HUSHGRAD_MAX_HEADER - abi.MaxHeader)
 	_ = uint(abi.MaxHeader - C.HUSHGRAD_MAX_HEADER)

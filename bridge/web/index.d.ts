@@ -107,7 +107,7 @@ export class Participant {
   takeToken(blindSignature: Uint8Array): void;
   /**
    * Makes the report of a gradient of `dim` numbers: sealed, in a round with a shuffler. The second call
-   * throws, and so does one without the token that the round asks for. The randomness is that of
+   * throws, and so does one without the token that the round asks for. The randomness comes from
    * crypto.getRandomValues.
    */
   encode(gradient: Float32Array | Float64Array): Uint8Array;

@@ -1,4 +1,4 @@
-// hushgrad in a browser: one randomized report per round, of which the privacy is checked here, in the
+// hushgrad in a browser: one randomized report per round. The round's privacy is checked here, in the
 // tab. Start with load, then Client for a server, or joinRound for a round that you have.
 
 const key = Symbol.for("hushgrad");

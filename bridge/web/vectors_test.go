@@ -93,7 +93,7 @@ func vectorOf(t *testing.T, r fl.Round, seed [32]byte) (vector, fl.Round) {
 	return vector{r.Mechanism, round, hex.EncodeToString(seed[:]), hex.EncodeToString(packed)}, r
 }
 
-// tokenVector is a vector of a round that asks for tokens. The issuer's key is that of RFC 9578's test vectors.
+// tokenVector is a vector of a round that asks for tokens. The issuer's key is the key of RFC 9578's test vectors.
 // Each draw of random bytes is the seed, as often as it fits.
 type tokenVector struct {
 	vector
@@ -171,7 +171,7 @@ func TestVectorsAreCurrent(t *testing.T) {
 		}
 	}
 	if runtime.GOARCH != "amd64" {
-		t.Skip("the vectors are those of amd64")
+		t.Skip("the vectors are for amd64")
 	}
 	text, err := os.ReadFile(vectorsFile)
 	if err != nil {

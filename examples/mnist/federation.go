@@ -163,8 +163,8 @@ func (f *federation) play(ctx context.Context, p *player, round string, first, l
 	return err
 }
 
-// publish has the server show how a round went. The accuracy is that of n test images, which are of no
-// client.
+// publish has the server show how a round went. The accuracy is measured on n test images. No client
+// holds a test image.
 func (f *federation) publish(ctx context.Context, p trainer.Progress, accuracy, loss float64, n int) error {
 	scalars := []client.Scalar{
 		{Name: "test accuracy", Round: p.Round + 1, Value: accuracy, StdErr: math.Sqrt(accuracy * (1 - accuracy) / float64(n))},

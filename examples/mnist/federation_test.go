@@ -219,7 +219,7 @@ func TestReportsAreMadeOfTheShrunkGradient(t *testing.T) {
 			}
 			want, err := part.Encode(nil, grad, f.seed.Client(turn))
 			if got := reports[turn-2]; !bytes.Equal(got, want) {
-				t.Errorf("%s: client %d: %d bytes are not those of the gradient, shrunk %t", mechanism, turn, len(got), shrunk)
+				t.Errorf("%s: client %d: %d bytes are not the gradient's report, shrunk %t", mechanism, turn, len(got), shrunk)
 			}
 			return err
 		}); err != nil {

@@ -9,7 +9,7 @@
 //	go run ./examples/mnist -mechanism none       # without privacy
 //	go run ./examples/mnist -data download        # MNIST from the cache or the network
 //	go run ./examples/mnist -data DIR -out out    # your MNIST files, results in out
-//	go run ./examples/mnist -data DIR -features auto # pictures of another kind in files like those of MNIST
+//	go run ./examples/mnist -data DIR -features auto # pictures of another kind in files like MNIST's
 //	go run ./examples/mnist -roles 3 -clients 6000 -cohort 6000 -rounds 5 # issuer, shuffler and aggregator apart
 //
 // Every client holds one image (or a few), and sends one report of a few bytes in each
@@ -82,7 +82,7 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 	}
 	if s.ZeroShot != nil {
 		about = append(about, plan.Words{About: "zero-shot accuracy", Text: []string{
-			fmt.Sprintf("%.4f", *s.ZeroShot), "It is that of the features' public network, before any client takes part.",
+			fmt.Sprintf("%.4f", *s.ZeroShot), "The features' public network has it before any client takes part.",
 		}})
 	}
 	for _, words := range about {
@@ -203,7 +203,7 @@ func (o options) compares() bool {
 }
 
 // networkRate is a learning rate at which networks with hidden units still learn: unlike
-// that of softmax regression, their loss is not convex.
+// softmax regression's loss, their loss is not convex.
 const networkRate = 2
 
 // zeroShot returns the accuracy of what the features know without any client, nil where they

@@ -51,7 +51,7 @@ func small(t *testing.T, mechanism string, args ...string) (options, *trainer.Mo
 	return o, p.model, p.run, data
 }
 
-// plans are those of small by their flags: many tests have the same one.
+// plans are the plans that small has made, by their flags: many tests have the same one.
 var plans = map[string]struct {
 	options options
 	model   *trainer.Model

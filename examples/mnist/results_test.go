@@ -101,7 +101,7 @@ func TestAnInterruptLeavesWhatWasTrained(t *testing.T) {
 	defer cancel()
 	out := &trigger{word: "\n    2  ", then: cancel}
 	if err := o.train(ctx, model, run, data, command.Streams{Out: out, Err: io.Discard}); !errors.Is(err, context.Canceled) {
-		t.Fatalf("error %v, want that of the context", err)
+		t.Fatalf("error %v, want the context's", err)
 	}
 	text := out.String()
 	for _, want := range []string{"interrupted        after 2 of 3 rounds", "test accuracy", "for the 2 reports of a client", "results "} {
@@ -133,7 +133,7 @@ func TestAnInterruptLeavesWhatWasTrained(t *testing.T) {
 	dir = t.TempDir()
 	o.out = dir
 	if err := o.train(ctx, model, run, data, command.Streams{Out: io.Discard, Err: io.Discard}); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want that of the context", err)
+		t.Errorf("error %v, want the context's", err)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
 		t.Errorf("%v, %v, want no files", files, err)

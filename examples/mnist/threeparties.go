@@ -143,7 +143,7 @@ func (t *threeParties) close() (err error) {
 	return err
 }
 
-// as is a connection whose calls are those of the client with this secret.
+// as is a connection whose calls come from the client with this secret.
 type as struct {
 	grpc.ClientConnInterface
 	secret client.Bearer

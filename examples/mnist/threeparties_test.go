@@ -36,7 +36,7 @@ func hushgrad(t *testing.T) string {
 	return binary
 }
 
-// processes lists those of a binary that run, on Linux.
+// processes lists the running processes of a binary, on Linux.
 func processes(t *testing.T, binary string) (found []string) {
 	t.Helper()
 	links, err := filepath.Glob("/proc/[0-9]*/exe")
@@ -180,7 +180,7 @@ func TestClientsPinTheParties(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := run.Spending.Promise(t.Context(), 1) // the seed voids that of the run
+	one, err := run.Spending.Promise(t.Context(), 1) // the seed voids the run's promise
 	pins := policy.Shuffled
 	if err != nil || policy.MaxEpsilon != 0 || policy.MinReports != run.Cohort || pins.MaxEpsilonLocal != 5 || pins.MaxEpsilon != *one.Central || pins.MaxDelta != 1e-6 || len(pins.Shufflers) != 1 {
 		t.Errorf("%+v, %+v, %v", policy, pins, err)

@@ -39,7 +39,7 @@ func main() {
 	}
 }
 
-// gradients are those of clients with one example each. It is a [trainer.Gradients].
+// gradients computes the gradients of clients with one example each. It is a [trainer.Gradients].
 type gradients struct {
 	examples []example
 	network  *network
@@ -76,7 +76,7 @@ func train(ctx context.Context, clients int, w io.Writer) (accuracy float64, err
 	}
 	first := initial(rng)
 
-	// What is public decides how to clip: examples that look like those of the clients.
+	// Public examples that look like the clients' examples decide how to clip.
 	public := &gradients{generate(rng, 1000), network}
 	l1, l2, err := norms(ctx, public, first)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// The flat gradient is that of the loss, by differences.
+// The flat gradient is the gradient of the loss, by differences.
 func TestTheGradientIsThatOfTheLoss(t *testing.T) {
 	n, err := newNetwork()
 	if err != nil {

@@ -35,7 +35,7 @@ func newNetwork() (*network, error) {
 	x, y := matrix(g, "x", n.x, 1, inputs), matrix(g, "y", n.y, 1, 1)
 	w1, b1, w2, b2 := weight("w1", inputs, hidden), weight("b1", 1, hidden), weight("w2", hidden, 1), weight("b2", 1, 1)
 
-	// Gorgonia's errors are those of shapes that do not fit: G.Must panics while you write the model.
+	// Gorgonia's errors come from shapes that do not fit: G.Must panics while you write the model.
 	layer := G.Must(G.Tanh(G.Must(G.Add(G.Must(G.Mul(x, w1)), b1))))
 	logOdds := G.Must(G.Add(G.Must(G.Mul(layer, w2)), b2))
 	chance := G.Must(G.Sigmoid(logOdds))

@@ -15,7 +15,7 @@
 //
 // and splits y mod q into m shares: m−1 uniform residues and the one that makes
 // the sum right. Every share is a message of its own. The shuffler mixes the n·m
-// messages, and the analyzer adds them up. Modulo q their sum is that of the inputs
+// messages, and the analyzer adds them up. Modulo q their sum is the sum of the inputs
 // plus one discrete Laplace variable DLap(ε/U), because n negative binomials of
 // shape 1/n make one geometric variable. With q = n·U + 2T + 1 the result is read
 // without wrap-around whenever the noise is at most T in absolute value. T is

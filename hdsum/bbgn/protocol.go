@@ -47,7 +47,7 @@ type Protocol struct {
 // New returns the instance for c: modulus q = Capacity·U + 2T + 1 and the number
 // of messages that [Messages] certifies. It returns a wrapped *fl.ParamError that
 // names the field if c is out of range, if q would exceed 2^63, or if no number of
-// messages is certified. Cost: that of Messages.
+// messages is certified. Cost: one call of Messages.
 func New(c Config) (*Protocol, error) {
 	p, err := newProtocol(c)
 	if err != nil {
@@ -98,7 +98,7 @@ func newProtocol(c Config) (*Protocol, error) {
 
 // noiseSlack returns T. For Capacity = Clients, P[|DLap(η)| > T] = 2p^{T+1}/(1+p)
 // is at most 2^-40 when T >= ln(2·2^40)/η. More reports carry more noise: at most
-// that of k = ⌈Capacity/Clients⌉ such variables. Each exceeds its part of the slack
+// the noise of k = ⌈Capacity/Clients⌉ such variables. Each exceeds its part of the slack
 // with probability at most 2^-40/k.
 func noiseSlack(eta float64, clients, capacity int) float64 {
 	k := float64((capacity-1)/clients + 1)

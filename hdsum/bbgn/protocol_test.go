@@ -137,8 +137,8 @@ func TestCapacity(t *testing.T) {
 	}
 }
 
-// The noise is never less than that of ε/U: not by a rounding, and not where η is
-// beyond what the samplers are made for.
+// The noise is never less than the noise for ε/U: not by a rounding, and not where η is
+// out of the samplers' range.
 func TestNoiseIsRoundedUp(t *testing.T) {
 	for bound := int64(1); bound <= 100; bound++ {
 		for _, epsilon := range []float64{0.1, 0.7, 1, 3, 49} {

@@ -86,7 +86,7 @@ func (r *recurrence) terms(n int) (plus, minus, scale float64) {
 
 // relativeError bounds the relative error of the terms of E_n. An exponent is the
 // sum of four numbers up to W = log₂ (mn)!, each correct to a few units of 2^-52, and
-// the error of E_j adds to that of its term, at most n times in all.
+// the error of E_j adds to the error of its term, at most n times in all.
 func (r *recurrence) relativeError() float64 {
 	lg, _ := math.Lgamma(float64(r.m)*float64(r.n) + 1)
 	return float64(r.n) * (lg/math.Ln2 + 64) * 0x1p-48

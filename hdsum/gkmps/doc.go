@@ -50,7 +50,7 @@
 // The atoms are as many as the message values other than +1, so the counts are a
 // bijective image of the numbers of copies. What the shuffler hands on is therefore
 // equivalent to the sum x+d; the number of messages −1 that do not belong to an atom i
-// >= 2 or i <= −2, after that of C has been subtracted; and, for the other atoms s, D-tilde_s + C_{s,x}.
+// >= 2 or i <= −2, after C's number has been subtracted; and, for the other atoms s, D-tilde_s + C_{s,x}.
 // It can be computed from two independent parts.
 //
 // First part (Lemma 9): the sum x+d and z₋+w, where z₊, z₋ are the central messages

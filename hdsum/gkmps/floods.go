@@ -79,7 +79,7 @@ func changed(relation fl.Relation) float64 {
 	return 2
 }
 
-// newFloods returns the flood of D-hat and behind it those of D-tilde for the
+// newFloods returns the flood of D-hat and behind it the floods of D-tilde for the
 // listed atoms, with no laws yet. For U = 1 there is no D-tilde: all columns of C
 // are 0. The messages of all floods share one array.
 func newFloods(bound int64, list []int64) []Flood {

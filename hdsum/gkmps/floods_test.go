@@ -9,7 +9,7 @@ import (
 )
 
 // The rows are exact expectations, computed independently from the formulas of the paper in Python
-// with mpmath. Gamma, r and rh are those of Published.
+// with mpmath. Gamma, r and rh are the constants of Published.
 var expectations = []struct {
 	n             int
 	bound         int64

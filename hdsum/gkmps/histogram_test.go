@@ -14,7 +14,7 @@ var smallLaws = []sample.NegativeBinomial{
 }
 
 // The analysis of the protocol looks at independent parts instead of the messages:
-// the sum, the messages −1 corrected by those of the atoms, and the copies of
+// the sum, the messages −1 corrected by the atoms' messages −1, and the copies of
 // each other atom, each moved by an entry of C (package comment). Here U = 2,
 // the laws are small, and all outcomes are enumerated: the
 // hockey-stick divergences of the messages' histogram and of the parts agree for all pairs

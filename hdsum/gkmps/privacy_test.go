@@ -149,7 +149,7 @@ func newView(p *Protocol) *view {
 }
 
 // pair returns the loss of the sum of all messages together with the number of
-// messages −1 less those of D-tilde (Lemma 9): (x+d, max(0,−d)+g+w), d discrete
+// messages −1 less D-tilde's messages −1 (Lemma 9): (x+d, max(0,−d)+g+w), d discrete
 // Laplace.
 func (v *view) pair(x, y int64) lossLaw {
 	steps := int(3 / lossStep)

@@ -141,7 +141,7 @@ func TestLeastFloodHidesShifts(t *testing.T) {
 	}
 }
 
-// divergence returns that of Y from Y+shift of order e^{|shift|·eta}, up to 1e-15.
+// divergence returns the divergence of Y from Y+shift of order e^{|shift|·eta}, up to 1e-15.
 func (c countLaw) divergence(shift int64, eta float64) (sum float64) {
 	q := math.Exp(math.Abs(float64(shift)) * eta)
 	for k, p := range c.prob {

@@ -64,7 +64,7 @@ func TestReplaceWritesAllOrNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("permissions %v, %v, want those of the old file", info, err)
+		t.Errorf("permissions %v, %v, want the old file's permissions", info, err)
 	}
 	absent := filepath.Join(dir, "absent", "file")
 	if err := Replace(t.Context(), absent, func(io.Writer) error { return nil }); err == nil || !strings.Contains(err.Error(), " "+absent+": ") {

@@ -73,8 +73,8 @@ func variables(command string) string {
 	return strings.ToUpper(strings.NewReplacer(" ", "_", "-", "_").Replace(command)) + "_"
 }
 
-// fromEnvironment sets the flags that have a variable. A variable that begins like those of
-// the command and has no flag is an error: it is likely a slip.
+// fromEnvironment sets the flags that have a variable. A variable that begins like the command's
+// variables and has no flag is an error: it is likely a slip.
 func (c settings) fromEnvironment(environment []string) error {
 	flags := map[string]string{}
 	c.flags.VisitAll(func(g *flag.Flag) {

@@ -17,7 +17,7 @@ func TestTitlesAreInTheFont(t *testing.T) {
 	}
 }
 
-// Marks of categories keep away from the ends of the axis, those of curves need not.
+// Marks of categories keep away from the ends of the axis. Marks of curves need not.
 func TestMarksOfCategoriesHaveRoom(t *testing.T) {
 	for _, c := range []struct {
 		categories []string

@@ -45,7 +45,7 @@ type Series struct {
 	// a paper's number. It has that one's colour, and is Dashed or Points, which are crosses.
 	Of string
 	// X are the places of Y. In a panel with categories it may be nil, for 0, 1, …: marks
-	// and bars then stand beside those of the other series.
+	// and bars then stand beside the other series' marks and bars.
 	X           []float64
 	Y           []float64
 	YLow, YHigh []float64 // ends of the error bars, both or neither, not relative to Y

@@ -24,7 +24,7 @@ var palette = []color.Color{
 	color.RGBA{0x8c, 0x8c, 0x8c, 0xff}, // grey
 }
 
-// marks are those of series, cross that of references.
+// marks are the marks of series, and cross is the mark of references.
 var (
 	marks = []draw.GlyphDrawer{
 		draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PlusGlyph{},
@@ -53,7 +53,7 @@ func lookAt(i int) look {
 	return look{color: palette[i%len(palette)], mark: marks[(i+round)%len(marks)], round: round}
 }
 
-// dashes are those of a line with this look.
+// dashes returns the dashes of a line with this look.
 func (l look) dashes(style Style) []vg.Length {
 	if style == Dashed {
 		return references[l.round%len(references)]

@@ -23,7 +23,7 @@ func TestManySeriesLookDifferent(t *testing.T) {
 		seen := map[string]int{}
 		for k := range 24 {
 			if style == figure.Dashed && k%8 != 0 {
-				continue // those of one colour
+				continue // only series of one colour
 			}
 			f := figure.Figure{Panels: []figure.Panel{{YRange: [2]float64{0, 6}}}}
 			for i := range k + 1 {
@@ -77,7 +77,7 @@ func TestMoreNamesThanLooksAreRefused(t *testing.T) {
 	}
 }
 
-// The number of looks is that of the names, in whichever panels they are.
+// There are as many looks as names, in whichever panels the names are.
 func TestNamesOfAllPanelsLookDifferent(t *testing.T) {
 	f := numbered(24, figure.Line)
 	again := f.Panels[0]

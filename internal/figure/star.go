@@ -10,8 +10,8 @@ import (
 // starGlyph is a filled star with five points, for Stars: gonum has none.
 type starGlyph struct{}
 
-// starSize is the radius of its points in radii of a mark, and starWaist that of its inner corners in
-// radii of its points.
+// starSize is the radius of the star's points in radii of a mark. starWaist is the radius of the star's
+// inner corners in radii of its points.
 const (
 	starSize  = 1.8
 	starWaist = 0.4

@@ -60,7 +60,7 @@ func (b *Brush) Draw(dst []uint8, class int, rng *rand.Rand) {
 }
 
 // place puts layers on the picture, in pixels: bent a little, with the longer side of their box in
-// [23, 27] and its centre near that of the picture.
+// [23, 27] and the box's centre near the picture's centre.
 func place(layers []layer, m measure) {
 	sin, cos := math.Sincos(m.around(0, .06))
 	aspect, shear := math.Exp(m.around(0, .07)), m.around(0, .05)

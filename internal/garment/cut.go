@@ -75,7 +75,7 @@ var cuts = [...]struct {
 // Classes is the number of classes.
 const Classes = len(cuts)
 
-// Name returns that of a class in [0, Classes).
+// Name returns the name of a class in [0, Classes).
 func Name(class int) string { return cuts[class].name }
 
 // box is a rectangle by two corners.

@@ -3,8 +3,8 @@
 // Start with [NewBrush] and [Brush.Draw].
 //
 // Each of ten classes has a cut, which is a silhouette with random measures, seams drawn on it, and
-// habits: how often which cloth is taken. Measures of neighbouring classes overlap: the
-// sleeves of a shirt may be as long as those of a pullover. So no model tells all of them apart.
+// habits: how often which cloth is taken. Measures of neighbouring classes overlap: a
+// shirt's sleeves may be as long as a pullover's. So no model separates all classes.
 //
 // The law was written down without a look at pictures of clothes. Its ranges were set so that a linear model
 // on oriented edges is right for about 80 % of the pictures without privacy.

@@ -24,7 +24,7 @@ type Cosets struct {
 
 	rows     [][]uint64 // of the echelon form by pivot: planes of the columns above it, then of the value
 	pivots   []uint64   // the maps that have a row with this pivot
-	values   []uint64   // planes: bit 0 is that of the next row
+	values   []uint64   // planes: bit 0 is the next row's
 	accepted [5]uint64  // planes of the number of rows
 	row      []uint64   // planes of the row that is drawn, then of its value
 

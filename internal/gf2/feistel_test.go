@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// pairLaw is the law of the difference of two numbers after all rounds, from that of a start:
-// halves 0, 1 and 2 stand for a difference of 0, for that of the start and for the others.
+// pairLaw is the law of the difference of two numbers after all rounds, from the difference of a
+// start: halves 0, 1 and 2 stand for a difference of 0, for the start's difference and for the others.
 func pairLaw(high, low int, start [2]int) (law [3][3]float64) {
 	law[start[0]][start[1]] = 1
 	for round := range feistelRounds {

@@ -40,7 +40,7 @@ func transpose(a *[64]uint64) {
 	}
 }
 
-// exchange exchanges the bits of x at mask<<width with those of y at mask.
+// exchange exchanges the bits of x at mask<<width with the bits of y at mask.
 func exchange(x, y uint64, width int, mask uint64) (uint64, uint64) {
 	t := (x>>(width&63) ^ y) & mask
 	return x ^ t<<(width&63), y ^ t

@@ -2,7 +2,7 @@
 // Use it wherever pictures of characters must come from fonts alone and not from a file.
 // Start with [Digits] for the Go fonts or [Read] for a font of your own, and [NewPen].
 //
-// The pictures are laid out like those of MNIST: the longer side of the ink measures 18 to
+// The pictures are laid out like MNIST's: the longer side of the ink measures 18 to
 // 21 of 28 pixels, and the centre of its mass is near the middle.
 package glyph
 

@@ -20,7 +20,7 @@ import (
 )
 
 // faces returns the TrueType data of the Go fonts. The small-caps faces are
-// left out: their digits are those of the regular and the italic face.
+// left out: their digits are the digits of the regular and the italic face.
 func faces() [][]byte {
 	return [][]byte{
 		goregular.TTF, goitalic.TTF, gomedium.TTF, gomediumitalic.TTF, gobold.TTF, gobolditalic.TTF,

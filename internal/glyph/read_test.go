@@ -22,7 +22,7 @@ func TestRead(t *testing.T) {
 	}
 	three, err := Read(font, '3')
 	if err != nil || three.Extent() != digits[3][0].Extent() || three.Stroke() != digits[3][0].Stroke() {
-		t.Errorf("a 3: %v, want that of the first face", err)
+		t.Errorf("a 3: %v, want the 3 of the first face", err)
 	}
 	for character, param := range map[rune]string{'语': "character", ' ': "ink"} {
 		var wrong *fl.ParamError

@@ -81,7 +81,7 @@ func shown(x float64) string { return fl.FormatUp(x, 4) }
 // number writes all digits, for a file.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// Score returns that of the last round, and 0 before the first.
+// Score returns the score of the last round, and 0 before the first round.
 func (h *History) Score() float64 {
 	if len(h.rounds) == 0 {
 		return 0

@@ -20,8 +20,8 @@ const lanes = 1024
 // Bytes is the length of the binary form of a Digest.
 const Bytes = 2 * lanes
 
-// Digest is that of a multiset of ids. The zero Digest is that of the empty one. Values
-// compare with ==.
+// Digest is the digest of a multiset of ids. The zero Digest is the empty multiset's digest.
+// Values compare with ==.
 type Digest [lanes]uint16
 
 // Add adds an id, about 6 µs.

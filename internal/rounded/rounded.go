@@ -38,12 +38,12 @@ const (
 	// Deviation is the standard deviation of the normal variable that Noise.Rand rounds
 	// down, √(q²+1)·s.
 	Deviation = 65167.96660937029
-	// WideDeviation is that of Noise.Wide, √(q⁶+q⁴+q²+1)·s.
+	// WideDeviation is the same for Noise.Wide, √(q⁶+q⁴+q²+1)·s.
 	WideDeviation = 2111442119.149275
 	// Limit bounds the magnitude of Noise.Rand.
 	Limit = 4096 * (q + 1)
 	// Distance bounds the total variation distance between the law of Rand or Wide and
-	// that of the rounded normal variable.
+	// the law of the rounded normal variable.
 	Distance = 0x1p-94
 )
 

@@ -14,7 +14,7 @@ const (
 	twiceVariance = 18
 )
 
-// tables are those of D' and of floor(N): magnitudes, to be drawn with a sign.
+// tables are the tables of D' and of floor(N): magnitudes, to be drawn with a sign.
 type tables struct{ points, cells *table.Table }
 
 var shared = sync.OnceValues(func() (tables, error) {

@@ -4,8 +4,7 @@ import "math"
 
 // CDF returns P[X ≤ k], the regularised incomplete beta function I_{1−p}(R, k+1),
 // in the low tail with the relative error that LogProb has as its absolute one,
-// down to the smallest float64. The cost is that of O(√min(R, k)) terms of a continued
-// fraction.
+// down to the smallest float64. It costs O(√min(R, k)) terms of a continued fraction.
 //
 // The factor in front of the fraction is a probability of this distribution.
 // Taken from LogProb it keeps the digits that lgamma would cancel: all of

@@ -12,8 +12,8 @@
 //
 // # Exactness
 //
-// [DiscreteLaplace], [Clusters] and [Alias] draw from uniform integers only. Their laws are those of
-// their documentation to the last bit.
+// [DiscreteLaplace], [Clusters] and [Alias] draw from uniform integers only. Their laws are the
+// documented laws to the last bit.
 //
 // The other samplers go through floating-point functions. They start from uniform variables
 // that are rounded in relative, not absolute, terms. Rare outcomes keep their probabilities to

@@ -75,7 +75,7 @@ func TestDiscreteLaplaceOutsideItsDomain(t *testing.T) {
 		}
 		// A sum of 20 exponential variables is below 1 with probability 2e−19.
 		if sum < 1<<50 {
-			t.Errorf("η = %g: 20 draws have absolute sum %g, want that of η = 2^-50", eta, sum)
+			t.Errorf("η = %g: 20 draws have absolute sum %g, want the sum for η = 2^-50", eta, sum)
 		}
 	}
 	for _, eta := range []float64{800, math.Inf(1)} {

@@ -9,8 +9,8 @@ import (
 )
 
 // Chances are the exact hit probabilities that the choice of a hash function
-// leads to, over its own randomness and that of the round's labels. Cells are
-// pairs of slots in the Paired layout and single slots otherwise.
+// leads to, over its own randomness and the randomness of the round's labels. Cells
+// are pairs of slots in the Paired layout and single slots otherwise.
 type Chances interface {
 	// Together is the probability that two keys fall into the same cell.
 	Together() float64

@@ -129,7 +129,7 @@ func TestNewFamilyRefuses(t *testing.T) {
 	}
 }
 
-// Shapes of so many labels that additions are collected, and a spectrum whose numbers need the
+// Shapes with enough labels for additions to be collected, and a spectrum whose numbers need the
 // transform in 64 bits or take it in halves: a tally agrees with the function at some coordinates.
 func TestTalliesOfManyLabelsCountWhatTheFunctionSays(t *testing.T) {
 	for _, shape := range []Shape{

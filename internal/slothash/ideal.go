@@ -13,9 +13,8 @@ import (
 // under seed r into slot ⌊t·h/2^64⌋, h a keyed 64-bit mix of (r, x). Reading a
 // report costs O(d).
 //
-// The mix is that of package splitmix, applied once to derive a start from the
-// round's public randomness and the seed, and once per key. The deviation from
-// uniform slots is below t·2^−64.
+// Package splitmix mixes, once to derive a start from the round's public randomness
+// and the seed, and once per key. The deviation from uniform slots is below t·2^−64.
 type ideal struct {
 	Chances
 	shape      Shape
@@ -109,7 +108,7 @@ func (c *idealTally) Counts() (plus, minus []int32) {
 // Integers implements Tally.
 func (c *idealTally) Integers() int { return 2 * c.family.shape.Dim }
 
-// State implements Tally: the hits of + and then those of −.
+// State implements Tally: the hits of + and then the hits of −.
 func (c *idealTally) State() iter.Seq[int32] { return slices.Values(slices.Concat(c.plus, c.minus)) }
 
 // SetState implements Tally.

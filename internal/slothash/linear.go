@@ -52,8 +52,8 @@ func (h *linearFunc) Slot(key uint32) uint32 {
 	return h.affine.Apply(label)
 }
 
-// NewTally implements Family: the tally whose additions are fewer. Of two with as many, that of
-// cosets needs no transform.
+// NewTally implements Family: the tally whose additions are fewer. If both need as many, it is the
+// tally of cosets, which needs no transform.
 func (f *linear) NewTally() Tally {
 	if spectrum := f.k + f.signBits(); spectrum < f.m-f.k {
 		return newSpectrumTally(f)
@@ -67,9 +67,9 @@ func (f *linear) sameRound(o *linear) bool { return f.shape == o.shape && f.key 
 // labelBlock is the number of labels that are computed before they are used.
 const labelBlock = 1 << 11
 
-// eachLabel calls use for ranges of coordinates that cover all, in parallel. labels has those of
-// their keys: one for a coordinate in the Paired layout, in the Separate layout one for + and one
-// for −. It is valid during the call.
+// eachLabel calls use for ranges of coordinates that cover all, in parallel. labels has the labels
+// of the coordinates' keys: one for a coordinate in the Paired layout, in the Separate layout one
+// for + and one for −. It is valid during the call.
 func (f *linear) eachLabel(use func(first int, labels []uint32)) {
 	keys := 1
 	if f.shape.Layout == Separate {

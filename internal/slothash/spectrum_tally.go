@@ -64,9 +64,9 @@ func (c *spectrumTally) Merge(other Tally) error {
 }
 
 // Counts implements Tally: a Walsh–Hadamard transform, O(m·2^m). Its sums are below
-// reports·2^k ≤ 2^62, so the counts are exact. While they are below 2^31, one transform does both
-// spectra: it is linear, so that of hits + 2^32·signed has both results in the halves of its
-// numbers.
+// reports·2^k ≤ 2^62, so the counts are exact. While the sums are below 2^31, one transform does
+// both spectra: it is linear, so the transform of hits + 2^32·signed has both results in the halves
+// of its numbers.
 func (c *spectrumTally) Counts() (plus, minus []int32) {
 	dim, k := c.family.shape.Dim, c.family.k
 	plus, minus = make([]int32, dim), make([]int32, dim)
@@ -103,8 +103,8 @@ func (c *spectrumTally) Counts() (plus, minus []int32) {
 	return plus, minus
 }
 
-// transformed returns the values whose spectrum is that of the given numbers, the second
-// times 2^32. A spectrum of length 1 stands for one that is zero everywhere else.
+// transformed returns the values whose spectrum is the sum of the spectra with the given numbers,
+// the second times 2^32. A spectrum of length 1 stands for one that is zero everywhere else.
 func (c *spectrumTally) transformed(spectra ...int) []int64 {
 	out := make([]int64, 1<<c.family.m)
 	for i, number := range spectra {

@@ -72,7 +72,7 @@ func (s *sums[N]) put(place uint32, v int32) {
 	s.widen(place, v)
 }
 
-// merge adds the sums of o, of which there are as many.
+// merge adds the sums of o, which has as many sums as s.
 func (s *sums[N]) merge(o *sums[N]) {
 	for region, wide := range o.wide {
 		for i, v := range wide {

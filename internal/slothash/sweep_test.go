@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// cosetOf returns a coset of 2^dim places of so many bits in the form that sweep.add asks for.
+// cosetOf returns a coset of 2^dim places of placeBits bits in the form that sweep.add asks for.
 func cosetOf(rng *rand.Rand, placeBits, dim int) (point uint32, basis []uint32) {
 	free := uint32(0)
 	for bits.OnesCount32(free) < dim {

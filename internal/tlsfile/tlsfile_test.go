@@ -57,7 +57,7 @@ func issue(t *testing.T, name string) issued {
 	return i
 }
 
-// files are those of a listener.
+// files are the files of a listener.
 type files struct{ chain, key, authorities string }
 
 func newFiles(t *testing.T) files {

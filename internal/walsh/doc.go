@@ -47,7 +47,7 @@
 //
 // # Source
 //
-// The factorisation into sparse levels and its order are those of Fino and
+// The factorisation into sparse levels and its order come from Fino and
 // Algazi, Unified Matrix Treatment of the Fast Walsh–Hadamard Transform, IEEE
 // Transactions on Computers C-25(11), 1976.
 package walsh

@@ -29,8 +29,8 @@
 //
 // # Iterations
 //
-// A client of an [Iteration] draws a key again. It reports the key and a sign: that of its value,
-// or, for a key that it does not hold, that of the mean which was published for the key after the
+// A client of an [Iteration] draws a key again. It reports the key and a sign: the sign of its value,
+// or, for a key that it does not hold, the sign of the mean that was published for the key after the
 // iteration before. The sign goes through randomized response with ε/(2c). Signs of clients without
 // the key pull the next estimate to the published mean, and no longer to 0.
 //
@@ -41,7 +41,7 @@
 //
 // The paper of PCKV, Section 4.2, says that the key has a budget of 0 in these rounds. Randomized
 // response with a budget of 0 would say "none" in half of the reports, whatever the client holds. Here every report has a
-// sign: the privacy is the same, and the noise is that of twice as many reports.
+// sign: the privacy is the same, and the noise is the noise of twice as many reports.
 //
 // # Privacy
 //
@@ -80,5 +80,5 @@
 //     into [−1, 1] times Round.Scale. With N = 0 it is 0.
 //   - Iterations: the mean of the signs over the gain, moved into the same range. In expectation it is
 //     f·m + (1−f)·m' after a published mean m'. The bias shrinks by the factor 1−f: hardly
-//     at all for rare keys. The variance of the last iteration is that of the budget ε/(2c).
+//     at all for rare keys. The last iteration has the variance of a budget of ε/(2c).
 package privkv

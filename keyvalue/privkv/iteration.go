@@ -24,10 +24,10 @@ type Iteration struct {
 }
 
 // NewIteration returns iteration number, in [2, c], of the PrivKVM whose first round is described by first,
-// with parameter rounds = c. Clients and the server make it from the same published means: those of
+// with parameter rounds = c. Clients and the server make it from the same published means: the means of
 // the iteration before, one per key, in units of the gradient and within ±first.Scale. For the second
-// iteration they are the column fl.ColumnConditional of the first round with virtual = 0. It
-// returns a *fl.ParamError (wrapped) for other arguments. O(dim).
+// iteration the means are the column fl.ColumnConditional of the first round with virtual = 0.
+// NewIteration returns a *fl.ParamError (wrapped) for other arguments. O(dim).
 func NewIteration(first fl.Round, number int, published []float64) (*Iteration, error) {
 	i, err := newIteration(first, number, published)
 	if err != nil {
@@ -155,8 +155,8 @@ func (a *IterationAggregator) check(counts []Counts) (added int64, err error) {
 // Means estimates the conditional mean of every key, in units of the gradient and within ±Round.Scale, to
 // be published for the next iteration. In expectation it is f·m + (1−f)·m', for a key that a share f
 // of the clients holds with mean m, and with the mean m' that was published before: the bias has
-// shrunk by the factor 1−f. Where there are no reports it is m'. Its errors are
-// those of fl.Aggregator.Estimate. O(dim).
+// shrunk by the factor 1−f. Where there are no reports the estimate is m'. Errors are as for
+// fl.Aggregator.Estimate. O(dim).
 func (a *IterationAggregator) Means() ([]float64, error) {
 	if err := a.iteration.round.CheckReports(a.reports); err != nil {
 		return nil, a.iteration.round.Wrap("iteration: means", err)

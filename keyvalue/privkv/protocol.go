@@ -85,7 +85,7 @@ func sign(value float64, choose exact.Chooser) int {
 	return choose.Weighted([]uint64{up, one - up})
 }
 
-// correlated is PrivKV's randomizer. The weights are those of the lie and the truth.
+// correlated is PrivKV's randomizer. The weights are the weights of the lie and the truth.
 type correlated struct {
 	key, value [2]uint64
 	p, q       float64
@@ -118,7 +118,7 @@ func (c *correlated) conditional(k tally, frequency float64) float64 {
 	return mean * (1 - math.Pow(1-w, float64(1+c.virtual))) / w
 }
 
-// unary is KVUE's randomizer. The weights are those of the lie and the truth.
+// unary is KVUE's randomizer. The weights are the weights of the lie and the truth.
 type unary struct {
 	weights [2]uint64
 	gap     float64

@@ -88,7 +88,7 @@ func (s *tallies) Append(payload []byte, _ int64) []byte {
 
 func (s *tallies) MaxBytes() int { return 4 * len(s.keys) * binary.MaxVarintLen32 }
 
-// Restore implements count.State. The number of reports is the sum of those of the keys.
+// Restore implements count.State. The number of reports is the sum of the keys' numbers of reports.
 func (s *tallies) Restore(p *count.Payload) (reports int64) {
 	for j := range s.keys {
 		k := &s.keys[j]
@@ -106,8 +106,8 @@ func (s *tallies) Restore(p *count.Payload) (reports int64) {
 	return reports
 }
 
-// possible is true when k can be counted from reports: every report of PrivKV has one vote,
-// those of KVUE have at most one of each kind.
+// possible is true when k can be counted from reports: every report of PrivKV has one vote, and
+// every report of KVUE has at most one vote of each kind.
 func (p *protocol) possible(k tally) bool {
 	if len(p.messages) == 3 {
 		return int64(k.none)+int64(k.plus)+int64(k.minus) == int64(k.reports)

@@ -80,10 +80,10 @@ func Dense(x fl.Ternary) []float64 {
 //     z standard errors, and
 //   - the average of the means is x, in every coordinate, within z standard errors.
 //
-// The standard errors are those of the averages per round, which are independent;
-// there must be enough rounds for their average to be normal. A coordinate that few
-// reports hit may show too little spread: its standard error counts as at least half
-// of what the exact error says of an average coordinate.
+// The standard errors come from the averages per round, which are independent.
+// There must be enough rounds for the average of all rounds to be normal. A coordinate
+// that few reports hit may show too little spread: its standard error counts as at least
+// half of what the exact error says of an average coordinate.
 func Measure(t *testing.T, r fl.Round, x fl.Ternary, rounds, perRound int, want Errors, z float64, rng *rand.Rand) {
 	t.Helper()
 	truth := Dense(x)

@@ -101,8 +101,8 @@ func LowerExp(x float64) *big.Rat {
 }
 
 // CheckCalibration compares the hit probabilities that a scheme states at a point, with the ideal hash family, with
-// those of its randomizer: over all hash functions and all random choices. The client holds the coordinates 0 … s−1
-// with alternating signs, and the last one, s = p.Dim − 1, is none of its own.
+// its randomizer's hit probabilities: over all hash functions and all random choices. The client holds the
+// coordinates 0 … s−1 with alternating signs. The last coordinate, s = p.Dim − 1, is not the client's.
 func CheckCalibration(t *testing.T, scheme *sparse.Scheme, layout slothash.Layout, p sparse.Point, randomizer Slotter) {
 	t.Helper()
 	p.Hash = sparse.HashIdeal

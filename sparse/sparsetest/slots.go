@@ -15,7 +15,7 @@ type Search struct {
 }
 
 // CheckBestSlots compares what searches find with what trying every number of slots finds, with both hash
-// families. least is the smallest number for s entries; those of the ideal family are step apart.
+// families. least is the smallest number for s entries. Numbers of the ideal family are step apart.
 func CheckBestSlots(t *testing.T, least func(s int) int, step int, searches ...Search) {
 	t.Helper()
 	for _, hash := range []string{sparse.HashIdeal, sparse.HashGF2} {

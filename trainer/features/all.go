@@ -20,11 +20,11 @@ type Progress interface {
 // batch is the number of examples that a core takes at a time, and one step of a Progress.
 const batch = 64
 
-// All returns the vectors of all examples, one after the other: that of example i begins at
+// All returns the vectors of all examples, one after the other: the vector of example i begins at
 // i·Dim(). It computes on all cores. p may be nil.
 //
-// The error names the example whose length is not Inputs(), or wraps that of ctx, which is looked
-// at between batches of 64 examples. Memory: 8·Dim() bytes for each example.
+// The error names the example whose length is not Inputs(), or wraps ctx's error. All looks at ctx
+// between batches of 64 examples. Memory: 8·Dim() bytes for each example.
 func All(ctx context.Context, f Features, examples [][]float64, p Progress) ([]float64, error) {
 	for i, x := range examples {
 		if len(x) != f.Inputs() {

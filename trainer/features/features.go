@@ -21,7 +21,7 @@ import "encoding/hex"
 
 // Features is a fixed map from one example to a vector. It is safe for concurrent use.
 type Features interface {
-	// Inputs is the number of values of an example, and Dim that of its vector.
+	// Inputs is the number of values of an example. Dim is the number of values of its vector.
 	Inputs() int
 	Dim() int
 	// Apply writes the vector of x into dst. x has Inputs() values and dst has Dim(); another

@@ -39,7 +39,7 @@ type Fitting struct {
 	// the public examples have along it, over that along the first: 0 leaves the variances as they are and 1/2 makes them equal. It is
 	// in [0, 1/2] and needs Components.
 	Whitening float64
-	// Bias is that of Parts.
+	// Bias is as in Parts.
 	Bias float64
 }
 
@@ -55,7 +55,7 @@ const (
 //
 // Cost: the backbone for n examples of d values, and with components O(n·d·min(n, d)) for their
 // products and O(min(n, d)³) for the eigenvectors (LAPACK's dsyev in gonum): 2 s on one core for
-// n = 1000. The error names what is out of range, or wraps that of ctx.
+// n = 1000. The error names what is out of range, or wraps ctx's error.
 func Fit(ctx context.Context, backbone Features, public Public, o Fitting, p Progress) (*Pipeline, error) {
 	n, d := len(public.Examples), backbone.Dim()
 	switch {
@@ -178,8 +178,9 @@ func centre(rows *mat.Dense) []float64 {
 }
 
 // principal returns the k orthogonal directions along which rows of mean 0 have the largest
-// variances, the largest first, each divided by the power whitening of its variance over the largest. The products of the rows with each other have the same eigenvalues
-// as those of the columns, and are fewer where vectors are longer than many.
+// variances, the largest first, each divided by the power whitening of its variance over the
+// largest. The products of the rows with each other have the same eigenvalues as the products of
+// the columns. Products of rows are fewer where there are fewer rows than columns.
 func principal(ctx context.Context, rows *mat.Dense, k int, whitening float64) ([][]float64, error) {
 	n, d := rows.Dims()
 	of := mat.Matrix(rows)

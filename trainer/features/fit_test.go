@@ -29,7 +29,7 @@ func cloud(n, d int) [][]float64 {
 	return out
 }
 
-// Mean and components are those of gonum's stat, for many short and for few long examples.
+// Mean and components are the ones that gonum's stat computes, for many short and for few long examples.
 func TestFitIsPrincipalComponentAnalysis(t *testing.T) {
 	for _, c := range []struct{ n, d, k int }{{300, 12, 5}, {20, 50, 7}, {13, 13, 12}} {
 		x := cloud(c.n, c.d)
@@ -67,8 +67,8 @@ func TestFitIsPrincipalComponentAnalysis(t *testing.T) {
 	}
 }
 
-// The digest is that of how the numbers were computed: another machine, which rounds otherwise,
-// has the same. It was recorded when the format was fixed.
+// The digest is the digest of how the numbers were computed: another machine, which rounds
+// otherwise, has the same digest. It was recorded when the format was fixed.
 func TestTheDigestOfAFitIsItsRecipe(t *testing.T) {
 	backbone := must[Features](t)(Identity(4))
 	fit := func(recipe string, x [][]float64, o Fitting) *Pipeline {
@@ -138,7 +138,8 @@ func TestFitLevelsChannels(t *testing.T) {
 	}
 }
 
-// Logarithms are those of values over the mean of their channel, by the definition; and levels are those of logarithms.
+// Logarithms are taken of values over the mean of their channel, by the definition. Levels are taken of
+// logarithms.
 func TestFitTakesLogarithms(t *testing.T) {
 	x := cloud(50, 6)
 	mean := 0.

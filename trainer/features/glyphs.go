@@ -35,12 +35,12 @@ func GlyphNetwork(size string) (*Network, error) {
 	return ReadNetwork(bytes.NewReader(file))
 }
 
-// glyphBias is that of the features' Parts.
+// glyphBias is the Bias of the features' Parts.
 const glyphBias = 0.3
 
 // Glyphs returns the features of a glyph network for pictures of 28×28 values in [0, 1], 0 for
 // paper and 1 for ink: its vector minus a public mean, along public principal components, with
-// norm 1/0.3. Handwriting is what they are for. Errors are those of GlyphNetwork.
+// norm 1/0.3. Handwriting is what they are for. Errors are GlyphNetwork's.
 func Glyphs(size string) (*Pipeline, error) {
 	n, err := GlyphNetwork(size)
 	if err != nil {

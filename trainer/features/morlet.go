@@ -2,7 +2,7 @@ package features
 
 import "math"
 
-// Shapes of the filters, in pixels and radians a pixel at scale 0. They are those of the usual
+// Shapes of the filters, in pixels and radians a pixel at scale 0. They are the shapes of the usual
 // Morlet wavelets: Bruna and Mallat, "Invariant Scattering Convolution Networks", 2013, and
 // Andreux et al., "Kymatio: Scattering Transforms in Python", 2020.
 const (
@@ -47,7 +47,7 @@ func lowpass() func(u, v float64) float64 {
 	return func(u, v float64) float64 { return bump(u, v, width, 1, 0) / total }
 }
 
-// frequency returns that of the index k of n, in (−π, π] radians a pixel.
+// frequency returns the frequency of the index k of n, in (−π, π] radians a pixel.
 func frequency(k, n int) float64 {
 	if 2*k > n {
 		k -= n

@@ -17,7 +17,7 @@ import (
 type NetworkParts struct {
 	Channels [3]int // of the convolutions, each in [1, 256]
 	Width    int    // of the embedding, in [1, 512]
-	// Weights are those of trainer.NewEmbedder for one channel of 28×28 pixels, in its layout,
+	// Weights are the weights of trainer.NewEmbedder for one channel of 28×28 pixels, in its layout,
 	// up to embed.bias.
 	Weights []float64
 	// Mean is the mean vector of public pictures, and Components are their principal

@@ -60,7 +60,7 @@ func randomPicture(rng *rand.Rand) []float64 {
 	return x
 }
 
-// The vectors are those of the graph that the weights were trained with. For one example the
+// The vectors are the vectors of the graph that the weights were trained with. For one example the
 // graph's gradient by an output weight is the product of the vector's element and the
 // derivative by the logit, and the gradient by the bias is that derivative: so their ratio is
 // the element.
@@ -145,7 +145,7 @@ func TestNetworkFileRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if sum := sha256.Sum256(file.Bytes()); n.Digest() != sum || again.Digest() != sum {
-		t.Error("the digest is not that of the file")
+		t.Error("the digest is not the file's")
 	}
 	mean, components := again.Parts()
 	if !slices.Equal(mean, parts.Mean) || !slices.EqualFunc(components, parts.Components, slices.Equal[[]float64]) {

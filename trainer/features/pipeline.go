@@ -30,7 +30,7 @@ type Parts struct {
 	// is. A vector of zeros stays one. The norm of a client's gradient is then known before
 	// anybody has looked.
 	//
-	// The name is that of what it means for a linear model, which adds a bias: a weight whose
+	// The name says what Bias means for a linear model. The model adds a bias: a weight whose
 	// input is always 1. That input beside a vector of norm 1/β is the input β beside a vector of
 	// norm 1, in other units: W·(x/β) + b = (W/β)·x + (b/β)·β. Gradients are 1/β times as
 	// long. A step with the learning rate η is one with η/β² in the other units. So clips
@@ -171,10 +171,10 @@ func (p *Pipeline) along(dst, x []float64) {
 	blas64.Gemv(blas.NoTrans, 1, p.project, blas64.Vector{N: len(x), Data: x, Inc: 1}, 0, blas64.Vector{N: len(dst), Data: dst, Inc: 1})
 }
 
-// Inputs is that of the backbone.
+// Inputs is the backbone's Inputs.
 func (p *Pipeline) Inputs() int { return p.backbone.Inputs() }
 
-// Dim is the number of components, or that of the backbone without any.
+// Dim is the number of components, or the backbone's Dim without components.
 func (p *Pipeline) Dim() int {
 	if n := p.project.Rows; n > 0 {
 		return n

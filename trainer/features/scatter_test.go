@@ -18,8 +18,8 @@ func randomPicture(n int, seed uint64) []float64 {
 	return x
 }
 
-// The transforms of the wavelets are those of the formula in pixels, a wave under a Gaussian with its
-// mean taken away, summed over the periods: here by the definition of the discrete Fourier transform.
+// The transforms of the wavelets are the transforms of the formula in pixels, a wave under a Gaussian with
+// its mean taken away, summed over the periods: here by the definition of the discrete Fourier transform.
 func TestMorletWaveletsInPixels(t *testing.T) {
 	const n, periods = 16, 3
 	for scale := range scatterScales {

@@ -21,7 +21,7 @@ type Classifier interface {
 // classes: where neither f nor the backbone of a *Pipeline is a Classifier.
 //
 // It computes on all cores, see All. The error names labels unless there is one for each of at
-// least one example, or is that of All.
+// least one example, or is All's error.
 func ZeroShot(ctx context.Context, f Features, examples [][]float64, labels []int, p Progress) (accuracy float64, known bool, err error) {
 	if pipeline, ok := f.(*Pipeline); ok {
 		f = pipeline.backbone

@@ -19,7 +19,7 @@ type Law struct {
 	Norm float64
 	// Step is what one unit of a report is worth, in units of the gradient.
 	Step float64
-	// Variance is that of one coordinate of a report, in squared steps.
+	// Variance is the variance of one coordinate of a report, in squared steps.
 	Variance float64
 }
 

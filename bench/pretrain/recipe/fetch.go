@@ -27,7 +27,7 @@ const (
 	packTime   = 2 * time.Minute
 )
 
-// Fetch returns the content of a font: that of the cache directory, or once from the npm
+// Fetch returns the content of a font: from the cache directory, or once from the npm
 // registry through the command npm, which then must be installed. The bytes count only if
 // their SHA-256 is the pinned one.
 func Fetch(ctx context.Context, cache string, f Font) ([]byte, error) {

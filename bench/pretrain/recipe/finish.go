@@ -11,9 +11,10 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Finish returns the network of trained weights. Its mean and its principal components are those
-// of its vectors of new digits, as many as the last argument says. Its classes are the digits: their
-// part of the last layer. The new digits are drawn with the fonts of the set and are none of those trained on.
+// Finish returns the network of trained weights. Its mean and its principal components are computed
+// from its vectors of new digits, as many as the last argument says. Its classes are the digits: their
+// part of the last layer. The new digits are drawn with the fonts of the set, and no digit trained on is
+// among them.
 func Finish(set *Set, size Size, params []float64, digits int) (*features.Network, error) {
 	bias := len(params) - len(Characters)
 	head := bias - size.Width*len(Characters)
@@ -60,7 +61,7 @@ func principal(rows *mat.Dense) ([][]float64, error) {
 	for _, variance := range variances {
 		c := mat.Col(nil, len(out), &columns)
 		if !(variance > restVariance*variances[0]) {
-			break // units at rest vary in no direction but that of rounding
+			break // units at rest vary in no direction but rounding's
 		}
 		if floats.Max(c) < math.Abs(floats.Min(c)) {
 			floats.Scale(-1, c)

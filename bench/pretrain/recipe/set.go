@@ -27,7 +27,7 @@ const (
 	forInit
 )
 
-// Load returns the set to train on and that of the fonts held out. Fonts come from the cache
+// Load returns the set to train on and the set of the fonts held out. Fonts come from the cache
 // directory or, once, from the npm registry.
 func Load(ctx context.Context, cache string, seed uint64) (train, heldOut *Set, err error) {
 	train, heldOut = &Set{seed: seed, key: forTraining}, &Set{seed: seed, key: forHeldOut}
@@ -114,9 +114,8 @@ func (p *Pencil) draw(dst []float64, s *Set, class int, rng *rand.Rand) {
 // digitShare is the share of digits among the pictures. With equal classes it would be 0.16.
 const digitShare = 0.3
 
-// handwriting draws a style for an outline of any font. Strokes become as wide as those of a
-// pen or of a felt tip, whatever the font has. What is bent is bent relative to the size of
-// the character.
+// handwriting draws a style for an outline of any font. Strokes become as wide as a pen's or a
+// felt tip's, whatever the font has. Characters are bent relative to their size.
 func handwriting(rng *rand.Rand, o glyph.Outline) glyph.Style {
 	between := func(lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }
 	extent := o.Extent()

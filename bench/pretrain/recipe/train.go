@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// A Size is that of a network: see trainer.NewEmbedder.
+// A Size is the size of a network: see trainer.NewEmbedder.
 type Size struct {
 	Name     string
 	Channels [3]int
@@ -48,7 +48,7 @@ const halves = 2
 // Train returns the weights of the size's model, trained by Adam on pictures of the set. Each
 // picture is seen once. Equal arguments give equal bits with the same build on the same kind
 // of processor. keep is called with the name of a stage and what computes the weights after
-// it: it may return those of an earlier run instead. step is called after each step.
+// it: it may return the weights of an earlier run instead. step is called after each step.
 func Train(ctx context.Context, set *Set, s Settings, keep func(stage string, compute func() ([]float64, error)) ([]float64, error), step func()) ([]float64, error) {
 	model, err := s.Size.Model()
 	if err != nil {

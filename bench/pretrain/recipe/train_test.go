@@ -96,7 +96,7 @@ func TestTrainGoesOn(t *testing.T) {
 	}
 }
 
-// The halves of a batch are different pictures, and those of the next step follow.
+// The halves of a batch are different pictures, and the pictures of the next step follow.
 func TestEveryPictureIsSeenOnce(t *testing.T) {
 	model, err := tiny.Size.Model()
 	if err != nil {
@@ -128,8 +128,8 @@ func TestEveryPictureIsSeenOnce(t *testing.T) {
 	}
 }
 
-// A short run takes the loss well below ln 62 = 4.13, that of a guess. It is seeded and ends
-// near 3.0.
+// A short run takes the loss well below ln 62 = 4.13, the loss of a guess. The run is seeded and
+// ends near 3.0.
 func TestTrainLearns(t *testing.T) {
 	s := Settings{Size: Size{Channels: [3]int{4, 6, 8}, Width: 16}, Stages: 1, Steps: 120, Batch: 32, Rate: 5e-3, Jobs: 1}
 	set := testSet(t, 1)

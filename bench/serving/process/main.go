@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string, s command.Streams) (err error) {
 	in.bind(f)
 	var of admission
 	of.bind(f)
-	data := f.String("data", "", "`directory` of the journal; empty: that of a server is in memory")
+	data := f.String("data", "", "`directory` of the journal; empty: a server's journal is in memory")
 	keys := f.String("seal-keys", "", "`directory` of the keys of rounds with a shuffler; empty: there are none")
 	profile := f.String("cpuprofile", "", "`file` for a profile of the processor time")
 	if err := command.ParseOnly(f, args); err != nil {

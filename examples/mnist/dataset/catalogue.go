@@ -137,7 +137,7 @@ func FeatureNames() []string { return slices.Sorted(maps.Keys(catalogue)) }
 //
 // They are made of public data alone: of formulas, of 1000 generated pictures that are in no Data, and of
 // fonts. It takes about 4 s on one core for scatter and scatter-log, and next to nothing for the others. p may be nil.
-// The error names features for an unknown name, or wraps that of ctx.
+// The error names features for an unknown name, or wraps ctx's error.
 func OpenFeatures(ctx context.Context, name string, p features.Progress) (features.Features, error) {
 	open, ok := catalogue[name]
 	if !ok {

@@ -70,7 +70,7 @@ func TestFeaturesAreWhatTheyWere(t *testing.T) {
 	}
 }
 
-// The digits that features are fitted on are those of no seed of Generate.
+// No seed of Generate gives the digits that features are fitted on.
 func TestPublicDigitsAreInNoData(t *testing.T) {
 	outlines := mustDigits(t)
 	public, _, err := drawAll(t.Context(), digits(outlines), publicSeed, splitPublic, 50, 1)

@@ -9,7 +9,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/glyph"
 )
 
-// side is the height and width of a generated picture, that of MNIST.
+// side is the height and width of a generated picture, as in MNIST.
 const side = glyph.Side
 
 // Generate draws o.TrainSize and o.TestSize digits of 28×28 pixels (0: 60 000

@@ -81,7 +81,7 @@ func TestGeneratedStatistics(t *testing.T) {
 // TestGeneratedDigitsCanBeLearned: a picture of the test set is nearest to the
 // mean training picture of its own class seven times in ten (measured), where
 // chance gives one in ten. The bound 0.6 is 7 deviations, √(0.7·0.3/1000) =
-// 0.0145, below the former.
+// 0.0145, below the measured share.
 func TestGeneratedDigitsCanBeLearned(t *testing.T) {
 	d, err := Generate(t.Context(), Options{TrainSize: 2000, TestSize: 1000, Seed: 12})
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 // In returns the same examples as the vectors of f, both sets. The vectors have the size of a
 // features.Picture, and else are one row. p may be nil.
 //
-// It computes on all cores, see features.All. The error names images unless those of both sets
-// have f's Inputs values, or wraps that of ctx.
+// It computes on all cores, see features.All. The error names images unless the images of both sets
+// have f's Inputs values, or wraps ctx's error.
 func (d *Data) In(ctx context.Context, f features.Features, p features.Progress) (*Data, error) {
 	out := *d
 	for _, set := range []**Set{&out.Train, &out.Test} {

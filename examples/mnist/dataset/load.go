@@ -131,7 +131,7 @@ func readFour(ctx context.Context, o Options, open func(i int) (io.ReadCloser, e
 		return nil, err
 	}
 	if train.Rows != test.Rows || train.Cols != test.Cols {
-		return nil, fl.Invalid("test image size", fmt.Sprintf("%d×%d", test.Rows, test.Cols), "must be that of train, %d×%d", train.Rows, train.Cols)
+		return nil, fl.Invalid("test image size", fmt.Sprintf("%d×%d", test.Rows, test.Cols), "must be the train images' size, %d×%d", train.Rows, train.Cols)
 	}
 	return &Data{Train: train, Test: test, Source: SourceMNIST}, nil
 }

@@ -94,9 +94,9 @@ func TestLoadDirErrors(t *testing.T) {
 		{"train-images-idx3-ubyte.gz", []byte{}, Options{}, "train images: header", io.ErrUnexpectedEOF},
 		{"t10k-labels-idx1-ubyte.gz", []byte("not labels"), Options{}, "test labels: magic number", nil},
 		{"train-labels-idx1-ubyte.gz", idx([]byte{7, 8}, 0x801, 2), Options{}, "train labels: got 2, rule: must be one for each of the 3 images", nil},
-		{"t10k-images-idx3-ubyte.gz", idx(make([]byte, 8), 0x803, 2, 1, 4), Options{}, "test image size: got \"1×4\", rule: must be that of train, 2×2", nil},
-		{"t10k-images-idx3-ubyte.gz", idx(make([]byte, 12), 0x803, 2, 2, 3), Options{}, "test image size: got \"2×3\", rule: must be that of train, 2×2", nil},
-		{"t10k-images-idx3-ubyte.gz", idx(make([]byte, 12), 0x803, 2, 3, 2), Options{}, "test image size: got \"3×2\", rule: must be that of train, 2×2", nil},
+		{"t10k-images-idx3-ubyte.gz", idx(make([]byte, 8), 0x803, 2, 1, 4), Options{}, "test image size: got \"1×4\", rule: must be the train images' size, 2×2", nil},
+		{"t10k-images-idx3-ubyte.gz", idx(make([]byte, 12), 0x803, 2, 2, 3), Options{}, "test image size: got \"2×3\", rule: must be the train images' size, 2×2", nil},
+		{"t10k-images-idx3-ubyte.gz", idx(make([]byte, 12), 0x803, 2, 3, 2), Options{}, "test image size: got \"3×2\", rule: must be the train images' size, 2×2", nil},
 		{"unrelated", []byte{}, Options{TrainSize: 4}, "train size: got 4, rule: must be at most 3", nil},
 		{"unrelated", []byte{}, Options{TestSize: 3}, "test size: got 3, rule: must be at most 2", nil},
 	} {

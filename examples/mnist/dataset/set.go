@@ -8,7 +8,7 @@ const classes = 10
 // A Set is a list of labelled images of one size. Its methods only read
 // it, so a Set that nobody writes to is safe for concurrent use.
 type Set struct {
-	// Images holds image after image, each row after row: Len()·Dim() values. Those of
+	// Images holds image after image, each row after row: Len()·Dim() values. Values of
 	// pictures are in [0,1], 0 for paper and 1 for ink.
 	Images []float64
 	// Labels holds one class in [0, Classes) per image.

@@ -26,7 +26,7 @@ import (
 	"github.com/hushgrad/hushgrad/server/seal"
 )
 
-// Names of the parties in their certificates. Shuffler is also that of the rounds.
+// Names of the parties in their certificates. Rounds have Shuffler as their shuffler's name, too.
 const (
 	Issuer     = "issuer.demo"
 	Shuffler   = "shuffler.demo"

@@ -39,7 +39,7 @@ func start(binary string, args ...string) (*process, error) {
 	endWithParent(cmd)
 	started := make(chan error)
 	go func() {
-		// Linux takes the end of the thread that has started the process for that of its parent.
+		// Linux takes the end of the thread that has started the process for the end of its parent.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()

@@ -103,8 +103,8 @@ func (q *Quantizer) round(v float64, rng *rand.Rand) int64 {
 }
 
 // Dequantize turns the sum of quantized vectors, d' numbers, into the sum of the gradients.
-// variance is that of each of the numbers; the second result is the standard error of each coordinate.
-// O(d' log d').
+// variance is the variance of each of the numbers. The second result is the standard error of each
+// coordinate. O(d' log d').
 func (q *Quantizer) Dequantize(sum []float64, variance float64) (grad []float64, stdErr float64, err error) {
 	grad = make([]float64, q.rotation.Dim())
 	if err := q.rotation.Inverse(grad, sum); err != nil {

@@ -195,7 +195,7 @@ func (x *IssuerKey) GetIssued() uint64 {
 
 type CreateKeyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// That of the Round: 1 to 64 characters of [A-Za-z0-9._-].
+	// The Round's id: 1 to 64 characters of [A-Za-z0-9._-].
 	RoundId string `protobuf:"bytes,1,opt,name=round_id,json=roundId,proto3" json:"round_id,omitempty"`
 	// In the future, at most 400 days ahead. Absent means 30 days from now.
 	Expires       *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expires,proto3" json:"expires,omitempty"`

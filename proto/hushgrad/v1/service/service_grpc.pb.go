@@ -287,8 +287,8 @@ type ShuffledClient interface {
 	// CompleteRound ends the round: all reports that there will be were forwarded. The same call
 	// again is answered in the same way.
 	// FAILED_PRECONDITION: the round has ended in another way.
-	// With a wrong sum of shares the round stays open. FAILED_PRECONDITION: it is not that of the
-	// reports which were counted; INVALID_ARGUMENT: there is no estimate with it.
+	// With a wrong sum of shares the round stays open. FAILED_PRECONDITION: it is not the sum of
+	// the counted reports' shares; INVALID_ARGUMENT: there is no estimate with this sum.
 	CompleteRound(ctx context.Context, in *CompleteRoundRequest, opts ...grpc.CallOption) (*CompleteRoundResponse, error)
 }
 
@@ -337,8 +337,8 @@ type ShuffledServer interface {
 	// CompleteRound ends the round: all reports that there will be were forwarded. The same call
 	// again is answered in the same way.
 	// FAILED_PRECONDITION: the round has ended in another way.
-	// With a wrong sum of shares the round stays open. FAILED_PRECONDITION: it is not that of the
-	// reports which were counted; INVALID_ARGUMENT: there is no estimate with it.
+	// With a wrong sum of shares the round stays open. FAILED_PRECONDITION: it is not the sum of
+	// the counted reports' shares; INVALID_ARGUMENT: there is no estimate with this sum.
 	CompleteRound(context.Context, *CompleteRoundRequest) (*CompleteRoundResponse, error)
 	mustEmbedUnimplementedShuffledServer()
 }
