@@ -16,6 +16,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/bound"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/admit"
 	"github.com/hushgrad/hushgrad/server/client"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
@@ -96,10 +97,10 @@ func (t *threeParties) connect() (conn *grpc.ClientConn, opts client.Options, er
 	return conn, client.Options{Policy: t.policy, Issuer: issuer}, err
 }
 
-// prepare has the issuer make the key of the round.
+// prepare has the issuer make the keys of the round.
 func (t *threeParties) prepare(ctx context.Context, r *fl.Round) error {
 	resp, err := t.keys.CreateKey(ctx, &service.CreateKeyRequest{RoundId: r.ID})
-	r.IssuerKey, r.Shuffler = resp.GetKey().GetPublicKey(), parties.Shuffler
+	r.IssuerKey, r.OuterIssuerKey, r.Shuffler = resp.GetKey().GetPublicKey(), resp.GetKey().GetOuterPublicKey(), parties.Shuffler
 	return err
 }
 
@@ -118,7 +119,7 @@ func (t *threeParties) send(ctx context.Context, part *client.Participation, fir
 				_, err = one.Submit(ctx, [][]byte{report})
 			}
 			if err == nil {
-				bytes.Add(int64(format.Item()))
+				bytes.Add(int64(format.Item() + admit.TokenBytes))
 				sent()
 			}
 			return err
@@ -128,7 +129,7 @@ func (t *threeParties) send(ctx context.Context, part *client.Participation, fir
 	return bytes.Load(), err
 }
 
-// finish has the issuer destroy the key of the round.
+// finish has the issuer destroy the keys of the round.
 func (t *threeParties) finish(ctx context.Context, id string) error {
 	_, err := t.keys.DropKey(ctx, &service.DropKeyRequest{RoundId: id})
 	return err
