@@ -181,7 +181,7 @@ func printParties(w io.Writer, p plan.Promise, cohort int) error {
 		}
 	}
 	return plan.Words{Text: []string{
-		fmt.Sprintf("The central ε counts on %d honest clients in every round. Reports that are made up hide nobody: the aggregator can make up some, and issuer and shuffler together can.", cohort),
+		fmt.Sprintf("The central ε counts on %d honest clients in every round. Reports that are made up hide nobody. They need tokens: only the issuer can make up some, together with the aggregator or the shuffler.", cohort),
 		"Sealed reports are as safe as HPKE with X25519.",
 		"In this demo one user runs all three parties on one machine and sees everything.",
 	}}.Print(w)
