@@ -93,8 +93,8 @@ func TestReportsHaveTheBytesOfGo(t *testing.T) {
 		for (const c of vectors.tokens) {
 			crypto.getRandomValues = (array) => { new Uint8Array(array.buffer, array.byteOffset, array.byteLength).forEach((_, i, a) => (a[i] = bytes(c.seed)[i % 32])); return array; };
 			const round = web.joinRound(c.round, { maxEpsilon: 4 });
-			if (round.tokenRequest().blindedMessage !== base64(c.blinded)) wrong += "another blinded message\n";
-			round.takeToken(bytes(c.signature));
+			if (round.tokenRequests()[0].blindedMessage !== base64(c.blinded)) wrong += "another blinded message\n";
+			round.takeTokens([bytes(c.signature)]);
 			round.encode(Float64Array.from({ length: round.dim }, (_, i) => ((i * 7919) % 1000) / 1000 - 0.5));
 			crypto.getRandomValues = real;
 			const { tokens, reports, batchKey } = round.message();
@@ -172,13 +172,13 @@ func TestErrorsOfThePackageNameWhatIsWrong(t *testing.T) {
 		join + `p.encode(new Float64Array(3));`:                                        "param | gradient | 3 numbers | must have 7850",
 		join + `p.encode(new Float64Array(p.dim).fill(NaN));`:                          "NaN",
 		join + `p.encode(new Float32Array(p.dim)); p.encode(new Float32Array(p.dim));`: "param | encode | a second report | must be called once",
-		join + `p.message();`:      "param | report | nothing | ",
-		join + `p.tokenRequest();`: "param | round | vectors | must ask for tokens",
-		tokens + `return [p.asksForToken, p.hasToken, p.tokenRequest().tokenKeyId.length].join(" ");`:              "true false 44",
-		tokens + `return "" + (p.tokenRequest().blindedMessage === p.tokenRequest().blindedMessage);`:              "true",
+		join + `p.message();`:       "param | report | nothing | ",
+		join + `p.tokenRequests();`: "param | round | vectors | must ask for tokens",
+		tokens + `return [p.asksForToken, p.hasToken, p.tokenRequests()[0].tokenKeyId.length].join(" ");`:          "true false 44",
+		tokens + `return "" + (p.tokenRequests()[0].blindedMessage === p.tokenRequests()[0].blindedMessage);`:      "true",
 		tokens + `p.encode(new Float64Array(p.dim));`:                                                              `param | token | "nothing" | must be there before a report is made`,
-		tokens + `p.takeToken("signature");`:                                                                       "param | blindSignature | String | must be a Uint8Array",
-		tokens + `p.takeToken(new Uint8Array(256));`:                                                               "param | blindSignature | ",
+		tokens + `p.takeTokens(["signature"]);`:                                                                    "param | blindSignatures | String | must be Uint8Arrays",
+		tokens + `p.takeTokens([new Uint8Array(256)]);`:                                                            "param | blindSignature | ",
 		`new web.Client("http://a.example", { policy: {}, issuer: { url: "http://127.0.0.1", secret: "x" } });`:    "param | issuer.url | http://127.0.0.1 | must be https",
 		`new web.Client("http://a.example", { policy: {}, issuer: { url: "https://a.example", secret: "x\n" } });`: "param | issuer.secret | another text | ",
 		`await new web.Client("http://a.example", { policy: {} }).fetchToken({});`:                                 "param | issuer | nothing | is required",

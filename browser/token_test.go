@@ -108,7 +108,7 @@ func apart(t *testing.T, all []sent, p parties) {
 	known := func(r sent) int { // the client whose secret is there, or -1
 		return slices.IndexFunc(secrets, func(secret string) bool { return strings.Contains(r.headers+r.body+r.url, secret) })
 	}
-	var blinded, tokens [][]byte
+	var blinded, tokens, outer [][]byte // the last ones are sent to the shuffler
 	asked := map[int]int{}
 	for _, r := range all {
 		switch {
@@ -127,7 +127,8 @@ func apart(t *testing.T, all []sent, p parties) {
 				want = []string{"reports", "roundDigest", "roundId", "tokens"}
 				tokens = append(tokens, f["tokens"])
 			} else if sends {
-				want = []string{"reports", "roundDigest", "roundId"}
+				want = []string{"reports", "roundDigest", "roundId", "tokens"}
+				outer = append(outer, f["tokens"])
 			}
 			if names := slices.Sorted(maps.Keys(f)); !slices.Equal(names, want) || !strings.HasPrefix(r.url, p.shuffler+"/") && !strings.HasPrefix(r.url, p.server+"/") {
 				t.Errorf("%s gets %v, want %v", r.url, names, want)
@@ -137,11 +138,12 @@ func apart(t *testing.T, all []sent, p parties) {
 			}
 		}
 	}
-	// Two clients ask once in each of two rounds, and the first one sends its report twice.
-	if asked[0] != 2 || asked[1] != 2 || len(blinded) != 4 || len(tokens) != 3 {
-		t.Errorf("%d requests of tokens, by clients %v, and %d tokens are sent; want 4, 2 by each client, and 3", len(blinded), asked, len(tokens))
+	// Two clients ask once in one round, and twice in the other one, which has a shuffler. The first client sends
+	// its reports twice.
+	if asked[0] != 3 || asked[1] != 3 || len(blinded) != 6 || len(tokens) != 3 || len(outer) != 3 {
+		t.Errorf("%d requests of tokens, by clients %v, and %d and %d tokens are sent; want 6, 3 by each client, 3 and 3", len(blinded), asked, len(tokens), len(outer))
 	}
-	for _, token := range tokens {
+	for _, token := range slices.Concat(tokens, outer) {
 		if len(token) != 354 {
 			t.Fatalf("a token of %d bytes", len(token))
 		}
@@ -156,10 +158,12 @@ func apart(t *testing.T, all []sent, p parties) {
 					t.Errorf("%s gets a blinded message as %s", r.url, name)
 				}
 			}
-			for _, token := range tokens {
-				nonce, signature := token[2:34], token[98:]
-				if !strings.HasPrefix(r.url, p.server) && (bytes.Contains(data, nonce) || bytes.Contains(data, signature)) {
-					t.Errorf("%s gets a token as %s", r.url, name)
+			for party, theirs := range map[string][][]byte{p.server: tokens, p.shuffler: outer} {
+				for _, token := range theirs {
+					nonce, signature := token[2:34], token[98:]
+					if !strings.HasPrefix(r.url, party) && (bytes.Contains(data, nonce) || bytes.Contains(data, signature)) {
+						t.Errorf("%s gets a token of %s as %s", r.url, party, name)
+					}
 				}
 			}
 		}

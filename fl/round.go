@@ -1,6 +1,7 @@
 package fl
 
 import (
+	"bytes"
 	"crypto/hkdf"
 	crand "crypto/rand"
 	"crypto/sha256"
@@ -99,6 +100,11 @@ type Round struct {
 	// trainer/features.ID writes it. A client checks what it computes by it. No mechanism looks
 	// at it. Empty means that the round does not say.
 	Features string
+	// OuterIssuerKey is a second public key of the issuer for this round alone, of the same form as
+	// IssuerKey. The shuffler takes a sealed report only with a token under it, so that it counts
+	// admitted clients. There is one exactly in a round with a Shuffler and an IssuerKey:
+	// package server/seal demands it, Validate checks that it is not there otherwise.
+	OuterIssuerKey []byte
 }
 
 // NewPublicSeed draws a public seed from the operating system.
@@ -145,10 +151,28 @@ func (r Round) Validate() error {
 	case r.Features != "" && !mapPattern.MatchString(r.Features):
 		return Invalid("features", r.Features, "must match %s", mapPattern)
 	}
+	if err := r.validateOuterKey(); err != nil {
+		return err
+	}
 	if err := r.validateColumns(); err != nil {
 		return err
 	}
 	return r.Params.validate()
+}
+
+func (r Round) validateOuterKey() error {
+	const name = "outer_issuer_key"
+	switch got := fmt.Sprintf("%d bytes", len(r.OuterIssuerKey)); {
+	case len(r.OuterIssuerKey) == 0:
+		return nil
+	case r.Shuffler == "" || len(r.IssuerKey) == 0:
+		return Invalid(name, got, "must be empty in a round without a shuffler or without an issuer_key")
+	case len(r.OuterIssuerKey) > MaxIssuerKeyBytes:
+		return Invalid(name, got, "must have at most %d", MaxIssuerKeyBytes)
+	case bytes.Equal(r.OuterIssuerKey, r.IssuerKey):
+		return Invalid(name, "the issuer_key", "must be another key: a client gets one token under a key, and needs two")
+	}
+	return nil
 }
 
 // CheckLocal checks what mechanisms with ε-local differential privacy ask of a round: a

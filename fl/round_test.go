@@ -1,6 +1,7 @@
 package fl
 
 import (
+	"bytes"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -91,7 +92,8 @@ func TestRoundsAtTheirLimits(t *testing.T) {
 	for i := range MaxColumns {
 		r.Columns = append(r.Columns, fmt.Sprintf("c%0*d", 31, i))
 	}
-	r.IssuerKey = make([]byte, MaxIssuerKeyBytes)
+	r.IssuerKey, r.OuterIssuerKey = make([]byte, MaxIssuerKeyBytes), bytes.Repeat([]byte{1}, MaxIssuerKeyBytes)
+	r.Shuffler, r.SealKey = strings.Repeat("s", 253), make([]byte, MaxSealKeyBytes)
 	r.Features = strings.Repeat("f", MaxFeaturesBytes)
 	data, err := r.MarshalBinary()
 	if err != nil {
@@ -107,11 +109,15 @@ func TestRoundsAtTheirLimits(t *testing.T) {
 	}{
 		"one parameter more":     {func(r *Round) { r.Params = r.Params.With("more", Int(1)) }, "params"},
 		"one column more":        {func(r *Round) { r.Columns = append(slices.Clone(r.Columns), "more") }, "columns"},
-		"no seal key":            {func(r *Round) { r.Shuffler = "a.example" }, "seal_key"},
-		"no shuffler":            {func(r *Round) { r.SealKey = []byte{1} }, "seal_key"},
+		"no seal key":            {func(r *Round) { r.SealKey = nil }, "seal_key"},
+		"no shuffler":            {func(r *Round) { r.Shuffler = "" }, "seal_key"},
 		"long seal key":          {func(r *Round) { r.Shuffler, r.SealKey = "a.example", make([]byte, MaxSealKeyBytes+1) }, "seal_key"},
 		"shuffler with a port":   {func(r *Round) { r.Shuffler, r.SealKey = "a.example:1", []byte{1} }, "shuffler"},
 		"upper case shuffler":    {func(r *Round) { r.Shuffler, r.SealKey = "A.example", []byte{1} }, "shuffler"},
+		"outer key, no shuffler": {func(r *Round) { r.Shuffler, r.SealKey = "", nil }, "outer_issuer_key"},
+		"outer key alone":        {func(r *Round) { r.IssuerKey = nil }, "outer_issuer_key"},
+		"long outer key":         {func(r *Round) { r.OuterIssuerKey = make([]byte, MaxIssuerKeyBytes+1) }, "outer_issuer_key"},
+		"one key twice":          {func(r *Round) { r.OuterIssuerKey = r.IssuerKey }, "outer_issuer_key"},
 		"long issuer key":        {func(r *Round) { r.IssuerKey = make([]byte, MaxIssuerKeyBytes+1) }, "issuer_key"},
 		"long features":          {func(r *Round) { r.Features += "f" }, "features"},
 		"features with a space":  {func(r *Round) { r.Features = "edges of 4×4" }, "features"},

@@ -11,7 +11,7 @@ import (
 )
 
 // maxRoundBytes bounds the encoding of a Round: 32 parameters and 8 columns with names
-// and texts of the largest size fit, and the largest key.
+// and texts of the largest size fit, and the largest keys.
 const maxRoundBytes = 16 << 10
 
 var canonical = proto.MarshalOptions{Deterministic: true}
@@ -70,6 +70,8 @@ func (r Round) Proto() *pb.Round {
 		Shuffler:      r.Shuffler,
 		SealKey:       r.SealKey,
 		Features:      r.Features,
+
+		OuterIssuerKey: r.OuterIssuerKey,
 	}
 	if !r.Deadline.IsZero() {
 		m.Deadline = timestamppb.New(r.Deadline)
@@ -116,6 +118,8 @@ func RoundFromPartialProto(m *pb.Round) (Round, error) {
 		Shuffler:      m.GetShuffler(),
 		SealKey:       m.GetSealKey(),
 		Features:      m.GetFeatures(),
+
+		OuterIssuerKey: m.GetOuterIssuerKey(),
 	}
 	switch m.GetRelation() {
 	case pb.Relation_RELATION_UNSPECIFIED, pb.Relation_RELATION_REPLACE_ONE, pb.Relation_RELATION_ZERO_OUT:

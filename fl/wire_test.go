@@ -103,6 +103,40 @@ func TestTheIssuersKeyTravelsWithTheRound(t *testing.T) {
 	}
 }
 
+// The outer key is field 18, behind all others. With another one the digest is another one.
+func TestTheOuterKeyTravelsWithTheRound(t *testing.T) {
+	r := fullRound()
+	r.Shuffler, r.SealKey, r.IssuerKey = "a.example", []byte{1}, []byte{2}
+	plain, err := r.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	digests := map[[32]byte]bool{}
+	for _, key := range [][]byte{nil, {0}, {1, 2, 3}, bytes.Repeat([]byte{7}, MaxIssuerKeyBytes)} {
+		r.OuterIssuerKey = key
+		data, err := r.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := bytes.Clone(plain)
+		if len(key) > 0 { // bytes
+			want = append(binary.AppendUvarint(binary.AppendUvarint(want, 18<<3|2), uint64(len(key))), key...)
+		}
+		if !bytes.Equal(data, want) {
+			t.Errorf("key %x is encoded as %x, want %x", key, data, want)
+		}
+		var back Round
+		if err := back.UnmarshalBinary(data); err != nil || !bytes.Equal(back.OuterIssuerKey, key) || !back.Equal(r) {
+			t.Errorf("key %x comes back as %x, %v", key, back.OuterIssuerKey, err)
+		}
+		digest, err := r.Digest()
+		if err != nil || digests[digest] {
+			t.Errorf("key %x: the digest is another round's, %v", key, err)
+		}
+		digests[digest] = true
+	}
+}
+
 // The features are the last field, and a round that does not say has the bytes that it had before.
 func TestFeaturesTravelWithTheRound(t *testing.T) {
 	plain, err := fullRound().MarshalBinary()
@@ -225,6 +259,7 @@ func TestEqualSeesEveryField(t *testing.T) {
 		"a column":            func(r *Round) { r.Columns = []string{ColumnPlus} },
 		"an issuer's key":     func(r *Round) { r.IssuerKey = []byte{1} },
 		"a shuffler":          func(r *Round) { r.Shuffler, r.SealKey = "a.example", []byte{1} },
+		"an outer key":        func(r *Round) { r.OuterIssuerKey = []byte{1} },
 	} {
 		other := r
 		mutate(&other)
@@ -271,9 +306,15 @@ func FuzzRoundUnmarshal(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	admitted.Shuffler, admitted.SealKey, admitted.OuterIssuerKey = "a.example", []byte{1}, []byte{4}
+	outer, err := admitted.MarshalBinary()
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Add(good)
 	f.Add(more)
 	f.Add(keyed)
+	f.Add(outer)
 	f.Add(good[:40])
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var r Round

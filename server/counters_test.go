@@ -112,7 +112,7 @@ func TestAServerWithCountersRefusesRounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	tokens := shuffled(cocoRound("tokens"))
-	tokens.IssuerKey = key.PublicKey
+	tokens.IssuerKey, tokens.OuterIssuerKey = key.PublicKey, key.OuterPublicKey
 	for field, r := range map[string]fl.Round{
 		"round.shuffler":   cocoRound("direct"),
 		"round.issuer_key": tokens,

@@ -29,7 +29,8 @@
 // In a round with an issuer's key every report comes with a token, is counted on its own, and
 // once for its token: the same report with it is a duplicate, another report is refused. Then
 // min_reports and target_reports count admitted clients. Package server/admit says what a token
-// is.
+// is. If the round has a shuffler, that one counts clients by tokens under another key, which this
+// server never gets.
 //
 // # Rounds with a shuffler
 //

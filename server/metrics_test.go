@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,7 +95,8 @@ func TestMetricsSayWhatWasCounted(t *testing.T) {
 // Why sealed reports do not count is visible, and how many came.
 func TestMetricsSayWhyReportsAreRejected(t *testing.T) {
 	figures := prometheus.NewRegistry()
-	p, i := start(t, server.Config{Metrics: figures, Seal: newKeys(t)}), theIssuer(t)
+	var log bytes.Buffer
+	p, i := start(t, server.Config{Metrics: figures, Seal: newKeys(t), Logger: slog.New(slog.NewTextHandler(&log, nil))}), theIssuer(t)
 	r := openAdmitted(t, p, i, shuffled(cocoRound("r")))
 	reports, good, other := made(t, r, 2), token(t, i, "anna", r), token(t, i, "ben", r)
 	all := sealed(t, r,
@@ -129,6 +131,12 @@ func TestMetricsSayWhyReportsAreRejected(t *testing.T) {
 	if err := testutil.GatherAndCompare(figures, strings.NewReader(want), "hushgrad_forwarded_reports_total", "hushgrad_rejected_reports_total",
 		"hushgrad_reports_total", "hushgrad_spent_tokens_total"); err != nil {
 		t.Error(err)
+	}
+	if err := p.close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(log.String(), `level=WARN msg="sealed reports do not count"`); n != 2 || !strings.Contains(log.String(), "rejected=4 of=5") {
+		t.Errorf("%d warnings, want one for each message: %s", n, &log)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 
 // Kind is a number of rounds that promise their clients the same.
 type Kind struct {
-	// Round describes them all. Its ID, PublicSeed, Deadline, TargetReports and IssuerKey are those
-	// of no round.
+	// Round describes them all. Its ID, PublicSeed, Deadline, TargetReports, IssuerKey and
+	// OuterIssuerKey are those of no round.
 	Round fl.Round
 	Count int
 }
@@ -29,7 +29,7 @@ type past struct {
 
 // add counts a round and returns the index of its kind, or −1 if it cannot be told apart.
 func (p *past) add(r fl.Round) int {
-	r.ID, r.PublicSeed, r.Deadline, r.TargetReports, r.IssuerKey = "kind", [32]byte{1}, time.Time{}, 0, nil
+	r.ID, r.PublicSeed, r.Deadline, r.TargetReports, r.IssuerKey, r.OuterIssuerKey = "kind", [32]byte{1}, time.Time{}, 0, nil, nil
 	canonical, err := r.MarshalBinary()
 	key := sha256.Sum256(canonical)
 	at, known := p.index[key]

@@ -61,6 +61,9 @@ func (s shuffledService) forward(ctx context.Context, req *service.ForwardReport
 			resp.Rejected = append(resp.Rejected, uint32(i))
 		}
 	}
+	if n := len(resp.Rejected); n > 0 {
+		r.logger.Warn("sealed reports do not count", "rejected", n, "of", len(reasons), "first", reasons[resp.Rejected[0]])
+	}
 	return resp, nil
 }
 

@@ -42,7 +42,7 @@ func TestForwardingThroughRestartsCountsEachReportOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.IssuerKey = k.PublicKey
+	r.IssuerKey, r.OuterIssuerKey = k.PublicKey, k.OuterPublicKey
 	if r, err = current.Load().Operator().OpenRound(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}

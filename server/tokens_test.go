@@ -44,7 +44,9 @@ func openAdmitted(t testing.TB, p *peers, i *issuer.Issuer, r fl.Round) fl.Round
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.IssuerKey = k.PublicKey
+	if r.IssuerKey = k.PublicKey; r.Shuffler != "" {
+		r.OuterIssuerKey = k.OuterPublicKey
+	}
 	return open(t, p, r)
 }
 

@@ -13,19 +13,25 @@ import (
 
 // issuer signs the tokens of rounds that ask for them.
 type issuer struct {
-	private *rsa.PrivateKey
-	public  []byte // fl.Round.IssuerKey
+	private *rsa.PrivateKey // of public
+	public  []byte          // fl.Round.IssuerKey
+	outer   []byte          // fl.Round.OuterIssuerKey, whose tokens no server sees
 	jobs    int
 	made    map[[32]byte][]byte // tokens by the digest of the round
 }
 
 func newIssuer(jobs int) (*issuer, error) {
-	private, err := rsa.GenerateKey(rand.Reader, admit.KeyBits)
-	if err != nil {
-		return nil, err
+	i := &issuer{jobs: jobs, made: map[[32]byte][]byte{}}
+	for _, public := range []*[]byte{&i.outer, &i.public} {
+		var err error
+		if i.private, err = rsa.GenerateKey(rand.Reader, admit.KeyBits); err != nil {
+			return nil, err
+		}
+		if *public, err = admit.MarshalKey(&i.private.PublicKey); err != nil {
+			return nil, err
+		}
 	}
-	public, err := admit.MarshalKey(&private.PublicKey)
-	return &issuer{private: private, public: public, jobs: jobs, made: map[[32]byte][]byte{}}, err
+	return i, nil
 }
 
 // tokens returns n tokens of a round, one after the other. It takes about 2 ms for each, once.

@@ -83,7 +83,7 @@ func (t sealed) open(ctx context.Context, s *server) (r *round, err error) {
 	r = &round{Round: t.load.round}
 	r.ID, r.Shuffler = fmt.Sprintf("sealed-%d", s.sealed), "shuffler.example"
 	if t.issuer != nil {
-		r.IssuerKey = t.issuer.public
+		r.IssuerKey, r.OuterIssuerKey = t.issuer.public, t.issuer.outer
 	}
 	if r.Round, err = client.NewOperator(s.Conns[0]).OpenRound(ctx, r.Round); err != nil {
 		return nil, err

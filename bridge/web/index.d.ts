@@ -82,7 +82,7 @@ export class Participant {
   readonly sealed: boolean;
   /** The round takes a report only with a token of its issuer: see Client.fetchToken. */
   readonly asksForToken: boolean;
-  /** The token is there. */
+  /** The tokens that the round asks for are there. */
   readonly hasToken: boolean;
   readonly features: string;
   /** SHA-256 of the round, 32 bytes. */
@@ -96,15 +96,16 @@ export class Participant {
   /** Both in words. */
   readonly guarantee: string;
   /**
-   * What IssueToken of the issuer takes, as an object for JSON: it is blinded. Send it to no other party.
-   * It throws in a round that asks for no tokens. Client.fetchToken does this and takeToken.
+   * What IssueToken of the issuer takes, as objects for JSON: one, or two in a round with a shuffler. They are
+   * blinded. Send them to no other party. It throws in a round that asks for no tokens. Client.fetchToken does
+   * this and takeTokens.
    */
-  tokenRequest(): { tokenKeyId: string; blindedMessage: string };
+  tokenRequests(): { tokenKeyId: string; blindedMessage: string }[];
   /**
-   * Makes the token of the issuer's answer, a blind signature, and keeps it. It throws when the issuer has
-   * not signed the request.
+   * Makes the tokens of the issuer's answers, blind signatures in the order of the requests, and keeps them. It
+   * throws when the issuer has not signed a request.
    */
-  takeToken(blindSignature: Uint8Array): void;
+  takeTokens(blindSignatures: Uint8Array[]): void;
   /**
    * Makes the report of a gradient of `dim` numbers: sealed, in a round with a shuffler. The second call
    * throws, and so does one without the token that the round asks for. The randomness comes from
@@ -137,8 +138,9 @@ export class Client {
   join(id?: string): Promise<Participant>;
   /**
    * Gets the token of a round that asks for one: before encode, and some time before submit, so that the
-   * moments say less about who is who. The issuer signs once for each client and round, and the same
-   * request again. A tab that is closed loses its token.
+   * moments say less about who is who. In a round with a shuffler it gets a second one, which the shuffler
+   * spends. The issuer signs once for each client and key, and the same request again. A tab that is closed
+   * loses its tokens.
    */
   fetchToken(participant: Participant): Promise<void>;
   /** Fetches the current model and checks its size and SHA-256, which needs https or localhost. */

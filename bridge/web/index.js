@@ -121,19 +121,19 @@ export class Participant {
   #handle;
   #report;
   #batchKey;
-  #request;
-  #token;
+  #requests;
+  #tokens;
 
   constructor(answer) {
     this.#handle = answer.round;
-    this.#request = answer.token_request;
-    this.#batchKey = answer.sealed || this.#request ? new Uint8Array() : crypto.getRandomValues(new Uint8Array(16));
+    this.#requests = answer.token_requests ?? [];
+    this.asksForToken = this.#requests.length > 0;
+    this.#batchKey = answer.sealed || this.asksForToken ? new Uint8Array() : crypto.getRandomValues(new Uint8Array(16));
     this.id = answer.id;
     this.mechanism = answer.mechanism;
     this.dim = answer.dim;
     this.shuffler = answer.shuffler;
     this.sealed = answer.sealed;
-    this.asksForToken = Boolean(this.#request);
     this.features = answer.features;
     this.digest = Uint8Array.from(answer.digest.match(/../g) ?? [], (pair) => parseInt(pair, 16));
     this.reportBytes = answer.report_bytes;
@@ -145,22 +145,26 @@ export class Participant {
     }
   }
 
-  /** What IssueToken of the issuer takes, as an object for JSON. It is the same each time. */
-  tokenRequest() {
-    if (!this.#request) throw invalid("round", this.id, "must ask for tokens");
-    return { tokenKeyId: this.#request.token_key_id, blindedMessage: this.#request.blinded_message };
+  /** What IssueToken of the issuer takes, as objects for JSON: one, or two in a round with a shuffler. They are the same each time. */
+  tokenRequests() {
+    if (!this.asksForToken) throw invalid("round", this.id, "must ask for tokens");
+    return this.#requests.map((r) => ({ tokenKeyId: r.token_key_id, blindedMessage: r.blinded_message }));
   }
 
-  /** Whether the token is there. */
+  /** Whether the tokens are there. */
   get hasToken() {
-    return this.#token !== undefined;
+    return this.#tokens !== undefined;
   }
 
-  /** Makes the token of the issuer's answer, and checks it. */
-  takeToken(blindSignature) {
-    if (!(blindSignature instanceof Uint8Array)) throw invalid("blindSignature", blindSignature?.constructor?.name ?? blindSignature, "must be a Uint8Array");
+  /** Makes the tokens of the issuer's answers, in the order of the requests, and checks them. */
+  takeTokens(blindSignatures) {
+    for (const s of blindSignatures) {
+      if (!(s instanceof Uint8Array)) throw invalid("blindSignatures", s?.constructor?.name ?? s, "must be Uint8Arrays");
+    }
     if (this.hasToken) throw invalid("token", "a second one", "must come once");
-    [, this.#token] = call("token", { round: this.#handle }, blindSignature);
+    const all = new Uint8Array(blindSignatures.reduce((n, s) => n + s.length, 0));
+    blindSignatures.reduce((at, s) => (all.set(s, at), at + s.length), 0);
+    [, this.#tokens] = call("token", { round: this.#handle }, all);
   }
 
   /** Makes the report of a gradient: sealed, in a round with a shuffler. There is one for a participant. */
@@ -180,7 +184,8 @@ export class Participant {
     if (!this.#report) throw invalid("report", "nothing", "must be there: call encode first");
     const message = { roundId: this.id, roundDigest: base64(this.digest), reports: base64(this.#report) };
     if (this.#batchKey.length > 0) message.batchKey = base64(this.#batchKey);
-    if (this.#token && !this.sealed) message.tokens = base64(this.#token);
+    // In a round with a shuffler the first token is sealed with the report, and the second one is the shuffler's.
+    if (this.#tokens) message.tokens = base64(this.#tokens.subarray(this.sealed ? this.#tokens.length / 2 : 0));
     return message;
   }
 }
@@ -277,14 +282,18 @@ export class Client {
     return participant;
   }
 
-  /** Gets the token of a round that asks for one, and asks again while the issuer is unavailable. */
+  /** Gets the tokens of a round that asks for them, and asks again while the issuer is unavailable. */
   async fetchToken(participant) {
     if (!this.issuer) throw invalid("issuer", "nothing", "is required to get a token");
     if (participant.hasToken) return;
-    const body = JSON.stringify(participant.tokenRequest());
     const headers = { "Content-Type": JSON_TYPE, Authorization: `Bearer ${this.#secret}` };
-    const answer = await this.#again(() => this.#send(new URL("/hushgrad.v1.Issuer/IssueToken", this.issuer), "IssueToken", body, headers, object("IssueToken")));
-    if (!participant.hasToken) participant.takeToken(bytesOf(answer.blindSignature ?? ""));
+    const ask = async (request) => {
+      const body = JSON.stringify(request);
+      const answer = await this.#again(() => this.#send(new URL("/hushgrad.v1.Issuer/IssueToken", this.issuer), "IssueToken", body, headers, object("IssueToken")));
+      return bytesOf(answer.blindSignature ?? "");
+    };
+    const signatures = await Promise.all(participant.tokenRequests().map(ask));
+    if (!participant.hasToken) participant.takeTokens(signatures);
   }
 
   /** What a request answers, after another try while the party is unavailable. */

@@ -70,8 +70,9 @@ func (i *issuerFlags) onIssuer(use func(service.IssuerOperatorClient) error) err
 func newIssueKey() *cobra.Command {
 	i := &issuerFlags{}
 	var f *flag.FlagSet
-	c := newCommand("key -server ADDRESS -id ROUND [flags]", "make the key of a round, for hushgrad round -issuer-key", `Makes the key of a round on the issuer and prints it as PEM, for hushgrad round
--issuer-key. Called again without -life it prints the same key.`, func(ctx context.Context, _ []string, std command.Streams) error {
+	c := newCommand("key -server ADDRESS -id ROUND [flags]", "make the keys of a round, for hushgrad round -issuer-key", `Makes the two keys of a round on the issuer and prints them as PEM, for hushgrad round
+-issuer-key. The first one is for the server. The second one is for the shuffler, if the
+round has one. Called again without -life it prints the same keys.`, func(ctx context.Context, _ []string, std command.Streams) error {
 		if i.life <= 0 {
 			return fl.Invalid("-life", i.life, "must be > 0")
 		}
@@ -89,20 +90,23 @@ func newIssueKey() *cobra.Command {
 				return err
 			}
 			return i.output.print(command.Writer(ctx, std.Out), key, func(w io.Writer) error {
-				return pem.Encode(w, &pem.Block{Type: pemKey, Bytes: resp.GetKey().GetPublicKey()})
+				if err := pem.Encode(w, &pem.Block{Type: pemKey, Bytes: resp.GetKey().GetPublicKey()}); err != nil {
+					return err
+				}
+				return pem.Encode(w, &pem.Block{Type: pemKey, Bytes: resp.GetKey().GetOuterPublicKey()})
 			})
 		})
 	})
 	f = c.Flags()
 	i.bind(f)
 	i.bindRound(f)
-	f.DurationVar(&i.life, "life", issuer.DefaultLife, "time until the issuer destroys the key: longer than the round lasts")
+	f.DurationVar(&i.life, "life", issuer.DefaultLife, "time until the issuer destroys the keys: longer than the round lasts")
 	return c
 }
 
 func newIssueKeys() *cobra.Command {
 	i := &issuerFlags{}
-	c := newCommand("keys -server ADDRESS [flags]", "list the keys", "Lists the rounds that have a key, how many clients have a token, and when the keys end.",
+	c := newCommand("keys -server ADDRESS [flags]", "list the rounds that have keys", "Lists the rounds that have keys, how many clients have a token, and when the keys end.",
 		func(ctx context.Context, _ []string, std command.Streams) error {
 			return i.onIssuer(func(c service.IssuerOperatorClient) error {
 				resp, err := c.ListKeys(ctx, &service.ListKeysRequest{})
@@ -132,7 +136,7 @@ func writeKeys(w io.Writer, keys []*service.IssuerKey) error {
 
 func newIssueDrop() *cobra.Command {
 	i := &issuerFlags{}
-	c := newCommand("drop -server ADDRESS -id ROUND [flags]", "destroy the key of a round", `Destroys the key of a round and the record of who had a token under it. Tokens that clients
+	c := newCommand("drop -server ADDRESS -id ROUND [flags]", "destroy the keys of a round", `Destroys the keys of a round and the record of who had a token under them. Tokens that clients
 have already stay good.`, func(ctx context.Context, _ []string, std command.Streams) error {
 		return i.onRound(func(c service.IssuerOperatorClient) error {
 			if _, err := c.DropKey(ctx, &service.DropKeyRequest{RoundId: i.round}); err != nil {
@@ -149,21 +153,22 @@ have already stay good.`, func(ctx context.Context, _ []string, std command.Stre
 	return c
 }
 
-// readIssuerKey puts the key of a file of hushgrad issue key into a round.
-func readIssuerKey(r *fl.Round, file string) error {
+// readIssuerKeys reads a file of hushgrad issue key: the round's issuer_key, and its outer_issuer_key for a
+// round with a shuffler. Both are empty without a file.
+func readIssuerKeys(file string) (inner, outer []byte, err error) {
 	if file == "" {
-		return nil
+		return nil, nil, nil
 	}
 	text, err := readSmall("-issuer-key", file)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	block, rest := pem.Decode(text)
-	if block == nil || block.Type != pemKey || len(strings.TrimSpace(string(rest))) > 0 {
-		return fl.Invalid("-issuer-key", file, "must hold one PEM block %q", pemKey)
+	first, rest := pem.Decode(text)
+	second, rest := pem.Decode(rest)
+	if first == nil || first.Type != pemKey || second == nil || second.Type != pemKey || len(strings.TrimSpace(string(rest))) > 0 {
+		return nil, nil, fl.Invalid("-issuer-key", file, "must hold two PEM blocks %q, as hushgrad issue key prints them, and nothing else", pemKey)
 	}
-	r.IssuerKey = block.Bytes
-	return nil
+	return first.Bytes, second.Bytes, nil
 }
 
 // dialIssuer returns the connection by which a client gets its token.

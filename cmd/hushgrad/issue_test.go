@@ -151,21 +151,21 @@ func TestIssueWithCertificates(t *testing.T) {
 func TestIssuerKeysAreReadFromPEM(t *testing.T) {
 	dir := t.TempDir()
 	block := "-----BEGIN PUBLIC KEY-----\nAQID\n-----END PUBLIC KEY-----\n"
+	both := block + strings.Replace(block, "AQID", "BAUG", 1)
 	for name, c := range map[string]struct {
 		text string
 		ok   bool
 	}{
-		"a key": {block, true}, "two": {block + block, false}, "none": {"", false}, "a private one": {strings.ReplaceAll(block, "PUBLIC", "PRIVATE"), false},
-		"large": {block + strings.Repeat("\n", 20<<10), false},
+		"both": {both, true}, "one": {block, false}, "three": {both + block, false}, "none": {"", false},
+		"a private one": {block + strings.ReplaceAll(block, "PUBLIC", "PRIVATE"), false}, "large": {both + strings.Repeat("\n", 20<<10), false},
 	} {
-		var r fl.Round
-		err := readIssuerKey(&r, writeFile(t, dir, "key.pem", c.text))
-		if (err == nil) != c.ok || c.ok && string(r.IssuerKey) != "\x01\x02\x03" {
-			t.Errorf("%s: %x, %v", name, r.IssuerKey, err)
+		inner, outer, err := readIssuerKeys(writeFile(t, dir, "key.pem", c.text))
+		if (err == nil) != c.ok || c.ok && (string(inner) != "\x01\x02\x03" || string(outer) != "\x04\x05\x06") {
+			t.Errorf("%s: %x, %x, %v", name, inner, outer, err)
 		}
 	}
 	var p *fl.ParamError
-	if err := readIssuerKey(new(fl.Round), filepath.Join(dir, "absent")); !errors.As(err, &p) || p.Param != "-issuer-key" {
+	if _, _, err := readIssuerKeys(filepath.Join(dir, "absent")); !errors.As(err, &p) || p.Param != "-issuer-key" {
 		t.Errorf("no file: %v", err)
 	}
 }

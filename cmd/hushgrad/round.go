@@ -92,7 +92,7 @@ func (r *roundFlags) bind(f *flag.FlagSet) {
 	f.IntVar(&r.round.TargetReports, "target-reports", 0, "reports at which a server closes the round; 0: open")
 	f.StringVar(&r.columns, "columns", "pairs", "comma-separated `list` of what is estimated beside the mean; \"\" is nothing, pairs stands for frequency and conditional where the mechanism estimates them")
 	f.Var(paramFlag(r.round.Params), "param", "`name=value` of a parameter of the mechanism; may be repeated")
-	f.StringVar(&r.issuerKey, "issuer-key", "", "PEM `file` of hushgrad issue key: every report then needs a token under it; empty: none does, and whoever reaches the server sends any number of reports")
+	f.StringVar(&r.issuerKey, "issuer-key", "", "PEM `file` of hushgrad issue key: every report then needs a token under its first key, and with -shuffler one under its second key, too; empty: none does, and whoever reaches the server sends any number of reports")
 	r.output.bindTo(f, jsonOutput)
 	command.Topic(f, "The server", func(f *flag.FlagSet) {
 		r.remote.bind(f, "open the round on its operator's listener")
@@ -116,9 +116,11 @@ func (r *roundFlags) validate() error {
 
 // describe prints a complete round and, on request, opens it on a server.
 func (r *roundFlags) describe(ctx context.Context, w io.Writer) error {
-	if err := readIssuerKey(&r.round, r.issuerKey); err != nil {
+	inner, outer, err := readIssuerKeys(r.issuerKey)
+	if err != nil {
 		return err
 	}
+	r.round.IssuerKey = inner
 	r.round.Columns = columnsOf(r.round.Mechanism, r.columns)
 	var m fl.Mechanism
 	complete, err := command.Await(ctx, func() (complete fl.Round, err error) {
@@ -127,7 +129,9 @@ func (r *roundFlags) describe(ctx context.Context, w io.Writer) error {
 	})
 	err = r.asked(err)
 	if err == nil && r.remote.server != "" {
-		complete.Shuffler = r.shuffler
+		if complete.Shuffler = r.shuffler; r.shuffler != "" {
+			complete.OuterIssuerKey = outer
+		}
 		if r.lasts > 0 {
 			complete.Deadline = time.Now().Add(r.lasts)
 		}

@@ -66,12 +66,13 @@ func (s *shuffleFlags) bind(f *flag.FlagSet) {
 	command.Topic(f, "Limits", func(f *flag.FlagSet) {
 		bindLimits(f, &s.config.Limits)
 		f.IntVar(&s.config.MaxRounds, "max-rounds", 16, "rounds at the same time whose reports are kept")
+		f.IntVar(&s.config.MaxReports, "max-reports", shuffler.DefaultMaxReports, "sealed reports that are kept for a round without tokens; tokens bound those of other rounds")
 	})
 }
 
 func (s *shuffleFlags) validate() error {
 	if err := positive(append(limitsOf(s.config.Limits), limit{"-floor", int64(s.config.Floor)},
-		limit{"-max-rounds", int64(s.config.MaxRounds)}, limit{"-forward-bytes", int64(s.config.ForwardBytes)})...); err != nil {
+		limit{"-max-rounds", int64(s.config.MaxRounds)}, limit{"-max-reports", int64(s.config.MaxReports)}, limit{"-forward-bytes", int64(s.config.ForwardBytes)})...); err != nil {
 		return err
 	}
 	switch {

@@ -118,6 +118,7 @@ func TestShuffleRefusesFlags(t *testing.T) {
 		{"-floor", append(base[:4:4], "-floor", "0")},
 		{"-max-dim", append(base[:4:4], "-max-dim", "-1")},
 		{"-max-rounds", append(base[:4:4], "-max-rounds", "0")},
+		{"-max-reports", append(base[:4:4], "-max-reports", "0")},
 		{"-forward-bytes", append(base[:4:4], "-forward-bytes", "0")},
 		{"-max-model-bytes", append(base[:4:4], "-max-model-bytes", "0")},
 		{"-progress-timeout", append(base[:4:4], "-progress-timeout", "0s")},

@@ -15,6 +15,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/admit"
 	"github.com/hushgrad/hushgrad/server/client"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
@@ -95,10 +96,10 @@ func (t *threeParties) connect() (conn *grpc.ClientConn, opts client.Options, er
 	return conn, client.Options{Policy: t.policy, Issuer: issuer}, err
 }
 
-// prepare has the issuer make the key of the round.
+// prepare has the issuer make the keys of the round.
 func (t *threeParties) prepare(ctx context.Context, r *fl.Round) error {
 	resp, err := t.keys.CreateKey(ctx, &service.CreateKeyRequest{RoundId: r.ID})
-	r.IssuerKey, r.Shuffler = resp.GetKey().GetPublicKey(), parties.Shuffler
+	r.IssuerKey, r.OuterIssuerKey, r.Shuffler = resp.GetKey().GetPublicKey(), resp.GetKey().GetOuterPublicKey(), parties.Shuffler
 	return err
 }
 
@@ -117,7 +118,7 @@ func (t *threeParties) send(ctx context.Context, part *client.Participation, fir
 				_, err = one.Submit(ctx, [][]byte{report})
 			}
 			if err == nil {
-				bytes.Add(int64(format.Item()))
+				bytes.Add(int64(format.Item() + admit.TokenBytes))
 				sent()
 			}
 			return err
@@ -127,7 +128,7 @@ func (t *threeParties) send(ctx context.Context, part *client.Participation, fir
 	return bytes.Load(), err
 }
 
-// finish has the issuer destroy the key of the round.
+// finish has the issuer destroy the keys of the round.
 func (t *threeParties) finish(ctx context.Context, id string) error {
 	_, err := t.keys.DropKey(ctx, &service.DropKeyRequest{RoundId: id})
 	return err
@@ -178,9 +179,9 @@ func printParties(w io.Writer, p plan.Promise, cohort int) error {
 			fmt.Fprintf(w, "    %-19s  sees %s\n", row.who, row.what)
 		}
 	}
-	madeUp := "Reports that are made up hide nobody: the aggregator can make up some, and issuer and shuffler together can."
+	madeUp := "Reports that are made up hide nobody. They need tokens: only the issuer can make up some, together with the aggregator or the shuffler."
 	if p.TwoServers {
-		madeUp = "An aggregator that makes up reports reads a gradient alone."
+		madeUp += " An aggregator that makes up reports reads a gradient alone."
 	}
 	return plan.Words{Text: []string{
 		fmt.Sprintf("The central ε counts on %d honest clients in every round. %s", cohort, madeUp),

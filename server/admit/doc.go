@@ -1,5 +1,5 @@
 // Package admit makes a server count one report for each admitted client of a round. Use it
-// in a server that spends tokens and in a client that fetches them. Start with [NewVerifier]
+// in a server or a shuffler that spends tokens, and in a client that fetches them. Start with [NewVerifier]
 // for a server, with [NewRequest] for a client, and with package server/admit/issuer for the
 // party that admits clients.
 //
@@ -14,14 +14,22 @@
 // random. challenge_digest is the SHA-256 of a TokenChallenge with issuer_name [IssuerName],
 // the digest of the round as its redemption_context, and an empty origin_info: the digest
 // covers the id of the round and everything else that could stand there. token_key_id is the
-// SHA-256 of [fl.Round.IssuerKey].
+// SHA-256 of the key: [fl.Round.IssuerKey], or [fl.Round.OuterIssuerKey].
+//
+// # Two tokens in a round with a shuffler
+//
+// A client of a round with a shuffler gets a token under each of two keys. The first one is sealed with its
+// report, and the server spends it. The outer one travels beside the sealed report, and the shuffler spends
+// it. A server that checked all tokens itself could let its own reports through, and a shuffler that checked
+// none would count whatever reaches it. Both tokens are blind, under different keys and with
+// different nonces: nothing in one leads to the other one.
 //
 // # One key for each round
 //
 // The issuer sees a blinded message. It cannot see for which round that is. If one key served
 // many rounds, a client could ask once for each of m rounds, blind the challenge of one and the
 // same round each time, and spend m tokens there
-// (TestOneKeyForManyRoundsGivesManyTokensInOne does it). So a round has a key of its own, and
+// (TestOneKeyForManyRoundsGivesManyTokensInOne does it). So a round has keys of its own, and
 // the issuer signs once for each client and key. Keys thereby live no longer than their round.
 //
 // A client does not know keys beforehand. It knows the issuer by the connection to it, and an

@@ -37,7 +37,8 @@ func mustHex(text string) []byte {
 	return b
 }
 
-// MarshalKey returns the encoding of an issuer's public key, for fl.Round.IssuerKey. The error
+// MarshalKey returns the encoding of an issuer's public key, for fl.Round.IssuerKey and
+// OuterIssuerKey. The error
 // is a *fl.ParamError unless the key has 2048 bits and the exponent 65537.
 func MarshalKey(public *rsa.PublicKey) ([]byte, error) {
 	switch {
@@ -53,16 +54,23 @@ func MarshalKey(public *rsa.PublicKey) ([]byte, error) {
 // KeyID returns the token_key_id of a key: the SHA-256 of its encoding.
 func KeyID(issuerKey []byte) [32]byte { return sha256.Sum256(issuerKey) }
 
-// parseKey is the inverse of MarshalKey.
-func parseKey(der []byte) (*rsa.PublicKey, error) {
+// CheckKey returns a *fl.ParamError for the field name of a round unless der is the encoding of an
+// issuer's key.
+func CheckKey(name string, der []byte) error {
+	_, err := parseKey(name, der)
+	return err
+}
+
+// parseKey is the inverse of MarshalKey. The error is about the field name of a round.
+func parseKey(name string, der []byte) (*rsa.PublicKey, error) {
 	want := len(keyHead) + SignatureBytes + len(keyTail)
 	if len(der) != want {
-		return nil, fl.Invalid("issuer_key", fmt.Sprintf("%d bytes", len(der)), "must have %d", want)
+		return nil, fl.Invalid(name, fmt.Sprintf("%d bytes", len(der)), "must have %d", want)
 	}
 	modulus, headed := bytes.CutPrefix(der, keyHead)
 	modulus, tailed := bytes.CutSuffix(modulus, keyTail)
 	if !headed || !tailed || modulus[0]&0x80 == 0 || modulus[SignatureBytes-1]&1 == 0 {
-		return nil, fl.Invalid("issuer_key", "something else", "must be an RSASSA-PSS key with SHA-384, salts of 48 bytes, %d bits and the exponent %d", KeyBits, exponent)
+		return nil, fl.Invalid(name, "something else", "must be an RSASSA-PSS key with SHA-384, salts of 48 bytes, %d bits and the exponent %d", KeyBits, exponent)
 	}
 	return &rsa.PublicKey{N: new(big.Int).SetBytes(modulus), E: exponent}, nil
 }

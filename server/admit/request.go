@@ -37,8 +37,8 @@ const (
 	requestBytes   = 1 + inputBytes + saltBytes + SignatureBytes + sha256.Size
 )
 
-// NewRequest returns a fresh request for a token of the round with this fl.Round.IssuerKey and
-// fl.Round.Digest. The error is a *fl.ParamError for issuer_key. Cost: about 100 µs.
+// NewRequest returns a fresh request for a token under issuerKey, the fl.Round.IssuerKey or
+// fl.Round.OuterIssuerKey of the round with this fl.Round.Digest. The error is a *fl.ParamError for issuer_key. Cost: about 100 µs.
 func NewRequest(issuerKey []byte, digest [32]byte) (*Request, error) {
 	v, err := NewVerifier(issuerKey, digest)
 	if err != nil {

@@ -33,10 +33,10 @@ type Verifier struct {
 	challenge, keyID [32]byte
 }
 
-// NewVerifier returns the verifier of a round: issuerKey is its fl.Round.IssuerKey and digest
-// its fl.Round.Digest. The error is a *fl.ParamError for issuer_key.
+// NewVerifier returns the verifier of a round: issuerKey is its fl.Round.IssuerKey, or at the
+// shuffler its fl.Round.OuterIssuerKey, and digest its fl.Round.Digest. The error is a *fl.ParamError for issuer_key.
 func NewVerifier(issuerKey []byte, digest [32]byte) (*Verifier, error) {
-	public, err := parseKey(issuerKey)
+	public, err := parseKey("issuer_key", issuerKey)
 	if err != nil {
 		return nil, fmt.Errorf("admit: %w", err)
 	}

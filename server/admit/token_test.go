@@ -122,7 +122,7 @@ func TestKeysHaveOneForm(t *testing.T) {
 		_, err = ParseRequest(nil, der, [32]byte{1})
 		wantParam(t, name, err, "issuer_key", false)
 	}
-	if public, err := parseKey(der); err != nil || !public.Equal(&key.PublicKey) {
+	if public, err := parseKey("issuer_key", der); err != nil || !public.Equal(&key.PublicKey) {
 		t.Errorf("the key comes back as %v, %v", public, err)
 	}
 }
@@ -131,7 +131,7 @@ func FuzzIssuerKey(f *testing.F) {
 	_, der := testKey(f)
 	f.Add(der)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		public, err := parseKey(data)
+		public, err := parseKey("issuer_key", data)
 		if err != nil {
 			return
 		}

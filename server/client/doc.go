@@ -20,7 +20,8 @@
 // A round that asks for tokens needs a connection to its issuer (Options.Issuer). The issuer
 // learns that the client takes part, and the server learns that somebody does whom the issuer
 // admits. They see the same client one after the other if Submit fetches the token: call
-// FetchToken some time before.
+// FetchToken some time before. In a round with a shuffler a client has a second token, and the
+// shuffler learns by it that somebody takes part whom the issuer admits.
 //
 // # Rounds with a shuffler
 //

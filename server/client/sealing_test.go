@@ -20,6 +20,7 @@ import (
 	"github.com/hushgrad/hushgrad/hdsum/shares"
 	"github.com/hushgrad/hushgrad/privacy/ledger"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/admit/issuer"
 	"github.com/hushgrad/hushgrad/server/client"
 	"github.com/hushgrad/hushgrad/server/seal"
 	"github.com/hushgrad/hushgrad/sparse"
@@ -163,15 +164,14 @@ func TestAKilledClientSendsTheSameSealedBytes(t *testing.T) {
 		"before it is answered, without token": {false, submit, true, ledger.Spent, 1},
 	} {
 		id := strings.NewReplacer(" ", "-", ",", "", "'", "").Replace(name)
-		var keyOf []byte
+		var keys issuer.KeyInfo
 		if c.tokens {
-			k, err := a.issuer.CreateKey(t.Context(), id, time.Time{})
-			if err != nil {
+			var err error
+			if keys, err = a.issuer.CreateKey(t.Context(), id, time.Time{}); err != nil {
 				t.Fatal(err)
 			}
-			keyOf = k.PublicKey
 		}
-		s, conn := openShuffler(t, func(r *fl.Round) { r.IssuerKey = keyOf })
+		s, conn := openShuffler(t, func(r *fl.Round) { r.IssuerKey, r.OuterIssuerKey = keys.PublicKey, keys.OuterPublicKey })
 		path := filepath.Join(t.TempDir(), "ledger")
 		life := func(do func(l *ledger.Ledger)) {
 			t.Helper()
@@ -244,7 +244,7 @@ func TestWithoutALedgerTheSealedReportIsTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, conn := openShuffler(t, func(r *fl.Round) { r.IssuerKey = k.PublicKey })
+	s, conn := openShuffler(t, func(r *fl.Round) { r.IssuerKey, r.OuterIssuerKey = k.PublicKey, k.OuterPublicKey })
 	p := joinWith(t, conn, client.Options{Policy: anything, Issuer: a.tokens})
 	report := encodeOne(t, p)
 	for n := range uint64(2) {
@@ -264,7 +264,7 @@ func TestOneParticipationActsForManyClients(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, conn := openShuffler(t, func(r *fl.Round) { r.IssuerKey = k.PublicKey })
+	s, conn := openShuffler(t, func(r *fl.Round) { r.IssuerKey, r.OuterIssuerKey = k.PublicKey, k.OuterPublicKey })
 	p := joinWith(t, conn, client.Options{Policy: s.pinned(), Issuer: issuers[0].tokens})
 	for n, issuer := range []grpc.ClientConnInterface{issuers[0].tokens, issuers[1].tokens} {
 		other, err := p.As(issuer)

@@ -33,6 +33,7 @@ type shuffler struct {
 	key       *seal.Key
 	format    seal.Format
 	verifier  *admit.Verifier // nil in a round without tokens
+	outer     *admit.Verifier
 	opener    *seal.Opener
 	digest    [32]byte
 	mechanism fl.Mechanism
@@ -74,6 +75,9 @@ func openShuffler(t *testing.T, change func(*fl.Round)) (*shuffler, *grpc.Client
 		if s.verifier, err = admit.NewVerifier(r.IssuerKey, s.digest); err != nil {
 			t.Fatal(err)
 		}
+		if s.outer, err = admit.NewVerifier(r.OuterIssuerKey, s.digest); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return s, dialRounds(t, s)
 }
@@ -113,8 +117,16 @@ func (s *shuffler) SubmitReports(stream grpc.ClientStreamingServer[service.Submi
 
 // take keeps and opens the items of a message.
 func (s *shuffler) take(req *service.SubmitReportsRequest, resp *service.SubmitReportsResponse) error {
-	if len(req.GetBatchKey())+len(req.GetTokens()) > 0 || !slices.Equal(req.GetRoundDigest(), s.digest[:]) {
-		return errors.New("a shuffler gets no batch key and no tokens, and reports for its round")
+	if len(req.GetBatchKey()) > 0 || !slices.Equal(req.GetRoundDigest(), s.digest[:]) {
+		return errors.New("a shuffler gets no batch key, and reports for its round")
+	}
+	if s.outer == nil && len(req.GetTokens()) > 0 {
+		return errors.New("a token in a round that asks for none")
+	}
+	if s.outer != nil {
+		if err := s.outer.Verify(req.GetTokens()); err != nil { // of the one report
+			return err
+		}
 	}
 	items, err := seal.Split(req.GetReports(), s.format.Item())
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // spending takes the one report of a participation through its steps: reserve, encode, keep,
-// fetch the token, seal, keep what is sealed, spend, send, note the receipt.
+// fetch the tokens, seal, keep what is sealed, spend, send, note the receipt.
 type spending struct {
 	part   *Participation
 	ledger *ledger.Ledger // nil without one
@@ -121,12 +121,20 @@ func (s *spending) submission(report []byte) (*submission, error) {
 		}
 		return out, nil
 	}
-	request, err := admit.NewRequest(s.part.round.IssuerKey, s.part.digest)
+	var err error
+	if out.Request, err = s.part.newRequest(s.part.round.IssuerKey); err == nil && s.part.sealing != nil {
+		out.OuterRequest, err = s.part.newRequest(s.part.round.OuterIssuerKey)
+	}
+	return out, err
+}
+
+// newRequest draws a request for a token under one key of the round.
+func (p *Participation) newRequest(issuerKey []byte) ([]byte, error) {
+	request, err := admit.NewRequest(issuerKey, p.digest)
 	if err != nil {
 		return nil, err
 	}
-	out.Request, err = request.MarshalBinary()
-	return out, err
+	return request.MarshalBinary()
 }
 
 // keep puts a submission into the ledger, if there is one.
@@ -196,7 +204,7 @@ func (s *spending) seal() (err error) {
 func (s *spending) message() (*service.SubmitReportsRequest, error) {
 	message := s.part.message()
 	if s.part.sealing != nil {
-		message.Reports = s.kept.Item
+		message.Reports, message.Tokens = s.kept.Item, s.kept.OuterToken
 		return message, nil
 	}
 	packed, err := fl.PackReports(s.part.mechanism, nil, s.kept.Report)

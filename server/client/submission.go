@@ -11,8 +11,8 @@ import (
 	"github.com/hushgrad/hushgrad/server/admit"
 )
 
-// submission is one report and what makes it count once: a batch key, a token or the request
-// for it, or the sealed bytes. A ledger keeps it, so that a client that was killed sends the same
+// submission is one report and what makes it count once: a batch key, tokens or the requests
+// for them, or the sealed bytes. A ledger keeps it, so that a client that was killed sends the same
 // bytes again.
 type submission struct {
 	Version  int    `json:"version"`
@@ -20,6 +20,9 @@ type submission struct {
 	BatchKey []byte `json:"batch_key,omitempty"`
 	Request  []byte `json:"request,omitempty"` // of admit.Request.MarshalBinary
 	Token    []byte `json:"token,omitempty"`
+	// OuterRequest and OuterToken are those for the shuffler.
+	OuterRequest []byte `json:"outer_request,omitempty"`
+	OuterToken   []byte `json:"outer_token,omitempty"`
 	// Item is what leaves for a shuffler: see package server/seal.
 	Item []byte `json:"item,omitempty"`
 }
@@ -57,6 +60,11 @@ func parseSubmission(data []byte, f form) (s submission, err error) {
 	if f.admitted && (f.spent || len(s.Item) > 0 || len(s.Token) > 0) {
 		tokens = admit.TokenBytes
 	}
+	outer := f.admitted && f.item > 0
+	outerTokens := 0
+	if outer {
+		outerTokens = tokens
+	}
 	items := f.item
 	if len(s.Item) == 0 && !f.spent {
 		items = 0
@@ -70,6 +78,10 @@ func parseSubmission(data []byte, f form) (s submission, err error) {
 		err = fl.Invalid("request", fmt.Sprintf("%d bytes", len(s.Request)), "must be there in a round that asks for tokens, and only then")
 	case len(s.Token) != tokens:
 		err = fl.Invalid("token", fmt.Sprintf("%d bytes", len(s.Token)), "must have %d", tokens)
+	case (len(s.OuterRequest) > 0) != outer:
+		err = fl.Invalid("outer_request", fmt.Sprintf("%d bytes", len(s.OuterRequest)), "must be there in a round that asks for tokens and has a shuffler, and only then")
+	case len(s.OuterToken) != outerTokens:
+		err = fl.Invalid("outer_token", fmt.Sprintf("%d bytes", len(s.OuterToken)), "must have %d", outerTokens)
 	case len(s.Item) != items:
 		err = fl.Invalid("item", fmt.Sprintf("%d bytes", len(s.Item)), "must have %d", items)
 	}

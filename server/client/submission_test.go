@@ -22,6 +22,9 @@ var (
 func TestDamagedSubmissionsAreRefused(t *testing.T) {
 	type S = submission
 	key, request, token, item := make([]byte, 16), []byte{2}, make([]byte, admit.TokenBytes), make([]byte, 9)
+	asked := S{Version: 1, Request: request, OuterRequest: request}
+	fetched := S{Version: 1, Request: request, OuterRequest: request, Token: token, OuterToken: token}
+	with := func(s S, change func(*S)) S { change(&s); return s }
 	for i, c := range []struct {
 		form  form
 		kept  submission
@@ -33,9 +36,9 @@ func TestDamagedSubmissionsAreRefused(t *testing.T) {
 		{sealed, S{Version: 1}, ""},
 		{sealed, S{Version: 1, Item: item}, ""},
 		{sealedSent, S{Version: 1, Item: item}, ""},
-		{both, S{Version: 1, Request: request}, ""},
-		{both, S{Version: 1, Request: request, Token: token}, ""},
-		{bothSent, S{Version: 1, Request: request, Token: token, Item: item}, ""},
+		{both, asked, ""},
+		{both, fetched, ""},
+		{bothSent, with(fetched, func(s *S) { s.Item = item }), ""},
 		{direct, S{Version: 2, BatchKey: key}, "version"},
 		{direct, S{Version: 1}, "batch_key"},
 		{direct, S{Version: 1, BatchKey: key[1:]}, "batch_key"},
@@ -50,8 +53,15 @@ func TestDamagedSubmissionsAreRefused(t *testing.T) {
 		{sealed, S{Version: 1, Item: item[1:]}, "item"},
 		{sealed, S{Version: 1, Request: request, Item: item}, "request"},
 		{sealedSent, S{Version: 1}, "item"},
-		{both, S{Version: 1, Request: request, Item: item}, "token"}, // sealed without its token
-		{bothSent, S{Version: 1, Request: request, Token: token}, "item"},
+		{both, with(asked, func(s *S) { s.Item = item }), "token"}, // sealed without its token
+		{bothSent, fetched, "item"},
+		{both, with(asked, func(s *S) { s.OuterRequest = nil }), "outer_request"},
+		{both, with(fetched, func(s *S) { s.OuterToken = nil }), "outer_token"},
+		{both, with(asked, func(s *S) { s.OuterToken = token }), "outer_token"},
+		{bothSent, with(fetched, func(s *S) { s.OuterToken, s.Item = token[1:], item }), "outer_token"},
+		{tokens, asked, "outer_request"},
+		{tokens, S{Version: 1, Request: request, Token: token, OuterToken: token}, "outer_token"},
+		{sealed, S{Version: 1, OuterRequest: request}, "outer_request"},
 	} {
 		data, err := c.kept.marshal()
 		if err != nil {
@@ -76,7 +86,11 @@ func wantSubmission(t *testing.T, i int, data []byte, f form, param string) {
 func FuzzSubmission(f *testing.F) {
 	for _, s := range []submission{
 		{Version: 1, Report: []byte{1, 2}, BatchKey: make([]byte, 16)}, {Version: 1, Report: []byte{1}, Request: []byte{2}, Token: make([]byte, admit.TokenBytes)},
-		{Version: 1, Report: []byte{1}, Request: []byte{2}, Token: make([]byte, admit.TokenBytes), Item: make([]byte, 9)}, {Version: 1, Item: make([]byte, 9)},
+		{
+			Version: 1, Report: []byte{1}, Request: []byte{2}, Token: make([]byte, admit.TokenBytes), OuterRequest: []byte{3}, OuterToken: make([]byte, admit.TokenBytes),
+			Item: make([]byte, 9),
+		},
+		{Version: 1, Item: make([]byte, 9)},
 	} {
 		data, err := s.marshal()
 		if err != nil {
@@ -98,7 +112,7 @@ func FuzzSubmission(f *testing.F) {
 			if err != nil || !reflect.DeepEqual(trim(back), trim(s)) {
 				t.Fatalf("%q comes back as %+v, %v", data, back, err)
 			}
-			if form.spent && (len(s.Item) != form.item || form.admitted != (len(s.Token) == admit.TokenBytes)) {
+			if form.spent && (len(s.Item) != form.item || form.admitted != (len(s.Token) == admit.TokenBytes) || (form.admitted && form.item > 0) != (len(s.OuterToken) == admit.TokenBytes)) {
 				t.Fatalf("%q may have left without its bytes", data)
 			}
 		}
@@ -107,7 +121,7 @@ func FuzzSubmission(f *testing.F) {
 
 // trim is s with nil for what is empty.
 func trim(s submission) submission {
-	for _, b := range []*[]byte{&s.Report, &s.BatchKey, &s.Request, &s.Token, &s.Item} {
+	for _, b := range []*[]byte{&s.Report, &s.BatchKey, &s.Request, &s.Token, &s.OuterRequest, &s.OuterToken, &s.Item} {
 		if len(*b) == 0 {
 			*b = nil
 		}

@@ -11,13 +11,13 @@ import (
 	"github.com/hushgrad/hushgrad/server/admit"
 )
 
-// FetchToken fetches the token for the report that Encode returned, and keeps it in the ledger.
-// Submit does so, too. Call it some time before, so that the moments at which the issuer and the
+// FetchToken fetches the token for the report that Encode returned, and keeps it in the ledger. In a
+// round with a shuffler it fetches a second one, which the shuffler spends. Submit does so, too. Call it some time before, so that the moments at which the issuer and the
 // server see a client say less about who is who. Without a ledger, and in a round that asks for
 // no tokens, there is nothing to fetch ahead, and it does nothing.
 //
-// The issuer signs one message of a client for each round, and that one again: after a
-// failure the same token comes. The error is the issuer's gRPC status, wrapped, or wraps
+// The issuer signs one message of a client under each key, and that one again: after a
+// failure the same tokens come. The error is the issuer's gRPC status, wrapped, or wraps
 // admit.ErrToken when the issuer's answer is no signature.
 func (p *Participation) FetchToken(ctx context.Context) error {
 	if p.client.opts.Ledger == nil || !p.admitted() {
@@ -34,15 +34,33 @@ func (p *Participation) FetchToken(ctx context.Context) error {
 	return nil
 }
 
-// fetch gets the token of what is kept, unless it is there or none is needed. The caller holds
+// fetch gets the tokens of what is kept, unless they are there or none is needed. The caller holds
 // s.mu.
-func (s *spending) fetch(ctx context.Context) error {
+func (s *spending) fetch(ctx context.Context) (err error) {
 	if len(s.kept.Token) > 0 || !s.part.admitted() {
 		return nil
 	}
-	request, err := admit.ParseRequest(s.kept.Request, s.part.round.IssuerKey, s.part.digest)
-	if err != nil {
+	kept := *s.kept
+	if kept.Token, err = s.token(ctx, s.part.round.IssuerKey, kept.Request); err != nil {
 		return err
+	}
+	if s.part.sealing != nil {
+		if kept.OuterToken, err = s.token(ctx, s.part.round.OuterIssuerKey, kept.OuterRequest); err != nil {
+			return err
+		}
+	}
+	if err := s.keep(s.entry, &kept); err != nil {
+		return err
+	}
+	s.kept = &kept
+	return nil
+}
+
+// token gets the token under one key of the round by the request that is kept for it.
+func (s *spending) token(ctx context.Context, issuerKey, kept []byte) ([]byte, error) {
+	request, err := admit.ParseRequest(kept, issuerKey, s.part.digest)
+	if err != nil {
+		return nil, err
 	}
 	id := request.KeyID()
 	var resp *service.IssueTokenResponse
@@ -51,17 +69,9 @@ func (s *spending) fetch(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("issuer: %w", err)
+		return nil, fmt.Errorf("issuer: %w", err)
 	}
-	kept := *s.kept
-	if kept.Token, err = request.Finalize(resp.GetBlindSignature()); err != nil {
-		return err
-	}
-	if err := s.keep(s.entry, &kept); err != nil {
-		return err
-	}
-	s.kept = &kept
-	return nil
+	return request.Finalize(resp.GetBlindSignature())
 }
 
 // Bearer is the secret by which an issuer knows a client, for grpc.WithPerRPCCredentials. It

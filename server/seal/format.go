@@ -14,7 +14,8 @@ type Format struct {
 	// Tag is TagBytes in a round of a mechanism for two servers, and otherwise 0: the length of
 	// the second share's tag, and of the tag's key.
 	Tag int
-	// Token is admit.TokenBytes in a round that asks for tokens, and otherwise 0.
+	// Token is the length of the sealed token: admit.TokenBytes in a round that asks for tokens, and
+	// otherwise 0. The token under fl.Round.OuterIssuerKey is not sealed.
 	Token int
 	// Sealed is the length of the sealed report: Report, Tag and Token, encrypted.
 	Sealed int
@@ -24,9 +25,9 @@ type Format struct {
 }
 
 // FormatOf returns the format of a round and its mechanism. The error is a *fl.ParamError: for
-// shuffler when the round has none, for seal_key when the key is none of this package, and for
-// mechanism when reports have several lengths or would not be protected by a shuffler that
-// permutes them.
+// shuffler when the round has none, for seal_key when the key is none of this package, for
+// outer_issuer_key when the round asks for tokens that the shuffler cannot check, and for mechanism
+// when reports have several lengths or would not be protected by a shuffler that permutes them.
 func FormatOf(r fl.Round, m fl.Mechanism) (f Format, err error) {
 	refuse := func(name string, got any, rule string, args ...any) (Format, error) {
 		return Format{}, fmt.Errorf("seal: %w", fl.Invalid(name, got, rule, args...))
@@ -39,6 +40,14 @@ func FormatOf(r fl.Round, m fl.Mechanism) (f Format, err error) {
 		return Format{}, fmt.Errorf("seal: %w", err)
 	}
 	if len(r.IssuerKey) > 0 {
+		const outer = "outer_issuer_key"
+		if len(r.OuterIssuerKey) == 0 {
+			return refuse(outer, "nothing", "must be there with an issuer_key: the shuffler counts admitted clients by it. "+
+				"hushgrad issue key prints both keys, and hushgrad round -issuer-key reads them")
+		}
+		if err := admit.CheckKey(outer, r.OuterIssuerKey); err != nil {
+			return Format{}, fmt.Errorf("seal: %w", err)
+		}
 		f.Token = admit.TokenBytes
 	}
 	switch m := m.(type) {

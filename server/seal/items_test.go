@@ -12,7 +12,7 @@ import (
 
 // A report without its token would have another length than those of other clients.
 func TestAnItemIsAReportWithItsToken(t *testing.T) {
-	r, m := sealedRound(t, coco.Name, seal.X25519, func(r *fl.Round) { r.IssuerKey = []byte{1} })
+	r, m := sealedRound(t, coco.Name, seal.X25519, func(r *fl.Round) { r.IssuerKey, r.OuterIssuerKey = []byte{1}, outerKey(t) })
 	sealer, err := seal.NewItemSealer(r, m)
 	if err != nil {
 		t.Fatal(err)

@@ -2,9 +2,12 @@ package seal_test
 
 import (
 	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/coco"
@@ -96,9 +99,39 @@ func sealedRound(t testing.TB, mechanism string, suite seal.Suite, change func(*
 	return r, m
 }
 
+// outerKey returns an issuer's key.
+func outerKey(t testing.TB) []byte {
+	t.Helper()
+	private, err := rsa.GenerateKey(rand.Reader, admit.KeyBits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := admit.MarshalKey(&private.PublicKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return public
+}
+
+// A shuffler that cannot check tokens would count whoever reaches it, in a round whose clients count on
+// tokens.
+func TestTokensWithoutTheShufflersKeyAreRefused(t *testing.T) {
+	for name, outer := range map[string][]byte{"none": nil, "no key": {1, 2, 3}} {
+		r, m := sealedRound(t, coco.Name, seal.X25519, func(r *fl.Round) { r.IssuerKey, r.OuterIssuerKey = []byte{1}, outer })
+		_, err := seal.FormatOf(r, m)
+		var p *fl.ParamError
+		if !errors.As(err, &p) || p.Param != "outer_issuer_key" {
+			t.Errorf("%s: %v, want an error for outer_issuer_key", name, err)
+		}
+		if outer == nil && !strings.Contains(err.Error(), "hushgrad round -issuer-key") {
+			t.Errorf("%v does not say what to type", err)
+		}
+	}
+}
+
 func TestTheFormatHasTheLengthsOfRealReports(t *testing.T) {
 	for _, suite := range seal.Suites() {
-		r, m := sealedRound(t, coco.Name, suite, func(r *fl.Round) { r.IssuerKey = []byte{1} })
+		r, m := sealedRound(t, coco.Name, suite, func(r *fl.Round) { r.IssuerKey, r.OuterIssuerKey = []byte{1}, outerKey(t) })
 		f, err := seal.FormatOf(r, m)
 		if err != nil {
 			t.Fatal(err)

@@ -54,7 +54,7 @@ func BenchmarkKeep(b *testing.B) {
 					if i%batch > 0 {
 						continue
 					}
-					if _, err := kept.submit(b.Context(), madeUp(r, batch)); err != nil {
+					if _, err := kept.submit(b.Context(), madeUp(r, batch), nil); err != nil {
 						b.Error(err)
 					}
 					done.Add(int64(batch))
@@ -73,7 +73,7 @@ func BenchmarkForward(b *testing.B) {
 	server.refuse = func(int) error { return status.Error(codes.Unavailable, "away") }
 	p, r, kept := benchParty(b, server)
 	for range n / 4000 {
-		if _, err := kept.submit(b.Context(), madeUp(r, 4000)); err != nil {
+		if _, err := kept.submit(b.Context(), madeUp(r, 4000), nil); err != nil {
 			b.Fatal(err)
 		}
 	}

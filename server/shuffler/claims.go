@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// claims are the keys of reports that calls are deciding about.
+// claims are the keys of reports and tokens that calls are deciding about.
 type claims struct {
 	mu    sync.Mutex
 	byKey map[[keyBytes]byte]chan struct{} // closed when the call has decided
@@ -13,13 +13,13 @@ type claims struct {
 
 // take claims all keys of a call, until release is called. It waits while another call decides
 // about one of them.
-func (c *claims) take(ctx context.Context, entries []entry) (release func(), err error) {
+func (c *claims) take(ctx context.Context, keys [][keyBytes]byte) (release func(), err error) {
 	mine := make(chan struct{})
 	for {
-		other := c.add(entries, mine)
+		other := c.add(keys, mine)
 		if other == nil {
 			return func() {
-				c.drop(entries, mine)
+				c.drop(keys, mine)
 				close(mine)
 			}, nil
 		}
@@ -32,28 +32,28 @@ func (c *claims) take(ctx context.Context, entries []entry) (release func(), err
 }
 
 // add claims all keys for a call, or returns a call that has claimed one of them.
-func (c *claims) add(entries []entry, mine chan struct{}) (other chan struct{}) {
+func (c *claims) add(keys [][keyBytes]byte, mine chan struct{}) (other chan struct{}) {
 	c.mu.Lock()
-	for _, e := range entries {
-		if theirs := c.byKey[e.key]; theirs != nil && theirs != mine {
+	for _, key := range keys {
+		if theirs := c.byKey[key]; theirs != nil && theirs != mine {
 			other = theirs
 			break
 		}
-		c.byKey[e.key] = mine
+		c.byKey[key] = mine
 	}
 	c.mu.Unlock()
 	if other != nil {
-		c.drop(entries, mine)
+		c.drop(keys, mine)
 	}
 	return other
 }
 
-func (c *claims) drop(entries []entry, mine chan struct{}) {
+func (c *claims) drop(keys [][keyBytes]byte, mine chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, e := range entries {
-		if c.byKey[e.key] == mine {
-			delete(c.byKey, e.key)
+	for _, key := range keys {
+		if c.byKey[key] == mine {
+			delete(c.byKey, key)
 		}
 	}
 }

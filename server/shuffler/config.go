@@ -39,6 +39,9 @@ type Config struct {
 	Logger *slog.Logger
 	// MaxRounds bounds the rounds at one time whose reports are kept. Default 16.
 	MaxRounds int
+	// MaxReports bounds the sealed reports that are kept for a round without tokens, where whoever
+	// reaches the shuffler sends any number. Tokens bound those of other rounds. Default 1 000 000.
+	MaxReports int
 	// Limits bound what clients send. The journal holds two models of MaxModelBytes.
 	limits.Limits
 	// ForwardBytes bounds the sealed reports in one message to the server, which must take it. A
@@ -64,8 +67,12 @@ type Config struct {
 	every time.Duration // between two questions to the server about the same thing. Default 1 s; tests set less.
 }
 
-// DefaultFloor is the default of Config.Floor.
-const DefaultFloor = 100
+const (
+	// DefaultFloor is the default of Config.Floor.
+	DefaultFloor = 100
+	// DefaultMaxReports is the default of Config.MaxReports.
+	DefaultMaxReports = 1_000_000
+)
 
 func (c Config) withDefaults() (_ Config, err error) {
 	if c.Logger == nil {
@@ -77,6 +84,7 @@ func (c Config) withDefaults() (_ Config, err error) {
 	c.every = cmp.Or(c.every, time.Second)
 	c.Floor = cmp.Or(c.Floor, DefaultFloor)
 	c.MaxRounds = cmp.Or(c.MaxRounds, 16)
+	c.MaxReports = cmp.Or(c.MaxReports, DefaultMaxReports)
 	c.ForwardBytes = cmp.Or(c.ForwardBytes, 1<<20)
 	if err := checkName(c.Name); err != nil {
 		return c, err
@@ -90,6 +98,8 @@ func (c Config) withDefaults() (_ Config, err error) {
 		return c, fl.Invalid("Floor", c.Floor, "must be in [1, %d]", fl.MaxReports)
 	case c.MaxRounds < 0:
 		return c, fl.Invalid("MaxRounds", c.MaxRounds, "must be > 0")
+	case c.MaxReports < 0 || c.MaxReports > fl.MaxReports:
+		return c, fl.Invalid("MaxReports", c.MaxReports, "must be in [1, %d]", fl.MaxReports)
 	case c.ForwardBytes < 0 || c.ForwardBytes > limits.MaxMessageBytes:
 		return c, fl.Invalid("ForwardBytes", c.ForwardBytes, "must be in [1, %d]", limits.MaxMessageBytes)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/bits"
 	"slices"
 	"sync"
@@ -67,7 +68,11 @@ func (r *round) forward(ctx context.Context) (outcome, error) {
 		return "", err
 	}
 	r.shuffler.metrics.forwarded(f.sent-f.rejected, f.rejected)
-	r.logger.Info("round forwarded", "reports", f.sent, "rejected_by_the_server", f.rejected)
+	level := slog.LevelInfo
+	if f.rejected > 0 {
+		level = slog.LevelWarn
+	}
+	r.logger.Log(ctx, level, "round forwarded", "reports", f.sent, "rejected_by_the_server", f.rejected)
 	return forwarded, nil
 }
 

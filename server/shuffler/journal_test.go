@@ -85,7 +85,7 @@ func TestACopyWaitsForItsFirst(t *testing.T) {
 	kept.mu.Unlock()
 	first := make(chan error, 1)
 	go func() {
-		_, err := begun.submit(t.Context(), item)
+		_, err := begun.submit(t.Context(), item, nil)
 		first <- err
 	}()
 	eventually(t, "the first", func() bool {
@@ -95,7 +95,7 @@ func TestACopyWaitsForItsFirst(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if got, err := begun.submit(ctx, item); !errors.Is(err, context.DeadlineExceeded) {
+	if got, err := begun.submit(ctx, item, nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("the copy: %+v, %v", got, err)
 	}
 	close(kept.opened)

@@ -17,7 +17,6 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
-	"github.com/hushgrad/hushgrad/server/admit"
 	"github.com/hushgrad/hushgrad/server/admit/issuer"
 	"github.com/hushgrad/hushgrad/server/client"
 	"github.com/hushgrad/hushgrad/server/journal"
@@ -29,7 +28,7 @@ var (
 )
 
 // A shuffler and a server that are killed again and again, in the midst of clients who send one
-// report with a token each and send some of them twice, and in the midst of forwarding, count every
+// report with two tokens each and send some of them twice, and in the midst of forwarding, count every
 // report once. The estimate is that of a server that nobody killed.
 func TestKilledRolesLoseNothing(t *testing.T) {
 	dir, rng := t.TempDir(), rand.New(rand.NewPCG(5, 6))
@@ -95,6 +94,7 @@ type load struct {
 	clients    service.RoundsClient
 	reports    [][]byte
 	sealed     [][]byte
+	outer      [][]byte     // tokens for the shuffler
 	sent       atomic.Int64 // acknowledged
 	duplicates atomic.Int64
 }
@@ -116,9 +116,9 @@ func newLoad(t *testing.T, operator *client.Operator, shuffler string, n int) *l
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &load{t: t, clients: service.NewRoundsClient(conn), reports: make([][]byte, n), sealed: make([][]byte, n)}
+	l := &load{t: t, clients: service.NewRoundsClient(conn), reports: make([][]byte, n), sealed: make([][]byte, n), outer: make([][]byte, n)}
 	l.round = newSealedRound(t, func(r *fl.Round) {
-		r.IssuerKey, r.MinReports, r.TargetReports, r.SealKey = key.PublicKey, n, n, nil
+		r.IssuerKey, r.OuterIssuerKey, r.MinReports, r.TargetReports, r.SealKey = key.PublicKey, key.OuterPublicKey, n, n, nil
 		opened, err := operator.OpenRound(t.Context(), *r)
 		if err != nil {
 			t.Fatal(err)
@@ -145,17 +145,13 @@ func newLoad(t *testing.T, operator *client.Operator, shuffler string, n int) *l
 	return l
 }
 
-// seal fetches the token of a client and seals its report.
+// seal fetches the tokens of a client and seals its report.
 func (l *load) seal(i *issuer.Issuer, at int) error {
-	request, err := admit.NewRequest(l.round.IssuerKey, l.round.digest)
-	if err != nil {
-		return err
+	name := fmt.Sprint("client ", at)
+	token, err := issued(l.t.Context(), i, name, l.round.IssuerKey, l.round.digest)
+	if err == nil {
+		l.outer[at], err = issued(l.t.Context(), i, name, l.round.OuterIssuerKey, l.round.digest)
 	}
-	answer, err := i.Issue(l.t.Context(), fmt.Sprint("client ", at), request.KeyID(), request.BlindedMessage())
-	if err != nil {
-		return err
-	}
-	token, err := request.Finalize(answer)
 	if err == nil {
 		l.sealed[at], err = l.round.sealer.Item(l.reports[at], token)
 	}
@@ -183,7 +179,7 @@ func (l *load) run(ctx context.Context) {
 // send sends one client's report until it is acknowledged.
 func (l *load) send(ctx context.Context, i int64) {
 	for ctx.Err() == nil {
-		resp, err := sendTo(ctx, l.clients, &service.SubmitReportsRequest{RoundId: l.round.ID, RoundDigest: l.round.digest[:], Reports: l.sealed[i]})
+		resp, err := sendTo(ctx, l.clients, &service.SubmitReportsRequest{RoundId: l.round.ID, RoundDigest: l.round.digest[:], Reports: l.sealed[i], Tokens: l.outer[i]})
 		if err == nil {
 			if resp.GetAccepted()+resp.GetDuplicates() != 1 {
 				l.t.Errorf("client %d: %v", i, resp)

@@ -12,8 +12,8 @@ import (
 // metrics are the figures of a shuffler. On nil, a shuffler without Config.Metrics, the methods do
 // nothing. No label names a client, an address or a round.
 type metrics struct {
-	reports, refusals, sent *prometheus.CounterVec
-	failures                prometheus.Counter
+	reports, refusals, tokens, sent *prometheus.CounterVec
+	failures                        prometheus.Counter
 }
 
 // newMetrics registers the figures, with those that now collects.
@@ -27,14 +27,18 @@ func newMetrics(r prometheus.Registerer, now prometheus.Collector) (*metrics, er
 	m := &metrics{
 		reports:  counter("reports_total", "Sealed reports that were acknowledged, by result: accepted, or duplicate when they were there before.", "result"),
 		refusals: counter("refused_batches_total", "Refused batches by reason: the gRPC code of the answer.", "reason"),
+		tokens:   counter("refused_tokens_total", "Batches that were refused because of a token, by reason: bad, or spent on another report before. The log has a warning.", "reason"),
 		sent:     counter("forwarded_reports_total", "Reports of rounds that were forwarded, by what the server did: counted or rejected.", "result"),
 		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "hushgrad_shuffler_failed_forwards_total", Help: "Calls that forward and that the server did not answer. They are made again."}),
 	}
-	if err := errors.Join(r.Register(m.reports), r.Register(m.refusals), r.Register(m.sent), r.Register(m.failures), r.Register(now)); err != nil {
+	if err := errors.Join(r.Register(m.reports), r.Register(m.refusals), r.Register(m.tokens), r.Register(m.sent), r.Register(m.failures), r.Register(now)); err != nil {
 		return nil, fl.Invalid("Metrics", err, "must have no figures of another shuffler")
 	}
 	for _, result := range []string{"accepted", "duplicate"} { // a rate needs a zero to begin with
 		m.reports.WithLabelValues(result)
+	}
+	for _, reason := range []string{"bad", "spent"} {
+		m.tokens.WithLabelValues(reason)
 	}
 	for _, result := range []string{"counted", "rejected"} {
 		m.sent.WithLabelValues(result)
@@ -55,6 +59,18 @@ func (m *metrics) refused(err error) {
 	if m != nil {
 		m.refusals.WithLabelValues(status.Code(err).String()).Inc()
 	}
+}
+
+// refusedToken notes a message that was refused because of a token.
+func (m *metrics) refusedToken(why error) {
+	if m == nil {
+		return
+	}
+	reason := "bad"
+	if errors.Is(why, errSpent) {
+		reason = "spent"
+	}
+	m.tokens.WithLabelValues(reason).Inc()
 }
 
 // forwarded notes a round that the server has completely.

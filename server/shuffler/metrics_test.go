@@ -1,9 +1,12 @@
 package shuffler
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,7 +19,8 @@ import (
 
 func TestMetricsCount(t *testing.T) {
 	server, figures := newRecorder(), prometheus.NewRegistry()
-	p := start(t, Config{Metrics: figures}, server)
+	var log bytes.Buffer
+	p := start(t, Config{Metrics: figures, Logger: slog.New(slog.NewTextHandler(&log, nil))}, server)
 	r := newSealedRound(t, nil)
 	other := newSealedRound(t, func(r *fl.Round) { r.ID = "other" })
 	server.open(r.Round)
@@ -51,6 +55,10 @@ func TestMetricsCount(t *testing.T) {
 	p.gone(t, "r", forwarded)
 	check("afterwards", "forwarded_reports_total{counted} 4", "forwarded_reports_total{rejected} 1", "held_reports 2",
 		"rounds{waiting} 1", "rounds{forwarding} 0")
+	p.Close()
+	if !strings.Contains(log.String(), `level=WARN msg="round forwarded" round=r reports=5 rejected_by_the_server=1`) {
+		t.Errorf("no warning about the rejected report: %s", &log)
+	}
 	var param *fl.ParamError
 	if _, err := New(Config{Name: testName, Upstream: p.cfg.Upstream, Journal: journal.NewMemory(), Metrics: figures}); !errors.As(err, &param) || param.Param != "Metrics" {
 		t.Errorf("a second shuffler with the same figures: %v", err)

@@ -12,18 +12,20 @@ import (
 //	shuffler/head/<id>            a head, as JSON
 //	shuffler/open/<id>            nothing: the round is not being forwarded yet
 //	shuffler/report/<id>/<key>    an encrypted report
+//	shuffler/token/<id>/<key>     nothing: the token was spent
 //	shuffler/sum/<id>             the encrypted sum of the second server's shares, before it leaves
 //	shuffler/used/<id>            an outcome: the round has ended
 //	shuffler/probe                nothing: there is room again
 //	shuffler/model                the server's model, and shuffler/model/ its parts: see server/internal/model
 //
 // The model is what everybody may read. Other values are encrypted under the secret of the round, and their keys are authenticated. The key of
-// a report has 32 bytes. A round that has ended has a record of its id and its outcome
+// a report or a token has 32 bytes. A round that has ended has a record of its id and its outcome
 // alone.
 const (
 	headPrefix   = "shuffler/head/"
 	openPrefix   = "shuffler/open/"
 	reportPrefix = "shuffler/report/"
+	tokenPrefix  = "shuffler/token/"
 	sumPrefix    = "shuffler/sum/"
 	usedPrefix   = "shuffler/used/"
 	probeKey     = "shuffler/probe"
@@ -39,6 +41,10 @@ func usedKey(id string) []byte { return []byte(usedPrefix + id) }
 func sumKey(id string) []byte { return []byte(sumPrefix + id) }
 
 func reportsOf(id string) []byte { return []byte(reportPrefix + id + "/") }
+
+func tokensOf(id string) []byte { return []byte(tokenPrefix + id + "/") }
+
+func tokenKey(id string, key [keyBytes]byte) []byte { return append(tokensOf(id), key[:]...) }
 
 func reportKey(id string, key [keyBytes]byte) []byte { return append(reportsOf(id), key[:]...) }
 

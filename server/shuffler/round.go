@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/admit"
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
@@ -31,6 +32,8 @@ type round struct {
 	format      seal.Format
 	mechanism   fl.SharedMechanism // nil if the round has one server
 	need        int64              // reports without which nothing leaves
+	tokens      *admit.Verifier    // of outer tokens, nil if the round asks for none
+	most        int64              // reports that are kept
 	secret      *secret
 	logger      *slog.Logger
 	kick        chan struct{} // has a value when the watcher should look
@@ -38,6 +41,8 @@ type round struct {
 	claims  claims
 	shares  chan fl.ShareAggregator // has the one that checks shares
 	held    atomic.Int64            // reports in the journal
+	taken   atomic.Int64            // those, and the ones that are on their way there
+	refused atomic.Int64            // messages because of a token, since the start
 	unknown sinceTime               // the server does not know the round
 
 	mu    sync.RWMutex // read by calls from the look at phase to their commit
@@ -69,9 +74,21 @@ func (s *Shuffler) newRound(description fl.Round) (*round, error) {
 	if size := format.Item(); size > s.cfg.MaxMessageBytes-envelope {
 		return nil, because(errOtherShuffler, "dim", description.Dim, "must leave what a client sends (%d bytes) below the message limit of %d bytes", size, s.cfg.MaxMessageBytes)
 	}
+	most := int64(s.cfg.MaxReports)
+	var tokens *admit.Verifier
+	if len(description.OuterIssuerKey) > 0 {
+		most = fl.MaxReports // the issuer bounds them
+		if tokens, err = admit.NewVerifier(description.OuterIssuerKey, digest); err != nil {
+			return nil, err
+		}
+	}
+	need := int64(max(description.MinReports, s.cfg.Floor))
+	if wanted := max(need, int64(description.TargetReports)); wanted > most {
+		return nil, because(errOtherShuffler, "min_reports", wanted, "must be, as target_reports and the floor, at most %d %s", most, withoutTokens)
+	}
 	r := &round{
 		shuffler: s, description: description, digest: digest, format: format,
-		need:   int64(max(description.MinReports, s.cfg.Floor)),
+		tokens: tokens, most: most, need: need,
 		logger: s.cfg.Logger.With("round", description.ID),
 		kick:   make(chan struct{}, 1), claims: claims{byKey: map[[keyBytes]byte]chan struct{}{}},
 	}
@@ -100,51 +117,105 @@ func (r *round) recount() error {
 		n++
 	}
 	r.held.Store(n)
+	r.taken.Store(n)
 	return nil
 }
 
+// withoutTokens ends the rule about Config.MaxReports.
+const withoutTokens = "in a round without tokens on this shuffler: hushgrad shuffle -max-reports raises that, and hushgrad round -issuer-key has clients admitted"
+
 // entry is a sealed report on its way into the journal.
 type entry struct {
-	at   int // in its message
-	key  [keyBytes]byte
-	item []byte
+	at    int // in its message
+	key   [keyBytes]byte
+	item  []byte
+	token []byte // nil in a round that asks for none
+	// spends is the key of the token.
+	spends [keyBytes]byte
 }
 
 // receipt says how many reports are new, and how many were there before.
 type receipt struct{ accepted, duplicates int64 }
 
 // submit keeps the reports of a message that are new, all of them or none. When it returns without
-// an error they are in the journal.
-func (r *round) submit(ctx context.Context, message []byte) (receipt, error) {
-	items, err := seal.Split(message, r.format.Item())
-	if err != nil {
-		return receipt{}, err
-	}
+// an error they are in the journal. tokens are those of the reports, one after the other.
+func (r *round) submit(ctx context.Context, message, tokens []byte) (receipt, error) {
 	if r.secret == nil {
 		return receipt{}, errNoSecret
 	}
-	entries := make([]entry, len(items))
-	for i, item := range items {
-		entries[i] = entry{i, r.secret.key(seal.ID(item[:r.format.Sealed])), item}
+	entries, err := r.entries(message, tokens)
+	if err != nil {
+		return receipt{}, err
 	}
-	release, err := r.claims.take(ctx, entries)
+	release, err := r.claims.take(ctx, r.keysOf(entries))
 	if err != nil {
 		return receipt{}, err
 	}
 	defer release()
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	if r.phase == phaseEnded {
-		return receipt{}, r.endedError()
-	}
 	fresh, got, err := r.fresh(entries)
-	if err != nil || len(fresh) == 0 {
-		return got, err
+	if err == nil && len(fresh) > 0 {
+		err = r.takes()
 	}
-	if err := r.accepts(ctx, fresh); err != nil {
+	if err == nil {
+		err = r.admit(ctx, fresh)
+	}
+	if err != nil {
 		return receipt{}, err
 	}
-	return got, r.keep(fresh)
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	switch {
+	case r.phase == phaseEnded:
+		return receipt{}, r.endedError()
+	case len(fresh) == 0:
+		return got, nil
+	case r.phase != phaseOpen:
+		return receipt{}, r.endedError()
+	}
+	n := int64(len(fresh))
+	if taken := r.taken.Add(n); taken > r.most {
+		r.taken.Add(-n)
+		return receipt{}, r.tooMany(taken)
+	}
+	if err = r.checkShares(ctx, fresh); err == nil {
+		err = r.keep(fresh)
+	}
+	if err != nil {
+		r.taken.Add(-n)
+		return receipt{}, err
+	}
+	return got, nil
+}
+
+// entries cuts a message apart.
+func (r *round) entries(message, tokens []byte) ([]entry, error) {
+	items, err := seal.Split(message, r.format.Item())
+	if err != nil {
+		return nil, err
+	}
+	each, err := r.splitTokens(tokens, len(items))
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]entry, len(items))
+	for i, item := range items {
+		entries[i] = entry{at: i, key: r.secret.key(seal.ID(item[:r.format.Sealed])), item: item}
+		if each != nil {
+			entries[i].token, entries[i].spends = each[i], r.secret.spends(each[i])
+		}
+	}
+	return entries, nil
+}
+
+// keysOf returns the keys of reports and of their tokens.
+func (r *round) keysOf(entries []entry) (keys [][keyBytes]byte) {
+	for _, e := range entries {
+		keys = append(keys, e.key)
+		if e.token != nil {
+			keys = append(keys, e.spends)
+		}
+	}
+	return keys
 }
 
 func (r *round) endedError() error {
@@ -173,14 +244,24 @@ func (r *round) fresh(entries []entry) (fresh []entry, got receipt, err error) {
 	return fresh, got, nil
 }
 
-// accepts returns nil if the round takes new reports, and those. The caller holds r.mu.
-func (r *round) accepts(ctx context.Context, fresh []entry) error {
-	switch held := r.held.Load(); {
-	case r.phase != phaseOpen || r.overdue():
+// takes returns nil if the round takes new reports.
+func (r *round) takes() error {
+	if r.now() != phaseOpen || r.overdue() {
 		return r.endedError()
-	case held > fl.MaxReports-int64(len(fresh)):
-		return because(errLimit, "reports", held+int64(len(fresh)), "must be at most %d in a round", fl.MaxReports)
-	case r.mechanism == nil:
+	}
+	return nil
+}
+
+func (r *round) tooMany(reports int64) error {
+	if r.tokens != nil {
+		return because(errLimit, "reports", reports, "must be at most %d in a round", r.most)
+	}
+	return because(errLimit, "reports", reports, "must be at most %d %s", r.most, withoutTokens)
+}
+
+// checkShares returns nil if the second server's shares of all entries can be added up.
+func (r *round) checkShares(ctx context.Context, fresh []entry) error {
+	if r.mechanism == nil {
 		return nil
 	}
 	select {
@@ -198,12 +279,15 @@ func (r *round) accepts(ctx context.Context, fresh []entry) error {
 	}
 }
 
-// keep puts entries into the journal.
+// keep puts entries into the journal, and that their tokens are spent.
 func (r *round) keep(fresh []entry) error {
 	var b journal.Batch
 	for _, e := range fresh {
 		key := reportKey(r.description.ID, e.key)
 		b.Put(key, r.secret.seal(key, e.item))
+		if e.token != nil {
+			b.Put(tokenKey(r.description.ID, e.spends), nil)
+		}
 	}
 	if err := r.shuffler.commit(&b); err != nil {
 		return err

@@ -21,10 +21,11 @@ const (
 // secret is what hides the reports of one round in the journal. Different purposes have different
 // keys, derived by HKDF-Expand with SHA-256 (RFC 5869).
 type secret struct {
-	keys  []byte // for the keys of reports in the journal
-	order []byte // for the order in which they leave
-	value cipher.AEAD
-	check []byte // tells secrets apart, and says nothing about this one
+	keys   []byte // for the keys of reports in the journal
+	tokens []byte // for the keys of spent tokens in the journal
+	order  []byte // for the order in which reports leave
+	value  cipher.AEAD
+	check  []byte // tells secrets apart, and says nothing about this one
 }
 
 func newSecret(raw [secretBytes]byte) (*secret, error) {
@@ -38,7 +39,10 @@ func newSecret(raw [secretBytes]byte) (*secret, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &secret{keys: derive(raw, "key", 32), order: derive(raw, "order", 32), value: value, check: derive(raw, "check", checkBytes)}, nil
+	return &secret{
+		keys: derive(raw, "key", 32), tokens: derive(raw, "token", 32), order: derive(raw, "order", 32), value: value,
+		check: derive(raw, "check", checkBytes),
+	}, nil
 }
 
 // derive returns the key for one purpose.
@@ -51,8 +55,11 @@ func derive(raw [secretBytes]byte, purpose string, n int) []byte {
 }
 
 // key returns the key in the journal of the report with an id.
-func (s *secret) key(id [sha256.Size]byte) (key [keyBytes]byte) {
-	h := hmac.New(sha256.New, s.keys)
+func (s *secret) key(id [sha256.Size]byte) [keyBytes]byte { return s.mac(s.keys, id) }
+
+// mac is the HMAC of an id under a key for one purpose.
+func (s *secret) mac(purpose []byte, id [sha256.Size]byte) (key [keyBytes]byte) {
+	h := hmac.New(sha256.New, purpose)
 	h.Write(id[:])
 	h.Sum(key[:0])
 	return key

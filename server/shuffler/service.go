@@ -13,6 +13,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/rpcstatus"
 	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/admit"
 	"github.com/hushgrad/hushgrad/server/internal/crowd"
 	"github.com/hushgrad/hushgrad/server/internal/model"
 	"github.com/hushgrad/hushgrad/server/journal"
@@ -31,6 +32,8 @@ var statuses = rpcstatus.Table{
 	{Err: model.ErrNone, Code: codes.NotFound},
 	{Err: model.ErrRetired, Code: codes.Aborted},
 	{Err: errLimit, Code: codes.ResourceExhausted},
+	{Err: admit.ErrToken, Code: codes.Unauthenticated},
+	{Err: errSpent, Code: codes.AlreadyExists},
 	{Err: journal.ErrFull, Code: codes.ResourceExhausted},
 	{Err: errFailed, Code: codes.Unavailable},
 	{Err: errNoSecret, Code: codes.Unavailable},
@@ -140,8 +143,6 @@ func (s roundsService) submit(ctx context.Context, req *service.SubmitReportsReq
 	switch {
 	case len(req.GetBatchKey()) > 0:
 		return receipt{}, fl.Invalid("batch_key", fmt.Sprintf("%d bytes", len(req.GetBatchKey())), "must be empty: the round has a shuffler")
-	case len(req.GetTokens()) > 0:
-		return receipt{}, fl.Invalid("tokens", fmt.Sprintf("%d bytes", len(req.GetTokens())), "must be empty: the round has a shuffler, a token is sealed with its report")
 	case len(req.GetRoundDigest()) != 32:
 		return receipt{}, fl.Invalid("round_digest", fmt.Sprintf("%d bytes", len(req.GetRoundDigest())), "must have 32")
 	}
@@ -152,5 +153,5 @@ func (s roundsService) submit(ctx context.Context, req *service.SubmitReportsReq
 	if !bytes.Equal(req.GetRoundDigest(), r.digest[:]) {
 		return receipt{}, r.otherRound(req.GetRoundDigest())
 	}
-	return r.submit(ctx, req.GetReports())
+	return r.submit(ctx, req.GetReports(), req.GetTokens())
 }

@@ -159,7 +159,8 @@ func (r *round) end(ctx context.Context, how outcome) error {
 	r.mu.Unlock()
 	var reports, rest journal.Batch
 	reports.Delete(reportsOf(id), journal.After(reportsOf(id))) // a full disk has room for that
-	rest.Delete(openKey(id), append(openKey(id), 0))            // each of these alone
+	reports.Delete(tokensOf(id), journal.After(tokensOf(id)))
+	rest.Delete(openKey(id), append(openKey(id), 0)) // each of these alone
 	rest.Delete(sumKey(id), append(sumKey(id), 0))
 	rest.Delete(headKey(id), append(headKey(id), 0))
 	rest.Put(usedKey(id), []byte(how))

@@ -29,7 +29,7 @@
 //	op          args                                  payload in    answer and payload out
 //	round.new   a description, see below              -             the round; its canonical bytes
 //	round.open  policy or null, max_dim, tokens       description   the round; its canonical bytes
-//	token       round                                 signature     -; the token
+//	token       round                                 signatures    -; the tokens
 //	encode      round, type "f4" or "f8", rows;       the rows      -; the packed reports
 //	            first, the number of the first row,
 //	            from which errors count
@@ -69,9 +69,11 @@
 // refuses them: only the server has the key.
 //
 // A round that asks for admission tokens is opened under a policy only if "tokens" is true: the caller then
-// fetches the token. The answer's token_request is what IssueToken of the issuer takes. The blind signature that
-// comes back is for the operation token, which checks it and returns the token. Then encode makes one
-// report. In a round with a shuffler the token is sealed with the report. In every other round the
-// caller sends both to the server. The issuer must not get the token: it would know whose report has it. The
-// server and the shuffler must not get the token_request: the issuer knows whose it is.
+// fetches the tokens. Each of the answer's token_requests is what IssueToken of the issuer takes. There is one,
+// and in a round with a shuffler a second one. The blind signatures that come back are for the operation token,
+// one after the other in the order of the requests. It checks them and returns the tokens in that order. Then
+// encode makes one report. In a round with a shuffler the first token is sealed with the report, and the caller
+// sends the second one to the shuffler beside it. In every other round the caller sends the report and its token to
+// the server. The issuer must not get a token: it would know whose report has it. The server and the shuffler must
+// not get a request: the issuer knows whose it is.
 package abi

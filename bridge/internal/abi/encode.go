@@ -90,7 +90,7 @@ func (r *round) pack(reports [][]byte) ([]byte, error) {
 		return fl.PackReports(r.mechanism, nil, reports...)
 	}
 	if r.admission != nil {
-		return r.sealing.Item(reports[0], r.admission.token)
+		return r.sealing.Item(reports[0], r.admission.tokens[0]) // the second one is not sealed: the shuffler spends it
 	}
 	items, err := r.sealing.Items(reports)
 	return slices.Concat(items...), err

@@ -94,8 +94,9 @@ type roundAnswer struct {
 	// Central is null unless the policy pins the round's shuffler.
 	Central *guarantee `json:"central"`
 	Advice  []string   `json:"advice"`
-	// TokenRequest is there in a round with a policy that asks for tokens.
-	TokenRequest *tokenRequest `json:"token_request,omitempty"`
+	// TokenRequests are there in a round with a policy that asks for tokens: the second one is for the
+	// shuffler.
+	TokenRequests []tokenRequest `json:"token_requests,omitempty"`
 }
 
 func roundNew(_ context.Context, s *Session, d description, _ []byte) (any, []byte, error) {
@@ -179,7 +180,7 @@ func (s *Session) holdRound(r *round) (any, []byte, error) {
 		}
 	}
 	if r.accepted != nil && len(r.IssuerKey) > 0 {
-		if r.admission, err = newAdmission(r.IssuerKey, r.digest); err != nil {
+		if r.admission, err = newAdmission(r.Round, r.digest); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -190,7 +191,7 @@ func (s *Session) holdRound(r *round) (any, []byte, error) {
 	answer := roundAnswer{
 		Round: handle, description: describe(r.Round), Sealed: r.sealing != nil, Digest: hex.EncodeToString(r.digest[:]),
 		Guarantee: guaranteeOf(r.mechanism.Guarantee()), Advice: []string{},
-		TokenRequest: r.admission.describe(),
+		TokenRequests: r.admission.describe(),
 	}
 	if r.accepted != nil {
 		answer.Guarantee = guaranteeOf(r.terms.Guarantee)

@@ -3,16 +3,18 @@ package abi
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/server/admit"
 )
 
-// admission is the one token of a client in a round that asks for tokens.
+// admission is the tokens of a client in a round that asks for them: one, and a second one for the
+// shuffler if there is one.
 type admission struct {
-	request *admit.Request
-	token   []byte // nil before the issuer has answered
-	spent   bool   // a report was made for it
+	requests []*admit.Request
+	tokens   [][]byte // nil before the issuer has answered
+	spent    bool     // a report was made for them
 }
 
 // tokenRequest is what the issuer's IssueToken takes.
@@ -21,25 +23,35 @@ type tokenRequest struct {
 	BlindedMessage []byte `json:"blinded_message"` // for IssueToken alone: the issuer knows who sends it
 }
 
-// newAdmission draws the request for the token of a round.
-func newAdmission(issuerKey []byte, digest [32]byte) (*admission, error) {
-	request, err := admit.NewRequest(issuerKey, digest)
-	if err != nil {
-		return nil, err
+// newAdmission draws the requests for the tokens of a round.
+func newAdmission(r fl.Round, digest [32]byte) (*admission, error) {
+	a := &admission{}
+	for _, key := range [][]byte{r.IssuerKey, r.OuterIssuerKey} {
+		if len(key) == 0 {
+			continue
+		}
+		request, err := admit.NewRequest(key, digest)
+		if err != nil {
+			return nil, err
+		}
+		a.requests = append(a.requests, request)
 	}
-	return &admission{request: request}, nil
+	return a, nil
 }
 
-// describe returns the request, nil on nil.
-func (a *admission) describe() *tokenRequest {
+// describe returns the requests, nil on nil.
+func (a *admission) describe() (out []tokenRequest) {
 	if a == nil {
 		return nil
 	}
-	id := a.request.KeyID()
-	return &tokenRequest{TokenKeyID: id[:], BlindedMessage: a.request.BlindedMessage()}
+	for _, request := range a.requests {
+		id := request.KeyID()
+		out = append(out, tokenRequest{TokenKeyID: id[:], BlindedMessage: request.BlindedMessage()})
+	}
+	return out
 }
 
-// admits returns an error unless there is a token for this number of reports. On nil, a round that
+// admits returns an error unless there are tokens for this number of reports. On nil, a round that
 // asks for no tokens, it returns nil.
 func (a *admission) admits(reports int) error {
 	switch {
@@ -47,7 +59,7 @@ func (a *admission) admits(reports int) error {
 		return nil
 	case reports != 1:
 		return fl.Invalid("rows", reports, "must be 1: the round gives a client one token")
-	case a.token == nil:
+	case a.tokens == nil:
 		return fl.Invalid("token", "nothing", "must be there before a report is made: the round asks for it")
 	case a.spent:
 		return fl.Invalid("token", "one that is spent", "must be for the one report of the client")
@@ -60,7 +72,8 @@ type tokenArgs struct {
 	Round uint64 `json:"round"`
 }
 
-// token makes the token of the issuer's answer, a blind signature, and keeps it for encode.
+// token makes the tokens of the issuer's answers, blind signatures one after the other in the order of
+// the requests, and keeps them for encode.
 func token(_ context.Context, s *Session, args tokenArgs, payload []byte) (any, []byte, error) {
 	r, err := held[*round](s, "round", args.Round)
 	if err != nil {
@@ -69,10 +82,17 @@ func token(_ context.Context, s *Session, args tokenArgs, payload []byte) (any, 
 	if r.admission == nil {
 		return nil, nil, fl.Invalid("round", r.ID, "must ask for tokens, and must be opened with a policy and tokens")
 	}
-	made, err := r.admission.request.Finalize(payload)
-	if err != nil {
-		return nil, nil, fmt.Errorf("the issuer's answer: %w", err)
+	requests := r.admission.requests
+	if want := len(requests) * admit.SignatureBytes; len(payload) != want {
+		return nil, nil, fmt.Errorf("the issuer's answer: %w", fl.Invalid("blind_signature", fmt.Sprintf("%d bytes", len(payload)), "must have %d: one of %d for each of %d requests",
+			want, admit.SignatureBytes, len(requests)))
 	}
-	r.admission.token = made
-	return none{}, made, nil
+	tokens := make([][]byte, len(requests))
+	for i, request := range requests {
+		if tokens[i], err = request.Finalize(payload[i*admit.SignatureBytes:][:admit.SignatureBytes]); err != nil {
+			return nil, nil, fmt.Errorf("the issuer's answer: %w", err)
+		}
+	}
+	r.admission.tokens = tokens
+	return none{}, slices.Concat(tokens...), nil
 }

@@ -2,6 +2,7 @@ package abi
 
 import (
 	"bytes"
+	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/base64"
@@ -37,16 +38,30 @@ func issuerKey(t *testing.T) (*rsa.PrivateKey, []byte) {
 	return key.(*rsa.PrivateKey), public
 }
 
+// outerKey returns the private key of another issuer's key, and its public half.
+func outerKey(t *testing.T) (*rsa.PrivateKey, []byte) {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, admit.KeyBits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := admit.MarshalKey(&key.PublicKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key, public
+}
+
 // asking returns the canonical bytes of a round that asks for tokens of a key, with the shuffler if there is
-// a key to seal to, and its digest.
-func asking(t *testing.T, key []byte, sealed *seal.Key) (description []byte, digest [32]byte) {
+// a key to seal to and an outer key, and its digest.
+func asking(t *testing.T, key, outer []byte, sealed *seal.Key) (description []byte, digest [32]byte) {
 	t.Helper()
 	r := fl.Round{
 		ID: "r", Mechanism: "coco", Dim: 4, Scale: 1, Epsilon: 4, Relation: fl.ReplaceOne, MinReports: 3,
 		Params: fl.Params{"sparsity": fl.Int(2)}, PublicSeed: fl.NewPublicSeed(), IssuerKey: key,
 	}
 	if sealed != nil {
-		r.Shuffler, r.SealKey = shuffler, sealed.Public()
+		r.Shuffler, r.SealKey, r.OuterIssuerKey = shuffler, sealed.Public(), outer
 	}
 	r, _, err := fl.Complete(r)
 	if err != nil {
@@ -63,25 +78,31 @@ func asking(t *testing.T, key []byte, sealed *seal.Key) (description []byte, dig
 
 const withTokens = `{"policy": {"max_epsilon": 4}, "tokens": true}`
 
-// signed is what an issuer answers to the token_request of a round.
-func signed(t *testing.T, key *rsa.PrivateKey, opened map[string]any) []byte {
+// signed is what an issuer with these keys answers to the token_requests of a round.
+func signed(t *testing.T, opened map[string]any, keys ...*rsa.PrivateKey) (answers []byte) {
 	t.Helper()
-	request, _ := opened["token_request"].(map[string]any)
-	blinded, err := base64.StdEncoding.DecodeString(fmt.Sprint(request["blinded_message"]))
-	if err != nil {
-		t.Fatal(err)
+	requests := opened["token_requests"].([]any)
+	if len(requests) != len(keys) {
+		t.Fatalf("%d requests, want %d", len(requests), len(keys))
 	}
-	answer, err := blindrsa.NewSigner(key).BlindSign(blinded)
-	if err != nil {
-		t.Fatal(err)
+	for i, request := range requests {
+		blinded, err := base64.StdEncoding.DecodeString(fmt.Sprint(request.(map[string]any)["blinded_message"]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := blindrsa.NewSigner(keys[i]).BlindSign(blinded)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers = append(answers, answer...)
 	}
-	return answer
+	return answers
 }
 
 // A client gets one token, and makes one report with it.
 func TestARoundWithTokensGetsOneReport(t *testing.T) {
 	key, public := issuerKey(t)
-	description, digest := asking(t, public, nil)
+	description, digest := asking(t, public, nil, nil)
 	c := newCaller(t)
 	opened, _ := c.must("round.open", withTokens, description)
 	other, _ := c.must("round.open", withTokens, description)
@@ -96,7 +117,7 @@ func TestARoundWithTokensGetsOneReport(t *testing.T) {
 		t.Errorf("a report without a token: %q", got)
 	}
 	args := fmt.Sprintf(`{"round": %v}`, opened["round"])
-	for what, answer := range map[string][]byte{"nothing": nil, "zero": make([]byte, admit.SignatureBytes), "that of another request": signed(t, key, other)} {
+	for what, answer := range map[string][]byte{"nothing": nil, "zero": make([]byte, admit.SignatureBytes), "that of another request": signed(t, other, key)} {
 		if _, _, failed := c.ask("token", args, answer); failed == nil || failed.Param != "blind_signature" {
 			t.Errorf("%s: %+v, want a refusal of the answer", what, failed)
 		}
@@ -104,7 +125,7 @@ func TestARoundWithTokensGetsOneReport(t *testing.T) {
 	if got := ask(1); got != `token = "nothing"` {
 		t.Errorf("a report after bad answers: %q", got)
 	}
-	_, token := c.must("token", args, signed(t, key, opened))
+	_, token := c.must("token", args, signed(t, opened, key))
 	verifier, err := admit.NewVerifier(public, digest)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +133,7 @@ func TestARoundWithTokensGetsOneReport(t *testing.T) {
 	if err := verifier.Verify(token); err != nil {
 		t.Error(err)
 	}
-	if id := opened["token_request"].(map[string]any)["token_key_id"]; id != base64.StdEncoding.EncodeToString(token[66:98]) {
+	if id := opened["token_requests"].([]any)[0].(map[string]any)["token_key_id"]; id != base64.StdEncoding.EncodeToString(token[66:98]) {
 		t.Errorf("the request names the key %v", id)
 	}
 	for _, step := range []struct {
@@ -125,14 +146,32 @@ func TestARoundWithTokensGetsOneReport(t *testing.T) {
 	}
 }
 
-// The server finds the token behind the report in what a client has sealed.
+// The server finds the first token behind the report in what a client has sealed. The second one is not in
+// there: the shuffler gets it.
 func TestTheTokenIsSealedWithItsReport(t *testing.T) {
 	key, public := issuerKey(t)
+	outer, outerPublic := outerKey(t)
 	sealKey := newKey(t)
-	description, _ := asking(t, public, sealKey)
+	description, digest := asking(t, public, outerPublic, sealKey)
 	c := newCaller(t)
 	opened, _ := c.must("round.open", withTokens, description)
-	_, token := c.must("token", fmt.Sprintf(`{"round": %v}`, opened["round"]), signed(t, key, opened))
+	args := fmt.Sprintf(`{"round": %v}`, opened["round"])
+	answers := signed(t, opened, key, outer)
+	swapped := append(bytes.Clone(answers[admit.SignatureBytes:]), answers[:admit.SignatureBytes]...)
+	for what, answer := range map[string][]byte{"one": answers[:admit.SignatureBytes], "the other order": swapped} {
+		if _, _, failed := c.ask("token", args, answer); failed == nil || failed.Param != "blind_signature" {
+			t.Errorf("%s: %+v, want a refusal of the answers", what, failed)
+		}
+	}
+	_, both := c.must("token", args, answers)
+	token, second := both[:admit.TokenBytes], both[admit.TokenBytes:]
+	verifier, err := admit.NewVerifier(outerPublic, digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := verifier.Verify(second); err != nil {
+		t.Errorf("the shuffler's token: %v", err)
+	}
 	_, item := c.must("encode", fmt.Sprintf(`{"round": %v, "type": "f4", "rows": 1}`, opened["round"]), floats(true, 1, 2, 3, 4))
 	if reports, _ := unsealed(t, sealKey, description, item); len(reports) != 1 || !bytes.HasSuffix(reports[0], token) || len(reports[0]) <= len(token) {
 		t.Errorf("sealed was % x, want a report and the token % x", reports, token)
@@ -144,12 +183,12 @@ func TestTheTokenIsSealedWithItsReport(t *testing.T) {
 
 func TestTokensAreForRoundsThatAskForThem(t *testing.T) {
 	_, public := issuerKey(t)
-	description, _ := asking(t, public, nil)
+	description, _ := asking(t, public, nil, nil)
 	c := newCaller(t)
 	if _, _, failed := c.ask("round.open", `{"policy": {"max_epsilon": 4}}`, description); failed == nil || failed.Kind != KindPolicy || failed.Param != "issuer_key" {
 		t.Errorf("a caller that fetches no tokens: %+v", failed)
 	}
-	damaged, _ := asking(t, public[1:], nil)
+	damaged, _ := asking(t, public[1:], nil, nil)
 	if _, _, failed := c.ask("round.open", withTokens, damaged); failed == nil || failed.Param != "issuer_key" {
 		t.Errorf("a key that is none: %+v", failed)
 	}
@@ -160,7 +199,7 @@ func TestTokensAreForRoundsThatAskForThem(t *testing.T) {
 	made, plain := c.must("round.new", small, nil)
 	checked, _ := c.must("round.open", withTokens, plain)
 	for what, r := range map[string]map[string]any{"no policy": unchecked, "round.new": made, "a round without tokens": checked} {
-		if _, has := r["token_request"]; has {
+		if _, has := r["token_requests"]; has {
 			t.Errorf("%s: there is a request", what)
 		}
 		if _, _, failed := c.ask("token", fmt.Sprintf(`{"round": %v}`, r["round"]), nil); failed == nil || failed.Param != "round" {

@@ -281,9 +281,13 @@ type Round struct {
 	// The fixed map from an example to the vector that the model sees, for example
 	// "edges:5f70…": a name, a colon and the digest in hexadecimal. At most 128 bytes of
 	// [A-Za-z0-9._:-]. Empty means that the round does not say.
-	Features      string `protobuf:"bytes,17,opt,name=features,proto3" json:"features,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Features string `protobuf:"bytes,17,opt,name=features,proto3" json:"features,omitempty"`
+	// Second public key of the issuer for this round alone, of the same form as issuer_key: the
+	// shuffler then takes a sealed report only with a token under it. There is one exactly if
+	// there are a shuffler and an issuer_key.
+	OuterIssuerKey []byte `protobuf:"bytes,18,opt,name=outer_issuer_key,json=outerIssuerKey,proto3" json:"outer_issuer_key,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Round) Reset() {
@@ -435,6 +439,13 @@ func (x *Round) GetFeatures() string {
 	return ""
 }
 
+func (x *Round) GetOuterIssuerKey() []byte {
+	if x != nil {
+		return x.OuterIssuerKey
+	}
+	return nil
+}
+
 // Guarantee is what one report promises its sender.
 type Guarantee struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -522,7 +533,7 @@ const file_hushgrad_v1_round_proto_rawDesc = "" +
 	"\ainteger\x18\x01 \x01(\x03H\x00R\ainteger\x12\x14\n" +
 	"\x04real\x18\x02 \x01(\x01H\x00R\x04real\x12\x14\n" +
 	"\x04text\x18\x03 \x01(\tH\x00R\x04textB\x06\n" +
-	"\x04kind\"\xf4\x04\n" +
+	"\x04kind\"\x9e\x05\n" +
 	"\x05Round\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1c\n" +
 	"\tmechanism\x18\x02 \x01(\tR\tmechanism\x126\n" +
@@ -544,7 +555,8 @@ const file_hushgrad_v1_round_proto_rawDesc = "" +
 	"issuer_key\x18\x0e \x01(\fR\tissuerKey\x12\x1a\n" +
 	"\bshuffler\x18\x0f \x01(\tR\bshuffler\x12\x19\n" +
 	"\bseal_key\x18\x10 \x01(\fR\asealKey\x12\x1a\n" +
-	"\bfeatures\x18\x11 \x01(\tR\bfeatures\x1aM\n" +
+	"\bfeatures\x18\x11 \x01(\tR\bfeatures\x12(\n" +
+	"\x10outer_issuer_key\x18\x12 \x01(\fR\x0eouterIssuerKey\x1aM\n" +
 	"\vParamsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12(\n" +
 	"\x05value\x18\x02 \x01(\v2\x12.hushgrad.v1.ValueR\x05value:\x028\x01\"\xbb\x01\n" +

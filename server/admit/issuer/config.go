@@ -25,7 +25,7 @@ type Config struct {
 	// Logger receives what happens to keys, and never who asked for a token. Default
 	// slog.Default().
 	Logger *slog.Logger
-	// MaxKeys bounds the keys at one time. Default 64.
+	// MaxKeys bounds the rounds that have keys at one time. Default 64.
 	MaxKeys int
 	// MaxWaiting bounds the calls for a token that are in progress at one time. Default 1024.
 	MaxWaiting int

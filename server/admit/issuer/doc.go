@@ -1,12 +1,13 @@
-// Package issuer gives each admitted client one token for each round. Use it to run the party
+// Package issuer gives each admitted client one token under each key of a round. Use it to run the party
 // that knows who may take part; that party should be another one than the server. Start with
 // [New] and [Issuer.RegisterClients].
 //
 // # Keys
 //
-// Every round has a key of its own (package admit says why). The operator of a round asks for it
-// with [Issuer.CreateKey] before the round is opened and puts it into fl.Round.IssuerKey. A key
-// ends when it expires or is dropped. Its private half and the record of who had a token are
+// Every round has two keys of its own (package admit says why). The operator of a round asks for them
+// with [Issuer.CreateKey] before the round is opened, and puts the first one into fl.Round.IssuerKey.
+// In a round with a shuffler the operator puts the second one into fl.Round.OuterIssuerKey. Keys
+// end when they expire or are dropped. Their private halves and the record of who had a token are
 // then deleted from the journal.
 //
 // # What is kept
@@ -22,7 +23,7 @@
 //
 // The issuer learns who asked for a token, for what round, and when. It learns the address, and of a
 // browser the headers. It does not learn who spent the token, and sees no report. It can make any
-// number of tokens itself: the server trusts it to admit one report for each client.
+// number of tokens itself: server and shuffler trust it to admit one report for each client.
 //
 // # Exactly once
 //

@@ -40,19 +40,19 @@ func (i *Issuer) issue(ctx context.Context, identity string, keyID [32]byte, bli
 	if err := i.ready(); err != nil {
 		return nil, err
 	}
-	k, err := i.find(keyID)
+	k, s, err := i.find(keyID)
 	if err != nil {
 		return nil, err
 	}
-	if m := new(big.Int).SetBytes(blinded); m.Sign() == 0 || m.Cmp(k.private.N) >= 0 {
+	if m := new(big.Int).SetBytes(blinded); m.Sign() == 0 || m.Cmp(s.private.N) >= 0 {
 		return nil, fl.Invalid("blinded_message", "a number out of range", "must be above 0 and below the modulus")
 	}
-	client := k.owner(identity)
+	client := k.owner(s, identity)
 	if err := i.enter(client); err != nil {
 		return nil, err
 	}
 	defer i.leave(client)
-	return i.once(ctx, k, client, blinded)
+	return i.once(ctx, k, s, client, blinded)
 }
 
 func checkIdentity(identity string) error {
@@ -62,16 +62,18 @@ func checkIdentity(identity string) error {
 	return nil
 }
 
-// find returns a key that has not expired.
-func (i *Issuer) find(id [32]byte) (*key, error) {
+// find returns a key that has not expired, and the round that it is one of.
+func (i *Issuer) find(id [32]byte) (*key, signer, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for _, k := range i.keys {
-		if k.id == id && !i.expired(k) {
-			return k, nil
+		for _, s := range []signer{k.inner, k.outer} {
+			if s.id == id && !i.expired(k) {
+				return k, s, nil
+			}
 		}
 	}
-	return nil, noKey(id)
+	return nil, signer{}, noKey(id)
 }
 
 func noKey(id [32]byte) error {
@@ -100,11 +102,11 @@ func (i *Issuer) leave(client owner) {
 }
 
 // once signs the first message of a client, and that one again.
-func (i *Issuer) once(ctx context.Context, k *key, client owner, blinded []byte) ([]byte, error) {
+func (i *Issuer) once(ctx context.Context, k *key, s signer, client owner, blinded []byte) ([]byte, error) {
 	k.use.RLock()
 	defer k.use.RUnlock()
 	if k.dropped {
-		return nil, noKey(k.id)
+		return nil, noKey(s.id)
 	}
 	name, sum := append([]byte(tokenPrefix), client[:]...), sha256.Sum256(blinded)
 	signed, err := i.cfg.Journal.Get(name)
@@ -117,7 +119,7 @@ func (i *Issuer) once(ctx context.Context, k *key, client owner, blinded []byte)
 		return nil, fmt.Errorf("%w: %w", ErrIssued,
 			fl.Invalid("blinded_message", fmt.Sprintf("one with the SHA-256 %x", sum), "must be the one that this client has had signed under this key"))
 	}
-	answer, err := i.sign(ctx, k, blinded)
+	answer, err := i.sign(ctx, s, blinded)
 	if err != nil || !first {
 		return answer, err
 	}
@@ -126,15 +128,17 @@ func (i *Issuer) once(ctx context.Context, k *key, client owner, blinded []byte)
 	if err := i.commit(&b); err != nil {
 		return nil, err
 	}
-	k.issued.Add(1)
+	if s.id == k.inner.id {
+		k.issued.Add(1)
+	}
 	return answer, nil
 }
 
 // sign computes a signature when there is a processor for it.
-func (i *Issuer) sign(ctx context.Context, k *key, blinded []byte) ([]byte, error) {
+func (i *Issuer) sign(ctx context.Context, s signer, blinded []byte) ([]byte, error) {
 	if err := i.signing.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
 	defer i.signing.Release(1)
-	return blindrsa.NewSigner(k.private).BlindSign(blinded)
+	return blindrsa.NewSigner(s.private).BlindSign(blinded)
 }

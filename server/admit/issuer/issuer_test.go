@@ -132,6 +132,54 @@ func TestAClientHasOneTokenUnderAKey(t *testing.T) {
 	}
 }
 
+// A client gets a token under each of the round's two keys, and one. Each verifies under its own key alone.
+// Nothing about either of them stays when the keys are dropped.
+func TestAClientHasOneTokenUnderEachKeyOfARound(t *testing.T) {
+	j := journal.NewMemory()
+	i := start(t, Config{Journal: j})
+	k, digest := createKey(t, i, "r1"), [32]byte{1}
+	keys := [][]byte{k.PublicKey, k.OuterPublicKey}
+	for range 2 { // before and after a restart
+		for n, key := range keys {
+			request, err := admit.NewRequest(key, digest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			token, err := request.Finalize(mustAnswer(t, i, fmt.Sprint("client ", i.Keys()[0].Issued, n), request))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for other, key := range keys {
+				v, err := admit.NewVerifier(key, digest)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := v.Verify(token); (err == nil) != (other == n) {
+					t.Errorf("the token under key %d at the one with key %d: %v", n, other, err)
+				}
+			}
+		}
+		i.Close()
+		i = start(t, Config{Journal: j})
+	}
+	outer := KeyInfo{PublicKey: k.OuterPublicKey}
+	mustAnswer(t, i, "anna", ask(t, k, digest))
+	mustAnswer(t, i, "anna", ask(t, outer, digest))
+	_, err := i.answer(t, "anna", ask(t, outer, digest))
+	wantError(t, "a second token under the outer key", err, ErrIssued, "blinded_message")
+	if info := i.Keys()[0]; info.Issued != 3 || !bytes.Equal(info.OuterPublicKey, k.OuterPublicKey) {
+		t.Errorf("%+v, want 3 clients and the same keys", info)
+	}
+	if err := i.DropKey("r1"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = i.answer(t, "bert", ask(t, outer, digest))
+	wantError(t, "a dropped outer key", err, ErrNoKey, "token_key_id")
+	if left := contents(t, j); len(left) > 0 {
+		t.Errorf("the journal has %q", left)
+	}
+}
+
 // A client that asks at many doors at once with as many messages has one of them signed.
 func TestManyCallsAtOnceGetOneToken(t *testing.T) {
 	i := start(t, Config{Journal: journal.NewMemory()})

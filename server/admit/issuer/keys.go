@@ -23,22 +23,23 @@ const (
 	tokenPrefix = "issuer/token/"
 )
 
-// KeyInfo describes a key.
+// KeyInfo describes the keys of a round.
 type KeyInfo struct {
 	RoundID string
-	// PublicKey is for fl.Round.IssuerKey.
-	PublicKey []byte
-	// Expires is when the key ends.
+	// PublicKey is for fl.Round.IssuerKey, OuterPublicKey for fl.Round.OuterIssuerKey in a round
+	// with a shuffler.
+	PublicKey, OuterPublicKey []byte
+	// Expires is when the keys end.
 	Expires time.Time
-	// Issued is the number of clients that have had a token.
+	// Issued is the number of clients that have had a token under PublicKey.
 	Issued int64
 }
 
-// CreateKey makes the key of a round, durably. expires is in the future and at most MaxLife
-// ahead; the zero time stands for DefaultLife from now. For a round that has a key it returns
-// that one, unless another expiry is asked for, which is ErrOtherExpiry. The error wraps ErrLimit
-// when there are Config.MaxKeys. A key is usually there already; the next one takes some tenths
-// of a second.
+// CreateKey makes the two keys of a round, durably. expires is in the future and at most MaxLife
+// ahead; the zero time stands for DefaultLife from now. For a round that has keys it returns
+// those, unless another expiry is asked for, which is ErrOtherExpiry. The error wraps ErrLimit
+// when Config.MaxKeys rounds have keys. The keys are usually made already; the next ones take about
+// half a second.
 func (i *Issuer) CreateKey(ctx context.Context, roundID string, expires time.Time) (KeyInfo, error) {
 	info, err := i.createKey(ctx, roundID, expires)
 	if err != nil {
@@ -103,8 +104,8 @@ func (i *Issuer) createKey(ctx context.Context, roundID string, expires time.Tim
 	return k.info(), nil
 }
 
-// DropKey destroys the key of a round and the record of who had a token under it, durably. It
-// waits for calls that sign with it. The error wraps ErrNoKey if there is none.
+// DropKey destroys the keys of a round and the record of who had a token under them, durably. It
+// waits for calls that sign with them. The error wraps ErrNoKey if there are none.
 func (i *Issuer) DropKey(roundID string) error {
 	i.mu.Lock()
 	k := i.keys[roundID]
@@ -125,10 +126,13 @@ func (i *Issuer) drop(k *key, why string) error {
 	if k.dropped {
 		return nil
 	}
-	name, tokens := []byte(keyPrefix+k.record.RoundID), []byte(tokenPrefix+string(k.id[:]))
+	name := []byte(keyPrefix + k.record.RoundID)
 	var b journal.Batch
-	b.Delete(name, append(name, 0)) // this key alone
-	b.Delete(tokens, journal.After(tokens))
+	b.Delete(name, append(name, 0)) // this round's alone
+	for _, s := range []signer{k.inner, k.outer} {
+		tokens := []byte(tokenPrefix + string(s.id[:]))
+		b.Delete(tokens, journal.After(tokens))
+	}
 	if err := i.commit(&b); err != nil {
 		return err
 	}
@@ -182,7 +186,7 @@ func (i *Issuer) restore() error {
 		i.keys[k.record.RoundID] = k
 	}
 	for _, k := range i.keys {
-		tokens := []byte(tokenPrefix + string(k.id[:]))
+		tokens := []byte(tokenPrefix + string(k.inner.id[:]))
 		for _, err := range i.cfg.Journal.Scan(tokens, journal.After(tokens)) {
 			if err != nil {
 				return err

@@ -59,7 +59,7 @@ func TestCreateKeyRefuses(t *testing.T) {
 		t.Errorf("the key expires at %v", k.Expires)
 	}
 	_, err = i.CreateKey(t.Context(), "r3", time.Time{})
-	wantError(t, "a key too many", err, ErrLimit, "round_id")
+	wantError(t, "a round too many", err, ErrLimit, "round_id")
 	if err := i.DropKey("r1"); err != nil {
 		t.Fatal(err)
 	}
@@ -144,9 +144,12 @@ func TestKeysAreDroppedUnderLoad(t *testing.T) {
 }
 
 func damagedRecords(t testing.TB) (good []byte, bad map[string][]byte) {
-	private, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
+	var private pair
+	for i := range private {
+		var err error
+		if private[i], err = rsa.GenerateKey(rand.Reader, 2048); err != nil {
+			t.Fatal(err)
+		}
 	}
 	k, err := newKey("r1", time.Now(), private)
 	if err != nil {
@@ -163,9 +166,10 @@ func damagedRecords(t testing.TB) (good []byte, bad map[string][]byte) {
 	}
 	return encode(func(*record) {}), map[string][]byte{
 		"key":      []byte("{"),
-		"version":  encode(func(r *record) { r.Version = 2 }),
+		"version":  encode(func(r *record) { r.Version = 1 }),
 		"round_id": encode(func(r *record) { r.RoundID = "a/b" }),
 		"private":  encode(func(r *record) { r.Private = r.Private[1:] }),
+		"outer":    encode(func(r *record) { r.Outer = r.Private }),
 		"owners":   encode(func(r *record) { r.Owners = r.Owners[1:] }),
 	}
 }
@@ -209,7 +213,7 @@ func FuzzRecord(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if same, err := parseRecord(again); err != nil || same.id != k.id {
+		if same, err := parseRecord(again); err != nil || same.inner.id != k.inner.id || same.outer.id != k.outer.id {
 			t.Fatalf("%q comes back as another key, %v", data, err)
 		}
 	})

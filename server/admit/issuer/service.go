@@ -108,6 +108,6 @@ func (o operator) ListKeys(context.Context, *service.ListKeysRequest) (*service.
 
 func (k KeyInfo) proto() *service.IssuerKey {
 	return &service.IssuerKey{
-		RoundId: k.RoundID, PublicKey: k.PublicKey, Expires: timestamppb.New(k.Expires), Issued: uint64(k.Issued),
+		RoundId: k.RoundID, PublicKey: k.PublicKey, OuterPublicKey: k.OuterPublicKey, Expires: timestamppb.New(k.Expires), Issued: uint64(k.Issued),
 	}
 }

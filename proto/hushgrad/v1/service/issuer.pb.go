@@ -24,7 +24,7 @@ const (
 
 type IssueTokenRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// SHA-256 of the key as it stands in Round.issuer_key.
+	// SHA-256 of the key as it stands in Round.issuer_key or in Round.outer_issuer_key.
 	TokenKeyId []byte `protobuf:"bytes,1,opt,name=token_key_id,json=tokenKeyId,proto3" json:"token_key_id,omitempty"`
 	// 256 bytes: the blinded message of RFC 9474, as in RFC 9578, token type 2.
 	BlindedMessage []byte `protobuf:"bytes,2,opt,name=blinded_message,json=blindedMessage,proto3" json:"blinded_message,omitempty"`
@@ -121,18 +121,20 @@ func (x *IssueTokenResponse) GetBlindSignature() []byte {
 	return nil
 }
 
-// IssuerKey describes one key.
+// IssuerKey describes the keys of one round.
 type IssuerKey struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	RoundId string                 `protobuf:"bytes,1,opt,name=round_id,json=roundId,proto3" json:"round_id,omitempty"`
 	// DER SubjectPublicKeyInfo, for Round.issuer_key.
 	PublicKey []byte `protobuf:"bytes,2,opt,name=public_key,json=publicKey,proto3" json:"public_key,omitempty"`
-	// From this time on the key signs nothing, and it is destroyed.
+	// From this time on the keys sign nothing, and they are destroyed.
 	Expires *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=expires,proto3" json:"expires,omitempty"`
-	// Clients that have had a token.
-	Issued        uint64 `protobuf:"varint,4,opt,name=issued,proto3" json:"issued,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Clients that have had a token under public_key.
+	Issued uint64 `protobuf:"varint,4,opt,name=issued,proto3" json:"issued,omitempty"`
+	// DER SubjectPublicKeyInfo, for Round.outer_issuer_key in a round with a shuffler.
+	OuterPublicKey []byte `protobuf:"bytes,5,opt,name=outer_public_key,json=outerPublicKey,proto3" json:"outer_public_key,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *IssuerKey) Reset() {
@@ -191,6 +193,13 @@ func (x *IssuerKey) GetIssued() uint64 {
 		return x.Issued
 	}
 	return 0
+}
+
+func (x *IssuerKey) GetOuterPublicKey() []byte {
+	if x != nil {
+		return x.OuterPublicKey
+	}
+	return nil
 }
 
 type CreateKeyRequest struct {
@@ -461,13 +470,14 @@ const file_hushgrad_v1_service_issuer_proto_rawDesc = "" +
 	"tokenKeyId\x12'\n" +
 	"\x0fblinded_message\x18\x02 \x01(\fR\x0eblindedMessage\"=\n" +
 	"\x12IssueTokenResponse\x12'\n" +
-	"\x0fblind_signature\x18\x01 \x01(\fR\x0eblindSignature\"\x93\x01\n" +
+	"\x0fblind_signature\x18\x01 \x01(\fR\x0eblindSignature\"\xbd\x01\n" +
 	"\tIssuerKey\x12\x19\n" +
 	"\bround_id\x18\x01 \x01(\tR\aroundId\x12\x1d\n" +
 	"\n" +
 	"public_key\x18\x02 \x01(\fR\tpublicKey\x124\n" +
 	"\aexpires\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\aexpires\x12\x16\n" +
-	"\x06issued\x18\x04 \x01(\x04R\x06issued\"c\n" +
+	"\x06issued\x18\x04 \x01(\x04R\x06issued\x12(\n" +
+	"\x10outer_public_key\x18\x05 \x01(\fR\x0eouterPublicKey\"c\n" +
 	"\x10CreateKeyRequest\x12\x19\n" +
 	"\bround_id\x18\x01 \x01(\tR\aroundId\x124\n" +
 	"\aexpires\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\aexpires\"=\n" +

@@ -155,16 +155,16 @@ const (
 // IssuerOperator is what the party that opens rounds needs of the issuer. Serve it only to
 // that party: a key that others make admits whom the issuer admits, but to rounds of theirs.
 type IssuerOperatorClient interface {
-	// CreateKey makes the key of one round. The same request again gets the same key.
-	// ALREADY_EXISTS: the round has a key that expires at another time;
+	// CreateKey makes the two keys of one round. The same request again gets the same keys.
+	// ALREADY_EXISTS: the round has keys that expire at another time;
 	// RESOURCE_EXHAUSTED: too many keys, or no room on the disk;
 	// INVALID_ARGUMENT: names the field.
 	CreateKey(ctx context.Context, in *CreateKeyRequest, opts ...grpc.CallOption) (*CreateKeyResponse, error)
-	// DropKey destroys a key and the record of who had a token under it. Tokens that were
-	// issued stay good for their round.
-	// NOT_FOUND: no such key.
+	// DropKey destroys the keys of a round and the record of who had a token under them. Tokens
+	// that were issued stay good for their round.
+	// NOT_FOUND: the round has no keys.
 	DropKey(ctx context.Context, in *DropKeyRequest, opts ...grpc.CallOption) (*DropKeyResponse, error)
-	// ListKeys describes the keys that there are, in the order of their round ids.
+	// ListKeys describes the keys of all rounds, in the order of their ids.
 	ListKeys(ctx context.Context, in *ListKeysRequest, opts ...grpc.CallOption) (*ListKeysResponse, error)
 }
 
@@ -213,16 +213,16 @@ func (c *issuerOperatorClient) ListKeys(ctx context.Context, in *ListKeysRequest
 // IssuerOperator is what the party that opens rounds needs of the issuer. Serve it only to
 // that party: a key that others make admits whom the issuer admits, but to rounds of theirs.
 type IssuerOperatorServer interface {
-	// CreateKey makes the key of one round. The same request again gets the same key.
-	// ALREADY_EXISTS: the round has a key that expires at another time;
+	// CreateKey makes the two keys of one round. The same request again gets the same keys.
+	// ALREADY_EXISTS: the round has keys that expire at another time;
 	// RESOURCE_EXHAUSTED: too many keys, or no room on the disk;
 	// INVALID_ARGUMENT: names the field.
 	CreateKey(context.Context, *CreateKeyRequest) (*CreateKeyResponse, error)
-	// DropKey destroys a key and the record of who had a token under it. Tokens that were
-	// issued stay good for their round.
-	// NOT_FOUND: no such key.
+	// DropKey destroys the keys of a round and the record of who had a token under them. Tokens
+	// that were issued stay good for their round.
+	// NOT_FOUND: the round has no keys.
 	DropKey(context.Context, *DropKeyRequest) (*DropKeyResponse, error)
-	// ListKeys describes the keys that there are, in the order of their round ids.
+	// ListKeys describes the keys of all rounds, in the order of their ids.
 	ListKeys(context.Context, *ListKeysRequest) (*ListKeysResponse, error)
 	mustEmbedUnimplementedIssuerOperatorServer()
 }

@@ -496,12 +496,13 @@ type SubmitReportsRequest struct {
 	// report comes after its length as a varint.
 	//
 	// In a round with a shuffler: sealed reports, all of one size. The sealed bytes are the
-	// report and then the token, if the round asks for one. In a round of a mechanism for two
+	// report and then the token under issuer_key, if the round asks for tokens. In a round of a mechanism for two
 	// servers the share of the first server and the tag of the second share are sealed in place of
 	// the report. The tag's key, 32 bytes, and the share of the second server follow the seal.
 	Reports []byte `protobuf:"bytes,4,opt,name=reports,proto3" json:"reports,omitempty"`
 	// In a round that asks for tokens: one for each report, in the order of the reports,
-	// one after the other. All have the same size. Empty in a round with a shuffler.
+	// one after the other. All have the same size. In a round with a shuffler they are tokens
+	// under outer_issuer_key. The shuffler spends them and passes none on.
 	Tokens        []byte `protobuf:"bytes,5,opt,name=tokens,proto3" json:"tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
