@@ -28,9 +28,10 @@ type Server struct {
 	metrics *metrics
 	scalars scalars
 	started time.Time
-	// completing holds a value while a round is being completed: one at a time.
-	completing chan struct{}
-	calls      atomic.Int64 // in flight
+	// completing holds a value while a round is being completed, and ending while one has its estimate in
+	// memory: one at a time.
+	completing, ending chan struct{}
+	calls              atomic.Int64 // in flight
 
 	clients, operator, shuffler, http *guard.Guard // of the listeners
 }
@@ -54,6 +55,7 @@ func New(cfg Config) (*Server, error) {
 		started: time.Now(),
 
 		completing: make(chan struct{}, 1),
+		ending:     make(chan struct{}, 1),
 
 		clients:  guard.New(endpoint.Public(cfg.Limits, decodingCost), cfg.Logger),
 		operator: guard.New(endpoint.Operated(cfg.Limits, decodingCost), cfg.Logger),

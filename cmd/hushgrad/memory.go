@@ -9,7 +9,7 @@ import (
 
 // outsideBytes is about what a process takes beside the runtime's heap: its code, and in a build with cgo
 // the journal's tables and cache.
-const outsideBytes = 96 << 20
+const outsideBytes = 160 << 20
 
 // limitMemory makes the runtime collect garbage before the process reaches the memory limit of its cgroup,
 // which a container or systemd's MemoryMax sets. GOMEMLIMIT in the environment goes before.
@@ -29,4 +29,6 @@ func limitMemory(logger *slog.Logger) {
 }
 
 // heapLimit is what a process with a memory limit leaves to the heap, at least half.
-func heapLimit(limit uint64) uint64 { return max(limit/2, limit-max(limit/10, min(outsideBytes, limit))) }
+func heapLimit(limit uint64) uint64 {
+	return max(limit/2, limit-max(limit/10, min(outsideBytes, limit)))
+}

@@ -102,7 +102,9 @@ func (c *idealTally) Merge(other Tally) error {
 	return nil
 }
 
-func (c *idealTally) Counts() (plus, minus []int32) { return slices.Clone(c.plus), slices.Clone(c.minus) }
+func (c *idealTally) Counts() (plus, minus []int32) {
+	return slices.Clone(c.plus), slices.Clone(c.minus)
+}
 
 // Integers implements Tally.
 func (c *idealTally) Integers() int { return 2 * c.family.shape.Dim }
