@@ -58,7 +58,7 @@ func (a *Accepter) Accept(p Policy, r Round, m Mechanism) (Terms, error) {
 		if pinned == nil {
 			return t, p.CheckShuffled(r, t.Guarantee, t.Central)
 		}
-		if p.Shuffled != nil && r.Shuffler != "" { // what the client counted on
+		if p.Shuffled != nil { // what the client counted on
 			err = fmt.Errorf("%w; behind its shuffler: %w", err, pinned)
 		}
 		return Terms{}, err
