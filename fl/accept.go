@@ -58,7 +58,10 @@ func (a *Accepter) Accept(p Policy, r Round, m Mechanism) (Terms, error) {
 		if pinned == nil {
 			return t, p.CheckShuffled(r, t.Guarantee, t.Central)
 		}
-		if p.Shuffled != nil && r.Shuffler != "" { // what the client counted on
+		switch { // what the client counted on
+		case p.Shuffled != nil && r.Shuffler == "":
+			err = fmt.Errorf("%w; without a shuffler: %w", err, pinned)
+		case p.Shuffled != nil:
 			err = fmt.Errorf("%w; behind its shuffler: %w", err, pinned)
 		}
 		return Terms{}, err

@@ -70,7 +70,7 @@ func TestARefusalNamesThePinThatDoesNotFit(t *testing.T) {
 		round = kept
 	}
 	round.Shuffler = ""
-	if _, err := a.Accept(policy, round, amplified{bounds: new(int)}); !errors.Is(err, ErrPolicy) || strings.Contains(err.Error(), "shuffler") {
+	if _, err := a.Accept(policy, round, amplified{bounds: new(int)}); !errors.Is(err, ErrPolicy) || !strings.HasSuffix(err.Error(), `; without a shuffler: fl: refused by the client's policy: shuffler: got "", rule: must be one that the policy pins: "b.example, a.example"`) {
 		t.Errorf("without a shuffler: %v", err)
 	}
 }

@@ -34,12 +34,10 @@ func (p Policy) CheckShuffler(r Round) error {
 		pins = *p.Shuffled
 	}
 	switch {
-	case r.Shuffler == "":
-		return short("shuffler", r.Shuffler, "is required")
-	case !slices.Contains(pins.Shufflers, r.Shuffler):
+	case r.Shuffler == "" || !slices.Contains(pins.Shufflers, r.Shuffler):
 		return short("shuffler", r.Shuffler, "must be one that the policy pins: %q", strings.Join(pins.Shufflers, ", "))
 	case !slices.Contains(pins.SealKeys, sha256.Sum256(r.SealKey)):
-		return short("seal_key", fmt.Sprintf("%x", sha256.Sum256(r.SealKey)), "must have one of the %d fingerprints that the policy pins", len(pins.SealKeys))
+		return short("seal_key", fmt.Sprintf("%x", sha256.Sum256(r.SealKey)), "must have a fingerprint that the policy pins: %q", fmt.Sprintf("%x", pins.SealKeys))
 	}
 	return nil
 }

@@ -29,18 +29,15 @@ func (r *round) finish(why string) {
 	}
 	reports := r.reports // nothing changes it any more
 
-	start := time.Now()
-	estimate, state, failure := r.outcome(why, reports, restored)
-	r.shards = newShards(r.mechanism) // an end without an estimate leaves aggregators, too
-	h := head{round: r.description, state: state, reports: reports, opened: r.opened, ended: time.Now()}
-	if !r.keepEnd(h, estimate) {
-		return // the server stops; the next one finishes the round
+	select {
+	case r.ending <- struct{}{}:
+	case <-r.tasks.stopping:
+		return // the next server finishes the round
 	}
-	r.state, r.ended, r.failure, r.worth = state, h.ended, failure, worthOf(estimate)
-	if failure != nil {
-		r.logger.Warn("round without estimate", "why", why, "reports", reports, "error", failure)
-	} else {
-		r.logger.Info("round closed", "why", why, "reports", reports, "decode", time.Since(start))
+	ended := r.conclude(why, reports, restored)
+	<-r.ending
+	if !ended {
+		return // the server stops; the next one finishes the round
 	}
 	if r.sealing != nil {
 		r.sealing.second = nil // as long as a sum
@@ -50,6 +47,24 @@ func (r *round) finish(why string) {
 		r.counters.End(r.description)
 	}
 	r.onEnd()
+}
+
+// conclude decodes and keeps the end of the round, or returns false when the server stops before.
+func (r *round) conclude(why string, reports int64, restored error) bool {
+	start := time.Now()
+	estimate, state, failure := r.outcome(why, reports, restored)
+	r.shards = newShards(r.mechanism) // an end without an estimate leaves aggregators, too
+	h := head{round: r.description, state: state, reports: reports, opened: r.opened, ended: time.Now()}
+	if !r.keepEnd(h, estimate) {
+		return false
+	}
+	r.state, r.ended, r.failure, r.worth = state, h.ended, failure, worthOf(estimate)
+	if failure != nil {
+		r.logger.Warn("round without estimate", "why", why, "reports", reports, "error", failure)
+	} else {
+		r.logger.Info("round closed", "why", why, "reports", reports, "decode", time.Since(start))
+	}
+	return true
 }
 
 // outcome computes the estimate, if there is to be one.

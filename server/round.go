@@ -29,6 +29,7 @@ type round struct {
 	counters    Counters // nil if this server counts
 	logger      *slog.Logger
 	onEnd       func()
+	ending      chan struct{} // holds a value while a round of the server has its estimate in memory
 	done        chan struct{} // closed when the round has ended
 
 	claims  claims
@@ -87,6 +88,7 @@ func newRound(h head, m fl.Mechanism, s *Server) (*round, error) {
 		counters:    s.cfg.Counters,
 		logger:      s.cfg.Logger.With("round", h.round.ID, "mechanism", h.round.Mechanism),
 		onEnd:       s.trim,
+		ending:      s.ending,
 		done:        make(chan struct{}),
 		shards:      newShards(m),
 		asked:       h.closing,

@@ -28,9 +28,10 @@ type Server struct {
 	metrics *metrics
 	scalars scalars
 	started time.Time
-	// completing holds a value while a round is being completed: one at a time.
-	completing chan struct{}
-	calls      atomic.Int64 // in flight
+	// completing holds a value while a round is being completed, and ending while one has its estimate in
+	// memory: one at a time.
+	completing, ending chan struct{}
+	calls              atomic.Int64 // in flight
 
 	clients, operator, shuffler, http *guard.Guard // of the listeners
 }
@@ -54,6 +55,7 @@ func New(cfg Config) (*Server, error) {
 		started: time.Now(),
 
 		completing: make(chan struct{}, 1),
+		ending:     make(chan struct{}, 1),
 
 		clients:  guard.New(endpoint.Public(cfg.Limits, decodingCost), cfg.Logger),
 		operator: guard.New(endpoint.Operated(cfg.Limits, decodingCost), cfg.Logger),
@@ -117,7 +119,7 @@ func (s *Server) Serve(ctx context.Context, l Listeners) error {
 	if l.Operator == nil {
 		guarded = s.operator // whose calls may take long
 	}
-	clients := endpoint.New(s.endpoint(guarded, s.cfg.Credentials))
+	clients := endpoint.New(s.endpoint("clients", guarded, s.cfg.Credentials))
 	s.RegisterRounds(clients)
 	if l.Operator == nil {
 		s.RegisterOperator(clients)
@@ -125,12 +127,12 @@ func (s *Server) Serve(ctx context.Context, l Listeners) error {
 			s.RegisterShuffled(clients)
 		}
 	} else {
-		operator := endpoint.New(s.endpoint(s.operator, s.cfg.OperatorCredentials))
+		operator := endpoint.New(s.endpoint("operator", s.operator, s.cfg.OperatorCredentials))
 		s.RegisterOperator(operator)
 		group.Go(func() error { return operator.Serve(ctx, l.Operator) })
 	}
 	if l.Shuffler != nil {
-		shuffler := endpoint.New(s.endpoint(s.shuffler, s.cfg.ShufflerCredentials))
+		shuffler := endpoint.New(s.endpoint("shuffler", s.shuffler, s.cfg.ShufflerCredentials))
 		s.RegisterShuffled(shuffler)
 		s.RegisterRounds(shuffler)
 		group.Go(func() error { return shuffler.Serve(ctx, l.Shuffler) })
@@ -169,13 +171,13 @@ func (s *Server) stopping() {
 }
 
 // endpoint returns the settings of the gRPC server of a listener.
-func (s *Server) endpoint(g *guard.Guard, creds credentials.TransportCredentials) endpoint.Config {
+func (s *Server) endpoint(name string, g *guard.Guard, creds credentials.TransportCredentials) endpoint.Config {
 	var options []grpc.ServerOption
 	if s.cfg.StatsHandler != nil {
 		options = append(options, grpc.StatsHandler(s.cfg.StatsHandler))
 	}
 	return endpoint.Config{
-		Guard: g, Codec: model.NewCodec(), Logger: s.cfg.Logger, Ready: s.Ready, StopTimeout: s.cfg.ShutdownTimeout,
+		Name: name, Guard: g, Codec: model.NewCodec(), Logger: s.cfg.Logger, Ready: s.Ready, StopTimeout: s.cfg.ShutdownTimeout,
 		Credentials: creds, Reflection: s.cfg.Reflection, Options: options, Calls: &s.calls,
 	}
 }
@@ -183,7 +185,7 @@ func (s *Server) endpoint(g *guard.Guard, creds credentials.TransportCredentials
 // gateway returns what answers clients over HTTP.
 func (s *Server) gateway() (*gateway.Gateway, error) {
 	return gateway.New(gateway.Config{
-		Endpoint: s.endpoint(s.http, nil), Register: s.RegisterRounds, Service: service.Rounds_ServiceDesc.ServiceName,
+		Endpoint: s.endpoint("http", s.http, nil), Register: s.RegisterRounds, Service: service.Rounds_ServiceDesc.ServiceName,
 		MessageBytes: s.cfg.MaxMessageBytes, Security: s.cfg.HTTPSecurity, Origins: s.cfg.HTTPOrigins,
 	})
 }

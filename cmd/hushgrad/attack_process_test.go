@@ -214,16 +214,19 @@ func submitOne(ctx context.Context, rounds service.RoundsClient, request *servic
 }
 
 // peakMemory is the largest resident memory of the process so far, in bytes.
-func (p *process) peakMemory(t *testing.T) int64 {
+func (p *process) peakMemory(t *testing.T) int64 { return p.memory(t, "VmHWM") }
+
+// memory is a field of /proc/<pid>/status, in bytes.
+func (p *process) memory(t *testing.T, field string) int64 {
 	t.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, after, found := strings.Cut(string(data), "VmHWM:")
+	_, after, found := strings.Cut(string(data), field+":")
 	var kB int64
 	if _, err := fmt.Sscanf(after, "%d kB", &kB); !found || err != nil {
-		t.Fatalf("no VmHWM: %v", err)
+		t.Fatalf("no %s: %v", field, err)
 	}
 	return kB << 10
 }

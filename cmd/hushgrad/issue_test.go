@@ -135,14 +135,14 @@ func TestIssueWithCertificates(t *testing.T) {
 	if complaint(t, append([]string{"issue", "keys", "-server", keys}, tls...)...) != "" {
 		issuers, keys = keys, issuers
 	}
-	if text := refusal(t, "issue", "keys", "-server", keys, "-tls-ca", cert); !strings.Contains(text, "Unavailable") {
+	if text := refusal(t, "issue", "keys", "-server", keys, "-tls-ca", cert); !strings.Contains(text, ": -tls-cert and -tls-key: got \"\", rule: are required") {
 		t.Errorf("an operator without a certificate: %q", text)
 	}
 	pem := printed(t, append([]string{"issue", "key", "-server", keys, "-id", "r", "-life", "1h"}, tls...)...)
 	printed(t, "round", "-server", operator, "-id", "r", "-dim", "4", "-epsilon", "5", "-min-reports", "1", "-param", "sparsity=2", "-issuer-key", writeFile(t, dir, "r.pem", pem))
 	encode := []string{"encode", "-server", clients, "-max-epsilon", "5", "-issuer", issuers, "-issuer-tls-ca", cert}
 	data := writeFile(t, dir, "data.csv", "anna,1,0.5\n")
-	if text := refusal(t, append(encode, data)...); !strings.Contains(text, "Unavailable") {
+	if text := refusal(t, append(encode, data)...); !strings.Contains(text, ": -issuer-tls-cert and -issuer-tls-key: got \"\", rule: are required") {
 		t.Errorf("a client without a certificate: %q", text)
 	}
 	printed(t, append(encode, "-issuer-tls-cert", cert, "-issuer-tls-key", key, data)...)

@@ -5,8 +5,10 @@ import (
 	"io"
 	"log/slog"
 
+	"github.com/spf13/cobra"
 	flag "github.com/spf13/pflag"
 
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 )
 
@@ -33,6 +35,17 @@ func (l *logging) logger(w io.Writer) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// logged puts the error that ends a command into its log, where that is JSON for a program to read. Whoever
+// reads text gets the error as every command prints it.
+func logged(c *cobra.Command, err error, w io.Writer) error {
+	format := c.Flags().Lookup("log-format")
+	if err == nil || errors.Is(err, flag.ErrHelp) || format == nil || format.Value.String() != "json" {
+		return err
+	}
+	(&logging{format: "json"}).logger(w).Error(c.CommandPath()+" has ended", "error", err)
+	return command.Printed(err)
 }
 
 // readable writes a time span in JSON as text does: 2s, and not a number of nanoseconds.

@@ -63,5 +63,5 @@ func dispatch(ctx context.Context, args []string, std command.Streams) error {
 	}
 	root.SetArgs(longFlags(root, args))
 	c, err := root.ExecuteContextC(ctx)
-	return command.Within(c.CommandPath(), err)
+	return command.Within(c.CommandPath(), logged(c, err, std.Err))
 }

@@ -9,7 +9,7 @@ import (
 
 // outsideBytes is about what a process takes beside the runtime's heap: its code, and in a build with cgo
 // the journal's tables and cache.
-const outsideBytes = 96 << 20
+const outsideBytes = 160 << 20
 
 // limitMemory makes the runtime collect garbage before the process reaches the memory limit of its cgroup,
 // which a container or systemd's MemoryMax sets. GOMEMLIMIT in the environment goes before.

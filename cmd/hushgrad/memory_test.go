@@ -48,11 +48,14 @@ func startConfined(t *testing.T, limit int64, args ...string) (*process, *client
 	p := &process{clients: freeAddress(t), operator: freeAddress(t)}
 	group := confined(t, limit)
 	args = append([]string{os.Args[0], "serve", "-listen", p.clients, "-operator-listen", p.operator, "-data", filepath.Join(t.TempDir(), "data")}, args...)
-	if group != "" {
+	environment := append(os.Environ(), asCommand+"=1")
+	if group == "" {
+		environment = append(environment, fmt.Sprintf("GOMEMLIMIT=%d", heapLimit(uint64(limit))))
+	} else {
 		args = append([]string{"sh", "-c", `echo $$ >"$0"/cgroup.procs && exec "$@"`, group}, args...)
 	}
 	p.command = exec.Command(args[0], args[1:]...)
-	p.command.Env = append(os.Environ(), asCommand+"=1")
+	p.command.Env = environment
 	var out log
 	p.command.Stdout, p.command.Stderr = &out, &out
 	if err := p.command.Start(); err != nil {
@@ -73,10 +76,10 @@ func startConfined(t *testing.T, limit int64, args ...string) (*process, *client
 	return p, operator
 }
 
-// wantMemory checks the largest resident memory so far.
+// wantMemory checks the largest resident memory so far, without the pages of the binary.
 func (p *process) wantMemory(t *testing.T, limit int64) {
 	t.Helper()
-	if peak := p.peakMemory(t); peak > limit {
+	if peak := p.peakMemory(t) - p.memory(t, "RssFile"); peak > limit {
 		t.Errorf("the largest resident memory is %d MB, want at most %d MB", peak/1e6, limit/1e6)
 	} else {
 		t.Logf("the largest resident memory is %d MB, of %d MB", peak/1e6, limit/1e6)

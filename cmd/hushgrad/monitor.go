@@ -14,8 +14,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	flag "github.com/spf13/pflag"
-	"golang.org/x/net/netutil"
 
+	"github.com/hushgrad/hushgrad/internal/connlimit"
 	"github.com/hushgrad/hushgrad/internal/tlsfile"
 )
 
@@ -45,7 +45,7 @@ func (m *monitoring) registry() *prometheus.Registry {
 	return r
 }
 
-// maxReaders bounds the connections to the monitor.
+// maxReaders bounds the connections to the monitor. One more takes the place of an idle one.
 const maxReaders = 64
 
 // monitor is what a process says of itself.
@@ -71,14 +71,15 @@ func (m *monitoring) listen(figures prometheus.Gatherer, ready func() error, own
 	if err != nil {
 		return nil, fmt.Errorf("-metrics-listen: %w", err)
 	}
-	l = netutil.LimitListener(l, maxReaders)
 	if security != nil {
 		l = tls.NewListener(l, security)
 	}
-	return &monitor{listener: l, logger: logger, server: &http.Server{
+	s := &http.Server{
 		Handler: pages(figures, ready, logger), ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 		ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
-	}}, nil
+	}
+	connlimit.Set(s, maxReaders)
+	return &monitor{listener: l, logger: logger, server: s}, nil
 }
 
 // pages are the pages of the monitor.

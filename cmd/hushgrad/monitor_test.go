@@ -68,6 +68,33 @@ func TestTheMonitorSaysHowTheServerIs(t *testing.T) {
 	}
 }
 
+// Idle connections, as many as there may be and more, keep nobody from the pages of a server, and so no
+// container from its health check.
+func TestIdleConnectionsLockNobodyOut(t *testing.T) {
+	shown := freeAddress(t)
+	monitor, _ := monitored(t, "-dashboard", shown)
+	for _, address := range []string{monitor, shown} {
+		for range 3 * maxReaders {
+			idle, err := net.Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer idle.Close()
+		}
+	}
+	client := &http.Client{Timeout: 20 * time.Second}
+	for url, want := range map[string]string{
+		"http://" + monitor + "/readyz": "ready\n", "http://" + monitor + "/metrics": "hushgrad_rounds", "http://" + shown + "/": "<html",
+	} {
+		if code, text := page(t, client, url); code != http.StatusOK || !strings.Contains(text, want) {
+			t.Errorf("%s: %d, %.80q, want %q", url, code, text, want)
+		}
+	}
+	if text := do(t, "health", "-server", monitor); text != "ready\n" {
+		t.Errorf("hushgrad health printed %q", text)
+	}
+}
+
 // What is wrong is said in words, with the code that load balancers look at.
 func TestTheMonitorSaysWhatIsWrong(t *testing.T) {
 	m := monitoring{address: "127.0.0.1:0"}

@@ -57,24 +57,29 @@ func (r *remote) tlsFlags() (ca, cert, key string) {
 
 // dial returns a connection, which is not tried before its first use.
 func (r *remote) dial(options ...grpc.DialOption) (*grpc.ClientConn, error) {
-	creds := insecure.NewCredentials()
-	if r.ca != "" {
-		config, err := r.tls()
-		if err != nil {
-			return nil, err
-		}
-		creds = credentials.NewTLS(config)
+	if r.ca == "" {
+		return r.connect(nil, options...)
 	}
-	return r.connect(creds, options...)
+	config, err := r.tls()
+	if err != nil {
+		return nil, err
+	}
+	return r.connect(config.Clone, options...)
 }
 
-func (r *remote) connect(creds credentials.TransportCredentials, options ...grpc.DialOption) (*grpc.ClientConn, error) {
+// connect returns a connection with the settings of TLS that config returns for each attempt, without TLS
+// for nil.
+func (r *remote) connect(config func() *tls.Config, options ...grpc.DialOption) (*grpc.ClientConn, error) {
+	h := &handshake{TransportCredentials: insecure.NewCredentials(), remote: r, config: config}
+	if config != nil {
+		h.TransportCredentials = credentials.NewTLS(config())
+	}
 	target := r.server
 	if addresses := r.addresses(); len(addresses) > 1 {
 		target = "members:///" + addresses[0]
 		options = append(options, tryAll(addresses)...)
 	}
-	options = append(append(options, r.explained()...), grpc.WithTransportCredentials(creds))
+	options = append(append(options, h.explained()...), grpc.WithTransportCredentials(h))
 	conn, err := grpc.NewClient(target, options...)
 	if err != nil {
 		return nil, fl.Invalid(r.flag, r.server, "must be an address: %v", err)

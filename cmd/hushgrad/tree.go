@@ -178,5 +178,9 @@ func configure(c *cobra.Command) error {
 	if c.Flags().Lookup("config") == nil {
 		return nil
 	}
-	return command.Configure(c.CommandPath(), c.Flags())
+	var children []string
+	for _, child := range c.Commands() {
+		children = append(children, child.CommandPath())
+	}
+	return command.Configure(c.CommandPath(), c.Flags(), children...)
 }

@@ -58,6 +58,14 @@ type pathError struct {
 func (e *pathError) Error() string { return e.err.Error() }
 func (e *pathError) Unwrap() error { return e.err }
 
+// Printed returns an error that Run does not print: its reader has it already.
+func Printed(err error) error { return &printedError{err} }
+
+type printedError struct{ err error }
+
+func (e *printedError) Error() string { return e.err.Error() }
+func (e *printedError) Unwrap() error { return e.err }
+
 // Run runs a command line and returns its exit code: 0, 1 for a failure, 2 for a wrong
 // call, and 130 when it ended because ctx did. It prints the error after the program's name.
 func Run(ctx context.Context, name string, run Func, args []string, s Streams) int {
@@ -69,14 +77,17 @@ func Run(ctx context.Context, name string, run Func, args []string, s Streams) i
 	if errors.As(err, &within) {
 		name = within.path
 	}
+	text, code := err.Error(), 1
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		fmt.Fprintf(s.Err, "%s: interrupted\n", name)
-		return interrupted
+		text, code = "interrupted", interrupted
 	}
-	fmt.Fprintf(s.Err, "%s: %v\n", name, err)
+	var printed *printedError
+	if !errors.As(err, &printed) {
+		fmt.Fprintf(s.Err, "%s: %s\n", name, text)
+	}
 	var wrongCall *fl.ParamError
-	if errors.As(err, &wrongCall) {
+	if code == 1 && errors.As(err, &wrongCall) {
 		return 2
 	}
-	return 1
+	return code
 }

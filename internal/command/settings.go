@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -31,23 +32,22 @@ func Configurable(f *flag.FlagSet) {
 }
 
 // Configure sets the flags of a command that the command line left open: from the
-// environment, and those that are not there either from the file of -config. It returns a
-// *fl.ParamError for a value that is wrong or that no flag has.
-func Configure(command string, f *flag.FlagSet) error {
+// environment, and those that are not there either from the file of -config. Variables that begin
+// like those of one of its children are the child's. It returns the first
+// *fl.ParamError for a value that is wrong or that no flag has, after it has set all that are right.
+func Configure(command string, f *flag.FlagSet, children ...string) error {
 	c := settings{command, f}
-	if err := c.fromEnvironment(os.Environ()); err != nil {
-		return err
-	}
+	wrong := c.fromEnvironment(os.Environ(), children)
 	name := f.Lookup(configFlag).Value.String()
 	if name == "" {
-		return nil
+		return wrong
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return fl.Invalid("-"+configFlag, name, "must be a file that can be read: %v", err)
+		return cmp.Or(wrong, fl.Invalid("-"+configFlag, name, "must be a file that can be read: %v", err))
 	}
 	defer file.Close()
-	return c.fromFile(name, file)
+	return cmp.Or(wrong, c.fromFile(name, file))
 }
 
 // settings are the flags of a command, which may be set elsewhere than on the command line.
@@ -74,8 +74,8 @@ func variables(command string) string {
 }
 
 // fromEnvironment sets the flags that have a variable. A variable that begins like the command's
-// variables and has no flag is an error: it is likely a slip.
-func (c settings) fromEnvironment(environment []string) error {
+// variables, and not like a child's, and has no flag is an error: it is likely a slip.
+func (c settings) fromEnvironment(environment, children []string) (wrong error) {
 	flags := map[string]string{}
 	c.flags.VisitAll(func(g *flag.Flag) {
 		if g.Name != helpFlag {
@@ -88,19 +88,18 @@ func (c settings) fromEnvironment(environment []string) error {
 		name, known := flags[key]
 		switch {
 		case !strings.HasPrefix(key, variables(c.command)):
+		case !known && slices.ContainsFunc(children, func(child string) bool { return strings.HasPrefix(key, variables(child)) }):
 		case !known:
-			return fl.Invalid(key, text, "must be a variable of a flag, see %s -help", c.command)
+			wrong = cmp.Or(wrong, fl.Invalid(key, text, "must be a variable of a flag, see %s -help", c.command))
 		case !given[name]:
-			if err := c.set(key, name, text); err != nil {
-				return err
-			}
+			wrong = cmp.Or(wrong, c.set(key, name, text))
 		}
 	}
-	return nil
+	return wrong
 }
 
 // fromFile sets the flags that a file has and that have no value yet.
-func (c settings) fromFile(file string, in io.Reader) error {
+func (c settings) fromFile(file string, in io.Reader) (wrong error) {
 	text, err := io.ReadAll(io.LimitReader(in, maxConfigBytes+1))
 	if err != nil {
 		return fl.Invalid("-"+configFlag, file, "must be a file that can be read: %v", err)
@@ -110,9 +109,9 @@ func (c settings) fromFile(file string, in io.Reader) error {
 	}
 	var values map[string]any
 	if _, err := toml.Decode(string(text), &values); err != nil {
-		var wrong toml.ParseError
-		if errors.As(err, &wrong) {
-			return fl.Invalid(fmt.Sprintf("%s: line %d", file, wrong.Position.Line), wrong.Message, "must be TOML with every key once")
+		var syntax toml.ParseError
+		if errors.As(err, &syntax) {
+			return fl.Invalid(fmt.Sprintf("%s: line %d", file, syntax.Position.Line), syntax.Message, "must be TOML with every key once")
 		}
 		return fl.Invalid(file, err, "must be TOML with every key once")
 	}
@@ -121,22 +120,22 @@ func (c settings) fromFile(file string, in io.Reader) error {
 		key := file + ": " + name
 		known := c.flags.Lookup(name)
 		if known == nil || name == configFlag || name == helpFlag {
-			return fl.Invalid(key, values[name], "must be a flag of the command, see %s -help", c.command)
+			wrong = cmp.Or(wrong, fl.Invalid(key, values[name], "must be a flag of the command, see %s -help", c.command))
+			continue
 		}
 		texts, ok := textsOf(known, values[name])
 		if !ok {
-			return fl.Invalid(key, values[name], "must be a string, a number or a boolean, or a list of them for a flag that may be repeated")
+			wrong = cmp.Or(wrong, fl.Invalid(key, values[name], "must be a string, a number or a boolean, or a list of them for a flag that may be repeated"))
+			continue
 		}
 		if given[name] {
 			continue
 		}
 		for _, text := range texts {
-			if err := c.set(key, name, text); err != nil {
-				return err
-			}
+			wrong = cmp.Or(wrong, c.set(key, name, text))
 		}
 	}
-	return nil
+	return wrong
 }
 
 // set gives a flag the text of a key.

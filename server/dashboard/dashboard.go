@@ -10,8 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/net/netutil"
-
+	"github.com/hushgrad/hushgrad/internal/connlimit"
 	"github.com/hushgrad/hushgrad/server"
 )
 
@@ -94,6 +93,7 @@ func (d *Dashboard) Serve(ctx context.Context, l net.Listener) error {
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 30 * time.Second,
 		MaxHeaderBytes: 8 << 10,
 	}
+	connlimit.Set(s, maxConnections)
 	var running sync.WaitGroup
 	running.Go(func() {
 		d.Run(ctx)
@@ -101,7 +101,7 @@ func (d *Dashboard) Serve(ctx context.Context, l net.Listener) error {
 		defer stop()
 		_ = errors.Join(s.Shutdown(last), s.Close()) // nothing is lost
 	})
-	err := s.Serve(netutil.LimitListener(l, maxConnections))
+	err := s.Serve(l)
 	cancel()
 	running.Wait()
 	if errors.Is(err, http.ErrServerClosed) {

@@ -150,7 +150,7 @@ func TestLongHeadersAreRefused(t *testing.T) {
 	}
 }
 
-// Connections beyond the limit wait, and are answered when another one has gone.
+// A connection beyond the limit is answered, in the place of an idle one.
 func TestConnectionsAreLimited(t *testing.T) {
 	url, _ := serve(t, &source{})
 	address := strings.TrimPrefix(url, "http://")
@@ -169,19 +169,10 @@ func TestConnectionsAreLimited(t *testing.T) {
 		defer conn.Close()
 		conns = append(conns, conn)
 	}
-	for i, conn := range conns[:maxConnections] {
-		if !answers(conn) {
-			t.Fatalf("connection %d is not answered", i)
-		}
+	if !answers(conns[maxConnections]) || !answers(conns[maxConnections-1]) {
+		t.Error("the last connections are not answered")
 	}
-	extra := conns[maxConnections]
-	fmt.Fprint(extra, "GET /static/icon.svg HTTP/1.1\r\nHost: localhost\r\n\r\n")
-	_ = extra.SetReadDeadline(time.Now().Add(300 * time.Millisecond)) // nobody frees a place meanwhile
-	if n, err := extra.Read(make([]byte, 1)); n > 0 || err == nil {
-		t.Errorf("connection %d is answered", maxConnections)
-	}
-	conns[0].Close()
-	if !answers(extra) {
-		t.Error("no answer when there is room")
+	if answers(conns[0]) {
+		t.Error("the first connection did not make room")
 	}
 }

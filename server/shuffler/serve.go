@@ -30,11 +30,11 @@ type Listeners struct {
 // Failed.
 func (s *Shuffler) Serve(ctx context.Context, l Listeners) error {
 	group, ctx := errgroup.WithContext(ctx)
-	e := endpoint.New(s.endpoint(s.clients, s.cfg.Credentials))
+	e := endpoint.New(s.endpoint("clients", s.clients, s.cfg.Credentials))
 	s.Register(e)
 	if l.HTTP != nil {
 		http, err := gateway.New(gateway.Config{
-			Endpoint: s.endpoint(s.http, nil), Register: s.Register, Service: service.Rounds_ServiceDesc.ServiceName,
+			Endpoint: s.endpoint("http", s.http, nil), Register: s.Register, Service: service.Rounds_ServiceDesc.ServiceName,
 			MessageBytes: s.cfg.MaxMessageBytes, Security: s.cfg.HTTPSecurity, Origins: s.cfg.HTTPOrigins,
 		})
 		if err != nil {
@@ -58,9 +58,9 @@ func (s *Shuffler) Serve(ctx context.Context, l Listeners) error {
 }
 
 // endpoint returns the settings of the gRPC server of a listener.
-func (s *Shuffler) endpoint(g *guard.Guard, creds credentials.TransportCredentials) endpoint.Config {
+func (s *Shuffler) endpoint(name string, g *guard.Guard, creds credentials.TransportCredentials) endpoint.Config {
 	return endpoint.Config{
-		Guard: g, Codec: model.NewCodec(), Logger: s.cfg.Logger, Ready: s.Ready, StopTimeout: s.cfg.ShutdownTimeout,
+		Name: name, Guard: g, Codec: model.NewCodec(), Logger: s.cfg.Logger, Ready: s.Ready, StopTimeout: s.cfg.ShutdownTimeout,
 		Credentials: creds, Reflection: s.cfg.Reflection,
 	}
 }

@@ -49,9 +49,9 @@ type Listeners struct {
 // in progress. It returns nil then, or the error after which the issuer has failed.
 func (i *Issuer) Serve(ctx context.Context, l Listeners) error {
 	group, ctx := errgroup.WithContext(ctx)
-	clients := endpoint.New(i.endpoint(i.cfg.Credentials))
+	clients := endpoint.New(i.endpoint("clients", i.cfg.Credentials))
 	i.RegisterClients(clients)
-	operator := endpoint.New(i.endpoint(i.cfg.OperatorCredentials))
+	operator := endpoint.New(i.endpoint("operator", i.cfg.OperatorCredentials))
 	i.RegisterOperator(operator)
 	if l.HTTP != nil {
 		web, err := i.gateway()
@@ -80,15 +80,15 @@ func (i *Issuer) gateway() (*gateway.Gateway, error) {
 		return nil, fl.Invalid("HTTPSecurity", "nothing", "is required for HTTP: there are Credentials for gRPC")
 	}
 	return gateway.New(gateway.Config{
-		Endpoint: i.endpoint(nil), Register: i.RegisterClients, Service: service.Issuer_ServiceDesc.ServiceName,
+		Endpoint: i.endpoint("http", nil), Register: i.RegisterClients, Service: service.Issuer_ServiceDesc.ServiceName,
 		MessageBytes: messageBytes, Security: i.cfg.HTTPSecurity, Origins: i.cfg.HTTPOrigins, Headers: []string{"Authorization"},
 	})
 }
 
 // endpoint returns the settings of the gRPC server of a listener.
-func (i *Issuer) endpoint(creds credentials.TransportCredentials) endpoint.Config {
+func (i *Issuer) endpoint(name string, creds credentials.TransportCredentials) endpoint.Config {
 	return endpoint.Config{
-		Guard: guard.New(bounds, i.cfg.Logger), Codec: encoding.GetCodecV2(proto.Name), Logger: i.cfg.Logger,
+		Name: name, Guard: guard.New(bounds, i.cfg.Logger), Codec: encoding.GetCodecV2(proto.Name), Logger: i.cfg.Logger,
 		Ready: i.Ready, StopTimeout: stopTimeout, Credentials: creds,
 	}
 }

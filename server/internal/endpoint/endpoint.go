@@ -29,6 +29,8 @@ import (
 
 // Config holds the settings of an Endpoint. All fields are required but the last four.
 type Config struct {
+	// Name is the listener's in the log: clients.
+	Name   string
 	Guard  *guard.Guard
 	Codec  encoding.CodecV2
 	Logger *slog.Logger
@@ -78,7 +80,7 @@ func (e *Endpoint) Serve(ctx context.Context, l net.Listener) error {
 	if e.config.Reflection {
 		reflection.Register(e.Server)
 	}
-	e.config.Logger.Info("serving", "address", l.Addr().String())
+	e.config.Logger.Info("serving", "address", l.Addr().String(), "listener", e.config.Name)
 
 	var background sync.WaitGroup
 	defer background.Wait()
