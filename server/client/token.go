@@ -12,8 +12,9 @@ import (
 )
 
 // FetchToken fetches the token for the report that Encode returned, and keeps it in the ledger. In a
-// round with a shuffler it fetches a second one, which the shuffler spends. Submit does so, too. Call it some time before, so that the moments at which the issuer and the
-// server see a client say less about who is who. Without a ledger, and in a round that asks for
+// round with a shuffler it fetches a second one, which the shuffler spends. Submit does so, too. Call it
+// some time before, so that the moments at which the issuer and the server see a client say less about
+// who is who. Without a ledger, and in a round that asks for
 // no tokens, there is nothing to fetch ahead, and it does nothing.
 //
 // The issuer signs one message of a client under each key, and that one again: after a

@@ -32,17 +32,19 @@
 // # Exactly once
 //
 // A report is acknowledged after it is on disk. A copy of it is known by its SHA-256 and counts as
-// a duplicate, and its token is not looked at. Another report with a spent token is refused. Forwarding starts over after a crash or a failure of the network, until the server
-// has all reports, and the server counts each one once. From the moment the shuffler decides to
+// a duplicate, and its token is not looked at. Another report with a spent token is refused.
+// Forwarding starts over after a crash or a failure of the network, until the server has all
+// reports, and the server counts each one once. From the moment the shuffler decides to
 // forward a round, which is on disk before the first report leaves, it accepts nothing more for it.
 // It has one description for a round id, the first one that the server showed: clients who were
 // shown another one are refused.
 //
 // # What is on disk
 //
-// The key of a report in the journal is an HMAC of its SHA-256, and the value is encrypted. A spent token
-// is an HMAC of the token's SHA-256, with an empty value. The keys for all of that come from a secret of the round. The order in which reports leave is that of another
-// keyed function of the first key. No address, no time and no number is stored with a report.
+// The key of a report in the journal is an HMAC of its SHA-256, and the value is encrypted. A spent
+// token is an HMAC of the token's SHA-256, with an empty value. The keys for all of that come from a
+// secret of the round. The order in which reports leave is given by another keyed function of the
+// first key. No address, no time and no number is stored with a report.
 // The journal's files show in which order its entries came. While a round lasts, whoever has the
 // secret can tie entries to sealed reports. The secret is a file of its own (Config.Secrets).
 // It is overwritten and removed when the round ends. Without it, what is left in the journal's

@@ -24,7 +24,8 @@ func (r *round) splitTokens(message []byte, n int) ([][]byte, error) {
 	case r.tokens == nil:
 		return nil, nil
 	case len(message) != want:
-		return nil, because(admit.ErrToken, "tokens", got, "must have %d: one token of %d bytes under outer_issuer_key for each of the %d sealed reports", want, admit.TokenBytes, n)
+		return nil, r.refuse(because(admit.ErrToken, "tokens", got, "must have %d: one token of %d bytes under outer_issuer_key for each of the %d sealed reports",
+			want, admit.TokenBytes, n))
 	}
 	tokens := make([][]byte, n)
 	for i := range tokens {

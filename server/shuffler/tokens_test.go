@@ -320,9 +320,10 @@ func TestRefusedTokensAreSeen(t *testing.T) {
 	for range 20 {
 		p.answers(t, "a bad token", r.with([][]byte{make([]byte, admit.TokenBytes)}, items[1]), 0, 0, codes.Unauthenticated)
 	}
+	p.answers(t, "no token", r.with(nil, items[1]), 0, 0, codes.Unauthenticated)
 	p.Close()
 	got := figuresOf(t, figures)
-	for _, want := range []string{"refused_tokens_total{bad} 20", "refused_tokens_total{spent} 3"} {
+	for _, want := range []string{"refused_tokens_total{bad} 21", "refused_tokens_total{spent} 3"} {
 		if !slices.Contains(got, "hushgrad_shuffler_"+want) {
 			t.Errorf("no %q among %q", want, got)
 		}
