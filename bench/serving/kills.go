@@ -23,7 +23,7 @@ import (
 
 const (
 	reportsPerKill = 500 // by as many clients
-	sentAgain      = 20  // one acknowledged report of 20 is sent again
+	sentAgain      = 20  // one in this many acknowledged reports is sent again
 )
 
 // kills is a server with a journal on disk that is killed while clients send one report each.

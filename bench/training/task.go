@@ -1,6 +1,7 @@
 // Package training holds the experiments that train a model with the real mechanisms. Use it from
 // the command bench: accuracy compares mechanisms, tiers lets clients choose their own ε, constants
-// varies the planner's, scattering varies features, federation runs examples/mnist. Start with [Experiments].
+// varies the planner's constants, scattering varies features, federation runs examples/mnist. Start with
+// [Experiments].
 //
 // federation talks gRPC. The others train in one process and without a network.
 package training
