@@ -21,7 +21,7 @@ import (
 )
 
 // long runs what takes a minute: attacks that fill memory, and a new project.
-var long = flag.Bool("long", false, "run attacks until they have sent more than the memory they may use, and a new project")
+var long = flag.Bool("long", false, "run attacks until they have sent more than the memory they may use, a new project, 20 models of 512 MiB, and 100 rounds of 10^7 coordinates")
 
 const (
 	// attackPatience is what a good client waits for an answer. The server is to answer within a

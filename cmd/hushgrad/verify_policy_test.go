@@ -69,7 +69,7 @@ func TestVerifyAnswersShouldIJoin(t *testing.T) {
 		{"local", "-max-epsilon 2 -mechanism collision,coco", ""},
 		{"local", "-max-epsilon 2 -features edges:ab", `features: got "", rule: must be edges:ab`},
 		{"features", "-max-epsilon 2 -features edges:ab", ""},
-		{"local", "-max-epsilon 4" + pins + "0.5", `shuffler: got "", rule: is required`},
+		{"local", "-max-epsilon 4" + pins + "0.5", `shuffler: got "", rule: must be one that the policy pins: "shuffler.example"`},
 		{"shuffled", "-max-epsilon 4" + pins + "0.5", ""},
 		{"shuffled", "-max-epsilon 4" + pins + "0.01", "central guarantee: epsilon: got 0."},
 		{"shuffled", "-max-epsilon 1" + pins + "0.5", "local guarantee: epsilon: got 2, rule: must be at most 1"},
