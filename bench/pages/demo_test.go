@@ -36,8 +36,8 @@ func TestPagesSayWhatTheDemoPlans(t *testing.T) {
 	local := fl.FormatUp(*p.Local, 3)
 	for page, says := range map[string][]string{
 		"README.md": {
-			fmt.Sprintf("The local ε is larger: %s for one report, with the default features at a central ε of 1.", local),
-			fmt.Sprintf("The %d reports of a client together have %d times as much.", run.Rounds, run.Rounds),
+			fmt.Sprintf("ε is larger: %s for one report, with the default features at a central ε of 1, and %d times as much for a client's %d reports",
+				local, run.Rounds, run.Rounds),
 		},
 		"docs/threat-model.md": {
 			fmt.Sprintf("ε = %s and s = %d", local, run.Sparsity), fmt.Sprintf("t = %d slots", slots), fmt.Sprintf("makes %.0f %%", right),
