@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -23,9 +24,9 @@ func confined(t *testing.T, limit int64) string {
 		if os.Mkdir(dir, 0o755) != nil {
 			continue
 		}
-		if os.WriteFile(filepath.Join(dir, file), []byte(strconv.FormatInt(limit, 10)), 0o644) == nil {
+		if setLimit(filepath.Join(dir, file), limit) == nil {
 			t.Cleanup(func() {
-				for range 600 { // it has the process until that has ended
+				for range 100 { // it has the process until that has ended
 					if os.Remove(dir) == nil {
 						return
 					}
@@ -39,6 +40,16 @@ func confined(t *testing.T, limit int64) string {
 	}
 	t.Logf("no cgroup could be made: the largest resident memory alone is looked at")
 	return ""
+}
+
+// setLimit writes to a file that the kernel has made with its directory. Where there is none, the directory is no cgroup.
+func setLimit(path string, limit int64) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(strconv.FormatInt(limit, 10))
+	return errors.Join(err, f.Close())
 }
 
 // program is this binary, which is hushgrad where the environment says so. With -long it is hushgrad built as a
