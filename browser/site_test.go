@@ -66,7 +66,7 @@ func TestThePicturesOfTheSiteAreWhole(t *testing.T) {
 						if (!i.naturalWidth || box.width < 50) cut.push(i.src + " is not there");
 						for (let around = i.parentElement; around; around = around.parentElement) {
 							const whole = around.getBoundingClientRect();
-							if (getComputedStyle(around).display === "inline") continue; // its box is that of a line
+							if (getComputedStyle(around).display === "inline") continue; // its box is a line's
 							if (box.left < whole.left - 1 || box.right > whole.right + 1) cut.push(i.src + " is cut by " + around.tagName);
 						}
 					}

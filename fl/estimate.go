@@ -41,8 +41,8 @@ type Estimate struct {
 	// Columns holds the mean first, and then what Round.Columns asks for, in its order.
 	Columns []Column
 	// NoiseNorm is the Euclidean norm of the mean's error: the root of its expected square,
-	// estimated, in units of the gradient. The error is that of the standard errors. Take
-	// NoiseNorm for the mean as a whole: in small rounds the standard errors of single
+	// estimated, in units of the gradient. It is the error that the standard errors measure.
+	// Take NoiseNorm for the mean as a whole: in small rounds the standard errors of single
 	// coordinates are widened, so that their intervals cover, and together say too much. NaN
 	// where the mean has no standard errors.
 	NoiseNorm float64

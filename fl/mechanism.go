@@ -88,6 +88,6 @@ type TieredMechanism interface {
 type TierEstimate struct {
 	Guarantee Guarantee
 	Reports   int64
-	// Weight is that of the tier's mean in the combined one; the weights sum to 1.
+	// Weight is the weight of the tier's mean in the combined one; the weights sum to 1.
 	Weight float64
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// unsized has reports of any size, sized those of 3 bytes.
+// unsized has reports of any size, sized has reports of 3 bytes.
 type unsized struct{ Mechanism }
 
 type sized struct{ Mechanism }

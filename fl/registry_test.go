@@ -78,7 +78,7 @@ func TestRegistry(t *testing.T) {
 		t.Errorf("Complete gave %+v, %v", done, err)
 	}
 	if s, ok := m.(*sum); !ok || s.weight != 7 {
-		t.Errorf("Complete gave the mechanism %+v, want that of the completed round", m)
+		t.Errorf("Complete gave the mechanism %+v, want the completed round's", m)
 	}
 	if r.Params.Has("weight") {
 		t.Error("Complete changed its argument")

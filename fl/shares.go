@@ -27,8 +27,8 @@ const MaxShareIDBytes = 64
 // the gradient. It is for simulations, and for a client that trusts the one who gets it.
 type SharedMechanism interface {
 	Mechanism
-	// EncodeShares is Encode with the shares apart. It appends the share of the first server
-	// to first and that of the second to second. On an error both are as they were.
+	// EncodeShares is Encode with the shares apart. It appends the first server's share
+	// to first and the second server's to second. On an error both are as they were.
 	EncodeShares(first, second []byte, grad []float64, rng *rand.Rand) ([]byte, []byte, error)
 	// ShareBytes is the length of every share for a server, in bytes. An unknown side has 0.
 	ShareBytes(side ShareSide) int
@@ -57,7 +57,7 @@ type ShareAggregator interface {
 	// difference of two releases belongs to fewer clients than Round.MinReports.
 	Release() ([]byte, error)
 	// The binary form is a snapshot for this server alone. It may hold a single share, and
-	// with the other server's it then reveals a gradient. Otherwise it is as that of Aggregator.
+	// with the other server's it then reveals a gradient. Otherwise it is as Aggregator's.
 	encoding.BinaryMarshaler
 	encoding.BinaryUnmarshaler
 }

@@ -43,8 +43,8 @@ func (p Policy) CheckShuffler(r Round) error {
 }
 
 // CheckShuffled is Check for a report that goes through a shuffler which the policy pins. local
-// is the guarantee of the report alone, central that of a shuffled round of Round.MinReports
-// reports. A round whose shuffler is not pinned does not meet it, whatever central says: then
+// is the guarantee of the report alone, central the guarantee of a shuffled round of
+// Round.MinReports reports. A round whose shuffler is not pinned does not meet it, whatever central says: then
 // Check on the local guarantee decides.
 func (p Policy) CheckShuffled(r Round, local, central Guarantee) error {
 	if err := p.CheckShuffler(r); err != nil {

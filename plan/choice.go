@@ -26,12 +26,12 @@ type Choice struct {
 // Candidate is a task and what to expect of it.
 type Candidate struct {
 	Task
-	// Noise is that of a coordinate of a round's mean, in units of the gradient. In a run of another
-	// number of rounds than the measured ones it is that of a measured run with the same noise in the mean of
-	// all rounds.
+	// Noise is the noise of a coordinate of a round's mean, in units of the gradient. In a run of another
+	// number of rounds than the measured ones it is the noise of a measured run with the same noise in the mean
+	// of all rounds.
 	Noise float64
-	// Accuracy is that of the measured runs at this noise, on each kind of public pictures. Beyond the
-	// measured range it is that of the nearest run.
+	// Accuracy is the measured runs' accuracy at this noise, on each kind of public pictures. Beyond the
+	// measured range it is the nearest run's accuracy.
 	Accuracy []float64
 	// Loss is how far it is below the best features on the kind where that is farthest.
 	Loss float64
@@ -70,7 +70,7 @@ func ParsePublic(list string) ([]string, error) {
 // and chooses the features whose Loss is smallest.
 //
 // The request's Dim, L1, L2 and Centred have no effect. Its mechanism must be one that can be planned,
-// or "none". Cost: that of Run for each task.
+// or "none". Cost: Run's, for each task.
 func (q Request) ChooseFeatures(ctx context.Context, public []string) (*Choice, error) {
 	if IsSum(q.Mechanism) {
 		return nil, fmt.Errorf("plan: %w", fl.Invalid("mechanism", q.Mechanism, "must be one whose noise is planned: no accuracy of sums was measured"))

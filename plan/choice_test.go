@@ -60,7 +60,7 @@ func TestFeaturesAreChosenFromPublicFigures(t *testing.T) {
 	}
 	run, err := best.Of(q).Run(t.Context())
 	if err != nil || run.Schedule.Noise != best.Noise {
-		t.Errorf("the plan's noise is %g, that of the choice %g, %v", run.Schedule.Noise, best.Noise, err)
+		t.Errorf("the plan's noise is %g, the choice's %g, %v", run.Schedule.Noise, best.Noise, err)
 	}
 	q.Mechanism, q.Budget = "none", 0
 	exact, err := q.ChooseFeatures(t.Context(), []string{Digits})

@@ -13,7 +13,7 @@ import (
 // units) under the rest of the demand. The error wraps ErrInfeasible if
 // fl.MaxReports are not enough. ClientsFor ends with the error of ctx once that is done.
 //
-// Cost: that of a few dozen Plans.
+// Cost: as much as a few dozen Plans.
 func (d Demand) ClientsFor(ctx context.Context, maxError float64) (int, error) {
 	if !(maxError > 0) || math.IsInf(maxError, 1) {
 		return 0, fmt.Errorf("plan: %w", fl.Invalid("error", maxError, "must be finite and > 0"))

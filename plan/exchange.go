@@ -16,8 +16,8 @@ import (
 // client's input and as many its alternative, α = min(s, t−s)/Ω. Its δ at a central ε is 1/n of
 // the mean positive part of a sum. For q = e^(central ε) near 1 that sum is nearly normal with
 // the mean −n(q−1) and the variance 2nα(e^ε−1)² = 2nW. Gaussian noise, in which a client moves a
-// sum by μ standard deviations, has the same δ if μ² = 2W/n. Such costs add up as squares: those
-// of k reports are μ² = 2kW/n.
+// sum by μ standard deviations, has the same δ if μ² = 2W/n. Such costs add up as squares: k
+// reports cost μ² = 2kW/n.
 //
 // This is a limit for many reports. What the planner promises is composed exactly: weights
 // choose the number of slots and begin the search for ε.
@@ -36,7 +36,7 @@ func epsilonOf(likely, slots int, weight float64) float64 {
 	return min(fl.MaxEpsilon, math.Log1p(b+math.Sqrt(b*b+weight*t/pairs)))
 }
 
-// growth is that of the weight as a power of ε.
+// growth returns the weight's growth as a power of ε: the exponent.
 func growth(likely, slots int, epsilon float64) float64 {
 	x := math.Expm1(epsilon)
 	l, t := float64(likely), float64(slots)

@@ -31,12 +31,12 @@ func TestWeightsAndTheirEpsilon(t *testing.T) {
 }
 
 // The accountant knows nothing of weights, and weights nothing of blankets and of composition.
-// They agree: the composed central ε is that of Gaussian noise of the same μ, whatever the number
+// They agree: the composed central ε is the ε of Gaussian noise of the same μ, whatever the number
 // of clients, of rounds and of slots. So does the number that the weights are worth, C/(n/(2T)) = μ².
 //
 // The tolerance of μ has two parts. The grid of losses raises ε by up to one part in a thousand.
 // The counts of nα messages are normal in the limit only: their difference is symmetric, so
-// that the first correction is that of its kurtosis, in proportion to 1/(nα). At the
+// that the first correction comes from its kurtosis, in proportion to 1/(nα). At the
 // points below it is at most 5/(nα). The test has no chance in it.
 func TestTheAccountantAgreesWithGaussianNoise(t *testing.T) {
 	if testing.Short() {
@@ -72,7 +72,7 @@ func TestTheAccountantAgreesWithGaussianNoise(t *testing.T) {
 				}
 				spent, budget := sigma(t, got, delta), sigma(t, central, delta)
 				if off := math.Abs(budget/spent - 1); off > 0.001+5/counts {
-					t.Errorf("%s, t = %d, %+v: ε = %g composes to %g, whose μ is off by %.2g from that of %g, want at most %.2g",
+					t.Errorf("%s, t = %d, %+v: ε = %g composes to %g, whose μ is off by %.2g from the μ of %g, want at most %.2g",
 						at.scheme.Name(), at.slots, c, p.Epsilon, got, off, central, 0.001+5/counts)
 				}
 			}

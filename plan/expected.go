@@ -13,13 +13,13 @@ const Digits = "digits"
 
 // Expected is the test accuracy of a run like those that were measured.
 type Expected struct {
-	// Accuracy is between those of the measured runs with the next smaller and the next larger
-	// noise, on a line over the logarithm of the noise.
+	// Accuracy is between the accuracies of the measured runs with the next smaller and the next
+	// larger noise, on a line over the logarithm of the noise.
 	Accuracy float64 `json:"accuracy"`
 	// Error is how far a single run may be off, about 95 times in 100: accuracy falls as noise
 	// grows, so that it is between the prediction intervals of the two.
 	Error float64 `json:"error"`
-	// Features are those of the measured runs.
+	// Features are the measured runs' features.
 	Features string `json:"features"`
 	// Command measured it, on generated digits.
 	Command string `json:"command"`

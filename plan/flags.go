@@ -38,7 +38,7 @@ func Flags(f *flag.FlagSet) (q *Request, check func() error) {
 	}
 }
 
-// ignored are the flags that have no meaning for a mechanism, those of the demo included.
+// ignored are the flags that have no meaning for a mechanism, the demo's flags included.
 var ignored = map[string][]string{
 	dense.Name:  {"epsilon", "max-epsilon", "budget", "delta", "sparsity", "clip", "explain"},
 	hdsum.Name:  {"max-epsilon", "sparsity", "explain"},

@@ -21,7 +21,7 @@ import (
 
 // Demand is what a training run needs and may spend. All of it is public.
 type Demand struct {
-	// Dim and Sparsity are those of the gradients, as in a Round.
+	// Dim and Sparsity describe the gradients, as in a Round.
 	Dim, Sparsity int
 	// Clients take part Participations times each, spread evenly over Rounds.
 	Clients, Rounds, Participations int
@@ -72,7 +72,7 @@ func (d Demand) validate() error {
 	case !(d.EpsilonLocal >= 0 && d.EpsilonLocal <= fl.MaxEpsilon):
 		return fl.Invalid("epsilon local", d.EpsilonLocal, "must be in [0, %d]", fl.MaxEpsilon)
 	case d.Epsilon == 0 && d.EpsilonLocal == 0:
-		return fl.Invalid("epsilon", 0, "must be > 0, or that of a report must be")
+		return fl.Invalid("epsilon", 0, "must be > 0, or the epsilon of a report must be")
 	case !(d.Delta > 0 && d.Delta < 1):
 		return fl.Invalid("delta", d.Delta, "must be in (0, 1)")
 	}

@@ -18,7 +18,7 @@ import (
 
 var demand = Demand{Dim: 2000, Sparsity: 16, Clients: 40000, Rounds: 20, Participations: 1, Epsilon: 1, Delta: 1e-6}
 
-// A plan's numbers are those of the mechanism it names, and its local ε is nearly
+// A plan's numbers are the numbers of the mechanism it names, and its local ε is nearly
 // the largest within the budget.
 func TestPlansSpendTheBudget(t *testing.T) {
 	plans, err := Plans(t.Context(), demand)

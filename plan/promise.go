@@ -28,8 +28,8 @@ type Promise struct {
 	Delta      float64 `json:"delta"`
 	// Participations is how often a client takes part, at most.
 	Participations int `json:"participations"`
-	// Seed is that of a run that can be repeated, and 0 of any other. Such a run promises
-	// nothing, so that the ε above are nil.
+	// Seed is the seed of a run that can be repeated, and 0 for any other. A run with a seed
+	// promises nothing, so that the ε above are nil.
 	Seed uint64 `json:"-"`
 }
 
@@ -137,8 +137,8 @@ const digits = 4
 func above(guarantee float64) string { return fl.FormatUp(guarantee, digits) }
 
 // accuracy is the largest share of right guesses with which any party distinguishes two equally likely inputs
-// under a local ε: (e^ε+δ)/(e^ε+1), rounded up to a tenth of a percent. δ is that of all reports, which no single report
-// exceeds.
+// under a local ε: (e^ε+δ)/(e^ε+1), rounded up to a tenth of a percent. δ is the δ of all reports, which no single
+// report exceeds.
 func (p Promise) accuracy(epsilon float64) string {
 	share := 1000 * (1 + p.LocalDelta*math.Exp(-epsilon)) / (1 + math.Exp(-epsilon))
 	return fmt.Sprintf("up to %.1f %%", math.Ceil(min(share, 1000))/10)

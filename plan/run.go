@@ -40,18 +40,18 @@ type Request struct {
 	Sparsity int
 	// Clip is the norm to which gradients are clipped: L1, for "sumdp" L2.
 	Clip float64
-	// LearningRate is that of the server. MaxLearningRate limits the planned one, which is
-	// that of softmax regression; 0: no limit.
+	// LearningRate is the server's step size. MaxLearningRate caps the planned value, which is for
+	// softmax regression; 0: no limit.
 	LearningRate, MaxLearningRate float64
 	// L1 and L2 are a guess of the norms of a client's gradient at the first model, from
 	// public data; required.
 	L1, L2 float64
-	// Centred is that of Training.
+	// Centred is as in Training.
 	Centred bool
 	// Seed is not 0 where all randomness of the run comes from a seed, for experiments. Such
 	// a run is planned like any other and promises nothing.
 	Seed uint64
-	// Progress is that of Training.
+	// Progress is as in Training.
 	Progress Progress
 }
 
@@ -145,7 +145,7 @@ func (q Request) validate() error {
 // each client in one of them are best. Their ε is the largest with which all rounds stay within the budget. When the
 // budget does not allow a single round, that is an error.
 //
-// Cost: that of Training.Schedule and of NewSpending.
+// Cost: as much as Training.Schedule and NewSpending.
 func (q Request) Run(ctx context.Context) (*Run, error) {
 	if err := q.validate(); err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
@@ -203,7 +203,7 @@ func (q Request) Run(ctx context.Context) (*Run, error) {
 	return run, nil
 }
 
-// Those of sums were found for gradients of norm √2: a clip of 1.4 and a learning rate of 20.
+// The clip and the learning rate of sums were found for gradients of norm √2: 1.4 and 20.
 const (
 	sumClip = 1.4 / math.Sqrt2 // over the norm of a gradient
 	sumRate = 20 * 2           // for gradients of norm 1

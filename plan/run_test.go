@@ -117,7 +117,7 @@ func must[T any](v T, err error) T {
 }
 
 // The plan is for the cohort that is asked for, also where it leaves some clients out: its
-// noise and its central ε are those of the run.
+// noise and its central ε are the run's.
 func TestPlansAreForTheCohort(t *testing.T) {
 	for _, c := range []struct{ clients, cohort, rounds, participations int }{
 		{60000, 500, 3, 1}, {900, 300, 3, 1}, {1000, 300, 10, 3}, {1000, 300, 4, 2}, {700, 130, 9, 2},
@@ -136,7 +136,7 @@ func TestPlansAreForTheCohort(t *testing.T) {
 }
 
 // Any cohort can be planned, and when nobody sets a budget nothing but the rounds ends the
-// run: the guarantee is that of the client that takes part most often.
+// run: the guarantee is for the client that takes part most often.
 func TestEveryCohortIsPlanned(t *testing.T) {
 	for _, c := range []struct{ clients, cohort, participations int }{
 		{60000, 1000, 1}, {60000, 7, 1}, {60000, 59999, 30}, {60000, 60000, 30}, {60000, 2, 1}, {60000, 2001, 2}, {60000, 31234, 16},
@@ -215,7 +215,7 @@ func TestPlanningIsCountedAndCanBeEnded(t *testing.T) {
 	q := request
 	q.Progress = &counter{then: stop}
 	if _, err := q.Run(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want that of the context", err)
+		t.Errorf("error %v, want the context's", err)
 	}
 }
 

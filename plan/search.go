@@ -117,7 +117,7 @@ func (d Demand) limited(local float64) float64 {
 
 // localFor returns the largest local ε at a number of slots that is within EpsilonLocal and whose
 // composed central ε is within the budget, rounded down to the digits that are printed: a run that is
-// asked for with them keeps the budget, too. weight is about that of the result.
+// asked for with them keeps the budget, too. weight is about the result's weight.
 func (f *search) localFor(ctx context.Context, c *sparse.Scheme, d Demand, slots int, weight float64) (float64, error) {
 	local, err := f.largest(ctx, c, d, slots, weight)
 	return fl.RoundDown(local, digits), err
@@ -134,8 +134,8 @@ func (f *search) largest(ctx context.Context, c *sparse.Scheme, d Demand, slots 
 		}, d.cohort(), d.Delta, d.Epsilon)
 		return d.limited(local), err
 	}
-	// The logarithm of the ratio of central ε and budget, which grows with that of the
-	// local ε. What is tried lies in [lo, hi] of that logarithm.
+	// The logarithm of the ratio of central ε and budget, which grows with the logarithm of
+	// the local ε. What is tried lies in [lo, hi] of the local ε's logarithm.
 	excess := func(x float64) (float64, error) {
 		p.Epsilon = math.Exp(x)
 		central, err := f.central(ctx, c, p, d)

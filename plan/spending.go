@@ -26,8 +26,8 @@ type Spending struct {
 // NewSpending returns the cost of a run whose rounds have the mechanism m and cohorts of the
 // given size. Central ε are stated at delta, which is in (0, 1).
 //
-// Cost: O(1). The first Promise that composes costs one compose.Reports, too: that of more than one
-// participation, or of a mechanism that says nothing of one at delta.
+// Cost: O(1). The first Promise that composes costs one compose.Reports, too: a Promise of more than
+// one participation, or for a mechanism that says nothing of one participation at delta.
 func NewSpending(m fl.Mechanism, clients, cohort int, delta float64) (*Spending, error) {
 	switch {
 	case cohort < 1:

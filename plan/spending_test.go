@@ -118,7 +118,7 @@ func TestThePromiseIsTheMechanismsOwn(t *testing.T) {
 	if p, err := spendingOf(t, shuffled, 300, 300, 1e-6).Promise(t.Context(), 1); err != nil || p.Local != nil || p.Central == nil || *p.Central != 1 {
 		t.Errorf("sumdp: %+v, %v, want a central ε of 1", p, err)
 	}
-	// Its δ is not that of the promise: nothing finite holds.
+	// Its δ is not the promise's: nothing finite holds.
 	if p, err := spendingOf(t, shuffled, 300, 300, 1e-7).Promise(t.Context(), 1); err == nil && (p.Central == nil || !math.IsInf(*p.Central, 1)) {
 		t.Errorf("sumdp at a smaller δ: %+v, %v", p, err)
 	}

@@ -58,7 +58,7 @@ func NewCentredSteps(noise, l2 float64, rounds int) Steps {
 	return centredSteps.steps(noise, l2, rounds)
 }
 
-// Steps are those of a run whose means have noise of the given standard deviation per coordinate.
+// Steps returns the steps of a run whose means have noise of the given standard deviation per coordinate.
 func (t Training) Steps(noise float64) Steps { return stepsFor(t.Centred).steps(noise, t.L2, t.Rounds) }
 
 func (r stepRule) steps(noise, l2 float64, rounds int) Steps {

@@ -32,7 +32,7 @@ type Task struct {
 	Dim      int     `json:"dim"`
 	L1       float64 `json:"l1"`
 	L2       float64 `json:"l2"`
-	// Centred is that of Training.
+	// Centred is as in Training.
 	Centred bool `json:"centred"`
 }
 
@@ -162,8 +162,8 @@ func (c curve) between(noise float64) (less, more sample, share float64, ok bool
 	return less, more, share, true
 }
 
-// near returns the accuracy at a noise: that of the nearest measured run outside their range, and that
-// without privacy at 0.
+// near returns the accuracy at a noise: outside the range of the measured runs the nearest run's accuracy, and
+// at 0 the accuracy without privacy.
 func (c curve) near(noise float64) float64 {
 	first, last := c.rows[0], c.rows[len(c.rows)-1]
 	switch {

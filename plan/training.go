@@ -28,7 +28,7 @@ type Training struct {
 	// the central budget limits it. One of the two must be given.
 	EpsilonLocal float64
 	// Participations is how often a client takes part, and Mechanism and Sparsity are
-	// those of the rounds; 0 and "" leave them to the planner.
+	// the rounds'; 0 and "" leave them to the planner.
 	Participations int
 	Mechanism      string
 	Sparsity       int
@@ -36,7 +36,7 @@ type Training struct {
 	// from public data.
 	L1, L2 float64
 	// Centred says that the features of all examples have the same norm, or nearly, around a public
-	// centre. The learning rate then is that of NewCentredSteps.
+	// centre. The learning rate then is NewCentredSteps's.
 	Centred bool
 	// Progress, if not nil, learns how many alternatives are compared, and when one is done.
 	Progress Progress
@@ -107,7 +107,7 @@ func (t Training) validate() error {
 	case t.Mechanism != "" && !slices.Contains(planned(), t.Mechanism):
 		return fl.Invalid("mechanism", t.Mechanism, "must be one that can be planned: %s", strings.Join(planned(), ", "))
 	case t.Epsilon == 0 && t.EpsilonLocal == 0:
-		return fl.Invalid("epsilon", 0, "must be > 0, or that of a report must be")
+		return fl.Invalid("epsilon", 0, "must be > 0, or the epsilon of a report must be")
 	case !(t.L1 >= leastNorm && t.L1 <= largestNorm):
 		return fl.Invalid("l1", t.L1, "must be in [%g, %g]", leastNorm, largestNorm)
 	case !(t.L2 > 0 && t.L2 <= t.L1):

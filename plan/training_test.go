@@ -18,7 +18,7 @@ import (
 var training = Training{Dim: 500, Clients: 6000, Rounds: 9, Epsilon: 1, Delta: 1e-6, L1: 6, L2: 1.4}
 
 // The planner finds by itself that many reports of a small ε beat few of a large one, and
-// its numbers are those of the mechanism it names.
+// its numbers are the numbers of the mechanism it names.
 func TestSchedulesTakePartOften(t *testing.T) {
 	s, err := training.Schedule(t.Context())
 	if err != nil {
@@ -193,7 +193,7 @@ func TestStepsOfCentredFeatures(t *testing.T) {
 	}
 }
 
-// MSE of the chosen point is that of the mechanism: no other s is meant.
+// MSE of the chosen point is the mechanism's: no other s is meant.
 func TestTheErrorOfAScheduleIsExact(t *testing.T) {
 	d := training
 	d.Epsilon, d.EpsilonLocal, d.Mechanism = 0, 3, coco.Name

@@ -12,7 +12,7 @@ import (
 var _ = []fl.Amplification{(*Blanket)(nil), (*Clone)(nil)}
 
 // Every recorded cell of both bounds and of the pair. Without the safety margin the numbers
-// agree to 10^-9, and those of the bounds are never below; in three cells the recorded ε_c
+// agree to 10^-9, and the bounds' numbers are never below; in three cells the recorded ε_c
 // is itself off by up to 2.7e-7 and its recomputed value is used. What Epsilon returns has the
 // margin: it stays within 10^-6 of each recorded value and is not below any of them.
 func TestRecordedCells(t *testing.T) {

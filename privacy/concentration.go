@@ -9,7 +9,7 @@ import (
 // blanketLosses is what the concentration bounds of Balle, Bell, Gascón and Nissim, "The
 // Privacy Blanket of the Shuffle Model", CRYPTO 2019, know of a randomizer. A
 // blanket report has probability γ. Its loss L is the ratio of the densities of the reports
-// of x and of q times those of x' to the blanket; E[L] = 1 − q, and
+// of x and of q times the reports of x' to the blanket; E[L] = 1 − q, and
 //
 //	δ(ε_c) <= (1/(γn))·E[(L_1 + ... + L_N)_+],   N ~ Binomial(n, γ).
 type blanketLosses struct {

@@ -93,7 +93,7 @@
 //	δ(ε_c) <= (1/n)·E[(L_1 + ... + L_N)_+],     N ~ Binomial(n, γ).           (3)
 //
 // Step 4: the worst weights. Vector v is majorised by w, v ≺ w, if they have the same sum
-// and for each k the k largest entries of w sum to at least as much as those of v. Then
+// and for each k the k largest entries of w sum to at least as much as v's. Then
 // Σ φ(v_z) <= Σ φ(w_z) for convex φ. By (1) the k largest entries of W add up to at most k·e,
 // and to at most Ω − (t − k) = s·e + k − s, so W ≺ (e on s slots, 1 on t − s). In the same way
 // −q·W' ≺ (−q on t − s slots, −q·e on s). A sum of two vectors is majorised by the sum of
@@ -141,9 +141,9 @@
 // either input a little. How many of these are blanket reports is random, and the pair
 // puts the mean of that number, given A + B, in the place of R. By Jensen's inequality
 // the pair therefore never exceeds (2). The pair is a lower bound of its own. For t >= 3s,
-// when the other clients' marks avoid those of x and x', counting the reports on the marks
-// of x and of x' projects the output onto the pair. So the two enclose the truth. At
-// δ = 10^-6 they are close: the ε_c of (2) is above that of the pair by at most 4.3 % at
+// when the other clients' marks avoid the marks of x and x', counting the reports on
+// the marks of x and of x' projects the output onto the pair. So the two enclose the truth. At
+// δ = 10^-6 they are close: the ε_c of (2) is above the pair's by at most 4.3 % at
 // n = 100, 0.03 % at n = 10^4.
 //
 // The curve of the pair is [PairCurve], marked as [NotABound]. With α = 1/(e + 1), the
@@ -160,6 +160,6 @@
 // same ε_c differ in the seventh digit at n = 10^6. With the margin Epsilon is not below
 // any of those that the tests compare with, nor above one by more than 10^-6 of it.
 //
-// Errors about parameters wrap a *fl.ParamError. Its names are those of the functions'
+// Errors about parameters wrap a *fl.ParamError. Its names are the functions'
 // parameters; the number n of clients is called "clients".
 package privacy

@@ -97,7 +97,7 @@ func (b *bound) drift(l losses, n, k int) float64 {
 //
 // If there is a table for each k, or blocks of total cost 10^-13, that is taken. Otherwise
 // the error Σ weight·length is least for a given number of tables Σ 1/length when
-// length is proportional to 1/√weight, the weight being that of k under P_θ; there are
+// length is proportional to 1/√weight, the weight being k's under P_θ; there are
 // then 2√π < 4 standard deviations' worth of tables over the shortest length. Below the
 // mean a block covers at most an eighth of the way to it, since weights grow along
 // it. No block is so long that the tilted price of the cut tails doubles.

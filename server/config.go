@@ -41,7 +41,7 @@ type Config struct {
 	// HTTPSecurity secures the listener for HTTP. Default: no transport security.
 	HTTPSecurity *tls.Config
 	// HTTPOrigins are the origins, such as https://example.org, whose pages may call over HTTP from a
-	// browser. Default: none but that of the listener.
+	// browser. Default: none but the listener's own.
 	HTTPOrigins []string
 	// Metrics registers the figures of the server for Prometheus. Default: they are not shown there.
 	Metrics prometheus.Registerer

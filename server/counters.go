@@ -10,7 +10,7 @@ import (
 )
 
 // Counters count the sealed reports of rounds in other processes, in the place of a server. Package
-// server/jetstream has those of a cluster. A server with counters has rounds with a shuffler only.
+// server/jetstream has a cluster's counters. A server with counters has rounds with a shuffler only.
 // They ask for no tokens and have a mechanism for one server.
 type Counters interface {
 	// Open makes the counters ready for the reports of a round. Clients learn of the round

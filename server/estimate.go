@@ -118,8 +118,8 @@ func estimateHeader(r fl.Round, e *fl.Estimate) *service.EstimateHeader {
 	return h
 }
 
-// checkEstimate refuses what a mechanism must not return: columns that are not those of
-// the round, or of another length, or a negative norm.
+// checkEstimate refuses what a mechanism must not return: columns that are not
+// the round's, or of another length, or a negative norm.
 func checkEstimate(r fl.Round, e *fl.Estimate) error {
 	if e == nil {
 		return fl.Invalid("estimate", "nothing", "must be there when there is no error")

@@ -82,7 +82,7 @@ func TestEstimatesAreThoseOfALocalAggregator(t *testing.T) {
 			group.Go(func() error {
 				got, err := p.operator.Estimate(context.Background(), r.ID, false)
 				if err == nil && !reflect.DeepEqual(got, want) {
-					t.Errorf("%s: %d columns of %d reports by %s under %v differ from those of the local aggregator",
+					t.Errorf("%s: %d columns of %d reports by %s under %v differ from the local aggregator's",
 						r.ID, len(got.Columns), got.Reports, got.Mechanism, got.Guarantee)
 				}
 				return err

@@ -8,7 +8,7 @@ import (
 )
 
 // firstServer is a mechanism for two servers as the first one counts it: a report is the id of a
-// sealed share and then the share. Encode is that of the mechanism, which makes others.
+// sealed share and then the share. Encode is the mechanism's, which makes others.
 type firstServer struct{ fl.SharedMechanism }
 
 // idBytes is the length of the id of a sealed share.
@@ -41,12 +41,12 @@ func (s *firstSum) Add(report []byte) error {
 func (s *firstSum) Merge(other fl.Aggregator) error {
 	o, ok := other.(*firstSum)
 	if !ok {
-		return fl.Invalid("aggregator", fmt.Sprintf("%T", other), "must be that of the first server")
+		return fl.Invalid("aggregator", fmt.Sprintf("%T", other), "must be the first server's")
 	}
 	return s.ShareAggregator.Merge(o.ShareAggregator)
 }
 
 // Estimate implements fl.Aggregator. The sum of one server is none.
 func (s *firstSum) Estimate() (*fl.Estimate, error) {
-	return nil, fmt.Errorf("%w: %w", fl.ErrUnmatched, fl.Invalid("sums", 1, "must be those of two servers"))
+	return nil, fmt.Errorf("%w: %w", fl.ErrUnmatched, fl.Invalid("sums", 1, "must be the sums of two servers"))
 }

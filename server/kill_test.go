@@ -109,7 +109,7 @@ func (p *process) end(signal os.Signal) error {
 
 // A server that is killed again and again, in the midst of clients who send one report each
 // and send some of them twice, counts every report once. Its aggregators end up with the same
-// bytes as those of a server that nobody killed. A server that is stopped by SIGTERM does the
+// bytes as the aggregators of a server that nobody killed. A server that is stopped by SIGTERM does the
 // same, exits with 0 and logs what was in flight.
 func TestAKilledServerLosesNothing(t *testing.T) {
 	dir := t.TempDir() + "/data"
@@ -159,7 +159,7 @@ func TestAKilledServerLosesNothing(t *testing.T) {
 		t.Errorf("%d reports counted, %d sent (%d duplicates acknowledged)", n, *clients, load.duplicates.Load())
 	}
 	if want := load.sum(t); !bytes.Equal(got.counted(), want) {
-		t.Error("the aggregators are not those of a server that nobody killed")
+		t.Error("the aggregators are not the aggregators of a server that nobody killed")
 	}
 	if load.duplicates.Load() == 0 {
 		t.Error("nothing was sent twice")

@@ -10,7 +10,7 @@ import (
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
-// Rounds, counts, refusals, the model and the worth of an estimate are those of what happened.
+// Rounds, counts, refusals, the model and the worth of an estimate agree with what happened.
 func TestTheOverviewSaysWhatHappened(t *testing.T) {
 	p, s := watched(t, server.Config{})
 	r := open(t, p, cocoRound("r"))

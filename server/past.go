@@ -12,7 +12,7 @@ import (
 // Kind is a number of rounds that promise their clients the same.
 type Kind struct {
 	// Round describes them all. Its ID, PublicSeed, Deadline, TargetReports, IssuerKey and
-	// OuterIssuerKey are those of no round.
+	// OuterIssuerKey are no round's.
 	Round fl.Round
 	Count int
 }

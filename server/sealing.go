@@ -37,7 +37,7 @@ func chooseKey(r *fl.Round, keys *seal.Keys) error {
 	return nil
 }
 
-// newSealing returns that of a round with a shuffler. The error names the fingerprint of a key that
+// newSealing returns the sealing of a round with a shuffler. The error names the fingerprint of a key that
 // the server does not have.
 func newSealing(r fl.Round, m fl.Mechanism, keys *seal.Keys) (*sealing, error) {
 	if keys == nil {
@@ -74,7 +74,7 @@ func (s *sealing) mechanism(m fl.Mechanism) fl.Mechanism {
 	return firstServer{s.shared}
 }
 
-// open returns the unit in a sealed report. Its token, if there is one, is not verified yet. tag is that of
+// open returns the unit in a sealed report. Its token, if there is one, is not verified yet. tag is the tag of
 // the second server's share, for a mechanism that has one. The error wraps seal.ErrSealed.
 func (s *sealing) open(sealed, tag []byte) (unit, error) {
 	plaintext, err := s.opener.Open(sealed)

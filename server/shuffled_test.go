@@ -22,7 +22,7 @@ import (
 // noTag is in place of the tags of second shares, where these do not matter.
 var noTag = make([]byte, seal.TagBytes)
 
-// newKeys are those of a server, in a directory of the test.
+// newKeys returns a server's keys, in a directory of the test.
 func newKeys(t testing.TB) *seal.Keys {
 	t.Helper()
 	keys, err := seal.OpenKeys(filepath.Join(t.TempDir(), "keys"), seal.X25519)
@@ -179,7 +179,7 @@ func TestRejectionsAreTheSameEachTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e, err := p.operator.Estimate(t.Context(), "r", false); err != nil || !reflect.DeepEqual(e, estimateOf(t, mechanismOf(t, r), reports[:4])) {
-		t.Errorf("the estimate: %+v, %v, want that of the 4 good reports", e, err)
+		t.Errorf("the estimate: %+v, %v, want the estimate of the 4 good reports", e, err)
 	}
 }
 

@@ -78,7 +78,7 @@ func (s *store) unused(id string) error {
 func (s *store) add(r *round) {
 	s.rounds[r.description.ID] = r
 	at, _ := slices.BinarySearchFunc(s.order, r, func(a, b *round) int {
-		return cmp.Or(a.opened.Compare(b.opened), -1) // after those of the same time
+		return cmp.Or(a.opened.Compare(b.opened), -1) // after rounds of the same time
 	})
 	s.order = slices.Insert(s.order, at, r)
 }

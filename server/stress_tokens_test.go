@@ -24,7 +24,7 @@ import (
 
 // 50 clients, with -long 200, spend each of their tokens on two reports at once, while rounds are
 // closed, reach their target and are aborted, and while the server is stopped and started anew. Of
-// each token at most one report is acknowledged, and an estimate is that of exactly the
+// each token at most one report is acknowledged, and an estimate counts exactly the
 // acknowledged ones.
 func TestTokensThroughAbortsClosesAndRestarts(t *testing.T) {
 	t.Parallel()

@@ -17,7 +17,7 @@ import (
 	"github.com/hushgrad/hushgrad/privacy"
 )
 
-// digits are those of a printed ε.
+// digits is the number of digits of a printed ε.
 const digits = 6
 
 // amplified is the answer of account amplify.

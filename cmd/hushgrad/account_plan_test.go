@@ -89,7 +89,7 @@ func TestAccountPlanIsTheDemosPlan(t *testing.T) {
 	}
 }
 
-// The text is that of the demo: what was compared, and what is promised.
+// The text is the demo's: what was compared, and what is promised.
 func TestAccountPlanInWords(t *testing.T) {
 	text := ask(t, nil, "plan", "-clients", "3000", "-rounds", "4")
 	for _, want := range []string{"4 rounds of 3000 clients, each client up to 4 times", "local ε  central ε", "learning rate", "local privacy      ε = ", "central privacy    ε = ", "expected accuracy  of the demo: nothing was measured"} {

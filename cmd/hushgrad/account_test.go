@@ -151,7 +151,7 @@ func jsonNumber(x float64) string {
 	return string(text)
 }
 
-// Gaussian noise of σ per report is k-fold composed that of σ/√k, whose exact curve
+// Gaussian noise of σ per report is, k-fold composed, Gaussian noise of σ/√k, whose exact curve
 // is known (Balle and Wang 2018, Theorem 8); pure reports compose as optimal
 // composition says.
 func TestComposeMatchesClosedForms(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
-const aggregateHelp = `Estimates the columns of a round from files of reports, or asks a server for those of a
+const aggregateHelp = `Estimates the columns of a round from files of reports, or asks a server for the estimates of a
 round that is closed there. Without -out it prints CSV, with -o json what estimates.json has. With -out it writes estimates.csv,
 estimates.json and one .npy file per column into a directory. The column mean is the sum of
 the clients' values over all clients, frequency is the share of clients that hold the key,
@@ -40,7 +40,7 @@ type aggregateFlags struct {
 func newAggregate() *cobra.Command {
 	a := &aggregateFlags{}
 	c := newCommand("aggregate -round ROUND [flags] REPORTS...\n       hushgrad aggregate -server ADDRESS -round ID [-close | -wait] [flags]",
-		"turn reports into estimates, or fetch those of a server", aggregateHelp, func(ctx context.Context, files []string, std command.Streams) error {
+		"turn reports into estimates, or fetch a server's estimates", aggregateHelp, func(ctx context.Context, files []string, std command.Streams) error {
 			a.files = files
 			if err := a.validate(); err != nil {
 				return err

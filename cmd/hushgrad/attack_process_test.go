@@ -32,7 +32,7 @@ const (
 // process is a "hushgrad serve" or "hushgrad shuffle" with an open round and a well-behaved client.
 type process struct {
 	command           *exec.Cmd
-	clients, operator string                               // addresses, the operator's always that of the server
+	clients, operator string                               // addresses, the operator's always the server's
 	request           func() *service.SubmitReportsRequest // with one report
 
 	// What was seen during the last attack.

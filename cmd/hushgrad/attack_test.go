@@ -40,7 +40,7 @@ type attack struct {
 	waits bool // for the disk, most of the time
 }
 
-// attacks are what attackers do until ctx ends. The letters are those of the findings in the first
+// attacks are what attackers do until ctx ends. The letters name the findings in the first
 // version that they are against.
 var attacks = map[string]attack{
 	"A1 messages that unpack to millions of reports": {run: bombs},

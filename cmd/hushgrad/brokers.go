@@ -87,7 +87,7 @@ func (b *brokers) connect(logger *slog.Logger) (*nats.Conn, error) {
 	return nc, nil
 }
 
-// options are those of all connections.
+// options returns the options of all connections.
 func (b *brokers) options(logger *slog.Logger) []nats.Option {
 	away := rate.Sometimes{Interval: complainEvery}
 	options := append(jetstream.Options(),

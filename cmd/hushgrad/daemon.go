@@ -20,7 +20,7 @@ type daemon struct {
 	logging    logging
 }
 
-// bind binds the flags. role is the command, and the port is that of the default address.
+// bind binds the flags. role is the command, and the port is the default address's.
 func (d *daemon) bind(f *flag.FlagSet, role string, port int) {
 	f.StringVar(&d.listen, "listen", fmt.Sprintf("127.0.0.1:%d", port), "`address` for clients")
 	d.state.bind(f, role)
@@ -56,7 +56,7 @@ type operated struct {
 	operators      callers
 }
 
-// bind binds the flags as those of a daemon.
+// bind binds the flags as a daemon's.
 func (o *operated) bind(f *flag.FlagSet, role string, clientsPort, operatorPort int) {
 	f.StringVar(&o.operatorListen, "operator-listen", fmt.Sprintf("127.0.0.1:%d", operatorPort), "`address` for the operator of rounds: a loopback address, or -operator-ca must be given")
 	o.daemon.bind(f, role, clientsPort)

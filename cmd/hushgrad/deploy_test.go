@@ -27,8 +27,8 @@ func TestTheExampleConfigurationsAreAccepted(t *testing.T) {
 	}
 }
 
-// The issuer starts in the environment that the page sets for its operator, whose variables are those of the
-// issuer's commands. The same holds for every command that has commands of its own.
+// The issuer starts in the environment that the page sets for its operator, which has the variables of
+// the issuer's commands. The same holds for every command that has commands of its own.
 func TestRolesStartInTheEnvironmentOfThePage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/deploy.md")
 	if err != nil {

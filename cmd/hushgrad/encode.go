@@ -138,7 +138,7 @@ func (e *encodeFlags) toStdout() bool { return e.out == "" || e.out == "-" }
 type encoded struct {
 	Reports int    `json:"reports"`
 	Round   string `json:"round"`
-	// Guarantee is that of one report, null for seeded ones.
+	// Guarantee is one report's guarantee, null for seeded reports.
 	Guarantee *promised `json:"guarantee"`
 	File      string    `json:"file,omitempty"`
 	Server    string    `json:"server,omitempty"`
@@ -216,7 +216,7 @@ func (e *encodeFlags) read(ctx context.Context, r fl.Round, m fl.Mechanism, std 
 	return people, nil
 }
 
-// formatOfFile is that of -format, or the one that the name of the file says.
+// formatOfFile returns the format that -format gives, or the one that the name of the file says.
 func (e *encodeFlags) formatOfFile() string {
 	switch {
 	case e.format != "":

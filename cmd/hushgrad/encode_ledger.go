@@ -21,7 +21,7 @@ type ledgerFlags struct {
 	budget, delta float64
 }
 
-// ledgerFlagNames are the names of the flags, that of the file first.
+// ledgerFlagNames are the names of the flags, the file's first.
 var ledgerFlagNames = []string{"ledger", "purpose", "budget", "budget-delta", "counter"}
 
 func (l *ledgerFlags) bind(f *flag.FlagSet) {
@@ -129,7 +129,7 @@ func (e *encodeFlags) oneReport(ctx context.Context, part *client.Participation,
 		return nil, err
 	}
 	if n := len(people.order); n != 1 {
-		return nil, fl.Invalid("clients", n, "must be one with -server and -ledger: the ledger is then that of a single client")
+		return nil, fl.Invalid("clients", n, "must be one with -server and -ledger: the ledger is then a single client's")
 	}
 	return part.EncodeKeyValues(nil, people.of(0, nil), nil)
 }

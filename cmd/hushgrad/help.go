@@ -100,7 +100,7 @@ On the command line flags have one dash, and two are accepted:
 
   hushgrad serve -operator-listen 127.0.0.1:7118
 
-In the environment the name of a flag follows that of the command:
+In the environment the name of a flag follows the command's:
 
   HUSHGRAD_SERVE_OPERATOR_LISTEN=127.0.0.1:7118
   HUSHGRAD_ROUNDS_LIST_SERVER=127.0.0.1:7118

@@ -98,7 +98,7 @@ const (
 )
 
 // againstWhom says against whom what is spent of a purpose's budget bounds the loss. Entries in the
-// shuffle model and in that of two servers bound nothing against everybody.
+// shuffle model and in the model of two servers bound nothing against everybody.
 func againstWhom(p ledger.ExportedPurpose) string {
 	if sees := seesAtMost(p); sees != "" {
 		return "only against a party that " + sees + ": there is no bound against everybody"

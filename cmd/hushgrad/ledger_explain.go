@@ -75,7 +75,7 @@ var notPromised = []string{
 	"That the client took part, and when, is not hidden.",
 	"Conclusions about the client that follow from what holds for everybody are not prevented.",
 	"Reports that were made without this ledger are not counted, nor is what became public otherwise.",
-	"The guarantee is that of one client. Several clients with the data of one person reveal more of it.",
+	"The guarantee is for one client. Several clients with the data of one person reveal more of it.",
 }
 
 // explainLedger says what the purposes of a ledger promise.
@@ -105,7 +105,7 @@ func explainLedger(x *ledger.Exported) []explained {
 			e.DoesNotHold = append(e.DoesNotHold, "The first promise holds against such a party.")
 		}
 		e.Promises = append(e.Promises,
-			"Where one entry stands for a file of many clients, as that of hushgrad encode does, this holds for each of them by itself, also for one that was in every file.")
+			"Where one entry stands for a file of many clients, as an entry of hushgrad encode does, this holds for each of them by itself, also for one that was in every file.")
 		e.DoesNotHold = append(e.DoesNotHold, "Data that serve several purposes are protected by all their budgets together, which is less.")
 		all = append(all, e)
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/hushgrad/hushgrad/server/limits"
 )
 
-// bindLimits binds the flags of what a server or a shuffler takes in. Their defaults are those of
-// the limits.
+// bindLimits binds the flags of what a server or a shuffler takes in. Their defaults are
+// the limits' defaults.
 func bindLimits(f *flag.FlagSet, l *limits.Limits) {
 	d, _ := limits.Limits{}.WithDefaults() // the defaults are in their ranges
 	f.IntVar(&l.MaxDim, "max-dim", d.MaxDim, "most coordinates of a round")

@@ -29,7 +29,7 @@ func newMan() *cobra.Command {
 	return c
 }
 
-// writeManual writes the page of a command and those of its commands.
+// writeManual writes the page of a command and the pages of its commands.
 func writeManual(ctx context.Context, c *cobra.Command, dir string, stdout io.Writer) error {
 	children := slices.DeleteFunc(slices.Clone(c.Commands()), func(child *cobra.Command) bool { return child.Hidden || child.Name() == "help" })
 	name := strings.ReplaceAll(c.CommandPath(), " ", "-")

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// monitored starts hushgrad serve and returns the address of its monitor, and those of run.
+// monitored starts hushgrad serve and returns the address of its monitor, and run's addresses.
 func monitored(t *testing.T, args ...string) (monitor string, addresses []string) {
 	t.Helper()
 	var out log

@@ -32,7 +32,7 @@ var skeletons embed.FS
 // languages are the directories of the skeletons.
 var languages = map[string]string{"go": "skeleton/training", "python": "skeleton/python"}
 
-// modulePath is that of hushgrad.
+// modulePath is hushgrad's.
 const modulePath = "github.com/hushgrad/hushgrad"
 
 // newFlags are the flags of new.

@@ -50,7 +50,7 @@ func (v *jsonValues) UnmarshalJSON(text []byte) error {
 		name, _ := key.(string)
 		value, ok := member.(float64)
 		if !ok {
-			return fl.Invalid("value", fmt.Sprint(member), "that of key %q must be a number in [-1, 1]", name)
+			return fl.Invalid("value", fmt.Sprint(member), "the value of key %q must be a number in [-1, 1]", name)
 		}
 		*v = append(*v, struct {
 			key   string

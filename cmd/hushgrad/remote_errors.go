@@ -54,8 +54,8 @@ func (h *handshake) explain(method string, err error) error {
 	return err
 }
 
-// words say which flag is likely to be wrong, "" for an error that says so itself: the address of nobody, that of a
-// listener for others, or those of TLS.
+// words say which flag is likely to be wrong, "" for an error that says so itself: the address of nobody, the
+// address of a listener for others, or the flags of TLS.
 func (h *handshake) words(method string, s *status.Status) string {
 	r, code, message := h.remote, s.Code(), s.Message()
 	service, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/resolver/manual"
 )
 
-// addresses returns the addresses of a party: one, or those of the members of a cluster, where
+// addresses returns the addresses of a party: one, or the addresses of a cluster's members, where
 // the leader alone listens.
 func (r *remote) addresses() []string { return strings.Split(r.server, ",") }
 

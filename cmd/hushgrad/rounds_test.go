@@ -76,7 +76,7 @@ func TestRoundsFromOpenToExport(t *testing.T) {
 	}
 }
 
-// The ε of a round of two servers is no local one, and so is that of a sum in the shuffle model.
+// The ε of a round of two servers is no local one, nor is the ε of a sum in the shuffle model.
 func TestTheListHasLocalEpsilonsOnly(t *testing.T) {
 	for mechanism, want := range map[string]string{"coco": "1", "sumdp-shares": "-", "none": "-"} {
 		r := fl.Round{ID: "r", Mechanism: mechanism, Dim: 4, Scale: 1, Epsilon: 1, MinReports: 100, Relation: fl.ReplaceOne, PublicSeed: [32]byte{1}}

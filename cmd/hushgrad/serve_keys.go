@@ -61,7 +61,7 @@ func (k *keysFlags) open() (*seal.Keys, error) {
 
 func newServeKey() *cobra.Command {
 	k := &keysFlags{}
-	c := newCommand("key [flags]", "make a new key to which clients seal reports", `Makes a new key to which clients seal reports. It is that of new rounds, also of a server that
+	c := newCommand("key [flags]", "make a new key to which clients seal reports", `Makes a new key to which clients seal reports. New rounds have it, also on a server that
 runs. Rounds that are open keep theirs. Prints the fingerprint, for clients who pin it.`, func(_ context.Context, _ []string, std command.Streams) error {
 		return k.add(std.Out)
 	})

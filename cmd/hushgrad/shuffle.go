@@ -53,7 +53,7 @@ func (s *shuffleFlags) bind(f *flag.FlagSet) {
 	f.StringVar(&s.config.Name, "name", "", "`name` of this shuffler: a DNS name. Rounds that name another one are refused")
 	s.daemon.bind(f, "shuffle", 7124)
 	f.BoolVar(&s.listening.insecure, "insecure", false, "answer clients without TLS on addresses that other machines reach: whoever is on the way sees who sends what, sealed")
-	f.StringVar(&s.secrets, "secrets", "", "`directory` for the secrets of rounds, which are destroyed with them: no backup should have it; empty: that of -data with -secrets behind its name")
+	f.StringVar(&s.secrets, "secrets", "", "`directory` for the secrets of rounds, which are destroyed with them: no backup should have it; empty: the directory of -data with -secrets behind its name")
 	f.IntVar(&s.config.Floor, "floor", shuffler.DefaultFloor, "fewest sealed reports that are forwarded, whatever min_reports of a round says")
 	command.Topic(f, "HTTP", s.http.bind)
 	command.Topic(f, "The server", func(f *flag.FlagSet) {
@@ -66,7 +66,7 @@ func (s *shuffleFlags) bind(f *flag.FlagSet) {
 	command.Topic(f, "Limits", func(f *flag.FlagSet) {
 		bindLimits(f, &s.config.Limits)
 		f.IntVar(&s.config.MaxRounds, "max-rounds", 16, "rounds at the same time whose reports are kept")
-		f.IntVar(&s.config.MaxReports, "max-reports", shuffler.DefaultMaxReports, "sealed reports that are kept for a round without tokens; tokens bound those of other rounds")
+		f.IntVar(&s.config.MaxReports, "max-reports", shuffler.DefaultMaxReports, "sealed reports that are kept for a round without tokens; tokens bound the reports of other rounds")
 	})
 }
 
@@ -154,7 +154,7 @@ func (s *shuffleFlags) shuffle(ctx context.Context, std command.Streams) (err er
 	}
 	go monitor.serve()
 	logger.Info("this shuffler sees who takes part in which round and when, and no report. "+
-		"The server does not learn who sent what, if the two do not work together and the reports of a round are those of different clients", "name", s.config.Name, "floor", s.config.Floor)
+		"The server does not learn who sent what, if the two do not work together and the reports of a round come from different clients", "name", s.config.Name, "floor", s.config.Floor)
 	return sh.Serve(ctx, l)
 }
 

@@ -32,7 +32,7 @@ func runRole(t *testing.T, args ...string) *log {
 }
 
 // shuffledServer starts hushgrad serve with a listener for the shuffler, and returns the addresses
-// of the three listeners and the fingerprint of its key. cert and key are those of everybody.
+// of the three listeners and the fingerprint of its key. cert and key are everybody's.
 func shuffledServer(t *testing.T, cert, key string) (clients, operator, shuffler, fingerprint string) {
 	t.Helper()
 	shuffler = freeAddress(t)

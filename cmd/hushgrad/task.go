@@ -23,9 +23,9 @@ func bindTask(f *flag.FlagSet) *task {
 	t := &task{flags: f}
 	f.StringVar(&t.features, "features", plan.DemoFeatures, "what the model sees of a picture, as for examples/mnist; "+plan.AutoFeatures+": the best on public pictures")
 	f.StringVar(&t.public, "public", "", "with -features "+plan.AutoFeatures+": comma-separated `list` of the public pictures that decide; empty: all that were measured")
-	f.IntVar(&t.own.Dim, "dim", 0, "coordinates of a gradient, d, together with -l1 and -l2; 0: those of softmax regression on -features")
-	f.Float64Var(&t.own.L1, "l1", 0, "L1 norm of a gradient at the first model, from public data; required with -dim; 0: that with -features")
-	f.Float64Var(&t.own.L2, "l2", 0, "L2 norm of a gradient at the first model, from public data; required with -dim; 0: that with -features")
+	f.IntVar(&t.own.Dim, "dim", 0, "coordinates of a gradient, d, together with -l1 and -l2; 0: the coordinates of softmax regression on -features")
+	f.Float64Var(&t.own.L1, "l1", 0, "L1 norm of a gradient at the first model, from public data; required with -dim; 0: the norm with -features")
+	f.Float64Var(&t.own.L2, "l2", 0, "L2 norm of a gradient at the first model, from public data; required with -dim; 0: the norm with -features")
 	f.BoolVar(&t.own.Centred, "centred", false, "examples have one norm around a public centre; not given: no with -dim, and else as with -features")
 	return t
 }

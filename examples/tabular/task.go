@@ -17,13 +17,13 @@ type task struct {
 	name    string
 	dim     int
 	measure history.Measure
-	// gradients are those of the clients who hold the rows, one each.
+	// gradients returns the gradients of the clients who hold the rows, one each.
 	gradients func(r rows, rng *rand.Rand) (trainer.Gradients, error)
 	// evaluate returns the score and the mean loss over rows.
 	evaluate func(params []float64, r rows) (score, loss float64, err error)
-	// maxRate limits the learning rate where the loss is not that of a classifier; 0: no limit.
+	// maxRate limits the learning rate where the loss is not a classifier's; 0: no limit.
 	maxRate float64
-	// coefficients returns those of class or number k, one per value of a row and then the bias.
+	// coefficients returns the coefficients of class or number k, one per value of a row and then the bias.
 	coefficients func(params []float64, k int) []float64
 	classes      []string // that have coefficients
 }

@@ -12,7 +12,7 @@
 //   - Nothing is estimated from fewer than Round.MinReports reports.
 //   - A snapshot is read into an empty State, which replaces the old one when all of it is good.
 //
-// An aggregator that is made of other aggregators, such as that of package tiers, has no
+// An aggregator that is made of other aggregators, such as package tiers' own, has no
 // State. It uses the methods of [Round] and [Payload] directly.
 package count
 

@@ -13,7 +13,7 @@ type Round struct {
 	digest [32]byte
 }
 
-// NewRound returns r with its digest. The error is that of fl.Round.Digest.
+// NewRound returns r with its digest. The error is fl.Round.Digest's.
 func NewRound(r fl.Round) (*Round, error) {
 	digest, err := r.Digest()
 	return &Round{Round: r, digest: digest}, err

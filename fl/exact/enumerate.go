@@ -98,7 +98,7 @@ func (w *walk) take() uint64 {
 	return chosen.value
 }
 
-// probability is that of the choices made so far.
+// probability returns the probability of the choices made so far.
 func (w *walk) probability() *big.Rat {
 	if w.depth == 0 {
 		return big.NewRat(1, 1)

@@ -31,7 +31,7 @@ func merges(merge func(a, o *faultyAggregator) error) func(f *faulty) {
 	}
 }
 
-// aggregatorFaults are those of what an aggregator takes: reports and other aggregators.
+// aggregatorFaults are faults in what an aggregator takes: reports and other aggregators.
 func aggregatorFaults() []fault {
 	// What an aggregator estimates after a merge.
 	merged := func(change func(e *fl.Estimate)) func(f *faulty) {

@@ -99,7 +99,7 @@ func TestOurMechanismsKeepTheContract(t *testing.T) {
 // The sparse mechanisms are as accurate as their exact formulas say. The clients' gradients
 // are ternary already: three coordinates of ±Scale. False-positive rate: 9 rounds with 23
 // statistics each at 8 standard errors of 39 degrees of freedom, 2e-7. A standard error is
-// that of an average client and holds for every coordinate, and counts three hits more than
+// an average client's, holds for every coordinate, and counts three hits more than
 // there are some sixty of. So its square may be off by a tenth.
 func TestSparseMechanismsAreAsAccurateAsTheirFormulas(t *testing.T) {
 	const dim, sparsity, scale = 20, 3, 0.5

@@ -27,7 +27,7 @@ func (s *suite) estimateNeedsReports() error {
 		case err == nil:
 			return fmt.Errorf("of %d reports, although min_reports is %d", least-1, least)
 		case !errors.Is(err, fl.ErrTooFewReports) || !errors.As(err, &p) || p.Param != "reports":
-			return fmt.Errorf("of %d reports, where min_reports is %d: error %w, want that of Round.CheckReports", least-1, least, err)
+			return fmt.Errorf("of %d reports, where min_reports is %d: error %w, want the error of Round.CheckReports", least-1, least, err)
 		}
 	}
 	if err := agg.Add(s.reports[least-1]); err != nil {

@@ -23,7 +23,7 @@ func estimates(change func(a *faultyAggregator, e *fl.Estimate)) func(f *faulty)
 	}
 }
 
-// estimateFaults are those of what an aggregator gives away: snapshots and estimates.
+// estimateFaults are faults in what an aggregator gives away: snapshots and estimates.
 func estimateFaults() []fault {
 	return []fault{
 		{"forgets the counts", "snapshot", "comes back as", func(f *faulty) {
@@ -212,7 +212,7 @@ func estimateFaults() []fault {
 				return (&toyAggregator{toy: &early, Reports: a.Reports, Counts: a.Counts}).Estimate()
 			}
 		}},
-		{"has an error of its own for too few", "estimate", "want that of Round.CheckReports", func(f *faulty) {
+		{"has an error of its own for too few", "estimate", "want the error of Round.CheckReports", func(f *faulty) {
 			f.estimate = func(a *faultyAggregator) (*fl.Estimate, error) {
 				e, err := a.toyAggregator.Estimate()
 				if errors.Is(err, fl.ErrTooFewReports) {

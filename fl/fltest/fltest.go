@@ -25,7 +25,7 @@
 //	cost             finite, and reports are about that long          [fl.Coster]
 //	advice           sentences                                        [fl.Adviser]
 //	encode           appends, is a function of rng, takes every finite gradient and no other
-//	float32          as encode, the same report as that of float64    [fl.Float32Mechanism]
+//	float32          as encode, the same report as from float64       [fl.Float32Mechanism]
 //	key-value pairs  as encode                                        [fl.KeyValueMechanism]
 //	ternary vectors  as encode                                        [fl.SparseMechanism]
 //	tiers            as encode, the strictest guarantee first         [fl.TieredMechanism]
@@ -64,7 +64,7 @@ type Options struct {
 	Reports int
 	// Biased leaves out the part "unbiased", for a mechanism that trades a bias for less noise and says so.
 	Biased bool
-	// Seed is that of the private randomness. Equal seeds, zeros included, give equal
+	// Seed is the seed of the private randomness. Equal seeds, zeros included, give equal
 	// checks, but for what a nil rng draws.
 	Seed [32]byte
 }

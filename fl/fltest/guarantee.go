@@ -138,8 +138,8 @@ func (s *suite) amplificationRefuses() error {
 	return nil
 }
 
-// costIsFinite: the expected length is that of the reports, at most about. A factor of 2
-// and 64 bytes are about.
+// costIsFinite checks that Cost is finite and positive, and that the mean length of the reports
+// is at most twice the expected length plus 64 bytes.
 func (s *suite) costIsFinite() error {
 	m, ok := s.mechanism.(fl.Coster)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// inputFaults are those of what clients encode beside gradients, and of the choice that they
+// inputFaults are faults in what clients encode beside gradients, and in the choice that they
 // have.
 func inputFaults() []fault {
 	return []fault{

@@ -69,7 +69,7 @@ func encodes(encode func(m *toy, dst []byte, grad []float64, rng *rand.Rand) ([]
 	return func(f *faulty) { f.encode = encode }
 }
 
-// mechanismFaults are those of the client's half, and of what it promises.
+// mechanismFaults are faults in the client's half, and in what it promises.
 func mechanismFaults() []fault {
 	return []fault{
 		{"changes a complete round", "open", "fl.Complete", func(f *faulty) {

@@ -32,7 +32,7 @@ type Accuracy struct {
 	StdErrFactor float64
 	// NoiseFactor is StdErrFactor for the squared NoiseNorm of the estimates.
 	NoiseFactor float64
-	// Seed is that of the private randomness and of the public seeds. Equal seeds give
+	// Seed is the seed of the private randomness and of the public seeds. Equal seeds give
 	// equal results.
 	Seed [32]byte
 }
@@ -54,8 +54,8 @@ type Accuracy struct {
 // Student's distribution with K−1 degrees of freedom and as far as averages of K rounds
 // are normal. P is 1.9e-5 for K = 100 and Z = 4.5, 3.1e-10 for Z = 7, 2.4e-12 for Z = 8;
 // 5.2e-7 for K = 40 and Z = 6. An error of the mean of a few standard errors goes
-// unnoticed: with K rounds of d coordinates those of the accuracy are about √(2/(K·d)) of
-// MSE.
+// unnoticed: with K rounds of d coordinates the accuracy's standard errors are about
+// √(2/(K·d)) of MSE.
 func Rounds(r fl.Round, a Accuracy) error {
 	a, err := a.complete(r)
 	if err != nil {

@@ -32,7 +32,7 @@ func toyAccuracy(r fl.Round) fltest.Accuracy {
 }
 
 // False-positive rate: 26 statistics at 7 standard errors of 99 degrees of freedom, 8e-9.
-// The standard errors are those of gradients of 0, which are at most 2 % too large.
+// The standard errors are for gradients of 0, which makes them at most 2 % too large.
 func TestTheToyIsAsAccurateAsItSays(t *testing.T) {
 	r := round("toy")
 	if err := fltest.Rounds(r, toyAccuracy(r)); err != nil {

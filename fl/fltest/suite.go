@@ -15,7 +15,7 @@ type suite struct {
 	round     fl.Round
 	mechanism fl.Mechanism
 	gradients [][]float64
-	reports   [][]byte // good ones; report i is that of client i
+	reports   [][]byte // good ones; report i is client i's
 	seed      [32]byte
 	biased    bool // by design
 }
@@ -91,7 +91,7 @@ func (s *suite) rand(stream uint64) *rand.Rand {
 	return rand.New(rand.NewChaCha8(sha256.Sum256(binary.LittleEndian.AppendUint64(s.seed[:], stream))))
 }
 
-// gradient is that of client i. It is a copy, for the mechanism to damage.
+// gradient returns client i's gradient. It is a copy, for the mechanism to damage.
 func (s *suite) gradient(i int) []float64 {
 	return append([]float64(nil), s.gradients[i%len(s.gradients)]...)
 }

@@ -35,8 +35,8 @@ type Scanned struct {
 	Ranges  []Range // in the order of the file; none for a file without reports
 }
 
-// Scan reads a file to its end, checks it as Reader does and returns its ranges. Its memory is
-// that of one report and of the list of ranges. O(bytes).
+// Scan reads a file to its end, checks it as Reader does and returns its ranges. It holds
+// one report and the list of ranges in memory. O(bytes).
 func Scan(in io.Reader, round fl.Round) (*Scanned, error) {
 	r, err := NewReader(in, round)
 	if err != nil {

@@ -80,7 +80,7 @@ func TestScanRefusesDamagedFiles(t *testing.T) {
 	}
 }
 
-// A range whose bytes are not those of the scan gives no report.
+// A range whose bytes are not the scan's gives no report.
 func TestARangeThatChangedIsRefused(t *testing.T) {
 	data := write(t, round("r"), numbered(20_000, 100)...)
 	file, err := reportfile.Scan(bytes.NewReader(data), round("r"))

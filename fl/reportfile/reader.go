@@ -27,7 +27,7 @@ type Reader struct {
 }
 
 // NewReader reads the head of a file. The error is a *fl.ParamError, wrapped, when r is
-// not a file of reports or holds those of another round.
+// not a file of reports or holds another round's reports.
 func NewReader(in io.Reader, round fl.Round) (*Reader, error) {
 	want, err := start(round)
 	if err != nil {
@@ -119,7 +119,7 @@ func (r *Reader) trailer() error {
 		return fl.Invalid("file", fmt.Sprintf("%d reports", r.read), "must hold the %d of its trailer", count)
 	}
 	if got := r.hash.Sum(nil); !bytes.Equal(got, tail[8:]) {
-		return fl.Invalid("file", fmt.Sprintf("digest %x…", got[:8]), "must be that of its trailer, %x…: the file is damaged", tail[8:16])
+		return fl.Invalid("file", fmt.Sprintf("digest %x…", got[:8]), "must be its trailer's, %x…: the file is damaged", tail[8:16])
 	}
 	switch _, err := r.r.ReadByte(); {
 	case err == nil:

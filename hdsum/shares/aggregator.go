@@ -66,7 +66,7 @@ func (a *aggregator) Merge(other fl.Aggregator) error {
 	return nil
 }
 
-// Estimate implements fl.Aggregator. The standard errors are those of the noise, and an
+// Estimate implements fl.Aggregator. The standard errors are the noise's, and an
 // upper bound for the rounding. O(d' log d').
 func (a *aggregator) Estimate() (*fl.Estimate, error) {
 	e, err := a.mechanism.estimate(&a.total)

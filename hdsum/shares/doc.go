@@ -65,8 +65,8 @@
 // # No wrap-around
 //
 // Let N be the most reports that are decoded, 2·max(MinReports, TargetReports) + 1024. Their
-// inputs sum to at most N·L in absolute value. Their noise is that of g = ⌈N/n⌉ groups of at
-// most n clients. In a group the u_i of a coordinate are at most a geometric variable U, also
+// inputs sum to at most N·L in absolute value. Their noise is the noise of g = ⌈N/n⌉ groups of
+// at most n clients. In a group the u_i of a coordinate are at most a geometric variable U, also
 // after the cut, with P[U > t] = e^−η(t+1), and so are the v_i. For
 //
 //	T = ⌈(ln(2·g·d') + 40·ln 2)/η⌉

@@ -49,7 +49,7 @@ func shared(t *testing.T, m *mechanism, seed byte, gradients [][]float64) *fl.Es
 	return e
 }
 
-// The sum of the two servers' sums is that of one central curator: the sum of the inputs
+// The sum of the two servers' sums is one central curator's: the sum of the inputs
 // with discrete Laplace noise, in each of 64 coordinates of 600 rounds, for clients that
 // share inputs of +1, −1 and +1.
 func TestTwoServersHaveTheNoiseOfACentralCurator(t *testing.T) {

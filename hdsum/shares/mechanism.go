@@ -11,7 +11,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/sample"
 )
 
-// mechanism is that of one round, with Round.Scale as the clip norm and Round.MinReports as
+// mechanism is the mechanism of one round, with Round.Scale as the clip norm and Round.MinReports as
 // the number of clients over which the noise is spread.
 type mechanism struct {
 	round     *count.Round

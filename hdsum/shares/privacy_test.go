@@ -219,7 +219,7 @@ func TestTheCutComesOutOfTheBudget(t *testing.T) {
 	}
 }
 
-// The variance of a sum is that of the noise, in proportion to the reports, and at most 1/4 for the rounding
+// The variance of a sum is the noise's, in proportion to the reports, and at most 1/4 for the rounding
 // of each report. At this ε the rounding is most of it.
 func TestStandardErrorsHaveTheRounding(t *testing.T) {
 	r := oneLevel(1, 100)

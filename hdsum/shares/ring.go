@@ -38,7 +38,7 @@ func (r ring) signed(v uint64) int64 {
 	return int64(v<<unused) >> unused
 }
 
-// pack appends a vector, each number in the bits after those of the one before, the lowest
+// pack appends a vector, each number in the bits after the previous number's, the lowest
 // first. Unused bits of the last byte are 0.
 func (r ring) pack(dst []byte, vector []uint64) []byte {
 	held, n := uint64(0), 0 // fewer than 8 bits between numbers

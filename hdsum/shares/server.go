@@ -103,9 +103,9 @@ func (m *mechanism) combine(first, second []byte) (*fl.Estimate, error) {
 	case err != nil:
 		return nil, fmt.Errorf("second server: %w", err)
 	case sum.reports != other.reports:
-		return nil, fmt.Errorf("%w: %w", fl.ErrUnmatched, fl.Invalid("reports", other.reports, "must be those of the first server, %d", sum.reports))
+		return nil, fmt.Errorf("%w: %w", fl.ErrUnmatched, fl.Invalid("reports", other.reports, "must be the first server's, %d", sum.reports))
 	case ids != otherIDs:
-		return nil, fmt.Errorf("%w: %w", fl.ErrUnmatched, fl.Invalid("ids", "another set", "must be those of the first server's %d reports", sum.reports))
+		return nil, fmt.Errorf("%w: %w", fl.ErrUnmatched, fl.Invalid("ids", "another set", "must be the ids of the first server's %d reports", sum.reports))
 	}
 	reports := sum.reports
 	sum.merge(&other)

@@ -55,7 +55,7 @@ func TestTheContractIsKept(t *testing.T) {
 	}
 }
 
-// The error of whole rounds is that of the noise: with 2^12 levels rounding is negligible,
+// The error of whole rounds is the noise's: with 2^12 levels rounding is negligible,
 // below 1e-4 of it, and a range of 4 clips no coordinate of these gradients.
 func TestTheErrorIsThatOfTheNoise(t *testing.T) {
 	r := testRound(3)

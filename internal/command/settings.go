@@ -33,7 +33,7 @@ func Configurable(f *flag.FlagSet) {
 
 // Configure sets the flags of a command that the command line left open: from the
 // environment, and those that are not there either from the file of -config. Variables that begin
-// like those of one of its children are the child's. It returns the first
+// like the variables of one of its children are the child's. It returns the first
 // *fl.ParamError for a value that is wrong or that no flag has, after it has set all that are right.
 func Configure(command string, f *flag.FlagSet, children ...string) error {
 	c := settings{command, f}

@@ -7,8 +7,8 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// Budget is how much of the privacy budget the two perturbations get: Key is ε1, that
-// of whether the key shows, Value is ε2, that of its sign.
+// Budget is how much of the privacy budget the two perturbations get: Key is ε1, for whether
+// the key shows, Value is ε2, for its sign.
 type Budget struct{ Key, Value float64 }
 
 // UETotal is the ε of PCKV-UE with this budget (Theorem 2).

@@ -71,7 +71,8 @@ func (c Channel) Estimate(padding int, plus, minus, n float64) (frequency, mean 
 	return frequency, (first - second) / senders
 }
 
-// held is the variance of whether the key of a sent pair shows, empty that of another.
+// held is the variance of whether the key of a sent pair shows, empty the variance of whether
+// another key shows.
 func (c Channel) held() float64 {
 	a := c.Background + c.Hold
 	return a * (1 - a)

@@ -48,7 +48,7 @@ func (k *counts) Merge(other *counts) {
 // Estimate implements count.State by Algorithm 4. The unconditional mean is formed
 // directly, as ℓ(n1−n2)/(n·a(2p−1)), not from frequency and conditional mean. The
 // conditional means have the algorithm's corrections, frequencies and means do not.
-// Standard errors are those of clients drawn independently, with the estimates plugged in.
+// Standard errors are for clients drawn independently, with the estimates plugged in.
 func (k *counts) Estimate(reports int64) (*fl.Estimate, error) {
 	m := k.mechanism
 	dim := m.round.Dim
@@ -114,7 +114,7 @@ type Counts struct {
 // simulation that draws the counts from their law. It returns a *fl.ParamError
 // (wrapped), and changes nothing, when agg is of another package, when the slices do not
 // have dim entries, and when that number of reports cannot show the counts: none shows a
-// key twice, and those of PCKV-GRR show one key at most. O(dim).
+// key twice, and reports of PCKV-GRR show one key at most. O(dim).
 func AddCounts(agg fl.Aggregator, c Counts) error {
 	a, ok := agg.(*aggregator)
 	if !ok {

@@ -25,7 +25,7 @@
 // PCKV-UE has weights w = 2^k and h = ⌊w·e^ε⌋. A position is +, −, 0 with weights w,
 // w, h+w. The position of the sent pair ⟨j, v⟩ is v, −v, 0 with weights h, w, h+w.
 // That is Lemma 2's a = 1/2, b = 2/(e^ε+3), p = e^ε/(e^ε+1) with h/w in the place of
-// e^ε. Compare the law with that of no pair: the probability of a report is multiplied by
+// e^ε. Compare the law with the law of no pair: the probability of a report is multiplied by
 // h/w when position j holds v and by 1 otherwise, up to a common factor between the
 // two. Hence PCKV-UE is ε-LDP. The non-zero positions are found by gaps of an exact geometric
 // law. The positions of dummies are independent of the data and are not sent.

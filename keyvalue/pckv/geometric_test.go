@@ -19,7 +19,7 @@ func power(q *big.Rat, n uint64) *big.Rat {
 
 // The two building blocks have exactly the stated laws: a run of n failures has
 // probability (1−q)^n, and the proposal that is accepted at place i has probability
-// (1−q)^i/block, in proportion to that of the first success.
+// (1−q)^i/block, in proportion to the first success's.
 func TestGeometricBlocksAreExact(t *testing.T) {
 	for _, q := range []struct{ hits, total uint64 }{{1, 2}, {3, 10}, {2, 16}, {7, 50}} {
 		g := newGeometric(q.hits, q.total)

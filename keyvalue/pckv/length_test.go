@@ -8,7 +8,7 @@ import (
 )
 
 // Lengths of PCKV-UE, over all random choices: they depend on whether a pair is sent, by a factor of at
-// most e^ε. Those of PCKV-GRR are one.
+// most e^ε. All reports of PCKV-GRR have one length.
 func TestLengthsAreCoveredByTheGuarantee(t *testing.T) {
 	const dim, padding = 2, 1
 	lengths := func(r randomizer, sent signedKey) map[int]*big.Rat {

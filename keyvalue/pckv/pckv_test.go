@@ -85,7 +85,7 @@ func TestBadInputsAreRefused(t *testing.T) {
 	}
 }
 
-// The mean is that of the clipped gradients, in their units: coordinates 1 and 4 of 6
+// The mean is the mean of the clipped gradients, in their units: coordinates 1 and 4 of 6
 // are clipped or scaled. 3 × 6 deviations within 5.5 standard errors: false positives
 // below 1e-6.
 func TestGradientsAreClippedAndScaled(t *testing.T) {

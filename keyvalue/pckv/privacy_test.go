@@ -68,7 +68,7 @@ func allInputs(dim int) [][]fl.KeyValue {
 }
 
 // worst returns the largest ratio of two inputs' probabilities of a report. The law of
-// a report is composed of those of Algorithm 1 and of the perturbation.
+// a report is composed of the laws of Algorithm 1 and of the perturbation.
 func worst(t *testing.T, r randomizer, reports, dim, padding int) *big.Rat {
 	t.Helper()
 	perturbed := map[signedKey]map[string]*big.Rat{}

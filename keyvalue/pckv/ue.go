@@ -21,8 +21,8 @@ type gaps interface {
 }
 
 func newUnary(epsilon float64, dim int) (*unary, error) {
-	// The total of a position of noise is h + 3w ≤ 2^62; that of the pair's, 2h + 2w, is
-	// below 2^63.
+	// The total of a position of noise is h + 3w ≤ 2^62; the total of the pair's
+	// position, 2h + 2w, is below 2^63.
 	w, err := newWeights(epsilon, 1, 3)
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func SumUp(values []float64) (float64, error) {
 // Advanced returns the budget of k mechanisms that are (epsilon, delta)-differentially
 // private each: epsilon·√(2k·log(1/slack)) + k·epsilon·(e^epsilon − 1) and k·delta + slack
 // (Dwork, Rothblum and Vadhan, FOCS 2010, Theorem III.3). Both are rounded up. slack is in
-// (0, 1), the other parameters are those of Basic. The bound is a textbook's: [Homogeneous]
+// (0, 1), the other parameters are Basic's. The bound is a textbook's: [Homogeneous]
 // is optimal for the same data. Cost: O(1).
 func Advanced(epsilon, delta, slack float64, k int) (totalEpsilon, totalDelta float64, err error) {
 	if err := checkEach(epsilon, delta, k); err != nil {

@@ -110,8 +110,8 @@ func (s sums) tilted(theta float64) []tilted {
 // Whatever the tilted masses are off by counts at most e^{value − theta·epsilon} times
 // itself, because it is only losses above epsilon that count.
 //
-// For a window far above epsilon what is below the window belongs to outside. Cost: that of
-// tail.above.
+// For a window far above epsilon what is below the window belongs to outside. Cost:
+// tail.above's.
 func (w *window) divergence(epsilon float64) (lo, hi float64) {
 	start := max(0, int(math.Floor(epsilon/w.step))-w.first)
 	gap := float64(w.first+start)*w.step - epsilon

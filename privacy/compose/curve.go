@@ -49,7 +49,7 @@ func Shuffled(ctx context.Context, epsilon float64, sparsity, slots, clients int
 // guarantee.
 //
 // The clients of an fl.TieredMechanism choose their guarantee. The loss covers every choice: it is
-// that of the largest ε and the largest δ on the menu. A report shows its tier, so no bound on
+// the loss of the largest ε and the largest δ on the menu. A report shows its tier, so no bound on
 // shuffling is used.
 //
 // A mechanism without privacy is an error, and so is a guarantee under zero-out, or one for
@@ -92,7 +92,7 @@ func reportLoss(m fl.Mechanism, clients int) (mechanism, error) {
 	return newGivenCurve(curve, epsilon)
 }
 
-// shuffledCurve is the curve of a bound for a number of clients. That of a coarse blanket is an
+// shuffledCurve is the curve of a bound for a number of clients. A coarse blanket's curve is an
 // upper bound, too; what it adds is small beside the error of the composition.
 func shuffledCurve(a fl.Amplification, clients int) Curve {
 	if blanket, ok := a.(*privacy.Blanket); ok {

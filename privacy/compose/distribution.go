@@ -62,7 +62,7 @@ func distributionOf(ctx context.Context, m mechanism, refused error, options Opt
 	return d, nil
 }
 
-// newDistribution returns the distribution of one mechanism. Cost: that of O(1/step)
+// newDistribution returns the distribution of one mechanism. Cost: O(1/step)
 // evaluations of its curve.
 func newDistribution(ctx context.Context, m mechanism, options Options) (*Distribution, error) {
 	if err := options.check(); err != nil {

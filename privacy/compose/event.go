@@ -19,7 +19,7 @@ const (
 	KindShuffled        Kind = "shuffled"         // Epsilon, Sparsity, Slots, Clients
 )
 
-// Event is Count uses of one mechanism, as kept in a ledger. The parameters are those of
+// Event is Count uses of one mechanism, as kept in a ledger. The parameters are as in
 // the constructor for its Kind; fields of other kinds must be zero. A pure or approximate event
 // has an Epsilon or a Delta above 0: without, it is taken for one whose budget was forgotten.
 type Event struct {
@@ -79,7 +79,7 @@ func (e Event) kindOnly() Event {
 	return e
 }
 
-// mechanism returns that of one use, for an event without a count.
+// mechanism returns the mechanism of one use, for an event without a count.
 func (e Event) mechanism() (m mechanism, err error) {
 	used := Event{Kind: e.Kind, Epsilon: e.Epsilon}
 	switch e.Kind {

@@ -9,7 +9,7 @@ type vertex struct{ loss, delta float64 }
 // An atom is an outcome of the first law with the given loss.
 type atom struct{ loss, mass float64 }
 
-// slope returns that of the chord from a to b in q, times e^{a.loss}, so that no
+// slope returns the slope of the chord from a to b in q, times e^{a.loss}, so that no
 // exponential overflows.
 func slope(a, b vertex) float64 {
 	return (b.delta - a.delta) / math.Expm1(b.loss-a.loss)

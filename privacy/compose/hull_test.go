@@ -46,7 +46,7 @@ func at(curve []vertex, loss float64) float64 {
 	return a.delta + slope(a, b)*math.Expm1(loss-a.loss)
 }
 
-// The hull of points and their mirror images, whose losses are those with the other sign, is that of all of
+// The hull of points and their mirror images, whose losses have the other sign, is the hull of all of
 // them. Curves are given that are not convex, and too high at small losses.
 func TestSymmetricHullIsThatOfTheMirrorImagesToo(t *testing.T) {
 	rng := rand.New(rand.NewChaCha8([32]byte{71}))

@@ -14,7 +14,7 @@ func Pure(epsilon float64, options Options) (*Distribution, error) {
 }
 
 // Approximate returns the loss of an (epsilon, delta)-differentially private mechanism,
-// whatever it is: that of randomized response with an error symbol (Kairouz, Oh and
+// whatever it is: the loss of randomized response with an error symbol (Kairouz, Oh and
 // Viswanath, ICML 2015). epsilon in [0, 100], delta in [0, 1).
 func Approximate(epsilon, delta float64, options Options) (*Distribution, error) {
 	m, err := newResponse(epsilon, delta)

@@ -40,7 +40,7 @@ func newPoints(mass []float64, theta, step float64) *points {
 	return p
 }
 
-// down returns less and all at a position, from those of the mark above.
+// down returns less and all at a position, from less and all at the mark above.
 func (p *points) down(position, mark int) (less, all float64) {
 	less, all = p.less[mark], p.all[mark]
 	for i := min(mark*marksEvery, len(p.mass)) - 1; i >= position; i-- {
@@ -107,6 +107,6 @@ func (w *window) pointwise(ctx context.Context, laws []tilted) error {
 		mass[i] = math.Max(0, folded[(w.first+i)&(n-1)]/float64(n))
 	}
 	w.tail = newPoints(mass, w.theta, w.step)
-	w.relative += 8 * float64(n) * ulp // four roundings a step, and those of the factors
+	w.relative += 8 * float64(n) * ulp // four roundings a step, and the factors' roundings
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// windows are those of a composition's two sides at a δ.
+// windows returns the windows of a composition's two sides at a δ.
 func windows(t *testing.T, d *Distribution, delta float64) []*window {
 	t.Helper()
 	var out []*window

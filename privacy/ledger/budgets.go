@@ -9,7 +9,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// budgets are those of a purpose.
+// budgets are the budgets of a purpose.
 type budgets struct {
 	all Budget
 	// central is nil where there is none.

@@ -44,7 +44,7 @@ type Charge struct {
 	Round [32]byte
 	// RoundID and Mechanism are for the record.
 	RoundID, Mechanism string
-	// Guarantee is the mechanism's, for this one report, or that of the tier which the client
+	// Guarantee is the mechanism's, for this one report, or the guarantee of the tier which the client
 	// chose from the menu of an fl.TieredMechanism, whose own is the strictest: Epsilon is in [0, fl.MaxEpsilon],
 	// and +Inf exactly without privacy; Delta is in [0, 1). A local guarantee is always
 	// under fl.ReplaceOne. Without privacy the relation does not matter. RealNumbers is

@@ -16,7 +16,7 @@ import (
 // Exported is a whole ledger in the form that Ledger.Export writes as JSON. Other programs read it, and a
 // later state of the ledger is compared with it. What entries keep is not in it.
 type Exported struct {
-	// Version is that of the form: 1.
+	// Version is the form's: 1.
 	Version int `json:"version"`
 	// Purposes are what is recorded for each body of data, by its name of 1 to 256 bytes.
 	Purposes map[string]ExportedPurpose `json:"purposes"`
@@ -78,12 +78,12 @@ type ExportedEntry struct {
 	Digest string `json:"digest"`
 	// Mechanism is the name of the mechanism that made the report.
 	Mechanism string `json:"mechanism"`
-	// ExportedGuarantee is that of the report by itself.
+	// ExportedGuarantee is the guarantee of the report by itself.
 	ExportedGuarantee
 	// Central is what the report promises in the model "shuffle" or "two-servers" beside that, nil where
 	// it promises nothing more.
 	Central *ExportedGuarantee `json:"central,omitempty"`
-	// The times are those of the client's clock, RFC 3339 in UTC. Those that have not come are left out.
+	// The times are by the client's clock, RFC 3339 in UTC. Those that have not come are left out.
 	// Nothing is promised about them: order and budget do not depend on the clock.
 	ReservedAt     time.Time `json:"reserved_at"`
 	SpentAt        time.Time `json:"spent_at,omitzero"`
@@ -126,7 +126,7 @@ const exportVersion = 1
 const maxExported = 256 << 20
 
 // ReadExported reads what Ledger.Export has written, at most 256 MiB. The form has no checksums: nothing
-// shows that a ledger has written it. The error names what is not of the form, or wraps that of r.
+// shows that a ledger has written it. The error names what is not of the form, or wraps r's.
 func ReadExported(r io.Reader) (*Exported, error) {
 	x, err := readExported(r, maxExported)
 	if err != nil {
@@ -173,7 +173,7 @@ func (p ExportedPurpose) validate(name string) error {
 	var last uint64
 	for _, e := range p.Entries {
 		if e.ID <= last {
-			return fl.Invalid("id", e.ID, "must be above %d, that of the entry before", last)
+			return fl.Invalid("id", e.ID, "must be above %d, the id of the entry before", last)
 		}
 		last = e.ID
 		if _, err := e.entry(name); err != nil {

@@ -44,7 +44,7 @@ func BasicFilter(charges []Charge, delta float64) (float64, error) {
 // there is any report, and a strategy that stops early has seen a part of the largest number of
 // reports that the budget allows.
 //
-// Cost: that of compose.Homogeneous.EpsilonAt, plus O(len(charges)).
+// Cost: compose.Homogeneous.EpsilonAt's, plus O(len(charges)).
 func UniformFilter(charges []Charge, delta float64) (float64, error) {
 	if len(charges) == 0 {
 		return 0, nil
@@ -82,7 +82,7 @@ func UniformFilter(charges []Charge, delta float64) (float64, error) {
 //
 // A client that takes part in one kind of round only gets all of its δ from UniformFilter.
 //
-// Cost: that of UniformFilter.
+// Cost: UniformFilter's.
 func EitherFilter(charges []Charge, delta float64) (float64, error) {
 	basic, err := BasicFilter(charges, delta/2)
 	if err != nil {

@@ -15,7 +15,7 @@ const MaxKept = 16 << 20
 
 // Keep stores bytes with a reserved entry, durably, in place of what it kept before: 1 to MaxKept
 // of them. They are there until the entry is released or its receipt is noted. Errors and cost
-// are those of Spend.
+// are Spend's.
 func (l *Ledger) Keep(id ID, data []byte) error {
 	if len(data) < 1 || len(data) > MaxKept {
 		return fmt.Errorf("ledger: keep: %w", fl.Invalid("data", fmt.Sprintf("%d bytes", len(data)), "must have 1 to %d", MaxKept))

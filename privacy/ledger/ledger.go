@@ -11,7 +11,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Errors that are wrapped by those of this package. A closed ledger gives fs.ErrClosed.
+// Errors that are wrapped by this package's errors. A closed ledger gives fs.ErrClosed.
 var (
 	// ErrBudget: the budget does not allow the charge, or there is none.
 	ErrBudget = errors.New("refused by the budget")

@@ -71,7 +71,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// Every step from every state: only those of the diagram are allowed, and the others
+// Every step from every state: only the diagram's steps are allowed, and the others
 // change nothing.
 func TestForbiddenSteps(t *testing.T) {
 	steps := []struct {

@@ -11,7 +11,7 @@ import (
 )
 
 // checkFile returns nil if what is at a path can hold a ledger that nobody else can change. The
-// information is that of the path itself: a link could be pointed elsewhere at any time.
+// information is about the path itself: a link could be pointed elsewhere at any time.
 func checkFile(info fs.FileInfo) error {
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:

@@ -21,7 +21,7 @@ func (l *Ledger) Spend(id ID) error {
 }
 
 // Release gives a reservation back. The caller vouches that nothing has left the client and
-// that the report, if it was encoded, is destroyed. Errors and cost are those of Spend.
+// that the report, if it was encoded, is destroyed. Errors and cost are Spend's.
 func (l *Ledger) Release(id ID) error {
 	return l.step("release", id, func(e *Entry) error {
 		if e.State != Reserved {
@@ -34,7 +34,7 @@ func (l *Ledger) Release(id ID) error {
 
 // Receipt notes the server's acknowledgement of a spent report, at most 256 bytes of UTF-8 and
 // not empty. To repeat it is no error; another one for the same entry is. Errors and cost
-// are those of Spend.
+// are Spend's.
 func (l *Ledger) Receipt(id ID, receipt string) error {
 	if err := checkText("receipt", receipt); err != nil {
 		return fmt.Errorf("ledger: receipt: %w", err)

@@ -127,8 +127,8 @@ func TestExactFindsPlantedFaults(t *testing.T) {
 			classes: func(c []uint64) { c[1], c[2] = c[1]/4, c[2]+c[1]-c[1]/4 },
 			only:    func(x fl.Ternary) bool { return x.Index[0] == 4 && x.Index[1] == 3 && x.Sign[0] > x.Sign[1] },
 		}, false, func(e float64) bool { return e > math.Log(4) }, ""},
-		// Twice the weight of the partners, and so a larger sum: the ratio 1.72 is that
-		// of its largest probability, where its smallest ones give 1.46 at most.
+		// Twice the weight of the partners, and so a larger sum: the ratio 1.72 comes
+		// from its largest probability, where its smallest ones give 1.46 at most.
 		"a single input, high": {fault{
 			classes: func(c []uint64) { c[1] *= 2 },
 			only:    func(x fl.Ternary) bool { return x.Index[0] == 4 && x.Index[1] == 3 && x.Sign[0] > x.Sign[1] },

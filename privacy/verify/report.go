@@ -61,7 +61,7 @@ type Report struct {
 	Notes []string `json:"notes,omitempty"`
 
 	// Tiers has one report for each tier of a mechanism with a menu. The fields above are then
-	// those of one of them: of the first that breaks its promise, or else of the first that is undecided, or else of
+	// one tier's: the first that breaks its promise, or else the first that is undecided, or else
 	// the last, which promises least. Holds is the promise of them all.
 	Tiers []*Report `json:"tiers,omitempty"`
 }

@@ -102,7 +102,7 @@ func TestTheErrorIsSharedByAllBounds(t *testing.T) {
 
 // Correct mechanisms are accused with probability at most 1e-6 each. Faults are found
 // with a margin: the bounds of ε come out at least 5 standard errors above what is asked
-// for, where that of the logarithm of k/k', two counts, is √(1/k + 1/k') at most.
+// for, where the standard error of the logarithm of k/k', two counts, is √(1/k + 1/k') at most.
 func TestStatisticsFindPlantedFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("audits on as many goroutines as TestCorrectMechanismsAreNotAccused does")

@@ -26,7 +26,7 @@ func (t tier) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error)
 // Guarantee implements fl.Mechanism.
 func (t tier) Guarantee() fl.Guarantee { return t.menu.Tiers()[t.number] }
 
-// checkTiers checks each tier of a menu against its own promise. The confidence is that of all
+// checkTiers checks each tier of a menu against its own promise. The confidence is for all
 // tiers together.
 func checkTiers(ctx context.Context, menu fl.TieredMechanism, r fl.Round, o Options) (*Report, error) {
 	count := len(menu.Tiers())

@@ -29,7 +29,7 @@ func TestTiersAreCheckedOneByOne(t *testing.T) {
 		if !tier.Holds || tier.EpsilonPromised != want || tier.EpsilonFound > want || tier.Tiers != nil || tier.Method != verify.Statistical {
 			t.Errorf("tier %d: %+v, want a promise of %v", i, tier, want)
 		}
-		if math.Abs(tier.Confidence-(1-1e-6)) > 1e-12 { // that of all three together is 1 − 3e-6
+		if math.Abs(tier.Confidence-(1-1e-6)) > 1e-12 { // the confidence in all three together is 1 − 3e-6
 			t.Errorf("tier %d: confidence %v, want 1 - 1e-6", i, tier.Confidence)
 		}
 	}
@@ -56,7 +56,7 @@ func (l leakyMenu) EncodeTier(dst []byte, tier int, grad []float64, rng *rand.Ra
 	return l.TieredMechanism.EncodeTier(dst, tier, grad, rng)
 }
 
-// A tier that breaks its promise breaks that of the round, whatever the strictest tier does.
+// A tier that breaks its promise breaks the round's, whatever the strictest tier does.
 func TestOneLeakyTierIsFound(t *testing.T) {
 	for _, tier := range []int{0, 1} {
 		r := menuRound()

@@ -106,7 +106,7 @@ func (o Options) withDefaults() (Options, error) {
 // is completed first, and one without a public seed gets one; the report's notes say
 // so. A round without privacy is a *fl.ParamError: it promises nothing.
 //
-// Cost: that of Mechanism.
+// Cost: Mechanism's.
 func Round(ctx context.Context, r fl.Round, o Options) (*Report, error) {
 	o, err := o.withDefaults()
 	if err != nil {

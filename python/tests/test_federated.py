@@ -361,7 +361,7 @@ def test_what_an_estimate_is_worth(server: Round, client: Round) -> None:
     worth = measures(estimate, 100_000)
     assert worth["hushgrad.bytes-per-report"] == 5
     assert worth["hushgrad.std-err"] == pytest.approx(float(np.sqrt(np.mean(estimate.std_err**2))))
-    # The norm is 0.55 and that of the noise 2 times the error of a coordinate. Reports are
+    # The norm is 0.55 and the noise's 2 times the error of a coordinate. Reports are
     # random: the ratio is within a third of this but once in 1e9 tries.
     assert worth["hushgrad.signal-to-noise"] == pytest.approx(
         0.55 / (2 * worth["hushgrad.std-err"]), rel=1 / 3

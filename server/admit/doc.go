@@ -48,5 +48,5 @@
 // its own. A round's digest is the same for all clients of an honest server. Compare it
 // over another channel where that matters.
 //
-// The client's arithmetic is that of math/big, whose running time depends on the numbers.
+// The client's arithmetic is math/big's, whose running time depends on the numbers.
 package admit

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// KeyBits is the length of the modulus: that of token type 2.
+	// KeyBits is the length of the modulus, as token type 2 has it.
 	KeyBits = 2048
 	// SignatureBytes is the length of a signature, of a blinded one, and of a blinded message.
 	SignatureBytes = KeyBits / 8

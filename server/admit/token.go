@@ -68,7 +68,7 @@ func (v *Verifier) verify(token []byte) error {
 	case string(keyID) != string(v.keyID[:]):
 		return fl.Invalid("token_key_id", fmt.Sprintf("%x", keyID), "must be %x, the key of this round", v.keyID)
 	case string(challenge) != string(v.challenge[:]):
-		return fl.Invalid("challenge_digest", fmt.Sprintf("%x", challenge), "must be %x, that of this round", v.challenge)
+		return fl.Invalid("challenge_digest", fmt.Sprintf("%x", challenge), "must be %x, the challenge digest of this round", v.challenge)
 	}
 	sum := sha512.Sum384(input)
 	options := &rsa.PSSOptions{Hash: crypto.SHA384, SaltLength: saltBytes}

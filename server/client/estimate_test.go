@@ -13,7 +13,7 @@ import (
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
-// threeColumns are those of chunk.
+// threeColumns are chunk's columns.
 var threeColumns = []string{fl.ColumnMean, fl.ColumnFrequency, fl.ColumnConditional}
 
 // chunk has n coordinates from offset in all three columns, the last one without standard

@@ -103,11 +103,11 @@ func (c *Client) openRound(ctx context.Context, id string) (fl.Round, error) {
 
 // As returns the participation of another client, whom the issuer knows by this connection. It costs
 // next to nothing. Use it in a simulation, where one program is many clients that send one report
-// each with a token each. The error is a *fl.ParamError for Ledger when there is one: it is that
-// of one client.
+// each with a token each. The error is a *fl.ParamError for Ledger when there is one: a ledger
+// belongs to one client.
 func (p *Participation) As(issuer grpc.ClientConnInterface) (*Participation, error) {
 	if p.client.opts.Ledger != nil {
-		return nil, fmt.Errorf("client: as: %w", fl.Invalid("Ledger", "one", "must not be there: it is that of one client"))
+		return nil, fmt.Errorf("client: as: %w", fl.Invalid("Ledger", "one", "must not be there: a ledger belongs to one client"))
 	}
 	other := *p
 	other.issuer, other.doubtful = service.NewIssuerClient(issuer), new(doubtful)
@@ -147,7 +147,7 @@ func (p *Participation) Central() (fl.Guarantee, bool) {
 // of a round with a shuffler none above 5 MiB: it also keeps what is sealed.
 //
 // The report is not sealed yet: Submit does that. In a round of a mechanism for two servers it is the
-// share of the first server and then that of the second, which together show the gradient.
+// first server's share and then the second server's, which together show the gradient.
 func (p *Participation) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
 	encode := func(dst []byte) ([]byte, error) { return p.mechanism.Encode(dst, grad, rng) }
 	if menu, ok := p.mechanism.(fl.TieredMechanism); ok {

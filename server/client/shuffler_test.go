@@ -152,7 +152,7 @@ func (s *shuffler) take(req *service.SubmitReportsRequest, resp *service.SubmitR
 		}
 		share, tag := s.format.Second(item)
 		if !slices.Equal(tag, plain[s.format.Report:s.format.Report+s.format.Tag]) {
-			return errors.New("the tag in the seal is not that of the second share")
+			return errors.New("the tag in the seal is not the second share's")
 		}
 		s.items[id] = slices.Clone(item)
 		s.reports = append(s.reports, slices.Concat(plain[:s.format.Report], share))

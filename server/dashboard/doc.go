@@ -24,7 +24,7 @@
 //
 // # What is promised
 //
-// The words are those of package plan. They are about a client that reports once in every round
+// The words are package plan's. They are about a client that reports once in every round
 // of the server, min_reports clients at a time. One goroutine computes them, for at most a fifth
 // of the time.
 //

@@ -64,7 +64,7 @@ func epsilon(t *testing.T, b *Budget) float64 {
 	return x
 }
 
-// The figures of equal rounds are those of package plan, rounded up, and so are the words.
+// The figures of equal rounds are package plan's, rounded up, and so are the words.
 func TestPromisesAreThoseOfThePlan(t *testing.T) {
 	k := kindOf(t, cocoRound("r"), nil, 3)
 	s := promised(t, Config{Delta: 1e-5}, k)

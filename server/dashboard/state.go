@@ -11,7 +11,7 @@ import (
 	"github.com/hushgrad/hushgrad/server/internal/crowd"
 )
 
-// Version is that of the fields of a State. It grows when a field changes its meaning or goes.
+// Version is the version of the fields of a State. It grows when a field changes its meaning or goes.
 const Version = 1
 
 // State is all that the page shows. Bounds on privacy are texts, rounded up.

@@ -250,7 +250,7 @@ func (c *Cluster) Shards() int { return c.cfg.Shards }
 
 func (c *Cluster) stateSubject() string { return c.cfg.Name + ".state" }
 
-// reportSubject is that of a partition in a lane.
+// reportSubject returns the subject of a partition in a lane.
 func (c *Cluster) reportSubject(lane, shard int) string {
 	return fmt.Sprintf("%s.reports.%d.%d", c.cfg.Name, lane, shard)
 }

@@ -123,7 +123,7 @@ func (p *party) joinWith(keys *seal.Keys, shard int, kept journal.Journal, metri
 	return stop
 }
 
-// dial returns the operator's connection and that of a shuffler.
+// dial returns the operator's connection and a shuffler's.
 func (p *party) dial() (*client.Operator, grpc.ClientConnInterface) {
 	p.t.Helper()
 	conn, err := grpc.NewClient(p.address, grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -198,7 +198,7 @@ func (c *crowd) complete(ctx context.Context, to grpc.ClientConnInterface) error
 	return err
 }
 
-// estimate is that of an aggregator which counted every report once.
+// estimate returns the estimate of an aggregator which counted every report once.
 func (c *crowd) estimate(t testing.TB) *fl.Estimate {
 	t.Helper()
 	m, err := fl.Open(c.round)

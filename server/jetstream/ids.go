@@ -36,10 +36,10 @@ func (s idStore) has(digest [32]byte, one id) (bool, error) {
 }
 
 // partly stands in the place of a head while segments are being read: if that is interrupted, the
-// ids here are those of no snapshot.
+// ids here are no snapshot's.
 const partly = "partly"
 
-// add adds the ids of a segment. From then on they are those of all segments up to head.
+// add adds the ids of a segment. From then on the ids here are the ids of all segments up to head.
 func (s idStore) add(digest [32]byte, head string, ids []id) error {
 	var b journal.Batch
 	for _, one := range ids {

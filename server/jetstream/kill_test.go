@@ -36,7 +36,7 @@ const (
 )
 
 // Three shards on three nodes, all of them processes, count every report once while nodes and
-// members are killed under load. The estimate is that of one server, bit for bit. Needs -long:
+// members are killed under load. The estimate is one server's, bit for bit. Needs -long:
 // about ten seconds for each kill of a node and of a member.
 func TestAKilledClusterLosesNothing(t *testing.T) {
 	if !*long {
@@ -98,7 +98,7 @@ func TestAKilledClusterLosesNothing(t *testing.T) {
 		t.Fatalf("%v\n%s", err, f.logged())
 	}
 	if want := oneServer(t, f, c); !reflect.DeepEqual(got, want) {
-		t.Errorf("the estimate of %d reports is not that of one server, of %d\n%s", got.Reports, want.Reports, f.logged())
+		t.Errorf("the estimate of %d reports is not one server's, of %d\n%s", got.Reports, want.Reports, f.logged())
 	}
 	if load.again == 0 {
 		t.Error("nothing was sent twice")

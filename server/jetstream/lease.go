@@ -157,7 +157,7 @@ func (l *lease) renew(ctx context.Context) error {
 	case seen != nil:
 		return err
 	case string(entry.Value()) == l.holder:
-		l.revision = max(l.revision, entry.Revision()) // that of a renewal whose answer was lost
+		l.revision = max(l.revision, entry.Revision()) // the revision of a renewal whose answer was lost
 		return err
 	case entry.Revision() > l.revision:
 		return fmt.Errorf("%w: lease %s", errFenced, l.key)

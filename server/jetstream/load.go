@@ -77,7 +77,7 @@ func (s *shard) loadTally(ctx context.Context, e entry) (*tally, error) {
 	return t, s.fetchIDs(ctx, t)
 }
 
-// fetchIDs makes the ids on this disk those of a tally's snapshot.
+// fetchIDs makes the ids on this disk the ids of a tally's snapshot.
 func (s *shard) fetchIDs(ctx context.Context, t *tally) error {
 	have, err := s.ids.head(t.digest)
 	if err != nil || have == t.head {

@@ -101,7 +101,7 @@ func (e *entry) check(lanes int) (err error) {
 	return checkName("head", e.Head)
 }
 
-// past reports whether all positions have reached those of a fence.
+// past reports whether all positions have reached a fence's positions.
 func (m manifest) past(fence []uint64) bool {
 	for lane, at := range fence {
 		if m.Positions[lane] < at {

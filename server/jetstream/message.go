@@ -74,7 +74,7 @@ func (m message) round() (r fl.Round, err error) {
 	}
 	digest, err := r.Digest()
 	if err == nil && digest != m.digest {
-		err = fl.Invalid("digest", fmt.Sprintf("%x", m.digest), "must be %x, that of the round", digest)
+		err = fl.Invalid("digest", fmt.Sprintf("%x", m.digest), "must be %x, the round's digest", digest)
 	}
 	return r, err
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Three shards of two members count every report once, however often it is forwarded, and the
-// estimate is that of one aggregator. A member that leaves in the midst of it is replaced, on a
+// estimate is one aggregator's. A member that leaves in the midst of it is replaced, on a
 // disk that has nothing.
 func TestShardsCountEveryReportOnce(t *testing.T) {
 	t.Parallel() // it mostly waits

@@ -36,7 +36,7 @@ func TestAShardCountsAReportOnce(t *testing.T) {
 	one.put(0, kindReports, sealed...)
 	one.drain()
 	if !bytes.Equal(one.bytes(), b.bytes()) {
-		t.Error("the sum is not that of the reports that came once")
+		t.Error("the sum is not the sum of the reports that came once")
 	}
 }
 

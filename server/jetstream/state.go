@@ -17,7 +17,7 @@ import (
 )
 
 // state is the leader's journal: a stream of changes, and in memory what they add up to. Every
-// write names the number of the last one, so that after the first write of a new leader all those
+// write names the number of the last one, so that after the first write of a new leader all writes
 // of the old one fail.
 //
 // A message is a kind, the writer, a counter of the writer's messages, and a part of a batch.

@@ -18,7 +18,7 @@ type ItemSealer struct {
 	sealer *Sealer
 }
 
-// NewItemSealer returns the sealer of a round and its mechanism. The errors are those of FormatOf.
+// NewItemSealer returns the sealer of a round and its mechanism. The errors are FormatOf's.
 func NewItemSealer(r fl.Round, m fl.Mechanism) (*ItemSealer, error) {
 	format, err := FormatOf(r, m)
 	if err != nil {

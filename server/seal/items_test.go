@@ -10,7 +10,7 @@ import (
 	"github.com/hushgrad/hushgrad/server/seal"
 )
 
-// A report without its token would have another length than those of other clients.
+// A report without its token would have another length than the reports of other clients.
 func TestAnItemIsAReportWithItsToken(t *testing.T) {
 	r, m := sealedRound(t, coco.Name, seal.X25519, func(r *fl.Round) { r.IssuerKey, r.OuterIssuerKey = []byte{1}, outerKey(t) })
 	sealer, err := seal.NewItemSealer(r, m)

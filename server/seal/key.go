@@ -27,7 +27,7 @@ const (
 // Suites returns all suites, the default one first.
 func Suites() []Suite { return []Suite{X25519, Hybrid} }
 
-// algorithms are those of a suite.
+// algorithms are the algorithms of a suite.
 type algorithms struct {
 	kem  hpke.KEM
 	kdf  hpke.KDF
@@ -142,7 +142,7 @@ func (k *Key) Public() []byte { return slices.Clone(k.public) }
 // Changed returns when the file of the key was written, and the zero time for one without a file.
 func (k *Key) Changed() time.Time { return k.changed }
 
-// Fingerprint returns that of Public.
+// Fingerprint returns Public's fingerprint.
 func (k *Key) Fingerprint() Fingerprint { return FingerprintOf(k.public) }
 
 // Derive returns a key of 32 bytes for another purpose, which says nothing about this one: the

@@ -153,7 +153,7 @@ func parseKey(text []byte) (*Key, error) {
 	return newKey(suite, a, private), nil
 }
 
-// Add draws a key and writes its file, durably. It becomes that of new rounds.
+// Add draws a key and writes its file, durably. New rounds have it from then on.
 func (k *Keys) Add(s Suite) (*Key, error) {
 	key, err := GenerateKey(s)
 	if err != nil {
@@ -233,5 +233,5 @@ func (k *Keys) Find(sealKey []byte) (*Key, error) {
 		}
 	}
 	return nil, fmt.Errorf("seal: keys: %w: %w", ErrNoKey,
-		fl.Invalid("seal_key", FingerprintOf(sealKey), "must be that of a file in %s", k.dir))
+		fl.Invalid("seal_key", FingerprintOf(sealKey), "must be the key of a file in %s", k.dir))
 }

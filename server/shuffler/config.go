@@ -40,7 +40,7 @@ type Config struct {
 	// MaxRounds bounds the rounds at one time whose reports are kept. Default 16.
 	MaxRounds int
 	// MaxReports bounds the sealed reports that are kept for a round without tokens, where whoever
-	// reaches the shuffler sends any number. Tokens bound those of other rounds. Default 1 000 000.
+	// reaches the shuffler sends any number. Tokens bound the reports of other rounds. Default 1 000 000.
 	MaxReports int
 	// Limits bound what clients send. The journal holds two models of MaxModelBytes.
 	limits.Limits
@@ -52,7 +52,7 @@ type Config struct {
 	// HTTPSecurity secures the listener for HTTP. Default: no transport security.
 	HTTPSecurity *tls.Config
 	// HTTPOrigins are the origins, such as https://example.org, whose pages may call over HTTP from a
-	// browser. Default: none but that of the listener.
+	// browser. Default: none but the listener's own.
 	HTTPOrigins []string
 	// Metrics registers the figures of the shuffler for Prometheus. Default: none are kept.
 	Metrics prometheus.Registerer

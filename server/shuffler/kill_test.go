@@ -29,7 +29,7 @@ var (
 
 // A shuffler and a server that are killed again and again, in the midst of clients who send one
 // report with two tokens each and send some of them twice, and in the midst of forwarding, count every
-// report once. The estimate is that of a server that nobody killed.
+// report once. The estimate is the estimate of a server that nobody killed.
 func TestKilledRolesLoseNothing(t *testing.T) {
 	dir, rng := t.TempDir(), rand.New(rand.NewPCG(5, 6))
 	parameter := startProcess(t, "server", dir, "")
@@ -194,7 +194,7 @@ func (l *load) send(ctx context.Context, i int64) {
 	}
 }
 
-// estimate returns that of an aggregator which counted every report once.
+// estimate returns the estimate of an aggregator which counted every report once.
 func (l *load) estimate(t *testing.T) *fl.Estimate {
 	t.Helper()
 	sum := l.round.mechanism.NewAggregator()

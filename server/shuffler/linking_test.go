@@ -69,7 +69,7 @@ func (l linker) secrets(t *testing.T, left map[string][][]byte, tries int) map[s
 }
 
 // newLinker reads the keys of the rounds' reports in the order of their first appearance in the
-// files, which is about that of their arrival.
+// files, which is about the order of their arrival.
 func newLinker(t *testing.T, files [][]byte, left map[string][][]byte) linker {
 	t.Helper()
 	l := linker{files: files, keys: map[string]map[[keyBytes]byte]int{}}

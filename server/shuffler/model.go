@@ -55,8 +55,8 @@ func (m *relay) renew() {
 	m.begun = time.Now()
 }
 
-// refresh makes the current model that of the server a second ago or later, and not one from before
-// the last round began.
+// refresh makes the current model the one that the server had a second ago or later, and not one
+// from before the last round began.
 func (m *relay) refresh(ctx context.Context) error {
 	m.mu.Lock()
 	at, err, begun := m.at, m.err, m.begun

@@ -75,14 +75,14 @@ type head struct {
 	Version int `json:"version"`
 	// Round is its canonical encoding.
 	Round []byte `json:"round"`
-	// Check tells whether a secret is that of the round.
+	// Check shows whether a secret is the round's.
 	Check []byte `json:"check"`
 }
 
 // parseHead reads a head and its round.
 func parseHead(data []byte) (h head, r fl.Round, err error) {
 	if err := json.Unmarshal(data, &h); err != nil {
-		return h, r, fl.Invalid("head", fmt.Sprintf("%d bytes", len(data)), "must be that of a round: %v", err)
+		return h, r, fl.Invalid("head", fmt.Sprintf("%d bytes", len(data)), "must be a round's: %v", err)
 	}
 	switch {
 	case h.Version != headVersion:

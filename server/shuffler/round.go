@@ -138,7 +138,7 @@ type entry struct {
 type receipt struct{ accepted, duplicates int64 }
 
 // submit keeps the reports of a message that are new, all of them or none. When it returns without
-// an error they are in the journal. tokens are those of the reports, one after the other.
+// an error they are in the journal. tokens are the reports' tokens, one after the other.
 func (r *round) submit(ctx context.Context, message, tokens []byte) (receipt, error) {
 	if r.secret == nil {
 		return receipt{}, errNoSecret
@@ -219,7 +219,7 @@ func (r *round) keysOf(entries []entry) (keys [][keyBytes]byte) {
 }
 
 func (r *round) endedError() error {
-	return because(errEnded, "round_id", r.description.ID, "must be that of a round that is still collecting reports")
+	return because(errEnded, "round_id", r.description.ID, "must be the id of a round that is still collecting reports")
 }
 
 // fresh returns the entries that are not in the journal, and what the receipt will say.

@@ -79,14 +79,14 @@ func (s *Shuffler) find(ctx context.Context, id string) (*round, error) {
 	case err != nil:
 		return nil, err
 	case end != "":
-		return nil, because(errEnded, "round_id", id, "must be that of a round that has not ended")
+		return nil, because(errEnded, "round_id", id, "must be the id of a round that has not ended")
 	}
 	st, err := s.upstream.round(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	if st.state != service.RoundState_ROUND_STATE_OPEN {
-		return nil, because(errEnded, "round_id", id, "must be that of an open round")
+		return nil, because(errEnded, "round_id", id, "must be the id of an open round")
 	}
 	return s.adopt(ctx, st.round)
 }
@@ -108,7 +108,7 @@ func (s *Shuffler) adopt(ctx context.Context, description fl.Round) (*round, err
 	case err != nil:
 		return nil, err
 	case end != "":
-		return nil, because(errEnded, "round_id", description.ID, "must be that of a round that has not ended")
+		return nil, because(errEnded, "round_id", description.ID, "must be the id of a round that has not ended")
 	}
 	if n := len(s.all()); n >= s.cfg.MaxRounds {
 		return nil, because(errLimit, "round_id", description.ID, "must wait: reports of %d rounds are kept", n)
@@ -184,7 +184,7 @@ func (s *Shuffler) restoreRound(pair journal.Pair) (*round, error) {
 		return nil, err
 	}
 	if string(pair.Key) != headPrefix+description.ID {
-		return nil, fl.Invalid("id", description.ID, "must be that of the entry")
+		return nil, fl.Invalid("id", description.ID, "must be the entry's")
 	}
 	r, err := s.newRound(description)
 	if err != nil {

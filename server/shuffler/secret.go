@@ -66,7 +66,7 @@ func (s *secret) mac(purpose []byte, id [sha256.Size]byte) (key [keyBytes]byte) 
 }
 
 // rank says where the report with a key in the journal is in the order in which reports leave: it
-// is not that of the keys, which stay in the journal's files.
+// is not the order of the keys, which stay in the journal's files.
 func (s *secret) rank(key []byte) uint64 {
 	h := hmac.New(sha256.New, s.order)
 	h.Write(key)

@@ -59,8 +59,8 @@ func opened(t *testing.T, s *servertest.Server, change func(*fl.Round)) *sealedR
 	})
 }
 
-// The shuffler is the second server of a mechanism for two: the sum of its shares and that of the
-// server give the estimate, whatever is sent twice, and whatever the server rejects.
+// The shuffler is the second server of a mechanism for two: the sum of its shares and the server's
+// sum give the estimate, whatever is sent twice, and whatever the server rejects.
 func TestTheShufflerIsTheSecondServer(t *testing.T) {
 	s := realServer(t)
 	p := start(t, Config{Upstream: s.Conn(), ForwardBytes: 300}, nil)

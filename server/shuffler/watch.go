@@ -181,7 +181,7 @@ func (r *round) end(ctx context.Context, how outcome) error {
 	return nil
 }
 
-// insist commits when the journal has room. The error is another one, or that of ctx.
+// insist commits when the journal has room. The error is another one, or ctx's.
 func (r *round) insist(ctx context.Context, b *journal.Batch) error {
 	for {
 		err := r.shuffler.commit(b)

@@ -49,7 +49,7 @@ func add(_ context.Context, s *Session, args aggregatorArg, payload []byte) (any
 // add counts all packed reports, or none.
 func (a *aggregator) add(packed []byte) (int, error) {
 	if a.round.sealing != nil {
-		return 0, fl.Invalid("shuffler", a.round.Shuffler, "must be empty to add reports: the server that has the key opens those of this round")
+		return 0, fl.Invalid("shuffler", a.round.Shuffler, "must be empty to add reports: the server that has the key opens this round's reports")
 	}
 	m := a.round.mechanism
 	first, rest := cut(m, packed)

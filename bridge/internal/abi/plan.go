@@ -37,8 +37,8 @@ type accountArgs struct {
 const maxAhead = 64
 
 // account returns what rounds like this one promise a client that takes part in several of
-// them, each with the reports of the given number of clients. The promises are those of
-// participations, and of up to ahead more: as many as can be composed. What one round costs is
+// them, each with the reports of the given number of clients. The promises are for
+// participations, and for up to ahead more: as many as can be composed. What one round costs is
 // computed once for all of them.
 func account(ctx context.Context, s *Session, args accountArgs, _ []byte) (any, []byte, error) {
 	r, err := held[*round](s, "round", args.Round)
@@ -74,7 +74,7 @@ func account(ctx context.Context, s *Session, args accountArgs, _ []byte) (any, 
 	return answer, nil, nil
 }
 
-// planArgs are the arguments of plan, those of plan.Request.
+// planArgs are the arguments of plan: the fields of plan.Request.
 type planArgs struct {
 	Mechanism    string `json:"mechanism"`
 	Dim          int    `json:"dim"`

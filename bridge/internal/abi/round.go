@@ -70,7 +70,7 @@ type round struct {
 	// accepted is the policy that has accepted the round; nil without, and then the round
 	// does not encode.
 	accepted *fl.Policy
-	// terms are those of a round with a policy.
+	// terms are the policy's terms, in a round with a policy.
 	terms fl.Terms
 	// sealing is nil in a round without a shuffler.
 	sealing *seal.ItemSealer
@@ -89,7 +89,7 @@ type roundAnswer struct {
 	ReportBytes int    `json:"report_bytes"`
 	Sealed      bool   `json:"sealed"`
 	Digest      string `json:"digest"`
-	// Guarantee is that of the client's report in a round with a policy.
+	// Guarantee is the guarantee of the client's report in a round with a policy.
 	Guarantee guarantee `json:"guarantee"`
 	// Central is null unless the policy pins the round's shuffler.
 	Central *guarantee `json:"central"`

@@ -58,7 +58,7 @@ func (s *Session) hold(object any) (uint64, error) {
 	return s.last, nil
 }
 
-// held returns the object of a handle. name is that of the argument.
+// held returns the object of a handle. name is the argument's.
 func held[T any](s *Session, name string, handle uint64) (object T, err error) {
 	object, ok := s.objects[handle].(T)
 	if !ok {

@@ -117,7 +117,7 @@ func TestARoundWithTokensGetsOneReport(t *testing.T) {
 		t.Errorf("a report without a token: %q", got)
 	}
 	args := fmt.Sprintf(`{"round": %v}`, opened["round"])
-	for what, answer := range map[string][]byte{"nothing": nil, "zero": make([]byte, admit.SignatureBytes), "that of another request": signed(t, other, key)} {
+	for what, answer := range map[string][]byte{"nothing": nil, "zero": make([]byte, admit.SignatureBytes), "another request's signature": signed(t, other, key)} {
 		if _, _, failed := c.ask("token", args, answer); failed == nil || failed.Param != "blind_signature" {
 			t.Errorf("%s: %+v, want a refusal of the answer", what, failed)
 		}

@@ -47,7 +47,7 @@ class RoundFacts:
     digest : str
         SHA-256 of the description, hexadecimal.
     guarantee : Guarantee
-        What one report by itself promises: in a round with a policy that of this client.
+        What one report by itself promises: in a round with a policy this client's guarantee.
     central : Guarantee or None
         What one report promises against a party that sees only what the shuffler forwards, if
         min_reports honest clients send one. It does not hold against a server and a shuffler

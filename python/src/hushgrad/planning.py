@@ -187,7 +187,7 @@ def plan(
     clip : float
         Norm to which gradients are clipped: L1, for sumdp L2.
     learning_rate : float
-        That of the server.
+        The server's step size.
     centred : bool
         Whether the inputs of the model have one norm, or nearly, around a public centre. The
         learning rate is then planned for them.

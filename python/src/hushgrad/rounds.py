@@ -26,7 +26,7 @@ class Round(RoundFacts):
         client = Round(server.description, Policy(max_epsilon=4.0))
         report = client.encode(gradient)
 
-    The attributes are those of :class:`hushgrad.RoundFacts`. Rounds can be pickled and sent to
+    The attributes are as in :class:`hushgrad.RoundFacts`. Rounds can be pickled and sent to
     other processes. They are safe for concurrent use.
 
     In a round with a shuffler :meth:`encode` returns sealed reports. Only the server opens

@@ -37,7 +37,7 @@ type Config struct {
 	// transport security.
 	HTTPSecurity *tls.Config
 	// HTTPOrigins are the origins, such as https://example.org, whose pages may call over HTTP from a
-	// browser. Default: none but that of the listener. They admit nobody: Admit does.
+	// browser. Default: none but the listener's own. They admit nobody: Admit does.
 	HTTPOrigins []string
 	// Metrics registers the figures of the issuer for Prometheus. Default: none are kept.
 	Metrics prometheus.Registerer

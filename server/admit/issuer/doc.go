@@ -15,7 +15,7 @@
 // Private keys and the record of who had a token are in the journal, unencrypted: whoever
 // reads its files can make tokens of the open rounds, and can test who had one. Keep the files on
 // a disk and in a directory that only the issuer reads. Clients stand in the record by an HMAC
-// of their identity and by the SHA-256 of the message that was signed. The HMAC's key is that of
+// of their identity and by the SHA-256 of the message that was signed. The HMAC's key belongs to
 // the round and is deleted with it. A journal on disk overwrites what is deleted in its own
 // time.
 //

@@ -77,7 +77,7 @@ func (i *Issuer) find(id [32]byte) (*key, signer, error) {
 }
 
 func noKey(id [32]byte) error {
-	return fmt.Errorf("%w: %w", ErrNoKey, fl.Invalid("token_key_id", fmt.Sprintf("%x", id), "must be that of a key that has not expired"))
+	return fmt.Errorf("%w: %w", ErrNoKey, fl.Invalid("token_key_id", fmt.Sprintf("%x", id), "must be the id of a key that has not expired"))
 }
 
 // enter notes that a call is in progress. There is one at a time for each client and key, so that

@@ -14,7 +14,7 @@ import (
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
-// Errors that are wrapped by those of this package.
+// Errors that are wrapped by this package's errors.
 var (
 	// ErrNoKey: there is no such key, or it has expired or was dropped.
 	ErrNoKey = errors.New("no such key")

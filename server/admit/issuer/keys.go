@@ -111,7 +111,7 @@ func (i *Issuer) DropKey(roundID string) error {
 	k := i.keys[roundID]
 	i.mu.Unlock()
 	if k == nil {
-		return fmt.Errorf("issuer: drop key: %w: %w", ErrNoKey, fl.Invalid("round_id", roundID, "must be that of a key"))
+		return fmt.Errorf("issuer: drop key: %w: %w", ErrNoKey, fl.Invalid("round_id", roundID, "must be the round of a key"))
 	}
 	if err := i.drop(k, "dropped"); err != nil {
 		return fmt.Errorf("issuer: drop key: %w", err)
@@ -181,7 +181,7 @@ func (i *Issuer) restore() error {
 			return fmt.Errorf("%s: %w", pair.Key, err)
 		}
 		if string(pair.Key) != keyPrefix+k.record.RoundID {
-			return fmt.Errorf("%s: %w", pair.Key, fl.Invalid("round_id", k.record.RoundID, "must be that of the entry"))
+			return fmt.Errorf("%s: %w", pair.Key, fl.Invalid("round_id", k.record.RoundID, "must be the entry's"))
 		}
 		i.keys[k.record.RoundID] = k
 	}

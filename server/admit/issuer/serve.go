@@ -24,7 +24,7 @@ const stopTimeout = 2 * time.Second
 // messageBytes bounds a request, which is the id of a key and a number of 256 bytes.
 const messageBytes = 4 << 10
 
-// bounds are those of each listener.
+// bounds are the bounds of each listener.
 var bounds = guard.Limits{
 	Connections:   4096,
 	HeldBytes:     64 << 20,

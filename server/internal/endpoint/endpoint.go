@@ -44,7 +44,7 @@ type Config struct {
 	Reflection bool
 	// Options are added.
 	Options []grpc.ServerOption
-	// Calls counts the calls in progress, together with those of other endpoints. nil does not.
+	// Calls counts the calls in progress, together with other endpoints' calls. nil does not.
 	Calls *atomic.Int64
 }
 

@@ -11,7 +11,7 @@ import (
 // preflight is how long a browser may remember what it may send.
 const preflight = 10 * time.Minute
 
-// shared lets pages of these origins call, with these headers beside those of the protocols. Without
+// shared lets pages of these origins call, with these headers beside the protocols' headers. Without
 // origins browsers let none but the listener's own.
 func shared(next http.Handler, origins, headers []string) http.Handler {
 	if len(origins) == 0 {

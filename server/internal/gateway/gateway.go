@@ -24,7 +24,7 @@ import (
 
 // Config holds the settings of a Gateway. All fields are required but the last three.
 type Config struct {
-	// Endpoint are the settings of the gRPC server behind it. Its guard is that of the listener.
+	// Endpoint are the settings of the gRPC server behind it. Its guard is the listener's.
 	Endpoint endpoint.Config
 	// Register adds the only service that is reached, of this full name.
 	Register func(grpc.ServiceRegistrar)

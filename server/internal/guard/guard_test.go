@@ -82,7 +82,7 @@ func TestWhatIsCompletedIsNotHeld(t *testing.T) {
 	c.complete(4900)
 	c.complete(10) // what was there an hour ago is gone; the rest is new
 	if got := c.burden(time.Now()); got > 1000 {
-		t.Errorf("burden %g, want that of new bytes", got)
+		t.Errorf("burden %g, want the burden of new bytes", got)
 	}
 	c.complete(1 << 20)
 	if got := g.Load().HeldBytes; got != 0 {

@@ -32,7 +32,7 @@ const (
 	handshakeTimeout = 5 * time.Second
 )
 
-// Options are those of a gRPC server on the guard's listener. Add other interceptors after
+// Options returns the options of a gRPC server on the guard's listener. Add other interceptors after
 // them. codec is the server's.
 func (g *Guard) Options(codec encoding.CodecV2) []grpc.ServerOption {
 	return []grpc.ServerOption{

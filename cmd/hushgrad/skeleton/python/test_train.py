@@ -1,4 +1,4 @@
-"""A run learns, and its gradient is that of its loss."""
+"""A run learns, and its gradient is the gradient of its loss."""
 
 import numpy as np
 import pytest

@@ -55,7 +55,7 @@ func TestWrongExamplesAreRefused(t *testing.T) {
 	}
 }
 
-// The gradient is that of the loss: it is compared with a difference quotient.
+// The gradient is the gradient of the loss: it is compared with a difference quotient.
 func TestGradientPointsUphill(t *testing.T) {
 	e := example{[]float64{0.5, -0.5, 0.25, 0, 1, -1, 0.1, 0.2}, true}
 	params, grad := firstModel(), make([]float64, dim)

@@ -1,6 +1,6 @@
 """Pictures of digits, and features of them that a linear model can learn from.
 
-The pictures are those of MNIST, or generated ones where there is no folder with its files.
+The pictures are MNIST's, or generated ones where there is no folder with its files.
 The features are a fixed function of one picture. They learn nothing from the data, so that they
 cost no privacy.
 """

@@ -59,7 +59,7 @@ def settings(epsilon: float) -> Settings:
 
     Less noise allows larger steps, and coordinates that are clipped less. Between the values of
     ε that were searched, 1, 2, 4 and 8, the settings lie on a line over log ε. Below 1 and above
-    8 they are those of the nearest.
+    8 they are the nearest value's settings.
     """
     scale, sparsity, server_lr = _between(epsilon, _FOUND)
     return Settings(scale, round(sparsity), server_lr)

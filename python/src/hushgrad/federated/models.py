@@ -60,7 +60,7 @@ def differences(trained: Model, model: Model, warn: Warn) -> Row:
     Parameters
     ----------
     trained : mapping
-        The models one after the other: each array has one axis more than that of the model,
+        The models one after the other: each array has one axis more than the model's,
         which comes first.
     model, warn
         As for :func:`difference`.

@@ -14,7 +14,7 @@ from ..planning import Promise, accounts
 from ..policy import Guarantee
 from ..rounds import Round
 
-_AHEAD = 7  # rounds whose promises are found with that of a round
+_AHEAD = 7  # rounds whose promises are found with a round's promise
 
 
 class Run:

@@ -176,7 +176,7 @@ class _Task:
         return _reply({messages.REFUSED: ": ".join(part for part in parts if part)})
 
     def _demands(self) -> list[HushgradPrivatize]:
-        """Return the filters of the job. Those of the site demand what its scope says."""
+        """Return the filters of the job. The site's filters demand what its scope says."""
         key = FilterContextKey.SOURCE
         return [each for each in self.filters if each.get_prop(key) != FilterSource.SITE]
 

@@ -45,7 +45,7 @@ def private_recipe(
     privatize : HushgradPrivatize, optional
         What the job demands. Without it every site has to have a policy of its own.
     **arguments
-        Those of the recipe.
+        The recipe's arguments.
     """
     recipe = kind(aggregator=aggregator, **arguments)
     recipe._job.set_app_packages(["hushgrad"])  # pyright: ignore[reportPrivateUsage]

@@ -59,7 +59,7 @@ def damaged(param: str, got: object, rule: str) -> DamagedTransfer:
 
 def from_status(method: str, error: grpc.RpcError) -> HushgradError:
     """Return the error that a failed call describes."""
-    call: Any = error  # those of calls are both
+    call: Any = error  # the errors of calls are both
     code: grpc.StatusCode = call.code()
     text: str = call.details() or code.name
     param = _field(call.trailing_metadata() or ())

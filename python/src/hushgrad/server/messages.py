@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 Message: TypeAlias = Any
-"""A message, or its class. The fields are those of the files in proto/hushgrad/v1."""
+"""A message, or its class. The files in proto/hushgrad/v1 name the fields."""
 
 _POOL = descriptor_pool.DescriptorPool()
 for _file in descriptor_pb2.FileDescriptorSet.FromString(

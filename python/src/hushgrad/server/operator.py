@@ -69,7 +69,7 @@ class Operator(Party):
         round_id : str
             Name of the round.
         timeout : float, optional
-            Seconds to wait. Default that of the operator.
+            Seconds to wait. Default the operator's.
         """
         asked = _arguments.text("round_id", round_id)
         answer = self._call("CloseRound", timeout=timeout, round_id=asked)
@@ -116,7 +116,7 @@ class Operator(Party):
         wait : bool
             Wait until the round is closed.
         timeout : float, optional
-            Seconds to wait. Default that of the operator.
+            Seconds to wait. Default the operator's.
 
         Raises
         ------
@@ -139,7 +139,7 @@ class Operator(Party):
         data : bytes
             The model.
         timeout : float, optional
-            Seconds that it may take. Default that of the operator.
+            Seconds that it may take. Default the operator's.
         """
         parts = model.sent(_arguments.text("format", format), bytes(_arguments.data("data", data)))
         return self._send("PutModel", parts, timeout=timeout).version
