@@ -27,7 +27,7 @@ export interface Policy {
   /** Accepts guarantees that are proved for real numbers only. The code does not keep them. Default false. */
   acceptRealNumbers?: boolean;
   /**
-   * Names of mechanisms. Default: all but those of two servers ("sumdp-shares"), which are accepted only by their names:
+   * Names of mechanisms. Default: all but the mechanism of two servers ("sumdp-shares"), which is accepted only by its name:
    * they hold against one passive server only.
    */
   mechanisms?: string[];

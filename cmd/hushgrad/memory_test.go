@@ -72,6 +72,9 @@ func program(t *testing.T) string {
 // machine lets the test see to that, and returns it with its operator.
 func startConfined(t *testing.T, limit int64, args ...string) (*process, *client.Operator) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("the race detector takes several times the memory")
+	}
 	p := &process{clients: freeAddress(t), operator: freeAddress(t)}
 	group := confined(t, limit)
 	args = append([]string{program(t), "serve", "-listen", p.clients, "-operator-listen", p.operator, "-data", filepath.Join(t.TempDir(), "data")}, args...)

@@ -13,7 +13,7 @@ function node(tag, attributes, ...children) {
   return e;
 }
 
-// keyed makes the children of an element those of the items. One whose text is the same stays, with
+// keyed makes the children of an element from the items. One whose text is the same stays, with
 // the focus and the open details that it has.
 function keyed(parent, items, key, make, none) {
   const old = new Map([...parent.children].map((c) => [c.dataset.key, c]));
@@ -103,7 +103,7 @@ function together(t) {
 }
 
 // chart shows a figure: a chart and, beside it, its table. data = { name, first, unit, column, x, y, errs, time,
-// labels }: name is the title, first and unit are the titles of the axes, first and column those of the table.
+// labels }: name is the title, first and unit are the titles of the axes, first and column are the titles of the table.
 function chart(parent, data) {
   let card = [...parent.children].find((c) => c.dataset.key === data.name);
   if (!card) {
@@ -172,7 +172,7 @@ function show(s) {
   announce(s);
 }
 
-// ofInterest splits published series into the run's own and those of noise. Scores come first, losses and
+// ofInterest splits published series into the run's own series and the series of noise. Scores come first, losses and
 // errors after them. What a series is follows from its name.
 function ofInterest(series) {
   const first = [/accuracy|score|auc|r²|r2/i, /loss|error/i];
