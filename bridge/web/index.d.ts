@@ -28,7 +28,7 @@ export interface Policy {
   acceptRealNumbers?: boolean;
   /**
    * Names of mechanisms. Default: all but the mechanism of two servers ("sumdp-shares"), which is accepted only by its name:
-   * they hold against one passive server only.
+   * its guarantee holds against one passive server only.
    */
   mechanisms?: string[];
   /** What Round.features must be. Default: anything. */
