@@ -33,7 +33,7 @@ bench: ## list the experiments
 	go run ./bench
 
 build: ## the program hushgrad, as in a release
-	CGO_ENABLED=0 go build -trimpath -tags grpcnotrace -ldflags "-s -w" ./cmd/hushgrad
+	GOWORK=off CGO_ENABLED=0 go build -trimpath -tags grpcnotrace -ldflags "-s -w" ./cmd/hushgrad
 
 wheel: ## the Python package for this machine
 	python3 -m pip wheel --no-deps -w dist ./python

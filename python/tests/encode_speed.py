@@ -38,7 +38,7 @@ def of_go() -> dict[int, float]:
     command = [
         "go",
         "test",
-        "./internal/abi",
+        "./bridge/internal/abi",
         "-run",
         "^$",
         "-bench",
