@@ -90,7 +90,7 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 		}
 	}
 
-	// What leaves is 300 sealed reports, and the issuer forgets a round that has ended.
+	// What leaves is 300 sealed reports with a token in the seal and an outer one, and the issuer forgets a round that has ended.
 	t.Run("a round", func(t *testing.T) {
 		f := running(t, "coco", "-roles", "3", "-hushgrad", binary)
 		estimate, err := f.Mean(t.Context(), 0, make([]float64, f.model.Dim()))
@@ -98,7 +98,7 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		report := f.run.Opened.(fl.ReportSizer).ReportBytes()
-		if want := int64(300 * (report + admit.TokenBytes + 48)); estimate.Reports != 300 || f.bytes.Load() != want {
+		if want := int64(300 * (report + 2*admit.TokenBytes + 48)); estimate.Reports != 300 || f.bytes.Load() != want {
 			t.Errorf("%d reports of %d bytes in all, want 300 of %d", estimate.Reports, f.bytes.Load(), want)
 		}
 		keys, err := f.site.(*threeParties).keys.ListKeys(t.Context(), &service.ListKeysRequest{})
@@ -115,7 +115,7 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := f.run.Opened.(fl.SharedMechanism)
-		sealed := m.ShareBytes(fl.FirstServer) + admit.TokenBytes + 48 + 2*seal.TagBytes // the tag, and its key
+		sealed := m.ShareBytes(fl.FirstServer) + 2*admit.TokenBytes + 48 + 2*seal.TagBytes // the tag, and its key
 		if want := int64(300 * (sealed + m.ShareBytes(fl.SecondServer))); estimate.Reports != 300 || f.bytes.Load() != want || estimate.Guarantee.Trust != fl.TwoServers {
 			t.Errorf("%d reports of %d bytes in all under %v, want 300 of %d by two servers", estimate.Reports, f.bytes.Load(), estimate.Guarantee, want)
 		}
