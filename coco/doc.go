@@ -42,7 +42,7 @@
 //
 // A report hits the slot of an own item, of the same coordinate with the opposite sign, or of another item with
 // the probabilities of the paper's Lemma 3 ([sparse.Calibration]). The tests enumerate the probabilities for the
-// ideal hash. Package internal/slothash derives the linear family's probabilities.
+// ideal hash. Package sparse/slothash derives the linear family's probabilities.
 //
 // Scheme.MSE is the exact squared error, and Scheme.BestSlots the t that minimises it. At small ε that
 // is t = 2s. Every pair then has the same weight, and the round estimates the mean only.

@@ -3,8 +3,8 @@ package collision
 import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/exact"
-	"github.com/hushgrad/hushgrad/internal/slothash"
 	"github.com/hushgrad/hushgrad/sparse"
+	"github.com/hushgrad/hushgrad/sparse/slothash"
 )
 
 // Name is the registered name.

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl/exact"
-	"github.com/hushgrad/hushgrad/internal/slothash"
 	"github.com/hushgrad/hushgrad/sparse"
+	"github.com/hushgrad/hushgrad/sparse/slothash"
 	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 

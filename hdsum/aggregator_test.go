@@ -10,7 +10,6 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/count"
 	"github.com/hushgrad/hushgrad/hdsum"
-	"github.com/hushgrad/hushgrad/hdsum/gkmps"
 )
 
 // A whole round: unbiased mean of the clipped gradients within the announced
@@ -42,7 +41,7 @@ func TestRoundGivesTheMean(t *testing.T) {
 			}
 		}
 		g, err := hdsum.NewGradientSum(hdsum.GradientConfig{
-			Config: hdsum.Config{Clients: 30, Capacity: 1104, Epsilon: 4, Delta: 1e-6, Relation: fl.ReplaceOne, Base: protocols[base], Calibration: gkmps.Tight},
+			Config: hdsum.Config{Clients: 30, Capacity: 1104, Epsilon: 4, Delta: 1e-6, Relation: fl.ReplaceOne, Base: protocols[base], Calibration: hdsum.CalibrationTight},
 			Dim:    10, ClipNorm: 2, Range: 20, Levels: 1, Beta: 0.1,
 		})
 		if err != nil {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/gkmps"
 )
 
 // smallSum is a BaseSum with few messages and its clients' inputs. Budgets are
@@ -25,8 +24,8 @@ var smallSums = []smallSum{
 	{"bbgn, large", Config{Clients: 3, Epsilon: 1, Delta: 0.01, Relation: fl.ReplaceOne, Base: BBGN}, 1000, []int64{1000, 0, 137}, 1},
 	{"gkmps, small", Config{Clients: 3, Epsilon: 2, Delta: 0.1, Relation: fl.ReplaceOne, Base: GKMPS}, 1, []int64{1, 0, 1}, 1},
 	{"gkmps, large", Config{Clients: 3, Epsilon: 20, Delta: 0.1, Relation: fl.ZeroOut, Base: GKMPS}, 6, []int64{6, 0, 5}, 1},
-	{"gkmps, rounded", Config{Clients: 3, Epsilon: 5, Delta: 0.1, Relation: fl.ZeroOut, Base: GKMPS, Calibration: gkmps.Tight}, 1000, []int64{1000, 0, 164}, 82},
-	{"gkmps, tight", Config{Clients: 3, Epsilon: 8, Delta: 0.1, Relation: fl.ReplaceOne, Base: GKMPS, Calibration: gkmps.Tight}, 4, []int64{4, 0, 3}, 1},
+	{"gkmps, rounded", Config{Clients: 3, Epsilon: 5, Delta: 0.1, Relation: fl.ZeroOut, Base: GKMPS, Calibration: CalibrationTight}, 1000, []int64{1000, 0, 164}, 82},
+	{"gkmps, tight", Config{Clients: 3, Epsilon: 8, Delta: 0.1, Relation: fl.ReplaceOne, Base: GKMPS, Calibration: CalibrationTight}, 4, []int64{4, 0, 3}, 1},
 }
 
 func (c smallSum) open(t *testing.T) *BaseSum {

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/bbgn"
-	"github.com/hushgrad/hushgrad/hdsum/gkmps"
+	"github.com/hushgrad/hushgrad/hdsum/internal/bbgn"
+	"github.com/hushgrad/hushgrad/hdsum/internal/gkmps"
 )
 
 // Config is what all sums have in common: how many clients there are, what is promised
@@ -24,8 +24,8 @@ type Config struct {
 	Relation fl.Relation
 	// Base is the protocol of every instance, Auto by default.
 	Base Protocol
-	// Calibration chooses the constants of GKMPS, gkmps.Certified by default.
-	Calibration gkmps.Calibration
+	// Calibration chooses the constants of GKMPS, CalibrationCertified by default.
+	Calibration Calibration
 }
 
 func (c Config) budget() budget { return budget{c.Epsilon, c.Delta} }
@@ -93,7 +93,7 @@ const unroundedLimit = 1 << 12
 func gkmpsSums(c Config, bound int64) ([]noisySum, error) {
 	g := gkmps.Config{
 		Clients: c.Clients, Bound: bound, Epsilon: c.Epsilon, Delta: c.Delta,
-		Relation: c.Relation, Calibration: c.Calibration, Rounding: true,
+		Relation: c.Relation, Calibration: gkmps.Calibration(c.Calibration), Rounding: true,
 	}
 	p, err := gkmps.New(g)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/bbgn"
-	"github.com/hushgrad/hushgrad/hdsum/gkmps"
+	"github.com/hushgrad/hushgrad/hdsum/internal/bbgn"
+	"github.com/hushgrad/hushgrad/hdsum/internal/gkmps"
 )
 
 // gkmpsBits is the expected number of bits of a client's noise messages with the
@@ -116,7 +116,7 @@ func requireCheapest(t *testing.T, c Config, bound int64) string {
 // The setting of the paper's Table 3 (ε = 1, δ = 1e-12, SumDP): GKMPS is worth its
 // messages for small sub-domains only.
 func TestAutoInTheSettingOfTheTable(t *testing.T) {
-	for calibration, last := range map[gkmps.Calibration]int64{gkmps.Certified: 8, gkmps.Tight: 16} {
+	for calibration, last := range map[Calibration]int64{CalibrationCertified: 8, CalibrationTight: 16} {
 		c := Config{Clients: 100_000, Epsilon: 1, Delta: 1e-12, Relation: fl.ZeroOut, Calibration: calibration}
 		s, err := NewSumDP(c, 100_000, 0.1)
 		if err != nil {

@@ -10,7 +10,7 @@
 // # What is in it
 //
 //   - [BaseSum]: one sum of inputs in {0, …, U} with noise proportional to U, by
-//     GKMPS (package hdsum/gkmps) or BBGN (package hdsum/bbgn), or whichever costs
+//     GKMPS (package internal/gkmps) or BBGN (package internal/bbgn), or whichever costs
 //     fewer bits.
 //   - [SumDP]: one sum whose error follows the largest input that matters instead
 //     of U, in one round.

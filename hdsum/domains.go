@@ -5,7 +5,6 @@ import (
 	"math/bits"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/gkmps"
 )
 
 // domains cuts {1, …, U} into [1,1], [2,2], [3,4], [5,8], …, the last one ending
@@ -74,7 +73,7 @@ func perInstance(c Config, bound int64) Config {
 	if c.Relation != fl.ReplaceOne || domainOf(bound) == 0 {
 		return c
 	}
-	if c.Calibration != gkmps.Tight {
+	if c.Calibration != CalibrationTight {
 		c.Relation = fl.ZeroOut
 	}
 	return c.with(c.budget().half())

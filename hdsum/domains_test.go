@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/gkmps"
 	"github.com/hushgrad/hushgrad/internal/sample"
 )
 
@@ -123,7 +122,7 @@ func TestReplaceOneAcrossSubDomains(t *testing.T) {
 	}
 	const epsilon, delta = 1, 1e-9
 	for _, base := range []Protocol{GKMPS, BBGN} {
-		for _, calibration := range []gkmps.Calibration{gkmps.Published, gkmps.Certified, gkmps.Tight} {
+		for _, calibration := range []Calibration{CalibrationPublished, CalibrationCertified, CalibrationTight} {
 			c := Config{Clients: 1000, Epsilon: epsilon, Delta: delta, Relation: fl.ReplaceOne, Base: base, Calibration: calibration}
 			s, err := NewSumDP(c, bounds[len(bounds)-1], 0.1)
 			if err != nil {
@@ -146,19 +145,19 @@ func TestPerInstanceBudgets(t *testing.T) {
 	for _, c := range []struct {
 		relation    fl.Relation
 		bound       int64
-		calibration gkmps.Calibration
+		calibration Calibration
 		part        float64
 		want        fl.Relation
 	}{
-		{fl.ZeroOut, 1, gkmps.Certified, 1, fl.ZeroOut},
-		{fl.ZeroOut, 100, gkmps.Certified, 1, fl.ZeroOut},
-		{fl.ZeroOut, 100, gkmps.Tight, 1, fl.ZeroOut},
-		{fl.ReplaceOne, 1, gkmps.Certified, 1, fl.ReplaceOne},
-		{fl.ReplaceOne, 1, gkmps.Tight, 1, fl.ReplaceOne},
-		{fl.ReplaceOne, 2, gkmps.Certified, 0.5, fl.ZeroOut},
-		{fl.ReplaceOne, 100, gkmps.Published, 0.5, fl.ZeroOut},
-		{fl.ReplaceOne, 2, gkmps.Tight, 0.5, fl.ReplaceOne},
-		{fl.ReplaceOne, 100, gkmps.Tight, 0.5, fl.ReplaceOne},
+		{fl.ZeroOut, 1, CalibrationCertified, 1, fl.ZeroOut},
+		{fl.ZeroOut, 100, CalibrationCertified, 1, fl.ZeroOut},
+		{fl.ZeroOut, 100, CalibrationTight, 1, fl.ZeroOut},
+		{fl.ReplaceOne, 1, CalibrationCertified, 1, fl.ReplaceOne},
+		{fl.ReplaceOne, 1, CalibrationTight, 1, fl.ReplaceOne},
+		{fl.ReplaceOne, 2, CalibrationCertified, 0.5, fl.ZeroOut},
+		{fl.ReplaceOne, 100, CalibrationPublished, 0.5, fl.ZeroOut},
+		{fl.ReplaceOne, 2, CalibrationTight, 0.5, fl.ReplaceOne},
+		{fl.ReplaceOne, 100, CalibrationTight, 0.5, fl.ReplaceOne},
 	} {
 		in := Config{Clients: 3, Capacity: 5, Epsilon: 0.8, Delta: 1e-6, Relation: c.relation, Base: BBGN, Calibration: c.calibration}
 		want := in

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/gkmps"
 	"github.com/hushgrad/hushgrad/rotation"
 )
 
@@ -85,7 +84,7 @@ func TestGradientSumsAreUnbiased(t *testing.T) {
 	}{"gkmps": {GKMPS, 1, 0}, "bbgn": {BBGN, 1, 0}, "bbgn, 3 levels, more reports": {BBGN, 3, 40}} {
 		config := goodGradients
 		config.Clients, config.Epsilon = 40, 2
-		config.Base, config.Levels, config.Calibration, config.Key = c.base, c.levels, gkmps.Tight, [32]byte{5}
+		config.Base, config.Levels, config.Calibration, config.Key = c.base, c.levels, CalibrationTight, [32]byte{5}
 		g := newGradients(t, config)
 		reports := config.Clients + c.extra
 		want, total, square := make([]float64, config.Dim), make([]float64, config.Dim), 0.0

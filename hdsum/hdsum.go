@@ -7,7 +7,6 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/count"
-	"github.com/hushgrad/hushgrad/hdsum/gkmps"
 )
 
 // Name is the registered name of the mechanism.
@@ -36,7 +35,7 @@ const (
 var defaults = fl.Params{
 	ParamLevels:      fl.Int(1),
 	ParamRange:       fl.Real(2),
-	ParamCalibration: fl.Text(gkmps.Certified.String()),
+	ParamCalibration: fl.Text(CalibrationCertified.String()),
 	ParamComposition: fl.Text(Tight.String()),
 	ParamSelect:      fl.Text(selectAll),
 	ParamBeta:        fl.Real(0.1),
@@ -108,7 +107,7 @@ func readRound(r fl.Round) (c GradientConfig, err error) {
 	if c.Base, err = named(r, ParamBase, ParseProtocol); err != nil {
 		return c, err
 	}
-	if c.Calibration, err = named(r, ParamCalibration, gkmps.ParseCalibration); err != nil {
+	if c.Calibration, err = named(r, ParamCalibration, ParseCalibration); err != nil {
 		return c, err
 	}
 	if c.Composition, err = named(r, ParamComposition, ParseComposition); err != nil {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/gkmps"
 	"github.com/hushgrad/hushgrad/rotation"
 )
 
@@ -55,7 +54,7 @@ func TestPopulationOfVectors(t *testing.T) {
 	vectors := [][]int64{{1, -1}, {0, 0}, {-1, 1}, {1, 1}}
 	for base, trials := range trials {
 		h := newHighDim(t, HighDimConfig{
-			Config: Config{Clients: 4, Epsilon: 6, Delta: 0.1, Relation: fl.ZeroOut, Base: base, Calibration: gkmps.Tight},
+			Config: Config{Clients: 4, Epsilon: 6, Delta: 0.1, Relation: fl.ZeroOut, Base: base, Calibration: CalibrationTight},
 			Dim:    2, Norm: 1, Beta: 0.9, Key: [32]byte{1},
 		})
 		rng := newRand(40)

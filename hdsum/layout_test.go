@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/gkmps"
+	"github.com/hushgrad/hushgrad/hdsum/internal/gkmps"
 	"github.com/hushgrad/hushgrad/internal/sample"
 )
 
@@ -23,7 +23,7 @@ func mixedLayout(t testing.TB) *layout {
 		count int
 	}{{3, GKMPS, 3}, {5, BBGN, 2}, {1, GKMPS, 2}} {
 		sum, err := newNoisySum(Config{
-			Clients: layoutClients, Epsilon: 8, Delta: 0.1, Relation: fl.ReplaceOne, Base: g.base, Calibration: gkmps.Tight,
+			Clients: layoutClients, Epsilon: 8, Delta: 0.1, Relation: fl.ReplaceOne, Base: g.base, Calibration: CalibrationTight,
 		}, g.bound)
 		if err != nil {
 			t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/gkmps"
+	"github.com/hushgrad/hushgrad/hdsum/internal/gkmps"
 	"github.com/hushgrad/hushgrad/internal/sample"
 )
 

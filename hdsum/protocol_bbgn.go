@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/bbgn"
-	"github.com/hushgrad/hushgrad/hdsum/gkmps"
+	"github.com/hushgrad/hushgrad/hdsum/internal/bbgn"
+	"github.com/hushgrad/hushgrad/hdsum/internal/gkmps"
 )
 
 // bbgnSum is a noisySum by package bbgn: every input, 0 too, is split with its noise

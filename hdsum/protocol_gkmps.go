@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/hushgrad/hushgrad/hdsum/gkmps"
+	"github.com/hushgrad/hushgrad/hdsum/internal/gkmps"
 	"github.com/hushgrad/hushgrad/internal/sample"
 )
 

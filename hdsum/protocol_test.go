@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/gkmps"
 )
 
 // Cost predicts what clients send for zeros: the number of messages and of
@@ -16,7 +15,7 @@ func TestCostPredictsReports(t *testing.T) {
 		"bbgn":               {Config: Config{Clients: 500, Epsilon: 1, Base: BBGN}, Dim: 200, Levels: 1},
 		"gkmps":              {Config: Config{Clients: 500, Epsilon: 1, Base: GKMPS}, Dim: 60, Levels: 1},
 		"gkmps, few clients": {Config: Config{Clients: 10, Epsilon: 1, Base: GKMPS}, Dim: 16, Levels: 3},
-		"gkmps, tight":       {Config: Config{Clients: 6000, Epsilon: 1, Base: GKMPS, Calibration: gkmps.Tight}, Dim: 500, Levels: 1},
+		"gkmps, tight":       {Config: Config{Clients: 6000, Epsilon: 1, Base: GKMPS, Calibration: CalibrationTight}, Dim: 500, Levels: 1},
 		"gkmps, 4 levels":    {Config: Config{Clients: 5000, Epsilon: 4, Base: GKMPS}, Dim: 16, Levels: 4},
 	} {
 		c.Delta, c.Relation, c.ClipNorm, c.Range, c.Beta = 1e-6, fl.ReplaceOne, 1, 2, 0.1

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/gkmps"
 	"github.com/hushgrad/hushgrad/privacy/compose"
 )
 
@@ -43,7 +42,7 @@ func TestSimulateSparseVec(t *testing.T) {
 	}
 	clients := [][]int{{0, 2}, {1}, {}, {0, 1, 2}}
 	for _, base := range []Protocol{BBGN, GKMPS} {
-		s := newSparse(t, SparseConfig{Config: Config{Clients: 4, Epsilon: 10, Delta: 0.1, Relation: fl.ZeroOut, Base: base, Calibration: gkmps.Tight}, Dim: 3, Beta: 0.99})
+		s := newSparse(t, SparseConfig{Config: Config{Clients: 4, Epsilon: 10, Delta: 0.1, Relation: fl.ZeroOut, Base: base, Calibration: CalibrationTight}, Dim: 3, Beta: 0.99})
 		rng := newRand(50)
 		var sums, totals [2][]int64
 		for k, run := range []func(*SparseVecSum, [][]int, *rand.Rand) (*ItemCounts, int64, error){

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/gkmps"
 )
 
 func newSumDP(t testing.TB, c Config, bound int64, beta float64) *SumDP {
@@ -42,7 +41,7 @@ func TestSimulateSumDP(t *testing.T) {
 		trials = 600
 	}
 	for _, base := range []Protocol{GKMPS, BBGN} {
-		c := Config{Clients: 4, Epsilon: 4, Delta: 0.1, Relation: fl.ZeroOut, Base: base, Calibration: gkmps.Tight}
+		c := Config{Clients: 4, Epsilon: 4, Delta: 0.1, Relation: fl.ZeroOut, Base: base, Calibration: CalibrationTight}
 		s := newSumDP(t, c, 6, 0.9)
 		inputs := []int64{1, 0, 2, 1}
 		rng := newRand(10)

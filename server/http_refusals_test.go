@@ -118,7 +118,7 @@ func TestASlowBodyEndsItsCall(t *testing.T) {
 		})
 	}
 	waiting.Wait()
-	s.eventually(t, "calls are left", func(l server.Load) bool {
+	s.eventually(t, "calls are left", func(l limits.Load) bool {
 		return l.Streams == 0 && l.HeldBytes == 0 && l.DecodingBytes == 0 && l.Connections == 0 && l.Stalled > 0
 	})
 }
@@ -170,7 +170,7 @@ func (s *site) hold(t *testing.T, n int, head string) {
 }
 
 // eventually waits for something to hold of the load.
-func (s *site) eventually(t *testing.T, what string, holds func(server.Load) bool) {
+func (s *site) eventually(t *testing.T, what string, holds func(limits.Load) bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		if _, _, _, load := s.Load(); holds(load) {
@@ -192,7 +192,7 @@ func TestPromisesOverHTTPTakeNoMemory(t *testing.T) {
 	s.hold(t, each, fmt.Sprintf(head, "SubmitBatch", "application/proto", promised, "\n"))
 	s.hold(t, each, fmt.Sprintf(head, "SubmitReports", "application/connect+json", promised+5, string(binary.BigEndian.AppendUint32([]byte{0}, promised))+"{"))
 	s.hold(t, each, fmt.Sprintf(head, "SubmitReports", "application/grpc-web+proto", promised+5, string(binary.BigEndian.AppendUint32([]byte{0}, promised))+"\n"))
-	s.eventually(t, "the calls do not begin", func(l server.Load) bool { return l.Streams == 4*each })
+	s.eventually(t, "the calls do not begin", func(l limits.Load) bool { return l.Streams == 4*each })
 	time.Sleep(100 * time.Millisecond) // a buffer that comes later is missed, and nothing fails
 	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > promised {
 		t.Errorf("%d requests took %d MB", 4*each, (after.TotalAlloc-before.TotalAlloc)>>20)
@@ -204,7 +204,7 @@ func TestPartsOfBodiesAreBounded(t *testing.T) {
 	s := serveHTTP(t, server.Config{Limits: limits.Limits{MaxMessageBytes: 64 << 10, MaxInFlightBytes: 2 << 20}})
 	part := `{"roundId": "` + strings.Repeat("x", 40<<10)
 	s.hold(t, 10, "POST "+rounds+"SubmitBatch HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n"+part)
-	s.eventually(t, "no connection goes", func(l server.Load) bool { return l.EvictedMemory > 0 && l.HeldBytes <= 1<<20 })
+	s.eventually(t, "no connection goes", func(l limits.Load) bool { return l.EvictedMemory > 0 && l.HeldBytes <= 1<<20 })
 }
 
 // What a refused body held is free when its call has ended, on a connection that goes on.
@@ -222,7 +222,7 @@ func TestRefusedBodiesAreLetGo(t *testing.T) {
 			_ = resp.Body.Close()
 		}
 	}()
-	s.eventually(t, "the call does not begin", func(l server.Load) bool { return l.Streams == 1 })
+	s.eventually(t, "the call does not begin", func(l limits.Load) bool { return l.Streams == 1 })
 	for range 20 {
 		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+rounds+"SubmitBatch", strings.NewReader(strings.Repeat("x", 100_000)))
 		req.Header.Set("Content-Type", "application/json")
@@ -235,7 +235,7 @@ func TestRefusedBodiesAreLetGo(t *testing.T) {
 			t.Errorf("a body of no JSON: %d", resp.StatusCode)
 		}
 	}
-	s.eventually(t, "bodies are held", func(l server.Load) bool { return l.Streams == 1 && l.HeldBytes < 300_000 })
+	s.eventually(t, "bodies are held", func(l limits.Load) bool { return l.Streams == 1 && l.HeldBytes < 300_000 })
 	_ = writer.Close()
 	<-ended
 }
@@ -244,7 +244,7 @@ func TestRefusedBodiesAreLetGo(t *testing.T) {
 func TestConnectionsOverHTTPAreBounded(t *testing.T) {
 	s := serveHTTP(t, server.Config{Limits: limits.Limits{MaxConnections: 5}})
 	s.hold(t, 9, "POST ")
-	s.eventually(t, "too many connections stay", func(l server.Load) bool { return l.EvictedFull == 4 && l.Connections <= 5 })
+	s.eventually(t, "too many connections stay", func(l limits.Load) bool { return l.EvictedFull == 4 && l.Connections <= 5 })
 	if code, text := s.call(t, rounds+"GetRound", "application/json", strings.NewReader("{}")); code != http.StatusOK {
 		t.Errorf("GetRound: %d %s", code, text)
 	}

@@ -2,15 +2,12 @@ package server
 
 import (
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/server/internal/guard"
+	"github.com/hushgrad/hushgrad/server/limits"
 )
-
-// Load is what one listener of a server has to bear, and what the server did about it.
-type Load = guard.Load
 
 // Load returns the load of the listeners. When the clients' and the operator's services are on
 // one, it is the operator's.
-func (s *Server) Load() (clients, operator, shuffler, http Load) {
+func (s *Server) Load() (clients, operator, shuffler, http limits.Load) {
 	return s.clients.Load(), s.operator.Load(), s.shuffler.Load(), s.http.Load()
 }
 

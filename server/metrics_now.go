@@ -1,6 +1,10 @@
 package server
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/hushgrad/hushgrad/server/limits"
+)
 
 // now collects what holds at the moment it is asked: rounds, and the load of the listeners.
 type now struct{ *Server }
@@ -11,15 +15,15 @@ var roundsNow = prometheus.NewDesc("hushgrad_rounds", "Rounds that the server ke
 var loadNow = []struct {
 	desc  *prometheus.Desc
 	kind  prometheus.ValueType
-	value func(Load) int64
+	value func(limits.Load) int64
 }{
-	{loadDesc("connections", "Open connections."), prometheus.GaugeValue, func(l Load) int64 { return l.Connections }},
-	{loadDesc("calls", "Calls in progress, streams included."), prometheus.GaugeValue, func(l Load) int64 { return l.Streams }},
-	{loadDesc("held_bytes", "Bytes of messages that are not complete yet."), prometheus.GaugeValue, func(l Load) int64 { return l.HeldBytes }},
-	{loadDesc("decoding_bytes", "Memory for messages that are decoded or counted."), prometheus.GaugeValue, func(l Load) int64 { return l.DecodingBytes }},
-	{loadDesc("crowded_out_connections_total", "Connections closed because there were too many."), prometheus.CounterValue, func(l Load) int64 { return l.EvictedFull }},
-	{loadDesc("oversized_connections_total", "Connections closed because they held too much memory."), prometheus.CounterValue, func(l Load) int64 { return l.EvictedMemory }},
-	{loadDesc("stalled_calls_total", "Calls ended because their peers made no progress."), prometheus.CounterValue, func(l Load) int64 { return l.Stalled }},
+	{loadDesc("connections", "Open connections."), prometheus.GaugeValue, func(l limits.Load) int64 { return l.Connections }},
+	{loadDesc("calls", "Calls in progress, streams included."), prometheus.GaugeValue, func(l limits.Load) int64 { return l.Streams }},
+	{loadDesc("held_bytes", "Bytes of messages that are not complete yet."), prometheus.GaugeValue, func(l limits.Load) int64 { return l.HeldBytes }},
+	{loadDesc("decoding_bytes", "Memory for messages that are decoded or counted."), prometheus.GaugeValue, func(l limits.Load) int64 { return l.DecodingBytes }},
+	{loadDesc("crowded_out_connections_total", "Connections closed because there were too many."), prometheus.CounterValue, func(l limits.Load) int64 { return l.EvictedFull }},
+	{loadDesc("oversized_connections_total", "Connections closed because they held too much memory."), prometheus.CounterValue, func(l limits.Load) int64 { return l.EvictedMemory }},
+	{loadDesc("stalled_calls_total", "Calls ended because their peers made no progress."), prometheus.CounterValue, func(l limits.Load) int64 { return l.Stalled }},
 }
 
 func loadDesc(name, help string) *prometheus.Desc {

@@ -6,8 +6,8 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/exact"
 	"github.com/hushgrad/hushgrad/internal/gf2"
-	"github.com/hushgrad/hushgrad/internal/slothash"
 	"github.com/hushgrad/hushgrad/sparse"
+	"github.com/hushgrad/hushgrad/sparse/slothash"
 )
 
 // Name is the registered name.

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/hushgrad/hushgrad/fl/count"
-	"github.com/hushgrad/hushgrad/internal/slothash"
+	"github.com/hushgrad/hushgrad/sparse/slothash"
 )
 
 // tally counts the hits of every item. It implements count.State.

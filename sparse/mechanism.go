@@ -9,8 +9,8 @@ import (
 	"github.com/hushgrad/hushgrad/fl/count"
 	"github.com/hushgrad/hushgrad/fl/exact"
 	"github.com/hushgrad/hushgrad/internal/cells"
-	"github.com/hushgrad/hushgrad/internal/slothash"
 	"github.com/hushgrad/hushgrad/privacy"
+	"github.com/hushgrad/hushgrad/sparse/slothash"
 	"github.com/hushgrad/hushgrad/ternarize"
 )
 

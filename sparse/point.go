@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/slothash"
+	"github.com/hushgrad/hushgrad/sparse/slothash"
 )
 
 // Names of the parameters in Round.Params.

@@ -8,8 +8,8 @@ import (
 	"github.com/hushgrad/hushgrad/fl/count"
 	"github.com/hushgrad/hushgrad/fl/exact"
 	"github.com/hushgrad/hushgrad/internal/gf2"
-	"github.com/hushgrad/hushgrad/internal/slothash"
 	"github.com/hushgrad/hushgrad/privacy"
+	"github.com/hushgrad/hushgrad/sparse/slothash"
 )
 
 // Sampler draws the slot of one client under one hash function. It is reused

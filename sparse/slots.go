@@ -6,7 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/slothash"
+	"github.com/hushgrad/hushgrad/sparse/slothash"
 )
 
 // BestSlots returns the number of slots that the hash family allows with the smallest

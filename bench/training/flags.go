@@ -11,7 +11,6 @@ import (
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
-	"github.com/hushgrad/hushgrad/hdsum/gkmps"
 )
 
 func contenderNames() []string {
@@ -73,7 +72,7 @@ func bindSumDP(flags *flag.FlagSet) func() fl.Params {
 	span := flags.Float64("range", 0.8, "sumdp, sumdp-shares: largest rotated coordinate, in units of clip/√dim; larger ones are clipped, and noise grows in proportion")
 	levels := flags.Int("levels", 1, "sumdp, sumdp-shares: integer levels of a rotated coordinate")
 	base := flags.String("base", hdsum.Auto.String(), "sumdp: the sum below, gkmps or bbgn; auto: the one with the shorter reports")
-	calibration := flags.String("calibration", gkmps.Certified.String(), "sumdp: constants of gkmps, published, certified or tight; tight sends fewer messages")
+	calibration := flags.String("calibration", hdsum.CalibrationCertified.String(), "sumdp: constants of gkmps, published, certified or tight; tight sends fewer messages")
 	return func() fl.Params {
 		p := fl.Params{hdsum.ParamRange: fl.Real(*span), hdsum.ParamLevels: fl.Int(*levels), hdsum.ParamCalibration: fl.Text(*calibration)}
 		if *base != hdsum.Auto.String() {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/exact"
-	"github.com/hushgrad/hushgrad/internal/slothash"
 	"github.com/hushgrad/hushgrad/sparse"
+	"github.com/hushgrad/hushgrad/sparse/slothash"
 )
 
 // Slotter is the randomizer under proof.

@@ -98,7 +98,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 }
 
 func TestAfterCallsNothingIsHeld(t *testing.T) {
-	g := quiet(limits())
+	g := quiet(generous())
 	conn := serve(t, g, echo)
 	stream := begin(t, conn)
 	for range 100 {
@@ -124,7 +124,7 @@ func TestAfterCallsNothingIsHeld(t *testing.T) {
 }
 
 func TestACallWithoutProgressEnds(t *testing.T) {
-	l := limits()
+	l := generous()
 	l.Progress = 50 * time.Millisecond
 	for name, handler := range map[string]func(grpc.ServerStream) error{
 		"nothing is sent": echo,
@@ -151,7 +151,7 @@ func TestACallWithoutProgressEnds(t *testing.T) {
 
 // A handler may take as long as it wants.
 func TestAServerMayBeSlow(t *testing.T) {
-	l := limits()
+	l := generous()
 	l.Progress = 20 * time.Millisecond
 	stream := begin(t, serve(t, quiet(l), func(ss grpc.ServerStream) error {
 		m := new(wrapperspb.BytesValue)
@@ -173,7 +173,7 @@ func TestAServerMayBeSlow(t *testing.T) {
 
 // While messages are at work that leave no room, no other is decoded.
 func TestMessagesAreDecodedWhenThereIsRoom(t *testing.T) {
-	l := limits()
+	l := generous()
 	l.DecodingBytes = 150_000
 	g := quiet(l)
 	work, done := make(chan int), make(chan struct{})
@@ -209,7 +209,7 @@ func TestMessagesAreDecodedWhenThereIsRoom(t *testing.T) {
 }
 
 func TestAUnaryMessageHasALimitOfItsOwn(t *testing.T) {
-	conn := serve(t, quiet(limits()), echo)
+	conn := serve(t, quiet(generous()), echo)
 	if err := unary(t, conn, 1000); err != nil {
 		t.Error(err)
 	}
@@ -219,7 +219,7 @@ func TestAUnaryMessageHasALimitOfItsOwn(t *testing.T) {
 }
 
 func TestCompressedMessagesAreRefused(t *testing.T) {
-	conn := serve(t, quiet(limits()), echo)
+	conn := serve(t, quiet(generous()), echo)
 	err := conn.Invoke(t.Context(), "/test/Unary", wrapperspb.Bytes(make([]byte, 100)), new(wrapperspb.BytesValue), grpc.UseCompressor(gzip.Name))
 	if err == nil || !strings.Contains(err.Error(), errCompressed.Error()) {
 		t.Errorf("unary: %v, want %v", err, errCompressed)
@@ -235,7 +235,7 @@ func TestCompressedMessagesAreRefused(t *testing.T) {
 }
 
 func TestCallsThatAreGivenUpCloseTheConnection(t *testing.T) {
-	g := quiet(limits())
+	g := quiet(generous())
 	conn := serve(t, g, echo)
 	for range wastedStreams + 1 {
 		ctx, giveUp := context.WithCancel(t.Context())

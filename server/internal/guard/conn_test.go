@@ -14,7 +14,7 @@ import (
 
 func TestWhatIsReadIsHeld(t *testing.T) {
 	ours, theirs := net.Pipe()
-	g := quiet(limits())
+	g := quiet(generous())
 	c := &conn{Conn: ours, guard: g}
 	g.admit(c)
 	defer c.Close()
@@ -30,7 +30,7 @@ func TestWhatIsReadIsHeld(t *testing.T) {
 
 // What is left when the last stream ends was framing.
 func TestAnOpenStreamIsHeldUntilItEnds(t *testing.T) {
-	g := quiet(limits())
+	g := quiet(generous())
 	c := piped(t, g)
 	held := func(what string, want int64) {
 		t.Helper()
@@ -49,7 +49,7 @@ func TestAnOpenStreamIsHeldUntilItEnds(t *testing.T) {
 }
 
 func TestACompleteMessageGivesBackItsFrames(t *testing.T) {
-	g := quiet(limits())
+	g := quiet(generous())
 	c := piped(t, g)
 	c.begin()
 	c.begin()
@@ -63,7 +63,7 @@ func TestACompleteMessageGivesBackItsFrames(t *testing.T) {
 // A connection may give up wastedStreams calls, or as many as it completed messages.
 func TestCallsThatMayBeGivenUp(t *testing.T) {
 	for _, messages := range []int{0, wastedStreams / 2, 2 * wastedStreams} {
-		g := quiet(limits())
+		g := quiet(generous())
 		c := piped(t, g)
 		for range messages {
 			c.complete(1)
@@ -89,7 +89,7 @@ func TestCallsThatMayBeGivenUp(t *testing.T) {
 
 // A call that was answered is not given up, also when its client cancels others.
 func TestAnsweredCallsAreNotGivenUp(t *testing.T) {
-	g := quiet(limits())
+	g := quiet(generous())
 	conn := serve(t, g, echo)
 	for range wastedStreams + 20 {
 		if err := unary(t, conn, 1); err != nil {
@@ -118,7 +118,7 @@ func giveUp(t *testing.T, g *Guard, conn *grpc.ClientConn, method string) {
 
 // The server waits for the message of a unary call before there is a handler.
 func TestAUnaryCallWithoutAMessageEnds(t *testing.T) {
-	l := limits()
+	l := generous()
 	l.Progress = 50 * time.Millisecond
 	g := quiet(l)
 	stream, err := serve(t, g, echo).NewStream(t.Context(), &grpc.StreamDesc{}, "/test/Unary")
@@ -131,7 +131,7 @@ func TestAUnaryCallWithoutAMessageEnds(t *testing.T) {
 }
 
 func TestACallThatIsOverDoesNotStall(t *testing.T) {
-	l := limits()
+	l := generous()
 	l.Progress = 300 * time.Millisecond
 	g := quiet(l)
 	conn := serve(t, g, echo)
@@ -149,7 +149,7 @@ func TestACallThatIsOverDoesNotStall(t *testing.T) {
 // While a message waits for room the server is slow and not the peer. A message that costs more
 // than there is gets all the room.
 func TestWaitingForRoomIsNotThePeersFault(t *testing.T) {
-	l := limits()
+	l := generous()
 	l.DecodingBytes = 1000
 	g := quiet(l)
 	c := &call{Context: t.Context(), guard: g, timer: time.AfterFunc(time.Hour, func() {})}

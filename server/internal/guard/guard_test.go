@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// limits are small ones that nothing reaches.
-func limits() Limits {
+// generous are small limits that nothing reaches.
+func generous() Limits {
 	return Limits{
 		Connections: 10, HeldBytes: 1 << 20, DecodingBytes: 1 << 20, DecodingCost: func(n int) int64 { return int64(n) },
 		MessageBytes: 1 << 20, UnaryBytes: 1 << 10, Progress: time.Minute,
@@ -46,7 +46,7 @@ func hold(c *conn, n int64, age time.Duration) {
 }
 
 func TestTheConnectionThatHoldsMostForLongestGoes(t *testing.T) {
-	l := limits()
+	l := generous()
 	l.HeldBytes = 1000
 	g := quiet(l)
 	large, old, worst, fresh := piped(t, g), piped(t, g), piped(t, g), piped(t, g)
@@ -70,7 +70,7 @@ func TestTheConnectionThatHoldsMostForLongestGoes(t *testing.T) {
 
 // A connection that goes on completing messages does not grow old.
 func TestWhatIsCompletedIsNotHeld(t *testing.T) {
-	g := quiet(limits())
+	g := quiet(generous())
 	c := piped(t, g)
 	hold(c, 1000, time.Hour)
 	c.complete(990)
@@ -92,7 +92,7 @@ func TestWhatIsCompletedIsNotHeld(t *testing.T) {
 
 func TestANewConnectionTakesThePlaceOfAWorthlessOne(t *testing.T) {
 	for range 20 { // it is drawn
-		l := limits()
+		l := generous()
 		l.Connections = 3
 		g := quiet(l)
 		busy, stranger, idle := piped(t, g), piped(t, g), piped(t, g)
@@ -120,7 +120,7 @@ func TestANewConnectionTakesThePlaceOfAWorthlessOne(t *testing.T) {
 }
 
 func TestAClosedConnectionHoldsNothing(t *testing.T) {
-	g := quiet(limits())
+	g := quiet(generous())
 	c := piped(t, g)
 	c.take(100)
 	_ = c.Close()
@@ -132,7 +132,7 @@ func TestAClosedConnectionHoldsNothing(t *testing.T) {
 
 // A write that the peer does not take ends.
 func TestAWriteThatIsNotTakenEnds(t *testing.T) {
-	l := limits()
+	l := generous()
 	l.Progress = 20 * time.Millisecond
 	c := piped(t, quiet(l))
 	if _, err := io.WriteString(c, "x"); err == nil {

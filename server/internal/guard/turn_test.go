@@ -19,7 +19,7 @@ import (
 // A connection that begins many calls with one read lets others work before each of them.
 func TestOthersHaveATurnBetweenTheCallsOfAConnection(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	g := quiet(limits())
+	g := quiet(generous())
 	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), connKey{}, piped(t, g)))
 	const calls = 500
 	var turns atomic.Int64
@@ -82,7 +82,7 @@ func TestSmallFramesAreReadInTurnsOfFourKilobytes(t *testing.T) {
 	_ = framer.WritePing(false, last)
 
 	l, largest := bufconn.Listen(1<<20), new(atomic.Int64)
-	g := quiet(limits())
+	g := quiet(generous())
 	s := grpc.NewServer(g.Options(encoding.GetCodecV2(proto.Name))...)
 	go func() { _ = s.Serve(g.Listener(largestRead{l, largest})) }()
 	defer s.Stop()

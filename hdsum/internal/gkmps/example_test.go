@@ -5,7 +5,7 @@ import (
 	"log"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/gkmps"
+	"github.com/hushgrad/hushgrad/hdsum/internal/gkmps"
 )
 
 // What does a client send so that 100 000 clients can sum integers from 0 to 8? The error of the sum is the same

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hushgrad/hushgrad/hdsum/bbgn"
+	"github.com/hushgrad/hushgrad/hdsum/internal/bbgn"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 

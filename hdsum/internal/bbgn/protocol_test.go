@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/bbgn"
+	"github.com/hushgrad/hushgrad/hdsum/internal/bbgn"
 )
 
 func newRand(seed byte) *rand.Rand { return rand.New(rand.NewChaCha8([32]byte{seed})) }

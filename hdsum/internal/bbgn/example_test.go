@@ -5,7 +5,7 @@ import (
 	"log"
 	"math/rand/v2"
 
-	"github.com/hushgrad/hushgrad/hdsum/bbgn"
+	"github.com/hushgrad/hushgrad/hdsum/internal/bbgn"
 )
 
 // Three clients sum up. Every message alone is a uniform residue.
