@@ -9,7 +9,6 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/count"
-	"github.com/hushgrad/hushgrad/hetero"
 )
 
 // aggregator holds one aggregator per tier.
@@ -130,9 +129,9 @@ func (a *aggregator) Estimate() (*fl.Estimate, error) {
 		return nil, a.mechanism.round.Wrap("estimate", err)
 	}
 	means := make([]*fl.Estimate, len(a.tiers))
-	groups := make([]hetero.Tier, len(a.tiers))
+	groups := make([]Group, len(a.tiers))
 	for i, n := range a.reports {
-		groups[i] = hetero.Tier{Share: float64(n) / float64(total), Variance: math.Inf(1)}
+		groups[i] = Group{Share: float64(n) / float64(total), Variance: math.Inf(1)}
 		if n == 0 {
 			continue
 		}
@@ -156,7 +155,7 @@ func (a *aggregator) Estimate() (*fl.Estimate, error) {
 			groups[i].Variance += v * v / float64(len(se))
 		}
 	}
-	c, err := hetero.Combine(groups, a.mechanism.radius)
+	c, err := Combine(groups, a.mechanism.radius)
 	if err != nil {
 		return nil, a.mechanism.round.Wrap("estimate", err)
 	}

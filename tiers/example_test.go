@@ -63,3 +63,13 @@ func Example() {
 	// tier 1: 1000 clients, weight 0.96
 	// coordinate 0: 0.50 ± 0.03
 }
+
+// Two groups of clients have estimated their means already, one of them with more noise.
+func ExampleCombine() {
+	c, err := tiers.Combine([]tiers.Group{{Share: 0.75, Variance: 0.09}, {Share: 0.25, Variance: 0.01}}, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("weights %.2f, variance %.3f\n", c.Weights, c.Variance)
+	// Output: weights [0.10 0.90], variance 0.009
+}

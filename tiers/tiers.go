@@ -16,7 +16,7 @@
 // and the base mechanism's report. Which tier a client chose is public.
 //
 // The server keeps one aggregator per tier. The estimate is the weighted mean of the
-// tiers' means, by [hetero.Combine] with the tiers' shares of the reports and their exact
+// tiers' means, by [Combine] with the tiers' shares of the reports and their exact
 // variances, or those that their standard errors say where the base mechanism does not know them.
 // With radius 0 it is unbiased and has the
 // smallest variance. Otherwise the weights also keep near the shares, because

@@ -3,7 +3,7 @@ package demands
 import (
 	"slices"
 
-	"github.com/hushgrad/hushgrad/hetero"
+	"github.com/hushgrad/hushgrad/bench/hetero"
 )
 
 // bounds are an error below which no mechanism with the demands stays on every data set with

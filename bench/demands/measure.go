@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/hushgrad/hushgrad/hetero"
+	"github.com/hushgrad/hushgrad/bench/hetero"
 )
 
 // measure is how the errors of the repeats become one number.

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/hushgrad/hushgrad/hetero"
+	"github.com/hushgrad/hushgrad/bench/hetero"
 )
 
 // weigher chooses weights for a measure.

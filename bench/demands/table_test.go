@@ -12,7 +12,7 @@ import (
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
-	"github.com/hushgrad/hushgrad/hetero"
+	"github.com/hushgrad/hushgrad/bench/hetero"
 )
 
 func quickly(t *testing.T, ctx context.Context, e experiment.Experiment, env experiment.Env) (*experiment.Result, error) {

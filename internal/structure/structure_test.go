@@ -28,7 +28,7 @@ var floors = [][]string{
 	{"proto/hushgrad/v1/service", "fl"},
 	{"internal"},
 	{"ternarize", "rotation", "privacy"},
-	{"sparse", "hdsum", "hetero"},
+	{"sparse", "hdsum"},
 	{"keyvalue"},
 	{"coco", "collision", "signsketch", "baseline"},
 	{"auto", "tiers"},
@@ -40,7 +40,7 @@ var floors = [][]string{
 
 // light are the packages that build without gRPC and Gorgonia.
 var light = []string{
-	"fl", "fl/reportfile", "ternarize", "rotation", "privacy", "sparse", "keyvalue", "hdsum", "hetero",
+	"fl", "fl/reportfile", "ternarize", "rotation", "privacy", "sparse", "keyvalue", "hdsum",
 	"coco", "collision", "signsketch", "baseline", "auto", "tiers", "mechanisms", "plan", "trainer/features", "server/seal",
 	"bridge",
 }

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/bench/hetero"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hetero"
 )
 
 // ε = 1, 1, 2, 4, 8 and k = 3: the sum must reach ln(2·0.9/0.1) = 2.89, which takes three

@@ -1,4 +1,4 @@
-package hetero
+package tiers
 
 import (
 	"cmp"
@@ -11,18 +11,21 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// Tier is a group of clients whose mean has been estimated on its own, for example
+// Group is a group of clients whose mean has been estimated on its own, for example
 // all clients of a federated round that asked for the same ε.
-type Tier struct {
+type Group struct {
 	Share    float64 // fraction of the clients, in [0, 1]; the tiers' shares sum to 1
 	Variance float64 // of the tier's mean, per coordinate: ≥ 0, +Inf for a tier without a mean
 }
 
+// sumTolerance bounds the rounding error of a sum of shares.
+const sumTolerance = 1e-9
+
 // Combination is a weighted mean of the tiers' means.
 type Combination struct {
-	Weights  Weights
-	Variance float64 // Σ W²·variance, per coordinate
-	Bias     float64 // bound on the bias per coordinate, radius·‖W − share‖₁
+	Weights  []float64 // of sum 1
+	Variance float64   // Σ W²·variance, per coordinate
+	Bias     float64   // bound on the bias per coordinate, radius·‖W − share‖₁
 }
 
 // Combine returns the weights W of least Variance + Bias², where the mean of
@@ -32,9 +35,9 @@ type Combination struct {
 // the variances; as it grows they tend to the shares. A variance below 1e−30 of
 // the largest finite one counts as that. O(m·log m) for m tiers, and O(m) in each
 // of the at most about 200 steps of a bisection.
-func Combine(tiers []Tier, radius float64) (*Combination, error) {
+func Combine(tiers []Group, radius float64) (*Combination, error) {
 	if err := checkTiers(tiers, radius); err != nil {
-		return nil, fmt.Errorf("hetero: %w", err)
+		return nil, fmt.Errorf("tiers: %w", err)
 	}
 	largest := 0.
 	for _, t := range tiers {
@@ -62,7 +65,7 @@ func Combine(tiers []Tier, radius float64) (*Combination, error) {
 	return c, nil
 }
 
-func checkTiers(tiers []Tier, radius float64) error {
+func checkTiers(tiers []Group, radius float64) error {
 	if len(tiers) == 0 {
 		return fl.Invalid("tiers", "no tiers", "must have at least one element")
 	}
@@ -99,13 +102,13 @@ func checkTiers(tiers []Tier, radius float64) error {
 // with it low: the one root is found by bisection.
 type balance struct{ precision, share []float64 }
 
-func (b balance) weights(radius, largest float64) Weights {
+func (b balance) weights(radius, largest float64) []float64 {
 	penalty := math.Inf(1) // where all means are exact only the bias counts
 	if largest > 0 {
 		penalty = radius / largest * radius
 	}
 	low, high := b.prices(penalty)
-	w := make(Weights, len(b.share))
+	w := make([]float64, len(b.share))
 	for i, p := range b.precision {
 		if p > 0 {
 			w[i] = min(max(b.share[i], low*p), high*p)

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/bench/hetero"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hetero"
 )
 
 var inf = math.Inf(1)

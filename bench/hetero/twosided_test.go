@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/bench/hetero"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hetero"
 )
 
 // Equal demands have no variance, so that high is noise alone. ε = ½ and 1 for half of the clients

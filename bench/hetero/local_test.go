@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/hushgrad/hushgrad/hetero"
+	"github.com/hushgrad/hushgrad/bench/hetero"
 )
 
 func TestLocalMoments(t *testing.T) {

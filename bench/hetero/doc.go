@@ -52,9 +52,4 @@
 //
 // Weights become integers, the data integers below them, and the noise is a
 // discrete Laplace variable whose law is exact: see [Noise].
-//
-// # Tiers
-//
-// [Combine] weighs the means of groups of clients whose errors are already known,
-// such as the tiers of a federated round.
 package hetero

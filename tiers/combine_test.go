@@ -1,4 +1,4 @@
-package hetero_test
+package tiers_test
 
 import (
 	"errors"
@@ -10,15 +10,34 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hetero"
+	"github.com/hushgrad/hushgrad/tiers"
 )
 
-// tiers draws m tiers with variances over 10 orders of magnitude, some of them 0
+var inf = math.Inf(1)
+
+func newRand() *rand.Rand { return rand.New(rand.NewChaCha8([32]byte{7})) }
+
+// must returns a result that is expected to have no error.
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+func requireClose(t *testing.T, what string, got, want, relative float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
+		t.Fatalf("%s: got %.17g, want %.17g", what, got, want)
+	}
+}
+
+// groups draws m groups with variances over 10 orders of magnitude, some of them 0
 // or +Inf, some shares 0.
-func tiers(rng *rand.Rand, m int) []hetero.Tier {
-	all, sum := make([]hetero.Tier, m), 0.
+func groups(rng *rand.Rand, m int) []tiers.Group {
+	all, sum := make([]tiers.Group, m), 0.
 	for i := range all {
-		all[i] = hetero.Tier{Share: rng.ExpFloat64(), Variance: math.Pow(10, -5+10*rng.Float64())}
+		all[i] = tiers.Group{Share: rng.ExpFloat64(), Variance: math.Pow(10, -5+10*rng.Float64())}
 		switch u := rng.IntN(12); {
 		case u == 0 && i > 0:
 			all[i].Variance = inf
@@ -38,7 +57,7 @@ func tiers(rng *rand.Rand, m int) []hetero.Tier {
 	return all
 }
 
-func objective(all []hetero.Tier, w []float64, radius float64) float64 {
+func objective(all []tiers.Group, w []float64, radius float64) float64 {
 	variance, distance := 0., 0.
 	for i, t := range all {
 		if w[i] > 0 {
@@ -78,7 +97,7 @@ func minimum(f func(float64) float64, points ...float64) float64 {
 func TestCombineMatchesBruteForce(t *testing.T) {
 	rng := newRand()
 	for trial := range 200 {
-		all, radius := tiers(rng, 2+trial%2), math.Pow(10, -4+8*rng.Float64())
+		all, radius := groups(rng, 2+trial%2), math.Pow(10, -4+8*rng.Float64())
 		for i := range all {
 			// +Inf would leave golden section without a slope.
 			all[i].Variance = min(all[i].Variance, 1e12)
@@ -86,7 +105,7 @@ func TestCombineMatchesBruteForce(t *testing.T) {
 		if trial%10 == 0 {
 			radius = 0
 		}
-		c := must(hetero.Combine(all, radius))
+		c := must(tiers.Combine(all, radius))
 		got := objective(all, c.Weights, radius)
 		want := minimum(func(x float64) float64 {
 			if len(all) == 2 {
@@ -107,11 +126,11 @@ func TestCombineIsNeverWorse(t *testing.T) {
 	rng := newRand()
 	for trial := range 2000 {
 		m := 1 + rng.IntN(12)
-		all, radius := tiers(rng, m), math.Pow(10, -6+12*rng.Float64())
+		all, radius := groups(rng, m), math.Pow(10, -6+12*rng.Float64())
 		if trial%10 == 0 {
 			radius = 0
 		}
-		c := must(hetero.Combine(all, radius))
+		c := must(tiers.Combine(all, radius))
 		got := objective(all, c.Weights, radius)
 		what := fmt.Sprintf("%v, radius %g", all, radius)
 		requireClose(t, what+": sum", floats.Sum(c.Weights), 1, 1e-14)
@@ -150,7 +169,7 @@ func TestCombineIsNeverWorse(t *testing.T) {
 }
 
 func TestCombineByHand(t *testing.T) {
-	all := []hetero.Tier{{Share: 0.5, Variance: 1}, {Share: 0.25, Variance: 4}, {Share: 0.25, Variance: inf}}
+	all := []tiers.Group{{Share: 0.5, Variance: 1}, {Share: 0.25, Variance: 4}, {Share: 0.25, Variance: inf}}
 	for _, c := range []struct {
 		radius float64
 		want   []float64
@@ -161,40 +180,40 @@ func TestCombineByHand(t *testing.T) {
 		{10, []float64{0.75, 0.25, 0}},
 		{1e150, []float64{0.75, 0.25, 0}},
 	} {
-		got := must(hetero.Combine(all, c.radius))
+		got := must(tiers.Combine(all, c.radius))
 		for i := range c.want {
 			requireClose(t, fmt.Sprintf("radius %g, weight %d", c.radius, i), got.Weights[i], c.want[i], 1e-14)
 		}
 	}
-	got := must(hetero.Combine([]hetero.Tier{{Share: 1, Variance: inf}, {Variance: 1}, {Variance: 3}}, 2))
+	got := must(tiers.Combine([]tiers.Group{{Share: 1, Variance: inf}, {Variance: 1}, {Variance: 3}}, 2))
 	requireClose(t, "a tier without a mean", got.Weights[1], 0.75, 1e-15)
 	requireClose(t, "its bias", got.Bias, 4, 1e-15)
-	got = must(hetero.Combine([]hetero.Tier{{Share: 0.25}, {Share: 0.75}}, 1))
+	got = must(tiers.Combine([]tiers.Group{{Share: 0.25}, {Share: 0.75}}, 1))
 	requireClose(t, "exact tiers", got.Weights[0], 0.25, 1e-15)
-	got = must(hetero.Combine([]hetero.Tier{{Share: 0.25}, {Share: 0.75, Variance: 1}}, 0))
+	got = must(tiers.Combine([]tiers.Group{{Share: 0.25}, {Share: 0.75, Variance: 1}}, 0))
 	requireClose(t, "an exact tier among exchangeable ones", got.Weights[0], 1, 1e-15)
 }
 
 func TestCombineRefuses(t *testing.T) {
-	good := hetero.Tier{Share: 1, Variance: 1}
+	good := tiers.Group{Share: 1, Variance: 1}
 	for _, c := range []struct {
 		param  string
-		tiers  []hetero.Tier
+		tiers  []tiers.Group
 		radius float64
 	}{
 		{"tiers", nil, 0},
-		{"tiers", []hetero.Tier{{Share: 0.5, Variance: 1}}, 0},
-		{"tiers", []hetero.Tier{{Share: 1, Variance: inf}}, 0},
-		{"tiers[0].Share", []hetero.Tier{{Share: math.NaN(), Variance: 1}}, 0},
-		{"tiers[1].Share", []hetero.Tier{good, {Share: -1, Variance: 1}}, 0},
-		{"tiers[0].Variance", []hetero.Tier{{Share: 1, Variance: math.NaN()}}, 0},
-		{"tiers[0].Variance", []hetero.Tier{{Share: 1, Variance: -1}}, 0},
-		{"radius", []hetero.Tier{good}, -1},
-		{"radius", []hetero.Tier{good}, math.NaN()},
-		{"radius", []hetero.Tier{good}, inf},
+		{"tiers", []tiers.Group{{Share: 0.5, Variance: 1}}, 0},
+		{"tiers", []tiers.Group{{Share: 1, Variance: inf}}, 0},
+		{"tiers[0].Share", []tiers.Group{{Share: math.NaN(), Variance: 1}}, 0},
+		{"tiers[1].Share", []tiers.Group{good, {Share: -1, Variance: 1}}, 0},
+		{"tiers[0].Variance", []tiers.Group{{Share: 1, Variance: math.NaN()}}, 0},
+		{"tiers[0].Variance", []tiers.Group{{Share: 1, Variance: -1}}, 0},
+		{"radius", []tiers.Group{good}, -1},
+		{"radius", []tiers.Group{good}, math.NaN()},
+		{"radius", []tiers.Group{good}, inf},
 	} {
 		var bad *fl.ParamError
-		if _, err := hetero.Combine(c.tiers, c.radius); !errors.As(err, &bad) || bad.Param != c.param {
+		if _, err := tiers.Combine(c.tiers, c.radius); !errors.As(err, &bad) || bad.Param != c.param {
 			t.Errorf("%v, radius %g: got error %v, want it to name %s", c.tiers, c.radius, err, c.param)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"log"
 	"math/rand/v2"
 
-	"github.com/hushgrad/hushgrad/hetero"
+	"github.com/hushgrad/hushgrad/bench/hetero"
 )
 
 // A trusted server averages 1000 numbers. One client in ten asks for much more privacy than the
@@ -40,14 +40,4 @@ func Example() {
 	// Output:
 	// uniform: careful clients weigh 0.00100, others 0.00100; mean 0.302 ± 0.028
 	// saturating: careful clients weigh 0.00006, others 0.00110; mean 0.302 ± 0.002
-}
-
-// Two groups of clients have estimated their means already, one of them with more noise.
-func ExampleCombine() {
-	c, err := hetero.Combine([]hetero.Tier{{Share: 0.75, Variance: 0.09}, {Share: 0.25, Variance: 0.01}}, 0)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("weights %.2f, variance %.3f\n", c.Weights, c.Variance)
-	// Output: weights [0.10 0.90], variance 0.009
 }
