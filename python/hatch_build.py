@@ -121,7 +121,16 @@ def build(module: Path, target: str, version: str, folder: Path) -> None:
     suffix = ".exe" if system == "windows" else ""
     for name, package in COMMANDS.items():
         output = str(folder / f"{name}{suffix}")
-        go(module, *arguments, "-o", output, package, CGO_ENABLED="0", GOOS=system, GOARCH=processor)
+        go(
+            module,
+            *arguments,
+            "-o",
+            output,
+            package,
+            CGO_ENABLED="0",
+            GOOS=system,
+            GOARCH=processor,
+        )
 
 
 def sources(module: Path) -> dict[str, str]:

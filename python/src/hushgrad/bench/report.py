@@ -164,12 +164,14 @@ def write(folder: Path, made: dict[str, Any], rows: list[Row]) -> None:
 def _document(made: dict[str, Any]) -> str:
     """Return the JSON file: an element of a list is a line, as in what the Go experiments write."""
 
-    def line(value: Any) -> str:
-        return json.dumps(value, allow_nan=False, separators=(",", ":"))
-
-    def field(value: Any) -> str:
+    def field(value: object) -> str:
         if not isinstance(value, list) or not value:
             return json.dumps(value, allow_nan=False)
-        return "[\n    " + ",\n    ".join(map(line, cast("list[Any]", value))) + "\n  ]"
+        lines = (
+            json.dumps(line, allow_nan=False, separators=(",", ":"))
+            for line in cast("list[object]", value)
+        )
+        return "[\n    " + ",\n    ".join(lines) + "\n  ]"
 
-    return "{\n  " + ",\n  ".join(f"{json.dumps(k)}: {field(v)}" for k, v in made.items()) + "\n}\n"
+    fields = (f"{json.dumps(name)}: {field(value)}" for name, value in made.items())
+    return "{\n  " + ",\n  ".join(fields) + "\n}\n"

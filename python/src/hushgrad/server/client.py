@@ -48,8 +48,8 @@ class Receipt:
 class Client(Party):
     """Fetches rounds and models, and submits reports.
 
-    It calls the clients' listener of ``hushgrad serve``, 127.0.0.1:7117 by default, or the listener of
-    ``hushgrad shuffle``, 127.0.0.1:7124. Every method tries up to 5 times while the server is
+    It calls the clients' listener of ``hushgrad serve``, 127.0.0.1:7117 by default, or the listener
+    of ``hushgrad shuffle``, 127.0.0.1:7124. Every method tries up to 5 times while the server is
     unavailable, and raises ServerRefused, ServerUnreachable and InvalidParameter.
     """
 
