@@ -181,7 +181,7 @@ func printParties(w io.Writer, p plan.Promise, cohort int) error {
 	}
 	madeUp := "Reports that are made up hide nobody. They need tokens: only the issuer can make up some, together with the aggregator or the shuffler."
 	if p.TwoServers {
-		madeUp += " An aggregator that makes up reports reads a gradient alone."
+		madeUp += " An aggregator with tokens for made-up reports reads a gradient."
 	}
 	return plan.Words{Text: []string{
 		fmt.Sprintf("The central ε counts on %d honest clients in every round. %s", cohort, madeUp),

@@ -128,7 +128,7 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		flat := strings.Join(strings.Fields(out.String()), " ")
-		for _, want := range []string{"the two servers together read a client's gradient", "only against one passive server", "for passive parties only, against issuer", "An aggregator that makes up reports reads a gradient alone.", "no privacy against shuffler+aggregator sees both shares: the gradients all three sees both"} {
+		for _, want := range []string{"the two servers together read a client's gradient", "only against one passive server", "for passive parties only, against issuer", "An aggregator with tokens for made-up reports reads a gradient.", "no privacy against shuffler+aggregator sees both shares: the gradients all three sees both"} {
 			if !strings.Contains(flat, want) {
 				t.Errorf("the output lacks %q:\n%s", want, out.String())
 			}

@@ -36,7 +36,7 @@ type Config struct {
 // Store keeps the current model, and the one before while somebody reads it. It is safe for
 // concurrent use.
 //
-//	<key>                  version and place of the current model; older servers left out the place, which was the version
+//	<key>                  version and place of the current model
 //	<key>/<place>/<part>   a GetModelResponse; part 0 has the header and no data
 //
 // Numbers are big-endian. A place is the number of an upload.
@@ -89,14 +89,14 @@ func (s *Store) pointer() (version, place uint64, err error) {
 		return 0, 0, nil
 	case err != nil:
 		return 0, 0, err
-	case len(data) != 8 && len(data) != 16:
-		return 0, 0, fl.Invalid("version", fmt.Sprintf("%d bytes", len(data)), "must have 8 or 16")
+	case len(data) != 16:
+		return 0, 0, fl.Invalid("version", fmt.Sprintf("%d bytes", len(data)), "must have 16")
 	}
 	version = binary.BigEndian.Uint64(data)
 	if version == 0 {
 		return 0, 0, fl.Invalid("version", version, "must be > 0")
 	}
-	return version, binary.BigEndian.Uint64(data[len(data)-8:]), nil
+	return version, binary.BigEndian.Uint64(data[8:]), nil
 }
 
 // recover finds the parts of m, nil for none, and removes all others.

@@ -161,30 +161,6 @@ func TestUnfinishedUploadsLeaveNothing(t *testing.T) {
 	}
 }
 
-// A model that an older server kept is found.
-func TestModelsOfOlderServersAreRead(t *testing.T) {
-	kept := journal.NewMemory()
-	var b journal.Batch
-	for i, msg := range []*service.GetModelResponse{{Header: &service.ModelHeader{Version: 7, Format: "x", Size: 3}}, {Data: []byte("abc")}} {
-		wire, err := proto.Marshal(msg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.Put(append([]byte("m/\x00\x00\x00\x00\x00\x00\x00\x07\x00\x00\x00"), byte(i)), wire)
-	}
-	b.Put([]byte("m"), []byte("\x00\x00\x00\x00\x00\x00\x00\x07"))
-	if err := kept.Commit(&b); err != nil {
-		t.Fatal(err)
-	}
-	s, r := open(t, kept), &reader{}
-	if err := s.Send(r); err != nil || string(r.data) != "abc" {
-		t.Errorf("%q, %v", r.data, err)
-	}
-	if v := put(t, s, []byte("new")); v != 8 {
-		t.Errorf("version %d", v)
-	}
-}
-
 // Readers share a part as long as one of them holds it, and nothing else is in memory.
 func TestReadersShareParts(t *testing.T) {
 	s := open(t, journal.NewMemory())
