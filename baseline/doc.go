@@ -1,19 +1,12 @@
-// Package baseline is a table of the mechanisms that hushgrad is compared with. They run in the
-// stock server like any other. Use them to see what another mechanism gains. Start
-// with the package of one.
+// Package baseline has the mechanisms that hushgrad is compared with. They run in the stock server
+// like any other. Use one to see what another mechanism gains. Import the package for its effect
+// and start with a round of [None], [Gaussian] or [Laplace].
 //
-// A mechanism's package bears its registered name where it can. This is the list of all that
-// do not, here and elsewhere:
+// The comment of a mechanism's name says how it works, what it promises and what it costs. Each is one
+// file, and what all dense integer mechanisms share is package baseline/internal/integers. PrivUnitG, which
+// no computer keeps private, is the laboratory's: bench/privunitg.
 //
-//	registered name              package           why
-//	none                         baseline/dense    none.Name would read like a missing name
-//	privunitg                    baseline/privunit named after the family of mechanisms
-//	pckv-ternary                 baseline/ternary  package names have no hyphens
-//	pckv-ue, pckv-grr, pckv-agrr keyvalue/pckv     three mechanisms in one package
-//	privkv, privkvm, kvue        keyvalue/privkv   three mechanisms in one package
-//	sumdp                        hdsum             the protocols below SumDP are there too
-//	sumdp-shares                 hdsum/shares      package names have no hyphens
-//
-// The other mechanisms have their packages' names: gaussian and laplace here, succinct below
-// keyvalue, and coco, collision, signsketch, auto and tiers.
+// Elsewhere a mechanism's package bears its registered name where it can: coco, collision, signsketch
+// and tiers. Package keyvalue has three mechanisms, package mechanisms has "auto", and hdsum has
+// "sumdp" and "gaussian-shares", beside the protocols below them.
 package baseline

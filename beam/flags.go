@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 )
 
 // settings are the flags.
@@ -35,9 +36,6 @@ func (l *list) Set(text string) error {
 // bind adds the flags to the Beam SDK's flags. The SDK has its flags in package flag, and looks
 // there for the flags that were set.
 func (s *settings) bind(f *flag.FlagSet) {
-	f.Init("beam", flag.ContinueOnError)
-	f.SetOutput(io.Discard) // the help, and errors by this command's own rules
-	f.Usage = func() {}
 	f.Var(&s.rounds, "round", "`file` with a complete round, see hushgrad round; may be given several times")
 	f.StringVar(&s.keys, "keys", "", "public dictionary: a `file` with one key per line, for all rounds")
 	f.StringVar(&s.out, "out", "", "`directory` for the results")
@@ -45,22 +43,31 @@ func (s *settings) bind(f *flag.FlagSet) {
 	f.BoolVar(&s.verbose, "v", false, "print what the runner logs, and all of an error")
 }
 
-// parse parses the flags. It returns a *fl.ParamError of one line for a wrong flag, and
-// pflag.ErrHelp after it has printed the help that was asked for.
-func (s *settings) parse(f *flag.FlagSet, args []string, stdout io.Writer) error {
-	err := f.Parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		f.SetOutput(stdout)
+// parse parses the flags as all commands of the module do. It returns a *fl.ParamError of one line for
+// a wrong flag, and pflag.ErrHelp after it has printed the help that was asked for.
+func (s *settings) parse(sdk *flag.FlagSet, args []string, stdout io.Writer) error {
+	f := pflag.NewFlagSet("beam", pflag.ContinueOnError)
+	f.Usage = func() {
 		fmt.Fprint(stdout, usage)
-		f.PrintDefaults()
-		return pflag.ErrHelp
-	case err != nil:
-		if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: "); unknown {
-			return fl.Invalid("flags", name, "must be a flag of the command, see beam -help")
+		command.PrintFlags(stdout, f)
+	}
+	f.AddGoFlagSet(sdk)
+	if err := command.TwoDashes(f, args); err != nil {
+		return err
+	}
+	err := f.ParseAll(args, func(one *pflag.Flag, value string) error {
+		if err := sdk.Set(one.Name, value); err != nil {
+			return fl.Invalid("--"+one.Name, value, "must be a value of the flag, see beam --help: %v", err)
 		}
-		return fl.Invalid("flags", err, "see beam -help")
+		return nil
+	})
+	var wrong *fl.ParamError
+	switch {
+	case errors.Is(err, pflag.ErrHelp), errors.As(err, &wrong):
+		return err
+	case err != nil:
+		return command.FlagError("beam", err, nil)
 	}
 	s.files = f.Args()
-	return nil
+	return sdk.Parse(nil) // which says that its flags are parsed
 }

@@ -1,5 +1,5 @@
 // Command beam estimates rounds from files of reports on an Apache Beam runner. Use it where the
-// files are too many for hushgrad aggregate. Start with go run . -help in this directory.
+// files are too many for hushgrad aggregate. Start with go run . --help in this directory.
 package main
 
 import (
@@ -22,19 +22,19 @@ import (
 	"github.com/hushgrad/hushgrad/internal/estimates"
 )
 
-const usage = `Usage: cd beam && go run . -round ROUND -out DIR [flags] REPORTS...
+const usage = `Usage: cd beam && go run . --round ROUND --out DIR [flags] REPORTS...
 
 Estimates rounds from files of reports on an Apache Beam runner. ROUND is a complete round of
-hushgrad round; -round may be given several times, and a run then estimates each of them. REPORTS
+hushgrad round; --round may be given several times, and a run then estimates each of them. REPORTS
 are files of hushgrad encode, or CSV files with the header round,report or round,report,id, where
-round is what -digests prints and report is base64. They may be patterns with * in quotes, and
+round is what --digests prints and report is base64. They may be patterns with * in quotes, and
 begin with gs:// or s3://, as DIR may. A round with the id x gets DIR/x with estimates.csv,
 estimates.json, estimates.parquet and one .npy file per column.
 
 A file that was cut or damaged is an error with its name and the byte, and two files of one
 content are an error, too. Reports of a CSV with the same id in a round are counted once.
 
--runner prism, the default, runs here. See docs/beam.md for Dataflow, Flink and Spark. Flags with
+--runner prism, the default, runs here. See docs/beam.md for Dataflow, Flink and Spark. Flags with
 underscores are the Beam SDK's own.
 
 `
@@ -72,13 +72,13 @@ func run(ctx context.Context, args []string, std command.Streams) error {
 // config reads the files that the flags name.
 func (s *settings) config(ctx context.Context) (c pipeline.Config, err error) {
 	if len(s.rounds) == 0 {
-		return c, fl.Invalid("-round", "", "is required: a file of hushgrad round")
+		return c, fl.Invalid("--round", "", "is required: a file of hushgrad round")
 	}
 	largest := 0
 	for _, name := range s.rounds {
 		r, err := readRound(name)
 		if err != nil {
-			return c, fmt.Errorf("-round %s: %w", name, err)
+			return c, fmt.Errorf("--round %s: %w", name, err)
 		}
 		c.Rounds, largest = append(c.Rounds, r), max(largest, r.Dim)
 	}
@@ -86,7 +86,7 @@ func (s *settings) config(ctx context.Context) (c pipeline.Config, err error) {
 		return c, nil
 	}
 	if s.out == "" {
-		return c, fl.Invalid("-out", "", "is required: a directory for the results")
+		return c, fl.Invalid("--out", "", "is required: a directory for the results")
 	}
 	c.Out = s.out
 	keys, err := dictionary.Open(s.keys, largest)

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/fl/reportfile"
+	"github.com/hushgrad/hushgrad/internal/reportfile"
 )
 
 var long = flag.Bool("long", false, "estimate 10^7 reports, and compare the memory with that for 10^6")
@@ -118,7 +118,7 @@ func TestTheResultIsThatOfAggregate(t *testing.T) {
 		round, files := fleet(t, clients)
 		out := filepath.Join(t.TempDir(), "out")
 		began := time.Now()
-		stdout, stderr, code, most := call(t, beamProgram, append([]string{"-round", round, "-out", out}, files...)...)
+		stdout, stderr, code, most := call(t, beamProgram, append([]string{"--round", round, "--out", out}, files...)...)
 		if want := fmt.Sprintf("fleet: %d reports, in %s/fleet\n", clients, out); code != 0 || stdout != want || stderr != "" {
 			t.Fatalf("exit code %d, printed %q and %q, want %q", code, stdout, stderr, want)
 		}
@@ -126,7 +126,7 @@ func TestTheResultIsThatOfAggregate(t *testing.T) {
 		memory = append(memory, most)
 		want := filepath.Join(t.TempDir(), "want")
 		began = time.Now()
-		if _, stderr, code, most = call(t, hushgradProgram, append([]string{"aggregate", "-round", round, "-out", want}, files...)...); code != 0 {
+		if _, stderr, code, most = call(t, hushgradProgram, append([]string{"aggregate", "--round", round, "--out", want}, files...)...); code != 0 {
 			t.Fatal(stderr)
 		}
 		t.Logf("%d reports by hushgrad aggregate: %v, largest memory %d MiB", clients, time.Since(began).Round(time.Millisecond), most>>20)
@@ -161,25 +161,27 @@ func TestCommandErrors(t *testing.T) {
 		code int
 		want string
 	}{
-		"no round":     {[]string{"-out", "o", "f"}, 2, `beam: -round: got "", rule: is required: a file of hushgrad round`},
-		"no such file": {[]string{"-round", "absent", "-out", "o", "f"}, 2, `beam: -round absent: file: got "absent", rule: must be readable: open absent: no such file or directory`},
-		"no round in":  {[]string{"-round", files[0], "-out", "o", "f"}, 2, "must hold a round"},
-		"no out":       {[]string{"-round", round, "f"}, 2, `beam: -out: got "", rule: is required: a directory for the results`},
-		"no reports":   {[]string{"-round", round, "-out", "o"}, 2, "beam: arguments: got 0, rule: at least one file of reports is required"},
-		"no match":     {[]string{"-round", round, "-out", "o", "absent*"}, 2, `beam: arguments: got "absent*", rule: must be a file, or match one`},
-		"no scheme":    {[]string{"-round", round, "-out", "o", "ftp://x"}, 2, `beam: arguments: got "ftp://x", rule: must be a path, or begin with gs:// or s3://`},
-		"no such flag": {[]string{"-wrod"}, 2, `beam: flags: got "-wrod", rule: must be a flag of the command, see beam -help`},
-		"cut":          {[]string{"-round", round, "-out", filepath.Join(t.TempDir(), "o"), cut}, 1, fmt.Sprintf(`beam: %s: reportfile: report 2, at byte %d: file: got "a cut or unfinished file", rule: must end with its trailer`, cut, len(data)-41)},
+		"no round":     {[]string{"--out", "o", "f"}, 2, `beam: --round: got "", rule: is required: a file of hushgrad round`},
+		"no such file": {[]string{"--round", "absent", "--out", "o", "f"}, 2, `beam: --round absent: file: got "absent", rule: must be readable: open absent: no such file or directory`},
+		"no round in":  {[]string{"--round", files[0], "--out", "o", "f"}, 2, "must hold a round"},
+		"no out":       {[]string{"--round", round, "f"}, 2, `beam: --out: got "", rule: is required: a directory for the results`},
+		"no reports":   {[]string{"--round", round, "--out", "o"}, 2, "beam: arguments: got 0, rule: at least one file of reports is required"},
+		"no match":     {[]string{"--round", round, "--out", "o", "absent*"}, 2, `beam: arguments: got "absent*", rule: must be a file, or match one`},
+		"no scheme":    {[]string{"--round", round, "--out", "o", "ftp://x"}, 2, `beam: arguments: got "ftp://x", rule: must be a path, or begin with gs:// or s3://`},
+		"no such flag": {[]string{"--wrod"}, 2, `beam: flags: got "--wrod", rule: must be a flag of the command, see beam --help`},
+		"one dash":     {[]string{"-round", round}, 2, `beam: flags: got "-round", rule: must be written with two dashes: --round`},
+		"no boolean":   {[]string{"--digests=2x", "--round", round}, 2, `beam: --digests: got "2x", rule: must be a value of the flag, see beam --help`},
+		"cut":          {[]string{"--round", round, "--out", filepath.Join(t.TempDir(), "o"), cut}, 1, fmt.Sprintf(`beam: %s: reportfile: report 2, at byte %d: file: got "a cut or unfinished file", rule: must end with its trailer`, cut, len(data)-41)},
 	} {
 		stdout, stderr, code, _ := call(t, beamProgram, c.args...)
 		if code != c.code || stdout != "" || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s: exit code %d, printed %q and %q, want %d and %q", name, code, stdout, stderr, c.code, c.want)
 		}
 	}
-	if help, _, code, _ := call(t, beamProgram, "-help"); code != 0 || !strings.HasPrefix(help, "Usage: cd beam") || !strings.Contains(help, "-runner") {
+	if help, _, code, _ := call(t, beamProgram, "--help"); code != 0 || !strings.HasPrefix(help, "Usage: cd beam") || !strings.Contains(help, "--runner") {
 		t.Errorf("help: exit code %d, %q", code, help)
 	}
-	stdout, _, code, _ := call(t, beamProgram, "-digests", "-round", round)
+	stdout, _, code, _ := call(t, beamProgram, "--digests", "--round", round)
 	r, err := readRound(round)
 	if err != nil {
 		t.Fatal(err)
@@ -191,7 +193,7 @@ func TestCommandErrors(t *testing.T) {
 	if err := os.WriteFile(keys, []byte("first\nsecond\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, code, _ := call(t, beamProgram, append([]string{"-round", round, "-keys", keys, "-out", out}, files...)...); code != 0 {
+	if _, stderr, code, _ := call(t, beamProgram, append([]string{"--round", round, "--keys", keys, "--out", out}, files...)...); code != 0 {
 		t.Fatal(stderr)
 	}
 	var got struct{ Estimates []struct{ Key string } }

@@ -4,7 +4,7 @@ import (
 	"os"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/fl/roundfile"
+	"github.com/hushgrad/hushgrad/internal/reportfile"
 	_ "github.com/hushgrad/hushgrad/mechanisms"
 )
 
@@ -15,7 +15,7 @@ func readRound(name string) (fl.Round, error) {
 		return fl.Round{}, fl.Invalid("file", name, "must be readable: %v", err)
 	}
 	defer file.Close()
-	m, err := roundfile.Read(name, file)
+	m, err := reportfile.ReadRound(name, file)
 	if err != nil {
 		return fl.Round{}, err
 	}

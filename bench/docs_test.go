@@ -38,10 +38,10 @@ func TestExperimentsNamedOnPagesExist(t *testing.T) {
 	}
 }
 
-// go run ./bench pages -check passes in the module, and not where there are no pages.
+// go run ./bench pages --check passes in the module, and not where there are no pages.
 func TestPagesCommand(t *testing.T) {
 	run := func() error {
-		return bench(t.Context(), experiments, []string{"pages", "-check"}, command.Streams{Out: io.Discard, Err: io.Discard})
+		return bench(t.Context(), experiments, []string{"pages", "--check"}, command.Streams{Out: io.Discard, Err: io.Discard})
 	}
 	if err := run(); err == nil {
 		t.Error("no error where there are no pages")

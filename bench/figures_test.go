@@ -42,14 +42,14 @@ func TestFiguresCanBeRead(t *testing.T) {
 			t.Parallel()
 			var args []string
 			if !*long && e.Name == "figs6-16" {
-				args = append(args, "-clients=300")
+				args = append(args, "--clients=300")
 			}
 			for flag, value := range map[string]string{experiment.FlagQuick: "true", experiment.FlagRepeats: "3"} {
 				if !slices.Contains(e.Without, flag) {
-					args = append(args, "-"+flag+"="+value)
+					args = append(args, "--"+flag+"="+value)
 				}
 			}
-			b, err := parseBench(e, append(args, "-jobs=1"), io.Discard, false)
+			b, err := parseBench(e, append(args, "--jobs=1"), io.Discard, false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -55,9 +55,9 @@ func bench(ctx context.Context, list []experiment.Experiment, args []string, std
 		return listExperiments(list, std.Out)
 	}
 	switch args[0] {
-	case "help", "-h", "-help", "--help":
+	case "help", "-h", "--help":
 		if len(args) > 1 {
-			return fl.Invalid("arguments", args[1], "must come before -help: go run ./bench %s -help", args[1])
+			return fl.Invalid("arguments", args[1], "must come before --help: go run ./bench %s --help", args[1])
 		}
 		return listExperiments(list, std.Out)
 	}
@@ -86,12 +86,12 @@ func bench(ctx context.Context, list []experiment.Experiment, args []string, std
 func listExperiments(list []experiment.Experiment, stdout io.Writer) error {
 	fmt.Fprint(stdout, `Usage: go run ./bench NAME [flags]
        go run ./bench all [flags]
-       go run ./bench pages [-check]
+       go run ./bench pages [--check]
 
 Runs an experiment, or all of them with the flags they share, and says which claims of
-its paper hold in the numbers. With -out, an interrupted run goes on where it was.
+its paper hold in the numbers. With --out, an interrupted run goes on where it was.
 pages writes the numbers of README.md, docs/*.md and docs/results/*.md from docs/results.
-go run ./bench NAME -help lists the flags of an experiment.
+go run ./bench NAME --help lists the flags of an experiment.
 
 `)
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
@@ -169,8 +169,7 @@ type benchRun struct {
 
 // do runs the experiment, prints what it found and writes the files.
 func (b *benchRun) do(ctx context.Context, std command.Streams) (err error) {
-	b.env.Progress = progress.New(std.Err)
-	b.env.Progress.Describe(b.Name)
+	b.env.Progress = progress.New(std.Err, b.Name)
 	if b.out != "" {
 		if err := os.MkdirAll(b.out, 0o755); err != nil {
 			return err
@@ -248,11 +247,11 @@ func parseBench(e experiment.Experiment, args []string, stdout io.Writer, all bo
 	}
 	switch {
 	case f.NArg() > 0:
-		return nil, fl.Invalid("arguments", f.Arg(0), "only flags are allowed, see go run ./bench %s -help", e.Name)
+		return nil, fl.Invalid("arguments", f.Arg(0), "only flags are allowed, see go run ./bench %s --help", e.Name)
 	case b.env.Jobs < 1 || b.env.Jobs > maxJobs:
-		return nil, fl.Invalid("-jobs", b.env.Jobs, "must be in [1, %d]", maxJobs)
+		return nil, fl.Invalid("--jobs", b.env.Jobs, "must be in [1, %d]", maxJobs)
 	case b.env.Repeats < 0 || b.env.Repeats > maxRepeats:
-		return nil, fl.Invalid("-repeats", b.env.Repeats, "must be in [0, %d]", maxRepeats)
+		return nil, fl.Invalid("--repeats", b.env.Repeats, "must be in [0, %d]", maxRepeats)
 	}
 	b.command = benchCommand(e, f)
 	return b, nil
@@ -272,7 +271,7 @@ var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=,+@%-]+$`)
 func benchCommand(e experiment.Experiment, f *flag.FlagSet) string {
 	words := []string{"go run ./bench", e.Name}
 	if !slices.Contains(e.Without, experiment.FlagSeed) {
-		words = append(words, "-seed", f.Lookup(experiment.FlagSeed).Value.String())
+		words = append(words, "--seed", f.Lookup(experiment.FlagSeed).Value.String())
 	}
 	f.Visit(func(given *flag.Flag) {
 		left := slices.Concat([]string{"jobs", "out", experiment.FlagSeed}, e.Without, e.Aside)
@@ -281,13 +280,13 @@ func benchCommand(e experiment.Experiment, f *flag.FlagSet) string {
 		}
 		value := given.Value.String()
 		if b, ok := given.Value.(interface{ IsBoolFlag() bool }); ok && b.IsBoolFlag() {
-			words = append(words, "-"+given.Name+"="+value)
+			words = append(words, "--"+given.Name+"="+value)
 			return
 		}
 		if !plainWord.MatchString(value) {
 			value = "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
 		}
-		words = append(words, "-"+given.Name, value)
+		words = append(words, "--"+given.Name, value)
 	})
 	return strings.Join(words, " ")
 }

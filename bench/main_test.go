@@ -26,7 +26,7 @@ func echo() experiment.Experiment {
 			word := f.String("word", "hello", "what to say")
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 				if *word == "bad" {
-					return nil, fl.Invalid("-word", *word, "must be good")
+					return nil, fl.Invalid("--word", *word, "must be good")
 				}
 				env.Progress.Grow(1)
 				env.Progress.Step()
@@ -55,23 +55,23 @@ func TestBench(t *testing.T) {
 		stderr string
 	}{
 		"nothing":          {nil, "", "  echo      What was said\n  table3    A table\n  table3a   A column\n  training  A long run\n", ""},
-		"help":             {[]string{"-help"}, "", "  table3    A table\n", ""},
+		"help":             {[]string{"--help"}, "", "  table3    A table\n", ""},
 		"unknown":          {[]string{"table4"}, "experiment", "", ""},
-		"defaults":         {[]string{"echo", "-jobs", "2"}, "", "hello        1     0        false  2\n", ""},
-		"flags":            {[]string{"echo", "-word=x", "-data=d", "-seed=9", "-repeats=3", "-quick", "-jobs=5"}, "", "x     d     9     3        true   5\n", ""},
+		"defaults":         {[]string{"echo", "--jobs", "2"}, "", "hello        1     0        false  2\n", ""},
+		"flags":            {[]string{"echo", "--word=x", "--data=d", "--seed=9", "--repeats=3", "--quick", "--jobs=5"}, "", "x     d     9     3        true   5\n", ""},
 		"head":             {[]string{"echo"}, "", "What was said\nNobody, 1900, Table 0\n\n", ""},
 		"a false verdict":  {[]string{"echo"}, "", "does not hold: silence\n", ""},
-		"unknown flag":     {[]string{"echo", "-wrod=x"}, "flags", "", ""},
+		"unknown flag":     {[]string{"echo", "--wrod=x"}, "flags", "", ""},
 		"argument":         {[]string{"echo", "now"}, "arguments", "", ""},
-		"jobs":             {[]string{"echo", "-jobs=0"}, "-jobs", "", ""},
-		"many jobs":        {[]string{"echo", "-jobs=1000000000000000"}, "-jobs", "", ""},
-		"repeats":          {[]string{"echo", "-repeats=-1"}, "-repeats", "", ""},
-		"many repeats":     {[]string{"echo", "-repeats=1000000000"}, "-repeats", "", ""},
+		"jobs":             {[]string{"echo", "--jobs=0"}, "--jobs", "", ""},
+		"many jobs":        {[]string{"echo", "--jobs=1000000000000000"}, "--jobs", "", ""},
+		"repeats":          {[]string{"echo", "--repeats=-1"}, "--repeats", "", ""},
+		"many repeats":     {[]string{"echo", "--repeats=1000000000"}, "--repeats", "", ""},
 		"help and more":    {[]string{"help", "echo"}, "arguments", "", ""},
-		"experiment's own": {[]string{"echo", "-word=bad"}, "-word", "", ""},
-		"all":              {[]string{"all", "-seed=4"}, "", "A table\nNobody, 1900, Table 0\n\nword   data  seed  repeats  quick  jobs\nhello        4", ""},
-		"all, bad flag":    {[]string{"all", "-jobs=0"}, "-jobs", "", ""},
-		"all, own flag":    {[]string{"all", "-word=x"}, "flags", "", ""},
+		"experiment's own": {[]string{"echo", "--word=bad"}, "--word", "", ""},
+		"all":              {[]string{"all", "--seed=4"}, "", "A table\nNobody, 1900, Table 0\n\nword   data  seed  repeats  quick  jobs\nhello        4", ""},
+		"all, bad flag":    {[]string{"all", "--jobs=0"}, "--jobs", "", ""},
+		"all, own flag":    {[]string{"all", "--word=x"}, "flags", "", ""},
 	} {
 		var stdout, stderr bytes.Buffer
 		err := bench(t.Context(), list, c.args, command.Streams{Out: &stdout, Err: &stderr})
@@ -92,11 +92,11 @@ func TestBench(t *testing.T) {
 		t.Errorf("an unknown name: %v, want the names", err)
 	}
 	var help bytes.Buffer
-	err = bench(t.Context(), list, []string{"echo", "-help"}, command.Streams{Out: &help, Err: io.Discard})
+	err = bench(t.Context(), list, []string{"echo", "--help"}, command.Streams{Out: &help, Err: io.Discard})
 	if !errors.Is(err, flag.ErrHelp) {
 		t.Errorf("help: %v", err)
 	}
-	for _, part := range []string{"Usage: go run ./bench echo [flags]", "What was said", "Nobody", "-word", "-seed", "echo.csv", "where there is a picture", "empty: generated digits"} {
+	for _, part := range []string{"Usage: go run ./bench echo [flags]", "What was said", "Nobody", "--word", "--seed", "echo.csv", "where there is a picture", "empty: generated digits"} {
 		if !strings.Contains(strings.Join(strings.Fields(help.String()), " "), part) {
 			t.Errorf("help does not have %q:\n%s", part, help.String())
 		}
@@ -104,9 +104,9 @@ func TestBench(t *testing.T) {
 	own := echo()
 	own.DataHelp = "numbers of one's own"
 	help.Reset()
-	if err = bench(t.Context(), []experiment.Experiment{own}, []string{"echo", "-help"}, command.Streams{Out: &help, Err: io.Discard}); !errors.Is(err, flag.ErrHelp) ||
+	if err = bench(t.Context(), []experiment.Experiment{own}, []string{"echo", "--help"}, command.Streams{Out: &help, Err: io.Discard}); !errors.Is(err, flag.ErrHelp) ||
 		!strings.Contains(help.String(), own.DataHelp) || strings.Contains(help.String(), "generated digits") {
-		t.Errorf("help with a text for -data: %v\n%s", err, help.String())
+		t.Errorf("help with a text for --data: %v\n%s", err, help.String())
 	}
 }
 
@@ -116,7 +116,7 @@ func TestFlagsThatMeanNothingAreErrors(t *testing.T) {
 	exact := echo()
 	exact.Name, exact.Without = "exact", []string{experiment.FlagData, experiment.FlagQuick, experiment.FlagRepeats, experiment.FlagSeed}
 	list := []experiment.Experiment{echo(), exact}
-	for _, flag := range []string{"-data=d", "-quick", "-repeats=3", "-seed=9"} {
+	for _, flag := range []string{"--data=d", "--quick", "--repeats=3", "--seed=9"} {
 		var wrong *fl.ParamError
 		err := bench(t.Context(), list, []string{"exact", flag}, command.Streams{Out: io.Discard, Err: io.Discard})
 		if !errors.As(err, &wrong) || wrong.Param != "flags" {
@@ -125,12 +125,12 @@ func TestFlagsThatMeanNothingAreErrors(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var stdout bytes.Buffer
-	args := []string{"all", "-data=d", "-quick", "-repeats=3", "-seed=9", "-jobs=1", "-out", dir}
+	args := []string{"all", "--data=d", "--quick", "--repeats=3", "--seed=9", "--jobs=1", "--out", dir}
 	if err := bench(t.Context(), list, args, command.Streams{Out: &stdout, Err: io.Discard}); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string][]string{
-		"echo":  {`"command": "go run ./bench echo -seed 9 -data d -quick=true -repeats 3"`, `"quick": true`},
+		"echo":  {`"command": "go run ./bench echo --seed 9 --data d --quick=true --repeats 3"`, `"quick": true`},
 		"exact": {`"command": "go run ./bench exact"`, `"quick": false`, `"repeats":0`},
 	} {
 		text, err := os.ReadFile(filepath.Join(dir, name+".json"))
@@ -148,7 +148,7 @@ func TestFlagsThatMeanNothingAreErrors(t *testing.T) {
 func TestBenchWritesFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	var stdout bytes.Buffer
-	args := []string{"echo", "-word", "it's so", "-quick", "-out", dir, "-jobs", "3", "-data", "d"}
+	args := []string{"echo", "--word", "it's so", "--quick", "--out", dir, "--jobs", "3", "--data", "d"}
 	if err := bench(t.Context(), []experiment.Experiment{echo()}, args, command.Streams{Out: &stdout, Err: io.Discard}); err != nil {
 		t.Fatal(err)
 	}
@@ -163,12 +163,12 @@ func TestBenchWritesFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const line = `"command": "go run ./bench echo -seed 1 -data d -quick=true -word 'it'\\''s so'"`
+	const line = `"command": "go run ./bench echo --seed 1 --data d --quick=true --word 'it'\\''s so'"`
 	if !strings.Contains(string(text), line) {
 		t.Errorf("JSON without %s:\n%s", line, text)
 	}
-	if err := bench(t.Context(), []experiment.Experiment{echo()}, []string{"echo", "-out", filepath.Join(dir, "echo.csv")}, command.Streams{Out: io.Discard, Err: io.Discard}); err == nil {
-		t.Error("no error for -out with the name of a file")
+	if err := bench(t.Context(), []experiment.Experiment{echo()}, []string{"echo", "--out", filepath.Join(dir, "echo.csv")}, command.Streams{Out: io.Discard, Err: io.Discard}); err == nil {
+		t.Error("no error for --out with the name of a file")
 	}
 }
 
@@ -176,8 +176,8 @@ func TestBenchWritesFiles(t *testing.T) {
 func TestFlagsAsideAreNotRecorded(t *testing.T) {
 	e := echo()
 	e.Aside = []string{"word"}
-	b, err := parseBench(e, []string{"-word=x", "-seed=2"}, io.Discard, false)
-	if err != nil || b.command != "go run ./bench echo -seed 2" {
+	b, err := parseBench(e, []string{"--word=x", "--seed=2"}, io.Discard, false)
+	if err != nil || b.command != "go run ./bench echo --seed 2" {
 		t.Errorf("command %q, %v", b.command, err)
 	}
 }
@@ -218,7 +218,7 @@ func checkExperiments(t *testing.T, list []experiment.Experiment) (wrong []strin
 			wrong = append(wrong, err.Error())
 		}
 		// Binding panics when a flag is defined twice.
-		if _, err := parseBench(e, []string{"-help"}, io.Discard, false); !errors.Is(err, flag.ErrHelp) {
+		if _, err := parseBench(e, []string{"--help"}, io.Discard, false); !errors.Is(err, flag.ErrHelp) {
 			wrong = append(wrong, err.Error())
 		}
 	}

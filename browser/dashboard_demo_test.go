@@ -25,7 +25,7 @@ func train(t *testing.T, rounds string) *demo {
 	binary := filepath.Join(t.TempDir(), "mnist")
 	inModule(t, "go", "build", "-o", binary, "./examples/mnist")
 	d := &demo{ended: make(chan struct{})}
-	run := exec.CommandContext(t.Context(), binary, "-dashboard", "-rounds", rounds, "-mechanism", "coco", "-epsilon", "4")
+	run := exec.CommandContext(t.Context(), binary, "--dashboard", "--rounds", rounds, "--mechanism", "coco", "--epsilon", "4")
 	run.Stdout = &d.out
 	stderr, err := run.StderrPipe()
 	if err != nil {

@@ -21,7 +21,7 @@ func page(t *testing.T, args ...string) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "draw")
 	inModule(t, "go", "build", "-o", binary, "./examples/draw")
-	run := exec.CommandContext(t.Context(), binary, append([]string{"-sdk", built(t)}, args...)...)
+	run := exec.CommandContext(t.Context(), binary, append([]string{"--sdk", built(t)}, args...)...)
 	stderr, err := run.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

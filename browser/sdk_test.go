@@ -20,7 +20,7 @@ func built(t *testing.T) string {
 	t.Helper()
 	build.Do(func() {
 		if build.dir, build.err = os.MkdirTemp("", "hushgrad-web-"); build.err == nil {
-			inModule(t, "go", "run", "./bridge/web", "-out", build.dir)
+			inModule(t, "go", "run", "./bridge/web", "--out", build.dir)
 		}
 	})
 	if build.err != nil {

@@ -62,20 +62,20 @@ func TestSealedReportsAreCounted(t *testing.T) {
 	inModule(t, "go", "build", "-o", binary, "./cmd/hushgrad")
 	cert, key, trusted := certificate(t, dir)
 	run, origin, seen := open(t, trusted)
-	daemon(t, binary, "serve", "-listen", at[0], "-operator-listen", at[1], "-shuffler-listen", at[2], "-http", at[3], "-http-origin", origin, "-data", filepath.Join(dir, "server"))
+	daemon(t, binary, "serve", "--listen", at[0], "--operator-listen", at[1], "--shuffler-listen", at[2], "--http", at[3], "--http-origin", origin, "--data", filepath.Join(dir, "server"))
 	secrets, bearers := admitted(t, binary, dir, "anna", "bert")
-	daemon(t, binary, "issue", "-listen", at[6], "-operator-listen", at[7], "-http", at[8], "-http-origin", origin, "-tls-cert", cert, "-tls-key", key, "-bearer-file", bearers, "-data", filepath.Join(dir, "issuer"))
+	daemon(t, binary, "issue", "--listen", at[6], "--operator-listen", at[7], "--http", at[8], "--http-origin", origin, "--tls-cert", cert, "--tls-key", key, "--bearer-file", bearers, "--data", filepath.Join(dir, "issuer"))
 	answering(t, at[2])
-	daemon(t, binary, "shuffle", "-name", "127.0.0.1", "-listen", at[4], "-upstream", at[2], "-http", at[5], "-http-origin", origin, "-floor", "2", "-data", filepath.Join(dir, "shuffler"))
+	daemon(t, binary, "shuffle", "--name", "127.0.0.1", "--listen", at[4], "--upstream", at[2], "--http", at[5], "--http-origin", origin, "--floor", "2", "--data", filepath.Join(dir, "shuffler"))
 	opened := func(id string, more ...string) {
-		inModule(t, binary, append([]string{"round", "-server", at[1], "-id", id, "-dim", "4", "-epsilon", "2", "-min-reports", "2", "-target-reports", "2", "-param", "sparsity=2"}, more...)...)
+		inModule(t, binary, append([]string{"round", "--server", at[1], "--id", id, "--dim", "4", "--epsilon", "2", "--min-reports", "2", "--target-reports", "2", "--param", "sparsity=2"}, more...)...)
 	}
 	counted := func(id string) { // once the round is closed
-		if text := inModule(t, binary, "aggregate", "-wait", "-server", at[1], "-round", id, "-out", filepath.Join(dir, "results of "+id)); !strings.Contains(text, "2 reports") {
+		if text := inModule(t, binary, "aggregate", "--wait", "--server", at[1], "--round", id, "--out", filepath.Join(dir, "results of "+id)); !strings.Contains(text, "2 reports") {
 			t.Errorf("%s: the server says %s", id, text)
 		}
 	}
-	opened("r", "-shuffler", "127.0.0.1")
+	opened("r", "--shuffler", "127.0.0.1")
 	answering(t, at[5])
 	said := run(`
 		const client = new web.Client("http://` + at[5] + `", { policy: { maxEpsilon: 2 } });
@@ -95,13 +95,13 @@ func TestSealedReportsAreCounted(t *testing.T) {
 	answering(t, at[7])
 	issuerKey := func(id string) string {
 		file := filepath.Join(dir, id+".pem")
-		if err := os.WriteFile(file, []byte(inModule(t, binary, "issue", "key", "-server", at[7], "-tls-ca", cert, "-id", id)), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(inModule(t, binary, "issue", "key", "--server", at[7], "--tls-ca", cert, "--id", id)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return file
 	}
-	opened("sealed", "-shuffler", "127.0.0.1", "-issuer-key", issuerKey("sealed"))
-	opened("direct", "-issuer-key", issuerKey("direct"))
+	opened("sealed", "--shuffler", "127.0.0.1", "--issuer-key", issuerKey("sealed"))
+	opened("direct", "--issuer-key", issuerKey("direct"))
 	answering(t, at[8])
 	_ = seen.requests() // what follows is another matter
 	for id, web := range map[string]string{"sealed": at[5], "direct": at[3]} {

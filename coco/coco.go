@@ -4,7 +4,6 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/exact"
 	"github.com/hushgrad/hushgrad/sparse"
-	"github.com/hushgrad/hushgrad/sparse/slothash"
 )
 
 // Name is the registered name.
@@ -15,7 +14,7 @@ const Name = "coco"
 // fl.KeyValueMechanisms.
 var Scheme = sparse.NewScheme(sparse.Definition{
 	Name:       Name,
-	Layout:     slothash.Paired,
+	Layout:     sparse.Paired,
 	MinSlots:   minSlots,
 	Likely:     func(s int) int { return s },
 	Calibrate:  calibrate,
@@ -34,7 +33,7 @@ func minSlots(sparsity int) int { return 2 * sparsity }
 // An item survives unless a later one of the client's items falls into its pair. With
 // random order the number r of later items is uniform on 0 … s−1. The pair of an
 // overwritten item is marked by another item. A fair coin decides which half is marked.
-func calibrate(chances slothash.Chances, p sparse.Point, high, low, total float64) sparse.Calibration {
+func calibrate(chances sparse.Chances, p sparse.Point, high, low, total float64) sparse.Calibration {
 	overwritten, pair := chances.Overwritten(p.Sparsity), (high+low)/total
 	either := overwritten * pair / 2
 	out := chances.FalseHit(p.Sparsity, pair)

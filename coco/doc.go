@@ -1,8 +1,9 @@
 // Package coco estimates the mean of sparse ternary gradients, or frequencies and means of
-// key-value pairs. Use it as the default mechanism for gradients. Start with a round with the
-// mechanism "coco". [Scheme] computes the error of such a round.
+// key-value pairs. Use it for gradients with few large coordinates. The mechanism "auto" takes coco
+// where coco's error is at most 5 % above the smallest error of all mechanisms. Start with a round
+// with the mechanism "coco". [Scheme] computes the error of such a round.
 //
-// A report has about six bytes. It is ε-locally differentially private.
+// A report has about six bytes. The mechanism is ε-locally differentially private, with δ = 0.
 //
 // CoCo is short for correlated collision: Wang et al., "Differentially Private Numerical
 // Vector Analyses in the Local and Shuffle Model", Algorithms 1 and 2.
@@ -13,16 +14,16 @@
 // coordinate into one of t/2 pairs of slots. It also decides which slot of the pair
 // stands for +. The other slot stands for −.
 //
-// The client's items mark slots. The item's own slot gets the weight e^ε, and its
-// partner gets the weight 1. When two coordinates share a pair, the one that comes last
-// in a uniformly random order wins. With p distinct marked pairs every slot outside
-// them has the weight
+// The client's items mark slots. An item's slot gets the weight e^ε, and the other slot of the pair
+// gets the weight 1. When two coordinates share a pair, the one that comes last in a uniformly
+// random order wins. With p distinct marked pairs every slot outside them has the weight
 //
 //	w = (Ω − p·(e^ε+1))/(t − 2p),   Ω = s·e^ε + t − s,
 //
-// The report is the seed of the hash function and one slot, drawn in proportion to
-// the weights. The correlation of the two signs is what CoCo adds to Collision: the
-// partner of a likely slot is as unlikely as a slot can be.
+// The report is the seed of the hash function and one slot, drawn in proportion to the weights. In
+// package collision the slot of an item's opposite sign is drawn independently. In CoCo it is the
+// partner of the item's slot, and has the smallest weight that a slot can have. This is the
+// correlation in the name.
 //
 // # Privacy
 //
@@ -30,19 +31,19 @@
 //
 //	w − 1 = (s−p)(e^ε−1)/(t−2p) ≥ 0   and   w ≤ (e^ε+1)/2,
 //
-// because (s−p)/(t−2p) ≤ 1/2. So any two inputs give any report with
-// probabilities within a factor e^ε, whatever the hash function. For p = s
-// and t = 2s no slot is left over.
+// because (s−p)/(t−2p) ≤ 1/2. So two inputs give the same report with probabilities that differ at
+// most by a factor e^ε, for every hash function. For p = s and t = 2s no slot is left over.
 //
-// On a computer the weights are integers. They are rounded so that the factor is
-// never exceeded (package fl/exact). The tests prove the bound by enumerating
-// all inputs, all hash functions and all random choices of this code on small domains.
+// On a computer the weights are integers. They are rounded so that the factor is never exceeded
+// (package fl/exact). On small domains the tests enumerate all inputs, all hash functions and all
+// random choices of this code, and prove the bound there. Elsewhere it follows from the formula
+// above.
 //
 // # Accuracy
 //
 // A report hits the slot of an own item, of the same coordinate with the opposite sign, or of another item with
 // the probabilities of the paper's Lemma 3 ([sparse.Calibration]). The tests enumerate the probabilities for the
-// ideal hash. Package sparse/slothash derives the linear family's probabilities.
+// ideal hash. Type sparse.HashFamily derives the linear family's probabilities.
 //
 // Scheme.MSE is the exact squared error, and Scheme.BestSlots the t that minimises it. At small ε that
 // is t = 2s. Every pair then has the same weight, and the round estimates the mean only.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/exact"
-	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 // Figure 3 of the paper: d = 10, s = 3, t = 8 and ε = log 2 on (0, 0, 1, 0, −1, 0, 0, 0, −1, 0), where
@@ -31,7 +30,7 @@ func TestWorkedExampleOfThePaper(t *testing.T) {
 		// The first two are in 0 and 1, the third in 5.
 		"a conflict": {[3]uint32{0, 0, 4}, [8]*big.Rat{shared, shared, free, free, eleventh, big.NewRat(2, 11), free, free}},
 	} {
-		hash := make(sparsetest.Table, dim)
+		hash := make(table, dim)
 		for i, j := range x.Index {
 			hash[j] = c.hash[i]
 		}
@@ -48,3 +47,12 @@ func TestWorkedExampleOfThePaper(t *testing.T) {
 		}
 	}
 }
+
+// table is a hash function given by its values.
+type table []uint32
+
+// Bind implements sparse.HashFunc; a table is one function only.
+func (table) Bind(uint32) {}
+
+// Slot implements sparse.HashFunc.
+func (t table) Slot(key uint32) uint32 { return t[key] }

@@ -4,7 +4,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/exact"
 	"github.com/hushgrad/hushgrad/internal/cells"
-	"github.com/hushgrad/hushgrad/sparse/slothash"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // sampler draws slots as in Algorithm 1 of the paper, in O(s) instead of O(t).
@@ -36,7 +36,7 @@ func newSampler(w exact.Weights, sparsity, slots int) *sampler {
 }
 
 // Slot implements sparse.Sampler. O(s) expected.
-func (s *sampler) Slot(x fl.Ternary, f slothash.Func, choose exact.Chooser) uint32 {
+func (s *sampler) Slot(x fl.Ternary, f sparse.HashFunc, choose exact.Chooser) uint32 {
 	s.mark(x, f, choose)
 	p := uint64(s.pairs.Len())
 	s.classes = [3]uint64{
@@ -58,10 +58,10 @@ func (s *sampler) Slot(x fl.Ternary, f slothash.Func, choose exact.Chooser) uint
 // mark finds the marked pairs and the winner of each. Letting the k-th claim on
 // a pair win with probability 1/k makes every claim the winner with the same
 // probability, as processing the items in random order does.
-func (s *sampler) mark(x fl.Ternary, f slothash.Func, choose exact.Chooser) {
+func (s *sampler) mark(x fl.Ternary, f sparse.HashFunc, choose exact.Chooser) {
 	s.pairs.Reset()
 	for i, j := range x.Index {
-		slot := slothash.Paired.Item(f, j, x.Sign[i])
+		slot := sparse.Paired.Item(f, j, x.Sign[i])
 		at, fresh := s.pairs.Add(slot >> 1)
 		if fresh {
 			s.marked[at], s.claims[at] = slot, 1

@@ -6,7 +6,6 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/exact"
-	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 // When k items share a pair, the winner is the last one in a uniformly random
@@ -26,7 +25,7 @@ func TestEveryItemOfAPairWinsEquallyOften(t *testing.T) {
 			for odd := range shared {
 				for _, bySign := range []bool{false, true} {
 					x := fl.Ternary{Dim: s}
-					hash := make(sparsetest.Table, s)
+					hash := make(table, s)
 					for i := range s {
 						x.Index, x.Sign = append(x.Index, uint32(i)), append(x.Sign, 1)
 						hash[i] = 4 // the pair {4, 5}
@@ -48,7 +47,7 @@ func TestEveryItemOfAPairWinsEquallyOften(t *testing.T) {
 
 // checkWinner checks how often slot 5 is the marked slot of its pair, and with
 // what probability it is reported.
-func checkWinner(t *testing.T, s *sampler, x fl.Ternary, hash sparsetest.Table, w exact.Weights, shared, alone int) {
+func checkWinner(t *testing.T, s *sampler, x fl.Ternary, hash table, w exact.Weights, shared, alone int) {
 	t.Helper()
 	law, err := exact.Enumerate(8, func(choose exact.Chooser) (uint32, error) {
 		s.mark(x, hash, choose)

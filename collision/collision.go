@@ -4,7 +4,6 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/exact"
 	"github.com/hushgrad/hushgrad/sparse"
-	"github.com/hushgrad/hushgrad/sparse/slothash"
 )
 
 // Name is the registered name.
@@ -15,7 +14,7 @@ const Name = "collision"
 // fl.KeyValueMechanisms.
 var Scheme = sparse.NewScheme(sparse.Definition{
 	Name:       Name,
-	Layout:     slothash.Separate,
+	Layout:     sparse.Separate,
 	MinSlots:   minSlots,
 	Likely:     func(s int) int { return s },
 	Calibrate:  calibrate,
@@ -30,7 +29,7 @@ func minSlots(sparsity int) int { return sparsity + 1 }
 // calibrate returns the exact hit probabilities for the weight high of an own
 // slot and the total weight Ω. The two items of a coordinate can be hit together:
 // they may fall into the same slot.
-func calibrate(chances slothash.Chances, p sparse.Point, high, _, total float64) sparse.Calibration {
+func calibrate(chances sparse.Chances, p sparse.Point, high, _, total float64) sparse.Calibration {
 	hit := high / total
 	miss := chances.FalseHit(p.Sparsity, hit)
 	return sparse.Calibration{

@@ -30,7 +30,7 @@
 //
 // An item that the client holds is hit with probability P_t = e^ε/Ω exactly. Any other
 // item is hit with P_f = 1/t for an ideal hash, and nearly that for the linear family
-// (package sparse/slothash derives it). The tests enumerate both for the ideal hash. Scheme.MSE and Scheme.ItemMSE are the exact
+// (sparse.HashFamily derives it). The tests enumerate both for the ideal hash. Scheme.MSE and Scheme.ItemMSE are the exact
 // squared errors of means and item frequencies. Scheme.BestSlots and
 // Scheme.BestSlotsForItems return the t that minimises them.
 //

@@ -4,7 +4,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/exact"
 	"github.com/hushgrad/hushgrad/internal/cells"
-	"github.com/hushgrad/hushgrad/sparse/slothash"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // sampler draws slots as in Definition 5 of the paper, in O(s).
@@ -33,10 +33,10 @@ func newSampler(w exact.Weights, sparsity, slots int) *sampler {
 }
 
 // Slot implements sparse.Sampler. O(s) expected.
-func (s *sampler) Slot(x fl.Ternary, f slothash.Func, choose exact.Chooser) uint32 {
+func (s *sampler) Slot(x fl.Ternary, f sparse.HashFunc, choose exact.Chooser) uint32 {
 	s.own.Reset()
 	for i, j := range x.Index {
-		slot := slothash.Separate.Item(f, j, x.Sign[i])
+		slot := sparse.Separate.Item(f, j, x.Sign[i])
 		if at, fresh := s.own.Add(slot); fresh {
 			s.members[at] = slot
 		}

@@ -7,15 +7,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/sparse"
-	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
-
-// The ternary search must find what trying every t finds.
-func TestBestSlotsAgainstExhaustion(t *testing.T) {
-	sparsetest.CheckBestSlots(t, minSlots, 1,
-		sparsetest.Search{Name: "mean", Best: Scheme.BestSlots, Error: Scheme.MSE},
-		sparsetest.Search{Name: "items", Best: Scheme.BestSlotsForItems, Error: Scheme.ItemMSE})
-}
 
 // n·MSE/(d·s) of the mean at the paper's t = ⌊s·e^ε⌋ + 2s − 1, from a direct
 // evaluation in Python (10 digits were kept, 4 are shown), and never better than at
@@ -50,7 +42,13 @@ func TestSlotsAreMoreThanItems(t *testing.T) {
 		if _, err := Scheme.MSE(p); err != nil {
 			t.Errorf("%s: 4 slots for 3 items: %v", hash, err)
 		}
-		sparsetest.Open(t, sparsetest.RoundWith(t, Name, p.Dim, p.Epsilon, Scheme.Params(p)))
+		_, _, err := fl.Complete(fl.Round{
+			ID: "test", Mechanism: Name, Dim: p.Dim, Scale: 1, Epsilon: p.Epsilon, MinReports: 1, Params: Scheme.Params(p),
+			PublicSeed: [32]byte{1},
+		})
+		if err != nil {
+			t.Errorf("%s: a round with 4 slots for 3 items: %v", hash, err)
+		}
 	}
 	p := sparse.Point{Dim: 10, Sparsity: 4, Slots: 4, Epsilon: 1}
 	var refused *fl.ParamError

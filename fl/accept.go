@@ -1,6 +1,7 @@
 package fl
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 )
@@ -37,13 +38,13 @@ const maxKnown = 64
 // Accept returns the terms of a round and its mechanism under a policy. The error wraps ErrPolicy
 // when the round does not meet it. A guarantee with trust TwoServers is accepted only if the
 // policy names the mechanism and pins both parties: the seal key is the first server's, and the
-// shuffler is the second server.
+// share key is the shuffler's, who is the second server.
 func (a *Accepter) Accept(p Policy, r Round, m Mechanism) (Terms, error) {
 	t := Terms{Guarantee: m.Guarantee()}
 	pinned := p.CheckShuffler(r)
 	if t.Guarantee.Trust == TwoServers {
-		if pinned != nil { // nobody says that these are two
-			return Terms{}, pinned
+		if err := cmp.Or(pinned, checkSecond(r)); err != nil { // nobody says that these are two
+			return Terms{}, err
 		}
 		t.Central = t.Guarantee
 		return t, p.Check(r, t.Guarantee)

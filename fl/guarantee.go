@@ -19,10 +19,9 @@ const (
 	// Shuffle: against a party that sees only the shuffled reports of all clients of
 	// the round. The client trusts the party that shuffles.
 	Shuffle Trust = 3
-	// TwoServers: against one passive server of two, and against everybody who sees what the
-	// two release together. A passive server follows the protocol and looks at all it gets. A
-	// server that makes up reports and chooses who counts can read a gradient alone. So can a
-	// party that sees both shares of a report.
+	// TwoServers: against either of two servers and everybody who sees what the two release, as long as the other
+	// server follows the protocol. The server may make up reports, choose who counts, and work together with all
+	// other clients. It does not hold against both servers together, nor against a party that sees both shares of a report.
 	TwoServers Trust = 4
 )
 
@@ -82,6 +81,10 @@ type Guarantee struct {
 	// does not keep it: the values that a report can have depend on the gradient, and a
 	// party that knows which ones they are may learn more than Epsilon says.
 	RealNumbers bool
+	// Sigma is the noise multiplier where the report is hidden by Gaussian noise: the noise's standard deviation over the L2
+	// sensitivity under Relation, rounded down. (Epsilon, Delta) is then a point of the Gaussian mechanism's curve, and many
+	// reports compose by it. The noise's law is within 2^-71 of the exact one in total variation. 0: another mechanism.
+	Sigma float64
 }
 
 func (g Guarantee) String() string {
@@ -90,7 +93,7 @@ func (g Guarantee) String() string {
 	}
 	text := fmt.Sprintf("(ε=%s, δ=%s)-DP, %s model, ", FormatUp(g.Epsilon, 4), FormatUp(g.Delta, 3), g.Trust)
 	if g.Trust == TwoServers {
-		text += "against one passive server, "
+		text += "against either server alone, "
 	}
 	text += g.Relation.String()
 	if g.RealNumbers {
@@ -164,7 +167,7 @@ func (p Policy) Check(r Round, g Guarantee) error {
 	case g.Trust == Shuffle && !p.TrustShuffler:
 		return short("trust", g.Trust, "must hold without trust in a shuffler")
 	case g.Trust == TwoServers && !slices.Contains(p.Mechanisms, r.Mechanism):
-		return short("mechanism", r.Mechanism, "must be named among the policy's mechanisms: its ε holds against one passive server only")
+		return short("mechanism", r.Mechanism, "must be named among the policy's mechanisms: its ε holds against either of two servers, and not against both")
 	case g.RealNumbers && !p.AcceptRealNumbers:
 		return short("real_numbers", g.RealNumbers, "must hold for the floating-point code, too")
 	case !(g.Epsilon <= p.MaxEpsilon):

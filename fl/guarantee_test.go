@@ -117,7 +117,7 @@ func TestGuaranteesAreSpelledOut(t *testing.T) {
 	for want, g := range map[string]Guarantee{
 		"no privacy": {Trust: NoPrivacy, Epsilon: math.Inf(1)},
 		"(ε=1, δ=0)-DP, local model, replace-one":                                                   {Trust: Local, Epsilon: 1, Relation: ReplaceOne},
-		"(ε=1, δ=1e-06)-DP, two-servers model, against one passive server, replace-one":             {Trust: TwoServers, Epsilon: 1, Delta: 1e-6, Relation: ReplaceOne},
+		"(ε=1, δ=1e-06)-DP, two-servers model, against either server alone, replace-one":            {Trust: TwoServers, Epsilon: 1, Delta: 1e-6, Relation: ReplaceOne},
 		"(ε=1, δ=1e-06)-DP, shuffle model, zero-out":                                                {Trust: Shuffle, Epsilon: 1, Delta: 1e-6, Relation: ZeroOut},
 		"(ε=1, δ=0)-DP, local model, replace-one, for real numbers only: the code does not keep it": {Trust: Local, Epsilon: 1, Relation: ReplaceOne, RealNumbers: true},
 	} {

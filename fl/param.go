@@ -101,7 +101,10 @@ func (p Params) Text(name string) (string, error) {
 // mechanism calls it so that a misspelt parameter is never ignored.
 func (p Params) Only(names ...string) error {
 	for _, name := range slices.Sorted(maps.Keys(p)) {
-		if !slices.Contains(names, name) {
+		switch {
+		case len(names) == 0:
+			return Invalid("params", name, "must be left out: this mechanism has no parameters")
+		case !slices.Contains(names, name):
 			return Invalid("params", name, "must be one of %s", strings.Join(names, ", "))
 		}
 	}

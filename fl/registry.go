@@ -84,9 +84,7 @@ func Open(r Round) (Mechanism, error) {
 // Complete fills the parameters that r's mechanism chooses by itself and returns the
 // complete round with the mechanism it describes. A zero Relation becomes ReplaceOne.
 func Complete(r Round) (Round, Mechanism, error) {
-	if r.Relation == 0 {
-		r.Relation = ReplaceOne
-	}
+	r.Relation = cmp.Or(r.Relation, ReplaceOne)
 	f, err := check(r)
 	if err != nil {
 		return Round{}, nil, err

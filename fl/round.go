@@ -2,6 +2,7 @@ package fl
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/hkdf"
 	crand "crypto/rand"
 	"crypto/sha256"
@@ -57,8 +58,8 @@ type Round struct {
 	// what the mechanism encodes:
 	//
 	//	ternary vectors (coco, collision, signsketch)    τ, the worth of one unit; gradients are clipped to the L1 norm τ·sparsity
-	//	key-value pairs (pckv-ue, privkv, succinct, …)   the worth of the value 1; values are clipped to ±Scale
-	//	rotated vectors (sumdp), gaussian, privunitg     the L2 norm to which gradients are clipped
+	//	key-value pairs (pckv-ue, pckv-grr, pckv-agrr)   the worth of the value 1; values are clipped to ±Scale
+	//	rotated vectors (sumdp, privunit), gaussian, …   the L2 norm to which gradients are clipped
 	//	laplace                                          the L1 norm to which gradients are clipped
 	//	gradients as they are (none)                     nothing
 	Scale float64
@@ -105,6 +106,10 @@ type Round struct {
 	// admitted clients. There is one exactly in a round with a Shuffler and an IssuerKey:
 	// package server/seal demands it, Validate checks that it is not there otherwise.
 	OuterIssuerKey []byte
+	// ShareKey is the shuffler's public key, of the same form as SealKey and another one: the second
+	// share of a SharedMechanism is sealed to it. Such a round with a Shuffler has one, as package
+	// server/seal demands.
+	ShareKey []byte
 }
 
 // NewPublicSeed draws a public seed from the operating system.
@@ -148,16 +153,16 @@ func (r Round) Validate() error {
 		return Invalid("seal_key", fmt.Sprintf("%d bytes", len(r.SealKey)), "must have at most %d", MaxSealKeyBytes)
 	case (r.Shuffler == "") != (len(r.SealKey) == 0):
 		return Invalid("seal_key", fmt.Sprintf("%d bytes", len(r.SealKey)), "must be there with a shuffler, and only then")
+	case len(r.ShareKey) > MaxSealKeyBytes:
+		return Invalid("share_key", fmt.Sprintf("%d bytes", len(r.ShareKey)), "must have at most %d", MaxSealKeyBytes)
+	case len(r.ShareKey) > 0 && r.Shuffler == "":
+		return Invalid("share_key", fmt.Sprintf("%d bytes", len(r.ShareKey)), "must be empty in a round without a shuffler")
+	case len(r.ShareKey) > 0 && bytes.Equal(r.ShareKey, r.SealKey):
+		return Invalid("share_key", "the seal_key", "must be another key: who has both reads every gradient")
 	case r.Features != "" && !mapPattern.MatchString(r.Features):
 		return Invalid("features", r.Features, "must match %s", mapPattern)
 	}
-	if err := r.validateOuterKey(); err != nil {
-		return err
-	}
-	if err := r.validateColumns(); err != nil {
-		return err
-	}
-	return r.Params.validate()
+	return cmp.Or(r.validateOuterKey(), r.validateColumns(), r.Params.validate())
 }
 
 func (r Round) validateOuterKey() error {

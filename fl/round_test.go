@@ -94,6 +94,7 @@ func TestRoundsAtTheirLimits(t *testing.T) {
 	}
 	r.IssuerKey, r.OuterIssuerKey = make([]byte, MaxIssuerKeyBytes), bytes.Repeat([]byte{1}, MaxIssuerKeyBytes)
 	r.Shuffler, r.SealKey = strings.Repeat("s", 253), make([]byte, MaxSealKeyBytes)
+	r.ShareKey = bytes.Repeat([]byte{1}, MaxSealKeyBytes)
 	r.Features = strings.Repeat("f", MaxFeaturesBytes)
 	data, err := r.MarshalBinary()
 	if err != nil {
@@ -114,7 +115,10 @@ func TestRoundsAtTheirLimits(t *testing.T) {
 		"long seal key":          {func(r *Round) { r.Shuffler, r.SealKey = "a.example", make([]byte, MaxSealKeyBytes+1) }, "seal_key"},
 		"shuffler with a port":   {func(r *Round) { r.Shuffler, r.SealKey = "a.example:1", []byte{1} }, "shuffler"},
 		"upper case shuffler":    {func(r *Round) { r.Shuffler, r.SealKey = "A.example", []byte{1} }, "shuffler"},
-		"outer key, no shuffler": {func(r *Round) { r.Shuffler, r.SealKey = "", nil }, "outer_issuer_key"},
+		"outer key, no shuffler": {func(r *Round) { r.Shuffler, r.SealKey, r.ShareKey = "", nil, nil }, "outer_issuer_key"},
+		"long share key":         {func(r *Round) { r.ShareKey = make([]byte, MaxSealKeyBytes+1) }, "share_key"},
+		"the seal key again":     {func(r *Round) { r.ShareKey = r.SealKey }, "share_key"},
+		"share key alone":        {func(r *Round) { r.Shuffler, r.SealKey, r.OuterIssuerKey = "", nil, nil }, "share_key"},
 		"outer key alone":        {func(r *Round) { r.IssuerKey = nil }, "outer_issuer_key"},
 		"long outer key":         {func(r *Round) { r.OuterIssuerKey = make([]byte, MaxIssuerKeyBytes+1) }, "outer_issuer_key"},
 		"one key twice":          {func(r *Round) { r.OuterIssuerKey = r.IssuerKey }, "outer_issuer_key"},

@@ -20,7 +20,7 @@ const MaxShareIDBytes = 64
 
 // SharedMechanism is implemented by mechanisms whose guarantee has trust TwoServers. A
 // client sends one share to each of two servers, and neither share alone depends on the
-// gradient. Each server adds the shares of the same clients and releases one sum. The two
+// gradient. Each server adds the shares of the same clients, adds noise, and releases one sum. The two
 // sums together give the estimate.
 //
 // Encode appends both shares, the first one first. A party that reads such a report reads
@@ -51,11 +51,12 @@ type ShareAggregator interface {
 	// Merge adds what other counted; other stays as it is. An aggregator of another round or
 	// server is an error, which changes nothing.
 	Merge(other ShareAggregator) error
-	// Release returns what this server shows to the other one: the sum of the shares, their
-	// number and a digest of the set of their ids. It returns the errors of
-	// Round.CheckReports for too few reports. A server releases once in a round: the
-	// difference of two releases belongs to fewer clients than Round.MinReports.
-	Release() ([]byte, error)
+	// Release returns what this server shows to the other one: the sum of the shares with this server's noise, their
+	// number and a digest of the set of their ids. The noise is drawn from rng; nil stands for NewRand. Release returns the errors of
+	// Round.CheckReports for too few reports. A server releases once in a round: two releases
+	// have less noise than one, or their difference belongs to a few clients. The caller keeps
+	// the first release, durably, before it leaves.
+	Release(rng *rand.Rand) ([]byte, error)
 	// The binary form is a snapshot for this server alone. It may hold a single share, and
 	// with the other server's it then reveals a gradient. Otherwise it is as Aggregator's.
 	encoding.BinaryMarshaler

@@ -16,6 +16,9 @@ type ShuffledPolicy struct {
 	// SealKeys are the SHA-256 of the keys of the servers that may open reports, see
 	// Round.SealKey. Nobody else reads them on their way, the shuffler included.
 	SealKeys [][sha256.Size]byte
+	// ShareKeys are the SHA-256 of the keys of the shufflers that may open second shares, see
+	// Round.ShareKey. A round of a mechanism for two servers needs one.
+	ShareKeys [][sha256.Size]byte
 	// MaxEpsilonLocal bounds the local ε of a report. That is what holds when the shuffler
 	// and the server work together. Policy.MaxDelta bounds the local δ.
 	MaxEpsilonLocal float64
@@ -25,7 +28,7 @@ type ShuffledPolicy struct {
 	MaxEpsilon, MaxDelta float64
 }
 
-// CheckShuffler returns nil when the policy pins the shuffler and the seal key of the round, and
+// CheckShuffler returns nil when the policy pins the shuffler and the keys of the round, and
 // otherwise an error that wraps ErrPolicy and names the one that it does not pin. A guarantee
 // that trusts a shuffler, or one of two servers, is worth nothing without these pins.
 func (p Policy) CheckShuffler(r Round) error {
@@ -38,6 +41,8 @@ func (p Policy) CheckShuffler(r Round) error {
 		return short("shuffler", r.Shuffler, "must be one that the policy pins: %q", strings.Join(pins.Shufflers, ", "))
 	case !slices.Contains(pins.SealKeys, sha256.Sum256(r.SealKey)):
 		return short("seal_key", fmt.Sprintf("%x", sha256.Sum256(r.SealKey)), "must have a fingerprint that the policy pins: %q", fmt.Sprintf("%x", pins.SealKeys))
+	case len(r.ShareKey) > 0 && !slices.Contains(pins.ShareKeys, sha256.Sum256(r.ShareKey)):
+		return short("share_key", fmt.Sprintf("%x", sha256.Sum256(r.ShareKey)), "must have a fingerprint that the policy pins: %q", fmt.Sprintf("%x", pins.ShareKeys))
 	}
 	return nil
 }
@@ -53,6 +58,9 @@ func (p Policy) CheckShuffled(r Round, local, central Guarantee) error {
 	if !central.Trust.Central() {
 		return short("trust", central.Trust, "must be %s or %s for a central guarantee", Shuffle, TwoServers)
 	}
+	if err := checkSecond(r); central.Trust == TwoServers && err != nil {
+		return err
+	}
 	alone, together := p, p
 	alone.MaxEpsilon = p.Shuffled.MaxEpsilonLocal
 	if err := alone.Check(r, local); err != nil {
@@ -61,6 +69,14 @@ func (p Policy) CheckShuffled(r Round, local, central Guarantee) error {
 	together.MaxEpsilon, together.MaxDelta, together.TrustShuffler = p.Shuffled.MaxEpsilon, p.Shuffled.MaxDelta, true
 	if err := together.Check(r, central); err != nil {
 		return fmt.Errorf("central guarantee: %w", err)
+	}
+	return nil
+}
+
+// checkSecond returns nil for a round whose second shares are sealed. CheckShuffler says to whom.
+func checkSecond(r Round) error {
+	if len(r.ShareKey) == 0 {
+		return short("share_key", "nothing", "must be there: otherwise whoever is on the way to the shuffler reads second shares")
 	}
 	return nil
 }

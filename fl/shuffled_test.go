@@ -39,10 +39,17 @@ func TestCentralBudgetsNeedBothPins(t *testing.T) {
 		"central relation":   {func(_ *Policy, _ *Round, _, central *Guarantee) { central.Relation = ZeroOut }, "relation"},
 		"not central":        {func(_ *Policy, _ *Round, _, central *Guarantee) { central.Trust = Local }, "trust"},
 		"none":               {func(_ *Policy, _ *Round, _, central *Guarantee) { *central = Guarantee{} }, "trust"},
-		"two servers":        {func(_ *Policy, _ *Round, _, central *Guarantee) { central.Trust = TwoServers }, "mechanism"},
-		"too few reports":    {func(_ *Policy, r *Round, _, _ *Guarantee) { r.MinReports = 99 }, "min_reports"},
-		"real numbers":       {func(_ *Policy, _ *Round, _, central *Guarantee) { central.RealNumbers = true }, "real_numbers"},
-		"no central budget":  {func(p *Policy, _ *Round, _, _ *Guarantee) { p.Shuffled.MaxEpsilon = 0 }, "epsilon"},
+		"two servers":        {func(_ *Policy, _ *Round, _, central *Guarantee) { central.Trust = TwoServers }, "share_key"},
+		"by its name alone": {func(p *Policy, r *Round, _, central *Guarantee) {
+			central.Trust, r.ShareKey, p.Shuffled.ShareKeys = TwoServers, []byte("key"), [][32]byte{sha256.Sum256([]byte("key"))}
+		}, "mechanism"},
+		"another share key": {func(p *Policy, r *Round, _, _ *Guarantee) {
+			r.ShareKey, p.Shuffled.ShareKeys = []byte("kez"), [][32]byte{{1}}
+		}, "share_key"},
+		"no share key pinned": {func(_ *Policy, r *Round, _, _ *Guarantee) { r.ShareKey = []byte("key") }, "share_key"},
+		"too few reports":     {func(_ *Policy, r *Round, _, _ *Guarantee) { r.MinReports = 99 }, "min_reports"},
+		"real numbers":        {func(_ *Policy, _ *Round, _, central *Guarantee) { central.RealNumbers = true }, "real_numbers"},
+		"no central budget":   {func(p *Policy, _ *Round, _, _ *Guarantee) { p.Shuffled.MaxEpsilon = 0 }, "epsilon"},
 	} {
 		p, r, local, central := pinning()
 		c.change(&p, &r, &local, &central)

@@ -12,7 +12,7 @@ import (
 
 // maxRoundBytes bounds the encoding of a Round: 32 parameters and 8 columns with names
 // and texts of the largest size fit, and the largest keys.
-const maxRoundBytes = 16 << 10
+const maxRoundBytes = 20 << 10
 
 var canonical = proto.MarshalOptions{Deterministic: true}
 
@@ -72,6 +72,7 @@ func (r Round) Proto() *pb.Round {
 		Features:      r.Features,
 
 		OuterIssuerKey: r.OuterIssuerKey,
+		ShareKey:       r.ShareKey,
 	}
 	if !r.Deadline.IsZero() {
 		m.Deadline = timestamppb.New(r.Deadline)
@@ -120,6 +121,7 @@ func RoundFromPartialProto(m *pb.Round) (Round, error) {
 		Features:      m.GetFeatures(),
 
 		OuterIssuerKey: m.GetOuterIssuerKey(),
+		ShareKey:       m.GetShareKey(),
 	}
 	switch m.GetRelation() {
 	case pb.Relation_RELATION_UNSPECIFIED, pb.Relation_RELATION_REPLACE_ONE, pb.Relation_RELATION_ZERO_OUT:
@@ -192,6 +194,7 @@ func (g Guarantee) Proto() *pb.Guarantee {
 		Delta:       g.Delta,
 		Relation:    pb.Relation(g.Relation),
 		RealNumbers: g.RealNumbers,
+		Sigma:       g.Sigma,
 	}
 }
 
@@ -203,5 +206,6 @@ func GuaranteeFromProto(m *pb.Guarantee) Guarantee {
 		Delta:       m.GetDelta(),
 		Relation:    Relation(m.GetRelation()),
 		RealNumbers: m.GetRealNumbers(),
+		Sigma:       m.GetSigma(),
 	}
 }

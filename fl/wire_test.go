@@ -103,7 +103,7 @@ func TestTheIssuersKeyTravelsWithTheRound(t *testing.T) {
 	}
 }
 
-// The outer key is field 18, behind all others. With another one the digest is another one.
+// The outer key is field 18, behind all others but the share key. With another one the digest is another one.
 func TestTheOuterKeyTravelsWithTheRound(t *testing.T) {
 	r := fullRound()
 	r.Shuffler, r.SealKey, r.IssuerKey = "a.example", []byte{1}, []byte{2}
@@ -259,6 +259,7 @@ func TestEqualSeesEveryField(t *testing.T) {
 		"a column":            func(r *Round) { r.Columns = []string{ColumnPlus} },
 		"an issuer's key":     func(r *Round) { r.IssuerKey = []byte{1} },
 		"a shuffler":          func(r *Round) { r.Shuffler, r.SealKey = "a.example", []byte{1} },
+		"a share key":         func(r *Round) { r.ShareKey = []byte{1} },
 		"an outer key":        func(r *Round) { r.OuterIssuerKey = []byte{1} },
 	} {
 		other := r
@@ -306,7 +307,7 @@ func FuzzRoundUnmarshal(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	admitted.Shuffler, admitted.SealKey, admitted.OuterIssuerKey = "a.example", []byte{1}, []byte{4}
+	admitted.Shuffler, admitted.SealKey, admitted.OuterIssuerKey, admitted.ShareKey = "a.example", []byte{1}, []byte{4}, []byte{5}
 	outer, err := admitted.MarshalBinary()
 	if err != nil {
 		f.Fatal(err)

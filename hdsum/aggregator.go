@@ -15,8 +15,6 @@ type tally struct {
 	sums      *Sums
 }
 
-var _ count.State[Multiset, *tally] = (*tally)(nil)
-
 // Read implements count.State.
 func (t *tally) Read(report []byte) (Multiset, error) {
 	messages, err := t.mechanism.codec.parse(report)

@@ -1,8 +1,9 @@
 package hdsum
 
 import (
-	"fmt"
 	"math/rand/v2"
+
+	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
 // BaseSum is one sum of inputs in {0, …, U} under one protocol. Its error is
@@ -14,14 +15,15 @@ type BaseSum struct {
 
 // NewBaseSum returns the sum of inputs in {0, …, bound}, bound ≥ 1, that c describes.
 // O(bound) for GKMPS, where bound is at most about √(10·Clients) after rounding.
-func NewBaseSum(c Config, bound int64) (*BaseSum, error) {
+func NewBaseSum(c Config, bound int64) (_ *BaseSum, err error) {
+	defer prefix.Error(&err, "hdsum: BaseSum")
 	sum, err := newNoisySum(c, bound)
 	if err != nil {
-		return nil, fmt.Errorf("hdsum: BaseSum: %w", err)
+		return nil, err
 	}
 	l, err := newLayout(group{sum: sum, run: run{count: 1}})
 	if err != nil {
-		return nil, fmt.Errorf("hdsum: BaseSum: %w", err)
+		return nil, err
 	}
 	return &BaseSum{layout: l}, nil
 }
@@ -54,24 +56,4 @@ func (s *BaseSum) Analyze(sums *Sums) (float64, error) {
 		return 0, err
 	}
 	return estimates[0], nil
-}
-
-// Simulate draws what Analyze would return for exactly Clients clients with the
-// given inputs, and the number of messages they would send together, from the
-// totals' own laws: O(n + U) instead of O(messages). It is for research; it sees
-// all inputs.
-func (s *BaseSum) Simulate(inputs []int64, rng *rand.Rand) (sum float64, messages int64, err error) {
-	p := s.newPopulation(len(inputs))
-	var own []input
-	for _, x := range inputs {
-		own = single(own[:0], 0, x)
-		if err := p.add(own, rng); err != nil {
-			return 0, 0, err
-		}
-	}
-	estimates, messages, err := p.finish(rng)
-	if err != nil {
-		return 0, 0, err
-	}
-	return estimates[0], messages, nil
 }

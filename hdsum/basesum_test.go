@@ -2,12 +2,18 @@ package hdsum
 
 import (
 	"errors"
+	"flag"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
+
+var long = flag.Bool("long", false, "more trials of every sum, and larger domains")
+
+// Long is long for package hdsum_test.
+var Long = long
 
 // smallSum is a BaseSum with few messages and its clients' inputs. Budgets are
 // large so that a test can afford many rounds.
@@ -79,8 +85,8 @@ func separately(s *BaseSum, inputs []int64, rng *rand.Rand) (float64, int64, err
 // the width and once without.)
 func TestSeparateClientsAndSimulateHaveTheExactLaw(t *testing.T) {
 	trials := 2500
-	if testing.Short() {
-		trials = 1000
+	if !*long {
+		trials = 500
 	}
 	rounded := smallSums[4]
 	rounded.name, rounded.inputs = "gkmps, rounded at random", []int64{999, 41, 164}
@@ -90,7 +96,7 @@ func TestSeparateClientsAndSimulateHaveTheExactLaw(t *testing.T) {
 		for what, run := range map[string]func(*BaseSum, []int64, *rand.Rand) (float64, int64, error){
 			"separate": separately,
 			"simulate": func(s *BaseSum, inputs []int64, rng *rand.Rand) (float64, int64, error) {
-				return s.Simulate(inputs, rng)
+				return s.SimulateCounts(listed(inputs), rng)
 			},
 		} {
 			totals := make([]int64, 0, trials)
@@ -150,11 +156,11 @@ func TestBaseSumRefuses(t *testing.T) {
 				t.Errorf("%s: input %d: %v", c.name, x, err)
 			}
 		}
-		if _, _, err := s.Simulate(c.inputs[:2], rng); !isParam(err, "inputs") {
+		if _, _, err := s.SimulateCounts(listed(c.inputs[:2]), rng); !isParam(err, "inputs") {
 			t.Errorf("%s: simulation of too few clients: %v", c.name, err)
 		}
 		for _, x := range []int64{-1, c.bound + 1} {
-			if _, _, err := s.Simulate([]int64{0, x, 0}, rng); !isParam(err, "x") {
+			if _, _, err := s.SimulateCounts(listed([]int64{0, x, 0}), rng); !isParam(err, "x") {
 				t.Errorf("%s: simulation of input %d: %v", c.name, x, err)
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/privacy/compose"
+	"github.com/hushgrad/hushgrad/privacy"
 )
 
 // Composition is how the budget of a vector is split over its coordinates.
@@ -63,7 +63,7 @@ func (b budget) half() budget { return budget{b.epsilon / 2, b.delta / 2} }
 // paper is the closed form for them. Whatever is returned is certified by the
 // optimal composition: Paper is refused where its closed form does not hold.
 func (c Composition) split(total, paper budget, count int) (budget, error) {
-	composed, err := compose.Homogeneous{Epsilon: paper.epsilon, Delta: paper.delta, Count: count}.DeltaAt(total.epsilon)
+	composed, err := privacy.Homogeneous{Epsilon: paper.epsilon, Delta: paper.delta, Count: count}.DeltaAt(total.epsilon)
 	if err != nil {
 		return budget{}, err
 	}
@@ -77,7 +77,7 @@ func (c Composition) split(total, paper budget, count int) (budget, error) {
 		return budget{}, fl.Invalid("composition", c, "must be %s or %s", Tight, Paper)
 	}
 	tight := budget{delta: deltaShare * total.delta / float64(count)}
-	if tight.epsilon, err = compose.PerMechanism(total.epsilon, total.delta, tight.delta, count); err != nil {
+	if tight.epsilon, err = privacy.PerMechanism(total.epsilon, total.delta, tight.delta, count); err != nil {
 		return budget{}, err
 	}
 	if holds && paper.epsilon > tight.epsilon {

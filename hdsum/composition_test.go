@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/privacy/compose"
+	"github.com/hushgrad/hushgrad/privacy"
 )
 
 // requireCertified asks the optimal composition for the δ of count instances.
 func requireCertified(t *testing.T, name string, each, total budget, count int) {
 	t.Helper()
-	delta, err := compose.Homogeneous{Epsilon: each.epsilon, Delta: each.delta, Count: count}.DeltaAt(total.epsilon)
+	delta, err := privacy.Homogeneous{Epsilon: each.epsilon, Delta: each.delta, Count: count}.DeltaAt(total.epsilon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestTightLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	delta, err := compose.Homogeneous{Epsilon: 1.001 * each.epsilon, Delta: each.delta, Count: 2048}.DeltaAt(1)
+	delta, err := privacy.Homogeneous{Epsilon: 1.001 * each.epsilon, Delta: each.delta, Count: 2048}.DeltaAt(1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestItemBudgets(t *testing.T) {
 				}
 				requireCertified(t, name+", tight", tight, half, items)
 
-				printed := compose.Homogeneous{
+				printed := privacy.Homogeneous{
 					Epsilon: epsilon / (2 * math.Sqrt(2*float64(items)*math.Log(2/delta))), Delta: delta / float64(2*items), Count: items,
 				}
 				if d, err := printed.DeltaAt(epsilon / 2); err != nil || items >= 64 && d <= half.delta {
@@ -138,7 +138,7 @@ func TestClosedFormsThatDoNotHoldAreRefused(t *testing.T) {
 // A closed form that is better than what Tight finds with its share of δ is taken.
 func TestTightIsNeverBelowThePaper(t *testing.T) {
 	total := budget{1, 1e-6}
-	best, err := compose.PerMechanism(total.epsilon, total.delta, 0, 10) // more than with a share of δ
+	best, err := privacy.PerMechanism(total.epsilon, total.delta, 0, 10) // more than with a share of δ
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -122,13 +122,13 @@ func TestAutoInTheSettingOfTheTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range s.Parts() {
+		for j, bound := range s.domains.bounds {
 			want := BBGN
-			if p.Bound <= last {
+			if bound <= last {
 				want = GKMPS
 			}
-			if p.Base != want {
-				t.Errorf("%s: %s at bound %d", calibration, p.Base, p.Bound)
+			if got := s.groups[j].sum.protocol(); got != want {
+				t.Errorf("%s: %s at bound %d", calibration, got, bound)
 			}
 		}
 	}

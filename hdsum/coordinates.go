@@ -1,6 +1,7 @@
 package hdsum
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -36,10 +37,8 @@ func newCoordinates(c Config, split Composition, dim int, bound int64, beta floa
 		return nil, err
 	}
 	v := &coordinates{dim: dim, domains: newDomains(bound, each.epsilon, beta/float64(2*dim))}
-	if v.layout, err = v.domains.layout(c.with(each), 2*dim); err != nil {
-		return nil, err
-	}
-	return v, nil
+	v.layout, err = v.domains.layout(c.with(each), 2*dim)
+	return v, err
 }
 
 // inputs appends the inputs of a vector whose coordinates are within the bound, in
@@ -60,12 +59,7 @@ func (c *coordinates) inputs(dst []input, v []int64) []input {
 // bound.
 func (c *coordinates) encodeVector(v []int64, rng *rand.Rand) (Multiset, error) {
 	inputs := c.inputs(make([]input, 0, len(v)), v)
-	slices.SortFunc(inputs, func(a, b input) int {
-		if a.group != b.group {
-			return a.group - b.group
-		}
-		return a.instance - b.instance
-	})
+	slices.SortFunc(inputs, func(a, b input) int { return cmp.Or(a.group-b.group, a.instance-b.instance) })
 	return c.encode(inputs, rng)
 }
 

@@ -12,11 +12,19 @@ import (
 // Count says how many clients have an input.
 type Count struct{ Value, Clients int64 }
 
+// simulateCounts draws the estimate of every instance, and the number of messages of all clients.
+func (l *layout) simulateCounts(counts []Count, to func(value int64) (input, error), rng *rand.Rand) (estimates []float64, messages int64, err error) {
+	p := l.newPopulation(0)
+	if err := p.addCounts(counts, to, rng); err != nil {
+		return nil, 0, err
+	}
+	return p.finish(rng)
+}
+
 // addCounts adds the inputs of many clients. to returns the instance of a value. When an
 // instance rounds, the number of clients that are rounded up is binomial; it comes from a
 // floating-point sampler, which is enough for research.
 func (p *population) addCounts(counts []Count, to func(value int64) (input, error), rng *rand.Rand) error {
-	p.clients = 0
 	for i, c := range counts {
 		room := int64(p.layout.clients() - p.clients)
 		if c.Clients < 0 || c.Clients > room {
@@ -46,35 +54,27 @@ func (p *population) addCounts(counts []Count, to func(value int64) (input, erro
 	return nil
 }
 
-// SimulateCounts is Simulate for clients that are counted by their input: O(len(counts) + U)
-// whatever their number. The counts must add up to Clients; inputs of 0 count, too.
+// SimulateCounts draws what Analyze would return for clients that are counted by their input, and the number of
+// messages they would send together, from the totals' own laws: O(len(counts) + U) instead of O(messages), whatever
+// the number of clients. The counts must add up to Clients; inputs of 0 count, too. It is for research; it sees
+// all inputs.
 func (s *BaseSum) SimulateCounts(counts []Count, rng *rand.Rand) (sum float64, messages int64, err error) {
-	p := s.newPopulation(0)
-	if err := p.addCounts(counts, func(x int64) (input, error) { return input{value: x}, nil }, rng); err != nil {
-		return 0, 0, err
-	}
-	estimates, messages, err := p.finish(rng)
+	estimates, messages, err := s.simulateCounts(counts, func(x int64) (input, error) { return input{value: x}, nil }, rng)
 	if err != nil {
 		return 0, 0, err
 	}
 	return estimates[0], messages, nil
 }
 
-// SimulateCounts is Simulate for clients that are counted by their input, like
-// [BaseSum.SimulateCounts].
+// SimulateCounts is like [BaseSum.SimulateCounts].
 func (s *SumDP) SimulateCounts(counts []Count, rng *rand.Rand) (e *SumEstimate, messages int64, err error) {
-	p := s.newPopulation(0)
-	err = p.addCounts(counts, func(x int64) (input, error) {
+	parts, messages, err := s.simulateCounts(counts, func(x int64) (input, error) {
 		inputs, err := s.inputs(nil, x)
 		if err != nil {
 			return input{}, err
 		}
 		return inputs[0], nil
 	}, rng)
-	if err != nil {
-		return nil, 0, err
-	}
-	parts, messages, err := p.finish(rng)
 	if err != nil {
 		return nil, 0, err
 	}

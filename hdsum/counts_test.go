@@ -11,6 +11,15 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
+// listed counts each client on its own.
+func listed(inputs []int64) []Count {
+	counts := make([]Count, len(inputs))
+	for i, x := range inputs {
+		counts[i] = Count{Value: x, Clients: 1}
+	}
+	return counts
+}
+
 // Counted clients have the law of listed ones: the same mean and variance of the estimate, and
 // the same number of messages, with rounding and without. Means are within 6 standard errors
 // (2e-9); variances of 2000 draws with the kurtosis of Laplace noise, 6, have a relative standard
@@ -33,10 +42,11 @@ func TestCountedClientsHaveTheLawOfListedOnes(t *testing.T) {
 		if base == GKMPS && sum.groups[0].sum.Width() == 1 {
 			t.Fatal("nothing is rounded")
 		}
+		list := listed(inputs)
 		var values, messages [2][]float64
 		for range 2000 {
 			for i, simulate := range []func() (float64, int64, error){
-				func() (float64, int64, error) { return sum.Simulate(inputs, rng) },
+				func() (float64, int64, error) { return sum.SimulateCounts(list, rng) },
 				func() (float64, int64, error) { return sum.SimulateCounts(counts, rng) },
 			} {
 				v, m, err := simulate()

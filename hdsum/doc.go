@@ -9,9 +9,10 @@
 //
 // # What is in it
 //
-//   - [BaseSum]: one sum of inputs in {0, …, U} with noise proportional to U, by
-//     GKMPS (package internal/gkmps) or BBGN (package internal/bbgn), or whichever costs
-//     fewer bits.
+//   - [BaseSum]: one sum of inputs in {0, …, U} with noise proportional to U, by one of two
+//     protocols. GKMPS (Ghazi et al., package internal/gkmps) hides inputs among noise messages.
+//     BBGN (Balle et al., package internal/bbgn) splits inputs into random shares. The default is
+//     the protocol with fewer bits.
 //   - [SumDP]: one sum whose error follows the largest input that matters instead
 //     of U, in one round.
 //   - [HighDimSum]: sums of integer vectors of bounded L2 norm, through a
@@ -19,10 +20,10 @@
 //   - [GradientSum]: the same for real vectors, which are clipped and rounded first.
 //   - [SparseVecSum]: sums of sparse 0/1 vectors whose sparsity varies.
 //   - [Name], the mechanism "sumdp" of package fl: GradientSum for the clients of a round.
-//   - Package hdsum/shares, the mechanism "sumdp-shares": the same sums by two passive servers,
-//     for clients that trust both to follow the protocol and not to work together.
+//   - SharesName, the mechanism "gaussian-shares": sums by two servers with Gaussian noise. Its clients trust
+//     one of the two servers, whichever it is: together the two read the gradients.
 //
-// All of them are from Dong, Luo, Fanti, Yi, Shi, "Instance-optimal Clipping for
+// All of them but SharesName are from Dong, Luo, Fanti, Yi, Shi, "Instance-optimal Clipping for
 // Summation Problems in the Shuffle Model of Differential Privacy" (2024), called
 // the paper below.
 //
@@ -35,26 +36,26 @@
 //
 // # What has to be unlinked
 //
-// The guarantees are about the union of all clients' single messages. A party that
-// sees the messages of one client together learns its input. The party that receives
-// the clients' multisets is therefore the shuffler, and it is trusted not to look. It
-// merges them ([Sums]) before anybody else sees anything. The analyzer needs
-// nothing but the sum of the messages of each instance, and Sums holds nothing
-// else.
+// The guarantees are about the union of all clients' single messages. A party that sees the
+// messages of one client together learns its input. The party that receives the clients' multisets
+// is therefore the shuffler, and it is trusted not to look. It merges them ([Sums]) before anybody
+// else sees anything. The analyzer, which estimates from the mixture, needs nothing but the sum of
+// the messages of each instance, and Sums holds nothing else.
 //
 // # What is not exact
 //
-// The noise of GKMPS and BBGN is negative binomial. It comes from floating-point samplers, whose
-// probabilities are off by about 10^-13 of themselves (package internal/sample). The proofs are for the
-// exact law, and δ does not pay for the difference. Messages are integers, and which ones can occur
-// does not depend on the input. Package hdsum/shares has exact noise.
+// The noise of GKMPS and BBGN is negative binomial. Floating-point samplers draw it (package
+// internal/sample). The relative error of their probabilities is about 10^-13. The proofs assume
+// the exact probabilities. δ does not cover the error. Messages are integers. The set of possible
+// messages does not depend on the input. The mechanism SharesName draws its noise exactly.
 //
 // # Neighbours
 //
-// Every sum takes the relation explicitly. Under fl.ZeroOut the neighbours
-// differ in one client whose input is 0 in one of them. Under fl.ReplaceOne one
-// client's input is anything in either. The number of clients is public and exact.
-// The noise is spread over that many honest clients. Fewer of them leave less noise.
+// Config.Relation says which inputs the guarantee compares. Two such inputs are neighbours. Under
+// fl.ReplaceOne they differ in one client's input, which may be anything in both. Under fl.ZeroOut
+// this client's input is 0 in one of the two, which is the weaker promise. The number of clients is
+// public and exact. The noise is spread over that many honest clients. With fewer honest clients
+// there is less noise, and the stated ε and δ are no longer proved.
 //
 // # Inside
 //

@@ -105,7 +105,7 @@ func twoSums(first, second sample.DiscreteLaplace, a, b int64, epsilon float64) 
 // independently by convolution of privacy losses. The halved budgets are.
 func TestReplaceOneAcrossSubDomains(t *testing.T) {
 	bounds := []int64{2, 4, 9}
-	if testing.Short() {
+	if !*long {
 		bounds = bounds[:1]
 	}
 	for _, bound := range bounds {

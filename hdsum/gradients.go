@@ -6,6 +6,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum/internal/quantize"
+	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
 // GradientConfig describes a GradientSum.
@@ -42,15 +43,8 @@ type GradientSum struct {
 }
 
 // NewGradientSum returns the sum that c describes.
-func NewGradientSum(c GradientConfig) (*GradientSum, error) {
-	g, err := newGradientSum(c)
-	if err != nil {
-		return nil, fmt.Errorf("hdsum: GradientSum: %w", err)
-	}
-	return g, nil
-}
-
-func newGradientSum(c GradientConfig) (*GradientSum, error) {
+func NewGradientSum(c GradientConfig) (_ *GradientSum, err error) {
+	defer prefix.Error(&err, "hdsum: GradientSum")
 	q, err := quantize.New(quantize.Config{Dim: c.Dim, Key: c.Key, ClipNorm: c.ClipNorm, Range: c.Range, Levels: c.Levels})
 	if err != nil {
 		return nil, err

@@ -74,7 +74,7 @@ func clipped(t testing.TB, c GradientConfig, grad []float64) []float64 {
 // (3·12 means and 3 ratios.)
 func TestGradientSumsAreUnbiased(t *testing.T) {
 	rounds := 60
-	if testing.Short() {
+	if !*long {
 		rounds = 20
 	}
 	for name, c := range map[string]struct {

@@ -7,12 +7,20 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/count"
+	"github.com/hushgrad/hushgrad/hdsum/internal/shares"
 )
 
-// Name is the registered name of the mechanism.
-const Name = "sumdp"
+// Names of the registered mechanisms.
+const (
+	// Name is the sum of gradients for clients that trust a shuffler of single messages.
+	Name = "sumdp"
+	// SharesName is the sum of gradients by two servers, of which one has to be honest: each sees random bytes and the
+	// noisy sum. The client sends two additive shares, see fl.SharedMechanism, and each server adds the whole Gaussian
+	// noise. It has no parameters. The comment of package hdsum/internal/shares has the protocol, its calibration and its proof.
+	SharesName = shares.Name
+)
 
-// Names of its parameters in Round.Params.
+// Names of parameters in Round.Params.
 const (
 	ParamLevels      = "levels"      // GradientConfig.Levels, integer
 	ParamRange       = "range"       // GradientConfig.Range, real

@@ -266,11 +266,14 @@ func TestAdviceOnLevels(t *testing.T) {
 
 // Both protocols, both relations, and a round that leaves no default.
 func TestContract(t *testing.T) {
-	for _, base := range bases {
+	for b, base := range bases {
 		for _, relation := range []fl.Relation{fl.ReplaceOne, fl.ZeroOut} {
 			plain, rich := withBase(t, 10, base), withBase(t, 10, base)
 			rich.Params = rich.Params.With(hdsum.ParamLevels, fl.Int(3)).With(hdsum.ParamSelect, fl.Text("threshold"))
 			for i, r := range []fl.Round{plain, rich} {
+				if !*hdsum.Long && (b != i || (i == 0) != (relation == fl.ReplaceOne)) {
+					continue // one base without levels, the other with them, and each with another relation
+				}
 				r.Relation = relation
 				if err := fltest.Mechanism(r, fltest.Options{Biased: i == 1}); err != nil { // a threshold drops small sums
 					t.Errorf("%v, %s: %v", r.Params, relation, err)

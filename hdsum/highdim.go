@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/prefix"
 	"github.com/hushgrad/hushgrad/rotation"
 )
 
@@ -36,15 +37,8 @@ type HighDimSum struct {
 }
 
 // NewHighDimSum returns the sum that c describes.
-func NewHighDimSum(c HighDimConfig) (*HighDimSum, error) {
-	h, err := newHighDimSum(c)
-	if err != nil {
-		return nil, fmt.Errorf("hdsum: HighDimSum: %w", err)
-	}
-	return h, nil
-}
-
-func newHighDimSum(c HighDimConfig) (*HighDimSum, error) {
+func NewHighDimSum(c HighDimConfig) (_ *HighDimSum, err error) {
+	defer prefix.Error(&err, "hdsum: HighDimSum")
 	switch {
 	case c.Norm < 1 || c.Norm > 1<<30:
 		return nil, fl.Invalid("norm", c.Norm, "must be in [1, 2^30]")

@@ -48,7 +48,7 @@ func vectorsTogether(h *HighDimSum, vectors [][]int64, rng *rand.Rand) (*VectorE
 // coordinates each, 4 moments of the number of messages).
 func TestPopulationOfVectors(t *testing.T) {
 	trials := map[Protocol]int{BBGN: 1200, GKMPS: 400}
-	if testing.Short() {
+	if !*long {
 		trials = map[Protocol]int{BBGN: 1200, GKMPS: 200}
 	}
 	vectors := [][]int64{{1, -1}, {0, 0}, {-1, 1}, {1, 1}}

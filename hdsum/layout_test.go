@@ -62,7 +62,7 @@ func (p place) copies(instance int, flood gkmps.Flood) (count float64) {
 func TestNoiseOfALayoutIsThatOfItsFloods(t *testing.T) {
 	l := mixedLayout(t)
 	trials := 20000
-	if testing.Short() {
+	if !*long {
 		trials = 5000
 	}
 	var places []place
@@ -163,7 +163,7 @@ func TestEncodePutsInputsInTheirInstances(t *testing.T) {
 	rng := newRand(4)
 	inputs := []input{{0, 1, 3}, {0, 2, 1}, {1, 0, 5}, {2, 1, 1}}
 	trials := 3000
-	if testing.Short() {
+	if !*long {
 		trials = 1000
 	}
 	var byInstance [7][]int64

@@ -21,7 +21,7 @@ func TestCostPredictsReports(t *testing.T) {
 		c.Delta, c.Relation, c.ClipNorm, c.Range, c.Beta = 1e-6, fl.ReplaceOne, 1, 2, 0.1
 		g := newGradients(t, c)
 		rng := newRand(70)
-		const reports = 40
+		const reports = 20
 		var entries, bytes, messages float64
 		for range reports {
 			m, err := g.Encode(make([]float64, c.Dim), rng)

@@ -36,10 +36,7 @@ func (m Multiset) Messages() int64 {
 
 // compareMessages orders messages by instance, then by value.
 func compareMessages(a, b Message) int {
-	if c := cmp.Compare(a.Instance, b.Instance); c != 0 {
-		return c
-	}
-	return cmp.Compare(a.Value, b.Value)
+	return cmp.Or(cmp.Compare(a.Instance, b.Instance), cmp.Compare(a.Value, b.Value))
 }
 
 // canonical sorts messages and merges equal ones, in place.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
 // SparseConfig describes a SparseVecSum.
@@ -37,27 +38,18 @@ type SparseVecSum struct {
 
 // NewSparseVecSum returns the sum that c describes: ⌈log2 Dim⌉ + 1 classes of
 // Dim + 1 instances.
-func NewSparseVecSum(c SparseConfig) (*SparseVecSum, error) {
-	s, err := newSparseVecSum(c)
-	if err != nil {
-		return nil, fmt.Errorf("hdsum: SparseVecSum: %w", err)
-	}
-	return s, nil
-}
-
-// newSparseVecSum splits the budget. Under zero-out a client's items are in one
-// class: half the budget goes to its counter, half to its at most 2^j coordinates.
-// Under replace-one the old and the new vector each get half of everything: in two
-// classes they touch disjoint instances, and in one class the coordinates that
-// only the old vector has and those that only the new one has are disjoint sets of
-// at most 2^j.
-func newSparseVecSum(c SparseConfig) (*SparseVecSum, error) {
+func NewSparseVecSum(c SparseConfig) (_ *SparseVecSum, err error) {
+	defer prefix.Error(&err, "hdsum: SparseVecSum")
 	if err := c.check(1, c.Beta); err != nil {
 		return nil, err
 	}
 	if c.Dim < 1 || c.Dim > 1<<24 {
 		return nil, fl.Invalid("dim", c.Dim, "must be in [1, 2^24]")
 	}
+	// Under zero-out a client's items are in one class: half the budget goes to its counter, half to its at most
+	// 2^j coordinates. Under replace-one the old and the new vector each get half of everything: in two classes they
+	// touch disjoint instances, and in one class the coordinates that only the old vector has and those that only
+	// the new one has are disjoint sets of at most 2^j.
 	total := c.budget()
 	if c.Relation == fl.ReplaceOne {
 		total = total.half()
@@ -82,12 +74,11 @@ func newSparseVecSum(c SparseConfig) (*SparseVecSum, error) {
 	}
 	s := &SparseVecSum{dim: c.Dim, classes: classes}
 	s.threshold = 1.3 / half.epsilon * math.Log(2*float64(classes)/c.Beta)
-	s.layout, err = newLayout(groups...)
-	return s, err
+	if s.layout, err = newLayout(groups...); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
-
-// Classes is the number of sparsity classes.
-func (s *SparseVecSum) Classes() int { return s.classes }
 
 // Encode returns the messages of a client with the given items: coordinates in
 // [0, Dim), strictly increasing. A nil rng means a fresh fl.NewRand. Expected time

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/privacy/compose"
+	"github.com/hushgrad/hushgrad/privacy"
 )
 
 func newSparse(t testing.TB, c SparseConfig) *SparseVecSum {
@@ -37,7 +37,7 @@ func itemsSeparately(s *SparseVecSum, clients [][]int, rng *rand.Rand) (*ItemCou
 // Simulate has the law of separate clients (2 chi-square tests, 4 moments).
 func TestSimulateSparseVec(t *testing.T) {
 	trials := 1500
-	if testing.Short() {
+	if !*long {
 		trials = 300
 	}
 	clients := [][]int{{0, 2}, {1}, {}, {0, 1, 2}}
@@ -75,8 +75,8 @@ func TestSparseBudget(t *testing.T) {
 	for _, relation := range []fl.Relation{fl.ZeroOut, fl.ReplaceOne} {
 		for _, composition := range []Composition{Tight, Paper} {
 			s := newSparse(t, SparseConfig{Config: Config{Clients: 10_000, Epsilon: epsilon, Delta: delta, Relation: relation, Base: BBGN}, Dim: 100, Composition: composition, Beta: 0.1})
-			if s.Classes() != 8 || s.instances != 8*101 {
-				t.Fatalf("%d classes, %d instances", s.Classes(), s.instances)
+			if s.classes != 8 || s.instances != 8*101 {
+				t.Fatalf("%d classes, %d instances", s.classes, s.instances)
 			}
 			counter := s.groups[0].sum.Noise().Eta // bound 1: η = ε
 			part := 1.0
@@ -91,7 +91,7 @@ func TestSparseBudget(t *testing.T) {
 			}
 			for j := range s.classes {
 				items := min(1<<j, 100)
-				each := compose.Homogeneous{Epsilon: s.groups[s.classes+j].sum.Noise().Eta, Delta: 0, Count: items}
+				each := privacy.Homogeneous{Epsilon: s.groups[s.classes+j].sum.Noise().Eta, Delta: 0, Count: items}
 				// The ε of the sums alone, at all of the δ their class may spend.
 				got, err := each.EpsilonAt(part * delta / 2)
 				if err != nil {
@@ -226,7 +226,7 @@ func TestSparseVecSumRefuses(t *testing.T) {
 	if _, _, err := s.Simulate(make([][]int, 11), newRand(53)); !isParam(err, "inputs") {
 		t.Errorf("too many clients: error %v", err)
 	}
-	if got := newSparse(t, SparseConfig{Config: Config{Clients: 10, Epsilon: 1, Delta: 1e-6, Relation: fl.ZeroOut}, Dim: 1, Beta: 0.1}).Classes(); got != 1 {
+	if got := newSparse(t, SparseConfig{Config: Config{Clients: 10, Epsilon: 1, Delta: 1e-6, Relation: fl.ZeroOut}, Dim: 1, Beta: 0.1}).classes; got != 1 {
 		t.Errorf("one coordinate has %d classes", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
 // SumDP sums inputs in {0, …, U} with an error that follows the largest values
@@ -24,33 +25,17 @@ type SumDP struct {
 // NewSumDP returns the sum of inputs in {0, …, bound}, bound ≥ 1, that c describes,
 // with ⌈log2 bound⌉ + 1 instances. beta in (0, 1) is the probability that noise alone
 // makes a sub-domain count.
-func NewSumDP(c Config, bound int64, beta float64) (*SumDP, error) {
+func NewSumDP(c Config, bound int64, beta float64) (_ *SumDP, err error) {
+	defer prefix.Error(&err, "hdsum: SumDP")
 	if err := c.check(bound, beta); err != nil {
-		return nil, fmt.Errorf("hdsum: SumDP: %w", err)
+		return nil, err
 	}
 	c = perInstance(c, bound)
 	s := &SumDP{domains: newDomains(bound, c.Epsilon, beta)}
-	var err error
 	if s.layout, err = s.domains.layout(c, 1); err != nil {
-		return nil, fmt.Errorf("hdsum: SumDP: %w", err)
+		return nil, err
 	}
 	return s, nil
-}
-
-// Part describes the instance of one sub-domain.
-type Part struct {
-	Bound int64 // largest value of the sub-domain
-	Base  Protocol
-	Cost  Cost
-}
-
-// Parts describes the instances in the order of their sub-domains.
-func (s *SumDP) Parts() []Part {
-	var parts []Part
-	for j, g := range s.groups {
-		parts = append(parts, Part{Bound: s.domains.bounds[j], Base: g.sum.protocol(), Cost: g.sum.cost()})
-	}
-	return parts
 }
 
 // Encode returns the messages of a client with input x in {0, …, U}. A nil rng means a
@@ -99,25 +84,4 @@ func (s *SumDP) estimate(parts []float64) *SumEstimate {
 		e.Tau = s.domains.bounds[j]
 	}
 	return e
-}
-
-// Simulate draws what Analyze would return for exactly Clients clients with the
-// given inputs, and the number of messages they would send together: O(n + U). It
-// is for research; it sees all inputs.
-func (s *SumDP) Simulate(inputs []int64, rng *rand.Rand) (e *SumEstimate, messages int64, err error) {
-	p := s.newPopulation(len(inputs))
-	var own []input
-	for _, x := range inputs {
-		if own, err = s.inputs(own[:0], x); err != nil {
-			return nil, 0, err
-		}
-		if err := p.add(own, rng); err != nil {
-			return nil, 0, err
-		}
-	}
-	parts, messages, err := p.finish(rng)
-	if err != nil {
-		return nil, 0, err
-	}
-	return s.estimate(parts), messages, nil
 }

@@ -37,7 +37,7 @@ func sumSeparately(s *SumDP, inputs []int64, rng *rand.Rand) (*SumEstimate, int6
 // of messages (2 chi-square tests, 4 moments).
 func TestSimulateSumDP(t *testing.T) {
 	trials := 3000
-	if testing.Short() {
+	if !*long {
 		trials = 600
 	}
 	for _, base := range []Protocol{GKMPS, BBGN} {
@@ -49,7 +49,7 @@ func TestSimulateSumDP(t *testing.T) {
 		for k, run := range []func(*SumDP, []int64, *rand.Rand) (*SumEstimate, int64, error){
 			sumSeparately,
 			func(s *SumDP, inputs []int64, rng *rand.Rand) (*SumEstimate, int64, error) {
-				return s.Simulate(inputs, rng)
+				return s.SimulateCounts(listed(inputs), rng)
 			},
 		} {
 			sums[k] = draws(t, trials, func() (int64, error) {
@@ -91,7 +91,7 @@ func TestLargeInputsAreDropped(t *testing.T) {
 			inputs[1], inputs[3] = 900, 600 // two clients do not stand out
 			rng := newRand(11)
 			for range 3 {
-				e, _, err := s.Simulate(inputs, rng)
+				e, _, err := s.SimulateCounts(listed(inputs), rng)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -183,14 +183,14 @@ func TestRelationOfSumDP(t *testing.T) {
 func TestParts(t *testing.T) {
 	s := newSumDP(t, Config{Clients: 1000, Epsilon: 1, Delta: 1e-6, Relation: fl.ZeroOut}, 100, 0.1)
 	var total Cost
-	for j, p := range s.Parts() {
-		if want := min(int64(1)<<j, 100); p.Bound != want {
-			t.Errorf("part %d ends at %d, want %d", j, p.Bound, want)
+	for j, bound := range s.domains.bounds {
+		if want := min(int64(1)<<j, 100); bound != want {
+			t.Errorf("part %d ends at %d, want %d", j, bound, want)
 		}
-		total = total.plus(p.Cost)
+		total = total.plus(s.groups[j].sum.cost())
 	}
-	if len(s.Parts()) != 8 || total != s.Cost() {
-		t.Errorf("%d parts cost %+v, together %+v", len(s.Parts()), total, s.Cost())
+	if len(s.groups) != 8 || total != s.Cost() {
+		t.Errorf("%d parts cost %+v, together %+v", len(s.groups), total, s.Cost())
 	}
 }
 
@@ -232,14 +232,14 @@ func TestSumDPRefuses(t *testing.T) {
 		if _, err := s.Encode(x, rng); !isParam(err, "x") {
 			t.Errorf("input %d: error %v", x, err)
 		}
-		if _, _, err := s.Simulate([]int64{x}, rng); !isParam(err, "x") {
+		if _, _, err := s.SimulateCounts(listed([]int64{x}), rng); !isParam(err, "x") {
 			t.Errorf("simulated input %d: error %v", x, err)
 		}
 	}
 	if _, err := s.Analyze(newSumDP(t, good, 6, 0.1).NewSums()); !isParam(err, "sums") {
 		t.Errorf("foreign sums: error %v", err)
 	}
-	if _, _, err := s.Simulate(make([]int64, 9), rng); !isParam(err, "inputs") {
+	if _, _, err := s.SimulateCounts(listed(make([]int64, 9)), rng); !isParam(err, "inputs") {
 		t.Errorf("too few inputs: error %v", err)
 	}
 }

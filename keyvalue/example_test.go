@@ -7,7 +7,6 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/keyvalue"
-	"github.com/hushgrad/hushgrad/keyvalue/pckv"
 )
 
 // 20 000 clients rate films between −1 and 1. Every client has seen at most two of five films
@@ -15,9 +14,9 @@ import (
 // they like it.
 func Example() {
 	round, m, err := fl.Complete(fl.Round{
-		ID: "films", Mechanism: pckv.UE, Dim: 5, Scale: 1, Epsilon: 4, MinReports: 1000,
+		ID: "films", Mechanism: keyvalue.PCKVUE, Dim: 5, Scale: 1, Epsilon: 4, MinReports: 1000,
 		PublicSeed: fl.NewPublicSeed(),
-		Params:     fl.Params{pckv.ParamPadding: fl.Int(2)},
+		Params:     fl.Params{keyvalue.ParamPadding: fl.Int(2)},
 		Columns:    []string{fl.ColumnFrequency, fl.ColumnConditional},
 	})
 	if err != nil {

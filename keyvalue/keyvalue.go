@@ -1,20 +1,19 @@
-// Package keyvalue is what mechanisms over key-value pairs share. Use the mechanisms, which are
-// packages below this one, and then the projections of this one on what they estimate.
-// Start with package pckv.
+// Package keyvalue has the mechanisms over key-value pairs: words, pages, coordinates of a sparse
+// gradient. Use it where a client holds few of many keys. Import the package for its effect and start
+// with a round of [PCKVUE].
 //
 // A client holds some of many keys, each with a value in [−1, 1]: a sparse gradient. Every
-// mechanism estimates the mean over all clients. Most of them also estimate the columns of
-// [Columns]: the share of clients that hold a key, and the mean of those.
+// mechanism estimates the mean over all clients. It also estimates the columns of
+// [Columns]: the share of clients that hold a key, and the mean of their values.
 //
 // # Mechanisms
 //
-//	pckv-ue    package pckv      most accurate where clients hold few of many keys
-//	pckv-agrr  package pckv      most accurate elsewhere; short reports
-//	pckv-grr   package pckv      pckv-agrr without the privacy that padding adds
-//	privkv     package privkv    to be compared with, as the following ones
-//	privkvm    package privkv
-//	kvue       package privkv
-//	succinct   package succinct  the mean only
+//	pckv-ue    PCKVUE    most accurate where clients hold few of many keys
+//	pckv-agrr  PCKVAGRR  most accurate elsewhere; short reports
+//	pckv-grr   PCKVGRR   pckv-agrr without the privacy that padding adds
+//
+// The comment of the names says how they work, what they promise and what they cost. Rivals of the
+// papers are the laboratory's: bench/keyvalues/rivals has PrivKV, PrivKVM, KVUE and SUCCINCT.
 //
 // # Projections
 //

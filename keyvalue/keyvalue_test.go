@@ -10,9 +10,6 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/fltest"
 	"github.com/hushgrad/hushgrad/keyvalue"
-	"github.com/hushgrad/hushgrad/keyvalue/pckv"
-	"github.com/hushgrad/hushgrad/keyvalue/privkv"
-	"github.com/hushgrad/hushgrad/keyvalue/succinct"
 )
 
 // keeper is a mechanism that keeps the pairs that it encodes.
@@ -44,13 +41,9 @@ func TestPairsAreTheNonZeroCoordinates(t *testing.T) {
 
 // params are the parameters of every mechanism over key-value pairs.
 var params = map[string]fl.Params{
-	pckv.UE:            {pckv.ParamPadding: fl.Int(4)},
-	pckv.GRR:           {pckv.ParamPadding: fl.Int(4)},
-	pckv.AGRR:          {pckv.ParamPadding: fl.Int(4)},
-	privkv.NamePrivKV:  {},
-	privkv.NamePrivKVM: {privkv.ParamRounds: fl.Int(1), privkv.ParamVirtual: fl.Int(5)},
-	privkv.NameKVUE:    {},
-	succinct.Name:      {succinct.ParamSparsity: fl.Int(4), succinct.ParamBuckets: fl.Int(1), succinct.ParamBeta: fl.Real(0.1)},
+	keyvalue.PCKVUE:   {keyvalue.ParamPadding: fl.Int(4)},
+	keyvalue.PCKVGRR:  {keyvalue.ParamPadding: fl.Int(4)},
+	keyvalue.PCKVAGRR: {keyvalue.ParamPadding: fl.Int(4)},
 }
 
 func round(name string) fl.Round {
@@ -90,9 +83,6 @@ func decode(t *testing.T, r fl.Round) *fl.Estimate {
 // scale, the frequency as it is, all in the round's order.
 func TestColumnsAreInUnitsOfTheGradient(t *testing.T) {
 	for name := range params {
-		if name == succinct.Name {
-			continue
-		}
 		alone := decode(t, round(name))
 		if len(alone.Columns) != 1 || alone.Columns[0].Name != fl.ColumnMean {
 			t.Errorf("%s: a round that asks for nothing gets %d columns", name, len(alone.Columns))
@@ -131,21 +121,6 @@ func TestColumnsAreInUnitsOfTheGradient(t *testing.T) {
 	}
 }
 
-func TestSuccinctEstimatesTheMeanAlone(t *testing.T) {
-	r := round(succinct.Name)
-	one := decode(t, r)
-	r.Scale = 4
-	four := decode(t, r)
-	for j, v := range one.Mean().Value {
-		if four.Mean().Value[j] != 4*v || four.Mean().StdErr[j] != 4*one.Mean().StdErr[j] || v == 0 {
-			t.Errorf("mean %d: %g ± %g, want 4 times %g ± %g", j, four.Mean().Value[j], four.Mean().StdErr[j], v, one.Mean().StdErr[j])
-		}
-	}
-	if offered := fl.Columns(succinct.Name); len(offered) > 0 {
-		t.Errorf("succinct offers %v", offered)
-	}
-}
-
 // A round that asks for what its mechanism does not estimate is refused.
 func TestOtherColumnsAreRefused(t *testing.T) {
 	for name := range params {
@@ -154,7 +129,7 @@ func TestOtherColumnsAreRefused(t *testing.T) {
 			r.Columns = []string{column}
 			_, err := fl.Open(r)
 			var p *fl.ParamError
-			if (estimated && name != succinct.Name) != (err == nil) || err != nil && (!errors.As(err, &p) || p.Param != "columns") {
+			if estimated != (err == nil) || err != nil && (!errors.As(err, &p) || p.Param != "columns") {
 				t.Errorf("%s: a round with the column %s: %v", name, column, err)
 			}
 		}
@@ -174,13 +149,9 @@ func TestContract(t *testing.T) {
 // Reports and snapshots have the first version's bytes.
 func TestGoldenBytes(t *testing.T) {
 	for name, want := range map[string][2]string{
-		pckv.UE:            {"21795fffc4da4502", "e5ce709005d59652"},
-		pckv.GRR:           {"fdb2d9a711031b3b", "4f33f4e56864919d"},
-		pckv.AGRR:          {"2d4b97b98ca7f86f", "d4bff698d2e0903d"},
-		privkv.NamePrivKV:  {"fb95b061ae2f5a4a", "cff52d4aedaa3649"},
-		privkv.NamePrivKVM: {"fb95b061ae2f5a4a", "6a97c4023f080b59"},
-		privkv.NameKVUE:    {"f6addc4a4d7564c7", "347bd489db222a5f"},
-		succinct.Name:      {"b50c4f95f59bdba6", "a3cabb1688af6fa1"},
+		keyvalue.PCKVUE:   {"21795fffc4da4502", "e5ce709005d59652"},
+		keyvalue.PCKVGRR:  {"fdb2d9a711031b3b", "4f33f4e56864919d"},
+		keyvalue.PCKVAGRR: {"2d4b97b98ca7f86f", "d4bff698d2e0903d"},
 	} {
 		fltest.Golden(t, round(name), want[0], want[1])
 	}

@@ -3,7 +3,7 @@ package plan
 import (
 	"math"
 
-	"github.com/hushgrad/hushgrad/baseline/gaussian"
+	"github.com/hushgrad/hushgrad/baseline"
 	"github.com/hushgrad/hushgrad/fl"
 )
 
@@ -47,7 +47,7 @@ func growth(likely, slots int, epsilon float64) float64 {
 // them in cohorts of n, in the limit. It is the calibration of Gaussian noise for a sum.
 func weightWithin(epsilon, delta float64, n, k int) float64 {
 	const leastEpsilon, leastDelta = 1e-9, 1e-300 // of the calibration; a limit is no promise
-	sigma, err := gaussian.Sigma(max(epsilon, leastEpsilon), max(delta, leastDelta), 1)
+	sigma, err := baseline.GaussianSigma(max(epsilon, leastEpsilon), max(delta, leastDelta), 1)
 	if err != nil {
 		return 0
 	}

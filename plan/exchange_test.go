@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/hushgrad/hushgrad/baseline/gaussian"
+	"github.com/hushgrad/hushgrad/baseline"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/collision"
 	"github.com/hushgrad/hushgrad/fl"
@@ -39,7 +39,7 @@ func TestWeightsAndTheirEpsilon(t *testing.T) {
 // that the first correction comes from its kurtosis, in proportion to 1/(nα). At the
 // points below it is at most 5/(nα). The test has no chance in it.
 func TestTheAccountantAgreesWithGaussianNoise(t *testing.T) {
-	if testing.Short() {
+	if !*long {
 		t.Skip("a comparison of numbers")
 	}
 	const delta = 1e-6
@@ -85,7 +85,7 @@ func TestTheAccountantAgreesWithGaussianNoise(t *testing.T) {
 
 func sigma(t *testing.T, epsilon, delta float64) float64 {
 	t.Helper()
-	s, err := gaussian.Sigma(epsilon, delta, 1)
+	s, err := baseline.GaussianSigma(epsilon, delta, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

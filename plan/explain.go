@@ -8,6 +8,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/wrap"
+	"github.com/hushgrad/hushgrad/privunit"
 )
 
 // String states the mechanism, the rounds and how often clients take part.
@@ -32,7 +33,7 @@ func (run *Run) Remarks() (remarks []string) {
 			cost.Messages, cost.Bytes, round/1e6, round*float64(run.Rounds)/1e6))
 	}
 	if run.Opened.Guarantee().Trust == fl.TwoServers {
-		remarks = append(remarks, fmt.Sprintf("privacy: no local ε. Every central ε of %s is against one passive server, which follows the protocol", run.Mechanism))
+		remarks = append(remarks, fmt.Sprintf("privacy: no local ε. Every central ε of %s is against either server alone, whatever that server does", run.Mechanism))
 	}
 	// Advice is about slots at a given ε, not about those that were chosen together with it.
 	if a, ok := run.Opened.(fl.Adviser); ok && (run.Schedule == nil || run.Schedule.FewerSlots == nil) {
@@ -43,13 +44,21 @@ func (run *Run) Remarks() (remarks []string) {
 	return remarks
 }
 
-// PrintStart writes what the run is and what is worth knowing beforehand, and what was
+// PrintStart writes what the run is, what is worth knowing beforehand and what to expect, and what was
 // compared where explain is true.
 func (run *Run) PrintStart(w io.Writer, explain bool) error {
-	if err := paragraphs(w, append([]string{run.String()}, run.Remarks()...)...); err != nil || !explain {
+	if err := paragraphs(w, append([]string{run.String()}, run.Remarks()...)...); err != nil {
 		return err
 	}
-	return run.Explain(w)
+	if explain {
+		if err := run.Explain(w); err != nil {
+			return err
+		}
+	}
+	if run.Expected == nil {
+		return nil
+	}
+	return Words{About: "expected accuracy", Text: []string{fmt.Sprintf("%v, on %s", run.Expected, run.Expected.On)}}.Print(w)
 }
 
 // PrintEnd writes and returns what the first rounds of the run promise its clients. It says
@@ -64,11 +73,14 @@ func (run *Run) PrintEnd(ctx context.Context, w io.Writer, rounds int) (Promise,
 		if err != nil {
 			return p, err
 		}
-		against := ""
-		if p.TwoServers {
-			against = " against one passive server"
+		against, would := "", next.Central
+		switch {
+		case p.TwoServers:
+			against = " against either server alone"
+		case run.Trust == Nobody:
+			would = next.LocalTotal
 		}
-		stopped := fmt.Sprintf("the budget of central ε = %g%s is spent: another round would make it %s", run.Budget, against, above(*next.Central))
+		stopped := fmt.Sprintf("the budget of %s%s is spent: another round would make it %s", run.Trust.describe(run.Budget), against, above(*would))
 		if err := (Words{About: "stopped", Text: []string{stopped}}).Print(w); err != nil {
 			return p, err
 		}
@@ -90,27 +102,64 @@ func (run *Run) Explain(w io.Writer) error {
 	if s == nil {
 		return paragraphs(w, "plan: "+steps)
 	}
-	if err := paragraphs(w, fmt.Sprintf(`plan: the mechanism, its number of slots t and the way to take part with the least noise in the mean
-of all rounds. Each has the largest local ε within the budget. Exact errors per coordinate, in units of the
-gradient; composed central ε at δ = %g:`, run.Spending.delta)); err != nil {
+	if err := paragraphs(w, fmt.Sprintf(`plan: the mechanism, its number of slots t, its entries s, its clip and the way to take part with the least error of the mean
+of all rounds: noise, and with a public sample what the clip cuts. Each has the largest local ε within the budget. Exact
+standard errors per coordinate, in units of the gradient; composed central ε at δ = %g; slope is the share of the public sample's mean
+gradient that the clip leaves. privunit has t candidates, of which s are likely:`, run.Spending.delta)); err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "  mechanism\tt\treports\tcohort\tlocal ε\tcentral ε\terror of\terror of\n  \t\ta client\t\tof each\tof all\ta round\tthe run\n")
+	table := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
+	fmt.Fprintf(table, "  mechanism\tt\ts\treports\tcohort\tlocal ε\tcentral\terror of\terror of\tslope\n  \t\t\t\t\tof each\tε of all\ta round\tthe run\n")
 	for _, a := range s.Considered {
-		fmt.Fprintf(table, "  %s\t%d\t%d\t%d\t%s\t%s\t%.3g\t%.3g\n",
-			a.Mechanism, a.Slots, a.Participations, a.Cohort, above(a.EpsilonLocal), above(a.EpsilonCentral), a.Error*s.Scale, a.NoiseOfRun)
+		fmt.Fprintf(table, "  %s\t%d\t%d\t%d\t%d\t%s\t%s\t%.3g\t%.3g\t%s\n",
+			a.Mechanism, a.Slots, a.Sparsity, a.Participations, a.Cohort, above(a.EpsilonLocal), above(a.EpsilonCentral), a.Error*a.Scale, a.NoiseOfRun, share(a.Slope))
 	}
 	fmt.Fprintln(table)
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	return paragraphs(w, append(s.choices(),
-		fmt.Sprintf("s = %d entries and τ = %.3g: from the norms of public gradients, so that the L1 norm fits and most entries do.", s.Sparsity, s.Scale),
+	return paragraphs(w, append(append(s.choices(), run.Outlook.words()...),
+		s.clipped(),
 		steps+": as large as lets the noise of all rounds pass.",
 		"All of this follows from public numbers, and from nothing in the clients' data of this run.",
-		fmt.Sprintf("The constants of these rules (τ a share of %g, noise %g, rate %g, momentum %g, decay %g) were %s: docs/training.md.",
-			peakShare, s.rule.noiseGoal, s.rule.rateLimit, stepMomentum, stepAveraging, s.rule.origin))...)
+		run.origin())...)
+}
+
+// origin says where the constants of the rules come from.
+func (run *Run) origin() string {
+	if o := run.Outlook; o != nil && o.Factor > 0 {
+		return "The constants of these rules for runs that start from a public model were found on handwriting fonts that the public model had not seen: docs/training.md."
+	}
+	rule, clip := run.Schedule.rule, ""
+	if run.Schedule.Considered[0].SignalToNoise == nil && run.Schedule.Mechanism != privunit.Name { // no public sample, and entries to clip
+		clip = fmt.Sprintf("τ a share of %g, ", peakShare)
+	}
+	return fmt.Sprintf("The constants of these rules (%snoise %g, rate %g, momentum %g, decay %g) were %s: docs/training.md.",
+		clip, rule.noiseGoal, rule.rateLimit, stepMomentum, stepAveraging, rule.origin)
+}
+
+// share writes a slope, or that it is not known.
+func share(slope *float64) string {
+	if slope == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", *slope)
+}
+
+// clipped says what becomes of a gradient, and how that was found.
+func (s *Schedule) clipped() string {
+	clip := fmt.Sprintf("s = %d entries and τ = %.3g", s.Sparsity, s.Scale)
+	if s.Mechanism == privunit.Name {
+		clip = fmt.Sprintf("the L2 norm is clipped to %.3g", s.Scale)
+	}
+	slope := s.Considered[0].Slope
+	switch {
+	case s.Considered[0].SignalToNoise != nil && slope == nil:
+		return clip + ": chosen on a sample of public gradients, of which no mean stands out: what the clip leaves of the mean is not known."
+	case slope == nil:
+		return clip + ": from the norms of public gradients. This is a fallback: a sample of public gradients would show how much the clip cuts."
+	}
+	return fmt.Sprintf("%s: chosen on a sample of public gradients. The estimate is unbiased for the mean of clipped gradients, which has %.2f of the sample's mean gradient. The learning rate takes care of a multiple.", clip, *slope)
 }
 
 // paragraphs writes texts as wide as a terminal, with an empty line behind each.
@@ -127,12 +176,12 @@ func paragraphs(w io.Writer, texts ...string) error {
 func (s *Schedule) choices() (texts []string) {
 	if f := s.FewerSlots; f != nil {
 		texts = append(texts, fmt.Sprintf(`a larger local ε: %s instead of %s. t = %d slots take it and have an error of %.3g in a round. The number of
-slots that is best for its own ε, %d with %s, has %.3g at the same central ε. -max-epsilon limits the local ε.`,
+slots that is best for its own ε, %d with %s, has %.3g at the same central ε. --max-epsilon limits the local ε.`,
 			above(s.EpsilonLocal), above(f.EpsilonLocal), s.Slots, s.Error*s.Scale, f.Slots, f.Mechanism, f.Error*s.Scale))
 	}
 	if s.NoiseOfFour != 0 {
 		texts = append(texts, fmt.Sprintf(`one report of a client at a time: four, each with its share of the budget, would have an error of the run of about
-%.3g instead of %.3g, for four times the upload. Four times as many rounds (-rounds %d) have the same.`,
+%.3g instead of %.3g, for four times the upload. Four times as many rounds (--rounds %d) have the same.`,
 			s.NoiseOfFour, s.Considered[0].NoiseOfRun, 4*s.Rounds))
 	}
 	return texts

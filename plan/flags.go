@@ -1,13 +1,14 @@
 package plan
 
 import (
+	"cmp"
+
 	flag "github.com/spf13/pflag"
 
-	"github.com/hushgrad/hushgrad/auto"
-	"github.com/hushgrad/hushgrad/baseline/dense"
+	"github.com/hushgrad/hushgrad/baseline"
 	"github.com/hushgrad/hushgrad/hdsum"
-	"github.com/hushgrad/hushgrad/hdsum/shares"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/mechanisms"
 )
 
 // Flags adds the flags of a request to a command, so that all commands ask the same question
@@ -16,31 +17,42 @@ import (
 // *fl.ParamError for a flag that was given and that the mechanism ignores, and for one with a
 // value that it must not have.
 func Flags(f *flag.FlagSet) (q *Request, check func() error) {
-	q = &Request{Mechanism: auto.Name}
-	mechanisms := append([]string{auto.Name}, planned()...)
-	mechanisms = append(mechanisms, hdsum.Name, shares.Name, dense.Name)
-	command.OneOf(f, &q.Mechanism, "mechanism", "", mechanisms, "auto, coco, collision, signsketch, sumdp, sumdp-shares or none")
-	f.Float64Var(&q.Epsilon, "epsilon", 0, "ε of one report: local, or central with sumdp and sumdp-shares; 0: the largest that -budget allows; 1 with these two and no -budget")
-	f.Float64Var(&q.MaxEpsilon, "max-epsilon", 0, "largest ε of one report that may be planned; 0: only -budget limits it")
-	f.Float64Var(&q.Budget, "budget", 0, "central ε of the whole run at -delta, after which it ends; 0: none, or 1 where -epsilon is not given either")
+	q = &Request{Mechanism: mechanisms.Auto}
+	names := append([]string{mechanisms.Auto}, planned()...)
+	names = append(names, hdsum.Name, hdsum.SharesName, baseline.None)
+	command.OneOf(f, &q.Mechanism, "mechanism", "", names, "auto, coco, collision, signsketch, privunit, sumdp, gaussian-shares or none")
+	f.Float64Var(&q.Epsilon, "epsilon", 0, "ε of one report: local, or central with sumdp and gaussian-shares; 0: the largest that --budget allows; 1 with these two and no --budget")
+	f.Float64Var(&q.MaxEpsilon, "max-epsilon", 0, "largest ε of one report that may be planned; 0: only --budget limits it")
+	command.OneOf(f, (*string)(&q.Trust), "trust", "", trusts(), "whom the clients trust: nobody, shuffler or two-servers; empty: nobody, but shuffler with sumdp, and two-servers with gaussian-shares")
+	f.Float64Var(&q.Budget, "budget", 0, "ε of everything that a client sends in the run, after which it ends: local with --trust nobody, otherwise central at --delta; 0: none, or where --epsilon is not given either 4 with --trust nobody and 1 otherwise")
 	f.Float64Var(&q.Delta, "delta", 1e-6, "δ at which the central ε is stated")
 	f.IntVar(&q.Clients, "clients", 60000, "number of clients, which take part in turn")
 	f.IntVar(&q.Cohort, "cohort", 0, "clients of a round; 0: planned")
-	f.IntVar(&q.Rounds, "rounds", 0, "rounds; the guarantees of a client's reports compose; 0: 30, or 10 with sumdp and sumdp-shares")
+	f.IntVar(&q.Rounds, "rounds", 0, "rounds; the guarantees of a client's reports compose; 0: 30, at most 16 with --trust nobody, or 10 with sumdp and gaussian-shares")
 	f.IntVar(&q.Sparsity, "sparsity", 0, "signed coordinates per client before the randomizer, s; 0: planned")
-	f.Float64Var(&q.Clip, "clip", 0, "norm to which a client's gradient is clipped: L1, or L2 with sumdp and sumdp-shares; 0: planned")
+	f.Float64Var(&q.Clip, "clip", 0, "norm to which a client's gradient is clipped: L1, or L2 with sumdp and gaussian-shares; 0: planned")
 	f.Float64Var(&q.LearningRate, "lr", 0, "learning rate of the server; 0: planned")
+	f.BoolVar(&q.Force, "force", false, "plan a run whose noise is above its signal, too")
 	return q, func() error {
-		if err := command.Unused(f, "with -mechanism "+q.Mechanism+", which ignores it", ignored[q.Mechanism]...); err != nil {
+		q.Trust = cmp.Or(q.Trust, defaultTrust(q.Mechanism))
+		if err := command.Unused(f, "with --mechanism "+q.Mechanism+", which ignores it", ignored[q.Mechanism]...); err != nil {
 			return err
 		}
 		return q.validate()
 	}
 }
 
+// trusts are the values of --trust.
+func trusts() (names []string) {
+	for _, t := range Trusts() {
+		names = append(names, string(t))
+	}
+	return names
+}
+
 // ignored are the flags that have no meaning for a mechanism, the demo's flags included.
 var ignored = map[string][]string{
-	dense.Name:  {"epsilon", "max-epsilon", "budget", "delta", "sparsity", "clip", "explain"},
-	hdsum.Name:  {"max-epsilon", "sparsity", "explain"},
-	shares.Name: {"max-epsilon", "sparsity", "explain"},
+	baseline.None:    {"trust", "epsilon", "max-epsilon", "budget", "delta", "sparsity", "clip", "explain"},
+	hdsum.Name:       {"max-epsilon", "sparsity", "explain"},
+	hdsum.SharesName: {"max-epsilon", "sparsity", "explain"},
 }

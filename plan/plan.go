@@ -1,10 +1,15 @@
-// Package plan turns a privacy budget into a training run: mechanism, ε of a report, how often a
-// client takes part, clip and learning rate. Use it before a run. Start with [Training.Schedule].
+// Package plan chooses the settings of a training run from a privacy budget: the mechanism, the ε
+// of a report, how often a client takes part, the bound on a gradient's norm (the clip), and the
+// learning rate. Use it before a run. Start with [Request.Run], which trains nothing.
+// [Request.Compare] says what the same budget is worth if clients trust nobody, a shuffler, or two
+// servers.
 //
-// All of its inputs are public: sizes, budgets and a guess of the norms of gradients. [Plans]
-// compares the mechanisms for one way to take part, and [Demand.ClientsFor] returns the number of
-// clients that an error takes. [Spending] composes what the rounds cost a client.
-// docs/training.md explains the rules and lists what was tried.
+// Pass public inputs alone: sizes, budgets, and gradients of public examples. No ε covers a plan
+// that was made from clients' data. [Training.Schedule] plans without a first model. Function
+// [Plans] compares the mechanisms for one number of reports of a client, and [Demand.ClientsFor]
+// returns how many clients make an error as small as given. [Spending] computes the total ε of the
+// rounds in which a client takes part. docs/training.md explains the rules and lists what was
+// tried.
 package plan
 
 import (
@@ -14,8 +19,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/mechanisms"
 	"github.com/hushgrad/hushgrad/sparse"
 )
 
@@ -58,6 +63,11 @@ type Plan struct {
 var ErrInfeasible = errors.New("not feasible")
 
 func (d Demand) validate() error {
+	return cmp.Or(d.sizes(), sparse.CheckShape(d.Dim, d.Sparsity))
+}
+
+// sizes checks all but the shape.
+func (d Demand) sizes() error {
 	switch {
 	case d.Clients < 2 || d.Clients > fl.MaxReports:
 		return fl.Invalid("clients", d.Clients, "must be in [2, %d]", fl.MaxReports)
@@ -76,7 +86,7 @@ func (d Demand) validate() error {
 	case !(d.Delta > 0 && d.Delta < 1):
 		return fl.Invalid("delta", d.Delta, "must be in (0, 1)")
 	}
-	return sparse.CheckShape(d.Dim, d.Sparsity)
+	return nil
 }
 
 func (d Demand) cohort() int {
@@ -96,7 +106,7 @@ func Plans(ctx context.Context, d Demand) ([]Plan, error) {
 	var plans []Plan
 	var failed error
 	find := newSearch()
-	for _, c := range auto.Schemes() {
+	for _, c := range mechanisms.Schemes() {
 		p, err := find.plan(ctx, c, d)
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("plan: %w", ctx.Err())

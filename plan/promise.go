@@ -22,20 +22,15 @@ type Promise struct {
 	// Central is the ε at Delta of all of a client's reports together, against a party that
 	// sees only the shuffled reports of each round. nil where there is no such guarantee.
 	Central *float64 `json:"epsilon_central"`
-	// TwoServers says that Central holds against one passive server of two instead, and against
+	// TwoServers says that Central holds against either of two servers instead, and against
 	// everybody who sees what they release together. See fl.TwoServers.
-	TwoServers bool    `json:"against_one_passive_server,omitempty"`
+	TwoServers bool    `json:"against_either_server,omitempty"`
 	Delta      float64 `json:"delta"`
 	// Participations is how often a client takes part, at most.
 	Participations int `json:"participations"`
 	// Seed is the seed of a run that can be repeated, and 0 for any other. A run with a seed
 	// promises nothing, so that the ε above are nil.
 	Seed uint64 `json:"-"`
-}
-
-// repeated is the promise of the same run with a seed: none.
-func (p Promise) repeated(seed uint64) Promise {
-	return Promise{Delta: p.Delta, Participations: p.Participations, Seed: seed}
 }
 
 // String is the promise in a few words: what holds against everybody, and what needs a
@@ -51,7 +46,7 @@ func (p Promise) String() string {
 	if p.Central != nil {
 		needs := "if shuffled"
 		if p.TwoServers {
-			needs = "against one passive server"
+			needs = "against either server alone"
 		}
 		parts = append(parts, fmt.Sprintf("central ε = %s %s", above(*p.Central), needs))
 	}
@@ -77,14 +72,14 @@ func (p Promise) Words() (out []Words) {
 	case p.Local != nil && p.Participations > 1:
 		about("local privacy",
 			fmt.Sprintf("ε = %s, δ = %s for the %d reports of a client together: against everybody, the server included", above(*p.LocalTotal), above(p.LocalDelta), p.Participations),
-			fmt.Sprintf("One report has ε = %s. A party that reads it and guesses which of two gradients its client has is right in %s of cases.", above(*p.Local), p.accuracy(*p.Local)),
-			fmt.Sprintf("A party that links all reports of a client is right in %s of cases.", p.accuracy(*p.LocalTotal)))
+			fmt.Sprintf("One report has ε = %s. Someone who reads it, and guesses which of two gradients the client has, is right %s of the time (50 %% is a coin toss).", above(*p.Local), p.accuracy(*p.Local)),
+			p.linked())
 	case p.Local != nil:
 		about("local privacy",
 			fmt.Sprintf("ε = %s, δ = %s for the one report of a client: against everybody, the server included", above(*p.LocalTotal), above(p.LocalDelta)),
-			fmt.Sprintf("A party that reads the report and guesses which of two gradients its client has is right in %s of cases.", p.accuracy(*p.Local)))
+			fmt.Sprintf("Someone who reads the report, and guesses which of two gradients the client has, is right %s of the time (50 %% is a coin toss).", p.accuracy(*p.Local)))
 	case p.TwoServers:
-		about("local privacy", "none: the two servers together read a client's gradient, and so does one server that does not follow the protocol")
+		about("local privacy", "none: the two servers together read a client's gradient")
 	case p.Central != nil:
 		about("local privacy", "none: a party that sees one client's messages together learns its gradient")
 	default:
@@ -93,15 +88,15 @@ func (p Promise) Words() (out []Words) {
 	if p.Central == nil {
 		return out
 	}
-	against, trusts := "only against a party that sees only shuffled reports", "the shuffler"
+	against, assumes := "against anyone who sees only the shuffled reports", "an honest shuffler"
 	if p.TwoServers {
-		against, trusts = "only against one passive server", "both servers to follow the protocol, and one of them not to work together with the other"
+		against, assumes = "against either server alone, also with the help of all other clients", "that one of the two servers is honest, no matter which"
 	}
 	central := []string{fmt.Sprintf("ε = %s, δ = %g (replace one client), %s", above(*p.Central), p.Delta, against)}
 	if p.Participations > 1 {
 		central = append(central, fmt.Sprintf("It is composed over the %d rounds in which a client takes part.", p.Participations))
 	}
-	about("central privacy", append(central, "It trusts "+trusts+".")...)
+	about("central privacy", append(central, "This assumes "+assumes+".")...)
 	return out
 }
 
@@ -136,10 +131,21 @@ const digits = 4
 // above writes a guarantee as it is printed everywhere here: rounded up.
 func above(guarantee float64) string { return fl.FormatUp(guarantee, digits) }
 
+// noProtection is the ε from on which nearly all guesses are right: 99.95 % of them.
+const noProtection = 7.6
+
+// linked says what somebody learns who has all reports of a client.
+func (p Promise) linked() string {
+	if *p.LocalTotal > noProtection {
+		return "Anyone who can link all reports of a client can tell its gradients apart: against them this ε is no protection."
+	}
+	return fmt.Sprintf("Anyone who can link all reports of a client is right %s of the time.", p.accuracy(*p.LocalTotal))
+}
+
 // accuracy is the largest share of right guesses with which any party distinguishes two equally likely inputs
 // under a local ε: (e^ε+δ)/(e^ε+1), rounded up to a tenth of a percent. δ is the δ of all reports, which no single
 // report exceeds.
 func (p Promise) accuracy(epsilon float64) string {
 	share := 1000 * (1 + p.LocalDelta*math.Exp(-epsilon)) / (1 + math.Exp(-epsilon))
-	return fmt.Sprintf("up to %.1f %%", math.Ceil(min(share, 1000))/10)
+	return fmt.Sprintf("at most %.1f %%", math.Ceil(min(share, 1000))/10)
 }

@@ -17,17 +17,17 @@ func TestPromisesInWords(t *testing.T) {
 	}{
 		{Promise{Participations: 3}, "no privacy", []string{"the server sees every gradient"}, []string{"shuffle"}},
 		{Promise{Central: &half, Delta: 1e-6, Participations: 1}, "central ε = 0.5001 if shuffled",
-			[]string{"local privacy      none", "ε = 0.5001, δ = 1e-06", "It trusts the shuffler"}, []string{"composed", "guesses"}},
+			[]string{"local privacy      none", "ε = 0.5001, δ = 1e-06", "This assumes an honest shuffler"}, []string{"composed", "guesses"}},
 		{Promise{Local: &two, LocalTotal: &two, Central: &half, Delta: 1e-6, Participations: 1}, "local ε = 2, central ε = 0.5001 if shuffled",
-			[]string{"ε = 2, δ = 0 for the one report of a client: against everybody", "A party that reads the report and guesses which of two gradients its client has is right in up to 88.1 % of cases."}, []string{"composed", "links"}},
+			[]string{"ε = 2, δ = 0 for the one report of a client: against everybody", "Someone who reads the report, and guesses which of two gradients the client has, is right at most 88.1 % of the time (50 % is a coin toss)."}, []string{"composed", "links"}},
 		{Promise{Local: &two, LocalTotal: &ten, Central: &half, Delta: 1e-6, Participations: 5}, "local ε = 10, central ε = 0.5001 if shuffled",
-			[]string{"ε = 10, δ = 0 for the 5 reports of a client together: against everybody", "One report has ε = 2.", "is right in up to 88.1 % of cases", "A party that links all reports of a client is right in up to 100.0 % of cases.",
-				"only against a party that sees only shuffled reports", "composed over the 5 rounds"}, nil},
-		{Promise{Central: &half, TwoServers: true, Delta: 1e-6, Participations: 1}, "central ε = 0.5001 against one passive server",
-			[]string{"none: the two servers together read a client's gradient, and so does one server that does not follow the protocol", "only against one passive server", "both servers to follow the protocol"}, []string{"local privacy      ε"}},
+			[]string{"ε = 10, δ = 0 for the 5 reports of a client together: against everybody", "One report has ε = 2.", "is right at most 88.1 % of the time", "Anyone who can link all reports of a client can tell its gradients apart",
+				"against anyone who sees only the shuffled reports", "composed over the 5 rounds"}, nil},
+		{Promise{Central: &half, TwoServers: true, Delta: 1e-6, Participations: 1}, "central ε = 0.5001 against either server alone",
+			[]string{"none: the two servers together read a client's gradient", "against either server alone", "one of the two servers is honest"}, []string{"local privacy      ε"}},
 		{Promise{Local: &two, LocalTotal: &ten, LocalDelta: 4.99999e-8, Participations: 5}, "local ε = 10", []string{"ε = 10, δ = 5e-08 for the 5 reports"}, []string{"central"}},
-		{Promise{Local: &two, LocalTotal: &two, LocalDelta: 0.1, Participations: 1}, "local ε = 2", []string{"is right in up to 89.3 % of cases"}, nil}, // (e²+0.1)/(e²+1)
-		{Promise{Local: &half, LocalTotal: &two, LocalDelta: 0.5, Participations: 4}, "local ε = 2", []string{"has is right in up to 81.2 % of cases", "is right in up to 94.1 % of cases"}, nil},
+		{Promise{Local: &two, LocalTotal: &two, LocalDelta: 0.1, Participations: 1}, "local ε = 2", []string{"is right at most 89.3 % of the time"}, nil}, // (e²+0.1)/(e²+1)
+		{Promise{Local: &half, LocalTotal: &two, LocalDelta: 0.5, Participations: 4}, "local ε = 2", []string{"has, is right at most 81.2 % of the time", "is right at most 94.1 % of the time"}, nil},
 		{Promise{Participations: 5, Seed: 9}, "no privacy: the seed repeats the noise", []string{"none: the seed repeats the noise", "guesses 9"}, []string{"ε", "against"}},
 	} {
 		var b strings.Builder

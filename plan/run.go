@@ -3,15 +3,17 @@ package plan
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
-	"github.com/hushgrad/hushgrad/auto"
-	"github.com/hushgrad/hushgrad/baseline/dense"
+	"github.com/hushgrad/hushgrad/baseline"
+	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
-	"github.com/hushgrad/hushgrad/hdsum/shares"
-	"github.com/hushgrad/hushgrad/privacy/compose"
+	"github.com/hushgrad/hushgrad/mechanisms"
+	"github.com/hushgrad/hushgrad/privunit"
 )
 
 // Request is what a training run is asked to be. What is 0 is planned.
@@ -19,21 +21,26 @@ type Request struct {
 	// Mechanism is "auto", a local mechanism that can be planned, "sumdp" for the shuffle
 	// model, or "none" for no privacy.
 	Mechanism string
-	Dim       int // of a gradient; required
-	Clients   int // required; they take part in turn
+	// Trust is whom the clients trust: Nobody, Shuffler or TwoServers. "gaussian-shares" needs TwoServers, and
+	// "sumdp" Shuffler. "auto" with TwoServers is "gaussian-shares". "": TwoServers with "gaussian-shares", Shuffler with
+	// "sumdp", and otherwise Nobody.
+	Trust   Trust
+	Dim     int // of a gradient; required
+	Clients int // required; they take part in turn
 	// Cohort is the number of clients of a round. 0: for "none" such that each takes part
 	// once, for "sumdp" 6000.
 	Cohort int
-	// Rounds is the number of rounds, at most. 0: 30, for "sumdp" 10.
+	// Rounds is the number of rounds, at most. 0: 16 with the trust Nobody, fewer where there are few clients,
+	// for "sumdp" and "gaussian-shares" 10, and 30 otherwise.
 	Rounds int
-	// Epsilon is the ε of one report: local, for "sumdp" and "sumdp-shares" central. 0: the largest that
+	// Epsilon is the ε of one report: local, for "sumdp" and "gaussian-shares" central. 0: the largest that
 	// Budget allows, and 1 for these two without a Budget.
 	Epsilon float64
 	// MaxEpsilon limits the planned ε of one report. 0: only Budget limits it. It is 0 where Epsilon
 	// is given, and for "sumdp" and "none".
 	MaxEpsilon float64
-	// Budget is the central ε of the whole run at Delta, after which it ends. 0: none, or 1
-	// where there is no Epsilon either.
+	// Budget is the ε of everything that a client sends in the run, after which the run ends: see Trust. A central
+	// ε is at Delta. 0: none, or where there is no Epsilon either 4 with the trust Nobody, and 1 otherwise.
 	Budget float64
 	Delta  float64 // required
 	// Sparsity is s of a sparse mechanism.
@@ -46,6 +53,22 @@ type Request struct {
 	// L1 and L2 are a guess of the norms of a client's gradient at the first model, from
 	// public data; required.
 	L1, L2 float64
+	// Public is as in Training: where it is given, L1 and L2 have no effect. A run whose noise is above its signal is then
+	// refused with ErrNoise.
+	Public *Sample
+	// Examples are public ones of the task, where it is softmax regression: the run is rehearsed on them, which Run.Expected is the result
+	// of. Where Public is nil, it is their Sample, and Dim is theirs.
+	Examples *Examples
+	// PerClient is how many examples a client holds; 0: one. First is the public model that the run starts from; nil: zeros. They have
+	// no effect without Examples.
+	PerClient int
+	First     []float64
+	// ZeroShot is the accuracy of a public model that the run starts from, in (0, 1]; 0: it starts from a model of zeros,
+	// or from another that knows nothing. See Run.First. A run that may well end below it is refused with
+	// ErrNoise.
+	ZeroShot float64
+	// Force plans runs that ErrNoise refuses.
+	Force bool
 	// Centred is as in Training.
 	Centred bool
 	// Seed is not 0 where all randomness of the run comes from a seed, for experiments. Such
@@ -58,6 +81,7 @@ type Request struct {
 // Run is a training run in public numbers, decided before any client takes part.
 type Run struct {
 	Mechanism string  `json:"mechanism"` // what "auto" stands for
+	Trust     Trust   `json:"trust"`
 	Dim       int     `json:"dim"`
 	Clients   int     `json:"clients"`
 	Cohort    int     `json:"cohort"`
@@ -70,6 +94,9 @@ type Run struct {
 	MessagesPerReport float64 `json:"messages_per_report"`
 	Steps
 
+	// Outlook is what noise leaves of the run; nil where neither a public sample nor a public model was given.
+	Outlook *Outlook `json:"outlook"`
+
 	// Template describes all rounds, but for the ID and the public seed; see Round.
 	Template fl.Round `json:"-"`
 	// Opened is the mechanism of the rounds.
@@ -80,9 +107,9 @@ type Run struct {
 	Affordable int       `json:"-"`
 	// Schedule has what was compared; nil for "sumdp" and "none".
 	Schedule *Schedule `json:"-"`
-	// Expected is the accuracy that was measured for the task of examples/mnist on generated
-	// digits; nil where nothing was measured.
-	Expected *Expected `json:"-"`
+	// Expected is what the run is expected to reach on the request's Examples; nil where there are none, or the noise is not known
+	// beforehand.
+	Expected *Expected `json:"expected_accuracy"`
 }
 
 // Beyond these nothing is trained, and products overflow.
@@ -93,12 +120,22 @@ const (
 )
 
 // IsSum says whether a mechanism adds up whole gradients with noise that depends on the cohort alone,
-// and clips their L2 norm: "sumdp" or "sumdp-shares".
-func IsSum(mechanism string) bool { return mechanism == hdsum.Name || mechanism == shares.Name }
+// and clips their L2 norm: "sumdp" or "gaussian-shares".
+func IsSum(mechanism string) bool { return mechanism == hdsum.Name || mechanism == hdsum.SharesName }
 
 func (q Request) validate() error {
-	none, sum := q.Mechanism == dense.Name, IsSum(q.Mechanism)
+	none, sum := q.Mechanism == baseline.None, IsSum(q.Mechanism)
+	if err := q.Trust.validate(); err != nil {
+		return err
+	}
+	must, fixed := trustOf(q.Mechanism)
 	switch {
+	case !q.Trust.planned():
+		return fl.Invalid("trust", string(q.Trust), "must be %s, %s or %s. No run is planned for another trust: the last table of hushgrad account plan has its figures", Nobody, Shuffler, TwoServers)
+	case fixed && q.Trust != must:
+		return fl.Invalid("trust", string(q.Trust), "must be %s with the mechanism %s", must, q.Mechanism)
+	case q.Trust == TwoServers && !fixed && !none && q.Mechanism != mechanisms.Auto:
+		return fl.Invalid("trust", string(q.Trust), "must be %s or %s with the mechanism %s: %s is the one for two servers", Nobody, Shuffler, q.Mechanism, hdsum.SharesName)
 	case q.Clients < 2 || q.Clients > fl.MaxReports:
 		return fl.Invalid("clients", q.Clients, "must be in [2, %d]", fl.MaxReports)
 	case q.Cohort != 0 && (q.Cohort < 2 || q.Cohort > q.Clients):
@@ -129,6 +166,12 @@ func (q Request) validate() error {
 		return fl.Invalid("clip", q.Clip, "must be 0: %s clips nothing", q.Mechanism)
 	case q.Clip != 0 && !(q.Clip >= leastNorm && q.Clip <= largestNorm):
 		return fl.Invalid("clip", q.Clip, "must be in [%g, %g], or 0", leastNorm, largestNorm)
+	case q.Examples != nil && (q.Examples.Dim() != q.Dim || q.First != nil && len(q.First) != q.Dim):
+		return fl.Invalid("dim", q.Dim, "must be the %d parameters of softmax regression on the public examples, and the first model's %d", q.Examples.Dim(), len(q.First))
+	case q.PerClient < 0 || q.PerClient > fl.MaxReports:
+		return fl.Invalid("per client", q.PerClient, "must be in [0, %d]", fl.MaxReports)
+	case !(q.ZeroShot >= 0 && q.ZeroShot <= 1):
+		return fl.Invalid("zero shot", q.ZeroShot, "must be in [0, 1]")
 	case !(q.MaxLearningRate >= 0 && q.MaxLearningRate <= largestRate):
 		return fl.Invalid("max learning rate", q.MaxLearningRate, "must be in [0, %g]", largestRate)
 	case !(q.LearningRate >= 0 && q.LearningRate <= largestRate):
@@ -137,40 +180,110 @@ func (q Request) validate() error {
 	return nil
 }
 
+// rounds is the number of rounds where none is given.
+func (q Request) rounds() int {
+	switch {
+	case IsSum(q.Mechanism):
+		return 10
+	case q.Trust == Nobody && q.Mechanism != baseline.None:
+		return max(1, min(disjointRounds, q.Clients/leastCohort))
+	}
+	return 30
+}
+
+// Rounds of clients that report once: many enough for a model to follow its gradient, and each with as many
+// reports as standard errors take.
+const (
+	disjointRounds = 16
+	leastCohort    = 25
+)
+
 // Run decides what the request leaves open. What it says stays.
 //
 // With an Epsilon the run is planned for it, and the budget, if there is one, ends the run.
 // Without one the run is planned for the budget, as by Training.Schedule, within MaxEpsilon. The number of rounds of
-// "sumdp" and "sumdp-shares" is not planned: their noise depends on the cohort and ε alone, so few large cohorts with
+// "sumdp" and "gaussian-shares" is not planned: their noise depends on the cohort and ε alone, so few large cohorts with
 // each client in one of them are best. Their ε is the largest with which all rounds stay within the budget. When the
 // budget does not allow a single round, that is an error.
 //
-// Cost: as much as Training.Schedule and NewSpending.
+// "auto" takes the mechanism with the smallest exact error, and coco where its error is within 5 %. With Examples privunit is rehearsed
+// beside it: noise hurts more where clients hold entries than its size says. coco is taken where it leaves at most 5 % more
+// errors.
+//
+// Cost: as much as Training.Schedule and NewSpending, and with Examples some seconds for rehearsals.
 func (q Request) Run(ctx context.Context) (*Run, error) {
+	run, err := q.run(ctx)
+	if err != nil || q.Mechanism != mechanisms.Auto || run.Mechanism != coco.Name || run.Expected == nil {
+		return run, err
+	}
+	considered := run.Schedule.Considered
+	q.Mechanism = privunit.Name
+	if !slices.ContainsFunc(considered, func(a Alternative) bool { return a.Mechanism == q.Mechanism }) {
+		return run, nil
+	}
+	other, err := q.run(ctx)
+	if errors.Is(err, ErrNoise) {
+		return run, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if preferred*(1-other.Expected.Accuracy) >= 1-run.Expected.Accuracy {
+		return run, nil
+	}
+	best := other.Schedule.Considered[0]
+	rest := slices.DeleteFunc(slices.Clone(considered), func(a Alternative) bool {
+		return a.Mechanism == best.Mechanism && a.Participations == best.Participations
+	})
+	other.Schedule.Considered = slices.Insert(rest, 0, best)
+	return other, nil
+}
+
+// run is Run for the mechanism with the smallest error.
+func (q Request) run(ctx context.Context) (_ *Run, err error) {
+	q.Trust = cmp.Or(q.Trust, defaultTrust(q.Mechanism))
 	if err := q.validate(); err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	run := &Run{Clients: q.Clients, Cohort: q.Cohort, Rounds: cmp.Or(q.Rounds, 30), Dim: q.Dim, Budget: q.Budget, Seed: q.Seed, MessagesPerReport: 1}
+	if q.Trust == TwoServers && q.Mechanism == mechanisms.Auto {
+		q.Mechanism = hdsum.SharesName
+	}
+	if q.Examples != nil && q.Public == nil {
+		if q.Public, err = q.Examples.Sample(); err != nil {
+			return nil, err
+		}
+	}
+	if q.Public != nil {
+		q.L1, q.L2 = q.Public.Norms()
+	}
+	run := &Run{Trust: q.Trust, Clients: q.Clients, Cohort: q.Cohort, Rounds: cmp.Or(q.Rounds, q.rounds()), Dim: q.Dim, Budget: q.Budget, Seed: q.Seed, MessagesPerReport: 1}
 	r := fl.Round{ID: "plan", Mechanism: q.Mechanism, Dim: q.Dim, Scale: 1, Epsilon: q.Epsilon, Relation: fl.ReplaceOne, PublicSeed: [32]byte{1}}
 	switch q.Mechanism {
-	case dense.Name:
+	case baseline.None:
 		run.Cohort = cmp.Or(q.Cohort, max(2, q.Clients/run.Rounds)) // with all clients in every round uploads would be gigabytes
 		run.Steps = stepsFor(q.Centred).steps(0, q.L2, run.Rounds)
 		r.Epsilon = math.Inf(1)
-	case hdsum.Name, shares.Name:
-		run.Cohort, run.Rounds = cmp.Or(q.Cohort, min(6000, q.Clients)), cmp.Or(q.Rounds, 10)
+	case hdsum.Name, hdsum.SharesName:
+		run.Cohort = cmp.Or(q.Cohort, min(6000, q.Clients))
 		run.Steps = Steps{LearningRate: sumRate / (q.L2 * q.L2), Momentum: stepMomentum, Averaging: stepAveraging}
 		r.Scale, r.Delta = cmp.Or(q.Clip, sumClip*q.L2), q.Delta
-		if k := run.participations(); k > 1 {
+		shared := q.Mechanism == hdsum.SharesName
+		if k := run.participations(); k > 1 && !shared {
 			r.Delta = q.Delta / float64(2*k) // half for the rounds, half for their composition
 		}
+		if !shared {
+			r.Params = fl.Params{hdsum.ParamRange: fl.Real(0.8), hdsum.ParamLevels: fl.Int(1)}
+		}
 		if r.Epsilon == 0 {
-			var err error
-			if r.Epsilon, err = run.sumWithin(ctx, q.Budget, q.Delta, r.Delta); err != nil {
+			if r.Epsilon, err = run.sumWithin(ctx, q.Budget, q.Delta, r); err != nil {
 				return nil, fmt.Errorf("plan: %w", err)
 			}
 		}
-		r.Params = fl.Params{hdsum.ParamRange: fl.Real(0.8), hdsum.ParamLevels: fl.Int(1)}
+		if shared {
+			if err := run.sumSteps(q, &r); err != nil {
+				return nil, fmt.Errorf("plan: %w", err)
+			}
+		}
 	default:
 		if err := run.schedule(ctx, q); err != nil {
 			return nil, err
@@ -184,7 +297,6 @@ func (q Request) Run(ctx context.Context) (*Run, error) {
 	}
 	run.LearningRate = cmp.Or(q.LearningRate, run.LearningRate)
 	r.MinReports, r.TargetReports = run.Cohort, run.Cohort
-	var err error
 	if run.Template, run.Opened, err = fl.Complete(r); err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
@@ -195,10 +307,13 @@ func (q Request) Run(ctx context.Context) (*Run, error) {
 	if err := run.account(ctx, q.Delta); err != nil {
 		return run, err
 	}
-	if e, ok, err := run.expected(q); err != nil {
-		return run, err
-	} else if ok {
-		run.Expected = &e
+	run.foresee(q)
+	rehearsed, err := run.rehearse(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if err := run.judge(ctx, q, rehearsed); err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
 	}
 	return run, nil
 }
@@ -210,8 +325,8 @@ const (
 )
 
 // sumWithin returns the ε of a round of a sum, 1 without a budget. With one it is the largest, up to a share of 1e-4, at
-// which the rounds of a client have at most this central ε together. each is the δ of a round.
-func (run *Run) sumWithin(ctx context.Context, budget, delta, each float64) (float64, error) {
+// which the rounds of a client have at most this central ε together.
+func (run *Run) sumWithin(ctx context.Context, budget, delta float64, r fl.Round) (float64, error) {
 	k := run.participations()
 	if budget == 0 {
 		return 1, nil
@@ -222,15 +337,18 @@ func (run *Run) sumWithin(ctx context.Context, budget, delta, each float64) (flo
 	low, high := budget/float64(2*k), budget // the k-fold sum of low is half of the budget
 	for high-low > 1e-4*low {
 		mid := (low + high) / 2
-		all, err := compose.Compose(ctx, []compose.Event{{Kind: compose.KindApproximate, Epsilon: mid, Delta: each, Count: k}}, compose.Options{})
+		r.Epsilon, r.MinReports, r.TargetReports = mid, run.Cohort, run.Cohort
+		_, m, err := fl.Complete(r)
 		if err != nil {
 			return 0, err
 		}
-		bounds, err := all.Epsilon(ctx, delta)
+		spending, err := NewSpending(m, run.Clients, run.Cohort, delta)
 		if err != nil {
 			return 0, err
 		}
-		if bounds.Upper <= budget {
+		if all, err := spending.central(ctx, k); err != nil {
+			return 0, err
+		} else if all <= budget {
 			low = mid
 		} else {
 			high = mid
@@ -243,29 +361,41 @@ func (run *Run) sumWithin(ctx context.Context, budget, delta, each float64) (flo
 func (run *Run) schedule(ctx context.Context, q Request) error {
 	t := Training{
 		Dim: q.Dim, Clients: q.Clients, Rounds: run.Rounds, Epsilon: q.Budget, Delta: q.Delta, EpsilonLocal: cmp.Or(q.Epsilon, q.MaxEpsilon),
-		Sparsity: q.Sparsity, L1: q.L1, L2: q.L2, Centred: q.Centred, Progress: q.Progress,
+		Sparsity: q.Sparsity, Clip: q.Clip, L1: q.L1, L2: q.L2, Public: q.Public, Warm: q.ZeroShot > 0, Centred: q.Centred, Progress: q.Progress,
 	}
-	if q.Mechanism != auto.Name {
+	if q.Mechanism != mechanisms.Auto {
 		t.Mechanism = q.Mechanism
 	}
 	switch {
 	case q.Epsilon > 0:
 		t.Epsilon = 0 // the budget ends the run
 	case q.Budget == 0:
-		run.Budget, t.Epsilon = 1, 1
-	}
-	if q.Clip > 0 {
-		t.L1, t.L2 = q.Clip, q.Clip/q.L1*q.L2
+		run.Budget = 1
+		if run.Trust == Nobody { // one that needs nobody's help is larger
+			run.Budget = 4
+		}
+		t.Epsilon = run.Budget
 	}
 	if q.Cohort > 0 { // the plan is for those clients that take part
 		t.Participations = run.participations()
 		t.Clients = (run.Rounds*q.Cohort + t.Participations - 1) / t.Participations
 	}
+	if run.Trust == Nobody {
+		t.Participations = cmp.Or(t.Participations, 1)
+		if q.Epsilon == 0 { // all reports of a client share the budget: its ε is their sum
+			share := t.Epsilon / float64(t.Participations)
+			t.EpsilonLocal = min(share, cmp.Or(q.MaxEpsilon, share))
+		}
+		t.Epsilon = 0
+	}
 	s, err := t.Schedule(ctx)
 	if err != nil {
 		return err
 	}
-	run.Schedule, run.Steps, run.Sparsity, run.Cohort = s, s.Steps, s.Sparsity, cmp.Or(q.Cohort, s.Cohort)
+	run.Schedule, run.Steps, run.Cohort = s, s.Steps, cmp.Or(q.Cohort, s.Cohort)
+	if s.Mechanism != privunit.Name {
+		run.Sparsity = s.Sparsity
+	}
 	return nil
 }
 
@@ -278,21 +408,28 @@ func (run *Run) account(ctx context.Context, delta float64) (err error) {
 	if run.Budget == 0 {
 		return nil
 	}
-	if run.Affordable, err = run.Spending.Within(ctx, run.Budget, run.Rounds); err != nil || run.Affordable > 0 {
+	if run.Affordable, err = run.Spending.Within(ctx, run.Trust, run.Budget, run.Rounds); err != nil || run.Affordable > 0 {
 		return err
 	}
 	one, err := run.Spending.Promise(ctx, 1)
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("plan: %w", fl.Invalid("budget", run.Budget, "must be at least the central ε of one round, %s", above(*one.Central)))
+	least := one.Central
+	if run.Trust == Nobody {
+		least = one.LocalTotal
+	}
+	return fmt.Errorf("plan: %w", fl.Invalid("budget", run.Budget, "must be at least the ε of one round, %s", above(*least)))
 }
 
 // Promise returns what the first rounds promise each client: nothing where the run has a seed.
 func (run *Run) Promise(ctx context.Context, rounds int) (Promise, error) {
 	p, err := run.Spending.Promise(ctx, rounds)
+	if run.Trust == Nobody {
+		p.Central = nil // it would trust a shuffler
+	}
 	if err == nil && run.Seed != 0 {
-		p = p.repeated(run.Seed)
+		p = Promise{Delta: p.Delta, Participations: p.Participations, Seed: run.Seed} // nothing else
 	}
 	return p, err
 }

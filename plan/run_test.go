@@ -11,17 +11,16 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/hushgrad/hushgrad/auto"
-	"github.com/hushgrad/hushgrad/baseline/dense"
+	"github.com/hushgrad/hushgrad/baseline"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
-	"github.com/hushgrad/hushgrad/hdsum/shares"
+	"github.com/hushgrad/hushgrad/mechanisms"
 	"github.com/hushgrad/hushgrad/signsketch"
 	"github.com/hushgrad/hushgrad/sparse"
 )
 
-var request = Request{Mechanism: auto.Name, Dim: 500, Clients: 900, Rounds: 4, Delta: 1e-6, L1: 6, L2: 1.4}
+var request = Request{Mechanism: mechanisms.Auto, Trust: Shuffler, Dim: 500, Clients: 900, Rounds: 4, Delta: 1e-6, L1: 6, L2: 1.4}
 
 // decided is the request with changes as a run, and the explanation of it.
 func decided(t *testing.T, change func(*Request)) (*Run, string) {
@@ -52,24 +51,24 @@ func fitsATerminal(t *testing.T, text string) {
 
 // What a request leaves open is planned, for a central ε of 1.
 func TestRunsAreDecided(t *testing.T) {
-	run, why := decided(t, func(*Request) {})
+	run, why := decided(t, func(q *Request) { q.Clients = 400 })
 	r := run.Template
-	if !slices.Contains([]string{"coco", "collision", "signsketch"}, run.Mechanism) || run.Cohort != 900 || !(r.Epsilon > 0 && r.Epsilon <= 20) ||
+	if !slices.Contains([]string{"coco", "collision", "signsketch"}, run.Mechanism) || run.Cohort != 400 || !(r.Epsilon > 0 && r.Epsilon <= 20) ||
 		run.Sparsity < 2 || run.LearningRate <= 0 || run.Momentum != 0.5 || run.Averaging != 0.8 || run.Budget != 1 || run.Affordable != 4 || run.MessagesPerReport != 1 {
 		t.Errorf("decided %+v", run)
 	}
-	for _, want := range []string{"local ε", " 4 ", " 225 ", "δ = 1e-06", "nothing in the clients' data of this run", "first found on training pictures of mnist", "learning rate"} {
+	for _, want := range []string{"local ε", " 4 ", " 100 ", "δ = 1e-06", "nothing in the clients' data of this run", "first found on training pictures of mnist", "learning rate"} {
 		if !strings.Contains(strings.ToLower(strings.Join(strings.Fields(why), " ")), strings.ToLower(want)) {
 			t.Errorf("the explanation lacks %q:\n%s", want, why)
 		}
 	}
-	if _, why := decided(t, func(q *Request) { q.Budget = 0.1 }); !strings.Contains(why, "a larger local ε: ") || !strings.Contains(strings.Join(strings.Fields(why), " "), "(-rounds 16)") {
+	if _, why := decided(t, func(q *Request) { q.Mechanism, q.Budget = coco.Name, 0.1 }); !strings.Contains(why, "a larger local ε: ") || !strings.Contains(strings.Join(strings.Fields(why), " "), "(--rounds 16)") {
 		t.Errorf("the explanation lacks what its choices buy:\n%s", why)
 	}
 	if p, err := run.Promise(t.Context(), run.Affordable); err != nil || *p.Central > 1 || *p.Central < 0.95 || *p.Local != r.Epsilon || p.Participations != 4 {
 		t.Errorf("promises %+v, %v", p, err)
 	}
-	if got := run.String(); got != "mechanism "+run.Mechanism+": 4 rounds of 900 clients, each client up to 4 times" || len(run.Remarks()) != 0 {
+	if got := run.String(); got != "mechanism "+run.Mechanism+": 4 rounds of 400 clients, each client up to 4 times" || len(run.Remarks()) != 0 {
 		t.Errorf("%s, %v", got, run.Remarks())
 	}
 	if run, _ = decided(t, func(q *Request) { q.Rounds = 0; q.Epsilon = 1 }); run.Rounds != 30 {
@@ -90,10 +89,12 @@ func TestRequestsAreKept(t *testing.T) {
 		t.Errorf("a limit of 0.7 for ε: %+v", run.Template)
 	}
 	// With an ε of its own a run is not planned for the budget: that ends it.
-	if run, _ = decided(t, func(q *Request) { q.Epsilon, q.Budget = 3, 4 }); run.Template.Epsilon != 3 || run.Budget != 4 || run.Affordable != 4 {
+	if run, _ = decided(t, func(q *Request) { q.Mechanism, q.Epsilon, q.Budget = coco.Name, 3, 4 }); run.Template.Epsilon != 3 || run.Budget != 4 || run.Affordable != 4 {
 		t.Errorf("ε and budget: %+v", run)
 	}
-	if run, _ = decided(t, func(q *Request) { q.Epsilon, q.Budget = 3, *must(run.Spending.Promise(t.Context(), 2)).Central*1.001 }); run.Affordable != 2 {
+	if run, _ = decided(t, func(q *Request) {
+		q.Mechanism, q.Epsilon, q.Budget = coco.Name, 3, *must(run.Spending.Promise(t.Context(), 2)).Central*1.001
+	}); run.Affordable != 2 {
 		t.Errorf("a budget for two rounds: %d", run.Affordable)
 	}
 	var end strings.Builder
@@ -101,10 +102,10 @@ func TestRequestsAreKept(t *testing.T) {
 		t.Errorf("%s, %v", end.String(), err)
 	}
 	fitsATerminal(t, end.String())
-	if run, _ = decided(t, func(q *Request) { q.MaxLearningRate, q.Epsilon = 0.01, 1 }); run.LearningRate != 0.01 {
+	if run, _ = decided(t, func(q *Request) { q.Mechanism, q.MaxLearningRate, q.Epsilon = coco.Name, 0.01, 1 }); run.LearningRate != 0.01 {
 		t.Errorf("a limit of 0.01 for the learning rate: %g", run.LearningRate)
 	}
-	if run, _ = decided(t, func(q *Request) { q.MaxLearningRate, q.LearningRate, q.Epsilon = 0.01, 3, 1 }); run.LearningRate != 3 {
+	if run, _ = decided(t, func(q *Request) { q.Mechanism, q.MaxLearningRate, q.LearningRate, q.Epsilon = coco.Name, 0.01, 3, 1 }); run.LearningRate != 3 {
 		t.Errorf("a rate of 3 is limited to %g", run.LearningRate)
 	}
 }
@@ -120,16 +121,16 @@ func must[T any](v T, err error) T {
 // noise and its central ε are the run's.
 func TestPlansAreForTheCohort(t *testing.T) {
 	for _, c := range []struct{ clients, cohort, rounds, participations int }{
-		{60000, 500, 3, 1}, {900, 300, 3, 1}, {1000, 300, 10, 3}, {1000, 300, 4, 2}, {700, 130, 9, 2},
+		{60000, 500, 3, 1}, {900, 300, 3, 1}, {100, 30, 10, 3}, {100, 30, 4, 2}, {70, 13, 9, 2},
 	} {
 		run, _ := decided(t, func(q *Request) {
-			q.Mechanism, q.Clients, q.Cohort, q.Rounds, q.Budget = coco.Name, c.clients, c.cohort, c.rounds, 2
+			q.Mechanism, q.Clients, q.Cohort, q.Rounds, q.Budget = coco.Name, c.clients, c.cohort, c.rounds, 1
 		})
 		p := must(run.Promise(t.Context(), run.Affordable))
 		if run.Cohort != c.cohort || run.Schedule.Cohort != c.cohort || run.Schedule.Participations != c.participations || run.Affordable != c.rounds {
 			t.Errorf("%+v: %+v, planned for %d", c, run, run.Schedule.Cohort)
 		}
-		if p.Participations != c.participations || *p.Central > 2 || *p.Central < 1.9 {
+		if p.Participations != c.participations || *p.Central > 1 || *p.Central < 0.95 {
 			t.Errorf("%+v: promises %+v", c, p)
 		}
 	}
@@ -139,7 +140,7 @@ func TestPlansAreForTheCohort(t *testing.T) {
 // run: the guarantee is for the client that takes part most often.
 func TestEveryCohortIsPlanned(t *testing.T) {
 	for _, c := range []struct{ clients, cohort, participations int }{
-		{60000, 1000, 1}, {60000, 7, 1}, {60000, 59999, 30}, {60000, 60000, 30}, {60000, 2, 1}, {60000, 2001, 2}, {60000, 31234, 16},
+		{60000, 1000, 1}, {60000, 7, 1}, {600, 599, 30}, {600, 600, 30}, {60000, 2, 1}, {600, 21, 2}, {600, 313, 16},
 		{3, 2, 20}, {2, 2, 30}, {997, 991, 30}, {50, 3, 2},
 	} {
 		run, _ := decided(t, func(q *Request) {
@@ -157,17 +158,17 @@ func TestEveryCohortIsPlanned(t *testing.T) {
 
 // A seed repeats the noise: the run is planned as without, and promises nothing.
 func TestSeededRunsPromiseNothing(t *testing.T) {
-	run, _ := decided(t, func(q *Request) { q.Mechanism, q.Seed = coco.Name, 7 })
-	fresh, _ := decided(t, func(q *Request) { q.Mechanism = coco.Name })
-	p, open := must(run.Promise(t.Context(), 4)), must(fresh.Promise(t.Context(), 4))
-	if p.Local != nil || p.LocalTotal != nil || p.Central != nil || p.LocalDelta != 0 || p.Participations != 4 || p.Seed != 7 || run.Seed != 7 {
+	run, _ := decided(t, func(q *Request) { q.Mechanism, q.Clients, q.Rounds, q.Seed = coco.Name, 100, 2, 7 })
+	fresh, _ := decided(t, func(q *Request) { q.Mechanism, q.Clients, q.Rounds = coco.Name, 100, 2 })
+	p, open := must(run.Promise(t.Context(), 2)), must(fresh.Promise(t.Context(), 2))
+	if p.Local != nil || p.LocalTotal != nil || p.Central != nil || p.LocalDelta != 0 || p.Participations != 2 || p.Seed != 7 || run.Seed != 7 {
 		t.Errorf("promises %+v", p)
 	}
 	if run.Template.Epsilon != fresh.Template.Epsilon || run.LearningRate != fresh.LearningRate || open.Central == nil || open.Seed != 0 {
 		t.Errorf("planned %+v, without a seed %+v", run.Template, fresh.Template)
 	}
 	var end strings.Builder
-	if _, err := run.PrintEnd(t.Context(), &end, 4); err != nil {
+	if _, err := run.PrintEnd(t.Context(), &end, 2); err != nil {
 		t.Fatal(err)
 	}
 	flat := strings.Join(strings.Fields(end.String()), " ")
@@ -207,9 +208,9 @@ func (c *counter) Grow(n int) {
 // Planning counts what it compares, and ends when it is told to.
 func TestPlanningIsCountedAndCanBeEnded(t *testing.T) {
 	var seen counter
-	decided(t, func(q *Request) { q.Progress = &seen })
-	if seen.done.Load() != 9 || seen.all.Load() != 9 {
-		t.Errorf("%d of %d compared, want 9 of 9", seen.done.Load(), seen.all.Load())
+	decided(t, func(q *Request) { q.Epsilon, q.Progress = 1, &seen })
+	if seen.done.Load() != 12 || seen.all.Load() != 12 {
+		t.Errorf("%d of %d compared, want 12 of 12", seen.done.Load(), seen.all.Load())
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	q := request
@@ -221,7 +222,7 @@ func TestPlanningIsCountedAndCanBeEnded(t *testing.T) {
 
 // Runs without privacy and in the shuffle model are not planned.
 func TestRunsThatAreNotPlanned(t *testing.T) {
-	run, why := decided(t, func(q *Request) { q.Mechanism = dense.Name })
+	run, why := decided(t, func(q *Request) { q.Mechanism = baseline.None })
 	if run.Cohort != 225 || run.LearningRate <= 0 || !strings.HasPrefix(why, "plan: learning rate") || run.Budget != 0 || run.Schedule != nil || !math.IsInf(run.Template.Epsilon, 1) {
 		t.Errorf("no privacy: %+v, %s", run, why)
 	}
@@ -248,8 +249,10 @@ func TestRunsThatAreNotPlanned(t *testing.T) {
 }
 
 // A run by two servers says against whom its ε holds before the first round, and where its budget ends it. It has no local ε.
-func TestRunsByTwoServersSayThatTheyArePassive(t *testing.T) {
-	run, why := decided(t, func(q *Request) { q.Mechanism, q.Cohort, q.Rounds, q.Budget, q.Epsilon = shares.Name, 300, 30, 3, 1 })
+func TestRunsByTwoServersSayAgainstWhom(t *testing.T) {
+	run, why := decided(t, func(q *Request) {
+		q.Trust, q.Mechanism, q.Cohort, q.Rounds, q.Budget, q.Epsilon = "", hdsum.SharesName, 300, 30, 3, 1
+	})
 	var end strings.Builder
 	p, err := run.PrintEnd(t.Context(), &end, run.Affordable)
 	if err != nil {
@@ -259,22 +262,22 @@ func TestRunsByTwoServersSayThatTheyArePassive(t *testing.T) {
 		t.Errorf("%d of %d rounds under %+v", run.Affordable, run.Rounds, p)
 	}
 	for what, text := range map[string]string{
-		"no local ε. Every central ε of sumdp-shares is against one passive server": why + strings.Join(run.Remarks(), " "),
-		"the budget of central ε = 3 against one passive server is spent":           strings.Join(strings.Fields(end.String()), " "),
+		"no local ε. Every central ε of gaussian-shares is against either server alone": why + strings.Join(run.Remarks(), " "),
+		"the budget of central ε = 3 against either server alone is spent":              strings.Join(strings.Fields(end.String()), " "),
 	} {
 		if !strings.Contains(text, what) {
 			t.Errorf("no %q in %s", what, text)
 		}
 	}
-	if text, err := json.Marshal(p); err != nil || !strings.Contains(string(text), `"epsilon_local":null`) || !strings.Contains(string(text), `"against_one_passive_server":true`) {
+	if text, err := json.Marshal(p); err != nil || !strings.Contains(string(text), `"epsilon_local":null`) || !strings.Contains(string(text), `"against_either_server":true`) {
 		t.Errorf("%s, %v", text, err)
 	}
 }
 
 // A round says what the run says, and a client accepts it and nothing weaker.
 func TestRoundsOfARun(t *testing.T) {
-	for _, mechanism := range []string{coco.Name, hdsum.Name, shares.Name, dense.Name} {
-		run, _ := decided(t, func(q *Request) { q.Mechanism, q.Cohort = mechanism, 450 })
+	for _, mechanism := range []string{coco.Name, hdsum.Name, hdsum.SharesName, baseline.None} {
+		run, _ := decided(t, func(q *Request) { q.Trust, q.Mechanism, q.Cohort = "", mechanism, 450 })
 		r := run.Round("mnist-005", [32]byte{9})
 		if r.ID != "mnist-005" || r.PublicSeed != [32]byte{9} || r.Mechanism != mechanism || r.Dim != 500 || r.Relation != fl.ReplaceOne ||
 			r.MinReports != 450 || r.TargetReports != 450 {
@@ -291,7 +294,7 @@ func TestRoundsOfARun(t *testing.T) {
 			t.Errorf("%s: %v", mechanism, err)
 		}
 		weaker := m.Guarantee()
-		if weaker.Epsilon *= 1.01; mechanism != dense.Name && run.Policy().Check(r, weaker) == nil {
+		if weaker.Epsilon *= 1.01; mechanism != baseline.None && run.Policy().Check(r, weaker) == nil {
 			t.Errorf("%s: the policy allows %v", mechanism, weaker)
 		}
 		if r.MinReports--; run.Policy().Check(r, m.Guarantee()) == nil {
@@ -308,26 +311,26 @@ func TestRequestsAreChecked(t *testing.T) {
 		"rounds":    {func(q *Request) { q.Rounds = -1 }, func(q *Request) { q.Rounds = math.MaxInt }},
 		"epsilon": {
 			func(q *Request) { q.Epsilon = 21 }, func(q *Request) { q.Epsilon = -1 }, func(q *Request) { q.Epsilon = math.NaN() },
-			func(q *Request) { q.Mechanism, q.Epsilon = dense.Name, 1 },
+			func(q *Request) { q.Mechanism, q.Epsilon = baseline.None, 1 },
 		},
 		"max epsilon": {
 			func(q *Request) { q.MaxEpsilon = -1 }, func(q *Request) { q.MaxEpsilon = 21 }, func(q *Request) { q.MaxEpsilon = math.NaN() },
 			func(q *Request) { q.Epsilon, q.MaxEpsilon = 1, 2 }, func(q *Request) { q.Mechanism, q.MaxEpsilon = hdsum.Name, 1 },
-			func(q *Request) { q.Mechanism, q.MaxEpsilon = dense.Name, 1 },
+			func(q *Request) { q.Mechanism, q.MaxEpsilon = baseline.None, 1 },
 		},
 		"budget": {
 			func(q *Request) { q.Budget = -1 }, func(q *Request) { q.Budget = math.Inf(1) }, func(q *Request) { q.Budget = math.NaN() },
-			func(q *Request) { q.Mechanism, q.Budget = dense.Name, 1 }, func(q *Request) { q.Epsilon, q.Budget = 3, 1e-6 },
+			func(q *Request) { q.Mechanism, q.Budget = baseline.None, 1 }, func(q *Request) { q.Epsilon, q.Budget = 3, 1e-6 },
 			func(q *Request) { q.Budget = 1e300 },
 		},
 		"delta": {func(q *Request) { q.Delta = 0 }, func(q *Request) { q.Delta = 1 }, func(q *Request) { q.Delta = math.NaN() }},
 		"sparsity": {
-			func(q *Request) { q.Mechanism, q.Sparsity = dense.Name, -1 }, func(q *Request) { q.Sparsity = 501 },
-			func(q *Request) { q.Mechanism, q.Sparsity = hdsum.Name, 5 }, func(q *Request) { q.Mechanism, q.Sparsity = dense.Name, 5 },
+			func(q *Request) { q.Mechanism, q.Sparsity = baseline.None, -1 }, func(q *Request) { q.Sparsity = 501 },
+			func(q *Request) { q.Mechanism, q.Sparsity = hdsum.Name, 5 }, func(q *Request) { q.Mechanism, q.Sparsity = baseline.None, 5 },
 		},
 		"clip": {
 			func(q *Request) { q.Clip = -1 }, func(q *Request) { q.Clip = math.NaN() }, func(q *Request) { q.Clip = math.Inf(1) },
-			func(q *Request) { q.Clip = 1e300 }, func(q *Request) { q.Clip = 1e-300 }, func(q *Request) { q.Mechanism, q.Clip = dense.Name, 1 },
+			func(q *Request) { q.Clip = 1e300 }, func(q *Request) { q.Clip = 1e-300 }, func(q *Request) { q.Mechanism, q.Clip = baseline.None, 1 },
 		},
 		"learning rate": {
 			func(q *Request) { q.LearningRate = math.Inf(1) }, func(q *Request) { q.LearningRate = -1 }, func(q *Request) { q.LearningRate = 1e300 },

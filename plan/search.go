@@ -1,13 +1,13 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"sync"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/privacy"
-	"github.com/hushgrad/hushgrad/privacy/compose"
 	"github.com/hushgrad/hushgrad/sparse"
 )
 
@@ -34,7 +34,7 @@ func newSearch() *search { return &search{known: map[question]func() (float64, e
 // Weights (see weight) say for every number of slots about what its ε will be. The best number by
 // these is solved for exactly. Its weight corrects the others, which keep the benefit of the doubt.
 // The search ends when the best number has been solved for.
-func (f *search) plan(ctx context.Context, c *sparse.Scheme, d Demand) (Plan, error) {
+func (f *search) plan(ctx context.Context, c design, d Demand) (Plan, error) {
 	if d.Epsilon == 0 {
 		return f.planAt(ctx, c, d, d.EpsilonLocal)
 	}
@@ -71,7 +71,7 @@ func (f *search) plan(ctx context.Context, c *sparse.Scheme, d Demand) (Plan, er
 const weightDoubt = 0.05
 
 // planAt is the plan with the number of slots that is best at a local ε.
-func (f *search) planAt(ctx context.Context, c *sparse.Scheme, d Demand, local float64) (Plan, error) {
+func (f *search) planAt(ctx context.Context, c design, d Demand, local float64) (Plan, error) {
 	shape := d.point()
 	shape.Epsilon = local
 	slots, err := c.BestSlots(shape)
@@ -82,7 +82,7 @@ func (f *search) planAt(ctx context.Context, c *sparse.Scheme, d Demand, local f
 }
 
 // planWith is the plan with a number of slots and a local ε, whatever the demand's.
-func (f *search) planWith(ctx context.Context, c *sparse.Scheme, d Demand, slots int, local float64) (Plan, error) {
+func (f *search) planWith(ctx context.Context, c design, d Demand, slots int, local float64) (Plan, error) {
 	p := d.point()
 	p.Slots, p.Epsilon = slots, local
 	mse, err := c.MSE(p)
@@ -118,13 +118,13 @@ func (d Demand) limited(local float64) float64 {
 // localFor returns the largest local ε at a number of slots that is within EpsilonLocal and whose
 // composed central ε is within the budget, rounded down to the digits that are printed: a run that is
 // asked for with them keeps the budget, too. weight is about the result's weight.
-func (f *search) localFor(ctx context.Context, c *sparse.Scheme, d Demand, slots int, weight float64) (float64, error) {
+func (f *search) localFor(ctx context.Context, c design, d Demand, slots int, weight float64) (float64, error) {
 	local, err := f.largest(ctx, c, d, slots, weight)
 	return fl.RoundDown(local, digits), err
 }
 
 // largest is localFor without rounding to digits.
-func (f *search) largest(ctx context.Context, c *sparse.Scheme, d Demand, slots int, weight float64) (float64, error) {
+func (f *search) largest(ctx context.Context, c design, d Demand, slots int, weight float64) (float64, error) {
 	p := d.point()
 	p.Slots = slots
 	if d.Participations == 1 {
@@ -185,12 +185,9 @@ const localTolerance = 0.002
 
 // options are a coarser grid of losses than the default. Its error is on the safe side. The mass
 // of large losses that count as infinite is at most a thousandth of δ in all.
-func (d Demand) options() compose.Options {
-	k, budget := float64(d.Participations), d.Epsilon
-	if budget == 0 {
-		budget = fl.MaxEpsilon
-	}
-	return compose.Options{
+func (d Demand) options() privacy.Options {
+	k, budget := float64(d.Participations), cmp.Or(d.Epsilon, fl.MaxEpsilon)
+	return privacy.Options{
 		Step: min(1./512, budget/(40*math.Sqrt(k))),
 		Tail: d.Delta / (1000 * k),
 	}
@@ -198,7 +195,7 @@ func (d Demand) options() compose.Options {
 
 // central is the central ε of all participations of a client, for a mechanism at a point. All
 // calls for one search have the same ctx and budget.
-func (f *search) central(ctx context.Context, c *sparse.Scheme, p sparse.Point, d Demand) (float64, error) {
+func (f *search) central(ctx context.Context, c design, p sparse.Point, d Demand) (float64, error) {
 	q := question{
 		likely: c.Likely(p.Sparsity), slots: p.Slots, local: p.Epsilon,
 		cohort: d.cohort(), participations: d.Participations,
@@ -225,7 +222,7 @@ func composedCentral(ctx context.Context, b *privacy.Blanket, local float64, d D
 		return b.Epsilon(d.cohort(), d.Delta)
 	}
 	basic := float64(d.Participations) * local
-	one, err := compose.FromCurve(ctx, b.Coarse().Curve(d.cohort()), local, d.options())
+	one, err := privacy.FromCurve(ctx, b.Coarse().Curve(d.cohort()), local, d.options())
 	if err != nil {
 		return 0, err
 	}

@@ -5,9 +5,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/mechanisms"
 	"github.com/hushgrad/hushgrad/sparse"
 )
 
@@ -20,7 +20,7 @@ var long = flag.Bool("long", false, "search through all numbers of slots")
 // itself: of every second one, and with -long of all. Half a percent is what the end of the search
 // for ε leaves open.
 func TestSlotsAndEpsilonAreChosenTogether(t *testing.T) {
-	if testing.Short() {
+	if !*long {
 		t.Skip("a search through all numbers of slots")
 	}
 	some := Demand{Dim: 800, Sparsity: 30, Clients: 2000, Rounds: 3, Participations: 3, Epsilon: 0.25, Delta: 1e-6}
@@ -39,7 +39,7 @@ func TestSlotsAndEpsilonAreChosenTogether(t *testing.T) {
 		"a limit that ends":  func() Demand { d := some; d.EpsilonLocal = 0.3; return d },
 	} {
 		d, each := change(), newSearch()
-		for _, c := range auto.Schemes() {
+		for _, c := range mechanisms.Schemes() {
 			got, err := newSearch().plan(t.Context(), c, d)
 			if err != nil {
 				t.Fatal(err)
@@ -82,8 +82,8 @@ func TestSlotsBuyAccuracy(t *testing.T) {
 	if f == nil || f.Slots >= s.Slots || f.EpsilonLocal > 0.7*s.EpsilonLocal || f.Error < 1.2*s.Error || f.EpsilonCentral > 0.1 || f.EpsilonCentral < 0.099 {
 		t.Fatalf("fewer slots %+v", f)
 	}
-	scheme := auto.Schemes()[0]
-	for _, c := range auto.Schemes() {
+	scheme := mechanisms.Schemes()[0]
+	for _, c := range mechanisms.Schemes() {
 		if c.Name() == f.Mechanism {
 			scheme = c
 		}
@@ -97,7 +97,7 @@ func TestSlotsBuyAccuracy(t *testing.T) {
 // Four times the rounds have the error of the run that four reports are said to have.
 func TestFourReportsAreFourTimesTheRounds(t *testing.T) {
 	for _, limit := range []float64{0, 3} {
-		q := Training{Dim: 650, Clients: 6000, Rounds: 8, Participations: 8, Epsilon: 1, EpsilonLocal: limit, Delta: 1e-6, L1: 6, L2: 1.4}
+		q := Training{Mechanism: coco.Name, Dim: 650, Clients: 6000, Rounds: 8, Participations: 8, Epsilon: 1, EpsilonLocal: limit, Delta: 1e-6, L1: 6, L2: 1.4}
 		s, err := q.Schedule(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -120,7 +120,7 @@ func TestFourReportsAreFourTimesTheRounds(t *testing.T) {
 // A run's rounds have the planned slots, not those that are best for their ε. What is promised is
 // what the opened mechanism says, and what is accounted for the same round with fewer slots is not.
 func TestRoundsHaveThePlannedSlots(t *testing.T) {
-	q := Request{Mechanism: coco.Name, Dim: 1970, Clients: 60000, Rounds: 4, Budget: 0.05, Delta: 1e-6, L1: edgesL1, L2: edgesL2}
+	q := Request{Mechanism: coco.Name, Trust: Shuffler, Dim: 1970, Clients: 60000, Rounds: 4, Budget: 0.05, Delta: 1e-6, L1: edgesL1, L2: edgesL2}
 	run, err := q.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -3,9 +3,10 @@ package plan
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/privacy/compose"
+	"github.com/hushgrad/hushgrad/privacy"
 )
 
 // Spending is what the rounds of a run cost a client that takes part in turn with all
@@ -19,14 +20,14 @@ type Spending struct {
 	guarantee       fl.Guarantee
 	mechanism       fl.Mechanism            // nil where nothing is composed
 	once            func() (float64, error) // central ε of one participation, at delta
-	loss            *compose.Distribution   // of one participation; nil before it is needed
+	loss            *privacy.Distribution   // of one participation; nil before it is needed
 	known           map[int]float64         // by number of participations
 }
 
 // NewSpending returns the cost of a run whose rounds have the mechanism m and cohorts of the
 // given size. Central ε are stated at delta, which is in (0, 1).
 //
-// Cost: O(1). The first Promise that composes costs one compose.Reports, too: a Promise of more than
+// Cost: O(1). The first Promise that composes costs one privacy.Reports, too: a Promise of more than
 // one participation, or for a mechanism that says nothing of one participation at delta.
 func NewSpending(m fl.Mechanism, clients, cohort int, delta float64) (*Spending, error) {
 	switch {
@@ -51,7 +52,7 @@ func NewSpending(m fl.Mechanism, clients, cohort int, delta float64) (*Spending,
 	case s.guarantee.Delta <= delta:
 		s.once = func() (float64, error) { return s.guarantee.Epsilon, nil }
 	}
-	if err := compose.CheckReports(m, cohort); err != nil {
+	if err := privacy.CheckReports(m, cohort); err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
 	s.mechanism = m
@@ -66,22 +67,28 @@ func (s *Spending) Participations(rounds int) int {
 
 // Promise returns what the first rounds promise each client.
 func (s *Spending) Promise(ctx context.Context, rounds int) (Promise, error) {
-	p := Promise{Delta: s.delta, Participations: s.Participations(rounds), TwoServers: s.guarantee.Trust == fl.TwoServers}
-	if s.guarantee.Trust == fl.Local {
-		total, delta, err := compose.Basic(s.guarantee.Epsilon, s.guarantee.Delta, p.Participations)
-		if err != nil {
-			return Promise{}, fmt.Errorf("plan: %w", err)
-		}
-		p.Local, p.LocalTotal, p.LocalDelta = &s.guarantee.Epsilon, &total, delta
-	}
-	if s.mechanism == nil {
-		return p, nil
+	p, err := s.local(rounds)
+	if err != nil || s.mechanism == nil {
+		return p, err
 	}
 	epsilon, err := s.central(ctx, p.Participations)
 	if err != nil {
 		return Promise{}, fmt.Errorf("plan: %w", err)
 	}
 	p.Central = &epsilon
+	return p, nil
+}
+
+// local is the part of Promise that holds against everybody. It costs no composition.
+func (s *Spending) local(rounds int) (Promise, error) {
+	p := Promise{Delta: s.delta, Participations: s.Participations(rounds), TwoServers: s.guarantee.Trust == fl.TwoServers}
+	if s.guarantee.Trust == fl.Local {
+		total, delta, err := privacy.BasicComposition(s.guarantee.Epsilon, s.guarantee.Delta, p.Participations)
+		if err != nil {
+			return Promise{}, fmt.Errorf("plan: %w", err)
+		}
+		p.Local, p.LocalTotal, p.LocalDelta = &s.guarantee.Epsilon, &total, delta
+	}
 	return p, nil
 }
 
@@ -105,7 +112,7 @@ func (s *Spending) central(ctx context.Context, k int) (epsilon float64, err err
 // composed is the ε of k participations by composition.
 func (s *Spending) composed(ctx context.Context, k int) (float64, error) {
 	if s.loss == nil {
-		one, err := compose.Reports(ctx, s.mechanism, s.cohort, compose.Options{})
+		one, err := privacy.Reports(ctx, s.mechanism, s.cohort, privacy.Options{})
 		if err != nil {
 			return 0, err
 		}
@@ -116,16 +123,24 @@ func (s *Spending) composed(ctx context.Context, k int) (float64, error) {
 		return 0, err
 	}
 	bounds, err := all.Epsilon(ctx, s.delta)
+	if s.guarantee.Sigma > 0 && bounds.Upper > fl.MaxEpsilon {
+		return math.Inf(1), err // see privacy.GaussianReports
+	}
 	return bounds.Upper, err
 }
 
-// Within returns how many of the given rounds keep the composed central ε within a budget:
-// from 0 to rounds, and rounds where nothing is composed.
-func (s *Spending) Within(ctx context.Context, budget float64, rounds int) (int, error) {
-	if s.mechanism == nil {
+// Within returns how many of the given rounds keep the ε of a client within a budget: with the trust Nobody
+// the sum of the local ε of its reports, with any other the composed central ε. It is from 0 to rounds, and
+// rounds where there is no such ε.
+func (s *Spending) Within(ctx context.Context, trust Trust, budget float64, rounds int) (int, error) {
+	if s.guarantee.Trust == fl.NoPrivacy || trust != Nobody && s.mechanism == nil {
 		return rounds, nil
 	}
 	fits := func(n int) (bool, error) {
+		if trust == Nobody {
+			p, err := s.local(n)
+			return err == nil && p.LocalTotal != nil && *p.LocalTotal <= budget, err
+		}
 		p, err := s.Promise(ctx, n)
 		return err == nil && *p.Central <= budget, err
 	}

@@ -6,13 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hushgrad/hushgrad/baseline/dense"
-	"github.com/hushgrad/hushgrad/baseline/gaussian"
+	"github.com/hushgrad/hushgrad/baseline"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/collision"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
-	"github.com/hushgrad/hushgrad/privacy/compose"
+	"github.com/hushgrad/hushgrad/privacy"
 	"github.com/hushgrad/hushgrad/signsketch"
 	"github.com/hushgrad/hushgrad/sparse"
 	"github.com/hushgrad/hushgrad/tiers"
@@ -89,7 +88,7 @@ func TestParticipationsCompose(t *testing.T) {
 			t.Errorf("%s: 4 participations cost %g, one %g", mechanism, previous, one)
 		}
 		if mechanism == hdsum.Name {
-			want, err := compose.Homogeneous{Epsilon: 1, Delta: delta / 8, Count: 4}.EpsilonAt(delta)
+			want, err := privacy.Homogeneous{Epsilon: 1, Delta: delta / 8, Count: 4}.EpsilonAt(delta)
 			if err != nil || previous < want*(1-1e-6) || previous > want*1.001 {
 				t.Errorf("sumdp: 4 participations cost %g, optimal composition says %g, %v", previous, want, err)
 			}
@@ -122,7 +121,7 @@ func TestThePromiseIsTheMechanismsOwn(t *testing.T) {
 	if p, err := spendingOf(t, shuffled, 300, 300, 1e-7).Promise(t.Context(), 1); err == nil && (p.Central == nil || !math.IsInf(*p.Central, 1)) {
 		t.Errorf("sumdp at a smaller δ: %+v, %v", p, err)
 	}
-	local := opened(t, gaussian.Name, 300, func(r *fl.Round) { r.Params, r.Delta = nil, 1e-8 })
+	local := opened(t, baseline.Gaussian, 300, func(r *fl.Round) { r.Params, r.Delta = nil, 1e-8 })
 	if p, err := spendingOf(t, local, 300, 300, 1e-6).Promise(t.Context(), 1); err != nil || *p.Local != 1 || p.LocalDelta != 1e-8 || *p.Central != 1 {
 		t.Errorf("gaussian: %+v, %v, want 1 and 1", p, err)
 	}
@@ -134,11 +133,11 @@ func TestThePromiseIsTheMechanismsOwn(t *testing.T) {
 	if p, err := spendingOf(t, menu, 300, 300, 1e-6).Promise(t.Context(), 1); err != nil || *p.Local != 2 || !(*p.Central >= 2-1e-5 && *p.Central < 2.01) {
 		t.Errorf("tiers: %+v, %v, want 2 and 2", p, err)
 	}
-	none := spendingOf(t, opened(t, dense.Name, 300, func(r *fl.Round) { r.Epsilon, r.Params = math.Inf(1), nil }), 300, 300, 1e-6)
+	none := spendingOf(t, opened(t, baseline.None, 300, func(r *fl.Round) { r.Epsilon, r.Params = math.Inf(1), nil }), 300, 300, 1e-6)
 	if p, err := none.Promise(t.Context(), 5); err != nil || p.Local != nil || p.Central != nil || p.Participations != 5 {
 		t.Errorf("no privacy: %+v, %v", p, err)
 	}
-	if n, err := none.Within(t.Context(), 1e-9, 5); err != nil || n != 5 {
+	if n, err := none.Within(t.Context(), Shuffler, 1e-9, 5); err != nil || n != 5 {
 		t.Errorf("no privacy: %d rounds within any budget, %v, want all 5", n, err)
 	}
 }
@@ -160,7 +159,7 @@ func TestRoundsWithinABudget(t *testing.T) {
 			if want%2 == 1 { // the next round has clients that took part as often
 				at = min(8, want+1)
 			}
-			if got, err := s.Within(t.Context(), budget, 8); err != nil || got != at {
+			if got, err := s.Within(t.Context(), Shuffler, budget, 8); err != nil || got != at {
 				t.Errorf("a budget of %g: %d rounds, want %d, %v", budget, got, at, err)
 			}
 		}
@@ -218,9 +217,9 @@ func (c *curious) Delta(n int, epsilon float64) (float64, error) {
 // The curve is asked for hundreds of δ by a composition, which waits for the first promise of several
 // participations and serves all later ones.
 func TestNothingIsComposedBeforeItIsNeeded(t *testing.T) {
-	m := opened(t, coco.Name, 300, func(*fl.Round) {})
+	m := opened(t, coco.Name, 60, func(*fl.Round) {})
 	c := &curious{Mechanism: m, Amplification: m.(fl.Amplifier).Shuffled()}
-	s := spendingOf(t, c, 900, 300, 1e-6)
+	s := spendingOf(t, c, 180, 60, 1e-6)
 	if _, err := s.Promise(t.Context(), 3); err != nil || c.asked > 1 {
 		t.Errorf("one participation: asked for %d δ, %v", c.asked, err)
 	}

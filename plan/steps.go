@@ -30,7 +30,10 @@ type stepRule struct {
 	origin string
 }
 
-// Those for centred features were found on generated digits alone.
+// Those for centred features, which all have the same norm, or nearly, around a public centre, were found on
+// generated digits alone. What all examples share then takes no part of the gradients: larger steps are stable, and
+// the model learns more from less noise. Features in another unit have the same model by either rule: with
+// all of them multiplied by c, noise and the norm of gradients are, and the rate is divided by c².
 var (
 	plainSteps   = stepRule{noiseGoal: 1.8, rateLimit: 80, origin: "first found on training pictures of MNIST. A search on generated digits alone confirms them"}
 	centredSteps = stepRule{noiseGoal: 1, rateLimit: 640, origin: "first found on training pictures of MNIST, but noise and rate on generated digits alone"}
@@ -44,22 +47,16 @@ func stepsFor(centred bool) stepRule {
 	return plainSteps
 }
 
-// NewSteps returns the steps of a run whose means have noise of the given standard
-// deviation per coordinate, 0 for none, when gradients at the first model have Euclidean
-// norm l2.
-func NewSteps(noise, l2 float64, rounds int) Steps { return plainSteps.steps(noise, l2, rounds) }
-
-// NewCentredSteps is NewSteps for features that all have the same norm, or nearly, around a public
-// centre. What all examples share then takes no part of the gradients: larger steps are stable, and
-// the model learns more from less noise. Features in another unit have the same model: with
-// all of them multiplied by c, noise and l2 are, and the rate is divided by c². So it is in
-// NewSteps.
-func NewCentredSteps(noise, l2 float64, rounds int) Steps {
-	return centredSteps.steps(noise, l2, rounds)
-}
-
-// Steps returns the steps of a run whose means have noise of the given standard deviation per coordinate.
+// Steps returns the steps of a run whose means have noise of the given standard deviation per coordinate, 0 for none, and
+// whose gradients are not clipped much.
 func (t Training) Steps(noise float64) Steps { return stepsFor(t.Centred).steps(noise, t.L2, t.Rounds) }
+
+// clipped is the rule where gradients are clipped to a share of their norm: sums of shorter gradients
+// are stable at larger rates.
+func (r stepRule) clipped(share float64) stepRule {
+	r.rateLimit *= max(1, 1/(3*share))
+	return r
+}
 
 func (r stepRule) steps(noise, l2 float64, rounds int) Steps {
 	rate := min(r.noiseGoal/(noise*l2*math.Sqrt(float64(rounds))), r.rateLimit/(l2*l2))

@@ -10,9 +10,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/hushgrad/hushgrad/auto"
+	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // Training is what a federated training run needs and may spend. All of it is public.
@@ -35,8 +34,16 @@ type Training struct {
 	// L1 and L2 are a guess of the norms of a client's gradient at the first model,
 	// from public data.
 	L1, L2 float64
+	// Public, if not nil, is a sample of public gradients at a model of zeros, and L1 and L2 then are its norms. The plan
+	// chooses the clip by it. Without a sample the clip follows from the two norms, which is a fallback: how
+	// much of the gradients it cuts is not known.
+	Public *Sample
+	// Clip is the norm to which gradients are clipped, L1 or for privunit L2. 0: planned.
+	Clip float64
+	// Warm says that the run starts from a public model that knows something.
+	Warm bool
 	// Centred says that the features of all examples have the same norm, or nearly, around a public
-	// centre. The learning rate then is NewCentredSteps's.
+	// centre. The learning rate then is another one, see Training.Steps.
 	Centred bool
 	// Progress, if not nil, learns how many alternatives are compared, and when one is done.
 	Progress Progress
@@ -82,12 +89,58 @@ type Alternative struct {
 	// NoiseOfRun is the standard error of a coordinate of the mean over all rounds, in
 	// units of the gradient: what the planner makes small.
 	NoiseOfRun float64 `json:"noise_of_run"`
+	// Sparsity and Scale are the shape of gradients, as in Schedule.
+	Sparsity int     `json:"sparsity"`
+	Scale    float64 `json:"scale"`
+	// Slope is the share of the public sample's mean gradient that is left by the clip, along the mean gradient. SignalToNoise is
+	// the L2 norm of what is left over the L2 norm of the noise of the mean over all rounds. Loss is the squared L2 distance
+	// between the mean gradient and the best multiple of its estimate, as a share: bias and noise together. All
+	// three are at the first model, and nil without a sample.
+	Slope         *float64 `json:"slope"`
+	SignalToNoise *float64 `json:"signal_to_noise"`
+	Loss          *float64 `json:"loss"`
+	shape         shape
+}
+
+// with fills in what the shape and the noise make of the public sample.
+func (a *Alternative) with(one shape, t Training) {
+	a.shape, a.Sparsity, a.Scale = one, one.sparsity, one.scale
+	a.NoiseOfRun = a.Error * one.scale / math.Sqrt(float64(t.Rounds))
+	if one.kept == nil {
+		return
+	}
+	noise := a.NoiseOfRun * a.NoiseOfRun * float64(t.Dim)
+	ratio, loss := one.kept.ratio(noise), t.Public.loss(*one.kept, noise)
+	a.Slope, a.SignalToNoise, a.Loss = t.Public.slope(*one.kept), &ratio, &loss
+}
+
+// badness is what the planner makes small: the squared error over the squared signal that is left, and without a sample the
+// squared noise.
+func (a Alternative) badness() float64 {
+	if a.Loss != nil {
+		return *a.Loss / (1 - *a.Loss)
+	}
+	return a.NoiseOfRun * a.NoiseOfRun
+}
+
+// preferred is by how much larger coco's error may be with which it is taken all the same: its reports decode fastest.
+const preferred = 1.05
+
+// order sorts by badness, and takes coco where it is nearly as good.
+func order(all []Alternative) {
+	slices.SortStableFunc(all, func(a, b Alternative) int { return cmp.Compare(a.badness(), b.badness()) })
+	i := slices.IndexFunc(all, func(a Alternative) bool { return a.Mechanism == coco.Name })
+	if i > 0 && all[i].badness() <= preferred*preferred*all[0].badness() {
+		best := all[i]
+		copy(all[1:i+1], all[:i])
+		all[0] = best
+	}
 }
 
 // planned returns the names of the mechanisms that can be planned.
 func planned() (names []string) {
-	for _, s := range auto.Schemes() {
-		names = append(names, s.Name())
+	for _, c := range designs() {
+		names = append(names, c.Name())
 	}
 	return names
 }
@@ -108,6 +161,10 @@ func (t Training) validate() error {
 		return fl.Invalid("mechanism", t.Mechanism, "must be one that can be planned: %s", strings.Join(planned(), ", "))
 	case t.Epsilon == 0 && t.EpsilonLocal == 0:
 		return fl.Invalid("epsilon", 0, "must be > 0, or the epsilon of a report must be")
+	case !(t.Clip >= 0 && t.Clip <= largestNorm):
+		return fl.Invalid("clip", t.Clip, "must be in [0, %g]", largestNorm)
+	case t.Public != nil && len(t.Public.mean) != t.Dim:
+		return fl.Invalid("public", len(t.Public.mean), "must be gradients of dim = %d coordinates", t.Dim)
 	case !(t.L1 >= leastNorm && t.L1 <= largestNorm):
 		return fl.Invalid("l1", t.L1, "must be in [%g, %g]", leastNorm, largestNorm)
 	case !(t.L2 > 0 && t.L2 <= t.L1):
@@ -118,7 +175,7 @@ func (t Training) validate() error {
 
 // peakShare is where coordinates are clipped, as a share of their typical size L2²/L1.
 // Smaller ones lose more of the large coordinates, larger ones have more noise. Found like
-// the constants of NewSteps.
+// the constants of the steps.
 const peakShare = 0.35
 
 // Shape returns s and τ. (L1/L2)² is the number of coordinates that matter; τ is
@@ -138,26 +195,21 @@ func (t Training) Shape() (s int, scale float64) {
 // Cost: some tenths of a second with a central budget, spread over the cores (go run ./bench speed);
 // else one composition.
 func (t Training) Schedule(ctx context.Context) (*Schedule, error) {
+	if t.Public != nil {
+		t.L1, t.L2 = t.Public.Norms()
+	}
 	if err := t.validate(); err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	s, scale := t.Shape()
-	d := Demand{
-		Dim: t.Dim, Sparsity: s, Clients: t.Clients, Rounds: t.Rounds, Participations: t.Rounds,
+	asked := Demand{
+		Dim: t.Dim, Clients: t.Clients, Rounds: t.Rounds,
 		Epsilon: t.Epsilon, Delta: t.Delta, EpsilonLocal: t.EpsilonLocal,
 	}
-	var ways []int
-	for _, k := range []int{t.Rounds, int(math.Sqrt(float64(t.Rounds))), 1} {
-		if k = cmp.Or(t.Participations, k); !slices.Contains(ways, k) {
-			ways = append(ways, k)
-		}
+	ways, err := t.ways(asked)
+	if err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
 	}
-	var mechanisms []*sparse.Scheme
-	for _, c := range auto.Schemes() {
-		if t.Mechanism == "" || t.Mechanism == c.Name() {
-			mechanisms = append(mechanisms, c)
-		}
-	}
+	mechanisms := t.mechanisms()
 	considered := make([]Alternative, len(ways)*len(mechanisms))
 	feasible := make([]error, len(considered))
 	find := newSearch()
@@ -165,18 +217,11 @@ func (t Training) Schedule(ctx context.Context) (*Schedule, error) {
 		t.Progress.Grow(len(considered))
 	}
 	var group errgroup.Group
-	for i, k := range ways {
-		d := d
-		d.Participations = k
-		if err := d.validate(); err != nil {
-			return nil, fmt.Errorf("plan: %w", err)
-		}
+	for i, d := range ways {
 		for j, c := range mechanisms {
 			at := i*len(mechanisms) + j
 			group.Go(func() error {
-				p, err := find.plan(ctx, c, d)
-				considered[at] = Alternative{Plan: p, Participations: k, NoiseOfRun: p.Error * scale / math.Sqrt(float64(t.Rounds))}
-				feasible[at] = err
+				considered[at], feasible[at] = t.alternative(ctx, find, c, d)
 				if t.Progress != nil {
 					t.Progress.Step()
 				}
@@ -197,23 +242,74 @@ func (t Training) Schedule(ctx context.Context) (*Schedule, error) {
 	if len(kept) == 0 {
 		return nil, fmt.Errorf("plan: %w", feasible[0])
 	}
-	slices.SortStableFunc(kept, func(a, b Alternative) int { return cmp.Compare(a.NoiseOfRun, b.NoiseOfRun) })
+	order(kept)
 	best := kept[0]
-	noise := best.Error * scale
+	chosen := mechanisms[slices.IndexFunc(mechanisms, func(c design) bool { return c.Name() == best.Mechanism })]
+	noise := best.Error * best.Scale
 	out := &Schedule{
-		Plan: best.Plan, Rounds: t.Rounds, Participations: best.Participations, Sparsity: s, Scale: scale,
-		Noise: noise, Steps: t.Steps(noise), Considered: kept,
-		rule: stepsFor(t.Centred),
+		Plan: best.Plan, Rounds: t.Rounds, Participations: best.Participations, Sparsity: best.Sparsity, Scale: best.Scale,
+		Noise: noise, Considered: kept, rule: stepsFor(t.Centred),
 	}
-	d.Participations = best.Participations
-	chosen := mechanisms[slices.IndexFunc(mechanisms, func(c *sparse.Scheme) bool { return c.Name() == best.Mechanism })]
+	length := best.shape.length(chosen)
+	out.Steps = out.rule.clipped(length/t.L2).steps(noise, t.L2, t.Rounds)
+	if t.Warm {
+		votes := best.NoiseOfRun / length
+		out.Steps = out.rule.warm(votes).clipped(length/t.L2).steps(noise, t.L2, t.Rounds)
+	}
+	d := asked
+	d.Participations, d.Sparsity = best.Participations, best.Sparsity
 	p := d.point()
-	p.Slots = best.Slots
+	p.Slots, p.Epsilon = best.Slots, best.EpsilonLocal
 	out.Params = chosen.Params(p)
 	if t.Epsilon > 0 {
-		if err := out.compare(ctx, find, mechanisms, chosen, d); err != nil {
+		if err := out.compare(ctx, find, chosen, d); err != nil {
 			return nil, fmt.Errorf("plan: %w", err)
 		}
 	}
 	return out, nil
+}
+
+// ways are the demands of clients that take part once, sometimes and in every round. Where there are few clients some of
+// them leave too few for a round.
+func (t Training) ways(d Demand) (out []Demand, err error) {
+	var ways []int
+	for _, k := range []int{t.Rounds, int(math.Sqrt(float64(t.Rounds))), 1} {
+		if k = cmp.Or(t.Participations, k); !slices.Contains(ways, k) {
+			ways = append(ways, k)
+		}
+	}
+	for _, k := range ways {
+		d.Participations = k
+		if d.cohort() < 2 && len(out) > 0 {
+			continue
+		}
+		if err := d.sizes(); err != nil {
+			return nil, err
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// mechanisms are those that are compared.
+func (t Training) mechanisms() (out []design) {
+	for _, c := range designs() {
+		if _, whole := c.(ranked); t.Mechanism == c.Name() || t.Mechanism == "" && !(whole && (t.Sparsity > 0 || t.Clip > 0)) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// alternative is the best plan of one mechanism for one way to take part.
+func (t Training) alternative(ctx context.Context, f *search, c design, d Demand) (Alternative, error) {
+	one, err := t.best(c, d)
+	if err != nil {
+		return Alternative{}, err
+	}
+	d.Sparsity = one.sparsity
+	p, err := f.plan(ctx, c, d)
+	a := Alternative{Plan: p, Participations: d.Participations}
+	a.with(one, t)
+	return a, err
 }

@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hushgrad/hushgrad/baseline/dense"
+	"github.com/hushgrad/hushgrad/baseline"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/privacy/compose"
+	"github.com/hushgrad/hushgrad/privacy"
 	"github.com/hushgrad/hushgrad/signsketch"
 	"github.com/hushgrad/hushgrad/sparse"
 )
 
-var training = Training{Dim: 500, Clients: 6000, Rounds: 9, Epsilon: 1, Delta: 1e-6, L1: 6, L2: 1.4}
+var training = Training{Dim: 500, Clients: 600, Rounds: 9, Epsilon: 1, Delta: 1e-6, L1: 6, L2: 1.4}
 
 // The planner finds by itself that many reports of a small ε beat few of a large one, and
 // its numbers are the numbers of the mechanism it names.
@@ -24,7 +24,7 @@ func TestSchedulesTakePartOften(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Participations != 9 || s.Rounds != 9 || s.Cohort != 6000 || s.EpsilonCentral > 1 || s.EpsilonCentral < 0.95 {
+	if s.Participations != 9 || s.Rounds != 9 || s.Cohort != 600 || s.EpsilonCentral > 1 || s.EpsilonCentral < 0.95 {
 		t.Errorf("schedule %+v", s)
 	}
 	ways := map[int]bool{}
@@ -33,14 +33,14 @@ func TestSchedulesTakePartOften(t *testing.T) {
 		if i > 0 && a.NoiseOfRun < s.Considered[i-1].NoiseOfRun {
 			t.Errorf("%d: %+v after %+v", i, a, s.Considered[i-1])
 		}
-		if want := a.Error * s.Scale / 3; math.Abs(a.NoiseOfRun-want) > 1e-12 {
+		if want := a.Error * a.Scale / 3; math.Abs(a.NoiseOfRun-want) > 1e-12 {
 			t.Errorf("%d: error of the run %g, want %g", i, a.NoiseOfRun, want)
 		}
-		if a.EpsilonCentral > 1 || a.Cohort != 6000*a.Participations/9 {
+		if a.EpsilonCentral > 1 || a.Cohort != 600*a.Participations/9 {
 			t.Errorf("%d: %+v", i, a)
 		}
 	}
-	if len(s.Considered) != 9 || !ways[1] || !ways[3] || !ways[9] {
+	if len(s.Considered) != 12 || !ways[1] || !ways[3] || !ways[9] {
 		t.Errorf("%d ways: %v", len(s.Considered), ways)
 	}
 	if want := s.Error * s.Scale; s.Noise != want || math.Abs(s.Scale*float64(s.Sparsity)-6) > 1e-12 {
@@ -59,7 +59,7 @@ func TestSchedulesTakePartOften(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := compose.Reports(t.Context(), m, s.Cohort, compose.Options{})
+	one, err := privacy.Reports(t.Context(), m, s.Cohort, privacy.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,21 +135,21 @@ func TestTrainingsAreChecked(t *testing.T) {
 // Signal and noise grow with the learning rate: it is in inverse proportion to the noise
 // of a run until a limit, which depends on the size of the gradients alone.
 func TestStepsFollowTheNoise(t *testing.T) {
-	a, b := NewSteps(0.02, 1.4, 30), NewSteps(0.04, 1.4, 30)
+	a, b := plainSteps.steps(0.02, 1.4, 30), plainSteps.steps(0.04, 1.4, 30)
 	if math.Abs(a.LearningRate/b.LearningRate-2) > 1e-12 {
 		t.Errorf("twice the noise: %+v and %+v", a, b)
 	}
-	if c := NewSteps(0.02, 1.4, 120); math.Abs(a.LearningRate/c.LearningRate-2) > 1e-12 {
+	if c := plainSteps.steps(0.02, 1.4, 120); math.Abs(a.LearningRate/c.LearningRate-2) > 1e-12 {
 		t.Errorf("four times the rounds: %+v and %+v", a, c)
 	}
-	if c := NewSteps(0.02, 2.8, 30); math.Abs(a.LearningRate/c.LearningRate-2) > 1e-12 {
+	if c := plainSteps.steps(0.02, 2.8, 30); math.Abs(a.LearningRate/c.LearningRate-2) > 1e-12 {
 		t.Errorf("twice the gradients: %+v and %+v", a, c)
 	}
-	quiet, silent := NewSteps(1e-9, 1.4, 30), NewSteps(0, 1.4, 30)
+	quiet, silent := plainSteps.steps(1e-9, 1.4, 30), plainSteps.steps(0, 1.4, 30)
 	if quiet != silent || math.IsInf(silent.LearningRate, 1) || silent.Momentum != a.Momentum || silent.Averaging != a.Averaging {
 		t.Errorf("without noise: %+v and %+v", quiet, silent)
 	}
-	if big := NewSteps(0, 2.8, 30); math.Abs(silent.LearningRate/big.LearningRate-4) > 1e-12 {
+	if big := plainSteps.steps(0, 2.8, 30); math.Abs(silent.LearningRate/big.LearningRate-4) > 1e-12 {
 		t.Errorf("twice the gradients without noise: %+v and %+v", silent, big)
 	}
 	if !slices.IsSorted([]float64{b.LearningRate, a.LearningRate, silent.LearningRate}) {
@@ -161,15 +161,15 @@ func TestStepsFollowTheNoise(t *testing.T) {
 // model whatever the unit of the features: with features c times as large, gradients and their
 // noise are, and the rate is 1/c² of it.
 func TestStepsOfCentredFeatures(t *testing.T) {
-	if a, b := NewSteps(0.02, 1.4, 30), NewCentredSteps(0.02, 1.4, 30); math.Abs(a.LearningRate/b.LearningRate-1.8) > 1e-12 {
+	if a, b := plainSteps.steps(0.02, 1.4, 30), centredSteps.steps(0.02, 1.4, 30); math.Abs(a.LearningRate/b.LearningRate-1.8) > 1e-12 {
 		t.Errorf("under noise: %+v and %+v", a, b)
 	}
-	if a, b := NewSteps(0, 1.4, 30), NewCentredSteps(0, 1.4, 30); b.LearningRate < 2*a.LearningRate || math.IsInf(b.LearningRate, 1) {
+	if a, b := plainSteps.steps(0, 1.4, 30), centredSteps.steps(0, 1.4, 30); b.LearningRate < 2*a.LearningRate || math.IsInf(b.LearningRate, 1) {
 		t.Errorf("without noise: %+v and %+v", a, b)
 	}
 	const c = 1 / 0.3
 	for _, noise := range []float64{0, 1e-3, 0.1} {
-		for name, steps := range map[string]func(noise, l2 float64, rounds int) Steps{"plain": NewSteps, "centred": NewCentredSteps} {
+		for name, steps := range map[string]func(noise, l2 float64, rounds int) Steps{"plain": plainSteps.steps, "centred": centredSteps.steps} {
 			if a, b := steps(noise, 1, 30), steps(c*noise, c, 30); math.Abs(a.LearningRate/b.LearningRate/(c*c)-1) > 1e-12 {
 				t.Errorf("%s, noise %g: %+v and %+v", name, noise, a, b)
 			}
@@ -178,12 +178,12 @@ func TestStepsOfCentredFeatures(t *testing.T) {
 	d := training
 	d.Epsilon, d.EpsilonLocal, d.Centred, d.Mechanism = 0, 3, true, coco.Name
 	s, err := d.Schedule(t.Context())
-	if err != nil || s.Steps != NewCentredSteps(s.Noise, d.L2, d.Rounds) || s.Steps == NewSteps(s.Noise, d.L2, d.Rounds) {
+	if err != nil || s.Steps != centredSteps.steps(s.Noise, d.L2, d.Rounds) || s.Steps == plainSteps.steps(s.Noise, d.L2, d.Rounds) {
 		t.Errorf("planned %+v, %v", s, err)
 	}
 	q := request
-	q.Mechanism, q.Centred = dense.Name, true
-	if run, err := q.Run(t.Context()); err != nil || run.Steps != NewCentredSteps(0, q.L2, q.Rounds) {
+	q.Mechanism, q.Centred = baseline.None, true
+	if run, err := q.Run(t.Context()); err != nil || run.Steps != centredSteps.steps(0, q.L2, q.Rounds) {
 		t.Errorf("without privacy: %+v, %v", run, err)
 	}
 	q.Mechanism, q.Epsilon = coco.Name, 3

@@ -1,6 +1,7 @@
 package privacy
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -33,19 +34,10 @@ func (b *bound) checkedDelta(n int, epsilonCentral float64, kept *tables) (float
 
 // checkedEpsilon is the root of Delta with the safety margin.
 func (b *bound) checkedEpsilon(n int, delta float64) (float64, error) {
-	root, err := b.checkedRoot(n, delta)
-	return math.Min(b.epsilon, root*(1+safetyMargin)), err
-}
-
-// checkedRoot is checkedEpsilon without the margin.
-func (b *bound) checkedRoot(n int, delta float64) (float64, error) {
-	if err := checkClients(n); err != nil {
+	if err := cmp.Or(checkClients(n), checkDelta(delta)); err != nil {
 		return 0, err
 	}
-	if err := checkDelta(delta); err != nil {
-		return 0, err
-	}
-	return b.root(n, delta), nil
+	return math.Min(b.epsilon, b.root(n, delta)*(1+safetyMargin)), nil
 }
 
 // root returns the smallest ε_c at which the bound is at most delta, rounded up by at most

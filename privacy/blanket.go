@@ -1,6 +1,7 @@
 package privacy
 
 import (
+	"cmp"
 	"math"
 )
 
@@ -37,10 +38,7 @@ func (b *Blanket) Coarse() *Blanket {
 // and t = slots > sparsity. Cost: O(1). It returns an error that names the
 // parameter if one is out of range.
 func NewBlanket(epsilon float64, sparsity, slots int) (*Blanket, error) {
-	if err := checkEpsilon(epsilon); err != nil {
-		return nil, err
-	}
-	if err := checkShape(sparsity, slots); err != nil {
+	if err := cmp.Or(checkEpsilon(epsilon), checkShape(sparsity, slots)); err != nil {
 		return nil, err
 	}
 	gain := math.Expm1(epsilon)

@@ -31,12 +31,8 @@ func (b *bound) budget() int {
 	return tableBudget
 }
 
-// delta returns the bound for checked arguments; budget limits the work spent on tables.
-func (b *bound) delta(n int, epsilonCentral float64, budget int) float64 {
-	return b.deltaWith(n, epsilonCentral, &tables{budget: budget})
-}
-
-// deltaWith is delta with tables that may be there already, for the same n.
+// deltaWith returns the bound for checked arguments, with tables that may be there already, for the same n. Their budget limits
+// the work spent on them.
 func (b *bound) deltaWith(n int, epsilonCentral float64, kept *tables) float64 {
 	if epsilonCentral >= b.epsilon {
 		return 0 // the local guarantee holds with δ = 0

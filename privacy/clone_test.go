@@ -6,29 +6,27 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/hushgrad/hushgrad/internal/bigref"
 )
 
-// cloneKinds is the clone bound in high bigref.Precision.
+// cloneKinds is the clone bound in high bigPrecision.
 func cloneKinds(e *big.Float) kinds {
-	scale := bigref.Quo(bigref.Mul(bigref.Of(2), e), bigref.Add(e, bigref.Of(1)))
-	return kinds{e, scale, bigref.Quo(bigref.Of(0.5), e), bigref.Of(0), false}
+	scale := bigQuo(bigMul(bigOf(2), e), bigAdd(e, bigOf(1)))
+	return kinds{e, scale, bigQuo(bigOf(0.5), e), bigOf(0), false}
 }
 
 // Delta against the sum over every outcome in 320-bit arithmetic, with the tolerances of
 // TestDeltaMatchesEnumeration.
 func TestCloneMatchesEnumeration(t *testing.T) {
 	for _, epsilon := range []float64{1e-3, 0.1, 1, 3, 8, 20} {
-		c, e := mustClone(t, epsilon), bigref.Exp(epsilon)
+		c, e := mustClone(t, epsilon), bigExp(epsilon)
 		for _, n := range []int{2, 3, 17, 60} {
 			for _, share := range []float64{0, 1e-9, 0.05, 0.3, 0.5, 0.9, 0.9999} {
 				epsilonCentral := share * epsilon
-				want := cloneKinds(e).sum(bigref.Exp(epsilonCentral), n)
+				want := cloneKinds(e).sum(bigExp(epsilonCentral), n)
 				got := mustDelta(t, c, n, epsilonCentral)
 				exact, _ := want.Float64()
 				tolerance := exact*1e-12 + 0x1p-48*c.gain*c.paired*math.Exp(epsilonCentral)
-				if bigref.Of(got).Cmp(want) < 0 || got-exact > tolerance {
+				if bigOf(got).Cmp(want) < 0 || got-exact > tolerance {
 					t.Errorf("eps=%v n=%d eps_c=%v: got %v, exact %v, off by %.3g", epsilon, n, epsilonCentral, got, exact, got/exact-1)
 				}
 			}
@@ -141,7 +139,7 @@ func TestCloneCoversRandomRandomizers(t *testing.T) {
 func TestCloneCorners(t *testing.T) {
 	for _, epsilon := range []float64{5e-324, 1e-310, 1e-300, 1e-3, 1, 20} {
 		clients := []int{2, 5, 1000, 1_000_000}
-		if epsilon == 20 && !testing.Short() {
+		if epsilon == 20 && *Long {
 			clients = append(clients, maxClients)
 		}
 		for _, n := range clients {

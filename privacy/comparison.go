@@ -1,6 +1,7 @@
 package privacy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -38,10 +39,7 @@ type Comparison struct {
 // newComparison puts the checks that all curves share before curve.
 func newComparison(name, source string, status Status, curve func(n int, delta float64) (float64, error)) Comparison {
 	return Comparison{name, source, status, func(n int, delta float64) (float64, error) {
-		if err := checkClients(n); err != nil {
-			return 0, err
-		}
-		if err := checkDelta(delta); err != nil {
+		if err := cmp.Or(checkClients(n), checkDelta(delta)); err != nil {
 			return 0, err
 		}
 		return curve(n, delta)
@@ -57,10 +55,7 @@ func outOfRange(name, param string, got any, rule string) error {
 // Collision beside them: those for any randomizer, those for the mechanism and the paper's
 // own. The local budget epsilon is in (0, 20], the sparsity s >= 1 and t = slots > s.
 func Comparisons(epsilon float64, sparsity, slots int) ([]Comparison, error) {
-	if err := checkEpsilon(epsilon); err != nil {
-		return nil, err
-	}
-	if err := checkShape(sparsity, slots); err != nil {
+	if err := cmp.Or(checkEpsilon(epsilon), checkShape(sparsity, slots)); err != nil {
 		return nil, err
 	}
 	generic, mechanism := genericLosses(epsilon), slottedLosses(epsilon, sparsity, slots)

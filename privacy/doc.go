@@ -1,29 +1,65 @@
-// Package privacy computes what shuffling adds to local differential privacy.
-// Use it when a shuffler hides which client sent which report, or to plan such a round.
-// Start with [NewBlanket] for the sparse mechanisms of this module and [NewClone] for any other.
+// Package privacy computes what shuffling adds to local differential privacy, and what several rounds
+// cost together. Use it when a shuffler hides which client sent which report, or to plan such rounds.
+// Start with [NewBlanket] for one round of the sparse mechanisms, and with [Reports] for several rounds.
 //
-// Every client randomizes its own report. The report alone is ε-differentially private.
-// A shuffler then hands all n reports to the server in random order. The server no longer
-// knows which report is whose. The set of reports is (ε_c, δ)-differentially private, with
-// ε_c far below ε. This package says how far:
+// Every client randomizes its own report. The report alone is ε-differentially private. A shuffler
+// then hands all n reports to the server in random order. The server no longer knows which report
+// is whose. If the shuffler is honest, the set of reports is (ε_c, δ)-differentially private. With
+// many honest clients ε_c is far below ε. This package says how far:
 //
-//	b, err := privacy.NewBlanket(1.0, 4, 17)    // local ε, sparsity s, output slots t
+//	b, err := privacy.NewBlanket(1.0, 4, 17)    // local ε, sparsity s, output slots t of collision
 //	ec, err := b.Epsilon(10_000, 1e-6)          // ε_c = 0.0335 at δ = 10^-6
 //	delta, err := b.Delta(10_000, 0.05)         // δ at ε_c = 0.05
 //
-// Neighbouring inputs differ in the data of one client, called the victim. The victim's
-// report is present under both inputs (replace-one). The number n counts all clients whose
-// reports are shuffled together, the victim included. Two kinds of reports do not count:
-// those that the server can distinguish from the rest, and those that it made up itself.
-// Every result is an upper bound. Tails that are cut off, approximations and rounding are
-// added to δ, and ε_c is rounded up.
+// Neighbouring inputs differ in the data of one client, called the victim. The victim's report is
+// present under both inputs (replace-one). The number n counts all clients whose reports are
+// shuffled together, the victim included. Leave two kinds of reports out of n: reports that the
+// server can distinguish from the rest, and reports that the server made up. With them the computed
+// ε_c is too small. Every ε and δ to quote is an upper bound. The errors of truncation,
+// approximation and rounding are added to δ, and ε_c is rounded up. Where a result has a Lower,
+// too, it shows how tight Upper is.
 //
-// [Blanket] and [Clone] are both an [fl.Amplification]. [LocalFor] and [ClientsFor] answer the
-// inverse questions: which local ε, and how many clients, give a central ε. [Comparisons]
-// returns curves from the literature to draw beside these bounds.
+// [Blanket] bounds CoCo, Collision, the sign sketch and privunit, and [Clone] any other local
+// mechanism. Both are an [fl.Amplification]. [LocalFor] and [ClientsFor] answer the inverse
+// questions: which local ε, and how many clients, give a central ε. [Comparisons] returns curves
+// from the literature to draw beside these bounds.
 //
-// The bounds are for one round. A client that takes part in several rounds spends each of
-// them. Package compose says what they come to together.
+// The bounds are for one round. A client that takes part in several rounds loses privacy in each.
+// "Composition" below says what they come to together.
+//
+// # Composition
+//
+// Composition is what several mechanisms cost together, for example all rounds that a client takes
+// part in. Start with [Shuffled], and with [Homogeneous] for equal budgets of mechanisms that
+// nothing else is known of.
+//
+//	round, err := privacy.Shuffled(ctx, 1, 4, 17, 10_000, privacy.Options{}) // one round of 10^4 clients
+//	all, err := round.Compose(1000)                                          // a client takes part in 1000 such rounds
+//	eps, err := all.Epsilon(ctx, 1e-6)                                       // eps.Lower <= ε <= eps.Upper
+//
+// The functions differ in what they know of a mechanism. More knowledge gives a smaller ε.
+//
+//   - [BasicComposition] and [SumUp] add up the ε and the δ. They suit a few mechanisms, pure budgets
+//     without δ, and checks by hand.
+//   - [AdvancedComposition] is the textbook bound for many mechanisms with one budget (ε, δ). It is here
+//     for comparisons with papers.
+//   - [Homogeneous] is the best bound for mechanisms with one budget (ε, δ) if nothing else is
+//     known of them. [PerMechanism] is its inverse: the budget of one mechanism for a given total.
+//   - [Distribution] knows the whole curve δ(ε) of each mechanism. The mechanisms may differ.
+//     It is the best choice for Gaussian noise and for shuffled rounds. [Pure], [Approximate],
+//     [Gaussian], [DiscreteLaplace], [Shuffled], [FromCurve] and [Reports] make the distribution
+//     of one mechanism, [Distribution.Compose] and [Distribution.Then] compose, and
+//     [Distribution.Epsilon] and [Distribution.Delta] return the bounds. [Compose] does all of
+//     this for a list of [Event].
+//
+// A mechanism may depend on what earlier ones have shown. Its budget or curve must not: fix them
+// before the first round, or use a privacy filter. Package ledger has some.
+//
+// Every result is rounded against the promise. Sums and products of budgets (BasicComposition, SumUp, and
+// the ones within Homogeneous) are exact and rounded up once. All other results are raised by a
+// bound on their rounding errors, as stated at each function.
+//
+// Errors about parameters wrap a *fl.ParamError.
 //
 // # Mechanisms covered
 //
@@ -52,6 +88,9 @@
 //     bit, 1 and e if it is the second. In a tie a fair coin picks one of the two, which
 //     averages the weights to (e + 1)/2 twice. In all three cases the weights add up to
 //     Ω and lie in [1, e]. As t = 2s, (2) below has no R: its probability is 0.
+//   - PrivUnit by rank (package privunit) has public candidates in the place of a hash's slots: t of them, of which
+//     the s that rank best weigh e and the others 1. A short gradient ranks as itself or as its opposite,
+//     which averages two such weights.
 //
 // Rounding the probabilities of a sampler to integers keeps (1) as long as each stays
 // between 1/Ω and e/Ω. Other mechanisms need another blanket, or Clone.

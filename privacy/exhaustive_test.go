@@ -213,7 +213,7 @@ func TestBlanketCoversEveryCase(t *testing.T) {
 		{"two hashes", func(e *big.Rat, s, t int) randomizer { return twoHashes(collisionPatterns(e, s, t)) }, three, 1, 3, 3, false},
 		{"two hashes", func(e *big.Rat, s, t int) randomizer { return twoHashes(collisionPatterns(e, s, t)) }, two, 2, 3, 3, true},
 	} {
-		if c.slow && testing.Short() {
+		if c.slow && !*Long {
 			continue
 		}
 		r := c.make(c.e, c.sparsity, c.slots)

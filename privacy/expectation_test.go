@@ -5,7 +5,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/hushgrad/hushgrad/internal/bigref"
 	"github.com/hushgrad/hushgrad/internal/binomial"
 )
 
@@ -15,7 +14,7 @@ import (
 // where ε_c nears ε and the exact value itself is a rounding error.
 func TestDeltaMatchesEnumeration(t *testing.T) {
 	clients := []int{2, 3, 7, 20}
-	if !testing.Short() {
+	if *Long {
 		clients = append(clients, 60)
 	}
 	for _, shape := range []struct {
@@ -25,13 +24,13 @@ func TestDeltaMatchesEnumeration(t *testing.T) {
 		{1e-3, 1, 2}, {0.1, 4, 11}, {0.5, 2, 3}, {1, 3, 5}, {1, 1, 4}, {2, 4, 36}, {3, 5, 6}, {5, 1, 150}, {20, 2, 9}, {1, 1, 1_000_000},
 	} {
 		b := mustBlanket(t, shape.epsilon, shape.sparsity, shape.slots)
-		e := bigref.Exp(shape.epsilon)
+		e := bigExp(shape.epsilon)
 		for _, n := range clients {
 			for _, share := range []float64{0, 1e-9, 0.05, 0.3, 0.5, 0.9, 0.9999} {
 				epsilonCentral := share * shape.epsilon
-				want := blanketKinds(e, shape.sparsity, shape.slots).sum(bigref.Exp(epsilonCentral), n)
+				want := blanketKinds(e, shape.sparsity, shape.slots).sum(bigExp(epsilonCentral), n)
 				got := mustDelta(t, b, n, epsilonCentral)
-				if bigref.Of(got).Cmp(want) < 0 {
+				if bigOf(got).Cmp(want) < 0 {
 					t.Errorf("%v n=%d eps_c=%v: got %v, below the exact %v", shape, n, epsilonCentral, got, want.Text('g', 20))
 				}
 				exact, _ := want.Float64()
@@ -103,15 +102,15 @@ func TestDeltaAgainstThePair(t *testing.T) {
 // with the ordinary budget by less than 10^-7 wherever δ >= 10^-15.
 func TestBlocksRaiseDelta(t *testing.T) {
 	for _, n := range []int{3000, 100_000, 1_000_000} {
-		if testing.Short() && n > 100_000 {
+		if !*Long && n > 100_000 {
 			continue
 		}
 		b := mustBlanket(t, 1, 1, 4)
 		epsilonCentral := b.root(n, 1e-15)
-		exact := b.delta(n, epsilonCentral, math.MaxInt)
+		exact := b.deltaWith(n, epsilonCentral, &tables{budget: math.MaxInt})
 		last := exact
 		for _, budget := range []int{tableBudget, 300_000, 3000} {
-			got := b.delta(n, epsilonCentral, budget)
+			got := b.deltaWith(n, epsilonCentral, &tables{budget: budget})
 			if got < last*(1-1e-11) {
 				t.Errorf("n=%d: budget %d gives %v, below %v", n, budget, got, last)
 			}

@@ -1,6 +1,7 @@
 package privacy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,13 +29,7 @@ var ErrUnreachable = errors.New("more than 10^9 clients needed")
 //
 // Cost: about twenty evaluations of Delta and a few of Epsilon.
 func LocalFor(ctx context.Context, build func(epsilon float64) (fl.Amplification, error), n int, delta, target float64) (float64, error) {
-	if err := checkClients(n); err != nil {
-		return 0, err
-	}
-	if err := checkDelta(delta); err != nil {
-		return 0, err
-	}
-	if err := checkTarget("target", target); err != nil {
+	if err := cmp.Or(checkClients(n), checkDelta(delta), checkTarget("target", target)); err != nil {
 		return 0, err
 	}
 	var failure error
@@ -108,10 +103,7 @@ func ended(ctx context.Context) error {
 // Cost: about 2·log2(n) evaluations of Delta, and of Epsilon twice as many as the number that
 // the safety margin adds to n has binary digits.
 func ClientsFor(ctx context.Context, a fl.Amplification, epsilonCentral, delta float64) (int, error) {
-	if err := checkTarget("epsilonCentral", epsilonCentral); err != nil {
-		return 0, err
-	}
-	if err := checkDelta(delta); err != nil {
+	if err := cmp.Or(checkTarget("epsilonCentral", epsilonCentral), checkDelta(delta)); err != nil {
 		return 0, err
 	}
 	// The condition on Delta is cheaper and necessary; it comes first.

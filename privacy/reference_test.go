@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/bigref"
 )
 
 // This file holds what the tests compare with: recorded reference numbers and slow
@@ -110,48 +109,48 @@ type kinds struct {
 
 // blanketKinds is the right-hand side of (2) in the package documentation.
 func blanketKinds(e *big.Float, sparsity, slots int) kinds {
-	omega := bigref.Add(bigref.Mul(bigref.Of(float64(sparsity)), e), bigref.Of(float64(slots-sparsity)))
+	omega := bigAdd(bigMul(bigOf(float64(sparsity)), e), bigOf(float64(slots-sparsity)))
 	pairs, middle := min(sparsity, slots-sparsity), max(slots-2*sparsity, 2*sparsity-slots)
 	return kinds{
-		e, bigref.Of(1), bigref.Quo(bigref.Of(float64(pairs)), omega), bigref.Quo(bigref.Of(float64(middle)), omega), slots < 2*sparsity,
+		e, bigOf(1), bigQuo(bigOf(float64(pairs)), omega), bigQuo(bigOf(float64(middle)), omega), slots < 2*sparsity,
 	}
 }
 
 // sum returns the bound at n clients and q = e^{ε_c}, summed over all A and B; the sum over R
 // is a prefix of Σ (x − weight·r)·C(j, r)·mid^r·rest^{j−r}, j = n − A − B.
 func (k kinds) sum(q *big.Float, n int) *big.Float {
-	one := bigref.Of(1)
-	favour, against, neutral := bigref.Sub(k.e, q), bigref.Sub(bigref.Mul(k.e, q), one), bigref.Sub(q, one)
+	one := bigOf(1)
+	favour, against, neutral := bigSub(k.e, q), bigSub(bigMul(k.e, q), one), bigSub(q, one)
 	if k.weighted {
-		neutral = bigref.Mul(neutral, k.e)
+		neutral = bigMul(neutral, k.e)
 	}
-	rest := bigref.Powers(bigref.Sub(bigref.Sub(one, bigref.Mul(bigref.Of(2), k.alpha)), k.mid), n)
-	alpha, mid := bigref.Powers(k.alpha, n), bigref.Powers(k.mid, n)
-	sum := bigref.Of(0)
+	rest := bigPowers(bigSub(bigSub(one, bigMul(bigOf(2), k.alpha)), k.mid), n)
+	alpha, mid := bigPowers(k.alpha, n), bigPowers(k.mid, n)
+	sum := bigOf(0)
 	for total := 1; total <= n; total++ {
 		j := n - total
-		mass, moment := []*big.Float{bigref.Of(0)}, []*big.Float{bigref.Of(0)} // of R < i
+		mass, moment := []*big.Float{bigOf(0)}, []*big.Float{bigOf(0)} // of R < i
 		for r := 0; r <= j; r++ {
-			point := bigref.Mul(bigref.Binomial(j, r), bigref.Mul(mid[r], rest[j-r]))
-			mass = append(mass, bigref.Add(mass[r], point))
-			moment = append(moment, bigref.Add(moment[r], bigref.Mul(point, bigref.Of(float64(r)))))
+			point := bigMul(bigBinomial(j, r), bigMul(mid[r], rest[j-r]))
+			mass = append(mass, bigAdd(mass[r], point))
+			moment = append(moment, bigAdd(moment[r], bigMul(point, bigOf(float64(r)))))
 		}
-		outer := bigref.Mul(bigref.Binomial(n, total), alpha[total])
+		outer := bigMul(bigBinomial(n, total), alpha[total])
 		for a := total; a >= 0; a-- {
-			x := bigref.Sub(bigref.Mul(favour, bigref.Of(float64(a))), bigref.Mul(against, bigref.Of(float64(total-a))))
+			x := bigSub(bigMul(favour, bigOf(float64(a))), bigMul(against, bigOf(float64(total-a))))
 			if x.Sign() <= 0 {
 				break // it falls with B
 			}
 			count := j + 1 // of r with x − neutral·r >= 0
-			if most := bigref.Mul(neutral, bigref.Of(float64(j))); most.Cmp(x) > 0 {
-				last, _ := bigref.Quo(x, neutral).Int64()
+			if most := bigMul(neutral, bigOf(float64(j))); most.Cmp(x) > 0 {
+				last, _ := bigQuo(x, neutral).Int64()
 				count = int(last) + 1
 			}
-			inner := bigref.Sub(bigref.Mul(x, mass[count]), bigref.Mul(neutral, moment[count]))
-			sum = bigref.Add(sum, bigref.Mul(inner, bigref.Mul(outer, bigref.Binomial(total, a))))
+			inner := bigSub(bigMul(x, mass[count]), bigMul(neutral, moment[count]))
+			sum = bigAdd(sum, bigMul(inner, bigMul(outer, bigBinomial(total, a))))
 		}
 	}
-	return bigref.Quo(bigref.Mul(sum, k.scale), bigref.Of(float64(n)))
+	return bigQuo(bigMul(sum, k.scale), bigOf(float64(n)))
 }
 
 // twoCounters returns the hockey-stick divergence of order q = e^{ε_c} between the

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-var long = flag.Bool("long", false, "compare curves at three times as many points")
+var Long = flag.Bool("long", false, "compare curves at more points, and compose more rounds")
 
 // A curve is Delta, in whatever order it is asked and also where its tables were dropped in between.
 func TestCurveIsDelta(t *testing.T) {
-	rng, points := rand.New(rand.NewPCG(3, 3)), 20
-	if *long {
+	rng, points := rand.New(rand.NewPCG(3, 3)), 6
+	if *Long {
 		points = 60
 	}
 	for _, c := range []struct {
@@ -27,7 +27,7 @@ func TestCurveIsDelta(t *testing.T) {
 				at := atMost * rng.Float64()
 				want := mustDelta(t, b, c.clients, at)
 				got, err := curve(at)
-				exact := b.delta(c.clients, at, math.MaxInt)
+				exact := b.deltaWith(c.clients, at, &tables{budget: math.MaxInt})
 				// Where each k has its own table nothing but rounding differs. Otherwise blocks begin
 				// elsewhere.
 				tolerance := 1e-7
@@ -44,8 +44,8 @@ func TestCurveIsDelta(t *testing.T) {
 	for _, c := range []struct{ sparsity, slots, clients int }{{4, 17, 2000}, {1, 40, 500}} {
 		b := mustBlanket(t, 3, c.sparsity, c.slots)
 		curve := b.Curve(c.clients)
-		for at := range 30 {
-			epsilon := 0.09 * float64(at)
+		for at := range 15 {
+			epsilon := 0.18 * float64(at)
 			got, err := curve(epsilon)
 			if want := mustDelta(t, b, c.clients, epsilon); err != nil || got < want*(1-1e-11) || got > want*(1+1e-7) {
 				t.Errorf("%+v: δ(%v) = %v, %v, Delta has %v", c, epsilon, got, err, want)

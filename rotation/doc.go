@@ -1,6 +1,6 @@
-// Package rotation spreads a vector evenly over its coordinates.
-// Use it before coordinates are rounded, clipped or summed one by one.
-// Start with [New]: client and server make the same [Rotation] from one public key.
+// Package rotation spreads a vector evenly over its coordinates. Use it before coordinates are
+// rounded, clipped or summed one by one. Start with [New]: client and server make the same
+// [Rotation] from the same 32 public bytes, the key. The key hides nothing.
 //
 // It is a randomized Hadamard transform.
 //

@@ -1,6 +1,7 @@
 package rotation
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -51,10 +52,7 @@ func (r *Rotation) PaddedDim() int { return r.padded }
 // Cost: O(d' log d') for d' = PaddedDim. It allocates nothing for d' < 2^16; from there
 // the transform may run on several goroutines.
 func (r *Rotation) Forward(dst, x []float64) error {
-	if err := r.checkShapes(len(dst), r.padded, "x", len(x), r.dim); err != nil {
-		return err
-	}
-	if err := checkFinite("x", x); err != nil {
+	if err := cmp.Or(r.checkShapes(len(dst), r.padded, "x", len(x), r.dim), checkFinite("x", x)); err != nil {
 		return err
 	}
 	r.flip(dst, x)
@@ -100,10 +98,7 @@ func (r *Rotation) ForwardInt(dst, x []int64) error {
 //
 // Cost: as for Forward.
 func (r *Rotation) Inverse(dst, y []float64) error {
-	if err := r.checkShapes(len(dst), r.dim, "y", len(y), r.padded); err != nil {
-		return err
-	}
-	if err := checkFinite("y", y); err != nil {
+	if err := cmp.Or(r.checkShapes(len(dst), r.dim, "y", len(y), r.padded), checkFinite("y", y)); err != nil {
 		return err
 	}
 	if err := walsh.Transform(y); err != nil {

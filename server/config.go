@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/stats"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/origin"
 	"github.com/hushgrad/hushgrad/server/journal"
-	"github.com/hushgrad/hushgrad/server/limits"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
 
@@ -29,7 +29,7 @@ type Config struct {
 	// Counters count sealed reports in the place of this server. Default: it counts them itself.
 	Counters Counters
 	// Limits bound what peers send.
-	limits.Limits
+	Limits
 	// MaxOpenRounds bounds the rounds open at the same time. Default 16.
 	MaxOpenRounds int
 	// KeepRounds is the number of closed rounds whose estimates are kept; older
@@ -55,12 +55,8 @@ type Config struct {
 }
 
 func (c Config) withDefaults() (_ Config, err error) {
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
-	if c.Journal == nil {
-		c.Journal = journal.NewMemory()
-	}
+	c.Logger = cmp.Or(c.Logger, slog.Default())
+	c.Journal = cmp.Or[journal.Journal](c.Journal, journal.NewMemory())
 	c.MaxOpenRounds = cmp.Or(c.MaxOpenRounds, 16)
 	c.KeepRounds = cmp.Or(c.KeepRounds, 16)
 	switch {
@@ -69,7 +65,7 @@ func (c Config) withDefaults() (_ Config, err error) {
 	case c.KeepRounds < 0:
 		return c, fl.Invalid("KeepRounds", c.KeepRounds, "must be > 0")
 	}
-	if err := limits.CheckOrigins("HTTPOrigins", c.HTTPOrigins); err != nil {
+	if err := origin.CheckAll("HTTPOrigins", c.HTTPOrigins); err != nil {
 		return c, err
 	}
 	c.Limits, err = c.Limits.WithDefaults()

@@ -8,13 +8,12 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/server/journal"
-	"github.com/hushgrad/hushgrad/server/limits"
 )
 
 func TestConfigDefaults(t *testing.T) {
 	kept := journal.NewMemory()
 	got, err := Config{Journal: kept}.withDefaults()
-	defaults, _ := limits.Limits{}.WithDefaults()
+	defaults, _ := Limits{}.WithDefaults()
 	want := Config{Logger: slog.Default(), Journal: kept, MaxOpenRounds: 16, KeepRounds: 16, Limits: defaults}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("defaults %+v, %v, want %+v", got, err, want)
@@ -30,7 +29,7 @@ func TestConfigDefaults(t *testing.T) {
 }
 
 func TestConfigRefuses(t *testing.T) {
-	for _, cfg := range []Config{{MaxOpenRounds: -1}, {KeepRounds: -1}, {Limits: limits.Limits{MaxDim: -1}}} {
+	for _, cfg := range []Config{{MaxOpenRounds: -1}, {KeepRounds: -1}, {Limits: Limits{MaxDim: -1}}} {
 		_, err := New(cfg)
 		var p *fl.ParamError
 		if !errors.As(err, &p) {

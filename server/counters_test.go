@@ -12,9 +12,8 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/shares"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
+	"github.com/hushgrad/hushgrad/server/client"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
@@ -64,10 +63,10 @@ func TestAServerReleasesWhatItsCountersHave(t *testing.T) {
 	p, s := watched(t, server.Config{Seal: newKeys(t), Counters: counters})
 	r := open(t, p, shuffled(cocoRound("r")))
 	counters.reports = made(t, r, 7)
-	if rounds, err := p.operator.Rounds(t.Context()); err != nil || rounds[0].GetReports() != 7 {
+	if rounds, err := p.operator.Rounds(t.Context()); err != nil || rounds[0].Reports != 7 {
 		t.Errorf("the open round: %v, %v", rounds, err)
 	}
-	if shards := s.Overview().Shards; len(shards) != 1 || shards[0].Reports != 7 {
+	if shards := s.Parameters().Overview().Shards; len(shards) != 1 || shards[0].Reports != 7 {
 		t.Errorf("shards %+v, want one with 7 reports", shards)
 	}
 	_, err := forward(t, p, r, sealed(t, r, counters.reports...)...)
@@ -82,22 +81,30 @@ func TestAServerReleasesWhatItsCountersHave(t *testing.T) {
 	if got, err := p.operator.Estimate(t.Context(), "r", true); err != nil || !reflect.DeepEqual(got, estimateOf(t, m, counters.reports)) {
 		t.Errorf("estimate %v, %v", got, err)
 	}
-	if !slices.Equal(counters.opened, []string{"r"}) || !slices.Equal(counters.ended, []string{"r"}) {
-		t.Errorf("opened %v, ended %v", counters.opened, counters.ended)
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // the counters learn of the end after the callers
+		counters.mu.Lock()
+		opened, ended := slices.Clone(counters.opened), slices.Clone(counters.ended)
+		counters.mu.Unlock()
+		if slices.Equal(opened, []string{"r"}) && slices.Equal(ended, []string{"r"}) {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("opened %v, ended %v", opened, ended)
+		}
 	}
 }
 
 func TestCountersWithTooFewReportsOrAnErrorReleaseNothing(t *testing.T) {
-	for want, counters := range map[service.RoundState]*elsewhere{
-		service.RoundState_ROUND_STATE_EXPIRED: {},
-		service.RoundState_ROUND_STATE_FAILED:  {failure: errors.New("damaged")},
+	for want, counters := range map[client.RoundState]*elsewhere{
+		client.RoundExpired: {},
+		client.RoundFailed:  {failure: errors.New("damaged")},
 	} {
 		p := start(t, server.Config{Seal: newKeys(t), Counters: counters})
 		description := shuffled(cocoRound("r"))
 		r := open(t, p, description)
 		_ = complete(t, p, r, nil)
 		rounds, err := p.operator.Rounds(t.Context())
-		if err != nil || rounds[0].GetState() != want {
+		if err != nil || rounds[0].State != want {
 			t.Errorf("%v, %v, want %v", rounds, err, want)
 		}
 	}
@@ -116,8 +123,7 @@ func TestAServerWithCountersRefusesRounds(t *testing.T) {
 	for field, r := range map[string]fl.Round{
 		"round.shuffler":   cocoRound("direct"),
 		"round.issuer_key": tokens,
-		"round.mechanism": shuffled(fl.Round{ID: "shared", Mechanism: shares.Name, Dim: 4, Scale: 1, Epsilon: 1, Delta: 1e-6, MinReports: 3,
-			Params: fl.Params{shares.ParamLevels: fl.Int(16)}}),
+		"round.mechanism":  sharesRound("shared"),
 	} {
 		_, err := p.operator.OpenRound(t.Context(), r)
 		wantField(t, field, errors.Unwrap(err), codes.InvalidArgument, field)

@@ -6,15 +6,14 @@
 //	err = srv.Serve(ctx, server.Listeners{Clients: listener}) // until ctx is done
 //
 // To run inside a gRPC server that exists already, call [Server.RegisterRounds],
-// [Server.RegisterOperator] and [Server.RegisterShuffled] on it. Package server/client holds the Go clients. Package
-// server/servertest runs the server in memory, for examples and tests. The services are
-// described in proto/hushgrad/v1/service/service.proto.
+// [Server.RegisterOperator] and [Server.RegisterShuffled] on it. Package server/client holds the Go clients.
+// The services are described in proto/hushgrad/v1/service/service.proto.
 //
 // # Rounds
 //
-// A round is open until it has target_reports reports, until its deadline passes or until
-// the operator closes it. Below min_reports no estimate is ever released: the operator's
-// call is refused and the round stays open. A round whose deadline passes with too few
+// A round is open until it has target_reports reports, until its deadline passes or until the
+// operator closes it. Below min_reports no estimate is ever released: if the operator closes such a
+// round, the call is refused and the round stays open. A round whose deadline passes with too few
 // reports has expired.
 //
 // The round says what is estimated beside the mean. A round that asks for a column that
@@ -22,32 +21,52 @@
 //
 // The operator can abort an open round. It ends without an estimate.
 //
-// A batch of reports is counted whole or not at all. Its key makes a retry harmless: a
-// batch that was counted before, in this stream or in an earlier one, is acknowledged
-// again and not counted again, as long as the round is open.
+// A batch of reports is counted whole or not at all. The client gives each batch a key. As long as
+// the round is open, a batch with a key that was counted before, in this stream or in an earlier
+// one, is acknowledged again and not counted again. So a retry is harmless.
 //
-// In a round with an issuer's key every report comes with a token, is counted on its own, and
-// once for its token: the same report with it is a duplicate, another report is refused. Then
-// min_reports and target_reports count admitted clients. Package server/admit says what a token
-// is. If the round has a shuffler, that one counts clients by tokens under another key, which this
-// server never gets.
+// In a round with an issuer's key every report comes with a token. Each report is counted on its
+// own, and each token counts one report. The same report with the same token is a duplicate.
+// Another report with a spent token is refused. So min_reports and target_reports count admitted
+// clients. Package server/admit says what a token is. In a round with a shuffler each client has a
+// second token, under another key of the issuer. The shuffler counts clients by the second tokens.
+// This server never gets a second token.
 //
 // # Rounds with a shuffler
 //
 // In a round with a shuffler clients send sealed reports there, and the server gets them from it,
 // shuffled and all at once. Config.Seal has the keys that open them; package server/seal says what
-// is sealed. A sealed report that cannot be opened, whose token is missing, bad or spent on another
-// one, or that the mechanism refuses is left out, and the shuffler learns its position in the
-// message. The rest is counted once, however often and in which messages it comes.
+// is sealed. The server leaves out a sealed report that it cannot open, or that the mechanism
+// refuses. It also leaves out a report whose token is missing, bad or spent on another report. The
+// shuffler learns the position of such a report in its message. Every other report is counted once,
+// however often it comes.
 //
 // Such a round ends when the shuffler says that it has forwarded everything, and not at its
 // target or its deadline, which the shuffler keeps. With fewer than min_reports reports that count,
 // or an hour after the deadline, it has expired. The operator's request to close it is passed on to
 // the shuffler.
 //
-// A mechanism for two servers needs such a round. This server is the first one: clients seal its
-// shares, and the shuffler brings the sum of the second server's shares. The estimate is released
-// if both have added the shares of the same reports.
+// A mechanism for two servers needs a round with a shuffler. This server is the first server, and
+// the shuffler is the second. A client seals the first share of its report to this server. The
+// shuffler adds up the second shares and sends their sum. The estimate is released only if both
+// servers have added the shares of the same reports.
+//
+// # Issuers
+//
+// An [Issuer] gives clients the tokens. Each round has two keys of its own, which the operator asks
+// for before it opens the round (package server/admit says why two). Keys end when they expire or are
+// dropped. Their private halves and the record of who had a token are then deleted from the journal.
+//
+// Private keys and the record of who had a token are in the issuer's journal, unencrypted. Whoever
+// reads its files can make tokens of the open rounds, and can test who had one. Keep the files on a
+// disk and in a directory that only the issuer reads. Clients stand in the record by an HMAC of
+// their identity and by the SHA-256 of the message that was signed. The HMAC's key belongs to the
+// round and is deleted with it. A journal on disk does not overwrite deleted bytes at once. Until
+// then they can be read in its files.
+//
+// The issuer learns who asked for a token, for what round, and when. It learns the address, and of a
+// browser the headers. It does not learn who spent the token, and sees no report. It can make any
+// number of tokens itself: server and shuffler trust it to admit one report for each client.
 //
 // # Cores
 //
@@ -76,20 +95,20 @@
 // that are kept. On each listener it bounds connections, bytes in flight and the time that a call
 // waits for its peer. A connection that is closed to keep a bound is UNAVAILABLE for its client,
 // and a client that makes no progress gets DEADLINE_EXCEEDED. Compressed messages are refused.
-// [Server.Load] says how much there is of all that.
+// Config.Metrics shows how much there is of all that.
 //
-// What is not bounded: the units of an open round are in the journal, and with a journal in
-// memory their keys take memory. Clients see the count of an open round rounded down, so that nobody sees
-// single submissions arrive.
+// The journal of an open round is not bounded. It keeps the key of every batch, or in a round with
+// tokens a key for every report. With a journal in memory these keys take memory. Clients see the
+// count of an open round rounded down, so that nobody sees single submissions arrive.
 //
 // [Server.Ready] says in words whether the server can work, and the health service follows
 // it. Config.Metrics has the figures for Prometheus.
 //
 // # Watching
 //
-// [Server.Overview] says how the server stands: rounds, totals, models, and the numbers that a
-// training run publishes. Package server/dashboard shows it in a browser. The totals, those
-// numbers and the worth of estimates are in memory and begin anew with the server.
+// [ServeDashboard] shows in a browser how the server stands: rounds, totals, models, and the numbers
+// that a training run publishes. The totals, these numbers and the worth of estimates are in memory
+// and begin anew with the server.
 //
 // In a round without a shuffler the server sees which connection a report came from. In a round
 // with one it sees what the shuffler shows it. docs/threat-model.md says what that means for

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
@@ -67,7 +67,7 @@ func (r *round) writeEstimate(e *fl.Estimate) error {
 		}
 		var b journal.Batch
 		b.Put(estimateKey(r.description.ID, part), data)
-		if err := r.journal.commit(&b); err != nil {
+		if err := r.journal.Commit(&b); err != nil {
 			return err
 		}
 	}
@@ -100,6 +100,7 @@ func estimateParts(r fl.Round, e *fl.Estimate) iter.Seq2[uint32, *service.GetEst
 		}
 	}
 }
+
 func estimateHeader(r fl.Round, e *fl.Estimate) *service.EstimateHeader {
 	h := &service.EstimateHeader{
 		RoundId:   r.ID,
@@ -124,10 +125,7 @@ func checkEstimate(r fl.Round, e *fl.Estimate) error {
 	if e == nil {
 		return fl.Invalid("estimate", "nothing", "must be there when there is no error")
 	}
-	var names []string
-	for _, c := range e.Columns {
-		names = append(names, c.Name)
-	}
+	names := estimateHeader(r, e).GetColumns()
 	if want := append([]string{fl.ColumnMean}, r.Columns...); !slices.Equal(names, want) {
 		return fl.Invalid("columns", names, "must be %v", want)
 	}

@@ -16,10 +16,10 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hushgrad/hushgrad/fl"
-	_ "github.com/hushgrad/hushgrad/keyvalue/pckv"
-	_ "github.com/hushgrad/hushgrad/keyvalue/succinct"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
+	_ "github.com/hushgrad/hushgrad/keyvalue"
 	"github.com/hushgrad/hushgrad/server"
+	_ "github.com/hushgrad/hushgrad/signsketch"
 )
 
 // chunk is the number of coordinates in one message of an estimate with n columns:
@@ -30,18 +30,18 @@ func chunk(n int) int { return 1 << 20 / (16 * n) }
 // with three columns, two messages with five, two with the mean alone, or one.
 func columnRounds() []fl.Round {
 	base := fl.Round{Scale: 0.5, Epsilon: 2, MinReports: 5}
-	coco, pckv, succinct := base, base, base
+	coco, pckv := base, base
 	coco.ID, coco.Mechanism, coco.Params = "coco", "coco", fl.Params{"sparsity": fl.Int(4)}
 	coco.Dim, coco.Columns = 3*chunk(3), []string{fl.ColumnFrequency, fl.ColumnConditional}
 	every := coco
 	every.ID, every.Dim, every.Columns = "every", chunk(5)+1, fl.Columns("coco")
 	pckv.ID, pckv.Mechanism, pckv.Params = "pckv", "pckv-ue", fl.Params{"padding": fl.Int(4)}
 	pckv.Dim, pckv.Columns = 2*chunk(3)-1, []string{fl.ColumnConditional, fl.ColumnFrequency}
-	succinct.ID, succinct.Mechanism, succinct.Params = "succinct", "succinct", fl.Params{"sparsity": fl.Int(4)}
-	succinct.Dim = 2*chunk(1) - 1
+	alone := coco
+	alone.ID, alone.Dim, alone.Columns = "alone", 2*chunk(1)-1, nil
 	small := pckv
 	small.ID, small.Dim = "small", 30
-	return []fl.Round{coco, every, pckv, succinct, small}
+	return []fl.Round{coco, every, pckv, alone, small}
 }
 
 // encodePairs returns n reports of clients with three pairs each.
@@ -124,16 +124,16 @@ func TestEstimatesWait(t *testing.T) {
 // opened. Without those columns it is, and has its mean.
 func TestColumnsThatCannotBeEstimated(t *testing.T) {
 	p := start(t, server.Config{})
-	dense, succinct, few := cocoRound("dense"), cocoRound("succinct"), cocoRound("few-slots")
+	dense, sketch, few := cocoRound("dense"), cocoRound("sketch"), cocoRound("few-slots")
 	dense.Mechanism, dense.Params, dense.Epsilon = "none", nil, math.Inf(1)
-	succinct.Mechanism = "succinct"
+	sketch.Mechanism = "signsketch"
 	few.Params = few.Params.With("slots", fl.Int(8)) // 2·sparsity: the mean only
 	for name, c := range map[string]struct {
 		round       fl.Round
 		field, says string
 	}{
 		"mechanism":         {dense, "round.columns", `columns: got "frequency", rule: must be among what "none" estimates beside the mean: nothing`},
-		"another mechanism": {succinct, "round.columns", `columns: got "frequency", rule: must be among what "succinct" estimates beside the mean: nothing`},
+		"another mechanism": {sketch, "round.columns", `columns: got "frequency", rule: must be among what "signsketch" estimates beside the mean: nothing`},
 		"parameters":        {few, "round.slots", "slots: got 8, rule: must be above 2·sparsity = 8"},
 	} {
 		asking := c.round

@@ -4,24 +4,52 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"log/slog"
 	"math/rand/v2"
+	"net"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/server"
-	"github.com/hushgrad/hushgrad/server/servertest"
+	"github.com/hushgrad/hushgrad/server/client"
 	"github.com/hushgrad/hushgrad/sparse"
 )
 
-// One round: the operator opens it, 500 clients take part, the operator reads the mean.
-func Example() {
-	s, err := servertest.Start(server.Config{}) // server.New and Serve, in memory
+// serve runs a server on this machine until stop is called, and returns a connection to it.
+func serve() (conn *grpc.ClientConn, stop func()) {
+	srv, err := server.New(server.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer s.Close()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(ctx, server.Listeners{Clients: listener}) }()
+	conn, err = grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return conn, func() {
+		conn.Close()
+		cancel()
+		if err := <-served; err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+// One round: the operator opens it, 500 clients take part, the operator reads the mean.
+func Example() {
+	conn, stop := serve()
+	defer stop()
 	ctx := context.Background()
-	operator := s.Operator()
+	operator := client.NewOperator(conn)
 	if _, err := operator.OpenRound(ctx, fl.Round{
 		ID: "monday", Mechanism: coco.Name, Dim: 3, Scale: 1, Epsilon: 4, MinReports: 100,
 		Params:     fl.Params{sparse.ParamSparsity: fl.Int(1)},
@@ -30,7 +58,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	c, err := s.Client(fl.Policy{MaxEpsilon: 4, MinReports: 100})
+	c, err := client.New(conn, client.Options{Policy: fl.Policy{MaxEpsilon: 4, MinReports: 100}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -11,8 +11,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/server"
-	"github.com/hushgrad/hushgrad/server/servertest"
+	"github.com/hushgrad/hushgrad/server/client"
 )
 
 // toy is a mechanism written outside the module: Warner's randomized response
@@ -119,19 +118,16 @@ func (a *toyAggregator) UnmarshalBinary(data []byte) error {
 // A mechanism that registers itself runs in the stock server and the stock
 // client; neither knows it.
 func Example_pluggingInAMechanism() {
-	s, err := servertest.Start(server.Config{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer s.Close()
-	ctx, operator := context.Background(), s.Operator()
+	conn, stop := serve() // as in the package's example
+	defer stop()
+	ctx, operator := context.Background(), client.NewOperator(conn)
 	if _, err := operator.OpenRound(ctx, fl.Round{
 		ID: "plugged-in", Mechanism: "toy-warner", Dim: 2, Scale: 1, Epsilon: 3, MinReports: 1000,
 	}); err != nil {
 		log.Fatal(err)
 	}
 
-	c, err := s.Client(fl.Policy{MaxEpsilon: 3, MinReports: 1000})
+	c, err := client.New(conn, client.Options{Policy: fl.Policy{MaxEpsilon: 3, MinReports: 1000}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/shares"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
@@ -188,12 +188,22 @@ func TestAPanicAtAForwardedReport(t *testing.T) {
 	}
 }
 
+// shareKey returns a second server's key.
+func shareKey(t testing.TB) []byte {
+	t.Helper()
+	key, err := seal.GenerateKey(seal.X25519)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key.Public()
+}
+
 // What could not be kept is not in the sum that is compared with the second server's.
 func TestASumIsComparedWithoutWhatCouldNotBeKept(t *testing.T) {
 	kept := &moody{Journal: journal.NewMemory()}
 	sh := shuffle(t, Config{Journal: kept}, func(r *fl.Round) {
-		r.Mechanism, r.Dim, r.Delta, r.MinReports = shares.Name, 8, 1e-6, 2
-		r.Params = fl.Params{shares.ParamLevels: fl.Int(16)}
+		r.Mechanism, r.Dim, r.Delta, r.MinReports = hdsum.SharesName, 8, 1e-6, 2
+		r.Params, r.ShareKey = nil, shareKey(t)
 	})
 	m := sh.round.sealing.shared
 	second, err := m.NewShareAggregator(fl.SecondServer)
@@ -222,7 +232,7 @@ func TestASumIsComparedWithoutWhatCouldNotBeKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sum, err := second.Release()
+	sum, err := second.Release(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,13 +14,14 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/journal/disk"
 )
 
 // A server whose disk is full refuses reports, acknowledges none of them, keeps those from
 // before, and goes on by itself when there is room.
 func TestAServerWithAFullDiskRefusesAndResumes(t *testing.T) {
+	t.Parallel() // it mostly waits
 	place := t.TempDir()
 	if err := syscall.Mount("tmpfs", place, "tmpfs", 0, "size=96m"); err != nil {
 		t.Skipf("only root can mount a small disk: %v", err)

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/shares"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/internal/service"
 )
 
 // Whatever a shuffler forwards, and whatever a client has sealed, is counted, rejected or refused;
@@ -21,8 +21,8 @@ func FuzzForwardReports(f *testing.F) {
 			r.Mechanism, r.Dim, r.Params = "coco", 8, fl.Params{"sparsity": fl.Int(2)}
 		}),
 		shuffle(f, Config{}, func(r *fl.Round) {
-			r.Mechanism, r.Dim, r.Delta, r.MinReports = shares.Name, 8, 1e-6, 2
-			r.Params = fl.Params{shares.ParamLevels: fl.Int(16)}
+			r.Mechanism, r.Dim, r.Delta, r.MinReports = hdsum.SharesName, 8, 1e-6, 2
+			r.Params, r.ShareKey = nil, shareKey(f)
 		}),
 	}
 	for _, sh := range rounds {

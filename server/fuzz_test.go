@@ -11,8 +11,8 @@ import (
 
 	_ "github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/service"
 	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
 // Whatever a client sends as a batch is counted or refused as the client's own

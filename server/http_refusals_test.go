@@ -15,14 +15,14 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server"
-	"github.com/hushgrad/hushgrad/server/limits"
+	"github.com/hushgrad/hushgrad/server/internal/guard"
 )
 
 // Nothing is reachable that a caller over gRPC is refused.
 func TestRefusalsOverHTTP(t *testing.T) {
-	s := serveHTTP(t, server.Config{Limits: limits.Limits{MaxMessageBytes: 64 << 10}})
+	s := serveHTTP(t, server.Config{Limits: server.Limits{MaxMessageBytes: 64 << 10}})
 	large, err := protojson.Marshal(&service.SubmitReportsRequest{RoundId: "r", Reports: make([]byte, 65<<10)})
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func (endless) Read(p []byte) (int, error) { return copy(p, bytes.Repeat([]byte(
 // A body that does not come ends its call, however much of it is there and whatever the answer is.
 func TestASlowBodyEndsItsCall(t *testing.T) {
 	t.Parallel() // it mostly waits
-	s := serveHTTP(t, server.Config{HTTPOrigins: []string{"https://example.org"}, Limits: limits.Limits{ProgressTimeout: 100 * time.Millisecond}})
+	s := serveHTTP(t, server.Config{HTTPOrigins: []string{"https://example.org"}, Limits: server.Limits{ProgressTimeout: 100 * time.Millisecond}})
 	head := func(method, kind string) string {
 		return "POST " + rounds + method + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + kind + "\r\nContent-Length: 10000\r\n\r\n"
 	}
@@ -118,7 +118,7 @@ func TestASlowBodyEndsItsCall(t *testing.T) {
 		})
 	}
 	waiting.Wait()
-	s.eventually(t, "calls are left", func(l limits.Load) bool {
+	s.eventually(t, "calls are left", func(l guard.Load) bool {
 		return l.Streams == 0 && l.HeldBytes == 0 && l.DecodingBytes == 0 && l.Connections == 0 && l.Stalled > 0
 	})
 }
@@ -170,10 +170,10 @@ func (s *site) hold(t *testing.T, n int, head string) {
 }
 
 // eventually waits for something to hold of the load.
-func (s *site) eventually(t *testing.T, what string, holds func(limits.Load) bool) {
+func (s *site) eventually(t *testing.T, what string, holds func(guard.Load) bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		if _, _, _, load := s.Load(); holds(load) {
+		if load := s.HTTPLoad(); holds(load) {
 			return
 		} else if time.Now().After(end) {
 			t.Fatalf("%s: %+v", what, load)
@@ -183,7 +183,7 @@ func (s *site) eventually(t *testing.T, what string, holds func(limits.Load) boo
 
 // What a request promises takes no memory, in a header or in an envelope.
 func TestPromisesOverHTTPTakeNoMemory(t *testing.T) {
-	s := serveHTTP(t, server.Config{Limits: limits.Limits{MaxMessageBytes: 64 << 20}})
+	s := serveHTTP(t, server.Config{Limits: server.Limits{MaxMessageBytes: 64 << 20}})
 	const each, promised = 20, 60 << 20
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -192,7 +192,7 @@ func TestPromisesOverHTTPTakeNoMemory(t *testing.T) {
 	s.hold(t, each, fmt.Sprintf(head, "SubmitBatch", "application/proto", promised, "\n"))
 	s.hold(t, each, fmt.Sprintf(head, "SubmitReports", "application/connect+json", promised+5, string(binary.BigEndian.AppendUint32([]byte{0}, promised))+"{"))
 	s.hold(t, each, fmt.Sprintf(head, "SubmitReports", "application/grpc-web+proto", promised+5, string(binary.BigEndian.AppendUint32([]byte{0}, promised))+"\n"))
-	s.eventually(t, "the calls do not begin", func(l limits.Load) bool { return l.Streams == 4*each })
+	s.eventually(t, "the calls do not begin", func(l guard.Load) bool { return l.Streams == 4*each })
 	time.Sleep(100 * time.Millisecond) // a buffer that comes later is missed, and nothing fails
 	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > promised {
 		t.Errorf("%d requests took %d MB", 4*each, (after.TotalAlloc-before.TotalAlloc)>>20)
@@ -201,14 +201,15 @@ func TestPromisesOverHTTPTakeNoMemory(t *testing.T) {
 
 // Parts of bodies count for what becomes of them: connections go when together they hold too much.
 func TestPartsOfBodiesAreBounded(t *testing.T) {
-	s := serveHTTP(t, server.Config{Limits: limits.Limits{MaxMessageBytes: 64 << 10, MaxInFlightBytes: 2 << 20}})
+	s := serveHTTP(t, server.Config{Limits: server.Limits{MaxMessageBytes: 64 << 10, MaxInFlightBytes: 2 << 20}})
 	part := `{"roundId": "` + strings.Repeat("x", 40<<10)
 	s.hold(t, 10, "POST "+rounds+"SubmitBatch HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n"+part)
-	s.eventually(t, "no connection goes", func(l limits.Load) bool { return l.EvictedMemory > 0 && l.HeldBytes <= 1<<20 })
+	s.eventually(t, "no connection goes", func(l guard.Load) bool { return l.EvictedMemory > 0 && l.HeldBytes <= 1<<20 })
 }
 
 // What a refused body held is free when its call has ended, on a connection that goes on.
 func TestRefusedBodiesAreLetGo(t *testing.T) {
+	t.Parallel() // it mostly waits
 	s := serveHTTP(t, server.Config{})
 	plain := &http.Transport{Protocols: new(http.Protocols)}
 	plain.Protocols.SetUnencryptedHTTP2(true)
@@ -222,7 +223,7 @@ func TestRefusedBodiesAreLetGo(t *testing.T) {
 			_ = resp.Body.Close()
 		}
 	}()
-	s.eventually(t, "the call does not begin", func(l limits.Load) bool { return l.Streams == 1 })
+	s.eventually(t, "the call does not begin", func(l guard.Load) bool { return l.Streams == 1 })
 	for range 20 {
 		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+rounds+"SubmitBatch", strings.NewReader(strings.Repeat("x", 100_000)))
 		req.Header.Set("Content-Type", "application/json")
@@ -235,16 +236,16 @@ func TestRefusedBodiesAreLetGo(t *testing.T) {
 			t.Errorf("a body of no JSON: %d", resp.StatusCode)
 		}
 	}
-	s.eventually(t, "bodies are held", func(l limits.Load) bool { return l.Streams == 1 && l.HeldBytes < 300_000 })
+	s.eventually(t, "bodies are held", func(l guard.Load) bool { return l.Streams == 1 && l.HeldBytes < 300_000 })
 	_ = writer.Close()
 	<-ended
 }
 
 // There is room for so many connections, and a new one takes the place of an old one.
 func TestConnectionsOverHTTPAreBounded(t *testing.T) {
-	s := serveHTTP(t, server.Config{Limits: limits.Limits{MaxConnections: 5}})
+	s := serveHTTP(t, server.Config{Limits: server.Limits{MaxConnections: 5}})
 	s.hold(t, 9, "POST ")
-	s.eventually(t, "too many connections stay", func(l limits.Load) bool { return l.EvictedFull == 4 && l.Connections <= 5 })
+	s.eventually(t, "too many connections stay", func(l guard.Load) bool { return l.EvictedFull == 4 && l.Connections <= 5 })
 	if code, text := s.call(t, rounds+"GetRound", "application/json", strings.NewReader("{}")); code != http.StatusOK {
 		t.Errorf("GetRound: %d %s", code, text)
 	}

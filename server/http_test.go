@@ -16,7 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
 )
@@ -135,6 +135,7 @@ func TestAReportInJSONIsCountedOnce(t *testing.T) {
 
 // Every client that Connect has a library for can take part.
 func TestProtocolsOverHTTP(t *testing.T) {
+	t.Parallel() // it mostly waits
 	s := serveHTTP(t, server.Config{})
 	weights := bytes.Repeat([]byte("w"), 200_000)
 	if _, err := s.operator.PutModel(t.Context(), "text/plain", weights); err != nil {

@@ -13,7 +13,8 @@ import (
 
 	_ "github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
+	"github.com/hushgrad/hushgrad/server/internal/keeper"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
@@ -112,6 +113,7 @@ func (c *called) counted() []byte {
 // While the journal has no room, reports are refused and nothing changes. When it has room
 // again, service resumes, and the aggregators are what the journal has.
 func TestAFullJournalRefusesAndResumes(t *testing.T) {
+	t.Parallel() // it mostly waits
 	kept := &moody{Journal: journal.NewMemory()}
 	c := call(t, kept, smallRound())
 	if got, err := c.submit(1, c.reports(5)); err != nil || got.accepted != 5 {
@@ -129,7 +131,7 @@ func TestAFullJournalRefusesAndResumes(t *testing.T) {
 		t.Errorf("the full journal was tried %d times at once", tries)
 	}
 	kept.mood(nil)
-	time.Sleep(2 * betweenTries)
+	time.Sleep(2 * keeper.BetweenTries)
 	if got, err := c.submit(1, c.reports(0)); err == nil {
 		t.Errorf("no reports: %v", got)
 	}

@@ -23,8 +23,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/service"
 	hushgradv1 "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/journal/disk"
 )
 
@@ -45,6 +45,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	_ = flag.Set("test.parallel", "8") // most parallel tests wait. A value on the command line is read later
 	os.Exit(m.Run())
 }
 

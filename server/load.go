@@ -2,14 +2,7 @@ package server
 
 import (
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/server/limits"
 )
-
-// Load returns the load of the listeners. When the clients' and the operator's services are on
-// one, it is the operator's.
-func (s *Server) Load() (clients, operator, shuffler, http limits.Load) {
-	return s.clients.Load(), s.operator.Load(), s.shuffler.Load(), s.http.Load()
-}
 
 // openingCost is decodingCost for a message of sealed reports: each becomes a unit of its own,
 // with a plaintext, a key and a reason why it does not count.

@@ -8,8 +8,9 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/admit"
+	"github.com/hushgrad/hushgrad/server/internal/guard"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
 
@@ -49,13 +50,13 @@ func newMetrics(r prometheus.Registerer, now prometheus.Collector) (*metrics, er
 		commit: seconds("commit_seconds", "Time until one change of the journal is durable."),
 	}
 	if r != nil {
-		var errs []error
+		var err error
 		for _, c := range []prometheus.Collector{
 			m.reports, m.batches, m.refusals, m.rejections, m.sealed, m.tokens, m.bytes, m.unkept, m.decode, m.commit, now,
 		} {
-			errs = append(errs, r.Register(c))
+			err = errors.Join(err, r.Register(c))
 		}
-		if err := errors.Join(errs...); err != nil {
+		if err != nil {
 			return nil, fl.Invalid("Metrics", err, "must have no figures of another server")
 		}
 	}
@@ -125,12 +126,8 @@ func rejectionOf(why error) string {
 // refused notes a batch that was refused with an error.
 func (m *metrics) refused(err error) {
 	m.batches.WithLabelValues(resultRefused).Inc()
-	m.refusals.WithLabelValues(reasonOf(err)).Inc()
-}
-
-// decoded notes that a batch was decoded, from its start until now.
-func (m *metrics) decoded(start time.Time) {
-	m.decode.Observe(time.Since(start).Seconds())
+	answer, _ := statuses.Of(err, "")
+	m.refusals.WithLabelValues(status.Code(answer).String()).Inc()
 }
 
 // committed notes how a change of the journal ended, from its start until now.
@@ -142,8 +139,48 @@ func (m *metrics) committed(start time.Time, err error) {
 	m.commit.Observe(time.Since(start).Seconds())
 }
 
-// reasonOf is the code of the answer to a refused batch.
-func reasonOf(err error) string {
-	answer, _ := statuses.Of(err, "")
-	return status.Code(answer).String()
+// now collects what holds at the moment it is asked: rounds, and the load of the listeners.
+type now struct{ *Server }
+
+var roundsNow = prometheus.NewDesc("hushgrad_rounds", "Rounds that the server keeps, by state.", []string{"state"}, nil)
+
+// loadNow are the figures of a listener.
+var loadNow = []struct {
+	desc  *prometheus.Desc
+	kind  prometheus.ValueType
+	value func(guard.Load) int64
+}{
+	{loadDesc("connections", "Open connections."), prometheus.GaugeValue, func(l guard.Load) int64 { return l.Connections }},
+	{loadDesc("calls", "Calls in progress, streams included."), prometheus.GaugeValue, func(l guard.Load) int64 { return l.Streams }},
+	{loadDesc("held_bytes", "Bytes of messages that are not complete yet."), prometheus.GaugeValue, func(l guard.Load) int64 { return l.HeldBytes }},
+	{loadDesc("decoding_bytes", "Memory for messages that are decoded or counted."), prometheus.GaugeValue, func(l guard.Load) int64 { return l.DecodingBytes }},
+	{loadDesc("crowded_out_connections_total", "Connections closed because there were too many."), prometheus.CounterValue, func(l guard.Load) int64 { return l.EvictedFull }},
+	{loadDesc("oversized_connections_total", "Connections closed because they held too much memory."), prometheus.CounterValue, func(l guard.Load) int64 { return l.EvictedMemory }},
+	{loadDesc("stalled_calls_total", "Calls ended because their peers made no progress."), prometheus.CounterValue, func(l guard.Load) int64 { return l.Stalled }},
+}
+
+func loadDesc(name, help string) *prometheus.Desc {
+	return prometheus.NewDesc("hushgrad_"+name, help, []string{"listener"}, nil)
+}
+
+// Describe implements prometheus.Collector.
+func (n now) Describe(to chan<- *prometheus.Desc) {
+	to <- roundsNow
+	for _, f := range loadNow {
+		to <- f.desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (n now) Collect(to chan<- prometheus.Metric) {
+	for state, count := range n.rounds.states() {
+		to <- prometheus.MustNewConstMetric(roundsNow, prometheus.GaugeValue, float64(count), state)
+	}
+	// Where the clients' and the operator's services are on one listener, its load is the operator's.
+	for listener, g := range map[string]*guard.Guard{"clients": n.clients, "operator": n.operator, "shuffler": n.shuffler, "http": n.http} {
+		load := g.Load()
+		for _, f := range loadNow {
+			to <- prometheus.MustNewConstMetric(f.desc, f.kind, float64(f.value(load)), listener)
+		}
+	}
 }

@@ -8,8 +8,10 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
+	"github.com/hushgrad/hushgrad/server/internal/keeper"
 	"github.com/hushgrad/hushgrad/server/internal/model"
+	"github.com/hushgrad/hushgrad/server/internal/overview"
 )
 
 // models is the current model in the journal, and what is remembered of those before.
@@ -17,16 +19,16 @@ type models struct {
 	*model.Store
 
 	noting sync.Mutex
-	noted  []ModelVersion // oldest first
+	noted  []overview.Model // oldest first
 }
 
 // recover finds the current model in the journal.
-func (s *models) recover(kept *keeper, maxBytes int64) (err error) {
-	if s.Store, err = model.Open(model.Config{Journal: kept, Commit: kept.commit, Key: modelKey, MaxBytes: maxBytes}); err != nil {
+func (s *models) recover(kept *keeper.Prober, maxBytes int64) (err error) {
+	if s.Store, err = model.Open(model.Config{Journal: kept, Key: modelKey, MaxBytes: maxBytes}); err != nil {
 		return err
 	}
 	if h, err := s.Header(); err == nil {
-		s.note(ModelVersion{Version: h.GetVersion(), Format: h.GetFormat(), Bytes: int64(h.GetSize())})
+		s.note(overview.Model{Version: h.GetVersion(), Format: h.GetFormat(), Bytes: int64(h.GetSize())})
 	}
 	return nil
 }
@@ -45,7 +47,7 @@ func (s operatorService) PutModel(stream grpc.ClientStreamingServer[service.PutM
 	if err != nil {
 		return s.fail("PutModel", err, "")
 	}
-	s.model.note(ModelVersion{Version: h.GetVersion(), Format: h.GetFormat(), Bytes: int64(h.GetSize()), Published: time.Now()})
+	s.model.note(overview.Model{Version: h.GetVersion(), Format: h.GetFormat(), Bytes: int64(h.GetSize()), Published: time.Now()})
 	s.cfg.Logger.Debug("model published", "version", h.GetVersion(), "format", h.GetFormat(), "bytes", h.GetSize())
 	return stream.SendAndClose(&service.PutModelResponse{Version: h.GetVersion()})
 }

@@ -11,9 +11,8 @@ import (
 
 	"google.golang.org/grpc/codes"
 
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server"
-	"github.com/hushgrad/hushgrad/server/limits"
 )
 
 func TestModelsAreNumberedAndReplaced(t *testing.T) {
@@ -56,7 +55,7 @@ func TestAnOverlongModelIsRefusedMidStream(t *testing.T) {
 }
 
 func TestModelUploadRefuses(t *testing.T) {
-	p := start(t, server.Config{Limits: limits.Limits{MaxModelBytes: 100}})
+	p := start(t, server.Config{Limits: server.Limits{MaxModelBytes: 100}})
 	operator := service.NewOperatorClient(p.conn)
 	sum := sha256.Sum256([]byte("weights"))
 	good := func() *service.ModelHeader {

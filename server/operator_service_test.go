@@ -14,10 +14,9 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/shares"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server"
-	"github.com/hushgrad/hushgrad/server/limits"
 )
 
 // The operator names the round it means, also when one only is open.
@@ -39,7 +38,7 @@ func TestTheOperatorNamesTheRound(t *testing.T) {
 // A report must fit into a message together with 1 KiB of other fields.
 func TestReportsMustFitIntoAMessage(t *testing.T) {
 	const limit = 64 << 10
-	p := start(t, server.Config{Limits: limits.Limits{MaxMessageBytes: limit}})
+	p := start(t, server.Config{Limits: server.Limits{MaxMessageBytes: limit}})
 	sized := func(id string, n int) fl.Round { return puppetRound(id, fl.Params{"report_bytes": fl.Int(n)}) }
 	open(t, p, sized("fits", limit-1024))
 	for id, n := range map[string]int{"one-too-many": limit - 1023, "no-envelope": limit} {
@@ -49,7 +48,7 @@ func TestReportsMustFitIntoAMessage(t *testing.T) {
 }
 
 func TestOpenRoundRefuses(t *testing.T) {
-	p := start(t, server.Config{MaxOpenRounds: 2, Limits: limits.Limits{MaxMessageBytes: 64 << 10}})
+	p := start(t, server.Config{MaxOpenRounds: 2, Limits: server.Limits{MaxMessageBytes: 64 << 10}})
 	open(t, p, cocoRound("first"))
 	for name, c := range map[string]struct {
 		mutate func(*fl.Round)
@@ -171,7 +170,7 @@ func TestTheDeadlineClosesOrExpires(t *testing.T) {
 // A caller whose time is up is let go while the mechanism computes on. The next round waits
 // for that, and then opens.
 func TestOpenRoundHonoursItsDeadline(t *testing.T) {
-	p := start(t, server.Config{Limits: limits.Limits{MaxDim: 4_000_000}})
+	p := start(t, server.Config{Limits: server.Limits{MaxDim: 4_000_000}})
 	slow := fl.Round{ID: "slow", Mechanism: "puppet", Dim: 2, Scale: 1, Epsilon: 1, MinReports: 1, Params: fl.Params{"waits": fl.Int(1)}}
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error, 1)
@@ -201,8 +200,7 @@ func TestOpenRoundHonoursItsDeadline(t *testing.T) {
 func TestMechanismsForTwoServersNeedAShuffler(t *testing.T) {
 	p := start(t, server.Config{})
 	_, err := p.operator.OpenRound(t.Context(), fl.Round{
-		ID: "r", Mechanism: shares.Name, Dim: 8, Scale: 1, Epsilon: 1, Delta: 1e-6, MinReports: 2000,
-		Params: fl.Params{shares.ParamLevels: fl.Int(16)},
+		ID: "r", Mechanism: hdsum.SharesName, Dim: 8, Scale: 1, Epsilon: 1, Delta: 1e-6, MinReports: 2000,
 	})
 	wantField(t, "OpenRound", errors.Unwrap(err), codes.InvalidArgument, "round.mechanism")
 }
@@ -212,7 +210,7 @@ func TestTheLogOfARoundHasItsGuarantee(t *testing.T) {
 	logged := &bytes.Buffer{}
 	p := start(t, server.Config{Seal: newKeys(t), Logger: slog.New(slog.NewTextHandler(logged, nil))})
 	open(t, p, sharesRound("r"))
-	if text := logged.String(); !strings.Contains(text, "against one passive server") || strings.Contains(text, " epsilon=") {
+	if text := logged.String(); !strings.Contains(text, "against either server alone") || strings.Contains(text, " epsilon=") {
 		t.Errorf("%s", text)
 	}
 }

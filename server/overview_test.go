@@ -5,8 +5,9 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server"
+	"github.com/hushgrad/hushgrad/server/internal/overview"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
@@ -28,7 +29,7 @@ func TestTheOverviewSaysWhatHappened(t *testing.T) {
 	if _, err := p.operator.PutModel(t.Context(), "x/y", []byte("weights")); err != nil {
 		t.Fatal(err)
 	}
-	o := s.Overview()
+	o := s.Parameters().Overview()
 	if got := o.Totals; got.Accepted != 5 || got.Duplicates != 5 || got.Refused["FailedPrecondition"] != 1 || got.Rejected["sealed"] != 0 {
 		t.Errorf("totals %+v", got)
 	}
@@ -51,7 +52,7 @@ func TestTheOverviewSaysWhatHappened(t *testing.T) {
 	}
 	// Where both norms are equal but for rounding, their difference of some 1e-16 has a root of some 1e-8.
 	want := math.Sqrt(max(0, squares/(estimate.NoiseNorm*estimate.NoiseNorm)-1))
-	got := s.Overview().Rounds[0]
+	got := s.Parameters().Overview().Rounds[0]
 	if got.State != service.RoundState_ROUND_STATE_CLOSED || got.Ended.IsZero() || got.Worth == nil || got.Worth.NoiseNorm != estimate.NoiseNorm || math.Abs(got.Worth.SignalToNoise-want) > 1e-6 {
 		t.Errorf("closed round %+v, worth %+v, want signal to noise %v", got, got.Worth, want)
 	}
@@ -70,7 +71,7 @@ func TestForgottenRoundsStayCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	check := func(o server.Overview, unknown int) {
+	check := func(o overview.Overview, unknown int) {
 		t.Helper()
 		counts := map[float64]int{}
 		for _, k := range o.Kinds {
@@ -83,15 +84,15 @@ func TestForgottenRoundsStayCounted(t *testing.T) {
 			t.Errorf("round c is of kind %+v", k)
 		}
 	}
-	check(s.Overview(), 0)
+	check(s.Parameters().Overview(), 0)
 	if err := p.close(); err != nil {
 		t.Fatal(err)
 	}
 	var b journal.Batch
-	b.Put([]byte("server/used/long-ago"), nil) // as servers left it that kept no description
+	b.Put([]byte("server/used/long-ago"), []byte("no description"))
 	if err := kept.Commit(&b); err != nil {
 		t.Fatal(err)
 	}
 	_, again := watched(t, cfg)
-	check(again.Overview(), 1)
+	check(again.Parameters().Overview(), 1)
 }

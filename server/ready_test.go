@@ -15,11 +15,13 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
+	"github.com/hushgrad/hushgrad/server/internal/keeper"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
 // A server says in words why it is not ready, and is ready again when the reason is gone.
 func TestReadySaysWhatIsWrong(t *testing.T) {
+	t.Parallel() // it mostly waits
 	kept := &moody{Journal: journal.NewMemory()}
 	c := call(t, kept, smallRound())
 	wants := func(when, says string) {
@@ -35,7 +37,7 @@ func TestReadySaysWhatIsWrong(t *testing.T) {
 	}
 	wants("without room", "no room left")
 	kept.mood(nil)
-	time.Sleep(2 * betweenTries)
+	time.Sleep(2 * keeper.BetweenTries)
 	wants("with room", "")
 	c.cfg.Ready = func() error { return errors.New("a reason of the caller's") }
 	wants("for the caller", "a reason of the caller's")

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
@@ -20,7 +20,7 @@ import (
 //	round/<id>/log/<number>      packed reports that were counted after the snapshot
 //	round/<id>/snapshot          number of the next log entry, number of reports, aggregator
 //	round/<id>/estimate/<part>   a GetEstimateResponse
-//	used/<id>                    a Round: it is forgotten, and its id stays taken; older servers left nothing
+//	used/<id>                    a Round: it is forgotten, and its id stays taken
 //	model                        the current model, and model/ its parts: see server/internal/model
 //
 // Numbers are big-endian, so that they are in order. A round that has ended has no units, no

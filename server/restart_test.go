@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
@@ -188,12 +188,12 @@ func TestTheOperatorSeesAllRoundsWithTheirCounts(t *testing.T) {
 	}
 	text := ""
 	for _, s := range rounds {
-		text += fmt.Sprintf("%s %v %d %t; ", s.GetRound().GetId(), s.GetState(), s.GetReports(), s.GetEnded() != nil)
-		if at := s.GetOpened().AsTime(); time.Since(at) > time.Hour || time.Since(at) < 0 {
-			t.Errorf("%s was opened at %v", s.GetRound().GetId(), at)
+		text += fmt.Sprintf("%s %v %d %t; ", s.Round.ID, s.State, s.Reports, !s.Ended.IsZero())
+		if time.Since(s.Opened) > time.Hour || time.Since(s.Opened) < 0 {
+			t.Errorf("%s was opened at %v", s.Round.ID, s.Opened)
 		}
 	}
-	if want := "a ROUND_STATE_OPEN 7 false; b ROUND_STATE_CLOSED 8 true; c ROUND_STATE_OPEN 9 false; "; text != want {
+	if want := "a open 7 false; b closed 8 true; c open 9 false; "; text != want {
 		t.Errorf("%s, want %s", text, want)
 	}
 	for id, want := range map[string]uint64{"a": 5, "b": 8, "c": 5} {

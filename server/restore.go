@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
@@ -111,7 +111,7 @@ func (r *round) writeSnapshot() error {
 	var b journal.Batch
 	b.Put(r.key("snapshot"), snapshot{next: next, reports: r.reports, aggregator: aggregator}.marshal())
 	b.Delete(r.logKey(0), r.logKey(next))
-	if err := r.journal.commit(&b); err != nil {
+	if err := r.journal.Commit(&b); err != nil {
 		return err
 	}
 	r.snapshot = len(aggregator)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
-	"github.com/hushgrad/hushgrad/server/servertest"
+	"github.com/hushgrad/hushgrad/server/internal/servertest"
 )
 
 // flaky runs a server inside a gRPC server of the test's own, whose first
@@ -43,6 +43,7 @@ type swallow struct{ grpc.ServerStream }
 func (swallow) SendMsg(any) error { return nil }
 
 func TestARetryAfterALostAnswerCountsNothingTwice(t *testing.T) {
+	t.Parallel() // it mostly waits
 	p := flaky(t, 2)
 	open(t, p, cocoRound("r"))
 	c, err := client.New(p.conn, client.Options{Policy: anything, BatchBytes: 40})

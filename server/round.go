@@ -8,9 +8,12 @@ import (
 	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/admit"
+	"github.com/hushgrad/hushgrad/server/internal/claims"
 	"github.com/hushgrad/hushgrad/server/internal/crowd"
+	"github.com/hushgrad/hushgrad/server/internal/keeper"
+	"github.com/hushgrad/hushgrad/server/internal/overview"
 )
 
 // round is one round's life: open, then closing (no new units, those in flight are
@@ -23,7 +26,7 @@ type round struct {
 	tokens      *admit.Verifier // nil if the round asks for none
 	sealing     *sealing        // nil for a round without a shuffler, and for one that has ended
 	opened      time.Time
-	journal     *keeper
+	journal     *keeper.Prober
 	tasks       *tasks
 	metrics     *metrics
 	counters    Counters // nil if this server counts
@@ -32,7 +35,7 @@ type round struct {
 	ending      chan struct{} // holds a value while a round of the server has its estimate in memory
 	done        chan struct{} // closed when the round has ended
 
-	claims  claims
+	claims  claims.Set[string]
 	nextLog atomic.Uint64 // number of the next log entry
 	logged  atomic.Int64  // bytes in log entries since the last snapshot, with entryBytes for each
 
@@ -53,7 +56,7 @@ type round struct {
 	state   service.RoundState
 	ended   time.Time
 	failure error // why there is no estimate, nil if there is one
-	worth   *Worth
+	worth   *overview.Worth
 }
 
 // newRound returns an open round. onEnd is called once, when it has ended.
@@ -123,7 +126,7 @@ func (r *round) full() bool {
 
 // begin lets a call count n reports, unless the round is closing. end must follow.
 func (r *round) begin(n int64) error {
-	if err := r.journal.ready(); err != nil {
+	if err := r.journal.Full(); err != nil {
 		return err
 	}
 	r.mu.Lock()

@@ -11,9 +11,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server"
-	"github.com/hushgrad/hushgrad/server/limits"
 )
 
 // submit sends raw requests over one stream.
@@ -58,7 +57,7 @@ func wantField(t testing.TB, what string, err error, code codes.Code, field stri
 }
 
 func TestSubmissionsAreRefusedWithTheRightCode(t *testing.T) {
-	p := start(t, server.Config{Limits: limits.Limits{MaxMessageBytes: 64 << 10}})
+	p := start(t, server.Config{Limits: server.Limits{MaxMessageBytes: 64 << 10}})
 	r := open(t, p, cocoRound("r"))
 	good := encode(t, join(t, p, "r"), 1)[0]
 	otherDim := cocoRound("other")

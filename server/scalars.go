@@ -11,7 +11,8 @@ import (
 	"sync"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
+	"github.com/hushgrad/hushgrad/server/internal/overview"
 )
 
 // Bounds of what a training run may publish, so that it takes at most about 1 MB.
@@ -21,23 +22,10 @@ const (
 	maxSeriesPoints = 1000
 )
 
-// Series is what a training run has published under one name.
-type Series struct {
-	Name   string
-	Points []Point // by round
-}
-
-// Point is one number of a training run.
-type Point struct {
-	Round  int // of the run, from 1
-	Value  float64
-	StdErr float64 // of Value; 0 where none is known
-}
-
 // scalars are the series that were published. They are in memory only. The zero value has none.
 type scalars struct {
 	mu     sync.Mutex
-	series map[string][]Point
+	series map[string][]overview.Point
 }
 
 // PutScalars takes all numbers of a call, or none.
@@ -59,14 +47,12 @@ func (s *scalars) put(given []*service.Scalar) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	names := maps.Clone(s.series)
-	if names == nil {
-		names = map[string][]Point{}
-	}
+	names := map[string][]overview.Point{}
+	maps.Copy(names, s.series)
 	for _, one := range given {
 		points := names[one.GetName()]
-		p := Point{Round: int(one.GetRound()), Value: one.GetValue(), StdErr: one.GetStdErr()}
-		at, known := slices.BinarySearchFunc(points, p.Round, func(p Point, round int) int { return cmp.Compare(p.Round, round) })
+		p := overview.Point{Round: int(one.GetRound()), Value: one.GetValue(), StdErr: one.GetStdErr()}
+		at, known := slices.BinarySearchFunc(points, p.Round, func(p overview.Point, round int) int { return cmp.Compare(p.Round, round) })
 		points = slices.Clone(points) // whoever was given the old ones still reads them
 		if known {
 			points[at] = p
@@ -100,12 +86,12 @@ func checkScalar(field string, one *service.Scalar) error {
 const nameBytes = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 ._/-"
 
 // all returns the series by name. The caller must not change the points.
-func (s *scalars) all() []Series {
+func (s *scalars) all() []overview.Series {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make([]Series, 0, len(s.series))
+	out := make([]overview.Series, 0, len(s.series))
 	for _, name := range slices.Sorted(maps.Keys(s.series)) {
-		out = append(out, Series{Name: name, Points: s.series[name]})
+		out = append(out, overview.Series{Name: name, Points: s.series[name]})
 	}
 	return out
 }

@@ -9,10 +9,10 @@ import (
 
 	"google.golang.org/grpc/codes"
 
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
-	"github.com/hushgrad/hushgrad/server/servertest"
+	"github.com/hushgrad/hushgrad/server/internal/servertest"
 )
 
 // watched is a running server that can be looked at.
@@ -33,7 +33,7 @@ func TestScalarsAreKeptByNameAndRound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := fmt.Sprint(s.Overview().Series)
+	got := fmt.Sprint(s.Parameters().Overview().Series)
 	if want := "[{accuracy [{1 0.25 0.125}]} {test loss [{1 1 0} {2 0.25 0}]}]"; got != want {
 		t.Errorf("kept %s, want %s", got, want)
 	}
@@ -70,7 +70,7 @@ func TestBadScalarsAreRefusedAndNothingOfTheCallIsKept(t *testing.T) {
 		_, err := api.PutScalars(t.Context(), &service.PutScalarsRequest{Scalars: slices.Repeat([]*service.Scalar{good()}, n)})
 		wantField(t, what, err, codes.InvalidArgument, "scalars")
 	}
-	if kept := s.Overview().Series; len(kept) != 0 {
+	if kept := s.Parameters().Overview().Series; len(kept) != 0 {
 		t.Errorf("kept %v", kept)
 	}
 	if err := p.operator.PutScalars(t.Context(), client.Scalar{Name: "a", Round: 1<<32 + 1, Value: 1}); err == nil {
@@ -89,7 +89,7 @@ func TestSeriesAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if points := s.Overview().Series[0].Points; len(points) != 1000 || points[0].Round != 101 || points[999].Round != 1100 {
+	if points := s.Parameters().Overview().Series[0].Points; len(points) != 1000 || points[0].Round != 101 || points[999].Round != 1100 {
 		t.Errorf("%d points from round %d on", len(points), points[0].Round)
 	}
 	var names []client.Scalar
@@ -103,7 +103,7 @@ func TestSeriesAreBounded(t *testing.T) {
 		{Name: "long", Round: 2000, Value: 7}, {Name: "one too many", Round: 1, Value: 1},
 	}})
 	wantField(t, "33 names", err, codes.ResourceExhausted, "scalars")
-	if kept := s.Overview().Series; len(kept) != 32 || kept[0].Points[999].Round != 1100 {
+	if kept := s.Parameters().Overview().Series; len(kept) != 32 || kept[0].Points[999].Round != 1100 {
 		t.Errorf("%d series, the longest ends at round %d", len(kept), kept[0].Points[999].Round)
 	}
 }

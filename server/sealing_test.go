@@ -41,7 +41,7 @@ func TestRoundsWithAShufflerNeedAKeyOfTheServer(t *testing.T) {
 		"no keys":     {without, shuffled(cocoRound("r")), "round.shuffler"},
 		"unknown key": {with, unknown, "round.seal_key"},
 		"broken key":  {with, broken, "round.seal_key"},
-		"two servers": {with, fl.Round{ID: "two", Mechanism: "sumdp-shares", Dim: 8, Scale: 1, Epsilon: 1, Delta: 1e-6, MinReports: 2}, "round.mechanism"},
+		"two servers": {with, fl.Round{ID: "two", Mechanism: "gaussian-shares", Dim: 8, Scale: 1, Epsilon: 1, Delta: 1e-6, MinReports: 2}, "round.mechanism"},
 	} {
 		_, err := c.p.operator.OpenRound(t.Context(), c.r)
 		wantField(t, what, errors.Unwrap(err), codes.InvalidArgument, c.field)

@@ -11,17 +11,18 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/internal/endpoint"
 	"github.com/hushgrad/hushgrad/server/internal/gateway"
 	"github.com/hushgrad/hushgrad/server/internal/guard"
+	"github.com/hushgrad/hushgrad/server/internal/keeper"
 	"github.com/hushgrad/hushgrad/server/internal/model"
 )
 
 // Server is a parameter server. It is safe for concurrent use.
 type Server struct {
 	cfg     Config
-	journal *keeper
+	journal *keeper.Prober
 	rounds  *store
 	model   *models
 	tasks   tasks
@@ -45,8 +46,12 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	kept := &keeper{Journal: cfg.Journal}
-	s := &Server{
+	var s *Server
+	kept := keeper.NewProber(cfg.Journal, "server/probe", func(start time.Time, err error) { s.metrics.committed(start, err) })
+	bounds := endpoint.Bounds{
+		MaxConnections: cfg.MaxConnections, MaxInFlightBytes: cfg.MaxInFlightBytes, MaxMessageBytes: cfg.MaxMessageBytes, ProgressTimeout: cfg.ProgressTimeout,
+	}
+	s = &Server{
 		cfg:     cfg,
 		journal: kept,
 		rounds:  &store{journal: kept, maxOpen: cfg.MaxOpenRounds, keep: cfg.KeepRounds, rounds: map[string]*round{}},
@@ -57,15 +62,14 @@ func New(cfg Config) (*Server, error) {
 		completing: make(chan struct{}, 1),
 		ending:     make(chan struct{}, 1),
 
-		clients:  guard.New(endpoint.Public(cfg.Limits, decodingCost), cfg.Logger),
-		operator: guard.New(endpoint.Operated(cfg.Limits, decodingCost), cfg.Logger),
-		shuffler: guard.New(endpoint.Operated(cfg.Limits, openingCost), cfg.Logger),
-		http:     guard.New(endpoint.Public(cfg.Limits, decodingCost), cfg.Logger),
+		clients:  guard.New(bounds.Public(decodingCost), cfg.Logger),
+		operator: guard.New(bounds.Operated(decodingCost), cfg.Logger),
+		shuffler: guard.New(bounds.Operated(openingCost), cfg.Logger),
+		http:     guard.New(bounds.Public(decodingCost), cfg.Logger),
 	}
 	if s.metrics, err = newMetrics(cfg.Metrics, now{s}); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	kept.metrics = s.metrics
 	if err := s.recover(); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("server: recover: %w", err)
@@ -188,4 +192,21 @@ func (s *Server) gateway() (*gateway.Gateway, error) {
 		Endpoint: s.endpoint("http", s.http, nil), Register: s.RegisterRounds, Service: service.Rounds_ServiceDesc.ServiceName,
 		MessageBytes: s.cfg.MaxMessageBytes, Security: s.cfg.HTTPSecurity, Origins: s.cfg.HTTPOrigins,
 	})
+}
+
+// Ready returns nil while the server can count reports, and otherwise an error that says in
+// words what is wrong. The health service of Serve follows it within a second.
+func (s *Server) Ready() error {
+	select {
+	case <-s.tasks.stopping:
+		return errStopping
+	default:
+	}
+	if err := s.journal.Room(); err != nil {
+		return err
+	}
+	if s.cfg.Ready != nil {
+		return s.cfg.Ready()
+	}
+	return nil
 }

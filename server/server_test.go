@@ -11,14 +11,14 @@ import (
 	reflectionpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
 
-	_ "github.com/hushgrad/hushgrad/baseline/dense"
+	_ "github.com/hushgrad/hushgrad/baseline"
 	_ "github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/fltest"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
-	"github.com/hushgrad/hushgrad/server/servertest"
+	"github.com/hushgrad/hushgrad/server/internal/servertest"
 )
 
 // peers is a running server and its two kinds of callers.

@@ -13,10 +13,10 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server"
+	"github.com/hushgrad/hushgrad/server/internal/servertest"
 	"github.com/hushgrad/hushgrad/server/journal"
-	"github.com/hushgrad/hushgrad/server/servertest"
 )
 
 // Eight shufflers at once forward the same reports, good and bad, in messages of their own, while

@@ -11,11 +11,10 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/shares"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/journal"
-	"github.com/hushgrad/hushgrad/server/limits"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
 
@@ -66,7 +65,7 @@ func forwarding(t testing.TB, r fl.Round, sealed ...[]byte) *service.ForwardRepo
 		t.Fatal(err)
 	}
 	req := &service.ForwardReportsRequest{RoundId: r.ID, RoundDigest: digest[:], Sealed: bytes.Join(sealed, nil)}
-	if r.Mechanism == shares.Name {
+	if r.Mechanism == hdsum.SharesName {
 		req.ShareTags = bytes.Repeat(noTag, len(sealed))
 	}
 	return req
@@ -256,7 +255,7 @@ func TestARefusedReportLeavesItsToken(t *testing.T) {
 }
 
 func TestForwardedMessagesAreRefusedWithTheRightCode(t *testing.T) {
-	p := start(t, server.Config{Seal: newKeys(t), Limits: limits.Limits{MaxMessageBytes: 64 << 10}})
+	p := start(t, server.Config{Seal: newKeys(t), Limits: server.Limits{MaxMessageBytes: 64 << 10}})
 	r, plain := open(t, p, shuffled(cocoRound("r"))), open(t, p, cocoRound("plain"))
 	report := made(t, r, 1)[0]
 	good := sealed(t, r, report)[0]

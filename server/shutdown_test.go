@@ -16,10 +16,9 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
-	"github.com/hushgrad/hushgrad/server/limits"
 )
 
 // overTCP is a server on two ports that the test stops by itself.
@@ -67,7 +66,7 @@ func dial(t testing.TB, address string, opts ...grpc.CallOption) *grpc.ClientCon
 
 // When its context ends the server lets a submission in progress finish.
 func TestShutdownIsGraceful(t *testing.T) {
-	s := serveTCP(t, server.Config{Limits: limits.Limits{ShutdownTimeout: time.Minute}})
+	s := serveTCP(t, server.Config{Limits: server.Limits{ShutdownTimeout: time.Minute}})
 	asClient, asOperator := dial(t, s.clients), dial(t, s.operator)
 	if _, err := client.NewOperator(asClient).OpenRound(t.Context(), cocoRound("r")); err == nil {
 		t.Error("a client opened a round on the clients' listener")
@@ -145,7 +144,7 @@ func TestHealthReportsTheShutdown(t *testing.T) {
 // A stream that never ends does not keep the server: after ShutdownTimeout it is
 // cut off.
 func TestShutdownCutsOffAHangingStream(t *testing.T) {
-	s := serveTCP(t, server.Config{Limits: limits.Limits{ShutdownTimeout: 100 * time.Millisecond}})
+	s := serveTCP(t, server.Config{Limits: server.Limits{ShutdownTimeout: 100 * time.Millisecond}})
 	stream := watch(t.Context(), t, s)
 	s.stop()
 	select {
@@ -168,7 +167,7 @@ func TestShutdownCutsOffAHangingStream(t *testing.T) {
 
 // A call that waits for a round does not keep the server from stopping.
 func TestWaitingCallsDoNotDelayTheStop(t *testing.T) {
-	s := serveTCP(t, server.Config{Limits: limits.Limits{ShutdownTimeout: time.Hour}})
+	s := serveTCP(t, server.Config{Limits: server.Limits{ShutdownTimeout: time.Hour}})
 	operator := client.NewOperator(dial(t, s.operator))
 	if _, err := operator.OpenRound(t.Context(), cocoRound("r")); err != nil {
 		t.Fatal(err)

@@ -10,20 +10,22 @@ import (
 	"sync"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
+	"github.com/hushgrad/hushgrad/server/internal/keeper"
+	"github.com/hushgrad/hushgrad/server/internal/overview"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
 // store holds the rounds by id. Closed rounds beyond the limit are forgotten,
 // but their ids stay taken.
 type store struct {
-	journal       *keeper
+	journal       *keeper.Prober
 	maxOpen, keep int
 
 	mu     sync.Mutex
 	rounds map[string]*round
-	order  []*round // oldest first
-	past   past     // forgotten rounds
+	order  []*round      // oldest first
+	past   overview.Past // forgotten rounds
 }
 
 // open adds a round to the journal and starts its clock, unless its id was used before.
@@ -37,7 +39,7 @@ func (s *store) open(r *round) error {
 	if err := r.head().put(&b); err != nil {
 		return err
 	}
-	if err := s.journal.commit(&b); err != nil {
+	if err := s.journal.Commit(&b); err != nil {
 		return err
 	}
 	s.add(r)
@@ -48,7 +50,11 @@ func (s *store) open(r *round) error {
 // free returns an error when there is no room for another round, or its id was used before. The
 // caller holds s.mu.
 func (s *store) free(id string) error {
-	if err := s.unused(id); err != nil {
+	_, err := s.journal.Get([]byte(usedPrefix + id))
+	switch {
+	case s.rounds[id] != nil || err == nil:
+		return because(errUsedBefore, "id", id, "must be new")
+	case !errors.Is(err, journal.ErrNotFound):
 		return err
 	}
 	open := 0
@@ -59,18 +65,6 @@ func (s *store) free(id string) error {
 	}
 	if open >= s.maxOpen {
 		return because(errLimit, "open_rounds", open+1, "must be at most %d", s.maxOpen)
-	}
-	return nil
-}
-
-// unused returns an error when there is or was a round with that id.
-func (s *store) unused(id string) error {
-	_, err := s.journal.Get([]byte(usedPrefix + id))
-	if s.rounds[id] != nil || err == nil {
-		return because(errUsedBefore, "id", id, "must be new")
-	}
-	if !errors.Is(err, journal.ErrNotFound) {
-		return err
 	}
 	return nil
 }
@@ -165,26 +159,18 @@ func (s *store) trim() error {
 		forgotten = append(forgotten, r.description)
 		return true
 	}
-	kept := make([]*round, 0, len(s.order))
-	for _, r := range s.order {
-		if !forget(r) {
-			kept = append(kept, r)
-		}
-	}
+	kept := slices.DeleteFunc(slices.Clone(s.order), forget)
 	if len(kept) == len(s.order) {
 		return nil
 	}
-	if err := s.journal.commit(&b); err != nil {
+	if err := s.journal.Commit(&b); err != nil {
 		return err
 	}
 	for _, r := range forgotten {
-		s.past.add(r)
+		s.past.Add(r)
+		delete(s.rounds, r.ID)
 	}
 	s.order = kept
-	s.rounds = map[string]*round{}
-	for _, r := range kept {
-		s.rounds[r.description.ID] = r
-	}
 	return nil
 }
 
@@ -205,4 +191,22 @@ func (s *store) states() map[string]int {
 // stateName is open for ROUND_STATE_OPEN.
 func stateName(s service.RoundState) string {
 	return strings.ToLower(strings.TrimPrefix(s.String(), "ROUND_STATE_"))
+}
+
+// recoverPast counts the forgotten rounds that the journal has.
+func (s *store) recoverPast() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for pair, err := range s.journal.Scan([]byte(usedPrefix), journal.After([]byte(usedPrefix))) {
+		if err != nil {
+			return err
+		}
+		var r fl.Round
+		if r.UnmarshalBinary(pair.Value) != nil {
+			s.past.Unknown++ // it is of no use to refuse to start
+			continue
+		}
+		s.past.Add(r)
+	}
+	return nil
 }

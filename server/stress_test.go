@@ -14,10 +14,10 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server"
+	"github.com/hushgrad/hushgrad/server/internal/servertest"
 	"github.com/hushgrad/hushgrad/server/journal"
-	"github.com/hushgrad/hushgrad/server/servertest"
 )
 
 // tally counts what clients know of their reports to one round.
@@ -31,6 +31,7 @@ type tally struct {
 // stopped and started anew. A round that is closed has counted every report that was
 // acknowledged, and none that was not sent.
 func TestTwoHundredClientsThroughAbortsClosesAndRestarts(t *testing.T) {
+	t.Parallel() // it mostly waits
 	const clients, rounds, restarts = 200, 12, 6
 	kept := journal.NewMemory()
 	var current atomic.Pointer[servertest.Server]
@@ -78,7 +79,7 @@ func TestTwoHundredClientsThroughAbortsClosesAndRestarts(t *testing.T) {
 			begin()
 			time.Sleep(20 * time.Millisecond)
 		}
-		for now.counted.Load() == 0 && t.Context().Err() == nil { // it takes a report to close a round
+		for now.counted.Load() < 150 && t.Context().Err() == nil { // there is load, however slow it is
 			time.Sleep(time.Millisecond)
 		}
 		operator := current.Load().Operator()

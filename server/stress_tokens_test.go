@@ -15,11 +15,10 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server"
+	"github.com/hushgrad/hushgrad/server/internal/servertest"
 	"github.com/hushgrad/hushgrad/server/journal"
-	"github.com/hushgrad/hushgrad/server/limits"
-	"github.com/hushgrad/hushgrad/server/servertest"
 )
 
 // 50 clients, with -long 200, spend each of their tokens on two reports at once, while rounds are
@@ -32,7 +31,7 @@ func TestTokensThroughAbortsClosesAndRestarts(t *testing.T) {
 	if *long {
 		clients = 200
 	}
-	cfg := server.Config{Journal: journal.NewMemory(), Limits: limits.Limits{ShutdownTimeout: time.Millisecond}} // breaks calls
+	cfg := server.Config{Journal: journal.NewMemory(), Limits: server.Limits{ShutdownTimeout: time.Millisecond}} // breaks calls
 	var current atomic.Pointer[servertest.Server]
 	begin := func() {
 		s, err := servertest.Start(cfg)

@@ -15,10 +15,10 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/admit"
-	"github.com/hushgrad/hushgrad/server/admit/issuer"
+	"github.com/hushgrad/hushgrad/server/internal/issuer"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 

@@ -2,7 +2,7 @@ package signsketch
 
 import (
 	"cmp"
-	"fmt"
+	"flag"
 	"math"
 	"math/big"
 	"math/bits"
@@ -12,8 +12,9 @@ import (
 	"github.com/hushgrad/hushgrad/internal/gf2"
 	"github.com/hushgrad/hushgrad/internal/walsh"
 	"github.com/hushgrad/hushgrad/sparse"
-	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
+
+var long = flag.Bool("long", false, "measure all ε")
 
 // ρ against the hypergeometric law in exact rational arithmetic, and its limit.
 func TestAgreementIsTheHypergeometricSum(t *testing.T) {
@@ -67,28 +68,6 @@ func TestMSEAtRecordedPoints(t *testing.T) {
 	}
 }
 
-// The real code against the exact errors. 9 cases with at most 101 normal tests
-// each at 6 standard errors: false-positive rate below 2e-6.
-func TestErrorsAreTheExactOnes(t *testing.T) {
-	for _, s := range []int{1, 4, 9} {
-		if s > 1 && testing.Short() {
-			break // a minute with the race detector
-		}
-		for _, eps := range []float64{0.1, 1, 5} {
-			t.Run(fmt.Sprintf("s=%d/eps=%g", s, eps), func(t *testing.T) {
-				rng := rand.New(rand.NewChaCha8([32]byte{41, byte(s)}))
-				mse, err := Scheme.MSE(sparse.Point{Dim: 100, Sparsity: s, Epsilon: eps})
-				if err != nil {
-					t.Fatal(err)
-				}
-				sparsetest.Measure(t, sparsetest.Round(t, Name, 100, s, eps), sparsetest.Input(100, s, 0), 60, 10, sparsetest.Errors{
-					Mean: mse, Items: math.Inf(1),
-				}, 6, rng)
-			})
-		}
-	}
-}
-
 // If all clients hold the same vector, the labels of a round alias it onto itself and onto all
 // other coordinates. The expectation over all sign functions, for fixed labels, is computed
 // exactly: the majority as a function of c, transformed, is the expected bit·σ at every label.
@@ -103,7 +82,7 @@ func TestErrorsAreTheExactOnes(t *testing.T) {
 // With 2·10^6 reports at ε = 3 on top of that, intervals of 95 % must cover 93 %: at 95 % fewer
 // of 32 640 have probability below 1e-20.
 func TestAliasingIsInTheStandardErrors(t *testing.T) {
-	if testing.Short() {
+	if !*long {
 		t.Skip("60 transforms of length 2^19")
 	}
 	const s, others, reports = 64, 1024, 2e6

@@ -1,5 +1,5 @@
 // Package signsketch estimates the mean of sparse ternary vectors from one bit per client. Use
-// it at small ε: it beats coco and collision there, and package auto compares the three. Start
+// it at small ε: it beats coco and collision there, and package mechanisms compares the three. Start
 // with a round with the mechanism "signsketch". [Scheme] computes the error of such a round.
 //
 // A report is the bit and the seed of a hash function. It is ε-locally differentially private.

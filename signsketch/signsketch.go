@@ -7,7 +7,6 @@ import (
 	"github.com/hushgrad/hushgrad/fl/exact"
 	"github.com/hushgrad/hushgrad/internal/gf2"
 	"github.com/hushgrad/hushgrad/sparse"
-	"github.com/hushgrad/hushgrad/sparse/slothash"
 )
 
 // Name is the registered name.
@@ -18,14 +17,14 @@ const Name = "signsketch"
 // is estimated. Its mechanisms are fl.SparseMechanisms.
 var Scheme = sparse.NewScheme(sparse.Definition{
 	Name:   Name,
-	Layout: slothash.Paired,
+	Layout: sparse.Paired,
 	Slots:  slots,
 	// Randomized response is a choice of one of two slots, one of them likely.
 	Likely:     func(int) int { return 1 },
 	MinKeys:    minKeys,
 	Calibrate:  calibrate,
 	Aliasing:   aliasing,
-	NewSampler: func(w exact.Weights, _, _ int) sparse.Sampler { return newSampler(w) },
+	NewSampler: func(w exact.Weights, _, _ int) sparse.Sampler { return &sampler{answer: [2]uint64{w.High, w.Low}} },
 })
 
 func init() { fl.Register(Name, Scheme) }
@@ -42,7 +41,7 @@ func minKeys(sparsity int) int { return labelsPerEntry * sparsity }
 
 // calibrate returns the exact hit probabilities: an own item's slot is reported if
 // it agrees with the majority and the answer is true, or neither.
-func calibrate(_ slothash.Chances, p sparse.Point, high, _, total float64) sparse.Calibration {
+func calibrate(_ sparse.Chances, p sparse.Point, high, _, total float64) sparse.Calibration {
 	m := labelBits(p)
 	truth := 2*high/total - 1
 	own := (1 + truth*agreement(p.Sparsity, m)) / 2
@@ -131,13 +130,11 @@ func agreement(s, m int) float64 {
 // are the two answers; an item votes for its slot.
 type sampler struct{ answer [2]uint64 }
 
-func newSampler(w exact.Weights) *sampler { return &sampler{answer: [2]uint64{w.High, w.Low}} }
-
 // Slot implements sparse.Sampler. O(s).
-func (s *sampler) Slot(x fl.Ternary, f slothash.Func, choose exact.Chooser) uint32 {
+func (s *sampler) Slot(x fl.Ternary, f sparse.HashFunc, choose exact.Chooser) uint32 {
 	votes := 0 // for slot 1, times two
 	for i, j := range x.Index {
-		votes += 2 * int(slothash.Paired.Item(f, j, x.Sign[i]))
+		votes += 2 * int(sparse.Paired.Item(f, j, x.Sign[i]))
 	}
 	majority := uint32(0)
 	switch {

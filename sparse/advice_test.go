@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 func TestAdviceComesOnlyWhereItHelps(t *testing.T) {
@@ -23,7 +22,7 @@ func TestAdviceComesOnlyWhereItHelps(t *testing.T) {
 		{"collision", 8, fl.Params{"slots": fl.Int(1024)}, 1, "1024 slots give"},
 	} {
 		params := c.params.With("sparsity", fl.Int(c.sparsity))
-		m := sparsetest.Open(t, sparsetest.RoundWith(t, c.name, 7850, c.eps, params))
+		m := open(t, roundWith(t, c.name, 7850, c.eps, params))
 		got := strings.Join(m.(fl.Adviser).Advice(), "\n")
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%+v: advice %q", c, got)

@@ -4,24 +4,19 @@ import (
 	"encoding/binary"
 
 	"github.com/hushgrad/hushgrad/fl/count"
-	"github.com/hushgrad/hushgrad/sparse/slothash"
 )
 
 // tally counts the hits of every item. It implements count.State.
 type tally struct {
 	mechanism *mechanism
-	hits      slothash.Tally
+	hits      Tally
 }
 
-var _ count.State[slothash.Report, *tally] = (*tally)(nil)
-
-func (m *mechanism) newTally() *tally { return &tally{mechanism: m, hits: m.family.NewTally()} }
-
 // Read implements count.State.
-func (t *tally) Read(report []byte) (slothash.Report, error) { return t.mechanism.codec.Parse(report) }
+func (t *tally) Read(report []byte) (Report, error) { return t.mechanism.codec.Parse(report) }
 
 // Count implements count.State.
-func (t *tally) Count(r slothash.Report) { t.hits.Add(r.Seed, r.Slot) }
+func (t *tally) Count(r Report) { t.hits.Add(r.Seed, r.Slot) }
 
 // Merge implements count.State.
 func (t *tally) Merge(other *tally) {
@@ -33,9 +28,10 @@ func (t *tally) Merge(other *tally) {
 // so the bytes do not depend on how the reports were split or ordered.
 func (t *tally) Append(payload []byte, reports int64) []byte {
 	payload = binary.AppendUvarint(payload, uint64(reports))
-	for v := range t.hits.State() {
+	t.hits.Visit(func(v int32) int32 {
 		payload = binary.AppendVarint(payload, int64(v))
-	}
+		return v
+	})
 	return payload
 }
 
@@ -45,6 +41,6 @@ func (t *tally) MaxBytes() int { return (1 + t.hits.Integers()) * binary.MaxVari
 // Restore implements count.State.
 func (t *tally) Restore(p *count.Payload) (reports int64) {
 	reports = p.Reports()
-	t.hits.SetState(func() int32 { return int32(p.Varint(-reports, reports)) })
+	t.hits.Visit(func(int32) int32 { return int32(p.Varint(-reports, reports)) })
 	return reports
 }

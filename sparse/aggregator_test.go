@@ -10,7 +10,6 @@ import (
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/collision"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 var names = []string{coco.Name, collision.Name}
@@ -37,8 +36,8 @@ func reports(t testing.TB, m fl.Mechanism, dim, n int) [][]byte {
 // snapshot is the same to the last bit.
 func TestSnapshotsDoNotDependOnTheSplit(t *testing.T) {
 	for _, name := range names {
-		r := sparsetest.Round(t, name, 60, 5, 2)
-		m := sparsetest.Open(t, r)
+		r := roundOf(t, name, 60, 5, 2)
+		m := open(t, r)
 		all := reports(t, m, 60, 90)
 		whole := m.NewAggregator()
 		if err := fl.AddBatch(m, whole, all); err != nil {
@@ -63,7 +62,7 @@ func TestSnapshotsDoNotDependOnTheSplit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			restored := sparsetest.Open(t, r).NewAggregator() // another process
+			restored := open(t, r).NewAggregator() // another process
 			if err := restored.UnmarshalBinary(stored); err != nil {
 				t.Fatal(err)
 			}
@@ -79,8 +78,8 @@ func TestSnapshotsDoNotDependOnTheSplit(t *testing.T) {
 
 func TestAggregatorsRefuseWhatIsNotTheirs(t *testing.T) {
 	for _, name := range names {
-		m := sparsetest.Open(t, sparsetest.Round(t, name, 60, 5, 2))
-		other := sparsetest.Open(t, sparsetest.Round(t, name, 61, 5, 2))
+		m := open(t, roundOf(t, name, 60, 5, 2))
+		other := open(t, roundOf(t, name, 61, 5, 2))
 		agg := m.NewAggregator()
 		if _, err := agg.Estimate(); !errors.Is(err, fl.ErrNoReports) {
 			t.Errorf("%s: estimate without reports: %v", name, err)
@@ -113,7 +112,7 @@ func TestAggregatorsRefuseWhatIsNotTheirs(t *testing.T) {
 func TestEncodeRefuses(t *testing.T) {
 	rng := rand.New(rand.NewChaCha8([32]byte{}))
 	for _, name := range names {
-		m := sparsetest.Open(t, sparsetest.Round(t, name, 10, 3, 2))
+		m := open(t, roundOf(t, name, 10, 3, 2))
 		for what, err := range map[string]error{
 			"short":    encodeError(m.Encode([]byte("x"), make([]float64, 9), rng)),
 			"NaN":      encodeError(m.Encode([]byte("x"), []float64{9: math.NaN()}, rng)),
@@ -154,7 +153,7 @@ func TestRoundsWithBadParametersAreRefused(t *testing.T) {
 			"unknown":         {func(r *fl.Round) { r.Params = r.Params.With("slot", fl.Int(8)) }, "params"},
 			"without hashing": {func(r *fl.Round) { delete(r.Params, "hash") }, "hash"},
 		} {
-			r := sparsetest.Round(t, name, 10, 3, 2)
+			r := roundOf(t, name, 10, 3, 2)
 			c.mutate(&r)
 			_, err := fl.Open(r)
 			var p *fl.ParamError
@@ -176,8 +175,8 @@ func TestStandardErrorsCover(t *testing.T) {
 		grad[j] = 0.5 - 0.025*float64(j)
 	}
 	for _, name := range names {
-		r := sparsetest.Round(t, name, dim, s, 3)
-		m := sparsetest.Open(t, r)
+		r := roundOf(t, name, dim, s, 3)
+		m := open(t, r)
 		rng := rand.New(rand.NewChaCha8([32]byte{22}))
 		l1 := 0.0
 		for _, g := range grad {
@@ -218,7 +217,7 @@ func TestStandardErrorsCover(t *testing.T) {
 
 // Whatever bytes come as a snapshot, the aggregator stays usable.
 func FuzzUnmarshal(f *testing.F) {
-	m := sparsetest.Open(f, sparsetest.Round(f, coco.Name, 6, 2, 1))
+	m := open(f, roundOf(f, coco.Name, 6, 2, 1))
 	agg := m.NewAggregator()
 	if err := fl.AddBatch(m, agg, reports(f, m, 6, 4)); err != nil {
 		f.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"github.com/hushgrad/hushgrad/collision"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/signsketch"
-	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 // coverage are the shares of coordinates in whole rounds whose estimate is within 1.96 standard
@@ -61,7 +60,7 @@ func apply(x []float64, f func(float64) float64) []float64 {
 // report is hardly more than the entry. Rounds are independent. A share of 93 % fails at 5.5 of its
 // standard errors, 320 times 2e-8.
 func TestFewReportsAreCovered(t *testing.T) {
-	if testing.Short() {
+	if !*long {
 		t.Skip("38400 rounds on one goroutine")
 	}
 	const dim, rounds, perOpening = 60, 400, 8
@@ -87,8 +86,8 @@ func TestFewReportsAreCovered(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x := sparsetest.Input(dim, at.sparsity, 0)
-			truth := sparsetest.Dense(x)
+			x := input(dim, at.sparsity, 0)
+			truth := dense(x)
 			for _, n := range []int{1, 2, 10, 100} {
 				covers := map[string]*coverage{"all": {}, "held": {}}
 				if c.shows {
@@ -98,7 +97,7 @@ func TestFewReportsAreCovered(t *testing.T) {
 					for i := range r.PublicSeed {
 						r.PublicSeed[i] = byte(rng.Uint32())
 					}
-					m := sparsetest.Open(t, r)
+					m := open(t, r)
 					for range perOpening {
 						agg := m.NewAggregator()
 						for range n {

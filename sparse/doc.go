@@ -11,17 +11,22 @@
 // function sends the 2·dim signed coordinates ("items") to slots. The client reports the
 // slots of its own items with a larger probability than other slots, and the aggregator
 // counts, for every item, how many reports hit its slot. Linear formulas turn the counts
-// into unbiased estimates ([Calibration]).
+// into unbiased estimates ([Calibration]). [HashFamily] says what the hash functions are, and their
+// [Chances].
 //
 // # Standard errors
 //
 // Intervals of 1.96 standard errors cover at least 93 % of the coordinates of a round, from the
-// first report on: of all coordinates, and of the few that clients hold. Few hits look more
-// certain than they are, so that variances count three hits more than were seen. With few
-// hits the intervals are longer than they would have to be, by 2 to 7 times for a single report
-// and by a quarter at most for a hundred. Standard errors of the sign sketch contain the error
-// of the round's labels, which does not fall with the number of reports.
+// first report on: of all coordinates, and of the few that clients hold. The variance is computed
+// as if each item had three hits more than were seen. Without them an item with few hits would have
+// too small a standard error. So the intervals of small rounds are longer than they have to be.
+// With the best number of slots, intervals of coco and collision are 4 to 7 times as long as they
+// have to be in a round of one report, and at most a quarter longer in a round of a hundred. For
+// coco with t = 2s and for the sign sketch they can be more than twice as long at a hundred
+// reports, and far longer at one report. Standard errors of the sign sketch contain the error of
+// the round's labels, which does not fall with the number of reports.
 //
-// The columns frequency, plus and minus have the same. docs/results/sparse-vectors.md has the shares that
-// go run ./bench coverage measures.
+// Standard errors of the columns frequency, plus and minus are computed in the same way.
+// docs/results/sparse-vectors.md lists how many of the mean's coordinates the intervals cover. go
+// run ./bench coverage measures them.
 package sparse

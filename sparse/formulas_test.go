@@ -8,13 +8,12 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/count"
-	"github.com/hushgrad/hushgrad/sparse/slothash"
 )
 
 // given is a tally in a state that a test chose.
 type given struct {
-	slothash.Tally // nothing else is asked of it
-	plus, minus    []int32
+	Tally       // nothing else is asked of it
+	plus, minus []int32
 }
 
 func (g given) Counts() (plus, minus []int32) { return g.plus, g.minus }

@@ -9,7 +9,6 @@ import (
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/sparse"
-	"github.com/hushgrad/hushgrad/sparse/sparsetest"
 )
 
 // scale is a power of two, so that multiplying by it is exact.
@@ -78,7 +77,7 @@ func TestKeyValuesAreEstimated(t *testing.T) {
 	const n, dim, s = 20_000, 12, 2
 	for _, name := range names {
 		r := pairsRound(t, name, dim, s, 4)
-		m := sparsetest.Open(t, r).(fl.KeyValueMechanism)
+		m := open(t, r).(fl.KeyValueMechanism)
 		agg := m.NewAggregator()
 		rng := rand.New(rand.NewChaCha8([32]byte{31}))
 		held := 0
@@ -121,7 +120,7 @@ func TestKeyValuesAreEstimated(t *testing.T) {
 // of them off except with probability 3e-7.
 func TestClientsWithManyPairsSendAFairSample(t *testing.T) {
 	r := pairsRound(t, names[0], 6, 2, 15)
-	m := sparsetest.Open(t, r).(fl.KeyValueMechanism)
+	m := open(t, r).(fl.KeyValueMechanism)
 	agg := m.NewAggregator()
 	rng := rand.New(rand.NewChaCha8([32]byte{32}))
 	pairs := make([]fl.KeyValue, 6)
@@ -147,7 +146,7 @@ func TestClientsWithManyPairsSendAFairSample(t *testing.T) {
 
 func TestBadPairsAreRefused(t *testing.T) {
 	for _, name := range names {
-		m := sparsetest.Open(t, sparsetest.Round(t, name, 10, 3, 2)).(fl.KeyValueMechanism)
+		m := open(t, roundOf(t, name, 10, 3, 2)).(fl.KeyValueMechanism)
 		out, err := m.EncodeKeyValues([]byte("x"), []fl.KeyValue{{Key: 10}}, nil)
 		var p *fl.ParamError
 		if !errors.As(err, &p) || p.Param != "pairs" || string(out) != "x" {

@@ -10,7 +10,6 @@ import (
 	"github.com/hushgrad/hushgrad/fl/exact"
 	"github.com/hushgrad/hushgrad/internal/cells"
 	"github.com/hushgrad/hushgrad/privacy"
-	"github.com/hushgrad/hushgrad/sparse/slothash"
 	"github.com/hushgrad/hushgrad/ternarize"
 )
 
@@ -19,13 +18,13 @@ type mechanism struct {
 	scheme      *Scheme
 	round       *count.Round
 	point       Point
-	family      slothash.Family
+	family      HashFamily
 	blanket     *privacy.Blanket
 	calibration Calibration
 	aliasing    float64 // of Definition.Aliasing
 	weights     exact.Weights
 
-	codec    slothash.Codec
+	codec    Codec
 	encoders sync.Pool // of *encoder
 }
 
@@ -38,7 +37,7 @@ var (
 
 // complete fills in what follows from the other fields.
 func (m *mechanism) complete() (fl.SparseMechanism, error) {
-	m.codec = slothash.NewCodec(m.point.Slots)
+	m.codec = NewCodec(m.point.Slots)
 	first, err := m.newEncoder()
 	if err != nil {
 		return nil, err
@@ -50,7 +49,7 @@ func (m *mechanism) complete() (fl.SparseMechanism, error) {
 // encoder is the scratch space of one Encode at a time.
 type encoder struct {
 	ternarizer *ternarize.Sampler
-	hash       slothash.Func
+	hash       HashFunc
 	sampler    Sampler
 	repeats    *cells.Set
 }
@@ -131,13 +130,13 @@ func (m *mechanism) EncodeChoosing(dst []byte, x fl.Ternary, seed uint32, choose
 	return m.codec.Append(dst, e.report(x, seed, choose)), nil
 }
 
-func (e *encoder) report(x fl.Ternary, seed uint32, choose exact.Chooser) slothash.Report {
+func (e *encoder) report(x fl.Ternary, seed uint32, choose exact.Chooser) Report {
 	e.hash.Bind(seed)
-	return slothash.Report{Seed: seed, Slot: e.sampler.Slot(x, e.hash, choose)}
+	return Report{Seed: seed, Slot: e.sampler.Slot(x, e.hash, choose)}
 }
 
 func (m *mechanism) NewAggregator() fl.Aggregator {
-	return count.New(m.round, m.newTally)
+	return count.New(m.round, func() *tally { return &tally{mechanism: m, hits: m.family.NewTally()} })
 }
 
 func (m *mechanism) Guarantee() fl.Guarantee {

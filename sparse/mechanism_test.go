@@ -9,8 +9,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/count"
 	"github.com/hushgrad/hushgrad/privacy"
-	"github.com/hushgrad/hushgrad/sparse/slothash"
-	"github.com/hushgrad/hushgrad/sparse/sparsetest"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 func TestCentralIsTheBlanketOfTheRound(t *testing.T) {
@@ -19,7 +18,7 @@ func TestCentralIsTheBlanketOfTheRound(t *testing.T) {
 			sparsity int
 			eps      float64
 		}{{1, 0.5}, {8, 2}, {8, 5}} {
-			r := sparsetest.Round(t, name, 600, c.sparsity, c.eps)
+			r := roundOf(t, name, 600, c.sparsity, c.eps)
 			slots, err := r.Params.Int("slots")
 			if err != nil {
 				t.Fatal(err)
@@ -28,7 +27,7 @@ func TestCentralIsTheBlanketOfTheRound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := sparsetest.Open(t, r)
+			m := open(t, r)
 			for _, at := range []struct {
 				n     int
 				delta float64
@@ -52,11 +51,11 @@ func TestCentralIsTheBlanketOfTheRound(t *testing.T) {
 // standard errors in proportion to it.
 func TestEstimatesAreInUnitsOfTheScale(t *testing.T) {
 	for _, name := range names {
-		r := sparsetest.Round(t, name, 60, 5, 2)
-		all := reports(t, sparsetest.Open(t, r), 60, 50)
+		r := roundOf(t, name, 60, 5, 2)
+		all := reports(t, open(t, r), 60, 50)
 		estimate := func(scale float64) *fl.Estimate {
 			r.Scale = scale
-			m := sparsetest.Open(t, r)
+			m := open(t, r)
 			agg := m.NewAggregator()
 			if err := fl.AddBatch(m, agg, all); err != nil {
 				t.Fatal(err)
@@ -81,19 +80,19 @@ func TestEstimatesAreInUnitsOfTheScale(t *testing.T) {
 
 func TestMergeRefusesRoundsThatDifferInAnything(t *testing.T) {
 	for _, name := range names {
-		r := sparsetest.Round(t, name, 60, 5, 2)
-		agg := sparsetest.Open(t, r).NewAggregator()
+		r := roundOf(t, name, 60, 5, 2)
+		agg := open(t, r).NewAggregator()
 		for what, mutate := range map[string]func(*fl.Round){
 			"id": func(r *fl.Round) { r.ID = "another" }, "scale": func(r *fl.Round) { r.Scale = 2 },
 			"public seed": func(r *fl.Round) { r.PublicSeed[31]++ }, "reports": func(r *fl.Round) { r.MinReports = 2 },
 		} {
 			other := r
 			mutate(&other)
-			if err := agg.Merge(sparsetest.Open(t, other).NewAggregator()); err == nil {
+			if err := agg.Merge(open(t, other).NewAggregator()); err == nil {
 				t.Errorf("%s: merged a round with another %s", name, what)
 			}
 		}
-		if err := agg.Merge(sparsetest.Open(t, r).NewAggregator()); err != nil {
+		if err := agg.Merge(open(t, r).NewAggregator()); err != nil {
 			t.Errorf("%s: the same round: %v", name, err)
 		}
 	}
@@ -103,14 +102,14 @@ func TestMergeRefusesRoundsThatDifferInAnything(t *testing.T) {
 // 32-bit seed have probability 2^-608.
 func TestEncodeWithoutAGenerator(t *testing.T) {
 	for _, name := range names {
-		m := sparsetest.Open(t, sparsetest.Round(t, name, 10, 3, 2))
+		m := open(t, roundOf(t, name, 10, 3, 2))
 		seeds := map[uint32]bool{}
 		for range 10 {
 			fromGradient, err := m.Encode(nil, []float64{9: 0.5}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			fromTernary, err := m.EncodeTernary(nil, sparsetest.Input(10, 3, 1), nil)
+			fromTernary, err := m.EncodeTernary(nil, input(10, 3, 1), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,11 +130,11 @@ func TestEncodeWithoutAGenerator(t *testing.T) {
 // chance with probability 64·2^-200.
 func TestSeedsUseAllBits(t *testing.T) {
 	for _, name := range names {
-		m := sparsetest.Open(t, sparsetest.Round(t, name, 10, 3, 2))
+		m := open(t, roundOf(t, name, 10, 3, 2))
 		rng := rand.New(rand.NewChaCha8([32]byte{23}))
 		some, all := uint32(0), ^uint32(0)
 		for range 200 {
-			report, err := m.EncodeTernary(nil, sparsetest.Input(10, 3, 0), rng)
+			report, err := m.EncodeTernary(nil, input(10, 3, 0), rng)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,9 +151,9 @@ func TestSeedsUseAllBits(t *testing.T) {
 // refused and leaves the aggregator as it was.
 func TestSnapshotsWithImpossiblePayloadsAreRefused(t *testing.T) {
 	for _, name := range names {
-		for _, hash := range slothash.Families() {
-			r := sparsetest.RoundWith(t, name, 20, 2, fl.Params{"sparsity": fl.Int(2), "hash": fl.Text(hash)})
-			m := sparsetest.Open(t, r)
+		for _, hash := range sparse.HashFamilies() {
+			r := roundWith(t, name, 20, 2, fl.Params{"sparsity": fl.Int(2), "hash": fl.Text(hash)})
+			m := open(t, r)
 			counted, err := count.NewRound(r)
 			if err != nil {
 				t.Fatal(err)

@@ -1,10 +1,10 @@
 package sparse
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/sparse/slothash"
 )
 
 // Names of the parameters in Round.Params.
@@ -12,15 +12,6 @@ const (
 	ParamSparsity = "sparsity" // entries of a ternary vector, s
 	ParamSlots    = "slots"    // number of slots, t
 	ParamHash     = "hash"     // hash family, HashGF2 or HashIdeal
-)
-
-// Hash families.
-const (
-	// HashGF2 is linear over GF(2). Decoding a report takes time that hardly depends on
-	// the dimension. The number of slots must be a power of two. It is the default.
-	HashGF2 = slothash.GF2
-	// HashIdeal gives every item an independent slot. Decoding a report takes O(dim).
-	HashIdeal = slothash.Ideal
 )
 
 // MaxSparsity bounds the entries of a ternary vector.
@@ -55,10 +46,7 @@ func (p Point) weights(likely int) (high, total float64) {
 // ReadSparsity checks what is common to sparse mechanisms, and that the round has
 // no parameters but the given ones, and returns the sparsity.
 func ReadSparsity(r fl.Round, params ...string) (int, error) {
-	if err := r.CheckLocal(); err != nil {
-		return 0, err
-	}
-	if err := r.Params.Only(params...); err != nil {
+	if err := cmp.Or(r.CheckLocal(), r.Params.Only(params...)); err != nil {
 		return 0, err
 	}
 	if !r.Params.Has(ParamSparsity) {

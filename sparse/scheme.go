@@ -9,19 +9,18 @@ import (
 	"github.com/hushgrad/hushgrad/fl/exact"
 	"github.com/hushgrad/hushgrad/internal/gf2"
 	"github.com/hushgrad/hushgrad/privacy"
-	"github.com/hushgrad/hushgrad/sparse/slothash"
 )
 
 // Sampler draws the slot of one client under one hash function. It is reused
 // without allocating and is not safe for concurrent use.
 type Sampler interface {
-	Slot(x fl.Ternary, f slothash.Func, choose exact.Chooser) uint32
+	Slot(x fl.Ternary, f HashFunc, choose exact.Chooser) uint32
 }
 
-// Definition is what a mechanism of this module supplies to its Scheme.
+// Definition is what a mechanism supplies to its Scheme, in this module or in another.
 type Definition struct {
 	Name   string // registered name
-	Layout slothash.Layout
+	Layout Layout
 	// Slots is the number of slots where it is fixed; 0 makes it, and the hash family, a
 	// parameter of the round.
 	Slots int
@@ -33,7 +32,7 @@ type Definition struct {
 	MinKeys func(s int) int
 	// Calibrate returns the hit probabilities for slots of weight high and low, Ω = total
 	// in all. chances are the hash family's chances.
-	Calibrate func(chances slothash.Chances, p Point, high, low, total float64) Calibration
+	Calibrate func(chances Chances, p Point, high, low, total float64) Calibration
 	// Aliasing is the squared error that the fixed labels of a round add to a coordinate,
 	// divided by the squared norm of the mean ternary vector; nil: none. It does not fall
 	// with the number of reports.
@@ -70,9 +69,7 @@ func (s *Scheme) at(p Point) (Point, error) {
 	if d.Slots > 0 {
 		p.Slots, p.Hash = d.Slots, HashGF2
 	}
-	if p.Hash == "" {
-		p.Hash = HashGF2
-	}
+	p.Hash = cmp.Or(p.Hash, HashGF2)
 	if d.MinKeys != nil {
 		if keys := max(d.Layout.Keys(p.Dim, p.Sparsity), d.MinKeys(p.Sparsity)); gf2.BitsFor(keys) > gf2.MaxBits {
 			return p, fl.Invalid(ParamSparsity, p.Sparsity, "must leave at most 2^%d labels, %d are needed", gf2.MaxBits, keys)
@@ -88,12 +85,12 @@ func (s *Scheme) Calibration(p Point) (Calibration, error) {
 		return Calibration{}, err
 	}
 	d := s.definition
-	var chances slothash.Chances
+	var chances Chances
 	if d.Slots == 0 {
 		if low := d.MinSlots(p.Sparsity); p.Slots < low {
 			return Calibration{}, fl.Invalid(ParamSlots, p.Slots, "must be at least %d for sparsity %d", low, p.Sparsity)
 		}
-		if chances, err = slothash.NewChances(p.Hash, d.Layout, d.Layout.Keys(p.Dim, p.Sparsity), p.Slots); err != nil {
+		if chances, err = NewChances(p.Hash, d.Layout, d.Layout.Keys(p.Dim, p.Sparsity), p.Slots); err != nil {
 			return Calibration{}, err
 		}
 	}
@@ -202,8 +199,8 @@ func (s *Scheme) read(r fl.Round) (Point, error) {
 	if p.Slots, err = r.Params.Int(ParamSlots); err != nil {
 		return Point{}, err
 	}
-	if low := s.definition.MinSlots(sparsity); p.Slots < low || int64(p.Slots) > slothash.MaxSlots {
-		return Point{}, fl.Invalid(ParamSlots, p.Slots, "must be in [%d, %d] for sparsity %d", low, int64(slothash.MaxSlots), sparsity)
+	if low := s.definition.MinSlots(sparsity); p.Slots < low || int64(p.Slots) > MaxSlots {
+		return Point{}, fl.Invalid(ParamSlots, p.Slots, "must be in [%d, %d] for sparsity %d", low, int64(MaxSlots), sparsity)
 	}
 	if p.Hash, err = r.Params.Text(ParamHash); err != nil {
 		return Point{}, err
@@ -222,11 +219,11 @@ func (s *Scheme) Open(r fl.Round) (fl.Mechanism, error) {
 	if err != nil {
 		return nil, err
 	}
-	shape := slothash.Shape{Layout: d.Layout, Dim: r.Dim, Sparsity: p.Sparsity, Slots: p.Slots}
+	shape := HashShape{Layout: d.Layout, Dim: r.Dim, Sparsity: p.Sparsity, Slots: p.Slots}
 	if d.MinKeys != nil {
 		shape.MinKeys = d.MinKeys(p.Sparsity)
 	}
-	family, err := slothash.NewFamily(p.Hash, shape, key)
+	family, err := NewHashFamily(p.Hash, shape, key)
 	if err != nil {
 		return nil, err
 	}

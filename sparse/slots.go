@@ -6,7 +6,6 @@ import (
 	"math/bits"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/sparse/slothash"
 )
 
 // BestSlots returns the number of slots that the hash family allows with the smallest
@@ -53,11 +52,11 @@ func (s *Scheme) LeastMSE(p Point) (float64, error) {
 // search returns the number of slots, among those that the family allows from
 // low on, with the smallest error. The error must be unimodal in the number of
 // slots. Of two with the same error it takes the smaller. O(log) evaluations.
-func search(p Point, layout slothash.Layout, low int, mse func(Point) (float64, error)) (int, error) {
+func search(p Point, layout Layout, low int, mse func(Point) (float64, error)) (int, error) {
 	if err := CheckShape(p.Dim, p.Sparsity); err != nil {
 		return 0, err
 	}
-	first, step, high := slothash.SlotChoices(p.Hash, layout, layout.Keys(p.Dim, p.Sparsity), low)
+	first, step, high := SlotChoices(p.Hash, layout, layout.Keys(p.Dim, p.Sparsity), low)
 	if first > high {
 		return 0, fl.Invalid(ParamSparsity, p.Sparsity, "must allow at least %d slots, hash %q has at most %d here", low, p.Hash, high)
 	}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/sparse/slothash"
 )
 
 // The search on errors made up for it: optima at both ends and in the middle,
@@ -17,33 +16,33 @@ func TestBestSlotsOnSyntheticErrors(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		hash   string
-		layout slothash.Layout
+		layout Layout
 		low    int
 		mse    func(slots float64) float64
 		want   int
 	}{
-		"first":           {"ideal", slothash.Separate, 7, toward(0), 7},
-		"first, pairs":    {"ideal", slothash.Paired, 7, toward(0), 8},
-		"second":          {"ideal", slothash.Separate, 7, toward(8), 8},
-		"middle":          {"ideal", slothash.Separate, 7, toward(123457), 123457},
-		"middle, pairs":   {"ideal", slothash.Paired, 6, toward(123458), 123458},
-		"last but one":    {"ideal", slothash.Separate, 7, toward(slothash.MaxSlots - 1), slothash.MaxSlots - 1},
-		"last":            {"ideal", slothash.Separate, 7, toward(1e12), slothash.MaxSlots},
-		"last, pairs":     {"ideal", slothash.Paired, 6, toward(1e12), slothash.MaxSlots},
-		"tie":             {"ideal", slothash.Separate, 2, toward(1000.5), 1000},
-		"tie, pairs":      {"ideal", slothash.Paired, 2, toward(1001), 1000},
-		"tie at the end":  {"ideal", slothash.Separate, 2, toward(slothash.MaxSlots - 0.5), slothash.MaxSlots - 1},
-		"flat":            {"ideal", slothash.Separate, 9, func(float64) float64 { return 1 }, 9},
-		"NaN tail":        {"ideal", slothash.Separate, 2, nanFrom(100, toward(50)), 50},
-		"NaN from second": {"ideal", slothash.Separate, 2, nanFrom(3, toward(50)), 2},
-		"only NaN":        {"ideal", slothash.Separate, 2, nanFrom(0, toward(50)), 2},
+		"first":           {"ideal", Separate, 7, toward(0), 7},
+		"first, pairs":    {"ideal", Paired, 7, toward(0), 8},
+		"second":          {"ideal", Separate, 7, toward(8), 8},
+		"middle":          {"ideal", Separate, 7, toward(123457), 123457},
+		"middle, pairs":   {"ideal", Paired, 6, toward(123458), 123458},
+		"last but one":    {"ideal", Separate, 7, toward(MaxSlots - 1), MaxSlots - 1},
+		"last":            {"ideal", Separate, 7, toward(1e12), MaxSlots},
+		"last, pairs":     {"ideal", Paired, 6, toward(1e12), MaxSlots},
+		"tie":             {"ideal", Separate, 2, toward(1000.5), 1000},
+		"tie, pairs":      {"ideal", Paired, 2, toward(1001), 1000},
+		"tie at the end":  {"ideal", Separate, 2, toward(MaxSlots - 0.5), MaxSlots - 1},
+		"flat":            {"ideal", Separate, 9, func(float64) float64 { return 1 }, 9},
+		"NaN tail":        {"ideal", Separate, 2, nanFrom(100, toward(50)), 50},
+		"NaN from second": {"ideal", Separate, 2, nanFrom(3, toward(50)), 2},
+		"only NaN":        {"ideal", Separate, 2, nanFrom(0, toward(50)), 2},
 		// 1000 coordinates and 4 dummies: 2^10 cells of two slots, or 2^11 slots.
-		"gf2 first":       {"gf2", slothash.Paired, 6, toward(0), 8},
-		"gf2 middle":      {"gf2", slothash.Paired, 6, toward(257), 256},
-		"gf2 tie":         {"gf2", slothash.Paired, 6, toward(192), 128},
-		"gf2 last":        {"gf2", slothash.Paired, 6, toward(1e12), 2048},
-		"gf2 last single": {"gf2", slothash.Separate, 6, toward(1e12), 2048},
-		"gf2 NaN tail":    {"gf2", slothash.Paired, 6, nanFrom(100, toward(1e12)), 64},
+		"gf2 first":       {"gf2", Paired, 6, toward(0), 8},
+		"gf2 middle":      {"gf2", Paired, 6, toward(257), 256},
+		"gf2 tie":         {"gf2", Paired, 6, toward(192), 128},
+		"gf2 last":        {"gf2", Paired, 6, toward(1e12), 2048},
+		"gf2 last single": {"gf2", Separate, 6, toward(1e12), 2048},
+		"gf2 NaN tail":    {"gf2", Paired, 6, nanFrom(100, toward(1e12)), 64},
 	} {
 		got, err := search(Point{Dim: 1000, Sparsity: 4, Epsilon: 1, Hash: c.hash, Slots: 77}, c.layout, c.low, func(p Point) (float64, error) {
 			if p.Dim != 1000 || p.Sparsity != 4 || p.Epsilon != 1 || p.Hash != c.hash {
@@ -68,7 +67,7 @@ func nanFrom(first float64, f func(float64) float64) func(float64) float64 {
 
 func TestSearchPassesErrorsOn(t *testing.T) {
 	failure := errors.New("no error there")
-	_, err := search(Point{Dim: 10, Sparsity: 4, Epsilon: 1, Hash: "ideal"}, slothash.Paired, 8, func(p Point) (float64, error) {
+	_, err := search(Point{Dim: 10, Sparsity: 4, Epsilon: 1, Hash: "ideal"}, Paired, 8, func(p Point) (float64, error) {
 		return 0, failure
 	})
 	if !errors.Is(err, failure) {
@@ -76,7 +75,7 @@ func TestSearchPassesErrorsOn(t *testing.T) {
 	}
 	var p *fl.ParamError
 	never := func(Point) (float64, error) { return 0, nil }
-	if _, err := search(Point{Dim: 4, Sparsity: 4, Epsilon: 1, Hash: "gf2"}, slothash.Paired, 40, never); !errors.As(err, &p) || p.Param != ParamSparsity {
+	if _, err := search(Point{Dim: 4, Sparsity: 4, Epsilon: 1, Hash: "gf2"}, Paired, 40, never); !errors.As(err, &p) || p.Param != ParamSparsity {
 		t.Errorf("no number of slots: error %v, want a ParamError for the sparsity", err)
 	}
 }

@@ -170,14 +170,6 @@ func TestDummiesAreNumberedFromDimWithPlus(t *testing.T) {
 	if err != nil || !slices.Equal(x.Index, []uint32{1, 3, 6, 7, 8}) || !slices.Equal(x.Sign, []int8{-1, -1, 1, 1, 1}) {
 		t.Errorf("Sampler: %v %v, %v", x.Index, x.Sign, err)
 	}
-	top, err := NewTopS(6, 5, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err = top.Sample([]float64{0, -1, 0, -2, 0, 0})
-	if err != nil || !slices.Equal(x.Index, []uint32{1, 3, 6, 7, 8}) || !slices.Equal(x.Sign, []int8{-1, -1, 1, 1, 1}) {
-		t.Errorf("TopS: %v %v, %v", x.Index, x.Sign, err)
-	}
 }
 
 // The sample from a generator agrees with the exact probabilities. With N =

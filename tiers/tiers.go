@@ -7,9 +7,9 @@
 //
 //	base    the local mechanism, for example "coco"
 //	menu    the ε on offer, increasing, separated by commas: "0.5,2,8"
-//	radius  how far the means of the tiers' clients may lie from one common mean, per
-//	        coordinate and in units of Scale; 0 means that the choice of ε has nothing to
-//	        do with the data
+//	radius  how far the mean of each tier's clients may lie from a common value, per
+//	        coordinate and in units of Scale; 0 says that a client's choice of ε has
+//	        nothing to do with its data
 //
 // and all parameters of the base mechanism that hold for every tier. What depends on
 // ε, such as the number of slots, is chosen per tier. A report is one byte for the tier

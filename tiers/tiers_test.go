@@ -10,7 +10,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/fltest"
 	_ "github.com/hushgrad/hushgrad/hdsum"
-	_ "github.com/hushgrad/hushgrad/keyvalue/pckv"
+	_ "github.com/hushgrad/hushgrad/keyvalue"
 	"github.com/hushgrad/hushgrad/tiers"
 )
 

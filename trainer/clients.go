@@ -20,26 +20,27 @@ type Clients struct {
 // error names labels when there is not one per example, and clients unless n is
 // between 1 and the number of examples.
 func NewClients(x [][]float64, labels []int, n int, rng *rand.Rand) (*Clients, error) {
-	if len(labels) != len(x) {
-		return nil, invalid("labels", len(labels), "must be one for each of the %d examples", len(x))
-	}
-	s, err := deal(len(x), n, rng)
-	return &Clients{x: x, labels: labels, shares: s}, err
+	return NewClientsInOrder(x, labels, n, rng.Perm(len(x)))
 }
 
-// NewSkewedClients is NewClients for clients that differ in their classes. Each client draws its
-// shares of the classes from a Dirichlet distribution with the given concentration, above 0
-// and at most MaxConcentration. At 0.1 most of its examples are of one or two classes; at 100 it
-// is much like every other. It then draws its examples without replacement, and leaves out a class
-// once that is used up (Hsu, Qi and Brown, Measuring the Effects of Non-Identical Data Distribution
-// for Federated Visual Classification, 2019, arXiv:1909.06335, section 3). The error names a
-// label below 0.
-func NewSkewedClients(x [][]float64, labels []int, n int, concentration float64, rng *rand.Rand) (*Clients, error) {
+// NewClientsInOrder is NewClients for clients whose examples the caller chooses. order has different
+// places in x, and is not copied. The first client holds the examples at the first places, and so on. The error also
+// names order.
+func NewClientsInOrder(x [][]float64, labels []int, n int, order []int) (*Clients, error) {
 	if len(labels) != len(x) {
 		return nil, invalid("labels", len(labels), "must be one for each of the %d examples", len(x))
 	}
-	s, err := dealSkewed(labels, n, concentration, rng)
-	return &Clients{x: x, labels: labels, shares: s}, err
+	if n < 1 || n > len(order) {
+		return nil, invalid("clients", n, "must be in [1, %d], the number of examples", len(order))
+	}
+	seen := make([]bool, len(x))
+	for _, i := range order {
+		if i < 0 || i >= len(x) || seen[i] {
+			return nil, invalid("order", i, "must be in [0, %d), each place at most once", len(x))
+		}
+		seen[i] = true
+	}
+	return &Clients{x: x, labels: labels, shares: shares{order: order, each: len(order) / n, clients: n}}, nil
 }
 
 // Len returns the number of clients.
@@ -51,4 +52,25 @@ func (c *Clients) examples(turn int, x [][]float64, labels []int) ([][]float64, 
 		x, labels = append(x, c.x[i]), append(labels, c.labels[i])
 	}
 	return x, labels
+}
+
+// shares says which examples the clients hold. All hold the same number.
+type shares struct {
+	order   []int // client i holds those from i·each on
+	each    int
+	clients int
+}
+
+// of returns the examples of the client whose turn it is.
+func (s shares) of(turn int) []int {
+	client := turn % s.clients
+	return s.order[client*s.each : (client+1)*s.each]
+}
+
+// deal gives examples to clients in an order drawn from rng.
+func deal(examples, clients int, rng *rand.Rand) (shares, error) {
+	if clients < 1 || clients > examples {
+		return shares{}, invalid("clients", clients, "must be in [1, %d], the number of examples", examples)
+	}
+	return shares{order: rng.Perm(examples), each: examples / clients, clients: clients}, nil
 }

@@ -142,6 +142,18 @@ func TestClientsErrors(t *testing.T) {
 		_, err := NewClients(x, labels, n, testRand(1))
 		refuses(t, err, "trainer: clients: got ")
 	}
+	for want, order := range map[string][]int{
+		"trainer: order: got 10, rule: must be in [0, 10), each": {0, 10}, "trainer: order: got -1": {-1, 0},
+		"trainer: order: got 3": {3, 4, 3}, "trainer: clients: got 2, rule: must be in [1, 1]": {9},
+	} {
+		_, err := NewClientsInOrder(x, labels, 2, order)
+		refuses(t, err, want)
+	}
+	if chosen, err := NewClientsInOrder(x, labels, 2, []int{7, 3, 9}); err != nil || chosen.Len() != 2 {
+		t.Error(err)
+	} else if held, _ := chosen.examples(1, nil, nil); len(held) != 1 || &held[0][0] != &x[3][0] {
+		t.Errorf("client 1 holds %v, want the example at place 3", held)
+	}
 	params, stop := c.params(testRand(4)), errors.New("no battery")
 	calls := 0
 	err = g.Each(t.Context(), params, 3, 8, func(turn int, _ []float64) error {

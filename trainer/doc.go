@@ -4,9 +4,10 @@
 //
 // # A run
 //
-// [Run] asks a [Rounds] for one mean gradient after another, steps along each and averages
-// the models. A [Simulation] is Rounds in one process; a federation over gRPC is written in
-// examples/mnist, and anything else that yields means can take their place:
+// A [Rounds] is whatever returns the mean gradient of a round: a [Simulation] in one process, or a
+// federation over gRPC as in examples/mnist. In each round [Run] asks it for the mean, and takes a
+// step of the optimizer with the mean. Run returns a moving average of the models after each step.
+// It does not average models of clients:
 //
 //	model, err := trainer.NewModel("softmax", trainer.Input{Channels: 1, Height: 28, Width: 28}, 10)
 //	clients, err := trainer.NewClients(images, labels, 1000, fl.NewRand()) // deals the images out
@@ -36,11 +37,11 @@
 //	defer test.Close()
 //	accuracy, loss, err := test.Evaluate(params, images, labels)
 //
-// A simulation of many clients needs as many gradients, but not as many runs of a graph:
-// [Examples] computes the gradients of a whole batch of examples from one run, each on its
-// own. [Clients] computes the gradients of clients with one or more examples each. [Linear] is a
-// linear model of rows of numbers with any loss: linear and logistic regression. Whatever else
-// has gradients implements [Gradients].
+// A simulation of many clients needs one gradient for each client, but not one run of a graph for
+// each. From one run [Examples] computes the separate gradient of every example in a batch.
+// [Clients] computes the gradients of clients with one or more examples each. [Linear] is a linear
+// model of rows of numbers with any loss: linear and logistic regression. Whatever else has
+// gradients implements [Gradients].
 //
 // [Save] and [Load] keep a parameter vector in a .npy file, which
 // numpy.load reads too; [WriteWeights] and [ReadWeights] do the same for a
@@ -48,10 +49,9 @@
 //
 // # Models
 //
-// [ModelNames] returns the known names. [NewAdapter] fits a frozen layer. All models map an image to one
-// logit per class and are trained on the mean cross-entropy. There is no
-// regularisation, no batch normalisation and no dropout, so the gradient of a
-// set of examples is exactly the mean of the gradients of its members.
+// [ModelNames] returns the known names. All models map an image to one logit per class and are trained on the mean
+// cross-entropy. There is no regularisation, no batch normalisation and no dropout, so the gradient
+// of a set of examples is exactly the mean of the gradients of its members.
 //
 // # Gorgonia
 //
@@ -72,16 +72,16 @@
 //
 // # Limits
 //
-// Every number handed to this package (parameters, pixels, gradients, learning
-// rates) must be finite and at most 1e40 in magnitude; anything else is a *fl.ParamError
-// that names the position. The bound is far outside any useful training
-// run, and it guarantees that no intermediate value can overflow: five layers
-// multiply at most six such numbers, and fan-ins are below 2^28.
+// Every number handed to this package (parameters, pixels, gradients, learning rates) must be
+// finite and at most 1e40 in magnitude; anything else is a *fl.ParamError that names the position.
+// The bound is far outside any useful training run, and it guarantees that no intermediate value
+// can overflow: a model has at most five layers, so it adds up products of at most six such
+// numbers, and a layer has fewer than 2^28 inputs.
 //
-// Workers, evaluators, optimizers, averages and simulations are not safe for concurrent
-// use: give each goroutine its own. Models and Clients are immutable and may be shared, and
-// so may be the gradients of Examples between two runs. The moments of an optimizer
-// and an average live in memory only: after a restart they begin at zero.
+// Workers, evaluators, optimizers, averages and simulations are not safe for concurrent use: give
+// each goroutine its own. Models and Clients are immutable and may be shared, and so may be the
+// gradients of Examples between two runs. An optimizer's moments and an average are in memory only.
+// After a restart they begin at zero.
 //
 // Memory of a worker is O(d + B·w), where d is the number of parameters, B
 // the batch size and w the largest number of values that one layer computes

@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -78,10 +79,7 @@ func vector(dim int) *tensor.Dense {
 // neither params nor the moments change. O(d).
 func (o *Optimizer) Step(params, gradient []float64) error {
 	dim := o.params.Shape().TotalSize()
-	if err := checkVector("params", params, dim); err != nil {
-		return err
-	}
-	if err := checkVector("gradient", gradient, dim); err != nil {
+	if err := cmp.Or(checkVector("params", params, dim), checkVector("gradient", gradient, dim)); err != nil {
 		return err
 	}
 	work := o.params.Float64s()

@@ -93,25 +93,6 @@ func frame(x []float64, channels, height, width, pad int) (y []float64, h, w int
 	return y, h, w
 }
 
-func adapterCase(t testing.TB, in Input, classes, rank int) testCase {
-	rng := testRand(99)
-	w, b := make([]float64, in.Size()*classes), make([]float64, classes)
-	for _, v := range [][]float64{w, b} {
-		for i := range v {
-			v[i] = rng.NormFloat64() / 4
-		}
-	}
-	model := must[*Model](t)(NewAdapter(in, classes, rank, append(append([]float64(nil), w...), b...)))
-	return testCase{fmt.Sprintf("adapter/%v/%d", in, rank), model, in, classes,
-		func(view func(string) []float64, x []float64) []float64 {
-			y := affine(affine(x, view("down.weight"), view("down.bias")), view("up.weight"), view("up.bias"))
-			for i, v := range affine(x, w, b) {
-				y[i] += v
-			}
-			return y
-		}}
-}
-
 // affine returns xW + b with W of shape (len(x), len(b)).
 func affine(x, w, b []float64) []float64 {
 	y := make([]float64, len(b))

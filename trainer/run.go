@@ -56,6 +56,9 @@ type Progress struct {
 	Estimate *fl.Estimate
 	Params   []float64 // the last model, at which the next round's clients train
 	Average  []float64 // the model that counts
+	// Lost says that the means of the last three rounds cannot be distinguished from their noise. The rounds then
+	// teach the model nothing that shows.
+	Lost bool
 }
 
 // ErrStop is what RunConfig.After returns to end the run early with the model that it has.
@@ -101,6 +104,7 @@ type run struct {
 	average   []float64
 	optimizer *Optimizer
 	averages  *Average
+	lately    []evidence // of the last rounds, at most lostRounds
 }
 
 // start makes the server's half, once the steps are known.
@@ -132,7 +136,9 @@ func (r *run) round(ctx context.Context, rounds Rounds, i int) error {
 	if r.After == nil {
 		return nil
 	}
-	return r.After(Progress{Round: i, Estimate: estimate, Params: r.params, Average: r.average})
+	r.lately = append(r.lately, evidenceOf(estimate))
+	r.lately = r.lately[max(0, len(r.lately)-lostRounds):]
+	return r.After(Progress{Round: i, Estimate: estimate, Params: r.params, Average: r.average, Lost: lost(r.lately)})
 }
 
 // noiseOf is the root mean square error of a coordinate, 0 where it is not known. It is not the root mean square

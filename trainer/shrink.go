@@ -29,10 +29,7 @@ func ShrinkL1(m *Model, grad []float64) error {
 	for row := grad[output[0].Offset:]; len(row) > 0; row = row[classes:] {
 		copy(sorted, row)
 		slices.Sort(sorted)
-		median := sorted[classes/2]
-		for k := range classes {
-			row[k] -= median
-		}
+		floats.AddConst(-sorted[classes/2], row[:classes])
 	}
 	return nil
 }
@@ -41,22 +38,33 @@ func ShrinkL1(m *Model, grad []float64) error {
 // examples, shifted as by ShrinkL1. The norms of public examples like the clients' examples
 // show where to clip. Arguments and errors are Worker.Gradient's.
 func GradientNorms(m *Model, params []float64, x [][]float64, labels []int) (l1, l2 float64, err error) {
-	examples, err := m.NewExamples(max(1, len(x)))
-	if err != nil {
-		return 0, 0, err
-	}
-	defer func() { err = errors.Join(err, examples.Close()) }()
-	if _, err := examples.Run(params, x, labels); err != nil {
-		return 0, 0, err
-	}
-	grad := make([]float64, m.Dim())
+	gradients, err := GradientSample(m, params, x, labels)
 	n := float64(len(x))
-	for i := range x {
-		if err := examples.Shrunk(grad, i); err != nil {
-			return 0, 0, err
-		}
+	for _, grad := range gradients {
 		l1 += floats.Norm(grad, 1) / n
 		l2 += floats.Norm(grad, 2) / n
 	}
-	return l1, l2, nil
+	return l1, l2, err
+}
+
+// GradientSample returns the gradients at params of single examples, shifted as by ShrinkL1. The gradients of public
+// examples like the clients' examples show where to clip: see plan.NewSample. Arguments and errors are
+// Worker.Gradient's. Memory O(d) for each example.
+func GradientSample(m *Model, params []float64, x [][]float64, labels []int) (gradients [][]float64, err error) {
+	examples, err := m.NewExamples(max(1, len(x)))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, examples.Close()) }()
+	if _, err := examples.Run(params, x, labels); err != nil {
+		return nil, err
+	}
+	for i := range x {
+		grad := make([]float64, m.Dim())
+		if err := examples.Shrunk(grad, i); err != nil {
+			return nil, err
+		}
+		gradients = append(gradients, grad)
+	}
+	return gradients, nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/hushgrad/hushgrad/baseline/dense"
+	"github.com/hushgrad/hushgrad/baseline"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/sparse"
@@ -47,7 +47,7 @@ func TestASimulatedMeanIsTheClients(t *testing.T) {
 			}
 			c.Describe = func(i int) fl.Round {
 				r := describe(i)
-				r.Mechanism, r.Params, r.Epsilon = dense.Name, nil, math.Inf(1)
+				r.Mechanism, r.Params, r.Epsilon = baseline.None, nil, math.Inf(1)
 				return r
 			}
 		})

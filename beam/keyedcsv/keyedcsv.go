@@ -11,7 +11,7 @@
 //
 // There are no quotes: no value needs them. Every line ends with a line feed, the last one too,
 // so that a file that was cut within a line is refused. A file that was cut between two lines is
-// not: a file of package fl/reportfile has a trailer that shows it.
+// not: a file of package reportfile has a trailer that shows it.
 package keyedcsv
 
 import (
@@ -25,8 +25,9 @@ import (
 	"io"
 	"slices"
 
+	"github.com/hushgrad/hushgrad/beam/ranges"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/fl/reportfile"
+	"github.com/hushgrad/hushgrad/internal/reportfile"
 )
 
 const (
@@ -37,7 +38,7 @@ const (
 	// maxLineBytes is the length of the longest line: a report in base64, a digest and an id.
 	maxLineBytes = reportfile.MaxReportBytes/3*4 + 4 + 2*sha256.Size + maxIDBytes + 4
 	// MaxRangeBytes is the length of the longest range.
-	MaxRangeBytes = reportfile.RangeBytes + maxLineBytes
+	MaxRangeBytes = ranges.RangeBytes + maxLineBytes
 )
 
 // Is says whether a file that begins with these bytes has the header of the format.
@@ -46,10 +47,10 @@ func Is(head []byte) bool { return bytes.HasPrefix(head, []byte(header)) }
 // Scan reads a file to its end and returns its ranges, and whether its reports have ids. Ranges
 // end where a line ends, and Seeded is false: the format does not say it. Only the header and
 // the lengths of lines are checked; Read checks the rest. O(bytes).
-func Scan(in io.Reader) (found *reportfile.Scanned, ids bool, err error) {
+func Scan(in io.Reader) (found *ranges.Scanned, ids bool, err error) {
 	all := sha256.New()
 	lines := bufio.NewReaderSize(io.TeeReader(in, all), 1<<16)
-	found = &reportfile.Scanned{}
+	found = &ranges.Scanned{}
 	var at int64
 	first, err := line(lines, at)
 	if err != nil {
@@ -63,7 +64,7 @@ func Scan(in io.Reader) (found *reportfile.Scanned, ids bool, err error) {
 	default:
 		return nil, false, wrong(0, "header", string(first[:min(len(first), 64)]), "must be %q or %q", header, headerWithID)
 	}
-	part, next := sha256.New(), reportfile.Range{Offset: at}
+	part, next := sha256.New(), ranges.Range{Offset: at}
 	cut := func() {
 		if next.Reports > 0 {
 			next.Bytes = at - next.Offset
@@ -71,7 +72,7 @@ func Scan(in io.Reader) (found *reportfile.Scanned, ids bool, err error) {
 			found.Ranges = append(found.Ranges, next)
 			found.Reports += int64(next.Reports)
 		}
-		next = reportfile.Range{Offset: at}
+		next = ranges.Range{Offset: at}
 		part.Reset()
 	}
 	for {
@@ -87,7 +88,7 @@ func Scan(in io.Reader) (found *reportfile.Scanned, ids bool, err error) {
 		_, _ = part.Write(row) // never fails
 		at += int64(len(row))
 		next.Reports++
-		if at-next.Offset >= reportfile.RangeBytes {
+		if at-next.Offset >= ranges.RangeBytes {
 			cut()
 		}
 	}
@@ -132,7 +133,7 @@ type Report struct {
 // Read returns the reports of a range from a reader that stands at its first byte. The error is a
 // *fl.ParamError, wrapped, for a line that is not of the format, and for bytes that are not those
 // that Scan saw. It allocates what the file holds and not what the range announces.
-func Read(in io.Reader, g reportfile.Range, ids bool) ([]Report, error) {
+func Read(in io.Reader, g ranges.Range, ids bool) ([]Report, error) {
 	if g.Bytes < 0 || g.Bytes > MaxRangeBytes {
 		return nil, wrong(g.Offset, "range", fmt.Sprintf("%d bytes", g.Bytes), "must have between 0 and %d", int64(MaxRangeBytes))
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/beam/ranges"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/fl/reportfile"
 )
 
 // row is a line for a report of round number n.
@@ -94,7 +94,7 @@ func TestBadFilesAreRefused(t *testing.T) {
 		}
 	}
 	text := "round,report\n" + good
-	for name, g := range map[string]reportfile.Range{"changed": {Bytes: 5}, "negative": {Bytes: -1}, "long": {Bytes: MaxRangeBytes + 1}} {
+	for name, g := range map[string]ranges.Range{"changed": {Bytes: 5}, "negative": {Bytes: -1}, "long": {Bytes: MaxRangeBytes + 1}} {
 		var p *fl.ParamError
 		if reports, err := Read(strings.NewReader(text), g, false); !errors.As(err, &p) || reports != nil {
 			t.Errorf("%s: error %v", name, err)

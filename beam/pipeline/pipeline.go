@@ -59,7 +59,7 @@ type Config struct {
 	// Rounds are the complete rounds that reports may be of, at least one, with different ids.
 	Rounds []fl.Round
 	// Files are names of files, in the forms that package filesystem of the Beam SDK reads: paths,
-	// gs:// and s3://. Each is a file of package fl/reportfile, or CSV of package keyedcsv.
+	// gs:// and s3://. Each is a file of package reportfile, or CSV of package keyedcsv.
 	Files []string
 	// Out is a directory, in the same forms. A round with the id x gets the directory x in it.
 	Out string

@@ -24,8 +24,8 @@ import (
 
 	_ "github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/fl/reportfile"
 	"github.com/hushgrad/hushgrad/internal/estimates"
+	"github.com/hushgrad/hushgrad/internal/reportfile"
 )
 
 // decoded counts what was stored between stages and read again. The SDK encodes some of the other

@@ -9,8 +9,8 @@ import (
 	"io"
 
 	"github.com/hushgrad/hushgrad/beam/keyedcsv"
+	"github.com/hushgrad/hushgrad/beam/ranges"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/fl/reportfile"
 )
 
 // readFn reads ranges and emits one batch for every round that it meets, or one for every report
@@ -37,7 +37,7 @@ func (f *readFn) ProcessElement(ctx context.Context, p piece, plain, named func(
 	return nil
 }
 
-func (p piece) read(in io.Reader, r reportfile.Range, plain, named func(string, Batch)) error {
+func (p piece) read(in io.Reader, r ranges.Range, plain, named func(string, Batch)) error {
 	if p.CSV {
 		return p.readCSV(in, r, plain, named)
 	}
@@ -53,7 +53,7 @@ func (p piece) read(in io.Reader, r reportfile.Range, plain, named func(string, 
 	return nil
 }
 
-func (p piece) readCSV(in io.Reader, of reportfile.Range, plain, named func(string, Batch)) error {
+func (p piece) readCSV(in io.Reader, of ranges.Range, plain, named func(string, Batch)) error {
 	reports, err := keyedcsv.Read(in, of, p.IDs)
 	if err != nil {
 		return err

@@ -12,8 +12,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 
 	"github.com/hushgrad/hushgrad/beam/keyedcsv"
+	"github.com/hushgrad/hushgrad/beam/ranges"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/fl/reportfile"
+	"github.com/hushgrad/hushgrad/internal/reportfile"
 )
 
 // scannedFile is a file that was read once and found whole.
@@ -24,7 +25,7 @@ type scannedFile struct {
 	Round  []byte // the digest of its round; empty for CSV
 	Seeded bool
 	Whole  bool // it cannot be read from the middle
-	Ranges []reportfile.Range
+	Ranges []ranges.Range
 }
 
 // piece is what one worker reads of a file: a range, or all of them where a file is read from its
@@ -35,7 +36,7 @@ type piece struct {
 	IDs    bool
 	Round  []byte
 	Seeded bool
-	Ranges []reportfile.Range // one behind the other
+	Ranges []ranges.Range // one behind the other
 }
 
 // scanFn reads a file to its end, and emits it under its SHA-256.
@@ -89,7 +90,7 @@ func (f *scanFn) scan(file io.Reader) (*scannedFile, [sha256.Size]byte, error) {
 	if !ok {
 		return nil, digest, fl.Invalid("file", fmt.Sprintf("reports of a round with digest %x…", digest[:8]), "must hold reports of one of the rounds")
 	}
-	all, err := reportfile.Scan(in, round)
+	all, err := ranges.Scan(in, round)
 	if err != nil {
 		return nil, digest, err
 	}

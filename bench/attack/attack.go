@@ -34,7 +34,7 @@ func Experiments() []experiment.Experiment {
 		Bind: func(f *flag.FlagSet) experiment.Run {
 			s := setting{}
 			f.Float64Var(&s.epsilon, "epsilon", 4.5, "local ε of one report")
-			f.IntVar(&s.victims, "victims", 0, "clients under attack, at least 20; 0: 1000, or 100 with -quick")
+			f.IntVar(&s.victims, "victims", 0, "clients under attack, at least 20; 0: 1000, or 100 with --quick")
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) { return s.run(ctx, env) }
 		},
 	}}
@@ -52,9 +52,9 @@ var linked = []int{1, 2, 5, 10, 20, 30}
 func (s setting) validate() error {
 	switch {
 	case !(s.epsilon > 0 && s.epsilon <= fl.MaxEpsilon):
-		return fl.Invalid("-epsilon", s.epsilon, "must be in (0, %d]", fl.MaxEpsilon)
+		return fl.Invalid("--epsilon", s.epsilon, "must be in (0, %d]", fl.MaxEpsilon)
 	case s.victims != 0 && s.victims < 20:
-		return fl.Invalid("-victims", s.victims, "must be at least 20, or 0")
+		return fl.Invalid("--victims", s.victims, "must be at least 20, or 0")
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func (s setting) run(ctx context.Context, env experiment.Env) (*experiment.Resul
 		return nil, err
 	}
 	if s.victims > data.Train.Len() {
-		return nil, fl.Invalid("-victims", s.victims, "must be at most the number of pictures, %d", data.Train.Len())
+		return nil, fl.Invalid("--victims", s.victims, "must be at most the number of pictures, %d", data.Train.Len())
 	}
 	env.Progress.Describe("attack")
 	env.Progress.Grow(s.victims)

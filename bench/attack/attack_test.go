@@ -56,7 +56,7 @@ func bound(t *testing.T, args ...string) experiment.Run {
 
 func TestSettingsAreChecked(t *testing.T) {
 	for param, args := range map[string][]string{
-		"-epsilon": {"-epsilon", "0"}, "-victims": {"-victims", "19"}, "-victims ": {"-victims", "-5"}, "-epsilon ": {"-epsilon", "NaN"},
+		"--epsilon": {"--epsilon", "0"}, "--victims": {"--victims", "19"}, "--victims ": {"--victims", "-5"}, "--epsilon ": {"--epsilon", "NaN"},
 	} {
 		_, err := bound(t, args...)(t.Context(), experiment.Env{Seed: 1, Quick: true, Jobs: 1})
 		var p *fl.ParamError
@@ -76,7 +76,7 @@ func TestLinkedReportsRevealTheLabel(t *testing.T) {
 	}
 	var results []*experiment.Result
 	for _, jobs := range []int{1, 4} {
-		r, err := bound(t, "-victims", "60", "-epsilon", "4.5")(t.Context(), experiment.Env{Seed: 1, Quick: true, Jobs: jobs})
+		r, err := bound(t, "--victims", "60", "--epsilon", "4.5")(t.Context(), experiment.Env{Seed: 1, Quick: true, Jobs: jobs})
 		if err == nil {
 			err = r.Validate()
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/bench/central"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/privacy/compose"
+	"github.com/hushgrad/hushgrad/privacy"
 )
 
 // T·(2/multiplier)² is what the single release with the σ/sensitivity of gaussian's test,
@@ -46,7 +46,7 @@ func TestAccountantAgrees(t *testing.T) {
 			t.Fatal(err)
 		}
 		for factor, enough := range map[float64]bool{1.001: true, 0.99: false} {
-			one, err := compose.Gaussian(t.Context(), g.Multiplier/2*factor, compose.Options{})
+			one, err := privacy.Gaussian(t.Context(), g.Multiplier/2*factor, privacy.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -25,7 +25,7 @@ type Experiment struct {
 	// them, so that a flag without effect is an error.
 	Without []string
 
-	// DataHelp is what -data is for; "": pictures that replace the generated digits.
+	// DataHelp is what --data is for; "": pictures that replace the generated digits.
 	DataHelp string
 
 	// Aside lists flags of its own that no number depends on, such as names of files. They are
@@ -33,7 +33,7 @@ type Experiment struct {
 	Aside []string
 
 	// Bind adds the experiment's own flags and returns the run that reads them
-	// once they are parsed. The common flags (-jobs, -out, and the flags of Without) are
+	// once they are parsed. The common flags (--jobs, --out, and the flags of Without) are
 	// already there and come in the Env. Bind keeps the values in variables of its own,
 	// so that two runs share nothing.
 	Bind func(*flag.FlagSet) Run

@@ -8,7 +8,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// RelationFlag adds the flag -relation, with the names of fl.Relation as its
+// RelationFlag adds the flag --relation, with the names of fl.Relation as its
 // values, and returns where its value will be. The hyphen may be left out.
 func RelationFlag(f *flag.FlagSet, byDefault fl.Relation) *fl.Relation {
 	relation := byDefault
@@ -17,11 +17,11 @@ func RelationFlag(f *flag.FlagSet, byDefault fl.Relation) *fl.Relation {
 	return &relation
 }
 
-// CheckEpsilon returns a *fl.ParamError unless the value of the flag -epsilon can be the ε of
+// CheckEpsilon returns a *fl.ParamError unless the value of the flag --epsilon can be the ε of
 // a mechanism.
 func CheckEpsilon(epsilon float64) error {
 	if !(epsilon > 0 && epsilon <= fl.MaxEpsilon) {
-		return fl.Invalid("-epsilon", epsilon, "must be in (0, %d]", fl.MaxEpsilon)
+		return fl.Invalid("--epsilon", epsilon, "must be in (0, %d]", fl.MaxEpsilon)
 	}
 	return nil
 }

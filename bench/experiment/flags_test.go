@@ -14,9 +14,9 @@ import (
 
 func TestRelationFlag(t *testing.T) {
 	for args, want := range map[string]fl.Relation{
-		"": fl.ZeroOut, "-relation=zero-out": fl.ZeroOut, "-relation=zeroout": fl.ZeroOut,
-		"-relation=replace-one": fl.ReplaceOne, "-relation=replaceone": fl.ReplaceOne,
-		"-relation=add": 0, "-relation=": 0,
+		"": fl.ZeroOut, "--relation=zero-out": fl.ZeroOut, "--relation=zeroout": fl.ZeroOut,
+		"--relation=replace-one": fl.ReplaceOne, "--relation=replaceone": fl.ReplaceOne,
+		"--relation=add": 0, "--relation=": 0,
 	} {
 		var out bytes.Buffer
 		f := flag.NewFlagSet("test", flag.ContinueOnError)

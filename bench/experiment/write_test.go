@@ -47,7 +47,7 @@ func TestWrite(t *testing.T) {
 	r.Plot = &figure.Figure{Panels: make([]figure.Panel, 1)}
 	// Twice: results of an earlier run are replaced.
 	for range 2 {
-		if err := experiment.Write(t.Context(), dir, "table-3", experiment.Origin{Command: "go run ./bench table-3 -seed 1"}, r); err != nil {
+		if err := experiment.Write(t.Context(), dir, "table-3", experiment.Origin{Command: "go run ./bench table-3 --seed 1"}, r); err != nil {
 			t.Fatal(err)
 		}
 	}

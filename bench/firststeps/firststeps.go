@@ -1,7 +1,7 @@
 // Package firststeps measures what a newcomer waits for: each command at the top of README.md, in a
-// clone of the repository. Use it before a release. Start with go run ./bench first-steps -caches all.
+// clone of the repository. Use it before a release. Start with go run ./bench first-steps --caches all.
 //
-// A command is run twice, in a clone of its own; with -caches keep once, in one clone for all. What it leaves beside the
+// A command is run twice, in a clone of its own; with --caches keep once, in one clone for all. What it leaves beside the
 // clone is removed in between.
 package firststeps
 
@@ -42,14 +42,14 @@ func Experiments() []experiment.Experiment {
 	}}
 }
 
-// What -caches takes.
+// What --caches takes.
 const (
 	cachesKeep  = "keep"
 	cachesBuild = "build"
 	cachesAll   = "all"
 )
 
-// tests is the command that -quick leaves out.
+// tests is the command that --quick leaves out.
 const tests = "go test ./..."
 
 // setting is what the flags say.
@@ -57,7 +57,7 @@ type setting struct{ root, caches string }
 
 func (s setting) run(ctx context.Context, env experiment.Env) (result *experiment.Result, err error) {
 	if !slices.Contains([]string{cachesKeep, cachesBuild, cachesAll}, s.caches) {
-		return nil, fl.Invalid("-caches", s.caches, "must be keep, build or all")
+		return nil, fl.Invalid("--caches", s.caches, "must be keep, build or all")
 	}
 	page, err := os.ReadFile(filepath.Join(s.root, "README.md"))
 	if err != nil {
@@ -69,7 +69,7 @@ func (s setting) run(ctx context.Context, env experiment.Env) (result *experimen
 	}
 	out := &experiment.Result{
 		Columns: []string{"command", "first_s", "again_s", "until"},
-		Notes:   []string{"Each command has a clone and caches of its own, but with -caches keep.", "Seconds until the command ends, or until its page answers."},
+		Notes:   []string{"Each command has a clone and caches of its own, but with --caches keep.", "Seconds until the command ends, or until its page answers."},
 		Quick:   env.Quick,
 	}
 	dir, err := os.MkdirTemp("", "hushgrad-first-steps-")
@@ -110,7 +110,7 @@ func commands(page string) ([]string, error) {
 	return out, nil
 }
 
-// measure runs a command in a clone below dir, with caches as -caches says.
+// measure runs a command in a clone below dir, with caches as --caches says.
 func (s setting) measure(ctx context.Context, command, dir string) (experiment.Row, error) {
 	place := filepath.Join(dir, "place", "hushgrad")
 	source, err := filepath.Abs(s.root)

@@ -28,7 +28,7 @@ func TestATimeEndsWithTheCommandOrWithItsPage(t *testing.T) {
 	if took, until, err := run(t.Context(), "sleep 0.2", dir, os.Environ()); err != nil || until != untilEnd || took < 200*time.Millisecond {
 		t.Errorf("%v until %s, %v", took, until, err)
 	}
-	for _, command := range []string{"exit 3", "echo no page -dashboard", "echo http://127.0.0.1:1/ -dashboard; sleep 60"} {
+	for _, command := range []string{"exit 3", "echo no page --dashboard", "echo http://127.0.0.1:1/ --dashboard; sleep 60"} {
 		if _, _, err := run(t.Context(), command, dir, os.Environ()); err == nil {
 			t.Errorf("%s: no error", command)
 		}
@@ -36,7 +36,7 @@ func TestATimeEndsWithTheCommandOrWithItsPage(t *testing.T) {
 }
 
 func TestUnknownCachesAreRefused(t *testing.T) {
-	if _, err := (setting{root: "../..", caches: "some"}).run(t.Context(), experiment.Env{}); err == nil || !strings.Contains(err.Error(), "-caches") {
+	if _, err := (setting{root: "../..", caches: "some"}).run(t.Context(), experiment.Env{}); err == nil || !strings.Contains(err.Error(), "--caches") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -25,7 +25,7 @@ const (
 var address = regexp.MustCompile(`http://[0-9.:]+/`)
 
 // run runs a command in a directory. It returns the time until it ends. A command that shows a page
-// (-dashboard) waits for a reader, so it is the time until the page answers.
+// (--dashboard) waits for a reader, so it is the time until the page answers.
 func run(ctx context.Context, command, dir string, variables []string) (took time.Duration, until string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -34,7 +34,7 @@ func run(ctx context.Context, command, dir string, variables []string) (took tim
 	apart(c)
 	c.Cancel = func() error { return end(c) }
 	begin := time.Now()
-	if !strings.Contains(command, "-dashboard") {
+	if !strings.Contains(command, "--dashboard") {
 		out, err := c.CombinedOutput()
 		if err != nil {
 			err = fmt.Errorf("%w: %s", err, tail(out))

@@ -5,16 +5,16 @@ import (
 	"math"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
-	"github.com/hushgrad/hushgrad/keyvalue/pckv"
+	"github.com/hushgrad/hushgrad/bench/keyvalues/rivals"
 )
 
 // allocation is a way to split ε, by the paper's word for it.
 type allocation struct {
 	name string
-	by   pckv.Allocation
+	by   rivals.Allocation
 }
 
-var allocations = []allocation{{"naive", pckv.Naive}, {"non-optimized", pckv.NonOptimized}, {"optimized", pckv.Optimized}}
+var allocations = []allocation{{"naive", rivals.Naive}, {"non-optimized", rivals.NonOptimized}, {"optimized", rivals.Optimized}}
 
 // of is a mechanism with this allocation.
 func (a allocation) of(r rival) rival {

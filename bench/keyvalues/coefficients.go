@@ -8,7 +8,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/internal/figure"
-	"github.com/hushgrad/hushgrad/keyvalue/pckv"
+	"github.com/hushgrad/hushgrad/keyvalue"
 )
 
 // coefficients is Figure 4: what an allocation makes of the error of a mean, which is proportional to
@@ -26,7 +26,7 @@ func coefficients() experiment.Experiment {
 }
 
 // ofMean returns g = b/(a²(2p−1)²) and h = b(1−b)/(a−b)² of equation (18).
-func ofMean(c pckv.Channel) (g, h float64) {
+func ofMean(c keyvalue.Channel) (g, h float64) {
 	return c.Background / (c.Sign * c.Sign), c.Background * (1 - c.Background) / (c.Hold * c.Hold)
 }
 

@@ -5,12 +5,11 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/hushgrad/hushgrad/bench/keyvalues/rivals"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/collision"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/keyvalue/pckv"
-	"github.com/hushgrad/hushgrad/keyvalue/privkv"
-	"github.com/hushgrad/hushgrad/keyvalue/succinct"
+	"github.com/hushgrad/hushgrad/keyvalue"
 	"github.com/hushgrad/hushgrad/sparse"
 )
 
@@ -66,13 +65,13 @@ const (
 )
 
 var contenders = [...]contender{
-	byPrivKV:       {label: labelPrivKV, mechanism: privkv.NamePrivKV, settings: plain, run: fromCounts},
+	byPrivKV:       {label: labelPrivKV, mechanism: rivals.PrivKV, settings: plain, run: fromCounts},
 	byThreeStates:  {label: labelThree, of: labelPrivKV, settings: plain, run: fromThreeStates},
-	byGRR:          {label: "PCKV-GRR", mechanism: pckv.GRR, settings: padded, run: fromCounts},
-	byAGRR:         {label: "PCKV-AGRR", mechanism: pckv.AGRR, settings: padded, run: fromCounts},
-	byUE:           {label: "PCKV-UE", mechanism: pckv.UE, settings: padded, run: fromCounts},
-	bySUCCINCT:     {label: "SUCCINCT", mechanism: succinct.Name, settings: clipped, run: fromPairs},
-	bySmallerClip:  {label: "SUCCINCT, smaller clip", of: "SUCCINCT", mechanism: succinct.Name, settings: clippedMore, run: fromPairs},
+	byGRR:          {label: "PCKV-GRR", mechanism: keyvalue.PCKVGRR, settings: padded, run: fromCounts},
+	byAGRR:         {label: "PCKV-AGRR", mechanism: keyvalue.PCKVAGRR, settings: padded, run: fromCounts},
+	byUE:           {label: "PCKV-UE", mechanism: keyvalue.PCKVUE, settings: padded, run: fromCounts},
+	bySUCCINCT:     {label: "SUCCINCT", mechanism: rivals.Succinct, settings: clipped, run: fromPairs},
+	bySmallerClip:  {label: "SUCCINCT, smaller clip", of: "SUCCINCT", mechanism: rivals.Succinct, settings: clippedMore, run: fromPairs},
 	byCollision:    {label: "Collision", mechanism: collision.Name, settings: closedForm, run: fromTernaries},
 	byCoCo:         {label: "CoCo", mechanism: coco.Name, settings: closedForms, run: fromTernaries},
 	bySearchedCoCo: {label: "CoCo, t by search", of: "CoCo", mechanism: coco.Name, settings: searched, run: fromTernaries},
@@ -88,7 +87,7 @@ func plain(shape, float64) ([]setting, error) {
 func ofMeans(shape, float64) ([]setting, error) { return []setting{{by: meanMetrics}}, nil }
 
 func padded(at shape, _ float64) ([]setting, error) {
-	return []setting{{params: fl.Params{pckv.ParamPadding: fl.Int(at.sparsity)}, frequencies: true, by: metrics}}, nil
+	return []setting{{params: fl.Params{keyvalue.ParamPadding: fl.Int(at.sparsity)}, frequencies: true, by: metrics}}, nil
 }
 
 // clipped is SUCCINCT with the clip that its package proves.

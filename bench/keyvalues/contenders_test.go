@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/bench/keyvalues/rivals"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/keyvalue/succinct"
 	"github.com/hushgrad/hushgrad/sparse"
 )
 
@@ -28,7 +28,7 @@ func TestSettingsHaveEveryMetricOnce(t *testing.T) {
 				}
 			}
 			want := 1
-			if (c.mechanism == succinct.Name || c.reference) && !m.ofMeans() {
+			if (c.mechanism == rivals.Succinct || c.reference) && !m.ofMeans() {
 				want = 0
 			}
 			if found != want {
@@ -60,7 +60,7 @@ func TestSmallerClip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := succinct.Clip(s, 1, settings[0].reports, 0.1)
+		got, err := rivals.SuccinctClip(s, 1, settings[0].reports, 0.1)
 		if want := min(float64(s), math.Sqrt(float64(s)*math.Log(n/0.1))); err != nil || math.Abs(float64(got)/want-1) > 0.15 {
 			t.Errorf("s = %d: %d, want about %g, %v", s, got, want, err)
 		}
@@ -71,7 +71,7 @@ func TestSmallerClip(t *testing.T) {
 // the same aggregator.
 func TestBatchesHoldEveryReportOnce(t *testing.T) {
 	const clients = 2500
-	o, err := openRound(roundOf(succinct.Name, 3, 1, fl.Params{sparse.ParamSparsity: fl.Int(1)}), rand.New(rand.NewChaCha8([32]byte{7})))
+	o, err := openRound(roundOf(rivals.Succinct, 3, 1, fl.Params{sparse.ParamSparsity: fl.Int(1)}), rand.New(rand.NewChaCha8([32]byte{7})))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func TestFiguresRunRepeatAndResume(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r, err := start(t, t.Context(), fmt.Sprintf("fig%d", f.number), env, "-clients", "400")
+			r, err := start(t, t.Context(), fmt.Sprintf("fig%d", f.number), env, "--clients", "400")
 			if err != nil {
 				t.Fatalf("figure %d: %v", f.number, err)
 			}

@@ -60,10 +60,10 @@ func (f paperFigure) title() string {
 // bind adds the flag that all figures have.
 func bind(run func(ctx context.Context, env experiment.Env, clients int) (*experiment.Result, error)) func(*flag.FlagSet) experiment.Run {
 	return func(flags *flag.FlagSet) experiment.Run {
-		clients := flags.Int("clients", 0, fmt.Sprintf("number of clients where the paper has %d, and a tenth where it has %d; 0: the paper's, with -quick a tenth", largeClients, largeClients/10))
+		clients := flags.Int("clients", 0, fmt.Sprintf("number of clients where the paper has %d, and a tenth where it has %d; 0: the paper's, with --quick a tenth", largeClients, largeClients/10))
 		return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 			if *clients != 0 && (*clients < 10 || *clients > maxClients) {
-				return nil, fl.Invalid("-clients", *clients, "must be 0 or in [10, %d]", maxClients)
+				return nil, fl.Invalid("--clients", *clients, "must be 0 or in [10, %d]", maxClients)
 			}
 			return run(ctx, env, *clients)
 		}

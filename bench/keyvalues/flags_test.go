@@ -12,8 +12,8 @@ import (
 
 // Every flag of every experiment has its range.
 func TestBadFlagsAreErrors(t *testing.T) {
-	clients := map[string][]string{"-clients": {"-5", "-1", "1000000001"}}
-	own := map[string]map[string][]string{"fig4-pckv": nil, "fig10-pckv": {"-padding": {"-1", "1", "200000000"}}}
+	clients := map[string][]string{"--clients": {"-5", "-1", "1000000001"}}
+	own := map[string]map[string][]string{"fig4-pckv": nil, "fig10-pckv": {"--padding": {"-1", "1", "200000000"}}}
 	for _, e := range Experiments() {
 		flags, other := own[e.Name]
 		if !other {
@@ -44,12 +44,12 @@ func TestClientsAreThoseAskedFor(t *testing.T) {
 	for _, c := range []struct{ name, clients, want string }{
 		{"fig6-pckv", "300", "n = 300,"}, {"fig6-pckv", "100001", "n = 100001,"}, {"fig6-pckv", "0", "n = 100000,"},
 	} {
-		r, err := start(t, t.Context(), c.name, experiment.Env{Quick: true, Jobs: 2, Repeats: 2}, "-clients", c.clients)
+		r, err := start(t, t.Context(), c.name, experiment.Env{Quick: true, Jobs: 2, Repeats: 2}, "--clients", c.clients)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !strings.HasPrefix(r.Notes[1], c.want) || !strings.Contains(r.Plot.Title, c.want) {
-			t.Errorf("%s -clients %s: note %q, title %q, want %q", c.name, c.clients, r.Notes[1], r.Plot.Title, c.want)
+			t.Errorf("%s --clients %s: note %q, title %q, want %q", c.name, c.clients, r.Notes[1], r.Plot.Title, c.want)
 		}
 	}
 }

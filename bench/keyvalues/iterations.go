@@ -6,19 +6,19 @@ import (
 	"strings"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/bench/keyvalues/rivals"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/keyvalue/privkv"
 )
 
 // iterate runs the real rounds of PrivKVM after the first one, which estimated these means, and returns the
 // means of the last one.
 func iterate(first fl.Round, c crowd, means []float64, rng *rand.Rand) ([]float64, error) {
-	rounds, err := first.Params.Int(privkv.ParamRounds)
+	rounds, err := first.Params.Int(rivals.ParamRounds)
 	if err != nil {
 		return nil, err
 	}
 	for number := 2; number <= rounds; number++ {
-		i, err := privkv.NewIteration(first, number, means)
+		i, err := rivals.NewIteration(first, number, means)
 		if err != nil {
 			return nil, err
 		}
@@ -35,16 +35,16 @@ func iterate(first fl.Round, c crowd, means []float64, rng *rand.Rand) ([]float6
 
 // signCounts draws the counts of an iteration of PrivKVM after these published means: a sign is reported
 // truly with probability p.
-func signCounts(epsilon float64, published []float64, c crowd, rng *rand.Rand) []privkv.Counts {
+func signCounts(epsilon float64, published []float64, c crowd, rng *rand.Rand) []rivals.PrivKVCounts {
 	plus, minus, absent := c.ask(rng)
 	p := truthful(epsilon)
-	out := make([]privkv.Counts, len(published))
+	out := make([]rivals.PrivKVCounts, len(published))
 	for k, mean := range published {
 		fake := binomial(rng, absent[k], (1+mean)/2)
 		reports := plus[k] + minus[k] + absent[k]
 		up := plus[k] + fake
 		votes := binomial(rng, up, p) + binomial(rng, reports-up, 1-p)
-		out[k] = privkv.Counts{Reports: int32(reports), Plus: int32(votes), Minus: int32(reports - votes)}
+		out[k] = rivals.PrivKVCounts{Reports: int32(reports), Plus: int32(votes), Minus: int32(reports - votes)}
 	}
 	return out
 }

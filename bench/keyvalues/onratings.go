@@ -11,7 +11,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/keyvalue/pckv"
+	"github.com/hushgrad/hushgrad/keyvalue"
 )
 
 // onRatings is Figure 10: data sets in which clients hold several pairs.
@@ -27,9 +27,9 @@ func onRatings() experiment.Experiment {
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 				switch {
 				case *padding < 0 || *padding > fl.MaxDim:
-					return nil, fl.Invalid("-padding", *padding, "must be in [0, %d]", fl.MaxDim)
+					return nil, fl.Invalid("--padding", *padding, "must be in [0, %d]", fl.MaxDim)
 				case *padding > 0 && *path == "":
-					return nil, fl.Invalid("-padding", *padding, "needs -pairs; the stand-ins have the paper's")
+					return nil, fl.Invalid("--padding", *padding, "needs --pairs; the stand-ins have the paper's")
 				case *path != "":
 					return runFile(ctx, env, *path, *padding)
 				}
@@ -138,13 +138,13 @@ const sizeShare = 0.9
 // privatePadding chooses ℓ by reports of a random tenth of the clients about how many pairs they hold.
 func privatePadding(p *ratings, rng *rand.Rand) (int, error) {
 	const largest, one = 1000, 10 // client of ten
-	classes, err := pckv.SizeClasses(min(largest, p.dim))
+	classes, err := keyvalue.SizeClasses(min(largest, p.dim))
 	if err != nil {
 		return 0, err
 	}
 	o, err := openRound(fl.Round{
-		ID: "sizes", Mechanism: pckv.UE, Dim: len(classes), Scale: 1, Epsilon: 1, MinReports: 1,
-		Columns: []string{fl.ColumnFrequency}, Params: fl.Params{pckv.ParamPadding: fl.Int(1)},
+		ID: "sizes", Mechanism: keyvalue.PCKVUE, Dim: len(classes), Scale: 1, Epsilon: 1, MinReports: 1,
+		Columns: []string{fl.ColumnFrequency}, Params: fl.Params{keyvalue.ParamPadding: fl.Int(1)},
 	}, rng)
 	if err != nil {
 		return 0, err
@@ -153,7 +153,7 @@ func privatePadding(p *ratings, rng *rand.Rand) (int, error) {
 		if rng.IntN(one) > 0 {
 			continue
 		}
-		report, err := o.mechanism.(fl.KeyValueMechanism).EncodeKeyValues(nil, []fl.KeyValue{pckv.SizePair(len(p.of(client)), classes)}, rng)
+		report, err := o.mechanism.(fl.KeyValueMechanism).EncodeKeyValues(nil, []fl.KeyValue{keyvalue.SizePair(len(p.of(client)), classes)}, rng)
 		if err != nil {
 			return 0, err
 		}
@@ -165,7 +165,7 @@ func privatePadding(p *ratings, rng *rand.Rand) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return pckv.PaddingFromSizes(e, classes, sizeShare)
+	return keyvalue.PaddingFromSizes(e, classes, sizeShare)
 }
 
 // claimsOfRatings are those about Figure 10: PCKV-UE is best on the first three data sets, and on the

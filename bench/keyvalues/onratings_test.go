@@ -30,7 +30,7 @@ func TestPairsOfAFileAreMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	for padding, note := range map[string]string{"0": "3000 users, 9 keys, ℓ = ", "2": "3000 users, 9 keys, ℓ = 2."} {
-		r, err := start(t, t.Context(), "fig10-pckv", experiment.Env{Seed: 5, Quick: true, Jobs: 2}, "-pairs", path, "-padding", padding)
+		r, err := start(t, t.Context(), "fig10-pckv", experiment.Env{Seed: 5, Quick: true, Jobs: 2}, "--pairs", path, "--padding", padding)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func TestPairsOfAFileAreMeasured(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for flag, args := range map[string][]string{"-padding": {"-pairs", path, "-padding", "-1"}, "pairs": {"-pairs", os.DevNull}} {
+	for flag, args := range map[string][]string{"--padding": {"--pairs", path, "--padding", "-1"}, "pairs": {"--pairs", os.DevNull}} {
 		var p *fl.ParamError
 		if _, err := start(t, t.Context(), "fig10-pckv", experiment.Env{Quick: true, Jobs: 1}, args...); !errors.As(err, &p) || p.Param != flag {
 			t.Errorf("%q: %v, want a ParamError for %s", args, err, flag)

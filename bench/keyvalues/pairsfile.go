@@ -39,7 +39,7 @@ func readPairsFile(ctx context.Context, path string) (*ratings, error) {
 		return nil, err
 	}
 	if info.Size() > pairsLimits.bytes {
-		return nil, fl.Invalid("-pairs", fmt.Sprintf("%d bytes", info.Size()), "must have at most %d", pairsLimits.bytes)
+		return nil, fl.Invalid("--pairs", fmt.Sprintf("%d bytes", info.Size()), "must have at most %d", pairsLimits.bytes)
 	}
 	p, err := readPairs(command.Reader(ctx, f), pairsLimits)
 	if err != nil {

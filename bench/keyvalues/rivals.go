@@ -5,30 +5,32 @@ import (
 	"maps"
 	"math/rand/v2"
 
+	"github.com/hushgrad/hushgrad/bench/keyvalues/rivals"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/keyvalue/pckv"
-	"github.com/hushgrad/hushgrad/keyvalue/privkv"
+	"github.com/hushgrad/hushgrad/keyvalue"
 )
 
 // rival is a mechanism in the figures of the PCKV paper.
 type rival struct {
 	label, mechanism string
 	params           fl.Params
-	by               pckv.Allocation // for PCKV
+	by               rivals.Allocation // for PCKV
 }
 
 var (
-	privkvmOne     = rival{label: "PrivKVM (c = 1)", mechanism: privkv.NamePrivKVM, params: fl.Params{privkv.ParamVirtual: fl.Int(0)}}
-	privkvmVirtual = rival{label: "PrivKVM (1r5v)", mechanism: privkv.NamePrivKVM, params: fl.Params{privkv.ParamVirtual: fl.Int(5)}}
-	privkvmReal    = rival{label: "PrivKVM (c = 5)", mechanism: privkv.NamePrivKVM, params: fl.Params{privkv.ParamRounds: fl.Int(5), privkv.ParamVirtual: fl.Int(0)}}
-	kvue           = rival{label: "KVUE", mechanism: privkv.NameKVUE}
-	pckvUE         = rival{label: "PCKV-UE", mechanism: pckv.UE}
-	pckvGRR        = rival{label: "PCKV-GRR", mechanism: pckv.AGRR} // Lemma 3, whose budget grows with padding
+	privkvmOne     = rival{label: "PrivKVM (c = 1)", mechanism: rivals.PrivKVM, params: fl.Params{rivals.ParamVirtual: fl.Int(0)}}
+	privkvmVirtual = rival{label: "PrivKVM (1r5v)", mechanism: rivals.PrivKVM, params: fl.Params{rivals.ParamVirtual: fl.Int(5)}}
+	privkvmReal    = rival{label: "PrivKVM (c = 5)", mechanism: rivals.PrivKVM, params: fl.Params{rivals.ParamRounds: fl.Int(5), rivals.ParamVirtual: fl.Int(0)}}
+	kvue           = rival{label: "KVUE", mechanism: rivals.KVUE}
+	pckvUE         = rival{label: "PCKV-UE", mechanism: keyvalue.PCKVUE}
+	pckvGRR        = rival{label: "PCKV-GRR", mechanism: keyvalue.PCKVAGRR} // Lemma 3, whose budget grows with padding
 	allRivals      = []rival{privkvmOne, privkvmVirtual, kvue, pckvUE, pckvGRR}
 )
 
 // isPCKV reports whether a rival is one of the paper's own.
-func (r rival) isPCKV() bool { return r.mechanism == pckv.UE || r.mechanism == pckv.AGRR }
+func (r rival) isPCKV() bool {
+	return r.mechanism == keyvalue.PCKVUE || r.mechanism == keyvalue.PCKVAGRR
+}
 
 // estimates runs one round over the clients: what is estimated of each key, means among the holders and
 // frequencies. Frequencies are corrected into [1/n, 1], as Algorithm 4 says.
@@ -43,7 +45,7 @@ func (r rival) estimates(data dataset, dim, padding int, epsilon float64, rng *r
 // uncorrected leaves the frequencies as they are. The registered mechanisms have the optimized
 // allocation. With another allocation the estimate is Algorithm 4's with the allocation's channel.
 func (r rival) uncorrected(data dataset, dim, padding int, epsilon float64, rng *rand.Rand) (frequencies, means []float64, err error) {
-	if r.by != pckv.Optimized {
+	if r.by != rivals.Optimized {
 		ch, err := channelOf(r.by, r.mechanism, epsilon, dim, padding)
 		if err != nil {
 			return nil, nil, err
@@ -60,7 +62,7 @@ func (r rival) uncorrected(data dataset, dim, padding int, epsilon float64, rng 
 		Columns: []string{fl.ColumnFrequency, fl.ColumnConditional}, Params: maps.Clone(r.params),
 	}
 	if r.isPCKV() {
-		round.Params = fl.Params{pckv.ParamPadding: fl.Int(padding)}
+		round.Params = fl.Params{keyvalue.ParamPadding: fl.Int(padding)}
 	}
 	o, err := openRound(round, rng)
 	if err != nil {
@@ -78,7 +80,7 @@ func (r rival) uncorrected(data dataset, dim, padding int, epsilon float64, rng 
 	if !ok || !both {
 		return nil, nil, fmt.Errorf("%s has no frequencies or no means", r.mechanism)
 	}
-	if r.mechanism == privkv.NamePrivKVM {
+	if r.mechanism == rivals.PrivKVM {
 		means, err = iterate(o.round, data, conditional.Value, rng)
 		return frequency.Value, means, err
 	}

@@ -6,9 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/hushgrad/hushgrad/bench/keyvalues/rivals"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/keyvalue/pckv"
-	"github.com/hushgrad/hushgrad/keyvalue/privkv"
+	"github.com/hushgrad/hushgrad/keyvalue"
 )
 
 // crowd is clients for which only counts are drawn. Mechanisms that perturb one pair per
@@ -30,49 +30,49 @@ type crowd interface {
 // mechanism's encoder give them.
 func simulate(r fl.Round, agg fl.Aggregator, c crowd, rng *rand.Rand) error {
 	switch r.Mechanism {
-	case privkv.NamePrivKV, privkv.NamePrivKVM:
+	case rivals.PrivKV, rivals.PrivKVM:
 		counts, err := privkvCounts(r, c, rng)
 		if err != nil {
 			return err
 		}
-		return privkv.AddCounts(agg, counts)
-	case privkv.NameKVUE:
-		return privkv.AddCounts(agg, kvueCounts(r, c, rng))
+		return rivals.AddPrivKVCounts(agg, counts)
+	case rivals.KVUE:
+		return rivals.AddPrivKVCounts(agg, kvueCounts(r, c, rng))
 	}
-	padding, err := r.Params.Int(pckv.ParamPadding)
+	padding, err := r.Params.Int(keyvalue.ParamPadding)
 	if err != nil {
 		return err
 	}
-	channel, err := channelOf(pckv.Optimized, r.Mechanism, r.Epsilon, r.Dim, padding)
+	channel, err := channelOf(rivals.Optimized, r.Mechanism, r.Epsilon, r.Dim, padding)
 	if err != nil {
 		return err
 	}
-	return pckv.AddCounts(agg, pckvCounts(r.Mechanism, channel, c, padding, rng))
+	return keyvalue.AddPCKVCounts(agg, pckvCounts(r.Mechanism, channel, c, padding, rng))
 }
 
 // pckvCounts draws the counts of a mechanism of PCKV.
-func pckvCounts(mechanism string, ch pckv.Channel, c crowd, padding int, rng *rand.Rand) pckv.Counts {
-	if mechanism == pckv.UE {
+func pckvCounts(mechanism string, ch keyvalue.Channel, c crowd, padding int, rng *rand.Rand) keyvalue.PCKVCounts {
+	if mechanism == keyvalue.PCKVUE {
 		return unaryCounts(ch, c, padding, rng)
 	}
 	return responseCounts(ch, c, padding, rng)
 }
 
 // channelOf returns the channel of a mechanism of PCKV.
-func channelOf(by pckv.Allocation, mechanism string, epsilon float64, dim, padding int) (pckv.Channel, error) {
+func channelOf(by rivals.Allocation, mechanism string, epsilon float64, dim, padding int) (keyvalue.Channel, error) {
 	gain := 1
-	if mechanism == pckv.AGRR {
+	if mechanism == keyvalue.PCKVAGRR {
 		gain = padding
 	}
 	b, err := by.GRR(epsilon, gain)
-	if mechanism == pckv.UE {
+	if mechanism == keyvalue.PCKVUE {
 		return b.UE(), err
 	}
 	return b.GRR(dim, padding), err
 }
 
 // unaryCounts draws the counts of PCKV-UE: all positions of all reports are independent.
-func unaryCounts(ch pckv.Channel, c crowd, padding int, rng *rand.Rand) pckv.Counts {
+func unaryCounts(ch keyvalue.Channel, c crowd, padding int, rng *rand.Rand) keyvalue.PCKVCounts {
 	plus, minus := c.send(padding, rng)
 	out, clients := newCounts(c, len(plus)), c.clients()
 	shows := ch.Background + ch.Hold
@@ -88,7 +88,7 @@ func unaryCounts(ch pckv.Channel, c crowd, padding int, rng *rand.Rand) pckv.Cou
 
 // responseCounts draws the counts of PCKV-GRR: a report is the pair that was sent, or
 // uniform over the signed keys, dummies among them.
-func responseCounts(ch pckv.Channel, c crowd, padding int, rng *rand.Rand) pckv.Counts {
+func responseCounts(ch keyvalue.Channel, c crowd, padding int, rng *rand.Rand) keyvalue.PCKVCounts {
 	plus, minus := c.send(padding, rng)
 	out, uniform := newCounts(c, len(plus)), c.clients()
 	dummies := c.clients()
@@ -111,30 +111,30 @@ func responseCounts(ch pckv.Channel, c crowd, padding int, rng *rand.Rand) pckv.
 	return out
 }
 
-func newCounts(c crowd, dim int) pckv.Counts {
-	return pckv.Counts{Reports: int64(c.clients()), Plus: make([]uint32, dim), Minus: make([]uint32, dim)}
+func newCounts(c crowd, dim int) keyvalue.PCKVCounts {
+	return keyvalue.PCKVCounts{Reports: int64(c.clients()), Plus: make([]uint32, dim), Minus: make([]uint32, dim)}
 }
 
 // privkvCounts draws the counts of PrivKV: the key is reported truly with probability p, and the sign
 // with probability s.
-func privkvCounts(r fl.Round, c crowd, rng *rand.Rand) ([]privkv.Counts, error) {
+func privkvCounts(r fl.Round, c crowd, rng *rand.Rand) ([]rivals.PrivKVCounts, error) {
 	rounds := 1
-	if r.Mechanism == privkv.NamePrivKVM {
+	if r.Mechanism == rivals.PrivKVM {
 		var err error
-		if rounds, err = r.Params.Int(privkv.ParamRounds); err != nil {
+		if rounds, err = r.Params.Int(rivals.ParamRounds); err != nil {
 			return nil, err
 		}
 	}
 	plus, minus, absent := c.ask(rng)
 	p, s := truthful(r.Epsilon/2), truthful(r.Epsilon/2/float64(rounds))
-	out := make([]privkv.Counts, r.Dim)
+	out := make([]rivals.PrivKVCounts, r.Dim)
 	for k := range out {
 		a, b := trinomial(rng, plus[k], p*s, p*(1-s))
 		d, e := trinomial(rng, minus[k], p*(1-s), p*s)
 		f, g := trinomial(rng, absent[k], (1-p)/2, (1-p)/2)
 		reports := plus[k] + minus[k] + absent[k]
 		votes := [2]int{a + d + f, b + e + g}
-		out[k] = privkv.Counts{
+		out[k] = rivals.PrivKVCounts{
 			Reports: int32(reports), None: int32(reports - votes[0] - votes[1]),
 			Plus: int32(votes[0]), Minus: int32(votes[1]),
 		}
@@ -143,16 +143,16 @@ func privkvCounts(r fl.Round, c crowd, rng *rand.Rand) ([]privkv.Counts, error) 
 }
 
 // kvueCounts draws the counts of KVUE: three bits, each reported truly with probability p.
-func kvueCounts(r fl.Round, c crowd, rng *rand.Rand) []privkv.Counts {
+func kvueCounts(r fl.Round, c crowd, rng *rand.Rand) []rivals.PrivKVCounts {
 	plus, minus, absent := c.ask(rng)
 	p := truthful(r.Epsilon / 2)
-	out := make([]privkv.Counts, r.Dim)
+	out := make([]rivals.PrivKVCounts, r.Dim)
 	for k := range out {
 		reports := plus[k] + minus[k] + absent[k]
 		votes := func(set int) int32 {
 			return int32(binomial(rng, set, p) + binomial(rng, reports-set, 1-p))
 		}
-		out[k] = privkv.Counts{Reports: int32(reports), None: votes(absent[k]), Plus: votes(plus[k]), Minus: votes(minus[k])}
+		out[k] = rivals.PrivKVCounts{Reports: int32(reports), None: votes(absent[k]), Plus: votes(plus[k]), Minus: votes(minus[k])}
 	}
 	return out
 }

@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/hushgrad/hushgrad/bench/keyvalues/rivals"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/keyvalue/pckv"
-	"github.com/hushgrad/hushgrad/keyvalue/privkv"
+	"github.com/hushgrad/hushgrad/keyvalue"
 )
 
 var long = flag.Bool("long", false, "compare simulated counts with encoded ones in three times as many rounds")
@@ -84,8 +84,8 @@ func roundOf(mechanism string, dim int, epsilon float64, params fl.Params) fl.Ro
 // hold as many pairs as PCKV's padding length.
 func mechanismsOfCounts(padding int) map[string]fl.Params {
 	return map[string]fl.Params{
-		pckv.UE: {pckv.ParamPadding: fl.Int(padding)}, pckv.GRR: {pckv.ParamPadding: fl.Int(padding)}, pckv.AGRR: {pckv.ParamPadding: fl.Int(padding)},
-		privkv.NamePrivKV: nil, privkv.NamePrivKVM: {privkv.ParamRounds: fl.Int(3)}, privkv.NameKVUE: nil,
+		keyvalue.PCKVUE: {keyvalue.ParamPadding: fl.Int(padding)}, keyvalue.PCKVGRR: {keyvalue.ParamPadding: fl.Int(padding)}, keyvalue.PCKVAGRR: {keyvalue.ParamPadding: fl.Int(padding)},
+		rivals.PrivKV: nil, rivals.PrivKVM: {rivals.ParamRounds: fl.Int(3)}, rivals.KVUE: nil,
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/bench/keyvalues/rivals"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/keyvalue/privkv"
 )
 
 // Gaussian keys fall from the first one on: with σ = 50 the first 50 of 400 hold the share of a
@@ -137,16 +137,16 @@ func simulatedIsEncoded(t *testing.T, c crowd, dim, padding int, pairs func(clie
 			})
 	}
 	// An iteration of PrivKVM after some published means.
-	first, err := openRound(roundOf(privkv.NamePrivKVM, dim, 6, fl.Params{privkv.ParamRounds: fl.Int(2)}), rand.New(rand.NewChaCha8([32]byte{7})))
+	first, err := openRound(roundOf(rivals.PrivKVM, dim, 6, fl.Params{rivals.ParamRounds: fl.Int(2)}), rand.New(rand.NewChaCha8([32]byte{7})))
 	if err != nil {
 		t.Fatal(err)
 	}
 	published := []float64{0.7, -1, 0, 0.2}[:dim]
-	i, err := privkv.NewIteration(first.round, 2, published)
+	i, err := rivals.NewIteration(first.round, 2, published)
 	if err != nil {
 		t.Fatal(err)
 	}
-	means := func(fill func(agg *privkv.IterationAggregator) error) (out []float64) {
+	means := func(fill func(agg *rivals.IterationAggregator) error) (out []float64) {
 		agg := i.NewAggregator()
 		if err := fill(agg); err != nil {
 			t.Fatal(err)
@@ -162,7 +162,7 @@ func simulatedIsEncoded(t *testing.T, c crowd, dim, padding int, pairs func(clie
 	}
 	sameLaw(t, "iteration", rounds,
 		func(rng *rand.Rand) []float64 {
-			return means(func(agg *privkv.IterationAggregator) error {
+			return means(func(agg *rivals.IterationAggregator) error {
 				for client := range c.clients() {
 					report, err := i.EncodeKeyValues(nil, pairs(client), rng)
 					if err := errors.Join(err, agg.Add(report)); err != nil {
@@ -173,7 +173,7 @@ func simulatedIsEncoded(t *testing.T, c crowd, dim, padding int, pairs func(clie
 			})
 		},
 		func(rng *rand.Rand) []float64 {
-			return means(func(agg *privkv.IterationAggregator) error {
+			return means(func(agg *rivals.IterationAggregator) error {
 				return agg.AddCounts(signCounts(i.Guarantee().Epsilon, published, c, rng))
 			})
 		})

@@ -29,7 +29,7 @@ func TestSweepsRunRepeatAndResume(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r, err := start(t, t.Context(), name, env, "-clients", "5000")
+			r, err := start(t, t.Context(), name, env, "--clients", "5000")
 			if err := errors.Join(err, env.Checkpoint.Close(false)); err != nil {
 				t.Fatal(err)
 			}

@@ -35,10 +35,10 @@ func (o ofSingles) experiment() experiment.Experiment {
 		Source:  fmt.Sprintf("%s, Figure %d", pckvPaper, o.number),
 		Without: []string{experiment.FlagData},
 		Bind: func(flags *flag.FlagSet) experiment.Run {
-			clients := flags.Int("clients", 0, fmt.Sprintf("number of clients; 0: the paper's %d, with -quick %d", singleClients, quickSingles))
+			clients := flags.Int("clients", 0, fmt.Sprintf("number of clients; 0: the paper's %d, with --quick %d", singleClients, quickSingles))
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 				if *clients < 0 || *clients > fl.MaxReports {
-					return nil, fl.Invalid("-clients", *clients, "must be in [0, %d]", fl.MaxReports)
+					return nil, fl.Invalid("--clients", *clients, "must be in [0, %d]", fl.MaxReports)
 				}
 				n := *clients
 				switch {

@@ -4,12 +4,12 @@ import (
 	"math"
 	"testing"
 
-	"github.com/hushgrad/hushgrad/keyvalue/pckv"
+	"github.com/hushgrad/hushgrad/bench/keyvalues/rivals"
 )
 
 func TestTheoryAveragesTheTheorem(t *testing.T) {
 	truth := (&singles{holders: []int{60_000, 40_000}, mean: []float64{0.5, -1}, size: 100_000}).truth()
-	b, err := pckv.Optimized.UE(5)
+	b, err := rivals.Optimized.UE(5)
 	if err != nil {
 		t.Fatal(err)
 	}

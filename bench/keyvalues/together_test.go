@@ -46,7 +46,7 @@ func TestFiguresTogetherAreTheFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := experiment.Env{Seed: 5, Quick: true, Jobs: 2, Repeats: 2, Checkpoint: checkpoint}
-	all, err := start(t, t.Context(), "figs6-16", env, "-clients", "300")
+	all, err := start(t, t.Context(), "figs6-16", env, "--clients", "300")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestFiguresTogetherAreTheFigures(t *testing.T) {
 	}
 	rows, verdicts := all.Rows, all.Verdicts
 	for _, f := range figures {
-		alone, err := start(t, t.Context(), fmt.Sprintf("fig%d", f.number), experiment.Env{Seed: 5, Quick: true, Repeats: 2, Jobs: 1}, "-clients", "300")
+		alone, err := start(t, t.Context(), fmt.Sprintf("fig%d", f.number), experiment.Env{Seed: 5, Quick: true, Repeats: 2, Jobs: 1}, "--clients", "300")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestFiguresAreThePapers(t *testing.T) {
 	f := figures[10].sized(experiment.Env{Quick: true}, 0)
 	g := figures[10].sized(experiment.Env{}, 300)
 	if f.clients != 1000 || g.clients != 30 {
-		t.Errorf("Figure 16 has %d clients in a quick run and %d with -clients 300", f.clients, g.clients)
+		t.Errorf("Figure 16 has %d clients in a quick run and %d with --clients 300", f.clients, g.clients)
 	}
 }
 

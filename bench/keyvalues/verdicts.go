@@ -10,9 +10,9 @@ import (
 	"github.com/hushgrad/hushgrad/bench/experiment"
 )
 
-// rivals are the contenders that Collision is compared with, under the first reading of PrivKV and
+// compared are the contenders that Collision is compared with, under the first reading of PrivKV and
 // under the second.
-var rivals = [][]int{
+var compared = [][]int{
 	{byPrivKV, byGRR, byAGRR, byUE},
 	{byThreeStates, byGRR, byAGRR, byUE},
 }
@@ -58,8 +58,8 @@ func (st *study) verdicts(f paperFigure) []experiment.Verdict {
 	what := fmt.Sprintf("Figure %d, %s: ", f.number, f.by.title())
 	var out []experiment.Verdict
 	claimed := map[int]float64{6: 0.6, 7: 0.6, 12: 0.3, 13: 0.3, 15: 0.3}[f.number]
-	pooled, _, _ := st.reduction(f, byCollision, rivals[0]...)
-	other, _, _ := st.reduction(f, byCollision, rivals[1]...)
+	pooled, _, _ := st.reduction(f, byCollision, compared[0]...)
+	other, _, _ := st.reduction(f, byCollision, compared[1]...)
 	averages := fmt.Sprintf("with 3-ary PrivKV %s; %s", percent(other), st.each(f))
 	if claimed > 0 {
 		out = append(out, experiment.Verdict{
@@ -70,7 +70,7 @@ func (st *study) verdicts(f paperFigure) []experiment.Verdict {
 			Detail: averages + open(pooled, claimed),
 		})
 	}
-	_, below, pairs := st.reduction(f, byCollision, rivals[0]...)
+	_, below, pairs := st.reduction(f, byCollision, compared[0]...)
 	v := experiment.Verdict{
 		Claim: what + "Collision's error is below the others' error in almost all settings",
 		Holds: float64(below) >= 0.9*float64(pairs),

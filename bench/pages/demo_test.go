@@ -8,25 +8,39 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/mechanisms"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // What pages say in words about the demo's plan is what is planned, rounded up.
 func TestPagesSayWhatTheDemoPlans(t *testing.T) {
-	demo, err := plan.NewTask(plan.DemoFeatures)
+	f, err := dataset.OpenFeatures(t.Context(), dataset.DemoFeatures, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := demo.Of(plan.Request{Mechanism: "coco", Clients: 60000, Delta: 1e-6}).Run(t.Context())
+	public, err := dataset.NewPublic(t.Context(), dataset.Digits, f, dataset.ToPlan, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := run.Promise(t.Context(), run.Rounds)
-	if err != nil {
-		t.Fatal(err)
+	planned := func(mechanism string) (*plan.Run, plan.Promise) {
+		q := plan.Request{Mechanism: mechanism, Trust: plan.Shuffler, Clients: 60000, Delta: 1e-6}
+		public.Fill(&q)
+		q.Examples = nil // only the plan counts
+		run, err := q.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := run.Promise(t.Context(), run.Rounds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return run, p
 	}
+	_, best := planned(mechanisms.Auto)
+	run, p := planned("coco")
 	slots, err := run.Template.Params.Int(sparse.ParamSlots)
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +51,7 @@ func TestPagesSayWhatTheDemoPlans(t *testing.T) {
 	for page, says := range map[string][]string{
 		"README.md": {
 			fmt.Sprintf("ε is larger: %s for one report, with the default features at a central ε of 1, and %d times as much for a client's %d reports",
-				local, run.Rounds, run.Rounds),
+				fl.FormatUp(*best.Local, 3), best.Participations, best.Participations),
 		},
 		"docs/threat-model.md": {
 			fmt.Sprintf("ε = %s and s = %d", local, run.Sparsity), fmt.Sprintf("t = %d slots", slots), fmt.Sprintf("makes %.0f %%", right),

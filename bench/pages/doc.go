@@ -1,7 +1,7 @@
 // Package pages writes the tables and numbers of README.md and docs/*.md from the results of
 // experiments. Use it after an experiment was run again. Start with go run ./bench pages.
 //
-// A result is docs/results/NAME/EXPERIMENT.json, as go run ./bench EXPERIMENT -out
+// A result is docs/results/NAME/EXPERIMENT.json, as go run ./bench EXPERIMENT --out
 // docs/results/NAME leaves it, or bench/peers. A page says where its numbers come from:
 //
 //	<!-- table verdicts fig2/fig2.json -->

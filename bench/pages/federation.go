@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,41 +9,63 @@ import (
 	"github.com/hushgrad/hushgrad/bench/experiment"
 )
 
-// federation has a line for each features, and their accuracy before any client takes part.
+// federation has a line for each federation and a column for each features. The first line is what features know before any
+// client takes part, and the last one the accuracy without privacy.
 func federation(in []*experiment.Record) (string, error) {
-	var order, budgets []string
-	cells, zero, trained := map[string]string{}, map[string]string{}, map[string]string{}
+	type line struct {
+		trust, clients, budget string
+		cells                  map[string]string
+	}
+	zero, bare := line{"–", "none", "–", map[string]string{}}, line{"everybody", "", "no privacy", map[string]string{}}
+	var features []string
+	var lines []*line
 	for _, r := range in {
 		for _, row := range r.Rows {
-			name, budget := fmt.Sprint(row["features"]), fmt.Sprintf("ε = %v", row["budget"])
-			if _, ok := zero[name]; !ok {
-				order = append(order, name)
-			}
-			zero[name], trained[name] = "–", "none"
-			if row["zero_shot"] != nil {
-				v, err := number(row, "zero_shot")
-				if err != nil {
-					return "", err
-				}
-				zero[name], trained[name] = fmt.Sprintf("%.3f", v), "glyphs" // the only features that know classes
-			}
-			if !slices.Contains(budgets, budget) {
-				budgets = append(budgets, budget)
-			}
-			accuracy, err := measured(row)
+			clients, err := number(row, "clients")
 			if err != nil {
 				return "", err
 			}
-			cells[name+budget] = accuracy
+			name, at := fmt.Sprint(row["features"]), line{fmt.Sprint(row["trust"]), experiment.Grouped(clients), fmt.Sprint(row["budget"]), map[string]string{}}
+			if !slices.Contains(features, name) {
+				features = append(features, name)
+			}
+			found := slices.IndexFunc(lines, func(l *line) bool { return l.trust == at.trust && l.clients == at.clients && l.budget == at.budget })
+			if found < 0 {
+				found, lines = len(lines), append(lines, &at)
+			}
+			if row["accuracy"] == nil {
+				lines[found].cells[name] = "refused"
+				continue
+			}
+			if lines[found].cells[name], err = measured(row); err != nil {
+				return "", err
+			}
+			for column, in := range map[string]line{"zero_shot": zero, "without_privacy": bare} {
+				if row[column] == nil {
+					continue
+				}
+				v, err := number(row, column)
+				if err != nil {
+					return "", err
+				}
+				in.cells[name] = fmt.Sprintf("%.3f", v)
+				if column == "without_privacy" {
+					bare.clients = at.clients
+				}
+			}
 		}
 	}
-	g := newGrid(append([]string{"features", "public pretraining", "zero-shot"}, budgets...)...)
-	for _, name := range order {
-		line := []string{"`" + name + "`", trained[name], zero[name]}
-		for _, budget := range budgets {
-			line = append(line, cells[name+budget])
+	heads := []string{"who is trusted", "clients", "ε of all of a client's reports"}
+	for _, name := range features {
+		heads = append(heads, "`"+name+"`")
+	}
+	g := newGrid(heads...)
+	for _, l := range slices.Concat([]*line{&zero}, lines, []*line{&bare}) {
+		cells := []string{l.trust, l.clients, l.budget}
+		for _, name := range features {
+			cells = append(cells, cmp.Or(l.cells[name], "–"))
 		}
-		g.add(line...)
+		g.add(cells...)
 	}
 	return g.String(), nil
 }
@@ -53,7 +76,7 @@ func publicFigures(in []*experiment.Record) (string, error) {
 	cells := map[string]string{}
 	for _, r := range in {
 		public := "generated digits"
-		if _, after, ok := strings.Cut(r.Command, "-data "); ok {
+		if _, after, ok := strings.Cut(r.Command, "--data "); ok {
 			public, _, _ = strings.Cut(after, " ")
 		}
 		for _, row := range r.Rows {

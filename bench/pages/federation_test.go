@@ -7,21 +7,30 @@ import (
 	"github.com/hushgrad/hushgrad/bench/experiment"
 )
 
-// Features have a line each, in the order of the results, and what they know without any client.
-func TestFederationHasALineForEachFeatures(t *testing.T) {
-	row := func(features string, budget, accuracy float64, zero any) map[string]any {
-		return map[string]any{"features": features, "budget": budget, "accuracy": accuracy, "low": accuracy - 0.01, "high": accuracy + 0.01, "repeats": 3., "zero_shot": zero}
+// Federations have a line each, in the order of the results. What features know without any client stands above, and what they
+// reach without privacy below.
+func TestFederationHasALineForEachFederation(t *testing.T) {
+	row := func(features, trust string, budget, accuracy float64, zero any) map[string]any {
+		return map[string]any{
+			"features": features, "trust": trust, "clients": 60000., "budget": budget, "accuracy": accuracy, "low": accuracy - 0.01, "high": accuracy + 0.01, "repeats": 3.,
+			"zero_shot": zero, "without_privacy": 0.98,
+		}
 	}
+	refused := row("edges", "nobody", 0.1, 0, nil)
+	refused["accuracy"], refused["without_privacy"] = nil, nil
 	in := []*experiment.Record{
-		{Rows: []map[string]any{row("glyphs", 0.1, 0.96, 0.938), row("glyphs", 1, 0.97, 0.938)}},
-		{Rows: []map[string]any{row("edges", 1, 0.94, nil)}},
+		{Rows: []map[string]any{row("glyphs", "nobody", 0.1, 0.96, 0.938), row("glyphs", "shuffler", 0.1, 0.97, 0.938)}},
+		{Rows: []map[string]any{refused, row("edges", "nobody", 1, 0.94, nil)}},
 	}
 	got, err := federation(in)
 	want := strings.Join([]string{
-		"| features | public pretraining | zero-shot | ε = 0.1 | ε = 1 |",
+		"| who is trusted | clients | ε of all of a client's reports | `glyphs` | `edges` |",
 		"|---|---|---|---|---|",
-		"| `glyphs` | glyphs | 0.938 | 0.960 ± 0.010 | 0.970 ± 0.010 |",
-		"| `edges` | none | – |  | 0.940 ± 0.010 |",
+		"| – | none | – | 0.938 | – |",
+		"| nobody | 60 000 | 0.1 | 0.960 ± 0.010 | refused |",
+		"| shuffler | 60 000 | 0.1 | 0.970 ± 0.010 | – |",
+		"| nobody | 60 000 | 1 | – | 0.940 ± 0.010 |",
+		"| everybody | 60 000 | no privacy | 0.980 | 0.980 |",
 	}, "\n") + "\n"
 	if err != nil || got != want {
 		t.Errorf("%v, the table is\n%s\nwant\n%s", err, got, want)
@@ -34,8 +43,8 @@ func TestPublicFiguresStandBesideEachOther(t *testing.T) {
 		return map[string]any{"mechanism": "auto", "features": "edges", "epsilon_central": epsilon, "accuracy": accuracy, "low": accuracy, "high": accuracy, "repeats": 3.}
 	}
 	in := []*experiment.Record{
-		{Origin: experiment.Origin{Command: "go run ./bench accuracy -seed 1"}, Rows: []map[string]any{row(0.0999, 0.9), row(0.05, 0.8), {"mechanism": "none"}}},
-		{Origin: experiment.Origin{Command: "go run ./bench accuracy -data textures -seed 1"}, Rows: []map[string]any{row(0.999, 0.7)}},
+		{Origin: experiment.Origin{Command: "go run ./bench accuracy --seed 1"}, Rows: []map[string]any{row(0.0999, 0.9), row(0.05, 0.8), {"mechanism": "none"}}},
+		{Origin: experiment.Origin{Command: "go run ./bench accuracy --data textures --seed 1"}, Rows: []map[string]any{row(0.999, 0.7)}},
 	}
 	got, err := publicFigures(in)
 	want := strings.Join([]string{

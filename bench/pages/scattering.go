@@ -14,7 +14,7 @@ func scattering(in []*experiment.Record) (string, error) {
 	cells := map[string]string{}
 	for _, r := range in {
 		pictures := "digits"
-		if _, after, ok := strings.Cut(r.Command, "-data "); ok {
+		if _, after, ok := strings.Cut(r.Command, "--data "); ok {
 			if pictures, _, _ = strings.Cut(after, " "); pictures == "DIR" {
 				pictures = "MNIST"
 			}

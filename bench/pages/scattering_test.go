@@ -13,8 +13,8 @@ func TestVariantsHaveALineEach(t *testing.T) {
 		return map[string]any{"fitted_on": "1000 digits", "components": 100., "whitening": whitening, "logarithm": 0., "epsilon_central": central, "accuracy": accuracy}
 	}
 	in := []*experiment.Record{
-		{Origin: experiment.Origin{Command: "go run ./bench scattering -data textures -seed 1"}, Rows: []map[string]any{row(0, 0.2499, 0.7), row(0, nil, 0.8), row(0.25, 0.2499, 0.75)}},
-		{Origin: experiment.Origin{Command: "go run ./bench scattering -data DIR"}, Rows: []map[string]any{row(0, 0.999, 0.96)}},
+		{Origin: experiment.Origin{Command: "go run ./bench scattering --data textures --seed 1"}, Rows: []map[string]any{row(0, 0.2499, 0.7), row(0, nil, 0.8), row(0.25, 0.2499, 0.75)}},
+		{Origin: experiment.Origin{Command: "go run ./bench scattering --data DIR"}, Rows: []map[string]any{row(0, 0.999, 0.96)}},
 	}
 	got, err := scattering(in)
 	want := strings.Join([]string{

@@ -63,6 +63,19 @@ func speedOfClient(in []*experiment.Record) (string, error) {
 	return g.String(), nil
 }
 
+// dense lists what a dense report costs and is worth.
+func dense(in []*experiment.Record) (string, error) {
+	g := newGrid("ε", "candidates", "bytes", "error × n", "over PrivUnitG's", "encode, µs", "add, ns per coordinate")
+	for _, row := range in[0].Rows {
+		v, err := numbers(row, "epsilon", "candidates", "bytes", "error", "ratio", "encode_microseconds", "decode_nanoseconds")
+		if err != nil {
+			return "", err
+		}
+		g.add(fmt.Sprintf("%g", v[0]), fmt.Sprintf("%.0f", v[1]), fmt.Sprintf("%.0f", v[2]), fmt.Sprintf("%.4g", v[3]), fmt.Sprintf("%.3f", v[4]), fmt.Sprintf("%.0f", v[5]), fmt.Sprintf("%.3f", v[6]))
+	}
+	return g.String(), nil
+}
+
 // instructions lists instructions per report, beside the base's.
 func instructions(in []*experiment.Record) (string, error) {
 	g := newGrid("operation", "instructions", "base", "ratio")

@@ -27,6 +27,14 @@ func TestSpeedTables(t *testing.T) {
 	}
 }
 
+// A line for each setting, with the error beside the other mechanism's.
+func TestTableOfDenseReports(t *testing.T) {
+	in := []*experiment.Record{{Rows: []map[string]any{{"epsilon": 4., "candidates": 256., "bytes": 5., "error": 287.3, "ratio": 1.0138, "encode_microseconds": 61.2, "decode_nanoseconds": 0.0524}}}}
+	if got, err := dense(in); err != nil || !strings.HasSuffix(got, "| 4 | 256 | 5 | 287.3 | 1.014 | 61 | 0.052 |\n") {
+		t.Errorf("%v\n%s", err, got)
+	}
+}
+
 // A line for each operation, and one for all parts that are small.
 func TestTablesOfInstructionsAndParts(t *testing.T) {
 	counted := []*experiment.Record{{Rows: []map[string]any{

@@ -43,6 +43,7 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"extrapolated":      extrapolated,
 	"sizing":            sizing,
 	"sums":              sums,
+	"dense":             dense,
 	"pretrain":          pretrained,
 	"contest":           contest,
 	"vector-sums":       vectorSums,

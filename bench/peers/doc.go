@@ -3,7 +3,7 @@
 // Use it before you choose a protocol. Start with one of the two runs below.
 //
 //	go run .                        # 7850 coordinates, 64 non-zero, ε = 5
-//	go run . -time 200ms -json FILE # quicker, and the results as JSON
+//	go run . --time 200ms --out DIR # quicker, and the results in files
 //
 // The contenders, one file each behind one interface:
 //

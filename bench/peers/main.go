@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -11,8 +10,11 @@ import (
 	"runtime"
 	"time"
 
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 )
 
 func main() {
@@ -44,25 +46,22 @@ func parseFlags(args []string, stderr io.Writer) (config, error) {
 	f.IntVar(&cfg.Sparsity, "sparsity", 64, "non-zero coordinates of a vector")
 	f.Float64Var(&cfg.Epsilon, "epsilon", 5, "privacy budget of one CoCo report")
 	f.DurationVar(&cfg.each, "time", time.Second, "length of one of the 5 repetitions of one measurement")
-	f.StringVar(&cfg.out, "out", "", "write the results to this `DIR` too, as go run ./bench does")
-	if err := f.Parse(args); err != nil {
+	f.StringVar(&cfg.out, "out", "", "write the results to this `directory`, too, as go run ./bench does")
+	if err := command.ParseOnly(f, args); err != nil {
 		return config{}, err
 	}
-	if f.NArg() > 0 {
-		return config{}, fl.Invalid("arguments", f.Args(), "must be flags only")
-	}
 	if cfg.Dim < 1 {
-		return config{}, fl.Invalid("dim", cfg.Dim, "must be ≥ 1")
+		return config{}, fl.Invalid("--dim", cfg.Dim, "must be ≥ 1")
 	}
 	if cfg.each <= 0 {
-		return config{}, fl.Invalid("time", cfg.each, "must be > 0")
+		return config{}, fl.Invalid("--time", cfg.each, "must be > 0")
 	}
 	return cfg, nil
 }
 
 // command is the line that repeats the run. The directory of the results is left out.
 func (c config) command() string {
-	return fmt.Sprintf("cd bench/peers && go run . -dim %d -sparsity %d -epsilon %g -time %s", c.Dim, c.Sparsity, c.Epsilon, c.each)
+	return fmt.Sprintf("cd bench/peers && go run . --dim %d --sparsity %d --epsilon %g --time %s", c.Dim, c.Sparsity, c.Epsilon, c.each)
 }
 
 func run(ctx context.Context, cfg config, stdout io.Writer) error {

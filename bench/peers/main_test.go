@@ -3,13 +3,14 @@ package main
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"io"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 )
@@ -23,14 +24,14 @@ func TestTheCommandRepeatsTheRun(t *testing.T) {
 }
 
 func TestFlagsAreChecked(t *testing.T) {
-	for _, args := range []string{"-dim 0", "-time 0s", "-time -1s", "more", "-unknown"} {
+	for _, args := range []string{"--dim 0", "--time 0s", "--time -1s", "more", "--unknown"} {
 		if _, err := parseFlags(strings.Fields(args), io.Discard); err == nil {
 			t.Errorf("%s: no error", args)
 		}
 	}
 	var usage bytes.Buffer
-	if _, err := parseFlags([]string{"-help"}, &usage); !errors.Is(err, flag.ErrHelp) || !strings.Contains(usage.String(), "-sparsity") {
-		t.Errorf("-help: error %v, usage %q", err, &usage)
+	if _, err := parseFlags([]string{"--help"}, &usage); !errors.Is(err, flag.ErrHelp) || !strings.Contains(usage.String(), "--sparsity") {
+		t.Errorf("--help: error %v, usage %q", err, &usage)
 	}
 }
 

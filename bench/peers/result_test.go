@@ -32,7 +32,7 @@ func TestTableHoldsEveryNumber(t *testing.T) {
 		{"2", "600", "100", "3.00", "2.00", "6.12", "0.50", "8.00", "30.0"},
 		{"1", "first", "ε", "0"},
 		{"2", "second", "4096"},
-		strings.Fields("cd bench/peers && go run . -dim 50 -sparsity 4 -epsilon 5 -time 1s"),
+		strings.Fields("cd bench/peers && go run . --dim 50 --sparsity 4 --epsilon 5 --time 1s"),
 	} {
 		found := false
 		for _, row := range rows {

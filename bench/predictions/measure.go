@@ -9,10 +9,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/mechanisms"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/sparse"
 	"github.com/hushgrad/hushgrad/trainer"
@@ -132,7 +132,7 @@ func newTrial(run *plan.Run, rng *rand.Rand) (*trial, error) {
 		return nil, err
 	}
 	t := &trial{run: run, mechanism: m, aggregator: m.NewAggregator(), rng: rng, clipped: make([]float64, r.Dim)}
-	for _, c := range auto.Schemes() {
+	for _, c := range mechanisms.Schemes() {
 		if c.Name() != r.Mechanism {
 			continue
 		}

@@ -15,10 +15,10 @@ import (
 	flag "github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/internal/figure"
+	"github.com/hushgrad/hushgrad/mechanisms"
 	"github.com/hushgrad/hushgrad/plan"
 )
 
@@ -73,7 +73,7 @@ func run(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 			out = append(out, &prediction{clients: n, budget: budget})
 		}
 	}
-	edges, err := plan.NewTask(dataset.Edges)
+	edges, err := publicEdges(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +82,8 @@ func run(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 	for _, p := range out {
 		group.Go(func() (err error) {
 			defer env.Progress.Step()
-			p.run, err = edges.Of(plan.Request{
-				Mechanism: auto.Name, Clients: p.clients, Rounds: rounds, Budget: p.budget, Delta: delta,
+			p.run, err = edges.of(plan.Request{
+				Mechanism: mechanisms.Auto, Trust: plan.Shuffler, Clients: p.clients, Rounds: rounds, Budget: p.budget, Delta: delta,
 			}).Run(inner)
 			return err
 		})
@@ -97,6 +97,30 @@ func run(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 	return report(edges, out, repeats), nil
 }
 
+// task is softmax regression on oriented edges, as a plan knows it by two norms.
+type task struct {
+	dim    int
+	l1, l2 float64
+}
+
+func publicEdges(ctx context.Context) (task, error) {
+	edges, err := dataset.OpenFeatures(ctx, dataset.Edges, nil)
+	if err != nil {
+		return task{}, err
+	}
+	public, err := dataset.NewPublic(ctx, dataset.Digits, edges, dataset.ToPlan, nil)
+	if err != nil {
+		return task{}, err
+	}
+	l1, l2 := public.Sample.Norms()
+	return task{public.Examples.Dim(), l1, l2}, nil
+}
+
+func (t task) of(q plan.Request) plan.Request {
+	q.Dim, q.L1, q.L2 = t.dim, t.l1, t.l2
+	return q
+}
+
 // noise returns the measured noise of a round.
 func (p *prediction) noise() experiment.Interval { return experiment.MeanInterval(p.measured) }
 
@@ -104,14 +128,14 @@ func (p *prediction) noise() experiment.Interval { return experiment.MeanInterva
 // repeats is off by a standard deviation of 0.9 %.
 const tolerance = 0.05
 
-func report(edges plan.Task, all []*prediction, repeats int) *experiment.Result {
+func report(edges task, all []*prediction, repeats int) *experiment.Result {
 	r := &experiment.Result{
 		Columns: []string{
 			"clients", "budget", "epsilon_central", "mechanism", "slots", "epsilon_local", "epsilon_local_total",
 			"planned_noise", "noise_of_run", "entries", "noise_for_entries", "measured_noise", "low", "high", "repeats",
 		},
 		Notes: []string{
-			fmt.Sprintf("The gradients come from softmax regression on oriented edges, d = %d; %d rounds, δ = %g.", edges.Dim, rounds, delta),
+			fmt.Sprintf("The gradients come from softmax regression on oriented edges, d = %d; %d rounds, δ = %g.", edges.dim, rounds, delta),
 			"planned_noise and measured_noise are root mean squares over the coordinates of one round's mean, in units of the gradient. " +
 				"noise_of_run is the planned one of the mean of all rounds. " +
 				"Plans are for clients that fill every entry of a report. noise_for_entries is the exact noise for the number that the digits fill.",

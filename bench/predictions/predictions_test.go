@@ -7,9 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/bench/experiment"
-	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
+	"github.com/hushgrad/hushgrad/mechanisms"
 	"github.com/hushgrad/hushgrad/plan"
 )
 
@@ -18,11 +17,11 @@ import (
 // chance of less than 1e-8. The seed is fixed besides.
 func TestTheMeasuredNoiseIsThePlannedOne(t *testing.T) {
 	p := &prediction{clients: 1000, budget: 1}
-	edges, err := plan.NewTask(dataset.Edges)
+	edges, err := publicEdges(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.run, err = edges.Of(plan.Request{Mechanism: auto.Name, Clients: 1000, Rounds: 3, Budget: 4, Delta: delta}).Run(t.Context())
+	p.run, err = edges.of(plan.Request{Mechanism: mechanisms.Auto, Trust: plan.Shuffler, Clients: 1000, Rounds: 3, Budget: 4, Delta: delta}).Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

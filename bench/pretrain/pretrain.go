@@ -10,8 +10,6 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	flag "github.com/spf13/pflag"
 
@@ -31,6 +29,13 @@ func Experiments() []experiment.Experiment {
 		DataHelp: "`directory` with the four MNIST files, or download: the network is measured on their test pictures, too, and never trained on them. Empty: it is not",
 		Aside:    []string{"fonts", "weights"},
 		Bind:     bind,
+	}, {
+		Name:    "warm",
+		Title:   "Warm starts: rehearsals on fonts that the public model has not seen, with one constant of the plan changed at a time",
+		Source:  "Our own rule, docs/training.md; no paper",
+		Without: []string{experiment.FlagRepeats},
+		Aside:   []string{"fonts"},
+		Bind:    bindWarm,
 	}}
 }
 
@@ -54,7 +59,7 @@ func settings(size string, quick bool) (recipe.Settings, error) {
 	case recipe.Big.Name:
 		s.Size = recipe.Big
 	default:
-		return s, fl.Invalid("-size", size, "must be %s or %s", recipe.Small.Name, recipe.Big.Name)
+		return s, fl.Invalid("--size", size, "must be %s or %s", recipe.Small.Name, recipe.Big.Name)
 	}
 	if quick {
 		s.Stages, s.Steps = 2, 24
@@ -71,12 +76,8 @@ func run(ctx context.Context, env experiment.Env, o *options) (*experiment.Resul
 		return nil, err
 	}
 	s.Jobs = env.Jobs
-	if o.fonts == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			return nil, err
-		}
-		o.fonts = filepath.Join(cache, "hushgrad", "fonts")
+	if o.fonts, err = fontCache(o.fonts); err != nil {
+		return nil, err
 	}
 	env.Progress.Describe("fonts")
 	train, heldOut, err := recipe.Load(ctx, o.fonts, env.Seed)

@@ -23,12 +23,12 @@ func TestUnknownSize(t *testing.T) {
 	t.Setenv("PATH", "")
 	f := flag.NewFlagSet("", flag.ContinueOnError)
 	run := bind(f)
-	if err := command.Parse(f, []string{"-size", "huge", "-fonts", t.TempDir()}); err != nil {
+	if err := command.Parse(f, []string{"--size", "huge", "--fonts", t.TempDir()}); err != nil {
 		t.Fatal(err)
 	}
 	var wrong *fl.ParamError
-	if _, err := run(t.Context(), experiment.Env{Jobs: 1}); !errors.As(err, &wrong) || wrong.Param != "-size" {
-		t.Errorf("%v, want an error for -size", err)
+	if _, err := run(t.Context(), experiment.Env{Jobs: 1}); !errors.As(err, &wrong) || wrong.Param != "--size" {
+		t.Errorf("%v, want an error for --size", err)
 	}
 }
 

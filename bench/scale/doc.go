@@ -11,7 +11,7 @@
 // # What is simulated
 //
 // Clients share gradients: each draws one from a small pool, so that the true mean is known at any
-// size. Clients send in groups, as through a gateway: a message has -batch reports and one key. A
+// size. Clients send in groups, as through a gateway: a message has --batch reports and one key. A
 // group comes late, or is sent again, as a whole. Every client of its own drops out, or lies.
 //
 // A liar sends valid bytes: the report that moves one coordinate as far as a report can. All

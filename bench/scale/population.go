@@ -8,9 +8,8 @@ import (
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/sparse"
-	"github.com/hushgrad/hushgrad/sparse/slothash"
 )
 
 // pool is the number of gradients that clients share.
@@ -29,8 +28,8 @@ type population struct {
 	mechanism fl.SparseMechanism
 	gradients [pool][]float64
 	// What liars need: the round's hash functions, and how a report is written.
-	family slothash.Family
-	codec  slothash.Codec
+	family sparse.HashFamily
+	codec  sparse.Codec
 	// gain is the estimate of the target that one report of a liar gives, in units of the gradient.
 	gain float64
 	mse  float64 // of a report, summed over the coordinates, in squared units of the gradient
@@ -71,8 +70,8 @@ func newPopulation(s *setting, seed uint64, clients int) (*population, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.family, err = slothash.NewFamily(point.Hash, slothash.Shape{Layout: slothash.Paired, Dim: s.dim, Sparsity: s.sparsity, Slots: point.Slots}, key)
-	p.codec = slothash.NewCodec(point.Slots)
+	p.family, err = sparse.NewHashFamily(point.Hash, sparse.HashShape{Layout: sparse.Paired, Dim: s.dim, Sparsity: s.sparsity, Slots: point.Slots}, key)
+	p.codec = sparse.NewCodec(point.Slots)
 	p.draw(rng)
 	return p, err
 }
@@ -112,7 +111,7 @@ type message struct {
 // sender encodes the reports of groups. It is not safe for concurrent use.
 type sender struct {
 	*population
-	hash slothash.Func
+	hash sparse.HashFunc
 }
 
 func (p *population) sender() *sender { return &sender{p, p.family.Func()} }
@@ -161,5 +160,5 @@ func (s *sender) message(i int) (*message, error) {
 func (s *sender) lie(dst []byte, rng *rand.Rand) []byte {
 	seed := rng.Uint32()
 	s.hash.Bind(seed)
-	return s.codec.Append(dst, slothash.Report{Seed: seed, Slot: slothash.Paired.Item(s.hash, target, 1)})
+	return s.codec.Append(dst, sparse.Report{Seed: seed, Slot: sparse.Paired.Item(s.hash, target, 1)})
 }

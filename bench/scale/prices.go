@@ -19,7 +19,7 @@ func (p *prices) validate() error {
 	for _, v := range []struct {
 		name  string
 		value float64
-	}{{"-price-core-hour", p.coreHour}, {"-price-gb-in", p.gigabyteIn}, {"-price-gb-month", p.gigabyteMonth}} {
+	}{{"--price-core-hour", p.coreHour}, {"--price-gb-in", p.gigabyteIn}, {"--price-gb-month", p.gigabyteMonth}} {
 		if !(v.value >= 0 && v.value <= 1e6) {
 			return fl.Invalid(v.name, v.value, "must be in [0, 1e6]")
 		}

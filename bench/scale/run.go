@@ -61,7 +61,7 @@ func (s *setting) startProfile() (stop func() error, err error) {
 		return func() error { return nil }, nil
 	}
 	if err := os.MkdirAll(s.profile, 0o755); err != nil {
-		return nil, fl.Invalid("-cpuprofile", s.profile, "must be a directory, or one that can be made: %v", err)
+		return nil, fl.Invalid("--cpuprofile", s.profile, "must be a directory, or one that can be made: %v", err)
 	}
 	file, err := os.Create(filepath.Join(s.profile, "clients.pprof"))
 	if err != nil {
@@ -105,9 +105,9 @@ func (s *setting) simulate(ctx context.Context, env experiment.Env, binary, work
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"-role", "server", "-data", data}
+	args := []string{"--role", "server", "--data", data}
 	if s.profile != "" {
-		args = append(args, "-cpuprofile", filepath.Join(s.profile, fmt.Sprintf("server-%d.pprof", clients)))
+		args = append(args, "--cpuprofile", filepath.Join(s.profile, fmt.Sprintf("server-%d.pprof", clients)))
 	}
 	server, err := serving.Start(ctx, binary, args...)
 	if err != nil {
@@ -157,11 +157,11 @@ func (s *setting) journal(work string, clients int) (dir, run string, err error)
 	if text, err := os.ReadFile(name); err == nil {
 		return filepath.Join(dir, "journal"), string(text), nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return "", "", fl.Invalid("-dir", s.dir, "must be readable: %v", err)
+		return "", "", fl.Invalid("--dir", s.dir, "must be readable: %v", err)
 	}
 	run = rand.Text()
 	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(name, []byte(run), 0o600)); err != nil {
-		return "", "", fl.Invalid("-dir", s.dir, "must be a directory, or one that can be made: %v", err)
+		return "", "", fl.Invalid("--dir", s.dir, "must be a directory, or one that can be made: %v", err)
 	}
 	return filepath.Join(dir, "journal"), run, nil
 }
@@ -173,7 +173,7 @@ func (p *population) open(ctx context.Context, operator *client.Operator) error 
 		return err
 	}
 	for _, r := range rounds {
-		if r.GetRound().GetId() == p.round.ID {
+		if r.Round.ID == p.round.ID {
 			return nil
 		}
 	}

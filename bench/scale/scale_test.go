@@ -34,7 +34,7 @@ func parsed(t *testing.T, args ...string) *setting {
 
 func TestFlagErrors(t *testing.T) {
 	for _, arg := range []string{"--dim=0", "--sparsity=0", "--batch=65537", "--dropout=1", "--late=-0.1", "--resend=2", "--lie=1", "--clients=2e9", "--epsilon=0", "--price-core-hour=-1"} {
-		name, _, _ := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
+		name, _, _ := strings.Cut(arg, "=")
 		var p *fl.ParamError
 		if _, err := parsed(t, arg).run(t.Context(), experiment.Env{}); !errors.As(err, &p) || p.Param != name {
 			t.Errorf("%s: error %v", arg, err)
@@ -42,7 +42,7 @@ func TestFlagErrors(t *testing.T) {
 	}
 	for _, text := range []string{"", "0.5", "x", "1e16", "-1", "1e6,,2"} {
 		if err := new(sizes).Set(text); err == nil {
-			t.Errorf("-clients %q is accepted", text)
+			t.Errorf("--clients %q is accepted", text)
 		}
 	}
 	s := sizes{}
@@ -226,7 +226,7 @@ func TestAPartThatIsSentAgainIsCountedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := serving.Start(t.Context(), binary, "-role", "server", "-data", data)
+	server, err := serving.Start(t.Context(), binary, "--role", "server", "--data", data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,8 +25,8 @@ func Experiments() []experiment.Experiment {
 		Bind: func(f *flag.FlagSet) experiment.Run {
 			s := setting{}
 			f.StringVar(&s.dir, "dir", "", "`directory` on the disk to measure, for journals; empty: the system's for temporary files")
-			f.DurationVar(&s.window, "window", 0, "how long clients send for one number; 0: 1s, or 200ms with -quick")
-			f.IntVar(&s.kills, "kills", 0, "times that a server with a journal on disk is killed; 0: 20, or 3 with -quick")
+			f.DurationVar(&s.window, "window", 0, "how long clients send for one number; 0: 1s, or 200ms with --quick")
+			f.IntVar(&s.kills, "kills", 0, "times that a server with a journal on disk is killed; 0: 20, or 3 with --quick")
 			f.StringVar(&s.profiles, "profiles", "", "`directory` for a profile of every server's processor time; empty: none is made")
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) { return s.run(ctx, env) }
 		},

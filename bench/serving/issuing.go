@@ -14,9 +14,9 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
+	parties "github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/admit"
-	admission "github.com/hushgrad/hushgrad/server/admit/issuer"
 )
 
 // tokensPerSecond is the unit of an issuer's rate, and of nothing else.
@@ -53,7 +53,7 @@ func (t issuing) measure(ctx context.Context, binary, dir string) (got speed, er
 	if err != nil {
 		return got, err
 	}
-	p, err := Start(ctx, binary, "-role", "issuer", "-data", filepath.Join(dir, "journal"), "-bearers", bearers, "-operator", operator)
+	p, err := Start(ctx, binary, "--role", "issuer", "--data", filepath.Join(dir, "journal"), "--bearers", bearers, "--operator", operator)
 	if err != nil {
 		return got, err
 	}
@@ -72,7 +72,7 @@ func (t issuing) measure(ctx context.Context, binary, dir string) (got speed, er
 func (t issuing) admit(file string) (secrets []string, err error) {
 	var lines strings.Builder
 	for i := range t.clients {
-		secret, line, err := admission.NewBearer(fmt.Sprint("client", i))
+		secret, line, err := parties.NewBearer(fmt.Sprint("client", i))
 		if err != nil {
 			return nil, err
 		}

@@ -137,7 +137,7 @@ func (b *bench) notes(repeats int, busy float64) []string {
 		fmt.Sprintf("Sealed reports are %d, or %d with tokens: HPKE with X25519, made before. A shuffler sends them in messages of %d and %d calls at once. The server opens each.", b.sealed, b.tokens, sealedPerMessage, sealedCalls),
 		"Clients of the issuer blind their messages before. The issuer's µs are for a token: it admits the client, signs, and keeps a record on disk.",
 		"gRPC alone receives the same messages and drops them. Server µs and client µs are the processor time of the two processes per report, also when other work makes them wait. Recovery is from the start of a process to its first answer with all reports, after a kill.",
-		"Journals on disk are below -dir, or where the system keeps temporary files. They need a real disk there.",
+		"Journals on disk are below --dir, or where the system keeps temporary files. They need a real disk there.",
 		fmt.Sprintf("The load average of the machine was %.1f before the run and %.1f after it, the measurement included. Other work makes rates too low.", busy, loadAverage()),
 	}
 }

@@ -35,8 +35,8 @@ func buildPeer(ctx context.Context, dir string, each time.Duration) (*peer, erro
 // measure returns the seconds of processor time that both aggregators need for one report, by
 // the name of the contender.
 func (p *peer) measure(ctx context.Context, l *load) (map[string]float64, error) {
-	out, err := exec.CommandContext(ctx, p.binary, "-out", p.dir, "-time", p.each.String(),
-		"-dim", fmt.Sprint(dim), "-sparsity", fmt.Sprint(l.sparsity), "-epsilon", fmt.Sprint(l.epsilon)).CombinedOutput()
+	out, err := exec.CommandContext(ctx, p.binary, "--out", p.dir, "--time", p.each.String(),
+		"--dim", fmt.Sprint(dim), "--sparsity", fmt.Sprint(l.sparsity), "--epsilon", fmt.Sprint(l.epsilon)).CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("bench/peers: %w\n%s", err, out)
 	}

@@ -12,7 +12,7 @@ import (
 
 // durable starts a server with a journal in a directory.
 func (b *bench) durable(ctx context.Context, dir string) (*server, error) {
-	p, err := Start(ctx, b.binary, "-role", "server", "-data", dir)
+	p, err := Start(ctx, b.binary, "--role", "server", "--data", dir)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +87,8 @@ func (s *server) reports(ctx context.Context, id string) (uint64, error) {
 		return 0, err
 	}
 	for _, r := range rounds {
-		if r.GetRound().GetId() == id {
-			return r.GetReports(), nil
+		if r.Round.ID == id {
+			return uint64(r.Reports), nil
 		}
 	}
 	return 0, fmt.Errorf("serving: the server has no round %q", id)

@@ -32,9 +32,9 @@ const (
 func (s setting) validate() error {
 	switch {
 	case s.window < 0 || s.window > maxWindow:
-		return fl.Invalid("-window", s.window, "must be in [0, %v]", maxWindow)
+		return fl.Invalid("--window", s.window, "must be in [0, %v]", maxWindow)
 	case s.kills < 0 || s.kills > maxKills:
-		return fl.Invalid("-kills", s.kills, "must be in [0, %d]", maxKills)
+		return fl.Invalid("--kills", s.kills, "must be in [0, %d]", maxKills)
 	}
 	return nil
 }
@@ -52,7 +52,7 @@ func (s setting) run(ctx context.Context, env experiment.Env) (_ *experiment.Res
 		b.window, b.kills = cmp.Or(s.window, 200*time.Millisecond), cmp.Or(s.kills, 3)
 	}
 	if b.work, err = os.MkdirTemp(s.dir, "hushgrad-serve-"); err != nil {
-		return nil, fmt.Errorf("-dir: %w", err)
+		return nil, fmt.Errorf("--dir: %w", err)
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
 	env.Progress.Describe("build")
@@ -123,10 +123,10 @@ func (b *bench) server(ctx context.Context, role string) (*server, error) {
 		return s, nil
 	}
 	args := map[string][]string{
-		alone: {"-role", "drop"}, inMemory: {"-role", "server"}, onDisk: {"-role", "server", "-data", filepath.Join(b.work, "journal"), "-seal-keys", filepath.Join(b.work, "keys")},
+		alone: {"--role", "drop"}, inMemory: {"--role", "server"}, onDisk: {"--role", "server", "--data", filepath.Join(b.work, "journal"), "--seal-keys", filepath.Join(b.work, "keys")},
 	}[role]
 	if b.profiles != "" {
-		args = append(args, "-cpuprofile", filepath.Join(b.profiles, role+".pprof"))
+		args = append(args, "--cpuprofile", filepath.Join(b.profiles, role+".pprof"))
 	}
 	p, err := Start(ctx, b.binary, args...)
 	if err != nil {

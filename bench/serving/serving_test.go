@@ -124,7 +124,7 @@ func notGiven(ctx context.Context, t *testing.T, b *bench) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Start(ctx, b.binary, "-role", "issuer", "-data", filepath.Join(dir, "journal"), "-bearers", bearers, "-operator", operator)
+	p, err := Start(ctx, b.binary, "--role", "issuer", "--data", filepath.Join(dir, "journal"), "--bearers", bearers, "--operator", operator)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestFlags(t *testing.T) {
 		args  []string
 		param string // of the error; "" for any other one
 	}{
-		{[]string{"-window=-1s"}, "-window"}, {[]string{"-window=1h"}, "-window"}, {[]string{"-kills=-1"}, "-kills"}, {[]string{"-kills=1000000"}, "-kills"}, {[]string{"-dir=/nowhere/at/all"}, ""},
+		{[]string{"--window=-1s"}, "--window"}, {[]string{"--window=1h"}, "--window"}, {[]string{"--kills=-1"}, "--kills"}, {[]string{"--kills=1000000"}, "--kills"}, {[]string{"--dir=/nowhere/at/all"}, ""},
 	} {
 		f := pflag.NewFlagSet("serve", pflag.ContinueOnError)
 		run := Experiments()[0].Bind(f)

@@ -67,7 +67,7 @@ func runShards(ctx context.Context, env experiment.Env, dir string) (_ *experime
 	}
 	busy := loadAverage()
 	if b.work, err = os.MkdirTemp(dir, "hushgrad-shards-"); err != nil {
-		return nil, fmt.Errorf("-dir: %w", err)
+		return nil, fmt.Errorf("--dir: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.work)) }()
 	env.Progress.Describe("build")
@@ -130,7 +130,7 @@ func (b *shardBench) measure(ctx context.Context, shards int, dir string) (r sha
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return r, err
 	}
-	broker, err := Start(ctx, b.binary, "-role", "broker", "-data", filepath.Join(dir, "broker"))
+	broker, err := Start(ctx, b.binary, "--role", "broker", "--data", filepath.Join(dir, "broker"))
 	if err != nil {
 		return r, err
 	}
@@ -150,8 +150,8 @@ func (b *shardBench) measure(ctx context.Context, shards int, dir string) (r sha
 	}
 	join := func() (members []*Process, err error) {
 		for i := range shards {
-			m, err := Start(ctx, b.binary, "-role", "member", "-nats", broker.address, "-leader", leader, "-shard", strconv.Itoa(i), "-shards", strconv.Itoa(shards),
-				"-data", filepath.Join(dir, fmt.Sprint("member", i)), "-seal-keys", filepath.Join(b.work, "keys"), "-processors", "1")
+			m, err := Start(ctx, b.binary, "--role", "member", "--nats", broker.address, "--leader", leader, "--shard", strconv.Itoa(i), "--shards", strconv.Itoa(shards),
+				"--data", filepath.Join(dir, fmt.Sprint("member", i)), "--seal-keys", filepath.Join(b.work, "keys"), "--processors", "1")
 			if err != nil {
 				return members, err
 			}

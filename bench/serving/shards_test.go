@@ -28,7 +28,7 @@ func TestShardsAreMeasured(t *testing.T) {
 	if !*long {
 		t.Skip("needs -long")
 	}
-	r, err := runShards(t.Context(), experiment.Env{Seed: 1, Jobs: 2, Quick: true, Progress: progress.New(io.Discard)}, t.TempDir())
+	r, err := runShards(t.Context(), experiment.Env{Seed: 1, Jobs: 2, Quick: true, Progress: progress.New(io.Discard, "")}, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ type budget struct {
 	epsilon  float64
 }
 
-// bindBudget adds -relation and -epsilon, whose default is the paper's, and returns a run that
+// bindBudget adds --relation and --epsilon, whose default is the paper's, and returns a run that
 // is given the two.
 func bindBudget(f *flag.FlagSet, paper float64, run func(context.Context, experiment.Env, budget) (*experiment.Result, error)) experiment.Run {
 	relation := experiment.RelationFlag(f, fl.ReplaceOne)

@@ -74,9 +74,9 @@ func TestExperimentsRunAndRepeat(t *testing.T) {
 		if testing.Short() && e.Name != "table4" {
 			continue
 		}
-		args := []string{"-relation", "zeroout"}
+		args := []string{"--relation", "zeroout"}
 		if e.Name == "table5" {
-			args = append(args, "-dim", "32")
+			args = append(args, "--dim", "32")
 		}
 		runs := []int{1, 2}
 		if testing.Short() {
@@ -137,7 +137,7 @@ func TestReplaceOneCostsAccuracy(t *testing.T) {
 
 // A run that is resumed has the numbers of one that is not.
 func TestCheckpointsKeepTheNumbers(t *testing.T) {
-	for name, args := range map[string][]string{"table3": nil, "fig5": nil, "table5": {"-dim", "32"}} {
+	for name, args := range map[string][]string{"table3": nil, "fig5": nil, "table5": {"--dim", "32"}} {
 		path, env := filepath.Join(t.TempDir(), name+".checkpoint"), experiment.Env{Seed: 3, Quick: true, Repeats: 2, Jobs: 2}
 		var rows [2][]experiment.Row
 		for i := range rows {
@@ -175,9 +175,9 @@ func TestExperimentsStop(t *testing.T) {
 // Flags out of range are errors, before anything is drawn.
 func TestBadFlagsAreErrors(t *testing.T) {
 	for _, c := range []struct{ name, flag, value string }{
-		{"table3", "-epsilon", "0"}, {"table3", "-epsilon", "-1"}, {"table3", "-epsilon", "21"}, {"table3", "-epsilon", "NaN"}, {"table3", "-epsilon", "+Inf"},
-		{"table4", "-epsilon", "0"}, {"table4", "-epsilon", "21"}, {"table5", "-epsilon", "0"}, {"table5", "-epsilon", "21"},
-		{"table5", "-dim", "1"}, {"table5", "-dim", "-7"}, {"table5", "-dim", "65537"}, {"table3", "-bound", "5"},
+		{"table3", "--epsilon", "0"}, {"table3", "--epsilon", "-1"}, {"table3", "--epsilon", "21"}, {"table3", "--epsilon", "NaN"}, {"table3", "--epsilon", "+Inf"},
+		{"table4", "--epsilon", "0"}, {"table4", "--epsilon", "21"}, {"table5", "--epsilon", "0"}, {"table5", "--epsilon", "21"},
+		{"table5", "--dim", "1"}, {"table5", "--dim", "-7"}, {"table5", "--dim", "65537"}, {"table3", "--bound", "5"},
 	} {
 		_, err := quickly(t, t.Context(), c.name, experiment.Env{Data: "nowhere", Quick: true, Jobs: 1}, c.flag, c.value)
 		var wrong *fl.ParamError
@@ -187,7 +187,7 @@ func TestBadFlagsAreErrors(t *testing.T) {
 	}
 	for _, e := range Experiments() {
 		if reads := !slices.Contains(e.Without, experiment.FlagData); reads != (e.Name == "table4") {
-			t.Errorf("%s has -data: %v", e.Name, reads)
+			t.Errorf("%s has --data: %v", e.Name, reads)
 		}
 	}
 }

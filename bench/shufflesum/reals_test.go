@@ -18,7 +18,7 @@ func TestBuckets(t *testing.T) {
 // With few buckets the error is the error of rounding, which noise changes by little: at U = 100 the
 // noise of SumDP is below 8/100·30 but with probability e^−30.
 func TestRealsHaveTheRoundingError(t *testing.T) {
-	r, err := quickly(t, t.Context(), "reals", experiment.Env{Seed: 3, Quick: true, Repeats: 3, Jobs: 1}, "-relation", "zeroout", "-epsilon", "10")
+	r, err := quickly(t, t.Context(), "reals", experiment.Env{Seed: 3, Quick: true, Repeats: 3, Jobs: 1}, "--relation", "zeroout", "--epsilon", "10")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func integerImages(images [][]int64, sum []float64, set *dataset.Set) [][]int64 
 }
 
 // loadImages returns training and test images together, as the paper sums them: a directory's images,
-// MNIST from the network where -data asks for it, or generated digits. sum is the sum of the 0/1
+// MNIST from the network where --data asks for it, or generated digits. sum is the sum of the 0/1
 // images, and grey is the sum of images with pixels in [0, 1].
 func loadImages(ctx context.Context, env experiment.Env) (images [][]int64, sum, grey []float64, source string, err error) {
 	options := dataset.Options{Source: env.Data, Seed: env.Seed}

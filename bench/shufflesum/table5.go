@@ -43,7 +43,7 @@ func runTable5(ctx context.Context, env experiment.Env, b budget, dim int) (*exp
 		n, repeats = 10_000, env.RepeatsOr(3)
 	}
 	if dim < 2 || dim > 1<<16 {
-		return nil, fl.Invalid("-dim", dim, "must be in [2, 65536]")
+		return nil, fl.Invalid("--dim", dim, "must be in [2, 65536]")
 	}
 	clients, counts, err := clicks(n, dim, experiment.Stream(env.Seed, 5))
 	if err != nil {

@@ -24,16 +24,16 @@ const (
 // readValues reads a file with one integer in {0, …, bound} per line.
 func readValues(path string, bound int64) (population, error) {
 	if bound < 1 || bound > maxBound {
-		return nil, fl.Invalid("-bound", bound, "must be in [1, %d]", int64(maxBound))
+		return nil, fl.Invalid("--bound", bound, "must be in [1, %d]", int64(maxBound))
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("-values: %w", err)
+		return nil, fmt.Errorf("--values: %w", err)
 	}
 	defer file.Close()
 	p, err := parseValues(file, bound, maxValues)
 	if err != nil {
-		return nil, fmt.Errorf("-values %s: %w", path, err)
+		return nil, fmt.Errorf("--values %s: %w", path, err)
 	}
 	return p, nil
 }

@@ -58,7 +58,7 @@ func TestTableOfValues(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Repeat("10\n20\n", 5000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := quickly(t, t.Context(), "table3", experiment.Env{Seed: 1, Quick: true, Jobs: 2}, "-values", path, "-bound", "100", "-epsilon", "10", "-relation", "zeroout")
+	r, err := quickly(t, t.Context(), "table3", experiment.Env{Seed: 1, Quick: true, Jobs: 2}, "--values", path, "--bound", "100", "--epsilon", "10", "--relation", "zeroout")
 	if err != nil {
 		t.Fatal(err)
 	}

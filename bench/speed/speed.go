@@ -1,6 +1,6 @@
 // Package speed measures what a report of a sparse mechanism costs its client and the server, and what
 // else takes time. Use it to size a server, and to see what a change does. Start with
-// go run ./bench speed, or with -base REVISION beside the state of another revision.
+// go run ./bench speed, or with --base REVISION beside the state of another revision.
 package speed
 
 import (
@@ -32,7 +32,7 @@ func Experiments() []experiment.Experiment {
 			f.StringVar(&s.base, "base", "", "`revision` of the checkout that is built and measured beside this one, by the same code; empty: none")
 			return s.run
 		},
-	}, sums, instructions, parts}
+	}, sums, dense, instructions, parts}
 }
 
 // setting is what the flags say.
@@ -60,9 +60,9 @@ func (s *setting) run(ctx context.Context, env experiment.Env) (*experiment.Resu
 	case err != nil:
 		return nil, err
 	case s.base != "" && env.Quick:
-		return nil, fl.Invalid("-base", s.base, "must not be given with -quick")
+		return nil, fl.Invalid("--base", s.base, "must not be given with --quick")
 	case s.base != "" && root == "":
-		return nil, fl.Invalid("-base", s.base, "must be given within a checkout of the module only")
+		return nil, fl.Invalid("--base", s.base, "must be given within a checkout of the module only")
 	}
 	sides, repeats := []side{here{}}, 1
 	if root != "" && !env.Quick {

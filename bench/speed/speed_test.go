@@ -39,7 +39,7 @@ func TestOperationsAreMeasured(t *testing.T) {
 	}
 	for _, s := range []setting{{base: "HEAD"}, {base: "--help"}} {
 		if _, err := s.run(t.Context(), experiment.Env{Quick: true}); err == nil {
-			t.Errorf("-base %s with -quick was accepted", s.base)
+			t.Errorf("--base %s with --quick was accepted", s.base)
 		}
 	}
 }
@@ -131,20 +131,26 @@ func TestBaseIsItsRevision(t *testing.T) {
 	if want, _ := run(t.Context(), root, nil, "git", "show", "HEAD:go.mod"); err != nil || string(got) != want {
 		t.Errorf("go.mod is another one: %v", err)
 	}
-	const imports = `import ("github.com/hushgrad/hushgrad/plan"; "github.com/hushgrad/hushgrad/privacy/compose"; "github.com/hushgrad/hushgrad/plans")`
+	const imports = `import ("github.com/hushgrad/hushgrad/plan"; "github.com/hushgrad/hushgrad/privacy"; "github.com/hushgrad/hushgrad/plans")`
 	base := &tree{source: dir}
 	if got := base.renamed(imports); got != imports {
 		t.Errorf("renamed to %s", got)
 	}
-	if err := os.RemoveAll(filepath.Join(dir, "plan")); err != nil {
+	if err := os.Rename(filepath.Join(dir, "plan"), filepath.Join(dir, "auto")); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := base.renamed(imports), strings.Replace(imports, `/plan"`, `/auto"`, 1); got != want {
 		t.Errorf("renamed to %s, want %s", got, want)
 	}
+	if err := os.Mkdir(filepath.Join(dir, "privacy", "compose"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got := base.renamed(imports); !strings.Contains(got, `/privacy/compose"`) {
+		t.Errorf("renamed to %s", got)
+	}
 	var invalid *fl.ParamError
 	for _, revision := range []string{"no-such-revision", "--help", "HEAD:go.mod"} {
-		if err := extract(t.Context(), root, revision, dir); !errors.As(err, &invalid) || invalid.Param != "-base" {
+		if err := extract(t.Context(), root, revision, dir); !errors.As(err, &invalid) || invalid.Param != "--base" {
 			t.Errorf("%s: %v", revision, err)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
-	"github.com/hushgrad/hushgrad/hdsum/shares"
 )
 
 // sums is the experiment that sets the sums by two servers beside the sums by one shuffler.
@@ -37,12 +36,15 @@ type sumsSetting struct {
 }
 
 // sum is one form of the sum.
-type sum struct{ mechanism, against string }
+type sum struct {
+	mechanism, against string
+	params             fl.Params
+}
 
 func (s *sumsSetting) run(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 	forms := []sum{
-		{mechanism: hdsum.Name, against: "everybody but the one who receives the reports"},
-		{mechanism: shares.Name, against: "one passive server of two"},
+		{hdsum.Name, "everybody but the one who receives the reports", fl.Params{hdsum.ParamLevels: fl.Int(1), hdsum.ParamRange: fl.Real(0.8)}},
+		{hdsum.SharesName, "either of two servers alone", nil},
 	}
 	repeats := env.RepeatsOr(50)
 	if env.Quick {
@@ -51,7 +53,7 @@ func (s *sumsSetting) run(ctx context.Context, env experiment.Env) (*experiment.
 	out := &experiment.Result{
 		Columns: []string{"mechanism", "against", "dim", "clients", "epsilon", "delta", "bytes", "nanoseconds", "median_nanoseconds"},
 		Notes: []string{
-			"Both encode gradients of normal entries with one integer level for a rotated coordinate, range 0.8.",
+			"Both encode gradients of normal entries. sumdp has one integer level for a rotated coordinate, range 0.8.",
 			fmt.Sprintf("nanoseconds is the fastest of %d repeats on one core. bytes is the mean over the reports of the repeats.", repeats),
 		},
 	}
@@ -73,7 +75,7 @@ func (s *sumsSetting) measure(ctx context.Context, form sum, repeats int, seed u
 	_, m, err := fl.Complete(fl.Round{
 		ID: "sums", Mechanism: form.mechanism, Dim: s.dim, Scale: 1, Epsilon: s.epsilon, Delta: s.delta,
 		Relation: fl.ReplaceOne, MinReports: s.clients, PublicSeed: [32]byte{1},
-		Params: fl.Params{hdsum.ParamLevels: fl.Int(1), hdsum.ParamRange: fl.Real(0.8)},
+		Params: form.params,
 	})
 	if err != nil {
 		return nil, err

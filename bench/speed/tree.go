@@ -56,8 +56,9 @@ func main() {
 }
 `
 
-// moved are the packages that the operations use, by the names that they had in revisions without them.
-var moved = map[string]string{"privacy/compose": "privacy/pld", "plan": "auto"}
+// moved are the packages that the operations use, and the folders that they may be in. A revision has them in
+// the first one that there is.
+var moved = map[string][]string{"privacy": {"privacy/compose", "privacy/pld", "privacy"}, "plan": {"plan", "auto"}}
 
 const modulePath = "github.com/hushgrad/hushgrad"
 
@@ -85,7 +86,7 @@ func extract(ctx context.Context, root, revision, dir string) error {
 		return err
 	}
 	if err != nil {
-		return fl.Invalid("-base", revision, "must be a revision of the checkout")
+		return fl.Invalid("--base", revision, "must be a revision of the checkout")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -158,9 +159,12 @@ func (t *tree) program(name string) string { return filepath.Join(t.programs, na
 
 // renamed is a source file with the names that packages have in this tree.
 func (t *tree) renamed(text string) string {
-	for name, before := range moved {
-		if _, err := os.Stat(filepath.Join(t.source, name)); err != nil {
-			text = strings.ReplaceAll(text, `"`+modulePath+"/"+name+`"`, `"`+modulePath+"/"+before+`"`)
+	for name, places := range moved {
+		for _, place := range places {
+			if _, err := os.Stat(filepath.Join(t.source, place)); err == nil {
+				text = strings.ReplaceAll(text, `"`+modulePath+"/"+name+`"`, `"`+modulePath+"/"+place+`"`)
+				break
+			}
 		}
 	}
 	return text

@@ -10,7 +10,6 @@ import (
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/trainer"
 )
 
 // sweep is what bench accuracy runs over.
@@ -44,9 +43,9 @@ func accuracyExperiment() experiment.Experiment {
 			kinds := flags.String("features", dataset.Edges, "comma-separated `list` of what the model sees of a picture, among "+strings.Join(dataset.FeatureNames(), ","))
 			flags.BoolVar(&s.heldOut, "held-out", false, "test on the last sixth of the training pictures and train on the others: for choosing constants")
 			flags.IntVar(&s.clients, "clients", 0, "clients, who share the training pictures; 0: one per picture")
-			flags.Float64Var(&s.skew, "skew", 0, "concentration of the Dirichlet distribution from which each client draws its shares of the classes, with -clients: at 0.1 most of its pictures are of one or two classes; 0: no client differs")
+			flags.Float64Var(&s.skew, "skew", 0, "concentration of the Dirichlet distribution from which each client draws its shares of the classes, with --clients: at 0.1 most of its pictures are of one or two classes; 0: no client differs")
 			flags.Float64Var(&s.dropout, "dropout", 0, "probability with which each client of a round does not report, in [0, 0.9]. A round closes with the reports that all rounds but one in a million have, and what is promised rests on these")
-			flags.BoolVar(&s.references, "references", true, "train without privacy and with a trusted server, too, beside each result, where -mechanisms leaves these out")
+			flags.BoolVar(&s.references, "references", true, "train without privacy and with a trusted server, too, beside each result, where --mechanisms leaves these out")
 			flags.BoolVar(&s.anchors, "anchors", true, "on MNIST: mark what papers report in a picture of its own")
 			flags.Float64Var(&s.server.rate, "lr", 0, "learning rate of every run; 0: planned from the noise")
 			flags.Float64Var(&s.server.momentum, "momentum", -1, "momentum of every run, in [0, 1); -1: planned")
@@ -64,10 +63,10 @@ func accuracyExperiment() experiment.Experiment {
 				if s.features, err = parseFeatures(*kinds); err != nil {
 					return nil, err
 				}
-				if s.locals, err = parseEpsilons("-local", *locals); err != nil {
+				if s.locals, err = parseEpsilons("--local", *locals); err != nil {
 					return nil, err
 				}
-				if s.centrals, err = parseEpsilons("-central", *centrals); err != nil {
+				if s.centrals, err = parseEpsilons("--central", *centrals); err != nil {
 					return nil, err
 				}
 				return s.run(ctx, env)
@@ -79,23 +78,23 @@ func accuracyExperiment() experiment.Experiment {
 func (s sweep) run(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 	switch {
 	case s.rounds < 3:
-		return nil, fl.Invalid("-rounds", s.rounds, "must be at least 3")
+		return nil, fl.Invalid("--rounds", s.rounds, "must be at least 3")
 	case !(s.delta > 0 && s.delta < 1):
-		return nil, fl.Invalid("-delta", s.delta, "must be in (0, 1)")
+		return nil, fl.Invalid("--delta", s.delta, "must be in (0, 1)")
 	case !(s.server.rate >= 0) || math.IsInf(s.server.rate, 1):
-		return nil, fl.Invalid("-lr", s.server.rate, "must be finite and at least 0")
+		return nil, fl.Invalid("--lr", s.server.rate, "must be finite and at least 0")
 	case s.server.momentum != -1 && !(s.server.momentum >= 0 && s.server.momentum < 1):
-		return nil, fl.Invalid("-momentum", s.server.momentum, "must be in [0, 1), or -1")
+		return nil, fl.Invalid("--momentum", s.server.momentum, "must be in [0, 1), or -1")
 	case s.clients != 0 && s.clients < 2:
-		return nil, fl.Invalid("-clients", s.clients, "must be at least 2, or 0")
-	case !(s.skew >= 0 && s.skew <= trainer.MaxConcentration):
-		return nil, fl.Invalid("-skew", s.skew, "must be in (0, %g], or 0", float64(trainer.MaxConcentration))
+		return nil, fl.Invalid("--clients", s.clients, "must be at least 2, or 0")
+	case !(s.skew >= 0 && s.skew <= maxConcentration):
+		return nil, fl.Invalid("--skew", s.skew, "must be in (0, %g], or 0", float64(maxConcentration))
 	case s.skew > 0 && s.clients == 0:
-		return nil, fl.Invalid("-skew", s.skew, "needs -clients: one picture has one class")
+		return nil, fl.Invalid("--skew", s.skew, "needs --clients: one picture has one class")
 	case !(s.dropout >= 0 && s.dropout <= 0.9):
-		return nil, fl.Invalid("-dropout", s.dropout, "must be in [0, 0.9]")
+		return nil, fl.Invalid("--dropout", s.dropout, "must be in [0, 0.9]")
 	case s.server.averaging != -1 && !(s.server.averaging >= 0 && s.server.averaging < 1):
-		return nil, fl.Invalid("-averaging", s.server.averaging, "must be in [0, 1), or -1")
+		return nil, fl.Invalid("--averaging", s.server.averaging, "must be in [0, 1), or -1")
 	}
 	locals, centrals := []float64{0.5, 1, 2, 4, 6, 8}, []float64{0.1, 0.25, 0.6, 1, 2, 4}
 	s.repeats = env.RepeatsOr(3)

@@ -23,7 +23,7 @@ import (
 // jobs, and from a checkpoint.
 func TestSweep(t *testing.T) {
 	data := digits(t, 450, 100)
-	s := sweep{rounds: 3, delta: 1e-6, server: planAll, locals: []float64{2}, centrals: []float64{2}, repeats: 2, features: []string{plan.DemoFeatures}, contenders: contenders}
+	s := sweep{rounds: 3, delta: 1e-6, server: planAll, locals: []float64{2}, centrals: []float64{2}, repeats: 2, features: []string{dataset.DemoFeatures}, contenders: contenders}
 	path := filepath.Join(t.TempDir(), "checkpoint")
 	var results []*experiment.Result
 	runs := []int{1, 2, 2}
@@ -128,11 +128,11 @@ func TestSweepOverFeatures(t *testing.T) {
 
 func TestAccuracyFlags(t *testing.T) {
 	for param, args := range map[string][]string{
-		"-rounds": {"-rounds", "2"}, "-delta": {"-delta", "0"}, "-mechanisms": {"-mechanisms", "coco,magic"},
-		"-dropout": {"-dropout", "0.95"}, "-dropout ": {"-dropout", "NaN"}, "-lr": {"-lr", "NaN"}, "-momentum": {"-momentum", "1"}, "-averaging": {"-averaging", "-0.5"},
-		"-skew": {"-skew", "-1", "-clients", "600"}, "-skew ": {"-skew", "0.1"}, "-clients": {"-clients", "1"}, "-clients ": {"-clients", "6001"},
-		"-features": {"-features", "edges,magic"}, "-features ": {"-features", "edges,edges"},
-		"-local": {"-local", "1,x"}, "-central": {"-central", "0"},
+		"--rounds": {"--rounds", "2"}, "--delta": {"--delta", "0"}, "--mechanisms": {"--mechanisms", "coco,magic"},
+		"--dropout": {"--dropout", "0.95"}, "--dropout ": {"--dropout", "NaN"}, "--lr": {"--lr", "NaN"}, "--momentum": {"--momentum", "1"}, "--averaging": {"--averaging", "-0.5"},
+		"--skew": {"--skew", "-1", "--clients", "600"}, "--skew ": {"--skew", "0.1"}, "--clients": {"--clients", "1"}, "--clients ": {"--clients", "6001"},
+		"--features": {"--features", "edges,magic"}, "--features ": {"--features", "edges,edges"},
+		"--local": {"--local", "1,x"}, "--central": {"--central", "0"},
 	} {
 		flags := flag.NewFlagSet("accuracy", flag.ContinueOnError)
 		run := accuracyExperiment().Bind(flags)
@@ -158,7 +158,7 @@ func TestCentredFeaturesHaveStepsOfTheirOwn(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want centred %t", name, demands, err, want)
 		}
 		steps := setting{Training: demands, server: planAll}.steps(0.01)
-		if centred := steps == plan.NewCentredSteps(0.01, demands.L2, 10); centred != want {
+		if centred := steps == (plan.Training{L2: demands.L2, Rounds: 10, Centred: true}).Steps(0.01); centred != want {
 			t.Errorf("%s: steps %+v, want centred %t", name, steps, want)
 		}
 	}

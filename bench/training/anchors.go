@@ -7,7 +7,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/bench/central"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
-	"github.com/hushgrad/hushgrad/privacy/compose"
+	"github.com/hushgrad/hushgrad/privacy"
 )
 
 // anchor is an accuracy on MNIST's test pictures that others report, at a central ε.
@@ -98,7 +98,7 @@ func replaceOne(ctx context.Context, epsilon, from, to float64) (float64, error)
 	if err != nil {
 		return 0, err
 	}
-	loss, err := compose.Gaussian(ctx, g.Multiplier/4, compose.Options{})
+	loss, err := privacy.Gaussian(ctx, g.Multiplier/4, privacy.Options{})
 	if err != nil {
 		return 0, err
 	}

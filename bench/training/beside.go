@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/hushgrad/hushgrad/baseline/dense"
+	"github.com/hushgrad/hushgrad/baseline"
 	"github.com/hushgrad/hushgrad/bench/attack"
 	"github.com/hushgrad/hushgrad/bench/experiment"
 )
@@ -29,7 +29,7 @@ func (s sweep) refer(cells []*cell) (more []*cell) {
 		return more[len(more)-1]
 	}
 	for _, c := range cells {
-		c.plain = find(c, dense.Name, 0)
+		c.plain = find(c, baseline.None, 0)
 		if epsilon := c.budget(); epsilon > 0 {
 			c.trusted = find(c, trustedName, epsilon)
 		}
@@ -117,6 +117,6 @@ func (c *cell) beside() experiment.Row {
 func besideNotes(delta float64) []string {
 	return []string{
 		fmt.Sprintf("Beside each accuracy are others on the same features and test pictures. public_pretraining says what a network behind the features was trained on: glyphs are letters and digits of handwriting fonts. zero_shot is the accuracy of that network itself, without any client. no_privacy is the accuracy of training without noise. trusted_gaussian is the accuracy with Gaussian noise by a server that sees every gradient, at the same central ε and δ = %g; for mechanisms that are given a local ε, at the central ε of their row, up to %d.", delta, mostTrusted),
-		"attack_one_report and attack_linked bound what the party that receives the reports can find out: whether a client holds this gradient or that one, both equally likely. It is right with at most this probability, from one report, or from all of the client's. It is (e^ε + δ)/(e^ε + 1) for its local (ε, δ), rounded up. It is 1 where that party reads the gradient: for none, central, sumdp, and for the two servers of sumdp-shares together.",
+		"attack_one_report and attack_linked bound what the party that receives the reports can find out: whether a client holds this gradient or that one, both equally likely. It is right with at most this probability, from one report, or from all of the client's. It is (e^ε + δ)/(e^ε + 1) for its local (ε, δ), rounded up. It is 1 where that party reads the gradient: for none, central, sumdp, and for the two servers of gaussian-shares together.",
 	}
 }

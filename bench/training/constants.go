@@ -9,12 +9,12 @@ import (
 	flag "github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/hushgrad/hushgrad/auto"
-	"github.com/hushgrad/hushgrad/baseline/dense"
+	"github.com/hushgrad/hushgrad/baseline"
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/figure"
+	"github.com/hushgrad/hushgrad/mechanisms"
 	"github.com/hushgrad/hushgrad/plan"
 )
 
@@ -27,7 +27,7 @@ func constantsExperiment() experiment.Experiment {
 			central := flags.Float64("central", 0.1, "central ε of the whole run")
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 				if !(*central > 0 && *central <= fl.MaxEpsilon) {
-					return nil, fl.Invalid("-central", *central, "must be in (0, %d]", fl.MaxEpsilon)
+					return nil, fl.Invalid("--central", *central, "must be in (0, %d]", fl.MaxEpsilon)
 				}
 				return runConstants(ctx, env, *central)
 			}
@@ -64,7 +64,7 @@ func (s search) choices(ctx context.Context) ([]choice, error) {
 	}
 	rate, momentum := schedule.Steps.LearningRate, schedule.Steps.Momentum
 	with := func(what, value string, change func(*choice)) choice {
-		c := choice{what: what, value: value, setting: at, contender: auto.Name}
+		c := choice{what: what, value: value, setting: at, contender: mechanisms.Auto}
 		if change == nil {
 			c.planned = true
 		} else {
@@ -83,7 +83,7 @@ func (s search) choices(ctx context.Context) ([]choice, error) {
 	often := func(k int) func(*choice) { return func(c *choice) { c.Participations = k } }
 	noiseless := t.Steps(0).LearningRate
 	limit := func(times float64) func(*choice) {
-		return func(c *choice) { c.contender, c.server.rate, c.planned = dense.Name, times*noiseless, times == 1 }
+		return func(c *choice) { c.contender, c.server.rate, c.planned = baseline.None, times*noiseless, times == 1 }
 	}
 	return []choice{
 		with("learning rate", "half", rateOf(rate/2)), with("learning rate", "as planned", nil), with("learning rate", "double", rateOf(2*rate)),

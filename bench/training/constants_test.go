@@ -84,11 +84,11 @@ func TestBetterConstantsAreFound(t *testing.T) {
 func TestConstantsFlags(t *testing.T) {
 	flags := flag.NewFlagSet("constants", flag.ContinueOnError)
 	run := constantsExperiment().Bind(flags)
-	if err := command.Parse(flags, []string{"-central", "0"}); err != nil {
+	if err := command.Parse(flags, []string{"--central", "0"}); err != nil {
 		t.Fatal(err)
 	}
 	var p *fl.ParamError
-	if _, err := run(t.Context(), experiment.Env{Jobs: 1, Quick: true}); !errors.As(err, &p) || p.Param != "-central" {
+	if _, err := run(t.Context(), experiment.Env{Jobs: 1, Quick: true}); !errors.As(err, &p) || p.Param != "--central" {
 		t.Errorf("error %v", err)
 	}
 }

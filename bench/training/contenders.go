@@ -3,22 +3,18 @@ package training
 import (
 	"cmp"
 	"context"
-	"maps"
 	"math"
 	"math/rand/v2"
 
-	"github.com/hushgrad/hushgrad/auto"
-	"github.com/hushgrad/hushgrad/baseline/dense"
-	"github.com/hushgrad/hushgrad/baseline/gaussian"
-	"github.com/hushgrad/hushgrad/baseline/laplace"
-	"github.com/hushgrad/hushgrad/baseline/privunit"
-	"github.com/hushgrad/hushgrad/baseline/ternary"
+	"github.com/hushgrad/hushgrad/baseline"
 	"github.com/hushgrad/hushgrad/bench/central"
+	"github.com/hushgrad/hushgrad/bench/keyvalues/rivals"
+	"github.com/hushgrad/hushgrad/bench/privunitg"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/collision"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
-	"github.com/hushgrad/hushgrad/hdsum/shares"
+	"github.com/hushgrad/hushgrad/mechanisms"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/signsketch"
 	"github.com/hushgrad/hushgrad/trainer"
@@ -52,17 +48,17 @@ type contender struct {
 const trustedName = "central"
 
 var contenders = []contender{
-	{name: dense.Name, role: reference},
-	{name: auto.Name, role: planned, shrunk: true},
+	{name: baseline.None, role: reference},
+	{name: mechanisms.Auto, role: planned, shrunk: true},
 	{name: coco.Name, role: ours, shrunk: true},
 	{name: collision.Name, role: ours, shrunk: true},
 	{name: signsketch.Name, role: ours, shrunk: true},
 	{name: hdsum.Name, role: pooled},
-	{name: shares.Name, role: pooled},
-	{name: gaussian.Name, role: localBaseline},
-	{name: laplace.Name, role: localBaseline, shrunk: true},
-	{name: privunit.Name, role: localBaseline},
-	{name: ternary.Name, role: localBaseline, shrunk: true},
+	{name: hdsum.SharesName, role: pooled},
+	{name: baseline.Gaussian, role: localBaseline},
+	{name: baseline.Laplace, role: localBaseline, shrunk: true},
+	{name: privunitg.Name, role: localBaseline},
+	{name: rivals.PCKVTernary, role: localBaseline, shrunk: true},
 	{name: trustedName, role: trustedServer},
 }
 
@@ -146,12 +142,12 @@ func (c contender) course(ctx context.Context, s setting) (course, error) {
 	sparsity, scale := s.Shape()
 	r := s.round(c.name, s.epsilon, scale, sparsity)
 	switch c.name {
-	case gaussian.Name:
+	case baseline.Gaussian:
 		r.Scale, r.Params = s.L2, nil
 		r.Delta = s.Delta / float64(2*s.Rounds) // half of δ for the reports, half for their composition
-	case privunit.Name:
+	case privunitg.Name:
 		r.Scale, r.Params = s.L2, nil
-	case laplace.Name:
+	case baseline.Laplace:
 		r.Scale, r.Params = s.L1, nil
 	}
 	return c.rounds(ctx, s, s.Rounds, r)
@@ -239,17 +235,14 @@ func compared(m fl.Mechanism) fl.Mechanism {
 	return m
 }
 
-// summed is the course of sumdp and sumdp-shares: their noise depends on the number of
+// summed is the course of sumdp and gaussian-shares: their noise depends on the number of
 // reports only, so every client takes part once, in few large rounds.
 func (c contender) summed(ctx context.Context, s setting) (course, error) {
 	s.Rounds = max(1, s.Rounds/3)
 	r := s.round(c.name, s.epsilon, s.L2, 0)
 	r.Delta = s.Delta
-	r.Params = s.sumdp
-	if c.name == shares.Name { // has no protocol below it
-		r.Params = maps.Clone(r.Params)
-		delete(r.Params, hdsum.ParamBase)
-		delete(r.Params, hdsum.ParamCalibration)
+	if c.name == hdsum.Name { // the sum by two servers has no parameters
+		r.Params = s.sumdp
 	}
 	return c.rounds(ctx, s, 1, r)
 }

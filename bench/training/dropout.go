@@ -17,7 +17,7 @@ const shortfall = 1e-6
 // quorum returns the number of reports with which a round closes, when each client of its cohort
 // fails to report with probability dropout, in [0, 1): the largest one that a round misses with a
 // probability of at most shortfall. A round that misses it is not released. It is the cohort
-// where nobody drops out. The error names -dropout where it is below 2.
+// where nobody drops out. The error names --dropout where it is below 2.
 func quorum(cohort int, dropout float64) (int, error) {
 	if dropout == 0 {
 		return cohort, nil
@@ -25,7 +25,7 @@ func quorum(cohort int, dropout float64) (int, error) {
 	reports := distuv.Binomial{N: float64(cohort), P: 1 - dropout}
 	q := sort.Search(cohort, func(n int) bool { return reports.CDF(float64(n)) > shortfall })
 	if q < 2 {
-		return 0, fl.Invalid("-dropout", dropout, "must leave a round of %d clients a quorum of 2", cohort)
+		return 0, fl.Invalid("--dropout", dropout, "must leave a round of %d clients a quorum of 2", cohort)
 	}
 	return q, nil
 }

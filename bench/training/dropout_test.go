@@ -41,7 +41,7 @@ func TestTheQuorumIsHardlyMissed(t *testing.T) {
 		t.Errorf("nobody drops out: %d, %v", q, err)
 	}
 	var p *fl.ParamError
-	if q, err := quorum(10, 0.9); !errors.As(err, &p) || p.Param != "-dropout" {
+	if q, err := quorum(10, 0.9); !errors.As(err, &p) || p.Param != "--dropout" {
 		t.Errorf("ten clients: %d, %v", q, err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/internal/figure"
+	"github.com/hushgrad/hushgrad/mechanisms"
 	"github.com/hushgrad/hushgrad/plan"
 )
 
@@ -24,22 +25,24 @@ import (
 func federationExperiment() experiment.Experiment {
 	return experiment.Experiment{
 		Name:    "federation",
-		Title:   "Test accuracy of examples/mnist, over gRPC, against central ε",
+		Title:   "Test accuracy of examples/mnist, over gRPC, against whom clients trust, their number and ε",
 		Source:  "The command that the README begins with; no paper",
 		Without: []string{experiment.FlagSeed},
 		Bind: func(flags *flag.FlagSet) experiment.Run {
-			names := flags.String("features", plan.DemoFeatures, "comma-separated `list` of what the model sees of a picture, among "+strings.Join(dataset.FeatureNames(), ","))
-			centrals := flags.String("central", "0.1,0.25,1", "comma-separated `list` of ε of the whole run")
+			names := flags.String("features", dataset.DemoFeatures, "comma-separated `list` of what the model sees of a picture, among "+strings.Join(dataset.FeatureNames(), ","))
+			settings := flags.String("settings", defaultSettings, "comma-separated `list` of TRUST:CLIENTS@BUDGET; each client holds one picture")
+			random := flags.Int("random", 0, "in place of --settings `n` settings: a trust, 50 to 60000 clients and an ε of 0.1 to 8, by chance")
+			mechanism := flags.String("mechanism", mechanisms.Auto, "mechanism of the runs")
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
-				f := federations{data: env.Data, repeats: env.RepeatsOr(3), quick: env.Quick}
-				if env.Quick {
+				f := federations{data: env.Data, repeats: env.RepeatsOr(3), quick: env.Quick, mechanism: *mechanism}
+				if env.Quick || *random > 0 {
 					f.repeats = env.RepeatsOr(1)
 				}
 				var err error
 				if f.features, err = parseFeatures(*names); err != nil {
 					return nil, err
 				}
-				if f.centrals, err = parseEpsilons("-central", *centrals); err != nil {
+				if f.settings, err = parseSettings(*settings, *random); err != nil {
 					return nil, err
 				}
 				return f.run(ctx, env)
@@ -50,35 +53,42 @@ func federationExperiment() experiment.Experiment {
 
 // federations are runs of examples/mnist.
 type federations struct {
-	features []string
-	centrals []float64
-	repeats  int
-	data     string
-	quick    bool
-	goals    bool // the pictures are MNIST's
+	features  []string
+	settings  []situation
+	mechanism string
+	repeats   int
+	data      string
+	quick     bool
+	goals     bool // the pictures are MNIST's
 }
 
 // summary is what examples/mnist writes: summary.json.
 type summary struct {
 	Accuracy   float64  `json:"test_accuracy"`
 	ZeroShot   *float64 `json:"zero_shot_accuracy"`
+	Bare       *float64 `json:"without_privacy"`
 	Mechanism  string   `json:"mechanism"`
-	Local      float64  `json:"epsilon_local"`
-	LocalTotal float64  `json:"epsilon_local_total"`
-	Central    float64  `json:"epsilon_central"`
-	Delta      float64  `json:"delta"`
+	Local      *float64 `json:"epsilon_local"`
+	LocalTotal *float64 `json:"epsilon_local_total"`
+	Central    *float64 `json:"epsilon_central"`
 	Clients    int      `json:"clients"`
+	Reports    int      `json:"participations"` // of a client
 	Rounds     int      `json:"rounds_trained"`
 	Dim        int      `json:"dim"`
 	Bytes      float64  `json:"bytes_per_report"`
 	Seconds    float64  `json:"seconds"`
+	Expected   *struct {
+		Accuracy float64 `json:"accuracy"`
+		Error    float64 `json:"error"`
+	} `json:"expected_accuracy"`
 }
 
 // federated is the same run, repeated.
 type federated struct {
 	features string
-	budget   float64
-	runs     []summary
+	situation
+	runs    []summary
+	refusal string // why there is no run; "" where there is
 }
 
 // accuracy returns the mean over the repeats, with its interval.
@@ -98,27 +108,41 @@ func (f federations) run(ctx context.Context, env experiment.Env) (_ *experiment
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	env.Progress.Describe("building examples/mnist")
-	env.Progress.Grow(1 + len(f.features)*len(f.centrals)*f.repeats)
-	binary := filepath.Join(dir, "mnist")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "github.com/hushgrad/hushgrad/examples/mnist").CombinedOutput(); err != nil {
-		return nil, errors.Join(ctx.Err(), fmt.Errorf("go build: %w\n%s", err, out))
+	env.Progress.Grow(1 + len(f.features)*len(f.settings)*f.repeats)
+	for _, program := range []string{"examples/mnist", "cmd/hushgrad"} {
+		if out, err := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(dir, filepath.Base(program)), "github.com/hushgrad/hushgrad/"+program).CombinedOutput(); err != nil {
+			return nil, errors.Join(ctx.Err(), fmt.Errorf("go build: %w\n%s", err, out))
+		}
 	}
 	env.Progress.Step()
-	if f.data != "" {
-		data, err := dataset.Load(ctx, dataset.Options{Source: f.data, TrainSize: 1})
-		if err != nil {
-			return nil, err
-		}
-		f.goals = isMNIST(data.Test) && !f.quick
+	env.Progress.Describe("pictures")
+	pictures, err := dataset.Load(ctx, dataset.Options{Source: f.data, Seed: experiment.Stream(0, 94).Uint64(), Log: os.Stderr})
+	if err != nil {
+		return nil, err
 	}
+	f.goals = isMNIST(pictures.Test) && !f.quick
 	env.Progress.Describe("federation")
 	var cells []*federated
 	for _, name := range f.features {
-		for _, budget := range f.centrals {
-			c := &federated{features: name, budget: budget, runs: make([]summary, f.repeats)}
-			for k := range c.runs {
-				if c.runs[k], err = f.once(ctx, binary, filepath.Join(dir, "out"), name, budget); err != nil {
-					return nil, fmt.Errorf("examples/mnist with %s at a central ε of %g: %w", name, budget, err)
+		for _, at := range f.settings {
+			c := &federated{features: name, situation: at}
+			for k := range f.repeats {
+				if c.refusal != "" {
+					env.Progress.Step()
+					continue
+				}
+				data := filepath.Join(dir, "data")
+				if err := deal(data, pictures, at.clients, experiment.Stream(uint64(k), 95, uint64(at.clients))); err != nil {
+					return nil, err
+				}
+				one, err := f.once(ctx, dir, data, name, at)
+				var refused *refusal
+				if errors.As(err, &refused) {
+					c.refusal = refused.why
+				} else if err != nil {
+					return nil, fmt.Errorf("examples/mnist with %s and %v: %w", name, at, err)
+				} else {
+					c.runs = append(c.runs, one)
 				}
 				env.Progress.Step()
 			}
@@ -128,22 +152,35 @@ func (f federations) run(ctx context.Context, env experiment.Env) (_ *experiment
 	return f.report(cells), nil
 }
 
+// refusal is the answer of a demo that plans no run.
+type refusal struct{ why string }
+
+func (r *refusal) Error() string { return "refused: " + r.why }
+
 // once runs the command and reads its summary.
-func (f federations) once(ctx context.Context, binary, out, features string, budget float64) (summary, error) {
-	args := []string{"-features", features, "-budget", strconv.FormatFloat(budget, 'g', -1, 64), "-out", out}
-	if f.data != "" {
-		args = append(args, "-data", f.data)
+func (f federations) once(ctx context.Context, dir, data, features string, at situation) (summary, error) {
+	out := filepath.Join(dir, "out")
+	args := []string{
+		"--trust", string(at.trust), "--clients", strconv.Itoa(at.clients), "--budget", strconv.FormatFloat(at.budget, 'g', -1, 64),
+		"--features", features, "--mechanism", f.mechanism, "--data", data, "--out", out,
+	}
+	if at.trust == plan.TwoServers {
+		args = append(args, "--roles", "3", "--hushgrad", filepath.Join(dir, "hushgrad"))
 	}
 	if f.quick {
-		args = append(args, "-clients", "3000", "-rounds", "3")
+		args = append(args, "--rounds", "3")
 	}
 	var r summary
-	if text, err := exec.CommandContext(ctx, binary, args...).CombinedOutput(); err != nil {
+	if text, err := exec.CommandContext(ctx, filepath.Join(dir, "mnist"), args...).CombinedOutput(); err != nil {
 		if ctx.Err() != nil {
 			return r, ctx.Err()
 		}
 		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-		return r, fmt.Errorf("%w: %s", err, lines[len(lines)-1])
+		last := lines[len(lines)-1]
+		if strings.Contains(last, plan.ErrNoise.Error()) || strings.Contains(last, plan.ErrInfeasible.Error()) {
+			return r, &refusal{last}
+		}
+		return r, fmt.Errorf("%w: %s", err, last)
 	}
 	raw, err := os.ReadFile(filepath.Join(out, "summary.json"))
 	if err != nil {
@@ -155,70 +192,124 @@ func (f federations) once(ctx context.Context, binary, out, features string, bud
 func (f federations) report(cells []*federated) *experiment.Result {
 	r := &experiment.Result{
 		Columns: []string{
-			"features", "budget", "epsilon_central", "epsilon_local", "epsilon_local_all", "accuracy", "low", "high", "repeats", "zero_shot",
-			"mechanism", "rounds", "clients", "dim", "bytes_per_report", "seconds",
+			"features", "trust", "clients", "budget", "epsilon_central", "epsilon_local", "epsilon_local_all", "accuracy", "low", "high", "repeats", "zero_shot", "without_privacy",
+			"expected", "expected_error", "mechanism", "rounds", "reports", "dim", "bytes_per_client", "seconds",
 		},
 		Notes: []string{
-			"Every run is a process of its own and has fresh randomness, so a repetition gives other numbers. low and high are Student's 95 % interval of the mean over the repeats.",
-			"epsilon_central is the ε of all of a client's reports at δ = 1e-6, against a party that sees only the shuffled reports of each round. epsilon_local is the ε of one report and epsilon_local_all the ε of all reports of a client together, both against everybody. Nothing in these runs shuffles.",
-			"zero_shot is the accuracy of what the features know before any client takes part. seconds are the seconds of the rounds of one run.",
+			"Every run is a process of its own and has fresh randomness, so a repetition gives other numbers. Each client holds one picture, drawn from the training pictures. low and high are Student's 95 % interval of the mean over the repeats.",
+			"budget is the ε of all of a client's reports together: against everybody where nobody is trusted, and else at δ = 1e-6 against whoever sees only the shuffled reports of each round, or against either of two servers alone. epsilon_local is the ε of one report and epsilon_local_all the ε of all reports of a client together, both against everybody.",
+			"zero_shot is the accuracy of what the features know before any client takes part, and without_privacy the accuracy of as many rounds without it, in the first run. expected is the accuracy that the plan printed, for generated pictures: 95 of 100 single runs on them are within expected_error of it. seconds are the seconds of the rounds of one run. A setting without accuracy was refused before the first round.",
 		},
 		Plot:  f.figure(cells),
 		Quick: f.quick,
 	}
 	for _, c := range cells {
-		a, one := c.accuracy(), c.runs[0]
-		seconds := 0.
-		for _, run := range c.runs {
-			seconds += run.Seconds / float64(len(c.runs))
+		row := experiment.Row{c.features, string(c.trust), c.clients, c.budget, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil}
+		if c.refusal == "" {
+			a, one := c.accuracy(), c.runs[0]
+			seconds := 0.
+			for _, run := range c.runs {
+				seconds += run.Seconds / float64(len(c.runs))
+			}
+			row = append(row[:4], orNil(one.Central), orNil(one.Local), orNil(one.LocalTotal), a.Value, a.Low, a.High, len(c.runs), orNil(one.ZeroShot), orNil(one.Bare),
+				nil, nil, one.Mechanism, one.Rounds, one.Reports, one.Dim, one.Bytes*float64(one.Reports), seconds)
+			if e := one.Expected; e != nil {
+				row[13], row[14] = e.Accuracy, e.Error
+			}
 		}
-		r.Rows = append(r.Rows, experiment.Row{
-			c.features, c.budget, one.Central, one.Local, one.LocalTotal, a.Value, a.Low, a.High, len(c.runs), orNil(one.ZeroShot),
-			one.Mechanism, one.Rounds, one.Clients, one.Dim, one.Bytes, seconds,
-		})
-		if goal, ok := goals[c.features][c.budget]; ok && f.goals {
-			r.Verdicts = append(r.Verdicts, experiment.Verdict{
-				Claim: fmt.Sprintf("%s reach %.3f at a central ε of %g", c.features, goal, c.budget), Holds: a.Value >= goal,
-				Detail: fmt.Sprintf("%.4f [%.4f, %.4f]", a.Value, a.Low, a.High),
-			})
-		}
+		r.Rows = append(r.Rows, row)
 	}
+	r.Verdicts = append(f.reached(cells), f.neverWorse(cells)...)
 	return r
 }
 
-// goals are what MNIST should reach: what a prototype of each pipeline reached on it, less what may be chance.
-var goals = map[string]map[float64]float64{
-	"edges-centred": {0.1: 0.912, 0.25: 0.940, 1: 0.958},
-	"scatter":       {0.1: 0.928, 0.25: 0.954, 1: 0.971},
-	"glyphs":        {0.1: 0.960, 0.25: 0.968, 1: 0.976},
-	"glyphs-big":    {0.1: 0.967, 0.25: 0.975, 1: 0.981},
+// reached compares accuracies on MNIST with what they should be.
+func (f federations) reached(cells []*federated) (out []experiment.Verdict) {
+	for _, c := range cells {
+		goal, ok := goals[c.features][c.situation]
+		if !ok || !f.goals || f.mechanism != mechanisms.Auto {
+			continue
+		}
+		v := experiment.Verdict{Claim: fmt.Sprintf("%s reach %.3f: %v", c.features, goal, c.situation), Detail: c.refusal}
+		if c.refusal == "" {
+			a := c.accuracy()
+			v.Holds, v.Detail = a.Value >= goal, fmt.Sprintf("%.4f [%.4f, %.4f]", a.Value, a.Low, a.High)
+		}
+		out = append(out, v)
+	}
+	return out
 }
 
-// figure draws accuracy against ε, and zero-shot accuracies as dashed lines.
-func (f federations) figure(cells []*federated) *figure.Figure {
-	panel := figure.Panel{XLabel: "central ε of all rounds, δ = 1e-6", YLabel: "test accuracy", LogX: true}
-	least := 1.
-	var dashed []figure.Series
-	for _, name := range f.features {
-		line := figure.Series{Name: name, Style: figure.LinePoints}
-		zero := figure.Series{Name: name + ", zero-shot", Style: figure.Dashed}
-		for _, c := range cells {
-			if c.features != name {
-				continue
-			}
-			a := c.accuracy()
-			line.Add(c.runs[0].Central, a.Value, a.Low, a.High)
-			least = min(least, a.Low)
-			if z := c.runs[0].ZeroShot; z != nil {
-				zero.X, zero.Y, least = append(zero.X, c.runs[0].Central), append(zero.Y, *z), min(least, *z)
-			}
+// neverWorse says in how many settings no run ends below what the features know without any client, and in how many
+// the accuracy is expected where the pictures are of the kind that was rehearsed.
+func (f federations) neverWorse(cells []*federated) (out []experiment.Verdict) {
+	known, refused, worse, expected := 0, 0, []string{}, 0
+	var off []string
+	for _, c := range cells {
+		if c.refusal != "" {
+			refused++
+			continue
 		}
-		panel.Series = append(panel.Series, line)
-		if len(zero.X) > 1 {
-			dashed = append(dashed, zero)
+		for _, run := range c.runs {
+			if run.ZeroShot != nil {
+				known++
+				if run.Accuracy < *run.ZeroShot {
+					worse = append(worse, fmt.Sprintf("%v: %.4f, zero-shot %.4f", c.situation, run.Accuracy, *run.ZeroShot))
+				}
+			}
+			if e := run.Expected; e != nil && f.data == "" {
+				expected++
+				if run.Accuracy < e.Accuracy-e.Error || run.Accuracy > e.Accuracy+e.Error {
+					off = append(off, fmt.Sprintf("%v: %.4f, expected %.4f ± %.4f", c.situation, run.Accuracy, e.Accuracy, e.Error))
+				}
+			}
 		}
 	}
-	panel.Series = append(panel.Series, dashed...)
+	if known > 0 {
+		out = append(out, experiment.Verdict{
+			Claim: "no run ends below zero-shot, or it is refused before the first round", Holds: len(worse) == 0,
+			Ours: fmt.Sprintf("%d of %d runs, and %d settings refused", known-len(worse), known, refused), Detail: strings.Join(worse, "; "),
+		})
+	}
+	if expected > 0 {
+		out = append(out, experiment.Verdict{
+			Claim: "accuracies on generated digits are within the interval that the plan printed", Holds: len(off) == 0,
+			Ours: fmt.Sprintf("%d of %d runs", expected-len(off), expected), Detail: strings.Join(off, "; "),
+		})
+	}
+	return out
+}
+
+// figure draws accuracy against ε for each trust and number of clients, and zero-shot accuracies as dashed lines.
+func (f federations) figure(cells []*federated) *figure.Figure {
+	panel := figure.Panel{XLabel: "ε of all of a client's reports", YLabel: "test accuracy", LogX: true}
+	lines, least := map[string]int{}, 1.
+	zeros := map[string]*figure.Series{}
+	for _, c := range cells {
+		if c.refusal != "" {
+			continue
+		}
+		name := fmt.Sprintf("%s, %s, %d clients", c.features, c.trust, c.clients)
+		at, ok := lines[name]
+		if !ok {
+			at = len(panel.Series)
+			lines[name], panel.Series = at, append(panel.Series, figure.Series{Name: name, Style: figure.LinePoints})
+		}
+		a := c.accuracy()
+		panel.Series[at].Add(c.budget, a.Value, a.Low, a.High)
+		least = min(least, a.Low)
+		if z := c.runs[0].ZeroShot; z != nil {
+			if zeros[c.features] == nil {
+				zeros[c.features] = &figure.Series{Name: c.features + ", zero-shot", Style: figure.Dashed}
+			}
+			zeros[c.features].X, zeros[c.features].Y, least = append(zeros[c.features].X, c.budget), append(zeros[c.features].Y, *z), min(least, *z)
+		}
+	}
+	for _, name := range f.features {
+		if zero := zeros[name]; zero != nil && len(zero.X) > 1 {
+			panel.Series = append(panel.Series, *zero)
+		}
+	}
 	panel.YRange = from(least)
 	return &figure.Figure{Panels: []figure.Panel{panel}, ErrorBars: experiment.ErrorBars}
 }

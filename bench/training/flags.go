@@ -30,7 +30,7 @@ func parseContenders(list string) ([]contender, error) {
 	for name := range strings.SplitSeq(list, ",") {
 		i := slices.Index(contenderNames(), strings.TrimSpace(name))
 		if i < 0 {
-			return nil, fl.Invalid("-mechanisms", name, "must be among %s", strings.Join(contenderNames(), ", "))
+			return nil, fl.Invalid("--mechanisms", name, "must be among %s", strings.Join(contenderNames(), ", "))
 		}
 		out = append(out, contenders[i])
 	}
@@ -43,7 +43,7 @@ func parseFeatures(list string) ([]string, error) {
 	for name := range strings.SplitSeq(list, ",") {
 		name = strings.TrimSpace(name)
 		if known := dataset.FeatureNames(); !slices.Contains(known, name) || slices.Contains(out, name) {
-			return nil, fl.Invalid("-features", name, "must be among %s, each once", strings.Join(known, ", "))
+			return nil, fl.Invalid("--features", name, "must be among %s, each once", strings.Join(known, ", "))
 		}
 		out = append(out, name)
 	}
@@ -69,8 +69,8 @@ func parseEpsilons(flag, list string) ([]float64, error) {
 // bindSumDP adds the flags of the contender sumdp and returns what reads them as the
 // parameters of its rounds.
 func bindSumDP(flags *flag.FlagSet) func() fl.Params {
-	span := flags.Float64("range", 0.8, "sumdp, sumdp-shares: largest rotated coordinate, in units of clip/√dim; larger ones are clipped, and noise grows in proportion")
-	levels := flags.Int("levels", 1, "sumdp, sumdp-shares: integer levels of a rotated coordinate")
+	span := flags.Float64("range", 0.8, "sumdp: largest rotated coordinate, in units of clip/√dim; larger ones are clipped, and noise grows in proportion")
+	levels := flags.Int("levels", 1, "sumdp: integer levels of a rotated coordinate")
 	base := flags.String("base", hdsum.Auto.String(), "sumdp: the sum below, gkmps or bbgn; auto: the one with the shorter reports")
 	calibration := flags.String("calibration", hdsum.CalibrationCertified.String(), "sumdp: constants of gkmps, published, certified or tight; tight sends fewer messages")
 	return func() fl.Params {
@@ -95,16 +95,16 @@ func parseTiers(text string) ([]tier, error) {
 		share, errS := strconv.ParseFloat(strings.TrimSpace(right), 64)
 		if !ok || errE != nil || errS != nil || !(epsilon > 0 && epsilon <= fl.MaxEpsilon) || !(share > 0 && share <= 1) ||
 			len(tiers) > 0 && epsilon <= tiers[len(tiers)-1].epsilon {
-			return nil, fl.Invalid("-tiers", text, `must be increasing ε with shares, like "0.5:0.5,2:0.3,8:0.2"`)
+			return nil, fl.Invalid("--tiers", text, `must be increasing ε with shares, like "0.5:0.5,2:0.3,8:0.2"`)
 		}
 		tiers = append(tiers, tier{epsilon, share})
 		sum += share
 	}
 	if math.Abs(sum-1) > 1e-9 {
-		return nil, fl.Invalid("-tiers", text, "the shares must sum to 1, they sum to %g", sum)
+		return nil, fl.Invalid("--tiers", text, "the shares must sum to 1, they sum to %g", sum)
 	}
 	if len(tiers) < 2 {
-		return nil, fl.Invalid("-tiers", text, "must be at least two tiers")
+		return nil, fl.Invalid("--tiers", text, "must be at least two tiers")
 	}
 	return tiers, nil
 }

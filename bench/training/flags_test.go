@@ -19,11 +19,11 @@ func TestLists(t *testing.T) {
 	if c, err := parseContenders(""); err != nil || len(c) != len(contenders) {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if e, err := parseEpsilons("-local", "0.5, 20"); err != nil || !slices.Equal(e, []float64{0.5, 20}) {
+	if e, err := parseEpsilons("--local", "0.5, 20"); err != nil || !slices.Equal(e, []float64{0.5, 20}) {
 		t.Errorf("%v, %v", e, err)
 	}
 	for _, bad := range []string{"NaN", "21", "-1", "1,", "Inf"} {
-		if e, err := parseEpsilons("-local", bad); err == nil {
+		if e, err := parseEpsilons("--local", bad); err == nil {
 			t.Errorf("%q: %v", bad, e)
 		}
 	}
@@ -38,7 +38,7 @@ func TestTiersAreParsed(t *testing.T) {
 	}
 	for _, bad := range []string{"", "1", "1:1", "1:0.5,2:0.4", "2:0.5,1:0.5", "0:0.5,1:0.5", "1:0.5,21:0.5", "1:NaN,2:0.5", "1:0.5,1:0.5", "x:0.5,2:0.5"} {
 		var p *fl.ParamError
-		if menu, err := parseTiers(bad); !errors.As(err, &p) || p.Param != "-tiers" {
+		if menu, err := parseTiers(bad); !errors.As(err, &p) || p.Param != "--tiers" {
 			t.Errorf("%q: %v, %v", bad, menu, err)
 		}
 	}
@@ -52,7 +52,7 @@ func TestSumDPFlags(t *testing.T) {
 		want fl.Params
 	}{
 		{nil, fl.Params{"range": fl.Real(0.8), "levels": fl.Int(1), "calibration": fl.Text("certified")}},
-		{[]string{"-base=bbgn", "-levels=3", "-range=1.5", "-calibration=tight"}, fl.Params{"range": fl.Real(1.5), "levels": fl.Int(3), "calibration": fl.Text("tight"), "base": fl.Text("bbgn")}},
+		{[]string{"--base=bbgn", "--levels=3", "--range=1.5", "--calibration=tight"}, fl.Params{"range": fl.Real(1.5), "levels": fl.Int(3), "calibration": fl.Text("tight"), "base": fl.Text("bbgn")}},
 	} {
 		flags := flag.NewFlagSet("accuracy", flag.ContinueOnError)
 		params := bindSumDP(flags)

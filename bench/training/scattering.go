@@ -24,12 +24,12 @@ func scatteringExperiment() experiment.Experiment {
 		Bind: func(flags *flag.FlagSet) experiment.Run {
 			list := flags.String("central", "0.25,1", "comma-separated `list` of ε of the whole run")
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
-				centrals, err := parseEpsilons("-central", *list)
+				centrals, err := parseEpsilons("--central", *list)
 				if err != nil {
 					return nil, err
 				}
 				if centrals == nil {
-					return nil, fl.Invalid("-central", *list, "must be at least one number")
+					return nil, fl.Invalid("--central", *list, "must be at least one number")
 				}
 				return runScattering(ctx, env, centrals)
 			}

@@ -34,7 +34,7 @@ type cell struct {
 // on sweeps over one data set.
 func (s sweep) on(ctx context.Context, env experiment.Env, data *dataset.Data) (*experiment.Result, error) {
 	if s.clients > data.Train.Len() {
-		return nil, fl.Invalid("-clients", s.clients, "must be at most the number of training pictures, %d", data.Train.Len())
+		return nil, fl.Invalid("--clients", s.clients, "must be at most the number of training pictures, %d", data.Train.Len())
 	}
 	var cells []*cell
 	for _, name := range s.features {

@@ -142,7 +142,7 @@ func (t *task) run(ctx context.Context, r recipe, rng *rand.Rand) (out outcome, 
 // deal gives the training pictures to the clients.
 func (t *task) deal(rng *rand.Rand) (*trainer.Clients, error) {
 	if t.skew > 0 {
-		return trainer.NewSkewedClients(t.train.All(), t.train.Labels, t.clients, t.skew, rng)
+		return skewedClients(t.train.All(), t.train.Labels, t.clients, t.skew, rng)
 	}
 	return trainer.NewClients(t.train.All(), t.train.Labels, t.clients, rng)
 }

@@ -145,7 +145,7 @@ func TestHeldOut(t *testing.T) {
 
 // The steps are those for the features: with a public centre, larger ones without noise.
 func TestStepsFollowTheFeatures(t *testing.T) {
-	for name, want := range map[string]func(noise, l2 float64, rounds int) plan.Steps{dataset.Edges: plan.NewSteps, "edges-centred": plan.NewCentredSteps} {
+	for name, centred := range map[string]bool{dataset.Edges: false, "edges-centred": true} {
 		task, err := newTask(t.Context(), experiment.Env{}, digits(t, 20, 5), name)
 		if err != nil {
 			t.Fatal(err)
@@ -155,7 +155,8 @@ func TestStepsFollowTheFeatures(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, noise := range []float64{0, .01} {
-			if got := (setting{Training: demands, server: planAll}).steps(noise); got != want(noise, demands.L2, 30) {
+			want := plan.Training{L2: demands.L2, Rounds: 30, Centred: centred}.Steps(noise)
+			if got := (setting{Training: demands, server: planAll}).steps(noise); got != want {
 				t.Errorf("%s, noise %g: %+v", name, noise, got)
 			}
 		}

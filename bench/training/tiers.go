@@ -12,7 +12,7 @@ import (
 	flag "github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/hushgrad/hushgrad/baseline/dense"
+	"github.com/hushgrad/hushgrad/baseline"
 	"github.com/hushgrad/hushgrad/bench/central"
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/coco"
@@ -170,8 +170,8 @@ func tierCells(ctx context.Context, t *task, menu []tier, cohort, n int) (cells,
 	}
 	demands.Clients = cohort * n
 	s := setting{Training: demands, model: t.model}
-	plain := &cell{contender: contender{name: dense.Name}, task: t}
-	if plain.course, err = plain.rounds(ctx, s, 1, s.round(dense.Name, math.Inf(1), 1, 0)); err != nil {
+	plain := &cell{contender: contender{name: baseline.None}, task: t}
+	if plain.course, err = plain.rounds(ctx, s, 1, s.round(baseline.None, math.Inf(1), 1, 0)); err != nil {
 		return nil, nil, err
 	}
 	plain.course.steps = tierSteps

@@ -222,10 +222,10 @@ func TestBadFlagsAreErrors(t *testing.T) {
 		args []string
 		flag string
 	}{
-		{"fig2", []string{"-delta=0"}, "-delta"}, {"fig2", []string{"-delta=1"}, "-delta"}, {"fig2", []string{"-delta=NaN"}, "-delta"},
-		{"fig5-wang", []string{"-dim=0"}, "-dim"}, {"fig5-wang", []string{"-dim=-7"}, "-dim"}, {"fig5-wang", []string{"-dim=200000000"}, "-dim"},
-		{"fig5-wang", []string{"-sparsity=0"}, "-sparsity"}, {"fig5-wang", []string{"-sparsity=129"}, "-sparsity"},
-		{"fig4-wang", []string{"-epsilon=0"}, "-epsilon"}, {"fig5-wang", []string{"-epsilon=0"}, "-epsilon"}, {"fig5-wang", []string{"-epsilon=21"}, "-epsilon"}, {"fig5-wang", []string{"-epsilon=NaN"}, "-epsilon"},
+		{"fig2", []string{"--delta=0"}, "--delta"}, {"fig2", []string{"--delta=1"}, "--delta"}, {"fig2", []string{"--delta=NaN"}, "--delta"},
+		{"fig5-wang", []string{"--dim=0"}, "--dim"}, {"fig5-wang", []string{"--dim=-7"}, "--dim"}, {"fig5-wang", []string{"--dim=200000000"}, "--dim"},
+		{"fig5-wang", []string{"--sparsity=0"}, "--sparsity"}, {"fig5-wang", []string{"--sparsity=129"}, "--sparsity"},
+		{"fig4-wang", []string{"--epsilon=0"}, "--epsilon"}, {"fig5-wang", []string{"--epsilon=0"}, "--epsilon"}, {"fig5-wang", []string{"--epsilon=21"}, "--epsilon"}, {"fig5-wang", []string{"--epsilon=NaN"}, "--epsilon"},
 	} {
 		for _, e := range Experiments() {
 			if e.Name != c.name {
@@ -246,11 +246,11 @@ func TestBadFlagsAreErrors(t *testing.T) {
 	for _, e := range []experiment.Experiment{fig2(), fig4(), fig5()} {
 		for _, name := range []string{experiment.FlagData, experiment.FlagRepeats, experiment.FlagSeed} {
 			if !slices.Contains(e.Without, name) {
-				t.Errorf("%s has -%s", e.Name, name)
+				t.Errorf("%s has --%s", e.Name, name)
 			}
 		}
 		if quick := !slices.Contains(e.Without, experiment.FlagQuick); quick != (e.Name == "fig2") {
-			t.Errorf("%s has -quick: %v", e.Name, quick)
+			t.Errorf("%s has --quick: %v", e.Name, quick)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func fig2() experiment.Experiment {
 			delta := f.Float64("delta", 1e-6, "δ of the central guarantee")
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 				if !(*delta > 0 && *delta < 1) {
-					return nil, fl.Invalid("-delta", *delta, "must be in (0, 1)")
+					return nil, fl.Invalid("--delta", *delta, "must be in (0, 1)")
 				}
 				return runFig2(ctx, env, *delta)
 			}

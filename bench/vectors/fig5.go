@@ -37,9 +37,9 @@ func bindPoint(f *flag.FlagSet) func() (sparse.Point, error) {
 		p := sparse.Point{Dim: *dim, Sparsity: *sparsity, Epsilon: *epsilon, Hash: sparse.HashIdeal}
 		switch {
 		case p.Dim < 1 || p.Dim > fl.MaxDim:
-			return p, fl.Invalid("-dim", p.Dim, "must be in [1, %d]", fl.MaxDim)
+			return p, fl.Invalid("--dim", p.Dim, "must be in [1, %d]", fl.MaxDim)
 		case p.Sparsity < 1 || p.Sparsity > min(p.Dim, sparse.MaxSparsity):
-			return p, fl.Invalid("-sparsity", p.Sparsity, "must be in [1, %d]", min(p.Dim, sparse.MaxSparsity))
+			return p, fl.Invalid("--sparsity", p.Sparsity, "must be in [1, %d]", min(p.Dim, sparse.MaxSparsity))
 		}
 		return p, experiment.CheckEpsilon(p.Epsilon)
 	}

@@ -27,8 +27,8 @@ export interface Policy {
   /** Accepts guarantees that are proved for real numbers only. The code does not keep them. Default false. */
   acceptRealNumbers?: boolean;
   /**
-   * Names of mechanisms. Default: all but the mechanism of two servers ("sumdp-shares"), which is accepted only by its name:
-   * its guarantee holds against one passive server only.
+   * Names of mechanisms. Default: all but the mechanism of two servers ("gaussian-shares"), which is accepted only by its name:
+   * its guarantee holds against either of two servers, and not against both.
    */
   mechanisms?: string[];
   /** What Round.features must be. Default: anything. */
@@ -38,6 +38,8 @@ export interface Policy {
     shufflers: string[];
     /** SHA-256 of the seal keys, hexadecimal. */
     sealKeys: string[];
+    /** SHA-256 of the share keys, hexadecimal: a round of the mechanism for two servers needs one. */
+    shareKeys?: string[];
     maxEpsilonLocal: number;
     maxEpsilon: number;
     maxDelta: number;
@@ -46,7 +48,7 @@ export interface Policy {
 
 /** What one report promises its sender. */
 export interface Guarantee {
-  /** Whom the sender has to trust. "two-servers" holds against one passive server of two: one that follows the protocol. */
+  /** Whom the sender has to trust. "two-servers" holds against either of two servers, as long as the other one is honest. */
   trust: "none" | "local" | "shuffle" | "two-servers";
   epsilon: number;
   delta: number;
@@ -119,7 +121,7 @@ export class Participant {
 export interface ClientOptions {
   policy: Policy;
   /**
-   * The party that admits clients, which rounds with tokens need: the address of hushgrad issue -http,
+   * The party that admits clients, which rounds with tokens need: the address of hushgrad issue --http,
    * https always, and the secret by which it knows this client.
    */
   issuer?: { url: URL | string; secret: string };

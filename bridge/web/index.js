@@ -263,7 +263,7 @@ export class Client {
       return await read(response);
     } catch (error) {
       if (error instanceof HushgradError) throw error;
-      const rule = error.name === "TimeoutError" ? `within ${this.timeout} ms` : "and name the origin of this page by -http-origin";
+      const rule = error.name === "TimeoutError" ? `within ${this.timeout} ms` : "and name the origin of this page by --http-origin";
       throw refused(method, "unavailable", `${url.origin} must answer ${rule}: ${error.message}`, error);
     }
   }

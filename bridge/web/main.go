@@ -16,7 +16,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/command"
 )
 
-const usage = `Usage: go run ./bridge/web [-out DIR]
+const usage = `Usage: go run ./bridge/web [--out DIR]
 
 Builds the npm package for browsers. Run it in the directory of the module.
 

@@ -17,12 +17,12 @@ import (
 	"github.com/cloudflare/circl/blindsign/blindrsa"
 	"google.golang.org/protobuf/encoding/protojson"
 
-	"github.com/hushgrad/hushgrad/auto"
-	"github.com/hushgrad/hushgrad/baseline/gaussian"
-	"github.com/hushgrad/hushgrad/baseline/laplace"
+	"github.com/hushgrad/hushgrad/baseline"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/collision"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/mechanisms"
+	"github.com/hushgrad/hushgrad/privunit"
 	"github.com/hushgrad/hushgrad/server/admit"
 	"github.com/hushgrad/hushgrad/signsketch"
 	"github.com/hushgrad/hushgrad/sparse"
@@ -48,9 +48,10 @@ func vectors(t *testing.T) (cases []vector) {
 		{Mechanism: coco.Name, Dim: 1000, Params: fl.Params{sparse.ParamSparsity: fl.Int(8)}},
 		{Mechanism: collision.Name, Dim: 1000, Params: fl.Params{sparse.ParamSparsity: fl.Int(8)}},
 		{Mechanism: signsketch.Name, Dim: 1000, Params: fl.Params{sparse.ParamSparsity: fl.Int(8)}},
-		{Mechanism: auto.Name, Dim: 500, MinReports: 1000, Params: fl.Params{sparse.ParamSparsity: fl.Int(4)}},
-		{Mechanism: laplace.Name, Dim: 10},
-		{Mechanism: gaussian.Name, Dim: 10, Delta: 1e-6},
+		{Mechanism: mechanisms.Auto, Dim: 500, MinReports: 1000, Params: fl.Params{sparse.ParamSparsity: fl.Int(4)}},
+		{Mechanism: baseline.Laplace, Dim: 10},
+		{Mechanism: baseline.Gaussian, Dim: 10, Delta: 1e-6},
+		{Mechanism: privunit.Name, Dim: 650},
 	} {
 		v, _ := vectorOf(t, r, [32]byte{byte(i + 1), 42})
 		cases = append(cases, v)

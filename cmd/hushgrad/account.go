@@ -12,6 +12,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/figure"
+	"github.com/hushgrad/hushgrad/plan"
 )
 
 // newAccount returns the command that answers questions about guarantees, without data.
@@ -41,7 +42,7 @@ func (a *answerForms) validate() error {
 	if a.plot == "" {
 		return nil
 	}
-	return command.Place("-plot", a.plot)
+	return command.Place("--plot", a.plot)
 }
 
 // pictures are the forms of a figure by the ending of its file.
@@ -49,11 +50,28 @@ var pictures = map[string]func(*figure.Figure, io.Writer) error{
 	".png": (*figure.Figure).WritePNG, ".svg": (*figure.Figure).WriteSVG, ".pdf": (*figure.Figure).WritePDF,
 }
 
-// writePlot writes a figure to a file, in the form of its ending. It takes no context: the
-// curve is computed.
-func writePlot(path string, f *figure.Figure) error {
-	if err := command.Replace(context.Background(), path, func(w io.Writer) error { return pictures[filepath.Ext(path)](f, w) }); err != nil {
-		return fmt.Errorf("-plot: %w", err)
+// draw writes the figure of --plot, if one was asked for, in the form of the ending of its file. It takes no context: the curve
+// is computed.
+func (a *answerForms) draw(curve func() (*figure.Figure, error)) error {
+	if a.plot == "" {
+		return nil
+	}
+	f, err := curve()
+	if err != nil {
+		return err
+	}
+	if err := command.Replace(context.Background(), a.plot, func(w io.Writer) error { return pictures[filepath.Ext(a.plot)](f, w) }); err != nil {
+		return fmt.Errorf("--plot: %w", err)
+	}
+	return nil
+}
+
+// printWords prints the parts of an answer for people.
+func printWords(w io.Writer, all ...plan.Words) error {
+	for _, words := range all {
+		if err := words.Print(w); err != nil {
+			return err
+		}
 	}
 	return nil
 }

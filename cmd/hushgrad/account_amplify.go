@@ -12,6 +12,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/figure"
 	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/privacy"
@@ -43,28 +44,18 @@ type amplifyFlags struct {
 }
 
 func newAmplify() *cobra.Command {
-	q := &amplifyFlags{}
-	var f *flag.FlagSet
-	c := newCommand("amplify [flags]", "central ε of shuffled reports, or what a central ε takes", `Bounds the central ε of n shuffled reports from above. Each report is ε-LDP, each client
+	return newJob("amplify [flags]", "central ε of shuffled reports, or what a central ε takes", `Bounds the central ε of n shuffled reports from above. Each report is ε-LDP, each client
 sends one, and the relation is replace-one. The round is the one that hushgrad round
-opens for the same flags. -epsilon-central asks for the δ at that ε.
--target asks for the largest local ε with that central ε, -clients-for for the smallest n.
+opens for the same flags. --epsilon-central asks for the δ at that ε.
+--target asks for the largest local ε with that central ε, --clients-for for the smallest n.
 
-  hushgrad account amplify -dim 7850 -epsilon 4 -n 60000
-`, func(ctx context.Context, _ []string, std command.Streams) error {
-		if err := q.validate(f); err != nil {
-			return err
-		}
-		return q.amplify(ctx, std)
-	})
-	f = c.Flags()
-	q.bind(f)
-	return c
+  hushgrad account amplify --dim 7850 --epsilon 4 -n 60000
+`, &amplifyFlags{})
 }
 
 func (q *amplifyFlags) bind(f *flag.FlagSet) {
 	q.randomizer.bind(f)
-	f.IntVar(&q.n, "n", 1000, "number of reports that are shuffled together")
+	f.IntVarP(&q.n, "reports", "n", 1000, "number of reports that are shuffled together")
 	f.Float64Var(&q.delta, "delta", 1e-6, "δ")
 	f.Float64Var(&q.central, "epsilon-central", 0, "print the δ at this central ε")
 	f.Float64Var(&q.target, "target", 0, "print the largest local ε with this central ε")
@@ -75,9 +66,9 @@ func (q *amplifyFlags) bind(f *flag.FlagSet) {
 func (q *amplifyFlags) validate(f *flag.FlagSet) error {
 	switch {
 	case q.n < 2 || q.n > fl.MaxReports:
-		return fl.Invalid("-n", q.n, "must be in [2, %d]", fl.MaxReports)
+		return fl.Invalid("--reports", q.n, "must be in [2, %d]", fl.MaxReports)
 	case !(q.delta > 0 && q.delta < 1):
-		return fl.Invalid("-delta", q.delta, "must be in (0, 1)")
+		return fl.Invalid("--delta", q.delta, "must be in (0, 1)")
 	}
 	// Each question finds one number, which then cannot be given.
 	for _, question := range []struct {
@@ -86,45 +77,38 @@ func (q *amplifyFlags) validate(f *flag.FlagSet) error {
 		unused []string
 	}{
 		{"target", q.target, []string{"epsilon", "clients-for", "epsilon-central"}},
-		{"clients-for", q.clientsFor, []string{"n", "epsilon-central"}},
+		{"clients-for", q.clientsFor, []string{"reports", "epsilon-central"}},
 		{"epsilon-central", q.central, nil},
 	} {
 		if !command.Given(f, question.name) {
 			continue
 		}
 		if !(question.value > 0) || math.IsInf(question.value, 1) {
-			return fl.Invalid("-"+question.name, question.value, "must be finite and > 0")
+			return fl.Invalid("--"+question.name, question.value, "must be finite and > 0")
 		}
-		if err := command.Unused(f, "with -"+question.name, question.unused...); err != nil {
+		if err := command.Unused(f, "with --"+question.name, question.unused...); err != nil {
 			return err
 		}
 	}
 	if q.central > 0 && q.plot == "" {
-		if err := command.Unused(f, "with -epsilon-central, which finds it", "delta"); err != nil {
+		if err := command.Unused(f, "with --epsilon-central, which finds it", "delta"); err != nil {
 			return err
 		}
 	}
 	return cmp.Or(q.randomizer.validate(f), q.answerForms.validate())
 }
 
-// amplify answers the question.
-func (q *amplifyFlags) amplify(ctx context.Context, std command.Streams) error {
-	bar := progress.New(std.Err)
-	bar.Describe("searching")
+// run answers the question.
+func (q *amplifyFlags) run(ctx context.Context, std command.Streams) error {
+	bar := progress.New(std.Err, "searching")
 	answer, err := command.Await(ctx, func() (amplified, error) { return q.answer(ctx, bar) })
 	bar.Close()
 	if err != nil {
 		return err
 	}
-	if q.plot != "" {
-		q.epsilon = answer.Epsilon
-		figure, err := q.curves(ctx, q.delta, std.Err)
-		if err != nil {
-			return err
-		}
-		if err := writePlot(q.plot, figure); err != nil {
-			return err
-		}
+	q.epsilon = answer.Epsilon
+	if err := q.draw(func() (*figure.Figure, error) { return q.curves(ctx, q.delta, std.Err) }); err != nil {
+		return err
 	}
 	return q.output.print(std.Out, answer, answer.print)
 }
@@ -195,7 +179,7 @@ func (q *amplifyFlags) answer(ctx context.Context, bar plan.Progress) (answer am
 	}
 	answer = amplified{
 		Mechanism: r.mechanism, Epsilon: r.epsilon, Slots: slots, N: n, Delta: delta,
-		EpsilonCentral: q.central, Bound: r.bound(), Relation: fl.ReplaceOne.String(),
+		EpsilonCentral: q.central, Bound: boundName(a), Relation: fl.ReplaceOne.String(),
 	}
 	if slots > 0 {
 		answer.Sparsity, answer.Dim = r.sparsity, r.dim
@@ -213,19 +197,14 @@ func (a amplified) print(w io.Writer) error {
 	if a.Slots > 0 {
 		mechanism += fmt.Sprintf(", s = %d, t = %d", a.Sparsity, a.Slots)
 	}
-	for _, words := range []plan.Words{
-		{About: "mechanism", Text: []string{mechanism}},
-		{About: "local privacy", Text: []string{fmt.Sprintf("ε = %s, δ = 0 for one report: against everybody, the server included", fl.FormatUp(a.Epsilon, digits))}},
-		{About: "shuffled reports", Text: []string{fmt.Sprintf("%d, one per client", a.N)}},
-		{About: "central privacy", Text: []string{
+	return printWords(w,
+		plan.Words{About: "mechanism", Text: []string{mechanism}},
+		plan.Words{About: "local privacy", Text: []string{fmt.Sprintf("ε = %s, δ = 0 for one report: against everybody, the server included", fl.FormatUp(a.Epsilon, digits))}},
+		plan.Words{About: "shuffled reports", Text: []string{fmt.Sprintf("%d, one per client", a.N)}},
+		plan.Words{About: "central privacy", Text: []string{
 			fmt.Sprintf("ε = %s, δ = %s, %s, by the %s (an upper bound)", fl.FormatUp(a.EpsilonCentral, digits), fl.FormatUp(a.Delta, 3), a.Relation, a.Bound),
-			"It holds only against a party that sees only the shuffled reports, as a server behind a shuffler.",
-			"It trusts the shuffler. Against shuffler and server together only the local one holds.",
+			"It holds against anyone who sees only the shuffled reports, as a server behind a shuffler.",
+			"This assumes an honest shuffler. Against shuffler and server together only the local one holds.",
 		}},
-	} {
-		if err := words.Print(w); err != nil {
-			return err
-		}
-	}
-	return nil
+	)
 }

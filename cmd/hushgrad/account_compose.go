@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -17,12 +16,12 @@ import (
 	"github.com/hushgrad/hushgrad/internal/figure"
 	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/plan"
-	"github.com/hushgrad/hushgrad/privacy/compose"
+	"github.com/hushgrad/hushgrad/privacy"
 )
 
 // composed is the answer of account compose.
 type composed struct {
-	Events []compose.Event `json:"events"`
+	Events []privacy.Event `json:"events"`
 	Count  int             `json:"count"`
 	Delta  float64         `json:"delta"`
 	// Epsilon is an upper bound, above the exact value of the events' curves by at
@@ -38,32 +37,20 @@ type composed struct {
 // eventFlags describe one kind of event.
 type eventFlags struct {
 	file  string
-	event compose.Event
-	kind  compose.Kind
+	event privacy.Event
+	kind  privacy.Kind
 }
 
 func newCompose() *cobra.Command {
-	q := &composeFlags{}
-	var f *flag.FlagSet
-	c := newCommand("compose [flags]", "what several reports of one client promise together", `Bounds from above what several reports of one client promise together, at -delta. The
+	return newJob("compose [flags]", "what several reports of one client promise together", `Bounds from above what several reports of one client promise together, at --delta. The
 bound comes from privacy-loss distributions and is printed with its numerical error.
 For pure and approximate reports basic, advanced and optimal homogeneous composition
 stand beside it. Reports may depend on earlier ones through the model. Their budgets
 are fixed in advance. Count the rounds in which a client may be asked: rounds that
 leave it out by chance do not make the guarantee stronger.
 
-  hushgrad account compose -epsilon 0.5 -count 30
-`, func(ctx context.Context, _ []string, std command.Streams) error {
-		if err := q.validate(f); err != nil {
-			return err
-		}
-		return q.compose(ctx, std)
-	})
-	f = c.Flags()
-	q.given.bind(f)
-	f.Float64Var(&q.delta, "delta", 1e-6, "δ of the composition")
-	q.answerForms.bind(f)
-	return c
+  hushgrad account compose --epsilon 0.5 --count 30
+`, &composeFlags{})
 }
 
 // composeFlags are the flags of account compose.
@@ -73,17 +60,23 @@ type composeFlags struct {
 	delta float64
 }
 
+func (q *composeFlags) bind(f *flag.FlagSet) {
+	q.given.bind(f)
+	f.Float64Var(&q.delta, "delta", 1e-6, "δ of the composition")
+	q.answerForms.bind(f)
+}
+
 func (q *composeFlags) validate(f *flag.FlagSet) error {
 	if !(q.delta > 0 && q.delta < 1) {
-		return fl.Invalid("-delta", q.delta, "must be in (0, 1)")
+		return fl.Invalid("--delta", q.delta, "must be in (0, 1)")
 	}
 	return cmp.Or(q.given.validate(f), q.answerForms.validate())
 }
 
 func (e *eventFlags) bind(f *flag.FlagSet) {
 	f.StringVar(&e.file, "events", "", "JSON `file` with a list of events, as -o json prints them, instead of the flags below; - is stdin")
-	e.kind = compose.KindPure
-	kinds := []compose.Kind{compose.KindPure, compose.KindApproximate, compose.KindGaussian, compose.KindDiscreteLaplace, compose.KindShuffled}
+	e.kind = privacy.KindPure
+	kinds := []privacy.Kind{privacy.KindPure, privacy.KindApproximate, privacy.KindGaussian, privacy.KindDiscreteLaplace, privacy.KindShuffled}
 	command.OneOf(f, &e.kind, "kind", "", kinds, "pure, approximate, gaussian, discrete-laplace or shuffled")
 	f.IntVar(&e.event.Count, "count", 1, "how often a client takes part")
 	f.Float64Var(&e.event.Epsilon, "epsilon", 0, "pure, approximate: ε of one report; shuffled: its local ε")
@@ -93,22 +86,22 @@ func (e *eventFlags) bind(f *flag.FlagSet) {
 	f.IntVar(&e.event.Shift, "shift", 0, "discrete-laplace: sensitivity")
 	f.IntVar(&e.event.Sparsity, "sparsity", 0, "shuffled: entries of a ternary vector, s")
 	f.IntVar(&e.event.Slots, "slots", 0, "shuffled: output size t")
-	f.IntVar(&e.event.Clients, "n", 0, "shuffled: reports that are shuffled together in a round")
+	f.IntVarP(&e.event.Clients, "reports", "n", 0, "shuffled: reports that are shuffled together in a round")
 }
 
 // kindFlags are the flags that describe an event of a kind.
-var kindFlags = map[compose.Kind][]string{
-	compose.KindPure:            {"epsilon"},
-	compose.KindApproximate:     {"epsilon", "delta-each"},
-	compose.KindGaussian:        {"sigma"},
-	compose.KindDiscreteLaplace: {"eta", "shift"},
-	compose.KindShuffled:        {"epsilon", "sparsity", "slots", "n"},
+var kindFlags = map[privacy.Kind][]string{
+	privacy.KindPure:            {"epsilon"},
+	privacy.KindApproximate:     {"epsilon", "delta-each"},
+	privacy.KindGaussian:        {"sigma"},
+	privacy.KindDiscreteLaplace: {"eta", "shift"},
+	privacy.KindShuffled:        {"epsilon", "sparsity", "slots", "reports"},
 }
 
 // validate refuses flags that describe no event of the kind, or any event beside a file.
 func (e *eventFlags) validate(f *flag.FlagSet) error {
 	if e.file != "" {
-		return command.Unused(f, "with -events", "kind", "count", "epsilon", "delta-each", "sigma", "eta", "shift", "sparsity", "slots", "n")
+		return command.Unused(f, "with --events", "kind", "count", "epsilon", "delta-each", "sigma", "eta", "shift", "sparsity", "slots", "reports")
 	}
 	used := kindFlags[e.kind]
 	var others []string
@@ -116,40 +109,36 @@ func (e *eventFlags) validate(f *flag.FlagSet) error {
 		others = append(others, slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(used, name) })...)
 	}
 	slices.Sort(others)
-	return command.Unused(f, "with -kind "+string(e.kind), others...)
+	return command.Unused(f, "with --kind "+string(e.kind), others...)
 }
 
 // read returns the events of the flags or of the file.
-func (e *eventFlags) read(stdin io.Reader) ([]compose.Event, error) {
+func (e *eventFlags) read(stdin io.Reader) ([]privacy.Event, error) {
 	if e.file == "" {
 		e.event.Kind = e.kind
-		return []compose.Event{e.event}, nil
+		return []privacy.Event{e.event}, nil
 	}
-	in := stdin
-	if e.file != "-" {
-		file, err := os.Open(e.file)
-		if err != nil {
-			return nil, fl.Invalid("-events", e.file, "must be readable: %v", err)
-		}
-		defer file.Close()
-		in = file
+	in, err := openInput("--events", e.file, stdin)
+	if err != nil {
+		return nil, err
 	}
-	var events []compose.Event
+	defer in.Close()
+	var events []privacy.Event
 	decoder := json.NewDecoder(io.LimitReader(in, 1<<24))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&events); err != nil {
-		return nil, fl.Invalid("-events", err.Error(), "must be a JSON list of events")
+		return nil, fl.Invalid("--events", err.Error(), "must be a JSON list of events")
 	}
 	return events, nil
 }
 
-// compose answers the question.
-func (q *composeFlags) compose(ctx context.Context, std command.Streams) error {
+// run answers the question.
+func (q *composeFlags) run(ctx context.Context, std command.Streams) error {
 	events, err := q.given.read(std.In)
 	if err != nil {
 		return err
 	}
-	loss, err := compose.Compose(ctx, events, compose.Options{})
+	loss, err := privacy.Compose(ctx, events, privacy.Options{})
 	if err != nil {
 		return err
 	}
@@ -159,14 +148,8 @@ func (q *composeFlags) compose(ctx context.Context, std command.Streams) error {
 	}
 	answer := composed{Events: events, Count: loss.Count(), Delta: q.delta, Epsilon: bounds.Upper, Error: bounds.Error()}
 	answer.classical()
-	if q.plot != "" {
-		figure, err := lossCurve(ctx, loss, bounds.Upper, std.Err)
-		if err != nil {
-			return err
-		}
-		if err := writePlot(q.plot, figure); err != nil {
-			return err
-		}
+	if err := q.draw(func() (*figure.Figure, error) { return lossCurve(ctx, loss, bounds.Upper, std.Err) }); err != nil {
+		return err
 	}
 	return q.output.print(std.Out, answer, answer.print)
 }
@@ -174,7 +157,7 @@ func (q *composeFlags) compose(ctx context.Context, std command.Streams) error {
 // classical fills the bounds that know only (ε, δ) of one kind of report.
 func (c *composed) classical() {
 	e := c.Events[0]
-	if len(c.Events) > 1 || e.Kind != compose.KindPure && e.Kind != compose.KindApproximate {
+	if len(c.Events) > 1 || e.Kind != privacy.KindPure && e.Kind != privacy.KindApproximate {
 		return
 	}
 	keep := func(epsilon, delta float64, err error) *float64 {
@@ -183,11 +166,11 @@ func (c *composed) classical() {
 		}
 		return &epsilon
 	}
-	c.Basic = keep(compose.Basic(e.Epsilon, e.Delta, e.Count))
+	c.Basic = keep(privacy.BasicComposition(e.Epsilon, e.Delta, e.Count))
 	if slack := c.Delta - float64(e.Count)*e.Delta; slack > 0 {
-		c.Advanced = keep(compose.Advanced(e.Epsilon, e.Delta, slack*(1-1e-12), e.Count))
+		c.Advanced = keep(privacy.AdvancedComposition(e.Epsilon, e.Delta, slack*(1-1e-12), e.Count))
 	}
-	optimal, err := compose.Homogeneous{Epsilon: e.Epsilon, Delta: e.Delta, Count: e.Count}.EpsilonAt(c.Delta)
+	optimal, err := privacy.Homogeneous{Epsilon: e.Epsilon, Delta: e.Delta, Count: e.Count}.EpsilonAt(c.Delta)
 	c.Optimal = keep(optimal, c.Delta, err)
 }
 
@@ -211,19 +194,13 @@ func (c composed) print(w io.Writer) error {
 			all = append(all, plan.Words{About: other.name, Text: []string{"ε = " + fl.FormatUp(*other.value, 6)}})
 		}
 	}
-	for _, words := range all {
-		if err := words.Print(w); err != nil {
-			return err
-		}
-	}
-	return nil
+	return printWords(w, all...)
 }
 
 // lossCurve draws δ against ε.
-func lossCurve(ctx context.Context, loss *compose.Distribution, epsilon float64, stderr io.Writer) (*figure.Figure, error) {
+func lossCurve(ctx context.Context, loss *privacy.Distribution, epsilon float64, stderr io.Writer) (*figure.Figure, error) {
 	const points = 61
-	bar := progress.New(stderr)
-	bar.Describe("drawing")
+	bar := progress.New(stderr, "drawing")
 	bar.Grow(points)
 	defer bar.Close()
 	s := figure.Series{Name: "upper bound", Style: figure.Line}

@@ -37,11 +37,10 @@ func (r randomizer) curves(ctx context.Context, delta float64, stderr io.Writer)
 		Title:  fmt.Sprintf("%s, local ε = %s, δ = %g", r.mechanism, fl.FormatUp(r.epsilon, 4), delta),
 		XLabel: "shuffled reports", YLabel: "central ε", LogX: true, LogY: true,
 	}
-	bar := progress.New(stderr)
-	bar.Describe("drawing")
+	bar := progress.New(stderr, "drawing")
 	bar.Grow(len(x) * (1 + len(comparisons)))
 	defer bar.Close()
-	ours := figure.Series{Name: fmt.Sprintf("hushgrad: %s (%s)", r.bound(), privacy.Proved), X: x, Style: figure.LinePoints}
+	ours := figure.Series{Name: fmt.Sprintf("hushgrad: %s (%s)", boundName(a), privacy.Proved), X: x, Style: figure.LinePoints}
 	for _, n := range x {
 		y, err := command.Await(ctx, func() (float64, error) { return a.Epsilon(int(n), delta) })
 		if err != nil {

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
+	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,8 +19,6 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/plan"
-	"github.com/hushgrad/hushgrad/trainer"
-	"github.com/hushgrad/hushgrad/trainer/features"
 )
 
 // demo is the request that examples/mnist makes of the same flags: with the norms that it
@@ -30,45 +30,37 @@ func demo(t *testing.T, args ...string) plan.Request {
 	if err := errors.Join(command.Parse(f, args), check()); err != nil {
 		t.Fatal(err)
 	}
-	task, err := measured()
+	public, err := published()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return task.Of(*q)
+	public.Fill(q)
+	q.PerClient = max(1, dataset.Pictures/q.Clients)
+	return *q
 }
 
-// measured is the demo's task, with norms of its own.
-var measured = sync.OnceValues(func() (task plan.Task, err error) {
-	ctx := context.Background()
-	digits, err := dataset.Generate(ctx, dataset.Options{TrainSize: 256, TestSize: 1, Seed: 1})
+// published is what is public about the demo's task.
+var published = sync.OnceValues(func() (*dataset.Public, error) {
+	opened, err := dataset.OpenFeatures(context.Background(), dataset.DemoFeatures, nil)
 	if err != nil {
-		return task, err
+		return nil, err
 	}
-	opened, err := dataset.OpenFeatures(ctx, plan.DemoFeatures, nil)
-	if err == nil {
-		digits, err = digits.In(ctx, opened, nil)
-	}
-	if err != nil {
-		return task, err
-	}
-	d := digits.Train
-	model, err := trainer.NewModel("softmax", trainer.Input{Channels: 1, Height: d.Rows, Width: d.Cols}, d.Classes)
-	if err != nil {
-		return task, err
-	}
-	task.Dim, task.Centred = model.Dim(), features.Centred(opened)
-	task.L1, task.L2, err = trainer.GradientNorms(model, model.Init(fl.NewRand()), d.All(), d.Labels)
-	return task, err
+	return dataset.NewPublic(context.Background(), dataset.Digits, opened, dataset.ToRehearse, nil)
 })
 
-// The demo and account plan answer the same question alike. Their norms differ by the
-// rounding of a default: so may the learning rate, and τ.
+// The demo and account plan answer the same question alike.
 func TestAccountPlanIsTheDemosPlan(t *testing.T) {
-	for _, args := range [][]string{
-		nil, {"-cohort", "2000", "-clip", "5", "-lr", "3"}, {"-cohort", "777", "-clients", "10000", "-budget", "0.5", "-mechanism", "coco"},
-		{"-epsilon", "2", "-rounds", "3", "-mechanism", "signsketch", "-delta", "1e-7", "-sparsity", "20"}, {"-mechanism", "sumdp"}, {"-mechanism", "none"},
-		{"-max-epsilon", "1.5", "-budget", "0.1", "-cohort", "4000"},
-	} {
+	questions := [][]string{
+		{"--cohort", "777", "--clients", "3000", "--budget", "0.5", "--rounds", "2", "--mechanism", "coco"},
+		nil, {"--trust", "shuffler", "--cohort", "4000", "--clip", "5", "--lr", "3", "--rounds", "4", "--max-epsilon", "1.5", "--budget", "0.1"},
+		{"--mechanism", "sumdp", "--rounds", "2"}, {"--mechanism", "none", "--rounds", "2"},
+		{"--epsilon", "2", "--rounds", "3", "--mechanism", "signsketch", "--delta", "1e-7", "--sparsity", "20"},
+	}
+	if !*long { // each takes seconds
+		questions = questions[:1]
+	}
+	for _, args := range questions {
+		args = append(args, "--force")
 		want, err := demo(t, args...).Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -82,7 +74,7 @@ func TestAccountPlanIsTheDemosPlan(t *testing.T) {
 		alike := func(x, y *float64) bool { return (x == nil) == (y == nil) && (x == nil || *x == *y) }
 		if got.Mechanism != want.Mechanism || got.Dim != want.Dim || got.Clients != want.Clients || got.Cohort != want.Cohort || got.Rounds != want.Rounds ||
 			got.Sparsity != want.Sparsity || got.Budget != want.Budget || got.Momentum != want.Momentum || got.Averaging != want.Averaging ||
-			math.Abs(got.LearningRate/want.LearningRate-1) > 1e-5 || got.Participations != promise.Participations || got.Delta != promise.Delta ||
+			got.LearningRate != want.LearningRate || !reflect.DeepEqual(got.Expected, want.Expected) || got.Participations != promise.Participations || got.Delta != promise.Delta ||
 			!alike(got.Local, promise.Local) || !alike(got.LocalTotal, promise.LocalTotal) || !alike(got.Central, promise.Central) {
 			t.Errorf("%q: account plan says %+v %+v, the demo %+v %+v", args, got.Run, got.Promise, want, promise)
 		}
@@ -91,42 +83,61 @@ func TestAccountPlanIsTheDemosPlan(t *testing.T) {
 
 // The text is the demo's: what was compared, and what is promised.
 func TestAccountPlanInWords(t *testing.T) {
-	text := ask(t, nil, "plan", "-clients", "3000", "-rounds", "4")
-	for _, want := range []string{"4 rounds of 3000 clients, each client up to 4 times", "local ε  central ε", "learning rate", "local privacy      ε = ", "central privacy    ε = ", "expected accuracy  of the demo: nothing was measured"} {
+	text := ask(t, nil, "plan", "--trust", "shuffler", "--clients", "3000", "--rounds", "2", "--mechanism", "coco", "--epsilon", "4")
+	for _, want := range []string{"2 rounds of 3000 clients, each client up to 2 times", "local ε central", "learning rate", "local privacy      ε = ", "central privacy    ε = ", "expected accuracy  "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("account plan lacks %q:\n%s", want, text)
 		}
 	}
 }
 
-// The demo's own question has an accuracy, with its error and the command that measured it.
+// Every question about pictures has an expected accuracy, with its error, for any number of clients.
 func TestAccountPlanExpectsAnAccuracy(t *testing.T) {
-	var p planned
-	if ask(t, &p, "plan", "-o", "json"); p.Expected == nil || p.Expected.Accuracy < 0.9 {
-		t.Fatalf("%+v", p.Expected)
+	if !*long {
+		t.Skip("rehearsals for all trusts take seconds")
 	}
-	text := strings.Join(strings.Fields(ask(t, nil, "plan")), " ")
-	if want := "expected accuracy of the demo: " + p.Expected.String(); !strings.Contains(text, want) || !strings.Contains(want, "measured by `go run ./bench accuracy") {
+	var p planned
+	ask(t, &p, "plan", "--clients", "500", "--per-client", "1", "--trust", "shuffler", "--features", "edges-centred", "--rounds", "4", "--force", "-o", "json")
+	if e := p.Expected; e == nil || !(e.Accuracy > 0.2 && e.Accuracy < 0.9 && e.Error > 0.01 && e.Error < 0.4 && e.Before < 0.2 && e.WithoutPrivacy > 0.9) {
+		t.Fatalf("%+v", e)
+	}
+	if more := p.TenTimes; more == nil || more.Accuracy <= p.Expected.Accuracy+p.Expected.Error {
+		t.Errorf("ten times the clients: %+v, and %+v", more, p.Expected)
+	}
+	for _, row := range p.Trusts {
+		if row.Mechanism != "" && (row.Expected == nil || row.Off == nil) {
+			t.Errorf("%s: %+v", row.Trust, row)
+		}
+	}
+	text := strings.Join(strings.Fields(ask(t, nil, "plan", "--clients", "500", "--per-client", "1", "--trust", "shuffler", "--features", "edges-centred", "--rounds", "4", "--force")), " ")
+	if want := "expected accuracy " + p.Expected.String(); !strings.Contains(text, want) {
+		t.Errorf("account plan lacks %q:\n%s", want, text)
+	}
+	if want := fmt.Sprintf("ten times as many clients are expected to reach %.3f", p.TenTimes.Accuracy); !strings.Contains(text, want) {
 		t.Errorf("account plan lacks %q:\n%s", want, text)
 	}
 }
 
-// A question names features, or has norms of its own. auto says what it compared.
+// A question names features, or has norms of its own.
 func TestAccountPlanAsksAboutATask(t *testing.T) {
 	var p planned
-	ask(t, &p, "plan", "-o", "json", "-rounds", "1", "-clients", "2000", "-dim", "1234", "-l1", "5", "-l2", "1", "-centred=false")
+	ask(t, &p, "plan", "-o", "json", "--rounds", "1", "--clients", "2000", "--dim", "1234", "--l1", "5", "--l2", "1", "--mechanism", "signsketch", "--epsilon", "4")
 	if p.Dim != 1234 || p.Expected != nil {
 		t.Errorf("%+v", p.Run)
 	}
-	var zero planned // 0 is what -help says: the task of -features
-	if ask(t, &zero, "plan", "-o", "json", "-rounds", "1", "-clients", "2000", "-features", "edges", "-dim", "0", "-l1", "0"); zero.Dim != 1970 {
-		t.Errorf("-dim 0: %+v", zero.Run)
+	var zero planned // 0 is what --help says: the task of --features
+	if ask(t, &zero, "plan", "-o", "json", "--rounds", "1", "--mechanism", "none", "--features", "edges", "--dim", "0"); zero.Dim != 1970 {
+		t.Errorf("--dim 0: %+v", zero.Run)
 	}
-	text := ask(t, nil, "plan", "-rounds", "1", "-clients", "2000", "-features", "auto", "-public", "digits")
-	if !strings.Contains(text, "loss") || !strings.Contains(text, "glyphs") || strings.Index(text, "loss") > strings.Index(text, "plan: ") {
-		t.Errorf("the comparison is not the first thing:\n%s", text)
+	if *long {
+		dense := []string{"plan", "-o", "json", "--clients", "2000", "--dim", "650", "--l1", "25", "--l2", "1", "--budget", "4", "--force"}
+		var best, sparse planned // an error in units of τ is a sparse mechanism's
+		ask(t, &best, dense...)
+		if ask(t, &sparse, append(dense, "--error", "9")...); best.Mechanism != "privunit" || sparse.Mechanism != "coco" {
+			t.Errorf("the best is %s, and with --error %s", best.Mechanism, sparse.Mechanism)
+		}
 	}
-	for _, args := range [][]string{{"-features", "dreams"}, {"-public", "digits"}, {"-features", "auto", "-public", "clouds"}} {
+	for _, args := range [][]string{{"--features", "dreams"}, {"--public", "digits,textures"}, {"--features", "auto", "--public", "clouds"}} {
 		var bad *fl.ParamError
 		err := try(t, append([]string{"account", "plan"}, args...))
 		if !errors.As(err, &bad) {
@@ -135,14 +146,25 @@ func TestAccountPlanAsksAboutATask(t *testing.T) {
 	}
 }
 
+// auto says what it compared.
+func TestAccountPlanChoosesFeatures(t *testing.T) {
+	if !*long { // features of glyphs-big take seconds
+		t.Skip("without --long")
+	}
+	text := ask(t, nil, "plan", "--rounds", "1", "--clients", "2000", "--features", "auto", "--public", "digits")
+	if !strings.Contains(text, "loss") || !strings.Contains(text, "glyphs") || strings.Index(text, "loss") > strings.Index(text, "plan: ") {
+		t.Errorf("the comparison is not the first thing:\n%s", text)
+	}
+}
+
 // No plan is printed that has a larger error than was asked for. The number of clients that reach the error is.
 func TestPlanChoosesOrSaysHowManyClientsItTakes(t *testing.T) {
 	question := func(clients float64, more ...string) []string {
-		return append([]string{"account", "plan", "-dim", "1000", "-l1", "4", "-l2", "1.5", "-sparsity", "8", "-rounds", "1", "-clients", jsonNumber(clients)}, more...)
+		return append([]string{"account", "plan", "--dim", "1000", "--l1", "4", "--l2", "1.5", "--sparsity", "8", "--trust", "shuffler", "--rounds", "1", "--clients", jsonNumber(clients)}, more...)
 	}
 	var p planned
-	ask(t, &p, question(2000, "-o", "json")[1:]...)
-	if !p.Feasible || len(p.Considered) != 3 || p.Considered[0].Mechanism != p.Mechanism || *p.Central > 1 || p.Cohort != 2000 || p.Considered[0].NoiseOfRun > p.Considered[1].NoiseOfRun {
+	ask(t, &p, question(100, "-o", "json")[1:]...)
+	if !p.Feasible || len(p.Considered) != 3 || p.Considered[0].Mechanism != p.Mechanism || *p.Central > 1 || p.Cohort != 100 || p.Considered[0].NoiseOfRun > p.Considered[1].NoiseOfRun {
 		t.Errorf("feasible plan: %+v", p)
 	}
 	want := p.Considered[0].Error / 3
@@ -154,48 +176,51 @@ func TestPlanChoosesOrSaysHowManyClientsItTakes(t *testing.T) {
 		}
 		return answer, errs.String()
 	}
-	third := question(2000, "-error", jsonNumber(want))
-	q, says := refused(third...)
-	if q.ClientsNeeded == nil || *q.ClientsNeeded < 3000 || *q.ClientsNeeded > 20000 || !strings.Contains(says, fmt.Sprintf("-clients %d, within 1 %%, would reach it", *q.ClientsNeeded)) {
+	q, says := refused(question(100, "--error", jsonNumber(want))...)
+	if q.ClientsNeeded == nil || *q.ClientsNeeded < 150 || *q.ClientsNeeded > 1000 || !strings.Contains(says, fmt.Sprintf("--clients %d, within 1 %%, would reach it", *q.ClientsNeeded)) {
 		t.Fatalf("a third of the error: %+v, %s", q, says)
 	}
-	var out, errs bytes.Buffer
-	if code := call(t.Context(), third, &out, &errs); code != 1 || out.Len() > 0 || errs.String() != says {
-		t.Errorf("a third of the error: exit code %d, printed %q and %q", code, out.String(), errs.String())
-	}
-	ask(t, &p, question(float64(*q.ClientsNeeded), "-error", jsonNumber(want), "-o", "json")[1:]...)
+	ask(t, &p, question(float64(*q.ClientsNeeded), "--error", jsonNumber(want), "-o", "json")[1:]...)
 	if !p.Feasible || p.Considered[0].Error > want {
 		t.Errorf("with the %d clients asked for: %+v", *q.ClientsNeeded, p)
 	}
-	limited, _ := refused(question(2000, "-error", jsonNumber(want), "-max-epsilon", "0.5")...)
-	if limited.ClientsNeeded == nil || *limited.ClientsNeeded < 2**q.ClientsNeeded {
-		t.Errorf("with at most ε = 0.5 in a report: %+v, and %d clients without", limited, *q.ClientsNeeded)
+	// Without -o json there is the sentence alone.
+	var out, errs bytes.Buffer
+	code := call(t.Context(), question(100, "--error", jsonNumber(want), "--max-epsilon", "0.5"), &out, &errs)
+	numbers := regexp.MustCompile(`is [0-9.]+;|--clients \d+,`)
+	_, after, _ := strings.Cut(errs.String(), "--clients ")
+	number, _, _ := strings.Cut(after, ",")
+	limited, err := strconv.Atoi(number)
+	if code != 1 || out.Len() > 0 || err != nil || limited < 2**q.ClientsNeeded || numbers.ReplaceAllString(errs.String(), "") != numbers.ReplaceAllString(says, "") {
+		t.Errorf("with at most ε = 0.5 in a report: exit code %d, printed %q and %q; without this limit %q", code, out.String(), errs.String(), says)
 	}
 	if !*long { // planning for up to 10⁹ clients takes seconds
 		return
 	}
-	if hopeless, says := refused(question(2000, "-error", "1e-9")...); hopeless.ClientsNeeded != nil || !strings.Contains(says, "more than 1000000000 clients would reach it") {
+	if hopeless, says := refused(question(2000, "--error", "1e-9")...); hopeless.ClientsNeeded != nil || !strings.Contains(says, "more than 1000000000 clients would reach it") {
 		t.Errorf("an impossible error: %+v, %s", hopeless, says)
 	}
 }
 
 // The sum of gradients of a round gets all of the budget that a client's rounds leave to it, and not more.
 func TestAccountPlanSpendsTheBudgetOfSums(t *testing.T) {
-	for _, mechanism := range []string{"sumdp", "sumdp-shares"} {
-		for _, rounds := range []string{"10", "30"} { // each client takes part once, and three times
-			var p planned
-			if ask(t, &p, "plan", "-o", "json", "-mechanism", mechanism, "-rounds", rounds, "-budget", "0.5"); *p.Central > 0.5 || *p.Central < 0.499 {
-				t.Errorf("%s, %s rounds: central ε %g of a budget of 0.5", mechanism, rounds, *p.Central)
-			}
+	runs := [][]string{{"sumdp", "30"}, {"gaussian-shares", "10"}} // each client takes part three times, and once
+	if *long {
+		runs = append(runs, []string{"sumdp", "10"}, []string{"gaussian-shares", "30"})
+	}
+	for _, run := range runs {
+		var p planned
+		if ask(t, &p, "plan", "-o", "json", "--dim", "1970", "--l1", "90", "--l2", "3", "--mechanism", run[0], "--rounds", run[1], "--budget", "0.5"); *p.Central > 0.5 || *p.Central < 0.499 {
+			t.Errorf("%s, %s rounds: central ε %g of a budget of 0.5", run[0], run[1], *p.Central)
 		}
 	}
 }
 
 // The error of a gradient follows from its norms: another model's are no default.
 func TestAccountPlanAsksForTheNormsOfAGradient(t *testing.T) {
-	for _, args := range [][]string{{"-dim", "100000"}, {"-dim", "100000", "-l1", "5"}, {"-dim", "100000", "-l2", "5"}, {"-l1", "5"}, {"-l2", "1"}} {
+	for _, args := range [][]string{{"--dim", "100000"}, {"--dim", "100000", "--l1", "5"}, {"--dim", "100000", "--l2", "5"}, {"--l1", "5"}, {"--l2", "1"}} {
 		var p *fl.ParamError
-		if err := try(t, append([]string{"account", "plan"}, args...)); !errors.As(err, &p) || !strings.Contains(err.Error(), "-l1 and -l2") {
+		if err := try(t, append([]string{"account", "plan"}, args...)); !errors.As(err, &p) || !strings.Contains(err.Error(), "--l1 and --l2") {
 			t.Errorf("%q: %v", args, err)
 		}
 	}
@@ -203,13 +228,39 @@ func TestAccountPlanAsksForTheNormsOfAGradient(t *testing.T) {
 
 func TestAccountPlanRefuses(t *testing.T) {
 	for param, args := range map[string][]string{
-		"clients": {"-clients", "1"}, "-error": {"-error", "-1"}, "cohort": {"-cohort", "1"}, "-epsilon": {"-mechanism", "none", "-epsilon", "1"},
-		"max epsilon": {"-epsilon", "1", "-max-epsilon", "2"}, "clip": {"-clip", "1e300"}, "l1": {"-l1", "1e300", "-l2", "1"}, "l2": {"-l1", "1", "-l2", "-1"}, "dim": {"-dim", "-1"}, "-error and -plot": {"-error", "1", "-epsilon", "1"},
+		"clients": {"--clients", "1"}, "--error": {"--error", "-1"}, "cohort": {"--cohort", "1"}, "--epsilon": {"--mechanism", "none", "--epsilon", "1"},
+		"max epsilon": {"--epsilon", "1", "--max-epsilon", "2"}, "clip": {"--clip", "1e300"}, "l1": {"--dim", "9", "--l1", "1e300", "--l2", "1"}, "l2": {"--dim", "9", "--l1", "1", "--l2", "-1"}, "--dim": {"--dim", "-1"}, "--error and --plot": {"--error", "1", "--epsilon", "1"},
 	} {
 		err := try(t, append([]string{"account", "plan"}, args...))
 		var p *fl.ParamError
 		if !errors.As(err, &p) || p.Param != param {
 			t.Errorf("%v: error %v, want a ParamError for %s", args, err, param)
+		}
+	}
+}
+
+// The table of trusts ends a plan, and is the whole answer for records and for trusts that no run is planned for.
+func TestAccountPlanComparesTrusts(t *testing.T) {
+	var p planned
+	ask(t, &p, "plan", "-o", "json", "--clients", "3000", "--rounds", "1", "--trust", "nobody", "--budget", "2", "--dim", "650", "--l1", "20", "--l2", "1", "--force")
+	if p.Trust != plan.Nobody || *p.LocalTotal != 2 || p.Participations != 1 || len(p.Trusts) != len(plan.Trusts()) {
+		t.Errorf("%+v %+v", p.Run, p.Trusts)
+	}
+	for _, args := range [][]string{
+		{"--trust", "server", "--clients", "3000", "--rounds", "1", "--budget", "1", "--dim", "650", "--l1", "20", "--l2", "1"},
+		{"--unit", "record", "--sites", "12", "--records", "12000", "--dim", "1000", "--l1", "20", "--l2", "1", "--budget", "4", "--rounds", "1"},
+	} {
+		var c compared
+		ask(t, &c, append([]string{"plan", "-o", "json"}, args...)...)
+		text := ask(t, nil, append([]string{"plan"}, args...)...)
+		if len(c.Trusts) != len(plan.Trusts()) || !strings.Contains(text, "everybody but the server") || strings.Contains(text, "learning rate") {
+			t.Errorf("%q: %+v\n%s", args, c, text)
+		}
+	}
+	for _, args := range [][]string{{"--sites", "3"}, {"--unit", "record"}, {"--unit", "record", "--sites", "3", "--records", "2", "--dim", "9", "--l1", "2", "--l2", "1"}, {"--trust", "server", "--error", "1"}} {
+		var bad *fl.ParamError
+		if err := try(t, append([]string{"account", "plan"}, args...)); !errors.As(err, &bad) {
+			t.Errorf("%q: error %v, want a ParamError", args, err)
 		}
 	}
 }

@@ -5,15 +5,15 @@ import (
 
 	flag "github.com/spf13/pflag"
 
-	"github.com/hushgrad/hushgrad/auto"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/mechanisms"
 	"github.com/hushgrad/hushgrad/privacy"
 	"github.com/hushgrad/hushgrad/sparse"
 )
 
-// generic is the -mechanism for any randomizer. Only its ε is known.
+// generic is the --mechanism for any randomizer. Only its ε is known.
 const generic = "generic"
 
 // randomizer is what amplification depends on: a round whose reports are shuffled.
@@ -32,13 +32,13 @@ func (r *randomizer) bind(f *flag.FlagSet) {
 	f.IntVar(&r.dim, "dim", 0, "number of coordinates or keys of the round; required where the round's number of slots depends on it")
 	f.IntVar(&r.sparsity, "sparsity", 40, "entries of a ternary vector, s; coco, collision and signsketch")
 	f.IntVar(&r.slots, "slots", 0, "number of slots t; coco and collision; 0: what a round of hushgrad round has")
-	f.StringVar(&r.columns, "columns", "pairs", "-columns of the round, on which its number of slots depends; see hushgrad round")
+	f.StringVar(&r.columns, "columns", "pairs", "--columns of the round, on which its number of slots depends; see hushgrad round")
 	f.Var(paramFlag(r.params), "param", "`name=value` of another parameter of the mechanism; may be repeated")
 }
 
 // scheme returns the sparse mechanism of that name, or nil.
 func (r randomizer) scheme() *sparse.Scheme {
-	for _, s := range auto.Schemes() {
+	for _, s := range mechanisms.Schemes() {
 		if s.Name() == r.mechanism {
 			return s
 		}
@@ -51,23 +51,23 @@ func (r randomizer) validate(f *flag.FlagSet) error {
 	asksForSlots := scheme != nil && len(scheme.Columns()) > 0
 	switch {
 	case !(r.epsilon > 0 && r.epsilon <= fl.MaxEpsilon):
-		return fl.Invalid("-epsilon", r.epsilon, "must be in (0, %d]", fl.MaxEpsilon)
+		return fl.Invalid("--epsilon", r.epsilon, "must be in (0, %d]", fl.MaxEpsilon)
 	case scheme != nil && r.sparsity < 1:
-		return fl.Invalid("-sparsity", r.sparsity, "must be at least 1")
+		return fl.Invalid("--sparsity", r.sparsity, "must be at least 1")
 	case r.slots != 0 && !asksForSlots:
-		return fl.Invalid("-slots", r.slots, "must be 0: %s has no such parameter", r.mechanism)
+		return fl.Invalid("--slots", r.slots, "must be 0: %s has no such parameter", r.mechanism)
 	case r.slots != 0 && r.slots <= r.sparsity:
-		return fl.Invalid("-slots", r.slots, "must be above the sparsity, %d, or 0", r.sparsity)
+		return fl.Invalid("--slots", r.slots, "must be above the sparsity, %d, or 0", r.sparsity)
 	case r.dim < 0 || r.dim > fl.MaxDim:
-		return fl.Invalid("-dim", r.dim, "must be in [1, %d]", fl.MaxDim)
+		return fl.Invalid("--dim", r.dim, "must be in [1, %d]", fl.MaxDim)
 	case r.dim == 0 && (asksForSlots && r.slots == 0 || scheme == nil && r.mechanism != generic):
-		return fl.Invalid("-dim", r.dim, "must be the dimension of the round")
+		return fl.Invalid("--dim", r.dim, "must be the dimension of the round")
 	case scheme != nil && (r.params.Has(sparse.ParamSparsity) || r.params.Has(sparse.ParamSlots)):
-		return fl.Invalid("-param", "sparsity or slots", "must be given as -sparsity and -slots")
+		return fl.Invalid("--param", "sparsity or slots", "must be given as --sparsity and --slots")
 	case r.mechanism == generic:
-		return command.Unused(f, "with -mechanism generic", "dim", "sparsity", "slots", "columns", "param")
+		return command.Unused(f, "with --mechanism generic", "dim", "sparsity", "slots", "columns", "param")
 	case scheme == nil:
-		return command.Unused(f, "with -mechanism "+r.mechanism+", see -param", "sparsity", "slots")
+		return command.Unused(f, "with --mechanism "+r.mechanism+", see --param", "sparsity", "slots")
 	}
 	return nil
 }
@@ -101,11 +101,11 @@ func (r randomizer) at(epsilon float64) (a fl.Amplification, slots int, err erro
 			return nil, 0, err
 		}
 		if m.Guarantee().RealNumbers {
-			return nil, 0, fl.Invalid("-mechanism", r.mechanism, "must have a proof that holds for the floating-point code, too")
+			return nil, 0, fl.Invalid("--mechanism", r.mechanism, "must have a proof that holds for the floating-point code, too")
 		}
 		shuffled, ok := m.(fl.Amplifier)
 		if !ok {
-			return nil, 0, fl.Invalid("-mechanism", r.mechanism, "must be one whose guarantee grows stronger when reports are shuffled")
+			return nil, 0, fl.Invalid("--mechanism", r.mechanism, "must be one whose guarantee grows stronger when reports are shuffled")
 		}
 		return shuffled.Shuffled(), 0, nil
 	}
@@ -124,9 +124,9 @@ func (r randomizer) at(epsilon float64) (a fl.Amplification, slots int, err erro
 	return a, p.Slots, err
 }
 
-// bound names the bound that at returns.
-func (r randomizer) bound() string {
-	if r.scheme() != nil {
+// boundName names the bound that at returns.
+func boundName(a fl.Amplification) string {
+	if _, ok := a.(*privacy.Blanket); ok {
 		return "privacy blanket"
 	}
 	return "standard clone"

@@ -47,12 +47,12 @@ func TestAmplifyGivesTheReferenceNumbers(t *testing.T) {
 		want float64
 		name string
 	}{
-		{[]string{"-mechanism", "collision", "-epsilon", "1", "-sparsity", "4", "-slots", "17", "-n", "100"}, 0.38880017248712667, "privacy blanket"},
-		{[]string{"-mechanism", "collision", "-epsilon", "1", "-sparsity", "4", "-slots", "17", "-n", "1000000"}, 0.0027021484737544915, "privacy blanket"},
-		{[]string{"-mechanism", "generic", "-epsilon", "1", "-n", "1000000"}, 0.004334519802986406, "standard clone"},
+		{[]string{"--mechanism", "collision", "--epsilon", "1", "--sparsity", "4", "--slots", "17", "-n", "100"}, 0.38880017248712667, "privacy blanket"},
+		{[]string{"--mechanism", "collision", "--epsilon", "1", "--sparsity", "4", "--slots", "17", "-n", "1000000"}, 0.0027021484737544915, "privacy blanket"},
+		{[]string{"--mechanism", "generic", "--epsilon", "1", "-n", "1000000"}, 0.004334519802986406, "standard clone"},
 	} {
 		var got map[string]any
-		ask(t, &got, append([]string{"amplify", "-delta", "1e-6", "-o", "json"}, c.args...)...)
+		ask(t, &got, append([]string{"amplify", "--delta", "1e-6", "-o", "json"}, c.args...)...)
 		e, _ := got["epsilon_central"].(float64)
 		if e < c.want || e > c.want*(1+1e-6) || got["bound"] != c.name || got["delta"] != 1e-6 || c.name == "privacy blanket" && got["slots"] != 17.0 {
 			t.Errorf("%v: %v, want ε from %v up to a millionth more", c.args, got, c.want)
@@ -60,31 +60,46 @@ func TestAmplifyGivesTheReferenceNumbers(t *testing.T) {
 	}
 }
 
+// The bound is the mechanism's own where it has one.
+func TestAmplifyNamesTheBound(t *testing.T) {
+	for mechanism, want := range map[string]string{"privunit": "privacy blanket", "laplace": "standard clone"} {
+		var got amplified
+		if ask(t, &got, "amplify", "--mechanism", mechanism, "--dim", "650", "--epsilon", "4", "-n", "1000", "-o", "json"); got.Bound != want {
+			t.Errorf("%s: %q, want %q", mechanism, got.Bound, want)
+		}
+	}
+}
+
 // What account says is never below what the mechanism of the opened round says, over a grid
 // of rounds as hushgrad round opens them, for both forms of the question.
 func TestAmplifyIsAboutTheOpenedRound(t *testing.T) {
-	const n, delta = 10_000, 1e-6
+	const delta = 1e-6
+	n := 1000
+	if *long {
+		n = 10_000
+	}
 	type shape struct{ amplify, round []string }
 	shapes := []shape{
-		{[]string{"-mechanism", "pckv-ue", "-param", "padding=8"}, []string{"-mechanism", "pckv-ue", "-param", "padding=8"}},
-		{[]string{"-mechanism", "signsketch", "-sparsity", "8"}, []string{"-mechanism", "signsketch", "-param", "sparsity=8"}},
+		{[]string{"--mechanism", "pckv-ue", "--param", "padding=8"}, []string{"--mechanism", "pckv-ue", "--param", "padding=8"}},
+		{[]string{"--mechanism", "privunit"}, []string{"--mechanism", "privunit"}},
+		{[]string{"--mechanism", "signsketch", "--sparsity", "8"}, []string{"--mechanism", "signsketch", "--param", "sparsity=8"}},
 	}
 	for _, mechanism := range []string{"coco", "collision"} {
 		for _, sparsity := range []string{"1", "8", "40"} {
 			for _, columns := range []string{"pairs", ""} {
-				both := []string{"-mechanism", mechanism, "-columns", columns}
+				both := []string{"--mechanism", mechanism, "--columns", columns}
 				shapes = append(shapes, shape{
-					append(slices.Clone(both), "-sparsity", sparsity), append(slices.Clone(both), "-param", "sparsity="+sparsity),
+					append(slices.Clone(both), "--sparsity", sparsity), append(slices.Clone(both), "--param", "sparsity="+sparsity),
 				})
 			}
 		}
 	}
 	for _, s := range shapes {
-		for _, question := range [][]string{{"-epsilon", "0.1"}, {"-epsilon", "0.7"}, {"-epsilon", "4"}, {"-target", "0.04"}, {"-target", "0.5"}} {
+		for _, question := range [][]string{{"--epsilon", "0.1"}, {"--epsilon", "0.7"}, {"--epsilon", "4"}, {"--target", "0.04"}, {"--target", "0.5"}} {
 			var got amplified
-			args := append([]string{"amplify", "-o", "json", "-n", fmt.Sprint(n), "-dim", "500"}, s.amplify...)
+			args := append([]string{"amplify", "-o", "json", "-n", fmt.Sprint(n), "--dim", "500"}, s.amplify...)
 			ask(t, &got, append(args, question...)...)
-			args = append([]string{"round", "-dim", "500", "-epsilon", jsonNumber(got.Epsilon)}, s.round...)
+			args = append([]string{"round", "--dim", "500", "--epsilon", jsonNumber(got.Epsilon)}, s.round...)
 			_, m, err := openRound(t.Context(), writeFile(t, t.TempDir(), "round.json", do(t, args...)), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -94,7 +109,7 @@ func TestAmplifyIsAboutTheOpenedRound(t *testing.T) {
 				t.Fatal(err)
 			}
 			limit := got.EpsilonCentral
-			if question[0] == "-target" {
+			if question[0] == "--target" {
 				if limit, err = strconv.ParseFloat(question[1], 64); err != nil {
 					t.Fatal(err)
 				}
@@ -109,10 +124,10 @@ func TestAmplifyIsAboutTheOpenedRound(t *testing.T) {
 // A round that is opened with the ε as it is printed keeps the central ε that was asked for.
 func TestThePrintedLocalEpsilonKeepsTheTarget(t *testing.T) {
 	for _, target := range []string{"0.04", "0.5", "1"} {
-		flags := []string{"account", "amplify", "-sparsity", "1", "-dim", "100", "-n", "10000"}
-		printed := regexp.MustCompile(`ε = (\S+), δ = 0 for one report`).FindStringSubmatch(do(t, append(flags, "-target", target)...))
+		flags := []string{"account", "amplify", "--sparsity", "1", "--dim", "100", "-n", "10000"}
+		printed := regexp.MustCompile(`ε = (\S+), δ = 0 for one report`).FindStringSubmatch(do(t, append(flags, "--target", target)...))
 		var got amplified
-		ask(t, &got, append(flags[1:], "-o", "json", "-epsilon", printed[1])...)
+		ask(t, &got, append(flags[1:], "-o", "json", "--epsilon", printed[1])...)
 		if limit, err := strconv.ParseFloat(target, 64); err != nil || got.EpsilonCentral > limit || got.EpsilonCentral < 0.9999*limit {
 			t.Errorf("local ε = %s has central ε = %g, want %s at most", printed[1], got.EpsilonCentral, target)
 		}
@@ -121,11 +136,11 @@ func TestThePrintedLocalEpsilonKeepsTheTarget(t *testing.T) {
 
 func TestAmplifyAnswersTheInverseQuestions(t *testing.T) {
 	var at, local, clients, delta amplified
-	ask(t, &local, "amplify", "-mechanism", "coco", "-dim", "7850", "-target", "0.5", "-n", "5000", "-o", "json")
+	ask(t, &local, "amplify", "--mechanism", "coco", "--dim", "7850", "--target", "0.5", "-n", "5000", "-o", "json")
 	if local.EpsilonCentral > 0.5 || local.EpsilonCentral < 0.4999 || local.Epsilon < 3 || local.Epsilon > 6 {
 		t.Errorf("local ε for a central 0.5: %+v", local)
 	}
-	ask(t, &clients, "amplify", "-mechanism", "generic", "-epsilon", "2", "-clients-for", "0.1", "-o", "json")
+	ask(t, &clients, "amplify", "--mechanism", "generic", "--epsilon", "2", "--clients-for", "0.1", "-o", "json")
 	if clients.EpsilonCentral > 0.1 || clients.Bound != "standard clone" {
 		t.Errorf("clients for a central 0.1: %+v", clients)
 	}
@@ -136,12 +151,12 @@ func TestAmplifyAnswersTheInverseQuestions(t *testing.T) {
 	if fewer, err := clone.Epsilon(clients.N-1, 1e-6); err != nil || fewer <= 0.1 {
 		t.Errorf("one client fewer than %d has ε = %g, %v", clients.N, fewer, err)
 	}
-	ask(t, &at, "amplify", "-mechanism", "signsketch", "-epsilon", "1", "-n", "1000", "-o", "json")
-	ask(t, &delta, "amplify", "-mechanism", "signsketch", "-epsilon", "1", "-n", "1000", "-epsilon-central", jsonNumber(at.EpsilonCentral), "-o", "json")
+	ask(t, &at, "amplify", "--mechanism", "signsketch", "--epsilon", "1", "-n", "1000", "-o", "json")
+	ask(t, &delta, "amplify", "--mechanism", "signsketch", "--epsilon", "1", "-n", "1000", "--epsilon-central", jsonNumber(at.EpsilonCentral), "-o", "json")
 	if math.Abs(delta.Delta-1e-6) > 1e-10 || delta.EpsilonCentral != at.EpsilonCentral {
 		t.Errorf("δ at ε = %g is %g, want about 1e-6", at.EpsilonCentral, delta.Delta)
 	}
-	if text := ask(t, nil, "amplify", "-dim", "7850", "-n", "2000"); !strings.Contains(text, "an upper bound") || !strings.Contains(text, "against everybody") || !strings.Contains(text, "It trusts the shuffler") || !strings.Contains(text, "replace-one") {
+	if text := ask(t, nil, "amplify", "--dim", "7850", "-n", "2000"); !strings.Contains(text, "an upper bound") || !strings.Contains(text, "against everybody") || !strings.Contains(text, "This assumes an honest shuffler") || !strings.Contains(text, "replace-one") {
 		t.Errorf("text: %s", text)
 	}
 }
@@ -156,7 +171,7 @@ func jsonNumber(x float64) string {
 // composition says.
 func TestComposeMatchesClosedForms(t *testing.T) {
 	var g composed
-	ask(t, &g, "compose", "-kind", "gaussian", "-sigma", "20", "-count", "100", "-delta", "1e-6", "-o", "json")
+	ask(t, &g, "compose", "--kind", "gaussian", "--sigma", "20", "--count", "100", "--delta", "1e-6", "-o", "json")
 	mu := math.Sqrt(100) / 20
 	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	delta := func(e float64) float64 { return phi(mu/2-e/mu) - math.Exp(e)*phi(-mu/2-e/mu) }
@@ -164,7 +179,7 @@ func TestComposeMatchesClosedForms(t *testing.T) {
 		t.Errorf("gaussian: %+v; exact δ there %g", g, delta(g.Epsilon))
 	}
 	var p composed
-	ask(t, &p, "compose", "-kind", "approximate", "-epsilon", "0.2", "-delta-each", "1e-9", "-count", "50", "-delta", "1e-6", "-o", "json")
+	ask(t, &p, "compose", "--kind", "approximate", "--epsilon", "0.2", "--delta-each", "1e-9", "--count", "50", "--delta", "1e-6", "-o", "json")
 	if p.Optimal == nil || p.Advanced == nil || p.Basic == nil || math.Abs(p.Epsilon-*p.Optimal) > 1e-3 || !(*p.Optimal < *p.Advanced) || *p.Basic < 9.99 {
 		t.Errorf("approximate: %+v", p)
 	}
@@ -178,7 +193,7 @@ func TestComposeMatchesClosedForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	var both composed
-	ask(t, &both, "compose", "-events", file, "-o", "json")
+	ask(t, &both, "compose", "--events", file, "-o", "json")
 	if both.Count != 150 || both.Epsilon < max(p.Epsilon, g.Epsilon) || both.Epsilon > p.Epsilon+g.Epsilon || both.Optimal != nil {
 		t.Errorf("both: %+v", both)
 	}
@@ -186,12 +201,12 @@ func TestComposeMatchesClosedForms(t *testing.T) {
 
 func TestAccountDrawsCurves(t *testing.T) {
 	for _, args := range [][]string{
-		{"amplify", "-mechanism", "collision", "-dim", "100", "-epsilon", "1", "-sparsity", "4"},
-		{"compose", "-epsilon", "0.5", "-count", "4"},
-		{"plan", "-dim", "100", "-l1", "2", "-l2", "1", "-sparsity", "4", "-clients", "2000", "-rounds", "1"},
+		{"amplify", "--mechanism", "signsketch", "--dim", "100", "--epsilon", "1", "--sparsity", "4", "--delta", "1e-3"},
+		{"compose", "--epsilon", "0.5", "--count", "4"},
+		{"plan", "--dim", "100", "--l1", "2", "--l2", "1", "--sparsity", "4", "--clients", "2000", "--rounds", "1"},
 	} {
 		file := filepath.Join(t.TempDir(), "curve.png")
-		ask(t, nil, append(args, "-plot", file)...)
+		ask(t, nil, append(args, "--plot", file)...)
 		in, err := os.Open(file)
 		if err != nil {
 			t.Fatal(err)
@@ -220,8 +235,8 @@ func amplifyOf(t *testing.T, args ...string) *amplifyFlags {
 
 // Bounds that are proved are drawn as bench fig2 draws them, and only those.
 func TestOnlyProvedBoundsAreDrawnSolid(t *testing.T) {
-	q := amplifyOf(t, "-mechanism", "collision", "-dim", "100", "-sparsity", "4")
-	f, err := q.curves(t.Context(), 1e-6, io.Discard)
+	q := amplifyOf(t, "--mechanism", "collision", "--dim", "100", "--sparsity", "4")
+	f, err := q.curves(t.Context(), 1e-3, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,8 +264,8 @@ func (c *counter) Step()      { c.done++ }
 // Searches show how far they are: evaluations are counted, and about as many as announced.
 func TestSearchesShowProgress(t *testing.T) {
 	for _, args := range [][]string{
-		{"-mechanism", "collision", "-dim", "100", "-sparsity", "4", "-clients-for", "0.05"},
-		{"-mechanism", "collision", "-dim", "100", "-sparsity", "4", "-n", "10000", "-target", "0.2"},
+		{"--mechanism", "collision", "--dim", "100", "--sparsity", "4", "--clients-for", "0.05"},
+		{"--mechanism", "collision", "--dim", "100", "--sparsity", "4", "-n", "10000", "--target", "0.2"},
 	} {
 		q := amplifyOf(t, args...)
 		var c counter
@@ -262,20 +277,20 @@ func TestSearchesShowProgress(t *testing.T) {
 
 func TestAccountRefuses(t *testing.T) {
 	for param, args := range map[string][]string{
-		"question":         {"amplfy"},
-		"-mechanism":       {"amplify", "-mechanism", "magic"},
-		"-epsilon":         {"amplify", "-epsilon", "21"},
-		"-sparsity":        {"amplify", "-sparsity", "0"},
-		"-slots":           {"amplify", "-slots", "3"},
-		"-n":               {"amplify", "-n", "1"},
-		"-delta":           {"amplify", "-delta", "0"},
-		"-epsilon-central": {"amplify", "-epsilon-central", "-1"},
-		"-target":          {"amplify", "-target", "NaN"},
-		"-clients-for":     {"amplify", "-clients-for", "Inf"},
-		"arguments":        {"compose", "now"},
-		"flags":            {"compose", "-what", "1"},
-		"-kind":            {"compose", "-kind", "magic"},
-		"-events":          {"compose", "-events", os.DevNull},
+		"question":          {"amplfy"},
+		"--mechanism":       {"amplify", "--mechanism", "magic"},
+		"--epsilon":         {"amplify", "--epsilon", "21"},
+		"--sparsity":        {"amplify", "--sparsity", "0"},
+		"--slots":           {"amplify", "--slots", "3"},
+		"--reports":         {"amplify", "-n", "1"},
+		"--delta":           {"amplify", "--delta", "0"},
+		"--epsilon-central": {"amplify", "--epsilon-central", "-1"},
+		"--target":          {"amplify", "--target", "NaN"},
+		"--clients-for":     {"amplify", "--clients-for", "Inf"},
+		"arguments":         {"compose", "now"},
+		"flags":             {"compose", "--what", "1"},
+		"--kind":            {"compose", "--kind", "magic"},
+		"--events":          {"compose", "--events", os.DevNull},
 	} {
 		err := try(t, append([]string{"account"}, args...))
 		var p *fl.ParamError
@@ -283,7 +298,7 @@ func TestAccountRefuses(t *testing.T) {
 			t.Errorf("%v: error %v, want a ParamError for %s", args, err, param)
 		}
 	}
-	if text := ask(t, nil, "-help"); !strings.Contains(text, "amplify") || !strings.Contains(text, "plan") {
+	if text := ask(t, nil, "--help"); !strings.Contains(text, "amplify") || !strings.Contains(text, "plan") {
 		t.Errorf("usage: %s", text)
 	}
 }

@@ -20,11 +20,11 @@ import (
 )
 
 const aggregateHelp = `Estimates the columns of a round from files of reports, or asks a server for the estimates of a
-round that is closed there. Without -out it prints CSV, with -o json what estimates.json has. With -out it writes estimates.csv,
+round that is closed there. Without --out it prints CSV, with -o json what estimates.json has. With --out it writes estimates.csv,
 estimates.json and one .npy file per column into a directory. The column mean is the sum of
 the clients' values over all clients, frequency is the share of clients that hold the key,
 and conditional is the mean value of those clients. A file that was cut, and the same file
-given twice, are errors. Reports of encode -seed are counted, with a note that they promise
+given twice, are errors. Reports of encode --seed are counted, with a note that they promise
 nothing.
 `
 
@@ -38,37 +38,29 @@ type aggregateFlags struct {
 }
 
 func newAggregate() *cobra.Command {
-	a := &aggregateFlags{}
-	c := newCommand("aggregate -round ROUND [flags] REPORTS...\n       hushgrad aggregate -server ADDRESS -round ID [-close | -wait] [flags]",
-		"turn reports into estimates, or fetch a server's estimates", aggregateHelp, func(ctx context.Context, files []string, std command.Streams) error {
-			a.files = files
-			if err := a.validate(); err != nil {
-				return err
-			}
-			return a.aggregate(ctx, std)
-		})
+	c := newJob("aggregate --round ROUND [flags] REPORTS...\n       hushgrad aggregate --server ADDRESS --round ID [--close | --wait] [flags]",
+		"turn reports into estimates, or fetch a server's estimates", aggregateHelp, &aggregateFlags{})
 	c.Args = cobra.ArbitraryArgs
-	a.bind(c.Flags())
 	return c
 }
 
 func (a *aggregateFlags) bind(f *flag.FlagSet) {
-	f.StringVar(&a.round, "round", "", "`file` with the complete round, see hushgrad round; with -server its id")
+	f.StringVar(&a.round, "round", "", "`file` with the complete round, see hushgrad round; with --server its id")
 	f.StringVar(&a.keys, "keys", "", "public dictionary: a `file` with one key per line")
 	f.StringVar(&a.out, "out", "", "`directory` for the results")
 	a.output.bind(f)
 	command.Topic(f, "The server", func(f *flag.FlagSet) {
 		a.remote.bind(f, "take the estimates from its operator's listener")
-		f.BoolVar(&a.close, "close", false, "with -server: close the round first; a round with a shuffler when that has forwarded its reports")
-		f.BoolVar(&a.wait, "wait", false, "with -server: wait until the round is closed")
+		f.BoolVar(&a.close, "close", false, "with --server: close the round first; a round with a shuffler when that has forwarded its reports")
+		f.BoolVar(&a.wait, "wait", false, "with --server: wait until the round is closed")
 	})
 }
 
-// aggregate estimates from files or asks a server.
-func (a *aggregateFlags) aggregate(ctx context.Context, std command.Streams) (err error) {
+// run estimates from files or asks a server.
+func (a *aggregateFlags) run(ctx context.Context, std command.Streams) (err error) {
 	if a.out != "" { // before the work, not after it
 		if err := os.MkdirAll(a.out, 0o755); err != nil {
-			return fl.Invalid("-out", a.out, "must be a directory, or one that can be made: %v", err)
+			return fl.Invalid("--out", a.out, "must be a directory, or one that can be made: %v", err)
 		}
 	}
 	var e *estimates.Table
@@ -99,15 +91,14 @@ func (a *aggregateFlags) count(ctx context.Context, std command.Streams) (*estim
 		return nil, err
 	}
 	if _, shared := m.(fl.SharedMechanism); shared {
-		return nil, fl.Invalid("-round", r.Mechanism, "must have a mechanism whose reports go to one server: whoever has both shares reads the gradient")
+		return nil, fl.Invalid("--round", r.Mechanism, "must have a mechanism whose reports go to one server: whoever has both shares reads the gradient")
 	}
 	names, err := dictionary.Open(a.keys, r.Dim)
 	if err != nil {
 		return nil, err
 	}
 	c := counting{round: r, mechanism: m, aggregator: m.NewAggregator(), files: map[[sha256.Size]byte]string{}}
-	bar := progress.New(std.Err)
-	bar.Describe("aggregating")
+	bar := progress.New(std.Err, "aggregating")
 	defer bar.Close()
 	for _, name := range a.files {
 		err := withInput(ctx, name, std.In, bar, func(in io.Reader) error { return c.add(ctx, name, in) })
@@ -124,21 +115,22 @@ func (a *aggregateFlags) count(ctx context.Context, std command.Streams) (*estim
 	return e, nil
 }
 
-// validate checks the flags that -server needs or excludes.
-func (a *aggregateFlags) validate() error {
+// validate checks the flags that --server needs or excludes.
+func (a *aggregateFlags) validate(f *flag.FlagSet) error {
+	a.files = f.Args()
 	switch {
 	case a.remote.server == "" && len(a.files) == 0:
 		return fl.Invalid("arguments", 0, "at least one reports file, or -, is required")
 	case a.remote.server == "" && (a.close || a.wait):
-		return fl.Invalid("-close and -wait", true, "need -server")
+		return fl.Invalid("--close and --wait", true, "need --server")
 	case a.remote.server == "" && a.round == "-" && slices.Contains(a.files, "-"):
-		return fl.Invalid("-round", a.round, "must be a file when reports come from standard input")
+		return fl.Invalid("--round", a.round, "must be a file when reports come from standard input")
 	case a.remote.server != "" && len(a.files) > 0:
-		return fl.Invalid("arguments", a.files[0], "only flags are allowed with -server")
+		return fl.Invalid("arguments", a.files[0], "only flags are allowed with --server")
 	case a.remote.server != "" && a.round == "":
-		return fl.Invalid("-round", "", "is required: the id of a round of the server")
+		return fl.Invalid("--round", "", "is required: the id of a round of the server")
 	case a.close && a.wait:
-		return fl.Invalid("-close and -wait", true, "must not be given together")
+		return fl.Invalid("--close and --wait", true, "must not be given together")
 	}
 	return a.remote.validate()
 }

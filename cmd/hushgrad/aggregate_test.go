@@ -20,10 +20,10 @@ func reportsOf(t *testing.T, dir string, flags ...string) (round, reports string
 	t.Helper()
 	round, reports = filepath.Join(dir, "round.json"), filepath.Join(dir, "reports")
 	if _, err := os.Stat(round); err != nil {
-		writeFile(t, dir, "round.json", do(t, "round", "-dim", "5", "-epsilon", "8", "-min-reports", "2", "-param", "sparsity=2"))
+		writeFile(t, dir, "round.json", do(t, "round", "--dim", "5", "--epsilon", "8", "--min-reports", "2", "--param", "sparsity=2"))
 	}
 	data := writeFile(t, dir, "clients.csv", "a,0,1\nb,1,-0.5\nc\n")
-	do(t, append(append([]string{"encode", "-round", round, "-out", reports}, flags...), data)...)
+	do(t, append(append([]string{"encode", "--round", round, "--out", reports}, flags...), data)...)
 	return round, reports
 }
 
@@ -45,12 +45,12 @@ func TestAFileIsCountedOnce(t *testing.T) {
 	first := copyOf(t, dir, "first", reports)
 	_, second := reportsOf(t, dir)
 	out := filepath.Join(dir, "out")
-	if text := do(t, "aggregate", "-round", round, "-out", out, first, second); !strings.HasPrefix(text, "6 reports") {
+	if text := do(t, "aggregate", "--round", round, "--out", out, first, second); !strings.HasPrefix(text, "6 reports") {
 		t.Errorf("two files: %q", text)
 	}
 	for _, twice := range []string{first, copyOf(t, dir, "copy", first)} {
 		var stdout bytes.Buffer
-		err := dispatch(t.Context(), []string{"aggregate", "-round", round, first, second, twice}, command.Streams{Out: &stdout, Err: io.Discard})
+		err := dispatch(t.Context(), []string{"aggregate", "--round", round, first, second, twice}, command.Streams{Out: &stdout, Err: io.Discard})
 		var p *fl.ParamError
 		if !errors.As(err, &p) || p.Param != "file" || !strings.HasSuffix(err.Error(), "must be counted once, and has the reports of "+first) || stdout.Len() > 0 {
 			t.Errorf("%s: error %v, printed %q", twice, err, stdout.String())
@@ -70,13 +70,13 @@ func TestACutFileIsNotCounted(t *testing.T) {
 	for _, left := range []int{len(data) - 1, len(data) - trailer, len(data) - trailer + 1} {
 		cut := writeFile(t, dir, "cut", string(data[:left]))
 		var p *fl.ParamError
-		if err := try(t, []string{"aggregate", "-round", round, cut}); !errors.As(err, &p) || !strings.Contains(err.Error(), "cut or unfinished") || !strings.HasPrefix(err.Error(), cut) {
+		if err := try(t, []string{"aggregate", "--round", round, cut}); !errors.As(err, &p) || !strings.Contains(err.Error(), "cut or unfinished") || !strings.HasPrefix(err.Error(), cut) {
 			t.Errorf("%d of %d bytes: error %v", left, len(data), err)
 		}
 	}
 }
 
-// What encode -seed makes is marked in all that is printed and written.
+// What encode --seed makes is marked in all that is printed and written.
 func TestSeededReportsPromiseNothing(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
@@ -85,7 +85,7 @@ func TestSeededReportsPromiseNothing(t *testing.T) {
 		guarantee, print string
 	}{
 		{nil, 0, "(ε=8, δ=0)-DP, local model, replace-one", "6 reports under (ε=8"},
-		{[]string{"-seed", "3"}, 3, "", "6 reports under no guarantee"}, // and the unseeded ones from before
+		{[]string{"--seed", "3"}, 3, "", "6 reports under no guarantee"}, // and the unseeded ones from before
 	} {
 		if c.flags == nil {
 			_, reports := reportsOf(t, dir)
@@ -93,12 +93,12 @@ func TestSeededReportsPromiseNothing(t *testing.T) {
 		}
 		var stdout, stderr, warned bytes.Buffer
 		round, reports := filepath.Join(dir, "round.json"), filepath.Join(dir, "reports")
-		encode := append([]string{"encode", "-round", round, "-out", reports}, c.flags...)
+		encode := append([]string{"encode", "--round", round, "--out", reports}, c.flags...)
 		if code := call(t.Context(), append(encode, filepath.Join(dir, "clients.csv")), io.Discard, &warned); code != 0 {
 			t.Fatal(warned.String())
 		}
 		out := filepath.Join(dir, "out")
-		if code := call(t.Context(), []string{"aggregate", "-round", round, "-out", out, filepath.Join(dir, "first"), reports}, &stdout, &stderr); code != 0 {
+		if code := call(t.Context(), []string{"aggregate", "--round", round, "--out", out, filepath.Join(dir, "first"), reports}, &stdout, &stderr); code != 0 {
 			t.Fatal(stderr.String())
 		}
 		for what, text := range map[string]string{"encode": warned.String(), "aggregate": stderr.String()} {
@@ -132,11 +132,11 @@ func TestOutputsAreReplaced(t *testing.T) {
 	out := filepath.Join(dir, "out")
 	plot := filepath.Join(dir, "curve.svg")
 	for file, again := range map[string][]string{
-		reports:                              {"encode", "-round", round, "-out", reports, filepath.Join(dir, "clients.csv")},
-		plot:                                 {"account", "compose", "-epsilon", "1", "-plot", plot},
-		filepath.Join(out, "estimates.csv"):  {"aggregate", "-round", round, "-out", out, reports},
-		filepath.Join(out, "estimates.json"): {"aggregate", "-round", round, "-out", out, reports},
-		filepath.Join(out, "mean.npy"):       {"aggregate", "-round", round, "-out", out, reports},
+		reports:                              {"encode", "--round", round, "--out", reports, filepath.Join(dir, "clients.csv")},
+		plot:                                 {"account", "compose", "--epsilon", "1", "--plot", plot},
+		filepath.Join(out, "estimates.csv"):  {"aggregate", "--round", round, "--out", out, reports},
+		filepath.Join(out, "estimates.json"): {"aggregate", "--round", round, "--out", out, reports},
+		filepath.Join(out, "mean.npy"):       {"aggregate", "--round", round, "--out", out, reports},
 	} {
 		do(t, again...)
 		link := filepath.Join(dir, "link")
@@ -166,13 +166,13 @@ func TestFailuresLeaveOutputsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad := writeFile(t, dir, "bad.csv", "a,0,1\nb,9,1\n")
-	if err := try(t, []string{"encode", "-round", round, "-out", reports, bad}); err == nil {
+	if err := try(t, []string{"encode", "--round", round, "--out", reports, bad}); err == nil {
 		t.Fatal("no error")
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	var stderr bytes.Buffer
-	if code := call(ctx, []string{"encode", "-round", round, "-out", reports, filepath.Join(dir, "clients.csv")}, io.Discard, &stderr); code != 130 {
+	if code := call(ctx, []string{"encode", "--round", round, "--out", reports, filepath.Join(dir, "clients.csv")}, io.Discard, &stderr); code != 130 {
 		t.Errorf("exit code %d: %s", code, stderr.String())
 	}
 	if after, err := os.ReadFile(reports); err != nil || !bytes.Equal(before, after) {
@@ -181,10 +181,10 @@ func TestFailuresLeaveOutputsAlone(t *testing.T) {
 	// Where results cannot go, nothing is read.
 	file := writeFile(t, dir, "file", "")
 	for _, args := range [][]string{
-		{"aggregate", "-round", "absent", "-out", filepath.Join(file, "out"), "absent"}, {"encode", "-round", "absent", "-out", filepath.Join(file, "out"), "absent"},
+		{"aggregate", "--round", "absent", "--out", filepath.Join(file, "out"), "absent"}, {"encode", "--round", "absent", "--out", filepath.Join(file, "out"), "absent"},
 	} {
 		var p *fl.ParamError
-		if err := try(t, args); !errors.As(err, &p) || p.Param != "-out" {
+		if err := try(t, args); !errors.As(err, &p) || p.Param != "--out" {
 			t.Errorf("%v: error %v", args, err)
 		}
 	}

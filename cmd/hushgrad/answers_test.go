@@ -10,9 +10,9 @@ import (
 func TestAnswersFitTheTerminal(t *testing.T) {
 	file := written(t, t.TempDir())
 	for _, line := range []string{
-		"account amplify -dim 7850 -epsilon 4.51234 -n 60000", "account amplify -mechanism generic -epsilon 0.123456 -n 1000000 -delta 1.23e-10",
-		"account compose -epsilon 1.23456 -count 1000", "account compose -kind gaussian -sigma 7.5 -count 1000 -delta 1.23e-10",
-		"ledger show " + file, "ledger explain " + file, "ledger explain -entry 3 " + file,
+		"account amplify --dim 7850 --epsilon 4.51234 -n 60000", "account amplify --mechanism generic --epsilon 0.123456 -n 1000000 --delta 1.23e-10",
+		"account compose --epsilon 1.23456 --count 1000", "account compose --kind gaussian --sigma 7.5 --count 1000 --delta 1.23e-10",
+		"ledger show " + file, "ledger explain " + file, "ledger explain --entry 3 " + file,
 	} {
 		text, _, _ := strings.Cut(do(t, strings.Fields(line)...), "\nENTRY")
 		for printed := range strings.Lines(text) {

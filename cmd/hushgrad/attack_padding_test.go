@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/admit"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
@@ -43,9 +43,9 @@ func startShuffling(t *testing.T, clients int, flags ...string) *shuffling {
 		s.secrets, lines = append(s.secrets, writeFile(t, s.dir, name, text[0]+"\n")), append(lines, text[1])
 	}
 	bearers, upstream := writeFile(t, s.dir, "bearers", strings.Join(lines, "\n")+"\n"), freeAddress(t)
-	startCommand(t, "serve", "-listen", freeAddress(t), "-operator-listen", s.operator, "-shuffler-listen", upstream)
-	startCommand(t, "issue", "-listen", s.issuer, "-operator-listen", s.keys, "-tls-cert", s.cert, "-tls-key", key, "-bearer-file", bearers)
-	s.shuffler = startCommand(t, append([]string{"shuffle", "-listen", s.clients, "-name", "127.0.0.1", "-upstream", upstream, "-floor", "5"}, flags...)...)
+	startCommand(t, "serve", "--listen", freeAddress(t), "--operator-listen", s.operator, "--shuffler-listen", upstream)
+	startCommand(t, "issue", "--listen", s.issuer, "--operator-listen", s.keys, "--tls-cert", s.cert, "--tls-key", key, "--bearer-file", bearers)
+	s.shuffler = startCommand(t, append([]string{"shuffle", "--listen", s.clients, "--name", "127.0.0.1", "--upstream", upstream, "--floor", "5"}, flags...)...)
 	return s
 }
 
@@ -119,11 +119,12 @@ func noise(n int) []byte {
 // tokens of its own: nothing without one is kept, however much comes, and the round ends with the estimate
 // of its clients.
 func TestRandomBytesDoNotEndARoundWithTokens(t *testing.T) {
+	t.Parallel()
 	const clients = 5
 	s := startShuffling(t, clients)
-	keys := writeFile(t, s.dir, "keys.pem", until(t, "issue", "key", "-server", s.keys, "-tls-ca", s.cert, "-id", "r"))
-	until(t, "round", "-server", s.operator, "-id", "r", "-dim", "20", "-epsilon", "2", "-min-reports", "5", "-target-reports", "5",
-		"-param", "sparsity=4", "-shuffler", "127.0.0.1", "-issuer-key", keys)
+	keys := writeFile(t, s.dir, "keys.pem", until(t, "issue", "key", "--server", s.keys, "--tls-ca", s.cert, "--id", "r"))
+	until(t, "round", "--server", s.operator, "--id", "r", "--dim", "20", "--epsilon", "2", "--min-reports", "5", "--target-reports", "5",
+		"--param", "sparsity=4", "--shuffler", "127.0.0.1", "--issuer-key", keys)
 	rounds, digest, size := s.target(t, "r")
 	before := s.held(t)
 	for what, tokens := range map[string][]byte{"no tokens": nil, "random tokens": noise(1000 * admit.TokenBytes)} {
@@ -142,22 +143,22 @@ func TestRandomBytesDoNotEndARoundWithTokens(t *testing.T) {
 	}
 	pairs := writeFile(t, s.dir, "pairs.csv", "anna,1,0.5\n")
 	for _, secret := range s.secrets {
-		printed(t, "encode", "-server", s.clients, "-round", "r", "-max-epsilon", "2", "-issuer", s.issuer, "-issuer-tls-ca", s.cert, "-bearer-file", secret, pairs)
+		printed(t, "encode", "--server", s.clients, "--round", "r", "--max-epsilon", "2", "--issuer", s.issuer, "--issuer-tls-ca", s.cert, "--bearer-file", secret, pairs)
 	}
 	out := filepath.Join(s.dir, "estimate.csv")
-	if text := printed(t, "aggregate", "-wait", "-server", s.operator, "-round", "r", "-out", out); !strings.Contains(text, "5 reports") {
+	if text := printed(t, "aggregate", "--wait", "--server", s.operator, "--round", "r", "--out", out); !strings.Contains(text, "5 reports") {
 		t.Errorf("the estimate: %q, want one of 5 reports", text)
 	}
 }
 
-// flood sends noise from 4 connections, 10 000 pieces from each, and checks the answers.
+// flood sends noise from 4 connections, 2500 pieces from each, and checks the answers.
 func (s *shuffling) flood(t *testing.T, digest [32]byte, size int, answer func(error) bool) {
 	t.Helper()
 	var callers sync.WaitGroup
 	for range 4 {
 		rounds := service.NewRoundsClient(dialServe(t, s.clients))
 		callers.Go(func() {
-			for range 100 {
+			for range 25 {
 				req := &service.SubmitReportsRequest{RoundId: "r", RoundDigest: digest[:], Reports: noise(100 * size)}
 				if answer == nil {
 					_, _ = rounds.SubmitBatch(t.Context(), req)
@@ -177,20 +178,21 @@ func (s *shuffling) flood(t *testing.T, digest [32]byte, size int, answer func(e
 // Without tokens nobody can tell noise from reports. The shuffler keeps as much of either as its operator
 // says, says so, and has the disk that this takes.
 func TestNoiseInARoundWithoutTokensIsBounded(t *testing.T) {
-	s := startShuffling(t, 0, "-max-reports", "2000")
-	until(t, "round", "-server", s.operator, "-id", "r", "-dim", "20", "-epsilon", "2", "-min-reports", "5", "-param", "sparsity=4", "-shuffler", "127.0.0.1")
+	t.Parallel()
+	s := startShuffling(t, 0, "--max-reports", "2000")
+	until(t, "round", "--server", s.operator, "--id", "r", "--dim", "20", "--epsilon", "2", "--min-reports", "5", "--param", "sparsity=4", "--shuffler", "127.0.0.1")
 	rounds, digest, size := s.target(t, "r")
 	before := s.held(t)
 	s.flood(t, digest, size, nil)
 	_, err := rounds.SubmitBatch(t.Context(), &service.SubmitReportsRequest{RoundId: "r", RoundDigest: digest[:], Reports: noise(size)})
-	if status.Code(err) != codes.ResourceExhausted || !strings.Contains(err.Error(), "must be at most 2000") || !strings.Contains(err.Error(), "-max-reports") {
+	if status.Code(err) != codes.ResourceExhausted || !strings.Contains(err.Error(), "must be at most 2000") || !strings.Contains(err.Error(), "--max-reports") {
 		t.Errorf("one more piece of noise: %v", err)
 	}
 	resp, err := rounds.GetRound(t.Context(), &service.GetRoundRequest{RoundId: "r"})
 	if err != nil || resp.GetStatus().GetReports() != 2000 {
 		t.Errorf("%v, %v, want 2000 reports", resp.GetStatus(), err)
 	}
-	if grown := s.held(t) - before; grown > 2<<20 { // 40 000 pieces would be 6 MB
+	if grown := s.held(t) - before; grown > 1<<20 { // 10 000 pieces would be 1.5 MB
 		t.Errorf("2000 pieces of %d bytes took %d bytes of disk", size, grown)
 	}
 }

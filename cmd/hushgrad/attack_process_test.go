@@ -2,23 +2,26 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
+	crand "crypto/rand"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/client"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
@@ -43,7 +46,9 @@ type process struct {
 
 func dialServe(t testing.TB, address string) *grpc.ClientConn {
 	t.Helper()
-	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	wait := backoff.Config{BaseDelay: 10 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 100 * time.Millisecond} // the process may just have been started
+	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: wait, MinConnectTimeout: 20 * time.Second}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +59,7 @@ func dialServe(t testing.TB, address string) *grpc.ClientConn {
 // startCommand runs a hushgrad command in a process of its own until the test ends.
 func startCommand(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	command := exec.Command(os.Args[0], append(args, "-data", filepath.Join(t.TempDir(), "data"))...)
+	command := exec.Command(os.Args[0], append(args, "--data", filepath.Join(t.TempDir(), "data"))...)
 	command.Env = append(os.Environ(), asCommand+"=1")
 	var out log
 	command.Stdout, command.Stderr = &out, &out
@@ -79,12 +84,12 @@ func startVictim(t *testing.T, role string) *process {
 	wanted := fl.Round{ID: "r", Mechanism: "coco", Dim: 20, Scale: 0.5, Epsilon: 2, MinReports: 1, Params: fl.Params{"sparsity": fl.Int(4)}}
 	switch role {
 	case serverRole:
-		p.command = startCommand(t, "serve", "-listen", p.clients, "-operator-listen", p.operator)
+		p.command = startCommand(t, "serve", "--listen", p.clients, "--operator-listen", p.operator)
 	case shufflerRole:
 		wanted.Shuffler = "shuffler.test"
 		upstream := freeAddress(t)
-		startCommand(t, "serve", "-listen", freeAddress(t), "-operator-listen", p.operator, "-shuffler-listen", upstream)
-		p.command = startCommand(t, "shuffle", "-listen", p.clients, "-name", wanted.Shuffler, "-upstream", upstream)
+		startCommand(t, "serve", "--listen", freeAddress(t), "--operator-listen", p.operator, "--shuffler-listen", upstream)
+		p.command = startCommand(t, "shuffle", "--listen", p.clients, "--name", wanted.Shuffler, "--upstream", upstream)
 	}
 	operator := client.NewOperator(dialServe(t, p.operator))
 	var round fl.Round
@@ -116,14 +121,23 @@ func untilAvailable(t *testing.T, call func() error) {
 	}
 }
 
+// nextPort is below the ports that systems give to whoever asks for any, so that no other test is given
+// the port of an address that is free until its server listens.
+var nextPort atomic.Uint32
+
+func init() { nextPort.Store(20_000 + rand.Uint32N(10_000)) }
+
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", nextPort.Add(1)))
+		if err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 // requests returns a source of good requests, each of one report.
@@ -160,7 +174,7 @@ func requests(t *testing.T, round fl.Round) func() *service.SubmitReportsRequest
 	}
 	return func() *service.SubmitReportsRequest {
 		key := make([]byte, 16)
-		_, _ = rand.Read(key) // never fails
+		_, _ = crand.Read(key) // never fails
 		return &service.SubmitReportsRequest{RoundId: round.ID, RoundDigest: digest[:], BatchKey: key, Reports: packed}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"flag"
-	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -16,24 +15,24 @@ import (
 	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
 // long runs what takes a minute: attacks that fill memory, and a new project.
-var long = flag.Bool("long", false, "run attacks until they have sent more than the memory they may use, a new project, 20 models of 512 MiB, and 100 rounds of 10^7 coordinates")
+var long = flag.Bool("long", false, "run attacks until they have sent more than the memory they may use, a new project, the choice of features, 20 models of 512 MiB, and 100 rounds of 10^7 coordinates")
 
 const (
 	// attackPatience is what a good client waits for an answer. The server is to answer within a
 	// second, which the log shows; time decides this test only when it is far off.
 	attackPatience = 30 * time.Second
+	attackTime     = 2 * time.Second
 	attackMemory   = 512 << 20 // beside a model
 	attackModel    = 8 << 20
 	attackFiles    = 1024 + 100 // beside the connections that the server allows
 )
 
-// attack is a way to attack. It goes on until attackTime has passed and, with -long, that many
-// bytes were sent.
+// attack is a way to attack. It goes on until attackTime has passed and that many bytes were sent.
 type attack struct {
 	run   func(ctx context.Context, v victim)
 	bytes int64
@@ -58,51 +57,34 @@ var attacks = map[string]attack{
 // "hushgrad shuffle".
 func TestServeOutlivesAttacks(t *testing.T) { outlives(t, serverRole) }
 
-func TestShuffleOutlivesAttacks(t *testing.T) {
-	if !*long {
-		t.Skip("runs with -long: the two share what withstands attacks")
-	}
-	outlives(t, shufflerRole)
-}
+func TestShuffleOutlivesAttacks(t *testing.T) { outlives(t, shufflerRole) }
 
 // processors is locked by an attack that computes: no other one takes its processor time.
 var processors sync.Mutex
 
-// With -long an attack that waits takes a minute. It runs beside the others, which run one after the
+// An attack that waits takes a minute. It runs beside the others, which run one after the
 // other, those on the server and those on the shuffler.
 func outlives(t *testing.T, role string) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("reads the memory of a process from /proc")
 	}
-	if testing.Short() {
-		t.Skip("it attacks for seconds")
+	if !*long {
+		t.Skip("attacks for minutes")
 	}
-	var all *process // withstands all short attacks, one after the other
-	if *long {
-		t.Parallel()
-	} else {
-		all = startVictim(t, role)
-	}
+	t.Parallel()
 	withstand := func(name string) {
-		t.Run(name, func(t *testing.T) {
-			p := all
-			if p == nil {
-				p = startVictim(t, role)
-			}
-			p.withstand(t, name)
-		})
+		t.Run(name, func(t *testing.T) { startVictim(t, role).withstand(t, name) })
 	}
 	names := slices.Sorted(maps.Keys(attacks))
-	beside := func(name string) bool { return *long && attacks[name].waits }
 	var waiting sync.WaitGroup
 	for _, name := range names {
-		if beside(name) {
+		if attacks[name].waits {
 			waiting.Go(func() { withstand(name) })
 		}
 	}
 	for _, name := range names {
-		if !beside(name) {
+		if !attacks[name].waits {
 			processors.Lock()
 			withstand(name)
 			processors.Unlock()
@@ -149,9 +131,8 @@ type victim struct {
 // they get what processor time the server and the good client leave. The context ends with it.
 func startAttack(t *testing.T, name string, p *process) context.Context {
 	t.Helper()
-	command := exec.Command("nice", os.Args[0], "-test.run=^TestAttacker$", fmt.Sprintf("-long=%t", *long))
-	command.Env = append(os.Environ(), "HUSHGRAD_ATTACK="+name, "HUSHGRAD_CLIENTS="+p.clients, "HUSHGRAD_OPERATOR="+p.operator,
-		"HUSHGRAD_ATTACK_TIME="+attackTime().String())
+	command := exec.Command("nice", os.Args[0], "--test.run=^TestAttacker$")
+	command.Env = append(os.Environ(), "HUSHGRAD_ATTACK="+name, "HUSHGRAD_CLIENTS="+p.clients, "HUSHGRAD_OPERATOR="+p.operator)
 	var out bytes.Buffer
 	command.Stdout, command.Stderr = &out, &out
 	if err := command.Start(); err != nil {
@@ -174,10 +155,6 @@ func TestAttacker(t *testing.T) {
 	if name == "" {
 		t.Skip("is run by TestServeOutlivesAttacks and TestShuffleOutlivesAttacks")
 	}
-	duration, err := time.ParseDuration(os.Getenv("HUSHGRAD_ATTACK_TIME"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	v := victim{sent: new(atomic.Int64), clients: os.Getenv("HUSHGRAD_CLIENTS")}
 	resp, err := service.NewRoundsClient(dialServe(t, v.clients)).GetRound(t.Context(), &service.GetRoundRequest{})
 	if err != nil {
@@ -198,19 +175,12 @@ func TestAttacker(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	go func() {
-		for time.Sleep(duration); *long && v.sent.Load() < attacks[name].bytes; {
+		for time.Sleep(attackTime); v.sent.Load() < attacks[name].bytes; {
 			time.Sleep(10 * time.Millisecond)
 		}
 		cancel()
 	}()
 	attacks[name].run(ctx, v)
-}
-
-func attackTime() time.Duration {
-	if *long {
-		return 2 * time.Second
-	}
-	return 400 * time.Millisecond
 }
 
 // swarm runs n attackers at once. Each begins anew when it is cut off.

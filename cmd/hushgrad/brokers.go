@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,7 +14,6 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/tlsfile"
 	"github.com/hushgrad/hushgrad/server/jetstream"
 )
 
@@ -40,21 +38,21 @@ func (b *brokers) bind(f *flag.FlagSet, use string) {
 
 func (b *brokers) validate() error {
 	if b.urls == "" {
-		return b.unused("needs -nats")
+		return b.unused("needs --nats")
 	}
 	if (b.cert == "") != (b.key == "") {
-		return fl.Invalid("-nats-tls-cert and -nats-tls-key", b.cert+" and "+b.key, "must be given together")
+		return fl.Invalid("--nats-tls-cert and --nats-tls-key", b.cert+" and "+b.key, "must be given together")
 	}
 	if b.cert != "" && b.ca == "" {
-		return fl.Invalid("-nats-tls-cert", b.cert, "needs -nats-tls-ca")
+		return fl.Invalid("--nats-tls-cert", b.cert, "needs --nats-tls-ca")
 	}
 	for _, one := range strings.Split(b.urls, ",") {
 		u, err := url.Parse(one)
 		if err != nil || u.Hostname() == "" || u.Scheme != "nats" && u.Scheme != "tls" {
-			return fl.Invalid("-nats", one, "must be a URL such as nats://broker.example:4222")
+			return fl.Invalid("--nats", one, "must be a URL such as nats://broker.example:4222")
 		}
 		if b.ca == "" && !loopback(u.Hostname()+":0") {
-			return fl.Invalid("-nats", one, "must have a loopback address, or -nats-tls-ca must be given")
+			return fl.Invalid("--nats", one, "must have a loopback address, or --nats-tls-ca must be given")
 		}
 	}
 	return nil
@@ -62,27 +60,23 @@ func (b *brokers) validate() error {
 
 // unused returns an error for a flag about brokers that is given where there are none.
 func (b *brokers) unused(rule string) error {
-	for _, f := range []struct{ name, value string }{{"-nats-creds", b.creds}, {"-nats-tls-ca", b.ca}, {"-nats-tls-cert", b.cert}, {"-nats-tls-key", b.key}} {
-		if f.value != "" {
-			return fl.Invalid(f.name, f.value, "%s", rule)
-		}
-	}
-	return nil
+	return notGiven(rule, textFlag{"--nats-creds", b.creds}, textFlag{"--nats-tls-ca", b.ca},
+		textFlag{"--nats-tls-cert", b.cert}, textFlag{"--nats-tls-key", b.key})
 }
 
 // connect returns a connection that goes on trying.
 func (b *brokers) connect(logger *slog.Logger) (*nats.Conn, error) {
 	options := b.options(logger)
 	if b.ca != "" {
-		config, err := b.tls(logger)
+		config, err := followTLS("nats-", b.ca, b.cert, b.key, logger)
 		if err != nil {
 			return nil, err
 		}
-		options = append(options, nats.Secure(config))
+		options = append(options, nats.Secure(config()))
 	}
 	nc, err := nats.Connect(b.urls, options...)
 	if err != nil {
-		return nil, fmt.Errorf("-nats: %w", err)
+		return nil, fmt.Errorf("--nats: %w", err)
 	}
 	return nc, nil
 }
@@ -104,20 +98,6 @@ func (b *brokers) options(logger *slog.Logger) []nats.Option {
 		options = append(options, nats.UserCredentials(b.creds))
 	}
 	return options
-}
-
-func (b *brokers) tls(logger *slog.Logger) (*tls.Config, error) {
-	authorities, err := tlsfile.LoadAuthorities(b.ca, logger)
-	if err != nil {
-		return nil, fmt.Errorf("-nats-tls-ca: %w", err)
-	}
-	var own *tlsfile.Certificate
-	if b.cert != "" {
-		if own, err = tlsfile.LoadCertificate(b.cert, b.key, logger); err != nil {
-			return nil, fmt.Errorf("-nats-tls-cert, -nats-tls-key: %w", err)
-		}
-	}
-	return own.ClientConfig(authorities), nil
 }
 
 // unlessStopped returns the error of waiting for brokers, and nil for a process that was stopped

@@ -12,14 +12,17 @@ import (
 // A member and a shuffler may be started before the brokers. They say what they wait for, the member
 // at its monitor, too, and begin when the brokers are there.
 func TestMembersWaitForBrokersThatComeLater(t *testing.T) {
+	if !*long {
+		t.Skip("waits for seconds")
+	}
 	dir := t.TempDir()
 	broker, keys, upstream := freeAddress(t), filepath.Join(dir, "keys"), freeAddress(t)
-	member := runRole(t, "serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-shuffler-listen", upstream, "-seal-keys", keys,
-		"-data", filepath.Join(dir, "a"), "-metrics-listen", "127.0.0.1:0", "-nats", "nats://"+broker, "-nats-replicas", "1", "-shard", "1/2")
-	shuffler := runRole(t, "shuffle", "-name", "127.0.0.1", "-floor", "3", "-listen", "127.0.0.1:0", "-data", filepath.Join(dir, "shuffler"),
-		"-upstream", upstream, "-nats", "nats://"+broker)
-	alone := runRole(t, "serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-shuffler-listen", "127.0.0.1:0", "-seal-keys", keys,
-		"-data", filepath.Join(dir, "c"), "-nats", "nats://"+freeAddress(t), "-shard", "0/2") // it is stopped while it waits
+	member := runRole(t, "serve", "--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0", "--shuffler-listen", upstream, "--seal-keys", keys,
+		"--data", filepath.Join(dir, "a"), "--metrics-listen", "127.0.0.1:0", "--nats", "nats://"+broker, "--nats-replicas", "1", "--shard", "1/2")
+	shuffler := runRole(t, "shuffle", "--name", "127.0.0.1", "--floor", "3", "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "shuffler"),
+		"--upstream", upstream, "--nats", "nats://"+broker)
+	alone := runRole(t, "serve", "--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0", "--shuffler-listen", "127.0.0.1:0", "--seal-keys", keys,
+		"--data", filepath.Join(dir, "c"), "--nats", "nats://"+freeAddress(t), "--shard", "0/2") // it is stopped while it waits
 	for _, l := range []*log{member, shuffler, alone} {
 		l.waitFor(t, "the brokers cannot be reached, trying again")
 		l.waitFor(t, "connection refused")
@@ -29,8 +32,8 @@ func TestMembersWaitForBrokersThatComeLater(t *testing.T) {
 	if status, text := page(t, http.DefaultClient, monitor+"/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(text, errNotMet.Error()) {
 		t.Errorf("%d %q while the brokers are away", status, text)
 	}
-	first := runRole(t, "serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-shuffler-listen", "127.0.0.1:0", "-seal-keys", keys,
-		"-data", filepath.Join(dir, "b"), "-nats", "embedded", "-nats-listen", broker, "-shard", "0/2")
+	first := runRole(t, "serve", "--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0", "--shuffler-listen", "127.0.0.1:0", "--seal-keys", keys,
+		"--data", filepath.Join(dir, "b"), "--nats", "embedded", "--nats-listen", broker, "--shard", "0/2")
 	first.waitFor(t, "shard taken")
 	member.waitFor(t, "shard taken")
 	shuffler.waitFor(t, "msg=serving")

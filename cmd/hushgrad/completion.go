@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -27,36 +25,12 @@ func bindCompletion(root *cobra.Command) {
 	}
 }
 
-// completeWord answers a shell that asks how a command line may go on. The shell has one dash
-// where cobra has two.
-func completeWord(ctx context.Context, root *cobra.Command, args []string) error {
-	var answer strings.Builder
-	last := len(args) - 1
-	line := append(args[:1:1], longFlags(root, args[1:max(last, 1)])...)
-	oneDash := false
-	if last > 0 {
-		word := args[last]
-		if oneDash = strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--"); oneDash {
-			word = "-" + word
-		}
-		line = append(line, word)
+// plainUsage takes the marks around the names of values out of what shells show beside flags.
+func plainUsage(c *cobra.Command) {
+	c.Flags().VisitAll(func(f *flag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") })
+	for _, child := range c.Commands() {
+		plainUsage(child)
 	}
-	out := root.OutOrStdout()
-	root.SetOut(&answer)
-	root.SetArgs(line)
-	if _, err := root.ExecuteContextC(ctx); err != nil {
-		return err
-	}
-	for one := range strings.Lines(answer.String()) {
-		one = strings.ReplaceAll(one, "`", "") // around the name of a value
-		if oneDash && strings.HasPrefix(one, "--") {
-			one = one[1:]
-		}
-		if _, err := fmt.Fprint(out, one); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // completeChoices lets shells complete the values of flags that have a few.

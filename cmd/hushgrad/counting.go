@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/fl/reportfile"
+	"github.com/hushgrad/hushgrad/internal/reportfile"
 )
 
 // counting adds files of reports up.

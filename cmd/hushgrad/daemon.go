@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 
 	flag "github.com/spf13/pflag"
 
@@ -30,23 +32,11 @@ func (d *daemon) bind(f *flag.FlagSet, role string, port int) {
 }
 
 func (d *daemon) validate() error {
-	if err := d.listening.validate("-listen", d.listen); err != nil {
-		return err
-	}
-	if err := d.monitoring.validate(d.listening); err != nil {
-		return err
-	}
-	return d.state.validate()
+	return cmp.Or(d.listening.validate("--listen", d.listen), d.monitoring.validate(d.listening), d.state.validate())
 }
 
 // open opens the listener.
-func (d *daemon) open() (net.Listener, error) {
-	clients, err := net.Listen("tcp", d.listen)
-	if err != nil {
-		return nil, fmt.Errorf("-listen: %w", err)
-	}
-	return clients, nil
-}
+func (d *daemon) open() (net.Listener, error) { return listenAt("--listen", d.listen) }
 
 // operated are the flags of a daemon that has an operator: a listener for that party, and who
 // it is.
@@ -58,25 +48,32 @@ type operated struct {
 
 // bind binds the flags as a daemon's.
 func (o *operated) bind(f *flag.FlagSet, role string, clientsPort, operatorPort int) {
-	f.StringVar(&o.operatorListen, "operator-listen", fmt.Sprintf("127.0.0.1:%d", operatorPort), "`address` for the operator of rounds: a loopback address, or -operator-ca must be given")
+	f.StringVar(&o.operatorListen, "operator-listen", fmt.Sprintf("127.0.0.1:%d", operatorPort), "`address` for the operator of rounds: a loopback address, or --operator-ca must be given")
 	o.daemon.bind(f, role, clientsPort)
 	command.Topic(f, "TLS", func(f *flag.FlagSet) { o.operators.bind(f, "operator") })
 }
 
 func (o *operated) validate() error {
-	if err := o.operators.validate(o.listening, o.operatorListen); err != nil {
-		return err
-	}
-	return o.daemon.validate()
+	return cmp.Or(o.operators.validate(o.listening, o.operatorListen), o.daemon.validate())
 }
 
-// open opens the listeners.
-func (o *operated) open() (clients, operator net.Listener, err error) {
-	if clients, err = o.daemon.open(); err != nil {
-		return nil, nil, err
+// wanted is a listener that is to be opened.
+type wanted struct {
+	to            *net.Listener
+	flag, address string
+}
+
+// open opens the two listeners, and others that have an address: all or none.
+func (o *operated) open(clients, operator *net.Listener, others ...wanted) (err error) {
+	all := append([]wanted{{clients, "--listen", o.listen}, {operator, "--operator-listen", o.operatorListen}},
+		slices.DeleteFunc(others, func(w wanted) bool { return w.address == "" })...)
+	for i, w := range all {
+		if *w.to, err = listenAt(w.flag, w.address); err != nil {
+			for _, opened := range all[:i] {
+				err = errors.Join(err, (*opened.to).Close())
+			}
+			return err
+		}
 	}
-	if operator, err = net.Listen("tcp", o.operatorListen); err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("-operator-listen: %w", err), clients.Close())
-	}
-	return clients, operator, nil
+	return nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"log/slog"
 	"net"
 	"sync"
@@ -12,7 +11,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/tlsfile"
-	"github.com/hushgrad/hushgrad/server/dashboard"
+	"github.com/hushgrad/hushgrad/server"
 )
 
 // dashboardFlags are the flags of a server that can be watched in a browser.
@@ -27,7 +26,7 @@ func (d *dashboardFlags) validate() error {
 		return nil
 	}
 	if _, _, err := net.SplitHostPort(d.address); err != nil {
-		return fl.Invalid("-dashboard", d.address, "must be host:port")
+		return fl.Invalid("--dashboard", d.address, "must be host:port")
 	}
 	return nil
 }
@@ -37,12 +36,12 @@ func (d *dashboardFlags) listen(own *tlsfile.Certificate, logger *slog.Logger) (
 	if d.address == "" {
 		return nil, nil
 	}
-	l, err := net.Listen("tcp", d.address)
+	l, err := listenAt("--dashboard", d.address)
 	if err != nil {
-		return nil, fmt.Errorf("-dashboard: %w", err)
+		return nil, err
 	}
 	scheme := "http"
-	if dashboard.Public(l.Addr()) {
+	if !loopback(l.Addr().String()) {
 		logger.Warn("the dashboard is not limited to this machine: whoever reaches its address reads it", "address", l.Addr().String(), "tls", own != nil)
 		if own != nil {
 			scheme = "https"
@@ -57,14 +56,14 @@ func (d *dashboardFlags) listen(own *tlsfile.Certificate, logger *slog.Logger) (
 
 // serve shows a server on a listener until stop is called. On nil it does nothing. What the
 // dashboard cannot do does not stop the server.
-func (d *dashboardFlags) serve(ctx context.Context, l net.Listener, source dashboard.Source, logger *slog.Logger) (stop func()) {
+func (d *dashboardFlags) serve(ctx context.Context, l net.Listener, of func() (*server.Server, error), logger *slog.Logger) (stop func()) {
 	if l == nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		if err := dashboard.New(source, dashboard.Config{Public: dashboard.Public(l.Addr()), Logger: logger}).Serve(ctx, l); err != nil {
+		if err := server.ServeDashboard(ctx, l, of, server.DashboardConfig{Logger: logger}); err != nil {
 			logger.Error("the dashboard has ended", "error", err)
 		}
 	})

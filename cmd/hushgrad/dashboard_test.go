@@ -30,7 +30,7 @@ func shown(t *testing.T, args ...string) (url, logged string, addresses []string
 }
 
 func TestTheDashboardShowsTheRoundsOfServe(t *testing.T) {
-	url, logged, addresses := shown(t, "-dashboard", "127.0.0.1:0")
+	url, logged, addresses := shown(t, "--dashboard", "127.0.0.1:0")
 	if !strings.HasPrefix(url, "http://127.0.0.1:") || strings.Contains(logged, "not limited to this machine") {
 		t.Errorf("%s, logged\n%s", url, logged)
 	}
@@ -51,7 +51,7 @@ func TestTheDashboardShowsTheRoundsOfServe(t *testing.T) {
 
 // An address that others reach gets a warning, in the log and on the page.
 func TestADashboardForOthersIsWarnedOf(t *testing.T) {
-	url, logged, _ := shown(t, "-dashboard", "0.0.0.0:0")
+	url, logged, _ := shown(t, "--dashboard", "0.0.0.0:0")
 	if !regexp.MustCompile(`level=WARN .*not limited to this machine`).MatchString(logged) {
 		t.Errorf("logged\n%s", logged)
 	}

@@ -9,20 +9,20 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/internal/command"
-	"github.com/hushgrad/hushgrad/server/admit/issuer"
+	"github.com/hushgrad/hushgrad/server"
 )
 
 const deployDir = "../../docs/deploy"
 
 // The example files of the deployment page are what the commands accept.
 func TestTheExampleConfigurationsAreAccepted(t *testing.T) {
-	if err := parse("serve", &serveFlags{}, "-config", filepath.Join(deployDir, "serve.toml")); err != nil {
+	if err := parse("serve", &serveFlags{}, "--config", filepath.Join(deployDir, "serve.toml")); err != nil {
 		t.Error(err)
 	}
-	if err := parse("shuffle", &shuffleFlags{}, "-config", filepath.Join(deployDir, "shuffle.toml")); err != nil {
+	if err := parse("shuffle", &shuffleFlags{}, "--config", filepath.Join(deployDir, "shuffle.toml")); err != nil {
 		t.Error(err)
 	}
-	if err := parse("issue", &issueFlags{}, "-config", filepath.Join(deployDir, "issue.toml")); err != nil {
+	if err := parse("issue", &issueFlags{}, "--config", filepath.Join(deployDir, "issue.toml")); err != nil {
 		t.Error(err)
 	}
 }
@@ -58,11 +58,11 @@ func TestRolesStartInTheEnvironmentOfThePage(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	selfSigned(t, cert, key)
-	_, line, err := issuer.NewBearer("alice")
+	_, line, err := server.NewBearer("alice")
 	if err != nil {
 		t.Fatal(err)
 	}
-	runIssue(t, "-tls-cert", cert, "-tls-key", key, "-bearer-file", writeFile(t, dir, "bearers", line+"\n"))
+	runIssue(t, "--tls-cert", cert, "--tls-key", key, "--bearer-file", writeFile(t, dir, "bearers", line+"\n"))
 	run(t)
 
 	parents := 0

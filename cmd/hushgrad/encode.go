@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -15,12 +16,12 @@ import (
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/fl/reportfile"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/dictionary"
 	"github.com/hushgrad/hushgrad/internal/estimates"
 	"github.com/hushgrad/hushgrad/internal/progress"
-	"github.com/hushgrad/hushgrad/keyvalue/pckv"
+	"github.com/hushgrad/hushgrad/internal/reportfile"
+	"github.com/hushgrad/hushgrad/keyvalue"
 	"github.com/hushgrad/hushgrad/sparse"
 )
 
@@ -33,9 +34,9 @@ and - is standard input. Values are in [-1, 1].
 A header may put the columns of a CSV in another order. Every client must be listed, also
 one without pairs: by a line with its name alone, or with empty values in JSON lines.
 
-With -server the round is one that is open there, and the reports are sent to it. A second
+With --server the round is one that is open there, and the reports are sent to it. A second
 run after a failure makes new reports and spends their ε again. A round with a shuffler needs
-the shuffler's address. -shuffler, -seal-key and -max-central-epsilon then say whom you trust
+the shuffler's address. --shuffler, --seal-key and --max-central-epsilon then say whom you trust
 and what for: they hold only together, and no other round is accepted.
 `
 
@@ -54,24 +55,14 @@ type encodeFlags struct {
 }
 
 func newEncode() *cobra.Command {
-	e := &encodeFlags{}
-	var f *flag.FlagSet
-	c := newCommand("encode -round ROUND [flags] FILE\n       hushgrad encode -server ADDRESS -round ID -max-epsilon E [flags] FILE",
-		"turn key-value pairs into reports, or send them to a server", encodeHelp, func(ctx context.Context, args []string, std command.Streams) error {
-			e.file = args[0]
-			if err := e.validate(f); err != nil {
-				return err
-			}
-			return e.encode(ctx, std)
-		})
+	c := newJob("encode --round ROUND [flags] FILE\n       hushgrad encode --server ADDRESS --round ID --max-epsilon E [flags] FILE",
+		"turn key-value pairs into reports, or send them to a server", encodeHelp, &encodeFlags{})
 	c.Args = oneArgument("file, or -,")
-	f = c.Flags()
-	e.bind(f)
 	return c
 }
 
 func (e *encodeFlags) bind(f *flag.FlagSet) {
-	f.StringVar(&e.round, "round", "", "`file` with the complete round, see hushgrad round; with -server its id, empty: the newest open round")
+	f.StringVar(&e.round, "round", "", "`file` with the complete round, see hushgrad round; with --server its id, empty: the newest open round")
 	f.StringVar(&e.keys, "keys", "", "public dictionary: a `file` with one key per line; without it keys are numbers")
 	command.OneOf(f, &e.format, "format", "", []string{"csv", "jsonl"}, "csv or jsonl; not given: by the file's ending")
 	f.StringVar(&e.out, "out", "", "`file` for the reports; empty: standard output, unless that is a terminal; -: standard output")
@@ -81,24 +72,24 @@ func (e *encodeFlags) bind(f *flag.FlagSet) {
 	command.Topic(f, "A ledger", e.ledger.bind)
 	command.Topic(f, "The server", func(f *flag.FlagSet) {
 		e.remote.bind(f, "take the round from its clients' listener and send the reports there")
-		f.Float64Var(&e.maxEpsilon, "max-epsilon", 0, "with -server: refuse a round in which a report costs more")
+		f.Float64Var(&e.maxEpsilon, "max-epsilon", 0, "with --server: refuse a round in which a report costs more")
 	})
 	command.Topic(f, "A shuffler", func(f *flag.FlagSet) {
-		e.pins.bind(f, "with -server: `name` of the shuffler that is trusted not to work together with the server; -server is its address")
+		e.pins.bind(f, "with --server: `name` of the shuffler that is trusted not to work together with the server; --server is its address")
 	})
 	command.Topic(f, "An issuer", func(f *flag.FlagSet) {
 		e.issuer.bindParty(f, "issuer", "issuer-", "hushgrad issue", "fetch a token for a round that asks for one, which is for one client's report")
-		f.StringVar(&e.bearer, "bearer-file", "", "with -issuer: `file` with the secret by which the issuer knows the client")
+		f.StringVar(&e.bearer, "bearer-file", "", "with --issuer: `file` with the secret by which the issuer knows the client")
 	})
 }
 
-// encode makes the reports, for a file or for a server.
-func (e *encodeFlags) encode(ctx context.Context, std command.Streams) error {
+// run makes the reports, for a file or for a server.
+func (e *encodeFlags) run(ctx context.Context, std command.Streams) error {
 	if e.remote.server != "" {
 		return e.submit(ctx, std)
 	}
 	if e.out == "" && isTerminal(std.Out) {
-		return fl.Invalid("-out", "", "must be a file, or - for a terminal: reports are binary")
+		return fl.Invalid("--out", "", "must be a file, or - for a terminal: reports are binary")
 	}
 	r, m, err := openRound(ctx, e.round, std.In)
 	if err != nil {
@@ -125,10 +116,7 @@ func (e *encodeFlags) encode(ctx context.Context, std command.Streams) error {
 	if e.seed != 0 {
 		made.Guarantee, text = nil, "no guarantee, because of seeds"
 	}
-	return e.output.print(std.Out, made, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%d reports under %s: in %s\n", len(reports), text, e.out)
-		return err
-	})
+	return e.output.printf(std.Out, made, "%d reports under %s: in %s\n", len(reports), text, e.out)
 }
 
 // toStdout says whether the reports themselves go to standard output.
@@ -170,8 +158,7 @@ func (e *encodeFlags) reports(ctx context.Context, m fl.Mechanism, people *clien
 	if e.seed != 0 {
 		fmt.Fprintf(std.Err, "note: %s\n", estimates.SeededNote)
 	}
-	bar := progress.New(std.Err)
-	bar.Describe("encoding")
+	bar := progress.New(std.Err, "encoding")
 	reports, err := encodeAll(ctx, m.(fl.KeyValueMechanism), people, e.stream, bar)
 	bar.Close()
 	if err != nil {
@@ -184,7 +171,7 @@ func (e *encodeFlags) reports(ctx context.Context, m fl.Mechanism, people *clien
 // read reads the pairs of all clients for a mechanism, which must take pairs.
 func (e *encodeFlags) read(ctx context.Context, r fl.Round, m fl.Mechanism, std command.Streams) (*clientPairs, error) {
 	if _, ok := m.(fl.KeyValueMechanism); !ok {
-		return nil, fl.Invalid("-round", r.Mechanism, "must have a mechanism for key-value pairs")
+		return nil, fl.Invalid("--round", r.Mechanism, "must have a mechanism for key-value pairs")
 	}
 	keys, err := dictionary.Open(e.keys, r.Dim)
 	if err != nil {
@@ -194,8 +181,7 @@ func (e *encodeFlags) read(ctx context.Context, r fl.Round, m fl.Mechanism, std 
 	if name == "-" {
 		name = "standard input"
 	}
-	bar := progress.New(std.Err)
-	bar.Describe("reading")
+	bar := progress.New(std.Err, "reading")
 	defer bar.Close()
 	var people *clientPairs
 	err = withInput(ctx, e.file, std.In, bar, func(in io.Reader) (err error) {
@@ -209,28 +195,25 @@ func (e *encodeFlags) read(ctx context.Context, r fl.Round, m fl.Mechanism, std 
 	param, limit := pairsOf(r)
 	if count, first := people.above(limit); count > 0 {
 		if e.strict {
-			return nil, fmt.Errorf("%s: client %q: %w", name, first, fl.Invalid("pairs", len(people.pairs[first]), "must be at most %d with -strict, the %s of the round; %d clients have more", limit, param, count))
+			return nil, fmt.Errorf("%s: client %q: %w", name, first, fl.Invalid("pairs", len(people.pairs[first]), "must be at most %d with --strict, the %s of the round; %d clients have more", limit, param, count))
 		}
 		fmt.Fprintf(std.Err, "note: %d of %d clients have more than %d pairs, the %s of the round. A report takes in no more: the rest is left out at random or clipped, and the frequencies and means of their keys come out too small.\n", count, len(people.order), limit, param)
 	}
 	return people, nil
 }
 
-// formatOfFile returns the format that -format gives, or the one that the name of the file says.
+// formatOfFile returns the format that --format gives, or the one that the name of the file says.
 func (e *encodeFlags) formatOfFile() string {
-	switch {
-	case e.format != "":
-		return e.format
-	case filepath.Ext(e.file) == ".jsonl":
-		return "jsonl"
+	if filepath.Ext(e.file) == ".jsonl" {
+		return cmp.Or(e.format, "jsonl")
 	}
-	return "csv"
+	return cmp.Or(e.format, "csv")
 }
 
 // pairsOf returns how many pairs of a client a report of the round takes in, and the name of
 // the parameter that says so.
 func pairsOf(r fl.Round) (param string, limit int) {
-	for _, param := range []string{sparse.ParamSparsity, pckv.ParamPadding} {
+	for _, param := range []string{sparse.ParamSparsity, keyvalue.ParamPadding} {
 		if limit, err := r.Params.Int(param); err == nil {
 			return param, limit
 		}

@@ -18,31 +18,35 @@ import (
 // pins are the flags that say which shuffler a client trusts, and what for.
 type pins struct {
 	shuffler, sealKey string
+	shareKey          string // for rounds of two servers, which only verify knows
 	epsilon, delta    float64
 }
 
 // pinFlags are the names of the flags, the one with a default last.
-var pinFlags = []string{"shuffler", "seal-key", "max-central-epsilon", "central-delta"}
+var pinFlags = []string{"shuffler", "seal-key", "share-key", "max-central-epsilon", "central-delta"}
 
 func (p *pins) bind(f *flag.FlagSet, use string) {
 	f.StringVar(&p.shuffler, "shuffler", "", use)
-	f.StringVar(&p.sealKey, "seal-key", "", "with -shuffler: `fingerprint` of the server's key, to which reports are sealed")
-	f.Float64Var(&p.epsilon, "max-central-epsilon", 0, "with -shuffler: refuse a round in which a report costs more against the server")
-	f.Float64Var(&p.delta, "central-delta", 1e-6, "with -shuffler: the δ of that ε")
+	f.StringVar(&p.sealKey, "seal-key", "", "with --shuffler: `fingerprint` of the server's key, to which reports are sealed")
+	f.Float64Var(&p.epsilon, "max-central-epsilon", 0, "with --shuffler: refuse a round in which a report costs more against the server")
+	f.Float64Var(&p.delta, "central-delta", 1e-6, "with --shuffler: the δ of that ε")
 }
 
 func (p *pins) validate(f *flag.FlagSet) error {
 	if p.shuffler == "" {
-		return command.Unused(f, "without -shuffler", pinFlags[1:]...)
+		return command.Unused(f, "without --shuffler", pinFlags[1:]...)
 	}
 	if _, err := seal.ParseFingerprint(p.sealKey); err != nil {
-		return fl.Invalid("-seal-key", p.sealKey, "must be a fingerprint with -shuffler: %v", err)
+		return fl.Invalid("--seal-key", p.sealKey, "must be a fingerprint with --shuffler: %v", err)
+	}
+	if _, err := seal.ParseFingerprint(p.shareKey); p.shareKey != "" && err != nil {
+		return fl.Invalid("--share-key", p.shareKey, "must be a fingerprint: %v", err)
 	}
 	switch {
 	case !(p.epsilon > 0):
-		return fl.Invalid("-max-central-epsilon", p.epsilon, "must be > 0 with -shuffler: the largest ε against the server that is acceptable")
+		return fl.Invalid("--max-central-epsilon", p.epsilon, "must be > 0 with --shuffler: the largest ε against the server that is acceptable")
 	case !(p.delta > 0 && p.delta < 1):
-		return fl.Invalid("-central-delta", p.delta, "must be in (0, 1)")
+		return fl.Invalid("--central-delta", p.delta, "must be in (0, 1)")
 	}
 	return nil
 }
@@ -59,40 +63,43 @@ func (p *pins) policy(demand fl.Policy) (fl.Policy, error) {
 		MaxEpsilonLocal: demand.MaxEpsilon, MaxEpsilon: p.epsilon, MaxDelta: p.delta,
 	}
 	demand.MaxEpsilon = 0
+	if p.shareKey != "" && err == nil {
+		key, err = seal.ParseFingerprint(p.shareKey)
+		demand.Shuffled.ShareKeys = [][32]byte{key}
+	}
 	return demand, err
 }
 
-// validate checks the flags that -server needs or excludes.
+// validate checks the flags that --server needs or excludes.
 func (e *encodeFlags) validate(f *flag.FlagSet) error {
+	e.file = f.Arg(0)
 	if e.remote.server == "" {
-		if err := command.Unused(f, "without -server", append(pinFlags, "max-epsilon", "issuer", "issuer-tls-ca", "issuer-tls-cert", "issuer-tls-key", "bearer-file")...); err != nil {
+		if err := command.Unused(f, "without --server", append(pinFlags, "max-epsilon", "issuer", "issuer-tls-ca", "issuer-tls-cert", "issuer-tls-key", "bearer-file")...); err != nil {
 			return err
 		}
 		if e.round == "-" && e.file == "-" {
-			return fl.Invalid("-round", e.round, "must be a file when the pairs come from standard input")
+			return fl.Invalid("--round", e.round, "must be a file when the pairs come from standard input")
 		}
 		if e.toStdout() {
-			if err := command.Unused(f, "without -out or -server: standard output has the reports", outputFlag); err != nil {
+			if err := command.Unused(f, "without --out or --server: standard output has the reports", outputFlag); err != nil {
 				return err
 			}
-		} else {
-			if err := command.Place("-out", e.out); err != nil {
-				return err
-			}
+		} else if err := command.Place("--out", e.out); err != nil {
+			return err
 		}
 		return cmp.Or(e.ledger.validate(f, e.seed), e.remote.validate())
 	}
-	if err := command.Unused(f, "with -server, which gets the reports", "out"); err != nil {
+	if err := command.Unused(f, "with --server, which gets the reports", "out"); err != nil {
 		return err
 	}
 	switch {
 	case e.seed != 0:
-		return fl.Invalid("-seed", e.seed, "must not be given with -server: a round that promises privacy takes no reports that promise nothing")
+		return fl.Invalid("--seed", e.seed, "must not be given with --server: a round that promises privacy takes no reports that promise nothing")
 	case !(e.maxEpsilon > 0):
-		return fl.Invalid("-max-epsilon", e.maxEpsilon, "must be > 0 with -server: the largest ε of a report that is acceptable")
+		return fl.Invalid("--max-epsilon", e.maxEpsilon, "must be > 0 with --server: the largest ε of a report that is acceptable")
 	}
 	if e.bearer != "" && e.issuer.ca == "" {
-		return fl.Invalid("-bearer-file", e.bearer, "needs -issuer and -issuer-tls-ca: a secret leaves over TLS only")
+		return fl.Invalid("--bearer-file", e.bearer, "needs --issuer and --issuer-tls-ca: a secret leaves over TLS only")
 	}
 	return cmp.Or(e.ledger.validate(f, e.seed), e.pins.validate(f), e.issuer.validate(), e.remote.validate())
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"path/filepath"
 
@@ -19,17 +18,11 @@ func writeEstimates(ctx context.Context, t *estimates.Table, dir string, stdout 
 		}
 		names = append(names, f.Name)
 	}
-	summary := map[string]any{"reports": t.Reports, "seeded_reports": t.Seeded, "guarantee": promisedToAll(t), "directory": dir, "files": names}
-	return form.print(stdout, summary, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%d reports under %s: estimates.csv, estimates.json and %d .npy files in %s\n", t.Reports, t.Promise(), len(t.Columns), dir)
-		return err
-	})
-}
-
-// promisedToAll is what the reports promised, nil for nothing, because of seeds.
-func promisedToAll(t *estimates.Table) *promised {
-	if t.Seeded > 0 {
-		return nil
+	var promise *promised // nil: seeds promise nothing
+	if t.Seeded == 0 {
+		promise = promisedBy(t.Guarantee)
 	}
-	return promisedBy(t.Guarantee)
+	summary := map[string]any{"reports": t.Reports, "seeded_reports": t.Seeded, "guarantee": promise, "directory": dir, "files": names}
+	return form.printf(stdout, summary, "%d reports under %s: estimates.csv, estimates.json and %d .npy files in %s\n",
+		t.Reports, t.Promise(), len(t.Columns), dir)
 }

@@ -28,9 +28,9 @@ type healthFlags struct {
 func newHealth() *cobra.Command {
 	h := &healthFlags{}
 	c := newCommand("health [flags]", "ask a service on this machine whether it is ready", `Asks hushgrad serve, shuffle or issue on this machine whether it is ready, at its
--metrics-listen. Prints what it says, and fails unless it is ready: for containers and
+--metrics-listen. Prints what it says, and fails unless it is ready: for containers and
 scripts.`, func(ctx context.Context, _ []string, std command.Streams) error { return h.ask(ctx, std.Out) })
-	c.Flags().StringVar(&h.address, "server", "127.0.0.1:7121", "loopback `address` of its -metrics-listen")
+	c.Flags().StringVar(&h.address, "server", "127.0.0.1:7121", "loopback `address` of its --metrics-listen")
 	c.Flags().DurationVar(&h.timeout, "timeout", 5*time.Second, "how long to wait for an answer")
 	h.output.bind(c.Flags())
 	return c
@@ -40,15 +40,15 @@ scripts.`, func(ctx context.Context, _ []string, std command.Streams) error { re
 func (h *healthFlags) ask(ctx context.Context, w io.Writer) error {
 	switch {
 	case !loopback(h.address):
-		return fl.Invalid("-server", h.address, "must be a loopback address")
+		return fl.Invalid("--server", h.address, "must be a loopback address")
 	case h.timeout <= 0:
-		return fl.Invalid("-timeout", h.timeout, "must be > 0")
+		return fl.Invalid("--timeout", h.timeout, "must be > 0")
 	}
 	bounded, cancel := context.WithTimeout(ctx, h.timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(bounded, http.MethodGet, "http://"+h.address+"/readyz", nil)
 	if err != nil {
-		return fl.Invalid("-server", h.address, "must be an address: %v", err)
+		return fl.Invalid("--server", h.address, "must be an address: %v", err)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -62,8 +62,5 @@ func (h *healthFlags) ask(ctx context.Context, w io.Writer) error {
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("%w: %q", errNotReady, strings.TrimSpace(string(text)))
 	}
-	return h.output.print(w, map[string]bool{"ready": true}, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
+	return h.output.printf(w, map[string]bool{"ready": true}, "%s", text)
 }

@@ -96,16 +96,16 @@ func helpTopics() []*cobra.Command {
 	return []*cobra.Command{
 		newTopic("configuration", "flags from the environment and from a file", `Every flag of a command can be set in three places. The command line wins over the environment, and the environment over the file.
 
-On the command line flags have one dash, and two are accepted:
+On the command line:
 
-  hushgrad serve -operator-listen 127.0.0.1:7118
+  hushgrad serve --operator-listen 127.0.0.1:7118
 
 In the environment the name of a flag follows the command's:
 
   HUSHGRAD_SERVE_OPERATOR_LISTEN=127.0.0.1:7118
   HUSHGRAD_ROUNDS_LIST_SERVER=127.0.0.1:7118
 
-A file is named by -config, or by a variable such as HUSHGRAD_SERVE_CONFIG. It is TOML of at most 64 KiB, with flags as its keys and a list for a flag that may be repeated:
+A file is named by --config, or by a variable such as HUSHGRAD_SERVE_CONFIG. It is TOML of at most 64 KiB, with flags as its keys and a list for a flag that may be repeated:
 
   operator-listen = "127.0.0.1:7118"
   param = ["sparsity=2", "slots=16"]

@@ -2,15 +2,14 @@ package main
 
 import (
 	"crypto/tls"
-	"fmt"
 	"net"
 	"strings"
 
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/origin"
 	"github.com/hushgrad/hushgrad/internal/tlsfile"
-	"github.com/hushgrad/hushgrad/server/limits"
 )
 
 // httpFlags are the flags of commands that answer clients over HTTP, too.
@@ -27,16 +26,16 @@ func (h *httpFlags) bind(f *flag.FlagSet) {
 func (h *httpFlags) validate(l listening) error {
 	if h.address == "" {
 		if len(h.origins) > 0 {
-			return fl.Invalid("-http-origin", h.origins.String(), "needs -http")
+			return fl.Invalid("--http-origin", h.origins.String(), "needs --http")
 		}
 		return nil
 	}
-	for _, origin := range h.origins {
-		if err := limits.CheckOrigin("-http-origin", origin); err != nil {
+	for _, page := range h.origins {
+		if err := origin.Check("--http-origin", page); err != nil {
 			return err
 		}
 	}
-	return l.validate("-http", h.address)
+	return l.validate("--http", h.address)
 }
 
 // listen opens the listener, nil for none.
@@ -44,11 +43,7 @@ func (h *httpFlags) listen() (net.Listener, error) {
 	if h.address == "" {
 		return nil, nil
 	}
-	l, err := net.Listen("tcp", h.address)
-	if err != nil {
-		return nil, fmt.Errorf("-http: %w", err)
-	}
-	return l, nil
+	return listenAt("--http", h.address)
 }
 
 // security is the transport security of the listener, nil for none.
@@ -59,7 +54,7 @@ func (h *httpFlags) security(own *tlsfile.Certificate) *tls.Config {
 	return own.Config()
 }
 
-// originsFlag collects -http-origin.
+// originsFlag collects --http-origin.
 type originsFlag []string
 
 func (o *originsFlag) String() string { return strings.Join(*o, ",") }

@@ -35,7 +35,7 @@ const getRoundPath = "/hushgrad.v1.Rounds/GetRound"
 
 func TestServeAnswersClientsOverHTTP(t *testing.T) {
 	at := freeAddress(t)
-	addresses := run(t, "-http", at, "-http-origin", "https://example.org")
+	addresses := run(t, "--http", at, "--http-origin", "https://example.org")
 	parts(t, addresses) // opens a round
 	if code, text, _ := post(t, http.DefaultClient, "http://"+at+getRoundPath); code != http.StatusOK || !strings.Contains(text, `"ROUND_STATE_OPEN"`) {
 		t.Errorf("GetRound: %d %s", code, text)
@@ -52,9 +52,9 @@ func TestHTTPHasTheCertificateOfTheOtherListeners(t *testing.T) {
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	_, pool := selfSigned(t, cert, key)
 	listener := freeAddress(t)
-	runLogging(t, &log{}, "-tls-cert", cert, "-tls-key", key, "-shuffler-listen", listener, "-shuffler-ca", cert, "-shuffler-name", "test", "-http", web)
-	runRole(t, "shuffle", "-name", "127.0.0.1", "-listen", "127.0.0.1:0", "-data", filepath.Join(dir, "data"), "-tls-cert", cert, "-tls-key", key,
-		"-upstream", listener, "-upstream-tls-ca", cert, "-upstream-tls-cert", cert, "-upstream-tls-key", key, "-http", relayed)
+	runLogging(t, &log{}, "--tls-cert", cert, "--tls-key", key, "--shuffler-listen", listener, "--shuffler-ca", cert, "--shuffler-name", "test", "--http", web)
+	runRole(t, "shuffle", "--name", "127.0.0.1", "--listen", "127.0.0.1:0", "--data", noData, "--tls-cert", cert, "--tls-key", key,
+		"--upstream", listener, "--upstream-tls-ca", cert, "--upstream-tls-cert", cert, "--upstream-tls-key", key, "--http", relayed)
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}}
 	defer client.CloseIdleConnections()
 	for _, url := range []string{"https://" + web, "https://" + relayed} {

@@ -10,6 +10,18 @@ import (
 	"github.com/hushgrad/hushgrad/internal/progress"
 )
 
+// openInput opens the file of a name, or standard input for -. Its error is about param.
+func openInput(param, name string, stdin io.Reader) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(stdin), nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fl.Invalid(param, name, "must be readable: %v", err)
+	}
+	return file, nil
+}
+
 // withInput reads the file of a name, or standard input for -, until ctx ends. The bar shows
 // how much of a file was read.
 func withInput(ctx context.Context, name string, stdin io.Reader, bar *progress.Bar, use func(io.Reader) error) error {

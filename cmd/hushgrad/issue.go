@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"google.golang.org/grpc/credentials"
@@ -16,7 +16,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/tlsfile"
-	"github.com/hushgrad/hushgrad/server/admit/issuer"
+	"github.com/hushgrad/hushgrad/server"
 )
 
 const issueHelp = `Runs the issuer until it is interrupted: the party that knows who may take part, and gives
@@ -29,19 +29,12 @@ type issueFlags struct {
 	operated
 	http              httpFlags
 	clientCA, bearers string
-	config            issuer.Config
+	config            server.IssuerConfig
 }
 
 // newIssue returns the command that runs the issuer, with the commands about its keys.
 func newIssue() *cobra.Command {
-	s := &issueFlags{}
-	c := newCommand("issue [flags]", "admit clients to rounds: give each one token", issueHelp, func(ctx context.Context, _ []string, std command.Streams) error {
-		if err := s.validate(); err != nil {
-			return err
-		}
-		return s.serve(ctx, std)
-	})
-	s.bind(c.Flags())
+	c := newJob("issue [flags]", "admit clients to rounds: give each one token", issueHelp, &issueFlags{})
 	c.AddCommand(newIssueKey(), newIssueKeys(), newIssueDrop(), newIssueBearer())
 	return c
 }
@@ -56,26 +49,23 @@ func (s *issueFlags) bind(f *flag.FlagSet) {
 	})
 }
 
-func (s *issueFlags) validate() error {
+func (s *issueFlags) validate(*flag.FlagSet) error {
 	switch {
 	case s.config.MaxKeys <= 0:
-		return fl.Invalid("-max-keys", s.config.MaxKeys, "must be > 0")
+		return fl.Invalid("--max-keys", s.config.MaxKeys, "must be > 0")
 	case s.clientCA == "" && s.bearers == "":
-		return fl.Invalid("-client-ca or -bearer-file", "", "is required: it says who is a client")
+		return fl.Invalid("--client-ca or --bearer-file", "", "is required: it says who is a client")
 	case s.clientCA != "" && s.bearers != "":
-		return fl.Invalid("-client-ca and -bearer-file", s.clientCA+" and "+s.bearers, "must be one of the two: it says who is a client")
+		return fl.Invalid("--client-ca and --bearer-file", s.clientCA+" and "+s.bearers, "must be one of the two: it says who is a client")
 	case s.listening.cert == "":
-		return fl.Invalid("-tls-cert", "", "is required: without TLS the issuer cannot distinguish clients")
+		return fl.Invalid("--tls-cert", "", "is required: without TLS the issuer cannot distinguish clients")
 	case s.clientCA != "" && len(s.http.origins) > 0:
-		return fl.Invalid("-http-origin", s.http.origins.String(), "needs -bearer-file: a browser asks without a certificate whether a page may call")
+		return fl.Invalid("--http-origin", s.http.origins.String(), "needs --bearer-file: a browser asks without a certificate whether a page may call")
 	}
-	if err := s.http.validate(s.listening); err != nil {
-		return err
-	}
-	return s.operated.validate()
+	return cmp.Or(s.http.validate(s.listening), s.operated.validate())
 }
 
-func (s *issueFlags) serve(ctx context.Context, std command.Streams) (err error) {
+func (s *issueFlags) run(ctx context.Context, std command.Streams) (err error) {
 	s.config.Logger = s.logging.logger(std.Err)
 	limitMemory(s.config.Logger)
 	own, err := s.listening.certificate(s.config.Logger)
@@ -94,7 +84,7 @@ func (s *issueFlags) serve(ctx context.Context, std command.Streams) (err error)
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
 	s.config.Journal = kept
-	i, err := issuer.New(s.config)
+	i, err := server.NewIssuer(s.config)
 	if err != nil {
 		return err
 	}
@@ -104,12 +94,9 @@ func (s *issueFlags) serve(ctx context.Context, std command.Streams) (err error)
 		return err
 	}
 	defer monitor.close()
-	var l issuer.Listeners
-	if l.Clients, l.Operator, err = s.open(); err != nil {
+	var l server.IssuerListeners
+	if err := s.open(&l.Clients, &l.Operator, wanted{&l.HTTP, "--http", s.http.address}); err != nil {
 		return err
-	}
-	if l.HTTP, err = s.http.listen(); err != nil {
-		return errors.Join(err, l.Clients.Close(), l.Operator.Close())
 	}
 	go monitor.serve()
 	s.config.Logger.Info("this issuer sees which client asks for a token, and for what round. It sees no report. It could make tokens for anybody")
@@ -123,10 +110,10 @@ func (s *issueFlags) secure(own *tlsfile.Certificate) error {
 	if s.clientCA != "" {
 		authorities, err := tlsfile.LoadAuthorities(s.clientCA, s.config.Logger)
 		if err != nil {
-			return fmt.Errorf("-client-ca: %w", err)
+			return fmt.Errorf("--client-ca: %w", err)
 		}
 		security = own.MutualConfig(authorities, func(*x509.Certificate) error { return nil })
-		s.config.Admit = issuer.Certificate
+		s.config.Admit = server.AdmitCertificates
 	}
 	s.config.Credentials, s.config.HTTPSecurity, s.config.HTTPOrigins = credentials.NewTLS(security), security, s.http.origins
 	var err error
@@ -134,11 +121,9 @@ func (s *issueFlags) secure(own *tlsfile.Certificate) error {
 		return err
 	}
 	if s.bearers != "" {
-		known, err := issuer.OpenBearers(s.bearers, s.config.Logger)
-		if err != nil {
-			return fmt.Errorf("-bearer-file: %w", err)
+		if s.config.Admit, err = server.AdmitBearers(s.bearers, s.config.Logger); err != nil {
+			return fmt.Errorf("--bearer-file: %w", err)
 		}
-		s.config.Admit = known.Admit
 	}
 	return nil
 }
@@ -147,17 +132,14 @@ func (s *issueFlags) secure(own *tlsfile.Certificate) error {
 func newIssueBearer() *cobra.Command {
 	var form output
 	c := newCommand("bearer [flags] NAME", "draw a secret for a client", `Draws a secret for a client. The first line is the secret: give it to the client, who keeps
-it in a file for hushgrad encode -bearer-file. The second is for the issuer's -bearer-file
+it in a file for hushgrad encode --bearer-file. The second is for the issuer's --bearer-file
 and does not let its reader in. A name with two lines is one client.`, func(_ context.Context, args []string, std command.Streams) error {
-		secret, line, err := issuer.NewBearer(args[0])
+		secret, line, err := server.NewBearer(args[0])
 		if err != nil {
 			return err
 		}
 		made := map[string]string{"name": args[0], "secret": secret, "line": line}
-		return form.print(std.Out, made, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s\n%s\n", secret, line)
-			return err
-		})
+		return form.printf(std.Out, made, "%s\n%s\n", secret, line)
 	})
 	form.bind(c.Flags())
 	c.Args = oneArgument("name")

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/admit"
 )
 
@@ -85,8 +85,8 @@ func secure(t *testing.T, config *tls.Config, h2 bool) *http.Client {
 // it as a client reads it over HTTP.
 func askedForTokens(t *testing.T, operator, web string, keys []string) fl.Round {
 	t.Helper()
-	pem := writeFile(t, t.TempDir(), "r.pem", printed(t, append([]string{"issue", "key", "-id", "r"}, keys...)...))
-	printed(t, "round", "-server", operator, "-id", "r", "-dim", "4", "-epsilon", "5", "-min-reports", "1", "-param", "sparsity=2", "-issuer-key", pem)
+	pem := writeFile(t, t.TempDir(), "r.pem", printed(t, append([]string{"issue", "key", "--id", "r"}, keys...)...))
+	printed(t, "round", "--server", operator, "--id", "r", "--dim", "4", "--epsilon", "5", "--min-reports", "1", "--param", "sparsity=2", "--issuer-key", pem)
 	code, text := answerTo(t, http.DefaultClient, http.MethodPost, "http://"+web+getRoundPath, `{"roundId": "r"}`)
 	var answer service.GetRoundResponse
 	if err := protojson.Unmarshal([]byte(text), &answer); code != http.StatusOK || err != nil {
@@ -107,17 +107,17 @@ func TestAClientGetsItsTokenOverHTTP(t *testing.T) {
 	_, pool := selfSigned(t, cert, key)
 	lines := strings.Split(printed(t, "issue", "bearer", "anna"), "\n")
 	secret := lines[0]
-	clients, operator := parts(t, run(t, "-http", web))
-	addresses := runIssue(t, "-tls-cert", cert, "-tls-key", key, "-bearer-file", writeFile(t, dir, "bearers", lines[1]+"\n"), "-http", issuerWeb, "-http-origin", "https://example.org")
+	clients, operator := parts(t, run(t, "--http", web))
+	addresses := runIssue(t, "--tls-cert", cert, "--tls-key", key, "--bearer-file", writeFile(t, dir, "bearers", lines[1]+"\n"), "--http", issuerWeb, "--http-origin", "https://example.org")
 	issuers, keys := addresses[0], addresses[1]
-	if complaint(t, "issue", "keys", "-server", keys, "-tls-ca", cert) != "" {
+	if complaint(t, "issue", "keys", "--server", keys, "--tls-ca", cert) != "" {
 		issuers, keys = keys, issuers
 	}
 	client, url := secure(t, &tls.Config{RootCAs: pool}, false), "https://"+issuerWeb+issueTokenPath
 	if code, text, major := post(t, secure(t, &tls.Config{RootCAs: pool}, true), url); code != http.StatusUnauthorized || !strings.Contains(text, `"unauthenticated"`) || major != 2 {
 		t.Errorf("nobody: %d %s over HTTP/%d, want a refusal over h2", code, text, major)
 	}
-	round := askedForTokens(t, operator, web, []string{"-server", keys, "-tls-ca", cert})
+	round := askedForTokens(t, operator, web, []string{"--server", keys, "--tls-ca", cert})
 	request, body := newTokenRequest(t, round)
 	_, second := newTokenRequest(t, round)
 	id := request.KeyID()
@@ -161,7 +161,7 @@ func TestAClientGetsItsTokenOverHTTP(t *testing.T) {
 			t.Errorf("without TLS: %d with %s", resp.StatusCode, resp.Header.Get("Content-Type"))
 		}
 	}
-	if text := printed(t, "issue", "keys", "-server", keys, "-tls-ca", cert); !strings.Contains(text, "\nr      0       ") {
+	if text := printed(t, "issue", "keys", "--server", keys, "--tls-ca", cert); !strings.Contains(text, "\nr      0       ") {
 		t.Errorf("keys %q after refusals, want no token", text)
 	}
 
@@ -177,7 +177,7 @@ func TestAClientGetsItsTokenOverHTTP(t *testing.T) {
 		t.Errorf("a second token: %d %s", code, text)
 	}
 	data := writeFile(t, dir, "data.csv", "anna,1,0.5\n")
-	if text := refusal(t, "encode", "-server", clients, "-max-epsilon", "5", "-round", "r", "-issuer", issuers, "-issuer-tls-ca", cert, "-bearer-file", writeFile(t, dir, "anna", secret), data); !strings.Contains(text, "AlreadyExists") {
+	if text := refusal(t, "encode", "--server", clients, "--max-epsilon", "5", "--round", "r", "--issuer", issuers, "--issuer-tls-ca", cert, "--bearer-file", writeFile(t, dir, "anna", secret), data); !strings.Contains(text, "AlreadyExists") {
 		t.Errorf("a second token over gRPC: %q", text)
 	}
 	token, err := request.Finalize(signature)
@@ -226,7 +226,7 @@ func TestOnlyNamedPagesMayAskTheIssuer(t *testing.T) {
 	dir, web := t.TempDir(), freeAddress(t)
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	_, pool := selfSigned(t, cert, key)
-	runIssue(t, "-tls-cert", cert, "-tls-key", key, "-bearer-file", writeFile(t, dir, "bearers", ""), "-http", web, "-http-origin", "https://example.org")
+	runIssue(t, "--tls-cert", cert, "--tls-key", key, "--bearer-file", writeFile(t, dir, "bearers", ""), "--http", web, "--http-origin", "https://example.org")
 	client, url := secure(t, &tls.Config{RootCAs: pool}, false), "https://"+web+issueTokenPath
 	post(t, client, url) // until it answers
 	for origin, want := range map[string]string{"https://example.org": "https://example.org", "https://example.com": ""} {
@@ -259,11 +259,11 @@ func TestCertificatesAreDemandedOverHTTP(t *testing.T) {
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	pair, pool := selfSigned(t, cert, key) // of the server, of the operator and of a client
 	stranger, _ := selfSigned(t, filepath.Join(dir, "other.pem"), filepath.Join(dir, "other-key.pem"))
-	clients, operator := parts(t, run(t, "-http", web))
-	addresses := runIssue(t, "-tls-cert", cert, "-tls-key", key, "-client-ca", cert, "-operator-ca", cert, "-operator-name", "test", "-http", issuerWeb)
-	mine := []string{"-tls-ca", cert, "-tls-cert", cert, "-tls-key", key}
+	clients, operator := parts(t, run(t, "--http", web))
+	addresses := runIssue(t, "--tls-cert", cert, "--tls-key", key, "--client-ca", cert, "--operator-ca", cert, "--operator-name", "test", "--http", issuerWeb)
+	mine := []string{"--tls-ca", cert, "--tls-cert", cert, "--tls-key", key}
 	issuers, keys := addresses[0], addresses[1]
-	if complaint(t, append([]string{"issue", "keys", "-server", keys}, mine...)...) != "" {
+	if complaint(t, append([]string{"issue", "keys", "--server", keys}, mine...)...) != "" {
 		issuers, keys = keys, issuers
 	}
 	url := "https://" + issuerWeb + issueTokenPath
@@ -282,7 +282,7 @@ func TestCertificatesAreDemandedOverHTTP(t *testing.T) {
 			}
 		}
 	}
-	round := askedForTokens(t, operator, web, append([]string{"-server", keys}, mine...))
+	round := askedForTokens(t, operator, web, append([]string{"--server", keys}, mine...))
 	request, body := newTokenRequest(t, round)
 	_, second := newTokenRequest(t, round)
 	code, text := answerTo(t, client, http.MethodPost, url, body)
@@ -296,7 +296,7 @@ func TestCertificatesAreDemandedOverHTTP(t *testing.T) {
 		t.Errorf("a second token over HTTP/1.1: %d %s", code, text)
 	}
 	data := writeFile(t, dir, "data.csv", "anna,1,0.5\n")
-	if text := refusal(t, "encode", "-server", clients, "-max-epsilon", "5", "-round", "r", "-issuer", issuers, "-issuer-tls-ca", cert, "-issuer-tls-cert", cert, "-issuer-tls-key", key, data); !strings.Contains(text, "AlreadyExists") {
+	if text := refusal(t, "encode", "--server", clients, "--max-epsilon", "5", "--round", "r", "--issuer", issuers, "--issuer-tls-ca", cert, "--issuer-tls-cert", cert, "--issuer-tls-key", key, data); !strings.Contains(text, "AlreadyExists") {
 		t.Errorf("a second token over gRPC: %q", text)
 	}
 }

@@ -17,8 +17,8 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
-	"github.com/hushgrad/hushgrad/server/admit/issuer"
+	"github.com/hushgrad/hushgrad/internal/service"
+	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
@@ -46,35 +46,25 @@ func (i *issuerFlags) bindRound(f *flag.FlagSet) {
 // onRound is onIssuer for a command about one round.
 func (i *issuerFlags) onRound(use func(service.IssuerOperatorClient) error) error {
 	if i.round == "" && i.remote.server != "" {
-		return fl.Invalid("-id", "", "is required: the name of a round")
+		return fl.Invalid("--id", "", "is required: the name of a round")
 	}
 	return i.onIssuer(use)
 }
 
 // onIssuer calls use with the operator's service.
 func (i *issuerFlags) onIssuer(use func(service.IssuerOperatorClient) error) error {
-	if i.remote.server == "" {
-		return fl.Invalid("-server", "", "is required: the operator's listener of hushgrad issue")
-	}
-	if err := i.remote.validate(); err != nil {
-		return err
-	}
-	conn, err := i.remote.dial()
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	return use(service.NewIssuerOperatorClient(conn))
+	return i.remote.connected("is required: the operator's listener of hushgrad issue",
+		func(conn *grpc.ClientConn) error { return use(service.NewIssuerOperatorClient(conn)) })
 }
 
 func newIssueKey() *cobra.Command {
 	i := &issuerFlags{}
 	var f *flag.FlagSet
-	c := newCommand("key -server ADDRESS -id ROUND [flags]", "make the keys of a round, for hushgrad round -issuer-key", `Makes the two keys of a round on the issuer and prints them as PEM, for hushgrad round
--issuer-key. The first one is for the server. The second one is for the shuffler, if the
-round has one. Called again without -life it prints the same keys.`, func(ctx context.Context, _ []string, std command.Streams) error {
+	c := newCommand("key --server ADDRESS --id ROUND [flags]", "make the keys of a round, for hushgrad round --issuer-key", `Makes the two keys of a round on the issuer and prints them as PEM, for hushgrad round
+--issuer-key. The first one is for the server. The second one is for the shuffler, if the
+round has one. Called again without --life it prints the same keys.`, func(ctx context.Context, _ []string, std command.Streams) error {
 		if i.life <= 0 {
-			return fl.Invalid("-life", i.life, "must be > 0")
+			return fl.Invalid("--life", i.life, "must be > 0")
 		}
 		return i.onRound(func(c service.IssuerOperatorClient) error {
 			req := &service.CreateKeyRequest{RoundId: i.round}
@@ -100,13 +90,13 @@ round has one. Called again without -life it prints the same keys.`, func(ctx co
 	f = c.Flags()
 	i.bind(f)
 	i.bindRound(f)
-	f.DurationVar(&i.life, "life", issuer.DefaultLife, "time until the issuer destroys the keys: longer than the round lasts")
+	f.DurationVar(&i.life, "life", server.IssuerKeyLife, "time until the issuer destroys the keys: longer than the round lasts")
 	return c
 }
 
 func newIssueKeys() *cobra.Command {
 	i := &issuerFlags{}
-	c := newCommand("keys -server ADDRESS [flags]", "list the rounds that have keys", "Lists the rounds that have keys, how many clients have a token, and when the keys end.",
+	c := newCommand("keys --server ADDRESS [flags]", "list the rounds that have keys", "Lists the rounds that have keys, how many clients have a token, and when the keys end.",
 		func(ctx context.Context, _ []string, std command.Streams) error {
 			return i.onIssuer(func(c service.IssuerOperatorClient) error {
 				resp, err := c.ListKeys(ctx, &service.ListKeysRequest{})
@@ -136,16 +126,13 @@ func writeKeys(w io.Writer, keys []*service.IssuerKey) error {
 
 func newIssueDrop() *cobra.Command {
 	i := &issuerFlags{}
-	c := newCommand("drop -server ADDRESS -id ROUND [flags]", "destroy the keys of a round", `Destroys the keys of a round and the record of who had a token under them. Tokens that clients
+	c := newCommand("drop --server ADDRESS --id ROUND [flags]", "destroy the keys of a round", `Destroys the keys of a round and the record of who had a token under them. Tokens that clients
 have already stay good.`, func(ctx context.Context, _ []string, std command.Streams) error {
 		return i.onRound(func(c service.IssuerOperatorClient) error {
 			if _, err := c.DropKey(ctx, &service.DropKeyRequest{RoundId: i.round}); err != nil {
 				return err
 			}
-			return i.output.print(std.Out, map[string]string{"dropped": i.round}, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "dropped %s\n", i.round)
-				return err
-			})
+			return i.output.printf(std.Out, map[string]string{"dropped": i.round}, "dropped %s\n", i.round)
 		})
 	})
 	i.bind(c.Flags())
@@ -159,14 +146,14 @@ func readIssuerKeys(file string) (inner, outer []byte, err error) {
 	if file == "" {
 		return nil, nil, nil
 	}
-	text, err := readSmall("-issuer-key", file)
+	text, err := readSmall("--issuer-key", file)
 	if err != nil {
 		return nil, nil, err
 	}
 	first, rest := pem.Decode(text)
 	second, rest := pem.Decode(rest)
 	if first == nil || first.Type != pemKey || second == nil || second.Type != pemKey || len(strings.TrimSpace(string(rest))) > 0 {
-		return nil, nil, fl.Invalid("-issuer-key", file, "must hold two PEM blocks %q, as hushgrad issue key prints them, and nothing else", pemKey)
+		return nil, nil, fl.Invalid("--issuer-key", file, "must hold two PEM blocks %q, as hushgrad issue key prints them, and nothing else", pemKey)
 	}
 	return first.Bytes, second.Bytes, nil
 }
@@ -176,13 +163,13 @@ func (e *encodeFlags) dialIssuer() (*grpc.ClientConn, error) {
 	if e.bearer == "" {
 		return e.issuer.dial()
 	}
-	text, err := readSmall("-bearer-file", e.bearer)
+	text, err := readSmall("--bearer-file", e.bearer)
 	if err != nil {
 		return nil, err
 	}
 	secret := strings.Fields(string(text))
 	if len(secret) != 1 {
-		return nil, fl.Invalid("-bearer-file", e.bearer, "must hold one word: the secret")
+		return nil, fl.Invalid("--bearer-file", e.bearer, "must hold one word: the secret")
 	}
 	return e.issuer.dial(grpc.WithPerRPCCredentials(client.Bearer(secret[0])))
 }

@@ -18,7 +18,7 @@ func runIssue(t *testing.T, args ...string) []string {
 	var out log
 	ctx, stop := context.WithCancel(context.Background())
 	code := make(chan int, 1)
-	args = append([]string{"issue", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-data", filepath.Join(t.TempDir(), "issuer")}, args...)
+	args = append([]string{"issue", "--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0", "--data", noData}, args...)
 	go func() { code <- call(ctx, args, io.Discard, &out) }()
 	t.Cleanup(func() {
 		stop()
@@ -52,6 +52,7 @@ func refusal(t *testing.T, args ...string) string {
 // From the shell: a round with a key of the issuer counts one report of each client that the
 // issuer knows, and none without a token.
 func TestARoundWithTokensFromTheShell(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	selfSigned(t, cert, key)
@@ -64,26 +65,26 @@ func TestARoundWithTokensFromTheShell(t *testing.T) {
 	}
 	stranger := writeFile(t, dir, "carl", strings.Split(printed(t, "issue", "bearer", "carl"), "\n")[0])
 	bearers := writeFile(t, dir, "bearers", strings.Join(lines, "\n")+"\n")
-	addresses := runIssue(t, "-tls-cert", cert, "-tls-key", key, "-bearer-file", bearers)
+	addresses := runIssue(t, "--tls-cert", cert, "--tls-key", key, "--bearer-file", bearers)
 	issuers, keys := addresses[0], addresses[1]
-	if complaint(t, "issue", "keys", "-server", keys, "-tls-ca", cert) != "" {
+	if complaint(t, "issue", "keys", "--server", keys, "--tls-ca", cert) != "" {
 		issuers, keys = keys, issuers
 	}
-	if text := complaint(t, "issue", "keys", "-server", issuers, "-tls-ca", cert); !strings.Contains(text, "must be its listener for hushgrad.v1.IssuerOperator") {
+	if text := complaint(t, "issue", "keys", "--server", issuers, "--tls-ca", cert); !strings.Contains(text, "must be its listener for hushgrad.v1.IssuerOperator") {
 		t.Errorf("the clients' listener offers the operator's service: %q", text)
 	}
 
-	pem := printed(t, "issue", "key", "-server", keys, "-tls-ca", cert, "-id", "r")
-	if again := printed(t, "issue", "key", "-server", keys, "-tls-ca", cert, "-id", "r"); again != pem {
+	pem := printed(t, "issue", "key", "--server", keys, "--tls-ca", cert, "--id", "r")
+	if again := printed(t, "issue", "key", "--server", keys, "--tls-ca", cert, "--id", "r"); again != pem {
 		t.Error("the same call prints another key")
 	}
-	printed(t, "round", "-server", operator, "-id", "r", "-dim", "4", "-epsilon", "5", "-min-reports", "2", "-param", "sparsity=2", "-issuer-key", writeFile(t, dir, "r.pem", pem))
+	printed(t, "round", "--server", operator, "--id", "r", "--dim", "4", "--epsilon", "5", "--min-reports", "2", "--param", "sparsity=2", "--issuer-key", writeFile(t, dir, "r.pem", pem))
 
 	encode := func(data string, flags ...string) []string {
-		return append(append([]string{"encode", "-server", clients, "-max-epsilon", "5", "-round", "r"}, flags...), data)
+		return append(append([]string{"encode", "--server", clients, "--max-epsilon", "5", "--round", "r"}, flags...), data)
 	}
 	as := func(secret string) []string {
-		return []string{"-issuer", issuers, "-issuer-tls-ca", cert, "-bearer-file", secret}
+		return []string{"--issuer", issuers, "--issuer-tls-ca", cert, "--bearer-file", secret}
 	}
 	one, two := writeFile(t, dir, "one.csv", "anna,1,0.5\n"), writeFile(t, dir, "two.csv", "anna,1,0.5\nbert,2,-1\n")
 	for what, c := range map[string]struct {
@@ -106,12 +107,12 @@ func TestARoundWithTokensFromTheShell(t *testing.T) {
 			t.Errorf("a second report: %q", text)
 		}
 	}
-	if text := printed(t, "issue", "keys", "-server", keys, "-tls-ca", cert); !strings.Contains(text, "\nr      2       ") {
+	if text := printed(t, "issue", "keys", "--server", keys, "--tls-ca", cert); !strings.Contains(text, "\nr      2       ") {
 		t.Errorf("keys %q", text)
 	}
-	printed(t, "aggregate", "-server", operator, "-round", "r", "-close")
-	printed(t, "issue", "drop", "-server", keys, "-tls-ca", cert, "-id", "r")
-	if text := printed(t, "issue", "keys", "-server", keys, "-tls-ca", cert); strings.Count(text, "\n") != 1 {
+	printed(t, "aggregate", "--server", operator, "--round", "r", "--close")
+	printed(t, "issue", "drop", "--server", keys, "--tls-ca", cert, "--id", "r")
+	if text := printed(t, "issue", "keys", "--server", keys, "--tls-ca", cert); strings.Count(text, "\n") != 1 {
 		t.Errorf("keys %q after the only one was dropped", text)
 	}
 }
@@ -125,27 +126,28 @@ func complaint(t *testing.T, args ...string) string {
 }
 
 func TestIssueWithCertificates(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	selfSigned(t, cert, key) // of the server, of the operator and of a client
 	clients, operator := parts(t, run(t))
-	tls := []string{"-tls-ca", cert, "-tls-cert", cert, "-tls-key", key}
-	addresses := runIssue(t, "-tls-cert", cert, "-tls-key", key, "-client-ca", cert, "-operator-ca", cert, "-operator-name", "test")
+	tls := []string{"--tls-ca", cert, "--tls-cert", cert, "--tls-key", key}
+	addresses := runIssue(t, "--tls-cert", cert, "--tls-key", key, "--client-ca", cert, "--operator-ca", cert, "--operator-name", "test")
 	issuers, keys := addresses[0], addresses[1]
-	if complaint(t, append([]string{"issue", "keys", "-server", keys}, tls...)...) != "" {
+	if complaint(t, append([]string{"issue", "keys", "--server", keys}, tls...)...) != "" {
 		issuers, keys = keys, issuers
 	}
-	if text := refusal(t, "issue", "keys", "-server", keys, "-tls-ca", cert); !strings.Contains(text, ": -tls-cert and -tls-key: got \"\", rule: are required") {
+	if text := refusal(t, "issue", "keys", "--server", keys, "--tls-ca", cert); !strings.Contains(text, ": --tls-cert and --tls-key: got \"\", rule: are required") {
 		t.Errorf("an operator without a certificate: %q", text)
 	}
-	pem := printed(t, append([]string{"issue", "key", "-server", keys, "-id", "r", "-life", "1h"}, tls...)...)
-	printed(t, "round", "-server", operator, "-id", "r", "-dim", "4", "-epsilon", "5", "-min-reports", "1", "-param", "sparsity=2", "-issuer-key", writeFile(t, dir, "r.pem", pem))
-	encode := []string{"encode", "-server", clients, "-max-epsilon", "5", "-issuer", issuers, "-issuer-tls-ca", cert}
+	pem := printed(t, append([]string{"issue", "key", "--server", keys, "--id", "r", "--life", "1h"}, tls...)...)
+	printed(t, "round", "--server", operator, "--id", "r", "--dim", "4", "--epsilon", "5", "--min-reports", "1", "--param", "sparsity=2", "--issuer-key", writeFile(t, dir, "r.pem", pem))
+	encode := []string{"encode", "--server", clients, "--max-epsilon", "5", "--issuer", issuers, "--issuer-tls-ca", cert}
 	data := writeFile(t, dir, "data.csv", "anna,1,0.5\n")
-	if text := refusal(t, append(encode, data)...); !strings.Contains(text, ": -issuer-tls-cert and -issuer-tls-key: got \"\", rule: are required") {
+	if text := refusal(t, append(encode, data)...); !strings.Contains(text, ": --issuer-tls-cert and --issuer-tls-key: got \"\", rule: are required") {
 		t.Errorf("a client without a certificate: %q", text)
 	}
-	printed(t, append(encode, "-issuer-tls-cert", cert, "-issuer-tls-key", key, data)...)
+	printed(t, append(encode, "--issuer-tls-cert", cert, "--issuer-tls-key", key, data)...)
 }
 
 func TestIssuerKeysAreReadFromPEM(t *testing.T) {
@@ -165,7 +167,7 @@ func TestIssuerKeysAreReadFromPEM(t *testing.T) {
 		}
 	}
 	var p *fl.ParamError
-	if _, _, err := readIssuerKeys(filepath.Join(dir, "absent")); !errors.As(err, &p) || p.Param != "-issuer-key" {
+	if _, _, err := readIssuerKeys(filepath.Join(dir, "absent")); !errors.As(err, &p) || p.Param != "--issuer-key" {
 		t.Errorf("no file: %v", err)
 	}
 }

@@ -37,13 +37,12 @@ func writeFile(t *testing.T, dir, name, text string) string {
 }
 
 // A CSV of clients with named keys goes through encode and aggregate, and the 95 %
-// intervals of what comes out cover the truth in 93 to 97.5 % of the keys (the
-// standard errors are plug-ins and a little wide).
+// intervals of what comes out cover the truth in 92.5 to 98.5 % of the keys. The
+// standard errors are plug-ins and a little wide: they cover 95.3 to 95.7 % on average. With 1500 keys the share
+// has a standard deviation of at most 0.57 %, and the round has a fresh public seed. Both limits are 4.9 deviations
+// away: false positives 2e-6.
 func TestKeyValuesRoundTrip(t *testing.T) {
-	clients, keys := 30_000, 1500
-	if testing.Short() {
-		clients = 5000
-	}
+	const clients, keys = 30_000, 1500
 	dir := t.TempDir()
 	rng := rand.New(rand.NewChaCha8([32]byte{41}))
 	var names, table strings.Builder
@@ -62,10 +61,10 @@ func TestKeyValuesRoundTrip(t *testing.T) {
 		}
 	}
 	dictionary, data := writeFile(t, dir, "keys.txt", names.String()), writeFile(t, dir, "clients.csv", table.String())
-	round := writeFile(t, dir, "round.json", do(t, "round", "-mechanism", "collision", "-dim", strconv.Itoa(keys), "-epsilon", "4", "-param", "sparsity=4"))
+	round := writeFile(t, dir, "round.json", do(t, "round", "--mechanism", "collision", "--dim", strconv.Itoa(keys), "--epsilon", "4", "--param", "sparsity=4"))
 	reports, out := filepath.Join(dir, "reports"), filepath.Join(dir, "out")
-	do(t, "encode", "-round", round, "-keys", dictionary, "-seed", "7", "-out", reports, data)
-	if text := do(t, "aggregate", "-round", round, "-keys", dictionary, "-out", out, reports); !strings.Contains(text, fmt.Sprintf("%d reports", clients)) {
+	do(t, "encode", "--round", round, "--keys", dictionary, "--seed", "7", "--out", reports, data)
+	if text := do(t, "aggregate", "--round", round, "--keys", dictionary, "--out", out, reports); !strings.Contains(text, fmt.Sprintf("%d reports", clients)) {
 		t.Errorf("aggregate printed %q", text)
 	}
 
@@ -98,7 +97,7 @@ func TestKeyValuesRoundTrip(t *testing.T) {
 		}
 	}
 	for what, covered := range map[string]int{"frequencies": frequencies, "means": means} {
-		if share := float64(covered) / float64(keys); share < 0.93 || share > 0.975 {
+		if share := float64(covered) / float64(keys); share < 0.925 || share > 0.985 {
 			t.Errorf("95 %% intervals cover %.4f of the %s", share, what)
 		}
 	}
@@ -121,14 +120,14 @@ func TestKeyValuesRoundTrip(t *testing.T) {
 // Both forms of the input mean the same: with one seed they give one estimate.
 func TestFormsOfTheInput(t *testing.T) {
 	dir := t.TempDir()
-	round := writeFile(t, dir, "round.json", do(t, "round", "-mechanism", "coco", "-dim", "5", "-epsilon", "8", "-min-reports", "2", "-param", "sparsity=2"))
+	round := writeFile(t, dir, "round.json", do(t, "round", "--mechanism", "coco", "--dim", "5", "--epsilon", "8", "--min-reports", "2", "--param", "sparsity=2"))
 	table := writeFile(t, dir, "a.csv", "a,0,1\nb,1,-0.5\na,4,0.25\n")
 	lines := writeFile(t, dir, "a.jsonl", `{"client": "a", "values": {"4": 0.25, "0": 1}}`+"\n"+`{"client": "b", "values": {"1": -0.5}}`)
 	var outs []string
 	for _, file := range []string{table, lines} {
 		reports := file + ".reports"
-		do(t, "encode", "-round", round, "-seed", "3", "-out", reports, file)
-		outs = append(outs, do(t, "aggregate", "-round", round, reports))
+		do(t, "encode", "--round", round, "--seed", "3", "--out", reports, file)
+		outs = append(outs, do(t, "aggregate", "--round", round, reports))
 	}
 	if outs[0] != outs[1] || strings.Count(outs[0], "\n") != 6 {
 		t.Errorf("CSV gives %s, JSON lines %s", outs[0], outs[1])
@@ -137,30 +136,30 @@ func TestFormsOfTheInput(t *testing.T) {
 
 func TestKeyValueCommandsRefuse(t *testing.T) {
 	dir := t.TempDir()
-	round := writeFile(t, dir, "round.json", do(t, "round", "-mechanism", "coco", "-dim", "5", "-epsilon", "8", "-min-reports", "3", "-param", "sparsity=2"))
-	other := writeFile(t, dir, "other.json", do(t, "round", "-mechanism", "coco", "-dim", "5", "-epsilon", "8", "-min-reports", "1", "-param", "sparsity=2"))
-	sum := writeFile(t, dir, "sum.json", do(t, "round", "-mechanism", "sumdp", "-dim", "5", "-epsilon", "1", "-delta", "1e-6", "-min-reports", "100"))
+	round := writeFile(t, dir, "round.json", do(t, "round", "--mechanism", "coco", "--dim", "5", "--epsilon", "8", "--min-reports", "3", "--param", "sparsity=2"))
+	other := writeFile(t, dir, "other.json", do(t, "round", "--mechanism", "coco", "--dim", "5", "--epsilon", "8", "--min-reports", "1", "--param", "sparsity=2"))
+	sum := writeFile(t, dir, "sum.json", do(t, "round", "--mechanism", "sumdp", "--dim", "5", "--epsilon", "1", "--delta", "1e-6", "--min-reports", "100"))
 	good := writeFile(t, dir, "good.csv", "u,0,1\n")
 	reports := filepath.Join(dir, "reports")
-	do(t, "encode", "-round", round, "-out", reports, good)
+	do(t, "encode", "--round", round, "--out", reports, good)
 	damaged := writeFile(t, dir, "damaged", "hgrpts1\n")
 	twice := writeFile(t, dir, "twice.txt", "a\na\n")
 	names := writeFile(t, dir, "names.txt", "a\nb\n")
 	for param, args := range map[string][]string{
-		"-round":    {"encode", good},
-		"arguments": {"encode", "-round", round},
-		"-format":   {"encode", "-round", round, "-format", "xml", good},
-		"key":       {"encode", "-round", round, writeFile(t, dir, "1.csv", "u,5,1\n")},
-		"value":     {"encode", "-round", round, writeFile(t, dir, "2.csv", "u,0,1\nu,1,x\n")},
-		"key  ":     {"encode", "-round", round, writeFile(t, dir, "3.csv", "u,0,1\nu,0,1\n")},
-		"csv":       {"encode", "-round", round, writeFile(t, dir, "4.csv", "u,0\n")},
-		"jsonl":     {"encode", "-round", round, writeFile(t, dir, "5.jsonl", "{")},
-		"-keys":     {"encode", "-round", round, "-keys", twice, good},
-		"key ":      {"encode", "-round", round, "-keys", names, good},
-		"-round ":   {"encode", "-round", sum, good},
-		"file":      {"aggregate", "-round", other, reports},
-		"file ":     {"aggregate", "-round", round, damaged},
-		"-param":    {"round", "-param", "x"},
+		"--round":   {"encode", good},
+		"arguments": {"encode", "--round", round},
+		"--format":  {"encode", "--round", round, "--format", "xml", good},
+		"key":       {"encode", "--round", round, writeFile(t, dir, "1.csv", "u,5,1\n")},
+		"value":     {"encode", "--round", round, writeFile(t, dir, "2.csv", "u,0,1\nu,1,x\n")},
+		"key  ":     {"encode", "--round", round, writeFile(t, dir, "3.csv", "u,0,1\nu,0,1\n")},
+		"csv":       {"encode", "--round", round, writeFile(t, dir, "4.csv", "u,0\n")},
+		"jsonl":     {"encode", "--round", round, writeFile(t, dir, "5.jsonl", "{")},
+		"--keys":    {"encode", "--round", round, "--keys", twice, good},
+		"key ":      {"encode", "--round", round, "--keys", names, good},
+		"--round ":  {"encode", "--round", sum, good},
+		"file":      {"aggregate", "--round", other, reports},
+		"file ":     {"aggregate", "--round", round, damaged},
+		"--param":   {"round", "--param", "x"},
 		"dim":       {"round"},
 	} {
 		err := try(t, args)
@@ -169,7 +168,7 @@ func TestKeyValueCommandsRefuse(t *testing.T) {
 			t.Errorf("%v: error %v, want a ParamError for %s", args, err, param)
 		}
 	}
-	if err := try(t, []string{"aggregate", "-round", round, reports}); err == nil || !strings.Contains(err.Error(), "min_reports") {
+	if err := try(t, []string{"aggregate", "--round", round, reports}); err == nil || !strings.Contains(err.Error(), "min_reports") {
 		t.Errorf("too few reports: %v", err)
 	}
 	cut, err := os.ReadFile(reports)
@@ -177,7 +176,7 @@ func TestKeyValueCommandsRefuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	short := writeFile(t, dir, "short", string(cut[:len(cut)-1]))
-	if err := try(t, []string{"aggregate", "-round", round, short}); err == nil || !strings.Contains(err.Error(), "cut or unfinished") {
+	if err := try(t, []string{"aggregate", "--round", round, short}); err == nil || !strings.Contains(err.Error(), "cut or unfinished") {
 		t.Errorf("a cut file: %v", err)
 	}
 }

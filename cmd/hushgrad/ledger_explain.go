@@ -30,7 +30,7 @@ func newLedgerExplain() *cobra.Command {
 	var entry uint64
 	var f *flag.FlagSet
 	c := newCommand("explain [flags] FILE", "in words what the entries promise, and what they do not", `Says in words what all reports of a client promise together, for each purpose of a ledger, and
-what they do not promise. With -entry it is about one report.`, func(ctx context.Context, args []string, std command.Streams) error {
+what they do not promise. With --entry it is about one report.`, func(ctx context.Context, args []string, std command.Streams) error {
 		return onExported(args[0], func(x *ledger.Exported) error {
 			all := explainLedger(x)
 			if command.Given(f, "entry") {
@@ -81,7 +81,7 @@ var notPromised = []string{
 // explainLedger says what the purposes of a ledger promise.
 func explainLedger(x *ledger.Exported) []explained {
 	all := []explained{}
-	_ = eachPurpose(x, func(name string, p ledger.ExportedPurpose) error { // visit never fails
+	for name, p := range purposes(x) {
 		count := 0
 		for _, e := range p.Entries {
 			if e.Counts() {
@@ -95,7 +95,7 @@ func explainLedger(x *ledger.Exported) []explained {
 			DoesNotHold: slices.Clone(notPromised),
 		}
 		if p.Spent.Central != nil {
-			e.Promises = append(e.Promises, factor("A party that sees only whole rounds"+passively(p)+" learns of a client", *p.Spent.Central))
+			e.Promises = append(e.Promises, factor("A party that sees only whole rounds learns of a client", *p.Spent.Central))
 			e.DoesNotHold = append(e.DoesNotHold, "The second promise does not hold against a party that works together with the shuffler, or with all but a few clients.")
 		}
 		switch local := seesAtMost(p) == ""; {
@@ -108,8 +108,7 @@ func explainLedger(x *ledger.Exported) []explained {
 			"Where one entry stands for a file of many clients, as an entry of hushgrad encode does, this holds for each of them by itself, also for one that was in every file.")
 		e.DoesNotHold = append(e.DoesNotHold, "Data that serve several purposes are protected by all their budgets together, which is less.")
 		all = append(all, e)
-		return nil
-	})
+	}
 	return all
 }
 
@@ -123,13 +122,11 @@ var states = map[string]string{
 
 // explainEntry says what one report promises.
 func explainEntry(x *ledger.Exported, id uint64) (out explained, err error) {
-	found := false
-	_ = eachPurpose(x, func(name string, p ledger.ExportedPurpose) error { // visit never fails
+	for name, p := range purposes(x) {
 		for _, e := range p.Entries {
 			if e.ID != id {
 				continue
 			}
-			found = true
 			out = explained{
 				Subject:     fmt.Sprintf("entry %d, round %s of %s, purpose %s. %s", id, e.RoundID, e.Mechanism, name, states[e.State]),
 				Promises:    []string{factor("A party that "+seesOf[e.Model]+" learns of the client", e.ExportedBound)},
@@ -138,13 +135,10 @@ func explainEntry(x *ledger.Exported, id uint64) (out explained, err error) {
 			if e.Central != nil {
 				out.Promises = append(out.Promises, factor("A party that "+seesOf[e.Central.Model]+" learns of the client", e.Central.ExportedBound))
 			}
+			return out, nil
 		}
-		return nil
-	})
-	if !found {
-		return out, fl.Invalid("-entry", id, "must be an entry of the ledger, see hushgrad ledger show")
 	}
-	return out, nil
+	return out, fl.Invalid("--entry", id, "must be an entry of the ledger, see hushgrad ledger show")
 }
 
 // seesAtMost says what a party sees against whom all that counts in a purpose promises something,
@@ -152,24 +146,11 @@ func explainEntry(x *ledger.Exported, id uint64) (out explained, err error) {
 func seesAtMost(p ledger.ExportedPurpose) string {
 	var all []string
 	for _, trust := range []fl.Trust{fl.Shuffle, fl.TwoServers} {
-		if counts(p, trust) {
+		if slices.ContainsFunc(p.Entries, func(e ledger.ExportedEntry) bool { return e.Counts() && e.Model == trust.String() }) {
 			all = append(all, strings.TrimSuffix(seesOf[trust.String()], ","))
 		}
 	}
 	return strings.Join(all, ", and in other rounds ")
-}
-
-// passively restricts whom the central sum of a purpose holds against, if it has rounds of two servers.
-func passively(p ledger.ExportedPurpose) string {
-	if counts(p, fl.TwoServers) {
-		return ", in rounds of two servers as a passive server does,"
-	}
-	return ""
-}
-
-// counts says whether an entry of this trust counts in a purpose.
-func counts(p ledger.ExportedPurpose, trust fl.Trust) bool {
-	return slices.ContainsFunc(p.Entries, func(e ledger.ExportedEntry) bool { return e.Counts() && e.Model == trust.String() })
 }
 
 // seesOf says who a guarantee of a trust holds against.
@@ -177,7 +158,7 @@ var seesOf = map[string]string{
 	fl.NoPrivacy.String():  "sees the report",
 	fl.Local.String():      "sees the report, the server included,",
 	fl.Shuffle.String():    "sees only the shuffled reports of the whole round, and does not work together with the shuffler,",
-	fl.TwoServers.String(): "sees what one passive server of two sees, and does not work together with the other,",
+	fl.TwoServers.String(): "is one of two servers, or sees what they release, and does not work together with the other,",
 }
 
 // writeExplained writes it for people.

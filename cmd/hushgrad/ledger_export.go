@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
@@ -49,7 +48,7 @@ func writeCSV(out io.Writer, x *ledger.Exported) error {
 	}); err != nil {
 		return err
 	}
-	err := eachPurpose(x, func(name string, p ledger.ExportedPurpose) error {
+	for name, p := range purposes(x) {
 		for _, e := range p.Entries {
 			line := append([]string{name, strconv.FormatUint(e.ID, 10), e.State, e.RoundID, e.Digest, e.Mechanism}, cells(e.ExportedGuarantee)...)
 			central := make([]string, 4)
@@ -68,10 +67,9 @@ func writeCSV(out io.Writer, x *ledger.Exported) error {
 				return err
 			}
 		}
-		return nil
-	})
+	}
 	w.Flush()
-	return cmp.Or(err, w.Error())
+	return w.Error()
 }
 
 func cells(g ledger.ExportedGuarantee) []string {
@@ -91,13 +89,13 @@ func newLedgerVerify() *cobra.Command {
 	var form output
 	var counter, export string
 	c := newCommand("verify [flags] FILE", "check that a ledger is whole and has forgotten nothing", `Checks every record of a ledger: its checksum, the numbers of the entries, both headers and the
-structure of the file. It adds up again what was spent. With -counter it refuses a ledger that
-is behind its counter. With -export it refuses one that has forgotten or changed what an
+structure of the file. It adds up again what was spent. With --counter it refuses a ledger that
+is behind its counter. With --export it refuses one that has forgotten or changed what an
 earlier hushgrad ledger export had. Without the two an older copy of a ledger is a sound ledger.`,
 		func(ctx context.Context, args []string, std command.Streams) error {
 			if counter != "" {
 				if _, err := os.Stat(counter); err != nil {
-					return fl.Invalid("-counter", counter, "must be a file of the ledger's counter: %v", err)
+					return fl.Invalid("--counter", counter, "must be a file of the ledger's counter: %v", err)
 				}
 			}
 			return withLedger(args[0], counter, func(l *ledger.Ledger) error {
@@ -117,10 +115,12 @@ earlier hushgrad ledger export had. Without the two an older copy of a ledger is
 				}
 				return form.print(command.Writer(ctx, std.Out), answer, func(w io.Writer) error {
 					fmt.Fprintf(w, "sound     %d entries, each with its checksum\n", answer.Entries)
-					return eachPurpose(x, func(name string, p ledger.ExportedPurpose) error {
-						_, err := fmt.Fprintf(w, "spent     ε = %s of %s for %s\n", above(p.Spent.Epsilon), above(p.Budget.Epsilon), name)
-						return err
-					})
+					for name, p := range purposes(x) {
+						if _, err := fmt.Fprintf(w, "spent     ε = %s of %s for %s\n", above(p.Spent.Epsilon), above(p.Budget.Epsilon), name); err != nil {
+							return err
+						}
+					}
+					return nil
 				})
 			})
 		})
@@ -135,14 +135,14 @@ earlier hushgrad ledger export had. Without the two an older copy of a ledger is
 func compareExport(x *ledger.Exported, file string) error {
 	in, err := os.Open(file)
 	if err != nil {
-		return fl.Invalid("-export", file, "must be readable: %v", err)
+		return fl.Invalid("--export", file, "must be readable: %v", err)
 	}
 	defer in.Close()
 	earlier, err := ledger.ReadExported(in)
 	if err != nil {
-		return fl.Invalid("-export", file, "must be an exported ledger: %v", err)
+		return fl.Invalid("--export", file, "must be an exported ledger: %v", err)
 	}
-	return eachPurpose(earlier, func(name string, before ledger.ExportedPurpose) error {
+	for name, before := range purposes(earlier) {
 		now := map[uint64]ledger.ExportedEntry{}
 		for _, e := range x.Purposes[name].Entries {
 			now[e.ID] = e
@@ -156,8 +156,8 @@ func compareExport(x *ledger.Exported, file string) error {
 				return fmt.Errorf("%w: entry %d of purpose %q is another one in %s", ledger.ErrReplaced, e.ID, name, file)
 			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // later are the states that an entry of a state can be in at a later time.

@@ -33,11 +33,11 @@ func (l *listening) bind(f *flag.FlagSet) {
 func (l *listening) validate(flag, address string) error {
 	switch {
 	case (l.cert == "") != (l.key == ""):
-		return fl.Invalid("-tls-cert and -tls-key", l.cert+" and "+l.key, "must be given together")
+		return fl.Invalid("--tls-cert and --tls-key", l.cert+" and "+l.key, "must be given together")
 	case l.insecure && l.cert != "":
-		return fl.Invalid("-insecure", true, "must not be given with -tls-cert")
+		return fl.Invalid("--insecure", true, "must not be given with --tls-cert")
 	case l.cert == "" && !l.insecure && !loopback(address):
-		return fl.Invalid(flag, address, "must be a loopback address, or -tls-cert and -tls-key, or -insecure, must be given")
+		return fl.Invalid(flag, address, "must be a loopback address, or --tls-cert and --tls-key, or --insecure, must be given")
 	}
 	return nil
 }
@@ -49,12 +49,21 @@ func (l *listening) certificate(logger *slog.Logger) (*tlsfile.Certificate, erro
 	}
 	c, err := tlsfile.LoadCertificate(l.cert, l.key, logger)
 	if err != nil {
-		return nil, fmt.Errorf("-tls-cert, -tls-key: %w", err)
+		return nil, fmt.Errorf("--tls-cert, --tls-key: %w", err)
 	}
 	if err := c.CheckValid(time.Now()); err != nil {
 		logger.Warn("callers refuse the certificate of this process", "error", err)
 	}
 	return c, nil
+}
+
+// listenAt opens the listener of a flag.
+func listenAt(flag, address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	}
+	return l, nil
 }
 
 // callers are the flags that say whose certificates a listener accepts.
@@ -67,27 +76,27 @@ type callers struct {
 func (c *callers) bind(f *flag.FlagSet, who string) {
 	c.who = who
 	f.StringVar(&c.ca, who+"-ca", "", "PEM `file` with authorities that sign the certificates of the "+who+"; reread when it changes")
-	f.StringVar(&c.names, who+"-name", "", "comma-separated `names`: a certificate from -"+who+"-ca is accepted if its common name, a DNS name or a URI is one of them; * accepts every certificate of those authorities")
+	f.StringVar(&c.names, who+"-name", "", "comma-separated `names`: a certificate from --"+who+"-ca is accepted if its common name, a DNS name or a URI is one of them; * accepts every certificate of those authorities")
 }
 
 // validate checks the flags of a listener with the given certificate and address.
 func (c *callers) validate(l listening, address string) error {
 	switch {
 	case c.ca == "" && c.names != "":
-		return fl.Invalid("-"+c.who+"-name", c.names, "needs -%s-ca", c.who)
+		return fl.Invalid("--"+c.who+"-name", c.names, "needs --%s-ca", c.who)
 	case c.ca != "" && l.cert == "":
-		return fl.Invalid("-"+c.who+"-ca", c.ca, "needs -tls-cert and -tls-key")
+		return fl.Invalid("--"+c.who+"-ca", c.ca, "needs --tls-cert and --tls-key")
 	case c.ca != "" && c.names == "":
-		return fl.Invalid("-"+c.who+"-name", "", "is required with -%s-ca: names, or * for every certificate of those authorities", c.who)
+		return fl.Invalid("--"+c.who+"-name", "", "is required with --%s-ca: names, or * for every certificate of those authorities", c.who)
 	}
 	for _, name := range c.list() {
 		if name == "" || strings.Contains(name, "*") && c.names != "*" {
-			return fl.Invalid("-"+c.who+"-name", c.names, "must be whole names between commas, or * alone")
+			return fl.Invalid("--"+c.who+"-name", c.names, "must be whole names between commas, or * alone")
 		}
 	}
-	// Without TLS nobody can be recognized, so -insecure does not help.
+	// Without TLS nobody can be recognized, so --insecure does not help.
 	if c.ca == "" && !loopback(address) {
-		return fl.Invalid("-"+c.who+"-listen", address, "must be a loopback address, or -%s-ca must be given", c.who)
+		return fl.Invalid("--"+c.who+"-listen", address, "must be a loopback address, or --%s-ca must be given", c.who)
 	}
 	return nil
 }
@@ -105,13 +114,7 @@ func (c *callers) list() []string {
 
 // unused returns an error when there are flags although there is no listener.
 func (c *callers) unused() error {
-	switch {
-	case c.ca != "":
-		return fl.Invalid("-"+c.who+"-ca", c.ca, "needs -%s-listen", c.who)
-	case c.names != "":
-		return fl.Invalid("-"+c.who+"-name", c.names, "needs -%s-listen", c.who)
-	}
-	return nil
+	return notGiven("needs --"+c.who+"-listen", textFlag{"--" + c.who + "-ca", c.ca}, textFlag{"--" + c.who + "-name", c.names})
 }
 
 // credentials returns the transport security of a gRPC listener that accepts these callers, or
@@ -131,7 +134,7 @@ func (c *callers) credentials(own *tlsfile.Certificate, logger *slog.Logger) (cr
 func (c *callers) config(own *tlsfile.Certificate, logger *slog.Logger) (*tls.Config, error) {
 	authorities, err := tlsfile.LoadAuthorities(c.ca, logger)
 	if err != nil {
-		return nil, fmt.Errorf("-%s-ca: %w", c.who, err)
+		return nil, fmt.Errorf("--%s-ca: %w", c.who, err)
 	}
 	return own.MutualConfig(authorities, func(shown *x509.Certificate) error {
 		err := c.accept(shown)
@@ -151,7 +154,7 @@ func (c *callers) accept(shown *x509.Certificate) error {
 	if c.names == "*" || slices.ContainsFunc(c.list(), func(name string) bool { return slices.Contains(names, name) }) {
 		return nil
 	}
-	return fl.Invalid("certificate", strings.Join(names, ", "), "must have a name of -%s-name", c.who)
+	return fl.Invalid("certificate", strings.Join(names, ", "), "must have a name of --%s-name", c.who)
 }
 
 // loopback reports whether an address can be reached from this machine only.

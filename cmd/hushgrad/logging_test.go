@@ -11,7 +11,7 @@ import (
 	"github.com/hushgrad/hushgrad/server/seal"
 )
 
-// What keeps a role from starting is a line of its log like any other: -log-format may come from the command line,
+// What keeps a role from starting is a line of its log like any other: --log-format may come from the command line,
 // the environment or the file, also when another setting there is wrong.
 func TestFatalErrorsAreInTheFormatOfTheLog(t *testing.T) {
 	dir := t.TempDir()
@@ -23,11 +23,11 @@ func TestFatalErrorsAreInTheFormatOfTheLog(t *testing.T) {
 		code        int
 		want        string
 	}{
-		"an address that is taken": {[]string{"serve", "-log-format", "json", "-data", "none", "-listen", taken}, "", 1, "-listen: "},
-		"a certificate":            {[]string{"serve", "-log-format", "json", "-tls-cert", "absent", "-tls-key", "absent"}, "", 1, "-tls-cert"},
-		"a wrong call":             {[]string{"shuffle", "-log-format", "json"}, "", 2, "-name: "},
-		"the environment":          {[]string{"issue"}, "HUSHGRAD_ISSUE_LOG_FORMAT=json", 2, "-client-ca or -bearer-file"},
-		"the file":                 {[]string{"serve", "-config", wrongKey}, "", 2, "colour: "},
+		"an address that is taken": {[]string{"serve", "--log-format", "json", "--data", "none", "--listen", taken}, "", 1, "--listen: "},
+		"a certificate":            {[]string{"serve", "--log-format", "json", "--tls-cert", "absent", "--tls-key", "absent"}, "", 1, "--tls-cert"},
+		"a wrong call":             {[]string{"shuffle", "--log-format", "json"}, "", 2, "--name: "},
+		"the environment":          {[]string{"issue"}, "HUSHGRAD_ISSUE_LOG_FORMAT=json", 2, "--client-ca or --bearer-file"},
+		"the file":                 {[]string{"serve", "--config", wrongKey}, "", 2, "colour: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if key, value, found := strings.Cut(c.environment, "="); found {
@@ -53,7 +53,7 @@ func TestFatalErrorsAreInTheFormatOfTheLog(t *testing.T) {
 func TestTheLogSaysWhichListenerServes(t *testing.T) {
 	var out log
 	clients, operator, shuffler := freeAddress(t), freeAddress(t), freeAddress(t)
-	runLogging(t, &out, "-listen", clients, "-operator-listen", operator, "-shuffler-listen", shuffler)
+	runLogging(t, &out, "--listen", clients, "--operator-listen", operator, "--shuffler-listen", shuffler)
 	for listener, address := range map[string]string{"clients": clients, "operator": operator, "shuffler": shuffler} {
 		out.waitFor(t, "msg=serving address="+address+" listener="+listener)
 	}

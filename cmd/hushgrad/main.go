@@ -59,9 +59,12 @@ func dispatch(ctx context.Context, args []string, std command.Streams) error {
 	root.InitDefaultHelpCmd()
 	bindCompletion(root)
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
-		return completeWord(ctx, root, args)
+		plainUsage(root)
 	}
-	root.SetArgs(longFlags(root, args))
-	c, err := root.ExecuteContextC(ctx)
+	root.SetArgs(args)
+	c, err := twoDashes(root, args)
+	if err == nil {
+		c, err = root.ExecuteContextC(ctx)
+	}
 	return command.Within(c.CommandPath(), logged(c, err, std.Err))
 }

@@ -38,14 +38,8 @@ func call(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return command.Run(ctx, "hushgrad", dispatch, args, command.Streams{In: os.Stdin, Out: stdout, Err: stderr})
 }
 
-// checked are the flags of a command.
-type checked interface {
-	bind(*flag.FlagSet)
-	validate() error
-}
-
 // parse reads flags as the command of that name does, and checks them.
-func parse(name string, flags checked, args ...string) error {
+func parse(name string, flags job, args ...string) error {
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
 	flags.bind(f)
 	command.Configurable(f)
@@ -55,7 +49,7 @@ func parse(name string, flags checked, args ...string) error {
 	if err := command.Configure("hushgrad "+name, f); err != nil {
 		return err
 	}
-	return flags.validate()
+	return flags.validate(f)
 }
 
 func TestDispatch(t *testing.T) {
@@ -66,32 +60,32 @@ func TestDispatch(t *testing.T) {
 		stderr string
 	}{
 		"nothing":         {nil, 2, "", "  serve       run"},
-		"help":            {[]string{"-help"}, 0, "  serve       run", ""},
+		"help":            {[]string{"--help"}, 0, "  serve       run", ""},
 		"version":         {[]string{"version"}, 0, "hushgrad ", ""},
 		"unknown":         {[]string{"srve"}, 2, "", `command: got "srve", rule: must be one of serve`},
-		"serve help":      {[]string{"serve", "-help"}, 0, "-operator-listen", ""},
-		"verify help":     {[]string{"verify", "-help"}, 0, "-confidence", ""},
+		"serve help":      {[]string{"serve", "--help"}, 0, "--operator-listen", ""},
+		"verify help":     {[]string{"verify", "--help"}, 0, "--confidence", ""},
 		"verify nothing":  {[]string{"verify"}, 2, "", "arguments: got 0"},
 		"verify a ghost":  {[]string{"verify", "absent.json"}, 2, "", `file: got "absent.json"`},
-		"unknown flag":    {[]string{"serve", "-port", "1"}, 2, "", "-port"},
+		"unknown flag":    {[]string{"serve", "--port", "1"}, 2, "", "--port"},
 		"argument":        {[]string{"serve", "now"}, 2, "", `arguments: got "now"`},
-		"half of TLS":     {[]string{"serve", "-tls-cert", "c.pem"}, 2, "", "must be given together"},
-		"TLS key alone":   {[]string{"serve", "-tls-key", "k.pem"}, 2, "", "must be given together"},
-		"open clients":    {[]string{"serve", "-listen", "0.0.0.0:0"}, 2, "", `-listen: got "0.0.0.0:0", rule: must be a loopback address, or -tls-cert and -tls-key, or -insecure`},
-		"open to all":     {[]string{"serve", "-insecure", "-operator-listen", ":0"}, 2, "", "-operator-listen: got"},
-		"TLS or none":     {[]string{"serve", "-insecure", "-tls-cert", "c", "-tls-key", "k"}, 2, "", "-insecure: got true"},
-		"any operator":    {[]string{"serve", "-tls-cert", "c", "-tls-key", "k", "-operator-ca", "a"}, 2, "", `-operator-name: got "", rule: is required with -operator-ca`},
-		"name without CA": {[]string{"serve", "-operator-name", "a"}, 2, "", "needs -operator-ca"},
-		"half a pattern":  {[]string{"serve", "-tls-cert", "c", "-tls-key", "k", "-operator-ca", "a", "-operator-name", "a,*.b"}, 2, "", "must be whole names"},
-		"an empty name":   {[]string{"serve", "-tls-cert", "c", "-tls-key", "k", "-operator-ca", "a", "-operator-name", "a,"}, 2, "", "must be whole names"},
-		"CA without TLS":  {[]string{"serve", "-operator-ca", "ca.pem"}, 2, "", "needs -tls-cert"},
-		"open operator":   {[]string{"serve", "-operator-listen", "0.0.0.0:0"}, 2, "", "must be a loopback address"},
-		"operator's name": {[]string{"serve", "-operator-listen", "example.com:1"}, 2, "", "must be a loopback address"},
-		"operator's port": {[]string{"serve", "-operator-listen", "127.0.0.1"}, 2, "", "must be a loopback address"},
-		"log format":      {[]string{"serve", "-log-format", "xml"}, 2, "", "must be one of text, json"},
-		"message limit":   {[]string{"serve", "-max-message-bytes", "5"}, 2, "", "MaxMessageBytes: got 5"},
-		"address in use":  {[]string{"serve", "-listen", "127.0.0.1:99999"}, 1, "", "-listen"},
-		"missing TLS key": {[]string{"serve", "-tls-cert", "absent.pem", "-tls-key", "absent.pem"}, 1, "", "-tls-cert"},
+		"half of TLS":     {[]string{"serve", "--tls-cert", "c.pem"}, 2, "", "must be given together"},
+		"TLS key alone":   {[]string{"serve", "--tls-key", "k.pem"}, 2, "", "must be given together"},
+		"open clients":    {[]string{"serve", "--listen", "0.0.0.0:0"}, 2, "", `--listen: got "0.0.0.0:0", rule: must be a loopback address, or --tls-cert and --tls-key, or --insecure`},
+		"open to all":     {[]string{"serve", "--insecure", "--operator-listen", ":0"}, 2, "", "--operator-listen: got"},
+		"TLS or none":     {[]string{"serve", "--insecure", "--tls-cert", "c", "--tls-key", "k"}, 2, "", "--insecure: got true"},
+		"any operator":    {[]string{"serve", "--tls-cert", "c", "--tls-key", "k", "--operator-ca", "a"}, 2, "", `--operator-name: got "", rule: is required with --operator-ca`},
+		"name without CA": {[]string{"serve", "--operator-name", "a"}, 2, "", "needs --operator-ca"},
+		"half a pattern":  {[]string{"serve", "--tls-cert", "c", "--tls-key", "k", "--operator-ca", "a", "--operator-name", "a,*.b"}, 2, "", "must be whole names"},
+		"an empty name":   {[]string{"serve", "--tls-cert", "c", "--tls-key", "k", "--operator-ca", "a", "--operator-name", "a,"}, 2, "", "must be whole names"},
+		"CA without TLS":  {[]string{"serve", "--operator-ca", "ca.pem"}, 2, "", "needs --tls-cert"},
+		"open operator":   {[]string{"serve", "--operator-listen", "0.0.0.0:0"}, 2, "", "must be a loopback address"},
+		"operator's name": {[]string{"serve", "--operator-listen", "example.com:1"}, 2, "", "must be a loopback address"},
+		"operator's port": {[]string{"serve", "--operator-listen", "127.0.0.1"}, 2, "", "must be a loopback address"},
+		"log format":      {[]string{"serve", "--log-format", "xml"}, 2, "", "must be one of text, json"},
+		"message limit":   {[]string{"serve", "--max-message-bytes", "5"}, 2, "", "MaxMessageBytes: got 5"},
+		"address in use":  {[]string{"serve", "--listen", "127.0.0.1:99999"}, 1, "", "--listen"},
+		"missing TLS key": {[]string{"serve", "--tls-cert", "absent.pem", "--tls-key", "absent.pem"}, 1, "", "--tls-cert"},
 	} {
 		var stdout, stderr bytes.Buffer
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // for a call that serves and should not
@@ -149,16 +143,20 @@ func run(t *testing.T, args ...string) []string {
 }
 
 // runLogging is run with the server's log in out. The state is in memory, as long as nobody says
-// otherwise: on a disk it begins with a file of 64 MiB. A server with a shuffler has keys to keep.
+// otherwise: on a disk it begins with a file of 64 MiB. A server with a shuffler has keys to keep all the same.
 func runLogging(t *testing.T, out *log, args ...string) []string {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	code := make(chan int, 1)
-	shuffled, data := slices.Contains(args, "-shuffler-listen"), noData
-	if shuffled {
-		data = filepath.Join(t.TempDir(), "data")
+	shuffled := slices.Contains(args, "--shuffler-listen")
+	usual := []string{"serve", "--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0"}
+	if !slices.Contains(args, "--data") {
+		usual = append(usual, "--data", noData)
+		if shuffled {
+			usual = append(usual, "--seal-keys", filepath.Join(t.TempDir(), "keys"))
+		}
 	}
-	args = append([]string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-data", data}, args...)
+	args = append(usual, args...)
 	go func() { code <- call(ctx, args, io.Discard, out) }()
 	t.Cleanup(func() {
 		stop()
@@ -207,7 +205,7 @@ func TestServeWithTLSAsksTheOperatorForACertificate(t *testing.T) {
 	withCert := credentials.NewTLS(&tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13})
 	without := credentials.NewTLS(&tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS13})
 	worked := 0
-	for _, address := range run(t, "-tls-cert", certFile, "-tls-key", keyFile, "-operator-ca", certFile, "-operator-name", "test") {
+	for _, address := range run(t, "--tls-cert", certFile, "--tls-key", keyFile, "--operator-ca", certFile, "--operator-name", "test") {
 		if openOn(t, address, without) == nil || openOn(t, address, insecure.NewCredentials()) == nil {
 			t.Errorf("%s: a round was opened without a certificate", address)
 		}
@@ -225,7 +223,7 @@ func TestAnExpiredCertificateIsLogged(t *testing.T) {
 	cert, key := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
 	selfSignedUntil(t, cert, key, time.Now().Add(-time.Minute))
 	var out log
-	runLogging(t, &out, "-tls-cert", cert, "-tls-key", key)
+	runLogging(t, &out, "--tls-cert", cert, "--tls-key", key)
 	out.waitFor(t, cert+" has expired at")
 }
 

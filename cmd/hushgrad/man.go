@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -37,11 +36,13 @@ func writeManual(ctx context.Context, c *cobra.Command, dir string, stdout io.Wr
 	if err := command.Place("DIR", file); err != nil {
 		return fl.Invalid("DIR", dir, "must be a directory that is there")
 	}
-	page, err := manualPage(c, name)
-	if err != nil {
-		return err
+	b := thisBuild()
+	c.DisableAutoGenTag = true
+	header := &doc.GenManHeader{Title: strings.ToUpper(name), Section: "1", Source: "hushgrad " + b.Version, Manual: "hushgrad"}
+	if made, err := time.Parse(time.RFC3339, b.Date); err == nil {
+		header.Date = &made
 	}
-	if err := command.Replace(ctx, file, func(w io.Writer) error { _, err := w.Write(page); return err }); err != nil {
+	if err := command.Replace(ctx, file, func(w io.Writer) error { return doc.GenMan(c, header, w) }); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintln(stdout, file); err != nil {
@@ -53,19 +54,4 @@ func writeManual(ctx context.Context, c *cobra.Command, dir string, stdout io.Wr
 		}
 	}
 	return nil
-}
-
-// manualPage returns the page of a command. Cobra writes flags with two dashes.
-func manualPage(c *cobra.Command, name string) ([]byte, error) {
-	b := thisBuild()
-	c.DisableAutoGenTag = true
-	header := &doc.GenManHeader{Title: strings.ToUpper(name), Section: "1", Source: "hushgrad " + b.Version, Manual: "hushgrad"}
-	if made, err := time.Parse(time.RFC3339, b.Date); err == nil {
-		header.Date = &made
-	}
-	var page bytes.Buffer
-	if err := doc.GenMan(c, header, &page); err != nil {
-		return nil, err
-	}
-	return bytes.ReplaceAll(page.Bytes(), []byte(`\fB--`), []byte(`\fB-`)), nil
 }

@@ -27,7 +27,7 @@ type monitoring struct {
 }
 
 func (m *monitoring) bind(f *flag.FlagSet) {
-	f.StringVar(&m.address, "metrics-listen", "", "`address` for HTTP with /metrics, /healthz and /readyz: a loopback address, or -metrics-ca must be given; \"\" is none")
+	f.StringVar(&m.address, "metrics-listen", "", "`address` for HTTP with /metrics, /healthz and /readyz: a loopback address, or --metrics-ca must be given; \"\" is none")
 	m.readers.bind(f, "metrics")
 }
 
@@ -67,9 +67,9 @@ func (m *monitoring) listen(figures prometheus.Gatherer, ready func() error, own
 			return nil, err
 		}
 	}
-	l, err := net.Listen("tcp", m.address)
+	l, err := listenAt("--metrics-listen", m.address)
 	if err != nil {
-		return nil, fmt.Errorf("-metrics-listen: %w", err)
+		return nil, err
 	}
 	if security != nil {
 		l = tls.NewListener(l, security)

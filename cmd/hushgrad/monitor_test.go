@@ -23,7 +23,7 @@ import (
 func monitored(t *testing.T, args ...string) (monitor string, addresses []string) {
 	t.Helper()
 	var out log
-	addresses = runLogging(t, &out, append([]string{"-metrics-listen", "127.0.0.1:0"}, args...)...)
+	addresses = runLogging(t, &out, append([]string{"--metrics-listen", "127.0.0.1:0"}, args...)...)
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		out.mu.Lock()
 		found := regexp.MustCompile(`msg=monitoring address=(\S+)`).FindStringSubmatch(out.text.String())
@@ -72,7 +72,7 @@ func TestTheMonitorSaysHowTheServerIs(t *testing.T) {
 // container from its health check.
 func TestIdleConnectionsLockNobodyOut(t *testing.T) {
 	shown := freeAddress(t)
-	monitor, _ := monitored(t, "-dashboard", shown)
+	monitor, _ := monitored(t, "--dashboard", shown)
 	for _, address := range []string{monitor, shown} {
 		for range 3 * maxReaders {
 			idle, err := net.Dial("tcp", address)
@@ -90,7 +90,7 @@ func TestIdleConnectionsLockNobodyOut(t *testing.T) {
 			t.Errorf("%s: %d, %.80q, want %q", url, code, text, want)
 		}
 	}
-	if text := do(t, "health", "-server", monitor); text != "ready\n" {
+	if text := do(t, "health", "--server", monitor); text != "ready\n" {
 		t.Errorf("hushgrad health printed %q", text)
 	}
 }
@@ -119,13 +119,13 @@ func TestTheMonitorIsForItsReaders(t *testing.T) {
 		args []string
 		ok   bool
 	}{
-		{[]string{"-metrics-listen", ":0"}, false},
-		{[]string{"-metrics-listen", ":0", "-insecure"}, false},
-		{[]string{"-metrics-ca", "ca.pem", "-metrics-name", "*", "-tls-cert", "c", "-tls-key", "k"}, false},
-		{[]string{"-metrics-listen", ":0", "-metrics-ca", "ca.pem", "-tls-cert", "c", "-tls-key", "k"}, false},
-		{[]string{"-metrics-listen", ":0", "-metrics-ca", "ca.pem", "-metrics-name", "a", "-tls-cert", "c", "-tls-key", "k"}, true},
+		{[]string{"--metrics-listen", ":0"}, false},
+		{[]string{"--metrics-listen", ":0", "--insecure"}, false},
+		{[]string{"--metrics-ca", "ca.pem", "--metrics-name", "*", "--tls-cert", "c", "--tls-key", "k"}, false},
+		{[]string{"--metrics-listen", ":0", "--metrics-ca", "ca.pem", "--tls-cert", "c", "--tls-key", "k"}, false},
+		{[]string{"--metrics-listen", ":0", "--metrics-ca", "ca.pem", "--metrics-name", "a", "--tls-cert", "c", "--tls-key", "k"}, true},
 	} {
-		if err := parse("serve", &serveFlags{}, c.args...); (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "-metrics-") {
+		if err := parse("serve", &serveFlags{}, c.args...); (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "--metrics-") {
 			t.Errorf("%v: error %v, want accepted: %t", c.args, err, c.ok)
 		}
 	}
@@ -133,7 +133,7 @@ func TestTheMonitorIsForItsReaders(t *testing.T) {
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	pair, pool := selfSigned(t, cert, key) // for test
 	for name, ok := range map[string]bool{"test": true, "other": false} {
-		monitor, _ := monitored(t, "-tls-cert", cert, "-tls-key", key, "-metrics-ca", cert, "-metrics-name", name)
+		monitor, _ := monitored(t, "--tls-cert", cert, "--tls-key", key, "--metrics-ca", cert, "--metrics-name", name)
 		for _, shows := range [][]tls.Certificate{{pair}, nil} {
 			client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, Certificates: shows}}}
 			_, err := client.Get("https://" + monitor + "/metrics")
@@ -155,18 +155,18 @@ func TestHealthAsksTheMonitor(t *testing.T) {
 	}
 	go monitor.serve()
 	address := monitor.listener.Addr().String()
-	if text := do(t, "health", "-server", address); text != "ready\n" {
+	if text := do(t, "health", "--server", address); text != "ready\n" {
 		t.Errorf("printed %q", text)
 	}
 	wrong = errors.New("the disk is full")
-	if err := try(t, []string{"health", "-server", address}); !errors.Is(err, errNotReady) || !strings.Contains(err.Error(), "the disk is full") {
+	if err := try(t, []string{"health", "--server", address}); !errors.Is(err, errNotReady) || !strings.Contains(err.Error(), "the disk is full") {
 		t.Errorf("not ready: %v", err)
 	}
 	monitor.close()
-	if err := try(t, []string{"health", "-server", address}); !errors.Is(err, errNotReady) {
+	if err := try(t, []string{"health", "--server", address}); !errors.Is(err, errNotReady) {
 		t.Errorf("nobody there: %v", err)
 	}
-	for _, args := range [][]string{{"-server", "example.com:1"}, {"-timeout", "0s"}} {
+	for _, args := range [][]string{{"--server", "example.com:1"}, {"--timeout", "0s"}} {
 		if err := try(t, append([]string{"health"}, args...)); err == nil || errors.Is(err, errNotReady) {
 			t.Errorf("%v: %v", args, err)
 		}
@@ -180,14 +180,14 @@ func TestHealthIsPatientWithinLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	if err := try(t, []string{"health", "-server", silent.Addr().String(), "-timeout", "50ms"}); !errors.Is(err, errNotReady) || !errors.Is(err, context.DeadlineExceeded) {
+	if err := try(t, []string{"health", "--server", silent.Addr().String(), "--timeout", "50ms"}); !errors.Is(err, errNotReady) || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a server that does not answer: %v", err)
 	}
 	talkative := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, strings.Repeat("ready\n", 10_000))
 	}))
 	defer talkative.Close()
-	if text := do(t, "health", "-server", talkative.Listener.Addr().String()); len(text) != 4<<10 {
+	if text := do(t, "health", "--server", talkative.Listener.Addr().String()); len(text) != 4<<10 {
 		t.Errorf("%d bytes were printed, want 4096", len(text))
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -60,7 +61,7 @@ with a test and a README. What to change for a model of your own is marked.
 // write makes the project.
 func (n *newFlags) write(ctx context.Context, dir string, stdout io.Writer) error {
 	if n.language != "go" && n.source+n.module != "" {
-		return fl.Invalid("-source and -module", n.source+n.module, "need -lang go")
+		return fl.Invalid("--source and --module", n.source+n.module, "need --lang go")
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -116,12 +117,9 @@ func (n *newFlags) addModule(dir string, files map[string][]byte) (then string, 
 	if err != nil {
 		return "", err
 	}
-	name := n.module
-	if name == "" {
-		name = filepath.Base(at)
-	}
+	name := cmp.Or(n.module, filepath.Base(at))
 	if err := module.CheckImportPath(name); err != nil {
-		return "", fl.Invalid("-module", name, "must be the path of a Go module: %v", err)
+		return "", fl.Invalid("--module", name, "must be the path of a Go module: %v", err)
 	}
 	source, version, err := n.find()
 	if err != nil {
@@ -162,7 +160,7 @@ func (n *newFlags) find() (source, version string, err error) {
 	if n.source != "" {
 		source, err = filepath.Abs(n.source)
 		if err == nil && !isClone(source) {
-			err = fl.Invalid("-source", n.source, "must be a clone of hushgrad, with its go.mod")
+			err = fl.Invalid("--source", n.source, "must be a clone of hushgrad, with its go.mod")
 		}
 		return source, "", err
 	}
@@ -178,7 +176,7 @@ func (n *newFlags) find() (source, version string, err error) {
 			return at, "", nil
 		}
 		if at == filepath.Dir(at) {
-			return "", "", fl.Invalid("-source", "", "is required: this program is no release, and %s is in no clone of hushgrad", working)
+			return "", "", fl.Invalid("--source", "", "is required: this program is no release, and %s is in no clone of hushgrad", working)
 		}
 	}
 }

@@ -14,8 +14,9 @@ import (
 // The project in Go compiles without a network. With -long it runs, too, learns and says what that
 // cost; without it the tests of its own package show that.
 func TestNewWritesARunnableProject(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "mymodel")
-	text := do(t, "new", "-source", filepath.Join("..", ".."), dir)
+	text := do(t, "new", "--source", filepath.Join("..", ".."), dir)
 	if !strings.HasSuffix(text, "cd "+dir+" && go run .\n") {
 		t.Errorf("printed %q", text)
 	}
@@ -29,11 +30,11 @@ func TestNewWritesARunnableProject(t *testing.T) {
 		}
 		return string(out)
 	}
-	goTool("list", "-export", ".") // compiles, and links nothing
+	goTool("list", "--export", ".") // compiles, and links nothing
 	if *long {
 		goTool("vet", ".")
-		out := goTool("run", ".", "-clients", "20000")
-		for _, part := range []string{"round  1  20000 reports", "local privacy      ε = ", "against everybody", "central privacy    ε = ", "Nothing here shuffles"} {
+		out := goTool("run", ".", "--clients", "20000")
+		for _, part := range []string{"round  1   1250 reports", "local privacy      ε = 4, δ = 0", "The budget is the local ε"} {
 			if !strings.Contains(out, part) {
 				t.Errorf("no %q in\n%s", part, out)
 			}
@@ -45,7 +46,7 @@ func TestNewWritesARunnableProject(t *testing.T) {
 	}
 }
 
-// Without -source a program that is no release builds with the clone that it is called in.
+// Without --source a program that is no release builds with the clone that it is called in.
 func TestNewFindsTheClone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "there")
 	do(t, "new", dir)
@@ -56,11 +57,11 @@ func TestNewFindsTheClone(t *testing.T) {
 	}
 }
 
-// A release is required by its version, and a program elsewhere needs -source.
+// A release is required by its version, and a program elsewhere needs --source.
 func TestNewOutsideOfAClone(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var p *fl.ParamError
-	if err := try(t, []string{"new", "a"}); !errors.As(err, &p) || p.Param != "-source" {
+	if err := try(t, []string{"new", "a"}); !errors.As(err, &p) || p.Param != "--source" {
 		t.Errorf("no clone: %v", err)
 	}
 	if _, err := os.Stat("a"); err == nil {
@@ -68,7 +69,7 @@ func TestNewOutsideOfAClone(t *testing.T) {
 	}
 	release = "1.2.3"
 	t.Cleanup(func() { release = "" })
-	if text := do(t, "new", "-module", "example.com/b", "b"); !strings.HasSuffix(text, "go mod tidy && go run .\n") {
+	if text := do(t, "new", "--module", "example.com/b", "b"); !strings.HasSuffix(text, "go mod tidy && go run .\n") {
 		t.Errorf("printed %q", text)
 	}
 	text, err := os.ReadFile("b/go.mod")
@@ -84,13 +85,13 @@ func TestNewRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for param, args := range map[string][]string{
-		"DIR":                 {full},
-		"DIR ":                {filepath.Join(full, "mine")},
-		"-lang":               {"-lang", "cobol", filepath.Join(dir, "a")},
-		"-source":             {"-source", full, filepath.Join(dir, "a")},
-		"-module":             {"-module", "a b", filepath.Join(dir, "a")},
-		"-source and -module": {"-lang", "python", "-module", "a", filepath.Join(dir, "a")},
-		"arguments":           {},
+		"DIR":                   {full},
+		"DIR ":                  {filepath.Join(full, "mine")},
+		"--lang":                {"--lang", "cobol", filepath.Join(dir, "a")},
+		"--source":              {"--source", full, filepath.Join(dir, "a")},
+		"--module":              {"--module", "a b", filepath.Join(dir, "a")},
+		"--source and --module": {"--lang", "python", "--module", "a", filepath.Join(dir, "a")},
+		"arguments":             {},
 	} {
 		var p *fl.ParamError
 		if err := try(t, append([]string{"new"}, args...)); !errors.As(err, &p) || p.Param != strings.TrimSpace(param) {

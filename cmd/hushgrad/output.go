@@ -35,19 +35,17 @@ func (o *output) bindTo(f *flag.FlagSet, form output) {
 
 // print prints v as JSON, or what text writes.
 func (o *output) print(w io.Writer, v any, text func(io.Writer) error) error {
-	if *o == jsonOutput {
-		return printJSON(w, v)
+	if *o != jsonOutput {
+		return text(w)
 	}
-	return text(w)
+	form := json.NewEncoder(w)
+	form.SetIndent("", "  ")
+	return form.Encode(v)
 }
 
-func printJSON(w io.Writer, v any) error {
-	text, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "%s\n", text)
-	return err
+// printf prints v as JSON, or the text.
+func (o *output) printf(w io.Writer, v any, format string, args ...any) error {
+	return o.print(w, v, func(w io.Writer) error { _, err := fmt.Fprintf(w, format, args...); return err })
 }
 
 // protoJSON is a message in the JSON form of protobuf, with the names of its fields.

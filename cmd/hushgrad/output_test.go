@@ -13,12 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 	flag "github.com/spf13/pflag"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
-	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/server/client"
 )
 
 // With -o json standard output is one JSON value with the keys that programs know.
@@ -26,16 +24,16 @@ func TestJSONOutput(t *testing.T) {
 	_, operator := parts(t, run(t))
 	dir := t.TempDir()
 	round, reports := reportsOf(t, dir)
-	server := []string{"-server", operator}
+	server := []string{"--server", operator}
 	for line, keys := range map[string][]string{
-		"version":                            {"version", "commit", "date", "go"},
-		"round -dim 4 -param sparsity=2":     {"id", "mechanism", "params"},
-		"verify -seeds 5 " + round:           {"holds"},
-		"account amplify -dim 9 -sparsity 2": {"epsilon_central", "bound"},
-		"account compose -epsilon 1":         {"epsilon", "epsilon_basic"},
-		"encode -round " + round + " -out " + reports + " " + filepath.Join(dir, "clients.csv"): {"reports", "round", "guarantee", "file"},
-		"aggregate -round " + round + " " + reports:                                             {"reports", "guarantee", "estimates"},
-		"aggregate -round " + round + " -out " + filepath.Join(dir, "out") + " " + reports:      {"reports", "guarantee", "files"},
+		"version":                              {"version", "commit", "date", "go"},
+		"round --dim 4 --param sparsity=2":     {"id", "mechanism", "params"},
+		"verify --seeds 5 " + round:            {"holds"},
+		"account amplify --dim 9 --sparsity 2": {"epsilon_central", "bound"},
+		"account compose --epsilon 1":          {"epsilon", "epsilon_basic"},
+		"encode --round " + round + " --out " + reports + " " + filepath.Join(dir, "clients.csv"): {"reports", "round", "guarantee", "file"},
+		"aggregate --round " + round + " " + reports:                                              {"reports", "guarantee", "estimates"},
+		"aggregate --round " + round + " --out " + filepath.Join(dir, "out") + " " + reports:      {"reports", "guarantee", "files"},
 		"issue bearer ann": {"name", "secret", "line"},
 		"rounds abort " + strings.Join(server, " ") + " probe": {"aborted"},
 	} {
@@ -51,7 +49,7 @@ func TestJSONOutput(t *testing.T) {
 		}
 	}
 	var list []map[string]any
-	if err := json.Unmarshal([]byte(do(t, append([]string{"rounds", "list", "-output=json"}, server...)...)), &list); err != nil || len(list) != 1 {
+	if err := json.Unmarshal([]byte(do(t, append([]string{"rounds", "list", "--output=json"}, server...)...)), &list); err != nil || len(list) != 1 {
 		t.Errorf("rounds list: %v, %v", list, err)
 	}
 }
@@ -75,10 +73,10 @@ func TestResultsHaveAForm(t *testing.T) {
 func TestWatchPrintsJSONLines(t *testing.T) {
 	var out bytes.Buffer
 	v := view{out: &out, output: jsonOutput, shown: map[string]string{}}
-	status := &service.RoundStatus{Round: &pb.Round{Id: "r"}, State: service.RoundState_ROUND_STATE_OPEN, Opened: timestamppb.New(time.Unix(0, 0))}
-	for n := range uint64(3) {
+	status := client.RoundStatus{Round: fl.Round{ID: "r"}, State: client.RoundOpen, Opened: time.Unix(0, 0)}
+	for n := range 3 {
 		status.Reports = n / 2
-		if err := v.show([]listed{{fl.Round{ID: "r"}, status}}); err != nil {
+		if err := v.show([]client.RoundStatus{status}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -103,7 +101,7 @@ func TestOutputForms(t *testing.T) {
 	}
 }
 
-// Reports do not go to a terminal, unless -out says so.
+// Reports do not go to a terminal, unless --out says so.
 func TestNoReportsOnATerminal(t *testing.T) {
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil || !isTerminal(terminal) {
@@ -113,16 +111,16 @@ func TestNoReportsOnATerminal(t *testing.T) {
 	dir := t.TempDir()
 	round, _ := reportsOf(t, dir)
 	encode := func(flags ...string) error {
-		args := append(append([]string{"encode", "-round", round}, flags...), filepath.Join(dir, "clients.csv"))
+		args := append(append([]string{"encode", "--round", round}, flags...), filepath.Join(dir, "clients.csv"))
 		return dispatch(t.Context(), args, command.Streams{Out: terminal, Err: io.Discard})
 	}
 	var p *fl.ParamError
-	if err := encode(); !errors.As(err, &p) || p.Param != "-out" {
+	if err := encode(); !errors.As(err, &p) || p.Param != "--out" {
 		t.Errorf("on a terminal: %v", err)
 	}
 	for _, out := range []string{"-", filepath.Join(dir, "file")} {
-		if err := encode("-out", out); err != nil {
-			t.Errorf("-out %s: %v", out, err)
+		if err := encode("--out", out); err != nil {
+			t.Errorf("--out %s: %v", out, err)
 		}
 	}
 }

@@ -97,7 +97,7 @@ func readPairs(in io.Reader, name, format string, d *dictionary.Dictionary) (*cl
 	case "jsonl":
 		err = c.readJSONLines(in)
 	default:
-		return nil, fl.Invalid("-format", format, "must be csv or jsonl")
+		return nil, fl.Invalid("--format", format, "must be csv or jsonl")
 	}
 	if err == nil {
 		err = c.finish()

@@ -36,8 +36,7 @@ func (c *clientPairs) readCSV(in io.Reader) error {
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		var wrong *csv.ParseError
-		if errors.As(err, &wrong) {
+		if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
 			return fmt.Errorf("line %d: %w", wrong.Line, fl.Invalid("csv", wrong.Err, csvRule))
 		}
 		if err != nil {

@@ -22,7 +22,9 @@ type jsonLine struct {
 
 // jsonValues are the members of an object in their order. A map would hide one that is
 // there twice, and take null for 0.
-type jsonValues []struct {
+type jsonValues []jsonValue
+
+type jsonValue struct {
 	key   string
 	value float64
 }
@@ -52,10 +54,7 @@ func (v *jsonValues) UnmarshalJSON(text []byte) error {
 		if !ok {
 			return fl.Invalid("value", fmt.Sprint(member), "the value of key %q must be a number in [-1, 1]", name)
 		}
-		*v = append(*v, struct {
-			key   string
-			value float64
-		}{name, value})
+		*v = append(*v, jsonValue{name, value})
 	}
 	return nil
 }

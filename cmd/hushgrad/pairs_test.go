@@ -54,14 +54,14 @@ func TestFormatsListTheSameClients(t *testing.T) {
 // Clients without pairs send a report in both forms.
 func TestFormatsGiveTheSameNumberOfReports(t *testing.T) {
 	dir := t.TempDir()
-	round := writeFile(t, dir, "round.json", do(t, "round", "-mechanism", "coco", "-dim", "5", "-epsilon", "8", "-min-reports", "2", "-param", "sparsity=2"))
+	round := writeFile(t, dir, "round.json", do(t, "round", "--mechanism", "coco", "--dim", "5", "--epsilon", "8", "--min-reports", "2", "--param", "sparsity=2"))
 	for _, file := range []string{
 		writeFile(t, dir, "a.csv", "a,0,1\nb,,\nc\n"),
 		writeFile(t, dir, "a.jsonl", `{"client": "a", "values": {"0": 1}}`+"\n"+`{"client": "b", "values": {}}`+"\n"+`{"client": "c"}`),
 	} {
 		reports := file + ".reports"
-		do(t, "encode", "-round", round, "-out", reports, file)
-		if text := do(t, "aggregate", "-round", round, "-out", filepath.Join(dir, "out"), reports); !strings.HasPrefix(text, "3 reports under (ε=8") {
+		do(t, "encode", "--round", round, "--out", reports, file)
+		if text := do(t, "aggregate", "--round", round, "--out", filepath.Join(dir, "out"), reports); !strings.HasPrefix(text, "3 reports under (ε=8") {
 			t.Errorf("%s: %q, want 3 reports", file, text)
 		}
 	}
@@ -112,25 +112,25 @@ func TestMorePairsThanTheRoundTakes(t *testing.T) {
 	dir := t.TempDir()
 	data := writeFile(t, dir, "a.csv", "a,0,1\na,1,1\na,2,1\nb,0,1\nb,1,1\nc,0,1\nc,1,1\nc,3,1\n")
 	for _, c := range []struct{ mechanism, param, name string }{
-		{"coco", "sparsity=2", "sparsity"}, {"pckv-ue", "padding=2", "padding"}, {"succinct", "sparsity=2", "sparsity"}, {"coco", "sparsity=3", ""}, {"privkv", "", ""},
+		{"coco", "sparsity=2", "sparsity"}, {"pckv-ue", "padding=2", "padding"}, {"signsketch", "sparsity=2", "sparsity"}, {"coco", "sparsity=3", ""},
 	} {
-		args := []string{"round", "-mechanism", c.mechanism, "-dim", "5"}
+		args := []string{"round", "--mechanism", c.mechanism, "--dim", "5"}
 		if c.param != "" {
-			args = append(args, "-param", c.param)
+			args = append(args, "--param", c.param)
 		}
 		round := writeFile(t, dir, "round.json", do(t, args...))
 		var stderr bytes.Buffer
-		if code := call(t.Context(), []string{"encode", "-round", round, data}, io.Discard, &stderr); code != 0 {
+		if code := call(t.Context(), []string{"encode", "--round", round, data}, io.Discard, &stderr); code != 0 {
 			t.Fatalf("%v: %s", c, stderr.String())
 		}
 		note := "2 of 3 clients have more than 2 pairs, the " + c.name + " of the round"
 		if got := strings.Contains(stderr.String(), note); got != (c.name != "") || !got && stderr.Len() > 0 {
 			t.Errorf("%v: printed %q", c, stderr.String())
 		}
-		err := try(t, []string{"encode", "-round", round, "-strict", data})
+		err := try(t, []string{"encode", "--round", round, "--strict", data})
 		var p *fl.ParamError
 		if c.name == "" && err != nil || c.name != "" && (!errors.As(err, &p) || p.Param != "pairs" || !strings.Contains(err.Error(), `a.csv: client "a"`)) {
-			t.Errorf("%v: -strict: %v", c, err)
+			t.Errorf("%v: --strict: %v", c, err)
 		}
 	}
 }
@@ -153,10 +153,10 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func TestReadingEndsWithTheContext(t *testing.T) {
 	dir := t.TempDir()
-	round := writeFile(t, dir, "round.json", do(t, "round", "-dim", "5", "-param", "sparsity=2"))
+	round := writeFile(t, dir, "round.json", do(t, "round", "--dim", "5", "--param", "sparsity=2"))
 	ctx, stop := context.WithCancel(t.Context())
 	std := command.Streams{In: &endless{stop, 100}, Out: io.Discard, Err: io.Discard}
-	if code := command.Run(ctx, "hushgrad", dispatch, []string{"encode", "-round", round, "-"}, std); code != 130 {
+	if code := command.Run(ctx, "hushgrad", dispatch, []string{"encode", "--round", round, "-"}, std); code != 130 {
 		t.Errorf("exit code %d, want 130", code)
 	}
 }

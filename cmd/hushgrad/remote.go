@@ -14,8 +14,8 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// remote are the flags of commands that talk to another party: by default -server, -tls-ca,
-// -tls-cert and -tls-key.
+// remote are the flags of commands that talk to another party: by default --server, --tls-ca,
+// --tls-cert and --tls-key.
 type remote struct {
 	server, ca, cert, key string
 
@@ -23,15 +23,15 @@ type remote struct {
 	prefix string // of the other flags
 }
 
-// bind adds the flags. The default of -server is what r has.
+// bind adds the flags. The default of --server is what r has.
 func (r *remote) bind(f *flag.FlagSet, use string) {
 	r.bindParty(f, "server", "", "hushgrad serve", use)
 }
 
 func (r *remote) bindParty(f *flag.FlagSet, party, prefix, of, use string) {
-	r.flag, r.prefix = "-"+party, prefix
+	r.flag, r.prefix = "--"+party, prefix
 	f.StringVar(&r.server, party, r.server, "`address` of "+of+": "+use)
-	f.StringVar(&r.ca, prefix+"tls-ca", "", "PEM `file` with the authorities that sign the certificate of -"+party+"; required unless that is a loopback address")
+	f.StringVar(&r.ca, prefix+"tls-ca", "", "PEM `file` with the authorities that sign the certificate of --"+party+"; required unless that is a loopback address")
 	f.StringVar(&r.cert, prefix+"tls-cert", "", "PEM `file` with a certificate chain, where the "+party+" asks for one")
 	f.StringVar(&r.key, prefix+"tls-key", "", "PEM `file` with its private key")
 }
@@ -52,7 +52,7 @@ func (r *remote) validate() error {
 }
 
 func (r *remote) tlsFlags() (ca, cert, key string) {
-	return "-" + r.prefix + "tls-ca", "-" + r.prefix + "tls-cert", "-" + r.prefix + "tls-key"
+	return "--" + r.prefix + "tls-ca", "--" + r.prefix + "tls-cert", "--" + r.prefix + "tls-key"
 }
 
 // dial returns a connection, which is not tried before its first use.
@@ -65,6 +65,22 @@ func (r *remote) dial(options ...grpc.DialOption) (*grpc.ClientConn, error) {
 		return nil, err
 	}
 	return r.connect(config.Clone, options...)
+}
+
+// connected checks the flags and calls use with a connection. required is the error where there is no --server.
+func (r *remote) connected(required string, use func(*grpc.ClientConn) error) error {
+	if r.server == "" {
+		return fl.Invalid("--server", "", "%s", required)
+	}
+	if err := r.validate(); err != nil {
+		return err
+	}
+	conn, err := r.dial()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return use(conn)
 }
 
 // connect returns a connection with the settings of TLS that config returns for each attempt, without TLS

@@ -16,16 +16,25 @@ func (r *remote) follow(logger *slog.Logger, options ...grpc.DialOption) (*grpc.
 	if r.ca == "" {
 		return r.dial(options...)
 	}
-	ca, cert, key := r.tlsFlags()
-	authorities, err := tlsfile.LoadAuthorities(r.ca, logger)
+	config, err := followTLS(r.prefix, r.ca, r.cert, r.key, logger)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", ca, err)
+		return nil, err
+	}
+	return r.connect(config, options...)
+}
+
+// followTLS returns the settings of TLS for the next connection, from the files of the flags --tls-ca, --tls-cert and
+// --tls-key with a prefix.
+func followTLS(prefix, ca, cert, key string, logger *slog.Logger) (func() *tls.Config, error) {
+	authorities, err := tlsfile.LoadAuthorities(ca, logger)
+	if err != nil {
+		return nil, fmt.Errorf("--%stls-ca: %w", prefix, err)
 	}
 	var own *tlsfile.Certificate
-	if r.cert != "" {
-		if own, err = tlsfile.LoadCertificate(r.cert, r.key, logger); err != nil {
-			return nil, fmt.Errorf("%s, %s: %w", cert, key, err)
+	if cert != "" {
+		if own, err = tlsfile.LoadCertificate(cert, key, logger); err != nil {
+			return nil, fmt.Errorf("--%[1]stls-cert, --%[1]stls-key: %[2]w", prefix, err)
 		}
 	}
-	return r.connect(func() *tls.Config { return own.ClientConfig(authorities) }, options...)
+	return func() *tls.Config { return own.ClientConfig(authorities) }, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -92,24 +93,17 @@ func awaitGreeting(ctx context.Context, conn net.Conn) (net.Conn, error) {
 		_ = conn.Close() // the error says more
 		return nil, err
 	}
-	return &greeted{Conn: conn, first: first}, conn.SetReadDeadline(time.Time{})
+	return &greeted{conn, io.MultiReader(bytes.NewReader(first), conn)}, conn.SetReadDeadline(time.Time{})
 }
 
-// greeted is a connection some of whose bytes were read already.
+// greeted is a connection some of whose bytes were read already: all has them, too.
 type greeted struct {
 	net.Conn
-	first []byte
+	all io.Reader
 }
 
 // Read implements net.Conn.
-func (c *greeted) Read(p []byte) (int, error) {
-	if len(c.first) > 0 {
-		n := copy(p, c.first)
-		c.first = c.first[n:]
-		return n, nil
-	}
-	return c.Conn.Read(p)
-}
+func (c *greeted) Read(p []byte) (int, error) { return c.all.Read(p) }
 
 // open is a connection without TLS. A server with TLS takes what the client says for damage, and closes it.
 type open struct {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,12 +18,7 @@ func (r *remote) addresses() []string { return strings.Split(r.server, ",") }
 
 // nearby reports whether all addresses are of this machine.
 func (r *remote) nearby() bool {
-	for _, address := range r.addresses() {
-		if !loopback(address) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.addresses(), func(address string) bool { return !loopback(address) })
 }
 
 // untilElected tries calls again for about ten seconds in which no member leads.

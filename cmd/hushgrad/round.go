@@ -22,7 +22,7 @@ import (
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
-// paramFlag collects -param name=value.
+// paramFlag collects --param name=value.
 type paramFlag fl.Params
 
 func (p paramFlag) String() string { return "" }
@@ -56,27 +56,20 @@ type roundFlags struct {
 	remote                       remote
 	round                        fl.Round
 	issuerKey, shuffler, columns string
+	shareKey                     []byte
 	lasts                        time.Duration
 	output                       output
 }
 
 func newRound() *cobra.Command {
-	r := &roundFlags{}
-	c := newCommand("round [flags]", "describe a round, or open it on a server", fmt.Sprintf(`Prints a complete round as JSON (message hushgrad.v1.Round), for encode, aggregate and
+	return newJob("round [flags]", "describe a round, or open it on a server", fmt.Sprintf(`Prints a complete round as JSON (message hushgrad.v1.Round), for encode, aggregate and
 verify. Parameters that are left open are chosen from public quantities, and what no mechanism
 can choose is asked for: how many coordinates or keys of a client a report takes in, for
-example. With -server the round is opened there, for encode -server and aggregate -server.
+example. With --server the round is opened there, for encode --server and aggregate --server.
 
-  hushgrad round -dim 10 -param sparsity=2
+  hushgrad round --dim 10 --param sparsity=2
 
-Mechanisms: %s.`, strings.Join(fl.Mechanisms(), ", ")), func(ctx context.Context, _ []string, std command.Streams) error {
-		if err := r.validate(); err != nil {
-			return err
-		}
-		return r.describe(ctx, std.Out)
-	})
-	r.bind(c.Flags())
-	return c
+Mechanisms: %s.`, strings.Join(fl.Mechanisms(), ", ")), &roundFlags{})
 }
 
 func (r *roundFlags) bind(f *flag.FlagSet) {
@@ -92,30 +85,34 @@ func (r *roundFlags) bind(f *flag.FlagSet) {
 	f.IntVar(&r.round.TargetReports, "target-reports", 0, "reports at which a server closes the round; 0: open")
 	f.StringVar(&r.columns, "columns", "pairs", "comma-separated `list` of what is estimated beside the mean; \"\" is nothing, pairs stands for frequency and conditional where the mechanism estimates them")
 	f.Var(paramFlag(r.round.Params), "param", "`name=value` of a parameter of the mechanism; may be repeated")
-	f.StringVar(&r.issuerKey, "issuer-key", "", "PEM `file` of hushgrad issue key: every report then needs a token under its first key, and with -shuffler one under its second key, too; empty: none does, and whoever reaches the server sends any number of reports")
+	f.StringVar(&r.issuerKey, "issuer-key", "", "PEM `file` of hushgrad issue key: every report then needs a token under its first key, and with --shuffler one under its second key, too; empty: none does, and whoever reaches the server sends any number of reports")
 	r.output.bindTo(f, jsonOutput)
 	command.Topic(f, "The server", func(f *flag.FlagSet) {
 		r.remote.bind(f, "open the round on its operator's listener")
-		f.StringVar(&r.shuffler, "shuffler", "", "with -server: `name` of the shuffler to which clients send their reports, sealed to the newest key of the server; empty: they send them to the server")
-		f.DurationVar(&r.lasts, "deadline", 0, "with -server: time from now at which the round closes; 0: none")
+		f.StringVar(&r.shuffler, "shuffler", "", "with --server: `name` of the shuffler to which clients send their reports, sealed to the newest key of the server; empty: they send them to the server")
+		f.BytesBase64Var(&r.shareKey, "share-key", nil, "with --shuffler: the shuffler's public `key` in base64, which hushgrad shuffle keys --output json prints there; clients seal the second share of a mechanism for two servers to it")
+		f.DurationVar(&r.lasts, "deadline", 0, "with --server: time from now at which the round closes; 0: none")
 	})
 }
 
-func (r *roundFlags) validate() error {
+func (r *roundFlags) validate(*flag.FlagSet) error {
 	if r.shuffler != "" && r.remote.server == "" {
-		return fl.Invalid("-shuffler", r.shuffler, "needs -server, which has the key to which reports are sealed")
+		return fl.Invalid("--shuffler", r.shuffler, "needs --server, which has the key to which reports are sealed")
+	}
+	if len(r.shareKey) > 0 && r.shuffler == "" {
+		return fl.Invalid("--share-key", fmt.Sprintf("%d bytes", len(r.shareKey)), "needs --shuffler, whose key it is")
 	}
 	if r.lasts < 0 {
-		return fl.Invalid("-deadline", r.lasts, "must be >= 0")
+		return fl.Invalid("--deadline", r.lasts, "must be >= 0")
 	}
 	if r.lasts > 0 && r.remote.server == "" {
-		return fl.Invalid("-deadline", r.lasts, "needs -server, which closes the round")
+		return fl.Invalid("--deadline", r.lasts, "needs --server, which closes the round")
 	}
 	return r.remote.validate()
 }
 
-// describe prints a complete round and, on request, opens it on a server.
-func (r *roundFlags) describe(ctx context.Context, w io.Writer) error {
+// run prints a complete round and, on request, opens it on a server.
+func (r *roundFlags) run(ctx context.Context, std command.Streams) error {
 	inner, outer, err := readIssuerKeys(r.issuerKey)
 	if err != nil {
 		return err
@@ -130,7 +127,7 @@ func (r *roundFlags) describe(ctx context.Context, w io.Writer) error {
 	err = r.asked(err)
 	if err == nil && r.remote.server != "" {
 		if complete.Shuffler = r.shuffler; r.shuffler != "" {
-			complete.OuterIssuerKey = outer
+			complete.OuterIssuerKey, complete.ShareKey = outer, r.shareKey
 		}
 		if r.lasts > 0 {
 			complete.Deadline = time.Now().Add(r.lasts)
@@ -141,18 +138,18 @@ func (r *roundFlags) describe(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	if r.output == jsonOutput {
-		return writeRound(w, complete)
+		return writeRound(std.Out, complete)
 	}
-	return describeRound(w, complete, m.Guarantee())
+	return describeRound(std.Out, complete, m.Guarantee())
 }
 
 // asked returns the error of a mechanism that lacks a parameter as an error that says what to type.
 func (r *roundFlags) asked(err error) error {
-	var p *fl.ParamError
-	if !errors.As(err, &p) || p.Got != `"nothing"` {
+	p, ok := errors.AsType[*fl.ParamError](err)
+	if !ok || p.Got != `"nothing"` {
 		return err
 	}
-	return fl.Invalid("-param", "", "must have %s, which -mechanism %s does not choose: type -param %[1]s=VALUE; %[3]s", p.Param, r.round.Mechanism, p.Rule)
+	return fl.Invalid("--param", "", "must have %s, which --mechanism %s does not choose: type --param %[1]s=VALUE; %[3]s", p.Param, r.round.Mechanism, p.Rule)
 }
 
 // describeRound writes a round for people.
@@ -183,7 +180,7 @@ func writeRound(w io.Writer, r fl.Round) error {
 	return err
 }
 
-// columnsOf reads the flag -columns.
+// columnsOf reads the flag --columns.
 func columnsOf(mechanism, text string) (columns []string) {
 	if text != "pairs" {
 		for name := range strings.SplitSeq(text, ",") {
@@ -193,13 +190,9 @@ func columnsOf(mechanism, text string) (columns []string) {
 		}
 		return columns
 	}
-	offered := fl.Columns(mechanism)
-	for _, name := range []string{fl.ColumnFrequency, fl.ColumnConditional} {
-		if slices.Contains(offered, name) {
-			columns = append(columns, name)
-		}
-	}
-	return columns
+	return slices.DeleteFunc([]string{fl.ColumnFrequency, fl.ColumnConditional}, func(name string) bool {
+		return !slices.Contains(fl.Columns(mechanism), name)
+	})
 }
 
 // open opens a round on the server and returns it as clients will see it.
@@ -215,7 +208,7 @@ func (r *remote) open(ctx context.Context, description fl.Round) (fl.Round, erro
 // openRound reads a complete round and builds its mechanism.
 func openRound(ctx context.Context, file string, stdin io.Reader) (fl.Round, fl.Mechanism, error) {
 	if file == "" {
-		return fl.Round{}, nil, fl.Invalid("-round", "", "is required: a file of hushgrad round")
+		return fl.Round{}, nil, fl.Invalid("--round", "", "is required: a file of hushgrad round")
 	}
 	r, err := readRound(file, stdin)
 	if err != nil {

@@ -2,21 +2,19 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 	flag "github.com/spf13/pflag"
+	"google.golang.org/grpc"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
@@ -35,82 +33,47 @@ func bindServer(f *flag.FlagSet) *remote {
 
 // onServer calls use with an operator's connection.
 func (r *remote) onServer(use func(*client.Operator) error) error {
-	if r.server == "" {
-		return fl.Invalid("-server", "", "is required")
-	}
-	if err := r.validate(); err != nil {
-		return err
-	}
-	conn, err := r.dial()
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	return use(client.NewOperator(conn))
+	return r.connected("is required", func(conn *grpc.ClientConn) error { return use(client.NewOperator(conn)) })
 }
 
-// listed is a round as a server describes it.
-type listed struct {
-	round  fl.Round
-	status *service.RoundStatus
-}
-
-// list asks for the rounds. Their descriptions are checked: what a server sends goes to a
-// terminal.
-func list(ctx context.Context, o *client.Operator) ([]listed, error) {
-	statuses, err := o.Rounds(ctx)
-	if err != nil {
-		return nil, err
-	}
-	rounds := make([]listed, len(statuses))
-	for i, s := range statuses {
-		r, err := fl.RoundFromProto(s.GetRound())
-		if err != nil {
-			return nil, fmt.Errorf("round %d of the server: %w", i, err)
-		}
-		rounds[i] = listed{r, s}
-	}
-	return rounds, nil
-}
-
-func (l listed) state() string {
-	if l.status.GetClosing() {
+func stateOf(s client.RoundStatus) string {
+	if s.Closing {
 		return "closing" // waits for the shuffler
 	}
-	return strings.ToLower(strings.TrimPrefix(l.status.GetState().String(), "ROUND_STATE_"))
+	return s.State.String()
 }
 
-func (l listed) ended() string {
-	if l.status.Ended == nil {
+func moment(t time.Time) string {
+	if t.IsZero() {
 		return "-"
 	}
-	return l.status.GetEnded().AsTime().Format(time.RFC3339)
+	return t.Format(time.RFC3339)
 }
 
-func (l listed) target() string {
-	if l.round.TargetReports == 0 {
+func targetOf(r fl.Round) string {
+	if r.TargetReports == 0 {
 		return "-"
 	}
-	return strconv.Itoa(l.round.TargetReports)
+	return strconv.Itoa(r.TargetReports)
 }
 
 // localEpsilon is the ε of one report against everybody, and "-" where the report has none: alone
 // or with all others of its client it then shows the gradient.
-func (l listed) localEpsilon() string {
-	m, err := fl.Open(l.round)
+func localEpsilon(r fl.Round) string {
+	m, err := fl.Open(r)
 	if err != nil || m.Guarantee().Trust != fl.Local {
 		return "-"
 	}
-	return fmt.Sprint(l.round.Epsilon)
+	return fmt.Sprint(r.Epsilon)
 }
 
 // writeTable writes rounds for people.
-func writeTable(w io.Writer, rounds []listed) error {
+func writeTable(w io.Writer, rounds []client.RoundStatus) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "ROUND\tSTATE\tREPORTS\tMINIMUM\tTARGET\tMECHANISM\tDIM\tLOCAL ε\tOPENED\tENDED")
-	for _, l := range rounds {
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\t%s\t%d\t%v\t%s\t%s\n", l.round.ID, l.state(), l.status.GetReports(), l.round.MinReports, l.target(),
-			l.round.Mechanism, l.round.Dim, l.localEpsilon(), l.status.GetOpened().AsTime().Format(time.RFC3339), l.ended())
+	for _, s := range rounds {
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\t%s\t%d\t%v\t%s\t%s\n", s.Round.ID, stateOf(s), s.Reports, s.Round.MinReports, targetOf(s.Round),
+			s.Round.Mechanism, s.Round.Dim, localEpsilon(s.Round), moment(s.Opened), moment(s.Ended))
 	}
 	return table.Flush()
 }
@@ -121,31 +84,16 @@ func newRoundsList() *cobra.Command {
 	c := newCommand("list [flags]", "the rounds of a server, oldest first", "Lists the rounds that a server remembers, oldest first, with the exact numbers of reports.",
 		func(ctx context.Context, _ []string, std command.Streams) error {
 			return to.onServer(func(o *client.Operator) error {
-				rounds, err := list(ctx, o)
+				rounds, err := o.Rounds(ctx)
 				if err != nil {
 					return err
 				}
-				messages, err := messagesOf(rounds)
-				if err != nil {
-					return err
-				}
-				return form.print(std.Out, messages, func(w io.Writer) error { return writeTable(w, rounds) })
+				return form.print(std.Out, rounds, func(w io.Writer) error { return writeTable(w, rounds) })
 			})
 		})
 	to = bindServer(c.Flags())
 	form.bind(c.Flags())
 	return c
-}
-
-// messagesOf returns rounds for programs: messages hushgrad.v1.RoundStatus.
-func messagesOf(rounds []listed) (messages []json.RawMessage, err error) {
-	messages = make([]json.RawMessage, len(rounds))
-	for i, l := range rounds {
-		if messages[i], err = protoJSON(l.status); err != nil {
-			return nil, err
-		}
-	}
-	return messages, nil
 }
 
 func newRoundsAbort() *cobra.Command {

@@ -26,10 +26,10 @@ func newRoundsExport() *cobra.Command {
 	c := newCommand("export [flags] ROUND", "write a closed round and its estimate into a directory", `Writes a closed round into a directory: round.json, which hushgrad verify reads, and
 estimates.csv, estimates.json and .npy files as hushgrad aggregate writes them.`, func(ctx context.Context, args []string, std command.Streams) error {
 		if e.out == "" {
-			return fl.Invalid("-out", "", "is required")
+			return fl.Invalid("--out", "", "is required")
 		}
 		if info, err := os.Stat(e.out); err == nil && !info.IsDir() {
-			return fl.Invalid("-out", e.out, "must be a directory, or one that can be made")
+			return fl.Invalid("--out", e.out, "must be a directory, or one that can be made")
 		}
 		return to.onServer(func(o *client.Operator) error { return e.export(ctx, o, args[0], std.Out) })
 	})
@@ -43,11 +43,11 @@ estimates.csv, estimates.json and .npy files as hushgrad aggregate writes them.`
 
 // export writes one round.
 func (e *exportFlags) export(ctx context.Context, o *client.Operator, id string, stdout io.Writer) error {
-	rounds, err := list(ctx, o)
+	rounds, err := o.Rounds(ctx)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(rounds, func(l listed) bool { return l.round.ID == id })
+	i := slices.IndexFunc(rounds, func(s client.RoundStatus) bool { return s.Round.ID == id })
 	if i < 0 {
 		return fl.Invalid("arguments", id, "must be a round of the server, see hushgrad rounds list")
 	}
@@ -56,9 +56,9 @@ func (e *exportFlags) export(ctx context.Context, o *client.Operator, id string,
 		return err
 	}
 	if err := os.MkdirAll(e.out, 0o755); err != nil {
-		return fl.Invalid("-out", e.out, "must be a directory, or one that can be made: %v", err)
+		return fl.Invalid("--out", e.out, "must be a directory, or one that can be made: %v", err)
 	}
-	describe := func(w io.Writer) error { return writeRound(w, rounds[i].round) }
+	describe := func(w io.Writer) error { return writeRound(w, rounds[i].Round) }
 	if err := command.Replace(ctx, filepath.Join(e.out, "round.json"), describe); err != nil {
 		return err
 	}

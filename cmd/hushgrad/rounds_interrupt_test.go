@@ -16,10 +16,11 @@ import (
 
 // A real interrupt ends a real process that watches: it is the usual end, without a message.
 func TestAnInterruptEndsWatching(t *testing.T) {
+	t.Parallel()
 	_, operator := parts(t, run(t)) // with an open round named probe
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	watch := exec.CommandContext(ctx, os.Args[0], "rounds", "watch", "-server", operator, "-every", "100ms")
+	watch := exec.CommandContext(ctx, os.Args[0], "rounds", "watch", "--server", operator, "--every", "100ms")
 	watch.Env = append(os.Environ(), asCommand+"=1")
 	var stderr bytes.Buffer
 	watch.Stderr = &stderr

@@ -20,7 +20,8 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
+	"github.com/hushgrad/hushgrad/server/client"
 )
 
 // What the operator exports is what aggregate writes, beside the round that verify reads.
@@ -28,11 +29,11 @@ func TestRoundsFromOpenToExport(t *testing.T) {
 	clients, operator := parts(t, run(t)) // with an open round named probe
 	dir := t.TempDir()
 	keys, data := remoteKV(t, dir)
-	opened := do(t, "round", "-server", operator, "-id", "r", "-dim", "4", "-min-reports", "5", "-target-reports", "60", "-param", "sparsity=2")
-	do(t, "encode", "-server", clients, "-round", "r", "-max-epsilon", "1", "-keys", keys, data)
+	opened := do(t, "round", "--server", operator, "--id", "r", "--dim", "4", "--min-reports", "5", "--target-reports", "60", "--param", "sparsity=2")
+	do(t, "encode", "--server", clients, "--round", "r", "--max-epsilon", "1", "--keys", keys, data)
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "new", "b")
-	do(t, "aggregate", "-server", operator, "-round", "r", "-wait", "-keys", keys, "-out", a)
-	do(t, "rounds", "export", "-server", operator, "-keys", keys, "-out", b, "r")
+	do(t, "aggregate", "--server", operator, "--round", "r", "--wait", "--keys", keys, "--out", a)
+	do(t, "rounds", "export", "--server", operator, "--keys", keys, "--out", b, "r")
 	var described, want fl.Round
 	for file, r := range map[string]*fl.Round{filepath.Join(b, "round.json"): &described, writeFile(t, dir, "opened.json", opened): &want} {
 		var err error
@@ -47,13 +48,13 @@ func TestRoundsFromOpenToExport(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameFiles(t, a, b)
-	if text := do(t, "rounds", "abort", "-server", operator, "probe"); text != "aborted probe\n" {
+	if text := do(t, "rounds", "abort", "--server", operator, "probe"); text != "aborted probe\n" {
 		t.Errorf("abort printed %q", text)
 	}
-	if err := try(t, []string{"rounds", "abort", "-server", operator, "probe"}); status.Code(err) != codes.FailedPrecondition {
+	if err := try(t, []string{"rounds", "abort", "--server", operator, "probe"}); status.Code(err) != codes.FailedPrecondition {
 		t.Errorf("a second abort: %v", err)
 	}
-	table := strings.Split(strings.TrimSpace(do(t, "rounds", "list", "-server", operator)), "\n")
+	table := strings.Split(strings.TrimSpace(do(t, "rounds", "list", "--server", operator)), "\n")
 	if len(table) != 3 {
 		t.Fatalf("the list is %q", table)
 	}
@@ -68,7 +69,7 @@ func TestRoundsFromOpenToExport(t *testing.T) {
 		Reports       string
 		Opened, Ended time.Time
 	}
-	if err := json.Unmarshal([]byte(do(t, "rounds", "list", "-o", "json", "-server", operator)), &messages); err != nil || len(messages) != 2 {
+	if err := json.Unmarshal([]byte(do(t, "rounds", "list", "-o", "json", "--server", operator)), &messages); err != nil || len(messages) != 2 {
 		t.Fatalf("%v, %v", messages, err)
 	}
 	if m := messages[1]; m.Round.ID != "r" || m.State != "ROUND_STATE_CLOSED" || m.Reports != "60" || m.Ended.Before(m.Opened) {
@@ -78,12 +79,12 @@ func TestRoundsFromOpenToExport(t *testing.T) {
 
 // The ε of a round of two servers is no local one, nor is the ε of a sum in the shuffle model.
 func TestTheListHasLocalEpsilonsOnly(t *testing.T) {
-	for mechanism, want := range map[string]string{"coco": "1", "sumdp-shares": "-", "none": "-"} {
+	for mechanism, want := range map[string]string{"coco": "1", "gaussian-shares": "-", "none": "-"} {
 		r := fl.Round{ID: "r", Mechanism: mechanism, Dim: 4, Scale: 1, Epsilon: 1, MinReports: 100, Relation: fl.ReplaceOne, PublicSeed: [32]byte{1}}
 		switch mechanism {
 		case "coco":
 			r.Params = fl.Params{"sparsity": fl.Int(2)}
-		case "sumdp-shares":
+		case "gaussian-shares":
 			r.Delta = 1e-6
 		case "none":
 			r.Epsilon = math.Inf(1)
@@ -93,7 +94,7 @@ func TestTheListHasLocalEpsilonsOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		var table strings.Builder
-		if err := writeTable(&table, []listed{{r, &service.RoundStatus{}}}); err != nil {
+		if err := writeTable(&table, []client.RoundStatus{{Round: r}}); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Fields(strings.Split(table.String(), "\n")[1])[7]; got != want {
@@ -113,17 +114,18 @@ func digestOf(t *testing.T, r fl.Round) [32]byte {
 
 // Who watches sees a server that was restarted again. A server that was never there is an error.
 func TestRoundsWatchOutlivesTheServer(t *testing.T) {
+	t.Parallel()
 	clients, operator := freeAddress(t), freeAddress(t)
-	if text := refusal(t, "rounds", "watch", "-server", operator); !strings.Contains(text, "must be where it listens") {
+	if text := refusal(t, "rounds", "watch", "--server", operator); !strings.Contains(text, "must be where it listens") {
 		t.Errorf("without a server: %q", text)
 	}
 	serve := func() (stop func()) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan int, 1)
 		go func() {
-			ended <- call(ctx, []string{"serve", "-data", "none", "-listen", clients, "-operator-listen", operator}, io.Discard, io.Discard)
+			ended <- call(ctx, []string{"serve", "--data", "none", "--listen", clients, "--operator-listen", operator}, io.Discard, io.Discard)
 		}()
-		for end := time.Now().Add(30 * time.Second); try(t, []string{"rounds", "list", "-server", operator}) != nil; time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(30 * time.Second); try(t, []string{"rounds", "list", "--server", operator}) != nil; time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal("the server does not answer")
 			}
@@ -134,18 +136,18 @@ func TestRoundsWatchOutlivesTheServer(t *testing.T) {
 		}
 	}
 	stop := serve()
-	do(t, "round", "-server", operator, "-id", "before", "-dim", "4", "-param", "sparsity=2")
+	do(t, "round", "--server", operator, "--id", "before", "--dim", "4", "--param", "sparsity=2")
 	ctx, end := context.WithCancel(t.Context())
 	var out, notes log
 	done := make(chan error, 1)
 	go func() {
-		done <- dispatch(ctx, []string{"rounds", "watch", "-server", operator, "-every", "100ms"}, command.Streams{Out: &out, Err: &notes})
+		done <- dispatch(ctx, []string{"rounds", "watch", "--server", operator, "--every", "100ms"}, command.Streams{Out: &out, Err: &notes})
 	}()
 	out.waitFor(t, "before open")
 	stop()
 	notes.waitFor(t, "note: no answer, trying again")
 	defer serve()()
-	do(t, "round", "-server", operator, "-id", "after", "-dim", "4", "-param", "sparsity=2")
+	do(t, "round", "--server", operator, "--id", "after", "--dim", "4", "--param", "sparsity=2")
 	out.waitFor(t, "after open")
 	end()
 	if err := <-done; err != nil {
@@ -161,7 +163,7 @@ func TestRoundsWatchShowsChanges(t *testing.T) {
 	var out log
 	done := make(chan error, 1)
 	go func() {
-		done <- dispatch(ctx, []string{"rounds", "watch", "-server", operator, "-every", "100ms"}, command.Streams{Out: &out, Err: io.Discard})
+		done <- dispatch(ctx, []string{"rounds", "watch", "--server", operator, "--every", "100ms"}, command.Streams{Out: &out, Err: io.Discard})
 	}()
 	text := func() string {
 		out.mu.Lock()
@@ -171,7 +173,7 @@ func TestRoundsWatchShowsChanges(t *testing.T) {
 	for !strings.Contains(text(), "probe open") && ctx.Err() == nil {
 		time.Sleep(time.Millisecond)
 	}
-	do(t, "rounds", "abort", "-server", operator, "probe")
+	do(t, "rounds", "abort", "--server", operator, "probe")
 	for !strings.Contains(text(), "probe aborted") && ctx.Err() == nil {
 		time.Sleep(time.Millisecond)
 	}
@@ -185,7 +187,7 @@ func TestRoundsWatchPrintsALineOnce(t *testing.T) {
 	var out bytes.Buffer
 	v := view{out: &out, shown: map[string]string{}}
 	for range 2 {
-		if err := v.show([]listed{{fl.Round{ID: "r", MinReports: 5}, &service.RoundStatus{Reports: 1}}}); err != nil {
+		if err := v.show([]client.RoundStatus{{Round: fl.Round{ID: "r", MinReports: 5}, Reports: 1}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -217,7 +219,7 @@ func TestRoundsDoesNotPrintWhatIsNoRound(t *testing.T) {
 		ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
 		defer stop()
 		var out bytes.Buffer
-		err := dispatch(ctx, []string{"rounds", action, "-server", l.Addr().String()}, command.Streams{Out: &out, Err: io.Discard})
+		err := dispatch(ctx, []string{"rounds", action, "--server", l.Addr().String()}, command.Streams{Out: &out, Err: io.Discard})
 		if err == nil || !strings.Contains(err.Error(), "round 0 of the server") || out.Len() > 0 {
 			t.Errorf("%s: error %v, printed %q", action, err, out.String())
 		}
@@ -226,13 +228,13 @@ func TestRoundsDoesNotPrintWhatIsNoRound(t *testing.T) {
 
 func TestAnOpenRoundHasNoEnd(t *testing.T) {
 	var out bytes.Buffer
-	if err := writeTable(&out, []listed{{fl.Round{ID: "r"}, &service.RoundStatus{}}}); err != nil || !strings.HasSuffix(out.String(), "  -\n") {
+	if err := writeTable(&out, []client.RoundStatus{{Round: fl.Round{ID: "r"}}}); err != nil || !strings.HasSuffix(out.String(), "  -\n") {
 		t.Errorf("%v, %q", err, out.String())
 	}
 }
 
 func TestRoundsExplainsItself(t *testing.T) {
-	for _, args := range [][]string{nil, {"help"}, {"-h"}, {"-help"}, {"--help"}} {
+	for _, args := range [][]string{nil, {"help"}, {"-h"}, {"--help"}, {"--help"}} {
 		var out, errors bytes.Buffer
 		err := dispatch(t.Context(), append([]string{"rounds"}, args...), command.Streams{Out: &out, Err: &errors})
 		text, other := out.String(), errors.String()
@@ -249,9 +251,9 @@ func TestRoundsExplainsItself(t *testing.T) {
 func TestRoundsWatchRedrawsATerminal(t *testing.T) {
 	var out bytes.Buffer
 	v := view{out: &out, terminal: true}
-	for n := range uint64(2) {
-		r := listed{fl.Round{ID: "r", MinReports: 5}, &service.RoundStatus{State: service.RoundState_ROUND_STATE_OPEN, Reports: n}}
-		if err := v.show([]listed{r}); err != nil {
+	for n := range 2 {
+		r := client.RoundStatus{Round: fl.Round{ID: "r", MinReports: 5}, State: client.RoundOpen, Reports: n}
+		if err := v.show([]client.RoundStatus{r}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -263,36 +265,37 @@ func TestRoundsWatchRedrawsATerminal(t *testing.T) {
 func TestRoundsRefuses(t *testing.T) {
 	_, operator := parts(t, run(t))
 	for want, args := range map[string][]string{
-		`action: got ""`:              {},
-		`action: got "lst"`:           {"lst"},
-		`arguments: got "now"`:        {"list", "now"},
-		"arguments: got 0":            {"abort"},
-		"arguments: got 2":            {"export", "-out", "d", "a", "b"},
-		`-out: got ""`:                {"export", "a"},
-		`-server: got ""`:             {"list", "-server", ""},
-		`-server: got "example.com:1`: {"list", "-server", "example.com:1"},
-		"-every: got 99ms":            {"watch", "-every", "99ms"},
-		`arguments: got "ghost"`:      {"export", "-server", operator, "-out", "d", "ghost"},
+		`action: got ""`:               {},
+		`action: got "lst"`:            {"lst"},
+		`arguments: got "now"`:         {"list", "now"},
+		"arguments: got 0":             {"abort"},
+		"arguments: got 2":             {"export", "--out", "d", "a", "b"},
+		`--out: got ""`:                {"export", "a"},
+		`--server: got ""`:             {"list", "--server", ""},
+		`--server: got "example.com:1`: {"list", "--server", "example.com:1"},
+		"--every: got 99ms":            {"watch", "--every", "99ms"},
+		`arguments: got "ghost"`:       {"export", "--server", operator, "--out", "d", "ghost"},
 	} {
 		if err := try(t, append([]string{"rounds"}, args...)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: error %v, want %q", args, err, want)
 		}
 	}
-	if err := try(t, []string{"rounds", "export", "-server", operator, "-out", t.TempDir(), "probe"}); status.Code(err) != codes.FailedPrecondition {
+	if err := try(t, []string{"rounds", "export", "--server", operator, "--out", t.TempDir(), "probe"}); status.Code(err) != codes.FailedPrecondition {
 		t.Errorf("an open round: %v", err)
 	}
 }
 
 // A round with a deadline is closed by its server, and says when.
 func TestADeadlineClosesARound(t *testing.T) {
+	t.Parallel()
 	_, operator := parts(t, run(t))
-	open := []string{"round", "-server", operator, "-dim", "4", "-param", "sparsity=2"}
+	open := []string{"round", "--server", operator, "--dim", "4", "--param", "sparsity=2"}
 	began := time.Now()
-	text := printed(t, append(open, "-id", "long", "-deadline", "1h", "-o", "text")...)
+	text := printed(t, append(open, "--id", "long", "--deadline", "1h", "-o", "text")...)
 	if want := "closes      by the operator, or at "; !strings.Contains(text, want) {
 		t.Errorf("%q, want %q", text, want)
 	}
-	r, err := readRound("-", strings.NewReader(printed(t, append(open, "-id", "short", "-deadline", "200ms")...)))
+	r, err := readRound("-", strings.NewReader(printed(t, append(open, "--id", "short", "--deadline", "200ms")...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +303,7 @@ func TestADeadlineClosesARound(t *testing.T) {
 		t.Errorf("the deadline is %v after the command began", after)
 	}
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		text = printed(t, "rounds", "list", "-server", operator)
+		text = printed(t, "rounds", "list", "--server", operator)
 		if state := regexp.MustCompile(`(?m)^short +(\S+)`).FindStringSubmatch(text); state != nil && state[1] != "open" {
 			break
 		}

@@ -27,7 +27,7 @@ func newRoundsWatch() *cobra.Command {
 	c := newCommand("watch [flags]", "show the rounds again and again until interrupted", `Shows the rounds of a server until it is interrupted: on a terminal as a table, elsewhere
 one line whenever a round changes: with -o json a message hushgrad.v1.RoundStatus.`, func(ctx context.Context, _ []string, std command.Streams) error {
 		if every < 100*time.Millisecond {
-			return fl.Invalid("-every", every, "must be at least 100ms")
+			return fl.Invalid("--every", every, "must be at least 100ms")
 		}
 		return to.onServer(func(o *client.Operator) error {
 			v := view{out: std.Out, notes: std.Err, output: form, terminal: form == textOutput && isTerminal(std.Out), shown: map[string]string{}}
@@ -44,7 +44,7 @@ one line whenever a round changes: with -o json a message hushgrad.v1.RoundStatu
 // member of its cluster is to lead.
 func (v *view) watch(ctx context.Context, o *client.Operator, every time.Duration) error {
 	for answered, away := false, false; ; {
-		rounds, err := list(ctx, o)
+		rounds, err := o.Rounds(ctx)
 		if err == nil {
 			answered, away = true, false
 			err = v.show(rounds)
@@ -85,7 +85,7 @@ type view struct {
 // clear makes a terminal empty, with the cursor at its top.
 const clear = "\x1b[H\x1b[2J"
 
-func (v *view) show(rounds []listed) error {
+func (v *view) show(rounds []client.RoundStatus) error {
 	if v.terminal {
 		var page bytes.Buffer // written at once, so that it does not flicker
 		page.WriteString(clear)
@@ -95,13 +95,13 @@ func (v *view) show(rounds []listed) error {
 		_, err := v.out.Write(page.Bytes())
 		return err
 	}
-	for _, l := range rounds {
-		line := fmt.Sprintf("%s %s: reports %d, minimum %d, target %s", l.round.ID, l.state(), l.status.GetReports(), l.round.MinReports, l.target())
-		if v.shown[l.round.ID] == line {
+	for _, s := range rounds {
+		line := fmt.Sprintf("%s %s: reports %d, minimum %d, target %s", s.Round.ID, stateOf(s), s.Reports, s.Round.MinReports, targetOf(s.Round))
+		if v.shown[s.Round.ID] == line {
 			continue
 		}
-		v.shown[l.round.ID] = line
-		if err := v.say(l, line); err != nil {
+		v.shown[s.Round.ID] = line
+		if err := v.say(s, line); err != nil {
 			return err
 		}
 	}
@@ -109,20 +109,12 @@ func (v *view) show(rounds []listed) error {
 }
 
 // say writes what has changed, in one line.
-func (v *view) say(l listed, line string) error {
+func (v *view) say(s client.RoundStatus, line string) error {
 	if v.output != jsonOutput {
 		_, err := fmt.Fprintf(v.out, "%s %s\n", time.Now().UTC().Format(time.RFC3339), line)
 		return err
 	}
-	message, err := protoJSON(l.status)
-	if err != nil {
-		return err
-	}
-	var out bytes.Buffer
-	if err := json.Compact(&out, message); err != nil {
-		return err
-	}
-	out.WriteByte('\n')
-	_, err = v.out.Write(out.Bytes())
-	return err
+	form := json.NewEncoder(v.out)
+	form.SetEscapeHTML(false)
+	return form.Encode(s)
 }

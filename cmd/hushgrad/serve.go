@@ -1,10 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"net"
 	"sync/atomic"
 	"time"
 
@@ -21,10 +20,10 @@ import (
 )
 
 const serveHelp = `Runs the gRPC parameter server until it is interrupted. Rounds, reports, estimates
-and the model are kept in the directory of -data: a server that is stopped or killed
+and the model are kept in the directory of --data: a server that is stopped or killed
 goes on where it was when it is started again. Clients and the operator have listeners of
 their own. A party that reaches the operator's listener decides what clients are asked.
-With -shuffler-listen there can be rounds with a shuffler, which brings sealed reports. A
+With --shuffler-listen there can be rounds with a shuffler, which brings sealed reports. A
 party that reaches that listener decides which of them count.
 `
 
@@ -40,19 +39,12 @@ type serveFlags struct {
 
 // newServe returns the command that runs the server, with the commands about its keys.
 func newServe() *cobra.Command {
-	s := &serveFlags{}
-	c := newCommand("serve [flags]", "run the gRPC parameter server", serveHelp, func(ctx context.Context, _ []string, std command.Streams) error {
-		if err := s.validate(); err != nil {
-			return err
-		}
-		return s.serve(ctx, std)
-	})
-	s.bind(c.Flags())
-	c.AddCommand(newServeKey(), newServeKeys())
+	c := newJob("serve [flags]", "run the gRPC parameter server", serveHelp, &serveFlags{})
+	c.AddCommand(newKey(firstServer), newKeyList(firstServer))
 	return c
 }
 
-func (s *serveFlags) serve(ctx context.Context, std command.Streams) (err error) {
+func (s *serveFlags) run(ctx context.Context, std command.Streams) (err error) {
 	logger := s.logging.logger(std.Err)
 	limitMemory(logger)
 	s.config.Logger = logger
@@ -97,7 +89,7 @@ func (s *serveFlags) serve(ctx context.Context, std command.Streams) (err error)
 	if err != nil {
 		return err
 	}
-	defer s.dashboard.serve(ctx, shown, srv, logger)()
+	defer s.dashboard.serve(ctx, shown, func() (*server.Server, error) { return srv, nil }, logger)()
 	l, err := s.open()
 	if err != nil {
 		return err
@@ -122,27 +114,14 @@ func (s *serveFlags) bind(f *flag.FlagSet) {
 	})
 }
 
-func (s *serveFlags) validate() error {
-	if err := positive(append(limitsOf(s.config.Limits),
-		limit{"-max-open-rounds", int64(s.config.MaxOpenRounds)}, limit{"-keep-rounds", int64(s.config.KeepRounds)})...); err != nil {
-		return err
-	}
-	if err := s.shuffler.validate(s.listening, s.state); err != nil {
-		return err
-	}
-	if err := s.http.validate(s.listening); err != nil {
-		return err
-	}
-	if err := s.dashboard.validate(); err != nil {
-		return err
-	}
-	if err := s.cluster.validate(s.state, s.shuffler); err != nil {
-		return err
-	}
-	return s.operated.validate()
+func (s *serveFlags) validate(*flag.FlagSet) error {
+	bounds := append(limitsOf(s.config.Limits),
+		limit{"--max-open-rounds", int64(s.config.MaxOpenRounds)}, limit{"--keep-rounds", int64(s.config.KeepRounds)})
+	return cmp.Or(positive(bounds...), s.shuffler.validate(s.listening, s.state), s.http.validate(s.listening),
+		s.dashboard.validate(), s.cluster.validate(s.state, s.shuffler), s.operated.validate())
 }
 
-// serveMember is serve as a member of a cluster. The listeners are open while this member leads.
+// serveMember is run as a member of a cluster. The listeners are open while this member leads.
 func (s *serveFlags) serveMember(ctx context.Context, own *tlsfile.Certificate, figures *prometheus.Registry) error {
 	logger := s.config.Logger
 	var met atomic.Pointer[jetstream.Cluster] // nil while the member waits for brokers
@@ -173,10 +152,10 @@ func (s *serveFlags) serveMember(ctx context.Context, own *tlsfile.Certificate, 
 		return err
 	}
 	var now leading
-	defer s.dashboard.serve(ctx, shown, &now, logger)()
+	defer s.dashboard.serve(ctx, shown, now.get, logger)()
 	logger.Info(s.shuffler.whatHolds())
 	return cluster.Serve(ctx, jetstream.Member{
-		Shard: s.cluster.own, Journal: s.config.Journal, Seal: s.config.Seal, Server: s.config, Listen: s.open, Led: now.set,
+		Shard: s.cluster.own, Journal: s.config.Journal, Seal: s.config.Seal, Server: s.config, Listen: s.open, Led: now.Store,
 	})
 }
 
@@ -196,20 +175,7 @@ func (s *serveFlags) secure(own *tlsfile.Certificate) (err error) {
 
 // open opens the listeners.
 func (s *serveFlags) open() (l server.Listeners, err error) {
-	if l.Clients, l.Operator, err = s.operated.open(); err != nil {
-		return l, err
-	}
-	if l.HTTP, err = s.http.listen(); err != nil {
-		return l, errors.Join(err, l.Clients.Close(), l.Operator.Close())
-	}
-	if s.shuffler.listen == "" {
-		return l, nil
-	}
-	if l.Shuffler, err = net.Listen("tcp", s.shuffler.listen); err != nil {
-		err = errors.Join(fmt.Errorf("-shuffler-listen: %w", err), l.Clients.Close(), l.Operator.Close())
-		if l.HTTP != nil {
-			err = errors.Join(err, l.HTTP.Close())
-		}
-	}
+	err = s.operated.open(&l.Clients, &l.Operator,
+		wanted{&l.HTTP, "--http", s.http.address}, wanted{&l.Shuffler, "--shuffler-listen", s.shuffler.listen})
 	return l, err
 }

@@ -1,24 +1,25 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	"github.com/nats-io/nats.go"
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/broker"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/jetstream"
-	"github.com/hushgrad/hushgrad/server/jetstream/embedded"
 )
 
-// embeddedBroker is the value of -nats for a broker in the process.
+// embeddedBroker is the value of --nats for a broker in the process.
 const embeddedBroker = "embedded"
 
 // clusterFlags are the flags of hushgrad serve as a member of a cluster.
@@ -29,13 +30,13 @@ type clusterFlags struct {
 	listen   string // of the embedded broker
 	file     string
 
-	own, shards int // as -shard says
+	own, shards int // as --shard says
 }
 
 func (c *clusterFlags) bind(f *flag.FlagSet) {
 	c.brokers.bind(f, "be a member of the cluster that meets there; "+embeddedBroker+" runs a broker in this process; empty: there is no cluster")
 	f.StringVar(&c.shard, "shard", "", "`i/n`: this member counts shard i of n, from 0, and others while their members are away; */n: it counts what is free")
-	f.IntVar(&c.replicas, "nats-replicas", 3, "`number` of brokers that keep everything: 1, 3 or 5; an embedded one without -nats-config keeps it alone")
+	f.IntVar(&c.replicas, "nats-replicas", 3, "`number` of brokers that keep everything: 1, 3 or 5; an embedded one without --nats-config keeps it alone")
 	f.StringVar(&c.listen, "nats-listen", "", "loopback `address` of the embedded broker for the shuffler and other members on this machine")
 	f.StringVar(&c.file, "nats-config", "", "configuration `file` of nats-server for the embedded broker, with routes to others, TLS and accounts")
 }
@@ -44,18 +45,15 @@ func (c *clusterFlags) bind(f *flag.FlagSet) {
 func (c *clusterFlags) validate(kept state, shuffler shufflerFlags) (err error) {
 	switch {
 	case c.urls == "":
-		for _, f := range []struct{ name, value string }{{"-shard", c.shard}, {"-nats-listen", c.listen}, {"-nats-config", c.file}} {
-			if f.value != "" {
-				return fl.Invalid(f.name, f.value, "needs -nats")
-			}
-		}
-		return c.brokers.validate()
+		return cmp.Or(notGiven("needs --nats", textFlag{"--shard", c.shard}, textFlag{"--nats-listen", c.listen}, textFlag{"--nats-config", c.file}),
+			c.brokers.validate())
 	case shuffler.listen == "":
-		return fl.Invalid("-shuffler-listen", "", "is required with -nats: all rounds of a cluster have a shuffler")
-	case c.urls != embeddedBroker && c.listen != "":
-		return fl.Invalid("-nats-listen", c.listen, "needs -nats %s", embeddedBroker)
-	case c.urls != embeddedBroker && c.file != "":
-		return fl.Invalid("-nats-config", c.file, "needs -nats %s", embeddedBroker)
+		return fl.Invalid("--shuffler-listen", "", "is required with --nats: all rounds of a cluster have a shuffler")
+	case c.urls != embeddedBroker:
+		err = notGiven("needs --nats "+embeddedBroker, textFlag{"--nats-listen", c.listen}, textFlag{"--nats-config", c.file})
+	}
+	if err != nil {
+		return err
 	}
 	if c.own, c.shards, err = parseShard(c.shard); err != nil {
 		return err
@@ -65,9 +63,9 @@ func (c *clusterFlags) validate(kept state, shuffler shufflerFlags) (err error) 
 	}
 	switch {
 	case kept.dir == noData:
-		return fl.Invalid("-data", kept.dir, "must be a directory with -nats %s, which keeps its streams beside it", embeddedBroker)
+		return fl.Invalid("--data", kept.dir, "must be a directory with --nats %s, which keeps its streams beside it", embeddedBroker)
 	case c.listen != "" && !loopback(c.listen):
-		return fl.Invalid("-nats-listen", c.listen, "must be a loopback address: others need TLS and accounts, which -nats-config has")
+		return fl.Invalid("--nats-listen", c.listen, "must be a loopback address: others need TLS and accounts, which --nats-config has")
 	}
 	others := c.brokers
 	if c.file != "" {
@@ -80,13 +78,13 @@ func (c *clusterFlags) validate(kept state, shuffler shufflerFlags) (err error) 
 func parseShard(text string) (own, shards int, err error) {
 	i, n, ok := strings.Cut(text, "/")
 	if shards, err = strconv.Atoi(n); !ok || err != nil || shards < 1 {
-		return 0, 0, fl.Invalid("-shard", text, "must be i/n or */n, with n ≥ 1 shards")
+		return 0, 0, fl.Invalid("--shard", text, "must be i/n or */n, with n ≥ 1 shards")
 	}
 	if i == "*" {
 		return -1, shards, nil
 	}
 	if own, err = strconv.Atoi(i); err != nil || own < 0 || own >= shards {
-		return 0, 0, fl.Invalid("-shard", text, "must have i in [0, %d)", shards)
+		return 0, 0, fl.Invalid("--shard", text, "must have i in [0, %d)", shards)
 	}
 	return own, shards, nil
 }
@@ -96,15 +94,15 @@ func (c *clusterFlags) meet(ctx context.Context, data string, logger *slog.Logge
 	replicas, leave := c.replicas, func() {}
 	var nc *nats.Conn
 	if c.urls == embeddedBroker {
-		broker, err := embedded.Start(embedded.Config{Dir: data + "-nats", Listen: c.listen, File: c.file, Logger: logger})
+		node, err := broker.Start(broker.Config{Dir: data + "-nats", Listen: c.listen, File: c.file, Logger: logger})
 		if err != nil {
 			return nil, nil, err
 		}
-		leave = broker.Close
+		leave = node.Close
 		if c.file == "" {
 			replicas = 1
 		}
-		if nc, err = broker.Connect(c.options(logger)...); err != nil {
+		if nc, err = node.Connect(c.options(logger)...); err != nil {
 			leave()
 			return nil, nil, err
 		}
@@ -116,35 +114,22 @@ func (c *clusterFlags) meet(ctx context.Context, data string, logger *slog.Logge
 	cluster, err := jetstream.Connect(ctx, nc, jetstream.Config{Name: c.name, Shards: c.shards, Replicas: replicas, Logger: logger})
 	if err != nil {
 		leave()
-		var p *fl.ParamError
-		if errors.As(err, &p) && p.Param == "Shards" {
-			err = fl.Invalid("-shard", c.shard, "must have another number of shards, or -nats-cluster another name: %v", err)
+		if p, ok := errors.AsType[*fl.ParamError](err); ok && p.Param == "Shards" {
+			err = fl.Invalid("--shard", c.shard, "must have another number of shards, or --nats-cluster another name: %v", err)
 		}
-		return nil, nil, fmt.Errorf("-nats: %w", err)
+		return nil, nil, fmt.Errorf("--nats: %w", err)
 	}
 	return cluster, leave, nil
 }
 
 // leading is the server of this member while it leads.
-type leading struct {
-	mu     sync.Mutex
-	leader *server.Server
-}
+type leading struct{ atomic.Pointer[server.Server] }
 
-func (l *leading) set(leader *server.Server) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.leader = leader
-}
-
-// Overview implements dashboard.Source.
-func (l *leading) Overview() server.Overview {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.leader == nil {
-		return server.Overview{Ready: errNotLeading}
+func (l *leading) get() (*server.Server, error) {
+	if leader := l.Load(); leader != nil {
+		return leader, nil
 	}
-	return l.leader.Overview()
+	return nil, errNotLeading
 }
 
 var errNotLeading = errors.New("another member leads: its dashboard shows the rounds")

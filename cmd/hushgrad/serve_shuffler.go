@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,9 +22,9 @@ type shufflerFlags struct {
 }
 
 func (s *shufflerFlags) bind(f *flag.FlagSet) {
-	f.StringVar(&s.listen, "shuffler-listen", "", "`address` for the shuffler: a loopback address, or -shuffler-ca must be given; empty: there are no rounds with a shuffler")
+	f.StringVar(&s.listen, "shuffler-listen", "", "`address` for the shuffler: a loopback address, or --shuffler-ca must be given; empty: there are no rounds with a shuffler")
 	s.callers.bind(f, "shuffler")
-	s.seals.bind(f)
+	s.seals.bind(f, "reports")
 	s.seals.bindSuite(f, "of the first key")
 }
 
@@ -31,41 +32,31 @@ func (s *shufflerFlags) validate(l listening, kept state) error {
 	if s.listen == "" {
 		switch {
 		case s.seals.dir != "":
-			return fl.Invalid("-seal-keys", s.seals.dir, "needs -shuffler-listen")
+			return fl.Invalid("--seal-keys", s.seals.dir, "needs --shuffler-listen")
 		case s.seals.suite != seal.X25519:
-			return fl.Invalid("-seal-suite", string(s.seals.suite), "needs -shuffler-listen")
+			return fl.Invalid("--seal-suite", string(s.seals.suite), "needs --shuffler-listen")
 		}
 		return s.callers.unused()
 	}
 	if s.seals.dir == "" && kept.dir == noData {
-		return fl.Invalid("-seal-keys", "", "is required with -shuffler-listen and -data none")
+		return fl.Invalid("--seal-keys", "", "is required with --shuffler-listen and --data none")
 	}
 	return s.callers.validate(l, s.listen)
 }
 
 // keys opens the keys and says which one is the newest, or returns nil when there is no shuffler.
-// data is the directory of -data, which must be a journal by now.
+// data is the directory of --data, which must be a journal by now.
 func (s *shufflerFlags) keys(data string, logger *slog.Logger) (*seal.Keys, error) {
 	if s.listen == "" {
 		return nil, nil
 	}
-	dir := s.seals.place(data)
-	keys, err := seal.OpenKeys(dir, s.seals.suite)
-	if err != nil {
-		return nil, err
-	}
-	newest, err := keys.Newest()
-	if err != nil {
-		return nil, err
-	}
-	logger.Info("reports of new rounds with a shuffler are sealed to the newest key", "fingerprint", newest.Fingerprint(), "suite", newest.Suite(), "keys", dir)
-	return keys, nil
+	return s.seals.open(data, "reports of new rounds with a shuffler are sealed to the newest key", logger)
 }
 
 // explain adds to the error of a server what flag is missing.
 func (s *shufflerFlags) explain(err error) error {
 	if s.listen == "" && errors.Is(err, seal.ErrNoKey) {
-		return fmt.Errorf("%w: a round with a shuffler is open, which needs -shuffler-listen", err)
+		return fmt.Errorf("%w: a round with a shuffler is open, which needs --shuffler-listen", err)
 	}
 	return err
 }
@@ -79,14 +70,14 @@ func (s *shufflerFlags) whatHolds() string {
 	return "in rounds without a shuffler " + direct + ". In rounds with a shuffler it sees the reports, and whose they are if the shuffler works together with it"
 }
 
-// sealFlags are the flags about the keys to which reports are sealed.
+// sealFlags are the flags about the keys to which clients seal what they send.
 type sealFlags struct {
 	dir   string
 	suite seal.Suite
 }
 
-func (s *sealFlags) bind(f *flag.FlagSet) {
-	f.StringVar(&s.dir, "seal-keys", "", "`directory` of the keys to which reports are sealed; empty: seal-keys below -data")
+func (s *sealFlags) bind(f *flag.FlagSet, what string) {
+	f.StringVar(&s.dir, "seal-keys", "", "`directory` of the keys to which "+what+" are sealed; empty: seal-keys below --data")
 }
 
 // bindSuite adds the flag for a key that is made.
@@ -97,8 +88,20 @@ func (s *sealFlags) bindSuite(f *flag.FlagSet, of string) {
 
 // place returns the directory of the keys.
 func (s *sealFlags) place(data string) string {
-	if s.dir != "" {
-		return s.dir
+	return cmp.Or(s.dir, filepath.Join(data, "seal-keys"))
+}
+
+// open opens the keys, makes the first one, and logs which one is the newest.
+func (s *sealFlags) open(data, what string, logger *slog.Logger) (*seal.Keys, error) {
+	dir := s.place(data)
+	keys, err := seal.OpenKeys(dir, s.suite)
+	if err != nil {
+		return nil, err
 	}
-	return filepath.Join(data, "seal-keys")
+	newest, err := keys.Newest()
+	if err != nil {
+		return nil, err
+	}
+	logger.Info(what, "fingerprint", newest.Fingerprint(), "suite", newest.Suite(), "keys", dir)
+	return keys, nil
 }

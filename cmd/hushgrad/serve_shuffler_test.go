@@ -18,8 +18,8 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/service"
 	pb "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
 
@@ -45,26 +45,26 @@ func TestARoundWithAShufflerFromTheShell(t *testing.T) {
 	pair, pool := selfSigned(t, cert, key)
 	data, at := filepath.Join(dir, "data"), freeAddress(t)
 	var out log
-	others := runLogging(t, &out, "-data", data, "-tls-cert", cert, "-tls-key", key, "-shuffler-listen", at, "-shuffler-ca", cert, "-shuffler-name", "test")
+	others := runLogging(t, &out, "--data", data, "--tls-cert", cert, "--tls-key", key, "--shuffler-listen", at, "--shuffler-ca", cert, "--shuffler-name", "test")
 	others = slices.DeleteFunc(others, func(address string) bool { return address == at })
-	_, operator := parts(t, others, "-tls-ca", cert)
+	_, operator := parts(t, others, "--tls-ca", cert)
 	for _, said := range []string{"in rounds without a shuffler this server sees which connection", "fingerprint="} {
 		if strings.Count(out.String(), said) != 1 {
 			t.Errorf("the log says %q not once: %s", said, out.String())
 		}
 	}
 
-	keys := []string{"serve", "keys", "-data", data}
+	keys := []string{"serve", "keys", "--data", data}
 	first := regexp.MustCompile(`[0-9a-f]{64}`).FindAllString(printed(t, keys...), -1)
 	if len(first) != 1 || !strings.Contains(out.String(), "fingerprint="+first[0]) {
 		t.Errorf("the keys are %v", first)
 	}
-	added := strings.TrimSpace(printed(t, "serve", "key", "-data", data, "-seal-suite", "mlkem768-x25519"))
+	added := strings.TrimSpace(printed(t, "serve", "key", "--data", data, "--seal-suite", "mlkem768-x25519"))
 	if list := printed(t, keys...); !strings.Contains(list, added+"  mlkem768-x25519") || !strings.Contains(list, first[0]+"  x25519") {
 		t.Errorf("after another key: %s", list)
 	}
 
-	r := roundOf(t, printed(t, "round", "-server", operator, "-tls-ca", cert, "-id", "r", "-dim", "4", "-epsilon", "5", "-min-reports", "2", "-param", "sparsity=2", "-shuffler", "shuffler.example"))
+	r := roundOf(t, printed(t, "round", "--server", operator, "--tls-ca", cert, "--id", "r", "--dim", "4", "--epsilon", "5", "--min-reports", "2", "--param", "sparsity=2", "--shuffler", "shuffler.example"))
 	if r.Shuffler != "shuffler.example" || seal.FingerprintOf(r.SealKey).String() != added {
 		t.Errorf("the round has the shuffler %q and the key %s, want %s", r.Shuffler, seal.FingerprintOf(r.SealKey), added)
 	}
@@ -115,7 +115,7 @@ func TestARoundWithAShufflerFromTheShell(t *testing.T) {
 	if err := forward(at, pair); err != nil {
 		t.Fatal(err)
 	}
-	if text := printed(t, "aggregate", "-server", operator, "-tls-ca", cert, "-round", "r"); !strings.Contains(text, "mean") {
+	if text := printed(t, "aggregate", "--server", operator, "--tls-ca", cert, "--round", "r"); !strings.Contains(text, "mean") {
 		t.Errorf("the estimate: %s", text)
 	}
 }
@@ -124,7 +124,7 @@ func TestKeysAreNotMadeByLookingForThem(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "none")
 	for _, command := range []string{"key", "keys"} {
 		var stderr bytes.Buffer
-		if code := call(t.Context(), []string{"serve", command, "-seal-keys", dir}, io.Discard, &stderr); code == 0 || !strings.Contains(stderr.String(), "no such key") {
+		if code := call(t.Context(), []string{"serve", command, "--seal-keys", dir}, io.Discard, &stderr); code == 0 || !strings.Contains(stderr.String(), "no such key") {
 			t.Errorf("%s: exit code %d, %s", command, code, stderr.String())
 		}
 	}
@@ -136,7 +136,7 @@ func TestKeysAreNotMadeByLookingForThem(t *testing.T) {
 // What helps where there is no key does not help where others may read one.
 func TestKeysSayWhatHelps(t *testing.T) {
 	dir := t.TempDir()
-	if text := refusal(t, "serve", "keys", "-seal-keys", filepath.Join(dir, "none")); !strings.Contains(text, "makes the first one") {
+	if text := refusal(t, "serve", "keys", "--seal-keys", filepath.Join(dir, "none")); !strings.Contains(text, "makes the first one") {
 		t.Errorf("no key: %q", text)
 	}
 	keys, err := seal.OpenKeys(filepath.Join(dir, "keys"), seal.X25519)
@@ -150,7 +150,7 @@ func TestKeysSayWhatHelps(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "keys", newest.Fingerprint().String()[:16]+".key"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if text := refusal(t, "serve", "keys", "-seal-keys", filepath.Join(dir, "keys")); !strings.Contains(text, "mode") || strings.Contains(text, "makes the first one") {
+	if text := refusal(t, "serve", "keys", "--seal-keys", filepath.Join(dir, "keys")); !strings.Contains(text, "mode") || strings.Contains(text, "makes the first one") {
 		t.Errorf("a key that others read: %q", text)
 	}
 }

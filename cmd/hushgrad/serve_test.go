@@ -27,18 +27,18 @@ func TestTheOperatorListensOnThisMachineOnly(t *testing.T) {
 		"example.com:1": false, "localhost.example.com:1": false, "127.0.0.1": false, "localhost": false, ":7118": false,
 		"0.0.0.0:0": false, "[::]:0": false, "192.0.2.1:0": false, "": false,
 	} {
-		err := parse("serve", &serveFlags{}, "-operator-listen", address)
+		err := parse("serve", &serveFlags{}, "--operator-listen", address)
 		if (err == nil) != ok {
 			t.Errorf("%q: %v, want accepted: %t", address, err, ok)
 		}
-		if !ok && (err == nil || !strings.Contains(err.Error(), "-operator-listen")) {
+		if !ok && (err == nil || !strings.Contains(err.Error(), "--operator-listen")) {
 			t.Errorf("%q: error %v does not name the flag", address, err)
 		}
 	}
 	// With an authority for operators any address will do.
 	for _, address := range []string{"0.0.0.0:0", "example.com:1"} {
-		if err := parse("serve", &serveFlags{}, "-operator-listen", address, "-tls-cert", "c", "-tls-key", "k", "-operator-ca", "a", "-operator-name", "*"); err != nil {
-			t.Errorf("%q with -operator-ca: %v", address, err)
+		if err := parse("serve", &serveFlags{}, "--operator-listen", address, "--tls-cert", "c", "--tls-key", "k", "--operator-ca", "a", "--operator-name", "*"); err != nil {
+			t.Errorf("%q with --operator-ca: %v", address, err)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func TestServeRefusesOperatorsOfAnotherAuthority(t *testing.T) {
 	wrong := credentials.NewTLS(&tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS13,
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &stranger, nil }})
 	right := credentials.NewTLS(&tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}})
-	addresses := run(t, "-tls-cert", certFile, "-tls-key", keyFile, "-operator-ca", certFile, "-operator-name", "test")
+	addresses := run(t, "--tls-cert", certFile, "--tls-key", keyFile, "--operator-ca", certFile, "--operator-name", "test")
 	if got := codesOn(t, addresses, wrong); got[codes.Unimplemented] != 1 || got[codes.Unavailable] != 1 {
 		t.Errorf("a stranger's certificate: %v, want the clients' listener without the service and the operator's closed", got)
 	}
@@ -76,7 +76,7 @@ func TestServeWithTLSAlone(t *testing.T) {
 	dir := t.TempDir()
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	_, pool := selfSigned(t, certFile, keyFile)
-	addresses := run(t, "-tls-cert", certFile, "-tls-key", keyFile)
+	addresses := run(t, "--tls-cert", certFile, "--tls-key", keyFile)
 	if got := codesOn(t, addresses, insecure.NewCredentials()); got[codes.Unavailable] != 2 {
 		t.Errorf("without TLS: %v, want both listeners closed", got)
 	}
@@ -97,8 +97,8 @@ func TestServeRefusesAnAuthorityWithoutCertificates(t *testing.T) {
 	for file, want := range map[string]int{empty: 2, keyFile: 2, filepath.Join(dir, "absent.pem"): 1} {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		var stderr bytes.Buffer
-		args := []string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-tls-cert", certFile, "-tls-key", keyFile, "-operator-ca", file, "-operator-name", "*"}
-		if code := call(ctx, args, io.Discard, &stderr); code != want || !strings.Contains(stderr.String(), "-operator-ca") {
+		args := []string{"serve", "--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0", "--tls-cert", certFile, "--tls-key", keyFile, "--operator-ca", file, "--operator-name", "*"}
+		if code := call(ctx, args, io.Discard, &stderr); code != want || !strings.Contains(stderr.String(), "--operator-ca") {
 			t.Errorf("%s: exit code %d, want %d (%s)", filepath.Base(file), code, want, stderr.String())
 		}
 		cancel()
@@ -111,7 +111,7 @@ func TestServeLogsJSON(t *testing.T) {
 	defer stop()
 	code := make(chan int, 1)
 	go func() {
-		code <- call(ctx, []string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-log-format", "json"}, io.Discard, &out)
+		code <- call(ctx, []string{"serve", "--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0", "--log-format", "json"}, io.Discard, &out)
 	}()
 	lines := func() []string {
 		out.mu.Lock()
@@ -149,11 +149,11 @@ func TestServeRefusesPlaintextOnPublicAddresses(t *testing.T) {
 		args []string
 		ok   bool
 	}{
-		{[]string{"-listen", ":7117"}, false},
-		{[]string{"-listen", "192.0.2.1:7117"}, false},
-		{[]string{"-listen", ":7117", "-insecure"}, true},
-		{[]string{"-listen", ":7117", "-tls-cert", "c", "-tls-key", "k"}, true},
-		{[]string{"-listen", "127.0.0.1:7117"}, true},
+		{[]string{"--listen", ":7117"}, false},
+		{[]string{"--listen", "192.0.2.1:7117"}, false},
+		{[]string{"--listen", ":7117", "--insecure"}, true},
+		{[]string{"--listen", ":7117", "--tls-cert", "c", "--tls-key", "k"}, true},
+		{[]string{"--listen", "127.0.0.1:7117"}, true},
 	} {
 		if err := parse("serve", &serveFlags{}, c.args...); (err == nil) != c.ok {
 			t.Errorf("%v: error %v, want accepted: %t", c.args, err, c.ok)
@@ -168,7 +168,7 @@ func TestServeKnowsItsOperatorsByName(t *testing.T) {
 	pair, pool := selfSigned(t, certFile, keyFile) // for test
 	creds := credentials.NewTLS(&tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}})
 	for names, opened := range map[string]int{"test": 1, "other, test": 1, "*": 1, "other": 0, "tes": 0} {
-		addresses := run(t, "-tls-cert", certFile, "-tls-key", keyFile, "-operator-ca", certFile, "-operator-name", names)
+		addresses := run(t, "--tls-cert", certFile, "--tls-key", keyFile, "--operator-ca", certFile, "--operator-name", names)
 		if got := codesOn(t, addresses, creds); got[codes.OK] != opened {
 			t.Errorf("%q: %v, want %d rounds opened", names, got, opened)
 		}
@@ -190,7 +190,7 @@ func TestServeFollowsItsCertificate(t *testing.T) {
 	dir := t.TempDir()
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	_, first := selfSigned(t, certFile, keyFile)
-	addresses := run(t, "-tls-cert", certFile, "-tls-key", keyFile)
+	addresses := run(t, "--tls-cert", certFile, "--tls-key", keyFile)
 	_, second := selfSigned(t, certFile, keyFile)
 	for name, c := range map[string]struct {
 		pool   *x509.CertPool

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/server/jetstream"
+	"github.com/hushgrad/hushgrad/server/seal"
 	"github.com/hushgrad/hushgrad/server/shuffler"
 )
 
@@ -24,6 +26,8 @@ const shuffleHelp = `Runs the shuffler until it is interrupted: the party betwee
 hides who sent what. It sees who takes part, and no report: reports are sealed to the server.
 It keeps them until there are enough, forwards them once in a random order, and deletes them.
 Whoever runs both learns who sent what. So run it apart from hushgrad serve.
+In rounds of a mechanism for two servers it is the second server: it opens the second shares, adds
+them and the whole noise, and releases one sum.
 `
 
 // shuffleFlags are the flags of the shuffle command.
@@ -33,19 +37,14 @@ type shuffleFlags struct {
 	http     httpFlags
 	brokers  brokers
 	secrets  string
+	seals    sealFlags
 	config   shuffler.Config
 }
 
+// newShuffle returns the command that runs the shuffler, with the commands about its keys.
 func newShuffle() *cobra.Command {
-	s := &shuffleFlags{}
-	c := newCommand("shuffle -name NAME -upstream ADDRESS [flags]", "run the shuffler: hide from the server who sent what", shuffleHelp,
-		func(ctx context.Context, _ []string, std command.Streams) error {
-			if err := s.validate(); err != nil {
-				return err
-			}
-			return s.shuffle(ctx, std)
-		})
-	s.bind(c.Flags())
+	c := newJob("shuffle --name NAME --upstream ADDRESS [flags]", "run the shuffler: hide from the server who sent what", shuffleHelp, &shuffleFlags{})
+	c.AddCommand(newKey(secondServer), newKeyList(secondServer))
 	return c
 }
 
@@ -53,15 +52,19 @@ func (s *shuffleFlags) bind(f *flag.FlagSet) {
 	f.StringVar(&s.config.Name, "name", "", "`name` of this shuffler: a DNS name. Rounds that name another one are refused")
 	s.daemon.bind(f, "shuffle", 7124)
 	f.BoolVar(&s.listening.insecure, "insecure", false, "answer clients without TLS on addresses that other machines reach: whoever is on the way sees who sends what, sealed")
-	f.StringVar(&s.secrets, "secrets", "", "`directory` for the secrets of rounds, which are destroyed with them: no backup should have it; empty: the directory of -data with -secrets behind its name")
+	f.StringVar(&s.secrets, "secrets", "", "`directory` for the secrets of rounds, which are destroyed with them: no backup should have it; empty: the directory of --data with --secrets behind its name")
 	f.IntVar(&s.config.Floor, "floor", shuffler.DefaultFloor, "fewest sealed reports that are forwarded, whatever min_reports of a round says")
+	command.Topic(f, "Mechanisms for two servers", func(f *flag.FlagSet) {
+		s.seals.bind(f, "second shares")
+		s.seals.bindSuite(f, "of the first key")
+	})
 	command.Topic(f, "HTTP", s.http.bind)
 	command.Topic(f, "The server", func(f *flag.FlagSet) {
 		s.upstream.bindParty(f, "upstream", "upstream-", "hushgrad serve", "its listener for the shuffler")
-		f.IntVar(&s.config.ForwardBytes, "forward-bytes", 1<<20, "sealed reports in one message to the server, in bytes: less than its -max-message-bytes")
+		f.IntVar(&s.config.ForwardBytes, "forward-bytes", 1<<20, "sealed reports in one message to the server, in bytes: less than its --max-message-bytes")
 	})
 	command.Topic(f, "A cluster", func(f *flag.FlagSet) {
-		s.brokers.bind(f, "sealed reports go there in place of -upstream; empty: they go to -upstream")
+		s.brokers.bind(f, "sealed reports go there in place of --upstream; empty: they go to --upstream")
 	})
 	command.Topic(f, "Limits", func(f *flag.FlagSet) {
 		bindLimits(f, &s.config.Limits)
@@ -70,33 +73,27 @@ func (s *shuffleFlags) bind(f *flag.FlagSet) {
 	})
 }
 
-func (s *shuffleFlags) validate() error {
-	if err := positive(append(limitsOf(s.config.Limits), limit{"-floor", int64(s.config.Floor)},
-		limit{"-max-rounds", int64(s.config.MaxRounds)}, limit{"-max-reports", int64(s.config.MaxReports)}, limit{"-forward-bytes", int64(s.config.ForwardBytes)})...); err != nil {
+func (s *shuffleFlags) validate(*flag.FlagSet) error {
+	if err := positive(append(limitsOf(s.config.Limits), limit{"--floor", int64(s.config.Floor)},
+		limit{"--max-rounds", int64(s.config.MaxRounds)}, limit{"--max-reports", int64(s.config.MaxReports)}, limit{"--forward-bytes", int64(s.config.ForwardBytes)})...); err != nil {
 		return err
 	}
 	switch {
 	case s.config.Name == "":
-		return fl.Invalid("-name", "", "is required: the name by which rounds and clients know this shuffler")
+		return fl.Invalid("--name", "", "is required: the name by which rounds and clients know this shuffler")
 	case s.upstream.server == "":
-		return fl.Invalid("-upstream", "", "is required: the address that hushgrad serve -shuffler-listen has")
+		return fl.Invalid("--upstream", "", "is required: the address that hushgrad serve --shuffler-listen has")
 	case s.secrets != "" && s.state.dir == noData:
-		return fl.Invalid("-secrets", s.secrets, "needs a directory of -data: without one the secrets are in memory, too")
+		return fl.Invalid("--secrets", s.secrets, "needs a directory of --data: without one the secrets are in memory, too")
 	}
-	if err := s.upstream.validate(); err != nil {
-		return err
+	if s.seals.dir == "" && s.seals.suite != seal.X25519 && s.state.dir == noData {
+		return fl.Invalid("--seal-suite", string(s.seals.suite), "needs --seal-keys with --data none: there is no directory for a key")
 	}
-	if err := s.http.validate(s.listening); err != nil {
-		return err
-	}
-	if err := s.brokers.validate(); err != nil {
-		return err
-	}
-	return s.daemon.validate()
+	return cmp.Or(s.upstream.validate(), s.http.validate(s.listening), s.brokers.validate(), s.daemon.validate())
 }
 
-// shuffle runs the shuffler.
-func (s *shuffleFlags) shuffle(ctx context.Context, std command.Streams) (err error) {
+// run runs the shuffler.
+func (s *shuffleFlags) run(ctx context.Context, std command.Streams) (err error) {
 	logger := s.logging.logger(std.Err)
 	limitMemory(logger)
 	s.config.Logger = logger
@@ -123,7 +120,7 @@ func (s *shuffleFlags) shuffle(ctx context.Context, std command.Streams) (err er
 		defer nc.Close()
 		cluster, err := jetstream.Connect(ctx, nc, jetstream.Config{Name: s.brokers.name, Logger: logger})
 		if err != nil {
-			return unlessStopped(ctx, fmt.Errorf("-nats: %w", err))
+			return unlessStopped(ctx, fmt.Errorf("--nats: %w", err))
 		}
 		s.config.Upstream = cluster.Upstream(conn)
 	}
@@ -135,6 +132,9 @@ func (s *shuffleFlags) shuffle(ctx context.Context, std command.Streams) (err er
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
 	s.config.Journal, s.config.Secrets = kept, s.secretsDir()
+	if s.config.Keys, err = s.keys(logger); err != nil {
+		return err
+	}
 	sh, err := shuffler.New(s.config)
 	if err != nil {
 		return err
@@ -167,6 +167,14 @@ func (s *shuffleFlags) secretsDir() string {
 		return ""
 	}
 	return s.state.dir + "-secrets"
+}
+
+// keys opens the keys for second shares and says which one is the newest. Without a directory there are none.
+func (s *shuffleFlags) keys(logger *slog.Logger) (*seal.Keys, error) {
+	if s.seals.dir == "" && s.state.dir == noData {
+		return nil, nil
+	}
+	return s.seals.open(s.state.dir, "second shares of new rounds may be sealed to the newest key", logger)
 }
 
 // dial returns the connection to the server.

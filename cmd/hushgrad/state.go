@@ -15,7 +15,7 @@ import (
 	"github.com/hushgrad/hushgrad/server/journal/disk"
 )
 
-// noData is the value of -data for a journal in memory.
+// noData is the value of --data for a journal in memory.
 const noData = "none"
 
 // state is the flags that say where a command keeps what must survive a restart.
@@ -35,11 +35,11 @@ func (s *state) bind(f *flag.FlagSet, role string) {
 func (s *state) validate() error {
 	switch {
 	case s.dir == "":
-		return fl.Invalid("-data", "", "must be a directory, or none: there is no home directory to choose one in")
+		return fl.Invalid("--data", "", "must be a directory, or none: there is no home directory to choose one in")
 	case s.minFree <= 0:
-		return fl.Invalid("-min-free", s.minFree, "must be > 0")
+		return fl.Invalid("--min-free", s.minFree, "must be > 0")
 	case s.dir == noData:
-		return command.Unused(s.flags, "with -data none, which keeps nothing on a disk", "min-free")
+		return command.Unused(s.flags, "with --data none, which keeps nothing on a disk", "min-free")
 	}
 	return nil
 }
@@ -51,11 +51,11 @@ func (s *state) open(logger *slog.Logger) (journal.Journal, error) {
 		return journal.NewMemory(), nil
 	}
 	if err := os.MkdirAll(filepath.Dir(s.dir), 0o700); err != nil {
-		return nil, fmt.Errorf("-data: %w", err)
+		return nil, fmt.Errorf("--data: %w", err)
 	}
 	kept, err := disk.Open(s.dir, disk.Options{Logger: logger, MinFree: s.minFree})
 	if err != nil {
-		return nil, fmt.Errorf("-data: %w", err)
+		return nil, fmt.Errorf("--data: %w", err)
 	}
 	logger.Info("the state is kept on disk", "data", s.dir)
 	return kept, nil

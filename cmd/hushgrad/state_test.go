@@ -51,7 +51,7 @@ func TestTheStateHasItsUsualPlace(t *testing.T) {
 }
 
 // What one server kept is there when the next one starts, a second server on the same directory
-// is refused, and -data none says that it forgets.
+// is refused, and --data none says that it forgets.
 func TestServeKeepsItsState(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "data")
 	for i := range 2 {
@@ -59,7 +59,7 @@ func TestServeKeepsItsState(t *testing.T) {
 		text := &log{}
 		code := make(chan int, 1)
 		go func() {
-			code <- call(ctx, []string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-data", dir}, io.Discard, text)
+			code <- call(ctx, []string{"serve", "--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0", "--data", dir}, io.Discard, text)
 		}()
 		rounds := 0
 		for _, address := range text.addresses(t, 2) {
@@ -77,7 +77,7 @@ func TestServeKeepsItsState(t *testing.T) {
 			t.Errorf("start %d: %d rounds", i+1, rounds)
 		}
 		var second log
-		if c := call(t.Context(), []string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-data", dir}, io.Discard, &second); c != 1 || !strings.Contains(second.String(), "-data: ") {
+		if c := call(t.Context(), []string{"serve", "--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0", "--data", dir}, io.Discard, &second); c != 1 || !strings.Contains(second.String(), "--data: ") {
 			t.Errorf("a second server on the directory: exit code %d\n%s", c, &second)
 		}
 		stop()
@@ -88,7 +88,7 @@ func TestServeKeepsItsState(t *testing.T) {
 	var text log
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if c := call(ctx, []string{"serve", "-listen", "127.0.0.1:0", "-operator-listen", "127.0.0.1:0", "-data", "none"}, io.Discard, &text); c != 0 || !strings.Contains(text.String(), "a restart forgets it") {
-		t.Errorf("-data none: exit code %d\n%s", c, &text)
+	if c := call(ctx, []string{"serve", "--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0", "--data", "none"}, io.Discard, &text); c != 0 || !strings.Contains(text.String(), "a restart forgets it") {
+		t.Errorf("--data none: exit code %d\n%s", c, &text)
 	}
 }

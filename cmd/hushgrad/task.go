@@ -1,14 +1,15 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
 	flag "github.com/spf13/pflag"
 
+	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/plan"
 )
 
@@ -16,61 +17,72 @@ import (
 type task struct {
 	flags            *flag.FlagSet
 	features, public string
-	own              plan.Task
+	perClient, dim   int
+	l1, l2           float64
+	centred          bool
 }
 
 func bindTask(f *flag.FlagSet) *task {
 	t := &task{flags: f}
-	f.StringVar(&t.features, "features", plan.DemoFeatures, "what the model sees of a picture, as for examples/mnist; "+plan.AutoFeatures+": the best on public pictures")
-	f.StringVar(&t.public, "public", "", "with -features "+plan.AutoFeatures+": comma-separated `list` of the public pictures that decide; empty: all that were measured")
-	f.IntVar(&t.own.Dim, "dim", 0, "coordinates of a gradient, d, together with -l1 and -l2; 0: the coordinates of softmax regression on -features")
-	f.Float64Var(&t.own.L1, "l1", 0, "L1 norm of a gradient at the first model, from public data; required with -dim; 0: the norm with -features")
-	f.Float64Var(&t.own.L2, "l2", 0, "L2 norm of a gradient at the first model, from public data; required with -dim; 0: the norm with -features")
-	f.BoolVar(&t.own.Centred, "centred", false, "examples have one norm around a public centre; not given: no with -dim, and else as with -features")
+	f.StringVar(&t.features, "features", dataset.DemoFeatures, "what the model sees of a picture, as for examples/mnist; "+dataset.AutoFeatures+": the best on public pictures")
+	f.StringVar(&t.public, "public", "", "public pictures on which the run is rehearsed, "+dataset.Digits+" or "+dataset.Textures+"; with --features "+dataset.AutoFeatures+" a comma-separated `list` of the kinds that decide; empty: "+dataset.Digits+", or all kinds")
+	f.IntVar(&t.perClient, "per-client", 0, "pictures that a client holds; 0: its share of 60000, as in examples/mnist, and at least one")
+	f.IntVar(&t.dim, "dim", 0, "coordinates of a gradient, d, together with --l1 and --l2; 0: the coordinates of softmax regression on --features")
+	f.Float64Var(&t.l1, "l1", 0, "L1 norm of a gradient at the first model, from public data; needs --dim; 0: the norm with --features")
+	f.Float64Var(&t.l2, "l2", 0, "L2 norm of a gradient at the first model, from public data; needs --dim; 0: the norm with --features")
+	f.BoolVar(&t.centred, "centred", false, "with --dim: examples have one norm around a public centre")
 	return t
 }
 
 // validate refuses a gradient of one's own that is not described whole: its error follows from its norms.
 func (t *task) validate() error {
+	own := t.dim > 0
 	switch {
-	case t.own.Dim > 0 && t.own.L1 == 0:
-		return fl.Invalid("-dim", t.own.Dim, "needs -l1 and -l2: the mean L1 and L2 norms of a gradient of this model, on public data. The norms with -features are of another model")
-	case (t.own.L1 == 0) != (t.own.L2 == 0):
-		return fl.Invalid("-l1 and -l2", fmt.Sprintf("%g and %g", t.own.L1, t.own.L2), "must be given together: both are norms of the same gradients")
+	case t.dim < 0:
+		return fl.Invalid("--dim", t.dim, "must be at least 1, or 0 for the coordinates of softmax regression on --features")
+	case t.perClient < 0 || t.perClient > fl.MaxReports:
+		return fl.Invalid("--per-client", t.perClient, "must be in [0, %d]", fl.MaxReports)
+	case own && (t.l1 == 0 || t.l2 == 0):
+		return fl.Invalid("--dim", t.dim, "needs --l1 and --l2: the mean L1 and L2 norms of a gradient of this model, on public data. The norms with --features are of another model")
+	case !own && (t.l1 != 0 || t.l2 != 0):
+		return fl.Invalid("--l1 and --l2", fmt.Sprintf("%g and %g", t.l1, t.l2), "need --dim: norms are of gradients of one length")
+	case own:
+		return command.Unused(t.flags, "with --dim: nothing is known of the task beside its norms", "features", "public", "per-client")
 	}
 	return nil
 }
 
 // of returns the request for the task, and the choice of features where there was one.
-func (t *task) of(ctx context.Context, q plan.Request) (plan.Request, *plan.Choice, error) {
-	of, choice, err := t.measured(ctx, q)
+func (t *task) of(ctx context.Context, q plan.Request, bar *progress.Bar) (plan.Request, *dataset.Choice, error) {
+	if t.dim > 0 {
+		q.Dim, q.L1, q.L2, q.Centred = t.dim, t.l1, t.l2, t.centred
+		return q, nil, nil
+	}
+	list, auto := t.public, t.features == dataset.AutoFeatures
+	if list == "" && !auto {
+		list = dataset.Digits
+	}
+	kinds, err := dataset.ParseKinds(list)
 	if err != nil {
 		return q, nil, err
 	}
-	q = of.Of(q)
-	q.Dim, q.L1, q.L2 = cmp.Or(t.own.Dim, q.Dim), cmp.Or(t.own.L1, q.L1), cmp.Or(t.own.L2, q.L2)
-	if command.Given(t.flags, "centred") || t.own.Dim > 0 {
-		q.Centred = t.own.Centred
+	if len(kinds) > 1 && !auto {
+		return q, nil, fl.Invalid("--public", list, "must be one kind without --features %s", dataset.AutoFeatures)
 	}
+	if q.PerClient = t.perClient; q.PerClient == 0 {
+		q.PerClient = max(1, dataset.Pictures/max(1, q.Clients))
+	}
+	bar.Describe("features")
+	_, f, choice, err := dataset.ChooseAndOpen(ctx, t.features, q, kinds, bar)
+	if err != nil {
+		return q, nil, err
+	}
+	bar.Describe("public pictures")
+	public, err := dataset.NewPublic(ctx, kinds[0], f, dataset.ToRehearse, bar)
+	if err != nil {
+		return q, nil, err
+	}
+	public.Fill(&q)
+	bar.Describe("planning")
 	return q, choice, nil
-}
-
-// measured returns the task of -features.
-func (t *task) measured(ctx context.Context, q plan.Request) (plan.Task, *plan.Choice, error) {
-	if t.features != plan.AutoFeatures {
-		if t.public != "" {
-			return plan.Task{}, nil, fl.Invalid("-public", t.public, "needs -features %s", plan.AutoFeatures)
-		}
-		of, err := plan.NewTask(t.features)
-		return of, nil, err
-	}
-	kinds, err := plan.ParsePublic(t.public)
-	if err != nil {
-		return plan.Task{}, nil, err
-	}
-	choice, err := q.ChooseFeatures(ctx, kinds)
-	if err != nil {
-		return plan.Task{}, nil, err
-	}
-	return choice.Considered[0].Task, choice, nil
 }

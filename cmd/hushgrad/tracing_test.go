@@ -35,7 +35,7 @@ func TestCallsAreTracedOnRequest(t *testing.T) {
 	s, g := spans{got: make(chan string, 16)}, grpc.NewServer()
 	collector.RegisterTraceServiceServer(g, s)
 	go func() { _ = g.Serve(l) }()
-	defer g.Stop()
+	t.Cleanup(g.Stop) // after the server, which sends its last spans
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"+l.Addr().String())
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "10") // ms
 	for _, address := range run(t) {

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,6 +25,28 @@ func newCommand(use, summary, long string, run command.Func) *cobra.Command {
 		},
 	}
 	c.Flags().SortFlags = false
+	return c
+}
+
+// job is what the flags of a command are for.
+type job interface {
+	bind(f *flag.FlagSet)
+	// validate sees the flags and arguments that were given.
+	validate(f *flag.FlagSet) error
+	run(ctx context.Context, std command.Streams) error
+}
+
+// newJob returns a command that validates its flags and then runs j.
+func newJob(use, summary, long string, j job) *cobra.Command {
+	var f *flag.FlagSet
+	c := newCommand(use, summary, long, func(ctx context.Context, _ []string, std command.Streams) error {
+		if err := j.validate(f); err != nil {
+			return err
+		}
+		return j.run(ctx, std)
+	})
+	f = c.Flags()
+	j.bind(f)
 	return c
 }
 
@@ -104,39 +126,26 @@ func onlyFlags(c *cobra.Command, args []string) error {
 		return nil
 	}
 	c.SuggestionsMinimumDistance = maxSlips
-	return fl.Invalid("arguments", args[0], "only flags are allowed%s, see %s -help", command.Meant(c.SuggestionsFor(args[0])), c.CommandPath())
+	return fl.Invalid("arguments", args[0], "only flags are allowed%s, see %s --help", command.Meant(c.SuggestionsFor(args[0])), c.CommandPath())
 }
 
 // oneArgument requires exactly one, which is what.
 func oneArgument(what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return fl.Invalid("arguments", len(args), "exactly one %s is required, see %s -help", what, c.CommandPath())
+			return fl.Invalid("arguments", len(args), "exactly one %s is required, see %s --help", what, c.CommandPath())
 		}
 		return nil
 	}
 }
 
-// longFlags returns a command line as cobra reads it.
-func longFlags(root *cobra.Command, args []string) []string {
-	at, done := root, false
-	return command.TwoDashes(args, func(name string) *flag.Flag { return findFlag(at, name) }, func(word string) {
-		i := slices.IndexFunc(at.Commands(), func(c *cobra.Command) bool { return c.Name() == word })
-		if done = done || i < 0; !done {
-			at = at.Commands()[i]
-		}
-	})
-}
-
-// findFlag returns the flag of a command that has a name or a short form, nil for none.
-func findFlag(c *cobra.Command, name string) *flag.Flag {
-	c.InitDefaultHelpFlag()
-	if len(name) == 1 {
-		if short := c.Flags().ShorthandLookup(name); short != nil {
-			return short
-		}
+// twoDashes returns the command of a command line, and an error for a long flag with one dash.
+func twoDashes(root *cobra.Command, args []string) (*cobra.Command, error) {
+	c, rest, err := root.Find(args)
+	if err != nil {
+		return root, nil // which is found again when the line runs
 	}
-	return c.Flag(name)
+	return c, command.TwoDashes(c.Flags(), rest)
 }
 
 // meantBy returns what may have been meant by a flag that a command does not have, or by a value that a flag does not
@@ -148,8 +157,8 @@ func meantBy(c *cobra.Command, err error) (meant []string) {
 	case errors.As(err, &unknown):
 		var flags []string
 		c.Flags().VisitAll(func(f *flag.Flag) { flags = append(flags, f.Name) })
-		for _, name := range similar(flags, unknown.GetSpecifiedName()) {
-			meant = append(meant, "-"+name)
+		for _, name := range similar(flags, strings.TrimLeft(command.Unknown(unknown), "-")) {
+			meant = append(meant, "--"+name)
 		}
 	case errors.As(err, &wrong):
 		meant = similar(command.Choices(wrong.GetFlag()), wrong.GetValue())

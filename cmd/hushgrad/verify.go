@@ -7,21 +7,20 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/fl/roundfile"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/progress"
+	"github.com/hushgrad/hushgrad/internal/reportfile"
 	"github.com/hushgrad/hushgrad/privacy/verify"
 )
 
 const verifyHelp = `Checks that the code in this binary keeps the guarantee that a round promises. With
--max-epsilon it answers a client's question instead: should I join this round? The answer
+--max-epsilon it answers a client's question instead: should I join this round? The answer
 follows from the description alone, and needs no network. FILE is the round as protobuf
 (message hushgrad.v1.Round) or as its JSON form; - is standard input. For example:
 
@@ -32,7 +31,7 @@ Parameters that the round leaves open are chosen as a server would choose them. 
 code is 0 when the promise holds or no violation was found, 1 when it is broken or the
 check ended too early to find a violation, and 2 for a wrong call.
 
-  hushgrad verify -max-epsilon 2 -min-reports 1000 round.json
+  hushgrad verify --max-epsilon 2 --min-reports 1000 round.json
 
 The exit code of this question is 0 for a round that meets the policy and 1 for one that
 does not. A policy takes what the round promises as it is: it does not check the code.
@@ -50,23 +49,13 @@ type verifyFlags struct {
 	seed    uint64
 	policy  policyFlags
 	output  output
+	file    string
+	joining bool // a policy was given: the question is whether to join
 }
 
 func newVerify() *cobra.Command {
-	v := &verifyFlags{}
-	var f *flag.FlagSet
-	c := newCommand("verify [flags] FILE", "check that the code keeps a round's promise", verifyHelp, func(ctx context.Context, args []string, std command.Streams) error {
-		if err := v.validate(f); err != nil {
-			return err
-		}
-		if v.policy.asked(f) {
-			return v.policy.answer(ctx, args[0], v.output, std)
-		}
-		return v.verify(ctx, args[0], std)
-	})
+	c := newJob("verify [flags] FILE", "check that the code keeps a round's promise", verifyHelp, &verifyFlags{})
 	c.Args = oneArgument("file, or -,")
-	f = c.Flags()
-	v.bind(f)
 	return c
 }
 
@@ -83,29 +72,32 @@ func (v *verifyFlags) bind(f *flag.FlagSet) {
 }
 
 func (v *verifyFlags) validate(f *flag.FlagSet) error {
-	if v.policy.asked(f) {
-		return cmp.Or(command.Unused(f, "with -max-epsilon and the other flags of a policy", "method", "seeds", "samples", "time", "confidence", "seed"), v.policy.validate(f))
+	v.file, v.joining = f.Arg(0), v.policy.asked(f)
+	if v.joining {
+		return cmp.Or(command.Unused(f, "with --max-epsilon and the other flags of a policy", "method", "seeds", "samples", "time", "confidence", "seed"), v.policy.validate(f))
 	}
 	if v.seed != 0 {
 		v.options.Rand = rand.New(rand.NewPCG(v.seed, 0))
 	}
 	switch v.options.Method {
 	case verify.Exact:
-		return command.Unused(f, "with -method exact", "samples", "confidence")
+		return command.Unused(f, "with --method exact", "samples", "confidence")
 	case verify.Statistical:
-		return command.Unused(f, "with -method statistical", "seeds")
+		return command.Unused(f, "with --method statistical", "seeds")
 	}
 	return nil
 }
 
-// verify checks the round of a file and prints the report.
-func (v *verifyFlags) verify(ctx context.Context, file string, std command.Streams) error {
-	round, err := readRound(file, std.In)
+// run checks the round of a file and prints the report, or says whether to join the round.
+func (v *verifyFlags) run(ctx context.Context, std command.Streams) error {
+	if v.joining {
+		return v.policy.answer(ctx, v.file, v.output, std)
+	}
+	round, err := readRound(v.file, std.In)
 	if err != nil {
 		return err
 	}
-	bar := progress.New(std.Err)
-	bar.Describe("verify")
+	bar := progress.New(std.Err, "verify")
 	v.options.Progress = bar
 	report, err := verify.Round(ctx, round, v.options)
 	bar.Close()
@@ -117,7 +109,7 @@ func (v *verifyFlags) verify(ctx context.Context, file string, std command.Strea
 	case err != nil:
 		return err
 	case report.Undecided:
-		return fmt.Errorf("%w, -time %s: a longer time decides, and so does a round with fewer coordinates or clients", errUndecided, v.options.Time)
+		return fmt.Errorf("%w, --time %s: a longer time decides, and so does a round with fewer coordinates or clients", errUndecided, v.options.Time)
 	case !report.Holds:
 		return errViolation
 	}
@@ -126,16 +118,12 @@ func (v *verifyFlags) verify(ctx context.Context, file string, std command.Strea
 
 // readRound reads a round that may be incomplete, in either form.
 func readRound(name string, stdin io.Reader) (fl.Round, error) {
-	in := stdin
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return fl.Round{}, fl.Invalid("file", name, "must be readable: %v", err)
-		}
-		defer file.Close()
-		in = file
+	in, err := openInput("file", name, stdin)
+	if err != nil {
+		return fl.Round{}, err
 	}
-	m, err := roundfile.Read(name, in)
+	defer in.Close()
+	m, err := reportfile.ReadRound(name, in)
 	if err != nil {
 		return fl.Round{}, err
 	}

@@ -11,7 +11,7 @@ import (
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/shares"
+	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/internal/command"
 )
 
@@ -30,11 +30,12 @@ func (p *policyFlags) bind(f *flag.FlagSet) {
 	f.IntVar(&p.MaxDim, "max-dim", fl.DefaultMaxDim, "refuse a round of more coordinates")
 	p.relation = fl.ReplaceOne.String()
 	command.OneOf(f, &p.relation, "relation", "", []string{fl.ReplaceOne.String(), fl.ZeroOut.String()}, "weakest relation that is acceptable: replace-one, or zero-out")
-	f.StringSliceVar(&p.Mechanisms, "mechanism", nil, "comma-separated `names` of the mechanisms that are acceptable; not given: all but "+shares.Name)
+	f.StringSliceVar(&p.Mechanisms, "mechanism", nil, "comma-separated `names` of the mechanisms that are acceptable; not given: all but "+hdsum.SharesName)
 	f.StringVar(&p.Features, "features", "", "what the round's features must be, with their digest; empty: any")
 	f.BoolVar(&p.TrustShuffler, "trust-shuffler", false, "accept a guarantee that holds against a party that sees only shuffled reports, and not against the shuffler")
 	f.BoolVar(&p.AcceptRealNumbers, "accept-real-numbers", false, "accept a guarantee that is proved for real numbers only; the code does not keep it")
 	p.pins.bind(f, "`name` of the shuffler that is trusted not to work together with the server; no round without it is accepted then")
+	f.StringVar(&p.pins.shareKey, "share-key", "", "with --shuffler: `fingerprint` of the shuffler's key, to which the second shares of a mechanism for two servers are sealed; empty: refuse such rounds")
 	f.VisitAll(func(one *flag.Flag) { p.flags = append(p.flags, one.Name) })
 }
 
@@ -46,17 +47,17 @@ func (p *policyFlags) asked(f *flag.FlagSet) bool {
 func (p *policyFlags) validate(f *flag.FlagSet) error {
 	switch {
 	case !(p.MaxEpsilon > 0):
-		return fl.Invalid("-max-epsilon", p.MaxEpsilon, "must be > 0 with the flags of a policy: the largest ε of a report that is acceptable")
+		return fl.Invalid("--max-epsilon", p.MaxEpsilon, "must be > 0 with the flags of a policy: the largest ε of a report that is acceptable")
 	case !(p.MaxDelta >= 0 && p.MaxDelta < 1):
-		return fl.Invalid("-max-delta", p.MaxDelta, "must be in [0, 1)")
+		return fl.Invalid("--max-delta", p.MaxDelta, "must be in [0, 1)")
 	case p.MinReports < 0:
-		return fl.Invalid("-min-reports", p.MinReports, "must be at least 0")
+		return fl.Invalid("--min-reports", p.MinReports, "must be at least 0")
 	case p.MaxDim < 1 || p.MaxDim > fl.MaxDim:
-		return fl.Invalid("-max-dim", p.MaxDim, "must be in [1, %d]", fl.MaxDim)
+		return fl.Invalid("--max-dim", p.MaxDim, "must be in [1, %d]", fl.MaxDim)
 	}
 	for _, name := range p.Mechanisms {
 		if !slices.Contains(fl.Mechanisms(), name) {
-			return fl.Invalid("-mechanism", name, "must be among %s%s", strings.Join(fl.Mechanisms(), ", "), command.Meant(similar(fl.Mechanisms(), name)))
+			return fl.Invalid("--mechanism", name, "must be among %s%s", strings.Join(fl.Mechanisms(), ", "), command.Meant(similar(fl.Mechanisms(), name)))
 		}
 	}
 	return p.pins.validate(f)
@@ -97,7 +98,7 @@ func (p *policyFlags) answer(ctx context.Context, file string, form output, std 
 		text += fmt.Sprintf(", and %v against the server, if %s does not work together with it and %d of the reports are from honest clients",
 			terms.Central, round.Shuffler, round.MinReports)
 	}
-	return form.print(std.Out, said, func(w io.Writer) error { _, err := fmt.Fprintln(w, text); return err })
+	return form.printf(std.Out, said, "%s\n", text)
 }
 
 // terms returns what the round promises a client that joins.

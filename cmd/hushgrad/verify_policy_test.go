@@ -16,10 +16,39 @@ import (
 	"github.com/hushgrad/hushgrad/server/seal"
 )
 
+// realNumbers is laplace with a guarantee for real numbers only.
+type realNumbers struct {
+	fl.Mechanism
+	fl.Amplifier
+}
+
+const realNumbersName = "test-real-numbers"
+
+func init() { fl.Register(realNumbersName, realNumbers{}) }
+
+func (realNumbers) Open(r fl.Round) (fl.Mechanism, error) {
+	r.Mechanism = "laplace"
+	m, err := fl.Open(r)
+	if err != nil {
+		return nil, err
+	}
+	return realNumbers{m, m.(fl.Amplifier)}, nil
+}
+
+func (m realNumbers) Guarantee() fl.Guarantee {
+	g := m.Mechanism.Guarantee()
+	g.RealNumbers = true
+	return g
+}
+
 // policyRounds are rounds of all kinds of trust, in files.
-func policyRounds(t *testing.T) (files map[string]string, fingerprint string) {
+func policyRounds(t *testing.T) (files map[string]string, sealKey, shareKey string) {
 	t.Helper()
 	key, err := seal.GenerateKey(seal.X25519)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := seal.GenerateKey(seal.X25519)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,8 +64,8 @@ func policyRounds(t *testing.T) (files map[string]string, fingerprint string) {
 	local := with("coco", func(r *fl.Round) { r.Params = fl.Params{"sparsity": fl.Int(3)} })
 	files = map[string]string{}
 	for name, r := range map[string]fl.Round{
-		"local": local, "shuffled": behind(local), "sum": with("sumdp", central), "shares": behind(with("sumdp-shares", central)),
-		"zero-out": with("sumdp", func(r *fl.Round) { central(r); r.Relation = fl.ZeroOut }), "real": with("privunitg", func(*fl.Round) {}),
+		"local": local, "shuffled": behind(local), "sum": with("sumdp", central), "shares": behind(with("gaussian-shares", func(r *fl.Round) { central(r); r.ShareKey = second.Public() })), "bare": behind(with("gaussian-shares", central)),
+		"zero-out": with("sumdp", func(r *fl.Round) { central(r); r.Relation = fl.ZeroOut }), "real": with(realNumbersName, func(*fl.Round) {}),
 		"none":     with("none", func(r *fl.Round) { r.Epsilon = math.Inf(1) }),
 		"features": with("coco", func(r *fl.Round) { r.Params, r.Features = local.Params, "edges:ab" }),
 	} {
@@ -53,40 +82,43 @@ func policyRounds(t *testing.T) (files map[string]string, fingerprint string) {
 			t.Fatal(err)
 		}
 	}
-	return files, key.Fingerprint().String()
+	return files, key.Fingerprint().String(), second.Fingerprint().String()
 }
 
 // A client learns from the description alone whether a round meets its policy, and what falls short.
 func TestVerifyAnswersShouldIJoin(t *testing.T) {
-	files, fingerprint := policyRounds(t)
-	pins := " -shuffler shuffler.example -seal-key " + fingerprint + " -max-central-epsilon "
+	files, sealKey, shareKey := policyRounds(t)
+	pins := " --shuffler shuffler.example --seal-key " + sealKey + " --max-central-epsilon "
+	both := " --share-key " + shareKey + pins
 	for _, c := range []struct{ round, flags, refusal string }{
-		{"local", "-max-epsilon 4 -min-reports 1000", ""},
-		{"local", "-max-epsilon 1.9", "epsilon: got 2, rule: must be at most 1.9"},
-		{"local", "-max-epsilon 2 -min-reports 1001", "min_reports: got 1000, rule: must be at least 1001"},
-		{"local", "-max-epsilon 2 -max-dim 49", "dim: got 50, rule: must be at most 49"},
-		{"local", "-max-epsilon 2 -mechanism collision,signsketch", `mechanism: got "coco", rule: must be one of collision, signsketch`},
-		{"local", "-max-epsilon 2 -mechanism collision,coco", ""},
-		{"local", "-max-epsilon 2 -features edges:ab", `features: got "", rule: must be edges:ab`},
-		{"features", "-max-epsilon 2 -features edges:ab", ""},
-		{"local", "-max-epsilon 4" + pins + "0.5", `shuffler: got "", rule: must be one that the policy pins: "shuffler.example"`},
-		{"shuffled", "-max-epsilon 4" + pins + "0.5", ""},
-		{"shuffled", "-max-epsilon 4" + pins + "0.01", "central guarantee: epsilon: got 0."},
-		{"shuffled", "-max-epsilon 1" + pins + "0.5", "local guarantee: epsilon: got 2, rule: must be at most 1"},
-		{"shuffled", "-max-epsilon 4" + strings.Replace(pins, "shuffler.ex", "other.ex", 1) + "0.5", `shuffler: got "shuffler.example", rule: must be one that the policy pins: "other.example"`},
-		{"shuffled", "-max-epsilon 4" + strings.Replace(pins, fingerprint, strings.Repeat("ab", 32), 1) + "0.5", `seal_key: got "` + fingerprint},
-		{"sum", "-max-epsilon 2 -max-delta 1e-6", "trust: got shuffle, rule: must hold without trust in a shuffler"},
-		{"sum", "-max-epsilon 2 -max-delta 1e-6 -trust-shuffler", ""},
-		{"sum", "-max-epsilon 2 -max-delta 1e-7 -trust-shuffler", "delta: got 1e-06, rule: must be at most 1e-07"},
-		{"zero-out", "-max-epsilon 2 -max-delta 1e-6 -trust-shuffler", "relation: got zero-out, rule: must be replace-one"},
-		{"zero-out", "-max-epsilon 2 -max-delta 1e-6 -trust-shuffler -relation zero-out", ""},
-		{"shares", "-max-epsilon 2 -max-delta 1e-6" + pins + "2", `mechanism: got "sumdp-shares", rule: must be named among the policy's mechanisms`},
-		{"shares", "-max-epsilon 2 -max-delta 1e-6 -mechanism sumdp-shares" + pins + "2", ""},
-		{"shares", "-max-epsilon 2 -max-delta 1e-6 -mechanism sumdp-shares", `shuffler: got "shuffler.example", rule: must be one that the policy pins: ""`},
-		{"real", "-max-epsilon 2", "real_numbers: got true, rule: must hold for the floating-point code, too"},
-		{"real", "-max-epsilon 2 -accept-real-numbers", ""},
-		{"none", "-max-epsilon 20", "trust: got none, rule: must be private: epsilon at most 20"},
-		{"none", "-max-epsilon Inf", ""},
+		{"local", "--max-epsilon 4 --min-reports 1000", ""},
+		{"local", "--max-epsilon 1.9", "epsilon: got 2, rule: must be at most 1.9"},
+		{"local", "--max-epsilon 2 --min-reports 1001", "min_reports: got 1000, rule: must be at least 1001"},
+		{"local", "--max-epsilon 2 --max-dim 49", "dim: got 50, rule: must be at most 49"},
+		{"local", "--max-epsilon 2 --mechanism collision,signsketch", `mechanism: got "coco", rule: must be one of collision, signsketch`},
+		{"local", "--max-epsilon 2 --mechanism collision,coco", ""},
+		{"local", "--max-epsilon 2 --features edges:ab", `features: got "", rule: must be edges:ab`},
+		{"features", "--max-epsilon 2 --features edges:ab", ""},
+		{"local", "--max-epsilon 4" + pins + "0.5", `shuffler: got "", rule: must be one that the policy pins: "shuffler.example"`},
+		{"shuffled", "--max-epsilon 4" + pins + "0.5", ""},
+		{"shuffled", "--max-epsilon 4" + pins + "0.01", "central guarantee: epsilon: got 0."},
+		{"shuffled", "--max-epsilon 1" + pins + "0.5", "local guarantee: epsilon: got 2, rule: must be at most 1"},
+		{"shuffled", "--max-epsilon 4" + strings.Replace(pins, "shuffler.ex", "other.ex", 1) + "0.5", `shuffler: got "shuffler.example", rule: must be one that the policy pins: "other.example"`},
+		{"shuffled", "--max-epsilon 4" + strings.Replace(pins, sealKey, strings.Repeat("ab", 32), 1) + "0.5", `seal_key: got "` + sealKey},
+		{"sum", "--max-epsilon 2 --max-delta 1e-6", "trust: got shuffle, rule: must hold without trust in a shuffler"},
+		{"sum", "--max-epsilon 2 --max-delta 1e-6 --trust-shuffler", ""},
+		{"sum", "--max-epsilon 2 --max-delta 1e-7 --trust-shuffler", "delta: got 1e-06, rule: must be at most 1e-07"},
+		{"zero-out", "--max-epsilon 2 --max-delta 1e-6 --trust-shuffler", "relation: got zero-out, rule: must be replace-one"},
+		{"zero-out", "--max-epsilon 2 --max-delta 1e-6 --trust-shuffler --relation zero-out", ""},
+		{"shares", "--max-epsilon 2 --max-delta 1e-6" + both + "2", `mechanism: got "gaussian-shares", rule: must be named among the policy's mechanisms`},
+		{"shares", "--max-epsilon 2 --max-delta 1e-6 --mechanism gaussian-shares" + both + "2", ""},
+		{"shares", "--max-epsilon 2 --max-delta 1e-6 --mechanism gaussian-shares" + pins + "2", `share_key: got "` + shareKey + `", rule: must have a fingerprint that the policy pins`},
+		{"bare", "--max-epsilon 2 --max-delta 1e-6 --mechanism gaussian-shares" + both + "2", `share_key: got "nothing", rule: must be there`},
+		{"shares", "--max-epsilon 2 --max-delta 1e-6 --mechanism gaussian-shares", `shuffler: got "shuffler.example", rule: must be one that the policy pins: ""`},
+		{"real", "--max-epsilon 2", "real_numbers: got true, rule: must hold for the floating-point code, too"},
+		{"real", "--max-epsilon 2 --accept-real-numbers", ""},
+		{"none", "--max-epsilon 20", "trust: got none, rule: must be private: epsilon at most 20"},
+		{"none", "--max-epsilon Inf", ""},
 	} {
 		line := append(append([]string{"verify"}, strings.Fields(c.flags)...), files[c.round])
 		var stdout, stderr bytes.Buffer
@@ -100,7 +132,7 @@ func TestVerifyAnswersShouldIJoin(t *testing.T) {
 		var said joining
 		again := call(t.Context(), append(line, "-o", "json"), &stdout, &stderr)
 		if err := json.Unmarshal(stdout.Bytes(), &said); err != nil || again != code || said.Join != (code == 0) || said.Round != "r" || !strings.HasPrefix(said.Reason, c.refusal) ||
-			(said.Guarantee != nil) != said.Join || said.Join && (said.Central != nil) != strings.Contains(c.flags, " -shuffler ") {
+			(said.Guarantee != nil) != said.Join || said.Join && (said.Central != nil) != strings.Contains(c.flags, " --shuffler ") {
 			t.Errorf("%s %s: exit code %d, %+v, %v", c.round, c.flags, again, said, err)
 		}
 	}
@@ -108,12 +140,12 @@ func TestVerifyAnswersShouldIJoin(t *testing.T) {
 
 // What is no policy is a wrong call.
 func TestVerifyRefusesHalfAPolicy(t *testing.T) {
-	files, fingerprint := policyRounds(t)
+	files, fingerprint, _ := policyRounds(t)
 	for flags, param := range map[string]string{
-		"-min-reports 5": "-max-epsilon", "-max-epsilon 0": "-max-epsilon", "-max-epsilon NaN": "-max-epsilon", "-max-epsilon 1 -max-delta 1": "-max-delta",
-		"-max-epsilon 1 -min-reports -1": "-min-reports", "-max-epsilon 1 -max-dim 0": "-max-dim", "-max-epsilon 1 -relation none": "-relation",
-		"-max-epsilon 1 -mechanism cocoa": "-mechanism", "-max-epsilon 1 -shuffler s.example": "-seal-key", "-max-epsilon 1 -seal-key " + fingerprint: "-seal-key",
-		"-max-epsilon 1 -time 3s": "-time", "-max-epsilon 1 -method exact": "-method",
+		"--min-reports 5": "--max-epsilon", "--max-epsilon 0": "--max-epsilon", "--max-epsilon NaN": "--max-epsilon", "--max-epsilon 1 --max-delta 1": "--max-delta",
+		"--max-epsilon 1 --min-reports -1": "--min-reports", "--max-epsilon 1 --max-dim 0": "--max-dim", "--max-epsilon 1 --relation none": "--relation",
+		"--max-epsilon 1 --mechanism cocoa": "--mechanism", "--max-epsilon 1 --shuffler s.example": "--seal-key", "--max-epsilon 1 --seal-key " + fingerprint: "--seal-key",
+		"--max-epsilon 1 --time 3s": "--time", "--max-epsilon 1 --method exact": "--method",
 	} {
 		var stderr bytes.Buffer
 		if code := call(t.Context(), append(append([]string{"verify"}, strings.Fields(flags)...), files["local"]), &bytes.Buffer{}, &stderr); code != 2 || !strings.HasPrefix(stderr.String(), "hushgrad verify: "+param+": ") {

@@ -87,16 +87,16 @@ func TestVerifyExitCodes(t *testing.T) {
 		stdout string
 		stderr string
 	}{
-		"holds":     {smallRound, []string{"-seeds", "5"}, 0, "HOLDS: ε = 1 at most", ""},
-		"no proof":  {smallRound, []string{"-method", "statistical", "-samples", "500", "-seed", "7"}, 0, "this is not a proof", ""},
-		"violation": {overspent, []string{"-samples", "4000", "-seed", "7", "-confidence", "0.999"}, 1, "VIOLATION: ε >= ", "promise is broken"},
-		"no time":   {smallRound, []string{"-time", "1ns"}, 1, "UNDECIDED: ", "the check ended before it could have found a violation, -time 1ns"},
-		"no limit":  {smallRound, []string{"-time", "0", "-seeds", "5"}, 0, "HOLDS: ", ""},
-		"-time":     {smallRound, []string{"-time", "-1s"}, 2, "", "time: got -1s"},
+		"holds":     {smallRound, []string{"--seeds", "5"}, 0, "HOLDS: ε = 1 at most", ""},
+		"no proof":  {smallRound, []string{"--method", "statistical", "--samples", "200", "--seed", "7"}, 0, "this is not a proof", ""},
+		"violation": {overspent, []string{"--samples", "1000", "--seed", "7", "--confidence", "0.999"}, 1, "VIOLATION: ε >= ", "promise is broken"},
+		"no time":   {smallRound, []string{"--time", "1ns"}, 1, "UNDECIDED: ", "the check ended before it could have found a violation, --time 1ns"},
+		"no limit":  {smallRound, []string{"--time", "0", "--seeds", "5"}, 0, "HOLDS: ", ""},
+		"--time":    {smallRound, []string{"--time", "-1s"}, 2, "", "time: got -1s"},
 		"refused":   {strings.Replace(smallRound, `"dim": 3`, `"dim": 0`, 1), nil, 2, "", "dim: got 0"},
-		"method":    {smallRound, []string{"-method", "guess"}, 2, "", "method: got"},
-		"samples":   {smallRound, []string{"-samples", "-1"}, 2, "", "samples: got -1"},
-		"flag":      {smallRound, []string{"-samples", "many"}, 2, "", "-samples: got"},
+		"method":    {smallRound, []string{"--method", "guess"}, 2, "", "method: got"},
+		"samples":   {smallRound, []string{"--samples", "-1"}, 2, "", "samples: got -1"},
+		"flag":      {smallRound, []string{"--samples", "many"}, 2, "", "--samples: got"},
 		"none":      {`{"id": "r", "mechanism": "none", "dim": 3, "scale": 1, "epsilon": "Infinity", "min_reports": 1}`, nil, 2, "", "must promise privacy"},
 	} {
 		file := filepath.Join(dir, "round.json")
@@ -113,7 +113,7 @@ func TestVerifyExitCodes(t *testing.T) {
 
 func TestVerifyPrintsJSON(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	if err := dispatch(t.Context(), []string{"verify", "-o", "json", "-seeds", "5", "-"}, command.Streams{In: strings.NewReader(smallRound), Out: &stdout, Err: &stderr}); err != nil {
+	if err := dispatch(t.Context(), []string{"verify", "-o", "json", "--seeds", "5", "-"}, command.Streams{In: strings.NewReader(smallRound), Out: &stdout, Err: &stderr}); err != nil {
 		t.Fatal(err)
 	}
 	var report verify.Report

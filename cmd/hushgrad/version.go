@@ -60,7 +60,7 @@ func newVersion() *cobra.Command {
 	return c
 }
 
-// bindVersion adds -version to the root.
+// bindVersion adds --version to the root.
 func bindVersion(root *cobra.Command) {
 	asked := root.Flags().Bool("version", false, "print the version")
 	run := root.RunE

@@ -3,7 +3,7 @@
 // encodes it and sends one report of a few bytes. The drawing stays in the tab. Start with
 //
 //	go run ./examples/draw              # then open the address that it prints
-//	go run ./examples/draw -epsilon 8   # a round that the page refuses until its visitor allows it
+//	go run ./examples/draw --epsilon 8   # a round that the page refuses until its visitor allows it
 //
 // Read on below: the server from top to bottom. The model is in model.go, and what happens in the tab in
 // page/page.js, on the npm package bridge/web.
@@ -51,7 +51,7 @@ func parse(args []string, std command.Streams) (o options, err error) {
 	}
 	host, _, err := net.SplitHostPort(o.listen)
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
-		return o, fl.Invalid("-listen", o.listen, "must be a loopback address and a port, such as 127.0.0.1:0")
+		return o, fl.Invalid("--listen", o.listen, "must be a loopback address and a port, such as 127.0.0.1:0")
 	}
 	return o, nil
 }
@@ -69,14 +69,14 @@ func draw(ctx context.Context, args []string, std command.Streams) error {
 		}
 		defer os.RemoveAll(built)
 		fmt.Fprintln(std.Err, "building bridge/web")
-		if text, err := exec.CommandContext(ctx, "go", "run", "./bridge/web", "-out", built).CombinedOutput(); err != nil {
+		if text, err := exec.CommandContext(ctx, "go", "run", "./bridge/web", "--out", built).CombinedOutput(); err != nil {
 			return fmt.Errorf("go run ./bridge/web, in the directory of the module: %w\n%s", err, text)
 		}
 		o.sdk = built
 	}
 	page, err := net.Listen("tcp", o.listen)
 	if err != nil {
-		return fmt.Errorf("-listen: %w", err)
+		return fmt.Errorf("--listen: %w", err)
 	}
 	defer page.Close()
 	url := "http://" + page.Addr().String()

@@ -16,7 +16,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/progress"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/client"
 	"github.com/hushgrad/hushgrad/sparse"
 	"github.com/hushgrad/hushgrad/tiers"
@@ -41,20 +41,20 @@ func runningWith(t *testing.T, log io.Writer, mechanism string, args ...string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &federation{run: run, model: model, clients: clients, seed: o.seed, bar: progress.New(io.Discard), site: o.site(run, log)}
+	f := &federation{run: run, model: model, clients: clients, seed: o.seed, bar: progress.New(io.Discard, "")}
 	t.Cleanup(func() {
 		if err := f.close(); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := f.start(t.Context()); err != nil {
+	if err := f.start(t.Context(), o.site(log)); err != nil {
 		t.Fatal(err)
 	}
 	var weights bytes.Buffer
 	if err := trainer.WriteWeights(&weights, model, model.Init(o.seed.Init())); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.operator.PutModel(t.Context(), trainer.WeightsFormat, weights.Bytes()); err != nil {
+	if _, err := f.PutModel(t.Context(), trainer.WeightsFormat, weights.Bytes()); err != nil {
 		t.Fatal(err)
 	}
 	return f
@@ -65,7 +65,7 @@ func (f *federation) opened(t *testing.T, change func(*fl.Round)) string {
 	t.Helper()
 	r := f.run.Round("r", f.seed.PublicSeed(0))
 	change(&r)
-	done, err := f.operator.OpenRound(t.Context(), r)
+	done, err := f.OpenRound(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +287,7 @@ func TestLearningIsVisibleAndRepeatable(t *testing.T) {
 			t.Errorf("losses %v do not fall", plain)
 		}
 	}
-	first, second, other := losses("coco"), losses("coco"), losses("coco", "-seed", "8")
+	first, second, other := losses("coco"), losses("coco"), losses("coco", "--seed", "8")
 	if first[2] != second[2] || first[2] == other[2] {
 		t.Errorf("seed 7 gives %v and %v, seed 8 gives %v", first, second, other)
 	}
@@ -315,7 +315,7 @@ func TestClientsWithDifferentPolicies(t *testing.T) {
 		}
 		first += n
 	}
-	e, err := f.operator.Estimate(t.Context(), round, true)
+	e, err := f.Estimate(t.Context(), round, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,35 +2,38 @@
 // to see federated learning at work: a parameter server and simulated clients, which talk real
 // gRPC over loopback ports. Start with the first of these:
 //
-//	go run ./examples/mnist                       # planned for a central ε of 1, on generated digits
-//	go run ./examples/mnist -dashboard            # the same, watched in a browser
-//	go run ./examples/mnist -explain -budget 0.25 # for 0.25, and why so
-//	go run ./examples/mnist -epsilon 5 -cohort 2000 # one report of local ε = 5 per client
-//	go run ./examples/mnist -mechanism none       # without privacy
-//	go run ./examples/mnist -data download        # MNIST from the cache or the network
-//	go run ./examples/mnist -data DIR -out out    # your MNIST files, results in out
-//	go run ./examples/mnist -data DIR -features auto # pictures of another kind in files like MNIST's
-//	go run ./examples/mnist -roles 3 -clients 2000 -cohort 2000 -rounds 5 # issuer, shuffler and aggregator apart
+//	go run ./examples/mnist                       # generated digits; local ε of 4 in total, nobody is trusted
+//	go run ./examples/mnist --dashboard            # the same, watched in a browser
+//	go run ./examples/mnist --trust shuffler --budget 0.25 --explain # for a central ε of 0.25, and why so
+//	go run ./examples/mnist --epsilon 5 --cohort 2000 # one report of local ε = 5 per client
+//	go run ./examples/mnist --mechanism none       # without privacy
+//	go run ./examples/mnist --data download        # MNIST from the cache or the network
+//	go run ./examples/mnist --data DIR --out out    # your MNIST files, results in out
+//	go run ./examples/mnist --data DIR --features auto # pictures of another kind in files like MNIST's
+//	go run ./examples/mnist --roles 3 --clients 2000 --cohort 2000 --rounds 5 # issuer, shuffler and aggregator apart
 //
 // Every client holds one image (or a few), and sends one report of a few bytes in each
 // round in which it takes part. The server never sees a gradient.
 //
-// Read on below: the run from top to bottom. A round and its clients are in federation.go, the server in
-// oneprocess.go, the parties of -roles 3 in threeparties.go, and the flags in options.go.
+// Read on below: the run from top to bottom. The flags are in options.go, what is planned from public numbers is in
+// plan.go, the clients' connections are in federation.go, and who holds the rounds is in parties.
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"runtime"
-	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/hushgrad/hushgrad/examples/internal/training"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
+	"github.com/hushgrad/hushgrad/examples/mnist/parties"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/history"
@@ -42,25 +45,24 @@ import (
 
 func main() { command.Main("mnist", mnist) }
 
-// mnist plans a run, loads the data and trains.
+// mnist loads the data, plans a run and trains.
 func mnist(ctx context.Context, args []string, std command.Streams) error {
 	o, err := parse(args, std.Out)
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(history.Prepare(o.out), o.dashboard.check()); err != nil {
-		return err
-	}
-	fmt.Fprintln(std.Err, "planning the run from public numbers")
-	bar := progress.New(std.Err)
-	bar.Describe("planning")
-	o.request.Progress = bar
-	model, run, err := o.plan(ctx) // opens the features, too
-	bar.Close()
-	if err != nil {
+	if err := cmp.Or(history.Prepare(o.out), o.dashboard.Check()); err != nil {
 		return err
 	}
 	data, err := dataset.Load(ctx, dataset.Options{Source: o.data, Seed: uint64(o.seed), Log: std.Err})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(std.Err, "planning the run from public numbers")
+	bar := progress.New(std.Err, "planning")
+	o.request.Progress = bar
+	model, run, err := o.plan(ctx, data.Train.Len()) // opens the features, too
+	bar.Close()
 	if err != nil {
 		return err
 	}
@@ -70,33 +72,17 @@ func mnist(ctx context.Context, args []string, std command.Streams) error {
 // train is the whole run: a model, a plan and images become a better model. An interrupt
 // ends it with the rounds so far.
 func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run, data *dataset.Data, std command.Streams) (err error) {
-	s := summary{Run: run, Data: data.Source, Model: o.model, Features: o.features, Roles: o.roles}
-	bar := progress.New(std.Err)
-	if s.ZeroShot, err = o.zeroShot(ctx, data.Test, bar); err != nil {
+	s := summary{Data: data.Source, Model: o.model, Features: o.features, Roles: o.roles, Chance: 1 / float64(data.Test.Classes)}
+	bar := progress.New(std.Err, "zero-shot")
+	zeroShot, known, err := features.ZeroShot(ctx, o.opened, data.Test.All(), data.Test.Labels, bar)
+	bar.Close()
+	if err != nil {
 		return err
 	}
-	about := []plan.Words{
-		{About: "data", Text: []string{data.Note}},
-		{About: "model", Text: []string{fmt.Sprintf("%s, %d parameters, simulated on %d cores", o.model, model.Dim(), runtime.GOMAXPROCS(0))}},
-		{About: "features", Text: []string{fmt.Sprintf("%s: %v", o.features, o.opened)}},
+	if known { // what the features know without any client
+		s.ZeroShot = &zeroShot
 	}
-	if s.ZeroShot != nil {
-		about = append(about, plan.Words{About: "zero-shot accuracy", Text: []string{
-			fmt.Sprintf("%.4f", *s.ZeroShot), "The features' public network has it before any client takes part.",
-		}})
-	}
-	for _, words := range about {
-		if err := words.Print(std.Out); err != nil {
-			return err
-		}
-	}
-	if o.choice != nil && o.explain {
-		fmt.Fprintln(std.Out)
-		if err := o.choice.Explain(std.Out); err != nil {
-			return err
-		}
-	}
-	if err := run.PrintStart(std.Out, o.explain); err != nil {
+	if err := o.printStart(std.Out, model, run, s, data.Note); err != nil {
 		return err
 	}
 	bar.Describe("features")
@@ -110,178 +96,144 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 	if err != nil {
 		return err
 	}
-	f := &federation{run: run, model: model, clients: clients, seed: o.seed, bar: bar, site: o.site(run, std.Err)}
+	f := &federation{run: run, model: model, clients: clients, seed: o.seed, bar: bar}
 	defer func() { err = errors.Join(err, f.close()) }()
-	if err := f.start(ctx); err != nil {
+	if err := f.start(ctx, o.site(std.Err)); err != nil {
 		return err
 	}
-
 	// The model is measured after each round, on test images that no client holds.
-	test, err := model.NewEvaluator(min(500, digits.Test.Len()))
+	pictures, labels := digits.Test.All(), digits.Test.Labels
+	test, err := model.NewEvaluator(min(500, len(labels)))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, test.Close()) }()
-	rounds, err := history.New(std.Out, history.Accuracy)
+	worker, err := model.NewWorker(min(500, digits.Train.Len()))
 	if err != nil {
 		return err
 	}
-	var trained []float64
-	began := time.Now()
-	_, err = trainer.Run(ctx, f, model.Init(o.seed.Init()), trainer.RunConfig{
-		Rounds: run.Affordable, // what all rounds cost together is known beforehand
-		Steps:  trainer.Momentum(run.LearningRate, run.Momentum, run.Averaging),
-		After: func(p trainer.Progress) error {
-			accuracy, loss, err := test.Evaluate(p.Average, digits.Test.All(), digits.Test.Labels)
-			promise, failed := run.Promise(ctx, p.Round+1)
-			if err := errors.Join(err, failed); err != nil {
-				return err
-			}
-			if err := f.publish(ctx, p, accuracy, loss, digits.Test.Len()); err != nil {
-				return err
-			}
-			seconds := time.Since(began).Seconds() - s.Seconds
-			s.Seconds, s.Trained, trained = s.Seconds+seconds, p.Round+1, slices.Clone(p.Average)
-			return rounds.Add(history.Round{
-				Round: p.Round + 1, Score: accuracy, Loss: loss, Reports: p.Estimate.Reports, Bytes: f.bytes.Swap(0),
-				EpsilonLocal: promise.LocalTotal, EpsilonCentral: promise.Central, Seconds: seconds,
-			})
+	defer func() { err = errors.Join(err, worker.Close()) }()
+	s.Outcome, err = training.Config{
+		Run: run, Rounds: f, First: o.first, Measure: history.Accuracy, Bytes: f.bytes.Load,
+		Bare: training.Bare{X: digits.Train.All(), Labels: digits.Train.Labels, PerRound: digits.Train.Len() / run.Clients * run.Cohort, Worker: worker}, BareSteps: o.bare,
+		Evaluate: func(params []float64) (float64, float64, error) { return test.Evaluate(params, pictures, labels) },
+		Show: func(p trainer.Progress, accuracy, loss float64) error {
+			return parties.Publish(ctx, f, p.Round+1, p.Estimate, accuracy, loss, len(labels))
 		},
-	})
-	if s.Interrupted = err != nil && ctx.Err() != nil; s.Interrupted {
-		err = ctx.Err() // whatever was under way when it ended
-	}
-	if s.TestAccuracy, s.BytesPerReport = rounds.Score(), rounds.BytesPerReport(); err == nil || s.Interrupted && s.Trained > 0 {
-		err = errors.Join(o.finish(context.WithoutCancel(ctx), &s, rounds, model, trained, std.Out), err)
+	}.Train(ctx, std.Out)
+	if s.Outcome != nil {
+		err = errors.Join(o.finish(context.WithoutCancel(ctx), &s, model, std.Out), err)
 	}
 	if err == nil {
-		o.dashboard.stay(ctx, std.Err)
+		o.dashboard.Stay(ctx, std.Err)
 	}
 	return err
 }
 
-// finish prints and writes what a run led to.
-func (o options) finish(ctx context.Context, s *summary, rounds *history.History, model *trainer.Model, trained []float64, w io.Writer) (err error) {
-	reported := s.Trained
-	fmt.Fprintln(w)
-	if s.Interrupted { // clients may have reported for the round that did not end
-		reported = min(reported+1, s.Affordable)
-		fmt.Fprintf(w, "interrupted        after %d of %d rounds\n", s.Trained, s.Affordable)
-	}
-	fmt.Fprintf(w, "test accuracy      %.4f  (%s pictures, %.1f s%s)\n", s.TestAccuracy, s.Data, s.Seconds, s.before("; zero-shot %.4f"))
-	if s.Promise, err = s.PrintEnd(ctx, w, reported); err != nil {
-		return err
-	}
-	switch {
-	case s.Central == nil: // nothing that shuffling could change
-	case o.roles == threeRoles:
-		err = printParties(w, s.Promise, s.Cohort)
-	default:
-		err = plan.Words{Text: []string{"Nothing in this demo shuffles: it does not hold against the demo's server."}}.Print(w)
-	}
-	if err != nil {
-		return err
-	}
-	if err := rounds.PrintUpload(w, s.Dim); err != nil || o.out == "" {
-		return err
-	}
-	title := fmt.Sprintf("%s on %s pictures, %s, %v%s", s.Model, s.Data, s.Mechanism, s.Promise, s.before(", %.3f before any client took part"))
-	if err := rounds.Write(o.out, title, s); err != nil {
-		return err
-	}
-	if err := trainer.Save(filepath.Join(o.out, "model.npy"), model, trained); err != nil {
-		return err
-	}
-	return plan.Words{About: "results", Text: []string{o.out + ": history.csv, summary.json, accuracy.png, model.npy"}}.Print(w)
-}
-
-// compares says whether -explain shows what other features would bring: where all of them can be planned
-// as the flags say.
-func (o options) compares() bool {
-	q := o.request
-	return o.explain && o.model == "softmax" && !plan.IsSum(q.Mechanism) && q.Sparsity == 0 && q.Clip == 0
-}
-
-// networkRate is a learning rate at which networks with hidden units still learn: unlike
-// softmax regression's loss, their loss is not convex.
-const networkRate = 2
-
-// zeroShot returns the accuracy of what the features know without any client, nil where they
-// know no classes.
-func (o options) zeroShot(ctx context.Context, test *dataset.Set, bar *progress.Bar) (*float64, error) {
-	bar.Describe("zero-shot")
-	defer bar.Close()
-	accuracy, known, err := features.ZeroShot(ctx, o.opened, test.All(), test.Labels, bar)
-	if !known {
+// Mean holds a round: publish the model, open the round, let the cohort take part, and read
+// the estimate of its mean gradient.
+func (f *federation) Mean(ctx context.Context, i int, params []float64) (*fl.Estimate, error) {
+	var weights bytes.Buffer
+	if err := trainer.WriteWeights(&weights, f.model, params); err != nil {
 		return nil, err
 	}
-	return &accuracy, err
+	if _, err := f.PutModel(ctx, trainer.WeightsFormat, weights.Bytes()); err != nil {
+		return nil, err
+	}
+	round, err := f.OpenRound(ctx, f.run.Round(fmt.Sprintf("mnist-%03d", i+1), f.seed.PublicSeed(i)))
+	if err != nil {
+		return nil, err
+	}
+	f.bar.Describe("clients")
+	f.bar.Grow(2 * f.run.Cohort) // each encodes and sends
+	defer f.bar.Close()
+	group, playing := errgroup.WithContext(ctx)
+	for k, p := range f.players {
+		n, all := f.run.Cohort, len(f.players)
+		first, last := i*n+n*k/all, i*n+n*(k+1)/all
+		group.Go(func() error { return f.play(playing, p, round.ID, first, last) })
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	// The round closes by itself when the whole cohort has reported. Waiting for it needs no
+	// more than the time to forward and to decode.
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	return f.Estimate(ctx, round.ID, true)
 }
 
-// plan decides what the flags leave open, before any client takes part and from public
-// numbers only: the features, the size of the model, the number of clients, the budget, and the norms of
-// gradients on generated digits, which nobody wrote. It opens the features first.
-func (o *options) plan(ctx context.Context) (*trainer.Model, *plan.Run, error) {
-	var err error
-	if auto := o.features == plan.AutoFeatures; auto || o.compares() {
-		var bad *fl.ParamError
-		if o.choice, err = o.request.ChooseFeatures(ctx, o.public); err != nil && (auto || !errors.As(err, &bad)) {
-			return nil, nil, err
+// play is what the clients whose turns are first, …, last−1 do in a round: each joins it
+// unless its policy forbids, computes the gradient of its own images at the published
+// model, and sends one randomized report.
+func (f *federation) play(ctx context.Context, p *player, round string, first, last int) error {
+	part, err := p.client.Join(ctx, round)
+	if err != nil || first == last {
+		return err
+	}
+	published, err := p.client.Model(ctx)
+	if err != nil {
+		return err
+	}
+	params, err := trainer.ReadWeights(bytes.NewReader(published.Data), f.model)
+	if err != nil {
+		return err
+	}
+	var reports [][]byte
+	if err := p.gradients.Each(ctx, params, first, last, func(turn int, grad []float64) error {
+		report, err := part.Encode(nil, grad, f.seed.Client(turn))
+		reports = append(reports, report)
+		f.bar.Step()
+		return err
+	}); err != nil {
+		return err
+	}
+	sent, err := f.Send(ctx, part, first, reports, f.bar.Step)
+	f.bytes.Add(sent)
+	return err
+}
+
+// printStart writes what is trained, on what, and how.
+func (o options) printStart(w io.Writer, model *trainer.Model, run *plan.Run, s summary, note string) (err error) {
+	say := func(about string, text ...string) { err = cmp.Or(err, plan.Words{About: about, Text: text}.Print(w)) }
+	say("data", note)
+	say("model", fmt.Sprintf("%s, %d parameters, simulated on %d cores", o.model, model.Dim(), runtime.GOMAXPROCS(0)))
+	say("features", fmt.Sprintf("%s: %v", o.features, o.opened))
+	if s.ZeroShot != nil {
+		say("zero-shot accuracy", fmt.Sprintf("%.4f", *s.ZeroShot), "The features' public network has it before any client takes part.")
+	}
+	if o.choice != nil && o.explain {
+		fmt.Fprintln(w)
+		err = cmp.Or(err, o.choice.Explain(w))
+	}
+	return cmp.Or(err, run.PrintStart(w, o.explain))
+}
+
+// finish prints and writes what a run led to.
+func (o options) finish(ctx context.Context, s *summary, model *trainer.Model, w io.Writer) error {
+	s.TestAccuracy = s.Score
+	if err := s.Print(ctx, w, fmt.Sprintf("  (%s pictures, %.1f s)", s.Data, s.Seconds), fmt.Sprintf("  (chance %.2f%s)", s.Chance, s.before("; zero-shot %.4f"))); err != nil {
+		return err
+	}
+	if s.Central != nil { // a shuffler would change something
+		if err := o.site(nil).Print(w, s.Promise, s.Cohort); err != nil {
+			return err
 		}
-		if auto {
-			o.features = o.choice.Considered[0].Features
-		}
 	}
-	if o.opened, err = dataset.OpenFeatures(ctx, o.features, o.request.Progress); err != nil {
-		return nil, nil, err
-	}
-	if _, picture := o.opened.(features.Picture); o.model == "cnn" && !picture {
-		return nil, nil, fl.Invalid("-features", o.features, "must be a picture for -model %s, like %s", o.model, dataset.Grey)
-	}
-	digits, err := dataset.Generate(ctx, dataset.Options{TrainSize: 256, TestSize: 1, Seed: 1})
-	if err != nil {
-		return nil, nil, err
-	}
-	if digits, err = digits.In(ctx, o.opened, nil); err != nil {
-		return nil, nil, err
-	}
-	d := digits.Train
-	model, err := trainer.NewModel(o.model, trainer.Input{Channels: 1, Height: d.Rows, Width: d.Cols}, d.Classes)
-	if err != nil {
-		return nil, nil, err
-	}
-	r := *o.request
-	r.Seed = uint64(o.seed)
-	r.Centred = features.Centred(o.opened)
-	if r.Dim = model.Dim(); o.model != "softmax" {
-		r.MaxLearningRate = networkRate
-	}
-	if r.L1, r.L2, err = trainer.GradientNorms(model, model.Init(o.seed.Init()), d.All(), d.Labels); err != nil {
-		return nil, nil, err
-	}
-	run, err := r.Run(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	run.Template.Features = features.ID(o.features, o.opened)
-	return model, run, nil
+	title := fmt.Sprintf("%s on %s pictures, %s, %v%s", s.Model, s.Data, s.Mechanism, s.Promise, s.before(", %.3f before any client took part"))
+	return s.Write(w, o.out, title, s, "model.npy", func(path string) error { return trainer.Save(path, model, s.Params) })
 }
 
 // summary is what a run led to: summary.json.
 type summary struct {
 	TestAccuracy float64 `json:"test_accuracy"`
-	*plan.Run
-	plan.Promise
-	Trained        int     `json:"rounds_trained"`
-	Interrupted    bool    `json:"interrupted"`
-	BytesPerReport float64 `json:"bytes_per_report"`
-	Seconds        float64 `json:"seconds"`
-	Data           string  `json:"data"`
-	Model          string  `json:"model"`
-	Features       string  `json:"features"`
-	Roles          int     `json:"roles"`
-	// ZeroShot is what the features know without any client, null where they know no classes.
-	ZeroShot *float64 `json:"zero_shot_accuracy"`
+	*training.Outcome
+	Data     string   `json:"data"`
+	Model    string   `json:"model"`
+	Features string   `json:"features"`
+	Roles    int      `json:"roles"`
+	ZeroShot *float64 `json:"zero_shot_accuracy"` // null where the features know no classes
+	Chance   float64  `json:"chance"`             // accuracy of a guess
 }
 
 // before returns the zero-shot accuracy in words, or nothing.

@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"image/png"
 	"io"
 	"os"
@@ -20,11 +21,18 @@ import (
 
 func TestEveryMechanismTrainsAndWritesItsFiles(t *testing.T) {
 	for _, mechanism := range mechanisms {
+		if mechanism == "sumdp" && !*long { // TestTrafficIsReportsTimesTheirSize has a round of it
+			continue
+		}
 		dir := filepath.Join(t.TempDir(), "deep", "out")
 		planned := mechanism != "none" && mechanism != "sumdp"
-		args := []string{"-out", dir, "-seed", "0"}
+		rounds, cohort, runs := 3, 100, "3 rounds of 100 clients, each client once"
+		if mechanism == "sumdp" { // the noise of a round takes half a second, however many clients share it
+			rounds, cohort, runs = 1, 300, "one round of 300 clients, each client once"
+		}
+		args := []string{"--out", dir, "--seed", "0", "--clients", "300", "--cohort", fmt.Sprint(cohort), "--rounds", fmt.Sprint(rounds)}
 		if planned {
-			args = append(args, "-explain", "-sparsity", "40") // which other features are not compared at
+			args = append(args, "--explain", "--sparsity", "40") // which other features are not compared at
 		}
 		o, model, run, data := small(t, mechanism, args...)
 		var stdout bytes.Buffer
@@ -33,14 +41,14 @@ func TestEveryMechanismTrainsAndWritesItsFiles(t *testing.T) {
 		}
 		text := stdout.String()
 		fitsATerminal(t, strings.ReplaceAll(text, dir, "out"))
-		for _, want := range []string{"round  accuracy", "test accuracy", "upload per client", "3 rounds of 300 clients, each client once"} {
+		for _, want := range []string{"round  accuracy", "test accuracy", "upload per client", runs} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: the output lacks %q:\n%s", mechanism, want, text)
 			}
 		}
-		if private := mechanism != "none"; planned != strings.Contains(text, "plan: ") || private != strings.Contains(text, "Nothing in this demo shuffles") ||
+		if private := mechanism != "none"; planned != strings.Contains(text, "plan: ") || private != strings.Contains(text, "No shuffler runs here") ||
 			private == strings.Contains(text, "sees every gradient") || (mechanism == "sumdp") != strings.Contains(text, "local privacy      none") ||
-			planned != strings.Contains(text, "local privacy      ε = 5, δ = 0") || private != strings.Contains(strings.Join(strings.Fields(text), " "), "only against a party that sees only shuffled reports") || (mechanism == "sumdp") != strings.Contains(text, "cost: about") {
+			planned != strings.Contains(text, "local privacy      ε = 5, δ = 0") || private != strings.Contains(strings.Join(strings.Fields(text), " "), "against anyone who sees only the shuffled reports") || (mechanism == "sumdp") != strings.Contains(text, "cost: about") {
 			t.Errorf("%s: the output says the wrong thing about privacy:\n%s", mechanism, text)
 		}
 
@@ -73,7 +81,7 @@ func TestEveryMechanismTrainsAndWritesItsFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows, err := csv.NewReader(history).ReadAll()
-		if err != nil || len(rows) != 1+3 || rows[0][1] != "accuracy" || rows[1][3] != "300" {
+		if err != nil || len(rows) != 1+rounds || rows[0][1] != "accuracy" || rows[1][3] != fmt.Sprint(cohort) {
 			t.Errorf("%s: history.csv is %v, %v", mechanism, rows, err)
 		}
 		_ = history.Close()
@@ -96,7 +104,7 @@ func TestEveryMechanismTrainsAndWritesItsFiles(t *testing.T) {
 // the round that was under way.
 func TestAnInterruptLeavesWhatWasTrained(t *testing.T) {
 	dir := t.TempDir()
-	o, model, run, data := small(t, "coco", "-out", dir, "-seed", "0", "-cohort", "450")
+	o, model, run, data := small(t, "coco", "--out", dir, "--seed", "0", "--cohort", "450")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	out := &trigger{word: "\n    2  ", then: cancel}
@@ -155,19 +163,31 @@ func (w *trigger) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// An interrupt while the run is planned ends it with the exit code of an interrupt.
+// An interrupt while the run is planned ends it with the exit code of an interrupt. To draw all digits takes a second,
+// and here is a directory with twenty.
 func TestAnInterruptEndsPlanning(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string][]byte{
+		"images-idx3-ubyte": append([]byte{0, 0, 8, 3, 0, 0, 0, 20, 0, 0, 0, 28, 0, 0, 0, 28}, make([]byte, 20*28*28)...),
+		"labels-idx1-ubyte": append([]byte{0, 0, 8, 1, 0, 0, 0, 20}, make([]byte, 20)...),
+	} {
+		for _, set := range []string{"train-", "t10k-"} {
+			if err := os.WriteFile(filepath.Join(dir, set+name), content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	stderr := &trigger{word: "planning", then: cancel}
-	if code := command.Run(ctx, "mnist", mnist, nil, command.Streams{Out: io.Discard, Err: stderr}); code != 130 {
+	if code := command.Run(ctx, "mnist", mnist, []string{"--data", dir, "--clients", "20"}, command.Streams{Out: io.Discard, Err: stderr}); code != 130 {
 		t.Errorf("exit code %d, want 130: %s", code, stderr.String())
 	}
 }
 
 // A flag with a value that it must not have is an error before anything is planned.
 func TestFlagsAreCheckedFirst(t *testing.T) {
-	for _, flag := range []string{"-rounds=-3", "-clients=1", "-cohort=70000", "-lr=-1", "-delta=2"} {
+	for _, flag := range []string{"--rounds=-3", "--clients=1", "--cohort=70000", "--lr=-1", "--delta=2"} {
 		var stderr bytes.Buffer
 		code := command.Run(t.Context(), "mnist", mnist, []string{flag}, command.Streams{Out: io.Discard, Err: &stderr})
 		if code == 0 || strings.Contains(stderr.String(), "planning") || !strings.Contains(stderr.String(), "must be") {
@@ -183,7 +203,7 @@ func TestTheOutputIsCheckedFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stderr bytes.Buffer
-	code := command.Run(t.Context(), "mnist", mnist, []string{"-out", file}, command.Streams{Out: io.Discard, Err: &stderr})
+	code := command.Run(t.Context(), "mnist", mnist, []string{"--out", file}, command.Streams{Out: io.Discard, Err: &stderr})
 	if code != 2 || strings.Contains(stderr.String(), "planning") || !strings.Contains(stderr.String(), "not a directory") {
 		t.Errorf("exit code %d, %s", code, stderr.String())
 	}
@@ -193,7 +213,7 @@ func TestTheOutputIsCheckedFirst(t *testing.T) {
 func TestSeededRunsSayThatTheyPromiseNothing(t *testing.T) {
 	for _, mechanism := range []string{"coco", "sumdp"} {
 		dir := t.TempDir()
-		o, model, run, data := small(t, mechanism, "-rounds", "1", "-out", dir)
+		o, model, run, data := small(t, mechanism, "--rounds", "1", "--clients", "300", "--out", dir)
 		var out strings.Builder
 		if err := o.train(t.Context(), model, run, data, command.Streams{Out: &out, Err: io.Discard}); err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"github.com/hushgrad/hushgrad/examples/mnist/parties"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/admit"
 	"github.com/hushgrad/hushgrad/server/seal"
 	"github.com/hushgrad/hushgrad/trainer"
@@ -69,9 +69,9 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 	models := map[int][]float64{}
 	for _, roles := range []int{oneRole, threeRoles} {
 		dir := t.TempDir()
-		args := []string{"-roles", fmt.Sprint(roles), "-rounds", "2", "-cohort", "60", "-clients", "90", "-out", dir}
+		args := []string{"--roles", fmt.Sprint(roles), "--rounds", "2", "--cohort", "60", "--clients", "90", "--out", dir}
 		if roles == threeRoles {
-			args = append(args, "-hushgrad", binary)
+			args = append(args, "--hushgrad", binary)
 		}
 		o, model, run, data := small(t, "coco", args...)
 		if err := o.train(t.Context(), model, run, data, command.Streams{Out: io.Discard, Err: io.Discard}); err != nil {
@@ -92,7 +92,7 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 
 	// What leaves is 300 sealed reports with a token in the seal and an outer one, and the issuer forgets a round that has ended.
 	t.Run("a round", func(t *testing.T) {
-		f := running(t, "coco", "-roles", "3", "-hushgrad", binary)
+		f := running(t, "coco", "--roles", "3", "--hushgrad", binary)
 		estimate, err := f.Mean(t.Context(), 0, make([]float64, f.model.Dim()))
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +101,11 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 		if want := int64(300 * (report + 2*admit.TokenBytes + 48)); estimate.Reports != 300 || f.bytes.Load() != want {
 			t.Errorf("%d reports of %d bytes in all, want 300 of %d", estimate.Reports, f.bytes.Load(), want)
 		}
-		keys, err := f.site.(*threeParties).keys.ListKeys(t.Context(), &service.ListKeysRequest{})
+		_, issuer, err := f.Site.(*parties.Three).Trainer()
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys, err := service.NewIssuerOperatorClient(issuer).ListKeys(t.Context(), &service.ListKeysRequest{})
 		if err != nil || len(keys.GetKeys()) != 0 {
 			t.Errorf("the issuer has %d keys, %v", len(keys.GetKeys()), err)
 		}
@@ -109,33 +113,33 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 
 	// The shuffler is the second server of a sum by two: every report leaves in two shares.
 	t.Run("two servers", func(t *testing.T) {
-		f := running(t, "sumdp-shares", "-roles", "3", "-hushgrad", binary)
+		f := running(t, "gaussian-shares", "--roles", "3", "--hushgrad", binary)
 		estimate, err := f.Mean(t.Context(), 0, make([]float64, f.model.Dim()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		m := f.run.Opened.(fl.SharedMechanism)
-		sealed := m.ShareBytes(fl.FirstServer) + 2*admit.TokenBytes + 48 + 2*seal.TagBytes // the tag, and its key
+		sealed := m.ShareBytes(fl.FirstServer) + 2*admit.TokenBytes + 2*48 + 2*seal.TagBytes // two seals, the tag, and its key
 		if want := int64(300 * (sealed + m.ShareBytes(fl.SecondServer))); estimate.Reports != 300 || f.bytes.Load() != want || estimate.Guarantee.Trust != fl.TwoServers {
 			t.Errorf("%d reports of %d bytes in all under %v, want 300 of %d by two servers", estimate.Reports, f.bytes.Load(), estimate.Guarantee, want)
 		}
 		var out strings.Builder
 		promise, err := f.run.Spending.Promise(t.Context(), 1)
 		if err == nil {
-			err = errors.Join(promise.Print(&out), printParties(&out, promise, f.run.Cohort))
+			err = errors.Join(promise.Print(&out), parties.Options{Apart: true}.Print(&out, promise, f.run.Cohort))
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		flat := strings.Join(strings.Fields(out.String()), " ")
-		for _, want := range []string{"the two servers together read a client's gradient", "only against one passive server", "for passive parties only, against issuer", "An aggregator with tokens for made-up reports reads a gradient.", "no privacy against shuffler+aggregator sees both shares: the gradients all three sees both"} {
+		for _, want := range []string{"the two servers together read a client's gradient", "against either server alone", "The central ε counts on no other client", "no privacy against shuffler+aggregator sees both shares: the gradients all three sees both"} {
 			if !strings.Contains(flat, want) {
 				t.Errorf("the output lacks %q:\n%s", want, out.String())
 			}
 		}
 	})
 
-	o, model, run, data := small(t, "coco", "-roles", "3", "-hushgrad", binary, "-seed", "0", "-cohort", "450", "-dashboard")
+	o, model, run, data := small(t, "coco", "--roles", "3", "--hushgrad", binary, "--seed", "0", "--cohort", "450", "--dashboard")
 	var log kept
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -167,7 +171,7 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 		}
 	}
 	fitsATerminal(t, out.String())
-	if strings.Contains(out.String(), "Nothing in this demo shuffles") {
+	if strings.Contains(out.String(), "No shuffler runs here") {
 		t.Error("the output says that nothing shuffles")
 	}
 }
@@ -175,8 +179,7 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 // Clients accept the planned rounds of these parties, and nothing weaker.
 func TestClientsPinTheParties(t *testing.T) {
 	_, _, run, _ := small(t, "coco")
-	site := &threeParties{run: run}
-	policy, err := site.demand(t.Context())
+	policy, err := parties.Policy(t.Context(), run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,17 +189,18 @@ func TestClientsPinTheParties(t *testing.T) {
 		t.Errorf("%+v, %+v, %v", policy, pins, err)
 	}
 	_, _, run, _ = small(t, "none")
-	if policy, err := (&threeParties{run: run}).demand(t.Context()); err != nil || policy.Shuffled != nil {
+	if policy, err := parties.Policy(t.Context(), run); err != nil || policy.Shuffled != nil {
 		t.Errorf("without privacy: %+v, %v", policy, err)
 	}
 }
 
 func TestFlagsOfRoles(t *testing.T) {
 	for param, args := range map[string][]string{
-		"-roles":    {"-roles", "2"},
-		"-roles ":   {"-roles", "3", "-mechanism", "sumdp"},
-		"-roles  ":  {"-mechanism", "sumdp-shares"},
-		"-hushgrad": {"-hushgrad", "file"},
+		"--roles":    {"--roles", "2"},
+		"--roles ":   {"--roles", "3", "--mechanism", "sumdp"},
+		"--roles  ":  {"--mechanism", "gaussian-shares"},
+		"--roles   ": {"--trust", "two-servers"},
+		"--hushgrad": {"--hushgrad", "file"},
 	} {
 		_, err := parse(args, io.Discard)
 		var p *fl.ParamError
@@ -207,7 +211,7 @@ func TestFlagsOfRoles(t *testing.T) {
 	// A binary that is not there is an error, and nothing is left of the attempt.
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
-	o, model, run, data := small(t, "coco", "-roles", "3", "-hushgrad", filepath.Join(temporary, "none"))
+	o, model, run, data := small(t, "coco", "--roles", "3", "--hushgrad", filepath.Join(temporary, "none"))
 	if err := o.train(t.Context(), model, run, data, command.Streams{Out: io.Discard, Err: io.Discard}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no binary: %v", err)
 	}

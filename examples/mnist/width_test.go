@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/hushgrad/hushgrad/examples/mnist/parties"
 	"github.com/hushgrad/hushgrad/plan"
 )
 
@@ -26,7 +27,7 @@ func TestThePartiesFitATerminal(t *testing.T) {
 		{Central: &central, Delta: 1.25e-10, TwoServers: true, Participations: 1},
 	} {
 		var out strings.Builder
-		if err := printParties(&out, p, 10_000_000); err != nil {
+		if err := (parties.Options{Apart: true}).Print(&out, p, 10_000_000); err != nil {
 			t.Fatal(err)
 		}
 		fitsATerminal(t, out.String())

@@ -10,13 +10,14 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log"
 	"math"
 	"os"
 	"os/signal"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
@@ -83,7 +84,7 @@ func train(ctx context.Context, clients int, w io.Writer) (accuracy float64, err
 		return 0, err
 	}
 	run, err := plan.Request{
-		Mechanism: "auto", Dim: dim, Clients: clients, Rounds: 20, Budget: 1, Delta: 1e-6, L1: l1, L2: l2, LearningRate: 8,
+		Mechanism: "auto", Trust: plan.Shuffler, Dim: dim, Clients: clients, Rounds: 20, Budget: 1, Delta: 1e-6, L1: l1, L2: l2, LearningRate: 8,
 	}.Run(ctx)
 	if err != nil {
 		return 0, err
@@ -117,7 +118,7 @@ func train(ctx context.Context, clients int, w io.Writer) (accuracy float64, err
 	if _, err := run.PrintEnd(ctx, w, run.Affordable); err != nil {
 		return 0, err
 	}
-	return accuracy, plan.Words{Text: []string{"Nothing in this example shuffles, and it simulates all clients: it shows what they would be promised."}}.Print(w)
+	return accuracy, plan.Words{Text: []string{"No shuffler runs here, and this example simulates all clients: it shows what they would be promised."}}.Print(w)
 }
 
 // norms returns the mean L1 and L2 norms of gradients.

@@ -133,7 +133,7 @@ func (c column) encode(dst []float64, cell string) fit {
 	return fits
 }
 
-// String returns the column as -columns and -target have it.
+// String returns the column as --columns and --target have it.
 func (c column) String() string {
 	if c.values == nil {
 		return fmt.Sprintf("%s=%s..%s", c.name, text(c.low), text(c.high))
@@ -159,22 +159,22 @@ type schema struct {
 	target column
 }
 
-// parseSchema reads the flags -columns and -target. A column of both is the target alone.
+// parseSchema reads the flags --columns and --target. A column of both is the target alone.
 func parseSchema(columns, target string) (s schema, err error) {
-	if s.inputs, err = parseColumns("-columns", columns); err != nil {
+	if s.inputs, err = parseColumns("--columns", columns); err != nil {
 		return s, err
 	}
-	targets, err := parseColumns("-target", target)
+	targets, err := parseColumns("--target", target)
 	if err != nil {
 		return s, err
 	}
 	if len(targets) != 1 {
-		return s, fl.Invalid("-target", target, "must be one column")
+		return s, fl.Invalid("--target", target, "must be one column")
 	}
 	s.target = targets[0]
 	s.inputs = slices.DeleteFunc(s.inputs, func(c column) bool { return c.name == s.target.name })
 	if len(s.inputs) == 0 {
-		return s, fl.Invalid("-columns", columns, "must have a column beside the target")
+		return s, fl.Invalid("--columns", columns, "must have a column beside the target")
 	}
 	return s, nil
 }

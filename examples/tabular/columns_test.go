@@ -49,24 +49,24 @@ func TestARowBecomesPublicNumbers(t *testing.T) {
 
 func TestWhatIsNoSchemaIsAnError(t *testing.T) {
 	for _, c := range []struct{ columns, target, want string }{
-		{"age", "y=0..1", "-columns: got \"age\""},
-		{"=0..1", "y=0..1", "-columns: got"},
+		{"age", "y=0..1", "--columns: got \"age\""},
+		{"=0..1", "y=0..1", "--columns: got"},
 		{"age=1..1", "y=0..1", "must be a range from one number to a larger one"},
-		{"age=2..1", "y=0..1", "-columns: got \"age=2..1\", rule: must begin with the smaller number: type age=1..2"},
+		{"age=2..1", "y=0..1", "--columns: got \"age=2..1\", rule: must begin with the smaller number: type age=1..2"},
 		{"age=NaN..1", "y=0..1", "must be two numbers with .. between them"},
-		{"age=-1.7e308..1.7e308", "y=0..1", "-columns: got"},
-		{"age=0..inf", "y=0..1", "-columns: got"},
+		{"age=-1.7e308..1.7e308", "y=0..1", "--columns: got"},
+		{"age=0..inf", "y=0..1", "--columns: got"},
 		{"sector=one", "y=0..1", "must list from 2 to 1000 values, and lists 1"},
 		{"sector=a|b|a", "y=0..1", "must list each value once, and a is there twice"},
 		{"sector=a||b", "y=0..1", "must have a value on both sides of each |"},
-		{"", "y=0..1", "-columns: got"},
-		{"age=0..1,age=0..2", "y=0..1", "-columns: got \"age\", rule: must name each column once"},
-		{"age=0..1", "y=0..1,z=0..1", "-target: got"},
-		{"age=0..1", "y", "-target: got"},
-		{"age=0..1", "y=90..17", "-target: got \"y=90..17\", rule: must begin with the smaller number: type y=17..90"},
-		{"age=0..1", "y=LOW|LOW", "-target: got \"y=LOW|LOW\", rule: must list each value once, and LOW is there twice"},
+		{"", "y=0..1", "--columns: got"},
+		{"age=0..1,age=0..2", "y=0..1", "--columns: got \"age\", rule: must name each column once"},
+		{"age=0..1", "y=0..1,z=0..1", "--target: got"},
+		{"age=0..1", "y", "--target: got"},
+		{"age=0..1", "y=90..17", "--target: got \"y=90..17\", rule: must begin with the smaller number: type y=17..90"},
+		{"age=0..1", "y=LOW|LOW", "--target: got \"y=LOW|LOW\", rule: must list each value once, and LOW is there twice"},
 		{"age=0..1", "age=0..1", "must have a column beside the target"},
-		{"s=" + strings.Repeat("x|", 1000) + "y", "y=0..1", "-columns: got"},
+		{"s=" + strings.Repeat("x|", 1000) + "y", "y=0..1", "--columns: got"},
 	} {
 		if _, err := parseSchema(c.columns, c.target); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.40s, %s: %v, want %s", c.columns, c.target, err, c.want)

@@ -3,8 +3,8 @@
 // to try private training on a table of your own. Start with the first of these:
 //
 //	go run ./examples/tabular                                    # who earns much, on a generated table
-//	go run ./examples/tabular -target wage=0..100                # linear regression
-//	go run ./examples/tabular -data people.csv -columns "age=17..90,sector=public|private|none" -target "income=low|high"
+//	go run ./examples/tabular --target wage=0..100                # linear regression
+//	go run ./examples/tabular --data people.csv --columns "age=17..90,sector=public|private|none" --target "income=low|high"
 //
 // Ranges and lists of values are public and must not be read off the rows. The clients are
 // simulated in this process, and nothing shuffles: examples/mnist has the servers.
@@ -20,14 +20,13 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	flag "github.com/spf13/pflag"
 
+	"github.com/hushgrad/hushgrad/examples/internal/training"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/history"
@@ -69,10 +68,10 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 		return o, err
 	}
 	if o.data != "" && !(command.Given(f, "columns") && command.Given(f, "target")) {
-		return o, fl.Invalid("-data", o.data, "needs -columns and -target, which say what is public")
+		return o, fl.Invalid("--data", o.data, "needs --columns and --target, which say what is public")
 	}
 	if o.data == "" {
-		if err := command.Unused(f, "without -data", "separator"); err != nil {
+		if err := command.Unused(f, "without --data", "separator"); err != nil {
 			return o, err
 		}
 	}
@@ -88,7 +87,10 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 		}
 	}
 	if plan.IsSum(request.Mechanism) {
-		return o, fl.Invalid("-mechanism", request.Mechanism, "must be local here: examples/mnist has the servers that sums need")
+		return o, fl.Invalid("--mechanism", request.Mechanism, "must be local here: examples/mnist has the servers that sums need")
+	}
+	if request.Trust == plan.TwoServers {
+		return o, fl.Invalid("--trust", string(request.Trust), "must be nobody or shuffler here: examples/mnist has the servers that sums need")
 	}
 	if o.onePerRow = o.data != "" && !command.Given(f, "clients"); o.onePerRow {
 		return o, nil
@@ -98,26 +100,23 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 
 // local are the flags of plan.Flags that say something of sums. This example has no servers for sums.
 var local = map[string]string{
-	"mechanism": "auto, coco, collision, signsketch or none",
-	"clip":      "L1 norm to which a client's gradient is clipped; 0: planned",
-	"epsilon":   "ε of one report; 0: the largest that -budget allows",
-	"rounds":    "rounds; the guarantees of a client's reports compose; 0: 30",
+	"mechanism": "auto, coco, collision, privunit, signsketch or none",
+	"trust":     "whom the clients trust: nobody or shuffler; empty: nobody",
+	"clip":      "norm to which a client's gradient is clipped: L1, or L2 with privunit; 0: planned",
+	"epsilon":   "ε of one report; 0: the largest that --budget allows",
+	"rounds":    "rounds; the guarantees of a client's reports compose; 0: 30, at most 16 with --trust nobody",
 }
 
 // isGenerated says whether all columns are of the generated table.
 func (s schema) isGenerated() error {
 	all := strings.Join([]string{generatedColumns, generatedTarget, generatedOther}, ",")
-	known, err := parseColumns("-columns", all)
+	known, err := parseColumns("--columns", all)
 	if err != nil {
 		return err
 	}
-	have := map[string]bool{}
-	for _, c := range known {
-		have[c.name] = true
-	}
-	for _, c := range append(s.inputs[:len(s.inputs):len(s.inputs)], s.target) {
-		if !have[c.name] {
-			return fl.Invalid("-columns", c.name, "must be of the generated table, which has %s", all)
+	for _, c := range s.columns() {
+		if !slices.ContainsFunc(known, func(k column) bool { return k.name == c.name }) {
+			return fl.Invalid("--columns", c.name, "must be of the generated table, which has %s", all)
 		}
 	}
 	return nil
@@ -144,7 +143,7 @@ func tabular(ctx context.Context, args []string, std command.Streams) error {
 		}
 	}
 	if o.request.Clients > len(train.y) {
-		return fl.Invalid("-clients", o.request.Clients, "must be at most the number of rows for training, %d", len(train.y))
+		return fl.Invalid("--clients", o.request.Clients, "must be at most the number of rows for training, %d", len(train.y))
 	}
 	train = rows{train.x[:o.request.Clients], train.y[:o.request.Clients]}
 	t, err := newTask(o.schema)
@@ -204,8 +203,7 @@ func (o options) plan(ctx context.Context, t task, log io.Writer) (*plan.Run, er
 		return nil, err
 	}
 	fmt.Fprintln(log, "planning the run from public numbers")
-	bar := progress.New(log)
-	bar.Describe("planning")
+	bar := progress.New(log, "planning")
 	defer bar.Close()
 	r.Progress = bar
 	return r.Run(ctx)
@@ -213,14 +211,11 @@ func (o options) plan(ctx context.Context, t task, log io.Writer) (*plan.Run, er
 
 // summary is what a run led to: summary.json.
 type summary struct {
-	Task    string  `json:"task"`
-	Measure string  `json:"measure"`
-	Score   float64 `json:"test_score"`
-	*plan.Run
-	plan.Promise
-	Trained        int     `json:"rounds_trained"`
-	BytesPerReport float64 `json:"bytes_per_report"`
-	Data           string  `json:"data"`
+	Task      string  `json:"task"`
+	Measure   string  `json:"measure"`
+	TestScore float64 `json:"test_score"`
+	*training.Outcome
+	Data string `json:"data"`
 }
 
 // train is the whole run.
@@ -241,71 +236,38 @@ func (o options) train(ctx context.Context, t task, run *plan.Run, train, test r
 		return errors.Join(err, gradients.Close())
 	}
 	defer func() { err = errors.Join(err, rounds.Close()) }()
-	table, err := history.New(w, t.measure)
-	if err != nil {
+	done, err := training.Config{
+		Run: run, Rounds: rounds, First: make([]float64, t.dim), Measure: t.measure, Bytes: rounds.Bytes,
+		Evaluate: func(params []float64) (score, loss float64, err error) { return t.evaluate(params, test) },
+	}.Train(ctx, w)
+	if done == nil {
 		return err
 	}
-	sent, began := int64(0), time.Now()
-	var trained []float64
-	done := 0
-	_, err = trainer.Run(ctx, rounds, make([]float64, t.dim), trainer.RunConfig{
-		Rounds: run.Affordable, // what all rounds cost together is known beforehand
-		Steps:  trainer.Momentum(run.LearningRate, run.Momentum, run.Averaging),
-		After: func(p trainer.Progress) error {
-			score, loss, err := t.evaluate(p.Average, test)
-			promise, failed := run.Promise(ctx, p.Round+1)
-			if err := errors.Join(err, failed); err != nil {
-				return err
-			}
-			trained, done = slices.Clone(p.Average), p.Round+1
-			bytes, seconds := rounds.Bytes()-sent, time.Since(began).Seconds()
-			sent, began = rounds.Bytes(), time.Now()
-			return table.Add(history.Round{
-				Round: p.Round + 1, Score: score, Loss: loss, Reports: p.Estimate.Reports, Bytes: bytes,
-				EpsilonLocal: promise.LocalTotal, EpsilonCentral: promise.Central, Seconds: seconds,
-			})
-		},
-	})
-	if err == nil {
-		return o.finish(ctx, t, run, table, done, trained, w)
-	}
-	if ctx.Err() != nil && done > 0 {
-		fmt.Fprintf(w, "\ninterrupted        after %d of %d rounds", done, run.Affordable)
-		return errors.Join(o.finish(context.WithoutCancel(ctx), t, run, table, done, trained, w), ctx.Err())
-	}
-	return err
+	return errors.Join(o.finish(context.WithoutCancel(ctx), t, done, w), err)
 }
 
 // finish prints and writes what a run led to.
-func (o options) finish(ctx context.Context, t task, run *plan.Run, table *history.History, done int, trained []float64, w io.Writer) error {
-	fmt.Fprintf(w, "\ntest %-14s%.4f\n", t.measure.Name, table.Score())
-	promise, err := run.PrintEnd(ctx, w, done)
-	if err != nil {
+func (o options) finish(ctx context.Context, t task, done *training.Outcome, w io.Writer) error {
+	if err := done.Print(ctx, w, "", ""); err != nil {
 		return err
 	}
-	if promise.Central != nil {
-		err = plan.Words{Text: []string{"Nothing in this example shuffles, and it simulates all clients: it shows what they would be promised."}}.Print(w)
+	simulated := ""
+	switch {
+	case done.Central != nil:
+		simulated = "No shuffler runs here, and this example simulates all clients: it shows what they would be promised."
+	case done.Local != nil:
+		simulated = "This example simulates all clients: it shows what they would be promised."
 	}
-	if err != nil {
-		return err
+	if simulated != "" {
+		if err := (plan.Words{Text: []string{simulated}}).Print(w); err != nil {
+			return err
+		}
 	}
-	if err := table.PrintUpload(w, t.dim); err != nil || o.out == "" {
-		return err
-	}
-	s := summary{
-		Task: t.name, Measure: t.measure.Column, Score: table.Score(), Run: run, Promise: promise, Trained: done,
-		BytesPerReport: table.BytesPerReport(), Data: o.data,
-	}
-	title := fmt.Sprintf("%s of %s, %s, %v", t.name, o.schema.target.name, run.Mechanism, promise)
-	coefficients := filepath.Join(o.out, "coefficients.csv")
-	if err := table.Write(o.out, title, s); err != nil {
-		return err
-	}
-	if err := command.Replace(ctx, coefficients, func(w io.Writer) error { return o.writeCoefficients(w, t, trained) }); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "results            %s: history.csv, summary.json, %s.png, coefficients.csv\n", o.out, t.measure.Column)
-	return err
+	s := summary{Task: t.name, Measure: t.measure.Column, TestScore: done.Score, Outcome: done, Data: o.data}
+	title := fmt.Sprintf("%s of %s, %s, %v", t.name, o.schema.target.name, done.Mechanism, done.Promise)
+	return done.Write(w, o.out, title, s, "coefficients.csv", func(path string) error {
+		return command.Replace(ctx, path, func(w io.Writer) error { return o.writeCoefficients(w, t, done.Params) })
+	})
 }
 
 // writeCoefficients writes a line for each value of a row and one for the bias, and a column for

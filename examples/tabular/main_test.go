@@ -22,7 +22,7 @@ import (
 // Each kind of target is learnt under privacy, and leaves its files. The runs are seeded, so that
 // the scores are not chance: they are 0.84, 0.26 and, of four classes, 0.64.
 func TestEveryKindOfTargetIsLearnt(t *testing.T) {
-	if testing.Short() {
+	if !*long {
 		t.Skip("three runs of 30 rounds")
 	}
 	for _, c := range []struct {
@@ -36,7 +36,7 @@ func TestEveryKindOfTargetIsLearnt(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		var out bytes.Buffer
-		args := []string{"-target", c.target, "-seed", "7", "-clients", "20000", "-rounds", "12", "-budget", "2", "-explain", "-out", dir}
+		args := []string{"--target", c.target, "--seed", "7", "--clients", "20000", "--rounds", "12", "--budget", "2", "--explain", "--out", dir}
 		if err := tabular(t.Context(), args, command.Streams{Out: &out, Err: io.Discard}); err != nil {
 			t.Fatalf("%s: %v", c.target, err)
 		}
@@ -89,25 +89,32 @@ func TestAFileIsLearnt(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	args := []string{"-data", path, "-columns", "age=17..90,sector=public|private|none", "-target", "income=low|high", "-budget", "8", "-rounds", "5"}
+	args := []string{"--data", path, "--columns", "age=17..90,sector=public|private|none", "--target", "income=low|high", "--trust", "shuffler", "--budget", "8", "--rounds", "2"}
 	if err := tabular(t.Context(), args, command.Streams{Out: &out, Err: io.Discard}); err != nil {
 		t.Fatal(err)
 	}
-	ignored := append(args[:len(args)-4:len(args)-4], "-mechanism", "none", "-explain")
+	ignored := append(args[:len(args)-6:len(args)-6], "--mechanism", "none", "--explain")
 	if err := tabular(t.Context(), ignored, command.Streams{Out: io.Discard, Err: io.Discard}); err == nil || !strings.Contains(err.Error(), "explain") {
-		t.Errorf("-explain without privacy: %v, want an error", err)
+		t.Errorf("--explain without privacy: %v, want an error", err)
 	}
-	for _, want := range []string{"2000 rows of " + path, "500 for testing", "rounds of 2000 clients", "local privacy      ε = ", "central privacy    ε = ", "Nothing in this example shuffles"} {
+	for _, want := range []string{"2000 rows of " + path, "500 for testing", "rounds of 2000 clients", "local privacy      ε = ", "central privacy    ε = ", "No shuffler runs here"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, out.String())
 		}
+	}
+	out.Reset()
+	if err := tabular(t.Context(), append(args, "--trust", "nobody"), command.Streams{Out: &out, Err: io.Discard}); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); !strings.Contains(text, "rounds of 1000 clients") || !strings.Contains(text, "local privacy      ε = 8,") || !strings.Contains(text, "This example simulates all clients") || strings.Contains(text, "shuffles") {
+		t.Errorf("where nobody is trusted:\n%s", text)
 	}
 }
 
 // Help lists the mechanisms that the example has, and no sums.
 func TestHelpListsWhatThereIs(t *testing.T) {
 	var help strings.Builder
-	if err := tabular(t.Context(), []string{"-help"}, command.Streams{Out: &help, Err: io.Discard}); !errors.Is(err, flag.ErrHelp) {
+	if err := tabular(t.Context(), []string{"--help"}, command.Streams{Out: &help, Err: io.Discard}); !errors.Is(err, flag.ErrHelp) {
 		t.Fatal(err)
 	}
 	if text := help.String(); strings.Contains(text, "sumdp") || !strings.Contains(text, "signsketch or none") {
@@ -117,13 +124,14 @@ func TestHelpListsWhatThereIs(t *testing.T) {
 
 func TestWrongCallsAreRefused(t *testing.T) {
 	for want, args := range map[string][]string{
-		"-data: got":      {"-data", "people.csv"},
-		"-mechanism: got": {"-mechanism", "sumdp"},
-		`"height"`:        {"-columns", "height=0..3"},
-		`"color"`:         {"-target", "color=red|blue"},
-		"clients: got":    {"-clients", "1"},
-		"budget: got":     {"-budget", "-1"},
-		"clients: got 0":  {"-clients", "0"},
+		"--data: got":      {"--data", "people.csv"},
+		"--mechanism: got": {"--mechanism", "sumdp"},
+		"--trust: got":     {"--trust", "two-servers"},
+		`"height"`:         {"--columns", "height=0..3"},
+		`"color"`:          {"--target", "color=red|blue"},
+		"clients: got":     {"--clients", "1"},
+		"budget: got":      {"--budget", "-1"},
+		"clients: got 0":   {"--clients", "0"},
 	} {
 		err := tabular(t.Context(), args, command.Streams{Out: io.Discard, Err: io.Discard})
 		var p *fl.ParamError

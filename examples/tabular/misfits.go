@@ -74,9 +74,9 @@ const (
 // check refuses a description that too many rows do not fit.
 func (m *misfits) check() error {
 	for i, c := range m.columns {
-		flag, percent := "-columns", maxInputPercent
+		flag, percent := "--columns", maxInputPercent
 		if m.isTarget(i) {
-			flag, percent = "-target", maxTargetPercent
+			flag, percent = "--target", maxTargetPercent
 		}
 		if 100*m.of(i) <= percent*m.rows {
 			continue

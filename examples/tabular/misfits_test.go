@@ -73,7 +73,7 @@ func TestWhatDoesNotFitIsCountedOrRefused(t *testing.T) {
 		"all fits":      {tableOf(header, ",", "\n", nil), columns, target, nil, "", []string{"800 rows of ", "people.csv for training, 200 for testing logistic"}},
 		"a spreadsheet": {"\ufeff" + tableOf(header, ",", "\r\n", nil), columns, target, nil, "", []string{"800 rows of ", "people.csv for training, 200 for testing logistic"}},
 		"upper case": {tableOf(header, ",", "\n", nil), columns, "income=LOW|HIGH", nil,
-			`-target: got "income=LOW|HIGH", rule: must fit at least 99 % of the rows: 1000 of 1000 rows: income is not LOW or HIGH (first: line 2, "low"); mend the description or the rows (did you mean "income=low|high"?)`, nil},
+			`--target: got "income=LOW|HIGH", rule: must fit at least 99 % of the rows: 1000 of 1000 rows: income is not LOW or HIGH (first: line 2, "low"); mend the description or the rows (did you mean "income=low|high"?)`, nil},
 		"other values": {tableOf(header, ",", "\n", nil), columns, "income=poor|rich", nil, `1000 of 1000 rows: income is not poor or rich (first: line 2, "low"); mend the description or the rows`, nil},
 		"some targets of training": {tableOf(header, ",", "\n", put(2, "NA", every(200, 2))), columns, target, nil, "",
 			[]string{"795 rows of ", "people.csv for training, 200 for testing", `5 of 1000 rows: income is not low or high (first: line 4, "NA"); such a row neither trains nor is scored`}},
@@ -89,7 +89,7 @@ func TestWhatDoesNotFitIsCountedOrRefused(t *testing.T) {
 			`10 of 1000 rows: age is not a number (first: line 10, "n/a"); the middle of the range stands for it`,
 			`50 of 1000 rows: sector is not public, private or none (first: line 7, "NONE"); zeros stand for it (did you mean "sector=public|private|NONE"?)`}},
 		"a column of other values": {tableOf(header, ",", "\n", put(1, "Public", always)), columns, target, nil,
-			`-columns: got "sector=public|private|none", rule: must fit at least 50 % of the rows: 1000 of 1000 rows: sector is not public, private or none (first: line 2, "Public"); mend the description or the rows (did you mean "sector=Public|private|none"?)`, nil},
+			`--columns: got "sector=public|private|none", rule: must fit at least 50 % of the rows: 1000 of 1000 rows: sector is not public, private or none (first: line 2, "Public"); mend the description or the rows (did you mean "sector=Public|private|none"?)`, nil},
 		"numeric targets beyond the range": {tableOf(header, ",", "\n", put(0, "91", every(200, 4))), "sector=public|private|none", "age=17..90", nil, "",
 			[]string{"800 rows of ", "people.csv for training, 195 for testing", `5 of 1000 rows: age is not from 17 to 90 (first: line 6, "91"); the nearest end stands for it in training, and such a row is not scored`}},
 		"one value alone":         {tableOf(header, ",", "\n", put(2, "low", always)), columns, target, nil, "there is nothing to learn", nil},
@@ -99,15 +99,15 @@ func TestWhatDoesNotFitIsCountedOrRefused(t *testing.T) {
 		"an empty file":           {"", columns, target, nil, `header: got "nothing", rule: must name the columns`, nil},
 		"a broken line in a cell": {tableOf(header, ",", "\n", put(1, "\"pub\nlic\"", every(200, 1))), columns, target, nil, "", []string{"800 rows of ", `5 of 1000 rows: sector is not public, private or none (first: line 3, "pub\nlic")`}},
 		"one column":              {"age\n17\n18\n", columns, target, nil, `header: got "age", rule: must have the column "sector"`, nil},
-		"decimal commas":          {tableOf(header, ";", "\n", func(_ int, row []string) { row[0] += ",5" }), columns, target, []string{"-separator", ";"}, `1000 of 1000 rows: age is not a number (first: line 2, "17,5")`, nil},
-		"semicolons":              {tableOf(header, ";", "\n", nil), columns, target, nil, `header: got "age;sector;income", rule: must have cells between ',': type -separator ';'`, nil},
-		"semicolons and quotes":   {tableOf(`"age","sector","income"`, ";", "\n", nil), columns, target, nil, "type -separator ';'", nil},
-		"semicolons as typed":     {tableOf(header, ";", "\n", nil), columns, target, []string{"-separator", ";"}, "", []string{"800 rows of ", "people.csv for training, 200 for testing"}},
-		"tabs":                    {tableOf(header, "\t", "\n", nil), columns, target, nil, "type -separator tab", nil},
-		"tabs as typed":           {tableOf(header, "\t", "\n", nil), columns, target, []string{"-separator", "tab"}, "", []string{"800 rows of ", "people.csv for training, 200 for testing"}},
-		"commas, not semicolons":  {tableOf(header, ",", "\n", nil), columns, target, []string{"-separator", ";"}, "type -separator ','", nil},
-		"a reversed range":        {tableOf(header, ",", "\n", nil), "age=90..17", target, nil, `-columns: got "age=90..17", rule: must begin with the smaller number: type age=17..90`, nil},
-		"a repeated value":        {tableOf(header, ",", "\n", nil), columns, "income=LOW|LOW", nil, `-target: got "income=LOW|LOW", rule: must list each value once, and LOW is there twice`, nil},
+		"decimal commas":          {tableOf(header, ";", "\n", func(_ int, row []string) { row[0] += ",5" }), columns, target, []string{"--separator", ";"}, `1000 of 1000 rows: age is not a number (first: line 2, "17,5")`, nil},
+		"semicolons":              {tableOf(header, ";", "\n", nil), columns, target, nil, `header: got "age;sector;income", rule: must have cells between ',': type --separator ';'`, nil},
+		"semicolons and quotes":   {tableOf(`"age","sector","income"`, ";", "\n", nil), columns, target, nil, "type --separator ';'", nil},
+		"semicolons as typed":     {tableOf(header, ";", "\n", nil), columns, target, []string{"--separator", ";"}, "", []string{"800 rows of ", "people.csv for training, 200 for testing"}},
+		"tabs":                    {tableOf(header, "\t", "\n", nil), columns, target, nil, "type --separator tab", nil},
+		"tabs as typed":           {tableOf(header, "\t", "\n", nil), columns, target, []string{"--separator", "tab"}, "", []string{"800 rows of ", "people.csv for training, 200 for testing"}},
+		"commas, not semicolons":  {tableOf(header, ",", "\n", nil), columns, target, []string{"--separator", ";"}, "type --separator ','", nil},
+		"a reversed range":        {tableOf(header, ",", "\n", nil), "age=90..17", target, nil, `--columns: got "age=90..17", rule: must begin with the smaller number: type age=17..90`, nil},
+		"a repeated value":        {tableOf(header, ",", "\n", nil), columns, "income=LOW|LOW", nil, `--target: got "income=LOW|LOW", rule: must list each value once, and LOW is there twice`, nil},
 		"a repeated column":       {tableOf("age,income,income", ",", "\n", nil), "age=17..90", target, nil, `must have the column "income" once: rename one of them in the file`, nil},
 		"names in upper case":     {tableOf("Age,Sector,Income", ",", "\n", nil), columns, target, nil, `must have the column "age" (did you mean "Age"?)`, nil},
 		"an old encoding":         {tableOf(header, ",", "\n", put(1, "priv\xe9", every(500, 3))), columns, target, nil, "line 5, column sector: got \"priv\\xe9\", rule: must be UTF-8", nil},
@@ -121,7 +121,7 @@ func TestWhatDoesNotFitIsCountedOrRefused(t *testing.T) {
 			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			args := append([]string{"-data", path, "-columns", c.columns, "-target", c.target, "-rounds", "2", "-budget", "8"}, c.args...)
+			args := append([]string{"--data", path, "--columns", c.columns, "--target", c.target, "--rounds", "2", "--budget", "8"}, c.args...)
 			out, failure, code := program(t, args...)
 			if refused := code != 0; refused != (c.refused != "") || !strings.Contains(failure, c.refused) || refused && (code != 2 || out != "") {
 				t.Errorf("exit code %d, printed %q and %q, want %q", code, out, failure, c.refused)
@@ -140,8 +140,8 @@ func TestWhatDoesNotFitIsCountedOrRefused(t *testing.T) {
 
 // The generated table, too, is no reason to believe a description.
 func TestAWrongTargetOfTheGeneratedTableIsRefused(t *testing.T) {
-	const want = `-target: got "income=LOW|HIGH", rule: must fit at least 99 % of the rows: 70000 of 70000 rows: income is not LOW or HIGH (first: row 1, "low")`
-	if out, failure, code := program(t, "-target", "income=LOW|HIGH"); code != 2 || out != "" || !strings.Contains(failure, want) {
+	const want = `--target: got "income=LOW|HIGH", rule: must fit at least 99 % of the rows: 70000 of 70000 rows: income is not LOW or HIGH (first: row 1, "low")`
+	if out, failure, code := program(t, "--target", "income=LOW|HIGH"); code != 2 || out != "" || !strings.Contains(failure, want) {
 		t.Errorf("exit code %d, printed %q and %q, want %q", code, out, failure, want)
 	}
 }

@@ -27,7 +27,7 @@ type records struct {
 // separators are the usual ones.
 const separators = ",;\t|"
 
-// typed is a separator as a shell takes it for -separator.
+// typed is a separator as a shell takes it for --separator.
 func typed(separator rune) string {
 	if separator == '\t' {
 		return "tab"
@@ -35,14 +35,14 @@ func typed(separator rune) string {
 	return "'" + string(separator) + "'"
 }
 
-// parseSeparator reads the flag -separator.
+// parseSeparator reads the flag --separator.
 func parseSeparator(text string) (rune, error) {
 	if text == "tab" {
 		text = "\t"
 	}
 	r, size := utf8.DecodeRuneInString(text)
 	if size == 0 || size < len(text) || r == utf8.RuneError || strings.ContainsRune("\"\r\n\x00", r) {
-		return 0, fl.Invalid("-separator", text, "must be one character, such as ';', or tab")
+		return 0, fl.Invalid("--separator", text, "must be one character, such as ';', or tab")
 	}
 	return r, nil
 }
@@ -69,7 +69,7 @@ func newRecords(r io.Reader, separator rune, columns []column) (*records, error)
 		return nil, fl.Invalid("header", shortened(first), "must end with a line feed, and has a carriage return alone: save the file with line ends of Unix or Windows")
 	}
 	if other, better := otherSeparator(first, separator, columns); better {
-		return nil, fl.Invalid("header", shortened(strings.TrimSpace(first)), "must have cells between %s: type -separator %s", typed(separator), typed(other))
+		return nil, fl.Invalid("header", shortened(strings.TrimSpace(first)), "must have cells between %s: type --separator %s", typed(separator), typed(other))
 	}
 	in := &records{bytes: &bounded{from: buffered, all: maxFileBytes}, columns: columns, cells: make([]string, len(columns))}
 	in.csv = csv.NewReader(in.bytes)
@@ -185,7 +185,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	case b.left <= 0:
 		return 0, errTooLong
 	case b.all <= 0:
-		return 0, fl.Invalid("-data", fmt.Sprintf("more than %d bytes", int64(maxFileBytes)), "must end before that")
+		return 0, fl.Invalid("--data", fmt.Sprintf("more than %d bytes", int64(maxFileBytes)), "must end before that")
 	}
 	n, err := b.from.Read(p[:min(len(p), b.left)])
 	b.left -= n

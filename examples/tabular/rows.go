@@ -58,10 +58,10 @@ func (t *table) check() error {
 	}
 	target := shortened(t.schema.target.String())
 	if constant(t.train.y) {
-		return fl.Invalid("-target", target, "must have two different values in the rows for training: there is nothing to learn")
+		return fl.Invalid("--target", target, "must have two different values in the rows for training: there is nothing to learn")
 	}
 	if constant(t.test.y) {
-		return fl.Invalid("-target", target, "must have two different values in the rows for testing, every fifth: mix the rows, or add some; a score of one value says nothing")
+		return fl.Invalid("--target", target, "must have two different values in the rows for testing, every fifth: mix the rows, or add some; a score of one value says nothing")
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ const (
 func readFile(ctx context.Context, path string, separator rune, s schema) (*table, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fl.Invalid("-data", path, "must be readable: %v", err)
+		return nil, fl.Invalid("--data", path, "must be readable: %v", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()

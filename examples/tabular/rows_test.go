@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 )
+
+var long = flag.Bool("long", false, "train three times 30 rounds")
 
 const people = `id,wage,age,note
 1,10,20,"a, b"
@@ -63,8 +66,8 @@ func TestWhatIsNoTableIsAnError(t *testing.T) {
 		}
 	}
 	var wrong *fl.ParamError
-	if _, err := readFile(t.Context(), filepath.Join(t.TempDir(), "none.csv"), ',', s); !errors.As(err, &wrong) || wrong.Param != "-data" {
-		t.Errorf("no such file: %v, want an error about -data", err)
+	if _, err := readFile(t.Context(), filepath.Join(t.TempDir(), "none.csv"), ',', s); !errors.As(err, &wrong) || wrong.Param != "--data" {
+		t.Errorf("no such file: %v, want an error about --data", err)
 	}
 }
 

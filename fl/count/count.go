@@ -1,16 +1,17 @@
-// Package count is the part of an aggregator that is the same for every mechanism. It counts
-// reports up to a limit, merges the shards of a round, and writes and reads snapshots.
-// Use it to write a mechanism. Start with [State] and [New].
+// Package count implements fl.Aggregator for a mechanism that writes a [State]. It counts reports
+// up to a limit, merges aggregators that have each counted a part of a round, and writes an
+// aggregator's state to bytes, a snapshot, and reads it back. Use it to write a mechanism. Start
+// with [State] and [New].
 //
-// A mechanism writes a State: how one report is read and counted, how two states add up, and
-// which bytes they become. [Aggregator] makes an fl.Aggregator of it and keeps the contract
-// once for all mechanisms:
+// A mechanism writes a State: how one report is read and counted, how two states add up, and which
+// bytes they become. [Aggregator] makes an fl.Aggregator of the State and keeps these rules for
+// every mechanism:
 //
 //   - A report or a batch is read completely before anything is counted.
-//   - No more than fl.MaxReports are counted, so that a State knows how wide its sums are.
+//   - At most fl.MaxReports are counted, so that a State knows how many bits its sums need.
 //   - Only aggregators of the same Round are merged.
-//   - Nothing is estimated from fewer than Round.MinReports reports.
-//   - A snapshot is read into an empty State, which replaces the old one when all of it is good.
+//   - Nothing is estimated from fewer reports than the round's MinReports.
+//   - A snapshot is read into an empty State. If all of the snapshot is good, the new State replaces the old one.
 //
 // An aggregator that is made of other aggregators, such as package tiers' own, has no
 // State. It uses the methods of [Round] and [Payload] directly.

@@ -96,12 +96,12 @@ func finite(e *fl.Estimate) error {
 }
 
 // stateOf returns a copy of an aggregator's snapshot.
-func stateOf(agg fl.Aggregator) ([]byte, error) {
+func stateOf(agg fl.Aggregator) []byte {
 	state, err := agg.MarshalBinary()
 	if err != nil {
-		return nil, fmt.Errorf("MarshalBinary: %w", err)
+		fail(fmt.Errorf("MarshalBinary: %w", err))
 	}
-	return bytes.Clone(state), nil
+	return bytes.Clone(state)
 }
 
 // unchanged calls f, and returns an error if the state of one of the aggregators is then
@@ -109,24 +109,18 @@ func stateOf(agg fl.Aggregator) ([]byte, error) {
 func unchanged(f func() error, aggregators ...fl.Aggregator) error {
 	var before [][]byte
 	for _, agg := range aggregators {
-		state, err := stateOf(agg)
-		if err != nil {
-			return err
-		}
-		before = append(before, state)
+		before = append(before, stateOf(agg))
 	}
 	err := protect(f)
 	for i, agg := range aggregators {
-		after, failed := stateOf(agg)
-		if failed == nil && !bytes.Equal(after, before[i]) {
-			failed = errors.New("an aggregator changed that must stay as it was")
+		if bytes.Equal(stateOf(agg), before[i]) {
+			continue
 		}
-		switch {
-		case err == nil:
-			err = failed
-		case failed != nil:
-			err = fmt.Errorf("%w, and %w", failed, err)
+		changed := errors.New("an aggregator changed that must stay as it was")
+		if err != nil {
+			changed = fmt.Errorf("%w, and %w", changed, err)
 		}
+		return changed
 	}
 	return err
 }

@@ -13,16 +13,12 @@ import (
 // aggregator of its own. The reports are those that one goroutine alone would encode.
 func (s *suite) goroutinesEncodeAtOnce() error {
 	const goroutines, perGoroutine = 8, 8
-	encode := func(g int) (reports [][]byte, err error) {
+	encode := func(g int) (reports [][]byte) {
 		rng := s.rand(uint64(100 + g))
 		for i := range perGoroutine {
-			report, err := s.mechanism.Encode(nil, s.gradient(g+i), rng)
-			if err != nil {
-				return nil, err
-			}
-			reports = append(reports, report)
+			reports = append(reports, must(s.mechanism.Encode(nil, s.gradient(g+i), rng)))
 		}
-		return reports, nil
+		return reports
 	}
 	var (
 		together    [goroutines][][]byte
@@ -34,38 +30,27 @@ func (s *suite) goroutinesEncodeAtOnce() error {
 	for g := range goroutines {
 		wait.Go(func() {
 			<-start
-			errs[g] = protect(func() (err error) {
-				if together[g], err = encode(g); err != nil {
-					return err
-				}
-				if aggregators[g], err = s.filled(together[g]); err != nil {
-					return err
-				}
-				_, err = s.mechanism.Encode(nil, s.gradient(g), nil)
+			errs[g] = protect(func() error {
+				together[g] = encode(g)
+				aggregators[g] = s.filled(together[g])
+				must(s.mechanism.Encode(nil, s.gradient(g), nil))
 				s.mechanism.Guarantee()
-				return err
+				return nil
 			})
 		})
 	}
 	close(start)
 	wait.Wait()
-	if err := cmp.Or(errs[:]...); err != nil {
-		return err
-	}
+	fail(cmp.Or(errs[:]...))
 	total := s.mechanism.NewAggregator()
 	for g := range goroutines {
-		alone, err := encode(g)
-		if err != nil {
-			return err
-		}
+		alone := encode(g)
 		for i, report := range together[g] {
 			if !bytes.Equal(report, alone[i]) {
 				return fmt.Errorf("a report encoded beside others is %x, encoded alone %x", report, alone[i])
 			}
 		}
-		if err := total.Merge(aggregators[g]); err != nil {
-			return err
-		}
+		fail(total.Merge(aggregators[g]))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package fltest
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -21,16 +22,11 @@ func prefixes() [][]byte {
 
 // encodes checks how a good input is encoded.
 func (s *suite) encodes(encode encoding) error {
-	report, err := encode(nil, s.rand(0))
-	if err != nil {
-		return err
-	}
+	report := must(encode(nil, s.rand(0)))
 	for _, dst := range prefixes() {
 		prefix := bytes.Clone(dst)
-		out, err := encode(dst, s.rand(0))
+		out := must(encode(dst, s.rand(0)))
 		switch {
-		case err != nil:
-			return err
 		case !bytes.HasPrefix(out, prefix):
 			return fmt.Errorf("%q became %q, a report must be appended", prefix, out)
 		case !bytes.Equal(out[len(prefix):], report):
@@ -73,20 +69,20 @@ func (s *suite) refuses(encode encoding) error {
 	return nil
 }
 
-// ofGradient encodes a gradient by Encode, or by EncodeTier with its tier given, and checks
-// that the gradient stays as it was.
-func ofGradient(grad []float64, encode func(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error)) encoding {
+// of encodes an input, a gradient or pairs, and checks that every bit of it stays as it was.
+func of[T any](input []T, encode func(dst []byte, input []T, rng *rand.Rand) ([]byte, error)) encoding {
 	return func(dst []byte, rng *rand.Rand) ([]byte, error) {
-		mine := slices.Clone(grad)
+		mine := slices.Clone(input)
 		out, err := encode(dst, mine, rng)
-		if err == nil && !slices.EqualFunc(mine, grad, sameBits) {
-			return out, errors.New("the gradient was changed")
+		if err == nil && !bytes.Equal(bits(mine), bits(input)) {
+			return out, errors.New("the input was changed")
 		}
 		return out, err
 	}
 }
 
-func sameBits(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
+// bits returns all bits of numbers, or of structures of numbers.
+func bits(numbers any) []byte { return must(binary.Append(nil, binary.LittleEndian, numbers)) }
 
 // goodGradients are finite. A mechanism takes all of them, however large or small: a client
 // whose gradient was refused would reveal that by sending no report.
@@ -133,11 +129,11 @@ func (s *suite) badGradients() []named[[]float64] {
 }
 
 func (s *suite) gradientsAreEncoded() error {
-	return each(s.goodGradients(), func(grad []float64) error { return s.encodes(ofGradient(grad, s.mechanism.Encode)) })
+	return each(s.goodGradients(), func(grad []float64) error { return s.encodes(of(grad, s.mechanism.Encode)) })
 }
 
 func (s *suite) badGradientsAreRefused() error {
-	return each(s.badGradients(), func(grad []float64) error { return s.refuses(ofGradient(grad, s.mechanism.Encode)) })
+	return each(s.badGradients(), func(grad []float64) error { return s.refuses(of(grad, s.mechanism.Encode)) })
 }
 
 // nilRandIsFresh: a mechanism whose reports differ from one generator to the next must not
@@ -147,31 +143,16 @@ func (s *suite) badGradientsAreRefused() error {
 // P[Binomial(64, 1−c) ≥ 32]·c^64 at most, below 1e-12 for every c.
 func (s *suite) nilRandIsFresh() error {
 	const reports = 64
-	differ := func(first, second *rand.Rand) (n int, err error) {
+	differ := func(first, second *rand.Rand) (n int) {
 		for range reports {
-			a, err := s.mechanism.Encode(nil, s.gradient(0), first)
-			if err != nil {
-				return 0, err
-			}
-			b, err := s.mechanism.Encode(nil, s.gradient(0), second)
-			if err != nil {
-				return 0, err
-			}
-			if !bytes.Equal(a, b) {
+			a := must(s.mechanism.Encode(nil, s.gradient(0), first))
+			if b := must(s.mechanism.Encode(nil, s.gradient(0), second)); !bytes.Equal(a, b) {
 				n++
 			}
 		}
-		return n, nil
+		return n
 	}
-	seeded, err := differ(s.rand(3), s.rand(4))
-	if err != nil {
-		return err
-	}
-	fresh, err := differ(nil, nil)
-	if err != nil {
-		return err
-	}
-	if seeded >= reports/2 && fresh == 0 {
+	if seeded, fresh := differ(s.rand(3), s.rand(4)), differ(nil, nil); seeded >= reports/2 && fresh == 0 {
 		return fmt.Errorf("nil rng: %d pairs of reports are equal, want fresh randomness", reports)
 	}
 	return nil

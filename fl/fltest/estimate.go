@@ -17,10 +17,7 @@ func (s *suite) estimateNeedsReports() error {
 		return fmt.Errorf("without reports: error %v, want one that wraps fl.ErrNoReports", err)
 	}
 	least := s.round.MinReports
-	agg, err := s.filled(s.reports[:least-1])
-	if err != nil {
-		return err
-	}
+	agg := s.filled(s.reports[:least-1])
 	if least > 1 {
 		var p *fl.ParamError
 		switch _, err := agg.Estimate(); {
@@ -30,9 +27,7 @@ func (s *suite) estimateNeedsReports() error {
 			return fmt.Errorf("of %d reports, where min_reports is %d: error %w, want the error of Round.CheckReports", least-1, least, err)
 		}
 	}
-	if err := agg.Add(s.reports[least-1]); err != nil {
-		return err
-	}
+	fail(agg.Add(s.reports[least-1]))
 	if _, err := agg.Estimate(); err != nil {
 		return fmt.Errorf("of min_reports = %d reports: %w", least, err)
 	}
@@ -42,14 +37,7 @@ func (s *suite) estimateNeedsReports() error {
 // estimateIsWhole: the mean and the round's columns are there, with a finite number for
 // every coordinate.
 func (s *suite) estimateIsWhole() error {
-	agg, err := s.filled(s.reports)
-	if err != nil {
-		return err
-	}
-	e, err := agg.Estimate()
-	if err != nil {
-		return err
-	}
+	e := must(s.filled(s.reports).Estimate())
 	if want := append([]string{fl.ColumnMean}, s.round.Columns...); !slices.Equal(names(e), want) {
 		return fmt.Errorf("columns %q, want %q", names(e), want)
 	}
@@ -81,19 +69,14 @@ func (s *suite) estimateIsWhole() error {
 // estimateChangesNothing: not the aggregator, and what the caller does with an estimate is
 // the caller's business.
 func (s *suite) estimateChangesNothing() error {
-	agg, err := s.filled(s.reports)
-	if err != nil {
-		return err
-	}
-	var first, again *fl.Estimate
+	agg := s.filled(s.reports)
+	var first *fl.Estimate
 	if err := unchanged(func() (err error) { first, err = agg.Estimate(); return err }, agg); err != nil {
 		return err
 	}
-	other, err := s.filled(s.reports)
+	other := s.filled(s.reports)
+	again, err := agg.Estimate()
 	if err != nil {
-		return err
-	}
-	if again, err = agg.Estimate(); err != nil {
 		return fmt.Errorf("a second time: %w", err)
 	}
 	if err := compare(again, first, 0); err != nil {
@@ -111,13 +94,8 @@ func (s *suite) estimateChangesNothing() error {
 
 // estimateGoesOn: reports are counted after an estimate as before.
 func (s *suite) estimateGoesOn() error {
-	agg, want, err := s.filledTwice(s.reports)
-	if err != nil {
-		return err
-	}
-	if _, err := agg.Estimate(); err != nil {
-		return err
-	}
+	agg, want := s.filled(s.reports), s.filled(s.reports)
+	must(agg.Estimate())
 	for _, report := range s.reports[:samples] {
 		if err := cmp.Or(agg.Add(report), want.Add(report)); err != nil {
 			return fmt.Errorf("Add after an estimate: %w", err)

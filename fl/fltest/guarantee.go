@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -26,8 +27,8 @@ func (s *suite) unknownParameterIsRefused() error {
 	const unknown = "fltest-unknown"
 	r := s.round
 	r.Params = r.Params.With(unknown, fl.Int(1))
-	var p *fl.ParamError
-	if _, err := fl.Open(r); !errors.As(err, &p) {
+	_, err := fl.Open(r)
+	if _, ok := errors.AsType[*fl.ParamError](err); !ok {
 		return fmt.Errorf("with the parameter %q: error %v, want a *fl.ParamError, see fl.Params.Only", unknown, err)
 	}
 	return nil
@@ -41,11 +42,7 @@ func (s *suite) guaranteeIsWithinTheRound() error {
 	if again := s.mechanism.Guarantee(); again != g {
 		return fmt.Errorf("is %v and then %v", g, again)
 	}
-	m, err := s.reopened()
-	if err != nil {
-		return err
-	}
-	if again := m.Guarantee(); again != g {
+	if again := s.reopened().Guarantee(); again != g {
 		return fmt.Errorf("is %v, and %v in another process", g, again)
 	}
 	return nil
@@ -76,11 +73,7 @@ func (s *suite) promise(g fl.Guarantee) error {
 // slack is how far a bound that is computed may rise where the exact one falls.
 const slack = 1 + 1e-6
 
-func (s *suite) amplificationFalls() error {
-	m, ok := s.mechanism.(fl.Amplifier)
-	if !ok {
-		return nil
-	}
+func (s *suite) amplificationFalls(m fl.Amplifier) error {
 	g := s.mechanism.Guarantee()
 	if g.Trust != fl.Local {
 		return fmt.Errorf("of a mechanism with %v trust, only local guarantees are amplified", g.Trust)
@@ -95,10 +88,7 @@ func (s *suite) amplificationFalls() error {
 
 // falls checks that a bound is in [0, most] and falls with both arguments, which increase.
 func falls(call string, clients []int, arguments []float64, bound func(n int, x float64) (float64, error), most float64) error {
-	before := make([]float64, len(arguments)) // for fewer clients
-	for i := range before {
-		before[i] = most
-	}
+	before := slices.Repeat([]float64{most}, len(arguments)) // for fewer clients
 	for _, n := range clients {
 		left := most
 		for i, x := range arguments {
@@ -115,11 +105,7 @@ func falls(call string, clients []int, arguments []float64, bound func(n int, x 
 	return nil
 }
 
-func (s *suite) amplificationRefuses() error {
-	m, ok := s.mechanism.(fl.Amplifier)
-	if !ok {
-		return nil
-	}
+func (s *suite) amplificationRefuses(m fl.Amplifier) error {
 	a := m.Shuffled()
 	for _, c := range []struct {
 		call  string
@@ -140,11 +126,7 @@ func (s *suite) amplificationRefuses() error {
 
 // costIsFinite checks that Cost is finite and positive, and that the mean length of the reports
 // is at most twice the expected length plus 64 bytes.
-func (s *suite) costIsFinite() error {
-	m, ok := s.mechanism.(fl.Coster)
-	if !ok {
-		return nil
-	}
+func (s *suite) costIsFinite(m fl.Coster) error {
 	c := m.Cost()
 	for _, v := range []float64{c.Messages, c.Bytes} {
 		if !(v > 0) || math.IsInf(v, 1) {
@@ -161,11 +143,7 @@ func (s *suite) costIsFinite() error {
 	return nil
 }
 
-func (s *suite) adviceIsText() error {
-	m, ok := s.mechanism.(fl.Adviser)
-	if !ok {
-		return nil
-	}
+func (s *suite) adviceIsText(m fl.Adviser) error {
 	for _, sentence := range m.Advice() {
 		if sentence != strings.TrimSpace(sentence) || sentence == "" || strings.Contains(sentence, "\n") {
 			return fmt.Errorf("%q, want one sentence on one line", sentence)

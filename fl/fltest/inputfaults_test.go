@@ -24,7 +24,7 @@ func inputFaults() []fault {
 				return m.EncodeFloat32(dst, grad[:min(len(grad), m.round.Dim)], rng)
 			}
 		}},
-		{"changes float32", "float32", "gradient was changed", func(f *faulty) {
+		{"changes float32", "float32", "input was changed", func(f *faulty) {
 			f.encodeFloat32 = func(m *toy, dst []byte, grad []float32, rng *rand.Rand) ([]byte, error) {
 				out, err := m.EncodeFloat32(dst, grad, rng)
 				if err == nil {

@@ -10,23 +10,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// ofPairs encodes pairs and checks that they stay as they were.
-func ofPairs(m fl.KeyValueMechanism, pairs []fl.KeyValue) encoding {
-	return func(dst []byte, rng *rand.Rand) ([]byte, error) {
-		mine := slices.Clone(pairs)
-		out, err := m.EncodeKeyValues(dst, mine, rng)
-		if err == nil && !slices.Equal(mine, pairs) {
-			return out, errors.New("the pairs were changed")
-		}
-		return out, err
-	}
-}
-
-func (s *suite) pairsAreEncoded() error {
-	m, ok := s.mechanism.(fl.KeyValueMechanism)
-	if !ok {
-		return nil
-	}
+func (s *suite) pairsAreEncoded(m fl.KeyValueMechanism) error {
 	var all, some []fl.KeyValue
 	for j, v := range s.gradient(0) {
 		all = append(all, fl.KeyValue{Key: uint32(j), Value: float64(j%3 - 1)})
@@ -36,14 +20,10 @@ func (s *suite) pairsAreEncoded() error {
 	}
 	return each([]named[[]fl.KeyValue]{
 		{"no pairs", nil}, {"every key", all}, {"some keys", some}, {"one key", all[:1]}, {"the last key", all[s.round.Dim-1:]},
-	}, func(pairs []fl.KeyValue) error { return s.encodes(ofPairs(m, pairs)) })
+	}, func(pairs []fl.KeyValue) error { return s.encodes(of(pairs, m.EncodeKeyValues)) })
 }
 
-func (s *suite) badPairsAreRefused() error {
-	m, ok := s.mechanism.(fl.KeyValueMechanism)
-	if !ok {
-		return nil
-	}
+func (s *suite) badPairsAreRefused(m fl.KeyValueMechanism) error {
 	return each([]named[[]fl.KeyValue]{
 		{"a key of dim", []fl.KeyValue{{Key: uint32(s.round.Dim)}}},
 		{"the largest key", []fl.KeyValue{{Key: math.MaxUint32}}},
@@ -52,7 +32,7 @@ func (s *suite) badPairsAreRefused() error {
 		{"a value above 1", []fl.KeyValue{{Value: math.Nextafter(1, 2)}}},
 		{"a value below -1", []fl.KeyValue{{Value: -1e300}}},
 		{"a value that is NaN", []fl.KeyValue{{Value: math.NaN()}}},
-	}, func(pairs []fl.KeyValue) error { return s.refuses(ofPairs(m, pairs)) })
+	}, func(pairs []fl.KeyValue) error { return s.refuses(of(pairs, m.EncodeKeyValues)) })
 }
 
 // ofVector encodes a vector and checks that it stays as it was.
@@ -77,13 +57,8 @@ func (s *suite) vector(first, n int) fl.Ternary {
 }
 
 // sparsity returns the number of entries that EncodeTernary takes. The contract has no
-// method for it, but says that there is exactly one. m is nil for a mechanism that takes no
-// ternary vectors.
-func (s *suite) sparsity() (m fl.SparseMechanism, sparsity int, err error) {
-	m, ok := s.mechanism.(fl.SparseMechanism)
-	if !ok {
-		return nil, 0, nil
-	}
+// method for it, but says that there is exactly one.
+func (s *suite) sparsity(m fl.SparseMechanism) (int, error) {
 	var taken []int
 	all := s.vector(0, s.round.Dim)
 	for n := range s.round.Dim + 1 {
@@ -93,16 +68,13 @@ func (s *suite) sparsity() (m fl.SparseMechanism, sparsity int, err error) {
 		}
 	}
 	if len(taken) != 1 || taken[0] == 0 {
-		return nil, 0, fmt.Errorf("EncodeTernary takes vectors of %v entries, want a single sparsity in [1, dim]", taken)
+		return 0, fmt.Errorf("EncodeTernary takes vectors of %v entries, want a single sparsity in [1, dim]", taken)
 	}
-	return m, taken[0], nil
+	return taken[0], nil
 }
 
-func (s *suite) vectorsAreEncoded() error {
-	m, sparsity, err := s.sparsity()
-	if m == nil || err != nil {
-		return err
-	}
+func (s *suite) vectorsAreEncoded(m fl.SparseMechanism) error {
+	sparsity := must(s.sparsity(m))
 	backwards := s.vector(0, sparsity)
 	slices.Reverse(backwards.Index)
 	return each([]named[fl.Ternary]{
@@ -114,11 +86,8 @@ func (s *suite) vectorsAreEncoded() error {
 	}, func(x fl.Ternary) error { return s.encodes(ofVector(m, x)) })
 }
 
-func (s *suite) badVectorsAreRefused() error {
-	m, sparsity, err := s.sparsity()
-	if m == nil || err != nil {
-		return err
-	}
+func (s *suite) badVectorsAreRefused(m fl.SparseMechanism) error {
+	sparsity := must(s.sparsity(m))
 	wide, signs, zero, double := s.vector(0, sparsity), s.vector(0, sparsity), s.vector(0, sparsity), s.vector(0, sparsity)
 	wide.Dim++
 	signs.Sign = append(signs.Sign, 1)

@@ -13,10 +13,10 @@ import (
 )
 
 // The page about trust names the mechanisms whose reports have several lengths. All others have one
-// length in a round, whatever the gradient and the noise are. Each is tried with 500 reports of either of two
+// length in a round, whatever the gradient and the noise are. Each is tried with 100 reports of either of two
 // gradients: lengths of pckv-ue and of sumdp that vary are seen in nearly every one.
 func TestThePageNamesTheMechanismsWhoseLengthsVary(t *testing.T) {
-	const dim, reports = 20, 500
+	const dim, reports = 20, 100
 	found := map[string]bool{}
 	for name, changes := range variants() {
 		for _, change := range changes {

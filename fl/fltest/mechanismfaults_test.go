@@ -95,7 +95,7 @@ func mechanismFaults() []fault {
 				return r.Params.Only("fault")
 			}
 		}},
-		{"has a key of its own", "merge", "Add in another process", func(f *faulty) {
+		{"has a key of its own", "merge", "in another process", func(f *faulty) {
 			key := byte(opened.Add(1))
 			f.encode = func(m *toy, dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
 				out, err := m.Encode(dst, grad, rng)
@@ -235,7 +235,7 @@ func mechanismFaults() []fault {
 			}
 			return m.Encode(dst, grad, rng)
 		})},
-		{"changes the gradient", "encode", "gradient was changed", encodes(func(m *toy, dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
+		{"changes the gradient", "encode", "input was changed", encodes(func(m *toy, dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
 			out, err := m.Encode(dst, grad, rng)
 			if err == nil {
 				grad[0]++
@@ -250,7 +250,7 @@ func mechanismFaults() []fault {
 				return m.EncodeKeyValues(dst, pairs, rng)
 			}
 		}},
-		{"changes the pairs", "key-value pairs", "pairs were changed", func(f *faulty) {
+		{"changes the pairs", "key-value pairs", "input was changed", func(f *faulty) {
 			f.encodeKeyValues = func(m *toy, dst []byte, pairs []fl.KeyValue, rng *rand.Rand) ([]byte, error) {
 				out, err := m.EncodeKeyValues(dst, pairs, rng)
 				if len(pairs) > 0 {

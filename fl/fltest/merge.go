@@ -9,26 +9,17 @@ import (
 )
 
 // sum merges aggregators that counted parts of the reports, from left to right.
-func (s *suite) sum(parts ...[][]byte) (fl.Aggregator, error) {
+func (s *suite) sum(parts ...[][]byte) fl.Aggregator {
 	total := s.mechanism.NewAggregator()
 	for _, part := range parts {
-		agg, err := s.filled(part)
-		if err != nil {
-			return nil, err
-		}
-		if err := total.Merge(agg); err != nil {
-			return nil, err
-		}
+		fail(total.Merge(s.filled(part)))
 	}
-	return total, nil
+	return total
 }
 
 // mergeIsSum: however the reports are split and in whatever order, the sum is the same.
 func (s *suite) mergeIsSum() error {
-	want, err := s.filled(s.reports)
-	if err != nil {
-		return err
-	}
+	want := s.filled(s.reports)
 	all, third := s.reports, len(s.reports)/3
 	backwards := slices.Clone(all)
 	slices.Reverse(backwards)
@@ -40,11 +31,7 @@ func (s *suite) mergeIsSum() error {
 		{"many parts of one report", append(slices.Collect(slices.Chunk(all[:third], 1)), all[third:])},
 		{"reports backwards", [][][]byte{backwards[:1], backwards[1:]}},
 	}, func(parts [][][]byte) error {
-		agg, err := s.sum(parts...)
-		if err != nil {
-			return err
-		}
-		return compareAggregators(agg, want, roundoff)
+		return compareAggregators(s.sum(parts...), want, roundoff)
 	})
 }
 
@@ -52,14 +39,7 @@ func (s *suite) mergeIsSum() error {
 // what other counts afterwards does not change the sum.
 func (s *suite) mergeLeavesOther() error {
 	for _, into := range []int{0, 5} {
-		agg, err := s.filled(s.reports[:into])
-		if err != nil {
-			return err
-		}
-		other, err := s.filled(s.reports[5:])
-		if err != nil {
-			return err
-		}
+		agg, other := s.filled(s.reports[:into]), s.filled(s.reports[5:])
 		if err := unchanged(func() error { return agg.Merge(other) }, other); err != nil {
 			return fmt.Errorf("into an aggregator with %d reports: other: %w", into, err)
 		}
@@ -75,41 +55,17 @@ func (s *suite) mergeLeavesOther() error {
 
 // mergeTakesReopened: aggregators of the same round fit whoever opened it.
 func (s *suite) mergeTakesReopened() error {
-	m, err := s.reopened()
-	if err != nil {
-		return err
-	}
-	want, err := s.filled(s.reports)
-	if err != nil {
-		return err
-	}
-	agg, err := s.filled(s.reports[:5])
-	if err != nil {
-		return err
-	}
-	other := m.NewAggregator()
-	for _, report := range s.reports[5:] {
-		if err := other.Add(report); err != nil {
-			return fmt.Errorf("Add in another process: %w", err)
-		}
-	}
-	if err := agg.Merge(other); err != nil {
+	agg := s.filled(s.reports[:5])
+	if err := agg.Merge(filled(s.reopened(), elsewhere, s.reports[5:])); err != nil {
 		return fmt.Errorf("of an aggregator of the same round, opened again: %w", err)
 	}
-	return compareAggregators(agg, want, roundoff)
+	return compareAggregators(agg, s.filled(s.reports), roundoff)
 }
 
 func (s *suite) mergeRefusesStrangers() error {
-	agg, err := s.filled(s.reports)
-	if err != nil {
-		return err
-	}
+	agg := s.filled(s.reports)
 	others := []named[fl.Aggregator]{{"nil", nil}, {"an aggregator of another mechanism", alien{}}}
-	strangers, err := s.strangers()
-	if err != nil {
-		return err
-	}
-	for _, stranger := range strangers {
+	for _, stranger := range s.strangers() {
 		others = append(others, named[fl.Aggregator]{"an aggregator of a round with " + stranger.what, stranger.value.NewAggregator()})
 	}
 	return each(others, func(other fl.Aggregator) error {

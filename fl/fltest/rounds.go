@@ -1,6 +1,7 @@
 package fltest
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -125,15 +126,9 @@ func (a Accuracy) complete(r fl.Round) (Accuracy, error) {
 	if err := checkGradients(r, a.Gradients); err != nil {
 		return a, err
 	}
-	if a.Reports == 0 {
-		a.Reports = (max(usualReports, r.MinReports) + clients - 1) / clients * clients
-	}
-	if a.Rounds == 0 {
-		a.Rounds = 100
-	}
-	if a.Z == 0 {
-		a.Z = 7
-	}
+	a.Reports = cmp.Or(a.Reports, (max(usualReports, r.MinReports)+clients-1)/clients*clients)
+	a.Rounds = cmp.Or(a.Rounds, 100)
+	a.Z = cmp.Or(a.Z, 7)
 	switch {
 	case len(a.Truth) != r.Dim:
 		return a, fl.Invalid("truth", len(a.Truth), "must have dim = %d coordinates", r.Dim)

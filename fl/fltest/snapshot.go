@@ -12,34 +12,16 @@ import (
 // snapshotRestores: an aggregator in another process takes over the state, whatever it
 // counted before, and goes on.
 func (s *suite) snapshotRestores() error {
-	m, err := s.reopened()
-	if err != nil {
-		return err
-	}
+	m := s.reopened()
 	for _, n := range []int{0, 1, len(s.reports)} {
-		agg, err := s.filled(s.reports[:n])
-		if err != nil {
-			return err
-		}
-		state, err := stateOf(agg)
-		if err != nil {
-			return err
-		}
+		agg := s.filled(s.reports[:n])
+		state := stateOf(agg)
 		for _, before := range []int{0, 2} {
-			restored := m.NewAggregator()
-			for _, report := range s.reports[:before] {
-				if err := restored.Add(report); err != nil {
-					return fmt.Errorf("Add in another process: %w", err)
-				}
-			}
+			restored := filled(m, elsewhere, s.reports[:before])
 			if err := restored.UnmarshalBinary(state); err != nil {
 				return fmt.Errorf("of %d reports, into an aggregator with %d: %w", n, before, err)
 			}
-			again, err := stateOf(restored)
-			if err != nil {
-				return err
-			}
-			if !bytes.Equal(again, state) {
+			if again := stateOf(restored); !bytes.Equal(again, state) {
 				return fmt.Errorf("of %d reports, into an aggregator with %d: comes back as %x, was %x", n, before, again, state)
 			}
 			if err := sameEstimates(restored, agg); err != nil {
@@ -69,19 +51,11 @@ func sameEstimates(got, want fl.Aggregator) error {
 // snapshotIsCopy: it shares no memory with the aggregator that wrote it, nor with the one
 // that read it.
 func (s *suite) snapshotIsCopy() error {
-	agg, err := s.filled(s.reports)
-	if err != nil {
-		return err
-	}
-	written, err := agg.MarshalBinary()
-	if err != nil {
-		return err
-	}
+	agg := s.filled(s.reports)
+	written := must(agg.MarshalBinary())
 	restored := s.mechanism.NewAggregator()
 	read := bytes.Clone(written)
-	if err := restored.UnmarshalBinary(read); err != nil {
-		return err
-	}
+	fail(restored.UnmarshalBinary(read))
 	return unchanged(func() error {
 		for _, b := range [][]byte{written, read} {
 			for i := range b {
@@ -95,43 +69,20 @@ func (s *suite) snapshotIsCopy() error {
 // damagedSnapshotsAreHarmless: they are refused and change nothing, or are a state like any
 // other.
 func (s *suite) damagedSnapshotsAreHarmless() error {
-	agg, err := s.filled(s.reports)
-	if err != nil {
-		return err
-	}
-	good, err := stateOf(agg)
-	if err != nil {
-		return err
-	}
+	good := stateOf(s.filled(s.reports))
 	bad := []named[[]byte]{}
 	for what, data := range damaged(good, s.rand(7)) {
 		bad = append(bad, named[[]byte]{"a snapshot " + what, data})
 	}
-	strangers, err := s.strangers()
-	if err != nil {
-		return err
-	}
-	for _, stranger := range strangers {
-		state, err := stateOf(stranger.value.NewAggregator())
-		if err != nil {
-			return err
-		}
+	for _, stranger := range s.strangers() {
+		state := stateOf(stranger.value.NewAggregator())
 		bad = append(bad, named[[]byte]{"a snapshot of a round with " + stranger.what, state})
 	}
-	target, err := s.filled(slices.Concat(s.reports, s.reports[:3]))
-	if err != nil {
-		return err
-	}
+	target := s.filled(slices.Concat(s.reports, s.reports[:3]))
 	return each(bad, func(data []byte) error {
-		before, err := stateOf(target)
-		if err != nil {
-			return err
-		}
+		before := stateOf(target)
 		refused := target.UnmarshalBinary(data)
-		after, err := stateOf(target)
-		if err != nil {
-			return err
-		}
+		after := stateOf(target)
 		if refused != nil && !bytes.Equal(after, before) {
 			return errors.New("was refused, and the state is another one")
 		}

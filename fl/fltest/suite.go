@@ -21,6 +21,8 @@ type suite struct {
 }
 
 const (
+	// elsewhere is where a mechanism is that was opened again.
+	elsewhere    = "in another process"
 	usualReports = 40
 	// fewestReports is what the checks can be made with.
 	fewestReports = 10
@@ -96,41 +98,30 @@ func (s *suite) gradient(i int) []float64 {
 	return append([]float64(nil), s.gradients[i%len(s.gradients)]...)
 }
 
-// filled returns an aggregator that counted some reports. It gets copies, to damage.
-func (s *suite) filled(reports [][]byte) (fl.Aggregator, error) {
-	agg := s.mechanism.NewAggregator()
+// filled returns an aggregator that counted some reports.
+func (s *suite) filled(reports [][]byte) fl.Aggregator { return filled(s.mechanism, "here", reports) }
+
+// filled returns an aggregator of m that counted some reports. It gets copies, to damage. where names m's process.
+func filled(m fl.Mechanism, where string, reports [][]byte) fl.Aggregator {
+	agg := m.NewAggregator()
 	for i, report := range reports {
 		if err := agg.Add(bytes.Clone(report)); err != nil {
-			return nil, fmt.Errorf("Add of good report %d: %w", i, err)
+			fail(fmt.Errorf("Add of good report %d %s: %w", i, where, err))
 		}
 	}
-	return agg, nil
-}
-
-// filledTwice returns two aggregators that counted the same.
-func (s *suite) filledTwice(reports [][]byte) (a, b fl.Aggregator, err error) {
-	if a, err = s.filled(reports); err != nil {
-		return nil, nil, err
-	}
-	b, err = s.filled(reports)
-	return a, b, err
+	return agg
 }
 
 // reopened returns the mechanism as another process gets it, from the bytes of the round.
-func (s *suite) reopened() (fl.Mechanism, error) {
-	data, err := s.round.MarshalBinary()
-	if err != nil {
-		return nil, err
-	}
+func (s *suite) reopened() fl.Mechanism {
+	data := must(s.round.MarshalBinary())
 	var r fl.Round
-	if err := r.UnmarshalBinary(data); err != nil {
-		return nil, err
-	}
-	return fl.Open(r)
+	fail(r.UnmarshalBinary(data))
+	return must(fl.Open(r))
 }
 
 // strangers are the mechanisms of rounds that differ in one thing.
-func (s *suite) strangers() ([]named[fl.Mechanism], error) {
+func (s *suite) strangers() []named[fl.Mechanism] {
 	id, seed := s.round, s.round
 	if id.ID = "fltest-other"; id.ID == s.round.ID {
 		id.ID = "fltest-another"
@@ -140,9 +131,9 @@ func (s *suite) strangers() ([]named[fl.Mechanism], error) {
 	for _, r := range []named[fl.Round]{{"another id", id}, {"another public seed", seed}} {
 		m, err := fl.Open(r.value)
 		if err != nil {
-			return nil, fmt.Errorf("open the same round with %s: %w", r.what, err)
+			fail(fmt.Errorf("open the same round with %s: %w", r.what, err))
 		}
 		strangers = append(strangers, named[fl.Mechanism]{r.what, m})
 	}
-	return strangers, nil
+	return strangers
 }

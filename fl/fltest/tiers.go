@@ -13,16 +13,12 @@ import (
 
 // ofTier encodes a gradient under one guarantee of the menu.
 func ofTier(m fl.TieredMechanism, tier int, grad []float64) encoding {
-	return ofGradient(grad, func(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
+	return of(grad, func(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
 		return m.EncodeTier(dst, tier, grad, rng)
 	})
 }
 
-func (s *suite) menuBeginsStrict() error {
-	m, ok := s.mechanism.(fl.TieredMechanism)
-	if !ok {
-		return nil
-	}
+func (s *suite) menuBeginsStrict(m fl.TieredMechanism) error {
 	menu := m.Tiers()
 	if len(menu) == 0 || menu[0] != m.Guarantee() {
 		return fmt.Errorf("the menu is %v, want it to begin with the guarantee %v", menu, m.Guarantee())
@@ -38,11 +34,7 @@ func (s *suite) menuBeginsStrict() error {
 	return nil
 }
 
-func (s *suite) tiersAreEncoded() error {
-	m, ok := s.mechanism.(fl.TieredMechanism)
-	if !ok {
-		return nil
-	}
+func (s *suite) tiersAreEncoded(m fl.TieredMechanism) error {
 	for tier := range m.Tiers() {
 		err := each(s.goodGradients(), func(grad []float64) error { return s.encodes(ofTier(m, tier, grad)) })
 		if err == nil {
@@ -59,11 +51,7 @@ func (s *suite) tiersAreEncoded() error {
 
 // tiersAreEstimated: an estimate says how many reports each tier had, and the weights of
 // the tiers sum to 1.
-func (s *suite) tiersAreEstimated() error {
-	m, ok := s.mechanism.(fl.TieredMechanism)
-	if !ok {
-		return nil
-	}
+func (s *suite) tiersAreEstimated(m fl.TieredMechanism) error {
 	menu, rng := m.Tiers(), s.rand(5)
 	want := make([]int64, len(menu))
 	agg := m.NewAggregator()

@@ -36,12 +36,14 @@ func (s *suite) meanIsUnbiasedInQuiet() error {
 // coordinate of half the scale.
 func (s *suite) unclipped() []float64 {
 	gradient := make([]float64, s.round.Dim)
-	if m, sparsity, err := s.sparsity(); m != nil && err == nil {
-		x := s.vector(0, sparsity)
-		for i, j := range x.Index {
-			gradient[j] = float64(x.Sign[i]) * s.round.Scale
+	if m, ok := s.mechanism.(fl.SparseMechanism); ok {
+		if sparsity, err := s.sparsity(m); err == nil {
+			x := s.vector(0, sparsity)
+			for i, j := range x.Index {
+				gradient[j] = float64(x.Sign[i]) * s.round.Scale
+			}
+			return gradient
 		}
-		return gradient
 	}
 	gradient[s.round.Dim/2] = s.round.Scale / 2
 	return gradient

@@ -73,16 +73,14 @@ func Run(ctx context.Context, name string, run Func, args []string, s Streams) i
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return 0
 	}
-	var within *pathError
-	if errors.As(err, &within) {
+	if within, ok := errors.AsType[*pathError](err); ok {
 		name = within.path
 	}
 	text, code := err.Error(), 1
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		text, code = "interrupted", interrupted
 	}
-	var printed *printedError
-	if !errors.As(err, &printed) {
+	if _, ok := errors.AsType[*printedError](err); !ok {
 		fmt.Fprintf(s.Err, "%s: %s\n", name, text)
 	}
 	var wrongCall *fl.ParamError

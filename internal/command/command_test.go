@@ -21,7 +21,7 @@ func TestExitCodes(t *testing.T) {
 		{nil, 0, ""},
 		{flag.ErrHelp, 0, ""},
 		{errors.New("broken"), 1, "name: broken\n"},
-		{fmt.Errorf("deep: %w", fl.Invalid("-n", 3, "must be 4")), 2, "name: deep: -n: got 3, rule: must be 4\n"},
+		{fmt.Errorf("deep: %w", fl.Invalid("--n", 3, "must be 4")), 2, "name: deep: --n: got 3, rule: must be 4\n"},
 	} {
 		var stderr bytes.Buffer
 		run := func(_ context.Context, args []string, _ Streams) error {

@@ -35,8 +35,7 @@ func Replace(ctx context.Context, path string, write func(io.Writer) error) (err
 	}
 	beside := path + "." + rand.Text() + ".tmp"
 	defer func() {
-		var failed *fs.PathError
-		if errors.As(err, &failed) && failed.Path == beside {
+		if failed, ok := errors.AsType[*fs.PathError](err); ok && failed.Path == beside {
 			failed.Path = path // a caller knows no other
 		}
 	}()

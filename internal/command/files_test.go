@@ -131,7 +131,7 @@ func TestPlace(t *testing.T) {
 		filepath.Join(dir, "new"): true, os.DevNull: true, dir: false, filepath.Join(dir, "absent", "new"): false,
 	} {
 		var p *fl.ParamError
-		if err := Place("-out", path); (err == nil) != ok || err != nil && (!errors.As(err, &p) || p.Param != "-out") {
+		if err := Place("--out", path); (err == nil) != ok || err != nil && (!errors.As(err, &p) || p.Param != "--out") {
 			t.Errorf("%s: error %v, want none: %t", path, err, ok)
 		}
 	}

@@ -20,7 +20,10 @@ func Parse(f *flag.FlagSet, args []string) error {
 			PrintFlags(f.Output(), f)
 		}
 	}
-	err := f.Parse(TwoDashes(args, f.Lookup, func(string) {}))
+	if err := TwoDashes(f, args); err != nil {
+		return err
+	}
+	err := f.Parse(args)
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return err
 	}
@@ -33,44 +36,25 @@ func ParseOnly(f *flag.FlagSet, args []string) error {
 		return err
 	}
 	if f.NArg() > 0 {
-		return fl.Invalid("arguments", f.Arg(0), "only flags are allowed, see %s -help", f.Name())
+		return fl.Invalid("arguments", f.Arg(0), "only flags are allowed, see %s --help", f.Name())
 	}
 	return nil
 }
 
-// TwoDashes returns a command line as pflag reads it. People write flags with one dash,
-// -name value or -name=value, as the help prints them. Two dashes are accepted, too. find
-// returns the flag of a name, nil for none. word gets each argument that is no flag,
-// before the flags behind it are looked for. What follows -- is left as it is.
-func TwoDashes(args []string, find func(name string) *flag.Flag, word func(string)) []string {
-	long := make([]string, 0, len(args))
-	for i := 0; i < len(args); i++ {
-		arg := args[i]
+// TwoDashes returns a *fl.ParamError for the first argument that is the name of a flag behind one dash: pflag reads
+// its letters as short forms. What follows -- is no flag.
+func TwoDashes(f *flag.FlagSet, args []string) error {
+	for _, arg := range args {
 		if arg == "--" {
-			return append(long, args[i:]...)
+			break
 		}
-		text, isFlag := strings.CutPrefix(arg, "-")
-		if !isFlag || text == "" {
-			word(arg)
-			long = append(long, arg)
-			continue
+		name, dash := strings.CutPrefix(arg, "-")
+		name, _, _ = strings.Cut(name, "=")
+		if dash && len(name) > 1 && (f.Lookup(name) != nil || name == helpFlag) {
+			return fl.Invalid("flags", "-"+name, "must be written with two dashes: --%s", name)
 		}
-		text = strings.TrimPrefix(text, "-")
-		name, _, valued := strings.Cut(text, "=")
-		if name == "h" {
-			text, name = "help"+text[1:], "help"
-		}
-		known := find(name)
-		if known != nil && !valued && known.NoOptDefVal == "" && i+1 < len(args) {
-			i++ // joined, so that a value may begin with a dash
-			text += "=" + args[i]
-		}
-		if known != nil {
-			text = known.Name + text[len(name):] // name may be the short form
-		}
-		long = append(long, "--"+text)
 	}
-	return long
+	return nil
 }
 
 // kinds say what the values of pflag's types must be.
@@ -89,13 +73,22 @@ func FlagError(command string, err error, similar []string) error {
 	)
 	switch {
 	case errors.As(err, &unknown):
-		return fl.Invalid("flags", "-"+unknown.GetSpecifiedName(), "must be a flag of the command%s, see %s -help", Meant(similar), command)
+		return fl.Invalid("flags", Unknown(unknown), "must be a flag of the command%s, see %s --help", Meant(similar), command)
 	case errors.As(err, &missing):
-		return fl.Invalid("-"+missing.GetSpecifiedName(), "", "needs a value, see %s -help", command)
+		return fl.Invalid("--"+missing.GetFlag().Name, "", "needs a value, see %s --help", command)
 	case errors.As(err, &wrong):
-		return fl.Invalid("-"+wrong.GetFlag().Name, wrong.GetValue(), "%s%s, see %s -help", reason(wrong.GetFlag(), errors.Unwrap(wrong)), Meant(similar), command)
+		return fl.Invalid("--"+wrong.GetFlag().Name, wrong.GetValue(), "%s%s, see %s --help", reason(wrong.GetFlag(), errors.Unwrap(wrong)), Meant(similar), command)
 	}
-	return fl.Invalid("flags", err.Error(), "must be -name or -name=value, see %s -help", command)
+	return fl.Invalid("flags", err.Error(), "must be --name or --name=value, see %s --help", command)
+}
+
+// Unknown returns a flag that a command does not have as it was written, with its dashes.
+func Unknown(err *flag.NotExistError) string {
+	letters, _, _ := strings.Cut(err.GetSpecifiedShortnames(), "=")
+	if letters == "" {
+		return "--" + err.GetSpecifiedName()
+	}
+	return "-" + letters
 }
 
 // reason says why a flag does not take a value.
@@ -131,7 +124,7 @@ func Given(f *flag.FlagSet, name string) bool { return f.Changed(name) }
 func Unused(f *flag.FlagSet, reason string, names ...string) error {
 	for _, name := range names {
 		if Given(f, name) {
-			return fl.Invalid("-"+name, f.Lookup(name).Value.String(), "must not be given %s", reason)
+			return fl.Invalid("--"+name, f.Lookup(name).Value.String(), "must not be given %s", reason)
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ func TestParse(t *testing.T) {
 		args        []string
 		param, only string // of the error of Parse and of ParseOnly; "" for none
 	}{
-		{nil, "", ""}, {[]string{"-n=1"}, "", ""}, {[]string{"-m=1"}, "flags", "flags"}, {[]string{"x"}, "", "arguments"},
+		{nil, "", ""}, {[]string{"--n=1"}, "", ""}, {[]string{"--m=1"}, "flags", "flags"}, {[]string{"x"}, "", "arguments"},
 	} {
 		for want, parse := range map[string]func(*flag.FlagSet, []string) error{c.param: Parse, c.only: ParseOnly} {
 			f := flag.NewFlagSet("name", flag.ContinueOnError)
@@ -36,8 +36,8 @@ func TestParse(t *testing.T) {
 	}
 	f := flag.NewFlagSet("name", flag.ContinueOnError)
 	f.SetOutput(&bytes.Buffer{})
-	if err := Parse(f, []string{"-help"}); !errors.Is(err, flag.ErrHelp) {
-		t.Errorf("-help: error %v", err)
+	if err := Parse(f, []string{"--help"}); !errors.Is(err, flag.ErrHelp) {
+		t.Errorf("--help: error %v", err)
 	}
 }
 
@@ -45,7 +45,7 @@ func TestParse(t *testing.T) {
 func TestAWrongFlagPrintsNoHelp(t *testing.T) {
 	for _, own := range []bool{false, true} {
 		for _, c := range []struct{ arg, says string }{
-			{"-m=1", `got "-m", rule: must be a flag of the command`}, {"-n=many", `-n: got "many", rule: must be a whole number, see`}, {"-n", `-n: got "", rule: needs a value, see`}, {"-help", ""},
+			{"--m=1", `got "--m", rule: must be a flag of the command`}, {"--n=many", `--n: got "many", rule: must be a whole number, see`}, {"--n", `--n: got "", rule: needs a value, see`}, {"--help", ""},
 		} {
 			var out bytes.Buffer
 			f := flag.NewFlagSet("name", flag.ContinueOnError)
@@ -61,7 +61,7 @@ func TestAWrongFlagPrintsNoHelp(t *testing.T) {
 				}
 				continue
 			}
-			if err == nil || !strings.Contains(err.Error(), c.says) || !strings.HasSuffix(err.Error(), "see name -help") || strings.Contains(err.Error(), "\n") || out.Len() > 0 {
+			if err == nil || !strings.Contains(err.Error(), c.says) || !strings.HasSuffix(err.Error(), "see name --help") || strings.Contains(err.Error(), "\n") || out.Len() > 0 {
 				t.Errorf("%s: error %v, printed %q", c.arg, err, out.String())
 			}
 		}
@@ -73,65 +73,49 @@ func TestUnused(t *testing.T) {
 	f.SetOutput(io.Discard)
 	f.Int("n", 5, "")
 	f.Int("m", 5, "")
-	if err := Parse(f, []string{"-m=5"}); err != nil {
+	if err := Parse(f, []string{"--m=5"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := Unused(f, "with x", "n"); err != nil || Given(f, "n") || !Given(f, "m") {
 		t.Errorf("error %v, given: %t and %t", err, Given(f, "n"), Given(f, "m"))
 	}
 	var p *fl.ParamError
-	if err := Unused(f, "with x", "n", "m"); !errors.As(err, &p) || err.Error() != `-m: got "5", rule: must not be given with x` {
+	if err := Unused(f, "with x", "n", "m"); !errors.As(err, &p) || err.Error() != `--m: got "5", rule: must not be given with x` {
 		t.Errorf("a flag that has its default: error %v", err)
 	}
 }
 
-// One dash is enough, and whatever follows a flag with a value is its value.
-func TestOneDashAndTwo(t *testing.T) {
-	for line, want := range map[string]string{
-		"-n 1":             "--n=1",
-		"-n=1 --n 2 --n=3": "--n=1 --n=2 --n=3",
-		"-n -3.5":          "--n=-3.5",
-		"-n -on":           "--n=-on",
-		"-n -- -n 1":       "--n=-- --n=1",
-		"-on x -on=false":  "--on x --on=false",
-		"-o json -o=text":  "--output=json --output=text",
-		"-h -help":         "--help --help",
-		"-odd 1 -":         "--odd 1 -",
-		"x -n":             "x --n",
-		"-on -- -n 1 x":    "--on -- -n 1 x",
-		"---n":             "---n",
-		"-n=":              "--n=",
-		"-n=a=b":           "--n=a=b",
-		"-=1":              "--=1",
+// One dash in front of a long name is one line that says how the flag is written, and no flag is set.
+func TestOneDashIsRefused(t *testing.T) {
+	for _, c := range []struct{ line, name string }{
+		{"-number 1", "number"}, {"-number=1", "number"}, {"-on", "on"}, {"--on -number 1", "number"}, {"word -number 1", "number"},
+		{"-output json", "output"}, {"-help", "help"}, // which begin with a short form
+		{"--number -3", ""}, {"--number=-3", ""}, {"-o json", ""}, {"-ojson", ""}, {"-o=json", ""}, {"-", ""}, {"-- -number 1", ""}, {"--output=-on", ""},
 	} {
+		var out bytes.Buffer
 		f := flag.NewFlagSet("name", flag.ContinueOnError)
-		f.String("n", "", "")
+		f.SetOutput(&out)
+		f.Int("number", 0, "")
 		f.Bool("on", false, "")
 		f.StringP("output", "o", "", "")
-		find := func(name string) *flag.Flag {
-			if name == "o" {
-				name = "output"
-			}
-			return f.Lookup(name)
-		}
-		if got := strings.Join(TwoDashes(strings.Fields(line), find, func(string) {}), " "); got != want {
-			t.Errorf("%q became %q, want %q", line, got, want)
+		err := Parse(f, strings.Fields(c.line))
+		want := fmt.Sprintf(`flags: got "-%s", rule: must be written with two dashes: --%s`, c.name, c.name)
+		var p *fl.ParamError
+		switch {
+		case c.name == "" && err != nil:
+			t.Errorf("%q: error %v", c.line, err)
+		case c.name != "" && (!errors.As(err, &p) || err.Error() != want || f.NFlag() > 0 || out.Len() > 0):
+			t.Errorf("%q: error %v, %d flags are set, printed %q, want the error %q", c.line, err, f.NFlag(), out.String(), want)
 		}
 	}
 }
 
-// A word is handed over before the flags behind it are looked for.
-func TestWordsDecideAboutFlags(t *testing.T) {
-	f := flag.NewFlagSet("name", flag.ContinueOnError)
-	f.String("n", "", "")
-	at := ""
-	got := TwoDashes([]string{"-n", "a", "b", "-n", "c"}, func(name string) *flag.Flag {
-		if at != "b" {
-			return nil
+// An unknown flag is named as it was written.
+func TestUnknownFlagsKeepTheirDashes(t *testing.T) {
+	for line, want := range map[string]string{"--wrod": "--wrod", "--wrod=1": "--wrod", "-wrod": "-wrod", "-wrod=1": "-wrod", "-w": "-w"} {
+		err := Parse(flag.NewFlagSet("name", flag.ContinueOnError), []string{line})
+		if says := `flags: got "` + want + `", rule: must be a flag of the command, see name --help`; err == nil || err.Error() != says {
+			t.Errorf("%s: error %v, want %q", line, err, says)
 		}
-		return f.Lookup(name)
-	}, func(word string) { at = word })
-	if strings.Join(got, " ") != "--n a b --n=c" {
-		t.Errorf("%q", got)
 	}
 }

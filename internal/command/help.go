@@ -57,9 +57,9 @@ func printFlag(w io.Writer, one *flag.Flag) {
 		return
 	}
 	kind, usage := flag.UnquoteUsage(one)
-	line := "  -" + one.Name
+	line := "  --" + one.Name
 	if one.Shorthand != "" {
-		line = "  -" + one.Shorthand + ", -" + one.Name
+		line = "  -" + one.Shorthand + ", --" + one.Name
 	}
 	switch {
 	case kind != "" && one.NoOptDefVal != "": // a value is taken behind = alone

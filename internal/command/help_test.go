@@ -20,27 +20,27 @@ func TestHelpGroupsFlagsByTopic(t *testing.T) {
 	f.Lookup("ice").NoOptDefVal = "hail"
 	var out bytes.Buffer
 	PrintFlags(&out, f)
-	const want = `  -n int
+	const want = `  --n int
         a number
-  -h, -help
+  -h, --help
         print this
-  -ice[=kind]
+  --ice[=kind]
         there is some, of a kind
 
 Water:
-  -rain amount
+  --rain amount
         amount of it (default "much")
-  -snow amount
+  --snow amount
         amount of it
 
 Air:
-  -wind
+  --wind
         whether there is wind
 `
 	if out.String() != want {
 		t.Errorf("printed\n%s", out.String())
 	}
-	if err := Parse(f, []string{"-rain", "1", "-snow=2"}); err != nil || first != "1" || second != "2" || !Given(f, "rain") || Given(f, "n") {
+	if err := Parse(f, []string{"--rain", "1", "--snow=2"}); err != nil || first != "1" || second != "2" || !Given(f, "rain") || Given(f, "n") {
 		t.Errorf("%v: %q, %q", err, first, second)
 	}
 }

@@ -26,13 +26,13 @@ const maxConfigBytes = 64 << 10
 // helpFlag is the one flag that is for the command line only.
 const helpFlag = "help"
 
-// Configurable adds -config to the flags of a command, for [Configure].
+// Configurable adds --config to the flags of a command, for [Configure].
 func Configurable(f *flag.FlagSet) {
 	f.String(configFlag, "", "TOML `file` with flags, see hushgrad help configuration")
 }
 
 // Configure sets the flags of a command that the command line left open: from the
-// environment, and those that are not there either from the file of -config. Variables that begin
+// environment, and those that are not there either from the file of --config. Variables that begin
 // like the variables of one of its children are the child's. It returns the first
 // *fl.ParamError for a value that is wrong or that no flag has, after it has set all that are right.
 func Configure(command string, f *flag.FlagSet, children ...string) error {
@@ -44,7 +44,7 @@ func Configure(command string, f *flag.FlagSet, children ...string) error {
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return cmp.Or(wrong, fl.Invalid("-"+configFlag, name, "must be a file that can be read: %v", err))
+		return cmp.Or(wrong, fl.Invalid("--"+configFlag, name, "must be a file that can be read: %v", err))
 	}
 	defer file.Close()
 	return cmp.Or(wrong, c.fromFile(name, file))
@@ -63,7 +63,7 @@ type ListFlag interface {
 }
 
 // Variable returns the environment variable of a flag: HUSHGRAD_SERVE_OPERATOR_LISTEN is
-// -operator-listen of hushgrad serve.
+// --operator-listen of hushgrad serve.
 func Variable(command, name string) string {
 	return variables(command) + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
@@ -90,7 +90,7 @@ func (c settings) fromEnvironment(environment, children []string) (wrong error) 
 		case !strings.HasPrefix(key, variables(c.command)):
 		case !known && slices.ContainsFunc(children, func(child string) bool { return strings.HasPrefix(key, variables(child)) }):
 		case !known:
-			wrong = cmp.Or(wrong, fl.Invalid(key, text, "must be a variable of a flag, see %s -help", c.command))
+			wrong = cmp.Or(wrong, fl.Invalid(key, text, "must be a variable of a flag, see %s --help", c.command))
 		case !given[name]:
 			wrong = cmp.Or(wrong, c.set(key, name, text))
 		}
@@ -102,15 +102,14 @@ func (c settings) fromEnvironment(environment, children []string) (wrong error) 
 func (c settings) fromFile(file string, in io.Reader) (wrong error) {
 	text, err := io.ReadAll(io.LimitReader(in, maxConfigBytes+1))
 	if err != nil {
-		return fl.Invalid("-"+configFlag, file, "must be a file that can be read: %v", err)
+		return fl.Invalid("--"+configFlag, file, "must be a file that can be read: %v", err)
 	}
 	if len(text) > maxConfigBytes {
 		return fl.Invalid(file, fmt.Sprintf("more than %d bytes", maxConfigBytes), "must be a configuration file of at most that")
 	}
 	var values map[string]any
 	if _, err := toml.Decode(string(text), &values); err != nil {
-		var syntax toml.ParseError
-		if errors.As(err, &syntax) {
+		if syntax, ok := errors.AsType[toml.ParseError](err); ok {
 			return fl.Invalid(fmt.Sprintf("%s: line %d", file, syntax.Position.Line), syntax.Message, "must be TOML with every key once")
 		}
 		return fl.Invalid(file, err, "must be TOML with every key once")
@@ -120,7 +119,7 @@ func (c settings) fromFile(file string, in io.Reader) (wrong error) {
 		key := file + ": " + name
 		known := c.flags.Lookup(name)
 		if known == nil || name == configFlag || name == helpFlag {
-			wrong = cmp.Or(wrong, fl.Invalid(key, values[name], "must be a flag of the command, see %s -help", c.command))
+			wrong = cmp.Or(wrong, fl.Invalid(key, values[name], "must be a flag of the command, see %s --help", c.command))
 			continue
 		}
 		texts, ok := textsOf(known, values[name])
@@ -145,11 +144,10 @@ func (c settings) set(key, name, text string) error {
 		return nil
 	}
 	cause := err
-	var wrong *flag.InvalidValueError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*flag.InvalidValueError](err); ok {
 		cause = errors.Unwrap(wrong)
 	}
-	return fl.Invalid(key, text, "must be a value of -%s: %s", name, reason(c.flags.Lookup(name), cause))
+	return fl.Invalid(key, text, "must be a value of --%s: %s", name, reason(c.flags.Lookup(name), cause))
 }
 
 // given returns the flags that have been set.

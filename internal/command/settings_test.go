@@ -75,8 +75,8 @@ func TestTheCommandLineWinsOverTheEnvironmentOverTheFile(t *testing.T) {
 		{nil, "", false, "default"},
 		{nil, "", true, "file"},
 		{nil, "environment", true, "environment"},
-		{[]string{"-a-name", "line"}, "environment", true, "line"},
-		{[]string{"-a-name", ""}, "environment", true, ""},
+		{[]string{"--a-name", "line"}, "environment", true, "line"},
+		{[]string{"--a-name", ""}, "environment", true, ""},
 	} {
 		t.Run(c.want, func(t *testing.T) {
 			if c.environment != "" {
@@ -99,7 +99,7 @@ func TestTheCommandLineWinsOverTheEnvironmentOverTheFile(t *testing.T) {
 func TestAFileSetsFlagsOfEveryKind(t *testing.T) {
 	s := newEvery()
 	file := configFile(t, "# settings\na-name = \"b\"\non = true\nn = -3\nx = 1e-5\nafter = \"2m\"\neach = [\"p=1\", 2]\n")
-	if err := s.parse("-config", file); err != nil {
+	if err := s.parse("--config", file); err != nil {
 		t.Fatal(err)
 	}
 	if s.name != "b" || !s.on || s.n != -3 || s.x != 1e-5 || s.after != 2*time.Minute || s.each.String() != "p=1,2" {
@@ -109,39 +109,39 @@ func TestAFileSetsFlagsOfEveryKind(t *testing.T) {
 
 func TestWrongSettingsAreNamed(t *testing.T) {
 	for text, want := range map[string]string{
-		"colour = 'red'":            `: colour: got "red", rule: must be a flag of the command, see hushgrad try it -help`,
+		"colour = 'red'":            `: colour: got "red", rule: must be a flag of the command, see hushgrad try it --help`,
 		"config = 'other'":          `: config: got "other", rule: must be a flag`,
 		"help = true":               `: help: got true, rule: must be a flag`,
 		"n = 1\nn = 2":              ": line 2: got \"Key 'n' has already been defined.\"",
 		"on = true\nn = = 1":        ": line 2: got ",
-		"n = 'many'":                `: n: got "many", rule: must be a value of -n: `,
-		"n = 1.5":                   `: n: got "1.5", rule: must be a value of -n: `,
-		"after = 2":                 `: after: got "2", rule: must be a value of -after: `,
+		"n = 'many'":                `: n: got "many", rule: must be a value of --n: `,
+		"n = 1.5":                   `: n: got "1.5", rule: must be a value of --n: `,
+		"after = 2":                 `: after: got "2", rule: must be a value of --after: `,
 		"a-name = ['a', 'b']":       `: a-name: got [a b], rule: must be a string`,
 		"each = [['a']]":            `: each: got [[a]], rule: must be a string`,
 		"[on]\nn = 1":               `: on: got map[n:1], rule: must be a string`,
 		strings.Repeat("\n", 65537): `got "more than 65536 bytes", rule: must be a configuration file of at most that`,
 	} {
 		file := configFile(t, text)
-		err := newEvery().parse("-config", file)
+		err := newEvery().parse("--config", file)
 		var p *fl.ParamError
 		if !errors.As(err, &p) || !strings.HasPrefix(p.Param, file) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}
 	// A value that the command line replaces must be right, too.
-	if err := newEvery().parse("-n=1", "-config", configFile(t, "n = []")); err == nil {
+	if err := newEvery().parse("--n=1", "--config", configFile(t, "n = []")); err == nil {
 		t.Error("a list for a number: no error")
 	}
-	if err := newEvery().parse("-config", "absent"); err == nil || !strings.Contains(err.Error(), `-config: got "absent"`) {
+	if err := newEvery().parse("--config", "absent"); err == nil || !strings.Contains(err.Error(), `--config: got "absent"`) {
 		t.Errorf("a file that is not there: error %v", err)
 	}
 }
 
 func TestWrongVariablesAreNamed(t *testing.T) {
 	for variable, want := range map[string]string{
-		"HUSHGRAD_TRY_IT_N=many":      `HUSHGRAD_TRY_IT_N: got "many", rule: must be a value of -n: `,
-		"HUSHGRAD_TRY_IT_NAME=x":      `HUSHGRAD_TRY_IT_NAME: got "x", rule: must be a variable of a flag, see hushgrad try it -help`,
+		"HUSHGRAD_TRY_IT_N=many":      `HUSHGRAD_TRY_IT_N: got "many", rule: must be a value of --n: `,
+		"HUSHGRAD_TRY_IT_NAME=x":      `HUSHGRAD_TRY_IT_NAME: got "x", rule: must be a variable of a flag, see hushgrad try it --help`,
 		"HUSHGRAD_TRY_IT_HELP=true":   `HUSHGRAD_TRY_IT_HELP: got "true", rule: must be a variable of a flag`,
 		"HUSHGRAD_TRY_IT_A_NAME=x":    "",
 		"HUSHGRAD_TRY_NAME=x":         "",

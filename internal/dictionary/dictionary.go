@@ -20,14 +20,14 @@ type Dictionary struct {
 }
 
 // Open reads a file of one name per line, at most dim of them. An empty name of a file gives the
-// dictionary of numbers. An error names the flag -keys.
+// dictionary of numbers. An error names the flag --keys.
 func Open(file string, dim int) (*Dictionary, error) {
 	if file == "" {
 		return &Dictionary{dim: dim}, nil
 	}
 	in, err := os.Open(file)
 	if err != nil {
-		return nil, fl.Invalid("-keys", file, "must be readable: %v", err)
+		return nil, fl.Invalid("--keys", file, "must be readable: %v", err)
 	}
 	defer in.Close()
 	return Read(in, file, dim)
@@ -40,10 +40,10 @@ func Read(in io.Reader, file string, dim int) (*Dictionary, error) {
 	for lines.Scan() {
 		name := lines.Text()
 		if _, twice := d.number[name]; twice {
-			return nil, fl.Invalid("-keys", name, "must be listed once, line %d of %s repeats it", len(d.names)+1, file)
+			return nil, fl.Invalid("--keys", name, "must be listed once, line %d of %s repeats it", len(d.names)+1, file)
 		}
 		if len(d.names) == d.dim {
-			return nil, fl.Invalid("-keys", file, "must have at most dim = %d lines", d.dim)
+			return nil, fl.Invalid("--keys", file, "must have at most dim = %d lines", d.dim)
 		}
 		d.number[name] = uint32(len(d.names))
 		d.names = append(d.names, name)
@@ -65,7 +65,7 @@ func (d *Dictionary) Lookup(name string) (uint32, error) {
 	}
 	n, err := strconv.ParseUint(name, 10, 32)
 	if err != nil || n >= uint64(d.dim) {
-		return 0, fl.Invalid("key", name, "must be a number below dim = %d, or -keys must be given", d.dim)
+		return 0, fl.Invalid("key", name, "must be a number below dim = %d, or --keys must be given", d.dim)
 	}
 	return uint32(n), nil
 }

@@ -40,12 +40,12 @@ func TestNamesHaveTheNumbersOfTheirLines(t *testing.T) {
 func TestBadDictionaries(t *testing.T) {
 	for text, rule := range map[string]string{"a\nb\na\n": "line 3 of keys repeats it", "a\nb\nc\n": "at most dim = 2 lines"} {
 		var p *fl.ParamError
-		if _, err := Read(strings.NewReader(text), "keys", 2); !errors.As(err, &p) || p.Param != "-keys" || !strings.Contains(err.Error(), rule) {
+		if _, err := Read(strings.NewReader(text), "keys", 2); !errors.As(err, &p) || p.Param != "--keys" || !strings.Contains(err.Error(), rule) {
 			t.Errorf("%q: error %v", text, err)
 		}
 	}
 	var p *fl.ParamError
-	if _, err := Open(filepath.Join(t.TempDir(), "absent"), 2); !errors.As(err, &p) || p.Param != "-keys" {
+	if _, err := Open(filepath.Join(t.TempDir(), "absent"), 2); !errors.As(err, &p) || p.Param != "--keys" {
 		t.Errorf("no file: error %v", err)
 	}
 }

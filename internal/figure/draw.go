@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -70,10 +71,7 @@ func (f *Figure) write(w io.Writer, open func(width, height vg.Length) vg.Canvas
 		return fmt.Errorf("figure: %w", err)
 	}
 	looks := f.looks()
-	columns := f.Columns
-	if columns == 0 {
-		columns = int(math.Ceil(math.Sqrt(float64(len(f.Panels)))))
-	}
+	columns := cmp.Or(f.Columns, int(math.Ceil(math.Sqrt(float64(len(f.Panels))))))
 	rows := (len(f.Panels) + columns - 1) / columns
 	grid := make([][]*plot.Plot, rows)
 	for i := range grid {

@@ -11,11 +11,11 @@ import (
 
 // extent returns the smallest rectangle that holds all pixels of a colour, or for black all
 // dark ones: letters that are turned have no black pixels.
-func extent(img image.Image, in image.Rectangle, of color.RGBA) (found image.Rectangle) {
+func extent(img *image.RGBA, in image.Rectangle, of color.RGBA) (found image.Rectangle) {
 	in = in.Intersect(img.Bounds())
 	for y := in.Min.Y; y < in.Max.Y; y++ {
 		for x := in.Min.X; x < in.Max.X; x++ {
-			c := color.RGBAModel.Convert(img.At(x, y)).(color.RGBA)
+			c := img.RGBAAt(x, y)
 			if c == of || of == black && max(c.R, c.G, c.B) < 120 {
 				found = found.Union(image.Rect(x, y, x+1, y+1))
 			}

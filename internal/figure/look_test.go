@@ -3,6 +3,7 @@ package figure_test
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"image"
 	"image/color"
@@ -13,10 +14,12 @@ import (
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
+var long = flag.Bool("long", false, "look at every pixel of 27 pictures")
+
 // No two of 24 series look alike: each pair of pictures of one series among others of no
 // extent differs.
 func TestManySeriesLookDifferent(t *testing.T) {
-	if testing.Short() {
+	if !*long {
 		t.Skip("every pixel of 27 pictures, which takes a minute with the race detector")
 	}
 	for _, style := range []figure.Style{figure.LinePoints, figure.Dashed} {

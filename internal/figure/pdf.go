@@ -2,6 +2,7 @@ package figure
 
 import (
 	"bytes"
+	"cmp"
 	"image"
 	"image/color"
 	"io"
@@ -59,10 +60,7 @@ func (c *pdfCanvas) SetLineDash(pattern []vg.Length, offset vg.Length) {
 
 // SetColor implements vg.Canvas.
 func (c *pdfCanvas) SetColor(own color.Color) {
-	if own == nil {
-		own = color.Black
-	}
-	plain := color.NRGBAModel.Convert(own).(color.NRGBA)
+	plain := color.NRGBAModel.Convert(cmp.Or[color.Color](own, color.Black)).(color.NRGBA)
 	r, g, b := int(plain.R), int(plain.G), int(plain.B)
 	c.doc.SetFillColor(r, g, b)
 	c.doc.SetDrawColor(r, g, b)

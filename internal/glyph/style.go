@@ -34,7 +34,7 @@ type Ripple struct {
 
 // RandomStyle draws a style for a digit of the Go fonts, which has faces outlines. The
 // ranges were chosen by measurement to come close to MNIST: ink of 100 a picture (sum of
-// its values; MNIST 102), and a test accuracy of the demo without privacy (-mechanism none,
+// its values; MNIST 102), and a test accuracy of the demo without privacy (--mechanism none,
 // one pass over 60 000 pictures in 30 steps) of 0.95 (MNIST 0.88).
 func RandomStyle(rng *rand.Rand, faces int) Style {
 	between := func(lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }

@@ -50,21 +50,31 @@ type Round struct {
 type History struct {
 	w       io.Writer
 	measure Measure
+	central bool
 	rounds  []Round
 }
 
-// New prints the heading of the table.
-func New(w io.Writer, m Measure) (*History, error) {
-	_, err := fmt.Fprintf(w, "%5s  %8s  %7s  %7s  %9s  %7s  %9s  %5s\n", "round", m.Name, "loss", "reports", "bytes", "local ε", "central ε", "s")
-	return &History{w: w, measure: m}, err
+// New prints the heading of the table, with a column for central ε where central is true.
+func New(w io.Writer, m Measure, central bool) (*History, error) {
+	h := &History{w: w, measure: m, central: central}
+	return h, h.print("round", m.Name, "loss", "reports", "bytes", "local ε", "central ε", "s")
+}
+
+// print prints a line of the table.
+func (h *History) print(round, score, loss, reports, bytes, local, central, seconds string) error {
+	epsilon := fmt.Sprintf("%7s", local)
+	if h.central {
+		epsilon += fmt.Sprintf("  %9s", central)
+	}
+	_, err := fmt.Fprintf(h.w, "%5s  %8s  %7s  %7s  %9s  %s  %5s\n", round, score, loss, reports, bytes, epsilon, seconds)
+	return err
 }
 
 // Add prints a line.
 func (h *History) Add(r Round) error {
 	h.rounds = append(h.rounds, r)
-	_, err := fmt.Fprintf(h.w, "%5d  %8.4f  %7.4f  %7d  %9d  %7s  %9s  %5.2f\n", r.Round, r.Score, r.Loss, r.Reports, r.Bytes,
-		optional(shown, r.EpsilonLocal, "–"), optional(shown, r.EpsilonCentral, "–"), r.Seconds)
-	return err
+	return h.print(strconv.Itoa(r.Round), fmt.Sprintf("%.4f", r.Score), fmt.Sprintf("%.4f", r.Loss), strconv.FormatInt(r.Reports, 10), strconv.FormatInt(r.Bytes, 10),
+		optional(shown, r.EpsilonLocal, "–"), optional(shown, r.EpsilonCentral, "–"), fmt.Sprintf("%.2f", r.Seconds))
 }
 
 // optional is a number, or what stands for none.
@@ -110,7 +120,7 @@ func (h *History) PrintUpload(w io.Writer, dim int) error {
 	return err
 }
 
-// Prepare makes the directory of -out and finds out whether Write will be able to write there: a run
+// Prepare makes the directory of --out and finds out whether Write will be able to write there: a run
 // of an hour should not end with the news that it is not. "" is no directory, and no error.
 func Prepare(dir string) error {
 	if dir == "" {
@@ -124,7 +134,7 @@ func Prepare(dir string) error {
 		}
 	}
 	if err != nil {
-		return fl.Invalid("-out", dir, "must be a directory that can be made and written: %v", err)
+		return fl.Invalid("--out", dir, "must be a directory that can be made and written: %v", err)
 	}
 	return nil
 }
@@ -148,7 +158,7 @@ func (h *History) Write(dir, title string, summary any) error {
 		{h.measure.Column + ".png", h.figure(title).WritePNG},
 	} {
 		if err := command.Replace(context.Background(), filepath.Join(dir, file.name), file.write); err != nil {
-			return fmt.Errorf("-out: %s: %w", file.name, err)
+			return fmt.Errorf("--out: %s: %w", file.name, err)
 		}
 	}
 	return nil

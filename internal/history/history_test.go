@@ -20,7 +20,7 @@ import (
 func three(t *testing.T) (*history.History, string) {
 	t.Helper()
 	var out strings.Builder
-	h, err := history.New(&out, history.Accuracy)
+	h, err := history.New(&out, history.Accuracy, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,8 +111,8 @@ func TestPrepare(t *testing.T) {
 		t.Fatal(err)
 	}
 	var wrong *fl.ParamError
-	if err := history.Prepare(file); !errors.As(err, &wrong) || wrong.Param != "-out" {
-		t.Errorf("a file for a directory: %v, want an error about -out", err)
+	if err := history.Prepare(file); !errors.As(err, &wrong) || wrong.Param != "--out" {
+		t.Errorf("a file for a directory: %v, want an error about --out", err)
 	}
 	if err := os.Chmod(dir, 0o500); err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func TestPrepare(t *testing.T) {
 }
 
 func TestWriteErrors(t *testing.T) {
-	if _, err := history.New(broken{}, history.Accuracy); !errors.Is(err, fs.ErrClosed) {
+	if _, err := history.New(broken{}, history.Accuracy, true); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("a broken terminal: %v", err)
 	}
 	h, _ := three(t)

@@ -33,14 +33,10 @@ type Bar struct {
 const between = 10 * time.Second
 
 // New returns a Bar that shows itself on w if w is a terminal. On a file or a pipe it writes a line
-// every ten seconds instead.
-func New(w io.Writer) *Bar {
+// every ten seconds instead. what says what is being done.
+func New(w io.Writer, what string) *Bar {
 	file, ok := w.(*os.File)
-	return newBar(w, ok && term.IsTerminal(int(file.Fd())))
-}
-
-func newBar(w io.Writer, visible bool) *Bar {
-	return &Bar{w: w, visible: visible, now: time.Now}
+	return &Bar{w: w, visible: ok && term.IsTerminal(int(file.Fd())), description: what, now: time.Now}
 }
 
 // Describe says what is being done.

@@ -12,7 +12,8 @@ import (
 
 func TestProgressCounts(t *testing.T) {
 	var out bytes.Buffer
-	p := newBar(&out, true)
+	p := New(&out, "")
+	p.visible = true
 	p.Step() // nobody announced it
 	p.Describe("n = 1000")
 	p.Grow(2)
@@ -59,7 +60,7 @@ func TestTheBarIsForTerminalsOnly(t *testing.T) {
 	}
 	defer file.Close()
 	var out bytes.Buffer
-	for _, p := range []*Bar{New(&out), New(file)} {
+	for _, p := range []*Bar{New(&out, ""), New(file, "")} {
 		p.Describe("working")
 		p.Grow(2)
 		p.Step()
@@ -74,7 +75,7 @@ func TestTheBarIsForTerminalsOnly(t *testing.T) {
 // Where there is no terminal a line comes every ten seconds, and says how long the rest takes at the same pace.
 func TestLinesWhereThereIsNoTerminal(t *testing.T) {
 	var out bytes.Buffer
-	p, clock := newBar(&out, false), time.Unix(0, 0)
+	p, clock := New(&out, ""), time.Unix(0, 0)
 	p.now = func() time.Time { return clock }
 	step := func(after time.Duration) {
 		clock = clock.Add(after)
@@ -105,7 +106,8 @@ func TestLinesWhereThereIsNoTerminal(t *testing.T) {
 func TestProgressFromManyGoroutines(t *testing.T) {
 	const workers, steps = 8, 200
 	var out bytes.Buffer
-	p := newBar(&out, true)
+	p := New(&out, "")
+	p.visible = true
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {

@@ -101,9 +101,6 @@ func shareOut(units []uint64, s int) []column {
 	return columns
 }
 
-// Len returns the number of weights.
-func (a *Alias) Len() int { return len(a.columns) }
-
 // Rand draws an index from two uniform integers, in O(1).
 func (a *Alias) Rand(rng *rand.Rand) int {
 	i := rng.Uint64N(uint64(len(a.columns)))

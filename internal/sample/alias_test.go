@@ -49,8 +49,8 @@ func TestAliasTableHasTheWeights(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if a.Len() != len(weights) {
-			t.Errorf("%s: Len() = %d, want %d", name, a.Len(), len(weights))
+		if len(a.columns) != len(weights) {
+			t.Errorf("%s: %d columns, want %d", name, len(a.columns), len(weights))
 		}
 		n := float64(len(weights))
 		sum := new(big.Float).SetPrec(2200)
@@ -135,7 +135,7 @@ func TestAliasRefusesBadWeights(t *testing.T) {
 			t.Errorf("weights %v: got %v, want an error that names %s", weights, err, param)
 		}
 	}
-	if a, err := NewAlias([]float64{1, 2}); err != nil || fmt.Sprint(a.Len()) != "2" {
+	if a, err := NewAlias([]float64{1, 2}); err != nil || fmt.Sprint(len(a.columns)) != "2" {
 		t.Errorf("good weights: %v", err)
 	}
 }

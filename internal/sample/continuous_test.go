@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-const draws = 200_000
+const draws = 100_000
 
 func TestUniformHas53BitsHoweverSmall(t *testing.T) {
 	for _, c := range []struct {

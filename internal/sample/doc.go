@@ -12,7 +12,7 @@
 //
 // # Exactness
 //
-// [DiscreteLaplace], [Clusters] and [Alias] draw from uniform integers only. Their laws are the
+// [DiscreteLaplace] and [Alias] draw from uniform integers only. Their laws are the
 // documented laws to the last bit.
 //
 // The other samplers go through floating-point functions. They start from uniform variables

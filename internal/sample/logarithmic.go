@@ -1,9 +1,6 @@
 package sample
 
-import (
-	"math"
-	"math/rand/v2"
-)
+import "math/rand/v2"
 
 // Logarithmic is the logarithmic series distribution (Fisher, Corbet, Williams,
 // The Relation Between the Number of Species and the Number of Individuals,
@@ -11,45 +8,6 @@ import (
 //
 //	P[X = k] = p^k/(−k·ln(1−p)),    k = 1, 2, 3, …
 type Logarithmic struct{ Eta float64 }
-
-// Mean returns p/((1−p)·c) with c = −ln(1−p).
-func (d Logarithmic) Mean() float64 { return 1 / (math.Expm1(d.Eta) * -log1mexp(d.Eta)) }
-
-// Variance returns p·(c−p)/((1−p)·c)² with c = −ln(1−p).
-func (d Logarithmic) Variance() float64 {
-	p, c := math.Exp(-d.Eta), -log1mexp(d.Eta)
-	excess := c - p
-	if p < 0.5 {
-		// c − p cancels for small p; sum p²/2 + p³/3 + ….
-		excess = 0
-		power := p
-		for k := 2.0; ; k++ {
-			power *= p
-			next := excess + power/k
-			if next == excess {
-				break
-			}
-			excess = next
-		}
-	}
-	f := math.Expm1(d.Eta) * c
-	return excess / (p * f * f)
-}
-
-// Prob returns P[X = k], 0 for k < 1.
-func (d Logarithmic) Prob(k int64) float64 {
-	if k < 1 {
-		return 0
-	}
-	x := float64(k)
-	return math.Exp(-d.Eta*x) / (x * -log1mexp(d.Eta))
-}
-
-// Rand draws one value in O(1). A sampler kept by NewLogarithmicSampler saves
-// one logarithm per draw.
-func (d Logarithmic) Rand(rng *rand.Rand) int64 {
-	return NewLogarithmicSampler(d.Eta).Rand(rng)
-}
 
 // LogarithmicSampler draws from a Logarithmic distribution with its constant
 // computed in advance.

@@ -36,7 +36,8 @@ func runProgram(t *testing.T, code string) (stdout, stderr string, err error) {
 	}
 	var out, errs strings.Builder
 	c := exec.CommandContext(t.Context(), "sh", "-euc", commands[1])
-	c.Dir, c.Env = mine, append(os.Environ(), "GOWORK=off")
+	// The clone is at another path each time. Without paths in it, what was built before is found again.
+	c.Dir, c.Env = mine, append(os.Environ(), "GOWORK=off", "GOFLAGS="+os.Getenv("GOFLAGS")+" -trimpath")
 	c.Stdout, c.Stderr = &out, &errs
 	err = c.Run()
 	return out.String(), errs.String(), err

@@ -17,16 +17,13 @@ var pronoun = regexp.MustCompile(`\b(?:[Tt]hat|[Tt]hose)(?:[ \t]+|["'+\x60\\ \t]
 // unwritten are folders with what commands have made. .gitignore names them, too.
 var unwritten = []string{"out", "bin", "dist", "wheels", "bridge/web/dist"}
 
-// proseFile reports whether somebody wrote the file at a path: generated code and what prints recorded results
-// are as their makers have them.
+// proseFile reports whether somebody wrote the file at a path: generated code is as its maker has it.
 func proseFile(path string) bool {
 	switch filepath.Ext(path) {
 	case ".go":
 		return !strings.HasSuffix(path, ".pb.go")
-	case ".py":
+	case ".py", ".md":
 		return true
-	case ".md":
-		return path != "CHANGELOG.md" && path != "docs/results.md" && !strings.HasPrefix(path, "docs/results/")
 	}
 	return false
 }

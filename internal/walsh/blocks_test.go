@@ -110,7 +110,7 @@ func TestFar8HasTheBitsOfRadix8(t *testing.T) {
 }
 
 func TestRowsFarApart(t *testing.T) {
-	if testing.Short() {
+	if !*long {
 		t.Skip("needs 256 MiB")
 	}
 	const x = 0b101_0110_0101_0000_1111_0011_01

@@ -1,11 +1,14 @@
 package walsh
 
 import (
+	"flag"
 	"fmt"
 	"runtime"
 	"sync/atomic"
 	"testing"
 )
+
+var long = flag.Bool("long", false, "transform vectors of 256 MiB")
 
 func TestParallelHasTheBitsOfSerial(t *testing.T) {
 	t.Run("int64", testParallel[int64])
@@ -16,7 +19,7 @@ func TestParallelHasTheBitsOfSerial(t *testing.T) {
 func testParallel[T int64 | float32 | float64](t *testing.T) {
 	rng := newRand()
 	maxM := 18
-	if testing.Short() {
+	if !*long {
 		maxM = 15
 	}
 	for m := 0; m <= maxM; m++ {

@@ -1,12 +1,14 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
 // budgets are the budgets of a purpose.
@@ -19,16 +21,13 @@ type budgets struct {
 // SetBudget sets the budget of a purpose. A budget below what is spent is allowed: nothing
 // more can be reserved, and entries already reserved can still be spent, because they
 // have been counted. Cost: one synchronised write.
-func (l *Ledger) SetBudget(purpose string, b Budget) error {
-	err := l.setBudgets(purpose, b, func(tx *bolt.Tx) (budgets, error) {
+func (l *Ledger) SetBudget(purpose string, b Budget) (err error) {
+	defer prefix.Error(&err, "ledger: budget")
+	return l.setBudgets(purpose, b, func(tx *bolt.Tx) (budgets, error) {
 		bs, _, err := getBudgets(tx, purpose)
 		bs.all = b
 		return bs, err
 	})
-	if err != nil {
-		return fmt.Errorf("ledger: budget: %w", err)
-	}
-	return nil
 }
 
 // SetCentralBudget sets the second budget of a purpose, which Reserve then checks, too. Charges
@@ -36,8 +35,9 @@ func (l *Ledger) SetBudget(purpose string, b Budget) error {
 // budget is one against a party that sees only what whole rounds give together. A purpose
 // without it is limited by the first budget alone. The error wraps ErrUnknown if the purpose has
 // no first one. Otherwise it is as SetBudget.
-func (l *Ledger) SetCentralBudget(purpose string, b Budget) error {
-	err := l.setBudgets(purpose, b, func(tx *bolt.Tx) (budgets, error) {
+func (l *Ledger) SetCentralBudget(purpose string, b Budget) (err error) {
+	defer prefix.Error(&err, "ledger: central budget")
+	return l.setBudgets(purpose, b, func(tx *bolt.Tx) (budgets, error) {
 		bs, found, err := getBudgets(tx, purpose)
 		if err == nil && !found {
 			err = fmt.Errorf("budget of purpose %q: %w", purpose, ErrUnknown)
@@ -45,18 +45,11 @@ func (l *Ledger) SetCentralBudget(purpose string, b Budget) error {
 		bs.central = &b
 		return bs, err
 	})
-	if err != nil {
-		return fmt.Errorf("ledger: central budget: %w", err)
-	}
-	return nil
 }
 
 // setBudgets checks a budget and stores what change makes of those that there are.
 func (l *Ledger) setBudgets(purpose string, b Budget, change func(*bolt.Tx) (budgets, error)) error {
-	if err := checkText("purpose", purpose); err != nil {
-		return err
-	}
-	if err := b.validate(); err != nil {
+	if err := cmp.Or(checkText("purpose", purpose), b.validate()); err != nil {
 		return err
 	}
 	return l.update(func(tx *bolt.Tx) error {
@@ -122,6 +115,9 @@ func (l *Ledger) allow(limit Budget, charges []Charge) error {
 	g := charges[last].Guarantee
 	if !limit.covers(g) {
 		return refuse("relation", g.Relation, "must be %s, as in the budget", limit.Relation)
+	}
+	if limit.Once && last > 0 {
+		return refuse("reports", last+1, "must be 1 in a client's life: the budget allows one report, and round %q has it", charges[0].RoundID)
 	}
 	total, err := l.total(charges, limit)
 	if err != nil {

@@ -22,6 +22,9 @@ type Budget struct {
 	// fl.ReplaceOne are accepted. Under fl.ZeroOut both are: the zero input is one of
 	// those by which replace-one may replace, so that its guarantee is the stronger.
 	Relation fl.Relation
+	// Once allows a single report: a client then reports once in its life for the purpose, whatever is left of
+	// Epsilon. It is false in what was spent.
+	Once bool
 }
 
 func (b Budget) validate() error {
@@ -101,6 +104,8 @@ func checkGuarantee(g fl.Guarantee) error {
 		return fl.Invalid("epsilon", g.Epsilon, "must be in [0, %d]", fl.MaxEpsilon)
 	case !(g.Delta >= 0 && g.Delta < 1):
 		return fl.Invalid("delta", g.Delta, "must be in [0, 1)")
+	case !(g.Sigma >= 0 && g.Sigma <= maxSigma) || g.Sigma > 0 && g.Trust != fl.TwoServers:
+		return fl.Invalid("sigma", g.Sigma, "must be in [0, %g], and 0 where no server adds the noise", maxSigma)
 	case g.RealNumbers:
 		return fl.Invalid("real_numbers", g.RealNumbers, "must hold for the floating-point code, too")
 	case g.Trust == fl.Local && g.Relation != fl.ReplaceOne:
@@ -110,6 +115,9 @@ func checkGuarantee(g fl.Guarantee) error {
 	}
 	return nil
 }
+
+// maxSigma is the largest noise multiplier that package privacy composes.
+const maxSigma = 1e4
 
 func checkText(name, value string) error {
 	if len(value) < 1 || len(value) > maxText || !utf8.ValidString(value) {

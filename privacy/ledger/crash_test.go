@@ -141,13 +141,9 @@ func (k known) since(later known) known {
 // Beyond these there is at most the one that the process was in. Nothing is counted twice and
 // the budget holds. The counter, which is written after each step, never refuses the ledger.
 func TestKilledProcesses(t *testing.T) {
-	const perLedger = 25
-	ledgers := 6
-	switch {
-	case *long:
-		ledgers = 20
-	case testing.Short():
-		ledgers = 1
+	ledgers, perLedger := 2, 12
+	if *long {
+		ledgers, perLedger = 20, 25
 	}
 	var mu sync.Mutex
 	var steps, during int
@@ -176,7 +172,7 @@ func TestKilledProcesses(t *testing.T) {
 		}
 	})
 	t.Logf("%d kills, %d entries moved before them, %d times a step was durable but not yet reported", ledgers*perLedger, steps, during)
-	if steps < ledgers*perLedger || !testing.Short() && during == 0 {
+	if steps < ledgers*perLedger || *long && during == 0 {
 		t.Errorf("the kills miss the writes: %d entries moved, %d unreported", steps, during)
 	}
 }

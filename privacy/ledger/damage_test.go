@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,6 +25,22 @@ import (
 // sample returns the bytes of a ledger with entries of every state, in more than one
 // page, and its entries.
 func sample(t *testing.T) ([]byte, []ledger.Entry) {
+	t.Helper()
+	written.Do(func() { written.data, written.entries = write(t) })
+	if written.data == nil {
+		t.Fatal("no sample: the first test that asked for one failed")
+	}
+	return slices.Clone(written.data), written.entries
+}
+
+// written is the sample, which takes some hundred writes to the disk.
+var written struct {
+	sync.Once
+	data    []byte
+	entries []ledger.Entry
+}
+
+func write(t *testing.T) ([]byte, []ledger.Entry) {
 	t.Helper()
 	l, path := fresh(t, limit(1000), ledger.Options{})
 	for n := range uint64(40) {
@@ -77,6 +94,7 @@ func openBytes(t *testing.T, data []byte) ([]ledger.Entry, error) {
 // A file that was cut off anywhere is refused, unless what is missing was never used: lies beyond the pages that
 // its headers count, whether these hold anything or are free.
 func TestTruncated(t *testing.T) {
+	t.Parallel()
 	data, es := sample(t)
 	page := int(binary.NativeEndian.Uint32(data[24:]))
 	used := page * int(max(binary.NativeEndian.Uint64(data[56:]), binary.NativeEndian.Uint64(data[page+56:])))
@@ -84,7 +102,11 @@ func TestTruncated(t *testing.T) {
 		t.Fatalf("%d of %d bytes are used, in pages of %d", used, len(data), page)
 	}
 	opened := 0
-	for size := 0; size < len(data); size += 509 {
+	step := 1021
+	if *long {
+		step = 509
+	}
+	for size := 0; size < len(data); size += step {
 		got, err := openBytes(t, data[:size])
 		if err == nil && !reflect.DeepEqual(got, es) {
 			t.Errorf("%d of %d bytes: opened with %d entries, want %d", size, len(data), len(got), len(es))
@@ -104,14 +126,12 @@ func TestTruncated(t *testing.T) {
 
 // Damaged bytes are noticed, wherever they matter, and never end the process.
 func TestDamaged(t *testing.T) {
+	t.Parallel()
 	data, es := sample(t)
 	rng := random(7)
-	trials := 500
-	switch {
-	case *long:
+	trials := 75
+	if *long {
 		trials = 1500
-	case testing.Short():
-		trials = 100
 	}
 	opened := 0
 	for trial := range trials {
@@ -140,6 +160,7 @@ func TestDamaged(t *testing.T) {
 
 // bbolt would go back to the older header, and forget the last step.
 func TestDamagedHeader(t *testing.T) {
+	t.Parallel()
 	data, _ := sample(t)
 	for page := range 2 {
 		for offset := range 64 {
@@ -172,6 +193,7 @@ func TestHeadersOfDistantSteps(t *testing.T) {
 // A page that is in use and listed as free would be overwritten by the next step; a list of free
 // pages that claims to be longer than its page is not read.
 func TestDamagedFreelist(t *testing.T) {
+	t.Parallel()
 	data, _ := sample(t)
 	order := binary.NativeEndian
 	newer := data[16:]

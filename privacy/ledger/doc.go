@@ -2,8 +2,8 @@
 // Use it before every report: it allows or refuses the report by the client's lifetime budget.
 // Start with [Open], [Ledger.SetBudget] and [Ledger.Reserve].
 //
-// The record does not depend on what servers ask for, and it survives a crash at any moment.
-// The ledger fails closed: a client whose ledger does not say yes must not encode.
+// No server can change the record, and it survives a crash at any moment. The ledger fails closed:
+// a client whose ledger does not say yes must not encode.
 //
 // # States
 //
@@ -11,42 +11,47 @@
 //	               └──Release──> released
 //
 // Reserve returns when the charge is on disk. It must return before the report is encoded: the
-// report's randomness can leak from the moment it exists. From then on the charge counts in
-// full, also after a crash. Spend comes before the first byte of the report leaves. Only
-// a reserved entry can be released, by a caller who knows that nothing has left. A released
-// charge no longer counts, and stays on record. Receipt notes the server's acknowledgement
-// and changes nothing about the budget. Sending the same bytes again needs no new entry.
+// report's randomness can leak from the moment it exists. From then on the charge counts in full,
+// also after a crash. Spend comes before the first byte of the report leaves. Only a reserved entry
+// can be released. Call Release only where no byte of the report has left the client: the ledger
+// cannot check it. A released charge no longer counts, and stays on record. Receipt notes the
+// server's acknowledgement. The budget does not change. Sending the same bytes again needs no new
+// entry.
 //
 // # What an entry keeps
 //
 // A client that dies in the middle of a round has to send the very bytes that it may have sent
-// before: other bytes would be a second report. So an entry keeps bytes for its client. Keep
-// writes them while the entry is reserved, durably: the report, and what is needed to send it.
-// After a restart Find returns the entry of a round and Kept its bytes. Release and
-// Receipt drop them. Dropped bytes can stand in free parts of the file until these are used
-// again, so that a party that can read the file may read the last reports of the client.
+// before: other bytes would be a second report. So an entry keeps bytes for its client. Keep writes
+// them while the entry is reserved, durably: the report, and what is needed to send it. After a
+// restart Find returns the entry of a round and Kept its bytes. Release and Receipt drop them.
+// Dropping does not erase: a dropped report can stay in a free part of the file until the part is
+// used again. Anyone who can read the file may read the client's last reports.
 //
 // # Accountants
 //
-// A [Filter] adds up the charges. [BasicFilter], [UniformFilter] and [EitherFilter], the default,
-// compute with package compose. Servers choose the parameters of later rounds after they have
-// read earlier reports. The promise of a filter holds all the same.
+// A [Filter] computes the total loss of all charges, by package privacy. [EitherFilter] is the
+// default, and takes the smaller of [UniformFilter]'s and [BasicFilter]'s bounds. A privacy filter
+// is an accountant whose bound holds even if a server chooses each round's parameters after it has
+// read the client's earlier reports.
 //
 // # Purposes
 //
-// A purpose names a body of data with a budget of its own, for example "keyboard". Budgets
-// of different purposes are not added up: data that is used for two of them is
-// protected by the two budgets composed.
+// A purpose names a body of data with a budget of its own, for example "keyboard". The ledger does
+// not add up the budgets of different purposes. Do not use the same data for two purposes: the data
+// can then lose as much as both budgets composed, and the ledger does not check it.
 //
 // # Local and central
 //
 // A report can promise two things. Its local guarantee holds against every party that reads it. Its
 // central guarantee holds against a party that sees only what a whole round gives together, for
-// example the server behind a shuffler. The client trusts the shuffler for it. The first budget of a
-// purpose adds up the guarantees of the reports by themselves. It bounds what a party learns that
-// links all reports of the client. A second one, SetCentralBudget, adds up the central guarantees. It
-// bounds what a party learns that only sees whole rounds. There a report without a central guarantee
-// counts with its local one. A charge needs room in both.
+// example the server behind a shuffler. The central guarantee assumes an honest shuffler. A purpose
+// has up to two budgets. [Ledger.SetBudget] sets the first. It limits the sum of the reports' local
+// ε. This sum holds against anyone who can link all reports of the client, with one exception: a
+// report of sums by shuffling or by two servers has no local ε, and the sum counts its central ε.
+// Then the sum does not hold against everybody. [Ledger.SetCentralBudget] sets the second, which is
+// optional. It limits the sum of the central guarantees, which holds only against anyone who sees
+// nothing but whole rounds. In the second sum a report without a central guarantee counts with its
+// local guarantee. A charge must fit into every budget that is set.
 //
 // # Durability
 //

@@ -6,13 +6,15 @@ import (
 	"io"
 
 	bolt "go.etcd.io/bbolt"
+
+	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
 // Entries returns all entries of a purpose, the released among them, in the order of their
 // ids. Cost: reading all entries of the ledger.
-func (l *Ledger) Entries(purpose string) ([]Entry, error) {
-	var entries []Entry
-	err := l.view(func(tx *bolt.Tx) error {
+func (l *Ledger) Entries(purpose string) (entries []Entry, err error) {
+	defer prefix.Error(&err, "ledger: entries")
+	err = l.view(func(tx *bolt.Tx) error {
 		return eachEntry(tx, func(e Entry) error {
 			if e.Charge.Purpose == purpose {
 				entries = append(entries, e)
@@ -21,7 +23,7 @@ func (l *Ledger) Entries(purpose string) ([]Entry, error) {
 		})
 	})
 	if err != nil {
-		return nil, fmt.Errorf("ledger: entries: %w", err)
+		return nil, err
 	}
 	return entries, nil
 }
@@ -30,27 +32,21 @@ func (l *Ledger) Entries(purpose string) ([]Entry, error) {
 // upper bound, at the Delta and Relation of the budget. Before the first charge Epsilon is 0.
 // The error wraps ErrUnknown if the purpose has no budget.
 // Cost: reading all entries and one composition.
-func (l *Ledger) Spent(purpose string) (Budget, error) {
-	spent, err := l.spentOf(purpose, func(a *account) (Budget, error) { return l.spent(a.all, a.charges()) })
-	if err != nil {
-		return Budget{}, fmt.Errorf("ledger: spent: %w", err)
-	}
-	return spent, nil
+func (l *Ledger) Spent(purpose string) (_ Budget, err error) {
+	defer prefix.Error(&err, "ledger: spent")
+	return l.spentOf(purpose, func(a *account) (Budget, error) { return l.spent(a.all, a.charges()) })
 }
 
 // SpentCentral is Spent for the central budget, see SetCentralBudget. The error wraps ErrUnknown
 // if the purpose has none.
-func (l *Ledger) SpentCentral(purpose string) (Budget, error) {
-	spent, err := l.spentOf(purpose, func(a *account) (Budget, error) {
+func (l *Ledger) SpentCentral(purpose string) (_ Budget, err error) {
+	defer prefix.Error(&err, "ledger: spent centrally")
+	return l.spentOf(purpose, func(a *account) (Budget, error) {
 		if a.central == nil {
 			return Budget{}, fmt.Errorf("central budget of purpose %q: %w", purpose, ErrUnknown)
 		}
 		return l.spent(*a.central, centrally(a.charges()))
 	})
-	if err != nil {
-		return Budget{}, fmt.Errorf("ledger: spent centrally: %w", err)
-	}
-	return spent, nil
 }
 
 // spentOf adds up the account of a purpose.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
 // Exported is a whole ledger in the form that Ledger.Export writes as JSON. Other programs read it, and a
@@ -54,15 +55,19 @@ type ExportedBound struct {
 	// Relation is "replace-one", where the client's data are exchanged for any others, or "zero-out",
 	// where they are left out. It may be empty for an entry without privacy.
 	Relation string `json:"relation"`
+	// Once is true in a budget that allows a single report, see Budget. Anything else has no such field.
+	Once bool `json:"once,omitempty"`
 }
 
 // ExportedGuarantee is what one report promises, and against whom.
 type ExportedGuarantee struct {
 	// Model is the guarantee's Trust: "local" holds against every party that reads the report. "shuffle"
 	// holds against a party that sees only the shuffled reports of the whole round, and that does not work
-	// together with the shuffler. "two-servers" holds against one passive server of two. "none" holds
+	// together with the shuffler. "two-servers" holds against either of two servers, as long as the other one is honest. "none" holds
 	// against nobody, and its ε is infinite.
 	Model string `json:"model"`
+	// Sigma is the guarantee's noise multiplier, where there is Gaussian noise: see fl.Guarantee.
+	Sigma float64 `json:"sigma,omitempty"`
 	ExportedBound
 }
 
@@ -127,12 +132,9 @@ const maxExported = 256 << 20
 
 // ReadExported reads what Ledger.Export has written, at most 256 MiB. The form has no checksums: nothing
 // shows that a ledger has written it. The error names what is not of the form, or wraps r's.
-func ReadExported(r io.Reader) (*Exported, error) {
-	x, err := readExported(r, maxExported)
-	if err != nil {
-		return nil, fmt.Errorf("ledger: exported form: %w", err)
-	}
-	return x, nil
+func ReadExported(r io.Reader) (_ *Exported, err error) {
+	defer prefix.Error(&err, "ledger: exported form")
+	return readExported(r, maxExported)
 }
 
 func readExported(r io.Reader, limit int64) (*Exported, error) {

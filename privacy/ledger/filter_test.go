@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/privacy/compose"
+	"github.com/hushgrad/hushgrad/privacy"
 	"github.com/hushgrad/hushgrad/privacy/ledger"
 )
 
@@ -23,7 +23,7 @@ func charges(epsilon, delta float64, count int) []ledger.Charge {
 
 func TestFilters(t *testing.T) {
 	optimal := func(epsilon, delta float64, count int, at float64) float64 {
-		got, err := compose.Homogeneous{Epsilon: epsilon, Delta: delta, Count: count}.EpsilonAt(at)
+		got, err := privacy.Homogeneous{Epsilon: epsilon, Delta: delta, Count: count}.EpsilonAt(at)
 		must(t, err)
 		return got
 	}
@@ -80,7 +80,7 @@ func TestReserveBeyondBasic(t *testing.T) {
 		}
 	}
 	at := func(count int) float64 {
-		got, err := compose.Homogeneous{Epsilon: 0.1, Count: count}.EpsilonAt(0.5e-6)
+		got, err := privacy.Homogeneous{Epsilon: 0.1, Count: count}.EpsilonAt(0.5e-6)
 		must(t, err)
 		return got
 	}

@@ -7,6 +7,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
 // MaxKept is the largest number of bytes that an entry keeps: a report of a million coordinates
@@ -16,11 +17,12 @@ const MaxKept = 16 << 20
 // Keep stores bytes with a reserved entry, durably, in place of what it kept before: 1 to MaxKept
 // of them. They are there until the entry is released or its receipt is noted. Errors and cost
 // are Spend's.
-func (l *Ledger) Keep(id ID, data []byte) error {
+func (l *Ledger) Keep(id ID, data []byte) (err error) {
+	defer prefix.Error(&err, "ledger: keep")
 	if len(data) < 1 || len(data) > MaxKept {
-		return fmt.Errorf("ledger: keep: %w", fl.Invalid("data", fmt.Sprintf("%d bytes", len(data)), "must have 1 to %d", MaxKept))
+		return fl.Invalid("data", fmt.Sprintf("%d bytes", len(data)), "must have 1 to %d", MaxKept)
 	}
-	err := l.update(func(tx *bolt.Tx) error {
+	return l.update(func(tx *bolt.Tx) error {
 		e, err := getEntry(tx, id)
 		if err != nil {
 			return err
@@ -30,15 +32,12 @@ func (l *Ledger) Keep(id ID, data []byte) error {
 		}
 		return put(tx.Bucket(keptBucket), id.key(), data)
 	})
-	if err != nil {
-		return fmt.Errorf("ledger: keep: %w", err)
-	}
-	return nil
 }
 
 // Kept returns what an entry keeps, or nil if it keeps nothing. The error wraps ErrUnknown if
 // there is no such entry.
 func (l *Ledger) Kept(id ID) (data []byte, err error) {
+	defer prefix.Error(&err, "ledger: kept")
 	err = l.view(func(tx *bolt.Tx) error {
 		if _, err := getEntry(tx, id); err != nil {
 			return err
@@ -50,18 +49,15 @@ func (l *Ledger) Kept(id ID) (data []byte, err error) {
 		data, err = decodeKept(id, sealed)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("ledger: kept: %w", err)
-	}
-	return data, nil
+	return data, err
 }
 
 // Find returns the entry that counts for a purpose and the digest of a round: there is at most
 // one that was not released. The error wraps ErrUnknown if there is none. Cost: reading all
 // entries.
-func (l *Ledger) Find(purpose string, round [32]byte) (Entry, error) {
-	var found Entry
-	err := l.view(func(tx *bolt.Tx) error {
+func (l *Ledger) Find(purpose string, round [32]byte) (found Entry, err error) {
+	defer prefix.Error(&err, "ledger: find")
+	err = l.view(func(tx *bolt.Tx) error {
 		return eachEntry(tx, func(e Entry) error {
 			if e.State != Released && e.Charge.Purpose == purpose && e.Charge.Round == round {
 				found = e
@@ -73,7 +69,7 @@ func (l *Ledger) Find(purpose string, round [32]byte) (Entry, error) {
 		err = fmt.Errorf("round %x of purpose %q: %w", round, purpose, ErrUnknown)
 	}
 	if err != nil {
-		return Entry{}, fmt.Errorf("ledger: find: %w", err)
+		return Entry{}, err
 	}
 	return found, nil
 }

@@ -59,11 +59,11 @@ func TestEntriesKeepBytesUntilTheyEnd(t *testing.T) {
 	wantError(t, l.Keep(9, first), ledger.ErrUnknown, "")
 	_, err := l.Kept(9)
 	wantError(t, err, ledger.ErrUnknown, "")
-	must(t, l.Keep(ids[3], make([]byte, ledger.MaxKept)))
-	wantKept(t, l, ids[3], make([]byte, ledger.MaxKept))
+	large := make([]byte, ledger.MaxKept+1)
+	must(t, l.Keep(ids[3], large[1:]))
 	wantError(t, l.Keep(ids[3], nil), nil, "data")
-	wantError(t, l.Keep(ids[3], make([]byte, ledger.MaxKept+1)), nil, "data")
-	wantKept(t, l, ids[3], make([]byte, ledger.MaxKept))
+	wantError(t, l.Keep(ids[3], large), nil, "data")
+	wantKept(t, l, ids[3], large[1:])
 }
 
 // A client that comes back finds the entry that counts for the round, whatever state it is in.

@@ -3,12 +3,13 @@ package ledger
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"sync"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
 // Errors that are wrapped by this package's errors. A closed ledger gives fs.ErrClosed.
@@ -59,27 +60,27 @@ type Ledger struct {
 // error nothing may be encoded.
 //
 // Cost: reading all entries, one composition for each budget and one synchronised write.
-func (l *Ledger) Reserve(ctx context.Context, c Charge) (ID, error) {
-	var id ID
-	err := c.validate()
-	if err == nil {
-		err = l.update(func(tx *bolt.Tx) (err error) {
-			if err := l.admit(tx, c); err != nil {
-				return err
-			}
-			if err := ctx.Err(); err != nil { // composition may take long
-				return err
-			}
-			next, err := tx.Bucket(entryBucket).NextSequence()
-			if err != nil {
-				return err
-			}
-			id = ID(next)
-			return putEntry(tx, Entry{ID: id, State: Reserved, Charge: c, ReservedAt: l.now().UTC()})
-		})
+func (l *Ledger) Reserve(ctx context.Context, c Charge) (_ ID, err error) {
+	defer prefix.Error(&err, "ledger: reserve")
+	if err := c.validate(); err != nil {
+		return 0, err
 	}
-	if err != nil {
-		return 0, fmt.Errorf("ledger: reserve: %w", err)
+	var id ID
+	if err := l.update(func(tx *bolt.Tx) (err error) {
+		if err := l.admit(tx, c); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil { // composition may take long
+			return err
+		}
+		next, err := tx.Bucket(entryBucket).NextSequence()
+		if err != nil {
+			return err
+		}
+		id = ID(next)
+		return putEntry(tx, Entry{ID: id, State: Reserved, Charge: c, ReservedAt: l.now().UTC()})
+	}); err != nil {
+		return 0, err
 	}
 	return id, nil
 }

@@ -71,6 +71,26 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// A budget for one report allows no second one, however small, and a released one leaves room. Whoever reads the ledger sees it.
+func TestOneReportInALife(t *testing.T) {
+	once := limit(3)
+	once.Once = true
+	l, path := fresh(t, once, ledger.Options{})
+	must(t, l.Release(reserve(t, l, charge(1, 1))))
+	reserve(t, l, charge(2, 1))
+	must(t, l.Close())
+	l = reopen(t, path, ledger.Options{MustExist: true})
+	_, err := l.Reserve(context.Background(), charge(3, 0.5))
+	wantError(t, err, ledger.ErrBudget, "reports")
+	x, err := l.Exported()
+	must(t, err)
+	if b := x.Purposes[charge(1, 1).Purpose].Budget; !b.Once {
+		t.Errorf("exported: %+v", b)
+	}
+	must(t, l.SetBudget(charge(1, 1).Purpose, limit(3)))
+	reserve(t, l, charge(3, 0.5))
+}
+
 // Every step from every state: only the diagram's steps are allowed, and the others
 // change nothing.
 func TestForbiddenSteps(t *testing.T) {

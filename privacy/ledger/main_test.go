@@ -20,7 +20,7 @@ import (
 	"github.com/hushgrad/hushgrad/privacy/ledger"
 )
 
-var long = flag.Bool("long", false, "kill 500 processes and damage 1500 files, in place of 150 and 500")
+var long = flag.Bool("long", false, "kill 500 processes and damage 1500 files, in place of 24 and 75")
 
 // The test binary is also the process that is killed: with this variable set it runs one of
 // children on the ledger in the file that the variable names.

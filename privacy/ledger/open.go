@@ -15,6 +15,7 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
 // Options are the settings of a Ledger.
@@ -43,15 +44,8 @@ type Options struct {
 //
 // A new ledger is made in the file path + ".new" and renamed when it is complete, so that path
 // never holds half of one. Cost: reading the whole file.
-func Open(path string, opts Options) (*Ledger, error) {
-	l, err := open(path, opts)
-	if err != nil {
-		return nil, fmt.Errorf("ledger: open %s: %w", path, err)
-	}
-	return l, nil
-}
-
-func open(path string, opts Options) (*Ledger, error) {
+func Open(path string, opts Options) (_ *Ledger, err error) {
+	defer prefix.Error(&err, "ledger: open %s", path)
 	timeout := cmp.Or(opts.Timeout, time.Second)
 	if timeout < 0 {
 		return nil, fl.Invalid("Timeout", opts.Timeout, "must be positive, or 0 for the default")

@@ -55,7 +55,7 @@ func racer(path string, seed uint64) error {
 }
 
 func TestRacingProcesses(t *testing.T) {
-	for range 5 {
+	for range 3 {
 		path := filepath.Join(t.TempDir(), "ledger")
 		var results []string
 		var readers []func() string

@@ -20,7 +20,7 @@ type storedEntry struct {
 }
 
 func exportedGuarantee(g fl.Guarantee) ExportedGuarantee {
-	x := ExportedGuarantee{Model: g.Trust.String(), ExportedBound: ExportedBound{Epsilon: Epsilon(g.Epsilon), Delta: g.Delta}}
+	x := ExportedGuarantee{Model: g.Trust.String(), Sigma: g.Sigma, ExportedBound: ExportedBound{Epsilon: Epsilon(g.Epsilon), Delta: g.Delta}}
 	if g.Relation != 0 {
 		x.Relation = g.Relation.String()
 	}
@@ -28,7 +28,10 @@ func exportedGuarantee(g fl.Guarantee) ExportedGuarantee {
 }
 
 func (x ExportedGuarantee) guarantee() (g fl.Guarantee, err error) {
-	g = fl.Guarantee{Epsilon: float64(x.Epsilon), Delta: x.Delta}
+	if x.Once {
+		return fl.Guarantee{}, fl.Invalid("once", x.Once, "must be left out: only a budget has it")
+	}
+	g = fl.Guarantee{Epsilon: float64(x.Epsilon), Delta: x.Delta, Sigma: x.Sigma}
 	if g.Trust, err = parse("model", x.Model, fl.NoPrivacy, fl.Local, fl.Shuffle, fl.TwoServers); err != nil {
 		return fl.Guarantee{}, err
 	}
@@ -87,11 +90,11 @@ func (x ExportedEntry) entry(purpose string) (Entry, error) {
 }
 
 func (b Budget) exported() ExportedBound {
-	return ExportedBound{Epsilon: Epsilon(b.Epsilon), Delta: b.Delta, Relation: b.Relation.String()}
+	return ExportedBound{Epsilon: Epsilon(b.Epsilon), Delta: b.Delta, Relation: b.Relation.String(), Once: b.Once}
 }
 
 func (x ExportedBound) budget() (b Budget, err error) {
-	b = Budget{Epsilon: float64(x.Epsilon), Delta: x.Delta}
+	b = Budget{Epsilon: float64(x.Epsilon), Delta: x.Delta, Once: x.Once}
 	if b.Relation, err = parse("relation", x.Relation, fl.ReplaceOne, fl.ZeroOut); err != nil {
 		return Budget{}, err
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	bolt "go.etcd.io/bbolt"
+
+	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
 // Spend records, durably, that the report is about to leave. It must return nil before the
@@ -52,8 +54,9 @@ func (l *Ledger) Receipt(id ID, receipt string) error {
 }
 
 // step replaces an entry by what change makes of it.
-func (l *Ledger) step(name string, id ID, change func(*Entry) error) error {
-	err := l.update(func(tx *bolt.Tx) error {
+func (l *Ledger) step(name string, id ID, change func(*Entry) error) (err error) {
+	defer prefix.Error(&err, "ledger: %s", name)
+	return l.update(func(tx *bolt.Tx) error {
 		e, err := getEntry(tx, id)
 		if err != nil {
 			return err
@@ -68,8 +71,4 @@ func (l *Ledger) step(name string, id ID, change func(*Entry) error) error {
 		}
 		return putEntry(tx, e)
 	})
-	if err != nil {
-		return fmt.Errorf("ledger: %s: %w", name, err)
-	}
-	return nil
 }

@@ -11,7 +11,7 @@
 // # Exact
 //
 // This method needs a mechanism whose choices can be taken from outside ([Enumerable]: coco,
-// collision, signsketch) and a small domain. The code that makes reports is run
+// collision, signsketch; [Preparer]: privunit) and a small domain. The code that makes reports is run
 // once for every ternary input, for many seeds of the public hash function and for
 // every sequence of random choices. The result is the exact rational law of the report.
 // The guarantee holds for these seeds if and only if three things are true. Every law sums
@@ -24,6 +24,9 @@
 // Turning a gradient into a ternary vector is pre-processing that ends in one of these
 // inputs, whatever it does, and so needs no proof. A few runs of Encode confirm that
 // its reports are among the enumerated ones.
+//
+// A Preparer's inputs are gradients: fifteen of them are tried, of different directions, clipped ones and short
+// ones. They are a sample, as the seeds are.
 //
 // # Statistical
 //

@@ -36,6 +36,16 @@ type Enumerable interface {
 	EncodeChoosing(dst []byte, x fl.Ternary, seed uint32, choose Chooser) ([]byte, error)
 }
 
+// Preparer is a local mechanism over gradients. Once a report's seed is drawn, it makes the report in two steps, of which the
+// second one has all choices.
+type Preparer interface {
+	fl.Mechanism
+	// Prepare returns the second step: a function that appends the report and depends on nothing but its choices.
+	// The report starts with the seed, 4 bytes, little-endian. Encode draws the seed as the first Uint32 of
+	// rng, and appends what that function does with choices drawn from rng.
+	Prepare(grad []float64, seed uint32) (func(dst []byte, choose Chooser) []byte, error)
+}
+
 // infeasible says why the exact method cannot be used.
 type infeasible struct{ why string }
 
@@ -43,10 +53,14 @@ func (e *infeasible) Error() string { return e.why }
 
 // enumeration is the exact method at work.
 type enumeration struct {
-	mechanism Enumerable
-	inputs    []fl.Ternary
+	domain
 	limit     int64
 	sequences atomic.Int64
+}
+
+// again returns an enumeration of the same domain, with a limit of its own.
+func (e *enumeration) again(limit int64) *enumeration {
+	return &enumeration{domain: e.domain, limit: limit}
 }
 
 // exact tries the seeds until the limited context ends.
@@ -60,9 +74,9 @@ func (c *check) exact(ctx, limited context.Context) error {
 		seeds[i] = c.Rand.Uint32()
 	}
 	// The number of sequences of one input shows whether all of them fit the limit.
-	first := &enumeration{mechanism: e.mechanism, inputs: e.inputs, limit: e.limit / int64(len(e.inputs)*c.Seeds)}
+	first := e.again(e.limit / int64(len(e.inputs)*c.Seeds))
 	var empty *emptyChoice
-	if _, err := first.law(ctx, e.inputs[0], seeds[0]); err != nil && !errors.As(err, &empty) {
+	if _, err := first.law(ctx, 0, seeds[0]); err != nil && !errors.As(err, &empty) {
 		return err
 	}
 	found, err := c.trySeeds(ctx, limited, e, seeds)
@@ -93,7 +107,7 @@ func (c *check) exact(ctx, limited context.Context) error {
 			return err
 		}
 	}
-	c.report.note("the result holds for the seeds tried, a sample of the hash functions that occur")
+	c.report.note("%s", e.sampled)
 	c.judge(found[worst], e.inputs)
 	return nil
 }
@@ -132,32 +146,41 @@ func timeIsUp(ctx, limited context.Context) bool { return limited.Err() != nil &
 // maxFaults bounds how many seeds are reported with a fault.
 const maxFaults = 5
 
-// feasible applies the rule: an Enumerable mechanism that promises pure local
+// feasible applies the rule: a mechanism whose choices can be taken from outside and that promises pure local
 // privacy, and inputs × seeds within the limit.
 func (c *check) feasible() (*enumeration, error) {
-	m, ok := c.mechanism.(Enumerable)
-	switch {
-	case !ok:
-		return nil, &infeasible{"the mechanism does not let its choices be enumerated"}
-	case c.promise.Trust != fl.Local || c.promise.Delta > 0:
+	if c.promise.Trust != fl.Local || c.promise.Delta > 0 {
 		return nil, &infeasible{"only local privacy with δ = 0 can be enumerated"}
 	}
-	sparsity, err := c.round.Params.Int(paramSparsity)
-	if err != nil || sparsity < 1 || sparsity > c.round.Dim {
-		return nil, &infeasible{"the round has no sparsity in [1, dim]"}
-	}
 	most := c.Limit / c.Seeds
-	if n := countInputs(c.round.Dim, sparsity, most); n > most {
+	var d domain
+	switch m := c.mechanism.(type) {
+	case Enumerable:
+		sparsity, err := c.round.Params.Int(paramSparsity)
+		if err != nil || sparsity < 1 || sparsity > c.round.Dim {
+			return nil, &infeasible{"the round has no sparsity in [1, dim]"}
+		}
+		if countInputs(c.round.Dim, sparsity, most) <= most {
+			d = ternaryDomain(m, allInputs(c.round.Dim, sparsity))
+		}
+	case Preparer:
+		if inputs := withShort(gradients(c.round), c.round.Scale); len(inputs) <= most {
+			d = gradientDomain(m, inputs)
+		}
+	default:
+		return nil, &infeasible{"the mechanism does not let its choices be enumerated"}
+	}
+	if len(d.inputs) == 0 {
 		return nil, &infeasible{fmt.Sprintf("more than %d inputs x %d seeds exceed the limit of %d", most, c.Seeds, c.Limit)}
 	}
-	return &enumeration{mechanism: m, inputs: allInputs(c.round.Dim, sparsity), limit: int64(c.Limit)}, nil
+	return &enumeration{domain: d, limit: int64(c.Limit)}, nil
 }
 
 // judge compares the worst ratio with e^ε, rounded down.
-func (c *check) judge(r seedResult, inputs []fl.Ternary) {
+func (c *check) judge(r seedResult, inputs []string) {
 	promised := c.promise.Epsilon
 	c.report.Worst = &Worst{
-		Input: show(inputs[r.input]), Other: show(inputs[r.other]), Seed: &r.seed,
+		Input: inputs[r.input], Other: inputs[r.other], Seed: &r.seed,
 		Report: hex.EncodeToString([]byte(r.report)), Ratio: "Infinity",
 	}
 	if r.ratio == nil {
@@ -176,16 +199,4 @@ func (c *check) judge(r seedResult, inputs []fl.Ternary) {
 		found = max(found, math.Nextafter(promised, math.Inf(1)))
 	}
 	c.report.EpsilonFound = Epsilon(found)
-}
-
-// show prints a ternary vector as its signed indices. Those from dim on are dummies.
-func show(x fl.Ternary) string {
-	text := make([]string, len(x.Index))
-	for i, j := range x.Index {
-		text[i] = fmt.Sprintf("%+d", int64(j))
-		if x.Sign[i] < 0 {
-			text[i] = fmt.Sprintf("-%d", j)
-		}
-	}
-	return fmt.Sprint(text)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/hushgrad/hushgrad/fl/exact"
 	"github.com/hushgrad/hushgrad/privacy/verify"
 	"github.com/hushgrad/hushgrad/sparse"
-	"github.com/hushgrad/hushgrad/sparse/slothash"
 )
 
 // fault changes one thing in a copy of CoCo's randomizer.
@@ -29,11 +28,11 @@ type paired struct {
 	slots uint32
 }
 
-func (p *paired) Slot(x fl.Ternary, f slothash.Func, choose exact.Chooser) uint32 {
+func (p *paired) Slot(x fl.Ternary, f sparse.HashFunc, choose exact.Chooser) uint32 {
 	var marked []uint32
 	var claims []uint64
 	for i, j := range x.Index {
-		slot := slothash.Paired.Item(f, j, x.Sign[i])
+		slot := sparse.Paired.Item(f, j, x.Sign[i])
 		at := slices.IndexFunc(marked, func(m uint32) bool { return m>>1 == slot>>1 })
 		if at < 0 || p.noOverwrite {
 			marked, claims = append(marked, slot), append(claims, 1)
@@ -66,10 +65,10 @@ func planted(t *testing.T, r fl.Round, f fault) fl.SparseMechanism {
 	t.Helper()
 	m, err := sparse.NewScheme(sparse.Definition{
 		Name:     coco.Name,
-		Layout:   slothash.Paired,
+		Layout:   sparse.Paired,
 		MinSlots: func(s int) int { return 2 * s },
 		Likely:   func(s int) int { return s },
-		Calibrate: func(_ slothash.Chances, _ sparse.Point, high, low, total float64) sparse.Calibration {
+		Calibrate: func(_ sparse.Chances, _ sparse.Point, high, low, total float64) sparse.Calibration {
 			return sparse.Calibration{
 				In:  sparse.Joint{Own: high / total, Opposite: low / total},
 				Out: sparse.Joint{Own: 1 / total, Opposite: 1 / total},

@@ -8,15 +8,18 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/exact"
 )
 
 // askEvery is after how many sequences of choices the context is asked.
 const askEvery = 1 << 10
 
-// law is the exact law of the report of x.
-func (e *enumeration) law(ctx context.Context, x fl.Ternary, seed uint32) (map[string]*big.Rat, error) {
+// law is the exact law of an input's report.
+func (e *enumeration) law(ctx context.Context, input int, seed uint32) (map[string]*big.Rat, error) {
+	made, err := e.report(input, seed)
+	if err != nil {
+		return nil, err
+	}
 	var failed error
 	guard := &guard{}
 	law, err := exact.Enumerate(maxBranches, func(choose Chooser) (string, error) {
@@ -32,9 +35,9 @@ func (e *enumeration) law(ctx context.Context, x fl.Ternary, seed uint32) (map[s
 		}
 		var report []byte
 		guard.Chooser = choose
-		report, failed = e.mechanism.EncodeChoosing(nil, x, seed, guard)
+		report, failed = made(guard)
 		if guard.empty {
-			failed = &emptyChoice{x, seed}
+			failed = &emptyChoice{e.inputs[input], seed}
 		}
 		return string(report), failed
 	})
@@ -46,12 +49,12 @@ func (e *enumeration) law(ctx context.Context, x fl.Ternary, seed uint32) (map[s
 
 // emptyChoice is a mechanism's fault: real randomness could not make the choice.
 type emptyChoice struct {
-	x    fl.Ternary
-	seed uint32
+	input string
+	seed  uint32
 }
 
 func (e *emptyChoice) Error() string {
-	return fmt.Sprintf("seed %d, input %s: a choice has nothing to choose from", e.seed, show(e.x))
+	return fmt.Sprintf("seed %d, input %s: a choice has nothing to choose from", e.seed, e.input)
 }
 
 // guard notices choices without an outcome. It takes the first one instead.
@@ -104,13 +107,12 @@ func (e *enumeration) seed(ctx context.Context, seed uint32) (seedResult, error)
 	result := seedResult{seed: seed, ratio: big.NewRat(1, 1)}
 	extremes := map[string]*extreme{}
 	one := big.NewRat(1, 1)
-	for i, x := range e.inputs {
+	for i, input := range e.inputs {
 		if err := ctx.Err(); err != nil {
 			return result, err
 		}
-		law, err := e.law(ctx, x, seed)
-		var empty *emptyChoice
-		if errors.As(err, &empty) {
+		law, err := e.law(ctx, i, seed)
+		if _, ok := errors.AsType[*emptyChoice](err); ok {
 			return seedResult{seed: seed, ratio: one, fault: err.Error()}, nil
 		}
 		if err != nil {
@@ -133,7 +135,7 @@ func (e *enumeration) seed(ctx context.Context, seed uint32) (seedResult, error)
 			}
 		}
 		if sum.Cmp(one) != 0 && result.fault == "" {
-			result.fault = fmt.Sprintf("seed %d, input %s: the probabilities sum to %s, must be 1", seed, show(x), sum.RatString())
+			result.fault = fmt.Sprintf("seed %d, input %s: the probabilities sum to %s, must be 1", seed, input, sum.RatString())
 		}
 	}
 	for _, report := range slices.Sorted(maps.Keys(extremes)) {
@@ -153,8 +155,8 @@ func (e *enumeration) seed(ctx context.Context, seed uint32) (seedResult, error)
 
 // without returns an input that never makes the report.
 func (e *enumeration) without(ctx context.Context, report string, seed uint32) (int, error) {
-	for i, x := range e.inputs {
-		law, err := e.law(ctx, x, seed)
+	for i := range e.inputs {
+		law, err := e.law(ctx, i, seed)
 		if err != nil || law[report] == nil {
 			return i, err
 		}

@@ -15,10 +15,10 @@ import (
 const replays = 4
 
 // replay checks that what was enumerated is what runs: EncodeTernary gives, from the
-// same random numbers, the report of EncodeChoosing; and the reports of Encode are
-// possible ones, for gradients at the ends of what a client can hold.
+// same random numbers, the report of EncodeChoosing (of a Preparer, Encode and Prepare's function do); and the
+// reports of Encode are possible ones, for gradients at the ends of what a client can hold.
 func (c *check) replay(ctx context.Context, e *enumeration) error {
-	for _, x := range e.inputs {
+	for i, input := range e.inputs {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -27,22 +27,26 @@ func (c *check) replay(ctx context.Context, e *enumeration) error {
 			for i := range key {
 				key[i] = byte(c.Rand.Uint32())
 			}
-			report, err := e.mechanism.EncodeTernary(nil, x, rand.New(rand.NewChaCha8(key)))
+			report, err := e.encode(i, rand.New(rand.NewChaCha8(key)))
 			if err != nil {
 				return err
 			}
 			rng := rand.New(rand.NewChaCha8(key))
-			want, err := e.mechanism.EncodeChoosing(nil, x, rng.Uint32(), exact.Rand{Rand: rng})
+			made, err := e.report(i, rng.Uint32())
+			if err != nil {
+				return err
+			}
+			want, err := made(exact.Rand{Rand: rng})
 			if err != nil {
 				return err
 			}
 			if !bytes.Equal(report, want) {
-				c.report.fault("input %s: EncodeTernary sends %x where EncodeChoosing sends %x", show(x), report, want)
+				c.report.fault("input %s: %s sends %x where %s sends %x", input, e.encodeName, report, e.reportName, want)
 				return nil
 			}
 		}
 	}
-	again := &enumeration{mechanism: e.mechanism, inputs: e.inputs, limit: e.limit} // with a limit of its own
+	again := e.again(e.limit)
 	for _, g := range gradients(c.round) {
 		for range replays {
 			report, err := c.mechanism.Encode(nil, g.values(), c.Rand)
@@ -54,7 +58,7 @@ func (c *check) replay(ctx context.Context, e *enumeration) error {
 				return nil
 			}
 			// All inputs have the same support, or the ratio is infinite.
-			law, err := again.law(ctx, e.inputs[0], binary.LittleEndian.Uint32(report))
+			law, err := again.law(ctx, 0, binary.LittleEndian.Uint32(report))
 			if err != nil {
 				return err
 			}

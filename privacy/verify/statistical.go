@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,9 +36,9 @@ type attack struct {
 
 // statistical draws samples until the limited context ends.
 func (c *check) statistical(ctx, limited context.Context) error {
-	a := &attack{check: c, observer: c.mechanism, gradients: gradients(c.round), pairs: pairs(c.promise, c.round.Dim), samples: c.Samples}
-	if a.samples == 0 {
-		a.samples = defaultSamples
+	a := &attack{
+		check: c, observer: c.mechanism, gradients: gradients(c.round),
+		pairs: pairs(c.promise, c.round.Dim), samples: cmp.Or(c.Samples, defaultSamples),
 	}
 	if err := a.plan(); err != nil {
 		return err

@@ -104,7 +104,7 @@ func TestTheErrorIsSharedByAllBounds(t *testing.T) {
 // with a margin: the bounds of ε come out at least 5 standard errors above what is asked
 // for, where the standard error of the logarithm of k/k', two counts, is √(1/k + 1/k') at most.
 func TestStatisticsFindPlantedFaults(t *testing.T) {
-	if testing.Short() {
+	if !*long {
 		t.Skip("audits on as many goroutines as TestCorrectMechanismsAreNotAccused does")
 	}
 	single := round("laplace", 1, 1, 0, "", 1)

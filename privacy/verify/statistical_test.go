@@ -22,7 +22,7 @@ func sumRound(clients int) fl.Round {
 // shareRound is sumRound by two servers.
 func shareRound(clients int) fl.Round {
 	r := sumRound(clients)
-	r.Mechanism = "sumdp-shares"
+	r.Mechanism = "gaussian-shares"
 	return r
 }
 
@@ -40,7 +40,7 @@ func TestCorrectMechanismsAreNotAccused(t *testing.T) {
 		{shareRound(3), 2000, 5},
 		{round("coco", 2000, 20, 0, "", 5), 100, 8},
 	} {
-		if testing.Short() {
+		if !*long {
 			c.samples = 100
 		}
 		report := check(t, c.round, verify.Options{Samples: c.samples})

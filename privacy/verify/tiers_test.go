@@ -20,7 +20,7 @@ func menuRound() fl.Round {
 
 // Every tier is checked against its own promise, and the round promises the weakest.
 func TestTiersAreCheckedOneByOne(t *testing.T) {
-	report := check(t, menuRound(), verify.Options{Samples: 2000, Confidence: 1 - 3e-6})
+	report := check(t, menuRound(), verify.Options{Samples: 500, Confidence: 1 - 3e-6})
 	if !report.Holds || report.EpsilonPromised != 8 || len(report.Tiers) != 3 {
 		t.Fatalf("got %+v", report)
 	}
@@ -66,7 +66,7 @@ func TestOneLeakyTierIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		bad := leakyMenu{m.(fl.TieredMechanism), tier, 2}
-		report, err := verify.Mechanism(t.Context(), bad, r, verify.Options{Samples: 2000, Rand: seeded()})
+		report, err := verify.Mechanism(t.Context(), bad, r, verify.Options{Samples: 800, Rand: seeded()})
 		if err != nil {
 			t.Fatal(err)
 		}

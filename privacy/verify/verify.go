@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
 // Method says how a guarantee is checked.
@@ -67,24 +69,14 @@ const (
 )
 
 func (o Options) withDefaults() (Options, error) {
-	if o.Method == "" {
-		o.Method = Auto
-	}
-	if o.Seeds == 0 {
-		o.Seeds = defaultSeeds
-	}
-	if o.Limit == 0 {
-		o.Limit = defaultLimit
-	}
-	if o.Confidence == 0 {
-		o.Confidence = 1 - 1e-6
-	}
+	o.Method = cmp.Or(o.Method, Auto)
+	o.Seeds = cmp.Or(o.Seeds, defaultSeeds)
+	o.Limit = cmp.Or(o.Limit, defaultLimit)
+	o.Confidence = cmp.Or(o.Confidence, 1-1e-6)
 	if o.Rand == nil {
 		o.Rand = fl.NewRand()
 	}
-	if o.Progress == nil {
-		o.Progress = noProgress{}
-	}
+	o.Progress = cmp.Or[Progress](o.Progress, noProgress{})
 	switch {
 	case o.Method != Auto && o.Method != Exact && o.Method != Statistical:
 		return o, fl.Invalid("method", string(o.Method), "must be auto, exact or statistical")
@@ -140,21 +132,15 @@ func Round(ctx context.Context, r fl.Round, o Options) (*Report, error) {
 // Cost: o.Time and a few reports, at most. Without a limit: exact, inputs × seeds × sequences of
 // choices, at most o.Limit; statistical, 8 gradients × samples reports and single-report estimates, or 5 × samples whole
 // rounds of min_reports reports in the shuffle model; either for each tier.
-func Mechanism(ctx context.Context, m fl.Mechanism, r fl.Round, o Options) (*Report, error) {
-	o, err := o.withDefaults()
-	if err != nil {
-		return nil, fmt.Errorf("verify: %w", err)
+func Mechanism(ctx context.Context, m fl.Mechanism, r fl.Round, o Options) (_ *Report, err error) {
+	defer prefix.Error(&err, "verify")
+	if o, err = o.withDefaults(); err != nil {
+		return nil, err
 	}
-	var report *Report
 	if menu, ok := m.(fl.TieredMechanism); ok {
-		report, err = checkTiers(ctx, menu, r, o)
-	} else {
-		report, err = checkOne(ctx, m, r, o)
+		return checkTiers(ctx, menu, r, o)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("verify: %w", err)
-	}
-	return report, nil
+	return checkOne(ctx, m, r, o)
 }
 
 // checkOne is Mechanism for a mechanism with one guarantee.

@@ -10,12 +10,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	_ "github.com/hushgrad/hushgrad/auto" // and with it coco, collision and signsketch
-	_ "github.com/hushgrad/hushgrad/baseline/dense"
-	"github.com/hushgrad/hushgrad/baseline/privunit"
 	"github.com/hushgrad/hushgrad/fl"
 	_ "github.com/hushgrad/hushgrad/hdsum"
-	_ "github.com/hushgrad/hushgrad/hdsum/shares"
+	_ "github.com/hushgrad/hushgrad/mechanisms" // and with it coco, collision and signsketch
 	"github.com/hushgrad/hushgrad/privacy/verify"
 )
 
@@ -163,12 +160,19 @@ func TestIncompleteRoundsAreCompleted(t *testing.T) {
 	}
 }
 
-// A promise that is kept by real numbers and not by the code is broken, whatever was observed.
+// A promise for real numbers only is broken, even where the code keeps ε.
 func TestAProofForRealNumbersIsAFault(t *testing.T) {
-	r := fl.Round{
-		ID: "r", Mechanism: privunit.Name, Dim: 2, Scale: 1, Epsilon: 1, Relation: fl.ReplaceOne, MinReports: 1, PublicSeed: [32]byte{1},
+	r := round("coco", 2, 1, 4, "ideal", 1)
+	m, err := fl.Open(r)
+	if err != nil {
+		t.Fatal(err)
 	}
-	report := check(t, r, verify.Options{Samples: 1000})
+	g := m.Guarantee()
+	g.RealNumbers = true
+	report, err := verify.Mechanism(t.Context(), promised{m.(verify.Enumerable), g}, r, verify.Options{Seeds: 2, Rand: seeded()})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if report.Holds || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], "real numbers") || !strings.Contains(report.Promise, "real numbers") {
 		t.Errorf("%+v, want the fault of a proof about real numbers", report)
 	}

@@ -16,6 +16,7 @@ DIM = 4
 # A public key as a round has it: the algorithms of X25519, and 32 bytes of which all are a key.
 # Tests in Go open what is sealed.
 KEY = bytes.fromhex("002000010001") + bytes([9]) + bytes(31)
+SHARE_KEY = bytes.fromhex("002000010001") + bytes([2]) + bytes(31)
 
 
 def new_round(**changes: Any) -> Round:

@@ -72,8 +72,8 @@ class Server:
         """Start it."""
         return Daemon(
             self.command,
-            *("serve", "-data", str(self.folder / "state"), "-log-level", "warn"),
-            *("-listen", self.clients, "-operator-listen", self.operators),
-            *("-max-open-rounds", "100", *arguments),
+            *("serve", "--data", str(self.folder / "state"), "--log-level", "warn"),
+            *("--listen", self.clients, "--operator-listen", self.operators),
+            *("--max-open-rounds", "100", *arguments),
             log=self.folder / "log",
         )

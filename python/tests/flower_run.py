@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
+import ray
 from flwr.app import Array, ArrayRecord, Context, Message, MetricRecord, RecordDict
 from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
@@ -72,6 +74,8 @@ def main(grid: Grid, _: Context) -> None:
         "scale": np.array(1, np.float16),
     }
     model = ArrayRecord({name: Array(array) for name, array in arrays.items()})
+    while not ray.is_initialized():  # it forks, and a fork beside gRPC's threads may not come up
+        time.sleep(0.1)
     with ExitStack() as stack:
         strategy = HushgradAggregation(
             everybody,

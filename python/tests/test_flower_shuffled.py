@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
+import subprocess
+from base64 import b64decode
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +40,7 @@ class Parties:
     shuffler: Client
     addresses: tuple[str, str]
     fingerprint: str
+    share_key: bytes
 
 
 @pytest.fixture(scope="module")
@@ -49,20 +54,21 @@ def parties(tmp_path_factory: pytest.TempPathFactory, command: Path) -> Iterator
             command,
             *(
                 "serve",
-                "-data",
+                "--data",
                 str(folder / "server"),
-                "-listen",
+                "--listen",
                 free_address(),
-                "-operator-listen",
+                "--operator-listen",
                 operators,
             ),
-            *("-shuffler-listen", listener),
+            *("--shuffler-listen", listener),
             log=folder / "serve.log",
         ) as serve,
         Daemon(
             command,
-            *("shuffle", "-data", "none", "-name", NAME, "-floor", str(FLOOR)),
-            *("-listen", clients, "-upstream", listener),
+            *("shuffle", "--data", "none", "--name", NAME, "--floor", str(FLOOR)),
+            *("--seal-keys", str(folder / "share-keys")),
+            *("--listen", clients, "--upstream", listener),
             log=folder / "shuffle.log",
         ),
         Operator.connect(operators) as operator,
@@ -70,7 +76,13 @@ def parties(tmp_path_factory: pytest.TempPathFactory, command: Path) -> Iterator
     ):
         found = re.search(r"fingerprint=([0-9a-f]{64})", serve.log.read_text())
         assert found is not None
-        yield Parties(operator, shuffler, (operators, clients), found[1])
+        listed = subprocess.run(
+            [command, *("shuffle", "keys", "--seal-keys", folder / "share-keys", "-o", "json")],
+            check=True,
+            capture_output=True,
+        )
+        share_key = b64decode(json.loads(listed.stdout)[0]["public_key"])
+        yield Parties(operator, shuffler, (operators, clients), found[1], share_key)
 
 
 @pytest.fixture(autouse=True)
@@ -131,6 +143,39 @@ def test_sealed_reports_come_to_a_step(parties: Parties, strategy: HushgradAggre
         noise = metrics["hushgrad.std-err"]
         assert isinstance(noise, float)
         assert np.all(np.abs(step - wanted) < 6 * np.sqrt(7) * noise)
+
+
+def test_the_shuffler_is_the_second_of_two_servers(parties: Parties) -> None:
+    strategy = HushgradAggregation(
+        FedAvg(),
+        epsilon=8,
+        delta=1e-6,
+        scale=2,
+        mechanism="gaussian-shares",
+        min_reports=5,
+        shuffled=Shuffled(parties.operator, parties.shuffler, NAME, share_key=parties.share_key),
+    )
+    pins = {
+        "hushgrad_max_epsilon": 8.0,
+        "hushgrad_max_delta": 1e-6,
+        "hushgrad_shuffler": NAME,
+        "hushgrad_seal_key": parties.fingerprint,
+    }
+    second = {"hushgrad_share_key": hashlib.sha256(parties.share_key).hexdigest()}
+    asked = ask(strategy)
+    refused = HushgradMod()(asked[0], context(**pins), never)
+    assert "hushgrad" in reason(refused)
+    replies = [HushgradMod()(message, context(**pins, **second), trained) for message in asked]
+    stepped, metrics = strategy.aggregate_train(1, replies)
+    assert stepped is not None
+    assert metrics is not None
+    assert metrics["hushgrad.reports"] == NODES
+    assert metrics["hushgrad.epsilon-two-servers"] == 8.0
+    step = np.concatenate([stepped["w"].numpy().ravel(), stepped["b"].numpy()])
+    wanted = [0.5, -1, 1.5, 0.25, 0.25, 0.25, 0.25]  # half the way to the target, clipped
+    noise = metrics["hushgrad.std-err"]
+    assert isinstance(noise, float)
+    assert np.all(np.abs(step - wanted) < 6 * np.sqrt(7) * noise)
 
 
 @needs_docs

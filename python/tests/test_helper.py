@@ -317,3 +317,26 @@ def test_large_payloads_need_no_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     helper._memory.close()  # pyright: ignore[reportPrivateUsage]
     assert estimated() == by_memory == rows.astype(np.float64).mean(axis=0).tolist()
     helper.close()  # the next one has memory
+
+
+def test_what_finalizers_release_meanwhile_ends_no_call() -> None:
+    helper, often = _bridge.helper(), sys.getswitchinterval()
+    ended = threading.Event()
+
+    def finalize() -> None:
+        handle = 1 << 40  # unknown to the helper, which ignores it
+        while not ended.is_set():
+            helper.forget(handle)
+            handle += 1
+
+    finalizer = threading.Thread(target=finalize)
+    sys.setswitchinterval(1e-6)
+    finalizer.start()
+    try:
+        for _ in range(300):
+            new_round()
+    finally:
+        ended.set()
+        finalizer.join()
+        sys.setswitchinterval(often)
+        helper.close()  # millions of handles wait for their release

@@ -130,6 +130,14 @@ def test_a_reservation_is_spent_once_or_cancelled(ledger: Ledger, row: Row) -> N
     assert ledger.spent().epsilon == 4.0
 
 
+def test_one_report_in_a_life(path: Path, row: Row) -> None:
+    with Ledger(path, "keyboard") as ledger:
+        ledger.set_budget(9.0, once=True)
+        assert len(opened_round().encode(row, ledger=ledger)) == 5
+        with pytest.raises(BudgetExhausted, match="one report"):
+            opened_round().encode(row, ledger=ledger)
+
+
 def test_a_ledger_is_open_in_one_place(ledger: Ledger, path: Path) -> None:
     with pytest.raises(LedgerInUse):
         Ledger(path, "keyboard")
@@ -145,6 +153,15 @@ def test_a_closed_ledger_is_free_while_an_error_of_it_is_kept(path: Path) -> Non
         first.reserve(opened_round())
     with Ledger(path, "keyboard", must_exist=True):
         assert kept.value.param
+
+
+def test_a_closed_ledger_is_free_however_many_handles_wait(ledger: Ledger, path: Path) -> None:
+    helper = _bridge.helper()
+    for handle in range(1 << 40, (1 << 40) + 50_000):  # unknown to the helper, which ignores them
+        helper.forget(handle)
+    ledger.close()
+    with Ledger(path, "keyboard", must_exist=True) as again:
+        assert again.spent().epsilon == 0
 
 
 def test_a_ledger_that_is_gone_or_something_else_is_refused(path: Path) -> None:

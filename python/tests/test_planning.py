@@ -5,14 +5,23 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
-from conftest import new_round
+from conftest import KEY, SHARE_KEY, new_round
+from numpy.typing import NDArray
 
-from hushgrad import InvalidParameter, Policy, Round, account, plan
+from hushgrad import InvalidParameter, NoiseAboveSignal, Policy, Round, account, compare, plan
+
+
+def gradients(n: int = 300, dim: int = 20) -> NDArray[np.float64]:
+    """Return public gradients: one direction, and as much again of their own."""
+    rng = np.random.default_rng(1)
+    return (1 + rng.standard_normal((n, dim))) / np.sqrt(2 * dim)
 
 
 def test_a_plan_opens_rounds_that_keep_its_promise() -> None:
-    run = plan(dim=100, clients=2000, l1=5, l2=1, rounds=4, cohort=500, epsilon=2, mechanism="coco")
+    coco: dict[str, Any] = {"trust": "shuffler", "mechanism": "coco"}
+    run = plan(dim=100, clients=2000, l1=5, l2=1, rounds=4, cohort=500, epsilon=2, **coco)
     assert (run.mechanism, run.dim, run.clients, run.cohort) == ("coco", 100, 2000, 500)
     assert (run.epsilon, run.rounds, run.affordable) == (2.0, 4, 4)
     assert run.noise is not None
@@ -28,13 +37,13 @@ def test_a_plan_opens_rounds_that_keep_its_promise() -> None:
     assert promise.epsilon_central < 2
 
 
-@pytest.mark.parametrize("mechanism", ["auto", "coco", "sumdp", "sumdp-shares"])
+@pytest.mark.parametrize("mechanism", ["auto", "coco", "sumdp", "gaussian-shares"])
 def test_a_plan_needs_norms_and_says_which_it_used(mechanism: str) -> None:
     public: dict[str, Any] = {"dim": 100, "clients": 2000, "rounds": 2, "budget": 1}
-    with pytest.raises(TypeError, match="'l1' and 'l2'"):
+    with pytest.raises(InvalidParameter, match="Better, give public gradients"):
         plan(**public, mechanism=mechanism)
     for name in ("l1", "l2"):
-        for wrong in (0, -1.0, math.inf):
+        for wrong in (None, 0, -1.0, math.inf):
             norms: dict[str, Any] = {"l1": 5, "l2": 1, name: wrong}
             with pytest.raises(InvalidParameter) as refused:
                 plan(**public, **norms, mechanism=mechanism, clip=1.0)
@@ -44,6 +53,142 @@ def test_a_plan_needs_norms_and_says_which_it_used(mechanism: str) -> None:
     assert (run.l1, run.l2) == (5, 1.25)
     assert run.explanation.startswith("norms of a gradient, as given: L1 5, L2 1.25\n")
     assert math.isfinite(run.learning_rate)
+
+
+@pytest.mark.parametrize("sample", [gradients(), gradients().astype(np.float32)])
+def test_public_gradients_take_the_place_of_norms(
+    sample: NDArray[np.float32] | NDArray[np.float64],
+) -> None:
+    run = plan(dim=20, clients=20_000, public=sample, trust="nobody", budget=2, rounds=4)
+    assert (run.trust, run.budget, run.affordable) == ("nobody", 2.0, 4)
+    assert run.promise.participations == 1
+    assert run.promise.epsilon_local_total == run.epsilon == 2.0
+    # The first sum is over float32 numbers in the helper, too: only the order of additions differs.
+    assert run.l1 == pytest.approx(float(np.abs(sample).sum(axis=1).mean()), rel=1e-5)
+    assert run.l2 == pytest.approx(float(np.linalg.norm(sample, axis=1).mean()), rel=1e-5)
+    assert "the mean of 300 public gradients" in run.explanation
+    assert run.slope is not None
+    assert 0 < run.slope <= 1.01
+    assert run.signal_to_noise is not None
+    assert run.signal_to_noise > 1
+    assert (run.expected_accuracy, run.warm_factor) == (None, None)
+
+
+def examples(n: int = 600, features: int = 8) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return public examples of three classes, sorted by class."""
+    rng = np.random.default_rng(2)
+    labels = np.sort(rng.integers(0, 3, n))
+    centres = 2 * rng.standard_normal((3, features))
+    return centres[labels] + rng.standard_normal((n, features)), labels
+
+
+def test_a_run_is_rehearsed_on_public_examples() -> None:
+    x, y = examples()
+    run = plan(clients=20_000, public=(x, y), budget=4)
+    assert (run.trust, run.dim, run.promise.epsilon_local_total) == ("nobody", 27, 4.0)
+    assert run.expected is not None
+    assert run.expected.before < 0.6 < run.expected.accuracy <= 1
+    assert 0 < run.expected.error < 0.2
+    assert run.expected.without_privacy > 0.9
+    assert f"expected accuracy  {run.expected.accuracy:.3f}" in run.explanation
+    assert "on public examples" in " ".join(run.explanation.split())
+    narrow = plan(clients=20_000, public=(x.astype(np.float32), list(y)), budget=4, dim=27)
+    assert narrow.dim == 27
+    for public, param in (
+        ((x, y[1:]), "labels"),
+        ((x, y - 1), "labels"),
+        ((x, y.astype(float)), "labels"),
+        ((x[:50], y[:50]), "public"),
+        ((x[0], y), "public"),
+        ((x, y, y), "public"),
+        ((np.where(x > 3, np.nan, x), y), "public"),
+    ):
+        with pytest.raises(InvalidParameter) as refused:
+            plan(clients=20_000, public=public, budget=4)  # type: ignore[arg-type]
+        assert refused.value.param == param
+    with pytest.raises(InvalidParameter, match="27 parameters"):
+        plan(clients=20_000, public=(x, y), budget=4, dim=28)
+
+
+def test_trusts_are_compared() -> None:
+    rows = compare(clients=2000, public=examples(), budget=2)
+    assert [r.trust for r in rows] == ["nobody", "own-site", "shuffler", "two-servers", "server"]
+    nobody, site, _, _, server = rows
+    assert (nobody.epsilon, nobody.delta, nobody.against) == (2.0, 0.0, "everybody")
+    assert (site.mechanism, site.expected) == ("", None)
+    assert "clients hold their own data" in site.why
+    assert server.error < nobody.error
+    assert nobody.off is not None
+    assert nobody.expected is not None
+    assert server.expected is not None
+    assert server.expected.accuracy > 0.9
+
+
+def test_norms_alone_say_nothing_of_the_signal() -> None:
+    run = plan(dim=100, clients=2000, l1=5, l2=1, rounds=4, epsilon=2, mechanism="coco")
+    assert (run.trust, run.budget) == ("nobody", 0.0)
+    assert (run.slope, run.signal_to_noise, run.warm_factor) == (None, None, None)
+
+
+def test_more_noise_than_signal_is_refused_with_what_would_work() -> None:
+    few: dict[str, Any] = {"dim": 20, "clients": 20, "public": gradients(), "trust": "nobody"}
+    with pytest.raises(NoiseAboveSignal, match=r"What would work: about \d+ clients, or ε = "):
+        plan(**few, budget=0.5)
+    run = plan(**few, budget=0.5, force=True)
+    assert run.signal_to_noise is not None
+    assert run.signal_to_noise < 1
+
+
+def test_a_public_model_is_expected_to_gain_or_the_run_is_refused() -> None:
+    many: dict[str, Any] = {"dim": 20, "public": gradients(), "trust": "nobody", "budget": 2}
+    run = plan(**many, clients=50_000, zero_shot=0.8)
+    assert run.expected_accuracy is not None
+    assert 0.8 < run.expected_accuracy < 1
+    assert run.warm_factor is not None
+    assert 0 < run.warm_factor <= 1
+    with pytest.raises(NoiseAboveSignal, match=r"accuracy of 0\.8"):
+        plan(**many, clients=50, zero_shot=0.8)
+
+
+def test_two_servers_plan_sums() -> None:
+    run = plan(dim=20, clients=500, public=gradients(), trust="two-servers", budget=1)
+    assert (run.mechanism, run.trust) == ("gaussian-shares", "two-servers")
+    assert run.promise.epsilon_local is None
+    assert run.promise.epsilon_central is not None
+    assert 0.99 < run.promise.epsilon_central <= 1
+
+
+@pytest.mark.parametrize(
+    "public",
+    [
+        gradients()[:1],
+        gradients(dim=19),
+        gradients()[0],
+        np.zeros((3, 20)),
+        np.full((3, 20), np.inf),
+        np.ones((3, 20), int),
+        [],
+        "gradients",
+    ],
+)
+def test_wrong_public_gradients_are_named(public: Any) -> None:
+    with pytest.raises(InvalidParameter) as refused:
+        plan(dim=20, clients=2000, public=public)
+    assert refused.value.param == "public"
+
+
+def test_what_does_not_fit_together_is_named() -> None:
+    both: dict[str, Any] = {"public": gradients(), "l2": 1.0}
+    wrong: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("public", both),
+        ("trust", {"public": gradients(), "trust": "hope"}),
+        ("trust", {"public": gradients(), "trust": "server"}),
+        ("zero shot", {"public": gradients(), "zero_shot": 1.5}),
+    )
+    for param, given in wrong:
+        with pytest.raises(InvalidParameter) as refused:
+            plan(dim=20, clients=2000, **given)
+        assert refused.value.param == param
 
 
 def test_centred_inputs_have_steps_of_their_own() -> None:
@@ -64,6 +209,7 @@ def test_a_limit_on_a_report_is_kept_and_slots_are_passed_on() -> None:
             l1=5,
             l2=1,
             rounds=3,
+            trust="shuffler",
             budget=0.2,
             mechanism="coco",
             max_epsilon=most,
@@ -100,6 +246,29 @@ def test_accounts_of_several_rounds_compose() -> None:
     assert one.epsilon_central is not None
     assert four.epsilon_central is not None
     assert one.epsilon_central < four.epsilon_central < 4 * one.epsilon_central
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.25, 1e-6), (1.0, 1e-6), (4.0, 1e-8)])
+def test_sums_of_two_servers_compose_as_dp_accounting_says(epsilon: float, delta: float) -> None:
+    dp_accounting = pytest.importorskip("dp_accounting")
+    pld = pytest.importorskip("dp_accounting.pld")
+    gaussian = pytest.importorskip("dp_accounting.gaussian_mechanism")
+    round_ = new_round(
+        mechanism="gaussian-shares",
+        epsilon=epsilon,
+        delta=delta,
+        sparsity=None,
+        shuffler="shuffler.example",
+        seal_key=KEY,
+        share_key=SHARE_KEY,
+    )
+    noise = dp_accounting.GaussianDpEvent(gaussian.get_sigma_gaussian(epsilon, delta))
+    for rounds in (1, 2, 10):
+        promise = account(round_, clients=1000, participations=rounds, delta=delta)
+        exact = pld.PLDAccountant().compose(noise, rounds).get_epsilon(delta)
+        assert promise.epsilon_central is not None
+        # Never below the exact value. PLDAccountant is within 1e-8 of it, above.
+        assert exact * (1 - 1e-8) <= promise.epsilon_central <= exact * (1 + 1e-5)
 
 
 def test_no_privacy_is_no_promise() -> None:

@@ -43,7 +43,7 @@ def test_the_command_comes_with_the_package(how: list[object]) -> None:
 
 
 def test_the_command_describes_a_round() -> None:
-    given = ("-mechanism", "collision", "-dim", 10, "-epsilon", 4, "-param", "sparsity=2")
+    given = ("--mechanism", "collision", "--dim", 10, "--epsilon", 4, "--param", "sparsity=2")
     described = run(installed(), "round", *given)
     assert described.returncode == 0, described.stderr
     assert '"collision"' in described.stdout

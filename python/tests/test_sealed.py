@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import KEY, new_round
+from conftest import KEY, SHARE_KEY, new_round
 from numpy.typing import NDArray
 
 from hushgrad import (
@@ -131,22 +131,27 @@ def test_the_central_budget_pays_what_the_shuffled_report_costs(
         assert 0 < ledger.spent_central().epsilon <= client.central.epsilon
 
 
-def test_rounds_of_two_servers_seal_the_share_of_the_first_one(row: Row) -> None:
+def test_rounds_of_two_servers_seal_a_share_to_each(row: Row) -> None:
     server = new_round(
-        mechanism="sumdp-shares",
+        mechanism="gaussian-shares",
         epsilon=1.0,
         delta=1e-6,
         min_reports=1000,
         sparsity=None,
-        levels=16,
         shuffler="shuffler.example",
         seal_key=KEY,
+        share_key=SHARE_KEY,
     )
-    demand = Policy(max_epsilon=1, max_delta=1e-6, shuffled=PINS)
+    both = replace(PINS, share_keys=(hashlib.sha256(SHARE_KEY).hexdigest(),))
+    demand = Policy(max_epsilon=1, max_delta=1e-6, shuffled=both)
     with pytest.raises(PolicyRefused) as refused:
         Round(server.description, demand)
     assert refused.value.param == "mechanism"
-    client = Round(server.description, replace(demand, mechanisms=("sumdp-shares",)))
+    client = Round(server.description, replace(demand, mechanisms=("gaussian-shares",)))
     assert client.guarantee.trust == "two-servers"
+    assert client.share_key == SHARE_KEY
+    with pytest.raises(PolicyRefused) as refused:
+        Round(server.description, replace(demand, mechanisms=("gaussian-shares",), shuffled=PINS))
+    assert refused.value.param == "share_key"
     assert client.central == client.guarantee
     assert len(client.encode(row)) == client.report_bytes

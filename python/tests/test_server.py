@@ -58,14 +58,15 @@ def client(server: Server) -> Iterator[Client]:
 
 def reports_of(round_: Round, rows: NDArray[Any]) -> Reports:
     """Return the reports of clients that accept the round."""
-    policy = Policy(max_epsilon=20.0, max_delta=1e-6, trust_shuffler=True, accept_real_numbers=True)
+    policy = Policy(max_epsilon=20.0, max_delta=1e-6, trust_shuffler=True)
     return Round(round_.description, policy).encode(rows)
 
 
 SAME = [
     {"mechanism": "coco", "dim": 3000, "columns": ["plus", "frequency"]},
     {"mechanism": "auto", "dim": 3000},
-    {"mechanism": "privunitg", "dim": 64, "sparsity": None, "scale": 1.0},
+    {"mechanism": "privunit", "dim": 64, "sparsity": None, "scale": 1.0},
+    {"mechanism": "laplace", "dim": 64, "sparsity": None, "scale": 1.0},
     # Reports of sumdp vary in length.
     {"mechanism": "sumdp", "dim": 40, "sparsity": None, "epsilon": 1.0, "delta": 1e-6},
 ]

@@ -50,18 +50,18 @@ def parties(command: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
     def own(name: str, alternatives: str, prefix: str = "") -> tuple[str, ...]:
         cert, key = certify(made.folder, name, f"{alternatives},IP:127.0.0.1")
-        return f"-{prefix}tls-cert", str(cert), f"-{prefix}tls-key", str(key)
+        return f"--{prefix}tls-cert", str(cert), f"--{prefix}tls-key", str(key)
 
     own("operator", "DNS:operator")
     server = Server(command, made.folder, made.clients, made.operators).start(
-        *("-shuffler-listen", upstream, "-shuffler-ca", ca, "-shuffler-name", "shuffler"),
-        *("-operator-ca", ca, "-operator-name", "operator", *own("server", "DNS:localhost")),
+        *("--shuffler-listen", upstream, "--shuffler-ca", ca, "--shuffler-name", "shuffler"),
+        *("--operator-ca", ca, "--operator-name", "operator", *own("server", "DNS:localhost")),
     )
     shuffler = Daemon(
         command,
-        *("shuffle", "-name", NAME, "-floor", "1", "-listen", made.shuffler),
-        *("-data", str(made.folder / "shuffle"), "-log-level", "warn"),
-        *("-upstream", upstream, "-upstream-tls-ca", ca),
+        *("shuffle", "--name", NAME, "--floor", "1", "--listen", made.shuffler),
+        *("--data", str(made.folder / "shuffle"), "--log-level", "warn"),
+        *("--upstream", upstream, "--upstream-tls-ca", ca),
         *own("shuffler", f"DNS:{NAME}"),
         *own("shuffler", f"DNS:{NAME}", "upstream-"),
         log=made.folder / "shuffle.log",

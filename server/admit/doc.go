@@ -1,7 +1,7 @@
 // Package admit makes a server count one report for each admitted client of a round. Use it
 // in a server or a shuffler that spends tokens, and in a client that fetches them. Start with [NewVerifier]
-// for a server, with [NewRequest] for a client, and with package server/admit/issuer for the
-// party that admits clients.
+// for a server, with [NewRequest] for a client, and with package server's Issuer for the party that
+// admits clients.
 //
 // # What a token is
 //

@@ -40,7 +40,7 @@ func NewVerifier(issuerKey []byte, digest [32]byte) (*Verifier, error) {
 	if err != nil {
 		return nil, fmt.Errorf("admit: %w", err)
 	}
-	return &Verifier{public: public, challenge: challengeOf(digest), keyID: KeyID(issuerKey)}, nil
+	return &Verifier{public: public, challenge: sha256.Sum256(marshalChallenge(IssuerName, digest[:], "")), keyID: KeyID(issuerKey)}, nil
 }
 
 // Verify returns nil for a token that the issuer has signed for this round. Every other error
@@ -76,11 +76,6 @@ func (v *Verifier) verify(token []byte) error {
 		return fl.Invalid("authenticator", "another number", "must be the issuer's signature: %v", err)
 	}
 	return nil
-}
-
-// challengeOf returns the challenge_digest of a round.
-func challengeOf(digest [32]byte) [32]byte {
-	return sha256.Sum256(marshalChallenge(IssuerName, digest[:], ""))
 }
 
 // marshalChallenge encodes a TokenChallenge (RFC 9577, Section 2.1.1).

@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/privacy/ledger"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 )
 
 // Options are the settings of a Client.

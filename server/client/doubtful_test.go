@@ -16,9 +16,9 @@ import (
 	"github.com/hushgrad/hushgrad/privacy/ledger"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
+	"github.com/hushgrad/hushgrad/server/internal/servertest"
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/seal"
-	"github.com/hushgrad/hushgrad/server/servertest"
 	forwarder "github.com/hushgrad/hushgrad/server/shuffler"
 )
 
@@ -106,6 +106,7 @@ func behind(t *testing.T, shuffled bool) (*lossy, func() int64) {
 // A server counts reports and its answers are lost, until the client's attempts run out, several times.
 // To submit the same reports again counts them once.
 func TestReportsWhoseAnswersAreLostCountOnce(t *testing.T) {
+	t.Parallel() // it mostly waits
 	const n = 10
 	for name, shuffled := range map[string]bool{"direct": false, "shuffled": true} {
 		conn, counted := behind(t, shuffled)
@@ -138,6 +139,7 @@ func TestReportsWhoseAnswersAreLostCountOnce(t *testing.T) {
 // Clients of a simulation whose reports are equal count one by one, also at the same time and while
 // answers are lost: each of them tries again until it has a receipt.
 func TestEqualReportsOfSeveralClientsAllCount(t *testing.T) {
+	t.Parallel() // it mostly waits
 	const n = 16
 	for name, shuffled := range map[string]bool{"direct": false, "shuffled": true} {
 		conn, counted := behind(t, shuffled)

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 )
 
 // receiveEstimate reads an estimate from its stream. Columns grow with what arrives and not

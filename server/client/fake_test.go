@@ -10,9 +10,9 @@ import (
 
 	_ "github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/client"
-	"github.com/hushgrad/hushgrad/server/servertest"
+	"github.com/hushgrad/hushgrad/server/internal/servertest"
 )
 
 // liar is a server that answers what a test wants it to.
@@ -21,6 +21,7 @@ type liar struct {
 	service.UnimplementedOperatorServer
 
 	status   *service.RoundStatus
+	listed   []*service.RoundStatus
 	model    func(send func(*service.GetModelResponse), done <-chan struct{})
 	estimate []*service.GetEstimateResponse
 	batches  []*service.SubmitReportsRequest // received
@@ -28,6 +29,15 @@ type liar struct {
 
 func (l *liar) GetRound(context.Context, *service.GetRoundRequest) (*service.GetRoundResponse, error) {
 	return &service.GetRoundResponse{Status: l.status}, nil
+}
+
+func (l *liar) ListRounds(_ *service.ListRoundsRequest, stream grpc.ServerStreamingServer[service.ListRoundsResponse]) error {
+	for _, s := range l.listed {
+		if err := stream.Send(&service.ListRoundsResponse{Status: s}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (l *liar) GetModel(_ *service.GetModelRequest, stream grpc.ServerStreamingServer[service.GetModelResponse]) error {

@@ -10,7 +10,8 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/prefix"
+	"github.com/hushgrad/hushgrad/internal/service"
 )
 
 // maxModelBytes bounds what a server can make a client hold.
@@ -27,18 +28,15 @@ type Model struct {
 }
 
 // Model fetches the current model and checks its size and SHA-256.
-func (c *Client) Model(ctx context.Context) (*Model, error) {
+func (c *Client) Model(ctx context.Context) (_ *Model, err error) {
+	defer prefix.Error(&err, "client: model")
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := c.rounds.GetModel(ctx, &service.GetModelRequest{})
 	if err != nil {
-		return nil, fmt.Errorf("client: model: %w", err)
+		return nil, err
 	}
-	m, err := receiveModel(stream)
-	if err != nil {
-		return nil, fmt.Errorf("client: model: %w", err)
-	}
-	return m, nil
+	return receiveModel(stream)
 }
 
 // receiveModel reads a model from its stream and checks it against its header.

@@ -9,7 +9,8 @@ import (
 	"google.golang.org/grpc/peer"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/prefix"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
 
@@ -41,15 +42,8 @@ type Participation struct {
 // party at the other end is that shuffler. A guarantee with trust fl.TwoServers is accepted only if
 // the policy names the mechanism and pins both parties: the seal key is the first server's, and the
 // shuffler is the second server.
-func (c *Client) Join(ctx context.Context, roundID string) (*Participation, error) {
-	p, err := c.join(ctx, roundID)
-	if err != nil {
-		return nil, fmt.Errorf("client: join: %w", err)
-	}
-	return p, nil
-}
-
-func (c *Client) join(ctx context.Context, roundID string) (*Participation, error) {
+func (c *Client) Join(ctx context.Context, roundID string) (_ *Participation, err error) {
+	defer prefix.Error(&err, "client: join")
 	r, err := c.openRound(ctx, roundID)
 	if err != nil {
 		return nil, err
@@ -124,8 +118,8 @@ func (p *Participation) Round() fl.Round { return p.round }
 func (p *Participation) Mechanism() fl.Mechanism { return p.mechanism }
 
 // Guarantee is what one report by itself promises its sender. A local one holds against everybody.
-// One with trust fl.TwoServers holds against one passive server. It does not hold against a server
-// that makes up reports, nor against both servers together.
+// One with trust fl.TwoServers holds against either server, as long as the other one is honest. It does not
+// hold against both servers together.
 func (p *Participation) Guarantee() fl.Guarantee { return p.terms.Guarantee }
 
 // Central is what one report promises against a party that sees only what the shuffler forwards, for

@@ -10,11 +10,11 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/hushgrad/hushgrad/baseline/dense"
+	"github.com/hushgrad/hushgrad/baseline"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/shares"
+	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/privacy/ledger"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/client"
 	_ "github.com/hushgrad/hushgrad/tiers"
 )
@@ -83,7 +83,7 @@ func TestPairsAreCharged(t *testing.T) {
 	}
 
 	status := openRound(t)
-	status.Round.Mechanism, status.Round.Epsilon, status.Round.Params = dense.Name, math.Inf(1), nil
+	status.Round.Mechanism, status.Round.Epsilon, status.Round.Params = baseline.None, math.Inf(1), nil
 	part, err = newClient(t, dial(t, &liar{status: status}), client.Options{}).Join(t.Context(), "r")
 	if err != nil {
 		t.Fatal(err)
@@ -147,10 +147,9 @@ func TestClientsDoNotBuildWhatTheyRefuse(t *testing.T) {
 // A report of a mechanism for two servers would show its gradient to one of them.
 func TestClientsSendNoWholeReportOfTwoServers(t *testing.T) {
 	status := openStatus(t, fl.Round{
-		ID: "r", Mechanism: shares.Name, Dim: 8, Scale: 1, Epsilon: 1, Delta: 1e-6, MinReports: 2000, PublicSeed: [32]byte{1},
-		Params: fl.Params{shares.ParamLevels: fl.Int(16)},
+		ID: "r", Mechanism: hdsum.SharesName, Dim: 8, Scale: 1, Epsilon: 1, Delta: 1e-6, MinReports: 2000, PublicSeed: [32]byte{1},
 	})
-	policy := fl.Policy{MaxEpsilon: 1, MaxDelta: 1e-6, Mechanisms: []string{shares.Name}, Relation: fl.ZeroOut}
+	policy := fl.Policy{MaxEpsilon: 1, MaxDelta: 1e-6, Mechanisms: []string{hdsum.SharesName}, Relation: fl.ZeroOut}
 	c, err := client.New(dial(t, &liar{status: status}), client.Options{Policy: policy})
 	if err != nil {
 		t.Fatal(err)

@@ -2,11 +2,11 @@ package client
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/prefix"
+	"github.com/hushgrad/hushgrad/internal/service"
 )
 
 // Scalar is a number that a training run has measured, for the server's dashboard.
@@ -21,16 +21,15 @@ type Scalar struct {
 // round of an earlier one replaces it. Whoever sees the dashboard reads them: do not publish what
 // was measured on data of clients. The server keeps 32 names, and the 1000 highest rounds of each,
 // until it stops.
-func (o *Operator) PutScalars(ctx context.Context, scalars ...Scalar) error {
+func (o *Operator) PutScalars(ctx context.Context, scalars ...Scalar) (err error) {
+	defer prefix.Error(&err, "client: put scalars")
 	req := &service.PutScalarsRequest{}
 	for _, s := range scalars {
 		if s.Round < 1 || s.Round > math.MaxInt32 {
-			return fmt.Errorf("client: put scalars: %w", fl.Invalid("Round", s.Round, "must be in [1, %d]", math.MaxInt32))
+			return fl.Invalid("Round", s.Round, "must be in [1, %d]", math.MaxInt32)
 		}
 		req.Scalars = append(req.Scalars, &service.Scalar{Name: s.Name, Round: uint32(s.Round), Value: s.Value, StdErr: s.StdErr})
 	}
-	if _, err := o.api.PutScalars(ctx, req); err != nil {
-		return fmt.Errorf("client: put scalars: %w", err)
-	}
-	return nil
+	_, err = o.api.PutScalars(ctx, req)
+	return err
 }

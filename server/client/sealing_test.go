@@ -13,15 +13,14 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/hushgrad/hushgrad/baseline/dense"
+	"github.com/hushgrad/hushgrad/baseline"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
-	"github.com/hushgrad/hushgrad/hdsum/shares"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/privacy/ledger"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
-	"github.com/hushgrad/hushgrad/server/admit/issuer"
 	"github.com/hushgrad/hushgrad/server/client"
+	"github.com/hushgrad/hushgrad/server/internal/issuer"
 	"github.com/hushgrad/hushgrad/server/seal"
 	"github.com/hushgrad/hushgrad/sparse"
 	"github.com/hushgrad/hushgrad/tiers"
@@ -66,11 +65,11 @@ func TestEachReportIsSealedByItself(t *testing.T) {
 	}
 }
 
-// The first server's share is sealed, and the second one's follows it. Together they are the report.
+// Each share is sealed to its server. Together they are the report.
 func TestTwoServersGetTheirShares(t *testing.T) {
 	s, conn := openShuffler(t, twoServers)
 	policy := s.pinned()
-	policy.MaxEpsilon, policy.MaxDelta, policy.Mechanisms = 1, 1e-6, []string{shares.Name}
+	policy.MaxEpsilon, policy.MaxDelta, policy.Mechanisms = 1, 1e-6, []string{hdsum.SharesName}
 	p := joinWith(t, conn, client.Options{Policy: policy})
 	report, err := p.Encode(nil, make([]float64, 8), nil)
 	if err != nil {
@@ -80,7 +79,7 @@ func TestTwoServersGetTheirShares(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := p.Mechanism().(fl.SharedMechanism)
-	if len(s.reports) != 1 || !bytes.Equal(s.reports[0], report) || s.format.Share != m.ShareBytes(fl.SecondServer) || len(s.messages[0].Reports) != s.format.Item() {
+	if len(s.reports) != 1 || !bytes.Equal(s.reports[0], report) || s.format.Second != m.ShareBytes(fl.SecondServer) || len(s.messages[0].Reports) != s.format.Item() {
 		t.Errorf("%d reports, the first % x, want % x", len(s.reports), s.reports, report)
 	}
 	if g, ok := p.Central(); !ok || g != p.Guarantee() || g.Trust != fl.TwoServers {
@@ -94,10 +93,11 @@ func TestTwoServersGetTheirShares(t *testing.T) {
 		"no pins":          {func(p *fl.Policy) { p.Shuffled = nil }, "shuffler"},
 		"the first server": {func(p *fl.Policy) { p.Shuffled.SealKeys = nil }, "seal_key"},
 		"the second one":   {func(p *fl.Policy) { p.Shuffled.Shufflers = []string{"other.example"} }, "shuffler"},
+		"its key":          {func(p *fl.Policy) { p.Shuffled.ShareKeys = p.Shuffled.SealKeys }, "share_key"},
 		"its ε":            {func(p *fl.Policy) { p.MaxEpsilon = 0.5 }, "epsilon"},
 	} {
 		policy := s.pinned()
-		policy.MaxEpsilon, policy.MaxDelta, policy.Mechanisms = 1, 1e-6, []string{shares.Name}
+		policy.MaxEpsilon, policy.MaxDelta, policy.Mechanisms = 1, 1e-6, []string{hdsum.SharesName}
 		c.change(&policy)
 		refused, err := client.New(conn, client.Options{Policy: policy})
 		if err != nil {
@@ -299,7 +299,7 @@ func TestOneParticipationActsForManyClients(t *testing.T) {
 func TestReportsTooLongForTheLedgerCostNothing(t *testing.T) {
 	const dim = 1_400_000
 	_, conn := openShuffler(t, func(r *fl.Round) {
-		r.Mechanism, r.Epsilon, r.Params, r.Dim = dense.Name, math.Inf(1), nil, dim
+		r.Mechanism, r.Epsilon, r.Params, r.Dim = baseline.None, math.Inf(1), nil, dim
 	})
 	l := openLedger(t, math.Inf(1))
 	p := joinWith(t, conn, client.Options{Policy: anything, Ledger: l, Purpose: "digits"})

@@ -14,8 +14,8 @@ import (
 
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/shares"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/admit"
 	"github.com/hushgrad/hushgrad/server/client"
 	"github.com/hushgrad/hushgrad/server/seal"
@@ -82,11 +82,20 @@ func openShuffler(t *testing.T, change func(*fl.Round)) (*shuffler, *grpc.Client
 	return s, dialRounds(t, s)
 }
 
-// twoServers makes a round one of sumdp-shares.
+// twoServers makes a round one of gaussian-shares.
 func twoServers(r *fl.Round) {
-	r.Mechanism, r.Epsilon, r.Delta, r.Dim, r.MinReports = shares.Name, 1, 1e-6, 8, 2000
-	r.Params = fl.Params{shares.ParamLevels: fl.Int(16)}
+	r.Mechanism, r.Epsilon, r.Delta, r.Dim, r.MinReports = hdsum.SharesName, 1, 1e-6, 8, 2000
+	r.Params, r.ShareKey = nil, secondKey().Public()
 }
+
+// secondKey is the second server's key.
+var secondKey = sync.OnceValue(func() *seal.Key {
+	key, err := seal.GenerateKey(seal.X25519)
+	if err != nil {
+		panic(err)
+	}
+	return key
+})
 
 func (s *shuffler) GetRound(_ context.Context, _ *service.GetRoundRequest) (*service.GetRoundResponse, error) {
 	return &service.GetRoundResponse{Status: s.status}, nil
@@ -150,7 +159,12 @@ func (s *shuffler) take(req *service.SubmitReportsRequest, resp *service.SubmitR
 				return err
 			}
 		}
-		share, tag := s.format.Second(item)
+		var share, tag []byte
+		if s.format.Second > 0 {
+			if share, tag, err = secondKey().NewShareOpener(s.format, s.digest).Open(item); err != nil {
+				return err
+			}
+		}
 		if !slices.Equal(tag, plain[s.format.Report:s.format.Report+s.format.Tag]) {
 			return errors.New("the tag in the seal is not the second share's")
 		}
@@ -164,7 +178,7 @@ func (s *shuffler) take(req *service.SubmitReportsRequest, resp *service.SubmitR
 // pinned is a policy for rounds of a shuffler: central ε = 1 at δ = 1e-6.
 func (s *shuffler) pinned() fl.Policy {
 	return fl.Policy{Relation: fl.ZeroOut, Shuffled: &fl.ShuffledPolicy{
-		Shufflers: []string{shufflerName}, SealKeys: [][32]byte{s.key.Fingerprint()}, MaxEpsilonLocal: 2, MaxEpsilon: 1, MaxDelta: 1e-6,
+		Shufflers: []string{shufflerName}, SealKeys: [][32]byte{s.key.Fingerprint()}, ShareKeys: [][32]byte{secondKey().Fingerprint()}, MaxEpsilonLocal: 2, MaxEpsilon: 1, MaxDelta: 1e-6,
 	}}
 }
 

@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/privacy/ledger"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server/admit"
 )
 
@@ -234,10 +234,7 @@ func (p *Participation) Unfinished() []byte {
 	if p.spending == nil || p.client.opts.Ledger == nil {
 		return nil
 	}
-	return p.spending.unfinished()
-}
-
-func (s *spending) unfinished() []byte {
+	s := p.spending
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.kept == nil || s.done {

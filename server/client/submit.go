@@ -12,7 +12,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/prefix"
+	"github.com/hushgrad/hushgrad/internal/service"
 )
 
 // Receipt says what became of a submission. A shuffler takes reports in, and the server counts them
@@ -37,15 +38,8 @@ type Receipt struct {
 // records it as spent before its first byte leaves, and records the receipt in the end. In a
 // round that asks for tokens there is one report, too, and Submit fetches its token first, as
 // FetchToken does.
-func (p *Participation) Submit(ctx context.Context, reports [][]byte) (Receipt, error) {
-	receipt, err := p.submit(ctx, reports)
-	if err != nil {
-		return receipt, fmt.Errorf("client: submit: %w", err)
-	}
-	return receipt, nil
-}
-
-func (p *Participation) submit(ctx context.Context, reports [][]byte) (receipt Receipt, err error) {
+func (p *Participation) Submit(ctx context.Context, reports [][]byte) (receipt Receipt, err error) {
+	defer prefix.Error(&err, "client: submit")
 	if len(reports) == 0 {
 		return Receipt{}, fl.Invalid("reports", "nothing", "at least one is required")
 	}

@@ -7,7 +7,8 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/prefix"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/admit"
 )
 
@@ -20,19 +21,17 @@ import (
 // The issuer signs one message of a client under each key, and that one again: after a
 // failure the same tokens come. The error is the issuer's gRPC status, wrapped, or wraps
 // admit.ErrToken when the issuer's answer is no signature.
-func (p *Participation) FetchToken(ctx context.Context) error {
+func (p *Participation) FetchToken(ctx context.Context) (err error) {
+	defer prefix.Error(&err, "client: fetch token")
 	if p.client.opts.Ledger == nil || !p.admitted() {
 		return nil
 	}
 	p.spending.mu.Lock()
 	defer p.spending.mu.Unlock()
 	if p.spending.kept == nil {
-		return fmt.Errorf("client: fetch token: %w", fl.Invalid("report", "nothing", "must be encoded first"))
+		return fl.Invalid("report", "nothing", "must be encoded first")
 	}
-	if err := p.spending.fetch(ctx); err != nil {
-		return fmt.Errorf("client: fetch token: %w", err)
-	}
-	return nil
+	return p.spending.fetch(ctx)
 }
 
 // fetch gets the tokens of what is kept, unless they are there or none is needed. The caller holds

@@ -3,10 +3,13 @@ package client_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"crypto/rsa"
 	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,14 +18,14 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/privacy/ledger"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/admit"
-	"github.com/hushgrad/hushgrad/server/admit/issuer"
 	"github.com/hushgrad/hushgrad/server/client"
+	"github.com/hushgrad/hushgrad/server/internal/issuer"
+	"github.com/hushgrad/hushgrad/server/internal/servertest"
 	"github.com/hushgrad/hushgrad/server/journal"
-	"github.com/hushgrad/hushgrad/server/servertest"
 )
 
 // admission is a server with an open round that asks for tokens, and its issuer.
@@ -33,11 +36,35 @@ type admission struct {
 	operator *client.Operator
 }
 
+// made are private keys for all issuers of these tests: each takes a tenth of a second.
+var made struct {
+	sync.Mutex
+	keys []*rsa.PrivateKey
+}
+
+// madeKeys returns keys that are made already, each once.
+func madeKeys() func() (*rsa.PrivateKey, error) {
+	n := 0
+	return func() (*rsa.PrivateKey, error) {
+		made.Lock()
+		defer made.Unlock()
+		if n == len(made.keys) {
+			private, err := rsa.GenerateKey(rand.Reader, admit.KeyBits)
+			if err != nil {
+				return nil, err
+			}
+			made.keys = append(made.keys, private)
+		}
+		n++
+		return made.keys[n-1], nil
+	}
+}
+
 // admitOne starts an admission whose issuer takes every caller for the same client.
 func admitOne(t *testing.T) *admission {
 	t.Helper()
 	i, err := issuer.New(issuer.Config{
-		Journal: journal.NewMemory(), Logger: slog.New(slog.DiscardHandler),
+		Journal: journal.NewMemory(), Logger: slog.New(slog.DiscardHandler), NewKey: madeKeys(),
 		Admit: func(context.Context) (string, error) { return "anna", nil },
 	})
 	if err != nil {

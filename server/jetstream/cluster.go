@@ -73,7 +73,7 @@ func Connect(ctx context.Context, nc *nats.Conn, cfg Config) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("jetstream: %w", err)
 	}
-	c.publisher = newPublisher(c)
+	c.publisher = &publisher{Cluster: c, resting: make([]time.Time, len(c.lanes))}
 	c.wrote()
 	return c, nil
 }
@@ -131,18 +131,26 @@ func againWithin(ctx context.Context, most time.Duration, do func(context.Contex
 		if err == nil || ctx.Err() != nil || lasting(err) {
 			return err
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if sleep(ctx, pause) != nil {
 			return fmt.Errorf("%w: %w", ctx.Err(), err)
 		}
 	}
 }
 
+// sleep waits for a time, or until ctx ends, which is its error.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // lasting reports whether an error stays however often a request is made.
 func lasting(err error) bool {
-	var param *fl.ParamError
-	return errors.As(err, &param) || errors.Is(err, errFenced) || errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrConnectionClosed)
+	_, wrong := errors.AsType[*fl.ParamError](err)
+	return wrong || errors.Is(err, errFenced) || errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrConnectionClosed)
 }
 
 // errFenced is wrapped by errors of a member that has been replaced.

@@ -16,11 +16,11 @@ import (
 
 	_ "github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/broker"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
 	"github.com/hushgrad/hushgrad/server/jetstream"
-	"github.com/hushgrad/hushgrad/server/jetstream/embedded"
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
@@ -28,13 +28,10 @@ import (
 // party is a cluster on one broker in this process, with its operator and what a shuffler uses.
 type party struct {
 	t       *testing.T
-	broker  *embedded.Broker
+	broker  *broker.Broker
 	cluster *jetstream.Cluster
 	keys    *seal.Keys
 	address string // of the leader
-
-	mu     sync.Mutex
-	leader *server.Server
 }
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
@@ -42,11 +39,11 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 // startParty starts a broker and the connection of a member to it, and no member.
 func startParty(t *testing.T, shards int) *party {
 	t.Helper()
-	broker, err := embedded.Start(embedded.Config{Dir: t.TempDir(), Logger: quiet()})
+	node, err := broker.Start(broker.Config{Dir: t.TempDir(), Logger: quiet()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(broker.Close)
+	t.Cleanup(node.Close)
 	keys, err := seal.OpenKeys(t.TempDir()+"/keys", seal.X25519)
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +52,7 @@ func startParty(t *testing.T, shards int) *party {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &party{t: t, broker: broker, keys: keys, address: l.Addr().String()}
+	p := &party{t: t, broker: node, keys: keys, address: l.Addr().String()}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -105,11 +102,6 @@ func (p *party) joinWith(keys *seal.Keys, shard int, kept journal.Journal, metri
 			Listen: func() (l server.Listeners, err error) {
 				l.Clients, err = net.Listen("tcp", p.address)
 				return l, err
-			},
-			Led: func(l *server.Server) {
-				p.mu.Lock()
-				defer p.mu.Unlock()
-				p.leader = l
 			},
 		})
 	}()

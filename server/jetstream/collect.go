@@ -29,8 +29,6 @@ type counters struct {
 	shards []server.Shard
 }
 
-var _ server.Counters = (*counters)(nil)
-
 func newCounters(c *Cluster, keys *seal.Keys, confirm func() error) *counters {
 	return &counters{Cluster: c, keys: keys, confirm: confirm, open: map[[32]byte]bool{}, counts: map[[32]byte]int64{}}
 }
@@ -119,9 +117,7 @@ func (c *counters) part(ctx context.Context, t *tally, shard int, fence []uint64
 				return sum, e.Reports, err
 			}
 		}
-		select {
-		case <-time.After(pause / 4):
-		case <-ctx.Done():
+		if sleep(ctx, pause/4) != nil {
 			return nil, 0, ctx.Err()
 		}
 	}
@@ -149,10 +145,7 @@ func (c *Cluster) manifest(ctx context.Context, shard int) (manifest, time.Time,
 func (c *counters) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		c.look(ctx)
-		select {
-		case <-time.After(time.Second):
-		case <-ctx.Done():
-		}
+		_ = sleep(ctx, time.Second)
 	}
 }
 

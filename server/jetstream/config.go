@@ -29,14 +29,10 @@ type Config struct {
 var validName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
 
 func (c Config) withDefaults() (Config, error) {
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
+	c.Logger = cmp.Or(c.Logger, slog.Default())
 	c.Name = cmp.Or(c.Name, "hushgrad")
 	c.Replicas = cmp.Or(c.Replicas, 3)
-	if c.Lanes == 0 {
-		c.Lanes = min(3, c.Replicas)
-	}
+	c.Lanes = cmp.Or(c.Lanes, min(3, c.Replicas))
 	switch {
 	case !validName.MatchString(c.Name):
 		return c, fl.Invalid("Name", c.Name, "must be 1 to 32 characters of [A-Za-z0-9_-]")

@@ -20,7 +20,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
-	"github.com/hushgrad/hushgrad/server/servertest"
+	"github.com/hushgrad/hushgrad/server/internal/servertest"
 )
 
 var (

@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
@@ -40,9 +39,6 @@ func (l *lease) prefers() bool {
 	return l.preferred && (l.failed.IsZero() || time.Since(l.failed) >= stepBack)
 }
 
-// newHolder returns a name that no other member has.
-func newHolder() string { return rand.Text() }
-
 // watch is what a member knows of a lease that it does not hold.
 type watch struct {
 	revision uint64
@@ -59,9 +55,7 @@ func (l *lease) acquire(ctx context.Context) bool {
 		if l.try(ctx, &seen) {
 			return true
 		}
-		select {
-		case <-time.After(time.Until(last.Add(beat))):
-		case <-ctx.Done():
+		if sleep(ctx, time.Until(last.Add(beat))) != nil {
 			return false
 		}
 	}
@@ -127,9 +121,7 @@ func (l *lease) wishRevision(ctx context.Context) (uint64, error) {
 // one wants it.
 func (l *lease) hold(ctx context.Context) error {
 	for {
-		select {
-		case <-time.After(beat):
-		case <-ctx.Done():
+		if sleep(ctx, beat) != nil {
 			return nil
 		}
 		if err := l.renew(ctx); errors.Is(err, errFenced) || errors.Is(err, errWanted) {

@@ -20,7 +20,7 @@ func TestALeaseIsOneMembersAtATime(t *testing.T) {
 	if !first.acquire(t.Context()) {
 		t.Fatal("a free lease was not taken")
 	}
-	held, stop := context.WithTimeout(t.Context(), 2*leaseTime)
+	held, stop := context.WithTimeout(t.Context(), leaseTime+3*beat)
 	defer stop()
 	go func() { _ = first.hold(held) }()
 	if second.acquire(held) {

@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync"
@@ -54,7 +55,7 @@ func (c *Cluster) Serve(ctx context.Context, m Member) error {
 	if err := m.check(c.cfg.Shards); err != nil {
 		return fmt.Errorf("jetstream: %w", err)
 	}
-	holder := newHolder()
+	holder := rand.Text() // a name that no other member has
 	shown := &figures{Cluster: c, ctx: ctx}
 	for i := range c.cfg.Shards {
 		shown.shards = append(shown.shards, newShard(c, i, holder, m.Seal, m.Journal))
@@ -106,10 +107,7 @@ func (c *Cluster) campaign(ctx context.Context, l *lease, work func(context.Cont
 			if !errors.Is(err, errFenced) { // a member that has taken over can do the work
 				l.failed = time.Now()
 			}
-			select {
-			case <-time.After(leaseTime / 2):
-			case <-ctx.Done():
-			}
+			_ = sleep(ctx, leaseTime/2)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -20,9 +21,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hushgrad/hushgrad/internal/broker"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/jetstream"
-	"github.com/hushgrad/hushgrad/server/jetstream/embedded"
 	"github.com/hushgrad/hushgrad/server/journal/disk"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
@@ -39,6 +40,7 @@ const (
 func TestMain(m *testing.M) {
 	role := map[string]func(context.Context, string) error{"node": nodeRole, "member": memberRole}[os.Getenv(roleEnv)]
 	if role == nil {
+		_ = flag.Set("test.parallel", "8") // parallel tests wait. A value on the command line is read later
 		os.Exit(m.Run())
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
@@ -52,12 +54,12 @@ func TestMain(m *testing.M) {
 
 // nodeRole is a node of the brokers.
 func nodeRole(ctx context.Context, dir string) error {
-	broker, err := embedded.Start(embedded.Config{File: filepath.Join(dir, "nats.conf"), Logger: slog.New(slog.DiscardHandler)})
+	node, err := broker.Start(broker.Config{File: filepath.Join(dir, "nats.conf"), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
 	<-ctx.Done()
-	broker.Close()
+	node.Close()
 	return nil
 }
 

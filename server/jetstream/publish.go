@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/prefix"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
 
@@ -30,10 +31,6 @@ type publisher struct {
 	mu      sync.Mutex
 	next    int
 	resting []time.Time // until when a lane is avoided
-}
-
-func newPublisher(c *Cluster) *publisher {
-	return &publisher{Cluster: c, resting: make([]time.Time, len(c.lanes))}
 }
 
 // lane returns the lane for the next message: in turn, without those that rest. If all do, it is the
@@ -73,9 +70,7 @@ func (p *publisher) send(ctx context.Context, shard int, data []byte) error {
 		}
 		p.rest(lane)
 		p.cfg.Logger.Debug("a lane did not acknowledge", "lane", lane, "shard", shard, "error", err)
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if sleep(ctx, pause) != nil {
 			return fmt.Errorf("%w: %w", ctx.Err(), err)
 		}
 	}
@@ -116,14 +111,12 @@ func (p *publisher) everywhere(ctx context.Context, m message) ([][]uint64, erro
 // Publish publishes sealed reports of the round with a digest, each to its shard, as a shuffler does.
 // It returns when the brokers have them on disk, and tries until ctx ends. All have one size. The
 // error is a *fl.ParamError (wrapped) for other reports, or for none.
-func (c *Cluster) Publish(ctx context.Context, digest [32]byte, sealed [][]byte) error {
+func (c *Cluster) Publish(ctx context.Context, digest [32]byte, sealed [][]byte) (err error) {
+	defer prefix.Error(&err, "jetstream")
 	if len(sealed) == 0 {
-		return fmt.Errorf("jetstream: %w", fl.Invalid("sealed", 0, "must be at least one report"))
+		return fl.Invalid("sealed", 0, "must be at least one report")
 	}
-	if err := c.publisher.forward(ctx, digest, slices.Concat(sealed...), len(sealed[0])); err != nil {
-		return fmt.Errorf("jetstream: %w", err)
-	}
-	return nil
+	return c.publisher.forward(ctx, digest, slices.Concat(sealed...), len(sealed[0]))
 }
 
 // forward publishes sealed reports of one size, each to its shard.

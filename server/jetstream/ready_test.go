@@ -12,7 +12,10 @@ import (
 
 // A member is ready while the brokers take what it writes: a connection to a broker is not enough.
 func TestAMemberIsReadyWhileTheBrokersTakeItsWrites(t *testing.T) {
-	t.Parallel() // it mostly waits
+	if !*long {
+		t.Skip("waits for seconds")
+	}
+	t.Parallel()
 	p := startParty(t, 1)
 	p.join(0, journal.NewMemory())
 	until := func(want string) {

@@ -47,12 +47,11 @@ func TestShardsCountEveryReportOnce(t *testing.T) {
 		t.Errorf("the estimate of %d reports is %v, want of %d, %v", got.Reports, got.Mean(), want.Reports, want.Mean())
 	}
 	eventually(t, "end of the round in the shards", func() bool {
-		p.mu.Lock()
-		defer p.mu.Unlock()
+		shards, err := p.cluster.Status(t.Context())
 		left := int64(0)
-		for _, s := range p.leader.Overview().Shards {
+		for _, s := range shards {
 			left += s.Reports + s.Waiting
 		}
-		return left == 0
+		return err == nil && left == 0
 	})
 }

@@ -15,10 +15,7 @@ const spreadEvery = time.Second
 func (c *Cluster) keepSpread(ctx context.Context) {
 	for ctx.Err() == nil {
 		c.spread(ctx)
-		select {
-		case <-time.After(spreadEvery):
-		case <-ctx.Done():
-		}
+		_ = sleep(ctx, spreadEvery)
 	}
 }
 

@@ -36,8 +36,6 @@ type state struct {
 	err    error  // the first failure
 }
 
-var _ journal.Journal = (*state)(nil)
-
 const (
 	kindTerm = 'T' // a new leader: parts of a batch that are not complete will never be
 	kindPart = 'P' // a part of a batch, not the last one

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/server/internal/journaltest"
 	"github.com/hushgrad/hushgrad/server/journal"
-	"github.com/hushgrad/hushgrad/server/journal/journaltest"
 )
 
 func newState(t testing.TB, c *Cluster) (*state, *[]error) {

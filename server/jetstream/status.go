@@ -2,20 +2,17 @@ package jetstream
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/hushgrad/hushgrad/internal/prefix"
 	"github.com/hushgrad/hushgrad/server"
 )
 
 // Status returns how the shards stand. Cost: a request for each shard and lane.
-func (c *Cluster) Status(ctx context.Context) ([]server.Shard, error) {
-	shards, err := c.status(ctx, map[[32]byte]int64{})
-	if err != nil {
-		return nil, fmt.Errorf("jetstream: %w", err)
-	}
-	return shards, nil
+func (c *Cluster) Status(ctx context.Context) (_ []server.Shard, err error) {
+	defer prefix.Error(&err, "jetstream")
+	return c.status(ctx, map[[32]byte]int64{})
 }
 
 // status adds the reports of each round to counts, too.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -45,7 +46,7 @@ func newTally(r fl.Round, keys *seal.Keys, lanes int) (*tally, error) {
 	if err != nil {
 		return nil, err
 	}
-	if format.Token > 0 || format.Share > 0 {
+	if format.Token > 0 || format.Second > 0 {
 		return nil, fl.Invalid("round", r.ID, "must ask for no tokens and have a mechanism for one server")
 	}
 	key, err := keys.Find(r.SealKey)
@@ -63,14 +64,7 @@ func newTally(r fl.Round, keys *seal.Keys, lanes int) (*tally, error) {
 }
 
 // gone reports whether all lanes say that the round has ended.
-func (t *tally) gone() bool {
-	for _, ended := range t.ended {
-		if !ended {
-			return false
-		}
-	}
-	return true
-}
+func (t *tally) gone() bool { return !slices.Contains(t.ended, false) }
 
 // fresh is a sealed report that was not counted before.
 type fresh struct {

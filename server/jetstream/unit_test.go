@@ -11,7 +11,7 @@ import (
 
 	_ "github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/server/jetstream/embedded"
+	"github.com/hushgrad/hushgrad/internal/broker"
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
@@ -19,12 +19,12 @@ import (
 // testCluster is a cluster on one broker in this process.
 func testCluster(t testing.TB, cfg Config) *Cluster {
 	t.Helper()
-	broker, err := embedded.Start(embedded.Config{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
+	node, err := broker.Start(broker.Config{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(broker.Close)
-	nc, err := broker.Connect(Options()...)
+	t.Cleanup(node.Close)
+	nc, err := node.Connect(Options()...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,6 +40,7 @@ func figures(t *testing.T, from prometheus.Gatherer) map[string]float64 {
 // Two members with a shard each say together who leads, who counts what, how much, and that nothing waits. When
 // one leaves, the other one says that it took the shard, with all its reports. The one that left says nothing.
 func TestMembersSayWhoCountsWhat(t *testing.T) {
+	t.Parallel() // it mostly waits
 	const n = 50
 	p := startParty(t, 2)
 	first, second := prometheus.NewRegistry(), prometheus.NewRegistry()

@@ -3,8 +3,8 @@ package journal_test
 import (
 	"testing"
 
+	"github.com/hushgrad/hushgrad/server/internal/journaltest"
 	"github.com/hushgrad/hushgrad/server/journal"
-	"github.com/hushgrad/hushgrad/server/journal/journaltest"
 )
 
 func TestMemoryKeepsTheContract(t *testing.T) {

@@ -10,10 +10,16 @@
 // one. In a round of a mechanism for two servers it is the share of the first server, the tag of the second
 // server's share and then the token. [FormatOf] has the lengths.
 //
-// The second server's share travels outside the seal, behind 32 random bytes: the key of its tag. The tag
-// is HMAC-SHA256 of the share. The second server forwards the tag of the share that it got. The first server
-// compares it with the tag in the seal: a share that was changed on its way does not count. The key does not
-// reach the first server. Without the key a tag shows nothing of the share, if HMAC-SHA256 is a pseudo-random
+// The second server's share follows, sealed to the second server: one more message of HPKE under
+// fl.Round.ShareKey. Its info is "hushgrad sealed share", the round's digest, and the SHA-256 of the
+// sealed report before it. Its plaintext is 32 random bytes, which are the key of the share's tag, and
+// the share. A sealed share opens behind its own sealed report alone. So a copy of it behind another
+// report is refused, and a share counts once.
+//
+// The tag is the share's HMAC-SHA256 under its key. The second server computes the tag of the share that
+// it opened, and forwards the tag. The first server compares it with the tag in the seal. If the two
+// differ, somebody put another share there, and the report does not count. The key does not reach the
+// first server. Without the key a tag shows nothing of the share, if HMAC-SHA256 is a pseudo-random
 // function.
 //
 // Every sealed report of a round has the same length: rounds whose reports have several lengths
@@ -22,7 +28,8 @@
 //
 // # Keys
 //
-// fl.Round.SealKey names the algorithms and holds the public key. There are two [Suite]s:
+// fl.Round.SealKey names the algorithms and holds the server's public key, and fl.Round.ShareKey the
+// second server's. There are two [Suite]s:
 //
 //	x25519            DHKEM(X25519), HKDF-SHA256, AES-128-GCM      48 bytes more than the plaintext
 //	mlkem768-x25519   MLKEM768-X25519, HKDF-SHA256, AES-256-GCM  1136 bytes more
@@ -34,10 +41,11 @@
 //
 // # What it hides
 //
-// The shuffler sees the round, the number of sealed reports and their length, which is the same
-// for all. It does not see what they say. The server that opens them sees reports and tokens, and
-// whatever the shuffler forwards beside them, which is nothing in package server/shuffler.
-// The key is not fresh for each round: a party that takes the server's private key and has
-// recorded sealed reports reads them. Reports that come from the same client have nothing in
-// common.
+// The shuffler sees the round, the number of sealed reports and their length, which is the same for
+// all. It does not see what they say. As the second of two servers it sees the second shares. The server that opens sealed reports sees the reports, their
+// tokens and whatever the shuffler forwards beside them. Package server/shuffler forwards nothing
+// beside them in a round of a mechanism for one server. In a round of a mechanism for two servers
+// it forwards the tag of each second share, and the sum of the second shares. The key is not fresh
+// for each round: a party that takes the server's private key and has recorded sealed reports reads
+// them. Reports that come from the same client have nothing in common.
 package seal

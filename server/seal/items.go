@@ -16,6 +16,7 @@ import (
 type ItemSealer struct {
 	format Format
 	sealer *Sealer
+	shares *Sealer // nil in a round of a mechanism for one server
 }
 
 // NewItemSealer returns the sealer of a round and its mechanism. The errors are FormatOf's.
@@ -32,32 +33,40 @@ func NewItemSealer(r fl.Round, m fl.Mechanism) (*ItemSealer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ItemSealer{format, sealer}, nil
+	s := &ItemSealer{format: format, sealer: sealer}
+	if format.Second > 0 {
+		s.shares, err = newSealer(shareKey, shareLabel, r.ShareKey, digest)
+	}
+	return s, err
 }
 
 // Format returns the lengths of the items.
 func (s *ItemSealer) Format() Format { return s.format }
 
-// Item seals a report and its token. Of a report for two servers it seals the first share and the tag of
-// the second share, which follows as it is. The same report gives other bytes each time. The error is a
-// *fl.ParamError for a report or a token that has not the length of the Format. Cost: about 0.1 ms.
+// Item seals a report and its token. Of a report for two servers it seals each share to its server. The
+// same report gives other bytes each time. The error is a *fl.ParamError for a report or a token that has
+// not the length of the Format. Cost: about 0.1 ms, and for two servers twice.
 func (s *ItemSealer) Item(report, token []byte) ([]byte, error) {
 	f := s.format
-	if len(report) != f.Report+f.Share {
-		return nil, fl.Invalid("report", fmt.Sprintf("%d bytes", len(report)), "must have %d", f.Report+f.Share)
+	if len(report) != f.Report+f.Second {
+		return nil, fl.Invalid("report", fmt.Sprintf("%d bytes", len(report)), "must have %d", f.Report+f.Second)
 	}
 	if len(token) != f.Token {
 		return nil, fl.Invalid("token", fmt.Sprintf("%d bytes", len(token)), "must have %d", f.Token)
 	}
 	first, second := report[:f.Report], report[f.Report:]
 	var key, tag []byte
-	if f.Tag > 0 {
-		key = make([]byte, f.Tag)
+	if s.shares != nil {
+		key = make([]byte, TagBytes)
 		_, _ = rand.Read(key) // never fails
 		tag = tagOf(key, second)
 	}
 	item, err := s.sealer.Seal(make([]byte, 0, f.Item()), slices.Concat(first, tag, token))
-	return append(append(item, key...), second...), err
+	if err != nil || s.shares == nil {
+		return item, err
+	}
+	id := ID(item)
+	return s.shares.seal(item, append(key, second...), id[:]...)
 }
 
 // Items seals reports without tokens, over all cores.

@@ -1,6 +1,7 @@
 package seal
 
 import (
+	"bytes"
 	"crypto/ecdh"
 	"crypto/hkdf"
 	"crypto/hpke"
@@ -57,41 +58,34 @@ func find(s Suite) (algorithms, error) {
 	return a, nil
 }
 
-// parsePublic reads fl.Round.SealKey.
-func parsePublic(sealKey []byte) (algorithms, hpke.PublicKey, error) {
+// parsePublic reads a public key of a round. name is the key's in errors.
+func parsePublic(name string, key []byte) (algorithms, hpke.PublicKey, error) {
 	refuse := func(rule string, args ...any) (algorithms, hpke.PublicKey, error) {
-		return algorithms{}, nil, fl.Invalid("seal_key", fmt.Sprintf("%d bytes", len(sealKey)), rule, args...)
+		return algorithms{}, nil, fl.Invalid(name, fmt.Sprintf("%d bytes", len(key)), rule, args...)
 	}
-	if len(sealKey) > fl.MaxSealKeyBytes {
+	if len(key) > fl.MaxSealKeyBytes {
 		return refuse("must have at most %d", fl.MaxSealKeyBytes)
 	}
-	for _, name := range Suites() {
-		a := suites[name]
+	for _, suite := range Suites() {
+		a := suites[suite]
 		header := a.header()
-		if len(sealKey) < len(header) || !slices.Equal(sealKey[:len(header)], header) {
+		if !bytes.HasPrefix(key, header) {
 			continue
 		}
-		public, err := a.kem.NewPublicKey(sealKey[len(header):])
+		public, err := a.kem.NewPublicKey(key[len(header):])
 		if err != nil {
-			return refuse("must hold a public key of %s: %v", name, err)
+			return refuse("must hold a public key of %s: %v", suite, err)
 		}
 		return a, public, nil
 	}
 	return refuse("must begin with the algorithms of one of %v", Suites())
 }
 
-// Check returns nil for a key to which this package seals, and otherwise a *fl.ParamError for
-// seal_key.
-func Check(sealKey []byte) error {
-	_, _, err := parsePublic(sealKey)
-	return err
-}
-
-// Fingerprint is the SHA-256 of fl.Round.SealKey, by which clients know a key.
+// Fingerprint is the SHA-256 of fl.Round.SealKey or fl.Round.ShareKey, by which clients know a key.
 type Fingerprint [sha256.Size]byte
 
-// FingerprintOf returns the fingerprint of fl.Round.SealKey.
-func FingerprintOf(sealKey []byte) Fingerprint { return sha256.Sum256(sealKey) }
+// FingerprintOf returns the fingerprint of a public key.
+func FingerprintOf(public []byte) Fingerprint { return sha256.Sum256(public) }
 
 // String returns 64 hexadecimal digits.
 func (f Fingerprint) String() string { return hex.EncodeToString(f[:]) }
@@ -136,7 +130,7 @@ func newKey(s Suite, a algorithms, private hpke.PrivateKey) *Key {
 // Suite returns the algorithms of the key.
 func (k *Key) Suite() Suite { return k.suite }
 
-// Public returns the value for fl.Round.SealKey.
+// Public returns the value for fl.Round.SealKey, or for fl.Round.ShareKey.
 func (k *Key) Public() []byte { return slices.Clone(k.public) }
 
 // Changed returns when the file of the key was written, and the zero time for one without a file.

@@ -221,17 +221,17 @@ func (k *Keys) Newest() (*Key, error) {
 	return all[0], nil
 }
 
-// Find returns the key with this public half, see fl.Round.SealKey.
-func (k *Keys) Find(sealKey []byte) (*Key, error) {
+// Find returns the key with this public half, see fl.Round.SealKey and fl.Round.ShareKey.
+func (k *Keys) Find(public []byte) (*Key, error) {
 	all, err := k.All()
 	if err != nil {
 		return nil, err
 	}
 	for _, key := range all {
-		if slices.Equal(key.public, sealKey) {
+		if slices.Equal(key.public, public) {
 			return key, nil
 		}
 	}
 	return nil, fmt.Errorf("seal: keys: %w: %w", ErrNoKey,
-		fl.Invalid("seal_key", FingerprintOf(sealKey), "must be the key of a file in %s", k.dir))
+		fl.Invalid(sealKey, FingerprintOf(public), "must be the key of a file in %s", k.dir))
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
-	"github.com/hushgrad/hushgrad/hdsum/shares"
 	"github.com/hushgrad/hushgrad/server/admit"
 	"github.com/hushgrad/hushgrad/server/seal"
 	"github.com/hushgrad/hushgrad/sparse"
@@ -123,7 +122,7 @@ func TestTokensWithoutTheShufflersKeyAreRefused(t *testing.T) {
 		if !errors.As(err, &p) || p.Param != "outer_issuer_key" {
 			t.Errorf("%s: %v, want an error for outer_issuer_key", name, err)
 		}
-		if outer == nil && !strings.Contains(err.Error(), "hushgrad round -issuer-key") {
+		if outer == nil && !strings.Contains(err.Error(), "hushgrad round --issuer-key") {
 			t.Errorf("%v does not say what to type", err)
 		}
 	}
@@ -149,14 +148,14 @@ func TestTheFormatHasTheLengthsOfRealReports(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := sealed(t, sealer, append(report, make([]byte, admit.TokenBytes)...))
-		if f.Report != len(report) || f.Token != admit.TokenBytes || f.Sealed != len(c) || f.Share != 0 || f.Item() != len(c) {
+		if f.Report != len(report) || f.Token != admit.TokenBytes || f.Sealed != len(c) || f.SealedSecond != 0 || f.Item() != len(c) {
 			t.Errorf("%s: %+v for a report of %d bytes, sealed %d", suite, f, len(report), len(c))
 		}
 	}
 }
 
 func TestTheFormatOfTwoServers(t *testing.T) {
-	r, m := sealedRound(t, shares.Name, seal.X25519, func(r *fl.Round) { r.Delta = 1e-6 })
+	r, m, _ := sharedRound(t)
 	f, err := seal.FormatOf(r, m)
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +164,7 @@ func TestTheFormatOfTwoServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Report != len(first) || f.Token != 0 || f.Tag != seal.TagBytes || f.Share != len(second) || f.Item() != f.Sealed+f.Tag+len(second) {
+	if f.Report != len(first) || f.Token != 0 || f.Tag != seal.TagBytes || f.Second != len(second) || f.Item() != f.Sealed+f.Tag+len(second)+48 {
 		t.Errorf("%+v for shares of %d and %d bytes", f, len(first), len(second))
 	}
 }
@@ -183,7 +182,10 @@ func TestRoundsThatAShufflerDoesNotServe(t *testing.T) {
 			r.Epsilon = 2
 			r.Params = fl.Params{tiers.ParamBase: fl.Text(coco.Name), tiers.ParamMenu: fl.Text("1,2"), sparse.ParamSparsity: fl.Int(2)}
 		}, "mechanism"},
-		"merged messages": {hdsum.Name, func(r *fl.Round) { r.Delta = 1e-6 }, "mechanism"},
+		"no key for shares":  {hdsum.SharesName, func(r *fl.Round) { r.Delta = 1e-6 }, "share_key"},
+		"a bad one":          {hdsum.SharesName, func(r *fl.Round) { r.Delta, r.ShareKey = 1e-6, []byte{1} }, "share_key"},
+		"a key and no share": {coco.Name, func(r *fl.Round) { r.ShareKey = []byte{1} }, "share_key"},
+		"merged messages":    {hdsum.Name, func(r *fl.Round) { r.Delta = 1e-6 }, "mechanism"},
 	} {
 		r, m := sealedRound(t, c.mechanism, seal.X25519, c.change)
 		_, err := seal.FormatOf(r, m)
@@ -231,18 +233,17 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-func FuzzCheck(f *testing.F) {
+func FuzzNewSealer(f *testing.F) {
 	for _, suite := range seal.Suites() {
 		key, _, _ := generate(f, suite, [32]byte{1})
 		f.Add(key.Public())
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		sealer, err := seal.NewSealer(data, [32]byte{1})
-		if (err == nil) != (seal.Check(data) == nil) {
-			t.Errorf("%v", err)
-		}
 		if err == nil {
 			_, _ = sealer.Seal(nil, data) // X25519 refuses points of low order here
+		} else if _, ok := errors.AsType[*fl.ParamError](err); !ok {
+			t.Errorf("%v names no field", err)
 		}
 	})
 }

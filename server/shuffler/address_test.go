@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
@@ -19,6 +19,7 @@ import (
 // address of a client: not as text and not as four bytes. The clients have addresses of their own
 // on the loopback network, which nobody else uses.
 func TestNoFileOrLogHasTheAddressOfAClient(t *testing.T) {
+	t.Parallel() // it mostly waits
 	dir := t.TempDir()
 	parameter := startProcess(t, "server", dir, "")
 	shuffler := startProcess(t, "shuffler", dir, parameter.address)
@@ -28,7 +29,7 @@ func TestNoFileOrLogHasTheAddressOfAClient(t *testing.T) {
 	}
 	defer upstream.Close()
 	operator := client.NewOperator(upstream)
-	load := newLoad(t, operator, shuffler.address, 40)
+	load := newLoad(t, operator, shuffler.address, 40, nil)
 
 	source := net.IPv4(127, 77, 78, 79).To4()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: source}}

@@ -12,8 +12,10 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/origin"
+	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/journal"
-	"github.com/hushgrad/hushgrad/server/limits"
+	"github.com/hushgrad/hushgrad/server/seal"
 )
 
 // Config holds the settings of a Shuffler. The zero value of every field but Name, Upstream and
@@ -31,6 +33,9 @@ type Config struct {
 	// It must not be in the journal's. Default: they are in memory, and a restart loses the
 	// reports of the rounds that are open.
 	Secrets string
+	// Keys are the keys to which clients seal second shares, see fl.Round.ShareKey. Default: there are
+	// none, and rounds of a mechanism for two servers are refused.
+	Keys *seal.Keys
 	// Floor is the fewest sealed reports that are forwarded, whatever min_reports says.
 	// Default 100.
 	Floor int
@@ -43,7 +48,7 @@ type Config struct {
 	// reaches the shuffler sends any number. Tokens bound the reports of other rounds. Default 1 000 000.
 	MaxReports int
 	// Limits bound what clients send. The journal holds two models of MaxModelBytes.
-	limits.Limits
+	server.Limits
 	// ForwardBytes bounds the sealed reports in one message to the server, which must take it. A
 	// message has one report at least. Default 1 MiB.
 	ForwardBytes int
@@ -100,10 +105,10 @@ func (c Config) withDefaults() (_ Config, err error) {
 		return c, fl.Invalid("MaxRounds", c.MaxRounds, "must be > 0")
 	case c.MaxReports < 0 || c.MaxReports > fl.MaxReports:
 		return c, fl.Invalid("MaxReports", c.MaxReports, "must be in [1, %d]", fl.MaxReports)
-	case c.ForwardBytes < 0 || c.ForwardBytes > limits.MaxMessageBytes:
-		return c, fl.Invalid("ForwardBytes", c.ForwardBytes, "must be in [1, %d]", limits.MaxMessageBytes)
+	case c.ForwardBytes < 0 || c.ForwardBytes > server.MaxMessageBytes:
+		return c, fl.Invalid("ForwardBytes", c.ForwardBytes, "must be in [1, %d]", server.MaxMessageBytes)
 	}
-	if err := limits.CheckOrigins("HTTPOrigins", c.HTTPOrigins); err != nil {
+	if err := origin.CheckAll("HTTPOrigins", c.HTTPOrigins); err != nil {
 		return c, err
 	}
 	c.Limits, err = c.Limits.WithDefaults()

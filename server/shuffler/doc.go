@@ -1,54 +1,69 @@
-// Package shuffler runs the party between clients and a server that hides who sent what. Use it
-// where clients should not have to trust the server with more than the shuffled reports of a
-// round. Start with [New] and [Shuffler.Serve].
+// Package shuffler implements the shuffler: a service between clients and a server that hides from
+// the server which client sent which report. Use it where the server must not learn that, and where
+// another party runs the shuffler, which does not work together with the server. Start with [New]
+// and [Shuffler.Serve].
 //
 // # What it does
 //
-// It answers the clients' service as the server does, and passes on the server's rounds and model.
-// Reports come sealed to the server's key (package server/seal). It keeps them until a round has at
-// least fl.Round.MinReports of them, and at least Config.Floor, and then target_reports are there,
-// the deadline has come, or the operator closes the round. Then it forwards all of them, once, in a
-// random order, and deletes them. A round with too few reports at its deadline is deleted.
+// The shuffler implements the same service for clients as the server, and passes on the server's
+// rounds and model. Clients seal each report: they encrypt it with the server's public key (package
+// server/seal), and the shuffler cannot read it. A round is due when it has target_reports reports,
+// when its deadline has come, or when the operator closes it. A due round is forwarded only with at
+// least fl.Round.MinReports reports, which the server sets, and at least Config.Floor, which the
+// shuffler's operator sets. The shuffler then forwards all of them, once, in a random order, and
+// deletes them. If a round has too few reports at its deadline, the shuffler deletes them and
+// forwards nothing.
 //
-// In a round of a mechanism for two servers it is the second one: it adds up the second shares of
-// the reports that the server has counted, and sends the sum.
+// In a round of a mechanism for two servers the shuffler is the second server. Second shares are sealed to one of
+// Config.Keys, and the round names the key (fl.Round.ShareKey). The shuffler opens each share when it comes, and refuses
+// one that was changed, or was made for another report. It adds up the shares of the reports that the first server has
+// counted, adds the noise, and sends the first server the sum.
 //
 // # What it sees
 //
-// It sees who takes part in which round, and when. It does not see what a report says. Together with
-// the server it learns who sent what.
+// It sees who takes part in which round, and when. It does not see what a report says. If the
+// shuffler and the server work together, they learn who sent which report, and only the local ε of
+// each report is left. In a round for two servers nothing is left: together they read the
+// gradients.
 //
 // # What it counts
 //
-// In a round with tokens each sealed report comes with an outer token, under fl.Round.OuterIssuerKey.
-// The shuffler verifies it and keeps the report and the fact that the token is spent in one write. The
-// outer token never leaves the shuffler. So the floor, min_reports and target_reports count admitted
-// clients. Without a good token nothing is kept. An admitted client can still seal something else
-// than a report, which the server rejects: it takes its own place, and no other one.
+// In a round with tokens a client has two tokens. One is inside the seal, for the server. The other
+// one travels outside the seal, under fl.Round.OuterIssuerKey: the outer token. The shuffler
+// verifies the outer token. One write stores the report and marks the token as spent. The outer
+// token never leaves the shuffler. So the floor, min_reports and target_reports count admitted
+// clients. Without a good token nothing is kept. An admitted client can still seal something that
+// is no report. The shuffler counts it, and the server rejects it. Such a client uses up one place
+// of min_reports and target_reports: one honest report fewer hides the others, and the central ε is
+// as much larger.
 //
-// In a round without tokens the shuffler cannot tell reports from random bytes. Whoever reaches it makes
-// the crowd look larger than it is. It keeps up to Config.MaxReports.
+// In a round without tokens the shuffler cannot distinguish reports from random bytes. A party that
+// reaches the shuffler can send any number of them. The floor, min_reports and target_reports can
+// then be met by fewer clients than they say, and the central ε does not hold. The shuffler keeps
+// at most Config.MaxReports reports of such a round.
 //
 // # Exactly once
 //
-// A report is acknowledged after it is on disk. A copy of it is known by its SHA-256 and counts as
-// a duplicate, and its token is not looked at. Another report with a spent token is refused.
-// Forwarding starts over after a crash or a failure of the network, until the server has all
-// reports, and the server counts each one once. From the moment the shuffler decides to
-// forward a round, which is on disk before the first report leaves, it accepts nothing more for it.
-// It has one description for a round id, the first one that the server showed: clients who were
-// shown another one are refused.
+// A report is acknowledged after it is on disk. A copy of it is known by its SHA-256. The copy is
+// acknowledged, and neither stored nor is its token looked at. Another report with a spent token is
+// refused. Forwarding starts over after a crash or a failure of the network, until the server has
+// all reports, and the server counts each one once. The decision to forward a round is on disk
+// before the round's first report leaves. From then on the shuffler accepts no more reports for the
+// round. The shuffler keeps one description for each round id: the first description that the
+// server showed it. A server could show clients different descriptions under one id: the shuffler
+// refuses a client that was shown another one.
 //
 // # What is on disk
 //
-// The key of a report in the journal is an HMAC of its SHA-256, and the value is encrypted. A spent
-// token is an HMAC of the token's SHA-256, with an empty value. The keys for all of that come from a
-// secret of the round. The order in which reports leave is given by another keyed function of the
-// first key. No address, no time and no number is stored with a report.
-// The journal's files show in which order its entries came. While a round lasts, whoever has the
-// secret can tie entries to sealed reports. The secret is a file of its own (Config.Secrets).
-// It is overwritten and removed when the round ends. Without it, what is left in the journal's
-// files cannot be tied to any sealed report, nor to its place among those that were forwarded. A
-// file system or a disk that keeps old versions of a file may keep the secret: a directory in
-// memory forgets it surely, and loses the reports of open rounds when the machine restarts.
+// The journal has an entry for each sealed report. The entry's key is an HMAC of the report's
+// SHA-256. Its value is the sealed report, encrypted once more. A spent token has an entry, too:
+// its key is an HMAC of the token's SHA-256, and its value is empty. Each round has a secret. All
+// keys of these HMACs and of the encryption come from it. Reports leave in the order of another
+// HMAC, of the entries' keys. No entry has an address, a time or a number. The journal's files show
+// in which order its entries came. While a round lasts, whoever has the secret can tie entries to
+// sealed reports. The secret is a file of its own (Config.Secrets). It is overwritten and removed
+// when the round ends. Without it, what is left in the journal's files cannot be tied to any sealed
+// report, nor to its place among those that were forwarded. A file system or a disk that keeps old
+// versions of a file may keep the secret: in a directory in memory it is reliably erased, and the
+// reports of open rounds are lost when the machine restarts.
 package shuffler

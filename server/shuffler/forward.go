@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
@@ -64,7 +64,10 @@ func (r *round) forward(ctx context.Context) (outcome, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := f.complete(ctx); err != nil {
+	if err := f.complete(ctx); errors.Is(err, errReleased) {
+		r.logger.Error("the round ends without another sum", "error", err)
+		return withdrawn, nil
+	} else if err != nil {
 		return "", err
 	}
 	r.shuffler.metrics.forwarded(f.sent-f.rejected, f.rejected)
@@ -106,7 +109,7 @@ func (f *forwarding) sendAll(ctx context.Context) error {
 func (f *forwarding) places(ctx context.Context, pass, passes uint64, about int) ([]place, error) {
 	prefix := reportsOf(f.description.ID)
 	places := make([]place, 0, about+about/64+16)
-	for pair, err := range f.shuffler.cfg.Journal.Scan(prefix, journal.After(prefix)) {
+	for pair, err := range f.shuffler.journal.Scan(prefix, journal.After(prefix)) {
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -135,7 +138,7 @@ type message struct {
 // add puts a report into a message, and returns the one for the next report.
 func (f *forwarding) add(ctx context.Context, m *message, p place) (*message, error) {
 	key := reportKey(f.description.ID, p.key)
-	value, err := f.shuffler.cfg.Journal.Get(key)
+	value, err := f.shuffler.journal.Get(key)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +153,10 @@ func (f *forwarding) add(ctx context.Context, m *message, p place) (*message, er
 	m.sealed = append(m.sealed, item[:sealed]...)
 	m.bytes += size
 	if f.sum != nil {
-		share, tag := f.format.Second(item)
+		share, tag, err := f.opener.Open(item)
+		if err != nil {
+			return nil, err
+		}
 		m.shares, m.tags = append(m.shares, share), append(m.tags, tag...)
 	}
 	if len(m.sealed)/sealed == messageReports || len(m.sealed)+sealed > f.shuffler.cfg.ForwardBytes || m.bytes+size > messageItems {
@@ -225,26 +231,32 @@ func (f *forwarding) complete(ctx context.Context) error {
 // release returns what the second server releases: nothing for a round that has one server, or
 // has fewer reports than min_reports that the server counts. The first sum is durable before it
 // leaves, and no other one ever leaves: a server that rejects other reports the next time could
-// otherwise subtract two sums, and would have the shares of a few clients.
+// otherwise subtract two sums, and would have the shares of a few clients. The error wraps errReleased when
+// another sum has left, which the journal does not have.
 func (f *forwarding) release() ([]byte, error) {
 	if f.sum == nil || f.sent-f.rejected < int64(f.description.MinReports) {
 		return nil, nil
 	}
 	key := sumKey(f.description.ID)
-	value, err := f.shuffler.cfg.Journal.Get(key)
-	if err == nil {
-		return f.secret.open(key, value)
+	value, err := f.shuffler.journal.Get(key)
+	var sum []byte
+	switch {
+	case err == nil:
+		sum, err = f.secret.open(key, value)
+	case errors.Is(err, journal.ErrNotFound):
+		if err = f.shuffler.vault.unreleased(f.digest); err != nil {
+			return nil, err
+		}
+		if sum, err = f.sum.Release(nil); err == nil {
+			var b journal.Batch
+			b.Put(key, f.secret.seal(key, sum))
+			err = f.shuffler.journal.Commit(&b)
+		}
 	}
-	if !errors.Is(err, journal.ErrNotFound) {
-		return nil, err
-	}
-	sum, err := f.sum.Release()
 	if err != nil {
 		return nil, err
 	}
-	var b journal.Batch
-	b.Put(key, f.secret.seal(key, sum))
-	return sum, f.shuffler.commit(&b)
+	return sum, f.shuffler.vault.release(f.digest)
 }
 
 // persist calls the server until it answers.

@@ -136,6 +136,7 @@ func (j *fullJournal) Commit(b *journal.Batch) error {
 // A full disk refuses reports and says so. It does not stop a round from being forwarded, and
 // service goes on by itself.
 func TestAFullDiskRefusesAndStillForwards(t *testing.T) {
+	t.Parallel() // it mostly waits
 	server := newRecorder()
 	kept := &fullJournal{Journal: journal.NewMemory()}
 	p := start(t, Config{Journal: kept}, server)
@@ -160,6 +161,7 @@ func TestAFullDiskRefusesAndStillForwards(t *testing.T) {
 
 // After a write that may have failed, nothing is accepted and nothing leaves.
 func TestABrokenJournalStopsEverything(t *testing.T) {
+	t.Parallel() // it mostly waits
 	server := newRecorder()
 	kept := &fullJournal{Journal: journal.NewMemory()}
 	p := start(t, Config{Journal: kept}, server)

@@ -111,6 +111,7 @@ func (l linker) arrival(round string, s *secret, sealed [][]byte) [][]byte {
 // and more than 60 have a probability below 10^-10 for each direction (Poisson, which has the larger
 // tails). An attacker who links a fifth of the clients has more than that.
 func TestReportsOfTwoRoundsAreNotLinked(t *testing.T) {
+	t.Parallel() // it mostly waits
 	const n, most = 400, 60
 	server := newRecorder()
 	p, dir, closeAll := diskParty(t, Config{}, server)

@@ -13,11 +13,11 @@ import (
 
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
+	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
 	"github.com/hushgrad/hushgrad/server/internal/model"
 	"github.com/hushgrad/hushgrad/server/journal"
-	"github.com/hushgrad/hushgrad/server/limits"
 	"github.com/hushgrad/hushgrad/sparse"
 )
 
@@ -34,7 +34,7 @@ func modelOf(t *testing.T, p *party) (*client.Model, error) {
 // Clients get the server's model, whole, and the new one when there is one.
 func TestTheModelIsPassedOn(t *testing.T) {
 	s := realServer(t)
-	p := start(t, Config{Upstream: s.Conn(), Limits: limits.Limits{MaxModelBytes: 1 << 20}}, nil)
+	p := start(t, Config{Upstream: s.Conn(), Limits: server.Limits{MaxModelBytes: 1 << 20}}, nil)
 	if _, err := modelOf(t, p); status.Code(err) != codes.NotFound {
 		t.Errorf("no model: %v", err)
 	}
@@ -77,7 +77,7 @@ func (s *modelServer) GetModel(_ *service.GetModelRequest, stream grpc.ServerStr
 func newRelay(t *testing.T, g *grpc.Server) *relay {
 	t.Helper()
 	kept := journal.NewMemory()
-	store, err := model.Open(model.Config{Journal: kept, Commit: kept.Commit, Key: modelKey, MaxBytes: 100})
+	store, err := model.Open(model.Config{Journal: kept, Key: modelKey, MaxBytes: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

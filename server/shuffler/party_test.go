@@ -4,8 +4,10 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,7 +17,8 @@ import (
 
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/seal"
 	"github.com/hushgrad/hushgrad/sparse"
@@ -45,6 +48,9 @@ func newSealedRound(t testing.TB, change func(*fl.Round)) *sealedRound {
 	if change != nil {
 		change(&r)
 	}
+	if r.Mechanism == hdsum.SharesName && r.ShareKey == nil {
+		r.ShareKey = newestOf(t, shareKeys()).Public()
+	}
 	out := &sealedRound{rng: rand.New(rand.NewPCG(1, 2))}
 	if out.Round, out.mechanism, err = fl.Complete(r); err != nil {
 		t.Fatal(err)
@@ -60,6 +66,15 @@ func newSealedRound(t testing.TB, change func(*fl.Round)) *sealedRound {
 	}
 	return out
 }
+
+// shareKeys is the directory of the keys for second shares of all shufflers of the tests.
+var shareKeys = sync.OnceValue(func() string {
+	dir, err := os.MkdirTemp("", "share-keys-")
+	if err != nil {
+		panic(err)
+	}
+	return dir
+})
 
 // items returns what n clients send.
 func (r *sealedRound) items(t testing.TB, n int) [][]byte {
@@ -99,6 +114,12 @@ func start(t testing.TB, cfg Config, server *recorder) *party {
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Keys == nil {
+		var err error
+		if cfg.Keys, err = seal.OpenKeys(shareKeys(), seal.X25519); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if cfg.every == 0 {
 		cfg.every = 20 * time.Millisecond

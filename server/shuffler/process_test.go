@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -35,7 +36,10 @@ const (
 func TestMain(m *testing.M) {
 	role := map[string]func(context.Context, string, net.Listener) error{"server": serverRole, "shuffler": shufflerRole}[os.Getenv(roleEnv)]
 	if role == nil {
-		os.Exit(m.Run())
+		_ = flag.Set("test.parallel", "8") // most parallel tests wait. A value on the command line is read later
+		code := m.Run()
+		_ = os.RemoveAll(shareKeys())
+		os.Exit(code)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -80,8 +84,12 @@ func shufflerRole(ctx context.Context, dir string, l net.Listener) error {
 	if err != nil {
 		return err
 	}
+	keys, err := seal.OpenKeys(filepath.Join(dir, "share-keys"), seal.X25519)
+	if err != nil {
+		return err
+	}
 	s, err := New(Config{
-		Name: testName, Upstream: conn, Journal: kept, Secrets: filepath.Join(dir, "secrets"), Floor: 10,
+		Name: testName, Upstream: conn, Journal: kept, Keys: keys, Secrets: filepath.Join(dir, "secrets"), Floor: 10,
 		ForwardBytes: 2000, every: 50 * time.Millisecond, // a few reports in each message, so that there are many
 	})
 	if err != nil {
@@ -90,6 +98,26 @@ func shufflerRole(ctx context.Context, dir string, l net.Listener) error {
 	err = s.Serve(ctx, Listeners{Clients: l})
 	s.Close()
 	return errors.Join(err, kept.Close())
+}
+
+// shareKeyIn returns the key of the shuffler that is to run with its state in a directory.
+func shareKeyIn(t *testing.T, dir string) []byte {
+	t.Helper()
+	return newestOf(t, filepath.Join(dir, "share-keys")).Public()
+}
+
+// newestOf returns the newest key of a directory, which has one then.
+func newestOf(t testing.TB, dir string) *seal.Key {
+	t.Helper()
+	keys, err := seal.OpenKeys(dir, seal.X25519)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := keys.Newest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
 }
 
 // dial returns a connection that tries a dead peer again soon.

@@ -12,9 +12,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
+	"github.com/hushgrad/hushgrad/server/internal/servertest"
 	"github.com/hushgrad/hushgrad/server/seal"
-	"github.com/hushgrad/hushgrad/server/servertest"
 )
 
 const testName = "shuffler.test"

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 )
 
 // again stops a shuffler and starts another one on what it has kept.
@@ -98,6 +98,7 @@ func TestForwardingStartsOverUntilItIsDone(t *testing.T) {
 // A round whose secret is gone takes no reports, keeps what it has in case the secret comes back,
 // and ends with the round.
 func TestALostSecretLosesNoOtherRound(t *testing.T) {
+	t.Parallel() // it mostly waits
 	server := newRecorder()
 	p := start(t, Config{Secrets: t.TempDir()}, server)
 	lost := newSealedRound(t, nil)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/server/admit"
+	"github.com/hushgrad/hushgrad/server/internal/claims"
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
@@ -31,6 +32,7 @@ type round struct {
 	digest      [32]byte
 	format      seal.Format
 	mechanism   fl.SharedMechanism // nil if the round has one server
+	opener      *seal.ShareOpener  // of its shares
 	need        int64              // reports without which nothing leaves
 	tokens      *admit.Verifier    // of outer tokens, nil if the round asks for none
 	most        int64              // reports that are kept
@@ -38,7 +40,7 @@ type round struct {
 	logger      *slog.Logger
 	kick        chan struct{} // has a value when the watcher should look
 
-	claims  claims
+	claims  claims.Set[[keyBytes]byte]
 	shares  chan fl.ShareAggregator // has the one that checks shares
 	held    atomic.Int64            // reports in the journal
 	taken   atomic.Int64            // those, and the ones that are on their way there
@@ -90,24 +92,41 @@ func (s *Shuffler) newRound(description fl.Round) (*round, error) {
 		shuffler: s, description: description, digest: digest, format: format,
 		tokens: tokens, most: most, need: need,
 		logger: s.cfg.Logger.With("round", description.ID),
-		kick:   make(chan struct{}, 1), claims: claims{byKey: map[[keyBytes]byte]chan struct{}{}},
+		kick:   make(chan struct{}, 1),
 	}
 	if shared, ok := m.(fl.SharedMechanism); ok {
 		agg, err := shared.NewShareAggregator(fl.SecondServer)
 		if err != nil {
 			return nil, err
 		}
+		key, err := s.shareKey(description)
+		if err != nil {
+			return nil, err
+		}
+		r.opener = key.NewShareOpener(format, digest)
 		r.mechanism, r.shares = shared, make(chan fl.ShareAggregator, 1)
 		r.shares <- agg
 	}
 	return r, nil
 }
 
+// shareKey returns the key to which second shares of a round are sealed.
+func (s *Shuffler) shareKey(description fl.Round) (*seal.Key, error) {
+	if s.cfg.Keys == nil {
+		return nil, because(errOtherShuffler, "share_key", seal.FingerprintOf(description.ShareKey), "must be one of this shuffler, which has none")
+	}
+	key, err := s.cfg.Keys.Find(description.ShareKey)
+	if errors.Is(err, seal.ErrNoKey) {
+		return nil, because(errOtherShuffler, "share_key", seal.FingerprintOf(description.ShareKey), "must be one of this shuffler: hushgrad shuffle keys lists them")
+	}
+	return key, err
+}
+
 // recount counts the reports in the journal.
 func (r *round) recount() error {
 	prefix := reportsOf(r.description.ID)
 	n := int64(0)
-	for pair, err := range r.shuffler.cfg.Journal.Scan(prefix, journal.After(prefix)) {
+	for pair, err := range r.shuffler.journal.Scan(prefix, journal.After(prefix)) {
 		if err != nil {
 			return err
 		}
@@ -122,7 +141,7 @@ func (r *round) recount() error {
 }
 
 // withoutTokens ends the rule about Config.MaxReports.
-const withoutTokens = "in a round without tokens on this shuffler: hushgrad shuffle -max-reports raises that, and hushgrad round -issuer-key has clients admitted"
+const withoutTokens = "in a round without tokens on this shuffler: hushgrad shuffle --max-reports raises that, and hushgrad round --issuer-key has clients admitted"
 
 // entry is a sealed report on its way into the journal.
 type entry struct {
@@ -147,7 +166,7 @@ func (r *round) submit(ctx context.Context, message, tokens []byte) (receipt, er
 	if err != nil {
 		return receipt{}, err
 	}
-	release, err := r.claims.take(ctx, r.keysOf(entries))
+	release, err := r.claims.Take(ctx, r.keysOf(entries))
 	if err != nil {
 		return receipt{}, err
 	}
@@ -231,7 +250,7 @@ func (r *round) fresh(entries []entry) (fresh []entry, got receipt, err error) {
 			continue
 		}
 		seen[e.key] = true
-		switch _, err := r.shuffler.cfg.Journal.Get(reportKey(r.description.ID, e.key)); {
+		switch _, err := r.shuffler.journal.Get(reportKey(r.description.ID, e.key)); {
 		case errors.Is(err, journal.ErrNotFound):
 			fresh = append(fresh, e)
 			got.accepted++
@@ -264,16 +283,23 @@ func (r *round) checkShares(ctx context.Context, fresh []entry) error {
 	if r.mechanism == nil {
 		return nil
 	}
+	for _, e := range fresh {
+		if err := r.checkShare(ctx, e); err != nil {
+			return &fl.BatchError{Index: e.at, Err: err}
+		}
+	}
+	return nil
+}
+
+func (r *round) checkShare(ctx context.Context, e entry) error {
+	share, _, err := r.opener.Open(e.item)
+	if err != nil {
+		return fmt.Errorf("%w: %w", fl.ErrBadReport, err)
+	}
 	select {
 	case agg := <-r.shares:
 		defer func() { r.shares <- agg }()
-		for _, e := range fresh {
-			share, _ := r.format.Second(e.item)
-			if err := agg.Add(e.key[:], share); err != nil {
-				return &fl.BatchError{Index: e.at, Err: err}
-			}
-		}
-		return nil
+		return agg.Add(e.key[:], share)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -289,7 +315,7 @@ func (r *round) keep(fresh []entry) error {
 			b.Put(tokenKey(r.description.ID, e.spends), nil)
 		}
 	}
-	if err := r.shuffler.commit(&b); err != nil {
+	if err := r.shuffler.journal.Commit(&b); err != nil {
 		return err
 	}
 	if r.held.Add(int64(len(fresh))) >= r.need {

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 )
 
 func TestAReportIsKeptOnce(t *testing.T) {
@@ -82,6 +82,7 @@ func (p *party) look(t testing.TB, r *sealedRound) {
 }
 
 func TestTheDeadlineForwardsOrDeletes(t *testing.T) {
+	t.Parallel() // it mostly waits
 	for name, c := range map[string]struct {
 		reports int
 		how     outcome

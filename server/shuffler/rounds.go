@@ -7,7 +7,8 @@ import (
 	"fmt"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
+	"github.com/hushgrad/hushgrad/server/internal/keeper"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
@@ -55,7 +56,7 @@ func (s *Shuffler) all() []*round {
 
 // ended returns how a round has ended, and "" if it has not.
 func (s *Shuffler) ended(id string) (outcome, error) {
-	data, err := s.cfg.Journal.Get(usedKey(id))
+	data, err := s.journal.Get(usedKey(id))
 	if errors.Is(err, journal.ErrNotFound) {
 		return "", nil
 	}
@@ -114,7 +115,13 @@ func (s *Shuffler) adopt(ctx context.Context, description fl.Round) (*round, err
 		return nil, because(errLimit, "round_id", description.ID, "must wait: reports of %d rounds are kept", n)
 	}
 	r, err := s.newRound(description)
-	if err != nil {
+	if err == nil {
+		err = s.vault.unreleased(r.digest)
+	}
+	switch {
+	case errors.Is(err, errReleased):
+		return nil, because(errEnded, "round_id", description.ID, "must be the id of another round: %v", err)
+	case err != nil:
 		return nil, err
 	}
 	raw, err := s.vault.create(r.digest)
@@ -125,7 +132,7 @@ func (s *Shuffler) adopt(ctx context.Context, description fl.Round) (*round, err
 		err = s.begin(r)
 	}
 	switch {
-	case errors.Is(err, errFailed): // the round may have begun
+	case errors.Is(err, keeper.ErrFailed): // the round may have begun
 		return nil, err
 	case err != nil:
 		return nil, errors.Join(err, s.vault.destroy(r.digest))
@@ -152,14 +159,14 @@ func (s *Shuffler) begin(r *round) error {
 	var b journal.Batch
 	b.Put(headKey(r.description.ID), data)
 	b.Put(openKey(r.description.ID), nil)
-	return s.commit(&b)
+	return s.journal.Commit(&b)
 }
 
 // restore reads the rounds in the journal.
 func (s *Shuffler) restore() error {
 	secrets := map[[32]byte]bool{}
 	prefix := []byte(headPrefix)
-	for pair, err := range s.cfg.Journal.Scan(prefix, journal.After(prefix)) {
+	for pair, err := range s.journal.Scan(prefix, journal.After(prefix)) {
 		if err != nil {
 			return err
 		}
@@ -190,7 +197,7 @@ func (s *Shuffler) restoreRound(pair journal.Pair) (*round, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch _, err := s.cfg.Journal.Get(openKey(description.ID)); {
+	switch _, err := s.journal.Get(openKey(description.ID)); {
 	case errors.Is(err, journal.ErrNotFound):
 		r.phase = phaseForwarding
 	case err != nil:

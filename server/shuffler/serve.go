@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/internal/endpoint"
 	"github.com/hushgrad/hushgrad/server/internal/gateway"
 	"github.com/hushgrad/hushgrad/server/internal/guard"
@@ -46,7 +46,7 @@ func (s *Shuffler) Serve(ctx context.Context, l Listeners) error {
 	group.Go(func() error {
 		select {
 		case <-s.Failed():
-			return s.broken()
+			return s.written.Broken()
 		case <-ctx.Done():
 			return nil
 		}

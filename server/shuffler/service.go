@@ -12,9 +12,10 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/rpcstatus"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/admit"
 	"github.com/hushgrad/hushgrad/server/internal/crowd"
+	"github.com/hushgrad/hushgrad/server/internal/keeper"
 	"github.com/hushgrad/hushgrad/server/internal/model"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
@@ -35,7 +36,7 @@ var statuses = rpcstatus.Table{
 	{Err: admit.ErrToken, Code: codes.Unauthenticated},
 	{Err: errSpent, Code: codes.AlreadyExists},
 	{Err: journal.ErrFull, Code: codes.ResourceExhausted},
-	{Err: errFailed, Code: codes.Unavailable},
+	{Err: keeper.ErrFailed, Code: codes.Unavailable},
 	{Err: errNoSecret, Code: codes.Unavailable},
 	{Err: errNoServer, Code: codes.Unavailable},
 	{Err: context.Canceled, Code: codes.Canceled},

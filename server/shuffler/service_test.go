@@ -15,9 +15,9 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
+	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/journal"
-	"github.com/hushgrad/hushgrad/server/limits"
 )
 
 func TestConfigsAreRefused(t *testing.T) {
@@ -58,10 +58,10 @@ func fieldOf(err error) string {
 }
 
 func TestMessagesAreRefused(t *testing.T) {
-	server := newRecorder()
-	p := start(t, Config{MaxRounds: 2, Limits: limits.Limits{MaxDim: 64}}, server)
+	recorded := newRecorder()
+	p := start(t, Config{MaxRounds: 2, Limits: server.Limits{MaxDim: 64}}, recorded)
 	r := newSealedRound(t, nil)
-	server.open(r.Round)
+	recorded.open(r.Round)
 	named := func(id string, change func(*fl.Round)) *sealedRound {
 		other := newSealedRound(t, func(r *fl.Round) {
 			r.ID = id
@@ -69,13 +69,13 @@ func TestMessagesAreRefused(t *testing.T) {
 				change(r)
 			}
 		})
-		server.open(other.Round)
+		recorded.open(other.Round)
 		return other
 	}
 	elsewhere := named("elsewhere", func(r *fl.Round) { r.Shuffler = "another.test" })
 	large := named("large", func(r *fl.Round) { r.Dim = 65 })
 	ended := named("ended", nil)
-	server.end("ended", service.RoundState_ROUND_STATE_CLOSED)
+	recorded.end("ended", service.RoundState_ROUND_STATE_CLOSED)
 	items := r.items(t, 1)
 	long := append(bytes.Clone(items[0]), 0)
 	for what, c := range map[string]struct {

@@ -1,28 +1,33 @@
 package shuffler
 
 import (
-	"errors"
+	"bytes"
+	"crypto/ecdh"
+	"crypto/hpke"
 	"fmt"
 	"log/slog"
 	"math"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/shares"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server"
-	"github.com/hushgrad/hushgrad/server/limits"
+	"github.com/hushgrad/hushgrad/server/internal/servertest"
+	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/seal"
-	"github.com/hushgrad/hushgrad/server/servertest"
 )
 
 // sharedRound is a round of a mechanism for two servers.
 func sharedRound(r *fl.Round) {
-	r.Mechanism, r.Params, r.Epsilon, r.Delta = shares.Name, nil, 5, 1e-6
+	r.Mechanism, r.Params, r.Epsilon, r.Delta = hdsum.SharesName, nil, 5, 1e-6
 	r.Dim, r.MinReports, r.TargetReports = 4, 20, 30
 }
 
@@ -50,7 +55,7 @@ func opened(t *testing.T, s *servertest.Server, change func(*fl.Round)) *sealedR
 	t.Helper()
 	return newSealedRound(t, func(r *fl.Round) {
 		change(r)
-		r.SealKey = nil
+		r.SealKey, r.ShareKey = nil, newestOf(t, shareKeys()).Public()
 		got, err := s.Operator().OpenRound(t.Context(), *r)
 		if err != nil {
 			t.Fatal(err)
@@ -68,8 +73,8 @@ func TestTheShufflerIsTheSecondServer(t *testing.T) {
 	items := r.items(t, 29)
 	p.keeps(t, r, 29, 0, items...)
 	p.keeps(t, r, 0, 3, items[:3]...)
-	bad := make([]byte, r.format.Item()) // sealed to nobody, with a good share
-	bad[0] = 1
+	bad := make([]byte, r.format.Sealed) // sealed to nobody, with a good share
+	bad = append(bad, r.sealShare(t, bad, make([]byte, r.format.Tag+r.format.Second))...)
 	p.keeps(t, r, 1, 0, bad)
 	p.gone(t, "r", forwarded)
 	got, err := s.Operator().Estimate(t.Context(), "r", false)
@@ -86,6 +91,21 @@ func TestTheShufflerIsTheSecondServer(t *testing.T) {
 	}
 }
 
+// sealShare seals what is to follow a sealed report as its client does.
+func (r *sealedRound) sealShare(t *testing.T, sealed, plaintext []byte) []byte {
+	t.Helper()
+	public, err := hpke.DHKEM(ecdh.X25519()).NewPublicKey(r.ShareKey[6:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := seal.ID(sealed)
+	share, err := hpke.Seal(public, hpke.HKDFSHA256(), hpke.AES128GCM(), slices.Concat([]byte("hushgrad sealed share"), r.digest[:], id[:]), plaintext)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return share
+}
+
 func TestBadSharesAreRefused(t *testing.T) {
 	s := realServer(t)
 	p := start(t, Config{Upstream: s.Conn()}, nil)
@@ -94,30 +114,60 @@ func TestBadSharesAreRefused(t *testing.T) {
 		r.Dim = 1
 	})
 	items := r.items(t, 3)
-	m := r.mechanism.(fl.SharedMechanism)
-	agg, err := m.NewShareAggregator(fl.SecondServer)
-	if err != nil {
-		t.Fatal(err)
-	}
 	bad := items[1]
-	bad[len(bad)-1] = 0xFF // bits that no share uses
-	share, _ := r.format.Second(bad)
-	if err := agg.Add([]byte{1}, share); !errors.Is(err, fl.ErrBadReport) {
-		t.Fatalf("the mechanism takes the share: %v", err)
-	}
+	share := bytes.Repeat([]byte{0xFF}, r.format.Tag+r.format.Second) // has bits that no share uses
+	copy(bad[r.format.Sealed:], r.sealShare(t, bad[:r.format.Sealed], share))
 	p.refuses(t, "a bad share", codes.InvalidArgument, r, items...)
 	p.keeps(t, r, 2, 0, items[0], items[2])
 }
 
+// The first server knows the seeds. A share that it has seen on its way counts once, whatever reports it puts before the share: with
+// a thousand copies it would learn a thousand times the gradient, and one noise.
+func TestACopiedShareIsRefused(t *testing.T) {
+	server := newRecorder()
+	p := start(t, Config{}, server)
+	r := newSealedRound(t, sharedRound)
+	server.open(r.Round)
+	honest := r.items(t, 1)[0]
+	p.keeps(t, r, 1, 0, honest)
+	for _, own := range r.items(t, 1000) {
+		copy(own[r.format.Sealed:], honest[r.format.Sealed:])
+		p.refuses(t, "a copied share", codes.InvalidArgument, r, own)
+	}
+	if held := p.known(r.ID).held.Load(); held != 1 {
+		t.Errorf("%d reports are held, want 1", held)
+	}
+	p.keeps(t, r, 0, 1, honest) // a client whose receipt was withheld sends the same bytes
+}
+
+// A round whose shares are sealed to no key of this shuffler is refused before anybody makes some.
+func TestRoundsWithAnotherShareKeyAreRefused(t *testing.T) {
+	stranger, err := seal.GenerateKey(seal.X25519)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := newRecorder()
+	p := start(t, Config{}, server)
+	r := newSealedRound(t, func(r *fl.Round) {
+		sharedRound(r)
+		r.ShareKey = stranger.Public()
+	})
+	server.open(r.Round)
+	_, err = p.clients.GetRound(t.Context(), &service.GetRoundRequest{RoundId: "r"})
+	if status.Code(err) != codes.FailedPrecondition || fieldOf(err) != "share_key" || !strings.Contains(err.Error(), stranger.Fingerprint().String()) {
+		t.Errorf("%v, want an error about share_key %s", err, stranger.Fingerprint())
+	}
+}
+
 // A round whose shares no message could bring is refused before anybody makes some.
 func TestRoundsWhoseSharesAreTooLongAreRefused(t *testing.T) {
-	server := newRecorder()
-	p := start(t, Config{Limits: limits.Limits{MaxMessageBytes: limits.MinMessageBytes}}, server)
+	recorded := newRecorder()
+	p := start(t, Config{Limits: server.Limits{MaxMessageBytes: server.MinMessageBytes}}, recorded)
 	r := newSealedRound(t, func(r *fl.Round) {
 		sharedRound(r)
 		r.Dim = 1 << 15
 	})
-	server.open(r.Round)
+	recorded.open(r.Round)
 	_, err := p.clients.GetRound(t.Context(), &service.GetRoundRequest{RoundId: "r"})
 	if status.Code(err) != codes.FailedPrecondition || fieldOf(err) != "dim" {
 		t.Errorf("%v, want an error about dim", err)
@@ -127,6 +177,7 @@ func TestRoundsWhoseSharesAreTooLongAreRefused(t *testing.T) {
 // A server that rejects other reports after it has seen the sum does not get the sum of the others:
 // the difference would be the share of one client.
 func TestOneSumLeavesTheShuffler(t *testing.T) {
+	t.Parallel() // it mostly waits
 	dishonest := newRecorder()
 	p := start(t, Config{Secrets: t.TempDir()}, dishonest)
 	r := newSealedRound(t, sharedRound)
@@ -158,6 +209,35 @@ func TestOneSumLeavesTheShuffler(t *testing.T) {
 			t.Error("no sum left")
 		}
 	}
+}
+
+// A shuffler whose journal comes from a backup does not release another sum: neither of a round that the journal has
+// without its sum, nor of one that the journal does not know. The directory of secrets, which no backup has, says so.
+func TestARestoredJournalReleasesNothingAgain(t *testing.T) {
+	server := newRecorder()
+	p := start(t, Config{Secrets: t.TempDir()}, server)
+	r := newSealedRound(t, sharedRound)
+	server.open(r.Round)
+	var tries atomic.Int32
+	server.finish = func([]byte) error { tries.Add(1); return status.Error(codes.FailedPrecondition, "again") }
+	p.keeps(t, r, 30, 0, r.items(t, 30)...)
+	eventually(t, "a sum", func() bool { return tries.Load() > 0 })
+	p.Shuffler.Close()
+	var older journal.Batch
+	older.Delete(sumKey("r"), append(sumKey("r"), 0))
+	if err := p.cfg.Journal.Commit(&older); err != nil {
+		t.Fatal(err)
+	}
+	before := tries.Load()
+	p = start(t, p.cfg, server)
+	p.gone(t, "r", withdrawn)
+	if tries.Load() != before {
+		t.Error("another sum has left")
+	}
+	p.Shuffler.Close()
+	p.cfg.Journal = journal.NewMemory()
+	p = start(t, p.cfg, server)
+	p.refuses(t, "a round that was released", codes.FailedPrecondition, r, r.items(t, 1)...)
 }
 
 // A server that rejects nearly all reports gets no sum of the few that are left.

@@ -2,20 +2,20 @@ package shuffler
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"github.com/hushgrad/hushgrad/server/internal/endpoint"
 	"github.com/hushgrad/hushgrad/server/internal/guard"
+	"github.com/hushgrad/hushgrad/server/internal/keeper"
 	"github.com/hushgrad/hushgrad/server/internal/model"
-	"github.com/hushgrad/hushgrad/server/journal"
 )
 
 // Shuffler keeps the sealed reports of rounds and forwards them. It is safe for concurrent use.
 type Shuffler struct {
 	cfg           Config
+	written       *keeper.Stopper // to cfg.Journal
+	journal       *keeper.Prober  // to written
 	vault         *vault
 	upstream      *upstream
 	model         relay
@@ -25,10 +25,6 @@ type Shuffler struct {
 	adopting chan struct{} // held by the call that begins a round
 	mu       sync.Mutex
 	rounds   map[string]*round // that have not ended, by id
-
-	full    atomic.Pointer[error] // why the last commit found no room
-	failure atomic.Pointer[error]
-	failed  chan struct{} // closed with the first failure
 
 	background context.Context // ends with Close
 	stop       context.CancelFunc
@@ -47,7 +43,6 @@ func New(cfg Config) (*Shuffler, error) {
 	for _, r := range s.rounds {
 		s.start(r)
 	}
-	s.stopped.Go(s.probe)
 	return s, nil
 }
 
@@ -56,11 +51,16 @@ func open(cfg Config) (*Shuffler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Shuffler{
-		cfg: cfg, upstream: newUpstream(cfg.Upstream, cfg.every), clients: guard.New(endpoint.Public(cfg.Limits, decodingCost), cfg.Logger),
-		http:     guard.New(endpoint.Public(cfg.Limits, decodingCost), cfg.Logger),
-		adopting: make(chan struct{}, 1), rounds: map[string]*round{}, failed: make(chan struct{}),
+	bounds := endpoint.Bounds{
+		MaxConnections: cfg.MaxConnections, MaxInFlightBytes: cfg.MaxInFlightBytes, MaxMessageBytes: cfg.MaxMessageBytes, ProgressTimeout: cfg.ProgressTimeout,
 	}
+	s := &Shuffler{
+		cfg: cfg, upstream: newUpstream(cfg.Upstream, cfg.every), clients: guard.New(bounds.Public(decodingCost), cfg.Logger),
+		http:     guard.New(bounds.Public(decodingCost), cfg.Logger),
+		adopting: make(chan struct{}, 1), rounds: map[string]*round{},
+	}
+	s.written = keeper.NewStopper(cfg.Journal, cfg.Logger)
+	s.journal = keeper.NewProber(s.written, probeKey, nil)
 	s.model.upstream = s.upstream
 	if s.vault, err = openVault(cfg.Secrets); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func open(cfg Config) (*Shuffler, error) {
 	if err := s.restore(); err != nil {
 		return nil, err
 	}
-	if s.model.Store, err = model.Open(model.Config{Journal: cfg.Journal, Commit: s.commit, Key: modelKey, MaxBytes: cfg.MaxModelBytes}); err != nil {
+	if s.model.Store, err = model.Open(model.Config{Journal: s.journal, Key: modelKey, MaxBytes: cfg.MaxModelBytes}); err != nil {
 		return nil, err
 	}
 	if s.metrics, err = newMetrics(cfg.Metrics, now{s}); err != nil {
@@ -90,68 +90,17 @@ func (s *Shuffler) Close() {
 
 // Failed returns a channel that is closed after a write to the journal that may have failed: the
 // shuffler then accepts and forwards nothing more. Its process should end and be started again.
-func (s *Shuffler) Failed() <-chan struct{} { return s.failed }
+func (s *Shuffler) Failed() <-chan struct{} { return s.written.Failed() }
 
 // Ready returns nil while the shuffler can keep reports, and otherwise an error that says in words
 // what is wrong. The health service of Serve follows it within a second. A server that does not
 // answer is no reason: reports are kept until it does.
 func (s *Shuffler) Ready() error {
-	if err := s.broken(); err != nil {
-		return err
-	}
-	if full := s.full.Load(); full != nil {
-		return *full
-	}
-	if err := journal.Room(s.cfg.Journal); err != nil {
+	if err := s.journal.Room(); err != nil {
 		return err
 	}
 	if s.cfg.Ready != nil {
 		return s.cfg.Ready()
 	}
 	return nil
-}
-
-// errFailed is wrapped by all errors after a write to the journal that may have failed.
-var errFailed = errors.New("the journal could not be written")
-
-// broken returns the first failure, if there was one.
-func (s *Shuffler) broken() error {
-	if failure := s.failure.Load(); failure != nil {
-		return *failure
-	}
-	return nil
-}
-
-// commit writes to the journal. After an error of which it is unknown what it has written,
-// nothing is written any more.
-func (s *Shuffler) commit(b *journal.Batch) error {
-	if err := s.broken(); err != nil {
-		return err
-	}
-	err := s.cfg.Journal.Commit(b)
-	switch {
-	case err == nil:
-		s.full.Store(nil)
-		return nil
-	case errors.Is(err, journal.ErrFull):
-		s.full.Store(&err)
-		return err
-	}
-	err = fmt.Errorf("%w: %w", errFailed, err)
-	if s.failure.CompareAndSwap(nil, &err) {
-		s.cfg.Logger.Error("the journal could not be written", "error", err)
-		close(s.failed)
-	}
-	return err
-}
-
-// probe finds out that a journal that was full has room again.
-func (s *Shuffler) probe() {
-	for s.pause(s.background, s.cfg.every) {
-		if s.full.Load() != nil {
-			var b journal.Batch
-			b.Put([]byte(probeKey), nil)
-			_ = s.commit(&b) // it notes what it finds
-		}
-	}
 }

@@ -45,7 +45,7 @@ func (r *round) admit(ctx context.Context, entries []entry) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		_, err := r.shuffler.cfg.Journal.Get(tokenKey(r.description.ID, e.spends))
+		_, err := r.shuffler.journal.Get(tokenKey(r.description.ID, e.spends))
 		spent := err == nil || seen[e.spends]
 		if err != nil && !errors.Is(err, journal.ErrNotFound) {
 			return err

@@ -18,34 +18,40 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/shares"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/admit"
-	"github.com/hushgrad/hushgrad/server/admit/issuer"
+	"github.com/hushgrad/hushgrad/server/internal/issuer"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
-// theIssuer is an issuer in this process, one for all tests: keys take it half a second.
-func theIssuer(t testing.TB) *issuer.Issuer {
+// theIssuer is an issuer in this process, one for all tests, with its keys, the same for all rounds: others
+// would take it half a second.
+func theIssuer(t testing.TB) (*issuer.Issuer, issuer.KeyInfo) {
 	t.Helper()
 	i, err := newIssuer()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return i
+	keys, err := i.CreateKey(t.Context(), "all", time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i, keys
 }
 
 var newIssuer = sync.OnceValues(func() (*issuer.Issuer, error) {
 	return issuer.New(issuer.Config{Journal: journal.NewMemory(), Logger: slog.New(slog.DiscardHandler)})
 })
 
-// issued fetches a client's token under a key of a round.
+// issued fetches a client's token under a key of a round. The issuer knows the client as one of this round
+// alone.
 func issued(ctx context.Context, i *issuer.Issuer, name string, key []byte, digest [32]byte) ([]byte, error) {
 	request, err := admit.NewRequest(key, digest)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := i.Issue(ctx, name, request.KeyID(), request.BlindedMessage())
+	answer, err := i.Issue(ctx, fmt.Sprintf("%s of %x", name, digest), request.KeyID(), request.BlindedMessage())
 	if err != nil {
 		return nil, err
 	}
@@ -58,18 +64,9 @@ var rounds atomic.Int64 // of theIssuer
 // seals anything in place of the inner one.
 func newAdmittedRound(t testing.TB, change func(*fl.Round)) *sealedRound {
 	t.Helper()
-	id := fmt.Sprint("r", rounds.Add(1))
-	keys, err := theIssuer(t).CreateKey(t.Context(), id, time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := theIssuer(t).DropKey(id); err != nil {
-			t.Error(err)
-		}
-	})
+	_, keys := theIssuer(t)
 	return newSealedRound(t, func(r *fl.Round) {
-		r.ID, r.IssuerKey, r.OuterIssuerKey = id, keys.PublicKey, keys.OuterPublicKey
+		r.ID, r.IssuerKey, r.OuterIssuerKey = fmt.Sprint("r", rounds.Add(1)), keys.PublicKey, keys.OuterPublicKey
 		if change != nil {
 			change(r)
 		}
@@ -79,10 +76,11 @@ func newAdmittedRound(t testing.TB, change func(*fl.Round)) *sealedRound {
 // tokens returns the outer tokens of n clients who had none before.
 func (r *sealedRound) tokens(t testing.TB, n int) [][]byte {
 	t.Helper()
+	i, _ := theIssuer(t)
 	out := make([][]byte, n)
-	for i := range out {
+	for at := range out {
 		var err error
-		if out[i], err = issued(t.Context(), theIssuer(t), fmt.Sprint("client ", rounds.Add(1)), r.OuterIssuerKey, r.digest); err != nil {
+		if out[at], err = issued(t.Context(), i, fmt.Sprint("client ", rounds.Add(1)), r.OuterIssuerKey, r.digest); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -111,7 +109,8 @@ func TestATokenBringsOneReportIn(t *testing.T) {
 	r, other := newAdmittedRound(t, nil), newAdmittedRound(t, nil)
 	server.open(r.Round)
 	tokens, items := r.tokens(t, 5), r.items(t, 8)
-	inner, err := issued(t.Context(), theIssuer(t), "anna", r.IssuerKey, r.digest)
+	i, _ := theIssuer(t)
+	inner, err := issued(t.Context(), i, "anna", r.IssuerKey, r.digest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +235,7 @@ func TestTargetsCountAdmittedClients(t *testing.T) {
 	for name, change := range map[string]func(*fl.Round){
 		"one server": nil,
 		"two servers": func(r *fl.Round) {
-			r.Mechanism, r.Delta, r.Params = shares.Name, 1e-6, fl.Params{shares.ParamRange: fl.Real(0.8), shares.ParamLevels: fl.Int(1)}
+			r.Mechanism, r.Delta, r.Params = hdsum.SharesName, 1e-6, nil
 		},
 	} {
 		server := newRecorder()
@@ -282,7 +281,7 @@ func TestRoundsWithoutTokensAreBounded(t *testing.T) {
 			case codes.OK:
 				accepted.Add(int64(got.GetAccepted()))
 			case codes.ResourceExhausted:
-				if !strings.Contains(err.Error(), "-max-reports") {
+				if !strings.Contains(err.Error(), "--max-reports") {
 					t.Errorf("%v does not say what to type", err)
 				}
 			default:

@@ -24,16 +24,18 @@ var secretFile = regexp.MustCompile(`^([0-9a-f]{64})\.secret$`)
 var errNoSecret = errors.New("the secret of the round is not there")
 
 // vault keeps the secrets of rounds, by the digests of the rounds: each in a file that its owner
-// alone reads, or in memory when there is no directory.
+// alone reads, or in memory when there is no directory. For ever it keeps which rounds' sums have left: no
+// backup has the vault, so that a journal which comes from a backup releases nothing again.
 type vault struct {
 	dir string
 
 	mu     sync.Mutex
 	memory map[[32]byte][secretBytes]byte
+	left   map[[32]byte]bool // beside memory
 }
 
 func openVault(dir string) (*vault, error) {
-	v := &vault{dir: dir, memory: map[[32]byte][secretBytes]byte{}}
+	v := &vault{dir: dir, memory: map[[32]byte][secretBytes]byte{}, left: map[[32]byte]bool{}}
 	if dir == "" {
 		return v, nil
 	}
@@ -50,8 +52,47 @@ func openVault(dir string) (*vault, error) {
 	return v, nil
 }
 
-func (v *vault) path(round [32]byte) string {
-	return filepath.Join(v.dir, hex.EncodeToString(round[:])+".secret")
+func (v *vault) path(round [32]byte) string { return v.file(round, ".secret") }
+
+func (v *vault) file(round [32]byte, suffix string) string {
+	return filepath.Join(v.dir, hex.EncodeToString(round[:])+suffix)
+}
+
+// release notes that the sum of a round leaves. It is on disk when release returns.
+func (v *vault) release(round [32]byte) error {
+	if v.dir == "" {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.left[round] = true
+		return nil
+	}
+	f, err := os.OpenFile(v.file(round, ".released"), os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close(), v.sync())
+}
+
+// errReleased is wrapped by errors about a round whose sum has left, where the journal does not know of it.
+var errReleased = errors.New("the sum of the round has left before: this journal is older, as one from a backup is")
+
+// unreleased returns nil for a round whose sum has not left. The error may wrap errReleased.
+func (v *vault) unreleased(round [32]byte) error {
+	v.mu.Lock()
+	left := v.left[round]
+	v.mu.Unlock()
+	if !left && v.dir != "" {
+		switch _, err := os.Stat(v.file(round, ".released")); {
+		case err == nil:
+			left = true
+		case !errors.Is(err, fs.ErrNotExist):
+			return err
+		}
+	}
+	if left {
+		return errReleased
+	}
+	return nil
 }
 
 // create draws the secret of a round. It is on disk when create returns.

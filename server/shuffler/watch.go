@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
@@ -62,7 +62,7 @@ func (r *round) run(ctx context.Context) {
 
 // look forwards the round if it is due, and returns how the round ends, "" for not yet.
 func (r *round) look(ctx context.Context) (outcome, error) {
-	if err := r.shuffler.broken(); err != nil {
+	if err := r.shuffler.written.Broken(); err != nil {
 		return "", err
 	}
 	st, end := r.ask(ctx)
@@ -142,7 +142,7 @@ func (r *round) decide(st standing) error {
 	var b journal.Batch
 	key := openKey(r.description.ID)
 	b.Delete(key, append(key, 0)) // this one alone
-	if err := r.shuffler.commit(&b); err != nil {
+	if err := r.shuffler.journal.Commit(&b); err != nil {
 		return err
 	}
 	r.phase = phaseForwarding
@@ -184,7 +184,7 @@ func (r *round) end(ctx context.Context, how outcome) error {
 // insist commits when the journal has room. The error is another one, or ctx's.
 func (r *round) insist(ctx context.Context, b *journal.Batch) error {
 	for {
-		err := r.shuffler.commit(b)
+		err := r.shuffler.journal.Commit(b)
 		if !errors.Is(err, journal.ErrFull) {
 			return err
 		}

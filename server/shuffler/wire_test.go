@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
@@ -139,6 +139,7 @@ func (w *wire) dial(t *testing.T) *grpc.ClientConn {
 // the operator closes the round, not over a restart, and not when the deadline comes. The one that
 // is missing lets all of them go.
 func TestBelowTheFloorNothingLeaves(t *testing.T) {
+	t.Parallel() // it mostly waits
 	const floor = 8
 	for name, complete := range map[string]bool{"the deadline comes": false, "the last report comes": true} {
 		t.Run(name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/x448/float16"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
 // NetworkParts are the numbers of a Network.
@@ -81,15 +82,8 @@ func (s sizes) numbers() int {
 // NewNetwork returns the network of parts, each number rounded to half precision, which is
 // what WriteTo writes. The error names a part that has the wrong size or a number that is not
 // finite in half precision (65504 at most).
-func NewNetwork(p NetworkParts) (*Network, error) {
-	n, err := roundedNetwork(p)
-	if err != nil {
-		return nil, fmt.Errorf("features: network: %w", err)
-	}
-	return n, nil
-}
-
-func roundedNetwork(p NetworkParts) (*Network, error) {
+func NewNetwork(p NetworkParts) (_ *Network, err error) {
+	defer prefix.Error(&err, "features: network")
 	s := sizes{Width: clamp(p.Width), Components: clamp(len(p.Components)), Classes: clamp(len(p.HeadBias))}
 	for i, c := range p.Channels {
 		s.Channels[i] = clamp(c)
@@ -126,15 +120,8 @@ func clamp(n int) uint16 { return uint16(min(max(n, 0), math.MaxUint16)) }
 // ReadNetwork reads what WriteTo wrote, to the end of r. It allocates only what the sizes at
 // the start of the file ask for, 8 MB at most, and only after they are checked. The error says
 // what is wrong with the file.
-func ReadNetwork(r io.Reader) (*Network, error) {
-	n, err := readNetwork(r)
-	if err != nil {
-		return nil, fmt.Errorf("features: network: %w", err)
-	}
-	return n, nil
-}
-
-func readNetwork(r io.Reader) (*Network, error) {
+func ReadNetwork(r io.Reader) (_ *Network, err error) {
+	defer prefix.Error(&err, "features: network")
 	head := make([]byte, networkHead)
 	if _, err := io.ReadFull(r, head); err != nil {
 		return nil, fmt.Errorf("the first %d bytes: %w", networkHead, err)

@@ -43,6 +43,7 @@ type Parts struct {
 type Pipeline struct {
 	backbone Features
 	logs     []float64      // nil: none
+	scaled   bool           // there are scales
 	scale    []float64      // nil: none, or they are in project
 	mean     []float64      // nil: nothing is taken away
 	project  blas64.General // one component a row, times the scales; no rows: none
@@ -100,7 +101,7 @@ func NewPipeline(backbone Features, parts Parts) (*Pipeline, error) {
 
 // assemble makes a pipeline of parts that are valid. words name them, but for the norm.
 func assemble(backbone Features, parts Parts, digest [32]byte, words []string) *Pipeline {
-	p := &Pipeline{backbone: backbone, bias: parts.Bias, digest: digest}
+	p := &Pipeline{backbone: backbone, bias: parts.Bias, scaled: len(parts.Scale) > 0, digest: digest}
 	d := backbone.Dim()
 	p.vectors.New = func() any { v := make([]float64, d); return &v }
 	if len(parts.Logarithm) > 0 {
@@ -193,9 +194,7 @@ func (p *Pipeline) Apply(dst, x []float64) {
 		if p.scale != nil {
 			floats.Mul(dst, p.scale)
 		}
-		for i, m := range p.mean {
-			dst[i] -= m
-		}
+		floats.Sub(dst[:len(p.mean)], p.mean) // which may be nil
 	} else {
 		v := p.vectors.Get().(*[]float64)
 		defer p.vectors.Put(v)
@@ -204,9 +203,7 @@ func (p *Pipeline) Apply(dst, x []float64) {
 			logarithms(*v, p.logs)
 		}
 		p.along(dst, *v)
-		for i, o := range p.offset {
-			dst[i] -= o
-		}
+		floats.Sub(dst, p.offset)
 	}
 	if p.bias == 0 {
 		return
@@ -218,10 +215,7 @@ func (p *Pipeline) Apply(dst, x []float64) {
 	if square == 0 {
 		return
 	}
-	scale := 1 / (p.bias * math.Sqrt(square))
-	for i := range dst {
-		dst[i] *= scale
-	}
+	floats.Scale(1/(p.bias*math.Sqrt(square)), dst)
 }
 
 // Centred says whether all vectors of f have one norm around a public mean. Learning rates can then be

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
-	"math"
 )
 
 // recipe hashes what a map is made of. Every entry is written with its length, so that no two
@@ -37,10 +36,7 @@ func (r recipe) integers(values ...int) {
 }
 
 func (r recipe) reals(values ...float64) {
-	b := make([]byte, 0, 8*len(values))
-	for _, v := range values {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
-	}
+	b, _ := binary.Append(nil, binary.LittleEndian, values) // numbers of 8 bytes each
 	r.bytes(b)
 }
 

@@ -61,7 +61,9 @@ func (m *Mechanism) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, 
 }
 
 // NewAggregator implements fl.Mechanism.
-func (m *Mechanism) NewAggregator() fl.Aggregator { return count.New(m.round, m.newSums) }
+func (m *Mechanism) NewAggregator() fl.Aggregator {
+	return count.New(m.round, func() *sums { return &sums{mechanism: m, sum: make([]int64, m.round.Dim)} })
+}
 
 // Guarantee implements fl.Mechanism: what the round asks for.
 func (m *Mechanism) Guarantee() fl.Guarantee {

@@ -16,10 +16,6 @@ type sums struct {
 	sum       []int64
 }
 
-func (m *Mechanism) newSums() *sums {
-	return &sums{mechanism: m, sum: make([]int64, m.round.Dim)}
-}
-
 // Read implements count.State: every 16 bits are an integer.
 func (s *sums) Read(report []byte) ([]byte, error) {
 	if want := s.mechanism.ReportBytes(); len(report) != want {

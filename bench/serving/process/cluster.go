@@ -11,16 +11,16 @@ import (
 	"github.com/nats-io/nats.go"
 	flag "github.com/spf13/pflag"
 
+	"github.com/hushgrad/hushgrad/internal/broker"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/jetstream"
-	"github.com/hushgrad/hushgrad/server/jetstream/embedded"
 	"github.com/hushgrad/hushgrad/server/journal/disk"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
 
 // runBroker is a broker with its streams in a directory, on a free port that it prints.
 func runBroker(ctx context.Context, data string, out io.Writer) error {
-	b, err := embedded.Start(embedded.Config{Dir: data, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
+	b, err := broker.Start(broker.Config{Dir: data, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	flag "github.com/spf13/pflag"
 
-	"github.com/hushgrad/hushgrad/server/admit/issuer"
+	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/journal/disk"
 )
 
@@ -30,11 +30,11 @@ func (a *admission) serve(ctx context.Context, data string, out io.Writer) (fail
 		return err
 	}
 	defer func() { failed = errors.Join(failed, kept.Close()) }()
-	clients, err := issuer.OpenBearers(a.bearers, logger)
+	clients, err := server.AdmitBearers(a.bearers, logger)
 	if err != nil {
 		return err
 	}
-	i, err := issuer.New(issuer.Config{Journal: kept, Admit: clients.Admit, Logger: logger, Metrics: prometheus.NewRegistry()})
+	i, err := server.NewIssuer(server.IssuerConfig{Journal: kept, Admit: clients, Logger: logger, Metrics: prometheus.NewRegistry()})
 	if err != nil {
 		return err
 	}
@@ -47,5 +47,5 @@ func (a *admission) serve(ctx context.Context, data string, out io.Writer) (fail
 	if err != nil {
 		return errors.Join(err, operator.Close())
 	}
-	return i.Serve(ctx, issuer.Listeners{Clients: l, Operator: operator})
+	return i.Serve(ctx, server.IssuerListeners{Clients: l, Operator: operator})
 }

@@ -26,7 +26,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/journal/disk"
 	"github.com/hushgrad/hushgrad/server/seal"
@@ -58,7 +58,7 @@ func run(ctx context.Context, args []string, s command.Streams) (err error) {
 	}
 	work := roles[*role]
 	if work == nil {
-		return fl.Invalid("-role", *role, "must be server, drop, broker, member or issuer")
+		return fl.Invalid("--role", *role, "must be server, drop, broker, member or issuer")
 	}
 	if *profile != "" {
 		file, err := os.Create(*profile)

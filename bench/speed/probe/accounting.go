@@ -7,7 +7,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	training "github.com/hushgrad/hushgrad/plan"
-	compose "github.com/hushgrad/hushgrad/privacy/compose"
+	compose "github.com/hushgrad/hushgrad/privacy"
 )
 
 // planning plans a run of the demo at a central ε of 1.

@@ -26,20 +26,17 @@ type aggregatorArg struct {
 	Aggregator uint64 `json:"aggregator"`
 }
 
-func newAggregator(_ context.Context, s *Session, args roundArg, _ []byte) (any, []byte, error) {
-	r, err := held[*round](s, "round", args.Round)
-	if err != nil {
-		return nil, nil, err
-	}
+func (a roundArg) object() (string, uint64)      { return "round", a.Round }
+func (a aggregatorArg) object() (string, uint64) { return "aggregator", a.Aggregator }
+func (a mergeArgs) object() (string, uint64)     { return "aggregator", a.Aggregator }
+func (a encodeArgs) object() (string, uint64)    { return "round", a.Round }
+
+func newAggregator(_ context.Context, s *Session, r *round, _ roundArg, _ []byte) (any, []byte, error) {
 	handle, err := s.hold(&aggregator{r.mechanism.NewAggregator(), r})
 	return aggregatorArg{handle}, nil, err
 }
 
-func add(_ context.Context, s *Session, args aggregatorArg, payload []byte) (any, []byte, error) {
-	a, err := held[*aggregator](s, "aggregator", args.Aggregator)
-	if err != nil {
-		return nil, nil, err
-	}
+func add(_ context.Context, _ *Session, a *aggregator, _ aggregatorArg, payload []byte) (any, []byte, error) {
 	reports, err := a.add(payload)
 	return struct {
 		Reports int `json:"reports"`
@@ -63,8 +60,7 @@ func (a *aggregator) add(packed []byte) (int, error) {
 	part, counted := m.NewAggregator(), 0
 	for {
 		if err := fl.AddBatch(m, part, reports); err != nil {
-			var refused *fl.BatchError
-			if errors.As(err, &refused) { // its place among all of them
+			if refused, ok := errors.AsType[*fl.BatchError](err); ok { // its place among all of them
 				err = &fl.BatchError{Index: counted + refused.Index, Err: refused.Err}
 			}
 			return 0, err
@@ -103,11 +99,7 @@ type mergeArgs struct {
 	Other      uint64 `json:"other"`
 }
 
-func merge(_ context.Context, s *Session, args mergeArgs, _ []byte) (any, []byte, error) {
-	a, err := held[*aggregator](s, "aggregator", args.Aggregator)
-	if err != nil {
-		return nil, nil, err
-	}
+func merge(_ context.Context, s *Session, a *aggregator, args mergeArgs, _ []byte) (any, []byte, error) {
 	other, err := held[*aggregator](s, "other", args.Other)
 	if err != nil {
 		return nil, nil, err
@@ -118,20 +110,12 @@ func merge(_ context.Context, s *Session, args mergeArgs, _ []byte) (any, []byte
 	return none{}, nil, a.Merge(other.Aggregator)
 }
 
-func takeSnapshot(_ context.Context, s *Session, args aggregatorArg, _ []byte) (any, []byte, error) {
-	a, err := held[*aggregator](s, "aggregator", args.Aggregator)
-	if err != nil {
-		return nil, nil, err
-	}
+func takeSnapshot(_ context.Context, _ *Session, a *aggregator, _ aggregatorArg, _ []byte) (any, []byte, error) {
 	data, err := a.MarshalBinary()
 	return none{}, data, err
 }
 
-func restore(_ context.Context, s *Session, args aggregatorArg, payload []byte) (any, []byte, error) {
-	a, err := held[*aggregator](s, "aggregator", args.Aggregator)
-	if err != nil {
-		return nil, nil, err
-	}
+func restore(_ context.Context, _ *Session, a *aggregator, _ aggregatorArg, payload []byte) (any, []byte, error) {
 	return none{}, nil, a.UnmarshalBinary(payload)
 }
 
@@ -149,11 +133,7 @@ type estimateAnswer struct {
 	Guarantee guarantee `json:"guarantee"`
 }
 
-func estimate(_ context.Context, s *Session, args aggregatorArg, _ []byte) (any, []byte, error) {
-	a, err := held[*aggregator](s, "aggregator", args.Aggregator)
-	if err != nil {
-		return nil, nil, err
-	}
+func estimate(_ context.Context, _ *Session, a *aggregator, _ aggregatorArg, _ []byte) (any, []byte, error) {
 	e, err := a.Estimate()
 	if errors.Is(err, fl.ErrNoReports) {
 		err = fmt.Errorf("%w: %w", err, fl.Invalid("reports", 0, "must be at least min_reports, %d", a.round.MinReports))

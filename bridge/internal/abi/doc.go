@@ -49,13 +49,17 @@
 //	receipt     ledger, entry, receipt                -             -
 //	account     round, clients, participations,       -             promises, by participations
 //	            delta, ahead
-//	plan        a request                             -             the plan
+//	plan        a request; public, the number of      public        the plan
+//	            public gradients, and their type;     gradients or
+//	            with labels and features, of          features
+//	            public examples
+//	compare     as plan                               as plan       rows, one for each trust
 //	verify      round, method, seeds, samples,        -             what the check found
 //	            confidence; what is 0 is chosen
 //	release     -                                     -             -
 //
-// Rows are little-endian IEEE 754 numbers of 32 or 64 bits, one row of dim numbers after the
-// other, and each gives one report. Reports are packed by fl.PackReports, in the order of
+// Rows and public gradients are little-endian IEEE 754 numbers of 32 or 64 bits, one row of dim numbers after the
+// other. Each row gives one report. Reports are packed by fl.PackReports, in the order of
 // the rows. All of them are encoded or none. Columns of an estimate are float64: all values
 // of a column and then, if it has them, all standard errors.
 //

@@ -19,11 +19,7 @@ type encodeArgs struct {
 }
 
 // encode makes one report of each row. In a round that asks for tokens there is one.
-func encode(ctx context.Context, s *Session, args encodeArgs, payload []byte) (any, []byte, error) {
-	r, err := held[*round](s, "round", args.Round)
-	if err != nil {
-		return nil, nil, err
-	}
+func encode(ctx context.Context, _ *Session, r *round, args encodeArgs, payload []byte) (any, []byte, error) {
 	if r.accepted == nil {
 		return nil, nil, fmt.Errorf("%w: %w", fl.ErrPolicy, fl.Invalid("policy", "nothing", "is required to encode"))
 	}
@@ -41,7 +37,7 @@ func encode(ctx context.Context, s *Session, args encodeArgs, payload []byte) (a
 	if len(payload) != args.Rows*size {
 		return nil, nil, fl.Invalid("rows", fmt.Sprintf("%d bytes", len(payload)), "must have %d: rows times dim = %d times %d bytes", args.Rows*size, r.Dim, width)
 	}
-	defer r.forget()
+	defer func() { clear(r.narrow); clear(r.wide) }() // the gradient is not needed any more
 	private := fl.NewRand()
 	reports := make([][]byte, args.Rows)
 	for i := range reports {
@@ -63,24 +59,18 @@ func encode(ctx context.Context, s *Session, args encodeArgs, payload []byte) (a
 func (r *round) encode(row []byte, width int, private *rand.Rand) ([]byte, error) {
 	var grad []float64
 	if width == 4 {
-		narrow := float32s(row, &r.narrow)
+		narrow := numbersOf(row, &r.narrow)
 		if m, ok := r.mechanism.(fl.Float32Mechanism); ok && r.terms.Tier == 0 {
 			return m.EncodeFloat32(nil, narrow, private)
 		}
 		grad = widened(narrow, &r.wide)
 	} else {
-		grad = float64s(row, &r.wide)
+		grad = numbersOf(row, &r.wide)
 	}
 	if menu, ok := r.mechanism.(fl.TieredMechanism); ok {
 		return menu.EncodeTier(nil, r.terms.Tier, grad, private)
 	}
 	return r.mechanism.Encode(nil, grad, private)
-}
-
-// forget clears the memory for rows: the gradient is not needed any more.
-func (r *round) forget() {
-	clear(r.narrow)
-	clear(r.wide)
 }
 
 // pack joins reports as they leave. In a round with a shuffler they leave sealed, and the token with

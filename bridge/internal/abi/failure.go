@@ -14,6 +14,7 @@ const (
 	KindNoReports     = "no-reports"      // fl.ErrNoReports
 	KindTooFewReports = "too-few-reports" // fl.ErrTooFewReports
 	KindInfeasible    = "infeasible"      // plan.ErrInfeasible
+	KindNoise         = "noise"           // plan.ErrNoise
 	KindBudget        = "budget"          // ledger.ErrBudget
 	KindCharged       = "charged"         // ledger.ErrDuplicate
 	KindLedgerInUse   = "ledger-in-use"   // ledger.ErrLocked
@@ -48,8 +49,7 @@ type failure struct {
 
 func failureOf(err error) *failure {
 	f := &failure{Kind: KindOther, Message: err.Error()}
-	var param *fl.ParamError
-	if errors.As(err, &param) {
+	if param, ok := errors.AsType[*fl.ParamError](err); ok {
 		f.Kind, f.Param, f.Got, f.Rule = KindParam, param.Param, param.Got, param.Rule
 	}
 	for _, k := range kinds {

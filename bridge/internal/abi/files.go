@@ -13,12 +13,13 @@ import (
 // A browser has no files for a ledger, and what plans and verifies is not needed there.
 func init() {
 	maps.Copy(operations, map[string]operation{
-		"ledger": reading(openLedger), "budget": reading(setBudget), "spent": reading(spent), "reserve": reading(reserve),
-		"spend": reading(spend), "unspend": reading(unspend), "receipt": reading(receipt),
-		"account": reading(account), "plan": reading(makePlan), "verify": reading(verifyRound),
+		"ledger": reading(openLedger), "budget": on(setBudget), "spent": on(spent), "reserve": on(reserve),
+		"spend": on(spend), "unspend": on(unspend), "receipt": on(receipt),
+		"account": on(account), "plan": reading(makePlan), "compare": reading(compareTrusts), "verify": on(verifyRound),
 	})
 	kinds = append(kinds,
 		kind{plan.ErrInfeasible, KindInfeasible},
+		kind{plan.ErrNoise, KindNoise},
 		kind{ledger.ErrBudget, KindBudget},
 		kind{ledger.ErrDuplicate, KindCharged},
 		kind{ledger.ErrLocked, KindLedgerInUse},

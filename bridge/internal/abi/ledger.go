@@ -68,6 +68,7 @@ type budget struct {
 	Epsilon  number `json:"epsilon"`
 	Delta    number `json:"delta"`
 	Relation string `json:"relation"`
+	Once     bool   `json:"once,omitempty"`
 }
 
 // budgetArgs are the arguments of budget.
@@ -78,16 +79,12 @@ type budgetArgs struct {
 	budget
 }
 
-func setBudget(_ context.Context, s *Session, args budgetArgs, _ []byte) (any, []byte, error) {
-	l, err := held[*ledger.Ledger](s, "ledger", args.Ledger)
-	if err != nil {
-		return nil, nil, err
-	}
+func setBudget(_ context.Context, _ *Session, l *ledger.Ledger, args budgetArgs, _ []byte) (any, []byte, error) {
 	neighbours, err := relation(args.Relation)
 	if err != nil {
 		return nil, nil, err
 	}
-	limit := ledger.Budget{Epsilon: float64(args.Epsilon), Delta: float64(args.Delta), Relation: neighbours}
+	limit := ledger.Budget{Epsilon: float64(args.Epsilon), Delta: float64(args.Delta), Relation: neighbours, Once: args.Once}
 	if args.Central {
 		return none{}, nil, withPurpose(l.SetCentralBudget(args.Purpose, limit), args.Purpose)
 	}
@@ -109,11 +106,7 @@ type spentArgs struct {
 	Central bool   `json:"central"`
 }
 
-func spent(_ context.Context, s *Session, args spentArgs, _ []byte) (any, []byte, error) {
-	l, err := held[*ledger.Ledger](s, "ledger", args.Ledger)
-	if err != nil {
-		return nil, nil, err
-	}
+func spent(_ context.Context, _ *Session, l *ledger.Ledger, args spentArgs, _ []byte) (any, []byte, error) {
 	sum := l.Spent
 	if args.Central {
 		sum = l.SpentCentral
@@ -133,11 +126,7 @@ type reserveArgs struct {
 }
 
 // reserve charges one report of a round that a policy has accepted.
-func reserve(ctx context.Context, s *Session, args reserveArgs, _ []byte) (any, []byte, error) {
-	l, err := held[*ledger.Ledger](s, "ledger", args.Ledger)
-	if err != nil {
-		return nil, nil, err
-	}
+func reserve(ctx context.Context, s *Session, l *ledger.Ledger, args reserveArgs, _ []byte) (any, []byte, error) {
 	r, err := held[*round](s, "round", args.Round)
 	if err != nil {
 		return nil, nil, err
@@ -162,20 +151,17 @@ type entryArgs struct {
 	Entry  ledger.ID `json:"entry"`
 }
 
-func spend(_ context.Context, s *Session, args entryArgs, _ []byte) (any, []byte, error) {
-	l, err := held[*ledger.Ledger](s, "ledger", args.Ledger)
-	if err != nil {
-		return nil, nil, err
-	}
+func (a budgetArgs) object() (string, uint64)  { return "ledger", a.Ledger }
+func (a spentArgs) object() (string, uint64)   { return "ledger", a.Ledger }
+func (a reserveArgs) object() (string, uint64) { return "ledger", a.Ledger }
+func (a entryArgs) object() (string, uint64)   { return "ledger", a.Ledger }
+
+func spend(_ context.Context, _ *Session, l *ledger.Ledger, args entryArgs, _ []byte) (any, []byte, error) {
 	return none{}, nil, l.Spend(args.Entry)
 }
 
 // unspend gives a reservation back: the caller vouches that no report of it has left.
-func unspend(_ context.Context, s *Session, args entryArgs, _ []byte) (any, []byte, error) {
-	l, err := held[*ledger.Ledger](s, "ledger", args.Ledger)
-	if err != nil {
-		return nil, nil, err
-	}
+func unspend(_ context.Context, _ *Session, l *ledger.Ledger, args entryArgs, _ []byte) (any, []byte, error) {
 	return none{}, nil, l.Release(args.Entry)
 }
 
@@ -185,10 +171,6 @@ type receiptArgs struct {
 	Receipt string `json:"receipt"`
 }
 
-func receipt(_ context.Context, s *Session, args receiptArgs, _ []byte) (any, []byte, error) {
-	l, err := held[*ledger.Ledger](s, "ledger", args.Ledger)
-	if err != nil {
-		return nil, nil, err
-	}
+func receipt(_ context.Context, _ *Session, l *ledger.Ledger, args receiptArgs, _ []byte) (any, []byte, error) {
 	return none{}, nil, l.Receipt(args.Entry, args.Receipt)
 }

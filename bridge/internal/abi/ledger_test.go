@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/hushgrad/hushgrad/fl"
 )
 
 func TestALedgerChargesReservesAndRefuses(t *testing.T) {
@@ -66,10 +68,27 @@ func TestAFileThatIsNoLedgerIsNamed(t *testing.T) {
 	}
 }
 
+// realNumbers is laplace with a guarantee for real numbers only.
+type realNumbers struct{ fl.Mechanism }
+
+func (realNumbers) Open(r fl.Round) (fl.Mechanism, error) {
+	r.Mechanism = "laplace"
+	m, err := fl.Open(r)
+	return realNumbers{m}, err
+}
+
+func (m realNumbers) Guarantee() fl.Guarantee {
+	g := m.Mechanism.Guarantee()
+	g.RealNumbers = true
+	return g
+}
+
+func init() { fl.Register("test-real-numbers", realNumbers{}) }
+
 // A client that accepts a guarantee for real numbers says so by its policy, and pays for it.
 func TestAGuaranteeForRealNumbersIsCharged(t *testing.T) {
 	c := newCaller(t)
-	_, description := c.must("round.new", `{"id": "r", "mechanism": "privunitg", "dim": 4, "scale": 1, "epsilon": 4, "min_reports": 3}`, nil)
+	_, description := c.must("round.new", `{"id": "r", "mechanism": "test-real-numbers", "dim": 4, "scale": 1, "epsilon": 4, "min_reports": 3}`, nil)
 	if _, _, failed := c.ask("round.open", `{"policy": {"max_epsilon": 4}}`, description); failed == nil || failed.Param != "real_numbers" {
 		t.Errorf("a policy that does not accept it: %+v", failed)
 	}

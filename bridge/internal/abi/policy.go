@@ -28,6 +28,7 @@ type policy struct {
 type shuffledPolicy struct {
 	Shufflers       []string `json:"shufflers"`
 	SealKeys        []string `json:"seal_keys"` // SHA-256, hexadecimal
+	ShareKeys       []string `json:"share_keys"`
 	MaxEpsilonLocal number   `json:"max_epsilon_local"`
 	MaxEpsilon      number   `json:"max_epsilon"`
 	MaxDelta        number   `json:"max_delta"`
@@ -98,12 +99,20 @@ func (p *shuffledPolicy) parse() (*fl.ShuffledPolicy, error) {
 	out := &fl.ShuffledPolicy{
 		Shufflers: p.Shufflers, MaxEpsilonLocal: float64(p.MaxEpsilonLocal), MaxEpsilon: float64(p.MaxEpsilon), MaxDelta: float64(p.MaxDelta),
 	}
-	for i, text := range p.SealKeys {
+	var err error
+	if out.SealKeys, err = fingerprints("seal_keys", p.SealKeys); err == nil {
+		out.ShareKeys, err = fingerprints("share_keys", p.ShareKeys)
+	}
+	return out, err
+}
+
+func fingerprints(name string, texts []string) (out [][32]byte, err error) {
+	for i, text := range texts {
 		key, err := seal.ParseFingerprint(text)
 		if err != nil {
-			return nil, fl.Invalid(fmt.Sprintf("seal_keys[%d]", i), text, "must be the SHA-256 of a key, 64 hexadecimal digits")
+			return nil, fl.Invalid(fmt.Sprintf("%s[%d]", name, i), text, "must be the SHA-256 of a key, 64 hexadecimal digits")
 		}
-		out.SealKeys = append(out.SealKeys, key)
+		out = append(out, key)
 	}
 	return out, nil
 }

@@ -27,6 +27,7 @@ type description struct {
 	Params        params   `json:"params"`
 	Shuffler      string   `json:"shuffler"`
 	SealKey       []byte   `json:"seal_key"` // base64
+	ShareKey      []byte   `json:"share_key"`
 	Features      string   `json:"features"`
 }
 
@@ -34,7 +35,7 @@ func describe(r fl.Round) description {
 	return description{
 		ID: r.ID, Mechanism: r.Mechanism, Dim: r.Dim, Scale: number(r.Scale), Epsilon: number(r.Epsilon), Delta: number(r.Delta),
 		Relation: r.Relation.String(), MinReports: r.MinReports, TargetReports: r.TargetReports, Columns: append([]string{}, r.Columns...), Params: params(r.Params),
-		Shuffler: r.Shuffler, SealKey: append([]byte{}, r.SealKey...), Features: r.Features,
+		Shuffler: r.Shuffler, SealKey: append([]byte{}, r.SealKey...), ShareKey: append([]byte{}, r.ShareKey...), Features: r.Features,
 	}
 }
 
@@ -107,7 +108,7 @@ func roundNew(_ context.Context, s *Session, d description, _ []byte) (any, []by
 	r, m, err := fl.Complete(fl.Round{
 		ID: d.ID, Mechanism: d.Mechanism, Dim: d.Dim, Scale: float64(d.Scale), Epsilon: float64(d.Epsilon), Delta: float64(d.Delta),
 		Relation: neighbours, MinReports: d.MinReports, TargetReports: d.TargetReports, Columns: d.Columns, Params: fl.Params(d.Params),
-		Shuffler: d.Shuffler, SealKey: d.SealKey, Features: d.Features, PublicSeed: fl.NewPublicSeed(),
+		Shuffler: d.Shuffler, SealKey: d.SealKey, ShareKey: d.ShareKey, Features: d.Features, PublicSeed: fl.NewPublicSeed(),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -131,8 +132,7 @@ func roundOpen(_ context.Context, s *Session, args roundOpenArgs, payload []byte
 	}
 	opened := &round{accepted: demanded}
 	if err := opened.UnmarshalBinary(payload); err != nil {
-		var named *fl.ParamError
-		if !errors.As(err, &named) {
+		if _, ok := errors.AsType[*fl.ParamError](err); !ok {
 			err = fl.Invalid("description", fmt.Sprintf("%d bytes", len(payload)), "must be the canonical bytes of a round: %v", err)
 		}
 		return nil, nil, err

@@ -2,7 +2,6 @@ package abi
 
 import (
 	"encoding/binary"
-	"math"
 	"unsafe"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -27,28 +26,15 @@ func widthOf(name string) (int, error) {
 // hostIsLittle says whether this machine keeps numbers as they come in rows.
 var hostIsLittle = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// float32s returns the numbers of a row. They are the row's own memory where the machine can read
+// numbersOf returns the numbers of a row. They are the row's own memory where the machine can read
 // it as it is, and otherwise are written to *scratch.
-func float32s(row []byte, scratch *[]float32) []float32 {
-	if p := unsafe.Pointer(unsafe.SliceData(row)); hostIsLittle && uintptr(p)%4 == 0 {
-		return unsafe.Slice((*float32)(p), len(row)/4)
+func numbersOf[F float32 | float64](row []byte, scratch *[]F) []F {
+	width := int(unsafe.Sizeof(F(0)))
+	if p := unsafe.Pointer(unsafe.SliceData(row)); hostIsLittle && uintptr(p)%uintptr(width) == 0 {
+		return unsafe.Slice((*F)(p), len(row)/width)
 	}
-	out := sized(scratch, len(row)/4)
-	for i := range out {
-		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(row[4*i:]))
-	}
-	return out
-}
-
-// float64s is as float32s.
-func float64s(row []byte, scratch *[]float64) []float64 {
-	if p := unsafe.Pointer(unsafe.SliceData(row)); hostIsLittle && uintptr(p)%8 == 0 {
-		return unsafe.Slice((*float64)(p), len(row)/8)
-	}
-	out := sized(scratch, len(row)/8)
-	for i := range out {
-		out[i] = math.Float64frombits(binary.LittleEndian.Uint64(row[8*i:]))
-	}
+	out := sized(scratch, len(row)/width)
+	_, _ = binary.Decode(row, binary.LittleEndian, out) // which has as many
 	return out
 }
 

@@ -14,10 +14,10 @@ func TestRowsAreReadFromEveryPlace(t *testing.T) {
 			var narrow []float32
 			var wide, more []float64
 			f4, f8 := append(make([]byte, at), floats(true, want...)...)[at:], append(make([]byte, at), floats(false, want...)...)[at:]
-			if got := widened(float32s(f4, &narrow), &more); !slices.Equal(got, want) {
+			if got := widened(numbersOf(f4, &narrow), &more); !slices.Equal(got, want) {
 				t.Errorf("float32 at %d: %v", at, got)
 			}
-			if got := float64s(f8, &wide); !slices.Equal(got, want) {
+			if got := numbersOf(f8, &wide); !slices.Equal(got, want) {
 				t.Errorf("float64 at %d: %v", at, got)
 			}
 		}
@@ -32,8 +32,8 @@ func TestAlignedRowsAreNotCopied(t *testing.T) {
 	}
 	var narrow []float32
 	var wide []float64
-	float32s(make([]byte, 4096), &narrow)
-	float64s(make([]byte, 4096), &wide)
+	numbersOf(make([]byte, 4096), &narrow)
+	numbersOf(make([]byte, 4096), &wide)
 	if narrow != nil || wide != nil {
 		t.Error("an aligned row was copied")
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/shares"
+	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
 
@@ -37,7 +37,7 @@ func pinning(key *seal.Key, others string) string {
 }
 
 // unsealed opens items and returns what a client has sealed.
-func unsealed(t *testing.T, key *seal.Key, description, items []byte) (reports [][]byte, m fl.Mechanism) {
+func unsealed(t *testing.T, key, second *seal.Key, description, items []byte) (reports [][]byte, m fl.Mechanism) {
 	var r fl.Round
 	if err := r.UnmarshalBinary(description); err != nil {
 		t.Fatal(err)
@@ -63,7 +63,12 @@ func unsealed(t *testing.T, key *seal.Key, description, items []byte) (reports [
 		if err != nil {
 			t.Fatal(err)
 		}
-		share, _ := format.Second(item)
+		var share []byte
+		if format.Second > 0 {
+			if share, _, err = second.NewShareOpener(format, digest).Open(item); err != nil {
+				t.Fatal(err)
+			}
+		}
 		reports = append(reports, append(slices.Delete(plain, format.Report, format.Report+format.Tag), share...))
 	}
 	return reports, m
@@ -71,19 +76,21 @@ func unsealed(t *testing.T, key *seal.Key, description, items []byte) (reports [
 
 // A dense mechanism without noise shows that the server opens exactly what was encoded, in order.
 func TestTheServerOpensWhatWasSealed(t *testing.T) {
-	c, key := newCaller(t), newKey(t)
+	c, key, second := newCaller(t), newKey(t), newKey(t)
+	pins := pinning(key, `"max_epsilon": "inf", "max_delta": 0.1, "mechanisms": ["none", "gaussian-shares"],`)
+	pins = strings.Replace(pins, `"seal_keys"`, fmt.Sprintf(`"share_keys": ["%v"], "seal_keys"`, second.Fingerprint()), 1)
 	for _, dense := range []string{
 		`{"id": "r", "mechanism": "none", "dim": 4, "scale": 1, "epsilon": "inf", "min_reports": 3}`,
-		`{"id": "r", "mechanism": "sumdp-shares", "dim": 4, "scale": 4, "epsilon": 1, "delta": 1e-6, "min_reports": 1000, "params": {"levels": 1024}}`,
+		`{"id": "r", "mechanism": "gaussian-shares", "dim": 4, "scale": 4, "epsilon": 1, "delta": 1e-6, "min_reports": 1000, "share_key": "` + base64.StdEncoding.EncodeToString(second.Public()) + `"}`,
 	} {
 		made, description := c.must("round.new", behind(dense, key), nil)
-		opened, _ := c.must("round.open", pinning(key, `"max_epsilon": "inf", "max_delta": 0.1, "mechanisms": ["none", "sumdp-shares"],`), description)
+		opened, _ := c.must("round.open", pins, description)
 		payload := append(floats(false, 1, 2, 3, 4), floats(false, 1, 0, -1, 0.5)...)
 		_, items := c.must("encode", fmt.Sprintf(`{"round": %v, "type": "f8", "rows": 2}`, opened["round"]), payload)
 		if size := opened["report_bytes"].(float64); opened["sealed"] != true || made["report_bytes"] != size || len(items) != 2*int(size) {
 			t.Errorf("%v: %d bytes of items, want 2 of %v", made["mechanism"], len(items), size)
 		}
-		reports, m := unsealed(t, key, description, items)
+		reports, m := unsealed(t, key, second, description, items)
 		if _, two := m.(fl.SharedMechanism); two {
 			if opened["guarantee"].(map[string]any)["trust"] != fl.TwoServers.String() || len(reports) != 2 {
 				t.Errorf("%v: %d reports under %v", made["mechanism"], len(reports), opened["guarantee"])
@@ -134,8 +141,8 @@ func TestRoundsThatCannotBeSealedAreRefused(t *testing.T) {
 		}
 	}
 	shared := fl.Round{
-		ID: "r", Mechanism: shares.Name, Dim: 4, Scale: 1, Epsilon: 1, Delta: 1e-6, Relation: fl.ReplaceOne, MinReports: 100,
-		Params: fl.Params{shares.ParamRange: fl.Real(0.8), shares.ParamLevels: fl.Int(1)}, PublicSeed: fl.NewPublicSeed(),
+		ID: "r", Mechanism: hdsum.SharesName, Dim: 4, Scale: 1, Epsilon: 1, Delta: 1e-6, Relation: fl.ReplaceOne, MinReports: 100,
+		PublicSeed: fl.NewPublicSeed(),
 	}
 	tokens := shared
 	tokens.Mechanism, tokens.Delta, tokens.Params, tokens.IssuerKey = "coco", 0, fl.Params{"sparsity": fl.Int(2)}, []byte("key")
@@ -148,7 +155,7 @@ func TestRoundsThatCannotBeSealedAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _, failed := c.ask("round.open", `{"policy": {"max_epsilon": 4, "max_delta": 0.1, "mechanisms": ["coco", "sumdp-shares"]}}`, description)
+		_, _, failed := c.ask("round.open", `{"policy": {"max_epsilon": 4, "max_delta": 0.1, "mechanisms": ["coco", "gaussian-shares"]}}`, description)
 		if failed == nil || failed.Kind != KindPolicy || failed.Param != param {
 			t.Errorf("%s: %+v, want a refusal for %s", r.Mechanism, failed, param)
 		}

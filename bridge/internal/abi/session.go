@@ -100,11 +100,24 @@ func reading[A any](f func(ctx context.Context, s *Session, args A, payload []by
 	}
 }
 
+// on is reading for a function that takes the object of a handle, too. object returns the name of the argument
+// that has the handle, and the handle.
+func on[A interface{ object() (string, uint64) }, T any](f func(ctx context.Context, s *Session, object T, args A, payload []byte) (any, []byte, error)) operation {
+	return reading(func(ctx context.Context, s *Session, args A, payload []byte) (any, []byte, error) {
+		name, handle := args.object()
+		object, err := held[T](s, name, handle)
+		if err != nil {
+			return nil, nil, err
+		}
+		return f(ctx, s, object, args, payload)
+	})
+}
+
 // operations are listed in the documentation of the package.
 var operations = map[string]operation{
-	"round.new": reading(roundNew), "round.open": reading(roundOpen), "token": reading(token), "encode": reading(encode),
-	"aggregator": reading(newAggregator), "add": reading(add), "merge": reading(merge),
-	"snapshot": reading(takeSnapshot), "restore": reading(restore), "estimate": reading(estimate), "release": reading(nothing),
+	"round.new": reading(roundNew), "round.open": reading(roundOpen), "token": on(token), "encode": on(encode),
+	"aggregator": on(newAggregator), "add": on(add), "merge": on(merge),
+	"snapshot": on(takeSnapshot), "restore": on(restore), "estimate": on(estimate), "release": reading(nothing),
 }
 
 // strictly decodes JSON and refuses unknown names and what follows.
@@ -115,14 +128,10 @@ func strictly(raw []byte, into any, name string) error {
 	if err == nil && decoder.More() {
 		err = fmt.Errorf("something behind the object")
 	}
-	var wrong *json.UnmarshalTypeError
-	var param *fl.ParamError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &param):
+	if _, ok := errors.AsType[*fl.ParamError](err); ok || err == nil {
 		return err
-	case errors.As(err, &wrong) && wrong.Field != "":
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
 		return fl.Invalid(wrong.Field, strings.TrimPrefix(wrong.Value, "number "), "must be %s", inWords(wrong.Type))
 	}
 	if unknown, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {

@@ -155,6 +155,22 @@ func TestBadRequestsAreNamed(t *testing.T) {
 		{"verify", fmt.Sprintf(`{"round": %d, "method": "hope"}`, r), nil, KindParam, "method"},
 		{"verify", fmt.Sprintf(`{"round": %d, "samples": 1}`, r), nil, KindParam, "samples"},
 		{"plan", `{"mechanism": "auto", "dim": 10, "clients": 1}`, nil, KindParam, "clients"},
+		{"plan", `{"mechanism": "auto", "dim": 10, "clients": 10, "trust": "hope"}`, nil, KindParam, "trust"},
+		{"plan", `{"mechanism": "auto", "dim": 2, "clients": 10}`, floats(false, 1, 2), KindParam, "public"},
+		{"plan", `{"clients": 10, "labels": [0, 1]}`, nil, KindParam, "public"},
+		{"plan", `{"clients": 10, "public": 2, "type": "f8", "labels": [0, 1]}`, floats(false, 1, 2), KindParam, "public"},
+		{"plan", `{"clients": 10, "public": 2, "type": "f8", "features": 1, "labels": [0, 1]}`, floats(false, 1, 2), KindParam, "public"}, // too few
+		{"plan", `{"clients": 10, "public": 2, "type": "f8", "features": 1, "labels": [0]}`, floats(false, 1, 2), KindParam, "labels"},
+		{"plan", `{"clients": 10, "public": 2, "type": "f8", "features": 1, "labels": [0, 1], "zero_shot": 0.5}`, floats(false, 1, 2), KindParam, "zero shot"},
+		{"compare", `{"mechanism": "auto", "dim": 2, "clients": 10}`, floats(false, 1, 2), KindParam, "public"},
+		{"plan", `{"mechanism": "auto", "dim": 2, "clients": 10, "public": 2, "type": "f2"}`, floats(false, 1, 2, 3, 4), KindParam, "type"},
+		{"plan", `{"mechanism": "auto", "dim": 2, "clients": 10, "public": 1, "type": "f8"}`, floats(false, 1, 2), KindParam, "public"},
+		{"plan", `{"mechanism": "auto", "dim": 0, "clients": 10, "public": 65537, "type": "f8"}`, nil, KindParam, "public"},
+		{"plan", `{"mechanism": "auto", "dim": 0, "clients": 10, "public": 2, "type": "f8"}`, nil, KindParam, "public"},
+		{"plan", `{"mechanism": "auto", "dim": 4611686018427387904, "clients": 10, "public": 2, "type": "f8"}`, nil, KindParam, "public"},
+		{"plan", `{"mechanism": "auto", "dim": 2, "clients": 10, "public": 2, "type": "f8"}`, floats(false, 1, 2, 3), KindParam, "public"},
+		{"plan", `{"mechanism": "auto", "dim": 2, "clients": 10, "public": 2, "type": "f8", "delta": 1e-6}`, floats(false, 1, 2, 3, 4, 5, 6), KindParam, "public"},
+		{"plan", `{"mechanism": "auto", "dim": 2, "clients": 10, "public": 2, "type": "f4"}`, floats(true, 1, 2, 3, math.Inf(1)), KindParam, "public"},
 	} {
 		_, out, failed := c.ask(q.op, q.args, q.payload)
 		if failed == nil || failed.Kind != q.kind || q.param != "" && failed.Param != q.param || len(out) > 0 {
@@ -196,9 +212,39 @@ func TestHandlesAreLimitedAndReleased(t *testing.T) {
 	}
 }
 
+// A sample of public gradients is the same in both types of numbers, and says what a plan leaves of the gradients.
+func TestAPlanTakesPublicGradients(t *testing.T) {
+	c := newCaller(t)
+	numbers := make([]float64, 64*8)
+	for i := range numbers {
+		numbers[i] = float64(1+i%8) / 8
+	}
+	const args = `{"mechanism": "auto", "trust": "nobody", "dim": 8, "clients": %d, "rounds": 4, "budget": 2, "delta": 1e-6, "public": 64, "type": %q, "zero_shot": %v, "force": %v}`
+	wide, _ := c.must("plan", fmt.Sprintf(args, 20000, "f8", 0.5, false), floats(false, numbers...))
+	narrow, _ := c.must("plan", fmt.Sprintf(args, 20000, "f4", 0.5, false), floats(true, numbers...))
+	if fmt.Sprint(wide) != fmt.Sprint(narrow) {
+		t.Errorf("32 bits: %v, 64 bits: %v", narrow, wide)
+	}
+	if wide["trust"] != "nobody" || wide["budget"] != 2.0 || wide["l1"] != 4.5 || wide["promise"].(map[string]any)["epsilon_local_total"] != 2.0 {
+		t.Errorf("the plan is %v", wide)
+	}
+	for _, name := range []string{"slope", "signal_to_noise", "expected_accuracy", "warm_factor"} {
+		if v, ok := wide[name].(float64); !ok || v <= 0 {
+			t.Errorf("%s is %v", name, wide[name])
+		}
+	}
+	if _, _, failed := c.ask("plan", fmt.Sprintf(args, 10, "f8", 0, false), floats(false, numbers...)); failed == nil || failed.Kind != KindNoise || !strings.Contains(failed.Message, "What would work") {
+		t.Errorf("a plan of 10 clients: %+v", failed)
+	}
+	forced, _ := c.must("plan", fmt.Sprintf(args, 10, "f8", 0, true), floats(false, numbers...))
+	if ratio, ok := forced["signal_to_noise"].(float64); !ok || ratio >= 1 || forced["warm_factor"] != nil || forced["expected_accuracy"] != nil {
+		t.Errorf("a plan that is forced: %v", forced)
+	}
+}
+
 func TestPlanAndAccountAgree(t *testing.T) {
 	c := newCaller(t)
-	answer, _ := c.must("plan", `{"mechanism": "coco", "dim": 100, "clients": 2000, "rounds": 4, "cohort": 500, "epsilon": 2, "delta": 1e-6, "l1": 5, "l2": 1}`, nil)
+	answer, _ := c.must("plan", `{"mechanism": "coco", "trust": "shuffler", "dim": 100, "clients": 2000, "rounds": 4, "cohort": 500, "epsilon": 2, "delta": 1e-6, "l1": 5, "l2": 1}`, nil)
 	round, err := json.Marshal(answer["round"])
 	if err != nil {
 		t.Fatal(err)

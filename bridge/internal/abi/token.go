@@ -67,18 +67,9 @@ func (a *admission) admits(reports int) error {
 	return nil
 }
 
-// tokenArgs are the arguments of token.
-type tokenArgs struct {
-	Round uint64 `json:"round"`
-}
-
 // token makes the tokens of the issuer's answers, blind signatures one after the other in the order of
 // the requests, and keeps them for encode.
-func token(_ context.Context, s *Session, args tokenArgs, payload []byte) (any, []byte, error) {
-	r, err := held[*round](s, "round", args.Round)
-	if err != nil {
-		return nil, nil, err
-	}
+func token(_ context.Context, _ *Session, r *round, _ roundArg, payload []byte) (any, []byte, error) {
 	if r.admission == nil {
 		return nil, nil, fl.Invalid("round", r.ID, "must ask for tokens, and must be opened with a policy and tokens")
 	}
@@ -87,6 +78,7 @@ func token(_ context.Context, s *Session, args tokenArgs, payload []byte) (any, 
 		return nil, nil, fmt.Errorf("the issuer's answer: %w", fl.Invalid("blind_signature", fmt.Sprintf("%d bytes", len(payload)), "must have %d: one of %d for each of %d requests",
 			want, admit.SignatureBytes, len(requests)))
 	}
+	var err error
 	tokens := make([][]byte, len(requests))
 	for i, request := range requests {
 		if tokens[i], err = request.Finalize(payload[i*admit.SignatureBytes:][:admit.SignatureBytes]); err != nil {

@@ -173,7 +173,7 @@ func TestTheTokenIsSealedWithItsReport(t *testing.T) {
 		t.Errorf("the shuffler's token: %v", err)
 	}
 	_, item := c.must("encode", fmt.Sprintf(`{"round": %v, "type": "f4", "rows": 1}`, opened["round"]), floats(true, 1, 2, 3, 4))
-	if reports, _ := unsealed(t, sealKey, description, item); len(reports) != 1 || !bytes.HasSuffix(reports[0], token) || len(reports[0]) <= len(token) {
+	if reports, _ := unsealed(t, sealKey, nil, description, item); len(reports) != 1 || !bytes.HasSuffix(reports[0], token) || len(reports[0]) <= len(token) {
 		t.Errorf("sealed was % x, want a report and the token % x", reports, token)
 	}
 	if size := opened["report_bytes"].(float64); len(item) != int(size) {

@@ -18,6 +18,8 @@ type verifyArgs struct {
 	Confidence number `json:"confidence"`
 }
 
+func (a verifyArgs) object() (string, uint64) { return "round", a.Round }
+
 // verified is a verify.Report in JSON.
 type verified struct {
 	Holds           bool     `json:"holds"`
@@ -52,11 +54,7 @@ func verifiedOf(r *verify.Report) verified {
 }
 
 // verifyRound checks whether the code of this program keeps the guarantee of a round.
-func verifyRound(ctx context.Context, s *Session, args verifyArgs, _ []byte) (any, []byte, error) {
-	r, err := held[*round](s, "round", args.Round)
-	if err != nil {
-		return nil, nil, err
-	}
+func verifyRound(ctx context.Context, _ *Session, r *round, args verifyArgs, _ []byte) (any, []byte, error) {
 	report, err := verify.Mechanism(ctx, r.mechanism, r.Round, verify.Options{
 		Method: verify.Method(args.Method), Seeds: args.Seeds, Samples: args.Samples, Confidence: float64(args.Confidence),
 	})

@@ -27,8 +27,7 @@ func main() {
 		}),
 		"canonical": js.FuncOf(func(_ js.Value, args []js.Value) any {
 			description, err := canonical(args[0].String())
-			var p *fl.ParamError
-			if errors.As(err, &p) {
+			if p, ok := errors.AsType[*fl.ParamError](err); ok {
 				return map[string]any{"param": p.Param, "got": p.Got, "rule": p.Rule, "message": err.Error()}
 			}
 			if err != nil {

@@ -15,44 +15,30 @@ import (
 
 // The names of features that others choose by default.
 const (
-	Edges = "edges"
-	Grey  = "grey"
+	Edges        = "edges"
+	EdgesCentred = "edges-centred"
+	Grey         = "grey"
 )
 
 // block is the side of the squares of Edges, in pixels.
 const block = 4
 
+// opening makes features.
+type opening func(context.Context, features.Progress) (features.Features, error)
+
 // catalogue makes the features of pictures of 28×28 pixels.
-var catalogue = map[string]func(context.Context, features.Progress) (features.Features, error){
+var catalogue = map[string]opening{
 	"identity": func(context.Context, features.Progress) (features.Features, error) {
 		return features.Identity(side * side)
 	},
 	Grey: func(context.Context, features.Progress) (features.Features, error) {
 		return features.Grey(side, side, 2)
 	},
-	"edges-centred": func(ctx context.Context, p features.Progress) (features.Features, error) {
-		edges, err := features.Edges(side, side, block)
-		if err != nil {
-			return nil, err
-		}
-		return fit(ctx, edges, onlyDigits, features.Fitting{Bias: bias}, p)
-	},
-	"scatter": func(ctx context.Context, p features.Progress) (features.Features, error) {
-		scatter, err := features.Scatter(side, side)
-		if err != nil {
-			return nil, err
-		}
-		return fit(ctx, scatter, onlyDigits, features.Fitting{Channels: features.ScatterChannels, Components: 100, Bias: bias}, p)
-	},
-	"scatter-log": func(ctx context.Context, p features.Progress) (features.Features, error) {
-		scatter, err := features.Scatter(side, side)
-		if err != nil {
-			return nil, err
-		}
-		return fit(ctx, scatter, digitsAndTextures, features.Fitting{
-			Channels: features.ScatterChannels, Logarithm: 1, Components: 100, Whitening: .25, Bias: bias,
-		}, p)
-	},
+	EdgesCentred: fitted(edges, onlyDigits, features.Fitting{Bias: bias}),
+	"scatter":    fitted(scatter, onlyDigits, features.Fitting{Channels: features.ScatterChannels, Components: 100, Bias: bias}),
+	"scatter-log": fitted(scatter, digitsAndTextures, features.Fitting{
+		Channels: features.ScatterChannels, Logarithm: 1, Components: 100, Whitening: .25, Bias: bias,
+	}),
 	"glyphs": func(context.Context, features.Progress) (features.Features, error) {
 		return features.Glyphs(features.GlyphsSmall)
 	},
@@ -60,13 +46,16 @@ var catalogue = map[string]func(context.Context, features.Progress) (features.Fe
 		return features.Glyphs(features.GlyphsBig)
 	},
 	Edges: func(context.Context, features.Progress) (features.Features, error) {
-		edges, err := features.Edges(side, side, block)
+		edges, err := edges()
 		if err != nil {
 			return nil, err
 		}
 		return features.NewPipeline(edges, features.Parts{Bias: 1})
 	},
 }
+
+func edges() (features.Features, error)   { return features.Edges(side, side, block) }
+func scatter() (features.Features, error) { return features.Scatter(side, side) }
 
 const (
 	// bias is the input of a model's bias beside vectors of norm 1: see features.Parts.
@@ -109,13 +98,19 @@ func (m mixture) draw(ctx context.Context) (pictures [][]float64, err error) {
 	return pictures, nil
 }
 
-// fit fits a pipeline on generated pictures.
-func fit(ctx context.Context, backbone features.Features, m mixture, o features.Fitting, p features.Progress) (features.Features, error) {
-	pictures, err := m.draw(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("dataset: %w", err)
+// fitted returns what fits a pipeline on generated pictures.
+func fitted(open func() (features.Features, error), m mixture, o features.Fitting) opening {
+	return func(ctx context.Context, p features.Progress) (features.Features, error) {
+		backbone, err := open()
+		if err != nil {
+			return nil, err
+		}
+		pictures, err := m.draw(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("dataset: %w", err)
+		}
+		return features.Fit(ctx, backbone, features.Public{Recipe: m.recipe, Examples: pictures}, o, p)
 	}
-	return features.Fit(ctx, backbone, features.Public{Recipe: m.recipe, Examples: pictures}, o, p)
 }
 
 // FeatureNames returns the names that OpenFeatures knows, sorted.

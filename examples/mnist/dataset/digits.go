@@ -7,6 +7,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/glyph"
+	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
 // side is the height and width of a generated picture, as in MNIST.
@@ -25,18 +26,15 @@ const side = glyph.Side
 // O(pixels); about 25 µs for a picture on one core, on all cores at once.
 // It returns an error when o is out of range or names another source, and when ctx
 // ends (wrapping ctx.Err()).
-func Generate(ctx context.Context, o Options) (*Data, error) {
+func Generate(ctx context.Context, o Options) (_ *Data, err error) {
+	defer prefix.Error(&err, "dataset")
 	if o.Source != Generated {
-		return nil, fmt.Errorf("dataset: %w", fl.Invalid("source", o.Source, "must be empty for generated digits"))
+		return nil, fl.Invalid("source", o.Source, "must be empty for generated digits")
 	}
 	if err := o.check(); err != nil {
-		return nil, fmt.Errorf("dataset: %w", err)
+		return nil, err
 	}
-	data, err := generate(ctx, o)
-	if err != nil {
-		return nil, fmt.Errorf("dataset: %w", err)
-	}
-	return data, nil
+	return generate(ctx, o)
 }
 
 func generate(ctx context.Context, o Options) (*Data, error) {

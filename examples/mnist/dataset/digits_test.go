@@ -150,7 +150,7 @@ func TestGenerate(t *testing.T) {
 // TestDefaultSizes: options without sizes ask for as many pictures as MNIST has. They are blank
 // here, because 70000 digits take seconds to draw.
 func TestDefaultSizes(t *testing.T) {
-	if testing.Short() {
+	if !*long {
 		t.Skip("takes 400 MB")
 	}
 	blank := law{"blanks/1", func() painter { return func([]uint8, *rand.Rand) uint8 { return 0 } }}

@@ -19,7 +19,7 @@
 //     well formed.
 //
 // [OpenFeatures] returns a map of pictures to vectors on which a model learns better, and
-// [Data.In] applies it. [ReadImages] and [ReadLabels] read one idx file.
+// [Data.In] applies it.
 //
 // # Shapes and memory
 //

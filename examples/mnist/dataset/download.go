@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 )
 
 // A file is one published file of MNIST and the SHA-256 of its bytes.
@@ -169,28 +170,12 @@ func (m *mnist) readVerified(r io.Reader, f file) ([]byte, error) {
 
 // store puts f into the cache under its name at once and whole: a reader sees
 // the old file or the new one.
-func (m *mnist) store(f file, content []byte) (err error) {
+func (m *mnist) store(f file, content []byte) error {
 	if m.cacheDir == "" {
 		return errors.New("there is no user cache directory")
 	}
 	if err := os.MkdirAll(m.cacheDir, 0o755); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(m.cacheDir, f.name+".*.tmp")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(tmp.Name())
-		}
-	}()
-	if _, err := tmp.Write(content); err != nil {
-		tmp.Close()
-		return err
-	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), filepath.Join(m.cacheDir, f.name))
+	return command.Replace(context.Background(), filepath.Join(m.cacheDir, f.name), func(w io.Writer) error { _, err := w.Write(content); return err })
 }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"math/rand/v2"
@@ -29,9 +30,7 @@ type law struct {
 // drawBoth draws the train and the test set that o asks for.
 func drawBoth(ctx context.Context, o Options, l law, note string) (*Data, error) {
 	split := func(what string, key uint64, size, all int) (*Set, error) {
-		if size == 0 {
-			size = all
-		}
+		size = cmp.Or(size, all)
 		im, labels, err := drawAll(ctx, l, o.Seed, key, size, runtime.GOMAXPROCS(0))
 		if err != nil {
 			return nil, err

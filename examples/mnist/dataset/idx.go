@@ -37,33 +37,12 @@ type Images struct {
 	Pixels []uint8
 }
 
-// ReadImages reads an idx3 file of unsigned bytes up to its end, plain or
+// readImages reads an idx3 file of unsigned bytes up to its end, plain or
 // compressed with gzip (it looks which). O(size of the content) time and memory.
 //
 // It returns an error for another magic number, a length outside the limits of
 // the package documentation, a stream that ends early (wrapping
 // io.ErrUnexpectedEOF) or goes on after the last pixel, and broken compression.
-func ReadImages(r io.Reader) (*Images, error) {
-	im, err := readImages(r)
-	if err != nil {
-		return nil, fmt.Errorf("dataset: %w", err)
-	}
-	return im, nil
-}
-
-// ReadLabels reads an idx1 file of unsigned bytes up to its end, plain or
-// compressed with gzip, and returns one label in 0..9 per item. O(size of the
-// content) time and memory.
-//
-// It returns an error where ReadImages does, and for a label above 9.
-func ReadLabels(r io.Reader) ([]uint8, error) {
-	labels, err := readLabels(r)
-	if err != nil {
-		return nil, fmt.Errorf("dataset: %w", err)
-	}
-	return labels, nil
-}
-
 func readImages(r io.Reader) (*Images, error) {
 	r, err := plain(r)
 	if err != nil {
@@ -85,6 +64,11 @@ func readImages(r io.Reader) (*Images, error) {
 	return im, nil
 }
 
+// readLabels reads an idx1 file of unsigned bytes up to its end, plain or
+// compressed with gzip, and returns one label in 0..9 per item. O(size of the
+// content) time and memory.
+//
+// It returns an error where readImages does, and for a label above 9.
 func readLabels(r io.Reader) ([]uint8, error) {
 	r, err := plain(r)
 	if err != nil {

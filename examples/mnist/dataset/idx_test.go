@@ -42,7 +42,7 @@ var (
 
 func TestReadImages(t *testing.T) {
 	for name, content := range map[string][]byte{"plain": goodImages, "gzip": zipped(t, goodImages)} {
-		im, err := ReadImages(iotest.OneByteReader(bytes.NewReader(content)))
+		im, err := readImages(iotest.OneByteReader(bytes.NewReader(content)))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -55,7 +55,7 @@ func TestReadImages(t *testing.T) {
 
 func TestReadLabels(t *testing.T) {
 	for name, content := range map[string][]byte{"plain": goodLabels, "gzip": zipped(t, goodLabels)} {
-		got, err := ReadLabels(iotest.OneByteReader(bytes.NewReader(content)))
+		got, err := readLabels(iotest.OneByteReader(bytes.NewReader(content)))
 		if want := []uint8{0, 9, 5}; err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: got %v, %v; want %v", name, got, err, want)
 		}
@@ -92,8 +92,8 @@ func TestReadImagesErrors(t *testing.T) {
 		{"gzip with a wrong sum", badSum, "", gzip.ErrChecksum},
 		{"gzip and more", append(bytes.Clone(z), "more than ten bytes"...), "", gzip.ErrHeader},
 	} {
-		im, err := ReadImages(bytes.NewReader(c.content))
-		if im != nil || err == nil || !strings.HasPrefix(err.Error(), "dataset: images: ") ||
+		im, err := readImages(bytes.NewReader(c.content))
+		if im != nil || err == nil || !strings.HasPrefix(err.Error(), "images: ") ||
 			!strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
 			t.Errorf("%s: got %v, error %v; want error %q wrapping %v", c.name, im, err, c.want, c.is)
 		}
@@ -115,8 +115,8 @@ func TestReadLabelsErrors(t *testing.T) {
 		{"long", append(bytes.Clone(goodLabels), 1), "got 4, rule: must be 3 bytes and no more", nil},
 		{"label 10", idx([]byte{1, 10}, 0x801, 2), "label 1: got 10, rule: must be in [0, 9]", nil},
 	} {
-		labels, err := ReadLabels(bytes.NewReader(c.content))
-		if labels != nil || err == nil || !strings.HasPrefix(err.Error(), "dataset: labels: ") ||
+		labels, err := readLabels(bytes.NewReader(c.content))
+		if labels != nil || err == nil || !strings.HasPrefix(err.Error(), "labels: ") ||
 			!strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
 			t.Errorf("%s: got %v, error %v; want error %q wrapping %v", c.name, labels, err, c.want, c.is)
 		}
@@ -129,16 +129,16 @@ func TestReadPassesOnReaderErrors(t *testing.T) {
 		r := func(b []byte) io.Reader {
 			return io.MultiReader(bytes.NewReader(b[:min(n, int64(len(b)))]), iotest.ErrReader(broken))
 		}
-		if _, err := ReadImages(r(goodImages)); !errors.Is(err, broken) {
+		if _, err := readImages(r(goodImages)); !errors.Is(err, broken) {
 			t.Errorf("images, %d bytes: got %v, want %v", n, err, broken)
 		}
-		if _, err := ReadLabels(r(goodLabels)); !errors.Is(err, broken) {
+		if _, err := readLabels(r(goodLabels)); !errors.Is(err, broken) {
 			t.Errorf("labels, %d bytes: got %v, want %v", n, err, broken)
 		}
 	}
 	// An error that comes once, while the first two bytes are looked at.
 	once := iotest.TimeoutReader(iotest.OneByteReader(bytes.NewReader(goodImages)))
-	if _, err := ReadImages(once); !errors.Is(err, iotest.ErrTimeout) {
+	if _, err := readImages(once); !errors.Is(err, iotest.ErrTimeout) {
 		t.Errorf("images, error once: got %v, want %v", err, iotest.ErrTimeout)
 	}
 }
@@ -161,7 +161,7 @@ func TestMemoryFollowsTheData(t *testing.T) {
 	for name, content := range map[string][]byte{"promise": promise, "bomb": bomb} {
 		r := bytes.NewReader(content)
 		var err error
-		got := allocated(func() { _, err = ReadImages(r) })
+		got := allocated(func() { _, err = readImages(r) })
 		if err == nil {
 			t.Errorf("%s: got no error", name)
 		}
@@ -201,7 +201,7 @@ func addSeeds(f *testing.F, good []byte) {
 func FuzzReadImages(f *testing.F) {
 	addSeeds(f, goodImages)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		im, err := ReadImages(bytes.NewReader(b))
+		im, err := readImages(bytes.NewReader(b))
 		if err != nil {
 			if im != nil {
 				t.Fatalf("got %+v beside error %v", im, err)
@@ -223,7 +223,7 @@ func FuzzReadImages(f *testing.F) {
 func FuzzReadLabels(f *testing.F) {
 	addSeeds(f, goodLabels)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		labels, err := ReadLabels(bytes.NewReader(b))
+		labels, err := readLabels(bytes.NewReader(b))
 		if err != nil {
 			if labels != nil {
 				t.Fatalf("got %v beside error %v", labels, err)

@@ -12,11 +12,14 @@ import (
 	"strings"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
-// The number of images in MNIST, and the most that Generate draws.
+// Pictures is the number of training images in MNIST, and the most that Generate draws: what clients of examples/mnist share.
+const Pictures = 60000
+
 const (
-	maxTrain = 60000
+	maxTrain = Pictures
 	maxTest  = 10000
 )
 
@@ -72,12 +75,9 @@ func (o Options) logf(format string, args ...any) {
 // It returns an error when o is out of range, when a file in a directory is missing
 // (wrapping fs.ErrNotExist) or broken, when a download fails, when there are fewer
 // images than asked for, and when ctx ends (wrapping ctx.Err()).
-func Load(ctx context.Context, o Options) (*Data, error) {
-	data, err := publicMNIST().load(ctx, o)
-	if err != nil {
-		return nil, fmt.Errorf("dataset: %w", err)
-	}
-	return data, nil
+func Load(ctx context.Context, o Options) (_ *Data, err error) {
+	defer prefix.Error(&err, "dataset")
+	return publicMNIST().load(ctx, o)
 }
 
 func (m *mnist) load(ctx context.Context, o Options) (*Data, error) {

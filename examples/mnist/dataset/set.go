@@ -1,6 +1,9 @@
 package dataset
 
-import "github.com/hushgrad/hushgrad/fl"
+import (
+	"cmp"
+	"github.com/hushgrad/hushgrad/fl"
+)
 
 // classes is the number of labels, 0 to 9.
 const classes = 10
@@ -70,9 +73,7 @@ func newSet(what string, im *Images, labels []uint8, n int) (*Set, error) {
 	if n > im.Count {
 		return nil, fl.Invalid(what+" size", n, "must be at most %d, the number of images there are", im.Count)
 	}
-	if n == 0 {
-		n = im.Count
-	}
+	n = cmp.Or(n, im.Count)
 	s := &Set{
 		Images:  make([]float64, n*im.Rows*im.Cols),
 		Labels:  make([]int, n),

@@ -1,6 +1,6 @@
-// Package parties runs an issuer, a shuffler and an aggregator, each as a process of the hushgrad
-// binary, on loopback addresses. Use it for a demo or a test of rounds with a shuffler. Start with
-// [Build] and [Start].
+// Package parties runs who holds the rounds of a demo: one server in this process, or an issuer, a
+// shuffler and an aggregator, each as a process of the hushgrad binary, all on loopback addresses. Use it
+// for a demo or a test of rounds with a shuffler. Start with [Open].
 //
 // The certificates, the secrets of the clients and the state of the processes are made for one run
 // and are below one directory. All three run as the same user on one machine, who sees everything:
@@ -10,13 +10,13 @@ package parties
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -50,8 +50,9 @@ type Config struct {
 // Parties are three running processes, and what the clients and the trainer know of them. Bearer is
 // safe for concurrent use.
 type Parties struct {
-	// SealKey is the fingerprint of the aggregator's key.
-	SealKey seal.Fingerprint
+	// SealKey is the fingerprint of the aggregator's key, and ShareKey the shuffler's public key.
+	SealKey  seal.Fingerprint
+	ShareKey []byte
 	// Dashboard is the URL of the aggregator's page, empty for none.
 	Dashboard string
 
@@ -97,29 +98,29 @@ func Start(ctx context.Context, c Config) (_ *Parties, err error) {
 	if err != nil {
 		return nil, err
 	}
-	aggregatorState := filepath.Join(c.Dir, "aggregator")
+	aggregatorState, shufflerState := filepath.Join(c.Dir, "aggregator"), filepath.Join(c.Dir, "shuffler")
 	for _, party := range []struct {
 		command, name string
 		listeners     []string
 		args          []string
 	}{
 		{"issue", Issuer, []string{"issuer", "issuer-operator"}, []string{
-			"-operator-listen", p.addresses["issuer-operator"], "-operator-ca", p.security.authority, "-operator-name", trainer,
-			"-bearer-file", bearers, "-listen", p.addresses["issuer"], "-data", filepath.Join(c.Dir, "issuer"),
+			"--operator-listen", p.addresses["issuer-operator"], "--operator-ca", p.security.authority, "--operator-name", trainer,
+			"--bearer-file", bearers, "--listen", p.addresses["issuer"], "--data", filepath.Join(c.Dir, "issuer"),
 		}},
 		{"serve", Aggregator, []string{"aggregator", "aggregator-operator", "aggregator-shuffler"}, []string{
-			"-operator-listen", p.addresses["aggregator-operator"], "-operator-ca", p.security.authority, "-operator-name", trainer,
-			"-shuffler-listen", p.addresses["aggregator-shuffler"], "-shuffler-ca", p.security.authority, "-shuffler-name", Shuffler,
-			"-listen", p.addresses["aggregator"], "-data", aggregatorState, "-dashboard", shown, "-keep-rounds", strconv.Itoa(c.Rounds),
+			"--operator-listen", p.addresses["aggregator-operator"], "--operator-ca", p.security.authority, "--operator-name", trainer,
+			"--shuffler-listen", p.addresses["aggregator-shuffler"], "--shuffler-ca", p.security.authority, "--shuffler-name", Shuffler,
+			"--listen", p.addresses["aggregator"], "--data", aggregatorState, "--dashboard", shown, "--keep-rounds", strconv.Itoa(c.Rounds),
 		}},
 		{"shuffle", Shuffler, []string{"shuffler"}, []string{
-			"-name", Shuffler, "-floor", strconv.Itoa(c.Floor), "-upstream", p.addresses["aggregator-shuffler"], "-upstream-tls-ca", p.security.authority,
-			"-upstream-tls-cert", p.security.certificate(Shuffler), "-upstream-tls-key", p.security.key(Shuffler),
-			"-listen", p.addresses["shuffler"], "-data", filepath.Join(c.Dir, "shuffler"),
+			"--name", Shuffler, "--floor", strconv.Itoa(c.Floor), "--upstream", p.addresses["aggregator-shuffler"], "--upstream-tls-ca", p.security.authority,
+			"--upstream-tls-cert", p.security.certificate(Shuffler), "--upstream-tls-key", p.security.key(Shuffler),
+			"--listen", p.addresses["shuffler"], "--data", shufflerState,
 		}},
 	} {
-		args := append([]string{party.command, "-log-format", "json",
-			"-tls-cert", p.security.certificate(party.name), "-tls-key", p.security.key(party.name)}, party.args...)
+		args := append([]string{party.command, "--log-format", "json",
+			"--tls-cert", p.security.certificate(party.name), "--tls-key", p.security.key(party.name)}, party.args...)
 		process, err := start(c.Binary, args...)
 		if err != nil {
 			return nil, err
@@ -133,22 +134,28 @@ func Start(ctx context.Context, c Config) (_ *Parties, err error) {
 			return nil, err
 		}
 	}
-	p.SealKey, err = sealKey(ctx, c.Binary, aggregatorState)
+	public, err := publicKey(ctx, c.Binary, "serve", aggregatorState)
+	if err != nil {
+		return nil, err
+	}
+	p.SealKey = seal.FingerprintOf(public)
+	p.ShareKey, err = publicKey(ctx, c.Binary, "shuffle", shufflerState)
 	return p, err
 }
 
-// sealKey asks the party that runs the aggregator for the fingerprint of its key.
-func sealKey(ctx context.Context, binary, state string) (seal.Fingerprint, error) {
-	out, err := exec.CommandContext(ctx, binary, "serve", "keys", "-data", state).Output()
+// publicKey asks a party for its newest key.
+func publicKey(ctx context.Context, binary, command, state string) ([]byte, error) {
+	out, err := exec.CommandContext(ctx, binary, command, "keys", "--data", state, "--output", "json").Output()
 	if err != nil {
-		return seal.Fingerprint{}, errors.Join(ctx.Err(), fmt.Errorf("hushgrad serve keys: %w", err))
+		return nil, errors.Join(ctx.Err(), fmt.Errorf("hushgrad %s keys: %w", command, err))
 	}
-	rows := strings.Split(string(out), "\n") // a header, and the newest key
-	if len(rows) < 2 {
-		return seal.Fingerprint{}, fl.Invalid("keys", string(out), "must list one")
+	var keys []struct {
+		Public []byte `json:"public_key"`
 	}
-	fingerprint, _, _ := strings.Cut(rows[1], " ")
-	return seal.ParseFingerprint(fingerprint)
+	if err := json.Unmarshal(out, &keys); err != nil || len(keys) == 0 {
+		return nil, errors.Join(err, fl.Invalid("keys", string(out), "must list one"))
+	}
+	return keys[0].Public, nil
 }
 
 // Clients returns new connections to the shuffler and to the issuer, for clients. That to the issuer

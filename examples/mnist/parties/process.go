@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -130,12 +131,7 @@ func (l *log) add(line string) {
 func (l *log) serves(addresses []string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, a := range addresses {
-		if !l.serving[a] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(addresses, func(a string) bool { return !l.serving[a] })
 }
 
 func (l *log) String() string {

@@ -15,9 +15,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/hushgrad/hushgrad/server/admit/issuer"
+	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
-	"github.com/hushgrad/hushgrad/server/dashboard"
 )
 
 // life is how long the certificates are good.
@@ -102,7 +101,7 @@ func writePEM(file, kind string, der []byte) error {
 func (p *Parties) drawSecrets(c Config) (file string, err error) {
 	var lines bytes.Buffer
 	for i := range c.Clients {
-		secret, line, err := issuer.NewBearer(fmt.Sprint("client-", i))
+		secret, line, err := server.NewBearer(fmt.Sprint("client-", i))
 		if err != nil {
 			return "", err
 		}
@@ -137,7 +136,7 @@ func (p *Parties) page(address string) (string, error) {
 		return "", err
 	}
 	scheme := "http"
-	if dashboard.Public(l.Addr()) {
+	if tcp, ok := l.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
 		scheme = "https"
 	}
 	p.Dashboard = scheme + "://" + l.Addr().String() + "/"

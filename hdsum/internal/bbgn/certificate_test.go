@@ -93,9 +93,9 @@ func TestPiecesBoundTheirCompositions(t *testing.T) {
 // for more than a few clients, and for moduli that hide the difference between q and q−1.
 // Log2ChiSquare itself is rounded up by less than 1e-3.
 func TestCertificateBoundsTheRecurrence(t *testing.T) {
-	for _, n := range []int{4, 5, 8, 17, 33, 60, 101} {
-		for _, m := range []int{2, 3, 4, 5, 8, 13, 30} {
-			for _, q := range []uint64{2, 5, 1 << 10, 1 << 33, 1<<63 - 1} {
+	for _, n := range []int{4, 5, 8, 17, 60, 101} {
+		for _, m := range []int{2, 3, 5, 8, 13} {
+			for _, q := range []uint64{2, 1 << 10, 1<<63 - 1} {
 				if n*m > 1000 {
 					continue
 				}
@@ -109,9 +109,9 @@ func TestCertificateBoundsTheRecurrence(t *testing.T) {
 			}
 		}
 	}
-	clients := []int{recurrenceClients + 1, 4000}
-	if !testing.Short() {
-		clients = append(clients, 12_000)
+	clients := []int{recurrenceClients + 1}
+	if *long {
+		clients = append(clients, 4000, 12_000)
 	}
 	for _, n := range clients {
 		for _, bits := range []int{14, 40, 63} {
@@ -133,13 +133,14 @@ func TestCertificateBoundsTheRecurrence(t *testing.T) {
 // in logarithms whose rounding is below 1e-4.
 func TestFactsOfTheDerivation(t *testing.T) {
 	for m := 2; m <= 30; m++ {
-		last := new(big.Rat)
+		last, weight := new(big.Rat), exactWeight(0, m)
 		for a := 1; a <= 60; a++ {
-			ratio := new(big.Rat).Quo(exactWeight(a, m), exactWeight(a-1, m))
+			next := exactWeight(a, m)
+			ratio := new(big.Rat).Quo(next, weight)
 			if ratio.Cmp(last) < 0 {
 				t.Fatalf("m=%d: r(%d) is below r(%d)", m, a, a-1)
 			}
-			last = ratio
+			last, weight = ratio, next
 		}
 	}
 	const tolerance = 1e-4
@@ -219,7 +220,7 @@ func TestLog2Sum(t *testing.T) {
 // exceeds the leading term by less than 0.2 %, and it is monotone. Too few messages are
 // refused, and from too low a start the search climbs to an m that is certified.
 func TestCertifiedForManyClients(t *testing.T) {
-	for n := recurrenceClients + 1; n < math.MaxInt/7; n = n*7 + 3 {
+	for n := recurrenceClients + 1; n < math.MaxInt/40; n = n*40 + 3 {
 		for _, bits := range []int{1, 12, 31, 48, 63} {
 			q := uint64(1) << bits
 			for _, c := range []struct{ epsilon, delta float64 }{{1e-9, 0.9}, {1, 1e-6}, {1, 1e-12}, {20, 1e-300}, {700, 1e-12}} {

@@ -1,12 +1,14 @@
 package bbgn
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/prefix"
 	"github.com/hushgrad/hushgrad/internal/sample"
 )
 
@@ -48,18 +50,9 @@ type Protocol struct {
 // of messages that [Messages] certifies. It returns a wrapped *fl.ParamError that
 // names the field if c is out of range, if q would exceed 2^63, or if no number of
 // messages is certified. Cost: one call of Messages.
-func New(c Config) (*Protocol, error) {
-	p, err := newProtocol(c)
-	if err != nil {
-		return nil, fmt.Errorf("bbgn: %w", err)
-	}
-	return p, nil
-}
-
-func newProtocol(c Config) (*Protocol, error) {
-	if c.Capacity == 0 {
-		c.Capacity = c.Clients
-	}
+func New(c Config) (_ *Protocol, err error) {
+	defer prefix.Error(&err, "bbgn")
+	c.Capacity = cmp.Or(c.Capacity, c.Clients)
 	switch {
 	case c.Clients < 1:
 		return nil, fl.Invalid("clients", c.Clients, "must be at least 1")

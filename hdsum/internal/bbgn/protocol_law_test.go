@@ -28,7 +28,7 @@ func checkChiSquare(t *testing.T, what string, counts []int, expected []float64)
 // The result is the true sum plus DLap(ε/U), negative totals included. Bins are the
 // integers, or runs of them, from −6/η to 6/η, and the two tails.
 func TestNoiseIsDiscreteLaplace(t *testing.T) {
-	const repeats = 40_000
+	const repeats = 20_000
 	rng := newRand(11)
 	for _, c := range []bbgn.Config{
 		{Clients: 5, Bound: 1, Epsilon: 1, Delta: 1e-3},

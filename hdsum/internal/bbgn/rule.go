@@ -1,11 +1,11 @@
 package bbgn
 
 import (
-	"fmt"
 	"math"
 	"sort"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
 const (
@@ -45,12 +45,9 @@ const (
 // q < 2, ε is not positive and finite, δ is not in (0, 1) or more than 4096 messages
 // would be needed. Cost: O(n²) for n <= 2000 (3 to 40 ms at n = 2000), else O(m·log m),
 // below 0.1 ms.
-func Messages(n int, q uint64, epsilon, delta float64) (int, error) {
-	m, err := messages(n, q, epsilon, delta)
-	if err != nil {
-		return 0, fmt.Errorf("bbgn: %w", err)
-	}
-	return m, nil
+func Messages(n int, q uint64, epsilon, delta float64) (_ int, err error) {
+	defer prefix.Error(&err, "bbgn")
+	return messages(n, q, epsilon, delta)
 }
 
 func messages(n int, q uint64, epsilon, delta float64) (int, error) {

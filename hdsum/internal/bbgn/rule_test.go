@@ -2,12 +2,15 @@ package bbgn
 
 import (
 	"errors"
+	"flag"
 	"math"
 	"math/big"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
+
+var long = flag.Bool("long", false, "certify 12 000 clients, too")
 
 // table lists, for Capacity = Clients, what the formulas of the package comment
 // give; computed independently in Python with 60-digit decimals, m by the leading term
@@ -130,7 +133,7 @@ func TestMessagesIsTheSmallestCertified(t *testing.T) {
 // Where the rule is the leading term, the recurrence confirms it.
 func TestLeadingTermIsCertifiedForManyClients(t *testing.T) {
 	clients := []int{recurrenceClients + 1, 4000}
-	if !testing.Short() {
+	if *long {
 		clients = append(clients, 12_000)
 	}
 	for _, n := range clients {

@@ -113,5 +113,10 @@ func (q *Quantizer) Dequantize(sum []float64, variance float64) (grad []float64,
 	for i := range grad {
 		grad[i] *= q.unit
 	}
-	return grad, q.unit * math.Sqrt(variance/float64(q.rotation.PaddedDim())), nil
+	return grad, q.StandardError(variance), nil
+}
+
+// StandardError is the standard error of a coordinate of a gradient whose numbers all have the given variance.
+func (q *Quantizer) StandardError(variance float64) float64 {
+	return q.unit * math.Sqrt(variance/float64(q.rotation.PaddedDim()))
 }

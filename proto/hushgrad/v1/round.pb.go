@@ -89,8 +89,8 @@ const (
 	// The shuffler. The guarantee holds only against a party that sees only the shuffled
 	// reports of all clients.
 	Trust_TRUST_SHUFFLE Trust = 3
-	// Two passive servers. The guarantee holds against one server that follows the protocol, and
-	// against everybody who sees what the two release together. It does not hold against both.
+	// One of two servers, whichever it is. The guarantee holds against the other server, whatever that server does, and
+	// against everybody who sees what the two release. It does not hold against both.
 	Trust_TRUST_TWO_SERVERS Trust = 4
 )
 
@@ -286,8 +286,11 @@ type Round struct {
 	// shuffler then takes a sealed report only with a token under it. There is one exactly if
 	// there are a shuffler and an issuer_key.
 	OuterIssuerKey []byte `protobuf:"bytes,18,opt,name=outer_issuer_key,json=outerIssuerKey,proto3" json:"outer_issuer_key,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Key of the shuffler, of the same form as seal_key and another one, to which clients seal the second share
+	// of a mechanism for two servers. There is one exactly for such a mechanism with a shuffler.
+	ShareKey      []byte `protobuf:"bytes,19,opt,name=share_key,json=shareKey,proto3" json:"share_key,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Round) Reset() {
@@ -446,6 +449,13 @@ func (x *Round) GetOuterIssuerKey() []byte {
 	return nil
 }
 
+func (x *Round) GetShareKey() []byte {
+	if x != nil {
+		return x.ShareKey
+	}
+	return nil
+}
+
 // Guarantee is what one report promises its sender.
 type Guarantee struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -454,7 +464,9 @@ type Guarantee struct {
 	Delta    float64                `protobuf:"fixed64,3,opt,name=delta,proto3" json:"delta,omitempty"`
 	Relation Relation               `protobuf:"varint,4,opt,name=relation,proto3,enum=hushgrad.v1.Relation" json:"relation,omitempty"`
 	// The proof is about real numbers. The floating-point code does not keep it.
-	RealNumbers   bool `protobuf:"varint,5,opt,name=real_numbers,json=realNumbers,proto3" json:"real_numbers,omitempty"`
+	RealNumbers bool `protobuf:"varint,5,opt,name=real_numbers,json=realNumbers,proto3" json:"real_numbers,omitempty"`
+	// The noise multiplier of Gaussian noise, or 0 for other mechanisms: the standard deviation over the L2 sensitivity.
+	Sigma         float64 `protobuf:"fixed64,6,opt,name=sigma,proto3" json:"sigma,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -524,6 +536,13 @@ func (x *Guarantee) GetRealNumbers() bool {
 	return false
 }
 
+func (x *Guarantee) GetSigma() float64 {
+	if x != nil {
+		return x.Sigma
+	}
+	return 0
+}
+
 var File_hushgrad_v1_round_proto protoreflect.FileDescriptor
 
 const file_hushgrad_v1_round_proto_rawDesc = "" +
@@ -533,7 +552,7 @@ const file_hushgrad_v1_round_proto_rawDesc = "" +
 	"\ainteger\x18\x01 \x01(\x03H\x00R\ainteger\x12\x14\n" +
 	"\x04real\x18\x02 \x01(\x01H\x00R\x04real\x12\x14\n" +
 	"\x04text\x18\x03 \x01(\tH\x00R\x04textB\x06\n" +
-	"\x04kind\"\x9e\x05\n" +
+	"\x04kind\"\xbb\x05\n" +
 	"\x05Round\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1c\n" +
 	"\tmechanism\x18\x02 \x01(\tR\tmechanism\x126\n" +
@@ -556,16 +575,18 @@ const file_hushgrad_v1_round_proto_rawDesc = "" +
 	"\bshuffler\x18\x0f \x01(\tR\bshuffler\x12\x19\n" +
 	"\bseal_key\x18\x10 \x01(\fR\asealKey\x12\x1a\n" +
 	"\bfeatures\x18\x11 \x01(\tR\bfeatures\x12(\n" +
-	"\x10outer_issuer_key\x18\x12 \x01(\fR\x0eouterIssuerKey\x1aM\n" +
+	"\x10outer_issuer_key\x18\x12 \x01(\fR\x0eouterIssuerKey\x12\x1b\n" +
+	"\tshare_key\x18\x13 \x01(\fR\bshareKey\x1aM\n" +
 	"\vParamsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12(\n" +
-	"\x05value\x18\x02 \x01(\v2\x12.hushgrad.v1.ValueR\x05value:\x028\x01\"\xbb\x01\n" +
+	"\x05value\x18\x02 \x01(\v2\x12.hushgrad.v1.ValueR\x05value:\x028\x01\"\xd1\x01\n" +
 	"\tGuarantee\x12(\n" +
 	"\x05trust\x18\x01 \x01(\x0e2\x12.hushgrad.v1.TrustR\x05trust\x12\x18\n" +
 	"\aepsilon\x18\x02 \x01(\x01R\aepsilon\x12\x14\n" +
 	"\x05delta\x18\x03 \x01(\x01R\x05delta\x121\n" +
 	"\brelation\x18\x04 \x01(\x0e2\x15.hushgrad.v1.RelationR\brelation\x12!\n" +
-	"\freal_numbers\x18\x05 \x01(\bR\vrealNumbers*U\n" +
+	"\freal_numbers\x18\x05 \x01(\bR\vrealNumbers\x12\x14\n" +
+	"\x05sigma\x18\x06 \x01(\x01R\x05sigma*U\n" +
 	"\bRelation\x12\x18\n" +
 	"\x14RELATION_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14RELATION_REPLACE_ONE\x10\x01\x12\x15\n" +

@@ -32,12 +32,13 @@ from .errors import (
     LedgerError,
     LedgerInUse,
     LedgerState,
+    NoiseAboveSignal,
     PolicyRefused,
     TooFewReports,
 )
 from .facts import RoundFacts
 from .ledger import Budget, Ledger, Reservation
-from .planning import Plan, Promise, account, plan
+from .planning import Expected, Plan, Promise, Trusted, account, compare, plan
 from .policy import Guarantee, Policy, ShuffledPolicy
 from .reports import Reports
 from .rounds import Round
@@ -53,6 +54,7 @@ __all__ = [
     "Budget",
     "BudgetExhausted",
     "Estimate",
+    "Expected",
     "Guarantee",
     "HelperFailed",
     "HushgradError",
@@ -62,6 +64,7 @@ __all__ = [
     "LedgerError",
     "LedgerInUse",
     "LedgerState",
+    "NoiseAboveSignal",
     "Plan",
     "Policy",
     "PolicyRefused",
@@ -73,9 +76,11 @@ __all__ = [
     "Series",
     "ShuffledPolicy",
     "TooFewReports",
+    "Trusted",
     "Verification",
     "__version__",
     "account",
+    "compare",
     "plan",
     "verify",
 ]

@@ -20,7 +20,6 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
 from typing import IO, Any, TypeVar
 
 from ._memory import Memory
@@ -172,7 +171,9 @@ class Helper:
         view = memoryview(payload).cast("B")
         with self._lock:
             self._settle()
-            released = list(islice(self._garbage, _MAX_RELEASED))
+            # Finalizers append at any moment, which ends an iteration with an error. Places stay.
+            least = min(len(self._garbage), _MAX_RELEASED)
+            released = [self._garbage[i] for i in range(least)]
             header = f'{{"op": "{operation}", "release": {released}, "args": {given}}}'.encode()
             self._pending = _Call(self._parts(header, view), released, self._in, self._out)
             answer, out = self._passed(self._pending)
@@ -206,14 +207,20 @@ class Helper:
         except ValueError as error:
             self.close()
             raise HelperFailed(f"the helper sent no answer: {error}") from error
-        for handle in call.released:
-            with contextlib.suppress(ValueError):  # removed before an interrupt
-                self._garbage.remove(handle)
+        released = set(call.released)  # the first ones; some were removed before an interrupt
+        while self._garbage and self._garbage[0] in released:
+            self._garbage.popleft()
         return answer
 
     def forget(self, handle: int) -> None:
         """Release a handle with the next call. It never blocks, so that finalizers call it."""
         self._garbage.append(handle)
+
+    def release(self, handle: int) -> None:
+        """Release a handle now, after all that were forgotten before it."""
+        self.forget(handle)
+        for _ in range(0, len(self._garbage), _MAX_RELEASED):
+            self.call("release", {})
 
     def close(self) -> None:
         """End the helper and wait for its end."""

@@ -60,6 +60,10 @@ class Infeasible(HushgradError, ValueError):
     """No number of clients meets what a plan demands."""
 
 
+class NoiseAboveSignal(HushgradError, ValueError):
+    """A planned run would have more noise than signal. The message says what would work."""
+
+
 class LedgerError(HushgradError):
     """The ledger cannot be used: its file is missing, damaged, replaced, or no ledger."""
 
@@ -94,6 +98,7 @@ _KINDS: dict[str, type[HushgradError]] = {
     "no-reports": TooFewReports,
     "too-few-reports": TooFewReports,
     "infeasible": Infeasible,
+    "noise": NoiseAboveSignal,
     "budget": BudgetExhausted,
     "charged": AlreadyCharged,
     "ledger-in-use": LedgerInUse,

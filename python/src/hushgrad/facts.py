@@ -23,7 +23,8 @@ class RoundFacts:
         Coordinates of a gradient.
     scale : float
         What it means depends on the mechanism, in units of the gradient. For coco, collision
-        and signsketch gradients are clipped to the L1 norm ``scale * sparsity``.
+        and signsketch gradients are clipped to the L1 norm ``scale * sparsity``, and for privunit
+        to the L2 norm ``scale``.
     epsilon, delta : float
         The budget of one report.
     relation : {"replace-one", "zero-out"}
@@ -40,6 +41,8 @@ class RoundFacts:
         What the clients' models see of an example, or "" where the round does not say.
     seal_key : bytes
         Public key of the server to which reports are sealed, or nothing.
+    share_key : bytes
+        The shuffler's public key, to which second shares are sealed, or nothing.
     sealed : bool
         Reports leave sealed to the server, for the shuffler. Nobody on the way reads them.
     report_bytes : int
@@ -72,6 +75,7 @@ class RoundFacts:
         self.params: Mapping[str, float | str] = MappingProxyType(answer["params"])
         self.shuffler: str = answer["shuffler"]
         self.seal_key: bytes = b64decode(answer["seal_key"])
+        self.share_key: bytes = b64decode(answer["share_key"])
         self.features: str = answer["features"]
         self.sealed: bool = answer["sealed"]
         self.report_bytes: int = answer["report_bytes"]

@@ -80,7 +80,12 @@ class Ledger:
         self._opened()
 
     def set_budget(
-        self, epsilon: float, delta: float = 0.0, relation: Relation = "replace-one"
+        self,
+        epsilon: float,
+        delta: float = 0.0,
+        relation: Relation = "replace-one",
+        *,
+        once: bool = False,
     ) -> None:
         """Set the largest loss that the client accepts for all of its reports together.
 
@@ -92,13 +97,15 @@ class Ledger:
             In [0, 1).
         relation : {"replace-one", "zero-out"}
             Which inputs are neighbours.
+        once : bool
+            The client reports once in its life for the purpose, whatever is left of epsilon.
 
         Raises
         ------
         InvalidParameter
             If a number is out of range.
         """
-        self._set(epsilon, delta, relation, central=False)
+        self._set(epsilon, delta, relation, central=False, once=once)
 
     def set_central_budget(
         self, epsilon: float, delta: float, relation: Relation = "replace-one"
@@ -121,9 +128,11 @@ class Ledger:
         InvalidParameter
             If a number is out of range.
         """
-        self._set(epsilon, delta, relation, central=True)
+        self._set(epsilon, delta, relation, central=True, once=False)
 
-    def _set(self, epsilon: float, delta: float, relation: Relation, *, central: bool) -> None:
+    def _set(
+        self, epsilon: float, delta: float, relation: Relation, *, central: bool, once: bool
+    ) -> None:
         self._call(
             "budget",
             purpose=self.purpose,
@@ -131,6 +140,7 @@ class Ledger:
             epsilon=_arguments.number("epsilon", epsilon),
             delta=_arguments.number("delta", delta),
             relation=_arguments.text("relation", relation),
+            once=bool(once),
         )
 
     def spent(self) -> Budget:
@@ -181,8 +191,7 @@ class Ledger:
         """Let go of the file. Every other method is an error then."""
         held, self._handle, self._closed = self._handle, None, True
         if held is not None and held.helper.usable():
-            held.helper.forget(held.number)  # an error may still refer to the handle
-            held.helper.call("release", {})
+            held.helper.release(held.number)  # an error may still refer to the handle
 
     def step(self, operation: str, entry: int, **arguments: object) -> None:
         """Take a step of an entry. Reservations call it."""

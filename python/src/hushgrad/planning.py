@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from . import _arguments, _bridge
 from .errors import invalid
 from .rounds import Round
+from .rows import Floats, Matrix, checked
 
 
 @dataclass(frozen=True)
@@ -22,8 +26,9 @@ class Promise:
     epsilon_local_total, delta_local : float or None
         ε and δ of all reports of a client together, against everybody.
     epsilon_central : float or None
-        ε at delta of all reports of a client together, only against a party that sees nothing
-        but the shuffled reports of each round. It trusts whoever shuffles.
+        ε at delta of all reports of a client together, against anyone who sees only the shuffled
+        reports of each round. It assumes an honest shuffler. With gaussian-shares there is no
+        shuffler: it holds against either of two servers, and assumes that the other one is honest.
     delta : float
         The δ of epsilon_central.
     participations : int
@@ -40,18 +45,82 @@ class Promise:
     @classmethod
     def from_answer(cls, answer: dict[str, Any]) -> Promise:
         """Read what the helper says."""
-
-        def optional(name: str) -> float | None:
-            return None if answer[name] is None else float(answer[name])
-
         return cls(
-            epsilon_local=optional("epsilon_local"),
-            epsilon_local_total=optional("epsilon_local_total"),
+            epsilon_local=_optional(answer, "epsilon_local"),
+            epsilon_local_total=_optional(answer, "epsilon_local_total"),
             delta_local=float(answer["delta_local"]),
-            epsilon_central=optional("epsilon_central"),
+            epsilon_central=_optional(answer, "epsilon_central"),
             delta=float(answer["delta"]),
             participations=answer["participations"],
         )
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a run is expected to reach: it was rehearsed on public examples.
+
+    Attributes
+    ----------
+    accuracy, error : float
+        Mean accuracy of the rehearsals, on public examples that no simulated client held. A single
+        run on examples of the same kind is within error of it, 95 times in 100.
+    before : float
+        Accuracy of the first model.
+    without_privacy : float
+        Accuracy after as many rounds without clip and noise.
+    on : str
+        Which examples these are.
+    """
+
+    accuracy: float
+    error: float
+    before: float
+    without_privacy: float
+    on: str
+
+
+@dataclass(frozen=True)
+class Trusted:
+    """What one trust makes of a budget: a row of :func:`compare`.
+
+    Attributes
+    ----------
+    trust : str
+        Whom the clients trust.
+    mechanism : str
+        Mechanism of the rounds. "": this trust does not serve, and why says why.
+    epsilon, delta : float
+        ε and δ of everything that a client ever sends, against the party that against names.
+    against : str
+        The party.
+    epsilon_against_everybody : float or None
+        ε of the same reports against everybody, with δ = 0. None where there is none.
+    error, error_of_run : float
+        L2 norm of the noise of one round's mean, and of the mean over all rounds, over the norm of
+        a gradient. Above 1 the noise is larger than any signal. What a clip cuts is in off.
+    off : float or None
+        How far clip and noise of the whole run take the estimate off the public gradients' mean,
+        over that mean's norm. 1 is as bad as no estimate. None without public data.
+    bytes : float
+        What a client sends in the whole run.
+    expected : Expected or None
+        What the run is expected to reach. None without public examples.
+    why : str
+        Why the trust does not serve, or "".
+    """
+
+    trust: str
+    mechanism: str
+    epsilon: float
+    delta: float
+    against: str
+    epsilon_against_everybody: float | None
+    error: float
+    error_of_run: float
+    off: float | None
+    bytes: float
+    expected: Expected | None
+    why: str
 
 
 @dataclass(frozen=True)
@@ -62,6 +131,11 @@ class Plan:
     ----------
     mechanism : str
         Mechanism of the rounds.
+    trust : str
+        Whom the clients trust: "nobody", "shuffler" or "two-servers".
+    budget : float
+        ε of everything that a client sends in the run, after which the run ends; 0 is none. With
+        the trust "nobody" it is local, and otherwise central at the δ of the promise.
     epsilon, delta : float
         Budget of one report.
     scale : float
@@ -77,18 +151,34 @@ class Plan:
         Rounds of the run, and how many of them the budget allows.
     noise : float or None
         Standard error of a coordinate of one round's mean, in units of the gradient.
+    slope : float or None
+        Share of the public gradients' mean that the clip leaves, along that mean: 1 where nothing
+        is cut. None without public gradients.
+    signal_to_noise : float or None
+        L2 norm of the mean of clipped public gradients over the L2 norm of the error of all rounds'
+        mean. None without public gradients.
+    expected_accuracy : float or None
+        Accuracy at which a run from a public model is expected to end, in [zero_shot, 1]. None
+        without zero_shot.
+    expected : Expected or None
+        What the run is expected to reach on public examples. None without them.
+    warm_factor : float or None
+        The run starts from the public model times this factor, in (0, 1]. None without zero_shot.
     learning_rate, momentum, averaging : float
         What the server does with the means; averaging is the decay of the average of the
         models.
     promise : Promise
         What the affordable rounds promise a client.
     l1, l2 : float
-        The norms of a client's gradient that the plan rests on, as they were given.
+        The norms of a client's gradient that the plan rests on: the public gradients' mean norms,
+        or as they were given.
     explanation : str
         What was compared, what was chosen and why. It begins with the norms.
     """
 
     mechanism: str
+    trust: str
+    budget: float
     epsilon: float
     delta: float
     scale: float
@@ -99,6 +189,11 @@ class Plan:
     rounds: int
     affordable: int
     noise: float | None
+    slope: float | None
+    signal_to_noise: float | None
+    expected_accuracy: float | None
+    expected: Expected | None
+    warm_factor: float | None
     learning_rate: float
     momentum: float
     averaging: float
@@ -137,10 +232,13 @@ class Plan:
 
 def plan(
     *,
-    dim: int,
     clients: int,
-    l1: float,
-    l2: float,
+    dim: int = 0,
+    public: Floats | tuple[Floats, Sequence[int] | NDArray[np.integer]] | None = None,
+    l1: float | None = None,
+    l2: float | None = None,
+    trust: str = "",
+    per_client: int = 1,
     rounds: int = 0,
     epsilon: float = 0.0,
     max_epsilon: float = 0.0,
@@ -151,46 +249,73 @@ def plan(
     sparsity: int = 0,
     clip: float = 0.0,
     learning_rate: float = 0.0,
+    zero_shot: float = 0.0,
     centred: bool = False,
+    force: bool = False,
 ) -> Plan:
     """Plan a training run from public numbers. What is 0 is planned.
+
+    The first question is whom the clients trust: it says what the budget means, and what runs.
 
     It takes up to some seconds, in a process of its own.
 
     Parameters
     ----------
-    dim : int
-        Coordinates of a gradient.
     clients : int
         Number of clients, which take part in turn.
+    dim : int
+        Coordinates of a gradient. 0 with public examples: the parameters of softmax regression on
+        them, (features + 1) times the number of classes.
+    public : pair (X, y), or numpy.ndarray of float16, float32 or float64, shape (n, dim)
+        Public data of the task. No ε covers them: never give a client's. Either examples for
+        softmax regression, X of shape (n, features) and y of n labels 0, 1, …, with n at least 100:
+        the run is rehearsed on them, and the plan expects an accuracy. Or gradients of public
+        examples at a model of zeros, or at another first model, one a row, with n at least 2.
+        Some hundreds are enough. Scale, sparsity and learning rate follow from them.
     l1, l2 : float
-        Guess of the norms of a client's gradient at the first model, from public data. They have
-        no default: scale, sparsity and learning rate follow from them, and another task has others.
+        Guess of the norms of a client's gradient at the first model, from public data, where there
+        are no public gradients. This is a fallback: how much the clip cuts is then not known.
+    trust : str
+        Whom the clients trust, "nobody" by default. "nobody": the budget is the sum of the local ε
+        of all reports of a client, and holds against everybody. "shuffler": the budget is a central
+        ε, and holds against anyone who sees only the shuffled reports. "two-servers": the budget
+        is a central ε, and holds against either of two servers as long as the other one is honest.
+        With sumdp the default is "shuffler", and with gaussian-shares "two-servers": nothing else
+        serves.
+    per_client : int
+        Examples that a client holds, for the rehearsals on public examples.
     rounds : int
-        Number of rounds, at most. 0 stands for 30, and for 10 with sumdp.
+        Number of rounds, at most. 0 stands for 30, for at most 16 with the trust "nobody", and for
+        10 with sumdp and gaussian-shares.
     epsilon : float
-        ε of one report. 0 stands for the largest that the budget allows, and for 1 with sumdp and
-        no budget.
+        ε of one report. 0 stands for the largest that the budget allows, and for 1 with sumdp or
+        gaussian-shares and no budget.
     max_epsilon : float
         Largest ε of one report that may be planned. 0: only the budget limits it.
     budget : float
-        Central ε of the whole run at delta, after which it ends. It holds only against a
-        party that sees nothing but shuffled reports. 0: none, or 1 without epsilon.
+        ε of everything that a client sends in the run, after which the run ends. The trust says
+        whether it is local, or central at delta. 0: none, or without epsilon 4 with the trust
+        "nobody" and 1 otherwise.
     delta : float
-        In (0, 1).
+        The δ at which central ε are stated, in (0, 1).
     mechanism : str
-        "auto", a local mechanism that can be planned, "sumdp", or "none".
+        "auto", a local mechanism that can be planned, "sumdp", "gaussian-shares", or "none".
     cohort : int
         Clients of a round.
     sparsity : int
         Signed coordinates of a report.
     clip : float
-        Norm to which gradients are clipped: L1, for sumdp L2.
+        Norm to which gradients are clipped: L1, or L2 for privunit, sumdp and gaussian-shares.
     learning_rate : float
         The server's step size.
+    zero_shot : float
+        Accuracy of a public model that the run starts from, in (0, 1]. 0: it starts from a model of
+        zeros, or from another that knows nothing. Not with public examples.
     centred : bool
         Whether the inputs of the model have one norm, or nearly, around a public centre. The
         learning rate is then planned for them.
+    force : bool
+        Whether to plan a run that has more noise than signal, too.
 
     Raises
     ------
@@ -198,9 +323,14 @@ def plan(
         If a number is out of range, or the budget does not allow one round.
     Infeasible
         If no plan meets the demand.
+    NoiseAboveSignal
+        If the run has more noise than signal on the public gradients, or may well end below
+        zero_shot. The message says how many clients, which ε, how many coordinates or which trust
+        would work.
     """
     arguments = {
         "mechanism": _arguments.text("mechanism", mechanism),
+        "trust": _arguments.text("trust", trust),
         "dim": _arguments.whole("dim", dim),
         "clients": _arguments.whole("clients", clients),
         "cohort": _arguments.whole("cohort", cohort),
@@ -212,14 +342,21 @@ def plan(
         "sparsity": _arguments.whole("sparsity", sparsity),
         "clip": _arguments.number("clip", clip),
         "learning_rate": _arguments.number("learning_rate", learning_rate),
-        "l1": _norm("l1", l1),
-        "l2": _norm("l2", l2),
+        "zero_shot": _arguments.number("zero_shot", zero_shot),
+        "per_client": _arguments.whole("per_client", per_client),
         "centred": centred,
+        "force": force,
     }
-    answer, _ = _bridge.alone(lambda helper: helper.call("plan", arguments))
+    known, payload, source = _known(public, _arguments.whole("dim", dim), l1, l2)
+    arguments |= known
+    answer, _ = _bridge.alone(lambda helper: helper.call("plan", arguments, payload))
     described = answer["round"]
+    norms = float(answer["l1"]), float(answer["l2"])
+
     return Plan(
         mechanism=described["mechanism"],
+        trust=answer["trust"],
+        budget=float(answer["budget"]),
         epsilon=float(described["epsilon"]),
         delta=float(described["delta"]),
         scale=float(described["scale"]),
@@ -229,24 +366,154 @@ def plan(
         cohort=answer["cohort"],
         rounds=answer["rounds"],
         affordable=answer["affordable"],
-        noise=None if answer["noise"] is None else float(answer["noise"]),
+        noise=_optional(answer, "noise"),
+        slope=_optional(answer, "slope"),
+        signal_to_noise=_optional(answer, "signal_to_noise"),
+        expected_accuracy=_optional(answer, "expected_accuracy"),
+        expected=_expected(answer["expected"]),
+        warm_factor=_optional(answer, "warm_factor"),
         learning_rate=float(answer["learning_rate"]),
         momentum=float(answer["momentum"]),
         averaging=float(answer["averaging"]),
-        l1=float(l1),
-        l2=float(l2),
+        l1=norms[0],
+        l2=norms[1],
         promise=Promise.from_answer(answer["promise"]),
-        explanation=f"norms of a gradient, as given: L1 {float(l1):g}, L2 {float(l2):g}\n\n"
+        explanation=f"norms of a gradient, {source}: L1 {norms[0]:g}, L2 {norms[1]:g}\n\n"
         + answer["explanation"],
         _template=described,
     )
 
 
+def compare(
+    *,
+    clients: int,
+    dim: int = 0,
+    public: Floats | tuple[Floats, Sequence[int] | NDArray[np.integer]] | None = None,
+    l1: float | None = None,
+    l2: float | None = None,
+    per_client: int = 1,
+    rounds: int = 0,
+    budget: float = 1.0,
+    delta: float = 1e-6,
+    centred: bool = False,
+) -> list[Trusted]:
+    """Compare whom clients may trust, with one budget for each.
+
+    It takes up to some ten seconds, in a process of its own. The parameters are :func:`plan`'s.
+
+    Returns
+    -------
+    list of Trusted
+        A row for each trust, the one that asks least of others first.
+
+    Raises
+    ------
+    InvalidParameter
+        If a number is out of range.
+    """
+    arguments = {
+        "dim": _arguments.whole("dim", dim),
+        "clients": _arguments.whole("clients", clients),
+        "rounds": _arguments.whole("rounds", rounds),
+        "budget": _arguments.number("budget", budget),
+        "delta": _arguments.number("delta", delta),
+        "per_client": _arguments.whole("per_client", per_client),
+        "centred": centred,
+    }
+    known, payload, _ = _known(public, _arguments.whole("dim", dim), l1, l2)
+    answer, _ = _bridge.alone(lambda helper: helper.call("compare", arguments | known, payload))
+    return [
+        Trusted(
+            trust=row["trust"],
+            mechanism=row["mechanism"],
+            epsilon=float(row["epsilon"]),
+            delta=float(row["delta"]),
+            against=row["against"],
+            epsilon_against_everybody=_optional(row, "epsilon_against_everybody"),
+            error=float(row["error_of_round"]),
+            error_of_run=float(row["error_of_run"]),
+            off=_optional(row, "off"),
+            bytes=float(row["bytes"]),
+            expected=_expected(row["expected_accuracy"]),
+            why=row.get("why", ""),
+        )
+        for row in answer["rows"]
+    ]
+
+
+def _known(
+    public: object, dim: int, l1: float | None, l2: float | None
+) -> tuple[dict[str, Any], _bridge.Payload, str]:
+    """Return what is public about the task: arguments, a payload, and where norms come from."""
+    if public is None:
+        return {"l1": _norm("l1", l1), "l2": _norm("l2", l2)}, b"", "as given"
+    if (l1, l2) != (None, None):
+        raise invalid("public", "public data and norms", "must be given without l1 and l2")
+    if isinstance(public, tuple):
+        pair = cast("tuple[Any, ...]", public)
+        if len(pair) != 2:
+            raise invalid("public", f"{len(pair)} arrays", "must be examples and their labels")
+        x, labels = np.asarray(pair[0]), _labels(pair[1])
+        if x.ndim != 2:
+            raise invalid("public", x.shape, "must be examples of shape (n, features)")
+        matrix = _sample(pair[0], x.shape[1])
+        if len(labels) != len(matrix):
+            rule = f"must be one for each of the {len(matrix)} examples"
+            raise invalid("labels", len(labels), rule)
+        known = {"labels": labels, "features": x.shape[1]}
+        what = "examples'"
+    else:
+        matrix = _sample(cast("Floats", public), dim)
+        known = {}
+        what = ""
+    known |= {"public": len(matrix), "type": f"f{matrix.itemsize}"}
+    source = f"the mean of {len(matrix)} public {what} gradients".replace("  ", " ")
+    return known, matrix.data, source
+
+
+def _labels(labels: object) -> list[int]:
+    """Return labels as whole numbers."""
+    array = np.asarray(labels)
+    if array.ndim != 1 or array.dtype.kind not in "iu" or len(array) == 0 or array.min() < 0:
+        kind = f"shape {array.shape} of {array.dtype}"
+        raise invalid("labels", kind, "must be whole numbers 0, 1, …, of shape (n,)")
+    return [int(label) for label in array]
+
+
+def _expected(answer: dict[str, Any] | None) -> Expected | None:
+    """Return what the helper expects."""
+    if answer is None:
+        return None
+    return Expected(
+        accuracy=float(answer["accuracy"]),
+        error=float(answer["error"]),
+        before=float(answer["before"]),
+        without_privacy=float(answer["without_privacy"]),
+        on=answer["on"],
+    )
+
+
+def _optional(answer: dict[str, Any], name: str) -> float | None:
+    """Return a number of an answer, which may have none."""
+    return None if answer[name] is None else float(answer[name])
+
+
+def _sample(public: Floats, dim: int) -> Matrix:
+    """Return public gradients as one request takes them."""
+    matrix = checked(public, dim, "public")
+    if matrix.nbytes > _arguments.MAX_PAYLOAD:
+        rule = f"must have at most {_arguments.MAX_PAYLOAD}: a few hundred gradients are enough"
+        raise invalid("public", f"{matrix.nbytes} bytes", rule)
+    return matrix
+
+
 def _norm(name: str, value: object) -> float | str:
     """Return a norm of a gradient. A sum with a clip would take 0 and plan an infinite rate."""
+    rule = "must be positive: the norm of a gradient at the first model, on public data"
+    if value is None:
+        raise invalid(name, value, f"{rule}. Better, give public gradients: public")
     number = _arguments.number(name, value)
     if isinstance(number, str) or number <= 0:
-        rule = "must be positive: the norm of a gradient at the first model, on public data"
         raise invalid(name, value, rule)
     return number
 

@@ -32,6 +32,9 @@ class ShuffledPolicy:
         Largest central ε and δ of one report. They hold against a server that sees only what
         the shuffler forwards of min_reports honest clients. The central ε is stated at
         max_delta; 0 accepts no central guarantee.
+    share_keys : tuple of str
+        SHA-256 of the shufflers' keys that may open second shares, as ``hushgrad shuffle keys``
+        lists them. A round of gaussian-shares needs one: it is what makes the two servers two.
     """
 
     shufflers: tuple[str, ...]
@@ -39,12 +42,14 @@ class ShuffledPolicy:
     max_epsilon_local: float
     max_epsilon: float
     max_delta: float
+    share_keys: tuple[str, ...] = ()
 
     def arguments(self) -> dict[str, object]:
         """Return the policy as the helper reads it."""
         return {
             "shufflers": _arguments.texts("shufflers", self.shufflers),
             "seal_keys": _arguments.texts("seal_keys", self.seal_keys),
+            "share_keys": _arguments.texts("share_keys", self.share_keys),
             "max_epsilon_local": _arguments.number("max_epsilon_local", self.max_epsilon_local),
             "max_epsilon": _arguments.number("max_epsilon", self.max_epsilon),
             "max_delta": _arguments.number("max_delta", self.max_delta),
@@ -82,10 +87,9 @@ class Policy:
     accept_real_numbers : bool
         Accept guarantees that are proved for real numbers only. The code does not keep them.
     mechanisms : tuple of str, optional
-        Names of the mechanisms that are accepted. None accepts all but "sumdp-shares", which is
-        accepted only by its name: its ε holds against one passive server of two. A passive
-        server follows the protocol. The round must have a shuffler and a key that ``shuffled``
-        pins: they are the two servers'.
+        Names of the mechanisms that are accepted. None accepts all but "gaussian-shares", which is
+        accepted only by its name: its ε holds against either of two servers, and not against both.
+        The round must have a shuffler and a key that ``shuffled`` pins: they are the two servers'.
     features : str
         What the round must say of the features of an example. "" accepts anything.
     """
@@ -128,7 +132,7 @@ class Guarantee:
     trust : {"none", "local", "shuffle", "two-servers"}
         Whom the client must trust. "local" holds against every party that sees the report,
         the server included. "shuffle" holds against a party that sees only shuffled reports.
-        "two-servers" holds against one passive server of two: one that follows the protocol. It
+        "two-servers" holds against either of two servers, as long as the other one is honest. It
         is no local privacy. "none" is no privacy.
     epsilon, delta : float
         The budget of the report. epsilon is ``math.inf`` without privacy.

@@ -67,6 +67,7 @@ class Round(RoundFacts):
         columns: Iterable[str] = (),
         shuffler: str = "",
         seal_key: bytes = b"",
+        share_key: bytes = b"",
         features: str = "",
         **params: float | str,
     ) -> Round:
@@ -84,12 +85,14 @@ class Round(RoundFacts):
             Budget of one report, in (0, 20], or ``math.inf`` for a mechanism without privacy.
         scale : float
             In units of the gradient. With coco, collision and signsketch a gradient is clipped to
-            the L1 norm ``scale * sparsity``. What it means for others is in their packages.
+            the L1 norm ``scale * sparsity``, and with privunit to the L2 norm ``scale``. What it
+            means for others is in their packages.
         min_reports : int
             At least 1. The server releases nothing for fewer reports.
         mechanism : str
-            "auto" chooses among coco, collision and signsketch by their exact errors. The others
-            are tiers, gaussian, laplace, privunitg, sumdp, sumdp-shares and none.
+            "auto" chooses among coco, collision and signsketch by their exact errors. privunit is
+            for dense gradients. The others are tiers, gaussian, laplace, sumdp, gaussian-shares
+            and none.
         delta : float
             0 for local mechanisms, else in [0, 1).
         relation : {"replace-one", "zero-out"}
@@ -103,6 +106,9 @@ class Round(RoundFacts):
         seal_key : bytes
             Public key to which clients seal reports, required with a shuffler. A round that
             ``hushgrad serve`` opens has the server's own key: take the description from there.
+        share_key : bytes
+            The shuffler's public key, required with gaussian-shares behind a shuffler: clients
+            seal second shares to it. ``hushgrad shuffle keys --output json`` prints it.
         features : str
             What the clients' models see of an example: name, colon and digest. Empty: not said.
         **params : int, float or str
@@ -133,6 +139,7 @@ class Round(RoundFacts):
             "columns": _arguments.texts("columns", columns),
             "shuffler": _arguments.text("shuffler", shuffler),
             "seal_key": b64encode(_arguments.data("seal_key", seal_key)).decode(),
+            "share_key": b64encode(_arguments.data("share_key", share_key)).decode(),
             "features": _arguments.text("features", features),
             "params": {name: _arguments.parameter(name, value) for name, value in params.items()},
         }

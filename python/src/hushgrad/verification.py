@@ -85,8 +85,8 @@ def verify(
         The round, with or without a policy.
     method : {"auto", "exact", "statistical"}
         "exact" computes the law of a report for all inputs, and is for small rounds of coco,
-        collision and signsketch. "statistical" attacks the mechanism with many reports. "auto"
-        is exact where that is feasible.
+        collision and signsketch, and for privunit. "statistical" attacks the mechanism with many
+        reports. "auto" is exact where that is feasible.
     seeds : int
         Hash functions of the exact method. 0 stands for 200.
     samples : int

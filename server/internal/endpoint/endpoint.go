@@ -4,6 +4,7 @@
 package endpoint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,12 +58,8 @@ type Endpoint struct {
 
 // New returns an endpoint without services.
 func New(c Config) *Endpoint {
-	if c.Credentials == nil {
-		c.Credentials = insecure.NewCredentials()
-	}
-	if c.Calls == nil {
-		c.Calls = new(atomic.Int64)
-	}
+	c.Credentials = cmp.Or(c.Credentials, insecure.NewCredentials())
+	c.Calls = cmp.Or(c.Calls, new(atomic.Int64))
 	e := &Endpoint{config: c}
 	e.Server = grpc.NewServer(append(append(c.Guard.Options(c.Codec),
 		grpc.Creds(c.Credentials),

@@ -124,6 +124,7 @@ func TestAfterCallsNothingIsHeld(t *testing.T) {
 }
 
 func TestACallWithoutProgressEnds(t *testing.T) {
+	t.Parallel() // it mostly waits
 	l := generous()
 	l.Progress = 50 * time.Millisecond
 	for name, handler := range map[string]func(grpc.ServerStream) error{
@@ -151,14 +152,16 @@ func TestACallWithoutProgressEnds(t *testing.T) {
 
 // A handler may take as long as it wants.
 func TestAServerMayBeSlow(t *testing.T) {
+	t.Parallel() // it mostly waits
 	l := generous()
-	l.Progress = 20 * time.Millisecond
+	l.Progress = 100 * time.Millisecond
 	stream := begin(t, serve(t, quiet(l), func(ss grpc.ServerStream) error {
 		m := new(wrapperspb.BytesValue)
 		err := ss.RecvMsg(m)
 		select {
 		case <-ss.Context().Done():
-		case <-time.After(10 * l.Progress):
+			return ss.Context().Err()
+		case <-time.After(2 * l.Progress):
 		}
 		if err == nil {
 			err = ss.SendMsg(m)
@@ -235,6 +238,7 @@ func TestCompressedMessagesAreRefused(t *testing.T) {
 }
 
 func TestCallsThatAreGivenUpCloseTheConnection(t *testing.T) {
+	t.Parallel() // it mostly waits
 	g := quiet(generous())
 	conn := serve(t, g, echo)
 	for range wastedStreams + 1 {

@@ -89,6 +89,7 @@ func TestCallsThatMayBeGivenUp(t *testing.T) {
 
 // A call that was answered is not given up, also when its client cancels others.
 func TestAnsweredCallsAreNotGivenUp(t *testing.T) {
+	t.Parallel() // it mostly waits
 	g := quiet(generous())
 	conn := serve(t, g, echo)
 	for range wastedStreams + 20 {
@@ -131,6 +132,7 @@ func TestAUnaryCallWithoutAMessageEnds(t *testing.T) {
 }
 
 func TestACallThatIsOverDoesNotStall(t *testing.T) {
+	t.Parallel() // it mostly waits
 	l := generous()
 	l.Progress = 300 * time.Millisecond
 	g := quiet(l)
@@ -140,7 +142,7 @@ func TestACallThatIsOverDoesNotStall(t *testing.T) {
 	}
 	giveUp(t, g, conn, "/test/Unary")
 	after := g.Load().Stalled // 1 on a machine that took so long to give up
-	time.Sleep(2 * l.Progress)
+	time.Sleep(l.Progress + 100*time.Millisecond)
 	if got := g.Load().Stalled; got != after {
 		t.Errorf("%d calls had stalled when the call was over, %d later", after, got)
 	}

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/semaphore"
-
-	"github.com/hushgrad/hushgrad/server/limits"
 )
 
 // Limits are the bounds of one listener. All fields are required but the last three.
@@ -48,19 +46,6 @@ type Guard struct {
 // closed.
 func New(l Limits, logger *slog.Logger) *Guard {
 	return &Guard{limits: l, logger: logger, decoding: semaphore.NewWeighted(l.DecodingBytes), conns: map[*conn]struct{}{}}
-}
-
-// Load returns the present load.
-func (g *Guard) Load() limits.Load {
-	g.mu.Lock()
-	connections := int64(len(g.conns))
-	g.mu.Unlock()
-	return limits.Load{
-		Connections: connections, Streams: g.streams.Load(),
-		HeldBytes: g.held.Load(), DecodingBytes: g.decodingNow.Load(),
-		EvictedFull: g.evictedFull.Load(), EvictedMemory: g.evictedMemory.Load(), EvictedResets: g.evictedResets.Load(),
-		Stalled: g.stalled.Load(),
-	}
 }
 
 // drawn is how many connections are looked at when one has to go for a new one.
@@ -129,4 +114,27 @@ func (g *Guard) remove(c *conn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.conns, c)
+}
+
+// Load is what one listener has to bear, and what its guard did about it.
+type Load struct {
+	Connections, Streams     int64
+	HeldBytes, DecodingBytes int64
+	// Since the start: connections closed because there were too many, because they held too
+	// much, or because they gave up their calls, and calls ended because their peers made no
+	// progress.
+	EvictedFull, EvictedMemory, EvictedResets, Stalled int64
+}
+
+// Load returns the present load.
+func (g *Guard) Load() Load {
+	g.mu.Lock()
+	connections := int64(len(g.conns))
+	g.mu.Unlock()
+	return Load{
+		Connections: connections, Streams: g.streams.Load(),
+		HeldBytes: g.held.Load(), DecodingBytes: g.decodingNow.Load(),
+		EvictedFull: g.evictedFull.Load(), EvictedMemory: g.evictedMemory.Load(), EvictedResets: g.evictedResets.Load(),
+		Stalled: g.stalled.Load(),
+	}
 }

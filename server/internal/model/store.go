@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
@@ -25,8 +25,6 @@ var (
 // Config is where a store keeps its model. All fields are required.
 type Config struct {
 	Journal journal.Journal
-	// Commit is the journal's, or one that calls it.
-	Commit func(*journal.Batch) error
 	// Key has the current model's version and place. The keys of parts begin with it and a slash.
 	Key string
 	// MaxBytes bounds a model.
@@ -136,7 +134,7 @@ func (s *Store) recover(m *kept) error {
 	if len(others.Changes()) == 0 {
 		return nil
 	}
-	return s.config.Commit(&others)
+	return s.config.Journal.Commit(&others)
 }
 
 // Header returns the header of the current model, which nobody changes. The error wraps ErrNone.
@@ -253,7 +251,7 @@ func (s *Store) drop(gone []*kept) {
 	for _, m := range gone {
 		s.remove(&b, m.place)
 	}
-	_ = s.config.Commit(&b)
+	_ = s.config.Journal.Commit(&b)
 }
 
 // remove deletes what is at a place.

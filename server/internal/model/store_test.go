@@ -11,13 +11,13 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
 func open(t *testing.T, kept journal.Journal) *Store {
 	t.Helper()
-	s, err := Open(Config{Journal: kept, Commit: kept.Commit, Key: "m", MaxBytes: 10 << 20})
+	s, err := Open(Config{Journal: kept, Key: "m", MaxBytes: 10 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestDamagedModelsAreRefused(t *testing.T) {
 		if err := kept.Commit(&b); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(Config{Journal: kept, Commit: kept.Commit, Key: "m", MaxBytes: 1 << 20}); err == nil {
+		if _, err := Open(Config{Journal: kept, Key: "m", MaxBytes: 1 << 20}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

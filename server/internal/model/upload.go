@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/proto/hushgrad/v1/service"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
@@ -73,7 +73,7 @@ func (u *Upload) Add(h *service.ModelHeader, data []byte) error {
 		}
 		if u.batch.Bytes() >= commitBytes {
 			u.begun = true
-			if err := u.store.config.Commit(&u.batch); err != nil {
+			if err := u.store.config.Journal.Commit(&u.batch); err != nil {
 				return err
 			}
 			u.batch = journal.Batch{}
@@ -130,7 +130,7 @@ func (u *Upload) finish(version uint64) (*service.ModelHeader, error) {
 	}
 	u.batch.Put(s.partKey(u.place, 0), first)
 	u.batch.Put([]byte(s.config.Key), binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, version), u.place))
-	if err := s.config.Commit(&u.batch); err != nil {
+	if err := s.config.Journal.Commit(&u.batch); err != nil {
 		if !errors.Is(err, journal.ErrFull) {
 			u.begun = false // the journal may point to the parts: the next Open finds out
 		}

@@ -3,11 +3,12 @@ package disk
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
 // Backup writes a copy of the journal, as it is at one moment during the call, into a new directory
@@ -16,14 +17,8 @@ import (
 // room, and no new room is free while it is kept: move it to another disk. After an error nothing
 // is left of it. ctx is looked at between the steps. Cost: copying the log, at most about 64 MiB,
 // and on another disk all tables.
-func (j *Journal) Backup(ctx context.Context, dir string) error {
-	if err := j.backup(ctx, dir); err != nil {
-		return fmt.Errorf("disk: backup to %s: %w", dir, err)
-	}
-	return nil
-}
-
-func (j *Journal) backup(ctx context.Context, dir string) (err error) {
+func (j *Journal) Backup(ctx context.Context, dir string) (err error) {
+	defer prefix.Error(&err, "disk: backup to %s", dir)
 	if err := errors.Join(j.usable(), ctx.Err()); err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 
 // A copy that is made below traffic holds what was acknowledged before, and whole batches.
 func TestACopyIsAJournalAsItWasAtOneMoment(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	j, _ := fresh(t)
 	acknowledged := map[string]string{}
 	commit := func(life string, g, n int) map[string]string {

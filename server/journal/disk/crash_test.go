@@ -65,10 +65,15 @@ func writer(dir, life string) error {
 // 30 processes are killed after 1 to 300 acknowledgements. After each, the journal holds all
 // batches that the process acknowledged, up to 30·(300 + what the pipe held), and no half of one.
 func TestNothingAcknowledgedIsLostByAKill(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	dir := filepath.Join(t.TempDir(), "journal")
 	rng := rand.New(rand.NewPCG(7, 3))
 	acknowledged := map[string]string{}
-	for life := range 30 {
+	lives := 10
+	if *long {
+		lives = 30
+	}
+	for life := range lives {
 		cmd, out, stderr := start(t, "writer", dir, fmt.Sprint(life))
 		kill := 1 + rng.IntN(300)
 		for lines := 0; ; lines++ {

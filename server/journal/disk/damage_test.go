@@ -110,6 +110,7 @@ func filesOf(t *testing.T, image, pattern string) (names []string) {
 
 // A flipped bit anywhere is an error, or changes nothing that was acknowledged.
 func TestAFlippedBitLosesNothingSilently(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	for _, life := range []string{"killed", "closed"} {
 		image, acknowledged := image(t, life), fillings()
 		names := append(filesOf(t, image, "engine/*"), filesOf(t, image, "sums")...)
@@ -141,6 +142,7 @@ func TestAFlippedBitLosesNothingSilently(t *testing.T) {
 
 // The log is what a crash leaves. What the disk was not yet forced to keep may be there in part.
 func TestTheEndOfTheLog(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	image, acknowledged := image(t, "killed"), fillings()
 	logs := filesOf(t, image, "engine/*.log")
 	newest := logs[len(logs)-1]

@@ -3,7 +3,6 @@ package disk
 import (
 	"fmt"
 	"log/slog"
-	"os"
 	"sync/atomic"
 	"time"
 
@@ -13,8 +12,6 @@ import (
 
 // retryPause is how long the engine waits before it tries again to write a table: it never gives up.
 const retryPause = 10 * time.Millisecond
-
-func exitProcess() { os.Exit(1) }
 
 // failure keeps why the journal stopped, and is the engine's logger and listener.
 type failure struct {

@@ -70,6 +70,7 @@ func TestAFailedLogEndsTheProcess(t *testing.T) {
 
 // When a table cannot be written, everything is refused from then on, and nothing is lost.
 func TestAFailedTableStopsTheJournal(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	var on atomic.Bool
 	dir := filepath.Join(t.TempDir(), "journal")
 	j := open(t, dir, small().With(failing(".sst", syscall.EIO, &on), func() { t.Error("the process ends") }))

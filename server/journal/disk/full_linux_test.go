@@ -9,6 +9,7 @@ import (
 
 // On a real file system that somebody else fills to the last byte.
 func TestARealFullDiskLosesNothing(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	mount := t.TempDir()
 	if err := syscall.Mount("tmpfs", mount, "tmpfs", 0, "size=96m"); err != nil {
 		t.Skipf("cannot mount a small disk: %v", err)

@@ -157,6 +157,7 @@ func fillAndEmpty(t *testing.T, dir string, opts disk.Options, fill, empty func(
 }
 
 func TestAFullDiskLosesNothing(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	dir := filepath.Join(t.TempDir(), "journal")
 	disc := newCrowded(dir)
 	opts := small().With(disc, func() { t.Error("the process ends") })
@@ -165,6 +166,7 @@ func TestAFullDiskLosesNothing(t *testing.T) {
 
 // MinFree stays free, whatever a batch needs and however much was taken since the last look.
 func TestMinFreeStaysFree(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	dir := filepath.Join(t.TempDir(), "journal")
 	disc := newCrowded(dir)
 	opts := small().With(disc, nil)
@@ -191,6 +193,7 @@ func TestMinFreeStaysFree(t *testing.T) {
 
 // A journal says that there is no room before anybody writes, what would be enough, and that there is room again.
 func TestRoomIsKnownBeforeAWrite(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	disc := newCrowded(filepath.Join(t.TempDir(), "journal"))
 	opts := small().With(disc, nil)
 	opts.MinFree, opts.BallastBytes = 3000, 500

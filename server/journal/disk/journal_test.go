@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/server/internal/journaltest"
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/journal/disk"
-	"github.com/hushgrad/hushgrad/server/journal/journaltest"
 )
 
 func TestDiskKeepsTheContract(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	dir := t.TempDir()
 	journaltest.Run(t, true, func(t *testing.T) journal.Journal { return open(t, dir, small()) })
 }

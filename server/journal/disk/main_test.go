@@ -3,6 +3,7 @@ package disk_test
 import (
 	"bufio"
 	"bytes"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,6 +15,8 @@ import (
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/journal/disk"
 )
+
+var long = flag.Bool("long", false, "kill more processes, and damage the files of three journals")
 
 // The test binary is also the process that is killed: with this variable set it runs one of
 // children on the journal in the directory that the other names.
@@ -35,6 +38,7 @@ var children = map[string]func(dir, life string) error{
 func TestMain(m *testing.M) {
 	child, ok := children[os.Getenv(childEnv)]
 	if !ok {
+		_ = flag.Set("test.parallel", "8") // parallel tests wait for the disk. A value on the command line is read later
 		os.Exit(m.Run())
 	}
 	if err := child(os.Getenv(dirEnv), os.Getenv(lifeEnv)); err != nil {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
 // Open opens the journal in a directory, which it locks, and makes it with mode 0700 if it is
@@ -17,15 +19,8 @@ import (
 // belongs to another user, and ErrDamaged if a file of the journal is missing or is not what was
 // written. Cost: reading the whole journal once, and what was committed since tables were written
 // last, at most 32 MiB and one batch, a second time.
-func Open(dir string, opts Options) (*Journal, error) {
-	j, err := open(dir, opts)
-	if err != nil {
-		return nil, fmt.Errorf("disk: open %s: %w", dir, err)
-	}
-	return j, nil
-}
-
-func open(dir string, opts Options) (_ *Journal, err error) {
+func Open(dir string, opts Options) (_ *Journal, err error) {
+	defer prefix.Error(&err, "disk: open %s", dir)
 	if opts, err = opts.withDefaults(); err != nil {
 		return nil, err
 	}
@@ -44,8 +39,7 @@ func open(dir string, opts Options) (_ *Journal, err error) {
 	}
 	j := &Journal{dir: dir, options: opts, room: newRoom(dir, opts), failure: &failure{logger: opts.Logger, exit: opts.exit}}
 	if j.lock, err = opts.fs.Lock(filepath.Join(dir, lockName)); err != nil {
-		var file *fs.PathError // the lock's file could not be made
-		if errors.As(err, &file) {
+		if _, ok := errors.AsType[*fs.PathError](err); ok { // the lock's file could not be made
 			return nil, err
 		}
 		return nil, fmt.Errorf("%w: %w", ErrLocked, err)

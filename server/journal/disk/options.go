@@ -3,6 +3,7 @@ package disk
 import (
 	"cmp"
 	"log/slog"
+	"os"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -32,14 +33,10 @@ type Options struct {
 }
 
 func (o Options) withDefaults() (Options, error) {
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
-	if o.fs == nil {
-		o.fs = vfs.Default
-	}
+	o.Logger = cmp.Or(o.Logger, slog.Default())
+	o.fs = cmp.Or(o.fs, vfs.Default)
 	if o.exit == nil {
-		o.exit = exitProcess
+		o.exit = func() { os.Exit(1) }
 	}
 	// At most two tables in memory wait to be written.
 	o.memTable = cmp.Or(o.memTable, 16<<20)

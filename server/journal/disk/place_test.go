@@ -81,6 +81,7 @@ func TestPlacesThatAreRefused(t *testing.T) {
 		}, disk.ErrDamaged, "sums"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // it waits for the disk
 			if name == "another user's" && (os.Geteuid() != 0 || runtime.GOOS == "windows") {
 				t.Skip("only root can give a directory away")
 			}

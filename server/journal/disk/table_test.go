@@ -101,7 +101,12 @@ func zeroed(data []byte, from, n int) []byte {
 // Every file of a journal is removed, and meets every damage, and is exchanged with every other file
 // of its kind. Then Open says so, or nothing that was acknowledged is missing.
 func TestDamageOfAnyFileIsNamedOrNothingIsMissing(t *testing.T) {
-	for life, want := range map[string]map[string]string{"killed": fillings(), "closed": fillings(), "loaded": loaded()} {
+	t.Parallel() // it waits for the disk
+	lives := map[string]map[string]string{"killed": fillings()}
+	if *long {
+		lives["closed"], lives["loaded"] = fillings(), loaded()
+	}
+	for life, want := range lives {
 		t.Run(life, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "journal")
 			if life == "loaded" {
@@ -187,7 +192,11 @@ func kindOf(name string) string {
 // Processes are killed at any moment after their start, so also while they open the journal, make
 // new logs, and write tables. None of these kills is taken for damage, and nothing acknowledged is lost.
 func TestAKillAtAnyMomentIsNotDamage(t *testing.T) {
-	const kills = 40
+	t.Parallel() // it waits for the disk
+	kills := 8
+	if *long {
+		kills = 40
+	}
 	dir := filepath.Join(t.TempDir(), "journal")
 	rng := rand.New(rand.NewPCG(5, 31))
 	var acknowledged []string

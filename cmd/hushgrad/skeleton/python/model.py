@@ -46,24 +46,26 @@ def test_examples(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def public_examples() -> tuple[np.ndarray, np.ndarray]:
-    """Return examples that say how large a gradient is. NEVER READ A CLIENT'S ROW HERE.
+    """Return examples that say what gradients are like. NEVER READ A CLIENT'S ROW HERE.
 
     The clip and the learning rate follow from them, and no ε covers that. These are drawn from
-    what everybody knows: each input from its range, and either answer.
+    what everybody knows: each input from its range, and a guess of the answer that is wrong in one
+    of seven. Their gradients must have a mean that stands out: answers by a coin have none.
     """
-    rng = np.random.default_rng(1)
-    return rng.uniform(-1, 1, (1000, INPUTS)), rng.integers(0, 2, 1000).astype(float)
+    return generate(np.random.default_rng(1), 1000, wrong=0.15)
 
 
-def generate(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+def generate(
+    rng: np.random.Generator, n: int, wrong: float = 0.05
+) -> tuple[np.ndarray, np.ndarray]:
     """Draw n examples: inputs in [-1, 1], and 1 for yes.
 
-    An example is a yes when its inputs are near enough to the middle, and one in twenty is
-    wrong.
+    An example is a yes when its inputs are near enough to the middle, and a share of the answers
+    is wrong.
     """
     x = rng.uniform(-1, 1, (n, INPUTS))
     near = (x**2).mean(axis=1) < 1 / 3
-    return x, (near != (rng.random(n) < 0.05)).astype(float)
+    return x, (near != (rng.random(n) < wrong)).astype(float)
 
 
 def first_model() -> np.ndarray:

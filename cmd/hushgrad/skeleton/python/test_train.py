@@ -7,12 +7,23 @@ import model
 import train
 
 
-def test_a_run_learns() -> None:
+@pytest.mark.parametrize(
+    ("trust", "clients", "budget"), [("nobody", 20_000, 0.0), ("shuffler", 1000, 4.0)]
+)
+def test_a_run_learns(trust: str, clients: int, budget: float) -> None:
     """Of 5000 examples a model that guesses gets half right; 0.7 is 28 deviations above."""
-    accuracy, run = train.train(20_000, 1.0)
+    accuracy, run = train.train(clients, trust, budget)
     assert accuracy > 0.7
-    assert run.promise.epsilon_central is not None
-    assert run.promise.epsilon_central <= 1
+    cost = run.promise
+    spent = cost.epsilon_local_total if trust == "nobody" else cost.epsilon_central
+    assert spent is not None
+    assert spent <= run.budget
+
+
+def test_a_trust_that_needs_two_servers_is_refused() -> None:
+    """The clients of this program send one report to one server."""
+    with pytest.raises(ValueError, match="trust"):
+        train.train(1000, "two-servers", 1.0)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +38,7 @@ def test_wrong_examples_are_refused(
     rows[7, column] = wrong
     monkeypatch.setattr(model, "client_examples", lambda *_: (rows[:, :-1], rows[:, -1]))
     with pytest.raises(ValueError, match="client_examples: got 1 of 1000 rows such as row 7"):
-        train.train(1000, 1.0)
+        train.train(1000, "nobody", 1.0)
 
 
 def test_missing_examples_are_refused() -> None:

@@ -12,8 +12,10 @@ from hushgrad import Plan, Policy, Round, plan
 
 import model
 
+TRUSTS = ("nobody", "shuffler")
 
-def train(clients: int, budget: float) -> tuple[float, Plan]:
+
+def train(clients: int, trust: str, budget: float) -> tuple[float, Plan]:
     """Train, and return the accuracy on examples that no client holds, with the plan."""
     rng = np.random.default_rng()
     x, y = model.client_examples(rng, clients)
@@ -22,7 +24,7 @@ def train(clients: int, budget: float) -> tuple[float, Plan]:
     model.check("test_examples", test_x, test_y)
     model.check("public_examples", *model.public_examples())
     clients = len(y)
-    run = decide(clients, budget)
+    run = decide(clients, trust, budget)
     params = model.first_model()
     velocity, average, weight = np.zeros(model.DIM), np.zeros(model.DIM), 0.0
     order = rng.permutation(clients)
@@ -47,19 +49,21 @@ def train(clients: int, budget: float) -> tuple[float, Plan]:
     return accuracy, run
 
 
-def decide(clients: int, budget: float) -> Plan:
+def decide(clients: int, trust: str, budget: float) -> Plan:
     """Choose mechanism, rounds, ε and learning rate from public numbers alone.
 
-    These are the number of clients, the budget, and how large a gradient of a public example is.
+    These are the number of clients, whom they trust, the budget, and gradients of public examples.
     """
-    if not budget > 0:  # a plan takes 0 for its default, which is 1
-        raise ValueError(f"budget: got {budget}, rule: must be > 0")
+    if trust not in TRUSTS:
+        raise ValueError(
+            f"trust: got {trust!r}, rule: must be one of {TRUSTS}: no two servers here"
+        )
     public = model.gradients(model.first_model(), *model.public_examples())
     return plan(
         dim=model.DIM,
         clients=clients,
-        l1=float(np.abs(public).sum(axis=1).mean()),
-        l2=float(np.linalg.norm(public, axis=1).mean()),
+        public=public,
+        trust=trust,
         budget=budget,
     )
 
@@ -67,22 +71,30 @@ def decide(clients: int, budget: float) -> Plan:
 def main() -> None:
     """Train, and say what it cost a client and against whom that holds."""
     flags = argparse.ArgumentParser(description=__doc__)
+    flags.add_argument("--trust", choices=TRUSTS, default=TRUSTS[0], help="whom the clients trust")
     flags.add_argument(
-        "--budget", type=float, default=1.0, help="central ε of the whole run, above 0"
+        "--budget",
+        type=float,
+        default=0.0,
+        help="ε of everything that a client sends: local where nobody is trusted, otherwise "
+        "central; 0: 4 and 1",
     )
     flags.add_argument("--clients", type=int, default=20_000, help="simulated clients")
     given = flags.parse_args()
-    _, run = train(given.clients, given.budget)
+    _, run = train(given.clients, given.trust, given.budget)
     cost = run.promise
     print(
         f"\nlocal privacy    ε = {cost.epsilon_local_total:.4g} for all {cost.participations} "
         "reports of a client together: against everybody, the server included"
     )
-    print(
-        f"central privacy  ε = {cost.epsilon_central:.4g}, δ = {cost.delta:g}, only against "
-        "a party that sees only shuffled reports. It trusts the shuffler."
-    )
-    print("Nothing here shuffles: the central ε does not hold against this program.")
+    if run.trust == "nobody":
+        print("The budget is the local ε: it holds as it is, whoever runs the server.")
+    else:
+        print(
+            f"central privacy  ε = {cost.epsilon_central:.4g}, δ = {cost.delta:g}, only against "
+            "a party that sees only shuffled reports. This assumes an honest shuffler."
+        )
+        print("Nothing here shuffles: the central ε does not hold against this program.")
     print("All clients are simulated: this is what real ones would be promised.")
 
 

@@ -2,9 +2,10 @@ package main
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
+	"slices"
 
+	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/trainer"
 )
 
@@ -40,18 +41,17 @@ func (c *clients) Each(ctx context.Context, params []float64, first, last int, v
 	return nil
 }
 
-// norms returns the mean L1 and L2 norms of the gradients of n clients.
-func norms(ctx context.Context, c *clients, params []float64, n int) (l1, l2 float64, err error) {
-	err = c.Each(ctx, params, 0, n, func(_ int, grad []float64) error {
-		squares := 0.
-		for _, v := range grad {
-			l1 += math.Abs(v) / float64(n)
-			squares += v * v
-		}
-		l2 += math.Sqrt(squares) / float64(n)
+// sample returns the gradients of all clients: of public examples only.
+func sample(ctx context.Context, c *clients, params []float64) (*plan.Sample, error) {
+	var gradients [][]float64
+	err := c.Each(ctx, params, 0, c.Len(), func(_ int, grad []float64) error {
+		gradients = append(gradients, slices.Clone(grad))
 		return nil
 	})
-	return l1, l2, err
+	if err != nil {
+		return nil, err
+	}
+	return plan.NewSample(gradients)
 }
 
 // share is the share of examples that a model gets right.

@@ -44,14 +44,16 @@ func clientExamples(rng *rand.Rand, n int) []example { return generate(rng, n) }
 // testExamples returns examples of no client. The accuracy is measured on them, and no ε covers it.
 func testExamples(rng *rand.Rand) []example { return generate(rng, 5000) }
 
-// publicExamples returns examples that say how large a gradient is. The clip and the learning rate
+// publicExamples returns examples that say what gradients are like. The clip and the learning rate
 // follow from them, and no ε covers that. So NEVER READ A CLIENT'S ROW HERE. These are drawn from
-// what everybody knows: each input from its range, and either answer.
+// what everybody knows: each input from its range, and a guess of the answer that is wrong in one of
+// seven. Their gradients must have a mean that stands out: answers by a coin have none.
 func publicExamples() []example {
 	rng := rand.New(rand.NewPCG(1, 1))
 	examples := make([]example, 1000)
 	for i := range examples {
-		examples[i] = example{uniform(rng), rng.IntN(2) == 1}
+		x := uniform(rng)
+		examples[i] = example{x, near(x) != (rng.Float64() < 0.15)}
 	}
 	return examples
 }
@@ -61,13 +63,19 @@ func publicExamples() []example {
 func generate(rng *rand.Rand, n int) []example {
 	examples := make([]example, n)
 	for i := range examples {
-		x, squares := uniform(rng), 0.
-		for _, v := range x {
-			squares += v * v / inputs
-		}
-		examples[i] = example{x, (squares < 1./3) != (rng.Float64() < 0.05)}
+		x := uniform(rng)
+		examples[i] = example{x, near(x) != (rng.Float64() < 0.05)}
 	}
 	return examples
+}
+
+// near says whether inputs are nearer to the middle than on average.
+func near(x []float64) bool {
+	squares := 0.
+	for _, v := range x {
+		squares += v * v / inputs
+	}
+	return squares < 1./3
 }
 
 // uniform draws the inputs of an example from their range.

@@ -8,13 +8,14 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log"
 	"math/rand/v2"
 	"os"
 	"os/signal"
+
+	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
@@ -23,7 +24,8 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	budget := flag.Float64("budget", 1, "central ε of the whole run, above 0")
+	trust := flag.String("trust", string(plan.Nobody), "whom the clients trust: nobody or shuffler")
+	budget := flag.Float64("budget", 0, "ε of everything that a client sends: local with --trust nobody, otherwise central; 0: 4 and 1")
 	clients := flag.Int("clients", 20_000, "number of simulated clients")
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -31,7 +33,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if _, err := train(ctx, *clients, *budget, os.Stdout); ctx.Err() != nil {
+	if _, err := train(ctx, *clients, plan.Trust(*trust), *budget, os.Stdout); ctx.Err() != nil {
 		log.Fatal("interrupted")
 	} else if err != nil {
 		log.Fatal(err)
@@ -42,16 +44,16 @@ func main() {
 const delta = 1e-6
 
 // train plans a run, trains, and returns the accuracy on examples that no client holds.
-func train(ctx context.Context, clients int, budget float64, out io.Writer) (accuracy float64, err error) {
+func train(ctx context.Context, clients int, trust plan.Trust, budget float64, out io.Writer) (accuracy float64, err error) {
 	if clients < 1 || clients > fl.MaxReports {
-		return 0, fmt.Errorf("-clients: got %d, rule: must be in [1, %d]", clients, fl.MaxReports)
+		return 0, fmt.Errorf("--clients: got %d, rule: must be in [1, %d]", clients, fl.MaxReports)
 	}
 	rng := fl.NewRand()
 	private, test := clientExamples(rng, clients), testExamples(rng)
 	if err := errors.Join(check("clientExamples", private), check("testExamples", test), check("publicExamples", publicExamples())); err != nil {
 		return 0, err
 	}
-	run, err := decide(ctx, len(private), budget)
+	run, err := decide(ctx, len(private), trust, budget)
 	if err != nil {
 		return 0, err
 	}
@@ -81,22 +83,25 @@ func train(ctx context.Context, clients int, budget float64, out io.Writer) (acc
 	if _, err := run.PrintEnd(ctx, out, run.Affordable); err != nil {
 		return 0, err
 	}
-	_, err = fmt.Fprintln(out, "\nNothing here shuffles: the central ε does not hold against this program.\nAll clients are simulated: this is what real ones would be promised.")
+	needs := "The budget is the local ε: it holds as it is, whoever runs the server.\n"
+	if trust == plan.Shuffler {
+		needs = "Nothing here shuffles: the central ε does not hold against this program.\n"
+	}
+	_, err = fmt.Fprintln(out, "\n"+needs+"All clients are simulated: this is what real ones would be promised.")
 	return accuracy, err
 }
 
 // decide chooses mechanism, rounds, ε of a report and learning rate from public numbers alone: the
-// number of clients, the budget, and how large a gradient of a public example is.
-func decide(ctx context.Context, clients int, budget float64) (*plan.Run, error) {
-	if !(budget > 0) { // a plan takes 0 for its default, which is 1
-		return nil, fmt.Errorf("-budget: got %v, rule: must be > 0", budget)
+// number of clients, whom they trust, the budget, and gradients of public examples.
+func decide(ctx context.Context, clients int, trust plan.Trust, budget float64) (*plan.Run, error) {
+	if trust != plan.Nobody && trust != plan.Shuffler {
+		return nil, fmt.Errorf("--trust: got %q, rule: must be %s or %s: here are no two servers", trust, plan.Nobody, plan.Shuffler)
 	}
-	public := publicExamples()
-	l1, l2, err := norms(ctx, newClients(public, rand.New(rand.NewPCG(1, 1))), firstModel(), len(public))
+	public, err := sample(ctx, newClients(publicExamples(), rand.New(rand.NewPCG(1, 1))), firstModel())
 	if err != nil {
 		return nil, err
 	}
 	return plan.Request{
-		Mechanism: "auto", Dim: dim, Clients: clients, Budget: budget, Delta: delta, L1: l1, L2: l2,
+		Mechanism: "auto", Trust: trust, Dim: dim, Clients: clients, Budget: budget, Delta: delta, Public: public,
 	}.Run(ctx)
 }

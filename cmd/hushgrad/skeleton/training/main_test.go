@@ -9,33 +9,57 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/plan"
 )
 
-// A run learns, and says what it cost. Of 5000 examples a model that guesses gets about half
-// right. 0.7 is 28 standard deviations above that.
+// A run learns, whomever its clients trust, and says what it cost. Of 5000 examples a model that
+// guesses gets about half right. These runs reach .86 and .80 on average, with a standard deviation
+// of .02 from run to run. The first is planned with coco, and the second with privunit.
 func TestTrain(t *testing.T) {
-	var out strings.Builder
-	accuracy, err := train(t.Context(), 20_000, 1, &out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if accuracy < 0.7 {
-		t.Errorf("accuracy %v:\n%s", accuracy, out.String())
-	}
-	if !strings.Contains(out.String(), "ε = ") {
-		t.Errorf("no ε in:\n%s", out.String())
+	for _, c := range []struct {
+		trust   plan.Trust
+		clients int
+		budget  float64
+		says    string
+	}{
+		{plan.Nobody, 20_000, 6, "local privacy      ε = 6,"},
+		{plan.Shuffler, 600, 8, "Nothing here shuffles"}, // reports of each in 30 rounds
+	} {
+		var out strings.Builder
+		accuracy, err := train(t.Context(), c.clients, c.trust, c.budget, &out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if accuracy < 0.65 {
+			t.Errorf("%s: accuracy %v:\n%s", c.trust, accuracy, out.String())
+		}
+		if !strings.Contains(out.String(), c.says) {
+			t.Errorf("%s: no %q in:\n%s", c.trust, c.says, out.String())
+		}
 	}
 }
 
-// The least that can be asked for is not more than the default.
-func TestABudgetOfNothingIsRefused(t *testing.T) {
-	for _, budget := range []float64{0, -1} {
-		if _, err := train(t.Context(), 1000, budget, io.Discard); err == nil || !strings.Contains(err.Error(), "budget") {
-			t.Errorf("a budget of %v: error %v", budget, err)
-		}
+// The project as it is written is planned with the budget that --help names, and with the mechanism that is best there.
+func TestTheUsualRunIsPlanned(t *testing.T) {
+	run, err := decide(t.Context(), 20_000, plan.Nobody, 0)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := train(t.Context(), -1, 1, io.Discard); err == nil {
-		t.Error("fewer clients than none are taken")
+	if run.Mechanism != "privunit" || run.Budget != 4 || run.Cohort != 1250 || run.Affordable != 16 {
+		t.Errorf("planned %+v", run)
+	}
+}
+
+// A run that cannot be is refused before anything is read.
+func TestWrongRunsAreRefused(t *testing.T) {
+	for want, c := range map[string]struct {
+		clients int
+		trust   plan.Trust
+		budget  float64
+	}{"--clients": {-1, plan.Nobody, 4}, "--trust": {1000, plan.TwoServers, 4}, "budget": {1000, plan.Nobody, -1}, "more noise": {50, plan.Nobody, 0.1}} {
+		if _, err := train(t.Context(), c.clients, c.trust, c.budget, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: error %v, want one with %q", c, err, want)
+		}
 	}
 }
 

@@ -12,7 +12,7 @@ PREFIX = "hushgrad-"
 """How the names of all settings begin."""
 
 _POLICY = ("max-epsilon", "max-delta", "min-reports", "max-dim", "trust-shuffler")
-_PINS = ("shuffler", "seal-key", "max-central-epsilon", "central-delta")
+_PINS = ("shuffler", "seal-key", "share-key", "max-central-epsilon", "central-delta")
 _OTHERS = ("ledger", "counter", "purpose", "allow-evaluate", "unit")
 _UNITS = ("client", "example")
 
@@ -32,7 +32,9 @@ class Node:
         there is no setting at all. A node with any setting has a policy, and what it leaves out
         refuses. ``shuffler``, ``seal-key``, ``max-central-epsilon`` and ``central-delta`` pin a
         shuffler and the key of a server, see :class:`hushgrad.ShuffledPolicy`: then only rounds
-        behind that shuffler are accepted, and ``max-epsilon`` is the largest local ε.
+        behind that shuffler are accepted, and ``max-epsilon`` is the largest local ε. With
+        ``share-key``, the fingerprint of the shuffler's key, only rounds of gaussian-shares are
+        accepted, and ``max-epsilon`` and ``max-delta`` bound ε and δ against either server.
     ledger : str or None
         The file of the ledger.
     counter : str or None
@@ -64,13 +66,15 @@ class Node:
         self.policy: Policy | None = None
         if given:
             pins = _pins(given)
+            two = pins is not None and bool(pins.share_keys)
             self.policy = Policy(
-                max_epsilon=0.0 if pins else _number(given, "max-epsilon"),
+                max_epsilon=0.0 if pins and not two else _number(given, "max-epsilon"),
                 max_delta=_number(given, "max-delta"),
                 min_reports=_whole(given, "min-reports"),
                 max_dim=_whole(given, "max-dim"),
                 trust_shuffler=_flag(given, "trust-shuffler", default=False),
                 shuffled=pins,
+                mechanisms=("gaussian-shares",) if two else None,
             )
         self.ledger = _text(given, "ledger")
         self.counter = _text(given, "counter")
@@ -120,6 +124,7 @@ def _pins(given: Mapping[str, object]) -> ShuffledPolicy | None:
     if not any(name in given for name in _PINS):
         return None
     shuffler, key = _text(given, "shuffler"), _text(given, "seal-key")
+    second = _text(given, "share-key")
     for name, value in (("shuffler", shuffler), ("seal-key", key)):
         if not value:
             rule = "is required with " + ", ".join(f"{PREFIX}{n}" for n in _PINS if n in given)
@@ -127,6 +132,7 @@ def _pins(given: Mapping[str, object]) -> ShuffledPolicy | None:
     return ShuffledPolicy(
         shufflers=(shuffler or "",),
         seal_keys=(key or "",),
+        share_keys=(second,) if second else (),
         max_epsilon_local=_number(given, "max-epsilon"),
         max_epsilon=_number(given, "max-central-epsilon"),
         max_delta=_number(given, "central-delta", 1e-6),

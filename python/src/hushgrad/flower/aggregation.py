@@ -66,8 +66,8 @@ class HushgradAggregation(Strategy):
       ``hushgrad.delta-local``, which is 0 for local mechanisms;
     - ``hushgrad.epsilon-central-if-shuffled``: the same client, composed, only against a party
       that sees nothing but shuffled reports, at ``hushgrad.delta``;
-    - ``hushgrad.epsilon-two-servers``: with sumdp-shares, against one of the two servers if both
-      follow the protocol, at ``hushgrad.delta``. There is no local ε then.
+    - ``hushgrad.epsilon-two-servers``: with gaussian-shares, against either of two servers
+      alone, at ``hushgrad.delta``. There is no local ε then.
 
     With ``unit="example"`` every ε is for one record, and not for a client.
 

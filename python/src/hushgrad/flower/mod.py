@@ -51,6 +51,9 @@ class HushgradMod:
     - ``hushgrad-shuffler``, ``hushgrad-seal-key``, ``hushgrad-max-central-epsilon``,
       ``hushgrad-central-delta``: accept only rounds behind this shuffler, sealed to the key with
       this fingerprint, see :class:`hushgrad.ShuffledPolicy`;
+    - ``hushgrad-share-key``: with a shuffler and a seal key, the fingerprint of the shuffler's own
+      key. Only rounds of gaussian-shares are then accepted, and ``hushgrad-max-epsilon`` and
+      ``hushgrad-max-delta`` bound what holds against either of the two servers;
     - ``hushgrad-unit``: the weakest unit that it accepts, "client" without;
     - ``hushgrad-ledger``: the file of a ledger, whose budget is set;
     - ``hushgrad-counter``: the file of the ledger's counter, in another folder. With it a restored

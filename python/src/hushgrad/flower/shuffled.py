@@ -41,10 +41,19 @@ class Shuffled:
     patience : float
         Seconds that the shuffler may take to forward a round. It forwards none that has fewer
         reports than its floor, and the round is given up.
+    share_key : bytes
+        The shuffler's public key, which rounds of gaussian-shares need: then the shuffler is the
+        second of two servers. ``hushgrad shuffle keys --output json`` prints it.
     """
 
     def __init__(
-        self, operator: Operator, shuffler: Client, name: str, *, patience: float = 300.0
+        self,
+        operator: Operator,
+        shuffler: Client,
+        name: str,
+        *,
+        patience: float = 300.0,
+        share_key: bytes = b"",
     ) -> None:
         if not name:
             raise invalid("name", repr(name), "must be the DNS name of the shuffler")
@@ -52,6 +61,7 @@ class Shuffled:
         self._shuffler = shuffler
         self._name = name
         self._patience = patience
+        self._share_key = share_key
 
     def open(self, round_: Round) -> Round:
         """Open a round on the server, and return it as clients see it.
@@ -63,7 +73,10 @@ class Shuffled:
         ServerRefused
             If the server does not answer, or has too many open rounds.
         """
-        opened = self._operator.open_round(round_, shuffler=self._name)
+        two = round_.mechanism == "gaussian-shares"
+        opened = self._operator.open_round(
+            round_, shuffler=self._name, share_key=self._share_key if two else b""
+        )
         if not opened.report_bytes:
             self.abort(opened)
             rule = "must have reports of one length with a shuffler"

@@ -28,7 +28,12 @@ class Operator(Party):
     service = "Operator"
 
     def open_round(
-        self, round_: Round, *, shuffler: str = "", deadline: datetime | None = None
+        self,
+        round_: Round,
+        *,
+        shuffler: str = "",
+        share_key: bytes = b"",
+        deadline: datetime | None = None,
     ) -> Round:
         """Open a round and return it as clients will see it.
 
@@ -39,6 +44,9 @@ class Operator(Party):
         shuffler : str
             DNS name of the shuffler to which clients send their reports, sealed. The server
             then puts its key into the round. Empty: what the round says.
+        share_key : bytes
+            The shuffler's public key, which a round of gaussian-shares needs: see
+            :meth:`hushgrad.Round.new`. Nothing: what the round says.
         deadline : datetime, optional
             When the round closes by itself, with a time zone.
 
@@ -50,6 +58,8 @@ class Operator(Party):
         asked: Message = messages.Round.FromString(round_.description)
         if shuffler:
             asked.shuffler = shuffler
+        if share_key:
+            asked.share_key = share_key
         if deadline is not None:
             if not isinstance(deadline, datetime) or deadline.tzinfo is None:  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise invalid("deadline", deadline, "must be a datetime with a time zone")

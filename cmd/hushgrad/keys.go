@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	flag "github.com/spf13/pflag"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/server/seal"
+)
+
+// keyHolder is a role that has keys to which clients seal what they send.
+type keyHolder struct{ command, who, what, made, listed string }
+
+var (
+	firstServer  = keyHolder{command: "serve", who: "server", what: "reports", made: "hushgrad serve --shuffler-listen makes the first one"}
+	secondServer = keyHolder{command: "shuffle", who: "shuffler", what: "second shares", made: "hushgrad shuffle makes the first one",
+		listed: "\nhushgrad round --share-key takes the public_key of --output json."} // the server does not have the shuffler's key
+)
+
+// keysFlags are the flags of commands about the keys of a role on this machine.
+type keysFlags struct {
+	of     keyHolder
+	flags  *flag.FlagSet
+	data   string
+	seals  sealFlags
+	output output
+}
+
+func (k *keysFlags) bind(f *flag.FlagSet) {
+	k.flags = f
+	f.StringVar(&k.data, "data", stateDir(k.of.command), fmt.Sprintf("`directory` of the %s's state, see hushgrad %s", k.of.who, k.of.command))
+	k.seals.bind(f, k.of.what)
+	k.output.bind(f)
+}
+
+// listedKey is a key for programs.
+type listedKey struct {
+	Fingerprint string     `json:"fingerprint"`
+	Public      []byte     `json:"public_key"`
+	Suite       seal.Suite `json:"suite"`
+	Changed     time.Time  `json:"changed"`
+}
+
+func listKey(key *seal.Key) listedKey {
+	return listedKey{key.Fingerprint().String(), key.Public(), key.Suite(), key.Changed().UTC()}
+}
+
+// open returns the keys. There must be one.
+func (k *keysFlags) open() (*seal.Keys, error) {
+	if k.seals.dir != "" {
+		if err := command.Unused(k.flags, "with --seal-keys", "data"); err != nil {
+			return nil, err
+		}
+	}
+	if k.seals.dir == "" && (k.data == "" || k.data == noData) {
+		return nil, fl.Invalid("--seal-keys", "", "is required with --data %q", k.data)
+	}
+	keys, err := seal.FindKeys(k.seals.place(k.data))
+	if errors.Is(err, seal.ErrNoKey) {
+		return nil, fmt.Errorf("%w: %s", err, k.of.made)
+	}
+	return keys, err
+}
+
+func newKey(of keyHolder) *cobra.Command {
+	k := &keysFlags{of: of}
+	c := newCommand("key [flags]", "make a new key to which clients seal "+of.what, fmt.Sprintf(`Makes a new key to which clients seal %s. New rounds may have it, also on a %s that
+runs. Rounds that are open keep theirs. Prints the fingerprint, for clients who pin it.%s`, of.what, of.who, of.listed), func(_ context.Context, _ []string, std command.Streams) error {
+		return k.add(std.Out)
+	})
+	k.bind(c.Flags())
+	k.seals.bindSuite(c.Flags(), "of the key")
+	return c
+}
+
+// add makes a key and prints its fingerprint.
+func (k *keysFlags) add(w io.Writer) error {
+	keys, err := k.open()
+	if err != nil {
+		return err
+	}
+	key, err := keys.Add(k.seals.suite)
+	if err != nil {
+		return err
+	}
+	return k.output.printf(w, listKey(key), "%s\n", key.Fingerprint())
+}
+
+func newKeyList(of keyHolder) *cobra.Command {
+	k := &keysFlags{of: of}
+	c := newCommand("keys [flags]", "list the keys to which clients seal "+of.what, fmt.Sprintf(`Lists the keys to which clients seal %s, the newest first. Remove the file of a key when no
+open round names it: its name begins with the first 16 digits of the fingerprint.%s`, of.what, of.listed), func(_ context.Context, _ []string, std command.Streams) error {
+		return k.list(std.Out)
+	})
+	k.bind(c.Flags())
+	return c
+}
+
+// list prints the keys.
+func (k *keysFlags) list(w io.Writer) error {
+	keys, err := k.open()
+	if err != nil {
+		return err
+	}
+	all, err := keys.All()
+	if err != nil {
+		return err
+	}
+	listed := make([]listedKey, len(all))
+	for i, key := range all {
+		listed[i] = listKey(key)
+	}
+	return k.output.print(w, listed, func(w io.Writer) error {
+		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "fingerprint\tsuite\tage")
+		for _, key := range listed {
+			fmt.Fprintf(table, "%s\t%s\t%v\n", key.Fingerprint, key.Suite, time.Since(key.Changed).Round(time.Second))
+		}
+		return table.Flush()
+	})
+}

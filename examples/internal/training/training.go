@@ -1,0 +1,180 @@
+// Package training trains as a plan says: a line for each round, then what the run promises, and files with
+// the results. Use it in an example, so that all examples print and leave the same. Start with
+// [Config.Train].
+package training
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/history"
+	"github.com/hushgrad/hushgrad/plan"
+	"github.com/hushgrad/hushgrad/trainer"
+)
+
+// Config is a run and how to measure it. All fields are required but those that say otherwise.
+type Config struct {
+	Run     *plan.Run
+	Rounds  trainer.Rounds
+	First   []float64 // the first model
+	Measure history.Measure
+	// Evaluate measures a model on examples that no client holds.
+	Evaluate func(params []float64) (score, loss float64, err error)
+	// Show, if not nil, shows a round elsewhere, too.
+	Show func(p trainer.Progress, score, loss float64) error
+	// Bare, if not nil, are the same rounds without privacy, and BareSteps their steps.
+	Bare      trainer.Rounds
+	BareSteps plan.Steps
+	// Bytes returns the length of all reports so far.
+	Bytes func() int64
+}
+
+// Outcome is what a run led to. Its fields are in summary.json.
+type Outcome struct {
+	*plan.Run
+	plan.Promise           // set by Print
+	Trained        int     `json:"rounds_trained"`
+	Interrupted    bool    `json:"interrupted"`
+	Lost           bool    `json:"lost"` // the means of three rounds in a row could not be distinguished from their noise
+	BytesPerReport float64 `json:"bytes_per_report"`
+	Seconds        float64 `json:"seconds"`
+	// Score is the measure of the last round, and Params its model.
+	Score  float64   `json:"-"`
+	Params []float64 `json:"-"`
+	// Before is the first model's measure, and Bare the measure after as many rounds without privacy, nil where there were
+	// none.
+	Before float64  `json:"before"`
+	Bare   *float64 `json:"without_privacy"`
+
+	measure history.Measure
+	table   *history.History
+}
+
+// lostNote is printed once, below the third round that is lost.
+const lostNote = `       warning: the means of the last three rounds cannot be distinguished from
+       their noise. More clients, a larger --budget or fewer parameters help.`
+
+// Train holds the rounds that the budget allows, and prints a line for each. When ctx ends, the error is
+// ctx's, and the outcome has the rounds so far. It is nil when there are none, and after any other error.
+func (c Config) Train(ctx context.Context, w io.Writer) (*Outcome, error) {
+	o := &Outcome{Run: c.Run, measure: c.Measure}
+	var err error
+	if o.Before, _, err = c.Evaluate(c.First); err != nil {
+		return nil, err
+	}
+	table, err := history.New(w, c.Measure, c.Run.Trust != plan.Nobody)
+	if err != nil {
+		return nil, err
+	}
+	o.table = table
+	began, sent := time.Now(), int64(0)
+	_, err = trainer.Run(ctx, c.Rounds, c.First, trainer.RunConfig{
+		Rounds: c.Run.Affordable, // what all rounds cost together is known beforehand
+		Steps:  trainer.Momentum(c.Run.LearningRate, c.Run.Momentum, c.Run.Averaging),
+		After: func(p trainer.Progress) error {
+			score, loss, err := c.Evaluate(p.Average)
+			if err == nil && c.Show != nil {
+				err = c.Show(p, score, loss)
+			}
+			promise, failed := c.Run.Promise(ctx, p.Round+1)
+			if err := errors.Join(err, failed); err != nil {
+				return err
+			}
+			seconds, bytes := time.Since(began).Seconds()-o.Seconds, c.Bytes()-sent
+			o.Seconds, sent = o.Seconds+seconds, sent+bytes
+			o.Trained, o.Score, o.Params = p.Round+1, score, slices.Clone(p.Average)
+			err = table.Add(history.Round{
+				Round: o.Trained, Score: score, Loss: loss, Reports: p.Estimate.Reports, Bytes: bytes,
+				EpsilonLocal: promise.LocalTotal, EpsilonCentral: promise.Central, Seconds: seconds,
+			})
+			if p.Lost && !o.Lost {
+				o.Lost = true
+				_, noted := fmt.Fprintln(w, lostNote)
+				err = errors.Join(err, noted)
+			}
+			return err
+		},
+	})
+	o.BytesPerReport = table.BytesPerReport()
+	if err == nil && c.Bare != nil {
+		err = c.trainBare(ctx, o)
+	}
+	if o.Interrupted = err != nil && ctx.Err() != nil; o.Interrupted {
+		err = ctx.Err() // whatever was under way when it ended
+	}
+	if err == nil || o.Interrupted && o.Trained > 0 {
+		return o, err
+	}
+	return nil, err
+}
+
+// trainBare trains without privacy, as many rounds as the private run had.
+func (c Config) trainBare(ctx context.Context, o *Outcome) error {
+	params, err := trainer.Run(ctx, c.Bare, c.First, trainer.RunConfig{
+		Rounds: o.Trained, Steps: trainer.Momentum(c.BareSteps.LearningRate, c.BareSteps.Momentum, c.BareSteps.Averaging),
+	})
+	if err != nil {
+		return err
+	}
+	score, _, err := c.Evaluate(params)
+	o.Bare = &score
+	return err
+}
+
+// Bare are rounds without privacy: gradients of examples in one place, as many in a round as its cohort holds.
+type Bare struct {
+	X        [][]float64
+	Labels   []int
+	PerRound int
+	Worker   *trainer.Worker
+}
+
+// Mean returns the mean gradient of the round's examples. The rounds take turns.
+func (b Bare) Mean(_ context.Context, round int, params []float64) (*fl.Estimate, error) {
+	x, labels, mean := make([][]float64, b.PerRound), make([]int, b.PerRound), make([]float64, len(params))
+	for i := range x {
+		at := (round*b.PerRound + i) % len(b.X)
+		x[i], labels[i] = b.X[at], b.Labels[at]
+	}
+	_, err := b.Worker.Gradient(mean, params, x, labels)
+	return fl.NewEstimate(fl.Round{}, fl.Guarantee{}, int64(b.PerRound), fl.Series{Value: mean}), err
+}
+
+// Print writes the score and the first model's score, each with a remark behind it, the score without privacy, and what the run promises. The promise counts a round
+// that was interrupted: clients may have reported for it.
+func (o *Outcome) Print(ctx context.Context, w io.Writer, remark, before string) (err error) {
+	reported := o.Trained
+	fmt.Fprintln(w)
+	if o.Interrupted {
+		reported = min(reported+1, o.Affordable)
+		fmt.Fprintf(w, "interrupted        after %d of %d rounds\n", o.Trained, o.Affordable)
+	}
+	fmt.Fprintf(w, "test %-14s%.4f%s\n", o.measure.Name, o.Score, remark)
+	if o.Bare != nil {
+		fmt.Fprintf(w, "  before round 1   %.4f%s\n  without privacy  %.4f  (as many rounds)\n", o.Before, before, *o.Bare)
+	}
+	o.Promise, err = o.PrintEnd(ctx, w, reported)
+	return err
+}
+
+// Write compares the upload with a dense gradient, and leaves the files of history.History.Write in dir, and
+// one more that save writes. An empty dir is none.
+func (o *Outcome) Write(w io.Writer, dir, title string, summary any, last string, save func(path string) error) error {
+	if err := o.table.PrintUpload(w, o.Dim); err != nil || dir == "" {
+		return err
+	}
+	if err := o.table.Write(dir, title, summary); err != nil {
+		return err
+	}
+	if err := save(filepath.Join(dir, last)); err != nil {
+		return err
+	}
+	files := fmt.Sprintf("%s: history.csv, summary.json, %s.png, %s", dir, o.measure.Column, last)
+	return plan.Words{About: "results", Text: []string{files}}.Print(w)
+}

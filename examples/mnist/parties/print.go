@@ -1,0 +1,81 @@
+package parties
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/plan"
+)
+
+// sees is what a set of parties sees.
+type sees struct{ who, what string }
+
+// holding is what holds against sets of parties.
+type holding struct {
+	what    string
+	against []sees
+}
+
+// Print writes against whom what holds for all reports of a client together, or for one server that nothing shuffles.
+func (o Options) Print(w io.Writer, p plan.Promise, cohort int) error {
+	if !o.Apart {
+		return plan.Words{Text: []string{"No shuffler runs here: the central ε does not bind the demo's server."}}.Print(w)
+	}
+	reports := "the one report of a client"
+	if p.Participations > 1 {
+		reports = fmt.Sprintf("the %d reports of a client together", p.Participations)
+	}
+	text := fmt.Sprintf("for %s, if the parties do what they should and look at all they see:", reports)
+	if err := (plan.Words{About: "against", Text: []string{text}}).Print(w); err != nil {
+		return err
+	}
+	for _, h := range holds(p) {
+		fmt.Fprintf(w, "  %s against\n", h.what)
+		for _, row := range h.against {
+			fmt.Fprintf(w, "    %-19s  sees %s\n", row.who, row.what)
+		}
+	}
+	hidden := fmt.Sprintf("The central ε counts on %d honest clients in every round. Reports that are made up hide nobody. They need tokens: only the issuer can make up some, together with the aggregator or the shuffler.", cohort)
+	if p.TwoServers {
+		hidden = "The central ε counts on no other client: shuffler and aggregator each add the whole noise, so that one honest one of them is enough."
+	}
+	return plan.Words{Text: []string{
+		hidden,
+		"Sealed reports are as safe as HPKE with X25519.",
+		"In this demo one user runs all three parties on one machine and sees everything.",
+	}}.Print(w)
+}
+
+// holds lists all sets of the three parties by what holds against them.
+func holds(p plan.Promise) []holding {
+	central := fmt.Sprintf("central ε = %s, δ = %g", fl.FormatUp(*p.Central, 4), p.Delta)
+	if p.TwoServers {
+		return []holding{
+			{central, []sees{
+				{"issuer", "who asks for tokens, and the models"},
+				{"shuffler", "who sends which share, and the models"},
+				{"aggregator", "the other shares and the sums"},
+				{"issuer+shuffler", "who sends which share, and the models"},
+				{"issuer+aggregator", "the other shares, the sums; tokens name no client"},
+			}},
+			{"no privacy", []sees{
+				{"shuffler+aggregator", "both shares: the gradients"},
+				{"all three", "both shares: the gradients"},
+			}},
+		}
+	}
+	return []holding{
+		{central, []sees{
+			{"issuer", "who asks for tokens, and the models"},
+			{"shuffler", "who sends sealed reports, and the models"},
+			{"aggregator", "the shuffled reports"},
+			{"issuer+shuffler", "who takes part, and the models"},
+			{"issuer+aggregator", "the shuffled reports; tokens name no client"},
+		}},
+		{fmt.Sprintf("local ε = %s, δ = %g", fl.FormatUp(*p.LocalTotal, 4), p.LocalDelta), []sees{
+			{"shuffler+aggregator", "whose each report is"},
+			{"all three", "whose each report is"},
+		}},
+	}
+}

@@ -1,0 +1,62 @@
+package parties
+
+import (
+	"context"
+	"io"
+	"math"
+
+	"google.golang.org/grpc"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/plan"
+	"github.com/hushgrad/hushgrad/server/client"
+)
+
+// Site is who holds the rounds of a run. What is not said here is as in [client.Operator].
+type Site interface {
+	PutModel(ctx context.Context, format string, data []byte) (version uint64, err error)
+	OpenRound(ctx context.Context, r fl.Round) (fl.Round, error)
+	Estimate(ctx context.Context, roundID string, wait bool) (*fl.Estimate, error)
+	PutScalars(ctx context.Context, scalars ...client.Scalar) error
+	// Connect returns a new connection for clients, and what they demand and have beside it.
+	Connect() (*grpc.ClientConn, client.Options, error)
+	// Send sends reports for the clients whose turns are first, first+1, …, and returns the number
+	// of bytes. It calls sent for each report.
+	Send(ctx context.Context, part *client.Participation, first int, reports [][]byte, sent func()) (int64, error)
+	// Close ends the site and closes all connections.
+	Close() error
+}
+
+// Options say who holds the rounds.
+type Options struct {
+	// Apart has an issuer, a shuffler and an aggregator in processes of their own. Otherwise there is one
+	// server in this process.
+	Apart  bool
+	Binary string // hushgrad, for processes; empty: it is built
+	// Dashboard is the address of the page that shows the server or the aggregator. Port 0 is a free one.
+	// Empty: there is no page.
+	Dashboard string
+	Delta     float64   // at which the page of the one server states central ε
+	Log       io.Writer // says what takes long, and the page's URL
+}
+
+// Open starts who holds the rounds of a run.
+func Open(ctx context.Context, run *plan.Run, o Options) (Site, error) {
+	if o.Apart {
+		return openThree(ctx, run, o)
+	}
+	return openOne(run, o)
+}
+
+// Publish has the site show how a round went, from 1 on. The accuracy is measured on n test images. No client holds a test
+// image.
+func Publish(ctx context.Context, s Site, round int, e *fl.Estimate, accuracy, loss float64, n int) error {
+	scalars := []client.Scalar{
+		{Name: "test accuracy", Round: round, Value: accuracy, StdErr: math.Sqrt(accuracy * (1 - accuracy) / float64(n))},
+		{Name: "test loss", Round: round, Value: loss},
+	}
+	if noise := e.NoiseNorm; !math.IsNaN(noise) {
+		scalars = append(scalars, client.Scalar{Name: "noise norm", Round: round, Value: noise})
+	}
+	return s.PutScalars(ctx, scalars...)
+}

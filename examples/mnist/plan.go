@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+
+	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/plan"
+	"github.com/hushgrad/hushgrad/trainer"
+	"github.com/hushgrad/hushgrad/trainer/features"
+)
+
+// plan decides what the flags leave open, before any client takes part and from public numbers only: the size of
+// the model, the numbers of clients and of their pictures, the budget, and the gradients of generated digits, which nobody
+// wrote. It chooses and opens the features first.
+func (o *options) plan(ctx context.Context, pictures int) (*trainer.Model, *plan.Run, error) {
+	var err error
+	if o.features, o.opened, o.choice, err = dataset.ChooseAndOpen(ctx, o.features, *o.request, o.public, o.request.Progress); err != nil {
+		return nil, nil, err
+	}
+	if _, picture := o.opened.(features.Picture); o.model == "cnn" && !picture {
+		return nil, nil, fl.Invalid("--features", o.features, "must be a picture for --model %s, like %s", o.model, dataset.Grey)
+	}
+	public, err := dataset.NewPublic(ctx, dataset.Digits, o.opened, dataset.ToRehearse, o.request.Progress)
+	if err != nil {
+		return nil, nil, err
+	}
+	model, err := trainer.NewModel(o.model, trainer.Input{Channels: 1, Height: public.Rows, Width: public.Cols}, classes)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := *o.request
+	r.Seed, r.PerClient = uint64(o.seed), max(1, pictures/r.Clients)
+	public.Fill(&r)
+	if o.first = r.First; o.first == nil {
+		o.first = model.Init(o.seed.Init())
+	}
+	if o.model != softmax {
+		if err := o.fillNetwork(&r, model, public); err != nil {
+			return nil, nil, err
+		}
+	}
+	run, err := r.Run(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	run.Template.Features, o.first = features.ID(o.features, o.opened), run.First(o.first)
+	o.bare = plan.Training{Rounds: run.Rounds, L2: r.L2, Centred: r.Centred}.Steps(0)
+	if r.MaxLearningRate > 0 {
+		o.bare.LearningRate = min(o.bare.LearningRate, r.MaxLearningRate)
+	}
+	return model, run, nil
+}
+
+const (
+	softmax = "softmax"
+	classes = 10
+	// networkRate is a learning rate at which networks with hidden units still learn: unlike softmax regression's
+	// loss, their loss is not convex.
+	networkRate = 2
+)
+
+// fillNetwork tells a request about a network with hidden units what is public: gradients of generated digits at the random first
+// model.
+func (o *options) fillNetwork(r *plan.Request, model *trainer.Model, public *dataset.Public) error {
+	o.first = model.Init(o.seed.Init())
+	n := min(len(public.X), 256)
+	gradients, err := trainer.GradientSample(model, o.first, public.X[:n], public.Labels[:n])
+	if err != nil {
+		return err
+	}
+	sample, err := plan.NewSample(gradients)
+	if err != nil {
+		return err
+	}
+	r.Dim, r.MaxLearningRate, r.First, r.ZeroShot, r.Examples = model.Dim(), networkRate, nil, 0, nil
+	r.Public = sample
+	r.L1, r.L2 = sample.Norms()
+	return nil
+}

@@ -1,0 +1,74 @@
+// Package shares is the mechanism "gaussian-shares" of package fl: sums of gradients by two
+// servers, with the error of one trusted server up to a factor √2. Use it where no server is trusted
+// alone, and where local noise is too much: with 50 to 5000 clients. Start with [Name] in a Round, and
+// with fl.SharedMechanism.
+//
+// A client sends two additive shares of its gradient to two servers. Each server adds the shares, and
+// adds the whole noise to its sum, once, before the sum leaves it.
+//
+// # Protocol
+//
+// A gradient is clipped to the L2 norm C = Round.Scale and rotated to d' = 2^⌈log2 d⌉ coordinates. Then, for
+// K = ⌈16·√d'⌉ units and a modulus 2^k:
+//
+//	client    X = the rotated gradient times K/C, rounded at random to integers, again until ‖X‖² ≤ B²
+//	          first server:   seed              32 uniform bytes
+//	          second server:  X − G(seed) mod 2^k
+//	server    adds the shares of the clients that both servers hold, modulo 2^k
+//	          adds ⌊N(0, σ²)⌋ to every coordinate, and releases the result, once
+//	together  add the two releases and 1, and read a residue of 2^(k−1) and more as a negative number
+//
+// G is AES-256 in counter mode with the key seed and a counter that starts at 0. Its output is read as
+// d' numbers of k bits, the lowest bits of the lowest bytes first. A seed serves once.
+//
+// # What a server sees
+//
+// Let one server be honest. The other server may do anything: make up reports, work together with all
+// other clients, leave out whom it wants, and choose that after it has seen its shares. Everybody may see
+// what the honest server releases.
+//
+// The other server's shares do not depend on the gradients. The first server's are seeds. The second
+// server's are X − G(seed) without the seed: if G is a pseudo-random generator, uniform bytes to every party
+// of bounded computing power. So the set of reports that the honest server adds does not depend on the
+// gradients either. Of these the honest server shows one thing: S + ⌊N(0, σ²)⌋ mod 2^k, once. S is the sum of its
+// shares, the sum of the X less what the other server knows. As the X are integers, that is
+// ⌊ΣX + N(0, σ²)⌋ up to known terms: a function of what the Gaussian mechanism shows of ΣX.
+//
+// One client changes ΣX by at most Δ = 2B under replace-one, and by B under zero-out, because no client
+// sends a longer X, whatever its floating-point numbers did. So the release is (ε, δ)-differentially private
+// with exactly the Gaussian mechanism's curve at the noise multiplier σ/Δ. Guarantee.Sigma is that multiplier, and
+// rounds compose by it. Round.MinReports has no part in the proof. It limits the error.
+//
+// The proof assumes AES, the generators of the client and of the honest server (ChaCha8 from fl.NewRand), and that
+// the honest server counts a share once and releases once. Whoever carries the shares adds assumptions: see
+// docs/threat-model.md.
+//
+// # Calibration
+//
+// B² = K² + d'/4 + K + √d'/2, rounded down: at least 1 − e^−½ of all roundings keep to it (Kairouz, Liu and Steinke, The
+// Distributed Discrete Gaussian Mechanism for Federated Learning with Secure Aggregation, ICML 2021, Theorem 1 with
+// β = e^−½). B is .45 % above K at d' = 64, .15 % at 1024, .05 % at 2^20.
+//
+// σ is the least one of Balle and Wang's Theorem 8 for (ε, (1 − 2^−20)·δ), rounded up to a whole part of
+// rounded.WideDeviation: package internal/rounded draws ⌊N(0, WideDeviation²)⌋, and ⌊⌊w⌋/g⌋ = ⌊w/g⌋. The law is
+// within t = 2^−94 of the exact one in total variation, per coordinate, and the other 2^−20·δ pays for
+// (1 + e^ε)·d'·t.
+//
+// # No wrap-around
+//
+// Let N be the most reports that are decoded, 2·max(MinReports, TargetReports) + 1024. A rotated coordinate is at most
+// r = rotation.Bound(16, d', N, 2^−40) units and a unit of rounding, but for one in 2^41 rounds. The noise of both servers is
+// within 12·√2·σ. k is the least number of bits for N·(r + 1) + 12·√2·σ + 2. A wrap-around is a matter of accuracy,
+// never of privacy.
+//
+// # Error
+//
+// A coordinate of the sum has the noise of both servers, 2σ² and 1/12 for each rounding down, and at most 1/4 for each
+// report's rounding. The estimate is unbiased for the mean of clipped gradients, up to what the repeated rounding
+// changes: less than .1 % of a gradient.
+//
+// # What is not protected
+//
+// Both servers together read every gradient. So does one server that gets the other's shares on their way. A client can
+// shift the sum at will, and so can a server.
+package shares

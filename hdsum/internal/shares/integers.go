@@ -1,0 +1,98 @@
+package shares
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/clip"
+	"github.com/hushgrad/hushgrad/rotation"
+)
+
+// integers turns gradients into vectors of integers of bounded norm, and sums of them back. It is immutable and safe for
+// concurrent use.
+type integers struct {
+	rotation *rotation.Rotation
+	clip     float64 // C
+	units    float64 // K, for C
+	most     int64   // B², the largest squared norm
+}
+
+// fineness is K/√d': more units have less rounding and more bits.
+const fineness = 16
+
+func newIntegers(r fl.Round) (*integers, error) {
+	key, err := r.PublicKey("hdsum/signs")
+	if err != nil {
+		return nil, err
+	}
+	n := &integers{clip: r.Scale}
+	if n.rotation, err = rotation.New(r.Dim, key); err != nil {
+		return nil, err
+	}
+	d := float64(n.rotation.PaddedDim())
+	n.units = math.Ceil(fineness * math.Sqrt(d))
+	n.most = int64(n.units*n.units + d/4 + n.units + math.Sqrt(d)/2)
+	return n, nil
+}
+
+// sensitivity bounds how far two neighbours' vectors are apart.
+func (n *integers) sensitivity(relation fl.Relation) float64 {
+	b := math.Nextafter(math.Sqrt(float64(n.most)), math.Inf(1))
+	if relation == fl.ReplaceOne {
+		b *= 2
+	}
+	return b
+}
+
+// unit is what 1 stands for, in an unnormalised rotated coordinate.
+func (n *integers) unit() float64 {
+	return n.clip / n.units * math.Sqrt(float64(n.rotation.PaddedDim()))
+}
+
+// of returns the integers of a gradient of Dim finite numbers, of squared norm at most B². The error is a
+// *fl.ParamError. O(d' log d'), expected.
+func (n *integers) of(grad []float64, rng *rand.Rand) ([]int64, error) {
+	y := make([]float64, n.rotation.PaddedDim())
+	measured, err := clip.Measure(grad, n.rotation.Dim(), 2, n.clip)
+	if err == nil {
+		err = n.rotation.Forward(y, measured.Short)
+	}
+	if err != nil {
+		return nil, err
+	}
+	scale := measured.Factor(n.clip) / n.unit()
+	out := make([]int64, len(y))
+	for {
+		squares := 0.
+		for i, v := range y {
+			v *= scale
+			floor := math.Floor(v)
+			if rng.Float64() < v-floor {
+				floor++
+			}
+			out[i] = int64(floor)
+			squares += floor * floor
+		}
+		// Sums of squares of integers below 2^53 are exact.
+		if squares <= float64(n.most) {
+			return out, nil
+		}
+	}
+}
+
+// back turns a sum of vectors into the sum of their gradients. O(d' log d').
+func (n *integers) back(sum []float64) ([]float64, error) {
+	grad := make([]float64, n.rotation.Dim())
+	if err := n.rotation.Inverse(grad, sum); err != nil {
+		return nil, err
+	}
+	unit := n.unit()
+	for i := range grad {
+		grad[i] *= unit
+	}
+	return grad, nil
+}
+
+// deviation is the standard deviation of a coordinate of a gradient whose integers all have the given variance.
+func (n *integers) deviation(variance float64) float64 { return n.clip / n.units * math.Sqrt(variance) }

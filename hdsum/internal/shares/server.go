@@ -1,0 +1,129 @@
+package shares
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/fl/count"
+	"github.com/hushgrad/hushgrad/internal/idset"
+)
+
+// server implements fl.ShareAggregator: the sum of one server.
+type server struct {
+	*total
+	side    fl.ShareSide
+	reports int64
+	ids     idset.Digest
+}
+
+// NewShareAggregator implements fl.SharedMechanism. It takes 8·d' + 2048 bytes.
+func (m *mechanism) NewShareAggregator(side fl.ShareSide) (fl.ShareAggregator, error) {
+	if side != fl.FirstServer && side != fl.SecondServer {
+		return nil, fmt.Errorf("%s: %w", Name, fl.Invalid("side", side, "must be %d or %d", fl.FirstServer, fl.SecondServer))
+	}
+	return &server{total: m.newTotal(), side: side}, nil
+}
+
+// checkShare refuses what no client sends to a server.
+func (m *mechanism) checkShare(side fl.ShareSide, share []byte) error {
+	if want := m.ShareBytes(side); len(share) != want {
+		return count.BadReport("share", fmt.Sprintf("%d bytes", len(share)), "must have %d", want)
+	}
+	if side == fl.SecondServer && !m.ring.wellFormed(share) {
+		return count.BadReport("share", fmt.Sprintf("last byte %#x", share[len(share)-1]), "must end with zeros behind %d numbers of %d bits", m.ring.length, m.ring.bits)
+	}
+	return nil
+}
+
+// Add implements fl.ShareAggregator. O(d').
+func (s *server) Add(id, share []byte) error {
+	if len(id) < 1 || len(id) > fl.MaxShareIDBytes {
+		return s.mechanism.round.Wrap("add", count.BadReport("id", fmt.Sprintf("%d bytes", len(id)), "must have 1 to %d", fl.MaxShareIDBytes))
+	}
+	if err := s.mechanism.checkShare(s.side, share); err != nil {
+		return s.mechanism.round.Wrap("add", err)
+	}
+	s.add(s.side, share)
+	s.reports++
+	s.ids.Add(id)
+	return nil
+}
+
+func (s *server) Merge(other fl.ShareAggregator) error {
+	o, ok := other.(*server)
+	if !ok || s.mechanism.round.CheckSame(o.mechanism.round) != nil || o.side != s.side {
+		return fmt.Errorf("%s: merge: %w", Name, fl.Invalid("aggregator", "one of another round or server", "must belong to the same round and server"))
+	}
+	s.total.Merge(o.total)
+	s.reports += o.reports
+	ids := o.ids // other may be s
+	s.ids.Merge(&ids)
+	return nil
+}
+
+// Release implements fl.ShareAggregator. The aggregator stays as it is, without the noise.
+func (s *server) Release(rng *rand.Rand) ([]byte, error) {
+	if err := s.mechanism.round.CheckReports(s.reports); err != nil {
+		return nil, fmt.Errorf("%s: release: %w", Name, err)
+	}
+	if rng == nil {
+		rng = fl.NewRand()
+	}
+	noisy := &total{mechanism: s.mechanism, sums: slices.Clone(s.sums)}
+	s.mechanism.noise.add(noisy.sums, rng)
+	return s.mechanism.round.Snapshot(noisy.encode(nil, released(s.side), s.reports, &s.ids))
+}
+
+func (s *server) MarshalBinary() ([]byte, error) {
+	return s.mechanism.round.Snapshot(s.encode(nil, s.side, s.reports, &s.ids))
+}
+
+func (s *server) UnmarshalBinary(data []byte) error {
+	t, reports, ids, err := s.mechanism.read(s.side, data)
+	if err != nil {
+		return fmt.Errorf("%s: share aggregator snapshot: %w", Name, err)
+	}
+	s.total, s.reports, s.ids = t, reports, ids
+	return nil
+}
+
+// read returns what a snapshot of one side holds. The error is a *fl.ParamError, wrapped.
+func (m *mechanism) read(side fl.ShareSide, data []byte) (t *total, reports int64, ids idset.Digest, err error) {
+	payload, err := m.round.Payload(data, maxPayload+m.ring.bytes())
+	if err != nil {
+		return nil, 0, ids, err
+	}
+	return m.decode(side, payload.Rest())
+}
+
+// released marks what a server releases. A snapshot, which has no noise, is not taken for it.
+func released(side fl.ShareSide) fl.ShareSide { return side | 1<<7 }
+
+// Combine implements fl.SharedMechanism. O(d' log d').
+func (m *mechanism) Combine(first, second []byte) (*fl.Estimate, error) {
+	e, err := m.combine(first, second)
+	if err != nil {
+		return nil, fmt.Errorf("%s: combine: %w", Name, err)
+	}
+	return e, nil
+}
+
+func (m *mechanism) combine(first, second []byte) (*fl.Estimate, error) {
+	sum, reports, ids, err := m.read(released(fl.FirstServer), first)
+	if err != nil {
+		return nil, fmt.Errorf("first server: %w", err)
+	}
+	other, otherReports, otherIDs, err := m.read(released(fl.SecondServer), second)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("second server: %w", err)
+	case reports != otherReports:
+		return nil, fmt.Errorf("%w: %w", fl.ErrUnmatched, fl.Invalid("reports", otherReports, "must be the first server's, %d", reports))
+	case ids != otherIDs:
+		return nil, fmt.Errorf("%w: %w", fl.ErrUnmatched, fl.Invalid("ids", "another set", "must be the ids of the first server's %d reports", reports))
+	}
+	sum.Merge(other)
+	return m.estimate(sum, reports)
+}

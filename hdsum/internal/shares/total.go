@@ -1,0 +1,143 @@
+package shares
+
+import (
+	"crypto/subtle"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/fl/count"
+	"github.com/hushgrad/hushgrad/internal/idset"
+)
+
+// total is what was added up: one residue for each rotated coordinate. It implements count.State for reports of both
+// shares: an aggregator is both servers in one.
+type total struct {
+	mechanism *mechanism
+	sums      []uint64 // modulo 2^64, which the ring's modulus divides
+	// seeds is the exclusive or of the first shares, where there are both shares: 32 bytes that nobody knows who lacks one
+	// of them. The noise of both servers in one comes from it, so that an estimate is the same however often it is asked for.
+	seeds [seedBytes]byte
+}
+
+var _ count.State[[]byte, *total] = (*total)(nil)
+
+// NewAggregator implements fl.Mechanism.
+func (m *mechanism) NewAggregator() fl.Aggregator { return count.New(m.round, m.newTotal) }
+
+func (m *mechanism) newTotal() *total {
+	return &total{mechanism: m, sums: make([]uint64, m.ring.length)}
+}
+
+// Read implements count.State.
+func (t *total) Read(report []byte) ([]byte, error) {
+	if want := t.mechanism.ReportBytes(); len(report) != want {
+		return nil, count.BadReport("report", fmt.Sprintf("%d bytes", len(report)), "must have %d", want)
+	}
+	return report, t.mechanism.checkShare(fl.SecondServer, report[seedBytes:])
+}
+
+// Count implements count.State. O(d').
+func (t *total) Count(report []byte) {
+	t.add(fl.FirstServer, report[:seedBytes])
+	t.add(fl.SecondServer, report[seedBytes:])
+	subtle.XORBytes(t.seeds[:], t.seeds[:], report[:seedBytes])
+}
+
+// add adds a share that has been checked. O(d').
+func (t *total) add(side fl.ShareSide, share []byte) {
+	ring := t.mechanism.ring
+	if side == fl.FirstServer {
+		share = ring.expand(share)
+	}
+	ring.add(t.sums, share)
+}
+
+// Merge implements count.State.
+func (t *total) Merge(other *total) {
+	for i, v := range other.sums {
+		t.sums[i] += v
+	}
+	subtle.XORBytes(t.seeds[:], t.seeds[:], other.seeds[:])
+}
+
+// Estimate implements count.State. The standard errors are the noise's, and an
+// upper bound for the rounding. O(d' log d').
+func (t *total) Estimate(reports int64) (*fl.Estimate, error) {
+	noisy := &total{sums: slices.Clone(t.sums)}
+	rng := rand.New(rand.NewChaCha8(t.seeds))
+	t.mechanism.noise.add(noisy.sums, rng)
+	t.mechanism.noise.add(noisy.sums, rng)
+	return t.mechanism.estimate(noisy, reports)
+}
+
+// both is the side of an aggregator of whole reports in its snapshot.
+const both fl.ShareSide = 0
+
+// Append implements count.State.
+func (t *total) Append(payload []byte, reports int64) []byte {
+	return t.encode(payload, both, reports, nil)
+}
+
+// MaxBytes implements count.State.
+func (t *total) MaxBytes() int { return maxPayload + t.mechanism.ring.bytes() }
+
+// Restore implements count.State.
+func (t *total) Restore(p *count.Payload) int64 {
+	sum, reports, _, err := t.mechanism.decode(both, p.Rest())
+	if err != nil {
+		p.Refuse("payload", err, "must be a sum of the round")
+		return 0
+	}
+	t.sums, t.seeds = sum.sums, sum.seeds
+	return reports
+}
+
+const (
+	// maxReports bounds the number of reports that a snapshot may claim.
+	maxReports = 1 << 40
+	// maxPayload bounds the length of a payload without its sums.
+	maxPayload = 1 + binary.MaxVarintLen64 + idset.Bytes
+)
+
+// encode appends the binary form of a total of one side: a byte for the side, the number of
+// reports as an uvarint, the digest of the ids (for both: the seeds) and the packed sums.
+func (t *total) encode(payload []byte, side fl.ShareSide, reports int64, ids *idset.Digest) []byte {
+	payload = binary.AppendUvarint(append(payload, byte(side)), uint64(reports))
+	if side == both {
+		payload = append(payload, t.seeds[:]...)
+	} else {
+		payload = ids.Append(payload)
+	}
+	return t.mechanism.ring.pack(payload, t.sums)
+}
+
+// decode is the inverse of encode. The error is a *fl.ParamError.
+func (m *mechanism) decode(side fl.ShareSide, payload []byte) (t *total, reports int64, ids idset.Digest, err error) {
+	if len(payload) == 0 || fl.ShareSide(payload[0]) != side {
+		return nil, 0, ids, fl.Invalid("side", fmt.Sprintf("% x", payload[:min(1, len(payload))]), "must be %d", side)
+	}
+	payload = payload[1:]
+	claimed, used := binary.Uvarint(payload)
+	if used <= 0 || used > 1 && payload[used-1] == 0 || claimed > maxReports {
+		return nil, 0, ids, fl.Invalid("reports", claimed, "must be a varint of the shortest form, at most %d", int64(maxReports))
+	}
+	payload = payload[used:]
+	rest := m.ring.bytes() + idset.Bytes
+	if side == both {
+		rest = m.ring.bytes() + seedBytes
+	}
+	if len(payload) != rest || !m.ring.wellFormed(payload[rest-m.ring.bytes():]) {
+		return nil, 0, ids, fl.Invalid("sums", fmt.Sprintf("%d bytes", len(payload)), "must be %d bytes, unused bits 0", rest)
+	}
+	t = m.newTotal()
+	if side == both {
+		payload = payload[copy(t.seeds[:], payload):]
+	} else {
+		ids, payload = idset.Parse(payload), payload[idset.Bytes:]
+	}
+	m.ring.add(t.sums, payload)
+	return t, int64(claimed), ids, nil
+}

@@ -1,0 +1,216 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum"
+)
+
+// ErrNoise is returned for a run whose noise would hide what it is to learn. The error says what would work.
+var ErrNoise = errors.New("more noise than signal")
+
+// Outlook is what noise leaves of a run, in public numbers.
+type Outlook struct {
+	// Noise is the standard error of a coordinate of the mean over all rounds, in units of the gradient, and NoiseL2 the
+	// L2 norm of that mean's error.
+	Noise   float64 `json:"noise"`
+	NoiseL2 float64 `json:"noise_l2"`
+	// Slope is the share of the public sample's mean gradient that the clip leaves, and SignalToNoise is the norm of what is left
+	// over NoiseL2, at a model of zeros. They are nil without a sample, and
+	// Slope where no mean stands out of it.
+	Slope         *float64 `json:"slope"`
+	SignalToNoise *float64 `json:"signal_to_noise"`
+	// Votes is Noise in units of a clipped gradient's L2 norm: the sample's mean, and without a sample the largest one.
+	Votes float64 `json:"votes"`
+	// ZeroShot is the public model's accuracy, and Accuracy the one to expect of the run. They are 0 without a public model.
+	ZeroShot float64 `json:"zero_shot_accuracy"`
+	Accuracy float64 `json:"expected_accuracy"`
+	// Factor is by how much the public model is multiplied, 0 without one: see Run.First.
+	Factor float64 `json:"warm_factor"`
+}
+
+// foresee fills in the outlook of a run with a public sample or a public model.
+func (run *Run) foresee(q Request) {
+	if q.Public == nil && q.ZeroShot == 0 {
+		return
+	}
+	o := &Outlook{ZeroShot: q.ZeroShot}
+	noise, length, left := run.noise(q)
+	if noise == 0 {
+		return // nothing is planned about this mechanism's noise
+	}
+	o.Noise, o.NoiseL2, o.Votes = noise, noise*math.Sqrt(float64(run.Dim)), noise/length
+	if left != nil {
+		ratio := left.ratio(o.NoiseL2 * o.NoiseL2)
+		o.Slope, o.SignalToNoise = q.Public.slope(*left), &ratio
+	}
+	run.Outlook = o
+	if q.ZeroShot > 0 {
+		o.Factor = warmFactor(o.Votes)
+		o.Accuracy = 1 - (1-q.ZeroShot)*warmRest(o.Votes)
+	}
+}
+
+// judge refuses a run that would learn nothing. From a model that knows nothing, a rehearsal decides where there is one, and otherwise
+// whether the noise of the whole run is above its signal.
+func (run *Run) judge(ctx context.Context, q Request, rehearsed *rehearsal) error {
+	o := run.Outlook
+	switch {
+	case o == nil || q.Force:
+		return nil
+	case q.ZeroShot > 0 && o.Votes >= hopelessVotes:
+		return run.refuse(o.Votes/hopelessVotes*refusalMargin, fmt.Sprintf("the run may well end below the public model's accuracy of %.3g", q.ZeroShot))
+	case q.ZeroShot > 0:
+		return nil
+	case run.Expected != nil && run.Expected.blind():
+		by, err := rehearsed.quieter(ctx)
+		if err != nil {
+			return err
+		}
+		return run.refuse(by, fmt.Sprintf("the expected accuracy on public examples is %s, and %.3f before any client", run.Expected.short(), run.Expected.Before))
+	case run.Expected == nil && o.SignalToNoise != nil && *o.SignalToNoise < 1:
+		return run.refuse(refusalMargin/max(*o.SignalToNoise, 1e-6), fmt.Sprintf("the signal of the whole run is %.2g of its noise", *o.SignalToNoise))
+	}
+	return nil
+}
+
+// leastCoordinates is of which models a refusal speaks.
+const leastCoordinates = 10
+
+// refusalMargin is how much less noise a refused run is told to have than the least it takes.
+const refusalMargin = 1.1
+
+// refuse says what would make a run's noise smaller by a factor.
+func (run *Run) refuse(by float64, because string) error {
+	clients := float64(run.Clients) * by // noise of sums, and behind a shuffler nearly, falls with the number of clients
+	if run.Trust == Nobody {
+		clients = float64(run.Clients) * by * by
+	}
+	budget := cmp.Or(run.Budget, run.Template.Epsilon)
+	var ways []string
+	if clients <= fl.MaxReports {
+		ways = append(ways, fmt.Sprintf("about %s clients", roundUp(clients)))
+	}
+	if budget*by <= fl.MaxEpsilon {
+		ways = append(ways, fmt.Sprintf("ε = %s", roundUp(budget*by)))
+	}
+	if d := float64(run.Dim) / (by * by); d >= leastCoordinates {
+		ways = append(ways, fmt.Sprintf("%d coordinates", int(d)))
+	}
+	if next := trustAfter(run.Trust); next != "" {
+		ways = append(ways, fmt.Sprintf("another trust (%s)", next))
+	}
+	return fmt.Errorf("%w: %s. What would work: %s. To plan it all the same, force it (--force)", ErrNoise, because, strings.Join(ways, ", or "))
+}
+
+// trustAfter is the trust whose noise is the next smaller one, "" for the last.
+func trustAfter(t Trust) Trust {
+	switch t {
+	case Nobody:
+		return Shuffler
+	case Shuffler:
+		return TwoServers
+	}
+	return ""
+}
+
+// roundUp writes a number with two digits, rounded up.
+func roundUp(v float64) string {
+	unit := math.Pow(10, math.Floor(math.Log10(v))-1)
+	return fmt.Sprintf("%.10g", math.Ceil(v/unit)*unit)
+}
+
+// noise returns the standard error of a coordinate of the mean over all rounds, the norm of a clipped
+// gradient, and what the clip leaves of the sample. It is 0 where it is not known beforehand.
+func (run *Run) noise(q Request) (noise, length float64, left *kept) {
+	if s := run.Schedule; s != nil {
+		best := s.Considered[0]
+		c := designs()[slices.IndexFunc(designs(), func(c design) bool { return c.Name() == best.Mechanism })]
+		return best.NoiseOfRun, best.shape.length(c), best.shape.kept
+	}
+	if run.Mechanism != hdsum.SharesName {
+		return 0, 0, nil
+	}
+	clip := run.Template.Scale
+	if q.Public != nil {
+		left = q.Public.kept(wholeClip(clip))
+		clip = left.length
+	}
+	return standardError(run.Opened, run.Cohort) / math.Sqrt(float64(run.Rounds)), clip, left
+}
+
+// standardError is the standard error of a coordinate of one round of sums by two servers.
+func standardError(opened fl.Mechanism, cohort int) float64 {
+	return opened.(interface{ StandardError(reports int) float64 }).StandardError(cohort)
+}
+
+// sumSteps plans the clip and the steps of a run of sums by two servers, which have little noise where there are many clients.
+// Their noise is in proportion to the clip.
+func (run *Run) sumSteps(q Request, r *fl.Round) error {
+	unit := *r
+	unit.Scale, unit.MinReports, unit.TargetReports = 1, run.Cohort, run.Cohort
+	_, opened, err := fl.Complete(unit)
+	if err != nil {
+		return err
+	}
+	noise := standardError(opened, run.Cohort)
+	if q.Clip == 0 && q.Public != nil {
+		r.Scale = q.L2 * q.wholeShare(noise/math.Sqrt(float64(run.Rounds)))
+	}
+	limit := stepRule{noiseGoal: stepsFor(q.Centred).noiseGoal, rateLimit: 2 * sumRate}
+	if q.ZeroShot > 0 {
+		limit = limit.warm(noise / math.Sqrt(float64(run.Rounds)))
+	}
+	run.Steps = limit.clipped(r.Scale/q.L2).steps(noise*r.Scale, q.L2, run.Rounds)
+	return nil
+}
+
+// wholeShare is the best clip of the L2 norm by the public sample, over that norm, where noise is in proportion to the clip: unit is the
+// standard error of a coordinate of the mean over all rounds with a clip of 1.
+func (q Request) wholeShare(unit float64) float64 {
+	if q.ZeroShot > 0 {
+		return warmClip
+	}
+	share, least := 1., math.Inf(1)
+	for _, f := range clips {
+		noise := unit * f * q.L2
+		if loss := q.Public.loss(*q.Public.kept(wholeClip(f * q.L2)), noise*noise*float64(q.Dim)); loss*nearly < least {
+			share, least = f, loss
+		}
+	}
+	return share
+}
+
+// words are the outlook in sentences; none for nil.
+func (o *Outlook) words() (out []string) {
+	if o == nil {
+		return nil
+	}
+	if o.SignalToNoise != nil {
+		out = append(out, fmt.Sprintf("signal to noise of the run: %.2g, the norm of the clipped mean gradient at a model of zeros over the L2 norm of the error of all rounds, %.3g.", *o.SignalToNoise, o.NoiseL2))
+	}
+	if o.ZeroShot > 0 {
+		out = append(out, fmt.Sprintf("warm start: %.2g times the public model. Its accuracy is %.3f. With this noise a run on public pictures that the model had not seen ends at about %.3f.", o.Factor, o.ZeroShot, o.Accuracy))
+	}
+	return out
+}
+
+// First returns the model that the run starts from: a public model, times the Factor of the Outlook. It is the
+// public model itself where nothing is known of a public model's accuracy.
+func (run *Run) First(public []float64) []float64 {
+	out := slices.Clone(public)
+	if run.Outlook == nil || run.Outlook.Factor == 0 {
+		return out
+	}
+	for i := range out {
+		out[i] *= run.Outlook.Factor
+	}
+	return out
+}

@@ -1,0 +1,72 @@
+package ledger_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/privacy"
+	"github.com/hushgrad/hushgrad/privacy/ledger"
+)
+
+// gaussian is a charge of Gaussian noise by two servers.
+func gaussian(n uint64, sigma float64) ledger.Charge {
+	c := charge(n, 1)
+	c.Mechanism = "gaussian-shares"
+	c.Guarantee = fl.Guarantee{Trust: fl.TwoServers, Epsilon: 1, Delta: 1e-6, Relation: fl.ReplaceOne, Sigma: sigma}
+	return c
+}
+
+// Different noise multipliers compose to 1/√(Σ 1/σ²). One charge of another kind ends that. In a ledger they cost less than their sum, and
+// what was exported has the multiplier.
+func TestGaussianChargesCompose(t *testing.T) {
+	const delta = 1e-5
+	one, err := privacy.Compose(t.Context(), []privacy.Event{{Kind: privacy.KindGaussian, Sigma: 4, Count: 1}}, privacy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := one.Epsilon(t.Context(), delta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	several := []ledger.Charge{gaussian(1, 8), gaussian(2, 8), gaussian(3, 8*math.Sqrt2), gaussian(4, 8*math.Sqrt2), gaussian(5, 8)}
+	got, err := ledger.GaussianFilter(several, delta)
+	if err != nil || !(got >= want.Lower && got < want.Upper*(1+1e-4)) {
+		t.Errorf("five charges: %v, %v, want %v", got, err, want)
+	}
+	if got, err := ledger.GaussianFilter(append(several, charge(6, 0.1)), delta); err != nil || !math.IsInf(got, 1) {
+		t.Errorf("with another charge: %v, %v", got, err)
+	}
+	if got, err := ledger.GaussianFilter(nil, delta); err != nil || got != 0 {
+		t.Errorf("nothing: %v, %v", got, err)
+	}
+	half, err := ledger.GaussianFilter(several, delta/2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ledger.EitherFilter(several, delta); err != nil || got != half || got > 2 {
+		t.Errorf("the default has %v, %v, want %v", got, err, half)
+	}
+
+	limit := limit(half)
+	limit.Delta = delta
+	l, path := fresh(t, limit, ledger.Options{})
+	for _, c := range several {
+		reserve(t, l, c)
+	}
+	must(t, l.Close())
+	l = reopen(t, path, ledger.Options{MustExist: true})
+	if _, err := l.Reserve(t.Context(), gaussian(6, 100)); err == nil {
+		t.Error("a charge beyond the budget was granted")
+	}
+	x, err := l.Exported()
+	must(t, err)
+	if entries := x.Purposes[several[0].Purpose].Entries; len(entries) != 5 || entries[2].Sigma != 8*math.Sqrt2 {
+		t.Errorf("exported: %+v", entries)
+	}
+	local := gaussian(7, 3)
+	local.Guarantee.Trust = fl.Local
+	if _, err := l.Reserve(t.Context(), local); err == nil {
+		t.Error("a local charge with a noise multiplier was taken")
+	}
+}
