@@ -3,10 +3,12 @@ package browser
 import (
 	"bufio"
 	"bytes"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -14,6 +16,7 @@ import (
 // demo is a running examples/mnist.
 type demo struct {
 	url   string
+	run   *os.Process
 	ended chan struct{} // closed when it has ended
 	err   error
 	out   bytes.Buffer
@@ -25,7 +28,7 @@ func train(t *testing.T, rounds string) *demo {
 	binary := filepath.Join(t.TempDir(), "mnist")
 	inModule(t, "go", "build", "-o", binary, "./examples/mnist")
 	d := &demo{ended: make(chan struct{})}
-	run := exec.CommandContext(t.Context(), binary, "--dashboard", "--rounds", rounds, "--mechanism", "coco", "--epsilon", "4")
+	run := exec.CommandContext(t.Context(), binary, "--dashboard", "--rounds", rounds, "--cohort", "60000", "--mechanism", "coco", "--epsilon", "4")
 	run.Stdout = &d.out
 	stderr, err := run.StderrPipe()
 	if err != nil {
@@ -34,6 +37,7 @@ func train(t *testing.T, rounds string) *demo {
 	if err := run.Start(); err != nil {
 		t.Fatal(err)
 	}
+	d.run = run.Process
 	url := make(chan string, 1)
 	var reading sync.WaitGroup
 	reading.Go(func() {
@@ -53,4 +57,14 @@ func train(t *testing.T, rounds string) *demo {
 		t.Fatal("the demo shows no page")
 	}
 	return d
+}
+
+// halt stops the process of the demo until look has returned: a fast machine ends the run while a page is looked at.
+func (d *demo) halt(t *testing.T, look func()) {
+	t.Helper()
+	if err := d.run.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatalf("the run has ended before the page has shown any of it: %v", err)
+	}
+	defer d.run.Signal(syscall.SIGCONT)
+	look()
 }

@@ -14,33 +14,30 @@ import (
 // for everybody, on small and large screens, in light and dark. docs/dashboard.md has the command.
 func TestATrainingRunIsWatchedToItsEnd(t *testing.T) {
 	ctx, seen := start(t)
-	// Long enough for a browser to load a page meanwhile.
+	// Long enough for a browser to load the page twice meanwhile.
 	const rounds = "60"
 	d := train(t, rounds)
 	must(t, ctx, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(d.url))
 	until(t, ctx, `document.querySelector("#link").textContent === "Live"`)
 	until(t, ctx, `document.querySelectorAll("#open article progress").length > 0`)
 	until(t, ctx, `document.querySelectorAll("#training canvas").length === 2 && document.querySelectorAll("#spent canvas, #flow canvas").length === 2 && document.querySelectorAll("#signal canvas").length === 2`)
-	select {
-	case <-d.ended:
-		t.Error("the run has ended before the page has shown any of it")
-	default:
-	}
-	accessible(t, ctx, "during the run")
-	shoot(t, ctx, 1280, 900, "light", "running-1280-light")
-	// What is of most interest comes first, and each axis has a title.
-	want := []string{
-		"test accuracy: Round, test accuracy", "test loss: Round, test loss",
-		"Local ε spent: Round, Sum of local ε", "Reports per second: Time, Reports per second",
-		"Signal to noise: Round, Estimate ÷ its error", "noise norm: Round, noise norm",
-	}
-	got := value[[]string](t, ctx, `[...document.querySelectorAll("article.card .plot")].map((p) => p.closest("article").querySelector("h3").textContent + ": " + charts.get(p).plot.axes.map((a) => a.label).join(", "))`)
-	if !slices.Equal(got, want) {
-		t.Errorf("the charts are %q, want %q", got, want)
-	}
-	if cut := value[[]string](t, ctx, `[...document.querySelectorAll(".chart .scroll")].filter((b) => b.scrollWidth > b.clientWidth).map((b) => b.getAttribute("aria-label"))`); len(cut) > 0 {
-		t.Errorf("columns are cut: %q", cut)
-	}
+	d.halt(t, func() {
+		accessible(t, ctx, "during the run")
+		shoot(t, ctx, 1280, 900, "light", "running-1280-light")
+		// What is of most interest comes first, and each axis has a title.
+		want := []string{
+			"test accuracy: Round, test accuracy", "test loss: Round, test loss",
+			"Local ε spent: Round, Sum of local ε", "Reports per second: Time, Reports per second",
+			"Signal to noise: Round, Estimate ÷ its error", "noise norm: Round, noise norm",
+		}
+		got := value[[]string](t, ctx, `[...document.querySelectorAll("article.card .plot")].map((p) => p.closest("article").querySelector("h3").textContent + ": " + charts.get(p).plot.axes.map((a) => a.label).join(", "))`)
+		if !slices.Equal(got, want) {
+			t.Errorf("the charts are %q, want %q", got, want)
+		}
+		if cut := value[[]string](t, ctx, `[...document.querySelectorAll(".chart .scroll")].filter((b) => b.scrollWidth > b.clientWidth).map((b) => b.getAttribute("aria-label"))`); len(cut) > 0 {
+			t.Errorf("columns are cut: %q", cut)
+		}
+	})
 	// A page that is opened in the middle has news, too.
 	must(t, ctx, chromedp.Reload())
 	until(t, ctx, `document.querySelector("#link").textContent === "Live"`)
