@@ -40,6 +40,7 @@
 //	Float32Mechanism    takes gradients of float32 as they are
 //	SparseMechanism     takes ternary vectors
 //	KeyValueMechanism   takes key-value pairs
+//	RecordMechanism     sums the gradients of a client's many records
 //	TieredMechanism     offers clients a choice of guarantees
 //	SharedMechanism     splits each report into two parts, one for each of two servers
 //	Amplifier           has a smaller central ε when reports are shuffled

@@ -48,6 +48,9 @@ type Estimate struct {
 	NoiseNorm float64
 	// Reports is the number of reports behind it.
 	Reports int64
+	// Records is the number of records behind it in a round whose reports are sums of records, see RecordMechanism. The
+	// mean is over them. 0 in every other round.
+	Records int64
 	// Mechanism is the registered name.
 	Mechanism string
 	// Guarantee is what each report promised its sender. With tiers it is the weakest of

@@ -16,11 +16,15 @@ const (
 	Name = "sumdp"
 	// SharesName is the sum of gradients by two servers, of which one has to be honest: each sees random bytes and the
 	// noisy sum. The client sends two additive shares, see fl.SharedMechanism, and each server adds the whole Gaussian
-	// noise. It has no parameters. The comment of package hdsum/internal/shares has the protocol, its calibration and its proof.
+	// noise. Its only parameter is ParamRecords. The comment of package hdsum/internal/shares has the protocol, its calibration and its proof.
 	SharesName = shares.Name
 )
 
-// Names of parameters in Round.Params.
+// ParamRecords is the parameter of SharesName for clients with many records each, see fl.RecordMechanism: the most records
+// that all of them have together, in [1, 2^32 − 1]. The guarantee of such a round is about one record.
+const ParamRecords = shares.ParamRecords
+
+// Names of parameters in Round.Params, for Name.
 const (
 	ParamLevels      = "levels"      // GradientConfig.Levels, integer
 	ParamRange       = "range"       // GradientConfig.Range, real

@@ -107,6 +107,7 @@ func estimateHeader(r fl.Round, e *fl.Estimate) *service.EstimateHeader {
 		Mechanism: e.Mechanism,
 		Dim:       uint32(r.Dim),
 		Reports:   uint64(e.Reports),
+		Records:   uint64(e.Records),
 		Guarantee: e.Guarantee.Proto(),
 		NoiseNorm: e.NoiseNorm,
 	}

@@ -57,6 +57,52 @@ func released(t testing.TB, m fl.SharedMechanism, sealed, second [][]byte) []byt
 	return data
 }
 
+// Six sites send the sums of 1 to 6 records each: the mean is over 21 records, and the estimate says so on its way to an
+// operator. Each coordinate is within 7 standard errors, or the noise has failed with a probability below 1e-10.
+func TestSitesSendSumsOfTheirRecords(t *testing.T) {
+	p := start(t, server.Config{Seal: newKeys(t)})
+	r := sharesRound("records")
+	r.Params = fl.Params{hdsum.ParamRecords: fl.Int(100)}
+	r = open(t, p, r)
+	m := mechanismOf(t, r).(fl.SharedMechanism)
+	var plain, second [][]byte
+	want := make([]float64, r.Dim)
+	for n := range 6 {
+		sum, err := m.(fl.RecordMechanism).NewRecordSum(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range n + 1 {
+			grad := make([]float64, r.Dim)
+			grad[n] = 0.7
+			if err := sum.Add(grad); err != nil {
+				t.Fatal(err)
+			}
+			want[n] += 0.7 / 21
+		}
+		report, err := sum.Append(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := m.ShareBytes(fl.FirstServer)
+		plain, second = append(plain, append(report[:first:first], noTag...)), append(second, report[first:])
+	}
+	all := sealed(t, r, plain...)
+	forwardGood(t, p, r, all...)
+	if err := complete(t, p, r, released(t, m, all, second)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.operator.Estimate(t.Context(), r.ID, false)
+	if err != nil || got.Reports != 6 || got.Records != 21 {
+		t.Fatalf("%+v, %v, want 21 records in 6 reports", got, err)
+	}
+	for j, v := range got.Mean().Value {
+		if se := got.Mean().StdErr[j]; !(math.Abs(v-want[j]) <= 7*se) {
+			t.Errorf("coordinate %d: %g ± %g, want %g", j, v, se, want[j])
+		}
+	}
+}
+
 // Through restarts and repetitions two servers release what one curator does who has all shares, and
 // only if both have added the same ones.
 func TestTwoServersReleaseTheEstimateOfACurator(t *testing.T) {

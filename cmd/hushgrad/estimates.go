@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"path/filepath"
 
@@ -23,6 +24,11 @@ func writeEstimates(ctx context.Context, t *estimates.Table, dir string, stdout 
 		promise = promisedBy(t.Guarantee)
 	}
 	summary := map[string]any{"reports": t.Reports, "seeded_reports": t.Seeded, "guarantee": promise, "directory": dir, "files": names}
-	return form.printf(stdout, summary, "%d reports under %s: estimates.csv, estimates.json and %d .npy files in %s\n",
-		t.Reports, t.Promise(), len(t.Columns), dir)
+	reports := fmt.Sprintf("%d reports", t.Reports)
+	if t.Records > 0 {
+		summary["records"] = t.Records
+		reports += fmt.Sprintf(" of %d records", t.Records)
+	}
+	return form.printf(stdout, summary, "%s under %s: estimates.csv, estimates.json and %d .npy files in %s\n",
+		reports, t.Promise(), len(t.Columns), dir)
 }

@@ -20,6 +20,7 @@ type Table struct {
 	Name      func(key int) string // of a key
 	Dim       int                  // number of keys
 	Reports   int64
+	Records   int64        // behind the reports, or 0 where reports are about clients
 	Seeded    int64        // of them, drawn from a seed
 	Guarantee fl.Guarantee // what the reports promised
 	Columns   []Column
@@ -34,7 +35,7 @@ type Column struct {
 // Of returns the table of an estimate, with a column of standard errors behind every column that
 // has them. Its keys are numbers.
 func Of(e *fl.Estimate) *Table {
-	t := &Table{Name: strconv.Itoa, Dim: len(e.Mean().Value), Reports: e.Reports, Guarantee: e.Guarantee}
+	t := &Table{Name: strconv.Itoa, Dim: len(e.Mean().Value), Reports: e.Reports, Records: e.Records, Guarantee: e.Guarantee}
 	for _, c := range e.Columns {
 		t.Columns = append(t.Columns, Column{c.Name, c.Value})
 		if c.StdErr != nil {
@@ -49,7 +50,11 @@ func (t *Table) Promise() string {
 	if t.Seeded > 0 {
 		return "no guarantee, because of seeds"
 	}
-	return t.Guarantee.String()
+	promise := t.Guarantee.String()
+	if t.Records > 0 {
+		promise += ", about one record and not about all records of a client"
+	}
+	return promise
 }
 
 // File is one form of a table.
@@ -101,7 +106,10 @@ func (t *Table) WriteJSON(w io.Writer) error {
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", " ")
-	fields := map[string]any{"reports": t.Reports, "guarantee": t.Guarantee.String(), "estimates": rows}
+	fields := map[string]any{"reports": t.Reports, "guarantee": t.Promise(), "estimates": rows}
+	if t.Records > 0 {
+		fields["records"] = t.Records
+	}
 	if t.Seeded > 0 {
 		fields["guarantee"], fields["seeded_reports"], fields["note"] = nil, t.Seeded, SeededNote
 	}

@@ -1297,7 +1297,10 @@ type EstimateHeader struct {
 	Columns []string `protobuf:"bytes,7,rep,name=columns,proto3" json:"columns,omitempty"`
 	// Euclidean norm of the mean's error, in units of the gradient: the root of its expected
 	// square, estimated. NaN where the mean has no standard errors.
-	NoiseNorm     float64 `protobuf:"fixed64,8,opt,name=noise_norm,json=noiseNorm,proto3" json:"noise_norm,omitempty"`
+	NoiseNorm float64 `protobuf:"fixed64,8,opt,name=noise_norm,json=noiseNorm,proto3" json:"noise_norm,omitempty"`
+	// Number of records behind it, in a round whose reports are sums of records: the mean is over
+	// them. 0 in every other round.
+	Records       uint64 `protobuf:"varint,9,opt,name=records,proto3" json:"records,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1384,6 +1387,13 @@ func (x *EstimateHeader) GetColumns() []string {
 func (x *EstimateHeader) GetNoiseNorm() float64 {
 	if x != nil {
 		return x.NoiseNorm
+	}
+	return 0
+}
+
+func (x *EstimateHeader) GetRecords() uint64 {
+	if x != nil {
+		return x.Records
 	}
 	return 0
 }
@@ -1793,7 +1803,7 @@ const file_hushgrad_v1_service_service_proto_rawDesc = "" +
 	"\x06status\x18\x01 \x01(\v2\x18.hushgrad.v1.RoundStatusR\x06status\"C\n" +
 	"\x12GetEstimateRequest\x12\x19\n" +
 	"\bround_id\x18\x01 \x01(\tR\aroundId\x12\x12\n" +
-	"\x04wait\x18\x02 \x01(\bR\x04wait\"\x95\x02\n" +
+	"\x04wait\x18\x02 \x01(\bR\x04wait\"\xaf\x02\n" +
 	"\x0eEstimateHeader\x12\x19\n" +
 	"\bround_id\x18\x01 \x01(\tR\aroundId\x12\x1c\n" +
 	"\tmechanism\x18\x02 \x01(\tR\tmechanism\x12\x10\n" +
@@ -1803,7 +1813,8 @@ const file_hushgrad_v1_service_service_proto_rawDesc = "" +
 	"\x05tiers\x18\x06 \x03(\v2\x19.hushgrad.v1.TierEstimateR\x05tiers\x12\x18\n" +
 	"\acolumns\x18\a \x03(\tR\acolumns\x12\x1d\n" +
 	"\n" +
-	"noise_norm\x18\b \x01(\x01R\tnoiseNorm\"v\n" +
+	"noise_norm\x18\b \x01(\x01R\tnoiseNorm\x12\x18\n" +
+	"\arecords\x18\t \x01(\x04R\arecords\"v\n" +
 	"\fTierEstimate\x124\n" +
 	"\tguarantee\x18\x01 \x01(\v2\x16.hushgrad.v1.GuaranteeR\tguarantee\x12\x18\n" +
 	"\areports\x18\x02 \x01(\x04R\areports\x12\x16\n" +

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from conftest import KEY, SHARE_KEY, new_round
 from numpy.typing import NDArray
 
 from hushgrad import (
+    AlreadyCharged,
     BudgetExhausted,
     InvalidParameter,
     Ledger,
@@ -155,3 +158,57 @@ def test_rounds_of_two_servers_seal_a_share_to_each(row: Row) -> None:
     assert refused.value.param == "share_key"
     assert client.central == client.guarantee
     assert len(client.encode(row)) == client.report_bytes
+
+
+def sums(**changes: Any) -> Round:
+    """Return a client's round whose reports are sums of at most 50 records."""
+    made = new_round(
+        mechanism="gaussian-shares",
+        epsilon=1.0,
+        delta=1e-6,
+        sparsity=None,
+        shuffler="shuffler.example",
+        seal_key=KEY,
+        share_key=SHARE_KEY,
+        **{"records": 50, **changes},
+    )
+    both = replace(PINS, share_keys=(hashlib.sha256(SHARE_KEY).hexdigest(),))
+    demand = Policy(1, max_delta=1e-6, shuffled=both, mechanisms=("gaussian-shares",))
+    return Round(made.description, demand)
+
+
+def test_a_site_sends_the_sum_of_its_records(row: Row, tmp_path: Path) -> None:
+    client = sums()
+    report = client.encode_records(np.stack([row] * 20))
+    assert len(report) == client.report_bytes
+    lengths = {len(client.encode_records([part])) for part in (row, row[None].astype("f8"))}
+    assert lengths == {client.report_bytes}
+    with pytest.raises(InvalidParameter, match=r"rows\[50\].*records"):
+        client.encode_records(np.stack([row] * 30) for _ in range(2))
+    with pytest.raises(InvalidParameter, match=r"records.*at least 1"):
+        client.encode_records([])
+    with pytest.raises(InvalidParameter, match="records"):
+        client.encode_records(row[:2])
+    nothing = np.full((3, 4), np.nan, np.float32)
+    assert len(client.encode_records(nothing)) == client.report_bytes
+    with pytest.raises(InvalidParameter, match="records"):
+        sums(records=None).encode_records(row)
+    with Ledger(tmp_path / "site", purpose="study") as ledger:
+        ledger.set_budget(3.0, 1e-5)
+
+        def broken() -> Iterator[Row]:
+            yield row
+            raise KeyError("a patient")
+
+        with pytest.raises(KeyError):
+            client.encode_records(broken(), ledger=ledger)
+        assert ledger.spent().epsilon == 0
+        client.encode_records((row for _ in range(9)), ledger=ledger)
+        assert 0 < ledger.spent().epsilon <= 1  # at the budget's larger delta
+        with pytest.raises(AlreadyCharged):
+            client.encode_records(row, ledger=ledger)
+
+
+def test_a_server_makes_no_sum(row: Row) -> None:
+    with pytest.raises(PolicyRefused):
+        new_round().encode_records(row)

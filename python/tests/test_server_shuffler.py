@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import subprocess
+from base64 import b64decode
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,6 +114,52 @@ def test_the_server_estimates_what_the_shuffler_forwards(
     # Reports are random. A normal variable is beyond 6 standard errors once in 5e8 tries.
     assert (np.abs(estimate.mean - row) < 6 * estimate.std_err).all()
     assert (estimate.std_err < 0.05).all()
+
+
+def test_hospitals_send_sums_of_their_records(
+    command: Path, parties: Parties, row: NDArray[np.float32]
+) -> None:
+    listed = subprocess.run(
+        [command, *("shuffle", "keys", "--data", parties.folder / "shuffle", "-o", "json")],
+        check=True,
+        capture_output=True,
+    )
+    share_key = b64decode(json.loads(listed.stdout)[0]["public_key"])
+    asked = new_round(
+        id="hospitals",
+        mechanism="gaussian-shares",
+        sparsity=None,
+        epsilon=8.0,
+        delta=1e-6,
+        records=100,
+    )
+    with parties.operator() as operator:
+        opened = operator.open_round(asked, shuffler=NAME, share_key=share_key)
+    pins = ShuffledPolicy(
+        shufflers=(NAME,),
+        seal_keys=(hashlib.sha256(opened.seal_key).hexdigest(),),
+        share_keys=(hashlib.sha256(share_key).hexdigest(),),
+        max_epsilon_local=8,
+        max_epsilon=8,
+        max_delta=1e-6,
+    )
+    demand = Policy(8, max_delta=1e-6, mechanisms=("gaussian-shares",), shuffled=pins)
+    sites = [20, 3, 40]
+    items = b"".join(
+        Round(opened.description, demand).encode_records(row for _ in range(n)) for n in sites
+    )
+    with (
+        parties.operator() as operator,
+        Client.connect(parties.shuffler, ca=parties.pem("ca.pem"), name=NAME) as shuffler,
+    ):
+        assert shuffler.submit(opened, items) == Receipt(3, 0)
+        assert operator.close_round(opened.id).state == "closed"
+        estimate = operator.estimate(opened.id)
+    assert (estimate.reports, estimate.records) == (3, 63)
+    # The noise is normal, and beyond 6 standard errors once in 5e8 tries.
+    clipped = row * (0.5 / 0.3**0.5)
+    assert (np.abs(estimate.mean - clipped) < 6 * estimate.std_err).all()
+    assert (estimate.std_err < 0.02).all()
 
 
 def test_the_server_takes_sealed_reports_from_the_shuffler_alone(

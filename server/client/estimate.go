@@ -59,6 +59,7 @@ func newEstimate(h *service.EstimateHeader) (*fl.Estimate, int, error) {
 	}
 	e := &fl.Estimate{
 		Reports:   int64(h.GetReports()),
+		Records:   int64(h.GetRecords()),
 		Mechanism: h.GetMechanism(),
 		NoiseNorm: h.GetNoiseNorm(),
 		Guarantee: fl.GuaranteeFromProto(h.GetGuarantee()),

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 
 	"google.golang.org/grpc"
@@ -158,6 +159,29 @@ func (p *Participation) EncodeKeyValues(dst []byte, pairs []fl.KeyValue, rng *ra
 		return dst, fmt.Errorf("client: encode: %w", fl.Invalid("mechanism", p.round.Mechanism, "must be one for key-value pairs"))
 	}
 	return p.encode(dst, func(dst []byte) ([]byte, error) { return m.EncodeKeyValues(dst, pairs, rng) })
+}
+
+// EncodeRecords is Encode for a client that holds many records, such as a hospital: one report of the sum of their
+// gradients, which takes the memory of one gradient. [Participation.Guarantee] is then about one record, and a ledger
+// pays for all of them at once. Everybody learns the number of records. A gradient with NaN or Inf counts as zero.
+// The error is a *fl.ParamError that names the mechanism when it takes no records.
+func (p *Participation) EncodeRecords(dst []byte, records iter.Seq[[]float64], rng *rand.Rand) ([]byte, error) {
+	m, ok := p.mechanism.(fl.RecordMechanism)
+	if !ok {
+		return dst, fmt.Errorf("client: encode: %w", fl.Invalid("mechanism", p.round.Mechanism, "must be one for sums of records"))
+	}
+	return p.encode(dst, func(dst []byte) ([]byte, error) {
+		sum, err := m.NewRecordSum(rng)
+		if err != nil {
+			return dst, err
+		}
+		for grad := range records {
+			if err := sum.Add(grad); err != nil {
+				return dst, err
+			}
+		}
+		return sum.Append(dst)
+	})
 }
 
 // encode reserves the report's cost, if there is a ledger, and then encodes.

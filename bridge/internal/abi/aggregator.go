@@ -128,6 +128,7 @@ type column struct {
 // estimateAnswer is the answer of estimate. Its payload has the numbers.
 type estimateAnswer struct {
 	Reports   int64     `json:"reports"`
+	Records   int64     `json:"records"` // behind the reports, or 0 where reports are about clients
 	Columns   []column  `json:"columns"`
 	NoiseNorm number    `json:"noise_norm"`
 	Guarantee guarantee `json:"guarantee"`
@@ -141,7 +142,7 @@ func estimate(_ context.Context, _ *Session, a *aggregator, _ aggregatorArg, _ [
 	if err != nil {
 		return nil, nil, err
 	}
-	answer := estimateAnswer{Reports: e.Reports, NoiseNorm: number(e.NoiseNorm), Guarantee: guaranteeOf(e.Guarantee)}
+	answer := estimateAnswer{Reports: e.Reports, Records: e.Records, NoiseNorm: number(e.NoiseNorm), Guarantee: guaranteeOf(e.Guarantee)}
 	numbers := make([]byte, 0, 16*a.round.Dim*len(e.Columns))
 	for _, c := range e.Columns {
 		answer.Columns = append(answer.Columns, column{c.Name, c.StdErr != nil})

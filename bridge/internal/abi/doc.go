@@ -33,12 +33,15 @@
 //	encode      round, type "f4" or "f8", rows;       the rows      -; the packed reports
 //	            first, the number of the first row,
 //	            from which errors count
+//	records.new round                                 -             records, a sum of none
+//	records.add records, type, rows, first            the rows      -
+//	records.encode records                            -             -; the packed report
 //	aggregator  round                                 -             aggregator
 //	add         aggregator                            reports       reports, the number of them
 //	merge       aggregator, other                     -             -
 //	snapshot    aggregator                            -             -; the snapshot
 //	restore     aggregator                            snapshot      -
-//	estimate    aggregator                            -             reports, columns, noise_norm; their numbers
+//	estimate    aggregator                            -             reports, records, columns, noise_norm; their numbers
 //	ledger      path, counter, must_exist             -             ledger
 //	budget      ledger, purpose, central, epsilon,    -             -
 //	            delta, relation

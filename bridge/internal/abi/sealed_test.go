@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -107,6 +108,71 @@ func TestTheServerOpensWhatWasSealed(t *testing.T) {
 				t.Errorf("opened % x, want % x, %v", reports[i], want, err)
 			}
 		}
+	}
+}
+
+// A site sends one report of the sum of its records, which come in two requests, of both number types.
+func TestASiteSendsTheSumOfItsRecords(t *testing.T) {
+	c, key, second := newCaller(t), newKey(t), newKey(t)
+	pins := pinning(key, `"max_epsilon": 20, "max_delta": 0.1, "mechanisms": ["gaussian-shares"],`)
+	pins = strings.Replace(pins, `"seal_keys"`, fmt.Sprintf(`"share_keys": ["%v"], "seal_keys"`, second.Fingerprint()), 1)
+	of := func(params string) (description []byte, opened int) {
+		_, description = c.must("round.new", behind(`{"id": "r", "mechanism": "gaussian-shares", "dim": 4, "scale": 4, "epsilon": 20, "delta": 0.01, "min_reports": 2, "params": `+
+			params+`, "share_key": "`+base64.StdEncoding.EncodeToString(second.Public())+`"}`, key), nil)
+		answer, _ := c.must("round.open", pins, description)
+		return description, int(answer["round"].(float64))
+	}
+	described, r := of(`{"records": 1000}`)
+	var items []byte
+	for range 2 {
+		sum, _ := c.must("records.new", fmt.Sprintf(`{"round": %d}`, r), nil)
+		add := func(kind string, rows int, payload []byte) *failure {
+			_, _, failed := c.ask("records.add", fmt.Sprintf(`{"records": %v, "type": %q, "rows": %d, "first": 5}`, sum["records"], kind, rows), payload)
+			return failed
+		}
+		if failed := add("f4", 2, bytes.Repeat(floats(true, 1, -2, 3, 0.5), 2)); failed != nil {
+			t.Fatal(failed)
+		}
+		if failed := add("f8", 200, bytes.Repeat(floats(false, 1, -2, 3, 0.5), 200)); failed != nil {
+			t.Fatal(failed)
+		}
+		if failed := add("f8", 2, make([]byte, 63)); failed == nil || failed.Param != "rows" {
+			t.Errorf("half a number: %+v", failed)
+		}
+		_, item := c.must("records.encode", fmt.Sprintf(`{"records": %v}`, sum["records"]), nil)
+		if _, _, failed := c.ask("records.encode", fmt.Sprintf(`{"records": %v}`, sum["records"]), nil); failed == nil || failed.Param != "records" {
+			t.Errorf("a second report: %+v", failed)
+		}
+		if failed := add("f8", 999, make([]byte, 999*32)); failed == nil || failed.Param != "records" || !strings.Contains(failed.Message, "rows[803]") {
+			t.Errorf("too many records: %+v", failed)
+		}
+		items = append(items, item...)
+	}
+	reports, m := unsealed(t, key, second, described, items)
+	a := m.NewAggregator()
+	if err := fl.AddBatch(m, a, reports); err != nil {
+		t.Fatal(err)
+	}
+	e, err := a.Estimate()
+	if err != nil || e.Records != 404 || e.Reports != 2 {
+		t.Fatalf("%+v, %v, want 404 records in 2 reports", e, err)
+	}
+	for j, want := range []float64{1, -2, 3, 0.5} { // a tolerance of 14 standard errors
+		if got := e.Mean().Value[j]; !(math.Abs(got-want) < 0.1) || e.Mean().StdErr[j] > 0.008 {
+			t.Errorf("coordinate %d: %g ± %g, want %g", j, got, e.Mean().StdErr[j], want)
+		}
+	}
+	_, clients := of(`{}`)
+	if _, _, failed := c.ask("records.new", fmt.Sprintf(`{"round": %d}`, clients), nil); failed == nil || failed.Param != "records" {
+		t.Errorf("a sum in a round about clients: %+v", failed)
+	}
+	unchecked, _ := c.must("round.open", `{"policy": null}`, described)
+	if _, _, failed := c.ask("records.new", fmt.Sprintf(`{"round": %v}`, unchecked["round"]), nil); failed == nil || failed.Kind != KindPolicy {
+		t.Errorf("a sum without a policy: %+v", failed)
+	}
+	_, ternary := c.must("round.new", small, nil)
+	if _, _, failed := c.ask("records.new", fmt.Sprintf(`{"round": %d}`, c.open(ternary)), nil); failed == nil || failed.Param != "mechanism" {
+		t.Errorf("a sum of ternary reports: %+v", failed)
 	}
 }
 

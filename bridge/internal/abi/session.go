@@ -116,6 +116,7 @@ func on[A interface{ object() (string, uint64) }, T any](f func(ctx context.Cont
 // operations are listed in the documentation of the package.
 var operations = map[string]operation{
 	"round.new": reading(roundNew), "round.open": reading(roundOpen), "token": on(token), "encode": on(encode),
+	"records.new": on(newRecords), "records.add": on(addRecords), "records.encode": on(encodeRecords),
 	"aggregator": on(newAggregator), "add": on(add), "merge": on(merge),
 	"snapshot": on(takeSnapshot), "restore": on(restore), "estimate": on(estimate), "release": reading(nothing),
 }

@@ -53,16 +53,23 @@ func (n *integers) unit() float64 {
 // of returns the integers of a gradient of Dim finite numbers, of squared norm at most B². The error is a
 // *fl.ParamError. O(d' log d'), expected.
 func (n *integers) of(grad []float64, rng *rand.Rand) ([]int64, error) {
-	y := make([]float64, n.rotation.PaddedDim())
+	out := make([]int64, n.rotation.PaddedDim())
+	if err := n.into(out, make([]float64, len(out)), grad, rng); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// into is of, into a slice, with memory for the rotated gradient, both of length d'.
+func (n *integers) into(out []int64, y, grad []float64, rng *rand.Rand) error {
 	measured, err := clip.Measure(grad, n.rotation.Dim(), 2, n.clip)
 	if err == nil {
 		err = n.rotation.Forward(y, measured.Short)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	scale := measured.Factor(n.clip) / n.unit()
-	out := make([]int64, len(y))
 	for {
 		squares := 0.
 		for i, v := range y {
@@ -76,7 +83,7 @@ func (n *integers) of(grad []float64, rng *rand.Rand) ([]int64, error) {
 		}
 		// Sums of squares of integers below 2^53 are exact.
 		if squares <= float64(n.most) {
-			return out, nil
+			return nil
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 // mechanism is the mechanism of one round, with Round.Scale as the clip norm.
 type mechanism struct {
 	round    *count.Round
+	records  int64 // the most of all clients, or 0 where reports are about clients
 	integers *integers
 	noise    noise
 	ring     ring
@@ -21,6 +22,7 @@ type mechanism struct {
 
 var (
 	_ fl.SharedMechanism = (*mechanism)(nil)
+	_ fl.RecordMechanism = (*mechanism)(nil)
 	_ fl.ReportSizer     = (*mechanism)(nil)
 )
 
@@ -29,6 +31,9 @@ func newMechanism(r fl.Round) (m *mechanism, err error) {
 		return nil, err
 	}
 	m = &mechanism{}
+	if m.records, err = readRecords(r.Params); err != nil {
+		return nil, err
+	}
 	if m.round, err = count.NewRound(r); err != nil {
 		return nil, err
 	}
@@ -39,16 +44,16 @@ func newMechanism(r fl.Round) (m *mechanism, err error) {
 	if m.noise, err = newNoise(r, dim, m.integers.sensitivity(r.Relation)); err != nil {
 		return nil, err
 	}
-	m.ring, err = newRing(dim, m.largest(capacity(r)))
+	m.ring, err = newRing(dim, m.largest(m.capacity()))
 	return m, err
 }
 
-// largest bounds the absolute value of every coordinate of the sum of a number of honest reports and of both servers'
+// largest bounds the absolute value of every coordinate of the sum of a number of honest vectors and of both servers'
 // noise, except with probability 2^−40.
-func (m *mechanism) largest(reports int64) float64 {
+func (m *mechanism) largest(vectors int64) float64 {
 	dim := m.integers.rotation.PaddedDim()
-	each := rotation.Bound(m.integers.units/math.Sqrt(float64(dim)), dim, int(reports), 0x1p-40)
-	return float64(reports)*(math.Ceil(each)+1) + math.Ceil(12*math.Sqrt2*m.noise.sigma) + 2
+	each := rotation.Bound(m.integers.units/math.Sqrt(float64(dim)), dim, int(vectors), 0x1p-40)
+	return float64(vectors)*(math.Ceil(each)+1) + math.Ceil(12*math.Sqrt2*m.noise.sigma) + 2
 }
 
 // Encode implements fl.Mechanism. A report is both shares, the first server's first:
@@ -67,6 +72,16 @@ func (m *mechanism) EncodeShares(first, second []byte, grad []float64, rng *rand
 	if err != nil {
 		return first, second, fmt.Errorf("%s: encode: %w", Name, err)
 	}
+	first, second = m.split(first, second, x, 1, rng)
+	return first, second, nil
+}
+
+// split appends the two shares of a vector, the sum of a number of records.
+func (m *mechanism) split(first, second []byte, x []int64, records int64, rng *rand.Rand) ([]byte, []byte) {
+	if m.records > 0 {
+		first = binary.LittleEndian.AppendUint32(first, uint32(records))
+		second = binary.LittleEndian.AppendUint32(second, uint32(records))
+	}
 	start := len(first)
 	for range seedBytes / 8 {
 		first = binary.LittleEndian.AppendUint64(first, rng.Uint64())
@@ -76,7 +91,7 @@ func (m *mechanism) EncodeShares(first, second []byte, grad []float64, rng *rand
 	for i, v := range x {
 		y[i] = uint64(v) - m.ring.at(mask, i)
 	}
-	return first, m.ring.pack(second, y), nil
+	return first, m.ring.pack(second, y)
 }
 
 // Guarantee implements fl.Mechanism. It holds against either server, whatever that server and the other clients do, as long
@@ -95,19 +110,19 @@ func (m *mechanism) ReportBytes() int {
 func (m *mechanism) ShareBytes(side fl.ShareSide) int {
 	switch side {
 	case fl.FirstServer:
-		return seedBytes
+		return m.head() + seedBytes
 	case fl.SecondServer:
-		return m.ring.bytes()
+		return m.head() + m.ring.bytes()
 	}
 	return 0
 }
 
-// StandardError is the standard error of a coordinate of the mean of a number of reports.
+// StandardError is the standard error of a coordinate of the mean of a number of reports, or of records.
 func (m *mechanism) StandardError(reports int) float64 {
 	return m.integers.deviation(m.variance(float64(reports))) / float64(reports)
 }
 
-// variance is a coordinate's, of the sum of n reports with both servers' noise: every report's rounding has a variance of at
+// variance is a coordinate's, of the sum of n vectors with both servers' noise: every vector's rounding has a variance of at
 // most 1/4.
 func (m *mechanism) variance(n float64) float64 { return 2*m.noise.variance() + n/4 }
 
@@ -116,8 +131,12 @@ func (m *mechanism) estimate(t *total, reports int64) (*fl.Estimate, error) {
 	if err := m.round.CheckReports(reports); err != nil {
 		return nil, err
 	}
-	if most := capacity(m.round.Round); reports > most {
-		return nil, fl.Invalid("reports", reports, "must be at most %d", most)
+	vectors, what := reports, "reports"
+	if m.records > 0 {
+		vectors, what = t.records, ParamRecords
+	}
+	if most := m.capacity(); vectors > most {
+		return nil, fl.Invalid(what, vectors, "must be at most %d", most)
 	}
 	sum := make([]float64, len(t.sums))
 	for i, v := range t.sums {
@@ -127,11 +146,13 @@ func (m *mechanism) estimate(t *total, reports int64) (*fl.Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, stdErr := float64(reports), m.StandardError(int(reports))
+	n, stdErr := float64(vectors), m.StandardError(int(vectors))
 	mean := fl.Series{Value: value, StdErr: make([]float64, len(value))}
 	for i := range value {
 		mean.Value[i] /= n
 		mean.StdErr[i] = stdErr
 	}
-	return fl.NewEstimate(m.round.Round, m.Guarantee(), reports, mean), nil
+	e := fl.NewEstimate(m.round.Round, m.Guarantee(), reports, mean)
+	e.Records = t.records
+	return e, nil
 }

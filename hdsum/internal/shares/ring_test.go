@@ -103,7 +103,7 @@ func TestAsManyReportsAsFitDoNotWrap(t *testing.T) {
 	r.Epsilon = 20 // little noise: the reports fill the ring
 	m := open(t, r)
 	rng := newRand(2)
-	n := capacity(m.round.Round)
+	n := m.capacity()
 	for _, sign := range []float64{1, -1} {
 		a := m.NewAggregator().(*count.Aggregator[[]byte, *total])
 		for range n {
@@ -138,8 +138,8 @@ func TestTheRingHasLittleMoreThanItNeeds(t *testing.T) {
 		r := testRound(c.dim)
 		r.MinReports = c.clients
 		m := open(t, r)
-		most := m.largest(capacity(r))
-		if least := 12*math.Sqrt2*m.noise.sigma + float64(capacity(r))*fineness; most < least {
+		most := m.largest(m.capacity())
+		if least := 12*math.Sqrt2*m.noise.sigma + float64(m.capacity())*fineness; most < least {
 			t.Errorf("%+v: room for %g, want %g and more", c, most, least)
 		}
 		if m.ring.signed(uint64(most)) != int64(most) || float64(int64(1)<<m.ring.bits) > 4.1*most {

@@ -31,7 +31,10 @@ func (m *mechanism) checkShare(side fl.ShareSide, share []byte) error {
 	if want := m.ShareBytes(side); len(share) != want {
 		return count.BadReport("share", fmt.Sprintf("%d bytes", len(share)), "must have %d", want)
 	}
-	if side == fl.SecondServer && !m.ring.wellFormed(share) {
+	if err := m.checkRecords(share); err != nil {
+		return err
+	}
+	if side == fl.SecondServer && !m.ring.wellFormed(share[m.head():]) {
 		return count.BadReport("share", fmt.Sprintf("last byte %#x", share[len(share)-1]), "must end with zeros behind %d numbers of %d bits", m.ring.length, m.ring.bits)
 	}
 	return nil
@@ -46,6 +49,7 @@ func (s *server) Add(id, share []byte) error {
 		return s.mechanism.round.Wrap("add", err)
 	}
 	s.add(s.side, share)
+	s.records += s.mechanism.recordsOf(share)
 	s.reports++
 	s.ids.Add(id)
 	return nil
@@ -71,7 +75,7 @@ func (s *server) Release(rng *rand.Rand) ([]byte, error) {
 	if rng == nil {
 		rng = fl.NewRand()
 	}
-	noisy := &total{mechanism: s.mechanism, sums: slices.Clone(s.sums)}
+	noisy := &total{mechanism: s.mechanism, sums: slices.Clone(s.sums), records: s.records}
 	s.mechanism.noise.add(noisy.sums, rng)
 	return s.mechanism.round.Snapshot(noisy.encode(nil, released(s.side), s.reports, &s.ids))
 }
@@ -121,9 +125,12 @@ func (m *mechanism) combine(first, second []byte) (*fl.Estimate, error) {
 		return nil, fmt.Errorf("second server: %w", err)
 	case reports != otherReports:
 		return nil, fmt.Errorf("%w: %w", fl.ErrUnmatched, fl.Invalid("reports", otherReports, "must be the first server's, %d", reports))
+	case sum.records != other.records:
+		return nil, fmt.Errorf("%w: %w", fl.ErrUnmatched, fl.Invalid(ParamRecords, other.records, "must be the first server's, %d", sum.records))
 	case ids != otherIDs:
 		return nil, fmt.Errorf("%w: %w", fl.ErrUnmatched, fl.Invalid("ids", "another set", "must be the ids of the first server's %d reports", reports))
 	}
+	other.records = 0 // each record has two shares
 	sum.Merge(other)
 	return m.estimate(sum, reports)
 }

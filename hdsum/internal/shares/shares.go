@@ -7,7 +7,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// Name is the registered name of the mechanism. Its rounds have no parameters.
+// Name is the registered name of the mechanism.
 const Name = "gaussian-shares"
 
 // maxPadded is the largest d'.
@@ -37,9 +37,14 @@ func checkRound(r fl.Round) error {
 	case r.Scale < 0x1p-900 || r.Scale > 0x1p+900:
 		return fl.Invalid("scale", r.Scale, "must be in [2^-900, 2^900]")
 	}
-	return r.Params.Only()
+	return nil
 }
 
-// capacity is the number of reports that the ring has room for. A round may get more than
+// capacity is the number of vectors that the ring has room for. A round may get more reports than
 // its target when it closes with batches in flight.
-func capacity(r fl.Round) int64 { return 2*int64(max(r.MinReports, r.TargetReports)) + 1024 }
+func (m *mechanism) capacity() int64 {
+	if m.records > 0 {
+		return m.records
+	}
+	return 2*int64(max(m.round.MinReports, m.round.TargetReports)) + 1024
+}

@@ -160,12 +160,18 @@ func FuzzShareAggregatorUnmarshal(f *testing.F) {
 
 // A share is refused, or counted and of one size.
 func FuzzShares(f *testing.F) {
-	m := open(f, unevenRound())
-	p := pairs(f, m, 1)[0]
-	f.Add(p.id, p.first)
-	f.Add(p.id, p.second)
-	f.Add([]byte{}, []byte{})
-	f.Fuzz(func(t *testing.T, id, share []byte) {
+	rounds := []*mechanism{open(f, unevenRound()), open(f, recordRound(5))}
+	for i, m := range rounds {
+		p := pairs(f, m, 1)[0]
+		f.Add(i == 1, p.id, p.first)
+		f.Add(i == 1, p.id, p.second)
+	}
+	f.Add(false, []byte{}, []byte{})
+	f.Fuzz(func(t *testing.T, records bool, id, share []byte) {
+		m := rounds[0]
+		if records {
+			m = rounds[1]
+		}
 		for _, side := range sides {
 			s := newServer(t, m, side)
 			empty := marshalled(t, s)

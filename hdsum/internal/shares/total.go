@@ -17,6 +17,7 @@ import (
 type total struct {
 	mechanism *mechanism
 	sums      []uint64 // modulo 2^64, which the ring's modulus divides
+	records   int64    // behind them, or 0 where reports are about clients
 	// seeds is the exclusive or of the first shares, where there are both shares: 32 bytes that nobody knows who lacks one
 	// of them. The noise of both servers in one comes from it, so that an estimate is the same however often it is asked for.
 	seeds [seedBytes]byte
@@ -36,19 +37,28 @@ func (t *total) Read(report []byte) ([]byte, error) {
 	if want := t.mechanism.ReportBytes(); len(report) != want {
 		return nil, count.BadReport("report", fmt.Sprintf("%d bytes", len(report)), "must have %d", want)
 	}
-	return report, t.mechanism.checkShare(fl.SecondServer, report[seedBytes:])
+	m, head := t.mechanism, t.mechanism.ShareBytes(fl.FirstServer)
+	if err := m.checkShare(fl.FirstServer, report[:head]); err != nil {
+		return nil, err
+	}
+	if first, second := m.recordsOf(report), m.recordsOf(report[head:]); first != second {
+		return nil, count.BadReport(ParamRecords, fmt.Sprint(second), "must be the first share's, %d", first)
+	}
+	return report, m.checkShare(fl.SecondServer, report[head:])
 }
 
 // Count implements count.State. O(d').
 func (t *total) Count(report []byte) {
-	t.add(fl.FirstServer, report[:seedBytes])
-	t.add(fl.SecondServer, report[seedBytes:])
-	subtle.XORBytes(t.seeds[:], t.seeds[:], report[:seedBytes])
+	head := t.mechanism.ShareBytes(fl.FirstServer)
+	t.add(fl.FirstServer, report[:head])
+	t.add(fl.SecondServer, report[head:])
+	t.records += t.mechanism.recordsOf(report)
+	subtle.XORBytes(t.seeds[:], t.seeds[:], report[head-seedBytes:head])
 }
 
 // add adds a share that has been checked. O(d').
 func (t *total) add(side fl.ShareSide, share []byte) {
-	ring := t.mechanism.ring
+	ring, share := t.mechanism.ring, share[t.mechanism.head():]
 	if side == fl.FirstServer {
 		share = ring.expand(share)
 	}
@@ -60,13 +70,14 @@ func (t *total) Merge(other *total) {
 	for i, v := range other.sums {
 		t.sums[i] += v
 	}
+	t.records += other.records
 	subtle.XORBytes(t.seeds[:], t.seeds[:], other.seeds[:])
 }
 
 // Estimate implements count.State. The standard errors are the noise's, and an
 // upper bound for the rounding. O(d' log d').
 func (t *total) Estimate(reports int64) (*fl.Estimate, error) {
-	noisy := &total{sums: slices.Clone(t.sums)}
+	noisy := &total{sums: slices.Clone(t.sums), records: t.records}
 	rng := rand.New(rand.NewChaCha8(t.seeds))
 	t.mechanism.noise.add(noisy.sums, rng)
 	t.mechanism.noise.add(noisy.sums, rng)
@@ -91,21 +102,27 @@ func (t *total) Restore(p *count.Payload) int64 {
 		p.Refuse("payload", err, "must be a sum of the round")
 		return 0
 	}
-	t.sums, t.seeds = sum.sums, sum.seeds
+	t.sums, t.records, t.seeds = sum.sums, sum.records, sum.seeds
 	return reports
 }
 
 const (
 	// maxReports bounds the number of reports that a snapshot may claim.
 	maxReports = 1 << 40
+	// maxTotal bounds the number of their records.
+	maxTotal = 1 << 60
 	// maxPayload bounds the length of a payload without its sums.
-	maxPayload = 1 + binary.MaxVarintLen64 + idset.Bytes
+	maxPayload = 1 + 2*binary.MaxVarintLen64 + idset.Bytes
 )
 
 // encode appends the binary form of a total of one side: a byte for the side, the number of
-// reports as an uvarint, the digest of the ids (for both: the seeds) and the packed sums.
+// reports as an uvarint, in a round about records their number as another one, the digest of the ids (for both: the
+// seeds) and the packed sums.
 func (t *total) encode(payload []byte, side fl.ShareSide, reports int64, ids *idset.Digest) []byte {
 	payload = binary.AppendUvarint(append(payload, byte(side)), uint64(reports))
+	if t.mechanism.records > 0 {
+		payload = binary.AppendUvarint(payload, uint64(t.records))
+	}
 	if side == both {
 		payload = append(payload, t.seeds[:]...)
 	} else {
@@ -119,12 +136,17 @@ func (m *mechanism) decode(side fl.ShareSide, payload []byte) (t *total, reports
 	if len(payload) == 0 || fl.ShareSide(payload[0]) != side {
 		return nil, 0, ids, fl.Invalid("side", fmt.Sprintf("% x", payload[:min(1, len(payload))]), "must be %d", side)
 	}
-	payload = payload[1:]
-	claimed, used := binary.Uvarint(payload)
-	if used <= 0 || used > 1 && payload[used-1] == 0 || claimed > maxReports {
-		return nil, 0, ids, fl.Invalid("reports", claimed, "must be a varint of the shortest form, at most %d", int64(maxReports))
+	t = m.newTotal()
+	claimed, payload, err := cutUvarint("reports", payload[1:], maxReports)
+	if err == nil && m.records > 0 {
+		t.records, payload, err = cutUvarint(ParamRecords, payload, maxTotal)
+		if err == nil && t.records < claimed {
+			err = fl.Invalid(ParamRecords, t.records, "must be at least one a report, %d", claimed)
+		}
 	}
-	payload = payload[used:]
+	if err != nil {
+		return nil, 0, ids, err
+	}
 	rest := m.ring.bytes() + idset.Bytes
 	if side == both {
 		rest = m.ring.bytes() + seedBytes
@@ -132,12 +154,20 @@ func (m *mechanism) decode(side fl.ShareSide, payload []byte) (t *total, reports
 	if len(payload) != rest || !m.ring.wellFormed(payload[rest-m.ring.bytes():]) {
 		return nil, 0, ids, fl.Invalid("sums", fmt.Sprintf("%d bytes", len(payload)), "must be %d bytes, unused bits 0", rest)
 	}
-	t = m.newTotal()
 	if side == both {
 		payload = payload[copy(t.seeds[:], payload):]
 	} else {
 		ids, payload = idset.Parse(payload), payload[idset.Bytes:]
 	}
 	m.ring.add(t.sums, payload)
-	return t, int64(claimed), ids, nil
+	return t, claimed, ids, nil
+}
+
+// cutUvarint reads a number of at most most from the beginning of a payload, and returns the rest.
+func cutUvarint(name string, payload []byte, most int64) (n int64, rest []byte, err error) {
+	v, used := binary.Uvarint(payload)
+	if used <= 0 || used > 1 && payload[used-1] == 0 || v > uint64(most) {
+		return 0, nil, fl.Invalid(name, v, "must be a varint of the shortest form, at most %d", most)
+	}
+	return int64(v), payload[used:], nil
 }

@@ -50,6 +50,9 @@ class Estimate:
         much.
     reports : int
         Number of reports.
+    records : int
+        Number of records behind them, which the mean is over, in a round whose reports are sums of
+        records (:meth:`hushgrad.Round.encode_records`). 0 in every other round.
     columns : mapping of str to Series
         The mean and what the round asks for beside it, by name.
     guarantee : Guarantee
@@ -60,6 +63,7 @@ class Estimate:
     std_err: NDArray[np.float64]
     noise_norm: float
     reports: int
+    records: int
     columns: Mapping[str, Series]
     guarantee: Guarantee
 
@@ -164,6 +168,7 @@ class Aggregator:
             std_err=mean.std_err,
             noise_norm=float(answer["noise_norm"]),
             reports=answer["reports"],
+            records=answer["records"],
             columns=columns,
             guarantee=Guarantee.from_answer(answer["guarantee"]),
         )

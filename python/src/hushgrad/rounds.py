@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal, cast
+
+import numpy as np
 
 from . import _arguments, _bridge
 from .aggregator import Aggregator
-from .errors import HushgradError, PolicyRefused, invalid
+from .errors import PolicyRefused, invalid
 from .facts import RoundFacts
 from .ledger import Ledger, Reservation
 from .policy import Policy, Relation
@@ -195,31 +197,60 @@ class Round(RoundFacts):
             If the rows have another type or shape, or a number that is not finite: rows[i] is the
             row of this call.
         """
-        if self.policy is None:
-            raise PolicyRefused(
-                "policy: got nothing, rule: is required to encode: open the round's description "
-                "under a policy",
-                *("policy", "nothing", "is required to encode"),
-            )
+        self._may_encode()
         matrix = checked(rows, self.dim)
         if unit not in ("client", "example"):
             raise invalid("unit", repr(unit), "must be 'client' or 'example'")
-        if ledger is None:
-            return Reports(self._encode(matrix))
-        if not isinstance(ledger, Ledger | Reservation):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise invalid("ledger", type(ledger).__name__, "must be a Ledger or a Reservation")
-        if unit == "client" and len(matrix) > 1:
+        if ledger is not None and unit == "client" and len(matrix) > 1:
             raise invalid("rows", len(matrix), "must be one with a ledger, unless unit='example'")
-        reservation = ledger if isinstance(ledger, Reservation) else ledger.reserve(self)
-        reservation.check(self)
-        try:
-            reports = self._encode(matrix)
-        except HushgradError:
-            if reservation is not ledger:
-                reservation.cancel()  # nothing has left
-            raise
-        reservation.spend()
-        return Reports(reports)
+        return self._paid(ledger, lambda: self._encode(matrix))
+
+    def encode_records(
+        self,
+        records: Floats | Iterable[Floats],
+        *,
+        ledger: Ledger | Reservation | None = None,
+    ) -> Reports:
+        """Turn the gradients of a client's records into one report of their sum.
+
+        It is for a client that holds many records, such as a hospital, in a round of
+        gaussian-shares with the parameter ``records``. Each record is clipped by itself. The
+        guarantee is about one record, and not about all records of a client together. The servers
+        learn the number of records. The memory is a gradient's, however many records come.
+
+        Parameters
+        ----------
+        records : numpy.ndarray of float16, float32 or float64, shape (n, dim), or an iterable
+            The gradients, one in each row, in units of the gradient. An iterable of such arrays
+            is read to its end: a generator needs no memory for all of them. A row with NaN or
+            infinity counts as zero, because the number of records must not depend on the data.
+        ledger : Ledger or Reservation, optional
+            What pays for the report, once for all records.
+
+        Returns
+        -------
+        Reports
+            Bytes: the report, sealed in a round with a shuffler.
+
+        Raises
+        ------
+        PolicyRefused
+            If the round was not opened under a policy.
+        BudgetExhausted
+            If the ledger refuses.
+        AlreadyCharged
+            If the ledger has a charge for this round.
+        InvalidParameter
+            If the round is not about records, if there are none or more than the round has room
+            for, or if rows have another type or shape.
+        HelperFailed
+            If the helper has died. An iterator that was begun cannot be read again.
+        """
+        self._may_encode()
+        whole = isinstance(records, np.ndarray)
+        given = cast("Iterable[Floats]", (records,) if whole else records)
+        parts = _rows_of(given, self.dim)
+        return self._paid(ledger, lambda: self._encode_sum(parts))
 
     def aggregator(self, snapshot: bytes | None = None) -> Aggregator:
         """Return a new aggregator.
@@ -275,6 +306,52 @@ class Round(RoundFacts):
         self.policy: Policy | None = policy
         self.read(answer, description)
 
+    def _may_encode(self) -> None:
+        if self.policy is None:
+            raise PolicyRefused(
+                "policy: got nothing, rule: is required to encode: open the round's description "
+                "under a policy",
+                *("policy", "nothing", "is required to encode"),
+            )
+
+    def _paid(self, ledger: Ledger | Reservation | None, encode: Callable[[], bytes]) -> Reports:
+        """Encode, and let a ledger pay for it."""
+        if ledger is None:
+            return Reports(encode())
+        if not isinstance(ledger, Ledger | Reservation):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise invalid("ledger", type(ledger).__name__, "must be a Ledger or a Reservation")
+        reservation = ledger if isinstance(ledger, Reservation) else ledger.reserve(self)
+        reservation.check(self)
+        try:
+            reports = encode()
+        except Exception:  # of the caller's iterator, too
+            if reservation is not ledger:
+                reservation.cancel()  # nothing has left
+            raise
+        reservation.spend()
+        return Reports(reports)
+
+    def _encode_sum(self, parts: Iterable[Matrix]) -> bytes:
+        def begin() -> _bridge.Handle:
+            round_ = self.handle()
+            answer, _ = round_.helper.call("records.new", {"round": round_.number})
+            return _bridge.Handle(round_.helper, answer["records"])
+
+        records = _bridge.again(begin)
+        added = 0
+        for matrix in parts:
+            for first, part in frames(matrix):
+                given = {
+                    "records": records.number,
+                    "type": f"f{part.itemsize}",
+                    "rows": len(part),
+                    "first": added + first,
+                }
+                records.helper.call("records.add", given, part.data)
+            added += len(matrix)
+        _, report = records.helper.call("records.encode", {"records": records.number})
+        return bytes(report)
+
     def _encode(self, matrix: Matrix) -> bytes:
         def attempt() -> bytes:
             parts: list[bytes] = []
@@ -308,6 +385,11 @@ class Round(RoundFacts):
             f"<Round {self.id!r}: {self.mechanism}, dim={self.dim}, epsilon={self.epsilon}, "
             f"delta={self.delta}, min_reports={self.min_reports}>"
         )
+
+
+def _rows_of(records: Iterable[Floats], dim: int) -> Iterator[Matrix]:
+    for rows in records:
+        yield checked(rows, dim, "records")
 
 
 def _reopen(description: bytes, policy: Policy | None, dim: int) -> Round:

@@ -45,6 +45,7 @@ def received(answers: Iterable[Message]) -> Estimate:
         std_err=mean.std_err,
         noise_norm=header.noise_norm,
         reports=header.reports,
+        records=header.records,
         columns=columns,
         guarantee=_guarantee(header.guarantee),
     )
