@@ -76,10 +76,13 @@ func (s *Spending) Promise(ctx context.Context, rounds int) (Promise, error) {
 		return Promise{}, fmt.Errorf("plan: %w", err)
 	}
 	p.Central = &epsilon
+	if p.LocalTotal != nil && s.guarantee.Sigma > 0 && epsilon < *p.LocalTotal { // shuffling has no part in it
+		p.LocalTotal, p.LocalDelta = &epsilon, s.delta
+	}
 	return p, nil
 }
 
-// local is the part of Promise that holds against everybody. It costs no composition.
+// local is the part of Promise that holds against everybody by the sum of all reports. It costs no composition.
 func (s *Spending) local(rounds int) (Promise, error) {
 	p := Promise{Delta: s.delta, Participations: s.Participations(rounds), TwoServers: s.guarantee.Trust == fl.TwoServers}
 	if s.guarantee.Trust == fl.Local {

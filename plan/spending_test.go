@@ -143,6 +143,27 @@ func TestThePromiseIsTheMechanismsOwn(t *testing.T) {
 }
 
 // A budget allows the rounds up to the first that exceeds it.
+// The noise of a site composes as the noise of two servers does, and holds against everybody.
+func TestSitesCompose(t *testing.T) {
+	of := func(mechanism string, rounds int) Promise {
+		m := opened(t, mechanism, 10, func(r *fl.Round) { r.Delta, r.Params = 1e-6, nil })
+		p, err := spendingOf(t, m, 10, 10, 1e-6).Promise(t.Context(), rounds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	for _, rounds := range []int{1, 30} {
+		site, two := of(hdsum.SiteName, rounds), of(hdsum.SharesName, rounds)
+		if site.LocalTotal == nil || *site.LocalTotal != *two.Central || *site.Central != *two.Central || site.LocalDelta != 1e-6 || *site.Local != 1 {
+			t.Errorf("%d rounds: %v, two servers: %v", rounds, site, two)
+		}
+		if rounds > 1 && !(*site.LocalTotal < 10) {
+			t.Errorf("%d rounds cost %v", rounds, *site.LocalTotal)
+		}
+	}
+}
+
 func TestRoundsWithinABudget(t *testing.T) {
 	s := spendingOf(t, opened(t, coco.Name, 500, func(*fl.Round) {}), 1000, 500, 1e-6)
 	for want := range 9 {

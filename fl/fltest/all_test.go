@@ -52,14 +52,15 @@ func variants() map[string][]func(r *fl.Round) {
 		"gaussian-shares": {
 			shuffled, both(shuffled, func(r *fl.Round) { r.Relation, r.Dim = fl.ZeroOut, 1 }),
 		},
-		"pckv-ue":   append(local, pairs, with("padding", fl.Int(3))),
-		"pckv-grr":  append(local, pairs, with("padding", fl.Int(3))),
-		"pckv-agrr": append(local, pairs, with("padding", fl.Int(3))),
-		"none":      {func(r *fl.Round) { r.Epsilon = math.Inf(1) }},
-		"gaussian":  {func(r *fl.Round) { r.Delta = 1e-5 }, func(r *fl.Round) { r.Delta, r.Scale = 1e-3, 30 }},
-		"laplace":   local,
-		"privunit":  append(local, both(with("candidates", fl.Int(300)), with("likely", fl.Int(299)))),
-		"tiers":     {both(menu("coco"), sparsity), both(both(menu("coco"), sparsity), with("radius", fl.Real(0.5))), both(menu("pckv-grr"), with("padding", fl.Int(3))), menu("laplace")},
+		"gaussian-site": {func(r *fl.Round) { r.Delta = 1e-6 }, func(r *fl.Round) { r.Delta, r.Scale, r.Dim = 1e-3, 30, 1 }},
+		"pckv-ue":       append(local, pairs, with("padding", fl.Int(3))),
+		"pckv-grr":      append(local, pairs, with("padding", fl.Int(3))),
+		"pckv-agrr":     append(local, pairs, with("padding", fl.Int(3))),
+		"none":          {func(r *fl.Round) { r.Epsilon = math.Inf(1) }},
+		"gaussian":      {func(r *fl.Round) { r.Delta = 1e-5 }, func(r *fl.Round) { r.Delta, r.Scale = 1e-3, 30 }},
+		"laplace":       local,
+		"privunit":      append(local, both(with("candidates", fl.Int(300)), with("likely", fl.Int(299)))),
+		"tiers":         {both(menu("coco"), sparsity), both(both(menu("coco"), sparsity), with("radius", fl.Real(0.5))), both(menu("pckv-grr"), with("padding", fl.Int(3))), menu("laplace")},
 	}
 }
 

@@ -29,7 +29,9 @@ func TestGaussianChargesCompose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	several := []ledger.Charge{gaussian(1, 8), gaussian(2, 8), gaussian(3, 8*math.Sqrt2), gaussian(4, 8*math.Sqrt2), gaussian(5, 8)}
+	site := gaussian(1, 8) // its own noise, which composes alike
+	site.Mechanism, site.Guarantee.Trust = "gaussian-site", fl.Local
+	several := []ledger.Charge{site, gaussian(2, 8), gaussian(3, 8*math.Sqrt2), gaussian(4, 8*math.Sqrt2), gaussian(5, 8)}
 	got, err := ledger.GaussianFilter(several, delta)
 	if err != nil || !(got >= want.Lower && got < want.Upper*(1+1e-4)) {
 		t.Errorf("five charges: %v, %v, want %v", got, err, want)

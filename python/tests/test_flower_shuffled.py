@@ -20,12 +20,18 @@ pytest.importorskip("flwr")
 from daemons import Daemon, free_address
 from flower_engine import run_metrics
 from flower_messages import NODES, Nodes, be_a_task, context, model, never, reason, trained
-from flwr.app import ConfigRecord, Message
+from flwr.app import ConfigRecord, Context, Message, RecordDict
 from flwr.serverapp.strategy import FedAvg
 from pages import DOCS, blocks, needs_docs
 
 from hushgrad import InvalidParameter, Ledger, Policy
-from hushgrad.flower import HushgradAggregation, HushgradMod, PlainReply, Shuffled
+from hushgrad.flower import (
+    HushgradAggregation,
+    HushgradMod,
+    PlainReply,
+    Shuffled,
+    add_updates,
+)
 from hushgrad.server import Client, Operator, ServerUnreachable
 
 NAME = "shuffler.test"
@@ -176,6 +182,49 @@ def test_the_shuffler_is_the_second_of_two_servers(parties: Parties) -> None:
     noise = metrics["hushgrad.std-err"]
     assert isinstance(noise, float)
     assert np.all(np.abs(step - wanted) < 6 * np.sqrt(7) * noise)
+
+
+def test_hospitals_send_sums_to_two_servers(parties: Parties) -> None:
+    strategy = HushgradAggregation(
+        FedAvg(),
+        epsilon=8,
+        delta=1e-6,
+        scale=2,
+        mechanism="gaussian-shares",
+        unit="example",
+        records=5000,
+        min_reports=NODES,
+        shuffled=Shuffled(parties.operator, parties.shuffler, NAME, share_key=parties.share_key),
+    )
+    settings = {
+        "hushgrad_max_epsilon": 8.0,
+        "hushgrad_max_delta": 1e-6,
+        "hushgrad_shuffler": NAME,
+        "hushgrad_seal_key": parties.fingerprint,
+        "hushgrad_share_key": hashlib.sha256(parties.share_key).hexdigest(),
+        "hushgrad_unit": "example",
+    }
+
+    def train(message: Message, _: Context) -> Message:
+        for count in (100, 300):
+            add_updates({"w": np.full((count, 2, 2), 0.5), "b": np.full((count, 3), -0.25)})
+        return Message(RecordDict(), reply_to=message)
+
+    mod = HushgradMod(unit="example")
+    replies = [mod(message, context(**settings), train) for message in ask(strategy)]
+    stepped, metrics = strategy.aggregate_train(1, replies)
+    assert stepped is not None
+    assert metrics is not None
+    assert metrics["hushgrad.records"] == 400 * NODES
+    assert metrics["hushgrad.epsilon-two-servers"] == 8.0
+    noise = metrics["hushgrad.std-err"]
+    assert isinstance(noise, float)
+    assert noise < 0.01
+    # The model came with other weights: updates are what is added to them.
+    came = model()
+    for name, update in (("w", 0.5), ("b", -0.25)):
+        step = stepped[name].numpy() - came[name].numpy()
+        assert (np.abs(step - update) < 6 * np.sqrt(7) * noise).all()
 
 
 @needs_docs

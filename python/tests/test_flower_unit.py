@@ -16,8 +16,8 @@ from flwr.app import Array, ArrayRecord, ConfigRecord, Context, Message, MetricR
 from flwr.serverapp.strategy import FedAvg
 from numpy.typing import NDArray
 
-from hushgrad import InvalidParameter, Ledger, Policy, Round
-from hushgrad.flower import HushgradAggregation, HushgradMod
+from hushgrad import HushgradError, InvalidParameter, Ledger, Policy, Round
+from hushgrad.flower import HushgradAggregation, HushgradMod, add_updates
 
 POLICY = Policy(max_epsilon=4)
 
@@ -102,6 +102,75 @@ def test_the_mean_is_one_of_records() -> None:
     mean = np.vstack(shares).mean(axis=0)
     np.testing.assert_allclose(stepped["w"].numpy().ravel(), mean[:4], rtol=1e-6)
     np.testing.assert_allclose(stepped["b"].numpy(), mean[4:], rtol=1e-6)
+
+
+def hospitals(**changes: Any) -> HushgradAggregation:
+    """Return an aggregation of sums of records, with little noise."""
+    given: dict[str, Any] = {"epsilon": 20, "delta": 0.01, "scale": 1.0, "records": 9000}
+    given |= {"mechanism": "gaussian-site", "unit": "example", "min_reports": 3, **changes}
+    return HushgradAggregation(FedAvg(), **given)
+
+
+def in_parts(share: NDArray[np.floating]) -> Any:
+    """Return an app that gives its records in parts, and returns no arrays."""
+
+    def train(message: Message, _: Context) -> Message:
+        for start in range(0, len(share), 400):
+            part = share[start : start + 400]
+            add_updates({"w": np.reshape(part[:, :4], (-1, 2, 2)), "b": part[:, 4:]})
+        return Message(RecordDict(), reply_to=message)
+
+    return train
+
+
+def test_hospitals_send_sums_of_their_records() -> None:
+    strategy = hospitals()
+    demand = Policy(max_epsilon=20, max_delta=0.01)
+    mod = HushgradMod(demand, unit="example")
+    sent = list(strategy.configure_train(1, model(), ConfigRecord(), Nodes()))
+    spread = np.random.default_rng(1).normal(0.1, 0.05, size=(5000, 7))
+    shares = np.split(spread, [100, 1500, 2500, 4000])
+    apps = [per_record(share) for share in shares[:2]] + [in_parts(share) for share in shares[2:]]
+    answers = [mod(msg, context(), app) for msg, app in zip(sent, apps, strict=False)]
+    stepped, metrics = strategy.aggregate_train(1, answers)
+    assert metrics is not None
+    assert stepped is not None
+    counted = len(answers)
+    seen = np.vstack(shares[:counted])
+    assert metrics["hushgrad.records"] == len(seen)
+    assert metrics["hushgrad.reports"] == counted
+    assert metrics["hushgrad.epsilon-local"] == 20
+    short = np.minimum(1, 1 / np.linalg.norm(seen, axis=1))[:, None]
+    step = np.concatenate([stepped["w"].numpy().ravel(), stepped["b"].numpy()])
+    noise = metrics["hushgrad.std-err"]
+    assert isinstance(noise, float)
+    assert noise < 0.01
+    # 7 normal variables are beyond 6 standard errors once in 7e7 tries.
+    assert (np.abs(step - (seen * short).mean(axis=0)) < 6 * noise).all()
+
+
+def test_records_are_collected_below_the_mod_alone() -> None:
+    with pytest.raises(HushgradError, match="no sum of records is under way"):
+        add_updates({"w": np.zeros((1, 2, 2)), "b": np.zeros((1, 3))})
+    plain = HushgradMod(POLICY, unit="example")
+    round_ = Round.new("r", dim=7, epsilon=4, scale=1, sparsity=2, mechanism="coco", min_reports=3)
+    reply = plain(described(round_, unit="example"), context(), in_parts(rows(3)))
+    assert "app failed" in reason(reply)
+
+
+def test_a_client_has_one_sum() -> None:
+    strategy = hospitals()
+    mod = HushgradMod(Policy(max_epsilon=20, max_delta=0.01), unit="example")
+    sent = list(strategy.configure_train(1, model(), ConfigRecord(), Nodes()))
+    answers = [mod(message, context(), per_record(rows(5))) for message in sent]
+    record = answers[0].content.config_records["hushgrad"]
+    report = record["report"]
+    assert isinstance(report, bytes)
+    record["report"] = report * 2
+    _, metrics = strategy.aggregate_train(1, answers)
+    assert metrics is not None
+    assert metrics["hushgrad.failed"] == 1
+    assert metrics["hushgrad.reports"] == len(answers) - 1
 
 
 def test_the_central_epsilon_is_that_of_many_records() -> None:

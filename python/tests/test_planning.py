@@ -249,7 +249,7 @@ def test_accounts_of_several_rounds_compose() -> None:
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.25, 1e-6), (1.0, 1e-6), (4.0, 1e-8)])
-def test_sums_of_two_servers_compose_as_dp_accounting_says(epsilon: float, delta: float) -> None:
+def test_gaussian_noise_composes_as_dp_accounting_says(epsilon: float, delta: float) -> None:
     dp_accounting = pytest.importorskip("dp_accounting")
     pld = pytest.importorskip("dp_accounting.pld")
     gaussian = pytest.importorskip("dp_accounting.gaussian_mechanism")
@@ -262,13 +262,17 @@ def test_sums_of_two_servers_compose_as_dp_accounting_says(epsilon: float, delta
         seal_key=KEY,
         share_key=SHARE_KEY,
     )
+    own = new_round(mechanism="gaussian-site", epsilon=epsilon, delta=delta, sparsity=None)
     noise = dp_accounting.GaussianDpEvent(gaussian.get_sigma_gaussian(epsilon, delta))
     for rounds in (1, 2, 10):
         promise = account(round_, clients=1000, participations=rounds, delta=delta)
         exact = pld.PLDAccountant().compose(noise, rounds).get_epsilon(delta)
-        assert promise.epsilon_central is not None
+        site = account(own, clients=1000, participations=rounds, delta=delta)
         # Never below the exact value. PLDAccountant is within 1e-8 of it, above.
-        assert exact * (1 - 1e-8) <= promise.epsilon_central <= exact * (1 + 1e-5)
+        for epsilon_total in (promise.epsilon_central, site.epsilon_local_total):
+            assert epsilon_total is not None
+            assert exact * (1 - 1e-8) <= epsilon_total <= exact * (1 + 1e-5)
+        assert site.delta_local == delta
 
 
 def test_no_privacy_is_no_promise() -> None:

@@ -18,7 +18,7 @@ type recordsArg struct {
 	Records uint64 `json:"records"`
 }
 
-// recordsAddArgs are the arguments of records.add, as those of encode.
+// recordsAddArgs are the arguments of records.add, like encodeArgs.
 type recordsAddArgs struct {
 	Records uint64 `json:"records"`
 	Type    string `json:"type"`

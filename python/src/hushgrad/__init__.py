@@ -41,7 +41,7 @@ from .ledger import Budget, Ledger, Reservation
 from .planning import Expected, Plan, Promise, Trusted, account, compare, plan
 from .policy import Guarantee, Policy, ShuffledPolicy
 from .reports import Reports
-from .rounds import Round
+from .rounds import RecordSum, Round
 from .verification import Verification, verify
 
 __version__ = version("hushgrad")
@@ -69,6 +69,7 @@ __all__ = [
     "Policy",
     "PolicyRefused",
     "Promise",
+    "RecordSum",
     "Reports",
     "Reservation",
     "Round",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, Literal, cast
 
 import numpy as np
 
 from . import _arguments, _bridge
 from .aggregator import Aggregator
-from .errors import PolicyRefused, invalid
+from .errors import HushgradError, PolicyRefused, invalid
 from .facts import RoundFacts
 from .ledger import Ledger, Reservation
 from .policy import Policy, Relation
@@ -93,8 +93,8 @@ class Round(RoundFacts):
             At least 1. The server releases nothing for fewer reports.
         mechanism : str
             "auto" chooses among coco, collision and signsketch by their exact errors. privunit is
-            for dense gradients. The others are tiers, gaussian, laplace, sumdp, gaussian-shares
-            and none.
+            for dense gradients. The others are tiers, gaussian, laplace, sumdp, gaussian-shares,
+            gaussian-site and none.
         delta : float
             0 for local mechanisms, else in [0, 1).
         relation : {"replace-one", "zero-out"}
@@ -214,9 +214,10 @@ class Round(RoundFacts):
         """Turn the gradients of a client's records into one report of their sum.
 
         It is for a client that holds many records, such as a hospital, in a round of
-        gaussian-shares with the parameter ``records``. Each record is clipped by itself. The
-        guarantee is about one record, and not about all records of a client together. The servers
-        learn the number of records. The memory is a gradient's, however many records come.
+        gaussian-shares or gaussian-site with the parameter ``records``. Each record is clipped by
+        itself. The guarantee is about one record, and not about all records of a client together.
+        The servers learn the number of records. The memory is a gradient's, however many records
+        come. :class:`RecordSum` takes records in parts.
 
         Parameters
         ----------
@@ -246,11 +247,11 @@ class Round(RoundFacts):
         HelperFailed
             If the helper has died. An iterator that was begun cannot be read again.
         """
-        self._may_encode()
+        total = RecordSum(self)
         whole = isinstance(records, np.ndarray)
-        given = cast("Iterable[Floats]", (records,) if whole else records)
-        parts = _rows_of(given, self.dim)
-        return self._paid(ledger, lambda: self._encode_sum(parts))
+        for rows in cast("Iterable[Floats]", (records,) if whole else records):
+            total.add(rows)
+        return total.encode(ledger=ledger)
 
     def aggregator(self, snapshot: bytes | None = None) -> Aggregator:
         """Return a new aggregator.
@@ -324,33 +325,12 @@ class Round(RoundFacts):
         reservation.check(self)
         try:
             reports = encode()
-        except Exception:  # of the caller's iterator, too
+        except HushgradError:
             if reservation is not ledger:
                 reservation.cancel()  # nothing has left
             raise
         reservation.spend()
         return Reports(reports)
-
-    def _encode_sum(self, parts: Iterable[Matrix]) -> bytes:
-        def begin() -> _bridge.Handle:
-            round_ = self.handle()
-            answer, _ = round_.helper.call("records.new", {"round": round_.number})
-            return _bridge.Handle(round_.helper, answer["records"])
-
-        records = _bridge.again(begin)
-        added = 0
-        for matrix in parts:
-            for first, part in frames(matrix):
-                given = {
-                    "records": records.number,
-                    "type": f"f{part.itemsize}",
-                    "rows": len(part),
-                    "first": added + first,
-                }
-                records.helper.call("records.add", given, part.data)
-            added += len(matrix)
-        _, report = records.helper.call("records.encode", {"records": records.number})
-        return bytes(report)
 
     def _encode(self, matrix: Matrix) -> bytes:
         def attempt() -> bytes:
@@ -387,9 +367,86 @@ class Round(RoundFacts):
         )
 
 
-def _rows_of(records: Iterable[Floats], dim: int) -> Iterator[Matrix]:
-    for rows in records:
-        yield checked(rows, dim, "records")
+class RecordSum:
+    """The sum of a client's records, which becomes one report.
+
+    It is for a program that has its records in parts. One that has them all, or a generator of
+    them, calls :meth:`Round.encode_records`::
+
+        total = RecordSum(round)
+        for part in parts:
+            total.add(gradients(part))
+        report = total.encode(ledger=ledger)
+
+    It takes the memory of one gradient. It lives in the helper of the process that has made it,
+    and is lost when the helper dies. It is not safe for concurrent use.
+
+    Parameters
+    ----------
+    round_ : Round
+        A round that was opened under a policy, of gaussian-shares or gaussian-site, with the
+        parameter ``records``.
+
+    Attributes
+    ----------
+    records : int
+        Number of records so far. The report shows it.
+
+    Raises
+    ------
+    PolicyRefused
+        If the round was not opened under a policy.
+    InvalidParameter
+        If the round is not about records.
+    """
+
+    def __init__(self, round_: Round) -> None:
+        round_._may_encode()  # pyright: ignore[reportPrivateUsage]
+
+        def begin() -> _bridge.Handle:
+            handle = round_.handle()
+            answer, _ = handle.helper.call("records.new", {"round": handle.number})
+            return _bridge.Handle(handle.helper, answer["records"])
+
+        self._round = round_
+        self._sum = _bridge.again(begin)
+        self.records = 0
+
+    def add(self, records: Floats) -> None:
+        """Add records.
+
+        Parameters
+        ----------
+        records : numpy.ndarray of float16, float32 or float64, shape (dim,) or (n, dim)
+            The gradient of a record in each row. Each is clipped by itself. A row with NaN or
+            infinity counts as zero, because the number of records must not depend on the data.
+
+        Raises
+        ------
+        InvalidParameter
+            If the rows have another type or shape, or are more than the round has room for. The
+            sum then has the rows before them.
+        HelperFailed
+            If the helper has died.
+        """
+        for _, part in frames(checked(records, self._round.dim, "records")):
+            given = {
+                "records": self._sum.number,
+                "type": f"f{part.itemsize}",
+                "rows": len(part),
+                "first": self.records,
+            }
+            self._sum.helper.call("records.add", given, part.data)
+            self.records += len(part)
+
+    def encode(self, *, ledger: Ledger | Reservation | None = None) -> Reports:
+        """Return the report, once. See :meth:`Round.encode_records`."""
+
+        def encode() -> bytes:
+            _, report = self._sum.helper.call("records.encode", {"records": self._sum.number})
+            return bytes(report)
+
+        return self._round._paid(ledger, encode)  # pyright: ignore[reportPrivateUsage]
 
 
 def _reopen(description: bytes, policy: Policy | None, dim: int) -> Round:

@@ -137,15 +137,17 @@ def measures(estimate: Estimate, sent: int) -> dict[str, float]:
     Returns
     -------
     dict
-        ``hushgrad.bytes-per-report``; ``hushgrad.std-err``, the root mean square of the
-        standard errors; ``hushgrad.signal-to-noise``, the Euclidean norm of the mean, without
+        ``hushgrad.records``, if reports are sums of records; ``hushgrad.bytes-per-report``;
+        ``hushgrad.std-err``, the root mean square of the standard errors;
+        ``hushgrad.signal-to-noise``, the Euclidean norm of the mean, without
         what noise adds to it, over ``noise_norm``. A few reports that agree make that 0: then
         the norm of the standard errors stands for it.
     """
     noise = estimate.noise_norm or float(np.linalg.norm(estimate.std_err))
     squares = float(np.sum(estimate.mean**2))
     signal = math.sqrt(max(0.0, squares - noise**2))
-    return {
+    summed = {"hushgrad.records": estimate.records} if estimate.records else {}
+    return summed | {
         "hushgrad.bytes-per-report": sent / estimate.reports,
         "hushgrad.std-err": math.sqrt(float(np.mean(estimate.std_err**2))),
         "hushgrad.signal-to-noise": signal / noise if noise > 0 else math.inf,

@@ -11,13 +11,15 @@ that trains with Flower's message API. Start with these two lines::
 The mod takes the model that the ClientApp returns and sends a report of the difference to the
 model that came. It removes everything else from the reply. The aggregation estimates the mean
 difference and gives it to the strategy that it wraps. With ``unit="example"`` at both ends a
-client sends one report for each of its records. With :class:`Shuffled` the reports are sealed, and
-the server that counts them does not see who sent what.
+client sends one report for each of its records, or one of their sum (:func:`add_updates`). With
+:class:`Shuffled` the reports are sealed, and the server that counts them does not see who sent
+what.
 """
 
 from ..federated import PlainReply
 from .aggregation import HushgradAggregation
+from .collected import add_updates
 from .mod import HushgradMod
 from .shuffled import Shuffled
 
-__all__ = ["HushgradAggregation", "HushgradMod", "PlainReply", "Shuffled"]
+__all__ = ["HushgradAggregation", "HushgradMod", "PlainReply", "Shuffled", "add_updates"]

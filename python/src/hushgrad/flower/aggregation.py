@@ -55,6 +55,7 @@ class HushgradAggregation(Strategy):
 
     - ``hushgrad.reports``; ``hushgrad.refused``, clients that refused by policy or budget;
       ``hushgrad.failed``, clients without a report of this round;
+    - ``hushgrad.records``, where reports are sums of records;
     - ``hushgrad.bytes-per-report``;
     - ``hushgrad.std-err``: root mean square of the standard errors of the mean update. They are
       on the large side where there are few reports;
@@ -85,7 +86,7 @@ class HushgradAggregation(Strategy):
         δ of one report; 0 for local mechanisms.
     min_reports : int, optional
         Reports below which a round is given up. Default half of the clients that were asked.
-        It is required with unit="example".
+        It is required with unit="example". Where reports are sums of records it counts clients.
     unit : {"client", "example"}
         What a report protects: all data of a client, or one record of it. With "example" the
         mean update is one of records. It must be the unit of the clients' HushgradMod.
@@ -98,7 +99,9 @@ class HushgradAggregation(Strategy):
     central_delta : float
         δ at which the central ε is stated.
     **params : int, float or str
-        Parameters of the mechanism, for example ``sparsity=64``.
+        Parameters of the mechanism, for example ``sparsity=64``. With unit="example" and
+        ``records``, the most records of all clients together, each client sends one report of
+        the sum of its records (gaussian-site, or gaussian-shares with ``shuffled``).
 
     Raises
     ------
@@ -233,9 +236,11 @@ class HushgradAggregation(Strategy):
         }
 
     def _estimate(self, round_: Round, answered: Answers[Message]) -> Estimate:
+        several = self._unit == "example" and "records" not in round_.params
         if self._shuffled is None:
-            return estimate(round_, answered, rejected, unit=self._unit, most=self._most)
-        most = self._most if self._unit == "example" else 1
+            unit = "example" if several else "client"
+            return estimate(round_, answered, rejected, unit=unit, most=self._most)
+        most = self._most if several else 1
         return self._shuffled.estimate(round_, answered, rejected, most=most)
 
     def _drop(self) -> None:

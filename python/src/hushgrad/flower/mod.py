@@ -15,6 +15,7 @@ from ..ledger import Ledger, Reservation
 from ..policy import Policy
 from ..rounds import Round
 from . import records
+from .collected import collecting
 from .unit import Unit, checked
 
 log = getLogger("flwr")
@@ -40,7 +41,9 @@ class HushgradMod:
       one step these are the model minus the learning rate times the gradient of each record.
       The mod sends one report of each difference. It protects each record, and not all records
       of a client together. The number of records is public. A record must have a part in its
-      own model alone: the mod cannot check that.
+      own model alone: the mod cannot check that. In a round whose reports are sums of records
+      the mod sends one report of all differences, and the ClientApp may give its records in
+      parts to :func:`add_updates` instead.
 
     Nothing else of the reply leaves, and no text of an error of the app either.
 
@@ -110,13 +113,22 @@ class HushgradMod:
             raise invalid("dim", round_.dim, f"must be the {size} parameters of the model")
         with ExitStack() as stack:
             reservation = _reserve(round_, node, stack)
-            reply = _answer(msg, context, call_next)
-            if reply.has_error():
-                return reply
-            made = _only("reply", reply)
-            rows = records.difference if self._unit == "client" else records.differences
             warn = partial(_warn, round_, context)
-            report = round_.encode(rows(made, model, warn), ledger=reservation, unit=self._unit)
+            if self._unit == "example" and "records" in round_.params:
+                total = stack.enter_context(collecting(round_, model, warn))
+                reply = _answer(msg, context, call_next)
+                if reply.has_error():
+                    return reply
+                if not total.records or reply.content.array_records:
+                    total.add(records.differences(_only("reply", reply), model, warn))
+                report = total.encode(ledger=reservation)
+            else:
+                reply = _answer(msg, context, call_next)
+                if reply.has_error():
+                    return reply
+                rows = records.difference if self._unit == "client" else records.differences
+                made = rows(_only("reply", reply), model, warn)
+                report = round_.encode(made, ledger=reservation, unit=self._unit)
         content = RecordDict({records.RECORD: ConfigRecord({records.REPORT: bytes(report)})})
         return Message(content, reply_to=msg)
 

@@ -1,4 +1,4 @@
-package shares
+package gaussian
 
 import (
 	"bytes"
@@ -18,8 +18,8 @@ func recordRound(dim int) fl.Round {
 	return r
 }
 
-// site returns the report of a site with a number of records, all with one gradient.
-func site(t testing.TB, m *mechanism, seed byte, records int, grad []float64) []byte {
+// reportOf returns the report of a site with a number of records, all with one gradient.
+func reportOf(t testing.TB, m fl.RecordMechanism, seed byte, records int, grad []float64) []byte {
 	t.Helper()
 	s, err := m.NewRecordSum(newRand(seed))
 	if err != nil {
@@ -61,7 +61,7 @@ func TestTheMeanIsOverRecords(t *testing.T) {
 		for j, v := range grad {
 			want[j] += v * float64(records) / 36
 		}
-		report := site(t, m, byte(40+i), records, grad)
+		report := reportOf(t, m, byte(40+i), records, grad)
 		if err := whole.Add(report); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestTheMeanIsOverRecords(t *testing.T) {
 }
 
 // A round about records has the noise of a round about clients, which one record changes as much as a client.
-// The error of a mean over 40 records is that of a mean over 40 clients.
+// A mean over 40 records has the error of a mean over 40 clients.
 func TestRecordsHaveTheNoiseOfClients(t *testing.T) {
 	records, clients := open(t, recordRound(20)), open(t, testRound(20))
 	if records.Guarantee() != clients.Guarantee() || records.StandardError(40) != clients.StandardError(40) {
@@ -175,7 +175,7 @@ func TestASumIsOneReport(t *testing.T) {
 func TestNumbersOfRecordsAreChecked(t *testing.T) {
 	m := open(t, recordRound(5))
 	head := m.ShareBytes(fl.FirstServer)
-	good := site(t, m, 1, 4, make([]float64, 5))
+	good := reportOf(t, m, 1, 4, make([]float64, 5))
 	for _, n := range []uint32{0, 41, math.MaxUint32} {
 		for _, at := range []int{0, head} {
 			bad := bytes.Clone(good)
@@ -212,7 +212,7 @@ func TestNumbersOfRecordsAreChecked(t *testing.T) {
 				t.Errorf("40 records: %v, %v", e, err)
 			}
 		}
-		report := site(t, m, byte(i), records, make([]float64, 5))
+		report := reportOf(t, m, byte(i), records, make([]float64, 5))
 		most.add(t, []byte{byte(i)}, report[:head], report[head:])
 	}
 	if _, err := m.Combine(most.release(t)); !isParam(err, ParamRecords) {
@@ -226,7 +226,7 @@ func TestSnapshotsKeepTheRecords(t *testing.T) {
 	head := m.ShareBytes(fl.FirstServer)
 	shards, restored := newServers(t, m), newServers(t, m)
 	for i, records := range []int{4, 9, 2} {
-		report := site(t, m, byte(i), records, make([]float64, 5))
+		report := reportOf(t, m, byte(i), records, make([]float64, 5))
 		shards.add(t, []byte{byte(i)}, report[:head], report[head:])
 	}
 	for _, pair := range [][2]fl.ShareAggregator{{shards.first, restored.first}, {shards.second, restored.second}} {

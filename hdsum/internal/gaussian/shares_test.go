@@ -1,4 +1,4 @@
-package shares
+package gaussian
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ func newRand(seed byte) *rand.Rand { return rand.New(rand.NewChaCha8([32]byte{9,
 // testRound leaves every parameter open.
 func testRound(dim int) fl.Round {
 	return fl.Round{
-		ID: "r1", Mechanism: Name, Dim: dim, Scale: 2, Epsilon: 4, Delta: 1e-6, Relation: fl.ReplaceOne,
+		ID: "r1", Mechanism: SharesName, Dim: dim, Scale: 2, Epsilon: 4, Delta: 1e-6, Relation: fl.ReplaceOne,
 		MinReports: 3, PublicSeed: [32]byte{1, 2, 3},
 	}
 }

@@ -1,4 +1,4 @@
-package shares
+package gaussian
 
 import (
 	"bytes"
@@ -138,7 +138,7 @@ func TestTheRingHasLittleMoreThanItNeeds(t *testing.T) {
 		r := testRound(c.dim)
 		r.MinReports = c.clients
 		m := open(t, r)
-		most := m.largest(m.capacity())
+		most := m.largest(m.capacity(), bothNoises)
 		if least := 12*math.Sqrt2*m.noise.sigma + float64(m.capacity())*fineness; most < least {
 			t.Errorf("%+v: room for %g, want %g and more", c, most, least)
 		}

@@ -1,24 +1,24 @@
-package shares_test
+package gaussian_test
 
 import (
 	"fmt"
 	"log"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum/internal/shares"
+	"github.com/hushgrad/hushgrad/hdsum/internal/gaussian"
 )
 
 // 2000 clients send shares of their gradients to two servers. Each server adds what it got,
 // and only the two sums together give the mean.
 func Example() {
 	round, mechanism, err := fl.Complete(fl.Round{
-		ID: "r1", Mechanism: shares.Name, Dim: 3, Scale: 1, Epsilon: 4, Delta: 1e-6,
+		ID: "r1", Mechanism: gaussian.SharesName, Dim: 3, Scale: 1, Epsilon: 4, Delta: 1e-6,
 		MinReports: 2000, PublicSeed: fl.NewPublicSeed(),
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	policy := fl.Policy{MaxEpsilon: 4, MaxDelta: 1e-6, MinReports: 1000, Mechanisms: []string{shares.Name}}
+	policy := fl.Policy{MaxEpsilon: 4, MaxDelta: 1e-6, MinReports: 1000, Mechanisms: []string{gaussian.SharesName}}
 	if err := policy.Check(round, mechanism.Guarantee()); err != nil {
 		log.Fatal(err)
 	}

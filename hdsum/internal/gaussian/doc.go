@@ -1,7 +1,8 @@
-// Package shares is the mechanism "gaussian-shares" of package fl: sums of gradients by two
-// servers, with the error of one trusted server up to a factor √2. Use it where no server is trusted
-// alone, and where local noise is too much: with 50 to 5000 clients. Start with [Name] in a Round, and
-// with fl.SharedMechanism.
+// Package gaussian has two mechanisms of package fl for sums of gradients with Gaussian noise. Use "gaussian-shares", sums by two
+// servers, where no server is trusted alone and local noise is too much: with 50 to 5000 clients. Use "gaussian-site" for few clients
+// with many records each. Start with [SharesName] and fl.SharedMechanism, or with [SiteName] and fl.RecordMechanism, in a Round.
+//
+// Sums by two servers have the error of one trusted server up to a factor √2.
 //
 // A client sends two additive shares of its gradient to two servers. Each server adds the shares, and
 // adds the whole noise to its sum, once, before the sum leaves it.
@@ -39,6 +40,20 @@
 // with exactly the Gaussian mechanism's curve at the noise multiplier σ/Δ. Guarantee.Sigma is that multiplier, and
 // rounds compose by it. Round.MinReports has no part in the proof. It limits the error.
 //
+// # Records
+//
+// In a round with the parameter [ParamRecords] a client, such as a hospital, holds many records. Each record's gradient is
+// clipped, rounded and kept to B² by itself. The client adds the integers, and shares their sum. Both shares begin with the
+// number of records. One record changes ΣX by at most Δ, as one client does above, so the same proof holds about
+// one record. The number of a client's records is public. A gradient without numbers counts as zero, so that the number does not depend
+// on what is in the records. All records of one person together, or of one client, are hidden less: k records have k·Δ.
+//
+// # Sites
+//
+// With "gaussian-site" each client adds ⌊N(0, σ²)⌋ itself, to the integers of its gradient or to the sum of its records, and sends the
+// result modulo 2^k, packed. So its report is a function of what the Gaussian mechanism shows of these integers, and the same (ε, δ) and the
+// same curve hold against everybody. A server adds the reports. n of them have the noise of n servers.
+//
 // The proof assumes AES, the generators of the client and of the honest server (ChaCha8 from fl.NewRand), and that
 // the honest server counts a share once and releases once. Whoever carries the shares adds assumptions: see
 // docs/threat-model.md.
@@ -56,19 +71,19 @@
 //
 // # No wrap-around
 //
-// Let N be the most reports that are decoded, 2·max(MinReports, TargetReports) + 1024. A rotated coordinate is at most
+// Let N be the most vectors that are decoded: 2·max(MinReports, TargetReports) + 1024 reports, or [ParamRecords] records. A rotated coordinate is at most
 // r = rotation.Bound(16, d', N, 2^−40) units and a unit of rounding, but for one in 2^41 rounds. The noise of both servers is
-// within 12·√2·σ. k is the least number of bits for N·(r + 1) + 12·√2·σ + 2. A wrap-around is a matter of accuracy,
+// within 12·√2·σ. k is the least number of bits for N·(r + 1) + 12·√2·σ + 2. Sites have as many noises as reports, at most. A wrap-around is a matter of accuracy,
 // never of privacy.
 //
 // # Error
 //
 // A coordinate of the sum has the noise of both servers, 2σ² and 1/12 for each rounding down, and at most 1/4 for each
-// report's rounding. The estimate is unbiased for the mean of clipped gradients, up to what the repeated rounding
+// vector's rounding. The estimate is unbiased for the mean of clipped gradients, up to what the repeated rounding
 // changes: less than .1 % of a gradient.
 //
 // # What is not protected
 //
 // Both servers together read every gradient. So does one server that gets the other's shares on their way. A client can
-// shift the sum at will, and so can a server.
-package shares
+// shift the sum at will, or say that it has more records than it has, and so can a server.
+package gaussian

@@ -1,4 +1,4 @@
-package shares
+package gaussian
 
 import (
 	"fmt"
@@ -128,7 +128,7 @@ func TestBothViewsEstimateTheMean(t *testing.T) {
 				t.Errorf("%s, coordinate %d: %g ± %g, want %g", name, j, v, mean.StdErr[j], grad[j])
 			}
 		}
-		if e.Reports != 7 || e.Guarantee != m.Guarantee() || e.Mechanism != Name {
+		if e.Reports != 7 || e.Guarantee != m.Guarantee() || e.Mechanism != SharesName {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}

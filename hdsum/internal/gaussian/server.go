@@ -1,4 +1,4 @@
-package shares
+package gaussian
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ type server struct {
 // NewShareAggregator implements fl.SharedMechanism. It takes 8·d' + 2048 bytes.
 func (m *mechanism) NewShareAggregator(side fl.ShareSide) (fl.ShareAggregator, error) {
 	if side != fl.FirstServer && side != fl.SecondServer {
-		return nil, fmt.Errorf("%s: %w", Name, fl.Invalid("side", side, "must be %d or %d", fl.FirstServer, fl.SecondServer))
+		return nil, fmt.Errorf("%s: %w", SharesName, fl.Invalid("side", side, "must be %d or %d", fl.FirstServer, fl.SecondServer))
 	}
 	return &server{total: m.newTotal(), side: side}, nil
 }
@@ -58,7 +58,7 @@ func (s *server) Add(id, share []byte) error {
 func (s *server) Merge(other fl.ShareAggregator) error {
 	o, ok := other.(*server)
 	if !ok || s.mechanism.round.CheckSame(o.mechanism.round) != nil || o.side != s.side {
-		return fmt.Errorf("%s: merge: %w", Name, fl.Invalid("aggregator", "one of another round or server", "must belong to the same round and server"))
+		return fmt.Errorf("%s: merge: %w", SharesName, fl.Invalid("aggregator", "one of another round or server", "must belong to the same round and server"))
 	}
 	s.total.Merge(o.total)
 	s.reports += o.reports
@@ -70,7 +70,7 @@ func (s *server) Merge(other fl.ShareAggregator) error {
 // Release implements fl.ShareAggregator. The aggregator stays as it is, without the noise.
 func (s *server) Release(rng *rand.Rand) ([]byte, error) {
 	if err := s.mechanism.round.CheckReports(s.reports); err != nil {
-		return nil, fmt.Errorf("%s: release: %w", Name, err)
+		return nil, fmt.Errorf("%s: release: %w", SharesName, err)
 	}
 	if rng == nil {
 		rng = fl.NewRand()
@@ -87,7 +87,7 @@ func (s *server) MarshalBinary() ([]byte, error) {
 func (s *server) UnmarshalBinary(data []byte) error {
 	t, reports, ids, err := s.mechanism.read(s.side, data)
 	if err != nil {
-		return fmt.Errorf("%s: share aggregator snapshot: %w", Name, err)
+		return fmt.Errorf("%s: share aggregator snapshot: %w", SharesName, err)
 	}
 	s.total, s.reports, s.ids = t, reports, ids
 	return nil
@@ -109,7 +109,7 @@ func released(side fl.ShareSide) fl.ShareSide { return side | 1<<7 }
 func (m *mechanism) Combine(first, second []byte) (*fl.Estimate, error) {
 	e, err := m.combine(first, second)
 	if err != nil {
-		return nil, fmt.Errorf("%s: combine: %w", Name, err)
+		return nil, fmt.Errorf("%s: combine: %w", SharesName, err)
 	}
 	return e, nil
 }

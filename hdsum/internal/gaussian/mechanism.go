@@ -1,0 +1,104 @@
+package gaussian
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// mechanism is the mechanism of two servers in one round, with Round.Scale as the clip norm.
+type mechanism struct {
+	*vectors
+	ring ring
+}
+
+var (
+	_ fl.SharedMechanism = (*mechanism)(nil)
+	_ fl.RecordMechanism = (*mechanism)(nil)
+	_ fl.ReportSizer     = (*mechanism)(nil)
+)
+
+// bothNoises is how many noises are in the sum of both servers.
+const bothNoises = 2
+
+func newMechanism(r fl.Round) (*mechanism, error) {
+	v, err := newVectors(r)
+	if err != nil {
+		return nil, err
+	}
+	m := &mechanism{vectors: v}
+	m.ring, err = v.ring(bothNoises)
+	return m, err
+}
+
+// Encode implements fl.Mechanism. A report is both shares, the first server's first:
+// whoever reads it reads the gradient.
+func (m *mechanism) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
+	first, second, err := m.EncodeShares(dst, nil, grad, rng)
+	return append(first, second...), err
+}
+
+// EncodeShares implements fl.SharedMechanism. Expected time O(d' log d').
+func (m *mechanism) EncodeShares(first, second []byte, grad []float64, rng *rand.Rand) ([]byte, []byte, error) {
+	if rng == nil {
+		rng = fl.NewRand()
+	}
+	x, err := m.integers.of(grad, rng)
+	if err != nil {
+		return first, second, fmt.Errorf("%s: encode: %w", SharesName, err)
+	}
+	first, second = m.split(first, second, x, 1, rng)
+	return first, second, nil
+}
+
+// split appends the two shares of a vector, the sum of a number of records.
+func (m *mechanism) split(first, second []byte, x []int64, records int64, rng *rand.Rand) ([]byte, []byte) {
+	if m.records > 0 {
+		first = binary.LittleEndian.AppendUint32(first, uint32(records))
+		second = binary.LittleEndian.AppendUint32(second, uint32(records))
+	}
+	start := len(first)
+	for range seedBytes / 8 {
+		first = binary.LittleEndian.AppendUint64(first, rng.Uint64())
+	}
+	mask := m.ring.expand(first[start:])
+	y := make([]uint64, len(x))
+	for i, v := range x {
+		y[i] = uint64(v) - m.ring.at(mask, i)
+	}
+	return first, m.ring.pack(second, y)
+}
+
+// Guarantee implements fl.Mechanism. It holds against either server, whatever that server and the other clients do, as long
+// as the other server is honest. It does not hold against a party that reads both shares.
+func (m *mechanism) Guarantee() fl.Guarantee {
+	return fl.Guarantee{Trust: fl.TwoServers, Epsilon: m.round.Epsilon, Delta: m.round.Delta, Relation: m.round.Relation, Sigma: m.sigma()}
+}
+
+// ReportBytes implements fl.ReportSizer, for both shares together.
+func (m *mechanism) ReportBytes() int {
+	return m.ShareBytes(fl.FirstServer) + m.ShareBytes(fl.SecondServer)
+}
+
+// ShareBytes implements fl.SharedMechanism.
+func (m *mechanism) ShareBytes(side fl.ShareSide) int {
+	switch side {
+	case fl.FirstServer:
+		return m.head() + seedBytes
+	case fl.SecondServer:
+		return m.head() + m.ring.bytes()
+	}
+	return 0
+}
+
+// StandardError is the standard error of a coordinate of the mean of a number of reports, or of records.
+func (m *mechanism) StandardError(reports int) float64 {
+	return m.standardError(int64(reports), bothNoises)
+}
+
+// estimate decodes the sum of both servers' releases.
+func (m *mechanism) estimate(t *total, reports int64) (*fl.Estimate, error) {
+	return m.vectors.estimate(m.ring, t.sums, reports, t.records, bothNoises, m.Guarantee())
+}

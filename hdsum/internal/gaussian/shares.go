@@ -1,0 +1,150 @@
+package gaussian
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/fl/count"
+	"github.com/hushgrad/hushgrad/rotation"
+)
+
+// Registered names.
+const (
+	SharesName = "gaussian-shares" // two servers add the noise
+	SiteName   = "gaussian-site"   // each client adds it
+)
+
+// maxPadded is the largest d'.
+const maxPadded = 1 << 23
+
+func init() {
+	fl.Register(SharesName, factory(func(r fl.Round) (fl.Mechanism, error) { return newMechanism(r) }))
+	fl.Register(SiteName, factory(func(r fl.Round) (fl.Mechanism, error) { return newSite(r) }))
+}
+
+type factory func(fl.Round) (fl.Mechanism, error)
+
+// Open implements fl.Factory.
+func (f factory) Open(r fl.Round) (fl.Mechanism, error) {
+	m, err := f(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.Mechanism, err)
+	}
+	return m, nil
+}
+
+// vectors is what both mechanisms have: integers for gradients, and the noise that hides one of them.
+type vectors struct {
+	round    *count.Round
+	records  int64 // the most of all clients, or 0 where reports are about clients
+	integers *integers
+	noise    noise
+}
+
+func newVectors(r fl.Round) (v *vectors, err error) {
+	if err := checkRound(r); err != nil {
+		return nil, err
+	}
+	v = &vectors{}
+	if v.records, err = readRecords(r.Params); err != nil {
+		return nil, err
+	}
+	if v.round, err = count.NewRound(r); err != nil {
+		return nil, err
+	}
+	if v.integers, err = newIntegers(r); err != nil {
+		return nil, err
+	}
+	v.noise, err = newNoise(r, v.padded(), v.integers.sensitivity(r.Relation))
+	return v, err
+}
+
+// padded is d', the number of rotated coordinates.
+func (v *vectors) padded() int { return v.integers.rotation.PaddedDim() }
+
+// sigma is the guarantee's noise multiplier.
+func (v *vectors) sigma() float64 {
+	return v.noise.sigma / v.integers.sensitivity(v.round.Relation) * (1 - 0x1p-48)
+}
+
+// reports is the most reports that are decoded. A round may get more than its target when it closes with batches
+// in flight.
+func (v *vectors) reports() int64 {
+	return 2*int64(max(v.round.MinReports, v.round.TargetReports)) + 1024
+}
+
+// capacity is the number of vectors that the ring has room for.
+func (v *vectors) capacity() int64 {
+	if v.records > 0 {
+		return v.records
+	}
+	return v.reports()
+}
+
+// ring returns the smallest ring that has room for the sum of all vectors and of a number of noises, but for one in 2^41 rounds.
+func (v *vectors) ring(noises int64) (ring, error) {
+	return newRing(v.padded(), v.largest(v.capacity(), noises))
+}
+
+// largest bounds the absolute value of every coordinate of the sum of a number of honest vectors and of noises,
+// except with probability 2^−40.
+func (v *vectors) largest(vectors, noises int64) float64 {
+	dim := v.padded()
+	each := rotation.Bound(v.integers.units/math.Sqrt(float64(dim)), dim, int(vectors), 0x1p-40)
+	return float64(vectors)*(math.Ceil(each)+1) + math.Ceil(12*math.Sqrt(float64(noises))*v.noise.sigma) + float64(noises)
+}
+
+// standardError is the standard error of a coordinate of the mean of n vectors with noises: each noise was
+// rounded down, and every vector's rounding has a variance of at most 1/4.
+func (v *vectors) standardError(n, noises int64) float64 {
+	return v.integers.deviation(float64(noises)*v.noise.variance()+float64(n)/4) / float64(n)
+}
+
+// estimate decodes the sum of n vectors, of records where the round is about them, and of noises.
+func (v *vectors) estimate(ring ring, sums []uint64, reports, records, noises int64, g fl.Guarantee) (*fl.Estimate, error) {
+	if err := v.round.CheckReports(reports); err != nil {
+		return nil, err
+	}
+	if most := v.reports(); reports > most {
+		return nil, fl.Invalid("reports", reports, "must be at most %d", most)
+	}
+	n := reports
+	if v.records > 0 {
+		n = records
+	}
+	if most := v.capacity(); n > most {
+		return nil, fl.Invalid(ParamRecords, n, "must be at most %d", most)
+	}
+	sum := make([]float64, len(sums))
+	for i, s := range sums {
+		sum[i] = float64(ring.signed(s)) + float64(noises)/2 // each was rounded down, by ½ on average
+	}
+	value, err := v.integers.back(sum)
+	if err != nil {
+		return nil, err
+	}
+	stdErr := v.standardError(n, noises)
+	mean := fl.Series{Value: value, StdErr: make([]float64, len(value))}
+	for i := range value {
+		mean.Value[i] /= float64(n)
+		mean.StdErr[i] = stdErr
+	}
+	e := fl.NewEstimate(v.round.Round, g, reports, mean)
+	e.Records = records
+	return e, nil
+}
+
+func checkRound(r fl.Round) error {
+	switch {
+	case math.IsInf(r.Epsilon, 1):
+		return fl.Invalid("epsilon", r.Epsilon, "must be finite: this mechanism is private")
+	case !(r.Delta > 0):
+		return fl.Invalid("delta", r.Delta, "must be > 0: this mechanism is (ε, δ)-DP")
+	case r.Dim > maxPadded:
+		return fl.Invalid("dim", r.Dim, "must be at most %d", maxPadded)
+	case r.Scale < 0x1p-900 || r.Scale > 0x1p+900:
+		return fl.Invalid("scale", r.Scale, "must be in [2^-900, 2^900]")
+	}
+	return nil
+}
