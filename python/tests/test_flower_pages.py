@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ pytest.importorskip("flwr")
 pytest.importorskip("ray")
 
 from flower_engine import PATIENCE
+from flower_messages import Nodes, be_a_task, context
+from flwr.app import ArrayRecord, ConfigRecord
 from pages import DOCS, blocks, needs_docs
 
 from hushgrad.flower import HushgradAggregation
@@ -38,7 +41,28 @@ def test_the_built_in_mod_does_what_the_page_says(tmp_path: Path) -> None:
 
 
 def test_the_lines_for_records_are_python() -> None:
-    lines, _ = blocks(DOCS / "flower.md", "python")
+    sums, _, records, _ = blocks(DOCS / "flower.md", "python")
     names: dict[str, Any] = {}
-    exec(lines, names)
-    assert isinstance(names["strategy"], HushgradAggregation)
+    for lines in (sums, records):
+        names.pop("strategy", None)
+        exec(lines, names)
+        assert isinstance(names["strategy"], HushgradAggregation)
+
+
+def test_the_lines_for_pytorch_add_updates(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch: Any = pytest.importorskip("torch")
+    sums, lines, *_ = blocks(DOCS / "flower.md", "python")
+    be_a_task(monkeypatch)
+    names: dict[str, Any] = {}
+    exec(sums, names)
+    examples = [(torch.randn(4), torch.tensor(i % 3)) for i in range(100)]
+    loader = torch.utils.data.DataLoader
+    given = {"Net": partial(torch.nn.Linear, 4, 3), "DataLoader": loader, "records": examples}
+    exec(lines, names | given)
+    arrays = ArrayRecord(torch.nn.Linear(4, 3).state_dict())
+    (asked, *_) = names["strategy"].configure_train(1, arrays, ConfigRecord(), Nodes())
+    node = {"hushgrad_unit": "example", "hushgrad_max_epsilon": 2.0, "hushgrad_max_delta": 1e-6}
+    reply = names["app"](asked, context(**node))
+    report = reply.content.config_records["hushgrad"]["report"]
+    assert isinstance(report, bytes)
+    assert int.from_bytes(report[:4], "little") == 100

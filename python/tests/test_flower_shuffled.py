@@ -229,7 +229,7 @@ def test_hospitals_send_sums_to_two_servers(parties: Parties) -> None:
 
 @needs_docs
 def test_the_lines_for_sealed_reports_open_a_round(parties: Parties) -> None:
-    _, lines = blocks(DOCS / "flower.md", "python")
+    *_, lines = blocks(DOCS / "flower.md", "python")
     changes = {
         "127.0.0.1:7118": parties.addresses[0],
         "127.0.0.1:7124": parties.addresses[1],
