@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +109,40 @@ func TestTwoServersGetTheirShares(t *testing.T) {
 		if !errors.Is(err, fl.ErrPolicy) || !errors.As(err, &param) || param.Param != c.param {
 			t.Errorf("%s: %v, want ErrPolicy naming %s", name, err, c.param)
 		}
+	}
+}
+
+// A site's ledger pays once for all of its records, and nothing for records that cannot be read to their end.
+func TestASitePaysOnceForItsRecords(t *testing.T) {
+	s, conn := openShuffler(t, func(r *fl.Round) { twoServers(r); r.Params = fl.Params{hdsum.ParamRecords: fl.Int(3)} })
+	policy, l := s.pinned(), openLedger(t, 3)
+	policy.MaxEpsilon, policy.MaxDelta, policy.Mechanisms = 1, 1e-6, []string{hdsum.SharesName}
+	if err := l.SetBudget("digits", ledger.Budget{Epsilon: 3, Delta: 1e-5, Relation: fl.ReplaceOne}); err != nil {
+		t.Fatal(err)
+	}
+	p := joinWith(t, conn, client.Options{Policy: policy, Ledger: l, Purpose: "digits"})
+	record := make([]float64, 8)
+	if _, err := p.EncodeRecords(nil, slices.Values([][]float64{record, record, record, record}), nil); err == nil {
+		t.Error("four records of three were encoded")
+	}
+	report, err := p.EncodeRecords(nil, slices.Values([][]float64{record, record, record}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := states(t, l); !equal(got, ledger.Released, ledger.Reserved) {
+		t.Errorf("the entries are %v", got)
+	}
+	if _, err := p.EncodeRecords(nil, slices.Values([][]float64{record}), nil); !errors.Is(err, ledger.ErrDuplicate) {
+		t.Errorf("a second report: %v", err)
+	}
+	if _, err := p.Submit(t.Context(), [][]byte{report}); err != nil || len(s.reports) != 1 || !bytes.Equal(s.reports[0], report) || report[0] != 3 {
+		t.Errorf("%d reports, %v", len(s.reports), err)
+	}
+	other, conn := openShuffler(t, func(*fl.Round) {})
+	ternary := joinWith(t, conn, client.Options{Policy: anything})
+	var param *fl.ParamError
+	if _, err := ternary.EncodeRecords(nil, slices.Values([][]float64{record}), nil); !errors.As(err, &param) || param.Param != "mechanism" || len(other.reports) != 0 {
+		t.Errorf("a mechanism for clients only: %v", err)
 	}
 }
 
