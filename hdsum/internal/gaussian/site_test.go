@@ -214,3 +214,21 @@ func FuzzSites(f *testing.F) {
 		}
 	})
 }
+
+// Each noise was rounded down, by a half on average. Sums that are half of their number of noises below zero are zero.
+func TestRoundingDownIsTakenBack(t *testing.T) {
+	s := openSite(t, siteRound(5))
+	sums := make([]uint64, s.ring.length)
+	for i := range sums {
+		sums[i] = 1<<64 - 5
+	}
+	e, err := s.estimate(s.ring, sums, 10, 0, 10, s.Guarantee())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, v := range e.Mean().Value {
+		if v != 0 {
+			t.Errorf("coordinate %d: %g, want 0", j, v)
+		}
+	}
+}
