@@ -183,6 +183,27 @@ def test_one_report_of_each_record_counts() -> None:
     np.testing.assert_allclose(moved["w"], 3 / 5, rtol=1e-6)
 
 
+def test_a_site_sends_one_sum_of_its_records() -> None:
+    budget = {"epsilon": 20, "delta": 0.01, "scale": 8}
+    aggregator = HushgradAggregator(
+        **budget, mechanism="gaussian-site", params={"records": 9000}, unit="example", min_reports=3
+    )
+    job = HushgradPrivatize(max_epsilon=20, max_delta=0.01, unit="example")
+    for i, count in enumerate((200, 3000, 1000)):
+        rows: Model = {
+            "w": np.full((count, 2, 2), i, np.float32),
+            "b": np.zeros((count, 3), np.float32),
+        }
+        receive(aggregator, i, Site(job).answer(send(aggregator), result(rows)))
+    moved, metrics = step(aggregator)
+    assert metrics["hushgrad.reports"] == 3
+    assert metrics["hushgrad.records"] == 4200
+    # 7 normal variables are beyond 6 standard errors once in 7e7 tries.
+    assert metrics["hushgrad.std-err"] < 0.02
+    assert (np.abs(moved["w"] - 5000 / 4200) < 6 * metrics["hushgrad.std-err"]).all()
+    assert (np.abs(moved["b"]) < 6 * metrics["hushgrad.std-err"]).all()
+
+
 def test_what_is_no_report_is_a_failure_and_too_few_reports_no_step() -> None:
     aggregator = HushgradAggregator(**NOISY)
     site, other = Site(JOB), HushgradAggregator(**NOISY)

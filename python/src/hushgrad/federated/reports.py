@@ -59,12 +59,13 @@ def count(
     rejected : callable
         Called with the sender and the error for each of these.
     unit : {"client", "example"}
-        With "client" a client has one report. With "example" it has any number, of which all
-        count or none.
+        With "client" a client has one report, and in a round whose reports are sums of records.
+        With "example" it has any number otherwise, of which all count or none.
     most : int
         Reports that one client may send with "example".
     """
-    add = _add_one if unit == "client" else partial(_add_all, most)
+    one = unit == "client" or "records" in round_.params
+    add = _add_one if one else partial(_add_all, most)
     try:
         return _count(round_, answers, rejected, add)
     except AggregatorLost:  # its helper died: all reports are still here

@@ -236,10 +236,9 @@ class HushgradAggregation(Strategy):
         }
 
     def _estimate(self, round_: Round, answered: Answers[Message]) -> Estimate:
-        several = self._unit == "example" and "records" not in round_.params
         if self._shuffled is None:
-            unit = "example" if several else "client"
-            return estimate(round_, answered, rejected, unit=unit, most=self._most)
+            return estimate(round_, answered, rejected, unit=self._unit, most=self._most)
+        several = self._unit == "example" and "records" not in round_.params
         most = self._most if several else 1
         return self._shuffled.estimate(round_, answered, rejected, most=most)
 

@@ -215,12 +215,16 @@ class _Task:
         return (differences if self._unit == "example" else difference)(trained, model, warn)
 
     def _encode(self, round_: Round, rows: Row, node: Node) -> bytes:
-        if node.ledger is None:
-            return round_.encode(rows)
         unit = "example" if self._unit == "example" else "client"
+        if unit == "example" and "records" in round_.params:
+            encode = round_.encode_records
+        else:
+            encode = partial(round_.encode, unit=unit)
+        if node.ledger is None:
+            return encode(rows)
         purpose = node.purpose or ("nvflare" if node.unit == "client" else "nvflare-records")
         with Ledger(node.ledger, purpose, must_exist=True, counter=node.counter) as ledger:
-            return round_.encode(rows, ledger=ledger, unit=unit)
+            return encode(rows, ledger=ledger)
 
     def _check_other(self, result: Shareable, node: Node) -> None:
         """Raise an error unless the result of a task without a round may leave."""
