@@ -113,3 +113,54 @@ func publicFigures(in []*experiment.Record) (string, error) {
 	}
 	return g.String(), nil
 }
+
+// siteFigures has a line for each method and who its ε holds against, and a column for each features and budget.
+func siteFigures(in []*experiment.Record) (string, error) {
+	var methods, heads []string
+	holds, cells, bare := map[string]string{}, map[string]string{}, map[string]string{}
+	for _, r := range in {
+		for _, row := range r.Rows {
+			budget, err := number(row, "budget")
+			if err != nil {
+				return "", err
+			}
+			value, err := measured(row)
+			if err != nil {
+				return "", err
+			}
+			sites, err := number(row, "sites")
+			if err != nil {
+				return "", err
+			}
+			at := fmt.Sprintf("%g sites, `%v`", sites, row["features"])
+			if budget == 0 {
+				bare[at] = value
+				continue
+			}
+			method, head := fmt.Sprint(row["method"]), fmt.Sprintf("%s, ε = %g", at, budget)
+			if !slices.Contains(methods, method) {
+				methods = append(methods, method)
+				holds[method] = fmt.Sprint(row["holds_against"])
+			}
+			if !slices.Contains(heads, head) {
+				heads = append(heads, head)
+			}
+			cells[method+head] = value
+		}
+	}
+	g := newGrid(append([]string{"method", "ε holds against"}, heads...)...)
+	for _, method := range methods {
+		line := []string{"`" + method + "`", holds[method]}
+		for _, head := range heads {
+			line = append(line, cmp.Or(cells[method+head], "–"))
+		}
+		g.add(line...)
+	}
+	last := []string{"no privacy", "nobody"}
+	for _, head := range heads {
+		at, _, _ := strings.Cut(head, ", ε = ")
+		last = append(last, cmp.Or(bare[at], "–"))
+	}
+	g.add(last...)
+	return g.String(), nil
+}

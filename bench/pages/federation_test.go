@@ -56,3 +56,25 @@ func TestPublicFiguresStandBesideEachOther(t *testing.T) {
 		t.Errorf("%v, the table is\n%s\nwant\n%s", err, got, want)
 	}
 }
+
+// Methods have a line each and budgets a column each. What there is without privacy stands below.
+func TestSitesHaveALineForEachMethod(t *testing.T) {
+	row := func(method, holds string, budget, accuracy float64) map[string]any {
+		return map[string]any{"method": method, "holds_against": holds, "features": "edges", "sites": 12., "budget": budget, "accuracy": accuracy, "low": accuracy - 0.01, "high": accuracy + 0.01, "repeats": 3.}
+	}
+	in := []*experiment.Record{{Rows: []map[string]any{
+		row("none", "nobody", 0, 0.98), row("gaussian-site", "everybody outside the site", 1, 0.9), row("alone", "everybody outside the site", 1, 0.6),
+		row("gaussian-site", "everybody outside the site", 8, 0.95),
+	}}}
+	got, err := siteFigures(in)
+	want := strings.Join([]string{
+		"| method | ε holds against | 12 sites, `edges`, ε = 1 | 12 sites, `edges`, ε = 8 |",
+		"|---|---|---|---|",
+		"| `gaussian-site` | everybody outside the site | 0.900 ± 0.010 | 0.950 ± 0.010 |",
+		"| `alone` | everybody outside the site | 0.600 ± 0.010 | – |",
+		"| no privacy | nobody | 0.980 ± 0.010 | 0.980 ± 0.010 |",
+	}, "\n") + "\n"
+	if err != nil || got != want {
+		t.Errorf("%v, the table is\n%s\nwant\n%s", err, got, want)
+	}
+}

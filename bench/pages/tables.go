@@ -29,6 +29,7 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"bars":              bars,
 	"curve":             curve,
 	"federation":        federation,
+	"sites":             siteFigures,
 	"public-figures":    publicFigures,
 	"scattering":        scattering,
 	"predictions":       predictions,

@@ -1,0 +1,321 @@
+package training
+
+import (
+	"context"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	flag "github.com/spf13/pflag"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/hushgrad/hushgrad/baseline"
+	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/plan"
+	"github.com/hushgrad/hushgrad/trainer"
+)
+
+// sites are runs of a few sites that hold many records each. A budget protects one record.
+type sites struct {
+	sweep
+	sites int
+}
+
+func sitesExperiment() experiment.Experiment {
+	return experiment.Experiment{
+		Name:   "sites",
+		Title:  "Test accuracy of a few sites with many records each, one record protected: own noise, two servers, a trusted server, each site alone",
+		Source: "The mechanisms gaussian-site and gaussian-shares with records, and the Gaussian mechanism of a trusted party, on the same gradients with the same accounting",
+		Bind: func(flags *flag.FlagSet) experiment.Run {
+			s := sites{sweep: sweep{server: server{momentum: -1, averaging: -1}}}
+			flags.IntVar(&s.sites, "sites", 12, "sites, who share the training pictures: a picture is a record")
+			flags.IntVar(&s.rounds, "rounds", 30, "rounds of training, each with all records")
+			flags.Float64Var(&s.delta, "delta", 1e-6, "δ at which the ε of all rounds is stated")
+			kinds := flags.String("features", dataset.Edges, "comma-separated `list` of what the model sees of a picture, among "+strings.Join(dataset.FeatureNames(), ","))
+			budgets := flags.String("budget", "1,2,8", "comma-separated `list` of ε of all rounds together")
+			return func(ctx context.Context, env experiment.Env) (_ *experiment.Result, err error) {
+				s := s
+				if s.features, err = parseFeatures(*kinds); err != nil {
+					return nil, err
+				}
+				if s.centrals, err = parseEpsilons("--budget", *budgets); err != nil {
+					return nil, err
+				}
+				return s.run(ctx, env)
+			}
+		},
+	}
+}
+
+// Names of what is compared, beside the mechanisms.
+const aloneName = "alone"
+
+// siteRun is one row: a method at a budget.
+type siteRun struct {
+	method, holds string
+	budget        float64 // 0: none
+	task          *task
+	course        course
+	outcomes      []outcome
+	seconds       float64
+}
+
+func (s sites) run(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
+	options := dataset.Options{Source: env.Data, Seed: env.Seed}
+	s.repeats = env.RepeatsOr(3)
+	if env.Quick {
+		options.TrainSize, options.TestSize, s.rounds, s.repeats = 2400, 500, min(s.rounds, 3), env.RepeatsOr(1)
+	}
+	data, err := dataset.Load(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case s.sites < 2 || s.sites > data.Train.Len()/2:
+		return nil, fl.Invalid("--sites", s.sites, "must be in [2, %d], half the number of training pictures", data.Train.Len()/2)
+	case s.rounds < 1:
+		return nil, fl.Invalid("--rounds", s.rounds, "must be at least 1")
+	case !(s.delta > 0 && s.delta < 1):
+		return nil, fl.Invalid("--delta", s.delta, "must be in (0, 1)")
+	}
+	var all []*siteRun
+	for _, name := range s.features {
+		runs, err := s.plan(ctx, env, data, name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, runs...)
+	}
+	env.Progress.Describe("accuracy")
+	env.Progress.Grow(len(all) * s.repeats)
+	group, inner := errgroup.WithContext(ctx)
+	group.SetLimit(env.Jobs)
+	for _, r := range all {
+		group.Go(func() error { return s.measure(inner, env, r) })
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return s.report(all, data), nil
+}
+
+// plan returns the runs on one kind of features.
+func (s sites) plan(ctx context.Context, env experiment.Env, data *dataset.Data, name string) (runs []*siteRun, err error) {
+	t, err := newTask(ctx, env, data, name)
+	if err != nil {
+		return nil, err
+	}
+	t.clients = t.train.Len() / s.sites * s.sites // records, the same number at each site
+	training, err := s.demands(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	own := *t
+	part := *t.train
+	own.clients = t.clients / s.sites
+	part.Images, part.Labels = part.Images[:own.clients*part.Dim()], part.Labels[:own.clients]
+	own.train = &part
+	at := func(budget float64) setting {
+		return setting{Training: training, epsilon: budget, pictureL2: t.pictureL2, model: t.model, server: s.server}
+	}
+	free, err := contender{name: baseline.None, role: reference}.course(ctx, at(0))
+	if err != nil {
+		return nil, err
+	}
+	runs = []*siteRun{{method: baseline.None, holds: "nobody", task: t, course: free}}
+	env.Progress.Describe("planning")
+	env.Progress.Grow(len(s.centrals))
+	for _, budget := range s.centrals {
+		for _, mechanism := range []string{hdsum.SiteName, hdsum.SharesName} {
+			c, err := s.course(ctx, at(budget), mechanism)
+			if err != nil {
+				return nil, fmt.Errorf("%s at ε = %g: %w", mechanism, budget, err)
+			}
+			holds := "everybody outside the site"
+			if mechanism == hdsum.SharesName {
+				holds = "either of two servers"
+			}
+			runs = append(runs, &siteRun{method: mechanism, holds: holds, budget: budget, task: t, course: c})
+		}
+		server, err := contender{}.trusted(at(budget))
+		if err != nil {
+			return nil, err
+		}
+		single := at(budget)
+		single.Clients = own.clients
+		alone, err := contender{}.trusted(single)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs,
+			&siteRun{method: trustedName, holds: "who sees the models; the server is trusted", budget: budget, task: t, course: server},
+			&siteRun{method: aloneName, holds: "everybody outside the site", budget: budget, task: &own, course: alone})
+		env.Progress.Step()
+	}
+	return runs, nil
+}
+
+// course is the course of sites that send sums of their records. Its ε is of one round.
+func (s sites) course(ctx context.Context, at setting, mechanism string) (course, error) {
+	r := at.round(mechanism, 0, at.L2, 0)
+	r.Delta, r.MinReports = s.delta, s.sites
+	r.Params = fl.Params{hdsum.ParamRecords: fl.Int(at.Clients)}
+	// The largest ε of a round, to a part in 2^20, with which all rounds together keep the budget.
+	least, most := at.epsilon/float64(s.rounds), at.epsilon
+	var opened fl.Mechanism
+	for range 20 {
+		r.Epsilon = math.Sqrt(least * most)
+		m, err := fl.Open(r)
+		if err != nil {
+			return course{}, err
+		}
+		spending, err := plan.NewSpending(m, s.sites, s.sites, s.delta)
+		if err != nil {
+			return course{}, err
+		}
+		promise, err := spending.Promise(ctx, s.rounds)
+		if err != nil {
+			return course{}, err
+		}
+		if *promise.Central <= at.epsilon {
+			least, opened = r.Epsilon, m
+		} else {
+			most = r.Epsilon
+		}
+	}
+	if opened == nil {
+		return course{}, fl.Invalid("--budget", at.epsilon, "must be larger for %d rounds", s.rounds)
+	}
+	r.Epsilon = least
+	return course{participations: s.rounds, quorum: s.sites, scale: r.Scale, round: r, recipe: recipe{
+		rounds: s.rounds, cohort: at.Clients, steps: at.steps,
+		open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
+			gradients, err := clients.On(at.model, false)
+			return &summing{round: r, gradients: gradients, sites: s.sites, rng: rng}, err
+		},
+	}}, nil
+}
+
+// summing are rounds of sites that send sums of their records.
+type summing struct {
+	round     fl.Round
+	gradients trainer.Gradients // of records
+	sites     int
+	rng       *rand.Rand
+	sent      int64
+}
+
+// Mean implements trainer.Rounds.
+func (s *summing) Mean(ctx context.Context, round int, params []float64) (*fl.Estimate, error) {
+	r := s.round
+	r.ID, r.PublicSeed = fmt.Sprintf("sites-%d", round), [32]byte{1, byte(round), byte(round >> 8)}
+	m, err := fl.Open(r)
+	if err != nil {
+		return nil, err
+	}
+	all, each := m.NewAggregator(), s.gradients.Len()/s.sites
+	for i := range s.sites {
+		sum, err := m.(fl.RecordMechanism).NewRecordSum(s.rng)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.gradients.Each(ctx, params, i*each, (i+1)*each, func(_ int, grad []float64) error { return sum.Add(grad) }); err != nil {
+			return nil, err
+		}
+		report, err := sum.Append(nil)
+		if err == nil {
+			err = all.Add(report)
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.sent += int64(len(report))
+	}
+	return all.Estimate()
+}
+
+// Bytes counts the bytes of reports.
+func (s *summing) Bytes() int64 { return s.sent }
+
+func (s *summing) Close() error { return s.gradients.Close() }
+
+// measure fills the outcomes of a run. Repeats differ in the order of the records and in all noise.
+func (s sites) measure(ctx context.Context, env experiment.Env, r *siteRun) error {
+	r.outcomes = make([]outcome, s.repeats)
+	name := uint64(crc32.ChecksumIEEE([]byte(r.method)))
+	for k := range s.repeats {
+		key := fmt.Sprintf("%s %s %g %d", r.task.features, r.method, r.budget, k)
+		values, err := env.Checkpoint.Do(key, func() ([]float64, error) {
+			began := time.Now()
+			out, err := r.task.run(ctx, r.course.recipe, experiment.Stream(env.Seed, 96, name, math.Float64bits(r.budget), uint64(k)))
+			return []float64{out.accuracy, out.bytes, out.noise, out.rate, time.Since(began).Seconds()}, err
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		r.outcomes[k] = outcome{accuracy: values[0], bytes: values[1], noise: values[2], rate: values[3]}
+		r.seconds += values[4] / float64(s.repeats)
+		env.Progress.Step()
+	}
+	return nil
+}
+
+// accuracy returns the mean over the repeats, with its interval.
+func (r *siteRun) accuracy() experiment.Interval {
+	var values []float64
+	for _, o := range r.outcomes {
+		values = append(values, o.accuracy)
+	}
+	return experiment.MeanInterval(values)
+}
+
+func (s sites) report(all []*siteRun, data *dataset.Data) *experiment.Result {
+	r := &experiment.Result{
+		Columns: []string{
+			"method", "features", "holds_against", "budget", "epsilon_round", "accuracy", "low", "high", "repeats", "sites", "records", "dim", "rounds", "clip", "noise", "learning_rate", "bytes_per_report", "seconds",
+		},
+		Notes: []string{
+			data.Note,
+			"Every record is a picture, whose gradient is clipped to clip by itself, and takes part in every round. budget is the ε of all rounds together at δ, for one record that is replaced. epsilon_round is the (ε, δ) of a round, of which the rounds compose as Gaussian noise.",
+			"gaussian-site: each site adds the whole noise to its own sum. gaussian-shares: each of two servers adds the whole noise to the sum of all sites. central: a trusted server adds it to the sum of all sites, once. alone: one site trains by itself with its own records and the same noise. none: no privacy.",
+			"The learning rate follows from the standard error of a coordinate in the first round, noise, in units of the gradient. low and high are Student's 95 % interval of the mean over the repeats. seconds are the seconds of one run on one core.",
+		},
+	}
+	for _, x := range all {
+		a, one := x.accuracy(), x.outcomes[0]
+		var epsilon any
+		if x.course.round.Mechanism != "" && x.budget > 0 {
+			epsilon = x.course.round.Epsilon
+		}
+		r.Rows = append(r.Rows, experiment.Row{
+			x.method, x.task.features, x.holds, x.budget, epsilon, a.Value, a.Low, a.High, len(x.outcomes), s.sites, x.task.clients, x.task.model.Dim(), x.course.rounds, x.course.scale, one.noise, one.rate, one.bytes, x.seconds,
+		})
+	}
+	r.Verdicts = s.close(all)
+	return r
+}
+
+// close says whether two servers come as close to a trusted server as their noise allows.
+func (s sites) close(all []*siteRun) (out []experiment.Verdict) {
+	for _, two := range all {
+		i := slices.IndexFunc(all, func(x *siteRun) bool {
+			return x.method == trustedName && x.budget == two.budget && x.task.features == two.task.features
+		})
+		if two.method != hdsum.SharesName || i < 0 {
+			continue
+		}
+		gap := all[i].accuracy().Value - two.accuracy().Value
+		out = append(out, experiment.Verdict{
+			Claim: fmt.Sprintf("two servers are within .005 of a trusted server: %s, ε = %g, %d sites", two.task.features, two.budget, s.sites),
+			Holds: gap <= 0.005, Detail: fmt.Sprintf("%.4f below", gap),
+		})
+	}
+	return out
+}
