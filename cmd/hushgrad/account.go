@@ -17,7 +17,7 @@ import (
 
 // newAccount returns the command that answers questions about guarantees, without data.
 func newAccount() *cobra.Command {
-	return newParent("account QUESTION", "compute central ε, composition and plans", "question", newAmplify(), newCompose(), newPlan())
+	return newParent("account QUESTION", "compute central ε, composition and plans", "question", newAmplify(), newCompose(), newPlan(), newStatement())
 }
 
 // answerForms are the flags for the form of an answer.

@@ -60,7 +60,7 @@ func TestNearMissesAreSuggested(t *testing.T) {
 		"serve --dashbord x":           `hushgrad serve: flags: got "--dashbord", rule: must be a flag of the command (did you mean --dashboard?), see hushgrad serve --help` + "\n",
 		"serve kyes":                   `hushgrad serve: arguments: got "kyes", rule: only flags are allowed (did you mean key or keys?), see hushgrad serve --help` + "\n",
 		"account compose --epsilom 1":  "(did you mean --epsilon?)",
-		"account plam":                 `hushgrad account: question: got "plam", rule: must be one of amplify, compose, plan (did you mean plan?)` + "\n",
+		"account plam":                 `hushgrad account: question: got "plam", rule: must be one of amplify, compose, plan, statement (did you mean plan?)` + "\n",
 		"account compose --tls 1":      "must be a flag of the command, see",
 		"help serv":                    "(did you mean serve?)",
 		"plan":                         "(did you mean account plan?)\n",
