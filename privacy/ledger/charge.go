@@ -104,7 +104,7 @@ func checkGuarantee(g fl.Guarantee) error {
 		return fl.Invalid("epsilon", g.Epsilon, "must be in [0, %d]", fl.MaxEpsilon)
 	case !(g.Delta >= 0 && g.Delta < 1):
 		return fl.Invalid("delta", g.Delta, "must be in [0, 1)")
-	case !(g.Sigma >= 0 && g.Sigma <= maxSigma) || g.Sigma > 0 && g.Trust != fl.TwoServers && g.Trust != fl.Local:
+	case !(g.Sigma >= 0 && g.Sigma <= maxSigma) || g.Sigma > 0 && !private:
 		return fl.Invalid("sigma", g.Sigma, "must be in [0, %g], and 0 without Gaussian noise", maxSigma)
 	case g.RealNumbers:
 		return fl.Invalid("real_numbers", g.RealNumbers, "must hold for the floating-point code, too")

@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -66,9 +67,30 @@ func TestGaussianChargesCompose(t *testing.T) {
 	if entries := x.Purposes[several[0].Purpose].Entries; len(entries) != 5 || entries[2].Sigma != 8*math.Sqrt2 {
 		t.Errorf("exported: %+v", entries)
 	}
-	local := gaussian(7, 3)
-	local.Guarantee.Trust = fl.Local
-	if _, err := l.Reserve(t.Context(), local); err == nil {
-		t.Error("a local charge with a noise multiplier was taken")
+	bare := gaussian(7, 3)
+	bare.Guarantee.Trust, bare.Guarantee.Epsilon = fl.NoPrivacy, math.Inf(1)
+	var param *fl.ParamError
+	if _, err := l.Reserve(t.Context(), bare); !errors.As(err, &param) || param.Param != "sigma" {
+		t.Errorf("noise without privacy: %v", err)
+	}
+}
+
+// A site's noise holds against everybody, and behind a shuffler no less. Both budgets pay for it as Gaussian noise.
+func TestASitesNoiseIsPaidForTwice(t *testing.T) {
+	limit := limit(2)
+	limit.Delta = 1e-5
+	l, _ := fresh(t, limit, ledger.Options{})
+	must(t, l.SetCentralBudget(gaussian(1, 8).Purpose, limit))
+	for n := range uint64(3) {
+		c := gaussian(n+1, 8)
+		c.Mechanism, c.Guarantee.Trust = "gaussian-site", fl.Local
+		c.Central = c.Guarantee
+		c.Central.Trust = fl.Shuffle
+		reserve(t, l, c)
+	}
+	for name, spent := range map[string]func(string) (ledger.Budget, error){"local": l.Spent, "central": l.SpentCentral} {
+		if b, err := spent(gaussian(1, 8).Purpose); err != nil || !(b.Epsilon > 0.5 && b.Epsilon < 1.5) {
+			t.Errorf("%s: three charges of ε = 1 cost %v, %v", name, b, err)
+		}
 	}
 }
