@@ -2,6 +2,14 @@ package fl
 
 import "math/rand/v2"
 
+// ParamRecords is the parameter of a round whose reports are sums of records, see RecordMechanism: the most records
+// that all clients have together, an integer in [1, 2^32 − 1].
+const ParamRecords = "records"
+
+// AboutRecords says whether the reports of a round are sums of records. Its guarantee is then about one
+// record, and not about all records of a client.
+func (r Round) AboutRecords() bool { return r.Params.Has(ParamRecords) }
+
 // RecordMechanism is implemented by mechanisms whose clients may hold many records each, such as hospitals. A
 // client then sends one report of the sum of its records. The guarantee is about one record, and the
 // estimate is the mean over the records of all clients.

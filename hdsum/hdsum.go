@@ -16,17 +16,13 @@ const (
 	Name = "sumdp"
 	// SharesName is the sum of gradients by two servers, of which one has to be honest: each sees random bytes and the
 	// noisy sum. The client sends two additive shares, see fl.SharedMechanism, and each server adds the whole Gaussian
-	// noise. Its only parameter is ParamRecords. The comment of package hdsum/internal/gaussian has the protocol, its calibration and its proof.
+	// noise. Its only parameter is fl.ParamRecords. The comment of package hdsum/internal/gaussian has the protocol, its calibration and its proof.
 	SharesName = gaussian.SharesName
 	// SiteName is the sum of gradients for clients that add the whole Gaussian noise themselves: whoever reads a report learns no more
 	// than the Gaussian mechanism shows, and nobody has to be trusted. Use it for few clients with many records each, such as hospitals,
-	// with ParamRecords, its only parameter. For records of one client alone the error of a mean is local noise.
+	// with fl.ParamRecords, its only parameter. For records of one client alone the error of a mean is local noise.
 	SiteName = gaussian.SiteName
 )
-
-// ParamRecords is the parameter of SharesName and SiteName for clients with many records each, see fl.RecordMechanism: the most records
-// that all of them have together, in [1, 2^32 − 1]. The guarantee of such a round is about one record.
-const ParamRecords = gaussian.ParamRecords
 
 // Names of parameters in Round.Params, for Name.
 const (

@@ -75,8 +75,9 @@ func (s *Spending) Promise(ctx context.Context, rounds int) (Promise, error) {
 	if err != nil {
 		return Promise{}, fmt.Errorf("plan: %w", err)
 	}
-	p.Central = &epsilon
-	if p.LocalTotal != nil && s.guarantee.Sigma > 0 && epsilon < *p.LocalTotal { // shuffling has no part in it
+	if p.Local == nil || s.guarantee.Sigma == 0 {
+		p.Central = &epsilon
+	} else if epsilon < *p.LocalTotal && s.guarantee.Delta <= s.delta { // the client's own noise: shuffling has no part in it
 		p.LocalTotal, p.LocalDelta = &epsilon, s.delta
 	}
 	return p, nil
@@ -145,7 +146,7 @@ func (s *Spending) Within(ctx context.Context, trust Trust, budget float64, roun
 			return err == nil && p.LocalTotal != nil && *p.LocalTotal <= budget, err
 		}
 		p, err := s.Promise(ctx, n)
-		return err == nil && *p.Central <= budget, err
+		return err == nil && p.Central != nil && *p.Central <= budget, err
 	}
 	// The ε grows with the number of rounds: n fit, and more than most do not.
 	n, most := 0, rounds

@@ -155,7 +155,7 @@ func TestSitesCompose(t *testing.T) {
 	}
 	for _, rounds := range []int{1, 30} {
 		site, two := of(hdsum.SiteName, rounds), of(hdsum.SharesName, rounds)
-		if site.LocalTotal == nil || *site.LocalTotal != *two.Central || *site.Central != *two.Central || site.LocalDelta != 1e-6 || *site.Local != 1 {
+		if site.LocalTotal == nil || *site.LocalTotal != *two.Central || site.Central != nil || site.LocalDelta != 1e-6 || *site.Local != 1 {
 			t.Errorf("%d rounds: %v, two servers: %v", rounds, site, two)
 		}
 		if rounds > 1 && !(*site.LocalTotal < 10) {

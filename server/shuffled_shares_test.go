@@ -62,7 +62,7 @@ func released(t testing.TB, m fl.SharedMechanism, sealed, second [][]byte) []byt
 func TestSitesSendSumsOfTheirRecords(t *testing.T) {
 	p := start(t, server.Config{Seal: newKeys(t)})
 	r := sharesRound("records")
-	r.Params = fl.Params{hdsum.ParamRecords: fl.Int(100)}
+	r.Params = fl.Params{fl.ParamRecords: fl.Int(100)}
 	r = open(t, p, r)
 	m := mechanismOf(t, r).(fl.SharedMechanism)
 	var plain, second [][]byte

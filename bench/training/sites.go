@@ -1,6 +1,7 @@
 package training
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/crc32"
@@ -8,7 +9,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"time"
 
 	flag "github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
@@ -155,7 +155,7 @@ func (s sites) plan(ctx context.Context, env experiment.Env, data *dataset.Data,
 			return nil, err
 		}
 		runs = append(runs,
-			&siteRun{method: trustedName, holds: "who sees the models; the server is trusted", budget: budget, task: t, course: server},
+			&siteRun{method: trustedName, holds: "everybody but the server", budget: budget, task: t, course: server},
 			&siteRun{method: aloneName, holds: "everybody outside the site", budget: budget, task: &own, course: alone})
 		env.Progress.Step()
 	}
@@ -166,7 +166,7 @@ func (s sites) plan(ctx context.Context, env experiment.Env, data *dataset.Data,
 func (s sites) course(ctx context.Context, at setting, mechanism string) (course, error) {
 	r := at.round(mechanism, 0, at.L2, 0)
 	r.Delta, r.MinReports = s.delta, s.sites
-	r.Params = fl.Params{hdsum.ParamRecords: fl.Int(at.Clients)}
+	r.Params = fl.Params{fl.ParamRecords: fl.Int(at.Clients)}
 	// The largest ε of a round, to a part in 2^20, with which all rounds together keep the budget.
 	least, most := at.epsilon/float64(s.rounds), at.epsilon
 	var opened fl.Mechanism
@@ -184,7 +184,7 @@ func (s sites) course(ctx context.Context, at setting, mechanism string) (course
 		if err != nil {
 			return course{}, err
 		}
-		if *promise.Central <= at.epsilon {
+		if *cmp.Or(promise.Central, promise.LocalTotal) <= at.epsilon {
 			least, opened = r.Epsilon, m
 		} else {
 			most = r.Epsilon
@@ -252,16 +252,12 @@ func (s sites) measure(ctx context.Context, env experiment.Env, r *siteRun) erro
 	name := uint64(crc32.ChecksumIEEE([]byte(r.method)))
 	for k := range s.repeats {
 		key := fmt.Sprintf("%s %s %g %d", r.task.features, r.method, r.budget, k)
-		values, err := env.Checkpoint.Do(key, func() ([]float64, error) {
-			began := time.Now()
-			out, err := r.task.run(ctx, r.course.recipe, experiment.Stream(env.Seed, 96, name, math.Float64bits(r.budget), uint64(k)))
-			return []float64{out.accuracy, out.bytes, out.noise, out.rate, time.Since(began).Seconds()}, err
-		})
+		out, seconds, err := r.task.timed(ctx, env, key, r.course.recipe, experiment.Stream(env.Seed, 96, name, math.Float64bits(r.budget), uint64(k)))
 		if err != nil {
-			return fmt.Errorf("%s: %w", key, err)
+			return err
 		}
-		r.outcomes[k] = outcome{accuracy: values[0], bytes: values[1], noise: values[2], rate: values[3]}
-		r.seconds += values[4] / float64(s.repeats)
+		r.outcomes[k] = out
+		r.seconds += seconds / float64(s.repeats)
 		env.Progress.Step()
 	}
 	return nil
@@ -283,7 +279,7 @@ func (s sites) report(all []*siteRun, data *dataset.Data) *experiment.Result {
 		},
 		Notes: []string{
 			data.Note,
-			"Every record is a picture, whose gradient is clipped to clip by itself, and takes part in every round. budget is the ε of all rounds together at δ, for one record that is replaced. epsilon_round is the (ε, δ) of a round, of which the rounds compose as Gaussian noise.",
+			"Every record is a picture. Its gradient is clipped by itself, to the norm in the column clip. It takes part in every round. budget is the ε of all rounds together at δ, for one record that is replaced. epsilon_round is the (ε, δ) of a round, of which the rounds compose as Gaussian noise.",
 			"gaussian-site: each site adds the whole noise to its own sum. gaussian-shares: each of two servers adds the whole noise to the sum of all sites. central: a trusted server adds it to the sum of all sites, once. alone: one site trains by itself with its own records and the same noise. none: no privacy.",
 			"The learning rate follows from the standard error of a coordinate in the first round, noise, in units of the gradient. low and high are Student's 95 % interval of the mean over the repeats. seconds are the seconds of one run on one core.",
 		},

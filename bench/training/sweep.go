@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -124,16 +123,12 @@ func (s sweep) measure(ctx context.Context, env experiment.Env, c *cell) error {
 	name := uint64(crc32.ChecksumIEEE([]byte(c.name))) // a stream of its own, whatever else is in the sweep; the same on all features
 	for k := range s.repeats {
 		key := fmt.Sprintf("%s %s %g %d", c.task.features, c.name, c.epsilon, k)
-		values, err := env.Checkpoint.Do(key, func() ([]float64, error) {
-			began := time.Now()
-			out, err := c.task.run(ctx, c.course.recipe, experiment.Stream(env.Seed, 8, name, math.Float64bits(c.epsilon), uint64(k)))
-			return []float64{out.accuracy, out.bytes, out.noise, out.rate, time.Since(began).Seconds()}, err
-		})
+		out, seconds, err := c.task.timed(ctx, env, key, c.course.recipe, experiment.Stream(env.Seed, 8, name, math.Float64bits(c.epsilon), uint64(k)))
 		if err != nil {
-			return fmt.Errorf("%s: %w", key, err)
+			return err
 		}
-		c.outcomes[k] = outcome{accuracy: values[0], bytes: values[1], noise: values[2], rate: values[3]}
-		c.seconds += values[4] / float64(s.repeats)
+		c.outcomes[k] = out
+		c.seconds += seconds / float64(s.repeats)
 		env.Progress.Step()
 	}
 	return nil

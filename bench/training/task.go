@@ -9,7 +9,9 @@ package training
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"time"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
@@ -137,6 +139,19 @@ func (t *task) run(ctx context.Context, r recipe, rng *rand.Rand) (out outcome, 
 	out.bytes = float64(means.Bytes()) / float64(reports)
 	out.accuracy, err = t.accuracy(average)
 	return out, err
+}
+
+// timed is run with its seconds, or what a checkpoint has of it under a key.
+func (t *task) timed(ctx context.Context, env experiment.Env, key string, r recipe, rng *rand.Rand) (outcome, float64, error) {
+	values, err := env.Checkpoint.Do(key, func() ([]float64, error) {
+		began := time.Now()
+		out, err := t.run(ctx, r, rng)
+		return []float64{out.accuracy, out.bytes, out.noise, out.rate, time.Since(began).Seconds()}, err
+	})
+	if err != nil {
+		return outcome{}, 0, fmt.Errorf("%s: %w", key, err)
+	}
+	return outcome{accuracy: values[0], bytes: values[1], noise: values[2], rate: values[3]}, values[4], nil
 }
 
 // deal gives the training pictures to the clients.

@@ -10,7 +10,6 @@ import (
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/plan"
 )
@@ -102,7 +101,7 @@ func (s *statementFlags) sections(ctx context.Context, r fl.Round, m fl.Mechanis
 		return nil, err
 	}
 	g, about := m.Guarantee(), "client"
-	records := r.Params.Has(hdsum.ParamRecords)
+	records := r.AboutRecords()
 	if records {
 		about = "record"
 	}
@@ -141,7 +140,7 @@ func (s *statementFlags) promises(g fl.Guarantee, p plan.Promise, about string) 
 	case g.Trust == fl.TwoServers && p.Central != nil:
 		return append(out, holds(*p.Central, p.Delta, "either of the two servers, whatever it does, also with the help of all other clients. One of the two servers has to be honest, no matter which"))
 	}
-	if p.Central != nil && g.Sigma == 0 {
+	if p.Central != nil {
 		out = append(out, holds(*p.Central, p.Delta, "a party that sees only the shuffled reports of each round. The shuffler has to be honest"))
 	}
 	if g.RealNumbers {
@@ -163,7 +162,7 @@ func withheld(g fl.Guarantee, p plan.Promise, records bool) []string {
 		out = append(out, "The two servers together read every report. Have them run by organisations that do not act together.")
 	case g.Trust == fl.Shuffle:
 		out = append(out, "A party that sees the messages of one client together reads its data's part in the model. There is no promise against the shuffler.")
-	case g.Trust == fl.Local && g.Sigma == 0 && p.Central != nil:
+	case g.Trust == fl.Local && p.Central != nil:
 		out = append(out, "The smaller ε does not hold against a party that sees which client a report came from.")
 	}
 	return out

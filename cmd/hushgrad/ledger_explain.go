@@ -76,6 +76,7 @@ var notPromised = []string{
 	"Conclusions about the client that follow from what holds for everybody are not prevented.",
 	"Reports that were made without this ledger are not counted, nor is what became public otherwise.",
 	"The guarantee is for one client. Several clients with the data of one person reveal more of it.",
+	"Where a report is made of records it is for one record. Several records of one person reveal more of that person.",
 }
 
 // explainLedger says what the purposes of a ledger promise.

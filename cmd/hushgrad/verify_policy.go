@@ -69,6 +69,8 @@ type joining struct {
 	Join  bool   `json:"join"`
 	// Reason says why not.
 	Reason string `json:"reason,omitempty"`
+	// Records says that reports are sums of records: the guarantees are then about one record.
+	Records bool `json:"about_records,omitempty"`
 	// Guarantee is what one report promises, and Central what it promises behind the shuffler. They are null for a round
 	// that is refused.
 	Guarantee *promised `json:"guarantee"`
@@ -85,7 +87,7 @@ func (p *policyFlags) answer(ctx context.Context, file string, form output, std 
 	if err != nil && !errors.Is(err, fl.ErrPolicy) {
 		return err
 	}
-	said := joining{Round: round.ID, Join: err == nil}
+	said := joining{Round: round.ID, Join: err == nil, Records: round.AboutRecords()}
 	if err != nil {
 		said.Reason = strings.ReplaceAll(err.Error(), "fl: "+fl.ErrPolicy.Error()+": ", "")
 		refused := fmt.Errorf("do not join round %s: %s", round.ID, said.Reason)
@@ -93,6 +95,9 @@ func (p *policyFlags) answer(ctx context.Context, file string, form output, std 
 	}
 	said.Guarantee = promisedBy(terms.Guarantee)
 	text := fmt.Sprintf("join round %s: a report promises %v", round.ID, terms.Guarantee)
+	if round.AboutRecords() {
+		text += ", for one record where it is a sum of records"
+	}
 	if terms.Central.Trust.Known() {
 		said.Central = promisedBy(terms.Central)
 		text += fmt.Sprintf(", and %v against the server, if %s does not work together with it and %d of the reports are from honest clients",

@@ -67,6 +67,7 @@ func policyRounds(t *testing.T) (files map[string]string, sealKey, shareKey stri
 		"local": local, "shuffled": behind(local), "sum": with("sumdp", central), "shares": behind(with("gaussian-shares", func(r *fl.Round) { central(r); r.ShareKey = second.Public() })), "bare": behind(with("gaussian-shares", central)),
 		"zero-out": with("sumdp", func(r *fl.Round) { central(r); r.Relation = fl.ZeroOut }), "real": with(realNumbersName, func(*fl.Round) {}),
 		"none":     with("none", func(r *fl.Round) { r.Epsilon = math.Inf(1) }),
+		"site":     with("gaussian-site", func(r *fl.Round) { central(r); r.Params = fl.Params{fl.ParamRecords: fl.Int(9000)} }),
 		"features": with("coco", func(r *fl.Round) { r.Params, r.Features = local.Params, "edges:ab" }),
 	} {
 		complete, _, err := fl.Complete(r)
@@ -117,6 +118,7 @@ func TestVerifyAnswersShouldIJoin(t *testing.T) {
 		{"shares", "--max-epsilon 2 --max-delta 1e-6 --mechanism gaussian-shares", `shuffler: got "shuffler.example", rule: must be one that the policy pins: ""`},
 		{"real", "--max-epsilon 2", "real_numbers: got true, rule: must hold for the floating-point code, too"},
 		{"real", "--max-epsilon 2 --accept-real-numbers", ""},
+		{"site", "--max-epsilon 2 --max-delta 1e-6", ""},
 		{"none", "--max-epsilon 20", "trust: got none, rule: must be private: epsilon at most 20"},
 		{"none", "--max-epsilon Inf", ""},
 	} {
@@ -128,10 +130,13 @@ func TestVerifyAnswersShouldIJoin(t *testing.T) {
 			c.refusal != "" && (code != 1 || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), refused)) || strings.Count(stdout.String()+stderr.String(), "\n") != 1 {
 			t.Errorf("%s %s: exit code %d, printed %q and %q, want %q", c.round, c.flags, code, stdout.String(), stderr.String(), c.refusal)
 		}
+		if site := c.round == "site"; strings.Contains(stdout.String(), ", for one record where it is a sum of records") != site {
+			t.Errorf("%s: %s", c.round, stdout.String())
+		}
 		stdout.Reset()
 		var said joining
 		again := call(t.Context(), append(line, "-o", "json"), &stdout, &stderr)
-		if err := json.Unmarshal(stdout.Bytes(), &said); err != nil || again != code || said.Join != (code == 0) || said.Round != "r" || !strings.HasPrefix(said.Reason, c.refusal) ||
+		if err := json.Unmarshal(stdout.Bytes(), &said); err != nil || again != code || said.Join != (code == 0) || said.Round != "r" || said.Records != (c.round == "site") || !strings.HasPrefix(said.Reason, c.refusal) ||
 			(said.Guarantee != nil) != said.Join || said.Join && (said.Central != nil) != strings.Contains(c.flags, " --shuffler ") {
 			t.Errorf("%s %s: exit code %d, %+v, %v", c.round, c.flags, again, said, err)
 		}

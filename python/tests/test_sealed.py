@@ -179,6 +179,8 @@ def sums(**changes: Any) -> Round:
 
 def test_a_site_sends_the_sum_of_its_records(row: Row, tmp_path: Path) -> None:
     client = sums()
+    assert client.about_records
+    assert not sums(records=None).about_records
     report = client.encode_records(np.stack([row] * 20))
     assert len(report) == client.report_bytes
     lengths = {len(client.encode_records([part])) for part in (row, row[None].astype("f8"))}

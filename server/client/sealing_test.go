@@ -114,7 +114,7 @@ func TestTwoServersGetTheirShares(t *testing.T) {
 
 // A site's ledger pays once for all of its records, and nothing for records that cannot be read to their end.
 func TestASitePaysOnceForItsRecords(t *testing.T) {
-	s, conn := openShuffler(t, func(r *fl.Round) { twoServers(r); r.Params = fl.Params{hdsum.ParamRecords: fl.Int(3)} })
+	s, conn := openShuffler(t, func(r *fl.Round) { twoServers(r); r.Params = fl.Params{fl.ParamRecords: fl.Int(3)} })
 	policy, l := s.pinned(), openLedger(t, 3)
 	policy.MaxEpsilon, policy.MaxDelta, policy.Mechanisms = 1, 1e-6, []string{hdsum.SharesName}
 	if err := l.SetBudget("digits", ledger.Budget{Epsilon: 3, Delta: 1e-5, Relation: fl.ReplaceOne}); err != nil {

@@ -26,16 +26,10 @@ type recordsAddArgs struct {
 	First   int    `json:"first"`
 }
 
-// recordsNewArgs are the arguments of records.new.
-type recordsNewArgs struct {
-	Round uint64 `json:"round"`
-}
-
-func (a recordsNewArgs) object() (string, uint64) { return "round", a.Round }
 func (a recordsArg) object() (string, uint64)     { return "records", a.Records }
 func (a recordsAddArgs) object() (string, uint64) { return "records", a.Records }
 
-func newRecords(_ context.Context, s *Session, r *round, _ recordsNewArgs, _ []byte) (any, []byte, error) {
+func newRecords(_ context.Context, s *Session, r *round, _ roundArg, _ []byte) (any, []byte, error) {
 	if err := r.checkEncodes(); err != nil {
 		return nil, nil, err
 	}

@@ -42,7 +42,7 @@
 //
 // # Records
 //
-// In a round with the parameter [ParamRecords] a client, such as a hospital, holds many records. Each record's gradient is
+// In a round with the parameter fl.ParamRecords a client, such as a hospital, holds many records. Each record's gradient is
 // clipped, rounded and kept to B² by itself. The client adds the integers, and shares their sum. Both shares begin with the
 // number of records. One record changes ΣX by at most Δ, as one client does above, so the same proof holds about
 // one record. The number of a client's records is public. A gradient without numbers counts as zero, so that the number does not depend
@@ -71,7 +71,7 @@
 //
 // # No wrap-around
 //
-// Let N be the most vectors that are decoded: 2·max(MinReports, TargetReports) + 1024 reports, or [ParamRecords] records. A rotated coordinate is at most
+// Let N be the most vectors that are decoded: 2·max(MinReports, TargetReports) + 1024 reports, or fl.ParamRecords records. A rotated coordinate is at most
 // r = rotation.Bound(16, d', N, 2^−40) units and a unit of rounding, but for one in 2^41 rounds. The noise of both servers is
 // within 12·√2·σ. k is the least number of bits for N·(r + 1) + 12·√2·σ + 2. Sites have as many noises as reports, at most. A wrap-around is a matter of accuracy,
 // never of privacy.

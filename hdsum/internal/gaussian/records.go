@@ -10,11 +10,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl/count"
 )
 
-// ParamRecords is the name of the parameter of a round whose reports are sums of records: the most records that
-// all clients have together.
-const ParamRecords = "records"
-
-// maxRecords is the largest value of ParamRecords.
+// maxRecords is the largest value of fl.ParamRecords.
 const maxRecords = math.MaxUint32
 
 // countBytes is the length of the number of records, with which every share of such a round begins.
@@ -22,12 +18,12 @@ const countBytes = 4
 
 // readRecords returns the most records of a round, and 0 for a round whose reports are about clients.
 func readRecords(p fl.Params) (int64, error) {
-	if err := p.Only(ParamRecords); err != nil || !p.Has(ParamRecords) {
+	if err := p.Only(fl.ParamRecords); err != nil || !p.Has(fl.ParamRecords) {
 		return 0, err
 	}
-	n, err := p.Int(ParamRecords)
+	n, err := p.Int(fl.ParamRecords)
 	if err == nil && (n < 1 || int64(n) > maxRecords) {
-		err = fl.Invalid(ParamRecords, n, "must be in [1, %d]", int64(maxRecords))
+		err = fl.Invalid(fl.ParamRecords, n, "must be in [1, %d]", int64(maxRecords))
 	}
 	return int64(n), err
 }
@@ -48,7 +44,7 @@ type recordSum struct {
 // newRecordSum returns the sum of no records, of which report makes a report. It takes 24·d' bytes.
 func (v *vectors) newRecordSum(rng *rand.Rand, report func(dst []byte, sum []int64, records int64, rng *rand.Rand) []byte) (fl.RecordSum, error) {
 	if v.records == 0 {
-		return nil, v.round.Wrap("records", fl.Invalid(ParamRecords, "nothing", "must be the most records that all clients have together, for reports of sums"))
+		return nil, v.round.Wrap("records", fl.Invalid(fl.ParamRecords, "nothing", "must be the most records that all clients have together, for reports of sums"))
 	}
 	if rng == nil {
 		rng = fl.NewRand()
@@ -70,7 +66,7 @@ func (m *mechanism) NewRecordSum(rng *rand.Rand) (fl.RecordSum, error) {
 func (s *recordSum) Add(grad []float64) error {
 	v := s.vectors
 	if s.records == v.records {
-		return v.round.Wrap("add", fl.Invalid(ParamRecords, s.records+1, "must be at most %d, as the round says", v.records))
+		return v.round.Wrap("add", fl.Invalid(fl.ParamRecords, s.records+1, "must be at most %d, as the round says", v.records))
 	}
 	if want := v.integers.rotation.Dim(); len(grad) != want {
 		return v.round.Wrap("add", fl.Invalid("gradient", fmt.Sprintf("%d numbers", len(grad)), "must have %d", want))
@@ -97,9 +93,9 @@ func (s *recordSum) Records() int { return int(s.records) }
 func (s *recordSum) Append(dst []byte) ([]byte, error) {
 	switch {
 	case s.records == 0:
-		return dst, s.vectors.round.Wrap("encode", fl.Invalid(ParamRecords, 0, "must be at least 1"))
+		return dst, s.vectors.round.Wrap("encode", fl.Invalid(fl.ParamRecords, 0, "must be at least 1"))
 	case s.sent:
-		return dst, s.vectors.round.Wrap("encode", fl.Invalid(ParamRecords, "the same sum", "must be in one report: send that report again"))
+		return dst, s.vectors.round.Wrap("encode", fl.Invalid(fl.ParamRecords, "the same sum", "must be in one report: send that report again"))
 	}
 	s.sent = true
 	return s.report(dst, s.sum, s.records, s.rng), nil
@@ -116,7 +112,7 @@ func (v *vectors) recordsOf(share []byte) int64 {
 // checkRecords refuses a report or share, of the right length, of a number of records that no client has.
 func (v *vectors) checkRecords(share []byte) error {
 	if n := v.recordsOf(share); v.records > 0 && (n < 1 || n > v.records) {
-		return count.BadReport(ParamRecords, fmt.Sprint(n), "must be in [1, %d]", v.records)
+		return count.BadReport(fl.ParamRecords, fmt.Sprint(n), "must be in [1, %d]", v.records)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 // recordRound is a round of sites that have at most 40 records together.
 func recordRound(dim int) fl.Round {
 	r := testRound(dim)
-	r.Params = fl.Params{ParamRecords: fl.Int(40)}
+	r.Params = fl.Params{fl.ParamRecords: fl.Int(40)}
 	return r
 }
 
@@ -39,7 +39,7 @@ func reportOf(t testing.TB, m fl.RecordMechanism, seed byte, records int, grad [
 
 func TestRoundsOfRecordsKeepTheContract(t *testing.T) {
 	r := recordRound(3)
-	r.Params = fl.Params{ParamRecords: fl.Int(5000)} // more than the reports that are tried
+	r.Params = fl.Params{fl.ParamRecords: fl.Int(5000)} // more than the reports that are tried
 	r, _, err := fl.Complete(r)
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestARecordIsBoundedByItself(t *testing.T) {
 		if s.Records() != 40 {
 			t.Errorf("%s: %d records, want 40", name, s.Records())
 		}
-		if err := s.Add(grad); !isParam(err, ParamRecords) {
+		if err := s.Add(grad); !isParam(err, fl.ParamRecords) {
 			t.Errorf("%s: 41 records of 40: %v", name, err)
 		}
 	}
@@ -144,7 +144,7 @@ func TestASumIsOneReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := s.Append([]byte{1}); !isParam(err, ParamRecords) || len(out) != 1 {
+	if out, err := s.Append([]byte{1}); !isParam(err, fl.ParamRecords) || len(out) != 1 {
 		t.Errorf("a report of no record: %v", err)
 	}
 	if err := s.Add([]float64{1}); !isParam(err, "gradient") || s.Records() != 0 {
@@ -156,16 +156,16 @@ func TestASumIsOneReport(t *testing.T) {
 	if out, err := s.Append(nil); err != nil || len(out) != m.ReportBytes() {
 		t.Errorf("%d bytes, want %d: %v", len(out), m.ReportBytes(), err)
 	}
-	if out, err := s.Append([]byte{1}); !isParam(err, ParamRecords) || len(out) != 1 {
+	if out, err := s.Append([]byte{1}); !isParam(err, fl.ParamRecords) || len(out) != 1 {
 		t.Errorf("a second report of a sum: %v", err)
 	}
-	if _, err := open(t, testRound(5)).NewRecordSum(nil); !isParam(err, ParamRecords) {
+	if _, err := open(t, testRound(5)).NewRecordSum(nil); !isParam(err, fl.ParamRecords) {
 		t.Errorf("a sum in a round about clients: %v", err)
 	}
 	for _, n := range []int{0, -1, 1 << 32} {
 		r := recordRound(5)
-		r.Params = fl.Params{ParamRecords: fl.Int(n)}
-		if _, err := fl.Open(r); !isParam(err, ParamRecords) {
+		r.Params = fl.Params{fl.ParamRecords: fl.Int(n)}
+		if _, err := fl.Open(r); !isParam(err, fl.ParamRecords) {
 			t.Errorf("%d records: %v", n, err)
 		}
 	}
@@ -201,7 +201,7 @@ func TestNumbersOfRecordsAreChecked(t *testing.T) {
 	for i := range 3 {
 		s.add(t, []byte{byte(i)}, good[:head], other[head:])
 	}
-	if _, err := m.Combine(s.release(t)); !errors.Is(err, fl.ErrUnmatched) || !isParam(err, ParamRecords) {
+	if _, err := m.Combine(s.release(t)); !errors.Is(err, fl.ErrUnmatched) || !isParam(err, fl.ParamRecords) {
 		t.Errorf("sums of 12 and 15 records: %v", err)
 	}
 	// As many as the round has room for, and one more.
@@ -215,7 +215,7 @@ func TestNumbersOfRecordsAreChecked(t *testing.T) {
 		report := reportOf(t, m, byte(i), records, make([]float64, 5))
 		most.add(t, []byte{byte(i)}, report[:head], report[head:])
 	}
-	if _, err := m.Combine(most.release(t)); !isParam(err, ParamRecords) {
+	if _, err := m.Combine(most.release(t)); !isParam(err, fl.ParamRecords) {
 		t.Errorf("41 records: %v", err)
 	}
 }
@@ -246,7 +246,7 @@ func TestSnapshotsKeepTheRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := restored.second.UnmarshalBinary(data); !isParam(err, ParamRecords) {
+	if err := restored.second.UnmarshalBinary(data); !isParam(err, fl.ParamRecords) {
 		t.Errorf("2 records in 3 reports: %v", err)
 	}
 }

@@ -126,7 +126,7 @@ func (m *mechanism) combine(first, second []byte) (*fl.Estimate, error) {
 	case reports != otherReports:
 		return nil, fmt.Errorf("%w: %w", fl.ErrUnmatched, fl.Invalid("reports", otherReports, "must be the first server's, %d", reports))
 	case sum.records != other.records:
-		return nil, fmt.Errorf("%w: %w", fl.ErrUnmatched, fl.Invalid(ParamRecords, other.records, "must be the first server's, %d", sum.records))
+		return nil, fmt.Errorf("%w: %w", fl.ErrUnmatched, fl.Invalid(fl.ParamRecords, other.records, "must be the first server's, %d", sum.records))
 	case ids != otherIDs:
 		return nil, fmt.Errorf("%w: %w", fl.ErrUnmatched, fl.Invalid("ids", "another set", "must be the ids of the first server's %d reports", reports))
 	}

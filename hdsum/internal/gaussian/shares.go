@@ -114,7 +114,7 @@ func (v *vectors) estimate(ring ring, sums []uint64, reports, records, noises in
 		n = records
 	}
 	if most := v.capacity(); n > most {
-		return nil, fl.Invalid(ParamRecords, n, "must be at most %d", most)
+		return nil, fl.Invalid(fl.ParamRecords, n, "must be at most %d", most)
 	}
 	sum := make([]float64, len(sums))
 	for i, s := range sums {

@@ -140,7 +140,7 @@ func (n *noisy) Restore(p *count.Payload) (reports int64) {
 	reports = p.Reports()
 	if n.site.records > 0 {
 		if n.records = int64(p.Uvarint(maxTotal)); p.OK() && n.records < reports {
-			p.Refuse(ParamRecords, n.records, "must be at least one a report, %d", reports)
+			p.Refuse(fl.ParamRecords, n.records, "must be at least one a report, %d", reports)
 		}
 	}
 	if !p.OK() {

@@ -89,7 +89,7 @@ func TestASiteAddsTheWholeNoise(t *testing.T) {
 // within 6 standard errors but with probability 4e-8.
 func TestTheMeanOfSitesIsOverRecords(t *testing.T) {
 	r := siteRound(20)
-	r.Params = fl.Params{ParamRecords: fl.Int(40)}
+	r.Params = fl.Params{fl.ParamRecords: fl.Int(40)}
 	s := openSite(t, r)
 	a, want := s.NewAggregator(), make([]float64, 20)
 	for i, records := range []int{5, 1, 30} {
@@ -168,7 +168,7 @@ func TestTheErrorOfSitesIsTheNoise(t *testing.T) {
 
 func TestBadReportsOfSitesAreRefused(t *testing.T) {
 	r := siteRound(3)
-	r.Params = fl.Params{ParamRecords: fl.Int(40)}
+	r.Params = fl.Params{fl.ParamRecords: fl.Int(40)}
 	s := openSite(t, r)
 	good := reportOf(t, s, 1, 4, make([]float64, 3))
 	for name, change := range map[string]func([]byte) []byte{
@@ -188,7 +188,7 @@ func TestBadReportsOfSitesAreRefused(t *testing.T) {
 // A snapshot is refused, or comes back as it was.
 func FuzzSites(f *testing.F) {
 	r := siteRound(3)
-	r.Params = fl.Params{ParamRecords: fl.Int(40)}
+	r.Params = fl.Params{fl.ParamRecords: fl.Int(40)}
 	s := openSite(f, r)
 	a := s.NewAggregator()
 	if err := a.Add(reportOf(f, s, 1, 4, make([]float64, 3))); err != nil {

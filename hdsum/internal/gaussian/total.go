@@ -42,7 +42,7 @@ func (t *total) Read(report []byte) ([]byte, error) {
 		return nil, err
 	}
 	if first, second := m.recordsOf(report), m.recordsOf(report[head:]); first != second {
-		return nil, count.BadReport(ParamRecords, fmt.Sprint(second), "must be the first share's, %d", first)
+		return nil, count.BadReport(fl.ParamRecords, fmt.Sprint(second), "must be the first share's, %d", first)
 	}
 	return report, m.checkShare(fl.SecondServer, report[head:])
 }
@@ -139,9 +139,9 @@ func (m *mechanism) decode(side fl.ShareSide, payload []byte) (t *total, reports
 	t = m.newTotal()
 	claimed, payload, err := cutUvarint("reports", payload[1:], maxReports)
 	if err == nil && m.records > 0 {
-		t.records, payload, err = cutUvarint(ParamRecords, payload, maxTotal)
+		t.records, payload, err = cutUvarint(fl.ParamRecords, payload, maxTotal)
 		if err == nil && t.records < claimed {
-			err = fl.Invalid(ParamRecords, t.records, "must be at least one a report, %d", claimed)
+			err = fl.Invalid(fl.ParamRecords, t.records, "must be at least one a report, %d", claimed)
 		}
 	}
 	if err != nil {

@@ -35,6 +35,9 @@ class RoundFacts:
         What is estimated beside the mean.
     params : mapping
         Parameters of the mechanism.
+    about_records : bool
+        Reports are sums of records (:meth:`hushgrad.Round.encode_records`), and what they promise
+        is about one record.
     shuffler : str
         Name of the shuffler that reports go through, or "".
     features : str
@@ -73,6 +76,7 @@ class RoundFacts:
         self.target_reports: int = answer["target_reports"]
         self.columns: tuple[str, ...] = tuple(answer["columns"])
         self.params: Mapping[str, float | str] = MappingProxyType(answer["params"])
+        self.about_records: bool = "records" in self.params
         self.shuffler: str = answer["shuffler"]
         self.seal_key: bytes = b64decode(answer["seal_key"])
         self.share_key: bytes = b64decode(answer["share_key"])

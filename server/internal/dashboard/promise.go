@@ -214,12 +214,18 @@ func (k *kind) inWords(r fl.Round) *Promise {
 		return &Promise{Words: []Words{}, Notes: []string{"What the round promises could not be computed: " + k.why + "."}}
 	}
 	p := inWords(k.promise)
+	if r.AboutRecords() {
+		p.Notes = append(p.Notes, aboutRecords)
+	}
 	if r.MinReports < 2 && k.promise.Local != nil {
 		p.Notes = append(p.Notes, "There is no central ε: min_reports is 1, and one report hides among no others.")
 	}
 	p.Notes = append(p.Notes, notes(k.promise, r.Shuffler, len(r.IssuerKey) > 0, fmt.Sprintf("on %d honest clients", r.MinReports))...)
 	return p
 }
+
+// aboutRecords is true of rounds whose reports are sums of records.
+const aboutRecords = "Reports are sums of records: each ε is for one record, and not for all records of a client."
 
 // inWords is a promise as package plan writes it.
 func inWords(given plan.Promise) *Promise {

@@ -219,6 +219,26 @@ func TestARoundOfOneClientHasNoCentralPromise(t *testing.T) {
 	}
 }
 
+// What a round of records promises is about one record, and a site's own noise needs no shuffler.
+func TestRoundsOfRecordsSaySo(t *testing.T) {
+	t.Parallel()
+	const words = "each ε is for one record, and not for all records of a client"
+	site := kindOf(t, cocoRound("r"), func(r *fl.Round) {
+		r.Mechanism, r.Delta, r.Params = hdsum.SiteName, 1e-6, fl.Params{fl.ParamRecords: fl.Int(5000)}
+	}, 3)
+	s := promised(t, Config{}, site)
+	one, all := s.Rounds[0].Promise, s.Together.Promise
+	if epsilon(t, one.Local) != 2 || one.Central != nil || !strings.Contains(one.text(), words) || strings.Contains(one.text(), "shuffle") {
+		t.Errorf("one round: %+v, %s", one, one.text())
+	}
+	if got := epsilon(t, all.Local); !(got > 2 && got < 6) || all.Central != nil || !strings.Contains(all.text(), words) {
+		t.Errorf("three rounds: ε = %g, %s", got, all.text())
+	}
+	if other := promised(t, Config{}, kindOf(t, cocoRound("r"), nil, 1)); strings.Contains(other.Rounds[0].Promise.text()+other.Together.Promise.text(), words) {
+		t.Error("a round about clients is about records")
+	}
+}
+
 // With a shuffler the notes name it, and the clients that it counts on.
 func TestNotesNameTheShuffler(t *testing.T) {
 	t.Parallel()

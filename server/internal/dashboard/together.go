@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
@@ -133,6 +134,9 @@ func (p *promises) central(ctx context.Context, of []overview.Kind, kinds []*kin
 // togetherNotes say what the promise of all rounds rests on.
 func togetherNotes(p plan.Promise, kinds []*kind) []string {
 	out := []string{"This is about a client that reported once in every round that this server knows of. What it reports to other servers comes on top."}
+	if slices.ContainsFunc(kinds, func(k *kind) bool { return k.round.AboutRecords() }) {
+		out = append(out, aboutRecords)
+	}
 	if p.Local != nil && len(kinds) > 1 {
 		out = append(out, "The rounds differ. The ε of one report is the largest of them.")
 	}

@@ -64,7 +64,7 @@ def count(
     most : int
         Reports that one client may send with "example".
     """
-    one = unit == "client" or "records" in round_.params
+    one = unit == "client" or round_.about_records
     add = _add_one if one else partial(_add_all, most)
     try:
         return _count(round_, answers, rejected, add)

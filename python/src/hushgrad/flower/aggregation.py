@@ -238,7 +238,7 @@ class HushgradAggregation(Strategy):
     def _estimate(self, round_: Round, answered: Answers[Message]) -> Estimate:
         if self._shuffled is None:
             return estimate(round_, answered, rejected, unit=self._unit, most=self._most)
-        several = self._unit == "example" and "records" not in round_.params
+        several = self._unit == "example" and not round_.about_records
         most = self._most if several else 1
         return self._shuffled.estimate(round_, answered, rejected, most=most)
 

@@ -114,7 +114,7 @@ class HushgradMod:
         with ExitStack() as stack:
             reservation = _reserve(round_, node, stack)
             warn = partial(_warn, round_, context)
-            if self._unit == "example" and "records" in round_.params:
+            if self._unit == "example" and round_.about_records:
                 total = stack.enter_context(collecting(round_, model, warn))
                 reply = _answer(msg, context, call_next)
                 if reply.has_error():

@@ -216,7 +216,7 @@ class _Task:
 
     def _encode(self, round_: Round, rows: Row, node: Node) -> bytes:
         unit = "example" if self._unit == "example" else "client"
-        if unit == "example" and "records" in round_.params:
+        if unit == "example" and round_.about_records:
             encode = round_.encode_records
         else:
             encode = partial(round_.encode, unit=unit)
