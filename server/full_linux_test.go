@@ -77,7 +77,7 @@ func TestAServerWithAFullDiskRefusesAndResumes(t *testing.T) {
 	if err := p.end(syscall.SIGTERM); err != nil {
 		t.Errorf("the server ended with %v\n%s", err, &p.log)
 	}
-	kept, err := disk.Open(dir, disk.Options{MinFree: 1, BallastBytes: 1 << 20})
+	kept, err := disk.Open(dir, disk.Options{MinFree: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

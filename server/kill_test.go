@@ -53,7 +53,7 @@ func TestMain(m *testing.M) {
 func serveProcess(dir string) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	kept, err := disk.Open(dir, disk.Options{MinFree: 1, BallastBytes: 1 << 20})
+	kept, err := disk.Open(dir, disk.Options{MinFree: 1})
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func TestAKilledServerLosesNothing(t *testing.T) {
 	<-finished
 	_ = p.end(syscall.SIGKILL)
 
-	kept, err := disk.Open(dir, disk.Options{MinFree: 1, BallastBytes: 1 << 20})
+	kept, err := disk.Open(dir, disk.Options{MinFree: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

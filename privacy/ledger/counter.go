@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/boltfile"
 )
 
 // counter is what the file of a counter holds: how many steps a ledger has come. The ledger
@@ -65,7 +66,7 @@ func readCounter(path string) (c counter, err error) {
 	if err != nil {
 		return counter{}, err
 	}
-	if err := checkFile(info); err != nil {
+	if err := kind.CheckPlace(info); err != nil {
 		return counter{}, err
 	}
 	sealed, err := os.ReadFile(path)
@@ -95,14 +96,5 @@ func (c counter) write(path string) (err error) {
 	if err := os.Rename(path+".new", path); err != nil {
 		return err
 	}
-	return syncDir(path)
-}
-
-// syncDir makes the name of a file as durable as its contents.
-func syncDir(path string) error {
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return boltfile.SyncDir(filepath.Dir(path))
 }

@@ -3,12 +3,12 @@ package ledger
 import (
 	"context"
 	"errors"
-	"os"
 	"sync"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
 
+	"github.com/hushgrad/hushgrad/internal/boltfile"
 	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
@@ -37,8 +37,7 @@ var (
 
 // Ledger is an open ledger. It is safe for concurrent use.
 type Ledger struct {
-	db     *bolt.DB
-	file   *os.File // of db
+	file   *boltfile.File
 	path   string
 	id     string
 	filter Filter
@@ -89,5 +88,5 @@ func (l *Ledger) Reserve(ctx context.Context, c Charge) (_ ID, err error) {
 func (l *Ledger) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.db.Close()
+	return l.file.Close()
 }

@@ -8,13 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/boltfile"
 	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
@@ -68,13 +67,10 @@ func Open(path string, opts Options) (_ *Ledger, err error) {
 	case errors.Is(err, fs.ErrNotExist) && opts.Counter != "" && uncounted == nil:
 		return nil, fmt.Errorf("%w: it is gone, and its counter %s is not: %s", ErrReplaced, opts.Counter, putBack)
 	case errors.Is(err, fs.ErrNotExist) && !opts.MustExist:
-		if err := create(path, timeout); err != nil {
+		if err := kind.Create(path, timeout); err != nil {
 			return nil, err
 		}
 	case err != nil:
-		return nil, err
-	}
-	if err := checkHeaders(path, timeout); err != nil {
 		return nil, err
 	}
 	l := &Ledger{path: path, counter: opts.Counter, filter: opts.Filter, now: opts.Now}
@@ -93,104 +89,37 @@ func Open(path string, opts Options) (_ *Ledger, err error) {
 		err = l.upgrade(h)
 	}
 	if err != nil {
-		return nil, errors.Join(err, l.db.Close())
+		return nil, errors.Join(err, l.file.Close())
 	}
 	return l, nil
 }
 
-// create makes a new ledger, unless another process does so first. A process that holds the
-// lock of path + ".new" and sees no path is the only one that can make it: a file that loses
-// the name has become path, and path never vanishes.
-func create(path string, timeout time.Duration) error {
-	fresh := path + ".new"
-	db, err := openBolt(fresh, timeout, false, new(*os.File))
-	if err != nil {
-		return fmt.Errorf("%s, which has never held a charge: %w", fresh, err)
-	}
-	defer db.Close()
-	switch _, err := os.Lstat(path); {
-	case err == nil:
-		_ = os.Remove(fresh) // if it is still there, nobody can make a ledger of it
-		return nil
-	case !errors.Is(err, fs.ErrNotExist):
-		return err
-	}
-	if err := db.Update(initialise); err != nil {
-		return err
-	}
-	if err := os.Rename(fresh, path); err != nil {
-		return err
-	}
-	return syncDir(path)
+// kind is what is common to all files of bbolt that must not forget a step.
+var kind = boltfile.Kind{
+	Locked: ErrLocked, Foreign: ErrNotLedger, Damaged: ErrDamaged,
+	Initialise: initialise,
+	Check:      func(tx *bolt.Tx) error { _, err := check(tx); return err },
+	Options:    bolt.Options{NoStatistics: true},
 }
 
-// openBolt opens a bbolt file and also returns its descriptor, in file.
-func openBolt(path string, timeout time.Duration, readOnly bool, file **os.File) (*bolt.DB, error) {
-	db, err := bolt.Open(path, 0o600, &bolt.Options{
-		Timeout: timeout, ReadOnly: readOnly, NoStatistics: true,
-		OpenFile: func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
-			*file, err = os.OpenFile(name, flag, mode)
-			return *file, err
-		},
-	})
-	if errors.Is(err, bolterrors.ErrTimeout) {
-		err = ErrLocked
-	}
-	return db, err
-}
-
-// open opens a file with sound headers and checks everything else.
+// open opens a file, notes how far it has come, and returns its head.
 func (l *Ledger) open(timeout time.Duration) (h head, err error) {
-	err = guard(func() (err error) {
-		l.db, err = openBolt(l.path, timeout, false, &l.file)
-		return err
-	})
-	if err != nil {
+	if l.file, err = kind.Open(l.path, timeout); err != nil {
 		return h, err
 	}
-	tx, err := l.db.Begin(false)
-	if err != nil {
-		return h, errors.Join(err, l.db.Close())
-	}
-	err = errors.Join(guard(func() (err error) { h, err = check(tx); return err }), tx.Rollback())
+	newest, err := kind.Newest(l.file.Descriptor)
 	if err == nil {
-		l.id = h.ID
-		err = l.settle()
+		l.transaction = newest.Transaction
+		err = l.inPlace()
+	}
+	if err == nil {
+		err = l.file.View(func(tx *bolt.Tx) error { return unseal(formatKey, tx.Bucket(headBucket).Get(formatKey), &h) })
 	}
 	if err != nil {
-		return h, errors.Join(err, l.db.Close())
+		return h, errors.Join(err, l.file.Close())
 	}
+	l.id = h.ID
 	return h, nil
-}
-
-// settle notes how far the ledger has come. The file is the one at the path, and nothing else
-// than what was looked at before it was opened.
-func (l *Ledger) settle() error {
-	info, err := l.file.Stat()
-	if err != nil {
-		return err
-	}
-	if err := checkFile(info); err != nil {
-		return err
-	}
-	newest, err := newestHeader(l.file)
-	if err != nil {
-		return err
-	}
-	l.transaction = newest.transaction
-	return l.inPlace()
-}
-
-// guard makes an error of a panic or of a read beyond the mapped memory, which is how bbolt,
-// which trusts its pages, meets damaged ones.
-func guard(do func() error) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%w: %v", ErrDamaged, r)
-		}
-	}()
-	return do()
 }
 
 // check reads everything in the file and returns its head.
@@ -221,14 +150,7 @@ func check(tx *bolt.Tx) (h head, err error) {
 		return h, err
 	}
 	if h.Version > 1 {
-		if err := checkKept(tx); err != nil {
-			return h, err
-		}
+		err = checkKept(tx)
 	}
-	// Pages that are both free and in use would be overwritten.
-	var found error
-	for err := range tx.Check() { // to the end, or its goroutine never ends
-		found = fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	return h, found
+	return h, err
 }

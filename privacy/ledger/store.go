@@ -134,7 +134,7 @@ func (l *Ledger) update(do func(*bolt.Tx) error) error {
 	if err := l.ready(); err != nil {
 		return err
 	}
-	tx, err := l.db.Begin(true)
+	tx, err := l.file.Begin(true)
 	if err != nil {
 		return notOpen(err)
 	}
@@ -177,7 +177,7 @@ func (l *Ledger) view(do func(*bolt.Tx) error) error {
 	if err := l.ready(); err != nil {
 		return err
 	}
-	return notOpen(l.db.View(do))
+	return notOpen(l.file.View(do))
 }
 
 func notOpen(err error) error {

@@ -69,7 +69,7 @@ func memberRole(ctx context.Context, dir string) error {
 	if _, err := fmt.Sscanf(os.Getenv(shardEnv), "%d/%d", &shard, &shards); err != nil {
 		return err
 	}
-	kept, err := disk.Open(filepath.Join(dir, "journal"), disk.Options{MinFree: 1, BallastBytes: 1 << 20, Logger: slog.New(slog.DiscardHandler)})
+	kept, err := disk.Open(filepath.Join(dir, "journal"), disk.Options{MinFree: 1, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,9 @@ type Journal interface {
 	// ErrFull means that nothing was written and that it may be tried again later. After any
 	// other error it is unknown what was written: open the journal anew.
 	Commit(b *Batch) error
-	// Scan returns the pairs with a key in [from, to), in order, as they are when the loop
-	// begins. The slices are valid until the loop goes on. A pair with an error is the last.
+	// Scan returns the pairs with a key in [from, to), in order. A pair that is put or deleted
+	// while the loop runs may be seen or not. The loop may call the journal. The slices are valid
+	// until the loop goes on. A pair with an error is the last.
 	Scan(from, to []byte) iter.Seq2[Pair, error]
 	// Close ends the use of the journal. No other call may be in progress.
 	Close() error

@@ -59,8 +59,8 @@
 // SHA-256. Its value is the sealed report, encrypted once more. A spent token has an entry, too:
 // its key is an HMAC of the token's SHA-256, and its value is empty. Each round has a secret. All
 // keys of these HMACs and of the encryption come from it. Reports leave in the order of another
-// HMAC, of the entries' keys. No entry has an address, a time or a number. The journal's files show
-// in which order its entries came. While a round lasts, whoever has the secret can tie entries to
+// HMAC, of the entries' keys. No entry has an address, a time or a number. Whoever reads
+// the journal's file again and again sees in which order its entries came. While a round lasts, whoever has the secret can tie entries to
 // sealed reports. The secret is a file of its own (Config.Secrets). It is overwritten and removed
 // when the round ends. Without it, what is left in the journal's files cannot be tied to any sealed
 // report, nor to its place among those that were forwarded. A file system or a disk that keeps old

@@ -1,7 +1,6 @@
 package shuffler
 
 import (
-	"bytes"
 	"slices"
 	"testing"
 
@@ -9,6 +8,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
 
@@ -17,7 +17,7 @@ import (
 // about the senders, and files of the shuffler.
 type linker struct {
 	files [][]byte
-	keys  map[string]map[[keyBytes]byte]int // of reports, by round, with their place
+	keys  map[string]watched // of reports, by round
 }
 
 // near is how far apart in two orders reports may be that the attacker links.
@@ -68,34 +68,25 @@ func (l linker) secrets(t *testing.T, left map[string][][]byte, tries int) map[s
 	return found
 }
 
-// newLinker reads the keys of the rounds' reports in the order of their first appearance in the
-// files, which is about the order of their arrival.
-func newLinker(t *testing.T, files [][]byte, left map[string][][]byte) linker {
+// watched is the order in which the keys of a round's reports came into the journal, from 1: what somebody
+// sees who reads the disk after each report.
+type watched map[[keyBytes]byte]int
+
+// look notes the keys that are new.
+func (w watched) look(t *testing.T, j journal.Journal, round string) {
 	t.Helper()
-	l := linker{files: files, keys: map[string]map[[keyBytes]byte]int{}}
-	for round, sealed := range left {
-		at, prefix := map[[keyBytes]byte]int{}, reportsOf(round)
-		for _, file := range files {
-			for rest := file; ; {
-				i := bytes.Index(rest, prefix)
-				if i < 0 || len(rest) < i+len(prefix)+keyBytes {
-					break
-				}
-				rest = rest[i+len(prefix):]
-				if key := [keyBytes]byte(rest[:keyBytes]); at[key] == 0 {
-					at[key] = len(at) + 1
-				}
-			}
+	prefix := reportsOf(round)
+	for pair, err := range j.Scan(prefix, journal.After(prefix)) {
+		if err != nil {
+			t.Fatal(err)
 		}
-		if len(at) < len(sealed)*9/10 {
-			t.Fatalf("the files have %d keys of %d reports: the attacker needs another way to read them", len(at), len(sealed))
+		if key := [keyBytes]byte(pair.Key[len(prefix):]); w[key] == 0 {
+			w[key] = len(w) + 1
 		}
-		l.keys[round] = at
 	}
-	return l
 }
 
-// arrival returns the reports of a round in the order in which their keys are in the files.
+// arrival returns the reports of a round in the order in which their keys came.
 func (l linker) arrival(round string, s *secret, sealed [][]byte) [][]byte {
 	ordered, at := slices.Clone(sealed), l.keys[round]
 	slices.SortFunc(ordered, func(a, b []byte) int { return at[s.key(seal.ID(a))] - at[s.key(seal.ID(b))] })
@@ -104,7 +95,7 @@ func (l linker) arrival(round string, s *secret, sealed [][]byte) [][]byte {
 
 // Clients who report in the same order in two rounds are not linked: not by the server, which has
 // everything that ever leaves the shuffler, and not by the server with all files of the shuffler
-// after the rounds. With the secrets of the rounds, which the shuffler has while they last, the same
+// after the rounds and the order in which its entries came. With the secrets of the rounds, which the shuffler has while they last, the same
 // attack links every one of them: so the test sees what there is to see.
 //
 // Under unrelated orders a client is linked with probability below 21/400, so that 21 hits are expected
@@ -115,16 +106,17 @@ func TestReportsOfTwoRoundsAreNotLinked(t *testing.T) {
 	const n, most = 400, 60
 	server := newRecorder()
 	p, dir, closeAll := diskParty(t, Config{}, server)
-	sent, left := map[string][][]byte{}, map[string][][]byte{}
+	sent, left, came := map[string][][]byte{}, map[string][][]byte{}, map[string]watched{}
 	var secrets [][]byte
 	for _, id := range []string{"first", "second"} {
 		r := newSealedRound(t, func(r *fl.Round) { r.ID, r.TargetReports = id, n })
 		server.open(r.Round)
 		hold := func(refuse func(int) error) { server.with(func() { server.refuse = refuse }) }
 		hold(func(int) error { return status.Error(codes.Unavailable, "not yet") })
-		sent[id] = r.items(t, n)
+		sent[id], came[id] = r.items(t, n), watched{}
 		for _, item := range sent[id] {
 			p.keeps(t, r, 1, 0, item)
+			came[id].look(t, p.cfg.Journal, id)
 		}
 		secret, err := p.vault.read(r.digest)
 		if err != nil {
@@ -151,7 +143,7 @@ func TestReportsOfTwoRoundsAreNotLinked(t *testing.T) {
 		return out
 	}
 	files := filesOf(t, dir)
-	honest := newLinker(t, files, left)
+	honest := linker{files, came}
 	if hits := links(senders("first", left["first"]), senders("second", left["second"])); hits > most {
 		t.Errorf("the server links %d of %d clients", hits, n)
 	}
@@ -159,8 +151,7 @@ func TestReportsOfTwoRoundsAreNotLinked(t *testing.T) {
 		t.Errorf("the files of the shuffler lead to the secrets of %d rounds", len(found))
 	}
 
-	colluding := newLinker(t, append(secrets, files...), left)
-	colluding.files = secrets
+	colluding := linker{secrets, came}
 	found := colluding.secrets(t, left, 20)
 	if len(found) != 2 {
 		t.Fatalf("the attacker recognizes the secrets of %d rounds: the attack is too weak", len(found))

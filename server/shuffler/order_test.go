@@ -80,8 +80,7 @@ func TestTheOrdersAreUnrelated(t *testing.T) {
 func diskParty(t *testing.T, cfg Config, server *recorder) (p *party, dir string, close func()) {
 	t.Helper()
 	dir = t.TempDir()
-	// Attacks look through the random bytes of the ballast, too: there are few.
-	kept, err := disk.Open(filepath.Join(dir, "journal"), disk.Options{MinFree: 1, BallastBytes: 32 << 10})
+	kept, err := disk.Open(filepath.Join(dir, "journal"), disk.Options{MinFree: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,10 +216,10 @@ func filesOf(t *testing.T, dir string) (files [][]byte) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // the journal has removed it
 		}
-		files = append(files, data)
+		files = append(files, bytes.TrimRight(data, "\x00")) // a journal's file is longer than what it holds
 		return err
 	})
-	if err != nil || len(files) < 4 {
+	if err != nil || len(files) < 2 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	return files

@@ -56,7 +56,7 @@ func TestMain(m *testing.M) {
 }
 
 func openDisk(dir string) (*disk.Journal, error) {
-	return disk.Open(dir, disk.Options{MinFree: 1, BallastBytes: 1 << 20})
+	return disk.Open(dir, disk.Options{MinFree: 1})
 }
 
 func serverRole(ctx context.Context, dir string, l net.Listener) error {

@@ -1,22 +1,22 @@
 package disk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
 
-	"github.com/cockroachdb/pebble/v2"
+	bolt "go.etcd.io/bbolt"
 
+	"github.com/hushgrad/hushgrad/internal/boltfile"
 	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
 // Backup writes a copy of the journal, as it is at one moment during the call, into a new directory
 // that Open accepts. The journal serves on meanwhile. The directory must not exist, and its parent
-// must. On the disk of the journal the copy shares the files of tables, so that it costs little
-// room, and no new room is free while it is kept: move it to another disk. After an error nothing
-// is left of it. ctx is looked at between the steps. Cost: copying the log, at most about 64 MiB,
-// and on another disk all tables.
+// must. After an error nothing is left of it. Cost: writing the whole journal, and reading the copy
+// twice.
 func (j *Journal) Backup(ctx context.Context, dir string) (err error) {
 	defer prefix.Error(&err, "disk: backup to %s", dir)
 	if err := errors.Join(j.usable(), ctx.Err()); err != nil {
@@ -33,35 +33,40 @@ func (j *Journal) Backup(ctx context.Context, dir string) (err error) {
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}()
-	engine := filepath.Join(dir, engineName)
-	for _, step := range []func() error{
-		func() error { return j.db.Checkpoint(engine) },
-		func() error { return j.readable(engine) },
-		func() error {
-			notes, err := noteAll(j.options.fs, engine, j.sums)
-			if err != nil {
-				return err
-			}
-			return makeSums(j.options.fs, dir, notes)
-		},
-		func() error { return writeFormat(j.options.fs, dir) },
-		func() error { return syncDir(j.options.fs, filepath.Dir(dir)) },
-	} {
-		if err := errors.Join(step(), ctx.Err()); err != nil {
-			return err
-		}
+	path := filepath.Join(dir, fileName)
+	if err := j.copy(ctx, path); err != nil {
+		return err
 	}
-	return nil
+	if _, err := kind.Verify(path, lockTimeout); err != nil {
+		return err
+	}
+	return errors.Join(writeFormat(dir), boltfile.SyncDir(filepath.Dir(dir)))
 }
 
-// readable returns nil if the engine can read the log and the list of tables of a copy.
-func (j *Journal) readable(engine string) error {
-	f := &failure{logger: j.options.Logger, exit: j.options.exit}
-	opts := j.options.pebble(j.options.fs, f)
-	opts.ReadOnly = true // an error of the copy's disk must not end the process
-	db, err := pebble.Open(engine, opts)
+// copy writes the journal to a new file.
+func (j *Journal) copy(ctx context.Context, path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return readError(err)
+		return err
 	}
-	return errors.Join(f.err(), db.Close())
+	err = kind.Guard(func() error {
+		return j.file.View(func(tx *bolt.Tx) error {
+			_, err := tx.WriteTo(cancellable{ctx, f})
+			return cmp.Or(ctx.Err(), err)
+		})
+	})
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// cancellable is a file that is written until the context ends.
+type cancellable struct {
+	ctx  context.Context
+	file *os.File
+}
+
+func (c cancellable) Write(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.file.Write(p)
 }

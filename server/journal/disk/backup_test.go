@@ -1,18 +1,15 @@
 package disk_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/journal/disk"
@@ -67,40 +64,6 @@ func TestACopyIsAJournalAsItWasAtOneMoment(t *testing.T) {
 	wg.Wait()
 }
 
-// The files of a copy have the names of the journal's, and are not noted in its place.
-func TestACopyLeavesTheChecksumsAlone(t *testing.T) {
-	var notes atomic.Int64
-	dir := filepath.Join(t.TempDir(), "journal")
-	j := open(t, dir, small().With(errorfs.Wrap(vfs.Default, errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if op.Path == filepath.Join(dir, "sums") && op.Kind == errorfs.OpFileWriteAt {
-			notes.Add(1)
-		}
-		return nil
-	})), nil))
-	must(t, put(j, "key", nil))
-	before := notes.Load()
-	must(t, j.Backup(t.Context(), dir+".copy"))
-	if after := notes.Load(); before == 0 || after != before {
-		t.Errorf("%d notes were written before and %d during the backup", before, after-before)
-	}
-}
-
-func TestDamageOfACopyIsNoticed(t *testing.T) {
-	j, _ := fresh(t)
-	for n := range 10 {
-		must(t, put(j, fmt.Sprintf("damage/%d", n), make([]byte, 100)))
-	}
-	to := filepath.Join(t.TempDir(), "copy")
-	must(t, j.Backup(t.Context(), to))
-	for _, pattern := range []string{"engine/*.log", "engine/MANIFEST-*"} {
-		names := filesOf(t, to, pattern)
-		_, err := opened(t, to, names[len(names)-1], func(data []byte) []byte { data[len(data)/2] ^= 1; return data })
-		if !errors.Is(err, disk.ErrDamaged) {
-			t.Errorf("%s: got error %v", pattern, err)
-		}
-	}
-}
-
 func TestCopiesThatAreRefused(t *testing.T) {
 	j, dir := fresh(t)
 	must(t, put(j, "key", nil))
@@ -123,5 +86,44 @@ func TestCopiesThatAreRefused(t *testing.T) {
 	}
 	if _, err := j.Get([]byte("key")); err != nil {
 		t.Error(err)
+	}
+}
+
+// ending is a context that ends after it was asked some times.
+type ending struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (e *ending) Err() error {
+	if e.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A copy of damaged pairs is no copy, and a copy may be given up while it is written.
+func TestACopyThatFailsLeavesNothing(t *testing.T) {
+	j, dir := fresh(t)
+	value := bytes.Repeat([]byte("needle"), 1000)
+	must(t, put(j, "key", value))
+	ctx := &ending{Context: t.Context()}
+	ctx.left.Store(2) // it ends while the copy is written
+	to := filepath.Join(filepath.Dir(dir), "copy")
+	if err := j.Backup(ctx, to); !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v", err)
+	}
+	path := filepath.Join(dir, "journal.db")
+	data, err := os.ReadFile(path)
+	must(t, err)
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	must(t, err)
+	_, err = f.WriteAt([]byte("x"), int64(bytes.LastIndex(data, value)))
+	must(t, errors.Join(err, f.Close()))
+	if err := j.Backup(t.Context(), to); !errors.Is(err, disk.ErrDamaged) {
+		t.Errorf("got error %v", err)
+	}
+	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("something is left: %v", err)
 	}
 }

@@ -10,44 +10,35 @@
 //
 // # Damage
 //
-// The engine, Pebble, takes a damaged record in a log, or in its list of tables, for the end of the
-// file. It takes a log that is gone for one that it has removed. It would lose what was there without
-// a word. So the journal keeps a file of notes, "sums", with the name, the length and the checksum of
-// each log, list of tables, table and marker. Open compares all of them. It refuses a journal with a
-// file that was removed, cut short, changed, or exchanged with another. A log is also required while
-// the engine keeps it to write over it.
-//
-// After a crash of the machine the noted length of a log may be older than its end: there, damage
-// may look like a batch that was on its way. A table that is damaged while the journal is open is an
-// error of Get or Scan. All these errors wrap ErrDamaged. An older copy of the whole directory is a
-// sound journal, and is not noticed.
+// The directory holds one file of bbolt. Each pair has a checksum of its own. The file holds the
+// number of all pairs and the sum of all checksums. Open reads everything and compares. It refuses a
+// file that was cut short, changed, or exchanged with another, also where a pair is missing or cannot
+// be found by its key. A pair that is damaged while the journal is open is an error of Get or Scan.
+// All these errors wrap ErrDamaged. An older copy of the file is a sound journal, and is not noticed.
 //
 // # One process, one directory
 //
-// Open locks the directory. A second process gets ErrLocked, and the lock goes with the process. A
-// directory must belong to the user of the process or to root, must not be a symbolic link, and
-// must be empty or a journal. Use a local disk: locks and forced writes of network file systems
-// keep less than they say.
+// Open locks the file. A second process gets ErrLocked, and the lock goes with the process. The
+// directory and the file must belong to the user of the process or to root, and must not be symbolic
+// links. The directory must be empty or hold a journal. Use a local disk: locks and forced writes of
+// network file systems keep less than they say.
 //
 // # Full disks
 //
-// Before a commit the journal looks at the free space, at most ten times a second and whenever a
-// quarter of the ballast was written. It refuses what would leave less than Options.MinFree, with
-// an error that wraps journal.ErrFull. Nothing of such a batch is written. Batches that only delete
-// are accepted. Service goes on by itself when there is room. A deletion makes room after about ten
-// seconds, when the tables are written anew.
+// Before a commit the journal looks at the free space, at most ten times a second and whenever 16 MiB
+// were written. It refuses what would leave less than Options.MinFree, with an error that wraps
+// journal.ErrFull. Nothing of such a batch is written. Batches that only delete are accepted. The file
+// does not shrink: what a deletion frees is room for the next batches, also while the disk is full.
+// Service goes on by itself when there is room.
 //
-// Somebody else may fill the disk in between. The ballast is a file that holds room for that
-// moment: a write that finds no room removes it, and is tried again. The journal is then full until
-// there is room for a new ballast.
+// Somebody else may fill the disk in between. A commit that finds no room is undone, and returns the
+// same error.
 //
 // # Errors of the disk
 //
-// When the log or the list of tables cannot be written, even without the ballast, it is unknown
-// what is on disk. The process then logs an error and ends with exit code 1. It acknowledges
-// nothing more. When a table cannot be written or read, all calls return ErrFailed from then on. If
-// commits are waiting for that table, the process ends, too. In both cases the next Open finds what
-// was acknowledged, unless the disk lost it.
+// When a write fails for another reason, it is unknown what is on disk. The journal then acknowledges
+// nothing more: all calls return ErrFailed. The next Open finds what was acknowledged, unless the disk
+// lost it.
 //
 // # Backup
 //
@@ -58,7 +49,7 @@
 //
 // # Cost
 //
-// Memory: up to two tables of 16 MiB that are being written, Options.CacheBytes, and one batch per
-// caller. Disk: each change is written once to the log and about twice to tables while they are
-// merged. Reports are random and are kept as they are.
+// Memory: the file is mapped into memory, so that the operating system keeps what fits. A commit holds
+// the batches that share it. Disk: up to twice the pairs. Each commit writes the pages that it changes,
+// of 4 KiB, and waits for the disk twice. A deletion costs a step per key.
 package disk

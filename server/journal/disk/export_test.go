@@ -1,31 +1,13 @@
 package disk
 
-import (
-	"log/slog"
-
-	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/vfs"
-)
-
-// With returns options with a file system, and with what happens instead of the end of the process.
-func (o Options) With(fs vfs.FS, exit func()) Options {
-	o.fs, o.exit = fs, exit
+// WithFree gives the options a disk of the test's own.
+func (o Options) WithFree(free func(dir string) (uint64, error)) Options {
+	o.free = free
 	return o
 }
 
-// Events returns what the engine calls of a journal that exits so.
-func Events(logger *slog.Logger, exit func()) *pebble.EventListener {
-	return (&failure{logger: logger, exit: exit}).events()
-}
+// Break closes the file behind the journal's back, so that nothing can be written.
+func (j *Journal) Break() error { return j.file.Descriptor.Close() }
 
-// DecodeNote is for fuzzing.
-func DecodeNote(data []byte) (again []byte, err error) {
-	n, err := decodeNote(data)
-	return n.encode(), err
-}
-
-// Tables returns options with tables of a size in memory.
-func (o Options) Tables(bytes uint64) Options {
-	o.memTable = bytes
-	return o
-}
+// Seal returns a value with the checksum of its pair.
+var Seal = seal

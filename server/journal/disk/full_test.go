@@ -4,51 +4,34 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/journal/disk"
 )
 
-// crowded is a file system that somebody else fills and empties.
+// crowded is a disk that somebody else can fill.
 type crowded struct {
-	vfs.FS
 	full atomic.Bool
-	free uint64
+	left atomic.Uint64
 }
 
-// GetDiskUsage implements vfs.FS.
-func (c *crowded) GetDiskUsage(string) (vfs.DiskUsage, error) {
-	if c.full.Load() {
-		return vfs.DiskUsage{}, nil
-	}
-	return vfs.DiskUsage{AvailBytes: c.free}, nil
-}
-
-// newCrowded returns a file system with 1 GiB of room. While it is full, writes find room only if
-// the ballast of the journal is gone.
-func newCrowded(dir string) *crowded {
-	c := &crowded{free: 1 << 30}
-	c.FS = errorfs.Wrap(vfs.Default, errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if !c.full.Load() || op.Kind != errorfs.OpFileWrite && op.Kind != errorfs.OpCreate {
-			return nil
-		}
-		if _, err := os.Stat(filepath.Join(dir, "ballast")); err == nil {
-			return syscall.ENOSPC
-		}
-		return nil
-	}))
+func newCrowded() *crowded {
+	c := new(crowded)
+	c.left.Store(1 << 30)
 	return c
+}
+
+func (c *crowded) free(string) (uint64, error) {
+	if c.full.Load() {
+		return 0, nil
+	}
+	return c.left.Load(), nil
 }
 
 // tally is what happened to commits.
@@ -132,9 +115,6 @@ func fillAndEmpty(t *testing.T, dir string, opts disk.Options, fill, empty func(
 		ta.removing.Unlock()
 		empty()
 		more()
-		if info, err := os.Stat(filepath.Join(dir, "ballast")); err != nil || info.Size() != opts.BallastBytes {
-			t.Errorf("the ballast is %v, %v", info, err)
-		}
 	}
 	stop.Store(true)
 	wg.Wait()
@@ -158,53 +138,104 @@ func fillAndEmpty(t *testing.T, dir string, opts disk.Options, fill, empty func(
 
 func TestAFullDiskLosesNothing(t *testing.T) {
 	t.Parallel() // it waits for the disk
-	dir := filepath.Join(t.TempDir(), "journal")
-	disc := newCrowded(dir)
-	opts := small().With(disc, func() { t.Error("the process ends") })
-	fillAndEmpty(t, dir, opts, func() { disc.full.Store(true) }, func() { disc.full.Store(false) })
+	disc := newCrowded()
+	fillAndEmpty(t, filepath.Join(t.TempDir(), "journal"), small().WithFree(disc.free),
+		func() { disc.full.Store(true) }, func() { disc.full.Store(false) })
 }
+
+// lookHolds is a little longer than a look at the disk holds.
+const lookHolds = 110 * time.Millisecond
 
 // MinFree stays free, whatever a batch needs and however much was taken since the last look.
 func TestMinFreeStaysFree(t *testing.T) {
 	t.Parallel() // it waits for the disk
-	dir := filepath.Join(t.TempDir(), "journal")
-	disc := newCrowded(dir)
-	opts := small().With(disc, nil)
-	opts.MinFree, opts.BallastBytes = 100_000, 1000 // a look holds for 250 bytes
-	j := open(t, dir, opts)
+	disc := newCrowded()
+	opts := small().WithFree(disc.free)
+	opts.MinFree = 1_000_000
+	j := open(t, filepath.Join(t.TempDir(), "journal"), opts)
 	for _, c := range []struct {
 		free  uint64
 		bytes int
 		full  bool
-	}{{110_000, 6000, true}, {108_500, 4000, false}, {102_000, 4000, true}, {100_000, 300, true}, {1_000_000, 400_000, false}} {
-		disc.free = c.free
-		time.Sleep(110 * time.Millisecond) // how long a look holds
-		if err := put(j, "key", make([]byte, c.bytes)); errors.Is(err, journal.ErrFull) != c.full || !c.full && err != nil {
-			t.Errorf("%d bytes, in log and table, of %d: got error %v", c.bytes, c.free-100_000, err)
+	}{{1_100_000, 100_000, true}, {1_200_000, 90_000, false}, {1_000_000, 300_000, true}, {10_000_000, 4_000_000, false}} {
+		disc.left.Store(c.free)
+		time.Sleep(lookHolds)
+		if err := put(j, fmt.Sprint(c.bytes), make([]byte, c.bytes)); errors.Is(err, journal.ErrFull) != c.full || !c.full && err != nil {
+			t.Errorf("%d bytes of %d: got error %v", c.bytes, c.free-1_000_000, err)
 		}
 	}
-	disc.free = 100_000
-	time.Sleep(110 * time.Millisecond)
-	if err := put(j, "key", make([]byte, 300)); !errors.Is(err, journal.ErrFull) {
+	disc.left.Store(0)
+	time.Sleep(lookHolds)
+	must(t, remove(j, "4000000"))
+}
+
+// What a look allows is used up.
+func TestALookAllowsSoMuch(t *testing.T) {
+	disc := newCrowded()
+	disc.left.Store(1_500_000)
+	opts := small().WithFree(disc.free)
+	opts.MinFree = 1_000_000
+	j := open(t, filepath.Join(t.TempDir(), "journal"), opts)
+	must(t, put(j, "first", make([]byte, 200_000)))
+	disc.left.Store(1_100_000)
+	if err := put(j, "second", make([]byte, 100_000)); !errors.Is(err, journal.ErrFull) {
 		t.Errorf("got error %v", err)
 	}
-	must(t, remove(j, "key"))
+}
+
+// A deletion makes room for others in the file, while the disk is full.
+func TestADeletionMakesRoomOnAFullDisk(t *testing.T) {
+	t.Parallel() // it waits for the disk
+	disc := newCrowded()
+	opts := small().WithFree(disc.free)
+	opts.MinFree = 1000
+	dir := filepath.Join(t.TempDir(), "journal")
+	j := open(t, dir, opts)
+	value := func(n int) string { return fmt.Sprintf("round/%d/%s", n, strings.Repeat("x", 1000)) }
+	fill := func(round string) error {
+		for n := range 200 {
+			if err := put(j, fmt.Sprintf("%s/%03d", round, n), []byte(value(n))); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	must(t, fill("old"))
+	size := func() uint64 {
+		m, err := j.Metrics()
+		must(t, err)
+		return m.DiskBytes
+	}
+	before := size()
+	disc.left.Store(1000)
+	time.Sleep(lookHolds)
+	if err := put(j, "new", make([]byte, 100_000)); !errors.Is(err, journal.ErrFull) {
+		t.Errorf("got error %v", err)
+	}
+	must(t, remove(j, "old"))
+	until(t, "there is room", func() bool { return j.Room() == nil })
+	for range 3 {
+		must(t, fill("new"))
+		must(t, remove(j, "new"))
+	}
+	if after := size(); after > before {
+		t.Errorf("the file grew from %d to %d bytes", before, after)
+	}
 }
 
 // A journal says that there is no room before anybody writes, what would be enough, and that there is room again.
 func TestRoomIsKnownBeforeAWrite(t *testing.T) {
 	t.Parallel() // it waits for the disk
-	disc := newCrowded(filepath.Join(t.TempDir(), "journal"))
-	opts := small().With(disc, nil)
-	opts.MinFree, opts.BallastBytes = 3000, 500
-	disc.free = 3400
+	disc := newCrowded()
+	opts := small().WithFree(disc.free)
+	opts.MinFree = 1_000_000
 	j := open(t, filepath.Join(t.TempDir(), "journal"), opts)
 	for _, c := range []struct {
 		free uint64
 		want string
-	}{{3400, "must be more than 3500: 3000 stay free, and 500 are set aside"}, {3600, ""}, {2000, "must be more than 3000"}, {3001, ""}} {
-		disc.free = c.free
-		time.Sleep(110 * time.Millisecond) // how long a look holds
+	}{{900_000, "must be more than 1000000, the least that stays free"}, {1_100_000, ""}, {900_000, "must be more than 1000000"}, {1_000_001, ""}} {
+		disc.left.Store(c.free)
+		time.Sleep(lookHolds)
 		if err := j.Room(); errors.Is(err, journal.ErrFull) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d free bytes: got error %v, want %q", c.free, err, c.want)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/hushgrad/hushgrad/server/journal/disk"
 )
 
-var long = flag.Bool("long", false, "kill more processes, and damage the files of three journals")
+var long = flag.Bool("long", false, "kill more processes, and damage more bytes")
 
 // The test binary is also the process that is killed: with this variable set it runs one of
 // children on the journal in the directory that the other names.
@@ -26,12 +26,13 @@ const (
 	lifeEnv  = "HUSHGRAD_JOURNAL_LIFE"
 )
 
+// limitFiles bounds the size of files of this process, where the system can.
+var limitFiles func(bytes uint64) error
+
 var children = map[string]func(dir, life string) error{
 	"holder":  holder,
 	"writer":  writer,
-	"broken":  broken,
-	"filler":  filler,
-	"loader":  loader,
+	"limited": limited,
 	"rotator": rotator,
 }
 
@@ -64,7 +65,7 @@ func start(t *testing.T, child, dir, life string) (*exec.Cmd, *bufio.Reader, *by
 
 // small are options for tests: little is written beside what is tested.
 func small() disk.Options {
-	return disk.Options{BallastBytes: 64 << 10, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	return disk.Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
 }
 
 func open(t *testing.T, dir string, opts disk.Options) *disk.Journal {

@@ -1,6 +1,7 @@
 package disk_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	bolt "go.etcd.io/bbolt"
 
 	"github.com/hushgrad/hushgrad/server/journal/disk"
 )
@@ -64,21 +67,33 @@ func TestPlacesThatAreRefused(t *testing.T) {
 		}, disk.ErrNotJournal, "must be a directory"},
 		"another user's": {func(dir string) error { return os.Chown(dir, 12345, -1) }, disk.ErrNotJournal, "owner"},
 		"other files": {func(dir string) error {
-			return errors.Join(os.Remove(filepath.Join(dir, "format")), os.WriteFile(filepath.Join(dir, "thesis.tex"), nil, 0o600))
+			return errors.Join(os.Remove(filepath.Join(dir, "format")), os.Remove(filepath.Join(dir, "journal.db")), os.WriteFile(filepath.Join(dir, "thesis.tex"), nil, 0o600))
 		}, disk.ErrNotJournal, "must be empty or a journal"},
 		"a later version": {func(dir string) error {
-			return os.WriteFile(filepath.Join(dir, "format"), []byte("hushgrad journal, version 3\n"), 0o600)
-		}, disk.ErrNotJournal, `version: got "3", rule: must be 2: use the version`},
+			return os.WriteFile(filepath.Join(dir, "format"), []byte("hushgrad journal, version 4\n"), 0o600)
+		}, disk.ErrNotJournal, `version: got "4", rule: must be 3: use the version`},
 		"an earlier version": {func(dir string) error {
-			return os.WriteFile(filepath.Join(dir, "format"), []byte("hushgrad journal, version 1\n"), 0o600)
-		}, disk.ErrNotJournal, `version: got "1", rule: must be 2: use the version`},
+			return os.WriteFile(filepath.Join(dir, "format"), []byte("hushgrad journal, version 2\n"), 0o600)
+		}, disk.ErrNotJournal, `version: got "2", rule: must be 3: use the version`},
 		"another format": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "format"), []byte("PNG\n"), 0o600)
 		}, disk.ErrNotJournal, "format"},
-		"no checksums": {func(dir string) error { return os.Remove(filepath.Join(dir, "sums")) }, disk.ErrDamaged, "file sums is missing"},
-		"half of the checksums": {func(dir string) error {
-			return os.Truncate(filepath.Join(dir, "sums"), 20)
-		}, disk.ErrDamaged, "sums"},
+		"no file":    {func(dir string) error { return os.Remove(filepath.Join(dir, "journal.db")) }, disk.ErrDamaged, "journal.db is missing"},
+		"empty file": {func(dir string) error { return os.Truncate(filepath.Join(dir, "journal.db"), 0) }, disk.ErrDamaged, "empty"},
+		"another file": {func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "journal.db"), bytes.Repeat([]byte("text "), 9999), 0o600)
+		}, disk.ErrNotJournal, ""},
+		"another program's file": {func(dir string) error {
+			path := filepath.Join(dir, "journal.db")
+			must(t, os.Remove(path))
+			db, err := bolt.Open(path, 0o600, nil)
+			must(t, err)
+			return errors.Join(db.Update(func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("b")); return err }), db.Close())
+		}, disk.ErrNotJournal, ""},
+		"a link to the file": {func(dir string) error {
+			path := filepath.Join(dir, "journal.db")
+			return errors.Join(os.Rename(path, path+".away"), os.Symlink(path+".away", path))
+		}, disk.ErrNotJournal, "symbolic link"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // it waits for the disk
@@ -124,9 +139,9 @@ func TestPlacesThatAreMade(t *testing.T) {
 	t.Chdir(t.TempDir())
 	must(t, put(j, "key", []byte("value")))
 	must(t, j.Close())
-	for _, name := range []string{"format.new", "lock", "sums"} {
+	for _, name := range []string{"format.new", "journal.db.new"} {
 		dir := t.TempDir()
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o600))
+		must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 		must(t, open(t, dir, small()).Close())
 	}
 	if got, err := open(t, filepath.Join(root, "a", "b"), small()).Get([]byte("key")); err != nil || string(got) != "value" {
@@ -135,11 +150,7 @@ func TestPlacesThatAreMade(t *testing.T) {
 }
 
 func TestOptionsBelowZeroAreRefused(t *testing.T) {
-	for name, opts := range map[string]disk.Options{
-		"MinFree": {MinFree: -1}, "BallastBytes": {BallastBytes: -1}, "CacheBytes": {CacheBytes: -1},
-	} {
-		if _, err := disk.Open(t.TempDir(), opts); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: got error %v", name, err)
-		}
+	if _, err := disk.Open(t.TempDir(), disk.Options{MinFree: -1}); err == nil || !strings.Contains(err.Error(), "MinFree") {
+		t.Errorf("got error %v", err)
 	}
 }

@@ -1,0 +1,156 @@
+package disk
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/journal"
+)
+
+// maxBatchBytes bounds a batch, which is in memory as a whole: a model of 1 GiB and its key.
+const maxBatchBytes = 1<<30 + 64<<10
+
+// commits are the batches that wait for the disk. Those that wait together are written together.
+type commits struct {
+	writing sync.Mutex // held by the caller who writes
+
+	mu      sync.Mutex
+	waiting []*waiting
+	writes  uint64
+	waited  time.Duration
+}
+
+// waiting is a batch with what became of it. Who holds writing may look at it.
+type waiting struct {
+	batch *journal.Batch
+	done  bool
+	err   error
+}
+
+// join returns the batches that are written next.
+func (c *commits) join() []*waiting {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n, size := 0, 0
+	for n < len(c.waiting) && (n == 0 || size+c.waiting[n].batch.Bytes() <= maxBatchBytes) {
+		size += c.waiting[n].batch.Bytes()
+		n++
+	}
+	group := c.waiting[:n:n]
+	c.waiting = c.waiting[n:]
+	return group
+}
+
+// Commit implements journal.Journal. It returns after the operating system has said that the
+// batch is on disk. Commits that come at the same time share one such wait. A batch that only
+// deletes is accepted on a full disk, too. Limits: 1 GiB, keys of 32 KiB. Cost: two waits for the
+// disk, shared.
+func (j *Journal) Commit(b *journal.Batch) error {
+	if err := j.usable(); err != nil {
+		return err
+	}
+	adds := false
+	for _, c := range b.Changes() {
+		if c.To == nil && (len(c.Key) == 0 || len(c.Key) > bolt.MaxKeySize) {
+			return fl.Invalid("key", fmt.Sprintf("%d bytes", len(c.Key)), "must have 1 to %d", bolt.MaxKeySize)
+		}
+		adds = adds || c.To == nil
+	}
+	switch size := int64(b.Bytes()); {
+	case len(b.Changes()) == 0:
+		return nil
+	case size > maxBatchBytes:
+		return fl.Invalid("batch", size, "must be at most %d bytes", maxBatchBytes)
+	case adds:
+		if err := j.room.take(2 * size); err != nil { // pages are at least half full
+			return err
+		}
+	}
+	w := &waiting{batch: b}
+	j.commits.mu.Lock()
+	j.commits.waiting = append(j.commits.waiting, w)
+	j.commits.mu.Unlock()
+	j.commits.writing.Lock()
+	defer j.commits.writing.Unlock()
+	for !w.done { // somebody else has written it, or it is written now, with what waits before it
+		group := j.commits.join()
+		err := j.write(group)
+		for _, g := range group {
+			g.done, g.err = true, err
+		}
+	}
+	return w.err
+}
+
+// write makes the changes of all batches, or none of them.
+func (j *Journal) write(group []*waiting) error {
+	if err := j.usable(); err != nil {
+		return err
+	}
+	before, err := kind.Newest(j.file.Descriptor)
+	if err != nil {
+		return j.fail(err)
+	}
+	began := time.Now()
+	err = kind.Guard(func() error {
+		return j.file.Update(func(tx *bolt.Tx) error {
+			t, err := readTotal(tx)
+			if err != nil {
+				return err
+			}
+			for _, w := range group {
+				for _, c := range w.batch.Changes() {
+					if err := t.change(tx.Bucket(pairsBucket), c); err != nil {
+						return err
+					}
+				}
+			}
+			return t.write(tx)
+		})
+	})
+	if err == nil {
+		j.commits.mu.Lock()
+		defer j.commits.mu.Unlock()
+		j.commits.writes++
+		j.commits.waited += time.Since(began)
+		return nil
+	}
+	// Without room the pages that were to change are as they were, unless the header was written.
+	if after, e := kind.Newest(j.file.Descriptor); isFull(err) && e == nil && after == before {
+		return j.room.exhausted(err)
+	}
+	return j.fail(err)
+}
+
+// change makes a change, and keeps the total.
+func (t *total) change(pairs *bolt.Bucket, c journal.Change) error {
+	if c.To == nil {
+		if old := pairs.Get(c.Key); old != nil {
+			if err := t.remove(old); err != nil {
+				return err
+			}
+		}
+		sealed := seal(c.Key, c.Value)
+		t.add(sealed)
+		return pairs.Put(c.Key, sealed)
+	}
+	var gone [][]byte // a cursor must not move while its bucket changes
+	cursor := pairs.Cursor()
+	for key, sealed := cursor.Seek(c.Key); key != nil && bytes.Compare(key, c.To) < 0; key, sealed = cursor.Next() {
+		if err := t.remove(sealed); err != nil {
+			return err
+		}
+		gone = append(gone, key)
+	}
+	for _, key := range gone {
+		if err := pairs.Delete(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
