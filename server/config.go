@@ -23,6 +23,10 @@ type Config struct {
 	// Journal is where rounds, reports, estimates and the model are kept. It stays the
 	// caller's, who closes it after the server. Default journal.NewMemory().
 	Journal journal.Journal
+	// Releases is a directory, made with mode 0700 if it is missing, that remembers which rounds of two
+	// servers have released a sum. It must not be in a backup of the journal: then a journal from a
+	// backup releases no second sum. Default: it is in memory.
+	Releases string
 	// Seal holds the keys to which reports are sealed in rounds with a shuffler. Default: none,
 	// and such rounds are refused.
 	Seal *seal.Keys

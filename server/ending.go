@@ -81,6 +81,10 @@ func (r *round) outcome(why string, reports int64, restored error) (*fl.Estimate
 		return nil, service.RoundState_ROUND_STATE_EXPIRED, r.tooFew(reports, errExpired)
 	case r.shuffled() && why != completed:
 		return nil, service.RoundState_ROUND_STATE_EXPIRED, r.incomplete()
+	case r.twoServers():
+		if err := r.releases.Check(r.digest); err != nil {
+			return nil, service.RoundState_ROUND_STATE_FAILED, err
+		}
 	}
 	e, err := r.decode(restored)
 	if err == nil {
@@ -144,7 +148,8 @@ func (r *round) keepEnd(h head, e *fl.Estimate) bool {
 	}
 }
 
-// writeEnd writes the estimate and then, in one batch, the state and that the rest is gone.
+// writeEnd writes the estimate and then, in one batch, the state and that the rest is gone. What a round
+// of two servers releases is noted outside of the journal before anybody sees it.
 func (r *round) writeEnd(h head, e *fl.Estimate) error {
 	if e != nil {
 		if err := r.writeEstimate(e); err != nil {
@@ -158,7 +163,10 @@ func (r *round) writeEnd(h head, e *fl.Estimate) error {
 	if err := h.put(&b); err != nil {
 		return err
 	}
-	return r.journal.Commit(&b)
+	if err := r.journal.Commit(&b); err != nil || e == nil || !r.twoServers() {
+		return err
+	}
+	return r.releases.Note(r.digest)
 }
 
 const (

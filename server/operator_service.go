@@ -61,6 +61,9 @@ func (s operatorService) open(ctx context.Context, req *service.OpenRoundRequest
 	if err == nil {
 		err = r.checkReportSize(s.cfg.MaxMessageBytes)
 	}
+	if err == nil && s.releases.Check(r.digest) != nil {
+		err = fl.Invalid("id", description.ID, "must be another: %v", s.releases.Check(r.digest))
+	}
 	if err == nil {
 		err = s.openCounters(ctx, r)
 	}

@@ -162,7 +162,10 @@ func (s *Server) recoverRound(h head) (*round, error) {
 		r.closing, r.reports, r.state, r.ended = true, h.reports, h.state, h.ended
 		r.failure = failureOf(r)
 		close(r.done)
-		return r, nil
+		if r.twoServers() && r.state == service.RoundState_ROUND_STATE_CLOSED { // a stop may have come before the note
+			err = r.releases.Note(r.digest)
+		}
+		return r, err
 	}
 	m, err := fl.Open(h.round)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/hushgrad/hushgrad/server/internal/crowd"
 	"github.com/hushgrad/hushgrad/server/internal/keeper"
 	"github.com/hushgrad/hushgrad/server/internal/overview"
+	"github.com/hushgrad/hushgrad/server/internal/releases"
 )
 
 // round is one round's life: open, then closing (no new units, those in flight are
@@ -33,6 +34,7 @@ type round struct {
 	logger      *slog.Logger
 	onEnd       func()
 	ending      chan struct{} // holds a value while a round of the server has its estimate in memory
+	releases    *releases.Notes
 	done        chan struct{} // closed when the round has ended
 
 	claims  claims.Set[string]
@@ -92,6 +94,7 @@ func newRound(h head, m fl.Mechanism, s *Server) (*round, error) {
 		logger:      s.cfg.Logger.With("round", h.round.ID, "mechanism", h.round.Mechanism),
 		onEnd:       s.trim,
 		ending:      s.ending,
+		releases:    s.releases,
 		done:        make(chan struct{}),
 		shards:      newShards(m),
 		asked:       h.closing,
@@ -100,6 +103,9 @@ func newRound(h head, m fl.Mechanism, s *Server) (*round, error) {
 	r.changed = sync.NewCond(&r.mu)
 	return r, nil
 }
+
+// twoServers reports whether the round has a second server, and releases a sum with the noise of both.
+func (r *round) twoServers() bool { return len(r.description.ShareKey) > 0 }
 
 // shuffled reports whether the reports of the round come from a shuffler.
 func (r *round) shuffled() bool { return r.description.Shuffler != "" }

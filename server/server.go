@@ -17,6 +17,7 @@ import (
 	"github.com/hushgrad/hushgrad/server/internal/guard"
 	"github.com/hushgrad/hushgrad/server/internal/keeper"
 	"github.com/hushgrad/hushgrad/server/internal/model"
+	"github.com/hushgrad/hushgrad/server/internal/releases"
 )
 
 // Server is a parameter server. It is safe for concurrent use.
@@ -32,6 +33,7 @@ type Server struct {
 	// completing holds a value while a round is being completed, and ending while one has its estimate in
 	// memory: one at a time.
 	completing, ending chan struct{}
+	releases           *releases.Notes
 	calls              atomic.Int64 // in flight
 
 	clients, operator, shuffler, http *guard.Guard // of the listeners
@@ -70,7 +72,10 @@ func New(cfg Config) (*Server, error) {
 	if s.metrics, err = newMetrics(cfg.Metrics, now{s}); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	if err := s.recover(); err != nil {
+	if s.releases, err = releases.Open(cfg.Releases); err == nil {
+		err = s.recover()
+	}
+	if err != nil {
 		s.Close()
 		return nil, fmt.Errorf("server: recover: %w", err)
 	}

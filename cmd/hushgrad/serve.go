@@ -73,6 +73,9 @@ func (s *serveFlags) run(ctx context.Context, std command.Streams) (err error) {
 	if s.config.Seal, err = s.shuffler.keys(s.state.dir, logger); err != nil {
 		return err
 	}
+	if s.shuffler.listen != "" {
+		s.config.Releases = s.state.beside(s.shuffler.releases, "releases")
+	}
 	if s.cluster.urls != "" {
 		return s.serveMember(ctx, own, figures)
 	}

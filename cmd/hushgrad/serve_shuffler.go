@@ -16,13 +16,15 @@ import (
 
 // shufflerFlags are the flags of hushgrad serve for rounds with a shuffler.
 type shufflerFlags struct {
-	listen  string
-	callers callers
-	seals   sealFlags
+	listen   string
+	releases string
+	callers  callers
+	seals    sealFlags
 }
 
 func (s *shufflerFlags) bind(f *flag.FlagSet) {
 	f.StringVar(&s.listen, "shuffler-listen", "", "`address` for the shuffler: a loopback address, or --shuffler-ca must be given; empty: there are no rounds with a shuffler")
+	f.StringVar(&s.releases, "releases", "", "`directory` that remembers which rounds of two servers have released a sum: no backup should have it; empty: the directory of --data with --releases behind its name")
 	s.callers.bind(f, "shuffler")
 	s.seals.bind(f, "reports")
 	s.seals.bindSuite(f, "of the first key")
@@ -33,10 +35,15 @@ func (s *shufflerFlags) validate(l listening, kept state) error {
 		switch {
 		case s.seals.dir != "":
 			return fl.Invalid("--seal-keys", s.seals.dir, "needs --shuffler-listen")
+		case s.releases != "":
+			return fl.Invalid("--releases", s.releases, "needs --shuffler-listen")
 		case s.seals.suite != seal.X25519:
 			return fl.Invalid("--seal-suite", string(s.seals.suite), "needs --shuffler-listen")
 		}
 		return s.callers.unused()
+	}
+	if s.releases != "" && kept.dir == noData {
+		return fl.Invalid("--releases", s.releases, "needs a directory of --data: without one the rounds are in memory, too")
 	}
 	if s.seals.dir == "" && kept.dir == noData {
 		return fl.Invalid("--seal-keys", "", "is required with --shuffler-listen and --data none")

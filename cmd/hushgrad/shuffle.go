@@ -131,7 +131,7 @@ func (s *shuffleFlags) run(ctx context.Context, std command.Streams) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
-	s.config.Journal, s.config.Secrets = kept, s.secretsDir()
+	s.config.Journal, s.config.Secrets = kept, s.state.beside(s.secrets, "secrets")
 	if s.config.Keys, err = s.keys(logger); err != nil {
 		return err
 	}
@@ -156,17 +156,6 @@ func (s *shuffleFlags) run(ctx context.Context, std command.Streams) (err error)
 	logger.Info("this shuffler sees who takes part in which round and when, and no report. "+
 		"The server does not learn who sent what, if the two do not work together and the reports of a round come from different clients", "name", s.config.Name, "floor", s.config.Floor)
 	return sh.Serve(ctx, l)
-}
-
-// secretsDir is the directory of the secrets, "" for memory.
-func (s *shuffleFlags) secretsDir() string {
-	switch {
-	case s.secrets != "":
-		return s.secrets
-	case s.state.dir == noData:
-		return ""
-	}
-	return s.state.dir + "-secrets"
 }
 
 // keys opens the keys for second shares and says which one is the newest. Without a directory there are none.

@@ -61,6 +61,18 @@ func (s *state) open(logger *slog.Logger) (journal.Journal, error) {
 	return kept, nil
 }
 
+// beside returns the directory for what no backup of the state should have: given, or the state's with a dash and
+// the name behind it, or "" for memory.
+func (s *state) beside(given, name string) string {
+	switch {
+	case given != "":
+		return given
+	case s.dir == noData:
+		return ""
+	}
+	return s.dir + "-" + name
+}
+
 // stateDir returns the directory for the state of a role of the user: the one that systemd made,
 // or the usual one of the operating system. It is empty when there is none.
 func stateDir(role string) string {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/service"
+	"github.com/hushgrad/hushgrad/server/internal/releases"
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
@@ -64,7 +65,7 @@ func (r *round) forward(ctx context.Context) (outcome, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := f.complete(ctx); errors.Is(err, errReleased) {
+	if err := f.complete(ctx); errors.Is(err, releases.Err) {
 		r.logger.Error("the round ends without another sum", "error", err)
 		return withdrawn, nil
 	} else if err != nil {
@@ -231,7 +232,7 @@ func (f *forwarding) complete(ctx context.Context) error {
 // release returns what the second server releases: nothing for a round that has one server, or
 // has fewer reports than min_reports that the server counts. The first sum is durable before it
 // leaves, and no other one ever leaves: a server that rejects other reports the next time could
-// otherwise subtract two sums, and would have the shares of a few clients. The error wraps errReleased when
+// otherwise subtract two sums, and would have the shares of a few clients. The error wraps releases.Err when
 // another sum has left, which the journal does not have.
 func (f *forwarding) release() ([]byte, error) {
 	if f.sum == nil || f.sent-f.rejected < int64(f.description.MinReports) {
@@ -244,7 +245,7 @@ func (f *forwarding) release() ([]byte, error) {
 	case err == nil:
 		sum, err = f.secret.open(key, value)
 	case errors.Is(err, journal.ErrNotFound):
-		if err = f.shuffler.vault.unreleased(f.digest); err != nil {
+		if err = f.shuffler.vault.Check(f.digest); err != nil {
 			return nil, err
 		}
 		if sum, err = f.sum.Release(nil); err == nil {
@@ -256,7 +257,7 @@ func (f *forwarding) release() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sum, f.shuffler.vault.release(f.digest)
+	return sum, f.shuffler.vault.Note(f.digest)
 }
 
 // persist calls the server until it answers.

@@ -9,6 +9,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/internal/keeper"
+	"github.com/hushgrad/hushgrad/server/internal/releases"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
@@ -116,10 +117,10 @@ func (s *Shuffler) adopt(ctx context.Context, description fl.Round) (*round, err
 	}
 	r, err := s.newRound(description)
 	if err == nil {
-		err = s.vault.unreleased(r.digest)
+		err = s.vault.Check(r.digest)
 	}
 	switch {
-	case errors.Is(err, errReleased):
+	case errors.Is(err, releases.Err):
 		return nil, because(errEnded, "round_id", description.ID, "must be the id of another round: %v", err)
 	case err != nil:
 		return nil, err

@@ -14,7 +14,9 @@ import (
 	"sync"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/boltfile"
 	"github.com/hushgrad/hushgrad/internal/fileowner"
+	"github.com/hushgrad/hushgrad/server/internal/releases"
 )
 
 // secretFile is the name of the file of a secret: the digest of its round.
@@ -24,75 +26,22 @@ var secretFile = regexp.MustCompile(`^([0-9a-f]{64})\.secret$`)
 var errNoSecret = errors.New("the secret of the round is not there")
 
 // vault keeps the secrets of rounds, by the digests of the rounds: each in a file that its owner
-// alone reads, or in memory when there is no directory. For ever it keeps which rounds' sums have left: no
-// backup has the vault, so that a journal which comes from a backup releases nothing again.
+// alone reads, or in memory when there is no directory. Beside them it keeps which rounds' sums have left.
 type vault struct {
+	*releases.Notes
 	dir string
 
 	mu     sync.Mutex
 	memory map[[32]byte][secretBytes]byte
-	left   map[[32]byte]bool // beside memory
 }
 
 func openVault(dir string) (*vault, error) {
-	v := &vault{dir: dir, memory: map[[32]byte][secretBytes]byte{}, left: map[[32]byte]bool{}}
-	if dir == "" {
-		return v, nil
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	info, err := os.Stat(dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := fileowner.Check(info); err != nil {
-		return nil, fmt.Errorf("%s: %w", dir, err)
-	}
-	return v, nil
+	notes, err := releases.Open(dir)
+	return &vault{Notes: notes, dir: dir, memory: map[[32]byte][secretBytes]byte{}}, err
 }
 
-func (v *vault) path(round [32]byte) string { return v.file(round, ".secret") }
-
-func (v *vault) file(round [32]byte, suffix string) string {
-	return filepath.Join(v.dir, hex.EncodeToString(round[:])+suffix)
-}
-
-// release notes that the sum of a round leaves. It is on disk when release returns.
-func (v *vault) release(round [32]byte) error {
-	if v.dir == "" {
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		v.left[round] = true
-		return nil
-	}
-	f, err := os.OpenFile(v.file(round, ".released"), os.O_WRONLY|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close(), v.sync())
-}
-
-// errReleased is wrapped by errors about a round whose sum has left, where the journal does not know of it.
-var errReleased = errors.New("the sum of the round has left before: this journal is older, as one from a backup is")
-
-// unreleased returns nil for a round whose sum has not left. The error may wrap errReleased.
-func (v *vault) unreleased(round [32]byte) error {
-	v.mu.Lock()
-	left := v.left[round]
-	v.mu.Unlock()
-	if !left && v.dir != "" {
-		switch _, err := os.Stat(v.file(round, ".released")); {
-		case err == nil:
-			left = true
-		case !errors.Is(err, fs.ErrNotExist):
-			return err
-		}
-	}
-	if left {
-		return errReleased
-	}
-	return nil
+func (v *vault) path(round [32]byte) string {
+	return filepath.Join(v.dir, hex.EncodeToString(round[:])+".secret")
 }
 
 // create draws the secret of a round. It is on disk when create returns.
@@ -112,7 +61,7 @@ func (v *vault) create(round [32]byte) (raw [secretBytes]byte, err error) {
 		return raw, err
 	}
 	_, err = f.Write(raw[:])
-	return raw, errors.Join(err, f.Sync(), f.Close(), v.sync())
+	return raw, errors.Join(err, f.Sync(), f.Close(), boltfile.SyncDir(v.dir))
 }
 
 // read returns the secret of a round. The error wraps errNoSecret when there is none.
@@ -189,7 +138,7 @@ func (v *vault) destroy(round [32]byte) error {
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return errors.Join(os.Remove(f.Name()), v.sync())
+	return errors.Join(os.Remove(f.Name()), boltfile.SyncDir(v.dir))
 }
 
 // sweep destroys the secrets that belong to none of the rounds.
@@ -217,13 +166,4 @@ func (v *vault) sweep(rounds map[[32]byte]bool) error {
 		}
 	}
 	return nil
-}
-
-// sync makes what happened to names in the directory durable.
-func (v *vault) sync() error {
-	d, err := os.Open(v.dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -181,7 +181,6 @@ func TestACrashBeforeTheHeaderIsNotDamage(t *testing.T) {
 	for key, value := range fillings() {
 		must(t, put(j, key, []byte(value)))
 	}
-	before := used(t, path)
 	must(t, put(j, "damage/new", make([]byte, 100<<10)))
 	must(t, remove(j, "damage/00"))
 	// The second commit may write over what the first one freed, so its state is the one between them.
@@ -189,7 +188,8 @@ func TestACrashBeforeTheHeaderIsNotDamage(t *testing.T) {
 	for n := range 50 {
 		must(t, put(j, fmt.Sprintf("damage/more/%d", n), make([]byte, 1000)))
 		after := used(t, path)
-		before, between = between, after
+		before := between
+		between = after
 		if n%5 != 0 {
 			continue
 		}
