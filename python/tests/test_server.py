@@ -156,7 +156,7 @@ def test_a_server_that_is_killed_in_between_counts_once(
             started.append(server.start().__enter__())
         return 0.1 * 2**attempt
 
-    monkeypatch.setattr("hushgrad.server.client._pause", start_again)
+    monkeypatch.setattr("hushgrad.server.calls._pause", start_again)
     try:
         with Client.connect(server.clients) as client:
             assert client.submit(opened, reports, key=b"k" * 16) == Receipt(0, 2)
@@ -248,7 +248,7 @@ def test_a_round_that_asks_for_tokens_is_refused(client: Client) -> None:
     asks.issuer_key = b"key"
     round_ = copy(new_round())
     round_.description = asks.SerializeToString(deterministic=True)
-    with pytest.raises(InvalidParameter, match="tokens"):
+    with pytest.raises(InvalidParameter, match="asks for one"):
         client.submit(round_, b"12345")
 
 

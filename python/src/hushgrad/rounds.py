@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, cast
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _arguments, _bridge
 from .aggregator import Aggregator
-from .errors import HushgradError, PolicyRefused, invalid
+from .errors import HelperFailed, HushgradError, PolicyRefused, invalid
 from .facts import RoundFacts
 from .ledger import Ledger, Reservation
 from .policy import Policy, Relation
@@ -40,18 +40,25 @@ class Round(RoundFacts):
         The canonical bytes of a round.
     policy : Policy, optional
         What this client demands. Without a policy the round aggregates and does not encode.
+    tokens : bool
+        Whether this program fetches admission tokens where the round asks for them, with
+        :class:`hushgrad.server.Issuer` or from :attr:`token_requests`. The round then gives one
+        report. The requests are drawn here, and are lost with the round or with the helper. A
+        pickle has none of them.
 
     Raises
     ------
     PolicyRefused
-        If the round promises less than the policy demands, or asks for admission tokens, which
-        this package does not fetch.
+        If the round promises less than the policy demands, or asks for admission tokens and
+        ``tokens`` is false.
     InvalidParameter
         If the bytes are not the canonical description of a round.
     """
 
-    def __init__(self, description: bytes, policy: Policy | None = None) -> None:
-        self._open(description, policy, max_dim=0)
+    def __init__(
+        self, description: bytes, policy: Policy | None = None, *, tokens: bool = False
+    ) -> None:
+        self._open(description, policy, max_dim=0, tokens=tokens)
 
     @classmethod
     def new(
@@ -150,7 +157,7 @@ class Round(RoundFacts):
         def attempt() -> None:
             helper = _bridge.helper()
             answer, description = helper.call("round.new", arguments)
-            made._hold(helper, answer, bytes(description), None)
+            made._hold(helper, answer, bytes(description), None, tokens=False)
 
         _bridge.again(attempt)
         return made
@@ -253,6 +260,24 @@ class Round(RoundFacts):
             total.add(rows)
         return total.encode(ledger=ledger)
 
+    def take_tokens(self, signatures: Iterable[bytes]) -> None:
+        """Make the round's tokens of the issuer's answers, which are checked.
+
+        Parameters
+        ----------
+        signatures : iterable of bytes
+            The blind signatures, in the order of :attr:`token_requests`.
+
+        Raises
+        ------
+        InvalidParameter
+            If the round asks for no tokens, or an answer is no signature of its request.
+        """
+        handle = self.handle()
+        _, tokens = handle.helper.call("token", {"round": handle.number}, b"".join(signatures))
+        size = len(tokens) // max(1, len(self.token_requests))
+        self._admission = [bytes(tokens[i : i + size]) for i in range(0, len(tokens), size)]
+
     def aggregator(self, snapshot: bytes | None = None) -> Aggregator:
         """Return a new aggregator.
 
@@ -279,20 +304,31 @@ class Round(RoundFacts):
         """Return the round's handle at the helper of this process."""
         held = self._handle
         if held.helper is not _bridge.helper():
-            self._open(self.description, self.policy, max_dim=self.dim)
+            if self.token_requests:
+                raise HelperFailed(
+                    "the helper has died with the requests for the round's tokens: the issuer "
+                    "signs no others, so this client takes no part in the round"
+                )
+            self._open(self.description, self.policy, max_dim=self.dim, tokens=self._tokens)
             held = self._handle
         return held
 
-    def _open(self, description: bytes, policy: Policy | None, max_dim: int) -> None:
+    def _open(
+        self, description: bytes, policy: Policy | None, max_dim: int, *, tokens: bool
+    ) -> None:
         if not (policy is None or isinstance(policy, Policy)):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise invalid("policy", type(policy).__name__, "must be a hushgrad.Policy")
         given = _arguments.data("description", description)
-        arguments = {"policy": policy and policy.arguments(), "max_dim": max_dim}
+        arguments = {
+            "policy": policy and policy.arguments(),
+            "max_dim": max_dim,
+            "tokens": bool(tokens),
+        }
 
         def attempt() -> None:
             helper = _bridge.helper()
             answer, canonical = helper.call("round.open", arguments, given)
-            self._hold(helper, answer, bytes(canonical), policy)
+            self._hold(helper, answer, bytes(canonical), policy, tokens=tokens)
 
         _bridge.again(attempt)
 
@@ -302,9 +338,17 @@ class Round(RoundFacts):
         answer: dict[str, Any],
         description: bytes,
         policy: Policy | None,
+        *,
+        tokens: bool,
     ) -> None:
         self._handle = _bridge.Handle(helper, answer["round"])
         self.policy: Policy | None = policy
+        self._tokens = tokens
+        self.token_requests: tuple[tuple[bytes, bytes], ...] = tuple(
+            (b64decode(r["token_key_id"]), b64decode(r["blinded_message"]))
+            for r in answer.get("token_requests", ())
+        )
+        self._admission: list[bytes] = []
         self.read(answer, description)
 
     def _may_encode(self) -> None:
@@ -317,8 +361,10 @@ class Round(RoundFacts):
 
     def _paid(self, ledger: Ledger | Reservation | None, encode: Callable[[], bytes]) -> Reports:
         """Encode, and let a ledger pay for it."""
+        # In a round with a shuffler the first token is sealed in the report.
+        token = self._admission[-1] if self._admission else b""
         if ledger is None:
-            return Reports(encode())
+            return Reports(encode(), token)
         if not isinstance(ledger, Ledger | Reservation):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise invalid("ledger", type(ledger).__name__, "must be a Ledger or a Reservation")
         reservation = ledger if isinstance(ledger, Reservation) else ledger.reserve(self)
@@ -330,7 +376,7 @@ class Round(RoundFacts):
                 reservation.cancel()  # nothing has left
             raise
         reservation.spend()
-        return Reports(reports)
+        return Reports(reports, token)
 
     def _encode(self, matrix: Matrix) -> bytes:
         def attempt() -> bytes:
@@ -347,7 +393,7 @@ class Round(RoundFacts):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the description and the policy."""
-        return _reopen, (self.description, self.policy, self.dim)
+        return _reopen, (self.description, self.policy, self.dim, self._tokens)
 
     def __eq__(self, other: object) -> bool:
         """Compare descriptions and policies."""
@@ -449,7 +495,7 @@ class RecordSum:
         return self._round._paid(ledger, encode)  # pyright: ignore[reportPrivateUsage]
 
 
-def _reopen(description: bytes, policy: Policy | None, dim: int) -> Round:
+def _reopen(description: bytes, policy: Policy | None, dim: int, tokens: bool) -> Round:
     opened = Round.__new__(Round)
-    opened._open(description, policy, max_dim=dim)  # pyright: ignore[reportPrivateUsage]
+    opened._open(description, policy, max_dim=dim, tokens=tokens)  # pyright: ignore[reportPrivateUsage]
     return opened

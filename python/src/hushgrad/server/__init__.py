@@ -2,7 +2,8 @@
 
 Use it when a parameter server of its own counts the reports, and when clients send them to a
 shuffler. It needs the extra ``hushgrad[server]``. Start with :class:`Operator` for the party
-that runs the rounds and with :class:`Client` for whoever brings reports::
+that runs the rounds and with :class:`Client` for whoever brings reports. :class:`Issuer` gives a
+client the tokens of a round that asks for them::
 
     from hushgrad.server import Client, Operator
 
@@ -20,6 +21,7 @@ gRPC does not survive a fork in the middle of its work: connect after the fork.
 from .channel import connect
 from .client import Client, Receipt
 from .errors import DamagedTransfer, ServerRefused, ServerUnreachable
+from .issuer import Issuer
 from .model import Model
 from .operator import Operator
 from .status import RoundStatus, State
@@ -27,6 +29,7 @@ from .status import RoundStatus, State
 __all__ = [
     "Client",
     "DamagedTransfer",
+    "Issuer",
     "Model",
     "Operator",
     "Receipt",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+import secrets
+import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -13,10 +15,13 @@ from .. import _arguments
 from ..errors import invalid
 from . import messages
 from .channel import connect
-from .errors import from_status
+from .errors import ServerUnreachable, from_status
 from .messages import Message
 
+_ATTEMPTS = 5
+
 P = TypeVar("P", bound="Party")
+T = TypeVar("T")
 
 
 class Party:
@@ -62,7 +67,11 @@ class Party:
         timeout: float = 60.0,
     ) -> P:
         """Connect as :func:`hushgrad.server.connect` does. :meth:`close` ends the connection."""
-        channel = connect(target, ca=ca, cert=cert, key=key, name=name)
+        return cls._over(connect(target, ca=ca, cert=cert, key=key, name=name), timeout)
+
+    @classmethod
+    def _over(cls: type[P], channel: grpc.Channel, timeout: float) -> P:
+        """Return a party that ends the connection itself."""
         made = cls(channel, timeout=timeout)
         made._own = channel
         return made
@@ -111,6 +120,19 @@ class Party:
         finally:
             answers.cancel()
 
+    def _retried(self, attempt: Callable[[float], T]) -> T:
+        """Call an attempt with the seconds that are left, again while there is no answer."""
+        end = time.monotonic() + self._timeout
+        for number in range(1, _ATTEMPTS):
+            try:
+                return attempt(max(1e-3, end - time.monotonic()))
+            except ServerUnreachable as error:
+                pause = _pause(number)
+                if error.code != "UNAVAILABLE" or time.monotonic() + pause > end:
+                    raise
+                time.sleep(pause)
+        return attempt(max(1e-3, end - time.monotonic()))
+
     def _within(self, timeout: float | None) -> float:
         return self._timeout if timeout is None else _checked(timeout)
 
@@ -120,3 +142,9 @@ def _checked(timeout: float) -> float:
     if not (0 < seconds < math.inf):
         raise invalid("timeout", timeout, "must be positive and finite")
     return seconds
+
+
+def _pause(attempt: int) -> float:
+    """Return the seconds to wait after an attempt: a random half of what doubles from 0.1."""
+    most = min(0.1 * 2 ** (attempt - 1), 5.0)
+    return most / 2 * (1 + secrets.randbelow(1 << 20) / (1 << 20))

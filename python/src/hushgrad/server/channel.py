@@ -21,6 +21,7 @@ def connect(
     cert: str | Path | None = None,
     key: str | Path | None = None,
     name: str | None = None,
+    bearer: str | None = None,
 ) -> grpc.Channel:
     """Return a connection, which is not tried before its first use.
 
@@ -37,6 +38,8 @@ def connect(
     name : str, optional
         DNS name that the certificate of the other party must have. Default the host of target.
         A client that sends to a shuffler gives the name that the round has for it.
+    bearer : str, optional
+        Secret by which an issuer knows a client. It leaves only over TLS.
 
     Raises
     ------
@@ -52,6 +55,8 @@ def connect(
         for label, value in (("cert", cert), ("name", name)):
             if value is not None:
                 raise invalid(label, repr(str(value)), "needs ca")
+        if bearer is not None:
+            raise invalid("bearer", "a secret", "needs ca: it must not leave without TLS")
         if not target.rpartition(":")[2].isdigit():
             raise invalid("target", repr(target), "must be a host and a port, as 127.0.0.1:7118")
         if not _loopback(target):
@@ -62,6 +67,9 @@ def connect(
         private_key=None if key is None else _pem("key", key, b"PRIVATE KEY"),
         certificate_chain=None if cert is None else _pem("cert", cert, b"CERTIFICATE"),
     )
+    if bearer is not None:
+        secret = grpc.access_token_call_credentials(_arguments.text("bearer", bearer))
+        credentials = grpc.composite_channel_credentials(credentials, secret)
     override = [] if name is None else [("grpc.ssl_target_name_override", name)]
     return grpc.secure_channel(target, credentials, options=[*_OPTIONS, *override])
 

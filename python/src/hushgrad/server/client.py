@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import secrets
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeVar
 
 from .. import _arguments
 from ..errors import invalid
@@ -15,16 +12,12 @@ from ..reports import KEY_BYTES, Reports
 from ..rounds import Round
 from . import messages, model
 from .calls import Party
-from .errors import ServerUnreachable
 from .messages import Message
 from .model import Model
 from .status import RoundStatus
 
-_ATTEMPTS = 5
 _BATCH_BYTES = 512 << 10
 _MAX_BATCH = 1 << 16  # reports
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -65,7 +58,14 @@ class Client(Party):
         """Return the current model, after a check of its size and SHA-256."""
         return self._retried(lambda left: model.received(self._receive("GetModel", timeout=left)))
 
-    def submit(self, round_: Round, reports: bytes, *, key: bytes | None = None) -> Receipt:
+    def submit(
+        self,
+        round_: Round,
+        reports: bytes,
+        *,
+        key: bytes | None = None,
+        token: bytes | None = None,
+    ) -> Receipt:
         """Send reports. However often they are sent with one key, each is counted once.
 
         Parameters
@@ -80,6 +80,9 @@ class Client(Party):
             the middle sends the same reports again with the same key. Default the key of
             :class:`hushgrad.Reports`. Reports that were joined or stored have none, and need it
             here. In a round with a shuffler a sealed report is known by itself.
+        token : bytes, optional
+            Admission token, in a round that asks for one: a report is then known by its token.
+            Default the token of :class:`hushgrad.Reports`. A report that was stored needs it here.
 
         Raises
         ------
@@ -87,14 +90,20 @@ class Client(Party):
             If a report is none of the round. Batches of up to 512 KiB before it stay counted.
         InvalidParameter
             If the bytes do not end where a report ends, if there is no key, or if the round asks
-            for tokens, which this package does not hold.
+            for a token and there is none.
         """
         described: Message = messages.Round.FromString(round_.description)
-        if described.issuer_key:
-            raise invalid("round", repr(round_.id), "must not ask for tokens")
+        admission = getattr(reports, "token", b"") if token is None else token
+        admission = bytes(_arguments.data("token", admission))
+        if bool(described.issuer_key) != bool(admission):
+            have = f"{len(admission)} bytes" if admission else "nothing"
+            rule = "must be empty: the round asks for no tokens"
+            if described.issuer_key:
+                rule = "must be there: the round asks for one, which Issuer.fetch gets"
+            raise invalid("token", have, rule)
         packed = bytes(_arguments.data("reports", reports))
         parts = list(_batches(packed, round_.report_bytes))
-        secret = b"" if described.shuffler else _secret(reports, key)
+        secret = b"" if described.shuffler or admission else _secret(reports, key)
         keys = [_batch_key(secret, i) if secret else b"" for i in range(len(parts))]
         batches = [
             messages.SubmitReportsRequest(
@@ -102,30 +111,12 @@ class Client(Party):
                 round_digest=bytes.fromhex(round_.digest),
                 batch_key=batch_key,
                 reports=part,
+                tokens=admission,
             )
             for batch_key, part in zip(keys, parts, strict=True)
         ]
         answer = self._retried(lambda left: self._send("SubmitReports", batches, timeout=left))
         return Receipt(answer.accepted, answer.duplicates)
-
-    def _retried(self, attempt: Callable[[float], T]) -> T:
-        """Call an attempt with the seconds that are left, again while there is no answer."""
-        end = time.monotonic() + self._timeout
-        for number in range(1, _ATTEMPTS):
-            try:
-                return attempt(max(1e-3, end - time.monotonic()))
-            except ServerUnreachable as error:
-                pause = _pause(number)
-                if error.code != "UNAVAILABLE" or time.monotonic() + pause > end:
-                    raise
-                time.sleep(pause)
-        return attempt(max(1e-3, end - time.monotonic()))
-
-
-def _pause(attempt: int) -> float:
-    """Return the seconds to wait after an attempt: a random half of what doubles from 0.1."""
-    most = min(0.1 * 2 ** (attempt - 1), 5.0)
-    return most / 2 * (1 + secrets.randbelow(1 << 20) / (1 << 20))
 
 
 def _secret(reports: bytes, key: bytes | None) -> bytes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from base64 import b64decode
 from datetime import datetime, timezone
 
 from .. import _arguments
@@ -33,6 +35,7 @@ class Operator(Party):
         *,
         shuffler: str = "",
         share_key: bytes = b"",
+        issuer_keys: str = "",
         deadline: datetime | None = None,
     ) -> Round:
         """Open a round and return it as clients will see it.
@@ -47,6 +50,10 @@ class Operator(Party):
         share_key : bytes
             The shuffler's public key, which a round of gaussian-shares needs: see
             :meth:`hushgrad.Round.new`. Nothing: what the round says.
+        issuer_keys : str
+            What ``hushgrad issue key`` prints for this round: two public keys in PEM. Every report
+            then needs a token under the first one, and before a shuffler one under the second
+            one, too. Empty: none does.
         deadline : datetime, optional
             When the round closes by itself, with a time zone.
 
@@ -60,6 +67,11 @@ class Operator(Party):
             asked.shuffler = shuffler
         if share_key:
             asked.share_key = share_key
+        if issuer_keys:
+            first, second = _public_keys(_arguments.text("issuer_keys", issuer_keys))
+            asked.issuer_key = first
+            if asked.shuffler:
+                asked.outer_issuer_key = second
         if deadline is not None:
             if not isinstance(deadline, datetime) or deadline.tzinfo is None:  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise invalid("deadline", deadline, "must be a datetime with a time zone")
@@ -153,3 +165,13 @@ class Operator(Party):
         """
         parts = model.sent(_arguments.text("format", format), bytes(_arguments.data("data", data)))
         return self._send("PutModel", parts, timeout=timeout).version
+
+
+def _public_keys(pem: str) -> tuple[bytes, bytes]:
+    """Return the two keys that ``hushgrad issue key`` prints, as they stand in a round."""
+    kind = "PUBLIC KEY"
+    blocks = re.findall(f"-----BEGIN {kind}-----([A-Za-z0-9+/=\\s]*)-----END {kind}-----", pem)
+    if len(blocks) != 2:
+        raise invalid("issuer_keys", f"{len(blocks)} public keys", "must have two, in PEM")
+    first, second = (b64decode(block) for block in blocks)
+    return first, second
