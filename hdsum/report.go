@@ -36,7 +36,10 @@ func (m Multiset) Messages() int64 {
 
 // compareMessages orders messages by instance, then by value.
 func compareMessages(a, b Message) int {
-	return cmp.Or(cmp.Compare(a.Instance, b.Instance), cmp.Compare(a.Value, b.Value))
+	if a.Instance != b.Instance { // cmp.Or would compare all values, in most of the time of a sort
+		return cmp.Compare(a.Instance, b.Instance)
+	}
+	return cmp.Compare(a.Value, b.Value)
 }
 
 // canonical sorts messages and merges equal ones, in place.

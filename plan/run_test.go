@@ -71,7 +71,7 @@ func TestRunsAreDecided(t *testing.T) {
 	if got := run.String(); got != "mechanism "+run.Mechanism+": 4 rounds of 400 clients, each client up to 4 times" || len(run.Remarks()) != 0 {
 		t.Errorf("%s, %v", got, run.Remarks())
 	}
-	if run, _ = decided(t, func(q *Request) { q.Rounds = 0; q.Epsilon = 1 }); run.Rounds != 30 {
+	if run, _ = decided(t, func(q *Request) { q.Mechanism, q.Rounds, q.Epsilon = coco.Name, 0, 1 }); run.Rounds != 30 {
 		t.Errorf("%d rounds, want 30", run.Rounds)
 	}
 }

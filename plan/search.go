@@ -230,6 +230,6 @@ func composedCentral(ctx context.Context, b *privacy.Blanket, local float64, d D
 	if err != nil {
 		return 0, err
 	}
-	bounds, err := all.Epsilon(ctx, d.Delta)
-	return min(basic, bounds.Upper), err
+	upper, err := all.UpperEpsilon(ctx, d.Delta)
+	return min(basic, upper), err
 }

@@ -126,11 +126,11 @@ func (s *Spending) composed(ctx context.Context, k int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	bounds, err := all.Epsilon(ctx, s.delta)
-	if s.guarantee.Sigma > 0 && bounds.Upper > fl.MaxEpsilon {
+	epsilon, err := all.UpperEpsilon(ctx, s.delta)
+	if s.guarantee.Sigma > 0 && epsilon > fl.MaxEpsilon {
 		return math.Inf(1), err // see privacy.GaussianReports
 	}
-	return bounds.Upper, err
+	return epsilon, err
 }
 
 // Within returns how many of the given rounds keep the ε of a client within a budget: with the trust Nobody

@@ -47,16 +47,13 @@ func (d *Distribution) Delta(ctx context.Context, epsilon float64) (Bounds, erro
 // Cost: at most O(N log N), N the number of grid points that hold the composed loss; O(grid) of
 // one mechanism where many smooth losses are composed.
 func (d *Distribution) Epsilon(ctx context.Context, delta float64) (Bounds, error) {
-	if !(delta > 0 && delta < 1) {
-		return Bounds{}, invalidComposition("delta", delta, "must be in (0, 1)")
-	}
-	upper, lower := d.sides()
-	if infinite := upper.infinite(); !(delta > infinite) {
-		return Bounds{}, invalidComposition("delta", delta, "must be above %v, the probability of an infinite loss", infinite)
+	upper, lower, err := d.sidesAt(delta)
+	if err != nil {
+		return Bounds{}, err
 	}
 	var hi float64
 	var below *window
-	err := inParallel(func() (err error) {
+	err = inParallel(func() (err error) {
 		hi, err = upper.epsilonAbove(ctx, delta)
 		return err
 	}, func() (err error) {
@@ -71,10 +68,41 @@ func (d *Distribution) Epsilon(ctx context.Context, delta float64) (Bounds, erro
 		return Bounds{}, fmt.Errorf("compose: %w", err)
 	}
 	lo = math.Max(0, lo-lower.shift())
-	if hi > 0 {
-		hi += upper.shift()
-	}
+	hi = upper.shifted(hi)
 	return Bounds{math.Min(lo, hi), hi}, nil
+}
+
+// UpperEpsilon returns the upper bound of Epsilon alone, which is the guarantee, for half of the work.
+func (d *Distribution) UpperEpsilon(ctx context.Context, delta float64) (float64, error) {
+	upper, _, err := d.sidesAt(delta)
+	if err != nil {
+		return 0, err
+	}
+	hi, err := upper.epsilonAbove(ctx, delta)
+	if err != nil {
+		return 0, fmt.Errorf("compose: %w", err)
+	}
+	return upper.shifted(hi), nil
+}
+
+// sidesAt is sides for a delta that can be had.
+func (d *Distribution) sidesAt(delta float64) (upper, lower sums, err error) {
+	if !(delta > 0 && delta < 1) {
+		return sums{}, sums{}, invalidComposition("delta", delta, "must be in (0, 1)")
+	}
+	upper, lower = d.sides()
+	if infinite := upper.infinite(); !(delta > infinite) {
+		return sums{}, sums{}, invalidComposition("delta", delta, "must be above %v, the probability of an infinite loss", infinite)
+	}
+	return upper, lower, nil
+}
+
+// shifted is an ε of sums that are off the grid, 0 stays.
+func (s sums) shifted(epsilon float64) float64 {
+	if epsilon > 0 {
+		epsilon += s.shift()
+	}
+	return epsilon
 }
 
 // inParallel does both and returns the first error. The two sides of a distribution share nothing.

@@ -40,7 +40,11 @@ var deltas = []float64{1e-3, 1e-5, 1e-7, 1e-10}
 
 func epsilonOf(t *testing.T, d *privacy.Distribution) privacy.Bounds {
 	t.Helper()
-	return must[privacy.Bounds](t)(d.Epsilon(t.Context(), 1e-6))
+	b := must[privacy.Bounds](t)(d.Epsilon(t.Context(), 1e-6))
+	if upper := must[float64](t)(d.UpperEpsilon(t.Context(), 1e-6)); upper != b.Upper {
+		t.Errorf("the upper bound alone is %v, of both %+v", upper, b)
+	}
+	return b
 }
 
 // near compares up to the rounding of sums in another order.
@@ -92,7 +96,7 @@ func TestErrors(t *testing.T) {
 		"epsilon": {one(privacy.Pure(-1, privacy.Options{})), one(privacy.Pure(nan, privacy.Options{})), one(privacy.Approximate(inf, 0, privacy.Options{})),
 			bounds(d.Delta(t.Context(), -1)), bounds(d.Delta(t.Context(), nan)), bounds(d.Delta(t.Context(), inf)), totals(privacy.BasicComposition(nan, 0, 1))},
 		"delta": {one(privacy.Approximate(1, 1, privacy.Options{})), one(privacy.Approximate(1, nan, privacy.Options{})), bounds(d.Epsilon(t.Context(), 0)),
-			bounds(d.Epsilon(t.Context(), 1)), bounds(d.Epsilon(t.Context(), nan)), bounds(failing.Epsilon(t.Context(), 1e-3)), totals(privacy.BasicComposition(1, -1, 1))},
+			bounds(d.Epsilon(t.Context(), 1)), bounds(d.Epsilon(t.Context(), nan)), bounds(failing.Epsilon(t.Context(), 1e-3)), sum(d.UpperEpsilon(t.Context(), nan)), sum(failing.UpperEpsilon(t.Context(), 1e-3)), totals(privacy.BasicComposition(1, -1, 1))},
 		"sigma":           {one(privacy.Gaussian(t.Context(), 0, privacy.Options{})), one(privacy.Gaussian(t.Context(), nan, privacy.Options{})), one(privacy.Gaussian(t.Context(), inf, privacy.Options{}))},
 		"eta":             {one(privacy.DiscreteLaplace(0, 1, privacy.Options{}))},
 		"shift":           {one(privacy.DiscreteLaplace(1, 0, privacy.Options{})), one(privacy.DiscreteLaplace(1, 101, privacy.Options{}))},

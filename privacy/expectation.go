@@ -51,11 +51,16 @@ func (b *bound) positivePart(l losses, t tilt, n int, kept *tables) float64 {
 	var tail coinTail
 	var sum float64
 	work, widest := 0.0, 0
+	var asked *shortfall // the last table that block was asked about, and its answer
+	var length int
 	block := func(table *shortfall) int {
 		if work == 0 {
 			work = float64(len(table.values)) / float64(kept.budget)
 		}
-		return b.blockLength(l, t, n, table.start, last-first+1, work)
+		if table != asked {
+			asked, length = table, b.blockLength(l, t, n, table.start, last-first+1, work)
+		}
+		return length
 	}
 	for k := first; k <= last; {
 		table := kept.at(b, t, n, k, block)

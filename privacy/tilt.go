@@ -31,7 +31,7 @@ type tilt struct {
 // is bracketed by doubling and halved 30 times. Cost: O(log n) exponentials.
 func (b *bound) tilt(l losses, n int) tilt {
 	slope := func(theta float64) float64 {
-		_, mean := b.tiltBy(theta, l, float64(n))
+		_, _, mean := b.shift(theta, l, float64(n))
 		return mean - 1/theta
 	}
 	// S is at most n·favour, so the slope is not positive at lo.
@@ -54,15 +54,24 @@ func (b *bound) tilt(l losses, n int) tilt {
 
 // tiltBy returns the tilt by theta and the mean of S under it, given K >= 1.
 func (b *bound) tiltBy(theta float64, l losses, clients float64) (t tilt, mean float64) {
-	up, down, mid := math.Exp(theta*l.favour), math.Exp(-theta*l.against), math.Exp(-theta*l.neutral)
-	// Of unneutral + neutral = 1 one is at least ½, so kept does not underflow.
-	kept := b.neutral*mid + b.unneutral
-	moment := b.paired/2*(up+down) + b.unpaired*kept
+	t, moment, mean := b.shift(theta, l, clients)
 	logMoment := math.Log(moment)
 	if moment > 0.5 && moment < 2 {
 		up, down, mid := math.Expm1(theta*l.favour), math.Expm1(-theta*l.against), math.Expm1(-theta*l.neutral)
 		logMoment = math.Log1p(b.paired/2*(up+down) + b.unpaired*b.neutral*mid)
 	}
+	// At n = 10^9 the exponent is a sum of terms that cancel to within 1e-10.
+	t.chernoff = math.Exp(clients*logMoment-1) * t.some / theta * (1 + 0x1p-30)
+	return t, mean
+}
+
+// shift returns the tilt by theta without its Chernoff bound, which a search does not need, E[e^{θx}] of the loss x of one
+// message, and the mean of S under the tilt, given K >= 1.
+func (b *bound) shift(theta float64, l losses, clients float64) (t tilt, moment, mean float64) {
+	up, down, mid := math.Exp(theta*l.favour), math.Exp(-theta*l.against), math.Exp(-theta*l.neutral)
+	// Of unneutral + neutral = 1 one is at least ½, so kept does not underflow.
+	kept := b.neutral*mid + b.unneutral
+	moment = b.paired/2*(up+down) + b.unpaired*kept
 	t = tilt{
 		theta:     theta,
 		paired:    b.paired / 2 * (up + down) / moment,
@@ -70,16 +79,14 @@ func (b *bound) tiltBy(theta float64, l losses, clients float64) (t tilt, mean f
 		neutral:   b.neutral * mid / kept,
 		unneutral: b.unneutral / kept,
 	}
-	none := clients * math.Log(t.unpaired)
 	if t.paired < 0.5 {
-		none = clients * math.Log1p(-t.paired)
+		t.some = -math.Expm1(clients * math.Log1p(-t.paired))
+	} else {
+		t.some = -math.Expm1(clients * math.Log(t.unpaired))
 	}
-	t.some = -math.Expm1(none)
-	// At n = 10^9 the exponent is a sum of terms that cancel to within 1e-10.
-	t.chernoff = math.Exp(clients*logMoment-1) * t.some / theta * (1 + 0x1p-30)
 
 	fromPaired := (up*l.favour - down*l.against) / (up + down)
 	fromUnpaired := -t.neutral * l.neutral
 	mean = clients*t.paired/t.some*(fromPaired-fromUnpaired) + clients*fromUnpaired
-	return t, mean
+	return t, moment, mean
 }

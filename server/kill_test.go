@@ -30,7 +30,7 @@ import (
 
 var (
 	kills   = flag.Int("kills", 4, "how often TestAKilledServerLosesNothing kills the server")
-	clients = flag.Int("clients", 2000, "clients of TestAKilledServerLosesNothing")
+	clients = flag.Int("clients", 1000, "clients of TestAKilledServerLosesNothing")
 )
 
 // serveIn names the environment variable that makes the test binary a server, with its

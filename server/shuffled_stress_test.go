@@ -24,7 +24,7 @@ import (
 // once, and no other.
 func TestForwardingThroughRestartsCountsEachReportOnce(t *testing.T) {
 	t.Parallel() // it mostly waits
-	const good, bad, restarts = 100, 50, 5
+	const good, bad, restarts = 60, 30, 5
 	cfg := server.Config{Journal: journal.NewMemory(), Seal: newKeys(t)}
 	var current atomic.Pointer[servertest.Server]
 	begin := func() {
@@ -65,7 +65,7 @@ func TestForwardingThroughRestartsCountsEachReportOnce(t *testing.T) {
 		calls.Go(func() {
 			rng := rand.New(rand.NewPCG(g, 5))
 			for ctx.Err() == nil {
-				message, isBad := make([][]byte, 1+rng.IntN(50)), 0
+				message, isBad := make([][]byte, 1+rng.IntN(30)), 0
 				for j := range message {
 					n := rng.IntN(len(all))
 					message[j] = all[n]

@@ -74,9 +74,9 @@ func TestAmplifyNamesTheBound(t *testing.T) {
 // of rounds as hushgrad round opens them, for both forms of the question.
 func TestAmplifyIsAboutTheOpenedRound(t *testing.T) {
 	const delta = 1e-6
-	n := 1000
+	n, questions := 1000, [][]string{{"--epsilon", "0.1"}, {"--epsilon", "4"}, {"--target", "0.5"}}
 	if *long {
-		n = 10_000
+		n, questions = 10_000, append(questions, []string{"--epsilon", "0.7"}, []string{"--target", "0.04"})
 	}
 	type shape struct{ amplify, round []string }
 	shapes := []shape{
@@ -95,7 +95,7 @@ func TestAmplifyIsAboutTheOpenedRound(t *testing.T) {
 		}
 	}
 	for _, s := range shapes {
-		for _, question := range [][]string{{"--epsilon", "0.1"}, {"--epsilon", "0.7"}, {"--epsilon", "4"}, {"--target", "0.04"}, {"--target", "0.5"}} {
+		for _, question := range questions {
 			var got amplified
 			args := append([]string{"amplify", "-o", "json", "-n", fmt.Sprint(n), "--dim", "500"}, s.amplify...)
 			ask(t, &got, append(args, question...)...)

@@ -194,7 +194,7 @@ func TestFlags(t *testing.T) {
 			t.Errorf("%s on edges: %v", model, err)
 		}
 	}
-	o, model, run, data := small(t, "coco", "--clients", "1000")
+	o, model, run, data := small(t, "none", "--clients", "1000", "--features", dataset.Edges)
 	var p *fl.ParamError
 	if err := o.train(t.Context(), model, run, data, command.Streams{Out: io.Discard, Err: io.Discard}); !errors.As(err, &p) || p.Param != "clients" {
 		t.Errorf("1000 clients for 900 images: %v, want a ParamError for clients", err)

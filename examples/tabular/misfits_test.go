@@ -121,7 +121,7 @@ func TestWhatDoesNotFitIsCountedOrRefused(t *testing.T) {
 			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			args := append([]string{"--data", path, "--columns", c.columns, "--target", c.target, "--rounds", "2", "--budget", "8"}, c.args...)
+			args := append([]string{"--data", path, "--columns", c.columns, "--target", c.target, "--rounds", "1", "--mechanism", "none"}, c.args...)
 			out, failure, code := program(t, args...)
 			if refused := code != 0; refused != (c.refused != "") || !strings.Contains(failure, c.refused) || refused && (code != 2 || out != "") {
 				t.Errorf("exit code %d, printed %q and %q, want %q", code, out, failure, c.refused)

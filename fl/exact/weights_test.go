@@ -48,6 +48,7 @@ func TestLowerExpIsATightLowerBound(t *testing.T) {
 
 func TestWeightsNeverExceedTheBudgetAndLoseLittle(t *testing.T) {
 	for _, eps := range []float64{1e-6, 0.1, math.Ln2, 1, 5, 12, 20} {
+		limit := lowerExp(eps)
 		for _, st := range [][2]int{{1, 2}, {1, 4}, {8, 16}, {64, 19130}, {64, 1 << 30}, {1000, 2001}} {
 			w, err := NewWeights(eps, st[0], st[1])
 			if err != nil {
@@ -55,7 +56,7 @@ func TestWeightsNeverExceedTheBudgetAndLoseLittle(t *testing.T) {
 				continue
 			}
 			ratio := new(big.Rat).SetFrac(new(big.Int).SetUint64(w.High), new(big.Int).SetUint64(w.Low))
-			if ratio.Cmp(lowerExp(eps)) > 0 {
+			if ratio.Cmp(limit) > 0 {
 				t.Errorf("ε=%g s=%d t=%d: High/Low exceeds e^ε", eps, st[0], st[1])
 			}
 			r, _ := ratio.Float64()

@@ -1,6 +1,7 @@
 package sample
 
 import (
+	"flag"
 	"math"
 	"math/rand/v2"
 	"sort"
@@ -23,9 +24,20 @@ func newRand() *rand.Rand { return rand.New(rand.NewChaCha8([32]byte{7})) }
 // levels are the probabilities at which laws are cut into bins, fine in the tails.
 var levels = []float64{2e-5, 2e-4, 1e-3, 5e-3, .02, .05, .1, .2, .3, .4, .5, .6, .7, .8, .9, .95, .98, .995, .999, .9998}
 
-// requireLaw compares n draws with a law on the integers by chi-square.
+var long = flag.Bool("long", false, "draw four times as often")
+
+// drawn is how often a test draws: a quarter of n, and with -long n times.
+func drawn(n int) int {
+	if *long {
+		return n
+	}
+	return n / 4
+}
+
+// requireLaw compares draws, n with -long, with a law on the integers by chi-square.
 func requireLaw(t *testing.T, name string, n int, draw func() int64, cdf func(int64) float64) {
 	t.Helper()
+	n = drawn(n)
 	const far = 1 << 60
 	var edges []int64 // bin i is (edges[i−1], edges[i]]
 	below := 0.
@@ -78,10 +90,11 @@ func requireCounts(t *testing.T, name string, counts, expected []float64) {
 	}
 }
 
-// requireMoments compares mean and variance of n draws with the exact ones.
+// requireMoments compares mean and variance of draws, n with -long, with the exact ones.
 // fourth is the fourth central moment.
 func requireMoments(t *testing.T, name string, n int, draw func() int64, mean, variance, fourth float64) {
 	t.Helper()
+	n = drawn(n)
 	var sum, square float64
 	for range n {
 		d := float64(draw()) - mean

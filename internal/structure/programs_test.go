@@ -45,6 +45,9 @@ func runProgram(t *testing.T, code string) (stdout, stderr string, err error) {
 
 // A whole program on a page runs as it was pasted, outside of this module, and prints what the page says.
 func TestProgramsOnPagesRun(t *testing.T) {
+	if !*long {
+		t.Skip("builds the module anew")
+	}
 	found, programs := pages(t), 0
 	for _, page := range slices.Sorted(maps.Keys(found)) {
 		shown := wholeProgram.FindAllStringSubmatch(found[page], -1)
@@ -65,6 +68,9 @@ func TestProgramsOnPagesRun(t *testing.T) {
 
 // A program that imports no mechanism learns which line it lacks.
 func TestAProgramWithoutMechanismsLearnsWhatToImport(t *testing.T) {
+	if !*long {
+		t.Skip("builds the module anew")
+	}
 	m := wholeProgram.FindStringSubmatch(pages(t)["docs/use.md"])
 	if m == nil {
 		t.Fatal("docs/use.md has no program")

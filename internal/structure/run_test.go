@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-var long = flag.Bool("long", false, "run the commands of the pages")
+var long = flag.Bool("long", false, "run the commands and the programs of the pages")
 
 // isolate keeps what a page does in namespaces of its own: no process stays behind, ports are nobody
 // else's, and what is written to the module or below HOME goes to memory. $layer is an empty folder.

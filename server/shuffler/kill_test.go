@@ -22,8 +22,8 @@ import (
 )
 
 var (
-	kills   = flag.Int("kills", 4, "how often TestKilledRolesLoseNothing kills the server, and how often the shuffler")
-	senders = flag.Int("clients", 80, "clients of TestKilledRolesLoseNothing")
+	kills   = flag.Int("kills", 2, "how often TestKilledRolesLoseNothing kills the server, and how often the shuffler")
+	senders = flag.Int("clients", 40, "clients of TestKilledRolesLoseNothing")
 )
 
 // A shuffler and a server that are killed again and again, in the midst of clients who send one

@@ -127,8 +127,7 @@ func (p *promises) central(ctx context.Context, of []overview.Kind, kinds []*kin
 		}
 		loss = one
 	}
-	bounds, err := loss.Epsilon(ctx, p.delta)
-	return bounds.Upper, err
+	return loss.UpperEpsilon(ctx, p.delta)
 }
 
 // togetherNotes say what the promise of all rounds rests on.
