@@ -52,7 +52,7 @@ func TestDiscreteLaplaceBruteForce(t *testing.T) {
 	for _, shift := range []int{1, 2, 5} {
 		d := must[*privacy.Distribution](t)(privacy.DiscreteLaplace(0.9, shift, privacy.Options{}))
 		for k := 1; k <= 3; k++ {
-			if k == 3 && shift != 2 && !*privacy.Long {
+			if (k == 3 || k == 2 && shift == 5) && !*privacy.Long {
 				continue
 			}
 			composed := must[*privacy.Distribution](t)(d.Compose(k))

@@ -126,6 +126,9 @@ func complaint(t *testing.T, args ...string) string {
 }
 
 func TestIssueWithCertificates(t *testing.T) {
+	if !*long {
+		t.Skip("waits for RSA keys; TestCertificatesAreDemandedOverHTTP has certificates, too")
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")

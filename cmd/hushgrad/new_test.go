@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -38,6 +39,9 @@ func TestNewWritesARunnableProject(t *testing.T) {
 			if !strings.Contains(out, part) {
 				t.Errorf("no %q in\n%s", part, out)
 			}
+		}
+		if !regexp.MustCompile(`round 16 .* accuracy 0\.(6[5-9]|[7-9])`).MatchString(out) { // planned with privunit
+			t.Errorf("nothing is learned:\n%s", out)
 		}
 	}
 	readme, err := os.ReadFile(filepath.Join(dir, "README.md"))

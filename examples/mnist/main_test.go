@@ -40,12 +40,14 @@ func small(t *testing.T, mechanism string, args ...string) (options, *trainer.Mo
 	if err != nil {
 		t.Fatal(err)
 	}
-	key := strings.Join(line, " ")
+	parsed, err := parse(line, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := strings.ReplaceAll(strings.Join(line, " "), "--out "+parsed.out+" ", "") // it is no part of the plan
 	p, known := plans[key]
 	if !known {
-		if p.options, err = parse(line, io.Discard); err != nil {
-			t.Fatal(err)
-		}
+		p.options = parsed
 	}
 	data = firstOf(data, min(p.options.request.Clients, data.Train.Len()))
 	if !known {
@@ -55,7 +57,7 @@ func small(t *testing.T, mechanism string, args ...string) (options, *trainer.Mo
 		plans[key] = p
 	}
 	o, request := p.options, *p.options.request
-	o.request = &request // a test may change it
+	o.request, o.out = &request, parsed.out // a test may change the request
 	return o, p.model, p.run, data
 }
 

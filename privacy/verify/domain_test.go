@@ -23,12 +23,16 @@ func ranked(t *testing.T, dim, candidates int, epsilon float64) fl.Round {
 
 // Gradients of any dimension and any number of candidates are enumerated, and the bound is attained.
 func TestPrivUnitHoldsExactly(t *testing.T) {
+	seeds := 2
+	if *long {
+		seeds = 5
+	}
 	for _, c := range []struct {
 		dim, candidates int
 		epsilon         float64
 	}{{1, 2, 1}, {2, 8, 0.1}, {650, 256, 4}, {3, 300, 20}} {
-		report := check(t, ranked(t, c.dim, c.candidates, c.epsilon), verify.Options{Seeds: 5})
-		if !report.Holds || report.Method != verify.Exact || report.Inputs != 15 || report.Seeds != 5 || len(report.Faults) > 0 {
+		report := check(t, ranked(t, c.dim, c.candidates, c.epsilon), verify.Options{Seeds: seeds})
+		if !report.Holds || report.Method != verify.Exact || report.Inputs != 15 || report.Seeds != seeds || len(report.Faults) > 0 {
 			t.Errorf("%+v: %+v", c, report)
 		}
 		ratio, ok := new(big.Rat).SetString(report.Worst.Ratio)

@@ -41,6 +41,9 @@ func TestCorrectMechanismsAreNotAccused(t *testing.T) {
 		{round("coco", 2000, 20, 0, "", 5), 100, 8},
 	} {
 		if !*long {
+			if c.round.Dim == 2000 || c.round.Mechanism == "sumdp" { // TestOneClientOfARoundDiffers audits the round of sumdp
+				continue
+			}
 			c.samples = 100
 		}
 		report := check(t, c.round, verify.Options{Samples: c.samples})

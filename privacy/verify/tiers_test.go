@@ -58,6 +58,10 @@ func (l leakyMenu) EncodeTier(dst []byte, tier int, grad []float64, rng *rand.Ra
 
 // A tier that breaks its promise breaks the round's, whatever the strictest tier does.
 func TestOneLeakyTierIsFound(t *testing.T) {
+	samples := 600
+	if *long {
+		samples = 800
+	}
 	for _, tier := range []int{0, 1} {
 		r := menuRound()
 		r.MinReports = []int{1, 1000}[tier] // the attack looks at single reports all the same
@@ -66,7 +70,7 @@ func TestOneLeakyTierIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		bad := leakyMenu{m.(fl.TieredMechanism), tier, 2}
-		report, err := verify.Mechanism(t.Context(), bad, r, verify.Options{Samples: 800, Rand: seeded()})
+		report, err := verify.Mechanism(t.Context(), bad, r, verify.Options{Samples: samples, Rand: seeded()})
 		if err != nil {
 			t.Fatal(err)
 		}
