@@ -76,7 +76,9 @@ func TestAFileOpensWithAndWithoutAListOfFreePages(t *testing.T) {
 				t.Errorf("a file that is open: got error %v", err)
 			}
 			before, err := k.Newest(f.Descriptor)
-			err = errors.Join(err, f.Update(func(tx *bolt.Tx) error { return tx.Bucket([]byte("large")).Put([]byte{byte(n + 1)}, make([]byte, 9000)) }))
+			err = errors.Join(err, f.Update(func(tx *bolt.Tx) error {
+				return tx.Bucket([]byte("large")).Put([]byte{byte(n + 1)}, make([]byte, 9000))
+			}))
 			after, e := k.Newest(f.Descriptor)
 			if err := errors.Join(err, e, f.Close()); err != nil || after.Transaction != before.Transaction+1 {
 				t.Errorf("got %d after %d, %v", after.Transaction, before.Transaction, err)
