@@ -124,9 +124,11 @@ func Await[T any](ctx context.Context, compute func() (T, error)) (T, error) {
 	}()
 	select {
 	case r := <-done:
-		return r.value, r.err
+		if r.err != nil || ctx.Err() == nil {
+			return r.value, r.err
+		}
 	case <-ctx.Done():
-		var nothing T
-		return nothing, ctx.Err()
 	}
+	var nothing T
+	return nothing, ctx.Err()
 }
