@@ -24,7 +24,7 @@ const (
 
 // Header is the part of a bbolt header that is checked here.
 type Header struct {
-	pageSize    int64
+	PageSize    int64  // in bytes
 	root        uint64 // the page of the root bucket
 	freelist    int64  // its page
 	pages       int64  // in use
@@ -38,7 +38,7 @@ func (k Kind) Newest(file *os.File) (Header, error) {
 	if err != nil {
 		return Header{}, err
 	}
-	second, err := k.readHeader(file, first.pageSize)
+	second, err := k.readHeader(file, first.PageSize)
 	if err != nil {
 		return Header{}, err
 	}
@@ -46,10 +46,10 @@ func (k Kind) Newest(file *os.File) (Header, error) {
 	if err != nil {
 		return Header{}, err
 	}
-	if first.pageSize != second.pageSize || max(first.Transaction, second.Transaction)-min(first.Transaction, second.Transaction) != 1 {
+	if first.PageSize != second.PageSize || max(first.Transaction, second.Transaction)-min(first.Transaction, second.Transaction) != 1 {
 		return Header{}, fmt.Errorf("%w: the headers contradict each other", k.Damaged)
 	}
-	if need := max(first.pages, second.pages) * first.pageSize; info.Size() < need {
+	if need := max(first.pages, second.pages) * first.PageSize; info.Size() < need {
 		return Header{}, fmt.Errorf("%w: %w", k.Damaged, fl.Invalid("size", info.Size(), "must be at least %d bytes", need))
 	}
 	if first.Transaction > second.Transaction {
@@ -72,14 +72,14 @@ func (k Kind) readHeader(file *os.File, page int64) (Header, error) {
 		return Header{}, fmt.Errorf("header at %d: %w: %w", page, k.Damaged, errChecksum)
 	}
 	h := Header{
-		pageSize:    int64(order.Uint32(b[8:])),
+		PageSize:    int64(order.Uint32(b[8:])),
 		root:        order.Uint64(b[16:]),
 		freelist:    int64(order.Uint64(b[32:])),
 		pages:       int64(order.Uint64(b[40:])),
 		Transaction: order.Uint64(b[48:]),
 	}
-	if h.pageSize < 512 || h.pages < 2 || h.pages > math.MaxInt64/h.pageSize {
-		return Header{}, fmt.Errorf("header at %d: %w: %d pages of %d bytes", page, k.Damaged, h.pages, h.pageSize)
+	if h.PageSize < 512 || h.pages < 2 || h.pages > math.MaxInt64/h.PageSize {
+		return Header{}, fmt.Errorf("header at %d: %w: %d pages of %d bytes", page, k.Damaged, h.pages, h.PageSize)
 	}
 	return h, nil
 }

@@ -51,7 +51,7 @@ func (t *tree) page(id uint64) ([]byte, error) {
 		return nil, fl.Invalid("page", id, "must be in [2, %d)", t.head.pages)
 	}
 	var head [pageHead]byte
-	at := int64(id) * t.head.pageSize
+	at := int64(id) * t.head.PageSize
 	if _, err := t.file.ReadAt(head[:], at); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (t *tree) page(id uint64) ([]byte, error) {
 		}
 		t.used[i] = true
 	}
-	data := make([]byte, (1+int64(more))*t.head.pageSize)
+	data := make([]byte, (1+int64(more))*t.head.PageSize)
 	_, err := t.file.ReadAt(data, at)
 	return data, err
 }

@@ -30,13 +30,14 @@ var (
 
 // Journal is a journal.Journal in a directory.
 type Journal struct {
-	dir     string
-	logger  *slog.Logger
-	file    *boltfile.File
-	room    *room
-	commits commits
-	failure atomic.Pointer[error]
-	closed  atomic.Bool
+	dir       string
+	logger    *slog.Logger
+	file      *boltfile.File
+	pageBytes int64
+	room      *room
+	commits   commits
+	failure   atomic.Pointer[error]
+	closed    atomic.Bool
 }
 
 var _ journal.Journal = (*Journal)(nil)
@@ -81,7 +82,7 @@ func (j *Journal) Room() error {
 // inside returns how many bytes of the file hold nothing.
 func (j *Journal) inside() int64 {
 	s := j.file.Stats()
-	return int64(s.FreePageN+s.PendingPageN) * int64(j.file.Info().PageSize)
+	return int64(s.FreePageN+s.PendingPageN) * j.pageBytes
 }
 
 // Get implements journal.Journal. Cost: a search in a tree of pages that are mapped into memory.

@@ -112,7 +112,11 @@ func Open(dir string, opts Options) (_ *Journal, err error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{dir: dir, logger: opts.Logger, file: file}
+	newest, err := kind.Newest(file.Descriptor)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	j := &Journal{dir: dir, logger: opts.Logger, file: file, pageBytes: newest.PageSize}
 	j.room = &room{dir: dir, minFree: opts.MinFree, free: opts.free, inside: j.inside, logger: opts.Logger}
 	j.room.look(0)
 	return j, nil
