@@ -35,7 +35,7 @@ func (p *Payload) Uvarint(most uint64) uint64 {
 		return 0
 	}
 	v, n := binary.Uvarint(p.rest)
-	return number(p, v, n, v <= most, 0, most)
+	return number(p, v, shortest(p.rest, n), v <= most, 0, most)
 }
 
 // Varint reads a number in [least, most].
@@ -44,7 +44,7 @@ func (p *Payload) Varint(least, most int64) int64 {
 		return 0
 	}
 	v, n := binary.Varint(p.rest)
-	return number(p, v, n, least <= v && v <= most, least, most)
+	return number(p, v, shortest(p.rest, n), least <= v && v <= most, least, most)
 }
 
 // WordReports reads a number of reports, at most fl.MaxReports, as 8 bytes, little-endian.
@@ -87,12 +87,20 @@ func (p *Payload) word() (v uint64, n int) {
 	return binary.LittleEndian.Uint64(p.rest), 8
 }
 
+// shortest returns n, the length of the varint at the beginning of b, and 0 when fewer bytes would do: a snapshot has one form.
+func shortest(b []byte, n int) int {
+	if n > 1 && b[n-1] == 0 {
+		return 0
+	}
+	return n
+}
+
 // number takes v, which is n bytes long, when it is good.
 func number[T int64 | uint64 | float64](p *Payload, v T, n int, good bool, least, most T) T {
 	switch {
 	case p.err != nil:
 	case n <= 0:
-		p.Refuse(p.position(), fmt.Sprintf("% x", p.rest[:min(len(p.rest), binary.MaxVarintLen64)]), "must be a whole number of 64 bits")
+		p.Refuse(p.position(), fmt.Sprintf("% x", p.rest[:min(len(p.rest), binary.MaxVarintLen64)]), "must be a whole number of 64 bits, in the shortest form")
 	case !good:
 		p.Refuse(p.position(), v, "must be in [%v, %v]", least, most)
 	default:

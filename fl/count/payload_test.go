@@ -55,6 +55,8 @@ func TestBadNumbersAreNamed(t *testing.T) {
 		"7 bytes of a word":    {make([]byte, 7), reports, int64(0)},
 		"too many reports":     {word(fl.MaxReports + 1), reports, int64(0)},
 		"2^64 − 1 reports":     {word(math.MaxUint64), reports, int64(0)},
+		"a zero of two bytes":  {[]byte{0x80, 0}, signed, int64(0)},
+		"44 in two bytes":      {[]byte{0xac, 0}, func(p *count.Payload) any { return p.Uvarint(100) }, uint64(0)},
 		"7 bytes of a float":   {make([]byte, 7), small, 0.},
 		"NaN":                  {word(math.Float64bits(math.NaN())), small, 0.},
 		"-Inf":                 {word(math.Float64bits(math.Inf(-1))), small, 0.},

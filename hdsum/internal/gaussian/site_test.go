@@ -198,7 +198,9 @@ func FuzzSites(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(payload.Rest())
+	whole := payload.Rest()
+	f.Add(whole)
+	f.Add(append([]byte{whole[0] | 0x80, 0}, whole[1:]...)) // the same number of reports in two bytes
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		data, err := s.round.Snapshot(payload)
 		if err != nil {
