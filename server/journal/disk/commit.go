@@ -2,6 +2,7 @@ package disk
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -28,6 +29,7 @@ type commits struct {
 // waiting is a batch with what became of it. Who holds writing may look at it.
 type waiting struct {
 	batch *journal.Batch
+	adds  bool // and does not only delete
 	done  bool
 	err   error
 }
@@ -48,8 +50,8 @@ func (c *commits) join() []*waiting {
 
 // Commit implements journal.Journal. It returns after the operating system has said that the
 // batch is on disk. Commits that come at the same time share one such wait. A batch that only
-// deletes is accepted on a full disk, too. Limits: 1 GiB, keys of 32 KiB. Cost: two waits for the
-// disk, shared.
+// deletes is accepted on a full disk, too, where it finds room in the file or in the reserve of 1 MiB.
+// Limits: 1 GiB, keys of 32 KiB. Cost: two waits for the disk, shared.
 func (j *Journal) Commit(b *journal.Batch) error {
 	if err := j.usable(); err != nil {
 		return err
@@ -71,20 +73,53 @@ func (j *Journal) Commit(b *journal.Batch) error {
 			return err
 		}
 	}
-	w := &waiting{batch: b}
+	w := &waiting{batch: b, adds: adds}
 	j.commits.mu.Lock()
 	j.commits.waiting = append(j.commits.waiting, w)
 	j.commits.mu.Unlock()
 	j.commits.writing.Lock()
 	defer j.commits.writing.Unlock()
 	for !w.done { // somebody else has written it, or it is written now, with what waits before it
-		group := j.commits.join()
-		err := j.write(group)
-		for _, g := range group {
-			g.done, g.err = true, err
-		}
+		j.writeAll(j.commits.join())
 	}
 	return w.err
+}
+
+// writeAll writes batches. Where the disk has no room, those that only delete are written in the reserve's.
+func (j *Journal) writeAll(group []*waiting) {
+	err := j.write(group)
+	if errors.Is(err, journal.ErrFull) {
+		var deletions []*waiting
+		for _, g := range group {
+			if g.adds {
+				g.done, g.err = true, err
+			} else {
+				deletions = append(deletions, g)
+			}
+		}
+		if group = deletions; len(group) > 0 {
+			if err = j.reserve.release(); err == nil {
+				err = j.write(group)
+			}
+		}
+	}
+	for _, g := range group {
+		g.done, g.err = true, err
+	}
+	j.keepReserve()
+}
+
+// keepReserve makes the reserve where there is room for it.
+func (j *Journal) keepReserve() {
+	if j.reserve.held.Load() || j.usable() != nil {
+		return
+	}
+	if free, err := j.room.free(j.dir); err != nil || free < uint64(j.room.minFree)+reserveBytes {
+		return
+	}
+	if err := j.reserve.make(); err != nil {
+		j.logger.Warn("journal: a deletion may find no room on a full disk", "error", err)
+	}
 }
 
 // write makes the changes of all batches, or none of them.

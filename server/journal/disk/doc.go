@@ -10,7 +10,7 @@
 //
 // # Damage
 //
-// The directory holds one file of bbolt. Each pair has a checksum of its own. The file holds the
+// The directory's journal.db is a file of bbolt. Each pair has a checksum of its own. The file holds the
 // number of all pairs and the sum of all checksums. Open reads everything and compares. It refuses a
 // file that was cut short, changed, or exchanged with another, also where a pair is missing or cannot
 // be found by its key. A pair that is damaged while the journal is open is an error of Get or Scan.
@@ -32,7 +32,9 @@
 // Service goes on by itself when there is room.
 //
 // Somebody else may fill the disk in between. A commit that finds no room is undone, and returns the
-// same error.
+// same error. A batch that only deletes then takes the room of the file named reserve, of 1 MiB, which
+// the journal makes again when there is room. It is refused only where that is too little, for many
+// ranges at once or beside a value of more than 1 MiB.
 //
 // # Errors of the disk
 //

@@ -104,7 +104,7 @@ func fillAndEmpty(t *testing.T, dir string, opts disk.Options, fill, empty func(
 		})
 		until(t, "the figures say so", func() bool { m, err := j.Metrics(); return err == nil && m.Full })
 		ta.removing.Lock()
-		must(t, remove(j, "full/0/"))
+		removed := remove(j, "full/0/")
 		ta.mu.Lock()
 		for key := range ta.acknowledged {
 			if key[:7] == "full/0/" {
@@ -113,6 +113,7 @@ func fillAndEmpty(t *testing.T, dir string, opts disk.Options, fill, empty func(
 		}
 		ta.mu.Unlock()
 		ta.removing.Unlock()
+		must(t, removed)
 		empty()
 		more()
 	}
@@ -172,13 +173,13 @@ func TestMinFreeStaysFree(t *testing.T) {
 // What a look allows is used up.
 func TestALookAllowsSoMuch(t *testing.T) {
 	disc := newCrowded()
-	disc.left.Store(1_500_000)
+	disc.left.Store(2_000_000)
 	opts := small().WithFree(disc.free)
-	opts.MinFree = 1_000_000
+	opts.MinFree = 1000
 	j := open(t, filepath.Join(t.TempDir(), "journal"), opts)
-	must(t, put(j, "first", make([]byte, 200_000)))
-	disc.left.Store(1_100_000)
-	if err := put(j, "second", make([]byte, 100_000)); !errors.Is(err, journal.ErrFull) {
+	must(t, put(j, "first", make([]byte, 700_000)))
+	disc.left.Store(500_000)
+	if err := put(j, "second", make([]byte, 350_000)); !errors.Is(err, journal.ErrFull) {
 		t.Errorf("got error %v", err)
 	}
 }

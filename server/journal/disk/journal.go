@@ -36,6 +36,7 @@ type Journal struct {
 	pageBytes int64
 	room      *room
 	commits   commits
+	reserve   reserve
 	failure   atomic.Pointer[error]
 	closed    atomic.Bool
 }

@@ -23,9 +23,10 @@ import (
 
 // What is in the directory of a journal.
 const (
-	fileName   = "journal.db"
-	formatName = "format"     // says that the directory is a journal, and of which version
-	freshName  = "format.new" // becomes the format
+	fileName    = "journal.db"
+	reserveName = "reserve"    // room for deletions
+	formatName  = "format"     // says that the directory is a journal, and of which version
+	freshName   = "format.new" // becomes the format
 )
 
 // The file holds two buckets.
@@ -68,7 +69,7 @@ type Options struct {
 	// Logger receives warnings and errors, never a key or a value. Default slog.Default().
 	Logger *slog.Logger
 	// MinFree is how many bytes of the disk must stay free: Commit refuses what would leave less.
-	// It must hold what batches write that only delete. Default 256 MiB.
+	// Default 256 MiB.
 	MinFree int64
 
 	free func(dir string) (uint64, error) // the free bytes of the disk. Tests have disks of their own.
@@ -117,7 +118,9 @@ func Open(dir string, opts Options) (_ *Journal, err error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	j := &Journal{dir: dir, logger: opts.Logger, file: file, pageBytes: newest.PageSize}
-	j.room = &room{dir: dir, minFree: opts.MinFree, free: opts.free, inside: j.inside, logger: opts.Logger}
+	j.room = &room{dir: dir, minFree: opts.MinFree, free: opts.free, inside: j.inside, missing: j.reserve.missing, logger: opts.Logger}
+	j.reserve.path = filepath.Join(dir, reserveName)
+	j.keepReserve()
 	j.room.look(0)
 	return j, nil
 }

@@ -23,6 +23,7 @@ type room struct {
 	minFree int64
 	free    func(dir string) (uint64, error)
 	inside  func() int64
+	missing func() int64 // of the reserve
 	logger  *slog.Logger
 
 	mu      sync.Mutex
@@ -72,7 +73,7 @@ func (r *room) measure() (left int64, full error) {
 	if err != nil {
 		return 0, fmt.Errorf("%w: free space unknown: %w", journal.ErrFull, err)
 	}
-	if left = int64(min(free, 1<<62)) - r.minFree + r.inside(); left <= 0 {
+	if left = int64(min(free, 1<<62)) - r.minFree - r.missing() + r.inside(); left <= 0 {
 		return 0, fmt.Errorf("%w: %w", journal.ErrFull, fl.Invalid("free bytes of the disk", free, "must be more than %d, the least that stays free", r.minFree))
 	}
 	return left, nil
