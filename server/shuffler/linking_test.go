@@ -98,12 +98,12 @@ func (l linker) arrival(round string, s *secret, sealed [][]byte) [][]byte {
 // after the rounds and the order in which its entries came. With the secrets of the rounds, which the shuffler has while they last, the same
 // attack links every one of them: so the test sees what there is to see.
 //
-// Under unrelated orders a client is linked with probability below 21/400, so that 21 hits are expected
+// Under unrelated orders a client is linked with probability below 21/200, so that 21 hits are expected
 // and more than 60 have a probability below 10^-10 for each direction (Poisson, which has the larger
-// tails). An attacker who links a fifth of the clients has more than that.
+// tails). An attacker who links a third of the clients has more than that.
 func TestReportsOfTwoRoundsAreNotLinked(t *testing.T) {
 	t.Parallel() // it mostly waits
-	const n, most = 400, 60
+	const n, most = 200, 60
 	server := newRecorder()
 	p, dir, closeAll := diskParty(t, Config{}, server)
 	sent, left, came := map[string][][]byte{}, map[string][][]byte{}, map[string]watched{}
