@@ -50,7 +50,7 @@ func (c *commits) join() []*waiting {
 
 // Commit implements journal.Journal. It returns after the operating system has said that the
 // batch is on disk. Commits that come at the same time share one such wait. A batch that only
-// deletes is accepted on a full disk, too, where it finds room in the file or in the reserve of 1 MiB.
+// deletes is accepted on a full disk, too, where it finds room in the file or in the reserve of 256 KiB.
 // Limits: 1 GiB, keys of 32 KiB. Cost: two waits for the disk, shared.
 func (j *Journal) Commit(b *journal.Batch) error {
 	if err := j.usable(); err != nil {

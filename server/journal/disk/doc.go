@@ -32,9 +32,9 @@
 // Service goes on by itself when there is room.
 //
 // Somebody else may fill the disk in between. A commit that finds no room is undone, and returns the
-// same error. A batch that only deletes then takes the room of the file named reserve, of 1 MiB, which
-// the journal makes again when there is room. It is refused only where that is too little, for many
-// ranges at once or beside a value of more than 1 MiB.
+// same error. The journal keeps a file named reserve, of 256 KiB. On a full disk it gives this space to
+// a batch that only deletes, and it makes the file again when there is space. A deletion is still refused
+// if it needs more: for dozens of ranges of keys at once, or beside a large value, whose page it writes anew.
 //
 // # Errors of the disk
 //

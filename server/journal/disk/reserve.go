@@ -10,7 +10,7 @@ import (
 )
 
 // reserveBytes is how much room batches that only delete find on a full disk: a deletion writes a few pages for each range.
-const reserveBytes = 1 << 20
+const reserveBytes = 256 << 10
 
 // reserve is a file that holds nothing. It is removed when batches that only delete find no room, and comes back when there is
 // some. Who holds commits.writing may make and release it.
