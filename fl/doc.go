@@ -1,10 +1,9 @@
-// Package fl is the vocabulary of hushgrad: rounds, mechanisms, aggregators, estimates and
-// guarantees. Use it to run a mechanism inside your own client or server, or to write a mechanism
-// of your own. Start with [Round]. Call [Complete] once where a round is made, and then [Open]
-// wherever it is used.
+// Package fl encodes gradients as differentially private reports and estimates their mean. Use it to
+// run a mechanism inside your own client or server, or to write a mechanism of your own. Start with
+// [Round]. Call [Complete] once where a round is made, and then [Open] wherever it is used.
 //
 // A [Round] is the public description of one aggregation: which mechanism with which parameters,
-// how many coordinates, the guarantee of a report, and the least number of reports from which
+// how many coordinates, the (ε, δ) that a report guarantees, and the least number of reports from which
 // anything is estimated. A new Round may lack parameters. [Complete] chooses them, and [Open] needs
 // a Round that lacks none. From the same Round a client and a server build the same [Mechanism]:
 //

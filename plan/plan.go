@@ -5,9 +5,9 @@
 // servers.
 //
 // Pass public inputs alone: sizes, budgets, and gradients of public examples. No ε covers a plan
-// that was made from clients' data. [Training.Schedule] plans without a first model. Function
-// [Plans] compares the mechanisms for one number of reports of a client, and [Demand.ClientsFor]
-// returns how many clients make an error as small as given. [Spending] computes the total ε of the
+// that was made from clients' data. [Training.Schedule] plans from sizes and norms alone. Function
+// [Plans] compares the mechanisms for a given number of reports of each client. [Demand.ClientsFor]
+// returns how many clients an error takes. [Spending] computes the total ε of the
 // rounds in which a client takes part. docs/training.md explains the rules and lists what was
 // tried.
 package plan

@@ -21,28 +21,29 @@
 //
 // The operator can abort an open round. It ends without an estimate.
 //
-// A batch of reports is counted whole or not at all. The client gives each batch a key. As long as
-// the round is open, a batch with a key that was counted before, in this stream or in an earlier
-// one, is acknowledged again and not counted again. So a retry is harmless.
+// A batch of reports is counted whole or not at all. The client gives each batch an idempotency
+// key. As long as the round is open, a batch with an idempotency key that was counted before, in
+// this stream or in an earlier one, is acknowledged again and not counted again. So a retry is
+// harmless.
 //
-// In a round with an issuer's key every report comes with a token. Each report is counted on its
-// own, and each token counts one report. The same report with the same token is a duplicate.
-// Another report with a spent token is refused. So min_reports and target_reports count admitted
-// clients. Package server/admit says what a token is. In a round with a shuffler each client has a
-// second token, under another key of the issuer. The shuffler counts clients by the second tokens.
-// This server never gets a second token.
+// In a round with an issuer's key every report comes with a token, which admits one report. There a
+// batch is not counted as a whole: each report is counted or refused by itself. The same report
+// with the same token is a duplicate. Another report with a spent token is refused. So min_reports
+// and target_reports count admitted clients. Package server/admit says what a token is. In a round
+// with a shuffler each client has a second token, under another key of the issuer. The shuffler
+// counts clients by the second tokens. This server never gets a second token.
 //
 // # Rounds with a shuffler
 //
-// In a round with a shuffler clients send sealed reports there, and the server gets them from it,
-// shuffled and all at once. Config.Seal has the keys that open them; package server/seal says what
-// is sealed. The server leaves out a sealed report that it cannot open, or that the mechanism
-// refuses. It also leaves out a report whose token is missing, bad or spent on another report. The
-// shuffler learns the position of such a report in its message. Every other report is counted once,
-// however often it comes.
+// In a round with a shuffler clients send sealed reports to the shuffler. The shuffler forwards
+// them to the server in a random order, all at once. Config.Seal has the keys that open them;
+// package server/seal says what is sealed. The server leaves out a sealed report that it cannot
+// open, or that the mechanism refuses. It also leaves out a report whose token is missing, bad or
+// spent on another report. The shuffler learns the position of such a report in its message. Every
+// other report is counted once, however often it comes.
 //
-// Such a round ends when the shuffler says that it has forwarded everything, and not at its
-// target or its deadline, which the shuffler keeps. With fewer than min_reports reports that count,
+// The shuffler watches the target and the deadline of such a round. The round ends when the shuffler says
+// that it has forwarded everything. With fewer than min_reports reports that count,
 // or an hour after the deadline, it has expired. The operator's request to close it is passed on to
 // the shuffler.
 //
@@ -65,7 +66,8 @@
 // then they can be read in its files.
 //
 // The issuer learns who asked for a token, for what round, and when. It learns the address, and of a
-// browser the headers. It does not learn who spent the token, and sees no report. It can make any
+// browser the headers. Tokens are blind signatures: the
+// issuer cannot tell which client a spent token was made for. It sees no report. It can make any
 // number of tokens itself: server and shuffler trust it to admit one report for each client.
 //
 // # Cores
@@ -75,11 +77,11 @@
 //
 // # What is kept
 //
-// Config.Journal keeps rounds, reports, keys of batches, estimates and the model. A batch is in
+// Config.Journal keeps rounds, reports, idempotency keys, estimates and the model. A batch is in
 // the journal before it is acknowledged. With a journal on disk a restart loses nothing: rounds
 // that were open go on, with all reports that were acknowledged. From time to time a snapshot
 // of the aggregators takes the place of the reports. A round that has ended keeps its estimate
-// and drops reports, keys and snapshot.
+// and drops reports, idempotency keys and the snapshot.
 //
 // The journal is the truth. When it refuses a batch that was counted, or when a mechanism
 // panics, the aggregators are made anew from it.
@@ -97,8 +99,8 @@
 // and a client that makes no progress gets DEADLINE_EXCEEDED. Compressed messages are refused.
 // Config.Metrics shows how much there is of all that.
 //
-// The journal of an open round is not bounded. It keeps the key of every batch, or in a round with
-// tokens a key for every report. With a journal in memory these keys take memory. Clients see the
+// The journal of an open round is not bounded. It keeps the idempotency key of every batch, or in a
+// round with tokens one for every report. With a journal in memory these keys take memory. Clients see the
 // count of an open round rounded down, so that nobody sees single submissions arrive.
 //
 // [Server.Ready] says in words whether the server can work, and the health service follows
@@ -107,10 +109,10 @@
 // # Watching
 //
 // [ServeDashboard] shows in a browser how the server stands: rounds, totals, models, and the numbers
-// that a training run publishes. The totals, these numbers and the worth of estimates are in memory
-// and begin anew with the server.
+// that a training run publishes. The totals, these numbers and how estimates compare with their
+// errors are in memory. A restart forgets them.
 //
 // In a round without a shuffler the server sees which connection a report came from. In a round
-// with one it sees what the shuffler shows it. docs/threat-model.md says what that means for
-// privacy in the shuffle model.
+// with an honest shuffler the server sees reports in a random order, and not who sent them.
+// docs/threat-model.md says what that means for privacy in the shuffle model.
 package server

@@ -1,11 +1,10 @@
-// Package count implements fl.Aggregator for a mechanism that writes a [State]. It counts reports
-// up to a limit, merges aggregators that have each counted a part of a round, and writes an
-// aggregator's state to bytes, a snapshot, and reads it back. Use it to write a mechanism. Start
-// with [State] and [New].
+// Package count has the part of an fl.Aggregator that all mechanisms share: limits, merging, and
+// snapshots, which are an aggregator's state in bytes. Use it to write a mechanism of your own.
+// Implement the interface [State], and wrap it with [New].
 //
-// A mechanism writes a State: how one report is read and counted, how two states add up, and which
-// bytes they become. [Aggregator] makes an fl.Aggregator of the State and keeps these rules for
-// every mechanism:
+// An implementation of State says how one report is read and counted, how two states add up, and
+// which bytes they become. The [Aggregator] that New returns is an fl.Aggregator. It keeps these
+// rules for every mechanism:
 //
 //   - A report or a batch is read completely before anything is counted.
 //   - At most fl.MaxReports are counted, so that a State knows how many bits its sums need.
@@ -14,7 +13,7 @@
 //   - A snapshot is read into an empty State. If all of the snapshot is good, the new State replaces the old one.
 //
 // An aggregator that is made of other aggregators, such as package tiers' own, has no
-// State. It uses the methods of [Round] and [Payload] directly.
+// State. It uses this package's [Round] and [Payload] directly.
 package count
 
 import "github.com/hushgrad/hushgrad/fl"

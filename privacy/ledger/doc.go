@@ -15,7 +15,7 @@
 // also after a crash. Spend comes before the first byte of the report leaves. Only a reserved entry
 // can be released. Call Release only where no byte of the report has left the client: the ledger
 // cannot check it. A released charge no longer counts, and stays on record. Receipt notes the
-// server's acknowledgement. The budget does not change. Sending the same bytes again needs no new
+// server's acknowledgement and changes nothing of what is spent. Sending the same bytes again needs no new
 // entry.
 //
 // # What an entry keeps
@@ -45,13 +45,13 @@
 // A report can promise two things. Its local guarantee holds against every party that reads it. Its
 // central guarantee holds against a party that sees only what a whole round gives together, for
 // example the server behind a shuffler. The central guarantee assumes an honest shuffler. A purpose
-// has up to two budgets. [Ledger.SetBudget] sets the first. It limits the sum of the reports' local
-// ε. This sum holds against anyone who can link all reports of the client, with one exception: a
-// report of sums by shuffling or by two servers has no local ε, and the sum counts its central ε.
-// Then the sum does not hold against everybody. [Ledger.SetCentralBudget] sets the second, which is
-// optional. It limits the sum of the central guarantees, which holds only against anyone who sees
-// nothing but whole rounds. In the second sum a report without a central guarantee counts with its
-// local guarantee. A charge must fit into every budget that is set.
+// has up to two budgets. [Ledger.SetBudget] sets the first. It limits the client's total local
+// loss. This total holds against anyone who sees all reports of the client. The mechanisms sumdp and
+// gaussian-shares have no local ε: their reports count with their central ε. A total with such a
+// report holds only if the server that merges the reports, or one of the two servers, is honest.
+// [Ledger.SetCentralBudget] sets the second budget, which is optional. It limits the total of the
+// central guarantees, and holds against anyone who sees nothing but whole rounds. There a report without
+// a central guarantee counts with its local guarantee. A charge must fit into every budget that is set.
 //
 // # Durability
 //
@@ -102,8 +102,9 @@
 //	  "entries": [{"id": 1, "state": "acknowledged", "round_id": "r7", "digest": "64 hex digits",
 //	    "mechanism": "coco", "model": "local", "epsilon": 1, "delta": 0, "relation": "replace-one",
 //	    "central": {"model": "shuffle", "epsilon": 0.25, "delta": 1e-06, "relation": "replace-one"},
-//	    "reserved_at": "2026-01-02T03:04:05Z", "spent_at": "...", "released_at": "...",
+//	    "reserved_at": "2026-01-02T03:04:05Z", "spent_at": "...",
 //	    "acknowledged_at": "...", "receipt": "..."}]}}}
 //
-// What has not happened is left out, and so is what entries keep. An infinite epsilon is the string "inf".
+// The totals are at the δ of the budgets. Fields of steps that were not taken are left out. The
+// bytes that entries keep are not exported. An infinite epsilon is the string "inf".
 package ledger

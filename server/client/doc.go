@@ -10,8 +10,8 @@
 //	report, err := p.Encode(nil, gradient, nil)
 //	receipt, err := p.Submit(ctx, [][]byte{report})
 //
-// A client may be killed in the middle of a round. If it has a ledger, it joins again and sends the
-// same bytes, which the ledger has kept. So its report is counted once:
+// A client may be killed in the middle of a round. A client with a ledger joins again and sends the
+// same bytes, which the ledger has kept. So its report is counted once. The program does that:
 //
 //	if report := p.Unfinished(); report != nil {
 //		receipt, err := p.Submit(ctx, [][]byte{report})
@@ -19,20 +19,17 @@
 //
 // A round that asks for tokens needs a connection to its issuer (Options.Issuer). The issuer learns
 // which client takes part. From the token the server learns that the issuer admits the sender, and
-// not who the sender is. If Submit fetches the token, the issuer and the server see the client
-// within moments, and the two times can be matched. Call FetchToken some time before Submit.
-// Without a ledger FetchToken does nothing. In a round with a shuffler a client fetches a second
-// token for the shuffler. From it the shuffler learns that the issuer admits the sender. They see
-// the same client one after the other if Submit fetches the token: call FetchToken some time
-// before. In a round with a shuffler a client has a second token, and the shuffler learns by it
-// that somebody takes part whom the issuer admits.
+// not who the sender is. In a round with a shuffler a client fetches a second token. From it the
+// shuffler learns that the issuer admits the sender. If Submit fetches the tokens, the issuer and
+// the party that gets the report see the client within moments, and can match the two times. Call FetchToken
+// some time before Submit. FetchToken needs a ledger. Without a ledger it does nothing, and Submit fetches the tokens.
 //
 // # Rounds with a shuffler
 //
 // A client of a round with a shuffler connects to the shuffler, and not to the server. It seals
 // every report to the server. The shuffler sees who sends. The server sees what is sent. A central
-// guarantee says what the server learns from the shuffled reports of the round. A client has one
-// only if its policy names the shuffler and the server's key:
+// guarantee says what the server learns from the shuffled reports of the round. A client has a
+// central guarantee only if its policy names the shuffler and the server's key:
 //
 //	policy := fl.Policy{Shuffled: &fl.ShuffledPolicy{
 //		Shufflers: []string{"shuffler.example"}, SealKeys: [][32]byte{fingerprint},
