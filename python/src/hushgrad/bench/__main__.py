@@ -10,7 +10,7 @@ from pathlib import Path
 
 from . import digits
 
-CONTENDERS = ("hushgrad", "local-honest", "local-clip", "central", "none")
+CONTENDERS = ("hushgrad", "two-servers", "local-honest", "local-clip", "central", "none")
 QUICK = {"clients": 20, "rounds": 3, "repeats": 1, "epsilon": [8.0]}
 FULL = {"clients": 200, "rounds": 20, "repeats": 3, "epsilon": [1.0, 2.0, 4.0, 8.0]}
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
+from hashlib import sha256
 
 from flwr.clientapp.mod import LocalDpMod, fixedclipping_mod
 from flwr.clientapp.typing import Mod
@@ -18,9 +20,11 @@ from flwr.serverapp.strategy import (
     Strategy,
 )
 
-from ..flower import HushgradAggregation, HushgradMod
-from ..policy import Policy
+from ..flower import HushgradAggregation, HushgradMod, Shuffled
+from ..policy import Policy, ShuffledPolicy
+from ..server import Client, Operator
 from . import gaussian
+from .parties import NAME, Servers
 from .settings import MECHANISM, NO_PRIVACY, noisy, settings
 
 DELTA = 1e-5
@@ -58,10 +62,9 @@ class Contender:
         The ε that was asked for.
     promise : Promise
         The ε that holds.
-    mods : list of Mod
-        Of the ClientApp.
-    strategy : callable
-        Returns the strategy of the ServerApp.
+    start : callable
+        Returns the mods of the ClientApp and the strategy of the ServerApp for one run. Processes
+        that the run needs end with the stack.
     gain : float
         A client sends its update times this.
     averaging : float
@@ -72,8 +75,7 @@ class Contender:
     name: str
     epsilon: float
     promise: Promise
-    mods: list[Mod]
-    strategy: Callable[[], Strategy]
+    start: Callable[[ExitStack], tuple[list[Mod], Strategy]]
     gain: float = 1.0
     averaging: float = 0.0
 
@@ -97,15 +99,54 @@ def hushgrad(epsilon: float, clients: int, rounds: int) -> Contender:
         "hushgrad",
         epsilon,
         Promise("everybody", epsilon, rounds * epsilon, 0.0),
-        [HushgradMod(Policy(max_epsilon=epsilon))],
-        lambda: HushgradAggregation(
-            _server(clients, 1.0, s.momentum),
-            epsilon=epsilon,
-            mechanism=MECHANISM,
-            scale=s.scale,
-            sparsity=s.sparsity,
-            server_lr=s.server_lr,
+        lambda _: (
+            [HushgradMod(Policy(max_epsilon=epsilon))],
+            HushgradAggregation(
+                _server(clients, 1.0, s.momentum),
+                epsilon=epsilon,
+                mechanism=MECHANISM,
+                scale=s.scale,
+                sparsity=s.sparsity,
+                server_lr=s.server_lr,
+            ),
         ),
+        averaging=s.averaging,
+    )
+
+
+def two_servers(epsilon: float, clients: int, rounds: int) -> Contender:
+    """Return this package's sums by two servers, each of which adds the whole noise."""
+    multiplier = gaussian.deviation(
+        2, epsilon, DELTA, rounds
+    )  # of one server, in units of the clip
+    each = gaussian.epsilon(2, multiplier, DELTA)
+    s = noisy(math.sqrt(2) * multiplier / clients)
+
+    def start(stack: ExitStack) -> tuple[list[Mod], Strategy]:
+        parties = stack.enter_context(Servers())
+        operator = stack.enter_context(Operator.connect(parties.operator))
+        shuffler = stack.enter_context(Client.connect(parties.shuffler))
+        seal, share = (sha256(key).hexdigest() for key in (parties.seal_key, parties.share_key))
+        pins = ShuffledPolicy((NAME,), (seal,), each, 0.0, 0.0, share_keys=(share,))
+        demand = Policy(each, max_delta=DELTA, mechanisms=("gaussian-shares",), shuffled=pins)
+        strategy = HushgradAggregation(
+            _server(clients, 1.0, s.momentum),
+            epsilon=each,
+            delta=DELTA,
+            mechanism="gaussian-shares",
+            scale=s.clip,
+            server_lr=s.server_lr,
+            min_reports=clients,
+            shuffled=Shuffled(operator, shuffler, NAME, share_key=parties.share_key),
+        )
+        return [HushgradMod(demand)], strategy
+
+    return Contender(
+        "two-servers",
+        "hushgrad, two servers",
+        epsilon,
+        Promise("either of two servers, one of them honest", None, epsilon, DELTA),
+        start,
         averaging=s.averaging,
     )
 
@@ -129,8 +170,10 @@ def local_dp(epsilon: float, clients: int, rounds: int, *, honest: bool) -> Cont
             gaussian.epsilon(2, ratio, DELTA, rounds),
             DELTA,
         ),
-        [LocalDpMod(s.clip, clips * s.clip, epsilon, DELTA)],
-        lambda: _server(clients, s.server_lr, s.momentum),
+        lambda _: (
+            [LocalDpMod(s.clip, clips * s.clip, epsilon, DELTA)],
+            _server(clients, s.server_lr, s.momentum),
+        ),
         averaging=s.averaging,
     )
 
@@ -145,10 +188,12 @@ def central_dp(epsilon: float, clients: int, rounds: int) -> Contender:
         "central DP of Flower",
         epsilon,
         Promise("who sees the models alone; the server is trusted", None, epsilon, DELTA),
-        [fixedclipping_mod],
-        # The noise comes after the inner strategy, which must not remember what has none.
-        lambda: DifferentialPrivacyClientSideFixedClipping(
-            _server(clients, 1.0, 0.0), multiplier, gain * s.clip, clients
+        lambda _: (
+            [fixedclipping_mod],
+            # The noise comes after the inner strategy, which must not remember what has none.
+            DifferentialPrivacyClientSideFixedClipping(
+                _server(clients, 1.0, 0.0), multiplier, gain * s.clip, clients
+            ),
         ),
         gain=gain,
         averaging=s.averaging,
@@ -162,8 +207,7 @@ def no_privacy(clients: int) -> Contender:
         "no privacy",
         math.inf,
         Promise("nobody", None, None, 0.0),
-        [],
-        lambda: _server(clients, NO_PRIVACY.server_lr, NO_PRIVACY.momentum),
+        lambda _: ([], _server(clients, NO_PRIVACY.server_lr, NO_PRIVACY.momentum)),
         averaging=NO_PRIVACY.averaging,
     )
 
@@ -174,6 +218,7 @@ def chosen(
     """Yield the contenders of these names at these values of ε."""
     makers: dict[str, Callable[[float], Contender]] = {
         "hushgrad": lambda epsilon: hushgrad(epsilon, clients, rounds),
+        "two-servers": lambda epsilon: two_servers(epsilon, clients, rounds),
         "local-honest": lambda epsilon: local_dp(epsilon, clients, rounds, honest=True),
         "local-clip": lambda epsilon: local_dp(epsilon, clients, rounds, honest=False),
         "central": lambda epsilon: central_dp(epsilon, clients, rounds),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from flwr.app import Array, ArrayRecord, ConfigRecord, Context, Message, MetricRecord, RecordDict
 from flwr.clientapp import ClientApp
+from flwr.clientapp.typing import Mod
 from flwr.common.serde import recorddict_to_proto
 from flwr.serverapp import Grid, ServerApp
 from flwr.serverapp.strategy import Strategy
@@ -114,9 +116,21 @@ def run(contender: Contender, task: Task, progress: Callable[[int, float], None]
     RuntimeError
         If a client fails.
     """
+    with ExitStack() as stack:
+        mods, strategy = contender.start(stack)
+        return _trained(contender, mods, _Weighed(strategy), task, progress)
+
+
+def _trained(
+    contender: Contender,
+    mods: list[Mod],
+    strategy: _Weighed,
+    task: Task,
+    progress: Callable[[int, float], None],
+) -> Run:
     result, server = Run(), ServerApp()
     data, clients, gain = task.data, task.clients, contender.gain
-    client = ClientApp(mods=contender.mods)
+    client = ClientApp(mods=mods)
 
     @client.train()
     def train(message: Message, context: Context) -> Message:
@@ -133,7 +147,6 @@ def run(contender: Contender, task: Task, progress: Callable[[int, float], None]
 
     @server.main()
     def main(grid: Grid, _: Context) -> None:
-        strategy = _Weighed(contender.strategy())
         average = softmax.Average(contender.averaging)
         test = digits.test(data)
 

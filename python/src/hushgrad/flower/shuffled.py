@@ -26,8 +26,8 @@ class Shuffled:
 
     The central ε then holds against the server, if the parties that see which node sent which
     sealed report do not work together with it: the shuffler, the SuperLink and the ServerApp.
-    It also needs min_reports reports of honest clients. Nothing checks that, because the package
-    has no tokens: the ServerApp chooses the nodes. The operator's connection opens rounds and
+    It also needs min_reports reports of honest clients. Nothing checks that, because nodes
+    fetch no tokens: the ServerApp chooses the nodes. The operator's connection opens rounds and
     reads estimates, and shows no report.
 
     Parameters
