@@ -44,6 +44,7 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"extrapolated":      extrapolated,
 	"sizing":            sizing,
 	"sums":              sums,
+	"shares":            shares,
 	"dense":             dense,
 	"pretrain":          pretrained,
 	"contest":           contest,
@@ -251,6 +252,30 @@ func sums(in []*experiment.Record) (string, error) {
 			return "", err
 		}
 		g.add(fmt.Sprintf("`%v`", row["mechanism"]), fmt.Sprint(row["against"]), accuracy, fmt.Sprintf("%.0f", v[0]), fmt.Sprintf("%.2f", v[1]/1e6))
+	}
+	return g.String(), nil
+}
+
+// shares lists what sums with Gaussian noise take.
+func shares(in []*experiment.Record) (string, error) {
+	g := newGrid("mechanism", "coordinates", "bytes to the first server", "to the second", "encode, ms", "add, ms: first server", "second", "noise of a server, ms", "decode, ms")
+	for _, row := range in[0].Rows {
+		v, err := numbers(row, "dim", "first_bytes", "second_bytes", "encode_ms", "add_first_ms", "add_second_ms", "release_ms", "combine_ms")
+		if err != nil {
+			return "", err
+		}
+		cells := []string{fmt.Sprintf("`%v`", row["mechanism"])}
+		for i, x := range v {
+			switch {
+			case x == 0: // a site has no second server
+				cells = append(cells, "")
+			case i < 3:
+				cells = append(cells, fmt.Sprintf("%.0f", x))
+			default:
+				cells = append(cells, fmt.Sprintf("%.3g", x))
+			}
+		}
+		g.add(cells...)
 	}
 	return g.String(), nil
 }

@@ -32,7 +32,7 @@ func Experiments() []experiment.Experiment {
 			f.StringVar(&s.base, "base", "", "`revision` of the checkout that is built and measured beside this one, by the same code; empty: none")
 			return s.run
 		},
-	}, sums, dense, instructions, parts}
+	}, sums, shares, dense, instructions, parts}
 }
 
 // setting is what the flags say.

@@ -196,3 +196,33 @@ func TestBothFormsOfASumAreMeasured(t *testing.T) {
 		t.Error("a δ of 2 was accepted")
 	}
 }
+
+// Both mechanisms are measured, and a site sends one report in the place of two shares.
+func TestSumsWithGaussianNoiseAreMeasured(t *testing.T) {
+	s := sharesSetting{clients: 10, epsilon: 1, delta: 1e-6}
+	r, err := s.run(t.Context(), experiment.Env{Quick: true, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Validate(); err != nil {
+		t.Error(err)
+	}
+	if len(r.Rows) != 4 {
+		t.Fatalf("rows %v", r.Rows)
+	}
+	for _, row := range r.Rows {
+		two := row[0] == "gaussian-shares"
+		if first, second := row[3].(int), row[4].(int); two && (first != 32 || second < row[1].(int)) || !two && (first < row[1].(int) || second != 0) {
+			t.Errorf("bytes of %v", row)
+		}
+		for i := 5; i < len(row); i++ {
+			if took := row[i].(float64); (took > 0) != (two || i == 5 || i == 6 || i == 9) {
+				t.Errorf("%s of %v", r.Columns[i], row)
+			}
+		}
+	}
+	s.epsilon = -1
+	if _, err := s.run(t.Context(), experiment.Env{Quick: true, Seed: 1}); err == nil {
+		t.Error("an ε of -1 was accepted")
+	}
+}

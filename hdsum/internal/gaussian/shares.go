@@ -16,7 +16,7 @@ const (
 )
 
 // maxPadded is the largest d'.
-const maxPadded = 1 << 23
+const maxPadded = 1 << 24
 
 func init() {
 	fl.Register(SharesName, factory(func(r fl.Round) (fl.Mechanism, error) { return newMechanism(r) }))

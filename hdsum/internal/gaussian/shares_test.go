@@ -85,7 +85,7 @@ func TestRoundsWithBadParametersAreRefused(t *testing.T) {
 		"no delta":         {func(r *fl.Round) { r.Delta = 0 }, "delta"},
 		"lost delta":       {func(r *fl.Round) { r.Delta = 1e-30 }, "delta"},
 		"one client":       {func(r *fl.Round) { r.MinReports = 1 }, ""},
-		"dim":              {func(r *fl.Round) { r.Dim = 1<<23 + 1 }, "dim"},
+		"dim":              {func(r *fl.Round) { r.Dim = 1<<24 + 1 }, "dim"},
 		"tiny epsilon":     {func(r *fl.Round) { r.Epsilon = 1e-16 }, "epsilon"},
 		"too much noise":   {func(r *fl.Round) { r.Epsilon, r.Dim = 1e-4, 1<<20 }, "epsilon"},
 		"many clients":     {func(r *fl.Round) { r.MinReports = 1e9 }, ""},
