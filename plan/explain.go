@@ -21,6 +21,9 @@ func (run *Run) String() string {
 	if run.Rounds > 1 {
 		rounds = fmt.Sprintf("%d rounds", run.Rounds)
 	}
+	if run.Records > 0 {
+		return fmt.Sprintf("mechanism %s: %s of %d sites, which send sums of %d records together", run.Mechanism, rounds, run.Cohort, run.Records)
+	}
 	return fmt.Sprintf("mechanism %s: %s of %d clients, each client %s", run.Mechanism, rounds, run.Cohort, times)
 }
 
@@ -77,7 +80,7 @@ func (run *Run) PrintEnd(ctx context.Context, w io.Writer, rounds int) (Promise,
 		switch {
 		case p.TwoServers:
 			against = " against either server alone"
-		case run.Trust == Nobody:
+		case run.Trust.local():
 			would = next.LocalTotal
 		}
 		stopped := fmt.Sprintf("the budget of %s%s is spent: another round would make it %s", run.Trust.describe(run.Budget), against, above(*would))

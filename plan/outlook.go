@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/hdsum"
 )
 
 // ErrNoise is returned for a run whose noise would hide what it is to learn. The error says what would work.
@@ -89,14 +88,17 @@ const refusalMargin = 1.1
 
 // refuse says what would make a run's noise smaller by a factor.
 func (run *Run) refuse(by float64, because string) error {
-	clients := float64(run.Clients) * by // noise of sums, and behind a shuffler nearly, falls with the number of clients
-	if run.Trust == Nobody {
-		clients = float64(run.Clients) * by * by
+	who, clients := "clients", float64(run.Clients)*by // noise of sums, and behind a shuffler nearly, falls with the number of clients
+	switch {
+	case run.Trust == Nobody:
+		clients *= by
+	case run.Records > 0:
+		who, clients = "records", float64(run.Records)*by
 	}
 	budget := cmp.Or(run.Budget, run.Template.Epsilon)
 	var ways []string
 	if clients <= fl.MaxReports {
-		ways = append(ways, fmt.Sprintf("about %s clients", roundUp(clients)))
+		ways = append(ways, fmt.Sprintf("about %s %s", roundUp(clients), who))
 	}
 	if budget*by <= fl.MaxEpsilon {
 		ways = append(ways, fmt.Sprintf("ε = %s", roundUp(budget*by)))
@@ -115,7 +117,7 @@ func trustAfter(t Trust) Trust {
 	switch t {
 	case Nobody:
 		return Shuffler
-	case Shuffler:
+	case Shuffler, OwnSite:
 		return TwoServers
 	}
 	return ""
@@ -135,7 +137,7 @@ func (run *Run) noise(q Request) (noise, length float64, left *kept) {
 		c := designs()[slices.IndexFunc(designs(), func(c design) bool { return c.Name() == best.Mechanism })]
 		return best.NoiseOfRun, best.shape.length(c), best.shape.kept
 	}
-	if run.Mechanism != hdsum.SharesName {
+	if !isGaussian(run.Mechanism) {
 		return 0, 0, nil
 	}
 	clip := run.Template.Scale
@@ -143,16 +145,25 @@ func (run *Run) noise(q Request) (noise, length float64, left *kept) {
 		left = q.Public.kept(wholeClip(clip))
 		clip = left.length
 	}
-	return standardError(run.Opened, run.Cohort) / math.Sqrt(float64(run.Rounds)), clip, left
+	return run.standardError(run.Opened) / math.Sqrt(float64(run.Rounds)), clip, left
 }
 
-// standardError is the standard error of a coordinate of one round of sums by two servers.
-func standardError(opened fl.Mechanism, cohort int) float64 {
-	return opened.(interface{ StandardError(reports int) float64 }).StandardError(cohort)
+// standardError is the standard error of a coordinate of one round's mean of a sum, 0 where the mechanism does not say it.
+func (run *Run) standardError(opened fl.Mechanism) float64 {
+	m, ok := opened.(interface {
+		StandardError(vectors, reports int) float64
+	})
+	if !ok {
+		return 0
+	}
+	return m.StandardError(run.vectors(), run.Cohort)
 }
 
-// sumSteps plans the clip and the steps of a run of sums by two servers, which have little noise where there are many clients.
-// Their noise is in proportion to the clip.
+// vectors is how many gradients are in the mean of a round.
+func (run *Run) vectors() int { return cmp.Or(run.Records, run.Cohort) }
+
+// sumSteps plans the clip and the steps of a run of sums with Gaussian noise, which is little where there are many clients or records.
+// The noise is in proportion to the clip.
 func (run *Run) sumSteps(q Request, r *fl.Round) error {
 	unit := *r
 	unit.Scale, unit.MinReports, unit.TargetReports = 1, run.Cohort, run.Cohort
@@ -160,7 +171,7 @@ func (run *Run) sumSteps(q Request, r *fl.Round) error {
 	if err != nil {
 		return err
 	}
-	noise := standardError(opened, run.Cohort)
+	noise := run.standardError(opened)
 	if q.Clip == 0 && q.Public != nil {
 		r.Scale = q.L2 * q.wholeShare(noise/math.Sqrt(float64(run.Rounds)))
 	}

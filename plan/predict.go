@@ -225,7 +225,7 @@ func (run *Run) rehearse(ctx context.Context, q Request) (*rehearsal, error) {
 		return nil, err
 	}
 	r := &rehearsal{
-		on: q.Examples, first: run.First(q.first()), perClient: max(1, q.PerClient), clients: run.Clients, cohort: run.Cohort, rounds: run.Affordable,
+		on: q.Examples, first: run.First(q.first()), perClient: max(1, q.PerClient), clients: cmp.Or(run.Records, run.Clients), cohort: run.vectors(), rounds: run.Affordable,
 		clip: run.clipping(), noise: noise, steps: run.Steps, plain: q.plainSteps(run.Rounds),
 	}
 	run.Expected, err = r.expect(ctx)
@@ -264,11 +264,7 @@ func (q Request) plainSteps(rounds int) Steps {
 func (run *Run) noiseOfRound() (noise, error) {
 	s := run.Schedule
 	if s == nil {
-		m, ok := run.Opened.(interface{ StandardError(reports int) float64 })
-		if !ok {
-			return noise{}, nil
-		}
-		return noise{deviation: m.StandardError(run.Cohort)}, nil
+		return noise{deviation: run.standardError(run.Opened)}, nil
 	}
 	out := noise{deviation: s.Noise}
 	for _, c := range mechanisms.Schemes() {

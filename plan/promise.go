@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -10,8 +11,10 @@ import (
 	"github.com/hushgrad/hushgrad/internal/wrap"
 )
 
-// Promise is what a run guarantees each of its clients.
+// Promise is what a run guarantees each of its clients, or each record that they hold.
 type Promise struct {
+	// Unit is what the ε are about. For a record read "record" for "client" below.
+	Unit Unit `json:"unit"`
 	// Local is the ε of one report against everybody, the largest where clients choose.
 	// LocalTotal and LocalDelta are the ε and δ of all of a client's reports together,
 	// against everybody: a party that links them has them all. They are nil and 0 where there
@@ -69,6 +72,11 @@ func (p Promise) Words() (out []Words) {
 	switch {
 	case p.Seed != 0:
 		about("privacy", fmt.Sprintf("none: the seed repeats the noise, and a party that guesses %d reads the reports", p.Seed))
+	case p.Unit == Record && p.Local != nil:
+		about("local privacy",
+			fmt.Sprintf("ε = %s, δ = %s for one record in all %d rounds together: against everybody outside of its site, the server included", above(*p.LocalTotal), above(p.LocalDelta), p.Participations),
+			fmt.Sprintf("Someone who has all that the site sends and knows all other records, and guesses which of two records the site has, is right %s of the time (50 %% is a coin toss).", p.accuracy(*p.LocalTotal)),
+			severalRecords)
 	case p.Local != nil && p.Participations > 1:
 		about("local privacy",
 			fmt.Sprintf("ε = %s, δ = %s for the %d reports of a client together: against everybody, the server included", above(*p.LocalTotal), above(p.LocalDelta), p.Participations),
@@ -78,6 +86,8 @@ func (p Promise) Words() (out []Words) {
 		about("local privacy",
 			fmt.Sprintf("ε = %s, δ = %s for the one report of a client: against everybody, the server included", above(*p.LocalTotal), above(p.LocalDelta)),
 			fmt.Sprintf("Someone who reads the report, and guesses which of two gradients the client has, is right %s of the time (50 %% is a coin toss).", p.accuracy(*p.Local)))
+	case p.TwoServers && p.Unit == Record:
+		about("local privacy", "none: the two servers together read a site's sum", severalRecords)
 	case p.TwoServers:
 		about("local privacy", "none: the two servers together read a client's gradient")
 	case p.Central != nil:
@@ -92,13 +102,16 @@ func (p Promise) Words() (out []Words) {
 	if p.TwoServers {
 		against, assumes = "against either server alone, also with the help of all other clients", "that one of the two servers is honest, no matter which"
 	}
-	central := []string{fmt.Sprintf("ε = %s, δ = %g (replace one client), %s", above(*p.Central), p.Delta, against)}
+	central := []string{fmt.Sprintf("ε = %s, δ = %g (replace one %s), %s", above(*p.Central), p.Delta, cmp.Or(p.Unit, Client), against)}
 	if p.Participations > 1 {
-		central = append(central, fmt.Sprintf("It is composed over the %d rounds in which a client takes part.", p.Participations))
+		central = append(central, fmt.Sprintf("It is composed over the %d rounds in which a %s takes part.", p.Participations, cmp.Or(p.Unit, Client)))
 	}
 	about("central privacy", append(central, "This assumes "+assumes+".")...)
 	return out
 }
+
+// severalRecords is what no ε of a record covers.
+const severalRecords = "A person with several records is protected less: k records change a sum up to k times as much. The number of a site's records is public."
 
 // Print writes Words, a line for each sentence and the heading before the first.
 func (p Promise) Print(w io.Writer) error {

@@ -21,12 +21,17 @@ type Request struct {
 	// Mechanism is "auto", a local mechanism that can be planned, "sumdp" for the shuffle
 	// model, or "none" for no privacy.
 	Mechanism string
-	// Trust is whom the clients trust: Nobody, Shuffler or TwoServers. "gaussian-shares" needs TwoServers, and
-	// "sumdp" Shuffler. "auto" with TwoServers is "gaussian-shares". "": TwoServers with "gaussian-shares", Shuffler with
-	// "sumdp", and otherwise Nobody.
+	// Trust is whom the clients trust: Nobody, OwnSite, Shuffler or TwoServers. "gaussian-shares" needs TwoServers, "gaussian-site"
+	// OwnSite, and "sumdp" Shuffler. "auto" with TwoServers is "gaussian-shares", and with OwnSite "gaussian-site". "": as the mechanism
+	// needs, and otherwise OwnSite with Records and Nobody without.
 	Trust   Trust
 	Dim     int // of a gradient; required
 	Clients int // required; they take part in turn
+	// Records is the number of records of all clients together, where clients are sites that hold many people's records each, as
+	// hospitals do. Budget and Epsilon then protect one record, whose gradient is clipped. 0: they protect all data of a client. With
+	// OwnSite and TwoServers a site sends one sum of its records in every round. With Nobody and Shuffler it sends a report of a record
+	// whose turn it is, and the run's clients are the records.
+	Records int
 	// Cohort is the number of clients of a round. 0: for "none" such that each takes part
 	// once, for "sumdp" 6000.
 	Cohort int
@@ -84,6 +89,8 @@ type Run struct {
 	Trust     Trust   `json:"trust"`
 	Dim       int     `json:"dim"`
 	Clients   int     `json:"clients"`
+	Records   int     `json:"records"` // of all clients together, of which they send sums; 0: no sums of records
+	Unit      Unit    `json:"-"`       // what ε protects
 	Cohort    int     `json:"cohort"`
 	Rounds    int     `json:"rounds"`   // at most: Affordable of them are within the budget
 	Sparsity  int     `json:"sparsity"` // 0 where gradients are not sparse
@@ -120,8 +127,13 @@ const (
 )
 
 // IsSum says whether a mechanism adds up whole gradients with noise that depends on the cohort alone,
-// and clips their L2 norm: "sumdp" or "gaussian-shares".
-func IsSum(mechanism string) bool { return mechanism == hdsum.Name || mechanism == hdsum.SharesName }
+// and clips their L2 norm: "sumdp", "gaussian-shares" or "gaussian-site".
+func IsSum(mechanism string) bool { return mechanism == hdsum.Name || isGaussian(mechanism) }
+
+// isGaussian says whether a mechanism is one of package hdsum's sums with Gaussian noise, which may be of records.
+func isGaussian(mechanism string) bool {
+	return mechanism == hdsum.SharesName || mechanism == hdsum.SiteName
+}
 
 func (q Request) validate() error {
 	none, sum := q.Mechanism == baseline.None, IsSum(q.Mechanism)
@@ -131,11 +143,19 @@ func (q Request) validate() error {
 	must, fixed := trustOf(q.Mechanism)
 	switch {
 	case !q.Trust.planned():
-		return fl.Invalid("trust", string(q.Trust), "must be %s, %s or %s. No run is planned for another trust: the last table of hushgrad account plan has its figures", Nobody, Shuffler, TwoServers)
+		return fl.Invalid("trust", string(q.Trust), "must be %s, %s, %s or %s. No run is planned for another trust: the last table of hushgrad account plan has its figures", Nobody, OwnSite, Shuffler, TwoServers)
 	case fixed && q.Trust != must:
 		return fl.Invalid("trust", string(q.Trust), "must be %s with the mechanism %s", must, q.Mechanism)
-	case q.Trust == TwoServers && !fixed && !none && q.Mechanism != mechanisms.Auto:
-		return fl.Invalid("trust", string(q.Trust), "must be %s or %s with the mechanism %s: %s is the one for two servers", Nobody, Shuffler, q.Mechanism, hdsum.SharesName)
+	case gaussianFor(q.Trust) != "" && !fixed && !none && q.Mechanism != mechanisms.Auto:
+		return fl.Invalid("trust", string(q.Trust), "must be %s or %s with the mechanism %s: %s is the one for %s", Nobody, Shuffler, q.Mechanism, gaussianFor(q.Trust), q.Trust)
+	case q.Trust == OwnSite && q.Records == 0 && !none:
+		return fl.Invalid("records", q.Records, "must be > 0 with the trust %s: sites hold records", OwnSite)
+	case q.Records != 0 && (none || q.Mechanism == hdsum.Name):
+		return fl.Invalid("records", q.Records, "must be 0 with the mechanism %s", q.Mechanism)
+	case q.Records != 0 && (q.Records < q.Clients || q.Records > fl.MaxReports):
+		return fl.Invalid("records", q.Records, "must be in [clients = %d, %d], or 0", q.Clients, fl.MaxReports)
+	case q.Records != 0 && gaussianFor(q.Trust) != "" && q.Cohort != 0 && q.Cohort != q.Clients:
+		return fl.Invalid("cohort", q.Cohort, "must be 0, or all %d clients, with records", q.Clients)
 	case q.Clients < 2 || q.Clients > fl.MaxReports:
 		return fl.Invalid("clients", q.Clients, "must be in [2, %d]", fl.MaxReports)
 	case q.Cohort != 0 && (q.Cohort < 2 || q.Cohort > q.Clients):
@@ -183,6 +203,8 @@ func (q Request) validate() error {
 // rounds is the number of rounds where none is given.
 func (q Request) rounds() int {
 	switch {
+	case q.Records > 0 && isGaussian(q.Mechanism):
+		return 30 // all sites take part in all of them
 	case IsSum(q.Mechanism):
 		return 10
 	case q.Trust == Nobody && q.Mechanism != baseline.None:
@@ -202,7 +224,7 @@ const (
 //
 // With an Epsilon the run is planned for it, and the budget, if there is one, ends the run.
 // Without one the run is planned for the budget, as by Training.Schedule, within MaxEpsilon. The number of rounds of
-// "sumdp" and "gaussian-shares" is not planned: their noise depends on the cohort and ε alone, so few large cohorts with
+// "sumdp", "gaussian-shares" and "gaussian-site" is not planned: their noise depends on the cohort and ε alone, so few large cohorts with
 // each client in one of them are best. Their ε is the largest with which all rounds stay within the budget. When the
 // budget does not allow a single round, that is an error.
 //
@@ -241,12 +263,21 @@ func (q Request) Run(ctx context.Context) (*Run, error) {
 
 // run is Run for the mechanism with the smallest error.
 func (q Request) run(ctx context.Context) (_ *Run, err error) {
-	q.Trust = cmp.Or(q.Trust, defaultTrust(q.Mechanism))
+	q.Trust = cmp.Or(q.Trust, q.defaultTrust())
 	if err := q.validate(); err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	if q.Trust == TwoServers && q.Mechanism == mechanisms.Auto {
-		q.Mechanism = hdsum.SharesName
+	run := &Run{Trust: q.Trust, Unit: Client}
+	if sum := gaussianFor(q.Trust); sum != "" && q.Mechanism == mechanisms.Auto {
+		q.Mechanism = sum
+	}
+	if q.Records > 0 {
+		run.Unit, q.PerClient = Record, 1
+		if isGaussian(q.Mechanism) {
+			run.Records = q.Records
+		} else {
+			q.Clients = q.Records
+		}
 	}
 	if q.Examples != nil && q.Public == nil {
 		if q.Public, err = q.Examples.Sample(); err != nil {
@@ -256,22 +287,27 @@ func (q Request) run(ctx context.Context) (_ *Run, err error) {
 	if q.Public != nil {
 		q.L1, q.L2 = q.Public.Norms()
 	}
-	run := &Run{Trust: q.Trust, Clients: q.Clients, Cohort: q.Cohort, Rounds: cmp.Or(q.Rounds, q.rounds()), Dim: q.Dim, Budget: q.Budget, Seed: q.Seed, MessagesPerReport: 1}
+	run.Clients, run.Cohort, run.Rounds = q.Clients, q.Cohort, cmp.Or(q.Rounds, q.rounds())
+	run.Dim, run.Budget, run.Seed, run.MessagesPerReport = q.Dim, q.Budget, q.Seed, 1
 	r := fl.Round{ID: "plan", Mechanism: q.Mechanism, Dim: q.Dim, Scale: 1, Epsilon: q.Epsilon, Relation: fl.ReplaceOne, PublicSeed: [32]byte{1}}
 	switch q.Mechanism {
 	case baseline.None:
 		run.Cohort = cmp.Or(q.Cohort, max(2, q.Clients/run.Rounds)) // with all clients in every round uploads would be gigabytes
 		run.Steps = stepsFor(q.Centred).steps(0, q.L2, run.Rounds)
 		r.Epsilon = math.Inf(1)
-	case hdsum.Name, hdsum.SharesName:
+	case hdsum.Name, hdsum.SharesName, hdsum.SiteName:
 		run.Cohort = cmp.Or(q.Cohort, min(6000, q.Clients))
+		if run.Records > 0 {
+			run.Cohort = q.Clients
+			r.Params = fl.Params{fl.ParamRecords: fl.Int(run.Records)}
+		}
 		run.Steps = Steps{LearningRate: sumRate / (q.L2 * q.L2), Momentum: stepMomentum, Averaging: stepAveraging}
 		r.Scale, r.Delta = cmp.Or(q.Clip, sumClip*q.L2), q.Delta
-		shared := q.Mechanism == hdsum.SharesName
-		if k := run.participations(); k > 1 && !shared {
+		gaussian := isGaussian(q.Mechanism)
+		if k := run.participations(); k > 1 && !gaussian {
 			r.Delta = q.Delta / float64(2*k) // half for the rounds, half for their composition
 		}
-		if !shared {
+		if !gaussian {
 			r.Params = fl.Params{hdsum.ParamRange: fl.Real(0.8), hdsum.ParamLevels: fl.Int(1)}
 		}
 		if r.Epsilon == 0 {
@@ -279,7 +315,7 @@ func (q Request) run(ctx context.Context) (_ *Run, err error) {
 				return nil, fmt.Errorf("plan: %w", err)
 			}
 		}
-		if shared {
+		if gaussian {
 			if err := run.sumSteps(q, &r); err != nil {
 				return nil, fmt.Errorf("plan: %w", err)
 			}
@@ -416,7 +452,7 @@ func (run *Run) account(ctx context.Context, delta float64) (err error) {
 		return err
 	}
 	least := one.Central
-	if run.Trust == Nobody {
+	if run.Trust.local() {
 		least = one.LocalTotal
 	}
 	return fmt.Errorf("plan: %w", fl.Invalid("budget", run.Budget, "must be at least the ε of one round, %s", above(*least)))
@@ -425,11 +461,12 @@ func (run *Run) account(ctx context.Context, delta float64) (err error) {
 // Promise returns what the first rounds promise each client: nothing where the run has a seed.
 func (run *Run) Promise(ctx context.Context, rounds int) (Promise, error) {
 	p, err := run.Spending.Promise(ctx, rounds)
+	p.Unit = run.Unit
 	if run.Trust == Nobody {
 		p.Central = nil // it would trust a shuffler
 	}
 	if err == nil && run.Seed != 0 {
-		p = Promise{Delta: p.Delta, Participations: p.Participations, Seed: run.Seed} // nothing else
+		p = Promise{Unit: p.Unit, Delta: p.Delta, Participations: p.Participations, Seed: run.Seed} // nothing else
 	}
 	return p, err
 }

@@ -134,7 +134,7 @@ func (s *Spending) composed(ctx context.Context, k int) (float64, error) {
 }
 
 // Within returns how many of the given rounds keep the ε of a client within a budget: with the trust Nobody
-// the sum of the local ε of its reports, with any other the composed central ε. It is from 0 to rounds, and
+// the sum of the local ε of its reports, with OwnSite their composed local ε, with any other the composed central ε. It is from 0 to rounds, and
 // rounds where there is no such ε.
 func (s *Spending) Within(ctx context.Context, trust Trust, budget float64, rounds int) (int, error) {
 	if s.guarantee.Trust == fl.NoPrivacy || trust != Nobody && s.mechanism == nil {
@@ -146,7 +146,11 @@ func (s *Spending) Within(ctx context.Context, trust Trust, budget float64, roun
 			return err == nil && p.LocalTotal != nil && *p.LocalTotal <= budget, err
 		}
 		p, err := s.Promise(ctx, n)
-		return err == nil && p.Central != nil && *p.Central <= budget, err
+		total := p.Central
+		if trust == OwnSite {
+			total = p.LocalTotal
+		}
+		return err == nil && total != nil && *total <= budget, err
 	}
 	// The ε grows with the number of rounds: n fit, and more than most do not.
 	n, most := 0, rounds

@@ -23,22 +23,6 @@ const (
 	Record Unit = "record" // one of many people's records that a site holds, as a hospital does
 )
 
-// Sites are clients that hold many people's records each. A record's gradient is clipped, and a budget protects one record.
-type Sites struct {
-	Sites   int // in [1, Records]
-	Records int // of all sites together, in [2, fl.MaxReports]
-}
-
-func (s Sites) validate() error {
-	switch {
-	case s.Records < 2 || s.Records > fl.MaxReports:
-		return fl.Invalid("records", s.Records, "must be in [2, %d]", fl.MaxReports)
-	case s.Sites < 1 || s.Sites > s.Records:
-		return fl.Invalid("sites", s.Sites, "must be in [1, records = %d]", s.Records)
-	}
-	return nil
-}
-
 // Row is what one trust makes of a budget.
 type Row struct {
 	Trust     Trust  `json:"trust"`
@@ -65,12 +49,12 @@ type Row struct {
 	Why string `json:"why,omitempty"`
 }
 
-// Compare plans the request for every trust, with the same budget. sites is nil where every client holds its own data: OwnSite then
-// does not serve. With sites, clients are records for the trusts that have a report of each.
+// Compare plans the request for every trust, with the same budget. Without Records every client holds its own data, and OwnSite
+// does not serve.
 //
-// Errors of OwnSite and Server are exact ones of Gaussian noise that is composed over the rounds.
-// Cost: Run's, for three trusts.
-func (q Request) Compare(ctx context.Context, sites *Sites) ([]Row, error) {
+// The error of Server is the exact one of Gaussian noise that is composed over the rounds.
+// Cost: Run's, for four trusts.
+func (q Request) Compare(ctx context.Context) ([]Row, error) {
 	if q.Examples != nil && q.Public == nil {
 		var err error
 		if q.Public, err = q.Examples.Sample(); err != nil {
@@ -82,27 +66,25 @@ func (q Request) Compare(ctx context.Context, sites *Sites) ([]Row, error) {
 	}
 	q.Budget = cmp.Or(q.Budget, 1)
 	q.Rounds = cmp.Or(q.Rounds, 30)
-	if sites != nil {
-		if err := sites.validate(); err != nil {
+	q.Mechanism, q.Epsilon, q.MaxEpsilon, q.Force = mechanisms.Auto, 0, 0, true
+	if q.Records > 0 {
+		q.Trust, q.Cohort = OwnSite, 0
+		if err := q.validate(); err != nil { // before rows say that they are not served
 			return nil, fmt.Errorf("plan: %w", err)
 		}
-		q.Clients, q.Cohort = sites.Records, 0
 	}
-	q.Mechanism, q.Epsilon, q.MaxEpsilon, q.Force = mechanisms.Auto, 0, 0, true
 	q.Seed = 0 // figures are for runs that promise something
 	var out []Row
 	for _, trust := range Trusts() {
 		row := Row{Trust: trust, Against: trust.Against(), Epsilon: q.Budget, Delta: q.Delta}
 		var err error
 		switch {
-		case trust.planned() && !(trust == TwoServers && sites != nil):
-			err = row.planned(ctx, q)
-		case trust == TwoServers:
-			row.Why = "sums by two servers clip a whole client, not a record"
-		case trust == OwnSite && sites == nil:
+		case trust == OwnSite && q.Records == 0:
 			row.Why = "clients hold their own data"
+		case trust.planned():
+			err = row.planned(ctx, q)
 		default:
-			err = row.gaussian(ctx, q, sites)
+			err = row.gaussian(ctx, q)
 		}
 		if err != nil {
 			return nil, err
@@ -114,7 +96,7 @@ func (q Request) Compare(ctx context.Context, sites *Sites) ([]Row, error) {
 
 // planned fills a row from a run.
 func (r *Row) planned(ctx context.Context, q Request) error {
-	if q.Trust = r.Trust; q.Trust != Shuffler {
+	if q.Trust = r.Trust; q.Trust != Shuffler && (q.Records == 0 || gaussianFor(q.Trust) == "") {
 		q.Rounds = 0 // few rounds with more reports in each
 	}
 	run, err := q.Run(ctx)
@@ -129,11 +111,15 @@ func (r *Row) planned(ctx context.Context, q Request) error {
 	if err != nil {
 		return err
 	}
-	r.Mechanism, r.Local = run.Mechanism, p.LocalTotal
-	if r.Trust == Nobody {
-		r.Epsilon, r.Delta = *p.LocalTotal, 0
-	} else if p.Central != nil {
+	r.Mechanism = run.Mechanism
+	switch {
+	case r.Trust.local():
+		r.Epsilon, r.Delta = *p.LocalTotal, p.LocalDelta
+	case p.Central != nil:
 		r.Epsilon = *p.Central
+	}
+	if r.Trust != OwnSite {
+		r.Local = p.LocalTotal
 	}
 	noise, _, left := run.noise(q)
 	r.ErrorOfRun = noise * math.Sqrt(float64(q.Dim)) / q.L2
@@ -148,7 +134,7 @@ func (r *Row) planned(ctx context.Context, q Request) error {
 	return nil
 }
 
-// valueBytes is the length of a coordinate of what a site, or a client of a trusted server, sends.
+// valueBytes is the length of a coordinate of what a client of a trusted server sends.
 const valueBytes = 4
 
 // off fills in how far the run's estimate is off, with noise of a standard error per coordinate.
@@ -157,21 +143,21 @@ func (r *Row) off(q Request, left kept, noise float64) {
 	r.Off = &off
 }
 
-// gaussian fills a row by Gaussian noise on sums of clipped gradients: of all rounds together, which is one query of √rounds times the
-// sensitivity, replace-one. Every site adds as much as the whole needs. The clip is the gradients' norm, or the best one for a sample.
-func (r *Row) gaussian(ctx context.Context, q Request, sites *Sites) error {
-	parts := 1.0
-	if r.Trust == OwnSite {
-		parts = float64(sites.Sites)
+// gaussian fills a row by a trusted server's Gaussian noise on sums of clipped gradients: of all rounds together, which is one query of
+// √rounds times the sensitivity, replace-one. The clip is the gradients' norm, or the best one for a sample.
+func (r *Row) gaussian(ctx context.Context, q Request) error {
+	rounds, vectors := float64(q.Rounds), cmp.Or(q.Records, q.Clients)
+	perClient := max(1, q.PerClient)
+	if q.Records > 0 {
+		perClient = 1
 	}
-	rounds := float64(q.Rounds)
 	sigma, err := baseline.GaussianSigma(q.Budget, q.Delta, 2*math.Sqrt(rounds))
 	if err != nil {
 		return fmt.Errorf("plan: %w", err)
 	}
 	r.Mechanism = baseline.Gaussian
 	r.Bytes = valueBytes * float64(q.Dim) * rounds
-	unit := sigma * math.Sqrt(parts) / float64(q.Clients) // of a coordinate in a round, for gradients of norm 1
+	unit := sigma / float64(vectors) // of a coordinate in a round, for gradients of norm 1
 	share := 1.
 	if q.Public != nil {
 		share = q.wholeShare(unit / math.Sqrt(rounds))
@@ -192,7 +178,7 @@ func (r *Row) gaussian(ctx context.Context, q Request, sites *Sites) error {
 		first.Outlook = &Outlook{Factor: warmFactor(votes)}
 	}
 	r.Expected, err = rehearsal{
-		on: q.Examples, first: first.First(q.first()), perClient: max(1, q.PerClient), clients: q.Clients, cohort: q.Clients, rounds: q.Rounds,
+		on: q.Examples, first: first.First(q.first()), perClient: perClient, clients: vectors, cohort: vectors, rounds: q.Rounds,
 		clip: wholeClip(share * q.L2), noise: noise{deviation: deviation}, steps: rule.clipped(share).steps(deviation, q.L2, q.Rounds), plain: q.plainSteps(q.Rounds),
 	}.expect(ctx)
 	return err

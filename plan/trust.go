@@ -7,6 +7,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/mechanisms"
 )
 
 // Trust is whom the clients of a run trust. A budget is the ε of everything that a client ever sends in the
@@ -60,16 +61,33 @@ func (t Trust) Against() string {
 }
 
 // defaultTrust is whom clients trust where a request does not say it.
-func defaultTrust(mechanism string) Trust {
-	if must, fixed := trustOf(mechanism); fixed {
+func (q Request) defaultTrust() Trust {
+	must, fixed := trustOf(q.Mechanism)
+	switch {
+	case fixed:
 		return must
+	case q.Records > 0 && q.Mechanism == mechanisms.Auto:
+		return OwnSite
 	}
 	return Nobody
+}
+
+// gaussianFor returns the mechanism whose Gaussian noise is made for a trust, "" where there is none.
+func gaussianFor(t Trust) string {
+	switch t {
+	case OwnSite:
+		return hdsum.SiteName
+	case TwoServers:
+		return hdsum.SharesName
+	}
+	return ""
 }
 
 // trustOf returns whom clients must trust for a mechanism, where it leaves no choice.
 func trustOf(mechanism string) (t Trust, fixed bool) {
 	switch mechanism {
+	case hdsum.SiteName:
+		return OwnSite, true
 	case hdsum.SharesName:
 		return TwoServers, true
 	case hdsum.Name:
@@ -79,12 +97,15 @@ func trustOf(mechanism string) (t Trust, fixed bool) {
 }
 
 // planned says whether runs are planned for t. For the others there are figures to compare with.
-func (t Trust) planned() bool { return t != OwnSite && t != Server }
+func (t Trust) planned() bool { return t != Server }
+
+// local says that a budget is the ε of what a client sends, whoever reads it.
+func (t Trust) local() bool { return t == Nobody || t == OwnSite }
 
 // describe is the budget in words.
 func (t Trust) describe(budget float64) string {
 	kind := "central"
-	if t == Nobody {
+	if t.local() {
 		kind = "local"
 	}
 	return fmt.Sprintf("%s ε = %g", kind, budget)

@@ -3,7 +3,6 @@ package plan
 import (
 	"errors"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -51,7 +50,6 @@ func TestTwoServersAreTrusted(t *testing.T) {
 func TestTrustIsChecked(t *testing.T) {
 	for _, change := range []func(*Request){
 		func(q *Request) { q.Trust = "aunt" },
-		func(q *Request) { q.Trust = OwnSite },
 		func(q *Request) { q.Trust = Server },
 		func(q *Request) { q.Trust, q.Mechanism = Nobody, hdsum.Name },
 		func(q *Request) { q.Trust, q.Mechanism = Shuffler, hdsum.SharesName },
@@ -72,7 +70,12 @@ func TestTrustIsChecked(t *testing.T) {
 	if err := Trust("aunt").validate(); err == nil || !strings.Contains(err.Error(), "two-servers") {
 		t.Errorf("aunt: %v", err)
 	}
-	if !slices.Contains(Trusts(), defaultTrust(mechanisms.Auto)) {
-		t.Error("no default")
+	for want, q := range map[Trust]Request{
+		Nobody: {Mechanism: mechanisms.Auto}, OwnSite: {Mechanism: mechanisms.Auto, Records: 10}, TwoServers: {Mechanism: hdsum.SharesName, Records: 10},
+		Shuffler: {Mechanism: hdsum.Name},
+	} {
+		if got := q.defaultTrust(); got != want {
+			t.Errorf("%+v: %s, want %s", q, got, want)
+		}
 	}
 }

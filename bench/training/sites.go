@@ -1,7 +1,6 @@
 package training
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"hash/crc32"
@@ -164,36 +163,14 @@ func (s sites) plan(ctx context.Context, env experiment.Env, data *dataset.Data,
 
 // course is the course of sites that send sums of their records. Its ε is of one round.
 func (s sites) course(ctx context.Context, at setting, mechanism string) (course, error) {
-	r := at.round(mechanism, 0, at.L2, 0)
-	r.Delta, r.MinReports = s.delta, s.sites
-	r.Params = fl.Params{fl.ParamRecords: fl.Int(at.Clients)}
-	// The largest ε of a round, to a part in 2^20, with which all rounds together keep the budget.
-	least, most := at.epsilon/float64(s.rounds), at.epsilon
-	var opened fl.Mechanism
-	for range 20 {
-		r.Epsilon = math.Sqrt(least * most)
-		m, err := fl.Open(r)
-		if err != nil {
-			return course{}, err
-		}
-		spending, err := plan.NewSpending(m, s.sites, s.sites, s.delta)
-		if err != nil {
-			return course{}, err
-		}
-		promise, err := spending.Promise(ctx, s.rounds)
-		if err != nil {
-			return course{}, err
-		}
-		if *cmp.Or(promise.Central, promise.LocalTotal) <= at.epsilon {
-			least, opened = r.Epsilon, m
-		} else {
-			most = r.Epsilon
-		}
+	run, err := plan.Request{
+		Mechanism: mechanism, Dim: at.Dim, Clients: s.sites, Records: at.Clients, Rounds: s.rounds, Budget: at.epsilon, Delta: s.delta,
+		Clip: at.L2, L1: at.L1, L2: at.L2,
+	}.Run(ctx)
+	if err != nil {
+		return course{}, err
 	}
-	if opened == nil {
-		return course{}, fl.Invalid("--budget", at.epsilon, "must be larger for %d rounds", s.rounds)
-	}
-	r.Epsilon = least
+	r := run.Template
 	return course{participations: s.rounds, quorum: s.sites, scale: r.Scale, round: r, recipe: recipe{
 		rounds: s.rounds, cohort: at.Clients, steps: at.steps,
 		open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {

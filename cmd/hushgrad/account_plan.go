@@ -64,7 +64,8 @@ type planFlags struct {
 	task     *task
 	maxError float64
 	unit     plan.Unit
-	sites    plan.Sites
+	sites    int
+	records  int
 }
 
 func newPlan() *cobra.Command {
@@ -80,12 +81,12 @@ clients, any trust and all --features. A single run is within its interval 95 ti
 pictures are learned better or worse.
 
 The last table compares whom clients may trust: with the same budget, the error of each, and against
-whom each ε holds. With --unit record a budget protects one person's record at a site that holds many, and
-that table is the whole answer.
+whom each ε holds. With --unit record a budget protects one person's record at a site that holds many, as a
+hospital does: each site sends sums of its records, with noise of its own or by two servers (--trust two-servers).
 
   hushgrad account plan --clients 60000 --budget 4
   hushgrad account plan --trust shuffler --rounds 30 --budget 0.5
-  hushgrad account plan --unit record --sites 12 --records 120000
+  hushgrad account plan --unit record --sites 12 --records 120000 --budget 2
 `, func(ctx context.Context, _ []string, std command.Streams) error {
 		if err := q.validate(); err != nil {
 			return err
@@ -102,17 +103,20 @@ func (q *planFlags) bind(f *flag.FlagSet) {
 	f.Float64Var(&q.maxError, "error", 0, "error that is acceptable, of the best sparse mechanism and in units of τ; 0: any")
 	q.unit = plan.Client
 	command.OneOf(f, &q.unit, "unit", "", []plan.Unit{plan.Client, plan.Record}, "what the budget protects: client, all data of a client; record, one of the records that --sites hold")
-	f.IntVar(&q.sites.Sites, "sites", 0, "with --unit record: number of sites")
-	f.IntVar(&q.sites.Records, "records", 0, "with --unit record: number of records of all sites together")
+	f.IntVar(&q.sites, "sites", 0, "with --unit record: number of sites")
+	f.IntVar(&q.records, "records", 0, "with --unit record: number of records of all sites together")
 	q.answerForms.bind(f)
 }
 
-// compares says that the table is the whole answer: no run of this module is planned for records, nor for these trusts.
-func (q *planFlags) compares() bool {
-	return q.unit == plan.Record || q.request.Trust == plan.OwnSite || q.request.Trust == plan.Server
-}
+// compares says that the table is the whole answer: no run of this module is planned for a trusted server.
+func (q *planFlags) compares() bool { return q.request.Trust == plan.Server }
 
 func (q *planFlags) validate() error {
+	if records := q.unit == plan.Record; records != (q.sites != 0 && q.records != 0) || !records && (q.sites != 0 || q.records != 0) {
+		return fl.Invalid("--unit", string(q.unit), "must be %s with --sites and --records, and only with them", plan.Record)
+	} else if records {
+		q.request.Clients, q.request.Records = q.sites, q.records
+	}
 	check := q.check
 	if q.compares() {
 		check = func() error { return nil } // Compare checks what it needs
@@ -120,11 +124,8 @@ func (q *planFlags) validate() error {
 	if err := cmp.Or(check(), q.task.validate(), q.answerForms.validate()); err != nil {
 		return err
 	}
-	switch records := q.unit == plan.Record; {
-	case records != (q.sites != plan.Sites{}):
-		return fl.Invalid("--unit", string(q.unit), "must be %s with --sites and --records, and only with them", plan.Record)
-	case q.compares() && (q.maxError > 0 || q.plot != ""):
-		return fl.Invalid("--error and --plot", string(q.request.Trust), "must not be given where only trusts are compared")
+	if (q.compares() || q.unit == plan.Record) && (q.maxError > 0 || q.plot != "") {
+		return fl.Invalid("--error and --plot", string(q.request.Trust), "must not be given with --unit %s, and where only trusts are compared", plan.Record)
 	}
 	if !(q.maxError >= 0) || math.IsInf(q.maxError, 1) {
 		return fl.Invalid("--error", q.maxError, "must be finite and at least 0")
@@ -160,7 +161,7 @@ func (q *planFlags) plan(ctx context.Context, std command.Streams) error {
 	answer := planned{Run: run, choice: choice, Feasible: true}
 	if run.Budget > 0 && question.Epsilon == 0 {
 		question.Budget = run.Budget
-		if answer.Trusts, err = question.Compare(ctx, nil); err != nil {
+		if answer.Trusts, err = question.Compare(ctx); err != nil {
 			return err
 		}
 		if answer.TenTimes, err = tenTimes(ctx, question); err != nil {
@@ -194,10 +195,15 @@ func (q *planFlags) plan(ctx context.Context, std command.Streams) error {
 // tenTimes rehearses the run with ten times as many clients, who hold as much as the others. The result is nil without public examples, and
 // where there is no such run.
 func tenTimes(ctx context.Context, q plan.Request) (*plan.Expected, error) {
-	if q.Examples == nil || q.Clients > fl.MaxReports/10 {
+	if q.Examples == nil || max(q.Clients, q.Records) > fl.MaxReports/10 {
 		return nil, nil
 	}
-	q.Clients, q.Cohort, q.Force = 10*q.Clients, 10*q.Cohort, true
+	q.Force = true
+	if q.Records > 0 {
+		q.Records *= 10
+	} else {
+		q.Clients, q.Cohort = 10*q.Clients, 10*q.Cohort
+	}
 	run, err := q.Run(ctx)
 	if err != nil {
 		return nil, ctx.Err()
@@ -221,10 +227,10 @@ func (p planned) print(ctx context.Context, w io.Writer) error {
 		return nil
 	}
 	fmt.Fprintln(w)
-	if err := plan.PrintRows(w, p.Trusts, plan.Client); err != nil || p.TenTimes == nil {
+	if err := plan.PrintRows(w, p.Trusts, p.Run.Unit); err != nil || p.TenTimes == nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "ten times as many clients are expected to reach %.3f, with the same trust and budget.\n", p.TenTimes.Accuracy)
+	_, err := fmt.Fprintf(w, "ten times as many %ss are expected to reach %.3f, with the same trust and budget.\n", p.Run.Unit, p.TenTimes.Accuracy)
 	return err
 }
 
@@ -236,11 +242,7 @@ type compared struct {
 
 // compare answers by the table alone.
 func (q *planFlags) compare(ctx context.Context, std command.Streams, question plan.Request, bar *progress.Bar) error {
-	var sites *plan.Sites
-	if q.unit == plan.Record {
-		sites = &q.sites
-	}
-	rows, err := question.Compare(ctx, sites)
+	rows, err := question.Compare(ctx)
 	if err != nil {
 		return err
 	}

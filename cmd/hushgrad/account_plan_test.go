@@ -240,21 +240,25 @@ func TestAccountPlanRefuses(t *testing.T) {
 	}
 }
 
-// The table of trusts ends a plan, and is the whole answer for records and for trusts that no run is planned for.
+// The table of trusts ends a plan, and is the whole answer for a trust that no run is planned for.
 func TestAccountPlanComparesTrusts(t *testing.T) {
 	var p planned
 	ask(t, &p, "plan", "-o", "json", "--clients", "3000", "--rounds", "1", "--trust", "nobody", "--budget", "2", "--dim", "650", "--l1", "20", "--l2", "1", "--force")
 	if p.Trust != plan.Nobody || *p.LocalTotal != 2 || p.Participations != 1 || len(p.Trusts) != len(plan.Trusts()) {
 		t.Errorf("%+v %+v", p.Run, p.Trusts)
 	}
-	questions := [][]string{
-		{"--trust", "server", "--clients", "3000", "--rounds", "1", "--budget", "1", "--dim", "650", "--l1", "20", "--l2", "1"},
-		{"--unit", "record", "--sites", "12", "--records", "12000", "--dim", "1000", "--l1", "20", "--l2", "1", "--budget", "4", "--rounds", "1"},
+	hospitals := []string{"--unit", "record", "--sites", "12", "--records", "12000", "--dim", "1000", "--l1", "20", "--l2", "1", "--budget", "4", "--rounds", "1"}
+	p = planned{}
+	ask(t, &p, append([]string{"plan", "-o", "json"}, hospitals...)...)
+	if p.Trust != plan.OwnSite || p.Promise.Unit != plan.Record || p.Records != 12_000 || *p.LocalTotal > 4 || len(p.Trusts) != len(plan.Trusts()) {
+		t.Errorf("hospitals: %+v %+v %+v", p.Run, p.Promise, p.Trusts)
 	}
-	if !*long {
-		questions = questions[1:]
+	text := ask(t, nil, append([]string{"plan", "--trust", "two-servers"}, hospitals...)...)
+	if !strings.Contains(text, "12 sites") || !strings.Contains(text, "everybody but the server") || !strings.Contains(text, "replace one record") {
+		t.Errorf("hospitals with two servers:\n%s", text)
 	}
-	for _, args := range questions {
+	if *long {
+		args := []string{"--trust", "server", "--clients", "3000", "--rounds", "1", "--budget", "1", "--dim", "650", "--l1", "20", "--l2", "1"}
 		var c compared
 		ask(t, &c, append([]string{"plan", "-o", "json"}, args...)...)
 		text := ask(t, nil, append([]string{"plan"}, args...)...)
@@ -262,7 +266,7 @@ func TestAccountPlanComparesTrusts(t *testing.T) {
 			t.Errorf("%q: %+v\n%s", args, c, text)
 		}
 	}
-	for _, args := range [][]string{{"--sites", "3"}, {"--unit", "record"}, {"--unit", "record", "--sites", "3", "--records", "2", "--dim", "9", "--l1", "2", "--l2", "1"}, {"--trust", "server", "--error", "1"}} {
+	for _, args := range [][]string{{"--sites", "3"}, {"--unit", "record"}, {"--unit", "record", "--sites", "3", "--records", "2", "--dim", "9", "--l1", "2", "--l2", "1"}, {"--trust", "server", "--error", "1"}, {"--trust", "own-site"}, append(hospitals, "--error", "1")} {
 		var bad *fl.ParamError
 		if err := try(t, append([]string{"account", "plan"}, args...)); !errors.As(err, &bad) {
 			t.Errorf("%q: error %v, want a ParamError", args, err)

@@ -288,3 +288,22 @@ def test_numbers_out_of_range_are_named() -> None:
     with pytest.raises(InvalidParameter) as refused:
         account(new_round(), clients=1)
     assert refused.value.param == "clients"
+
+
+@pytest.mark.parametrize("trust", ["", "two-servers"])
+def test_hospitals_are_planned_by_their_records(trust: str) -> None:
+    run = plan(clients=12, records=12_000, dim=500, l1=20.0, l2=1.0, trust=trust, budget=2.0)
+    own = run.trust == "own-site"
+    assert run.mechanism == ("gaussian-site" if own else "gaussian-shares")
+    assert (run.records, run.cohort, run.rounds, run.affordable) == (12_000, 12, 30, 30)
+    assert run.params == {"records": 12_000}
+    assert run.promise.unit == "record"
+    total = run.promise.epsilon_local_total if own else run.promise.epsilon_central
+    assert total is not None
+    assert 1.999 < total <= 2.0
+    every = compare(clients=12, records=12_000, dim=500, l1=20.0, l2=1.0, budget=2.0)
+    rows = {row.trust: row for row in every}
+    assert rows["server"].error < rows["two-servers"].error < rows["own-site"].error
+    assert rows["own-site"].epsilon <= 2.0
+    with pytest.raises(InvalidParameter, match="records"):
+        plan(clients=12, records=11, dim=500, l1=20.0, l2=1.0, trust=trust)

@@ -3,6 +3,7 @@
 package abi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,10 +23,11 @@ type promise struct {
 	Central        *number `json:"epsilon_central"`
 	Delta          number  `json:"delta"`
 	Participations int     `json:"participations"`
+	Unit           string  `json:"unit"`
 }
 
 func promiseOf(p plan.Promise) promise {
-	return promise{(*number)(p.Local), (*number)(p.LocalTotal), number(p.LocalDelta), (*number)(p.Central), number(p.Delta), p.Participations}
+	return promise{(*number)(p.Local), (*number)(p.LocalTotal), number(p.LocalDelta), (*number)(p.Central), number(p.Delta), p.Participations, string(cmp.Or(p.Unit, plan.Client))}
 }
 
 // accountArgs are the arguments of account.
@@ -83,6 +85,7 @@ type planArgs struct {
 	Trust        string `json:"trust"`
 	Dim          int    `json:"dim"`
 	Clients      int    `json:"clients"`
+	Records      int    `json:"records"`
 	Cohort       int    `json:"cohort"`
 	Rounds       int    `json:"rounds"`
 	Epsilon      number `json:"epsilon"`
@@ -147,7 +150,7 @@ func (a planArgs) rows(payload []byte) ([][]float64, error) {
 // request returns the request that the arguments make.
 func (a planArgs) request(payload []byte) (q plan.Request, err error) {
 	q = plan.Request{
-		Mechanism: a.Mechanism, Trust: plan.Trust(a.Trust), Dim: a.Dim, Clients: a.Clients, Cohort: a.Cohort, Rounds: a.Rounds,
+		Mechanism: a.Mechanism, Trust: plan.Trust(a.Trust), Dim: a.Dim, Clients: a.Clients, Records: a.Records, Cohort: a.Cohort, Rounds: a.Rounds,
 		Epsilon: float64(a.Epsilon), MaxEpsilon: float64(a.MaxEpsilon), Budget: float64(a.Budget), Delta: float64(a.Delta), Sparsity: a.Sparsity,
 		Clip: float64(a.Clip), LearningRate: float64(a.LearningRate), L1: float64(a.L1), L2: float64(a.L2), Centred: a.Centred,
 		PerClient: a.PerClient, ZeroShot: float64(a.ZeroShot), Force: a.Force,
@@ -195,6 +198,7 @@ type planAnswer struct {
 	Trust      plan.Trust  `json:"trust"`
 	Budget     number      `json:"budget"` // 0: none
 	Clients    int         `json:"clients"`
+	Records    int         `json:"records"` // of which sums are sent; 0: none
 	Cohort     int         `json:"cohort"`
 	Rounds     int         `json:"rounds"`
 	Affordable int         `json:"affordable"`
@@ -224,7 +228,7 @@ func compareTrusts(ctx context.Context, _ *Session, args planArgs, payload []byt
 	if err != nil {
 		return nil, nil, err
 	}
-	rows, err := q.Compare(ctx, nil)
+	rows, err := q.Compare(ctx)
 	return struct {
 		Rows []plan.Row `json:"rows"`
 	}{rows}, nil, err
@@ -248,7 +252,7 @@ func makePlan(ctx context.Context, _ *Session, args planArgs, payload []byte) (a
 		return nil, nil, err
 	}
 	answer := planAnswer{
-		Round: describe(run.Template), Trust: run.Trust, Budget: number(run.Budget), Clients: run.Clients, Cohort: run.Cohort, Rounds: run.Rounds, Affordable: run.Affordable,
+		Round: describe(run.Template), Trust: run.Trust, Budget: number(run.Budget), Clients: run.Clients, Records: run.Records, Cohort: run.Cohort, Rounds: run.Rounds, Affordable: run.Affordable,
 		L1: number(q.L1), L2: number(q.L2), Expected: run.Expected, LearningRate: number(run.LearningRate), Momentum: number(run.Momentum), Averaging: number(run.Averaging),
 		Promise: promiseOf(p), Explanation: explanation.String(),
 	}

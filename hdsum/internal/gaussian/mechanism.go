@@ -93,9 +93,9 @@ func (m *mechanism) ShareBytes(side fl.ShareSide) int {
 	return 0
 }
 
-// StandardError is the standard error of a coordinate of the mean of a number of reports, or of records.
-func (m *mechanism) StandardError(reports int) float64 {
-	return m.standardError(int64(reports), bothNoises)
+// StandardError is the standard error of a coordinate of the mean of vectors, in any number of reports.
+func (m *mechanism) StandardError(vectors, _ int) float64 {
+	return m.standardError(int64(vectors), bothNoises)
 }
 
 // estimate decodes the sum of both servers' releases.

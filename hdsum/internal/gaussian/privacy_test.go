@@ -171,7 +171,7 @@ func TestTheErrorIsThatOfATrustedServer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if ratio := m.StandardError(200) / (trusted / 200); !(ratio > 1.41 && ratio < 1.45) {
+			if ratio := m.StandardError(200, 200) / (trusted / 200); !(ratio > 1.41 && ratio < 1.45) {
 				t.Errorf("dim %d, ε = %g: %.4f times a trusted server's error", dim, epsilon, ratio)
 			}
 		}

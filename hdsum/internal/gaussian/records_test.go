@@ -82,8 +82,8 @@ func TestTheMeanIsOverRecords(t *testing.T) {
 		}
 		mean := e.Mean()
 		for j, v := range mean.Value {
-			if !(math.Abs(v-want[j]) <= 6*mean.StdErr[j]) || mean.StdErr[j] != m.StandardError(36) {
-				t.Errorf("%s, coordinate %d: %g ± %g, want %g ± %g", name, j, v, mean.StdErr[j], want[j], m.StandardError(36))
+			if !(math.Abs(v-want[j]) <= 6*mean.StdErr[j]) || mean.StdErr[j] != m.StandardError(36, 36) {
+				t.Errorf("%s, coordinate %d: %g ± %g, want %g ± %g", name, j, v, mean.StdErr[j], want[j], m.StandardError(36, 36))
 			}
 		}
 	}
@@ -93,8 +93,8 @@ func TestTheMeanIsOverRecords(t *testing.T) {
 // A mean over 40 records has the error of a mean over 40 clients.
 func TestRecordsHaveTheNoiseOfClients(t *testing.T) {
 	records, clients := open(t, recordRound(20)), open(t, testRound(20))
-	if records.Guarantee() != clients.Guarantee() || records.StandardError(40) != clients.StandardError(40) {
-		t.Errorf("%v and %g, want %v and %g", records.Guarantee(), records.StandardError(40), clients.Guarantee(), clients.StandardError(40))
+	if records.Guarantee() != clients.Guarantee() || records.StandardError(40, 40) != clients.StandardError(40, 40) {
+		t.Errorf("%v and %g, want %v and %g", records.Guarantee(), records.StandardError(40, 40), clients.Guarantee(), clients.StandardError(40, 40))
 	}
 }
 

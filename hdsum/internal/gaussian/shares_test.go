@@ -51,7 +51,7 @@ func TestTheErrorIsThatOfTheNoise(t *testing.T) {
 	r := testRound(3)
 	m := open(t, r)
 	for _, reports := range []int{3, 12} {
-		each := m.StandardError(reports)
+		each := m.StandardError(reports, reports)
 		err := fltest.Rounds(r, fltest.Accuracy{
 			Gradients: [][]float64{{1, 0, -1}, {0.5, 0.5, 0}, {-1, 1, 1}}, Truth: []float64{0.5 / 3, 0.5, 0},
 			MSE: 3 * each * each * float64(reports), Reports: reports, Rounds: 400, StdErrFactor: 1.1, NoiseFactor: 1.1,

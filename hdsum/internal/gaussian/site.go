@@ -71,10 +71,9 @@ func (s *site) Guarantee() fl.Guarantee {
 // ReportBytes implements fl.ReportSizer.
 func (s *site) ReportBytes() int { return s.head() + s.ring.bytes() }
 
-// StandardError is the standard error of a coordinate of the mean of a number of reports of one vector each. With records the
-// error depends on how many of them each site has.
-func (s *site) StandardError(reports int) float64 {
-	return s.standardError(int64(reports), int64(reports))
+// StandardError is the standard error of a coordinate of the mean of vectors that arrive in a number of reports.
+func (s *site) StandardError(vectors, reports int) float64 {
+	return s.standardError(int64(vectors), int64(reports))
 }
 
 // NewAggregator implements fl.Mechanism.

@@ -156,7 +156,7 @@ func TestAsManySitesAsFitDoNotWrap(t *testing.T) {
 // The errors of whole rounds are those that are stated.
 func TestTheErrorOfSitesIsTheNoise(t *testing.T) {
 	r := siteRound(3)
-	each := openSite(t, r).StandardError(12)
+	each := openSite(t, r).StandardError(12, 12)
 	err := fltest.Rounds(r, fltest.Accuracy{
 		Gradients: [][]float64{{1, 0, -1}, {0.5, 0.5, 0}, {-1, 1, 1}}, Truth: []float64{0.5 / 3, 0.5, 0},
 		MSE: 3 * each * each * 12, Reports: 12, Rounds: 400, StdErrFactor: 1.1, NoiseFactor: 1.1,

@@ -33,6 +33,9 @@ class Promise:
         The δ of epsilon_central.
     participations : int
         Rounds in which a client takes part, at most.
+    unit : str
+        What the ε are about: "client", or "record" where sites sum up their records. Then read
+        "record" for "client".
     """
 
     epsilon_local: float | None
@@ -41,6 +44,7 @@ class Promise:
     epsilon_central: float | None
     delta: float
     participations: int
+    unit: str = "client"
 
     @classmethod
     def from_answer(cls, answer: dict[str, Any]) -> Promise:
@@ -52,6 +56,7 @@ class Promise:
             epsilon_central=_optional(answer, "epsilon_central"),
             delta=float(answer["delta"]),
             participations=answer["participations"],
+            unit=answer["unit"],
         )
 
 
@@ -132,7 +137,7 @@ class Plan:
     mechanism : str
         Mechanism of the rounds.
     trust : str
-        Whom the clients trust: "nobody", "shuffler" or "two-servers".
+        Whom the clients trust: "nobody", "own-site", "shuffler" or "two-servers".
     budget : float
         ε of everything that a client sends in the run, after which the run ends; 0 is none. With
         the trust "nobody" it is local, and otherwise central at the δ of the promise.
@@ -147,6 +152,8 @@ class Plan:
         Coordinates of a gradient.
     clients, cohort : int
         Clients of the run, and of one round.
+    records : int
+        Records of all clients together, of which they send sums. 0: they send no such sums.
     rounds, affordable : int
         Rounds of the run, and how many of them the budget allows.
     noise : float or None
@@ -185,6 +192,7 @@ class Plan:
     params: Mapping[str, Any]
     dim: int
     clients: int
+    records: int
     cohort: int
     rounds: int
     affordable: int
@@ -233,6 +241,7 @@ class Plan:
 def plan(
     *,
     clients: int,
+    records: int = 0,
     dim: int = 0,
     public: Floats | tuple[Floats, Sequence[int] | NDArray[np.integer]] | None = None,
     l1: float | None = None,
@@ -263,6 +272,11 @@ def plan(
     ----------
     clients : int
         Number of clients, which take part in turn.
+    records : int
+        Records of all clients together, where clients are sites that hold many people's records,
+        as hospitals do. The budget then protects one record. With the trust "own-site" or
+        "two-servers" a site sends one sum of its records in every round. 0: the budget protects
+        all data of a client.
     dim : int
         Coordinates of a gradient. 0 with public examples: the parameters of softmax regression on
         them, (features + 1) times the number of classes.
@@ -276,17 +290,19 @@ def plan(
         Guess of the norms of a client's gradient at the first model, from public data, where there
         are no public gradients. This is a fallback: how much the clip cuts is then not known.
     trust : str
-        Whom the clients trust, "nobody" by default. "nobody": the budget is the sum of the local ε
-        of all reports of a client, and holds against everybody. "shuffler": the budget is a central
+        Whom the clients trust, "nobody" by default, and "own-site" with records. "nobody": the
+        budget is the sum of the local ε of all reports of a client, and holds against everybody.
+        "own-site": sites with records add Gaussian noise to their own sums, and the budget holds
+        against everybody outside of the site. "shuffler": the budget is a central
         ε, and holds against anyone who sees only the shuffled reports. "two-servers": the budget
         is a central ε, and holds against either of two servers as long as the other one is honest.
-        With sumdp the default is "shuffler", and with gaussian-shares "two-servers": nothing else
-        serves.
+        With sumdp the default is "shuffler", with gaussian-shares "two-servers", and with
+        gaussian-site "own-site": nothing else serves.
     per_client : int
         Examples that a client holds, for the rehearsals on public examples.
     rounds : int
         Number of rounds, at most. 0 stands for 30, for at most 16 with the trust "nobody", and for
-        10 with sumdp and gaussian-shares.
+        10 with sumdp and with gaussian-shares without records.
     epsilon : float
         ε of one report. 0 stands for the largest that the budget allows, and for 1 with sumdp or
         gaussian-shares and no budget.
@@ -299,7 +315,8 @@ def plan(
     delta : float
         The δ at which central ε are stated, in (0, 1).
     mechanism : str
-        "auto", a local mechanism that can be planned, "sumdp", "gaussian-shares", or "none".
+        "auto", a local mechanism that can be planned, "sumdp", "gaussian-shares", "gaussian-site",
+        or "none".
     cohort : int
         Clients of a round.
     sparsity : int
@@ -333,6 +350,7 @@ def plan(
         "trust": _arguments.text("trust", trust),
         "dim": _arguments.whole("dim", dim),
         "clients": _arguments.whole("clients", clients),
+        "records": _arguments.whole("records", records),
         "cohort": _arguments.whole("cohort", cohort),
         "rounds": _arguments.whole("rounds", rounds),
         "epsilon": _arguments.number("epsilon", epsilon),
@@ -363,6 +381,7 @@ def plan(
         params=described["params"],
         dim=described["dim"],
         clients=answer["clients"],
+        records=answer["records"],
         cohort=answer["cohort"],
         rounds=answer["rounds"],
         affordable=answer["affordable"],
@@ -387,6 +406,7 @@ def plan(
 def compare(
     *,
     clients: int,
+    records: int = 0,
     dim: int = 0,
     public: Floats | tuple[Floats, Sequence[int] | NDArray[np.integer]] | None = None,
     l1: float | None = None,
@@ -414,6 +434,7 @@ def compare(
     arguments = {
         "dim": _arguments.whole("dim", dim),
         "clients": _arguments.whole("clients", clients),
+        "records": _arguments.whole("records", records),
         "rounds": _arguments.whole("rounds", rounds),
         "budget": _arguments.number("budget", budget),
         "delta": _arguments.number("delta", delta),
