@@ -50,12 +50,12 @@ func TestPagesSayWhatTheDemoPlans(t *testing.T) {
 	local := fl.FormatUp(*p.Local, 3)
 	for page, says := range map[string][]string{
 		"README.md": {
-			fmt.Sprintf("ε is larger: %s for one report, with the default features at a central ε of 1, and %d times as much for a client's %d reports",
-				fl.FormatUp(*best.Local, 3), best.Participations, best.Participations),
+			fmt.Sprintf("It is %s for one report, with the default features at a central ε of 1. It is %s for a client's %d reports together",
+				fl.FormatUp(*best.Local, 3), fl.FormatUp(*best.LocalTotal, 3), best.Participations),
 		},
 		"docs/threat-model.md": {
 			fmt.Sprintf("ε = %s and s = %d", local, run.Sparsity), fmt.Sprintf("t = %d slots", slots), fmt.Sprintf("makes %.0f %%", right),
-			fmt.Sprintf("it is %s for %d reports", fl.FormatUp(*p.LocalTotal, 4), run.Rounds), fmt.Sprintf("it is %s at δ", fl.FormatUp(*p.Central, 2)),
+			fmt.Sprintf("For %d of the reports above (`--mechanism coco`) it is %s", run.Rounds, fl.FormatUp(*p.LocalTotal, 4)), fmt.Sprintf("it is %s at δ", fl.FormatUp(*p.Central, 2)),
 		},
 	} {
 		text, err := os.ReadFile(filepath.Join(root, page))
