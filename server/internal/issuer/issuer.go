@@ -53,7 +53,7 @@ func New(cfg Config) (*Issuer, error) {
 		return nil, fmt.Errorf("issuer: %w", err)
 	}
 	i := &Issuer{
-		cfg: cfg, journal: keeper.NewStopper(cfg.Journal, cfg.Logger), spare: make(spare), creating: make(chan struct{}, 1),
+		cfg: cfg, journal: keeper.NewStopper(cfg.Journal, cfg.Logger), spare: newSpare(), creating: make(chan struct{}, 1),
 		signing: semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0))),
 		keys:    map[string]*key{}, calls: map[owner]bool{},
 	}

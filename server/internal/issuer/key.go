@@ -141,11 +141,42 @@ func checkRoundID(id string) error {
 }
 
 // spare makes private keys ahead of time, because that takes some tenths of a second.
-type spare chan pair
+type spare struct {
+	pairs  chan pair
+	needed chan struct{}
+}
 
-// fill has the next pair ready until ctx ends.
+func newSpare() spare { return spare{make(chan pair), make(chan struct{})} }
+
+// quiet is how long the clients of a new round have the processor before the next pair is made.
+const quiet = time.Second
+
+// take returns a pair, which is made at once where there is none.
+func (s spare) take(ctx context.Context) (p pair, err error) {
+	select {
+	case p = <-s.pairs:
+		return p, nil
+	case s.needed <- struct{}{}:
+	case <-ctx.Done():
+		return p, ctx.Err()
+	}
+	select {
+	case p = <-s.pairs:
+		return p, nil
+	case <-ctx.Done():
+		return p, ctx.Err()
+	}
+}
+
+// fill has the next pair ready, some time after the last one was taken, until ctx ends.
 func (s spare) fill(ctx context.Context, newKey func() (*rsa.PrivateKey, error)) {
-	for ctx.Err() == nil {
+	for {
+		select {
+		case <-s.needed:
+		case <-time.After(quiet):
+		case <-ctx.Done():
+			return
+		}
 		var next pair
 		for i := range next {
 			private, err := newKey()
@@ -155,8 +186,9 @@ func (s spare) fill(ctx context.Context, newKey func() (*rsa.PrivateKey, error))
 			next[i] = private
 		}
 		select {
-		case s <- next:
+		case s.pairs <- next:
 		case <-ctx.Done():
+			return
 		}
 	}
 }

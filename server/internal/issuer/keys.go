@@ -75,11 +75,9 @@ func (i *Issuer) CreateKey(ctx context.Context, roundID string, expires time.Tim
 	if len(keys) >= i.cfg.MaxKeys {
 		return KeyInfo{}, fmt.Errorf("%w: %w", ErrLimit, fl.Invalid("round_id", roundID, "must wait: there are %d keys, drop one", len(keys)))
 	}
-	var private pair
-	select {
-	case private = <-i.spare:
-	case <-ctx.Done():
-		return KeyInfo{}, ctx.Err()
+	private, err := i.spare.take(ctx)
+	if err != nil {
+		return KeyInfo{}, err
 	}
 	k, err := newKey(roundID, end, private)
 	if err != nil {

@@ -3,10 +3,15 @@ package issuer
 import (
 	"bytes"
 	"context"
+	"crypto/rsa"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hushgrad/hushgrad/server/journal"
@@ -213,6 +218,43 @@ func FuzzRecord(f *testing.F) {
 		}
 		if same, err := parseRecord(again); err != nil || same.inner.id != k.inner.id || same.outer.id != k.outer.id {
 			t.Fatalf("%q comes back as another key, %v", data, err)
+		}
+	})
+}
+
+// A pair is made when it is needed, and the next one when the clients of the round have had the processor for a while.
+func TestTheNextKeysAreMadeAheadOfTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var made atomic.Int32
+		pairs := newSpare()
+		ctx, stop := context.WithCancel(t.Context())
+		var filling sync.WaitGroup
+		filling.Go(func() {
+			pairs.fill(ctx, func() (*rsa.PrivateKey, error) { made.Add(1); return &rsa.PrivateKey{}, nil })
+		})
+		want := func(keys int32) {
+			t.Helper()
+			if synctest.Wait(); made.Load() != keys {
+				t.Errorf("%d keys were made, want %d", made.Load(), keys)
+			}
+		}
+		want(0)
+		for _, keys := range []int32{2, 4} { // at once, and ahead of time
+			if _, err := pairs.take(ctx); err != nil {
+				t.Fatal(err)
+			}
+			want(keys)
+			if keys == 2 {
+				time.Sleep(quiet)
+				want(4)
+				time.Sleep(10 * quiet)
+				want(4)
+			}
+		}
+		stop()
+		filling.Wait()
+		if _, err := pairs.take(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("after the end: %v", err)
 		}
 	})
 }
