@@ -73,8 +73,12 @@ func (p Promise) Words() (out []Words) {
 	case p.Seed != 0:
 		about("privacy", fmt.Sprintf("none: the seed repeats the noise, and a party that guesses %d reads the reports", p.Seed))
 	case p.Unit == Record && p.Local != nil:
+		rounds := "the round"
+		if p.Participations > 1 {
+			rounds = fmt.Sprintf("all %d rounds together", p.Participations)
+		}
 		about("local privacy",
-			fmt.Sprintf("ε = %s, δ = %s for one record in all %d rounds together: against everybody outside of its site, the server included", above(*p.LocalTotal), above(p.LocalDelta), p.Participations),
+			fmt.Sprintf("ε = %s, δ = %s for one record in %s: against everybody outside of its site, the server included", above(*p.LocalTotal), above(p.LocalDelta), rounds),
 			fmt.Sprintf("Someone who has all that the site sends and knows all other records, and guesses which of two records the site has, is right %s of the time (50 %% is a coin toss).", p.accuracy(*p.LocalTotal)),
 			severalRecords)
 	case p.Local != nil && p.Participations > 1:
@@ -111,7 +115,7 @@ func (p Promise) Words() (out []Words) {
 }
 
 // severalRecords is what no ε of a record covers.
-const severalRecords = "A person with several records is protected less: k records change a sum up to k times as much. The number of a site's records is public."
+const severalRecords = "A person with several records is protected less than one record. The number of a site's records is public."
 
 // Print writes Words, a line for each sentence and the heading before the first.
 func (p Promise) Print(w io.Writer) error {
