@@ -114,7 +114,7 @@ type Policy struct {
 	// MinReports is the smallest acceptable Round.MinReports.
 	MinReports int
 	// MaxDim is the largest acceptable Round.Dim. It bounds the memory that a round can make
-	// a client use: a mechanism may take 16 bytes for each coordinate. 0 means DefaultMaxDim.
+	// a client use: a mechanism may take 40 bytes for each coordinate. 0 means DefaultMaxDim.
 	MaxDim int
 	// TrustShuffler accepts guarantees of the shuffle model. They do not hold against
 	// a party that sees the messages of a single client together.

@@ -24,7 +24,7 @@ func (run *Run) String() string {
 	if run.Records > 0 {
 		return fmt.Sprintf("mechanism %s: %s of %d sites, which send sums of %d records together", run.Mechanism, rounds, run.Cohort, run.Records)
 	}
-	return fmt.Sprintf("mechanism %s: %s of %d clients, each client %s", run.Mechanism, rounds, run.Cohort, times)
+	return fmt.Sprintf("mechanism %s: %s of %d %ss, each %s %s", run.Mechanism, rounds, run.Cohort, run.Unit, run.Unit, times)
 }
 
 // Remarks returns what is worth knowing beforehand, one sentence each: the upload where a

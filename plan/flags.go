@@ -19,18 +19,18 @@ import (
 func Flags(f *flag.FlagSet) (q *Request, check func() error) {
 	q = &Request{Mechanism: mechanisms.Auto}
 	names := append([]string{mechanisms.Auto}, planned()...)
-	names = append(names, hdsum.Name, hdsum.SharesName, hdsum.SiteName, baseline.None)
-	command.OneOf(f, &q.Mechanism, "mechanism", "", names, "auto, coco, collision, signsketch, privunit, sumdp, gaussian-shares, gaussian-site or none")
-	f.Float64Var(&q.Epsilon, "epsilon", 0, "ε of one report: local, or central with sumdp and gaussian-shares; 0: the largest that --budget allows; 1 with these two and no --budget")
+	names = append(names, hdsum.Name, hdsum.SharesName, baseline.None)
+	command.OneOf(f, &q.Mechanism, "mechanism", "", names, "auto, coco, collision, signsketch, privunit, sumdp, gaussian-shares or none")
+	f.Float64Var(&q.Epsilon, "epsilon", 0, "ε of one report: local, or central with sumdp and gaussian-shares; 0: the largest that --budget allows; 1 with these two, clients without records and no --budget")
 	f.Float64Var(&q.MaxEpsilon, "max-epsilon", 0, "largest ε of one report that may be planned; 0: only --budget limits it")
 	command.OneOf(f, (*string)(&q.Trust), "trust", "", trusts(), "whom the clients trust: nobody, own-site, shuffler or two-servers; empty: what the mechanism needs, and otherwise own-site where clients are sites with records, and nobody where not")
-	f.Float64Var(&q.Budget, "budget", 0, "ε of everything that a client sends in the run, after which it ends: local with --trust nobody, otherwise central at --delta; 0: none, or where --epsilon is not given either 4 with --trust nobody and 1 otherwise")
-	f.Float64Var(&q.Delta, "delta", 1e-6, "δ at which the central ε is stated")
+	f.Float64Var(&q.Budget, "budget", 0, "ε of everything that a client sends in the run, after which it ends: local with --trust nobody, local at --delta with own-site, otherwise central at --delta; 0: none, or where --epsilon is not given either 4 with --trust nobody and 1 otherwise")
+	f.Float64Var(&q.Delta, "delta", 1e-6, "δ at which ε is stated, but for a local ε with --trust nobody")
 	f.IntVar(&q.Clients, "clients", 60000, "number of clients, which take part in turn")
 	f.IntVar(&q.Cohort, "cohort", 0, "clients of a round; 0: planned")
-	f.IntVar(&q.Rounds, "rounds", 0, "rounds; the guarantees of a client's reports compose; 0: 30, at most 16 with --trust nobody, or 10 with sumdp and gaussian-shares")
+	f.IntVar(&q.Rounds, "rounds", 0, "rounds; the guarantees of a client's reports compose; 0: 30, at most 16 with --trust nobody, or 10 with sumdp and with gaussian-shares without records")
 	f.IntVar(&q.Sparsity, "sparsity", 0, "signed coordinates per client before the randomizer, s; 0: planned")
-	f.Float64Var(&q.Clip, "clip", 0, "norm to which a client's gradient is clipped: L1, or L2 with sumdp and gaussian-shares; 0: planned")
+	f.Float64Var(&q.Clip, "clip", 0, "norm to which a client's gradient is clipped: L1, or L2 with sumdp, gaussian-shares and --trust own-site; 0: planned")
 	f.Float64Var(&q.LearningRate, "lr", 0, "learning rate of the server; 0: planned")
 	f.BoolVar(&q.Force, "force", false, "plan a run whose noise is above its signal, too")
 	return q, func() error {
@@ -55,5 +55,4 @@ var ignored = map[string][]string{
 	baseline.None:    {"trust", "epsilon", "max-epsilon", "budget", "delta", "sparsity", "clip", "explain"},
 	hdsum.Name:       {"max-epsilon", "sparsity", "explain"},
 	hdsum.SharesName: {"max-epsilon", "sparsity", "explain"},
-	hdsum.SiteName:   {"max-epsilon", "sparsity", "explain"},
 }

@@ -88,17 +88,14 @@ const refusalMargin = 1.1
 
 // refuse says what would make a run's noise smaller by a factor.
 func (run *Run) refuse(by float64, because string) error {
-	who, clients := "clients", float64(run.Clients)*by // noise of sums, and behind a shuffler nearly, falls with the number of clients
-	switch {
-	case run.Trust == Nobody:
-		clients *= by
-	case run.Records > 0:
-		who, clients = "records", float64(run.Records)*by
+	units := float64(cmp.Or(run.Records, run.Clients)) * by // noise of sums, and behind a shuffler nearly, falls with their number
+	if run.Trust == Nobody {
+		units *= by
 	}
 	budget := cmp.Or(run.Budget, run.Template.Epsilon)
 	var ways []string
-	if clients <= fl.MaxReports {
-		ways = append(ways, fmt.Sprintf("about %s %s", roundUp(clients), who))
+	if units <= fl.MaxReports {
+		ways = append(ways, fmt.Sprintf("about %s %ss", roundUp(units), run.Unit))
 	}
 	if budget*by <= fl.MaxEpsilon {
 		ways = append(ways, fmt.Sprintf("ε = %s", roundUp(budget*by)))

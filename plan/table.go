@@ -68,7 +68,7 @@ func (q Request) Compare(ctx context.Context) ([]Row, error) {
 	q.Rounds = cmp.Or(q.Rounds, 30)
 	q.Mechanism, q.Epsilon, q.MaxEpsilon, q.Force = mechanisms.Auto, 0, 0, true
 	if q.Records > 0 {
-		q.Trust, q.Cohort = OwnSite, 0
+		q.Trust, q.Cohort, q.PerClient = OwnSite, 0, 1
 		if err := q.validate(); err != nil { // before rows say that they are not served
 			return nil, fmt.Errorf("plan: %w", err)
 		}
@@ -147,10 +147,6 @@ func (r *Row) off(q Request, left kept, noise float64) {
 // √rounds times the sensitivity, replace-one. The clip is the gradients' norm, or the best one for a sample.
 func (r *Row) gaussian(ctx context.Context, q Request) error {
 	rounds, vectors := float64(q.Rounds), cmp.Or(q.Records, q.Clients)
-	perClient := max(1, q.PerClient)
-	if q.Records > 0 {
-		perClient = 1
-	}
 	sigma, err := baseline.GaussianSigma(q.Budget, q.Delta, 2*math.Sqrt(rounds))
 	if err != nil {
 		return fmt.Errorf("plan: %w", err)
@@ -178,7 +174,7 @@ func (r *Row) gaussian(ctx context.Context, q Request) error {
 		first.Outlook = &Outlook{Factor: warmFactor(votes)}
 	}
 	r.Expected, err = rehearsal{
-		on: q.Examples, first: first.First(q.first()), perClient: perClient, clients: vectors, cohort: vectors, rounds: q.Rounds,
+		on: q.Examples, first: first.First(q.first()), perClient: max(1, q.PerClient), clients: vectors, cohort: vectors, rounds: q.Rounds,
 		clip: wholeClip(share * q.L2), noise: noise{deviation: deviation}, steps: rule.clipped(share).steps(deviation, q.L2, q.Rounds), plain: q.plainSteps(q.Rounds),
 	}.expect(ctx)
 	return err

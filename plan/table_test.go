@@ -116,9 +116,13 @@ func TestRunsOfRecordsKeepTheBudget(t *testing.T) {
 			t.Errorf("%v: %s", err, text.String())
 		}
 	}
+	q.Trust, q.Budget = OwnSite, 0
+	if run, err := q.Run(t.Context()); err != nil || run.Budget != 1 || run.Affordable != 30 {
+		t.Errorf("without a budget: %+v, %v", run, err)
+	}
 	q.Trust, q.Budget, q.Rounds = Shuffler, 1, 2 // a report of each record
 	run, err := q.Run(t.Context())
-	if err != nil || run.Clients != 12_000 || run.Records != 0 || run.Unit != Record {
+	if err != nil || run.Clients != 12_000 || run.Records != 0 || run.Unit != Record || !strings.Contains(run.String(), "records, each record ") {
 		t.Errorf("%+v, %v", run, err)
 	}
 }

@@ -31,8 +31,8 @@
 // # Composition
 //
 // Composition is what several mechanisms cost together, for example all rounds that a client takes
-// part in. Start with [Shuffled], and with [Homogeneous] for equal budgets of mechanisms of which
-// only (ε, δ) is known.
+// part in. Start with [Shuffled], and with [Homogeneous] for equal budgets (ε, δ) of mechanisms
+// whose curves are unknown.
 //
 //	round, err := privacy.Shuffled(ctx, 1, 4, 17, 10_000, privacy.Options{}) // one round of 10^4 clients
 //	all, err := round.Compose(1000)                                          // a client takes part in 1000 such rounds

@@ -70,7 +70,7 @@ func (s *sharesSetting) run(ctx context.Context, env experiment.Env) (*experimen
 	return out, nil
 }
 
-// measure plays rounds of three clients.
+// measure plays rounds of two clients.
 func (s *sharesSetting) measure(ctx context.Context, mechanism string, dim, repeats int, seed uint64) (experiment.Row, error) {
 	round := fl.Round{
 		ID: "shares", Mechanism: mechanism, Dim: dim, Scale: 1, Epsilon: s.epsilon, Delta: s.delta,

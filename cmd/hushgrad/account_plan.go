@@ -63,6 +63,7 @@ type planFlags struct {
 	check    func() error // of the request
 	task     *task
 	maxError float64
+	flags    *flag.FlagSet
 	unit     plan.Unit
 	sites    int
 	records  int
@@ -98,6 +99,7 @@ hospital does: each site sends sums of its records, with noise of its own or by 
 }
 
 func (q *planFlags) bind(f *flag.FlagSet) {
+	q.flags = f
 	q.request, q.check = plan.Flags(f)
 	q.task = bindTask(f)
 	f.Float64Var(&q.maxError, "error", 0, "error that is acceptable, of the best sparse mechanism and in units of τ; 0: any")
@@ -115,6 +117,9 @@ func (q *planFlags) validate() error {
 	if records := q.unit == plan.Record; records != (q.sites != 0 && q.records != 0) || !records && (q.sites != 0 || q.records != 0) {
 		return fl.Invalid("--unit", string(q.unit), "must be %s with --sites and --records, and only with them", plan.Record)
 	} else if records {
+		if err := command.Unused(q.flags, "with --unit record: --sites says it", "clients"); err != nil {
+			return err
+		}
 		q.request.Clients, q.request.Records = q.sites, q.records
 	}
 	check := q.check

@@ -266,7 +266,7 @@ func TestAccountPlanComparesTrusts(t *testing.T) {
 			t.Errorf("%q: %+v\n%s", args, c, text)
 		}
 	}
-	for _, args := range [][]string{{"--sites", "3"}, {"--unit", "record"}, {"--unit", "record", "--sites", "3", "--records", "2", "--dim", "9", "--l1", "2", "--l2", "1"}, {"--trust", "server", "--error", "1"}, {"--trust", "own-site"}, append(hospitals, "--error", "1")} {
+	for _, args := range [][]string{{"--sites", "3"}, {"--unit", "record"}, {"--unit", "record", "--sites", "3", "--records", "2", "--dim", "9", "--l1", "2", "--l2", "1"}, {"--trust", "server", "--error", "1"}, {"--trust", "own-site"}, append(hospitals, "--error", "1"), append(hospitals, "--clients", "5")} {
 		var bad *fl.ParamError
 		if err := try(t, append([]string{"account", "plan"}, args...)); !errors.As(err, &bad) {
 			t.Errorf("%q: error %v, want a ParamError", args, err)

@@ -46,12 +46,12 @@
 // central guarantee holds against a party that sees only what a whole round gives together, for
 // example the server behind a shuffler. The central guarantee assumes an honest shuffler. A purpose
 // has up to two budgets. [Ledger.SetBudget] sets the first. It limits the client's total local
-// loss. This total holds against anyone who sees all reports of the client. The mechanisms sumdp and
+// loss. This total holds against a party that sees all reports of the client. The mechanisms sumdp and
 // gaussian-shares have no local ε: their reports count with their central ε. A total with such a
 // report holds only if the server that merges the reports, or one of the two servers, is honest.
 // [Ledger.SetCentralBudget] sets the second budget, which is optional. It limits the total of the
-// central guarantees, and holds against anyone who sees nothing but whole rounds. There a report without
-// a central guarantee counts with its local guarantee. A charge must fit into every budget that is set.
+// central guarantees. This total holds against a party that sees only what whole rounds give together. A
+// report without a central guarantee counts with its local guarantee there. A charge must fit into every budget that is set.
 //
 // # Durability
 //

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import re
-import subprocess
-from base64 import b64decode
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +13,7 @@ import pytest
 
 pytest.importorskip("flwr")
 
-from daemons import Daemon, free_address
+from daemons import free_address
 from flower_engine import run_metrics
 from flower_messages import NODES, Nodes, be_a_task, context, model, never, reason, trained
 from flwr.app import Array, ArrayRecord, ConfigRecord, Context, Message, RecordDict
@@ -25,6 +21,7 @@ from flwr.serverapp.strategy import FedAvg
 from pages import DOCS, blocks, needs_docs
 
 from hushgrad import InvalidParameter, Ledger, Policy
+from hushgrad.bench.parties import Servers
 from hushgrad.flower import (
     HushgradAggregation,
     HushgradMod,
@@ -50,45 +47,16 @@ class Parties:
 
 
 @pytest.fixture(scope="module")
-def parties(tmp_path_factory: pytest.TempPathFactory, command: Path) -> Iterator[Parties]:
+def parties() -> Iterator[Parties]:
     """Start both."""
-    folder = tmp_path_factory.mktemp("parties")
-    listener = free_address()
-    operators, clients = free_address(), free_address()
     with (
-        Daemon(
-            command,
-            *(
-                "serve",
-                "--data",
-                str(folder / "server"),
-                "--listen",
-                free_address(),
-                "--operator-listen",
-                operators,
-            ),
-            *("--shuffler-listen", listener),
-            log=folder / "serve.log",
-        ) as serve,
-        Daemon(
-            command,
-            *("shuffle", "--data", "none", "--name", NAME, "--floor", str(FLOOR)),
-            *("--seal-keys", str(folder / "share-keys")),
-            *("--listen", clients, "--upstream", listener),
-            log=folder / "shuffle.log",
-        ),
-        Operator.connect(operators) as operator,
-        Client.connect(clients) as shuffler,
+        Servers(NAME, floor=FLOOR) as made,
+        Operator.connect(made.operator) as operator,
+        Client.connect(made.shuffler) as shuffler,
     ):
-        found = re.search(r"fingerprint=([0-9a-f]{64})", serve.log.read_text())
-        assert found is not None
-        listed = subprocess.run(
-            [command, *("shuffle", "keys", "--seal-keys", folder / "share-keys", "-o", "json")],
-            check=True,
-            capture_output=True,
-        )
-        share_key = b64decode(json.loads(listed.stdout)[0]["public_key"])
-        yield Parties(operator, shuffler, (operators, clients), found[1], share_key)
+        fingerprint = hashlib.sha256(made.seal_key).hexdigest()
+        addresses = (made.operator, made.shuffler)
+        yield Parties(operator, shuffler, addresses, fingerprint, made.share_key)
 
 
 @pytest.fixture(autouse=True)
@@ -151,27 +119,38 @@ def test_sealed_reports_come_to_a_step(parties: Parties, strategy: HushgradAggre
         assert np.all(np.abs(step - wanted) < 6 * np.sqrt(7) * noise)
 
 
-def test_the_shuffler_is_the_second_of_two_servers(parties: Parties) -> None:
-    strategy = HushgradAggregation(
+def two_servers(parties: Parties, epsilon: float, scale: float, **more: Any) -> HushgradAggregation:
+    """Return an aggregation whose reports are sealed to two servers."""
+    return HushgradAggregation(
         FedAvg(),
-        epsilon=8,
+        epsilon=epsilon,
         delta=1e-6,
-        scale=2,
+        scale=scale,
         mechanism="gaussian-shares",
-        min_reports=5,
         shuffled=Shuffled(parties.operator, parties.shuffler, NAME, share_key=parties.share_key),
+        **more,
     )
-    pins = {
-        "hushgrad_max_epsilon": 8.0,
+
+
+def both(parties: Parties, epsilon: float) -> dict[str, Any]:
+    """Return the settings of a node that accepts rounds of the two servers."""
+    return {
+        "hushgrad_max_epsilon": epsilon,
         "hushgrad_max_delta": 1e-6,
         "hushgrad_shuffler": NAME,
         "hushgrad_seal_key": parties.fingerprint,
+        "hushgrad_share_key": hashlib.sha256(parties.share_key).hexdigest(),
     }
-    second = {"hushgrad_share_key": hashlib.sha256(parties.share_key).hexdigest()}
+
+
+def test_the_shuffler_is_the_second_of_two_servers(parties: Parties) -> None:
+    strategy = two_servers(parties, 8, 2, min_reports=5)
+    settings = both(parties, 8.0)
     asked = ask(strategy)
+    pins = {name: pin for name, pin in settings.items() if name != "hushgrad_share_key"}
     refused = HushgradMod()(asked[0], context(**pins), never)
     assert "hushgrad" in reason(refused)
-    replies = [HushgradMod()(message, context(**pins, **second), trained) for message in asked]
+    replies = [HushgradMod()(message, context(**settings), trained) for message in asked]
     stepped, metrics = strategy.aggregate_train(1, replies)
     assert stepped is not None
     assert metrics is not None
@@ -185,22 +164,8 @@ def test_the_shuffler_is_the_second_of_two_servers(parties: Parties) -> None:
 
 
 def test_a_model_of_a_million_parameters_goes_through_two_servers(parties: Parties) -> None:
-    strategy = HushgradAggregation(
-        FedAvg(),
-        epsilon=20,
-        delta=1e-6,
-        scale=1,
-        mechanism="gaussian-shares",
-        min_reports=NODES,
-        shuffled=Shuffled(parties.operator, parties.shuffler, NAME, share_key=parties.share_key),
-    )
-    settings = {
-        "hushgrad_max_epsilon": 20.0,
-        "hushgrad_max_delta": 1e-6,
-        "hushgrad_shuffler": NAME,
-        "hushgrad_seal_key": parties.fingerprint,
-        "hushgrad_share_key": hashlib.sha256(parties.share_key).hexdigest(),
-    }
+    strategy = two_servers(parties, 20, 1, min_reports=NODES)
+    settings = both(parties, 20.0)
     came = ArrayRecord({"w": Array(np.zeros((1000, 1000), np.float32))})
 
     def train(message: Message, _: Context) -> Message:
@@ -226,25 +191,8 @@ def test_a_model_of_a_million_parameters_goes_through_two_servers(parties: Parti
 
 
 def test_hospitals_send_sums_to_two_servers(parties: Parties) -> None:
-    strategy = HushgradAggregation(
-        FedAvg(),
-        epsilon=8,
-        delta=1e-6,
-        scale=2,
-        mechanism="gaussian-shares",
-        unit="example",
-        records=5000,
-        min_reports=NODES,
-        shuffled=Shuffled(parties.operator, parties.shuffler, NAME, share_key=parties.share_key),
-    )
-    settings = {
-        "hushgrad_max_epsilon": 8.0,
-        "hushgrad_max_delta": 1e-6,
-        "hushgrad_shuffler": NAME,
-        "hushgrad_seal_key": parties.fingerprint,
-        "hushgrad_share_key": hashlib.sha256(parties.share_key).hexdigest(),
-        "hushgrad_unit": "example",
-    }
+    strategy = two_servers(parties, 8, 2, unit="example", records=5000, min_reports=NODES)
+    settings = both(parties, 8.0) | {"hushgrad_unit": "example"}
 
     def train(message: Message, _: Context) -> Message:
         for count in (100, 300):

@@ -3,7 +3,6 @@
 package abi
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,17 +16,17 @@ import (
 
 // promise is a plan.Promise in JSON. What is null is not promised.
 type promise struct {
-	Local          *number `json:"epsilon_local"`
-	LocalTotal     *number `json:"epsilon_local_total"`
-	LocalDelta     number  `json:"delta_local"`
-	Central        *number `json:"epsilon_central"`
-	Delta          number  `json:"delta"`
-	Participations int     `json:"participations"`
-	Unit           string  `json:"unit"`
+	Local          *number   `json:"epsilon_local"`
+	LocalTotal     *number   `json:"epsilon_local_total"`
+	LocalDelta     number    `json:"delta_local"`
+	Central        *number   `json:"epsilon_central"`
+	Delta          number    `json:"delta"`
+	Participations int       `json:"participations"`
+	Unit           plan.Unit `json:"unit"`
 }
 
 func promiseOf(p plan.Promise) promise {
-	return promise{(*number)(p.Local), (*number)(p.LocalTotal), number(p.LocalDelta), (*number)(p.Central), number(p.Delta), p.Participations, string(cmp.Or(p.Unit, plan.Client))}
+	return promise{(*number)(p.Local), (*number)(p.LocalTotal), number(p.LocalDelta), (*number)(p.Central), number(p.Delta), p.Participations, p.Unit}
 }
 
 // accountArgs are the arguments of account.
@@ -72,6 +71,9 @@ func account(ctx context.Context, _ *Session, r *round, args accountArgs, _ []by
 		}
 		if err != nil {
 			break
+		}
+		if p.Unit = plan.Client; r.AboutRecords() {
+			p.Unit = plan.Record
 		}
 		answer.Promises = append(answer.Promises, promiseOf(p))
 	}
@@ -198,7 +200,7 @@ type planAnswer struct {
 	Trust      plan.Trust  `json:"trust"`
 	Budget     number      `json:"budget"` // 0: none
 	Clients    int         `json:"clients"`
-	Records    int         `json:"records"` // of which sums are sent; 0: none
+	Records    int         `json:"records"` // whose sums are sent; 0: none
 	Cohort     int         `json:"cohort"`
 	Rounds     int         `json:"rounds"`
 	Affordable int         `json:"affordable"`

@@ -153,7 +153,7 @@ class Plan:
     clients, cohort : int
         Clients of the run, and of one round.
     records : int
-        Records of all clients together, of which they send sums. 0: they send no such sums.
+        Records of all clients together, whose sums they send. 0: they send no such sums.
     rounds, affordable : int
         Rounds of the run, and how many of them the budget allows.
     noise : float or None

@@ -145,7 +145,7 @@ def two_servers(epsilon: float, clients: int, rounds: int) -> Contender:
         "two-servers",
         "hushgrad, two servers",
         epsilon,
-        Promise("either of two servers, one of them honest", None, epsilon, DELTA),
+        Promise("either server alone", None, epsilon, DELTA),
         start,
         averaging=s.averaging,
     )
@@ -187,7 +187,7 @@ def central_dp(epsilon: float, clients: int, rounds: int) -> Contender:
         "central",
         "central DP of Flower",
         epsilon,
-        Promise("who sees the models alone; the server is trusted", None, epsilon, DELTA),
+        Promise("everybody but the server", None, epsilon, DELTA),
         lambda _: (
             [fixedclipping_mod],
             # The noise comes after the inner strategy, which must not remember what has none.

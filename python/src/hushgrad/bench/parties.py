@@ -39,9 +39,19 @@ class Parties:
 
 
 class Servers(contextlib.AbstractContextManager[Parties]):
-    """The two processes, which end with the block. They keep nothing."""
+    """The two processes, which end with the block. They keep nothing.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    name : str
+        The second server's name, which clients pin.
+    floor : int
+        Reports below which the second server forwards nothing.
+    """
+
+    def __init__(self, name: str = NAME, floor: int = 2) -> None:
+        self._name = name
+        self._floor = floor
         self._open = contextlib.ExitStack()
 
     def __enter__(self) -> Parties:
@@ -50,16 +60,16 @@ class Servers(contextlib.AbstractContextManager[Parties]):
         keys, shares = folder / "keys", folder / "share-keys"
         operator, clients, upstream = _free(), _free(), _free()
         try:
-            self._start(
+            first = self._start(
                 *("serve", "--data", "none", "--seal-keys", keys, "--listen", _free()),
                 *("--operator-listen", operator, "--shuffler-listen", upstream),
             )
-            _wait(operator, upstream)
-            self._start(
-                *("shuffle", "--data", "none", "--seal-keys", shares, "--floor", "2"),
-                *("--name", NAME, "--listen", clients, "--upstream", upstream),
+            _wait(first, operator, upstream)
+            second = self._start(
+                *("shuffle", "--data", "none", "--seal-keys", shares, "--floor", str(self._floor)),
+                *("--name", self._name, "--listen", clients, "--upstream", upstream),
             )
-            _wait(clients)
+            _wait(second, clients)
             return Parties(operator, clients, _key("serve", keys), _key("shuffle", shares))
         except BaseException:
             self._open.close()
@@ -69,7 +79,7 @@ class Servers(contextlib.AbstractContextManager[Parties]):
         """End them."""
         self._open.close()
 
-    def _start(self, *arguments: str | Path) -> None:
+    def _start(self, *arguments: str | Path) -> subprocess.Popen[bytes]:
         child = subprocess.Popen(
             [program("hushgrad"), *arguments, "--log-level", "warn"],
             stdin=subprocess.DEVNULL,
@@ -77,6 +87,7 @@ class Servers(contextlib.AbstractContextManager[Parties]):
         )
         self._open.callback(child.wait)
         self._open.callback(child.terminate)
+        return child
 
 
 def _free() -> str:
@@ -86,8 +97,8 @@ def _free() -> str:
         return f"127.0.0.1:{s.getsockname()[1]}"
 
 
-def _wait(*addresses: str) -> None:
-    """Wait until somebody listens."""
+def _wait(child: subprocess.Popen[bytes], *addresses: str) -> None:
+    """Wait until a process listens."""
     end = time.monotonic() + _PATIENCE
     for address in addresses:
         host, _, port = address.rpartition(":")
@@ -96,7 +107,7 @@ def _wait(*addresses: str) -> None:
                 socket.create_connection((host, int(port)), timeout=1).close()
                 break
             except OSError as error:
-                if time.monotonic() > end:
+                if child.poll() is not None or time.monotonic() > end:
                     raise RuntimeError(f"{address}: nothing listens: {error}") from error
                 time.sleep(0.02)
 
