@@ -161,7 +161,7 @@ func shortened(text string) string {
 		return text
 	}
 	cut := most
-	for !utf8.RuneStart(text[cut]) {
+	for cut > most-utf8.UTFMax && !utf8.RuneStart(text[cut]) { // what is not UTF-8 may have no start
 		cut--
 	}
 	return text[:cut] + "…"

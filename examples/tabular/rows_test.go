@@ -54,12 +54,13 @@ func TestEveryFifthRowIsForTesting(t *testing.T) {
 func TestWhatIsNoTableIsAnError(t *testing.T) {
 	s := someSchema(t, "age=20..60", "wage=0..100")
 	for name, c := range map[string]struct{ text, want string }{
-		"nothing":          {"", "header: got \"nothing\""},
-		"no such column":   {"id,wage\n1,2\n", `must have the column "age"`},
-		"too few rows":     {"age,wage\n21,2\n23,4\n", "rows: got 2"},
-		"a row is short":   {"age,wage\n1,2\n3\n", "line 3"},
-		"a quote is open":  {"age,wage\n\"1,2\n", "line"},
-		"no header at all": {"\n\n", "header: got \"nothing\""},
+		"nothing":                     {"", "header: got \"nothing\""},
+		"no such column":              {"id,wage\n1,2\n", `must have the column "age"`},
+		"too few rows":                {"age,wage\n21,2\n23,4\n", "rows: got 2"},
+		"a row is short":              {"age,wage\n1,2\n3\n", "line 3"},
+		"a quote is open":             {"age,wage\n\"1,2\n", "line"},
+		"a long cell that is no text": {strings.Repeat("\x80", 300) + "\n", "must be UTF-8"},
+		"no header at all":            {"\n\n", "header: got \"nothing\""},
 	} {
 		if _, err := read(strings.NewReader(c.text), ',', s); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
