@@ -40,6 +40,28 @@ type SharedMechanism interface {
 	Combine(first, second []byte) (*Estimate, error)
 }
 
+// VerifyKey is what two servers check proofs with. No client knows it before its shares are sent.
+type VerifyKey [32]byte
+
+// ProvedMechanism is implemented by a SharedMechanism whose clients prove to both servers together that a gradient is short, so that
+// one client cannot shift the mean by more than a known length. The servers check a report before they count it: the second
+// server makes a preparation share of its share, and the first server checks the preparation share beside its own share. The check
+// shows neither server more than whether the report is good, as long as the other server is honest. A server that is not honest can add
+// what it wants.
+type ProvedMechanism interface {
+	SharedMechanism
+	// ProvedNorm is the largest L2 norm of a gradient that has a proof: no report shifts the sum by more. It is above
+	// Round.Scale, to which honest clients clip.
+	ProvedNorm() float64
+	// PrepShareBytes is the length of every preparation share.
+	PrepShareBytes() int
+	// AppendPrepShare appends the second server's preparation share of its share. The error wraps ErrBadReport.
+	AppendPrepShare(dst []byte, key *VerifyKey, share []byte) ([]byte, error)
+	// CheckShare checks the first server's share with the preparation share, under the same key. The error wraps ErrBadReport
+	// when the proof does not hold.
+	CheckShare(key *VerifyKey, share, prepared []byte) error
+}
+
 // ShareAggregator sums the shares that one server holds. It is not safe for concurrent use:
 // give every goroutine its own and Merge them.
 type ShareAggregator interface {

@@ -16,7 +16,7 @@ const (
 	Name = "sumdp"
 	// SharesName is the sum of gradients by two servers, of which one has to be honest: each sees random bytes and the
 	// noisy sum. The client sends two additive shares, see fl.SharedMechanism, and each server adds the whole Gaussian
-	// noise. Its only parameter is fl.ParamRecords. The comment of package hdsum/internal/gaussian has the protocol, its calibration and its proof.
+	// noise. Its parameters are fl.ParamRecords and ParamProof. The comment of package hdsum/internal/gaussian has the protocol, its calibration and its proof.
 	SharesName = gaussian.SharesName
 	// SiteName is the sum of gradients for clients that add the whole Gaussian noise themselves: whoever reads a report learns no more
 	// than the Gaussian mechanism shows, and nobody has to be trusted. Use it for few clients with many records each, such as hospitals,
@@ -33,6 +33,13 @@ const (
 	ParamComposition = "composition" // tight or paper
 	ParamSelect      = "select"      // all, or threshold with beta
 	ParamBeta        = "beta"        // GradientConfig.Beta, real
+)
+
+// ParamProof is the name of SharesName's parameter that has each client prove that its vector is short: a client who lies then
+// shifts a mean of n gradients by at most 16/3 of the clip over n. Its only value is ProofPrio3. Shares are about 30 times as long.
+const (
+	ParamProof = gaussian.ParamProof
+	ProofPrio3 = gaussian.Prio3
 )
 
 // Values of ParamSelect.

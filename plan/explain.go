@@ -28,7 +28,7 @@ func (run *Run) String() string {
 }
 
 // Remarks returns what is worth knowing beforehand, one sentence each: the upload where a
-// report holds many messages, against whom ε holds with two servers, and the mechanism's advice.
+// report holds many messages, against whom ε holds with two servers, what proofs bound, and the mechanism's advice.
 func (run *Run) Remarks() (remarks []string) {
 	if c, ok := run.Opened.(fl.Coster); ok {
 		cost, round := c.Cost(), c.Cost().Bytes*float64(run.Cohort)
@@ -37,6 +37,10 @@ func (run *Run) Remarks() (remarks []string) {
 	}
 	if run.Opened.Guarantee().Trust == fl.TwoServers {
 		remarks = append(remarks, fmt.Sprintf("privacy: no local ε. Every central ε of %s is against either server alone, whatever that server does", run.Mechanism))
+	}
+	if p, ok := run.Opened.(fl.ProvedMechanism); ok {
+		remarks = append(remarks, fmt.Sprintf("proofs: each client proves that its gradient is at most %.3g long, %.2f times the clip. A share f of clients that lie shifts a mean by at most %.3g times f, in L2 norm, "+
+			"beside what their own gradients had there. Both servers have to be honest for that", p.ProvedNorm(), p.ProvedNorm()/run.Template.Scale, p.ProvedNorm()))
 	}
 	// Advice is about slots at a given ε, not about those that were chosen together with it.
 	if a, ok := run.Opened.(fl.Adviser); ok && (run.Schedule == nil || run.Schedule.FewerSlots == nil) {

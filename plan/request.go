@@ -23,6 +23,9 @@ type Request struct {
 	// OwnSite and TwoServers a site sends one sum of its records in every round. With Nobody and Shuffler it sends a report of a record
 	// whose turn it is, and the run's clients are the records.
 	Records int
+	// Proof is hdsum.ProofPrio3 where each client of a run with TwoServers proves that its gradient is short, so that one that lies
+	// shifts a mean by a bounded length. "": it proves nothing.
+	Proof string
 	// Cohort is the number of clients of a round. 0: for "none" such that each takes part
 	// once, for "sumdp" 6000.
 	Cohort int
@@ -112,6 +115,12 @@ func (q Request) validate() error {
 		return fl.Invalid("records", q.Records, "must be in [clients = %d, %d], or 0", q.Clients, fl.MaxReports)
 	case q.Records != 0 && gaussianFor(q.Trust) != "" && q.Cohort != 0 && q.Cohort != q.Clients:
 		return fl.Invalid("cohort", q.Cohort, "must be 0, or all %d clients, with records", q.Clients)
+	case q.Proof != "" && q.Proof != hdsum.ProofPrio3:
+		return fl.Invalid("proof", q.Proof, "must be %s or empty", hdsum.ProofPrio3)
+	case q.Proof != "" && (q.Trust != TwoServers || none):
+		return fl.Invalid("proof", q.Proof, "must be empty with the trust %s and the mechanism %s: two servers check proofs, as in --trust %s", q.Trust, q.Mechanism, TwoServers)
+	case q.Proof != "" && q.Records != 0:
+		return fl.Invalid("proof", q.Proof, "must be empty with records: no proof says that each record of a sum is short")
 	case q.Clients < 2 || q.Clients > fl.MaxReports:
 		return fl.Invalid("clients", q.Clients, "must be in [2, %d]", fl.MaxReports)
 	case q.Cohort != 0 && (q.Cohort < 2 || q.Cohort > q.Clients):

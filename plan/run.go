@@ -136,6 +136,9 @@ func (q Request) run(ctx context.Context) (_ *Run, err error) {
 			run.Cohort = q.Clients
 			r.Params = fl.Params{fl.ParamRecords: fl.Int(run.Records)}
 		}
+		if q.Proof != "" {
+			r.Params = fl.Params{hdsum.ParamProof: fl.Text(q.Proof)}
+		}
 		run.Steps = Steps{LearningRate: sumRate / (q.L2 * q.L2), Momentum: stepMomentum, Averaging: stepAveraging}
 		r.Scale, r.Delta = cmp.Or(q.Clip, sumClip*q.L2), q.Delta
 		gaussian := isGaussian(q.Mechanism)

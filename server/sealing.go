@@ -17,6 +17,7 @@ type sealing struct {
 	format seal.Format
 	opener *seal.Opener
 	shared fl.SharedMechanism // nil for a mechanism for one server
+	proved fl.ProvedMechanism // nil for a mechanism without proofs
 	second []byte             // what the second server released, once the round is complete
 }
 
@@ -63,6 +64,7 @@ func newSealing(r fl.Round, m fl.Mechanism, keys *seal.Keys) (*sealing, error) {
 			return nil, err
 		}
 		s.shared = shared
+		s.proved, _ = m.(fl.ProvedMechanism)
 	}
 	return s, nil
 }
@@ -75,16 +77,30 @@ func (s *sealing) mechanism(m fl.Mechanism) fl.Mechanism {
 	return firstServer{s.shared}
 }
 
-// open returns the unit in a sealed report. Its token, if there is one, is not verified yet. tag is the tag of
-// the second server's share, for a mechanism that has one. The error wraps seal.ErrSealed.
-func (s *sealing) open(sealed, tag []byte) (unit, error) {
+// prepBytes is the length of a preparation share: 0 for a mechanism without proofs.
+func (s *sealing) prepBytes() int {
+	if s.proved == nil {
+		return 0
+	}
+	return s.proved.PrepShareBytes()
+}
+
+// open returns the unit in a report that the shuffler has passed on. Its token, if there is one, is not verified yet. The error
+// wraps seal.ErrSealed or fl.ErrBadReport.
+func (s *sealing) open(r forwardedReport) (unit, error) {
+	sealed := r.sealed
 	plaintext, err := s.opener.Open(sealed)
 	if err != nil {
 		return unit{}, err
 	}
 	report, rest := plaintext[:s.format.Report:s.format.Report], plaintext[s.format.Report:]
-	if !hmac.Equal(tag, rest[:s.format.Tag]) {
+	if !hmac.Equal(r.tag, rest[:s.format.Tag]) {
 		return unit{}, errOtherShare
+	}
+	if s.proved != nil {
+		if err := s.proved.CheckShare(r.key, report, r.prep); err != nil {
+			return unit{}, err
+		}
 	}
 	id := seal.ID(sealed)
 	u := unit{key: string(id[:16]), content: [16]byte(id[:16]), packed: report}

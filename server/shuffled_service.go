@@ -47,7 +47,10 @@ func (s shuffledService) forward(ctx context.Context, req *service.ForwardReport
 	}
 	reports := make([]forwardedReport, len(sealed))
 	for i := range reports {
-		reports[i] = forwardedReport{sealed[i], tags[i*size : (i+1)*size]}
+		reports[i] = forwardedReport{sealed: sealed[i], tag: tags[i*size : (i+1)*size]}
+	}
+	if err := r.addPreparations(reports, req); err != nil {
+		return nil, err
 	}
 	reasons, got, err := r.forward(ctx, reports)
 	if err != nil {
@@ -65,6 +68,25 @@ func (s shuffledService) forward(ctx context.Context, req *service.ForwardReport
 		r.logger.Warn("sealed reports do not count", "rejected", n, "of", len(reasons), "first", reasons[resp.Rejected[0]])
 	}
 	return resp, nil
+}
+
+// addPreparations gives each report of a mechanism with proofs the second server's part of its check.
+func (r *round) addPreparations(reports []forwardedReport, req *service.ForwardReportsRequest) error {
+	size, all, key := r.sealing.prepBytes(), req.GetPrepShares(), req.GetVerifyKey()
+	if len(all) != size*len(reports) {
+		return fl.Invalid("prep_shares", fmt.Sprintf("%d bytes", len(all)), "must have %d for each of %d reports", size, len(reports))
+	}
+	if want := len(fl.VerifyKey{}); size > 0 && len(key) != want {
+		return fl.Invalid("verify_key", fmt.Sprintf("%d bytes", len(key)), "must have %d", want)
+	}
+	if size == 0 {
+		return nil
+	}
+	shared := fl.VerifyKey(key)
+	for i := range reports {
+		reports[i].prep, reports[i].key = all[i*size:(i+1)*size], &shared
+	}
+	return nil
 }
 
 // maxNamed bounds the reports of a message that a line of log names: whoever can send reports to the

@@ -167,6 +167,9 @@ const partReports = 1024
 type forwardedReport struct {
 	sealed []byte
 	tag    []byte // of the second server's share, empty for a mechanism for one server
+	// prep is the second server's preparation share under key, for a mechanism with proofs.
+	prep []byte
+	key  *fl.VerifyKey
 }
 
 // forward counts sealed reports. reasons says, for each, why it does not count, or nil.
@@ -214,7 +217,7 @@ func (r *round) unseal(ctx context.Context, sealed []forwardedReport, reasons []
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		u, err := r.sealing.open(s.sealed, s.tag)
+		u, err := r.sealing.open(s)
 		if err != nil {
 			reasons[i] = err
 			continue

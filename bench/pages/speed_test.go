@@ -52,14 +52,14 @@ func TestTablesOfInstructionsAndParts(t *testing.T) {
 	}
 }
 
-// A site has no second server: its cells are empty.
+// A site has no second server and no proof: its cells are empty.
 func TestSharesAreListed(t *testing.T) {
-	row := func(mechanism string, second, add, release float64) map[string]any {
-		return map[string]any{"mechanism": mechanism, "dim": 1000., "first_bytes": 32., "second_bytes": second, "encode_ms": 1.2345, "add_first_ms": 0.0125, "add_second_ms": add, "release_ms": release, "combine_ms": 3.}
+	row := func(mechanism, proof string, second, check, add, release float64) map[string]any {
+		return map[string]any{"mechanism": mechanism, "proof": proof, "prepare_ms": check, "check_ms": check, "dim": 1000., "first_bytes": 32., "second_bytes": second, "encode_ms": 1.2345, "add_first_ms": 0.0125, "add_second_ms": add, "release_ms": release, "combine_ms": 3.}
 	}
-	in := []*experiment.Record{{Name: "shares", Rows: []map[string]any{row("gaussian-shares", 2560, 0.5, 12), row("gaussian-site", 0, 0, 0)}}}
+	in := []*experiment.Record{{Name: "shares", Rows: []map[string]any{row("gaussian-shares", "prio3", 2560, 0.8, 0.5, 12), row("gaussian-site", "", 0, 0, 0, 0)}}}
 	got, err := shares(in)
-	for _, want := range []string{"| `gaussian-shares` | 1000 | 32 | 2560 | 1.23 | 0.0125 | 0.5 | 12 | 3 |\n", "| `gaussian-site` | 1000 | 32 |  | 1.23 | 0.0125 |  |  | 3 |\n"} {
+	for _, want := range []string{"| `gaussian-shares` with `proof=prio3` | 1000 | 32 | 2560 | 1.23 | 0.8 | 0.8 | 0.0125 | 0.5 | 12 | 3 |\n", "| `gaussian-site` | 1000 | 32 |  | 1.23 |  |  | 0.0125 |  |  | 3 |\n"} {
 		if err != nil || !strings.Contains(got, want) {
 			t.Errorf("%v: %s\nlacks %s", err, got, want)
 		}

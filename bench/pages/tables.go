@@ -258,16 +258,20 @@ func sums(in []*experiment.Record) (string, error) {
 
 // shares lists what sums with Gaussian noise take.
 func shares(in []*experiment.Record) (string, error) {
-	g := newGrid("mechanism", "coordinates", "bytes to the first server", "to the second", "encode, ms", "add, ms: first server", "second", "noise of a server, ms", "decode, ms")
+	g := newGrid("mechanism", "coordinates", "bytes to the first server", "to the second", "encode, ms", "check of a proof, ms: second server", "first", "add, ms: first server", "second", "noise of a server, ms", "decode, ms")
 	for _, row := range in[0].Rows {
-		v, err := numbers(row, "dim", "first_bytes", "second_bytes", "encode_ms", "add_first_ms", "add_second_ms", "release_ms", "combine_ms")
+		v, err := numbers(row, "dim", "first_bytes", "second_bytes", "encode_ms", "prepare_ms", "check_ms", "add_first_ms", "add_second_ms", "release_ms", "combine_ms")
 		if err != nil {
 			return "", err
 		}
-		cells := []string{fmt.Sprintf("`%v`", row["mechanism"])}
+		name := fmt.Sprintf("`%v`", row["mechanism"])
+		if proof := row["proof"]; proof != "" {
+			name += fmt.Sprintf(" with `proof=%v`", proof)
+		}
+		cells := []string{name}
 		for i, x := range v {
 			switch {
-			case x == 0: // a site has no second server
+			case x == 0: // a site has no second server, and most shares no proof
 				cells = append(cells, "")
 			case i < 3:
 				cells = append(cells, fmt.Sprintf("%.0f", x))

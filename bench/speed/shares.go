@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -39,7 +40,25 @@ type sharesSetting struct {
 
 // sharesTimes are the shortest times of the steps of a round.
 type sharesTimes struct {
-	encode, addFirst, addSecond, release, combine time.Duration
+	encode, prepare, check, addFirst, addSecond, release, combine time.Duration
+}
+
+// shorter returns the shorter time of each step.
+func (t sharesTimes) shorter(o sharesTimes) sharesTimes {
+	return sharesTimes{
+		min(t.encode, o.encode), min(t.prepare, o.prepare), min(t.check, o.check), min(t.addFirst, o.addFirst),
+		min(t.addSecond, o.addSecond), min(t.release, o.release), min(t.combine, o.combine),
+	}
+}
+
+// sharesCases are what is measured. Proofs of more than most coordinates do not exist.
+var sharesCases = []struct {
+	mechanism, proof string
+	most             int
+}{
+	{hdsum.SharesName, "", math.MaxInt},
+	{hdsum.SharesName, hdsum.ProofPrio3, 1 << 16},
+	{hdsum.SiteName, "", math.MaxInt},
 }
 
 func (s *sharesSetting) run(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
@@ -49,21 +68,24 @@ func (s *sharesSetting) run(ctx context.Context, env experiment.Env) (*experimen
 		dims = []int{100, 1000}
 	}
 	out := &experiment.Result{
-		Columns: []string{"mechanism", "dim", "clients", "first_bytes", "second_bytes", "encode_ms", "add_first_ms", "add_second_ms", "release_ms", "combine_ms"},
+		Columns: []string{"mechanism", "proof", "dim", "clients", "first_bytes", "second_bytes", "encode_ms", "prepare_ms", "check_ms", "add_first_ms", "add_second_ms", "release_ms", "combine_ms"},
 		Notes: []string{
 			fmt.Sprintf("Times are the fastest of %d repeats, on all cores where a step uses them. They leave out seals and connections.", repeats),
 			"release is one server's noise for its sum. combine is the decoding of both sums, and with gaussian-site of the one sum.",
+			"With a proof, prepare is the second server's part of the check of a report, and check is the first server's, who has both.",
 		},
 	}
 	env.Progress.Describe("shares")
-	env.Progress.Grow(2 * len(dims))
-	for _, mechanism := range []string{hdsum.SharesName, hdsum.SiteName} {
+	env.Progress.Grow(len(sharesCases) * len(dims))
+	for _, c := range sharesCases {
 		for _, dim := range dims {
-			row, err := s.measure(ctx, mechanism, dim, repeats, env.Seed)
-			if err != nil {
-				return nil, fmt.Errorf("%s, %d coordinates: %w", mechanism, dim, err)
+			if dim <= c.most {
+				row, err := s.measure(ctx, c.mechanism, c.proof, dim, repeats, env.Seed)
+				if err != nil {
+					return nil, fmt.Errorf("%s, %d coordinates: %w", c.mechanism, dim, err)
+				}
+				out.Rows = append(out.Rows, row)
 			}
-			out.Rows = append(out.Rows, row)
 			env.Progress.Step()
 		}
 	}
@@ -71,10 +93,13 @@ func (s *sharesSetting) run(ctx context.Context, env experiment.Env) (*experimen
 }
 
 // measure plays rounds of two clients.
-func (s *sharesSetting) measure(ctx context.Context, mechanism string, dim, repeats int, seed uint64) (experiment.Row, error) {
+func (s *sharesSetting) measure(ctx context.Context, mechanism, proof string, dim, repeats int, seed uint64) (experiment.Row, error) {
 	round := fl.Round{
 		ID: "shares", Mechanism: mechanism, Dim: dim, Scale: 1, Epsilon: s.epsilon, Delta: s.delta,
 		Relation: fl.ReplaceOne, MinReports: 2, TargetReports: s.clients, PublicSeed: [32]byte{1},
+	}
+	if proof != "" {
+		round.Params = fl.Params{hdsum.ParamProof: fl.Text(proof)}
 	}
 	_, m, err := fl.Complete(round)
 	if err != nil {
@@ -102,15 +127,12 @@ func (s *sharesSetting) measure(ctx context.Context, mechanism string, dim, repe
 		if i == 0 {
 			best = times
 		}
-		best = sharesTimes{
-			min(best.encode, times.encode), min(best.addFirst, times.addFirst), min(best.addSecond, times.addSecond),
-			min(best.release, times.release), min(best.combine, times.combine),
-		}
+		best = best.shorter(times)
 	}
 	ms := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e6 }
 	return experiment.Row{
-		mechanism, dim, s.clients, sizes[0], sizes[1],
-		ms(best.encode), ms(best.addFirst), ms(best.addSecond), ms(best.release), ms(best.combine),
+		mechanism, proof, dim, s.clients, sizes[0], sizes[1],
+		ms(best.encode), ms(best.prepare), ms(best.check), ms(best.addFirst), ms(best.addSecond), ms(best.release), ms(best.combine),
 	}, nil
 }
 
@@ -129,6 +151,15 @@ func byTwoServers(m fl.SharedMechanism, grad []float64, rng *rand.Rand) (t share
 			shares[0], shares[1], err = m.EncodeShares(shares[0][:0], shares[1][:0], grad, rng)
 			return err
 		})
+		if proved, ok := m.(fl.ProvedMechanism); ok {
+			var key fl.VerifyKey
+			var prepared []byte
+			t.prepare = timed(&err, func() (err error) {
+				prepared, err = proved.AppendPrepShare(nil, &key, shares[1])
+				return err
+			})
+			t.check = timed(&err, func() error { return proved.CheckShare(&key, shares[0], prepared) })
+		}
 		for i, d := range []*time.Duration{&t.addFirst, &t.addSecond} {
 			*d = timed(&err, func() error { return servers[i].Add(id, shares[i]) })
 		}

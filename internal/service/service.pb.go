@@ -96,7 +96,13 @@ type ForwardReportsRequest struct {
 	// In a round of a mechanism for two servers: 32 bytes for each sealed report, in their order.
 	// They are the HMAC-SHA256 of the second server's share under the key that came with it.
 	// Empty in every other round.
-	ShareTags     []byte `protobuf:"bytes,4,opt,name=share_tags,json=shareTags,proto3" json:"share_tags,omitempty"`
+	ShareTags []byte `protobuf:"bytes,4,opt,name=share_tags,json=shareTags,proto3" json:"share_tags,omitempty"`
+	// In a round of a mechanism with proofs: the second server's preparation share of each report, in
+	// their order, as fl.ProvedMechanism.AppendPrepShare makes it. Empty in every other round.
+	PrepShares []byte `protobuf:"bytes,5,opt,name=prep_shares,json=prepShares,proto3" json:"prep_shares,omitempty"`
+	// The key of the preparation shares, 32 bytes, the same in all messages of a round. The shuffler draws it and
+	// no client knows it. Empty without preparation shares.
+	VerifyKey     []byte `protobuf:"bytes,6,opt,name=verify_key,json=verifyKey,proto3" json:"verify_key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -159,10 +165,24 @@ func (x *ForwardReportsRequest) GetShareTags() []byte {
 	return nil
 }
 
+func (x *ForwardReportsRequest) GetPrepShares() []byte {
+	if x != nil {
+		return x.PrepShares
+	}
+	return nil
+}
+
+func (x *ForwardReportsRequest) GetVerifyKey() []byte {
+	if x != nil {
+		return x.VerifyKey
+	}
+	return nil
+}
+
 type ForwardReportsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Positions in the message of the reports that do not count, from 0, in order: they cannot be
-	// opened, the second server's share has another tag than the one in the seal, the token is
+	// opened, the second server's share has another tag than the one in the seal, a proof does not hold, the token is
 	// missing, bad or spent on another report, or the mechanism refuses them.
 	Rejected      []uint32 `protobuf:"varint,1,rep,packed,name=rejected,proto3" json:"rejected,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1736,13 +1756,17 @@ var File_hushgrad_v1_service_service_proto protoreflect.FileDescriptor
 
 const file_hushgrad_v1_service_service_proto_rawDesc = "" +
 	"\n" +
-	"!hushgrad/v1/service/service.proto\x12\vhushgrad.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17hushgrad/v1/round.proto\"\x8c\x01\n" +
+	"!hushgrad/v1/service/service.proto\x12\vhushgrad.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17hushgrad/v1/round.proto\"\xcc\x01\n" +
 	"\x15ForwardReportsRequest\x12\x19\n" +
 	"\bround_id\x18\x01 \x01(\tR\aroundId\x12!\n" +
 	"\fround_digest\x18\x02 \x01(\fR\vroundDigest\x12\x16\n" +
 	"\x06sealed\x18\x03 \x01(\fR\x06sealed\x12\x1d\n" +
 	"\n" +
-	"share_tags\x18\x04 \x01(\fR\tshareTags\"4\n" +
+	"share_tags\x18\x04 \x01(\fR\tshareTags\x12\x1f\n" +
+	"\vprep_shares\x18\x05 \x01(\fR\n" +
+	"prepShares\x12\x1d\n" +
+	"\n" +
+	"verify_key\x18\x06 \x01(\fR\tverifyKey\"4\n" +
 	"\x16ForwardReportsResponse\x12\x1a\n" +
 	"\brejected\x18\x01 \x03(\rR\brejected\"q\n" +
 	"\x14CompleteRoundRequest\x12\x19\n" +

@@ -133,6 +133,7 @@ type message struct {
 	sealed []byte
 	shares [][]byte // of the second server
 	tags   []byte   // of these shares
+	preps  []byte   // preparation shares of these, in a round with proofs
 	bytes  int
 }
 
@@ -159,12 +160,29 @@ func (f *forwarding) add(ctx context.Context, m *message, p place) (*message, er
 			return nil, err
 		}
 		m.shares, m.tags = append(m.shares, share), append(m.tags, tag...)
+		prepared := f.prepare(share)
+		m.preps = append(m.preps, prepared...)
+		sealed += len(prepared)
 	}
-	if len(m.sealed)/sealed == messageReports || len(m.sealed)+sealed > f.shuffler.cfg.ForwardBytes || m.bytes+size > messageItems {
+	if n := len(m.sealed) / f.format.Sealed; n == messageReports || (n+1)*sealed > f.shuffler.cfg.ForwardBytes || m.bytes+size > messageItems {
 		f.send(ctx, m)
 		return &message{}, ctx.Err()
 	}
 	return m, nil
+}
+
+// prepare returns the second server's part of the check of a report, and nothing in a round without proofs. A share that was
+// taken has one, but for one in 2^100 keys. Zeros in its place have the server reject the report.
+func (f *forwarding) prepare(share []byte) []byte {
+	if f.proved == nil {
+		return nil
+	}
+	prepared, err := f.proved.AppendPrepShare(nil, &f.secret.verify, share)
+	if err != nil {
+		f.logger.Error("a report has no preparation share", "error", err)
+		return make([]byte, f.proved.PrepShareBytes())
+	}
+	return prepared
 }
 
 // send sends a message while others are on their way.
@@ -172,12 +190,16 @@ func (f *forwarding) send(ctx context.Context, m *message) {
 	if len(m.sealed) == 0 {
 		return
 	}
+	req := &service.ForwardReportsRequest{
+		RoundId: f.description.ID, RoundDigest: f.digest[:], Sealed: m.sealed, ShareTags: m.tags, PrepShares: m.preps,
+	}
+	if f.proved != nil {
+		req.VerifyKey = f.secret.verify[:]
+	}
 	f.group.Go(func() error {
 		var resp *service.ForwardReportsResponse
 		err := f.persist(ctx, func(ctx context.Context) (err error) {
-			resp, err = f.shuffler.upstream.shuffled.ForwardReports(ctx, &service.ForwardReportsRequest{
-				RoundId: f.description.ID, RoundDigest: f.digest[:], Sealed: m.sealed, ShareTags: m.tags,
-			})
+			resp, err = f.shuffler.upstream.shuffled.ForwardReports(ctx, req)
 			return err
 		})
 		if err != nil {

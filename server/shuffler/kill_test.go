@@ -31,17 +31,25 @@ var (
 // report once. The estimate is the estimate of a server that nobody killed. Of a mechanism for two servers the estimate is
 // one sum with one noise of each server, and no kill after it makes another.
 func TestKilledRolesLoseNothing(t *testing.T) {
-	t.Run("one server", func(t *testing.T) { killRoles(t, t.TempDir(), nil) })
-	t.Run("two servers", func(t *testing.T) {
-		dir := t.TempDir()
-		killRoles(t, dir, func(r *fl.Round) {
-			sharedRound(r)
-			r.ShareKey = shareKeyIn(t, dir)
+	t.Run("one server", func(t *testing.T) { killRoles(t, t.TempDir(), *kills, nil) })
+	for name, c := range map[string]struct {
+		kills int
+		round func(*fl.Round)
+	}{
+		"two servers": {*kills, sharedRound},
+		"with proofs": {(*kills + 9) / 10, provedRound}, // the same course, and more work at each step
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			killRoles(t, dir, c.kills, func(r *fl.Round) {
+				c.round(r)
+				r.ShareKey = shareKeyIn(t, dir)
+			})
 		})
-	})
+	}
 }
 
-func killRoles(t *testing.T, dir string, change func(*fl.Round)) {
+func killRoles(t *testing.T, dir string, kills int, change func(*fl.Round)) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	parameter := startProcess(t, "server", dir, "")
 	shuffler := startProcess(t, "shuffler", dir, parameter.address)
@@ -58,7 +66,7 @@ func killRoles(t *testing.T, dir string, change func(*fl.Round)) {
 		load.run(t.Context())
 	}()
 	// Half of the kills come while clients send, the others while the shuffler forwards.
-	half := *kills / 2
+	half := kills / 2
 	killed := []*process{parameter, shuffler}
 	for i := range 2 * half {
 		at := int64((float64(i) + rng.Float64()) * float64(*senders) / float64(2*half))
@@ -66,7 +74,7 @@ func killRoles(t *testing.T, dir string, change func(*fl.Round)) {
 		killed[i%2].again(t, i/2)
 	}
 	<-finished
-	for i := range 2 * (*kills - half) {
+	for i := range 2 * (kills - half) {
 		before := counted(t, operator)
 		eventually(t, "forwarded reports", func() bool { n := counted(t, operator); return n > before || n == int64(*senders) })
 		killed[i%2].again(t, i/2)

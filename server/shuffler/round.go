@@ -32,6 +32,7 @@ type round struct {
 	digest      [32]byte
 	format      seal.Format
 	mechanism   fl.SharedMechanism // nil if the round has one server
+	proved      fl.ProvedMechanism // nil if its reports have no proofs
 	opener      *seal.ShareOpener  // of its shares
 	need        int64              // reports without which nothing leaves
 	tokens      *admit.Verifier    // of outer tokens, nil if the round asks for none
@@ -105,6 +106,7 @@ func (s *Shuffler) newRound(description fl.Round) (*round, error) {
 		}
 		r.opener = key.NewShareOpener(format, digest)
 		r.mechanism, r.shares = shared, make(chan fl.ShareAggregator, 1)
+		r.proved, _ = m.(fl.ProvedMechanism)
 		r.shares <- agg
 	}
 	return r, nil

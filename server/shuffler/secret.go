@@ -25,7 +25,8 @@ type secret struct {
 	tokens []byte // for the keys of spent tokens in the journal
 	order  []byte // for the order in which reports leave
 	value  cipher.AEAD
-	check  []byte // tells secrets apart, and says nothing about this one
+	verify fl.VerifyKey // of the reports' proofs
+	check  []byte       // tells secrets apart, and says nothing about this one
 }
 
 func newSecret(raw [secretBytes]byte) (*secret, error) {
@@ -41,7 +42,7 @@ func newSecret(raw [secretBytes]byte) (*secret, error) {
 	}
 	return &secret{
 		keys: derive(raw, "key", 32), tokens: derive(raw, "token", 32), order: derive(raw, "order", 32), value: value,
-		check: derive(raw, "check", checkBytes),
+		check: derive(raw, "check", checkBytes), verify: fl.VerifyKey(derive(raw, "verify", len(fl.VerifyKey{}))),
 	}, nil
 }
 

@@ -91,6 +91,49 @@ func TestTheShufflerIsTheSecondServer(t *testing.T) {
 	}
 }
 
+// provedRound is sharedRound with proofs.
+func provedRound(r *fl.Round) {
+	sharedRound(r)
+	r.Params = fl.Params{hdsum.ParamProof: fl.Text(hdsum.ProofPrio3)}
+}
+
+// Of a round with proofs both servers count what has one. A report whose proof does not hold is taken, since the
+// shuffler alone cannot see it, and is rejected when the server has both parts of its check.
+func TestAReportWithoutAProofCountsAtNeitherServer(t *testing.T) {
+	s := realServer(t)
+	p := start(t, Config{Upstream: s.Conn(), ForwardBytes: 3000}, nil)
+	r := opened(t, s, provedRound)
+	p.keeps(t, r, 29, 0, r.items(t, 29)...)
+	item := func(change func(report []byte)) []byte {
+		report, err := r.mechanism.Encode(nil, make([]float64, r.Dim), r.rng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(report)
+		item, err := r.sealer.Item(report, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return item
+	}
+	const blind = 32 // at the end, behind the proof
+	p.refuses(t, "a share without a form", codes.InvalidArgument, r, item(func(report []byte) { report[len(report)-1]++ }))
+	p.keeps(t, r, 1, 0, item(func(report []byte) { report[len(report)-blind-16]++ }))
+	p.gone(t, "r", forwarded)
+	got, err := s.Operator().Estimate(t.Context(), "r", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Reports != 29 {
+		t.Errorf("%d reports, want 29", got.Reports)
+	}
+	for i, v := range got.Mean().Value { // of zeros, with the noise of the mechanism
+		if stdErr := got.Mean().StdErr[i]; !(math.Abs(v) <= 6*stdErr) {
+			t.Errorf("mean[%d] = %g ± %g", i, v, stdErr)
+		}
+	}
+}
+
 // sealShare seals what is to follow a sealed report as its client does.
 func (r *sealedRound) sealShare(t *testing.T, sealed, plaintext []byte) []byte {
 	t.Helper()

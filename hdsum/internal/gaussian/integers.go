@@ -16,17 +16,18 @@ type integers struct {
 	clip     float64 // C
 	units    float64 // K, for C
 	most     int64   // B², the largest squared norm
+	widest   float64 // the largest absolute value of an integer
 }
 
 // fineness is K/√d': more units have less rounding and more bits.
 const fineness = 16
 
-func newIntegers(r fl.Round) (*integers, error) {
+func newIntegers(r fl.Round, fineness, widest float64) (*integers, error) {
 	key, err := r.PublicKey("hdsum/signs")
 	if err != nil {
 		return nil, err
 	}
-	n := &integers{clip: r.Scale}
+	n := &integers{clip: r.Scale, widest: widest}
 	if n.rotation, err = rotation.New(r.Dim, key); err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func (n *integers) into(out []int64, y, grad []float64, rng *rand.Rand) error {
 	for {
 		squares := 0.
 		for i, v := range y {
-			v *= scale
+			v = min(max(v*scale, -n.widest), n.widest)
 			floor := math.Floor(v)
 			if rng.Float64() < v-floor {
 				floor++

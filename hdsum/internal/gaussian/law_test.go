@@ -69,9 +69,9 @@ func TestEveryShareIsUniform(t *testing.T) {
 				seeds[b]++
 			}
 			for i := range low {
-				number := m.ring.at(second, i)
+				number := ringOf(m).at(second, i)
 				low[i][number%16]++
-				high[i][number>>(m.ring.bits-4)]++
+				high[i][number>>(ringOf(m).bits-4)]++
 			}
 		}
 		requireUniform(t, name+", seeds", seeds)

@@ -2,7 +2,7 @@ package gaussian
 
 import (
 	"encoding/binary"
-	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -11,7 +11,7 @@ import (
 // mechanism is the mechanism of two servers in one round, with Round.Scale as the clip norm.
 type mechanism struct {
 	*vectors
-	ring ring
+	sharing sharing
 }
 
 var (
@@ -24,13 +24,12 @@ var (
 const bothNoises = 2
 
 func newMechanism(r fl.Round) (*mechanism, error) {
-	v, err := newVectors(r)
+	v, err := newVectors(r, fineness, math.Inf(1), ParamProof)
 	if err != nil {
 		return nil, err
 	}
-	m := &mechanism{vectors: v}
-	m.ring, err = v.ring(bothNoises)
-	return m, err
+	ring, err := v.ring(bothNoises)
+	return &mechanism{vectors: v, sharing: masks{ring}}, err
 }
 
 // Encode implements fl.Mechanism. A report is both shares, the first server's first:
@@ -47,7 +46,7 @@ func (m *mechanism) EncodeShares(first, second []byte, grad []float64, rng *rand
 	}
 	x, err := m.integers.of(grad, rng)
 	if err != nil {
-		return first, second, fmt.Errorf("%s: encode: %w", SharesName, err)
+		return first, second, m.round.Wrap("encode", err)
 	}
 	first, second = m.split(first, second, x, 1, rng)
 	return first, second, nil
@@ -59,16 +58,7 @@ func (m *mechanism) split(first, second []byte, x []int64, records int64, rng *r
 		first = binary.LittleEndian.AppendUint32(first, uint32(records))
 		second = binary.LittleEndian.AppendUint32(second, uint32(records))
 	}
-	start := len(first)
-	for range seedBytes / 8 {
-		first = binary.LittleEndian.AppendUint64(first, rng.Uint64())
-	}
-	mask := m.ring.expand(first[start:])
-	y := make([]uint64, len(x))
-	for i, v := range x {
-		y[i] = uint64(v) - m.ring.at(mask, i)
-	}
-	return first, m.ring.pack(second, y)
+	return m.sharing.split(first, second, x, rng)
 }
 
 // Guarantee implements fl.Mechanism. It holds against either server, whatever that server and the other clients do, as long
@@ -84,13 +74,10 @@ func (m *mechanism) ReportBytes() int {
 
 // ShareBytes implements fl.SharedMechanism.
 func (m *mechanism) ShareBytes(side fl.ShareSide) int {
-	switch side {
-	case fl.FirstServer:
-		return m.head() + seedBytes
-	case fl.SecondServer:
-		return m.head() + m.ring.bytes()
+	if side != fl.FirstServer && side != fl.SecondServer {
+		return 0
 	}
-	return 0
+	return m.head() + m.sharing.shareBytes(side)
 }
 
 // StandardError is the standard error of a coordinate of the mean of vectors, in any number of reports.
@@ -100,5 +87,5 @@ func (m *mechanism) StandardError(vectors, _ int) float64 {
 
 // estimate decodes the sum of both servers' releases.
 func (m *mechanism) estimate(t *total, reports int64) (*fl.Estimate, error) {
-	return m.vectors.estimate(m.ring, t.sums, reports, t.records, bothNoises, m.Guarantee())
+	return m.vectors.estimate(t.sum, reports, t.records, bothNoises, m.Guarantee())
 }

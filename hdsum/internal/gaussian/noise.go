@@ -38,16 +38,14 @@ func newNoise(r fl.Round, dim int, sensitivity float64) (n noise, err error) {
 // leastParts keeps σ within 2 % of the calibrated one.
 const leastParts = 50
 
-// add adds noise to every coordinate.
-func (n noise) add(sums []uint64, rng *rand.Rand) {
-	for i := range sums {
-		w := n.wide.Wide(rng)
-		q := w / n.parts
-		if w%n.parts < 0 {
-			q--
-		}
-		sums[i] += uint64(q)
+// draw returns ⌊N(0, σ²)⌋.
+func (n noise) draw(rng *rand.Rand) int64 {
+	w := n.wide.Wide(rng)
+	q := w / n.parts
+	if w%n.parts < 0 {
+		q--
 	}
+	return q
 }
 
 // variance is one server's, of a coordinate: rounding down a normal variable that is so wide adds a uniform error.

@@ -99,8 +99,13 @@ func TestAReleaseIsPrivate(t *testing.T) {
 // A release has the law ⌊S + N(0, σ²)⌋ in every coordinate: 64 coordinates of 400 releases, of both servers, in 20
 // cells of a probability of 1/20 each. The sums themselves stay without noise.
 func TestAServerAddsTheWholeNoise(t *testing.T) {
-	r := testRound(64)
-	m := open(t, r)
+	for name, m := range map[string]*mechanism{"masks": open(t, testRound(64)), "proofs": openProved(t, provedRound(64)).mechanism} {
+		requireTheWholeNoise(t, name, m)
+	}
+}
+
+func requireTheWholeNoise(t *testing.T, name string, m *mechanism) {
+	t.Helper()
 	all := pairs(t, m, 3)
 	law := distuv.Normal{Sigma: m.noise.sigma}
 	for _, side := range sides {
@@ -125,16 +130,32 @@ func TestAServerAddsTheWholeNoise(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, v := range sum.sums {
-				z := m.ring.signed(v - s.(*server).sums[i])
-				counts[min(19, int(20*law.CDF(float64(z)+0.5)))]++
+			for _, z := range difference(sum.sum, s.(*server).sum) {
+				counts[min(19, int(20*law.CDF(z+0.5)))]++
 			}
 		}
-		requireCounts(t, "noise", counts, expected)
+		requireCounts(t, name, counts, expected)
 		if string(marshalled(t, s)) != string(before) {
 			t.Error("a release changed the sum")
 		}
 	}
+}
+
+// difference returns the numbers of a sum less another one's.
+func difference(a, b sum) []float64 {
+	out := make([]float64, 0, 64)
+	switch a := a.(type) {
+	case *ringSum:
+		for i, v := range a.residues {
+			out = append(out, float64(a.ring.signed(v-b.(*ringSum).residues[i])))
+		}
+	case *fieldSum:
+		for i, v := range a.elements {
+			v.SubAssign(&b.(*fieldSum).elements[i])
+			out = append(out, signed(v))
+		}
+	}
+	return out
 }
 
 // σ is the least one, but for its grid: at most 1/parts above it. The guarantee names σ over the sensitivity.

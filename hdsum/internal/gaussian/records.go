@@ -16,9 +16,10 @@ const maxRecords = math.MaxUint32
 // countBytes is the length of the number of records, with which every share of such a round begins.
 const countBytes = 4
 
-// readRecords returns the most records of a round, and 0 for a round whose reports are about clients.
-func readRecords(p fl.Params) (int64, error) {
-	if err := p.Only(fl.ParamRecords); err != nil || !p.Has(fl.ParamRecords) {
+// readRecords returns the most records of a round, and 0 for a round whose reports are about clients. others are parameters that
+// are read elsewhere.
+func readRecords(p fl.Params, others ...string) (int64, error) {
+	if err := p.Only(append(others, fl.ParamRecords)...); err != nil || !p.Has(fl.ParamRecords) {
 		return 0, err
 	}
 	n, err := p.Int(fl.ParamRecords)

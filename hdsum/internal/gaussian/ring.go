@@ -76,9 +76,11 @@ func (r ring) add(sums []uint64, packed []byte) {
 
 // wellFormed says whether packed is what pack writes.
 func (r ring) wellFormed(packed []byte) bool {
-	used := r.length*r.bits - 8*(len(packed)-1) // bits of the last byte
-	return len(packed) == r.bytes() && packed[len(packed)-1]>>used == 0
+	return len(packed) == r.bytes() && packed[len(packed)-1]>>r.lastBits() == 0
 }
+
+// lastBits is how many bits of the last byte are used.
+func (r ring) lastBits() int { return r.length*r.bits - 8*(r.bytes()-1) }
 
 // expand returns the packed vector of a seed, uniform to everybody who does not know the
 // seed.
@@ -89,5 +91,6 @@ func (r ring) expand(seed []byte) []byte {
 	}
 	stream := make([]byte, r.bytes())
 	cipher.NewCTR(block, make([]byte, aes.BlockSize)).XORKeyStream(stream, stream)
+	stream[len(stream)-1] &= 1<<r.lastBits() - 1
 	return stream
 }

@@ -142,14 +142,14 @@ func TestTheRingHasLittleMoreThanItNeeds(t *testing.T) {
 		if least := 12*math.Sqrt2*m.noise.sigma + float64(m.capacity())*fineness; most < least {
 			t.Errorf("%+v: room for %g, want %g and more", c, most, least)
 		}
-		if m.ring.signed(uint64(most)) != int64(most) || float64(int64(1)<<m.ring.bits) > 4.1*most {
-			t.Errorf("%+v: %d bits for %g", c, m.ring.bits, most)
+		if ringOf(m).signed(uint64(most)) != int64(most) || float64(int64(1)<<ringOf(m).bits) > 4.1*most {
+			t.Errorf("%+v: %d bits for %g", c, ringOf(m).bits, most)
 		}
 	}
 	r := testRound(1 << 20)
 	r.MinReports, r.Epsilon = 1000, 0.1636 // a point of the curve of 30 rounds of total ε = 1, at the same δ
-	if m := open(t, r); float64(m.ring.bytes()) > 3.13*(1<<20) {
-		t.Errorf("%.3f bytes for a coordinate", float64(m.ring.bytes())/(1<<20))
+	if m := open(t, r); float64(ringOf(m).bytes()) > 3.13*(1<<20) {
+		t.Errorf("%.3f bytes for a coordinate", float64(ringOf(m).bytes())/(1<<20))
 	}
 }
 

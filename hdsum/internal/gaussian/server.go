@@ -3,7 +3,6 @@ package gaussian
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/count"
@@ -21,23 +20,25 @@ type server struct {
 // NewShareAggregator implements fl.SharedMechanism. It takes 8·d' + 2048 bytes.
 func (m *mechanism) NewShareAggregator(side fl.ShareSide) (fl.ShareAggregator, error) {
 	if side != fl.FirstServer && side != fl.SecondServer {
-		return nil, fmt.Errorf("%s: %w", SharesName, fl.Invalid("side", side, "must be %d or %d", fl.FirstServer, fl.SecondServer))
+		return nil, m.round.Wrap("share aggregator", fl.Invalid("side", side, "must be %d or %d", fl.FirstServer, fl.SecondServer))
 	}
 	return &server{total: m.newTotal(), side: side}, nil
 }
 
 // checkShare refuses what no client sends to a server.
 func (m *mechanism) checkShare(side fl.ShareSide, share []byte) error {
+	if err := m.checkLength(side, share); err != nil {
+		return err
+	}
+	return m.sharing.check(side, share[m.head():])
+}
+
+// checkLength refuses a share of another length, or of a number of records that no client has.
+func (m *mechanism) checkLength(side fl.ShareSide, share []byte) error {
 	if want := m.ShareBytes(side); len(share) != want {
 		return count.BadReport("share", fmt.Sprintf("%d bytes", len(share)), "must have %d", want)
 	}
-	if err := m.checkRecords(share); err != nil {
-		return err
-	}
-	if side == fl.SecondServer && !m.ring.wellFormed(share[m.head():]) {
-		return count.BadReport("share", fmt.Sprintf("last byte %#x", share[len(share)-1]), "must end with zeros behind %d numbers of %d bits", m.ring.length, m.ring.bits)
-	}
-	return nil
+	return m.checkRecords(share)
 }
 
 // Add implements fl.ShareAggregator. O(d').
@@ -45,11 +46,15 @@ func (s *server) Add(id, share []byte) error {
 	if len(id) < 1 || len(id) > fl.MaxShareIDBytes {
 		return s.mechanism.round.Wrap("add", count.BadReport("id", fmt.Sprintf("%d bytes", len(id)), "must have 1 to %d", fl.MaxShareIDBytes))
 	}
-	if err := s.mechanism.checkShare(s.side, share); err != nil {
-		return s.mechanism.round.Wrap("add", err)
+	m := s.mechanism
+	err := m.checkLength(s.side, share)
+	if err == nil {
+		err = s.add(s.side, share)
 	}
-	s.add(s.side, share)
-	s.records += s.mechanism.recordsOf(share)
+	if err != nil {
+		return m.round.Wrap("add", err)
+	}
+	s.records += m.recordsOf(share)
 	s.reports++
 	s.ids.Add(id)
 	return nil
@@ -58,7 +63,7 @@ func (s *server) Add(id, share []byte) error {
 func (s *server) Merge(other fl.ShareAggregator) error {
 	o, ok := other.(*server)
 	if !ok || s.mechanism.round.CheckSame(o.mechanism.round) != nil || o.side != s.side {
-		return fmt.Errorf("%s: merge: %w", SharesName, fl.Invalid("aggregator", "one of another round or server", "must belong to the same round and server"))
+		return s.mechanism.round.Wrap("merge", fl.Invalid("aggregator", "one of another round or server", "must belong to the same round and server"))
 	}
 	s.total.Merge(o.total)
 	s.reports += o.reports
@@ -70,13 +75,13 @@ func (s *server) Merge(other fl.ShareAggregator) error {
 // Release implements fl.ShareAggregator. The aggregator stays as it is, without the noise.
 func (s *server) Release(rng *rand.Rand) ([]byte, error) {
 	if err := s.mechanism.round.CheckReports(s.reports); err != nil {
-		return nil, fmt.Errorf("%s: release: %w", SharesName, err)
+		return nil, s.mechanism.round.Wrap("release", err)
 	}
 	if rng == nil {
 		rng = fl.NewRand()
 	}
-	noisy := &total{mechanism: s.mechanism, sums: slices.Clone(s.sums), records: s.records}
-	s.mechanism.noise.add(noisy.sums, rng)
+	noisy := &total{mechanism: s.mechanism, sum: s.sum.clone(), records: s.records}
+	noisy.sum.disturb(s.mechanism.noise, rng)
 	return s.mechanism.round.Snapshot(noisy.encode(nil, released(s.side), s.reports, &s.ids))
 }
 
@@ -87,7 +92,7 @@ func (s *server) MarshalBinary() ([]byte, error) {
 func (s *server) UnmarshalBinary(data []byte) error {
 	t, reports, ids, err := s.mechanism.read(s.side, data)
 	if err != nil {
-		return fmt.Errorf("%s: share aggregator snapshot: %w", SharesName, err)
+		return s.mechanism.round.Wrap("share aggregator snapshot", err)
 	}
 	s.total, s.reports, s.ids = t, reports, ids
 	return nil
@@ -95,7 +100,7 @@ func (s *server) UnmarshalBinary(data []byte) error {
 
 // read returns what a snapshot of one side holds. The error is a *fl.ParamError, wrapped.
 func (m *mechanism) read(side fl.ShareSide, data []byte) (t *total, reports int64, ids idset.Digest, err error) {
-	payload, err := m.round.Payload(data, maxPayload+m.ring.bytes())
+	payload, err := m.round.Payload(data, m.newTotal().MaxBytes())
 	if err != nil {
 		return nil, 0, ids, err
 	}
@@ -109,7 +114,7 @@ func released(side fl.ShareSide) fl.ShareSide { return side | 1<<7 }
 func (m *mechanism) Combine(first, second []byte) (*fl.Estimate, error) {
 	e, err := m.combine(first, second)
 	if err != nil {
-		return nil, fmt.Errorf("%s: combine: %w", SharesName, err)
+		return nil, m.round.Wrap("combine", err)
 	}
 	return e, nil
 }

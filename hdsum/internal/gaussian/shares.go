@@ -19,7 +19,12 @@ const (
 const maxPadded = 1 << 24
 
 func init() {
-	fl.Register(SharesName, factory(func(r fl.Round) (fl.Mechanism, error) { return newMechanism(r) }))
+	fl.Register(SharesName, factory(func(r fl.Round) (fl.Mechanism, error) {
+		if r.Params.Has(ParamProof) {
+			return newProved(r)
+		}
+		return newMechanism(r)
+	}))
 	fl.Register(SiteName, factory(func(r fl.Round) (fl.Mechanism, error) { return newSite(r) }))
 }
 
@@ -34,7 +39,7 @@ func (f factory) Open(r fl.Round) (fl.Mechanism, error) {
 	return m, nil
 }
 
-// vectors is what both mechanisms have: integers for gradients, and the noise that hides one of them.
+// vectors is what all mechanisms of this package have: integers for gradients, and the noise that hides one of them.
 type vectors struct {
 	round    *count.Round
 	records  int64 // the most of all clients, or 0 where reports are about clients
@@ -42,18 +47,20 @@ type vectors struct {
 	noise    noise
 }
 
-func newVectors(r fl.Round) (v *vectors, err error) {
+// newVectors returns the vectors of a round, with K = fineness·√d' and integers of at most widest. params are parameters that the
+// round may have beside fl.ParamRecords.
+func newVectors(r fl.Round, fineness, widest float64, params ...string) (v *vectors, err error) {
 	if err := checkRound(r); err != nil {
 		return nil, err
 	}
 	v = &vectors{}
-	if v.records, err = readRecords(r.Params); err != nil {
+	if v.records, err = readRecords(r.Params, params...); err != nil {
 		return nil, err
 	}
 	if v.round, err = count.NewRound(r); err != nil {
 		return nil, err
 	}
-	if v.integers, err = newIntegers(r); err != nil {
+	if v.integers, err = newIntegers(r, fineness, widest); err != nil {
 		return nil, err
 	}
 	v.noise, err = newNoise(r, v.padded(), v.integers.sensitivity(r.Relation))
@@ -102,7 +109,7 @@ func (v *vectors) standardError(n, noises int64) float64 {
 }
 
 // estimate decodes the sum of n vectors, of records where the round is about them, and of noises.
-func (v *vectors) estimate(ring ring, sums []uint64, reports, records, noises int64, g fl.Guarantee) (*fl.Estimate, error) {
+func (v *vectors) estimate(s sum, reports, records, noises int64, g fl.Guarantee) (*fl.Estimate, error) {
 	if err := v.round.CheckReports(reports); err != nil {
 		return nil, err
 	}
@@ -116,11 +123,11 @@ func (v *vectors) estimate(ring ring, sums []uint64, reports, records, noises in
 	if most := v.capacity(); n > most {
 		return nil, fl.Invalid(fl.ParamRecords, n, "must be at most %d", most)
 	}
-	sum := make([]float64, len(sums))
-	for i, s := range sums {
-		sum[i] = float64(ring.signed(s)) + float64(noises)/2 // each was rounded down, by ½ on average
+	values := s.values(n)
+	for i := range values {
+		values[i] += float64(noises) / 2 // each was rounded down, by ½ on average
 	}
-	value, err := v.integers.back(sum)
+	value, err := v.integers.back(values)
 	if err != nil {
 		return nil, err
 	}

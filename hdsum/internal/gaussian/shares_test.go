@@ -30,6 +30,9 @@ func open(t testing.TB, r fl.Round) *mechanism {
 	return m.(*mechanism)
 }
 
+// ringOf returns the ring in which a mechanism shares vectors.
+func ringOf(m *mechanism) ring { return m.sharing.(masks).ring }
+
 func TestTheContractIsKept(t *testing.T) {
 	for _, dim := range []int{1, 3, 20} {
 		for _, relation := range []fl.Relation{fl.ReplaceOne, fl.ZeroOut} {

@@ -3,6 +3,7 @@ package gaussian
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -24,7 +25,7 @@ func newSite(r fl.Round) (*site, error) {
 	if r.Relation != fl.ReplaceOne {
 		return nil, fl.Invalid("relation", r.Relation, "must be %s: this mechanism is local", fl.ReplaceOne)
 	}
-	v, err := newVectors(r)
+	v, err := newVectors(r, fineness, math.Inf(1))
 	if err != nil {
 		return nil, err
 	}
@@ -57,9 +58,8 @@ func (s *site) report(dst []byte, x []int64, records int64, rng *rand.Rand) []by
 	}
 	noisy := make([]uint64, len(x))
 	for i, v := range x {
-		noisy[i] = uint64(v)
+		noisy[i] = uint64(v + s.noise.draw(rng))
 	}
-	s.noise.add(noisy, rng)
 	return s.ring.pack(dst, noisy)
 }
 
@@ -78,13 +78,13 @@ func (s *site) StandardError(vectors, reports int) float64 {
 
 // NewAggregator implements fl.Mechanism.
 func (s *site) NewAggregator() fl.Aggregator {
-	return count.New(s.round, func() *noisy { return &noisy{site: s, sums: make([]uint64, s.ring.length)} })
+	return count.New(s.round, func() *noisy { return &noisy{site: s, sum: masks{s.ring}.newSum()} })
 }
 
-// noisy is the sum of noisy vectors: one residue for each rotated coordinate.
+// noisy is the sum of noisy vectors.
 type noisy struct {
 	site    *site
-	sums    []uint64 // modulo 2^64, which the ring's modulus divides
+	sum     sum
 	records int64
 }
 
@@ -104,21 +104,19 @@ func (n *noisy) Read(report []byte) ([]byte, error) {
 
 // Count implements count.State. O(d').
 func (n *noisy) Count(report []byte) {
-	n.site.ring.add(n.sums, report[n.site.head():])
+	n.sum.add(report[n.site.head():])
 	n.records += n.site.recordsOf(report)
 }
 
 // Merge implements count.State.
 func (n *noisy) Merge(other *noisy) {
-	for i, v := range other.sums {
-		n.sums[i] += v
-	}
+	n.sum.merge(other.sum)
 	n.records += other.records
 }
 
 // Estimate implements count.State. O(d' log d').
 func (n *noisy) Estimate(reports int64) (*fl.Estimate, error) {
-	return n.site.estimate(n.site.ring, n.sums, reports, n.records, reports, n.site.Guarantee())
+	return n.site.estimate(n.sum, reports, n.records, reports, n.site.Guarantee())
 }
 
 // Append implements count.State: the number of reports as an uvarint, in a round about records their number as another one, and the
@@ -128,7 +126,7 @@ func (n *noisy) Append(payload []byte, reports int64) []byte {
 	if n.site.records > 0 {
 		payload = binary.AppendUvarint(payload, uint64(n.records))
 	}
-	return n.site.ring.pack(payload, n.sums)
+	return n.sum.pack(payload)
 }
 
 // MaxBytes implements count.State.
@@ -146,10 +144,9 @@ func (n *noisy) Restore(p *count.Payload) (reports int64) {
 		return 0
 	}
 	sums := p.Rest()
-	if !n.site.ring.wellFormed(sums) {
+	if !n.sum.add(sums) {
 		p.Refuse("sums", fmt.Sprintf("%d bytes", len(sums)), "must be %d bytes, unused bits 0", n.site.ring.bytes())
 		return 0
 	}
-	n.site.ring.add(n.sums, sums)
 	return reports
 }

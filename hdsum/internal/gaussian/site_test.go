@@ -220,11 +220,11 @@ func FuzzSites(f *testing.F) {
 // Each noise was rounded down, by a half on average. Sums that are half of their number of noises below zero are zero.
 func TestRoundingDownIsTakenBack(t *testing.T) {
 	s := openSite(t, siteRound(5))
-	sums := make([]uint64, s.ring.length)
-	for i := range sums {
-		sums[i] = 1<<64 - 5
+	sums := &ringSum{s.ring, make([]uint64, s.ring.length)}
+	for i := range sums.residues {
+		sums.residues[i] = 1<<64 - 5
 	}
-	e, err := s.estimate(s.ring, sums, 10, 0, 10, s.Guarantee())
+	e, err := s.estimate(sums, 10, 0, 10, s.Guarantee())
 	if err != nil {
 		t.Fatal(err)
 	}

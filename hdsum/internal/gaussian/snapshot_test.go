@@ -95,7 +95,7 @@ func TestBadSnapshotsAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := payloadOf(t, m, marshalled(t, s))
-	if want := 1 + 1 + idset.Bytes + m.ring.bytes(); len(good) != want {
+	if want := 1 + 1 + idset.Bytes + ringOf(m).bytes(); len(good) != want {
 		t.Fatalf("a payload has %d bytes, want %d", len(good), want)
 	}
 	for name, c := range map[string]struct {

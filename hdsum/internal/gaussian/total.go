@@ -5,19 +5,18 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/count"
 	"github.com/hushgrad/hushgrad/internal/idset"
 )
 
-// total is what was added up: one residue for each rotated coordinate. It implements count.State for reports of both
+// total is what was added up. It implements count.State for reports of both
 // shares: an aggregator is both servers in one.
 type total struct {
 	mechanism *mechanism
-	sums      []uint64 // modulo 2^64, which the ring's modulus divides
-	records   int64    // behind them, or 0 where reports are about clients
+	sum       sum
+	records   int64 // behind them, or 0 where reports are about clients
 	// seeds is the exclusive or of the first shares, where there are both shares: 32 bytes that nobody knows who lacks one
 	// of them. The noise of both servers in one comes from it, so that an estimate is the same however often it is asked for.
 	seeds [seedBytes]byte
@@ -29,7 +28,7 @@ var _ count.State[[]byte, *total] = (*total)(nil)
 func (m *mechanism) NewAggregator() fl.Aggregator { return count.New(m.round, m.newTotal) }
 
 func (m *mechanism) newTotal() *total {
-	return &total{mechanism: m, sums: make([]uint64, m.ring.length)}
+	return &total{mechanism: m, sum: m.sharing.newSum()}
 }
 
 // Read implements count.State.
@@ -41,35 +40,36 @@ func (t *total) Read(report []byte) ([]byte, error) {
 	if err := m.checkShare(fl.FirstServer, report[:head]); err != nil {
 		return nil, err
 	}
+	if err := m.checkShare(fl.SecondServer, report[head:]); err != nil {
+		return nil, err
+	}
 	if first, second := m.recordsOf(report), m.recordsOf(report[head:]); first != second {
 		return nil, count.BadReport(fl.ParamRecords, fmt.Sprint(second), "must be the first share's, %d", first)
 	}
-	return report, m.checkShare(fl.SecondServer, report[head:])
+	return report, nil
 }
 
 // Count implements count.State. O(d').
 func (t *total) Count(report []byte) {
 	head := t.mechanism.ShareBytes(fl.FirstServer)
-	t.add(fl.FirstServer, report[:head])
-	t.add(fl.SecondServer, report[head:])
+	_ = t.add(fl.FirstServer, report[:head]) // Read has checked both
+	_ = t.add(fl.SecondServer, report[head:])
 	t.records += t.mechanism.recordsOf(report)
 	subtle.XORBytes(t.seeds[:], t.seeds[:], report[head-seedBytes:head])
 }
 
-// add adds a share that has been checked. O(d').
-func (t *total) add(side fl.ShareSide, share []byte) {
-	ring, share := t.mechanism.ring, share[t.mechanism.head():]
-	if side == fl.FirstServer {
-		share = ring.expand(share)
+// add adds a share of the right length. O(d').
+func (t *total) add(side fl.ShareSide, share []byte) error {
+	vector, err := t.mechanism.sharing.open(side, share[t.mechanism.head():])
+	if err == nil {
+		t.sum.add(vector)
 	}
-	ring.add(t.sums, share)
+	return err
 }
 
 // Merge implements count.State.
 func (t *total) Merge(other *total) {
-	for i, v := range other.sums {
-		t.sums[i] += v
-	}
+	t.sum.merge(other.sum)
 	t.records += other.records
 	subtle.XORBytes(t.seeds[:], t.seeds[:], other.seeds[:])
 }
@@ -77,10 +77,11 @@ func (t *total) Merge(other *total) {
 // Estimate implements count.State. The standard errors are the noise's, and an
 // upper bound for the rounding. O(d' log d').
 func (t *total) Estimate(reports int64) (*fl.Estimate, error) {
-	noisy := &total{sums: slices.Clone(t.sums), records: t.records}
+	noisy := &total{sum: t.sum.clone(), records: t.records}
 	rng := rand.New(rand.NewChaCha8(t.seeds))
-	t.mechanism.noise.add(noisy.sums, rng)
-	t.mechanism.noise.add(noisy.sums, rng)
+	for range bothNoises {
+		noisy.sum.disturb(t.mechanism.noise, rng)
+	}
 	return t.mechanism.estimate(noisy, reports)
 }
 
@@ -93,7 +94,7 @@ func (t *total) Append(payload []byte, reports int64) []byte {
 }
 
 // MaxBytes implements count.State.
-func (t *total) MaxBytes() int { return maxPayload + t.mechanism.ring.bytes() }
+func (t *total) MaxBytes() int { return maxPayload + t.sum.packedBytes() }
 
 // Restore implements count.State.
 func (t *total) Restore(p *count.Payload) int64 {
@@ -102,7 +103,7 @@ func (t *total) Restore(p *count.Payload) int64 {
 		p.Refuse("payload", err, "must be a sum of the round")
 		return 0
 	}
-	t.sums, t.records, t.seeds = sum.sums, sum.records, sum.seeds
+	t.sum, t.records, t.seeds = sum.sum, sum.records, sum.seeds
 	return reports
 }
 
@@ -128,7 +129,7 @@ func (t *total) encode(payload []byte, side fl.ShareSide, reports int64, ids *id
 	} else {
 		payload = ids.Append(payload)
 	}
-	return t.mechanism.ring.pack(payload, t.sums)
+	return t.sum.pack(payload)
 }
 
 // decode is the inverse of encode. The error is a *fl.ParamError.
@@ -147,19 +148,18 @@ func (m *mechanism) decode(side fl.ShareSide, payload []byte) (t *total, reports
 	if err != nil {
 		return nil, 0, ids, err
 	}
-	rest := m.ring.bytes() + idset.Bytes
+	before := idset.Bytes
 	if side == both {
-		rest = m.ring.bytes() + seedBytes
+		before = seedBytes
 	}
-	if len(payload) != rest || !m.ring.wellFormed(payload[rest-m.ring.bytes():]) {
-		return nil, 0, ids, fl.Invalid("sums", fmt.Sprintf("%d bytes", len(payload)), "must be %d bytes, unused bits 0", rest)
+	if len(payload) < before || !t.sum.add(payload[before:]) {
+		return nil, 0, ids, fl.Invalid("sums", fmt.Sprintf("%d bytes", len(payload)), "must be %d bytes in their only form", before+t.sum.packedBytes())
 	}
 	if side == both {
-		payload = payload[copy(t.seeds[:], payload):]
+		copy(t.seeds[:], payload)
 	} else {
-		ids, payload = idset.Parse(payload), payload[idset.Bytes:]
+		ids = idset.Parse(payload[:before])
 	}
-	m.ring.add(t.sums, payload)
 	return t, claimed, ids, nil
 }
 

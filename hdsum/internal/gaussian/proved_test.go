@@ -1,0 +1,226 @@
+package gaussian
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/fl/fltest"
+)
+
+func provedRound(dim int) fl.Round {
+	r := testRound(dim)
+	r.Params = fl.Params{ParamProof: fl.Text(Prio3)}
+	return r
+}
+
+func openProved(t testing.TB, r fl.Round) *proved {
+	t.Helper()
+	_, m, err := fl.Complete(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(*proved)
+}
+
+func TestRoundsWithProofsKeepTheContract(t *testing.T) {
+	for _, dim := range []int{1, 3, 20} {
+		r, _, err := fl.Complete(provedRound(dim))
+		if err == nil {
+			err = fltest.Mechanism(r, fltest.Options{})
+		}
+		if err != nil {
+			t.Errorf("dim %d: %v", dim, err)
+		}
+	}
+}
+
+func TestTheErrorWithProofsIsThatOfTheNoise(t *testing.T) {
+	r := provedRound(3)
+	const reports = 3
+	each := openProved(t, r).StandardError(reports, reports)
+	err := fltest.Rounds(r, fltest.Accuracy{
+		Gradients: [][]float64{{1, 0, -1}, {0.5, 0.5, 0}, {-1, 1, 1}}, Truth: []float64{0.5 / 3, 0.5, 0},
+		MSE: 3 * each * each * reports, Reports: reports, Rounds: 100, StdErrFactor: 1.15, NoiseFactor: 1.15,
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// A vector is within the proof's range, and as short as its sensitivity says, whatever the gradient was. One rotated
+// coordinate has all of the longest gradient here: 3·√d' units, above the range.
+func TestHonestVectorsAreWithinTheRange(t *testing.T) {
+	m := openProved(t, provedRound(256))
+	grad, rotated := make([]float64, 256), make([]float64, 256)
+	rotated[5] = 1
+	if err := m.integers.rotation.Inverse(grad, rotated); err != nil {
+		t.Fatal(err)
+	}
+	for i := range grad {
+		grad[i] *= 1e6
+	}
+	rng := newRand(3)
+	x, err := m.integers.of(grad, rng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x[5] != inputOffset-1 || squares(x) > m.integers.most {
+		t.Errorf("%d of squared length %d, want %d, and at most %d", x[5], squares(x), inputOffset-1, m.integers.most)
+	}
+	if _, _, err := m.EncodeShares(nil, nil, grad, rng); err != nil {
+		t.Error(err)
+	}
+	if b, most := m.integers.sensitivity(fl.ZeroOut), m.integers.units*1.03; b > most || m.integers.units < provedFineness*16 {
+		t.Errorf("B = %g for K = %g", b, m.integers.units)
+	}
+}
+
+// The longest vector that has a proof is as long as the page says: 16/3 of the clip, and 15/3 on the other side of 0. It
+// shifts the mean by its length over n.
+func TestALiarShiftsTheMeanByABoundedLength(t *testing.T) {
+	m := openProved(t, provedRound(64))
+	rng, key, sum := newRand(4), &fl.VerifyKey{7}, m.newTotal() // without noise
+	const n = 8
+	for i := range n {
+		x := make([]int64, 64)
+		if i == 0 {
+			for j := range x {
+				x[j] = -inputOffset
+			}
+		}
+		first, second := m.split(nil, nil, x, 1, rng)
+		prepared, err := m.AppendPrepShare(nil, key, second)
+		if err == nil {
+			err = m.CheckShare(key, first, prepared)
+		}
+		if err == nil {
+			err = errors.Join(sum.add(fl.FirstServer, first), sum.add(fl.SecondServer, second))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	grad, err := m.integers.back(sum.sum.values(n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	length := 0.
+	for _, v := range grad {
+		length += v * v
+	}
+	if length, want := math.Sqrt(length), m.round.Scale*16/3; math.Abs(length-want) > 1e-9 || math.Abs(m.ProvedNorm()-want) > 1e-9 {
+		t.Errorf("the sum is %g long, and has a proof up to %g, want %g", length, m.ProvedNorm(), want)
+	}
+}
+
+// Whatever is changed in a report is found before it counts: in the second server's share, the first server's, or the proof.
+func TestAReportWithoutAProofIsRefused(t *testing.T) {
+	m := openProved(t, provedRound(5))
+	all := pairs(t, m.mechanism, 2)
+	key, otherKey := &fl.VerifyKey{1}, &fl.VerifyKey{2}
+	check := func(key *fl.VerifyKey, first, second []byte) error {
+		prepared, err := m.AppendPrepShare(nil, key, second)
+		if err != nil {
+			return err
+		}
+		return m.CheckShare(key, first, prepared)
+	}
+	own, other := all[0], all[1]
+	if err := errors.Join(check(key, own.first, own.second), check(otherKey, own.first, own.second)); err != nil {
+		t.Fatal(err)
+	}
+	changed := func(share []byte, at int) []byte {
+		share = bytes.Clone(share)
+		share[at] ^= 1
+		return share
+	}
+	spliced := func(share []byte) []byte { // the second server's part of one report, the first server's of the other
+		share = bytes.Clone(share)
+		copy(share[nonceBytes:], other.second[nonceBytes:nonceBytes+32])
+		copy(share[nonceBytes+32:], own.first[nonceBytes+32:publicBytes])
+		return share
+	}
+	vector, proof := publicBytes, publicBytes+5*8*elementBytes
+	sameNonce := func(share []byte) []byte { return append(bytes.Clone(own.first[:nonceBytes]), share[nonceBytes:]...) }
+	for name, c := range map[string]struct{ first, second []byte }{
+		"another report's share":    {own.first, other.second},
+		"another nonce":             {own.first, changed(own.second, 0)},
+		"another nonce at both":     {changed(own.first, 0), changed(own.second, 0)},
+		"another part":              {changed(own.first, nonceBytes), changed(own.second, nonceBytes)},
+		"a part at one server":      {own.first, changed(own.second, nonceBytes+40)},
+		"a number":                  {own.first, changed(own.second, vector+5)},
+		"the proof":                 {own.first, changed(own.second, proof+5)},
+		"a seed":                    {changed(own.first, publicBytes+3), own.second},
+		"a blind":                   {changed(own.first, len(own.first)-1), own.second},
+		"two reports, public bytes": {spliced(own.first), spliced(sameNonce(other.second))},
+		"no element of the field":   {own.first, append(bytes.Clone(own.second[:vector]), bytes.Repeat([]byte{255}, len(own.second)-vector)...)},
+		"a byte less":               {own.first, own.second[1:]},
+		"a byte less of the seed":   {own.first[1:], own.second},
+	} {
+		if err := check(key, c.first, c.second); !errors.Is(err, fl.ErrBadReport) {
+			t.Errorf("%s: %v, want ErrBadReport", name, err)
+		}
+	}
+	// Other parts of the joint randomness at one server are refused by themselves: a liar could try many of them otherwise.
+	if err := check(key, own.first, changed(own.second, nonceBytes+40)); err == nil || !strings.Contains(err.Error(), "public bytes") {
+		t.Errorf("a part at one server: %v, want an error about public bytes", err)
+	}
+	prepared, err := m.AppendPrepShare(nil, otherKey, own.second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range map[string][]byte{"under another key": prepared, "zeros": make([]byte, m.PrepShareBytes()), "nothing": nil} {
+		if err := m.CheckShare(key, own.first, p); !errors.Is(err, fl.ErrBadReport) {
+			t.Errorf("a preparation share %s: %v, want ErrBadReport", name, err)
+		}
+	}
+}
+
+// What a proof would be false for is refused when the round opens.
+func TestRoundsWithoutProofsOfTheirKindAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*fl.Round)
+		param  string
+	}{
+		"another proof": {func(r *fl.Round) { r.Params[ParamProof] = fl.Text("snark") }, ParamProof},
+		"a number":      {func(r *fl.Round) { r.Params[ParamProof] = fl.Int(3) }, ParamProof},
+		"records":       {func(r *fl.Round) { r.Params[fl.ParamRecords] = fl.Int(3) }, ParamProof},
+		"too long":      {func(r *fl.Round) { r.Dim = maxProved + 1 }, "dim"},
+	} {
+		r := provedRound(5)
+		c.change(&r)
+		if _, err := fl.Open(r); !isParam(err, c.param) {
+			t.Errorf("%s: %v, want a ParamError for %s", name, err, c.param)
+		}
+	}
+}
+
+// Elements stand for integers of both signs, also at the ends of what noise and sums reach.
+func TestElementsAreIntegers(t *testing.T) {
+	for _, v := range []int64{0, 1, -1, 16, math.MaxInt64, math.MinInt64, 1 << 40, -(1 << 40)} {
+		e := element(v)
+		if got := signed(e); got != float64(v) {
+			t.Errorf("%d comes back as %g", v, got)
+		}
+	}
+	s := newFieldSum(2)
+	s.elements[0], s.elements[1] = element(-5), element(5)
+	if !s.add(s.pack(nil)) || signed(s.elements[0]) != -10 || s.add(bytes.Repeat([]byte{255}, 2*elementBytes)) || s.add(nil) {
+		t.Errorf("sum %v", s)
+	}
+}
+
+// The proof is the shortest one that Prio3SumVec has for a number of bits.
+func TestTheProofIsTheShortest(t *testing.T) {
+	m := openProved(t, provedRound(1000))
+	if share, want := m.ShareBytes(fl.SecondServer), 1024*5*elementBytes; share > want*107/100 {
+		t.Errorf("a share has %d bytes, the vector alone %d", share, want)
+	}
+	if m.ShareBytes(fl.FirstServer) != publicBytes+64 || m.PrepShareBytes() > 4096 {
+		t.Errorf("%d and %d bytes", m.ShareBytes(fl.FirstServer), m.PrepShareBytes())
+	}
+}
