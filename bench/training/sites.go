@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/crc32"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -197,23 +198,25 @@ func (s *summing) Mean(ctx context.Context, round int, params []float64) (*fl.Es
 	if err != nil {
 		return nil, err
 	}
-	all, each := m.NewAggregator(), s.gradients.Len()/s.sites
-	for i := range s.sites {
+	all := m.NewAggregator()
+	if err := trainer.EachSite(ctx, s.gradients, s.sites, params, 0, s.sites, func(_ int, records iter.Seq[[]float64]) error {
 		sum, err := m.(fl.RecordMechanism).NewRecordSum(s.rng)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if err := s.gradients.Each(ctx, params, i*each, (i+1)*each, func(_ int, grad []float64) error { return sum.Add(grad) }); err != nil {
-			return nil, err
+		for grad := range records {
+			if err := sum.Add(grad); err != nil {
+				return err
+			}
 		}
 		report, err := sum.Append(nil)
-		if err == nil {
-			err = all.Add(report)
-		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		s.sent += int64(len(report))
+		return all.Add(report)
+	}); err != nil {
+		return nil, err
 	}
 	return all.Estimate()
 }
