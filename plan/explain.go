@@ -28,7 +28,8 @@ func (run *Run) String() string {
 }
 
 // Remarks returns what is worth knowing beforehand, one sentence each: the upload where a
-// report holds many messages, against whom ε holds with two servers, what proofs bound, and the mechanism's advice.
+// report holds many messages, against whom ε holds with two servers, what proofs bound, who adds the noise at sites, and the
+// mechanism's advice.
 func (run *Run) Remarks() (remarks []string) {
 	if c, ok := run.Opened.(fl.Coster); ok {
 		cost, round := c.Cost(), c.Cost().Bytes*float64(run.Cohort)
@@ -41,6 +42,9 @@ func (run *Run) Remarks() (remarks []string) {
 	if p, ok := run.Opened.(fl.ProvedMechanism); ok {
 		remarks = append(remarks, fmt.Sprintf("proofs: each client proves that its gradient is at most %.3g long, %.2f times the clip. A share f of clients that lie shifts a mean by at most %.3g times f, in L2 norm, "+
 			"beside what their own gradients had there. Both servers have to be honest for that", p.ProvedNorm(), p.ProvedNorm()/run.Template.Scale, p.ProvedNorm()))
+	}
+	if run.Trust == OwnSite && run.Records > 0 {
+		remarks = append(remarks, "privacy: nobody outside of a site is trusted. Each site adds the whole noise to its own sum before it sends it. Every ε is of one record, and not of all records of a person or of a site")
 	}
 	// Advice is about slots at a given ε, not about those that were chosen together with it.
 	if a, ok := run.Opened.(fl.Adviser); ok && (run.Schedule == nil || run.Schedule.FewerSlots == nil) {
@@ -84,7 +88,7 @@ func (run *Run) PrintEnd(ctx context.Context, w io.Writer, rounds int) (Promise,
 		switch {
 		case p.TwoServers:
 			against = " against either server alone"
-		case run.Trust.local():
+		case run.Trust.Local():
 			would = next.LocalTotal
 		}
 		stopped := fmt.Sprintf("the budget of %s%s is spent: another round would make it %s", run.Trust.describe(run.Budget), against, above(*would))
@@ -96,7 +100,7 @@ func (run *Run) PrintEnd(ctx context.Context, w io.Writer, rounds int) (Promise,
 		return p, err
 	}
 	fresh, err := run.Spending.Promise(ctx, rounds)
-	if err == nil {
+	if fresh.Unit = run.Unit; err == nil {
 		err = Words{Text: []string{fmt.Sprintf("With fresh randomness the same run has: %v.", fresh)}}.Print(w)
 	}
 	return p, err
@@ -106,6 +110,10 @@ func (run *Run) PrintEnd(ctx context.Context, w io.Writer, rounds int) (Promise,
 func (run *Run) Explain(w io.Writer) error {
 	steps := fmt.Sprintf("learning rate %.3g, momentum %g, models averaged with decay %g", run.LearningRate, run.Momentum, run.Averaging)
 	s := run.Schedule
+	if s == nil && run.Records > 0 {
+		r := run.Template
+		return paragraphs(w, fmt.Sprintf("plan: %s, δ = %g of a round, of which %d are within the budget; each record's gradient clipped to the L2 norm %.3g; %s", "ε = "+above(r.Epsilon), r.Delta, run.Affordable, r.Scale, steps))
+	}
 	if s == nil {
 		return paragraphs(w, "plan: "+steps)
 	}

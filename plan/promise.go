@@ -36,8 +36,8 @@ type Promise struct {
 	Seed uint64 `json:"-"`
 }
 
-// String is the promise in a few words: what holds against everybody, and what needs a
-// shuffler.
+// String is the promise in a few words: what holds against everybody, what needs a
+// shuffler, and that it is about a record where it is.
 func (p Promise) String() string {
 	if p.Seed != 0 {
 		return "no privacy: the seed repeats the noise"
@@ -55,6 +55,9 @@ func (p Promise) String() string {
 	}
 	if len(parts) == 0 {
 		return "no privacy"
+	}
+	if p.Unit == Record {
+		parts = append(parts, "about one record")
 	}
 	return strings.Join(parts, ", ")
 }

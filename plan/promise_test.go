@@ -28,6 +28,8 @@ func TestPromisesInWords(t *testing.T) {
 		{Promise{Local: &two, LocalTotal: &ten, LocalDelta: 4.99999e-8, Participations: 5}, "local ε = 10", []string{"ε = 10, δ = 5e-08 for the 5 reports"}, []string{"central"}},
 		{Promise{Local: &two, LocalTotal: &two, LocalDelta: 0.1, Participations: 1}, "local ε = 2", []string{"is right at most 89.3 % of the time"}, nil}, // (e²+0.1)/(e²+1)
 		{Promise{Local: &half, LocalTotal: &two, LocalDelta: 0.5, Participations: 4}, "local ε = 2", []string{"has, is right at most 81.2 % of the time", "is right at most 94.1 % of the time"}, nil},
+		{Promise{Unit: Record, Local: &half, LocalTotal: &two, LocalDelta: 1e-6, Participations: 4}, "local ε = 2, about one record",
+			[]string{"ε = 2, δ = 1e-06 for one record in all 4 rounds together", "The number of a site's records is public."}, []string{"client"}},
 		{Promise{Participations: 5, Seed: 9}, "no privacy: the seed repeats the noise", []string{"none: the seed repeats the noise", "guesses 9"}, []string{"ε", "against"}},
 	} {
 		var b strings.Builder

@@ -95,10 +95,10 @@ func isGaussian(mechanism string) bool {
 }
 
 func (q Request) validate() error {
-	none, sum := q.Mechanism == baseline.None, IsSum(q.Mechanism)
 	if err := q.Trust.validate(); err != nil {
 		return err
 	}
+	none, sum := q.Mechanism == baseline.None, IsSum(q.resolved())
 	must, fixed := trustOf(q.Mechanism)
 	switch {
 	case !q.Trust.planned():
@@ -132,7 +132,7 @@ func (q Request) validate() error {
 	case !(q.Epsilon >= 0 && q.Epsilon <= fl.MaxEpsilon):
 		return fl.Invalid("epsilon", q.Epsilon, "must be in [0, %d]", fl.MaxEpsilon)
 	case q.MaxEpsilon != 0 && (none || sum):
-		return fl.Invalid("max epsilon", q.MaxEpsilon, "must be 0: the ε of %s is not planned", q.Mechanism)
+		return fl.Invalid("max epsilon", q.MaxEpsilon, "must be 0: the ε of %s is not planned", q.resolved())
 	case q.MaxEpsilon != 0 && q.Epsilon != 0:
 		return fl.Invalid("max epsilon", q.MaxEpsilon, "must be 0 where epsilon is given")
 	case !(q.MaxEpsilon >= 0 && q.MaxEpsilon <= fl.MaxEpsilon):
@@ -146,7 +146,7 @@ func (q Request) validate() error {
 	case q.Sparsity < 0:
 		return fl.Invalid("sparsity", q.Sparsity, "must be at least 0")
 	case q.Sparsity > 0 && (none || sum):
-		return fl.Invalid("sparsity", q.Sparsity, "must be 0: gradients of %s are not sparse", q.Mechanism)
+		return fl.Invalid("sparsity", q.Sparsity, "must be 0: gradients of %s are not sparse", q.resolved())
 	case none && q.Clip != 0:
 		return fl.Invalid("clip", q.Clip, "must be 0: %s clips nothing", q.Mechanism)
 	case q.Clip != 0 && !(q.Clip >= leastNorm && q.Clip <= largestNorm):

@@ -100,9 +100,7 @@ func (q Request) run(ctx context.Context) (_ *Run, err error) {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
 	run := &Run{Trust: q.Trust, Unit: Client}
-	if sum := gaussianFor(q.Trust); sum != "" && q.Mechanism == mechanisms.Auto {
-		q.Mechanism = sum
-	}
+	q.Mechanism = q.resolved()
 	if q.Records > 0 {
 		run.Unit, q.PerClient = Record, 1
 		if isGaussian(q.Mechanism) {
@@ -290,7 +288,7 @@ func (run *Run) account(ctx context.Context, delta float64) (err error) {
 		return err
 	}
 	least := one.Central
-	if run.Trust.local() {
+	if run.Trust.Local() {
 		least = one.LocalTotal
 	}
 	return fmt.Errorf("plan: %w", fl.Invalid("budget", run.Budget, "must be at least the ε of one round, %s", above(*least)))

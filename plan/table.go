@@ -69,7 +69,9 @@ func (q Request) Compare(ctx context.Context) ([]Row, error) {
 	q.Mechanism, q.Epsilon, q.MaxEpsilon, q.Force = mechanisms.Auto, 0, 0, true
 	if q.Records > 0 {
 		q.Trust, q.Cohort, q.PerClient = OwnSite, 0, 1
-		if err := q.validate(); err != nil { // before rows say that they are not served
+		sites := q
+		sites.Sparsity = 0
+		if err := sites.validate(); err != nil { // before rows say that they are not served
 			return nil, fmt.Errorf("plan: %w", err)
 		}
 	}
@@ -99,6 +101,9 @@ func (r *Row) planned(ctx context.Context, q Request) error {
 	if q.Trust = r.Trust; q.Trust != Shuffler && (q.Records == 0 || gaussianFor(q.Trust) == "") {
 		q.Rounds = 0 // few rounds with more reports in each
 	}
+	if gaussianFor(q.Trust) != "" {
+		q.Sparsity = 0 // of the other trusts' mechanisms
+	}
 	run, err := q.Run(ctx)
 	if _, ok := errors.AsType[*fl.ParamError](err); ok {
 		r.Why = err.Error()
@@ -113,7 +118,7 @@ func (r *Row) planned(ctx context.Context, q Request) error {
 	}
 	r.Mechanism = run.Mechanism
 	switch {
-	case r.Trust.local():
+	case r.Trust.Local():
 		r.Epsilon, r.Delta = *p.LocalTotal, p.LocalDelta
 	case p.Central != nil:
 		r.Epsilon = *p.Central

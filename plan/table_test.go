@@ -54,9 +54,10 @@ func TestTrustsAreCompared(t *testing.T) {
 	}
 }
 
-// Noise of sites is composed over the rounds by the accountant: its ε is within the budget, and not far below.
+// Noise of sites is composed over the rounds by the accountant: its ε is within the budget, and not far below. A sparsity is the other
+// mechanisms'.
 func TestRowsOfGaussianNoiseKeepTheBudget(t *testing.T) {
-	q := Request{Mechanism: "auto", Dim: 2000, Clients: 12, Records: 1200, Delta: 1e-6, Budget: 1, Rounds: 3, L1: 40, L2: 1, Clip: 1}
+	q := Request{Mechanism: "auto", Dim: 2000, Clients: 12, Records: 1200, Delta: 1e-6, Budget: 1, Rounds: 3, L1: 40, L2: 1, Clip: 1, Sparsity: 40}
 	rows, err := q.Compare(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +113,7 @@ func TestRunsOfRecordsKeepTheBudget(t *testing.T) {
 			t.Errorf("%s: %+v", c.trust, p)
 		}
 		var text strings.Builder
-		if err := p.Print(&text); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), c.says) || !strings.Contains(text.String(), "A person with several records is protected less") {
+		if err := errors.Join(p.Print(&text), run.PrintStart(&text, true)); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), c.says) || strings.Contains(text.String(), "nobody outside of a site is trusted") != (c.trust == OwnSite) || !strings.Contains(text.String(), "of which 30 are") || !strings.Contains(text.String(), "A person with several records is protected less") {
 			t.Errorf("%v: %s", err, text.String())
 		}
 	}
@@ -135,6 +136,7 @@ func TestRecordsAreChecked(t *testing.T) {
 		{"records", func(q *Request) { q.Records = 9 }}, {"records", func(q *Request) { q.Records = -1 }},
 		{"records", func(q *Request) { q.Records, q.Trust = 0, OwnSite }}, {"cohort", func(q *Request) { q.Cohort = 5 }},
 		{"clients", func(q *Request) { q.Clients = 1 }}, {"trust", func(q *Request) { q.Mechanism, q.Trust = "coco", OwnSite }},
+		{"sparsity", func(q *Request) { q.Sparsity = 4 }}, {"max epsilon", func(q *Request) { q.MaxEpsilon = 4 }},
 		{"trust", func(q *Request) { q.Mechanism, q.Trust = hdsum.SiteName, TwoServers }}, {"records", func(q *Request) { q.Mechanism = hdsum.Name }},
 	} {
 		q := Request{Mechanism: "auto", Dim: 20, Clients: 10, Records: 100, Delta: 1e-6, L1: 4, L2: 1}

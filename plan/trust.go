@@ -83,6 +83,14 @@ func gaussianFor(t Trust) string {
 	return ""
 }
 
+// resolved is the request's mechanism, or what "auto" stands for where the trust leaves no choice.
+func (q Request) resolved() string {
+	if sum := gaussianFor(q.Trust); sum != "" && q.Mechanism == mechanisms.Auto {
+		return sum
+	}
+	return q.Mechanism
+}
+
 // trustOf returns whom clients must trust for a mechanism, where it leaves no choice.
 func trustOf(mechanism string) (t Trust, fixed bool) {
 	switch mechanism {
@@ -99,13 +107,13 @@ func trustOf(mechanism string) (t Trust, fixed bool) {
 // planned says whether runs are planned for t. For the others there are figures to compare with.
 func (t Trust) planned() bool { return t != Server }
 
-// local says that a budget is the ε of what a client sends, whoever reads it.
-func (t Trust) local() bool { return t == Nobody || t == OwnSite }
+// Local says that a budget is the ε of what a client sends, whoever reads it. Otherwise it is central.
+func (t Trust) Local() bool { return t == Nobody || t == OwnSite }
 
 // describe is the budget in words.
 func (t Trust) describe(budget float64) string {
 	kind := "central"
-	if t.local() {
+	if t.Local() {
 		kind = "local"
 	}
 	return fmt.Sprintf("%s ε = %g", kind, budget)
