@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -37,7 +38,7 @@ func runningWith(t *testing.T, log io.Writer, mechanism string, args ...string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	clients, err := trainer.NewClients(data.Train.All(), data.Train.Labels, run.Clients, o.seed.Order())
+	clients, err := trainer.NewClients(data.Train.All(), data.Train.Labels, cmp.Or(run.Records, run.Clients), o.seed.Order())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func runningWith(t *testing.T, log io.Writer, mechanism string, args ...string) 
 			t.Error(err)
 		}
 	})
-	if err := f.start(t.Context(), o.site(log)); err != nil {
+	if err := f.start(t.Context(), o.Site(o.dashboard.Address, o.request.Delta, log)); err != nil {
 		t.Fatal(err)
 	}
 	var weights bytes.Buffer

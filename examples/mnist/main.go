@@ -5,6 +5,7 @@
 //	go run ./examples/mnist                       # generated digits; local ε of 4 in total, nobody is trusted
 //	go run ./examples/mnist --dashboard            # the same, watched in a browser
 //	go run ./examples/mnist --trust shuffler --budget 0.25 --explain # for a central ε of 0.25, and why so
+//	go run ./examples/mnist --trust own-site --budget 2 # 12 sites, such as hospitals; ε of one record
 //	go run ./examples/mnist --epsilon 5 --cohort 2000 # one report of local ε = 5 per client
 //	go run ./examples/mnist --mechanism none       # without privacy
 //	go run ./examples/mnist --data download        # MNIST from the cache or the network
@@ -13,10 +14,11 @@
 //	go run ./examples/mnist --roles 3 --clients 2000 --cohort 2000 --rounds 5 # issuer, shuffler and aggregator apart
 //
 // Every client holds one image (or a few), and sends one report of a few bytes in each
-// round in which it takes part. The server never sees a gradient.
+// round in which it takes part. With --trust own-site a client is a site, which holds many images and sends one report of all of them in every
+// round. The server never sees a gradient.
 //
 // Read on below: the run from top to bottom. The flags are in options.go, what is planned from public numbers is in
-// plan.go, the clients' connections are in federation.go, and who holds the rounds is in parties.
+// plan.go, the clients' connections are in federation.go, what a run leaves is in results.go, and who holds the rounds is in parties.
 package main
 
 import (
@@ -26,6 +28,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"runtime"
 	"time"
 
@@ -72,7 +75,7 @@ func mnist(ctx context.Context, args []string, std command.Streams) error {
 // train is the whole run: a model, a plan and images become a better model. An interrupt
 // ends it with the rounds so far.
 func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run, data *dataset.Data, std command.Streams) (err error) {
-	s := summary{Data: data.Source, Model: o.model, Features: o.features, Roles: o.roles, Chance: 1 / float64(data.Test.Classes)}
+	s := summary{Data: data.Source, Model: o.model, Features: o.features, Roles: o.Roles, Chance: 1 / float64(data.Test.Classes)}
 	bar := progress.New(std.Err, "zero-shot")
 	zeroShot, known, err := features.ZeroShot(ctx, o.opened, data.Test.All(), data.Test.Labels, bar)
 	bar.Close()
@@ -91,14 +94,14 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 	if err != nil {
 		return err
 	}
-	// Each client gets its share of the training images, and they take part in turn.
-	clients, err := trainer.NewClients(digits.Train.All(), digits.Train.Labels, run.Clients, o.seed.Order())
+	// Each client, or each record of a site, gets its share of the training images, and they take part in turn.
+	clients, err := trainer.NewClients(digits.Train.All(), digits.Train.Labels, cmp.Or(run.Records, run.Clients), o.seed.Order())
 	if err != nil {
 		return err
 	}
 	f := &federation{run: run, model: model, clients: clients, seed: o.seed, bar: bar}
 	defer func() { err = errors.Join(err, f.close()) }()
-	if err := f.start(ctx, o.site(std.Err)); err != nil {
+	if err := f.start(ctx, o.Site(o.dashboard.Address, o.request.Delta, std.Err)); err != nil {
 		return err
 	}
 	// The model is measured after each round, on test images that no client holds.
@@ -108,14 +111,9 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 		return err
 	}
 	defer func() { err = errors.Join(err, test.Close()) }()
-	worker, err := model.NewWorker(min(500, digits.Train.Len()))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, worker.Close()) }()
 	s.Outcome, err = training.Config{
 		Run: run, Rounds: f, First: o.first, Measure: history.Accuracy, Bytes: f.bytes.Load,
-		Bare: training.Bare{X: digits.Train.All(), Labels: digits.Train.Labels, PerRound: digits.Train.Len() / run.Clients * run.Cohort, Worker: worker}, BareSteps: o.bare,
+		Bare:     &training.Bare{Model: model, X: digits.Train.All(), Labels: digits.Train.Labels, PerRound: digits.Train.Len() / run.Clients * run.Cohort, Steps: o.bare},
 		Evaluate: func(params []float64) (float64, float64, error) { return test.Evaluate(params, pictures, labels) },
 		Show: func(p trainer.Progress, accuracy, loss float64) error {
 			return parties.Publish(ctx, f, p.Round+1, p.Estimate, accuracy, loss, len(labels))
@@ -165,7 +163,7 @@ func (f *federation) Mean(ctx context.Context, i int, params []float64) (*fl.Est
 
 // play is what the clients whose turns are first, …, last−1 do in a round: each joins it
 // unless its policy forbids, computes the gradient of its own images at the published
-// model, and sends one randomized report.
+// model, and sends one randomized report. A site's report is of the sum of its records' gradients.
 func (f *federation) play(ctx context.Context, p *player, round string, first, last int) error {
 	part, err := p.client.Join(ctx, round)
 	if err != nil || first == last {
@@ -180,12 +178,21 @@ func (f *federation) play(ctx context.Context, p *player, round string, first, l
 		return err
 	}
 	var reports [][]byte
-	if err := p.gradients.Each(ctx, params, first, last, func(turn int, grad []float64) error {
-		report, err := part.Encode(nil, grad, f.seed.Client(turn))
+	keep := func(report []byte, err error) error {
 		reports = append(reports, report)
 		f.bar.Step()
 		return err
-	}); err != nil {
+	}
+	if f.run.Records > 0 { // of a site, which clips each and adds noise to their sum
+		err = trainer.EachSite(ctx, p.gradients, f.run.Clients, params, first, last, func(turn int, records iter.Seq[[]float64]) error {
+			return keep(part.EncodeRecords(nil, records, f.seed.Client(turn)))
+		})
+	} else {
+		err = p.gradients.Each(ctx, params, first, last, func(turn int, grad []float64) error {
+			return keep(part.Encode(nil, grad, f.seed.Client(turn)))
+		})
+	}
+	if err != nil {
 		return err
 	}
 	sent, err := f.Send(ctx, part, first, reports, f.bar.Step)
@@ -207,39 +214,4 @@ func (o options) printStart(w io.Writer, model *trainer.Model, run *plan.Run, s 
 		err = cmp.Or(err, o.choice.Explain(w))
 	}
 	return cmp.Or(err, run.PrintStart(w, o.explain))
-}
-
-// finish prints and writes what a run led to.
-func (o options) finish(ctx context.Context, s *summary, model *trainer.Model, w io.Writer) error {
-	s.TestAccuracy = s.Score
-	if err := s.Print(ctx, w, fmt.Sprintf("  (%s pictures, %.1f s)", s.Data, s.Seconds), fmt.Sprintf("  (chance %.2f%s)", s.Chance, s.before("; zero-shot %.4f"))); err != nil {
-		return err
-	}
-	if s.Central != nil { // a shuffler would change something
-		if err := o.site(nil).Print(w, s.Promise, s.Cohort); err != nil {
-			return err
-		}
-	}
-	title := fmt.Sprintf("%s on %s pictures, %s, %v%s", s.Model, s.Data, s.Mechanism, s.Promise, s.before(", %.3f before any client took part"))
-	return s.Write(w, o.out, title, s, "model.npy", func(path string) error { return trainer.Save(path, model, s.Params) })
-}
-
-// summary is what a run led to: summary.json.
-type summary struct {
-	TestAccuracy float64 `json:"test_accuracy"`
-	*training.Outcome
-	Data     string   `json:"data"`
-	Model    string   `json:"model"`
-	Features string   `json:"features"`
-	Roles    int      `json:"roles"`
-	ZeroShot *float64 `json:"zero_shot_accuracy"` // null where the features know no classes
-	Chance   float64  `json:"chance"`             // accuracy of a guess
-}
-
-// before returns the zero-shot accuracy in words, or nothing.
-func (s *summary) before(format string) string {
-	if s.ZeroShot == nil {
-		return ""
-	}
-	return fmt.Sprintf(format, *s.ZeroShot)
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/trainer"
@@ -25,11 +26,13 @@ import (
 // mechanisms are the values of --mechanism.
 var mechanisms = []string{"auto", "coco", "collision", "signsketch", "sumdp", "none"}
 
-// small is a run of a few hundred clients on generated digits. Each client has one digit, unless args say more.
+// small is a run of a few hundred clients on generated digits, each with one, unless args say more. gaussian-site has three sites.
 func small(t *testing.T, mechanism string, args ...string) (options, *trainer.Model, *plan.Run, *dataset.Data) {
 	t.Helper()
 	line := []string{"--mechanism", mechanism, "--clients", "900", "--cohort", "300", "--rounds", "3", "--seed", "7", "--features", dataset.DemoFeatures}
-	if mechanism != "none" && !plan.IsSum(mechanism) {
+	if mechanism == hdsum.SiteName { // which the trust says; every picture is a record
+		line = append([]string{"--trust", "own-site", "--clients", "3"}, line[6:]...)
+	} else if mechanism != "none" && !plan.IsSum(mechanism) {
 		line = append(line, "--epsilon", "5", "--trust", "shuffler")
 	}
 	if !slices.Contains(args, "--force") { // some of these runs have few clients
@@ -49,7 +52,9 @@ func small(t *testing.T, mechanism string, args ...string) (options, *trainer.Mo
 	if !known {
 		p.options = parsed
 	}
-	data = firstOf(data, min(p.options.request.Clients, data.Train.Len()))
+	if p.options.request.Records == 0 { // sites share all
+		data = firstOf(data, min(p.options.request.Clients, data.Train.Len()))
+	}
 	if !known {
 		if p.model, p.run, err = p.options.plan(t.Context(), data.Train.Len()); err != nil {
 			t.Fatal(err)

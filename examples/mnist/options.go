@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
@@ -28,21 +29,12 @@ type options struct {
 	request          *plan.Request
 	seed             trainer.Seed
 	explain          bool
-	roles            int
-	binary           string // hushgrad for three roles, empty: it is built
 	dashboard        command.Page
+	parties.Flags
 }
 
-// Values of --roles.
-const (
-	oneRole    = 1
-	threeRoles = 3
-)
-
-// site says who holds the rounds.
-func (o options) site(log io.Writer) parties.Options {
-	return parties.Options{Apart: o.roles == threeRoles, Binary: o.binary, Dashboard: o.dashboard.Address, Delta: o.request.Delta, Log: log}
-}
+// sites is the number of sites that is not given.
+const sites = 12
 
 func parse(args []string, stdout io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("mnist", flag.ContinueOnError)
@@ -54,11 +46,11 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	f.Uint64Var((*uint64)(&o.seed), "seed", 0, "0: fresh randomness for every client; any other value makes the run repeatable, without any privacy")
 	f.StringVar(&o.out, "out", "", "`directory` for history.csv, summary.json, accuracy.png and model.npy")
 	f.BoolVar(&o.explain, "explain", false, "print what was planned and why")
-	f.IntVar(&o.roles, "roles", oneRole, "1: a server in this process; 3: issuer, shuffler and aggregator, each in a process of its own, and every client with a token and a sealed report")
-	f.StringVar(&o.binary, "hushgrad", "", "with --roles 3: the hushgrad binary, a `file`; empty: it is built, in the directory of the module")
+	o.Bind(f)
 	o.dashboard.Bind(f, "dashboard", "show the run in a browser, at `host:port`, or at a free port of this machine; the page stays until Ctrl-C where there is a terminal")
 	request, check := plan.Flags(f)
 	o.request = request
+	f.Lookup("clients").Usage += fmt.Sprintf("; with --trust %s the number of sites, who share the pictures, and %d unless it is given", plan.OwnSite, sites)
 	if err := command.ParseOnly(f, args); err != nil {
 		return o, err
 	}
@@ -71,8 +63,17 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 			o.features = dataset.Grey
 		}
 	}
-	if o.roles == threeRoles && !f.Changed("trust") && request.Mechanism != hdsum.SharesName {
+	if o.Roles == parties.ThreeRoles && !f.Changed("trust") && request.Mechanism != hdsum.SharesName {
 		request.Trust = plan.Shuffler // which is one of the parties
+	}
+	if request.Trust == plan.OwnSite {
+		if !f.Changed("clients") {
+			request.Clients = sites
+		}
+		request.Records = max(1, request.Clients) // at least, until the pictures are counted
+		if err := command.Unused(f, "with --trust own-site: each site adds Gaussian noise to its own sum, in every round", "mechanism", "cohort"); err != nil {
+			return o, err
+		}
 	}
 	if o.public, err = dataset.ParseKinds(*public); err != nil {
 		return o, err
@@ -82,16 +83,9 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 		return o, fl.Invalid("--public", *public, "needs --features %s", dataset.AutoFeatures)
 	case o.features == dataset.AutoFeatures && o.model != "softmax":
 		return o, fl.Invalid("--features", o.features, "must be a name with --model %s: only softmax regression is rehearsed", o.model)
-	case o.roles != oneRole && o.roles != threeRoles:
-		return o, fl.Invalid("--roles", o.roles, "must be %d or %d", oneRole, threeRoles)
-	case o.roles == threeRoles && request.Mechanism == hdsum.Name:
-		return o, fl.Invalid("--roles", o.roles, "must be %d with --mechanism %s: a report holds all messages of a client, which a shuffler of reports does not separate; %s is the sum by two servers", oneRole, hdsum.Name, hdsum.SharesName)
-	case o.roles == oneRole && (request.Mechanism == hdsum.SharesName || request.Trust == plan.TwoServers):
-		return o, fl.Invalid("--roles", o.roles, "must be %d with --mechanism %s and with --trust %s: the two servers are the shuffler and the aggregator", threeRoles, hdsum.SharesName, plan.TwoServers)
-	case o.roles == threeRoles && o.seed != 0 && o.dashboard.Address != "":
-		return o, fl.Invalid("--seed", o.seed, "must be 0 with --dashboard and --roles %d: the aggregator shows what rounds promise, and does not know that the noise repeats", threeRoles)
-	case o.roles == oneRole && o.binary != "":
-		return o, fl.Invalid("--hushgrad", o.binary, "needs --roles %d", threeRoles)
+	}
+	if err := o.Check(request, uint64(o.seed), o.dashboard.Address); err != nil {
+		return o, err
 	}
 	return o, check()
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/hushgrad/hushgrad/examples/internal/training"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
@@ -14,6 +15,12 @@ import (
 // the model, the numbers of clients and of their pictures, the budget, and the gradients of generated digits, which nobody
 // wrote. It chooses and opens the features first.
 func (o *options) plan(ctx context.Context, pictures int) (*trainer.Model, *plan.Run, error) {
+	if q := o.request; q.Trust == plan.OwnSite { // every picture is a record
+		if q.Clients > pictures {
+			return nil, nil, fl.Invalid("--clients", q.Clients, "must be in [2, %d] with --trust %s: each site holds at least one picture", pictures, q.Trust)
+		}
+		q.Records = pictures / q.Clients * q.Clients
+	}
 	var err error
 	if o.features, o.opened, o.choice, err = dataset.ChooseAndOpen(ctx, o.features, *o.request, o.public, o.request.Progress); err != nil {
 		return nil, nil, err
@@ -36,7 +43,8 @@ func (o *options) plan(ctx context.Context, pictures int) (*trainer.Model, *plan
 		o.first = model.Init(o.seed.Init())
 	}
 	if o.model != softmax {
-		if err := o.fillNetwork(&r, model, public); err != nil {
+		o.first = model.Init(o.seed.Init())
+		if err := training.FillNetwork(&r, model, o.first, public.X, public.Labels); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -55,26 +63,4 @@ func (o *options) plan(ctx context.Context, pictures int) (*trainer.Model, *plan
 const (
 	softmax = "softmax"
 	classes = 10
-	// networkRate is a learning rate at which networks with hidden units still learn: unlike softmax regression's
-	// loss, their loss is not convex.
-	networkRate = 2
 )
-
-// fillNetwork tells a request about a network with hidden units what is public: gradients of generated digits at the random first
-// model.
-func (o *options) fillNetwork(r *plan.Request, model *trainer.Model, public *dataset.Public) error {
-	o.first = model.Init(o.seed.Init())
-	n := min(len(public.X), 256)
-	gradients, err := trainer.GradientSample(model, o.first, public.X[:n], public.Labels[:n])
-	if err != nil {
-		return err
-	}
-	sample, err := plan.NewSample(gradients)
-	if err != nil {
-		return err
-	}
-	r.Dim, r.MaxLearningRate, r.First, r.ZeroShot, r.Examples = model.Dim(), networkRate, nil, 0, nil
-	r.Public = sample
-	r.L1, r.L2 = sample.Norms()
-	return nil
-}

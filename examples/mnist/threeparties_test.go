@@ -67,10 +67,10 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 		}
 	}
 	models := map[int][]float64{}
-	for _, roles := range []int{oneRole, threeRoles} {
+	for _, roles := range []int{parties.OneRole, parties.ThreeRoles} {
 		dir := t.TempDir()
 		args := []string{"--roles", fmt.Sprint(roles), "--rounds", "2", "--cohort", "60", "--clients", "90", "--out", dir}
-		if roles == threeRoles {
+		if roles == parties.ThreeRoles {
 			args = append(args, "--hushgrad", binary)
 		}
 		o, model, run, data := small(t, "coco", args...)
@@ -84,9 +84,9 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 		models[roles] = weights
 	}
 	gone("after the run")
-	for i, want := range models[oneRole] {
-		if models[threeRoles][i] != want {
-			t.Fatalf("coordinate %d is %v with three parties and %v with one", i, models[threeRoles][i], want)
+	for i, want := range models[parties.OneRole] {
+		if models[parties.ThreeRoles][i] != want {
+			t.Fatalf("coordinate %d is %v with three parties and %v with one", i, models[parties.ThreeRoles][i], want)
 		}
 	}
 

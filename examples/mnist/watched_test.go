@@ -58,7 +58,10 @@ type state struct {
 		Tokens              bool
 		Reports             int64
 		Worth               *struct{}
-		Promise             struct{ Local *struct{} }
+		Promise             struct {
+			Local *struct{}
+			Notes []string
+		}
 	}
 	Series []struct {
 		Name   string

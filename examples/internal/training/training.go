@@ -28,9 +28,8 @@ type Config struct {
 	Evaluate func(params []float64) (score, loss float64, err error)
 	// Show, if not nil, shows a round elsewhere, too.
 	Show func(p trainer.Progress, score, loss float64) error
-	// Bare, if not nil, are the same rounds without privacy, and BareSteps their steps.
-	Bare      trainer.Rounds
-	BareSteps plan.Steps
+	// Bare, if not nil, are the same rounds without privacy.
+	Bare *Bare
 	// Bytes returns the length of all reports so far.
 	Bytes func() int64
 }
@@ -58,7 +57,8 @@ type Outcome struct {
 
 // lostNote is printed once, below the third round that is lost.
 const lostNote = `       warning: the means of the last three rounds cannot be distinguished from
-       their noise. More clients, a larger --budget or fewer parameters help.`
+       their noise. More %ss, a larger --budget or fewer parameters help.
+`
 
 // Train holds the rounds that the budget allows, and prints a line for each. When ctx ends, the error is
 // ctx's, and the outcome has the rounds so far. It is nil when there are none, and after any other error.
@@ -68,7 +68,7 @@ func (c Config) Train(ctx context.Context, w io.Writer) (*Outcome, error) {
 	if o.Before, _, err = c.Evaluate(c.First); err != nil {
 		return nil, err
 	}
-	table, err := history.New(w, c.Measure, c.Run.Trust != plan.Nobody)
+	table, err := history.New(w, c.Measure, !c.Run.Trust.Local())
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (c Config) Train(ctx context.Context, w io.Writer) (*Outcome, error) {
 			})
 			if p.Lost && !o.Lost {
 				o.Lost = true
-				_, noted := fmt.Fprintln(w, lostNote)
+				_, noted := fmt.Fprintf(w, lostNote, c.Run.Unit)
 				err = errors.Join(err, noted)
 			}
 			return err
@@ -115,9 +115,14 @@ func (c Config) Train(ctx context.Context, w io.Writer) (*Outcome, error) {
 }
 
 // trainBare trains without privacy, as many rounds as the private run had.
-func (c Config) trainBare(ctx context.Context, o *Outcome) error {
-	params, err := trainer.Run(ctx, c.Bare, c.First, trainer.RunConfig{
-		Rounds: o.Trained, Steps: trainer.Momentum(c.BareSteps.LearningRate, c.BareSteps.Momentum, c.BareSteps.Averaging),
+func (c Config) trainBare(ctx context.Context, o *Outcome) (err error) {
+	rounds, steps := *c.Bare, c.Bare.Steps
+	if rounds.worker, err = rounds.Model.NewWorker(min(500, len(rounds.X))); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rounds.worker.Close()) }()
+	params, err := trainer.Run(ctx, rounds, c.First, trainer.RunConfig{
+		Rounds: o.Trained, Steps: trainer.Momentum(steps.LearningRate, steps.Momentum, steps.Averaging),
 	})
 	if err != nil {
 		return err
@@ -129,10 +134,13 @@ func (c Config) trainBare(ctx context.Context, o *Outcome) error {
 
 // Bare are rounds without privacy: gradients of examples in one place, as many in a round as its cohort holds.
 type Bare struct {
+	Model    *trainer.Model
 	X        [][]float64
 	Labels   []int
 	PerRound int
-	Worker   *trainer.Worker
+	Steps    plan.Steps
+
+	worker *trainer.Worker
 }
 
 // Mean returns the mean gradient of the round's examples. The rounds take turns.
@@ -142,7 +150,7 @@ func (b Bare) Mean(_ context.Context, round int, params []float64) (*fl.Estimate
 		at := (round*b.PerRound + i) % len(b.X)
 		x[i], labels[i] = b.X[at], b.Labels[at]
 	}
-	_, err := b.Worker.Gradient(mean, params, x, labels)
+	_, err := b.worker.Gradient(mean, params, x, labels)
 	return fl.NewEstimate(fl.Round{}, fl.Guarantee{}, int64(b.PerRound), fl.Series{Value: mean}), err
 }
 

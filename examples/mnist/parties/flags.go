@@ -1,0 +1,53 @@
+package parties
+
+import (
+	"io"
+
+	flag "github.com/spf13/pflag"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/plan"
+)
+
+// Values of --roles.
+const (
+	OneRole    = 1
+	ThreeRoles = 3
+)
+
+// Flags say who holds the rounds.
+type Flags struct {
+	Roles  int
+	binary string // hushgrad for three roles, empty: it is built
+}
+
+// Bind adds the flags to a set.
+func (p *Flags) Bind(f *flag.FlagSet) {
+	f.IntVar(&p.Roles, "roles", OneRole, "1: a server in this process; 3: issuer, shuffler and aggregator, each in a process of its own, and every client with a token and a sealed report")
+	f.StringVar(&p.binary, "hushgrad", "", "with --roles 3: the hushgrad binary, a `file`; empty: it is built, in the directory of the module")
+}
+
+// Check refuses parties that the request has no use for, and a request that lacks parties. dashboard is the address of the page, or "".
+func (p *Flags) Check(q *plan.Request, seed uint64, dashboard string) error {
+	switch {
+	case p.Roles != OneRole && p.Roles != ThreeRoles:
+		return fl.Invalid("--roles", p.Roles, "must be %d or %d", OneRole, ThreeRoles)
+	case p.Roles == ThreeRoles && q.Mechanism == hdsum.Name:
+		return fl.Invalid("--roles", p.Roles, "must be %d with --mechanism %s: a report holds all messages of a client, which a shuffler of reports does not separate; %s is the sum by two servers", OneRole, hdsum.Name, hdsum.SharesName)
+	case p.Roles == ThreeRoles && q.Trust == plan.OwnSite:
+		return fl.Invalid("--roles", p.Roles, "must be %d with --trust %s: each site adds all noise itself, and needs no other party", OneRole, plan.OwnSite)
+	case p.Roles == OneRole && (q.Mechanism == hdsum.SharesName || q.Trust == plan.TwoServers):
+		return fl.Invalid("--roles", p.Roles, "must be %d with --mechanism %s and with --trust %s: the two servers are the shuffler and the aggregator", ThreeRoles, hdsum.SharesName, plan.TwoServers)
+	case p.Roles == ThreeRoles && seed != 0 && dashboard != "":
+		return fl.Invalid("--seed", seed, "must be 0 with --dashboard and --roles %d: the aggregator shows what rounds promise, and does not know that the noise repeats", ThreeRoles)
+	case p.Roles == OneRole && p.binary != "":
+		return fl.Invalid("--hushgrad", p.binary, "needs --roles %d", ThreeRoles)
+	}
+	return nil
+}
+
+// Site is what Open takes. The page of one server states central ε at delta.
+func (p *Flags) Site(dashboard string, delta float64, log io.Writer) Options {
+	return Options{Apart: p.Roles == ThreeRoles, Binary: p.binary, Dashboard: dashboard, Delta: delta, Log: log}
+}
