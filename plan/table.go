@@ -104,6 +104,9 @@ func (r *Row) planned(ctx context.Context, q Request) error {
 	if gaussianFor(q.Trust) != "" {
 		q.Sparsity = 0 // of the other trusts' mechanisms
 	}
+	if q.Trust != TwoServers {
+		q.Proof = ""
+	}
 	run, err := q.Run(ctx)
 	if _, ok := errors.AsType[*fl.ParamError](err); ok {
 		r.Why = err.Error()

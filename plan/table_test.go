@@ -152,3 +152,33 @@ func TestRecordsAreChecked(t *testing.T) {
 		t.Errorf("compared: %v", err)
 	}
 }
+
+// A run with proofs has the mechanism with proofs, says what they bound, and is beside the trusts that have none.
+func TestProofsArePlanned(t *testing.T) {
+	q := Request{Mechanism: "auto", Trust: TwoServers, Proof: hdsum.ProofPrio3, Dim: 20, Clients: 100, Rounds: 2, Budget: 1, Delta: 1e-6, L1: 4, L2: 1}
+	run, err := q.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := run.Opened.(fl.ProvedMechanism); !ok || !strings.Contains(strings.Join(run.Remarks(), "\n"), "A share f of clients that lie shifts a mean by at most") {
+		t.Errorf("%T: %q", run.Opened, run.Remarks())
+	}
+	rows, err := q.Compare(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shuffled, two := rowOf(t, rows, Shuffler), rowOf(t, rows, TwoServers); shuffled.Mechanism == "" || two.Bytes < 80*20 {
+		t.Errorf("%+v, %+v", shuffled, two)
+	}
+	for _, change := range []func(q *Request){
+		func(q *Request) { q.Proof = "snark" }, func(q *Request) { q.Trust = Shuffler }, func(q *Request) { q.Mechanism = baseline.None },
+		func(q *Request) { q.Records = 1000 },
+	} {
+		q := q
+		change(&q)
+		var bad *fl.ParamError
+		if _, err := q.Run(t.Context()); !errors.As(err, &bad) || bad.Param != "proof" {
+			t.Errorf("%+v: %v, want an error about proof", q, err)
+		}
+	}
+}
