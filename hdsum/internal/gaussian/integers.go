@@ -74,13 +74,16 @@ func (n *integers) into(out []int64, y, grad []float64, rng *rand.Rand) error {
 	for {
 		squares := 0.
 		for i, v := range y {
-			v = min(max(v*scale, -n.widest), n.widest)
-			floor := math.Floor(v)
-			if rng.Float64() < v-floor {
-				floor++
+			v *= scale
+			if v > n.widest {
+				v = n.widest
+			} else if v < -n.widest {
+				v = -n.widest
 			}
-			out[i] = int64(floor)
-			squares += floor * floor
+			// The integer above v with the probability of v's distance from the one below, without a branch that nobody can predict.
+			x := math.Ceil(v - rng.Float64())
+			out[i] = int64(x)
+			squares += x * x
 		}
 		// Sums of squares of integers below 2^53 are exact.
 		if squares <= float64(n.most) {
