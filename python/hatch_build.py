@@ -20,7 +20,9 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 GO = "1.26"
-COMMANDS = {"hushgrad-bridge": "./bridge/pipe", "hushgrad": "./cmd/hushgrad"}
+# What is built: the folder of its Go module, below the main module's, and its package.
+COMMANDS = {"hushgrad-bridge": ("bridge", "./pipe"), "hushgrad": (".", "./cmd/hushgrad")}
+PROJECT = "github.com/hushgrad/hushgrad"
 
 # The platform tags of a wheel. The programs are static files: on Linux they need no C library,
 # so that they run with glibc and with musl. Go 1.26 needs macOS 12.
@@ -104,7 +106,7 @@ def go(module: Path, *arguments: str, **environment: str) -> str:
     return subprocess.run(
         ["go", *arguments],
         cwd=module,
-        env=os.environ | environment,
+        env=os.environ | {"GOWORK": "off"} | environment,
         check=True,
         stdout=subprocess.PIPE,
         text=True,
@@ -119,10 +121,10 @@ def build(module: Path, target: str, version: str, folder: Path) -> None:
     arguments = ["build", "-trimpath", "-tags", "grpcnotrace", "-ldflags", flags]
     folder.mkdir(parents=True, exist_ok=True)
     suffix = ".exe" if system == "windows" else ""
-    for name, package in COMMANDS.items():
-        output = str(folder / f"{name}{suffix}")
+    for name, (within, package) in COMMANDS.items():
+        output = str(folder.absolute() / f"{name}{suffix}")
         go(
-            module,
+            module / within,
             *arguments,
             "-o",
             output,
@@ -134,19 +136,20 @@ def build(module: Path, target: str, version: str, folder: Path) -> None:
 
 
 def sources(module: Path) -> dict[str, str]:
-    """Return the files of the Go module that the programs are built from, and their places."""
-    listing = go(module, "list", "-deps", "-json=Dir,Module,EmbedFiles", *COMMANDS.values())
-    decoder, files = json.JSONDecoder(), [module / "go.mod", module / "go.sum"]
-    while listing:
-        package, end = decoder.raw_decode(listing)
-        listing = listing[end:].lstrip()
-        if not package.get("Module", {}).get("Main"):
-            continue
-        folder = Path(package["Dir"])
-        code = [
-            f
-            for f in sorted(folder.iterdir())
-            if f.suffix in {".go", ".s"} and not f.name.endswith("_test.go")
-        ]
-        files += code + [folder / f for f in package.get("EmbedFiles", [])]
-    return {str(f): f"go/{f.relative_to(module).as_posix()}" for f in files}
+    """Return the files of the Go modules that the programs are built from, and their places."""
+    decoder, files = json.JSONDecoder(), set[Path]()
+    for within, program in COMMANDS.values():
+        files |= {module / within / "go.mod", module / within / "go.sum"}
+        listing = go(module / within, "list", "-deps", "-json=Dir,Module,EmbedFiles", program)
+        while listing:
+            package, end = decoder.raw_decode(listing)
+            listing = listing[end:].lstrip()
+            if not package.get("Module", {}).get("Path", "").startswith(PROJECT):
+                continue
+            folder = Path(package["Dir"])
+            files |= {
+                f
+                for f in folder.iterdir()
+                if f.suffix in {".go", ".s"} and not f.name.endswith("_test.go")
+            } | {folder / f for f in package.get("EmbedFiles", [])}
+    return {str(f): f"go/{f.relative_to(module).as_posix()}" for f in sorted(files)}

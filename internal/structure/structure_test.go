@@ -65,7 +65,7 @@ func packages(t *testing.T) map[string]listed {
 }
 
 var list = sync.OnceValues(func() (map[string]listed, error) {
-	command := exec.Command("go", "list", "-json=Dir,ImportPath,GoFiles,Imports,Deps", "./...")
+	command := exec.Command("go", "list", "-json=Dir,ImportPath,GoFiles,Imports,Deps", "./...", "./bridge/...")
 	command.Dir = root
 	var stderr strings.Builder
 	command.Stderr = &stderr
