@@ -51,6 +51,10 @@ type Estimate struct {
 	// Records is the number of records behind it in a round whose reports are sums of records, see RecordMechanism. The
 	// mean is over them. 0 in every other round.
 	Records int64
+	// Suspects are the coordinates, in ascending order, at which more reports agree than honest clients send: some clients lie
+	// there. If all clients are honest there is one with a probability of at most SuspectRate in a round, whatever they hold. A
+	// few liars, or liars who spread their reports, are not seen. Mechanisms other than CoCo, Collision and SignSketch have no such test.
+	Suspects []int
 	// Mechanism is the registered name.
 	Mechanism string
 	// Guarantee is what each report promised its sender. With tiers it is the weakest of
@@ -59,6 +63,9 @@ type Estimate struct {
 	// Tiers says how the tiers of a TieredMechanism were combined; nil without.
 	Tiers []TierEstimate
 }
+
+// SuspectRate bounds the probability of a false alarm in a round, see Estimate.Suspects. With tiers it bounds a tier's.
+const SuspectRate = 1e-6
 
 // Mean returns the mean, which every estimate has.
 func (e *Estimate) Mean() Series {

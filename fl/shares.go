@@ -50,9 +50,8 @@ type VerifyKey [32]byte
 // what it wants.
 type ProvedMechanism interface {
 	SharedMechanism
-	// ProvedNorm is the largest L2 norm of a gradient that has a proof: no report shifts the sum by more. It is above
-	// Round.Scale, to which honest clients clip.
-	ProvedNorm() float64
+	// Sway is the largest L2 norm of a gradient that has a proof, above Round.Scale, to which honest clients clip.
+	Swayer
 	// PrepShareBytes is the length of every preparation share.
 	PrepShareBytes() int
 	// AppendPrepShare appends the second server's preparation share of its share. The error wraps ErrBadReport.
@@ -60,6 +59,15 @@ type ProvedMechanism interface {
 	// CheckShare checks the first server's share with the preparation share, under the same key. The error wraps ErrBadReport
 	// when the proof does not hold.
 	CheckShare(key *VerifyKey, share, prepared []byte) error
+}
+
+// Swayer is implemented by mechanisms that bound what clients who lie can do.
+type Swayer interface {
+	// Sway is the most by which one report, whatever its bytes, moves the sum of a round's estimates of single reports at one
+	// coordinate, in units of the gradient: a share f of clients that lie moves the mean there by at most f·Sway, beside what their own gradients
+	// had there. An honest client's clipped gradient has at most Round.Scale there. Where Sway depends on the round's public
+	// randomness, it holds but for one in 10^6 rounds.
+	Sway() float64
 }
 
 // ShareAggregator sums the shares that one server holds. It is not safe for concurrent use:

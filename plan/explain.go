@@ -28,8 +28,8 @@ func (run *Run) String() string {
 }
 
 // Remarks returns what is worth knowing beforehand, one sentence each: the upload where a
-// report holds many messages, against whom ε holds with two servers, what proofs bound, who adds the noise at sites, and the
-// mechanism's advice.
+// report holds many messages, against whom ε holds with two servers, what clients who lie can do, who adds the noise at sites, and
+// the mechanism's advice.
 func (run *Run) Remarks() (remarks []string) {
 	if c, ok := run.Opened.(fl.Coster); ok {
 		cost, round := c.Cost(), c.Cost().Bytes*float64(run.Cohort)
@@ -39,9 +39,8 @@ func (run *Run) Remarks() (remarks []string) {
 	if run.Opened.Guarantee().Trust == fl.TwoServers {
 		remarks = append(remarks, fmt.Sprintf("privacy: no local ε. Every central ε of %s is against either server alone, whatever that server does", run.Mechanism))
 	}
-	if p, ok := run.Opened.(fl.ProvedMechanism); ok {
-		remarks = append(remarks, fmt.Sprintf("proofs: each client proves that its gradient is at most %.3g long, %.2f times the clip. A share f of clients that lie shifts a mean by at most %.3g times f, in L2 norm, "+
-			"beside what their own gradients had there. Both servers have to be honest for that", p.ProvedNorm(), p.ProvedNorm()/run.Template.Scale, p.ProvedNorm()))
+	if remark := run.sway(); remark != "" {
+		remarks = append(remarks, remark)
 	}
 	if run.Trust == OwnSite && run.Records > 0 {
 		remarks = append(remarks, "privacy: nobody outside of a site is trusted. Each site adds the whole noise to its own sum before it sends it. Every ε is of one record, and not of all records of a person or of a site")
@@ -53,6 +52,23 @@ func (run *Run) Remarks() (remarks []string) {
 		}
 	}
 	return remarks
+}
+
+// sway says how far clients who lie move a mean.
+func (run *Run) sway() string {
+	if run.Opened.Guarantee().Trust == fl.NoPrivacy {
+		return ""
+	}
+	m, ok := run.Opened.(fl.Swayer)
+	if !ok {
+		return "liars: no bound is known on how far one client who lies moves a mean"
+	}
+	where := "a coordinate of a mean"
+	if _, ok := run.Opened.(fl.ProvedMechanism); ok {
+		where = "a mean, if both servers are honest,"
+	}
+	far := m.Sway() / run.Template.Scale
+	return fmt.Sprintf("liars: crafted reports of 1 %% of the clients move %s by up to %.2g times the clip, of %.2g %% by the clip. What honest clients have there is at most the clip", where, far/100, 100/far)
 }
 
 // PrintStart writes what the run is, what is worth knowing beforehand and what to expect, and what was

@@ -2,6 +2,7 @@ package privunit
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -100,6 +101,7 @@ var (
 	_ fl.ReportSizer      = (*mechanism)(nil)
 	_ fl.Amplifier        = (*mechanism)(nil)
 	_ fl.Float32Mechanism = (*mechanism)(nil)
+	_ fl.Swayer           = (*mechanism)(nil)
 )
 
 func newMechanism(r fl.Round, p Point) (*mechanism, error) {
@@ -257,6 +259,13 @@ func (m *mechanism) Guarantee() fl.Guarantee {
 
 // ReportBytes implements fl.ReportSizer.
 func (m *mechanism) ReportBytes() int { return m.codec.Bytes() }
+
+// Sway implements fl.Swayer. A liar may try all seeds. The product of a fixed unit vector and d' random signs is z or more
+// with a probability of at most e^(−z²/2) (Hoeffding), and there are 2^32·k candidates.
+func (m *mechanism) Sway() float64 {
+	z := math.Sqrt(2 * (32*math.Ln2 + math.Log(float64(m.point.Candidates)) + 6*math.Ln10))
+	return m.round.Scale / m.law.slope * min(z, math.Sqrt(float64(m.point.PaddedDim())))
+}
 
 // Shuffled implements fl.Amplifier by the blanket with s = likely and t = candidates.
 func (m *mechanism) Shuffled() fl.Amplification { return m.blanket }

@@ -67,6 +67,11 @@ func (r *round) conclude(why string, reports int64, restored error) bool {
 	} else {
 		r.logger.Info("round closed", "why", why, "reports", reports, "decode", time.Since(start))
 	}
+	if estimate != nil && len(estimate.Suspects) > 0 {
+		n := len(estimate.Suspects)
+		r.metrics.suspects.Add(float64(n))
+		r.logger.Warn("clients lie: more reports agree than honest clients send", "coordinates", n, "first", estimate.Suspects[:min(n, maxNamed)])
+	}
 	return true
 }
 

@@ -83,6 +83,7 @@ func estimateParts(r fl.Round, e *fl.Estimate) iter.Seq2[uint32, *service.GetEst
 	return func(yield func(uint32, *service.GetEstimateResponse) bool) {
 		msg := &service.GetEstimateResponse{Header: estimateHeader(r, e)}
 		perChunk := chunkBytes / (16 * len(e.Columns)) // two float64 per coordinate and column
+		suspects := e.Suspects
 		for part, from := uint32(0), 0; from < r.Dim; part, from = part+1, from+perChunk {
 			to := min(from+perChunk, r.Dim)
 			msg.Offset = uint32(from)
@@ -92,6 +93,9 @@ func estimateParts(r fl.Round, e *fl.Estimate) iter.Seq2[uint32, *service.GetEst
 					chunk.StdErr = c.StdErr[from:to]
 				}
 				msg.Columns = append(msg.Columns, chunk)
+			}
+			for len(suspects) > 0 && suspects[0] < to {
+				msg.Suspects, suspects = append(msg.Suspects, uint32(suspects[0]-from)), suspects[1:]
 			}
 			if !yield(part, msg) {
 				return
@@ -137,6 +141,11 @@ func checkEstimate(r fl.Round, e *fl.Estimate) error {
 	}
 	if e.NoiseNorm < 0 {
 		return fl.Invalid("noise_norm", e.NoiseNorm, "must be ≥ 0, or NaN")
+	}
+	for i, j := range e.Suspects {
+		if j < 0 || j >= r.Dim || i > 0 && j <= e.Suspects[i-1] {
+			return fl.Invalid("suspects", j, "must be coordinates below dim = %d, in ascending order", r.Dim)
+		}
 	}
 	return nil
 }

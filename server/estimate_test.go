@@ -60,13 +60,16 @@ func encodePairs(t testing.TB, r fl.Round, m fl.Mechanism, n int) [][]byte {
 }
 
 // What the operator reads over gRPC is what an aggregator beside the clients estimates, in
-// every column.
+// every column. In one round clients lie: 300 reports are one report, whose slot has coordinates of all messages.
 func TestEstimatesAreThoseOfALocalAggregator(t *testing.T) {
 	p := start(t, server.Config{})
 	for _, r := range columnRounds() {
 		r = open(t, p, r)
 		part := join(t, p, r.ID)
 		reports := encodePairs(t, r, part.Mechanism(), 12)
+		if r.ID == "coco" {
+			reports = append(reports, slices.Repeat(reports[:1], 300)...)
+		}
 		if _, err := part.Submit(t.Context(), reports); err != nil {
 			t.Fatal(err)
 		}
@@ -74,6 +77,9 @@ func TestEstimatesAreThoseOfALocalAggregator(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := estimateOf(t, part.Mechanism(), reports)
+		if n := len(want.Suspects); (n > 0) != (r.ID == "coco") || n > 0 && (want.Suspects[0] >= chunk(3) || want.Suspects[n-1] < 2*chunk(3)) {
+			t.Errorf("%s: %d suspects, want some in the first and in the last message of the round with liars", r.ID, n)
+		}
 		if len(want.Columns) != 1+len(r.Columns) {
 			t.Fatalf("%s: %d columns beside the mean, the round asks for %v", r.ID, len(want.Columns)-1, r.Columns)
 		}

@@ -18,9 +18,9 @@ import (
 // address or a round: those series would have no end, and the first two would say who sent
 // what.
 type metrics struct {
-	reports, batches, refusals, rejections *prometheus.CounterVec
-	tokens, bytes, unkept, sealed          prometheus.Counter
-	decode, commit                         prometheus.Histogram
+	reports, batches, refusals, rejections  *prometheus.CounterVec
+	tokens, bytes, unkept, sealed, suspects prometheus.Counter
+	decode, commit                          prometheus.Histogram
 }
 
 // newMetrics registers the figures, with those that now collects, unless r is nil.
@@ -42,17 +42,18 @@ func newMetrics(r prometheus.Registerer, now prometheus.Collector) (*metrics, er
 		refusals: counter("refused_batches_total", "Refused batches by reason: the gRPC code of the answer.", "reason"),
 		rejections: counter("rejected_reports_total", "Sealed reports that do not count, by reason, each time that the shuffler forwards them: "+
 			"sealed (cannot be opened), token (missing or bad), spent (its token, on another report) or report (refused by the mechanism).", "reason"),
-		sealed: total("forwarded_reports_total", "Sealed reports that the shuffler has forwarded, each time."),
-		tokens: total("spent_tokens_total", "Tokens that were spent on reports, each once."),
-		bytes:  total("report_bytes_total", "Bytes of the reports of accepted batches."),
-		unkept: total("failed_commits_total", "Changes that the journal could not keep."),
-		decode: seconds("decode_seconds", "Time to decode the reports of one batch and add them up."),
-		commit: seconds("commit_seconds", "Time until one change of the journal is durable."),
+		sealed:   total("forwarded_reports_total", "Sealed reports that the shuffler has forwarded, each time."),
+		tokens:   total("spent_tokens_total", "Tokens that were spent on reports, each once."),
+		bytes:    total("report_bytes_total", "Bytes of the reports of accepted batches."),
+		suspects: total("suspect_coordinates_total", "Coordinates of estimates at which more reports agree than honest clients send: an alarm. It is false with a probability of at most 1e-6 a round."),
+		unkept:   total("failed_commits_total", "Changes that the journal could not keep."),
+		decode:   seconds("decode_seconds", "Time to decode the reports of one batch and add them up."),
+		commit:   seconds("commit_seconds", "Time until one change of the journal is durable."),
 	}
 	if r != nil {
 		var err error
 		for _, c := range []prometheus.Collector{
-			m.reports, m.batches, m.refusals, m.rejections, m.sealed, m.tokens, m.bytes, m.unkept, m.decode, m.commit, now,
+			m.reports, m.batches, m.refusals, m.rejections, m.sealed, m.tokens, m.bytes, m.unkept, m.suspects, m.decode, m.commit, now,
 		} {
 			err = errors.Join(err, r.Register(c))
 		}

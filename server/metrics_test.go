@@ -70,9 +70,12 @@ func TestMetricsSayWhatWasCounted(t *testing.T) {
 		hushgrad_rounds{state="expired"} 0
 		hushgrad_rounds{state="failed"} 0
 		hushgrad_rounds{state="open"} 1
+		# HELP hushgrad_suspect_coordinates_total Coordinates of estimates at which more reports agree than honest clients send: an alarm. It is false with a probability of at most 1e-6 a round.
+		# TYPE hushgrad_suspect_coordinates_total counter
+		hushgrad_suspect_coordinates_total 0
 `)
 	err := testutil.GatherAndCompare(figures, strings.NewReader(want), "hushgrad_batches_total", "hushgrad_connections", "hushgrad_failed_commits_total",
-		"hushgrad_refused_batches_total", "hushgrad_report_bytes_total", "hushgrad_reports_total", "hushgrad_rounds")
+		"hushgrad_refused_batches_total", "hushgrad_report_bytes_total", "hushgrad_reports_total", "hushgrad_rounds", "hushgrad_suspect_coordinates_total")
 	if err != nil {
 		t.Error(err)
 	}

@@ -22,6 +22,7 @@ func (t *tally) Estimate(reports int64) (*fl.Estimate, error) {
 		}
 		e.Columns = append(e.Columns, fl.Column{Name: name, Series: c})
 	}
+	e.Suspects = m.suspects(h)
 	e.NoiseNorm = m.round.Scale * h.noiseNorm(mean, m.aliasing)
 	widen(mean, m.aliasing)
 	for j := range mean.Value { // now from ternary units to the gradient's units

@@ -33,6 +33,7 @@ var (
 	_ fl.KeyValueMechanism = (*mechanism)(nil)
 	_ fl.Float32Mechanism  = (*mechanism)(nil)
 	_ fl.Adviser           = (*mechanism)(nil)
+	_ fl.Swayer            = (*mechanism)(nil)
 )
 
 // complete fills in what follows from the other fields.
@@ -151,6 +152,9 @@ func (m *mechanism) ReportBytes() int { return m.codec.Bytes() }
 func (m *mechanism) MeanVariance(reports int64) float64 {
 	return m.calibration.MeanMSE(m.round.Dim, m.point.Sparsity) / float64(m.round.Dim) / float64(reports)
 }
+
+// Sway implements fl.Swayer: what a hit counts for. A report hits a coordinate once, whatever its seed.
+func (m *mechanism) Sway() float64 { return m.round.Scale * m.calibration.meanGain() }
 
 // Advice implements fl.Adviser.
 func (m *mechanism) Advice() []string { return m.scheme.Advise(m.point) }

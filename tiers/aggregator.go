@@ -174,12 +174,15 @@ func (a *aggregator) combine(means []*fl.Estimate, weights []float64, total int6
 		}
 		e.Guarantee = promised // the tiers' ε increase
 		e.NoiseNorm = math.Hypot(e.NoiseNorm, weights[i]*mean.NoiseNorm)
+		e.Suspects = append(e.Suspects, mean.Suspects...)
 		own := mean.Mean()
 		for j, v := range own.Value {
 			combined.Value[j] += weights[i] * v
 			combined.StdErr[j] = math.Hypot(combined.StdErr[j], weights[i]*own.StdErr[j])
 		}
 	}
+	slices.Sort(e.Suspects)
+	e.Suspects = slices.Compact(e.Suspects)
 	return e
 }
 

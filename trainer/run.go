@@ -66,7 +66,7 @@ var ErrStop = errors.New("trainer: stop")
 
 // Run trains a model. In each round it asks for the mean gradient at the current model,
 // takes a step and averages the models. It returns the average, and leaves params, the first
-// model, as it is.
+// model, as it is. A step leaves out the coordinates at which clients lie, see fl.Estimate.Suspects.
 //
 // It needs no data: what clients hold is the business of rounds. The error names the field
 // of c that is out of range, or the round that failed, from 1.
@@ -124,13 +124,13 @@ func (r *run) round(ctx context.Context, rounds Rounds, i int) error {
 	if estimate == nil {
 		return invalid("estimate", nil, "must be there when there is no error")
 	}
-	mean := estimate.Mean()
+	mean := trusted(estimate)
 	if r.optimizer == nil {
 		if err := r.start(r.Choose(noiseOf(estimate))); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(r.optimizer.Step(r.params, mean.Value), r.averages.Add(r.params), r.averages.Params(r.average)); err != nil {
+	if err := errors.Join(r.optimizer.Step(r.params, mean), r.averages.Add(r.params), r.averages.Params(r.average)); err != nil {
 		return err
 	}
 	if r.After == nil {
@@ -139,6 +139,21 @@ func (r *run) round(ctx context.Context, rounds Rounds, i int) error {
 	r.lately = append(r.lately, evidenceOf(estimate))
 	r.lately = r.lately[max(0, len(r.lately)-lostRounds):]
 	return r.After(Progress{Round: i, Estimate: estimate, Params: r.params, Average: r.average, Lost: lost(r.lately)})
+}
+
+// trusted returns the mean with zeros where clients lie.
+func trusted(e *fl.Estimate) []float64 {
+	mean := e.Mean().Value
+	if len(e.Suspects) == 0 {
+		return mean
+	}
+	mean = slices.Clone(mean)
+	for _, j := range e.Suspects {
+		if j >= 0 && j < len(mean) {
+			mean[j] = 0
+		}
+	}
+	return mean
 }
 
 // noiseOf is the root mean square error of a coordinate, 0 where it is not known. It is not the root mean square

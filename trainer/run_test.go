@@ -63,6 +63,20 @@ func TestRunStepsAlongTheMeans(t *testing.T) {
 	}
 }
 
+// A step leaves out the coordinates at which clients lie, and the estimate stays as it is.
+func TestAStepLeavesOutSuspects(t *testing.T) {
+	mean := []float64{1, 200, 3}
+	lied := roundsFunc(func() (*fl.Estimate, error) {
+		e := fl.NewEstimate(fl.Round{}, fl.Guarantee{}, 5, fl.Series{Value: mean})
+		e.Suspects = []int{1}
+		return e, nil
+	})
+	got, err := Run(t.Context(), lied, []float64{0, 7, 0}, RunConfig{Rounds: 1, Steps: Momentum(1, 0, 0)})
+	if err != nil || !slices.Equal(got, []float64{-1, 7, -3}) || mean[1] != 200 {
+		t.Errorf("%v, %v, with the mean %v", got, err, mean)
+	}
+}
+
 // Steps can follow from the noise of the first round: √((0.5² + 1²)/2) for the mean (1, −2).
 func TestStepsFromTheNoise(t *testing.T) {
 	calls := 0

@@ -1540,7 +1540,10 @@ type GetEstimateResponse struct {
 	// The chunk holds coordinates from offset on.
 	Offset uint32 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
 	// One for each of header.columns, in their order.
-	Columns       []*ColumnChunk `protobuf:"bytes,3,rep,name=columns,proto3" json:"columns,omitempty"`
+	Columns []*ColumnChunk `protobuf:"bytes,3,rep,name=columns,proto3" json:"columns,omitempty"`
+	// The coordinates of the chunk, less offset and in ascending order, at which more reports agree than
+	// honest clients send: see fl.Estimate.Suspects.
+	Suspects      []uint32 `protobuf:"varint,4,rep,packed,name=suspects,proto3" json:"suspects,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1592,6 +1595,13 @@ func (x *GetEstimateResponse) GetOffset() uint32 {
 func (x *GetEstimateResponse) GetColumns() []*ColumnChunk {
 	if x != nil {
 		return x.Columns
+	}
+	return nil
+}
+
+func (x *GetEstimateResponse) GetSuspects() []uint32 {
+	if x != nil {
+		return x.Suspects
 	}
 	return nil
 }
@@ -1845,11 +1855,12 @@ const file_hushgrad_v1_service_service_proto_rawDesc = "" +
 	"\x06weight\x18\x03 \x01(\x01R\x06weight\"<\n" +
 	"\vColumnChunk\x12\x14\n" +
 	"\x05value\x18\x01 \x03(\x01R\x05value\x12\x17\n" +
-	"\astd_err\x18\x02 \x03(\x01R\x06stdErr\"\x96\x01\n" +
+	"\astd_err\x18\x02 \x03(\x01R\x06stdErr\"\xb2\x01\n" +
 	"\x13GetEstimateResponse\x123\n" +
 	"\x06header\x18\x01 \x01(\v2\x1b.hushgrad.v1.EstimateHeaderR\x06header\x12\x16\n" +
 	"\x06offset\x18\x02 \x01(\rR\x06offset\x122\n" +
-	"\acolumns\x18\x03 \x03(\v2\x18.hushgrad.v1.ColumnChunkR\acolumns\"a\n" +
+	"\acolumns\x18\x03 \x03(\v2\x18.hushgrad.v1.ColumnChunkR\acolumns\x12\x1a\n" +
+	"\bsuspects\x18\x04 \x03(\rR\bsuspects\"a\n" +
 	"\x06Scalar\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05round\x18\x02 \x01(\rR\x05round\x12\x14\n" +

@@ -53,6 +53,22 @@ def test_the_mean_is_unbiased(row: Row) -> None:
     assert estimate.guarantee == client.guarantee
 
 
+def test_reports_that_agree_too_often_are_suspect() -> None:
+    server = Round.new(
+        "r", dim=300, epsilon=2, scale=1, min_reports=3, mechanism="coco", sparsity=1
+    )
+    client = Round(server.description, Policy(max_epsilon=4))
+    honest = client.encode(np.tile(np.eye(1, 300), (600, 1)))
+    counts = server.aggregator()
+    counts.add(honest)
+    assert counts.estimate().suspects.tolist() == []
+    one = len(honest) // 600
+    counts.add(honest[:one] * 3000)
+    suspects = counts.estimate().suspects
+    assert suspects.dtype == np.int64
+    assert 0 < len(suspects) < 300
+
+
 def test_columns_are_estimated_on_request() -> None:
     server = Round.new(
         "r",

@@ -43,6 +43,18 @@ def test_an_estimate_is_put_together() -> None:
     assert estimate.columns["plus"].std_err is None
     assert (estimate.reports, estimate.guarantee.trust) == (7, "local")
     assert estimate.guarantee.relation == "replace-one"
+    assert estimate.suspects.tolist() == []
+
+
+def test_suspects_are_put_together() -> None:
+    last = answer(2, ([5.0], [0.3]), ([6.0], []))
+    last.suspects.append(0)
+    lied = first()
+    lied.suspects.append(1)
+    assert estimates.received([lied, last]).suspects.tolist() == [1, 2]
+    lied.suspects.append(1)
+    with pytest.raises(Exception, match="suspects"):
+        estimates.received([lied, last])
 
 
 @pytest.mark.parametrize(

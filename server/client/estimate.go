@@ -103,5 +103,11 @@ func appendChunk(e *fl.Estimate, msg *service.GetEstimateResponse, got, dim int)
 		c.Value = append(c.Value, chunk.GetValue()...)
 		c.StdErr = append(c.StdErr, chunk.GetStdErr()...)
 	}
+	for i, j := range msg.GetSuspects() {
+		if int(j) >= n || i > 0 && j <= msg.GetSuspects()[i-1] {
+			return 0, damaged("suspects", j, "must be coordinates of the chunk, below %d and in ascending order", n)
+		}
+		e.Suspects = append(e.Suspects, got+int(j))
+	}
 	return n, nil
 }

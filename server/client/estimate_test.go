@@ -52,6 +52,12 @@ func named(m *service.GetEstimateResponse, columns ...string) *service.GetEstima
 	return m
 }
 
+// suspect names coordinates of a chunk, from its offset on.
+func suspect(m *service.GetEstimateResponse, coordinates ...uint32) *service.GetEstimateResponse {
+	m.Suspects = coordinates
+	return m
+}
+
 // noisy is announce with another norm of the noise.
 func noisy(norm float64) *service.GetEstimateResponse {
 	m := announce(3, chunk(0, 3))
@@ -120,6 +126,8 @@ func TestEstimateRefusesWhatWasNotAnnounced(t *testing.T) {
 			`1 values and 0 standard errors of \"frequency\" from 2`},
 		"errors begin late": {messages{announce(3, chunk(0, 2)), with(chunk(2, 1), func(c columns) { c[2].StdErr = c[2].Value })},
 			`1 values and 1 standard errors of \"conditional\" from 2`},
+		"suspects elsewhere": {messages{suspect(announce(3, chunk(0, 2)), 0, 2), chunk(2, 1)}, "suspects: got 2, rule: must be coordinates of the chunk, below 2"},
+		"suspects twice":     {messages{suspect(announce(3, chunk(0, 3)), 1, 1)}, "suspects: got 1"},
 		"errors of nothing": {messages{announce(3, with(chunk(0, 3), func(c columns) { c[1].Value = nil }))},
 			`0 values and 3 standard errors of \"frequency\"`},
 	} {
@@ -140,7 +148,10 @@ func TestEstimateOfSeveralMessages(t *testing.T) {
 		}
 		return e
 	}
-	e := read(announce(5, chunk(0, 2)), chunk(2, 3))
+	e := read(suspect(announce(5, chunk(0, 2)), 1), suspect(chunk(2, 3), 0, 2))
+	if want := []int{1, 2, 4}; !slices.Equal(e.Suspects, want) {
+		t.Errorf("suspects %v, want %v", e.Suspects, want)
+	}
 	if e.Reports != 9 || e.NoiseNorm != 0.5 || e.Mechanism != "coco" || e.Guarantee != (fl.Guarantee{Trust: fl.Local, Epsilon: 2, Relation: fl.ReplaceOne}) || e.Tiers != nil {
 		t.Errorf("the header became %+v", e)
 	}

@@ -131,6 +131,7 @@ type estimateAnswer struct {
 	Records   int64     `json:"records"` // behind the reports, or 0 where reports are about clients
 	Columns   []column  `json:"columns"`
 	NoiseNorm number    `json:"noise_norm"`
+	Suspects  []int     `json:"suspects"` // coordinates at which more reports agree than honest clients send
 	Guarantee guarantee `json:"guarantee"`
 }
 
@@ -142,7 +143,7 @@ func estimate(_ context.Context, _ *Session, a *aggregator, _ aggregatorArg, _ [
 	if err != nil {
 		return nil, nil, err
 	}
-	answer := estimateAnswer{Reports: e.Reports, Records: e.Records, NoiseNorm: number(e.NoiseNorm), Guarantee: guaranteeOf(e.Guarantee)}
+	answer := estimateAnswer{Reports: e.Reports, Records: e.Records, NoiseNorm: number(e.NoiseNorm), Suspects: append([]int{}, e.Suspects...), Guarantee: guaranteeOf(e.Guarantee)}
 	numbers := make([]byte, 0, 16*a.round.Dim*len(e.Columns))
 	for _, c := range e.Columns {
 		answer.Columns = append(answer.Columns, column{c.Name, c.StdErr != nil})

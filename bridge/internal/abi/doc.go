@@ -41,7 +41,7 @@
 //	merge       aggregator, other                     -             -
 //	snapshot    aggregator                            -             -; the snapshot
 //	restore     aggregator                            snapshot      -
-//	estimate    aggregator                            -             reports, records, columns, noise_norm; their numbers
+//	estimate    aggregator                            -             reports, records, columns, noise_norm, suspects; their numbers
 //	ledger      path, counter, must_exist             -             ledger
 //	budget      ledger, purpose, central, epsilon,    -             -
 //	            delta, relation

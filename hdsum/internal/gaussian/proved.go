@@ -43,8 +43,8 @@ func newProved(r fl.Round) (*proved, error) {
 	return &proved{mechanism: &mechanism{vectors: v, sharing: p}, proofs: p}, err
 }
 
-// ProvedNorm implements fl.ProvedMechanism: every integer is at most inputOffset.
-func (p *proved) ProvedNorm() float64 {
+// Sway implements fl.Swayer: every integer is at most inputOffset.
+func (p *proved) Sway() float64 {
 	return p.integers.clip / p.integers.units * inputOffset * math.Sqrt(float64(p.padded()))
 }
 

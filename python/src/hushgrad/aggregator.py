@@ -53,6 +53,11 @@ class Estimate:
     records : int
         Number of records behind them, which the mean is over, in a round whose reports are sums of
         records (:meth:`hushgrad.Round.encode_records`). 0 in every other round.
+    suspects : numpy.ndarray of int64
+        Coordinates at which more reports agree than honest clients send: some clients lie there.
+        If all clients are honest there is one with a probability of at most 1e-6 in a round,
+        whatever they hold. A few liars, or liars who spread their reports, are not seen. Only
+        coco, collision and signsketch have such a test.
     columns : mapping of str to Series
         The mean and what the round asks for beside it, by name.
     guarantee : Guarantee
@@ -64,6 +69,7 @@ class Estimate:
     noise_norm: float
     reports: int
     records: int
+    suspects: NDArray[np.int64]
     columns: Mapping[str, Series]
     guarantee: Guarantee
 
@@ -169,6 +175,7 @@ class Aggregator:
             noise_norm=float(answer["noise_norm"]),
             reports=answer["reports"],
             records=answer["records"],
+            suspects=np.array(answer["suspects"], np.int64),
             columns=columns,
             guarantee=Guarantee.from_answer(answer["guarantee"]),
         )

@@ -66,6 +66,7 @@ type Worth struct {
 	SignalToNoise float64 `json:"signal_to_noise"`
 	BelowNoise    bool    `json:"below_noise"` // the error is larger than what was estimated
 	NoiseNorm     float64 `json:"noise_norm"`
+	Suspects      int     `json:"suspects"` // coordinates at which more reports agree than honest clients send
 }
 
 // Totals are counts since the server was started.
@@ -159,7 +160,7 @@ func roundOf(r overview.Round, shown func(int64) int64) Round {
 		view.PerSecond = &rate
 	}
 	if w := r.Worth; w != nil && !math.IsInf(w.SignalToNoise, 0) && !math.IsNaN(w.SignalToNoise) {
-		view.Worth = &Worth{SignalToNoise: w.SignalToNoise, BelowNoise: w.SignalToNoise < 1, NoiseNorm: w.NoiseNorm}
+		view.Worth = &Worth{SignalToNoise: w.SignalToNoise, BelowNoise: w.SignalToNoise < 1, NoiseNorm: w.NoiseNorm, Suspects: w.Suspects}
 	}
 	return view
 }

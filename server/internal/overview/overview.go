@@ -51,6 +51,8 @@ type Worth struct {
 	// SignalToNoise is the Euclidean norm of the mean, without what the error adds to it, over
 	// NoiseNorm. Below 1 the mean is below the noise: its error is larger than itself.
 	SignalToNoise float64
+	// Suspects is the number of coordinates at which clients lie, see fl.Estimate.
+	Suspects int
 }
 
 // Kind is a number of rounds that promise their clients the same.
@@ -111,5 +113,5 @@ func WorthOf(e *fl.Estimate) *Worth {
 	}
 	// E|mean + error|² is |mean|² + NoiseNorm².
 	signal := math.Sqrt(math.Max(0, squares-e.NoiseNorm*e.NoiseNorm))
-	return &Worth{NoiseNorm: e.NoiseNorm, SignalToNoise: signal / e.NoiseNorm}
+	return &Worth{NoiseNorm: e.NoiseNorm, SignalToNoise: signal / e.NoiseNorm, Suspects: len(e.Suspects)}
 }

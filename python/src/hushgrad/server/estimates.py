@@ -26,12 +26,14 @@ def received(answers: Iterable[Message]) -> Estimate:
     """
     header: Message = None
     parts: list[list[NDArray[np.float64]]] = []  # of value and std_err of each column in turn
+    suspects: list[int] = []
     got = 0
     for answer in answers:
         if header is None:
             header = _checked(answer.header)
             parts = [[] for _ in range(2 * len(header.columns))]
         _append(parts, answer, got, header.dim)
+        suspects += _suspects(answer, got)
         got += len(answer.columns[0].value)
     if header is None or got != header.dim:
         raise damaged("columns", f"{got} coordinates", "must have those that were announced")
@@ -46,6 +48,7 @@ def received(answers: Iterable[Message]) -> Estimate:
         noise_norm=header.noise_norm,
         reports=header.reports,
         records=header.records,
+        suspects=np.array(suspects, np.int64),
         columns=columns,
         guarantee=_guarantee(header.guarantee),
     )
@@ -79,6 +82,14 @@ def _append(parts: list[list[NDArray[np.float64]]], answer: Message, got: int, d
         parts[2 * i].append(np.array(chunk.value, np.float64))
         if errors:
             parts[2 * i + 1].append(np.array(chunk.std_err, np.float64))
+
+
+def _suspects(answer: Message, got: int) -> list[int]:
+    listed: list[int] = list(answer.suspects)
+    n = len(answer.columns[0].value)
+    if listed and (listed[-1] >= n or listed != sorted(set(listed))):
+        raise damaged("suspects", listed[:8], f"must be below {n} and in ascending order")
+    return [got + j for j in listed]
 
 
 def _series(value: NDArray[np.float64] | None, std_err: NDArray[np.float64] | None) -> Series:

@@ -89,7 +89,12 @@ function pastRound(r) {
 
 function signal(r) {
   if (!r.worth) return ["–"];
-  return [number(r.worth.signal_to_noise), r.worth.below_noise ? node("span", { class: "below" }, " below noise") : undefined];
+  return [number(r.worth.signal_to_noise), r.worth.below_noise ? node("span", { class: "below" }, " below noise") : undefined,
+    r.worth.suspects ? node("span", { class: "below" }, ` alarm: clients lie at ${coordinates(r.worth.suspects)}`) : undefined];
+}
+
+function coordinates(n) {
+  return n === 1 ? "1 coordinate" : `${count(n)} coordinates`;
 }
 
 function together(t) {
@@ -166,7 +171,7 @@ function show(s) {
   drawn($("flow"), s.rates.length ? [{ name: "Reports per second", first: "Time", unit: "Reports per second", column: "Reports/s", time: true, x: s.rates.map((r) => Date.parse(r.time) / 1000), y: s.rates.map((r) => r.reports_per_second), labels: s.rates.map((r) => new Date(r.time).toLocaleTimeString()) }] : [],
     s.public ? "How fast reports come is not shown on a page that others can read." : "No report has come while this page's server was watching.");
   const worth = s.rounds.map((r, i) => ({ number: forgotten + i + 1, ...r })).filter((r) => r.worth), last = worth[worth.length - 1];
-  $("signal-last").textContent = last ? `The newest estimate, of ${last.id}, is ${last.worth.below_noise ? "below noise: its error is larger than itself" : `above noise: ${number(last.worth.signal_to_noise)} times its error`}.` : "";
+  $("signal-last").textContent = last ? `The newest estimate, of ${last.id}, is ${last.worth.below_noise ? "below noise: its error is larger than itself" : `above noise: ${number(last.worth.signal_to_noise)} times its error`}.${last.worth.suspects ? ` Alarm: more of its reports agree at ${coordinates(last.worth.suspects)} than honest clients send. A false alarm has a probability of at most 1 in a million.` : ""}` : "";
   const ratios = worth.length ? [{ name: "Signal to noise", first: "Round", unit: "Estimate ÷ its error", column: "Ratio", x: worth.map((r) => r.number), y: worth.map((r) => r.worth.signal_to_noise), labels: worth.map((r) => r.id) }] : [];
   drawn($("signal"), [...ratios, ...noise.map(published)], "There is no estimate whose error is known.");
   announce(s);
@@ -208,7 +213,7 @@ function announce(s) {
 }
 
 function news(r) {
-  return r.ended ? `Round ${r.id} has ended: ${r.state}, ${count(r.reports)} reports${r.worth && r.worth.below_noise ? ", below noise" : ""}.` : `Round ${r.id} is open.`;
+  return r.ended ? `Round ${r.id} has ended: ${r.state}, ${count(r.reports)} reports${r.worth && r.worth.below_noise ? ", below noise" : ""}${r.worth && r.worth.suspects ? `, alarm: clients lie at ${coordinates(r.worth.suspects)}` : ""}.` : `Round ${r.id} is open.`;
 }
 
 // newest is the news of a page that has just been opened.

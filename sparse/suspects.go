@@ -1,0 +1,31 @@
+package sparse
+
+import (
+	"math"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/binomial"
+)
+
+// suspects returns the coordinates of which an item is hit by more reports than honest clients send. An honest
+// report has a slot with a probability of at most High/Total, whatever its client holds and whatever its hash function is.
+// So the hits of an item in n honest reports are at most binomial.
+func (m *mechanism) suspects(h hits) (out []int) {
+	most := mostHits(int(h.n), float64(m.weights.High)/float64(m.weights.Total), 2*len(h.plus))
+	for j, plus := range h.plus {
+		if int(max(plus, h.minus[j])) > most {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// mostHits returns a number that a binomial variable of n reports and probability p exceeds with a probability of at
+// most fl.SuspectRate over the number of items, by Chernoff's bound.
+func mostHits(n int, p float64, items int) int {
+	const up = 1 + 0x1p-50 // p may have been rounded down
+	if p *= up; p >= 1 {
+		return n
+	}
+	return binomial.UpperQuantile(n, p, 1-p, math.Log(fl.SuspectRate/float64(items))-0x1p-20)
+}

@@ -1,0 +1,165 @@
+package sparse_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/sparse"
+)
+
+// The bound holds, by the exact binomial tail, and is not far above the least number for which it does.
+func TestHonestItemsExceedTheBoundRarely(t *testing.T) {
+	for _, n := range []int{1, 20, 600, 6000, 60_000} {
+		for _, p := range []float64{1e-4, 0.009, 0.3, 0.97} {
+			for _, items := range []int{2, 1300, 1 << 20} {
+				level, most := fl.SuspectRate/float64(items), sparse.MostHits(n, p, items)
+				exceeds := func(k int) float64 { // P[more than k], by the incomplete beta function
+					return distuv.Binomial{N: float64(n), P: p}.Survival(float64(k))
+				}
+				if tail := exceeds(most); tail > level {
+					t.Errorf("%d reports, p = %g: more than %d with probability %g, above %g", n, p, most, tail, level)
+				}
+				least := most
+				for least > 0 && exceeds(least-1) <= level {
+					least--
+				}
+				if slack := float64(most - least); slack > 2+0.5*math.Sqrt(float64(n)*p) {
+					t.Errorf("%d reports, p = %g, %d items: %d, and %d is enough", n, p, items, most, least)
+				}
+			}
+		}
+	}
+}
+
+// Clients who all hold one item, which is the worst case, raise an alarm where all 12 reports agree: with a probability of at
+// most .2301^12 = 2.3e-8, well below SuspectRate. 10^7 rounds, with -long, have 10 alarms or more with a probability below 1e-12,
+// and 10^5 rounds 3 or more with one below 3e-9.
+func TestHonestRoundsRaiseNoAlarm(t *testing.T) {
+	rounds, most := 100_000, 2
+	if *long {
+		rounds, most = 10_000_000, 9
+	}
+	const reports = 12
+	for _, mechanism := range []string{"coco", "collision"} {
+		m := open(t, roundWith(t, mechanism, 20, 1.5, fl.Params{"sparsity": fl.Int(1), "slots": fl.Int(16)}))
+		family, slots := sparse.FamilyOf(m)
+		f, rng, alarms := family.Func(), rand.New(rand.NewChaCha8([32]byte{5})), 0
+		x := fl.Ternary{Dim: 20, Index: []uint32{0}, Sign: []int8{1}}
+		limit := sparse.MostHits(reports, sparse.LargestChance(m), 40)
+		if limit >= reports {
+			t.Fatalf("%s: %d of %d reports may agree: the test says nothing", mechanism, limit, reports)
+		}
+		codec, report := sparse.NewCodec(slots), []byte(nil)
+		for range rounds {
+			hits := 0
+			for range reports {
+				var err error
+				if report, err = m.EncodeTernary(report[:0], x, rng); err != nil {
+					t.Fatal(err)
+				}
+				r, err := codec.Parse(report)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.Bind(r.Seed)
+				if r.Slot == sparse.LayoutOf(m).Item(f, 0, 1) {
+					hits++
+				}
+			}
+			if hits > limit {
+				alarms++
+			}
+		}
+		if alarms > most {
+			t.Errorf("%s: %d alarms in %d honest rounds", mechanism, alarms, rounds)
+		}
+	}
+}
+
+// Liars who send one report of one item are found, where honest clients with the same item in all of their gradients are not.
+func TestCraftedReportsAreSuspect(t *testing.T) {
+	const clients, liars, dim = 3000, 80, 600
+	rng := rand.New(rand.NewChaCha8([32]byte{6}))
+	m := open(t, roundWith(t, "coco", dim, 2.5, fl.Params{"sparsity": fl.Int(1), "slots": fl.Int(1024)}))
+	honest := fl.Ternary{Dim: dim, Index: []uint32{7}, Sign: []int8{1}}
+	target := fl.Ternary{Dim: dim, Index: []uint32{400}, Sign: []int8{-1}}
+	estimate := func(liars int) *fl.Estimate {
+		a := m.NewAggregator()
+		var crafted []byte
+		for crafted == nil { // a report that counts for the target
+			report, err := m.EncodeTernary(nil, target, rng)
+			if err != nil {
+				t.Fatal(err)
+			}
+			alone := m.NewAggregator()
+			if err := alone.Add(report); err != nil {
+				t.Fatal(err)
+			}
+			e, err := alone.Estimate()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Mean().Value[400] < 0 {
+				crafted = report
+			}
+		}
+		for i := range clients {
+			report := crafted
+			if i >= liars {
+				var err error
+				if report, err = m.EncodeTernary(nil, honest, rng); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := a.Add(report); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e, err := a.Estimate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	if e := estimate(0); len(e.Suspects) != 0 {
+		t.Errorf("honest clients are suspects at %v", e.Suspects)
+	}
+	e := estimate(liars)
+	if !slices.Contains(e.Suspects, 400) || slices.Contains(e.Suspects, 7) || !slices.IsSorted(e.Suspects) {
+		t.Errorf("suspects %v, want 400 and not 7", e.Suspects)
+	}
+}
+
+// One report moves a coordinate by Sway, and none by more.
+func TestAReportMovesTheSumBySway(t *testing.T) {
+	rng := rand.New(rand.NewChaCha8([32]byte{8}))
+	for _, mechanism := range []string{"coco", "collision"} {
+		m := open(t, roundOf(t, mechanism, 50, 2, 2))
+		x, most := fl.Ternary{Dim: 50, Index: []uint32{3, 9}, Sign: []int8{1, -1}}, 0.
+		for range 300 {
+			report, err := m.EncodeTernary(nil, x, rng)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := m.NewAggregator()
+			if err := a.Add(report); err != nil {
+				t.Fatal(err)
+			}
+			e, err := a.Estimate()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range e.Mean().Value {
+				most = max(most, math.Abs(v))
+			}
+		}
+		if sway := m.(fl.Swayer).Sway(); math.Abs(most-sway) > 1e-9*sway {
+			t.Errorf("%s: a report moves the sum by %g, want %g", mechanism, most, sway)
+		}
+	}
+}
