@@ -30,6 +30,7 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"curve":             curve,
 	"federation":        federation,
 	"sites":             siteFigures,
+	"liars":             liars,
 	"public-figures":    publicFigures,
 	"scattering":        scattering,
 	"predictions":       predictions,

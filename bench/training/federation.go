@@ -77,6 +77,7 @@ type summary struct {
 	Dim        int      `json:"dim"`
 	Bytes      float64  `json:"bytes_per_report"`
 	Seconds    float64  `json:"seconds"`
+	Alarms     int      `json:"rounds_with_an_alarm"`
 	Expected   *struct {
 		Accuracy float64 `json:"accuracy"`
 		Error    float64 `json:"error"`
@@ -107,16 +108,7 @@ func (f federations) run(ctx context.Context, env experiment.Env) (_ *experiment
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	env.Progress.Describe("building examples/mnist")
-	env.Progress.Grow(1 + len(f.features)*len(f.settings)*f.repeats)
-	for _, program := range []string{"examples/mnist", "cmd/hushgrad"} {
-		if out, err := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(dir, filepath.Base(program)), "github.com/hushgrad/hushgrad/"+program).CombinedOutput(); err != nil {
-			return nil, errors.Join(ctx.Err(), fmt.Errorf("go build: %w\n%s", err, out))
-		}
-	}
-	env.Progress.Step()
-	env.Progress.Describe("pictures")
-	pictures, err := dataset.Load(ctx, dataset.Options{Source: f.data, Seed: experiment.Stream(0, 94).Uint64(), Log: os.Stderr})
+	pictures, err := f.build(ctx, env, dir, len(f.features)*len(f.settings)*f.repeats)
 	if err != nil {
 		return nil, err
 	}
@@ -152,13 +144,27 @@ func (f federations) run(ctx context.Context, env experiment.Env) (_ *experiment
 	return f.report(cells), nil
 }
 
+// build builds the programs into a directory, and loads the pictures that clients are to hold. It counts the runs that follow.
+func (f federations) build(ctx context.Context, env experiment.Env, dir string, runs int) (*dataset.Data, error) {
+	env.Progress.Describe("building examples/mnist")
+	env.Progress.Grow(1 + runs)
+	for _, program := range []string{"examples/mnist", "cmd/hushgrad"} {
+		if out, err := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(dir, filepath.Base(program)), "github.com/hushgrad/hushgrad/"+program).CombinedOutput(); err != nil {
+			return nil, errors.Join(ctx.Err(), fmt.Errorf("go build: %w\n%s", err, out))
+		}
+	}
+	env.Progress.Step()
+	env.Progress.Describe("pictures")
+	return dataset.Load(ctx, dataset.Options{Source: f.data, Seed: experiment.Stream(0, 94).Uint64(), Log: os.Stderr})
+}
+
 // refusal is the answer of a demo that plans no run.
 type refusal struct{ why string }
 
 func (r *refusal) Error() string { return "refused: " + r.why }
 
-// once runs the command and reads its summary.
-func (f federations) once(ctx context.Context, dir, data, features string, at situation) (summary, error) {
+// once runs the command, with more flags, and reads its summary.
+func (f federations) once(ctx context.Context, dir, data, features string, at situation, more ...string) (summary, error) {
 	out := filepath.Join(dir, "out")
 	args := []string{
 		"--trust", string(at.trust), "--clients", strconv.Itoa(at.clients), "--budget", strconv.FormatFloat(at.budget, 'g', -1, 64),
@@ -170,6 +176,7 @@ func (f federations) once(ctx context.Context, dir, data, features string, at si
 	if f.quick {
 		args = append(args, "--rounds", "3")
 	}
+	args = append(args, more...)
 	var r summary
 	if text, err := exec.CommandContext(ctx, filepath.Join(dir, "mnist"), args...).CombinedOutput(); err != nil {
 		if ctx.Err() != nil {

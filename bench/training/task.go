@@ -1,9 +1,9 @@
 // Package training holds the experiments that train a model with the real mechanisms. Use it from
 // the command bench: accuracy compares mechanisms, tiers lets clients choose their own ε, constants
-// varies the planner's constants, scattering varies features, sites have many records each, federation runs examples/mnist. Start with
+// varies the planner's constants, scattering varies features, sites have many records each, federation runs examples/mnist, liars lies in its rounds. Start with
 // [Experiments].
 //
-// federation talks gRPC. The others train in one process and without a network.
+// federation and liars talk gRPC. The others train in one process and without a network.
 package training
 
 import (
@@ -22,7 +22,7 @@ import (
 
 // Experiments are what this package can run.
 func Experiments() []experiment.Experiment {
-	return []experiment.Experiment{tiersExperiment(), accuracyExperiment(), federationExperiment(), constantsExperiment(), scatteringExperiment(), sitesExperiment()}
+	return []experiment.Experiment{tiersExperiment(), accuracyExperiment(), federationExperiment(), constantsExperiment(), scatteringExperiment(), sitesExperiment(), liarsExperiment()}
 }
 
 // task is a data set in the hands of clients, and softmax regression on its features.

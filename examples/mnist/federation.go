@@ -24,6 +24,7 @@ type federation struct {
 	clients      *trainer.Clients
 	seed         trainer.Seed
 	bar          *progress.Bar
+	liars        *parties.Liars
 	parties.Site // nil until start
 	players      []*player
 	bytes        atomic.Int64 // of all reports so far

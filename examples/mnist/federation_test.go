@@ -42,7 +42,7 @@ func runningWith(t *testing.T, log io.Writer, mechanism string, args ...string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &federation{run: run, model: model, clients: clients, seed: o.seed, bar: progress.New(io.Discard, "")}
+	f := &federation{run: run, model: model, clients: clients, seed: o.seed, bar: progress.New(io.Discard, ""), liars: o.Liars}
 	t.Cleanup(func() {
 		if err := f.close(); err != nil {
 			t.Error(err)

@@ -99,7 +99,7 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 	if err != nil {
 		return err
 	}
-	f := &federation{run: run, model: model, clients: clients, seed: o.seed, bar: bar}
+	f := &federation{run: run, model: model, clients: clients, seed: o.seed, bar: bar, liars: o.Liars}
 	defer func() { err = errors.Join(err, f.close()) }()
 	if err := f.start(ctx, o.Site(o.dashboard.Address, o.request.Delta, std.Err)); err != nil {
 		return err
@@ -189,6 +189,9 @@ func (f *federation) play(ctx context.Context, p *player, round string, first, l
 		})
 	} else {
 		err = p.gradients.Each(ctx, params, first, last, func(turn int, grad []float64) error {
+			if f.liars.Lies(turn % f.run.Clients) {
+				return keep(f.liars.Report(part, grad, len(grad)-classes, f.seed.Client(turn)))
+			}
 			return keep(part.Encode(nil, grad, f.seed.Client(turn)))
 		})
 	}

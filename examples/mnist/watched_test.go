@@ -57,7 +57,7 @@ type state struct {
 		ID, State, Shuffler string
 		Tokens              bool
 		Reports             int64
-		Worth               *struct{}
+		Worth               *struct{ Suspects int }
 		Promise             struct {
 			Local *struct{}
 			Notes []string

@@ -40,7 +40,8 @@ type Outcome struct {
 	plan.Promise           // set by Print
 	Trained        int     `json:"rounds_trained"`
 	Interrupted    bool    `json:"interrupted"`
-	Lost           bool    `json:"lost"` // the means of three rounds in a row could not be distinguished from their noise
+	Alarms         int     `json:"rounds_with_an_alarm"` // more reports agreed than honest clients send
+	Lost           bool    `json:"lost"`                 // the means of three rounds in a row could not be distinguished from their noise
 	BytesPerReport float64 `json:"bytes_per_report"`
 	Seconds        float64 `json:"seconds"`
 	// Score is the measure of the last round, and Params its model.
@@ -58,6 +59,11 @@ type Outcome struct {
 // lostNote is printed once, below the third round that is lost.
 const lostNote = `       warning: the means of the last three rounds cannot be distinguished from
        their noise. More %ss, a larger --budget or fewer parameters help.
+`
+
+// alarmNote is printed once, below the first round with an alarm.
+const alarmNote = `       alarm: clients lie. More reports agree at coordinates (%d) than honest
+       clients send, but for 1 in 10^6 rounds. Steps leave such coordinates out.
 `
 
 // Train holds the rounds that the budget allows, and prints a line for each. When ctx ends, the error is
@@ -93,6 +99,12 @@ func (c Config) Train(ctx context.Context, w io.Writer) (*Outcome, error) {
 				Round: o.Trained, Score: score, Loss: loss, Reports: p.Estimate.Reports, Bytes: bytes,
 				EpsilonLocal: promise.LocalTotal, EpsilonCentral: promise.Central, Seconds: seconds,
 			})
+			if n := len(p.Estimate.Suspects); n > 0 {
+				if o.Alarms++; o.Alarms == 1 {
+					_, noted := fmt.Fprintf(w, alarmNote, n)
+					err = errors.Join(err, noted)
+				}
+			}
 			if p.Lost && !o.Lost {
 				o.Lost = true
 				_, noted := fmt.Fprintf(w, lostNote, c.Run.Unit)

@@ -16,9 +16,10 @@ const (
 	ThreeRoles = 3
 )
 
-// Flags say who holds the rounds.
+// Flags say who holds the rounds, and who lies in them.
 type Flags struct {
 	Roles  int
+	Liars  *Liars // set by Bind
 	binary string // hushgrad for three roles, empty: it is built
 }
 
@@ -26,6 +27,8 @@ type Flags struct {
 func (p *Flags) Bind(f *flag.FlagSet) {
 	f.IntVar(&p.Roles, "roles", OneRole, "1: a server in this process; 3: issuer, shuffler and aggregator, each in a process of its own, and every client with a token and a sealed report")
 	f.StringVar(&p.binary, "hushgrad", "", "with --roles 3: the hushgrad binary, a `file`; empty: it is built, in the directory of the module")
+	p.Liars = &Liars{}
+	p.Liars.bind(f)
 }
 
 // Check refuses parties that the request has no use for, and a request that lacks parties. dashboard is the address of the page, or "".
@@ -44,7 +47,7 @@ func (p *Flags) Check(q *plan.Request, seed uint64, dashboard string) error {
 	case p.Roles == OneRole && p.binary != "":
 		return fl.Invalid("--hushgrad", p.binary, "needs --roles %d", ThreeRoles)
 	}
-	return nil
+	return p.Liars.check(q)
 }
 
 // Site is what Open takes. The page of one server states central ε at delta.

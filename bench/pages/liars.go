@@ -1,0 +1,62 @@
+package pages
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
+)
+
+// liars has a line for each federation, mechanism and attack, and a column for each share of liars.
+func liars(in []*experiment.Record) (string, error) {
+	var lines, heads []string
+	cells := map[string]string{}
+	for _, r := range in {
+		for _, row := range r.Rows {
+			v, err := numbers(row, "clients", "budget", "share", "alarms")
+			if row["trust"] == "none" {
+				v, err = numbers(row, "clients", "budget", "share")
+			}
+			if err != nil {
+				return "", err
+			}
+			value, err := measured(row)
+			if err != nil {
+				return "", err
+			}
+			if len(v) > 3 && v[3] > 0 {
+				value += fmt.Sprintf(", %g alarms", v[3])
+			}
+			who := fmt.Sprintf("%v, %g clients, ε = %g", row["trust"], v[0], v[1])
+			if row["trust"] == "none" {
+				who = fmt.Sprintf("no privacy, %g clients", v[0])
+			}
+			who += fmt.Sprintf(" | `%v`", row["mechanism"])
+			head := fmt.Sprintf("%g %% lie", 100*v[2])
+			if !slices.Contains(heads, head) {
+				heads = append(heads, head)
+			}
+			if v[2] == 0 { // for all attacks
+				cells[who+head] = value
+				continue
+			}
+			line := fmt.Sprintf("%s | %v", who, row["attack"])
+			if !slices.Contains(lines, line) {
+				lines = append(lines, line)
+			}
+			cells[line+head] = value
+			cells[line] = who
+		}
+	}
+	g := &grid{}
+	g.lines = newGrid(append([]string{"who is trusted", "mechanism", "attack"}, heads...)...).lines
+	for _, line := range lines {
+		text := "| " + line + " |"
+		for _, head := range heads {
+			text += " " + cmp.Or(cells[line+head], cells[cells[line]+head], "–") + " |"
+		}
+		g.lines = append(g.lines, text)
+	}
+	return g.String(), nil
+}

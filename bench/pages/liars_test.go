@@ -1,0 +1,37 @@
+package pages
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
+)
+
+// A run without liars stands in the lines of all attacks. Alarms are named.
+func TestLiarsHaveALineForEachAttack(t *testing.T) {
+	row := func(trust, mechanism, attack string, share, accuracy float64, alarms any) map[string]any {
+		return map[string]any{
+			"trust": trust, "clients": 6000., "budget": 1., "mechanism": mechanism, "attack": attack, "share": share, "accuracy": accuracy, "low": accuracy - 0.01,
+			"high": accuracy + 0.01, "repeats": 2., "alarms": alarms,
+		}
+	}
+	in := []*experiment.Record{{Rows: []map[string]any{
+		row("shuffler", "coco", "bias", 0, 0.97, 0.), row("shuffler", "coco", "bias", 0.05, 0.1, 29.5), row("shuffler", "coco", "reverse", 0.05, 0.96, 0.),
+		row("none", "krum", "bias", 0.05, 0.9, nil),
+	}}}
+	got, err := liars(in)
+	want := strings.Join([]string{
+		"| who is trusted | mechanism | attack | 0 % lie | 5 % lie |",
+		"|---|---|---|---|---|",
+		"| shuffler, 6000 clients, ε = 1 | `coco` | bias | 0.970 ± 0.010 | 0.100 ± 0.010, 29.5 alarms |",
+		"| shuffler, 6000 clients, ε = 1 | `coco` | reverse | 0.970 ± 0.010 | 0.960 ± 0.010 |",
+		"| no privacy, 6000 clients | `krum` | bias | – | 0.900 ± 0.010 |",
+	}, "\n") + "\n"
+	if err != nil || got != want {
+		t.Errorf("%v, the table is\n%s\nwant\n%s", err, got, want)
+	}
+	delete(in[0].Rows[0], "alarms")
+	if _, err := liars(in); err == nil {
+		t.Error("a row without a column was accepted")
+	}
+}

@@ -1,0 +1,219 @@
+package training
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	flag "github.com/spf13/pflag"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
+	"github.com/hushgrad/hushgrad/examples/mnist/parties"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum"
+	"github.com/hushgrad/hushgrad/internal/figure"
+	"github.com/hushgrad/hushgrad/mechanisms"
+	"github.com/hushgrad/hushgrad/plan"
+)
+
+// liars are runs of examples/mnist in which some clients lie, beside sums of updates in the clear.
+type liars struct {
+	federations
+	attacks    []string
+	shares     []float64
+	mechanisms []string
+	clear      int // clients of the sums in the clear; 0: none
+}
+
+func liarsExperiment() experiment.Experiment {
+	return experiment.Experiment{
+		Name:   "liars",
+		Title:  "Test accuracy of examples/mnist, over gRPC, against the share of clients that lie",
+		Source: "Cheu, Smith and Ullman, Manipulation Attacks in Local Differential Privacy, 2021; Cao, Jia and Gong, Data Poisoning Attacks to Local Differential Privacy Protocols, 2021",
+		Bind: func(flags *flag.FlagSet) experiment.Run {
+			settings := flags.String("settings", "shuffler:6000@1,nobody:6000@4", "comma-separated `list` of TRUST:CLIENTS@BUDGET; each client holds one picture; two servers check proofs")
+			shares := flags.Float64Slice("shares", []float64{0, 0.001, 0.005, 0.01, 0.05, 0.1}, "shares of the clients that lie")
+			attacks := flags.StringSlice("attacks", []string{parties.BiasAttack, parties.ReverseAttack}, "what they do, as in examples/mnist --attack")
+			which := flags.StringSlice("mechanisms", []string{mechanisms.Auto, "coco"}, "mechanisms; auto is the planned one")
+			kind := flags.String("features", dataset.DemoFeatures, "what the model sees of a picture, among "+strings.Join(dataset.FeatureNames(), ","))
+			clear := flags.Int("clear", 600, "clients of sums in the clear, by the mean, the median, the trimmed mean and Krum; 0: none")
+			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
+				l := liars{
+					federations: federations{data: env.Data, repeats: env.RepeatsOr(3), quick: env.Quick},
+					attacks:     *attacks, shares: *shares, mechanisms: *which, clear: *clear,
+				}
+				if env.Quick {
+					l.repeats, l.shares = env.RepeatsOr(1), l.shares[:min(2, len(l.shares))]
+				}
+				var err error
+				if l.features, err = parseFeatures(*kind); err == nil {
+					l.settings, err = parseSettings(*settings, 0)
+				}
+				if err == nil {
+					err = l.check()
+				}
+				if err != nil {
+					return nil, err
+				}
+				return l.run(ctx, env)
+			}
+		},
+	}
+}
+
+func (l liars) check() error {
+	for _, f := range l.shares {
+		if !(f >= 0 && f <= 1) {
+			return fl.Invalid("--shares", f, "must be in [0, 1]")
+		}
+	}
+	for _, a := range l.attacks {
+		if a != parties.BiasAttack && a != parties.ReverseAttack {
+			return fl.Invalid("--attacks", a, "must be %s or %s", parties.BiasAttack, parties.ReverseAttack)
+		}
+	}
+	if l.clear != 0 && (l.clear < 10 || l.clear > 5000) {
+		return fl.Invalid("--clear", l.clear, "must be in [10, 5000], or 0")
+	}
+	return nil
+}
+
+// lied is a setting with liars, repeated.
+type lied struct {
+	federated
+	mechanism, attack string
+	share             float64
+}
+
+// cells are all settings with all shares. Without liars the attacks are one.
+func (l liars) cells() (out []*lied) {
+	for _, at := range l.settings {
+		which := l.mechanisms
+		if at.trust == plan.TwoServers {
+			which = []string{mechanisms.Auto}
+		}
+		for _, mechanism := range which {
+			for i, attack := range l.attacks {
+				for _, share := range l.shares {
+					if share > 0 || i == 0 {
+						out = append(out, &lied{federated: federated{features: l.features[0], situation: at}, mechanism: mechanism, attack: attack, share: share})
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (l liars) run(ctx context.Context, env experiment.Env) (_ *experiment.Result, err error) {
+	dir, err := os.MkdirTemp("", "hushgrad-liars-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	cells := l.cells()
+	pictures, err := l.build(ctx, env, dir, len(cells)*l.repeats)
+	if err != nil {
+		return nil, err
+	}
+	env.Progress.Describe("liars")
+	data := filepath.Join(dir, "data")
+	for _, c := range cells {
+		for k := range l.repeats {
+			if err := deal(data, pictures, c.clients, experiment.Stream(env.Seed, 97, uint64(k), uint64(c.clients))); err != nil {
+				return nil, err
+			}
+			more := []string{"--liars", strconv.FormatFloat(c.share, 'g', -1, 64), "--attack", c.attack}
+			if c.trust == plan.TwoServers {
+				more = append(more, "--proof", hdsum.ProofPrio3)
+			}
+			l.mechanism = c.mechanism
+			one, err := l.once(ctx, dir, data, c.features, c.situation, more...)
+			if err != nil {
+				return nil, fmt.Errorf("%v with a share of %g: %w", c.situation, c.share, err)
+			}
+			c.runs = append(c.runs, one)
+			env.Progress.Step()
+		}
+	}
+	sums, err := l.inTheClear(ctx, env, pictures)
+	if err != nil {
+		return nil, err
+	}
+	return l.report(cells, sums), nil
+}
+
+func (l liars) report(cells []*lied, sums []*clearRun) *experiment.Result {
+	r := &experiment.Result{
+		Columns: []string{"trust", "clients", "budget", "mechanism", "attack", "share", "accuracy", "low", "high", "repeats", "rounds", "alarms"},
+		Notes: []string{
+			"Every run but those in the clear is a process of its own over gRPC, with fresh randomness, so a repetition gives other numbers. The same clients lie in all rounds. low and high are Student's 95 % interval of the mean over the repeats.",
+			"bias: all liars send one valid report, the best of 5000 tries for coco and for dense mechanisms, and to two servers the longest vector that has a proof, which raises the bias of class 0. reverse: each liar reports its own gradient with the opposite sign, as long as the clip allows.",
+			"alarms are rounds in which more reports agree at a coordinate than honest clients send, on average over the repeats. Steps leave such coordinates out. privunit and two servers have no such test.",
+			"trust none is a server that sees all updates, without privacy. mean, median, trimmed-mean (a fifth on each side) and krum (multi-Krum of Blanchard et al. 2017, which knows the share) add them up. Its liars send a vector 100 times as long as the mean gradient.",
+		},
+		Plot: l.figure(cells), Quick: l.quick,
+	}
+	for _, c := range cells {
+		a, alarms := c.accuracy(), 0.
+		for _, run := range c.runs {
+			alarms += float64(run.Alarms) / float64(len(c.runs))
+		}
+		r.Rows = append(r.Rows, experiment.Row{string(c.trust), c.clients, c.budget, c.runs[0].Mechanism, c.attack, c.share, a.Value, a.Low, a.High, len(c.runs), c.runs[0].Rounds, alarms})
+	}
+	for _, s := range sums {
+		r.Rows = append(r.Rows, experiment.Row{"none", l.clear, 0, s.rule, s.attack, s.share, s.accuracy, s.accuracy, s.accuracy, 1, clearRounds, nil})
+	}
+	r.Verdicts = l.aims(cells)
+	return r
+}
+
+// aims compares losses with what they should be at most.
+func (l liars) aims(cells []*lied) (out []experiment.Verdict) {
+	for _, aim := range []struct {
+		share, loss float64
+		proved      bool
+		claim       string
+	}{
+		{0.01, 0.02, false, "1 % of the clients lie, and no proof is needed: the planned mechanism loses at most 2 points"},
+		{0.05, 0.01, true, "5 % of the clients lie, and two servers check proofs: at most 1 point is lost"},
+	} {
+		for _, c := range cells {
+			if c.share != aim.share || c.mechanism != mechanisms.Auto || (c.trust == plan.TwoServers) != aim.proved {
+				continue
+			}
+			i := slices.IndexFunc(cells, func(o *lied) bool { return o.situation == c.situation && o.mechanism == c.mechanism && o.share == 0 })
+			if i < 0 {
+				continue
+			}
+			loss := cells[i].accuracy().Value - c.accuracy().Value
+			out = append(out, experiment.Verdict{
+				Claim: fmt.Sprintf("%s: %v, %s", aim.claim, c.situation, c.attack), Holds: loss <= aim.loss, Ours: fmt.Sprintf("%.4f", loss),
+			})
+		}
+	}
+	return out
+}
+
+// figure draws accuracy against the share of liars.
+func (l liars) figure(cells []*lied) *figure.Figure {
+	panel := figure.Panel{XLabel: "share of clients that lie", YLabel: "test accuracy"}
+	lines := map[string]int{}
+	for _, c := range cells {
+		name := fmt.Sprintf("%s, %v, %s", c.runs[0].Mechanism, c.situation, c.attack)
+		at, ok := lines[name]
+		if !ok {
+			at = len(panel.Series)
+			lines[name], panel.Series = at, append(panel.Series, figure.Series{Name: name, Style: figure.LinePoints})
+		}
+		a := c.accuracy()
+		panel.Series[at].Add(c.share, a.Value, a.Low, a.High)
+	}
+	return &figure.Figure{Panels: []figure.Panel{panel}, ErrorBars: experiment.ErrorBars}
+}

@@ -1,0 +1,67 @@
+package training
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/hushgrad/hushgrad/plan"
+)
+
+// Every rule is near the honest mean where a tenth of the updates is far away, but for the mean.
+func TestRulesWithstandLies(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	updates := make([][]float64, 100)
+	for i := range updates {
+		updates[i] = []float64{1 + 0.1*rng.NormFloat64(), -2 + 0.1*rng.NormFloat64(), 0.1 * rng.NormFloat64()}
+		if i < 10 {
+			updates[i] = []float64{500, 500, 500}
+		}
+	}
+	for _, rule := range clearRules {
+		got := rule.add(slices.Clone(updates), 10)
+		// A fifth off each side of a tenth of lies leaves a bias below the spread of one update.
+		near := floats.Distance(got, []float64{1, -2, 0}, math.Inf(1)) < 0.1
+		if near != (rule.name != "mean") {
+			t.Errorf("%s: %v", rule.name, got)
+		}
+	}
+}
+
+// Without liars the attacks are one, and two servers have one mechanism.
+func TestCellsOfLiars(t *testing.T) {
+	l := liars{
+		federations: federations{features: []string{"glyphs"}, settings: []situation{{plan.Shuffler, 6000, 1}, {plan.TwoServers, 1000, 8}}},
+		attacks:     []string{"bias", "reverse"}, shares: []float64{0, 0.01}, mechanisms: []string{"auto", "coco"},
+	}
+	if got := len(l.cells()); got != 2*3+3 {
+		t.Errorf("%d cells, want 9", got)
+	}
+	for name, change := range map[string]func(l *liars){
+		"share": func(l *liars) { l.shares = []float64{1.1} }, "attack": func(l *liars) { l.attacks = []string{"magic"} }, "clear": func(l *liars) { l.clear = 9 },
+	} {
+		l := l
+		change(&l)
+		if l.check() == nil {
+			t.Errorf("%s was accepted", name)
+		}
+	}
+}
+
+// Aims are about the planned mechanism, by the same setting without liars.
+func TestLossesAreComparedWithAims(t *testing.T) {
+	cell := func(at situation, mechanism string, share, accuracy float64) *lied {
+		return &lied{federated: federated{situation: at, runs: []summary{{Accuracy: accuracy}}}, mechanism: mechanism, attack: "bias", share: share}
+	}
+	shuffled, two := situation{plan.Shuffler, 6000, 1}, situation{plan.TwoServers, 1000, 8}
+	verdicts := liars{}.aims([]*lied{
+		cell(shuffled, "auto", 0, 0.97), cell(shuffled, "auto", 0.01, 0.951), cell(shuffled, "coco", 0.01, 0.1), cell(shuffled, "auto", 0.05, 0.1),
+		cell(two, "auto", 0, 0.97), cell(two, "auto", 0.05, 0.959),
+	})
+	if len(verdicts) != 2 || !verdicts[0].Holds || verdicts[1].Holds {
+		t.Errorf("%+v", verdicts)
+	}
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
+)
+
+// Liars with one crafted report raise the alarm on the screen, in the summary and on the page, and are left out of the step.
+func TestLiarsRaiseTheAlarm(t *testing.T) {
+	var log kept
+	f := runningWith(t, &log, "coco", "--dashboard", "--seed", "7", "--epsilon", "1", "--liars", "0.9")
+	e, err := f.Mean(t.Context(), 0, make([]float64, f.model.Dim()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bias := f.model.Dim() - 10
+	if len(e.Suspects) == 0 || e.Mean().Value[bias] >= 0 {
+		t.Errorf("suspects %v, bias %g: want an alarm, and a step that raises the bias", e.Suspects, e.Mean().Value[bias])
+	}
+	if s := shownBy(t, log.String()); len(s.Rounds) != 1 || s.Rounds[0].Worth == nil || s.Rounds[0].Worth.Suspects != len(e.Suspects) {
+		t.Errorf("the page shows %+v, want %d suspects", s.Rounds, len(e.Suspects))
+	}
+
+	dir := t.TempDir()
+	o, model, run, data := small(t, "coco", "--features", dataset.EdgesCentred, "--seed", "7", "--epsilon", "1", "--liars", "0.9", "--out", dir)
+	var out strings.Builder
+	if err := o.train(t.Context(), model, run, data, command.Streams{Out: &out, Err: io.Discard}); err != nil {
+		t.Fatal(err)
+	}
+	fitsATerminal(t, strings.ReplaceAll(out.String(), dir, "out"))
+	if strings.Count(out.String(), "alarm: clients lie.") != 1 {
+		t.Errorf("no alarm, or more than one, in\n%s", out.String())
+	}
+	var s struct {
+		Alarms int `json:"rounds_with_an_alarm"`
+		Rounds int `json:"rounds_trained"`
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "summary.json"))
+	if err == nil {
+		err = json.Unmarshal(raw, &s)
+	}
+	if err != nil || s.Alarms == 0 || s.Alarms > s.Rounds {
+		t.Errorf("%+v, %v, want alarms", s, err)
+	}
+}
+
+// Liars of the other attack report the opposite of their gradients. Without privacy nothing is clipped.
+func TestReversedGradientsAreTheOpposite(t *testing.T) {
+	mean := func(args ...string) []float64 {
+		var log kept
+		f := runningWith(t, &log, "none", append(args, "--seed", "7")...)
+		e, err := f.Mean(t.Context(), 0, make([]float64, f.model.Dim()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Mean().Value
+	}
+	honest, lied := mean(), mean("--liars", "1", "--attack", "reverse")
+	for j, v := range honest {
+		if want := -1e6 * v; math.Abs(lied[j]-want) > 1e-3*math.Abs(want)+1e-3 {
+			t.Fatalf("coordinate %d: %g, want %g", j, lied[j], want)
+		}
+	}
+}
+
+func TestWrongLiarsAreRefused(t *testing.T) {
+	for param, args := range map[string][]string{
+		"--liars": {"--liars", "1.5"}, "--attack": {"--attack", "magic"}, "--liars ": {"--liars", "0.1", "--trust", "own-site"},
+	} {
+		var p *fl.ParamError
+		if _, err := parse(args, io.Discard); !errors.As(err, &p) || p.Param != strings.TrimSpace(param) {
+			t.Errorf("%v: %v, want a ParamError for %s", args, err, param)
+		}
+	}
+}

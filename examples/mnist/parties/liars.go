@@ -1,0 +1,81 @@
+package parties
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+
+	flag "github.com/spf13/pflag"
+
+	"github.com/hushgrad/hushgrad/examples/internal/liar"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/splitmix"
+	"github.com/hushgrad/hushgrad/plan"
+	"github.com/hushgrad/hushgrad/server/client"
+)
+
+// What liars do.
+const (
+	BiasAttack    = "bias"    // one crafted report raises the bias of one class
+	ReverseAttack = "reverse" // they report the longest gradient against their own
+)
+
+// Liars are the clients that lie. The same clients lie in all rounds.
+type Liars struct {
+	Share  float64
+	Attack string
+
+	mu      sync.Mutex
+	round   string // of crafted
+	crafted []byte
+}
+
+// bind adds the flags to a set.
+func (l *Liars) bind(f *flag.FlagSet) {
+	f.Float64Var(&l.Share, "liars", 0, "share of the clients that lie in every round, to see what they do; 0: none")
+	f.StringVar(&l.Attack, "attack", BiasAttack, "what liars do: bias, all of them send one crafted report for the bias of class 0; reverse, each reports a gradient against its own, as long as the clip allows")
+}
+
+// check refuses liars that the request has no use for.
+func (l *Liars) check(q *plan.Request) error {
+	switch {
+	case !(l.Share >= 0 && l.Share <= 1):
+		return fl.Invalid("--liars", l.Share, "must be in [0, 1]")
+	case l.Attack != BiasAttack && l.Attack != ReverseAttack:
+		return fl.Invalid("--attack", l.Attack, "must be %s or %s", BiasAttack, ReverseAttack)
+	case l.Share > 0 && q.Trust == plan.OwnSite:
+		return fl.Invalid("--liars", l.Share, "must be 0 with --trust %s: a site that lies can send any sum", q.Trust)
+	}
+	return nil
+}
+
+// Lies says whether a client lies, by its number.
+func (l *Liars) Lies(number int) bool {
+	return float64(splitmix.Mix(uint64(number)+1)>>11)*0x1p-53 < l.Share
+}
+
+// Report returns the report of a client that lies. first is the first coordinate of the biases, and grad the
+// client's gradient, which is changed.
+func (l *Liars) Report(part *client.Participation, grad []float64, first int, rng *rand.Rand) ([]byte, error) {
+	if l.Attack == ReverseAttack {
+		for j := range grad {
+			grad[j] *= -1e6 // it is clipped
+		}
+		return part.Encode(nil, grad, rng)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r := part.Round(); l.round != r.ID {
+		direction := make([]float64, r.Dim)
+		direction[first] = -1 // a step goes against the gradient
+		if rng == nil {
+			rng = fl.NewRand()
+		}
+		report, err := liar.Craft(r, direction, liar.Tries, rng)
+		if err != nil {
+			return nil, fmt.Errorf("round %s: %w", r.ID, err)
+		}
+		l.round, l.crafted = r.ID, report
+	}
+	return l.crafted, nil
+}
