@@ -143,8 +143,11 @@ def both(parties: Parties, epsilon: float) -> dict[str, Any]:
     }
 
 
-def test_the_shuffler_is_the_second_of_two_servers(parties: Parties) -> None:
-    strategy = two_servers(parties, 8, 2, min_reports=5)
+@pytest.mark.parametrize("params", [{}, {"proof": "prio3"}], ids=["", "with-proofs"])
+def test_the_shuffler_is_the_second_of_two_servers(
+    parties: Parties, params: dict[str, Any]
+) -> None:
+    strategy = two_servers(parties, 8, 2, min_reports=5, **params)
     settings = both(parties, 8.0)
     asked = ask(strategy)
     pins = {name: pin for name, pin in settings.items() if name != "hushgrad_share_key"}

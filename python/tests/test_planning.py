@@ -309,3 +309,12 @@ def test_hospitals_are_planned_by_their_records(trust: str) -> None:
     assert rows["own-site"].epsilon <= 2.0
     with pytest.raises(InvalidParameter, match="records"):
         plan(clients=12, records=11, dim=500, l1=20.0, l2=1.0, trust=trust)
+
+
+def test_proofs_are_planned() -> None:
+    run = plan(
+        dim=20, clients=100, l1=4, l2=1, trust="two-servers", proof="prio3", rounds=2, budget=1
+    )
+    assert run.params["proof"] == "prio3"
+    with pytest.raises(InvalidParameter, match="proof"):
+        plan(dim=20, clients=100, l1=4, l2=1, trust="shuffler", proof="prio3", rounds=2, budget=1)

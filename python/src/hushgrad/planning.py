@@ -247,6 +247,7 @@ def plan(
     l1: float | None = None,
     l2: float | None = None,
     trust: str = "",
+    proof: str = "",
     per_client: int = 1,
     rounds: int = 0,
     epsilon: float = 0.0,
@@ -298,6 +299,9 @@ def plan(
         is a central ε, and holds against either of two servers as long as the other one is honest.
         With sumdp the default is "shuffler", with gaussian-shares "two-servers", and with
         gaussian-site "own-site": nothing else serves.
+    proof : str
+        "prio3" with the trust "two-servers": each client proves to both servers that its gradient
+        is short, so that one that lies shifts a mean by a bounded length. Not with records.
     per_client : int
         Examples that a client holds, for the rehearsals on public examples.
     rounds : int
@@ -351,6 +355,7 @@ def plan(
         "dim": _arguments.whole("dim", dim),
         "clients": _arguments.whole("clients", clients),
         "records": _arguments.whole("records", records),
+        "proof": _arguments.text("proof", proof),
         "cohort": _arguments.whole("cohort", cohort),
         "rounds": _arguments.whole("rounds", rounds),
         "epsilon": _arguments.number("epsilon", epsilon),
