@@ -20,6 +20,7 @@ type Estimate struct {
 	Reports   int64
 	Seeded    int64 // of them, drawn from a seed
 	Guarantee fl.Guarantee
+	Suspects  []int // see fl.Estimate
 	Columns   []Column
 }
 
@@ -57,7 +58,7 @@ func (f *Combine) ExtractOutput(a Accumulator) (Estimate, error) {
 	if err != nil {
 		return Estimate{}, fmt.Errorf("round %s: %w", id, err)
 	}
-	e := Estimate{ID: id, Reports: got.Reports, Seeded: a.seeded, Guarantee: got.Guarantee}
+	e := Estimate{ID: id, Reports: got.Reports, Seeded: a.seeded, Guarantee: got.Guarantee, Suspects: got.Suspects}
 	for _, c := range got.Columns {
 		e.Columns = append(e.Columns, Column{c.Name, c.Value, c.StdErr})
 	}

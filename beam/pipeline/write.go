@@ -43,7 +43,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ string, e Estimate) erro
 
 // table is the estimate with the names of its keys.
 func (f *writeFn) table(e Estimate) *estimates.Table {
-	t := &estimates.Table{Reports: e.Reports, Seeded: e.Seeded, Guarantee: e.Guarantee}
+	t := &estimates.Table{Reports: e.Reports, Seeded: e.Seeded, Guarantee: e.Guarantee, Suspects: e.Suspects}
 	t.Name = func(j int) string {
 		if j < len(f.Keys) {
 			return f.Keys[j]

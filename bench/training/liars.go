@@ -38,22 +38,25 @@ func liarsExperiment() experiment.Experiment {
 		Source: "Cheu, Smith and Ullman, Manipulation Attacks in Local Differential Privacy, 2021; Cao, Jia and Gong, Data Poisoning Attacks to Local Differential Privacy Protocols, 2021",
 		Bind: func(flags *flag.FlagSet) experiment.Run {
 			settings := flags.String("settings", "shuffler:6000@1,nobody:6000@4", "comma-separated `list` of TRUST:CLIENTS@BUDGET; each client holds one picture; two servers check proofs")
-			shares := flags.Float64Slice("shares", []float64{0, 0.001, 0.005, 0.01, 0.05, 0.1}, "shares of the clients that lie")
-			attacks := flags.StringSlice("attacks", []string{parties.BiasAttack, parties.ReverseAttack}, "what they do, as in examples/mnist --attack")
-			which := flags.StringSlice("mechanisms", []string{mechanisms.Auto, "coco"}, "mechanisms; auto is the planned one")
+			shares := flags.String("shares", "0,0.001,0.005,0.01,0.05,0.1", "comma-separated `list` of shares of the clients that lie")
+			attacks := flags.String("attacks", parties.BiasAttack+","+parties.ReverseAttack, "comma-separated `list` of what they do, as in examples/mnist --attack")
+			which := flags.String("mechanisms", mechanisms.Auto+",coco", "comma-separated `list` of mechanisms; auto is the planned one")
 			kind := flags.String("features", dataset.DemoFeatures, "what the model sees of a picture, among "+strings.Join(dataset.FeatureNames(), ","))
 			clear := flags.Int("clear", 600, "clients of sums in the clear, by the mean, the median, the trimmed mean and Krum; 0: none")
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 				l := liars{
 					federations: federations{data: env.Data, repeats: env.RepeatsOr(3), quick: env.Quick},
-					attacks:     *attacks, shares: *shares, mechanisms: *which, clear: *clear,
-				}
-				if env.Quick {
-					l.repeats, l.shares = env.RepeatsOr(1), l.shares[:min(2, len(l.shares))]
+					attacks:     strings.Split(*attacks, ","), mechanisms: strings.Split(*which, ","), clear: *clear,
 				}
 				var err error
 				if l.features, err = parseFeatures(*kind); err == nil {
 					l.settings, err = parseSettings(*settings, 0)
+				}
+				if err == nil {
+					l.shares, err = parseShares(*shares)
+				}
+				if env.Quick {
+					l.repeats, l.shares = env.RepeatsOr(1), l.shares[:min(2, len(l.shares))]
 				}
 				if err == nil {
 					err = l.check()
@@ -67,12 +70,19 @@ func liarsExperiment() experiment.Experiment {
 	}
 }
 
-func (l liars) check() error {
-	for _, f := range l.shares {
-		if !(f >= 0 && f <= 1) {
-			return fl.Invalid("--shares", f, "must be in [0, 1]")
+// parseShares reads shares between commas.
+func parseShares(list string) (out []float64, err error) {
+	for text := range strings.SplitSeq(list, ",") {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(f >= 0 && f <= 1) {
+			return nil, fl.Invalid("--shares", text, "must be numbers in [0, 1], such as 0,0.01")
 		}
+		out = append(out, f)
 	}
+	return out, nil
+}
+
+func (l liars) check() error {
 	for _, a := range l.attacks {
 		if a != parties.BiasAttack && a != parties.ReverseAttack {
 			return fl.Invalid("--attacks", a, "must be %s or %s", parties.BiasAttack, parties.ReverseAttack)

@@ -41,12 +41,17 @@ func TestCellsOfLiars(t *testing.T) {
 		t.Errorf("%d cells, want 9", got)
 	}
 	for name, change := range map[string]func(l *liars){
-		"share": func(l *liars) { l.shares = []float64{1.1} }, "attack": func(l *liars) { l.attacks = []string{"magic"} }, "clear": func(l *liars) { l.clear = 9 },
+		"attack": func(l *liars) { l.attacks = []string{"magic"} }, "clear": func(l *liars) { l.clear = 9 },
 	} {
 		l := l
 		change(&l)
 		if l.check() == nil {
 			t.Errorf("%s was accepted", name)
+		}
+	}
+	for _, list := range []string{"1.1", "0,much", "", "NaN"} {
+		if got, err := parseShares(list); err == nil {
+			t.Errorf("shares %q are %v", list, got)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/estimates"
 )
 
 // reportsOf makes a round and a file of reports of three clients.
@@ -186,6 +187,18 @@ func TestFailuresLeaveOutputsAlone(t *testing.T) {
 		var p *fl.ParamError
 		if err := try(t, args); !errors.As(err, &p) || p.Param != "--out" {
 			t.Errorf("%v: error %v", args, err)
+		}
+	}
+}
+
+// An alarm is printed and counted.
+func TestSuspectsArePrinted(t *testing.T) {
+	e := fl.NewEstimate(fl.Round{}, fl.Guarantee{Trust: fl.Local, Epsilon: 2, Relation: fl.ReplaceOne}, 7, fl.Series{Value: []float64{0.5, 3}, StdErr: []float64{1, 2}})
+	e.Suspects = []int{1}
+	for form, want := range map[output]string{textOutput: "alarm: clients lie. More reports agree at 1 of the keys", jsonOutput: `"suspects": 1`} {
+		var out bytes.Buffer
+		if err := writeEstimates(t.Context(), estimates.Of(e), t.TempDir(), &out, &form); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("%q lacks %q, %v", out.String(), want, err)
 		}
 	}
 }

@@ -29,6 +29,11 @@ func writeEstimates(ctx context.Context, t *estimates.Table, dir string, stdout 
 		summary["records"] = t.Records
 		reports += fmt.Sprintf(" of %d records", t.Records)
 	}
-	return form.printf(stdout, summary, "%s under %s: estimates.csv, estimates.json and %d .npy files in %s\n",
-		reports, t.Promise(), len(t.Columns), dir)
+	alarm := ""
+	if n := len(t.Suspects); n > 0 {
+		summary["suspects"] = n
+		alarm = fmt.Sprintf("alarm: clients lie. More reports agree at %d of the keys than honest clients send, which happens once in 10^6 rounds at most. estimates.json lists the keys\n", n)
+	}
+	return form.printf(stdout, summary, "%s under %s: estimates.csv, estimates.json and %d .npy files in %s\n%s",
+		reports, t.Promise(), len(t.Columns), dir, alarm)
 }

@@ -6,6 +6,7 @@
 //	go run ./examples/mnist --dashboard            # the same, watched in a browser
 //	go run ./examples/mnist --trust shuffler --budget 0.25 --explain # for a central ε of 0.25, and why so
 //	go run ./examples/mnist --trust own-site --budget 2 # 12 sites, such as hospitals; ε of one record
+//	go run ./examples/mnist --liars 0.01           # one client in a hundred lies
 //	go run ./examples/mnist --epsilon 5 --cohort 2000 # one report of local ε = 5 per client
 //	go run ./examples/mnist --mechanism none       # without privacy
 //	go run ./examples/mnist --data download        # MNIST from the cache or the network

@@ -23,6 +23,7 @@ type Table struct {
 	Records   int64        // behind the reports, or 0 where reports are about clients
 	Seeded    int64        // of them, drawn from a seed
 	Guarantee fl.Guarantee // what the reports promised
+	Suspects  []int        // keys at which clients lie, see fl.Estimate
 	Columns   []Column
 }
 
@@ -35,7 +36,7 @@ type Column struct {
 // Of returns the table of an estimate, with a column of standard errors behind every column that
 // has them. Its keys are numbers.
 func Of(e *fl.Estimate) *Table {
-	t := &Table{Name: strconv.Itoa, Dim: len(e.Mean().Value), Reports: e.Reports, Records: e.Records, Guarantee: e.Guarantee}
+	t := &Table{Name: strconv.Itoa, Dim: len(e.Mean().Value), Reports: e.Reports, Records: e.Records, Guarantee: e.Guarantee, Suspects: e.Suspects}
 	for _, c := range e.Columns {
 		t.Columns = append(t.Columns, Column{c.Name, c.Value})
 		if c.StdErr != nil {
@@ -109,6 +110,13 @@ func (t *Table) WriteJSON(w io.Writer) error {
 	fields := map[string]any{"reports": t.Reports, "guarantee": t.Promise(), "estimates": rows}
 	if t.Records > 0 {
 		fields["records"] = t.Records
+	}
+	if len(t.Suspects) > 0 {
+		names := make([]string, len(t.Suspects))
+		for i, j := range t.Suspects {
+			names[i] = t.Name(j)
+		}
+		fields["suspects"] = names
 	}
 	if t.Seeded > 0 {
 		fields["guarantee"], fields["seeded_reports"], fields["note"] = nil, t.Seeded, SeededNote

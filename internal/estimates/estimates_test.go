@@ -21,7 +21,9 @@ func estimate() *fl.Estimate {
 
 // All forms hold the same numbers with all their digits.
 func TestFormsOfATable(t *testing.T) {
-	table := estimates.Of(estimate())
+	e := estimate()
+	e.Suspects = []int{1}
+	table := estimates.Of(e)
 	table.Name = func(j int) string { return fmt.Sprint("key", j) }
 	got := map[string]*bytes.Buffer{}
 	for _, f := range table.Files() {
@@ -36,9 +38,10 @@ func TestFormsOfATable(t *testing.T) {
 	var fields struct {
 		Reports   int64
 		Guarantee string
+		Suspects  []string
 		Estimates []map[string]any
 	}
-	if err := json.Unmarshal(got["estimates.json"].Bytes(), &fields); err != nil || fields.Reports != 7 || fields.Guarantee != table.Promise() || fields.Estimates[1]["mean"] != -1./3 || fields.Estimates[1]["key"] != "key1" {
+	if err := json.Unmarshal(got["estimates.json"].Bytes(), &fields); err != nil || fields.Reports != 7 || fields.Guarantee != table.Promise() || fields.Estimates[1]["mean"] != -1./3 || fields.Estimates[1]["key"] != "key1" || fmt.Sprint(fields.Suspects) != "[key1]" {
 		t.Errorf("JSON %s, error %v", got["estimates.json"], err)
 	}
 	if v, err := npy.Read(got["conditional.npy"], 2); err != nil || v[1] != 4 || len(got) != 5 {

@@ -224,3 +224,32 @@ func TestTheProofIsTheShortest(t *testing.T) {
 		t.Errorf("%d and %d bytes", m.ShareBytes(fl.FirstServer), m.PrepShareBytes())
 	}
 }
+
+// Whatever a client and the other server send, a share is refused or has its size, and a check ends with ErrBadReport.
+func FuzzProofs(f *testing.F) {
+	m := openProved(f, provedRound(3))
+	p, key := pairs(f, m.mechanism, 1)[0], &fl.VerifyKey{1}
+	prepared, err := m.AppendPrepShare(nil, key, p.second)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(p.first, p.second, prepared)
+	f.Add(p.second, p.first, []byte(nil))
+	f.Fuzz(func(t *testing.T, first, second, prepared []byte) {
+		made, err := m.AppendPrepShare(nil, key, second)
+		if err != nil && (!errors.Is(err, fl.ErrBadReport) || len(made) != 0) || err == nil && (len(made) != m.PrepShareBytes() || len(second) != m.ShareBytes(fl.SecondServer)) {
+			t.Fatalf("%d bytes of %d: %v", len(made), len(second), err)
+		}
+		for _, other := range [][]byte{prepared, made} {
+			if err := m.CheckShare(key, first, other); err != nil && !errors.Is(err, fl.ErrBadReport) {
+				t.Fatal(err)
+			}
+		}
+		for side, share := range map[fl.ShareSide][]byte{fl.FirstServer: first, fl.SecondServer: second} {
+			s := newServer(t, m.mechanism, side)
+			if err := s.Add([]byte("id"), share); err != nil && !errors.Is(err, fl.ErrBadReport) || err == nil && len(share) != m.ShareBytes(side) {
+				t.Fatalf("server %d: %v", side, err)
+			}
+		}
+	})
+}
