@@ -63,7 +63,7 @@ func (e *Examples) Dim() int { return (len(e.x[0]) + 1) * e.classes }
 // Sample returns the gradients at a model of zeros of those examples that do not measure.
 func (e *Examples) Sample() (*Sample, error) {
 	zeros, p := make([]float64, e.Dim()), make([]float64, e.classes)
-	rows := make([][]float64, min(len(e.x)-e.held, max(32, sampleValues/e.Dim())))
+	rows := make([][]float64, min(len(e.x)-e.held, SampleSize(e.Dim())))
 	for i := range rows {
 		rows[i] = make([]float64, 0, e.Dim())
 		e.derivatives(p, zeros, i, true)

@@ -184,3 +184,22 @@ const (
 	disjointRounds = 16
 	leastCohort    = 25
 )
+
+// networkRate is a learning rate at which networks with hidden units still learn: unlike softmax regression's
+// loss, their loss is not convex.
+const networkRate = 2
+
+// FillNetwork says to a request about a network with hidden units what is public: gradients of public examples at the
+// random first model, SampleSize of them. trainer.GradientSample computes them. They are kept and not copied. What the request
+// said about softmax regression is gone. Errors are NewSample's, and leave the request as it is.
+func (q *Request) FillNetwork(gradients [][]float64) error {
+	sample, err := NewSample(gradients)
+	if err != nil {
+		return err
+	}
+	q.Dim, q.MaxLearningRate = len(gradients[0]), networkRate
+	q.First, q.ZeroShot, q.Examples = nil, 0, nil
+	q.Public = sample
+	q.L1, q.L2 = sample.Norms()
+	return nil
+}

@@ -21,6 +21,9 @@ type Sample struct {
 // sampleValues is about how many values of a sample are looked at.
 const sampleValues = 1 << 18
 
+// SampleSize is the number of gradients with dim coordinates that NewSample looks at. More have no effect.
+func SampleSize(dim int) int { return max(32, sampleValues/max(1, dim)) }
+
 // NewSample takes gradients, each of the same length, which are kept and not copied. A few hundred are enough, and two
 // the least. The error names gradients.
 func NewSample(gradients [][]float64) (*Sample, error) {
@@ -36,7 +39,7 @@ func NewSample(gradients [][]float64) (*Sample, error) {
 			return nil, fmt.Errorf("plan: %w", fl.Invalid("gradients", sum, "must be finite: gradient %d is not", i))
 		}
 	}
-	s := &Sample{rows: gradients[:min(len(gradients), max(32, sampleValues/dim))]}
+	s := &Sample{rows: gradients[:min(len(gradients), SampleSize(dim))]}
 	for _, g := range s.rows {
 		s.l1 += floats.Norm(g, 1) / float64(len(s.rows))
 		s.l2 += floats.Norm(g, 2) / float64(len(s.rows))

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 
-	"github.com/hushgrad/hushgrad/examples/internal/training"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
@@ -44,7 +43,12 @@ func (o *options) plan(ctx context.Context, pictures int) (*trainer.Model, *plan
 	}
 	if o.model != softmax {
 		o.first = model.Init(o.seed.Init())
-		if err := training.FillNetwork(&r, model, o.first, public.X, public.Labels); err != nil {
+		n := min(len(public.X), plan.SampleSize(model.Dim()))
+		gradients, err := trainer.GradientSample(model, o.first, public.X[:n], public.Labels[:n])
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := r.FillNetwork(gradients); err != nil {
 			return nil, nil, err
 		}
 	}
