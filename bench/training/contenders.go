@@ -78,10 +78,14 @@ type setting struct {
 // server is what the server does between rounds, where it is not left to the plan.
 type server struct {
 	rate, momentum, averaging float64 // 0, −1 and −1 are the plan's
+	most                      float64 // limit of the planned rate; 0: none
 }
 
 // over returns the steps with what was set instead of planned.
 func (o server) over(s plan.Steps) plan.Steps {
+	if o.most > 0 {
+		s.LearningRate = min(s.LearningRate, o.most)
+	}
 	if o.rate != 0 {
 		s.LearningRate = o.rate
 	}

@@ -1,12 +1,11 @@
 package training
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/crc32"
-	"iter"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -19,13 +18,14 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/plan"
-	"github.com/hushgrad/hushgrad/trainer"
 )
 
 // sites are runs of a few sites that hold many records each. A budget protects one record.
 type sites struct {
 	sweep
-	sites int
+	sites   int
+	records int // of all sites together, at most; 0: all training pictures
+	hidden  int // units of the network; 0: softmax regression
 }
 
 func sitesExperiment() experiment.Experiment {
@@ -36,6 +36,8 @@ func sitesExperiment() experiment.Experiment {
 		Bind: func(flags *flag.FlagSet) experiment.Run {
 			s := sites{sweep: sweep{server: server{momentum: -1, averaging: -1}}}
 			flags.IntVar(&s.sites, "sites", 12, "sites, who share the training pictures: a picture is a record")
+			flags.IntVar(&s.records, "records", 0, "training pictures of all sites together, the first ones; 0: all there are")
+			flags.IntVar(&s.hidden, "hidden", 0, "hidden units of a network with one hidden layer; 0: softmax regression")
 			flags.IntVar(&s.rounds, "rounds", 30, "rounds of training, each with all records")
 			flags.Float64Var(&s.delta, "delta", 1e-6, "δ at which the ε of all rounds is stated")
 			kinds := flags.String("features", dataset.Edges, "comma-separated `list` of what the model sees of a picture, among "+strings.Join(dataset.FeatureNames(), ","))
@@ -68,10 +70,16 @@ type siteRun struct {
 }
 
 func (s sites) run(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
-	options := dataset.Options{Source: env.Data, Seed: env.Seed}
+	switch {
+	case s.records != 0 && (s.records < 4 || s.records > dataset.Pictures):
+		return nil, fl.Invalid("--records", s.records, "must be in [4, %d], two for each of two sites at least, or 0 for all training pictures", dataset.Pictures)
+	case s.hidden < 0 || s.hidden > mostHidden:
+		return nil, fl.Invalid("--hidden", s.hidden, "must be in [1, %d], or 0 for softmax regression", mostHidden)
+	}
+	options := dataset.Options{Source: env.Data, Seed: env.Seed, TrainSize: s.records}
 	s.repeats = env.RepeatsOr(3)
 	if env.Quick {
-		options.TrainSize, options.TestSize, s.rounds, s.repeats = 2400, 500, min(s.rounds, 3), env.RepeatsOr(1)
+		options.TrainSize, options.TestSize, s.rounds, s.repeats = min(cmp.Or(s.records, 2400), 2400), 500, min(s.rounds, 3), env.RepeatsOr(1)
 	}
 	data, err := dataset.Load(ctx, options)
 	if err != nil {
@@ -113,7 +121,12 @@ func (s sites) plan(ctx context.Context, env experiment.Env, data *dataset.Data,
 		return nil, err
 	}
 	t.clients = t.train.Len() / s.sites * s.sites // records, the same number at each site
-	training, err := s.demands(ctx, t)
+	var training plan.Training
+	if s.hidden > 0 {
+		training, s.server.most, err = s.network(ctx, env.Seed, t)
+	} else {
+		training, err = s.demands(ctx, t)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -162,70 +175,6 @@ func (s sites) plan(ctx context.Context, env experiment.Env, data *dataset.Data,
 	return runs, nil
 }
 
-// course is the course of sites that send sums of their records. Its ε is of one round.
-func (s sites) course(ctx context.Context, at setting, mechanism string) (course, error) {
-	run, err := plan.Request{
-		Mechanism: mechanism, Dim: at.Dim, Clients: s.sites, Records: at.Clients, Rounds: s.rounds, Budget: at.epsilon, Delta: s.delta,
-		Clip: at.L2, L1: at.L1, L2: at.L2,
-	}.Run(ctx)
-	if err != nil {
-		return course{}, err
-	}
-	r := run.Template
-	return course{participations: s.rounds, quorum: s.sites, scale: r.Scale, round: r, recipe: recipe{
-		rounds: s.rounds, cohort: at.Clients, steps: at.steps,
-		open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
-			gradients, err := clients.On(at.model, false)
-			return &summing{round: r, gradients: gradients, sites: s.sites, rng: rng}, err
-		},
-	}}, nil
-}
-
-// summing are rounds of sites that send sums of their records.
-type summing struct {
-	round     fl.Round
-	gradients trainer.Gradients // of records
-	sites     int
-	rng       *rand.Rand
-	sent      int64
-}
-
-// Mean implements trainer.Rounds.
-func (s *summing) Mean(ctx context.Context, round int, params []float64) (*fl.Estimate, error) {
-	r := s.round
-	r.ID, r.PublicSeed = fmt.Sprintf("sites-%d", round), [32]byte{1, byte(round), byte(round >> 8)}
-	m, err := fl.Open(r)
-	if err != nil {
-		return nil, err
-	}
-	all := m.NewAggregator()
-	if err := trainer.EachSite(ctx, s.gradients, s.sites, params, 0, s.sites, func(_ int, records iter.Seq[[]float64]) error {
-		sum, err := m.(fl.RecordMechanism).NewRecordSum(s.rng)
-		if err != nil {
-			return err
-		}
-		for grad := range records {
-			if err := sum.Add(grad); err != nil {
-				return err
-			}
-		}
-		report, err := sum.Append(nil)
-		if err != nil {
-			return err
-		}
-		s.sent += int64(len(report))
-		return all.Add(report)
-	}); err != nil {
-		return nil, err
-	}
-	return all.Estimate()
-}
-
-// Bytes counts the bytes of reports.
-func (s *summing) Bytes() int64 { return s.sent }
-
-func (s *summing) Close() error { return s.gradients.Close() }
-
 // measure fills the outcomes of a run. Repeats differ in the order of the records and in all noise.
 func (s sites) measure(ctx context.Context, env experiment.Env, r *siteRun) error {
 	r.outcomes = make([]outcome, s.repeats)
@@ -263,6 +212,9 @@ func (s sites) report(all []*siteRun, data *dataset.Data) *experiment.Result {
 			"gaussian-site: each site adds the whole noise to its own sum. gaussian-shares: each of two servers adds the whole noise to the sum of all sites. central: a trusted server adds it to the sum of all sites, once. alone: one site trains by itself with its own records and the same noise. none: no privacy.",
 			"The learning rate follows from the standard error of a coordinate in the first round, noise, in units of the gradient. low and high are Student's 95 % interval of the mean over the repeats. seconds are the seconds of one run on one core.",
 		},
+	}
+	if s.hidden > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("The model is a network with %d hidden units. All runs begin at the same random weights. The clip is the mean norm of gradients of generated digits at these weights.", s.hidden))
 	}
 	for _, x := range all {
 		a, one := x.accuracy(), x.outcomes[0]

@@ -2,13 +2,19 @@ package training
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
+	"github.com/hushgrad/hushgrad/trainer"
 )
 
 // Every method trains. The noise of n sites is √n times a trusted server's, and the noise of two servers √2 times, up to the rounding
@@ -47,6 +53,111 @@ func TestSitesHaveTheNoiseOfTheirMethod(t *testing.T) {
 		}
 		if p, err := spending.Promise(t.Context(), 3); err != nil || !(*cmp.Or(p.Central, p.LocalTotal) <= 2 && *cmp.Or(p.Central, p.LocalTotal) > 1.9) {
 			t.Errorf("%v: 3 rounds cost %v, %v", row[0], p, err)
+		}
+	}
+}
+
+// A network has the weights that --hidden says, on the records that --records says. All methods begin at the same weights and
+// clip to the same norm. The noise of each is a trusted server's times the method's factor, as without hidden units.
+func TestSitesTrainANetwork(t *testing.T) {
+	s := sites{
+		sweep: sweep{server: server{momentum: -1, averaging: -1}, rounds: 2, delta: 1e-6, centrals: []float64{8}, features: []string{dataset.Grey}},
+		sites: 4, records: 1202, hidden: 8,
+	}
+	r, err := s.run(t.Context(), experiment.Env{Quick: true, Jobs: 1, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Validate(); err != nil || len(r.Rows) != 5 || !strings.Contains(strings.Join(r.Notes, " "), "8 hidden units") {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	noise := map[string]float64{}
+	for _, row := range r.Rows {
+		noise[row[0].(string)] = row[14].(float64)
+		records := 1200
+		if row[0] == aloneName {
+			records = 300
+		}
+		if row[10] != records || row[11] != 14*14*8+8+8*10+10 {
+			t.Errorf("%v", row)
+		}
+		if row[0] != "none" && row[13] != r.Rows[3][13] {
+			t.Errorf("%v clips to another norm than %v", row, r.Rows[3])
+		}
+	}
+	for method, want := range map[string]float64{"gaussian-site": 2, "gaussian-shares": math.Sqrt2, "alone": 4} {
+		if got := noise[method] / noise["central"]; !(got > 0.99*want && got < 1.03*want) {
+			t.Errorf("%s has %.3f times a trusted server's noise, want %.3f", method, got, want)
+		}
+	}
+	data, err := dataset.Generate(t.Context(), dataset.Options{TrainSize: 40, TestSize: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, err := s.plan(t.Context(), experiment.Env{Seed: 1}, data, dataset.Grey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range runs {
+		if len(run.task.first) != run.task.model.Dim() || !slices.Equal(run.task.first, runs[0].task.first) {
+			t.Errorf("%s begins at other weights", run.method)
+		}
+		if got := run.course.steps(1e-9).LearningRate; !(got > 0 && got <= 2) {
+			t.Errorf("%s has the learning rate %g", run.method, got)
+		}
+	}
+}
+
+// A run begins at the task's first model, where there is one. A planned learning rate ends at the limit.
+func TestARunBeginsAtTheFirstModel(t *testing.T) {
+	data, err := dataset.Generate(t.Context(), dataset.Options{TrainSize: 40, TestSize: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := newTask(t.Context(), experiment.Env{}, data, dataset.Grey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own.first = slices.Repeat([]float64{0.25}, own.model.Dim())
+	began := errors.New("began")
+	_, err = own.run(t.Context(), recipe{rounds: 1, open: func(*trainer.Clients, *rand.Rand) (rounds, error) {
+		return beginning{t, own.first, began}, nil
+	}}, experiment.Stream(1))
+	if !errors.Is(err, began) {
+		t.Error(err)
+	}
+	if got := (server{momentum: -1, averaging: -1, most: 2}).over(plan.Steps{LearningRate: 5}); got.LearningRate != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// beginning are rounds that end with an error where the first model is the wanted one.
+type beginning struct {
+	t    *testing.T
+	want []float64
+	err  error
+}
+
+func (b beginning) Mean(_ context.Context, _ int, params []float64) (*fl.Estimate, error) {
+	if !slices.Equal(params, b.want) {
+		b.t.Error("the run begins at another model")
+	}
+	return nil, b.err
+}
+
+func (beginning) Bytes() int64 { return 0 }
+
+func (beginning) Close() error { return nil }
+
+// Numbers of records and of hidden units that make no sense are refused by the flag's name.
+func TestSitesRefuseSizes(t *testing.T) {
+	for _, c := range []struct {
+		records, hidden int
+		want            string
+	}{{-1, 0, "--records: got -1"}, {3, 0, "--records: got 3"}, {60001, 0, "--records: got 60001"}, {0, -1, "--hidden: got -1"}, {0, mostHidden + 1, "--hidden: got 4097"}} {
+		_, err := sites{sites: 2, records: c.records, hidden: c.hidden}.run(t.Context(), experiment.Env{Quick: true})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
 		}
 	}
 }

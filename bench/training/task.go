@@ -25,7 +25,7 @@ func Experiments() []experiment.Experiment {
 	return []experiment.Experiment{tiersExperiment(), accuracyExperiment(), federationExperiment(), constantsExperiment(), scatteringExperiment(), sitesExperiment(), liarsExperiment()}
 }
 
-// task is a data set in the hands of clients, and softmax regression on its features.
+// task is a data set in the hands of clients, and a model of its features: softmax regression, unless it was replaced.
 type task struct {
 	features    string // name
 	opened      features.Features
@@ -36,6 +36,7 @@ type task struct {
 	skew        float64 // concentration of their shares of the classes; 0: they do not differ
 	pictureL2   float64 // guess of the L2 norm of one picture's gradient at the first model
 	model       *trainer.Model
+	first       []float64 // the first model of all runs; nil: each run draws its own
 }
 
 // newTask gives every picture to a client of its own.
@@ -110,7 +111,10 @@ type outcome struct {
 
 // run trains once and measures the average of the models on the test pictures.
 func (t *task) run(ctx context.Context, r recipe, rng *rand.Rand) (out outcome, err error) {
-	params := t.model.Init(rng)
+	params := t.first
+	if params == nil {
+		params = t.model.Init(rng)
+	}
 	clients, err := t.deal(rng)
 	if err != nil {
 		return outcome{}, err
