@@ -114,7 +114,8 @@ func publicFigures(in []*experiment.Record) (string, error) {
 	return g.String(), nil
 }
 
-// siteFigures has a line for each method and who its ε holds against, and a column for each features and budget.
+// siteFigures has a line for each method and who its ε holds against. It has a column for each number of sites, features, number of
+// weights and budget.
 func siteFigures(in []*experiment.Record) (string, error) {
 	var methods, heads []string
 	holds, cells, bare := map[string]string{}, map[string]string{}, map[string]string{}
@@ -128,11 +129,11 @@ func siteFigures(in []*experiment.Record) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			sites, err := number(row, "sites")
+			v, err := numbers(row, "sites", "dim")
 			if err != nil {
 				return "", err
 			}
-			at := fmt.Sprintf("%g sites, `%v`", sites, row["features"])
+			at := fmt.Sprintf("%g sites, `%v`, %s weights", v[0], row["features"], experiment.Grouped(v[1]))
 			if budget == 0 {
 				bare[at] = value
 				continue

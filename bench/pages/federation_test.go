@@ -57,22 +57,22 @@ func TestPublicFiguresStandBesideEachOther(t *testing.T) {
 	}
 }
 
-// Methods have a line each and budgets a column each. What there is without privacy stands below.
+// Methods have a line each. Models of different sizes and budgets have a column each. What there is without privacy stands below.
 func TestSitesHaveALineForEachMethod(t *testing.T) {
-	row := func(method, holds string, budget, accuracy float64) map[string]any {
-		return map[string]any{"method": method, "holds_against": holds, "features": "edges", "sites": 12., "budget": budget, "accuracy": accuracy, "low": accuracy - 0.01, "high": accuracy + 0.01, "repeats": 3.}
+	row := func(method, holds string, dim, budget, accuracy float64) map[string]any {
+		return map[string]any{"method": method, "holds_against": holds, "features": "edges", "sites": 12., "dim": dim, "budget": budget, "accuracy": accuracy, "low": accuracy - 0.01, "high": accuracy + 0.01, "repeats": 3.}
 	}
 	in := []*experiment.Record{{Rows: []map[string]any{
-		row("none", "nobody", 0, 0.98), row("gaussian-site", "everybody outside the site", 1, 0.9), row("alone", "everybody outside the site", 1, 0.6),
-		row("gaussian-site", "everybody outside the site", 8, 0.95),
+		row("none", "nobody", 1970, 0, 0.98), row("gaussian-site", "everybody outside the site", 1970, 1, 0.9), row("alone", "everybody outside the site", 1970, 1, 0.6),
+		row("gaussian-site", "everybody outside the site", 1970, 8, 0.95), row("gaussian-site", "everybody outside the site", 203530, 8, 0.93), row("none", "nobody", 203530, 0, 0.97),
 	}}}
 	got, err := siteFigures(in)
 	want := strings.Join([]string{
-		"| method | ε holds against | 12 sites, `edges`, ε = 1 | 12 sites, `edges`, ε = 8 |",
-		"|---|---|---|---|",
-		"| `gaussian-site` | everybody outside the site | 0.900 ± 0.010 | 0.950 ± 0.010 |",
-		"| `alone` | everybody outside the site | 0.600 ± 0.010 | – |",
-		"| no privacy | nobody | 0.980 ± 0.010 | 0.980 ± 0.010 |",
+		"| method | ε holds against | 12 sites, `edges`, 1 970 weights, ε = 1 | 12 sites, `edges`, 1 970 weights, ε = 8 | 12 sites, `edges`, 203 530 weights, ε = 8 |",
+		"|---|---|---|---|---|",
+		"| `gaussian-site` | everybody outside the site | 0.900 ± 0.010 | 0.950 ± 0.010 | 0.930 ± 0.010 |",
+		"| `alone` | everybody outside the site | 0.600 ± 0.010 | – | – |",
+		"| no privacy | nobody | 0.980 ± 0.010 | 0.980 ± 0.010 | 0.970 ± 0.010 |",
 	}, "\n") + "\n"
 	if err != nil || got != want {
 		t.Errorf("%v, the table is\n%s\nwant\n%s", err, got, want)
