@@ -229,7 +229,7 @@ func TestNothingOfAClientIsInTheState(t *testing.T) {
 	fields(all, names)
 	known := strings.Fields(`version time started ready public rounds together totals rates models shards connections series
 		id state mechanism dim reports min_reports target_reports epsilon tokens opened ended reports_per_second promise worth
-		signal_to_noise below_noise noise_norm accepted duplicates refused rejected sealed token spent report InvalidArgument
+		signal_to_noise below_noise noise_norm suspects accepted duplicates refused rejected sealed token spent report InvalidArgument
 		format bytes published clients operator shuffler name points round value std_err composed unknown`)
 	for name := range maps.Keys(names) {
 		if !slices.Contains(known, name) {
