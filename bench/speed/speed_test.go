@@ -197,7 +197,7 @@ func TestBothFormsOfASumAreMeasured(t *testing.T) {
 	}
 }
 
-// Both mechanisms are measured, and a site sends one report in the place of two shares.
+// Sums are measured with and without proofs, and a site sends one report in the place of two shares.
 func TestSumsWithGaussianNoiseAreMeasured(t *testing.T) {
 	s := sharesSetting{clients: 10, epsilon: 1, delta: 1e-6}
 	r, err := s.run(t.Context(), experiment.Env{Quick: true, Seed: 1})
@@ -207,17 +207,22 @@ func TestSumsWithGaussianNoiseAreMeasured(t *testing.T) {
 	if err := r.Validate(); err != nil {
 		t.Error(err)
 	}
-	if len(r.Rows) != 4 {
+	if len(r.Rows) != 6 {
 		t.Fatalf("rows %v", r.Rows)
 	}
 	for _, row := range r.Rows {
-		two := row[0] == "gaussian-shares"
-		if first, second := row[3].(int), row[4].(int); two && (first != 32 || second < row[1].(int)) || !two && (first < row[1].(int) || second != 0) {
+		two, proved, dim := row[0] == "gaussian-shares", row[1] == "prio3", row[2].(int)
+		seed := 32
+		if proved {
+			seed = 144
+		}
+		if first, second := row[4].(int), row[5].(int); two && (first != seed || second < dim || proved && second < 80*dim) || !two && (first < dim || second != 0) {
 			t.Errorf("bytes of %v", row)
 		}
-		for i := 5; i < len(row); i++ {
-			if took := row[i].(float64); (took > 0) != (two || i == 5 || i == 6 || i == 9) {
-				t.Errorf("%s of %v", r.Columns[i], row)
+		for i, name := range r.Columns[6:] {
+			want := two && (proved || name != "prepare_ms" && name != "check_ms") || name == "encode_ms" || name == "add_first_ms" || name == "combine_ms"
+			if took := row[6+i].(float64); (took > 0) != want {
+				t.Errorf("%s of %v", name, row)
 			}
 		}
 	}

@@ -38,11 +38,10 @@ func (o *options) plan(ctx context.Context, pictures int) (*trainer.Model, *plan
 	r := *o.request
 	r.Seed, r.PerClient = uint64(o.seed), max(1, pictures/r.Clients)
 	public.Fill(&r)
-	if o.first = r.First; o.first == nil {
+	if o.first = r.First; o.first == nil || o.model != softmax {
 		o.first = model.Init(o.seed.Init())
 	}
 	if o.model != softmax {
-		o.first = model.Init(o.seed.Init())
 		n := min(len(public.X), plan.SampleSize(model.Dim()))
 		gradients, err := trainer.GradientSample(model, o.first, public.X[:n], public.Labels[:n])
 		if err != nil {
@@ -64,7 +63,4 @@ func (o *options) plan(ctx context.Context, pictures int) (*trainer.Model, *plan
 	return model, run, nil
 }
 
-const (
-	softmax = "softmax"
-	classes = 10
-)
+const softmax, classes = "softmax", 10
