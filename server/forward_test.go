@@ -28,6 +28,7 @@ type shuffler struct {
 	round  *round
 	sealer *seal.Sealer
 	tag    int // bytes of a tag
+	prep   int // bytes of a preparation share
 }
 
 // shuffle opens a round with a shuffler, of the puppet unless it names another mechanism.
@@ -57,7 +58,7 @@ func shuffle(t testing.TB, cfg Config, mutate func(*fl.Round)) *shuffler {
 	if sh.sealer, err = seal.NewSealer(sh.round.description.SealKey, sh.round.digest); err != nil {
 		t.Fatal(err)
 	}
-	sh.tag = sh.round.sealing.format.Tag
+	sh.tag, sh.prep = sh.round.sealing.format.Tag, sh.round.sealing.prepBytes()
 	return sh
 }
 
@@ -78,6 +79,8 @@ func (sh *shuffler) send(sealed ...[]byte) (rejected []uint32, err error) {
 	resp, err := sh.ForwardReports(context.Background(), &service.ForwardReportsRequest{
 		RoundId: sh.round.description.ID, RoundDigest: sh.round.digest[:], Sealed: bytes.Join(sealed, nil),
 		ShareTags: make([]byte, sh.tag*len(sealed)), // zeros, as in plaintexts
+		// No report has a proof of zeros.
+		PrepShares: make([]byte, sh.prep*len(sealed)), VerifyKey: make([]byte, len(fl.VerifyKey{})),
 	})
 	return resp.GetRejected(), err
 }

@@ -24,10 +24,14 @@ func FuzzForwardReports(f *testing.F) {
 			r.Mechanism, r.Dim, r.Delta, r.MinReports = hdsum.SharesName, 8, 1e-6, 2
 			r.Params, r.ShareKey = nil, shareKey(f)
 		}),
+		shuffle(f, Config{}, func(r *fl.Round) {
+			r.Mechanism, r.Dim, r.Delta, r.MinReports = hdsum.SharesName, 3, 1e-6, 2
+			r.Params, r.ShareKey = fl.Params{hdsum.ParamProof: fl.Text(hdsum.ProofPrio3)}, shareKey(f)
+		}),
 	}
 	for _, sh := range rounds {
 		good, err := proto.Marshal(&service.ForwardReportsRequest{RoundId: "r", RoundDigest: sh.round.digest[:], Sealed: sh.seals(string(make([]byte, sh.round.sealing.format.Report+sh.round.sealing.format.Tag)))[0],
-			ShareTags: make([]byte, sh.round.sealing.format.Tag)})
+			ShareTags: make([]byte, sh.round.sealing.format.Tag), PrepShares: make([]byte, sh.round.sealing.prepBytes()), VerifyKey: make([]byte, len(fl.VerifyKey{}))})
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
@@ -247,6 +248,42 @@ func TestTwoServersReleaseTheEstimateOfACurator(t *testing.T) {
 				t.Errorf("%s, coordinate %d: %g ± %g, a curator has %g", r.ID, j, v, got.Mean().StdErr[j], want.Mean().Value[j])
 			}
 		}
+	}
+}
+
+// In a round with proofs a message has a preparation share for each report, and a key. Zeros in their place have the report rejected.
+func TestAMessageHasAPreparationShareForEachReport(t *testing.T) {
+	p := start(t, server.Config{Seal: newKeys(t)})
+	r := sharesRound("r")
+	r.Params = fl.Params{hdsum.ParamProof: fl.Text(hdsum.ProofPrio3)}
+	r = open(t, p, r)
+	m := mechanismOf(t, r).(fl.ProvedMechanism)
+	first, _, err := m.EncodeShares(nil, nil, make([]float64, r.Dim), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := sealed(t, r, append(first, noTag...))
+	for field, change := range map[string]func(req *service.ForwardReportsRequest){
+		"prep_shares": func(req *service.ForwardReportsRequest) { req.PrepShares = req.PrepShares[1:] },
+		"verify_key":  func(req *service.ForwardReportsRequest) { req.VerifyKey = req.VerifyKey[1:] },
+		"":            func(*service.ForwardReportsRequest) {},
+	} {
+		req := forwarding(t, r, all...)
+		req.PrepShares, req.VerifyKey = make([]byte, m.PrepShareBytes()), make([]byte, len(fl.VerifyKey{}))
+		change(req)
+		resp, err := service.NewShuffledClient(p.conn).ForwardReports(t.Context(), req)
+		if field != "" {
+			wantField(t, field, err, codes.InvalidArgument, field)
+		} else if err != nil || !slices.Equal(resp.GetRejected(), []uint32{0}) {
+			t.Errorf("%v, %v, want the report rejected", resp.GetRejected(), err)
+		}
+	}
+	req := forwarding(t, r, all...)
+	r = open(t, p, sharesRound("other"))
+	req.RoundId, req.RoundDigest, req.PrepShares = r.ID, forwarding(t, r).GetRoundDigest(), []byte{1}
+	_, err = service.NewShuffledClient(p.conn).ForwardReports(t.Context(), req)
+	if status.Code(err) != codes.InvalidArgument {
+		t.Errorf("preparation shares of a round without proofs: %v", err)
 	}
 }
 
