@@ -7,7 +7,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/binomial"
 )
 
-// suspects returns the coordinates of which an item is hit by more reports than honest clients send. An honest
+// suspects returns the coordinates with an item that more reports hit than honest clients send. An honest
 // report has a slot with a probability of at most High/Total, whatever its client holds and whatever its hash function is.
 // So the hits of an item in n honest reports are at most binomial.
 func (m *mechanism) suspects(h hits) (out []int) {

@@ -18,14 +18,14 @@ import (
 // clearRounds is the number of rounds of sums in the clear.
 const clearRounds = 30
 
-// clearRun trains on updates that the server sees, of which some are lies.
+// clearRun trains on updates that the server sees. Some of the updates are lies.
 type clearRun struct {
 	rule, attack string
 	share        float64
 	accuracy     float64
 }
 
-// clearRules add updates up: each returns one vector of many, of which it knows that a number may be lies.
+// clearRules make one vector of many updates. Each rule knows how many of the updates may be lies.
 var clearRules = []struct {
 	name string
 	add  func(updates [][]float64, lies int) []float64

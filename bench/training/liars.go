@@ -213,7 +213,7 @@ func (l liars) aims(cells []*lied) (out []experiment.Verdict) {
 
 // figure draws accuracy against the share of liars.
 func (l liars) figure(cells []*lied) *figure.Figure {
-	panel := figure.Panel{XLabel: "share of clients that lie", YLabel: "test accuracy"}
+	panel := figure.Panel{XLabel: "share of clients that lie", YLabel: "test accuracy", YRange: [2]float64{0, 1}}
 	lines := map[string]int{}
 	for _, c := range cells {
 		name := fmt.Sprintf("%s, %v, %s", c.runs[0].Mechanism, c.situation, c.attack)
@@ -223,7 +223,7 @@ func (l liars) figure(cells []*lied) *figure.Figure {
 			lines[name], panel.Series = at, append(panel.Series, figure.Series{Name: name, Style: figure.LinePoints})
 		}
 		a := c.accuracy()
-		panel.Series[at].Add(c.share, a.Value, a.Low, a.High)
+		panel.Series[at].Add(c.share, a.Value, max(a.Low, 0), min(a.High, 1)) // few repeats have intervals beyond what can be
 	}
 	return &figure.Figure{Panels: []figure.Panel{panel}, ErrorBars: experiment.ErrorBars}
 }

@@ -64,6 +64,23 @@ func opened(t *testing.T, s *servertest.Server, change func(*fl.Round)) *sealedR
 	})
 }
 
+// requireZeros asks for the estimate of a number of reports of zeros, with the noise of the mechanism.
+func requireZeros(t *testing.T, s *servertest.Server, reports int64) {
+	t.Helper()
+	got, err := s.Operator().Estimate(t.Context(), "r", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Reports != reports {
+		t.Errorf("%d reports, want %d", got.Reports, reports)
+	}
+	for i, v := range got.Mean().Value {
+		if stdErr := got.Mean().StdErr[i]; !(math.Abs(v) <= 6*stdErr) {
+			t.Errorf("mean[%d] = %g ± %g", i, v, stdErr)
+		}
+	}
+}
+
 // The shuffler is the second server of a mechanism for two: the sum of its shares and the server's
 // sum give the estimate, whatever is sent twice, and whatever the server rejects.
 func TestTheShufflerIsTheSecondServer(t *testing.T) {
@@ -77,18 +94,7 @@ func TestTheShufflerIsTheSecondServer(t *testing.T) {
 	bad = append(bad, r.sealShare(t, bad, make([]byte, r.format.Tag+r.format.Second))...)
 	p.keeps(t, r, 1, 0, bad)
 	p.gone(t, "r", forwarded)
-	got, err := s.Operator().Estimate(t.Context(), "r", false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.Reports != 29 {
-		t.Errorf("%d reports, want 29", got.Reports)
-	}
-	for i, v := range got.Mean().Value { // of zeros, with the noise of the mechanism
-		if stdErr := got.Mean().StdErr[i]; !(math.Abs(v) <= 6*stdErr) {
-			t.Errorf("mean[%d] = %g ± %g", i, v, stdErr)
-		}
-	}
+	requireZeros(t, s, 29)
 }
 
 // provedRound is sharedRound with proofs.
@@ -120,18 +126,7 @@ func TestAReportWithoutAProofCountsAtNeitherServer(t *testing.T) {
 	p.refuses(t, "a share without a form", codes.InvalidArgument, r, item(func(report []byte) { report[len(report)-1]++ }))
 	p.keeps(t, r, 1, 0, item(func(report []byte) { report[len(report)-blind-16]++ }))
 	p.gone(t, "r", forwarded)
-	got, err := s.Operator().Estimate(t.Context(), "r", false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.Reports != 29 {
-		t.Errorf("%d reports, want 29", got.Reports)
-	}
-	for i, v := range got.Mean().Value { // of zeros, with the noise of the mechanism
-		if stdErr := got.Mean().StdErr[i]; !(math.Abs(v) <= 6*stdErr) {
-			t.Errorf("mean[%d] = %g ± %g", i, v, stdErr)
-		}
-	}
+	requireZeros(t, s, 29)
 }
 
 // sealShare seals what is to follow a sealed report as its client does.

@@ -62,8 +62,8 @@ const lostNote = `       warning: the means of the last three rounds cannot be d
 `
 
 // alarmNote is printed once, below the first round with an alarm.
-const alarmNote = `       alarm: clients lie. More reports agree at coordinates (%d) than honest
-       clients send, but for 1 in 10^6 rounds. Steps leave such coordinates out.
+const alarmNote = `       alarm: clients lie. Coordinates at which more reports agree than honest
+       clients send: %d. Steps leave them out. A false alarm: 1 in 10^6 rounds.
 `
 
 // Train holds the rounds that the budget allows, and prints a line for each. When ctx ends, the error is

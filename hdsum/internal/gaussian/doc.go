@@ -59,7 +59,8 @@
 // 16·√d' units in L2 norm, which is 16/3 of C.
 //
 // The sums are modulo the prime of the field. The noise, and what an honest server shows, are as above: S + ⌊N(0, σ²)⌋ modulo the prime.
-// The proof is zero-knowledge against one server, so that a preparation share does not depend on the gradient either. B is 1.9 % above K at
+// The proof is zero-knowledge against one server, so that a preparation share does not depend on the gradient either. That, and uniform
+// shares, rest on Prio3 with TurboSHAKE128 as a random oracle. B is 1.9 % above K at
 // d' = 1024. A liar is stopped if both servers are honest: a server can add what it wants.
 //
 // # Sites

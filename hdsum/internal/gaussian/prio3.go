@@ -23,7 +23,7 @@ const (
 // provedFineness units, so that the range keeps five of them.
 const provedFineness = (inputOffset - 1) / 5
 
-// maxProved is the largest d' of proved inputs, of which a share has 80 bytes a coordinate.
+// maxProved is the largest d' with proofs. A share has 80 bytes a coordinate.
 const maxProved = 1 << 16
 
 // Before the input share, each share has what both servers get: the nonce and the public share, a seed's length for each of
