@@ -31,8 +31,8 @@ type sites struct {
 func sitesExperiment() experiment.Experiment {
 	return experiment.Experiment{
 		Name:   "sites",
-		Title:  "Test accuracy of a few sites with many records each, one record protected: own noise, two servers, a trusted server, each site alone",
-		Source: "The mechanisms gaussian-site and gaussian-shares with records, and the Gaussian mechanism of a trusted party, on the same gradients with the same accounting",
+		Title:  "Test accuracy of a few sites with many records each, one record protected: own noise, two servers, reports of records, a trusted server, each site alone",
+		Source: "The mechanisms gaussian-site and gaussian-shares with records, planned reports of records, and the Gaussian mechanism of a trusted party, on the same gradients with the same accounting",
 		Bind: func(flags *flag.FlagSet) experiment.Run {
 			s := sites{sweep: sweep{server: server{momentum: -1, averaging: -1}}}
 			flags.IntVar(&s.sites, "sites", 12, "sites, who share the training pictures: a picture is a record")
@@ -57,7 +57,11 @@ func sitesExperiment() experiment.Experiment {
 }
 
 // Names of what is compared, beside the mechanisms.
-const aloneName = "alone"
+const (
+	aloneName    = "alone"
+	lifetimeName = "lifetime-reports"
+	shuffledName = "shuffled-reports"
+)
 
 // siteRun is one row: a method at a budget.
 type siteRun struct {
@@ -146,6 +150,17 @@ func (s sites) plan(ctx context.Context, env experiment.Env, data *dataset.Data,
 	env.Progress.Describe("planning")
 	env.Progress.Grow(len(s.centrals))
 	for _, budget := range s.centrals {
+		for _, trust := range []plan.Trust{plan.Nobody, plan.Shuffler} {
+			c, err := s.reports(ctx, at(budget), trust)
+			if err != nil {
+				return nil, fmt.Errorf("reports with the trust %s at ε = %g: %w", trust, budget, err)
+			}
+			method, holds := lifetimeName, "everybody outside the site"
+			if trust == plan.Shuffler {
+				method, holds = shuffledName, "everybody but the shuffler"
+			}
+			runs = append(runs, &siteRun{method: method, holds: holds, budget: budget, task: t, course: c})
+		}
 		for _, mechanism := range []string{hdsum.SiteName, hdsum.SharesName} {
 			c, err := s.course(ctx, at(budget), mechanism)
 			if err != nil {
@@ -208,8 +223,9 @@ func (s sites) report(all []*siteRun, data *dataset.Data) *experiment.Result {
 		},
 		Notes: []string{
 			data.Note,
-			"Every record is a picture. Its gradient is clipped by itself, to the norm in the column clip. It takes part in every round. budget is the ε of all rounds together at δ, for one record that is replaced. epsilon_round is the (ε, δ) of a round, of which the rounds compose as Gaussian noise.",
+			"Every record is a picture. Its gradient is clipped by itself, to the norm in the column clip. It takes part in every round, but for reports. budget is the ε of all rounds together at δ, for one record that is replaced. epsilon_round is the (ε, δ) of a round, of which the rounds compose as Gaussian noise.",
 			"gaussian-site: each site adds the whole noise to its own sum. gaussian-shares: each of two servers adds the whole noise to the sum of all sites. central: a trusted server adds it to the sum of all sites, once. alone: one site trains by itself with its own records and the same noise. none: no privacy.",
+			"shuffled-reports and lifetime-reports: a site sends a randomized report for each record, by the mechanism that the planner takes. All rounds' reports of a record together cost it the budget: behind a shuffler at δ, and without one at δ = 0, where a record sends one report in its life. epsilon_round is then the local ε of a report, and bytes_per_report the bytes of one record's report.",
 			"The learning rate follows from the standard error of a coordinate in the first round, noise, in units of the gradient. low and high are Student's 95 % interval of the mean over the repeats. seconds are the seconds of one run on one core.",
 		},
 	}

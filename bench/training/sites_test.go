@@ -25,7 +25,7 @@ func TestSitesHaveTheNoiseOfTheirMethod(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Validate(); err != nil || len(r.Rows) != 5 || len(r.Verdicts) != 1 {
+	if err := r.Validate(); err != nil || len(r.Rows) != 7 || len(r.Verdicts) != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	noise := map[string]float64{}
@@ -40,7 +40,15 @@ func TestSitesHaveTheNoiseOfTheirMethod(t *testing.T) {
 			t.Errorf("%s has %.3f times a trusted server's noise, want %.3f", method, got, want)
 		}
 	}
+	if !(noise[lifetimeName] > 2*noise[shuffledName]) {
+		t.Errorf("%v: reports without a shuffler have more noise", noise)
+	}
 	for _, row := range r.Rows[1:3] {
+		if local := row[4].(float64); row[0] == lifetimeName && local != 2 || row[0] == shuffledName && !(local > 2) {
+			t.Errorf("%v: a record's only report has the whole budget, and a shuffled one more", row)
+		}
+	}
+	for _, row := range r.Rows[3:5] {
 		m, err := fl.Open(fl.Round{
 			ID: "r", Mechanism: row[0].(string), Dim: row[11].(int), Scale: 1, Epsilon: row[4].(float64), Delta: 1e-6, Relation: fl.ReplaceOne, MinReports: 12, PublicSeed: [32]byte{1},
 		})
@@ -68,7 +76,7 @@ func TestSitesTrainANetwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Validate(); err != nil || len(r.Rows) != 5 || !strings.Contains(strings.Join(r.Notes, " "), "8 hidden units") {
+	if err := r.Validate(); err != nil || len(r.Rows) != 7 || !strings.Contains(strings.Join(r.Notes, " "), "8 hidden units") {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	noise := map[string]float64{}
@@ -81,8 +89,8 @@ func TestSitesTrainANetwork(t *testing.T) {
 		if row[10] != records || row[11] != 14*14*8+8+8*10+10 {
 			t.Errorf("%v", row)
 		}
-		if row[0] != "none" && row[13] != r.Rows[3][13] {
-			t.Errorf("%v clips to another norm than %v", row, r.Rows[3])
+		if row[0] != "none" && !strings.Contains(row[0].(string), "-reports") && row[13] != r.Rows[5][13] {
+			t.Errorf("%v clips to another norm than %v", row, r.Rows[5])
 		}
 	}
 	for method, want := range map[string]float64{"gaussian-site": 2, "gaussian-shares": math.Sqrt2, "alone": 4} {

@@ -7,7 +7,9 @@ import (
 	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/mechanisms"
 	"github.com/hushgrad/hushgrad/plan"
+	"github.com/hushgrad/hushgrad/privunit"
 	"github.com/hushgrad/hushgrad/trainer"
 )
 
@@ -26,6 +28,37 @@ func (s sites) course(ctx context.Context, at setting, mechanism string) (course
 		open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
 			gradients, err := clients.On(at.model, false)
 			return &summing{round: r, gradients: gradients, sites: s.sites, rng: rng}, err
+		},
+	}}, nil
+}
+
+// mostLifetime is the largest number of rounds that the planner takes by itself where each record reports once.
+const mostLifetime = 16
+
+// reports is the course of sites that send reports of their records, as the planner plans it.
+func (s sites) reports(ctx context.Context, at setting, trust plan.Trust) (course, error) {
+	q := plan.Request{
+		Mechanism: mechanisms.Auto, Trust: trust, Dim: at.Dim, Clients: s.sites, Records: at.Clients, Rounds: s.rounds, Budget: at.epsilon,
+		Delta: s.delta, L1: at.L1, L2: at.L2, Centred: at.Centred, MaxLearningRate: at.server.most,
+	}
+	if trust == plan.Nobody && s.rounds >= mostLifetime {
+		q.Rounds = 0 // the planner takes fewer where there are few records
+	}
+	run, err := q.Run(ctx)
+	if err != nil {
+		return course{}, err
+	}
+	r := run.Template
+	return course{participations: run.Affordable, quorum: run.Cohort, scale: r.Scale, round: r, recipe: recipe{
+		rounds: run.Rounds, cohort: run.Cohort, steps: func(float64) plan.Steps { return run.Steps },
+		open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
+			gradients, err := clients.On(at.model, run.Mechanism != privunit.Name)
+			if err != nil {
+				return nil, err
+			}
+			return trainer.NewSimulation(trainer.SimulationConfig{
+				Gradients: gradients, Cohort: run.Cohort, Describe: func(int) fl.Round { return r }, Rand: rng,
+			})
 		},
 	}}, nil
 }
