@@ -160,14 +160,14 @@ func TestProofsArePlanned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := run.Opened.(fl.ProvedMechanism); !ok || !strings.Contains(strings.Join(run.Remarks(), "\n"), "of 1 % of the clients move a mean, if both servers are honest, by up to 0.053 times the clip") {
+	if _, ok := run.Opened.(fl.ProvedMechanism); !ok || !strings.Contains(strings.Join(run.Remarks(), "\n"), "of 1 % of the clients move a mean, if both servers are honest, by up to 0.014 times the clip") {
 		t.Errorf("%T: %q", run.Opened, run.Remarks())
 	}
 	rows, err := q.Compare(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if shuffled, two := rowOf(t, rows, Shuffler), rowOf(t, rows, TwoServers); shuffled.Mechanism == "" || two.Bytes < 80*20 {
+	if shuffled, two := rowOf(t, rows, Shuffler), rowOf(t, rows, TwoServers); shuffled.Mechanism == "" || two.Bytes < 128*20 {
 		t.Errorf("%+v, %+v", shuffled, two)
 	}
 	for _, change := range []func(q *Request){

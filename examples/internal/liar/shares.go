@@ -1,24 +1,26 @@
 package liar
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
+	"math"
+	"math/bits"
 	"math/rand/v2"
+	"slices"
 
-	"github.com/cloudflare/circl/vdaf/prio3/sumvec"
+	"github.com/cloudflare/circl/vdaf/prio3/mhcv"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/rotation"
 )
 
-// What docs/report-format.md says about rounds of gaussian-shares with proofs.
-const (
-	inputBits   = 5
-	inputOffset = 16
-)
+// inputBits is how many bits docs/report-format.md gives a coordinate in rounds of gaussian-shares with proofs.
+const inputBits = 8
 
 // proved returns the report of two servers with a proof, first share and second share, that moves the sum furthest along a
-// direction: every rotated coordinate is at the end of its range. Unlike an honest client it does not keep to the clip.
+// direction: it has the signs of the direction's largest rotated coordinates, and is as long as a proof allows. Unlike an honest client it does not
+// keep to the clip.
 func proved(r fl.Round, direction []float64, rng *rand.Rand) ([]byte, error) {
 	key, err := r.PublicKey("hdsum/signs")
 	if err != nil {
@@ -32,17 +34,20 @@ func proved(r fl.Round, direction []float64, rng *rand.Rand) ([]byte, error) {
 	if err := turned.Forward(y, direction); err != nil {
 		return nil, err
 	}
-	inputs := make([]uint64, len(y)) // −16 each
-	for i, v := range y {
-		if v > 0 {
-			inputs[i] = 1<<inputBits - 1
+	most := longest(len(y))
+	set := make([]bool, inputBits*len(y))
+	for _, i := range largest(y)[:min(most, len(y))] {
+		at := inputBits * i // 1
+		if y[i] < 0 {
+			at += inputBits / 2 // −1
 		}
+		set[at] = true
 	}
 	digest, err := r.Digest()
 	if err != nil {
 		return nil, err
 	}
-	vdaf, err := sumvec.New(2, uint(len(y)), inputBits, chunkLength(len(y)*inputBits), digest[:])
+	vdaf, err := mhcv.New(2, uint(len(set)), uint(most), chunkLength(len(set)+bits.Len(uint(most))), digest[:])
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +56,8 @@ func proved(r fl.Round, direction []float64, rng *rand.Rand) ([]byte, error) {
 	for len(random) < 16+int(params.RandSize()) {
 		random = binary.LittleEndian.AppendUint64(random, rng.Uint64())
 	}
-	nonce := sumvec.Nonce(random)
-	parts, shares, err := vdaf.Shard(inputs, &nonce, random[16:])
+	nonce := mhcv.Nonce(random)
+	parts, shares, err := vdaf.Shard(set, &nonce, random[16:])
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +70,23 @@ func proved(r fl.Round, direction []float64, rng *rand.Rand) ([]byte, error) {
 		report = append(append(append(report, nonce[:]...), parts...), share...)
 	}
 	return report, nil
+}
+
+// longest is the number of bits that may be set for d' coordinates: B² of K = ⌈2/3·√d'⌉.
+func longest(padded int) int {
+	d := float64(padded)
+	k := math.Ceil(2. / 3 * math.Sqrt(d))
+	return int(k*k + d/4 + k + math.Sqrt(d)/2)
+}
+
+// largest returns the places of numbers, those with the largest absolute values first.
+func largest(y []float64) []int {
+	places := make([]int, len(y))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(math.Abs(y[b]), math.Abs(y[a])) })
+	return places
 }
 
 // chunkLength is the chunk length of the shortest proof.

@@ -26,7 +26,11 @@ func (o Options) Print(w io.Writer, p plan.Promise, cohort int) error {
 	if p.Participations > 1 {
 		reports = fmt.Sprintf("the %d reports of a client together", p.Participations)
 	}
-	text := fmt.Sprintf("for %s, if the parties do what they should and look at all they see:", reports)
+	behave := "if the parties do what they should and look at all they see"
+	if p.TwoServers {
+		behave = "whatever the parties in a line do"
+	}
+	text := fmt.Sprintf("for %s, %s:", reports, behave)
 	if err := (plan.Words{About: "against", Text: []string{text}}).Print(w); err != nil {
 		return err
 	}

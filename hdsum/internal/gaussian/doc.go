@@ -50,18 +50,20 @@
 //
 // # Proofs
 //
-// In a round with the parameter ParamProof, X has K = ⌈3·√d'⌉ units and integers in [−15, 15]: a rotated coordinate of a gradient of norm C
-// has a standard width of three of them, so that one in 1700 gradients of 1024 coordinates is cut at five. The shares are
-// Prio3SumVec's, with X + 16 in 5 bits (draft-irtf-cfrg-vdaf, package vdaf/prio3/sumvec of circl), with the round's digest as the
-// context, and each begins with the nonce and the public share. The first server has the seed. The second server makes its preparation
+// In a round with the parameter ParamProof, X has K = ⌈2/3·√d'⌉ units and integers in [−2, 2]: a rotated coordinate of a gradient of norm C
+// has a standard width of two thirds of a unit. Coordinates beyond three widths are cut, which takes .3 % off a gradient of the clip's length, and less
+// off a shorter one. X has 8 bits a coordinate, 4 for each sign: 1 sets the first of the 4, and 2 sets all. So ‖X‖² bits are set. The first bit of 4 stands for
+// 1 and each other one for ⅓, so that a number whose bits anybody has set has a square of at most the number of bits set. The shares are
+// Prio3MultihotCountVec's (draft-irtf-cfrg-vdaf, package vdaf/prio3/mhcv of circl): it proves that at most B² bits are set. The context is the round's digest.
+// A server adds up 3·X. Each share begins with the nonce and the public share. The first server has the seed. The second server makes its preparation
 // share first, and the first server verifies both: it also compares the public shares, so that both servers have used the same joint
-// randomness and no answer is needed. A report whose proof does not hold counts at neither server. A client that lies adds at most
-// 16·√d' units in L2 norm, which is 16/3 of C.
+// randomness and no answer is needed. A report whose proof does not hold counts at neither server. A client that lies adds a
+// vector of length B at most, as an honest one may.
 //
-// The sums are modulo the prime of the field. The noise, and what an honest server shows, are as above: S + ⌊N(0, σ²)⌋ modulo the prime.
+// The sums are modulo the prime of the field. The noise, and what an honest server shows, are as above: 3·(S + ⌊N(0, σ²)⌋) modulo the prime.
 // The proof is zero-knowledge against one server, so that a preparation share does not depend on the gradient either. That, and uniform
-// shares, rest on Prio3 with TurboSHAKE128 as a random oracle. B is 1.9 % above K at
-// d' = 1024. A liar is stopped if both servers are honest: a server can add what it wants.
+// shares, rest on Prio3 with TurboSHAKE128 as a random oracle. B is 1.31·K at d' = 64, 1.27·K at
+// d' = 1024 and 1.25·K at 2^16: so much is the noise larger than without proofs. A liar is stopped if both servers are honest: a server can add what it wants.
 //
 // # Sites
 //
@@ -95,7 +97,7 @@
 //
 // A coordinate of the sum has the noise of both servers, 2σ² and 1/12 for each rounding down, and at most 1/4 for each
 // vector's rounding. The estimate is unbiased for the mean of clipped gradients, up to what the repeated rounding
-// changes: less than .1 % of a gradient.
+// changes: less than .1 % of a gradient. With proofs the range cuts up to .3 % of it, too.
 //
 // # What is not protected
 //

@@ -7,10 +7,10 @@ import (
 	"github.com/cloudflare/circl/vdaf/prio3/arith/fp128"
 )
 
-// elementBytes is the length of an element of the field of Prio3SumVec, the integers modulo a prime of 128 bits.
+// elementBytes is the length of an element of the field of Prio3, the integers modulo a prime of 128 bits.
 const elementBytes = fp128.Size
 
-// fieldSum implements sum with elements of the field.
+// fieldSum implements sum with elements of the field. They count thirds of a unit.
 type fieldSum struct{ elements fp128.Vec }
 
 func newFieldSum(length int) *fieldSum { return &fieldSum{make(fp128.Vec, length)} }
@@ -30,7 +30,7 @@ func (s *fieldSum) clone() sum { return &fieldSum{slices.Clone(s.elements)} }
 
 func (s *fieldSum) disturb(n noise, rng *rand.Rand) {
 	for i := range s.elements {
-		z := element(n.draw(rng))
+		z := element(thirds * n.draw(rng))
 		s.elements[i].AddAssign(&z)
 	}
 }
@@ -45,12 +45,10 @@ func (s *fieldSum) pack(dst []byte) []byte {
 	return append(dst, data...)
 }
 
-func (s *fieldSum) values(vectors int64) []float64 {
+func (s *fieldSum) values() []float64 {
 	out := make([]float64, len(s.elements))
-	offset := element(inputOffset * vectors)
 	for i, v := range s.elements {
-		v.SubAssign(&offset)
-		out[i] = signed(v)
+		out[i] = signed(v) / thirds
 	}
 	return out
 }

@@ -31,6 +31,6 @@ type sum interface {
 	// packedBytes is the length of what pack appends.
 	packedBytes() int
 	pack(dst []byte) []byte
-	// values returns the sum of a number of vectors, where both shares of each were added.
-	values(vectors int64) []float64
+	// values returns the sum of the vectors of which both shares were added.
+	values() []float64
 }

@@ -84,7 +84,7 @@ func (s *ringSum) packedBytes() int { return s.ring.bytes() }
 
 func (s *ringSum) pack(dst []byte) []byte { return s.ring.pack(dst, s.residues) }
 
-func (s *ringSum) values(int64) []float64 {
+func (s *ringSum) values() []float64 {
 	out := make([]float64, len(s.residues))
 	for i, v := range s.residues {
 		out[i] = float64(s.ring.signed(v))

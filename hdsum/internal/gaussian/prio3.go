@@ -4,26 +4,33 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"sync"
 
-	"github.com/cloudflare/circl/vdaf/prio3/sumvec"
+	"github.com/cloudflare/circl/vdaf/prio3/arith/fp128"
+	"github.com/cloudflare/circl/vdaf/prio3/mhcv"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/count"
 )
 
-// Inputs of Prio3SumVec are numbers of inputBits bits: the integers of a vector plus inputOffset.
+// With proofs an integer is in [−widestProved, widestProved], and the inputs of Prio3MultihotCountVec have inputBits bits for it. One half
+// of them is for positive integers: 1 is the first of its bits, and 2 is all four. So v² bits are set, and the number of bits set for a vector is its
+// squared length. The other half is for negative integers.
 const (
-	inputBits   = 5
-	inputOffset = 1 << (inputBits - 1)
+	widestProved = 2
+	inputBits    = 2 * widestProved * widestProved
 )
 
-// provedFineness is K/√d' where inputs are proved. A rotated coordinate of a gradient of norm C has a standard width of
-// provedFineness units, so that the range keeps five of them.
-const provedFineness = (inputOffset - 1) / 5
+// The first bit of a half stands for 1, and each of the others for a third. An opened share counts in thirds.
+const thirds = 3
 
-// maxProved is the largest d' with proofs. A share has 80 bytes a coordinate.
+// provedFineness is K/√d' where inputs are proved. A rotated coordinate of a gradient of norm C has a standard width of two thirds of a
+// unit, so that the range keeps three of them.
+const provedFineness = 2. / 3
+
+// maxProved is the largest d' with proofs. A share has 128 bytes a coordinate.
 const maxProved = 1 << 16
 
 // Before the input share, each share has what both servers get: the nonce and the public share, a seed's length for each of
@@ -34,19 +41,21 @@ const (
 	publicBytes = nonceBytes + partsBytes
 )
 
-// proofs shares a vector as the inputs of Prio3SumVec (draft-irtf-cfrg-vdaf, section 7.4.3), with a proof that each integer is in
-// [−16, 15].
+// proofs shares a vector as the inputs of Prio3MultihotCountVec (draft-irtf-cfrg-vdaf, section 7.4.5), with a proof that its squared length
+// is at most B².
 type proofs struct {
 	length                  int
+	most                    int64     // B²
 	first, second, prepared int       // lengths of input shares and of a preparation share
-	vdafs                   sync.Pool // of *sumvec.SumVec, which is for one goroutine
+	vdafs                   sync.Pool // of *mhcv.MultiHotCountVec, which is for one goroutine
 }
 
 // newProofs returns the sharing of vectors of one round.
-func newProofs(length int, round [32]byte) (*proofs, error) {
-	p := &proofs{length: length}
-	build := func() (*sumvec.SumVec, error) {
-		return sumvec.New(2, uint(length), inputBits, chunkLength(length*inputBits), round[:])
+func newProofs(length int, most int64, round [32]byte) (*proofs, error) {
+	p := &proofs{length: length, most: most}
+	bits := length * inputBits
+	build := func() (*mhcv.MultiHotCountVec, error) {
+		return mhcv.New(2, uint(bits), uint(most), chunkLength(bits+weightBits(most)), round[:])
 	}
 	vdaf, err := build()
 	if err != nil {
@@ -61,12 +70,12 @@ func newProofs(length int, round [32]byte) (*proofs, error) {
 	}
 	p.vdafs.Put(vdaf)
 	params := vdaf.Params()
-	p.first, err = sized(new(sumvec.InputShare).New(&params, 1))
+	p.first, err = sized(new(mhcv.InputShare).New(&params, 1))
 	if err == nil {
-		p.second, err = sized(new(sumvec.InputShare).New(&params, 0))
+		p.second, err = sized(new(mhcv.InputShare).New(&params, 0))
 	}
 	if err == nil {
-		p.prepared, err = sized(new(sumvec.PrepShare).New(&params))
+		p.prepared, err = sized(new(mhcv.PrepShare).New(&params))
 	}
 	return p, err
 }
@@ -75,6 +84,9 @@ func sized(v interface{ MarshalBinary() ([]byte, error) }) (int, error) {
 	data, err := v.MarshalBinary()
 	return len(data), err
 }
+
+// weightBits is how many bits the proof adds: the number of bits set is at most B².
+func weightBits(most int64) int { return bits.Len64(uint64(most)) }
 
 // chunkLength returns the chunks with the shortest proof of a number of bits: of 2^k − 1 chunks, it is twice a chunk and 2^(k+1)
 // elements long.
@@ -89,8 +101,8 @@ func chunkLength(bits int) uint {
 	return uint(best)
 }
 
-func (p *proofs) vdaf() (v *sumvec.SumVec, release func()) {
-	v = p.vdafs.Get().(*sumvec.SumVec)
+func (p *proofs) vdaf() (v *mhcv.MultiHotCountVec, release func()) {
+	v = p.vdafs.Get().(*mhcv.MultiHotCountVec)
 	return v, func() { p.vdafs.Put(v) }
 }
 
@@ -117,11 +129,17 @@ func (p *proofs) split(first, second []byte, x []int64, rng *rand.Rand) ([]byte,
 	for len(random) < nonceBytes+int(params.RandSize()) {
 		random = binary.LittleEndian.AppendUint64(random, rng.Uint64())
 	}
-	inputs := make([]uint64, len(x))
+	inputs := make([]bool, inputBits*len(x))
 	for i, v := range x {
-		inputs[i] = uint64(v + inputOffset)
+		half := inputs[inputBits*i:][:inputBits]
+		if v < 0 {
+			half, v = half[inputBits/2:], -v
+		}
+		for j := range v * v {
+			half[j] = true
+		}
 	}
-	nonce := sumvec.Nonce(random)
+	nonce := mhcv.Nonce(random)
 	parts, shares, err := vdaf.Shard(inputs, &nonce, random[nonceBytes:])
 	if err != nil {
 		panic(fmt.Sprintf("prio3: %v", err)) // the integers are in the range
@@ -148,21 +166,48 @@ func (p *proofs) open(side fl.ShareSide, share []byte) ([]byte, error) {
 		return nil, err
 	}
 	data, err := state.MarshalBinary()
-	return data[:p.length*elementBytes], err
+	if err != nil {
+		return nil, err
+	}
+	set := make(fp128.Vec, p.length*inputBits)
+	if err := set.UnmarshalBinary(data[:len(set)*elementBytes]); err != nil {
+		return nil, err
+	}
+	return folded(set).MarshalBinary()
+}
+
+// folded returns the integers that shares of their bits stand for, in thirds. It is linear.
+func folded(set fp128.Vec) fp128.Vec {
+	third := element(thirds)
+	out := make(fp128.Vec, len(set)/inputBits)
+	for i := range out {
+		plus, minus := half(set[inputBits*i:], &third), half(set[inputBits*i+inputBits/2:], &third)
+		out[i].Sub(&plus, &minus)
+	}
+	return out
+}
+
+// half returns what the bits of one sign stand for.
+func half(set fp128.Vec, first *fp128.Fp) (v fp128.Fp) {
+	v.Mul(first, &set[0])
+	for i := 1; i < inputBits/2; i++ {
+		v.AddAssign(&set[i])
+	}
+	return v
 }
 
 // prepare begins to verify a share: PrepInit of the draft.
-func (p *proofs) prepare(side fl.ShareSide, key *fl.VerifyKey, share []byte) (*sumvec.PrepState, *sumvec.PrepShare, error) {
+func (p *proofs) prepare(side fl.ShareSide, key *fl.VerifyKey, share []byte) (*mhcv.PrepState, *mhcv.PrepShare, error) {
 	vdaf, release := p.vdaf()
 	defer release()
 	params := vdaf.Params()
-	nonce, parts := sumvec.Nonce(share), sumvec.PublicShare(share[nonceBytes:publicBytes])
-	input := new(sumvec.InputShare).New(&params, uint(aggregator(side)))
+	nonce, parts := mhcv.Nonce(share), mhcv.PublicShare(share[nonceBytes:publicBytes])
+	input := new(mhcv.InputShare).New(&params, uint(aggregator(side)))
 	err := input.UnmarshalBinary(share[publicBytes:])
 	if err != nil {
 		return nil, nil, count.BadReport("share", fmt.Sprintf("%d bytes", len(share)), "must hold elements of the field: %v", err)
 	}
-	state, prepared, err := vdaf.PrepInit((*sumvec.VerifyKey)(key), &nonce, aggregator(side), parts, *input)
+	state, prepared, err := vdaf.PrepInit((*mhcv.VerifyKey)(key), &nonce, aggregator(side), parts, *input)
 	if err != nil {
 		return nil, nil, count.BadReport("share", fmt.Sprintf("%d bytes", len(share)), "must be a share of Prio3: %v", err)
 	}
@@ -203,12 +248,12 @@ func (p *proofs) verify(key *fl.VerifyKey, share, prepared []byte) error {
 	vdaf, release := p.vdaf()
 	defer release()
 	params := vdaf.Params()
-	other := new(sumvec.PrepShare).New(&params)
+	other := new(mhcv.PrepShare).New(&params)
 	if err := other.UnmarshalBinary(prepared[publicBytes:]); err != nil {
 		return count.BadReport("prep_share", fmt.Sprintf("%d bytes", len(prepared)), "must hold elements of the field: %v", err)
 	}
-	if _, err := vdaf.PrepSharesToPrep([]sumvec.PrepShare{*other, *own}); err != nil {
-		return count.BadReport("share", "a vector", "must have a proof that each of its integers is in [%d, %d]: %v", -inputOffset, inputOffset-1, err)
+	if _, err := vdaf.PrepSharesToPrep([]mhcv.PrepShare{*other, *own}); err != nil {
+		return count.BadReport("share", "a vector", "must have a proof that it is no longer than the square root of %d: %v", p.most, err)
 	}
 	return nil
 }

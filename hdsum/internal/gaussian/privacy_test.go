@@ -97,7 +97,7 @@ func TestAReleaseIsPrivate(t *testing.T) {
 }
 
 // A release has the law ⌊S + N(0, σ²)⌋ in every coordinate: 64 coordinates of 400 releases, of both servers, in 20
-// cells of a probability of 1/20 each. The sums themselves stay without noise.
+// cells of a probability of about 1/20 each. The sums themselves stay without noise.
 func TestAServerAddsTheWholeNoise(t *testing.T) {
 	for name, m := range map[string]*mechanism{"masks": open(t, testRound(64)), "proofs": openProved(t, provedRound(64)).mechanism} {
 		requireTheWholeNoise(t, name, m)
@@ -118,8 +118,9 @@ func requireTheWholeNoise(t *testing.T, name string, m *mechanism) {
 		before := marshalled(t, s)
 		counts, expected, rng := make([]float64, 20), make([]float64, 20), newRand(12)
 		const releases = 400
-		for i := range expected {
-			expected[i] = releases * 64 / 20
+		cell := func(z float64) int { return min(19, int(20*law.CDF(z+0.5))) }
+		for z := math.Floor(-20 * law.Sigma); z <= 20*law.Sigma; z++ {
+			expected[cell(z)] += releases * 64 * (law.CDF(z+1) - law.CDF(z))
 		}
 		for range releases {
 			data, err := s.Release(rng)
@@ -131,7 +132,7 @@ func requireTheWholeNoise(t *testing.T, name string, m *mechanism) {
 				t.Fatal(err)
 			}
 			for _, z := range difference(sum.sum, s.(*server).sum) {
-				counts[min(19, int(20*law.CDF(z+0.5)))]++
+				counts[cell(z)]++
 			}
 		}
 		requireCounts(t, name, counts, expected)
@@ -152,7 +153,7 @@ func difference(a, b sum) []float64 {
 	case *fieldSum:
 		for i, v := range a.elements {
 			v.SubAssign(&b.(*fieldSum).elements[i])
-			out = append(out, signed(v))
+			out = append(out, signed(v)/thirds)
 		}
 	}
 	return out

@@ -31,7 +31,7 @@ func newProved(r fl.Round) (*proved, error) {
 	case r.Dim > maxProved:
 		return nil, fl.Invalid("dim", r.Dim, "must be at most %d with %s: shares would be too long", maxProved, ParamProof)
 	}
-	v, err := newVectors(r, provedFineness, inputOffset-1, ParamProof)
+	v, err := newVectors(r, provedFineness, widestProved, ParamProof)
 	if err != nil {
 		return nil, err
 	}
@@ -39,13 +39,13 @@ func newProved(r fl.Round) (*proved, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := newProofs(v.padded(), digest)
+	p, err := newProofs(v.padded(), v.integers.most, digest)
 	return &proved{mechanism: &mechanism{vectors: v, sharing: p}, proofs: p}, err
 }
 
-// Sway implements fl.Swayer: every integer is at most inputOffset.
+// Sway implements fl.Swayer: a proved vector is as short as an honest one.
 func (p *proved) Sway() float64 {
-	return p.integers.clip / p.integers.units * inputOffset * math.Sqrt(float64(p.padded()))
+	return p.integers.clip / p.integers.units * math.Sqrt(float64(p.integers.most))
 }
 
 // PrepShareBytes implements fl.ProvedMechanism.

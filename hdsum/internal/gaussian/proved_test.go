@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cloudflare/circl/vdaf/prio3/arith/fp128"
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/fltest"
 )
@@ -52,7 +55,7 @@ func TestTheErrorWithProofsIsThatOfTheNoise(t *testing.T) {
 }
 
 // A vector is within the proof's range, and as short as its sensitivity says, whatever the gradient was. One rotated
-// coordinate has all of the longest gradient here: 3·√d' units, above the range.
+// coordinate has all of the longest gradient here: 2/3·√d' units, above the range.
 func TestHonestVectorsAreWithinTheRange(t *testing.T) {
 	m := openProved(t, provedRound(256))
 	grad, rotated := make([]float64, 256), make([]float64, 256)
@@ -68,28 +71,39 @@ func TestHonestVectorsAreWithinTheRange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x[5] != inputOffset-1 || squares(x) > m.integers.most {
-		t.Errorf("%d of squared length %d, want %d, and at most %d", x[5], squares(x), inputOffset-1, m.integers.most)
+	if x[5] != widestProved || squares(x) > m.integers.most {
+		t.Errorf("%d of squared length %d, want %d, and at most %d", x[5], squares(x), widestProved, m.integers.most)
 	}
 	if _, _, err := m.EncodeShares(nil, nil, grad, rng); err != nil {
 		t.Error(err)
 	}
-	if b, most := m.integers.sensitivity(fl.ZeroOut), m.integers.units*1.03; b > most || m.integers.units < provedFineness*16 {
+	// (4/9 + 1/4)·9/4 is 1.25², and the allowance for rounding is 4 % at d' = 256.
+	if b, most := m.integers.sensitivity(fl.ZeroOut), m.integers.units*1.3; b > most || m.integers.units < provedFineness*16 {
 		t.Errorf("B = %g for K = %g", b, m.integers.units)
 	}
 }
 
-// The longest vector that has a proof is as long as the page says: 16/3 of the clip, and 15/3 on the other side of 0. It
-// shifts the mean by its length over n.
+// The longest vector that has a proof is as long as an honest one may be: B. It shifts the mean by its length over n. A vector that is
+// longer has none.
 func TestALiarShiftsTheMeanByABoundedLength(t *testing.T) {
 	m := openProved(t, provedRound(64))
 	rng, key, sum := newRand(4), &fl.VerifyKey{7}, m.newTotal() // without noise
 	const n = 8
+	most := m.integers.most
 	for i := range n {
 		x := make([]int64, 64)
 		if i == 0 {
+			left := most
 			for j := range x {
-				x[j] = -inputOffset
+				for v := int64(widestProved); v > 0; v-- {
+					if v*v <= left {
+						x[j], left = v*int64(1-2*(j%2)), left-v*v
+						break
+					}
+				}
+			}
+			if squares(x) != most {
+				t.Fatalf("%d of %d", squares(x), most)
 			}
 		}
 		first, second := m.split(nil, nil, x, 1, rng)
@@ -104,16 +118,62 @@ func TestALiarShiftsTheMeanByABoundedLength(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	grad, err := m.integers.back(sum.sum.values(n))
+	grad, err := m.integers.back(sum.sum.values())
 	if err != nil {
 		t.Fatal(err)
 	}
-	length := 0.
-	for _, v := range grad {
-		length += v * v
-	}
-	if length, want := math.Sqrt(length), m.round.Scale*16/3; math.Abs(length-want) > 1e-9 || math.Abs(m.Sway()-want) > 1e-9 {
+	want := m.round.Scale * m.integers.sensitivity(fl.ZeroOut) / m.integers.units
+	if length := floats.Norm(grad, 2); math.Abs(length-want) > 1e-9 || math.Abs(m.Sway()-want) > 1e-9 || want > 1.35*m.round.Scale {
 		t.Errorf("the sum is %g long, and has a proof up to %g, want %g", length, m.Sway(), want)
+	}
+}
+
+// A vector whose square is one above the bound has no proof, whatever the liar's own code says about it.
+func TestALongerVectorHasNoProof(t *testing.T) {
+	m := openProved(t, provedRound(64))
+	digest, err := m.round.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := newProofs(64, m.integers.most+1, digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := make([]int64, 64)
+	for i := range m.integers.most + 1 {
+		x[i] = 1
+	}
+	key := &fl.VerifyKey{7}
+	first, second := own.split(nil, nil, x, newRand(5))
+	prepared, err := own.appendPrepared(nil, key, second)
+	if err == nil {
+		err = own.verify(key, first, prepared)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if prepared, err = m.AppendPrepShare(nil, key, second); err == nil {
+		err = m.CheckShare(key, first, prepared)
+	}
+	if !errors.Is(err, fl.ErrBadReport) {
+		t.Errorf("%v, want ErrBadReport", err)
+	}
+}
+
+// What the bits of a coordinate may be, whoever sets them, they stand for a number whose square is at most the number of bits set. So the bound on
+// all bits of a vector is a bound on its squared length: by enumeration.
+func TestBitsBoundTheSquare(t *testing.T) {
+	for set := range 1 << inputBits {
+		v, n := make(fp128.Vec, inputBits), 0
+		for j := range v {
+			if set>>j&1 == 1 {
+				v[j].SetOne()
+				n++
+			}
+		}
+		if x := signed(folded(v)[0]); x*x > float64(thirds*thirds*n) {
+			t.Errorf("bits %08b stand for %g thirds, with %d of them set", set, x, n)
+		}
 	}
 }
 
@@ -144,7 +204,7 @@ func TestAReportWithoutAProofIsRefused(t *testing.T) {
 		copy(share[nonceBytes+32:], own.first[nonceBytes+32:publicBytes])
 		return share
 	}
-	vector, proof := publicBytes, publicBytes+5*8*elementBytes
+	vector, proof := publicBytes, publicBytes+8*inputBits*elementBytes+4*elementBytes
 	sameNonce := func(share []byte) []byte { return append(bytes.Clone(own.first[:nonceBytes]), share[nonceBytes:]...) }
 	for name, c := range map[string]struct{ first, second []byte }{
 		"another report's share":    {own.first, other.second},
@@ -214,10 +274,10 @@ func TestElementsAreIntegers(t *testing.T) {
 	}
 }
 
-// The proof is the shortest one that Prio3SumVec has for a number of bits.
+// The proof is the shortest one that Prio3MultihotCountVec has for a number of bits.
 func TestTheProofIsTheShortest(t *testing.T) {
 	m := openProved(t, provedRound(1000))
-	if share, want := m.ShareBytes(fl.SecondServer), 1024*5*elementBytes; share > want*107/100 {
+	if share, want := m.ShareBytes(fl.SecondServer), 1024*inputBits*elementBytes; share > want*105/100 {
 		t.Errorf("a share has %d bytes, the vector alone %d", share, want)
 	}
 	if m.ShareBytes(fl.FirstServer) != publicBytes+64 || m.PrepShareBytes() > 4096 {

@@ -123,7 +123,7 @@ func (v *vectors) estimate(s sum, reports, records, noises int64, g fl.Guarantee
 	if most := v.capacity(); n > most {
 		return nil, fl.Invalid(fl.ParamRecords, n, "must be at most %d", most)
 	}
-	values := s.values(n)
+	values := s.values()
 	for i := range values {
 		values[i] += float64(noises) / 2 // each was rounded down, by ½ on average
 	}
