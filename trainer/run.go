@@ -44,6 +44,9 @@ type RunConfig struct {
 	// first mean, in units of the gradient, and 0 where the estimate has none. Standard
 	// errors are released with the mean, so the choice costs no privacy.
 	Choose func(noise float64) Steps
+	// Check, if not nil, says whether a step is taken: see StepCheck. A step that is not leaves the model and its average as they are,
+	// and the optimizer forgets its moments.
+	Check func(before, after []float64) (bool, error)
 	// After, if not nil, is called after each round: to measure the model, to print, to
 	// account. An error ends the run; ErrStop ends it without one.
 	After func(Progress) error
@@ -56,6 +59,8 @@ type Progress struct {
 	Estimate *fl.Estimate
 	Params   []float64 // the last model, at which the next round's clients train
 	Average  []float64 // the model that counts
+	// Refused says that RunConfig.Check has refused the round's step.
+	Refused bool
 	// Lost says that the means of the last three rounds cannot be distinguished from their noise. The rounds then
 	// teach the model nothing that shows.
 	Lost bool
@@ -102,6 +107,8 @@ type run struct {
 	RunConfig
 	params    []float64
 	average   []float64
+	steps     Steps     // once they are known
+	before    []float64 // the model before the step
 	optimizer *Optimizer
 	averages  *Average
 	lately    []evidence // of the last rounds, at most lostRounds
@@ -109,6 +116,7 @@ type run struct {
 
 // start makes the server's half, once the steps are known.
 func (r *run) start(s Steps) (err error) {
+	r.steps = s
 	if r.optimizer, err = NewOptimizer(s.Optimizer, len(r.params)); err != nil {
 		return err
 	}
@@ -130,7 +138,8 @@ func (r *run) round(ctx context.Context, rounds Rounds, i int) error {
 			return err
 		}
 	}
-	if err := errors.Join(r.optimizer.Step(r.params, mean), r.averages.Add(r.params), r.averages.Params(r.average)); err != nil {
+	taken, err := r.step(mean)
+	if err != nil {
 		return err
 	}
 	if r.After == nil {
@@ -138,7 +147,30 @@ func (r *run) round(ctx context.Context, rounds Rounds, i int) error {
 	}
 	r.lately = append(r.lately, evidenceOf(estimate))
 	r.lately = r.lately[max(0, len(r.lately)-lostRounds):]
-	return r.After(Progress{Round: i, Estimate: estimate, Params: r.params, Average: r.average, Lost: lost(r.lately)})
+	return r.After(Progress{Round: i, Estimate: estimate, Params: r.params, Average: r.average, Refused: !taken, Lost: lost(r.lately)})
+}
+
+// step moves the model along a mean, unless the check refuses that.
+func (r *run) step(mean []float64) (taken bool, err error) {
+	r.before = append(r.before[:0], r.params...)
+	if err := r.optimizer.Step(r.params, mean); err != nil {
+		return false, err
+	}
+	if r.Check != nil {
+		if taken, err = r.Check(r.before, r.params); err != nil {
+			return false, err
+		}
+		if !taken {
+			copy(r.params, r.before)
+			if r.optimizer, err = NewOptimizer(r.steps.Optimizer, len(r.params)); err != nil {
+				return false, err
+			}
+			if r.averages.weight > 0 {
+				return false, nil // the average stays
+			}
+		}
+	}
+	return r.Check == nil || taken, errors.Join(r.averages.Add(r.params), r.averages.Params(r.average))
 }
 
 // trusted returns the mean with zeros where clients lie.

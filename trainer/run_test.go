@@ -160,3 +160,32 @@ func TestRunErrors(t *testing.T) {
 	_, err = Run(t.Context(), roundsFunc(func() (*fl.Estimate, error) { return &fl.Estimate{}, nil }), []float64{0}, good)
 	refuses(t, err, "trainer: round 1: trainer: gradient: got 0")
 }
+
+// A step that the check refuses leaves model and average as they are, and the next step has no momentum from it.
+func TestARefusedStepIsNotTaken(t *testing.T) {
+	means := meansOf{{1, 0}, {100, 0}, {1, 0}}
+	steps := Momentum(1, 0.5, 0.5)
+	taken := func(before, after []float64) (bool, error) { return math.Abs(after[0]-before[0]) < 50, nil }
+	var at []float64
+	var refused []bool
+	average, err := Run(t.Context(), means, []float64{0, 0}, RunConfig{Rounds: 3, Steps: steps, Check: taken, After: func(p Progress) error {
+		at, refused = append(at, p.Params[0]), append(refused, p.Refused)
+		return nil
+	}})
+	// The third step is −1 without a moment. With it the step would be −51.5.
+	if err != nil || !slices.Equal(at, []float64{-1, -1, -2}) || !slices.Equal(refused, []bool{false, true, false}) {
+		t.Errorf("at %g, refused %v, %v", at, refused, err)
+	}
+	if want := (0.5*-1 + -2) / 1.5; math.Abs(average[0]-want) > 1e-12 {
+		t.Errorf("average %g, want %g", average[0], want)
+	}
+	// Where the first step is refused, the first model is the average.
+	average, err = Run(t.Context(), meansOf{{100, 0}}, []float64{3, 4}, RunConfig{Rounds: 1, Steps: steps, Check: taken})
+	if err != nil || !slices.Equal(average, []float64{3, 4}) {
+		t.Errorf("average %g, %v", average, err)
+	}
+	failed := errors.New("failed")
+	if _, err = Run(t.Context(), means, []float64{0, 0}, RunConfig{Rounds: 1, Steps: steps, Check: func(_, _ []float64) (bool, error) { return true, failed }}); !errors.Is(err, failed) {
+		t.Errorf("%v, want the check's error", err)
+	}
+}

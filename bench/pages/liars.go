@@ -33,6 +33,9 @@ func liars(in []*experiment.Record) (string, error) {
 				who = fmt.Sprintf("no privacy, %g clients", v[0])
 			}
 			who += fmt.Sprintf(" | `%v`", row["mechanism"])
+			if row["steps_checked"] == true {
+				who += ", steps checked"
+			}
 			head := fmt.Sprintf("%g %% lie", 100*v[2])
 			if !slices.Contains(heads, head) {
 				heads = append(heads, head)

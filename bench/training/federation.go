@@ -78,6 +78,7 @@ type summary struct {
 	Bytes      float64  `json:"bytes_per_report"`
 	Seconds    float64  `json:"seconds"`
 	Alarms     int      `json:"rounds_with_an_alarm"`
+	Refused    int      `json:"steps_refused"`
 	Expected   *struct {
 		Accuracy float64 `json:"accuracy"`
 		Error    float64 `json:"error"`

@@ -29,6 +29,7 @@ type liars struct {
 	shares     []float64
 	mechanisms []string
 	clear      int // clients of the sums in the clear; 0: none
+	checked    bool
 }
 
 func liarsExperiment() experiment.Experiment {
@@ -43,10 +44,11 @@ func liarsExperiment() experiment.Experiment {
 			which := flags.String("mechanisms", mechanisms.Auto+",coco", "comma-separated `list` of mechanisms; auto is the planned one")
 			kind := flags.String("features", dataset.DemoFeatures, "what the model sees of a picture, among "+strings.Join(dataset.FeatureNames(), ","))
 			clear := flags.Int("clear", 600, "clients of sums in the clear, by the mean, the median, the trimmed mean and Krum; 0: none")
+			checked := flags.Bool("check-steps", false, "take no step that makes the model worse on public pictures, as in examples/mnist --check-steps")
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 				l := liars{
 					federations: federations{data: env.Data, repeats: env.RepeatsOr(3), quick: env.Quick},
-					attacks:     strings.Split(*attacks, ","), mechanisms: strings.Split(*which, ","), clear: *clear,
+					attacks:     strings.Split(*attacks, ","), mechanisms: strings.Split(*which, ","), clear: *clear, checked: *checked,
 				}
 				var err error
 				if l.features, err = parseFeatures(*kind); err == nil {
@@ -143,6 +145,9 @@ func (l liars) run(ctx context.Context, env experiment.Env) (_ *experiment.Resul
 			if c.trust == plan.TwoServers {
 				more = append(more, "--proof", hdsum.ProofPrio3)
 			}
+			if l.checked {
+				more = append(more, "--check-steps")
+			}
 			l.mechanism = c.mechanism
 			one, err := l.once(ctx, dir, data, c.features, c.situation, more...)
 			if err != nil {
@@ -161,24 +166,25 @@ func (l liars) run(ctx context.Context, env experiment.Env) (_ *experiment.Resul
 
 func (l liars) report(cells []*lied, sums []*clearRun) *experiment.Result {
 	r := &experiment.Result{
-		Columns: []string{"trust", "clients", "budget", "mechanism", "attack", "share", "accuracy", "low", "high", "repeats", "rounds", "alarms"},
+		Columns: []string{"trust", "clients", "budget", "mechanism", "attack", "share", "accuracy", "low", "high", "repeats", "rounds", "alarms", "steps_checked", "steps_refused"},
 		Notes: []string{
 			"Every run but those in the clear is a process of its own over gRPC, with fresh randomness, so a repetition gives other numbers. The same clients lie in all rounds. low and high are Student's 95 % interval of the mean over the repeats.",
 			"bias: all liars send one valid report, the best of 5000 tries for coco and for dense mechanisms, and to two servers the longest vector that has a proof, which raises the bias of class 0. reverse: each liar reports its own gradient with the opposite sign, as long as the clip allows.",
-			"alarms are rounds in which more reports agree at a coordinate than honest clients send, on average over the repeats. Steps leave such coordinates out. privunit and two servers have no such test.",
+			"alarms are rounds in which more reports agree at a coordinate than honest clients send, on average over the repeats. Steps leave such coordinates out. privunit and two servers have no such test. steps_refused are rounds whose step made the model worse on public pictures, where steps are checked.",
 			"trust none is a server that sees all updates, without privacy. mean, median, trimmed-mean (a fifth on each side) and krum (multi-Krum of Blanchard et al. 2017, which knows the share) add them up. Its liars send a vector 100 times as long as the mean gradient.",
 		},
 		Plot: l.figure(cells), Quick: l.quick,
 	}
 	for _, c := range cells {
-		a, alarms := c.accuracy(), 0.
+		a, alarms, refused := c.accuracy(), 0., 0.
 		for _, run := range c.runs {
 			alarms += float64(run.Alarms) / float64(len(c.runs))
+			refused += float64(run.Refused) / float64(len(c.runs))
 		}
-		r.Rows = append(r.Rows, experiment.Row{string(c.trust), c.clients, c.budget, c.runs[0].Mechanism, c.attack, c.share, a.Value, a.Low, a.High, len(c.runs), c.runs[0].Rounds, alarms})
+		r.Rows = append(r.Rows, experiment.Row{string(c.trust), c.clients, c.budget, c.runs[0].Mechanism, c.attack, c.share, a.Value, a.Low, a.High, len(c.runs), c.runs[0].Rounds, alarms, l.checked, refused})
 	}
 	for _, s := range sums {
-		r.Rows = append(r.Rows, experiment.Row{"none", l.clear, 0, s.rule, s.attack, s.share, s.accuracy, s.accuracy, s.accuracy, 1, clearRounds, nil})
+		r.Rows = append(r.Rows, experiment.Row{"none", l.clear, 0, s.rule, s.attack, s.share, s.accuracy, s.accuracy, s.accuracy, 1, clearRounds, nil, false, nil})
 	}
 	r.Verdicts = l.aims(cells)
 	return r

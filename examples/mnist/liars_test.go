@@ -54,6 +54,30 @@ func TestLiarsRaiseTheAlarm(t *testing.T) {
 	}
 }
 
+// With a check of steps liars do not make the model worse than it was on public pictures. The screen and the summary say which steps were not taken.
+func TestTheStepCheckStopsLiars(t *testing.T) {
+	dir := t.TempDir()
+	o, model, run, data := small(t, "none", "--liars", "1", "--attack", "reverse", "--check-steps", "--out", dir)
+	var out strings.Builder
+	if err := o.train(t.Context(), model, run, data, command.Streams{Out: &out, Err: io.Discard}); err != nil {
+		t.Fatal(err)
+	}
+	fitsATerminal(t, strings.ReplaceAll(out.String(), dir, "out"))
+	var s struct {
+		Refused int     `json:"steps_refused"`
+		Rounds  int     `json:"rounds_trained"`
+		Before  float64 `json:"before"`
+		Score   float64 `json:"test_accuracy"`
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "summary.json"))
+	if err == nil {
+		err = json.Unmarshal(raw, &s)
+	}
+	if err != nil || s.Refused != s.Rounds || s.Rounds != 3 || s.Score != s.Before || strings.Count(out.String(), "check: the step") != 1 {
+		t.Errorf("%+v, %v, want all steps refused\n%s", s, err, out.String())
+	}
+}
+
 // Liars of the other attack report the opposite of their gradients. Without privacy nothing is clipped.
 func TestReversedGradientsAreTheOpposite(t *testing.T) {
 	mean := func(args ...string) []float64 {

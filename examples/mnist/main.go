@@ -73,8 +73,7 @@ func mnist(ctx context.Context, args []string, std command.Streams) error {
 	return o.train(ctx, model, run, data, std)
 }
 
-// train is the whole run: a model, a plan and images become a better model. An interrupt
-// ends it with the rounds so far.
+// train is the whole run. An interrupt ends it with the rounds so far.
 func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run, data *dataset.Data, std command.Streams) (err error) {
 	s := summary{Data: data.Source, Model: o.model, Features: o.features, Roles: o.Roles, Chance: 1 / float64(data.Test.Classes)}
 	bar := progress.New(std.Err, "zero-shot")
@@ -105,7 +104,6 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 	if err := f.start(ctx, o.Site(o.dashboard.Address, o.request.Delta, std.Err)); err != nil {
 		return err
 	}
-	// The model is measured after each round, on test images that no client holds.
 	pictures, labels := digits.Test.All(), digits.Test.Labels
 	test, err := model.NewEvaluator(min(500, len(labels)))
 	if err != nil {
@@ -113,7 +111,7 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 	}
 	defer func() { err = errors.Join(err, test.Close()) }()
 	s.Outcome, err = training.Config{
-		Run: run, Rounds: f, First: o.first, Measure: history.Accuracy, Bytes: f.bytes.Load,
+		Run: run, Rounds: f, First: o.first, Measure: history.Accuracy, Bytes: f.bytes.Load, Check: o.check,
 		Bare:     &training.Bare{Model: model, X: digits.Train.All(), Labels: digits.Train.Labels, PerRound: digits.Train.Len() / run.Clients * run.Cohort, Steps: o.bare},
 		Evaluate: func(params []float64) (float64, float64, error) { return test.Evaluate(params, pictures, labels) },
 		Show: func(p trainer.Progress, accuracy, loss float64) error {
@@ -155,8 +153,7 @@ func (f *federation) Mean(ctx context.Context, i int, params []float64) (*fl.Est
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	// The round closes by itself when the whole cohort has reported. Waiting for it needs no
-	// more than the time to forward and to decode.
+	// The round closes by itself when the whole cohort has reported.
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	return f.Estimate(ctx, round.ID, true)

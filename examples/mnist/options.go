@@ -7,6 +7,7 @@ import (
 
 	flag "github.com/spf13/pflag"
 
+	"github.com/hushgrad/hushgrad/examples/internal/training"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/examples/mnist/parties"
 	"github.com/hushgrad/hushgrad/fl"
@@ -26,6 +27,7 @@ type options struct {
 	opened           features.Features // of that name, once there is a plan
 	first            []float64         // model that the run starts from
 	bare             plan.Steps        // of the same rounds without privacy
+	check            *training.Check   // of steps; nil: none
 	request          *plan.Request
 	seed             trainer.Seed
 	explain          bool

@@ -56,6 +56,7 @@ func (o *options) plan(ctx context.Context, pictures int) (*trainer.Model, *plan
 		return nil, nil, err
 	}
 	run.Template.Features, o.first = features.ID(o.features, o.opened), run.First(o.first)
+	o.check = o.StepCheck(model, public.X, public.Labels)
 	o.bare = plan.Training{Rounds: run.Rounds, L2: r.L2, Centred: r.Centred}.Steps(0)
 	if r.MaxLearningRate > 0 {
 		o.bare.LearningRate = min(o.bare.LearningRate, r.MaxLearningRate)

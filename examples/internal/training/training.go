@@ -28,6 +28,8 @@ type Config struct {
 	Evaluate func(params []float64) (score, loss float64, err error)
 	// Show, if not nil, shows a round elsewhere, too.
 	Show func(p trainer.Progress, score, loss float64) error
+	// Check, if not nil, refuses steps that make the model worse on public examples.
+	Check *Check
 	// Bare, if not nil, are the same rounds without privacy.
 	Bare *Bare
 	// Bytes returns the length of all reports so far.
@@ -41,6 +43,7 @@ type Outcome struct {
 	Trained        int     `json:"rounds_trained"`
 	Interrupted    bool    `json:"interrupted"`
 	Alarms         int     `json:"rounds_with_an_alarm"` // more reports agreed than honest clients send
+	Refused        int     `json:"steps_refused"`        // by the check on public examples
 	Lost           bool    `json:"lost"`                 // the means of three rounds in a row could not be distinguished from their noise
 	BytesPerReport float64 `json:"bytes_per_report"`
 	Seconds        float64 `json:"seconds"`
@@ -66,11 +69,31 @@ const alarmNote = `       alarm: clients lie. Coordinates at which more reports 
        clients send: %d. Steps leave them out. A false alarm: 1 in 10^6 rounds.
 `
 
+// refusedNote is printed once, below the first round whose step is not taken.
+const refusedNote = `       check: the step made the model worse on public examples, so it is not
+       taken. Clients lie, or they hold examples of another kind.
+`
+
+// Check are public examples on which no step may make the model worse: see trainer.StepCheck.
+type Check struct {
+	Model  *trainer.Model
+	X      [][]float64
+	Labels []int
+}
+
 // Train holds the rounds that the budget allows, and prints a line for each. When ctx ends, the error is
 // ctx's, and the outcome has the rounds so far. It is nil when there are none, and after any other error.
-func (c Config) Train(ctx context.Context, w io.Writer) (*Outcome, error) {
+func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) {
 	o := &Outcome{Run: c.Run, measure: c.Measure}
-	var err error
+	var better func(before, after []float64) (bool, error)
+	if c.Check != nil {
+		check, failed := trainer.NewStepCheck(c.Check.Model, c.Check.X, c.Check.Labels)
+		if failed != nil {
+			return nil, failed
+		}
+		defer func() { err = errors.Join(err, check.Close()) }()
+		better = check.Better
+	}
 	if o.Before, _, err = c.Evaluate(c.First); err != nil {
 		return nil, err
 	}
@@ -83,6 +106,7 @@ func (c Config) Train(ctx context.Context, w io.Writer) (*Outcome, error) {
 	_, err = trainer.Run(ctx, c.Rounds, c.First, trainer.RunConfig{
 		Rounds: c.Run.Affordable, // what all rounds cost together is known beforehand
 		Steps:  trainer.Momentum(c.Run.LearningRate, c.Run.Momentum, c.Run.Averaging),
+		Check:  better,
 		After: func(p trainer.Progress) error {
 			score, loss, err := c.Evaluate(p.Average)
 			if err == nil && c.Show != nil {
@@ -102,6 +126,12 @@ func (c Config) Train(ctx context.Context, w io.Writer) (*Outcome, error) {
 			if n := len(p.Estimate.Suspects); n > 0 {
 				if o.Alarms++; o.Alarms == 1 {
 					_, noted := fmt.Fprintf(w, alarmNote, n)
+					err = errors.Join(err, noted)
+				}
+			}
+			if p.Refused {
+				if o.Refused++; o.Refused == 1 {
+					_, noted := fmt.Fprint(w, refusedNote)
 					err = errors.Join(err, noted)
 				}
 			}

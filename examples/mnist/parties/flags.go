@@ -5,9 +5,11 @@ import (
 
 	flag "github.com/spf13/pflag"
 
+	"github.com/hushgrad/hushgrad/examples/internal/training"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/plan"
+	"github.com/hushgrad/hushgrad/trainer"
 )
 
 // Values of --roles.
@@ -20,6 +22,7 @@ const (
 type Flags struct {
 	Roles  int
 	Liars  *Liars // set by Bind
+	check  bool   // of steps, on public pictures
 	binary string // hushgrad for three roles, empty: it is built
 }
 
@@ -29,6 +32,15 @@ func (p *Flags) Bind(f *flag.FlagSet) {
 	f.StringVar(&p.binary, "hushgrad", "", "with --roles 3: the hushgrad binary, a `file`; empty: it is built, in the directory of the module")
 	p.Liars = &Liars{}
 	p.Liars.bind(f)
+	f.BoolVar(&p.check, "check-steps", false, "take no step that makes the model worse on public pictures, as steps along means that liars have moved do")
+}
+
+// StepCheck returns the check of steps on public pictures, or nil where none was asked for.
+func (p *Flags) StepCheck(m *trainer.Model, x [][]float64, labels []int) *training.Check {
+	if !p.check {
+		return nil
+	}
+	return &training.Check{Model: m, X: x, Labels: labels}
 }
 
 // Check refuses parties that the request has no use for, and a request that lacks parties. dashboard is the address of the page, or "".

@@ -32,7 +32,7 @@ const (
 	Shuffler   = "shuffler.demo"
 	Aggregator = "aggregator.demo"
 
-	trainer = "trainer.demo" // opens rounds and makes the issuer's keys
+	operatorName = "trainer.demo" // opens rounds and makes the issuer's keys
 )
 
 // Config says what is started.
@@ -105,11 +105,11 @@ func Start(ctx context.Context, c Config) (_ *Parties, err error) {
 		args          []string
 	}{
 		{"issue", Issuer, []string{"issuer", "issuer-operator"}, []string{
-			"--operator-listen", p.addresses["issuer-operator"], "--operator-ca", p.security.authority, "--operator-name", trainer,
+			"--operator-listen", p.addresses["issuer-operator"], "--operator-ca", p.security.authority, "--operator-name", operatorName,
 			"--bearer-file", bearers, "--listen", p.addresses["issuer"], "--data", filepath.Join(c.Dir, "issuer"),
 		}},
 		{"serve", Aggregator, []string{"aggregator", "aggregator-operator", "aggregator-shuffler"}, []string{
-			"--operator-listen", p.addresses["aggregator-operator"], "--operator-ca", p.security.authority, "--operator-name", trainer,
+			"--operator-listen", p.addresses["aggregator-operator"], "--operator-ca", p.security.authority, "--operator-name", operatorName,
 			"--shuffler-listen", p.addresses["aggregator-shuffler"], "--shuffler-ca", p.security.authority, "--shuffler-name", Shuffler,
 			"--listen", p.addresses["aggregator"], "--data", aggregatorState, "--dashboard", shown, "--keep-rounds", strconv.Itoa(c.Rounds),
 		}},
@@ -170,10 +170,10 @@ func (p *Parties) Clients() (shuffler, issuer *grpc.ClientConn, err error) {
 
 // Trainer returns new connections to the operators' listeners of the aggregator and of the issuer.
 func (p *Parties) Trainer() (aggregator, issuer *grpc.ClientConn, err error) {
-	if aggregator, err = p.dial("aggregator-operator", Aggregator, trainer); err != nil {
+	if aggregator, err = p.dial("aggregator-operator", Aggregator, operatorName); err != nil {
 		return nil, nil, err
 	}
-	issuer, err = p.dial("issuer-operator", Issuer, trainer)
+	issuer, err = p.dial("issuer-operator", Issuer, operatorName)
 	return aggregator, issuer, err
 }
 

@@ -61,7 +61,7 @@ func newSecurity(dir string) (*security, error) {
 	if err := writePEM(s.authority, "CERTIFICATE", der); err != nil {
 		return nil, err
 	}
-	for i, name := range []string{Issuer, Shuffler, Aggregator, trainer} {
+	for i, name := range []string{Issuer, Shuffler, Aggregator, operatorName} {
 		if err := s.issue(name, int64(i+2), authority, key); err != nil {
 			return nil, err
 		}
