@@ -18,7 +18,11 @@ func (s *Schedule) compare(ctx context.Context, f *search, chosen design, d Dema
 	if s.EpsilonLocal == d.limited(fl.MaxEpsilon) { // which leaves some of the budget
 		within = weightWithin(d.Epsilon, d.Delta, d.cohort(), d.Participations)
 	}
-	mse, err := d.likelyMSE(chosen, within/reports)
+	p, err := d.likely(chosen, within/reports)
+	if err != nil {
+		return err
+	}
+	mse, err := chosen.MSE(p)
 	s.NoiseOfFour = math.Sqrt(mse/float64(d.Dim)/float64(reports*s.Cohort)/float64(s.Rounds)) * s.Scale
 	return err
 }

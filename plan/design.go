@@ -144,12 +144,20 @@ func (t Training) best(c design, d Demand) (best shape, err error) {
 	least := math.Inf(1)
 	for _, one := range t.shapes(c) {
 		d.Sparsity = one.sparsity
-		mse, failed := d.likelyMSE(c, within)
+		p, failed := d.likely(c, within)
+		mse := 0.
+		if failed == nil {
+			mse, failed = c.MSE(p)
+		}
+		var shift float64
+		if failed == nil {
+			shift, failed = t.shift(c, p, one.scale)
+		}
 		if failed != nil {
 			err = failed
 			continue
 		}
-		loss := mse * one.scale * one.scale / reports
+		loss := mse*one.scale*one.scale/reports + shift*shift
 		if one.kept != nil {
 			loss = t.Public.loss(*one.kept, loss)
 		}
@@ -163,18 +171,17 @@ func (t Training) best(c design, d Demand) (best shape, err error) {
 	return best, nil
 }
 
-// likelyMSE is the MSE of a mechanism at the ε that the demand allows: the given one, or about the largest within
+// likely is the point of a mechanism at the ε that the demand allows: the given one, or about the largest within
 // a weight.
-func (d Demand) likelyMSE(c design, within float64) (float64, error) {
+func (d Demand) likely(c design, within float64) (sparse.Point, error) {
 	at := func(int) float64 { return d.EpsilonLocal }
 	if d.Epsilon > 0 {
 		at = func(slots int) float64 { return d.limited(epsilonOf(c.Likely(d.Sparsity), slots, within)) }
 	}
 	p := d.point()
 	slots, err := c.BestSlotsAt(p, at)
-	if err != nil {
-		return 0, err
+	if err == nil {
+		p.Slots, p.Epsilon = slots, at(slots)
 	}
-	p.Slots, p.Epsilon = slots, at(slots)
-	return c.MSE(p)
+	return p, err
 }

@@ -54,23 +54,6 @@ func (run *Run) Remarks() (remarks []string) {
 	return remarks
 }
 
-// sway says how far clients who lie move a mean.
-func (run *Run) sway() string {
-	if run.Opened.Guarantee().Trust == fl.NoPrivacy {
-		return ""
-	}
-	m, ok := run.Opened.(fl.Swayer)
-	if !ok {
-		return "liars: no bound is known on how far one client who lies moves a mean"
-	}
-	where := "a coordinate of a mean"
-	if _, ok := run.Opened.(fl.ProvedMechanism); ok {
-		where = "a mean, if both servers are honest,"
-	}
-	far := m.Sway() / run.Template.Scale
-	return fmt.Sprintf("liars: crafted reports of 1 %% of the clients move %s by up to %.2g times the clip, of %.2g %% by the clip. What honest clients have there is at most the clip", where, far/100, 100/far)
-}
-
 // PrintStart writes what the run is, what is worth knowing beforehand and what to expect, and what was
 // compared where explain is true.
 func (run *Run) PrintStart(w io.Writer, explain bool) error {

@@ -169,8 +169,14 @@ func (run *Run) sumSteps(q Request, r *fl.Round) error {
 		return err
 	}
 	noise := run.standardError(opened)
+	shift := 0.
+	if q.Liars > 0 {
+		if shift, err = shiftOf(q.Liars, unit); err != nil {
+			return err
+		}
+	}
 	if q.Clip == 0 && q.Public != nil {
-		r.Scale = q.L2 * q.wholeShare(noise/math.Sqrt(float64(run.Rounds)))
+		r.Scale = q.L2 * q.wholeShare(noise/math.Sqrt(float64(run.Rounds)), shift)
 	}
 	limit := stepRule{noiseGoal: stepsFor(q.Centred).noiseGoal, rateLimit: 2 * sumRate}
 	if q.ZeroShot > 0 {
@@ -181,15 +187,15 @@ func (run *Run) sumSteps(q Request, r *fl.Round) error {
 }
 
 // wholeShare is the best clip of the L2 norm by the public sample, over that norm, where noise is in proportion to the clip: unit is the
-// standard error of a coordinate of the mean over all rounds with a clip of 1.
-func (q Request) wholeShare(unit float64) float64 {
+// standard error of a coordinate of the mean over all rounds with a clip of 1, and shift is how far liars move it then.
+func (q Request) wholeShare(unit, shift float64) float64 {
 	if q.ZeroShot > 0 {
 		return warmClip
 	}
 	share, least := 1., math.Inf(1)
 	for _, f := range clips {
-		noise := unit * f * q.L2
-		if loss := q.Public.loss(*q.Public.kept(wholeClip(f * q.L2)), noise*noise*float64(q.Dim)); loss*nearly < least {
+		square := (unit*unit*float64(q.Dim) + shift*shift) * f * f * q.L2 * q.L2
+		if loss := q.Public.loss(*q.Public.kept(wholeClip(f * q.L2)), square); loss*nearly < least {
 			share, least = f, loss
 		}
 	}

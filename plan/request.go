@@ -26,6 +26,9 @@ type Request struct {
 	// Proof is hdsum.ProofPrio3 where each client of a run with TwoServers proves that its gradient is short, so that one that lies
 	// shifts a mean by a bounded length. "": it proves nothing.
 	Proof string
+	// Liars is the share of clients that lie, in [0, 0.5), which the plan counts on: it chooses mechanism, clip and the way to take part for the least
+	// error, of which the worst that they do together is a part. 0: none. Mechanisms that do not bound what one client does are refused.
+	Liars float64
 	// Cohort is the number of clients of a round. 0: for "none" such that each takes part
 	// once, for "sumdp" 6000.
 	Cohort int
@@ -121,6 +124,12 @@ func (q Request) validate() error {
 		return fl.Invalid("proof", q.Proof, "must be empty with the trust %s and the mechanism %s: two servers check proofs, as in --trust %s", q.Trust, q.Mechanism, TwoServers)
 	case q.Proof != "" && q.Records != 0:
 		return fl.Invalid("proof", q.Proof, "must be empty with records: no proof says that each record of a sum is short")
+	case !(q.Liars >= 0 && q.Liars < 0.5):
+		return fl.Invalid("liars", q.Liars, "must be in [0, 0.5)")
+	case q.Liars > 0 && (q.Trust == OwnSite || q.Mechanism == hdsum.Name || none):
+		return fl.Invalid("liars", q.Liars, "must be 0 with the trust %s and the mechanism %s: one client who lies moves the mean at will", q.Trust, q.Mechanism)
+	case q.Liars > 0 && q.Trust == TwoServers && q.Proof == "":
+		return fl.Invalid("liars", q.Liars, "must be 0 with the trust %s and no proofs: one client who lies moves the sum at will. With --proof %s two servers check how long a report is", q.Trust, hdsum.ProofPrio3)
 	case q.Clients < 2 || q.Clients > fl.MaxReports:
 		return fl.Invalid("clients", q.Clients, "must be in [2, %d]", fl.MaxReports)
 	case q.Cohort != 0 && (q.Cohort < 2 || q.Cohort > q.Clients):

@@ -28,6 +28,7 @@ type Run struct {
 	Rounds    int     `json:"rounds"`   // at most: Affordable of them are within the budget
 	Sparsity  int     `json:"sparsity"` // 0 where gradients are not sparse
 	Budget    float64 `json:"budget"`   // 0: none
+	Liars     float64 `json:"liars"`    // share of clients that the plan counts on
 	Seed      uint64  `json:"seed"`     // 0: fresh randomness; with any other the run promises nothing
 	// MessagesPerReport is expected, in the sense of the shuffle model; 1 unless a report is a
 	// multiset of messages.
@@ -99,7 +100,7 @@ func (q Request) run(ctx context.Context) (_ *Run, err error) {
 	if err := q.validate(); err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	run := &Run{Trust: q.Trust, Unit: Client}
+	run := &Run{Trust: q.Trust, Unit: Client, Liars: q.Liars}
 	q.Mechanism = q.resolved()
 	if q.Records > 0 {
 		run.Unit, q.PerClient = Record, 1
@@ -233,7 +234,7 @@ func (run *Run) sumWithin(ctx context.Context, budget, delta float64, r fl.Round
 func (run *Run) schedule(ctx context.Context, q Request) error {
 	t := Training{
 		Dim: q.Dim, Clients: q.Clients, Rounds: run.Rounds, Epsilon: q.Budget, Delta: q.Delta, EpsilonLocal: cmp.Or(q.Epsilon, q.MaxEpsilon),
-		Sparsity: q.Sparsity, Clip: q.Clip, L1: q.L1, L2: q.L2, Public: q.Public, Warm: q.ZeroShot > 0, Centred: q.Centred, Progress: q.Progress,
+		Sparsity: q.Sparsity, Clip: q.Clip, Liars: q.Liars, L1: q.L1, L2: q.L2, Public: q.Public, Warm: q.ZeroShot > 0, Centred: q.Centred, Progress: q.Progress,
 	}
 	if q.Mechanism != mechanisms.Auto {
 		t.Mechanism = q.Mechanism

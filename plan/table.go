@@ -164,7 +164,7 @@ func (r *Row) gaussian(ctx context.Context, q Request) error {
 	unit := sigma / float64(vectors) // of a coordinate in a round, for gradients of norm 1
 	share := 1.
 	if q.Public != nil {
-		share = q.wholeShare(unit / math.Sqrt(rounds))
+		share = q.wholeShare(unit/math.Sqrt(rounds), q.Liars) // who are clipped, too
 	}
 	deviation := unit * share * q.L2
 	if q.Public != nil {

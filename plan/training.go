@@ -40,6 +40,8 @@ type Training struct {
 	Public *Sample
 	// Clip is the norm to which gradients are clipped, L1 or for privunit L2. 0: planned.
 	Clip float64
+	// Liars is the share of clients that lie, all alike, which the plan counts on: it weighs how far they move the mean beside the noise. 0: none.
+	Liars float64
 	// Warm says that the run starts from a public model that knows something.
 	Warm bool
 	// Centred says that the features of all examples have the same norm, or nearly, around a public
@@ -89,6 +91,8 @@ type Alternative struct {
 	// NoiseOfRun is the standard error of a coordinate of the mean over all rounds, in
 	// units of the gradient: what the planner makes small.
 	NoiseOfRun float64 `json:"noise_of_run"`
+	// Shift is the most by which Training.Liars move the mean, an L2 norm in units of the gradient.
+	Shift float64 `json:"shift"`
 	// Sparsity and Scale are the shape of gradients, as in Schedule.
 	Sparsity int     `json:"sparsity"`
 	Scale    float64 `json:"scale"`
@@ -100,27 +104,29 @@ type Alternative struct {
 	SignalToNoise *float64 `json:"signal_to_noise"`
 	Loss          *float64 `json:"loss"`
 	shape         shape
+	square        float64 // of the L2 norm of the run's error: noise, and what liars shift
 }
 
-// with fills in what the shape and the noise make of the public sample.
+// with fills in what the shape, the noise and liars make of the public sample.
 func (a *Alternative) with(one shape, t Training) {
 	a.shape, a.Sparsity, a.Scale = one, one.sparsity, one.scale
 	a.NoiseOfRun = a.Error * one.scale / math.Sqrt(float64(t.Rounds))
+	noise := a.NoiseOfRun*a.NoiseOfRun*float64(t.Dim) + a.Shift*a.Shift
+	a.square = noise
 	if one.kept == nil {
 		return
 	}
-	noise := a.NoiseOfRun * a.NoiseOfRun * float64(t.Dim)
 	ratio, loss := one.kept.ratio(noise), t.Public.loss(*one.kept, noise)
 	a.Slope, a.SignalToNoise, a.Loss = t.Public.slope(*one.kept), &ratio, &loss
 }
 
 // badness is what the planner makes small: the squared error over the squared signal that is left, and without a sample the
-// squared noise.
+// squared error.
 func (a Alternative) badness() float64 {
 	if a.Loss != nil {
 		return *a.Loss / (1 - *a.Loss)
 	}
-	return a.NoiseOfRun * a.NoiseOfRun
+	return a.square
 }
 
 // preferred is by how much larger coco's error may be with which it is taken all the same: its reports decode fastest.
@@ -155,6 +161,8 @@ func (t Training) validate() error {
 		return fl.Invalid("participations", t.Participations, "must be in [0, rounds = %d]", t.Rounds)
 	case !(t.EpsilonLocal >= 0 && t.EpsilonLocal <= fl.MaxEpsilon):
 		return fl.Invalid("epsilon local", t.EpsilonLocal, "must be in [0, %d]", fl.MaxEpsilon)
+	case !(t.Liars >= 0 && t.Liars < 0.5):
+		return fl.Invalid("liars", t.Liars, "must be in [0, 0.5)")
 	case t.Sparsity < 0 || t.Sparsity > t.Dim:
 		return fl.Invalid("sparsity", t.Sparsity, "must be in [0, dim = %d]", t.Dim)
 	case t.Mechanism != "" && !slices.Contains(planned(), t.Mechanism):
@@ -309,7 +317,13 @@ func (t Training) alternative(ctx context.Context, f *search, c design, d Demand
 	}
 	d.Sparsity = one.sparsity
 	p, err := f.plan(ctx, c, d)
+	if err != nil {
+		return Alternative{}, err
+	}
 	a := Alternative{Plan: p, Participations: d.Participations}
+	at := d.point()
+	at.Slots, at.Epsilon = p.Slots, p.EpsilonLocal
+	a.Shift, err = t.shift(c, at, one.scale)
 	a.with(one, t)
 	return a, err
 }

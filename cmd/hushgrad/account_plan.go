@@ -101,6 +101,7 @@ hospital does: each site sends sums of its records, with noise of its own or by 
 func (q *planFlags) bind(f *flag.FlagSet) {
 	q.flags = f
 	q.request, q.check = plan.Flags(f)
+	f.Float64Var(&q.request.Liars, "liars", 0, "share of clients that lie, in [0, 0.5), which the plan counts on: it weighs how far they move the mean beside the noise")
 	q.task = bindTask(f)
 	f.Float64Var(&q.maxError, "error", 0, "error that is acceptable, of the best sparse mechanism and in units of τ; 0: any")
 	q.unit = plan.Client

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/hushgrad/hushgrad/examples/internal/training"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
@@ -56,7 +57,7 @@ func (o *options) plan(ctx context.Context, pictures int) (*trainer.Model, *plan
 		return nil, nil, err
 	}
 	run.Template.Features, o.first = features.ID(o.features, o.opened), run.First(o.first)
-	o.check = o.StepCheck(model, public.X, public.Labels)
+	o.check = training.NewCheck(o.CheckSteps, model, public.X, public.Labels)
 	o.bare = plan.Training{Rounds: run.Rounds, L2: r.L2, Centred: r.Centred}.Steps(0)
 	if r.MaxLearningRate > 0 {
 		o.bare.LearningRate = min(o.bare.LearningRate, r.MaxLearningRate)

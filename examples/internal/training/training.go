@@ -81,6 +81,14 @@ type Check struct {
 	Labels []int
 }
 
+// NewCheck returns the check where one is asked for, and nil otherwise.
+func NewCheck(asked bool, m *trainer.Model, x [][]float64, labels []int) *Check {
+	if !asked {
+		return nil
+	}
+	return &Check{m, x, labels}
+}
+
 // Train holds the rounds that the budget allows, and prints a line for each. When ctx ends, the error is
 // ctx's, and the outcome has the rounds so far. It is nil when there are none, and after any other error.
 func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) {

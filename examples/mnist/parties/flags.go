@@ -5,11 +5,9 @@ import (
 
 	flag "github.com/spf13/pflag"
 
-	"github.com/hushgrad/hushgrad/examples/internal/training"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/plan"
-	"github.com/hushgrad/hushgrad/trainer"
 )
 
 // Values of --roles.
@@ -20,10 +18,11 @@ const (
 
 // Flags say who holds the rounds, and who lies in them.
 type Flags struct {
-	Roles  int
-	Liars  *Liars // set by Bind
-	check  bool   // of steps, on public pictures
-	binary string // hushgrad for three roles, empty: it is built
+	Roles      int
+	CheckSteps bool    // on public pictures
+	Liars      *Liars  // set by Bind
+	expect     float64 // share of liars that the plan counts on
+	binary     string  // hushgrad for three roles, empty: it is built
 }
 
 // Bind adds the flags to a set.
@@ -32,19 +31,13 @@ func (p *Flags) Bind(f *flag.FlagSet) {
 	f.StringVar(&p.binary, "hushgrad", "", "with --roles 3: the hushgrad binary, a `file`; empty: it is built, in the directory of the module")
 	p.Liars = &Liars{}
 	p.Liars.bind(f)
-	f.BoolVar(&p.check, "check-steps", false, "take no step that makes the model worse on public pictures, as steps along means that liars have moved do")
+	f.Float64Var(&p.expect, "plan-liars", 0, "share of clients that lie, which the plan counts on, as in hushgrad account plan --liars; clients lie with --liars alone")
+	f.BoolVar(&p.CheckSteps, "check-steps", false, "take no step that makes the model worse on public pictures, as steps along means that liars have moved do")
 }
 
-// StepCheck returns the check of steps on public pictures, or nil where none was asked for.
-func (p *Flags) StepCheck(m *trainer.Model, x [][]float64, labels []int) *training.Check {
-	if !p.check {
-		return nil
-	}
-	return &training.Check{Model: m, X: x, Labels: labels}
-}
-
-// Check refuses parties that the request has no use for, and a request that lacks parties. dashboard is the address of the page, or "".
+// Check tells the request which liars to count on. It refuses parties that the request has no use for, and a request that lacks parties. dashboard is the address of the page, or "".
 func (p *Flags) Check(q *plan.Request, seed uint64, dashboard string) error {
+	q.Liars = p.expect
 	switch {
 	case p.Roles != OneRole && p.Roles != ThreeRoles:
 		return fl.Invalid("--roles", p.Roles, "must be %d or %d", OneRole, ThreeRoles)

@@ -1,0 +1,65 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/sparse"
+)
+
+// shift bounds how far the liars that a run counts on move the mean of every round: the L2 norm, in units of the gradient. All of them may agree on
+// one direction in all rounds, so that more rounds do not help.
+func (t Training) shift(c design, p sparse.Point, scale float64) (float64, error) {
+	if t.Liars == 0 {
+		return 0, nil
+	}
+	far, err := shiftOf(t.Liars, fl.Round{
+		ID: "plan", Mechanism: c.Name(), Dim: p.Dim, Scale: scale, Epsilon: p.Epsilon, Relation: fl.ReplaceOne, MinReports: 2, PublicSeed: [32]byte{1}, Params: c.Params(p),
+	})
+	if _, whole := c.(ranked); !whole {
+		far *= spread(p.Slots)
+	}
+	return far, err
+}
+
+// spread is how much further than one coordinate a report of a sparse mechanism moves a sum along other directions, about. A report hits each coordinate with
+// the probability 2/t, and a liar takes the best of 2^32 seeds and t slots.
+func spread(slots int) float64 {
+	tries := 32*math.Ln2 + math.Log(float64(slots))
+	return math.Max(1, math.Sqrt(2*tries*math.Min(1, 2/float64(slots))))
+}
+
+// shiftOf is the shift of a share of liars in a round of any mechanism that bounds what they do.
+func shiftOf(liars float64, r fl.Round) (float64, error) {
+	_, opened, err := fl.Complete(r)
+	if err != nil {
+		return 0, err
+	}
+	m, ok := opened.(fl.Swayer)
+	if !ok {
+		return 0, fl.Invalid("liars", liars, "must be 0 with %s: nothing bounds how far one client who lies moves its mean", r.Mechanism)
+	}
+	return liars * m.Sway(), nil
+}
+
+// sway says how far clients who lie move a mean.
+func (run *Run) sway() string {
+	if run.Opened.Guarantee().Trust == fl.NoPrivacy {
+		return ""
+	}
+	m, ok := run.Opened.(fl.Swayer)
+	if !ok {
+		return "liars: no bound is known on how far one client who lies moves a mean"
+	}
+	where := "a coordinate of a mean"
+	if _, ok := run.Opened.(fl.ProvedMechanism); ok {
+		where = "a mean, if both servers are honest,"
+	}
+	share, planned := 0.01, ""
+	if run.Liars > 0 {
+		share, planned = run.Liars, ". The plan counts on them"
+	}
+	far := m.Sway() / run.Template.Scale
+	return fmt.Sprintf("liars: crafted reports of %.3g %% of the clients move %s by up to %.2g times the clip, of %.2g %% by the clip. What honest clients have there is at most the clip%s", 100*share, where, far*share, 100/far, planned)
+}
