@@ -51,10 +51,10 @@ func (v *votes) all() []uint32 {
 // fall with the number of reports: it is as if that many reports had been drawn.
 const seeds = 1 << 32
 
-// Estimate implements count.State. A coordinate of x that is the share a of the clipped norm has the variance
-// (1 + (square − 1)·a²)/slope² − a², in squared units of Scale. Where the last two terms add up to more
-// than 0 they are taken for a = 1. What does not fall with the number of reports is taken as if all clients
-// held the same gradient.
+// Estimate implements count.State. A coordinate with the share a of a gradient's norm has a second moment of
+// (1 + (square − 1)·a²)/slope² in a report, in squared units of Scale, however short the gradient is. Its variance is at most that. The squares of the shares add
+// up to 1, and standard errors have their mean 1/d: one coordinate's error is larger where all gradients have most of their norm there. What does not fall with the
+// number of reports is taken as if all clients held the same gradient.
 func (v *votes) Estimate(reports int64) (*fl.Estimate, error) {
 	m, n := v.mechanism, float64(reports)
 	sums := make([]float64, len(v.negative))
@@ -67,7 +67,7 @@ func (v *votes) Estimate(reports int64) (*fl.Estimate, error) {
 	}
 	perVote := math.Sqrt(float64(len(sums))) / (m.law.slope * n)
 	squared := 1 / (m.law.slope * m.law.slope)
-	variance := (squared + max(0, (m.law.square-1)*squared-1)) * (1/n + 1./seeds)
+	variance := squared * (1 + max(0, m.law.square-1)/float64(m.point.Dim)) * (1/n + 1./seeds)
 	se := m.round.Scale * math.Sqrt(variance+m.law.bend)
 	mean := fl.Series{Value: values[:m.point.Dim:m.point.Dim], StdErr: make([]float64, m.point.Dim)}
 	for j := range mean.Value {
