@@ -79,7 +79,7 @@
 //
 // B² = K² + d'/4 + K + √d'/2, rounded down: at least 1 − e^−½ of all roundings keep to it (Kairouz, Liu and Steinke, The
 // Distributed Discrete Gaussian Mechanism for Federated Learning with Secure Aggregation, ICML 2021, Theorem 1 with
-// β = e^−½). B is .45 % above K at d' = 64, .15 % at 1024, .05 % at 2^20.
+// β = e^−½). B is .45 % above K at d' = 64, .15 % at 1024, .05 % at 2^20. With one coordinate B = K: no rounding is longer.
 //
 // σ is the least one of Balle and Wang's Theorem 8 for (ε, (1 − 2^−20)·δ), rounded up to a whole part of
 // rounded.WideDeviation: package internal/rounded draws ⌊N(0, WideDeviation²)⌋, and ⌊⌊w⌋/g⌋ = ⌊w/g⌋. The law is

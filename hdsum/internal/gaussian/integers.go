@@ -34,6 +34,9 @@ func newIntegers(r fl.Round, fineness, widest float64) (*integers, error) {
 	d := float64(n.rotation.PaddedDim())
 	n.units = math.Ceil(fineness * math.Sqrt(d))
 	n.most = int64(n.units*n.units + d/4 + n.units + math.Sqrt(d)/2)
+	if d == 1 {
+		n.most = int64(n.units * n.units) // K is whole: no rounding of a number in [−K, K] leaves it
+	}
 	return n, nil
 }
 

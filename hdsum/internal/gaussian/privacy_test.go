@@ -54,6 +54,8 @@ func TestNoVectorIsLongerThanTheSensitivity(t *testing.T) {
 		}
 		if k := m.integers.units * m.integers.units; float64(longest) < 0.98*k {
 			t.Errorf("dim %d: the longest vector has a squared norm of %d, less than K² = %g: nothing was tried", dim, longest, k)
+		} else if dim == 1 && float64(m.integers.most) != k {
+			t.Errorf("one coordinate: a squared norm of %d is promised, K² = %g is enough", m.integers.most, k)
 		}
 		b := math.Sqrt(float64(m.integers.most))
 		for relation, want := range map[fl.Relation]float64{fl.ReplaceOne: 2 * b, fl.ZeroOut: b} {
