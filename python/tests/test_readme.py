@@ -15,7 +15,7 @@ def test_the_examples_of_the_package_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    first, second, sealed = blocks(PACKAGE / "README.md", "python")
+    first, second, survey, sealed = blocks(PACKAGE / "README.md", "python")
     names: dict[str, Any] = {}
     exec(first, names)
     printed = first.rstrip().rpartition("# ")[2] + "\n"
@@ -23,6 +23,8 @@ def test_the_examples_of_the_package_run(
     exec(second, names)
     with names["Ledger"]("client.ledger", "keyboard", must_exist=True) as ledger:
         assert ledger.spent().epsilon == 4.0
+    exec(survey, names)
+    assert capsys.readouterr().out == survey.rstrip().rpartition("# ")[2] + "\n"
     server = new_round(shuffler="shuffler.example", seal_key=KEY, min_reports=10_000)
     names |= {"description": server.description, "fingerprint": sha256(KEY).hexdigest()}
     exec(sealed, names)
