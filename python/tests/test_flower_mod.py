@@ -66,7 +66,8 @@ def test_nothing_but_the_report_leaves(round_: Round) -> None:
 def test_a_refusal_comes_before_the_training(
     round_: Round, mod: HushgradMod, node: dict[str, Any], kind: str, named: str
 ) -> None:
-    reply = mod(described(round_, kind), context(**node), never)
+    sent = described(round_ if kind == MessageType.TRAIN else None, kind)
+    reply = mod(sent, context(**node), never)
     assert reason(reply).startswith("hushgrad refused: ")
     assert named in reason(reply)
 
@@ -81,11 +82,11 @@ def test_without_a_round_or_for_another_model_nothing_is_trained() -> None:
     assert reason(mod(cut, context(), never)).startswith("hushgrad refused: fl: decode round: ")
 
 
-def test_evaluation_passes_where_it_is_allowed(round_: Round) -> None:
+def test_evaluation_passes_where_it_is_allowed() -> None:
     mod = HushgradMod(Policy(max_epsilon=4), allow_evaluate=True)
-    assert not mod(described(round_, MessageType.EVALUATE), context(), trained).has_error()
+    assert not mod(described(None, MessageType.EVALUATE), context(), trained).has_error()
     node = context(hushgrad_max_epsilon=4.0, hushgrad_allow_evaluate=True)
-    assert not mod(described(round_, MessageType.EVALUATE), node, trained).has_error()
+    assert not mod(described(None, MessageType.EVALUATE), node, trained).has_error()
 
 
 FAILED = "hushgrad: the app failed, and the log of the node says why"

@@ -41,7 +41,7 @@ def test_the_built_in_mod_does_what_the_page_says(tmp_path: Path) -> None:
 
 
 def test_the_lines_for_records_are_python() -> None:
-    sums, _, records, _ = blocks(DOCS / "flower.md", "python")
+    _, sums, _, records, _ = blocks(DOCS / "flower.md", "python")
     names: dict[str, Any] = {}
     for lines in (sums, records):
         names.pop("strategy", None)
@@ -51,7 +51,7 @@ def test_the_lines_for_records_are_python() -> None:
 
 def test_the_lines_for_pytorch_add_updates(monkeypatch: pytest.MonkeyPatch) -> None:
     torch: Any = pytest.importorskip("torch")
-    sums, lines, *_ = blocks(DOCS / "flower.md", "python")
+    _, sums, lines, *_ = blocks(DOCS / "flower.md", "python")
     be_a_task(monkeypatch)
     names: dict[str, Any] = {}
     exec(sums, names)

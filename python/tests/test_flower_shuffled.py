@@ -16,12 +16,14 @@ pytest.importorskip("flwr")
 from daemons import free_address
 from flower_engine import run_metrics
 from flower_messages import NODES, Nodes, be_a_task, context, model, never, reason, trained
-from flwr.app import Array, ArrayRecord, ConfigRecord, Context, Message, RecordDict
+from flwr.app import Array, ArrayRecord, ConfigRecord, Context, Message, MetricRecord, RecordDict
 from flwr.serverapp.strategy import FedAvg
 from pages import DOCS, blocks, needs_docs
 
 from hushgrad import InvalidParameter, Ledger, Policy
 from hushgrad.bench.parties import Servers
+from hushgrad.evaluation import Metrics
+from hushgrad.evaluation import ask as ask_for
 from hushgrad.flower import (
     HushgradAggregation,
     HushgradMod,
@@ -164,6 +166,27 @@ def test_the_shuffler_is_the_second_of_two_servers(
     noise = metrics["hushgrad.std-err"]
     assert isinstance(noise, float)
     assert np.all(np.abs(step - wanted) < 6 * np.sqrt(7) * noise)
+
+
+def test_nodes_evaluate_by_two_servers(parties: Parties) -> None:
+    question = ask_for(Metrics({"accuracy": (0, 1)}), clients=NODES, budget=8, trust="two-servers")
+    strategy = two_servers(parties, 8, 2, min_reports=NODES, evaluation=question)
+    settings = both(parties, 8.0)
+
+    def evaluate(message: Message, _: Context) -> Message:
+        found = MetricRecord({"accuracy": 0.75})
+        return Message(RecordDict({"metrics": found}), reply_to=message)
+
+    asked = strategy.configure_evaluate(1, model(), ConfigRecord(), Nodes())
+    replies = [HushgradMod()(message, context(**settings), evaluate) for message in asked]
+    metrics = strategy.aggregate_evaluate(1, replies)
+    assert metrics is not None
+    accuracy, error = metrics["accuracy"], metrics["accuracy.std-err"]
+    assert isinstance(accuracy, float)
+    assert isinstance(error, float)
+    assert metrics["hushgrad.epsilon-two-servers"] == pytest.approx(8, rel=1e-3)
+    # 1 in 5e8 normal errors is larger than 6 standard errors.
+    assert abs(accuracy - 0.75) < 6 * error < 0.9
 
 
 def test_a_model_of_a_million_parameters_goes_through_two_servers(parties: Parties) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from logging import Logger
 
@@ -20,6 +21,9 @@ _AHEAD = 7  # rounds whose promises are found with a round's promise
 class Run:
     """The rounds of a run, and what they promise a client that took part in all of them.
 
+    Rounds may be of several kinds: rounds that train, and rounds that evaluate. The promises of the
+    kinds are added up, because a client may be in all of them.
+
     Parameters
     ----------
     delta : float
@@ -31,12 +35,12 @@ class Run:
     def __init__(self, delta: float, log: Logger) -> None:
         self._delta = delta
         self._log = log
-        self._rounds = 0
-        self._fewest = 0  # reports in a round so far
-        self._known: dict[int, Promise] = {}  # by participations, for what is in _known_for
-        self._known_for: object = None
+        self._kinds: dict[str, _Kind] = {}
+        self._promises: dict[str, dict[str, float]] = {}  # by kind
 
-    def promise(self, round_: Round, reports: int, *, lost: int = 0) -> dict[str, float]:
+    def promise(
+        self, round_: Round, reports: int, *, lost: int = 0, kind: str = "train"
+    ) -> dict[str, float]:
         """Add a round that has counted some reports, and return the promise so far.
 
         Parameters
@@ -45,6 +49,8 @@ class Run:
             Reports that were counted.
         lost : int
             Clients whose report may have left them and was not counted.
+        kind : str
+            What the round is for.
 
         Returns
         -------
@@ -57,6 +63,25 @@ class Run:
         """
         if reports + lost <= 0:
             return {}
+        if kind not in self._kinds:
+            self._kinds[kind] = _Kind(self._delta, self._log)
+        self._promises[kind] = self._kinds[kind].promise(round_, reports)
+        return _together(self._promises[kind], *(p for k, p in self._promises.items() if k != kind))
+
+
+class _Kind:
+    """Rounds of one kind. See :class:`Run`."""
+
+    def __init__(self, delta: float, log: Logger) -> None:
+        self._delta = delta
+        self._log = log
+        self._rounds = 0
+        self._fewest = 0  # reports in a round so far
+        self._known: dict[int, Promise] = {}  # by participations, for what is in _known_for
+        self._known_for: object = None
+
+    def promise(self, round_: Round, reports: int) -> dict[str, float]:
+        """Add a round, and return the promise of all rounds of the kind."""
         self._fewest = min(self._fewest, reports) if self._rounds else reports
         self._rounds += 1
         try:
@@ -109,6 +134,47 @@ class Run:
             )
             self._known = dict(enumerate(found, self._rounds))
         return self._known[self._rounds]
+
+
+_SUMS = (
+    ("hushgrad.epsilon-local-total", "hushgrad.delta-local"),
+    ("hushgrad.epsilon-central-if-shuffled", "hushgrad.delta"),
+    ("hushgrad.epsilon-two-servers", "hushgrad.delta"),
+)
+
+
+def _together(one: dict[str, float], *others: dict[str, float]) -> dict[str, float]:
+    """Return the promise of rounds of one kind, with what other rounds cost the same client.
+
+    What holds against everybody holds against each party. A sum is left out where a part of it is
+    not known.
+    """
+    result = {name: one[name] for name in ("hushgrad.epsilon-local",) if name in one}
+    kinds = (one, *others)
+    for names in _SUMS:
+        if not any(names[0] in kind for kind in kinds):
+            continue
+        parts = [_budget(kind, names) or _budget(kind, _SUMS[0]) for kind in kinds]
+        known = [part for part in parts if part is not None]
+        delta = _sum(delta for _, delta in known)
+        if len(known) == len(parts) and delta < 1:
+            result |= {names[0]: _sum(epsilon for epsilon, _ in known), names[1]: delta}
+    return result
+
+
+def _budget(promise: dict[str, float], names: tuple[str, str]) -> tuple[float, float] | None:
+    """Return an ε and a δ of a promise, or None if it has none."""
+    epsilon, delta = names
+    return (promise[epsilon], promise[delta]) if epsilon in promise else None
+
+
+def _sum(values: Iterable[float]) -> float:
+    """Return a sum, rounded up."""
+    each = list(values)
+    total = math.fsum(each)
+    if math.isinf(total) or Fraction(total) >= sum(map(Fraction, each)):
+        return total
+    return math.nextafter(total, math.inf)
 
 
 def _central(one: Guarantee) -> str:

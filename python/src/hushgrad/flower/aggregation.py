@@ -14,8 +14,10 @@ from flwr.serverapp.strategy import Strategy
 
 from ..aggregator import Estimate
 from ..errors import TooFewReports, invalid
+from ..evaluation import Survey
 from ..federated import Answers, PlainReply, Run, estimate, measures, noisy
 from ..rounds import Round
+from . import evaluation as questions
 from . import records
 from .replies import answers, rejected
 from .shuffled import Shuffled
@@ -72,6 +74,11 @@ class HushgradAggregation(Strategy):
 
     With ``unit="example"`` every ε is for one record, and not for a client.
 
+    With ``evaluation`` clients answer a question by one report in every round of Flower in which
+    the inner strategy evaluates, and the metrics of evaluation have the answer: each measure
+    by its name, with ``.std-err``, ``.low`` and ``.high`` beside it. Every ε of a total is then of
+    both kinds of reports together. Without it a HushgradMod lets no reply to evaluation leave.
+
     Parameters
     ----------
     strategy : Strategy
@@ -98,6 +105,9 @@ class HushgradAggregation(Strategy):
         The mean update is multiplied by it.
     central_delta : float
         δ at which the central ε is stated.
+    evaluation : Survey, optional
+        What clients are asked about the model, see :func:`hushgrad.evaluation.ask`, in as many
+        rounds as it is planned for.
     **params : int, float or str
         Parameters of the mechanism, for example ``sparsity=64``. With unit="example" and
         ``records``, the most records of all clients together, each client sends one report of
@@ -123,6 +133,7 @@ class HushgradAggregation(Strategy):
         shuffled: Shuffled | None = None,
         server_lr: float = 1.0,
         central_delta: float = 1e-6,
+        evaluation: Survey | None = None,
         **params: float | str,
     ) -> None:
         if checked(unit) == "example" and min_reports is None:
@@ -144,6 +155,9 @@ class HushgradAggregation(Strategy):
         }
         self._run = Run(central_delta, log)
         self._open: _Open | None = None
+        self._evaluation = evaluation
+        self._evaluated: _Open | None = None
+        self._evaluations = 0
         self._said = False  # which arrays get noise
 
     def summary(self) -> None:
@@ -171,18 +185,14 @@ class HushgradAggregation(Strategy):
         if not self._said:
             log.info("hushgrad: %s", noisy(records.arrays(arrays)))
             self._said = True
-        least = self._min_reports
         round_ = Round.new(
             f"round-{server_round}-{secrets.token_hex(8)}",
             dim=sum(array.size for array in records.parameters(arrays).values()),
-            min_reports=(len(messages) + 1) // 2 if least is None else least,
+            min_reports=self._least(len(messages)),
             **self._params,
         )
-        if self._shuffled is not None:
-            round_ = self._shuffled.open(round_)
-        described = {records.ROUND: round_.description, records.UNIT: self._unit}
+        round_ = self._send(round_, messages)
         for message in messages:
-            message.content[records.RECORD] = ConfigRecord({**described})
             for name, sent in list(message.content.array_records.items()):
                 if sent is part:
                     message.content[name] = arrays
@@ -225,14 +235,16 @@ class HushgradAggregation(Strategy):
         after = None if stepped is None else records.whole(opened.model, stepped)
         return after, MetricRecord({**(inner or {}), **metrics})
 
-    def _metrics(self, opened: _Open, answered: Answers[Message]) -> dict[str, float]:
+    def _metrics(
+        self, opened: _Open, answered: Answers[Message], kind: str = "train"
+    ) -> dict[str, float]:
         # A client that did not refuse may have sent a report, even if none came.
         lost = opened.asked - answered.refused - len(answered.reports)
         return {
             "hushgrad.reports": answered.counted,
             "hushgrad.refused": answered.refused,
             "hushgrad.failed": answered.failed,
-            **self._run.promise(opened.round, answered.counted, lost=lost),
+            **self._run.promise(opened.round, answered.counted, lost=lost, kind=kind),
         }
 
     def _estimate(self, round_: Round, answered: Answers[Message]) -> Estimate:
@@ -242,23 +254,85 @@ class HushgradAggregation(Strategy):
         most = self._most if several else 1
         return self._shuffled.estimate(round_, answered, rejected, most=most)
 
+    def _send(
+        self, round_: Round, messages: Iterable[Message], **question: list[str] | list[float]
+    ) -> Round:
+        """Put a round into messages, and return it as clients see it."""
+        if self._shuffled is not None:
+            round_ = self._shuffled.open(round_)
+        for message in messages:
+            message.content[records.RECORD] = ConfigRecord(
+                {records.ROUND: round_.description, records.UNIT: self._unit, **question}
+            )
+        return round_
+
+    def _least(self, asked: int) -> int:
+        return (asked + 1) // 2 if self._min_reports is None else self._min_reports
+
     def _drop(self) -> None:
         """Forget a round that is not estimated."""
-        if self._open is not None and self._shuffled is not None:
-            self._shuffled.abort(self._open.round)
+        self._abort(self._open)
         self._open = None
+
+    def _abort(self, opened: _Open | None) -> None:
+        if opened is not None and self._shuffled is not None:
+            self._shuffled.abort(opened.round)
 
     def configure_evaluate(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
-        """Leave evaluation to the inner strategy. Replies to it are not private."""
-        return self.strategy.configure_evaluate(server_round, arrays, config, grid)
+        """Ask the clients that the inner strategy chooses, or leave it to that without a question.
+
+        Raises
+        ------
+        InvalidParameter
+            If the parameters describe no round.
+        """
+        messages = list(self.strategy.configure_evaluate(server_round, arrays, config, grid))
+        if self._evaluation is None or not messages:
+            return messages
+        if self._evaluations >= self._evaluation.plan.rounds:
+            log.info("hushgrad: no evaluation, the question is for %d rounds", self._evaluations)
+            return []
+        self._evaluations += 1
+        self._abort(self._evaluated)
+        round_ = self._evaluation.round(
+            f"evaluation-{server_round}-{secrets.token_hex(8)}",
+            min_reports=self._least(len(messages)),
+        )
+        round_ = self._send(round_, messages, **questions.asked(self._evaluation.question))
+        self._evaluated = _Open(round_, arrays, len(messages))
+        return messages
 
     def aggregate_evaluate(
         self, server_round: int, replies: Iterable[Message]
     ) -> MetricRecord | None:
-        """Leave evaluation to the inner strategy."""
-        return self.strategy.aggregate_evaluate(server_round, replies)
+        """Return the answer, or what the inner strategy does without a question.
+
+        Raises
+        ------
+        PlainReply
+            If a client sent its metrics as they are.
+        AggregatorLost, ServerRefused
+            As in :meth:`aggregate_train`.
+        """
+        if self._evaluation is None:
+            return self.strategy.aggregate_evaluate(server_round, replies)
+        opened, self._evaluated = self._evaluated, None
+        if opened is None:
+            return None
+        try:
+            answered = answers(replies)
+        except PlainReply:
+            self._abort(opened)
+            raise
+        try:
+            result = self._estimate(opened.round, answered)
+        except TooFewReports as error:
+            log.warning("hushgrad: evaluation %s is given up: %s", server_round, error)
+            return MetricRecord({**self._metrics(opened, answered, "evaluate")})
+        read = questions.flat(self._evaluation.read(result))
+        return MetricRecord({**read, **self._metrics(opened, answered, "evaluate")})
 
     def _reply(self, received: Message, model: ArrayRecord, reports: int) -> Message:
         """Return the one reply that the inner strategy aggregates."""

@@ -14,7 +14,7 @@ from ..federated import Node
 from ..ledger import Ledger, Reservation
 from ..policy import Policy
 from ..rounds import Round
-from . import records
+from . import evaluation, records
 from .collected import collecting
 from .unit import Unit, checked
 
@@ -45,6 +45,12 @@ class HushgradMod:
       the mod sends one report of all differences, and the ClientApp may give its records in
       parts to :func:`add_updates` instead.
 
+    In a round that evaluates, the ClientApp evaluates as always, and its MetricRecord has the
+    metrics that the server asks for by their names. The mod sends one report of them, which is
+    accepted and paid for as a report of training is, from the same purpose of the ledger. With
+    the unit "example" a metric is a list of numbers, one for each record. Without a question of
+    the server no reply to evaluation leaves.
+
     Nothing else of the reply leaves, and no text of an error of the app either.
 
     The node decides. Its configuration (``flower-supernode --node-config``) may have
@@ -63,7 +69,7 @@ class HushgradMod:
       copy of the ledger is refused;
     - ``hushgrad-purpose``: the purpose in the ledger. Without it "flower", and
       "flower-records" where the unit is "example";
-    - ``hushgrad-allow-evaluate``: let replies to evaluation leave as they are.
+    - ``hushgrad-allow-evaluate``: let replies to evaluation without a question leave as they are.
 
     The app cannot loosen what the node demands: where both have a policy, a round has to meet
     both. An app that does not use the mod is not held back: the operator of a node has to
@@ -77,7 +83,7 @@ class HushgradMod:
     unit : {"client", "example"}
         What the ClientApp returns, and what a report protects.
     allow_evaluate : bool
-        Let replies to evaluation leave as they are. They are not private.
+        Let replies to evaluation without a question leave as they are. They are not private.
 
     Raises
     ------
@@ -96,8 +102,11 @@ class HushgradMod:
         """Answer a message, as Flower demands of a mod."""
         try:
             node = Node(context.node_config)
-            if msg.metadata.message_type.split(".")[0] == MessageType.TRAIN:
+            kind = msg.metadata.message_type.split(".")[0]
+            if kind == MessageType.TRAIN:
                 return self._train(msg, context, call_next, node)
+            if kind == MessageType.EVALUATE and records.RECORD in msg.content.config_records:
+                return self._evaluate(msg, context, call_next, node)
             self._check_other(msg, node)
         except HushgradError as error:
             log.warning("hushgrad: %s", error)
@@ -129,8 +138,22 @@ class HushgradMod:
                 rows = records.difference if self._unit == "client" else records.differences
                 made = rows(_only("reply", reply), model, warn)
                 report = round_.encode(made, ledger=reservation, unit=self._unit)
-        content = RecordDict({records.RECORD: ConfigRecord({records.REPORT: bytes(report)})})
-        return Message(content, reply_to=msg)
+        return _sent(msg, report)
+
+    def _evaluate(self, msg: Message, context: Context, call_next: App, node: Node) -> Message:
+        round_ = self._round(msg, node)
+        question = evaluation.question(msg.content.config_records[records.RECORD], round_)
+        with ExitStack() as stack:
+            reservation = _reserve(round_, node, stack)
+            reply = _answer(msg, context, call_next)
+            if reply.has_error():
+                return reply
+            rows = evaluation.answer(question, round_, self._unit, reply)
+            if self._unit == "example" and round_.about_records:
+                report = round_.encode_records(rows, ledger=reservation)
+            else:
+                report = round_.encode(rows, ledger=reservation, unit=self._unit)
+        return _sent(msg, report)
 
     def _round(self, msg: Message, node: Node) -> Round:
         """Return the round that the server describes, if the node and the app accept it."""
@@ -157,9 +180,15 @@ class HushgradMod:
         if not (self._allow_evaluate and node.allow_evaluate):
             raise PolicyRefused(
                 f"the reply to a message of type {msg.metadata.message_type!r} would not be "
-                "private: allow_evaluate lets it leave",
+                f"private: {evaluation.HOW}",
                 *("message_type", repr(msg.metadata.message_type), "must be train"),
             )
+
+
+def _sent(msg: Message, report: bytes) -> Message:
+    """Return a reply that has a report, and nothing else."""
+    content = RecordDict({records.RECORD: ConfigRecord({records.REPORT: bytes(report)})})
+    return Message(content, reply_to=msg)
 
 
 def _warn(round_: Round, context: Context, text: str) -> None:
