@@ -76,6 +76,9 @@ func proved(r fl.Round, direction []float64, rng *rand.Rand) ([]byte, error) {
 func longest(padded int) int {
 	d := float64(padded)
 	k := math.Ceil(2. / 3 * math.Sqrt(d))
+	if padded == 1 {
+		return int(k * k)
+	}
 	return int(k*k + d/4 + k + math.Sqrt(d)/2)
 }
 

@@ -135,10 +135,10 @@ def column(name: str, values: object) -> Row:
 def labels(name: str, values: object, classes: int) -> NDArray[np.intp]:
     """Return whole numbers in [0, classes)."""
     array = column(name, values)
-    whole = array.astype(np.intp) if np.all(np.abs(array) < classes) else np.array([-1])
-    if np.any(whole < 0) or np.any(whole != array):
-        raise invalid(name, "others", f"must be whole numbers in [0, {classes})")
-    return whole
+    bad = ~((array >= 0) & (array < classes)) | (array != np.floor(array))
+    if np.any(bad):
+        raise invalid(name, array[bad][0], f"must be whole numbers in [0, {classes})")
+    return array.astype(np.intp)
 
 
 def of_one_length(columns: Sequence[NDArray[np.generic]]) -> None:
