@@ -25,7 +25,8 @@ type Config struct {
 	Journal journal.Journal
 	// Releases is a directory, made with mode 0700 if it is missing, that remembers which rounds of two
 	// servers have released a sum. It must not be in a backup of the journal: then a journal from a
-	// backup releases no second sum. Default: it is in memory.
+	// backup releases no second sum. A round that was opened with another directory than this one
+	// releases nothing. Default: it is in memory, so a round of two servers does not outlive the server.
 	Releases string
 	// Seal holds the keys to which reports are sealed in rounds with a shuffler. Default: none,
 	// and such rounds are refused.

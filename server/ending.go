@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,7 +88,7 @@ func (r *round) outcome(why string, reports int64, restored error) (*fl.Estimate
 	case r.shuffled() && why != completed:
 		return nil, service.RoundState_ROUND_STATE_EXPIRED, r.incomplete()
 	case r.twoServers():
-		if err := r.releases.Check(r.digest); err != nil {
+		if err := cmp.Or(r.lost, r.releases.Check(r.digest)); err != nil {
 			return nil, service.RoundState_ROUND_STATE_FAILED, err
 		}
 	}
@@ -162,7 +163,7 @@ func (r *round) writeEnd(h head, e *fl.Estimate) error {
 		}
 	}
 	var b journal.Batch
-	for _, what := range []string{"unit/", "log/", "snapshot"} {
+	for _, what := range []string{"unit/", "log/", "snapshot", "releases"} {
 		below(&b, r.key(what))
 	}
 	if err := h.put(&b); err != nil {

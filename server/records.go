@@ -19,12 +19,13 @@ import (
 //	round/<id>/unit/<key>        the content of a unit that was counted
 //	round/<id>/log/<number>      packed reports that were counted after the snapshot
 //	round/<id>/snapshot          number of the next log entry, number of reports, aggregator
+//	round/<id>/releases          the id of the notes of released sums when a round of two servers was opened
 //	round/<id>/estimate/<part>   a GetEstimateResponse
 //	used/<id>                    a Round: it is forgotten, and its id stays taken
 //	model                        the current model, and model/ its parts: see server/internal/model
 //
 // Numbers are big-endian, so that they are in order. A round that has ended has no units, no
-// log and no snapshot.
+// log, no snapshot and no such id.
 const (
 	headPrefix   = "server/head/"
 	roundsPrefix = "server/round/"

@@ -172,6 +172,9 @@ func (s *Server) recoverRound(h head) (*round, error) {
 		return nil, err
 	}
 	r, err := newRound(h, m, s)
+	if err == nil {
+		err = r.checkNotes()
+	}
 	switch {
 	case err != nil:
 	case r.counters != nil:
@@ -186,4 +189,22 @@ func (s *Server) recoverRound(h head) (*round, error) {
 	}
 	r.logger.Info("round restored", "reports", r.reports)
 	return r, nil
+}
+
+// checkNotes finds out whether an open round of two servers was opened with the notes of released sums that there are now. With
+// others it goes on, so that the right ones can be put back, and releases nothing.
+func (r *round) checkNotes() error {
+	if !r.twoServers() {
+		return nil
+	}
+	id, err := r.journal.Get(r.key("releases"))
+	if err != nil && !errors.Is(err, journal.ErrNotFound) {
+		return err
+	}
+	if err := r.releases.Same(string(id)); err != nil {
+		r.lost = fmt.Errorf("%w: %w", fl.Invalid("round_id", r.description.ID,
+			"must be aborted, unless the server is started with the directory of released sums that it had when the round was opened: the sum may have left before"), err)
+		r.logger.Error("the round releases nothing", "error", r.lost)
+	}
+	return nil
 }

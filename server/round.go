@@ -35,6 +35,7 @@ type round struct {
 	onEnd       func()
 	ending      chan struct{} // holds a value while a round of the server has its estimate in memory
 	releases    *releases.Notes
+	lost        error         // why an open round of two servers cannot release, or nil
 	done        chan struct{} // closed when the round has ended
 
 	claims  claims.Set[string]
@@ -205,6 +206,9 @@ func (r *round) alone(do func() error) error {
 // close is the operator's request. It refuses while too few reports are counted, and
 // otherwise waits for the estimate. A shuffler is asked for its reports first.
 func (r *round) close(ctx context.Context) error {
+	if r.lost != nil {
+		return r.lost
+	}
 	if r.shuffled() {
 		if err := r.ask(); err != nil {
 			return err
@@ -240,6 +244,9 @@ func (r *round) abort(ctx context.Context) error {
 
 // wait returns when the round has ended, with nil or the reason why there is no estimate.
 func (r *round) wait(ctx context.Context) error {
+	if r.lost != nil && !r.settled() {
+		return r.lost
+	}
 	select {
 	case <-r.done:
 		return r.failure

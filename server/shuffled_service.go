@@ -130,8 +130,11 @@ func (s shuffledService) find(req interface {
 	GetRoundDigest() []byte
 }) (*round, error) {
 	r, err := s.rounds.described(req.GetRoundId(), req.GetRoundDigest())
-	if err == nil && !r.shuffled() {
-		err = because(errUnshuffled, "round_id", req.GetRoundId(), "must have a shuffler")
+	switch {
+	case err != nil:
+		return nil, err
+	case !r.shuffled():
+		return nil, because(errUnshuffled, "round_id", req.GetRoundId(), "must have a shuffler")
 	}
-	return r, err
+	return r, r.lost
 }

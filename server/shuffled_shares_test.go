@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -105,85 +104,10 @@ func TestSitesSendSumsOfTheirRecords(t *testing.T) {
 	}
 }
 
-// snapshot returns a copy of a journal.
-func snapshot(t *testing.T, j journal.Journal) journal.Journal {
-	t.Helper()
-	var b journal.Batch
-	for pair, err := range j.Scan([]byte{0}, []byte{0xff}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.Put(bytes.Clone(pair.Key), bytes.Clone(pair.Value))
-	}
-	copied := journal.NewMemory()
-	if err := copied.Commit(&b); err != nil {
-		t.Fatal(err)
-	}
-	return copied
-}
-
-// A server whose journal comes from a backup releases no second sum, of whatever reports, and opens no round that
-// has released one. A server that stopped between the end of a round and its note knows the end.
-func TestARestoredServerReleasesNothingAgain(t *testing.T) {
-	cfg := server.Config{Journal: journal.NewMemory(), Seal: newKeys(t), Releases: t.TempDir()}
-	p := start(t, cfg)
-	r := open(t, p, sharesRound("once"))
-	m := mechanismOf(t, r).(fl.SharedMechanism)
-	var plain, second [][]byte
-	for range 5 {
-		a, b, err := m.EncodeShares(nil, nil, make([]float64, r.Dim), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plain, second = append(plain, append(a, noTag...)), append(second, b)
-	}
-	all := sealed(t, r, plain...)
-	forwardGood(t, p, r, all[:4]...)
-	backup := snapshot(t, cfg.Journal)
-	if err := complete(t, p, r, released(t, m, all[:4], second[:4])); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.close(); err != nil {
-		t.Fatal(err)
-	}
-	ended := snapshot(t, cfg.Journal)
-
-	restored := cfg
-	restored.Journal = backup
-	p = start(t, restored)
-	forwardGood(t, p, r, all[4])
-	_ = complete(t, p, r, released(t, m, all, second))
-	if _, err := p.operator.Estimate(t.Context(), r.ID, false); err == nil {
-		t.Error("a restored server has released a second sum")
-	}
-	if err := p.close(); err != nil {
-		t.Fatal(err)
-	}
-
-	restored.Journal = journal.NewMemory()
-	p = start(t, restored)
-	if _, err := p.operator.OpenRound(t.Context(), r); err == nil || !strings.Contains(err.Error(), "has left before") {
-		t.Errorf("a round that has released a sum is opened: %v", err)
-	}
-	if err := p.close(); err != nil {
-		t.Fatal(err)
-	}
-
-	late := cfg
-	late.Journal, late.Releases = ended, t.TempDir() // without the note
-	p = start(t, late)
-	if _, err := p.operator.Estimate(t.Context(), r.ID, false); err != nil {
-		t.Error(err)
-	}
-	if notes, err := os.ReadDir(late.Releases); err != nil || len(notes) != 1 {
-		t.Errorf("%v, %v, want a note", notes, err)
-	}
-}
-
 // Through restarts and repetitions two servers release what one curator does who has all shares, and
 // only if both have added the same ones.
 func TestTwoServersReleaseTheEstimateOfACurator(t *testing.T) {
-	cfg := server.Config{Journal: journal.NewMemory(), Seal: newKeys(t)}
+	cfg := server.Config{Journal: journal.NewMemory(), Seal: newKeys(t), Releases: t.TempDir()}
 	p, i := start(t, cfg), theIssuer(t)
 	for _, r := range []fl.Round{open(t, p, sharesRound("plain")), openAdmitted(t, p, i, sharesRound("admitted"))} {
 		m := mechanismOf(t, r).(fl.SharedMechanism)

@@ -11,6 +11,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/rpcstatus"
 	"github.com/hushgrad/hushgrad/server/admit"
 	"github.com/hushgrad/hushgrad/server/internal/model"
+	"github.com/hushgrad/hushgrad/server/internal/releases"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
@@ -49,6 +50,7 @@ var statuses = rpcstatus.Table{
 	{Err: errUnshuffled, Code: codes.FailedPrecondition},
 	{Err: errElsewhere, Code: codes.FailedPrecondition},
 	{Err: errIncomplete, Code: codes.FailedPrecondition},
+	{Err: releases.ErrOther, Code: codes.FailedPrecondition},
 	{Err: fl.ErrUnmatched, Code: codes.FailedPrecondition},
 	{Err: admit.ErrToken, Code: codes.Unauthenticated},
 	{Err: errSpent, Code: codes.AlreadyExists},

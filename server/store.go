@@ -39,6 +39,9 @@ func (s *store) open(r *round) error {
 	if err := r.head().put(&b); err != nil {
 		return err
 	}
+	if r.twoServers() {
+		b.Put(r.key("releases"), []byte(r.releases.ID()))
+	}
 	if err := s.journal.Commit(&b); err != nil {
 		return err
 	}

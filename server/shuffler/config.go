@@ -30,7 +30,8 @@ type Config struct {
 	// caller's.
 	Journal journal.Journal
 	// Secrets is a directory, made with mode 0700 if it is missing, for the secrets of the rounds.
-	// It must not be in the journal's. Default: they are in memory, and a restart loses the
+	// It must not be in the journal's, nor in a backup. With another directory than the one with which
+	// the journal began there are no rounds of two servers. Default: they are in memory, and a restart loses the
 	// reports of the rounds that are open.
 	Secrets string
 	// Keys are the keys to which clients seal second shares, see fl.Round.ShareKey. Default: there are

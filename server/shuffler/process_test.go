@@ -68,7 +68,7 @@ func serverRole(ctx context.Context, dir string, l net.Listener) error {
 	if err != nil {
 		return err
 	}
-	s, err := server.New(server.Config{Journal: kept, Seal: keys})
+	s, err := server.New(server.Config{Journal: kept, Seal: keys, Releases: filepath.Join(dir, "releases")})
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 //	shuffler/token/<id>/<key>     nothing: the token was spent
 //	shuffler/sum/<id>             the encrypted sum of the second server's shares, before it leaves
 //	shuffler/used/<id>            an outcome: the round has ended
+//	shuffler/vault                the id of the directory of secrets with which the journal began
 //	shuffler/probe                nothing: there is room again
 //	shuffler/model                the server's model, and shuffler/model/ its parts: see server/internal/model
 //
@@ -28,6 +29,7 @@ const (
 	tokenPrefix  = "shuffler/token/"
 	sumPrefix    = "shuffler/sum/"
 	usedPrefix   = "shuffler/used/"
+	vaultKey     = "shuffler/vault"
 	probeKey     = "shuffler/probe"
 	modelKey     = "shuffler/model"
 )

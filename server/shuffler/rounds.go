@@ -1,6 +1,7 @@
 package shuffler
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -116,8 +117,8 @@ func (s *Shuffler) adopt(ctx context.Context, description fl.Round) (*round, err
 		return nil, because(errLimit, "round_id", description.ID, "must wait: reports of %d rounds are kept", n)
 	}
 	r, err := s.newRound(description)
-	if err == nil {
-		err = s.vault.Check(r.digest)
+	if err == nil && r.mechanism != nil {
+		err = cmp.Or(s.lost, s.vault.Check(r.digest))
 	}
 	switch {
 	case errors.Is(err, releases.Err):
@@ -163,6 +164,26 @@ func (s *Shuffler) begin(r *round) error {
 	return s.journal.Commit(&b)
 }
 
+// checkVault finds out whether the vault is the one with which the journal began. Another one does not know which sums have left, and the
+// journal, which may be older than a round, does not know it either: there are no rounds of two servers then.
+func (s *Shuffler) checkVault() error {
+	id, err := s.journal.Get([]byte(vaultKey))
+	switch {
+	case errors.Is(err, journal.ErrNotFound):
+		var b journal.Batch
+		b.Put([]byte(vaultKey), []byte(s.vault.ID()))
+		return s.journal.Commit(&b)
+	case err != nil:
+		return err
+	}
+	if err := s.vault.Same(string(id)); err != nil {
+		s.lost = fmt.Errorf("%w: %w: %w", fl.Invalid("secrets", "another directory", "must be the one with which the journal began, "+
+			"or the shuffler needs a new journal and a new key for rounds of two servers, and the operator aborts those that are open"), errOtherShuffler, err)
+		s.cfg.Logger.Warn("there are no rounds of two servers", "error", s.lost)
+	}
+	return nil
+}
+
 // restore reads the rounds in the journal.
 func (s *Shuffler) restore() error {
 	secrets := map[[32]byte]bool{}
@@ -204,7 +225,13 @@ func (s *Shuffler) restoreRound(pair journal.Pair) (*round, error) {
 	case err != nil:
 		return nil, err
 	}
-	if r.secret, err = s.secretOf(r.digest, h.Check); err != nil {
+	if r.mechanism != nil {
+		err = s.lost
+	}
+	if err == nil {
+		r.secret, err = s.secretOf(r.digest, h.Check)
+	}
+	if err != nil {
 		r.phase = phaseLost
 		r.logger.Error("the reports of the round cannot be read without its secret: they are deleted when the round ends, "+
 			"unless the secret is back when the shuffler starts", "error", err)

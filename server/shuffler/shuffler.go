@@ -17,6 +17,7 @@ type Shuffler struct {
 	written       *keeper.Stopper // to cfg.Journal
 	journal       *keeper.Prober  // to written
 	vault         *vault
+	lost          error // why there are no rounds of two servers: the vault is another one than the journal's. Nil if it is not
 	upstream      *upstream
 	model         relay
 	clients, http *guard.Guard // of the listeners
@@ -63,6 +64,9 @@ func open(cfg Config) (*Shuffler, error) {
 	s.journal = keeper.NewProber(s.written, probeKey, nil)
 	s.model.upstream = s.upstream
 	if s.vault, err = openVault(cfg.Secrets); err != nil {
+		return nil, err
+	}
+	if err := s.checkVault(); err != nil {
 		return nil, err
 	}
 	if err := s.restore(); err != nil {

@@ -3,9 +3,17 @@ package shuffler
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/service"
 )
 
 // A secret of no round, which a crash has left, is destroyed at the next start. Other files stay.
@@ -23,7 +31,7 @@ func TestLeftSecretsAreDestroyed(t *testing.T) {
 	}
 	start(t, Config{Secrets: dir}, newRecorder())
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 1 || entries[0].Name() != "notes" {
+	if err != nil || len(entries) != 2 || entries[0].Name() != "id" || entries[1].Name() != "notes" {
 		t.Errorf("the directory has %v, %v", entries, err)
 	}
 }
@@ -76,4 +84,46 @@ func TestOpenSecretsAreRefused(t *testing.T) {
 	if _, err := v.read([32]byte{1}); err == nil {
 		t.Error("a file that the group reads was accepted")
 	}
+}
+
+// A journal from a backup with a directory of secrets that is new releases nothing: neither of a round that the journal has, nor of one
+// that came after the backup, of which nothing there knows whether its sum has left. Rounds of one server go on, and a
+// shuffler that begins anew has rounds of two servers.
+func TestALostVaultReleasesNothing(t *testing.T) {
+	server := newRecorder()
+	server.finish = func([]byte) error { return status.Error(codes.FailedPrecondition, "again") }
+	p := start(t, Config{Secrets: t.TempDir()}, server)
+	known, later := newSealedRound(t, sharedRound), newSealedRound(t, func(r *fl.Round) {
+		sharedRound(r)
+		r.ID = "later"
+	})
+	server.open(known.Round)
+	server.open(later.Round)
+	p.keeps(t, known, 29, 0, known.items(t, 29)...) // one is missing
+	p.Shuffler.Close()
+	for i, dir := range []string{filepath.Join(t.TempDir(), "missing"), t.TempDir(), ""} {
+		cfg := p.cfg
+		cfg.Secrets = dir
+		restored := start(t, cfg, server)
+		if now := restored.known("r").now(); now != phaseLost {
+			t.Errorf("the round that was open is in phase %v", now)
+		}
+		restored.refuses(t, "the missing report", codes.Unavailable, known, known.items(t, 1)...)
+		_, err := restored.clients.GetRound(t.Context(), &service.GetRoundRequest{RoundId: "later"})
+		if status.Code(err) != codes.FailedPrecondition || fieldOf(err) != "secrets" || !strings.Contains(err.Error(), "aborts") {
+			t.Errorf("%v, want an error about the directory of secrets", err)
+		}
+		restored.refuses(t, "a round of after the backup", codes.FailedPrecondition, later, later.items(t, 1)...)
+		one := newSealedRound(t, func(r *fl.Round) { r.ID = fmt.Sprint("one-", i) })
+		server.open(one.Round)
+		restored.keeps(t, one, 1, 0, one.items(t, 1)...)
+		restored.Shuffler.Close()
+	}
+	again := start(t, p.cfg, server) // with the right directory
+	again.keeps(t, known, 1, 0, known.items(t, 1)...)
+	again.keeps(t, later, 1, 0, later.items(t, 1)...)
+	eventually(t, "a sum", func() bool { return again.vault.Check(known.digest) != nil })
+	again.Shuffler.Close()
+	anew := start(t, Config{Secrets: t.TempDir()}, server)
+	anew.keeps(t, later, 1, 0, later.items(t, 1)...)
 }

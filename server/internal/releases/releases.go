@@ -1,9 +1,11 @@
 // Package releases remembers for ever which rounds have released a sum. Use it beside a journal that may
-// come from a backup: no backup has the directory, so that an older journal releases nothing again. Start
-// with [Open].
+// come from a backup: no backup has the directory, so that an older journal releases nothing again. The
+// directory has a random id. A journal that keeps it knows these notes from others that may have begun
+// later, and have forgotten a release. Start with [Open].
 package releases
 
 import (
+	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -12,24 +14,29 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/boltfile"
 	"github.com/hushgrad/hushgrad/internal/fileowner"
 )
 
-// Err is wrapped by errors about a round whose sum has left, where the journal does not know of it.
-var Err = errors.New("the sum of the round has left before: this journal is older, as one from a backup is")
+var (
+	// Err is wrapped by errors about a round whose sum has left, where the journal does not know of it.
+	Err = errors.New("the sum of the round has left before: this journal is older, as one from a backup is")
+	// ErrOther is wrapped by errors about notes that are not the ones with which something began.
+	ErrOther = errors.New("these are other notes of released sums, which may have forgotten one")
+)
 
 // Notes are the rounds that have released a sum, by their digests: an empty file for each, or in memory
 // when there is no directory. They are safe for concurrent use.
 type Notes struct {
-	dir    string
-	memory sync.Map // of [32]byte
+	dir, id string
+	memory  sync.Map // of [32]byte
 }
 
-// Open makes the directory, if there is to be one, for its owner alone.
+// Open makes the directory, if there is to be one, for its owner alone. It draws the id of new notes.
 func Open(dir string) (*Notes, error) {
 	if dir == "" {
-		return &Notes{}, nil
+		return &Notes{id: rand.Text()}, nil
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -41,7 +48,55 @@ func Open(dir string) (*Notes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	return &Notes{dir: dir}, nil
+	n := &Notes{dir: dir}
+	n.id, err = readID(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		n.id, err = makeID(dir)
+	}
+	return n, err
+}
+
+// idFile is the name of the file of the id.
+const idFile = "id"
+
+func readID(dir string) (string, error) {
+	path := filepath.Join(dir, idFile)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	if want := len(rand.Text()); len(data) != want {
+		return "", fmt.Errorf("%s: %w", path, fl.Invalid("id", fmt.Sprintf("%d bytes", len(data)), "must have %d: remove the file if it is damaged, and abort the open rounds", want))
+	}
+	return string(data), nil
+}
+
+// makeID draws an id. Its file is complete when it gets its name.
+func makeID(dir string) (string, error) {
+	id, path := rand.Text(), filepath.Join(dir, idFile)
+	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(id)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return "", err
+	}
+	return id, errors.Join(os.Rename(f.Name(), path), boltfile.SyncDir(dir))
+}
+
+// ID returns the id of the notes. It is on disk.
+func (n *Notes) ID() string { return n.id }
+
+// Same returns nil if the notes have this id. The error wraps ErrOther, and says where the notes are.
+func (n *Notes) Same(id string) error {
+	switch {
+	case id == n.id:
+		return nil
+	case n.dir == "":
+		return fmt.Errorf("memory: %w", ErrOther)
+	}
+	return fmt.Errorf("%s: %w", n.dir, ErrOther)
 }
 
 func (n *Notes) path(round [32]byte) string {
