@@ -1,9 +1,9 @@
 package shuffler
 
 import (
-	"math"
-	"math/rand/v2"
+	"bytes"
 	"net"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -88,113 +88,75 @@ func (a *activeServer) pad(t *testing.T, shuffler service.RoundsClient) {
 	})
 }
 
-// read returns what the sum of the second server shows of one client's gradient. The first server knows all other reports, which are of
-// zeros, and adds no noise of its own: the mean of many releases has next to none.
-func (a *activeServer) read(t *testing.T, sum []byte) []float64 {
+// shares returns what a server of one side has of the reports that count. The first server opens the seals of its own key. The second one's
+// share of the client is in item, which is open to that server alone.
+func (a *activeServer) shares(t *testing.T, side fl.ShareSide, item []byte, shareKey *seal.Key) map[[32]byte][]byte {
 	t.Helper()
-	m := a.round.mechanism.(fl.SharedMechanism)
-	first, err := m.NewShareAggregator(fl.FirstServer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	opener := a.key.NewOpener(a.round.digest)
+	first := a.round.mechanism.(fl.SharedMechanism).ShareBytes(fl.FirstServer)
+	out := map[[32]byte][]byte{}
 	for sealed := range a.known {
-		a.add(t, first, opener, []byte(sealed))
-	}
-	a.add(t, first, opener, a.victim)
-	grad := make([]float64, a.round.Dim)
-	const releases = 200
-	for range releases {
-		released, err := first.Release(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all, err := m.Combine(released, sum)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, v := range all.Mean().Value {
-			grad[i] += float64(a.round.MinReports) * v / releases
+		if out[seal.ID([]byte(sealed))] = a.own[:first]; side == fl.SecondServer {
+			out[seal.ID([]byte(sealed))] = a.own[first:]
 		}
 	}
-	return grad
-}
-
-func (a *activeServer) add(t *testing.T, to fl.ShareAggregator, opener *seal.Opener, sealed []byte) {
-	t.Helper()
-	plain, err := opener.Open(sealed)
+	var share []byte
+	var err error
+	if side == fl.SecondServer {
+		share, _, err = shareKey.NewShareOpener(a.round.format, a.round.digest).Open(item)
+	} else if share, err = a.key.NewOpener(a.round.digest).Open(a.victim); err == nil {
+		share = share[:first]
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := seal.ID(sealed)
-	if err := to.Add(id[:], plain[:a.round.mechanism.(fl.SharedMechanism).ShareBytes(fl.FirstServer)]); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func cosine(a, b []float64) float64 {
-	ab, aa, bb := 0., 0., 0.
-	for i := range a {
-		ab, aa, bb = ab+a[i]*b[i], aa+a[i]*a[i], bb+b[i]*b[i]
-	}
-	return ab / math.Sqrt(aa*bb)
+	out[seal.ID(a.victim)] = share
+	return out
 }
 
 // The ε of gaussian-shares holds against an active server. A first server that makes up all reports of a round but one learns the one
-// client's gradient with the second server's whole noise. It rejects the other clients, or closes the round while there is only one.
-// The shuffler is a process of its own, and the clients are real ones.
-//
-// Of 30 gradients that it has nothing to do with, the largest cosine of 1024 normal coordinates is above 0.2 with probability
-// 1e-9. The squared length of the noise of 1024 coordinates is within 25 % of its mean but with probability 2e-8.
+// client's gradient with the second server's whole noise. It rejects the other clients, or closes the round while there is only one. It
+// knows its own noise, and subtracts it. The shuffler is a process of its own, and the clients are real ones.
 func TestAnActiveFirstServerLearnsNoGradient(t *testing.T) {
 	for name, honest := range map[string]int{"it rejects all but one": 30, "it closes with one": 1} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // it mostly waits
 			dir := t.TempDir()
-			dishonest := newActiveServer(t, shareKeyIn(t, dir))
+			shareKey := newestOf(t, filepath.Join(dir, "share-keys"))
+			dishonest := newActiveServer(t, shareKey.Public())
+			r := dishonest.round
 			process := startProcess(t, "shuffler", dir, dishonest.address)
-			conn, err := dial(process.address)
+			var items [][]byte // for the control
+			conn, err := dial(startProxy(t, process.address, func(item []byte) { items = append(items, bytes.Clone(item)) }))
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer conn.Close()
 			dishonest.pad(t, service.NewRoundsClient(conn))
-			rng := rand.New(rand.NewPCG(3, uint64(honest)))
-			gradients := make([][]float64, honest)
-			for i := range gradients {
-				gradients[i] = make([]float64, dishonest.round.Dim)
-				for j := range gradients[i] {
-					gradients[i][j] = rng.NormFloat64()
-				}
-				participate(t, conn, dishonest, gradients[i])
+			gradients := normalGradients(honest, r.Dim)
+			for _, gradient := range gradients {
+				participate(t, conn, r, gradient)
 			}
 			dishonest.close("r")
 			eventually(t, "the sum", func() bool { _, complete := dishonest.got(); return complete })
-			got := dishonest.read(t, dishonest.completed.GetShareSum())
-			best := -1.
-			for _, gradient := range gradients {
-				best = max(best, cosine(got, gradient))
-			}
-			// One server's noise hides a change of 2·Scale and a little more.
-			g := dishonest.round.mechanism.Guarantee()
-			noise := 2 * dishonest.round.Scale * g.Sigma * math.Sqrt(float64(dishonest.round.Dim))
-			t.Logf("cosine %.3f with a client's gradient, %.3f of one server's noise", best, floats.Norm(got, 2)/noise)
-			if best > 0.2 {
-				t.Errorf("cosine %.3f with a client's gradient", best)
-			}
-			if ratio := floats.Norm(got, 2) / noise; !(ratio > 0.87 && ratio < 1.13) {
-				t.Errorf("what it learns has %.3f times the noise of one server", ratio)
-			}
+			own := released(t, r.addShares(t, fl.FirstServer, dishonest.shares(t, fl.FirstServer, nil, nil)), knownRand())
+			got, noise := r.total(t, own, dishonest.completed.GetShareSum()), r.knownNoise(t)
+			floats.Sub(got, noise)
+
+			victim := slices.IndexFunc(items, func(item []byte) bool { return bytes.HasPrefix(item, dishonest.victim) })
+			second := r.addShares(t, fl.SecondServer, dishonest.shares(t, fl.SecondServer, items[victim], shareKey))
+			bare := r.total(t, own, released(t, second, knownRand()))
+			floats.AddScaled(bare, -2, noise)
+			r.requireNoGradient(t, got, bare, gradients)
 		})
 	}
 }
 
 // participate sends one report of a client that asks for the mechanism by its name.
-func participate(t *testing.T, conn grpc.ClientConnInterface, to *activeServer, gradient []float64) {
+func participate(t *testing.T, conn grpc.ClientConnInterface, r *sealedRound, gradient []float64) {
 	t.Helper()
 	c, err := client.New(conn, client.Options{Policy: fl.Policy{
 		MaxEpsilon: 1, MaxDelta: 1e-6, MinReports: 1000, Mechanisms: []string{hdsum.SharesName},
-		Shuffled: &fl.ShuffledPolicy{Shufflers: []string{testName}, SealKeys: [][32]byte{to.key.Fingerprint()}, ShareKeys: [][32]byte{seal.FingerprintOf(to.round.ShareKey)}},
+		Shuffled: &fl.ShuffledPolicy{Shufflers: []string{testName}, SealKeys: [][32]byte{seal.FingerprintOf(r.SealKey)}, ShareKeys: [][32]byte{seal.FingerprintOf(r.ShareKey)}},
 	}})
 	if err != nil {
 		t.Fatal(err)
