@@ -252,7 +252,7 @@ func TestInconsistentRecords(t *testing.T) {
 		"no head":      {func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte("hushgrad ledger")) }, ledger.ErrNotLedger},
 		"no version":   {func(tx *bolt.Tx) error { return tx.Bucket([]byte("hushgrad ledger")).Delete([]byte("format")) }, ledger.ErrDamaged},
 		"other version": {func(tx *bolt.Tx) error {
-			return tx.Bucket([]byte("hushgrad ledger")).Put([]byte("format"), sealed("format", `{"version":4}`))
+			return tx.Bucket([]byte("hushgrad ledger")).Put([]byte("format"), sealed("format", `{"version":5}`))
 		}, ledger.ErrNotLedger},
 		"version 0": {func(tx *bolt.Tx) error {
 			return tx.Bucket([]byte("hushgrad ledger")).Put([]byte("format"), sealed("format", `{}`))
@@ -287,7 +287,7 @@ func TestInconsistentRecords(t *testing.T) {
 		"kept by another": {func(tx *bolt.Tx) error {
 			return tx.Bucket([]byte("kept")).Put(key(1), sealed(string(key(2)), `"AA=="`))
 		}, ledger.ErrDamaged},
-		"kept, but no bytes": {func(tx *bolt.Tx) error { return tx.Bucket([]byte("kept")).Put(key(1), sealed(string(key(1)), `7`)) }, ledger.ErrDamaged},
+		"kept, but no bytes": {func(tx *bolt.Tx) error { return tx.Bucket([]byte("kept")).Put(key(1), sealed(string(key(1)), "")) }, ledger.ErrDamaged},
 		"kept by a reserved": {func(tx *bolt.Tx) error {
 			return tx.Bucket([]byte("kept")).Put(key(1), sealed(string(key(1)), `"AA=="`))
 		}, nil},

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -10,13 +11,13 @@ import (
 	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
-// MaxKept is the largest number of bytes that an entry keeps: a report of a million coordinates
-// without any encoding fits.
-const MaxKept = 16 << 20
+// MaxKept is the largest number of bytes that an entry keeps. Two reports of 2^24 coordinates of 64 bits fit.
+const MaxKept = 256<<20 + 1<<16
 
 // Keep stores bytes with a reserved entry, durably, in place of what it kept before: 1 to MaxKept
 // of them. They are there until the entry is released or its receipt is noted. Errors and cost
-// are Spend's.
+// are Spend's. It takes three times the memory of the bytes, and up to twice their room in the file while they take the place of
+// others. The file does not shrink: the next bytes take that room.
 func (l *Ledger) Keep(id ID, data []byte) (err error) {
 	defer prefix.Error(&err, "ledger: keep")
 	if len(data) < 1 || len(data) > MaxKept {
@@ -30,7 +31,7 @@ func (l *Ledger) Keep(id ID, data []byte) (err error) {
 		if e.State != Reserved {
 			return fmt.Errorf("entry %v is %v: %w", id, e.State, ErrState)
 		}
-		return put(tx.Bucket(keptBucket), id.key(), data)
+		return tx.Bucket(keptBucket).Put(id.key(), sealBytes(id.key(), data))
 	})
 }
 
@@ -46,7 +47,8 @@ func (l *Ledger) Kept(id ID) (data []byte, err error) {
 		if sealed == nil {
 			return nil
 		}
-		data, err = decodeKept(id, sealed)
+		kept, err := decodeKept(id, sealed)
+		data = bytes.Clone(kept)
 		return err
 	})
 	return data, err
@@ -74,11 +76,36 @@ func (l *Ledger) Find(purpose string, round [32]byte) (found Entry, err error) {
 	return found, nil
 }
 
+// decodeKept returns what an entry keeps, as a part of sealed.
 func decodeKept(id ID, sealed []byte) (data []byte, err error) {
-	if err := unseal(id.key(), sealed, &data); err != nil {
+	if data, err = unsealBytes(id.key(), sealed); err == nil && len(data) == 0 {
+		err = fl.Invalid("data", "0 bytes", "must have at least 1")
+	}
+	if err != nil {
 		return nil, fmt.Errorf("kept by entry %v: %w: %w", id, ErrDamaged, err)
 	}
 	return data, nil
+}
+
+// upgradeKept stores what files up to version 3 keep as JSON.
+func upgradeKept(tx *bolt.Tx) error {
+	b := tx.Bucket(keptBucket)
+	raw := map[ID][]byte{}
+	err := b.ForEach(func(key, sealed []byte) error {
+		var data []byte
+		id := ID(binary.BigEndian.Uint64(key))
+		if err := unseal(key, sealed, &data); err != nil {
+			return fmt.Errorf("kept by entry %v: %w: %w", id, ErrDamaged, err)
+		}
+		raw[id] = data
+		return nil
+	})
+	for id, data := range raw {
+		if err == nil {
+			err = b.Put(id.key(), sealBytes(id.key(), data))
+		}
+	}
+	return err
 }
 
 // checkKept checks that all that is kept is sound, and kept by entries that have not ended.

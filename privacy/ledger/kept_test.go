@@ -59,11 +59,11 @@ func TestEntriesKeepBytesUntilTheyEnd(t *testing.T) {
 	wantError(t, l.Keep(9, first), ledger.ErrUnknown, "")
 	_, err := l.Kept(9)
 	wantError(t, err, ledger.ErrUnknown, "")
-	large := make([]byte, ledger.MaxKept+1)
-	must(t, l.Keep(ids[3], large[1:]))
+	large := bytes.Repeat([]byte{0, 255, '\n', '"'}, 5<<20) // of any bytes
+	must(t, l.Keep(ids[3], large))
 	wantError(t, l.Keep(ids[3], nil), nil, "data")
-	wantError(t, l.Keep(ids[3], large), nil, "data")
-	wantKept(t, l, ids[3], large[1:])
+	wantError(t, l.Keep(ids[3], make([]byte, ledger.MaxKept+1)), nil, "data")
+	wantKept(t, l, ids[3], large)
 }
 
 // A client that comes back finds the entry that counts for the round, whatever state it is in.
@@ -99,10 +99,10 @@ func TestTheEntryOfARoundIsFound(t *testing.T) {
 	}
 }
 
-// A file of version 1 has no bytes to keep, and one of version 2 nothing central. They are brought up
+// A file of version 1 has no bytes to keep, one of version 2 nothing central, and one of version 3 keeps JSON. They are brought up
 // to date, and nothing of them changes.
 func TestOldLedgersOpen(t *testing.T) {
-	for version := range 2 {
+	for version := range 3 {
 		oldLedgerOpens(t, version+1)
 	}
 }
@@ -115,15 +115,24 @@ func oldLedgerOpens(t *testing.T, version int) {
 	must(t, l.Close())
 	edit(t, path, func(tx *bolt.Tx) error {
 		b := tx.Bucket([]byte("hushgrad ledger"))
-		head := bytes.Replace(b.Get([]byte("format"))[32:], []byte(`"version":3`), fmt.Appendf(nil, `"version":%d`, version), 1)
+		head := bytes.Replace(b.Get([]byte("format"))[32:], []byte(`"version":4`), fmt.Appendf(nil, `"version":%d`, version), 1)
 		if version == 1 {
 			must(t, tx.DeleteBucket([]byte("kept")))
+		} else {
+			key := string([]byte{0, 0, 0, 0, 0, 0, 0, byte(id)})
+			must(t, tx.Bucket([]byte("kept")).Put([]byte(key), sealed(key, `"b2xk"`)))
 		}
 		return b.Put([]byte("format"), sealed("format", string(head)))
 	})
 	old := read(t, path)
+	want := []byte("old")
+	if version == 1 {
+		want = nil
+	}
 	for range 2 {
 		l = reopen(t, path, opts)
+		wantKept(t, l, id, want)
+		want = []byte("a report")
 		if after := entries(t, l); len(after) != 1 || after[0] != before[0] {
 			t.Errorf("entries %+v, want %+v", after, before)
 		}

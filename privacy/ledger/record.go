@@ -142,21 +142,35 @@ func seal(key []byte, record any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := checksum(key, text)
-	return append(sum[:], text...), nil
+	return sealBytes(key, text), nil
+}
+
+// sealBytes is seal for what is stored as it is.
+func sealBytes(key, data []byte) []byte {
+	sum := checksum(key, data)
+	return append(sum[:], data...)
 }
 
 // unseal is the inverse of seal. Names that the record does not have are an error: what they say
 // would be forgotten.
 func unseal(key, sealed []byte, record any) error {
-	if len(sealed) < sha256.Size {
-		return errChecksum
-	}
-	sum, text := sealed[:sha256.Size], sealed[sha256.Size:]
-	if want := checksum(key, text); !bytes.Equal(sum, want[:]) {
-		return errChecksum
+	text, err := unsealBytes(key, sealed)
+	if err != nil {
+		return err
 	}
 	return decodeOne(bytes.NewReader(text), record)
+}
+
+// unsealBytes is the inverse of sealBytes. The result is a part of sealed.
+func unsealBytes(key, sealed []byte) ([]byte, error) {
+	if len(sealed) < sha256.Size {
+		return nil, errChecksum
+	}
+	sum, data := sealed[:sha256.Size], sealed[sha256.Size:]
+	if want := checksum(key, data); !bytes.Equal(sum, want[:]) {
+		return nil, errChecksum
+	}
+	return data, nil
 }
 
 // decodeOne reads one JSON value with nothing behind it. It refuses names that the value does not have.
@@ -175,7 +189,10 @@ func decodeOne(r io.Reader, value any) error {
 	return fl.Invalid("JSON", "more than one value", "must be one")
 }
 
-func checksum(key, text []byte) [sha256.Size]byte {
-	// The length keeps keys and texts apart.
-	return sha256.Sum256(fmt.Appendf(nil, "%d:%s%s", len(key), key, text))
+func checksum(key, text []byte) (sum [sha256.Size]byte) {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d:%s", len(key), key) // the length keeps keys and texts apart
+	h.Write(text)
+	h.Sum(sum[:0])
+	return sum
 }

@@ -19,14 +19,15 @@ var (
 	headBucket   = []byte("hushgrad ledger") // formatKey -> head
 	budgetBucket = []byte("budgets")         // purpose -> ExportedBudget
 	entryBucket  = []byte("entries")         // ID, 8 bytes, big endian -> storedEntry
-	keptBucket   = []byte("kept")            // ID of an entry that has not ended -> bytes
+	keptBucket   = []byte("kept")            // ID of an entry that has not ended -> bytes, as they are
 
 	formatKey = []byte("format")
 )
 
-// formatVersion is the version of the file. Files of version 1, in which entries keep nothing, and of
-// version 2, in which nothing is central, are brought up to date when they are opened.
-const formatVersion = 3
+// formatVersion is the version of the file. Files of version 1, in which entries keep nothing, of
+// version 2, in which nothing is central, and of version 3, in which what is kept is JSON, are brought up to date
+// when they are opened.
+const formatVersion = 4
 
 type head struct {
 	Version int `json:"version"`
@@ -53,6 +54,9 @@ func (l *Ledger) upgrade(h head) error {
 	}
 	return l.update(func(tx *bolt.Tx) error {
 		if _, err := tx.CreateBucketIfNotExists(keptBucket); err != nil {
+			return err
+		}
+		if err := upgradeKept(tx); err != nil {
 			return err
 		}
 		return put(tx.Bucket(headBucket), formatKey, head{formatVersion, h.ID})

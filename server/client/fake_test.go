@@ -87,7 +87,7 @@ func dialRounds(t *testing.T, rounds service.RoundsServer) *grpc.ClientConn {
 
 func serve(t testing.TB, register func(*grpc.Server)) *grpc.ClientConn {
 	t.Helper()
-	g := grpc.NewServer()
+	g := grpc.NewServer(grpc.MaxRecvMsgSize(128 << 20)) // the longest reports
 	register(g)
 	s, err := servertest.StartGRPC(g)
 	if err != nil {

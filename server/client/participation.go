@@ -138,8 +138,8 @@ func (p *Participation) Central() (fl.Guarantee, bool) {
 //
 // With a ledger Encode first reserves the report's cost. When the ledger refuses, nothing is
 // encoded and the error wraps ledger.ErrBudget or ledger.ErrDuplicate. The ledger then keeps the
-// report until the server has acknowledged it, see Unfinished. It takes none of 12 MiB or more, and
-// of a round with a shuffler none above 5 MiB: it also keeps what is sealed.
+// report until the server has acknowledged it, see Unfinished. It takes at most ledger.MaxKept bytes, and in a round with a shuffler it
+// also keeps what is sealed: a report of 128 MiB at most, which is longer than any of gaussian-shares.
 //
 // The report is not sealed yet: Submit does that. In a round of a mechanism for two servers it is the
 // first server's share and then the second server's, which together show the gradient.

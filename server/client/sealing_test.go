@@ -3,10 +3,7 @@ package client_test
 import (
 	"bytes"
 	"errors"
-	"math"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,14 +11,11 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/hushgrad/hushgrad/baseline"
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
-	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/privacy/ledger"
 	"github.com/hushgrad/hushgrad/server/client"
-	"github.com/hushgrad/hushgrad/server/internal/issuer"
 	"github.com/hushgrad/hushgrad/server/seal"
 	"github.com/hushgrad/hushgrad/sparse"
 	"github.com/hushgrad/hushgrad/tiers"
@@ -69,9 +63,7 @@ func TestEachReportIsSealedByItself(t *testing.T) {
 // Each share is sealed to its server. Together they are the report.
 func TestTwoServersGetTheirShares(t *testing.T) {
 	s, conn := openShuffler(t, twoServers)
-	policy := s.pinned()
-	policy.MaxEpsilon, policy.MaxDelta, policy.Mechanisms = 1, 1e-6, []string{hdsum.SharesName}
-	p := joinWith(t, conn, client.Options{Policy: policy})
+	p := joinWith(t, conn, client.Options{Policy: s.both()})
 	report, err := p.Encode(nil, make([]float64, 8), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -97,8 +89,7 @@ func TestTwoServersGetTheirShares(t *testing.T) {
 		"its key":          {func(p *fl.Policy) { p.Shuffled.ShareKeys = p.Shuffled.SealKeys }, "share_key"},
 		"its ε":            {func(p *fl.Policy) { p.MaxEpsilon = 0.5 }, "epsilon"},
 	} {
-		policy := s.pinned()
-		policy.MaxEpsilon, policy.MaxDelta, policy.Mechanisms = 1, 1e-6, []string{hdsum.SharesName}
+		policy := s.both()
 		c.change(&policy)
 		refused, err := client.New(conn, client.Options{Policy: policy})
 		if err != nil {
@@ -115,12 +106,11 @@ func TestTwoServersGetTheirShares(t *testing.T) {
 // A site's ledger pays once for all of its records, and nothing for records that cannot be read to their end.
 func TestASitePaysOnceForItsRecords(t *testing.T) {
 	s, conn := openShuffler(t, func(r *fl.Round) { twoServers(r); r.Params = fl.Params{fl.ParamRecords: fl.Int(3)} })
-	policy, l := s.pinned(), openLedger(t, 3)
-	policy.MaxEpsilon, policy.MaxDelta, policy.Mechanisms = 1, 1e-6, []string{hdsum.SharesName}
+	l := openLedger(t, 3)
 	if err := l.SetBudget("digits", ledger.Budget{Epsilon: 3, Delta: 1e-5, Relation: fl.ReplaceOne}); err != nil {
 		t.Fatal(err)
 	}
-	p := joinWith(t, conn, client.Options{Policy: policy, Ledger: l, Purpose: "digits"})
+	p := joinWith(t, conn, client.Options{Policy: s.both(), Ledger: l, Purpose: "digits"})
 	record := make([]float64, 8)
 	if _, err := p.EncodeRecords(nil, slices.Values([][]float64{record, record, record, record}), nil); err == nil {
 		t.Error("four records of three were encoded")
@@ -175,85 +165,6 @@ func TestRoundsThatCannotBeSealedAreRefused(t *testing.T) {
 		var param *fl.ParamError
 		if !errors.As(err, &param) || param.Param != c.param {
 			t.Errorf("%s: %v, want an error about %s", name, err, c.param)
-		}
-	}
-}
-
-// A client is killed at any step and starts again with nothing but its ledger. What it sends has
-// been kept before it leaves, is the same in both lives, and holds the token.
-func TestAKilledClientSendsTheSameSealedBytes(t *testing.T) {
-	issue, submit := service.Issuer_IssueToken_FullMethodName, service.Rounds_SubmitReports_FullMethodName
-	a := admitOne(t)
-	for name, c := range map[string]struct {
-		tokens bool
-		method string
-		after  bool
-		state  ledger.State
-		first  int // items that the first life got out
-	}{
-		"before the issuer is asked":           {true, issue, false, ledger.Reserved, 0},
-		"before the issuer's answer":           {true, issue, true, ledger.Reserved, 0},
-		"before the report arrives":            {true, submit, false, ledger.Spent, 0},
-		"before the acknowledgement":           {true, submit, true, ledger.Spent, 1},
-		"before it arrives, without token":     {false, submit, false, ledger.Spent, 0},
-		"before it is answered, without token": {false, submit, true, ledger.Spent, 1},
-	} {
-		id := strings.NewReplacer(" ", "-", ",", "", "'", "").Replace(name)
-		var keys issuer.KeyInfo
-		if c.tokens {
-			var err error
-			if keys, err = a.issuer.CreateKey(t.Context(), id, time.Time{}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		s, conn := openShuffler(t, func(r *fl.Round) { r.IssuerKey, r.OuterIssuerKey = keys.PublicKey, keys.OuterPublicKey })
-		path := filepath.Join(t.TempDir(), "ledger")
-		life := func(do func(l *ledger.Ledger)) {
-			t.Helper()
-			l, err := ledger.Open(path, ledger.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer l.Close()
-			do(l)
-		}
-		var report []byte
-		life(func(l *ledger.Ledger) {
-			if err := l.SetBudget("digits", ledger.Budget{Epsilon: 10, Relation: fl.ReplaceOne}); err != nil {
-				t.Fatal(err)
-			}
-			rounds, issuer := &cut{conn, c.method, c.after, 0}, &cut{a.tokens, c.method, c.after, 0}
-			p := joinWith(t, rounds, client.Options{Policy: anything, Ledger: l, Purpose: "digits", Issuer: issuer})
-			report = encodeOne(t, p)
-			if _, err := p.Submit(t.Context(), [][]byte{report}); status.Code(err) != codes.Aborted || !equal(states(t, l), c.state) {
-				t.Errorf("%s: entries %v, want %v, %v", name, states(t, l), c.state, err)
-			}
-		})
-		if len(s.items) != c.first {
-			t.Errorf("%s: the first life got %d reports out", name, len(s.items))
-		}
-		if c.tokens && c.method == submit { // nobody would sign again
-			if err := a.issuer.DropKey(id); err != nil {
-				t.Fatal(err)
-			}
-		}
-		life(func(l *ledger.Ledger) {
-			p := joinWith(t, conn, client.Options{Policy: anything, Ledger: l, Purpose: "digits", Issuer: a.tokens})
-			left := p.Unfinished()
-			if !bytes.Equal(left, report) {
-				t.Fatalf("%s: %x is unfinished, want %x", name, left, report)
-			}
-			for range 2 {
-				if receipt, err := p.Submit(t.Context(), [][]byte{left}); err != nil || receipt.Accepted+receipt.Duplicates != 1 {
-					t.Errorf("%s: %+v, %v", name, receipt, err)
-				}
-			}
-			if !equal(states(t, l), ledger.Acknowledged) || p.Unfinished() != nil {
-				t.Errorf("%s: in the end the entries are %v", name, states(t, l))
-			}
-		})
-		if len(s.items) != 1 || len(s.messages) != 2+c.first || !bytes.Equal(s.reports[0], report) {
-			t.Errorf("%s: %d different items in %d messages", name, len(s.items), len(s.messages))
 		}
 	}
 }
@@ -327,19 +238,5 @@ func TestOneParticipationActsForManyClients(t *testing.T) {
 	var param *fl.ParamError
 	if _, err := p.As(issuers[1].tokens); !errors.As(err, &param) || param.Param != "Ledger" {
 		t.Errorf("with a ledger: %v", err)
-	}
-}
-
-// A report that the ledger could not keep together with its seal is not encoded: nothing is charged.
-func TestReportsTooLongForTheLedgerCostNothing(t *testing.T) {
-	const dim = 1_400_000
-	_, conn := openShuffler(t, func(r *fl.Round) {
-		r.Mechanism, r.Epsilon, r.Params, r.Dim = baseline.None, math.Inf(1), nil, dim
-	})
-	l := openLedger(t, math.Inf(1))
-	p := joinWith(t, conn, client.Options{Policy: anything, Ledger: l, Purpose: "digits"})
-	var param *fl.ParamError
-	if _, err := p.Encode(nil, make([]float64, dim), nil); !errors.As(err, &param) || param.Param != "report" || !equal(states(t, l), ledger.Released) {
-		t.Errorf("%v, entries %v", err, states(t, l))
 	}
 }

@@ -182,6 +182,13 @@ func (s *shuffler) pinned() fl.Policy {
 	}}
 }
 
+// both is a policy of a client that takes part in rounds of twoServers.
+func (s *shuffler) both() fl.Policy {
+	policy := s.pinned()
+	policy.MaxEpsilon, policy.MaxDelta, policy.Mechanisms = 1, 1e-6, []string{hdsum.SharesName}
+	return policy
+}
+
 // joinWith joins the open round with a policy.
 func joinWith(t *testing.T, conn grpc.ClientConnInterface, opts client.Options) *client.Participation {
 	t.Helper()

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/privacy/ledger"
 	"github.com/hushgrad/hushgrad/server/admit"
 )
 
@@ -16,7 +18,7 @@ import (
 // bytes again.
 type submission struct {
 	Version  int    `json:"version"`
-	Report   []byte `json:"report"`
+	Report   []byte `json:"-"`
 	BatchKey []byte `json:"batch_key,omitempty"`
 	Request  []byte `json:"request,omitempty"` // of admit.Request.MarshalBinary
 	Token    []byte `json:"token,omitempty"`
@@ -24,17 +26,27 @@ type submission struct {
 	OuterRequest []byte `json:"outer_request,omitempty"`
 	OuterToken   []byte `json:"outer_token,omitempty"`
 	// Item is what leaves for a shuffler: see package server/seal.
-	Item []byte `json:"item,omitempty"`
+	Item []byte `json:"-"`
 }
 
 const (
-	submissionVersion = 1
+	submissionVersion = 2
 	batchKeyBytes     = 16
-	// maxKeptSealed is the length up to which a ledger can keep a report and what is sealed.
-	maxKeptSealed = 5 << 20
+	// maxKeptSealed is the length up to which a ledger can keep a report, what is sealed, and tokens.
+	maxKeptSealed = (ledger.MaxKept - 1<<16) / 2
 )
 
-func (s submission) marshal() ([]byte, error) { return json.Marshal(s) }
+// submissionHead is a line of JSON before the report and the item, which may be long.
+type submissionHead struct {
+	submission
+	ReportBytes int `json:"report_bytes"`
+	ItemBytes   int `json:"item_bytes,omitempty"`
+}
+
+func (s submission) marshal() ([]byte, error) {
+	head, err := json.Marshal(submissionHead{s, len(s.Report), len(s.Item)})
+	return slices.Concat(head, []byte{'\n'}, s.Report, s.Item), err
+}
 
 // form is what the submissions of a round look like.
 type form struct {
@@ -43,14 +55,28 @@ type form struct {
 	spent    bool // the submission may have left
 }
 
-func parseSubmission(data []byte, f form) (s submission, err error) {
-	d := json.NewDecoder(bytes.NewReader(data))
+// unmarshalSubmission is the inverse of submission.marshal. The report and the item are parts of data.
+func unmarshalSubmission(data []byte) (submission, error) {
+	line, rest, _ := bytes.Cut(data, []byte{'\n'})
+	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
-	err = d.Decode(&s)
-	if _, end := d.Token(); err == nil && !errors.Is(end, io.EOF) {
-		err = errors.New("more than one value")
+	var h submissionHead
+	if err := d.Decode(&h); err != nil {
+		return submission{}, err
 	}
-	if err != nil {
+	if _, end := d.Token(); !errors.Is(end, io.EOF) {
+		return submission{}, errors.New("more than one value")
+	}
+	n := h.ReportBytes
+	if n < 0 || n > len(rest) || len(rest)-n != h.ItemBytes {
+		return submission{}, fl.Invalid("report_bytes", n, "must be of the %d bytes that follow, as item_bytes = %d", len(rest), h.ItemBytes)
+	}
+	h.Report, h.Item = rest[:n:n], rest[n:]
+	return h.submission, nil
+}
+
+func parseSubmission(data []byte, f form) (s submission, err error) {
+	if s, err = unmarshalSubmission(data); err != nil {
 		return submission{}, fl.Invalid("submission", fmt.Sprintf("%d bytes", len(data)), "must be what this client has kept: %v", err)
 	}
 	key, tokens := 0, 0

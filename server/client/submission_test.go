@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/privacy/ledger"
 	"github.com/hushgrad/hushgrad/server/admit"
+	"github.com/hushgrad/hushgrad/server/seal"
 )
 
 // Forms of rounds: with a batch key, with tokens, and with a shuffler whose items have 9 bytes.
@@ -22,37 +24,37 @@ var (
 func TestDamagedSubmissionsAreRefused(t *testing.T) {
 	type S = submission
 	key, request, token, item := make([]byte, 16), []byte{2}, make([]byte, admit.TokenBytes), make([]byte, 9)
-	asked := S{Version: 1, Request: request, OuterRequest: request}
-	fetched := S{Version: 1, Request: request, OuterRequest: request, Token: token, OuterToken: token}
+	asked := S{Version: 2, Request: request, OuterRequest: request}
+	fetched := S{Version: 2, Request: request, OuterRequest: request, Token: token, OuterToken: token}
 	with := func(s S, change func(*S)) S { change(&s); return s }
 	for i, c := range []struct {
 		form  form
 		kept  submission
 		param string // "" for a sound one
 	}{
-		{direct, S{Version: 1, BatchKey: key}, ""},
-		{tokens, S{Version: 1, Request: request}, ""},
-		{tokens, S{Version: 1, Request: request, Token: token}, ""},
-		{sealed, S{Version: 1}, ""},
-		{sealed, S{Version: 1, Item: item}, ""},
-		{sealedSent, S{Version: 1, Item: item}, ""},
+		{direct, S{Version: 2, BatchKey: key}, ""},
+		{tokens, S{Version: 2, Request: request}, ""},
+		{tokens, S{Version: 2, Request: request, Token: token}, ""},
+		{sealed, S{Version: 2}, ""},
+		{sealed, S{Version: 2, Item: item}, ""},
+		{sealedSent, S{Version: 2, Item: item}, ""},
 		{both, asked, ""},
 		{both, fetched, ""},
 		{bothSent, with(fetched, func(s *S) { s.Item = item }), ""},
-		{direct, S{Version: 2, BatchKey: key}, "version"},
-		{direct, S{Version: 1}, "batch_key"},
-		{direct, S{Version: 1, BatchKey: key[1:]}, "batch_key"},
-		{direct, S{Version: 1, BatchKey: key, Request: request}, "request"},
-		{direct, S{Version: 1, BatchKey: key, Token: token}, "token"},
-		{direct, S{Version: 1, BatchKey: key, Item: item}, "item"},
-		{tokens, S{Version: 1, BatchKey: key, Request: request}, "batch_key"},
-		{tokens, S{Version: 1, Token: token}, "request"},
-		{tokens, S{Version: 1, Request: request, Token: token[1:]}, "token"},
-		{form{admitted: true, spent: true}, S{Version: 1, Request: request}, "token"},
-		{sealed, S{Version: 1, BatchKey: key}, "batch_key"},
-		{sealed, S{Version: 1, Item: item[1:]}, "item"},
-		{sealed, S{Version: 1, Request: request, Item: item}, "request"},
-		{sealedSent, S{Version: 1}, "item"},
+		{direct, S{Version: 1, BatchKey: key}, "version"},
+		{direct, S{Version: 2}, "batch_key"},
+		{direct, S{Version: 2, BatchKey: key[1:]}, "batch_key"},
+		{direct, S{Version: 2, BatchKey: key, Request: request}, "request"},
+		{direct, S{Version: 2, BatchKey: key, Token: token}, "token"},
+		{direct, S{Version: 2, BatchKey: key, Item: item}, "item"},
+		{tokens, S{Version: 2, BatchKey: key, Request: request}, "batch_key"},
+		{tokens, S{Version: 2, Token: token}, "request"},
+		{tokens, S{Version: 2, Request: request, Token: token[1:]}, "token"},
+		{form{admitted: true, spent: true}, S{Version: 2, Request: request}, "token"},
+		{sealed, S{Version: 2, BatchKey: key}, "batch_key"},
+		{sealed, S{Version: 2, Item: item[1:]}, "item"},
+		{sealed, S{Version: 2, Request: request, Item: item}, "request"},
+		{sealedSent, S{Version: 2}, "item"},
 		{both, with(asked, func(s *S) { s.Item = item }), "token"}, // sealed without its token
 		{bothSent, fetched, "item"},
 		{both, with(asked, func(s *S) { s.OuterRequest = nil }), "outer_request"},
@@ -60,8 +62,8 @@ func TestDamagedSubmissionsAreRefused(t *testing.T) {
 		{both, with(asked, func(s *S) { s.OuterToken = token }), "outer_token"},
 		{bothSent, with(fetched, func(s *S) { s.OuterToken, s.Item = token[1:], item }), "outer_token"},
 		{tokens, asked, "outer_request"},
-		{tokens, S{Version: 1, Request: request, Token: token, OuterToken: token}, "outer_token"},
-		{sealed, S{Version: 1, OuterRequest: request}, "outer_request"},
+		{tokens, S{Version: 2, Request: request, Token: token, OuterToken: token}, "outer_token"},
+		{sealed, S{Version: 2, OuterRequest: request}, "outer_request"},
 	} {
 		data, err := c.kept.marshal()
 		if err != nil {
@@ -69,8 +71,26 @@ func TestDamagedSubmissionsAreRefused(t *testing.T) {
 		}
 		wantSubmission(t, i, data, c.form, c.param)
 	}
-	for i, text := range []string{"", "{", `{"version":1,"batch_key":7}`, `{}x`, `{"version":1,"seal":"AA=="}`, `{"version":1}{"version":1}`} {
+	for i, text := range []string{
+		"", "{", `{"version":2,"batch_key":7}`, `{}x`, `{"version":2,"seal":"AA=="}`, `{"version":2}{"version":2}`,
+		"{\"version\":2,\"report_bytes\":1}\n", "{\"version\":2,\"report_bytes\":-1}\nxx", "{\"version\":2,\"report_bytes\":1,\"item_bytes\":9}\n123456789",
+		`{"version":1,"report":"AA==","item":"AA=="}`,
+	} {
 		wantSubmission(t, i, []byte(text), sealed, "submission")
+	}
+}
+
+// A report that the ledger could not keep together with its seal is refused before it is kept. Two of the longest fit with their tokens.
+func TestReportsTooLongForTheLedgerAreRefused(t *testing.T) {
+	s := &spending{ledger: &ledger.Ledger{}, part: &Participation{sealing: &seal.ItemSealer{}}}
+	var p *fl.ParamError
+	if _, err := s.submission(make([]byte, maxKeptSealed+1)); !errors.As(err, &p) || p.Param != "report" {
+		t.Errorf("%v, want a ParamError for report", err)
+	}
+	request, token := make([]byte, 8<<10), make([]byte, admit.TokenBytes)
+	head, err := submission{Version: 2, Request: request, OuterRequest: request, Token: token, OuterToken: token}.marshal()
+	if longest := len(head) + 2*maxKeptSealed + 8<<10; err != nil || longest > ledger.MaxKept { // with what a seal and a token add
+		t.Errorf("%d bytes, %v, want at most %d", longest, err, ledger.MaxKept)
 	}
 }
 
@@ -85,12 +105,12 @@ func wantSubmission(t *testing.T, i int, data []byte, f form, param string) {
 
 func FuzzSubmission(f *testing.F) {
 	for _, s := range []submission{
-		{Version: 1, Report: []byte{1, 2}, BatchKey: make([]byte, 16)}, {Version: 1, Report: []byte{1}, Request: []byte{2}, Token: make([]byte, admit.TokenBytes)},
+		{Version: 2, Report: []byte{1, 2}, BatchKey: make([]byte, 16)}, {Version: 2, Report: []byte{1}, Request: []byte{2}, Token: make([]byte, admit.TokenBytes)},
 		{
-			Version: 1, Report: []byte{1}, Request: []byte{2}, Token: make([]byte, admit.TokenBytes), OuterRequest: []byte{3}, OuterToken: make([]byte, admit.TokenBytes),
+			Version: 2, Report: []byte{1}, Request: []byte{2}, Token: make([]byte, admit.TokenBytes), OuterRequest: []byte{3}, OuterToken: make([]byte, admit.TokenBytes),
 			Item: make([]byte, 9),
 		},
-		{Version: 1, Item: make([]byte, 9)},
+		{Version: 2, Item: make([]byte, 9)},
 	} {
 		data, err := s.marshal()
 		if err != nil {

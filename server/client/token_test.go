@@ -120,7 +120,7 @@ func joinRound(t *testing.T, c *client.Client, id string) *client.Participation 
 
 func encodeOne(t *testing.T, p *client.Participation) []byte {
 	t.Helper()
-	report, err := p.Encode(nil, make([]float64, 20), nil)
+	report, err := p.Encode(nil, make([]float64, p.Round().Dim), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

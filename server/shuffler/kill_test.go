@@ -87,7 +87,7 @@ func killRoles(t *testing.T, dir string, kills int, change func(*fl.Round)) {
 	}
 	if seen != nil {
 		seen.watch(t, operator)
-		for i := range 2 * (kills - half) {
+		for i := range 2 * min(kills-half, 10) { // each time all reports are forwarded again
 			before := seen.left()
 			eventually(t, "a sum", func() bool { return seen.left() > before })
 			killed[i%2].again(t, i/2)
