@@ -103,8 +103,8 @@ func TestSnapshotsOfOtherCountsAreRefused(t *testing.T) {
 	}
 }
 
-// The standard error of one number is that of a short gradient, whose report varies most: √square/slope of the clip. A second moment of what is reported, by the
-// law of the candidates, has no other bound. Tolerance: 300 rounds have a root mean square with a relative error of 1/√600, and 6 of
+// One number of a short gradient has the largest error: √square/slope of the clip. The standard error is as large. It follows from the second moment of a report, by the
+// law of the candidates. Tolerance: 300 rounds have a root mean square with a relative error of 1/√600, and 6 of
 // them are .245; a false alarm in 10^8.
 func TestStandardErrorsHoldForShortGradients(t *testing.T) {
 	for _, epsilon := range []float64{1, 8} {
