@@ -107,7 +107,7 @@ func (s *statementFlags) sections(ctx context.Context, r fl.Round, m fl.Mechanis
 	}
 	leaves := []string{fmt.Sprintf("Each client sends one report in a round, made by the mechanism %s from %d numbers: what its data would change in the model, clipped to the norm of the round.", r.Mechanism, r.Dim)}
 	if sizer, ok := m.(fl.ReportSizer); ok {
-		leaves = append(leaves, fmt.Sprintf("A report has %d bytes, whatever the data is.", sizer.ReportBytes()))
+		leaves = append(leaves, fmt.Sprintf("A report has %d bytes, whatever the data is. Seals, tokens and connections come on top.", sizer.ReportBytes()))
 	}
 	if records {
 		leaves = append(leaves, "The report is of the sum of the client's records. The number of these records is not hidden.")
@@ -179,7 +179,7 @@ func others(g fl.Guarantee, r fl.Round) []string {
 	case g.Trust == fl.TwoServers:
 		return []string{least, "Clients that work together with one server, or drop out, do not weaken the promise: each server adds the whole noise.", "It takes two organisations beside the clients."}
 	case g.Sigma > 0:
-		return []string{least, "Clients that work together with the server, or drop out, do not weaken the promise: each client adds the whole noise.", "It takes no other organisation."}
+		return []string{fmt.Sprintf("The server states no mean of fewer than %d reports. Each report leaves its client all the same.", r.MinReports), "Clients that work together with the server, or drop out, do not weaken the promise: each client adds the whole noise.", "It takes no other organisation."}
 	}
 	return []string{least, "Clients that work together with the server, or drop out, do not weaken the first promise. The second one counts on the reports of as many honest clients as are released together at least."}
 }

@@ -264,7 +264,8 @@ def test_gaussian_noise_composes_as_dp_accounting_says(epsilon: float, delta: fl
     )
     own = new_round(mechanism="gaussian-site", epsilon=epsilon, delta=delta, sparsity=None)
     noise = dp_accounting.GaussianDpEvent(gaussian.get_sigma_gaussian(epsilon, delta))
-    for rounds in (1, 2, 10):
+    # Of 30 rounds with ε = 4 the accountant says infinity.
+    for rounds in (1, 2, 30 if epsilon < 4 else 10):
         promise = account(round_, clients=1000, participations=rounds, delta=delta)
         exact = pld.PLDAccountant().compose(noise, rounds).get_epsilon(delta)
         site = account(own, clients=1000, participations=rounds, delta=delta)

@@ -102,7 +102,7 @@ func TestPromisesAreThoseOfThePlan(t *testing.T) {
 }
 
 // A round of two servers has no local ε, and its central one is against either server, in one round and in all.
-func TestAPromiseOfTwoServersIsAgainstAPassiveOne(t *testing.T) {
+func TestAPromiseOfTwoServersIsAgainstOneOfThem(t *testing.T) {
 	t.Parallel()
 	s := promised(t, Config{Delta: 1e-5}, kindOf(t, fl.Round{
 		ID: "r", Mechanism: hdsum.SharesName, Dim: 8, Scale: 1, Epsilon: 1, Delta: 1e-6, MinReports: 100, Shuffler: "shuffler.example", SealKey: []byte{1},
