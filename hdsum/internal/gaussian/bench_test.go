@@ -31,6 +31,39 @@ func BenchmarkEncodeShares(b *testing.B) {
 	}
 }
 
+// BenchmarkMaskedVector is the part of encoding a million coordinates that cannot be saved: the mask's bytes, and writing a vector. BenchmarkMillion is
+// all of it, with clip, rotation and rounding.
+func BenchmarkMaskedVector(b *testing.B) {
+	r := testRound(1 << 20)
+	r.MinReports = 1000
+	m := open(b, r)
+	ring, y := ringOf(m), make([]uint64, 1<<20)
+	seed := make([]byte, seedBytes)
+	for b.Loop() {
+		mask := ring.expand(seed)
+		for i := range y {
+			y[i] = -ring.at(mask, i)
+		}
+		ring.pack(nil, y)
+	}
+}
+
+// BenchmarkMillion is BenchmarkEncodeShares for a million coordinates.
+func BenchmarkMillion(b *testing.B) {
+	r := testRound(1 << 20)
+	r.MinReports = 1000
+	m, rng := open(b, r), newRand(93)
+	grad := make([]float64, 1<<20)
+	for i := range grad {
+		grad[i] = rng.NormFloat64()
+	}
+	for b.Loop() {
+		if _, _, err := m.EncodeShares(nil, nil, grad, rng); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // BenchmarkAddShare is what each server pays for a client.
 func BenchmarkAddShare(b *testing.B) {
 	m := open(b, modelRound())

@@ -131,8 +131,8 @@ func TestAsManyReportsAsFitDoNotWrap(t *testing.T) {
 	}
 }
 
-// The ring has room for the sum and for 12 standard deviations of the noise, and not for much more. A million coordinates take at
-// most 3.1 bytes each with 1000 clients and a total ε of 1 over 30 rounds.
+// The ring has room for the sum and for 12 standard deviations of the noise, and not for much more. 2^20 coordinates take at
+// most 3.13 bytes each with 1000 clients and a total ε of 1 over 30 rounds.
 func TestTheRingHasLittleMoreThanItNeeds(t *testing.T) {
 	for _, c := range []struct{ dim, clients int }{{1, 2}, {1970, 6000}, {1 << 20, 1000}} {
 		r := testRound(c.dim)
