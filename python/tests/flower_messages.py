@@ -56,11 +56,18 @@ def context(**node_config: Any) -> Context:
     return Context(1, 2, config, RecordDict(), {})
 
 
-def described(round_: Round | None, kind: str = MessageType.TRAIN, unit: str = "client") -> Message:
+def described(
+    round_: Round | None,
+    kind: str = MessageType.TRAIN,
+    unit: str = "client",
+    train: tuple[str, ...] = ("w", "b"),
+) -> Message:
     """Return what a server sends."""
     content = RecordDict({"arrays": model(), "config": ConfigRecord({"server-round": 1})})
     if round_ is not None:
-        content["hushgrad"] = ConfigRecord({"round": round_.description, "unit": unit})
+        content["hushgrad"] = ConfigRecord(
+            {"round": round_.description, "unit": unit, "train": list(train)}
+        )
     return Message(content, dst_node_id=2, message_type=kind)
 
 

@@ -65,13 +65,15 @@ def train(message: Message, _: Context) -> Message:
 
 @server.main()
 def main(grid: Grid, _: Context) -> None:
-    """Train for five rounds. Nothing but the parameters may move, and no type may change."""
+    """Train for five rounds. Nothing but what trains may move, and no type may change."""
     everybody = FedAvg(fraction_evaluate=0, min_train_nodes=NODES, min_available_nodes=NODES)
     arrays: dict[str, NDArray[Any]] = {
         "bn.num_batches_tracked": np.array(7),
         "w": np.zeros(3, np.float32),
         "mask": np.array([True, False]),
         "scale": np.array(1, np.float16),
+        "body": np.linspace(0, 1, 5, dtype=np.float16),
+        "bn.running_var": np.ones(2, np.float64),
     }
     model = ArrayRecord({name: Array(array) for name, array in arrays.items()})
     while not ray.is_initialized():  # it forks, and a fork beside gRPC's threads may not come up
@@ -83,6 +85,7 @@ def main(grid: Grid, _: Context) -> None:
             scale=1,
             sparsity=4,
             min_reports=NODES,
+            train=["w", "sc*"],
             shuffled=shuffled(stack),
         )
         result = strategy.start(grid, model, num_rounds=5)

@@ -33,13 +33,20 @@ def model(value: float = 0.0) -> Model:
     }
 
 
-def task(round_: Round | None, *, unit: str = "client", before: Model | None = None) -> Shareable:
+def task(
+    round_: Round | None,
+    *,
+    unit: str = "client",
+    before: Model | None = None,
+    train: tuple[str, ...] = ("w", "b"),
+) -> Shareable:
     """Return what a server sends."""
     data = DXO(DataKind.WEIGHTS, data=before or model(), meta={}).to_shareable()
     data.set_header(AppConstants.CURRENT_ROUND, 0)
     if round_ is not None:
         data.set_header(m.ROUND, round_.description)
         data.set_header(m.UNIT, unit)
+        data.set_header(m.TRAIN, list(train))
     return data
 
 

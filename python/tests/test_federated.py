@@ -31,6 +31,7 @@ from hushgrad.federated import (
     Answers,
     Node,
     Run,
+    chosen,
     count,
     difference,
     differences,
@@ -41,6 +42,7 @@ from hushgrad.federated import (
 from hushgrad.planning import Promise, accounts
 
 Row = NDArray[np.float32]
+TRAINED = ("w", "b")
 NAMES = {"server": "the server", "client": "the client"}
 
 
@@ -54,10 +56,10 @@ def model(value: float) -> dict[str, NDArray[Any]]:
 
 
 def test_a_model_moves_by_the_difference() -> None:
-    row = difference(model(3), model(1), never)
+    row = difference(model(3), model(1), TRAINED, never)
     assert row.dtype == np.float32
     assert row.tolist() == [2.0] * 7
-    after = moved(model(1), row.astype(np.float64))
+    after = moved(model(1), TRAINED, row.astype(np.float64))
     assert {name: array.dtype for name, array in after.items()} == {
         name: array.dtype for name, array in model(3).items()
     }
@@ -73,7 +75,7 @@ def test_a_difference_is_finite_and_as_wide_as_the_model() -> None:
     warned: list[str] = []
     before, after = model(0), model(1)
     before["b"], after["b"] = before["b"].astype(np.float64), np.array([np.nan, np.inf, 1])
-    row = difference(after, before, warned.append)
+    row = difference(after, before, TRAINED, warned.append)
     assert row.dtype == np.float64
     assert row.tolist() == [1, 1, 1, 1, 0, 0, 1]
     (text,) = warned
@@ -81,40 +83,40 @@ def test_a_difference_is_finite_and_as_wide_as_the_model() -> None:
     assert "Lower the learning rate or the number of local steps" in text
     # A model that has come diverged stays so: no number of the difference is finite.
     before["b"] = np.full(3, np.inf)
-    assert difference(after, before, warned.append).tolist() == [1, 1, 1, 1, 0, 0, 0]
+    assert difference(after, before, TRAINED, warned.append).tolist() == [1, 1, 1, 1, 0, 0, 0]
     assert "diverged: 3 of the 7" in warned[1]
 
 
 def test_arrays_that_a_training_leaves_as_they_came_are_named() -> None:
     warned: list[str] = []
-    difference(model(1) | {"b": np.zeros(3, np.float32)}, model(0), warned.append)
+    difference(model(1) | {"b": np.zeros(3, np.float32)}, model(0), TRAINED, warned.append)
     (text,) = warned
     assert "left 1 of 2 arrays as they came (b)" in text
-    assert "leave them out of the model that the server sends" in text
-    difference(model(0), model(0), never)  # an update of zeros is one like any other
+    assert "leave them out of the server's choice of what trains" in text
+    difference(model(0), model(0), TRAINED, never)  # an update of zeros is one like any other
 
 
 def test_a_server_says_which_arrays_get_noise() -> None:
-    assert noisy(model(0)) == "noise goes into all 7 numbers of w, b; n stay as they are"
+    assert noisy(model(0), TRAINED) == "noise goes into all 7 numbers of w, b; n stay as they are"
     many = {f"layer{i}": np.zeros(2) for i in range(25)}
-    assert noisy(many).endswith("layer9 and 15 more")
+    assert noisy(many, chosen(many, None)).endswith("layer9 and 15 more")
 
 
 def test_several_models_differ_row_by_row() -> None:
     numbers = np.array([[[0, 1], [2, 3]], [[4, 5], [6, 7]]], np.float64)
-    rows = differences({"w": numbers, "b": np.ones((2, 3))}, model(1), print)
+    rows = differences({"w": numbers, "b": np.ones((2, 3))}, model(1), TRAINED, print)
     assert rows.tolist() == [[-1, 0, 1, 2, 0, 0, 0], [3, 4, 5, 6, 0, 0, 0]]
     for bad in ({"w": np.ones((2, 2, 2)), "b": np.ones((3, 3))}, {}, model(1)):
         with pytest.raises(InvalidParameter):
-            differences(bad, model(1), never)
+            differences(bad, model(1), TRAINED, never)
     with pytest.raises(InvalidParameter):
-        differences({"w": np.ones((0, 2, 2)), "b": np.ones((0, 3))}, model(1), never)
+        differences({"w": np.ones((0, 2, 2)), "b": np.ones((0, 3))}, model(1), TRAINED, never)
 
 
 @pytest.mark.parametrize("change", [{"b": np.zeros(4, np.float32)}, {"c": np.zeros(1, np.float32)}])
 def test_models_of_other_names_or_shapes_have_no_difference(change: Any) -> None:
     with pytest.raises(InvalidParameter) as refused:
-        difference(model(1) | change, model(1), never)
+        difference(model(1) | change, model(1), TRAINED, never)
     assert refused.value.param == "arrays"
 
 

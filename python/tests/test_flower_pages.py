@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("flwr")
@@ -16,7 +17,7 @@ pytest.importorskip("ray")
 
 from flower_engine import PATIENCE
 from flower_messages import Nodes, be_a_task, context
-from flwr.app import ArrayRecord, ConfigRecord
+from flwr.app import Array, ArrayRecord, ConfigRecord
 from pages import DOCS, blocks, needs_docs
 
 from hushgrad.flower import HushgradAggregation
@@ -38,6 +39,22 @@ def test_the_built_in_mod_does_what_the_page_says(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr[-5000:]
     assert done.stdout == printed
+
+
+def test_the_lines_for_a_part_of_a_model_are_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    be_a_task(monkeypatch)
+    choices, *_ = blocks(DOCS / "flower.md", "python")
+    shapes = {"head.weight": (20, 4), "head.bias": (20,), "q.lora_A.w": (9,)}
+    model = ArrayRecord({name: Array(np.zeros(shape)) for name, shape in shapes.items()})
+    asked: list[object] = []
+    names: dict[str, Any] = {}
+    for line in choices.splitlines(keepends=True):
+        exec(line, names)
+        if line.startswith("strategy"):
+            first, *_ = names["strategy"].configure_train(1, model, ConfigRecord(), Nodes())
+            asked.append(first.content.config_records["hushgrad"]["train"])
+    head = ["head.weight", "head.bias"]
+    assert asked == [head, ["head.weight", "q.lora_A.w"], ["head.weight"]]
 
 
 def test_the_lines_for_records_are_python() -> None:

@@ -184,7 +184,7 @@ def test_one_report_of_each_record_counts() -> None:
 
 
 def test_a_site_sends_one_sum_of_its_records() -> None:
-    budget = {"epsilon": 20, "delta": 0.01, "scale": 8}
+    budget: dict[str, Any] = {"epsilon": 20, "delta": 0.01, "scale": 8}
     aggregator = HushgradAggregator(
         **budget, mechanism="gaussian-site", params={"records": 9000}, unit="example", min_reports=3
     )
@@ -279,7 +279,9 @@ def test_a_parameter_that_breaks_a_rule_is_named(changes: dict[str, Any]) -> Non
 def test_a_recipe_carries_both_parts_and_not_the_package(tmp_path: Path) -> None:
     script = tmp_path / "client.py"
     script.write_text("")
-    aggregator = HushgradAggregator(**NOISY, unit="example", server_lr=0.5, momentum=0.25)
+    aggregator = HushgradAggregator(
+        **NOISY, unit="example", train=["numpy_*"], server_lr=0.5, momentum=0.25
+    )
     recipe = private_recipe(
         NumpyFedAvgRecipe,
         aggregator,
@@ -303,7 +305,7 @@ def test_a_recipe_carries_both_parts_and_not_the_package(tmp_path: Path) -> None
     server = json.loads((app / "config" / "config_fed_server.json").read_text())
     each = server["workflows"][0]["args"]["aggregator"]
     again = load_class(each["path"])(**each["args"])
-    names = [*NOISY, "unit", "server_lr", "momentum", "central_delta"]
+    names = [*NOISY, "unit", "train", "server_lr", "momentum", "central_delta"]
     assert [getattr(again, n) for n in names] == [getattr(aggregator, n) for n in names]
 
 

@@ -1,19 +1,23 @@
 """What the adapters of federated learning frameworks have in common.
 
 Use it to write an adapter for another framework. Users of Flower and NVFlare need nothing of it.
-Start with :func:`estimate` on the server's side and :class:`Node` on the client's side.
+Start with :func:`chosen` and :func:`estimate` on the server's side, and with :class:`Node` on the
+client's side.
 """
 
 from .models import difference, differences, moved, noisy
 from .node import Node
 from .reports import Answers, PlainReply, count, estimate
 from .run import Run, measures
+from .selection import Train, chosen, received
 
 __all__ = [
     "Answers",
     "Node",
     "PlainReply",
     "Run",
+    "Train",
+    "chosen",
     "count",
     "difference",
     "differences",
@@ -21,4 +25,5 @@ __all__ = [
     "measures",
     "moved",
     "noisy",
+    "received",
 ]

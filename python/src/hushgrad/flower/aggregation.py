@@ -15,7 +15,8 @@ from flwr.serverapp.strategy import Strategy
 from ..aggregator import Estimate
 from ..errors import TooFewReports, invalid
 from ..evaluation import Survey
-from ..federated import Answers, PlainReply, Run, estimate, measures, noisy
+from ..federated import Answers, PlainReply, Run, Train, chosen, estimate, measures, noisy
+from ..federated.models import size
 from ..rounds import Round
 from . import evaluation as questions
 from . import records
@@ -32,6 +33,7 @@ class _Open:
 
     round: Round
     model: ArrayRecord
+    names: tuple[str, ...]
     asked: int
 
 
@@ -43,9 +45,9 @@ class HushgradAggregation(Strategy):
     strategy then aggregates one reply: the model plus the mean update. So FedAvg, FedAvgM and
     FedAdam step as always. Too few reports leave the model as it is.
 
-    Arrays of floating-point numbers are trained, and the estimate has noise in all of them: send
-    no array that no client trains. All other arrays stay as they are, and the inner strategy
-    does not see them.
+    The estimate has noise in every array that trains. By default these are all arrays of
+    floating-point numbers: ``train`` says which ones do. All other arrays travel to the clients
+    and stay as they are, bit by bit. The inner strategy does not see them.
 
     With ``shuffled`` the reports are sealed, and this program reads none of them.
 
@@ -101,6 +103,10 @@ class HushgradAggregation(Strategy):
         Reports that one client may send with unit="example". Of more none is counted.
     shuffled : Shuffled, optional
         Where sealed reports go. Without it the ServerApp counts reports by itself.
+    train : str, sequence of str, or callable, optional
+        Which arrays train: a name or a pattern as of :mod:`fnmatch`, such as ``"head.*"``,
+        several of them, or a function of a name and an array. Default all arrays of
+        floating-point numbers.
     server_lr : float
         The mean update is multiplied by it.
     central_delta : float
@@ -131,6 +137,7 @@ class HushgradAggregation(Strategy):
         unit: Unit = "client",
         max_records: int = 1_000_000,
         shuffled: Shuffled | None = None,
+        train: Train = None,
         server_lr: float = 1.0,
         central_delta: float = 1e-6,
         evaluation: Survey | None = None,
@@ -144,6 +151,7 @@ class HushgradAggregation(Strategy):
         self._unit: Unit = unit
         self._most = max_records
         self._shuffled = shuffled
+        self._train: Train = train
         self._server_lr = server_lr
         self._min_reports = min_reports
         self._params: dict[str, Any] = {
@@ -175,28 +183,30 @@ class HushgradAggregation(Strategy):
         Raises
         ------
         InvalidParameter
-            If the parameters describe no round.
+            If the parameters describe no round, or if what trains is not in the model.
         """
-        part = records.trainable(arrays)
+        model = records.arrays(arrays)
+        names = chosen(model, self._train)
+        part = records.part(arrays, names)
         messages = list(self.strategy.configure_train(server_round, part, config, grid))
         self._drop()
         if not messages:
             return messages
         if not self._said:
-            log.info("hushgrad: %s", noisy(records.arrays(arrays)))
+            log.info("hushgrad: %s", noisy(model, names))
             self._said = True
         round_ = Round.new(
             f"round-{server_round}-{secrets.token_hex(8)}",
-            dim=sum(array.size for array in records.parameters(arrays).values()),
+            dim=size(model, names),
             min_reports=self._least(len(messages)),
             **self._params,
         )
-        round_ = self._send(round_, messages)
+        round_ = self._send(round_, messages, **{records.TRAIN: list(names)})
         for message in messages:
             for name, sent in list(message.content.array_records.items()):
                 if sent is part:
                     message.content[name] = arrays
-        self._open = _Open(round_, arrays, len(messages))
+        self._open = _Open(round_, arrays, names, len(messages))
         return messages
 
     def aggregate_train(
@@ -228,11 +238,11 @@ class HushgradAggregation(Strategy):
             return None, MetricRecord({**self._metrics(opened, answered)})
         sent = sum(len(reports) for _, reports in answered.reports)
         metrics = {**self._metrics(opened, answered), **measures(result, sent)}
-        mean = records.moved(opened.model, result.mean * self._server_lr)
+        mean = records.moved(opened.model, opened.names, result.mean * self._server_lr)
         stepped, inner = self.strategy.aggregate_train(
             server_round, [self._reply(answered.reports[0][0], mean, result.reports)]
         )
-        after = None if stepped is None else records.whole(opened.model, stepped)
+        after = None if stepped is None else records.whole(opened.model, opened.names, stepped)
         return after, MetricRecord({**(inner or {}), **metrics})
 
     def _metrics(
@@ -301,7 +311,7 @@ class HushgradAggregation(Strategy):
             min_reports=self._least(len(messages)),
         )
         round_ = self._send(round_, messages, **questions.asked(self._evaluation.question))
-        self._evaluated = _Open(round_, arrays, len(messages))
+        self._evaluated = _Open(round_, arrays, (), len(messages))
         return messages
 
     def aggregate_evaluate(

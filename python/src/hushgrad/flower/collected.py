@@ -32,7 +32,8 @@ def add_updates(updates: Updates) -> None:
     Parameters
     ----------
     updates : mapping of str to numpy.ndarray of floats, shape (records, ...)
-        What each record alone would add to each trained array of the model, by the array's name.
+        What each record alone would add to each array that trains, by the array's name. Other
+        arrays of the model may be there, and are not looked at.
         For one step of gradient descent this is minus the learning rate times the gradients.
 
     Raises
@@ -53,16 +54,20 @@ def add_updates(updates: Updates) -> None:
 
 
 @contextmanager
-def collecting(round_: Round, model: ArrayRecord, warn: models.Warn) -> Generator[RecordSum]:
+def collecting(
+    round_: Round, model: ArrayRecord, names: models.Names, warn: models.Warn
+) -> Generator[RecordSum]:
     """Collect what :func:`add_updates` gets."""
-    total, trained = RecordSum(round_), records.parameters(model)
-    token = _collector.set(partial(_add, total, trained, warn))
+    total = RecordSum(round_)
+    zero = {name: np.zeros_like(array) for name, array in records.arrays(model).items()}
+    token = _collector.set(partial(_add, total, zero, names, warn))
     try:
         yield total
     finally:
         _collector.reset(token)
 
 
-def _add(total: RecordSum, trained: models.Model, warn: models.Warn, updates: Updates) -> None:
-    zero = {name: np.zeros_like(array) for name, array in trained.items()}
-    total.add(models.differences(updates, zero, warn))
+def _add(
+    total: RecordSum, zero: models.Model, names: models.Names, warn: models.Warn, updates: Updates
+) -> None:
+    total.add(models.differences(updates, zero, names, warn))

@@ -10,7 +10,7 @@ from logging import getLogger
 from flwr.app import ArrayRecord, ConfigRecord, Context, Error, Message, MessageType, RecordDict
 
 from ..errors import HushgradError, PolicyRefused, invalid
-from ..federated import Node
+from ..federated import Node, received
 from ..ledger import Ledger, Reservation
 from ..policy import Policy
 from ..rounds import Round
@@ -34,8 +34,9 @@ class HushgradMod:
     the unit that is protected:
 
     - "client": the ClientApp trains as always, and returns one ArrayRecord with the names and
-      shapes of the model that it got. The mod sends one report of the difference. It protects
-      all data of the client.
+      shapes of the model that it got. The mod sends one report of the difference of those arrays
+      that the server trains. It protects all data of the client. Arrays that do not train may be
+      missing.
     - "example": the ClientApp trains on each of its records alone, and returns all these models
       in one ArrayRecord: every array has one axis more, in front, of shape (records, ...). For
       one step these are the model minus the learning rate times the gradient of each record.
@@ -117,26 +118,25 @@ class HushgradMod:
     def _train(self, msg: Message, context: Context, call_next: App, node: Node) -> Message:
         round_ = self._round(msg, node)
         model = _only("arrays", msg)
-        size = sum(array.size for array in records.parameters(model).values())
-        if size != round_.dim:
-            raise invalid("dim", round_.dim, f"must be the {size} parameters of the model")
+        sent = msg.content.config_records[records.RECORD].get(records.TRAIN)
+        names = received(records.arrays(model), sent, round_.dim)
         with ExitStack() as stack:
             reservation = _reserve(round_, node, stack)
             warn = partial(_warn, round_, context)
             if self._unit == "example" and round_.about_records:
-                total = stack.enter_context(collecting(round_, model, warn))
+                total = stack.enter_context(collecting(round_, model, names, warn))
                 reply = _answer(msg, context, call_next)
                 if reply.has_error():
                     return reply
                 if not total.records or reply.content.array_records:
-                    total.add(records.differences(_only("reply", reply), model, warn))
+                    total.add(records.differences(_only("reply", reply), model, names, warn))
                 report = total.encode(ledger=reservation)
             else:
                 reply = _answer(msg, context, call_next)
                 if reply.has_error():
                     return reply
                 rows = records.difference if self._unit == "client" else records.differences
-                made = rows(_only("reply", reply), model, warn)
+                made = rows(_only("reply", reply), model, names, warn)
                 report = round_.encode(made, ledger=reservation, unit=self._unit)
         return _sent(msg, report)
 

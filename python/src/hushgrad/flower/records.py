@@ -19,6 +19,9 @@ ROUND = "round"
 UNIT = "unit"
 """Key of what a report protects, in the record of a server."""
 
+TRAIN = "train"
+"""Key of the names of the arrays that train, in the record of a server."""
+
 REPORT = "report"
 """Key of the packed reports, in the record of a client."""
 
@@ -29,43 +32,40 @@ FAILED = "hushgrad: the app failed, and the log of the node says why"
 """The reason of an error when the app of a client failed."""
 
 
-def parameters(model: ArrayRecord) -> dict[str, NDArray[Any]]:
-    """Return the arrays of floating-point numbers. Only these are trained."""
-    return models.trained_arrays(arrays(model))
-
-
-def difference(trained: ArrayRecord, model: ArrayRecord, warn: models.Warn) -> models.Row:
+def difference(
+    trained: ArrayRecord, model: ArrayRecord, names: models.Names, warn: models.Warn
+) -> models.Row:
     """Return trained - model as one row; see :func:`hushgrad.federated.difference`."""
-    return models.difference(arrays(trained), arrays(model), warn)
+    return models.difference(arrays(trained), arrays(model), names, warn)
 
 
-def differences(trained: ArrayRecord, model: ArrayRecord, warn: models.Warn) -> models.Row:
+def differences(
+    trained: ArrayRecord, model: ArrayRecord, names: models.Names, warn: models.Warn
+) -> models.Row:
     """Return one row for each of several models; see :func:`hushgrad.federated.differences`."""
-    return models.differences(arrays(trained), arrays(model), warn)
+    return models.differences(arrays(trained), arrays(model), names, warn)
 
 
-def trainable(model: ArrayRecord) -> ArrayRecord:
-    """Return the part of a model that is trained, and the model itself if that is all of it.
+def part(model: ArrayRecord, names: models.Names) -> ArrayRecord:
+    """Return the part of a model that trains, and the model itself if that is all of it.
 
     Strategies of Flower get no other arrays: they multiply every array by weights, which makes
-    floating-point numbers of a counter. In the next round it would be a parameter.
+    floating-point numbers of a counter.
     """
-    names = parameters(model)
     return model if len(names) == len(model) else ArrayRecord({name: model[name] for name in names})
 
 
-def moved(model: ArrayRecord, row: NDArray[np.float64]) -> ArrayRecord:
-    """Return the trained part of the model plus a row."""
-    part = models.trained_arrays(arrays(model))
-    return ArrayRecord({name: Array(array) for name, array in models.moved(part, row).items()})
+def moved(model: ArrayRecord, names: models.Names, row: NDArray[np.float64]) -> ArrayRecord:
+    """Return the part of a model that trains, plus a row."""
+    after = models.moved(arrays(part(model, names)), names, row)
+    return ArrayRecord({name: Array(array) for name, array in after.items()})
 
 
-def whole(model: ArrayRecord, stepped: ArrayRecord) -> ArrayRecord:
-    """Return a model with the trained arrays of a step, in the types of the model."""
-    types = {name: array.dtype for name, array in parameters(model).items()}
+def whole(model: ArrayRecord, names: models.Names, stepped: ArrayRecord) -> ArrayRecord:
+    """Return a model with the arrays of a step, in the types of the model."""
     return ArrayRecord(
         {
-            name: Array(np.asarray(stepped[name].numpy(), types[name])) if name in types else array
+            name: Array(np.asarray(stepped[name].numpy(), array.dtype)) if name in names else array
             for name, array in model.items()
         }
     )

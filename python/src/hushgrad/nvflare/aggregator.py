@@ -22,8 +22,8 @@ from nvflare.app_common.app_constant import AppConstants
 from nvflare.app_common.app_event_type import AppEventType
 
 from ..errors import HushgradError, TooFewReports, invalid
-from ..federated import Answers, PlainReply, Run, estimate, measures, moved, noisy
-from ..federated.models import trained_arrays
+from ..federated import Answers, PlainReply, Run, chosen, estimate, measures, moved, noisy
+from ..federated.models import size
 from ..rounds import Round
 from . import messages
 from .messages import arrays
@@ -44,8 +44,9 @@ class HushgradAggregator(ModelAggregator):
 
     The reports of a site reveal little to everybody, the server included. The server sees
     which site sent a report: a central ε holds only for a party that does not, and its metric
-    is named so. Arrays of floating-point numbers are trained, and the estimate has noise in all
-    of them: send no array that no site trains. All other arrays stay as they are.
+    is named so. The estimate has noise in every array that trains. By default these are all
+    arrays of floating-point numbers: ``train`` says which ones do. All other arrays stay as they
+    are, bit by bit.
 
     Every round logs these metrics, and returns them as metrics of the model:
 
@@ -81,6 +82,9 @@ class HushgradAggregator(ModelAggregator):
         Whose data one report stands for. With "client" every site sends one report. With
         "example" a site sends one report for each of its records: it returns models or
         differences whose arrays have one axis more, which comes first.
+    train : str or list of str, optional
+        Which arrays train: a name or a pattern as of :mod:`fnmatch`, such as ``"head.*"``, or
+        several of them. Default all arrays of floating-point numbers.
     server_lr : float
         The mean update is multiplied by it.
     momentum : float
@@ -104,6 +108,7 @@ class HushgradAggregator(ModelAggregator):
         params: dict[str, Any] | None = None,
         delta: float = 0.0,
         unit: str = "client",
+        train: str | list[str] | None = None,
         server_lr: float = 1.0,
         momentum: float = 0.0,
         central_delta: float = 1e-6,
@@ -111,6 +116,8 @@ class HushgradAggregator(ModelAggregator):
         super().__init__()
         if unit not in ("client", "example"):
             raise invalid("unit", repr(unit), "must be 'client' or 'example'")
+        if callable(train):
+            raise invalid("train", "a function", "must be names and patterns, which a job carries")
         if not 0 <= momentum < 1:
             raise invalid("momentum", momentum, "must be in [0, 1)")
         # NVFlare makes the component anew from the attributes that have names of parameters.
@@ -121,6 +128,7 @@ class HushgradAggregator(ModelAggregator):
         self.params = params
         self.delta = delta
         self.unit = unit
+        self.train = train
         self.server_lr = server_lr
         self.momentum = momentum
         self.central_delta = central_delta
@@ -170,7 +178,7 @@ class HushgradAggregator(ModelAggregator):
             log.warning("hushgrad: %s is given up: %s", opened.round.id, error)
         else:
             quality = measures(result, sum(len(report) for _, report in answers.reports))
-            step = moved(opened.zero, self._next(result.mean))
+            step = moved(opened.zero, list(opened.zero), self._next(result.mean))
         metrics: dict[str, float] = {
             "hushgrad.reports": answers.counted,
             "hushgrad.refused": answers.refused,
@@ -194,18 +202,20 @@ class HushgradAggregator(ModelAggregator):
                 self._open = self._new(data)
             data.set_header(messages.ROUND, self._open.round.description)
             data.set_header(messages.UNIT, self.unit)
+            data.set_header(messages.TRAIN, list(self._open.zero))
 
     def _new(self, data: Shareable) -> _Open:
         model = arrays(data, (DataKind.WEIGHTS,))
         if model is None:
             raise invalid("model", "another type", "must be a dict of NumPy arrays")
+        names = chosen(model, self.train)
         if not self._said:
-            log.info("hushgrad: %s", noisy(model))
+            log.info("hushgrad: %s", noisy(model, names))
             self._said = True
-        zero = {name: np.zeros_like(array) for name, array in sorted(trained_arrays(model).items())}
+        zero = {name: np.zeros_like(model[name]) for name in names}
         round_ = Round.new(
             f"round-{data.get_header(AppConstants.CURRENT_ROUND, 0)}",
-            dim=sum(array.size for array in zero.values()),
+            dim=size(model, names),
             epsilon=self.epsilon,
             scale=self.scale,
             mechanism=self.mechanism,

@@ -19,6 +19,9 @@ ROUND = "hushgrad.round"
 UNIT = "hushgrad.unit"
 """Header of a task: whose data one report stands for, "client" or "example"."""
 
+TRAIN = "hushgrad.train"
+"""Header of a task: the names of the arrays that train."""
+
 REPORT = "hushgrad.report"
 """Parameter of a result: the reports, packed."""
 

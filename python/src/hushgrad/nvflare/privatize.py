@@ -18,7 +18,7 @@ from nvflare.apis.fl_context import FLContext
 from nvflare.apis.shareable import Shareable, make_reply
 
 from ..errors import HushgradError, PolicyRefused, invalid
-from ..federated import Node, difference, differences
+from ..federated import Node, difference, differences, received
 from ..federated.models import Row, Warn
 from ..ledger import Ledger
 from ..policy import Policy
@@ -143,6 +143,7 @@ class _Task:
         self.filters: list[HushgradPrivatize] = []
         self._description: object = None
         self._unit: object = None
+        self._train: object = None
         self._model: dict[str, NDArray[Any]] | None = None
 
     def receive(self, data: Shareable) -> None:
@@ -151,9 +152,10 @@ class _Task:
             return  # a filter before has
         self._description = data.get_header(messages.ROUND)
         self._unit = data.get_header(messages.UNIT)
+        self._train = data.get_header(messages.TRAIN)
         if self._description is not None:
             model = arrays(data, (DataKind.WEIGHTS,))
-            self._model = model and {name: model[name].copy() for name in sorted(model)}
+            self._model = model and {name: array.copy() for name, array in model.items()}
 
     def leaves(self, result: Shareable, node: Node, warn: Warn) -> Shareable:
         """Return what may leave of a result."""
@@ -204,15 +206,13 @@ class _Task:
         model = self._model
         if model is None:
             raise invalid("model", "another type", "must be a dict of NumPy arrays")
-        size = sum(array.size for array in model.values() if array.dtype.kind == "f")
-        if size != round_.dim:
-            raise invalid("dim", round_.dim, f"must be the {size} parameters of the model")
+        names = received(model, self._train, round_.dim)
         trained = arrays(result, (DataKind.WEIGHTS, DataKind.WEIGHT_DIFF))
         if trained is None:
             raise invalid("result", "another type", "must be a dict of NumPy arrays")
         if from_shareable(result).data_kind == DataKind.WEIGHT_DIFF:
             model = {name: np.zeros_like(array) for name, array in model.items()}
-        return (differences if self._unit == "example" else difference)(trained, model, warn)
+        return (differences if self._unit == "example" else difference)(trained, model, names, warn)
 
     def _encode(self, round_: Round, rows: Row, node: Node) -> bytes:
         unit = "example" if self._unit == "example" else "client"
