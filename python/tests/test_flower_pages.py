@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -18,9 +19,12 @@ pytest.importorskip("ray")
 from flower_engine import PATIENCE
 from flower_messages import Nodes, be_a_task, context
 from flwr.app import Array, ArrayRecord, ConfigRecord
+from flwr.clientapp import ClientApp
+from flwr.serverapp.strategy import FedAvg
 from pages import DOCS, blocks, needs_docs
 
-from hushgrad.flower import HushgradAggregation
+from hushgrad import Policy
+from hushgrad.flower import HushgradAggregation, HushgradMod
 
 pytestmark = needs_docs
 
@@ -57,8 +61,31 @@ def test_the_lines_for_a_part_of_a_model_are_python(monkeypatch: pytest.MonkeyPa
     assert asked == [head, ["head.weight", "q.lora_A.w"], ["head.weight"]]
 
 
+def test_the_lines_for_scikit_learn_train(monkeypatch: pytest.MonkeyPatch) -> None:
+    datasets: Any = pytest.importorskip("sklearn.datasets")
+    be_a_task(monkeypatch)
+    _, _, lines, *_ = blocks(DOCS / "flower.md", "python")
+    x, y = datasets.load_digits(return_X_y=True)
+    names: dict[str, Any] = {"x": x[:500] / 16, "y": y[:500]}
+    exec(lines, names)
+    exact = Policy(max_epsilon=math.inf)
+    names["app"] = ClientApp(mods=[HushgradMod(exact)])
+    exec(lines[lines.index("@app.train()") :], names)
+    zeros = {"coef_": np.zeros((10, 64)), "intercept_": np.zeros(10)}
+    model = ArrayRecord({name: Array(array) for name, array in zeros.items()})
+    strategy = HushgradAggregation(
+        FedAvg(), epsilon=math.inf, scale=1, mechanism="none", min_reports=1
+    )
+    (first, *_) = strategy.configure_train(1, model, ConfigRecord(), Nodes())
+    stepped, _ = strategy.aggregate_train(1, [names["app"](first, context())])
+    assert stepped is not None
+    weights: Any = stepped["coef_"].numpy()
+    scores: Any = x[500:] / 16 @ weights.T + stepped["intercept_"].numpy()
+    assert np.mean(scores.argmax(axis=1) == y[500:]) > 0.8
+
+
 def test_the_lines_for_records_are_python() -> None:
-    _, sums, _, records, _ = blocks(DOCS / "flower.md", "python")
+    *_, sums, _, records, _ = blocks(DOCS / "flower.md", "python")
     names: dict[str, Any] = {}
     for lines in (sums, records):
         names.pop("strategy", None)
@@ -68,7 +95,7 @@ def test_the_lines_for_records_are_python() -> None:
 
 def test_the_lines_for_pytorch_add_updates(monkeypatch: pytest.MonkeyPatch) -> None:
     torch: Any = pytest.importorskip("torch")
-    _, sums, lines, *_ = blocks(DOCS / "flower.md", "python")
+    *_, sums, lines, _, _ = blocks(DOCS / "flower.md", "python")
     be_a_task(monkeypatch)
     names: dict[str, Any] = {}
     exec(sums, names)

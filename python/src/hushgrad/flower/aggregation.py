@@ -106,7 +106,7 @@ class HushgradAggregation(Strategy):
     train : str, sequence of str, or callable, optional
         Which arrays train: a name or a pattern as of :mod:`fnmatch`, such as ``"head.*"``,
         several of them, or a function of a name and an array. Default all arrays of
-        floating-point numbers.
+        floating-point numbers. :mod:`hushgrad.models` has the names for other libraries.
     server_lr : float
         The mean update is multiplied by it.
     central_delta : float

@@ -84,7 +84,8 @@ class HushgradAggregator(ModelAggregator):
         differences whose arrays have one axis more, which comes first.
     train : str or list of str, optional
         Which arrays train: a name or a pattern as of :mod:`fnmatch`, such as ``"head.*"``, or
-        several of them. Default all arrays of floating-point numbers.
+        several of them. Default all arrays of floating-point numbers. :mod:`hushgrad.models` has
+        the names for other libraries.
     server_lr : float
         The mean update is multiplied by it.
     momentum : float

@@ -1,0 +1,144 @@
+"""Models of other libraries, as names and arrays, and which of their arrays train.
+
+Flower and NVFlare send a model as named arrays. ``train`` of their adapters takes some of the
+names. With PyTorch and with Keras start with :func:`trainable`, with JAX and Flax with
+:func:`flatten`, and with the linear models of scikit-learn with :func:`coefficients`. No such
+library is imported here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import invalid
+
+Arrays: TypeAlias = dict[str, NDArray[Any]]
+"""A model: arrays by their names."""
+
+Tree: TypeAlias = Mapping[str, Any]
+"""Arrays in mappings in mappings, as in JAX."""
+
+
+def trainable(model: object) -> list[str]:
+    """Return the names of the arrays of a model that train.
+
+    Parameters
+    ----------
+    model : torch.nn.Module or keras.Model
+        A module of PyTorch, also one with adapters of PEFT: the parameters with
+        ``requires_grad``, by their names in ``state_dict()``. Buffers, such as the running mean of
+        batch norm, are none. Of a parameter with several names it is the last one, which
+        ``load_state_dict`` loads last. Or a model of Keras: the ``trainable_weights``, by their
+        places in ``get_weights()``. These are the names that Flower's ArrayRecord gives them.
+
+    Raises
+    ------
+    InvalidParameter
+        If it is no such model.
+    """
+    given = cast("Any", model)
+    if hasattr(model, "named_parameters"):
+        every = given.named_parameters(remove_duplicate=False)
+        return list({id(array): str(name) for name, array in every if array.requires_grad}.values())
+    if hasattr(model, "trainable_weights"):
+        train = {id(weight) for weight in given.trainable_weights}
+        return [str(i) for i, weight in enumerate(given.weights) if id(weight) in train]
+    rule = "must be a module of PyTorch or a model of Keras"
+    raise invalid("model", type(model).__name__, rule)
+
+
+def flatten(tree: Tree) -> Arrays:
+    """Return the arrays of a tree of mappings, as JAX and Flax have them, by their paths.
+
+    ``{"params": {"head": {"kernel": k}}}`` becomes ``{"params/head/kernel": k}``. Empty mappings
+    are left out.
+
+    Raises
+    ------
+    InvalidParameter
+        If a key is no text or has a "/", or if a list or a tuple stands in the tree.
+    """
+    return dict(_leaves(tree, ""))
+
+
+def _leaves(tree: Tree, path: str) -> Iterator[tuple[str, NDArray[Any]]]:
+    for key, value in cast("Mapping[object, object]", tree).items():
+        if not isinstance(key, str) or not key or "/" in key:
+            raise invalid("tree", f"the key {key!r}", "must have texts without '/' as keys")
+        name = path + key
+        if isinstance(value, Mapping):
+            yield from _leaves(cast("Tree", value), f"{name}/")
+        elif isinstance(value, list | tuple):
+            rule = f"must have mappings and arrays alone, and {name!r} is none"
+            raise invalid("tree", type(cast("object", value)).__name__, rule)
+        else:
+            yield name, np.asarray(value)
+
+
+def unflatten(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """Return the tree of which :func:`flatten` returns these arrays.
+
+    Raises
+    ------
+    InvalidParameter
+        If a name is also the path of another array.
+    """
+    tree: dict[str, Any] = {}
+    for name, array in arrays.items():
+        *path, last = name.split("/")
+        branch: dict[str, Any] = tree
+        for key in path:
+            branch = branch.setdefault(key, {})
+            if not isinstance(branch, dict):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise invalid("arrays", repr(name), "must not have the path of another array")
+        if last in branch:
+            raise invalid("arrays", repr(name), "must not be the path of another array")
+        branch[last] = array
+    return tree
+
+
+def coefficients(estimator: object) -> Arrays:
+    """Return ``coef_`` and ``intercept_`` of a linear model of scikit-learn.
+
+    An estimator with ``fit_intercept=False`` has no ``intercept_`` here: it does not train.
+
+    Raises
+    ------
+    InvalidParameter
+        If the estimator has none, as before its first ``fit`` or ``partial_fit``.
+    """
+    names = _names(estimator)
+    for name in names:
+        if not hasattr(estimator, name):
+            got, rule = type(estimator).__name__, f"must be a linear model that has {name}"
+            raise invalid("estimator", got, f"{rule}: fit it, or set_coefficients")
+    return {name: np.array(getattr(estimator, name)) for name in names}
+
+
+def set_coefficients(estimator: object, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Put what :func:`coefficients` has returned into an estimator, which gets copies.
+
+    The estimator may be one that was never fit. Zeros are a first model, of the shapes
+    (classes, features) and (classes,), or (1, features) and (1,) for two classes. A ``partial_fit``
+    goes on from there. To predict without it, a classifier needs its ``classes_``.
+
+    Raises
+    ------
+    InvalidParameter
+        If an array is missing.
+    """
+    names = _names(estimator)
+    for name in names:
+        if name not in arrays:
+            raise invalid("arrays", ", ".join(sorted(arrays)) or "none", f"must have {name!r}")
+    for name in names:
+        setattr(estimator, name, np.array(arrays[name]))
+
+
+def _names(estimator: object) -> list[str]:
+    """Return the names of what an estimator trains."""
+    return ["coef_", "intercept_"] if getattr(estimator, "fit_intercept", True) else ["coef_"]
