@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -45,5 +46,45 @@ func TestExamplesThatAreTooEasyDoNotChooseTheMechanism(t *testing.T) {
 		if run.Mechanism != want {
 			t.Errorf("ε = %g: %s is planned, the least error has %s", budget, run.Mechanism, want)
 		}
+	}
+}
+
+// Noise at entries may hide what coco's run is to learn where privunit, whose exact error is hardly smaller, learns it.
+func TestARunThatIsTooNoisyForOneMechanismIsPlannedWithTheOther(t *testing.T) {
+	rng := rand.New(rand.NewChaCha8([32]byte{0}))
+	centres := make([][]float64, 10)
+	for k := range centres {
+		for range 64 {
+			centres[k] = append(centres[k], max(0, rng.NormFloat64()-.2))
+		}
+	}
+	x, labels := make([][]float64, 300), make([]int, 300)
+	for i := range x {
+		labels[i] = i % 10
+		for j := range 64 {
+			x[i] = append(x[i], max(0, centres[labels[i]][j]*.6+.5*rng.NormFloat64()))
+		}
+	}
+	examples, err := NewExamples(x, labels, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := Request{
+		Mechanism: mechanisms.Auto, Trust: Nobody, Dim: examples.Dim(), Clients: 200, Cohort: 200, Rounds: 12, Epsilon: 3, Delta: 1e-6,
+		PerClient: 5, Examples: examples,
+	}
+	if run, err := q.run(t.Context()); !errors.Is(err, ErrNoise) || run.Mechanism != coco.Name {
+		t.Fatalf("the least error has %v, error %v: want coco, and ErrNoise", run, err)
+	}
+	run, err := q.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Mechanism != privunit.Name || run.Expected.Accuracy < 0.6 {
+		t.Errorf("%s is planned, with an expected accuracy of %v", run.Mechanism, run.Expected)
+	}
+	q.Epsilon = 0.5 // too noisy for both
+	if run, err := q.Run(t.Context()); !errors.Is(err, ErrNoise) {
+		t.Errorf("%v is planned, error %v: want ErrNoise", run, err)
 	}
 }

@@ -63,27 +63,30 @@ type Run struct {
 //
 // "auto" takes the mechanism with the smallest exact error, and coco where its error is within 5 %. With Examples privunit is rehearsed
 // beside it: noise hurts more where clients hold entries than its size says. coco is taken where it leaves at most 5 % more
-// errors.
+// errors, and not where its run is refused for its noise and privunit's is not. The run that is refused comes with the error.
 //
 // Cost: as much as Training.Schedule and NewSpending, and with Examples some seconds for rehearsals.
 func (q Request) Run(ctx context.Context) (*Run, error) {
-	run, err := q.run(ctx)
-	if err != nil || q.Mechanism != mechanisms.Auto || run.Mechanism != coco.Name || run.Expected == nil {
-		return run, err
+	run, refused := q.run(ctx)
+	if refused != nil && !errors.Is(refused, ErrNoise) {
+		return run, refused
+	}
+	if q.Mechanism != mechanisms.Auto || run.Mechanism != coco.Name || run.Expected == nil {
+		return run, refused
 	}
 	considered := run.Schedule.Considered
 	q.Mechanism = privunit.Name
 	if !slices.ContainsFunc(considered, func(a Alternative) bool { return a.Mechanism == q.Mechanism }) {
-		return run, nil
+		return run, refused
 	}
 	other, err := q.run(ctx)
 	if errors.Is(err, ErrNoise) {
-		return run, nil
+		return run, refused
 	}
 	if err != nil {
 		return nil, err
 	}
-	if preferred*(1-other.Expected.Accuracy) >= 1-run.Expected.Accuracy {
+	if refused == nil && preferred*(1-other.Expected.Accuracy) >= 1-run.Expected.Accuracy {
 		return run, nil
 	}
 	best := other.Schedule.Considered[0]
@@ -186,7 +189,7 @@ func (q Request) run(ctx context.Context) (_ *Run, err error) {
 		return nil, err
 	}
 	if err := run.judge(ctx, q, rehearsed); err != nil {
-		return nil, fmt.Errorf("plan: %w", err)
+		return run, fmt.Errorf("plan: %w", err)
 	}
 	return run, nil
 }
