@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,12 @@ from flwr.app import (
 )
 from flwr.serverapp import Grid
 from flwr.supercore.task_identity import TaskIdentity
+from numpy.typing import NDArray
 
-from hushgrad import Round
+from hushgrad import Policy, Round
+from hushgrad.flower import HushgradMod
 
+Floats = NDArray[np.float64]
 NODES = 10
 TARGET = np.array([[1.0, -2.0], [3.0, 0.5]], np.float32)
 
@@ -101,3 +106,36 @@ class Nodes(Grid):
         return list(range(1, NODES + 1))
 
     set_run = run = create_message = push_messages = pull_messages = send_and_receive = None  # type: ignore[assignment]
+
+
+class Clients(Grid):
+    """A grid whose nodes return the model minus rate times a gradient."""
+
+    def __init__(
+        self, count: int, gradient: Callable[[int, Floats], Floats], rate: float = 1.0
+    ) -> None:
+        self.count, self.gradient, self.rate = count, gradient, rate
+        self.asked: list[list[int]] = []
+        self.rounds: list[Round] = []
+        self.mod = HushgradMod(Policy(max_epsilon=math.inf))
+
+    def get_node_ids(self) -> list[int]:
+        return list(range(self.count))
+
+    def send_and_receive(
+        self, messages: Iterable[Message], *, timeout: float | None = None
+    ) -> list[Message]:
+        sent = list(messages)
+        if sent:
+            self.asked.append(sorted(message.metadata.dst_node_id for message in sent))
+            record = sent[0].content.config_records["hushgrad"]
+            self.rounds.append(Round(bytes(record["round"])))  # type: ignore[arg-type]
+        return [self.mod(message, context(), self.train) for message in sent]
+
+    def train(self, message: Message, _: Any) -> Message:
+        before = message.content.array_records["arrays"]["model"].numpy()
+        step = self.rate * self.gradient(message.metadata.dst_node_id, before)
+        arrays = ArrayRecord({"model": Array(np.asarray(before - step))})
+        return Message(RecordDict({"arrays": arrays}), reply_to=message)
+
+    set_run = run = create_message = push_messages = pull_messages = None  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""A site of NVFlare in this process: contexts, tasks and the chains of filters."""
+"""NVFlare in this process: contexts, tasks, the chains of a site, and events of the server."""
 
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -11,14 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from nvflare.apis.dxo import DXO, DataKind, from_shareable
+from nvflare.apis.event_type import EventType
 from nvflare.apis.filter import FilterChainType, FilterContextKey, FilterSource
 from nvflare.apis.fl_constant import FLContextKey
 from nvflare.apis.fl_context import FLContext
 from nvflare.apis.shareable import Shareable
 from nvflare.app_common.app_constant import AppConstants
+from nvflare.app_common.app_event_type import AppEventType
+from nvflare.app_common.utils.fl_model_utils import FLModelUtils
 
 from hushgrad import Round
-from hushgrad.nvflare import HushgradPrivatize
+from hushgrad.nvflare import HushgradAggregator, HushgradPrivatize
 from hushgrad.nvflare import messages as m
 
 Model = dict[str, NDArray[Any]]
@@ -96,3 +99,40 @@ class Site:
 def params(answer: Shareable) -> dict[str, Any]:
     """Return the parameters of an answer."""
     return from_shareable(answer).data
+
+
+class Engine:
+    """Takes note of the events that a component fires."""
+
+    def __init__(self) -> None:
+        self.fired: list[tuple[str, Any]] = []
+
+    def fire_event(self, event_type: str, context: FLContext) -> None:
+        self.fired.append((event_type, context.get_prop(FLContextKey.EVENT_DATA)))
+
+
+def send(
+    aggregator: HushgradAggregator,
+    before: Model | None = None,
+    *,
+    number: int = 0,
+    rounds: int | None = None,
+) -> Shareable:
+    """Return the task that a site gets, after the event that NVFlare fires."""
+    data, context, engine = task(None, before=before), FLContext(), Engine()
+    data.set_header(AppConstants.CURRENT_ROUND, number)
+    data.set_header(AppConstants.NUM_ROUNDS, rounds)
+    context.put("__engine__", engine, private=True, sticky=False)
+    context.set_prop(AppConstants.TRAIN_SHAREABLE, data, private=True, sticky=False)
+    aggregator.handle_event(AppEventType.BEFORE_TRAIN_TASK, context)
+    fatal = [data for event, data in engine.fired if event == EventType.FATAL_SYSTEM_ERROR]
+    if fatal:
+        raise SystemError(fatal[0])
+    return data
+
+
+def receive(aggregator: HushgradAggregator, site: int, answer: Shareable) -> None:
+    """Hand an answer over, as FedAvg does."""
+    got = FLModelUtils.from_shareable(answer)
+    got.meta["client_name"] = f"site-{site}"
+    aggregator.accept_model(got)

@@ -17,7 +17,7 @@ pytest.importorskip("flwr")
 pytest.importorskip("ray")
 
 from flower_engine import PATIENCE
-from flower_messages import Nodes, be_a_task, context
+from flower_messages import Clients, Nodes, be_a_task, context
 from flwr.app import Array, ArrayRecord, ConfigRecord
 from flwr.clientapp import ClientApp
 from flwr.serverapp.strategy import FedAvg
@@ -45,9 +45,26 @@ def test_the_built_in_mod_does_what_the_page_says(tmp_path: Path) -> None:
     assert done.stdout == printed
 
 
+def test_the_lines_of_a_planned_run_train(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    be_a_task(monkeypatch)
+    lines, *_ = blocks(DOCS / "flower.md", "python")
+    rng = np.random.default_rng(1)
+    y = np.arange(300) % 3
+    x = np.eye(3)[y] + rng.standard_normal((300, 3)) / 4
+    grid = Clients(200, lambda node, model: np.zeros_like(model))
+    arrays = ArrayRecord({"model": Array(np.zeros((4, 3)))})
+    names: dict[str, Any] = {"x": x, "y": y, "grid": grid, "arrays": arrays}
+    exec(lines, names)
+    assert "expected accuracy" in capsys.readouterr().out
+    assert [len(asked) for asked in grid.asked] == [200] * 12
+    assert names["result"].arrays["model"].numpy().shape == (4, 3)
+
+
 def test_the_lines_for_a_part_of_a_model_are_python(monkeypatch: pytest.MonkeyPatch) -> None:
     be_a_task(monkeypatch)
-    choices, *_ = blocks(DOCS / "flower.md", "python")
+    _, choices, *_ = blocks(DOCS / "flower.md", "python")
     shapes = {"head.weight": (20, 4), "head.bias": (20,), "q.lora_A.w": (9,)}
     model = ArrayRecord({name: Array(np.zeros(shape)) for name, shape in shapes.items()})
     asked: list[object] = []
@@ -64,7 +81,7 @@ def test_the_lines_for_a_part_of_a_model_are_python(monkeypatch: pytest.MonkeyPa
 def test_the_lines_for_scikit_learn_train(monkeypatch: pytest.MonkeyPatch) -> None:
     datasets: Any = pytest.importorskip("sklearn.datasets")
     be_a_task(monkeypatch)
-    _, _, lines, *_ = blocks(DOCS / "flower.md", "python")
+    _, _, _, lines, *_ = blocks(DOCS / "flower.md", "python")
     x, y = datasets.load_digits(return_X_y=True)
     names: dict[str, Any] = {"x": x[:500] / 16, "y": y[:500]}
     exec(lines, names)

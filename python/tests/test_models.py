@@ -178,5 +178,7 @@ def test_doubles_stand_in_where_no_library_is_installed() -> None:
     assert trainable(SimpleNamespace(weights=weights, trainable_weights=weights[1:3])) == ["1", "2"]
     estimator = SimpleNamespace(coef_=np.ones(2), intercept_=0.5)
     arrays = coefficients(estimator)
-    set_coefficients(estimator, {"coef_": arrays["coef_"] + 1, "intercept_": np.array(2.0)})
+    given = {"coef_": arrays["coef_"] + 1, "intercept_": np.array(2.0)}
+    set_coefficients(estimator, given)
+    given["coef_"][:] = 9  # the estimator has a copy
     assert (estimator.coef_.tolist(), float(estimator.intercept_)) == ([2.0, 2.0], 2.0)

@@ -21,17 +21,11 @@ import pytest
 pytest.importorskip("nvflare")
 
 from nvflare.apis.dxo import DataKind, from_shareable
-from nvflare.apis.event_type import EventType
-from nvflare.apis.fl_constant import FLContextKey
-from nvflare.apis.fl_context import FLContext
-from nvflare.apis.shareable import Shareable
 from nvflare.app_common.abstract.fl_model import FLModel, ParamsType
-from nvflare.app_common.app_constant import AppConstants
-from nvflare.app_common.app_event_type import AppEventType
 from nvflare.app_common.np.recipes import NumpyFedAvgRecipe
 from nvflare.app_common.utils.fl_model_utils import FLModelUtils
 from nvflare.fuel.utils.class_loader import load_class
-from nvflare_site import Model, Site, model, params, result, task
+from nvflare_site import Model, Site, model, params, receive, result, send
 from pages import DOCS, blocks, needs_docs
 
 from hushgrad import InvalidParameter, Ledger, Round, _bridge
@@ -42,35 +36,6 @@ SITES = 10
 EXACT: dict[str, Any] = {"epsilon": math.inf, "scale": 1.0, "mechanism": "none", "min_reports": 1}
 NOISY: dict[str, Any] = {"epsilon": 2.0, "scale": 1.0, "params": {"sparsity": 2}, "min_reports": 4}
 JOB = HushgradPrivatize(max_epsilon=math.inf, unit="example")
-
-
-class Engine:
-    """Takes note of the events that a component fires."""
-
-    def __init__(self) -> None:
-        self.fired: list[tuple[str, Any]] = []
-
-    def fire_event(self, event_type: str, context: FLContext) -> None:
-        self.fired.append((event_type, context.get_prop(FLContextKey.EVENT_DATA)))
-
-
-def send(aggregator: HushgradAggregator, before: Model | None = None) -> Shareable:
-    """Return the task that a site gets, after the event that NVFlare fires."""
-    data, context, engine = task(None, before=before), FLContext(), Engine()
-    context.put("__engine__", engine, private=True, sticky=False)
-    context.set_prop(AppConstants.TRAIN_SHAREABLE, data, private=True, sticky=False)
-    aggregator.handle_event(AppEventType.BEFORE_TRAIN_TASK, context)
-    fatal = [data for event, data in engine.fired if event == EventType.FATAL_SYSTEM_ERROR]
-    if fatal:
-        raise SystemError(fatal[0])
-    return data
-
-
-def receive(aggregator: HushgradAggregator, site: int, answer: Shareable) -> None:
-    """Hand an answer over, as FedAvg does."""
-    got = FLModelUtils.from_shareable(answer)
-    got.meta["client_name"] = f"site-{site}"
-    aggregator.accept_model(got)
 
 
 def step(aggregator: HushgradAggregator) -> tuple[Model, dict[str, float]]:
@@ -269,7 +234,9 @@ def test_a_model_that_is_none_of_numpy_ends_the_job() -> None:
         send(HushgradAggregator(**NOISY), before={"w": "text"})  # type: ignore[dict-item]
 
 
-@pytest.mark.parametrize("changes", [{"unit": "site"}, {"momentum": 1.0}, {"momentum": math.nan}])
+@pytest.mark.parametrize(
+    "changes", [{"unit": "site"}, {"momentum": 1.0}, {"momentum": math.nan}, {"averaging": 1.0}]
+)
 def test_a_parameter_that_breaks_a_rule_is_named(changes: dict[str, Any]) -> None:
     with pytest.raises(InvalidParameter) as refused:
         HushgradAggregator(**NOISY, **changes)
@@ -305,7 +272,7 @@ def test_a_recipe_carries_both_parts_and_not_the_package(tmp_path: Path) -> None
     server = json.loads((app / "config" / "config_fed_server.json").read_text())
     each = server["workflows"][0]["args"]["aggregator"]
     again = load_class(each["path"])(**each["args"])
-    names = [*NOISY, "unit", "train", "server_lr", "momentum", "central_delta"]
+    names = [*NOISY, "unit", "train", "server_lr", "momentum", "averaging", "central_delta"]
     assert [getattr(again, n) for n in names] == [getattr(aggregator, n) for n in names]
 
 
@@ -313,9 +280,12 @@ def test_a_recipe_carries_both_parts_and_not_the_package(tmp_path: Path) -> None
 def test_the_page_shows_a_job_and_a_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("client.py").write_text("")
-    job, ledger = blocks(DOCS / "nvflare.md", "python")
-    names: dict[str, Any] = {"model": np.zeros((8, 8), np.float32)}
+    job, planned, ledger = blocks(DOCS / "nvflare.md", "python")
+    gradients = np.random.default_rng(1).standard_normal((300, 64)) + 1
+    names: dict[str, Any] = {"model": np.zeros((8, 8), np.float32), "gradients": gradients}
     exec(job, names)
+    exec(planned, names)
+    assert names["aggregator"].mechanism == names["run"].mechanism
     names["recipe"].export("out")
     assert Path("out/job/app/custom/client.py").is_file()
     assert "/var/lib/hushgrad/ledger" in ledger

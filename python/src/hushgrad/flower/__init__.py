@@ -13,7 +13,7 @@ model that came. It removes everything else from the reply. The aggregation esti
 difference and gives it to the strategy that it wraps. With ``unit="example"`` at both ends a
 client sends one report for each of its records, or one of their sum (:func:`add_updates`). With
 :class:`Shuffled` the reports are sealed, and the server that counts them does not see who sent
-what.
+what. :meth:`HushgradAggregation.from_plan` takes the numbers of a run from :func:`hushgrad.plan`.
 """
 
 from ..federated import PlainReply
@@ -21,5 +21,13 @@ from .aggregation import HushgradAggregation
 from .collected import add_updates
 from .mod import HushgradMod
 from .shuffled import Shuffled
+from .turns import InTurn
 
-__all__ = ["HushgradAggregation", "HushgradMod", "PlainReply", "Shuffled", "add_updates"]
+__all__ = [
+    "HushgradAggregation",
+    "HushgradMod",
+    "InTurn",
+    "PlainReply",
+    "Shuffled",
+    "add_updates",
+]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from logging import getLogger
 from typing import Any
 
-from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict
+from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord
 from flwr.serverapp import Grid
 from flwr.serverapp.strategy import Strategy
 
@@ -17,11 +17,15 @@ from ..errors import TooFewReports, invalid
 from ..evaluation import Survey
 from ..federated import Answers, PlainReply, Run, Train, chosen, estimate, measures, noisy
 from ..federated.models import size
+from ..federated.planned import TRUSTS_OTHERS, planned
+from ..planning import Plan
 from ..rounds import Round
 from . import evaluation as questions
 from . import records
+from .around import Around
 from .replies import answers, rejected
 from .shuffled import Shuffled
+from .turns import steps
 from .unit import Unit, checked
 
 log = getLogger("flwr")
@@ -37,7 +41,7 @@ class _Open:
     asked: int
 
 
-class HushgradAggregation(Strategy):
+class HushgradAggregation(Around):
     """A strategy that trains on private reports, around any other strategy.
 
     It opens a round in every round of Flower and sends it to the clients that the inner
@@ -109,6 +113,9 @@ class HushgradAggregation(Strategy):
         floating-point numbers. :mod:`hushgrad.models` has the names for other libraries.
     server_lr : float
         The mean update is multiplied by it.
+    averaging : float
+        Decay of the exponential average of the models, in [0, 1). With more than 0 the average, and
+        not the last model, is evaluated and returned by ``start``. It has less noise.
     central_delta : float
         δ at which the central ε is stated.
     evaluation : Survey, optional
@@ -139,6 +146,7 @@ class HushgradAggregation(Strategy):
         shuffled: Shuffled | None = None,
         train: Train = None,
         server_lr: float = 1.0,
+        averaging: float = 0.0,
         central_delta: float = 1e-6,
         evaluation: Survey | None = None,
         **params: float | str,
@@ -147,7 +155,7 @@ class HushgradAggregation(Strategy):
             raise invalid("min_reports", "nothing", "is required with unit='example'")
         if max_records < 1:
             raise invalid("max_records", max_records, "must be at least 1")
-        self.strategy = strategy
+        super().__init__(strategy, averaging)
         self._unit: Unit = unit
         self._most = max_records
         self._shuffled = shuffled
@@ -167,6 +175,48 @@ class HushgradAggregation(Strategy):
         self._evaluated: _Open | None = None
         self._evaluations = 0
         self._said = False  # which arrays get noise
+
+    @classmethod
+    def from_plan(
+        cls,
+        plan: Plan,
+        strategy: Strategy | None = None,
+        *,
+        client_lr: float = 1.0,
+        **over: Any,  # noqa: ANN401
+    ) -> HushgradAggregation:
+        """Return the strategy of a planned run.
+
+        It takes mechanism, ε, δ, scale and parameters of the rounds, the unit, the learning rate,
+        the momentum and the average of the models from the plan. Give ``plan.affordable`` to
+        ``start`` as num_rounds. min_reports is the plan's cohort where the clients trust a shuffler
+        or two servers, because the promise needs so many reports, and otherwise half of it.
+
+        Parameters
+        ----------
+        plan : Plan
+            What :func:`hushgrad.plan` returned.
+        strategy : FedAvgM, optional
+            Who chooses the clients. Its server_momentum must be the plan's, and its
+            server_learning_rate 1. Without it clients take part in turn, as the plan has it:
+            :class:`InTurn`.
+        client_lr : float
+            Learning rate of the client's step. A plan is about gradients: a client that
+            returns the model minus client_lr times its gradient trains as planned. For several
+            steps give the sum of their rates.
+        **over
+            Arguments that replace the plan's, and others of this class: ``train``, ``shuffled``.
+
+        Raises
+        ------
+        InvalidParameter
+            If the strategy steps in another way, if a plan that trusts a shuffler or two servers
+            has no ``shuffled``, or if the plan is of records with a report each.
+        """
+        if plan.trust in TRUSTS_OTHERS and over.get("shuffled") is None:
+            raise invalid("shuffled", "nothing", f"is required: the plan trusts {plan.trust}")
+        given = {**planned(plan, client_lr), **plan.params, **over}
+        return cls(steps(plan, strategy), **given)
 
     def summary(self) -> None:
         """Log what the strategy is."""
@@ -240,9 +290,11 @@ class HushgradAggregation(Strategy):
         metrics = {**self._metrics(opened, answered), **measures(result, sent)}
         mean = records.moved(opened.model, opened.names, result.mean * self._server_lr)
         stepped, inner = self.strategy.aggregate_train(
-            server_round, [self._reply(answered.reports[0][0], mean, result.reports)]
+            server_round, [self.reply(answered.reports[0][0], mean, result.reports)]
         )
         after = None if stepped is None else records.whole(opened.model, opened.names, stepped)
+        if after is not None:
+            self.remember(after, opened.names)
         return after, MetricRecord({**(inner or {}), **metrics})
 
     def _metrics(
@@ -298,7 +350,7 @@ class HushgradAggregation(Strategy):
         InvalidParameter
             If the parameters describe no round.
         """
-        messages = list(self.strategy.configure_evaluate(server_round, arrays, config, grid))
+        messages = list(super().configure_evaluate(server_round, arrays, config, grid))
         if self._evaluation is None or not messages:
             return messages
         if self._evaluations >= self._evaluation.plan.rounds:
@@ -327,7 +379,7 @@ class HushgradAggregation(Strategy):
             As in :meth:`aggregate_train`.
         """
         if self._evaluation is None:
-            return self.strategy.aggregate_evaluate(server_round, replies)
+            return super().aggregate_evaluate(server_round, replies)
         opened, self._evaluated = self._evaluated, None
         if opened is None:
             return None
@@ -343,10 +395,3 @@ class HushgradAggregation(Strategy):
             return MetricRecord({**self._metrics(opened, answered, "evaluate")})
         read = questions.flat(self._evaluation.read(result))
         return MetricRecord({**read, **self._metrics(opened, answered, "evaluate")})
-
-    def _reply(self, received: Message, model: ArrayRecord, reports: int) -> Message:
-        """Return the one reply that the inner strategy aggregates."""
-        arrays = getattr(self.strategy, "arrayrecord_key", "arrays")
-        weight = getattr(self.strategy, "weighted_by_key", "num-examples")
-        content = RecordDict({arrays: model, "metrics": MetricRecord({weight: reports})})
-        return Message(content, reply_to=received)

@@ -22,15 +22,17 @@ from nvflare.app_common.app_constant import AppConstants
 from nvflare.app_common.app_event_type import AppEventType
 
 from ..errors import HushgradError, TooFewReports, invalid
-from ..federated import Answers, PlainReply, Run, chosen, estimate, measures, moved, noisy
+from ..federated import Run, chosen, estimate, measures, noisy
 from ..federated.models import size
+from ..federated.planned import TRUSTS_OTHERS, planned
+from ..planning import Plan
 from ..rounds import Round
 from . import messages
 from .messages import arrays
+from .opened import Opened
+from .steps import Steps
 
 log = getLogger(__name__)
-
-_LONGEST = 500  # characters of a site's words in the log
 
 
 class HushgradAggregator(ModelAggregator):
@@ -90,6 +92,9 @@ class HushgradAggregator(ModelAggregator):
         The mean update is multiplied by it.
     momentum : float
         Share of the step before that is added to every step, in [0, 1).
+    averaging : float
+        Decay of the exponential average of the models, in [0, 1). With more than 0 the step of the
+        job's last round leads to the average, and the job ends with it. It has less noise.
     central_delta : float
         δ at which the central ε is stated.
 
@@ -112,6 +117,7 @@ class HushgradAggregator(ModelAggregator):
         train: str | list[str] | None = None,
         server_lr: float = 1.0,
         momentum: float = 0.0,
+        averaging: float = 0.0,
         central_delta: float = 1e-6,
     ) -> None:
         super().__init__()
@@ -119,8 +125,6 @@ class HushgradAggregator(ModelAggregator):
             raise invalid("unit", repr(unit), "must be 'client' or 'example'")
         if callable(train):
             raise invalid("train", "a function", "must be names and patterns, which a job carries")
-        if not 0 <= momentum < 1:
-            raise invalid("momentum", momentum, "must be in [0, 1)")
         # NVFlare makes the component anew from the attributes that have names of parameters.
         self.epsilon = epsilon
         self.scale = scale
@@ -132,12 +136,55 @@ class HushgradAggregator(ModelAggregator):
         self.train = train
         self.server_lr = server_lr
         self.momentum = momentum
+        self.averaging = averaging
         self.central_delta = central_delta
         self._lock = threading.Lock()
-        self._open: _Open | None = None
+        self._open: Opened | None = None
         self._run = Run(central_delta, log)
-        self._step: NDArray[np.float64] | None = None
+        self._steps = Steps(server_lr, momentum, averaging)
         self._said = False  # which arrays get noise
+
+    @classmethod
+    def from_plan(
+        cls,
+        plan: Plan,
+        *,
+        client_lr: float = 1.0,
+        **over: Any,  # noqa: ANN401
+    ) -> HushgradAggregator:
+        """Return the aggregator of a planned run.
+
+        It takes mechanism, ε, δ, scale and parameters of the rounds, the unit, the learning rate,
+        the momentum and the average of the models from the plan. min_reports is half of the plan's
+        cohort. Give the recipe ``min_clients=plan.clients`` and ``num_rounds=plan.affordable``.
+
+        Parameters
+        ----------
+        plan : Plan
+            What :func:`hushgrad.plan` returned, with all clients in every round: NVFlare takes no
+            turns.
+        client_lr : float
+            Learning rate of a site's step. A plan is about gradients: a site that returns
+            the model minus client_lr times its gradient trains as planned. For several steps give
+            the sum of their rates.
+        **over
+            Arguments that replace the plan's, and others of this class: ``train``.
+
+        Raises
+        ------
+        InvalidParameter
+            If clients take turns, or if the plan trusts a shuffler or two servers, which NVFlare
+            does not have.
+        """
+        if plan.trust in TRUSTS_OTHERS:
+            rule = 'must be planned with trust="nobody" or "own-site": there is no shuffler'
+            raise invalid("plan", f"trust in {plan.trust}", rule)
+        given = planned(plan, client_lr)
+        if plan.cohort < plan.clients:
+            got = f"{plan.cohort} of {plan.clients} clients in a round"
+            raise invalid("plan", got, f"must have all of them: plan with cohort={plan.clients}")
+        given |= {"params": dict(plan.params), "momentum": plan.momentum, **over}
+        return cls(**given)
 
     def handle_event(self, event_type: str, fl_ctx: FLContext) -> None:
         """Put the round into the task that is about to be sent."""
@@ -171,7 +218,7 @@ class HushgradAggregator(ModelAggregator):
         if opened.plain is not None:
             raise opened.plain
         answers = opened.answers
-        step: dict[str, NDArray[Any]] = {}
+        mean: NDArray[np.float64] | None = None
         quality: dict[str, float] = {}
         try:
             result = estimate(opened.round, answers, _rejected, unit=self.unit)
@@ -179,7 +226,7 @@ class HushgradAggregator(ModelAggregator):
             log.warning("hushgrad: %s is given up: %s", opened.round.id, error)
         else:
             quality = measures(result, sum(len(report) for _, report in answers.reports))
-            step = moved(opened.zero, list(opened.zero), self._next(result.mean))
+            mean = result.mean
         metrics: dict[str, float] = {
             "hushgrad.reports": answers.counted,
             "hushgrad.refused": answers.refused,
@@ -189,6 +236,7 @@ class HushgradAggregator(ModelAggregator):
             **quality,
         }
         log.info("hushgrad: %s: %s", opened.round.id, _printed(metrics))
+        step = self._steps.step(opened.model, mean, last=opened.last)
         return FLModel(params_type=ParamsType.DIFF, params=step, metrics=metrics)
 
     def reset_stats(self) -> None:
@@ -203,9 +251,9 @@ class HushgradAggregator(ModelAggregator):
                 self._open = self._new(data)
             data.set_header(messages.ROUND, self._open.round.description)
             data.set_header(messages.UNIT, self.unit)
-            data.set_header(messages.TRAIN, list(self._open.zero))
+            data.set_header(messages.TRAIN, list(self._open.model))
 
-    def _new(self, data: Shareable) -> _Open:
+    def _new(self, data: Shareable) -> Opened:
         model = arrays(data, (DataKind.WEIGHTS,))
         if model is None:
             raise invalid("model", "another type", "must be a dict of NumPy arrays")
@@ -213,9 +261,9 @@ class HushgradAggregator(ModelAggregator):
         if not self._said:
             log.info("hushgrad: %s", noisy(model, names))
             self._said = True
-        zero = {name: np.zeros_like(model[name]) for name in names}
+        number = int(data.get_header(AppConstants.CURRENT_ROUND) or 0)
         round_ = Round.new(
-            f"round-{data.get_header(AppConstants.CURRENT_ROUND, 0)}",
+            f"round-{number}",
             dim=size(model, names),
             epsilon=self.epsilon,
             scale=self.scale,
@@ -224,15 +272,8 @@ class HushgradAggregator(ModelAggregator):
             min_reports=self.min_reports,
             **(self.params or {}),
         )
-        return _Open(round_, zero)
-
-    def _next(self, mean: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the step of a mean update."""
-        step = mean * self.server_lr
-        if self._step is not None:
-            step += self.momentum * self._step
-        self._step = step
-        return step
+        last = number + 1 == data.get_header(AppConstants.NUM_ROUNDS)
+        return Opened(round_, {name: model[name].copy() for name in names}, last=last)
 
     def _sender(self, model: FLModel) -> str:
         """Return the name of the site that sent a model."""
@@ -241,46 +282,6 @@ class HushgradAggregator(ModelAggregator):
             return str(name)
         peer = self.fl_ctx and self.fl_ctx.get_peer_context()
         return str(peer and peer.get_identity_name())
-
-
-class _Open:
-    """A round that is open, and what the sites answered.
-
-    The reports stay here until the round is estimated.
-    """
-
-    def __init__(self, round_: Round, zero: dict[str, NDArray[Any]]) -> None:
-        self.round = round_
-        self.zero = zero
-        self.answers = Answers[str]()
-        self.plain: PlainReply | None = None
-        self._heard: set[str] = set()
-
-    def accept(self, site: str, answer: Mapping[str, object]) -> None:
-        """Sort an answer into reports, refusals, failures and plain models."""
-        report, refused = answer.get(messages.REPORT), answer.get(messages.REFUSED)
-        if site in self._heard:
-            self._fail(site, "it answered before")
-        elif isinstance(refused, str):
-            self.answers.refused += 1
-            log.info("hushgrad: %s refused: %s", site, refused[:_LONGEST])
-        elif report is None:
-            self.plain = PlainReply(
-                f"{site} sent a model or metrics, and no report: give its job the filter "
-                "HushgradPrivatize",
-                *("filters", "none of hushgrad", "must have HushgradPrivatize"),
-            )
-        elif answer.get(messages.ROUND) != self.round.digest:
-            self._fail(site, "its report is of another round")
-        elif not isinstance(report, bytes):
-            self._fail(site, "its report is of another type")
-        else:
-            self.answers.reports.append((site, report))
-        self._heard.add(site)
-
-    def _fail(self, site: str, why: str) -> None:
-        self.answers.failed += 1
-        log.info("hushgrad: %s: %s", site, why)
 
 
 def _rejected(site: str, error: HushgradError) -> None:
