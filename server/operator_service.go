@@ -103,7 +103,7 @@ func (s operatorService) complete(ctx context.Context, r fl.Round) (fl.Round, fl
 	}
 }
 
-// checkReportSize refuses rounds whose reports could never arrive.
+// checkReportSize refuses rounds whose reports, or whose second server's sum, could never arrive.
 func (r *round) checkReportSize(maxMessageBytes int) error {
 	const envelope = 1 << 10 // the other fields of a SubmitReportsRequest
 	size := 0
@@ -112,8 +112,12 @@ func (r *round) checkReportSize(maxMessageBytes int) error {
 	} else if sized, ok := r.mechanism.(fl.ReportSizer); ok {
 		size = sized.ReportBytes()
 	}
+	if r.twoServers() {
+		const rest = 4 << 10 // of a sum, which is as long as a share otherwise
+		size = max(size, r.sealing.format.Second+rest)
+	}
 	if size > maxMessageBytes-envelope {
-		return fl.Invalid("dim", r.description.Dim, "must leave a report (%d bytes) below the message limit of %d bytes", size, maxMessageBytes)
+		return fl.Invalid("dim", r.description.Dim, "must leave a report, or the second server's sum, (%d bytes) below the message limit of %d bytes", size, maxMessageBytes)
 	}
 	return nil
 }

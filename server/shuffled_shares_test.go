@@ -265,13 +265,21 @@ func TestASecondShareIsTheOneOfItsReport(t *testing.T) {
 	}
 }
 
-// Only the first server's share travels to the server.
-func TestTheSecondSharesMayBeLargerThanAMessage(t *testing.T) {
-	p := start(t, server.Config{Seal: newKeys(t), Limits: server.Limits{MaxMessageBytes: 64 << 10}})
+// Only the first server's share travels to the server, and in the end the second server's sum. A round whose sum no message could bring
+// is refused when it opens, and one whose sum just fits ends.
+func TestTheSecondSumFitsIntoAMessage(t *testing.T) {
 	r := sharesRound("r")
 	r.Dim = 1 << 16
-	if r = open(t, p, r); mechanismOf(t, r).(fl.SharedMechanism).ShareBytes(fl.SecondServer) <= 64<<10 {
-		t.Error("the second share fits into a message: nothing was tested")
+	with := func(maxMessageBytes int) *peers {
+		return start(t, server.Config{Seal: newKeys(t), Limits: server.Limits{MaxMessageBytes: maxMessageBytes}})
+	}
+	share := mechanismOf(t, open(t, with(1<<20), r)).(fl.SharedMechanism).ShareBytes(fl.SecondServer)
+	_, err := with(share+5<<10-1).operator.OpenRound(t.Context(), r)
+	wantField(t, "a sum that is too long", errors.Unwrap(err), codes.InvalidArgument, "round.dim")
+	p := with(share + 5<<10)
+	r = open(t, p, r)
+	if err := complete(t, p, r, forwardShares(t, p, r, 4)); err != nil {
+		t.Error(err)
 	}
 }
 
