@@ -119,10 +119,7 @@ func killRoles(t *testing.T, dir string, kills int, change func(*fl.Round)) {
 		}
 		for i, role := range []*process{shuffler, parameter, shuffler} { // each a while after the other
 			role.again(t, i)
-			eventually(t, "the estimate", func() bool {
-				_, err := operator.Estimate(t.Context(), "r", false)
-				return err == nil
-			})
+			eventually(t, "the estimate", func() bool { return seen.ask(t.Context(), operator) })
 		}
 		seen.requireOneRelease(t)
 	}

@@ -96,17 +96,24 @@ func (w *witness) letGo() {
 	w.holds = false
 }
 
+// ask notes the estimate, if there is one, and returns whether there is.
+func (w *witness) ask(ctx context.Context, operator *client.Operator) bool {
+	got, err := operator.Estimate(ctx, "r", false)
+	if err == nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.estimates[fmt.Sprint(got.Reports, got.Columns)]++
+	}
+	return err == nil
+}
+
 // watch asks for the estimate again and again until the test ends, whatever is killed meanwhile.
 func (w *witness) watch(t *testing.T, operator *client.Operator) {
 	ctx, stop := context.WithCancel(t.Context())
 	var watching sync.WaitGroup
 	watching.Go(func() {
 		for ; ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
-			if got, err := operator.Estimate(ctx, "r", false); err == nil {
-				w.mu.Lock()
-				w.estimates[fmt.Sprint(got.Reports, got.Columns)]++
-				w.mu.Unlock()
-			}
+			w.ask(ctx, operator)
 		}
 	})
 	t.Cleanup(func() { // before the connection is closed
