@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,24 @@ def new_round(**changes: Any) -> Round:
     given: dict[str, Any] = {"id": "r", "dim": DIM, "epsilon": 4.0, "scale": 0.5, "min_reports": 3}
     given |= {"mechanism": "coco", "sparsity": 2, **changes}
     return Round.new(**{name: value for name, value in given.items() if value is not None})
+
+
+def two_servers(dim: int = DIM, **changes: Any) -> Round:
+    """Return a round of two servers, which nobody runs."""
+    sealed = {"shuffler": "shuffler.example", "seal_key": KEY, "share_key": SHARE_KEY}
+    made = {"mechanism": "gaussian-shares", "delta": 1e-6, "sparsity": None}
+    return new_round(**{"dim": dim, **made, **sealed, **changes})
+
+
+def pins(epsilon: float = 4.0) -> dict[str, Any]:
+    """Return the settings of a node that accepts rounds of these two servers."""
+    return {
+        "hushgrad-max-epsilon": epsilon,
+        "hushgrad-max-delta": 1e-6,
+        "hushgrad-shuffler": "shuffler.example",
+        "hushgrad-seal-key": hashlib.sha256(KEY).hexdigest(),
+        "hushgrad-share-key": hashlib.sha256(SHARE_KEY).hexdigest(),
+    }
 
 
 @pytest.fixture

@@ -26,8 +26,13 @@ def free_port() -> int:
 
 def run_metrics(*arguments: str) -> list[dict[str, float]]:
     """Return the metrics of the rounds of flower_run.py."""
+    return printed_json(Path(__file__).with_name("flower_run.py"), *arguments)
+
+
+def printed_json(script: Path, *arguments: str) -> Any:
+    """Return what a script prints in its last line."""
     done = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("flower_run.py")), *arguments],
+        [sys.executable, str(script), *arguments],
         env=os.environ | {"FLWR_TELEMETRY_ENABLED": "0"},
         timeout=PATIENCE,
         capture_output=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,12 @@ import pytest
 
 pytest.importorskip("flwr")
 
+from conftest import pins, two_servers
 from flower_messages import be_a_task, context, described, never, new_round, reason, trained
 from flwr.app import Array, ConfigRecord, Context, Error, Message, MessageType
 
 from hushgrad import Ledger, Policy, Round
+from hushgrad.federated import Node
 from hushgrad.flower import HushgradMod
 
 
@@ -106,6 +109,40 @@ def test_the_text_of_an_error_stays_at_the_node(
         reply = HushgradMod(Policy(max_epsilon=4))(described(round_), context(), fails)
         assert reason(reply) == FAILED
         assert "record 17" in caplog.text
+
+
+def test_rounds_of_two_servers_need_a_ledger(tmp_path: Path) -> None:
+    message, app, refused = described(two_servers(dim=7)), HushgradMod(), ""
+    for _ in range(20):
+        refused = reason(app(message, context(**pins()), never))
+        assert "hushgrad-ledger: got nothing, rule: is required" in refused
+    command = re.findall(r'python -c "(.*)"', refused)[0]
+    for word, value in {"PATH": tmp_path / "ledger", "EPSILON": 9, "DELTA": 1e-5}.items():
+        command = command.replace(word, str(value))
+    exec(command)
+    settings = pins() | {"hushgrad-ledger": str(tmp_path / "ledger")}
+    assert not app(message, context(**settings), trained).has_error()
+    for _ in range(19):
+        assert "charge" in reason(app(message, context(**settings), never))
+
+
+@pytest.mark.parametrize("simulated", [False, True])
+def test_an_app_alone_answers_two_servers_in_a_simulation_and_once(
+    monkeypatch: pytest.MonkeyPatch, simulated: bool
+) -> None:
+    demand = Node(pins()).policy
+    place = context(partition_id=1, num_partitions=2)
+    rounds = [two_servers(dim=7, id=name) for name in ("a", "b")]
+    monkeypatch.setattr("hushgrad.flower.answered._simulated", lambda: simulated)
+    for message in map(described, rounds):
+        for again in (False, True):
+            reply = HushgradMod(demand)(message, place, trained)
+            if not simulated:
+                assert "hushgrad-ledger" in reason(reply)
+            elif again:
+                assert "this node has answered it" in reason(reply)
+            else:
+                assert not reply.has_error()
 
 
 def test_the_ledger_of_a_node_ends_its_part(tmp_path: Path) -> None:

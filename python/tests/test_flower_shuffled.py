@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,49 +13,21 @@ pytest.importorskip("flwr")
 from daemons import free_address
 from flower_engine import run_metrics
 from flower_messages import NODES, Nodes, be_a_task, context, model, never, reason, trained
-from flwr.app import Array, ArrayRecord, ConfigRecord, Context, Message, MetricRecord, RecordDict
+from flower_parties import NAME, Parties, parties
+from flwr.app import ConfigRecord, Context, Message, MetricRecord, RecordDict
 from flwr.serverapp.strategy import FedAvg
 from pages import DOCS, blocks, needs_docs
 
 from hushgrad import InvalidParameter, Ledger, Policy
-from hushgrad.bench.parties import Servers
-from hushgrad.evaluation import Metrics
-from hushgrad.evaluation import ask as ask_for
 from hushgrad.flower import (
     HushgradAggregation,
     HushgradMod,
     PlainReply,
     Shuffled,
-    add_updates,
 )
 from hushgrad.server import Client, Operator, ServerUnreachable
 
-NAME = "shuffler.test"
-FLOOR = 8
-
-
-@dataclass
-class Parties:
-    """A server and a shuffler, and the connections of a ServerApp."""
-
-    operator: Operator
-    shuffler: Client
-    addresses: tuple[str, str]
-    fingerprint: str
-    share_key: bytes
-
-
-@pytest.fixture(scope="module")
-def parties() -> Iterator[Parties]:
-    """Start both."""
-    with (
-        Servers(NAME, floor=FLOOR) as made,
-        Operator.connect(made.operator) as operator,
-        Client.connect(made.shuffler) as shuffler,
-    ):
-        fingerprint = hashlib.sha256(made.seal_key).hexdigest()
-        addresses = (made.operator, made.shuffler)
-        yield Parties(operator, shuffler, addresses, fingerprint, made.share_key)
+__all__ = ["parties"]  # a fixture
 
 
 @pytest.fixture(autouse=True)
@@ -119,127 +88,6 @@ def test_sealed_reports_come_to_a_step(parties: Parties, strategy: HushgradAggre
         noise = metrics["hushgrad.std-err"]
         assert isinstance(noise, float)
         assert np.all(np.abs(step - wanted) < 6 * np.sqrt(7) * noise)
-
-
-def two_servers(parties: Parties, epsilon: float, scale: float, **more: Any) -> HushgradAggregation:
-    """Return an aggregation whose reports are sealed to two servers."""
-    return HushgradAggregation(
-        FedAvg(),
-        epsilon=epsilon,
-        delta=1e-6,
-        scale=scale,
-        mechanism="gaussian-shares",
-        shuffled=Shuffled(parties.operator, parties.shuffler, NAME, share_key=parties.share_key),
-        **more,
-    )
-
-
-def both(parties: Parties, epsilon: float) -> dict[str, Any]:
-    """Return the settings of a node that accepts rounds of the two servers."""
-    return {
-        "hushgrad_max_epsilon": epsilon,
-        "hushgrad_max_delta": 1e-6,
-        "hushgrad_shuffler": NAME,
-        "hushgrad_seal_key": parties.fingerprint,
-        "hushgrad_share_key": hashlib.sha256(parties.share_key).hexdigest(),
-    }
-
-
-@pytest.mark.parametrize("params", [{}, {"proof": "prio3"}], ids=["", "with-proofs"])
-def test_the_shuffler_is_the_second_of_two_servers(
-    parties: Parties, params: dict[str, Any]
-) -> None:
-    strategy = two_servers(parties, 8, 2, min_reports=5, **params)
-    settings = both(parties, 8.0)
-    asked = ask(strategy)
-    pins = {name: pin for name, pin in settings.items() if name != "hushgrad_share_key"}
-    refused = HushgradMod()(asked[0], context(**pins), never)
-    assert "hushgrad" in reason(refused)
-    replies = [HushgradMod()(message, context(**settings), trained) for message in asked]
-    stepped, metrics = strategy.aggregate_train(1, replies)
-    assert stepped is not None
-    assert metrics is not None
-    assert metrics["hushgrad.reports"] == NODES
-    assert metrics["hushgrad.epsilon-two-servers"] == 8.0
-    step = np.concatenate([stepped["w"].numpy().ravel(), stepped["b"].numpy()])
-    wanted = [0.5, -1, 1.5, 0.25, 0.25, 0.25, 0.25]  # half the way to the target, clipped
-    noise = metrics["hushgrad.std-err"]
-    assert isinstance(noise, float)
-    assert np.all(np.abs(step - wanted) < 6 * np.sqrt(7) * noise)
-
-
-def test_nodes_evaluate_by_two_servers(parties: Parties) -> None:
-    question = ask_for(Metrics({"accuracy": (0, 1)}), clients=NODES, budget=8, trust="two-servers")
-    strategy = two_servers(parties, 8, 2, min_reports=NODES, evaluation=question)
-    settings = both(parties, 8.0)
-
-    def evaluate(message: Message, _: Context) -> Message:
-        found = MetricRecord({"accuracy": 0.75})
-        return Message(RecordDict({"metrics": found}), reply_to=message)
-
-    asked = strategy.configure_evaluate(1, model(), ConfigRecord(), Nodes())
-    replies = [HushgradMod()(message, context(**settings), evaluate) for message in asked]
-    metrics = strategy.aggregate_evaluate(1, replies)
-    assert metrics is not None
-    accuracy, error = metrics["accuracy"], metrics["accuracy.std-err"]
-    assert isinstance(accuracy, float)
-    assert isinstance(error, float)
-    assert metrics["hushgrad.epsilon-two-servers"] == pytest.approx(8, rel=1e-3)
-    # 1 in 5e8 normal errors is larger than 6 standard errors.
-    assert abs(accuracy - 0.75) < 6 * error < 0.9
-
-
-def test_a_model_of_a_million_parameters_goes_through_two_servers(parties: Parties) -> None:
-    strategy = two_servers(parties, 20, 1, min_reports=NODES)
-    settings = both(parties, 20.0)
-    came = ArrayRecord({"w": Array(np.zeros((1000, 1000), np.float32))})
-
-    def train(message: Message, _: Context) -> Message:
-        after = ArrayRecord(
-            {"w": Array(message.content.array_records["arrays"]["w"].numpy() + 0.001)}
-        )
-        return Message(RecordDict({"arrays": after}), reply_to=message)
-
-    asked = strategy.configure_train(1, came, ConfigRecord(), Nodes())
-    replies = [HushgradMod()(message, context(**settings), train) for message in asked]
-    stepped, metrics = strategy.aggregate_train(1, replies)
-    assert stepped is not None
-    assert metrics is not None
-    assert metrics["hushgrad.reports"] == NODES
-    size, noise = metrics["hushgrad.bytes-per-report"], metrics["hushgrad.std-err"]
-    assert isinstance(size, (int, float))
-    assert isinstance(noise, float)
-    assert 2e6 < size < 4e6
-    # Mean and deviation of 10^6 errors, each within 6 standard errors: a false alarm in 10^8 runs.
-    step = stepped["w"].numpy().ravel().astype(float)
-    assert abs(step.mean() - 0.001) < 6 * noise / 1000 < 0.001
-    assert abs(step.std() / noise - 1) < 6 / np.sqrt(2e6)
-
-
-def test_hospitals_send_sums_to_two_servers(parties: Parties) -> None:
-    strategy = two_servers(parties, 8, 2, unit="example", records=5000, min_reports=NODES)
-    settings = both(parties, 8.0) | {"hushgrad_unit": "example"}
-
-    def train(message: Message, _: Context) -> Message:
-        for count in (100, 300):
-            add_updates({"w": np.full((count, 2, 2), 0.5), "b": np.full((count, 3), -0.25)})
-        return Message(RecordDict(), reply_to=message)
-
-    mod = HushgradMod(unit="example")
-    replies = [mod(message, context(**settings), train) for message in ask(strategy)]
-    stepped, metrics = strategy.aggregate_train(1, replies)
-    assert stepped is not None
-    assert metrics is not None
-    assert metrics["hushgrad.records"] == 400 * NODES
-    assert metrics["hushgrad.epsilon-two-servers"] == 8.0
-    noise = metrics["hushgrad.std-err"]
-    assert isinstance(noise, float)
-    assert noise < 0.01
-    # The model came with other weights: updates are what is added to them.
-    came = model()
-    for name, update in (("w", 0.5), ("b", -0.25)):
-        step = stepped[name].numpy() - came[name].numpy()
-        assert (np.abs(step - update) < 6 * np.sqrt(7) * noise).all()
 
 
 @needs_docs

@@ -15,8 +15,9 @@ import pytest
 
 pytest.importorskip("nvflare")
 
+from conftest import pins, two_servers
 from nvflare.apis.dxo import DataKind
-from nvflare.apis.fl_constant import ReturnCode
+from nvflare.apis.fl_constant import FLContextKey, ReturnCode
 from nvflare.apis.shareable import Shareable, make_reply
 from nvflare.fuel.utils import fobs
 from nvflare_site import Model, Site, model, params, result, task
@@ -240,6 +241,40 @@ def test_a_site_sends_one_report_in_a_round(tmp_path: Path, round_: Round) -> No
     site = Site(JOB, scope=POLICY | {"hushgrad-ledger": str(tmp_path / "ledger")})
     assert m.REPORT in params(site.answer(task(round_), result(model(1))))
     assert "AlreadyCharged" in refusal(site.answer(task(round_), result(model(1))))
+
+
+def test_rounds_of_two_servers_need_a_ledger(tmp_path: Path) -> None:
+    data = task(two_servers(dim=7))
+    bare, site = Site(scope=pins(), own=True), tmp_path / "ledger"
+    for _ in range(20):
+        assert "hushgrad-ledger: is required" in refusal(bare.answer(data, result(model(1))))
+    with Ledger(site, "nvflare") as ledger:
+        ledger.set_budget(9.0, 1e-5)
+    paid = Site(scope=pins() | {"hushgrad-ledger": str(site)}, own=True)
+    assert m.REPORT in params(paid.answer(data, result(model(1))))
+    for _ in range(19):
+        assert "AlreadyCharged" in refusal(paid.answer(data, result(model(1))))
+
+
+def test_a_job_alone_lets_no_site_answer_two_servers_without_a_ledger() -> None:
+    round_ = Round.new(
+        *("r",),
+        dim=7,
+        epsilon=1,
+        scale=1,
+        min_reports=9,
+        mechanism="sumdp",
+        delta=1e-6,
+        levels=1,
+        range=0.8,
+    )
+    job = HushgradPrivatize(max_epsilon=1, max_delta=1e-6, trust_shuffler=True)
+    site = Site(job)
+    assert "hushgrad-ledger" in refusal(site.answer(task(round_), result(model(1))))
+    # A site of the simulator has no ledger. It remembers what it has answered.
+    site.context.set_prop(FLContextKey.SIMULATE_MODE, True, private=True, sticky=True)
+    assert m.REPORT in params(site.answer(task(round_), result(model(1))))
+    assert "must be new" in refusal(site.answer(task(round_), result(model(1))))
 
 
 def test_a_diverged_site_sends_a_report_and_says_so_in_its_log(

@@ -7,6 +7,7 @@ client's side.
 
 from .models import difference, differences, moved, noisy
 from .node import Node
+from .once import once
 from .reports import Answers, PlainReply, count, estimate
 from .run import Run, measures
 from .selection import Train, chosen, received
@@ -25,5 +26,6 @@ __all__ = [
     "measures",
     "moved",
     "noisy",
+    "once",
     "received",
 ]

@@ -301,7 +301,8 @@ class HushgradAggregation(Around):
         self, opened: _Open, answered: Answers[Message], kind: str = "train"
     ) -> dict[str, float]:
         # A client that did not refuse may have sent a report, even if none came.
-        lost = opened.asked - answered.refused - len(answered.reports)
+        # One that is asked twice reports and refuses.
+        lost = max(0, opened.asked - answered.refused - len(answered.reports))
         return {
             "hushgrad.reports": answered.counted,
             "hushgrad.refused": answered.refused,

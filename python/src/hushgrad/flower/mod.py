@@ -10,11 +10,12 @@ from logging import getLogger
 from flwr.app import ArrayRecord, ConfigRecord, Context, Error, Message, MessageType, RecordDict
 
 from ..errors import HushgradError, PolicyRefused, invalid
-from ..federated import Node, received
+from ..federated import Node, once, received
 from ..ledger import Ledger, Reservation
 from ..policy import Policy
 from ..rounds import Round
 from . import evaluation, records
+from .answered import answered, note
 from .collected import collecting
 from .unit import Unit, checked
 
@@ -65,7 +66,9 @@ class HushgradMod:
       key. Only rounds of gaussian-shares are then accepted, and ``hushgrad-max-epsilon`` and
       ``hushgrad-max-delta`` bound what holds against either of the two servers;
     - ``hushgrad-unit``: the weakest unit that it accepts, "client" without;
-    - ``hushgrad-ledger``: the file of a ledger, whose budget is set;
+    - ``hushgrad-ledger``: the file of a ledger, whose budget is set. Rounds of two servers and of
+      sumdp are refused without it, except by the nodes of Flower's simulation: they promise for one
+      report, and only the ledger remembers for ever which rounds were answered;
     - ``hushgrad-counter``: the file of the ledger's counter, in another folder. With it a restored
       copy of the ledger is refused;
     - ``hushgrad-purpose``: the purpose in the ledger. Without it "flower", and
@@ -121,7 +124,7 @@ class HushgradMod:
         sent = msg.content.config_records[records.RECORD].get(records.TRAIN)
         names = received(records.arrays(model), sent, round_.dim)
         with ExitStack() as stack:
-            reservation = _reserve(round_, node, stack)
+            reservation = _reserve(round_, node, context, stack)
             warn = partial(_warn, round_, context)
             if self._unit == "example" and round_.about_records:
                 total = stack.enter_context(collecting(round_, model, names, warn))
@@ -138,13 +141,14 @@ class HushgradMod:
                 rows = records.difference if self._unit == "client" else records.differences
                 made = rows(_only("reply", reply), model, names, warn)
                 report = round_.encode(made, ledger=reservation, unit=self._unit)
+        note(round_, context)
         return _sent(msg, report)
 
     def _evaluate(self, msg: Message, context: Context, call_next: App, node: Node) -> Message:
         round_ = self._round(msg, node)
         question = evaluation.question(msg.content.config_records[records.RECORD], round_)
         with ExitStack() as stack:
-            reservation = _reserve(round_, node, stack)
+            reservation = _reserve(round_, node, context, stack)
             reply = _answer(msg, context, call_next)
             if reply.has_error():
                 return reply
@@ -153,6 +157,7 @@ class HushgradMod:
                 report = round_.encode_records(rows, ledger=reservation)
             else:
                 report = round_.encode(rows, ledger=reservation, unit=self._unit)
+        note(round_, context)
         return _sent(msg, report)
 
     def _round(self, msg: Message, node: Node) -> Round:
@@ -204,13 +209,14 @@ def _only(name: str, message: Message) -> ArrayRecord:
     return arrays[0]
 
 
-def _reserve(round_: Round, node: Node, stack: ExitStack) -> Reservation | None:
+def _reserve(round_: Round, node: Node, context: Context, stack: ExitStack) -> Reservation | None:
     """Charge the node's ledger, if it has one."""
+    purpose = node.purpose or ("flower" if node.unit == "client" else "flower-records")
+    once(round_, node, purpose, answered(context))
     if node.ledger is None:
         return None
-    unit = "flower" if node.unit == "client" else "flower-records"
     ledger = stack.enter_context(
-        Ledger(node.ledger, node.purpose or unit, must_exist=True, counter=node.counter)
+        Ledger(node.ledger, purpose, must_exist=True, counter=node.counter)
     )
     return stack.enter_context(ledger.reserve(round_))
 

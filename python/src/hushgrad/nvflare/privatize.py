@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import partial
 from typing import Any
 
@@ -18,7 +19,7 @@ from nvflare.apis.fl_context import FLContext
 from nvflare.apis.shareable import Shareable, make_reply
 
 from ..errors import HushgradError, PolicyRefused, invalid
-from ..federated import Node, difference, differences, received
+from ..federated import Node, difference, differences, once, received
 from ..federated.models import Row, Warn
 from ..ledger import Ledger
 from ..policy import Policy
@@ -28,6 +29,9 @@ from .messages import arrays, kind
 
 _TASK = "hushgrad.task"  # properties of the context of a task
 _DONE = "hushgrad.done"
+
+_answered: defaultdict[str, set[str]] = defaultdict(set)
+"""Digests of rounds, by the sites of NVFlare's simulator in this process."""
 
 
 class HushgradPrivatize(Filter):
@@ -47,7 +51,9 @@ class HushgradPrivatize(Filter):
     - ``hushgrad-max-epsilon``, ``hushgrad-max-delta``, ``hushgrad-min-reports``,
       ``hushgrad-max-dim``, ``hushgrad-trust-shuffler``: a policy, see :class:`hushgrad.Policy`;
     - ``hushgrad-unit``: the weakest unit that it accepts, "client" without;
-    - ``hushgrad-ledger``: the file of a ledger, whose budget is set;
+    - ``hushgrad-ledger``: the file of a ledger, whose budget is set. Rounds of two servers and of
+      sumdp are refused without it, except by the sites of NVFlare's simulator: they promise for one
+      report, and only the ledger remembers for ever which rounds were answered;
     - ``hushgrad-counter``: the file of the ledger's counter, in another folder. With it a restored
       copy of the ledger is refused;
     - ``hushgrad-purpose``: the purpose in the ledger. Without it "nvflare", and
@@ -109,7 +115,9 @@ class HushgradPrivatize(Filter):
             return shareable
         try:
             node = Node(fl_ctx.get_prop(FLContextKey.SCOPE_PROPERTIES) or {})
-            left = task.leaves(shareable, node, partial(self._warn, fl_ctx))
+            simulated = fl_ctx.get_prop(FLContextKey.SIMULATE_MODE, default=False)
+            answered = _answered[str(fl_ctx.get_identity_name())] if simulated else None
+            left = task.leaves(shareable, node, answered, partial(self._warn, fl_ctx))
         except HushgradError as error:
             # An event would carry the message to the server, if the job asks for that.
             self.log_warning(fl_ctx, f"hushgrad: {error}", fire_event=False)
@@ -157,8 +165,13 @@ class _Task:
             model = arrays(data, (DataKind.WEIGHTS,))
             self._model = model and {name: array.copy() for name, array in model.items()}
 
-    def leaves(self, result: Shareable, node: Node, warn: Warn) -> Shareable:
-        """Return what may leave of a result."""
+    def leaves(
+        self, result: Shareable, node: Node, answered: set[str] | None, warn: Warn
+    ) -> Shareable:
+        """Return what may leave of a result.
+
+        A node of a simulation remembers what it has answered.
+        """
         code = result.get_return_code()
         if code != ReturnCode.OK:
             return make_reply(code)
@@ -167,7 +180,11 @@ class _Task:
             return result
         round_ = self._accepted(node)
         rows = self._rows(round_, result, lambda text: warn(f"round {round_.id}: {text}"))
-        reports = self._encode(round_, rows, node)
+        purpose = node.purpose or ("nvflare" if node.unit == "client" else "nvflare-records")
+        once(round_, node, purpose, answered)
+        reports = self._encode(round_, rows, node, purpose)
+        if answered is not None:
+            answered.add(round_.digest)
         return _reply({messages.ROUND: round_.digest, messages.REPORT: bytes(reports)})
 
     def refusal(self, error: HushgradError) -> Shareable:
@@ -214,7 +231,7 @@ class _Task:
             model = {name: np.zeros_like(array) for name, array in model.items()}
         return (differences if self._unit == "example" else difference)(trained, model, names, warn)
 
-    def _encode(self, round_: Round, rows: Row, node: Node) -> bytes:
+    def _encode(self, round_: Round, rows: Row, node: Node, purpose: str) -> bytes:
         unit = "example" if self._unit == "example" else "client"
         if unit == "example" and round_.about_records:
             encode = round_.encode_records
@@ -222,7 +239,6 @@ class _Task:
             encode = partial(round_.encode, unit=unit)
         if node.ledger is None:
             return encode(rows)
-        purpose = node.purpose or ("nvflare" if node.unit == "client" else "nvflare-records")
         with Ledger(node.ledger, purpose, must_exist=True, counter=node.counter) as ledger:
             return encode(rows, ledger=ledger)
 
