@@ -96,6 +96,16 @@ class Processes:
             time.sleep(0.2)
         raise AssertionError(f"nobody listens: {self.logs()}")
 
+    def printed(self, name: str, text: str) -> str:
+        """Return what a process has printed when a text is in it."""
+        process, path = next((p, log) for p, log in self._started if log.stem == name)
+        end = time.monotonic() + PATIENCE
+        while text not in path.read_text(errors="replace"):
+            assert process.poll() is None, path.read_text(errors="replace")[-5000:]
+            assert time.monotonic() < end, path.read_text(errors="replace")[-5000:]
+            time.sleep(0.5)
+        return path.read_text(errors="replace")
+
     def flwr(self, *arguments: str) -> str:
         """Return what a command of Flower prints."""
         done = subprocess.run(

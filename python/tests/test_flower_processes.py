@@ -1,4 +1,4 @@
-"""Flower: a SuperLink and three SuperNodes, as the page of the example starts them."""
+"""Flower: a SuperLink and its SuperNodes, as the pages of the docs start them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytest.importorskip("flwr")
 
 from flower_engine import Processes, free_port
 from mnist import write
-from pages import blocks
+from pages import DOCS, blocks, needs_docs
 
 from hushgrad import Ledger
 
@@ -115,3 +115,35 @@ def test_a_run_ends_when_the_budgets_end(federation: tuple[Processes, str]) -> N
     assert values(printed, "hushgrad.refused") == [3]
     assert len(re.findall("hushgrad refused: .*budget", printed)) == 3, printed
     assert spent(flower) == [9.5, 9.5, 9.5]
+
+
+@needs_docs
+def test_ten_nodes_train_with_two_servers(tmp_path: Path) -> None:
+    (recipe,) = (
+        block for block in blocks(DOCS / "flower.md", "sh") if "hushgrad-share-key=" in block
+    )
+    addresses = {name: f"127.0.0.1:{free_port()}" for name in ("serve", "7118", "7120", "7124")}
+    changes = {
+        "hushgrad serve --data serve.data --sh": f"hushgrad serve --data serve.data --listen "
+        f"{addresses['serve']} --operator-listen 127.0.0.1:7118 --sh",
+        "--floor 10": "--floor 10 --listen 127.0.0.1:7124",
+        **{f"127.0.0.1:{port}": addresses[port] for port in ("7118", "7120", "7124")},
+        "--port 910$i": f"--port $(({30000 + free_port() % 20000} + i))",
+    }
+    port = str(free_port())
+    for old, new in {**changes, "--port 8000": f"--port {port}", ":8000": f":{port}"}.items():
+        assert old in recipe
+        recipe = recipe.replace(old, new)
+    with Processes(tmp_path) as flower:
+        flower.start("recipe", "bash", "-eu", "-c", f"{recipe}wait")
+        printed = flower.printed("recipe", "All logs for run ID")
+    assert values(printed, "hushgrad.reports") == [10], printed
+    assert values(printed, "hushgrad.epsilon-two-servers") == [8]
+    (noise,) = values(printed, "hushgrad.std-err")
+    (mean,) = re.findall("mean of the weights: ([-0-9.e]+)", printed)
+    # The mean of 20 numbers, 6 standard errors: a false alarm in 10^8 runs.
+    assert abs(float(mean) - 0.2) < 6 * noise / 20**0.5
+    for node in range(10):
+        path = tmp_path / "two-servers" / f"node{node}.ledger"
+        with Ledger(path, "flower", must_exist=True) as ledger:
+            assert 0 < ledger.spent().epsilon <= 8
