@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -82,12 +83,20 @@ class Site:
                 copy.set_prop(FilterContextKey.SOURCE, source)
                 self.chains[kind].append(copy)
 
-    def answer(self, data: Shareable, trained: Shareable, *, inplace: bool = False) -> Shareable:
+    def answer(
+        self,
+        data: Shareable,
+        trained: Shareable,
+        *,
+        inplace: bool = False,
+        run: Callable[[], None] = lambda: None,
+    ) -> Shareable:
         """Return what leaves the site for a task."""
         self.tasks += 1
         self.context.set_prop(FLContextKey.TASK_ID, f"task-{self.tasks}")
         for each in self.chains[FilterChainType.TASK_DATA_CHAIN]:
             data = each.process(data, self.context)
+        run()
         if inplace:
             for name, array in from_shareable(data).data.items():
                 array[...] = from_shareable(trained).data[name]

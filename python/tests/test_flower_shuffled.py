@@ -14,7 +14,7 @@ from daemons import free_address
 from flower_engine import run_metrics
 from flower_messages import NODES, Nodes, be_a_task, context, model, never, reason, trained
 from flower_parties import NAME, Parties, parties
-from flwr.app import ConfigRecord, Context, Message, MetricRecord, RecordDict
+from flwr.app import ConfigRecord, Message
 from flwr.serverapp.strategy import FedAvg
 from pages import DOCS, blocks, needs_docs
 

@@ -116,10 +116,17 @@ def test_hospitals_train_as_planned() -> None:
     assert (made.about_records, made.params) == (True, run.round("r").params)
 
 
+def test_hospitals_train_as_planned_with_two_servers() -> None:
+    where = {"operator": "127.0.0.1:1", "shuffler": "127.0.0.1:2", "name": "shuffler.example"}
+    run = plan(clients=8, records=9_000, dim=7, l1=2, l2=1, budget=2, trust="two-servers")
+    aggregator = HushgradAggregator.from_plan(run, shuffled=where)
+    assert (aggregator.mechanism, aggregator.shuffled) == ("gaussian-shares", where)
+
+
 def test_a_plan_that_nvflare_cannot_run_is_refused() -> None:
     given: dict[str, Any] = {"clients": 400, "dim": 7, "l1": 2, "l2": 1, "rounds": 2, "budget": 1}
     for trust in ("shuffler", "two-servers"):
-        with pytest.raises(InvalidParameter, match=f"got trust in {trust}"):
+        with pytest.raises(InvalidParameter, match=f"shuffled: .*trusts {trust}"):
             HushgradAggregator.from_plan(plan(**given, trust=trust))
     with pytest.raises(InvalidParameter, match="got 200 of 400 clients in a round"):
         HushgradAggregator.from_plan(plan(**given, trust="nobody"))

@@ -280,7 +280,7 @@ def test_a_recipe_carries_both_parts_and_not_the_package(tmp_path: Path) -> None
 def test_the_page_shows_a_job_and_a_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("client.py").write_text("")
-    job, planned, ledger = blocks(DOCS / "nvflare.md", "python")
+    job, planned, *_, ledger = blocks(DOCS / "nvflare.md", "python")
     gradients = np.random.default_rng(1).standard_normal((300, 64)) + 1
     names: dict[str, Any] = {"model": np.zeros((8, 8), np.float32), "gradients": gradients}
     exec(job, names)

@@ -11,12 +11,14 @@ from .once import once
 from .reports import Answers, PlainReply, count, estimate
 from .run import Run, measures
 from .selection import Train, chosen, received
+from .shuffled import Shuffled
 
 __all__ = [
     "Answers",
     "Node",
     "PlainReply",
     "Run",
+    "Shuffled",
     "Train",
     "chosen",
     "count",

@@ -16,11 +16,10 @@ client sends one report for each of its records, or one of their sum (:func:`add
 what. :meth:`HushgradAggregation.from_plan` takes the numbers of a run from :func:`hushgrad.plan`.
 """
 
-from ..federated import PlainReply
+from ..federated import PlainReply, Shuffled
 from .aggregation import HushgradAggregation
 from .collected import add_updates
 from .mod import HushgradMod
-from .shuffled import Shuffled
 from .turns import InTurn
 
 __all__ = [

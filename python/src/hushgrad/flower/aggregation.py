@@ -15,7 +15,7 @@ from flwr.serverapp.strategy import Strategy
 from ..aggregator import Estimate
 from ..errors import TooFewReports, invalid
 from ..evaluation import Survey
-from ..federated import Answers, PlainReply, Run, Train, chosen, estimate, measures, noisy
+from ..federated import Answers, PlainReply, Run, Shuffled, Train, chosen, estimate, measures, noisy
 from ..federated.models import size
 from ..federated.planned import TRUSTS_OTHERS, planned
 from ..planning import Plan
@@ -24,7 +24,6 @@ from . import evaluation as questions
 from . import records
 from .around import Around
 from .replies import answers, rejected
-from .shuffled import Shuffled
 from .turns import steps
 from .unit import Unit, checked
 
@@ -311,11 +310,8 @@ class HushgradAggregation(Around):
         }
 
     def _estimate(self, round_: Round, answered: Answers[Message]) -> Estimate:
-        if self._shuffled is None:
-            return estimate(round_, answered, rejected, unit=self._unit, most=self._most)
-        several = self._unit == "example" and not round_.about_records
-        most = self._most if several else 1
-        return self._shuffled.estimate(round_, answered, rejected, most=most)
+        counted = estimate if self._shuffled is None else self._shuffled.estimate
+        return counted(round_, answered, rejected, unit=self._unit, most=self._most)
 
     def _send(
         self, round_: Round, messages: Iterable[Message], **question: list[str] | list[float]

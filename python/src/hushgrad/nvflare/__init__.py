@@ -21,7 +21,14 @@ and FedAvg adds it to its model. A site sets a policy and a ledger of its own in
 
 from ..federated import PlainReply
 from .aggregator import HushgradAggregator
+from .collected import add_updates
 from .privatize import HushgradPrivatize
 from .recipe import private_recipe
 
-__all__ = ["HushgradAggregator", "HushgradPrivatize", "PlainReply", "private_recipe"]
+__all__ = [
+    "HushgradAggregator",
+    "HushgradPrivatize",
+    "PlainReply",
+    "add_updates",
+    "private_recipe",
+]

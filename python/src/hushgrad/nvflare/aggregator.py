@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections.abc import Mapping
 from logging import getLogger
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from nvflare.apis.dxo import DataKind
+from nvflare.apis.event_type import EventType
 from nvflare.apis.fl_context import FLContext
 from nvflare.apis.shareable import Shareable
 from nvflare.app_common.abstract.fl_model import FLModel, ParamsType
@@ -30,6 +32,7 @@ from ..rounds import Round
 from . import messages
 from .messages import arrays
 from .opened import Opened
+from .sealed import Sealed
 from .steps import Steps
 
 log = getLogger(__name__)
@@ -46,9 +49,10 @@ class HushgradAggregator(ModelAggregator):
 
     The reports of a site reveal little to everybody, the server included. The server sees
     which site sent a report: a central ε holds only for a party that does not, and its metric
-    is named so. The estimate has noise in every array that trains. By default these are all
-    arrays of floating-point numbers: ``train`` says which ones do. All other arrays stay as they
-    are, bit by bit.
+    is named so. With ``shuffled`` the reports are sealed, and this server reads none of them.
+    The estimate has noise in every array that trains. By default these are all arrays of
+    floating-point numbers: ``train`` says which ones do. All other arrays stay as they are, bit
+    by bit.
 
     Every round logs these metrics, and returns them as metrics of the model:
 
@@ -62,7 +66,9 @@ class HushgradAggregator(ModelAggregator):
     - ``hushgrad.epsilon-local``: of one report, against everybody;
     - ``hushgrad.epsilon-local-total``: of a client that took part in all rounds so far;
     - ``hushgrad.epsilon-central-if-shuffled``: the same client, composed, only against a party
-      that sees nothing but shuffled reports, at ``hushgrad.delta``.
+      that sees nothing but shuffled reports, at ``hushgrad.delta``;
+    - ``hushgrad.epsilon-two-servers``: with gaussian-shares, against either of two servers
+      alone, at ``hushgrad.delta``. There is no local ε then.
 
     With the unit "example" a client is one record of a site.
 
@@ -88,6 +94,14 @@ class HushgradAggregator(ModelAggregator):
         Which arrays train: a name or a pattern as of :mod:`fnmatch`, such as ``"head.*"``, or
         several of them. Default all arrays of floating-point numbers. :mod:`hushgrad.models` has
         the names for other libraries.
+    shuffled : dict, optional
+        Where sealed reports go, see :class:`hushgrad.federated.Shuffled`. Without it this server
+        counts reports by itself. ``operator`` and ``shuffler`` are addresses: of the operator's
+        listener of ``hushgrad serve``, and of ``hushgrad shuffle``. ``name`` is the DNS name of the
+        shuffler. ``share_key`` is the shuffler's public key in base64, which rounds of
+        gaussian-shares need: then the two are two servers, and neither reads a gradient.
+        ``patience`` is in seconds. ``operator_tls`` and ``shuffler_tls`` are the named arguments of
+        :meth:`hushgrad.server.Operator.connect`, with paths on the server.
     server_lr : float
         The mean update is multiplied by it.
     momentum : float
@@ -115,6 +129,7 @@ class HushgradAggregator(ModelAggregator):
         delta: float = 0.0,
         unit: str = "client",
         train: str | list[str] | None = None,
+        shuffled: dict[str, Any] | None = None,
         server_lr: float = 1.0,
         momentum: float = 0.0,
         averaging: float = 0.0,
@@ -134,6 +149,7 @@ class HushgradAggregator(ModelAggregator):
         self.delta = delta
         self.unit = unit
         self.train = train
+        self.shuffled = shuffled
         self.server_lr = server_lr
         self.momentum = momentum
         self.averaging = averaging
@@ -143,6 +159,7 @@ class HushgradAggregator(ModelAggregator):
         self._run = Run(central_delta, log)
         self._steps = Steps(server_lr, momentum, averaging)
         self._said = False  # which arrays get noise
+        self._sealed = None if shuffled is None else Sealed(shuffled)
 
     @classmethod
     def from_plan(
@@ -168,17 +185,16 @@ class HushgradAggregator(ModelAggregator):
             the model minus client_lr times its gradient trains as planned. For several steps give
             the sum of their rates.
         **over
-            Arguments that replace the plan's, and others of this class: ``train``.
+            Arguments that replace the plan's, and others of this class: ``train``, ``shuffled``.
 
         Raises
         ------
         InvalidParameter
-            If clients take turns, or if the plan trusts a shuffler or two servers, which NVFlare
-            does not have.
+            If clients take turns, or if the plan trusts a shuffler or two servers and there is no
+            ``shuffled``.
         """
-        if plan.trust in TRUSTS_OTHERS:
-            rule = 'must be planned with trust="nobody" or "own-site": there is no shuffler'
-            raise invalid("plan", f"trust in {plan.trust}", rule)
+        if plan.trust in TRUSTS_OTHERS and over.get("shuffled") is None:
+            raise invalid("shuffled", "nothing", f"is required: the plan trusts {plan.trust}")
         given = planned(plan, client_lr)
         if plan.cohort < plan.clients:
             got = f"{plan.cohort} of {plan.clients} clients in a round"
@@ -189,6 +205,9 @@ class HushgradAggregator(ModelAggregator):
     def handle_event(self, event_type: str, fl_ctx: FLContext) -> None:
         """Put the round into the task that is about to be sent."""
         super().handle_event(event_type, fl_ctx)
+        if event_type == EventType.END_RUN and self._sealed is not None:
+            self.reset_stats()
+            self._sealed.close()
         if event_type == AppEventType.BEFORE_TRAIN_TASK:
             try:
                 task = fl_ctx.get_prop(AppConstants.TRAIN_SHAREABLE)
@@ -216,12 +235,14 @@ class HushgradAggregator(ModelAggregator):
         if opened is None:
             return FLModel(params_type=ParamsType.DIFF, params={})
         if opened.plain is not None:
+            self._abort(opened)
             raise opened.plain
         answers = opened.answers
         mean: NDArray[np.float64] | None = None
         quality: dict[str, float] = {}
         try:
-            result = estimate(opened.round, answers, _rejected, unit=self.unit)
+            counted = estimate if self._sealed is None else self._sealed.shuffled().estimate
+            result = counted(opened.round, answers, _rejected, unit=self.unit)
         except TooFewReports as error:
             log.warning("hushgrad: %s is given up: %s", opened.round.id, error)
         else:
@@ -242,7 +263,9 @@ class HushgradAggregator(ModelAggregator):
     def reset_stats(self) -> None:
         """Forget the round that is open, as NVFlare demands at the start of the next one."""
         with self._lock:
-            self._open = None
+            opened, self._open = self._open, None
+        if opened is not None:
+            self._abort(opened)
 
     def _send(self, data: Shareable) -> None:
         """Put the round that is open, or a new one, into a task."""
@@ -262,8 +285,11 @@ class HushgradAggregator(ModelAggregator):
             log.info("hushgrad: %s", noisy(model, names))
             self._said = True
         number = int(data.get_header(AppConstants.CURRENT_ROUND) or 0)
+        name = f"round-{number}"
+        if self._sealed is not None:  # the server knows the rounds of other jobs
+            name += f"-{secrets.token_hex(8)}"
         round_ = Round.new(
-            f"round-{number}",
+            name,
             dim=size(model, names),
             epsilon=self.epsilon,
             scale=self.scale,
@@ -272,8 +298,15 @@ class HushgradAggregator(ModelAggregator):
             min_reports=self.min_reports,
             **(self.params or {}),
         )
+        if self._sealed is not None:
+            round_ = self._sealed.shuffled().open(round_)
         last = number + 1 == data.get_header(AppConstants.NUM_ROUNDS)
         return Opened(round_, {name: model[name].copy() for name in names}, last=last)
+
+    def _abort(self, opened: Opened) -> None:
+        """End a round on the server that would count its sealed reports."""
+        if self._sealed is not None:
+            self._sealed.shuffled().abort(opened.round)
 
     def _sender(self, model: FLModel) -> str:
         """Return the name of the site that sent a model."""

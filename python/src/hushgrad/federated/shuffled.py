@@ -6,29 +6,31 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from flwr.app import Message
-
 from ..aggregator import Estimate
 from ..errors import HushgradError, TooFewReports, invalid
-from ..federated import Answers
 from ..rounds import Round
+from .reports import MOST, Answers, Sender
 
 if TYPE_CHECKING:
     from ..server import Client, Operator
 
 
 class Shuffled:
-    """Where the reports of sealed rounds go. Give it to :class:`HushgradAggregation`.
+    """Where the reports of sealed rounds go.
 
-    Rounds are opened on a ``hushgrad serve``, which has the key to which clients seal. The
-    ServerApp gets sealed reports, reads none of them, and brings them to a ``hushgrad shuffle``.
-    The server counts what the shuffler forwards, and the ServerApp reads the estimate.
+    In Flower give it to :class:`hushgrad.flower.HushgradAggregation`. In NVFlare
+    :class:`hushgrad.nvflare.HushgradAggregator` makes it of its parameter ``shuffled``.
 
-    The central ε then holds against the server, if the parties that see which node sent which
-    sealed report do not work together with it: the shuffler, the SuperLink and the ServerApp.
-    It also needs min_reports reports of honest clients. Nothing checks that, because nodes
-    fetch no tokens: the ServerApp chooses the nodes. The operator's connection opens rounds and
-    reads estimates, and shows no report.
+    Rounds are opened on a ``hushgrad serve``, which has the key to which clients seal. The program
+    that trains, Flower's ServerApp or NVFlare's server, gets sealed reports, reads none of them,
+    and brings them to a ``hushgrad shuffle``. The server counts what the shuffler forwards, and the
+    program reads the estimate.
+
+    The central ε then holds against the server, if the parties that see which client sent which
+    sealed report do not work together with it: the shuffler, the program that trains and, in
+    Flower, the SuperLink. It also needs min_reports reports of honest clients. Nothing checks that,
+    because clients of Flower and NVFlare fetch no tokens: the program chooses the clients. The
+    operator's connection opens rounds and reads estimates, and shows no report.
 
     Parameters
     ----------
@@ -91,10 +93,11 @@ class Shuffled:
     def estimate(
         self,
         round_: Round,
-        answers: Answers[Message],
-        rejected: Callable[[Message, HushgradError], None],
+        answers: Answers[Sender],
+        rejected: Callable[[Sender, HushgradError], None],
         *,
-        most: int,
+        unit: str = "client",
+        most: int = MOST,
     ) -> Estimate:
         """Bring the sealed reports to the shuffler, close the round and return the estimate.
 
@@ -102,8 +105,10 @@ class Shuffled:
 
         Parameters
         ----------
+        unit : {"client", "example"}
+            With "example" a client has any number of reports, unless they are sums of records.
         most : int
-            Reports that one client may send.
+            Reports that one client may send with "example".
 
         Raises
         ------
@@ -112,6 +117,7 @@ class Shuffled:
         ServerRefused
             If the server or the shuffler does not answer.
         """
+        most = most if unit == "example" and not round_.about_records else 1
         self._take_out(round_, answers, rejected, most)
         items = b"".join(sealed for _, sealed in answers.reports)
         sent = len(items) // round_.report_bytes
@@ -149,12 +155,12 @@ class Shuffled:
     @staticmethod
     def _take_out(
         round_: Round,
-        answers: Answers[Message],
-        rejected: Callable[[Message, HushgradError], None],
+        answers: Answers[Sender],
+        rejected: Callable[[Sender, HushgradError], None],
         most: int,
     ) -> None:
         """Take out what cannot be sealed reports of one client."""
-        good: list[tuple[Message, bytes]] = []
+        good: list[tuple[Sender, bytes]] = []
         for reply, sealed in answers.reports:
             number, rest = divmod(len(sealed), round_.report_bytes)
             if rest or not 1 <= number <= most:

@@ -1,0 +1,194 @@
+"""A task at a site: what came from the server, and what leaves for it."""
+
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# NVFlare has no complete type hints.
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from nvflare.apis.dxo import DXO, DataKind, from_shareable
+from nvflare.apis.filter import FilterContextKey, FilterSource
+from nvflare.apis.fl_constant import ReturnCode
+from nvflare.apis.shareable import Shareable, make_reply
+
+from ..errors import HushgradError, PolicyRefused, invalid
+from ..federated import Node, difference, differences, once, received
+from ..federated.models import Model, Row, Warn
+from ..ledger import Ledger
+from ..rounds import RecordSum, Round
+from . import messages
+from .messages import arrays, kind
+
+if TYPE_CHECKING:
+    from .privatize import HushgradPrivatize
+
+
+class Task:
+    """A task at a site: what came from the server, and the filters that it met."""
+
+    def __init__(self, id: object) -> None:  # noqa: A002
+        self.id = id
+        self.filters: list[HushgradPrivatize] = []
+        self._description: object = None
+        self._unit: object = None
+        self._train: object = None
+        self._model: dict[str, NDArray[Any]] | None = None
+        self._settings: Mapping[str, object] = {}
+        self._warn: Warn = _ignore
+        self._round: Round | None = None
+        self._sum: RecordSum | None = None  # of what the training script has added
+        self._refused = False
+
+    @property
+    def has_round(self) -> bool:
+        """Whether the server has sent a round."""
+        return self._description is not None
+
+    def receive(self, data: Shareable, settings: Mapping[str, object], warn: Warn) -> None:
+        """Keep the round and the model. The training may change its own copy."""
+        if self._description is not None:
+            return  # a filter before has
+        self._settings, self._warn = settings, warn
+        self._description = data.get_header(messages.ROUND)
+        self._unit = data.get_header(messages.UNIT)
+        self._train = data.get_header(messages.TRAIN)
+        if self._description is not None:
+            model = arrays(data, (DataKind.WEIGHTS,))
+            self._model = model and {name: array.copy() for name, array in model.items()}
+
+    def add(self, updates: Model) -> None:
+        """Add the updates of some records to the report, if the site accepts the round.
+
+        Raises
+        ------
+        HushgradError
+            If the reports of the round are no sums of records.
+        InvalidParameter
+            If the updates do not fit the model or the round.
+        """
+        if self._refused:
+            return  # the result says why
+        if self._round is None or self._sum is None:
+            try:
+                round_ = self._accepted(Node(self._settings))
+            except HushgradError:
+                self._refused = True
+                return
+            if self._unit != "example" or not round_.about_records:
+                raise HushgradError(
+                    "add_updates: the reports of this round are no sums of records: give "
+                    'HushgradAggregator unit="example" and params={"records": ...}'
+                )
+            self._round, self._sum = round_, RecordSum(round_)
+        self._sum.add(self._rows(self._round, updates, changes=True))
+
+    def leaves(self, result: Shareable, node: Node, answered: set[str] | None) -> Shareable:
+        """Return what may leave of a result.
+
+        A node of a simulation remembers what it has answered.
+        """
+        code = result.get_return_code()
+        if code != ReturnCode.OK:
+            return make_reply(code)
+        if self._description is None:
+            self._check_other(result, node)
+            return result
+        round_ = self._accepted(node)
+        purpose = node.purpose or ("nvflare" if node.unit == "client" else "nvflare-records")
+        once(round_, node, purpose, answered)
+        encode = self._encoder(round_, result)
+        if node.ledger is None:
+            reports = encode()
+        else:
+            with Ledger(node.ledger, purpose, must_exist=True, counter=node.counter) as ledger:
+                reports = encode(ledger=ledger)
+        if answered is not None:
+            answered.add(round_.digest)
+        return _reply({messages.ROUND: round_.digest, messages.REPORT: bytes(reports)})
+
+    def refusal(self, error: HushgradError) -> Shareable:
+        """Return what says why. It quotes the rule, and nothing that the training made."""
+        if self._description is None:
+            return make_reply(ReturnCode.TASK_RESULT_FILTER_ERROR)
+        parts = (type(error).__name__, error.param, error.rule)
+        return _reply({messages.REFUSED: ": ".join(part for part in parts if part)})
+
+    def _demands(self) -> list[HushgradPrivatize]:
+        """Return the filters of the job. The site's filters demand what its scope says."""
+        key = FilterContextKey.SOURCE
+        return [each for each in self.filters if each.get_prop(key) != FilterSource.SITE]
+
+    def _accepted(self, node: Node) -> Round:
+        """Return the round, if the site and the job accept it."""
+        policies = {each.policy() for each in self._demands()} - {None} or {None}
+        rounds = [
+            node.accept(
+                *(self._description, policy),
+                server="HushgradAggregator",
+                client="HushgradPrivatize",
+            )
+            for policy in policies
+        ]
+        units = {node.unit, *(each.unit for each in self._demands())}
+        if self._unit != "client" and (self._unit != "example" or "client" in units):
+            raise PolicyRefused(
+                f"unit: got {self._unit!r}, rule: must be 'client'",
+                *("unit", repr(self._unit), "must be 'client'"),
+            )
+        return rounds[0]
+
+    def _encoder(self, round_: Round, result: Shareable) -> Callable[..., bytes]:
+        """Return what makes the report, of a result or of what was added before."""
+        trained = arrays(result, (DataKind.WEIGHTS, DataKind.WEIGHT_DIFF))
+        if trained is None:
+            raise invalid("result", "another type", "must be a dict of NumPy arrays")
+        if self._sum is not None and not trained:
+            return self._sum.encode
+        changes = from_shareable(result).data_kind == DataKind.WEIGHT_DIFF
+        rows = self._rows(round_, trained, changes=changes)
+        if self._sum is not None:
+            self._sum.add(rows)
+            return self._sum.encode
+        if self._unit == "example" and round_.about_records:
+            return partial(round_.encode_records, rows)
+        return partial(round_.encode, rows, unit="example" if self._unit == "example" else "client")
+
+    def _rows(self, round_: Round, trained: Model, *, changes: bool) -> Row:
+        """Return the updates of trained models, or of the changes that training has made."""
+        model = self._model
+        if model is None:
+            raise invalid("model", "another type", "must be a dict of NumPy arrays")
+        names = received(model, self._train, round_.dim)
+        if changes:
+            model = {name: np.zeros_like(array) for name, array in model.items()}
+
+        def about(text: str) -> None:
+            self._warn(f"round {round_.id}: {text}")
+
+        return (differences if self._unit == "example" else difference)(
+            trained, model, names, about
+        )
+
+    def _check_other(self, result: Shareable, node: Node) -> None:
+        """Raise an error unless the result of a task without a round may leave."""
+        allowed = node.allow_evaluate and all(each.allow_evaluate for each in self._demands())
+        if not (allowed and kind(result) == DataKind.METRICS):
+            raise PolicyRefused(
+                "round: got nothing, rule: must be sent by HushgradAggregator: the result "
+                "would not be private",
+                *("round", "nothing", "must be sent by HushgradAggregator"),
+            )
+
+
+def _ignore(_: str) -> None:
+    """Warn nobody: there was no task."""
+
+
+def _reply(data: dict[str, object]) -> Shareable:
+    return DXO(DataKind.WEIGHT_DIFF, data=data).to_shareable()
