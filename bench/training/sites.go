@@ -26,6 +26,7 @@ type sites struct {
 	sites   int
 	records int // of all sites together, at most; 0: all training pictures
 	hidden  int // units of the network; 0: softmax regression
+	methods []string
 }
 
 func sitesExperiment() experiment.Experiment {
@@ -40,10 +41,12 @@ func sitesExperiment() experiment.Experiment {
 			flags.IntVar(&s.hidden, "hidden", 0, "hidden units of a network with one hidden layer; 0: softmax regression")
 			flags.IntVar(&s.rounds, "rounds", 30, "rounds of training, each with all records")
 			flags.Float64Var(&s.delta, "delta", 1e-6, "δ at which the ε of all rounds is stated")
+			methods := flags.String("methods", strings.Join(siteMethods, ","), "comma-separated `list` of methods: shuffled reports of large networks take hours")
 			kinds := flags.String("features", dataset.Edges, "comma-separated `list` of what the model sees of a picture, among "+strings.Join(dataset.FeatureNames(), ","))
 			budgets := flags.String("budget", "1,2,8", "comma-separated `list` of ε of all rounds together")
 			return func(ctx context.Context, env experiment.Env) (_ *experiment.Result, err error) {
 				s := s
+				s.methods = strings.Split(*methods, ",")
 				if s.features, err = parseFeatures(*kinds); err != nil {
 					return nil, err
 				}
@@ -63,6 +66,9 @@ const (
 	shuffledName = "shuffled-reports"
 )
 
+// siteMethods are all methods.
+var siteMethods = []string{baseline.None, lifetimeName, shuffledName, hdsum.SiteName, hdsum.SharesName, trustedName, aloneName}
+
 // siteRun is one row: a method at a budget.
 type siteRun struct {
 	method, holds string
@@ -77,6 +83,8 @@ func (s sites) run(ctx context.Context, env experiment.Env) (*experiment.Result,
 	switch {
 	case s.records != 0 && (s.records < 4 || s.records > dataset.Pictures):
 		return nil, fl.Invalid("--records", s.records, "must be in [4, %d], two for each of two sites at least, or 0 for all training pictures", dataset.Pictures)
+	case slices.ContainsFunc(s.methods, func(m string) bool { return !slices.Contains(siteMethods, m) }):
+		return nil, fl.Invalid("--methods", strings.Join(s.methods, ","), "must be names between commas, among %s", strings.Join(siteMethods, ","))
 	case s.hidden < 0 || s.hidden > mostHidden:
 		return nil, fl.Invalid("--hidden", s.hidden, "must be in [1, %d], or 0 for softmax regression", mostHidden)
 	}
@@ -103,7 +111,11 @@ func (s sites) run(ctx context.Context, env experiment.Env) (*experiment.Result,
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, runs...)
+		for _, r := range runs {
+			if len(s.methods) == 0 || slices.Contains(s.methods, r.method) {
+				all = append(all, r)
+			}
+		}
 	}
 	env.Progress.Describe("accuracy")
 	env.Progress.Grow(len(all) * s.repeats)

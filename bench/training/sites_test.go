@@ -159,6 +159,9 @@ func (beginning) Close() error { return nil }
 
 // Numbers of records and of hidden units that make no sense are refused by the flag's name.
 func TestSitesRefuseSizes(t *testing.T) {
+	if _, err := (sites{sites: 2, methods: []string{"none", "magic"}}).run(t.Context(), experiment.Env{Quick: true}); err == nil || !strings.Contains(err.Error(), `--methods: got "none,magic"`) {
+		t.Error(err)
+	}
 	for _, c := range []struct {
 		records, hidden int
 		want            string

@@ -28,7 +28,7 @@ def described(**changes: Any) -> ConfigRecord:
         "min_reports": 1,
     }
     round_ = Round.new("foreign", **{**given, **changes})
-    return ConfigRecord({"round": round_.description, "unit": "client"})
+    return ConfigRecord({"round": round_.description, "unit": "client", "train": ["w"]})
 
 
 def apart(message: Message, fault: str) -> Message:
