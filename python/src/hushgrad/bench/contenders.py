@@ -12,10 +12,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from hashlib import sha256
 
-from flwr.clientapp.mod import LocalDpMod, fixedclipping_mod
+from flwr.clientapp.mod import LocalDpMod
 from flwr.clientapp.typing import Mod
 from flwr.serverapp.strategy import (
-    DifferentialPrivacyClientSideFixedClipping,
+    DifferentialPrivacyServerSideFixedClipping,
     FedAvgM,
     Strategy,
 )
@@ -179,7 +179,7 @@ def local_dp(epsilon: float, clients: int, rounds: int, *, honest: bool) -> Cont
 
 
 def central_dp(epsilon: float, clients: int, rounds: int) -> Contender:
-    """Return Flower's central DP: clients clip, and the server adds the noise."""
+    """Return Flower's central DP: the server clips and adds the noise."""
     multiplier = gaussian.deviation(2, epsilon, DELTA, rounds)  # in units of the clip
     s = noisy(multiplier / clients)
     gain = s.server_lr / (1 - s.momentum)
@@ -189,9 +189,9 @@ def central_dp(epsilon: float, clients: int, rounds: int) -> Contender:
         epsilon,
         Promise("everybody but the server", None, epsilon, DELTA),
         lambda _: (
-            [fixedclipping_mod],
+            [],
             # The noise comes after the inner strategy, which must not remember what has none.
-            DifferentialPrivacyClientSideFixedClipping(
+            DifferentialPrivacyServerSideFixedClipping(
                 _server(clients, 1.0, 0.0), multiplier, gain * s.clip, clients
             ),
         ),
