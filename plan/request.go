@@ -27,7 +27,7 @@ type Request struct {
 	// shifts a mean by a bounded length. "": it proves nothing.
 	Proof string
 	// Liars is the share of clients that lie, in [0, 0.5), which the plan counts on: it chooses mechanism, clip and the way to take part for the least
-	// error, of which the worst that they do together is a part. 0: none. Mechanisms that do not bound what one client does are refused.
+	// error, of which about the worst that they do together is a part. 0: none. Mechanisms that do not bound what one client does are refused.
 	Liars float64
 	// Cohort is the number of clients of a round. 0: for "none" such that each takes part
 	// once, for "sumdp" 6000.

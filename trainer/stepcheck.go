@@ -40,7 +40,7 @@ func (c *StepCheck) Better(before, after []float64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	// At accuracies of 0 and 1 one example in two counts as an error, as Agresti and Coull have it for intervals.
+	// One example more that is right and one that is wrong keep the variance above 0, also at accuracies of 0 and 1.
 	n := float64(len(c.x))
 	variance := func(a float64) float64 { a = (a*n + 1) / (n + 2); return a * (1 - a) / n }
 	return was-is <= stepErrors*math.Sqrt(variance(was)+variance(is)), nil

@@ -32,19 +32,20 @@ func (s sites) course(ctx context.Context, at setting, mechanism string) (course
 	}}, nil
 }
 
-// mostLifetime is the largest number of rounds that the planner takes by itself where each record reports once.
-const mostLifetime = 16
-
 // reports is the course of sites that send reports of their records, as the planner plans it.
 func (s sites) reports(ctx context.Context, at setting, trust plan.Trust) (course, error) {
 	q := plan.Request{
 		Mechanism: mechanisms.Auto, Trust: trust, Dim: at.Dim, Clients: s.sites, Records: at.Clients, Rounds: s.rounds, Budget: at.epsilon,
 		Delta: s.delta, L1: at.L1, L2: at.L2, Centred: at.Centred, MaxLearningRate: at.server.most,
 	}
-	if trust == plan.Nobody && s.rounds >= mostLifetime {
-		q.Rounds = 0 // the planner takes fewer where there are few records
+	if trust == plan.Nobody {
+		q.Rounds = 0 // the planner takes few, because each record reports once
 	}
 	run, err := q.Run(ctx)
+	if err == nil && run.Rounds > s.rounds {
+		q.Rounds = s.rounds
+		run, err = q.Run(ctx)
+	}
 	if err != nil {
 		return course{}, err
 	}

@@ -128,6 +128,23 @@ func TestALiarShiftsTheMeanByABoundedLength(t *testing.T) {
 	}
 }
 
+// A proved vector is at most 1.32 times as long as the clip, and 1.74 times with up to 32 coordinates: for every number of coordinates that has proofs.
+func TestProvedVectorsAreAsShortAsThePagesSay(t *testing.T) {
+	for dim := 1; dim <= maxProved; dim *= 2 {
+		n, err := newIntegers(testRound(dim), provedFineness, widestProved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := 1.32
+		if dim <= 32 {
+			most = 1.74
+		}
+		if ratio := n.sensitivity(fl.ZeroOut) / n.units; !(ratio >= 1-1e-9 && ratio <= most) {
+			t.Errorf("%d coordinates: %.4f times the clip, want at most %g", dim, ratio, most)
+		}
+	}
+}
+
 // A vector whose square is one above the bound has no proof, whatever the liar's own code says about it.
 func TestALongerVectorHasNoProof(t *testing.T) {
 	m := openProved(t, provedRound(64))
