@@ -223,6 +223,9 @@ func (l liars) figure(cells []*lied) *figure.Figure {
 	lines := map[string]int{}
 	for _, c := range cells {
 		name := fmt.Sprintf("%s, %v, %s", c.runs[0].Mechanism, c.situation, c.attack)
+		if l.checked {
+			name += ", steps checked"
+		}
 		at, ok := lines[name]
 		if !ok {
 			at = len(panel.Series)

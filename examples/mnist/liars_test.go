@@ -100,6 +100,7 @@ func TestReversedGradientsAreTheOpposite(t *testing.T) {
 func TestWrongLiarsAreRefused(t *testing.T) {
 	for param, args := range map[string][]string{
 		"--liars": {"--liars", "1.5"}, "--attack": {"--attack", "magic"}, "--liars ": {"--liars", "0.1", "--trust", "own-site"},
+		"--plan-liars": {"--plan-liars", "0.7"}, "--plan-liars ": {"--plan-liars", "0.1", "--trust", "two-servers", "--roles", "3"},
 	} {
 		var p *fl.ParamError
 		if _, err := parse(args, io.Discard); !errors.As(err, &p) || p.Param != strings.TrimSpace(param) {

@@ -39,6 +39,10 @@ func (p *Flags) Bind(f *flag.FlagSet) {
 func (p *Flags) Check(q *plan.Request, seed uint64, dashboard string) error {
 	q.Liars = p.expect
 	switch {
+	case !(p.expect >= 0 && p.expect < 0.5):
+		return fl.Invalid("--plan-liars", p.expect, "must be in [0, 0.5)")
+	case p.expect > 0 && q.Trust == plan.TwoServers && q.Proof == "":
+		return fl.Invalid("--plan-liars", p.expect, "must be 0 with --trust %s and no proofs: one client who lies moves the sum at will. Type --proof %s as well", q.Trust, hdsum.ProofPrio3)
 	case p.Roles != OneRole && p.Roles != ThreeRoles:
 		return fl.Invalid("--roles", p.Roles, "must be %d or %d", OneRole, ThreeRoles)
 	case p.Roles == ThreeRoles && q.Mechanism == hdsum.Name:
