@@ -76,10 +76,8 @@ func proved(r fl.Round, direction []float64, rng *rand.Rand) ([]byte, error) {
 func longest(padded int) int {
 	d := float64(padded)
 	k := math.Ceil(2. / 3 * math.Sqrt(d))
-	if padded == 1 {
-		return int(k * k)
-	}
-	return int(k*k + d/4 + k + math.Sqrt(d)/2)
+	widest := min(k, 2)
+	return int(min(k*k+d/4+2*(k+math.Sqrt(d)/2), d*widest*widest))
 }
 
 // largest returns the places of numbers, those with the largest absolute values first.

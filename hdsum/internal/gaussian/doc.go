@@ -62,7 +62,7 @@
 //
 // The sums are modulo the prime of the field. The noise, and what an honest server shows, are as above: 3·(S + ⌊N(0, σ²)⌋) modulo the prime.
 // The proof is zero-knowledge against one server, so that a preparation share does not depend on the gradient either. That, and uniform
-// shares, rest on Prio3 with TurboSHAKE128 as a random oracle. B is at most 1.74·K, at most 1.32·K from d' = 64 on, 1.27·K at
+// shares, rest on Prio3 with TurboSHAKE128 as a random oracle. B is at most 1.74·K, at most 1.42·K from d' = 64 on, 1.30·K at
 // d' = 1024 and 1.26·K at 2^16: so much is the noise larger than without proofs. A liar is stopped if both servers are honest: a server can add what it wants.
 //
 // # Sites
@@ -79,7 +79,8 @@
 //
 // B² = K² + d'/4 + K + √d'/2, rounded down: at least 1 − e^−½ of all roundings keep to it (Kairouz, Liu and Steinke, The
 // Distributed Discrete Gaussian Mechanism for Federated Learning with Secure Aggregation, ICML 2021, Theorem 1 with
-// β = e^−½). B is .45 % above K at d' = 64, .15 % at 1024, .05 % at 2^20. With one coordinate B = K: no rounding is longer.
+// β = e^−½). B is .45 % above K at d' = 64, .15 % at 1024, .05 % at 2^20. With one coordinate B = K: no rounding is longer. With proofs
+// B² is K² + d'/4 + 2·(K + √d'/2), and at most one rounding in 400 is drawn again.
 //
 // σ is the least one of Balle and Wang's Theorem 8 for (ε, (1 − 2^−20)·δ), rounded up to a whole part of
 // rounded.WideDeviation: package internal/rounded draws ⌊N(0, WideDeviation²)⌋, and ⌊⌊w⌋/g⌋ = ⌊w/g⌋. The law is
@@ -97,7 +98,8 @@
 //
 // A coordinate of the sum has the noise of both servers, 2σ² and 1/12 for each rounding down, and at most 1/4 for each
 // vector's rounding. The estimate is unbiased for the mean of clipped gradients, up to what the repeated rounding
-// changes: less than .1 % of a gradient. With proofs the range cuts up to .3 % of it, too.
+// changes: less than .1 % of a gradient. With proofs the range cuts what a normal variable has beyond three standard
+// deviations: about .3 % of a gradient as long as the clip, .6 % at d' = 64.
 //
 // # What is not protected
 //

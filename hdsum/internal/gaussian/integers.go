@@ -19,24 +19,31 @@ type integers struct {
 	widest   float64 // the largest absolute value of an integer
 }
 
-// fineness is K/√d': more units have less rounding and more bits.
-const fineness = 16
+// grid says how gradients are rounded to integers.
+type grid struct {
+	fineness float64 // K/√d': more units have less rounding and more bits
+	slack    float64 // of B², in the unit of Kairouz et al. (2021) for β = e^-½: more has fewer roundings drawn again
+	widest   float64 // the largest absolute value of an integer
+}
 
-func newIntegers(r fl.Round, fineness, widest float64) (*integers, error) {
+// fine is the grid where integers may be large. Few of its roundings are drawn again, or their squared norms would differ by a
+// thousandth.
+var fine = grid{fineness: 16, slack: 1, widest: math.Inf(1)}
+
+func newIntegers(r fl.Round, g grid) (*integers, error) {
 	key, err := r.PublicKey("hdsum/signs")
 	if err != nil {
 		return nil, err
 	}
-	n := &integers{clip: r.Scale, widest: widest}
+	n := &integers{clip: r.Scale, widest: g.widest}
 	if n.rotation, err = rotation.New(r.Dim, key); err != nil {
 		return nil, err
 	}
 	d := float64(n.rotation.PaddedDim())
-	n.units = math.Ceil(fineness * math.Sqrt(d))
-	n.most = int64(n.units*n.units + d/4 + n.units + math.Sqrt(d)/2)
-	if d == 1 {
-		n.most = int64(n.units * n.units) // K is whole: no rounding of a number in [−K, K] leaves it
-	}
+	n.units = math.Ceil(g.fineness * math.Sqrt(d))
+	most := n.units*n.units + d/4 + g.slack*(n.units+math.Sqrt(d)/2)
+	widest := min(n.units, g.widest) // K is whole: no rounding of a number in [−K, K] leaves it
+	n.most = int64(min(most, d*widest*widest))
 	return n, nil
 }
 

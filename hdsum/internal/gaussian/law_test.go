@@ -151,9 +151,9 @@ func TestVectorsKeepTheGradient(t *testing.T) {
 		for i := range c.vectors {
 			r := testRound(c.dim)
 			r.PublicSeed[5], r.PublicSeed[6] = byte(i), byte(i>>8) // rotations differ
-			n, err := newIntegers(r, fineness, math.Inf(1))
+			n, err := newIntegers(r, fine)
 			if c.proofs {
-				n, err = newIntegers(r, provedFineness, widestProved)
+				n, err = newIntegers(r, provedGrid)
 			}
 			if err != nil {
 				t.Fatal(err)

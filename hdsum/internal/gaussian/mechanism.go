@@ -2,7 +2,6 @@ package gaussian
 
 import (
 	"encoding/binary"
-	"math"
 	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -24,7 +23,7 @@ var (
 const bothNoises = 2
 
 func newMechanism(r fl.Round) (*mechanism, error) {
-	v, err := newVectors(r, fineness, math.Inf(1), ParamProof)
+	v, err := newVectors(r, fine, ParamProof)
 	if err != nil {
 		return nil, err
 	}

@@ -26,9 +26,10 @@ const (
 // The first bit of a half stands for 1, and each of the others for a third. An opened share counts in thirds.
 const thirds = 3
 
-// provedFineness is K/√d' where inputs are proved. A rotated coordinate of a gradient of norm C has a standard width of two thirds of a
-// unit, so that the range keeps three of them.
-const provedFineness = 2. / 3
+// provedGrid is the grid where inputs are proved. A rotated coordinate of a gradient of norm C has a standard width of two thirds of a
+// unit, so that the range keeps three of them. Units are so coarse that a rounding drawn again would shorten what the vectors of small rounds stand for:
+// with twice the slack one in 400 is, at most.
+var provedGrid = grid{fineness: 2. / 3, slack: 2, widest: widestProved}
 
 // maxProved is the largest d' with proofs. A share has 128 bytes a coordinate.
 const maxProved = 1 << 16

@@ -77,8 +77,8 @@ func TestHonestVectorsAreWithinTheRange(t *testing.T) {
 	if _, _, err := m.EncodeShares(nil, nil, grad, rng); err != nil {
 		t.Error(err)
 	}
-	// (4/9 + 1/4)·9/4 is 1.25², and the allowance for rounding is 4 % at d' = 256.
-	if b, most := m.integers.sensitivity(fl.ZeroOut), m.integers.units*1.3; b > most || m.integers.units < provedFineness*16 {
+	// (4/9 + 1/4)·9/4 is 1.25², and the slack is 9 % at d' = 256.
+	if b, most := m.integers.sensitivity(fl.ZeroOut), m.integers.units*1.36; b > most || m.integers.units < provedGrid.fineness*16 {
 		t.Errorf("B = %g for K = %g", b, m.integers.units)
 	}
 }
@@ -123,19 +123,19 @@ func TestALiarShiftsTheMeanByABoundedLength(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := m.round.Scale * m.integers.sensitivity(fl.ZeroOut) / m.integers.units
-	if length := floats.Norm(grad, 2); math.Abs(length-want) > 1e-9 || math.Abs(m.Sway()-want) > 1e-9 || want > 1.35*m.round.Scale {
+	if length := floats.Norm(grad, 2); math.Abs(length-want) > 1e-9 || math.Abs(m.Sway()-want) > 1e-9 || want > 1.42*m.round.Scale {
 		t.Errorf("the sum is %g long, and has a proof up to %g, want %g", length, m.Sway(), want)
 	}
 }
 
-// A proved vector is at most 1.32 times as long as the clip, and 1.74 times with up to 32 coordinates: for every number of coordinates that has proofs.
+// A proved vector is at most 1.42 times as long as the clip, and 1.74 times with up to 32 coordinates: for every number of coordinates that has proofs.
 func TestProvedVectorsAreAsShortAsThePagesSay(t *testing.T) {
 	for dim := 1; dim <= maxProved; dim *= 2 {
-		n, err := newIntegers(testRound(dim), provedFineness, widestProved)
+		n, err := newIntegers(testRound(dim), provedGrid)
 		if err != nil {
 			t.Fatal(err)
 		}
-		most := 1.32
+		most := 1.42
 		if dim <= 32 {
 			most = 1.74
 		}
@@ -143,6 +143,52 @@ func TestProvedVectorsAreAsShortAsThePagesSay(t *testing.T) {
 			t.Errorf("%d coordinates: %.4f times the clip, want at most %g", dim, ratio, most)
 		}
 	}
+}
+
+// With proofs at most one rounding in 400 is drawn again, so that the mean of roundings is the gradient to .3 % also where
+// coordinates are few. Probabilities are exact, for all gradients as long as the clip whose rotated coordinates have one of two sizes, one of them listed.
+func TestFewProvedRoundingsAreDrawnAgain(t *testing.T) {
+	for dim := 2; dim <= 256; dim *= 2 {
+		n, err := newIntegers(testRound(dim), provedGrid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, large := range []float64{1.001, 1.1, 1.25, 1.5, 1.75, 1.999} {
+			for some := range dim {
+				rest := n.units*n.units - float64(some)*large*large
+				small := math.Sqrt(rest / float64(dim-some))
+				if !(small <= large) {
+					continue
+				}
+				if p := tooLong(n.most, map[float64]int{large: some, small: dim - some}); !(p <= 1./400) {
+					t.Errorf("d' = %d, %d of %g, %d of %.3f: %.5f are drawn again", dim, some, large, dim-some, small, p)
+				}
+			}
+		}
+	}
+}
+
+// tooLong is the probability that a number of values each, rounded at random, have a squared length above most.
+func tooLong(most int64, values map[float64]int) float64 {
+	length := map[int64]float64{0: 1}
+	for v, number := range values {
+		below := math.Floor(v)
+		for range number {
+			next := map[int64]float64{}
+			for l, p := range length {
+				next[l+int64(below*below)] += p * (1 - (v - below))
+				next[l+int64((below+1)*(below+1))] += p * (v - below)
+			}
+			length = next
+		}
+	}
+	sum := 0.
+	for l, p := range length {
+		if l > most {
+			sum += p
+		}
+	}
+	return sum
 }
 
 // A vector whose square is one above the bound has no proof, whatever the liar's own code says about it.
@@ -157,8 +203,12 @@ func TestALongerVectorHasNoProof(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := make([]int64, 64)
-	for i := range m.integers.most + 1 {
+	for i, left := 0, m.integers.most+1; left > 0; i++ {
 		x[i] = 1
+		if left >= 4 {
+			x[i] = 2
+		}
+		left -= x[i] * x[i]
 	}
 	key := &fl.VerifyKey{7}
 	first, second := own.split(nil, nil, x, newRand(5))

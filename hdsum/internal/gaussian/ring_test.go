@@ -139,7 +139,7 @@ func TestTheRingHasLittleMoreThanItNeeds(t *testing.T) {
 		r.MinReports = c.clients
 		m := open(t, r)
 		most := m.largest(m.capacity(), bothNoises)
-		if least := 12*math.Sqrt2*m.noise.sigma + float64(m.capacity())*fineness; most < least {
+		if least := 12*math.Sqrt2*m.noise.sigma + float64(m.capacity())*fine.fineness; most < least {
 			t.Errorf("%+v: room for %g, want %g and more", c, most, least)
 		}
 		if ringOf(m).signed(uint64(most)) != int64(most) || float64(int64(1)<<ringOf(m).bits) > 4.1*most {

@@ -47,9 +47,9 @@ type vectors struct {
 	noise    noise
 }
 
-// newVectors returns the vectors of a round, with K = fineness·√d' and integers of at most widest. params are parameters that the
+// newVectors returns the vectors of a round, on a grid. params are parameters that the
 // round may have beside fl.ParamRecords.
-func newVectors(r fl.Round, fineness, widest float64, params ...string) (v *vectors, err error) {
+func newVectors(r fl.Round, g grid, params ...string) (v *vectors, err error) {
 	if err := checkRound(r); err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func newVectors(r fl.Round, fineness, widest float64, params ...string) (v *vect
 	if v.round, err = count.NewRound(r); err != nil {
 		return nil, err
 	}
-	if v.integers, err = newIntegers(r, fineness, widest); err != nil {
+	if v.integers, err = newIntegers(r, g); err != nil {
 		return nil, err
 	}
 	v.noise, err = newNoise(r, v.padded(), v.integers.sensitivity(r.Relation))

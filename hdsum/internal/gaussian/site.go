@@ -3,7 +3,6 @@ package gaussian
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -25,7 +24,7 @@ func newSite(r fl.Round) (*site, error) {
 	if r.Relation != fl.ReplaceOne {
 		return nil, fl.Invalid("relation", r.Relation, "must be %s: this mechanism is local", fl.ReplaceOne)
 	}
-	v, err := newVectors(r, fineness, math.Inf(1))
+	v, err := newVectors(r, fine)
 	if err != nil {
 		return nil, err
 	}
