@@ -38,16 +38,13 @@ const maxKnown = 64
 // Accept returns the terms of a round and its mechanism under a policy. The error wraps ErrPolicy
 // when the round does not meet it. A guarantee with trust TwoServers is accepted only if the
 // policy names the mechanism and pins both parties: the seal key is the first server's, and the
-// share key is the shuffler's, who is the second server.
+// share key is the shuffler's, who is the second server. A round in which clients add noise of their own (OwnNoised) is
+// accepted by that noise alone, too, and Terms.Guarantee is then its guarantee.
 func (a *Accepter) Accept(p Policy, r Round, m Mechanism) (Terms, error) {
 	t := Terms{Guarantee: m.Guarantee()}
 	pinned := p.CheckShuffler(r)
 	if t.Guarantee.Trust == TwoServers {
-		if err := cmp.Or(pinned, checkSecond(r)); err != nil { // nobody says that these are two
-			return Terms{}, err
-		}
-		t.Central = t.Guarantee
-		return t, p.Check(r, t.Guarantee)
+		return p.acceptShares(r, t.Guarantee, m, cmp.Or(pinned, checkSecond(r)))
 	}
 	if pinned == nil {
 		var err error
@@ -75,6 +72,27 @@ func (a *Accepter) Accept(p Policy, r Round, m Mechanism) (Terms, error) {
 		}
 	}
 	return t, nil
+}
+
+// acceptShares returns the terms of a round of two servers. notTwo says why nobody vouches that they are two. What a client's own noise
+// promises needs no server, and is enough where the policy accepts it.
+func (p Policy) acceptShares(r Round, shared Guarantee, m Mechanism, notTwo error) (Terms, error) {
+	t := Terms{Guarantee: shared, Central: shared}
+	if notTwo != nil {
+		t.Central = Guarantee{}
+	}
+	if noised, ok := m.(OwnNoised); ok {
+		if own, ok := noised.OwnGuarantee(); ok {
+			t.Guarantee = own
+			if p.Check(r, own) == nil {
+				return t, nil
+			}
+		}
+	}
+	if notTwo != nil {
+		return Terms{}, notTwo
+	}
+	return t, p.Check(r, shared)
 }
 
 // central returns what a report of a round promises against a party that sees only the shuffled

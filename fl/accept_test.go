@@ -1,6 +1,7 @@
 package fl
 
 import (
+	"crypto/sha256"
 	"errors"
 	"math"
 	"strings"
@@ -72,5 +73,41 @@ func TestARefusalNamesThePinThatDoesNotFit(t *testing.T) {
 	round.Shuffler = ""
 	if _, err := a.Accept(policy, round, amplified{bounds: new(int)}); !errors.Is(err, ErrPolicy) || !strings.HasSuffix(err.Error(), `; without a shuffler: fl: refused by the client's policy: shuffler: got "", rule: must be one that the policy pins: "b.example, a.example"`) {
 		t.Errorf("without a shuffler: %v", err)
+	}
+}
+
+// noised is a mechanism for two servers with ε = 1 whose clients add noise for ε = 5.
+type noised struct{ SharedMechanism }
+
+func (noised) Guarantee() Guarantee {
+	return Guarantee{Trust: TwoServers, Epsilon: 1, Delta: 1e-6, Relation: ReplaceOne}
+}
+
+func (noised) OwnGuarantee() (Guarantee, bool) {
+	return Guarantee{Trust: Local, Epsilon: 5, Delta: 1e-6, Relation: ReplaceOne}, true
+}
+
+// A client that accepts the own noise needs no pins, and the servers' guarantee is told only with them. A client that does not
+// accept it needs pins for two servers.
+func TestOwnNoiseIsAcceptedByItself(t *testing.T) {
+	pinned, round, _, _ := pinning()
+	round.ID, round.Mechanism, round.ShareKey = "r", "noised", []byte("key")
+	pinned.Mechanisms, pinned.MaxDelta = []string{"noised"}, 1e-6
+	pins := *pinned.Shuffled
+	pins.ShareKeys, pinned.Shuffled = [][32]byte{sha256.Sum256(round.ShareKey)}, &pins
+	bare := pinned
+	bare.Shuffled = nil
+	shared, own := noised{}.Guarantee(), func() Guarantee { g, _ := noised{}.OwnGuarantee(); return g }()
+	for i, c := range []struct {
+		policy  Policy
+		most    float64
+		central Guarantee
+		refused bool
+	}{{bare, 5, Guarantee{}, false}, {bare, 4.9, Guarantee{}, true}, {pinned, 5, shared, false}, {pinned, 1, shared, false}, {pinned, 0.9, Guarantee{}, true}} {
+		c.policy.MaxEpsilon = c.most
+		terms, err := new(Accepter).Accept(c.policy, round, noised{})
+		if c.refused && !errors.Is(err, ErrPolicy) || !c.refused && (err != nil || terms.Guarantee != own || terms.Central != c.central) {
+			t.Errorf("%d: %+v, %v", i, terms, err)
+		}
 	}
 }

@@ -70,6 +70,14 @@ type Swayer interface {
 	Sway() float64
 }
 
+// OwnNoised is implemented by a SharedMechanism whose clients may add noise of their own, beside the servers' noise.
+type OwnNoised interface {
+	SharedMechanism
+	// OwnGuarantee is what the client's own noise promises, with trust Local: against both servers together, too. It is false in a
+	// round whose clients add none.
+	OwnGuarantee() (Guarantee, bool)
+}
+
 // ShareAggregator sums the shares that one server holds. It is not safe for concurrent use:
 // give every goroutine its own and Merge them.
 type ShareAggregator interface {

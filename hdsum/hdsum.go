@@ -42,6 +42,11 @@ const (
 	ProofPrio3 = gaussian.Prio3
 )
 
+// ParamOwnEpsilon is the name of SharesName's parameter that has each client add noise of its own before it shares its vector. Its value is
+// the ε of a report at Round.Delta, against everybody: both servers together included. It is at least Round.Epsilon, which holds against
+// either server. The noises add up: the sum of n reports has two servers' and n clients'. See fl.OwnNoised.
+const ParamOwnEpsilon = gaussian.ParamOwnEpsilon
+
 // Values of ParamSelect.
 const (
 	selectAll       = "all"

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/internal/wrap"
 	"github.com/hushgrad/hushgrad/privunit"
 )
@@ -37,7 +38,11 @@ func (run *Run) Remarks() (remarks []string) {
 			cost.Messages, cost.Bytes, round/1e6, round*float64(run.Rounds)/1e6))
 	}
 	if run.Opened.Guarantee().Trust == fl.TwoServers {
-		remarks = append(remarks, fmt.Sprintf("privacy: no local ε. Every central ε of %s is against either server alone, whatever that server does", run.Mechanism))
+		local := "no local ε"
+		if run.Template.Params.Has(hdsum.ParamOwnEpsilon) {
+			local = "every local ε is of the client's own noise, and holds against both servers together"
+		}
+		remarks = append(remarks, fmt.Sprintf("privacy: %s. Every central ε of %s is against either server alone, whatever that server does", local, run.Mechanism))
 	}
 	if remark := run.sway(); remark != "" {
 		remarks = append(remarks, remark)

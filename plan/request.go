@@ -26,6 +26,9 @@ type Request struct {
 	// Proof is hdsum.ProofPrio3 where each client of a run with TwoServers proves that its gradient is short, so that one that lies
 	// shifts a mean by a bounded length. "": it proves nothing.
 	Proof string
+	// OwnBudget is the ε of everything that a client sends in a run with TwoServers, at Delta, against everybody: both servers together
+	// included. Each client adds noise for it, beside the servers' noise for Budget, which is smaller. 0: it adds none.
+	OwnBudget float64
 	// Liars is the share of clients that lie, in [0, 0.5), which the plan counts on: it chooses mechanism, clip and the way to take part for the least
 	// error, of which about the worst that they do together is a part. 0: none. Mechanisms that do not bound what one client does are refused.
 	Liars float64
@@ -124,6 +127,12 @@ func (q Request) validate() error {
 		return fl.Invalid("proof", q.Proof, "must be empty with the trust %s and the mechanism %s: two servers check proofs, as in --trust %s", q.Trust, q.Mechanism, TwoServers)
 	case q.Proof != "" && q.Records != 0:
 		return fl.Invalid("proof", q.Proof, "must be empty with records: no proof says that each record of a sum is short")
+	case q.OwnBudget != 0 && (q.Trust != TwoServers || none):
+		return fl.Invalid("own budget", q.OwnBudget, "must be 0 with the trust %s and the mechanism %s: it is for --trust %s. Clients of %s add all the noise themselves", q.Trust, q.Mechanism, TwoServers, OwnSite)
+	case q.OwnBudget != 0 && q.Proof != "":
+		return fl.Invalid("own budget", q.OwnBudget, "must be 0 with --proof %s: a vector with noise is not short", q.Proof)
+	case !(q.OwnBudget == 0 || q.OwnBudget >= q.Budget && q.OwnBudget <= fl.MaxEpsilon):
+		return fl.Invalid("own budget", q.OwnBudget, "must be 0, or from the budget, %g, to %d: a smaller one needs no second server, as with --trust %s", q.Budget, fl.MaxEpsilon, OwnSite)
 	case !(q.Liars >= 0 && q.Liars < 0.5):
 		return fl.Invalid("liars", q.Liars, "must be in [0, 0.5)")
 	case q.Liars > 0 && (q.Trust == OwnSite || q.Mechanism == hdsum.Name || none):

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -155,6 +156,11 @@ func (q Request) run(ctx context.Context) (_ *Run, err error) {
 				return nil, fmt.Errorf("plan: %w", err)
 			}
 		}
+		if q.OwnBudget > 0 {
+			if err := run.addOwn(ctx, q, &r); err != nil {
+				return nil, fmt.Errorf("plan: %w", err)
+			}
+		}
 		if gaussian {
 			if err := run.sumSteps(q, &r); err != nil {
 				return nil, fmt.Errorf("plan: %w", err)
@@ -231,6 +237,21 @@ func (run *Run) sumWithin(ctx context.Context, budget, delta float64, r fl.Round
 		}
 	}
 	return low, nil
+}
+
+// addOwn has clients add noise of their own, so that the rounds of a client have the ε OwnBudget together by that noise alone.
+func (run *Run) addOwn(ctx context.Context, q Request, r *fl.Round) error {
+	epsilon, err := run.sumWithin(ctx, q.OwnBudget, q.Delta, *r)
+	if err != nil {
+		return err
+	}
+	params := maps.Clone(r.Params)
+	if params == nil {
+		params = fl.Params{}
+	}
+	params[hdsum.ParamOwnEpsilon] = fl.Real(epsilon)
+	r.Params = params
+	return nil
 }
 
 // schedule plans a local mechanism.

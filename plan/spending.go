@@ -18,6 +18,7 @@ type Spending struct {
 	clients, cohort int
 	delta           float64
 	guarantee       fl.Guarantee
+	own             fl.Guarantee            // of the clients' own noise beside two servers', or zero
 	mechanism       fl.Mechanism            // nil where nothing is composed
 	once            func() (float64, error) // central ε of one participation, at delta
 	loss            *privacy.Distribution   // of one participation; nil before it is needed
@@ -41,6 +42,9 @@ func NewSpending(m fl.Mechanism, clients, cohort int, delta float64) (*Spending,
 	s := &Spending{clients: clients, cohort: cohort, delta: delta, guarantee: m.Guarantee(), known: map[int]float64{}}
 	if s.guarantee.Trust == fl.NoPrivacy {
 		return s, nil
+	}
+	if noised, ok := m.(fl.OwnNoised); ok {
+		s.own, _ = noised.OwnGuarantee()
 	}
 	amplifier, amplified := m.(fl.Amplifier)
 	menu, tiered := m.(fl.TieredMechanism)
@@ -75,7 +79,14 @@ func (s *Spending) Promise(ctx context.Context, rounds int) (Promise, error) {
 	if err != nil {
 		return Promise{}, fmt.Errorf("plan: %w", err)
 	}
-	if p.Local == nil || s.guarantee.Sigma == 0 {
+	if s.own.Sigma > 0 {
+		total, err := s.ownTotal(ctx, p.Participations)
+		if err != nil {
+			return Promise{}, fmt.Errorf("plan: %w", err)
+		}
+		p.Local, p.LocalTotal, p.LocalDelta = &s.own.Epsilon, &total, s.delta
+	}
+	if s.guarantee.Trust != fl.Local || s.guarantee.Sigma == 0 {
 		p.Central = &epsilon
 	} else if epsilon < *p.LocalTotal && s.guarantee.Delta <= s.delta { // the client's own noise: shuffling has no part in it
 		p.LocalTotal, p.LocalDelta = &epsilon, s.delta
@@ -94,6 +105,22 @@ func (s *Spending) local(rounds int) (Promise, error) {
 		p.Local, p.LocalTotal, p.LocalDelta = &s.guarantee.Epsilon, &total, delta
 	}
 	return p, nil
+}
+
+// ownTotal is the ε of k participations together by the clients' own noise.
+func (s *Spending) ownTotal(ctx context.Context, k int) (float64, error) {
+	all, err := privacy.Compose(ctx, privacy.GaussianReports(s.own.Sigma, k), privacy.Options{})
+	if err != nil {
+		return 0, err
+	}
+	epsilon, err := all.UpperEpsilon(ctx, s.delta)
+	if epsilon > fl.MaxEpsilon {
+		epsilon = math.Inf(1) // see privacy.GaussianReports
+	}
+	if k == 1 && s.own.Delta <= s.delta {
+		epsilon = min(epsilon, s.own.Epsilon)
+	}
+	return epsilon, err
 }
 
 // central is the ε of k participations together.

@@ -105,7 +105,7 @@ func (r *Row) planned(ctx context.Context, q Request) error {
 		q.Sparsity = 0 // of the other trusts' mechanisms
 	}
 	if q.Trust != TwoServers {
-		q.Proof = ""
+		q.Proof, q.OwnBudget = "", 0
 	}
 	run, err := q.Run(ctx)
 	if _, ok := errors.AsType[*fl.ParamError](err); ok {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -179,6 +180,55 @@ func TestProofsArePlanned(t *testing.T) {
 		var bad *fl.ParamError
 		if _, err := q.Run(t.Context()); !errors.As(err, &bad) || bad.Param != "proof" {
 			t.Errorf("%+v: %v, want an error about proof", q, err)
+		}
+	}
+}
+
+// A run whose clients add noise of their own keeps to both budgets, within the search's precision, and its error has the noise of all clients. The trusts beside it have
+// none.
+func TestOwnNoiseIsPlanned(t *testing.T) {
+	q := Request{Mechanism: "auto", Trust: TwoServers, Dim: 20, Clients: 100, Cohort: 100, Rounds: 3, Budget: 1, OwnBudget: 8, Delta: 1e-6, L1: 4, L2: 1}
+	run, err := q.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := run.Promise(t.Context(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Central == nil || p.LocalTotal == nil || !(*p.Central <= 1 && *p.Central > 0.999) || !(*p.LocalTotal <= 8 && *p.LocalTotal > 7.99) || p.LocalDelta != 1e-6 {
+		t.Fatalf("%+v", p)
+	}
+	if words := fmt.Sprint(p.Words()); !strings.Contains(words, "against everybody, the server included") || !strings.Contains(words, "against either server alone") {
+		t.Error(words)
+	}
+	if remarks := fmt.Sprint(run.Remarks()); strings.Contains(remarks, "no local ε") || !strings.Contains(remarks, "both servers together") {
+		t.Error(remarks)
+	}
+	q.OwnBudget = 0
+	bare, err := q.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, _ := run.Opened.(fl.OwnNoised).OwnGuarantee()
+	// 100 clients' variances beside two servers', all of the same sensitivity.
+	ratio := math.Sqrt(1 + 100*own.Sigma*own.Sigma/(2*run.Opened.Guarantee().Sigma*run.Opened.Guarantee().Sigma))
+	if got := run.standardError(run.Opened) / run.Template.Scale / (bare.standardError(bare.Opened) / bare.Template.Scale); math.Abs(got/ratio-1) > 0.01 {
+		t.Errorf("%g times the error, want %g", got, ratio)
+	}
+	q.OwnBudget = 8
+	rows, err := q.Compare(t.Context())
+	if err != nil || rowOf(t, rows, Shuffler).Mechanism == "" || rowOf(t, rows, TwoServers).Mechanism != hdsum.SharesName {
+		t.Errorf("%+v, %v", rows, err)
+	}
+	for _, change := range []func(*Request){
+		func(q *Request) { q.OwnBudget = 0.9 }, func(q *Request) { q.Proof = hdsum.ProofPrio3 }, func(q *Request) { q.Trust = Nobody }, func(q *Request) { q.OwnBudget = math.NaN() },
+	} {
+		q := q
+		change(&q)
+		var bad *fl.ParamError
+		if _, err := q.Run(t.Context()); !errors.As(err, &bad) || bad.Param != "own budget" {
+			t.Errorf("%+v: %v", q, err)
 		}
 	}
 }

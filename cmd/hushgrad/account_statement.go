@@ -132,15 +132,16 @@ func (s *statementFlags) promises(g fl.Guarantee, p plan.Promise, about string) 
 		return fmt.Sprintf("(ε, δ) = (%s, %s) for one %s, over the %d rounds in which it takes part, against %s.", fl.FormatUp(epsilon, 4), fl.FormatUp(delta, 3), about, s.rounds, against)
 	}
 	var out []string
-	switch {
-	case g.Trust == fl.NoPrivacy:
+	if g.Trust == fl.NoPrivacy {
 		return []string{"Nothing. Whoever reads a report reads the data's part in the model."}
-	case p.LocalTotal != nil:
-		out = append(out, holds(*p.LocalTotal, p.LocalDelta, "everybody outside of the client, the server included. Nobody has to be trusted"))
-	case g.Trust == fl.TwoServers && p.Central != nil:
-		return append(out, holds(*p.Central, p.Delta, "either of the two servers, whatever it does, also with the help of all other clients. One of the two servers has to be honest, no matter which"))
 	}
-	if p.Central != nil {
+	if p.LocalTotal != nil {
+		out = append(out, holds(*p.LocalTotal, p.LocalDelta, "everybody outside of the client, every server included. Nobody has to be trusted"))
+	}
+	switch {
+	case g.Trust == fl.TwoServers && p.Central != nil:
+		out = append(out, holds(*p.Central, p.Delta, "either of the two servers, whatever it does, also with the help of all other clients. One of the two servers has to be honest, no matter which"))
+	case p.Central != nil:
 		out = append(out, holds(*p.Central, p.Delta, "a party that sees only the shuffled reports of each round. The shuffler has to be honest"))
 	}
 	if g.RealNumbers {
@@ -158,6 +159,8 @@ func withheld(g fl.Guarantee, p plan.Promise, records bool) []string {
 		out = append(out, "A person whose data several clients hold is protected less.")
 	}
 	switch {
+	case g.Trust == fl.TwoServers && p.LocalTotal != nil:
+		out = append(out, "The smaller ε does not hold against the two servers together. They read every report with the client's own noise alone.")
 	case g.Trust == fl.TwoServers:
 		out = append(out, "The two servers together read every report. Have them run by organisations that do not act together.")
 	case g.Trust == fl.Shuffle:

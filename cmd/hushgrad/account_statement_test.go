@@ -20,7 +20,7 @@ func stated(t *testing.T, args ...string) (code int, stdout, stderr string) {
 // A statement names what holds, of what and against whom, for each kind of trust. It promises no record more than a client's
 // report does, and no client what only a record has.
 func TestAStatementSaysWhatHoldsAndWhatDoesNot(t *testing.T) {
-	for mechanism, c := range map[string]struct {
+	for name, c := range map[string]struct {
 		round    string
 		has, not []string
 	}{
@@ -30,10 +30,13 @@ func TestAStatementSaysWhatHoldsAndWhatDoesNot(t *testing.T) {
 			[]string{"for one record, over the 30 rounds", "Nobody has to be trusted", "number of these records is not hidden", "k records", "It takes no other organisation"}, []string{"shuffled", "for one client", "(6, "}},
 		"gaussian-shares": {`"epsilon": 0.2, "delta": 1e-6`,
 			[]string{"for one client, over the 30 rounds", "against either of the two servers", "The two servers together read every report", "two organisations"}, []string{"record", "everybody outside"}},
+		"gaussian-shares, own noise": {`"epsilon": 0.2, "delta": 1e-6, "params": {"own_epsilon": {"real": 1}}`,
+			[]string{"for one client, over the 30 rounds", "against everybody outside of the client, every server included", "against either of the two servers", "The smaller ε does not hold against the two servers together"}, []string{"record", "read every report.", "shuffled"}},
 		"sumdp": {`"epsilon": 0.2, "delta": 1e-6, "params": {"range": {"real": 2}}`,
 			[]string{"The shuffler has to be honest", "There is no promise against the shuffler", "counts on the reports of 40 honest ones"}, []string{"everybody outside"}},
 		"none": {`"epsilon": "Infinity"`, []string{"Nothing. Whoever reads a report"}, []string{"(ε, δ)"}},
 	} {
+		mechanism, _, _ := strings.Cut(name, ",")
 		file := filepath.Join(t.TempDir(), "round.json")
 		text := `{"id": "study", "mechanism": "` + mechanism + `", "dim": 8, "scale": 1, "min_reports": 40, "public_seed": "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=", ` + c.round + `}`
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -41,16 +44,16 @@ func TestAStatementSaysWhatHoldsAndWhatDoesNot(t *testing.T) {
 		}
 		code, stdout, stderr := stated(t, "--rounds", "30", "--delta", "1e-4", file)
 		if code != 0 || !strings.HasPrefix(stdout, "# What round study promises\n") {
-			t.Errorf("%s: exit %d, %s%s", mechanism, code, stdout, stderr)
+			t.Errorf("%s: exit %d, %s%s", name, code, stdout, stderr)
 		}
 		for _, want := range c.has {
 			if !strings.Contains(stdout, want) {
-				t.Errorf("%s: no %q in\n%s", mechanism, want, stdout)
+				t.Errorf("%s: no %q in\n%s", name, want, stdout)
 			}
 		}
 		for _, not := range c.not {
 			if strings.Contains(stdout, not) {
-				t.Errorf("%s: %q in\n%s", mechanism, not, stdout)
+				t.Errorf("%s: %q in\n%s", name, not, stdout)
 			}
 		}
 		code, stdout, _ = stated(t, "--output", "json", file)

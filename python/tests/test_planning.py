@@ -312,6 +312,16 @@ def test_hospitals_are_planned_by_their_records(trust: str) -> None:
         plan(clients=12, records=11, dim=500, l1=20.0, l2=1.0, trust=trust)
 
 
+def test_own_noise_is_planned() -> None:
+    run = plan(
+        dim=20, clients=100, l1=4, l2=1, trust="two-servers", own_budget=8, rounds=2, budget=1
+    )
+    assert run.promise.epsilon_central == pytest.approx(1, rel=1e-3)
+    assert run.promise.epsilon_local_total == pytest.approx(8, rel=1e-3)
+    with pytest.raises(InvalidParameter, match="own budget"):
+        plan(dim=20, clients=100, l1=4, l2=1, trust="nobody", own_budget=8, rounds=2, budget=1)
+
+
 def test_proofs_are_planned() -> None:
     run = plan(
         dim=20, clients=100, l1=4, l2=1, trust="two-servers", proof="prio3", rounds=2, budget=1

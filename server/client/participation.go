@@ -120,7 +120,7 @@ func (p *Participation) Mechanism() fl.Mechanism { return p.mechanism }
 
 // Guarantee is what one report by itself promises its sender. A local one holds against everybody.
 // One with trust fl.TwoServers holds against either server, as long as the other one is honest. It does not
-// hold against both servers together.
+// hold against both servers together: where clients add noise of their own (fl.OwnNoised), Guarantee is that noise's.
 func (p *Participation) Guarantee() fl.Guarantee { return p.terms.Guarantee }
 
 // Central is what one report promises against a party that sees only what the shuffler forwards, for

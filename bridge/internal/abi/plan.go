@@ -89,6 +89,7 @@ type planArgs struct {
 	Clients      int    `json:"clients"`
 	Records      int    `json:"records"`
 	Proof        string `json:"proof"`
+	OwnBudget    number `json:"own_budget"`
 	Cohort       int    `json:"cohort"`
 	Rounds       int    `json:"rounds"`
 	Epsilon      number `json:"epsilon"`
@@ -153,7 +154,7 @@ func (a planArgs) rows(payload []byte) ([][]float64, error) {
 // request returns the request that the arguments make.
 func (a planArgs) request(payload []byte) (q plan.Request, err error) {
 	q = plan.Request{
-		Mechanism: a.Mechanism, Trust: plan.Trust(a.Trust), Dim: a.Dim, Clients: a.Clients, Records: a.Records, Proof: a.Proof, Cohort: a.Cohort, Rounds: a.Rounds,
+		Mechanism: a.Mechanism, Trust: plan.Trust(a.Trust), Dim: a.Dim, Clients: a.Clients, Records: a.Records, Proof: a.Proof, OwnBudget: float64(a.OwnBudget), Cohort: a.Cohort, Rounds: a.Rounds,
 		Epsilon: float64(a.Epsilon), MaxEpsilon: float64(a.MaxEpsilon), Budget: float64(a.Budget), Delta: float64(a.Delta), Sparsity: a.Sparsity,
 		Clip: float64(a.Clip), LearningRate: float64(a.LearningRate), L1: float64(a.L1), L2: float64(a.L2), Centred: a.Centred,
 		PerClient: a.PerClient, ZeroShot: float64(a.ZeroShot), Force: a.Force,

@@ -55,6 +55,10 @@ func (o Options) Print(w io.Writer, p plan.Promise, cohort int) error {
 func holds(p plan.Promise) []holding {
 	central := fmt.Sprintf("central ε = %s, δ = %g", fl.FormatUp(*p.Central, 4), p.Delta)
 	if p.TwoServers {
+		together, both := "no privacy", "both shares: the gradients"
+		if p.LocalTotal != nil {
+			together, both = local(p), "both shares: each gradient with its client's noise"
+		}
 		return []holding{
 			{central, []sees{
 				{"issuer", "who asks for tokens, and the models"},
@@ -63,9 +67,9 @@ func holds(p plan.Promise) []holding {
 				{"issuer+shuffler", "who sends which share, and the models"},
 				{"issuer+aggregator", "the other shares, the sums; tokens name no client"},
 			}},
-			{"no privacy", []sees{
-				{"shuffler+aggregator", "both shares: the gradients"},
-				{"all three", "both shares: the gradients"},
+			{together, []sees{
+				{"shuffler+aggregator", both},
+				{"all three", both},
 			}},
 		}
 	}
@@ -77,9 +81,13 @@ func holds(p plan.Promise) []holding {
 			{"issuer+shuffler", "who takes part, and the models"},
 			{"issuer+aggregator", "the shuffled reports; tokens name no client"},
 		}},
-		{fmt.Sprintf("local ε = %s, δ = %g", fl.FormatUp(*p.LocalTotal, 4), p.LocalDelta), []sees{
+		{local(p), []sees{
 			{"shuffler+aggregator", "whose each report is"},
 			{"all three", "whose each report is"},
 		}},
 	}
+}
+
+func local(p plan.Promise) string {
+	return fmt.Sprintf("local ε = %s, δ = %g", fl.FormatUp(*p.LocalTotal, 4), p.LocalDelta)
 }

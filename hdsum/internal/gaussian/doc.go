@@ -48,6 +48,12 @@
 // one record. The number of a client's records is public. A gradient without numbers counts as zero, so that the number does not depend
 // on what is in the records. All records of one person together, or of one client, are hidden less: k records have k·Δ.
 //
+// # Own noise
+//
+// In a round with the parameter ParamOwnEpsilon each client adds ⌊N(0, σ'²)⌋ to its X before it shares X: σ' is a site's (below) for that ε. Both
+// servers together then see what a server of sites sees of one client, so that the sites' proof holds against them. The noise does not depend on
+// gradients, so that the proof about one server stays as it is.
+//
 // # Proofs
 //
 // In a round with the parameter ParamProof, X has K = ⌈2/3·√d'⌉ units and integers in [−2, 2]: a rotated coordinate of a gradient of norm C
@@ -96,7 +102,7 @@
 //
 // # Error
 //
-// A coordinate of the sum has the noise of both servers, 2σ² and 1/12 for each rounding down, and at most 1/4 for each
+// A coordinate of the sum has the noise of both servers, 2σ², and of the clients where they add their own, and 1/12 for each rounding down, and at most 1/4 for each
 // vector's rounding. The estimate is unbiased for the mean of clipped gradients, up to what the repeated rounding
 // changes: less than .1 % of a gradient. With proofs the range cuts what a normal variable has beyond three standard
 // deviations: about .3 % of a gradient as long as the clip, .6 % at d' = 64.

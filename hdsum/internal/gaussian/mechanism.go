@@ -15,6 +15,7 @@ type mechanism struct {
 
 var (
 	_ fl.SharedMechanism = (*mechanism)(nil)
+	_ fl.OwnNoised       = (*mechanism)(nil)
 	_ fl.RecordMechanism = (*mechanism)(nil)
 	_ fl.ReportSizer     = (*mechanism)(nil)
 )
@@ -23,7 +24,7 @@ var (
 const bothNoises = 2
 
 func newMechanism(r fl.Round) (*mechanism, error) {
-	v, err := newVectors(r, fine, ParamProof)
+	v, err := newVectors(r, fine, ParamProof, ParamOwnEpsilon)
 	if err != nil {
 		return nil, err
 	}
@@ -51,19 +52,28 @@ func (m *mechanism) EncodeShares(first, second []byte, grad []float64, rng *rand
 	return first, second, nil
 }
 
-// split appends the two shares of a vector, the sum of a number of records.
+// split appends the two shares of a vector, the sum of a number of records, to which it adds the client's own noise.
 func (m *mechanism) split(first, second []byte, x []int64, records int64, rng *rand.Rand) ([]byte, []byte) {
 	if m.records > 0 {
 		first = binary.LittleEndian.AppendUint32(first, uint32(records))
 		second = binary.LittleEndian.AppendUint32(second, uint32(records))
 	}
+	m.own.add(x, rng)
 	return m.sharing.split(first, second, x, rng)
 }
 
 // Guarantee implements fl.Mechanism. It holds against either server, whatever that server and the other clients do, as long
 // as the other server is honest. It does not hold against a party that reads both shares.
 func (m *mechanism) Guarantee() fl.Guarantee {
-	return fl.Guarantee{Trust: fl.TwoServers, Epsilon: m.round.Epsilon, Delta: m.round.Delta, Relation: m.round.Relation, Sigma: m.sigma()}
+	return fl.Guarantee{Trust: fl.TwoServers, Epsilon: m.round.Epsilon, Delta: m.round.Delta, Relation: m.round.Relation, Sigma: m.multiplier(m.noise)}
+}
+
+// OwnGuarantee implements fl.OwnNoised.
+func (m *mechanism) OwnGuarantee() (fl.Guarantee, bool) {
+	if m.own == nil {
+		return fl.Guarantee{}, false
+	}
+	return fl.Guarantee{Trust: fl.Local, Epsilon: m.own.epsilon, Delta: m.round.Delta, Relation: m.round.Relation, Sigma: m.multiplier(m.own.noise)}, true
 }
 
 // ReportBytes implements fl.ReportSizer, for both shares together.
@@ -79,9 +89,9 @@ func (m *mechanism) ShareBytes(side fl.ShareSide) int {
 	return m.head() + m.sharing.shareBytes(side)
 }
 
-// StandardError is the standard error of a coordinate of the mean of vectors, in any number of reports.
-func (m *mechanism) StandardError(vectors, _ int) float64 {
-	return m.standardError(int64(vectors), bothNoises)
+// StandardError is the standard error of a coordinate of the mean of vectors that arrive in a number of reports.
+func (m *mechanism) StandardError(vectors, reports int) float64 {
+	return m.standardError(int64(vectors), int64(reports), bothNoises)
 }
 
 // estimate decodes the sum of both servers' releases.

@@ -45,6 +45,7 @@ type vectors struct {
 	records  int64 // the most of all clients, or 0 where reports are about clients
 	integers *integers
 	noise    noise
+	own      *own // nil where clients add none
 }
 
 // newVectors returns the vectors of a round, on a grid. params are parameters that the
@@ -63,6 +64,9 @@ func newVectors(r fl.Round, g grid, params ...string) (v *vectors, err error) {
 	if v.integers, err = newIntegers(r, g); err != nil {
 		return nil, err
 	}
+	if v.own, err = newOwn(r, v.integers); err != nil {
+		return nil, err
+	}
 	v.noise, err = newNoise(r, v.padded(), v.integers.sensitivity(r.Relation))
 	return v, err
 }
@@ -70,9 +74,9 @@ func newVectors(r fl.Round, g grid, params ...string) (v *vectors, err error) {
 // padded is d', the number of rotated coordinates.
 func (v *vectors) padded() int { return v.integers.rotation.PaddedDim() }
 
-// sigma is the guarantee's noise multiplier.
-func (v *vectors) sigma() float64 {
-	return v.noise.sigma / v.integers.sensitivity(v.round.Relation) * (1 - 0x1p-48)
+// multiplier is the noise multiplier of a guarantee.
+func (v *vectors) multiplier(n noise) float64 {
+	return n.sigma / v.integers.sensitivity(v.round.Relation) * (1 - 0x1p-48)
 }
 
 // reports is the most reports that are decoded. A round may get more than its target when it closes with batches
@@ -94,18 +98,20 @@ func (v *vectors) ring(noises int64) (ring, error) {
 	return newRing(v.padded(), v.largest(v.capacity(), noises))
 }
 
-// largest bounds the absolute value of every coordinate of the sum of a number of honest vectors and of noises,
-// except with probability 2^−40.
+// largest bounds the absolute value of every coordinate of the sum of a number of honest vectors and of noises, with the own noise of all
+// clients, except with probability 2^−40.
 func (v *vectors) largest(vectors, noises int64) float64 {
 	dim := v.padded()
 	each := rotation.Bound(v.integers.units/math.Sqrt(float64(dim)), dim, int(vectors), 0x1p-40)
-	return float64(vectors)*(math.Ceil(each)+1) + math.Ceil(12*math.Sqrt(float64(noises))*v.noise.sigma) + float64(noises)
+	_, own, _ := v.own.of(v.reports())
+	return float64(vectors)*(math.Ceil(each)+1) + math.Ceil(12*math.Sqrt(float64(noises))*v.noise.sigma) + float64(noises) + own
 }
 
-// standardError is the standard error of a coordinate of the mean of n vectors with noises: each noise was
+// standardError is the standard error of a coordinate of the mean of n vectors in a number of reports, with noises: each noise was
 // rounded down, and every vector's rounding has a variance of at most 1/4.
-func (v *vectors) standardError(n, noises int64) float64 {
-	return v.integers.deviation(float64(noises)*v.noise.variance()+float64(n)/4) / float64(n)
+func (v *vectors) standardError(n, reports, noises int64) float64 {
+	own, _, _ := v.own.of(reports)
+	return v.integers.deviation(float64(noises)*v.noise.variance()+own+float64(n)/4) / float64(n)
 }
 
 // estimate decodes the sum of n vectors, of records where the round is about them, and of noises.
@@ -123,15 +129,17 @@ func (v *vectors) estimate(s sum, reports, records, noises int64, g fl.Guarantee
 	if most := v.capacity(); n > most {
 		return nil, fl.Invalid(fl.ParamRecords, n, "must be at most %d", most)
 	}
+	_, _, down := v.own.of(reports)
+	down += float64(noises) / 2 // each was rounded down, by ½ on average
 	values := s.values()
 	for i := range values {
-		values[i] += float64(noises) / 2 // each was rounded down, by ½ on average
+		values[i] += down
 	}
 	value, err := v.integers.back(values)
 	if err != nil {
 		return nil, err
 	}
-	stdErr := v.standardError(n, noises)
+	stdErr := v.standardError(n, reports, noises)
 	mean := fl.Series{Value: value, StdErr: make([]float64, len(value))}
 	for i := range value {
 		mean.Value[i] /= float64(n)

@@ -64,7 +64,7 @@ func (s *site) report(dst []byte, x []int64, records int64, rng *rand.Rand) []by
 
 // Guarantee implements fl.Mechanism. It holds against everybody who sees the report.
 func (s *site) Guarantee() fl.Guarantee {
-	return fl.Guarantee{Trust: fl.Local, Epsilon: s.round.Epsilon, Delta: s.round.Delta, Relation: s.round.Relation, Sigma: s.sigma()}
+	return fl.Guarantee{Trust: fl.Local, Epsilon: s.round.Epsilon, Delta: s.round.Delta, Relation: s.round.Relation, Sigma: s.multiplier(s.noise)}
 }
 
 // ReportBytes implements fl.ReportSizer.
@@ -72,7 +72,7 @@ func (s *site) ReportBytes() int { return s.head() + s.ring.bytes() }
 
 // StandardError is the standard error of a coordinate of the mean of vectors that arrive in a number of reports.
 func (s *site) StandardError(vectors, reports int) float64 {
-	return s.standardError(int64(vectors), int64(reports))
+	return s.standardError(int64(vectors), int64(reports), int64(reports))
 }
 
 // NewAggregator implements fl.Mechanism.

@@ -253,6 +253,7 @@ def plan(
     epsilon: float = 0.0,
     max_epsilon: float = 0.0,
     budget: float = 0.0,
+    own_budget: float = 0.0,
     delta: float = 1e-6,
     mechanism: str = "auto",
     cohort: int = 0,
@@ -316,6 +317,10 @@ def plan(
         ε of everything that a client sends in the run, after which the run ends. The trust says
         whether it is local, or central at delta. 0: none, or without epsilon 4 with the trust
         "nobody" and 1 otherwise.
+    own_budget : float
+        With the trust "two-servers", ε at delta of everything that a client sends in the run,
+        against both servers together. Each client adds Gaussian noise for it, beside the servers'.
+        It is at least the budget. 0: the two servers together read every gradient.
     delta : float
         The δ at which central ε are stated, in (0, 1).
     mechanism : str
@@ -361,6 +366,7 @@ def plan(
         "epsilon": _arguments.number("epsilon", epsilon),
         "max_epsilon": _arguments.number("max_epsilon", max_epsilon),
         "budget": _arguments.number("budget", budget),
+        "own_budget": _arguments.number("own_budget", own_budget),
         "delta": _arguments.number("delta", delta),
         "sparsity": _arguments.whole("sparsity", sparsity),
         "clip": _arguments.number("clip", clip),
