@@ -41,7 +41,7 @@ func sitesExperiment() experiment.Experiment {
 			flags.IntVar(&s.hidden, "hidden", 0, "hidden units of a network with one hidden layer; 0: softmax regression")
 			flags.IntVar(&s.rounds, "rounds", 30, "rounds of training, each with all records")
 			flags.Float64Var(&s.delta, "delta", 1e-6, "δ at which the ε of all rounds is stated")
-			methods := flags.String("methods", strings.Join(siteMethods, ","), "comma-separated `list` of methods: shuffled reports of large networks take hours")
+			methods := flags.String("methods", strings.Join(siteMethods, ","), "comma-separated `list` of methods")
 			kinds := flags.String("features", dataset.Edges, "comma-separated `list` of what the model sees of a picture, among "+strings.Join(dataset.FeatureNames(), ","))
 			budgets := flags.String("budget", "1,2,8", "comma-separated `list` of ε of all rounds together")
 			return func(ctx context.Context, env experiment.Env) (_ *experiment.Result, err error) {
