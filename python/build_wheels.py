@@ -1,6 +1,7 @@
 """Build the wheels of all platforms on this machine, and the source distribution.
 
-Use it to make what is uploaded to a package index. It needs Go and hatchling, and no other
+Use it to make what is uploaded to a package index: the package hushgrad, and the operator's
+hushgrad-command, of which there are wheels alone. It needs Go and hatchling, and no other
 compiler::
 
     pip install hatchling
@@ -33,15 +34,16 @@ def main() -> None:
     for target in given.target or [*PLATFORMS, SDIST]:
         if target != SDIST and target not in PLATFORMS:
             parser.error(f"target: got {target!r}, rule: one of {', '.join(PLATFORMS)} and {SDIST}")
-        subprocess.run(
-            [
-                *(sys.executable, "-m", "hatchling", "build"),
-                *("-t", SDIST if target == SDIST else "wheel", "-d", str(given.out.resolve())),
-            ],
-            cwd=here,
-            env=os.environ | ({} if target == SDIST else {"HUSHGRAD_TARGET": target}),
-            check=True,
-        )
+        for project in [here] if target == SDIST else [here, here / "command"]:
+            subprocess.run(
+                [
+                    *(sys.executable, "-m", "hatchling", "build"),
+                    *("-t", SDIST if target == SDIST else "wheel", "-d", str(given.out.resolve())),
+                ],
+                cwd=project,
+                env=os.environ | ({} if target == SDIST else {"HUSHGRAD_TARGET": target}),
+                check=True,
+            )
 
 
 if __name__ == "__main__":

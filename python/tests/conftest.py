@@ -66,4 +66,4 @@ def row() -> NDArray[np.float32]:
 @pytest.fixture(scope="session")
 def command() -> Path:
     """Return the hushgrad command, as the package brings it."""
-    return _programs.program("hushgrad")
+    return _programs.command()

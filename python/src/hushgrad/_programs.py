@@ -1,4 +1,4 @@
-"""The programs of the package, which are written in Go: the helper and the hushgrad command."""
+"""The programs that the package starts, which are written in Go: the helper and the command."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from .errors import HelperFailed
 
 
-def program(name: str) -> Path:
-    """Return a program of the package.
+def helper() -> Path:
+    """Return the helper.
 
     Raises
     ------
@@ -17,7 +17,22 @@ def program(name: str) -> Path:
         If the package was not installed.
     """
     suffix = ".exe" if sys.platform == "win32" else ""
-    path = Path(__file__).resolve().parent / "_bin" / f"{name}{suffix}"
+    path = Path(__file__).resolve().parent / "_bin" / f"hushgrad-bridge{suffix}"
     if not path.is_file():
         raise HelperFailed(f"there is no program {path}: install the package with pip")
     return path
+
+
+def command() -> Path:
+    """Return the hushgrad command, which is a package of its own.
+
+    Raises
+    ------
+    HelperFailed
+        If that package is not installed.
+    """
+    try:
+        from hushgrad_command import path
+    except ModuleNotFoundError as error:
+        raise HelperFailed(f"{error}: pip install hushgrad-command") from error
+    return path()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .._programs import program
+from .._programs import command
 
 NAME = "shuffler.localhost"
 
@@ -81,7 +81,7 @@ class Servers(contextlib.AbstractContextManager[Parties]):
 
     def _start(self, *arguments: str | Path) -> subprocess.Popen[bytes]:
         child = subprocess.Popen(
-            [program("hushgrad"), *arguments, "--log-level", "warn"],
+            [command(), *arguments, "--log-level", "warn"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
         )
@@ -115,7 +115,7 @@ def _wait(child: subprocess.Popen[bytes], *addresses: str) -> None:
 def _key(role: str, folder: Path) -> bytes:
     """Return the public key that a server has made."""
     listed = subprocess.run(
-        [program("hushgrad"), role, "keys", "--seal-keys", folder, "-o", "json"],
+        [command(), role, "keys", "--seal-keys", folder, "-o", "json"],
         check=True,
         capture_output=True,
     )
