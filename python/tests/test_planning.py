@@ -322,6 +322,15 @@ def test_own_noise_is_planned() -> None:
         plan(dim=20, clients=100, l1=4, l2=1, trust="nobody", own_budget=8, rounds=2, budget=1)
 
 
+def test_public_gradients_have_the_dimension() -> None:
+    run = plan(clients=20_000, public=gradients(), budget=2, rounds=4)
+    assert run.dim == gradients().shape[1]
+    with pytest.raises(InvalidParameter, match="public"):
+        plan(clients=20_000, public=gradients(), dim=gradients().shape[1] + 1, budget=2)
+    with pytest.raises(InvalidParameter, match="public"):
+        plan(clients=20_000, public=gradients()[0], budget=2)
+
+
 def test_proofs_are_planned() -> None:
     run = plan(
         dim=20, clients=100, l1=4, l2=1, trust="two-servers", proof="prio3", rounds=2, budget=1

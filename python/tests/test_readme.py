@@ -50,3 +50,16 @@ def test_the_example_of_the_repository_runs() -> None:
     names: dict[str, Any] = {}
     exec(example, names)
     assert names["estimate"].reports == 20_000
+
+
+@needs_docs
+def test_the_sites_of_the_page_train(capsys: pytest.CaptureFixture[str]) -> None:
+    (sites,) = blocks(DOCS / "migrating.md", "python")
+    names: dict[str, Any] = {}
+    exec(sites, names)
+    right, epsilon = capsys.readouterr().out.splitlines()
+    # Noise turns the weights by .1: 10 steps of a standard error of .03 in 20 coordinates, twice as
+    # much by momentum, below a norm of 8. 10 % wrong is .3, which 19 normal variables together
+    # reach once in 10^20 runs.
+    assert float(right.partition(": ")[2]) > 0.9
+    assert epsilon == "ε of all rounds: 2.0"

@@ -280,8 +280,8 @@ def plan(
         "two-servers" a site sends one sum of its records in every round. 0: the budget protects
         all data of a client.
     dim : int
-        Coordinates of a gradient. 0 with public examples: the parameters of softmax regression on
-        them, (features + 1) times the number of classes.
+        Coordinates of a gradient. 0 with public gradients: as they have. 0 with public examples:
+        the parameters of softmax regression on them, (features + 1) times the number of classes.
     public : pair (X, y), or numpy.ndarray of float16, float32 or float64, shape (n, dim)
         Public data of the task. No ε covers them: never give a client's. Either examples for
         softmax regression, X of shape (n, features) and y of n labels 0, 1, …, with n at least 100:
@@ -495,8 +495,10 @@ def _known(
         known = {"labels": labels, "features": x.shape[1]}
         what = "examples'"
     else:
-        matrix = _sample(cast("Floats", public), dim)
-        known = {}
+        shape = np.asarray(cast("Floats", public)).shape
+        wide = dim or (shape[1] if len(shape) == 2 else 0)
+        matrix = _sample(cast("Floats", public), wide)
+        known = {"dim": wide}
         what = ""
     known |= {"public": len(matrix), "type": f"f{matrix.itemsize}"}
     source = f"the mean of {len(matrix)} public {what} gradients".replace("  ", " ")
