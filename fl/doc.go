@@ -41,6 +41,7 @@
 //	KeyValueMechanism   takes key-value pairs
 //	RecordMechanism     sums the gradients of a client's many records
 //	TieredMechanism     offers clients a choice of guarantees
+//	SeededMechanism     has a public seed in each report, which a token may assign
 //	SharedMechanism     splits each report into two parts, one for each of two servers
 //	Amplifier           has a smaller central ε when reports are shuffled
 //	Adviser             notices poor parameters

@@ -27,6 +27,20 @@ type Float32Mechanism interface {
 	EncodeFloat32(dst []byte, grad []float32, rng *rand.Rand) ([]byte, error)
 }
 
+// SeededMechanism is implemented by mechanisms whose reports name a public seed: of a hash function, or of a list of
+// candidates. A report promises the same whatever its seed, as long as the seed depends on no gradient. Mechanism.Encode draws
+// it. In a round with an IssuerKey the report's token assigns it, so that a client who lies cannot search for a
+// seed that suits: see package server/admit.
+type SeededMechanism interface {
+	Mechanism
+	// WithSeed returns the mechanism whose reports all have this seed. It has the optional interfaces of
+	// the mechanism, and shares its memory: it costs next to nothing.
+	WithSeed(seed uint32) Mechanism
+	// SeedOf returns the seed of a report. The error wraps ErrBadReport. Other faults of a report are
+	// for Aggregator.Add to find.
+	SeedOf(report []byte) (uint32, error)
+}
+
 // ReportSizer is implemented by mechanisms whose reports all have one size.
 type ReportSizer interface {
 	// ReportBytes is the length of every report, in bytes.

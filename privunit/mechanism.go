@@ -94,18 +94,20 @@ type mechanism struct {
 	rotation   *rotation.Rotation
 	candidates candidates
 	codec      sparse.Codec
-	encoders   sync.Pool // of *encoder
+	encoders   *sync.Pool // of *encoder
+	seed       *uint32    // of all reports; nil: each draws its own
 }
 
 var (
 	_ fl.ReportSizer      = (*mechanism)(nil)
 	_ fl.Amplifier        = (*mechanism)(nil)
 	_ fl.Float32Mechanism = (*mechanism)(nil)
+	_ fl.SeededMechanism  = (*mechanism)(nil)
 	_ fl.Swayer           = (*mechanism)(nil)
 )
 
 func newMechanism(r fl.Round, p Point) (*mechanism, error) {
-	m := &mechanism{point: p, codec: sparse.NewCodec(p.Candidates)}
+	m := &mechanism{point: p, codec: sparse.NewCodec(p.Candidates), encoders: &sync.Pool{}}
 	var err error
 	if m.round, err = count.NewRound(r); err != nil {
 		return nil, err
@@ -166,7 +168,7 @@ func (m *mechanism) encoder() *encoder {
 func (m *mechanism) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
 	e := m.encoder()
 	defer m.encoders.Put(e)
-	return e.encode(dst, grad, rng)
+	return m.encode(e, dst, grad, rng)
 }
 
 // EncodeFloat32 implements fl.Float32Mechanism.
@@ -177,17 +179,34 @@ func (m *mechanism) EncodeFloat32(dst []byte, grad []float32, rng *rand.Rand) ([
 	for _, g := range grad {
 		e.gradient = append(e.gradient, float64(g))
 	}
-	return e.encode(dst, e.gradient, rng)
+	return m.encode(e, dst, e.gradient, rng)
 }
 
-func (e *encoder) encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
+func (m *mechanism) encode(e *encoder, dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
 	if rng == nil {
 		rng = fl.NewRand()
 	}
-	if err := e.rank(grad, rng.Uint32()); err != nil {
+	seed := m.seed
+	if seed == nil {
+		seed = new(rng.Uint32())
+	}
+	if err := e.rank(grad, *seed); err != nil {
 		return dst, err
 	}
 	return e.choose(dst, exact.Rand{Rand: rng}), nil
+}
+
+// WithSeed implements fl.SeededMechanism.
+func (m *mechanism) WithSeed(seed uint32) fl.Mechanism {
+	assigned := *m
+	assigned.seed = &seed
+	return &assigned
+}
+
+// SeedOf implements fl.SeededMechanism.
+func (m *mechanism) SeedOf(report []byte) (uint32, error) {
+	r, err := m.codec.Parse(report)
+	return r.Seed, err
 }
 
 // Prepare returns what is left to chance once the seed of a report is drawn: a function that appends the

@@ -25,20 +25,22 @@ type mechanism struct {
 	weights     exact.Weights
 
 	codec    Codec
-	encoders sync.Pool // of *encoder
+	encoders *sync.Pool // of *encoder
+	seed     *uint32    // of all reports; nil: each draws its own
 }
 
 var (
 	_ fl.SparseMechanism   = (*mechanism)(nil)
 	_ fl.KeyValueMechanism = (*mechanism)(nil)
 	_ fl.Float32Mechanism  = (*mechanism)(nil)
+	_ fl.SeededMechanism   = (*mechanism)(nil)
 	_ fl.Adviser           = (*mechanism)(nil)
 	_ fl.Swayer            = (*mechanism)(nil)
 )
 
 // complete fills in what follows from the other fields.
 func (m *mechanism) complete() (fl.SparseMechanism, error) {
-	m.codec = NewCodec(m.point.Slots)
+	m.codec, m.encoders = NewCodec(m.point.Slots), &sync.Pool{}
 	first, err := m.newEncoder()
 	if err != nil {
 		return nil, err
@@ -98,7 +100,7 @@ func (m *mechanism) encode(dst []byte, rng *rand.Rand, ternarized func(*ternariz
 	if err != nil {
 		return dst, fmt.Errorf("%s: encode: %w", m.round.Mechanism, err)
 	}
-	return m.codec.Append(dst, e.report(x, rng.Uint32(), exact.Rand{Rand: rng})), nil
+	return m.codec.Append(dst, e.report(x, m.draw(rng), exact.Rand{Rand: rng})), nil
 }
 
 // EncodeTernary implements fl.SparseMechanism. O(sparsity).
@@ -106,7 +108,28 @@ func (m *mechanism) EncodeTernary(dst []byte, x fl.Ternary, rng *rand.Rand) ([]b
 	if rng == nil {
 		rng = fl.NewRand()
 	}
-	return m.EncodeChoosing(dst, x, rng.Uint32(), exact.Rand{Rand: rng})
+	return m.EncodeChoosing(dst, x, m.draw(rng), exact.Rand{Rand: rng})
+}
+
+// draw returns the seed of a report.
+func (m *mechanism) draw(rng *rand.Rand) uint32 {
+	if m.seed != nil {
+		return *m.seed
+	}
+	return rng.Uint32()
+}
+
+// WithSeed implements fl.SeededMechanism.
+func (m *mechanism) WithSeed(seed uint32) fl.Mechanism {
+	assigned := *m
+	assigned.seed = &seed
+	return &assigned
+}
+
+// SeedOf implements fl.SeededMechanism.
+func (m *mechanism) SeedOf(report []byte) (uint32, error) {
+	r, err := m.codec.Parse(report)
+	return r.Seed, err
 }
 
 // EncodeChoosing is EncodeTernary with the hash function's seed given and every

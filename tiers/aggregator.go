@@ -36,7 +36,7 @@ func (a *aggregator) total() (sum int64) {
 }
 
 func (a *aggregator) Add(report []byte) error {
-	tier, rest, err := a.split(report)
+	tier, rest, err := a.mechanism.split(report)
 	if err == nil {
 		err = a.mechanism.round.CheckRoom(a.total(), 1)
 	}
@@ -50,12 +50,13 @@ func (a *aggregator) Add(report []byte) error {
 	return nil
 }
 
-func (a *aggregator) split(report []byte) (tier int, rest []byte, err error) {
+// split returns the tier of a report and the base mechanism's report.
+func (m *mechanism) split(report []byte) (tier int, rest []byte, err error) {
 	if len(report) == 0 {
 		return 0, nil, count.BadReport("length", 0, "must be at least 1 byte, the tier")
 	}
-	if tier = int(report[0]); tier >= len(a.tiers) {
-		return 0, nil, count.BadReport("tier", tier, "must be below %d", len(a.tiers))
+	if tier = int(report[0]); tier >= len(m.tiers) {
+		return 0, nil, count.BadReport("tier", tier, "must be below %d", len(m.tiers))
 	}
 	return tier, report[1:], nil
 }
@@ -67,7 +68,7 @@ func (a *aggregator) AddBatch(reports [][]byte) error {
 		return &fl.BatchError{Index: i, Err: a.mechanism.round.Wrap("add", err)}
 	}
 	for i, report := range reports {
-		tier, rest, err := a.split(report)
+		tier, rest, err := a.mechanism.split(report)
 		if err != nil {
 			return refuse(i, err)
 		}

@@ -73,7 +73,13 @@ func (factory) Open(r fl.Round) (fl.Mechanism, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &mechanism{round: round, radius: radius, tiers: tiers}, nil
+	m := &mechanism{round: round, radius: radius, tiers: tiers}
+	for _, tier := range tiers {
+		if _, ok := tier.(fl.SeededMechanism); !ok {
+			return m, nil
+		}
+	}
+	return seeded{m}, nil
 }
 
 // Complete implements fl.Completer. An open Epsilon is the menu's largest.
@@ -92,6 +98,30 @@ type mechanism struct {
 }
 
 var _ fl.TieredMechanism = (*mechanism)(nil)
+
+// seeded is a mechanism whose tiers are all fl.SeededMechanisms.
+type seeded struct{ *mechanism }
+
+var _ fl.SeededMechanism = seeded{}
+
+// WithSeed implements fl.SeededMechanism.
+func (m seeded) WithSeed(seed uint32) fl.Mechanism {
+	assigned := *m.mechanism
+	assigned.tiers = make([]fl.Mechanism, len(m.tiers))
+	for i, tier := range m.tiers {
+		assigned.tiers[i] = tier.(fl.SeededMechanism).WithSeed(seed)
+	}
+	return seeded{&assigned}
+}
+
+// SeedOf implements fl.SeededMechanism.
+func (m seeded) SeedOf(report []byte) (uint32, error) {
+	tier, rest, err := m.split(report)
+	if err != nil {
+		return 0, m.round.Wrap("seed", err)
+	}
+	return m.tiers[tier].(fl.SeededMechanism).SeedOf(rest)
+}
 
 // Encode implements fl.Mechanism, under the strictest guarantee.
 func (m *mechanism) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {

@@ -29,6 +29,7 @@
 //	key-value pairs  as encode                                        [fl.KeyValueMechanism]
 //	ternary vectors  as encode                                        [fl.SparseMechanism]
 //	tiers            as encode, the strictest guarantee first         [fl.TieredMechanism]
+//	seeds            assigned seeds are in every report, drawn ones differ   [fl.SeededMechanism]
 //	add              counts every good report and keeps no slice
 //	bad reports      are refused and change nothing, or are counted as one whole report
 //	batch            all or nothing                                   [fl.AddBatch, fl.BatchAdder]
@@ -109,6 +110,7 @@ var contract = []struct {
 	{"key-value pairs", []func(*suite) error{optional((*suite).pairsAreEncoded), optional((*suite).badPairsAreRefused)}},
 	{"ternary vectors", []func(*suite) error{optional((*suite).vectorsAreEncoded), optional((*suite).badVectorsAreRefused)}},
 	{"tiers", []func(*suite) error{optional((*suite).menuBeginsStrict), optional((*suite).tiersAreEncoded), optional((*suite).tiersAreEstimated)}},
+	{"seeds", []func(*suite) error{optional((*suite).seedsAreAssigned), optional((*suite).seedsOfNoReport)}},
 	{"add", []func(*suite) error{(*suite).addKeepsNoSlice}},
 	{"bad reports", []func(*suite) error{(*suite).badReportsChangeNothing}},
 	{"batch", []func(*suite) error{(*suite).goodBatchIsCounted, (*suite).badBatchChangesNothing}},
