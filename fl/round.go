@@ -86,7 +86,7 @@ type Round struct {
 	Columns []string
 	// IssuerKey is the public key of the issuer for this round alone, DER
 	// SubjectPublicKeyInfo, at most MaxIssuerKeyBytes: every report then needs a token
-	// under it. Package server/admit says what a key must be. Empty means no admission:
+	// under it, and a report of a SeededMechanism has the seed that its token assigns. Package server/admit says what a key must be. Empty means no admission:
 	// whoever reaches the server may send any number of reports.
 	IssuerKey []byte
 	// Shuffler is the name of the shuffler: a DNS name in lower case. Clients then send their

@@ -103,8 +103,8 @@ func TestMetricsSayWhyReportsAreRejected(t *testing.T) {
 	r := openAdmitted(t, p, i, shuffled(cocoRound("r")))
 	reports, good, other := made(t, r, 2), token(t, i, "anna", r), token(t, i, "ben", r)
 	all := sealed(t, r,
-		slices.Concat(reports[0], good),
-		slices.Concat(reports[1], good),
+		slices.Concat(assigned(reports[0], good), good),
+		slices.Concat(assigned(reports[1], good), good),
 		slices.Concat(reports[1], make([]byte, len(good))),
 		slices.Concat(bytes.Repeat([]byte{0xFF}, len(reports[0])), other),
 	)

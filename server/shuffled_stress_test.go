@@ -48,8 +48,10 @@ func TestForwardingThroughRestartsCountsEachReportOnce(t *testing.T) {
 	}
 	reports := made(t, r, good)
 	var plain [][]byte
-	for n, report := range reports {
-		plain = append(plain, append(bytes.Clone(report), token(t, i, string(rune(n)), r)...))
+	for n := range reports {
+		tk := token(t, i, string(rune(n)), r)
+		reports[n] = assigned(reports[n], tk)
+		plain = append(plain, append(bytes.Clone(reports[n]), tk...))
 	}
 	for n := range bad {
 		one := bytes.Clone(plain[n])

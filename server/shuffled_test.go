@@ -193,7 +193,9 @@ func TestATokenInTheSealIsSpentOnce(t *testing.T) {
 	for _, name := range []string{"anna", "ben", "carl", "dora"} {
 		tokens = append(tokens, token(t, i, name, r))
 	}
-	with := func(report, token []byte) []byte { return sealed(t, r, slices.Concat(report, token))[0] }
+	with := func(report, token []byte) []byte {
+		return sealed(t, r, slices.Concat(assigned(report, token), token))[0]
+	}
 	bad := bytes.Clone(tokens[1])
 	bad[len(bad)-1] ^= 1
 	anna, ben := with(reports[0], tokens[0]), with(reports[1], tokens[1])
@@ -229,7 +231,9 @@ func TestATokenInTheSealIsSpentOnce(t *testing.T) {
 	if err := complete(t, p, r, nil); err != nil {
 		t.Fatal(err)
 	}
-	want := estimateOf(t, mechanismOf(t, r), [][]byte{reports[0], reports[1], reports[2], reports[4]})
+	want := estimateOf(t, mechanismOf(t, r), [][]byte{
+		assigned(reports[0], tokens[0]), assigned(reports[1], tokens[1]), assigned(reports[2], tokens[2]), assigned(reports[4], tokens[3]),
+	})
 	if e, err := p.operator.Estimate(t.Context(), "r", false); err != nil || !reflect.DeepEqual(e, want) {
 		t.Errorf("%+v, %v, want the estimate of 4 reports", e, err)
 	}
@@ -240,7 +244,7 @@ func TestARefusedReportLeavesItsToken(t *testing.T) {
 	p, i := start(t, server.Config{Seal: newKeys(t)}), theIssuer(t)
 	r := openAdmitted(t, p, i, shuffled(cocoRound("r")))
 	report, tk := made(t, r, 1)[0], token(t, i, "anna", r)
-	all := sealed(t, r, slices.Concat(bytes.Repeat([]byte{0xFF}, len(report)), tk), slices.Concat(report, tk))
+	all := sealed(t, r, slices.Concat(assigned(bytes.Repeat([]byte{0xFF}, len(report)), tk), tk), slices.Concat(assigned(report, tk), tk))
 	for _, message := range [][][]byte{all[:1], {all[0], all[0], all[1], all[0]}, {all[0], all[1]}} {
 		var want []uint32
 		for i, one := range message {

@@ -77,8 +77,13 @@ func TestTokensThroughAbortsClosesAndRestarts(t *testing.T) {
 		var issuing errgroup.Group
 		for i := range s.tokens {
 			issuing.Go(func() (err error) {
-				s.tokens[i], err = issued(t.Context(), tokens, fmt.Sprint("client", i), opened)
-				return err
+				if s.tokens[i], err = issued(t.Context(), tokens, fmt.Sprint("client", i), opened); err != nil {
+					return err
+				}
+				for n := 2 * i; n < 2*i+2; n++ {
+					s.reports[n] = assigned(s.reports[n], s.tokens[i])
+				}
+				return nil
 			})
 		}
 		if err := issuing.Wait(); err != nil {

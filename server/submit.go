@@ -136,7 +136,25 @@ func (r *round) units(req *service.SubmitReportsRequest) ([]unit, error) {
 	return units, nil
 }
 
-// verify returns the units that have tokens of this round, or all if the round asks for none. It
+// checkSeed returns nil for a report with the seed that its token assigns, and for one without a seed.
+func (r *round) checkSeed(u unit) error {
+	m, ok := r.mechanism.(fl.SeededMechanism)
+	if !ok {
+		return nil
+	}
+	want := admit.Seed(u.token)
+	got, err := m.SeedOf(u.reports[0])
+	if err != nil {
+		return because(err, "reports", fmt.Sprintf("one with the token %x", u.key), "must be reports of this round")
+	}
+	if got != want {
+		return because(fl.ErrBadReport, "reports", fmt.Sprintf("one with the seed %d", got),
+			"must have the seed %d, which the token with the id %x assigns: fetch the token first, and encode with its seed", want, u.key)
+	}
+	return nil
+}
+
+// verify returns the units that have tokens of this round and the seeds that these assign, or all if the round asks for none. It
 // takes about 40 µs for each.
 func (r *round) verify(ctx context.Context, units []unit, drop drop) (good []unit, err error) {
 	if r.tokens == nil {
@@ -147,11 +165,12 @@ func (r *round) verify(ctx context.Context, units []unit, drop drop) (good []uni
 			return nil, err
 		}
 		err := r.tokens.Verify(u.token)
-		if err == nil {
+		if err != nil {
+			err = because(err, "tokens", fmt.Sprintf("one with the id %x", u.key), "must be tokens of this round")
+		} else if err = r.checkSeed(u); err == nil {
 			good = append(good, u)
 			continue
 		}
-		err = because(err, "tokens", fmt.Sprintf("one with the id %x", u.key), "must be tokens of this round")
 		if err := drop.orFail(u, err); err != nil {
 			return nil, err
 		}

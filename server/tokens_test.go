@@ -3,9 +3,12 @@ package server_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -77,9 +80,18 @@ func issued(ctx context.Context, i *issuer.Issuer, name string, r fl.Round) ([]b
 	return request.Finalize(answer)
 }
 
-// admitted is a submission of reports with tokens.
+// assigned returns a report of coco with the seed that a token assigns, in the place of its own.
+func assigned(report, token []byte) []byte {
+	return append(binary.LittleEndian.AppendUint32(nil, admit.Seed(token)), report[4:]...)
+}
+
+// admitted is a submission of reports with tokens and the seeds that these assign.
 func admitted(t testing.TB, r fl.Round, tokens [][]byte, reports ...[]byte) *service.SubmitReportsRequest {
 	t.Helper()
+	reports = slices.Clone(reports)
+	for i := range min(len(tokens), len(reports)) {
+		reports[i] = assigned(reports[i], tokens[i])
+	}
 	req := request(t, r, 0, reports...)
 	req.BatchKey, req.Tokens = nil, bytes.Join(tokens, nil)
 	return req
@@ -210,7 +222,8 @@ func unwrap(err error) error {
 	return err
 }
 
-// made returns n reports of one gradient for a round.
+// made returns n reports of one gradient for a round. Each has another slot than the one before: two reports with the
+// seed of one token differ.
 func made(t testing.TB, r fl.Round, n int) [][]byte {
 	t.Helper()
 	m, reports := mechanismOf(t, r), make([][]byte, n)
@@ -218,6 +231,9 @@ func made(t testing.TB, r fl.Round, n int) [][]byte {
 		var err error
 		if reports[i], err = m.Encode(nil, make([]float64, r.Dim), nil); err != nil {
 			t.Fatal(err)
+		}
+		if i > 0 && reports[i][4] == reports[i-1][4] {
+			reports[i][4] ^= 1 // the other slot of its pair
 		}
 	}
 	return reports
@@ -251,6 +267,7 @@ func TestABatchWithTokensCountsEachReportOnItsOwn(t *testing.T) {
 	reports, tokens := made(t, r, 6), [][]byte(nil)
 	for n := range reports {
 		tokens = append(tokens, token(t, i, fmt.Sprint("client", n), r))
+		reports[n] = assigned(reports[n], tokens[n])
 	}
 	for _, c := range []struct{ from, to, accepted, duplicates int }{{0, 3, 3, 0}, {1, 5, 2, 2}, {0, 6, 1, 5}, {0, 6, 0, 6}} {
 		resp, err := submit(t, p, admitted(t, r, tokens[c.from:c.to], reports[c.from:c.to]...))
@@ -281,4 +298,69 @@ func mechanismOf(t testing.TB, r fl.Round) fl.Mechanism {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// A report whose seed is not its token's does not count, by itself and through a shuffler. The error names both seeds. The token is
+// still there for the report with its seed.
+func TestTheTokenAssignsTheSeed(t *testing.T) {
+	p, i := start(t, server.Config{Seal: newKeys(t)}), theIssuer(t)
+	for _, mechanism := range []string{"coco", "collision", "signsketch", "privunit", "tiers"} {
+		description := cocoRound(mechanism)
+		switch description.Mechanism = mechanism; mechanism {
+		case "privunit":
+			description.Params = nil
+		case "tiers":
+			description.Params = fl.Params{"base": fl.Text("coco"), "menu": fl.Text("1,2"), "sparsity": fl.Int(4)}
+		}
+		r := openAdmitted(t, p, i, description)
+		m := mechanismOf(t, r).(fl.SeededMechanism)
+		tk := token(t, i, "anna", r)
+		free := encodeZeros(t, m.WithSeed(admit.Seed(tk)+1), r.Dim)
+		// submission is admitted's, with the report as it is.
+		submission := func(report []byte) *service.SubmitReportsRequest {
+			packed, err := fl.PackReports(m, nil, report)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req := request(t, r, 0, packed)
+			req.BatchKey, req.Tokens = nil, tk
+			return req
+		}
+		_, err := submit(t, p, submission(free))
+		wantField(t, mechanism+", a free seed", err, codes.InvalidArgument, "reports")
+		for _, seed := range []uint32{admit.Seed(tk), admit.Seed(tk) + 1} {
+			if text := status.Convert(err).Message(); !strings.Contains(text, fmt.Sprint("the seed ", seed)) {
+				t.Errorf("%s: %q does not name the seed %d", mechanism, text, seed)
+			}
+		}
+		good := encodeZeros(t, m.WithSeed(admit.Seed(tk)), r.Dim)
+		for n := range uint64(2) {
+			if resp, err := submit(t, p, submission(good)); err != nil || resp.GetAccepted() != 1-n || resp.GetDuplicates() != n {
+				t.Errorf("%s, the token's seed: %v, %v", mechanism, resp, err)
+			}
+		}
+		if mechanism == "tiers" {
+			continue // has no shuffler
+		}
+		description.ID += "-shuffled"
+		r = openAdmitted(t, p, i, shuffled(description))
+		m = mechanismOf(t, r).(fl.SeededMechanism)
+		anna, ben := token(t, i, "anna", r), token(t, i, "ben", r)
+		all := sealed(t, r,
+			slices.Concat(encodeZeros(t, m.WithSeed(admit.Seed(ben)), r.Dim), anna),
+			slices.Concat(encodeZeros(t, m.WithSeed(admit.Seed(anna)), r.Dim), anna),
+			slices.Concat(encodeZeros(t, m, r.Dim), ben))
+		if rejected, err := forward(t, p, r, all...); err != nil || !slices.Equal(rejected, []uint32{0, 2}) {
+			t.Errorf("%s through a shuffler: %v rejected, %v, want [0 2]", mechanism, rejected, err)
+		}
+	}
+}
+
+func encodeZeros(t testing.TB, m fl.Mechanism, dim int) []byte {
+	t.Helper()
+	report, err := m.Encode(nil, make([]float64, dim), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
 }

@@ -1,6 +1,7 @@
 package serving
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -84,5 +85,12 @@ func (r *round) request(n uint64) *service.SubmitReportsRequest {
 	}
 	size := r.reports * admit.TokenBytes
 	m.Tokens = r.tokens[int(n)*size:][:size]
+	m.Reports = bytes.Clone(m.Reports) // the pool is everybody's
+	for i := range r.reports {
+		assign(m.Reports[i*r.load.size:], m.Tokens[i*admit.TokenBytes:][:admit.TokenBytes])
+	}
 	return m
 }
+
+// assign puts the seed that a token assigns into a report of coco.
+func assign(report, token []byte) { binary.LittleEndian.PutUint32(report, admit.Seed(token)) }

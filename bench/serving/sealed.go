@@ -112,7 +112,9 @@ func (t sealed) messages(ctx context.Context, r *round) ([][]byte, error) {
 		group.Go(func() (err error) {
 			plaintext := slices.Clone(t.load.pool[i*t.load.size : (i+1)*t.load.size])
 			if tokens != nil {
-				plaintext = append(plaintext, tokens[i*admit.TokenBytes:][:admit.TokenBytes]...)
+				token := tokens[i*admit.TokenBytes:][:admit.TokenBytes]
+				assign(plaintext, token)
+				plaintext = append(plaintext, token...)
 			}
 			if err = inner.Err(); err == nil {
 				all[i], err = sealer.Seal(nil, plaintext)

@@ -169,7 +169,7 @@ func (l liars) report(cells []*lied, sums []*clearRun) *experiment.Result {
 		Columns: []string{"trust", "clients", "budget", "mechanism", "attack", "share", "accuracy", "low", "high", "repeats", "rounds", "alarms", "steps_checked", "steps_refused"},
 		Notes: []string{
 			"Every run but those in the clear is a process of its own over gRPC, with fresh randomness, so a repetition gives other numbers. The same clients lie in all rounds. low and high are Student's 95 % interval of the mean over the repeats.",
-			"bias: all liars send one valid report, the best of 5000 tries for coco and for dense mechanisms, and to two servers the longest vector that has a proof, which raises the bias of class 0. reverse: each liar reports its own gradient with the opposite sign, as long as the clip allows.",
+			"bias: all liars send one valid report, the best of 5000 tries for coco and for dense mechanisms, each liar the best one with the seed of its token where a shuffler has rounds with tokens, and to two servers the longest vector that has a proof, which raises the bias of class 0. reverse: each liar reports its own gradient with the opposite sign, as long as the clip allows.",
 			"alarms are rounds in which more reports agree at a coordinate than honest clients send, on average over the repeats. Steps leave such coordinates out. privunit and two servers have no such test. steps_refused are rounds whose step made the model worse on public pictures, where steps are checked.",
 			"trust none is a server that sees all updates, without privacy. mean, median, trimmed-mean (a fifth on each side) and krum (multi-Krum of Blanchard et al. 2017, which knows the share) add them up. Its liars send a vector 100 times as long as the mean gradient.",
 		},

@@ -68,18 +68,7 @@ func vectorOf(t *testing.T, r fl.Round, seed [32]byte) (vector, fl.Round) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gradient := make([]float64, r.Dim)
-	for i := range gradient {
-		gradient[i] = float64(i*7919%1000)/1000 - 0.5
-	}
-	report, err := m.Encode(nil, gradient, rand.New(rand.NewChaCha8(seed)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	packed, err := fl.PackReports(m, nil, report)
-	if err != nil {
-		t.Fatal(err)
-	}
+	packed := packedBy(t, m, r.Dim, seed)
 	round, err := protojson.Marshal(r.Proto())
 	if err != nil {
 		t.Fatal(err)
@@ -92,6 +81,24 @@ func vectorOf(t *testing.T, r fl.Round, seed [32]byte) (vector, fl.Round) {
 		t.Fatal(err)
 	}
 	return vector{r.Mechanism, round, hex.EncodeToString(seed[:]), hex.EncodeToString(packed)}, r
+}
+
+// packedBy returns the report of a mechanism, packed.
+func packedBy(t *testing.T, m fl.Mechanism, dim int, seed [32]byte) []byte {
+	t.Helper()
+	gradient := make([]float64, dim)
+	for i := range gradient {
+		gradient[i] = float64(i*7919%1000)/1000 - 0.5
+	}
+	report, err := m.Encode(nil, gradient, rand.New(rand.NewChaCha8(seed)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := fl.PackReports(m, nil, report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return packed
 }
 
 // tokenVector is a vector of a round that asks for tokens. The issuer's key is the key of RFC 9578's test vectors.
@@ -151,6 +158,11 @@ func tokenVectors(t *testing.T) []tokenVector {
 	if err != nil {
 		t.Fatal(err)
 	}
+	m, err := fl.Open(round)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Report = hex.EncodeToString(packedBy(t, m.(fl.SeededMechanism).WithSeed(admit.Seed(token)), round.Dim, seed))
 	return []tokenVector{{v, hex.EncodeToString(request.BlindedMessage()), hex.EncodeToString(signature), hex.EncodeToString(token)}}
 }
 

@@ -127,5 +127,8 @@ func (e *encodeFlags) oneReport(ctx context.Context, part *client.Participation,
 	if n := len(people.order); n != 1 {
 		return nil, fl.Invalid("clients", n, "must be one with --server and --ledger: the ledger is then a single client's")
 	}
+	if err := part.FetchToken(ctx); err != nil {
+		return nil, err
+	}
 	return part.EncodeKeyValues(nil, people.of(0, nil), nil)
 }

@@ -168,6 +168,12 @@ func (e *encodeFlags) reportsOf(ctx context.Context, part *client.Participation,
 	if err != nil {
 		return nil, err
 	}
+	if n := len(people.order); n != 1 && len(part.Round().IssuerKey) > 0 {
+		return nil, fl.Invalid("clients", n, "must be one: the round gives a client one token")
+	}
+	if err := part.FetchToken(ctx); err != nil {
+		return nil, err
+	}
 	return e.reports(ctx, part.Mechanism(), people, std)
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -203,7 +204,8 @@ func submissionOf(t *testing.T, r fl.Round, token []byte) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := m.Encode(nil, make([]float64, r.Dim), nil)
+	m = m.(fl.SeededMechanism).WithSeed(admit.Seed(token))
+	report, err := m.Encode(nil, make([]float64, r.Dim), rand.New(rand.NewPCG(1, 1)))
 	if err == nil {
 		report, err = fl.PackReports(m, nil, report)
 	}

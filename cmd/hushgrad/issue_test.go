@@ -93,7 +93,7 @@ func TestARoundWithTokensFromTheShell(t *testing.T) {
 	}{
 		"without an issuer": {encode(one), "the round asks for tokens"},
 		"as a stranger":     {encode(one, as(stranger)...), "the caller is no client of this issuer"},
-		"for two clients":   {encode(two, as(secrets[0])...), "must be the one report"},
+		"for two clients":   {encode(two, as(secrets[0])...), "clients: got 2, rule: must be one"},
 	} {
 		if text := refusal(t, c.args...); !strings.Contains(text, c.says) {
 			t.Errorf("%s: %q, want %q", what, text, c.says)

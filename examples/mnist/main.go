@@ -160,7 +160,7 @@ func (f *federation) Mean(ctx context.Context, i int, params []float64) (*fl.Est
 }
 
 // play is what the clients whose turns are first, …, last−1 do in a round: each joins it
-// unless its policy forbids, computes the gradient of its own images at the published
+// unless its policy forbids, fetches its token where the round asks for one, computes the gradient of its own images at the published
 // model, and sends one randomized report. A site's report is of the sum of its records' gradients.
 func (f *federation) play(ctx context.Context, p *player, round string, first, last int) error {
 	part, err := p.client.Join(ctx, round)
@@ -175,6 +175,10 @@ func (f *federation) play(ctx context.Context, p *player, round string, first, l
 	if err != nil {
 		return err
 	}
+	parts, err := f.Admit(ctx, part, first, last-first)
+	if err != nil {
+		return err
+	}
 	var reports [][]byte
 	keep := func(report []byte, err error) error {
 		reports = append(reports, report)
@@ -183,20 +187,20 @@ func (f *federation) play(ctx context.Context, p *player, round string, first, l
 	}
 	if f.run.Records > 0 { // of a site, which clips each and adds noise to their sum
 		err = trainer.EachSite(ctx, p.gradients, f.run.Clients, params, first, last, func(turn int, records iter.Seq[[]float64]) error {
-			return keep(part.EncodeRecords(nil, records, f.seed.Client(turn)))
+			return keep(parts[turn-first].EncodeRecords(nil, records, f.seed.Client(turn)))
 		})
 	} else {
 		err = p.gradients.Each(ctx, params, first, last, func(turn int, grad []float64) error {
 			if f.liars.Lies(turn % f.run.Clients) {
-				return keep(f.liars.Report(part, grad, len(grad)-classes, f.seed.Client(turn)))
+				return keep(f.liars.Report(parts[turn-first], grad, len(grad)-classes, f.seed.Client(turn)))
 			}
-			return keep(part.Encode(nil, grad, f.seed.Client(turn)))
+			return keep(parts[turn-first].Encode(nil, grad, f.seed.Client(turn)))
 		})
 	}
 	if err != nil {
 		return err
 	}
-	sent, err := f.Send(ctx, part, first, reports, f.bar.Step)
+	sent, err := f.Send(ctx, parts, reports, f.bar.Step)
 	f.bytes.Add(sent)
 	return err
 }

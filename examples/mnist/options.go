@@ -45,7 +45,7 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	f.StringVar(&o.model, "model", "softmax", strings.Join(trainer.ModelNames(), ", "))
 	f.StringVar(&o.features, "features", "", "what the model sees of an image: "+strings.Join(dataset.FeatureNames(), ", ")+"; "+dataset.AutoFeatures+": the best on public pictures; empty: "+dataset.DemoFeatures+"; "+dataset.EdgesCentred+" for generated digits, which "+dataset.DemoFeatures+" know without any client; "+dataset.Grey+" for --model cnn")
 	public := f.String("public", "", "with --features "+dataset.AutoFeatures+": comma-separated `list` of the public pictures that decide; empty: all")
-	f.Uint64Var((*uint64)(&o.seed), "seed", 0, "0: fresh randomness for every client; any other value makes the run repeatable, without any privacy")
+	f.Uint64Var((*uint64)(&o.seed), "seed", 0, "0: fresh randomness for every client; any other value makes the run repeatable, without any privacy; with --roles 3 but for the seeds that tokens assign")
 	f.StringVar(&o.out, "out", "", "`directory` for history.csv, summary.json, accuracy.png and model.npy")
 	f.BoolVar(&o.explain, "explain", false, "print what was planned and why")
 	o.Bind(f)

@@ -523,7 +523,8 @@ type SubmitReportsRequest struct {
 	Reports []byte `protobuf:"bytes,4,opt,name=reports,proto3" json:"reports,omitempty"`
 	// In a round that asks for tokens: one for each report, in the order of the reports,
 	// one after the other. All have the same size. In a round with a shuffler they are tokens
-	// under outer_issuer_key. The shuffler spends them and passes none on.
+	// under outer_issuer_key. The shuffler spends them and passes none on. In a report that begins with a seed it is the first
+	// four bytes of the SHA-256 of "hushgrad report seed" and the token under issuer_key.
 	Tokens        []byte `protobuf:"bytes,5,opt,name=tokens,proto3" json:"tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

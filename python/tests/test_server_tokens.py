@@ -18,7 +18,16 @@ from conftest import new_round
 from daemons import Daemon, Server, free_address
 from numpy.typing import NDArray
 
-from hushgrad import HelperFailed, InvalidParameter, Policy, PolicyRefused, Reports, Round, _bridge
+from hushgrad import (
+    BadReport,
+    HelperFailed,
+    InvalidParameter,
+    Policy,
+    PolicyRefused,
+    Reports,
+    Round,
+    _bridge,
+)
 
 pytest.importorskip("grpc")
 from hushgrad.server import Client, Issuer, Operator, Receipt, ServerRefused
@@ -124,6 +133,12 @@ def test_each_client_sends_one_report(
                 issuer.fetch(client)  # as after an answer that was lost
             report = client.encode(row)
             assert len(report.token) > 256
+            if not shuffled:
+                seed = hashlib.sha256(b"hushgrad report seed" + report.token).digest()[:4]
+                assert bytes(report)[:4] == seed
+                free = Reports(bytes([report[0] ^ 1, *report[1:]]))
+                with pytest.raises(BadReport, match="must have the seed"):
+                    server.submit(opened, free, token=report.token)
             assert server.submit(opened, report) == Receipt(1, 0)
             again = Reports(bytes(report))
             assert server.submit(opened, again, token=report.token) == Receipt(0, 1)

@@ -43,6 +43,28 @@
 // and nothing about which signing it came from, also to an issuer and a server that put their
 // records together, and whatever computing power they have.
 //
+// # Tokens assign seeds
+//
+// A report of an [fl.SeededMechanism] has the [Seed] of its token, and a server counts no other one. So a client fetches
+// its token first, and a client who lies cannot search seeds for one that suits. The seed needs no key that is
+// published after the tokens were issued. The issuer's signature does what such a key would do:
+//
+//   - Before the issuer has signed, the client knows none of its seeds. A seed is a hash of the signature. Who could compute the
+//     signature of a nonce and a salt of his own could make tokens without the issuer. SHA-256 stands for a random oracle here.
+//   - Of one signing comes one token. A signature is one number for each nonce and salt, and both are in what was
+//     blinded. To finish a token with another salt is to forge one, because the encoded message is a hash of both: it
+//     takes another root modulo the key, which the one-more RSA assumption denies. No byte of a token is left to choose: those before
+//     the signature are signed, and the signature is below the modulus (TestATokenHasOneForm).
+//   - The issuer signs one message for each client and key.
+//
+// So a client has one seed for each admission. It can look at the seed and send nothing. A party with c identities has c
+// seeds, and may leave out the ones that suit it least. The issuer itself makes any number of tokens, and so
+// chooses seeds. A seed is of 32 bits: clients have the same one by chance as often as seeds that they draw.
+//
+// An honest client's promise does not change. A report of an fl.SeededMechanism is ε-differentially private for every seed, and
+// the token was there before the report. The central ε rests on blindness: a seed is on the report for everybody to see. If
+// the issuer knew which token it had signed for whom, it would find each client's report among the shuffled ones.
+//
 // What surrounds the token can still connect the two: a client that spends it at once from the
 // same address, a round for which few clients ask, or a server that shows every client a Round of
 // its own. A round's digest is the same for all clients of an honest server. Compare it

@@ -43,6 +43,13 @@ func NewVerifier(issuerKey []byte, digest [32]byte) (*Verifier, error) {
 	return &Verifier{public: public, challenge: sha256.Sum256(marshalChallenge(IssuerName, digest[:], "")), keyID: KeyID(issuerKey)}, nil
 }
 
+// Seed returns the seed that a token assigns to the report that it is for, see fl.SeededMechanism: the first four bytes,
+// little-endian, of the SHA-256 of "hushgrad report seed" and the token. See "Tokens assign seeds" above.
+func Seed(token []byte) uint32 {
+	sum := sha256.Sum256(append([]byte("hushgrad report seed"), token...))
+	return binary.LittleEndian.Uint32(sum[:])
+}
+
 // Verify returns nil for a token that the issuer has signed for this round. Every other error
 // wraps ErrToken and is a *fl.ParamError. A round has no end of good tokens for somebody who has
 // the issuer's private key, and one for each token that the issuer has signed for anybody

@@ -20,9 +20,14 @@
 // A round that asks for tokens needs a connection to its issuer (Options.Issuer). The issuer learns
 // which client takes part. From the token the server learns that the issuer admits the sender, and
 // not who the sender is. In a round with a shuffler a client fetches a second token. From it the
-// shuffler learns that the issuer admits the sender. If Submit fetches the tokens, the issuer and
-// the party that gets the report see the client within moments, and can match the two times. Call FetchToken
-// some time before Submit. FetchToken needs a ledger. Without a ledger it does nothing, and Submit fetches the tokens.
+// shuffler learns that the issuer admits the sender. The program fetches tokens before it encodes, because a token
+// assigns its report's seed:
+//
+//	err := p.FetchToken(ctx) // does nothing in a round without an issuer
+//	report, err := p.Encode(nil, gradient, nil)
+//
+// If Submit follows at once, the issuer and the party that gets the report see the client within moments, and can match the
+// two times. Call FetchToken some time before Submit.
 //
 // # Rounds with a shuffler
 //

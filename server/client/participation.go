@@ -115,8 +115,19 @@ func (p *Participation) As(issuer grpc.ClientConnInterface) (*Participation, err
 // Round returns the description of the round.
 func (p *Participation) Round() fl.Round { return p.round }
 
-// Mechanism returns the round's mechanism, built from the description.
-func (p *Participation) Mechanism() fl.Mechanism { return p.mechanism }
+// Mechanism returns the round's mechanism, built from the description. After FetchToken its reports have the seed that
+// the token assigns.
+func (p *Participation) Mechanism() fl.Mechanism {
+	if p.spending == nil {
+		return p.mechanism
+	}
+	p.spending.mu.Lock()
+	defer p.spending.mu.Unlock()
+	if m, err := p.spending.mechanism(); err == nil {
+		return m
+	}
+	return p.mechanism // there is no token yet
+}
 
 // Guarantee is what one report by itself promises its sender. A local one holds against everybody.
 // One with trust fl.TwoServers holds against either server, as long as the other one is honest. It does not
@@ -134,7 +145,8 @@ func (p *Participation) Central() (fl.Guarantee, bool) {
 }
 
 // Encode appends one report of a gradient to dst. rng supplies the private randomness; nil
-// means a fresh fl.NewRand. On an error the result is dst as it was.
+// means a fresh fl.NewRand. On an error the result is dst as it was. In a round that asks for tokens it
+// needs FetchToken before: the error is a *fl.ParamError for token.
 //
 // With a ledger Encode first reserves the report's cost. When the ledger refuses, nothing is
 // encoded and the error wraps ledger.ErrBudget or ledger.ErrDuplicate. The ledger then keeps the
@@ -144,21 +156,23 @@ func (p *Participation) Central() (fl.Guarantee, bool) {
 // The report is not sealed yet: Submit does that. In a round of a mechanism for two servers it is the
 // first server's share and then the second server's, which together show the gradient.
 func (p *Participation) Encode(dst []byte, grad []float64, rng *rand.Rand) ([]byte, error) {
-	encode := func(dst []byte) ([]byte, error) { return p.mechanism.Encode(dst, grad, rng) }
-	if menu, ok := p.mechanism.(fl.TieredMechanism); ok {
-		encode = func(dst []byte) ([]byte, error) { return menu.EncodeTier(dst, p.terms.Tier, grad, rng) }
-	}
-	return p.encode(dst, encode)
+	return p.encode(dst, func(m fl.Mechanism, dst []byte) ([]byte, error) {
+		if menu, ok := m.(fl.TieredMechanism); ok {
+			return menu.EncodeTier(dst, p.terms.Tier, grad, rng)
+		}
+		return m.Encode(dst, grad, rng)
+	})
 }
 
 // EncodeKeyValues is Encode for key-value pairs with distinct keys in increasing order.
 // The error is a *fl.ParamError that names the mechanism when it takes no pairs.
 func (p *Participation) EncodeKeyValues(dst []byte, pairs []fl.KeyValue, rng *rand.Rand) ([]byte, error) {
-	m, ok := p.mechanism.(fl.KeyValueMechanism)
-	if !ok {
+	if _, ok := p.mechanism.(fl.KeyValueMechanism); !ok {
 		return dst, fmt.Errorf("client: encode: %w", fl.Invalid("mechanism", p.round.Mechanism, "must be one for key-value pairs"))
 	}
-	return p.encode(dst, func(dst []byte) ([]byte, error) { return m.EncodeKeyValues(dst, pairs, rng) })
+	return p.encode(dst, func(m fl.Mechanism, dst []byte) ([]byte, error) {
+		return m.(fl.KeyValueMechanism).EncodeKeyValues(dst, pairs, rng)
+	})
 }
 
 // EncodeRecords is Encode for a client that holds many records, such as a hospital: one report of the sum of their
@@ -166,12 +180,11 @@ func (p *Participation) EncodeKeyValues(dst []byte, pairs []fl.KeyValue, rng *ra
 // pays for all of them at once. Everybody learns the number of records. A gradient with NaN or Inf counts as zero.
 // The error is a *fl.ParamError that names the mechanism when it takes no records.
 func (p *Participation) EncodeRecords(dst []byte, records iter.Seq[[]float64], rng *rand.Rand) ([]byte, error) {
-	m, ok := p.mechanism.(fl.RecordMechanism)
-	if !ok {
+	if _, ok := p.mechanism.(fl.RecordMechanism); !ok {
 		return dst, fmt.Errorf("client: encode: %w", fl.Invalid("mechanism", p.round.Mechanism, "must be one for sums of records"))
 	}
-	return p.encode(dst, func(dst []byte) ([]byte, error) {
-		sum, err := m.NewRecordSum(rng)
+	return p.encode(dst, func(m fl.Mechanism, dst []byte) ([]byte, error) {
+		sum, err := m.(fl.RecordMechanism).NewRecordSum(rng)
 		if err != nil {
 			return dst, err
 		}
@@ -185,9 +198,9 @@ func (p *Participation) EncodeRecords(dst []byte, records iter.Seq[[]float64], r
 }
 
 // encode reserves the report's cost, if there is a ledger, and then encodes.
-func (p *Participation) encode(dst []byte, encode func([]byte) ([]byte, error)) ([]byte, error) {
-	if p.client.opts.Ledger == nil {
-		return encode(dst)
+func (p *Participation) encode(dst []byte, encode func(fl.Mechanism, []byte) ([]byte, error)) ([]byte, error) {
+	if p.spending == nil {
+		return encode(p.mechanism, dst)
 	}
 	return p.spending.encode(dst, encode)
 }

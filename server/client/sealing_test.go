@@ -222,12 +222,12 @@ func TestOneParticipationActsForManyClients(t *testing.T) {
 			t.Errorf("client %d: central guarantee %v, want %v", n, same, central)
 		}
 		// The second issuer does not know the key.
-		if _, err := other.Submit(t.Context(), [][]byte{encodeOne(t, other)}); (err == nil) != (n == 0) || n == 1 && status.Code(err) != codes.NotFound {
+		if _, err := sendOne(t, other); (err == nil) != (n == 0) || n == 1 && status.Code(err) != codes.NotFound {
 			t.Errorf("client %d: %v", n, err)
 		}
 	}
 	// The first issuer takes all callers for the same client, who has a token by now.
-	if _, err := p.Submit(t.Context(), [][]byte{encodeOne(t, p)}); status.Code(err) != codes.AlreadyExists {
+	if _, err := sendOne(t, p); status.Code(err) != codes.AlreadyExists {
 		t.Errorf("the client itself: %v", err)
 	}
 	if len(s.items) != 1 {

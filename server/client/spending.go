@@ -13,8 +13,8 @@ import (
 	"github.com/hushgrad/hushgrad/server/admit"
 )
 
-// spending takes the one report of a participation through its steps: reserve, encode, keep,
-// fetch the tokens, seal, keep what is sealed, spend, send, note the receipt.
+// spending takes the one report of a participation through its steps: reserve, fetch the tokens if the
+// round asks for them, encode, keep, seal, keep what is sealed, spend, send, note the receipt.
 type spending struct {
 	part   *Participation
 	ledger *ledger.Ledger // nil without one
@@ -85,16 +85,25 @@ func (p *Participation) form(spent bool) form {
 	return f
 }
 
-// encode reserves the charge, encodes, and keeps the report.
-func (s *spending) encode(dst []byte, encode func([]byte) ([]byte, error)) ([]byte, error) {
+// encode reserves the charge, encodes, and keeps the report. In a round that asks for tokens FetchToken has reserved the
+// charge, and a report that cannot be encoded leaves it reserved: the token is there for another one.
+func (s *spending) encode(dst []byte, encode func(fl.Mechanism, []byte) ([]byte, error)) (out []byte, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	entry, err := s.ledger.Reserve(context.Background(), s.charge)
+	entry, admitted, start := s.entry, s.part.admitted(), len(dst)
+	m, err := s.mechanism()
+	switch {
+	case err == nil && s.ledger == nil:
+		return encode(m, dst)
+	case err == nil && !admitted:
+		entry, err = s.ledger.Reserve(context.Background(), s.charge)
+	case err == nil && len(s.kept.Report) > 0:
+		err = fmt.Errorf("round %s: %w", s.part.round.ID, ledger.ErrDuplicate)
+	}
 	if err != nil {
 		return dst, fmt.Errorf("client: encode: %w", err)
 	}
-	start := len(dst)
-	out, err := encode(dst)
+	out, err = encode(m, dst)
 	var kept *submission
 	if err == nil {
 		kept, err = s.submission(out[start:])
@@ -102,30 +111,44 @@ func (s *spending) encode(dst []byte, encode func([]byte) ([]byte, error)) ([]by
 	if err == nil {
 		err = s.keep(entry, kept)
 	}
-	if err != nil { // there is no report that could leave
-		return dst, errors.Join(err, s.ledger.Release(entry))
+	if err != nil && !admitted { // there is no report that could leave
+		err = errors.Join(err, s.ledger.Release(entry))
+	}
+	if err != nil {
+		return dst, err
 	}
 	s.entry, s.kept = entry, kept
 	return out, nil
 }
 
-// submission draws what makes a report count once.
+// mechanism returns the mechanism that encodes the report: with the token's seed in a round that asks for tokens. The
+// caller holds s.mu.
+func (s *spending) mechanism() (fl.Mechanism, error) {
+	if !s.part.admitted() {
+		return s.part.mechanism, nil
+	}
+	if s.kept == nil || len(s.kept.Token) == 0 {
+		return nil, needsToken()
+	}
+	if m, ok := s.part.mechanism.(fl.SeededMechanism); ok {
+		return m.WithSeed(admit.Seed(s.kept.Token)), nil
+	}
+	return s.part.mechanism, nil
+}
+
+// submission is a report with what makes it count once: the tokens, or a key that is drawn. The caller holds s.mu.
 func (s *spending) submission(report []byte) (*submission, error) {
 	if s.ledger != nil && s.part.sealing != nil && len(report) > maxKeptSealed {
 		return nil, fl.Invalid("report", fmt.Sprintf("%d bytes", len(report)), "must have at most %d: the ledger keeps it and what is sealed", maxKeptSealed)
 	}
-	out := &submission{Version: submissionVersion, Report: bytes.Clone(report)}
-	if !s.part.admitted() {
-		if s.part.sealing == nil {
-			out.BatchKey = newBatchKey()
-		}
-		return out, nil
+	out := submission{Version: submissionVersion}
+	if s.part.admitted() {
+		out = *s.kept
+	} else if s.part.sealing == nil {
+		out.BatchKey = newBatchKey()
 	}
-	var err error
-	if out.Request, err = s.part.newRequest(s.part.round.IssuerKey); err == nil && s.part.sealing != nil {
-		out.OuterRequest, err = s.part.newRequest(s.part.round.OuterIssuerKey)
-	}
-	return out, err
+	out.Report = bytes.Clone(report)
+	return &out, nil
 }
 
 // newRequest draws a request for a token under one key of the round.
@@ -151,10 +174,13 @@ func (s *spending) keep(entry ledger.ID, kept *submission) error {
 
 // spend records that the report is about to leave, and returns the message that it leaves in. To
 // send it again after a failure is not a new expense.
-func (s *spending) spend(ctx context.Context, reports [][]byte) ([]*service.SubmitReportsRequest, error) {
+func (s *spending) spend(reports [][]byte) ([]*service.SubmitReportsRequest, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.kept == nil && s.ledger == nil && len(reports) == 1 {
+	if s.part.admitted() && (s.kept == nil || len(s.kept.Token) == 0) {
+		return nil, needsToken()
+	}
+	if s.ledger == nil && len(s.kept.Report) == 0 && len(reports) == 1 {
 		kept, err := s.submission(reports[0])
 		if err != nil {
 			return nil, err
@@ -163,9 +189,6 @@ func (s *spending) spend(ctx context.Context, reports [][]byte) ([]*service.Subm
 	}
 	if s.kept == nil || len(reports) != 1 || !bytes.Equal(reports[0], s.kept.Report) {
 		return nil, fl.Invalid("reports", len(reports), "must be the one report of this participation")
-	}
-	if err := s.fetch(ctx); err != nil {
-		return nil, err
 	}
 	if err := s.seal(); err != nil {
 		return nil, err
@@ -237,7 +260,7 @@ func (p *Participation) Unfinished() []byte {
 	s := p.spending
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.kept == nil || s.done {
+	if s.kept == nil || s.done || len(s.kept.Report) == 0 {
 		return nil
 	}
 	return bytes.Clone(s.kept.Report)

@@ -15,7 +15,7 @@ import (
 
 // submission is one report and what makes it count once: a batch key, tokens or the requests
 // for them, or the sealed bytes. A ledger keeps it, so that a client that was killed sends the same
-// bytes again.
+// bytes again. A report that has a token is made after it: before, there is none.
 type submission struct {
 	Version  int    `json:"version"`
 	Report   []byte `json:"-"`
@@ -83,7 +83,7 @@ func parseSubmission(data []byte, f form) (s submission, err error) {
 	if !f.admitted && f.item == 0 {
 		key = batchKeyBytes
 	}
-	if f.admitted && (f.spent || len(s.Item) > 0 || len(s.Token) > 0) {
+	if f.admitted && (f.spent || len(s.Report) > 0 || len(s.Item) > 0 || len(s.Token) > 0) {
 		tokens = admit.TokenBytes
 	}
 	outer := f.admitted && f.item > 0

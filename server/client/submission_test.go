@@ -49,6 +49,7 @@ func TestDamagedSubmissionsAreRefused(t *testing.T) {
 		{direct, S{Version: 2, BatchKey: key, Item: item}, "item"},
 		{tokens, S{Version: 2, BatchKey: key, Request: request}, "batch_key"},
 		{tokens, S{Version: 2, Token: token}, "request"},
+		{tokens, S{Version: 2, Request: request, Report: []byte{1}}, "token"}, // with a seed of its own
 		{tokens, S{Version: 2, Request: request, Token: token[1:]}, "token"},
 		{form{admitted: true, spent: true}, S{Version: 2, Request: request}, "token"},
 		{sealed, S{Version: 2, BatchKey: key}, "batch_key"},

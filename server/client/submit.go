@@ -36,8 +36,7 @@ type Receipt struct {
 //
 // With a ledger there is one report, the one that Encode or Unfinished returned. The ledger
 // records it as spent before its first byte leaves, and records the receipt in the end. In a
-// round that asks for tokens there is one report, too, and Submit fetches its token first, as
-// FetchToken does.
+// round that asks for tokens there is one report, too, and FetchToken has fetched its token.
 func (p *Participation) Submit(ctx context.Context, reports [][]byte) (receipt Receipt, err error) {
 	defer prefix.Error(&err, "client: submit")
 	if len(reports) == 0 {
@@ -54,7 +53,7 @@ func (p *Participation) Submit(ctx context.Context, reports [][]byte) (receipt R
 			}()
 		}
 	} else {
-		batches, err = p.spending.spend(ctx, reports)
+		batches, err = p.spending.spend(reports)
 	}
 	if err != nil {
 		return Receipt{}, err

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"google.golang.org/grpc/credentials"
@@ -9,35 +10,39 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/prefix"
 	"github.com/hushgrad/hushgrad/internal/service"
+	"github.com/hushgrad/hushgrad/privacy/ledger"
 	"github.com/hushgrad/hushgrad/server/admit"
 )
 
-// FetchToken fetches the token for the report that Encode returned, and keeps it in the ledger. In a
-// round with a shuffler it fetches a second one, which the shuffler spends. Submit does so, too. Call it
-// some time before, so that the moments at which the issuer and the server see a client say less about
-// who is who. Without a ledger, and in a round that asks for
-// no tokens, there is nothing to fetch ahead, and it does nothing.
+// FetchToken fetches the token of a round that asks for one: the report is encoded after it, with the seed that the
+// token assigns. In a round with a shuffler it fetches a second token, which the shuffler spends. In a round that asks for no
+// tokens it does nothing. Call it some time before Submit, so that the moments at which the issuer and the server see
+// a client say less about who is who.
+//
+// With a ledger it first reserves the report's cost. When the ledger refuses, the issuer is not asked, and the error wraps
+// ledger.ErrBudget or ledger.ErrDuplicate. The ledger keeps the token from then on.
 //
 // The issuer signs one message of a client under each key, and that one again: after a
 // failure the same tokens come. The error is the issuer's gRPC status, wrapped, or wraps
 // admit.ErrToken when the issuer's answer is no signature.
 func (p *Participation) FetchToken(ctx context.Context) (err error) {
 	defer prefix.Error(&err, "client: fetch token")
-	if p.client.opts.Ledger == nil || !p.admitted() {
+	if !p.admitted() {
 		return nil
 	}
 	p.spending.mu.Lock()
 	defer p.spending.mu.Unlock()
-	if p.spending.kept == nil {
-		return fl.Invalid("report", "nothing", "must be encoded first")
-	}
 	return p.spending.fetch(ctx)
 }
 
-// fetch gets the tokens of what is kept, unless they are there or none is needed. The caller holds
-// s.mu.
+// fetch draws the requests and gets the tokens, unless they are there. The caller holds s.mu.
 func (s *spending) fetch(ctx context.Context) (err error) {
-	if len(s.kept.Token) > 0 || !s.part.admitted() {
+	if s.kept == nil {
+		if err := s.ask(ctx); err != nil {
+			return err
+		}
+	}
+	if len(s.kept.Token) > 0 {
 		return nil
 	}
 	kept := *s.kept
@@ -54,6 +59,33 @@ func (s *spending) fetch(ctx context.Context) (err error) {
 	}
 	s.kept = &kept
 	return nil
+}
+
+// ask reserves the charge, and keeps requests for the tokens. The caller holds s.mu.
+func (s *spending) ask(ctx context.Context) (err error) {
+	kept := &submission{Version: submissionVersion}
+	if kept.Request, err = s.part.newRequest(s.part.round.IssuerKey); err == nil && s.part.sealing != nil {
+		kept.OuterRequest, err = s.part.newRequest(s.part.round.OuterIssuerKey)
+	}
+	if err != nil {
+		return err
+	}
+	var entry ledger.ID
+	if s.ledger != nil {
+		if entry, err = s.ledger.Reserve(ctx, s.charge); err != nil {
+			return err
+		}
+	}
+	if err := s.keep(entry, kept); err != nil { // nobody was asked yet
+		return errors.Join(err, s.ledger.Release(entry))
+	}
+	s.entry, s.kept = entry, kept
+	return nil
+}
+
+// needsToken is the error for a report before its token.
+func needsToken() error {
+	return fl.Invalid("token", "nothing", "must be there before the report: call FetchToken, because the report's seed is the token's")
 }
 
 // token gets the token under one key of the round by the request that is kept for it.

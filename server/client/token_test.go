@@ -120,6 +120,10 @@ func joinRound(t *testing.T, c *client.Client, id string) *client.Participation 
 
 func encodeOne(t *testing.T, p *client.Participation) []byte {
 	t.Helper()
+	err := p.FetchToken(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	report, err := p.Encode(nil, make([]float64, p.Round().Dim), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -127,18 +131,39 @@ func encodeOne(t *testing.T, p *client.Participation) []byte {
 	return report
 }
 
+// sendOne takes all steps of a client. The report is nil if there is no token for it.
+func sendOne(t *testing.T, p *client.Participation) (report []byte, err error) {
+	t.Helper()
+	if err := p.FetchToken(t.Context()); err != nil {
+		return nil, err
+	}
+	report = encodeOne(t, p)
+	_, err = p.Submit(t.Context(), [][]byte{report})
+	return report, err
+}
+
 func TestAClientSpendsItsToken(t *testing.T) {
 	a, l := admitOne(t), openLedger(t, 10)
 	opts := client.Options{Ledger: l, Purpose: "digits", Issuer: a.tokens}
 	p := joinRound(t, newClient(t, a.rounds, opts), "r")
-	if err := p.FetchToken(t.Context()); err == nil {
-		t.Error("a token was fetched before there was a report")
+	var param *fl.ParamError
+	if _, err := p.Encode(nil, make([]float64, 20), nil); !errors.As(err, &param) || param.Param != "token" || len(states(t, l)) != 0 {
+		t.Errorf("a report before its token: %v, entries %v", err, states(t, l))
+	}
+	if _, err := p.Submit(t.Context(), [][]byte{make([]byte, 6)}); !errors.As(err, &param) || param.Param != "token" {
+		t.Errorf("a submission before the token: %v", err)
+	}
+	for range 2 {
+		if err := p.FetchToken(t.Context()); err != nil || p.Unfinished() != nil || !equal(states(t, l), ledger.Reserved) {
+			t.Errorf("a token: %v, unfinished %x, entries %v", err, p.Unfinished(), states(t, l))
+		}
+	}
+	if _, err := p.Encode(nil, make([]float64, 3), nil); !errors.As(err, &param) || !equal(states(t, l), ledger.Reserved) {
+		t.Errorf("a gradient of the wrong length: %v, entries %v", err, states(t, l))
 	}
 	report := encodeOne(t, p)
-	for range 2 {
-		if err := p.FetchToken(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+	if _, err := p.Encode(nil, make([]float64, 20), nil); !errors.Is(err, ledger.ErrDuplicate) {
+		t.Errorf("a second report before the submission: %v", err)
 	}
 	if !bytes.Equal(p.Unfinished(), report) || !equal(states(t, l), ledger.Reserved) || a.issuer.Keys()[0].Issued != 1 {
 		t.Errorf("before the submission: unfinished %x, entries %v", p.Unfinished(), states(t, l))
@@ -154,8 +179,8 @@ func TestAClientSpendsItsToken(t *testing.T) {
 	}
 	// Joining again leaves nothing to do.
 	again := joinRound(t, newClient(t, a.rounds, opts), "r")
-	if _, err := again.Encode(nil, make([]float64, 20), nil); again.Unfinished() != nil || !errors.Is(err, ledger.ErrDuplicate) {
-		t.Errorf("a second report: %v, unfinished %x", err, again.Unfinished())
+	if err := again.FetchToken(t.Context()); again.Unfinished() != nil || !errors.Is(err, ledger.ErrDuplicate) {
+		t.Errorf("a second token: %v, unfinished %x", err, again.Unfinished())
 	}
 	if n := a.reports(t); n != 1 {
 		t.Errorf("%d reports were counted", n)
@@ -239,9 +264,11 @@ func TestAKilledClientIsCountedOnce(t *testing.T) {
 			}
 			rounds, tokens := &cut{a.rounds, c.method, c.after, 0}, &cut{a.tokens, c.method, c.after, 0}
 			p := joinRound(t, newClient(t, rounds, client.Options{Ledger: l, Purpose: "digits", Issuer: tokens}), "r")
-			report = encodeOne(t, p)
-			if c.method != "" {
-				_, err := p.Submit(t.Context(), [][]byte{report})
+			if c.method == "" {
+				report = encodeOne(t, p)
+			} else {
+				var err error
+				report, err = sendOne(t, p)
 				if cuts := rounds.calls + tokens.calls; (cuts == 1) != (status.Code(err) == codes.Aborted) || (cuts == 1) != (c.method != "none") {
 					t.Errorf("%s: %d cuts, %v", name, cuts, err)
 				}
@@ -269,6 +296,9 @@ func TestAKilledClientIsCountedOnce(t *testing.T) {
 			}
 			if !bytes.Equal(left, report) {
 				t.Fatalf("%s: %x is unfinished, want %x", name, left, report)
+			}
+			if left == nil { // killed before the token came
+				left = encodeOne(t, p)
 			}
 			if _, err := p.Encode(nil, make([]float64, 20), nil); !errors.Is(err, ledger.ErrDuplicate) {
 				t.Errorf("%s: another report: %v", name, err)
@@ -337,15 +367,16 @@ func TestRoundsWithTokensNeedAnIssuer(t *testing.T) {
 func TestWithoutALedgerOneReportGetsTheToken(t *testing.T) {
 	a := admitOne(t)
 	p := joinRound(t, newClient(t, a.rounds, client.Options{Issuer: a.tokens}), "r")
-	first, second := encodeOne(t, p), encodeOne(t, p)
+	first, second := encodeOne(t, p), encodeOne(t, p) // with one seed
 	for _, reports := range [][][]byte{{first, second}, nil} {
 		if _, err := p.Submit(t.Context(), reports); err == nil {
 			t.Errorf("%d reports were submitted", len(reports))
 		}
 	}
-	if err := p.FetchToken(t.Context()); err != nil || p.Unfinished() != nil {
-		t.Errorf("%v, unfinished %x", err, p.Unfinished())
+	if p.Unfinished() != nil {
+		t.Errorf("unfinished %x", p.Unfinished())
 	}
+	second[4] = first[4] ^ 1 // another slot
 	for n := range uint64(2) {
 		if receipt, err := p.Submit(t.Context(), [][]byte{first}); err != nil || receipt != (client.Receipt{Accepted: 1 - n, Duplicates: n}) {
 			t.Errorf("submission %d: %+v, %v", n, receipt, err)
@@ -356,7 +387,7 @@ func TestWithoutALedgerOneReportGetsTheToken(t *testing.T) {
 	}
 	// Another participation of the same client draws another message.
 	p = joinRound(t, newClient(t, a.rounds, client.Options{Issuer: a.tokens}), "r")
-	if _, err := p.Submit(t.Context(), [][]byte{second}); status.Code(err) != codes.AlreadyExists {
+	if err := p.FetchToken(t.Context()); status.Code(err) != codes.AlreadyExists {
 		t.Errorf("a second token: %v", err)
 	}
 	if n := a.reports(t); n != 1 {
@@ -390,14 +421,13 @@ func TestABadIssuerGetsNoReportOut(t *testing.T) {
 	}}
 	conn := serve(t, func(g *grpc.Server) { service.RegisterIssuerServer(g, f) })
 	p := joinRound(t, newClient(t, a.rounds, client.Options{Ledger: l, Purpose: "digits", Issuer: conn}), "r")
-	report := encodeOne(t, p)
 	for n, check := range []func(error) bool{
 		func(err error) bool { return errors.Is(err, admit.ErrToken) },
 		func(err error) bool { return errors.Is(err, admit.ErrToken) },
 		func(err error) bool { return status.Code(err) == codes.Unauthenticated },
 		func(err error) bool { return status.Code(err) == codes.NotFound }, // after one attempt more
 	} {
-		if _, err := p.Submit(t.Context(), [][]byte{report}); err == nil || !check(err) {
+		if _, err := sendOne(t, p); err == nil || !check(err) {
 			t.Errorf("answer %d: %v", n, err)
 		}
 	}

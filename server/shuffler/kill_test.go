@@ -17,6 +17,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/service"
+	"github.com/hushgrad/hushgrad/server/admit"
 	"github.com/hushgrad/hushgrad/server/client"
 	"github.com/hushgrad/hushgrad/server/internal/issuer"
 )
@@ -203,6 +204,9 @@ func (l *load) seal(i *issuer.Issuer, at int) error {
 	token, err := issued(l.t.Context(), i, name, l.round.IssuerKey, l.round.digest)
 	if err == nil {
 		l.outer[at], err = issued(l.t.Context(), i, name, l.round.OuterIssuerKey, l.round.digest)
+	}
+	if m, ok := l.round.mechanism.(fl.SeededMechanism); ok && err == nil {
+		l.reports[at], err = m.WithSeed(admit.Seed(token)).Encode(nil, l.gradient, nil)
 	}
 	if err == nil {
 		l.sealed[at], err = l.round.sealer.Item(l.reports[at], token)

@@ -79,7 +79,7 @@
 // fetches the tokens. Each of the answer's token_requests is what IssueToken of the issuer takes. There is one,
 // and in a round with a shuffler a second one. The blind signatures that come back are for the operation token,
 // one after the other in the order of the requests. It checks them and returns the tokens in that order. Then
-// encode makes one report. In a round with a shuffler the first token is sealed with the report, and the caller
+// encode makes one report, with the seed that the first token assigns. In a round with a shuffler the first token is sealed with the report, and the caller
 // sends the second one to the shuffler beside it. In every other round the caller sends the report and its token to
 // the server. The issuer must not get a token: it would know whose report has it. The server and the shuffler must
 // not get a request: the issuer knows whose it is.

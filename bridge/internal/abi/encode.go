@@ -90,14 +90,15 @@ func (r *round) wideRow(row []byte, width int) []float64 {
 
 // encode makes a report of a row, under the terms that were accepted.
 func (r *round) encode(row []byte, width int, private *rand.Rand) ([]byte, error) {
-	if m, ok := r.mechanism.(fl.Float32Mechanism); ok && width == 4 && r.terms.Tier == 0 {
+	assigned := r.admission.assigns(r.mechanism)
+	if m, ok := assigned.(fl.Float32Mechanism); ok && width == 4 && r.terms.Tier == 0 {
 		return m.EncodeFloat32(nil, numbersOf(row, &r.narrow), private)
 	}
 	grad := r.wideRow(row, width)
-	if menu, ok := r.mechanism.(fl.TieredMechanism); ok {
+	if menu, ok := assigned.(fl.TieredMechanism); ok {
 		return menu.EncodeTier(nil, r.terms.Tier, grad, private)
 	}
-	return r.mechanism.Encode(nil, grad, private)
+	return assigned.Encode(nil, grad, private)
 }
 
 // pack joins reports as they leave. In a round with a shuffler they leave sealed, and the token with

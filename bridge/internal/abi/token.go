@@ -67,6 +67,14 @@ func (a *admission) admits(reports int) error {
 	return nil
 }
 
+// assigns returns the mechanism with the seed that the first token assigns to the report. On nil it returns the mechanism.
+func (a *admission) assigns(m fl.Mechanism) fl.Mechanism {
+	if seeded, ok := m.(fl.SeededMechanism); ok && a != nil {
+		return seeded.WithSeed(admit.Seed(a.tokens[0]))
+	}
+	return m
+}
+
 // token makes the tokens of the issuer's answers, blind signatures one after the other in the order of
 // the requests, and keeps them for encode.
 func token(_ context.Context, _ *Session, r *round, _ roundArg, payload []byte) (any, []byte, error) {

@@ -6,6 +6,7 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/pem"
 	"fmt"
 	"os"
@@ -106,9 +107,11 @@ func TestARoundWithTokensGetsOneReport(t *testing.T) {
 	c := newCaller(t)
 	opened, _ := c.must("round.open", withTokens, description)
 	other, _ := c.must("round.open", withTokens, description)
+	var report []byte
 	ask := func(rows int) string {
-		_, _, failed := c.ask("encode", fmt.Sprintf(`{"round": %v, "type": "f4", "rows": %d}`, opened["round"], rows), floats(true, 1, 2, 3, 4))
+		_, out, failed := c.ask("encode", fmt.Sprintf(`{"round": %v, "type": "f4", "rows": %d}`, opened["round"], rows), floats(true, 1, 2, 3, 4))
 		if failed == nil {
+			report = out
 			return ""
 		}
 		return failed.Param + " = " + failed.Got
@@ -144,6 +147,9 @@ func TestARoundWithTokensGetsOneReport(t *testing.T) {
 			t.Errorf("%d rows: %q, want %q", step.rows, got, step.want)
 		}
 	}
+	if seed := binary.LittleEndian.Uint32(report); seed != admit.Seed(token) {
+		t.Errorf("a report with the seed %d, the token assigns %d", seed, admit.Seed(token))
+	}
 }
 
 // The server finds the first token behind the report in what a client has sealed. The second one is not in
@@ -173,8 +179,8 @@ func TestTheTokenIsSealedWithItsReport(t *testing.T) {
 		t.Errorf("the shuffler's token: %v", err)
 	}
 	_, item := c.must("encode", fmt.Sprintf(`{"round": %v, "type": "f4", "rows": 1}`, opened["round"]), floats(true, 1, 2, 3, 4))
-	if reports, _ := unsealed(t, sealKey, nil, description, item); len(reports) != 1 || !bytes.HasSuffix(reports[0], token) || len(reports[0]) <= len(token) {
-		t.Errorf("sealed was % x, want a report and the token % x", reports, token)
+	if reports, _ := unsealed(t, sealKey, nil, description, item); len(reports) != 1 || !bytes.HasSuffix(reports[0], token) || len(reports[0]) <= len(token) || binary.LittleEndian.Uint32(reports[0]) != admit.Seed(token) {
+		t.Errorf("sealed was % x, want a report with the token's seed and the token % x", reports, token)
 	}
 	if size := opened["report_bytes"].(float64); len(item) != int(size) {
 		t.Errorf("an item of %d bytes, want %v", len(item), size)

@@ -6,9 +6,12 @@ package liar
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/privunit"
+	"github.com/hushgrad/hushgrad/sparse"
 )
 
 // Tries is how many reports a liar tries. Of N reports of a dense mechanism, such as privunit, the best one moves the mean about √(2·ln N)
@@ -29,10 +32,54 @@ func Craft(r fl.Round, direction []float64, tries int, rng *rand.Rand) ([]byte, 
 	if m, ok := m.(fl.SharedMechanism); ok {
 		return ofShares(r, m, direction, rng)
 	}
-	r.MinReports, r.TargetReports = 1, 0 // public randomness depends on none of them
-	if m, err = fl.Open(r); err != nil {
+	if m, err = openAlone(r); err != nil {
+		return nil, err
+	}
+	return search(r, m, direction, tries, rng)
+}
+
+// CraftAssigned is Craft for a liar whose report has a seed that its token has assigned: the liar chooses what is left. Of a dense mechanism
+// that is one of k candidates, of which the best one moves the mean about √(2·ln k) times as far as the standard deviation.
+func CraftAssigned(r fl.Round, seed uint32, direction []float64, rng *rand.Rand) ([]byte, error) {
+	m, err := openAlone(r)
+	if err != nil {
+		return nil, err
+	}
+	seeded, ok := m.(fl.SeededMechanism)
+	if !ok {
+		return nil, fmt.Errorf("liar: %w", fl.Invalid("mechanism", r.Mechanism, "must have seeds"))
+	}
+	k, err := r.Params.Int(privunit.ParamCandidates)
+	if err != nil { // of slots, the first that hits the coordinate is the best
+		return search(r, seeded.WithSeed(seed), direction, Tries, rng)
+	}
+	var best []byte
+	furthest := math.Inf(-1)
+	for i := range k {
+		report := sparse.NewCodec(k).Append(nil, sparse.Report{Seed: seed, Slot: uint32(i)})
+		moved, err := along(m, report, direction)
+		if err != nil {
+			return nil, fmt.Errorf("liar: %w", err)
+		}
+		if moved > furthest {
+			best, furthest = report, moved
+		}
+	}
+	return best, nil
+}
+
+// openAlone opens a round whose reports are estimated one by one. Public randomness depends on no number of reports.
+func openAlone(r fl.Round) (fl.Mechanism, error) {
+	r.MinReports, r.TargetReports = 1, 0
+	m, err := fl.Open(r)
+	if err != nil {
 		return nil, fmt.Errorf("liar: %w", err)
 	}
+	return m, nil
+}
+
+// search returns the best report of a number of tries.
+func search(r fl.Round, m fl.Mechanism, direction []float64, tries int, rng *rand.Rand) ([]byte, error) {
 	long := make([]float64, len(direction)) // beyond any clip
 	for i, v := range direction {
 		long[i] = v * 1e6 * r.Scale

@@ -58,6 +58,43 @@ func TestCraftedReportsMoveTheMean(t *testing.T) {
 	}
 }
 
+// Liars whose seeds are assigned move a dense mean less far than one who searches, and a slot as far as before: it is one hit.
+func TestAssignedSeedsLeaveLiarsLess(t *testing.T) {
+	const seeds = 40
+	direction := make([]float64, dim)
+	direction[3] = -1
+	for name, c := range map[string]struct {
+		round     fl.Round
+		low, high float64 // of the ratio
+	}{
+		"coco":     {fl.Round{Mechanism: "coco", Epsilon: 1, Params: fl.Params{"sparsity": fl.Int(1)}}, 1, 1},
+		"privunit": {fl.Round{Mechanism: "privunit", Epsilon: 4}, 0.5, 0.75}, // of 2.8 and 4.3 standard deviations
+	} {
+		c.round.MinReports = 1
+		r, m := complete(t, c.round)
+		searched, err := Craft(r, direction, Tries, rand.New(rand.NewPCG(1, 2)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean := 0.
+		for seed := range uint32(seeds) {
+			report, err := CraftAssigned(r, seed, direction, rand.New(rand.NewPCG(1, 2)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := m.(fl.SeededMechanism).SeedOf(report); err != nil || got != seed {
+				t.Fatalf("%s: the seed %d, %v, want %d", name, got, err, seed)
+			}
+			mean += movedBy(t, m, report, 1) / seeds
+		}
+		ratio := mean / movedBy(t, m, searched, 1)
+		t.Logf("%s: assigned seeds leave %.3f", name, ratio)
+		if ratio < c.low-1e-9 || ratio > c.high+1e-9 {
+			t.Errorf("%s: %.3f times as far as after a search, want %g to %g", name, ratio, c.low, c.high)
+		}
+	}
+}
+
 // A report that the liar's own code of Prio3 has made passes the servers' check, and is as long as a proof allows. A second
 // implementation of docs/report-format.md makes it.
 func TestTheLongestProvedReportCounts(t *testing.T) {

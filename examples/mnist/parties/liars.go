@@ -16,7 +16,7 @@ import (
 
 // What liars do.
 const (
-	BiasAttack    = "bias"    // one crafted report raises the bias of one class
+	BiasAttack    = "bias"    // one crafted report, or one for each token, raises the bias of one class
 	ReverseAttack = "reverse" // they report the longest gradient against their own
 )
 
@@ -33,7 +33,7 @@ type Liars struct {
 // bind adds the flags to a set.
 func (l *Liars) bind(f *flag.FlagSet) {
 	f.Float64Var(&l.Share, "liars", 0, "share of the clients that lie in every round, to see what they do; 0: none")
-	f.StringVar(&l.Attack, "attack", BiasAttack, "what liars do: bias, all of them send one crafted report for the bias of class 0; reverse, each reports a gradient against its own, as long as the clip allows")
+	f.StringVar(&l.Attack, "attack", BiasAttack, "what liars do: bias, all of them send one crafted report for the bias of class 0, or with --roles 3 each the best with its token's seed; reverse, each reports a gradient against its own, as long as the clip allows")
 }
 
 // check refuses liars that the request has no use for.
@@ -63,14 +63,25 @@ func (l *Liars) Report(part *client.Participation, grad []float64, first int, rn
 		}
 		return part.Encode(nil, grad, rng)
 	}
+	r, direction := part.Round(), make([]float64, part.Round().Dim)
+	direction[first] = -1 // a step goes against the gradient
+	if rng == nil {
+		rng = fl.NewRand()
+	}
+	if m, ok := part.Mechanism().(fl.SeededMechanism); ok && len(r.IssuerKey) > 0 {
+		honest, err := m.Encode(nil, grad, rng)
+		if err != nil {
+			return nil, err
+		}
+		seed, err := m.SeedOf(honest)
+		if err != nil {
+			return nil, err
+		}
+		return liar.CraftAssigned(r, seed, direction, rng)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r := part.Round(); l.round != r.ID {
-		direction := make([]float64, r.Dim)
-		direction[first] = -1 // a step goes against the gradient
-		if rng == nil {
-			rng = fl.NewRand()
-		}
+	if l.round != r.ID {
 		report, err := liar.Craft(r, direction, liar.Tries, rng)
 		if err != nil {
 			return nil, fmt.Errorf("round %s: %w", r.ID, err)

@@ -90,9 +90,14 @@ func (s *one) Connect() (*grpc.ClientConn, client.Options, error) {
 	return conn, client.Options{Policy: s.policy}, err
 }
 
+// Admit has all clients take part as one: there are no tokens.
+func (s *one) Admit(_ context.Context, joined *client.Participation, _, n int) ([]*client.Participation, error) {
+	return slices.Repeat([]*client.Participation{joined}, n), nil
+}
+
 // Send sends all reports together.
-func (s *one) Send(ctx context.Context, part *client.Participation, _ int, reports [][]byte, sent func()) (bytes int64, err error) {
-	if _, err := part.Submit(ctx, reports); err != nil {
+func (s *one) Send(ctx context.Context, parts []*client.Participation, reports [][]byte, sent func()) (bytes int64, err error) {
+	if _, err := parts[0].Submit(ctx, reports); err != nil {
 		return 0, err
 	}
 	for _, report := range reports {

@@ -20,9 +20,11 @@ type Site interface {
 	PutScalars(ctx context.Context, scalars ...client.Scalar) error
 	// Connect returns a new connection for clients, and what they demand and have beside it.
 	Connect() (*grpc.ClientConn, client.Options, error)
-	// Send sends reports for the clients whose turns are first, first+1, …, and returns the number
-	// of bytes. It calls sent for each report.
-	Send(ctx context.Context, part *client.Participation, first int, reports [][]byte, sent func()) (int64, error)
+	// Admit returns what the n clients whose turns are first, first+1, … take part with in the round that was joined, each
+	// with its token where the round asks for one.
+	Admit(ctx context.Context, joined *client.Participation, first, n int) ([]*client.Participation, error)
+	// Send sends a report for each of them, and returns the number of bytes. It calls sent for each report.
+	Send(ctx context.Context, parts []*client.Participation, reports [][]byte, sent func()) (int64, error)
 	// Close ends the site and closes all connections.
 	Close() error
 }

@@ -120,10 +120,25 @@ func (s *Three) Connect() (*grpc.ClientConn, client.Options, error) {
 	return conn, client.Options{Policy: s.policy, Issuer: issuer}, err
 }
 
-// Send sends the reports of the clients whose turns are first, first+1, …, each as its own client, and
-// returns the number of bytes. It calls sent for each report.
-func (s *Three) Send(ctx context.Context, part *client.Participation, first int, reports [][]byte, sent func()) (int64, error) {
-	format, err := seal.FormatOf(part.Round(), part.Mechanism())
+// Admit fetches the tokens of the clients whose turns are first, first+1, …, each as its own client.
+func (s *Three) Admit(ctx context.Context, joined *client.Participation, first, n int) ([]*client.Participation, error) {
+	parts := make([]*client.Participation, n)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i := range parts {
+		group.Go(func() (err error) {
+			if parts[i], err = joined.As(as{s.issuer, s.Bearer((first + i) % s.clients)}); err == nil {
+				err = parts[i].FetchToken(ctx)
+			}
+			return err
+		})
+	}
+	return parts, group.Wait()
+}
+
+// Send sends the reports, each as its own client, and returns the number of bytes. It calls sent for each report.
+func (s *Three) Send(ctx context.Context, parts []*client.Participation, reports [][]byte, sent func()) (int64, error) {
+	format, err := seal.FormatOf(parts[0].Round(), parts[0].Mechanism())
 	if err != nil {
 		return 0, err
 	}
@@ -132,10 +147,7 @@ func (s *Three) Send(ctx context.Context, part *client.Participation, first int,
 	group.SetLimit(atOnce)
 	for i, report := range reports {
 		group.Go(func() error {
-			one, err := part.As(as{s.issuer, s.Bearer((first + i) % s.clients)})
-			if err == nil {
-				_, err = one.Submit(ctx, [][]byte{report})
-			}
+			_, err := parts[i].Submit(ctx, [][]byte{report})
 			if err == nil {
 				bytes.Add(int64(format.Item() + admit.TokenBytes))
 				sent()

@@ -269,7 +269,8 @@ type Round struct {
 	// What is estimated beside the mean, for example "frequency" and "conditional".
 	Columns []string `protobuf:"bytes,13,rep,name=columns,proto3" json:"columns,omitempty"`
 	// Public key of the issuer for this round alone: DER SubjectPublicKeyInfo, at most 1024
-	// bytes. Every report then needs a token under it. Empty means that none needs one.
+	// bytes. Every report then needs a token under it, and has the seed that the token assigns, if reports of the
+	// mechanism have seeds. Empty means that none needs one.
 	IssuerKey []byte `protobuf:"bytes,14,opt,name=issuer_key,json=issuerKey,proto3" json:"issuer_key,omitempty"`
 	// Name of the shuffler, a DNS name: clients send their reports to it, sealed. Empty means
 	// that clients send them to the server, which then sees who sent what.
