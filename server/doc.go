@@ -29,7 +29,9 @@
 // In a round with an issuer's key every report comes with a token, which admits one report. There a
 // batch is not counted as a whole: each report is counted or refused by itself. The same report
 // with the same token is a duplicate. Another report with a spent token is refused. So min_reports
-// and target_reports count admitted clients. Package server/admit says what a token is. In a round
+// and target_reports count admitted clients. A token also assigns the seed of its report, if the
+// mechanism has seeds (fl.SeededMechanism): a report with another seed is refused, and its token is not spent.
+// Package server/admit says what a token is. In a round
 // with a shuffler each client has a second token, under another key of the issuer. The shuffler
 // counts clients by the second tokens. This server never gets a second token.
 //
@@ -39,7 +41,7 @@
 // them to the server in a random order, all at once. Config.Seal has the keys that open them;
 // package server/seal says what is sealed. The server leaves out a sealed report that it cannot
 // open, or that the mechanism refuses. It also leaves out a report whose token is missing, bad or
-// spent on another report. The shuffler learns the position of such a report in its message. Every
+// spent on another report, and a report with a seed that its token does not assign. The shuffler learns the position of such a report in its message. Every
 // other report is counted once, however often it comes.
 //
 // The shuffler watches the target and the deadline of such a round. The round ends when the shuffler says

@@ -21,7 +21,8 @@ class Issuer(Party):
             issuer.fetch(round_)
         receipt = client.submit(round_, round_.encode(gradient))
 
-    Fetch the tokens some time before the report is sent: then the moments at which the issuer and
+    The token assigns the seed of the report, so it is fetched before the report is made. Fetch
+    the tokens some time before the report is sent: then the moments at which the issuer and
     the server see a client say less.
     """
 
