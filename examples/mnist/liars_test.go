@@ -78,6 +78,40 @@ func TestTheStepCheckStopsLiars(t *testing.T) {
 	}
 }
 
+// Liars who are too few for the proved alarm are found by public pictures. The screen and the summary say so, apart from the proved alarm. Honest
+// clients with such pictures are not.
+func TestFewLiarsAreFoundByPublicPictures(t *testing.T) {
+	for share, found := range map[string]bool{"0": false, "0.03": true} {
+		dir := t.TempDir()
+		o, model, run, data := small(t, "coco", "--epsilon", "1", "--liars", share, "--public-alarm", "--out", dir)
+		var out strings.Builder
+		if err := o.train(t.Context(), model, run, data, command.Streams{Out: &out, Err: io.Discard}); err != nil {
+			t.Fatal(err)
+		}
+		fitsATerminal(t, strings.ReplaceAll(out.String(), dir, "out"))
+		var s struct {
+			Alarms int `json:"rounds_with_an_alarm"`
+			Public int `json:"rounds_with_a_public_alarm"`
+			First  int `json:"first_public_alarm"`
+		}
+		raw, err := os.ReadFile(filepath.Join(dir, "summary.json"))
+		if err == nil {
+			err = json.Unmarshal(raw, &s)
+		}
+		if err != nil || s.Alarms != 0 || (s.Public > 0) != found || (s.First > 0) != found || (strings.Count(out.String(), "public alarm: ") == 1) != found {
+			t.Errorf("share %s: %+v, %v, want alarms: %v\n%s", share, s, err, found, out.String())
+		}
+	}
+	var p *fl.ParamError
+	o, err := parse([]string{"--mechanism", "none", "--public-alarm"}, io.Discard)
+	if err == nil {
+		_, _, err = o.plan(t.Context(), 900)
+	}
+	if !errors.As(err, &p) || p.Param != "--public-alarm" {
+		t.Errorf("mechanism none: %v, want a ParamError for --public-alarm", err)
+	}
+}
+
 // Liars of the other attack report the opposite of their gradients. Without privacy nothing is clipped.
 func TestReversedGradientsAreTheOpposite(t *testing.T) {
 	mean := func(args ...string) []float64 {

@@ -115,7 +115,7 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 		Bare:     &training.Bare{Model: model, X: digits.Train.All(), Labels: digits.Train.Labels, PerRound: digits.Train.Len() / run.Clients * run.Cohort, Steps: o.bare},
 		Evaluate: func(params []float64) (float64, float64, error) { return test.Evaluate(params, pictures, labels) },
 		Show: func(p trainer.Progress, accuracy, loss float64) error {
-			return parties.Publish(ctx, f, p.Round+1, p.Estimate, accuracy, loss, len(labels))
+			return parties.Publish(ctx, f, p, accuracy, loss, len(labels), o.PublicAlarm)
 		},
 	}.Train(ctx, std.Out)
 	if s.Outcome != nil {

@@ -27,7 +27,7 @@ type options struct {
 	opened           features.Features // of that name, once there is a plan
 	first            []float64         // model that the run starts from
 	bare             plan.Steps        // of the same rounds without privacy
-	check            *training.Check   // of steps; nil: none
+	check            *training.Check   // of steps and means
 	request          *plan.Request
 	seed             trainer.Seed
 	explain          bool

@@ -10,6 +10,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/server/client"
+	"github.com/hushgrad/hushgrad/trainer"
 )
 
 // Site is who holds the rounds of a run. What is not said here is as in [client.Operator].
@@ -48,14 +49,18 @@ func Open(ctx context.Context, run *plan.Run, o Options) (Site, error) {
 	return openOne(run, o)
 }
 
-// Publish has the site show how a round went, from 1 on. The accuracy is measured on n test images. No client holds a test
-// image.
-func Publish(ctx context.Context, s Site, round int, e *fl.Estimate, accuracy, loss float64, n int) error {
+// Publish has the site show how a round went. The accuracy is measured on n test images. No client holds a test
+// image. alarm says that means are compared with public pictures.
+func Publish(ctx context.Context, s Site, p trainer.Progress, accuracy, loss float64, n int, alarm bool) error {
+	round := p.Round + 1
 	scalars := []client.Scalar{
 		{Name: "test accuracy", Round: round, Value: accuracy, StdErr: math.Sqrt(accuracy * (1 - accuracy) / float64(n))},
 		{Name: "test loss", Round: round, Value: loss},
 	}
-	if noise := e.NoiseNorm; !math.IsNaN(noise) {
+	if alarm {
+		scalars = append(scalars, client.Scalar{Name: "coordinates unlike public pictures", Round: round, Value: float64(len(p.Suspects))})
+	}
+	if noise := p.Estimate.NoiseNorm; !math.IsNaN(noise) {
 		scalars = append(scalars, client.Scalar{Name: "noise norm", Round: round, Value: noise})
 	}
 	return s.PutScalars(ctx, scalars...)
