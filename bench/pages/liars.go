@@ -28,6 +28,12 @@ func liars(in []*experiment.Record) (string, error) {
 			if len(v) > 3 && v[3] > 0 {
 				value += fmt.Sprintf(", %g alarms", v[3])
 			}
+			if n, ok := row["public_alarms"].(float64); ok && n > 0 {
+				value += fmt.Sprintf(", %v of %v runs noticed by round %v", row["noticed"], row["repeats"], row["first_public_alarm"])
+			}
+			if share, ok := row["backdoor"].(float64); ok {
+				value += fmt.Sprintf(", %.3f marked", share)
+			}
 			who := fmt.Sprintf("%v, %g clients, ε = %g", row["trust"], v[0], v[1])
 			if row["trust"] == "none" {
 				who = fmt.Sprintf("no privacy, %g clients", v[0])
@@ -35,6 +41,9 @@ func liars(in []*experiment.Record) (string, error) {
 			who += fmt.Sprintf(" | `%v`", row["mechanism"])
 			if row["steps_checked"] == true {
 				who += ", steps checked"
+			}
+			if row["compared"] == true {
+				who += ", compared"
 			}
 			head := fmt.Sprintf("%g %% lie", 100*v[2])
 			if !slices.Contains(heads, head) {

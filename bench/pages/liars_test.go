@@ -30,6 +30,13 @@ func TestLiarsHaveALineForEachAttack(t *testing.T) {
 	if err != nil || got != want {
 		t.Errorf("%v, the table is\n%s\nwant\n%s", err, got, want)
 	}
+	// Records have columns that older ones lack.
+	compared := row("shuffler", "coco", "backdoor", 0.01, 0.96, 0.)
+	compared["compared"], compared["public_alarms"], compared["noticed"], compared["first_public_alarm"], compared["backdoor"] = true, 12.5, 1., 4., 0.25
+	got, err = liars([]*experiment.Record{{Rows: []map[string]any{compared}}})
+	if line := "| shuffler, 6000 clients, ε = 1 | `coco`, compared | backdoor | 0.960 ± 0.010, 1 of 2 runs noticed by round 4, 0.250 marked |\n"; err != nil || !strings.HasSuffix(got, line) {
+		t.Errorf("%v, the table is\n%s\nwant the line\n%s", err, got, line)
+	}
 	delete(in[0].Rows[0], "alarms")
 	if _, err := liars(in); err == nil {
 		t.Error("a row without a column was accepted")

@@ -35,9 +35,6 @@ type options struct {
 	parties.Flags
 }
 
-// sites is the number of sites that is not given.
-const sites = 12
-
 func parse(args []string, stdout io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("mnist", flag.ContinueOnError)
 	f.SetOutput(stdout)

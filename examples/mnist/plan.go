@@ -65,4 +65,4 @@ func (o *options) plan(ctx context.Context, pictures int) (*trainer.Model, *plan
 	return model, run, o.check.Fits(run)
 }
 
-const softmax, classes = "softmax", 10
+const softmax, classes, sites = "softmax", 10, 12 // sites where their number is not given

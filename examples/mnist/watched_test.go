@@ -102,7 +102,7 @@ func TestTheDashboardShowsTheRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := parties.Publish(t.Context(), f, trainer.Progress{Estimate: estimate, Suspects: []int{4, 5}}, 0.75, 1.5, 300, !void); err != nil {
+		if err := parties.Publish(t.Context(), f, trainer.Progress{Estimate: estimate, Suspects: []int{4, 5}}, 0.75, 1.5, 300, &parties.Flags{Liars: &parties.Liars{}, PublicAlarm: !void}); err != nil {
 			t.Fatal(err)
 		}
 		s := shownBy(t, log.String())

@@ -3,6 +3,8 @@ package parties
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"sync"
 
 	flag "github.com/spf13/pflag"
@@ -18,12 +20,19 @@ import (
 const (
 	BiasAttack    = "bias"    // one crafted report raises the bias of one class
 	ReverseAttack = "reverse" // they report the longest gradient against their own
+	// BackdoorAttack: one crafted report makes marked pictures look like one class, and leaves other pictures as they are.
+	BackdoorAttack = "backdoor"
 )
+
+// Attacks are the names of what liars do.
+func Attacks() []string { return []string{BiasAttack, ReverseAttack, BackdoorAttack} }
 
 // Liars are the clients that lie. The same clients lie in all rounds.
 type Liars struct {
 	Share  float64
 	Attack string
+
+	backdoor *backdoor // set by Prepare
 
 	mu      sync.Mutex
 	round   string // of crafted
@@ -33,7 +42,7 @@ type Liars struct {
 // bind adds the flags to a set.
 func (l *Liars) bind(f *flag.FlagSet) {
 	f.Float64Var(&l.Share, "liars", 0, "share of the clients that lie in every round, to see what they do; 0: none")
-	f.StringVar(&l.Attack, "attack", BiasAttack, "what liars do: bias, all of them send one crafted report for the bias of class 0; reverse, each reports a gradient against its own, as long as the clip allows")
+	f.StringVar(&l.Attack, "attack", BiasAttack, "what liars do: bias, all of them send one crafted report for the bias of class 0; reverse, each reports a gradient against its own, as long as the clip allows; backdoor, all of them send one crafted report for weights of class 0 that a mark on pictures meets")
 }
 
 // check refuses liars that the request has no use for.
@@ -41,8 +50,8 @@ func (l *Liars) check(q *plan.Request) error {
 	switch {
 	case !(l.Share >= 0 && l.Share <= 1):
 		return fl.Invalid("--liars", l.Share, "must be in [0, 1]")
-	case l.Attack != BiasAttack && l.Attack != ReverseAttack:
-		return fl.Invalid("--attack", l.Attack, "must be %s or %s", BiasAttack, ReverseAttack)
+	case !slices.Contains(Attacks(), l.Attack):
+		return fl.Invalid("--attack", l.Attack, "must be among %s", strings.Join(Attacks(), ", "))
 	case l.Share > 0 && q.Trust == plan.OwnSite:
 		return fl.Invalid("--liars", l.Share, "must be 0 with --trust %s: a site that lies can send any sum", q.Trust)
 	}
@@ -67,7 +76,9 @@ func (l *Liars) Report(part *client.Participation, grad []float64, first int, rn
 	defer l.mu.Unlock()
 	if r := part.Round(); l.round != r.ID {
 		direction := make([]float64, r.Dim)
-		direction[first] = -1 // a step goes against the gradient
+		if direction[first] = -1; l.backdoor != nil { // a step goes against the gradient
+			direction = l.backdoor.along(r.Dim)
+		}
 		if rng == nil {
 			rng = fl.NewRand()
 		}

@@ -50,14 +50,17 @@ func Open(ctx context.Context, run *plan.Run, o Options) (Site, error) {
 }
 
 // Publish has the site show how a round went. The accuracy is measured on n test images. No client holds a test
-// image. alarm says that means are compared with public pictures.
-func Publish(ctx context.Context, s Site, p trainer.Progress, accuracy, loss float64, n int, alarm bool) error {
+// image. What liars and the alarm by public pictures do is shown where the flags ask for it.
+func Publish(ctx context.Context, s Site, p trainer.Progress, accuracy, loss float64, n int, of *Flags) error {
 	round := p.Round + 1
 	scalars := []client.Scalar{
 		{Name: "test accuracy", Round: round, Value: accuracy, StdErr: math.Sqrt(accuracy * (1 - accuracy) / float64(n))},
 		{Name: "test loss", Round: round, Value: loss},
 	}
-	if alarm {
+	if b := of.Liars.backdoor; b != nil {
+		scalars = append(scalars, client.Scalar{Name: "marked pictures taken for class 0", Round: round, Value: b.measure(p.Average)})
+	}
+	if of.PublicAlarm {
 		scalars = append(scalars, client.Scalar{Name: "coordinates unlike public pictures", Round: round, Value: float64(len(p.Suspects))})
 	}
 	if noise := p.Estimate.NoiseNorm; !math.IsNaN(noise) {
