@@ -11,6 +11,7 @@ import (
 // liars has a line for each federation, mechanism and attack, and a column for each share of liars.
 func liars(in []*experiment.Record) (string, error) {
 	var lines, heads []string
+	var shares []float64
 	cells := map[string]string{}
 	for _, r := range in {
 		for _, row := range r.Rows {
@@ -45,9 +46,9 @@ func liars(in []*experiment.Record) (string, error) {
 			if row["compared"] == true {
 				who += ", compared"
 			}
-			head := fmt.Sprintf("%g %% lie", 100*v[2])
-			if !slices.Contains(heads, head) {
-				heads = append(heads, head)
+			head := headOf(v[2])
+			if !slices.Contains(shares, v[2]) {
+				shares = append(shares, v[2])
 			}
 			if v[2] == 0 { // for all attacks
 				cells[who+head] = value
@@ -61,6 +62,10 @@ func liars(in []*experiment.Record) (string, error) {
 			cells[line] = who
 		}
 	}
+	slices.Sort(shares)
+	for _, share := range shares {
+		heads = append(heads, headOf(share))
+	}
 	g := &grid{}
 	g.lines = newGrid(append([]string{"who is trusted", "mechanism", "attack"}, heads...)...).lines
 	for _, line := range lines {
@@ -72,3 +77,6 @@ func liars(in []*experiment.Record) (string, error) {
 	}
 	return g.String(), nil
 }
+
+// headOf is the head of the column of a share of liars.
+func headOf(share float64) string { return fmt.Sprintf("%g %% lie", 100*share) }

@@ -7,7 +7,7 @@ import (
 	"github.com/hushgrad/hushgrad/bench/experiment"
 )
 
-// A run without liars stands in the lines of all attacks. Alarms are named.
+// A run without liars stands in the lines of all attacks. Columns go up. Alarms are named.
 func TestLiarsHaveALineForEachAttack(t *testing.T) {
 	row := func(trust, mechanism, attack string, share, accuracy float64, alarms any) map[string]any {
 		return map[string]any{
@@ -16,7 +16,7 @@ func TestLiarsHaveALineForEachAttack(t *testing.T) {
 		}
 	}
 	in := []*experiment.Record{{Rows: []map[string]any{
-		row("shuffler", "coco", "bias", 0, 0.97, 0.), row("shuffler", "coco", "bias", 0.05, 0.1, 29.5), row("shuffler", "coco", "reverse", 0.05, 0.96, 0.),
+		row("shuffler", "coco", "bias", 0.05, 0.1, 29.5), row("shuffler", "coco", "bias", 0, 0.97, 0.), row("shuffler", "coco", "reverse", 0.05, 0.96, 0.),
 		row("none", "krum", "bias", 0.05, 0.9, nil),
 	}}}
 	got, err := liars(in)
@@ -37,7 +37,7 @@ func TestLiarsHaveALineForEachAttack(t *testing.T) {
 	if line := "| shuffler, 6000 clients, ε = 1 | `coco`, compared | backdoor | 0.960 ± 0.010, 1 of 2 runs noticed by round 4, 0.250 marked |\n"; err != nil || !strings.HasSuffix(got, line) {
 		t.Errorf("%v, the table is\n%s\nwant the line\n%s", err, got, line)
 	}
-	delete(in[0].Rows[0], "alarms")
+	delete(in[0].Rows[1], "alarms")
 	if _, err := liars(in); err == nil {
 		t.Error("a row without a column was accepted")
 	}
