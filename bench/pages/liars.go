@@ -13,7 +13,7 @@ func liars(in []*experiment.Record) (string, error) {
 	var lines, heads []string
 	var shares []float64
 	cells := map[string]string{}
-	for _, r := range in {
+	for i, r := range in {
 		for _, row := range r.Rows {
 			v, err := numbers(row, "clients", "budget", "share", "alarms")
 			if row["trust"] == "none" {
@@ -50,8 +50,9 @@ func liars(in []*experiment.Record) (string, error) {
 			if !slices.Contains(shares, v[2]) {
 				shares = append(shares, v[2])
 			}
-			if v[2] == 0 { // for all attacks
-				cells[who+head] = value
+			own := fmt.Sprint(i, who)
+			if v[2] == 0 { // for all attacks of the record
+				cells[own+head] = value
 				continue
 			}
 			line := fmt.Sprintf("%s | %v", who, row["attack"])
@@ -59,7 +60,7 @@ func liars(in []*experiment.Record) (string, error) {
 				lines = append(lines, line)
 			}
 			cells[line+head] = value
-			cells[line] = who
+			cells[line] = cmp.Or(cells[line], own)
 		}
 	}
 	slices.Sort(shares)

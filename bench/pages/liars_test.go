@@ -33,8 +33,13 @@ func TestLiarsHaveALineForEachAttack(t *testing.T) {
 	// Records have columns that older ones lack.
 	compared := row("shuffler", "coco", "backdoor", 0.01, 0.96, 0.)
 	compared["compared"], compared["public_alarms"], compared["noticed"], compared["first_public_alarm"], compared["backdoor"] = true, 12.5, 1., 4., 0.25
-	got, err = liars([]*experiment.Record{{Rows: []map[string]any{compared}}})
-	if line := "| shuffler, 6000 clients, ε = 1 | `coco`, compared | backdoor | 0.960 ± 0.010, 1 of 2 runs noticed by round 4, 0.250 marked |\n"; err != nil || !strings.HasSuffix(got, line) {
+	honest, biased := row("shuffler", "coco", "backdoor", 0, 0.97, 0.), row("shuffler", "coco", "bias", 0.01, 0.9, 0.)
+	honest["compared"], biased["compared"] = true, true
+	got, err = liars([]*experiment.Record{{Rows: []map[string]any{honest, biased}}, {Rows: []map[string]any{compared}}})
+	if line := "| `coco`, compared | bias | 0.970 ± 0.010 | 0.900 ± 0.010 |\n"; err != nil || !strings.Contains(got, line) {
+		t.Errorf("%v, the table is\n%s\nwant the line\n%s", err, got, line)
+	}
+	if line := "| shuffler, 6000 clients, ε = 1 | `coco`, compared | backdoor | – | 0.960 ± 0.010, 1 of 2 runs noticed by round 4, 0.250 marked |\n"; err != nil || !strings.HasSuffix(got, line) {
 		t.Errorf("%v, the table is\n%s\nwant the line\n%s", err, got, line)
 	}
 	delete(in[0].Rows[1], "alarms")

@@ -48,7 +48,7 @@ func (l liars) inTheClear(ctx context.Context, env experiment.Env, pictures *dat
 	part := *t.train
 	part.Images, part.Labels = part.Images[:min(l.clear, part.Len())*part.Dim()], part.Labels[:min(l.clear, part.Len())]
 	t.train, t.clients = &part, part.Len()
-	attacks := slices.DeleteFunc(slices.Clone(l.attacks), func(a string) bool { return a == parties.BackdoorAttack }) // its pictures are the demo's
+	attacks := slices.DeleteFunc(slices.Clone(l.attacks), func(a string) bool { return a != parties.BiasAttack && a != parties.ReverseAttack }) // the others need the demo
 	env.Progress.Describe("in the clear")
 	env.Progress.Grow(len(clearRules) * len(attacks) * len(l.shares))
 	for _, rule := range clearRules {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -109,6 +110,20 @@ func TestFewLiarsAreFoundByPublicPictures(t *testing.T) {
 	}
 	if !errors.As(err, &p) || p.Param != "--public-alarm" {
 		t.Errorf("mechanism none: %v, want a ParamError for --public-alarm", err)
+	}
+}
+
+// Clients who all name a wrong class teach it.
+func TestWrongLabelsAreLearned(t *testing.T) {
+	o, model, run, data := small(t, "none", "--liars", "1", "--attack", "labels", "--features", dataset.EdgesCentred)
+	var out strings.Builder
+	if err := o.train(t.Context(), model, run, data, command.Streams{Out: &out, Err: io.Discard}); err != nil {
+		t.Fatal(err)
+	}
+	accuracy := regexp.MustCompile(`test accuracy +([0-9.]+)`).FindStringSubmatch(out.String())
+	bare := regexp.MustCompile(`without privacy +([0-9.]+)`).FindStringSubmatch(out.String())
+	if accuracy == nil || bare == nil || accuracy[1] > "0.1" || bare[1] < "0.3" {
+		t.Errorf("accuracies %q and, of right labels, %q\n%s", accuracy, bare, out.String())
 	}
 }
 

@@ -95,7 +95,8 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 		return err
 	}
 	// Each client, or each record of a site, gets its share of the training images, and they take part in turn.
-	clients, err := trainer.NewClients(digits.Train.All(), digits.Train.Labels, cmp.Or(run.Records, run.Clients), o.seed.Order())
+	n, order := cmp.Or(run.Records, run.Clients), o.seed.Order().Perm(digits.Train.Len())
+	clients, err := trainer.NewClientsInOrder(digits.Train.All(), o.Liars.Labels(digits.Train.Labels, n, classes, order), n, order)
 	if err != nil {
 		return err
 	}

@@ -58,6 +58,34 @@ func TestTheBackdoorIsTheMark(t *testing.T) {
 	}
 }
 
+// Liars of the other attack say the next class of all their examples, and of no others.
+func TestLiarsNameTheNextClass(t *testing.T) {
+	const clients = 50
+	labels, order := make([]int, 101), make([]int, 101)
+	for i := range labels {
+		labels[i], order[i] = i%10, 100-i
+	}
+	l := &Liars{Share: 0.3, Attack: LabelsAttack}
+	lied := 0
+	for at, got := range l.Labels(labels, clients, 10, order) {
+		want := at % 10
+		if place := 100 - at; place < 100 && l.Lies(place/2) {
+			want = (want + 1) % 10
+			lied++
+		}
+		if got != want || labels[at] != at%10 {
+			t.Errorf("example %d has the label %d, want %d", at, got, want)
+		}
+	}
+	if lied < 10 || lied > 60 {
+		t.Errorf("%d of 100 labels lie", lied)
+	}
+	l.Attack = BiasAttack
+	if got := l.Labels(labels, clients, 10, order); &got[0] != &labels[0] {
+		t.Error("another attack changes labels")
+	}
+}
+
 func TestOtherAttacksNeedNoPictures(t *testing.T) {
 	l := &Liars{Attack: BiasAttack}
 	if err := l.Prepare(t.Context(), nil, nil, "cnn"); err != nil || l.Success() != nil {
