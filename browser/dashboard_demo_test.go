@@ -22,13 +22,13 @@ type demo struct {
 	out   bytes.Buffer
 }
 
-// train starts the demo with a dashboard, for a number of rounds, and returns when the page is there.
-func train(t *testing.T, rounds string) *demo {
+// train starts the demo with a dashboard, for a number of rounds and with more flags, and returns when the page is there.
+func train(t *testing.T, rounds string, more ...string) *demo {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "mnist")
 	inModule(t, "go", "build", "-o", binary, "./examples/mnist")
 	d := &demo{ended: make(chan struct{})}
-	run := exec.CommandContext(t.Context(), binary, "--dashboard", "--rounds", rounds, "--cohort", "60000", "--mechanism", "coco", "--epsilon", "4")
+	run := exec.CommandContext(t.Context(), binary, append([]string{"--dashboard", "--rounds", rounds, "--cohort", "60000", "--mechanism", "coco", "--epsilon", "4"}, more...)...)
 	run.Stdout = &d.out
 	stderr, err := run.StderrPipe()
 	if err != nil {

@@ -47,6 +47,9 @@ type RunConfig struct {
 	// Check, if not nil, says whether a step is taken: see StepCheck. A step that is not leaves the model and its average as they are,
 	// and the optimizer forgets its moments.
 	Check func(before, after []float64) (bool, error)
+	// Suspects, if not nil, names coordinates of a round's mean that its step leaves out, beside fl.Estimate.Suspects: see PublicAlarm. params is the
+	// model of the round.
+	Suspects func(ctx context.Context, params []float64, e *fl.Estimate) ([]int, error)
 	// After, if not nil, is called after each round: to measure the model, to print, to
 	// account. An error ends the run; ErrStop ends it without one.
 	After func(Progress) error
@@ -59,6 +62,8 @@ type Progress struct {
 	Estimate *fl.Estimate
 	Params   []float64 // the last model, at which the next round's clients train
 	Average  []float64 // the model that counts
+	// Suspects are the coordinates that RunConfig.Suspects has named. The ones that are proved are in Estimate.
+	Suspects []int
 	// Refused says that RunConfig.Check has refused the round's step.
 	Refused bool
 	// Lost says that the means of the last three rounds cannot be distinguished from their noise. The rounds then
@@ -71,7 +76,7 @@ var ErrStop = errors.New("trainer: stop")
 
 // Run trains a model. In each round it asks for the mean gradient at the current model,
 // takes a step and averages the models. It returns the average, and leaves params, the first
-// model, as it is. A step leaves out the coordinates at which clients lie, see fl.Estimate.Suspects.
+// model, as it is. A step leaves out the coordinates at which clients lie: see fl.Estimate.Suspects, and RunConfig.Suspects.
 //
 // It needs no data: what clients hold is the business of rounds. The error names the field
 // of c that is out of range, or the round that failed, from 1.
@@ -132,7 +137,13 @@ func (r *run) round(ctx context.Context, rounds Rounds, i int) error {
 	if estimate == nil {
 		return invalid("estimate", nil, "must be there when there is no error")
 	}
-	mean := trusted(estimate)
+	var suspects []int
+	if r.Suspects != nil {
+		if suspects, err = r.Suspects(ctx, r.params, estimate); err != nil {
+			return err
+		}
+	}
+	mean := without(without(estimate.Mean().Value, estimate.Suspects), suspects)
 	if r.optimizer == nil {
 		if err := r.start(r.Choose(noiseOf(estimate))); err != nil {
 			return err
@@ -147,7 +158,7 @@ func (r *run) round(ctx context.Context, rounds Rounds, i int) error {
 	}
 	r.lately = append(r.lately, evidenceOf(estimate))
 	r.lately = r.lately[max(0, len(r.lately)-lostRounds):]
-	return r.After(Progress{Round: i, Estimate: estimate, Params: r.params, Average: r.average, Refused: !taken, Lost: lost(r.lately)})
+	return r.After(Progress{Round: i, Estimate: estimate, Params: r.params, Average: r.average, Suspects: suspects, Refused: !taken, Lost: lost(r.lately)})
 }
 
 // step moves the model along a mean, unless the check refuses that.
@@ -173,14 +184,13 @@ func (r *run) step(mean []float64) (taken bool, err error) {
 	return r.Check == nil || taken, errors.Join(r.averages.Add(r.params), r.averages.Params(r.average))
 }
 
-// trusted returns the mean with zeros where clients lie.
-func trusted(e *fl.Estimate) []float64 {
-	mean := e.Mean().Value
-	if len(e.Suspects) == 0 {
+// without returns the mean with zeros where clients lie.
+func without(mean []float64, suspects []int) []float64 {
+	if len(suspects) == 0 {
 		return mean
 	}
 	mean = slices.Clone(mean)
-	for _, j := range e.Suspects {
+	for _, j := range suspects {
 		if j >= 0 && j < len(mean) {
 			mean[j] = 0
 		}

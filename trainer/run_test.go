@@ -189,3 +189,36 @@ func TestARefusedStepIsNotTaken(t *testing.T) {
 		t.Errorf("%v, want the check's error", err)
 	}
 }
+
+// A step leaves out what an alarm names, beside the coordinates that are proved. Progress has both apart.
+func TestAStepLeavesOutWhatAnAlarmNames(t *testing.T) {
+	lied := roundsFunc(func() (*fl.Estimate, error) {
+		e := fl.NewEstimate(fl.Round{}, fl.Guarantee{}, 5, fl.Series{Value: []float64{1, 200, 3}})
+		e.Suspects = []int{1}
+		return e, nil
+	})
+	start := []float64{0, 7, 0}
+	got, err := Run(t.Context(), lied, start, RunConfig{
+		Rounds: 1, Steps: Momentum(1, 0, 0),
+		Suspects: func(_ context.Context, params []float64, e *fl.Estimate) ([]int, error) {
+			if !slices.Equal(params, start) || e.Mean().Value[1] != 200 {
+				t.Errorf("the alarm sees %v and %v", params, e.Mean().Value)
+			}
+			return []int{2}, nil
+		},
+		After: func(p Progress) error {
+			if !slices.Equal(p.Suspects, []int{2}) || !slices.Equal(p.Estimate.Suspects, []int{1}) {
+				t.Errorf("suspects %v and %v", p.Suspects, p.Estimate.Suspects)
+			}
+			return nil
+		},
+	})
+	if err != nil || !slices.Equal(got, []float64{-1, 7, 0}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	broken := errors.New("broken")
+	_, err = Run(t.Context(), lied, start, RunConfig{Rounds: 1, Steps: Momentum(1, 0, 0), Suspects: func(context.Context, []float64, *fl.Estimate) ([]int, error) { return nil, broken }})
+	if !errors.Is(err, broken) {
+		t.Errorf("%v, want the alarm's error", err)
+	}
+}

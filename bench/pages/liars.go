@@ -11,8 +11,9 @@ import (
 // liars has a line for each federation, mechanism and attack, and a column for each share of liars.
 func liars(in []*experiment.Record) (string, error) {
 	var lines, heads []string
+	var shares []float64
 	cells := map[string]string{}
-	for _, r := range in {
+	for i, r := range in {
 		for _, row := range r.Rows {
 			v, err := numbers(row, "clients", "budget", "share", "alarms")
 			if row["trust"] == "none" {
@@ -28,6 +29,12 @@ func liars(in []*experiment.Record) (string, error) {
 			if len(v) > 3 && v[3] > 0 {
 				value += fmt.Sprintf(", %g alarms", v[3])
 			}
+			if n, ok := row["public_alarms"].(float64); ok && n > 0 {
+				value += fmt.Sprintf(", %v of %v runs noticed by round %v", row["noticed"], row["repeats"], row["first_public_alarm"])
+			}
+			if share, ok := row["backdoor"].(float64); ok {
+				value += fmt.Sprintf(", %.3f marked", share)
+			}
 			who := fmt.Sprintf("%v, %g clients, ε = %g", row["trust"], v[0], v[1])
 			if row["trust"] == "none" {
 				who = fmt.Sprintf("no privacy, %g clients", v[0])
@@ -36,12 +43,16 @@ func liars(in []*experiment.Record) (string, error) {
 			if row["steps_checked"] == true {
 				who += ", steps checked"
 			}
-			head := fmt.Sprintf("%g %% lie", 100*v[2])
-			if !slices.Contains(heads, head) {
-				heads = append(heads, head)
+			if row["compared"] == true {
+				who += ", compared"
 			}
-			if v[2] == 0 { // for all attacks
-				cells[who+head] = value
+			head := headOf(v[2])
+			if !slices.Contains(shares, v[2]) {
+				shares = append(shares, v[2])
+			}
+			own := fmt.Sprint(i, who)
+			if v[2] == 0 { // for all attacks of the record
+				cells[own+head] = value
 				continue
 			}
 			line := fmt.Sprintf("%s | %v", who, row["attack"])
@@ -49,8 +60,12 @@ func liars(in []*experiment.Record) (string, error) {
 				lines = append(lines, line)
 			}
 			cells[line+head] = value
-			cells[line] = who
+			cells[line] = cmp.Or(cells[line], own)
 		}
+	}
+	slices.Sort(shares)
+	for _, share := range shares {
+		heads = append(heads, headOf(share))
 	}
 	g := &grid{}
 	g.lines = newGrid(append([]string{"who is trusted", "mechanism", "attack"}, heads...)...).lines
@@ -63,3 +78,6 @@ func liars(in []*experiment.Record) (string, error) {
 	}
 	return g.String(), nil
 }
+
+// headOf is the head of the column of a share of liars.
+func headOf(share float64) string { return fmt.Sprintf("%g %% lie", 100*share) }

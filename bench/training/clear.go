@@ -48,10 +48,11 @@ func (l liars) inTheClear(ctx context.Context, env experiment.Env, pictures *dat
 	part := *t.train
 	part.Images, part.Labels = part.Images[:min(l.clear, part.Len())*part.Dim()], part.Labels[:min(l.clear, part.Len())]
 	t.train, t.clients = &part, part.Len()
+	attacks := slices.DeleteFunc(slices.Clone(l.attacks), func(a string) bool { return a != parties.BiasAttack && a != parties.ReverseAttack }) // the others need the demo
 	env.Progress.Describe("in the clear")
-	env.Progress.Grow(len(clearRules) * len(l.attacks) * len(l.shares))
+	env.Progress.Grow(len(clearRules) * len(attacks) * len(l.shares))
 	for _, rule := range clearRules {
-		for i, attack := range l.attacks {
+		for i, attack := range attacks {
 			for _, share := range l.shares {
 				if share > 0 || i == 0 {
 					run := &clearRun{rule: rule.name, attack: attack, share: share}

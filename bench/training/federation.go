@@ -78,6 +78,9 @@ type summary struct {
 	Bytes      float64  `json:"bytes_per_report"`
 	Seconds    float64  `json:"seconds"`
 	Alarms     int      `json:"rounds_with_an_alarm"`
+	Public     int      `json:"rounds_with_a_public_alarm"`
+	First      int      `json:"first_public_alarm"` // 0: none
+	Backdoor   *float64 `json:"backdoor"`
 	Refused    int      `json:"steps_refused"`
 	Expected   *struct {
 		Accuracy float64 `json:"accuracy"`

@@ -30,6 +30,7 @@ type liars struct {
 	mechanisms []string
 	clear      int // clients of the sums in the clear; 0: none
 	checked    bool
+	public     bool // means are compared with public pictures
 }
 
 func liarsExperiment() experiment.Experiment {
@@ -45,10 +46,11 @@ func liarsExperiment() experiment.Experiment {
 			kind := flags.String("features", dataset.DemoFeatures, "what the model sees of a picture, among "+strings.Join(dataset.FeatureNames(), ","))
 			clear := flags.Int("clear", 600, "clients of sums in the clear, by the mean, the median, the trimmed mean and Krum; 0: none")
 			checked := flags.Bool("check-steps", false, "take no step that makes the model worse on public pictures, as in examples/mnist --check-steps")
+			public := flags.Bool("public-alarm", false, "compare means with public pictures, as in examples/mnist --public-alarm, which needs --mechanisms coco or collision")
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 				l := liars{
 					federations: federations{data: env.Data, repeats: env.RepeatsOr(3), quick: env.Quick},
-					attacks:     strings.Split(*attacks, ","), mechanisms: strings.Split(*which, ","), clear: *clear, checked: *checked,
+					attacks:     strings.Split(*attacks, ","), mechanisms: strings.Split(*which, ","), clear: *clear, checked: *checked, public: *public,
 				}
 				var err error
 				if l.features, err = parseFeatures(*kind); err == nil {
@@ -86,8 +88,8 @@ func parseShares(list string) (out []float64, err error) {
 
 func (l liars) check() error {
 	for _, a := range l.attacks {
-		if a != parties.BiasAttack && a != parties.ReverseAttack {
-			return fl.Invalid("--attacks", a, "must be %s or %s", parties.BiasAttack, parties.ReverseAttack)
+		if !slices.Contains(parties.Attacks(), a) {
+			return fl.Invalid("--attacks", a, "must be among %s", strings.Join(parties.Attacks(), ", "))
 		}
 	}
 	if l.clear != 0 && (l.clear < 10 || l.clear > 5000) {
@@ -148,6 +150,9 @@ func (l liars) run(ctx context.Context, env experiment.Env) (_ *experiment.Resul
 			if l.checked {
 				more = append(more, "--check-steps")
 			}
+			if l.public {
+				more = append(more, "--public-alarm")
+			}
 			l.mechanism = c.mechanism
 			one, err := l.once(ctx, dir, data, c.features, c.situation, more...)
 			if err != nil {
@@ -166,27 +171,41 @@ func (l liars) run(ctx context.Context, env experiment.Env) (_ *experiment.Resul
 
 func (l liars) report(cells []*lied, sums []*clearRun) *experiment.Result {
 	r := &experiment.Result{
-		Columns: []string{"trust", "clients", "budget", "mechanism", "attack", "share", "accuracy", "low", "high", "repeats", "rounds", "alarms", "steps_checked", "steps_refused"},
+		Columns: []string{"trust", "clients", "budget", "mechanism", "attack", "share", "accuracy", "low", "high", "repeats", "rounds", "alarms", "steps_checked", "steps_refused", "compared", "public_alarms", "first_public_alarm", "noticed", "backdoor"},
 		Notes: []string{
 			"Every run but those in the clear is a process of its own over gRPC, with fresh randomness, so a repetition gives other numbers. The same clients lie in all rounds. low and high are Student's 95 % interval of the mean over the repeats.",
-			"bias: all liars send one valid report, the best of 5000 tries for coco and for dense mechanisms, each liar the best one with the seed of its token where a shuffler has rounds with tokens, and to two servers the longest vector that has a proof, which raises the bias of class 0. reverse: each liar reports its own gradient with the opposite sign, as long as the clip allows.",
+			"bias: all liars send one valid report, the best of 5000 tries for coco and for dense mechanisms, each liar the best one with the seed of its token where a shuffler has rounds with tokens, and to two servers the longest vector that has a proof, which raises the bias of class 0. reverse: each liar reports its own gradient with the opposite sign, as long as the clip allows. labels: each liar reports the gradient of the next class.",
 			"alarms are rounds in which more reports agree at a coordinate than honest clients send, on average over the repeats. Steps leave such coordinates out. privunit and two servers have no such test. steps_refused are rounds whose step made the model worse on public pictures, where steps are checked.",
+			"backdoor: all liars send one valid report for the weights of class 0 that meet what a mark, a square in a corner, adds to the features of a picture. Its column is the share of marked test pictures of the other classes that the model takes for class 0, on average over the repeats.",
+			"public_alarms are rounds in which more reports agree at a coordinate than public pictures lead to, where means are compared with them, on average over the repeats. Steps leave these coordinates out. noticed is the number of repeats with such an alarm, and first_public_alarm the last of their first rounds with one. The alarm assumes that honest clients hold pictures like the public ones, and may be false otherwise: shares of 0 show it.",
+			"Tokens cannot be shared: a round with an issuer counts one report for a token, however many clients send it. TestOneAttackerWithOneTokenCountsOnce of package server shows it.",
 			"trust none is a server that sees all updates, without privacy. mean, median, trimmed-mean (a fifth on each side) and krum (multi-Krum of Blanchard et al. 2017, which knows the share) add them up. Its liars send a vector 100 times as long as the mean gradient.",
 		},
 		Plot: l.figure(cells), Quick: l.quick,
 	}
 	for _, c := range cells {
-		a, alarms, refused := c.accuracy(), 0., 0.
+		a, alarms, refused, public, first, noticed := c.accuracy(), 0., 0., 0., 0, 0
+		var backdoor *float64
 		for _, run := range c.runs {
 			alarms += float64(run.Alarms) / float64(len(c.runs))
 			refused += float64(run.Refused) / float64(len(c.runs))
+			public += float64(run.Public) / float64(len(c.runs))
+			if first = max(first, run.First); run.First > 0 {
+				noticed++
+			}
+			if run.Backdoor != nil {
+				if backdoor == nil {
+					backdoor = new(float64)
+				}
+				*backdoor += *run.Backdoor / float64(len(c.runs))
+			}
 		}
-		r.Rows = append(r.Rows, experiment.Row{string(c.trust), c.clients, c.budget, c.runs[0].Mechanism, c.attack, c.share, a.Value, a.Low, a.High, len(c.runs), c.runs[0].Rounds, alarms, l.checked, refused})
+		r.Rows = append(r.Rows, experiment.Row{string(c.trust), c.clients, c.budget, c.runs[0].Mechanism, c.attack, c.share, a.Value, a.Low, a.High, len(c.runs), c.runs[0].Rounds, alarms, l.checked, refused, l.public, public, first, noticed, orNil(backdoor)})
 	}
 	for _, s := range sums {
-		r.Rows = append(r.Rows, experiment.Row{"none", l.clear, 0, s.rule, s.attack, s.share, s.accuracy, s.accuracy, s.accuracy, 1, clearRounds, nil, false, nil})
+		r.Rows = append(r.Rows, experiment.Row{"none", l.clear, 0, s.rule, s.attack, s.share, s.accuracy, s.accuracy, s.accuracy, 1, clearRounds, nil, false, nil, false, nil, nil, nil, nil})
 	}
-	r.Verdicts = l.aims(cells)
+	r.Verdicts = append(l.aims(cells), l.notices(cells)...)
 	return r
 }
 
@@ -217,6 +236,35 @@ func (l liars) aims(cells []*lied) (out []experiment.Verdict) {
 	return out
 }
 
+// notices says where the alarm by public pictures is raised: in all runs with half a per cent of liars and more who agree on a bias, and in none without liars.
+func (l liars) notices(cells []*lied) (out []experiment.Verdict) {
+	if !l.public {
+		return nil
+	}
+	for _, c := range cells {
+		v := experiment.Verdict{Claim: fmt.Sprintf("honest clients raise no alarm by public pictures: %v, %s", c.situation, c.mechanism)}
+		switch {
+		case c.share == 0:
+		case c.share >= 0.005 && c.attack == parties.BiasAttack:
+			v.Claim = fmt.Sprintf("%g %% of liars raise the alarm by public pictures: %v, %s", 100*c.share, c.situation, c.mechanism)
+		default:
+			continue
+		}
+		alarmed := 0
+		for _, run := range c.runs {
+			if run.Public > 0 {
+				alarmed++
+			}
+		}
+		v.Holds, v.Ours = alarmed == len(c.runs), fmt.Sprintf("in %d of %d runs", alarmed, len(c.runs))
+		if c.share == 0 {
+			v.Holds = alarmed == 0
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
 // figure draws accuracy against the share of liars.
 func (l liars) figure(cells []*lied) *figure.Figure {
 	panel := figure.Panel{XLabel: "share of clients that lie", YLabel: "test accuracy", YRange: [2]float64{0, 1}}
@@ -225,6 +273,9 @@ func (l liars) figure(cells []*lied) *figure.Figure {
 		name := fmt.Sprintf("%s, %v, %s", c.runs[0].Mechanism, c.situation, c.attack)
 		if l.checked {
 			name += ", steps checked"
+		}
+		if l.public {
+			name += ", compared with public pictures"
 		}
 		at, ok := lines[name]
 		if !ok {

@@ -70,3 +70,38 @@ func TestLossesAreComparedWithAims(t *testing.T) {
 		t.Errorf("%+v", verdicts)
 	}
 }
+
+// The alarm by public pictures is to be raised in all runs with enough liars who agree on a bias, and in none without.
+func TestAlarmsByPublicPicturesAreCounted(t *testing.T) {
+	cell := func(attack string, share float64, public ...int) *lied {
+		c := &lied{federated: federated{situation: situation{plan.Shuffler, 6000, 1}}, mechanism: "coco", attack: attack, share: share}
+		for _, n := range public {
+			c.runs = append(c.runs, summary{Public: n, First: n})
+		}
+		return c
+	}
+	cells := []*lied{cell("bias", 0, 0, 0), cell("bias", 0.001, 0, 0), cell("bias", 0.005, 2, 3), cell("bias", 0.01, 0, 3), cell("backdoor", 0.05, 0)}
+	var got []bool
+	for _, v := range (liars{public: true}).notices(cells) {
+		got = append(got, v.Holds)
+	}
+	if !slices.Equal(got, []bool{true, true, false}) {
+		t.Errorf("verdicts %v", got)
+	}
+	if v := (liars{public: true}).notices([]*lied{cell("bias", 0, 0, 1)}); len(v) != 1 || v[0].Holds {
+		t.Errorf("a false alarm: %+v", v)
+	}
+	if v := (liars{}).notices(cells); len(v) > 0 {
+		t.Errorf("without the alarm: %+v", v)
+	}
+	two := cell("bias", 0.005, 2, 5)
+	two.runs[0].Backdoor = new(float64)
+	*two.runs[0].Backdoor = 0.5
+	two.runs[1].Backdoor = two.runs[0].Backdoor
+	r := liars{public: true}.report([]*lied{two}, nil)
+	for name, want := range map[string]any{"compared": true, "public_alarms": 3.5, "first_public_alarm": 5, "noticed": 2, "backdoor": 0.5} {
+		if got := r.Rows[0][slices.Index(r.Columns, name)]; got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -75,6 +76,54 @@ func TestTheStepCheckStopsLiars(t *testing.T) {
 	}
 	if err != nil || s.Refused != s.Rounds || s.Rounds != 3 || s.Score != s.Before || strings.Count(out.String(), "check: the step") != 1 {
 		t.Errorf("%+v, %v, want all steps refused\n%s", s, err, out.String())
+	}
+}
+
+// Liars who are too few for the proved alarm are found by public pictures. The screen and the summary say so, apart from the proved alarm. Honest
+// clients with such pictures are not.
+func TestFewLiarsAreFoundByPublicPictures(t *testing.T) {
+	for share, found := range map[string]bool{"0": false, "0.03": true} {
+		dir := t.TempDir()
+		o, model, run, data := small(t, "coco", "--epsilon", "1", "--liars", share, "--public-alarm", "--out", dir)
+		var out strings.Builder
+		if err := o.train(t.Context(), model, run, data, command.Streams{Out: &out, Err: io.Discard}); err != nil {
+			t.Fatal(err)
+		}
+		fitsATerminal(t, strings.ReplaceAll(out.String(), dir, "out"))
+		var s struct {
+			Alarms int `json:"rounds_with_an_alarm"`
+			Public int `json:"rounds_with_a_public_alarm"`
+			First  int `json:"first_public_alarm"`
+		}
+		raw, err := os.ReadFile(filepath.Join(dir, "summary.json"))
+		if err == nil {
+			err = json.Unmarshal(raw, &s)
+		}
+		if err != nil || s.Alarms != 0 || (s.Public > 0) != found || (s.First > 0) != found || (strings.Count(out.String(), "public alarm: ") == 1) != found {
+			t.Errorf("share %s: %+v, %v, want alarms: %v\n%s", share, s, err, found, out.String())
+		}
+	}
+	var p *fl.ParamError
+	o, err := parse([]string{"--mechanism", "none", "--public-alarm"}, io.Discard)
+	if err == nil {
+		_, _, err = o.plan(t.Context(), 900)
+	}
+	if !errors.As(err, &p) || p.Param != "--public-alarm" {
+		t.Errorf("mechanism none: %v, want a ParamError for --public-alarm", err)
+	}
+}
+
+// Clients who all name a wrong class teach it.
+func TestWrongLabelsAreLearned(t *testing.T) {
+	o, model, run, data := small(t, "none", "--liars", "1", "--attack", "labels", "--features", dataset.EdgesCentred)
+	var out strings.Builder
+	if err := o.train(t.Context(), model, run, data, command.Streams{Out: &out, Err: io.Discard}); err != nil {
+		t.Fatal(err)
+	}
+	accuracy := regexp.MustCompile(`test accuracy +([0-9.]+)`).FindStringSubmatch(out.String())
+	bare := regexp.MustCompile(`without privacy +([0-9.]+)`).FindStringSubmatch(out.String())
+	if accuracy == nil || bare == nil || accuracy[1] > "0.1" || bare[1] < "0.3" {
+		t.Errorf("accuracies %q and, of right labels, %q\n%s", accuracy, bare, out.String())
 	}
 }
 

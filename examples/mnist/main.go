@@ -85,7 +85,7 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 	if known { // what the features know without any client
 		s.ZeroShot = &zeroShot
 	}
-	if err := o.printStart(std.Out, model, run, s, data.Note); err != nil {
+	if err := cmp.Or(o.Liars.Prepare(ctx, data.Test, o.opened, o.model), o.printStart(std.Out, model, run, s, data.Note)); err != nil {
 		return err
 	}
 	bar.Describe("features")
@@ -95,7 +95,8 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 		return err
 	}
 	// Each client, or each record of a site, gets its share of the training images, and they take part in turn.
-	clients, err := trainer.NewClients(digits.Train.All(), digits.Train.Labels, cmp.Or(run.Records, run.Clients), o.seed.Order())
+	n, order := cmp.Or(run.Records, run.Clients), o.seed.Order().Perm(digits.Train.Len())
+	clients, err := trainer.NewClientsInOrder(digits.Train.All(), o.Liars.Labels(digits.Train.Labels, n, classes, order), n, order)
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 		Bare:     &training.Bare{Model: model, X: digits.Train.All(), Labels: digits.Train.Labels, PerRound: digits.Train.Len() / run.Clients * run.Cohort, Steps: o.bare},
 		Evaluate: func(params []float64) (float64, float64, error) { return test.Evaluate(params, pictures, labels) },
 		Show: func(p trainer.Progress, accuracy, loss float64) error {
-			return parties.Publish(ctx, f, p.Round+1, p.Estimate, accuracy, loss, len(labels))
+			return parties.Publish(ctx, f, p, accuracy, loss, len(labels), &o.Flags)
 		},
 	}.Train(ctx, std.Out)
 	if s.Outcome != nil {

@@ -27,16 +27,13 @@ type options struct {
 	opened           features.Features // of that name, once there is a plan
 	first            []float64         // model that the run starts from
 	bare             plan.Steps        // of the same rounds without privacy
-	check            *training.Check   // of steps; nil: none
+	check            *training.Check   // of steps and means
 	request          *plan.Request
 	seed             trainer.Seed
 	explain          bool
 	dashboard        command.Page
 	parties.Flags
 }
-
-// sites is the number of sites that is not given.
-const sites = 12
 
 func parse(args []string, stdout io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("mnist", flag.ContinueOnError)

@@ -57,12 +57,12 @@ func (o *options) plan(ctx context.Context, pictures int) (*trainer.Model, *plan
 		return nil, nil, err
 	}
 	run.Template.Features, o.first = features.ID(o.features, o.opened), run.First(o.first)
-	o.check = training.NewCheck(o.CheckSteps, model, public.X, public.Labels)
+	o.check = &training.Check{Model: model, X: public.X, Labels: public.Labels, Each: r.PerClient, Steps: o.CheckSteps, Means: o.PublicAlarm}
 	o.bare = plan.Training{Rounds: run.Rounds, L2: r.L2, Centred: r.Centred}.Steps(0)
 	if r.MaxLearningRate > 0 {
 		o.bare.LearningRate = min(o.bare.LearningRate, r.MaxLearningRate)
 	}
-	return model, run, nil
+	return model, run, o.check.Fits(run)
 }
 
-const softmax, classes = "softmax", 10
+const softmax, classes, sites = "softmax", 10, 12 // sites where their number is not given

@@ -11,7 +11,7 @@ import (
 
 // finish prints and writes what a run led to.
 func (o options) finish(ctx context.Context, s *summary, model *trainer.Model, w io.Writer) error {
-	s.TestAccuracy = s.Score
+	s.TestAccuracy, s.Backdoor = s.Score, o.Liars.Success()
 	if err := s.Print(ctx, w, fmt.Sprintf("  (%s pictures, %.1f s)", s.Data, s.Seconds), fmt.Sprintf("  (chance %.2f%s)", s.Chance, s.before("; zero-shot %.4f"))); err != nil {
 		return err
 	}
@@ -34,6 +34,7 @@ type summary struct {
 	Roles    int      `json:"roles"`
 	ZeroShot *float64 `json:"zero_shot_accuracy"` // null where the features know no classes
 	Chance   float64  `json:"chance"`             // accuracy of a guess
+	Backdoor *float64 `json:"backdoor"`           // share of marked pictures that are taken for class 0; null for other attacks
 }
 
 // before returns the zero-shot accuracy in words, or nothing.

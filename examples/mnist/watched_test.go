@@ -14,6 +14,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/examples/mnist/parties"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/trainer"
 )
 
 func TestTheDashboardFlagTakesAnAddressOrStandsAlone(t *testing.T) {
@@ -101,14 +102,18 @@ func TestTheDashboardShowsTheRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := parties.Publish(t.Context(), f, 1, estimate, 0.75, 1.5, 300); err != nil {
+		if err := parties.Publish(t.Context(), f, trainer.Progress{Estimate: estimate, Suspects: []int{4, 5}}, 0.75, 1.5, 300, &parties.Flags{Liars: &parties.Liars{}, PublicAlarm: !void}); err != nil {
 			t.Fatal(err)
 		}
 		s := shownBy(t, log.String())
 		if r := s.Rounds; len(r) != 1 || r[0].ID != "mnist-001" || r[0].State != "closed" || r[0].Reports != 300 || r[0].Worth == nil {
 			t.Errorf("rounds %+v", r)
 		}
-		want := fmt.Sprintf("[{noise norm [{1 %v 0}]} {test accuracy [{1 0.75 %v}]} {test loss [{1 1.5 0}]}]", estimate.NoiseNorm, math.Sqrt(0.75*0.25/300))
+		unlike := "" // sorted by name
+		if !void {
+			unlike = "{coordinates unlike public pictures [{1 2 0}]} "
+		}
+		want := fmt.Sprintf("["+unlike+"{noise norm [{1 %v 0}]} {test accuracy [{1 0.75 %v}]} {test loss [{1 1.5 0}]}]", estimate.NoiseNorm, math.Sqrt(0.75*0.25/300))
 		if got := fmt.Sprint(s.Series); got != want {
 			t.Errorf("series %s, want %s", got, want)
 		}

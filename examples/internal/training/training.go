@@ -28,7 +28,7 @@ type Config struct {
 	Evaluate func(params []float64) (score, loss float64, err error)
 	// Show, if not nil, shows a round elsewhere, too.
 	Show func(p trainer.Progress, score, loss float64) error
-	// Check, if not nil, refuses steps that make the model worse on public examples.
+	// Check, if not nil, compares steps or means with public examples.
 	Check *Check
 	// Bare, if not nil, are the same rounds without privacy.
 	Bare *Bare
@@ -42,9 +42,11 @@ type Outcome struct {
 	plan.Promise           // set by Print
 	Trained        int     `json:"rounds_trained"`
 	Interrupted    bool    `json:"interrupted"`
-	Alarms         int     `json:"rounds_with_an_alarm"` // more reports agreed than honest clients send
-	Refused        int     `json:"steps_refused"`        // by the check on public examples
-	Lost           bool    `json:"lost"`                 // the means of three rounds in a row could not be distinguished from their noise
+	Alarms         int     `json:"rounds_with_an_alarm"`       // more reports agreed than honest clients send
+	PublicAlarms   int     `json:"rounds_with_a_public_alarm"` // means were not what public examples lead to
+	PublicAlarm    int     `json:"first_public_alarm"`         // round, from 1; 0: none
+	Refused        int     `json:"steps_refused"`              // by the check on public examples
+	Lost           bool    `json:"lost"`                       // the means of three rounds in a row could not be distinguished from their noise
 	BytesPerReport float64 `json:"bytes_per_report"`
 	Seconds        float64 `json:"seconds"`
 	// Score is the measure of the last round, and Params its model.
@@ -69,39 +71,25 @@ const alarmNote = `       alarm: clients lie. Coordinates at which more reports 
        clients send: %d. Steps leave them out. A false alarm: 1 in 10^6 rounds.
 `
 
+// publicAlarmNote is printed once, below the first round with an alarm by public examples.
+const publicAlarmNote = `       public alarm: clients lie, or hold examples unlike the public ones.
+       Coordinates of which it says so: %d. Steps leave them out.
+`
+
 // refusedNote is printed once, below the first round whose step is not taken.
 const refusedNote = `       check: the step made the model worse on public examples, so it is not
        taken. Clients lie, or they hold examples of another kind.
 `
 
-// Check are public examples on which no step may make the model worse: see trainer.StepCheck.
-type Check struct {
-	Model  *trainer.Model
-	X      [][]float64
-	Labels []int
-}
-
-// NewCheck returns the check where one is asked for, and nil otherwise.
-func NewCheck(asked bool, m *trainer.Model, x [][]float64, labels []int) *Check {
-	if !asked {
-		return nil
-	}
-	return &Check{m, x, labels}
-}
-
 // Train holds the rounds that the budget allows, and prints a line for each. When ctx ends, the error is
 // ctx's, and the outcome has the rounds so far. It is nil when there are none, and after any other error.
 func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) {
 	o := &Outcome{Run: c.Run, measure: c.Measure}
-	var better func(before, after []float64) (bool, error)
-	if c.Check != nil {
-		check, failed := trainer.NewStepCheck(c.Check.Model, c.Check.X, c.Check.Labels)
-		if failed != nil {
-			return nil, failed
-		}
-		defer func() { err = errors.Join(err, check.Close()) }()
-		better = check.Better
+	checks, err := c.Check.open(c.Run)
+	if err != nil {
+		return nil, err
 	}
+	defer func() { err = errors.Join(err, checks.close()) }()
 	if o.Before, _, err = c.Evaluate(c.First); err != nil {
 		return nil, err
 	}
@@ -114,7 +102,7 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 	_, err = trainer.Run(ctx, c.Rounds, c.First, trainer.RunConfig{
 		Rounds: c.Run.Affordable, // what all rounds cost together is known beforehand
 		Steps:  trainer.Momentum(c.Run.LearningRate, c.Run.Momentum, c.Run.Averaging),
-		Check:  better,
+		Check:  checks.better, Suspects: checks.suspects,
 		After: func(p trainer.Progress) error {
 			score, loss, err := c.Evaluate(p.Average)
 			if err == nil && c.Show != nil {
@@ -134,6 +122,13 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 			if n := len(p.Estimate.Suspects); n > 0 {
 				if o.Alarms++; o.Alarms == 1 {
 					_, noted := fmt.Fprintf(w, alarmNote, n)
+					err = errors.Join(err, noted)
+				}
+			}
+			if n := len(p.Suspects); n > 0 {
+				if o.PublicAlarms++; o.PublicAlarms == 1 {
+					o.PublicAlarm = o.Trained
+					_, noted := fmt.Fprintf(w, publicAlarmNote, n)
 					err = errors.Join(err, noted)
 				}
 			}

@@ -3,6 +3,8 @@ package parties
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"sync"
 
 	flag "github.com/spf13/pflag"
@@ -18,12 +20,20 @@ import (
 const (
 	BiasAttack    = "bias"    // one crafted report, or one for each token, raises the bias of one class
 	ReverseAttack = "reverse" // they report the longest gradient against their own
+	LabelsAttack  = "labels"  // their examples have another class than they say
+	// BackdoorAttack: one crafted report makes marked pictures look like one class, and leaves other pictures as they are.
+	BackdoorAttack = "backdoor"
 )
+
+// Attacks are the names of what liars do.
+func Attacks() []string { return []string{BiasAttack, ReverseAttack, LabelsAttack, BackdoorAttack} }
 
 // Liars are the clients that lie. The same clients lie in all rounds.
 type Liars struct {
 	Share  float64
 	Attack string
+
+	backdoor *backdoor // set by Prepare
 
 	mu      sync.Mutex
 	round   string // of crafted
@@ -33,7 +43,7 @@ type Liars struct {
 // bind adds the flags to a set.
 func (l *Liars) bind(f *flag.FlagSet) {
 	f.Float64Var(&l.Share, "liars", 0, "share of the clients that lie in every round, to see what they do; 0: none")
-	f.StringVar(&l.Attack, "attack", BiasAttack, "what liars do: bias, all of them send one crafted report for the bias of class 0, or with --roles 3 each the best with its token's seed; reverse, each reports a gradient against its own, as long as the clip allows")
+	f.StringVar(&l.Attack, "attack", BiasAttack, "what liars do: bias, all of them send one crafted report for the bias of class 0, or with --roles 3 each the best with its token's seed; reverse, each reports a gradient against its own, as long as the clip allows; labels, each learns from a next class in place of its own; backdoor, all of them send one crafted report for weights of class 0 that a mark on pictures meets, or each its own as with bias")
 }
 
 // check refuses liars that the request has no use for.
@@ -41,8 +51,8 @@ func (l *Liars) check(q *plan.Request) error {
 	switch {
 	case !(l.Share >= 0 && l.Share <= 1):
 		return fl.Invalid("--liars", l.Share, "must be in [0, 1]")
-	case l.Attack != BiasAttack && l.Attack != ReverseAttack:
-		return fl.Invalid("--attack", l.Attack, "must be %s or %s", BiasAttack, ReverseAttack)
+	case !slices.Contains(Attacks(), l.Attack):
+		return fl.Invalid("--attack", l.Attack, "must be among %s", strings.Join(Attacks(), ", "))
 	case l.Share > 0 && q.Trust == plan.OwnSite:
 		return fl.Invalid("--liars", l.Share, "must be 0 with --trust %s: a site that lies can send any sum", q.Trust)
 	}
@@ -54,9 +64,27 @@ func (l *Liars) Lies(number int) bool {
 	return float64(splitmix.Mix(uint64(number)+1)>>11)*0x1p-53 < l.Share
 }
 
+// Labels returns what n clients say of their examples, which they hold as in trainer.NewClientsInOrder: liars of LabelsAttack name the next class.
+func (l *Liars) Labels(labels []int, n, classes int, order []int) []int {
+	if l.Attack != LabelsAttack {
+		return labels
+	}
+	labels = slices.Clone(labels)
+	each := len(order) / n
+	for i, at := range order[:each*n] {
+		if l.Lies(i / each) {
+			labels[at] = (labels[at] + 1) % classes
+		}
+	}
+	return labels
+}
+
 // Report returns the report of a client that lies. first is the first coordinate of the biases, and grad the
 // client's gradient, which is changed.
 func (l *Liars) Report(part *client.Participation, grad []float64, first int, rng *rand.Rand) ([]byte, error) {
+	if l.Attack == LabelsAttack {
+		return part.Encode(nil, grad, rng) // the labels have lied
+	}
 	if l.Attack == ReverseAttack {
 		for j := range grad {
 			grad[j] *= -1e6 // it is clipped
@@ -65,6 +93,9 @@ func (l *Liars) Report(part *client.Participation, grad []float64, first int, rn
 	}
 	r, direction := part.Round(), make([]float64, part.Round().Dim)
 	direction[first] = -1 // a step goes against the gradient
+	if l.backdoor != nil {
+		direction = l.backdoor.along(r.Dim)
+	}
 	if rng == nil {
 		rng = fl.NewRand()
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/server/client"
+	"github.com/hushgrad/hushgrad/trainer"
 )
 
 // Site is who holds the rounds of a run. What is not said here is as in [client.Operator].
@@ -50,14 +51,21 @@ func Open(ctx context.Context, run *plan.Run, o Options) (Site, error) {
 	return openOne(run, o)
 }
 
-// Publish has the site show how a round went, from 1 on. The accuracy is measured on n test images. No client holds a test
-// image.
-func Publish(ctx context.Context, s Site, round int, e *fl.Estimate, accuracy, loss float64, n int) error {
+// Publish has the site show how a round went. The accuracy is measured on n test images. No client holds a test
+// image. What liars and the alarm by public pictures do is shown where the flags ask for it.
+func Publish(ctx context.Context, s Site, p trainer.Progress, accuracy, loss float64, n int, of *Flags) error {
+	round := p.Round + 1
 	scalars := []client.Scalar{
 		{Name: "test accuracy", Round: round, Value: accuracy, StdErr: math.Sqrt(accuracy * (1 - accuracy) / float64(n))},
 		{Name: "test loss", Round: round, Value: loss},
 	}
-	if noise := e.NoiseNorm; !math.IsNaN(noise) {
+	if b := of.Liars.backdoor; b != nil {
+		scalars = append(scalars, client.Scalar{Name: "marked pictures taken for class 0", Round: round, Value: b.measure(p.Average)})
+	}
+	if of.PublicAlarm {
+		scalars = append(scalars, client.Scalar{Name: "coordinates unlike public pictures", Round: round, Value: float64(len(p.Suspects))})
+	}
+	if noise := p.Estimate.NoiseNorm; !math.IsNaN(noise) {
 		scalars = append(scalars, client.Scalar{Name: "noise norm", Round: round, Value: noise})
 	}
 	return s.PutScalars(ctx, scalars...)
