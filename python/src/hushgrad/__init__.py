@@ -37,6 +37,8 @@ from .errors import (
     TooFewReports,
 )
 from .facts import RoundFacts
+from .federation import Federation
+from .history import History
 from .ledger import Budget, Ledger, Reservation
 from .planning import Expected, Plan, Promise, Trusted, account, compare, plan
 from .policy import Guarantee, Policy, ShuffledPolicy
@@ -55,8 +57,10 @@ __all__ = [
     "BudgetExhausted",
     "Estimate",
     "Expected",
+    "Federation",
     "Guarantee",
     "HelperFailed",
+    "History",
     "HushgradError",
     "Infeasible",
     "InvalidParameter",
