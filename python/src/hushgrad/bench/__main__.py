@@ -49,11 +49,12 @@ def arguments(given: list[str]) -> argparse.Namespace:
     add = of_sklearn.add_argument
     add("--rounds", type=int, default=12, help="rounds of a run (default 12)")
     add("--divisions", type=int, default=5, help="divisions of the pictures (default 5)")
+    add("--first", type=int, default=1, help="number of the first division (default 1)")
     add("--only", nargs="+", choices=WAYS, default=WAYS, help="ways to train")
     add("--out", type=Path, help="folder for digits.json and digits.md")
     settings = parser.parse_args(given)
     if settings.command == "digits":
-        _at_least(parser, settings, ("rounds", 1), ("divisions", 1))
+        _at_least(parser, settings, ("rounds", 1), ("divisions", 1), ("first", 0))
         return settings
     for name, value in (QUICK if settings.quick else FULL).items():
         if getattr(settings, name) is None:
@@ -116,7 +117,8 @@ def _digits(settings: argparse.Namespace, command: str) -> int:
         packages = ["hushgrad", "numpy", "scikit-learn"]
         return report.document("digits", rows, command, notes=notes, packages=packages, quick=False)
 
-    rows = (planned.measured(way, settings.divisions, settings.rounds, _say) for way in ways)
+    divisions = range(settings.first, settings.first + settings.divisions)
+    rows = (planned.measured(way, divisions, settings.rounds, _say) for way in ways)
     return _all(settings, made, rows)
 
 

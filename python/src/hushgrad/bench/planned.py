@@ -57,20 +57,20 @@ class Way:
     run: Callable[[Division, int], tuple[float, float]]
 
 
-def measured(way: Way, divisions: int, rounds: int, say: Callable[[str], None]) -> Row:
+def measured(way: Way, divisions: range, rounds: int, say: Callable[[str], None]) -> Row:
     """Train on several divisions. The time of a round has a share of the plan's."""
     found: list[tuple[float, float]] = []
     start = time.monotonic()
-    for seed in range(1, divisions + 1):
+    for seed in divisions:
         found.append(way.run(divided(seed), seed))
-        say(f"{way.name}: division {seed} of {divisions}, accuracy {found[-1][0]:.3f}")
+        say(f"{way.name}: division {seed}, accuracy {found[-1][0]:.3f}")
     return Row(
         way.name,
         way.epsilon,
         way.promise,
         [accuracy for accuracy, _ in found],
         statistics.fmean(sent for _, sent in found),
-        (time.monotonic() - start) / divisions / rounds,
+        (time.monotonic() - start) / len(divisions) / rounds,
     )
 
 
