@@ -36,6 +36,7 @@ from .errors import (
     PolicyRefused,
     TooFewReports,
 )
+from .evaluation import describe
 from .facts import RoundFacts
 from .federation import Federation
 from .history import History
@@ -86,6 +87,7 @@ __all__ = [
     "__version__",
     "account",
     "compare",
+    "describe",
     "plan",
     "verify",
 ]
