@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 from mnist import write
+from numpy.typing import NDArray
 
-from hushgrad.bench import digits, gaussian, settings, softmax
+from hushgrad.bench import digits, division, gaussian, learners, settings, softmax
 
 
 @pytest.mark.parametrize(("epsilon", "mu"), [(0.5, 0.1), (1.0, 1.0), (4.0, 2.0), (18.0, 3.3)])
@@ -96,9 +97,11 @@ def test_the_average_of_models_has_weights_that_add_up() -> None:
     assert np.allclose(average.add(first + 8), (0.5 * 4 + 8) / 1.5)
 
 
-def bench(*arguments: str, **changes: Any) -> subprocess.CompletedProcess[str]:
+def bench(
+    *arguments: str, experiment: str = "flower", **changes: Any
+) -> subprocess.CompletedProcess[str]:
     """Run the command."""
-    command = [sys.executable, "-m", "hushgrad.bench", "flower", *arguments]
+    command = [sys.executable, "-m", "hushgrad.bench", experiment, *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=600, **changes)
 
 
@@ -183,3 +186,62 @@ def test_the_command_compares_all_contenders_on_the_same_clients(tmp_path: Path)
     # Chance gives 0.1.
     assert plain["accuracy"] > 0.7
     assert all(len(row["accuracies"]) == 1 and row["seconds"] > 0 for row in made["rows"])
+
+
+def test_divisions_share_no_picture() -> None:
+    pytest.importorskip("sklearn")
+    one, again, other = (division.divided(seed) for seed in (1, 1, 2))
+    assert (one.public[0] == again.public[0]).all()
+    assert (one.public[0] != other.public[0]).any()
+    parts = [one.public, *one.shares, one.test]
+    assert len(one.shares) == division.CLIENTS
+    assert {len(labels) for _, labels in one.shares} == {5, 6}
+    assert sum(len(labels) for _, labels in parts) == 1797
+    assert len(np.unique(np.vstack([x for x, _ in parts]), axis=0)) == 1797
+    assert np.allclose(np.mean(one.test[0] ** 2, axis=1), 1)
+
+
+@pytest.mark.parametrize("learner", [learners.Softmax(), learners.Network()])
+def test_gradients_are_those_of_the_loss(learner: learners.Learner) -> None:
+    rng = np.random.default_rng(3)
+    examples = rng.standard_normal((7, 64)), rng.integers(0, 10, 7)
+
+    def loss(model: learners.Model) -> float:
+        scores = learner.scores(model, examples[0])
+        whole = np.log(np.exp(scores).sum(axis=1)).tolist()
+        right = scores[np.arange(7), examples[1]].tolist()
+        return (math.fsum(whole) - math.fsum(right)) / 7
+
+    model: dict[str, NDArray[np.float64]] = {
+        n: np.asarray(a + 0.1 * rng.standard_normal(a.shape)) for n, a in learner.first(1).items()
+    }
+    assert sum(array.size for array in model.values()) == (2410 if learner.network else 650)
+    gradient = learner.gradient(model, examples)
+    assert list(gradient) == list(model)
+    for name, array in model.items():
+        way = rng.standard_normal(array.shape)
+        up, down = (loss({**model, name: array + step * way}) for step in (1e-5, -1e-5))
+        slope = float(np.vdot(gradient[name], way))
+        assert slope == pytest.approx((up - down) / 2e-5, rel=1e-4, abs=1e-9)
+
+
+def test_the_digits_of_scikit_learn_are_learned_by_plans(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    pytest.importorskip("grpc")
+    arguments = ("--divisions", "1", "--out", str(tmp_path))
+    done = bench(*arguments, experiment="digits")
+    assert done.returncode == 0, done.stderr
+    made = json.loads((tmp_path / "digits.json").read_text())
+    assert (tmp_path / "digits.md").read_text() == done.stdout
+    assert made["command"] == "python -m hushgrad.bench digits --divisions 1"
+    rows = {(row["name"], row["epsilon"]): row for row in made["rows"]}
+    assert len(rows) == 9
+    small = rows["hushgrad, 650 weights", 4.0]
+    assert (small["epsilon_run"], small["bytes"], small["delta"]) == (48.0, 5.0, 0.0)
+    for name in ("hushgrad, two servers, 650 weights", "central DP, Flower's noise, 650 weights"):
+        assert rows[name, 4.0]["epsilon_report"] is None
+        assert rows[name, 4.0]["epsilon_run"] == 4.0
+    # Accuracies of a division have a standard deviation of 0.02. Chance gives 0.1.
+    for (_, epsilon), row in rows.items():
+        assert row["accuracy"] > (0.7 if epsilon == 4 else 0.75)
+    assert bench("--divisions", "0", experiment="digits").returncode == 2

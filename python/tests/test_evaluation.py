@@ -42,6 +42,7 @@ from hushgrad.evaluation import (
     Survey,
     ask,
     clients_for,
+    describe,
 )
 
 ACCURACY = Metrics({"accuracy": (0, 1)})
@@ -378,3 +379,33 @@ def test_what_cannot_be_asked_or_answered_is_refused(wrong: Any, named: str) -> 
     with pytest.raises(InvalidParameter) as caught:
         wrong()
     assert caught.value.param == named
+
+
+def test_a_number_is_described_before_and_after_clients_answer() -> None:
+    age = Column(0, 100, bins=4, quantiles=(0.5,))
+    planned = describe(age, clients=20_000, budget=4, width=4)
+    before = repr(planned).splitlines()
+    assert before[0].startswith("20000 clients, before any: a number in [0, 100], ")
+    assert [line.split()[0] for line in before[1:]] == ["mean", "50", "histogram", "a"]
+    assert before[-1] == f"a mean within ± 2 takes {planned.clients_needed} clients"
+    assert planned.clients_needed is not None
+    assert 100 < planned.clients_needed < 20_000
+    server = planned.survey.round("age")
+    client = Round(server.description, Policy(max_epsilon=4))
+    counts = server.aggregator()
+    counts.add(client.encode(age.records(np.tile([10.0, 10.0, 60.0, 90.0], 5000))))
+    read = planned.read(counts.estimate())
+    lines = repr(read).splitlines()
+    assert lines[0].startswith("20000 reports: ")
+    assert len(lines) == 1 + 1 + 1 + 4 + 1
+    # 1 in 5e8 normal errors is larger than 6 standard errors.
+    mean = read.measures["mean"]
+    assert abs(float(mean.value) - 42.5) < 6 * float(mean.std_err) < 5
+    assert lines[1] == f"mean        {mean.value:.4g} ± {1.95996398 * float(mean.std_err):.2g}"
+    bars = [line.count("█") for line in lines[3:7]]
+    assert bars[0] == 32 > bars[2] > bars[1]
+    wrong: Any = "age"
+    with pytest.raises(InvalidParameter, match=r"column: .*describe\(Column"):
+        describe(wrong, clients=10)
+    with pytest.raises(InvalidParameter, match="width"):
+        describe(age, clients=10, width=0)

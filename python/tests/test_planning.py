@@ -201,6 +201,20 @@ def test_centred_inputs_have_steps_of_their_own() -> None:
     assert (centred.epsilon, centred.scale) == (plain.epsilon, plain.scale)
 
 
+def test_networks_have_small_steps() -> None:
+    rng = np.random.default_rng(5)
+    public = rng.standard_normal((50, 40)) * 0.02 + 0.05
+    common: dict[str, Any] = {"dim": 40, "clients": 500, "epsilon": 8, "rounds": 4, "force": True}
+    plain, network = (plan(public=public, network=n, **common) for n in (False, True))
+    assert plain.learning_rate > 2 == network.learning_rate
+    assert (plain.mechanism, plain.scale) == (network.mechanism, network.scale)
+    examples = (rng.standard_normal((100, 3)), rng.integers(0, 2, 100))
+    wrongs: list[dict[str, Any]] = [{"l1": 5, "l2": 1}, {"public": examples, "dim": 0}]
+    for wrong in wrongs:
+        with pytest.raises(InvalidParameter, match=r"network: .*public gradients"):
+            plan(**{**common, **wrong}, network=True)
+
+
 def test_a_limit_on_a_report_is_kept_and_slots_are_passed_on() -> None:
     free, limited = (
         plan(

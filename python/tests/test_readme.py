@@ -15,7 +15,7 @@ def test_the_examples_of_the_package_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    first, second, survey, sealed = blocks(PACKAGE / "README.md", "python")
+    first, second, federation, survey, sealed = blocks(PACKAGE / "README.md", "python")
     names: dict[str, Any] = {}
     exec(first, names)
     printed = first.rstrip().rpartition("# ")[2] + "\n"
@@ -23,6 +23,9 @@ def test_the_examples_of_the_package_run(
     exec(second, names)
     with names["Ledger"]("client.ledger", "keyboard", must_exist=True) as ledger:
         assert ledger.spent().epsilon == 4.0
+    exec(federation, names)
+    assert capsys.readouterr().out == federation.rstrip().rpartition("# ")[2] + "\n"
+    assert names["history"][-1]["accuracy"] > 0.8  # chance gives 0.33, and no privacy 0.95
     exec(survey, names)
     assert capsys.readouterr().out == survey.rstrip().rpartition("# ")[2] + "\n"
     server = new_round(shuffler="shuffler.example", seal_key=KEY, min_reports=10_000)

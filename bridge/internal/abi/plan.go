@@ -109,6 +109,7 @@ type planArgs struct {
 	ZeroShot     number `json:"zero_shot"`
 	Force        bool   `json:"force"`
 	Centred      bool   `json:"centred"`
+	Network      bool   `json:"network"`
 }
 
 // Limits of a sample of public gradients: what a payload of 64-bit numbers holds, and more of them than any plan looks at.
@@ -160,13 +161,24 @@ func (a planArgs) request(payload []byte) (q plan.Request, err error) {
 		PerClient: a.PerClient, ZeroShot: float64(a.ZeroShot), Force: a.Force,
 	}
 	rows, err := a.rows(payload)
-	if err != nil || rows == nil {
+	if err != nil {
 		return q, err
 	}
-	if len(a.Labels) == 0 {
+	if a.Network && (rows == nil || len(a.Labels) > 0 || a.ZeroShot > 0) {
+		return q, fl.Invalid("network", a.Network, "must come with public gradients of it, without labels and without zero_shot: rehearsals are of softmax regression")
+	}
+	if rows == nil {
+		return q, nil
+	}
+	switch {
+	case a.Network:
+		err = q.FillNetwork(rows)
+	case len(a.Labels) == 0:
 		q.Public, err = plan.NewSample(rows)
-	} else if err = a.examples(&q, rows); err == nil {
-		q.Public, err = q.Examples.Sample()
+	default:
+		if err = a.examples(&q, rows); err == nil {
+			q.Public, err = q.Examples.Sample()
+		}
 	}
 	if wrong := (*fl.ParamError)(nil); errors.As(err, &wrong) && wrong.Param != "labels" && wrong.Param != "zero shot" {
 		err = fl.Invalid("public", wrong.Got, "%s", wrong.Rule)

@@ -161,6 +161,8 @@ func TestBadRequestsAreNamed(t *testing.T) {
 		{"plan", `{"clients": 10, "public": 2, "type": "f8", "labels": [0, 1]}`, floats(false, 1, 2), KindParam, "public"},
 		{"plan", `{"clients": 10, "public": 2, "type": "f8", "features": 1, "labels": [0, 1]}`, floats(false, 1, 2), KindParam, "public"}, // too few
 		{"plan", `{"clients": 10, "public": 2, "type": "f8", "features": 1, "labels": [0]}`, floats(false, 1, 2), KindParam, "labels"},
+		{"plan", `{"clients": 10, "dim": 2, "network": true}`, nil, KindParam, "network"},
+		{"plan", `{"clients": 10, "public": 2, "type": "f8", "features": 1, "labels": [0, 1], "network": true}`, floats(false, 1, 2), KindParam, "network"},
 		{"plan", `{"clients": 10, "public": 2, "type": "f8", "features": 1, "labels": [0, 1], "zero_shot": 0.5}`, floats(false, 1, 2), KindParam, "zero shot"},
 		{"compare", `{"mechanism": "auto", "dim": 2, "clients": 10}`, floats(false, 1, 2), KindParam, "public"},
 		{"plan", `{"mechanism": "auto", "dim": 2, "clients": 10, "public": 2, "type": "f2"}`, floats(false, 1, 2, 3, 4), KindParam, "type"},

@@ -36,7 +36,10 @@ from .errors import (
     PolicyRefused,
     TooFewReports,
 )
+from .evaluation import describe
 from .facts import RoundFacts
+from .federation import Federation
+from .history import History
 from .ledger import Budget, Ledger, Reservation
 from .planning import Expected, Plan, Promise, Trusted, account, compare, plan
 from .policy import Guarantee, Policy, ShuffledPolicy
@@ -55,8 +58,10 @@ __all__ = [
     "BudgetExhausted",
     "Estimate",
     "Expected",
+    "Federation",
     "Guarantee",
     "HelperFailed",
+    "History",
     "HushgradError",
     "Infeasible",
     "InvalidParameter",
@@ -82,6 +87,7 @@ __all__ = [
     "__version__",
     "account",
     "compare",
+    "describe",
     "plan",
     "verify",
 ]

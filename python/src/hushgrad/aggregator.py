@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _arguments, _bridge
+from ._optional import library
 from .errors import AggregatorLost, HelperFailed, HushgradError, invalid
 from .policy import Guarantee
 
+_NORMAL = 1.959963984540054  # standard errors of an interval of 95 %
 _CHANGES = ("add", "merge", "restore")
 
 
@@ -72,6 +74,56 @@ class Estimate:
     suspects: NDArray[np.int64]
     columns: Mapping[str, Series]
     guarantee: Guarantee
+
+    def __repr__(self) -> str:
+        """Return the size of the estimate, and how good it is."""
+        of = f"{self.records} records in {self.reports} reports" if self.records else ""
+        spread = float(np.sqrt(np.mean(self.std_err**2)))
+        return (
+            f"Estimate of {len(self.mean)} coordinates from {of or f'{self.reports} reports'}: "
+            f"norm of the mean {float(np.linalg.norm(self.mean)):.3g}, of its error "
+            f"{self.noise_norm:.3g}, standard error of a coordinate {spread:.3g}, "
+            f"ε = {self.guarantee.epsilon:g} a report"
+        )
+
+    def to_frame(self) -> Any:  # noqa: ANN401
+        """Return a ``pandas.DataFrame`` with a row for each coordinate: mean and std_err.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        pandas = library("pandas", "to_frame")
+        return pandas.DataFrame({"mean": self.mean, "std_err": self.std_err})
+
+    def plot(self, axes: Any = None) -> Any:  # noqa: ANN401
+        """Plot the mean with intervals of 95 %.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+            Where to plot. Default the current ones.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Where it is plotted.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        pyplot = library("matplotlib.pyplot", "plot")
+        axes = pyplot.gca() if axes is None else axes
+        half = _NORMAL * self.std_err
+        at = np.arange(len(self.mean))
+        axes.errorbar(at, self.mean, yerr=half, fmt=".", markersize=3, elinewidth=0.5)
+        axes.axhline(0.0, color="grey", linewidth=0.5)
+        axes.set_xlabel("coordinate")
+        axes.set_ylabel("mean, 95 %")
+        return axes
 
 
 class Aggregator:

@@ -262,6 +262,7 @@ def plan(
     learning_rate: float = 0.0,
     zero_shot: float = 0.0,
     centred: bool = False,
+    network: bool = False,
     force: bool = False,
 ) -> Plan:
     """Plan a training run from public numbers. What is 0 is planned.
@@ -340,6 +341,10 @@ def plan(
     centred : bool
         Whether the inputs of the model have one norm, or nearly, around a public centre. The
         learning rate is then planned for them.
+    network : bool
+        Whether the model has hidden units, and public its gradients at the random first model. Its
+        loss is not convex: the learning rate is at most 2. Where a client holds k examples, a row
+        is the mean gradient of k public ones.
     force : bool
         Whether to plan a run that has more noise than signal, too.
 
@@ -374,6 +379,7 @@ def plan(
         "zero_shot": _arguments.number("zero_shot", zero_shot),
         "per_client": _arguments.whole("per_client", per_client),
         "centred": centred,
+        "network": network,
         "force": force,
     }
     known, payload, source = _known(public, _arguments.whole("dim", dim), l1, l2)

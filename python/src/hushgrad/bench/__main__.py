@@ -6,11 +6,14 @@ import argparse
 import os
 import shlex
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
-from . import digits
+from . import digits, report
 
 CONTENDERS = ("hushgrad", "two-servers", "local-honest", "local-clip", "central", "none")
+WAYS = ("local", "two-servers", "central", "network", "none")
 QUICK = {"clients": 20, "rounds": 3, "repeats": 1, "epsilon": [8.0]}
 FULL = {"clients": 200, "rounds": 20, "repeats": 3, "epsilon": [1.0, 2.0, 4.0, 8.0]}
 
@@ -35,17 +38,41 @@ def arguments(given: list[str]) -> argparse.Namespace:
     add("--only", nargs="+", choices=CONTENDERS, default=CONTENDERS, help="contenders")
     add("--out", type=Path, help="folder for flower.json and flower.md")
     add("--quick", action="store_true", help="20 clients, 3 rounds, one run, ε = 8")
+    of_sklearn = commands.add_parser(
+        "digits",
+        help="planned training on the digits of scikit-learn, where nothing is searched",
+        description="Trains on the digits of scikit-learn by plans from public pictures alone, "
+        "without trust, by two servers, with a trusted server and without privacy: 200 clients, "
+        "in all rounds. Prints accuracy with Student's 95 %% intervals over divisions of the "
+        "pictures.",
+    )
+    add = of_sklearn.add_argument
+    add("--rounds", type=int, default=12, help="rounds of a run (default 12)")
+    add("--divisions", type=int, default=5, help="divisions of the pictures (default 5)")
+    add("--first", type=int, default=1, help="number of the first division (default 1)")
+    add("--only", nargs="+", choices=WAYS, default=WAYS, help="ways to train")
+    add("--out", type=Path, help="folder for digits.json and digits.md")
     settings = parser.parse_args(given)
+    if settings.command == "digits":
+        _at_least(parser, settings, ("rounds", 1), ("divisions", 1), ("first", 0))
+        return settings
     for name, value in (QUICK if settings.quick else FULL).items():
         if getattr(settings, name) is None:
             setattr(settings, name, value)
-    for name, least in (("clients", 2), ("rounds", 1), ("repeats", 1)):
-        if getattr(settings, name) < least:
-            parser.error(f"--{name}: got {getattr(settings, name)}, rule: must be at least {least}")
+    _at_least(parser, settings, ("clients", 2), ("rounds", 1), ("repeats", 1))
     for value in settings.epsilon:
         if not 0 < value <= 20:
             parser.error(f"--epsilon: got {value}, rule: must be in (0, 20]")
     return settings
+
+
+def _at_least(
+    parser: argparse.ArgumentParser, settings: argparse.Namespace, *rules: tuple[str, int]
+) -> None:
+    """End the command if a number is too small."""
+    for name, least in rules:
+        if getattr(settings, name) < least:
+            parser.error(f"--{name}: got {getattr(settings, name)}, rule: must be at least {least}")
 
 
 def recorded(given: list[str]) -> str:
@@ -66,10 +93,41 @@ def recorded(given: list[str]) -> str:
 def main(given: list[str]) -> int:
     """Run the benchmark and return the status of the process."""
     settings = arguments(given)
+    command = _digits if settings.command == "digits" else _flower
+    return command(settings, recorded(given))
+
+
+def _digits(settings: argparse.Namespace, command: str) -> int:
+    """Run the experiment on the digits of scikit-learn."""
+    from . import planned
+    from .division import divided
+
+    try:
+        divided(1)
+    except ImportError as error:
+        print(f"{error}: pip install 'hushgrad[bench]'", file=sys.stderr)
+        return 1
+    ways = planned.ways(settings.only, settings.rounds)
+    notes = [
+        f"digits of scikit-learn, {settings.divisions} divisions: 300 public pictures, 200 clients "
+        f"with 5 or 6 each, 360 for the test; all clients in each of {settings.rounds} rounds"
+    ]
+
+    def made(rows: list[report.Row]) -> dict[str, Any]:
+        packages = ["hushgrad", "numpy", "scikit-learn"]
+        return report.document("digits", rows, command, notes=notes, packages=packages, quick=False)
+
+    divisions = range(settings.first, settings.first + settings.divisions)
+    rows = (planned.measured(way, divisions, settings.rounds, _say) for way in ways)
+    return _all(settings, made, rows)
+
+
+def _flower(settings: argparse.Namespace, command: str) -> int:
+    """Run the comparison in Flower's simulation."""
     # Neither framework calls home. They read this when they are imported.
     os.environ.update(FLWR_TELEMETRY_ENABLED="0", RAY_USAGE_STATS_ENABLED="0")
     try:
-        from . import contenders, report, simulation
+        from . import contenders, process, simulation
     except ImportError as error:
         print(f"{error}: pip install 'hushgrad[bench]'", file=sys.stderr)
         return 1
@@ -80,16 +138,33 @@ def main(given: list[str]) -> int:
         print(f"--data: {error}", file=sys.stderr)
         return 1
     task = simulation.Task(settings.data, settings.clients, settings.rounds)
+    data = "MNIST files read from DIR" if task.data else "generated digits"
+    notes = [f"{data}, {task.clients} clients, all in each of {task.rounds} rounds"]
+
+    def made(rows: list[report.Row]) -> dict[str, Any]:
+        packages = ["flwr", "hushgrad", "numpy", "ray"]
+        return report.document(
+            "flower", rows, command, notes=notes, packages=packages, quick=settings.quick
+        )
+
+    listed = contenders.chosen(settings.only, settings.epsilon, settings.clients, settings.rounds)
+    rows = (process.measured(contender, task, settings.repeats) for contender in listed)
+    return _all(settings, made, rows)
+
+
+def _all(
+    settings: argparse.Namespace,
+    made: Callable[[list[report.Row]], dict[str, Any]],
+    measured: Iterator[report.Row],
+) -> int:
+    """Measure row after row, write what there is after each, and print the table."""
     rows: list[report.Row] = []
     status = 0
     try:
-        for contender in contenders.chosen(
-            settings.only, settings.epsilon, settings.clients, settings.rounds
-        ):
-            rows.append(report.measured(contender, task, settings.repeats))
+        for row in measured:
+            rows.append(row)
             if settings.out:
-                made = report.document(rows, task, recorded(given), settings.quick)
-                report.write(settings.out, made, rows)
+                report.write(settings.out, made(rows), rows)
     except KeyboardInterrupt:
         print("interrupted: what follows was measured before", file=sys.stderr)
         status = 130
@@ -98,6 +173,10 @@ def main(given: list[str]) -> int:
         status = 1
     print(report.table(rows), end="")
     return status
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -25,29 +25,10 @@ from ..policy import Policy, ShuffledPolicy
 from ..server import Client, Operator
 from . import gaussian
 from .parties import NAME, Servers
+from .promise import Promise
 from .settings import MECHANISM, NO_PRIVACY, noisy, settings
 
 DELTA = 1e-5
-
-
-@dataclass(frozen=True)
-class Promise:
-    """What a run promises a client that takes part in all rounds, replace-one.
-
-    Attributes
-    ----------
-    against : str
-        The parties against which it holds.
-    epsilon_report, epsilon_run : float or None
-        ε of one report, and of all reports together. None where there is no such promise.
-    delta : float
-        Their δ.
-    """
-
-    against: str
-    epsilon_report: float | None
-    epsilon_run: float | None
-    delta: float
 
 
 @dataclass(frozen=True)

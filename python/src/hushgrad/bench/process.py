@@ -9,8 +9,10 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import math
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -20,10 +22,32 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 from .contenders import Contender, chosen
+from .report import Row
 from .simulation import Run, Task, run
 
 _PATIENCE = 900.0  # seconds for a round, on a machine that is busy with something else
 _LAST = 2000  # bytes of what a process said before it failed
+
+
+def measured(contender: Contender, task: Task, repeats: int) -> Row:
+    """Run a contender several times, and say on standard error how far it is."""
+    runs: list[Run] = []
+    for repeat in range(1, repeats + 1):
+        label = f"{contender.name}, ε = {contender.epsilon:g}, run {repeat} of {repeats}"
+
+        def progress(done: int, accuracy: float, label: str = label) -> None:
+            text = f"{label}: round {done} of {task.rounds}, accuracy {accuracy:.3f}"
+            print(text, file=sys.stderr, flush=True)
+
+        runs.append(apart(contender, task, progress))
+    return Row(
+        contender.name,
+        None if math.isinf(contender.epsilon) else contender.epsilon,
+        contender.promise,
+        [r.accuracy[-1] for r in runs],
+        statistics.fmean(r.bytes for r in runs),
+        statistics.fmean(r.seconds for r in runs),
+    )
 
 
 def apart(contender: Contender, task: Task, progress: Callable[[int, float], None]) -> Run:

@@ -8,16 +8,13 @@ import os
 import platform
 import statistics
 import subprocess
-import sys
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
 
-from .contenders import Contender, Promise
-from .process import apart
-from .simulation import Run, Task
+from .promise import Promise
 
 # Student's 97.5 % quantiles for 1, 2, … degrees of freedom.
 _STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
@@ -62,46 +59,36 @@ class Row:
         return mean, max(0.0, mean - half), min(1.0, mean + half)
 
 
-def measured(contender: Contender, task: Task, repeats: int) -> Row:
-    """Run a contender several times, and say on standard error how far it is."""
-    runs: list[Run] = []
-    for repeat in range(1, repeats + 1):
-        label = f"{contender.name}, ε = {contender.epsilon:g}, run {repeat} of {repeats}"
+def document(
+    name: str, rows: list[Row], command: str, *, notes: list[str], packages: list[str], quick: bool
+) -> dict[str, Any]:
+    """Return results with the command and the machine that made them.
 
-        def progress(done: int, accuracy: float, label: str = label) -> None:
-            text = f"{label}: round {done} of {task.rounds}, accuracy {accuracy:.3f}"
-            print(text, file=sys.stderr, flush=True)
-
-        runs.append(apart(contender, task, progress))
-    return Row(
-        contender.name,
-        None if math.isinf(contender.epsilon) else contender.epsilon,
-        contender.promise,
-        [r.accuracy[-1] for r in runs],
-        statistics.fmean(r.bytes for r in runs),
-        statistics.fmean(r.seconds for r in runs),
-    )
-
-
-def document(rows: list[Row], task: Task, command: str, quick: bool) -> dict[str, Any]:
-    """Return results with the command and the machine that made them."""
+    Parameters
+    ----------
+    name : str
+        The experiment.
+    notes : list of str
+        What was trained on.
+    packages : list of str
+        Packages whose versions are noted.
+    """
     listed: list[dict[str, Any]] = []
     for row in rows:
         flat = asdict(row)
         mean, low, high = row.interval()
         flat |= {**flat.pop("promise"), "accuracy": mean, "low": low, "high": high}
         listed.append({**flat, "repeats": len(row.accuracies)})
-    data = "MNIST files read from DIR" if task.data else "generated digits"
-    versions = ", ".join(f"{p} {version(p)}" for p in ("flwr", "hushgrad", "numpy", "ray"))
+    versions = ", ".join(f"{p} {version(p)}" for p in packages)
     return {
-        "name": "flower",
+        "name": name,
         "command": command,
         "commit": _commit(),
         "machine": f"{_processor()}, {os.cpu_count()} cores, {platform.system().lower()}",
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "quick": quick,
         "rows": listed,
-        "notes": [f"{data}, {task.clients} clients, all in each of {task.rounds} rounds", versions],
+        "notes": [*notes, versions],
     }
 
 
@@ -151,10 +138,9 @@ def _number(value: float | None) -> str:
 
 
 def write(folder: Path, made: dict[str, Any], rows: list[Row]) -> None:
-    """Write flower.json and flower.md, each whole or not at all."""
+    """Write the experiment's files, NAME.json and NAME.md, each whole or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {"flower.json": _document(made)}
-    texts["flower.md"] = table(rows)
+    texts = {f"{made['name']}.json": _document(made), f"{made['name']}.md": table(rows)}
     for name, text in texts.items():
         part = folder / f"{name}.part"
         part.write_text(text, encoding="utf-8")

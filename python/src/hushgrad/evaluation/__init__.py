@@ -19,10 +19,12 @@ a policy accepts and a ledger pays for. Start with :func:`ask`::
     survey.read(counts.estimate())["accuracy"]  # value, std_err, low, high
 
 In a round with ``records`` a client answers by ``client.encode_records(question.records(...))``:
-each record by itself. :func:`clients_for` says how many clients an interval takes.
+each record by itself. :func:`describe` asks for a number's mean, quantiles and histogram, and
+:func:`clients_for` says how many clients an interval takes.
 """
 
 from .cells import Column, Confusion, Scores
+from .describe import Description, describe
 from .measure import Measure
 from .question import Metrics, Question
 from .survey import Survey, ask, clients_for
@@ -30,6 +32,7 @@ from .survey import Survey, ask, clients_for
 __all__ = [
     "Column",
     "Confusion",
+    "Description",
     "Measure",
     "Metrics",
     "Question",
@@ -37,4 +40,5 @@ __all__ = [
     "Survey",
     "ask",
     "clients_for",
+    "describe",
 ]

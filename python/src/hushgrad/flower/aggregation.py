@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable
-from dataclasses import dataclass
 from logging import getLogger
 from typing import Any
 
@@ -12,32 +11,22 @@ from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord
 from flwr.serverapp import Grid
 from flwr.serverapp.strategy import Strategy
 
-from ..aggregator import Estimate
 from ..errors import TooFewReports, invalid
 from ..evaluation import Survey
-from ..federated import Answers, PlainReply, Run, Shuffled, Train, chosen, estimate, measures, noisy
+from ..federated import PlainReply, Shuffled, Train, chosen, measures, noisy
 from ..federated.models import size
 from ..federated.planned import TRUSTS_OTHERS, planned
 from ..planning import Plan
 from ..rounds import Round
-from . import evaluation as questions
 from . import records
 from .around import Around
-from .replies import answers, rejected
+from .opened import Opened, Rounds
+from .replies import answers
+from .surveyed import Surveyed
 from .turns import steps
 from .unit import Unit, checked
 
 log = getLogger("flwr")
-
-
-@dataclass(frozen=True)
-class _Open:
-    """A round that waits for its replies."""
-
-    round: Round
-    model: ArrayRecord
-    names: tuple[str, ...]
-    asked: int
 
 
 class HushgradAggregation(Around):
@@ -155,12 +144,9 @@ class HushgradAggregation(Around):
         if max_records < 1:
             raise invalid("max_records", max_records, "must be at least 1")
         super().__init__(strategy, averaging)
-        self._unit: Unit = unit
-        self._most = max_records
-        self._shuffled = shuffled
+        self._rounds = Rounds(unit, max_records, min_reports, shuffled, central_delta)
         self._train: Train = train
         self._server_lr = server_lr
-        self._min_reports = min_reports
         self._params: dict[str, Any] = {
             "epsilon": epsilon,
             "scale": scale,
@@ -168,11 +154,8 @@ class HushgradAggregation(Around):
             "delta": delta,
             **params,
         }
-        self._run = Run(central_delta, log)
-        self._open: _Open | None = None
-        self._evaluation = evaluation
-        self._evaluated: _Open | None = None
-        self._evaluations = 0
+        self._open: Opened | None = None
+        self._surveyed = None if evaluation is None else Surveyed(evaluation, self._rounds)
         self._said = False  # which arrays get noise
 
     @classmethod
@@ -219,7 +202,7 @@ class HushgradAggregation(Around):
 
     def summary(self) -> None:
         """Log what the strategy is."""
-        whose = "client" if self._unit == "client" else "record"
+        whose = "client" if self._rounds.unit == "client" else "record"
         epsilon, mechanism = self._params["epsilon"], self._params["mechanism"]
         log.info("\t├──> hushgrad: ε = %s for a report of a %s, %s", epsilon, whose, mechanism)
         self.strategy.summary()
@@ -247,15 +230,15 @@ class HushgradAggregation(Around):
         round_ = Round.new(
             f"round-{server_round}-{secrets.token_hex(8)}",
             dim=size(model, names),
-            min_reports=self._least(len(messages)),
+            min_reports=self._rounds.least(len(messages)),
             **self._params,
         )
-        round_ = self._send(round_, messages, **{records.TRAIN: list(names)})
+        round_ = self._rounds.send(round_, messages, **{records.TRAIN: list(names)})
         for message in messages:
             for name, sent in list(message.content.array_records.items()):
                 if sent is part:
                     message.content[name] = arrays
-        self._open = _Open(round_, arrays, names, len(messages))
+        self._open = Opened(round_, arrays, names, len(messages))
         return messages
 
     def aggregate_train(
@@ -281,12 +264,12 @@ class HushgradAggregation(Around):
             raise
         opened, self._open = self._open, None  # a round is estimated once
         try:
-            result = self._estimate(opened.round, answered)
+            result = self._rounds.estimate(opened.round, answered)
         except TooFewReports as error:
             log.warning("hushgrad: round %s is given up: %s", server_round, error)
-            return None, MetricRecord({**self._metrics(opened, answered)})
+            return None, MetricRecord({**self._rounds.metrics(opened, answered)})
         sent = sum(len(reports) for _, reports in answered.reports)
-        metrics = {**self._metrics(opened, answered), **measures(result, sent)}
+        metrics = {**self._rounds.metrics(opened, answered), **measures(result, sent)}
         mean = records.moved(opened.model, opened.names, result.mean * self._server_lr)
         stepped, inner = self.strategy.aggregate_train(
             server_round, [self.reply(answered.reports[0][0], mean, result.reports)]
@@ -296,46 +279,10 @@ class HushgradAggregation(Around):
             self.remember(after, opened.names)
         return after, MetricRecord({**(inner or {}), **metrics})
 
-    def _metrics(
-        self, opened: _Open, answered: Answers[Message], kind: str = "train"
-    ) -> dict[str, float]:
-        # A client that did not refuse may have sent a report, even if none came.
-        # One that is asked twice reports and refuses.
-        lost = max(0, opened.asked - answered.refused - len(answered.reports))
-        return {
-            "hushgrad.reports": answered.counted,
-            "hushgrad.refused": answered.refused,
-            "hushgrad.failed": answered.failed,
-            **self._run.promise(opened.round, answered.counted, lost=lost, kind=kind),
-        }
-
-    def _estimate(self, round_: Round, answered: Answers[Message]) -> Estimate:
-        counted = estimate if self._shuffled is None else self._shuffled.estimate
-        return counted(round_, answered, rejected, unit=self._unit, most=self._most)
-
-    def _send(
-        self, round_: Round, messages: Iterable[Message], **question: list[str] | list[float]
-    ) -> Round:
-        """Put a round into messages, and return it as clients see it."""
-        if self._shuffled is not None:
-            round_ = self._shuffled.open(round_)
-        for message in messages:
-            message.content[records.RECORD] = ConfigRecord(
-                {records.ROUND: round_.description, records.UNIT: self._unit, **question}
-            )
-        return round_
-
-    def _least(self, asked: int) -> int:
-        return (asked + 1) // 2 if self._min_reports is None else self._min_reports
-
     def _drop(self) -> None:
         """Forget a round that is not estimated."""
-        self._abort(self._open)
+        self._rounds.abort(self._open)
         self._open = None
-
-    def _abort(self, opened: _Open | None) -> None:
-        if opened is not None and self._shuffled is not None:
-            self._shuffled.abort(opened.round)
 
     def configure_evaluate(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
@@ -347,21 +294,10 @@ class HushgradAggregation(Around):
         InvalidParameter
             If the parameters describe no round.
         """
-        messages = list(super().configure_evaluate(server_round, arrays, config, grid))
-        if self._evaluation is None or not messages:
+        messages = super().configure_evaluate(server_round, arrays, config, grid)
+        if self._surveyed is None:
             return messages
-        if self._evaluations >= self._evaluation.plan.rounds:
-            log.info("hushgrad: no evaluation, the question is for %d rounds", self._evaluations)
-            return []
-        self._evaluations += 1
-        self._abort(self._evaluated)
-        round_ = self._evaluation.round(
-            f"evaluation-{server_round}-{secrets.token_hex(8)}",
-            min_reports=self._least(len(messages)),
-        )
-        round_ = self._send(round_, messages, **questions.asked(self._evaluation.question))
-        self._evaluated = _Open(round_, arrays, (), len(messages))
-        return messages
+        return self._surveyed.ask(server_round, arrays, list(messages))
 
     def aggregate_evaluate(
         self, server_round: int, replies: Iterable[Message]
@@ -375,20 +311,6 @@ class HushgradAggregation(Around):
         AggregatorLost, ServerRefused
             As in :meth:`aggregate_train`.
         """
-        if self._evaluation is None:
+        if self._surveyed is None:
             return super().aggregate_evaluate(server_round, replies)
-        opened, self._evaluated = self._evaluated, None
-        if opened is None:
-            return None
-        try:
-            answered = answers(replies)
-        except PlainReply:
-            self._abort(opened)
-            raise
-        try:
-            result = self._estimate(opened.round, answered)
-        except TooFewReports as error:
-            log.warning("hushgrad: evaluation %s is given up: %s", server_round, error)
-            return MetricRecord({**self._metrics(opened, answered, "evaluate")})
-        read = questions.flat(self._evaluation.read(result))
-        return MetricRecord({**read, **self._metrics(opened, answered, "evaluate")})
+        return self._surveyed.read(server_round, replies)

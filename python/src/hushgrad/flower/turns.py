@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-from collections import Counter
 from collections.abc import Iterable
 from logging import getLogger
 from typing import Any
@@ -13,6 +11,7 @@ from flwr.serverapp import Grid
 from flwr.serverapp.strategy import FedAvgM, Strategy
 
 from ..errors import invalid
+from ..federated.turns import Turns
 from ..planning import Plan
 
 log = getLogger("flwr")
@@ -42,31 +41,27 @@ class InTurn(FedAvgM):
     """
 
     def __init__(self, cohort: int, most: int, **given: Any) -> None:  # noqa: ANN401
-        for name, value in (("cohort", cohort), ("most", most)):
-            if value < 1:
-                raise invalid(name, value, "must be at least 1")
+        turns = Turns(cohort, most)
         at_least = {"min_train_nodes": cohort, "min_available_nodes": cohort}
         arguments: dict[str, Any] = {"fraction_evaluate": 0.0, **at_least, **given}
         super().__init__(**arguments)
-        self._cohort, self._most = cohort, most
-        self._asked: Counter[int] = Counter()
+        self._turns = turns
 
     def configure_train(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
         """Send the model to those whose turn it is."""
-        messages = list(super().configure_train(server_round, arrays, config, grid))
-        random.shuffle(messages)
-        free = [m for m in messages if self._asked[m.metadata.dst_node_id] < self._most]
-        free.sort(key=lambda m: self._asked[m.metadata.dst_node_id])
-        if len(free) < self._cohort:
+        messages = {
+            message.metadata.dst_node_id: message
+            for message in super().configure_train(server_round, arrays, config, grid)
+        }
+        asked = self._turns.next(messages)
+        if not asked:
             log.warning(
                 "hushgrad: round %d is left out: %d nodes may still take part, and %d have to",
-                *(server_round, len(free), self._cohort),
+                *(server_round, len(self._turns.free(messages)), self._turns.cohort),
             )
-            return []
-        self._asked.update(m.metadata.dst_node_id for m in free[: self._cohort])
-        return free[: self._cohort]
+        return [messages[node] for node in asked]
 
 
 def steps(plan: Plan, strategy: Strategy | None) -> Strategy:

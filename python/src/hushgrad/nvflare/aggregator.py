@@ -27,13 +27,13 @@ from ..errors import HushgradError, TooFewReports, invalid
 from ..federated import Run, chosen, estimate, measures, noisy
 from ..federated.models import size
 from ..federated.planned import TRUSTS_OTHERS, planned
+from ..federated.steps import Steps
 from ..planning import Plan
 from ..rounds import Round
 from . import messages
 from .messages import arrays
 from .opened import Opened
 from .sealed import Sealed
-from .steps import Steps
 
 log = getLogger(__name__)
 

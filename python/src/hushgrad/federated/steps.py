@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import invalid
-from ..federated import moved
-from ..federated.average import Average
+from .average import Average
+from .models import moved
 
 Arrays = dict[str, NDArray[Any]]
 
 
 class Steps:
-    """What becomes of the mean updates of a job.
+    """What becomes of the mean updates of a run.
 
     Parameters
     ----------
@@ -25,6 +25,11 @@ class Steps:
         Share of the step before that is added to every step, in [0, 1).
     averaging : float
         Decay of the average of the models, in [0, 1).
+
+    Attributes
+    ----------
+    averaged : dict
+        The average of the models so far. Nothing before the first step, and without averaging.
 
     Raises
     ------
@@ -38,7 +43,7 @@ class Steps:
         self._rate, self._momentum = rate, momentum
         self._velocity: NDArray[np.float64] | None = None
         self._average, self._averages = Average(averaging), averaging > 0
-        self._averaged: Arrays = {}
+        self.averaged: Arrays = {}
 
     def step(self, model: Arrays, mean: NDArray[np.float64] | None, *, last: bool) -> Arrays:
         """Return the step of a round.
@@ -57,9 +62,9 @@ class Steps:
         step = {} if mean is None else moved(zero, names, self._moving(mean))
         if self._averages and step:
             after = {name: np.asarray(model[name] + step[name]) for name in names}
-            self._averaged = self._average.add(after, names)
-        if self._averaged and last:
-            return {name: np.asarray(self._averaged[name] - model[name]) for name in names}
+            self.averaged = self._average.add(after, names)
+        if self.averaged and last:
+            return {name: np.asarray(self.averaged[name] - model[name]) for name in names}
         return step
 
     def _moving(self, mean: NDArray[np.float64]) -> NDArray[np.float64]:
