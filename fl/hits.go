@@ -7,6 +7,6 @@ type HitMechanism interface {
 	Swayer // what a report counts for: Sway, −Sway or 0
 	// AddHits adds to plus and minus, of Round.Dim numbers each, the probabilities that a report of a client with the gradient grad counts for Sway and for
 	// −Sway at each coordinate. Sway times their difference is the clipped gradient. They are the same in all rounds that differ in
-	// PublicSeed alone, on average over it. The error wraps errors.ErrUnsupported where single rounds are far from that average. O(Dim).
+	// PublicSeed alone. The error wraps errors.ErrUnsupported where PublicSeed moves them. O(Dim).
 	AddHits(plus, minus, grad []float64) error
 }

@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -9,11 +10,14 @@ import (
 
 var _ fl.HitMechanism = (*mechanism)(nil)
 
-// AddHits implements fl.HitMechanism, by the calibration. With hash "ideal", and with one entry a report, the probabilities are the same for every
-// PublicSeed; see HashFamily for more entries.
+// AddHits implements fl.HitMechanism, by the calibration. It needs the hash "ideal", or one entry a report: a labelling of the hash "gf2" treats any
+// three labels alike, but not more of them, see HashFamily.
 func (m *mechanism) AddHits(plus, minus, grad []float64) error {
 	if m.aliasing > 0 {
 		return fmt.Errorf("%s: hits: the labels of a round move them: %w", m.round.Mechanism, errors.ErrUnsupported)
+	}
+	if s := m.point.Sparsity; s > 1 && m.point.Hash != HashIdeal {
+		return fmt.Errorf("%s: hits: %w: %w", m.round.Mechanism, fl.Invalid(ParamHash, cmp.Or(m.point.Hash, HashGF2), "must be %s with more than one entry a report: otherwise the labels of a round move the probabilities", HashIdeal), errors.ErrUnsupported)
 	}
 	if len(plus) != m.round.Dim || len(minus) != m.round.Dim {
 		return fmt.Errorf("%s: hits: %w", m.round.Mechanism, fl.Invalid("hits", min(len(plus), len(minus)), "must have dim = %d coordinates", m.round.Dim))

@@ -15,11 +15,14 @@ func TestHitsAreForeseen(t *testing.T) {
 	const rounds, reports = 40, 5000
 	for i, c := range []struct {
 		mechanism, hash string
-		slots           int
-	}{{"coco", "gf2", 4}, {"coco", "ideal", 6}, {"collision", "gf2", 4}, {"collision", "ideal", 5}} {
-		r := roundWith(t, c.mechanism, 3, 1.5, fl.Params{"sparsity": fl.Int(2), "slots": fl.Int(c.slots), "hash": fl.Text(c.hash)})
-		r.Scale = 2
-		grad := []float64{3, -1, 0.2} // 2, −1 and 0.2 after the clip of a coordinate, which is within the clip of all
+		sparsity, slots int
+	}{{"coco", "gf2", 1, 4}, {"coco", "ideal", 2, 6}, {"collision", "gf2", 1, 4}, {"collision", "ideal", 2, 5}} {
+		r := roundWith(t, c.mechanism, 3, 1.5, fl.Params{"sparsity": fl.Int(c.sparsity), "slots": fl.Int(c.slots), "hash": fl.Text(c.hash)})
+		r.Scale = 4 / float64(c.sparsity)
+		grad := []float64{3, -1, 0.2} // 2, −1 and 0.2 after the clip
+		if c.sparsity == 1 {
+			grad[0] = 2
+		}
 		rng := rand.New(rand.NewPCG(uint64(i), 9))
 		var plus, minus, ups, downs [3]float64
 		for round := range rounds {
@@ -72,8 +75,12 @@ func TestHitsAreForeseen(t *testing.T) {
 }
 
 func TestHitsThatCannotBeForeseenAreErrors(t *testing.T) {
-	m := open(t, roundOf(t, "coco", 5, 2, 1)).(fl.HitMechanism)
+	m := open(t, roundOf(t, "coco", 5, 1, 1)).(fl.HitMechanism)
 	var p *fl.ParamError
+	two := open(t, roundOf(t, "coco", 5, 2, 1)).(fl.HitMechanism)
+	if err := two.AddHits(make([]float64, 5), make([]float64, 5), make([]float64, 5)); !errors.Is(err, errors.ErrUnsupported) || !errors.As(err, &p) || p.Param != "hash" {
+		t.Errorf("two entries and the hash gf2: %v", err)
+	}
 	if err := m.AddHits(make([]float64, 5), make([]float64, 4), make([]float64, 5)); !errors.As(err, &p) || p.Param != "hits" {
 		t.Errorf("few hits: %v", err)
 	}

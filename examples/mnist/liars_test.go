@@ -82,7 +82,7 @@ func TestTheStepCheckStopsLiars(t *testing.T) {
 // Liars who are too few for the proved alarm are found by public pictures. The screen and the summary say so, apart from the proved alarm. Honest
 // clients with such pictures are not.
 func TestFewLiarsAreFoundByPublicPictures(t *testing.T) {
-	for share, found := range map[string]bool{"0": false, "0.03": true} {
+	for share, found := range map[string]bool{"0": false, "0.05": true} {
 		dir := t.TempDir()
 		o, model, run, data := small(t, "coco", "--epsilon", "1", "--liars", share, "--public-alarm", "--out", dir)
 		var out strings.Builder

@@ -62,7 +62,7 @@ func (o *options) plan(ctx context.Context, pictures int) (*trainer.Model, *plan
 	if r.MaxLearningRate > 0 {
 		o.bare.LearningRate = min(o.bare.LearningRate, r.MaxLearningRate)
 	}
-	return model, run, o.check.Fits(run)
+	return model, run, o.check.Fit(run)
 }
 
 const softmax, classes, sites = "softmax", 10, 12 // sites where their number is not given

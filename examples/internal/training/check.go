@@ -3,11 +3,13 @@ package training
 import (
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
+	"github.com/hushgrad/hushgrad/sparse"
 	"github.com/hushgrad/hushgrad/trainer"
 )
 
@@ -21,12 +23,25 @@ type Check struct {
 	Means  bool // they raise an alarm: see trainer.PublicAlarm
 }
 
-// Fits refuses to compare means where a run's reports cannot be foreseen.
-func (c *Check) Fits(run *plan.Run) error {
-	m, ok := run.Opened.(fl.HitMechanism)
-	if none := make([]float64, run.Dim); c.Means && (!ok || m.AddHits(slices.Clone(none), slices.Clone(none), none) != nil) {
+// Fit has the rounds of a run take the hash "ideal" where means are compared, with which reports can be foreseen, and refuses mechanisms that have none.
+func (c *Check) Fit(run *plan.Run) error {
+	if !c.Means {
+		return nil
+	}
+	r := run.Template
+	if r.Params.Has(sparse.ParamHash) {
+		r.Params = maps.Clone(r.Params)
+		r.Params[sparse.ParamHash] = fl.Text(sparse.HashIdeal)
+	}
+	template, opened, err := fl.Complete(r)
+	if err != nil {
+		return err
+	}
+	m, ok := opened.(fl.HitMechanism)
+	if none := make([]float64, run.Dim); !ok || m.AddHits(slices.Clone(none), slices.Clone(none), none) != nil {
 		return fl.Invalid("--public-alarm", true, "needs reports that can be foreseen, such as --mechanism coco has, not %s", run.Mechanism)
 	}
+	run.Template, run.Opened = template, opened
 	return nil
 }
 
