@@ -41,7 +41,7 @@ class Progress:
     ) -> None:
         self._total, self._what = total, what
         self._out = sys.stderr if out is None else out
-        self._shown = (self._out.isatty() or "ipykernel" in sys.modules) if shown is None else shown
+        self._shown = _seen(self._out) if shown is None else shown
         self._clock, self._start = clock, clock()
         self._drawn = 0  # characters of the bar that stands there
 
@@ -68,3 +68,8 @@ class Progress:
     def _write(self, text: str) -> None:
         self._out.write(text)
         self._out.flush()
+
+
+def _seen(out: TextIO) -> bool:
+    """Say whether a file is a terminal, or what a notebook shows below a cell."""
+    return out.isatty() or type(out).__module__.partition(".")[0] == "ipykernel"
