@@ -36,7 +36,8 @@ const (
 )
 
 // ParamProof is the name of SharesName's parameter that has each client prove that its vector is short: a client who lies then
-// shifts a mean of n gradients by at most 1.42 times the clip over n, 1.74 times with up to 32 coordinates: as far as an honest client may. Its only value is ProofPrio3. Shares are about 50 times as long, and the noise is up to 1.3 times as large.
+// shifts a mean of n gradients by at most 1.42 times the clip over n, 1.74 times with up to 32 coordinates: as far as an honest client may. The noise is larger
+// by the same factor. Its only value is ProofPrio3. Shares are about 50 times as long.
 const (
 	ParamProof = gaussian.ParamProof
 	ProofPrio3 = gaussian.Prio3

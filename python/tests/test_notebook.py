@@ -34,7 +34,7 @@ def test_the_notebook_plans_trains_and_plots(tmp_path: Path) -> None:
     client.execute()
     outputs = [o for c in notebook.cells for o in c.get("outputs", [])]
     printed = "".join(o.text for o in outputs if o.get("name") == "stdout")
-    assert "ε = 8: accuracy" in printed
+    assert "ε = 8 a report: accuracy" in printed
     assert "no privacy: accuracy" in printed
     assert "expected accuracy" in printed  # the plan
     assert any("image/png" in o.get("data", {}) for o in outputs)

@@ -34,7 +34,7 @@ func (p *Flags) Bind(f *flag.FlagSet) {
 	p.Liars.bind(f)
 	f.Float64Var(&p.expect, "plan-liars", 0, "share of clients that lie, which the plan counts on, as in hushgrad account plan --liars; clients lie with --liars alone")
 	f.BoolVar(&p.CheckSteps, "check-steps", false, "take no step that makes the model worse on public pictures, as steps along means that liars have moved do")
-	f.BoolVar(&p.PublicAlarm, "public-alarm", false, "with --mechanism coco or collision: find means that public pictures do not lead to, which few liars have moved, and leave their coordinates out; false alarms where clients hold other pictures")
+	f.BoolVar(&p.PublicAlarm, "public-alarm", false, "with --mechanism coco or collision, whose rounds take the slower hash ideal then: find means that public pictures do not lead to, which few liars have moved, and leave their coordinates out; false alarms where clients hold other pictures")
 }
 
 // Check tells the request which liars to count on. It refuses parties that the request has no use for, and a request that lacks parties. dashboard is the address of the page, or "".
