@@ -3,47 +3,38 @@ package features
 import (
 	"math"
 
-	"gonum.org/v1/gonum/dsp/fourier"
 	"gonum.org/v1/gonum/floats"
 )
 
 // plane transforms complex pictures of one size. It is not safe for concurrent use.
 type plane struct {
-	rows, cols int
-	along      *fourier.CmplxFFT // of a row
-	down       *fourier.CmplxFFT // of a column
-	turned     []complex128
+	rows, cols                       int
+	along, down, alongBack, downBack fft // of a row, and of a column
+	spare                            []complex128
 }
 
 func newPlane(rows, cols int) *plane {
-	return &plane{rows: rows, cols: cols, along: fourier.NewCmplxFFT(cols), down: fourier.NewCmplxFFT(rows), turned: make([]complex128, rows*cols)}
+	return &plane{
+		rows: rows, cols: cols, spare: make([]complex128, rows*cols),
+		along: newFFT(cols, -1), down: newFFT(rows, -1), alongBack: newFFT(cols, 1), downBack: newFFT(rows, 1),
+	}
 }
 
 // forward replaces a picture, row after row, by its transform, column after column.
 func (p *plane) forward(x []complex128) {
-	for r := range p.rows {
-		row := x[r*p.cols : (r+1)*p.cols]
-		p.along.Coefficients(row, row)
-	}
-	turn(p.turned, x, p.rows, p.cols)
-	for c := range p.cols {
-		p.down.Coefficients(x[c*p.rows:(c+1)*p.rows], p.turned[c*p.rows:(c+1)*p.rows])
-	}
+	down, free := p.down.columns(x, p.spare, p.cols)
+	turn(free, down, p.rows, p.cols)
+	along, _ := p.along.columns(free, down, p.rows)
+	copy(x, along)
 }
 
-// backward undoes forward, but for the factor rows·cols, and returns the absolute values in dst.
+// backward undoes forward, but for the factor rows·cols, and returns the absolute values in dst. It overwrites x.
 func (p *plane) backward(dst []float64, x []complex128) {
-	for c := range p.cols {
-		column := x[c*p.rows : (c+1)*p.rows]
-		p.down.Sequence(column, column)
-	}
-	turn(p.turned, x, p.cols, p.rows)
-	for r := range p.rows {
-		row := p.turned[r*p.cols : (r+1)*p.cols]
-		p.along.Sequence(row, row)
-		for c, v := range row {
-			dst[r*p.cols+c] = math.Sqrt(real(v)*real(v) + imag(v)*imag(v))
-		}
+	along, free := p.alongBack.columns(x, p.spare, p.rows)
+	turn(free, along, p.cols, p.rows)
+	down, _ := p.downBack.columns(free, along, p.cols)
+	for i, v := range down {
+		dst[i] = math.Sqrt(real(v)*real(v) + imag(v)*imag(v))
 	}
 }
 
