@@ -45,21 +45,28 @@ func shiftOf(liars float64, r fl.Round) (float64, error) {
 
 // sway says how far clients who lie move a mean.
 func (run *Run) sway() string {
-	if run.Opened.Guarantee().Trust == fl.NoPrivacy {
+	if run.Liars > 0 {
+		if remark := Sway(run.Template, run.Opened, run.Liars); remark != "" {
+			return remark + ". The plan counts on them"
+		}
+	}
+	return Sway(run.Template, run.Opened, 0.01)
+}
+
+// Sway says how far a share of clients who lie moves a round's mean, and which share moves it by the clip. m is the round's mechanism,
+// from fl.Open. The text is empty where the round promises no privacy.
+func Sway(r fl.Round, m fl.Mechanism, share float64) string {
+	if m.Guarantee().Trust == fl.NoPrivacy {
 		return ""
 	}
-	m, ok := run.Opened.(fl.Swayer)
+	bounded, ok := m.(fl.Swayer)
 	if !ok {
-		return "liars: no bound is known on how far one client who lies moves a mean"
+		return "liars: no bound is stated on how far one client who lies moves a mean"
 	}
 	where := "a coordinate of a mean"
-	if _, ok := run.Opened.(fl.ProvedMechanism); ok {
+	if _, ok := m.(fl.ProvedMechanism); ok {
 		where = "a mean, if both servers are honest,"
 	}
-	share, planned := 0.01, ""
-	if run.Liars > 0 {
-		share, planned = run.Liars, ". The plan counts on them"
-	}
-	far := m.Sway() / run.Template.Scale
-	return fmt.Sprintf("liars: crafted reports of %.3g %% of the clients move %s by up to %.2g times the clip, of %.2g %% by the clip. What honest clients have there is at most the clip%s", 100*share, where, far*share, 100/far, planned)
+	far := bounded.Sway() / r.Scale
+	return fmt.Sprintf("liars: crafted reports of %.3g %% of the clients move %s by up to %.2g times the clip, of %.2g %% by the clip. What honest clients have there is at most the clip", 100*share, where, far*share, 100/far)
 }

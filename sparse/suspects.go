@@ -20,12 +20,28 @@ func (m *mechanism) suspects(h hits) (out []int) {
 	return out
 }
 
-// mostHits returns a number that a binomial variable of n reports and probability p exceeds with a probability of at
-// most fl.SuspectRate over the number of items, by Chernoff's bound.
+// mostHits returns the least number that a binomial variable of n reports and probability p exceeds with a probability of at
+// most fl.SuspectRate over the number of items, or one more.
 func mostHits(n int, p float64, items int) int {
-	const up = 1 + 0x1p-50 // p may have been rounded down
+	const up = 1 + 0x1p-50 // p and a tail may have been rounded down
 	if p *= up; p >= 1 {
 		return n
 	}
-	return binomial.UpperQuantile(n, p, 1-p, math.Log(fl.SuspectRate/float64(items))-0x1p-20)
+	level := fl.SuspectRate / float64(items)
+	most := binomial.UpperQuantile(n, p, 1-p, math.Log(level)-0x1p-20)
+	if most == n {
+		return n
+	}
+	// That is by Chernoff's bound. Above most+1 the probabilities fall at least as fast as a geometric series.
+	next := binomial.PMF(most+1, n, p, 1-p)
+	falls := float64(n-most-1) * p / (float64(most+2) * (1 - p))
+	tail := next / (1 - falls)
+	for most > 0 {
+		tail += binomial.PMF(most, n, p, 1-p)
+		if tail*(1+0x1p-30) > level {
+			break
+		}
+		most--
+	}
+	return most
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
@@ -140,7 +141,7 @@ func (r *roundFlags) run(ctx context.Context, std command.Streams) error {
 	if r.output == jsonOutput {
 		return writeRound(std.Out, complete)
 	}
-	return describeRound(std.Out, complete, m.Guarantee())
+	return describeRound(std.Out, complete, m)
 }
 
 // asked returns the error of a mechanism that lacks a parameter as an error that says what to type.
@@ -152,8 +153,8 @@ func (r *roundFlags) asked(err error) error {
 	return fl.Invalid("--param", "", "must have %s, which --mechanism %s does not choose: type --param %[1]s=VALUE; %[3]s", p.Param, r.round.Mechanism, p.Rule)
 }
 
-// describeRound writes a round for people.
-func describeRound(w io.Writer, r fl.Round, g fl.Guarantee) error {
+// describeRound writes a round of mechanism m for people.
+func describeRound(w io.Writer, r fl.Round, m fl.Mechanism) error {
 	var params []string
 	for _, name := range slices.Sorted(maps.Keys(r.Params)) {
 		params = append(params, fmt.Sprintf("%s = %v", name, r.Params[name]))
@@ -166,7 +167,10 @@ func describeRound(w io.Writer, r fl.Round, g fl.Guarantee) error {
 		closes += ", or at " + r.Deadline.Local().Format(time.RFC1123)
 	}
 	_, err := fmt.Fprintf(w, "round       %s\nmechanism   %s\nestimates   %s of %d coordinates or keys\nreport      %s\nreleased    from %d reports on\ncloses      %s\n",
-		r.ID, strings.Join(append([]string{r.Mechanism}, params...), ", "), strings.Join(append([]string{fl.ColumnMean}, r.Columns...), ", "), r.Dim, g, r.MinReports, closes)
+		r.ID, strings.Join(append([]string{r.Mechanism}, params...), ", "), strings.Join(append([]string{fl.ColumnMean}, r.Columns...), ", "), r.Dim, m.Guarantee(), r.MinReports, closes)
+	if liars, found := strings.CutPrefix(plan.Sway(r, m, 0.01), "liars: "); found && err == nil {
+		_, err = fmt.Fprintf(w, "liars       %s\n", liars)
+	}
 	return err
 }
 

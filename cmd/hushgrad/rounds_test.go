@@ -315,3 +315,21 @@ func TestADeadlineClosesARound(t *testing.T) {
 		t.Errorf("the other round has ended:\n%s", text)
 	}
 }
+
+// A round's text says how far clients who lie move its mean, if it has a bound.
+func TestARoundSaysHowFarLiarsMoveItsMean(t *testing.T) {
+	t.Parallel()
+	for want, args := range map[string][]string{
+		"liars       crafted reports of 1 % of the clients move a coordinate of a mean by up to 0.12 times the clip, of 8.5 % by the clip.":   {"--param", "sparsity=2"},
+		"liars       crafted reports of 1 % of the clients move a mean, if both servers are honest, by up to 0.016 times the clip, of 63 %": {"--mechanism", "gaussian-shares", "--delta", "1e-6", "--param", "proof=prio3"},
+		"liars       no bound is stated": {"--mechanism", "gaussian-shares", "--delta", "1e-6"},
+	} {
+		text := printed(t, append([]string{"round", "--dim", "10", "-o", "text"}, args...)...)
+		if !strings.Contains(text, "\n"+want) {
+			t.Errorf("%v: %q, want %q", args, text, want)
+		}
+	}
+	if text := printed(t, "round", "--dim", "10", "--mechanism", "none", "--epsilon", "inf", "-o", "text"); strings.Contains(text, "liars") {
+		t.Errorf("without privacy: %q", text)
+	}
+}

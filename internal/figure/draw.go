@@ -3,6 +3,7 @@ package figure
 import (
 	"cmp"
 	"fmt"
+	"image/color"
 	"io"
 	"math"
 	"strings"
@@ -102,6 +103,8 @@ func (f *Figure) write(w io.Writer, open func(width, height vg.Length) vg.Canvas
 	size.Y += top
 	opened := open(size.X, size.Y)
 	canvas := draw.NewCanvas(opened, size.X, size.Y)
+	canvas.SetColor(color.White) // an SVG shows the page behind it, which may be dark
+	canvas.Fill(canvas.Rectangle.Path())
 	canvas.FillText(style, vg.Point{X: canvas.Center().X, Y: canvas.Max.Y - margin}, title)
 	area := draw.Crop(canvas, 0, gridWidth-size.X, 0, -top)
 	tiles := draw.Tiles{

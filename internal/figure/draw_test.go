@@ -3,11 +3,13 @@ package figure_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
 	"io"
 	"math"
+	"regexp"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -51,6 +53,20 @@ func TestThePNGIsThePicture(t *testing.T) {
 				t.Fatalf("pixel %d, %d: %v in the PNG, %v in the picture", x, y, got, want)
 			}
 		}
+	}
+}
+
+// An SVG is white behind everything, its title and its legend too: a page may be dark.
+func TestAnSVGHasABackground(t *testing.T) {
+	f := figure.Figure{Title: "Figure 1", Panels: []figure.Panel{{Series: lines("a", "b")}}}
+	var b bytes.Buffer
+	if err := f.WriteSVG(&b); err != nil {
+		t.Fatal(err)
+	}
+	size := regexp.MustCompile(`viewBox="0 0 ([0-9.]+) ([0-9.]+)"`).FindSubmatch(b.Bytes())
+	first := regexp.MustCompile(`(?s)<(?:path|text)[^>]*>`).Find(b.Bytes())
+	if want := fmt.Sprintf("<path d=\"M0,0L%[1]s,0L%[1]s,%[2]sL0,%[2]sZ\" style=\"fill:#FFFFFF\" />", size[1], size[2]); string(first) != want {
+		t.Errorf("first of all %s, want %s", first, want)
 	}
 }
 
