@@ -91,4 +91,5 @@ def test_the_digits_are_learned_through_the_filters(tmp_path: Path) -> None:
         row = rows["NVFlare's SVTPrivacy, 1 of 650 weights", epsilon]
         assert row["epsilon_report"] == pytest.approx(epsilon)
         assert row["epsilon_run"] == pytest.approx(12 * epsilon)
-        assert 0.4 < row["accuracy"] < 0.9  # 0.67 and 0.77 with a standard deviation of 0.04
+        # 0.64 and 0.69 with a standard deviation of 0.06. Chance gives 0.1.
+        assert 0.3 < row["accuracy"] < 0.95

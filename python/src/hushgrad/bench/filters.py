@@ -80,9 +80,10 @@ class Svt:
 def held(settings: Svt, delta: float, dim: int = DIM) -> float:
     """Return the ε at δ that holds for one update of a client, whatever its data.
 
-    What SVTPrivacy says of itself, the sum of its three shares, is not proved. The proof of the
-    sparse vector technique is for a search that stops at the c-th value above the threshold. The
-    filter compares all values, again and again until c are above, and sends c of those.
+    What SVTPrivacy says of itself is the sum of its three shares. The proof of the sparse vector
+    technique does not give that: it is for a search that stops at the c-th value above the
+    threshold. The filter compares all values, again and again until c are above, and sends c of
+    those.
 
     This holds: a comparison has Laplace noise of 2·c·γ/ε_query, and what it compares moves by at
     most γ, so that it costs ε_query/(2·c). There are at most dim in a pass. δ is for more passes.
