@@ -14,6 +14,7 @@ from . import digits, report
 
 CONTENDERS = ("hushgrad", "two-servers", "local-honest", "local-clip", "central", "none")
 WAYS = ("local", "two-servers", "central", "network", "none")
+FILTERS = ("svt", "percentile")
 QUICK = {"clients": 20, "rounds": 3, "repeats": 1, "epsilon": [8.0]}
 FULL = {"clients": 200, "rounds": 20, "repeats": 3, "epsilon": [1.0, 2.0, 4.0, 8.0]}
 
@@ -50,7 +51,13 @@ def arguments(given: list[str]) -> argparse.Namespace:
     add("--rounds", type=int, default=12, help="rounds of a run (default 12)")
     add("--divisions", type=int, default=5, help="divisions of the pictures (default 5)")
     add("--first", type=int, default=1, help="number of the first division (default 1)")
-    add("--only", nargs="+", choices=WAYS, default=WAYS, help="ways to train")
+    add(
+        "--only",
+        nargs="+",
+        choices=WAYS + FILTERS,
+        default=WAYS,
+        help=f"ways to train (default {' '.join(WAYS)}); svt and percentile are NVFlare's filters",
+    )
     add("--out", type=Path, help="folder for digits.json and digits.md")
     settings = parser.parse_args(given)
     if settings.command == "digits":
@@ -107,14 +114,26 @@ def _digits(settings: argparse.Namespace, command: str) -> int:
     except ImportError as error:
         print(f"{error}: pip install 'hushgrad[bench]'", file=sys.stderr)
         return 1
-    ways = planned.ways(settings.only, settings.rounds)
+    ways = [*planned.ways(settings.only, settings.rounds)]
+    packages = ["hushgrad", "numpy", "scikit-learn"]
     notes = [
         f"digits of scikit-learn, {settings.divisions} divisions: 300 public pictures, 200 clients "
         f"with 5 or 6 each, 360 for the test; all clients in each of {settings.rounds} rounds"
     ]
+    if set(settings.only) & set(FILTERS):
+        try:
+            from . import filters
+        except ImportError as error:
+            print(f"{error}: pip install 'hushgrad[bench,nvflare]'", file=sys.stderr)
+            return 1
+        ways += filters.ways(settings.only, settings.rounds)
+        packages.append("nvflare")
+        notes.append(
+            "clip, fraction and learning rate of NVFlare's filters were searched on divisions 1 to "
+            "3, with their tests; the other ways are planned from the public pictures alone"
+        )
 
     def made(rows: list[report.Row]) -> dict[str, Any]:
-        packages = ["hushgrad", "numpy", "scikit-learn"]
         return report.document("digits", rows, command, notes=notes, packages=packages, quick=False)
 
     divisions = range(settings.first, settings.first + settings.divisions)

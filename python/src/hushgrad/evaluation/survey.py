@@ -34,12 +34,14 @@ class Survey:
     expected : mapping of str to Measure
         What a round of the planned clients would read, if they differ as much as answers can. Its
         standard errors are to be expected at most, or nearly.
+    shape : mapping
+        Mechanism, ε and parameters of the rounds, as :meth:`hushgrad.Round.new` takes them.
     """
 
     question: Question
     plan: Plan
     expected: Measures
-    _shape: Mapping[str, Any] = field(repr=False)
+    shape: Mapping[str, Any] = field(repr=False)
 
     def round(self, id: str, *, min_reports: int | None = None) -> Round:  # noqa: A002
         """Return a round that asks the question, with fresh public randomness.
@@ -53,7 +55,7 @@ class Survey:
             weakens what is promised behind a shuffler.
         """
         least = self.plan.cohort if min_reports is None else min_reports
-        return _round(self.question, self._shape, id, least)
+        return _round(self.question, self.shape, id, least)
 
     def read(self, estimate: Estimate) -> Measures:
         """Return the answer, by name: see the question."""

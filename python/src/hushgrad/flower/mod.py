@@ -10,13 +10,14 @@ from logging import getLogger
 from flwr.app import ArrayRecord, ConfigRecord, Context, Error, Message, MessageType, RecordDict
 
 from ..errors import HushgradError, PolicyRefused, invalid
-from ..federated import Node, once, received
+from ..federated import Node, evaluation, once, received
 from ..ledger import Ledger, Reservation
 from ..policy import Policy
 from ..rounds import Round
-from . import evaluation, records
+from . import records
 from .answered import answered, note
 from .collected import collecting
+from .evaluation import HOW, WHERE, found
 from .unit import Unit, checked
 
 log = getLogger("flwr")
@@ -152,11 +153,8 @@ class HushgradMod:
             reply = _answer(msg, context, call_next)
             if reply.has_error():
                 return reply
-            rows = evaluation.answer(question, round_, self._unit, reply)
-            if self._unit == "example" and round_.about_records:
-                report = round_.encode_records(rows, ledger=reservation)
-            else:
-                report = round_.encode(rows, ledger=reservation, unit=self._unit)
+            rows = evaluation.answer(question, round_, self._unit, found(reply), WHERE)
+            report = evaluation.encoder(round_, rows, self._unit)(ledger=reservation)
         note(round_, context)
         return _sent(msg, report)
 
@@ -185,7 +183,7 @@ class HushgradMod:
         if not (self._allow_evaluate and node.allow_evaluate):
             raise PolicyRefused(
                 f"the reply to a message of type {msg.metadata.message_type!r} would not be "
-                f"private: {evaluation.HOW}",
+                f"private: {HOW}",
                 *("message_type", repr(msg.metadata.message_type), "must be train"),
             )
 

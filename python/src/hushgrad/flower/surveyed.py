@@ -11,7 +11,7 @@ from flwr.app import ArrayRecord, Message, MetricRecord
 from ..errors import TooFewReports
 from ..evaluation import Survey
 from ..federated import PlainReply
-from . import evaluation as questions
+from ..federated import evaluation as questions
 from .opened import Opened, Rounds
 from .replies import answers
 

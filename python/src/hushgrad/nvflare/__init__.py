@@ -17,6 +17,29 @@ The filter turns the model that a training script sends into a report of its dif
 model that came. Nothing else of the result leaves. The aggregator estimates the mean difference,
 and FedAvg adds it to its model. A site sets a policy and a ledger of its own in the scope of its
 ``privacy.json``.
+
+Every round logs these metrics, and returns them as metrics of the model:
+
+- ``hushgrad.reports``; ``hushgrad.refused`` and ``hushgrad.failed``, which count sites;
+  ``hushgrad.bytes-per-report``;
+- ``hushgrad.std-err``: root mean square of the standard errors of the mean update. They are
+  on the large side where there are few reports;
+- ``hushgrad.signal-to-noise``: Euclidean norm of the mean update, without what noise adds to
+  it, over the ``noise_norm`` of the estimate, or the norm of the standard errors where a
+  few reports that agree make that 0;
+- ``hushgrad.epsilon-local``: of one report, against everybody;
+- ``hushgrad.epsilon-local-total``: of a client that took part in all rounds so far;
+- ``hushgrad.epsilon-central-if-shuffled``: the same client, composed, only against a party
+  that sees nothing but shuffled reports, at ``hushgrad.delta``;
+- ``hushgrad.epsilon-two-servers``: with gaussian-shares, against either of two servers
+  alone, at ``hushgrad.delta``. There is no local ε then.
+
+With the unit "example" a client is one record of a site.
+
+With ``evaluation`` sites also send a report of the metrics of their training script, and the
+metrics have the answer: each measure by its name, with ``.std-err``, ``.low`` and ``.high``
+beside it, and ``hushgrad.evaluation.reports``, ``.refused``, ``.failed`` and
+``.epsilon-local``. Every ε of a total is then of both kinds of reports together.
 """
 
 from ..federated import PlainReply

@@ -6,15 +6,9 @@
 
 from __future__ import annotations
 
-import secrets
 import threading
-from collections.abc import Mapping
-from logging import getLogger
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from nvflare.apis.dxo import DataKind
 from nvflare.apis.event_type import EventType
 from nvflare.apis.fl_context import FLContext
 from nvflare.apis.shareable import Shareable
@@ -23,19 +17,16 @@ from nvflare.app_common.aggregators.model_aggregator import ModelAggregator
 from nvflare.app_common.app_constant import AppConstants
 from nvflare.app_common.app_event_type import AppEventType
 
-from ..errors import HushgradError, TooFewReports, invalid
-from ..federated import Run, chosen, estimate, measures, noisy
-from ..federated.models import size
+from ..errors import HushgradError, invalid
+from ..evaluation import Survey
+from ..evaluation.carried import carried
 from ..federated.planned import TRUSTS_OTHERS, planned
 from ..federated.steps import Steps
 from ..planning import Plan
-from ..rounds import Round
-from . import messages
-from .messages import arrays
+from .evaluation import Evaluation
 from .opened import Opened
-from .sealed import Sealed
-
-log = getLogger(__name__)
+from .rounds import Rounds
+from .training import Training
 
 
 class HushgradAggregator(ModelAggregator):
@@ -54,23 +45,8 @@ class HushgradAggregator(ModelAggregator):
     floating-point numbers: ``train`` says which ones do. All other arrays stay as they are, bit
     by bit.
 
-    Every round logs these metrics, and returns them as metrics of the model:
-
-    - ``hushgrad.reports``; ``hushgrad.refused`` and ``hushgrad.failed``, which count sites;
-      ``hushgrad.bytes-per-report``;
-    - ``hushgrad.std-err``: root mean square of the standard errors of the mean update. They are
-      on the large side where there are few reports;
-    - ``hushgrad.signal-to-noise``: Euclidean norm of the mean update, without what noise adds to
-      it, over the ``noise_norm`` of the estimate, or the norm of the standard errors where a
-      few reports that agree make that 0;
-    - ``hushgrad.epsilon-local``: of one report, against everybody;
-    - ``hushgrad.epsilon-local-total``: of a client that took part in all rounds so far;
-    - ``hushgrad.epsilon-central-if-shuffled``: the same client, composed, only against a party
-      that sees nothing but shuffled reports, at ``hushgrad.delta``;
-    - ``hushgrad.epsilon-two-servers``: with gaussian-shares, against either of two servers
-      alone, at ``hushgrad.delta``. There is no local ε then.
-
-    With the unit "example" a client is one record of a site.
+    Every round logs metrics, and returns them as metrics of the model: see
+    :mod:`hushgrad.nvflare`.
 
     Parameters
     ----------
@@ -111,6 +87,10 @@ class HushgradAggregator(ModelAggregator):
         job's last round leads to the average, and the job ends with it. It has less noise.
     central_delta : float
         δ at which the central ε is stated.
+    evaluation : Survey, optional
+        What sites are asked about the model that they get, see :func:`hushgrad.evaluation.ask`, in
+        as many rounds as it is planned for: evenly over the job, and in its last round. In a job's
+        files it is a dict.
 
     Raises
     ------
@@ -134,6 +114,7 @@ class HushgradAggregator(ModelAggregator):
         momentum: float = 0.0,
         averaging: float = 0.0,
         central_delta: float = 1e-6,
+        evaluation: Survey | dict[str, Any] | None = None,
     ) -> None:
         super().__init__()
         if unit not in ("client", "example"):
@@ -154,12 +135,21 @@ class HushgradAggregator(ModelAggregator):
         self.momentum = momentum
         self.averaging = averaging
         self.central_delta = central_delta
+        self.evaluation = carried(evaluation) if isinstance(evaluation, Survey) else evaluation
         self._lock = threading.Lock()
         self._open: Opened | None = None
-        self._run = Run(central_delta, log)
-        self._steps = Steps(server_lr, momentum, averaging)
-        self._said = False  # which arrays get noise
-        self._sealed = None if shuffled is None else Sealed(shuffled)
+        self._rounds = Rounds(unit, shuffled, central_delta)
+        steps, asked = Steps(server_lr, momentum, averaging), self.evaluation
+        question = None if asked is None else Evaluation(asked, self._rounds)
+        given: dict[str, Any] = dict(
+            epsilon=epsilon,
+            scale=scale,
+            mechanism=mechanism,
+            delta=delta,
+            min_reports=min_reports,
+            **(params or {}),
+        )
+        self._training = Training(given, train, unit, self._rounds, steps, question)
 
     @classmethod
     def from_plan(
@@ -205,14 +195,16 @@ class HushgradAggregator(ModelAggregator):
     def handle_event(self, event_type: str, fl_ctx: FLContext) -> None:
         """Put the round into the task that is about to be sent."""
         super().handle_event(event_type, fl_ctx)
-        if event_type == EventType.END_RUN and self._sealed is not None:
+        if event_type == EventType.END_RUN:
             self.reset_stats()
-            self._sealed.close()
+            self._rounds.close()
         if event_type == AppEventType.BEFORE_TRAIN_TASK:
             try:
                 task = fl_ctx.get_prop(AppConstants.TRAIN_SHAREABLE)
                 if isinstance(task, Shareable):
-                    self._send(task)
+                    with self._lock:
+                        self._open = self._open or self._training.open(task)
+                        self._training.send(self._open, task)
             except HushgradError as error:  # an error in a handler would be lost
                 self.system_panic(f"{type(error).__name__}: {error}", fl_ctx)
 
@@ -220,7 +212,7 @@ class HushgradAggregator(ModelAggregator):
         """Take note of what a site sent."""
         with self._lock:
             if self._open is not None:
-                self._open.accept(self._sender(model), model.params or {})
+                self._open.receive(self._sender(model), model.params or {})
 
     def aggregate_model(self) -> FLModel:
         """Return the step, and the metrics of the round.
@@ -234,79 +226,13 @@ class HushgradAggregator(ModelAggregator):
             opened, self._open = self._open, None  # a round is estimated once
         if opened is None:
             return FLModel(params_type=ParamsType.DIFF, params={})
-        if opened.plain is not None:
-            self._abort(opened)
-            raise opened.plain
-        answers = opened.answers
-        mean: NDArray[np.float64] | None = None
-        quality: dict[str, float] = {}
-        try:
-            counted = estimate if self._sealed is None else self._sealed.shuffled().estimate
-            result = counted(opened.round, answers, _rejected, unit=self.unit)
-        except TooFewReports as error:
-            log.warning("hushgrad: %s is given up: %s", opened.round.id, error)
-        else:
-            quality = measures(result, sum(len(report) for _, report in answers.reports))
-            mean = result.mean
-        metrics: dict[str, float] = {
-            "hushgrad.reports": answers.counted,
-            "hushgrad.refused": answers.refused,
-            "hushgrad.failed": answers.failed,
-            # What a failed site sent may have been a report.
-            **self._run.promise(opened.round, answers.counted, lost=answers.failed),
-            **quality,
-        }
-        log.info("hushgrad: %s: %s", opened.round.id, _printed(metrics))
-        step = self._steps.step(opened.model, mean, last=opened.last)
-        return FLModel(params_type=ParamsType.DIFF, params=step, metrics=metrics)
+        return self._training.step(opened)
 
     def reset_stats(self) -> None:
         """Forget the round that is open, as NVFlare demands at the start of the next one."""
         with self._lock:
             opened, self._open = self._open, None
-        if opened is not None:
-            self._abort(opened)
-
-    def _send(self, data: Shareable) -> None:
-        """Put the round that is open, or a new one, into a task."""
-        with self._lock:
-            if self._open is None:
-                self._open = self._new(data)
-            data.set_header(messages.ROUND, self._open.round.description)
-            data.set_header(messages.UNIT, self.unit)
-            data.set_header(messages.TRAIN, list(self._open.model))
-
-    def _new(self, data: Shareable) -> Opened:
-        model = arrays(data, (DataKind.WEIGHTS,))
-        if model is None:
-            raise invalid("model", "another type", "must be a dict of NumPy arrays")
-        names = chosen(model, self.train)
-        if not self._said:
-            log.info("hushgrad: %s", noisy(model, names))
-            self._said = True
-        number = int(data.get_header(AppConstants.CURRENT_ROUND) or 0)
-        name = f"round-{number}"
-        if self._sealed is not None:  # the server knows the rounds of other jobs
-            name += f"-{secrets.token_hex(8)}"
-        round_ = Round.new(
-            name,
-            dim=size(model, names),
-            epsilon=self.epsilon,
-            scale=self.scale,
-            mechanism=self.mechanism,
-            delta=self.delta,
-            min_reports=self.min_reports,
-            **(self.params or {}),
-        )
-        if self._sealed is not None:
-            round_ = self._sealed.shuffled().open(round_)
-        last = number + 1 == data.get_header(AppConstants.NUM_ROUNDS)
-        return Opened(round_, {name: model[name].copy() for name in names}, last=last)
-
-    def _abort(self, opened: Opened) -> None:
-        """End a round on the server that would count its sealed reports."""
-        if self._sealed is not None:
-            self._sealed.shuffled().abort(opened.round)
+        self._rounds.abort(opened)
 
     def _sender(self, model: FLModel) -> str:
         """Return the name of the site that sent a model."""
@@ -315,12 +241,3 @@ class HushgradAggregator(ModelAggregator):
             return str(name)
         peer = self.fl_ctx and self.fl_ctx.get_peer_context()
         return str(peer and peer.get_identity_name())
-
-
-def _rejected(site: str, error: HushgradError) -> None:
-    log.info("hushgrad: %s: %s", site, error)
-
-
-def _printed(metrics: Mapping[str, float]) -> str:
-    # All digits: an ε that is rounded may be less than what holds.
-    return ", ".join(f"{name.removeprefix('hushgrad.')} {v:.15g}" for name, v in metrics.items())

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from nvflare.apis.dxo import from_shareable
+from nvflare.apis.dxo import DataKind, MetaKey, from_shareable
 from nvflare.apis.shareable import Shareable
 
 ROUND = "hushgrad.round"
@@ -28,6 +28,16 @@ REPORT = "hushgrad.report"
 REFUSED = "hushgrad.refused"
 """Parameter of a result without reports: why the site refused to take part."""
 
+QUESTION = "hushgrad.question"
+"""Header of a task: what sites are asked, and the round of the answers. Parameter of a result:
+its digest."""
+
+ANSWER = "hushgrad.answer"
+"""Parameter of a result: the reports that answer the question, packed."""
+
+UNANSWERED = "hushgrad.unanswered"
+"""Parameter of a result without such reports: why the site did not answer."""
+
 
 def kind(shareable: Shareable) -> str | None:
     """Return the kind of data, or None where there is none."""
@@ -35,6 +45,17 @@ def kind(shareable: Shareable) -> str | None:
         return from_shareable(shareable).data_kind
     except ValueError:
         return None
+
+
+def metrics(shareable: Shareable) -> dict[str, Any]:
+    """Return the metrics that a training script has put into its result, alone or with a model."""
+    try:
+        sent = from_shareable(shareable)
+    except ValueError:
+        return {}
+    alone = sent.data_kind == DataKind.METRICS
+    found = sent.data if alone else sent.get_meta_prop(MetaKey.INITIAL_METRICS)
+    return found if isinstance(found, dict) else {}
 
 
 def arrays(shareable: Shareable, kinds: tuple[str, ...]) -> dict[str, NDArray[Any]] | None:

@@ -37,6 +37,11 @@ class HushgradPrivatize(Filter):
     nothing else of the training. What is refused is a result without reports that says why,
     and the job goes on. A result for a task without a round becomes an error without content.
 
+    Where the server asks a question, the metrics that the training script returns become one more
+    report. It is accepted and paid for as the other one is, from the same purpose of the ledger,
+    and each leaves without the other. With the unit "example" a metric is a list of numbers, one
+    for each record.
+
     NVFlare lets no filter skip a task: a site that refuses trains all the same.
 
     The site decides. The properties of its scope (``privacy.json`` in the folder ``local`` of
@@ -132,14 +137,19 @@ class HushgradPrivatize(Filter):
         try:
             simulated = fl_ctx.get_prop(FLContextKey.SIMULATE_MODE, default=False)
             answered = _answered[site] if simulated else None
-            left = task.leaves(shareable, Node(settings), answered)
+            refused = partial(self._refused, fl_ctx)
+            left = task.leaves(shareable, Node(settings), answered, refused)
         except HushgradError as error:
-            # An event would carry the message to the server, if the job asks for that.
-            self.log_warning(fl_ctx, f"hushgrad: {error}", fire_event=False)
+            self._refused(fl_ctx, error)
             left = task.refusal(error)
         if left is not shareable:
             fl_ctx.set_prop(_DONE, left, private=True, sticky=False)
         return left
+
+    def _refused(self, fl_ctx: FLContext, error: HushgradError) -> None:
+        """Put what is refused into the log of the site."""
+        # An event would carry the message to the server, if the job asks for that.
+        self.log_warning(fl_ctx, f"hushgrad: {error}", fire_event=False)
 
     def _warn(self, fl_ctx: FLContext, text: str) -> None:
         """Put a warning about private data into the log of the site, and into no event."""

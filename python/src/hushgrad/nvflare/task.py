@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from nvflare.apis.fl_constant import ReturnCode
 from nvflare.apis.shareable import Shareable, make_reply
 
 from ..errors import HushgradError, PolicyRefused, invalid
-from ..federated import Node, difference, differences, once, received
+from ..federated import Node, difference, differences, evaluation, once, received
 from ..federated.models import Model, Row, Warn
 from ..ledger import Ledger
 from ..rounds import RecordSum, Round
@@ -41,6 +41,7 @@ class Task:
         self._model: dict[str, NDArray[Any]] | None = None
         self._settings: Mapping[str, object] = {}
         self._warn: Warn = _ignore
+        self._question: Mapping[str, Any] = {}
         self._round: Round | None = None
         self._sum: RecordSum | None = None  # of what the training script has added
         self._refused = False
@@ -58,6 +59,8 @@ class Task:
         self._description = data.get_header(messages.ROUND)
         self._unit = data.get_header(messages.UNIT)
         self._train = data.get_header(messages.TRAIN)
+        question = cast("object", data.get_header(messages.QUESTION))
+        self._question = question if isinstance(question, dict) else {}
         if self._description is not None:
             model = arrays(data, (DataKind.WEIGHTS,))
             self._model = model and {name: array.copy() for name, array in model.items()}
@@ -76,7 +79,7 @@ class Task:
             return  # the result says why
         if self._round is None or self._sum is None:
             try:
-                round_ = self._accepted(Node(self._settings))
+                round_ = self._accepted(Node(self._settings), self._description)
             except HushgradError:
                 self._refused = True
                 return
@@ -88,10 +91,28 @@ class Task:
             self._round, self._sum = round_, RecordSum(round_)
         self._sum.add(self._rows(self._round, updates, changes=True))
 
-    def leaves(self, result: Shareable, node: Node, answered: set[str] | None) -> Shareable:
-        """Return what may leave of a result.
+    def leaves(
+        self,
+        result: Shareable,
+        node: Node,
+        answered: set[str] | None,
+        refused: Callable[[HushgradError], None],
+    ) -> Shareable:
+        """Return what may leave of a result: reports, and why there are none.
 
-        A node of a simulation remembers what it has answered.
+        Training and evaluation are refused by themselves: a report of one leaves without the other.
+
+        Parameters
+        ----------
+        answered : set of str, optional
+            Digests of the rounds that a site of a simulation has answered.
+        refused : callable
+            Gets what is refused.
+
+        Raises
+        ------
+        PolicyRefused
+            If the task has no round, and its result would not be private.
         """
         code = result.get_return_code()
         if code != ReturnCode.OK:
@@ -99,10 +120,36 @@ class Task:
         if self._description is None:
             self._check_other(result, node)
             return result
-        round_ = self._accepted(node)
+        content: dict[str, object] = {}
+        try:
+            round_ = self._accepted(node, self._description)
+            report = self._paid(round_, node, answered, partial(self._encoder, round_, result))
+            content |= {messages.ROUND: round_.digest, messages.REPORT: report}
+        except HushgradError as error:
+            refused(error)
+            content[messages.REFUSED] = _why(error)
+        if not self._question:
+            return _reply(content)
+        try:
+            round_ = self._accepted(node, self._question.get("round"))
+            report = self._paid(round_, node, answered, partial(self._answer, round_, result))
+            content |= {messages.QUESTION: round_.digest, messages.ANSWER: report}
+        except HushgradError as error:
+            refused(error)
+            content[messages.UNANSWERED] = _why(error)
+        return _reply(content)
+
+    def _paid(
+        self,
+        round_: Round,
+        node: Node,
+        answered: set[str] | None,
+        made: Callable[[], Callable[..., bytes]],
+    ) -> bytes:
+        """Return a report that the site's ledger has paid for, if the site has one."""
         purpose = node.purpose or ("nvflare" if node.unit == "client" else "nvflare-records")
         once(round_, node, purpose, answered)
-        encode = self._encoder(round_, result)
+        encode = made()
         if node.ledger is None:
             reports = encode()
         else:
@@ -110,26 +157,33 @@ class Task:
                 reports = encode(ledger=ledger)
         if answered is not None:
             answered.add(round_.digest)
-        return _reply({messages.ROUND: round_.digest, messages.REPORT: bytes(reports)})
+        return bytes(reports)
+
+    def _answer(self, round_: Round, result: Shareable) -> Callable[..., bytes]:
+        """Return what makes the report of the metrics of a result."""
+        asked_for = evaluation.question(self._question, round_)
+        found = messages.metrics(result)
+        unit = str(self._unit)
+        rows = evaluation.answer(asked_for, round_, unit, found, "the metrics of the FLModel")
+        return evaluation.encoder(round_, rows, unit)
 
     def refusal(self, error: HushgradError) -> Shareable:
-        """Return what says why. It quotes the rule, and nothing that the training made."""
+        """Return what says why nothing leaves."""
         if self._description is None:
             return make_reply(ReturnCode.TASK_RESULT_FILTER_ERROR)
-        parts = (type(error).__name__, error.param, error.rule)
-        return _reply({messages.REFUSED: ": ".join(part for part in parts if part)})
+        return _reply({messages.REFUSED: _why(error)})
 
     def _demands(self) -> list[HushgradPrivatize]:
         """Return the filters of the job. The site's filters demand what its scope says."""
         key = FilterContextKey.SOURCE
         return [each for each in self.filters if each.get_prop(key) != FilterSource.SITE]
 
-    def _accepted(self, node: Node) -> Round:
+    def _accepted(self, node: Node, description: object) -> Round:
         """Return the round, if the site and the job accept it."""
         policies = {each.policy() for each in self._demands()} - {None} or {None}
         rounds = [
             node.accept(
-                *(self._description, policy),
+                *(description, policy),
                 server="HushgradAggregator",
                 client="HushgradPrivatize",
             )
@@ -155,9 +209,7 @@ class Task:
         if self._sum is not None:
             self._sum.add(rows)
             return self._sum.encode
-        if self._unit == "example" and round_.about_records:
-            return partial(round_.encode_records, rows)
-        return partial(round_.encode, rows, unit="example" if self._unit == "example" else "client")
+        return evaluation.encoder(round_, rows, str(self._unit))
 
     def _rows(self, round_: Round, trained: Model, *, changes: bool) -> Row:
         """Return the updates of trained models, or of the changes that training has made."""
@@ -188,6 +240,11 @@ class Task:
 
 def _ignore(_: str) -> None:
     """Warn nobody: there was no task."""
+
+
+def _why(error: HushgradError) -> str:
+    """Return the rule that refused. It quotes nothing that the training made."""
+    return ": ".join(part for part in (type(error).__name__, error.param, error.rule) if part)
 
 
 def _reply(data: dict[str, object]) -> Shareable:
