@@ -154,6 +154,70 @@ def test_hospitals_send_sums_of_their_records() -> None:
     assert np.all(federation.model > 0)  # which a mean far above its noise makes sure
 
 
+def test_a_client_that_fails_is_named_and_no_round_before_is_lost() -> None:
+    broken: list[int] = []
+
+    def client(number: int, model: Floats) -> Floats:
+        if number in broken:
+            raise ValueError("no such file")
+        return pull(TARGETS[number], model)
+
+    run = planned(rounds=4)
+    federation = Federation([partial(client, i) for i in range(40)], np.zeros(30))
+    assert len(federation.fit(run, rounds=2)) == 2
+    before = federation.model.tobytes()
+    broken.append(7)
+    with pytest.raises(hushgrad.HushgradError) as failed:
+        federation.fit(run)
+    assert str(failed.value).startswith("client 7: got ValueError: no such file, rule: must return")
+    assert "call fit again with the same plan" in str(failed.value)
+    assert isinstance(failed.value.__cause__, ValueError)
+    assert federation.model.tobytes() == before
+    broken.clear()
+    rest = federation.fit(run)
+    assert [metrics["hushgrad.reports"] for metrics in rest] == [40]  # the lost round is paid for
+    assert rest[-1]["hushgrad.epsilon-local-total"] <= 16
+    assert federation.model.tobytes() != before
+
+
+def test_a_gradient_that_is_not_finite_counts_as_zero(caplog: pytest.LogCaptureFixture) -> None:
+    exact: list[Floats] = []
+    for wrong in (np.nan, np.inf, 0.0):
+
+        def client(number: int, model: Floats, wrong: float = wrong) -> Floats:
+            return np.full(30, wrong) if number == 7 else pull(TARGETS[number], model)
+
+        clients = [partial(client, i) for i in range(40)]
+        federation, run = Federation(clients, np.zeros(30)), without_privacy(rounds=1)
+        (metrics,) = federation.fit(run)
+        assert (metrics["hushgrad.reports"], metrics["hushgrad.failed"]) == (40, 0)
+        exact.append(federation.model)
+    np.testing.assert_allclose(exact[0], exact[2])
+    np.testing.assert_allclose(exact[1], exact[2])
+    said = [record.getMessage() for record in caplog.records if "diverged" in record.getMessage()]
+    assert len(said) == 2
+    assert all(
+        text.startswith("hushgrad: client 7: the training has diverged: 30 ") for text in said
+    )
+    assert all("Lower the learning rate" in text for text in said)
+
+
+def test_frames_are_those_of_pandas() -> None:
+    pytest.importorskip("pandas")
+    history = Federation(pulls(), np.zeros(30)).fit(planned(), evaluate=lambda model: 0.5)
+    frame = history.to_frame()
+    assert (frame.index.name, list(frame.index)) == ("round", [1, 2, 3, 4])
+    assert list(frame["accuracy"]) == [0.5] * 4
+    server = hushgrad.Round.new("r", dim=3, epsilon=4, scale=1, sparsity=2, min_reports=1)
+    counts = server.aggregator()
+    counts.add(hushgrad.Round(server.description, Policy(4)).encode(np.zeros((50, 3))))
+    estimate = counts.estimate()
+    frame = estimate.to_frame()
+    assert list(frame.columns) == ["mean", "std_err"]
+    assert frame["mean"].to_numpy().tolist() == estimate.mean.tolist()
+    assert frame["std_err"].to_numpy().tolist() == estimate.std_err.tolist()
+
+
 def test_wrong_arguments_are_named() -> None:
     run, zeros = planned(), np.zeros(30)
     clients = pulls()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import os
 import subprocess
 import sys
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -112,6 +114,13 @@ def test_the_lines_for_records_are_python() -> None:
 
 def test_the_lines_for_pytorch_add_updates(monkeypatch: pytest.MonkeyPatch) -> None:
     torch: Any = pytest.importorskip("torch")
+    if importlib.util.find_spec("torch.func") is None:  # PyTorch 1.13 has its functions elsewhere
+        functorch: Any = pytest.importorskip("functorch")
+        stateless: Any = importlib.import_module("torch.nn.utils.stateless")
+        func: Any = ModuleType("torch.func")
+        func.grad, func.vmap = functorch.grad, functorch.vmap
+        func.functional_call = stateless.functional_call
+        monkeypatch.setitem(sys.modules, "torch.func", func)
     *_, sums, lines, _, _ = blocks(DOCS / "flower.md", "python")
     be_a_task(monkeypatch)
     names: dict[str, Any] = {}

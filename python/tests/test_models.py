@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hushgrad import InvalidParameter
+from hushgrad import InvalidParameter, plan
 from hushgrad.federated import chosen, difference, moved
-from hushgrad.models import coefficients, flatten, set_coefficients, trainable, unflatten
+from hushgrad.models import coefficients, flatten, gradients, set_coefficients, trainable, unflatten
 
 os.environ.setdefault("KERAS_BACKEND", "jax")
 
@@ -60,6 +60,61 @@ def test_a_parameter_with_two_names_trains_under_the_last_one() -> None:
     }
     model.load_state_dict(arrays)
     assert (model[0].weight == 1).all()
+
+
+def test_gradients_of_batches_are_pytorchs() -> None:
+    torch: Any = pytest.importorskip("torch")
+    torch.manual_seed(1)
+    nn = torch.nn
+    model = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2, bias=False), nn.Dropout(0))
+    model[0].bias.requires_grad_(False)
+    loss, x, y = nn.CrossEntropyLoss(), torch.randn(7, 4), torch.arange(7) % 2
+    each = gradients(model, loss, torch.utils.data.DataLoader([*zip(x, y, strict=True)]))
+    assert {name: array.shape for name, array in each.items()} == {
+        "0.weight": (7, 3, 4),
+        "2.weight": (7, 2, 3),
+    }
+    (whole,) = gradients(model, loss, [(x, y)])["0.weight"]
+    np.testing.assert_allclose(each["0.weight"].mean(axis=0), whole, rtol=1e-5, atol=1e-7)
+    wanted = torch.autograd.grad(loss(model(x[2:3]), y[2:3]), model[2].weight)[0].numpy()
+    np.testing.assert_allclose(each["2.weight"][2], wanted, rtol=1e-5, atol=1e-7)
+    parts = [gradients(model, loss, [(x[i : i + 1], y[i : i + 1])]) for i in range(7)]
+    assert np.array_equal(np.concatenate([p["2.weight"] for p in parts]), each["2.weight"])
+    run = plan(public=each, clients=100, epsilon=4, force=True)
+    assert run.dim == 3 * 4 + 2 * 3
+    kept = {name: array.tobytes() for name, array in each.items()}
+    gradients(model, loss, [(x, y)])  # which writes into no array that came before
+    assert all(each[name].tobytes() == before for name, before in kept.items())
+
+
+def test_gradients_of_records_are_those_of_functorch() -> None:
+    torch: Any = pytest.importorskip("torch")
+    functorch: Any = pytest.importorskip("functorch")
+    torch.manual_seed(1)
+    model = torch.nn.Linear(4, 3)
+    call, weights, buffers = functorch.make_functional_with_buffers(model)
+
+    def loss(weights: Any, x: Any, y: Any) -> Any:
+        scores = call(weights, buffers, x[None])
+        return torch.nn.functional.cross_entropy(scores, y[None])
+
+    x, y = torch.randn(9, 4), torch.arange(9) % 3
+    each = functorch.vmap(functorch.grad(loss), in_dims=(None, 0, 0))(weights, x, y)
+    batches = [(x[i : i + 1], y[i : i + 1]) for i in range(9)]
+    ours = gradients(model, torch.nn.CrossEntropyLoss(), batches)
+    for name, array in zip(("weight", "bias"), each, strict=True):
+        np.testing.assert_allclose(ours[name], array.detach().numpy(), rtol=1e-5, atol=1e-7)
+
+
+def test_gradients_need_a_module_and_batches() -> None:
+    def loss(scores: Any, labels: Any) -> Any:
+        return scores - labels
+
+    with pytest.raises(InvalidParameter, match="list, rule: must be a module of PyTorch"):
+        gradients([1], loss, [])
+    torch: Any = pytest.importorskip("torch")
+    with pytest.raises(InvalidParameter, match="batches: got none, rule: must be at least one"):
+        gradients(torch.nn.Linear(2, 2), loss, [])
 
 
 @pytest.mark.filterwarnings("ignore:__array__ implementation")  # of Keras
@@ -168,12 +223,15 @@ def test_another_model_is_named() -> None:
 
 def test_doubles_stand_in_where_no_library_is_installed() -> None:
     kept, still = SimpleNamespace(requires_grad=True), SimpleNamespace(requires_grad=False)
-    every = [("a", kept), ("b", still), ("c", kept)]
+    every = {"a": kept, "b": still, "c": kept, "mean": SimpleNamespace(requires_grad=False)}
 
-    def named_parameters(*, remove_duplicate: bool) -> list[tuple[str, SimpleNamespace]]:
-        return every[: 2 if remove_duplicate else 3]
+    def state_dict(*, keep_vars: bool) -> dict[str, SimpleNamespace]:
+        return every if keep_vars else {name: SimpleNamespace() for name in every}
 
-    assert trainable(SimpleNamespace(named_parameters=named_parameters)) == ["c"]
+    module = SimpleNamespace(
+        named_parameters=None, parameters=lambda: [kept, still], state_dict=state_dict
+    )
+    assert trainable(module) == ["c"]
     weights = [object() for _ in range(4)]
     assert trainable(SimpleNamespace(weights=weights, trainable_weights=weights[1:3])) == ["1", "2"]
     estimator = SimpleNamespace(coef_=np.ones(2), intercept_=0.5)

@@ -352,3 +352,15 @@ def test_proofs_are_planned() -> None:
     assert run.params["proof"] == "prio3"
     with pytest.raises(InvalidParameter, match="proof"):
         plan(dim=20, clients=100, l1=4, l2=1, trust="shuffler", proof="prio3", rounds=2, budget=1)
+
+
+def test_gradients_by_name_are_rows() -> None:
+    rng = np.random.default_rng(1)
+    named = {"weight": rng.normal(size=(40, 3, 2)), "bias": rng.normal(size=(40, 4))}
+    rows = np.hstack([np.reshape(named["weight"], (40, 6)), named["bias"]])
+    given: dict[str, Any] = {"clients": 1000, "epsilon": 4, "force": True}
+    assert plan(public=named, **given).explanation == plan(public=rows, **given).explanation
+    wrong: list[dict[str, Any]] = [{}, {"a": np.ones(())}, {"a": np.ones((2, 3)), "b": np.ones(3)}]
+    for each in wrong:
+        with pytest.raises(InvalidParameter, match=r"of shape \(gradients, ...\) by name"):
+            plan(public=each, **given)

@@ -195,6 +195,10 @@ class Federation:
             the first call, or if it trusts a shuffler or two servers and there are none.
         PolicyRefused
             If the policy refuses the rounds.
+        HushgradError
+            If a client raises an error, which is the cause. The model and the rounds before are
+            kept, and a further call goes on. Numbers that are not finite are no error: they count
+            as 0, and a warning in the log names the client.
         """
         training = self._started(plan, client_lr)
         asked = plan.affordable if rounds is None else rounds
@@ -319,7 +323,15 @@ class Federation:
         """Return a client's report."""
         model = self._formed(self._model)
         update, sign = self._clients[client]
-        made, rows = _arrays(update(model)), opened.about_records
+        try:
+            returned = update(model)
+        except Exception as error:
+            raise HushgradError(
+                f"client {client}: got {type(error).__name__}: {error}, rule: must return its "
+                "gradient or update. The model and the rounds before are kept, and this round is "
+                "lost: correct the client and call fit again with the same plan"
+            ) from error
+        made, rows = _arrays(returned), opened.about_records
         row = self._row(made if rows else {n: a[np.newaxis] for n, a in made.items()}, client)
         row *= training.client_lr * sign if sign < 0 else 1
         if rows:

@@ -8,7 +8,7 @@ library is imported here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -42,13 +42,66 @@ def trainable(model: object) -> list[str]:
     """
     given = cast("Any", model)
     if hasattr(model, "named_parameters"):
-        every = given.named_parameters(remove_duplicate=False)
-        return list({id(array): str(name) for name, array in every if array.requires_grad}.values())
+        train = {id(array) for array in given.parameters() if array.requires_grad}
+        every = given.state_dict(keep_vars=True).items()
+        return list({id(array): str(name) for name, array in every if id(array) in train}.values())
     if hasattr(model, "trainable_weights"):
         train = {id(weight) for weight in given.trainable_weights}
         return [str(i) for i, weight in enumerate(given.weights) if id(weight) in train]
     rule = "must be a module of PyTorch or a model of Keras"
     raise invalid("model", type(model).__name__, rule)
+
+
+def gradients(
+    model: object, loss: Callable[[Any, Any], Any], batches: Iterable[tuple[Any, Any]]
+) -> Arrays:
+    """Return the gradients of a module of PyTorch, one for each batch.
+
+    :func:`hushgrad.plan` takes them as ``public``: then a batch is as many public examples as a
+    client holds. Batches of one example are what :func:`hushgrad.flower.add_updates` takes, times
+    minus the learning rate. It works with every module and every version of PyTorch, and takes one
+    backward pass for each batch. ``torch.func.vmap`` is faster where it works.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+        The module, in the mode in which it trains. With batch norm that is evaluation mode:
+        otherwise a batch of one is an error of PyTorch, and the running numbers move. The gradients
+        that the parameters have are set to zero.
+    loss : callable
+        Gets what the module returns and the labels, and returns a mean, as
+        ``torch.nn.CrossEntropyLoss()`` does.
+    batches : iterable of pair
+        Inputs and labels, as a DataLoader has them.
+
+    Returns
+    -------
+    dict of str to numpy.ndarray
+        Arrays of shape (batches, ...) by the names that :func:`trainable` returns.
+
+    Raises
+    ------
+    InvalidParameter
+        If it is no module of PyTorch, or if there is no batch.
+    """
+    given = cast("Any", model)
+    if not hasattr(model, "named_parameters"):
+        raise invalid("model", type(model).__name__, "must be a module of PyTorch")
+    parameters = given.state_dict(keep_vars=True)
+    rows: dict[str, list[NDArray[Any]]] = {name: [] for name in trainable(model)}
+    count = 0
+    for x, y in batches:
+        count += 1
+        given.zero_grad()
+        loss(given(x), y).backward()
+        for name, row in rows.items():
+            found = parameters[name].grad
+            still = np.zeros(tuple(parameters[name].shape), np.float32)
+            row.append(still if found is None else np.array(found.detach().cpu()))
+    if count == 0:
+        raise invalid("batches", "none", "must be at least one")
+    given.zero_grad()
+    return {name: np.stack(row) for name, row in rows.items()}
 
 
 def flatten(tree: Tree) -> Arrays:

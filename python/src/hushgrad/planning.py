@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,11 @@ from . import _arguments, _bridge
 from .errors import invalid
 from .rounds import Round
 from .rows import Floats, Matrix, checked
+
+Public: TypeAlias = (
+    Floats | Mapping[str, NDArray[Any]] | tuple[Floats, Sequence[int] | NDArray[np.integer]]
+)
+"""What is public about a task: gradients, gradients by name, or examples and their labels."""
 
 
 @dataclass(frozen=True)
@@ -243,7 +248,7 @@ def plan(
     clients: int,
     records: int = 0,
     dim: int = 0,
-    public: Floats | tuple[Floats, Sequence[int] | NDArray[np.integer]] | None = None,
+    public: Public | None = None,
     l1: float | None = None,
     l2: float | None = None,
     trust: str = "",
@@ -283,12 +288,13 @@ def plan(
     dim : int
         Coordinates of a gradient. 0 with public gradients: as they have. 0 with public examples:
         the parameters of softmax regression on them, (features + 1) times the number of classes.
-    public : pair (X, y), or numpy.ndarray of float16, float32 or float64, shape (n, dim)
+    public : pair (X, y), mapping, or numpy.ndarray of float16, float32 or float64, shape (n, dim)
         Public data of the task. No ε covers them: never give a client's. Either examples for
         softmax regression, X of shape (n, features) and y of n labels 0, 1, …, with n at least 100:
         the run is rehearsed on them, and the plan expects an accuracy. Or gradients of public
         examples at a model of zeros, or at another first model, one a row, with n at least 2.
-        Some hundreds are enough. Scale, sparsity and learning rate follow from them.
+        Some hundreds are enough. Scale, sparsity and learning rate follow from them. They may be a
+        mapping of names to arrays of shape (n, ...), as :func:`hushgrad.models.gradients` returns.
     l1, l2 : float
         Guess of the norms of a client's gradient at the first model, from public data, where there
         are no public gradients. This is a fallback: how much the clip cuts is then not known.
@@ -425,7 +431,7 @@ def compare(
     clients: int,
     records: int = 0,
     dim: int = 0,
-    public: Floats | tuple[Floats, Sequence[int] | NDArray[np.integer]] | None = None,
+    public: Public | None = None,
     l1: float | None = None,
     l2: float | None = None,
     per_client: int = 1,
@@ -501,6 +507,8 @@ def _known(
         known = {"labels": labels, "features": x.shape[1]}
         what = "examples'"
     else:
+        if isinstance(public, Mapping):
+            public = _flat(cast("Mapping[str, NDArray[Any]]", public))
         shape = np.asarray(cast("Floats", public)).shape
         wide = dim or (shape[1] if len(shape) == 2 else 0)
         matrix = _sample(cast("Floats", public), wide)
@@ -509,6 +517,18 @@ def _known(
     known |= {"public": len(matrix), "type": f"f{matrix.itemsize}"}
     source = f"the mean of {len(matrix)} public {what} gradients".replace("  ", " ")
     return known, matrix.data, source
+
+
+def _flat(gradients: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+    """Return named gradients, which have one axis more than the arrays of a model, as rows."""
+    arrays = {name: np.asarray(array) for name, array in gradients.items()}
+    counts = {len(array) if array.ndim else 0 for array in arrays.values()}
+    if len(counts) != 1 or 0 in counts:
+        got = ", ".join(f"{name} of shape {array.shape}" for name, array in arrays.items())
+        rule = "must be arrays of shape (gradients, ...) by name: hushgrad.models.gradients"
+        raise invalid("public", got or "no arrays", rule)
+    (count,) = counts
+    return np.concatenate([np.reshape(array, (count, -1)) for array in arrays.values()], axis=1)
 
 
 def _labels(labels: object) -> list[int]:

@@ -13,7 +13,7 @@ from typing import Any
 from . import digits, report
 
 CONTENDERS = ("hushgrad", "two-servers", "local-honest", "local-clip", "central", "none")
-WAYS = ("local", "two-servers", "central", "network", "none")
+WAYS = ("local", "two-servers", "central", "local-dp", "secagg", "network", "none")
 FILTERS = ("svt", "percentile")
 QUICK = {"clients": 20, "rounds": 3, "repeats": 1, "epsilon": [8.0]}
 FULL = {"clients": 200, "rounds": 20, "repeats": 3, "epsilon": [1.0, 2.0, 4.0, 8.0]}

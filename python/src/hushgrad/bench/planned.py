@@ -113,8 +113,14 @@ def local(learner: Learner, name: str, epsilon: float, rounds: int) -> Way:
     return Way(key, f"hushgrad, {name}", epsilon, promise, run)
 
 
-def _of_servers(division: Division, seed: int, epsilon: float, rounds: int) -> Plan:
-    given: dict[str, Any] = {"trust": "two-servers", "budget": epsilon, "rounds": rounds}
+def _of_servers(
+    division: Division,
+    seed: int,
+    epsilon: float,
+    rounds: int,
+    **given: Any,  # noqa: ANN401
+) -> Plan:
+    given |= {"trust": "two-servers", "budget": epsilon, "rounds": rounds}
     return _planned(Softmax(), division, seed, **given)
 
 
@@ -148,32 +154,115 @@ def two_servers(name: str, epsilon: float, rounds: int) -> Way:
     return Way("two-servers", f"hushgrad, two servers, {name}", epsilon, promise, run)
 
 
+def _by_flower(
+    mods: list[Any],
+    strategy: Any,  # noqa: ANN401
+    division: Division,
+    seed: int,
+    rounds: int,
+    steps: Steps,
+) -> tuple[float, float]:
+    """Train with a mod or a strategy of Flower. The steps are a plan's."""
+    from . import builtin
+
+    update, step, first = _stepping(division, seed, steps)
+    _, sent = builtin.train(mods, strategy, first, update, step, clients=CLIENTS, rounds=rounds)
+    return accuracy(Softmax(), steps.averaged, division.test), sent
+
+
+def _stepping(division: Division, seed: int, steps: Steps) -> tuple[Any, Any, Any]:
+    """Return what a client adds to a model, a server's step, and the first model."""
+    learner = Softmax()
+    first = learner.first(seed)["model"]
+
+    def update(client: int, model: Any) -> Any:  # noqa: ANN401
+        return -learner.gradient({"model": np.asarray(model)}, division.shares[client])["model"]
+
+    def step(model: Any, mean: Any) -> Any:  # noqa: ANN401
+        before = {"model": np.asarray(model, np.float64)}
+        made = steps.step(before, np.asarray(mean, np.float64).ravel(), last=False)
+        return before["model"] + made["model"]
+
+    return update, step, first
+
+
+def _fedavg() -> Any:  # noqa: ANN401
+    """Return Flower's strategy, with all clients in every round."""
+    from flwr.serverapp.strategy import FedAvg
+
+    return FedAvg(fraction_evaluate=0.0, min_train_nodes=CLIENTS, min_available_nodes=CLIENTS)
+
+
 def central(name: str, epsilon: float, rounds: int) -> Way:
-    """Return central DP, with the noise of Flower's DifferentialPrivacyServerSideFixedClipping.
+    """Return central DP: DifferentialPrivacyServerSideFixedClipping of Flower.
 
     The server clips the L2 norm of every gradient to the clip, and adds Gaussian noise of deviation
-    noise_multiplier · clip / clients to each coordinate of the mean: Flower's formula. The
-    multiplier is the exact one for replacing a client, whose gradient is up to 2 clips away. The
-    clip is the two servers', and so are momentum and averaging. The learning rate is the plan's for
-    this noise, to which it is inverse.
+    noise_multiplier · clip / clients to each coordinate of the mean. The multiplier is the exact
+    one for replacing a client, whose gradient is up to 2 clips away. The clip is the two servers',
+    and so are momentum and averaging. The learning rate is the plan's for this noise, to which it
+    is inverse.
     """
     multiplier = gaussian.deviation(2, epsilon, DELTA, rounds)
 
     def run(division: Division, seed: int) -> tuple[float, float]:
-        made, learner = _of_servers(division, seed, epsilon, rounds), Softmax()
+        from flwr.serverapp.strategy import DifferentialPrivacyServerSideFixedClipping
+
+        made = _of_servers(division, seed, epsilon, rounds)
         steps = Steps(made.learning_rate * math.sqrt(2), made.momentum, made.averaging)
-        model, rng = learner.first(seed), np.random.default_rng()
-        for _ in range(rounds):
-            gradients = [flat(learner.gradient(model, share)) for share in division.shares]
-            norms = np.linalg.norm(gradients, axis=1, keepdims=True)
-            clipped = np.asarray(gradients) * np.minimum(1, made.scale / norms)
-            noise = multiplier * made.scale / CLIENTS * rng.standard_normal(made.dim)
-            step = steps.step(model, -(clipped.mean(axis=0) + noise), last=False)
-            model = {name: array + step[name] for name, array in model.items()}
-        return accuracy(learner, steps.averaged, division.test), 4.0 * made.dim
+        strategy = DifferentialPrivacyServerSideFixedClipping(
+            _fedavg(), multiplier, made.scale, CLIENTS
+        )
+        return _by_flower([], strategy, division, seed, rounds, steps)
 
     promise = Promise("everybody but the server", None, epsilon, DELTA)
-    return Way("central", f"central DP, Flower's noise, {name}", epsilon, promise, run)
+    return Way("central", f"central DP of Flower, {name}", epsilon, promise, run)
+
+
+def local_dp(name: str, epsilon: float, rounds: int, *, clips: int) -> Way:
+    """Return Flower's LocalDpMod: Gaussian noise in every reply.
+
+    Two updates of at most the clipping norm are up to two norms apart: that is the sensitivity that
+    the clipping needs. With one norm, the ε that holds is larger than the one that was asked for.
+    Clip and steps are those that two servers have whose mean has this noise.
+    """
+    ratio = clips * math.sqrt(2 * math.log(1.25 / DELTA)) / epsilon  # LocalDpMod's formula
+    of_servers = ratio * math.sqrt(CLIENTS / 2)  # deviation that each of two servers would add
+    as_noisy = gaussian.epsilon(2, of_servers, DELTA, rounds)
+
+    def run(division: Division, seed: int) -> tuple[float, float]:
+        from flwr.clientapp.mod import LocalDpMod
+
+        made = _of_servers(division, seed, as_noisy, rounds, force=True)
+        mod = LocalDpMod(made.scale, clips * made.scale, epsilon, DELTA)
+        steps = Steps(made.learning_rate, made.momentum, made.averaging)
+        return _by_flower([mod], _fedavg(), division, seed, rounds, steps)
+
+    promise = Promise(
+        "everybody",
+        gaussian.epsilon(2, ratio, DELTA),
+        gaussian.epsilon(2, ratio, DELTA, rounds),
+        DELTA,
+    )
+    return Way("local-dp", f"LocalDpMod, sensitivity {clips} × clip, {name}", epsilon, promise, run)
+
+
+def secagg(name: str, rounds: int, shares: int) -> Way:
+    """Return Flower's SecAgg+: the server learns sums, without noise and without an ε."""
+
+    def run(division: Division, seed: int) -> tuple[float, float]:
+        from . import builtin
+
+        given: dict[str, Any] = {"mechanism": "none", "trust": "nobody", "rounds": rounds}
+        made = _planned(Softmax(), division, seed, **given)
+        steps = Steps(made.learning_rate, made.momentum, made.averaging)
+        update, step, first = _stepping(division, seed, steps)
+        _, sent = builtin.secagg(
+            *(first, update, step), clients=CLIENTS, rounds=rounds, shares=shares
+        )
+        return accuracy(Softmax(), steps.averaged, division.test), sent
+
+    promise = Promise("nobody", None, None, 0.0)
+    return Way("secagg", f"SecAgg+ of Flower, {shares} shares, {name}", None, promise, run)
 
 
 def no_privacy(learner: Learner, name: str, rounds: int) -> Way:
@@ -187,7 +276,7 @@ def no_privacy(learner: Learner, name: str, rounds: int) -> Way:
     return Way("none", f"no privacy, {name}", None, Promise("nobody", None, None, 0.0), run)
 
 
-NAMES = ("local", "two-servers", "central", "network", "none")
+NAMES = ("local", "two-servers", "central", "local-dp", "secagg", "network", "none")
 
 
 def ways(names: Iterable[str], rounds: int) -> Iterator[Way]:
@@ -197,6 +286,12 @@ def ways(names: Iterable[str], rounds: int) -> Iterator[Way]:
         *(local(Softmax(), softmax, epsilon, rounds) for epsilon in (4.0, 8.0)),
         *(two_servers(softmax, epsilon, rounds) for epsilon in (4.0, 8.0)),
         *(central(softmax, epsilon, rounds) for epsilon in (4.0, 8.0)),
+        *(
+            local_dp(softmax, epsilon, rounds, clips=clips)
+            for clips in (1, 2)
+            for epsilon in (4.0, 8.0)
+        ),
+        secagg(softmax, rounds, 3),
         local(Network(), network, 8.0, rounds),
         no_privacy(Softmax(), softmax, rounds),
         no_privacy(Network(), network, rounds),

@@ -1,0 +1,1 @@
+"""Digits, trained in Flower with PyTorch."""
