@@ -118,7 +118,7 @@ def test_the_app_learns_without_privacy(
                 yield client_app.app(message, Context(1, 2, place, RecordDict(), config))
 
     server_app.app(Grid(NODES, same), Context(1, 0, {}, RecordDict(), config))
-    # Chance gives 0.1, and eight runs from 0.87 to 0.91.
+    # Chance gives 0.1, and seven runs from 0.87 to 0.91.
     assert last_accuracy(capsys.readouterr().out) > 0.8
 
 
@@ -140,7 +140,7 @@ def test_the_app_learns_with_privacy(tmp_path: Path) -> None:
     totals = re.findall(r"'hushgrad\.epsilon-local-total': '?([0-9.e+]+)", printed)
     assert max(map(float, totals)) == 96, printed
     assert "'loss'" not in printed  # the clients' metrics do not leave
-    # Chance gives 0.1, and eight runs from 0.85 to 0.90.
+    # Chance gives 0.1, and seven runs from 0.85 to 0.90.
     assert last_accuracy(printed) > 0.65, printed
 
 
