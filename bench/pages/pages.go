@@ -168,7 +168,7 @@ func (m *maker) table(name string, files []string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("table %s: %w", name, err)
 	}
-	if name == "tally" { // the table of the same claims says where they come from
+	if name == "tally" || name == "own" { // the table of the same claims says where they come from
 		return body, nil
 	}
 	return body + "\n" + origins(in), nil
