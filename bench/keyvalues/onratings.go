@@ -21,7 +21,7 @@ func onRatings() experiment.Experiment {
 		Name:    "fig10-pckv",
 		Title:   "PCKV: errors on ratings, of stand-ins for four data sets or of a file",
 		Source:  pckvPaper + ", Figure 10",
-		Without: []string{experiment.FlagData},
+		Without: []string{experiment.FlagData}, Settings: []string{"--repeats=3"}, // the paper has 5
 		Bind: func(flags *flag.FlagSet) experiment.Run {
 			path := flags.String("pairs", "", "CSV `file` with lines client,key,value, whose values are scaled to [-1, 1], instead of the stand-ins")
 			padding := flags.Int("padding", 0, "padding length for the file; 0: chosen privately by a tenth of its clients, with ε = 1")

@@ -110,7 +110,9 @@ func (m *maker) record(name string) (*experiment.Record, error) {
 		return r, nil
 	}
 	r, err := experiment.ReadRecord(filepath.Join(m.dir, filepath.FromSlash(name)))
-	m.read[name] = r
+	if err == nil {
+		m.read[name] = r
+	}
 	return r, err
 }
 
