@@ -93,7 +93,7 @@ func listExperiments(list []experiment.Experiment, stdout io.Writer) error {
 
 Runs an experiment, or all of them with the flags they share, and says which claims of
 its paper hold in the numbers. With --out, an interrupted run goes on where it was.
-verdicts runs those of the papers, with five seeds each, and prints what is found for all of them.
+verdicts runs all experiments of the papers, with five seeds each, and prints what is found for all of them.
 pages writes the numbers of README.md, docs/*.md and docs/results/*.md from docs/results.
 go run ./bench NAME --help lists the flags of an experiment.
 
@@ -238,7 +238,7 @@ func (b *benchRun) seeds(ctx context.Context) (*experiment.Result, error) {
 	}
 	r, err := experiment.OverSeeds(all)
 	if err == nil {
-		r.Notes = append(r.Notes, fmt.Sprintf("The rows are those of seed %d. Verdicts are over %d seeds, each with data of its own.", b.env.Seed, b.env.Seeds))
+		r.Notes = append(r.Notes, fmt.Sprintf("The rows are the rows of seed %d. Verdicts are over %d seeds, each with data of its own.", b.env.Seed, b.env.Seeds))
 	}
 	return r, err
 }
@@ -321,7 +321,7 @@ func parseBench(e experiment.Experiment, args []string, stdout io.Writer, all bo
 			f.Uint64Var(&env.Seed, experiment.FlagSeed, 1, "seed of all randomness")
 		},
 		experiment.FlagSeeds: func(env *experiment.Env) {
-			f.IntVar(&env.Seeds, experiment.FlagSeeds, 1, "seeds from --seed on; verdicts are those over all, and the rest is the first one's")
+			f.IntVar(&env.Seeds, experiment.FlagSeeds, 1, "seeds from --seed on; verdicts are over all seeds, and rows are the first seed's")
 		},
 	} {
 		if !slices.Contains(e.Without, name) {

@@ -69,7 +69,7 @@ func TestBench(t *testing.T) {
 		"repeats":          {[]string{"echo", "--repeats=-1"}, "--repeats", "", ""},
 		"seeds":            {[]string{"echo", "--seeds=0"}, "--seeds", "", ""},
 		"many seeds":       {[]string{"echo", "--seeds=1000000"}, "--seeds", "", ""},
-		"two seeds":        {[]string{"echo", "--seeds=2", "--seed=7"}, "", "The rows are those of seed 7. Verdicts are over 2 seeds", ""},
+		"two seeds":        {[]string{"echo", "--seeds=2", "--seed=7"}, "", "The rows are the rows of seed 7. Verdicts are over 2 seeds", ""},
 		"verdicts":         {[]string{"verdicts", "--word=x"}, "flags", "", ""},
 		"many repeats":     {[]string{"echo", "--repeats=1000000000"}, "--repeats", "", ""},
 		"help and more":    {[]string{"help", "echo"}, "arguments", "", ""},

@@ -326,7 +326,7 @@ func (st *study) narrows(f paperFigure, own int, section, quote string) experime
 	}
 }
 
-// unary is the share by which PCKV-UE's error is below that of both readings of PrivKV, at one sparsity and
+// unary is the share by which PCKV-UE's error is below the error of both readings of PrivKV, at one sparsity and
 // averaged over ε.
 func (st *study) unary(f paperFigure, sparsity int) (gains []float64, text string) {
 	var parts []string

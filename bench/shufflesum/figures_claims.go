@@ -40,7 +40,7 @@ func flat(panels []points, names ...string) experiment.Verdict {
 	}
 }
 
-// akin claims that SumDP's errors are like those of central DP.
+// akin claims that SumDP's errors are like the errors of central DP.
 func akin(panels []points) experiment.Verdict {
 	const most = 10
 	worst, where, parts := 0., "", []string{}
