@@ -64,6 +64,8 @@ func bench(ctx context.Context, list []experiment.Experiment, args []string, std
 	switch args[0] {
 	case "all":
 		return runAll(ctx, list, args[1:], std)
+	case "verdicts":
+		return judge(ctx, list, args[1:], std)
 	case "pages":
 		return writePages(ctx, args[1:], std)
 	}
@@ -86,17 +88,32 @@ func bench(ctx context.Context, list []experiment.Experiment, args []string, std
 func listExperiments(list []experiment.Experiment, stdout io.Writer) error {
 	fmt.Fprint(stdout, `Usage: go run ./bench NAME [flags]
        go run ./bench all [flags]
+       go run ./bench verdicts [flags]
        go run ./bench pages [--check]
 
 Runs an experiment, or all of them with the flags they share, and says which claims of
 its paper hold in the numbers. With --out, an interrupted run goes on where it was.
+verdicts runs all experiments of the papers, with five seeds each, and prints what is found for all of them.
 pages writes the numbers of README.md, docs/*.md and docs/results/*.md from docs/results.
 go run ./bench NAME --help lists the flags of an experiment.
 
 `)
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-	for _, e := range list {
-		fmt.Fprintf(w, "  %s\t%s\n", e.Name, e.Title)
+	for _, of := range []struct {
+		kind experiment.Kind
+		head string
+	}{{experiment.OfPaper, "Tables and figures of the papers:"}, {experiment.Ours, "Measurements of ours:"}, {experiment.ForMaintainers, "For maintainers:"}} {
+		empty := true
+		for _, e := range list {
+			if e.Kind != of.kind {
+				continue
+			}
+			if empty {
+				fmt.Fprintln(w, of.head)
+				empty = false
+			}
+			fmt.Fprintf(w, "  %s\t%s\n", e.Name, e.Title)
+		}
 	}
 	return w.Flush()
 }
@@ -158,13 +175,72 @@ func runAll(ctx context.Context, list []experiment.Experiment, args []string, st
 	return failed
 }
 
+// ownSeeds is how many seeds verdicts are judged by.
+const ownSeeds = 5
+
+// judge runs every experiment of a paper with several seeds, at the paper's settings, and prints the verdicts and
+// how long they took. An experiment's files go into a directory of its own.
+func judge(ctx context.Context, list []experiment.Experiment, args []string, std command.Streams) error {
+	all := everything
+	all.Name = "verdicts"
+	all.Title = fmt.Sprintf("What is found about the papers' claims for all of several seeds; --seeds is %d if it is not given", ownSeeds)
+	if _, err := parseBench(all, args, std.Out, true); err != nil {
+		return err
+	}
+	started := time.Now()
+	var failed error
+	for _, e := range list {
+		if e.Kind != experiment.OfPaper || slices.ContainsFunc(list, func(whole experiment.Experiment) bool { return whole.Name == e.PartOf }) {
+			continue
+		}
+		b, err := parseBench(e, slices.Concat([]string{fmt.Sprintf("--%s=%d", experiment.FlagSeeds, ownSeeds)}, e.Settings, args), std.Out, true)
+		if err != nil {
+			return err
+		}
+		b.verdicts = true
+		if b.out != "" {
+			b.out = filepath.Join(b.out, e.Name)
+		}
+		failed = errors.Join(failed, b.do(ctx, std))
+		if err := ctx.Err(); err != nil {
+			return errors.Join(failed, err)
+		}
+	}
+	fmt.Fprintf(std.Out, "All verdicts took %s.\n", time.Since(started).Round(time.Second))
+	return failed
+}
+
 // benchRun is one run of an experiment with its flags.
 type benchRun struct {
 	experiment.Experiment
-	env     experiment.Env
-	run     experiment.Run
-	out     string
-	command string // does the same run again
+	env      experiment.Env
+	run      experiment.Run
+	out      string
+	verdicts bool   // print no rows
+	command  string // does the same run again
+}
+
+// seeds runs the experiment with every seed and puts the results together.
+func (b *benchRun) seeds(ctx context.Context) (*experiment.Result, error) {
+	if b.env.Seeds <= 1 {
+		return b.run(ctx, b.env)
+	}
+	var all []*experiment.Result
+	for i := range b.env.Seeds {
+		env := b.env
+		env.Seed += uint64(i)
+		env.Checkpoint = env.Checkpoint.Under(fmt.Sprintf("seed %d: ", env.Seed))
+		r, err := b.run(ctx, env)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	r, err := experiment.OverSeeds(all)
+	if err == nil {
+		r.Notes = append(r.Notes, fmt.Sprintf("The rows are the rows of seed %d. Verdicts are over %d seeds, each with data of its own.", b.env.Seed, b.env.Seeds))
+	}
+	return r, err
 }
 
 // do runs the experiment, prints what it found and writes the files.
@@ -179,7 +255,7 @@ func (b *benchRun) do(ctx context.Context, std command.Streams) (err error) {
 		}
 	}
 	started := time.Now()
-	result, err := b.run(ctx, b.env)
+	result, err := b.seeds(ctx)
 	b.env.Progress.Close()
 	if err = errors.Join(err, b.env.Checkpoint.Close(err == nil)); err != nil {
 		return fmt.Errorf("%s: %w", b.Name, err)
@@ -191,9 +267,16 @@ func (b *benchRun) do(ctx context.Context, std command.Streams) (err error) {
 	if result.Plot != nil && result.Plot.Title == "" {
 		result.Plot.Title = b.Title
 	}
+	show := experiment.Print
+	if b.verdicts {
+		show = experiment.PrintVerdicts
+	}
 	fmt.Fprintf(std.Out, "%s\n%s\n\n", b.Title, b.Source)
-	if err := experiment.Print(std.Out, result); err != nil {
+	if err := show(std.Out, result); err != nil {
 		return fmt.Errorf("%s: %w", b.Name, err)
+	}
+	if b.verdicts {
+		fmt.Fprintf(std.Out, "\n%s took %s.\n\n", b.Name, time.Duration(result.Seconds*float64(time.Second)).Round(time.Second))
 	}
 	if b.out == "" {
 		return nil
@@ -212,6 +295,9 @@ func (b *benchRun) do(ctx context.Context, std command.Streams) (err error) {
 // parseBench reads the flags of an experiment. With all they are the flags of a run of all
 // experiments: the common flags that this experiment is without are there and do nothing.
 func parseBench(e experiment.Experiment, args []string, stdout io.Writer, all bool) (*benchRun, error) {
+	if slices.Contains(e.Without, experiment.FlagSeed) {
+		e.Without = append(slices.Clone(e.Without), experiment.FlagSeeds)
+	}
 	b := &benchRun{Experiment: e}
 	f := flag.NewFlagSet("go run ./bench "+e.Name, flag.ContinueOnError)
 	f.SetOutput(stdout)
@@ -234,6 +320,9 @@ func parseBench(e experiment.Experiment, args []string, stdout io.Writer, all bo
 		experiment.FlagSeed: func(env *experiment.Env) {
 			f.Uint64Var(&env.Seed, experiment.FlagSeed, 1, "seed of all randomness")
 		},
+		experiment.FlagSeeds: func(env *experiment.Env) {
+			f.IntVar(&env.Seeds, experiment.FlagSeeds, 1, "seeds from --seed on; verdicts are over all seeds, and rows are the first seed's")
+		},
 	} {
 		if !slices.Contains(e.Without, name) {
 			bind(&b.env)
@@ -250,6 +339,8 @@ func parseBench(e experiment.Experiment, args []string, stdout io.Writer, all bo
 		return nil, fl.Invalid("arguments", f.Arg(0), "only flags are allowed, see go run ./bench %s --help", e.Name)
 	case b.env.Jobs < 1 || b.env.Jobs > maxJobs:
 		return nil, fl.Invalid("--jobs", b.env.Jobs, "must be in [1, %d]", maxJobs)
+	case !slices.Contains(e.Without, experiment.FlagSeeds) && (b.env.Seeds < 1 || b.env.Seeds > maxSeeds):
+		return nil, fl.Invalid("--seeds", b.env.Seeds, "must be in [1, %d]", maxSeeds)
 	case b.env.Repeats < 0 || b.env.Repeats > maxRepeats:
 		return nil, fl.Invalid("--repeats", b.env.Repeats, "must be in [0, %d]", maxRepeats)
 	}
@@ -257,8 +348,9 @@ func parseBench(e experiment.Experiment, args []string, stdout io.Writer, all bo
 	return b, nil
 }
 
-// maxJobs and maxRepeats keep the memory of a run in bounds.
+// These keep the memory of a run in bounds.
 const (
+	maxSeeds   = 1000
 	maxJobs    = 1024
 	maxRepeats = 100_000
 )

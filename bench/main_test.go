@@ -46,7 +46,8 @@ func TestBench(t *testing.T) {
 	part := echo()
 	part.Name, part.Title, part.PartOf = "table3a", "A column", "table3"
 	alone := echo()
-	alone.Name, alone.Title, alone.Alone = "training", "A long run", true
+	alone.Name, alone.Title, alone.Alone, alone.Kind = "training", "A long run", true, experiment.ForMaintainers
+	plain.Kind, part.Kind = experiment.OfPaper, experiment.OfPaper
 	list := []experiment.Experiment{echo(), plain, part, alone}
 	for name, c := range map[string]struct {
 		args   []string
@@ -54,18 +55,22 @@ func TestBench(t *testing.T) {
 		stdout string
 		stderr string
 	}{
-		"nothing":          {nil, "", "  echo      What was said\n  table3    A table\n  table3a   A column\n  training  A long run\n", ""},
-		"help":             {[]string{"--help"}, "", "  table3    A table\n", ""},
+		"nothing":          {nil, "", "Tables and figures of the papers:\n  table3   A table\n  table3a  A column\nMeasurements of ours:\n  echo  What was said\nFor maintainers:\n  training  A long run\n", ""},
+		"help":             {[]string{"--help"}, "", "  table3   A table\n", ""},
 		"unknown":          {[]string{"table4"}, "experiment", "", ""},
 		"defaults":         {[]string{"echo", "--jobs", "2"}, "", "hello        1     0        false  2\n", ""},
 		"flags":            {[]string{"echo", "--word=x", "--data=d", "--seed=9", "--repeats=3", "--quick", "--jobs=5"}, "", "x     d     9     3        true   5\n", ""},
 		"head":             {[]string{"echo"}, "", "What was said\nNobody, 1900, Table 0\n\n", ""},
-		"a false verdict":  {[]string{"echo"}, "", "does not hold: silence\n", ""},
+		"a false verdict":  {[]string{"echo"}, "", "no:  silence\n", ""},
 		"unknown flag":     {[]string{"echo", "--wrod=x"}, "flags", "", ""},
 		"argument":         {[]string{"echo", "now"}, "arguments", "", ""},
 		"jobs":             {[]string{"echo", "--jobs=0"}, "--jobs", "", ""},
 		"many jobs":        {[]string{"echo", "--jobs=1000000000000000"}, "--jobs", "", ""},
 		"repeats":          {[]string{"echo", "--repeats=-1"}, "--repeats", "", ""},
+		"seeds":            {[]string{"echo", "--seeds=0"}, "--seeds", "", ""},
+		"many seeds":       {[]string{"echo", "--seeds=1000000"}, "--seeds", "", ""},
+		"two seeds":        {[]string{"echo", "--seeds=2", "--seed=7"}, "", "The rows are the rows of seed 7. Verdicts are over 2 seeds", ""},
+		"verdicts":         {[]string{"verdicts", "--word=x"}, "flags", "", ""},
 		"many repeats":     {[]string{"echo", "--repeats=1000000000"}, "--repeats", "", ""},
 		"help and more":    {[]string{"help", "echo"}, "arguments", "", ""},
 		"experiment's own": {[]string{"echo", "--word=bad"}, "--word", "", ""},
@@ -107,6 +112,47 @@ func TestBench(t *testing.T) {
 	if err = bench(t.Context(), []experiment.Experiment{own}, []string{"echo", "--help"}, command.Streams{Out: &help, Err: io.Discard}); !errors.Is(err, flag.ErrHelp) ||
 		!strings.Contains(help.String(), own.DataHelp) || strings.Contains(help.String(), "generated digits") {
 		t.Errorf("help with a text for --data: %v\n%s", err, help.String())
+	}
+}
+
+// drawing is an experiment whose claim holds for odd seeds.
+func drawing() experiment.Experiment {
+	return experiment.Experiment{
+		Name: "table3", Title: "A table", Source: "Nobody", Kind: experiment.OfPaper, Settings: []string{"--relation=zero-out"}, Without: []string{experiment.FlagData},
+		Bind: func(f *flag.FlagSet) experiment.Run {
+			relation := f.String("relation", "other", "what to protect")
+			return func(_ context.Context, env experiment.Env) (*experiment.Result, error) {
+				values, err := env.Checkpoint.Do("part", func() ([]float64, error) { return []float64{float64(env.Seed)}, nil })
+				return &experiment.Result{Columns: []string{"seed", "relation"}, Rows: []experiment.Row{{values[0], *relation}}, Verdicts: []experiment.Verdict{
+					{Claim: "odd", Holds: env.Seed%2 == 1}, {Claim: "number", Holds: true},
+				}}, err
+			}
+		},
+	}
+}
+
+// verdicts runs the papers' experiments at their settings with five seeds, and leaves the others out.
+func TestVerdictsAreOverSeeds(t *testing.T) {
+	exact := echo()
+	exact.Name, exact.Kind, exact.Without = "exact", experiment.OfPaper, []string{experiment.FlagData, experiment.FlagRepeats, experiment.FlagSeed}
+	dir := t.TempDir()
+	var stdout bytes.Buffer
+	if err := bench(t.Context(), []experiment.Experiment{echo(), drawing(), exact}, []string{"verdicts", "--out", dir}, command.Streams{Out: &stdout, Err: io.Discard}); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"depends on the draw (3 of 5): odd\n", "yes: number\n", "no:  silence\n", "table3 took", "All verdicts took"} {
+		if !strings.Contains(stdout.String(), part) {
+			t.Errorf("no %q in\n%s", part, stdout.String())
+		}
+	}
+	if strings.Contains(stdout.String(), "relation") || strings.Count(stdout.String(), "What was said") != 1 {
+		t.Errorf("rows, or an experiment that is not a paper's:\n%s", stdout.String())
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "table3", "table3.json"))
+	for _, part := range []string{`"command": "go run ./bench table3 --seed 1 --relation zero-out --seeds 5"`, `{"seed":1,"relation":"zero-out"}`, `{"claim":"odd","holds":null,"found":"depends on the draw (3 of 5)","draws":{"held":3,"of":5},"detail":""}`} {
+		if err != nil || !strings.Contains(string(text), part) {
+			t.Errorf("%v, no %s in\n%s", err, part, text)
+		}
 	}
 }
 

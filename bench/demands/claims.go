@@ -97,6 +97,26 @@ func (g group) numbers() finding {
 	return f
 }
 
+// good says whether a scheme's errors are at most a factor above the best one's of others, in both measures.
+func (g group) good(name string, factor float64, others ...string) finding {
+	f := finding{reading: g.reading(), holds: true}
+	var details []string
+	worst, what := 0., ""
+	for _, m := range measures {
+		for _, other := range others {
+			r := g.ratio(m, name, other)
+			f.holds = f.holds && r.Value <= factor
+			if r.Value > worst {
+				worst, what = r.Value, other
+			}
+			details = append(details, fmt.Sprintf("%s of %s %.3g times", m, other, r.Value))
+		}
+	}
+	f.ours = fmt.Sprintf("%.3g times the error of %s at most", worst, what)
+	f.detail = strings.Join(details, "; ")
+	return f
+}
+
 // sameRisk says whether U and U-T are identical.
 func (g group) sameRisk() finding {
 	worst := 0.
@@ -114,32 +134,24 @@ func (g group) sameRisk() finding {
 // reading names the law among the laws of one data set.
 func (l law) reading() string { return strings.TrimSpace(l.name[strings.LastIndex(l.name, ",")+1:]) }
 
-// about makes a verdict of a claim about one of the paper's data sets. Where the paper leaves the
-// law open, there are several readings: the claim holds if it does in each, and cannot be settled
-// otherwise. One of ours, for which open is "", does not hold otherwise.
-func about(claim, theirs, open string, found ...finding) experiment.Verdict {
-	v := experiment.Verdict{Claim: claim, Paper: theirs}
+// about makes a verdict of findings, one for each reading of a data set whose law the paper leaves open.
+func about(v experiment.Verdict, found ...finding) experiment.Verdict {
 	if len(found) == 1 {
 		v.Holds, v.Ours, v.Detail = found[0].holds, found[0].ours, found[0].detail
 		return v
 	}
 	var held, details []string
-	missed := 0
 	for _, f := range found {
 		if f.holds {
 			held = append(held, f.reading)
-		} else {
-			missed++
 		}
 		details = append(details, fmt.Sprintf("%s: %s", f.reading, f.ours))
 	}
-	v.Holds = missed == 0
+	v.Readings = experiment.Share{Held: len(held), Of: len(found)}
+	v.Holds = len(held) == len(found)
 	v.Ours = fmt.Sprintf("in %d of %d readings", len(held), len(found))
-	if !v.Holds {
-		v.Unsettled = open
-		if len(held) > 0 {
-			v.Ours += ": " + strings.Join(held, ", ")
-		}
+	if !v.Holds && len(held) > 0 {
+		v.Ours += ": " + strings.Join(held, ", ")
 	}
 	v.Detail = strings.Join(details, "; ")
 	return v

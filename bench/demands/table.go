@@ -80,7 +80,10 @@ func (g group) of(m measure, name string) []float64 {
 }
 
 func (t table) run(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
-	sets, repeats := 20, env.RepeatsOr(200)
+	sets, repeats := 20, env.RepeatsOfSeed(200, 40)
+	if env.Seeds > 1 {
+		sets = 8 // of each seed
+	}
 	if env.Quick {
 		sets, repeats = 4, env.RepeatsOr(20)
 	}

@@ -21,6 +21,9 @@ type Checkpoint struct {
 
 	earlier float64 // seconds that the interrupted runs took, up to the last part they finished
 	opened  time.Time
+
+	of     *Checkpoint // what this is a view of; nil: none
+	prefix string
 }
 
 // part is one line of the file. The first line has the command as its key.
@@ -83,11 +86,22 @@ func (c *Checkpoint) append(p part) error {
 	return nil
 }
 
+// Under returns a view of the checkpoint whose keys have a prefix. Only the whole is closed.
+func (c *Checkpoint) Under(prefix string) *Checkpoint {
+	if c == nil {
+		return nil
+	}
+	return &Checkpoint{of: c, prefix: prefix}
+}
+
 // Do returns the values of a part: the values of an earlier run, or the values that
 // compute returns, which must be finite.
 func (c *Checkpoint) Do(key string, compute func() ([]float64, error)) ([]float64, error) {
 	if c == nil {
 		return compute()
+	}
+	if c.of != nil {
+		return c.of.Do(c.prefix+key, compute)
 	}
 	c.mu.Lock()
 	values, ok := c.done[key]

@@ -16,6 +16,10 @@ type Experiment struct {
 	Name   string // the argument of go run ./bench and the files' name: lower-case letters, digits and hyphens
 	Title  string // one line, for lists and above the figure
 	Source string // the paper, and its table or figure
+	// Kind is whom the numbers are for, and where the experiment is in the list.
+	Kind Kind
+	// Settings are the flags that make it the paper's experiment, where the defaults do not.
+	Settings []string
 	// PartOf names an experiment whose result holds this one's; "" if there is none.
 	PartOf string
 	// Alone keeps the experiment out of a run of all: it needs a program or a network that the
@@ -39,12 +43,33 @@ type Experiment struct {
 	Bind func(*flag.FlagSet) Run
 }
 
-// The common flags that an experiment may be without.
+// Kind says whom an experiment is for.
+type Kind int
+
+const (
+	// Ours are measurements of this project, for its users.
+	Ours Kind = iota
+	// OfPaper are tables and figures of a paper, whose claims they decide.
+	OfPaper
+	// ForMaintainers are measurements that help to change the code or the planner.
+	ForMaintainers
+)
+
+// All returns the experiments with this kind.
+func (k Kind) All(list ...Experiment) []Experiment {
+	for i := range list {
+		list[i].Kind = k
+	}
+	return list
+}
+
+// The common flags that an experiment may be without. Without a seed it has no seeds either.
 const (
 	FlagData    = "data"
 	FlagQuick   = "quick"
 	FlagRepeats = "repeats"
 	FlagSeed    = "seed"
+	FlagSeeds   = "seeds"
 )
 
 // Run does the experiment. It returns ctx.Err(), wrapped or not, soon after ctx
@@ -57,6 +82,7 @@ type Env struct {
 	Data     string        // directory with the four MNIST files, or "download"; empty: generated digits
 	Seed     uint64        // for Stream
 	Repeats  int           // 0: the experiment's own number
+	Seeds    int           // of how many seeds this run is one; 0: one
 	Quick    bool          // a smaller run of the same form, for a first look
 	Jobs     int           // goroutines that may compute at the same time, at least 1
 	Progress *progress.Bar // may be nil
@@ -70,6 +96,15 @@ func (e Env) RepeatsOr(own int) int {
 		return e.Repeats
 	}
 	return own
+}
+
+// RepeatsOfSeed is RepeatsOr with fewer repeats where a run is one of several seeds, which a slow experiment has
+// time for.
+func (e Env) RepeatsOfSeed(own, fewer int) int {
+	if e.Seeds > 1 {
+		own = fewer
+	}
+	return e.RepeatsOr(own)
 }
 
 // streamLabel keeps these keys apart from all others that come from a seed.

@@ -22,23 +22,33 @@ type document struct {
 // Decision is a verdict in the JSON file.
 type Decision struct {
 	Claim     string `json:"claim"`
-	Holds     *bool  `json:"holds"`
+	Section   string `json:"section,omitempty"`
+	Quote     string `json:"quote,omitempty"`
+	Criterion string `json:"criterion,omitempty"`
+	Holds     *bool  `json:"holds"`           // null where it is neither yes nor no
+	Found     string `json:"found,omitempty"` // and what it is then
 	Suggests  *bool  `json:"suggests,omitempty"`
-	Unsettled string `json:"unsettled,omitempty"`
+	Draws     *Share `json:"draws,omitempty"`
+	Missing   string `json:"missing,omitempty"`
 	Ours      string `json:"ours,omitempty"`
-	Paper     string `json:"paper,omitempty"`
 	Detail    string `json:"detail"`
 }
 
 // decision is the verdict as it is written.
 func (v Verdict) decision(quick bool) Decision {
-	d := Decision{Claim: v.Claim, Unsettled: v.Unsettled, Ours: v.Ours, Paper: v.Paper, Detail: v.Detail}
-	switch {
-	case v.Unsettled != "":
+	d := Decision{Claim: v.Claim, Section: v.Section, Quote: v.Quote, Criterion: v.Criterion, Missing: v.Missing, Ours: v.Ours, Detail: v.Detail}
+	if v.Draws.Of > 0 {
+		d.Draws = &v.Draws
+	}
+	switch outcome := v.outcome(); {
+	case v.Missing != "" && quick:
+		d.Found = outcome
 	case quick:
 		d.Suggests = &v.Holds
-	default:
+	case outcome == "yes" || outcome == "no":
 		d.Holds = &v.Holds
+	default:
+		d.Found = outcome
 	}
 	return d
 }

@@ -38,13 +38,7 @@ func Print(w io.Writer, r *Result) error {
 	}
 	if len(r.Verdicts) > 0 {
 		fmt.Fprintln(out)
-	}
-	for _, v := range r.Verdicts {
-		fmt.Fprintf(out, "%-14s %s", v.outcome(r.Quick)+":", v.Claim)
-		if numbers := v.decision(r.Quick).Numbers(); numbers != "" {
-			fmt.Fprintf(out, " (%s)", numbers)
-		}
-		fmt.Fprintln(out)
+		printVerdicts(out, r)
 	}
 	if len(r.Notes) > 0 {
 		fmt.Fprintln(out)
@@ -55,19 +49,22 @@ func Print(w io.Writer, r *Result) error {
 	return out.Flush()
 }
 
-// outcome says what was found about a claim. A quick run decides nothing.
-func (v Verdict) outcome(quick bool) string {
-	switch {
-	case v.Unsettled != "":
-		return "cannot be settled"
-	case quick && v.Holds:
-		return "quick run, yes"
-	case quick:
-		return "quick run, no"
-	case v.Holds:
-		return "holds"
+// PrintVerdicts writes a line for each verdict.
+func PrintVerdicts(w io.Writer, r *Result) error {
+	out := bufio.NewWriter(w)
+	printVerdicts(out, r)
+	return out.Flush()
+}
+
+func printVerdicts(out io.Writer, r *Result) {
+	for _, v := range r.Verdicts {
+		d := v.decision(r.Quick)
+		fmt.Fprintf(out, "%-4s %s", d.Outcome()+":", v.Claim)
+		if numbers := d.Numbers(); numbers != "" {
+			fmt.Fprintf(out, " (%s)", numbers)
+		}
+		fmt.Fprintln(out)
 	}
-	return "does not hold"
 }
 
 func plural(n int, what string) string {

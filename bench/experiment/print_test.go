@@ -20,8 +20,8 @@ func small() *experiment.Result {
 		},
 		Verdicts: []experiment.Verdict{
 			{Claim: "MSE < 1 & more", Holds: true, Detail: "0.3333"},
-			{Claim: "it is unbiased", Holds: false, Ours: "0.2 %", Paper: "none"},
-			{Claim: "its clip is the best", Unsettled: "the text has no clip", Detail: "two clips"},
+			{Claim: "it is unbiased", Section: "3", Quote: "is unbiased", Criterion: "0 %", Holds: false, Ours: "0.2 %"},
+			{Claim: "its clip is the best", Missing: "the data are not there", Detail: "two clips"},
 		},
 		Notes: []string{"one seed"},
 	}
@@ -33,9 +33,9 @@ CoCo        5     0.3333     2000                 true
 <a, "b" c>  NaN   1.235e+05  9223372036854775807  false
 –           +Inf  -Inf       -1                   –
 
-holds:         MSE < 1 & more (0.3333)
-does not hold: it is unbiased (paper: none; ours: 0.2 %)
-cannot be settled: its clip is the best (the text has no clip; two clips)
+yes: MSE < 1 & more (0.3333)
+no:  it is unbiased (paper: is unbiased; criterion: 0 %; ours: 0.2 %)
+cannot be settled: its clip is the best (the data are not there; two clips)
 
 Note: one seed
 `

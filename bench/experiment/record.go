@@ -34,26 +34,25 @@ func ReadRecord(path string) (*Record, error) {
 	return r, nil
 }
 
-// Outcome says what was found about a claim: yes, no, or that it cannot be settled. A quick run
-// decides nothing.
+// Outcome says what was found about a claim: yes, no, or what leaves it open. A quick run decides nothing.
 func (d Decision) Outcome() string {
-	if d.Unsettled != "" {
-		return "cannot be settled"
+	switch {
+	case d.Found != "":
+		return d.Found
+	case d.Holds != nil && *d.Holds:
+		return "yes"
+	case d.Holds != nil:
+		return "no"
+	case d.Suggests != nil && *d.Suggests:
+		return "quick run: yes"
 	}
-	holds, text := d.Holds, ""
-	if holds == nil {
-		holds, text = d.Suggests, "quick run: "
-	}
-	if holds != nil && *holds {
-		return text + "yes"
-	}
-	return text + "no"
+	return "quick run: no"
 }
 
-// Numbers are the paper's and ours, what they cannot settle, and the rest.
+// Numbers are the paper's words with their place, the criterion, our number, what is missing, and the rest.
 func (d Decision) Numbers() string {
 	var parts []string
-	for _, p := range []struct{ name, text string }{{"paper: ", d.Paper}, {"ours: ", d.Ours}, {"", d.Unsettled}, {"", d.Detail}} {
+	for _, p := range []struct{ name, text string }{{"paper: ", d.Quote}, {"criterion: ", d.Criterion}, {"ours: ", d.Ours}, {"", d.Missing}, {"", d.Detail}} {
 		if p.text != "" {
 			parts = append(parts, p.name+p.text)
 		}

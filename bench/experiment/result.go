@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/figure"
@@ -25,20 +26,104 @@ type Result struct {
 // is no value, nil.
 type Row []any
 
-// Verdict says whether a claim of the paper, or of ours, holds in these rows.
+// Verdict says whether a claim of a paper, or of ours, holds in these rows.
 type Verdict struct {
 	Claim string
-	Holds bool
-	// Unsettled says why the claim cannot be settled: what the text does not say, and what each
-	// reading gives. "" if it can. Holds means nothing then.
-	Unsettled string
-	Ours      string // our number with its unit and interval, short enough for a cell of a table
-	Paper     string // the paper's number or words; "" for a claim that no paper makes
-	Detail    string // the other numbers that it was decided by
+	// Section is where the paper makes the claim; "" for a claim that no paper makes.
+	Section string
+	// Quote is the paper's sentence about it, in at most ten of its words, or the numbers that it prints.
+	Quote string
+	// Criterion is what the numbers have to be for the claim to hold. Where the paper says "about" it has two ends.
+	Criterion string
+	Holds     bool // in every reading of the text
+	// Readings says in how many readings of the text the claim holds, where the text leaves something open.
+	Readings Share
+	// Missing says which data of the paper are not there. What stands in for them settles nothing, whatever it
+	// gives.
+	Missing string
+	Ours    string // our number with its unit and interval, short enough for a cell of a table
+	Detail  string // the other numbers that it was decided by
+	// Draws says for how many seeds the claim holds, each with data of its own. OverDraws sets it, and found.
+	Draws Share
+
+	found string // over draws that differ
 }
 
+// Share is how many of several have something in common.
+type Share struct {
+	Held int `json:"held"`
+	Of   int `json:"of"`
+}
+
+// What is found about a claim beside yes and no.
+const (
+	CannotBeSettled  = "cannot be settled"
+	DependsOnDraw    = "depends on the draw"
+	DependsOnReading = "depends on the reading"
+)
+
+// outcome says what was found: yes, no, that the text or the data leave it open, or that seeds differ.
+func (v Verdict) outcome() string {
+	switch {
+	case v.found != "":
+		return v.found
+	case v.Missing != "":
+		return CannotBeSettled
+	case v.Holds:
+		return "yes"
+	case v.Readings.Held > 0:
+		return fmt.Sprintf("%s (%d of %d)", DependsOnReading, v.Readings.Held, v.Readings.Of)
+	}
+	return "no"
+}
+
+// OverSeeds returns the result of the first seed with verdicts over all. The results must be of one experiment.
+func OverSeeds(all []*Result) (*Result, error) {
+	var draws [][]Verdict
+	for _, r := range all {
+		draws = append(draws, r.Verdicts)
+	}
+	var err error
+	all[0].Verdicts, err = OverDraws(all[0].Verdicts, draws)
+	return all[0], err
+}
+
+// OverDraws returns verdicts with what is found by draws of the data: what every draw gives, and the verdict itself,
+// is found, and else it depends on the draw. All have the same claims.
+func OverDraws(verdicts []Verdict, draws [][]Verdict) ([]Verdict, error) {
+	var out []Verdict
+	for i, v := range verdicts {
+		kind, same := kindOf(v.outcome()), true
+		v.Draws = Share{Of: len(draws)}
+		for _, d := range draws {
+			if len(d) != len(verdicts) || d[i].Claim != v.Claim {
+				return nil, fmt.Errorf("experiment: claims depend on the draw: %s", v.Claim)
+			}
+			if d[i].Holds {
+				v.Draws.Held++
+			}
+			same = same && kindOf(d[i].outcome()) == kind
+		}
+		if !same {
+			v.found = fmt.Sprintf("%s (%d of %d)", DependsOnDraw, v.Draws.Held, v.Draws.Of)
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// kindOf is an outcome without its numbers.
+func kindOf(outcome string) string {
+	kind, _, _ := strings.Cut(outcome, " (")
+	return kind
+}
+
+// maxQuote is how many words of a sentence are quoted.
+const maxQuote = 10
+
 // Validate returns a *fl.ParamError unless the columns have distinct names,
-// every row fits them, every verdict has a claim and the figure, if there is
+// every row fits them, every verdict has a claim of its own, with a quote, a criterion and our number
+// if it is a paper's, and the figure, if there is
 // one, is valid. O(rows × columns + points).
 func (r *Result) Validate() error {
 	if err := r.validate(); err != nil {
@@ -71,6 +156,18 @@ func (r *Result) validate() error {
 	for i, v := range r.Verdicts {
 		if v.Claim == "" {
 			return fl.Invalid(fmt.Sprintf("Verdicts[%d].Claim", i), v.Claim, "must not be empty")
+		}
+		if slices.ContainsFunc(r.Verdicts[:i], func(other Verdict) bool { return other.Claim == v.Claim }) {
+			return fl.Invalid(fmt.Sprintf("Verdicts[%d].Claim", i), v.Claim, "must be distinct")
+		}
+		if v.Section == "" {
+			continue
+		}
+		if words := len(strings.Fields(v.Quote)); words == 0 || words > maxQuote {
+			return fl.Invalid(fmt.Sprintf("Verdicts[%d].Quote", i), v.Quote, "must have 1 to %d words", maxQuote)
+		}
+		if v.Criterion == "" || v.Ours == "" {
+			return fl.Invalid(fmt.Sprintf("Verdicts[%d]", i), v.Claim, "must have a criterion and our number")
 		}
 	}
 	if r.Plot == nil {

@@ -100,8 +100,8 @@ func TestWriteJSON(t *testing.T) {
   ],
   "verdicts": [
     {"claim":"MSE < 1 & more","holds":true,"detail":"0.3333"},
-    {"claim":"it is unbiased","holds":false,"ours":"0.2 %","paper":"none","detail":""},
-    {"claim":"its clip is the best","holds":null,"unsettled":"the text has no clip","detail":"two clips"}
+    {"claim":"it is unbiased","section":"3","quote":"is unbiased","criterion":"0 %","holds":false,"ours":"0.2 %","detail":""},
+    {"claim":"its clip is the best","holds":null,"found":"cannot be settled","missing":"the data are not there","detail":"two clips"}
   ],
   "notes": [
     "one seed"
@@ -146,7 +146,7 @@ func TestQuickRunsDecideNothing(t *testing.T) {
 		t.Errorf("JSON %s", read(t, dir, "fig1.json"))
 	}
 	var out bytes.Buffer
-	if err := experiment.Print(&out, r); err != nil || strings.Contains(out.String(), "hold") || strings.Count(out.String(), "quick run") != 2 || !strings.Contains(out.String(), "quick run, yes: MSE") {
+	if err := experiment.Print(&out, r); err != nil || strings.Contains(out.String(), "hold") || strings.Count(out.String(), "quick run") != 2 || !strings.Contains(out.String(), "quick run: yes: MSE") {
 		t.Errorf("%v, printed\n%s", err, out.String())
 	}
 }

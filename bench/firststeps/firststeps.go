@@ -31,6 +31,7 @@ func Experiments() []experiment.Experiment {
 		Name:    "first-steps",
 		Title:   "How long the first commands of README.md take",
 		Source:  "Our own measurement; no paper",
+		Kind:    experiment.ForMaintainers,
 		Alone:   true,
 		Without: []string{experiment.FlagData, experiment.FlagSeed, experiment.FlagRepeats},
 		Bind: func(f *pflag.FlagSet) experiment.Run {

@@ -7,14 +7,6 @@ import (
 	"github.com/hushgrad/hushgrad/bench/experiment"
 )
 
-// onlySome says why a claim about all ε of a figure is not settled by ours, if it holds at some of them only.
-func onlySome(holds, settings int) string {
-	if holds == 0 || holds == settings {
-		return ""
-	}
-	return "the paper's ε cannot be read off its figure, and the claim holds at some of ours only"
-}
-
 // geometric is the geometric mean of the errors of first points over the errors of second points, with
 // its interval over the repeats.
 func (s *sweep) geometric(pairs [][2]*point, gauge int) experiment.Interval {

@@ -24,5 +24,5 @@ func Experiments() []experiment.Experiment {
 	for _, o := range []ofSingles{byEpsilon, byKeys, precisions, byAllocation} {
 		out = append(out, o.experiment())
 	}
-	return append(out, onRatings())
+	return experiment.OfPaper.All(append(out, onRatings())...)
 }

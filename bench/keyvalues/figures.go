@@ -46,7 +46,7 @@ func (f paperFigure) experiment() experiment.Experiment {
 		Title:   f.title(),
 		Source:  fmt.Sprintf("%s, Figure %d", paper, f.number),
 		PartOf:  togetherName,
-		Without: []string{experiment.FlagData},
+		Without: []string{experiment.FlagData, experiment.FlagSeeds},
 		Bind: bind(func(ctx context.Context, env experiment.Env, clients int) (*experiment.Result, error) {
 			return runFigures(ctx, env, clients, []paperFigure{f})
 		}),
@@ -111,7 +111,7 @@ func runFigures(ctx context.Context, env experiment.Env, clients int, shown []pa
 	}
 	r := &experiment.Result{
 		Columns: []string{"figure", "clients", "dim", "sparsity", "epsilon", "mechanism", "metric", "log_error", "low", "high"},
-		Notes:   append([]string{fmt.Sprintf("%d repeats.", st.repeats)}, readings...),
+		Notes:   append([]string{fmt.Sprintf("%d repeats, the paper's 100. Verdicts are over all together and over each alone, which has clients of its own.", st.repeats)}, readings...),
 		Plot:    &figure.Figure{Columns: len(st.sparsities), ErrorBars: experiment.ErrorBars},
 	}
 	if len(shown) == 1 {
@@ -119,10 +119,21 @@ func runFigures(ctx context.Context, env experiment.Env, clients int, shown []pa
 	}
 	for _, f := range shown {
 		f.report(r, st)
-		r.Verdicts = append(r.Verdicts, st.verdicts(f)...)
 	}
-	r.Verdicts = append(r.Verdicts, st.growth(shown)...)
-	return r, nil
+	var draws [][]experiment.Verdict
+	for repeat := range st.repeats {
+		draws = append(draws, st.only(repeat).claims(shown))
+	}
+	r.Verdicts, err = experiment.OverDraws(st.claims(shown), draws)
+	return r, err
+}
+
+// claims are those about figures, and about pairs of them.
+func (st *study) claims(shown []paperFigure) (out []experiment.Verdict) {
+	for _, f := range shown {
+		out = append(out, st.verdicts(f)...)
+	}
+	return append(out, st.across(shown)...)
 }
 
 // report adds the rows and panels of a figure.

@@ -110,10 +110,23 @@ func TestClaimsAboutRatings(t *testing.T) {
 		}
 		return map[string]float64{pckvUE.label: 1, pckvGRR.label: 4}[p.rival.label] + map[bool]float64{false: 3}[p.rival.isPCKV()]
 	}
-	if got := outcomes(s.claimsOfRatings(madeUp(&s, paper))); got != "yes yes yes yes yes yes yes yes" {
+	errors := func(p *point, g gauge, r int) float64 {
+		e := paper(p, g, r)
+		if p.name == "Amazon" {
+			e *= map[quantity]float64{frequency: 0.5, mean: 2}[g.of]
+		}
+		return e
+	}
+	all := s.claimsOfRatings(madeUp(&s, errors))
+	if got := outcomes(all); got != "yes yes yes yes yes yes yes yes yes yes yes yes yes yes" {
 		t.Errorf("as claimed: %s", got)
 	}
-	if got := outcomes(s.claimsOfRatings(madeUp(&s, func(p *point, g gauge, r int) float64 { return 1 / paper(p, g, r) }))); got != "no no no no no no no no" {
+	for _, v := range all {
+		if v.Missing == "" {
+			t.Errorf("a stand-in settles a claim about the data: %+v", v)
+		}
+	}
+	if got := outcomes(s.claimsOfRatings(madeUp(&s, func(p *point, g gauge, r int) float64 { return 1 / errors(p, g, r) }))); got != "no no no no no no no no no no no no yes yes" {
 		t.Errorf("otherwise: %s", got)
 	}
 	// PCKV-UE has to be second on the last one.
@@ -121,9 +134,9 @@ func TestClaimsAboutRatings(t *testing.T) {
 		if p.rival.label == pckvUE.label && p.name == "Movie" {
 			return 100
 		}
-		return paper(p, g, r)
+		return errors(p, g, r)
 	}
-	if got := outcomes(s.claimsOfRatings(madeUp(&s, third))); got != "yes yes yes yes yes yes no no" {
+	if got := outcomes(s.claimsOfRatings(madeUp(&s, third))); got != "yes yes yes yes yes yes yes no yes no yes yes yes yes" {
 		t.Errorf("PCKV-UE is last: %s", got)
 	}
 }

@@ -144,6 +144,16 @@ func (st *study) simulation(ctx context.Context, env experiment.Env, at shape, r
 	})
 }
 
+// only is the study of one repeat.
+func (st *study) only(repeat int) *study {
+	one := &study{grid: st.grid, shapes: st.shapes, logErrors: map[cell][]float64{}}
+	one.repeats = 1
+	for at, values := range st.logErrors {
+		one.logErrors[at] = values[repeat : repeat+1]
+	}
+	return one
+}
+
 // of are the values of a figure at one sparsity, by contender and ε; nil where there are none.
 func (st *study) of(f paperFigure, sparsity, contender, epsilon int) []float64 {
 	return st.logErrors[cell{shape{f.clients, f.dim, st.sparsities[sparsity]}, contender, epsilon, f.by}]

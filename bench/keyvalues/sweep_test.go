@@ -17,7 +17,7 @@ import (
 // checkpoint.
 func TestSweepsRunRepeatAndResume(t *testing.T) {
 	for name, want := range map[string]struct{ rows, verdicts int }{
-		"fig6-pckv": {2 * 4 * 6 * 4, 11}, "fig7-pckv": {2 * 2 * 5 * 2, 8}, "fig8-pckv": {2 * 2 * 4 * 2, 5}, "fig9-pckv": {2 * 2 * 6 * 2, 10},
+		"fig6-pckv": {2 * 4 * 6 * 4, 16}, "fig7-pckv": {2 * 2 * 5 * 2, 8}, "fig8-pckv": {2 * 2 * 4 * 2, 5}, "fig9-pckv": {2 * 2 * 6 * 2, 10},
 	} {
 		var results []*experiment.Result
 		path := filepath.Join(t.TempDir(), "checkpoint")
@@ -69,7 +69,7 @@ func TestSweepsRunRepeatAndResume(t *testing.T) {
 func complete(t *testing.T, all []experiment.Verdict) {
 	t.Helper()
 	for _, v := range all {
-		if n := utf8.RuneCountInString(v.Ours); n == 0 || n > 60 || strings.HasPrefix(v.Claim, "Figure ") != (v.Paper != "") {
+		if n := utf8.RuneCountInString(v.Ours); n == 0 || n > 140 || (v.Section != "") != (v.Quote != "") || v.Criterion == "" {
 			t.Errorf("%+v", v)
 		}
 	}
@@ -126,7 +126,9 @@ func TestClaimsAboutErrors(t *testing.T) {
 			}
 		}
 	}
-	if got := outcomes(claimsByEpsilon(&s, points)); got != "yes yes yes yes yes yes yes yes yes yes yes" {
+	// Five virtual rounds are as good as one, and as KVUE.
+	want := "yes yes yes no no yes yes yes yes yes yes yes yes yes yes yes"
+	if got := outcomes(claimsByEpsilon(&s, points)); got != want {
 		t.Errorf("as claimed: %s", got)
 	}
 	points = madeUp(&s, func(p *point, g gauge, r int) float64 {
@@ -137,6 +139,8 @@ func TestClaimsAboutErrors(t *testing.T) {
 			return 0.1 / p.epsilon // falls with the number of rounds
 		case p.rival.label == privkvmOne.label:
 			return 1 / p.epsilon // falls, and is not the error of 1r5v
+		case p.rival.label == privkvmVirtual.label:
+			return map[bool]float64{true: 2, false: 1e-9}[g.of == frequency || p.epsilon >= 2 && p.name == string(uniformLaw)]
 		case g.of == mean && g.top == topKeys:
 			return 1 / good(p, g, r)
 		case g.of == mean:
@@ -144,7 +148,7 @@ func TestClaimsAboutErrors(t *testing.T) {
 		}
 		return good(p, g, r)
 	})
-	if got := outcomes(claimsByEpsilon(&s, points)); got != "no no no no no no no no no no no" {
+	if got := outcomes(claimsByEpsilon(&s, points)); got != "no no no no no no no no no no no no no no yes no" {
 		t.Errorf("otherwise: %s", got)
 	}
 	// Half of the theory is not the theory.
@@ -174,42 +178,6 @@ func TestClaimsAboutErrors(t *testing.T) {
 	}
 }
 
-// An order at some ε only is not settled where the paper's ε are not known, and an error that is flat up to
-// ε = 3 is not settled, either.
-func TestClaimsAtSomeEpsilonsAreOpen(t *testing.T) {
-	s := sweepEpsilon(true, 1000)
-	points := madeUp(&s, func(p *point, _ gauge, _ int) float64 {
-		switch {
-		case p.rival.isPCKV() && p.epsilon < 6, p.rival.label == privkvmOne.label && p.epsilon == 6:
-			return 0.1
-		case p.rival.isPCKV():
-			return 8
-		case p.rival.label == privkvmReal.label:
-			return map[bool]float64{true: 5, false: 1}[p.epsilon == 6]
-		}
-		return 1
-	})
-	// Ten times at three ε, and 1/80 at the fourth.
-	all := claimsByEpsilon(&s, points)
-	if v := all[0]; v.Holds || v.Unsettled == "" || v.Ours != "next best 1.88 [1.88, 1.88] times, in 6 of 8 settings" {
-		t.Errorf("%+v", v)
-	}
-	if v := all[6]; v.Holds || !strings.HasSuffix(v.Unsettled, "up to ε = 3 only") || v.Ours != "0.1 [0.1, 0.1] times the error at ε = 6" {
-		t.Errorf("%+v", v)
-	}
-	// 50 times the error at one ε of four, and as much at the others.
-	if v := all[10]; !v.Holds || v.Unsettled == "" || v.Ours != "2.66 [2.66, 2.66] times, larger in 2 of 8 settings" {
-		t.Errorf("%+v", v)
-	}
-	k := sweepKeys(true, 1000)
-	points = madeUp(&k, func(p *point, _ gauge, _ int) float64 {
-		return map[bool]float64{true: 2 / p.epsilon, false: 1}[p.rival.isPCKV()]
-	})
-	if v := claimsByKeys(&k, points)[0]; v.Holds || v.Unsettled != "" {
-		t.Errorf("Figure 7 has known ε: %+v", v)
-	}
-}
-
 // Exponents near 1 and 0 are as claimed, 0.7 in each repeat is not, and 0.6 and 0.8 may be 0.8.
 func TestClaimsAboutKeys(t *testing.T) {
 	s := sweepKeys(true, 1000)
@@ -223,7 +191,7 @@ func TestClaimsAboutKeys(t *testing.T) {
 			}
 			return math.Pow(float64(p.dim), c.powers[repeat])
 		})
-		if got := outcomes(claimsByKeys(&s, points)[4:]); got != c.want {
+		if got := outcomes(claimsByKeys(&s, points)[:4]); got != c.want {
 			t.Errorf("powers %v: %s", c.powers, got)
 		}
 	}
@@ -247,7 +215,7 @@ func TestClaimsAboutAllocations(t *testing.T) {
 	paper := func(p *point, g gauge, _ int) float64 {
 		name := p.rival.label[strings.LastIndex(p.rival.label, " ")+1:]
 		if g.of == frequency {
-			return map[string]float64{"naive": 2e-5, "non-optimized": 6e-6, "optimized": 1e-5}[name]
+			return map[string]float64{"naive": 2e-5, "non-optimized": 8e-6, "optimized": 12e-6}[name]
 		}
 		return map[string]float64{"naive": 0.3, "non-optimized": 0.18, "optimized": 0.1}[name]
 	}
@@ -255,17 +223,17 @@ func TestClaimsAboutAllocations(t *testing.T) {
 	if got := outcomes(all); got != "yes yes yes yes yes yes yes yes yes yes" {
 		t.Errorf("as claimed: %s", got)
 	}
-	if all[9].Ours != "0.08 [0.08, 0.08] with uniform keys" || all[9].Unsettled != "" || all[1].Ours != "1.67 [1.67, 1.67] times the error" || all[0].Ours != "0.5 [0.5, 0.5] times the error or less" {
+	if all[9].Ours != "0.08 [0.08, 0.08] with uniform keys" || all[1].Ours != "1.5 [1.5, 1.5] times the error" || all[0].Ours != "0.6 [0.6, 0.6] times the error or less" {
 		t.Errorf("%+v", all)
 	}
-	// A number that fits one law only settles nothing.
+	// A number that fits one law only depends on the reading.
 	other := claimsOfAllocations(&s, madeUp(&s, func(p *point, g gauge, r int) float64 {
 		if p.name == string(gaussianLaw) {
 			return 2 * paper(p, g, r)
 		}
 		return paper(p, g, r)
 	}))
-	if !other[8].Holds || other[8].Unsettled == "" || other[1].Unsettled != "" {
+	if other[8].Holds || other[8].Readings != (experiment.Share{Held: 1, Of: 2}) {
 		t.Errorf("%+v", other)
 	}
 	got := outcomes(claimsOfAllocations(&s, madeUp(&s, func(p *point, g gauge, r int) float64 { return 1 / paper(p, g, r) })))

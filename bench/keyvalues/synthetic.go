@@ -22,10 +22,11 @@ const (
 
 // ofSingles is an experiment with synthetic data: its sweep for a number of clients, and its claims.
 type ofSingles struct {
-	number int
-	title  string
-	sweep  func(quick bool, clients int) sweep
-	claims func(s *sweep, points []*point) []experiment.Verdict
+	settings []string // of a run that is to decide claims; nil: the defaults
+	number   int
+	title    string
+	sweep    func(quick bool, clients int) sweep
+	claims   func(s *sweep, points []*point) []experiment.Verdict
 }
 
 func (o ofSingles) experiment() experiment.Experiment {
@@ -33,7 +34,7 @@ func (o ofSingles) experiment() experiment.Experiment {
 		Name:    fmt.Sprintf("fig%d-pckv", o.number),
 		Title:   "PCKV: " + o.title + ", synthetic data",
 		Source:  fmt.Sprintf("%s, Figure %d", pckvPaper, o.number),
-		Without: []string{experiment.FlagData},
+		Without: []string{experiment.FlagData}, Settings: o.settings,
 		Bind: func(flags *flag.FlagSet) experiment.Run {
 			clients := flags.Int("clients", 0, fmt.Sprintf("number of clients; 0: the paper's %d, with --quick %d", singleClients, quickSingles))
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {

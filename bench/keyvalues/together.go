@@ -18,7 +18,7 @@ func together() experiment.Experiment {
 		Name:    togetherName,
 		Title:   fmt.Sprintf("Key-value pairs: Figures %d to %d in one run, every simulation done once", first, last),
 		Source:  fmt.Sprintf("%s, Figures %d to %d", paper, first, last),
-		Without: []string{experiment.FlagData},
+		Without: []string{experiment.FlagData, experiment.FlagSeeds}, Settings: []string{"--repeats=5"}, // 100 take hours
 		Bind: bind(func(ctx context.Context, env experiment.Env, clients int) (*experiment.Result, error) {
 			return runFigures(ctx, env, clients, slices.Clone(figures))
 		}),

@@ -110,7 +110,9 @@ func (m *maker) record(name string) (*experiment.Record, error) {
 		return r, nil
 	}
 	r, err := experiment.ReadRecord(filepath.Join(m.dir, filepath.FromSlash(name)))
-	m.read[name] = r
+	if err == nil {
+		m.read[name] = r
+	}
 	return r, err
 }
 
@@ -168,7 +170,7 @@ func (m *maker) table(name string, files []string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("table %s: %w", name, err)
 	}
-	if name == "tally" { // the table of the same claims says where they come from
+	if name == "tally" || name == "own" { // the table of the same claims says where they come from
 		return body, nil
 	}
 	return body + "\n" + origins(in), nil

@@ -14,6 +14,7 @@ import (
 var tables = map[string]func([]*experiment.Record) (string, error){
 	"verdicts":          verdicts,
 	"claims":            claims,
+	"own":               own,
 	"tally":             tally,
 	"durations":         durations,
 	"accuracy-central":  accuracyByCentral,

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
@@ -29,21 +30,27 @@ func emphasised(v experiment.Decision) string {
 	return "**no**"
 }
 
-// claims lists what papers claim, with our number and theirs.
+// draws is how many draws of the data have to agree on a claim of a paper.
+const draws = 5
+
+// claims lists what papers claim: where, in which words, what counts, and our number.
 func claims(in []*experiment.Record) (string, error) {
-	g := newGrid("claim", "ours", "paper", "holds")
+	g := newGrid("claim", "the paper", "criterion", "ours", "holds")
 	for _, r := range in {
 		n := 0
 		for _, v := range r.Verdicts {
-			if v.Paper == "" {
+			if v.Section == "" {
 				continue
 			}
 			n++
-			outcome := emphasised(v)
-			if v.Unsettled != "" {
-				outcome += ": " + v.Unsettled
+			if v.Draws == nil && strings.Contains(r.Command, "--seed ") || v.Draws != nil && v.Draws.Of < draws {
+				return "", fmt.Errorf("%s has fewer than %d draws: %s", r.Name, draws, v.Claim)
 			}
-			g.add(v.Claim, v.Ours, v.Paper, outcome)
+			outcome := emphasised(v)
+			if v.Missing != "" {
+				outcome += ": " + v.Missing
+			}
+			g.add(v.Claim, fmt.Sprintf("%s: “%s”", v.Section, v.Quote), v.Criterion, v.Ours, outcome)
 		}
 		if n == 0 {
 			return "", fmt.Errorf("%s has no claim of a paper", r.Name)
@@ -52,21 +59,42 @@ func claims(in []*experiment.Record) (string, error) {
 	return g.String(), nil
 }
 
-// tally counts how many of the papers' claims hold.
-func tally(in []*experiment.Record) (string, error) {
-	n := map[string]int{}
+// own lists claims that no paper makes.
+func own(in []*experiment.Record) (string, error) {
+	g := newGrid("claim of ours", "criterion", "ours", "holds")
+	n := 0
 	for _, r := range in {
 		for _, v := range r.Verdicts {
-			if v.Paper != "" {
-				n[""]++
-				n[v.Outcome()]++
+			if v.Section == "" {
+				n++
+				g.add(v.Claim, v.Criterion, v.Ours, emphasised(v))
 			}
 		}
 	}
-	if n["yes"]+n["no"]+n["cannot be settled"] != n[""] || n[""] == 0 {
-		return "", fmt.Errorf("of %d claims some are undecided: %v", n[""], n)
+	if n == 0 {
+		return "", fmt.Errorf("no claim is ours")
 	}
-	return fmt.Sprintf("Of %d claims %d hold, %d do not, and %d cannot be settled.\n", n[""], n["yes"], n["no"], n["cannot be settled"]), nil
+	return g.String(), nil
+}
+
+// tally counts how many of the papers' claims hold.
+func tally(in []*experiment.Record) (string, error) {
+	n, all := map[string]int{}, 0
+	for _, r := range in {
+		for _, v := range r.Verdicts {
+			if v.Section != "" {
+				kind, _, _ := strings.Cut(v.Outcome(), " (")
+				all++
+				n[kind]++
+			}
+		}
+	}
+	settled := n["yes"] + n["no"] + n[experiment.DependsOnDraw] + n[experiment.DependsOnReading] + n[experiment.CannotBeSettled]
+	if settled != all || all == 0 {
+		return "", fmt.Errorf("of %d claims some are undecided: %v", all, n)
+	}
+	return fmt.Sprintf("Of the paper's %d claims %d hold, %d do not, %d depend on the draw, %d depend on the reading of the text, and %d cannot be settled without the paper's data.\n",
+		all, n["yes"], n["no"], n[experiment.DependsOnDraw], n[experiment.DependsOnReading], n[experiment.CannotBeSettled]), nil
 }
 
 // durations lists how long runs took.

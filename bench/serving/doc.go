@@ -17,7 +17,7 @@ import (
 
 // Experiments returns the experiments of the package.
 func Experiments() []experiment.Experiment {
-	return []experiment.Experiment{{
+	return append([]experiment.Experiment{{
 		Name:    "serve",
 		Title:   "Reports per second of a parameter server, beside gRPC alone and Prio3",
 		Source:  "Our own measurement; no paper",
@@ -30,5 +30,5 @@ func Experiments() []experiment.Experiment {
 			f.StringVar(&s.profiles, "profiles", "", "`directory` for a profile of every server's processor time; empty: none is made")
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) { return s.run(ctx, env) }
 		},
-	}, shardsExperiment()}
+	}}, experiment.ForMaintainers.All(shardsExperiment())...)
 }

@@ -15,6 +15,9 @@ type budget struct {
 	epsilon  float64
 }
 
+// zeroOut makes an experiment the paper's: its errors hold for that relation.
+var zeroOut = []string{"--relation", "zero-out"}
+
 // bindBudget adds --relation and --epsilon, whose default is the paper's, and returns a run that
 // is given the two.
 func bindBudget(f *flag.FlagSet, paper float64, run func(context.Context, experiment.Env, budget) (*experiment.Result, error)) experiment.Run {

@@ -97,8 +97,7 @@ func TestExperimentsRunAndRepeat(t *testing.T) {
 			t.Errorf("%s: %d rows, %d verdicts", e.Name, len(results[0].Rows), len(results[0].Verdicts))
 		}
 		for _, v := range results[0].Verdicts {
-			of := strings.HasPrefix(v.Claim, "Table ") || strings.HasPrefix(v.Claim, "Figure ") || strings.HasPrefix(v.Claim, "Section ")
-			if of != (v.Paper != "") || v.Ours == "" || utf8.RuneCountInString(v.Ours) > 60 || utf8.RuneCountInString(v.Paper) > 60 {
+			if (v.Section != "") != (v.Quote != "") || v.Criterion == "" || v.Ours == "" || utf8.RuneCountInString(v.Ours) > 140 {
 				t.Errorf("%s: a claim that names no table, or cells that are empty or long: %+v", e.Name, v)
 			}
 		}

@@ -48,7 +48,7 @@ type points struct {
 
 func (s sweep) experiment() experiment.Experiment {
 	return experiment.Experiment{
-		Name: s.name, Title: s.title, Source: paper + ", " + s.source, Without: []string{experiment.FlagData},
+		Name: s.name, Title: s.title, Source: paper + ", " + s.source, Without: []string{experiment.FlagData}, Settings: zeroOut,
 		Bind: func(f *flag.FlagSet) experiment.Run {
 			relation := experiment.RelationFlag(f, fl.ReplaceOne)
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {

@@ -18,7 +18,7 @@ func reals() experiment.Experiment {
 		Name:    "reals",
 		Title:   "Sums of real numbers in [0, 1], in U buckets: error against U",
 		Source:  paper + ", Section 1, real summation",
-		Without: []string{experiment.FlagData},
+		Without: []string{experiment.FlagData}, Settings: zeroOut,
 		Bind: func(f *flag.FlagSet) experiment.Run {
 			return bindBudget(f, 1, runReals)
 		},
@@ -84,16 +84,17 @@ func runReals(ctx context.Context, env experiment.Env, b budget) (*experiment.Re
 	panel.Series = append(panel.Series, limit)
 	last := len(bounds) - 1
 	r.Verdicts = []experiment.Verdict{{
-		Claim:  "Section 1, real sums: U buckets add an error of n/(2U) at most",
-		Holds:  within,
-		Ours:   fmt.Sprintf("%.3g of n/(2U) at most", worst),
-		Paper:  "O(n/U)",
+		Claim:   "Section 1, real sums: U buckets add an error of n/(2U) at most",
+		Holds:   within,
+		Ours:    fmt.Sprintf("%.3g of n/(2U) at most", worst),
+		Section: "1", Quote: "incurs an extra additive error of O(n/U)", Criterion: "at most n/(2U) at every U",
 		Detail: fmt.Sprintf("for U = %d to %d", bounds[0], bounds[last]),
 	}, {
-		Claim:  "real sums: with enough buckets only SumDP's noise is left, which follows the largest number",
-		Holds:  errors[sumDPName][last] < 10*slices.Max(numbers)/b.epsilon,
-		Ours:   fmt.Sprintf("an error of %.3g at U = %d", errors[sumDPName][last], bounds[last]),
-		Detail: fmt.Sprintf("BBGN's is %.3g; less than ten times the largest number over ε counts", errors["BBGN"][last]),
+		Criterion: "less than ten times the largest number over ε",
+		Claim:     "real sums: with enough buckets only SumDP's noise is left, which follows the largest number",
+		Holds:     errors[sumDPName][last] < 10*slices.Max(numbers)/b.epsilon,
+		Ours:      fmt.Sprintf("an error of %.3g at U = %d", errors[sumDPName][last], bounds[last]),
+		Detail:    fmt.Sprintf("BBGN's is %.3g", errors["BBGN"][last]),
 	}}
 	r.Plot = &figure.Figure{ErrorBars: experiment.ErrorBars, Panels: []figure.Panel{panel}}
 	return r, nil

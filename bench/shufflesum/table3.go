@@ -60,9 +60,8 @@ func table3() experiment.Experiment {
 		Name:    "table3",
 		Title:   "Sums of integers: relative error and messages of SumDP, GKMPS, BBGN and central DP",
 		Source:  paper + ", Table 3",
-		Without: []string{experiment.FlagData},
+		Without: []string{experiment.FlagData}, Settings: zeroOut,
 		Bind: func(f *flag.FlagSet) experiment.Run {
-			dataSeed := f.Uint64("data-seed", 0, "seed of the data sets")
 			values := f.String("values", "", "`file` with one integer in {0, …, bound} per line, instead of the paper's data")
 			bound := f.Int64("bound", 0, "bound U of the inputs of --values")
 			return bindBudget(f, 1, func(ctx context.Context, env experiment.Env, b budget) (*experiment.Result, error) {
@@ -77,13 +76,13 @@ func table3() experiment.Experiment {
 				case *bound != 0:
 					return nil, fl.Invalid("--bound", *bound, "goes with --values only")
 				}
-				return runTable3(ctx, env, b, *dataSeed, columns)
+				return runTable3(ctx, env, b, columns)
 			})
 		},
 	}
 }
 
-func runTable3(ctx context.Context, env experiment.Env, b budget, dataSeed uint64, columns []column) (*experiment.Result, error) {
+func runTable3(ctx context.Context, env experiment.Env, b budget, columns []column) (*experiment.Result, error) {
 	others := dataSets
 	if env.Quick {
 		others = 5
@@ -94,7 +93,7 @@ func runTable3(ctx context.Context, env experiment.Env, b budget, dataSeed uint6
 		Notes: []string{
 			fmt.Sprintf("ε = %g, δ = %g, β = %g, %s; %s.", b.epsilon, paperDelta, paperBeta, b.relation, note),
 			"The paper's errors hold for zero-out. Under replace-one SumDP gives every sub-domain half of the budget.",
-			fmt.Sprintf("The data are drawn with --data-seed %d. The median, lowest and highest errors are over %d other draws of the data. SumDP drops the few largest inputs, and they differ from draw to draw.", dataSeed, others),
+			fmt.Sprintf("The seed draws the data, too. The median, lowest and highest errors are over %d other draws of the data. SumDP drops the few largest inputs, and they differ from draw to draw.", others),
 			"The paper does not say whether normal variables outside of {1, …, U} are clamped or discarded: both are here. Its real data need an account: the stand-ins are lognormal, with its number of clients, bound and largest input. Their means are ours, so that only orders of magnitude compare.",
 			references,
 			intervals,
@@ -111,7 +110,7 @@ func runTable3(ctx context.Context, env experiment.Env, b budget, dataSeed uint6
 	}
 	var found []measuredColumn
 	for i, c := range columns {
-		p := c.draw(experiment.Stream(dataSeed, 3, uint64(i)))
+		p := c.draw(experiment.Stream(env.Seed, 3, uint64(i)))
 		panel := &panels[0]
 		if c.isStandIn {
 			panel = &panels[1]

@@ -22,7 +22,7 @@ func table4() experiment.Experiment {
 	return experiment.Experiment{
 		Name:   "table4",
 		Title:  "Sums of images: relative error of HighDimSum, HLY and central DP",
-		Source: paper + ", Table 4",
+		Source: paper + ", Table 4", Settings: zeroOut,
 		Bind: func(f *flag.FlagSet) experiment.Run {
 			return bindBudget(f, 5, runTable4)
 		},
@@ -96,7 +96,7 @@ func runTable4(ctx context.Context, env experiment.Env, b budget) (*experiment.R
 	if err != nil {
 		return nil, err
 	}
-	repeats := env.RepeatsOr(paperRepeats)
+	repeats := env.RepeatsOfSeed(paperRepeats, paperRepeats/4)
 	if env.Quick {
 		repeats = env.RepeatsOr(3)
 	}

@@ -20,7 +20,7 @@ func table5() experiment.Experiment {
 		Name:    "table5",
 		Title:   "Counts of items when clients hold different numbers of them: SparVecSum, NaiveVecSum and central DP",
 		Source:  paper + ", Table 5",
-		Without: []string{experiment.FlagData},
+		Without: []string{experiment.FlagData}, Settings: zeroOut,
 		Bind: func(f *flag.FlagSet) experiment.Run {
 			dim := f.Int("dim", 16_000, "number of items")
 			return bindBudget(f, 5, func(ctx context.Context, env experiment.Env, b budget) (*experiment.Result, error) {

@@ -22,7 +22,7 @@ import (
 
 // Experiments returns the experiments of the package.
 func Experiments() []experiment.Experiment {
-	return []experiment.Experiment{{
+	return append([]experiment.Experiment{{
 		Name:    "speed",
 		Title:   "Times of reports, rounds, plans and accounting, beside what is aimed at",
 		Source:  "The cost of a report in Wang et al. is one scan of all coordinates. The aims are this module's",
@@ -32,7 +32,7 @@ func Experiments() []experiment.Experiment {
 			f.StringVar(&s.base, "base", "", "`revision` of the checkout that is built and measured beside this one, by the same code; empty: none")
 			return s.run
 		},
-	}, sums, shares, dense, instructions, parts}
+	}, sums, shares, dense}, experiment.ForMaintainers.All(instructions, parts)...)
 }
 
 // setting is what the flags say.

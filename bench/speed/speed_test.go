@@ -93,7 +93,7 @@ func TestTableHasMediansAndRatios(t *testing.T) {
 				t.Errorf("%v: %s is %v, want %v", row[0], r.Columns[[]int{6, 8, 9}[j]], got, x)
 			}
 		}
-		if v.Holds != want.holds || v.Ours != want.ours || v.Paper != "" {
+		if v.Holds != want.holds || v.Ours != want.ours || v.Quote != "" {
 			t.Errorf("%+v, want %v, %s", v, want.holds, want.ours)
 		}
 	}

@@ -22,7 +22,8 @@ import (
 
 // Experiments are what this package can run.
 func Experiments() []experiment.Experiment {
-	return []experiment.Experiment{tiersExperiment(), accuracyExperiment(), federationExperiment(), constantsExperiment(), scatteringExperiment(), sitesExperiment(), liarsExperiment()}
+	return append(experiment.ForMaintainers.All(constantsExperiment()),
+		tiersExperiment(), accuracyExperiment(), federationExperiment(), scatteringExperiment(), sitesExperiment(), liarsExperiment())
 }
 
 // task is a data set in the hands of clients, and a model of its features: softmax regression, unless it was replaced.

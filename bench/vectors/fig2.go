@@ -39,6 +39,14 @@ const ours = "privacy blanket, ours"
 // printed is the series of the pair with the α that the paper prints, the bound of its figure.
 const printed = "pair with the printed α"
 
+// pair is the series of the pair with the right α.
+const pair = "pair"
+
+// collisionSlots is the paper's number of slots of Collision.
+func collisionSlots(sparsity int, epsilon float64) int {
+	return int(math.Floor(float64(sparsity)*math.Exp(epsilon) + 2*float64(sparsity) - 1))
+}
+
 // printedAlpha is s(e^ε−1)/Ω. Above 1/(e^ε+1), for e^ε above 2.73, there is no such pair.
 func printedAlpha(epsilon float64, sparsity, slots int) float64 {
 	s := float64(sparsity)
@@ -110,7 +118,7 @@ func (p *amplification) measure(ctx context.Context, env experiment.Env, epsilon
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		slots := int(math.Floor(float64(p.sparsity)*math.Exp(epsilon) + 2*float64(p.sparsity) - 1))
+		slots := collisionSlots(p.sparsity, epsilon)
 		blanket, err := privacy.NewBlanket(epsilon, p.sparsity, slots)
 		if err != nil {
 			return err

@@ -183,10 +183,11 @@ func fig5Verdicts(all []swept) (out []experiment.Verdict) {
 	two, best := b.least()
 	gain := 1 - best/least
 	out = append(out, experiment.Verdict{
-		Claim: "Figure 5: CoCo's Minus error is about 20 % below Collision's, each at its best number of slots",
-		Holds: math.Abs(gain-0.2) <= 0.05,
-		Paper: "about 20 %",
-		Ours:  fmt.Sprintf("%.1f %%, exact (t = %d against %d)", 100*gain, two, one),
+		Claim:   "Figure 5: CoCo's Minus error is about 20 % below Collision's, each at its best number of slots",
+		Holds:   math.Abs(gain-0.2) <= 0.05,
+		Section: "Figure 5", Quote: "CoCo has about 20% lower MSE errors on the mean",
+		Criterion: "15 to 25 %",
+		Ours:      fmt.Sprintf("%.1f %%, exact (t = %d against %d)", 100*gain, two, one),
 		Detail: fmt.Sprintf("%.1f %% at the paper's own t (%d against %d)",
 			100*(1-b.at(b.paper)/a.at(a.paper)), b.paper, a.paper),
 	})
@@ -206,11 +207,11 @@ func fig5Verdicts(all []swept) (out []experiment.Verdict) {
 		slots, least := s.least()
 		theirs := s.at(s.paper)
 		out = append(out, experiment.Verdict{
-			Claim:  fmt.Sprintf("Figure 5: the paper's number of slots for %s has nearly the smallest %s error", s.mechanism, kinds[s.kind].name),
-			Holds:  theirs <= 1.05*least,
-			Paper:  fmt.Sprintf("t = %d", s.paper),
-			Ours:   fmt.Sprintf("%.2g %% above the least, at t = %d, exact", 100*(theirs/least-1), slots),
-			Detail: fmt.Sprintf("%.3g with the paper's t", theirs),
+			Claim:     fmt.Sprintf("Figure 5: the paper's number of slots for %s has nearly the smallest %s error", s.mechanism, kinds[s.kind].name),
+			Holds:     theirs <= 1.05*least,
+			Criterion: "at most 5 % above the least",
+			Ours:      fmt.Sprintf("%.2g %% above the least, at t = %d, exact", 100*(theirs/least-1), slots),
+			Detail:    fmt.Sprintf("%.3g with the paper's t = %d", theirs, s.paper),
 		})
 	}
 	return out
