@@ -105,7 +105,11 @@ func OverDraws(verdicts []Verdict, draws [][]Verdict) ([]Verdict, error) {
 			same = same && kindOf(d[i].outcome()) == kind
 		}
 		if !same {
-			v.found = fmt.Sprintf("%s (%d of %d)", DependsOnDraw, v.Draws.Held, v.Draws.Of)
+			v.found = fmt.Sprintf("%s (%d of %d", DependsOnDraw, v.Draws.Held, v.Draws.Of)
+			if v.Draws.Held == 0 { // draws differ in whether some readings hold
+				v.found += " in every reading"
+			}
+			v.found += ")"
 		}
 		out = append(out, v)
 	}

@@ -60,7 +60,7 @@ func TestOverDraws(t *testing.T) {
 	open := experiment.Verdict{Claim: "c", Holds: true, Missing: "data"}
 	for want, draws := range map[string][]experiment.Verdict{
 		"yes: c\n": {yes, yes, yes}, "no:  c\n": {no, no, no}, "depends on the draw (2 of 3): c\n": {yes, no, yes},
-		"depends on the reading (1 of 2): c\n": {some, some, some}, "depends on the draw (0 of 3): c\n": {no, some, no}, "cannot be settled: c (data)\n": {open, open, open},
+		"depends on the reading (1 of 2): c\n": {some, some, some}, "depends on the draw (0 of 3 in every reading): c\n": {no, some, no}, "cannot be settled: c (data)\n": {open, open, open},
 	} {
 		var all []*experiment.Result
 		for _, v := range draws {
