@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -14,8 +15,10 @@ import pytest
 
 pytest.importorskip("nvflare")
 
+import numpy as np
 import psutil
 from mnist import write
+from pages import DOCS, blocks, needs_docs
 
 from hushgrad import Ledger
 
@@ -72,6 +75,85 @@ def reports(log: str) -> list[list[int]]:
     """Return the reports, refusals and failures of each round."""
     found = re.findall(r"round-\d+: reports (\d+), refused (\d+), failed (\d+)", log)
     return [[int(n) for n in counts] for counts in found]
+
+
+# A job with the lines of NVFlare's hello-numpy that the page changes, and those around them.
+HELLO = """\
+import argparse
+
+from nvflare.app_common.np.recipes.fedavg import NumpyFedAvgRecipe
+from nvflare.client.config import TransferType
+from nvflare.recipe import SimEnv, add_experiment_tracking
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--update_type", default="full")
+    parser.add_argument("--log_config")
+    args = parser.parse_args()
+    n_clients = 4
+
+    train_args = f"--update_type {args.update_type}"
+    recipe = NumpyFedAvgRecipe(
+        name="hello-numpy",
+        min_clients=n_clients,
+        num_rounds=3,
+        model=[[1, 2, 3], [4, 5, 6], [7, 8, 9]],
+        train_script="client.py",
+        train_args=train_args,
+        params_transfer_type=TransferType.FULL if args.update_type == "full" else TransferType.DIFF,
+    )
+    add_experiment_tracking(recipe, tracking_type="tensorboard")
+    env = SimEnv(num_clients=n_clients, log_config=args.log_config)
+    run = recipe.execute(env)
+    print("Result:", run.get_result())
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+HELLO_CLIENT = """\
+import nvflare.client as flare
+from nvflare.app_common.np.constants import NPConstants
+from nvflare.client.tracking import SummaryWriter
+
+flare.init()
+writer = SummaryWriter()
+while flare.is_running():
+    came = flare.receive()
+    weights = came.params[NPConstants.NUMPY_KEY] + 1
+    writer.add_scalar(tag="secret_mean", scalar=weights.mean(), global_step=came.current_round)
+    flare.send(flare.FLModel(params={NPConstants.NUMPY_KEY: weights}, metrics={"secret_mean": 1.0}))
+"""
+
+
+@needs_docs
+@pytest.mark.skipif(shutil.which("patch") is None, reason="needs patch")
+def test_six_lines_make_hello_numpy_private(workspace: Path) -> None:
+    (diff,) = blocks(DOCS / "nvflare.md", "diff")
+    assert len(re.findall(r"^\+(?!\+\+ )", diff, re.MULTILINE)) == 6
+    (workspace / "job.py").write_text(HELLO, encoding="utf-8")
+    (workspace / "client.py").write_text(HELLO_CLIENT, encoding="utf-8")
+    subprocess.run(
+        ["patch", "--strip=1", "--fuzz=0"],
+        cwd=workspace,
+        input=diff,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    printed = run(workspace, "job.py")
+    assert reports(printed) == [[4, 0, 0]] * 3, printed[-5000:]
+    assert re.findall(r"epsilon-local-total ([0-9.]+)", printed) == ["8", "16", "24"]
+    assert "secret_mean" not in printed
+    (result,) = re.findall(r"^Result: (.*)$", printed, re.MULTILINE)
+    (saved,) = Path(result).rglob("server.npy")
+    moved = np.load(saved) - np.arange(1, 10).reshape(3, 3)
+    shutil.rmtree(result)  # where NVFlare's simulator writes by default
+    # Nine numbers move by 3 with a standard error of 1.3 each: off by 6 of them once in 10^8 runs.
+    assert np.all(abs(moved - 3) < 8), moved
+    assert abs(moved.mean() - 3) < 2.7, moved
 
 
 def test_the_example_learns_in_the_simulator(workspace: Path, data: Path) -> None:
