@@ -106,7 +106,7 @@ func (run *Run) refuse(by float64, because string) error {
 	if next := trustAfter(run.Trust); next != "" {
 		ways = append(ways, fmt.Sprintf("another trust (%s)", next))
 	}
-	return fmt.Errorf("%w: %s. What would work: %s. To plan it all the same, force it (--force)", ErrNoise, because, strings.Join(ways, ", or "))
+	return fmt.Errorf("%w: %s. What would work: %s. To plan it all the same, force it (--force; in Python force=True)", ErrNoise, because, strings.Join(ways, ", or "))
 }
 
 // trustAfter is the trust whose noise is the next smaller one, "" for the last.

@@ -52,7 +52,7 @@ class Nodes(Grid):
 
     @property
     def run(self) -> Any:  # noqa: ANN401
-        """The run, of which only the number is asked."""
+        """The run. Flower asks for its number alone."""
         return TaskIdentity
 
     def get_node_ids(self) -> list[int]:

@@ -174,9 +174,6 @@ def _defaults() -> Svt:
     return Svt(0.1, 0.05, threshold, 0.1 - threshold, count * 0.1, rate=0.6, replace=True)
 
 
-NAMES = ("svt", "percentile")
-
-
 def ways(names: Iterable[str], rounds: int) -> Iterator[Way]:
     """Yield the ways of these names."""
     every = [

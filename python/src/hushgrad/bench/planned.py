@@ -276,9 +276,6 @@ def no_privacy(learner: Learner, name: str, rounds: int) -> Way:
     return Way("none", f"no privacy, {name}", None, Promise("nobody", None, None, 0.0), run)
 
 
-NAMES = ("local", "two-servers", "central", "local-dp", "secagg", "network", "none")
-
-
 def ways(names: Iterable[str], rounds: int) -> Iterator[Way]:
     """Yield the ways of these names."""
     softmax, network = "650 weights", "network of 2410 weights"

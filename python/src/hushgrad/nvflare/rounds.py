@@ -36,7 +36,7 @@ class Rounds:
         self._run = Run(central_delta, log)
 
     def named(self, name: str) -> str:
-        """Return the name of a round, which a server tells from the rounds of other jobs."""
+        """Return a round's name. On a server that other jobs use it is unlike all others."""
         return name if self._sealed is None else f"{name}-{secrets.token_hex(8)}"
 
     def open(self, round_: Round) -> Round:
