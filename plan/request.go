@@ -190,11 +190,20 @@ func (q Request) rounds() int {
 		return 30 // all sites take part in all of them
 	case IsSum(q.Mechanism):
 		return 10
-	case q.Trust == Nobody && q.Mechanism != baseline.None:
+	case q.Mechanism == baseline.None:
+		return bareRounds
+	case q.Trust == Nobody:
 		return max(1, min(disjointRounds, q.Clients/leastCohort))
 	}
 	return 30
 }
+
+// Rounds without privacy, in which no noise adds up: as many as softmax regression takes to come near its best model. A
+// cohort has clients enough for a large learning rate.
+const (
+	bareRounds = 100
+	bareCohort = 600
+)
 
 // Rounds of clients that report once: many enough for a model to follow its gradient, and each with as many
 // reports as standard errors take.

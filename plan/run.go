@@ -130,7 +130,7 @@ func (q Request) run(ctx context.Context) (_ *Run, err error) {
 	r := fl.Round{ID: "plan", Mechanism: q.Mechanism, Dim: q.Dim, Scale: 1, Epsilon: q.Epsilon, Relation: fl.ReplaceOne, PublicSeed: [32]byte{1}}
 	switch q.Mechanism {
 	case baseline.None:
-		run.Cohort = cmp.Or(q.Cohort, max(2, q.Clients/run.Rounds)) // with all clients in every round uploads would be gigabytes
+		run.Cohort = cmp.Or(q.Cohort, min(q.Clients, max(bareCohort, q.Clients/run.Rounds))) // with all of many clients in every round uploads would be gigabytes
 		run.Steps = stepsFor(q.Centred).steps(0, q.L2, run.Rounds)
 		r.Epsilon = math.Inf(1)
 	case hdsum.Name, hdsum.SharesName, hdsum.SiteName:

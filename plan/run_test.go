@@ -231,7 +231,7 @@ func TestPlanningIsCountedAndCanBeEnded(t *testing.T) {
 // Runs without privacy and in the shuffle model are not planned.
 func TestRunsThatAreNotPlanned(t *testing.T) {
 	run, why := decided(t, func(q *Request) { q.Mechanism = baseline.None })
-	if run.Cohort != 225 || run.LearningRate <= 0 || !strings.HasPrefix(why, "plan: learning rate") || run.Budget != 0 || run.Schedule != nil || !math.IsInf(run.Template.Epsilon, 1) {
+	if run.Cohort != 600 || run.Rounds != 4 || run.LearningRate <= 0 || !strings.HasPrefix(why, "plan: learning rate") || run.Budget != 0 || run.Schedule != nil || !math.IsInf(run.Template.Epsilon, 1) {
 		t.Errorf("no privacy: %+v, %s", run, why)
 	}
 	// Gradients of another norm are the same in another unit.

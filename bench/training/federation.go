@@ -29,7 +29,7 @@ func federationExperiment() experiment.Experiment {
 		Source:  "The command that the README begins with; no paper",
 		Without: []string{experiment.FlagSeed},
 		Bind: func(flags *flag.FlagSet) experiment.Run {
-			names := flags.String("features", dataset.DemoFeatures, "comma-separated `list` of what the model sees of a picture, among "+strings.Join(dataset.FeatureNames(), ","))
+			names := flags.String("features", dataset.DemoFeatures, "comma-separated `list` of what the model sees of a picture, among "+strings.Join(dataset.FeatureNames(), ",")+", or "+dataset.Scatter+" or "+dataset.AutoFeatures+", which choose among them")
 			settings := flags.String("settings", defaultSettings, "comma-separated `list` of TRUST:CLIENTS@BUDGET; each client holds one picture")
 			random := flags.Int("random", 0, "in place of --settings `n` settings: a trust, 50 to 60000 clients and an ε of 0.1 to 8, by chance")
 			mechanism := flags.String("mechanism", mechanisms.Auto, "mechanism of the runs")
@@ -39,7 +39,7 @@ func federationExperiment() experiment.Experiment {
 					f.repeats = env.RepeatsOr(1)
 				}
 				var err error
-				if f.features, err = parseFeatures(*names); err != nil {
+				if f.features, err = parseFeatures(*names, dataset.AutoFeatures, dataset.Scatter); err != nil {
 					return nil, err
 				}
 				if f.settings, err = parseSettings(*settings, *random); err != nil {

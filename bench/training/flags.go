@@ -37,12 +37,12 @@ func parseContenders(list string) ([]contender, error) {
 	return out, nil
 }
 
-// parseFeatures reads names between commas, each once.
-func parseFeatures(list string) ([]string, error) {
-	var out []string
+// parseFeatures reads names between commas, each once: those of features, and more.
+func parseFeatures(list string, more ...string) ([]string, error) {
+	known, out := slices.Concat(dataset.FeatureNames(), more), []string(nil)
 	for name := range strings.SplitSeq(list, ",") {
 		name = strings.TrimSpace(name)
-		if known := dataset.FeatureNames(); !slices.Contains(known, name) || slices.Contains(out, name) {
+		if !slices.Contains(known, name) || slices.Contains(out, name) {
 			return nil, fl.Invalid("--features", name, "must be among %s, each once", strings.Join(known, ", "))
 		}
 		out = append(out, name)

@@ -24,8 +24,8 @@ type task struct {
 
 func bindTask(f *flag.FlagSet) *task {
 	t := &task{flags: f}
-	f.StringVar(&t.features, "features", dataset.DemoFeatures, "what the model sees of a picture, as for examples/mnist; "+dataset.AutoFeatures+": the best on public pictures")
-	f.StringVar(&t.public, "public", "", "public pictures on which the run is rehearsed, "+dataset.Digits+" or "+dataset.Textures+"; with --features "+dataset.AutoFeatures+" a comma-separated `list` of the kinds that decide; empty: "+dataset.Digits+", or all kinds")
+	f.StringVar(&t.features, "features", dataset.DemoFeatures, "what the model sees of a picture, as for examples/mnist; "+dataset.AutoFeatures+": the best on public pictures; "+dataset.Scatter+": the best of the scattering transforms")
+	f.StringVar(&t.public, "public", "", "public pictures on which the run is rehearsed, "+dataset.Digits+" or "+dataset.Textures+"; with --features "+dataset.AutoFeatures+" or "+dataset.Scatter+" a comma-separated `list` of the kinds that decide; empty: "+dataset.Digits+", or all kinds")
 	f.IntVar(&t.perClient, "per-client", 0, "pictures that a client holds; 0: its share of 60000, as in examples/mnist, and at least one")
 	f.IntVar(&t.dim, "dim", 0, "coordinates of a gradient, d, together with --l1 and --l2; 0: the coordinates of softmax regression on --features")
 	f.Float64Var(&t.l1, "l1", 0, "L1 norm of a gradient at the first model, from public data; needs --dim; 0: the norm with --features")
@@ -58,16 +58,16 @@ func (t *task) of(ctx context.Context, q plan.Request, bar *progress.Bar) (plan.
 		q.Dim, q.L1, q.L2, q.Centred = t.dim, t.l1, t.l2, t.centred
 		return q, nil, nil
 	}
-	list, auto := t.public, t.features == dataset.AutoFeatures
-	if list == "" && !auto {
+	list, choosing := t.public, dataset.Chosen(t.features) != nil
+	if list == "" && !choosing {
 		list = dataset.Digits
 	}
 	kinds, err := dataset.ParseKinds(list)
 	if err != nil {
 		return q, nil, err
 	}
-	if len(kinds) > 1 && !auto {
-		return q, nil, fl.Invalid("--public", list, "must be one kind without --features %s", dataset.AutoFeatures)
+	if len(kinds) > 1 && !choosing {
+		return q, nil, fl.Invalid("--public", list, "must be one kind without --features %s or %s", dataset.AutoFeatures, dataset.Scatter)
 	}
 	if q.PerClient = t.perClient; q.PerClient == 0 {
 		q.PerClient = max(1, dataset.Pictures/max(1, q.Clients))

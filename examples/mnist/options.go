@@ -40,8 +40,8 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	f.SetOutput(stdout)
 	f.StringVar(&o.data, "data", dataset.Generated, "`directory` with the four MNIST idx files, download for MNIST from the cache or the network, or textures for generated clothes, shoes and bags; empty: generated digits")
 	f.StringVar(&o.model, "model", "softmax", strings.Join(trainer.ModelNames(), ", "))
-	f.StringVar(&o.features, "features", "", "what the model sees of an image: "+strings.Join(dataset.FeatureNames(), ", ")+"; "+dataset.AutoFeatures+": the best on public pictures; empty: "+dataset.DemoFeatures+"; "+dataset.EdgesCentred+" for generated digits, which "+dataset.DemoFeatures+" know without any client; "+dataset.Grey+" for --model cnn")
-	public := f.String("public", "", "with --features "+dataset.AutoFeatures+": comma-separated `list` of the public pictures that decide; empty: all")
+	f.StringVar(&o.features, "features", "", "what the model sees of an image: "+strings.Join(dataset.FeatureNames(), ", ")+"; "+dataset.AutoFeatures+": the best on public pictures; "+dataset.Scatter+": the best of the scattering transforms; empty: "+dataset.DemoFeatures+"; "+dataset.EdgesCentred+" for generated digits, which "+dataset.DemoFeatures+" know without any client; "+dataset.Grey+" for --model cnn")
+	public := f.String("public", "", "with --features "+dataset.AutoFeatures+" or "+dataset.Scatter+": comma-separated `list` of the public pictures that decide; empty: all")
 	f.Uint64Var((*uint64)(&o.seed), "seed", 0, "0: fresh randomness for every client; any other value makes the run repeatable, without any privacy; with --roles 3 but for the seeds that tokens assign")
 	f.StringVar(&o.out, "out", "", "`directory` for history.csv, summary.json, accuracy.png and model.npy")
 	f.BoolVar(&o.explain, "explain", false, "print what was planned and why")
@@ -78,9 +78,9 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 		return o, err
 	}
 	switch {
-	case *public != "" && o.features != dataset.AutoFeatures:
-		return o, fl.Invalid("--public", *public, "needs --features %s", dataset.AutoFeatures)
-	case o.features == dataset.AutoFeatures && o.model != "softmax":
+	case *public != "" && dataset.Chosen(o.features) == nil:
+		return o, fl.Invalid("--public", *public, "needs --features %s or %s", dataset.AutoFeatures, dataset.Scatter)
+	case dataset.Chosen(o.features) != nil && o.model != "softmax":
 		return o, fl.Invalid("--features", o.features, "must be a name with --model %s: only softmax regression is rehearsed", o.model)
 	}
 	if err := o.Check(request, uint64(o.seed), o.dashboard.Address); err != nil {

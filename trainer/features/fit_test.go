@@ -257,3 +257,29 @@ func TestAll(t *testing.T) {
 		}
 	}
 }
+
+// The first components of vectors are what the pipeline with fewer of them computes, with a norm of their own.
+func TestKeepTakesTheFirstComponents(t *testing.T) {
+	x := cloud(60, 8)
+	for _, o := range []Fitting{{Components: 6, Bias: .3}, {Components: 6, Whitening: .25}, {Components: 6, Channels: 4, Logarithm: 1, Bias: 1}} {
+		identity := must[Features](t)(Identity(8))
+		wide := must[*Pipeline](t)(Fit(t.Context(), identity, Public{"a cloud", x}, o, nil))
+		kept := must[*Pipeline](t)(wide.Keep(3))
+		o.Components = 3
+		narrow := must[*Pipeline](t)(Fit(t.Context(), identity, Public{"a cloud", x}, o, nil))
+		if got, want := apply(kept, x[0]), apply(narrow, x[0]); kept.Dim() != 3 || !near(got, want, 1e-12) {
+			t.Errorf("%+v: %v, want %v", o, got, want)
+		}
+		if Centred(kept) != Centred(wide) {
+			t.Errorf("%+v: centred %v", o, Centred(kept))
+		}
+		if all := must[*Pipeline](t)(wide.Keep(6)); all.Digest() == kept.Digest() || kept.Digest() == wide.Digest() {
+			t.Errorf("%+v: digests do not cover the number of components", o)
+		}
+		for _, k := range []int{0, 7} {
+			if _, err := wide.Keep(k); err == nil {
+				t.Errorf("Keep(%d) of 6", k)
+			}
+		}
+	}
+}

@@ -225,6 +225,24 @@ func Centred(f Features) bool {
 	return ok && p.mean != nil && p.bias != 0
 }
 
+// Keep returns the pipeline with the first k of its components, which vary most after Fit: fewer values have less noise together.
+// It shares p's memory. The error names components unless k is in [1, p's components]. O(1).
+func (p *Pipeline) Keep(k int) (*Pipeline, error) {
+	if k < 1 || k > p.project.Rows {
+		return nil, fmt.Errorf("features: pipeline: %w", fl.Invalid("components", k, "must be in [1, %d]", p.project.Rows))
+	}
+	r := newRecipe("first components")
+	r.bytes(p.digest[:])
+	r.integers(k)
+	kept := &Pipeline{
+		backbone: p.backbone, logs: p.logs, scaled: p.scaled, mean: p.mean, project: p.project, offset: p.offset[:k], bias: p.bias,
+		digest: r.digest(), name: fmt.Sprintf("%s, the first %d of them", p.name, k),
+	}
+	kept.project.Rows = k
+	kept.vectors.New = p.vectors.New
+	return kept, nil
+}
+
 // Digest covers the backbone and the parts: their bits after NewPipeline, and how they were
 // computed after Fit.
 func (p *Pipeline) Digest() [32]byte { return p.digest }

@@ -7,17 +7,20 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/glyph"
 	"github.com/hushgrad/hushgrad/trainer/features"
 )
 
-// The names of features that others choose by default.
+// The names of features that others choose by default, and of a family.
 const (
 	Edges        = "edges"
 	EdgesCentred = "edges-centred"
 	Grey         = "grey"
+	// Scatter leaves the number of components to Choose.
+	Scatter = "scatter"
 )
 
 // block is the side of the squares of Edges, in pixels.
@@ -34,11 +37,10 @@ var catalogue = map[string]opening{
 	Grey: func(context.Context, features.Progress) (features.Features, error) {
 		return features.Grey(side, side, 2)
 	},
-	EdgesCentred: fitted(edges, onlyDigits, features.Fitting{Bias: bias}),
-	"scatter":    fitted(scatter, onlyDigits, features.Fitting{Channels: features.ScatterChannels, Components: 100, Bias: bias}),
-	"scatter-log": fitted(scatter, digitsAndTextures, features.Fitting{
-		Channels: features.ScatterChannels, Logarithm: 1, Components: 100, Whitening: .25, Bias: bias,
-	}),
+	EdgesCentred: func(ctx context.Context, p features.Progress) (features.Features, error) {
+		return onlyDigits.fit(ctx, edges, features.Fitting{Bias: bias}, p)
+	},
+	"scatter-50": along(50), "scatter-100": along(100), "scatter-200": along(200), widest: along(mostComponents),
 	"glyphs": func(context.Context, features.Progress) (features.Features, error) {
 		return features.Glyphs(features.GlyphsSmall)
 	},
@@ -98,18 +100,46 @@ func (m mixture) draw(ctx context.Context) (pictures [][]float64, err error) {
 	return pictures, nil
 }
 
-// fitted returns what fits a pipeline on generated pictures.
-func fitted(open func() (features.Features, error), m mixture, o features.Fitting) opening {
+// fit fits a pipeline on generated pictures.
+func (m mixture) fit(ctx context.Context, open func() (features.Features, error), o features.Fitting, p features.Progress) (*features.Pipeline, error) {
+	backbone, err := open()
+	if err != nil {
+		return nil, err
+	}
+	pictures, err := m.draw(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("dataset: %w", err)
+	}
+	return features.Fit(ctx, backbone, features.Public{Recipe: m.recipe, Examples: pictures}, o, p)
+}
+
+// scattered is the scattering transform along all of its components. A process fits it once.
+var scattered struct {
+	sync.Mutex
+	*features.Pipeline
+}
+
+// widest is the transform along the most components.
+const (
+	widest         = "scatter-400"
+	mostComponents = 400
+)
+
+// along returns what keeps the first k components of the transform.
+func along(k int) opening {
 	return func(ctx context.Context, p features.Progress) (features.Features, error) {
-		backbone, err := open()
-		if err != nil {
-			return nil, err
+		scattered.Lock()
+		defer scattered.Unlock()
+		if scattered.Pipeline == nil {
+			all, err := digitsAndTextures.fit(ctx, scatter, features.Fitting{
+				Channels: features.ScatterChannels, Logarithm: 1, Components: mostComponents, Whitening: .25, Bias: bias,
+			}, p)
+			if err != nil {
+				return nil, err
+			}
+			scattered.Pipeline = all
 		}
-		pictures, err := m.draw(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("dataset: %w", err)
-		}
-		return features.Fit(ctx, backbone, features.Public{Recipe: m.recipe, Examples: pictures}, o, p)
+		return scattered.Keep(k)
 	}
 }
 
@@ -120,10 +150,10 @@ func FeatureNames() []string { return slices.Sorted(maps.Keys(catalogue)) }
 //
 //	edges          oriented edges in squares of 4×4 pixels, of norm 1: 196 values
 //	edges-centred  the same minus the mean of generated digits, of norm 1/0.3
-//	scatter        the scattering transform with channels of equal size, minus its mean on generated
-//	               digits, along their 100 principal components, of norm 1/0.3
-//	scatter-log    the same with logarithms of the transform, on generated digits and textures, each
-//	               component divided by the fourth root of its variance: better for pictures with texture
+//	scatter-50     logarithms of the scattering transform with channels of equal size, minus their mean on generated digits
+//	               and textures, along their first 50 principal components, each divided by the fourth root of its
+//	               variance, of norm 1/0.3
+//	scatter-100, scatter-200, scatter-400: the same along more components
 //	glyphs         a small network that was trained on handwriting fonts, minus a public mean, along
 //	               public components, of norm 1/0.3: 64 values
 //	glyphs-big     a larger such network: 128 values
@@ -131,7 +161,7 @@ func FeatureNames() []string { return slices.Sorted(maps.Keys(catalogue)) }
 //	identity       the 784 grey values
 //
 // They are made of public data alone: of formulas, of 1000 generated pictures that are in no Data, and of
-// fonts. It takes about 4 s on one core for scatter and scatter-log, and next to nothing for the others. p may be nil.
+// fonts. It takes about 4 s on one core for the first of scatter-50 to scatter-400, and next to nothing for the others. p may be nil.
 // The error names features for an unknown name, or wraps ctx's error.
 func OpenFeatures(ctx context.Context, name string, p features.Progress) (features.Features, error) {
 	open, ok := catalogue[name]

@@ -37,25 +37,34 @@ type Candidate struct {
 	Loss float64
 }
 
-// compared are the features that Choose compares.
-var compared = []string{Edges, EdgesCentred, "glyphs", "glyphs-big", "scatter", "scatter-log"}
+// Chosen returns the names of features that Choose compares for a name that leaves the features to it, and nothing for others.
+func Chosen(name string) []string {
+	scattering := []string{"scatter-50", "scatter-100", "scatter-200", widest}
+	switch name {
+	case Scatter:
+		return scattering
+	case AutoFeatures:
+		return append([]string{Edges, EdgesCentred, "glyphs", "glyphs-big"}, scattering...)
+	}
+	return nil
+}
 
 // toCompare is how many pictures Choose draws of each kind.
 const toCompare = 2500
 
-// Choose rehearses the request with each features on each kind of public pictures, and chooses the features whose Loss is
+// Choose rehearses the request with each of the named features on each kind of public pictures, and chooses the features whose Loss is
 // smallest. What Fill says has no effect on it: every run starts from zeros, since a public model that was trained on one kind says nothing of
 // another. It takes some ten seconds. p may be nil.
-func Choose(ctx context.Context, q plan.Request, kinds []string, p features.Progress) (*Choice, error) {
+func Choose(ctx context.Context, names []string, q plan.Request, kinds []string, p features.Progress) (*Choice, error) {
 	choice := &Choice{Kinds: kinds}
-	for _, name := range compared {
+	for _, name := range names {
 		f, err := OpenFeatures(ctx, name, p)
 		if err != nil {
 			return nil, err
 		}
 		c := Candidate{Features: name}
 		for _, kind := range kinds {
-			public, err := NewPublic(ctx, kind, f, toCompare, p)
+			public, err := toRehearse(ctx, kind, name, f, p)
 			if err != nil {
 				return nil, err
 			}
@@ -74,13 +83,29 @@ func Choose(ctx context.Context, q plan.Request, kinds []string, p features.Prog
 	return choice, nil
 }
 
-// ChooseAndOpen opens features by their name, and chooses them first where the name is AutoFeatures. The choice is nil
+// toRehearse are public pictures in the features. Along all components of the scattering transform they are computed once.
+func toRehearse(ctx context.Context, kind, name string, f features.Features, p features.Progress) (*Public, error) {
+	if !strings.HasPrefix(name, Scatter) || name == widest {
+		return NewPublic(ctx, kind, f, toCompare, p)
+	}
+	all, err := OpenFeatures(ctx, widest, p)
+	if err != nil {
+		return nil, err
+	}
+	wide, err := NewPublic(ctx, kind, all, toCompare, p)
+	if err != nil {
+		return nil, err
+	}
+	return wide.keep(f.Dim())
+}
+
+// ChooseAndOpen opens features by their name, and chooses them first where the name leaves them to Choose: see Chosen. The choice is nil
 // where the name said it all. p may be nil.
 func ChooseAndOpen(ctx context.Context, name string, q plan.Request, kinds []string, p features.Progress) (string, features.Features, *Choice, error) {
 	var choice *Choice
-	if name == AutoFeatures {
+	if names := Chosen(name); names != nil {
 		var err error
-		if choice, err = Choose(ctx, q, kinds, p); err != nil {
+		if choice, err = Choose(ctx, names, q, kinds, p); err != nil {
 			return "", nil, nil, err
 		}
 		name = choice.Considered[0].Features

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/trainer/features"
@@ -93,11 +95,7 @@ func drawPublic(ctx context.Context, kind string, f features.Features, n int, p 
 	}
 	d := data.Train
 	out := &Public{X: d.All(), Labels: d.Labels, Rows: d.Rows, Cols: d.Cols, Centred: features.Centred(f)}
-	if out.Examples, err = plan.NewExamples(out.X, out.Labels, d.Classes); err != nil {
-		return nil, fmt.Errorf("dataset: %w", err)
-	}
-	out.Examples = out.Examples.Named("generated pictures")
-	if out.Sample, err = out.Examples.Sample(); err != nil || kind != Digits {
+	if err := out.sample(d.Classes); err != nil || kind != Digits {
 		return out, err
 	}
 	some := min(n, ToPlan)
@@ -107,6 +105,29 @@ func drawPublic(ctx context.Context, kind string, f features.Features, n int, p 
 	}
 	out.ZeroShot, _, err = features.ZeroShot(ctx, f, pictures.All()[:some], pictures.Labels[:some], nil)
 	return out, err
+}
+
+// sample computes what follows from the pictures and their classes.
+func (p *Public) sample(classes int) (err error) {
+	if p.Examples, err = plan.NewExamples(p.X, p.Labels, classes); err != nil {
+		return fmt.Errorf("dataset: %w", err)
+	}
+	p.Examples = p.Examples.Named("generated pictures")
+	p.Sample, err = p.Examples.Sample()
+	return err
+}
+
+// keep returns the pictures along the first k components of their features, whose vectors have the norm 1/bias.
+func (p *Public) keep(k int) (*Public, error) {
+	kept := &Public{Labels: p.Labels, Rows: 1, Cols: k, Centred: p.Centred}
+	for _, x := range p.X {
+		x = slices.Clone(x[:k])
+		if norm := floats.Norm(x, 2); norm > 0 {
+			floats.Scale(1/(bias*norm), x)
+		}
+		kept.X = append(kept.X, x)
+	}
+	return kept, kept.sample(p.Examples.Dim() / (len(p.X[0]) + 1))
 }
 
 // Fill tells a request about softmax regression what is public about the task, and what to rehearse it on. The run starts from the

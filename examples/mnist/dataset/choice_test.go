@@ -1,0 +1,82 @@
+package dataset
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/plan"
+	"github.com/hushgrad/hushgrad/trainer/features"
+)
+
+// Vectors along fewer components are cut from longer ones: they are what the features with fewer components compute.
+func TestPublicPicturesAlongFewerComponents(t *testing.T) {
+	data, err := Generate(t.Context(), Options{TrainSize: 120, TestSize: 1, Seed: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pixels, err := features.Identity(side * side)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wide, err := features.Fit(t.Context(), pixels, features.Public{Recipe: "120 digits", Examples: data.Train.All()}, features.Fitting{Components: 9, Whitening: .25, Bias: bias}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	narrow, err := wide.Keep(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := (&Public{X: vectors(t, wide, data.Train), Labels: data.Train.Labels, Examples: examples(t, wide, data.Train)}).keep(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := vectors(t, narrow, data.Train)
+	for i, x := range got.X {
+		for j, v := range x {
+			if math.Abs(v-want[i][j]) > 1e-12 {
+				t.Fatalf("picture %d: %v, want %v", i, x, want[i])
+			}
+		}
+	}
+	if got.Examples.Dim() != 5*classes || got.Sample == nil {
+		t.Errorf("examples of %d parameters, want %d", got.Examples.Dim(), 5*classes)
+	}
+}
+
+func vectors(t *testing.T, f features.Features, s *Set) [][]float64 {
+	t.Helper()
+	all, err := features.All(t.Context(), f, s.All(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Collect(slices.Chunk(all, f.Dim()))
+}
+
+func examples(t *testing.T, f features.Features, s *Set) *plan.Examples {
+	t.Helper()
+	out, err := plan.NewExamples(vectors(t, f, s), s.Labels, s.Classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// With much noise few components are best, and with little noise many.
+func TestMoreClientsHaveMoreComponents(t *testing.T) {
+	if !*long {
+		t.Skip("fits the scattering transform and rehearses eight runs: go test -long")
+	}
+	chosen := func(trust plan.Trust, clients int, budget float64) int {
+		q := plan.Request{Mechanism: "auto", Trust: trust, Clients: clients, Budget: budget, Delta: 1e-6}
+		_, f, choice, err := ChooseAndOpen(t.Context(), Scatter, q, []string{Digits, Textures}, nil)
+		if err != nil || len(choice.Considered) != 4 {
+			t.Fatalf("%+v, %v", choice, err)
+		}
+		return f.Dim()
+	}
+	few, many := chosen(plan.Nobody, 20_000, 2), chosen(plan.Shuffler, 60_000, 4)
+	if few > 100 || many < 200 {
+		t.Errorf("%d components for 20 000 clients who trust nobody, and %d for 60 000 behind a shuffler", few, many)
+	}
+}
