@@ -103,7 +103,7 @@ var forms = map[string]form{
 		return x, err == nil
 	}),
 	"demands": {
-		about:    "Largest error of a mean or a histogram for clients with different demands, 95 % quantile in simulations, a series for each reading of the text, with the paper's numbers and the proved lower bound",
+		about:    "Largest error of a mean or a histogram for clients with different demands, 95 % quantile in simulations, a series for each reading of the text, with the paper's numbers and the least of the readings' proved lower bounds",
 		category: "mechanism", logY: true, ys: []axis{{"error", "largest error"}}, low: "error_low", high: "error_high",
 		title: func(row map[string]any) string { data, _ := readingOf(row); return data },
 		curves: func(row map[string]any) line {
@@ -113,7 +113,7 @@ var forms = map[string]form{
 		also: []also{
 			{"paper_error", func(map[string]any) line { return line{name: "the paper's, its own data", kind: printed} }},
 			{"lower_bound", func(map[string]any) line {
-				return line{name: "least lower bound of the readings (proved)", kind: proved}
+				return line{name: "lower bound for the worst data (proved)", kind: proved}
 			}},
 		},
 		keep: func(row map[string]any) bool { return row["measure"] == "95 % quantile" },
