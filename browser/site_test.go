@@ -52,10 +52,10 @@ func TestTheSiteIsReadableEverywhere(t *testing.T) {
 func TestThePicturesOfTheSiteAreWhole(t *testing.T) {
 	address := serve(t)
 	ctx, _ := start(t)
-	for _, page := range []string{"index", "glossary"} {
+	for _, page := range []string{"index", "glossary", "results/sparse-vectors", "results/demands"} {
 		for _, scheme := range []string{"light", "dark"} {
 			for _, width := range []int{360, 768, 1280, 1920} {
-				name := fmt.Sprintf("pictures-%s-%d-%s", page, width, scheme)
+				name := fmt.Sprintf("pictures-%s-%d-%s", strings.ReplaceAll(page, "/", "-"), width, scheme)
 				must(t, ctx, screen(width, 900, scheme), chromedp.Navigate(address+"/"+page+".html"))
 				until(t, ctx, `[...document.querySelectorAll(".md-content img")].every((i) => { i.loading = "eager"; return i.complete; })`)
 				cut := value[[]string](t, ctx, `(() => {
@@ -82,6 +82,18 @@ func TestThePicturesOfTheSiteAreWhole(t *testing.T) {
 				}
 				shoot(t, ctx, width, 900, scheme, name)
 			}
+		}
+	}
+}
+
+// The pictures of results load when they come into view, in places that are kept free for them.
+func TestThePicturesOfResultsLoadLazily(t *testing.T) {
+	address := serve(t)
+	ctx, _ := start(t)
+	for page, least := range map[string]int{"sparse-vectors": 14, "sums": 4, "key-value": 6, "demands": 2, "training": 1} {
+		must(t, ctx, screen(360, 800, "light"), chromedp.Navigate(address+"/results/"+page+".html"))
+		if lazy := value[int](t, ctx, `[...document.querySelectorAll(".md-content img")].filter((i) => i.loading === "lazy" && i.width > 0 && i.height > i.width / 2).length`); lazy < least {
+			t.Errorf("%s: %d pictures load lazily, want at least %d", page, lazy, least)
 		}
 	}
 }

@@ -17,6 +17,7 @@ const (
 	Proved      Status = "proved"
 	Conjectural Status = "conjectural" // no proof for general randomizers
 	NotABound   Status = "not a bound" // counterexamples are known
+	LowerBound  Status = "lower bound" // no bound can be below
 )
 
 // ErrOutOfRange is returned by a Comparison, wrapped, for parameters at which its source

@@ -1,6 +1,7 @@
 package privacy
 
 import (
+	"cmp"
 	"math"
 )
 
@@ -31,6 +32,21 @@ func PairCurve(epsilon, alpha float64) (Comparison, error) {
 	}
 	return newComparison("pair", "Wang et al., Theorem 5", NotABound,
 		func(n int, delta float64) (float64, error) { return pair.root(n, delta), nil }), nil
+}
+
+// Least is a curve that no bound on these reports can be below: the pair with α = s/Ω, which the reports of two neighbours
+// have where no other client has a slot of theirs. This takes slots for three clients, t >= 3s. Where slots come in pairs, as
+// CoCo's, the neighbours are opposite to each other and the caller makes sure of t >= 4s.
+func Least(epsilon float64, sparsity, slots int) (Comparison, error) {
+	if err := cmp.Or(checkEpsilon(epsilon), checkShape(sparsity, slots)); err != nil {
+		return Comparison{}, err
+	}
+	if slots < 3*sparsity {
+		return Comparison{}, invalid("slots", slots, "must be at least 3·sparsity, %d", 3*sparsity)
+	}
+	c, err := PairCurve(epsilon, pairAlpha(epsilon, sparsity, slots))
+	c.Name, c.Status = "lower bound", LowerBound
+	return c, err
 }
 
 // pairAlpha is the probability s/Ω with which a report of another client falls among the marks

@@ -15,5 +15,5 @@ const paper = `Chaudhuri, Courtade, "Empirical Mean and Frequency Estimation Und
 
 // Experiments are what this package can run.
 func Experiments() []experiment.Experiment {
-	return experiment.OfPaper.All(table4(), table5())
+	return append(experiment.OfPaper.All(table4(), table5()), own())
 }

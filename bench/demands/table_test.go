@@ -22,7 +22,7 @@ func quickly(t *testing.T, ctx context.Context, e experiment.Experiment, env exp
 
 // A table is the same whatever the number of jobs, and goes on from a checkpoint without measuring again.
 func TestTablesAreValidRepeatAndResume(t *testing.T) {
-	for _, e := range Experiments() {
+	for _, e := range []experiment.Experiment{table4(), table5()} {
 		path := filepath.Join(t.TempDir(), "checkpoint")
 		var results []*experiment.Result
 		for i, env := range []experiment.Env{

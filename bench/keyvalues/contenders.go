@@ -30,7 +30,8 @@ type setting struct {
 	params fl.Params
 	// reports is the round's MinReports, at most the number of clients; 0: all.
 	reports     int
-	frequencies bool // whether they are asked for
+	scale       float64 // the round's; 0: 1
+	frequencies bool    // whether they are asked for
 	by          []metric
 }
 
@@ -70,11 +71,11 @@ var contenders = [...]contender{
 	byGRR:          {label: "PCKV-GRR", mechanism: keyvalue.PCKVGRR, settings: padded, run: fromCounts},
 	byAGRR:         {label: "PCKV-AGRR", mechanism: keyvalue.PCKVAGRR, settings: padded, run: fromCounts},
 	byUE:           {label: "PCKV-UE", mechanism: keyvalue.PCKVUE, settings: padded, run: fromCounts},
-	bySUCCINCT:     {label: "SUCCINCT", mechanism: rivals.Succinct, settings: clipped, run: fromPairs},
-	bySmallerClip:  {label: "SUCCINCT, smaller clip", of: "SUCCINCT", mechanism: rivals.Succinct, settings: clippedMore, run: fromPairs},
-	byCollision:    {label: "Collision", mechanism: collision.Name, settings: closedForm, run: fromTernaries},
-	byCoCo:         {label: "CoCo", mechanism: coco.Name, settings: closedForms, run: fromTernaries},
-	bySearchedCoCo: {label: "CoCo, t by search", of: "CoCo", mechanism: coco.Name, settings: searched, run: fromTernaries},
+	bySUCCINCT:     {label: "SUCCINCT", mechanism: rivals.Succinct, settings: clipped, run: fromVectors},
+	bySmallerClip:  {label: "SUCCINCT, smaller clip", of: "SUCCINCT", mechanism: rivals.Succinct, settings: clippedMore, run: fromVectors},
+	byCollision:    {label: "Collision", mechanism: collision.Name, settings: closedForm, run: fromVectors},
+	byCoCo:         {label: "CoCo", mechanism: coco.Name, settings: closedForms, run: fromVectors},
+	bySearchedCoCo: {label: "CoCo, t by search", of: "CoCo", mechanism: coco.Name, settings: searched, run: fromVectors},
 	byZero:         {label: labelZero, reference: true, settings: ofMeans, run: zero},
 }
 

@@ -8,6 +8,7 @@ import (
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/bench/vectors"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
@@ -47,8 +48,8 @@ func (f paperFigure) experiment() experiment.Experiment {
 		Source:  fmt.Sprintf("%s, Figure %d", paper, f.number),
 		PartOf:  togetherName,
 		Without: []string{experiment.FlagData, experiment.FlagSeeds},
-		Bind: bind(func(ctx context.Context, env experiment.Env, clients int) (*experiment.Result, error) {
-			return runFigures(ctx, env, clients, []paperFigure{f})
+		Bind: bind(func(ctx context.Context, env experiment.Env, clients int, own []experiment.Own) (*experiment.Result, error) {
+			return runFigures(ctx, env, clients, own, []paperFigure{f})
 		}),
 	}
 }
@@ -57,15 +58,20 @@ func (f paperFigure) title() string {
 	return fmt.Sprintf("Key-value pairs: %s, n = %d, d = %d", f.by.title(), f.clients, f.dim)
 }
 
-// bind adds the flag that all figures have.
-func bind(run func(ctx context.Context, env experiment.Env, clients int) (*experiment.Result, error)) func(*flag.FlagSet) experiment.Run {
+// bind adds the flags that all figures have.
+func bind(run func(ctx context.Context, env experiment.Env, clients int, own []experiment.Own) (*experiment.Result, error)) func(*flag.FlagSet) experiment.Run {
 	return func(flags *flag.FlagSet) experiment.Run {
 		clients := flags.Int("clients", 0, fmt.Sprintf("number of clients where the paper has %d, and a tenth where it has %d; 0: the paper's, with --quick a tenth", largeClients, largeClients/10))
+		with := experiment.BindWith(flags)
 		return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 			if *clients != 0 && (*clients < 10 || *clients > maxClients) {
 				return nil, fl.Invalid("--clients", *clients, "must be 0 or in [10, %d]", maxClients)
 			}
-			return run(ctx, env, *clients)
+			own, err := with()
+			if err != nil {
+				return nil, err
+			}
+			return run(ctx, env, *clients, own)
 		}
 	}
 }
@@ -97,12 +103,12 @@ var readings = []string{
 const epsilonTitle = "local ε of one report"
 
 // runFigures does the simulations of figures. A run of several has the claims about pairs of them, too.
-func runFigures(ctx context.Context, env experiment.Env, clients int, shown []paperFigure) (*experiment.Result, error) {
+func runFigures(ctx context.Context, env experiment.Env, clients int, own []experiment.Own, shown []paperFigure) (*experiment.Result, error) {
 	for i, f := range shown {
 		shown[i] = f.sized(env, clients)
 	}
 	env.Progress.Describe("simulations")
-	st, err := newStudy(newGrid(env), shown)
+	st, err := newStudy(newGrid(env), shown, own)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +149,7 @@ func (f paperFigure) report(r *experiment.Result, st *study) {
 			Title:  fmt.Sprintf("Figure %d: n = %d, d = %d, s = %d keys per client", f.number, f.clients, f.dim, s),
 			XLabel: epsilonTitle, YLabel: "ln of the " + f.by.title(),
 		}
-		for j, c := range contenders {
+		for j, c := range st.contenders {
 			series := figure.Series{Name: c.label, Of: c.of, Style: figure.LinePoints}
 			for k, epsilon := range st.epsilons {
 				values := st.of(f, i, j, k)
@@ -171,12 +177,11 @@ func (f paperFigure) report(r *experiment.Result, st *study) {
 }
 
 // lowerBound adds the rows of the paper's lower bound on the expected total variation error of means, and
-// returns its curve: min{s/2, d·√s/(8(e^ε−1)√n)}. It holds for the worst clients that there can be.
+// returns its curve. It holds for the worst clients that there can be.
 func (f paperFigure) lowerBound(r *experiment.Result, st *study, sparsity int) figure.Series {
 	series := figure.Series{Name: "minimax lower bound", Style: figure.Dashed}
-	s, n, d := float64(sparsity), float64(f.clients), float64(f.dim)
 	for _, epsilon := range st.epsilons {
-		bound := math.Log(min(s/2, d*math.Sqrt(s)/(8*math.Expm1(epsilon)*math.Sqrt(n))))
+		bound := math.Log(vectors.MinimaxVariation(f.dim, sparsity, f.clients, epsilon))
 		series.X, series.Y = append(series.X, epsilon), append(series.Y, bound)
 		r.Rows = append(r.Rows, experiment.Row{f.number, f.clients, f.dim, sparsity, epsilon, series.Name, f.by.name(), bound, nil, nil})
 	}

@@ -125,7 +125,7 @@ func TestMeasuredErrorsAreThoseOfTheEncoders(t *testing.T) {
 				return values
 			}
 			sameLaw(t, c.label, rounds,
-				func(rng *rand.Rand) []float64 { return measure(fromPairs(t.Context(), &c, p, epsilon, s, rng)) },
+				func(rng *rand.Rand) []float64 { return measure(fromVectors(t.Context(), &c, p, epsilon, s, rng)) },
 				func(rng *rand.Rand) []float64 { return measure(c.run(t.Context(), &c, p, epsilon, s, rng)) })
 		}
 	}

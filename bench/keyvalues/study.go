@@ -49,15 +49,20 @@ type cell struct {
 // study is a set of simulations. All figures of clients of one shape use the same simulations.
 type study struct {
 	grid
-	shapes []shape
-	tasks  map[shape][]task
+	// contenders are the paper's, and after them the mechanisms of the flag --with.
+	contenders []contender
+	shapes     []shape
+	tasks      map[shape][]task
 	// logErrors has the natural logarithm of the error in every repeat.
 	logErrors map[cell][]float64
 }
 
 // newStudy lists the tasks of figures.
-func newStudy(g grid, shown []paperFigure) (*study, error) {
-	st := &study{grid: g, tasks: map[shape][]task{}, logErrors: map[cell][]float64{}}
+func newStudy(g grid, shown []paperFigure, own []experiment.Own) (*study, error) {
+	st := &study{grid: g, contenders: contenders[:], tasks: map[shape][]task{}, logErrors: map[cell][]float64{}}
+	for _, o := range own {
+		st.contenders = append(st.contenders[:len(st.contenders):len(st.contenders)], ofOwn(o))
+	}
 	asked := map[shape][]metric{}
 	for _, f := range shown {
 		for _, s := range g.sparsities {
@@ -69,7 +74,7 @@ func newStudy(g grid, shown []paperFigure) (*study, error) {
 		}
 	}
 	for _, at := range st.shapes {
-		for i, c := range contenders {
+		for i, c := range st.contenders {
 			for k, epsilon := range g.epsilons {
 				settings, err := c.settings(at, epsilon)
 				if err != nil {
@@ -128,7 +133,7 @@ func (st *study) simulation(ctx context.Context, env experiment.Env, at shape, r
 		p := newPopulation(at.clients, at.dim, at.sparsity, experiment.Stream(env.Seed, append([]uint64{60}, named...)...))
 		var values []float64
 		for _, t := range st.tasks[at] {
-			c, epsilon := &contenders[t.contender], st.epsilons[t.epsilon]
+			c, epsilon := &st.contenders[t.contender], st.epsilons[t.epsilon]
 			rng := experiment.Stream(env.Seed, append([]uint64{61, uint64(t.contender), math.Float64bits(epsilon), uint64(t.slots())}, named...)...)
 			e, err := c.run(ctx, c, p, epsilon, t.setting, rng)
 			if err == nil {
@@ -146,7 +151,7 @@ func (st *study) simulation(ctx context.Context, env experiment.Env, at shape, r
 
 // only is the study of one repeat.
 func (st *study) only(repeat int) *study {
-	one := &study{grid: st.grid, shapes: st.shapes, logErrors: map[cell][]float64{}}
+	one := &study{grid: st.grid, contenders: st.contenders, shapes: st.shapes, logErrors: map[cell][]float64{}}
 	one.repeats = 1
 	for at, values := range st.logErrors {
 		one.logErrors[at] = values[repeat : repeat+1]

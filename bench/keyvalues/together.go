@@ -19,8 +19,8 @@ func together() experiment.Experiment {
 		Title:   fmt.Sprintf("Key-value pairs: Figures %d to %d in one run, every simulation done once", first, last),
 		Source:  fmt.Sprintf("%s, Figures %d to %d", paper, first, last),
 		Without: []string{experiment.FlagData, experiment.FlagSeeds}, Settings: []string{"--repeats=5"}, // 100 take hours
-		Bind: bind(func(ctx context.Context, env experiment.Env, clients int) (*experiment.Result, error) {
-			return runFigures(ctx, env, clients, slices.Clone(figures))
+		Bind: bind(func(ctx context.Context, env experiment.Env, clients int, own []experiment.Own) (*experiment.Result, error) {
+			return runFigures(ctx, env, clients, own, slices.Clone(figures))
 		}),
 	}
 }

@@ -9,11 +9,15 @@
 //
 //	<!-- value attack/attack.json label_found_linked percent reports=1 -->44 %<!-- end -->
 //
+//	<!-- picture fig8 errors figs6-16/figs6-16.json figure=8 -->
+//	<!-- end -->
+//
 //	<!-- lines demo/output.txt 30 -->
 //	<!-- end -->
 //
 // A table is made from one or several results, by the function of its name. The line below it
-// names the commands that produced them. A value is a cell of the only row in which columns
+// names the commands that produced them. A picture is NAME.svg beside the results, of the form of that name and
+// of the rows in which columns have the values behind the file. A value is a cell of the only row in which columns
 // have the values after its form: percent, or a verb of package fmt. Lines are what a command
 // printed, from the line on that begins with a word. The file's first line says how it was made.
 package pages

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,18 +15,20 @@ import (
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
 // anyMark is the beginning of what is made from results.
-var anyMark = regexp.MustCompile("<!-- (table|lines|value) ")
+var anyMark = regexp.MustCompile("<!-- (table|lines|value|picture) ")
 
 // results is where the results are, below the root of the module.
 const results = "docs/results"
 
 var (
-	tableMark = regexp.MustCompile(`(?ms)^(<!-- table (\S+)((?: \S+)*) -->\n).*?^<!-- end -->$`)
-	linesMark = regexp.MustCompile(`(?ms)^(<!-- lines (\S+) (\S+) -->\n).*?^<!-- end -->$`)
-	valueMark = regexp.MustCompile(`(<!-- value (\S+) (\S+) (\S+)((?: \S+=\S+)*) -->)[^\n]*?<!-- end -->`)
+	tableMark   = regexp.MustCompile(`(?ms)^(<!-- table (\S+)((?: \S+)*) -->\n).*?^<!-- end -->$`)
+	linesMark   = regexp.MustCompile(`(?ms)^(<!-- lines (\S+) (\S+) -->\n).*?^<!-- end -->$`)
+	pictureMark = regexp.MustCompile(`(?ms)^(<!-- picture (\S+) (\S+) (\S+)((?: \S+=\S+)*) -->\n).*?^<!-- end -->$`)
+	valueMark   = regexp.MustCompile(`(<!-- value (\S+) (\S+) (\S+)((?: \S+=\S+)*) -->)[^\n]*?<!-- end -->`)
 )
 
 // Paths returns the pages of a module, below its root.
@@ -40,7 +44,7 @@ func Paths(root string) ([]string, error) {
 	return slices.Concat([]string{filepath.Join(root, "README.md")}, docs, long), nil
 }
 
-// Write makes the tables and values of all pages again and returns the pages that changed.
+// Write makes the tables, values and pictures of all pages again and returns the files that changed.
 func Write(ctx context.Context, root string) (changed []string, err error) {
 	err = each(root, func(path, before, after string) error {
 		if before == after {
@@ -72,14 +76,14 @@ func Check(root string) error {
 	})
 }
 
-// each calls visit with every page as it is and as the results make it.
+// each calls visit with every page and every picture as it is and as the results make it.
 func each(root string, visit func(path, before, after string) error) error {
 	paths, err := Paths(root)
 	if err != nil {
 		return err
 	}
 	type page struct{ before, after string }
-	pages, maker := make([]page, len(paths)), &maker{dir: filepath.Join(root, filepath.FromSlash(results)), read: map[string]*experiment.Record{}}
+	pages, maker := make([]page, len(paths)), newMaker(root)
 	for i, path := range paths {
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -91,6 +95,14 @@ func each(root string, visit func(path, before, after string) error) error {
 		}
 		pages[i] = page{string(text), after}
 	}
+	for _, name := range slices.Sorted(maps.Keys(maker.pictures)) {
+		path := filepath.Join(maker.dir, name)
+		before, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("pages: %w", err)
+		}
+		paths, pages = append(paths, path), append(pages, page{string(before), maker.pictures[name]})
+	}
 	for i, path := range paths { // none, when one cannot be made
 		if err := visit(path, pages[i].before, pages[i].after); err != nil {
 			return err
@@ -99,10 +111,16 @@ func each(root string, visit func(path, before, after string) error) error {
 	return nil
 }
 
-// maker makes tables and values from results, each of which it reads once.
+// maker makes tables, values and pictures from results, each of which it reads once.
 type maker struct {
-	dir  string
-	read map[string]*experiment.Record
+	dir      string
+	read     map[string]*experiment.Record
+	pictures map[string]string         // SVG, by the file's name
+	figures  map[string]*figure.Figure // what they show
+}
+
+func newMaker(root string) *maker {
+	return &maker{dir: filepath.Join(root, filepath.FromSlash(results)), read: map[string]*experiment.Record{}, pictures: map[string]string{}, figures: map[string]*figure.Figure{}}
 }
 
 func (m *maker) record(name string) (*experiment.Record, error) {
@@ -134,6 +152,10 @@ func (m *maker) render(text string) (string, error) {
 	})
 	replace(linesMark, func(match []string) (string, error) {
 		body, err := m.lines(match[2], match[3])
+		return match[1] + body + "<!-- end -->", err
+	})
+	replace(pictureMark, func(match []string) (string, error) {
+		body, err := m.picture(match[2], match[3], match[4], strings.Fields(match[5]))
 		return match[1] + body + "<!-- end -->", err
 	})
 	replace(valueMark, func(match []string) (string, error) {

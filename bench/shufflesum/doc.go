@@ -15,5 +15,5 @@ const paper = `Dong, Luo, Fanti, Yi, Shi, "Instance-optimal Clipping for Summati
 
 // Experiments are the tables and figures of the paper.
 func Experiments() []experiment.Experiment {
-	return experiment.OfPaper.All(table3(), table4(), table5(), fig3().experiment(), fig4().experiment(), fig5().experiment(), reals())
+	return append(experiment.OfPaper.All(table3(), table4(), table5(), fig3().experiment(), fig4().experiment(), fig5().experiment(), reals()), sparVecSum())
 }

@@ -66,12 +66,12 @@ func quickly(t *testing.T, ctx context.Context, name string, env experiment.Env,
 	return nil, nil
 }
 
-// Every experiment gives a valid result with verdicts and a figure, and the same
+// Every experiment of the paper gives a valid result with verdicts and a figure, and the same
 // one whatever the number of jobs.
 func TestExperimentsRunAndRepeat(t *testing.T) {
 	data := images(t)
 	for _, e := range Experiments() {
-		if testing.Short() && e.Name != "table4" {
+		if e.Kind != experiment.OfPaper || testing.Short() && e.Name != "table4" {
 			continue
 		}
 		args := []string{"--relation", "zeroout"}

@@ -3,6 +3,7 @@ package training
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 
 	flag "github.com/spf13/pflag"
@@ -52,6 +53,7 @@ func accuracyExperiment() experiment.Experiment {
 			flags.Float64Var(&s.server.averaging, "averaging", -1, "decay of the average of the models, in [0, 1), which is the one that counts; -1: planned")
 			sumdp := bindSumDP(flags)
 			names := flags.String("mechanisms", "", "comma-separated `list` of those to compare; empty: "+strings.Join(contenderNames(), ","))
+			with := experiment.BindWith(flags)
 			locals := flags.String("local", "", "comma-separated `list` of ε of one report, for local mechanisms; empty: 0.5,1,2,4,6,8")
 			centrals := flags.String("central", "", "comma-separated `list` of ε of the whole run, for the others; empty: 0.1,0.25,0.6,1,2,4")
 			return func(ctx context.Context, env experiment.Env) (_ *experiment.Result, err error) {
@@ -60,6 +62,11 @@ func accuracyExperiment() experiment.Experiment {
 				if s.contenders, err = parseContenders(*names); err != nil {
 					return nil, err
 				}
+				own, err := with()
+				if err != nil {
+					return nil, err
+				}
+				s.contenders = slices.Concat(s.contenders, ownContenders(own))
 				if s.features, err = parseFeatures(*kinds); err != nil {
 					return nil, err
 				}

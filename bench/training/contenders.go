@@ -8,6 +8,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/baseline"
 	"github.com/hushgrad/hushgrad/bench/central"
+	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/bench/keyvalues/rivals"
 	"github.com/hushgrad/hushgrad/bench/privunitg"
 	"github.com/hushgrad/hushgrad/coco"
@@ -30,6 +31,7 @@ const (
 	pooled                    // central ε, of the sum of a round that nobody sees the parts of
 	localBaseline             // ε of one report, against everybody
 	trustedServer             // central ε, with a server that sees every gradient
+	ofOwn                     // ε of one report, of a mechanism of the flag --with
 )
 
 // central reports whether the ε that is swept is the central one.
@@ -42,6 +44,31 @@ type contender struct {
 	// shrunk is true for gradients with the smallest L1 norm. That norm is then clipped, and
 	// the L2 norm otherwise, both to their guesses.
 	shrunk bool
+	own    experiment.Own // of ofOwn
+}
+
+// ownContenders are mechanisms of the flag --with.
+func ownContenders(all []experiment.Own) (out []contender) {
+	for _, o := range all {
+		out = append(out, contender{name: o.Label, role: ofOwn, own: o})
+	}
+	return out
+}
+
+// described is a round of a mechanism of the flag --with. One that counts entries has the clip and the number of
+// entries of ours, and gradients with the smallest L1 norm. Any other clips to the L2 norm.
+func (c *contender) described(s setting) (fl.Round, error) {
+	sparsity, scale := s.Shape()
+	r := s.round(c.own.Mechanism, s.epsilon, scale, 0)
+	r.Params, r.MinReports = c.own.Params(sparsity), s.cohort(s.Rounds)
+	_, m, err := fl.Complete(r)
+	if err != nil {
+		return r, err
+	}
+	if c.shrunk = experiment.OfEntries(m); !c.shrunk {
+		r.Scale = s.L2
+	}
+	return r, nil
 }
 
 // trustedName is the contender that trusts the server.
@@ -140,6 +167,12 @@ func (c contender) course(ctx context.Context, s setting) (course, error) {
 		return c.trusted(s)
 	case pooled:
 		return c.summed(ctx, s)
+	case ofOwn:
+		r, err := c.described(s)
+		if err != nil {
+			return course{}, err
+		}
+		return c.rounds(ctx, s, s.Rounds, r)
 	case reference:
 		return c.rounds(ctx, s, s.Rounds, s.round(c.name, math.Inf(1), 1, 0))
 	}

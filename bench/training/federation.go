@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -152,7 +153,11 @@ func (f federations) run(ctx context.Context, env experiment.Env) (_ *experiment
 func (f federations) build(ctx context.Context, env experiment.Env, dir string, runs int) (*dataset.Data, error) {
 	env.Progress.Describe("building examples/mnist")
 	env.Progress.Grow(1 + runs)
-	for _, program := range []string{"examples/mnist", "cmd/hushgrad"} {
+	programs := []string{"examples/mnist"}
+	if slices.ContainsFunc(f.settings, func(s situation) bool { return s.trust == plan.TwoServers }) { // which are processes
+		programs = append(programs, "cmd/hushgrad")
+	}
+	for _, program := range programs {
 		if out, err := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(dir, filepath.Base(program)), "github.com/hushgrad/hushgrad/"+program).CombinedOutput(); err != nil {
 			return nil, errors.Join(ctx.Err(), fmt.Errorf("go build: %w\n%s", err, out))
 		}

@@ -1,6 +1,7 @@
 package training
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,7 @@ type liars struct {
 	clear      int // clients of the sums in the clear; 0: none
 	checked    bool
 	public     bool // means are compared with public pictures
+	own        []experiment.Own
 }
 
 func liarsExperiment() experiment.Experiment {
@@ -47,6 +49,7 @@ func liarsExperiment() experiment.Experiment {
 			clear := flags.Int("clear", 600, "clients of sums in the clear, by the mean, the median, the trimmed mean and Krum; 0: none")
 			checked := flags.Bool("check-steps", false, "take no step that makes the model worse on public pictures, as in examples/mnist --check-steps")
 			public := flags.Bool("public-alarm", false, "compare means with public pictures, as in examples/mnist --public-alarm, which needs --mechanisms coco or collision")
+			with := experiment.BindWith(flags)
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 				l := liars{
 					federations: federations{data: env.Data, repeats: env.RepeatsOr(3), quick: env.Quick},
@@ -63,7 +66,10 @@ func liarsExperiment() experiment.Experiment {
 					l.repeats, l.shares = env.RepeatsOr(1), l.shares[:min(2, len(l.shares))]
 				}
 				if err == nil {
-					err = l.check()
+					l.own, err = with()
+				}
+				if err == nil {
+					err = cmp.Or(l.check(), l.checkOwn())
 				}
 				if err != nil {
 					return nil, err
@@ -113,13 +119,7 @@ func (l liars) cells() (out []*lied) {
 			which = []string{mechanisms.Auto}
 		}
 		for _, mechanism := range which {
-			for i, attack := range l.attacks {
-				for _, share := range l.shares {
-					if share > 0 || i == 0 {
-						out = append(out, &lied{federated: federated{features: l.features[0], situation: at}, mechanism: mechanism, attack: attack, share: share})
-					}
-				}
-			}
+			out = append(out, l.cellsOf(at, mechanism)...)
 		}
 	}
 	return out
@@ -162,6 +162,11 @@ func (l liars) run(ctx context.Context, env experiment.Env) (_ *experiment.Resul
 			env.Progress.Step()
 		}
 	}
+	own, err := l.withOwn(ctx, env, pictures)
+	if err != nil {
+		return nil, err
+	}
+	cells = append(cells, own...)
 	sums, err := l.inTheClear(ctx, env, pictures)
 	if err != nil {
 		return nil, err
@@ -179,6 +184,7 @@ func (l liars) report(cells []*lied, sums []*clearRun) *experiment.Result {
 			"backdoor: all liars send one valid report for the weights of class 0 that meet what a mark, a square in a corner, adds to the features of a picture. Its column is the share of marked test pictures of the other classes that the model takes for class 0, on average over the repeats.",
 			"public_alarms are rounds in which more reports agree at a coordinate than public pictures lead to, where means are compared with them, on average over the repeats. Steps leave these coordinates out. noticed is the number of repeats with such an alarm, and first_public_alarm the last of their first rounds with one. The alarm assumes that honest clients hold pictures like the public ones, and may be false otherwise: shares of 0 show it.",
 			"Tokens cannot be shared: a round with an issuer counts one report for a token, however many clients send it. TestOneAttackerWithOneTokenCountsOnce of package server shows it.",
+			"Mechanisms of --with train in this process, from the plan of coco, or of privunit for those that do not count entries. They have no alarm.",
 			"trust none is a server that sees all updates, without privacy. mean, median, trimmed-mean (a fifth on each side) and krum (multi-Krum of Blanchard et al. 2017, which knows the share) add them up. Its liars send a vector 100 times as long as the mean gradient.",
 		},
 		Plot: l.figure(cells), Quick: l.quick,

@@ -16,5 +16,5 @@ var exact = []string{experiment.FlagData, experiment.FlagRepeats, experiment.Fla
 
 // Experiments are what this package can run.
 func Experiments() []experiment.Experiment {
-	return append(experiment.OfPaper.All(fig2(), fig4(), fig5()), coverage())
+	return append(experiment.OfPaper.All(fig2(), fig4(), fig5()), coverage(), minimax())
 }

@@ -23,11 +23,16 @@ func fig2() experiment.Experiment {
 		Without: exact,
 		Bind: func(f *flag.FlagSet) experiment.Run {
 			delta := f.Float64("delta", 1e-6, "δ of the central guarantee")
+			with := experiment.BindWith(f)
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
 				if !(*delta > 0 && *delta < 1) {
 					return nil, fl.Invalid("--delta", *delta, "must be in (0, 1)")
 				}
-				return runFig2(ctx, env, *delta)
+				own, err := with()
+				if err != nil {
+					return nil, err
+				}
+				return runFig2(ctx, env, *delta, own)
 			}
 		},
 	}
@@ -71,7 +76,7 @@ func amplifications(delta float64) []amplification {
 	return []amplification{{sparsity: 4, n: 10_000, delta: delta}, {sparsity: 4, n: 100_000, delta: delta}, {sparsity: 64, n: 10_000, delta: delta}, {sparsity: 64, n: 100_000, delta: delta}}
 }
 
-func runFig2(ctx context.Context, env experiment.Env, delta float64) (*experiment.Result, error) {
+func runFig2(ctx context.Context, env experiment.Env, delta float64, own []experiment.Own) (*experiment.Result, error) {
 	epsilons := []float64{0.1, 0.25, 0.5, 1, 1.5, 2, 3, 4, 5}
 	if env.Quick {
 		epsilons = []float64{0.1, 1, 3}
@@ -91,7 +96,7 @@ func runFig2(ctx context.Context, env experiment.Env, delta float64) (*experimen
 		panels := amplifications(d)
 		all = append(all, panels)
 		for i := range panels {
-			group.Go(func() error { return panels[i].measure(ctx, env, epsilons) })
+			group.Go(func() error { return panels[i].measure(ctx, env, epsilons, own) })
 		}
 	}
 	if err := group.Wait(); err != nil {
@@ -113,7 +118,7 @@ func runFig2(ctx context.Context, env experiment.Env, delta float64) (*experimen
 	return r, nil
 }
 
-func (p *amplification) measure(ctx context.Context, env experiment.Env, epsilons []float64) error {
+func (p *amplification) measure(ctx context.Context, env experiment.Env, epsilons []float64, own []experiment.Own) error {
 	for i, epsilon := range epsilons {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -152,9 +157,37 @@ func (p *amplification) measure(ctx context.Context, env experiment.Env, epsilon
 			ratio = epsilon / central
 		}
 		p.add(i, len(epsilons), printed, privacy.NotABound, ratio)
+		for _, o := range own {
+			central, err := p.shuffled(o, epsilon)
+			if err != nil {
+				return fmt.Errorf("%s, ε = %g: %w", o.Label, epsilon, err)
+			}
+			p.add(i, len(epsilons), o.Label, stated, epsilon/central)
+		}
 		env.Progress.Step()
 	}
 	return nil
+}
+
+// stated is the status of the guarantee of a mechanism of the flag --with: nothing here proves it.
+const stated privacy.Status = "as it states"
+
+// ownDim is the number of coordinates of rounds of mechanisms of the flag --with, as in Figures 4 and 5.
+const ownDim = 128
+
+// shuffled is the central ε that a mechanism of the flag --with states.
+func (p *amplification) shuffled(o experiment.Own, epsilon float64) (float64, error) {
+	_, m, err := fl.Complete(fl.Round{
+		ID: "bench", Mechanism: o.Mechanism, Dim: ownDim, Scale: 1, Epsilon: epsilon, MinReports: p.n, Params: o.Params(p.sparsity), PublicSeed: [32]byte{1},
+	})
+	if err != nil {
+		return 0, err
+	}
+	a, ok := m.(fl.Amplifier)
+	if !ok {
+		return 0, fl.Invalid("--"+experiment.FlagWith, o.Label, "must have a guarantee for shuffled reports: implement fl.Amplifier")
+	}
+	return a.Shuffled().Epsilon(p.n, p.delta)
 }
 
 // add notes point i of a curve.
@@ -178,7 +211,7 @@ func (p *amplification) report(r *experiment.Result, epsilons []float64) {
 	for _, c := range p.curves {
 		style := figure.Dashed
 		if c.status == privacy.Proved {
-			style = figure.LinePoints
+			style = figure.Proved
 		}
 		panel.Series = append(panel.Series, figure.Series{Name: fmt.Sprintf("%s (%s)", c.name, c.status), X: epsilons, Y: c.ratio, Style: style})
 		for i, ratio := range c.ratio {

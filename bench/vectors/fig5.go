@@ -110,8 +110,7 @@ func runFig5(p sparse.Point, err error) (*experiment.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, d := float64(p.Sparsity), float64(p.Dim)
-	bound := min(s*s/(4*d), d*s/(64*math.Pow(math.Expm1(p.Epsilon), 2))) / d
+	bound := MinimaxSquare(p.Dim, p.Sparsity, 1, p.Epsilon) / float64(p.Dim)
 	r := &experiment.Result{
 		Columns: []string{"error", "mechanism", "slots", "mse"},
 		Notes: []string{

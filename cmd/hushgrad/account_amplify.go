@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	flag "github.com/spf13/pflag"
 
+	"github.com/hushgrad/hushgrad/coco"
+	"github.com/hushgrad/hushgrad/collision"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/figure"
@@ -31,8 +33,10 @@ type amplified struct {
 	N              int     `json:"n"`
 	Delta          float64 `json:"delta"`
 	EpsilonCentral float64 `json:"epsilon_central"`
-	Bound          string  `json:"bound"`
-	Relation       string  `json:"relation"`
+	// Least is the ε at Delta that no bound can be below; nil: none is known.
+	Least    *float64 `json:"least,omitempty"`
+	Bound    string   `json:"bound"`
+	Relation string   `json:"relation"`
 }
 
 // amplifyFlags are the flags of account amplify.
@@ -44,8 +48,9 @@ type amplifyFlags struct {
 }
 
 func newAmplify() *cobra.Command {
-	return newJob("amplify [flags]", "central ε of shuffled reports, or what a central ε takes", `Bounds the central ε of n shuffled reports from above. Each report is ε-LDP, each client
-sends one, and the relation is replace-one. The round is the one that hushgrad round
+	return newJob("amplify [flags]", "central ε of shuffled reports, or what a central ε takes", `Bounds the central ε of n shuffled reports from above, and for coco and collision with many slots from
+below: no accountant can promise less. Each report is ε-LDP, each client sends one, and the
+relation is replace-one. The round is the one that hushgrad round
 opens for the same flags. --epsilon-central asks for the δ at that ε.
 --target asks for the largest local ε with that central ε, --clients-for for the smallest n.
 
@@ -186,10 +191,42 @@ func (q *amplifyFlags) answer(ctx context.Context, bar plan.Progress) (answer am
 	}
 	if q.central > 0 {
 		answer.Delta, err = a.Delta(n, q.central)
-	} else {
-		answer.EpsilonCentral, err = a.Epsilon(n, delta)
+		return answer, err
 	}
+	if answer.EpsilonCentral, err = a.Epsilon(n, delta); err != nil {
+		return answer, err
+	}
+	answer.Least, err = r.least(slots, n, delta)
 	return answer, err
+}
+
+// apart is how many clients' slots, in units of the sparsity, a mechanism needs for a lower bound: the slots of two neighbours and of
+// one other client. CoCo's slots come in pairs, and its neighbours have the same ones with opposite signs.
+var apart = map[string]int{collision.Name: 3, coco.Name: 4}
+
+// leastMargin is far above the error with which the curve of the lower bound is computed.
+const leastMargin = 1e-6
+
+// least is the central ε that no bound can be below, rounded down, or nil where none is known.
+func (r randomizer) least(slots, n int, delta float64) (*float64, error) {
+	if need, ok := apart[r.mechanism]; !ok || slots < need*r.sparsity {
+		return nil, nil
+	}
+	c, err := privacy.Least(r.epsilon, r.sparsity, slots)
+	if err != nil {
+		return nil, err
+	}
+	epsilon, err := c.Curve(n, delta)
+	epsilon *= 1 - leastMargin
+	return &epsilon, err
+}
+
+// worst says how far the upper bound may be from what is true.
+func (a amplified) worst() string {
+	if a.Least == nil {
+		return "No lower bound is known for these numbers."
+	}
+	return fmt.Sprintf("Lower bound: ε = %s. Two neighbours have it where no other client has their slots.", fl.FormatDown(*a.Least, digits))
 }
 
 func (a amplified) print(w io.Writer) error {
@@ -203,6 +240,7 @@ func (a amplified) print(w io.Writer) error {
 		plan.Words{About: "shuffled reports", Text: []string{fmt.Sprintf("%d, one per client", a.N)}},
 		plan.Words{About: "central privacy", Text: []string{
 			fmt.Sprintf("ε = %s, δ = %s, %s, by the %s (an upper bound)", fl.FormatUp(a.EpsilonCentral, digits), fl.FormatUp(a.Delta, 3), a.Relation, a.Bound),
+			a.worst(),
 			"It holds against anyone who sees only the shuffled reports, as a server behind a shuffler.",
 			"This assumes an honest shuffler. Against shuffler and server together only the local one holds.",
 		}},

@@ -40,7 +40,7 @@ func (r randomizer) curves(ctx context.Context, delta float64, stderr io.Writer)
 	bar := progress.New(stderr, "drawing")
 	bar.Grow(len(x) * (1 + len(comparisons)))
 	defer bar.Close()
-	ours := figure.Series{Name: fmt.Sprintf("hushgrad: %s (%s)", boundName(a), privacy.Proved), X: x, Style: figure.LinePoints}
+	ours := figure.Series{Name: fmt.Sprintf("hushgrad: %s (%s)", boundName(a), privacy.Proved), X: x, Style: figure.Proved}
 	for _, n := range x {
 		y, err := command.Await(ctx, func() (float64, error) { return a.Epsilon(int(n), delta) })
 		if err != nil {
@@ -53,7 +53,7 @@ func (r randomizer) curves(ctx context.Context, delta float64, stderr io.Writer)
 	for _, c := range comparisons {
 		series := figure.Series{Name: fmt.Sprintf("%s (%s)", c.Name, c.Status), X: x, Style: figure.Dashed}
 		if c.Status == privacy.Proved {
-			series.Style = figure.LinePoints
+			series.Style = figure.Proved
 		}
 		for _, n := range x {
 			y, err := command.Await(ctx, func() (float64, error) { return c.Curve(int(n), delta) })

@@ -161,6 +161,32 @@ func TestAmplifyAnswersTheInverseQuestions(t *testing.T) {
 	}
 }
 
+// The lower bound is below the upper one, by little, where there are slots enough; four times the sparsity for coco.
+func TestAmplifyHasALowerBound(t *testing.T) {
+	for _, c := range []struct {
+		mechanism, slots string
+		known            bool
+	}{{"collision", "12", true}, {"collision", "11", false}, {"coco", "16", true}, {"coco", "14", false}} {
+		var got amplified
+		args := []string{"amplify", "--mechanism", c.mechanism, "--dim", "100", "--sparsity", "4", "--slots", c.slots, "--epsilon", "1", "-n", "10000"}
+		ask(t, &got, append(args, "-o", "json")...)
+		if (got.Least != nil) != c.known || c.known && (*got.Least > got.EpsilonCentral || *got.Least < 0.999*got.EpsilonCentral) {
+			t.Errorf("%s with %s slots: %+v", c.mechanism, c.slots, got)
+		}
+		want := "No lower bound is known"
+		if c.known {
+			want = "Lower bound: ε = " + fl.FormatDown(*got.Least, digits)
+		}
+		if text := strings.Join(strings.Fields(ask(t, nil, args...)), " "); !strings.Contains(text, want) {
+			t.Errorf("%s with %s slots: %s", c.mechanism, c.slots, text)
+		}
+	}
+	var generic amplified
+	if ask(t, &generic, "amplify", "--mechanism", "generic", "--epsilon", "1", "-n", "1000", "-o", "json"); generic.Least != nil {
+		t.Errorf("any randomizer: %+v", generic)
+	}
+}
+
 func jsonNumber(x float64) string {
 	text, _ := json.Marshal(x)
 	return string(text)
@@ -246,7 +272,7 @@ func TestOnlyProvedBoundsAreDrawnSolid(t *testing.T) {
 	solid := 0
 	for _, s := range f.Panels[0].Series {
 		proved := strings.HasSuffix(s.Name, "("+string(privacy.Proved)+")")
-		if proved != (s.Style == figure.LinePoints) || !proved && s.Style != figure.Dashed {
+		if proved != (s.Style == figure.Proved) || !proved && s.Style != figure.Dashed {
 			t.Errorf("%q has style %d", s.Name, s.Style)
 		}
 		if proved {

@@ -30,7 +30,7 @@ func TestMarksOfCategoriesHaveRoom(t *testing.T) {
 		}
 		p := Panel{Categories: c.categories, Series: []Series{s}}
 		f := Figure{Panels: []Panel{p}}
-		drawn, err := p.plot(f.looks())
+		drawn, err := p.plot(f.looks(), panelHeight)
 		if err != nil || drawn.Y.Min != c.low || drawn.Y.Max != c.high {
 			t.Errorf("%q, style %d: the axis goes from %g to %g, want %g and %g, %v", c.categories, c.style, drawn.Y.Min, drawn.Y.Max, c.low, c.high, err)
 		}

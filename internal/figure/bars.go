@@ -50,6 +50,7 @@ const (
 type whiskers struct {
 	points []point
 	style  draw.LineStyle
+	marked bool // a mark hides what is shorter than the mark
 }
 
 func newWhiskers(points []point, own look, style Style) whiskers {
@@ -57,7 +58,7 @@ func newWhiskers(points []point, own look, style Style) whiskers {
 	if style == Bars {
 		line.Color = plot.New().Y.Color // to be seen on the bar
 	}
-	return whiskers{points: points, style: line}
+	return whiskers{points: points, style: line, marked: style == Points || style == LinePoints || style == Proved}
 }
 
 // Plot implements plot.Plotter. Ends beyond the axis have no cross line.
@@ -68,6 +69,9 @@ func (e whiskers) Plot(c draw.Canvas, p *plot.Plot) {
 			continue
 		}
 		x, ends := trX(q.X), [2]float64{min(q.low, q.high), max(q.low, q.high)}
+		if e.marked && trY(ends[1])-trY(ends[0]) < markSize {
+			continue
+		}
 		lines := [][]vg.Point{{{X: x, Y: trY(max(ends[0], p.Y.Min))}, {X: x, Y: trY(min(ends[1], p.Y.Max))}}}
 		for _, v := range ends {
 			if v >= p.Y.Min && v <= p.Y.Max {

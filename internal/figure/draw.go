@@ -13,13 +13,13 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // Sizes of the picture.
 const (
 	panelWidth  = 4.8 * vg.Inch
 	panelHeight = 3.6 * vg.Inch
+	flatHeight  = 2.5 * vg.Inch
 	titleHeight = 0.35 * vg.Inch
 	margin      = 0.1 * vg.Inch
 	gap         = 0.2 * vg.Inch
@@ -58,7 +58,7 @@ func pixels(width, height vg.Length) *vgimg.Canvas {
 
 // WriteSVG is WritePNG for an SVG.
 func (f *Figure) WriteSVG(w io.Writer) error {
-	return f.write(w, func(width, height vg.Length) vg.CanvasWriterTo { return vgsvg.New(width, height) })
+	return f.write(w, func(width, height vg.Length) vg.CanvasWriterTo { return newSVG(width, height) })
 }
 
 // WritePDF is WritePNG for a PDF of one page.
@@ -72,14 +72,17 @@ func (f *Figure) write(w io.Writer, open func(width, height vg.Length) vg.Canvas
 		return fmt.Errorf("figure: %w", err)
 	}
 	looks := f.looks()
-	columns := cmp.Or(f.Columns, int(math.Ceil(math.Sqrt(float64(len(f.Panels))))))
+	columns, height := cmp.Or(f.Columns, int(math.Ceil(math.Sqrt(float64(len(f.Panels)))))), panelHeight
+	if f.Narrow {
+		columns, height = 1, flatHeight
+	}
 	rows := (len(f.Panels) + columns - 1) / columns
 	grid := make([][]*plot.Plot, rows)
 	for i := range grid {
 		grid[i] = make([]*plot.Plot, columns)
 	}
 	for i, p := range f.Panels {
-		drawn, err := p.plot(looks)
+		drawn, err := p.plot(looks, height)
 		if err != nil {
 			return fmt.Errorf("figure: %w", err)
 		}
@@ -88,9 +91,12 @@ func (f *Figure) write(w io.Writer, open func(width, height vg.Length) vg.Canvas
 
 	legend := f.legend(looks)
 	gridWidth := vg.Length(columns)*panelWidth + 2*margin
-	size := vg.Point{X: gridWidth, Y: vg.Length(rows)*panelHeight + 2*margin}
+	size := vg.Point{X: gridWidth, Y: vg.Length(rows)*height + 2*margin}
 	beside := legend.Rectangle(draw.Canvas{}).Size()
-	if beside.X > 0 {
+	switch {
+	case f.Narrow:
+		size.Y += beside.Y + gap
+	case beside.X > 0:
 		size.X += beside.X + gap
 		size.Y = max(size.Y, beside.Y+2*gap)
 	}
@@ -106,7 +112,11 @@ func (f *Figure) write(w io.Writer, open func(width, height vg.Length) vg.Canvas
 	canvas.SetColor(color.White) // an SVG shows the page behind it, which may be dark
 	canvas.Fill(canvas.Rectangle.Path())
 	canvas.FillText(style, vg.Point{X: canvas.Center().X, Y: canvas.Max.Y - margin}, title)
-	area := draw.Crop(canvas, 0, gridWidth-size.X, 0, -top)
+	area, below := draw.Crop(canvas, 0, gridWidth-size.X, 0, -top), vg.Length(0)
+	if f.Narrow {
+		below = beside.Y + gap
+		area = draw.Crop(canvas, 0, 0, below, -top)
+	}
 	tiles := draw.Tiles{
 		Rows: rows, Cols: columns, PadX: gap, PadY: gap,
 		PadTop: margin, PadBottom: margin, PadLeft: margin, PadRight: margin,
@@ -118,7 +128,11 @@ func (f *Figure) write(w io.Writer, open func(width, height vg.Length) vg.Canvas
 			}
 		}
 	}
-	legend.Draw(draw.Crop(canvas, gridWidth, 0, 0, -top-gap))
+	if f.Narrow {
+		legend.Draw(draw.Crop(canvas, 2*margin, 0, 0, below-size.Y))
+	} else {
+		legend.Draw(draw.Crop(canvas, gridWidth, 0, 0, -top-gap))
+	}
 	_, err := opened.WriteTo(w)
 	return err
 }

@@ -65,7 +65,7 @@ func TestAnSVGHasABackground(t *testing.T) {
 	}
 	size := regexp.MustCompile(`viewBox="0 0 ([0-9.]+) ([0-9.]+)"`).FindSubmatch(b.Bytes())
 	first := regexp.MustCompile(`(?s)<(?:path|text)[^>]*>`).Find(b.Bytes())
-	if want := fmt.Sprintf("<path d=\"M0,0L%[1]s,0L%[1]s,%[2]sL0,%[2]sZ\" style=\"fill:#FFFFFF\" />", size[1], size[2]); string(first) != want {
+	if want := fmt.Sprintf("<path fill=\"#fff\" d=\"M0 %[2]sh%[1]sv-%[2]sh-%[1]sz\"/>", size[1], size[2]); string(first) != want {
 		t.Errorf("first of all %s, want %s", first, want)
 	}
 }
@@ -212,7 +212,7 @@ func TestPictureErrors(t *testing.T) {
 
 func TestOtherFormats(t *testing.T) {
 	f := figure.Figure{Title: "Figure 1", Panels: []figure.Panel{{Series: lines("a")}}}
-	for head, write := range map[string]func(io.Writer) error{"\x89PNG": f.WritePNG, "<?xml": f.WriteSVG, "%PDF-": f.WritePDF} {
+	for head, write := range map[string]func(io.Writer) error{"\x89PNG": f.WritePNG, "<svg xmlns": f.WriteSVG, "%PDF-": f.WritePDF} {
 		var b bytes.Buffer
 		if err := write(&b); err != nil || !bytes.HasPrefix(b.Bytes(), []byte(head)) {
 			t.Errorf("%q: %v, %.20q", head, err, b.Bytes())

@@ -13,6 +13,8 @@ type Figure struct {
 	Columns   int    // panels side by side; 0: as many as make the grid about square
 	ErrorBars string // what the error bars show, in the legend; empty: not there
 	Panels    []Panel
+	// Narrow puts flat panels below each other and the legend below them, for a page that is read on a phone, too.
+	Narrow bool
 }
 
 // Panel is one pair of axes. Points that have no place on them are left out: NaN,
@@ -32,17 +34,18 @@ type Style uint8
 const (
 	Line       Style = iota // points joined by a line
 	Points                  // marks only
-	LinePoints              // marks joined by a line
+	LinePoints              // hollow marks joined by a line, for what is measured
 	Dashed                  // points joined by a dashed line, for theory and references
 	Bars                    // one bar per category; not on a logarithmic axis, which has no zero for them to begin at
 	Stars                   // stars only, for what others report
+	Proved                  // filled marks joined by a line, for what is proved or exact
 )
 
 // Series is a sequence of points.
 type Series struct {
 	Name string // in the legend; empty: not there
 	// Of names another series of the figure that this one is a reference for: its theory, or
-	// a paper's number. It has that one's colour, and is Dashed or Points, which are crosses.
+	// a paper's number. It has that one's colour, and is Dashed, Proved or Points, which are crosses.
 	Of string
 	// X are the places of Y. In a panel with categories it may be nil, for 0, 1, …: marks
 	// and bars then stand beside the other series' marks and bars.
@@ -98,12 +101,12 @@ func (f *Figure) Validate() error {
 func (s Series) validate(name string, p Panel) error {
 	n, categories := len(s.Y), len(p.Categories)
 	switch {
-	case s.Style > Stars:
-		return fl.Invalid(name+".Style", s.Style, "must be one of Line, Points, LinePoints, Dashed, Bars, Stars")
+	case s.Style > Proved:
+		return fl.Invalid(name+".Style", s.Style, "must be one of Line, Points, LinePoints, Dashed, Bars, Stars, Proved")
 	case s.Style == Bars && p.LogY:
 		return fl.Invalid(name+".Style", s.Style, "must not be Bars on a logarithmic axis, where their length means nothing")
-	case s.Of != "" && s.Style != Dashed && s.Style != Points:
-		return fl.Invalid(name+".Style", s.Style, "must be Dashed or Points for a reference of %q", s.Of)
+	case s.Of != "" && s.Style != Dashed && s.Style != Points && s.Style != Proved:
+		return fl.Invalid(name+".Style", s.Style, "must be Dashed, Points or Proved for a reference of %q", s.Of)
 	case s.Style == Bars && (n != categories || s.X != nil):
 		return fl.Invalid(name+".Y", fmt.Sprintf("%d values", n), "bars must have one per category, %d, and no X", categories)
 	case s.X == nil && n > categories:

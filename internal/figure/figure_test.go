@@ -34,7 +34,7 @@ func TestInvalidFigures(t *testing.T) {
 		"YRange infinite":      {with(figure.Panel{YRange: [2]float64{0, math.Inf(1)}}), "Plot.Panels[0].YRange"},
 		"YRange log":           {with(figure.Panel{LogY: true, YRange: [2]float64{0, 1}}), "Plot.Panels[0].YRange"},
 		"log categories":       {with(figure.Panel{LogX: true, Categories: []string{"a"}}), "Plot.Panels[0].LogX"},
-		"style":                {with(ab, figure.Series{Style: 6}), "Plot.Panels[0].Series[0].Style"},
+		"style":                {with(ab, figure.Series{Style: 7}), "Plot.Panels[0].Series[0].Style"},
 		"bars":                 {with(ab, figure.Series{Style: figure.Bars, Y: three}), "Plot.Panels[0].Series[0].Y"},
 		"bars with X":          {with(ab, figure.Series{Style: figure.Bars, X: three[:2], Y: three[:2]}), "Plot.Panels[0].Series[0].Y"},
 		"bars LogY":            {with(figure.Panel{LogY: true, Categories: ab.Categories}, figure.Series{Style: figure.Bars, Y: three[:2]}), "Plot.Panels[0].Series[0].Style"},
@@ -92,6 +92,7 @@ func TestEverySettingShows(t *testing.T) {
 		"YRange":     func(p *figure.Panel) { p.YRange = [2]float64{0, 20} },
 		"Points":     func(p *figure.Panel) { p.Series[0].Style = figure.Points },
 		"LinePoints": func(p *figure.Panel) { p.Series[0].Style = figure.LinePoints },
+		"Proved":     func(p *figure.Panel) { p.Series[0].Style = figure.Proved },
 		"Stars":      func(p *figure.Panel) { p.Series[0].Style = figure.Stars },
 		"Dashed":     func(p *figure.Panel) { p.Series[0].Style = figure.Dashed },
 		"YLow": func(p *figure.Panel) {

@@ -35,7 +35,7 @@ func (s Series) thumbnails(own look) []plot.Thumbnailer {
 	switch s.Style {
 	case Points, Stars:
 		return []plot.Thumbnailer{marks}
-	case LinePoints:
+	case LinePoints, Proved:
 		return []plot.Thumbnailer{line, marks}
 	case Bars:
 		return []plot.Thumbnailer{&barGroup{look: own}}

@@ -24,13 +24,11 @@ var palette = []color.Color{
 	color.RGBA{0x8c, 0x8c, 0x8c, 0xff}, // grey
 }
 
-// marks are the marks of series, and cross is the mark of references.
+// marks are the marks of what is measured, filled the marks of what is proved, and cross is the mark of references.
 var (
-	marks = []draw.GlyphDrawer{
-		draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PlusGlyph{},
-		draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{},
-	}
-	cross = draw.CrossGlyph{}
+	marks  = []draw.GlyphDrawer{draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PlusGlyph{}}
+	filled = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}}
+	cross  = draw.CrossGlyph{}
 )
 
 // joined and references are the dashes of lines of the two kinds. When the colours begin
@@ -44,17 +42,21 @@ var (
 type look struct {
 	color color.Color
 	mark  draw.GlyphDrawer
-	round int // how often the colours began again
+	full  draw.GlyphDrawer // of Proved
+	round int              // how often the colours began again
 }
 
 // lookAt returns the look of the i-th name.
 func lookAt(i int) look {
 	round := i / len(palette)
-	return look{color: palette[i%len(palette)], mark: marks[(i+round)%len(marks)], round: round}
+	return look{color: palette[i%len(palette)], mark: marks[(i+round)%len(marks)], full: filled[(i+2*round)%len(filled)], round: round}
 }
 
-// dashes returns the dashes of a line with this look.
+// dashes returns the dashes of a line with this look: none where it is proved.
 func (l look) dashes(style Style) []vg.Length {
+	if style == Proved {
+		return nil
+	}
 	if style == Dashed {
 		return references[l.round%len(references)]
 	}
@@ -69,6 +71,8 @@ func (l look) seen(style Style) string {
 		return fmt.Sprintf("bar %v", l.color)
 	case Stars:
 		return fmt.Sprintf("star %v", l.color)
+	case Proved:
+		return fmt.Sprintf("filled %v %T", l.color, l.full)
 	case Points:
 		return fmt.Sprintf("mark %v %T", l.color, l.mark)
 	}

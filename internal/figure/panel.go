@@ -16,8 +16,8 @@ var (
 )
 
 // plot makes the panel's axes and adds its series.
-func (p Panel) plot(looks map[string]look) (*plot.Plot, error) {
-	drawn := p.axes()
+func (p Panel) plot(looks map[string]look, height vg.Length) (*plot.Plot, error) {
+	drawn := p.axes(height)
 	drawn.Add(plotter.NewGrid())
 	shares := 0
 	for _, s := range p.Series {
@@ -60,11 +60,11 @@ func (p Panel) plot(looks map[string]look) (*plot.Plot, error) {
 }
 
 // axes makes empty axes with their titles.
-func (p Panel) axes() *plot.Plot {
+func (p Panel) axes(height vg.Length) *plot.Plot {
 	drawn := plot.New()
 	drawn.Title.Text = broken(drawn.Title.TextStyle, p.Title, panelWidth)
 	drawn.X.Label.Text = broken(drawn.X.Label.TextStyle, p.XLabel, axisTitle*panelWidth)
-	drawn.Y.Label.Text = broken(drawn.Y.Label.TextStyle, p.YLabel, axisTitle*panelHeight)
+	drawn.Y.Label.Text = broken(drawn.Y.Label.TextStyle, p.YLabel, axisTitle*height)
 	drawn.Title.Padding = vg.Points(4)
 	return drawn
 }
@@ -158,7 +158,7 @@ func (s Series) addTo(drawn *plot.Plot, points []point, own look) error {
 	if s.Style != Points && s.Style != Stars {
 		drawn.Add(line)
 	}
-	if s.Style == Points || s.Style == LinePoints || s.Style == Stars {
+	if s.Style == Points || s.Style == LinePoints || s.Style == Stars || s.Style == Proved {
 		drawn.Add(marks)
 	}
 	return nil
@@ -169,8 +169,11 @@ func (s Series) lineStyle(own look) draw.LineStyle {
 }
 
 func (s Series) glyphStyle(own look) draw.GlyphStyle {
-	if s.Style == Stars {
+	switch s.Style {
+	case Stars:
 		own.mark = starGlyph{}
+	case Proved:
+		own.mark = own.full
 	}
 	return draw.GlyphStyle{Color: own.color, Radius: markSize, Shape: own.mark}
 }

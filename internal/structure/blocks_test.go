@@ -75,8 +75,11 @@ func contains(code, snippet string) bool {
 	return true
 }
 
-// programsTest runs all whole programs in Go.
-const programsTest = "TestProgramsOnPagesRun"
+// programsTest runs all whole programs in Go, but for the module of several files that moduleTest follows its page to.
+const (
+	programsTest = "TestProgramsOnPagesRun"
+	moduleTest   = "TestAMechanismOfYourOwnIsCompared"
+)
 
 // wrongBlock returns what is wrong with a block of a page, or "". TestPagesWorkFromTopToBottom runs
 // each block of shell commands without a mark.
@@ -97,8 +100,9 @@ func wrongBlock(page, above, language, code string, tests map[string][]string, c
 		}
 		return ""
 	}
-	if whole := strings.HasPrefix(code, "package "); language == "go" && whole != (m[1] == programsTest) {
-		return programsTest + " runs whole programs in Go, and nothing else"
+	runs := m[1] == programsTest || m[1] == moduleTest
+	if whole := strings.HasPrefix(code, "package "); language == "go" && whole != runs {
+		return programsTest + " and " + moduleTest + " run whole files in Go, and nothing else"
 	}
 	shown := func(file string) bool { return contains(file, code) }
 	named := func(file string) bool { return strings.Contains(file, filepath.Base(page)) }
@@ -106,7 +110,7 @@ func wrongBlock(page, above, language, code string, tests map[string][]string, c
 	switch {
 	case files == nil:
 		return "is run by " + m[1] + ", which does not exist"
-	case language == "go" && m[1] != programsTest && !slices.ContainsFunc(files, shown):
+	case language == "go" && !runs && !slices.ContainsFunc(files, shown):
 		return "is not in a file beside " + m[1]
 	case language != "go" && !named(files[0]) && !shown(files[0]):
 		return "is run by " + m[1] + ", whose file does not name the page"

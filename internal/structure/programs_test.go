@@ -51,7 +51,7 @@ func TestProgramsOnPagesRun(t *testing.T) {
 	found, programs := pages(t), 0
 	for _, page := range slices.Sorted(maps.Keys(found)) {
 		shown := wholeProgram.FindAllStringSubmatch(found[page], -1)
-		if all := strings.Count(found[page], "\n```go\npackage "); all != len(shown) {
+		if all := strings.Count(found[page], "<!-- run by "+programsTest+" -->\n```go\npackage "); all != len(shown) {
 			t.Errorf("%s has %d whole programs, and %d show what they print", page, all, len(shown))
 		}
 		for _, m := range shown {

@@ -79,19 +79,24 @@ func (l *Liars) Labels(labels []int, n, classes int, order []int) []int {
 	return labels
 }
 
-// Report returns the report of a client that lies. first is the first coordinate of the biases, and grad the
-// client's gradient, which is changed.
+// Report returns the report of a client that lies in a round in which it takes part.
 func (l *Liars) Report(part *client.Participation, grad []float64, first int, rng *rand.Rand) ([]byte, error) {
+	return l.ReportTo(part.Round(), part.Mechanism(), part.Encode, grad, first, rng)
+}
+
+// ReportTo returns the report of a client that lies to a round of a mechanism. encode is what honest clients do, first the first coordinate of the
+// biases, and grad the client's gradient, which is changed.
+func (l *Liars) ReportTo(r fl.Round, m fl.Mechanism, encode func([]byte, []float64, *rand.Rand) ([]byte, error), grad []float64, first int, rng *rand.Rand) ([]byte, error) {
 	if l.Attack == LabelsAttack {
-		return part.Encode(nil, grad, rng) // the labels have lied
+		return encode(nil, grad, rng) // the labels have lied
 	}
 	if l.Attack == ReverseAttack {
 		for j := range grad {
 			grad[j] *= -1e6 // it is clipped
 		}
-		return part.Encode(nil, grad, rng)
+		return encode(nil, grad, rng)
 	}
-	r, direction := part.Round(), make([]float64, part.Round().Dim)
+	direction := make([]float64, r.Dim)
 	direction[first] = -1 // a step goes against the gradient
 	if l.backdoor != nil {
 		direction = l.backdoor.along(r.Dim)
@@ -99,7 +104,7 @@ func (l *Liars) Report(part *client.Participation, grad []float64, first int, rn
 	if rng == nil {
 		rng = fl.NewRand()
 	}
-	if m, ok := part.Mechanism().(fl.SeededMechanism); ok && len(r.IssuerKey) > 0 {
+	if m, ok := m.(fl.SeededMechanism); ok && len(r.IssuerKey) > 0 {
 		honest, err := m.Encode(nil, grad, rng)
 		if err != nil {
 			return nil, err

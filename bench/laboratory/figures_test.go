@@ -1,4 +1,4 @@
-package main
+package laboratory
 
 import (
 	"flag"
@@ -49,13 +49,16 @@ func TestFiguresCanBeRead(t *testing.T) {
 					args = append(args, "--"+flag+"="+value)
 				}
 			}
-			b, err := parseBench(e, append(args, "--jobs=1"), io.Discard, false)
+			b, err := commandOf().parse(e, append(args, "--jobs=1"), io.Discard, false)
 			if err != nil {
 				t.Fatal(err)
 			}
 			r, err := b.run(t.Context(), b.env)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if r.Plot == nil && e.Kind == experiment.Ours { // a table of the reader's numbers
+				return
 			}
 			if err := r.Plot.Validate(); err != nil { // two series that look alike, among others
 				t.Error(err)

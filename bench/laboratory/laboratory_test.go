@@ -1,4 +1,4 @@
-package main
+package laboratory
 
 import (
 	"bytes"
@@ -18,6 +18,9 @@ import (
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
+
+// commandOf is go run ./bench with a list of experiments.
+func commandOf(list ...experiment.Experiment) program { return program{"go run ./bench", list} }
 
 // echo is an experiment that shows what it was given.
 func echo() experiment.Experiment {
@@ -79,7 +82,7 @@ func TestBench(t *testing.T) {
 		"all, own flag":    {[]string{"all", "--word=x"}, "flags", "", ""},
 	} {
 		var stdout, stderr bytes.Buffer
-		err := bench(t.Context(), list, c.args, command.Streams{Out: &stdout, Err: &stderr})
+		err := commandOf(list...).run(t.Context(), c.args, command.Streams{Out: &stdout, Err: &stderr})
 		var wrong *fl.ParamError
 		if c.param == "" && err != nil || c.param != "" && (!errors.As(err, &wrong) || wrong.Param != c.param) {
 			t.Errorf("%s: error %v, want one for %q", name, err, c.param)
@@ -89,15 +92,15 @@ func TestBench(t *testing.T) {
 		}
 	}
 	var all bytes.Buffer
-	if err := bench(t.Context(), list, []string{"all"}, command.Streams{Out: &all, Err: io.Discard}); err != nil || strings.Contains(all.String(), "A column") || strings.Contains(all.String(), "A long run") {
+	if err := commandOf(list...).run(t.Context(), []string{"all"}, command.Streams{Out: &all, Err: io.Discard}); err != nil || strings.Contains(all.String(), "A column") || strings.Contains(all.String(), "A long run") {
 		t.Errorf("all runs what is part of something else, or alone: %q, %v", all.String(), err)
 	}
-	err := bench(t.Context(), list, []string{"table4"}, command.Streams{Out: io.Discard, Err: io.Discard})
+	err := commandOf(list...).run(t.Context(), []string{"table4"}, command.Streams{Out: io.Discard, Err: io.Discard})
 	if err == nil || !strings.Contains(err.Error(), "one of echo, table3") {
 		t.Errorf("an unknown name: %v, want the names", err)
 	}
 	var help bytes.Buffer
-	err = bench(t.Context(), list, []string{"echo", "--help"}, command.Streams{Out: &help, Err: io.Discard})
+	err = commandOf(list...).run(t.Context(), []string{"echo", "--help"}, command.Streams{Out: &help, Err: io.Discard})
 	if !errors.Is(err, flag.ErrHelp) {
 		t.Errorf("help: %v", err)
 	}
@@ -109,7 +112,7 @@ func TestBench(t *testing.T) {
 	own := echo()
 	own.DataHelp = "numbers of one's own"
 	help.Reset()
-	if err = bench(t.Context(), []experiment.Experiment{own}, []string{"echo", "--help"}, command.Streams{Out: &help, Err: io.Discard}); !errors.Is(err, flag.ErrHelp) ||
+	if err = commandOf(own).run(t.Context(), []string{"echo", "--help"}, command.Streams{Out: &help, Err: io.Discard}); !errors.Is(err, flag.ErrHelp) ||
 		!strings.Contains(help.String(), own.DataHelp) || strings.Contains(help.String(), "generated digits") {
 		t.Errorf("help with a text for --data: %v\n%s", err, help.String())
 	}
@@ -137,7 +140,7 @@ func TestVerdictsAreOverSeeds(t *testing.T) {
 	exact.Name, exact.Kind, exact.Without = "exact", experiment.OfPaper, []string{experiment.FlagData, experiment.FlagRepeats, experiment.FlagSeed}
 	dir := t.TempDir()
 	var stdout bytes.Buffer
-	if err := bench(t.Context(), []experiment.Experiment{echo(), drawing(), exact}, []string{"verdicts", "--out", dir}, command.Streams{Out: &stdout, Err: io.Discard}); err != nil {
+	if err := commandOf(echo(), drawing(), exact).run(t.Context(), []string{"verdicts", "--out", dir}, command.Streams{Out: &stdout, Err: io.Discard}); err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range []string{"depends on the draw (3 of 5): odd\n", "yes: number\n", "no:  silence\n", "table3 took", "All verdicts took"} {
@@ -164,7 +167,7 @@ func TestFlagsThatMeanNothingAreErrors(t *testing.T) {
 	list := []experiment.Experiment{echo(), exact}
 	for _, flag := range []string{"--data=d", "--quick", "--repeats=3", "--seed=9"} {
 		var wrong *fl.ParamError
-		err := bench(t.Context(), list, []string{"exact", flag}, command.Streams{Out: io.Discard, Err: io.Discard})
+		err := commandOf(list...).run(t.Context(), []string{"exact", flag}, command.Streams{Out: io.Discard, Err: io.Discard})
 		if !errors.As(err, &wrong) || wrong.Param != "flags" {
 			t.Errorf("%s: %v, want a ParamError for flags", flag, err)
 		}
@@ -172,7 +175,7 @@ func TestFlagsThatMeanNothingAreErrors(t *testing.T) {
 	dir := t.TempDir()
 	var stdout bytes.Buffer
 	args := []string{"all", "--data=d", "--quick", "--repeats=3", "--seed=9", "--jobs=1", "--out", dir}
-	if err := bench(t.Context(), list, args, command.Streams{Out: &stdout, Err: io.Discard}); err != nil {
+	if err := commandOf(list...).run(t.Context(), args, command.Streams{Out: &stdout, Err: io.Discard}); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string][]string{
@@ -195,7 +198,7 @@ func TestBenchWritesFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	var stdout bytes.Buffer
 	args := []string{"echo", "--word", "it's so", "--quick", "--out", dir, "--jobs", "3", "--data", "d"}
-	if err := bench(t.Context(), []experiment.Experiment{echo()}, args, command.Streams{Out: &stdout, Err: io.Discard}); err != nil {
+	if err := commandOf(echo()).run(t.Context(), args, command.Streams{Out: &stdout, Err: io.Discard}); err != nil {
 		t.Fatal(err)
 	}
 	if want := "Written to " + dir + ": echo.csv, echo.json, echo.png, echo.svg, echo.pdf\n"; !strings.HasSuffix(stdout.String(), want) {
@@ -213,7 +216,7 @@ func TestBenchWritesFiles(t *testing.T) {
 	if !strings.Contains(string(text), line) {
 		t.Errorf("JSON without %s:\n%s", line, text)
 	}
-	if err := bench(t.Context(), []experiment.Experiment{echo()}, []string{"echo", "--out", filepath.Join(dir, "echo.csv")}, command.Streams{Out: io.Discard, Err: io.Discard}); err == nil {
+	if err := commandOf(echo()).run(t.Context(), []string{"echo", "--out", filepath.Join(dir, "echo.csv")}, command.Streams{Out: io.Discard, Err: io.Discard}); err == nil {
 		t.Error("no error for --out with the name of a file")
 	}
 }
@@ -222,7 +225,7 @@ func TestBenchWritesFiles(t *testing.T) {
 func TestFlagsAsideAreNotRecorded(t *testing.T) {
 	e := echo()
 	e.Aside = []string{"word"}
-	b, err := parseBench(e, []string{"--word=x", "--seed=2"}, io.Discard, false)
+	b, err := commandOf().parse(e, []string{"--word=x", "--seed=2"}, io.Discard, false)
 	if err != nil || b.command != "go run ./bench echo --seed 2" {
 		t.Errorf("command %q, %v", b.command, err)
 	}
@@ -239,7 +242,7 @@ func TestBenchStops(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		done <- bench(ctx, []experiment.Experiment{waiting}, []string{"echo"}, command.Streams{Out: io.Discard, Err: io.Discard})
+		done <- commandOf(waiting).run(ctx, []string{"echo"}, command.Streams{Out: io.Discard, Err: io.Discard})
 	}()
 	stop()
 	if err := <-done; !errors.Is(err, context.Canceled) {
@@ -264,7 +267,7 @@ func checkExperiments(t *testing.T, list []experiment.Experiment) (wrong []strin
 			wrong = append(wrong, err.Error())
 		}
 		// Binding panics when a flag is defined twice.
-		if _, err := parseBench(e, []string{"--help"}, io.Discard, false); !errors.Is(err, flag.ErrHelp) {
+		if _, err := commandOf().parse(e, []string{"--help"}, io.Discard, false); !errors.Is(err, flag.ErrHelp) {
 			wrong = append(wrong, err.Error())
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package laboratory
 
 import (
 	"io"
@@ -15,12 +15,12 @@ import (
 
 // Every documented go run ./bench NAME names an experiment.
 func TestExperimentsNamedOnPagesExist(t *testing.T) {
-	files, err := pages.Paths("..")
+	files, err := pages.Paths("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
 	named := 0
-	for _, file := range append(files, "../CONTRIBUTING.md") {
+	for _, file := range append(files, "../../CONTRIBUTING.md") {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -41,12 +41,12 @@ func TestExperimentsNamedOnPagesExist(t *testing.T) {
 // go run ./bench pages --check passes in the module, and not where there are no pages.
 func TestPagesCommand(t *testing.T) {
 	run := func() error {
-		return bench(t.Context(), experiments, []string{"pages", "--check"}, command.Streams{Out: io.Discard, Err: io.Discard})
+		return commandOf(experiments...).run(t.Context(), []string{"pages", "--check"}, command.Streams{Out: io.Discard, Err: io.Discard})
 	}
 	if err := run(); err == nil {
 		t.Error("no error where there are no pages")
 	}
-	t.Chdir("..")
+	t.Chdir("../..")
 	if err := run(); err != nil {
 		t.Error(err)
 	}
