@@ -37,7 +37,7 @@ func parseContenders(list string) ([]contender, error) {
 	return out, nil
 }
 
-// parseFeatures reads names between commas, each once: those of features, and more.
+// parseFeatures reads names of features, or more names, between commas, each once.
 func parseFeatures(list string, more ...string) ([]string, error) {
 	known, out := slices.Concat(dataset.FeatureNames(), more), []string(nil)
 	for name := range strings.SplitSeq(list, ",") {
