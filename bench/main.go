@@ -32,6 +32,7 @@ import (
 	"github.com/hushgrad/hushgrad/bench/serving"
 	"github.com/hushgrad/hushgrad/bench/shufflesum"
 	"github.com/hushgrad/hushgrad/bench/speed"
+	"github.com/hushgrad/hushgrad/bench/tables"
 	"github.com/hushgrad/hushgrad/bench/training"
 	"github.com/hushgrad/hushgrad/bench/vectors"
 	"github.com/hushgrad/hushgrad/fl"
@@ -40,7 +41,7 @@ import (
 )
 
 // experiments are what the command can run, in the order of its list.
-var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), training.Experiments(), demands.Experiments(), attack.Experiments(), predictions.Experiments(), speed.Experiments(), serving.Experiments(), scale.Experiments(), pretrain.Experiments(), firststeps.Experiments())
+var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), training.Experiments(), demands.Experiments(), attack.Experiments(), predictions.Experiments(), speed.Experiments(), serving.Experiments(), scale.Experiments(), pretrain.Experiments(), firststeps.Experiments(), tables.Experiments())
 
 func main() {
 	command.Main("bench", func(ctx context.Context, args []string, std command.Streams) error {
