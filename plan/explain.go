@@ -146,6 +146,9 @@ gradient that the clip leaves. privunit has t candidates, of which s are likely:
 
 // origin says where the constants of the rules come from.
 func (run *Run) origin() string {
+	if run.smooth != nil {
+		return run.smooth.String()
+	}
 	if o := run.Outlook; o != nil && o.Factor > 0 {
 		return "The constants of these rules for runs that start from a public model were found on handwriting fonts that the public model had not seen: docs/training.md."
 	}

@@ -36,7 +36,7 @@ type Request struct {
 	// once, for "sumdp" 6000.
 	Cohort int
 	// Rounds is the number of rounds, at most. 0: 16 with the trust Nobody, fewer where there are few clients,
-	// for "sumdp" and "gaussian-shares" 10, and 30 otherwise.
+	// for "sumdp" and "gaussian-shares" 10, and 30 otherwise. See Smooth.
 	Rounds int
 	// Epsilon is the ε of one report: local, for "sumdp" and "gaussian-shares" central. 0: the largest that
 	// Budget allows, and 1 for these two without a Budget.
@@ -56,6 +56,9 @@ type Request struct {
 	// LearningRate is the server's step size. MaxLearningRate caps the planned value, which is for
 	// softmax regression; 0: no limit.
 	LearningRate, MaxLearningRate float64
+	// Smooth, if not nil, plans steps by the curvature of the loss, for all mechanisms but sums. Where Rounds is 0, the number of rounds then is
+	// planned with Shuffler, from 30 to 120, at most 48 with Nobody, and 240 without privacy, of all clients.
+	Smooth *Smooth
 	// L1 and L2 are a guess of the norms of a client's gradient at the first model, from
 	// public data; required.
 	L1, L2 float64
@@ -180,12 +183,16 @@ func (q Request) validate() error {
 	case !(q.LearningRate >= 0 && q.LearningRate <= largestRate):
 		return fl.Invalid("learning rate", q.LearningRate, "must be in [0, %g]", largestRate)
 	}
-	return nil
+	return q.Smooth.validate()
 }
 
 // rounds is the number of rounds where none is given.
 func (q Request) rounds() int {
 	switch {
+	case q.Smooth != nil && q.Mechanism == baseline.None:
+		return bareSmooth
+	case q.Smooth != nil && q.Trust == Nobody:
+		return max(1, min(disjointSmooth, q.Clients/leastCohort))
 	case q.Records > 0 && isGaussian(q.Mechanism):
 		return 30 // all sites take part in all of them
 	case IsSum(q.Mechanism):

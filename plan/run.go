@@ -52,6 +52,8 @@ type Run struct {
 	// Expected is what the run is expected to reach on the request's Examples; nil where there are none, or the noise is not known
 	// beforehand.
 	Expected *Expected `json:"expected_accuracy"`
+	smooth   *Smooth   // what the steps follow from, where it is known
+	excess   float64   // the most that the loss then is above the least
 }
 
 // Run decides what the request leaves open. What it says stays.
@@ -68,6 +70,9 @@ type Run struct {
 //
 // Cost: as much as Training.Schedule and NewSpending, and with Examples some seconds for rehearsals.
 func (q Request) Run(ctx context.Context) (*Run, error) {
+	if q.opensRounds() {
+		return q.smooth(ctx)
+	}
 	run, refused := q.run(ctx)
 	if refused != nil && !errors.Is(refused, ErrNoise) {
 		return run, refused
@@ -104,7 +109,7 @@ func (q Request) run(ctx context.Context) (_ *Run, err error) {
 	if err := q.validate(); err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	run := &Run{Trust: q.Trust, Unit: Client, Liars: q.Liars}
+	run := &Run{Trust: q.Trust, Unit: Client, Liars: q.Liars, smooth: q.Smooth}
 	q.Mechanism = q.resolved()
 	if q.Records > 0 {
 		run.Unit, q.PerClient = Record, 1
@@ -131,6 +136,9 @@ func (q Request) run(ctx context.Context) (_ *Run, err error) {
 	switch q.Mechanism {
 	case baseline.None:
 		run.Cohort = cmp.Or(q.Cohort, min(q.Clients, max(bareCohort, q.Clients/run.Rounds))) // with all of many clients in every round uploads would be gigabytes
+		if q.Smooth != nil {
+			run.Cohort = cmp.Or(q.Cohort, q.Clients) // such models are small
+		}
 		run.Steps = stepsFor(q.Centred).steps(0, q.L2, run.Rounds)
 		r.Epsilon = math.Inf(1)
 	case hdsum.Name, hdsum.SharesName, hdsum.SiteName:
@@ -177,6 +185,7 @@ func (q Request) run(ctx context.Context) (_ *Run, err error) {
 	if q.MaxLearningRate > 0 {
 		run.LearningRate = min(run.LearningRate, q.MaxLearningRate)
 	}
+	run.smoothSteps(q)
 	run.LearningRate = cmp.Or(q.LearningRate, run.LearningRate)
 	r.MinReports, r.TargetReports = run.Cohort, run.Cohort
 	if run.Template, run.Opened, err = fl.Complete(r); err != nil {

@@ -27,6 +27,7 @@ import (
 	"github.com/hushgrad/hushgrad/bench/serving"
 	"github.com/hushgrad/hushgrad/bench/shufflesum"
 	"github.com/hushgrad/hushgrad/bench/speed"
+	"github.com/hushgrad/hushgrad/bench/tables"
 	"github.com/hushgrad/hushgrad/bench/training"
 	"github.com/hushgrad/hushgrad/bench/vectors"
 	"github.com/hushgrad/hushgrad/fl"
@@ -34,7 +35,7 @@ import (
 )
 
 // experiments are what the command can run, in the order of its list.
-var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), training.Experiments(), demands.Experiments(), attack.Experiments(), predictions.Experiments(), speed.Experiments(), serving.Experiments(), scale.Experiments(), pretrain.Experiments(), firststeps.Experiments())
+var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), training.Experiments(), demands.Experiments(), attack.Experiments(), predictions.Experiments(), speed.Experiments(), serving.Experiments(), scale.Experiments(), pretrain.Experiments(), firststeps.Experiments(), tables.Experiments())
 
 // Main runs the experiment that the command line names, and ends the process. typed is what a reader types for this
 // program, such as "go run .": it is in help and in records. Every mechanism that the program imports can stand beside an

@@ -13,9 +13,11 @@ import (
 // column is what everybody knows about a column before anybody's row is seen: a range of numbers,
 // or a list of values. Ranges that came from the rows themselves would need a budget of their own.
 type column struct {
-	name      string
-	low, high float64  // of numbers
-	values    []string // of a list; nil for numbers
+	name           string
+	low, high      float64  // of numbers
+	centre, spread float64  // of numbers, where they are known; a spread of 0: they are not
+	log            bool     // numbers are many small and few large ones: their logarithms are learnt from
+	values         []string // of a list; nil for numbers
 }
 
 // limits of a description.
@@ -24,7 +26,7 @@ const (
 	maxValues  = 1000 // of a list
 )
 
-// parseColumns reads "age=17..90,sector=public|private".
+// parseColumns reads "age=17..90~40±15,income=0..1e6~log,sector=public|private".
 func parseColumns(flag, text string) ([]column, error) {
 	var columns []column
 	for field := range strings.SplitSeq(text, ",") {
@@ -58,6 +60,7 @@ func parseColumn(flag, field string) (column, error) {
 
 func (c *column) parseRange(flag, field, low, high string) error {
 	var errLow, errHigh error
+	high, more, isMore := strings.Cut(high, "~")
 	c.low, errLow = number(low)
 	c.high, errHigh = number(high)
 	switch {
@@ -67,6 +70,32 @@ func (c *column) parseRange(flag, field, low, high string) error {
 		return fl.Invalid(flag, shortened(field), "must begin with the smaller number: type %s=%s..%s", c.name, text(c.high), text(c.low))
 	case c.low == c.high || math.IsInf(c.high-c.low, 0):
 		return fl.Invalid(flag, shortened(field), "must be a range from one number to a larger one, and the difference must be a float64")
+	}
+	if isMore {
+		return c.parseMore(flag, field, more)
+	}
+	return nil
+}
+
+// logWord stands behind the range of a column whose logarithms are learnt from.
+const logWord = "log"
+
+// parseMore reads what is known beside the range: "40±15", "40+-15" or "log".
+func (c *column) parseMore(flag, field, more string) error {
+	if c.log = strings.TrimSpace(more) == logWord; c.log {
+		return nil
+	}
+	centre, spread, _ := strings.Cut(strings.Replace(more, "+-", "±", 1), "±")
+	var wrong [2]error
+	c.centre, wrong[0] = number(centre)
+	c.spread, wrong[1] = number(spread)
+	switch example := fmt.Sprintf("%s=%s..%s~%s±%s", c.name, text(c.low), text(c.high), text((c.low+c.high)/2), text((c.high-c.low)/6)); {
+	case wrong[0] != nil || wrong[1] != nil:
+		return fl.Invalid(flag, shortened(field), "must have a mean and a spread, or log, behind the ~: type %s, or with +- for ±, or %s=%s..%s~%s", example, c.name, text(c.low), text(c.high), logWord)
+	case c.centre < c.low || c.centre > c.high:
+		return fl.Invalid(flag, shortened(field), "must have a mean within the range: type %s", example)
+	case !(c.spread >= (c.high-c.low)*leastSpread && c.spread <= c.high-c.low):
+		return fl.Invalid(flag, shortened(field), "must have a spread from %s to %s, a share of the range: type %s", text((c.high-c.low)*leastSpread), text(c.high-c.low), example)
 	}
 	return nil
 }
@@ -108,9 +137,8 @@ const (
 	ignored     // missing, unreadable or not in the list: zeros stand for it
 )
 
-// encode writes what a cell becomes: for a number its place in the range, from −1 to 1, and for a
-// value of a list a 1 at its place. A cell that does not fit becomes a number, too: whether a client
-// takes part must not depend on its row.
+// encode writes what a cell becomes: for a number its place in the range, from −1 to 1, or NaN where it is not known, and for a value
+// of a list a 1 at its place. A cell that does not fit becomes numbers, too: whether a client takes part must not depend on its row.
 func (c column) encode(dst []float64, cell string) fit {
 	clear(dst)
 	if c.values != nil {
@@ -123,22 +151,41 @@ func (c column) encode(dst []float64, cell string) fit {
 	}
 	v, err := number(cell)
 	if err != nil {
+		dst[0] = math.NaN()
 		return ignored
 	}
 	inside := min(max(v, c.low), c.high)
-	dst[0] = 2*(inside-c.low)/(c.high-c.low) - 1
+	dst[0] = c.place(inside)
 	if inside != v {
 		return clipped
 	}
 	return fits
 }
 
+// smallest is the share of a range below which logarithms are about linear.
+const smallest = 1e-3
+
+// place is the place of a number in its range, from −1 to 1.
+func (c column) place(v float64) float64 {
+	share := (v - c.low) / (c.high - c.low)
+	if c.log {
+		share = math.Log1p(share/smallest) / math.Log1p(1/smallest)
+	}
+	return 2*share - 1
+}
+
 // String returns the column as --columns and --target have it.
 func (c column) String() string {
-	if c.values == nil {
-		return fmt.Sprintf("%s=%s..%s", c.name, text(c.low), text(c.high))
+	switch known := fmt.Sprintf("%s=%s..%s", c.name, text(c.low), text(c.high)); {
+	case c.values != nil:
+		return c.name + "=" + strings.Join(c.values, "|")
+	case c.log:
+		return known + "~" + logWord
+	case c.spread > 0:
+		return fmt.Sprintf("%s~%s±%s", known, text(c.centre), text(c.spread))
+	default:
+		return known
 	}
-	return c.name + "=" + strings.Join(c.values, "|")
 }
 
 // names are the names of the values that a column becomes.
@@ -171,7 +218,9 @@ func parseSchema(columns, target string) (s schema, err error) {
 	if len(targets) != 1 {
 		return s, fl.Invalid("--target", target, "must be one column")
 	}
-	s.target = targets[0]
+	if s.target = targets[0]; s.target.log {
+		return s, fl.Invalid("--target", target, "must be without ~%s: the error of the numbers themselves is what a score is about", logWord)
+	}
 	s.inputs = slices.DeleteFunc(s.inputs, func(c column) bool { return c.name == s.target.name })
 	if len(s.inputs) == 0 {
 		return s, fl.Invalid("--columns", columns, "must have a column beside the target")
@@ -199,19 +248,14 @@ func (s schema) names() (names []string) {
 	return names
 }
 
-// row returns the values of a row, whose Euclidean norm is at most 1, and its target: from −1 to 1
-// for a number, the place in the list for a value. cells and how they fit are in the order of columns.
-// A target that is ignored stands for nothing: such a row must not train and must not be scored.
+// row returns the values of a row, and its target: from −1 to 1 for a number, the place in the list for a value. cells and how they
+// fit are in the order of columns. A target that is ignored stands for nothing: such a row must not train and must not be scored.
 func (s schema) row(cells []string) (x []float64, y float64, how []fit) {
 	x = make([]float64, s.width())
 	at := 0
 	for i, c := range s.inputs {
 		how = append(how, c.encode(x[at:at+c.width()], cells[i]))
 		at += c.width()
-	}
-	norm := math.Sqrt(float64(len(s.inputs)))
-	for i := range x {
-		x[i] /= norm
 	}
 	target := make([]float64, s.target.width())
 	how = append(how, s.target.encode(target, cells[len(s.inputs)]))

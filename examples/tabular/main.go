@@ -9,8 +9,8 @@
 // Ranges and lists of values are public and must not be read off the rows. The clients are
 // simulated in this process, and nothing shuffles: examples/mnist has the servers.
 //
-// Read on below. What is public about a table is in columns.go, its rows are in rows.go, and what is
-// learnt is in task.go.
+// Read on below. What is public about a table is in columns.go, its rows are in rows.go, how columns
+// are scaled is in scaling.go, and what is learnt is in task.go.
 package main
 
 import (
@@ -54,7 +54,7 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	f.SetOutput(stdout)
 	f.StringVar(&o.data, "data", "", "CSV `file` with a header, one row per client; every fifth row is for testing; empty: a generated table")
 	separator := f.String("separator", ",", "`character` between the cells of the file, such as ; or tab")
-	columns := f.String("columns", generatedColumns, "columns of the model with what is public about them: a range of numbers, or a `list` of values")
+	columns := f.String("columns", generatedColumns, "columns of the model with what is public about them, between commas: a range of numbers such as age=17..90, with a mean and a spread where they are known, age=17..90~40±15, or ~log where most numbers are small; or a `list` of values such as sector=a|b")
 	target := f.String("target", generatedTarget, "column to predict: two values for logistic regression, more for softmax regression, a range for linear regression")
 	f.StringVar(&o.out, "out", "", "`directory` for history.csv, summary.json, a picture and coefficients.csv")
 	f.Uint64Var(&o.seed, "seed", 0, "0: fresh randomness; any other value makes the run repeatable, without any privacy")
@@ -104,7 +104,7 @@ var local = map[string]string{
 	"trust":     "whom the clients trust: nobody or shuffler; empty: nobody",
 	"clip":      "norm to which a client's gradient is clipped: L1, or L2 with privunit; 0: planned",
 	"epsilon":   "ε of one report; 0: the largest that --budget allows",
-	"rounds":    "rounds; the guarantees of a client's reports compose; 0: 30, at most 16 with --trust nobody",
+	"rounds":    "rounds; the guarantees of a client's reports compose; 0: planned, from 30 to 120 with --trust shuffler and at most 48 with nobody",
 }
 
 // isGenerated says whether all columns are of the generated table.
@@ -184,8 +184,8 @@ func (o options) load(ctx context.Context) (t *table, note string, err error) {
 	return t, fmt.Sprintf("%d rows of %s for training, %d for testing", len(t.train.y), from, len(t.test.y)), nil
 }
 
-// publicRows is the number of rows that are drawn to see the size of gradients.
-const publicRows = 1000
+// publicRows is the number of rows that are drawn to see what gradients are like.
+const publicRows = 2000
 
 // plan decides what the flags leave open, from public numbers only.
 func (o options) plan(ctx context.Context, t task, log io.Writer) (*plan.Run, error) {
@@ -196,10 +196,10 @@ func (o options) plan(ctx context.Context, t task, log io.Writer) (*plan.Run, er
 	}
 	defer public.Close()
 	r := *o.request
-	r.Dim, r.MaxLearningRate, r.Seed = t.dim, t.maxRate, o.seed
-	if r.L1, r.L2, err = norms(public, func(visit func(int, []float64) error) error {
-		return public.Each(ctx, make([]float64, t.dim), 0, publicRows, visit)
-	}); err != nil {
+	r.Dim, r.Seed = t.dim, o.seed
+	// Each input has a mean square of about 1, or less, and the bias 1.
+	r.Smooth = &plan.Smooth{Curvature: t.curvature * float64(len(o.schema.inputs)+1), Norm: t.norm}
+	if r.Public, err = sample(ctx, public); err != nil {
 		return nil, err
 	}
 	fmt.Fprintln(log, "planning the run from public numbers")
@@ -224,30 +224,50 @@ func (o options) train(ctx context.Context, t task, run *plan.Run, train, test r
 	if o.seed != 0 {
 		rng = rand.New(rand.NewPCG(3, o.seed))
 	}
-	gradients, err := t.gradients(train, rng)
-	if err != nil {
-		return err
+	scale := newScaling(o.schema)
+	prepared := scale.prepare(run)
+	if prepared.text != "" {
+		if err := (plan.Words{About: "columns", Text: []string{prepared.text}}).Print(w); err != nil {
+			return err
+		}
 	}
+	deal := rng.Uint64() // the same order of clients in all rounds
+	columns := &learning{scaling: scale, rows: train, order: order(deal).Perm(len(train.y)), dim: t.dim, magnitude: prepared.magnitude}
+	now := &stages{columns}
 	rounds, err := trainer.NewSimulation(trainer.SimulationConfig{
-		Gradients: gradients, Cohort: run.Cohort, Rand: rng,
+		Gradients: now, Cohort: run.Cohort, Rand: rng,
 		Describe: func(i int) fl.Round { return run.Round(fmt.Sprintf("tabular-%03d", i+1), fl.NewPublicSeed()) },
 	})
 	if err != nil {
-		return errors.Join(err, gradients.Close())
+		return err
 	}
 	defer func() { err = errors.Join(err, rounds.Close()) }()
+	if prepared.rounds > 0 {
+		if err := columns.learn(ctx, rounds, prepared.rounds); err != nil {
+			return err
+		}
+	}
+	gradients, err := t.gradients(scale.of(train), order(deal))
+	if err != nil {
+		return err
+	}
+	now.Gradients = gradients
+	test = scale.of(test)
 	done, err := training.Config{
-		Run: run, Rounds: rounds, First: make([]float64, t.dim), Measure: t.measure, Bytes: rounds.Bytes,
+		Run: run, Rounds: after{rounds, prepared.rounds}, Held: prepared.rounds, First: make([]float64, t.dim), Measure: t.measure, Bytes: rounds.Bytes,
 		Evaluate: func(params []float64) (score, loss float64, err error) { return t.evaluate(params, test) },
 	}.Train(ctx, w)
 	if done == nil {
 		return err
 	}
-	return errors.Join(o.finish(context.WithoutCancel(ctx), t, done, w), err)
+	return errors.Join(o.finish(context.WithoutCancel(ctx), t, scale, done, w), err)
 }
 
+// order draws the order of the clients.
+func order(deal uint64) *rand.Rand { return rand.New(rand.NewPCG(4, deal)) }
+
 // finish prints and writes what a run led to.
-func (o options) finish(ctx context.Context, t task, done *training.Outcome, w io.Writer) error {
+func (o options) finish(ctx context.Context, t task, scale *scaling, done *training.Outcome, w io.Writer) error {
 	if err := done.Print(ctx, w, "", ""); err != nil {
 		return err
 	}
@@ -266,21 +286,34 @@ func (o options) finish(ctx context.Context, t task, done *training.Outcome, w i
 	s := summary{Task: t.name, Measure: t.measure.Column, TestScore: done.Score, Outcome: done, Data: o.data}
 	title := fmt.Sprintf("%s of %s, %s, %v", t.name, o.schema.target.name, done.Mechanism, done.Promise)
 	return done.Write(w, o.out, title, s, "coefficients.csv", func(path string) error {
-		return command.Replace(ctx, path, func(w io.Writer) error { return o.writeCoefficients(w, t, done.Params) })
+		return command.Replace(ctx, path, func(w io.Writer) error { return o.writeCoefficients(w, t, scale, done.Params) })
 	})
 }
 
-// writeCoefficients writes a line for each value of a row and one for the bias, and a column for
-// each class.
-func (o options) writeCoefficients(w io.Writer, t task, params []float64) error {
-	records := [][]string{append([]string{"input"}, t.classes...)}
-	for _, name := range append(o.schema.names(), "bias") {
-		records = append(records, []string{name})
+// writeCoefficients writes a line for each value of a row and one for the bias, with its centre and spread, and a column for each class. For
+// linear regression the last line has the target's centre and spread. Centres and spreads are in places of a range, from −1 to 1.
+func (o options) writeCoefficients(w io.Writer, t task, scale *scaling, params []float64) error {
+	names := append(o.schema.names(), "bias")
+	records := [][]string{append([]string{"input", "centre", "spread"}, t.classes...)}
+	for j, name := range names {
+		records = append(records, append([]string{name}, scale.cells(j, j == len(names)-1)...))
 	}
 	for k := range t.classes {
 		for i, v := range t.coefficients(params, k) {
 			records[i+1] = append(records[i+1], text(v))
 		}
 	}
+	if o.schema.target.values == nil {
+		target := append([]string{o.schema.target.name}, scale.cells(len(names)-1, false)...)
+		records = append(records, append(target, ""))
+	}
 	return csv.NewWriter(w).WriteAll(records)
+}
+
+// cells are a centre and a spread, where there are any.
+func (s *scaling) cells(j int, none bool) []string {
+	if none || !s.numbers[j] {
+		return []string{"", ""}
+	}
+	return []string{text(s.centre[j]), text(s.spread[j])}
 }

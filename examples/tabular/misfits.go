@@ -125,7 +125,7 @@ func (m *misfits) about(i int) (out []sentence) {
 		say(ignored, oneOf(c.values), "zeros stand for it")
 	default:
 		say(clipped, between, "the nearest end stands for it")
-		say(ignored, "a number", "the middle of the range stands for it")
+		say(ignored, "a number", "the centre of its column stands for it")
 	}
 	return out
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 )
@@ -161,20 +163,36 @@ func generate(rng *rand.Rand, train, test int, s schema) *table {
 
 func text(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// draw returns rows that anybody can draw from what is public: each cell is as likely to be any
-// of its range or list. They show the size of gradients before anybody takes part.
+// draw returns scaled rows that anybody can draw from what is public. Their numbers have heavy tails, as many columns have, and their
+// values of lists are equally likely. The target follows a random linear model, with as much chance in it as sense.
+// They show what gradients are like before anybody takes part.
 func draw(rng *rand.Rand, n int, s schema) (r rows) {
-	columns := s.columns()
-	cells := make([]string, len(columns))
+	heavy := func() float64 { return rng.NormFloat64() * math.Sqrt(rng.ExpFloat64()) } // Laplace's law, with a variance of 1
+	weights := make([][]float64, s.target.width())
+	for k := range weights {
+		weights[k] = make([]float64, s.width())
+		for j := range weights[k] {
+			weights[k][j] = rng.NormFloat64() / math.Sqrt(float64(len(s.inputs)))
+		}
+	}
 	for range n {
-		for i, c := range columns {
-			if c.values != nil {
-				cells[i] = c.values[rng.IntN(len(c.values))]
-			} else {
-				cells[i] = text(c.low + (c.high-c.low)*rng.Float64())
+		var x []float64
+		for _, c := range s.inputs {
+			if c.values == nil {
+				x = append(x, min(max(heavy(), -mostSpreads), mostSpreads))
+				continue
+			}
+			x = append(x, make([]float64, c.width())...)
+			x[len(x)-1-rng.IntN(c.width())] = 1
+		}
+		y, best := (floats.Dot(weights[0], x)+heavy())/math.Sqrt2, math.Inf(-1)
+		if s.target.values != nil {
+			for k, w := range weights {
+				if appeal := 2*floats.Dot(w, x) - math.Log(rng.ExpFloat64()); appeal > best {
+					y, best = float64(k), appeal
+				}
 			}
 		}
-		x, y, _ := s.row(cells)
 		r.add(x, y)
 	}
 	return r

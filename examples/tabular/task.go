@@ -1,13 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/hushgrad/hushgrad/internal/history"
+	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/trainer"
 )
 
@@ -21,26 +23,27 @@ type task struct {
 	gradients func(r rows, rng *rand.Rand) (trainer.Gradients, error)
 	// evaluate returns the score and the mean loss over rows.
 	evaluate func(params []float64, r rows) (score, loss float64, err error)
-	// maxRate limits the learning rate where the loss is not a classifier's; 0: no limit.
-	maxRate float64
+	// curvature is the largest second derivative of the loss by a prediction.
+	curvature float64
+	// norm is a guess of the norm of the best model of scaled columns.
+	norm float64
 	// coefficients returns the coefficients of class or number k, one per value of a row and then the bias.
 	coefficients func(params []float64, k int) []float64
 	classes      []string // that have coefficients
 }
 
-// squaredRate is the largest learning rate at which linear regression without noise goes towards
-// the best model: the inverse of the largest squared norm of a row with its 1 for the bias.
-const squaredRate = 0.5
+// oddsNorm is the norm of a model of classes whose logarithms of odds are about 3 apart: it is right 95 times in 100.
+const oddsNorm = 3
 
 func newTask(s schema) (task, error) {
 	switch n := len(s.target.values); {
 	case n == 0:
 		t := linear(s, trainer.Squared)
-		t.name, t.measure, t.maxRate, t.classes = "linear regression", history.RSquared, squaredRate, []string{s.target.name}
+		t.name, t.measure, t.curvature, t.norm, t.classes = "linear regression", history.RSquared, 1, 1, []string{s.target.name}
 		return t, nil
 	case n == 2:
 		t := linear(s, trainer.Logistic)
-		t.name, t.measure, t.classes = "logistic regression", history.Accuracy, s.target.values[1:]
+		t.name, t.measure, t.curvature, t.norm, t.classes = "logistic regression", history.Accuracy, 0.25, oddsNorm, s.target.values[1:]
 		return t, nil
 	default:
 		return softmax(s)
@@ -92,7 +95,7 @@ func softmax(s schema) (task, error) {
 	}
 	classes := len(s.target.values)
 	return task{
-		name: "softmax regression", dim: model.Dim(), measure: history.Accuracy, classes: s.target.values,
+		name: "softmax regression", curvature: 0.5, norm: oddsNorm, dim: model.Dim(), measure: history.Accuracy, classes: s.target.values,
 		gradients: func(r rows, rng *rand.Rand) (trainer.Gradients, error) {
 			clients, err := trainer.NewClients(r.x, labels(r.y), len(r.y), rng)
 			if err != nil {
@@ -126,13 +129,14 @@ func labels(y []float64) []int {
 	return out
 }
 
-// norms are the mean L1 and L2 norms of gradients of the first model, which is zero.
-func norms(g trainer.Gradients, each func(visit func(int, []float64) error) error) (l1, l2 float64, err error) {
-	n := float64(g.Len())
-	err = each(func(_ int, grad []float64) error {
-		l1 += floats.Norm(grad, 1) / n
-		l2 += floats.Norm(grad, 2) / n
+// sample returns the gradients of the first model, which is zero.
+func sample(ctx context.Context, g trainer.Gradients) (*plan.Sample, error) {
+	var all [][]float64
+	if err := g.Each(ctx, make([]float64, g.Dim()), 0, g.Len(), func(_ int, grad []float64) error {
+		all = append(all, slices.Clone(grad))
 		return nil
-	})
-	return l1, l2, err
+	}); err != nil {
+		return nil, err
+	}
+	return plan.NewSample(all)
 }

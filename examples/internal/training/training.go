@@ -23,6 +23,7 @@ type Config struct {
 	Run     *plan.Run
 	Rounds  trainer.Rounds
 	First   []float64 // the first model
+	Held    int       // rounds of the run that were held before Train, about something else than gradients
 	Measure history.Measure
 	// Evaluate measures a model on examples that no client holds.
 	Evaluate func(params []float64) (score, loss float64, err error)
@@ -40,7 +41,7 @@ type Config struct {
 type Outcome struct {
 	*plan.Run
 	plan.Promise           // set by Print
-	Trained        int     `json:"rounds_trained"`
+	Trained        int     `json:"rounds_trained"` // those that were held before included
 	Interrupted    bool    `json:"interrupted"`
 	Alarms         int     `json:"rounds_with_an_alarm"`       // more reports agreed than honest clients send
 	PublicAlarms   int     `json:"rounds_with_a_public_alarm"` // means were not what public examples lead to
@@ -98,9 +99,9 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 		return nil, err
 	}
 	o.table = table
-	began, sent := time.Now(), int64(0)
+	began, sent := time.Now(), c.Bytes()
 	_, err = trainer.Run(ctx, c.Rounds, c.First, trainer.RunConfig{
-		Rounds: c.Run.Affordable, // what all rounds cost together is known beforehand
+		Rounds: c.Run.Affordable - c.Held, // what all rounds cost together is known beforehand
 		Steps:  trainer.Momentum(c.Run.LearningRate, c.Run.Momentum, c.Run.Averaging),
 		Check:  checks.better, Suspects: checks.suspects,
 		After: func(p trainer.Progress) error {
@@ -108,13 +109,13 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 			if err == nil && c.Show != nil {
 				err = c.Show(p, score, loss)
 			}
-			promise, failed := c.Run.Promise(ctx, p.Round+1)
+			promise, failed := c.Run.Promise(ctx, c.Held+p.Round+1)
 			if err := errors.Join(err, failed); err != nil {
 				return err
 			}
 			seconds, bytes := time.Since(began).Seconds()-o.Seconds, c.Bytes()-sent
 			o.Seconds, sent = o.Seconds+seconds, sent+bytes
-			o.Trained, o.Score, o.Params = p.Round+1, score, slices.Clone(p.Average)
+			o.Trained, o.Score, o.Params = c.Held+p.Round+1, score, slices.Clone(p.Average)
 			err = table.Add(history.Round{
 				Round: o.Trained, Score: score, Loss: loss, Reports: p.Estimate.Reports, Bytes: bytes,
 				EpsilonLocal: promise.LocalTotal, EpsilonCentral: promise.Central, Seconds: seconds,

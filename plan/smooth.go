@@ -1,0 +1,104 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/hushgrad/hushgrad/baseline"
+	"github.com/hushgrad/hushgrad/fl"
+)
+
+// Smooth is what is public about a convex loss whose second derivative is bounded, as of linear models of columns with a known spread.
+//
+// Steps follow from it. All rounds together move the model along a gradient by the step η. Its loss then is above the least by at most Norm²/4η
+// for what has not been learnt, and by at most noise²·η/4 for the noise, whatever the second derivatives are. Both are equal for η =
+// Norm/noise. Each round takes its share of η. Curvature limits the learning rate, and momentum makes up for it.
+type Smooth struct {
+	// Curvature is the largest second derivative of the mean loss along a direction.
+	Curvature float64
+	// Norm is a guess of the L2 norm of the best model.
+	Norm float64
+}
+
+// Rounds of a smooth loss. With a shuffler more rounds have less noise at the same budget, and come near the noise of a trusted server: from
+// 120 to 240 it falls by a twelfth. Rounds without privacy have no noise, and more of them come nearer to the best model. Clients that
+// report once have as much noise in any number of rounds, and the columns of a table may need some.
+const (
+	leastSmooth, mostSmooth = 30, 120 // with a shuffler
+	bareSmooth              = 240     // without privacy
+	disjointSmooth          = 48      // with clients that report once
+)
+
+// worthwhile is how much smaller the predicted loss must be for which a client reports twice as often.
+const worthwhile = 0.003
+
+// mostMomentum keeps the memory of steps at ten rounds.
+const mostMomentum = 0.9
+
+func (s *Smooth) validate() error {
+	switch {
+	case s == nil:
+		return nil
+	case !(s.Curvature > 0 && s.Curvature <= largestRate):
+		return fl.Invalid("curvature", s.Curvature, "must be in (0, %g]", largestRate)
+	case !(s.Norm > 0 && s.Norm <= largestNorm):
+		return fl.Invalid("norm", s.Norm, "must be in (0, %g]", largestNorm)
+	}
+	return nil
+}
+
+// steps are for means whose noise over the whole run has an L2 norm, 0 for none. excess is the most that the loss of the model then
+// is above the least.
+func (s *Smooth) steps(noise float64, rounds int) (_ Steps, excess float64) {
+	most := 1 / s.Curvature
+	whole := s.Norm / noise / float64(rounds)
+	momentum := min(max(stepMomentum, 1-most/whole), mostMomentum)
+	rate := min(most, whole*(1-momentum))
+	all := rate / (1 - momentum) * float64(rounds)
+	return Steps{LearningRate: rate, Momentum: momentum, Averaging: max(stepAveraging, momentum)}, s.Norm*s.Norm/(4*all) + noise*noise*all/4
+}
+
+// Steps returns the steps of a number of rounds whose noise over the whole run has an L2 norm, 0 for none.
+func (s *Smooth) Steps(noise float64, rounds int) Steps {
+	steps, _ := s.steps(noise, rounds)
+	return steps
+}
+
+func (s *Smooth) String() string {
+	return fmt.Sprintf("The loss has a second derivative of at most %.3g, and its best model a norm of about %.3g: what all rounds move along a gradient is the norm over the L2 norm of the run's noise, and no more than momentum allows. Twice as many rounds must promise a loss that is smaller by %g.", s.Curvature, s.Norm, worthwhile)
+}
+
+// smooth plans the number of rounds, which is left open. It doubles them as long as that makes the predicted loss smaller.
+func (q Request) smooth(ctx context.Context) (best *Run, err error) {
+	for q.Rounds = leastSmooth; q.Rounds <= mostSmooth; q.Rounds *= 2 {
+		run, failed := q.Run(ctx)
+		switch {
+		case ctx.Err() != nil || failed != nil && best == nil && !errors.Is(failed, ErrNoise):
+			return nil, failed
+		case best != nil && err == nil && (failed != nil || run.excess > best.excess-worthwhile):
+			return best, nil
+		}
+		best, err = run, failed
+	}
+	return best, err
+}
+
+// smoothSteps plans the steps of a smooth loss. Sums have steps of their own.
+func (run *Run) smoothSteps(q Request) {
+	switch {
+	case q.Smooth == nil:
+	case run.Schedule != nil:
+		run.Steps, run.excess = q.Smooth.steps(run.Schedule.Considered[0].NoiseOfRun*math.Sqrt(float64(run.Dim)), run.Rounds)
+	case q.Mechanism == baseline.None:
+		run.Steps, run.excess = q.Smooth.steps(0, run.Rounds)
+	}
+}
+
+// opensRounds says that the number of rounds is planned for a smooth loss.
+func (q Request) opensRounds() bool {
+	trust := cmp.Or(q.Trust, q.defaultTrust())
+	return q.Smooth != nil && q.Rounds == 0 && q.Cohort == 0 && q.Epsilon == 0 && trust == Shuffler && !IsSum(q.Mechanism) && q.Mechanism != baseline.None
+}

@@ -1,0 +1,95 @@
+package plan_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/plan"
+)
+
+// smoothRequest is about logistic regression of 31 parameters.
+func smoothRequest() plan.Request {
+	return plan.Request{
+		Mechanism: "coco", Trust: plan.Shuffler, Clients: 6000, Dim: 31, Budget: 1, Delta: 1e-6, L1: 12, L2: 2.8,
+		Smooth: &plan.Smooth{Curvature: 31. / 4, Norm: 3},
+	}
+}
+
+// All rounds together move a model by its norm over the noise, as far as the momentum allows, and no learning rate is above the inverse
+// curvature.
+func TestStepsOfASmoothLoss(t *testing.T) {
+	q := smoothRequest()
+	for _, clients := range []int{600, 1500, 600_000} {
+		q.Clients = clients
+		q.Rounds, q.Force = 60, true
+		run, err := q.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		noise := run.Schedule.Considered[0].NoiseOfRun * math.Sqrt(31)
+		all, want := run.LearningRate/(1-run.Momentum)*60, 3/noise
+		limited := run.Momentum == 0.9 && math.Abs(run.LearningRate-4./31) < 1e-12 && all < want
+		if run.LearningRate > 4./31+1e-12 || run.Momentum < 0.5 || run.Momentum > 0.9 || run.Averaging < run.Momentum || !limited && math.Abs(all/want-1) > 1e-9 {
+			t.Errorf("%d clients: steps %+v move by %g, want %g", clients, run.Steps, all, want)
+		}
+		if limited != (clients == 600_000) {
+			t.Errorf("%d clients: limited by the momentum: %v", clients, limited)
+		}
+	}
+}
+
+// Momentum SGD with these steps and no noise ends within Norm²/4η of the least loss, whatever the second derivatives up to the curvature are.
+func TestSmoothStepsReachTheBestModel(t *testing.T) {
+	q := smoothRequest()
+	q.Mechanism, q.Trust, q.Budget = "none", "", 0
+	run, err := q.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Rounds != 240 || run.Cohort != 6000 {
+		t.Errorf("%d rounds of %d clients, want 240 of all", run.Rounds, run.Cohort)
+	}
+	all := run.LearningRate / (1 - run.Momentum) * float64(run.Rounds)
+	for h := 31. / 4; h > 1e-4; h /= 1.5 {
+		model, speed, sum, weight := 0., 0., 0., 0.
+		for range run.Rounds {
+			speed = run.Momentum*speed - run.LearningRate*h*(model-3)
+			model += speed
+			sum, weight = run.Averaging*sum+model, run.Averaging*weight+1
+		}
+		if loss := h * (sum/weight - 3) * (sum/weight - 3) / 2; !(loss <= 9/(4*all)) {
+			t.Errorf("second derivative %g: the loss is %g above the least, want at most %g", h, loss, 9/(4*all))
+		}
+	}
+}
+
+// A shuffler's rounds follow from the predicted loss: few where there is little noise and curvature, and many where steps are short. Clients that report
+// once have 48 rounds.
+func TestRoundsOfASmoothLossArePlanned(t *testing.T) {
+	for _, c := range []struct {
+		clients   int
+		curvature float64
+		trust     plan.Trust
+		rounds    int
+	}{
+		{600_000, 0.2, plan.Shuffler, 30}, {6000, 31. / 4, plan.Shuffler, 120}, {6000, 31. / 4, plan.Nobody, 48}, {200, 31. / 4, plan.Nobody, 8},
+	} {
+		q := smoothRequest()
+		q.Clients, q.Smooth.Curvature, q.Trust = c.clients, c.curvature, c.trust
+		run, err := q.Run(t.Context())
+		if err != nil || run.Rounds != c.rounds {
+			t.Errorf("%+v: %+v, %v, want %d rounds", c, run, err, c.rounds)
+		}
+	}
+	q := smoothRequest()
+	q.Rounds = 7
+	if run, err := q.Run(t.Context()); err != nil || run.Rounds != 7 {
+		t.Errorf("7 rounds are asked for: %+v, %v", run, err)
+	}
+	for _, wrong := range []plan.Smooth{{Curvature: 0, Norm: 1}, {Curvature: math.NaN(), Norm: 1}, {Curvature: 1}, {Curvature: 1, Norm: math.Inf(1)}} {
+		q.Smooth = &wrong
+		if _, err := q.Run(t.Context()); err == nil {
+			t.Errorf("%+v is no error", wrong)
+		}
+	}
+}
