@@ -24,6 +24,7 @@ import (
 	"github.com/hushgrad/hushgrad/bench/demands"
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/bench/firststeps"
+	"github.com/hushgrad/hushgrad/bench/heldout"
 	"github.com/hushgrad/hushgrad/bench/keyvalues"
 	"github.com/hushgrad/hushgrad/bench/pages"
 	"github.com/hushgrad/hushgrad/bench/predictions"
@@ -34,6 +35,7 @@ import (
 	"github.com/hushgrad/hushgrad/bench/speed"
 	"github.com/hushgrad/hushgrad/bench/training"
 	"github.com/hushgrad/hushgrad/bench/vectors"
+	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/progress"
@@ -68,6 +70,8 @@ func bench(ctx context.Context, list []experiment.Experiment, args []string, std
 		return judge(ctx, list, args[1:], std)
 	case "pages":
 		return writePages(ctx, args[1:], std)
+	case "draw":
+		return drawPictures(ctx, args[1:], std)
 	}
 	for _, e := range list {
 		if e.Name == args[0] {
@@ -90,11 +94,13 @@ func listExperiments(list []experiment.Experiment, stdout io.Writer) error {
        go run ./bench all [flags]
        go run ./bench verdicts [flags]
        go run ./bench pages [--check]
+       go run ./bench draw --kind letters DIR
 
 Runs an experiment, or all of them with the flags they share, and says which claims of
 its paper hold in the numbers. With --out, an interrupted run goes on where it was.
 verdicts runs all experiments of the papers, with five seeds each, and prints what is found for all of them.
 pages writes the numbers of README.md, docs/*.md and docs/results/*.md from docs/results.
+draw writes pictures that nothing was chosen on, as files like MNIST's.
 go run ./bench NAME --help lists the flags of an experiment.
 
 `)
@@ -134,6 +140,38 @@ func writePages(ctx context.Context, args []string, std command.Streams) error {
 		fmt.Fprintln(std.Out, "Written:", path)
 	}
 	return err
+}
+
+// drawPictures writes held-out pictures as files.
+func drawPictures(ctx context.Context, args []string, std command.Streams) error {
+	o := heldout.Options{}
+	f := flag.NewFlagSet("go run ./bench draw", flag.ContinueOnError)
+	f.SetOutput(std.Out)
+	f.Usage = func() {
+		fmt.Fprint(std.Out, "Usage: go run ./bench draw [flags] DIR\n\nWrites pictures that nothing of this module was chosen on, as the four files of MNIST, into a directory.\n\n")
+		command.PrintFlags(std.Out, f)
+	}
+	f.StringVar(&o.Kind, "kind", dataset.Letters, "what is on the pictures: "+strings.Join(heldout.Kinds(), ", "))
+	f.IntVar(&o.Train, "train", dataset.Pictures, "training pictures, which clients hold")
+	f.IntVar(&o.Test, "test", 10_000, "test pictures")
+	f.Float64Var(&o.Skew, "skew", 0, "class i of the training pictures is (i+1)^skew times as rare as class 0; 0: all are as likely")
+	f.Uint64Var(&o.Seed, "seed", 1, "seed of all randomness")
+	f.StringVar(&o.Fonts, "fonts", "", "`directory` that keeps the fonts; empty: hushgrad/fonts in the user's cache. Fonts that are missing come from the npm registry through the command npm")
+	if err := command.Parse(f, args); err != nil {
+		return err
+	}
+	if f.NArg() != 1 {
+		return fl.Invalid("arguments", strings.Join(f.Args(), " "), "must be one directory: go run ./bench draw --kind letters DIR")
+	}
+	var err error
+	if o.Fonts, err = pretrain.FontCache(o.Fonts); err != nil {
+		return err
+	}
+	data, err := heldout.Draw(ctx, o)
+	if err != nil {
+		return err
+	}
+	return training.Write(f.Arg(0), data)
 }
 
 // everything has the flags that all experiments have.

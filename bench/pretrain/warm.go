@@ -54,7 +54,7 @@ func bindWarm(f *flag.FlagSet) experiment.Run {
 
 // warm rehearses runs from the public model on digits of fonts that it has not seen, as planned and with one thing changed.
 func warm(ctx context.Context, env experiment.Env, fonts string) (*experiment.Result, error) {
-	fonts, err := fontCache(fonts)
+	fonts, err := FontCache(fonts)
 	if err != nil {
 		return nil, err
 	}
@@ -172,8 +172,8 @@ func (s warmSetting) vary(ctx context.Context, q plan.Request, step func()) (row
 	return rows, nil
 }
 
-// fontCache returns the directory that keeps the fonts.
-func fontCache(given string) (string, error) {
+// FontCache returns the directory that keeps the fonts.
+func FontCache(given string) (string, error) {
 	if given != "" {
 		return given, nil
 	}

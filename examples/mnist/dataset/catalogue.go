@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/garment"
 	"github.com/hushgrad/hushgrad/internal/glyph"
 	"github.com/hushgrad/hushgrad/trainer/features"
 )
@@ -84,12 +85,12 @@ func (m mixture) draw(ctx context.Context) (pictures [][]float64, err error) {
 	for _, part := range []struct {
 		law law
 		n   int
-	}{{digits(&outlines), m.digits}, {textures(), m.textures}} {
+	}{{digits(outlines[:]), m.digits}, {textures(garment.Classes), m.textures}} {
 		im, labels, err := drawAll(ctx, part.law, publicSeed, splitPublic, part.n, runtime.GOMAXPROCS(0))
 		if err != nil {
 			return nil, err
 		}
-		set, err := newSet("public", im, labels, part.n)
+		set, err := newSet("public", im, labels, part.n, part.law.classes)
 		if err != nil {
 			return nil, err
 		}

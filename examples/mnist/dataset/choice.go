@@ -44,9 +44,9 @@ var compared = []string{Edges, EdgesCentred, "glyphs", "glyphs-big", "scatter", 
 const toCompare = 2500
 
 // Choose rehearses the request with each features on each kind of public pictures, and chooses the features whose Loss is
-// smallest. What Fill says has no effect on it: every run starts from zeros, since a public model that was trained on one kind says nothing of
+// smallest, for pictures in a number of classes. What Fill says has no effect on it: every run starts from zeros, since a public model that was trained on one kind says nothing of
 // another. It takes some ten seconds. p may be nil.
-func Choose(ctx context.Context, q plan.Request, kinds []string, p features.Progress) (*Choice, error) {
+func Choose(ctx context.Context, q plan.Request, kinds []string, classes int, p features.Progress) (*Choice, error) {
 	choice := &Choice{Kinds: kinds}
 	for _, name := range compared {
 		f, err := OpenFeatures(ctx, name, p)
@@ -55,7 +55,7 @@ func Choose(ctx context.Context, q plan.Request, kinds []string, p features.Prog
 		}
 		c := Candidate{Features: name}
 		for _, kind := range kinds {
-			public, err := NewPublic(ctx, kind, f, toCompare, p)
+			public, err := NewPublic(ctx, kind, classes, f, toCompare, p)
 			if err != nil {
 				return nil, err
 			}
@@ -76,11 +76,11 @@ func Choose(ctx context.Context, q plan.Request, kinds []string, p features.Prog
 
 // ChooseAndOpen opens features by their name, and chooses them first where the name is AutoFeatures. The choice is nil
 // where the name said it all. p may be nil.
-func ChooseAndOpen(ctx context.Context, name string, q plan.Request, kinds []string, p features.Progress) (string, features.Features, *Choice, error) {
+func ChooseAndOpen(ctx context.Context, name string, q plan.Request, kinds []string, classes int, p features.Progress) (string, features.Features, *Choice, error) {
 	var choice *Choice
 	if name == AutoFeatures {
 		var err error
-		if choice, err = Choose(ctx, q, kinds, p); err != nil {
+		if choice, err = Choose(ctx, q, kinds, classes, p); err != nil {
 			return "", nil, nil, err
 		}
 		name = choice.Considered[0].Features
