@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/garment"
@@ -135,9 +136,19 @@ func FeatureNames() []string { return slices.Sorted(maps.Keys(catalogue)) }
 // fonts. It takes about 4 s on one core for scatter and scatter-log, and next to nothing for the others. p may be nil.
 // The error names features for an unknown name, or wraps ctx's error.
 func OpenFeatures(ctx context.Context, name string, p features.Progress) (features.Features, error) {
+	if known, ok := openedFeatures.Load(name); ok && ctx.Err() == nil {
+		return known.(features.Features), nil
+	}
 	open, ok := catalogue[name]
 	if !ok {
 		return nil, fmt.Errorf("dataset: %w", fl.Invalid("features", name, "must be one of %s", strings.Join(FeatureNames(), ", ")))
 	}
-	return open(ctx, p)
+	f, err := open(ctx, p)
+	if err == nil {
+		openedFeatures.Store(name, f)
+	}
+	return f, err
 }
+
+// openedFeatures are the results of OpenFeatures: a process makes features once.
+var openedFeatures sync.Map
