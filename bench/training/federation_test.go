@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -156,5 +157,24 @@ func TestPicturesAreDealt(t *testing.T) {
 	}
 	if deal(dir, d, 31, experiment.Stream(1)) == nil {
 		t.Error("31 clients with 30 pictures")
+	}
+}
+
+// More than 256 classes have labels of two bytes.
+func TestManyClassesAreWritten(t *testing.T) {
+	d, err := dataset.Generate(t.Context(), dataset.Options{TrainSize: 3, TestSize: 2, Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for classes, labels := range map[int][]int{256: {0, 255, 7}, 1000: {0, 999, 256}} {
+		d.Train.Classes, d.Test.Classes, d.Train.Labels = classes, classes, labels
+		dir := filepath.Join(t.TempDir(), "new", "data")
+		if err := Write(dir, d); err != nil {
+			t.Fatal(err)
+		}
+		got, err := dataset.Load(t.Context(), dataset.Options{Source: dir, Classes: classes})
+		if err != nil || !slices.Equal(got.Train.Labels, labels) || !slices.Equal(got.Test.Labels, d.Test.Labels) {
+			t.Errorf("%d classes: %+v, %v", classes, got, err)
+		}
 	}
 }

@@ -12,6 +12,7 @@
 //	go run ./examples/mnist --data download        # MNIST from the cache or the network
 //	go run ./examples/mnist --data DIR --out out    # your MNIST files, results in out
 //	go run ./examples/mnist --data DIR --features auto # pictures of another kind in files like MNIST's
+//	go run ./examples/mnist --data DIR --classes 26 # letters in such files, or any 2 to 1000 classes
 //	go run ./examples/mnist --roles 3 --clients 2000 --cohort 2000 --rounds 5 # issuer, shuffler and aggregator apart
 //
 // Every client holds one image (or a few), and sends one report of a few bytes in each
