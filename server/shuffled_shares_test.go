@@ -177,7 +177,7 @@ func TestTwoServersReleaseTheEstimateOfACurator(t *testing.T) {
 			}
 		}
 		if equal > int(r.Dim)/2 {
-			t.Errorf("%s: %d of %d coordinates are those of a curator, whose noise is another", r.ID, equal, r.Dim)
+			t.Errorf("%s: %d of %d coordinates equal a curator's, whose noise is another", r.ID, equal, r.Dim)
 		}
 	}
 }
